@@ -1,0 +1,146 @@
+/*
+ * plimsoll/inspect.h - where did the memory go: the plain facts of a history.
+ *
+ * Definitions (design.md §3). An allocation is live from its alloc to its free_requested; where
+ * a history has only free_completed, to that. Requested bytes are what the program asked for,
+ * allocated bytes the blocks that hold them, active bytes also count blocks whose free waits for
+ * a stream, reserved bytes are all the segments. Fragmentation is 1 - allocated/reserved.
+ *
+ * "start" is the moment before the first event, "end" what the segments and blocks of the source
+ * say, "peak" the first moment at which requested bytes are highest.
+ */
+#ifndef PLIMSOLL_INSPECT_H
+#define PLIMSOLL_INSPECT_H
+
+#include "plimsoll/history.h"
+
+PLIM_BEGIN_DECLS
+
+/* Live allocations that share a stack. */
+typedef struct plim_stack_group {
+    uint64_t bytes;          /* requested */
+    uint64_t count;          /* allocations */
+    uint32_t stack;          /* index into the history's stacks, or PLIM_NONE */
+    uint32_t user_frame;     /* which of the stack's frames is the innermost of the user's own code
+                              * (not of PyTorch, Python or C++), or PLIM_NONE */
+    bool before_recording;   /* allocated before the first event */
+    bool stack_of_free;      /* the stack is that of the free: the alloc was not recorded */
+} plim_stack_group;
+
+/* The memory of a device at one moment. */
+typedef struct plim_moment {
+    int64_t event;            /* index of the event after which it holds; -1: before the first */
+    int64_t time_us;          /* of that event, or PLIM_TIME_UNKNOWN */
+    uint64_t requested_bytes; /* live allocations */
+    uint64_t allocated_bytes; /* their blocks: known ones exactly, others by the rounding rule */
+    uint64_t active_bytes;    /* allocated_bytes and blocks freed but pending */
+    uint64_t reserved_bytes;  /* segments */
+    uint64_t live_count;      /* allocations */
+    double fragmentation;     /* 1 - allocated/reserved; 0 when nothing is reserved */
+    const plim_stack_group *groups; /* largest first; their bytes add up to requested_bytes */
+    size_t group_count;
+} plim_moment;
+
+typedef struct plim_oom_moment {
+    uint64_t event;              /* index in the device's trace */
+    uint64_t requested_bytes;    /* of the request that failed (rounded, as PyTorch records it) */
+    uint64_t device_free_bytes;  /* what the driver said was free */
+    bool has_device_free;
+    plim_moment moment;          /* what stood when it happened */
+} plim_oom_moment;
+
+/* What the segments and blocks of the source say. */
+typedef struct plim_end_state {
+    uint64_t requested_bytes;          /* asked for in active_allocated blocks */
+    uint64_t allocated_bytes;          /* active_allocated blocks */
+    uint64_t active_bytes;             /* and active_pending_free ones */
+    uint64_t pending_free_bytes;       /* the latter alone */
+    uint64_t reserved_bytes;           /* segments */
+    uint64_t inactive_split_bytes;     /* free blocks in segments that are partly used */
+    uint64_t releasable_bytes;         /* segments without an active block */
+    uint64_t largest_free_block_bytes;
+    uint64_t segments;
+    uint64_t blocks;
+    double fragmentation;
+} plim_end_state;
+
+/* One pool: the segments of one stream, private pool and size class. */
+typedef struct plim_pool_state {
+    uint64_t stream;  /* handle; 0 is the default stream */
+    uint64_t pool[2]; /* {0,0}: the default pool */
+    bool is_large;
+    bool is_expandable;
+    plim_end_state state;
+} plim_pool_state;
+
+/* One column of the chart over time: the extremes of a run of events. */
+typedef struct plim_timeline_bin {
+    uint64_t event_first;
+    uint64_t allocated_bytes_max;
+    uint64_t reserved_bytes_max;
+} plim_timeline_bin;
+
+typedef struct plim_action_count {
+    const char *action; /* the name in the file; belongs to the history */
+    uint64_t count;
+} plim_action_count;
+
+typedef struct plim_device_inspection {
+    int32_t device; /* PLIM_HOST_DEVICE for pinned host memory */
+    uint64_t events;
+    const plim_action_count *actions; /* in order of first appearance */
+    size_t action_count;
+    bool has_times;
+    uint64_t duration_us; /* from the first to the last event; 0 without times */
+
+    bool truncated;                /* the ring buffer wrapped: earlier events are lost */
+    const char *truncated_because; /* half a sentence of evidence, or NULL */
+    bool late_start;               /* memory was live before the first event, yet nothing wrapped */
+    uint64_t events_without_stack; /* among alloc and free events */
+
+    uint64_t start_requested_bytes;
+    uint64_t start_live_count;
+    uint64_t start_reserved_bytes;
+    plim_end_state end;
+    plim_moment peak;
+    const plim_oom_moment *ooms;
+    size_t oom_count;
+
+    const plim_pool_state *pools; /* by stream, pool, size class */
+    size_t pool_count;
+    const plim_timeline_bin *timeline;
+    size_t timeline_count;
+} plim_device_inspection;
+
+typedef struct plim_inspection plim_inspection;
+
+/* All zero is a valid default. */
+typedef struct plim_inspect_options {
+    const plim_mem *mem;          /* borrowed until destroy; NULL: the C heap */
+    uint32_t timeline_bins;       /* 0 means 256 */
+} plim_inspect_options;
+
+/**
+ * Work out the facts of every device of a history.
+ *
+ * history         borrowed: it must outlive the inspection
+ * ret_inspection  the caller's, until plim_inspection_destroy()
+ * errors          PLIM_OUT_OF_HOST_MEMORY
+ * threads         any number may inspect one history
+ * time, memory    linear in events; scratch is about 48 bytes per allocation live at once
+ */
+PLIM_API PLIM_MUST_USE plim_status plim_inspect(const plim_history *history,
+                                                const plim_inspect_options *options,
+                                                plim_inspection **ret_inspection, plim_error *err);
+PLIM_API void plim_inspection_destroy(plim_inspection *inspection);
+
+PLIM_API size_t plim_inspection_device_count(const plim_inspection *inspection);
+PLIM_API const plim_device_inspection *plim_inspection_device(const plim_inspection *inspection,
+                                                              size_t index);
+/** Times an anomaly was seen, on import and by the inspection, over all devices. */
+PLIM_API uint64_t plim_inspection_anomaly_count(const plim_inspection *inspection,
+                                                plim_anomaly anomaly);
+
+PLIM_END_DECLS
+
+#endif

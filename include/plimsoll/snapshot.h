@@ -1,0 +1,48 @@
+/*
+ * plimsoll/snapshot.h - PyTorch's memory snapshots, read into a history.
+ *
+ * Reads what torch.cuda.memory._dump_snapshot() and its relatives have written since 1.x: a dict
+ * or a bare list of segments, as a pickle of any protocol or as JSON, plain or compressed with
+ * gzip or zstd. What a file is, its bytes decide, not its name. Nothing in a file is executed.
+ */
+#ifndef PLIMSOLL_SNAPSHOT_H
+#define PLIMSOLL_SNAPSHOT_H
+
+#include "plimsoll/history.h"
+
+PLIM_BEGIN_DECLS
+
+/* Called now and then while a long file is read. Return false to stop with PLIM_CANCELLED. */
+typedef bool plim_progress(void *ctx, uint64_t done_bytes, uint64_t total_bytes);
+
+/* All zero is a valid default. */
+typedef struct plim_snapshot_options {
+    const plim_mem *mem;     /* borrowed until the history is destroyed; NULL: the C heap */
+    plim_progress *progress; /* may be NULL; total_bytes is 0 when it is not known */
+    void *progress_ctx;
+} plim_snapshot_options;
+
+/**
+ * Read a snapshot file.
+ *
+ * path         a file, or "-" for standard input
+ * options      may be NULL
+ * ret_history  the caller's, until plim_history_destroy()
+ * errors       PLIM_IO, PLIM_CORRUPT (with the byte offset), PLIM_FORBIDDEN (a pickle that would
+ *              import or call something: the message names it), PLIM_UNSUPPORTED (not a
+ *              snapshot), PLIM_LIMIT, PLIM_OUT_OF_HOST_MEMORY, PLIM_CANCELLED
+ * memory       in proportion to the file: about 110 bytes an event while reading, 45 afterwards
+ */
+PLIM_API PLIM_MUST_USE plim_status plim_snapshot_load(const char *path,
+                                                      const plim_snapshot_options *options,
+                                                      plim_history **ret_history, plim_error *err);
+
+/** The same from memory, which is only read during the call. */
+PLIM_API PLIM_MUST_USE plim_status plim_snapshot_parse(const void *data, size_t bytes,
+                                                       const plim_snapshot_options *options,
+                                                       plim_history **ret_history,
+                                                       plim_error *err);
+
+PLIM_END_DECLS
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * vec.c - the growth of vectors.
+ */
+#include "base/vec.h"
+
+#include <string.h>
+
+#define CAPACITY_MIN ((size_t)16)
+
+bool plim_vec_room(const plim_mem *mem, void *items, size_t *capacity, size_t count,
+                   size_t item_bytes)
+{
+    if (count < *capacity) {
+        return true;
+    }
+    const size_t wanted = *capacity + *capacity / 2;
+    const size_t new_capacity = wanted < CAPACITY_MIN ? CAPACITY_MIN : wanted;
+    void *old = NULL;
+    memcpy(&old, items, sizeof old); /* the pointer's type is the caller's */
+    void *grown = plim_mem_resize(mem, old, *capacity, new_capacity, item_bytes);
+    if (grown == NULL) {
+        return false;
+    }
+    memcpy(items, &grown, sizeof grown);
+    *capacity = new_capacity;
+    return true;
+}
