@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define WARNING_BYTES_MAX 512
+#define EVENTS_MIN        ((size_t)1024) /* rows of the first growth */
 
 static plim_status no_memory(plim_error *err)
 {
@@ -200,31 +201,29 @@ plim_status plim_history_add_action(plim_history *history, const char *name, siz
     return PLIM_OK;
 }
 
-/* All columns grow together; a failure half way leaves every column valid for `count` rows. */
+/*
+ * Columns grow one by one: after a failure half way some have more room than others, which is why
+ * each has its capacity. The common one is the least of them.
+ */
 static bool grow_events(plim_history *history)
 {
-    const plim_mem *mem = history->mem;
     const size_t old = history->events.capacity;
-    const size_t wanted = old + old / 2;
-    const size_t capacity = wanted < 1024 ? 1024 : wanted;
+    const size_t wanted = old + old / 2 < EVENTS_MIN ? EVENTS_MIN : old + old / 2;
+    size_t *capacity = history->events.capacities;
 #define GROW_COLUMN(column)                                                                        \
-    do {                                                                                           \
-        void *grown = plim_mem_resize(mem, history->events.column, old, capacity,                  \
+    if (*capacity < wanted) {                                                                      \
+        void *grown = plim_mem_resize(history->mem, history->events.column, *capacity, wanted,     \
                                       sizeof *history->events.column);                             \
         if (grown == NULL) {                                                                       \
             return false;                                                                          \
         }                                                                                          \
         history->events.column = grown;                                                            \
-    } while (0)
-    GROW_COLUMN(action);
-    GROW_COLUMN(addr);
-    GROW_COLUMN(size);
-    GROW_COLUMN(time_us);
-    GROW_COLUMN(stack);
-    GROW_COLUMN(stream);
-    GROW_COLUMN(note);
+        *capacity = wanted;                                                                        \
+    }                                                                                              \
+    capacity++;
+    PLIM_EVENT_COLUMNS(GROW_COLUMN)
 #undef GROW_COLUMN
-    history->events.capacity = capacity;
+    history->events.capacity = wanted;
     return true;
 }
 

@@ -31,17 +31,14 @@ const char *plim_anomaly_text(plim_anomaly anomaly)
     return (size_t)anomaly < PLIM_ANOMALY_COUNT ? texts[anomaly] : "an unknown anomaly";
 }
 
-static void free_columns(plim_history *history)
+static void free_events(plim_history *history)
 {
-    const plim_mem *mem = history->mem;
-    const size_t capacity = history->events.capacity;
-    plim_mem_free(mem, history->events.action, capacity, sizeof *history->events.action);
-    plim_mem_free(mem, history->events.addr, capacity, sizeof *history->events.addr);
-    plim_mem_free(mem, history->events.size, capacity, sizeof *history->events.size);
-    plim_mem_free(mem, history->events.time_us, capacity, sizeof *history->events.time_us);
-    plim_mem_free(mem, history->events.stack, capacity, sizeof *history->events.stack);
-    plim_mem_free(mem, history->events.stream, capacity, sizeof *history->events.stream);
-    plim_mem_free(mem, history->events.note, capacity, sizeof *history->events.note);
+    size_t *capacity = history->events.capacities;
+#define FREE_COLUMN(column)                                                                        \
+    plim_mem_free(history->mem, history->events.column, *capacity, sizeof *history->events.column); \
+    capacity++;
+    PLIM_EVENT_COLUMNS(FREE_COLUMN)
+#undef FREE_COLUMN
 }
 
 void plim_history_destroy(plim_history *history)
@@ -50,7 +47,7 @@ void plim_history_destroy(plim_history *history)
         return;
     }
     const plim_mem *mem = history->mem;
-    free_columns(history);
+    free_events(history);
     plim_intern_deinit(&history->string_index);
     plim_intern_deinit(&history->frame_index);
     plim_intern_deinit(&history->stack_index);

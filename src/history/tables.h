@@ -8,6 +8,10 @@
 #include "base/intern.h"
 #include "history/builder.h"
 
+/* The columns of the event table, in the order of their capacities. */
+#define PLIM_EVENT_COLUMNS(X) X(action) X(addr) X(size) X(time_us) X(stack) X(stream) X(note)
+#define EVENT_COLUMN_COUNT    7
+
 typedef struct string_row {
     const char *text;
     size_t bytes;
@@ -26,7 +30,7 @@ struct plim_history {
     PLIM_VEC(const char *) other_actions; /* of PLIM_ACTION_OTHER + index */
     plim_intern string_index, frame_index, stack_index, stream_index, note_index;
 
-    /* Events by column, all devices after one another. The columns have one capacity. */
+    /* Events by column, all devices after one another. */
     struct {
         uint8_t *action;
         uint64_t *addr;
@@ -36,7 +40,8 @@ struct plim_history {
         uint32_t *stream;
         uint32_t *note;
         size_t count;
-        size_t capacity;
+        size_t capacity; /* rows every column has room for */
+        size_t capacities[EVENT_COLUMN_COUNT];
     } events;
     PLIM_VEC(plim_segment) segments;
     PLIM_VEC(plim_block) blocks;
