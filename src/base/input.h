@@ -1,0 +1,75 @@
+/*
+ * input.h - bytes coming in: a file, a pipe or memory, plain or compressed, through one window.
+ *
+ *   [ consumed ......... | window, readable now | not read yet ........... ]
+ *                        ^ plim_input_offset()
+ *
+ * gzip and zstd are recognised by their first bytes and decompressed on the way, members and
+ * frames one behind the other included. Nothing but the window is kept: it starts at 256 KiB and
+ * grows only when a caller wants more and the bytes have really arrived, so a length that a file
+ * claims costs nothing. Files are read, not mapped (docs/design/input.md has the figures): a file
+ * that shrinks meanwhile is a short input and no signal. Memory is not copied.
+ *
+ * One thread at a time. Messages name the input, so callers need not.
+ */
+#ifndef PLIMSOLL_BASE_INPUT_H
+#define PLIMSOLL_BASE_INPUT_H
+
+#include "base/memory.h"
+
+#include "plimsoll/status.h"
+
+typedef struct plim_input plim_input;
+
+typedef struct plim_window {
+    const uint8_t *data;
+    size_t length;
+} plim_window;
+
+/**
+ * Open a file and look at its first bytes.
+ *
+ * path    a file, a named pipe, or "-" for standard input
+ * mem     borrowed until plim_input_close(); NULL is the heap. zstd uses its own heap: its
+ *         hooks are not part of its stable interface
+ * errors  PLIM_IO (with errno), PLIM_CORRUPT (empty, or compressed data that is damaged at once),
+ *         PLIM_LIMIT (zstd with a window above 128 MiB), PLIM_OUT_OF_HOST_MEMORY
+ */
+PLIM_MUST_USE plim_status plim_input_open(const char *path, const plim_mem *mem, plim_input **ret,
+                                          plim_error *err);
+
+/** The same for memory, which is borrowed until plim_input_close(). */
+PLIM_MUST_USE plim_status plim_input_open_memory(const void *data, size_t bytes,
+                                                 const plim_mem *mem, plim_input **ret,
+                                                 plim_error *err);
+
+/**
+ * Drop `consumed` bytes from the front of the window, then have `wanted` bytes in it.
+ *
+ * consumed  at most the window's length; 0 on the first call
+ * wanted    any number: the window is shorter only when the input ends
+ * ret       the new window, longer than wanted where that costs nothing; the data of earlier
+ *           windows is gone
+ * errors    PLIM_IO, PLIM_CORRUPT (damaged or cut-off compressed data; err->offset counts the
+ *           bytes of the compressed file), PLIM_LIMIT, PLIM_OUT_OF_HOST_MEMORY. A call that
+ *           can be met from the bytes before the damage is. After an error, each call that
+ *           wants more repeats it
+ */
+PLIM_MUST_USE plim_status plim_input_refill(plim_input *input, size_t consumed, size_t wanted,
+                                            plim_window *ret, plim_error *err);
+
+/** How messages call the input: its path (shortened when long), "standard input" or "memory". */
+const char *plim_input_name(const plim_input *input);
+/** "gzip", "zstd", or NULL for plain bytes. */
+const char *plim_input_compression(const plim_input *input);
+/** The place of the window's first byte, in decompressed bytes. */
+uint64_t plim_input_offset(const plim_input *input);
+/** Bytes of the file on disk, or of the memory; 0 when unknown (pipes). */
+uint64_t plim_input_total_bytes(const plim_input *input);
+/** How many of those are behind us, for progress: at most total_bytes if the file stands still. */
+uint64_t plim_input_done_bytes(const plim_input *input);
+
+/** NULL is allowed. Standard input stays open. */
+void plim_input_close(plim_input *input);
+
+#endif
