@@ -1,0 +1,39 @@
+# Plimsoll in one-line targets. The builds are in CMakePresets.json, everything else in tools/.
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 18
+
+build: ## the command, at build/release/plimsoll
+	@tools/bootstrap build && cmake --preset release >/dev/null && cmake --build --preset release --target plimsoll
+
+demo: build ## inspect a real recording
+	@tools/demo
+
+test: ## build everything, run every test, print totals
+	@tools/bootstrap test && tools/test release
+
+ci: ## what a change has to pass: tests, sanitizers, both compilers, format, tidy
+	@.ci/run
+
+bench: ## measure; one JSON document per line
+	@tools/bootstrap test && tools/bench
+
+fuzz: ## every fuzz target for FUZZ_SECONDS (600) each
+	@tools/bootstrap ci && tools/fuzz
+
+format: ## lay out our C files by .clang-format
+	@tools/bootstrap ci && tools/sources | xargs -0 clang-format -i
+
+tidy: ## clang-tidy over our C files
+	@tools/bootstrap ci && tools/tidy
+
+install: ## library, headers and command; PREFIX=/usr/local, DESTDIR= for packagers
+	@tools/bootstrap build && cmake --preset release >/dev/null && cmake --build --preset release && cmake --install build/release --prefix "$(or $(PREFIX),/usr/local)"
+
+record-from-pypi: ## make the recordings of tests/data anew, with PyTorch from PyPI
+	@tools/record/record all
+
+clean: ## forget every build
+	@rm -rf build
+
+.PHONY: help build demo test ci bench fuzz format tidy install record-from-pypi clean
