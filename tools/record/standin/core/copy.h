@@ -1,0 +1,23 @@
+/*
+ * copy.h - copies, where one side may be a device that holds no bytes.
+ */
+#ifndef PLIM_STANDIN_CORE_COPY_H
+#define PLIM_STANDIN_CORE_COPY_H
+
+#include <stddef.h>
+
+/*
+ * Host to host copies for real; from a device the host gets zeros; to a device
+ * nothing happens. Which side is which follows from the addresses, not from
+ * what the caller claims. Complete when it returns.
+ */
+void plim_standin_copy(void *target, const void *source, size_t bytes);
+
+/* The same for `rows` rows of `row_bytes`, each side with its own distance between rows. */
+void plim_standin_copy_rows(void *target, size_t target_pitch, const void *source,
+                            size_t source_pitch, size_t row_bytes, size_t rows);
+
+/* Host memory is filled for real, device memory not at all. */
+void plim_standin_fill(void *target, int byte, size_t bytes);
+
+#endif

@@ -1,0 +1,293 @@
+/*
+ * memory.c - the capacity, and who holds which part of it. See memory.h.
+ *
+ *   0x700000000000  reservations: 12 TiB, room for over a hundred expandable
+ *                   segments, each 9/8 of the device's memory
+ *   0x7c0000000000  allocations: 2 TiB
+ *
+ * Both lie below where Linux places libraries and thread stacks of a process
+ * with 47 bit addresses, and look like what the real driver hands out.
+ */
+#define _GNU_SOURCE /* MAP_FIXED_NOREPLACE */
+#include "core/memory.h"
+
+#include "core/gpu.h"
+#include "core/ranges.h"
+#include "core/trace.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#define TIB               (UINT64_C(1) << 40)
+#define RESERVATIONS_BASE UINT64_C(0x700000000000)
+#define ALLOCATIONS_BASE  UINT64_C(0x7c0000000000)
+
+/* One cuMemCreate. Its handle is its index plus one, so that zero is never a handle. */
+typedef struct physical {
+    uint64_t bytes;
+    uint64_t references; /* one of the creator, one of each mapping */
+    int device;
+    bool is_released; /* by its creator */
+} physical;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t used_bytes[PLIM_STANDIN_DEVICES_MAX];
+static plim_standin_ranges reservations = { RESERVATIONS_BASE, 12 * TIB, NULL, 0, 0 };
+static plim_standin_ranges allocations = { ALLOCATIONS_BASE, 2 * TIB, NULL, 0, 0 };
+static plim_standin_ranges mappings; /* lie inside reservations */
+static physical *physicals;
+static size_t physical_count;
+static size_t physical_capacity;
+
+static void guard_windows(void)
+{
+    static bool is_done; /* under the lock */
+    if (is_done) {
+        return;
+    }
+    is_done = true;
+    const plim_standin_ranges *windows[] = { &reservations, &allocations };
+    for (size_t i = 0; i < 2; i++) {
+        void *const want = (void *)(uintptr_t)windows[i]->window_base;
+        const void *const got =
+            mmap(want, windows[i]->window_bytes, PROT_NONE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+        if (got != want) {
+            plim_standin_trace("device addresses at %p are not guarded", want);
+        }
+    }
+}
+
+static uint64_t whole_pages(uint64_t bytes)
+{
+    return (bytes + PLIM_STANDIN_PAGE_BYTES - 1) & ~(PLIM_STANDIN_PAGE_BYTES - 1);
+}
+
+static bool is_device(int device)
+{
+    return device >= 0 && device < plim_standin_device_count();
+}
+
+static bool fits(int device, uint64_t bytes)
+{
+    return bytes <= plim_standin_gpu_chosen()->memory_bytes - used_bytes[device];
+}
+
+void plim_standin_memory_info(int device, uint64_t *ret_free_bytes, uint64_t *ret_total_bytes)
+{
+    const uint64_t total_bytes = plim_standin_gpu_chosen()->memory_bytes;
+    pthread_mutex_lock(&lock);
+    *ret_free_bytes = total_bytes - used_bytes[device];
+    pthread_mutex_unlock(&lock);
+    *ret_total_bytes = total_bytes;
+}
+
+plim_standin_memory_status plim_standin_memory_allocate(int device, uint64_t bytes,
+                                                        uint64_t *ret_address)
+{
+    if (!is_device(device) || bytes == 0) {
+        return PLIM_STANDIN_MEMORY_INVALID;
+    }
+    if (bytes > plim_standin_gpu_chosen()->memory_bytes) {
+        return PLIM_STANDIN_MEMORY_OUT; /* before rounding, which could overflow */
+    }
+    plim_standin_range range = { .bytes = whole_pages(bytes), .device = device };
+    plim_standin_memory_status status = PLIM_STANDIN_MEMORY_OUT;
+
+    pthread_mutex_lock(&lock);
+    guard_windows();
+    if (fits(device, range.bytes) &&
+        plim_standin_ranges_place(&allocations, PLIM_STANDIN_PAGE_BYTES, &range)) {
+        used_bytes[device] += range.bytes;
+        *ret_address = range.base;
+        status = PLIM_STANDIN_MEMORY_OK;
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+plim_standin_memory_status plim_standin_memory_release(uint64_t address)
+{
+    plim_standin_range range;
+    plim_standin_memory_status status = PLIM_STANDIN_MEMORY_INVALID;
+
+    pthread_mutex_lock(&lock);
+    if (plim_standin_ranges_remove(&allocations, address, &range)) {
+        used_bytes[range.device] -= range.bytes;
+        status = PLIM_STANDIN_MEMORY_OK;
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+plim_standin_memory_status plim_standin_memory_reserve(uint64_t bytes, uint64_t alignment,
+                                                       uint64_t *ret_address)
+{
+    if (bytes == 0 || bytes % PLIM_STANDIN_PAGE_BYTES != 0 || (alignment & (alignment - 1)) != 0) {
+        return PLIM_STANDIN_MEMORY_INVALID;
+    }
+    if (alignment < PLIM_STANDIN_PAGE_BYTES) {
+        alignment = PLIM_STANDIN_PAGE_BYTES; /* zero asks for the default */
+    }
+    plim_standin_range range = { .bytes = bytes, .device = -1 };
+
+    pthread_mutex_lock(&lock);
+    guard_windows();
+    const bool is_placed = plim_standin_ranges_place(&reservations, alignment, &range);
+    pthread_mutex_unlock(&lock);
+    if (!is_placed) {
+        return PLIM_STANDIN_MEMORY_OUT;
+    }
+    *ret_address = range.base;
+    return PLIM_STANDIN_MEMORY_OK;
+}
+
+plim_standin_memory_status plim_standin_memory_unreserve(uint64_t address, uint64_t bytes)
+{
+    plim_standin_memory_status status = PLIM_STANDIN_MEMORY_INVALID;
+    plim_standin_range range;
+
+    pthread_mutex_lock(&lock);
+    const plim_standin_range *found = plim_standin_ranges_find(&reservations, address);
+    if (found != NULL && found->bytes == bytes &&
+        plim_standin_ranges_remove(&reservations, address, &range)) {
+        status = PLIM_STANDIN_MEMORY_OK;
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+static bool make_room_for_physical(void)
+{
+    if (physical_count < physical_capacity) {
+        return true;
+    }
+    const size_t capacity = physical_capacity == 0 ? 64 : physical_capacity * 2;
+    physical *grown = realloc(physicals, capacity * sizeof(*grown));
+    if (grown == NULL) {
+        return false;
+    }
+    physicals = grown;
+    physical_capacity = capacity;
+    return true;
+}
+
+/* NULL: no such handle, or all of it has gone back to the device. */
+static physical *physical_of(uint64_t handle)
+{
+    if (handle == 0 || handle > physical_count || physicals[handle - 1].references == 0) {
+        return NULL;
+    }
+    return &physicals[handle - 1];
+}
+
+static void drop_reference(physical *memory)
+{
+    memory->references--;
+    if (memory->references == 0) {
+        used_bytes[memory->device] -= memory->bytes;
+    }
+}
+
+plim_standin_memory_status plim_standin_memory_physical_create(int device, uint64_t bytes,
+                                                               uint64_t *ret_handle)
+{
+    if (!is_device(device) || bytes == 0 || bytes % PLIM_STANDIN_PAGE_BYTES != 0) {
+        return PLIM_STANDIN_MEMORY_INVALID;
+    }
+    plim_standin_memory_status status = PLIM_STANDIN_MEMORY_OUT;
+
+    pthread_mutex_lock(&lock);
+    if (fits(device, bytes) && make_room_for_physical()) {
+        physicals[physical_count] = (physical){ .bytes = bytes, .references = 1, .device = device };
+        physical_count++; /* handles are not used again: a stale one stays stale */
+        used_bytes[device] += bytes;
+        *ret_handle = physical_count;
+        status = PLIM_STANDIN_MEMORY_OK;
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+plim_standin_memory_status plim_standin_memory_physical_release(uint64_t handle)
+{
+    plim_standin_memory_status status = PLIM_STANDIN_MEMORY_INVALID;
+
+    pthread_mutex_lock(&lock);
+    physical *memory = physical_of(handle);
+    if (memory != NULL && !memory->is_released) {
+        memory->is_released = true;
+        drop_reference(memory);
+        status = PLIM_STANDIN_MEMORY_OK;
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+plim_standin_memory_status plim_standin_memory_map(uint64_t address, uint64_t bytes,
+                                                   uint64_t handle)
+{
+    plim_standin_memory_status status = PLIM_STANDIN_MEMORY_INVALID;
+
+    pthread_mutex_lock(&lock);
+    const plim_standin_range *room = plim_standin_ranges_find(&reservations, address);
+    physical *memory = physical_of(handle);
+    if (room != NULL && memory != NULL && memory->bytes == bytes &&
+        bytes <= room->base + room->bytes - address) {
+        const plim_standin_range mapping = { address, bytes, handle, memory->device };
+        if (plim_standin_ranges_insert(&mappings, mapping)) {
+            memory->references++;
+            status = PLIM_STANDIN_MEMORY_OK;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+plim_standin_memory_status plim_standin_memory_unmap(uint64_t address, uint64_t bytes)
+{
+    plim_standin_memory_status status = PLIM_STANDIN_MEMORY_OK;
+    uint64_t at = address;
+
+    pthread_mutex_lock(&lock);
+    while (at < address + bytes) {
+        plim_standin_range mapping;
+        if (!plim_standin_ranges_remove(&mappings, at, &mapping)) {
+            status = PLIM_STANDIN_MEMORY_INVALID;
+            break;
+        }
+        drop_reference(physical_of(mapping.handle));
+        at += mapping.bytes;
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+bool plim_standin_memory_find(uint64_t address, int *ret_device, uint64_t *ret_base,
+                              uint64_t *ret_bytes)
+{
+    pthread_mutex_lock(&lock);
+    const plim_standin_range *range = plim_standin_ranges_find(&allocations, address);
+    if (range == NULL) {
+        range = plim_standin_ranges_find(&mappings, address);
+    }
+    const bool is_found = range != NULL;
+    if (is_found) {
+        *ret_device = range->device;
+        *ret_base = range->base;
+        *ret_bytes = range->bytes;
+    }
+    pthread_mutex_unlock(&lock);
+    return is_found;
+}
+
+static bool is_inside(const plim_standin_ranges *window, uint64_t address)
+{
+    return address - window->window_base < window->window_bytes;
+}
+
+bool plim_standin_memory_is_device_address(uint64_t address)
+{
+    return is_inside(&reservations, address) || is_inside(&allocations, address);
+}
