@@ -17,7 +17,7 @@
 #if defined(__GNUC__)
 #define PLIM_API      __attribute__((visibility("default")))
 #define PLIM_MUST_USE __attribute__((warn_unused_result))
-#define PLIM_PRINTF(format_index, first_index)                                                     \
+#define PLIM_PRINTF(format_index, first_index) \
     __attribute__((format(printf, format_index, first_index)))
 #else
 #define PLIM_API

@@ -37,24 +37,24 @@ typedef uint64_t plim_addr; /* a device address: never dereferenced, hence no po
  * What an event did. Names are the ones PyTorch writes (pytorch-caching-allocator §8.4).
  * In every list the order is: enumerator, name in files.
  */
-#define PLIM_ACTION_LIST(X)                                                                        \
-    X(PLIM_ALLOC, "alloc")                                                                         \
-    X(PLIM_FREE_REQUESTED, "free_requested")                                                       \
-    X(PLIM_FREE_COMPLETED, "free_completed")                                                       \
-    X(PLIM_SEGMENT_ALLOC, "segment_alloc")                                                         \
-    X(PLIM_SEGMENT_FREE, "segment_free")                                                           \
-    X(PLIM_SEGMENT_MAP, "segment_map")                                                             \
-    X(PLIM_SEGMENT_UNMAP, "segment_unmap")                                                         \
-    X(PLIM_SNAPSHOT, "snapshot")                                                                   \
-    X(PLIM_OOM, "oom")                                                                             \
-    X(PLIM_ANNOTATE, "annotate")                                                                   \
+#define PLIM_ACTION_LIST(X)                  \
+    X(PLIM_ALLOC, "alloc")                   \
+    X(PLIM_FREE_REQUESTED, "free_requested") \
+    X(PLIM_FREE_COMPLETED, "free_completed") \
+    X(PLIM_SEGMENT_ALLOC, "segment_alloc")   \
+    X(PLIM_SEGMENT_FREE, "segment_free")     \
+    X(PLIM_SEGMENT_MAP, "segment_map")       \
+    X(PLIM_SEGMENT_UNMAP, "segment_unmap")   \
+    X(PLIM_SNAPSHOT, "snapshot")             \
+    X(PLIM_OOM, "oom")                       \
+    X(PLIM_ANNOTATE, "annotate")             \
     X(PLIM_USER_DEFINED, "user_defined")
 
 typedef enum plim_action {
 #define PLIM_ACTION_ENUM(code, name) code,
     PLIM_ACTION_LIST(PLIM_ACTION_ENUM)
 #undef PLIM_ACTION_ENUM
-    PLIM_ACTION_KNOWN_COUNT,
+        PLIM_ACTION_KNOWN_COUNT,
     /* From here on: actions only this file knows; plim_history_action_name() gives the name. */
     PLIM_ACTION_OTHER = PLIM_ACTION_KNOWN_COUNT,
     PLIM_ACTION_MAX = 255
@@ -96,11 +96,11 @@ typedef struct plim_events {
     uint64_t count;
     const uint8_t *action; /* plim_action, or above PLIM_ACTION_OTHER for unknown ones */
     const uint64_t *addr;
-    const uint64_t *size;     /* bytes */
-    const int64_t *time_us;   /* since the Unix epoch, or PLIM_TIME_UNKNOWN */
-    const uint32_t *stack;    /* index into stacks, or PLIM_NONE */
-    const uint32_t *stream;   /* index into streams */
-    const uint32_t *note;     /* index into notes; note 0 is the empty one */
+    const uint64_t *size;   /* bytes */
+    const int64_t *time_us; /* since the Unix epoch, or PLIM_TIME_UNKNOWN */
+    const uint32_t *stack;  /* index into stacks, or PLIM_NONE */
+    const uint32_t *stream; /* index into streams */
+    const uint32_t *note;   /* index into notes; note 0 is the empty one */
 } plim_events;
 
 typedef enum plim_block_state {
@@ -213,7 +213,7 @@ typedef enum plim_anomaly {
 #define PLIM_ANOMALY_ENUM(code, name, text) code,
     PLIM_ANOMALY_LIST(PLIM_ANOMALY_ENUM)
 #undef PLIM_ANOMALY_ENUM
-    PLIM_ANOMALY_COUNT
+        PLIM_ANOMALY_COUNT
 } plim_anomaly;
 
 /** The stable name ("double_free") and the meaning of an anomaly. */

@@ -18,13 +18,13 @@ PLIM_BEGIN_DECLS
 
 /* Live allocations that share a stack. */
 typedef struct plim_stack_group {
-    uint64_t bytes;          /* requested */
-    uint64_t count;          /* allocations */
-    uint32_t stack;          /* index into the history's stacks, or PLIM_NONE */
-    uint32_t user_frame;     /* which of the stack's frames is the innermost of the user's own code
-                              * (not of PyTorch, Python or C++), or PLIM_NONE */
-    bool before_recording;   /* allocated before the first event */
-    bool stack_of_free;      /* the stack is that of the free: the alloc was not recorded */
+    uint64_t bytes;        /* requested */
+    uint64_t count;        /* allocations */
+    uint32_t stack;        /* index into the history's stacks, or PLIM_NONE */
+    uint32_t user_frame;   /* which of the stack's frames is the innermost of the user's own code
+                            * (not of PyTorch, Python or C++), or PLIM_NONE */
+    bool before_recording; /* allocated before the first event */
+    bool stack_of_free;    /* the stack is that of the free: the alloc was not recorded */
 } plim_stack_group;
 
 /* The memory of a device at one moment. */
@@ -42,22 +42,22 @@ typedef struct plim_moment {
 } plim_moment;
 
 typedef struct plim_oom_moment {
-    uint64_t event;              /* index in the device's trace */
-    uint64_t requested_bytes;    /* of the request that failed (rounded, as PyTorch records it) */
-    uint64_t device_free_bytes;  /* what the driver said was free */
+    uint64_t event;             /* index in the device's trace */
+    uint64_t requested_bytes;   /* of the request that failed (rounded, as PyTorch records it) */
+    uint64_t device_free_bytes; /* what the driver said was free */
     bool has_device_free;
-    plim_moment moment;          /* what stood when it happened */
+    plim_moment moment; /* what stood when it happened */
 } plim_oom_moment;
 
 /* What the segments and blocks of the source say. */
 typedef struct plim_end_state {
-    uint64_t requested_bytes;          /* asked for in active_allocated blocks */
-    uint64_t allocated_bytes;          /* active_allocated blocks */
-    uint64_t active_bytes;             /* and active_pending_free ones */
-    uint64_t pending_free_bytes;       /* the latter alone */
-    uint64_t reserved_bytes;           /* segments */
-    uint64_t inactive_split_bytes;     /* free blocks in segments that are partly used */
-    uint64_t releasable_bytes;         /* segments without an active block */
+    uint64_t requested_bytes;      /* asked for in active_allocated blocks */
+    uint64_t allocated_bytes;      /* active_allocated blocks */
+    uint64_t active_bytes;         /* and active_pending_free ones */
+    uint64_t pending_free_bytes;   /* the latter alone */
+    uint64_t reserved_bytes;       /* segments */
+    uint64_t inactive_split_bytes; /* free blocks in segments that are partly used */
+    uint64_t releasable_bytes;     /* segments without an active block */
     uint64_t largest_free_block_bytes;
     uint64_t segments;
     uint64_t blocks;
@@ -116,8 +116,8 @@ typedef struct plim_inspection plim_inspection;
 
 /* All zero is a valid default. */
 typedef struct plim_inspect_options {
-    const plim_mem *mem;          /* borrowed until destroy; NULL: the C heap */
-    uint32_t timeline_bins;       /* 0 means 256 */
+    const plim_mem *mem;    /* borrowed until destroy; NULL: the C heap */
+    uint32_t timeline_bins; /* 0 means 256 */
 } plim_inspect_options;
 
 /**

@@ -40,8 +40,7 @@ PLIM_API PLIM_MUST_USE plim_status plim_snapshot_load(const char *path,
 /** The same from memory, which is only read during the call. */
 PLIM_API PLIM_MUST_USE plim_status plim_snapshot_parse(const void *data, size_t bytes,
                                                        const plim_snapshot_options *options,
-                                                       plim_history **ret_history,
-                                                       plim_error *err);
+                                                       plim_history **ret_history, plim_error *err);
 
 PLIM_END_DECLS
 

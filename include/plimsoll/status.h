@@ -16,16 +16,16 @@
 PLIM_BEGIN_DECLS
 
 /* One list gives codes, names and texts, so that they cannot disagree. */
-#define PLIM_STATUS_LIST(X)                                                                        \
-    X(PLIM_OK, "ok")                                                                               \
-    X(PLIM_OUT_OF_HOST_MEMORY, "the host has no memory left")                                      \
-    X(PLIM_OUT_OF_DEVICE_MEMORY, "the device has no memory left")                                  \
-    X(PLIM_CORRUPT, "the input is malformed")                                                      \
-    X(PLIM_FORBIDDEN, "the input asks to run code")                                                \
-    X(PLIM_UNSUPPORTED, "the input is well-formed but not something this reads")                   \
-    X(PLIM_LIMIT, "the input exceeds a stated limit")                                              \
-    X(PLIM_IO, "the system refused to read or write")                                              \
-    X(PLIM_INVALID_ARGUMENT, "the caller passed something impossible")                             \
+#define PLIM_STATUS_LIST(X)                                                      \
+    X(PLIM_OK, "ok")                                                             \
+    X(PLIM_OUT_OF_HOST_MEMORY, "the host has no memory left")                    \
+    X(PLIM_OUT_OF_DEVICE_MEMORY, "the device has no memory left")                \
+    X(PLIM_CORRUPT, "the input is malformed")                                    \
+    X(PLIM_FORBIDDEN, "the input asks to run code")                              \
+    X(PLIM_UNSUPPORTED, "the input is well-formed but not something this reads") \
+    X(PLIM_LIMIT, "the input exceeds a stated limit")                            \
+    X(PLIM_IO, "the system refused to read or write")                            \
+    X(PLIM_INVALID_ARGUMENT, "the caller passed something impossible")           \
     X(PLIM_CANCELLED, "the caller asked to stop")
 
 typedef enum plim_status {

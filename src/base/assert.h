@@ -10,11 +10,11 @@
 /* Says what failed, on stderr, and aborts: a broken promise inside the library. */
 _Noreturn void plim_assert_failed(const char *condition, const char *file, int line);
 
-#define PLIM_ASSERT(condition)                                                                     \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            plim_assert_failed(#condition, __FILE__, __LINE__);                                    \
-        }                                                                                          \
+#define PLIM_ASSERT(condition)                                  \
+    do {                                                        \
+        if (!(condition)) {                                     \
+            plim_assert_failed(#condition, __FILE__, __LINE__); \
+        }                                                       \
     } while (0)
 
 #ifdef NDEBUG

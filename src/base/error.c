@@ -14,8 +14,8 @@
 const char *plim_status_name(plim_status status)
 {
     switch (status) {
-#define NAME_CASE(code, text)                                                                      \
-    case code:                                                                                     \
+#define NAME_CASE(code, text) \
+    case code:                \
         return #code;
         PLIM_STATUS_LIST(NAME_CASE)
 #undef NAME_CASE
@@ -26,8 +26,8 @@ const char *plim_status_name(plim_status status)
 const char *plim_status_text(plim_status status)
 {
     switch (status) {
-#define TEXT_CASE(code, text)                                                                      \
-    case code:                                                                                     \
+#define TEXT_CASE(code, text) \
+    case code:                \
         return text;
         PLIM_STATUS_LIST(TEXT_CASE)
 #undef TEXT_CASE

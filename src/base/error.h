@@ -21,12 +21,12 @@ plim_status plim_fail_errno(plim_error *err, int errno_value, const char *format
 plim_status plim_fail_memory(plim_error *err, const char *doing);
 
 /* The one control-flow macro of the tree: for places with nothing to release. */
-#define PLIM_TRY(call)                                                                             \
-    do {                                                                                           \
-        const plim_status plim_try_status = (call);                                                \
-        if (plim_try_status != PLIM_OK) {                                                          \
-            return plim_try_status;                                                                \
-        }                                                                                          \
+#define PLIM_TRY(call)                              \
+    do {                                            \
+        const plim_status plim_try_status = (call); \
+        if (plim_try_status != PLIM_OK) {           \
+            return plim_try_status;                 \
+        }                                           \
     } while (0)
 
 #endif

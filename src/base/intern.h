@@ -15,8 +15,8 @@
 
 typedef struct plim_intern {
     const plim_mem *mem;
-    uint32_t *slots; /* id + 1, or 0 for an empty slot */
-    size_t mask;     /* slots - 1; 0 slots before the first add */
+    uint32_t *slots;           /* id + 1, or 0 for an empty slot */
+    size_t mask;               /* slots - 1; 0 slots before the first add */
     PLIM_VEC(uint64_t) hashes; /* of each id: grows the index without asking the caller */
     uint64_t key;              /* for the caller's hashing */
 } plim_intern;

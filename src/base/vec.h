@@ -10,11 +10,11 @@
 
 #include "base/memory.h"
 
-#define PLIM_VEC(type)                                                                             \
-    struct {                                                                                       \
-        type *items;                                                                               \
-        size_t count;                                                                              \
-        size_t capacity;                                                                           \
+#define PLIM_VEC(type)   \
+    struct {             \
+        type *items;     \
+        size_t count;    \
+        size_t capacity; \
     }
 
 /*
@@ -25,14 +25,14 @@ bool plim_vec_room(const plim_mem *mem, void *items, size_t *capacity, size_t co
                    size_t item_bytes);
 
 /* Append `value`; false when there is no memory. Evaluates `vec` more than once. */
-#define PLIM_VEC_PUSH(mem, vec, value)                                                             \
-    (((vec)->count < (vec)->capacity ||                                                            \
-      plim_vec_room((mem), &(vec)->items, &(vec)->capacity, (vec)->count, sizeof *(vec)->items))   \
-         ? ((vec)->items[(vec)->count++] = (value), true)                                          \
+#define PLIM_VEC_PUSH(mem, vec, value)                                                           \
+    (((vec)->count < (vec)->capacity ||                                                          \
+      plim_vec_room((mem), &(vec)->items, &(vec)->capacity, (vec)->count, sizeof *(vec)->items)) \
+         ? ((vec)->items[(vec)->count++] = (value), true)                                        \
          : false)
 
-#define PLIM_VEC_FREE(mem, vec)                                                                    \
-    (plim_mem_free((mem), (vec)->items, (vec)->capacity, sizeof *(vec)->items),                    \
+#define PLIM_VEC_FREE(mem, vec)                                                 \
+    (plim_mem_free((mem), (vec)->items, (vec)->capacity, sizeof *(vec)->items), \
      (vec)->items = NULL, (vec)->count = 0, (vec)->capacity = 0)
 
 #endif

@@ -87,9 +87,8 @@ plim_status plim_history_add_frame(plim_history *history, const plim_frame *fram
     _Static_assert(sizeof(plim_frame) == 16, "frames are compared as bytes: no padding");
     const uint64_t hash = plim_hash_bytes(frame, sizeof *frame, history->frame_index.key);
     uint32_t id = plim_intern_find(&history->frame_index, hash, frame_equal, history, frame);
-    if (id == PLIM_INTERN_ABSENT &&
-        (!PLIM_VEC_PUSH(history->mem, &history->frames, *frame) ||
-         !plim_intern_add(&history->frame_index, hash, &id))) {
+    if (id == PLIM_INTERN_ABSENT && (!PLIM_VEC_PUSH(history->mem, &history->frames, *frame) ||
+                                     !plim_intern_add(&history->frame_index, hash, &id))) {
         return no_memory(err);
     }
     *ret_frame = id;
@@ -159,12 +158,10 @@ static bool note_equal(const void *table, uint32_t id, const void *wanted)
            row->forward_stack == other->forward_stack && row->category == other->category;
 }
 
-plim_status plim_history_add_note(plim_history *history, const plim_note *note,
-                                  uint32_t *ret_note, plim_error *err)
+plim_status plim_history_add_note(plim_history *history, const plim_note *note, uint32_t *ret_note,
+                                  plim_error *err)
 {
-    const uint64_t fields[] = { note->pool[0],
-                                note->pool[1],
-                                note->has_pool,
+    const uint64_t fields[] = { note->pool[0], note->pool[1], note->has_pool,
                                 (uint64_t)note->compile_context << 32 | note->user_metadata,
                                 (uint64_t)note->forward_stack << 32 | note->category };
     const uint64_t hash = plim_hash_bytes(fields, sizeof fields, history->note_index.key);
@@ -210,16 +207,16 @@ static bool grow_events(plim_history *history)
     const size_t old = history->events.capacity;
     const size_t wanted = old + old / 2 < EVENTS_MIN ? EVENTS_MIN : old + old / 2;
     size_t *capacity = history->events.capacities;
-#define GROW_COLUMN(column)                                                                        \
-    if (*capacity < wanted) {                                                                      \
-        void *grown = plim_mem_resize(history->mem, history->events.column, *capacity, wanted,     \
-                                      sizeof *history->events.column);                             \
-        if (grown == NULL) {                                                                       \
-            return false;                                                                          \
-        }                                                                                          \
-        history->events.column = grown;                                                            \
-        *capacity = wanted;                                                                        \
-    }                                                                                              \
+#define GROW_COLUMN(column)                                                                    \
+    if (*capacity < wanted) {                                                                  \
+        void *grown = plim_mem_resize(history->mem, history->events.column, *capacity, wanted, \
+                                      sizeof *history->events.column);                         \
+        if (grown == NULL) {                                                                   \
+            return false;                                                                      \
+        }                                                                                      \
+        history->events.column = grown;                                                        \
+        *capacity = wanted;                                                                    \
+    }                                                                                          \
     capacity++;
     PLIM_EVENT_COLUMNS(GROW_COLUMN)
 #undef GROW_COLUMN
@@ -227,8 +224,7 @@ static bool grow_events(plim_history *history)
     return true;
 }
 
-plim_status plim_history_push_event(plim_history *history, const plim_event *event,
-                                    plim_error *err)
+plim_status plim_history_push_event(plim_history *history, const plim_event *event, plim_error *err)
 {
     if (history->events.count == history->events.capacity && !grow_events(history)) {
         return no_memory(err);

@@ -50,8 +50,8 @@ plim_status plim_history_add_stack(plim_history *history, const uint32_t *frames
                                    uint32_t *ret_stack, plim_error *err);
 plim_status plim_history_add_stream(plim_history *history, uint64_t handle, uint32_t *ret_stream,
                                     plim_error *err);
-plim_status plim_history_add_note(plim_history *history, const plim_note *note,
-                                  uint32_t *ret_note, plim_error *err);
+plim_status plim_history_add_note(plim_history *history, const plim_note *note, uint32_t *ret_note,
+                                  plim_error *err);
 /* The action of this name: a known one, or one of the 244 others a history can have. */
 plim_status plim_history_add_action(plim_history *history, const char *name, size_t bytes,
                                     uint8_t *ret_action, plim_error *err);

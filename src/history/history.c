@@ -34,8 +34,9 @@ const char *plim_anomaly_text(plim_anomaly anomaly)
 static void free_events(plim_history *history)
 {
     size_t *capacity = history->events.capacities;
-#define FREE_COLUMN(column)                                                                        \
-    plim_mem_free(history->mem, history->events.column, *capacity, sizeof *history->events.column); \
+#define FREE_COLUMN(column)                                        \
+    plim_mem_free(history->mem, history->events.column, *capacity, \
+                  sizeof *history->events.column);                 \
     capacity++;
     PLIM_EVENT_COLUMNS(FREE_COLUMN)
 #undef FREE_COLUMN

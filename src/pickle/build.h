@@ -1,0 +1,89 @@
+/*
+ * build.h - making values, sparingly: the half that every reader of a format shares.
+ *
+ * Files of memory events repeat themselves: the same strings, the same lists of frames, millions
+ * of dicts with the same keys. A builder with a row sink therefore keeps
+ *
+ *   strings      once each
+ *   lists        the items of equal lists and tuples once; a list itself is 16 bytes
+ *   dicts        not at all, where the sink takes them: a dict whose keys form a known *shape* is
+ *                handed over as a row and leaves 16 bytes with the id that the sink gave it
+ *   lists of rows  as a run: the first id and a count
+ *
+ * Without a sink nothing is shared that the input does not share, so that a value can be written
+ * back byte for byte.
+ *
+ * Memory is bounded by the caller: plim_builder_bytes() is checked against what was read.
+ */
+#ifndef PLIMSOLL_PICKLE_BUILD_H
+#define PLIMSOLL_PICKLE_BUILD_H
+
+#include "base/arena.h"
+#include "base/intern.h"
+#include "pickle/value.h"
+#include "plimsoll/status.h"
+
+/* What becomes of dicts with certain keys. */
+typedef struct plim_row_class {
+    uint8_t number;   /* 1 … 255: hand them over as rows; 0: keep them as dicts */
+    bool is_by_value; /* ids name contents (equal rows have equal ids), not places in a sequence */
+} plim_row_class;
+
+/* Whoever takes records out of a document while it is read. `pairs` are keys and values in turn. */
+typedef struct plim_row_sink {
+    void *ctx;
+    /* Called once for each new sequence of keys; they are the strings of all its dicts. */
+    plim_status (*on_shape)(void *ctx, uint32_t shape, const plim_value *pairs, size_t pair_count,
+                            plim_row_class *ret_class, plim_error *err);
+    /* Called for each dict of a shape that is a row; the id is at most PLIM_ROW_ID_MAX. */
+    plim_status (*on_row)(void *ctx, uint32_t shape, const plim_value *pairs, uint64_t *ret_id,
+                          plim_error *err);
+} plim_row_sink;
+
+#define PLIM_SHAPE_PAIRS_MAX 64 /* dicts with more keys are never rows */
+#define PLIM_SHAPE_CACHE     16
+
+/* A sequence of keys, and what its dicts become. */
+typedef struct plim_shape {
+    const plim_value *keys;
+    size_t key_count;
+    plim_row_class row_class;
+} plim_shape;
+
+typedef struct plim_builder {
+    const plim_mem *mem;
+    const plim_row_sink *sink; /* or NULL */
+    plim_arena arena;
+    PLIM_VEC(plim_object *) strings;
+    PLIM_VEC(plim_array *) arrays;
+    PLIM_VEC(plim_shape) shapes;
+    plim_intern string_index, array_index, shape_index;
+    uint32_t shape_cache[PLIM_SHAPE_CACHE]; /* shape + 1 by first key and count */
+} plim_builder;
+
+/* `sink` is borrowed; NULL keeps every value as the input has it. */
+void plim_builder_init(plim_builder *builder, const plim_mem *mem, const plim_row_sink *sink);
+void plim_builder_deinit(plim_builder *builder);
+/* Bytes taken from memory so far. */
+size_t plim_builder_bytes(const plim_builder *builder);
+
+/* Each makes one value; false when there is no memory. */
+bool plim_make_int(plim_builder *builder, int64_t integer, plim_value *ret);
+/* Two's complement, little-endian, any length. */
+bool plim_make_long(plim_builder *builder, const uint8_t *bytes, size_t count, plim_value *ret);
+bool plim_make_real(plim_builder *builder, double real, plim_value *ret);
+bool plim_make_string(plim_builder *builder, const void *text, size_t bytes, plim_value *ret);
+/* PLIM_KIND_BYTES or PLIM_KIND_BYTEARRAY. */
+bool plim_make_bytes(plim_builder *builder, plim_kind kind, const void *data, size_t bytes,
+                     plim_value *ret);
+/* An empty container of any kind. */
+bool plim_make_container(plim_builder *builder, plim_kind kind, plim_value *ret);
+
+/*
+ * Append items to a list, tuple or set, or pairs to a dict. The first pairs a dict gets may turn
+ * it into a row; a row cannot be changed any more (PLIM_UNSUPPORTED).
+ */
+plim_status plim_container_extend(plim_builder *builder, plim_value container,
+                                  const plim_value *items, size_t count, plim_error *err);
+
+#endif

@@ -1,0 +1,412 @@
+/*
+ * machine.c - running a pickle: the loop, the window, the stack and the memo.
+ *
+ * The loop holds the twenty opcodes that make up all but a thousandth of real snapshots, four
+ * fifths of them memo reads; the rest are functions found by code. Each opcode checks that its
+ * bytes are at hand with one comparison, and the slow path refills the window.
+ */
+#include "pickle/machine.h"
+
+#include "base/assert.h"
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SLICE_BYTES      ((size_t)4 << 20) /* limits and progress are looked at this often */
+#define MEMO_SPARSE_SPAN 65536u            /* a number this far beyond the memo goes to the map */
+
+uint64_t plim_machine_offset(const plim_machine *machine, const uint8_t *at)
+{
+    return plim_input_offset(machine->input) + (uint64_t)(at - machine->window.data);
+}
+
+plim_status plim_machine_corrupt(const plim_machine *machine, plim_error *err, const char *format,
+                                 ...)
+{
+    char what[PLIM_ERROR_MESSAGE_BYTES - 64];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    const uint64_t offset = plim_machine_offset(machine, machine->cursor - 1);
+    return plim_fail_at(err, PLIM_CORRUPT, offset, "damaged pickle: %s", what);
+}
+
+static plim_status check_memory(const plim_machine *machine, uint64_t bytes_read, plim_error *err)
+{
+    const uint64_t taken =
+        plim_builder_bytes(machine->builder) + machine->stack.capacity * sizeof(plim_value) +
+        machine->marks.capacity * sizeof(size_t) + machine->memo.capacity * sizeof(plim_value);
+    if (taken > PLIM_PICKLE_BYTES_FREE + bytes_read * PLIM_PICKLE_BYTES_PER_BYTE) {
+        return plim_fail_at(err, PLIM_LIMIT, bytes_read,
+                            "the pickle's values take more than %u times its bytes: "
+                            "not a memory snapshot",
+                            PLIM_PICKLE_BYTES_PER_BYTE);
+    }
+    return PLIM_OK;
+}
+
+/* Drops what lies before `from` and has `wanted` bytes from there on, if the input has them. */
+static plim_status refill(plim_machine *machine, const uint8_t *from, size_t wanted,
+                          plim_error *err)
+{
+    const size_t consumed = (size_t)(from - machine->window.data);
+    PLIM_TRY(check_memory(machine, plim_machine_offset(machine, from), err));
+    PLIM_TRY(plim_input_refill(machine->input, consumed, wanted, &machine->window, err));
+    if (machine->options != NULL && machine->options->reading != NULL &&
+        !machine->options->reading(machine->options->reading_ctx, machine->input)) {
+        return plim_fail(err, PLIM_CANCELLED, "stopped while reading");
+    }
+    size_t slice = wanted > SLICE_BYTES ? wanted : SLICE_BYTES;
+    if (slice > machine->window.length) {
+        slice = machine->window.length;
+    }
+    machine->cursor = machine->window.data;
+    machine->end = machine->window.data + slice;
+    return PLIM_OK;
+}
+
+static plim_status cut_off(const plim_machine *machine, plim_error *err)
+{
+    return plim_fail_at(err, PLIM_CORRUPT,
+                        plim_input_offset(machine->input) + machine->window.length,
+                        "the pickle is cut off: the file ends before its STOP; was the "
+                        "recording still being written?");
+}
+
+/* Up to `bytes` bytes behind the opcode in one piece: fewer only where the input ends. */
+static plim_status gather(plim_machine *machine, size_t bytes, plim_error *err)
+{
+    /* The opcode's own byte is kept, so that an error can still point at it. */
+    PLIM_TRY(refill(machine, machine->cursor - 1, bytes + 1, err));
+    machine->cursor++;
+    return PLIM_OK;
+}
+
+plim_status plim_machine_need(plim_machine *machine, uint64_t bytes, plim_error *err)
+{
+    if ((uint64_t)(machine->end - machine->cursor) >= bytes) {
+        return PLIM_OK;
+    }
+    if (bytes >= SIZE_MAX / 2) {
+        return cut_off(machine, err);
+    }
+    PLIM_TRY(gather(machine, (size_t)bytes, err));
+    return (uint64_t)(machine->end - machine->cursor) >= bytes ? PLIM_OK : cut_off(machine, err);
+}
+
+plim_status plim_machine_line(plim_machine *machine, const char **ret_line, size_t *ret_bytes,
+                              plim_error *err)
+{
+    size_t searched = 0;
+    for (;;) {
+        const size_t at_hand = (size_t)(machine->end - machine->cursor);
+        const uint8_t *newline = at_hand > searched
+                                     ? memchr(machine->cursor + searched, '\n', at_hand - searched)
+                                     : NULL;
+        if (newline != NULL) {
+            *ret_line = (const char *)machine->cursor;
+            *ret_bytes = (size_t)(newline - machine->cursor);
+            machine->cursor = newline + 1;
+            return PLIM_OK;
+        }
+        searched = at_hand;
+        PLIM_TRY(gather(machine, 2 * at_hand + 64, err));
+        if ((size_t)(machine->end - machine->cursor) == at_hand) {
+            return cut_off(machine, err);
+        }
+    }
+}
+
+plim_status plim_machine_push(plim_machine *machine, plim_value value, plim_error *err)
+{
+    if (!PLIM_VEC_PUSH(machine->builder->mem, &machine->stack, value)) {
+        return plim_fail_memory(err, "reading the pickle");
+    }
+    return PLIM_OK;
+}
+
+plim_status plim_machine_push_made(plim_machine *machine, bool made, plim_value value,
+                                   plim_error *err)
+{
+    return made ? plim_machine_push(machine, value, err)
+                : plim_fail_memory(err, "reading the pickle");
+}
+
+static size_t last_mark(const plim_machine *machine)
+{
+    return machine->marks.count == 0 ? 0 : machine->marks.items[machine->marks.count - 1];
+}
+
+plim_status plim_machine_check(plim_machine *machine, size_t count, plim_error *err)
+{
+    if (machine->stack.count - last_mark(machine) < count) {
+        return plim_machine_corrupt(machine, err, "an opcode finds the stack empty");
+    }
+    return PLIM_OK;
+}
+
+plim_status plim_machine_pop_mark(plim_machine *machine, size_t *ret_height, plim_error *err)
+{
+    if (machine->marks.count == 0) {
+        return plim_machine_corrupt(machine, err, "an opcode finds no mark on the stack");
+    }
+    *ret_height = machine->marks.items[--machine->marks.count];
+    return PLIM_OK;
+}
+
+static bool memo_append(plim_machine *machine, plim_value value)
+{
+    return PLIM_VEC_PUSH(machine->builder->mem, &machine->memo, value);
+}
+
+plim_status plim_machine_put(plim_machine *machine, uint64_t number, plim_error *err)
+{
+    PLIM_TRY(plim_machine_check(machine, 1, err));
+    const plim_value value = machine->stack.items[machine->stack.count - 1];
+    bool done = true;
+    if (number < machine->memo.count) {
+        machine->memo_count += machine->memo.items[number].bits == 0;
+        machine->memo.items[number] = value;
+    } else if (number - machine->memo.count < MEMO_SPARSE_SPAN) {
+        while (done && machine->memo.count < number) {
+            done = memo_append(machine, PLIM_VALUE_ABSENT);
+        }
+        done = done && memo_append(machine, value);
+        machine->memo_count++;
+    } else {
+        machine->memo_count += plim_map_get(&machine->sparse_memo, number) == PLIM_MAP_ABSENT;
+        done = plim_map_put(&machine->sparse_memo, number, value.bits);
+    }
+    return done ? PLIM_OK : plim_fail_memory(err, "reading the pickle");
+}
+
+plim_status plim_machine_get(plim_machine *machine, uint64_t number, plim_error *err)
+{
+    plim_value value = PLIM_VALUE_ABSENT;
+    if (number < machine->memo.count) {
+        value = machine->memo.items[number];
+    }
+    if (value.bits == 0) {
+        const uint64_t bits = plim_map_get(&machine->sparse_memo, number);
+        if (bits == PLIM_MAP_ABSENT) {
+            return plim_machine_corrupt(machine, err,
+                                        "memo entry %llu is read but was never stored",
+                                        (unsigned long long)number);
+        }
+        value.bits = bits;
+    }
+    return plim_machine_push(machine, value, err);
+}
+
+plim_status plim_machine_wrap(plim_machine *machine, plim_kind kind, size_t height, plim_error *err)
+{
+    plim_value container = PLIM_VALUE_ABSENT;
+    if (!plim_make_container(machine->builder, kind, &container)) {
+        return plim_fail_memory(err, "reading the pickle");
+    }
+    const size_t count = machine->stack.count - height;
+    if (kind == PLIM_KIND_DICT && count % 2 != 0) {
+        return plim_machine_corrupt(machine, err, "a dict has a key without a value");
+    }
+    PLIM_TRY(plim_container_extend(machine->builder, container, machine->stack.items + height,
+                                   count, err));
+    machine->stack.count = height;
+    return plim_machine_push(machine, container, err);
+}
+
+plim_status plim_machine_extend(plim_machine *machine, plim_kind kind, size_t height,
+                                plim_error *err)
+{
+    if (height == 0 || height <= last_mark(machine)) {
+        return plim_machine_corrupt(machine, err, "items are added to nothing");
+    }
+    const plim_value container = machine->stack.items[height - 1];
+    const size_t count = machine->stack.count - height;
+    plim_kind actual = plim_value_kind(container);
+    if (actual == PLIM_KIND_ROW && plim_value_is_object(container)) {
+        actual = PLIM_KIND_DICT; /* a finished record: plim_container_extend() says so */
+    }
+    if (actual != kind) {
+        return plim_machine_corrupt(machine, err, "items for %s are added to %s",
+                                    plim_kind_text(kind), plim_kind_text(actual));
+    }
+    if (kind == PLIM_KIND_DICT && count % 2 != 0) {
+        return plim_machine_corrupt(machine, err, "a dict gets a key without a value");
+    }
+    const plim_status status = plim_container_extend(machine->builder, container,
+                                                     machine->stack.items + height, count, err);
+    if (status != PLIM_OK && err != NULL && err->offset == PLIM_NO_OFFSET) {
+        err->offset = plim_machine_offset(machine, machine->cursor - 1);
+    }
+    machine->stack.count = height;
+    return status;
+}
+
+/* An opcode outside the loop, or no opcode at all. */
+static plim_status run_other(plim_machine *machine, uint8_t code, plim_error *err)
+{
+    plim_opcode_function *function = plim_opcode_function_of(code);
+    if (function == NULL) {
+        function = plim_text_opcode_of(code);
+    }
+    if (function == NULL) {
+        function = plim_forbidden_opcode_of(code);
+    }
+    if (function == NULL) {
+        return plim_machine_corrupt(machine, err, "byte 0x%02x is no opcode", code);
+    }
+    return function(machine, err);
+}
+
+static uint32_t load_u32(const uint8_t *bytes)
+{
+    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
+           (uint32_t)bytes[3] << 24;
+}
+
+static plim_status push_int(plim_machine *machine, int64_t integer, plim_error *err)
+{
+    return plim_machine_push(machine, (plim_value){ (uint64_t)integer << 3 | PLIM_TAG_INT }, err);
+}
+
+static plim_status push_string(plim_machine *machine, size_t bytes, plim_error *err)
+{
+    plim_value value = PLIM_VALUE_ABSENT;
+    const bool made = plim_make_string(machine->builder, machine->cursor, bytes, &value);
+    machine->cursor += bytes;
+    return plim_machine_push_made(machine, made, value, err);
+}
+
+static plim_status push_long(plim_machine *machine, size_t bytes, plim_error *err)
+{
+    plim_value value = PLIM_VALUE_ABSENT;
+    const bool made = plim_make_long(machine->builder, machine->cursor, bytes, &value);
+    machine->cursor += bytes;
+    return plim_machine_push_made(machine, made, value, err);
+}
+
+static plim_status push_container(plim_machine *machine, plim_kind kind, plim_error *err)
+{
+    plim_value value = PLIM_VALUE_ABSENT;
+    const bool made = plim_make_container(machine->builder, kind, &value);
+    return plim_machine_push_made(machine, made, value, err);
+}
+
+static plim_status extend_marked(plim_machine *machine, plim_kind kind, plim_error *err)
+{
+    size_t height = 0;
+    PLIM_TRY(plim_machine_pop_mark(machine, &height, err));
+    return plim_machine_extend(machine, kind, height, err);
+}
+
+/* The bytes an opcode of the loop has behind it; a length byte's own bytes come later. */
+static plim_status run_frequent(plim_machine *machine, uint8_t code, plim_error *err)
+{
+    const uint8_t *p = machine->cursor;
+    switch (code) {
+    case PLIM_OP_BINGET:
+        machine->cursor += 1;
+        return plim_machine_get(machine, p[0], err);
+    case PLIM_OP_LONG_BINGET:
+        machine->cursor += 4;
+        return plim_machine_get(machine, load_u32(p), err);
+    case PLIM_OP_BININT:
+        machine->cursor += 4;
+        return push_int(machine, (int32_t)load_u32(p), err);
+    case PLIM_OP_BININT1:
+        machine->cursor += 1;
+        return push_int(machine, p[0], err);
+    case PLIM_OP_BININT2:
+        machine->cursor += 2;
+        return push_int(machine, p[0] | p[1] << 8, err);
+    case PLIM_OP_MEMOIZE:
+        return plim_machine_put(machine, machine->memo_count, err);
+    case PLIM_OP_MARK:
+        return PLIM_VEC_PUSH(machine->builder->mem, &machine->marks, machine->stack.count)
+                   ? PLIM_OK
+                   : plim_fail_memory(err, "reading the pickle");
+    case PLIM_OP_EMPTY_DICT:
+        return push_container(machine, PLIM_KIND_DICT, err);
+    case PLIM_OP_EMPTY_LIST:
+        return push_container(machine, PLIM_KIND_LIST, err);
+    case PLIM_OP_SETITEMS:
+        return extend_marked(machine, PLIM_KIND_DICT, err);
+    case PLIM_OP_APPENDS:
+        return extend_marked(machine, PLIM_KIND_LIST, err);
+    case PLIM_OP_LONG1:
+        PLIM_TRY(plim_machine_need(machine, (uint64_t)p[0] + 1, err));
+        machine->cursor += 1;
+        return push_long(machine, machine->cursor[-1], err);
+    case PLIM_OP_SHORT_BINUNICODE:
+        PLIM_TRY(plim_machine_need(machine, (uint64_t)p[0] + 1, err));
+        machine->cursor += 1;
+        return push_string(machine, machine->cursor[-1], err);
+    default:
+        return run_other(machine, code, err);
+    }
+}
+
+/* Bytes behind the opcode that run_frequent() reads without looking. */
+static const uint8_t operand_bytes[256] = {
+    [PLIM_OP_BINGET] = 1,           [PLIM_OP_LONG_BINGET] = 4, [PLIM_OP_BININT] = 4,
+    [PLIM_OP_BININT1] = 1,          [PLIM_OP_BININT2] = 2,     [PLIM_OP_LONG1] = 1,
+    [PLIM_OP_SHORT_BINUNICODE] = 1,
+};
+
+static plim_status run(plim_machine *machine, plim_error *err)
+{
+    for (;;) {
+        if (machine->cursor == machine->end) {
+            PLIM_TRY(refill(machine, machine->cursor, 1, err));
+            if (machine->cursor == machine->end) {
+                return cut_off(machine, err);
+            }
+        }
+        const uint8_t code = *machine->cursor++;
+        if (code == PLIM_OP_STOP) {
+            return plim_machine_check(machine, 1, err);
+        }
+        if ((size_t)(machine->end - machine->cursor) < operand_bytes[code]) {
+            PLIM_TRY(plim_machine_need(machine, operand_bytes[code], err));
+        }
+        PLIM_TRY(run_frequent(machine, code, err));
+    }
+}
+
+plim_status plim_pickle_read(plim_input *input, plim_builder *builder,
+                             const plim_pickle_options *options, plim_pickle_facts *ret_facts,
+                             plim_value *ret_root, plim_error *err)
+{
+    plim_machine machine = { .input = input, .builder = builder, .options = options };
+    plim_map_init(&machine.sparse_memo, builder->mem);
+    plim_status status = plim_input_refill(input, 0, 1, &machine.window, err);
+    machine.cursor = machine.end = machine.window.data;
+    if (status == PLIM_OK) {
+        status = run(&machine, err);
+    }
+    if (status == PLIM_OK) {
+        *ret_root = machine.stack.items[machine.stack.count - 1];
+        *ret_facts = machine.facts;
+    }
+    plim_map_deinit(&machine.sparse_memo);
+    PLIM_VEC_FREE(builder->mem, &machine.stack);
+    PLIM_VEC_FREE(builder->mem, &machine.marks);
+    PLIM_VEC_FREE(builder->mem, &machine.memo);
+    return status;
+}
+
+bool plim_pickle_looks_like(const uint8_t *data, size_t bytes)
+{
+    if (bytes == 0) {
+        return false;
+    }
+    if (data[0] == PLIM_OP_PROTO) {
+        return true;
+    }
+    /* Protocols 0 and 1 start with a container; JSON's '{' and '[' are no opcodes. */
+    return data[0] == PLIM_OP_MARK || data[0] == PLIM_OP_EMPTY_DICT ||
+           data[0] == PLIM_OP_EMPTY_LIST || data[0] == PLIM_OP_GLOBAL;
+}
