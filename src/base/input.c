@@ -277,17 +277,16 @@ static const plim_codec *recognise(const uint8_t *data, size_t length)
     return NULL;
 }
 
-static plim_status create(const plim_mem *mem, plim_input **ret, plim_error *err)
+/* Closed by the caller whatever follows; NULL when there is no memory. */
+static plim_input *create(const plim_mem *mem)
 {
     mem = plim_mem_or_heap(mem);
     plim_input *input = plim_mem_alloc_zeroed(mem, 1, sizeof *input);
-    if (input == NULL) {
-        return plim_fail_memory(err, "opening an input");
+    if (input != NULL) {
+        input->mem = mem;
+        input->fd = -1;
     }
-    input->mem = mem;
-    input->fd = -1;
-    *ret = input;
-    return PLIM_OK;
+    return input;
 }
 
 /* A window buffer, empty. */
@@ -339,8 +338,10 @@ plim_status plim_input_open(const char *path, const plim_mem *mem, plim_input **
 {
     PLIM_ASSERT(path != NULL);
 
-    plim_input *input = NULL;
-    PLIM_TRY(create(mem, &input, err));
+    plim_input *input = create(mem);
+    if (input == NULL) {
+        return plim_fail_memory(err, "opening an input");
+    }
     plim_status status = open_file(input, path, err);
     if (status == PLIM_OK) {
         status = take_buffer(input, err);
@@ -361,8 +362,10 @@ plim_status plim_input_open_memory(const void *data, size_t bytes, const plim_me
 {
     PLIM_ASSERT(data != NULL || bytes == 0);
 
-    plim_input *input = NULL;
-    PLIM_TRY(create(mem, &input, err));
+    plim_input *input = create(mem);
+    if (input == NULL) {
+        return plim_fail_memory(err, "opening an input");
+    }
     set_name(input, "memory");
     input->source_ended = true;
     input->total_bytes = bytes;

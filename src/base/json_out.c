@@ -1,0 +1,390 @@
+/*
+ * json_out.c - commas, indentation, escapes and numbers of JSON.
+ */
+#include "base/json_out.h"
+
+#include "base/assert.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
+
+/* ---- bytes ------------------------------------------------------------------------------- */
+
+static void flush(plim_json *json)
+{
+    if (json->pending > 0 && !json->failed) {
+        json->failed = !json->sink.write(json->sink.ctx, json->buffer, json->pending);
+    }
+    json->pending = 0;
+}
+
+static void put(plim_json *json, const char *data, size_t bytes)
+{
+    while (bytes > 0) {
+        if (json->pending == PLIM_JSON_BUFFER_BYTES) {
+            flush(json);
+        }
+        const size_t room = PLIM_JSON_BUFFER_BYTES - json->pending;
+        const size_t piece = bytes < room ? bytes : room;
+        memcpy(json->buffer + json->pending, data, piece);
+        json->pending += piece;
+        data += piece;
+        bytes -= piece;
+    }
+}
+
+static void put_string(plim_json *json, const char *string)
+{
+    put(json, string, strlen(string));
+}
+
+static void put_line_break(plim_json *json)
+{
+    put(json, "\n", 1);
+    for (size_t i = 0; i < json->depth; i++) {
+        put(json, "  ", 2);
+    }
+}
+
+/* ---- structure ---------------------------------------------------------------------------- */
+
+void plim_json_init(plim_json *json, plim_sink sink, unsigned style)
+{
+    PLIM_ASSERT(sink.write != NULL);
+
+    json->sink = sink;
+    json->style = style;
+    json->failed = false;
+    json->has_key = false;
+    json->depth = 0;
+    json->levels[0] = (plim_json_level){ 0 };
+    json->pending = 0;
+}
+
+/* The comma and the space before an item. `breaks`: pretty output gives it a line of its own. */
+static void separate(plim_json *json, bool breaks)
+{
+    plim_json_level *level = &json->levels[json->depth];
+    if (level->has_items) {
+        put(json, ",", 1);
+    }
+    if ((json->style & PLIM_JSON_PRETTY) != 0 && json->depth > 0) {
+        if (breaks || level->is_broken) {
+            level->is_broken = true;
+            put_line_break(json);
+        } else if (level->has_items) {
+            put(json, " ", 1);
+        }
+    }
+    level->has_items = true;
+}
+
+/* What comes before any value: in an object its key has done that already. */
+static void begin_value(plim_json *json, bool breaks)
+{
+    const plim_json_level *level = &json->levels[json->depth];
+    PLIM_ASSERT(json->has_key == level->is_object);
+    PLIM_ASSERT(json->depth > 0 || !level->has_items);
+
+    if (json->has_key) {
+        json->has_key = false;
+        return;
+    }
+    separate(json, breaks);
+}
+
+static void begin_level(plim_json *json, bool is_object, const char *bracket)
+{
+    begin_value(json, true);
+    PLIM_ASSERT(json->depth < PLIM_JSON_DEPTH_MAX);
+
+    json->depth++;
+    json->levels[json->depth] = (plim_json_level){ .is_object = is_object };
+    put(json, bracket, 1);
+}
+
+static void end_level(plim_json *json, bool is_object, const char *bracket)
+{
+    PLIM_ASSERT(json->depth > 0);
+    PLIM_ASSERT(json->levels[json->depth].is_object == is_object);
+    PLIM_ASSERT(!json->has_key);
+
+    const bool is_broken = json->levels[json->depth].is_broken;
+    json->depth--;
+    if (is_broken) {
+        put_line_break(json);
+    }
+    put(json, bracket, 1);
+}
+
+void plim_json_begin_object(plim_json *json)
+{
+    begin_level(json, true, "{");
+}
+
+void plim_json_end_object(plim_json *json)
+{
+    end_level(json, true, "}");
+}
+
+void plim_json_begin_array(plim_json *json)
+{
+    begin_level(json, false, "[");
+}
+
+void plim_json_end_array(plim_json *json)
+{
+    end_level(json, false, "]");
+}
+
+/* ---- strings ------------------------------------------------------------------------------- */
+
+typedef struct utf8_piece {
+    size_t length; /* bytes to go on by, at least 1 */
+    bool is_valid;
+} utf8_piece;
+
+/* The character at the front: Unicode 15, table 3-7, row by row. Bytes below 0x80 never come. */
+static utf8_piece utf8_next(const unsigned char *p, size_t left)
+{
+    const unsigned char first = p[0];
+    size_t length = 0;
+    unsigned char low = 0x80; /* the bounds of the second byte */
+    unsigned char high = 0xbf;
+    if (first >= 0xc2 && first <= 0xdf) {
+        length = 2;
+    } else if (first >= 0xe0 && first <= 0xef) {
+        length = 3;
+        low = first == 0xe0 ? 0xa0 : low;   /* shorter forms exist below */
+        high = first == 0xed ? 0x9f : high; /* surrogates are above */
+    } else if (first >= 0xf0 && first <= 0xf4) {
+        length = 4;
+        low = first == 0xf0 ? 0x90 : low;
+        high = first == 0xf4 ? 0x8f : high; /* the last character is U+10FFFF */
+    } else {
+        return (utf8_piece){ .length = 1 };
+    }
+    for (size_t i = 1; i < length; i++) {
+        if (i == left || p[i] < low || p[i] > high) {
+            return (utf8_piece){ .length = i };
+        }
+        low = 0x80;
+        high = 0xbf;
+    }
+    return (utf8_piece){ .length = length, .is_valid = true };
+}
+
+static void put_escape(plim_json *json, unsigned code)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char text[6] = { '\\',
+                           'u',
+                           digits[code >> 12 & 15],
+                           digits[code >> 8 & 15],
+                           digits[code >> 4 & 15],
+                           digits[code & 15] };
+    put(json, text, sizeof text);
+}
+
+static void put_ascii_escape(plim_json *json, unsigned char c)
+{
+    switch (c) {
+    case '"':
+        put(json, "\\\"", 2);
+        break;
+    case '\\':
+        put(json, "\\\\", 2);
+        break;
+    case '\n':
+        put(json, "\\n", 2);
+        break;
+    case '\r':
+        put(json, "\\r", 2);
+        break;
+    case '\t':
+        put(json, "\\t", 2);
+        break;
+    default:
+        put_escape(json, c);
+        break;
+    }
+}
+
+static bool is_plain_ascii(const plim_json *json, unsigned char c)
+{
+    if (c < 0x20 || c >= 0x7f || c == '"' || c == '\\') {
+        return false;
+    }
+    return (json->style & PLIM_JSON_HTML) == 0 || (c != '<' && c != '>' && c != '&');
+}
+
+static void put_quoted(plim_json *json, const char *data, size_t bytes)
+{
+    const unsigned char *p = (const unsigned char *)data;
+    put(json, "\"", 1);
+    size_t i = 0;
+    while (i < bytes) {
+        size_t end = i;
+        while (end < bytes && is_plain_ascii(json, p[end])) {
+            end++;
+        }
+        put(json, data + i, end - i);
+        i = end;
+        if (i == bytes) {
+            break;
+        }
+        if (p[i] < 0x80) {
+            put_ascii_escape(json, p[i]);
+            i++;
+            continue;
+        }
+        const utf8_piece piece = utf8_next(p + i, bytes - i);
+        if (!piece.is_valid) {
+            put_string(json, REPLACEMENT);
+        } else if (piece.length == 3 && p[i] == 0xe2 && p[i + 1] == 0x80 &&
+                   (p[i + 2] & 0xfe) == 0xa8) {
+            put_escape(json, 0x2000u | (p[i + 2] & 0x3fu)); /* line ends to JavaScript */
+        } else {
+            put(json, data + i, piece.length);
+        }
+        i += piece.length;
+    }
+    put(json, "\"", 1);
+}
+
+void plim_json_key(plim_json *json, const char *key)
+{
+    PLIM_ASSERT(json->levels[json->depth].is_object);
+    PLIM_ASSERT(!json->has_key);
+
+    separate(json, true);
+    put_quoted(json, key, strlen(key));
+    put_string(json, (json->style & PLIM_JSON_PRETTY) != 0 ? ": " : ":");
+    json->has_key = true;
+}
+
+void plim_json_string_bytes(plim_json *json, const char *data, size_t bytes)
+{
+    begin_value(json, true);
+    put_quoted(json, data, bytes);
+}
+
+void plim_json_string(plim_json *json, const char *string)
+{
+    plim_json_string_bytes(json, string, strlen(string));
+}
+
+/* ---- numbers and words ---------------------------------------------------------------------- */
+
+void plim_json_u64(plim_json *json, uint64_t value)
+{
+    char digits[24];
+    size_t i = sizeof digits;
+    do {
+        digits[--i] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    begin_value(json, false);
+    put(json, digits + i, sizeof digits - i);
+}
+
+void plim_json_i64(plim_json *json, int64_t value)
+{
+    char text[24];
+    const int length = snprintf(text, sizeof text, "%" PRId64, value);
+    begin_value(json, false);
+    put(json, text, (size_t)length);
+}
+
+/* The decimal point of the program's locale, whatever its bytes, becomes a dot. */
+static void put_number_text(plim_json *json, const char *text)
+{
+    bool in_point = false;
+    for (const char *c = text; *c != '\0'; c++) {
+        if (strchr("0123456789+-e", *c) != NULL) {
+            put(json, c, 1);
+            in_point = false;
+        } else if (!in_point) {
+            put(json, ".", 1);
+            in_point = true;
+        }
+    }
+}
+
+void plim_json_double(plim_json *json, double value)
+{
+    if (!isfinite(value)) {
+        plim_json_null(json);
+        return;
+    }
+    /* DBL_DIG digits survive any trip, so fewer are never needed: %g drops trailing zeros. Only
+     * numbers near zero have less than that to say. 17 digits are always enough. */
+    char text[40];
+    int digits = fabs(value) < DBL_MIN ? 1 : DBL_DIG;
+    do {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        digits++;
+    } while (digits <= 17 && strtod(text, NULL) != value);
+    begin_value(json, false);
+    put_number_text(json, text);
+}
+
+void plim_json_bool(plim_json *json, bool value)
+{
+    begin_value(json, false);
+    put_string(json, value ? "true" : "false");
+}
+
+void plim_json_null(plim_json *json)
+{
+    begin_value(json, false);
+    put_string(json, "null");
+}
+
+/* ---- members, and the end ---------------------------------------------------------------------
+ */
+
+void plim_json_member_string(plim_json *json, const char *key, const char *string)
+{
+    plim_json_key(json, key);
+    plim_json_string(json, string);
+}
+
+void plim_json_member_u64(plim_json *json, const char *key, uint64_t value)
+{
+    plim_json_key(json, key);
+    plim_json_u64(json, value);
+}
+
+void plim_json_member_i64(plim_json *json, const char *key, int64_t value)
+{
+    plim_json_key(json, key);
+    plim_json_i64(json, value);
+}
+
+void plim_json_member_double(plim_json *json, const char *key, double value)
+{
+    plim_json_key(json, key);
+    plim_json_double(json, value);
+}
+
+void plim_json_member_bool(plim_json *json, const char *key, bool value)
+{
+    plim_json_key(json, key);
+    plim_json_bool(json, value);
+}
+
+bool plim_json_finish(plim_json *json)
+{
+    PLIM_ASSERT(json->depth == 0);
+    PLIM_ASSERT(json->levels[0].has_items);
+
+    put(json, "\n", 1);
+    flush(json);
+    return !json->failed;
+}
