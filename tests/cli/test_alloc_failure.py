@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""test_alloc_failure.py PLIMSOLL PRELOAD RECORDINGS - no allocation's failure goes unnoticed.
+
+Runs `plimsoll inspect --json` with the 1st, 2nd, 3rd, … allocation failing (once alone, once with
+all that follow) until none is left to fail. Each such run must exit with 3 and say so in one line
+on stderr; one that got by without the memory may succeed if its output is the complete one.
+After the first 400 the steps grow, so that the time stays bounded. Exit status 77: nothing to read.
+"""
+import concurrent.futures
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+command, preload, recordings = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+EVERY_ONE_UP_TO = 400
+FAILURES_SHOWN = 10
+
+
+def attempt(file, n, and_later):
+    """(did it come to a failure, what is wrong or None, standard output)"""
+    with tempfile.TemporaryDirectory() as folder:
+        log = pathlib.Path(folder, "failed")
+        environment = {**os.environ, "LD_PRELOAD": preload, "PLIM_FAIL_ALLOC": str(n),
+                       "PLIM_FAIL_ALLOC_ALL": str(int(and_later)), "PLIM_FAIL_ALLOC_LOG": str(log)}
+        try:
+            done = subprocess.run([command, "inspect", "--json", str(file)], env=environment,
+                                  stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+        except subprocess.TimeoutExpired:
+            return True, "it hangs", b""
+        failed = log.exists()
+    lines = done.stderr.decode(errors="replace").splitlines()
+    if not failed:
+        wrong = None if done.returncode == 0 else f"exit status {done.returncode}: {lines}"
+    elif done.returncode < 0:
+        wrong = f"killed by signal {-done.returncode}: {lines}"
+    elif done.returncode == 0:
+        wrong = None  # judged by its output
+    elif done.returncode != 3:
+        wrong = f"exit status {done.returncode}, not 3: {lines}"
+    elif len(lines) != 1:
+        wrong = f"{len(lines)} lines on stderr, not 1: {lines}"
+    else:
+        wrong = None
+    return failed, wrong, done.stdout if done.returncode == 0 else None
+
+
+def steps():
+    n = 1.0
+    while True:
+        yield int(n)
+        n += 1 if n < EVERY_ONE_UP_TO else n / 50
+
+
+def check(file, and_later, pool):
+    """Yields what is wrong with the runs on one file."""
+    complete = attempt(file, 2**40, False)
+    if complete[1] is not None:
+        yield f"{file.name}, nothing failing: {complete[1]}"
+        return
+    numbers = steps()
+    tried = survived = 0
+    more = True
+    while more:
+        batch = [next(numbers) for _ in range(16)]
+        for n, (failed, wrong, output) in zip(batch, pool.map(
+                lambda n: attempt(file, n, and_later), batch)):
+            if not failed:
+                more = False
+                break
+            tried += 1
+            survived += output is not None
+            if wrong is None and output is not None and output != complete[2]:
+                wrong = "success is claimed, but the output is not the complete one"
+            if wrong is not None:
+                yield f"{file.name}, allocation {n}{' and later' if and_later else ''}: {wrong}"
+    print(f"{file.name}{', and later ones' if and_later else ''}: {tried} failures injected, "
+          f"{survived} survived with complete output")
+
+
+files = sorted(path for path in recordings.glob("**/*.pickle*") if path.is_file())
+if not files:
+    print(f"skipped: no recordings in {recordings}")
+    sys.exit(77)
+files.sort(key=lambda path: path.stat().st_size)
+chosen = {files[0], files[len(files) // 2]} | {f for f in files if f.suffix in (".gz", ".zst")}
+chosen = sorted(chosen, key=lambda path: path.stat().st_size)[:4]
+wrong_count = 0
+with concurrent.futures.ThreadPoolExecutor(2) as pool:
+    for file in chosen:
+        for and_later in (False, True):
+            for wrong in check(file, and_later, pool):
+                wrong_count += 1
+                if wrong_count <= FAILURES_SHOWN:
+                    print(wrong)
+print(f"{wrong_count} wrong")
+sys.exit(1 if wrong_count else 0)

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""test_layering.py - layering.py finds what is wrong with a small bad tree, and only that."""
+import pathlib
+import tempfile
+import unittest
+
+from layering import complaints
+
+TABLE = """
+plim_room(base FLOOR 0 FILES a.c LIBS PkgConfig::zlib) # plim_room(fake FLOOR 0 FILES)
+plim_room(history FLOOR 1 USES base
+    FILES h.c)
+plim_room(pickle FLOOR 1 USES base FILES p.c)
+"""
+GOOD = {
+    "src/CMakeLists.txt": TABLE,
+    "src/base/a.c": '/* a.c - first. */\n#include "base/a.h"\n#include <stdio.h>\n',
+    "src/base/a.h": "/* a.h - first. */\n",
+    "src/history/h.c": '/* h.c - second. */\n#include "base/a.h"\n#include "plimsoll/history.h"\n',
+    "src/pickle/p.c": '/* p.c - third. */\n#include "plimsoll/status.h"\n',
+    "include/plimsoll/history.h": "/* history.h - promised. */\n",
+}
+
+
+class Layering(unittest.TestCase):
+    def found(self, changes=()):
+        """What is found in the good tree with some files changed."""
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for name, text in {**GOOD, **dict(changes)}.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text)
+            return list(complaints(root))
+
+    def one(self, path, text, expected):
+        found = self.found({path: text})
+        self.assertEqual(len(found), 1, found)
+        self.assertIn(expected, found[0])
+
+    def test_a_good_tree_passes(self):
+        self.assertEqual(self.found(), [])
+
+    def test_a_lower_room_including_a_higher_one(self):
+        self.one("src/base/a.h", '/* a. */\n#include "history/h.h"\n', "may not include history/h.h")
+
+    def test_a_neighbour_on_the_same_floor(self):
+        self.one("src/pickle/p.c", '/* p. */\n# include <history/h.h>\n', "not in its USES")
+
+    def test_a_public_header_of_another_room(self):
+        self.one("src/pickle/p.c", '/* p. */\n#include "plimsoll/history.h"\n', "not in its USES")
+
+    def test_a_table_that_climbs(self):
+        self.one("src/CMakeLists.txt", TABLE.replace("USES base FILES p.c", "USES history FILES p.c"),
+                 "not a lower room")
+
+    def test_a_room_nobody_listed(self):
+        self.one("src/attic/x.c", "/* x.c - lost. */\n", "no room attic")
+
+    def test_a_source_the_build_does_not_list(self):
+        self.one("src/base/b.c", "/* b.c - forgotten. */\n", "the build does not list it")
+
+    def test_a_source_that_is_listed_and_missing(self):
+        self.one("src/CMakeLists.txt", TABLE.replace("a.c", "a.c z.c"), "not there")
+
+    def test_an_include_without_its_room(self):
+        self.one("src/base/a.c", '/* a. */\n#include "a.h"\n', "without its room")
+
+    def test_a_file_that_does_not_introduce_itself(self):
+        self.one("src/base/a.h", "#include <stdio.h>\n", "without saying")
+
+
+if __name__ == "__main__":
+    unittest.main()
