@@ -1,8 +1,8 @@
-"""A planted leak: the loss is kept together with its graph, step after step.
+"""A planted leak: validation losses are kept together with the graphs that made them.
 
-`losses.append(loss)` instead of `losses.append(loss.item())`. Everything backward still
-needs stays alive: freed by backward(), so the leak shows where a loss has no backward,
-here in a validation pass that forgot torch.no_grad().
+`losses.append(loss)` where `losses.append(loss.item())` was meant. A training loss would
+leak little, because backward() lets go of what it needed; here no backward() comes, and
+every pass leaves its activations behind.
 """
 
 import torch
@@ -22,7 +22,7 @@ for step in range(5):
     optimizer.step()
     optimizer.zero_grad(set_to_none=True)
 
-    tokens, targets = batch(4, 128)
+    tokens, targets = batch(8, 128)
     with torch.autocast("cuda", dtype=torch.bfloat16):
         loss = model(tokens, targets)
     losses.append(loss)  # the leak
