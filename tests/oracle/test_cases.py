@@ -107,7 +107,11 @@ def main(arguments):
                     print(f"     {line}")
     for kind, (passed, failed) in totals.items():
         print(f"{kind}: {passed} passed, {failed} failed")
-    return 1 if any(failed for _, failed in totals.values()) or not cases else 0
+    all_passed, all_failed = (sum(column) for column in zip(*totals.values())) if totals else (0, 0)
+    print(f"[  PASSED  ] {all_passed} test(s).")  # as cmocka says it, for tools/totals
+    if all_failed:
+        print(f"[  FAILED  ] {all_failed} test(s).")
+    return 1 if all_failed or not cases else 0
 
 
 if __name__ == "__main__":
