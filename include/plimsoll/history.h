@@ -31,6 +31,7 @@ PLIM_BEGIN_DECLS
 typedef uint64_t plim_addr; /* a device address: never dereferenced, hence no pointer */
 
 #define PLIM_TIME_UNKNOWN INT64_MIN  /* in time_us, where the source has no clock */
+#define PLIM_SIZE_UNKNOWN UINT64_MAX /* in a size the source leaves out */
 #define PLIM_NONE         UINT32_MAX /* in any index, where there is nothing to point at */
 
 /*
@@ -88,7 +89,8 @@ typedef struct plim_note {
  * Events by column: row i of each column is event i. Columns have `count` rows.
  *
  *   action   alloc  free_*  segment_*     snapshot       oom
- *   addr     address of the block/segment 0              free bytes the driver reported
+ *   addr     address of the block/segment 0              free bytes the driver reported,
+ *                                                        or PLIM_SIZE_UNKNOWN
  *   size     requested bytes, segments:   active bytes   bytes of the request that failed
  *            bytes from or to the driver
  */

@@ -1,0 +1,156 @@
+/*
+ * events.c - trace entries and annotations (pytorch-caching-allocator §8.4, §8.5).
+ */
+#include "torch/import.h"
+
+#include "base/error.h"
+
+#include <string.h>
+
+/* PyTorch writes this for events outside of any compiled region. */
+#define NO_COMPILE_CONTEXT "N/A"
+
+static plim_status import_action(plim_import *import, plim_value value, uint8_t *ret_action,
+                                 plim_error *err)
+{
+    const size_t cached = (value.bits >> 4) % 16;
+    if (value.bits != 0 && import->last.action_bits[cached] == value.bits) {
+        *ret_action = import->last.actions[cached];
+        return PLIM_OK;
+    }
+    const char *text = "(none)";
+    size_t bytes = strlen(text);
+    if (!plim_value_string(value, &text, &bytes)) {
+        plim_history_count_anomaly(import->history, PLIM_ANOMALY_BAD_FIELD, 1);
+    }
+    PLIM_TRY(plim_history_add_action(import->history, text, bytes, ret_action, err));
+    import->last.action_bits[cached] = value.bits;
+    import->last.actions[cached] = *ret_action;
+    return PLIM_OK;
+}
+
+plim_status plim_import_stream(plim_import *import, uint64_t handle, uint32_t *ret_stream,
+                               plim_error *err)
+{
+    if (!import->last.has_stream || import->last.stream_handle != handle) {
+        PLIM_TRY(plim_history_add_stream(import->history, handle, &import->last.stream, err));
+        import->last.stream_handle = handle;
+        import->last.has_stream = true;
+    }
+    *ret_stream = import->last.stream;
+    return PLIM_OK;
+}
+
+/* The frames of the forward pass, a list of texts, as one text. */
+static plim_status import_forward(plim_import *import, plim_value frames, uint32_t *ret_string,
+                                  plim_error *err)
+{
+    char text[8192];
+    size_t used = 0;
+    const uint64_t count = plim_value_count(frames);
+    for (uint64_t i = 0; i < count; i++) {
+        const char *line = NULL;
+        size_t bytes = 0;
+        if (plim_value_string(plim_value_item(frames, i), &line, &bytes) &&
+            bytes + 1 < sizeof text - used) {
+            memcpy(text + used, line, bytes);
+            used += bytes;
+            text[used++] = '\n';
+        }
+    }
+    *ret_string = PLIM_NONE;
+    return used == 0 ? PLIM_OK
+                     : plim_history_add_string(import->history, text, used - 1, ret_string, err);
+}
+
+static plim_status make_note(plim_import *import, const plim_record *record, plim_note *ret_note,
+                             plim_error *err)
+{
+    plim_note note = { .forward_stack = PLIM_NONE };
+    note.has_pool = plim_record_pool(import, record, FIELD_POOL_ID, note.pool);
+    PLIM_TRY(plim_record_string(import, record, FIELD_COMPILE_CONTEXT, &note.compile_context, err));
+    PLIM_TRY(plim_record_string(import, record, FIELD_USER_METADATA, &note.user_metadata, err));
+    PLIM_TRY(plim_record_string(import, record, FIELD_CATEGORY, &note.category, err));
+    PLIM_TRY(
+        import_forward(import, record_get(record, FIELD_FORWARD_FRAMES), &note.forward_stack, err));
+    /* What PyTorch writes for "nothing" is nothing. */
+    if (plim_value_is_string(record_get(record, FIELD_COMPILE_CONTEXT), NO_COMPILE_CONTEXT)) {
+        note.compile_context = PLIM_NONE;
+    }
+    if (plim_value_is_string(record_get(record, FIELD_USER_METADATA), "")) {
+        note.user_metadata = PLIM_NONE;
+    }
+    import->facts.has_compile_context |= record->shape->position[FIELD_COMPILE_CONTEXT] >= 0;
+    import->facts.has_user_metadata |= record->shape->position[FIELD_USER_METADATA] >= 0;
+    import->facts.has_pool_id |= note.has_pool;
+    *ret_note = note;
+    return PLIM_OK;
+}
+
+static plim_status import_note(plim_import *import, const plim_record *record, uint32_t *ret_note,
+                               plim_error *err)
+{
+    static const plim_field fields[5] = { FIELD_COMPILE_CONTEXT, FIELD_USER_METADATA, FIELD_POOL_ID,
+                                          FIELD_FORWARD_FRAMES, FIELD_CATEGORY };
+    uint64_t bits[5];
+    for (size_t i = 0; i < 5; i++) {
+        const plim_value value = record_get(record, fields[i]);
+        bits[i] = value.bits;
+        /* Each event has its own tuple and list; equal ones share their items. */
+        if (plim_value_is_object(value) && plim_value_count(value) > 0) {
+            bits[i] = (uint64_t)(uintptr_t)plim_value_object(value)->as.array;
+        }
+    }
+    if (memcmp(bits, import->last.note_bits, sizeof bits) != 0) {
+        plim_note note;
+        PLIM_TRY(make_note(import, record, &note, err));
+        PLIM_TRY(plim_history_add_note(import->history, &note, &import->last.note, err));
+        memcpy(import->last.note_bits, bits, sizeof bits);
+    }
+    *ret_note = import->last.note;
+    return PLIM_OK;
+}
+
+/* The address column: of a failed request it holds what the driver had free. */
+static uint64_t import_addr(plim_import *import, const plim_record *record, uint8_t action)
+{
+    const plim_field field = action == PLIM_OOM ? FIELD_DEVICE_FREE : FIELD_ADDR;
+    if (action <= PLIM_SEGMENT_UNMAP && record->shape->position[field] < 0) {
+        plim_history_count_anomaly(import->history, PLIM_ANOMALY_MISSING_FIELD, 1);
+    }
+    return plim_record_u64(import, record, field, action == PLIM_OOM ? PLIM_SIZE_UNKNOWN : 0);
+}
+
+plim_status plim_import_event(plim_import *import, const plim_record *record, uint64_t *ret_id,
+                              plim_error *err)
+{
+    plim_event event = { 0 };
+    PLIM_TRY(import_action(import, record_get(record, FIELD_ACTION), &event.action, err));
+    event.addr = import_addr(import, record, event.action);
+    event.size = plim_record_u64(import, record, FIELD_SIZE, 0);
+    event.time_us = plim_record_i64(import, record, FIELD_TIME_US, PLIM_TIME_UNKNOWN);
+    const uint64_t stream = plim_record_handle(import, record, FIELD_STREAM);
+    PLIM_TRY(plim_import_stream(import, stream, &event.stream, err));
+    PLIM_TRY(plim_import_record_stack(import, record, &event.stack, err));
+    PLIM_TRY(import_note(import, record, &event.note, err));
+    import->facts.has_time |= event.time_us != PLIM_TIME_UNKNOWN;
+    if (event.action >= PLIM_ACTION_OTHER) {
+        plim_history_count_anomaly(import->history, PLIM_ANOMALY_UNKNOWN_ACTION, 1);
+    }
+    *ret_id = plim_history_pushed_events(import->history);
+    return plim_history_push_event(import->history, &event, err);
+}
+
+plim_status plim_import_annotation(plim_import *import, const plim_record *record, uint64_t *ret_id,
+                                   plim_error *err)
+{
+    plim_annotation annotation = { .is_start = plim_value_is_string(record_get(record, FIELD_STAGE),
+                                                                    "START") };
+    PLIM_TRY(plim_record_string(import, record, FIELD_NAME, &annotation.name, err));
+    annotation.device = (int32_t)plim_record_i64(import, record, FIELD_DEVICE, 0);
+    annotation.time_us = plim_record_i64(import, record, FIELD_TIME_US, PLIM_TIME_UNKNOWN);
+    *ret_id = import->annotations.count;
+    return PLIM_VEC_PUSH(import->mem, &import->annotations, annotation)
+               ? PLIM_OK
+               : plim_fail_memory(err, "importing the snapshot");
+}

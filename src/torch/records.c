@@ -1,0 +1,281 @@
+/*
+ * records.c - telling records by their keys, and reading their fields.
+ *
+ * Dicts with the same keys in the same order share a shape, so which field stands where is found
+ * out once for each of a handful of shapes and not for each of millions of dicts.
+ */
+#include "torch/import.h"
+
+#include "base/assert.h"
+#include "base/error.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const field_names[] = {
+#define FIELD_NAME(code, name) [FIELD_##code] = name,
+    FIELD_LIST(FIELD_NAME)
+#undef FIELD_NAME
+};
+
+/* Keys that tell a kind, in the order they are asked for. */
+static const struct {
+    plim_record_kind kind;
+    plim_field keys[2];
+} signatures[] = {
+    { RECORD_EVENT, { FIELD_ACTION, FIELD_ACTION } },
+    { RECORD_SEGMENT, { FIELD_BLOCKS, FIELD_TOTAL_SIZE } },
+    { RECORD_BLOCK, { FIELD_STATE, FIELD_SIZE } },
+    { RECORD_ANNOTATION, { FIELD_STAGE, FIELD_NAME } },
+    { RECORD_FRAME, { FIELD_FILENAME, FIELD_NAME } },
+};
+
+static const char *const kind_names[RECORD_KIND_COUNT] = {
+    [RECORD_EVENT] = "events", [RECORD_SEGMENT] = "segments",       [RECORD_BLOCK] = "blocks",
+    [RECORD_FRAME] = "frames", [RECORD_ANNOTATION] = "annotations",
+};
+
+static int field_of_key(plim_value key)
+{
+    for (int i = 0; i < FIELD_COUNT; i++) {
+        if (plim_value_is_string(key, field_names[i])) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static void read_shape(plim_record_shape *shape, const plim_value *pairs, size_t pair_count)
+{
+    memset(shape->position, -1, sizeof shape->position);
+    shape->unknown = 0;
+    shape->rows = 0;
+    for (size_t i = 0; i < pair_count; i++) {
+        const int found = field_of_key(pairs[2 * i]);
+        shape->keys[i] = pairs[2 * i];
+        if (found >= 0) {
+            shape->position[found] = (int8_t)i; /* where a key repeats, the last counts */
+        } else {
+            shape->unknown |= UINT64_C(1) << i;
+        }
+    }
+    shape->kind = RECORD_NONE;
+    for (size_t i = 0; i < sizeof signatures / sizeof signatures[0]; i++) {
+        if (shape->position[signatures[i].keys[0]] >= 0 &&
+            shape->position[signatures[i].keys[1]] >= 0) {
+            shape->kind = signatures[i].kind;
+            return;
+        }
+    }
+}
+
+static plim_status on_shape(void *ctx, uint32_t number, const plim_value *pairs, size_t pair_count,
+                            plim_row_class *ret_class, plim_error *err)
+{
+    _Static_assert(PLIM_SHAPE_PAIRS_MAX <= 64, "a bit of `unknown` for each pair");
+    plim_import *import = ctx;
+    PLIM_ASSERT(number == import->shapes.count);
+
+    /* Most shapes are no records: they need no more than a NULL to keep the numbers in step. */
+    plim_record_shape local;
+    read_shape(&local, pairs, pair_count);
+    plim_record_shape *shape = NULL;
+    if (local.kind != RECORD_NONE) {
+        shape = plim_mem_alloc(import->mem, 1, sizeof *shape);
+        if (shape == NULL) {
+            return plim_fail_memory(err, "importing the snapshot");
+        }
+        *shape = local;
+    }
+    if (!PLIM_VEC_PUSH(import->mem, &import->shapes, shape)) {
+        plim_mem_free(import->mem, shape, 1, sizeof *shape);
+        return plim_fail_memory(err, "importing the snapshot");
+    }
+    *ret_class = (plim_row_class){ .number = (uint8_t)local.kind,
+                                   .is_by_value = local.kind == RECORD_FRAME };
+    return PLIM_OK;
+}
+
+plim_record_import *plim_record_importer(plim_record_kind kind)
+{
+    static plim_record_import *const importers[RECORD_KIND_COUNT] = {
+        [RECORD_EVENT] = plim_import_event,           [RECORD_SEGMENT] = plim_import_segment,
+        [RECORD_BLOCK] = plim_import_block,           [RECORD_FRAME] = plim_import_frame,
+        [RECORD_ANNOTATION] = plim_import_annotation,
+    };
+    return importers[kind];
+}
+
+static plim_status on_row(void *ctx, uint32_t number, const plim_value *pairs, uint64_t *ret_id,
+                          plim_error *err)
+{
+    plim_import *import = ctx;
+    plim_record_shape *shape = import->shapes.items[number];
+    shape->rows++;
+    const plim_record row = { shape, pairs };
+    return plim_record_importer(shape->kind)(import, &row, ret_id, err);
+}
+
+void plim_import_sink(plim_import *import, plim_row_sink *ret_sink)
+{
+    *ret_sink = (plim_row_sink){ .ctx = import, .on_shape = on_shape, .on_row = on_row };
+}
+
+bool plim_record_of_dict(plim_value dict, plim_record_shape *scratch, plim_record *ret_record)
+{
+    const uint64_t count = plim_value_pairs(dict);
+    if (count == 0 || count > PLIM_SHAPE_PAIRS_MAX) {
+        return false;
+    }
+    const plim_value *pairs = plim_value_object(dict)->as.array->items;
+    read_shape(scratch, pairs, (size_t)count);
+    *ret_record = (plim_record){ scratch, pairs };
+    return scratch->kind != RECORD_NONE;
+}
+
+static plim_status report_shape(plim_import *import, const plim_record_shape *shape,
+                                plim_error *err)
+{
+    for (size_t i = 0; i < PLIM_SHAPE_PAIRS_MAX; i++) {
+        const char *text = NULL;
+        size_t bytes = 0;
+        if ((shape->unknown >> i & 1) == 0 || !plim_value_string(shape->keys[i], &text, &bytes)) {
+            continue;
+        }
+        plim_history_count_anomaly(import->history, PLIM_ANOMALY_UNKNOWN_FIELD, shape->rows);
+        PLIM_TRY(plim_history_warn(import->history, err,
+                                   "%s have a field \"%.80s\" that this version does not know "
+                                   "(%llu times); it is left out",
+                                   kind_names[shape->kind], text, (unsigned long long)shape->rows));
+    }
+    return PLIM_OK;
+}
+
+plim_status plim_import_report_unknown_fields(plim_import *import, plim_error *err)
+{
+    for (size_t i = 0; i < import->shapes.count; i++) {
+        if (import->shapes.items[i] != NULL && import->shapes.items[i]->unknown != 0) {
+            PLIM_TRY(report_shape(import, import->shapes.items[i], err));
+        }
+    }
+    return PLIM_OK;
+}
+
+static bool is_absent(plim_value value)
+{
+    return value.bits == 0 || value.bits == PLIM_VALUE_NONE.bits;
+}
+
+static void count_bad(plim_import *import)
+{
+    plim_history_count_anomaly(import->history, PLIM_ANOMALY_BAD_FIELD, 1);
+}
+
+int64_t plim_record_i64(plim_import *import, const plim_record *record, plim_field field,
+                        int64_t fallback)
+{
+    const plim_value value = record_get(record, field);
+    int64_t integer = 0;
+    double real = 0;
+    if (plim_value_i64(value, &integer)) {
+        return integer;
+    }
+    if (is_absent(value)) {
+        return fallback;
+    }
+    if (plim_value_real(value, &real) && fabs(real) < 0x1p63) {
+        return (int64_t)real;
+    }
+    count_bad(import);
+    return fallback;
+}
+
+uint64_t plim_record_u64(plim_import *import, const plim_record *record, plim_field field,
+                         uint64_t fallback)
+{
+    const plim_value value = record_get(record, field);
+    /* Small numbers inline: the case that counts. */
+    if ((value.bits & PLIM_TAG_MASK) == PLIM_TAG_INT && (int64_t)value.bits >= 0) {
+        return value.bits >> 3;
+    }
+    uint64_t integer = 0;
+    double real = 0;
+    if (plim_value_kind(value) == PLIM_KIND_BIGINT && plim_value_u64(value, &integer)) {
+        return integer;
+    }
+    if (is_absent(value)) {
+        return fallback;
+    }
+    if (plim_value_real(value, &real) && real >= 0 && real < 0x1p64) {
+        return plim_value_u64(value, &integer) ? integer : (uint64_t)real;
+    }
+    count_bad(import);
+    return fallback;
+}
+
+uint64_t plim_record_handle(plim_import *import, const plim_record *record, plim_field field)
+{
+    uint64_t handle = 0;
+    return plim_value_u64(record_get(record, field), &handle)
+               ? handle
+               : plim_record_u64(import, record, field, 0);
+}
+
+bool plim_record_bool(plim_import *import, const plim_record *record, plim_field field,
+                      bool fallback)
+{
+    const plim_value value = record_get(record, field);
+    int64_t integer = 0;
+    if (plim_value_i64(value, &integer)) {
+        return integer != 0;
+    }
+    if (!is_absent(value)) {
+        count_bad(import);
+    }
+    return fallback;
+}
+
+plim_status plim_import_string(plim_import *import, plim_value value, uint32_t *ret_string,
+                               plim_error *err)
+{
+    const char *text = NULL;
+    size_t bytes = 0;
+    if (!plim_value_string(value, &text, &bytes)) {
+        *ret_string = PLIM_NONE;
+        return PLIM_OK;
+    }
+    uint32_t *slot = plim_value_slot(value); /* the history's number + 1 */
+    if (*slot == 0) {
+        PLIM_TRY(plim_history_add_string(import->history, text, bytes, ret_string, err));
+        *slot = *ret_string + 1;
+    }
+    *ret_string = *slot - 1;
+    return PLIM_OK;
+}
+
+plim_status plim_record_string(plim_import *import, const plim_record *record, plim_field field,
+                               uint32_t *ret_string, plim_error *err)
+{
+    const plim_value value = record_get(record, field);
+    if (!is_absent(value) && plim_value_kind(value) != PLIM_KIND_STRING) {
+        count_bad(import);
+    }
+    return plim_import_string(import, value, ret_string, err);
+}
+
+bool plim_record_pool(plim_import *import, const plim_record *record, plim_field field,
+                      uint64_t ret_pool[2])
+{
+    const plim_value value = record_get(record, field);
+    uint64_t pool[2] = { 0 };
+    if (is_absent(value)) {
+        return false;
+    }
+    if (plim_value_count(value) != 2 || !plim_value_u64(plim_value_item(value, 0), &pool[0]) ||
+        !plim_value_u64(plim_value_item(value, 1), &pool[1])) {
+        count_bad(import);
+        return false;
+    }
+    memcpy(ret_pool, pool, sizeof pool);
+    return true;
+}
