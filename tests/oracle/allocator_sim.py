@@ -13,7 +13,7 @@ KIB, MIB = 1 << 10, 1 << 20
 SMALL_SEGMENT, LARGE_SEGMENT = 2 * MIB, 20 * MIB
 VIRTUAL_RANGE = 1 << 32
 
-Moment = namedtuple("Moment", "requested allocated active reserved live_count")
+Moment = namedtuple("Moment", "requested allocated active reserved live_count lives")
 
 
 class Block:
@@ -22,6 +22,7 @@ class Block:
         self.addr = addr
         self.size = size
         self.requested = 0
+        self.life = None  # which allocation it holds, by number
         self.state = "inactive"
         self.frames = []
         self.history = []  # 2.0: newest first
@@ -82,7 +83,7 @@ class Device:
         self.next_addr = 0x7F0000000000 + index * 0x1000000000
         self.time_us = start_time_us
         self.time_step = time_step
-        self.pool_of = {}
+        self.lives = 0
         self.moments = [self.moment()]  # moments[i + 1] holds after event i
 
     # --- what is true now
@@ -94,7 +95,8 @@ class Device:
             sum(block.size for block in self.live.values()),
             sum(block.size for block in blocks if block.state != "inactive"),
             sum(block.size for block in blocks),
-            len(self.live))
+            len(self.live),
+            [(block.life, block.requested, block.size) for block in self.live.values()])
 
     def record(self, action, addr, size, stream=0, frames=None, pool_id=(0, 0), **more):
         self.time_us += 1 + (len(self.events) * self.time_step) % 23
@@ -120,6 +122,8 @@ class Device:
         if rest >= 512 if is_small or expandable else rest > MIB:
             self.split(block, need)
         block.state, block.requested, block.frames = "active_allocated", size, frames
+        block.life = self.lives
+        self.lives += 1
         block.history = [{"addr": block.addr, "real_size": size, "frames": frames}] + block.history[:1]
         self.live[block.addr] = block
         self.record("alloc", block.addr, size, stream, frames, pool_id, **more)
@@ -249,10 +253,13 @@ class Device:
         window = self.moments[first_event:]
         highest = max(moment.requested for moment in window)
         at = next(i for i, moment in enumerate(window) if moment.requested == highest)
+        still_held = {block.life for block in [*self.live.values(), *(block for block, _ in self.pending.values())]}
         ooms = [(index - first_event, self.moments[index].requested)
                 for index, event in enumerate(self.events)
                 if event["action"] == "oom" and index >= first_event]
         return {"start": window[0].requested, "peak": window[at], "event": at - 1,
+                "peak_allocated": sum(size if life in still_held else rounded(requested, self.divisions)
+                                      for life, requested, size in window[at].lives),
                 "end": window[-1], "ooms": ooms}
 
 

@@ -385,7 +385,7 @@ def compare_values(where, expected, actual, skip=()):
     elif isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
         for index, (one, other) in enumerate(zip(expected, actual)):
             yield from compare_values(f"{where}[{index}]", one, other, skip)
-    elif expected != actual or isinstance(expected, bool) != isinstance(actual, bool):
+    elif expected != actual or type(expected) is not type(actual):
         yield f"{where}: expected {expected!r:.120}, got {actual!r:.120}"
 
 

@@ -185,7 +185,7 @@ def as_floats(value):
 # --- Checking the oracle against the simulator -----------------------------------------------------
 
 
-def assert_truth(name, snapshot, truth, divisions_known=True):
+def assert_truth(name, snapshot, truth):
     """The oracle must find in the snapshot what the simulator knows to be true."""
     figures, _ = inspect(snapshot)
     assert [device["device"] for device in figures["devices"]] == sorted(truth), name
@@ -201,8 +201,7 @@ def assert_truth(name, snapshot, truth, divisions_known=True):
                  true["end"].active, true["end"].reserved, true["ooms"])
         assert found == known, f"{name}: found {found}, true {known}"
         assert peak["requested_bytes"] == sum(group["bytes"] for group in peak["by_stack"]), name
-        if divisions_known:  # blocks that could not be split are larger than the rule says
-            assert peak["requested_bytes"] <= peak["allocated_bytes"] <= true["peak"].allocated, name
+        assert peak["allocated_bytes"] == true["peak_allocated"] <= true["peak"].allocated, name
 
 
 # --- The folder ------------------------------------------------------------------------------------
