@@ -14,7 +14,9 @@ stand-ins that are linked over the defaults.
 
 Most symbols carry a version whose record names the library (the GNU symbol version
 extension, Linux Standard Base, chapter "Symbol Versioning"). The rest have only their
-prefix to go by, see PREFIXES.
+prefix to go by, see PREFIXES. Driver functions are mostly not linked at all but asked for
+by name at run time, so names that look like theirs are also taken from the constant
+strings of objects that do so.
 """
 
 import argparse
@@ -40,13 +42,18 @@ PREFIXES = [
 ]
 
 
+# How an object asks for driver functions by name, and what those names look like.
+ASKS_DRIVER = "cudaGetDriverEntryPointByVersion"
+DRIVER_NAME = re.compile(rb"\0(?=(cu[A-Z][a-z]\w+)\0)")
+
+
 def family_of(soname):
     return re.match(r"lib(.+?)\.so", soname).group(1)
 
 
 def read_object(path):
-    """Yield (symbol, soname or None, version or None) for what `path` leaves undefined,
-    and return the sonames it needs."""
+    """What `path` leaves undefined, as (symbol, soname or None, version or None), and the
+    sonames it needs."""
     with open(path, "rb") as file:
         elf = ELFFile(file)
         dynamic = elf.get_section_by_name(".dynamic")
@@ -69,6 +76,9 @@ def read_object(path):
                 continue
             version = indices.get_symbol(index)["ndx"] if indices is not None else None
             found.append((symbol.name, *versions.get(version, (None, None))))
+        if any(name == ASKS_DRIVER for name, _, _ in found):
+            constants = elf.get_section_by_name(".rodata").data()
+            found.extend((name.decode(), None, None) for name in DRIVER_NAME.findall(constants))
         return found, needed
 
 

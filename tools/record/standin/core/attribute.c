@@ -14,13 +14,13 @@
 static int attribute_of_limits(int attribute, bool *ret_known)
 {
     switch (attribute) {
-    case 1:  /* threads per block */
-    case 2:  /* block dimension x */
-    case 3:  /* block dimension y */
+    case 1: /* threads per block */
+    case 2: /* block dimension x */
+    case 3: /* block dimension y */
         return PLIM_STANDIN_BLOCK_MAX;
     case 4: /* block dimension z */
         return 64;
-    case 5: /* grid dimension x */
+    case 5:  /* grid dimension x */
     case 11: /* largest pitch of a copy */
         return INT_MAX;
     case 6: /* grid dimension y */

@@ -69,7 +69,8 @@ static void choose(void)
     if (chosen.key == NULL) {
         refuse("PLIM_STANDIN_GPU", key);
     }
-    chosen.memory_bytes = number_from("PLIM_STANDIN_CAPACITY", chosen.memory_bytes, 1024 * GIB);
+    chosen.memory_bytes =
+        number_from("PLIM_STANDIN_CAPACITY", chosen.memory_bytes, PLIM_STANDIN_CAPACITY_BYTES_MAX);
     device_count = (int)number_from("PLIM_STANDIN_DEVICES", 1, PLIM_STANDIN_DEVICES_MAX);
 }
 

@@ -5,7 +5,8 @@
  * asks, from the environment:
  *
  *   PLIM_STANDIN_GPU       a name of the table in gpu.c; default "h100"
- *   PLIM_STANDIN_CAPACITY  bytes of device memory, decimal; default the table's
+ *   PLIM_STANDIN_CAPACITY  bytes of device memory, decimal, at most
+ *                          PLIM_STANDIN_CAPACITY_BYTES_MAX; default the table's
  *   PLIM_STANDIN_DEVICES   how many of them, 1 .. PLIM_STANDIN_DEVICES_MAX; default 1
  *
  * A value that cannot be understood ends the process: a recording of the wrong
@@ -17,10 +18,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PLIM_STANDIN_DEVICES_MAX  16
-#define PLIM_STANDIN_CUDA_VERSION 13000 /* 1000 * major + 10 * minor: what the wheel was built with */
-#define PLIM_STANDIN_WARP_SIZE    32
-#define PLIM_STANDIN_BLOCK_MAX    1024 /* threads; every GPU since 2010 */
+#define PLIM_STANDIN_DEVICES_MAX        16
+#define PLIM_STANDIN_CAPACITY_BYTES_MAX (UINT64_C(256) << 30)
+#define PLIM_STANDIN_CUDA_VERSION       13000 /* 1000 * major + 10 * minor, as the wheel's */
+#define PLIM_STANDIN_WARP_SIZE          32
+#define PLIM_STANDIN_BLOCK_MAX          1024 /* threads; every GPU since 2010 */
 
 typedef struct plim_standin_gpu {
     const char *key;  /* what PLIM_STANDIN_GPU says */

@@ -1,9 +1,10 @@
 /*
  * memory.c - the capacity, and who holds which part of it. See memory.h.
  *
- *   0x700000000000  reservations: 12 TiB, room for over a hundred expandable
- *                   segments, each 9/8 of the device's memory
- *   0x7c0000000000  allocations: 2 TiB
+ *   0x700000000000  reservations of all devices: 10 TiB, room for over a hundred
+ *                   expandable segments, each 9/8 of the device's memory
+ *   0x7a0000000000  allocations: 256 GiB for each device, so that what one device
+ *                   does leaves the addresses of the others alone
  *
  * Both lie below where Linux places libraries and thread stacks of a process
  * with 47 bit addresses, and look like what the real driver hands out.
@@ -19,9 +20,11 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define TIB               (UINT64_C(1) << 40)
-#define RESERVATIONS_BASE UINT64_C(0x700000000000)
-#define ALLOCATIONS_BASE  UINT64_C(0x7c0000000000)
+#define RESERVATIONS_BASE  UINT64_C(0x700000000000)
+#define ALLOCATIONS_BASE   UINT64_C(0x7a0000000000)
+#define RESERVATIONS_BYTES (ALLOCATIONS_BASE - RESERVATIONS_BASE)
+#define DEVICE_BYTES       PLIM_STANDIN_CAPACITY_BYTES_MAX
+#define ALLOCATIONS_BYTES  (DEVICE_BYTES * PLIM_STANDIN_DEVICES_MAX)
 
 /* One cuMemCreate. Its handle is its index plus one, so that zero is never a handle. */
 typedef struct physical {
@@ -33,30 +36,44 @@ typedef struct physical {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t used_bytes[PLIM_STANDIN_DEVICES_MAX];
-static plim_standin_ranges reservations = { RESERVATIONS_BASE, 12 * TIB, NULL, 0, 0 };
-static plim_standin_ranges allocations = { ALLOCATIONS_BASE, 2 * TIB, NULL, 0, 0 };
+static plim_standin_ranges reservations = { RESERVATIONS_BASE, RESERVATIONS_BYTES, NULL, 0, 0 };
+static plim_standin_ranges allocations[PLIM_STANDIN_DEVICES_MAX];
 static plim_standin_ranges mappings; /* lie inside reservations */
 static physical *physicals;
 static size_t physical_count;
 static size_t physical_capacity;
 
-static void guard_windows(void)
+static void guard(uint64_t base, uint64_t bytes)
+{
+    void *const want = (void *)(uintptr_t)base;
+    const void *const got =
+        mmap(want, bytes, PROT_NONE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (got != want) {
+        plim_standin_trace("device addresses at %p are not guarded", want);
+    }
+}
+
+static void open_windows(void)
 {
     static bool is_done; /* under the lock */
     if (is_done) {
         return;
     }
     is_done = true;
-    const plim_standin_ranges *windows[] = { &reservations, &allocations };
-    for (size_t i = 0; i < 2; i++) {
-        void *const want = (void *)(uintptr_t)windows[i]->window_base;
-        const void *const got =
-            mmap(want, windows[i]->window_bytes, PROT_NONE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-        if (got != want) {
-            plim_standin_trace("device addresses at %p are not guarded", want);
-        }
+    guard(RESERVATIONS_BASE, RESERVATIONS_BYTES);
+    guard(ALLOCATIONS_BASE, ALLOCATIONS_BYTES);
+    for (uint64_t device = 0; device < PLIM_STANDIN_DEVICES_MAX; device++) {
+        allocations[device].window_base = ALLOCATIONS_BASE + device * DEVICE_BYTES;
+        allocations[device].window_bytes = DEVICE_BYTES;
     }
+}
+
+/* The set an address of the allocation window belongs to, or NULL outside of it. */
+static plim_standin_ranges *allocations_of(uint64_t address)
+{
+    const uint64_t offset = address - ALLOCATIONS_BASE;
+    return offset < ALLOCATIONS_BYTES ? &allocations[offset / DEVICE_BYTES] : NULL;
 }
 
 static uint64_t whole_pages(uint64_t bytes)
@@ -96,9 +113,9 @@ plim_standin_memory_status plim_standin_memory_allocate(int device, uint64_t byt
     plim_standin_memory_status status = PLIM_STANDIN_MEMORY_OUT;
 
     pthread_mutex_lock(&lock);
-    guard_windows();
+    open_windows();
     if (fits(device, range.bytes) &&
-        plim_standin_ranges_place(&allocations, PLIM_STANDIN_PAGE_BYTES, &range)) {
+        plim_standin_ranges_place(&allocations[device], PLIM_STANDIN_PAGE_BYTES, &range)) {
         used_bytes[device] += range.bytes;
         *ret_address = range.base;
         status = PLIM_STANDIN_MEMORY_OK;
@@ -113,7 +130,8 @@ plim_standin_memory_status plim_standin_memory_release(uint64_t address)
     plim_standin_memory_status status = PLIM_STANDIN_MEMORY_INVALID;
 
     pthread_mutex_lock(&lock);
-    if (plim_standin_ranges_remove(&allocations, address, &range)) {
+    plim_standin_ranges *set = allocations_of(address);
+    if (set != NULL && plim_standin_ranges_remove(set, address, &range)) {
         used_bytes[range.device] -= range.bytes;
         status = PLIM_STANDIN_MEMORY_OK;
     }
@@ -133,7 +151,7 @@ plim_standin_memory_status plim_standin_memory_reserve(uint64_t bytes, uint64_t 
     plim_standin_range range = { .bytes = bytes, .device = -1 };
 
     pthread_mutex_lock(&lock);
-    guard_windows();
+    open_windows();
     const bool is_placed = plim_standin_ranges_place(&reservations, alignment, &range);
     pthread_mutex_unlock(&lock);
     if (!is_placed) {
@@ -268,10 +286,9 @@ bool plim_standin_memory_find(uint64_t address, int *ret_device, uint64_t *ret_b
                               uint64_t *ret_bytes)
 {
     pthread_mutex_lock(&lock);
-    const plim_standin_range *range = plim_standin_ranges_find(&allocations, address);
-    if (range == NULL) {
-        range = plim_standin_ranges_find(&mappings, address);
-    }
+    const plim_standin_ranges *set = allocations_of(address);
+    const plim_standin_range *range =
+        plim_standin_ranges_find(set != NULL ? set : &mappings, address);
     const bool is_found = range != NULL;
     if (is_found) {
         *ret_device = range->device;
@@ -282,12 +299,7 @@ bool plim_standin_memory_find(uint64_t address, int *ret_device, uint64_t *ret_b
     return is_found;
 }
 
-static bool is_inside(const plim_standin_ranges *window, uint64_t address)
-{
-    return address - window->window_base < window->window_bytes;
-}
-
 bool plim_standin_memory_is_device_address(uint64_t address)
 {
-    return is_inside(&reservations, address) || is_inside(&allocations, address);
+    return address - RESERVATIONS_BASE < RESERVATIONS_BYTES + ALLOCATIONS_BYTES;
 }

@@ -86,8 +86,7 @@ bool plim_standin_ranges_remove(plim_standin_ranges *set, uint64_t base,
     return true;
 }
 
-const plim_standin_range *plim_standin_ranges_find(const plim_standin_ranges *set,
-                                                   uint64_t address)
+const plim_standin_range *plim_standin_ranges_find(const plim_standin_ranges *set, uint64_t address)
 {
     const size_t after = count_up_to(set, address);
     if (after == 0) {

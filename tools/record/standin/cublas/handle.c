@@ -1,11 +1,11 @@
 /*
  * handle.c - cuBLAS contexts and the two modes callers read back.
  *
- * Multiplications are default stand-ins: they succeed and compute nothing. The
- * workspace is given by PyTorch out of its own allocator, which is what makes it
- * appear in recordings as it would on a GPU.
+ * PyTorch gives each context a workspace out of its own allocator, which is what
+ * makes it appear in recordings as it would on a GPU.
  */
 #include "core/handle.h"
+#include "core/stub.h"
 
 int cublasCreate_v2(void **handle);
 int cublasGetMathMode(void *handle, int *mode);
@@ -30,3 +30,10 @@ int cublasGetPointerMode_v2(void *handle, int *mode)
     *mode = 0; /* CUBLAS_POINTER_MODE_HOST, what a new context has */
     return 0;
 }
+
+/* Nothing a context is told changes what it does. */
+PLIM_STANDIN_NOTHING(cublasDestroy_v2)
+PLIM_STANDIN_NOTHING(cublasSetMathMode)
+PLIM_STANDIN_NOTHING(cublasSetPointerMode_v2)
+PLIM_STANDIN_NOTHING(cublasSetStream_v2)
+PLIM_STANDIN_NOTHING(cublasSetWorkspace_v2)

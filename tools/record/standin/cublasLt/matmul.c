@@ -2,9 +2,10 @@
  * matmul.c - cuBLASLt descriptors, and one algorithm that always fits.
  *
  * PyTorch asks for algorithms and fails if there is none, so there is one, which
- * needs no workspace. Setting attributes and multiplying are default stand-ins.
+ * needs no workspace.
  */
 #include "core/handle.h"
+#include "core/stub.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,8 +26,8 @@ int cublasLtMatrixLayoutCreate(void **layout, int type, uint64_t rows, uint64_t 
                                int64_t leading);
 int cublasLtMatmulPreferenceCreate(void **preference);
 int cublasLtMatmulAlgoGetHeuristic(void *handle, void *descriptor, void *a, void *b, void *c,
-                                   void *d, void *preference, int wanted,
-                                   heuristic_result *results, int *found);
+                                   void *d, void *preference, int wanted, heuristic_result *results,
+                                   int *found);
 size_t cublasLtGetVersion(void);
 
 int cublasLtCreate(void **handle)
@@ -61,8 +62,8 @@ int cublasLtMatmulPreferenceCreate(void **preference)
 }
 
 int cublasLtMatmulAlgoGetHeuristic(void *handle, void *descriptor, void *a, void *b, void *c,
-                                   void *d, void *preference, int wanted,
-                                   heuristic_result *results, int *found)
+                                   void *d, void *preference, int wanted, heuristic_result *results,
+                                   int *found)
 {
     (void)handle;
     (void)descriptor;
@@ -83,3 +84,13 @@ size_t cublasLtGetVersion(void)
 {
     return 130000; /* 10000 * major + 100 * minor: cuBLAS of CUDA 13.0 */
 }
+
+/* Descriptors are not read, and products leave their results as they are. */
+PLIM_STANDIN_NOTHING(cublasLtDestroy)
+PLIM_STANDIN_NOTHING(cublasLtMatmul)
+PLIM_STANDIN_NOTHING(cublasLtMatmulDescDestroy)
+PLIM_STANDIN_NOTHING(cublasLtMatmulDescSetAttribute)
+PLIM_STANDIN_NOTHING(cublasLtMatmulPreferenceDestroy)
+PLIM_STANDIN_NOTHING(cublasLtMatmulPreferenceSetAttribute)
+PLIM_STANDIN_NOTHING(cublasLtMatrixLayoutDestroy)
+PLIM_STANDIN_NOTHING(cublasLtMatrixLayoutSetAttribute)

@@ -7,6 +7,7 @@
 #include "core/current.h"
 #include "core/gpu.h"
 #include "core/memory.h"
+#include "core/stub.h"
 #include "cuda/cuda.h"
 
 #include <stdio.h>
@@ -126,3 +127,11 @@ int cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
     *total_bytes = total;
     return DRIVER_SUCCESS;
 }
+
+/* Contexts are always there. */
+PLIM_STANDIN_NOTHING(cuCtxPopCurrent)
+PLIM_STANDIN_NOTHING(cuCtxPopCurrent_v2)
+PLIM_STANDIN_NOTHING(cuCtxPushCurrent)
+PLIM_STANDIN_NOTHING(cuCtxPushCurrent_v2)
+PLIM_STANDIN_NOTHING(cuDevicePrimaryCtxRelease_v2)
+PLIM_STANDIN_NOTHING(cuInit)

@@ -23,7 +23,7 @@ int cuPointerGetAttribute(void *value, int attribute, uint64_t address)
     case 1: /* the context it belongs to: device.c, context n + 1 is device n */
         *(uintptr_t *)value = (uintptr_t)device + 1;
         return DRIVER_SUCCESS;
-    case 2: /* kind of memory */
+    case 2:                /* kind of memory */
         *(int *)value = 2; /* CU_MEMORYTYPE_DEVICE */
         return DRIVER_SUCCESS;
     case 3: /* the address on the device */

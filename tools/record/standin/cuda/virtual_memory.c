@@ -2,11 +2,11 @@
  * virtual_memory.c - addresses and memory apart, and the mapping that joins them.
  *
  * What PyTorch's expandable segments are made of: reserve a long range of
- * addresses once, then create physical memory piece by piece, map it at the end,
- * and grant access. Access is not modelled, so cuMemSetAccess is a default.
+ * addresses once, then create physical memory piece by piece, and map it at the end.
  * Semantics from "Virtual Memory Management" in the CUDA Driver API manual.
  */
 #include "core/memory.h"
+#include "core/stub.h"
 #include "core/trace.h"
 #include "cuda/cuda.h"
 
@@ -108,3 +108,6 @@ int cuMemExportToShareableHandle(void *shareable, uint64_t handle, int type,
     (void)flags;
     return DRIVER_NOT_SUPPORTED; /* there is no second process to share with */
 }
+
+/* Who may access memory does not matter where nobody does. */
+PLIM_STANDIN_NOTHING(cuMemSetAccess)

@@ -6,6 +6,7 @@
  */
 #include "core/current.h"
 #include "core/gpu.h"
+#include "core/stub.h"
 #include "cudart/cudart.h"
 #include "cudart/properties.h"
 
@@ -165,3 +166,9 @@ int cudaRuntimeGetVersion(int *version)
     *version = PLIM_STANDIN_CUDA_VERSION;
     return CUDA_SUCCESS_CODE;
 }
+
+/* Peers are always reachable, and devices always idle. */
+PLIM_STANDIN_NOTHING(cudaDeviceEnablePeerAccess)
+PLIM_STANDIN_NOTHING(cudaDeviceSynchronize)
+PLIM_STANDIN_NOTHING(cudaProfilerStart)
+PLIM_STANDIN_NOTHING(cudaProfilerStop)

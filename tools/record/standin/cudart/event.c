@@ -1,10 +1,10 @@
 /*
  * event.c - events that have happened as soon as they are recorded.
  *
- * Recording, querying and waiting are default stand-ins: success is the truth.
  * No time passes on a device without work, but callers divide by elapsed times.
  */
 #include "core/handle.h"
+#include "core/stub.h"
 #include "cudart/cudart.h"
 
 int cudaEventCreate(void **event);
@@ -30,3 +30,10 @@ int cudaEventElapsedTime(float *milliseconds, void *start, void *end)
     *milliseconds = 0.001f; /* made up, and above zero */
     return CUDA_SUCCESS_CODE;
 }
+
+/* Recorded is finished. */
+PLIM_STANDIN_NOTHING(cudaEventDestroy)
+PLIM_STANDIN_NOTHING(cudaEventQuery)
+PLIM_STANDIN_NOTHING(cudaEventRecord)
+PLIM_STANDIN_NOTHING(cudaEventRecordWithFlags)
+PLIM_STANDIN_NOTHING(cudaEventSynchronize)

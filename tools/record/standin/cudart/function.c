@@ -6,6 +6,7 @@
  * scratch buffers, but not what a program allocates otherwise.
  */
 #include "core/gpu.h"
+#include "core/stub.h"
 #include "cudart/cudart.h"
 
 #include <string.h>
@@ -72,3 +73,6 @@ int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const vo
     (void)flags;
     return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, shared_bytes);
 }
+
+/* There is no kernel that could mind. */
+PLIM_STANDIN_NOTHING(cudaFuncSetAttribute)

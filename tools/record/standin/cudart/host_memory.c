@@ -39,8 +39,7 @@ static bool forget(const void *address)
 int plim_standin_host_is_pinned(const void *address)
 {
     pthread_mutex_lock(&lock);
-    const bool is_pinned =
-        plim_standin_ranges_find(&pinned, (uint64_t)(uintptr_t)address) != NULL;
+    const bool is_pinned = plim_standin_ranges_find(&pinned, (uint64_t)(uintptr_t)address) != NULL;
     pthread_mutex_unlock(&lock);
     return is_pinned;
 }

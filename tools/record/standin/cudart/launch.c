@@ -4,8 +4,9 @@
  * The compiler turns kernel<<<grid, block, shared, stream>>>(...) into a push of
  * the configuration, and the host side of the kernel pops it before it launches.
  * A pop that gave back something else would reach launch checks, so the stack is
- * real; the launches themselves are default stand-ins.
+ * real and the launches are not.
  */
+#include "core/stub.h"
 #include "core/trace.h"
 #include "cudart/cudart.h"
 
@@ -51,3 +52,9 @@ int __cudaPopCallConfiguration(plim_standin_dim3 *grid, plim_standin_dim3 *block
     *stream = stack[depth].stream;
     return CUDA_SUCCESS_CODE;
 }
+
+/* Kernels compute nothing; see copy.h for what the host then reads. */
+PLIM_STANDIN_NOTHING(__cudaLaunchKernel)
+PLIM_STANDIN_NOTHING(cudaLaunchCooperativeKernel)
+PLIM_STANDIN_NOTHING(cudaLaunchKernel)
+PLIM_STANDIN_NOTHING(cudaLaunchKernelExC)

@@ -6,7 +6,7 @@
  * docs.rs/cudarc, runtime::sys::cudaDeviceProp). CUDA 13 dropped eight fields of
  * CUDA 12 (clockRate, computeMode and others), so the two do not mix. It is
  * checked from the other end by torch.cuda.get_device_properties() in
- * scenarios/check_device.py. Names keep the vendor's spelling, so that they can
+ * selfcheck.py. Names keep the vendor's spelling, so that they can
  * be looked up.
  */
 #ifndef PLIM_STANDIN_CUDART_PROPERTIES_H

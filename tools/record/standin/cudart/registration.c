@@ -8,6 +8,7 @@
  * (visible with nvcc --keep).
  */
 #include "core/handle.h"
+#include "core/stub.h"
 #include "cudart/cudart.h"
 
 void **__cudaRegisterFatBinary(void *binary);
@@ -39,3 +40,10 @@ int cudaGetSymbolAddress(void **address, const void *symbol)
     *address = plim_standin_handle_create();
     return CUDA_SUCCESS_CODE;
 }
+
+/* Nothing is kept, so there is nothing to add or to take back. */
+PLIM_STANDIN_NOTHING(__cudaRegisterFatBinaryEnd)
+PLIM_STANDIN_NOTHING(__cudaRegisterFunction)
+PLIM_STANDIN_NOTHING(__cudaRegisterVar)
+PLIM_STANDIN_NOTHING(__cudaUnregisterFatBinary)
+PLIM_STANDIN_NOTHING(cudaMemcpyToSymbol)

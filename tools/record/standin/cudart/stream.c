@@ -1,10 +1,10 @@
 /*
  * stream.c - streams whose work is always done, and which never capture.
  *
- * Synchronising, waiting and querying need no hand-written code: the default
- * stand-in's "success" is the truth. Only what writes a result is here.
+ * So waiting is over at once, and what was queued on a stream has happened.
  */
 #include "core/handle.h"
+#include "core/stub.h"
 #include "cudart/cudart.h"
 
 int cudaStreamCreate(void **stream);
@@ -93,3 +93,9 @@ int cudaLaunchHostFunc(void *stream, void (*function)(void *), void *data)
     function(data);
     return CUDA_SUCCESS_CODE;
 }
+
+/* All work is done already, so there is nothing to wait for. */
+PLIM_STANDIN_NOTHING(cudaStreamDestroy)
+PLIM_STANDIN_NOTHING(cudaStreamQuery)
+PLIM_STANDIN_NOTHING(cudaStreamSynchronize)
+PLIM_STANDIN_NOTHING(cudaStreamWaitEvent)
