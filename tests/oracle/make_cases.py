@@ -388,6 +388,14 @@ def add_states(folder):
     for at, action in ((3, "teleport"), (5, "user_defined"), (9, "free")):
         odd["device_traces"][0].insert(at, {"action": action, "addr": 1, "size": 99, "stream": 0})
     folder.good_pickle("unknown-actions", odd, "actions of a release to come")
+    backwards = copy.deepcopy(full)
+    for segment in backwards["segments"]:
+        segment["blocks"].reverse()
+    backwards["segments"].reverse()
+    folder.good_pickle("order-reversed", backwards, "segments and blocks from high addresses to low")
+    per_device = copy.deepcopy(full)
+    per_device["allocator_settings"].update(trace_alloc_max_entries=[9, 9], trace_alloc_overflowed=[True, False])
+    folder.good_pickle("overflow-per-device", per_device, "ring buffer facts by device")
     for key in ("allocated_size", "active_size", "requested_size", "segment_pool_id", "is_expandable", "frames",
                 "segment_type", "stream"):
         less = copy.deepcopy(full)
@@ -494,6 +502,13 @@ def add_corners(folder):
     folder.good_pickle("corner-missing-frames", tiny([event("alloc", 0, 100), event("alloc", 512, 50, frames=[])],
                                                      [block(0, 512, requested=100), block(512, 512, requested=50)]),
                        "no stack recorded and an empty one are the same")
+    deep = [dict(plain, line=line, name=f"f{line % 7}") for line in range(3000)]
+    folder.good_pickle("corner-deep-stacks", tiny(
+        [event("alloc", 512 * i, 100, frames=deep[i:]) for i in range(4)],
+        [block(512 * i, 512, requested=100) for i in range(4)]), "stacks of 3000 frames")
+    folder.good_pickle("corner-state-context", tiny(
+        [event("alloc", 0, 100)], [block(0, 512, requested=100, frames=[plain])]),
+        "context='state': the block has a stack, its alloc has none; either is a fair answer", skip=["by_stack"])
     shared = event("alloc", 0, 1000)
     same = tiny([], [block(0, 1024, requested=1000)])
     requested, completed = event("free_requested", 0, 1000), event("free_completed", 0, 1000)
