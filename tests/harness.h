@@ -46,12 +46,12 @@
 #define T_CASE(...) ((void)snprintf(t_now.row, sizeof t_now.row, __VA_ARGS__))
 
 /* Leaves the test and says why it could not run. */
-#define T_SKIP(...)                                                                                \
-    do {                                                                                           \
-        print_message("skipped: " __VA_ARGS__);                                                    \
-        print_message("\n");                                                                       \
-        t_now.ended = true;                                                                        \
-        skip();                                                                                    \
+#define T_SKIP(...)                             \
+    do {                                        \
+        print_message("skipped: " __VA_ARGS__); \
+        print_message("\n");                    \
+        t_now.ended = true;                     \
+        skip();                                 \
     } while (0)
 
 /* The test that is running. */
@@ -146,8 +146,7 @@ static inline void *t_mem_resize(void *ctx, void *ptr, size_t old_bytes, size_t 
     free(old);
     heap->live_bytes += new_bytes;
     heap->live_bytes -= old_bytes;
-    heap->peak_bytes =
-        heap->live_bytes > heap->peak_bytes ? heap->live_bytes : heap->peak_bytes;
+    heap->peak_bytes = heap->live_bytes > heap->peak_bytes ? heap->live_bytes : heap->peak_bytes;
     return fresh;
 }
 
@@ -229,14 +228,20 @@ static inline const char *t_snapshot_dir(void)
     return folder != NULL && folder[0] != '\0' ? folder : NULL;
 }
 
-#define T_TEST(function) { #function, t_run, t_begin, t_end, &(t_body){ function } }
+#define T_TEST(function)                            \
+    {                                               \
+#function, t_run, t_begin, t_end, &(t_body) \
+        {                                           \
+            function                                \
+        }                                           \
+    }
 
-#define T_MAIN(...)                                                                                \
-    int main(void)                                                                                 \
-    {                                                                                              \
-        const struct CMUnitTest tests[] = { __VA_ARGS__ };                                         \
-        t_choose_seed();                                                                           \
-        return cmocka_run_group_tests(tests, NULL, NULL) == 0 ? 0 : 1;                             \
+#define T_MAIN(...)                                                    \
+    int main(void)                                                     \
+    {                                                                  \
+        const struct CMUnitTest tests[] = { __VA_ARGS__ };             \
+        t_choose_seed();                                               \
+        return cmocka_run_group_tests(tests, NULL, NULL) == 0 ? 0 : 1; \
     }
 
 #endif
