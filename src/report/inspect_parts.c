@@ -1,0 +1,198 @@
+/*
+ * inspect_parts.c - what held the memory at one moment: a bar for each part, adding up to all of
+ * it.
+ *
+ *    195 MiB   21%  ████████▌           8x  softmax.py:14 in forward
+ *                                           <- attention.py:37 in forward <- model.py:47 in forward
+ */
+#include "base/size.h"
+#include "report/bars.h"
+#include "report/composition.h"
+#include "report/counted.h"
+#include "report/frame_text.h"
+#include "report/inspect_page.h"
+#include "report/line.h"
+#include "report/stack_text.h"
+
+#include <stdio.h>
+
+#define INDENT        2u
+#define SIZE_COLUMNS  8u
+#define SHARE_COLUMNS 6u
+#define BAR_COLUMNS   16u
+#define COUNT_COLUMNS 7u
+#define LABEL_COLUMN \
+    (INDENT + SIZE_COLUMNS + 1 + SHARE_COLUMNS + 2 + BAR_COLUMNS + 1 + COUNT_COLUMNS + 2)
+#define FRAME_INDENT  6u
+#define CALLERS_SHOWN 3u
+
+/* A frame goes through `scratch`: its text may hold any bytes, zeros too. */
+static void add_frame(const plim_page *page, plim_line *line, plim_text *scratch, plim_tone tone,
+                      uint32_t frame)
+{
+    plim_text_reset(scratch);
+    plim_frame_text_add(scratch, page->file->history, frame, page->view->full_paths);
+    plim_line_add_bytes(line, tone, plim_text_string(scratch), scratch->length);
+    if (scratch->status == PLIM_OUT_OF_HOST_MEMORY) { /* PLIM_LIMIT: no line is that long */
+        page->out->status = PLIM_OUT_OF_HOST_MEMORY;
+    }
+}
+
+static plim_tone frame_tone(const plim_page *page, uint32_t frame)
+{
+    return plim_stack_frame_is_user(page->file->history, frame) ? PLIM_TONE_USER : PLIM_TONE_FAINT;
+}
+
+static void add_label(const plim_page *page, plim_line *line, plim_text *scratch,
+                      const plim_part *part)
+{
+    const plim_history *history = page->file->history;
+    const uint32_t frame = plim_stack_label_frame(history, part->group);
+    if (frame == PLIM_NONE) {
+        plim_line_add(line, PLIM_TONE_FAINT, plim_stack_missing_text(part->group));
+        return;
+    }
+    if (part->group->stack_of_free) {
+        plim_line_add(line, PLIM_TONE_FAINT, "freed at ");
+    }
+    add_frame(page, line, scratch, frame_tone(page, frame), frame);
+    if (part->group->before_recording) {
+        plim_line_add(line, PLIM_TONE_FAINT, " (before the recording)");
+    } else if (part->group_count > 1) {
+        plim_line_format(line, PLIM_TONE_FAINT, " (%s)",
+                         plim_counted(part->group_count, "stack").text);
+    }
+}
+
+static void add_description(const plim_page *page, plim_line *line, plim_text *scratch,
+                            const plim_part *part)
+{
+    switch (part->kind) {
+    case PLIM_PART_STACKS:
+        add_label(page, line, scratch, part);
+        break;
+    case PLIM_PART_OTHERS:
+        plim_line_format(line, PLIM_TONE_PLAIN, "%s more",
+                         plim_counted(part->group_count, "stack").text);
+        break;
+    case PLIM_PART_ROUNDING:
+        plim_line_add(line, PLIM_TONE_FAINT, "rounding up to block sizes");
+        break;
+    case PLIM_PART_PENDING:
+        plim_line_add(line, PLIM_TONE_FAINT, "freed, waiting for another stream");
+        break;
+    case PLIM_PART_FREE:
+        plim_line_add(line, PLIM_TONE_FAINT, "reserved, not in use");
+        break;
+    }
+}
+
+static void write_part(const plim_page *page, plim_text *scratch, const plim_part *part,
+                       uint64_t total_bytes)
+{
+    const bool is_free = part->kind == PLIM_PART_FREE;
+    const double share = total_bytes > 0 ? (double)part->bytes / (double)total_bytes : 0.0;
+    plim_line line = plim_line_begin(page->out, page->style, INDENT);
+    plim_line_add_cell(&line, PLIM_TONE_HEADING, plim_format_bytes(part->bytes).text, SIZE_COLUMNS,
+                       true);
+    plim_line_to(&line, line.used + 1);
+    plim_line_add_cell(&line, PLIM_TONE_PLAIN, plim_format_percent(share).text, SHARE_COLUMNS,
+                       true);
+    plim_line_to(&line, line.used + 2);
+    plim_bar_add(&line, is_free ? PLIM_BAR_SHADE : PLIM_BAR_SOLID, part->bytes, total_bytes,
+                 BAR_COLUMNS);
+    plim_line_to(&line, line.used + 1);
+    if (part->count > 0) {
+        char count[48];
+        snprintf(count, sizeof count, "%s%s", plim_format_count(part->count).text,
+                 plim_style_glyphs(page->style)->times);
+        plim_line_add_cell(&line, PLIM_TONE_FAINT, count, COUNT_COLUMNS, true);
+    }
+    plim_line_to(&line, LABEL_COLUMN);
+    add_description(page, &line, scratch, part);
+    plim_line_end(&line);
+}
+
+/* One line: who called the line that speaks for the stack. */
+static void write_callers(const plim_page *page, plim_text *scratch, const plim_part *part)
+{
+    uint32_t places[PLIM_STACK_CONTEXT_MAX];
+    const plim_history *history = page->file->history;
+    const uint32_t count = plim_stack_callers(history, part->group, CALLERS_SHOWN, places);
+    if (count == 0) {
+        return;
+    }
+    const plim_stack stack = plim_history_stack(history, part->group->stack);
+    plim_line line = plim_line_begin(page->out, page->style, LABEL_COLUMN);
+    for (uint32_t i = 0; i < count; i++) {
+        plim_text_reset(scratch);
+        plim_frame_text_add(scratch, history, stack.frames[places[i]], page->view->full_paths);
+        /* The first caller is cut if it must be; more are named only where they fit. */
+        const uint32_t needed = plim_style_columns(page->style, plim_text_string(scratch)) + 3;
+        if (i > 0 && needed > plim_line_left(&line)) {
+            break;
+        }
+        plim_line_format(&line, PLIM_TONE_FAINT, "%s%s ", i > 0 ? " " : "",
+                         plim_style_glyphs(page->style)->from);
+        add_frame(page, &line, scratch, PLIM_TONE_FAINT, stack.frames[places[i]]);
+    }
+    plim_line_end(&line);
+}
+
+/* The frames asked for, a line each, innermost first; the window contains the label. */
+static void write_frames(const plim_page *page, plim_text *scratch, const plim_part *part)
+{
+    const plim_history *history = page->file->history;
+    const plim_stack stack = plim_history_stack(history, part->group->stack);
+    const uint32_t label = plim_stack_label_place(history, part->group);
+    const uint32_t shown =
+        page->view->frames < stack.frame_count ? page->view->frames : stack.frame_count;
+    /* A third of the frames within the label's line, the others outside, where the story is. */
+    uint32_t first = label == PLIM_NONE || label < shown / 3 ? 0 : label - shown / 3;
+    first = first > stack.frame_count - shown ? stack.frame_count - shown : first;
+    for (uint32_t i = first; i < first + shown; i++) {
+        plim_line line = plim_line_begin(page->out, page->style, FRAME_INDENT);
+        add_frame(page, &line, scratch, frame_tone(page, stack.frames[i]), stack.frames[i]);
+        plim_line_end(&line);
+    }
+    if (shown < stack.frame_count) {
+        plim_line line = plim_line_begin(page->out, page->style, FRAME_INDENT);
+        plim_line_format(&line, PLIM_TONE_FAINT, "(%s more)",
+                         plim_counted(stack.frame_count - shown, "frame").text);
+        plim_line_end(&line);
+    }
+}
+
+bool plim_page_parts(const plim_page *page, const plim_moment *moment, const char *when)
+{
+    if (moment->reserved_bytes == 0 && moment->requested_bytes == 0) {
+        return false;
+    }
+    const plim_inspect_view *view = page->view;
+    plim_composition whole;
+    if (!plim_composition_init(page->mem, page->file->history, moment,
+                               view->top != 0 ? view->top : PLIM_INSPECT_TOP_DEFAULT,
+                               view->frames == 0, &whole)) {
+        page->out->status = PLIM_OUT_OF_HOST_MEMORY;
+        return true;
+    }
+    char heading[96];
+    snprintf(heading, sizeof heading, "%s, %s reserved", when,
+             plim_format_bytes(moment->reserved_bytes).text);
+    plim_page_heading(page, heading);
+
+    plim_text scratch;
+    plim_text_init(&scratch, page->mem, PLIM_PAGE_SCRATCH_BYTES_MAX);
+    for (size_t i = 0; i < whole.part_count; i++) {
+        const plim_part *part = &whole.parts[i];
+        write_part(page, &scratch, part, whole.total_bytes);
+        if (part->kind == PLIM_PART_STACKS && view->frames == 0) {
+            write_callers(page, &scratch, part);
+        } else if (part->kind == PLIM_PART_STACKS) {
+            write_frames(page, &scratch, part);
+        }
+    }
+    plim_text_deinit(&scratch);
+    plim_composition_deinit(&whole);
+    return true;
+}

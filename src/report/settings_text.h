@@ -1,0 +1,21 @@
+/*
+ * settings_text.h - the allocator's settings, as far as they are not PyTorch's defaults.
+ */
+#ifndef PLIMSOLL_REPORT_SETTINGS_TEXT_H
+#define PLIMSOLL_REPORT_SETTINGS_TEXT_H
+
+#include "base/text.h"
+
+#include "plimsoll/history.h"
+
+/** Whether a setting has the value PyTorch gives it when nobody sets it. */
+bool plim_setting_is_default(const plim_history *history, const plim_setting *setting);
+
+/**
+ * Add "expandable_segments=True, max_split_size=512 MiB": all that differ, "" if none does.
+ *
+ * Names and values are as untrusted as the history; zero bytes end them.
+ */
+void plim_settings_text_add(plim_text *out, const plim_history *history);
+
+#endif

@@ -1,0 +1,136 @@
+/*
+ * stack_text.c - choosing the frame that speaks for a stack.
+ */
+#include "report/stack_text.h"
+
+#include "base/assert.h"
+#include "report/frame_text.h"
+
+#include <string.h>
+
+/* Frames of the allocator and of the recorder itself: in every stack, so they tell nothing. */
+static const char *const machinery[] = {
+    "torch::unwind",
+    "CapturedTraceback",
+    "gather_with_cpp",
+    "CachingAllocator",
+    "CUDAPluggable",
+    "at::detail::empty",
+    "at::TensorBase at::detail::",
+    "c10::alloc",
+    "c10::StorageImpl",
+};
+
+/* What names the operation in a stack without Python: autograd's threads have only these. */
+static const char *const operations[] = { "torch::autograd::generated::", "AccumulateGrad::apply",
+                                          "at::_ops::" };
+
+static const char *name_of(const plim_history *history, uint32_t frame)
+{
+    return plim_history_string(history, plim_history_frame(history, frame)->name, NULL);
+}
+
+static bool is_machinery(const char *name)
+{
+    for (size_t i = 0; i < sizeof machinery / sizeof machinery[0]; i++) {
+        if (strstr(name, machinery[i]) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The first frame whose name has `part`, or PLIM_NONE. */
+static uint32_t find_name(const plim_history *history, plim_stack stack, const char *part)
+{
+    for (uint32_t i = 0; i < stack.frame_count; i++) {
+        if (strstr(name_of(history, stack.frames[i]), part) != NULL) {
+            return i;
+        }
+    }
+    return PLIM_NONE;
+}
+
+static uint32_t label_without_user(const plim_history *history, plim_stack stack)
+{
+    for (uint32_t i = 0; i < stack.frame_count; i++) {
+        if (plim_frame_is_python(history, stack.frames[i])) {
+            return i;
+        }
+    }
+    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
+        const uint32_t found = find_name(history, stack, operations[i]);
+        if (found != PLIM_NONE) {
+            return found;
+        }
+    }
+    for (uint32_t i = 0; i < stack.frame_count; i++) {
+        if (!is_machinery(name_of(history, stack.frames[i]))) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+uint32_t plim_stack_label_place(const plim_history *history, const plim_stack_group *group)
+{
+    const plim_stack stack = plim_history_stack(history, group->stack);
+    if (stack.frame_count == 0) {
+        return PLIM_NONE;
+    }
+    if (group->user_frame != PLIM_NONE) {
+        PLIM_ASSERT(group->user_frame < stack.frame_count);
+        return group->user_frame;
+    }
+    return label_without_user(history, stack);
+}
+
+uint32_t plim_stack_label_frame(const plim_history *history, const plim_stack_group *group)
+{
+    const uint32_t place = plim_stack_label_place(history, group);
+    return place == PLIM_NONE ? PLIM_NONE : plim_history_stack(history, group->stack).frames[place];
+}
+
+static uint32_t collect_callers(const plim_history *history, plim_stack stack, uint32_t label,
+                                bool only_user, uint32_t most, uint32_t *places)
+{
+    uint32_t count = 0;
+    uint32_t last = stack.frames[label];
+    for (uint32_t i = label + 1; i < stack.frame_count && count < most; i++) {
+        const uint32_t frame = stack.frames[i];
+        const bool fits = only_user ? plim_stack_frame_is_user(history, frame)
+                                    : plim_frame_is_python(history, frame);
+        /* Recursion, as in Module._apply(), would fill the line with one frame. */
+        if (fits && frame != last) {
+            places[count++] = i;
+            last = frame;
+        }
+    }
+    return count;
+}
+
+uint32_t plim_stack_callers(const plim_history *history, const plim_stack_group *group,
+                            uint32_t most, uint32_t *places)
+{
+    PLIM_ASSERT(most <= PLIM_STACK_CONTEXT_MAX);
+    const uint32_t label = plim_stack_label_place(history, group);
+    if (label == PLIM_NONE) {
+        return 0;
+    }
+    const plim_stack stack = plim_history_stack(history, group->stack);
+    const uint32_t found = collect_callers(history, stack, label, true, most, places);
+    return found > 0 ? found : collect_callers(history, stack, label, false, most, places);
+}
+
+const char *plim_stack_missing_text(const plim_stack_group *group)
+{
+    if (group->before_recording) {
+        return "(allocated before the recording began)";
+    }
+    return "(no stack recorded)";
+}
+
+bool plim_stack_frame_is_user(const plim_history *history, uint32_t frame)
+{
+    return plim_frame_is_python(history, frame);
+}

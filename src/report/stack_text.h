@@ -1,0 +1,37 @@
+/*
+ * stack_text.h - which frames of a stack are worth a line.
+ *
+ * A recorded stack has ten to three hundred frames; most belong to PyTorch and Python. One frame
+ * speaks for it: the innermost of the user's own code. Around it stand what that line called and
+ * who called it.
+ */
+#ifndef PLIMSOLL_REPORT_STACK_TEXT_H
+#define PLIMSOLL_REPORT_STACK_TEXT_H
+
+#include "plimsoll/inspect.h"
+
+#define PLIM_STACK_CONTEXT_MAX 4u
+
+/** The frame that speaks for a group: an index into the history's frames, or PLIM_NONE. */
+uint32_t plim_stack_label_frame(const plim_history *history, const plim_stack_group *group);
+
+/** The same as a place in the stack: 0 is the innermost frame. PLIM_NONE in an empty stack. */
+uint32_t plim_stack_label_place(const plim_history *history, const plim_stack_group *group);
+
+/** Whether a frame is the user's own code: not PyTorch's, not Python's, not C++. */
+bool plim_stack_frame_is_user(const plim_history *history, uint32_t frame);
+
+/**
+ * The callers worth naming beside the label: frames of the user's own further out, or, where
+ * there are none, the next Python frames.
+ *
+ * places   PLIM_STACK_CONTEXT_MAX places in the stack, innermost first
+ * returns  how many were found, at most `most`
+ */
+uint32_t plim_stack_callers(const plim_history *history, const plim_stack_group *group,
+                            uint32_t most, uint32_t *places);
+
+/** What stands in place of a label when a group has no stack. */
+const char *plim_stack_missing_text(const plim_stack_group *group);
+
+#endif
