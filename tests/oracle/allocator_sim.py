@@ -77,7 +77,7 @@ class Device:
         self.index = index
         self.divisions = divisions or [0] * 16
         self.segments = []
-        self.live = {}     # address: block handed out
+        self.live = {}  # address: block handed out
         self.pending = {}  # address: block whose free waits for a stream
         self.events = []
         self.next_addr = 0x7F0000000000 + index * 0x1000000000
@@ -96,13 +96,21 @@ class Device:
             sum(block.size for block in blocks if block.state != "inactive"),
             sum(block.size for block in blocks),
             len(self.live),
-            [(block.life, block.requested, block.size) for block in self.live.values()])
+            [(block.life, block.requested, block.size) for block in self.live.values()],
+        )
 
     def record(self, action, addr, size, stream=0, frames=None, pool_id=(0, 0), **more):
         self.time_us += 1 + (len(self.events) * self.time_step) % 23
-        event = {"action": action, "addr": addr, "size": size, "stream": stream,
-                 "time_us": self.time_us, "pool_id": pool_id, "compile_context": "N/A",
-                 "user_metadata": ""}
+        event = {
+            "action": action,
+            "addr": addr,
+            "size": size,
+            "stream": stream,
+            "time_us": self.time_us,
+            "pool_id": pool_id,
+            "compile_context": "N/A",
+            "user_metadata": "",
+        }
         if frames is not None:
             event["frames"] = frames
         if action == "oom":
@@ -124,7 +132,9 @@ class Device:
         block.state, block.requested, block.frames = "active_allocated", size, frames
         block.life = self.lives
         self.lives += 1
-        block.history = [{"addr": block.addr, "real_size": size, "frames": frames}] + block.history[:1]
+        block.history = [{"addr": block.addr, "real_size": size, "frames": frames}] + block.history[
+            :1
+        ]
         self.live[block.addr] = block
         self.record("alloc", block.addr, size, stream, frames, pool_id, **more)
         return block.addr
@@ -133,8 +143,14 @@ class Device:
         """Free a block; with `wait` another stream still uses it until complete(addr)."""
         block = self.live.pop(addr)
         block.state = "active_pending_free"
-        self.record("free_requested", addr, block.requested, block.segment.stream, frames,
-                    block.segment.pool_id)
+        self.record(
+            "free_requested",
+            addr,
+            block.requested,
+            block.segment.stream,
+            frames,
+            block.segment.pool_id,
+        )
         self.pending[addr] = (block, frames)
         if not wait:
             self.complete(addr)
@@ -144,8 +160,14 @@ class Device:
         block, frames = self.pending.pop(addr)
         block.state, block.frames = "inactive", []
         block.segment.merge_free()
-        self.record("free_completed", addr, block.requested, block.segment.stream, frames,
-                    block.segment.pool_id)
+        self.record(
+            "free_completed",
+            addr,
+            block.requested,
+            block.segment.stream,
+            frames,
+            block.segment.pool_id,
+        )
 
     def empty_cache(self, frames=None):
         """Give wholly free segments and wholly free mapped pages back to the driver."""
@@ -154,8 +176,14 @@ class Device:
                 self.unmap_free(segment, frames)
             elif all(block.state == "inactive" for block in segment.blocks):
                 self.segments.remove(segment)
-                self.record("segment_free", segment.addr, segment.mapped_end - segment.addr,
-                            segment.stream, frames, segment.pool_id)
+                self.record(
+                    "segment_free",
+                    segment.addr,
+                    segment.mapped_end - segment.addr,
+                    segment.stream,
+                    frames,
+                    segment.pool_id,
+                )
 
     def oom(self, size, device_free, frames=None):
         self.record("oom", None, rounded(size, self.divisions), 0, frames, device_free=device_free)
@@ -165,19 +193,33 @@ class Device:
 
     def annotate(self, addr, text):
         block = self.live[addr]
-        self.record("annotate", addr, block.requested, block.segment.stream, None,
-                    block.segment.pool_id, user_metadata=text)
+        self.record(
+            "annotate",
+            addr,
+            block.requested,
+            block.segment.stream,
+            None,
+            block.segment.pool_id,
+            user_metadata=text,
+        )
 
     # --- inside
 
     def best_fit(self, key, need):
-        fits = [block for segment in self.segments if segment.key == key
-                for block in segment.blocks if block.state == "inactive" and block.size >= need]
+        fits = [
+            block
+            for segment in self.segments
+            if segment.key == key
+            for block in segment.blocks
+            if block.state == "inactive" and block.size >= need
+        ]
         return min(fits, key=lambda block: (block.size, block.addr), default=None)
 
     def split(self, block, size):
         blocks = block.segment.blocks
-        blocks.insert(blocks.index(block) + 1, Block(block.segment, block.addr + size, block.size - size))
+        blocks.insert(
+            blocks.index(block) + 1, Block(block.segment, block.addr + size, block.size - size)
+        )
         block.size = size
 
     def grow(self, key, need, frames):
@@ -220,10 +262,12 @@ class Device:
                 continue
             pieces = [(block.addr, first), (last, block.end)]
             at = segment.blocks.index(block)
-            segment.blocks[at:at + 1] = [Block(segment, a, b - a) for a, b in pieces if b > a]
+            segment.blocks[at : at + 1] = [Block(segment, a, b - a) for a, b in pieces if b > a]
             if segment.mapped_end == last:
                 segment.mapped_end = first
-            self.record("segment_unmap", first, last - first, segment.stream, frames, segment.pool_id)
+            self.record(
+                "segment_unmap", first, last - first, segment.stream, frames, segment.pool_id
+            )
         if not segment.blocks:
             self.segments.remove(segment)
 
@@ -234,18 +278,32 @@ class Device:
         for segment in self.segments:
             for run in segment.runs():
                 active = [block for block in run if block.state != "inactive"]
-                records.append({
-                    "device": self.index, "address": run[0].addr,
-                    "total_size": sum(block.size for block in run),
-                    "allocated_size": sum(b.size for b in run if b.state == "active_allocated"),
-                    "active_size": sum(block.size for block in active),
-                    "requested_size": sum(block.requested for block in active),
-                    "stream": segment.stream, "segment_type": "small" if segment.is_small else "large",
-                    "segment_pool_id": segment.pool_id, "is_expandable": segment.is_expandable,
-                    "frames": segment.frames,
-                    "blocks": [{"address": b.addr, "size": b.size, "requested_size": b.requested,
-                                "state": b.state, "frames": b.frames, "history": list(b.history)}
-                               for b in run]})
+                records.append(
+                    {
+                        "device": self.index,
+                        "address": run[0].addr,
+                        "total_size": sum(block.size for block in run),
+                        "allocated_size": sum(b.size for b in run if b.state == "active_allocated"),
+                        "active_size": sum(block.size for block in active),
+                        "requested_size": sum(block.requested for block in active),
+                        "stream": segment.stream,
+                        "segment_type": "small" if segment.is_small else "large",
+                        "segment_pool_id": segment.pool_id,
+                        "is_expandable": segment.is_expandable,
+                        "frames": segment.frames,
+                        "blocks": [
+                            {
+                                "address": b.addr,
+                                "size": b.size,
+                                "requested_size": b.requested,
+                                "state": b.state,
+                                "frames": b.frames,
+                                "history": list(b.history),
+                            }
+                            for b in run
+                        ],
+                    }
+                )
         return sorted(records, key=lambda record: record["address"])
 
     def truth(self, first_event=0):
@@ -253,14 +311,26 @@ class Device:
         window = self.moments[first_event:]
         highest = max(moment.requested for moment in window)
         at = next(i for i, moment in enumerate(window) if moment.requested == highest)
-        still_held = {block.life for block in [*self.live.values(), *(block for block, _ in self.pending.values())]}
-        ooms = [(index - first_event, self.moments[index].requested)
-                for index, event in enumerate(self.events)
-                if event["action"] == "oom" and index >= first_event]
-        return {"start": window[0].requested, "peak": window[at], "event": at - 1,
-                "peak_allocated": sum(size if life in still_held else rounded(requested, self.divisions)
-                                      for life, requested, size in window[at].lives),
-                "end": window[-1], "ooms": ooms}
+        still_held = {
+            block.life
+            for block in [*self.live.values(), *(block for block, _ in self.pending.values())]
+        }
+        ooms = [
+            (index - first_event, self.moments[index].requested)
+            for index, event in enumerate(self.events)
+            if event["action"] == "oom" and index >= first_event
+        ]
+        return {
+            "start": window[0].requested,
+            "peak": window[at],
+            "event": at - 1,
+            "peak_allocated": sum(
+                size if life in still_held else rounded(requested, self.divisions)
+                for life, requested, size in window[at].lives
+            ),
+            "end": window[-1],
+            "ooms": ooms,
+        }
 
 
 def snapshot_of(devices, first_events=None, settings=None):
@@ -269,7 +339,9 @@ def snapshot_of(devices, first_events=None, settings=None):
     snapshot = {
         "segments": [record for device in devices for record in device.segment_records()],
         "device_traces": [device.events[first:] for device, first in zip(devices, first_events)],
-        "allocator_settings": settings_record(settings, devices[0].divisions if devices else [0] * 16),
+        "allocator_settings": settings_record(
+            settings, devices[0].divisions if devices else [0] * 16
+        ),
         "external_annotations": [],
     }
     truth = {device.index: device.truth(first) for device, first in zip(devices, first_events)}

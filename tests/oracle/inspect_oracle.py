@@ -44,7 +44,7 @@ class Unavailable(Exception):
     """This machine lacks something that reading the file takes."""
 
 
-# --- Reading -----------------------------------------------------------------------------------
+# --- Reading ------------------------------------------------------------------
 
 
 class PlainUnpickler(pickle.Unpickler):
@@ -63,7 +63,9 @@ def decompress(data):
     if data[:4] == b"\x28\xb5\x2f\xfd":
         if not shutil.which("zstd"):
             raise Unavailable("no zstd command")
-        return subprocess.run(["zstd", "-dcq"], input=data, stdout=subprocess.PIPE, check=True).stdout
+        return subprocess.run(
+            ["zstd", "-dcq"], input=data, stdout=subprocess.PIPE, check=True
+        ).stdout
     return data
 
 
@@ -76,7 +78,7 @@ def load(path):
     return PlainUnpickler(io.BytesIO(data), encoding="utf-8", errors="surrogateescape").load()
 
 
-# --- Plain views of the file's records -----------------------------------------------------------
+# --- Plain views of the file's records ----------------------------------------
 
 Block = namedtuple("Block", "addr size requested state frames")
 Segment = namedtuple("Segment", "device addr size blocks")
@@ -102,8 +104,13 @@ def block_of(record, addr):
     size = integer(record["size"])
     requested = record.get("requested_size", newest.get("real_size", size))
     frames = frames_of(record) if "frames" in record else frames_of(newest)
-    return Block(integer(record.get("address", addr)), size, integer(requested),
-                 record.get("state", "inactive"), frames)
+    return Block(
+        integer(record.get("address", addr)),
+        size,
+        integer(requested),
+        record.get("state", "inactive"),
+        frames,
+    )
 
 
 def segment_of(record):
@@ -121,7 +128,7 @@ def is_active(block):
     return block.state == "active_allocated" or block.state in PENDING_STATES
 
 
-# --- Rounding --------------------------------------------------------------------------------------
+# --- Rounding -----------------------------------------------------------------
 
 
 def divisions_of(settings):
@@ -150,7 +157,7 @@ def rounded(requested, divisions):
     return -(-requested // MIN_BLOCK) * MIN_BLOCK
 
 
-# --- One device ------------------------------------------------------------------------------------
+# --- One device ---------------------------------------------------------------
 
 
 class Allocation:
@@ -181,7 +188,9 @@ def find_lives(events, end_action, contradictions):
             if addr in live:  # decision 1
                 contradictions["alloc_over_live"] += 1
                 ends[index] = live[addr]
-            live[addr] = last[addr] = begins[index] = Allocation(addr, size, frames_of(event), False)
+            live[addr] = last[addr] = begins[index] = Allocation(
+                addr, size, frames_of(event), False
+            )
         elif action == end_action:
             if addr in live:
                 if live[addr].size != size:  # decision 3
@@ -248,8 +257,11 @@ def group_by_stack(allocations):
         bytes_and_count[1] += 1
     ordered = sorted(groups.items(), key=lambda item: -item[1][0])
     return [
-        {"bytes": size, "count": count,
-         "frames": [{"filename": f, "line": line, "name": name} for f, line, name in frames]}
+        {
+            "bytes": size,
+            "count": count,
+            "frames": [{"filename": f, "line": line, "name": name} for f, line, name in frames],
+        }
         for frames, (size, count) in ordered
     ]
 
@@ -266,7 +278,8 @@ def end_state(segments):
         "active_bytes": sum(block.size for block in blocks if is_active(block)),
         "reserved_bytes": reserved,
         "inactive_split_bytes": sum(
-            block.size for segment in used for block in segment.blocks if not is_active(block)),
+            block.size for segment in used for block in segment.blocks if not is_active(block)
+        ),
         "releasable_bytes": reserved - sum(segment.size for segment in used),
         "largest_free_block_bytes": max(free, default=0),
         "segments": len(segments),
@@ -285,7 +298,8 @@ def inspect_device(device, events, segments, end_action, divisions):
     end = end_state(segments)
     peak_reserved = end["reserved_bytes"] - sum(
         RESERVE_CHANGE.get(event.get("action"), 0) * integer(event.get("size"))
-        for event in events[peak_index + 1:])
+        for event in events[peak_index + 1 :]
+    )
     if peak_reserved < 0:  # decision 5
         contradictions["negative_reserved"] += 1
     times = [event["time_us"] for event in events if event.get("time_us") is not None]
@@ -302,7 +316,8 @@ def inspect_device(device, events, segments, end_action, divisions):
             "requested_bytes": peak_bytes,
             "allocated_bytes": sum(
                 rounded(one.size, divisions) if one.block_size is None else one.block_size
-                for one in live),
+                for one in live
+            ),
             "reserved_bytes": max(peak_reserved, 0),
             "event": peak_index,
             "time_us": events[peak_index].get("time_us") if peak_index >= 0 else None,
@@ -310,9 +325,14 @@ def inspect_device(device, events, segments, end_action, divisions):
             "by_stack": group_by_stack(live),
         },
         "ooms": [
-            {"event": index, "requested_bytes": integer(event.get("size")),
-             "device_free_bytes": event.get("device_free"), "live_requested_bytes": before[index]}
-            for index, event in enumerate(events) if event.get("action") == "oom"
+            {
+                "event": index,
+                "requested_bytes": integer(event.get("size")),
+                "device_free_bytes": event.get("device_free"),
+                "live_requested_bytes": before[index],
+            }
+            for index, event in enumerate(events)
+            if event.get("action") == "oom"
         ],
     }
     return figures, +contradictions
@@ -338,7 +358,7 @@ def inspect(snapshot):
     return {"devices": figures}, contradictions
 
 
-# --- Comparing ---------------------------------------------------------------------------------------
+# --- Comparing ----------------------------------------------------------------
 
 
 def is_comparable_text(frames):
@@ -351,17 +371,24 @@ def is_comparable_text(frames):
 
 
 def compare_stacks(where, expected, actual):
-    pairs = [Counter((group["bytes"], group["count"]) for group in side) for side in (expected, actual)]
+    pairs = [
+        Counter((group["bytes"], group["count"]) for group in side) for side in (expected, actual)
+    ]
     if pairs[0] != pairs[1]:
         missing, surplus = pairs[0] - pairs[1], pairs[1] - pairs[0]
-        yield (f"{where}: {len(expected)} stacks expected, got {len(actual)}; (bytes, count) missing "
-               f"{sorted(missing.elements())[:5]}, surplus {sorted(surplus.elements())[:5]}")
+        yield (
+            f"{where}: {len(expected)} stacks expected, got {len(actual)}; (bytes, count) missing "
+            f"{sorted(missing.elements())[:5]}, surplus {sorted(surplus.elements())[:5]}"
+        )
         return
     by_pair = {(group["bytes"], group["count"]): group["frames"] for group in actual}
     for group in expected:
         pair = (group["bytes"], group["count"])
         if pairs[0][pair] == 1 and is_comparable_text(group["frames"]):
-            got = [{key: frame.get(key) for key in ("filename", "line", "name")} for frame in by_pair[pair]]
+            got = [
+                {key: frame.get(key) for key in ("filename", "line", "name")}
+                for frame in by_pair[pair]
+            ]
             if got != group["frames"]:
                 yield f"{where}: frames of the stack with (bytes, count) {pair} differ"
 
@@ -392,7 +419,8 @@ def compare_values(where, expected, actual, skip=()):
 def differences(expected, actual, skip=()):
     """Every difference between two inspect documents; pinned host memory is left out."""
     devices = [
-        device for device in actual.get("devices", [])
+        device
+        for device in actual.get("devices", [])
         if isinstance(device.get("device"), int) and device["device"] >= 0
     ]
     expected_names = [device["device"] for device in expected["devices"]]
@@ -400,7 +428,8 @@ def differences(expected, actual, skip=()):
     if expected_names != actual_names:
         return [f"devices: expected {expected_names}, got {actual_names}"]
     return [
-        line for one, other in zip(expected["devices"], devices)
+        line
+        for one, other in zip(expected["devices"], devices)
         for line in compare_values(f"device {one['device']}", one, other, skip)
     ]
 
@@ -431,7 +460,9 @@ def compare_files(plimsoll, paths):
         for line in lines:
             print(f"      {line}")
         different += bool(lines)
-    print(f"{len(paths)} files: {len(paths) - different - skipped} same, {different} different, {skipped} skipped")
+    print(
+        f"{len(paths)} files: {len(paths) - different - skipped} same, {different} different, {skipped} skipped"
+    )
     return 1 if different else 0
 
 

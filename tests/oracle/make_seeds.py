@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the first inputs of the fuzzers: small files that between them reach every part of a format.
+"""Writes the first inputs of the fuzzers: small files that reach every part of a format.
 
     make_seeds.py [FOLDER]    FOLDER is fuzz/corpus of this repository unless given
 
@@ -16,8 +16,10 @@ import pickle
 import random
 import sys
 
-import make_cases as cases
+import hand_made
 import pickle_forms
+import schemas
+from good_cases import zstd
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CORPUS = os.path.normpath(os.path.join(HERE, os.pardir, os.pardir, "fuzz", "corpus"))
@@ -27,23 +29,37 @@ MOST_BYTES, MOST_FILES = 4096, 60
 def snapshots():
     """Small snapshots by name, one of each schema and some with faults."""
     made = {}
-    for generation in cases.GENERATIONS:
-        _, (newest, _) = cases.program(f"seed {generation}", steps=3, streams=(0, 7), wait=0.5,
-                                       expandable=cases.AGE[generation] >= cases.AGE["2.1"],
-                                       empties=False, notes=True)
-        made[generation] = cases.project(newest, generation)
-    held = [cases.block(0, 1024, requested=1000)]
-    alloc = cases.event("alloc", 0, 1000)
-    made.update({
-        "rich": cases.rich(),
-        "empty": {"segments": [], "device_traces": []},
-        "bare-list": cases.tiny([], held)["segments"],
-        "double-free": cases.tiny(cases.life(0, 1000) + cases.life(0, 1000)[1:], []),
-        "over-live": cases.tiny([alloc, alloc], held),
-        "overlap": cases.tiny([alloc], held + [cases.block(512, 1024)]),
-        "two-devices": dict(cases.tiny([alloc], held), device_traces=[[alloc], [], [alloc]]),
-        "oom": cases.tiny([{"action": "oom", "device_free": 5, "size": 512, "stream": 0}], []),
-    })
+    for generation in schemas.GENERATIONS:
+        _, (newest, _) = schemas.program(
+            f"seed {generation}",
+            steps=3,
+            streams=(0, 7),
+            wait=0.5,
+            expandable=schemas.AGE[generation] >= schemas.AGE["2.1"],
+            empties=False,
+            notes=True,
+        )
+        made[generation] = schemas.project(newest, generation)
+    held = [hand_made.block(0, 1024, requested=1000)]
+    alloc = hand_made.event("alloc", 0, 1000)
+    made.update(
+        {
+            "rich": hand_made.rich(),
+            "empty": {"segments": [], "device_traces": []},
+            "bare-list": hand_made.tiny([], held)["segments"],
+            "double-free": hand_made.tiny(
+                hand_made.life(0, 1000) + hand_made.life(0, 1000)[1:], []
+            ),
+            "over-live": hand_made.tiny([alloc, alloc], held),
+            "overlap": hand_made.tiny([alloc], held + [hand_made.block(512, 1024)]),
+            "two-devices": dict(
+                hand_made.tiny([alloc], held), device_traces=[[alloc], [], [alloc]]
+            ),
+            "oom": hand_made.tiny(
+                [{"action": "oom", "device_free": 5, "size": 512, "stream": 0}], []
+            ),
+        }
+    )
     return made
 
 
@@ -62,11 +78,15 @@ def pickle_seeds():
 def json_seeds(values):
     seeds = {name: json.dumps(value, separators=(",", ":")) for name, value in values.items()}
     seeds["indented"] = json.dumps(values["double-free"], indent=1)
-    seeds["floats"] = json.dumps(cases.as_floats(values["over-live"]))
-    seeds["escapes"] = json.dumps({"segments": [], "é\ud800\u2028\"\\\n": [1e300, -0.0, None, True]})
-    seeds["numbers"] = '{"segments":[],"a":[0,-0,1e5,1E-5,1.5e+300,18446744073709551616,-9223372036854775809,1e999]}'
+    seeds["floats"] = json.dumps(schemas.as_floats(values["over-live"]))
+    seeds["escapes"] = json.dumps({"segments": [], 'é\ud800\u2028"\\\n': [1e300, -0.0, None, True]})
+    seeds["numbers"] = (
+        '{"segments":[],"a":[0,-0,1e5,1E-5,1.5e+300,18446744073709551616,-9223372036854775809,1e999]}'
+    )
     seeds["deep"] = '{"segments":' + "[" * 200 + "]" * 200 + "}"
-    seeds["wrong-types"] = '{"segments":[5,null,[],{"blocks":7}],"device_traces":{"0":[1]},"allocator_settings":[]}'
+    seeds["wrong-types"] = (
+        '{"segments":[5,null,[],{"blocks":7}],"device_traces":{"0":[1]},"allocator_settings":[]}'
+    )
     seeds["duplicate-keys"] = '{"segments":[],"segments":[{}],"device_traces":[[]]}'
     return {name: text.encode() for name, text in seeds.items()}
 
@@ -78,11 +98,16 @@ def snapshot_seeds(values):
         seeds[f"opcodes-{protocol}"] = pickle_forms.encode(values["rich"], rng, protocol)
         seeds[f"protocol-{protocol}"] = pickle.dumps(values["double-free"], protocol)
     text = json.dumps(values["rich"]).encode()
-    seeds.update({"json": text, "pickle-gzip": gzip.compress(seeds["rich"], mtime=0),
-                  "json-gzip": gzip.compress(text, mtime=0),
-                  "members-gzip": gzip.compress(text[:9], mtime=0) + gzip.compress(text[9:], mtime=0)})
-    if cases.zstd(text):
-        seeds.update({"pickle-zstd": cases.zstd(seeds["rich"]), "json-zstd": cases.zstd(text)})
+    seeds.update(
+        {
+            "json": text,
+            "pickle-gzip": gzip.compress(seeds["rich"], mtime=0),
+            "json-gzip": gzip.compress(text, mtime=0),
+            "members-gzip": gzip.compress(text[:9], mtime=0) + gzip.compress(text[9:], mtime=0),
+        }
+    )
+    if zstd(text):
+        seeds.update({"pickle-zstd": zstd(seeds["rich"]), "json-zstd": zstd(text)})
     return seeds
 
 

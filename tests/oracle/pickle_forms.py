@@ -1,9 +1,9 @@
 """Pickles that pickle.dumps never writes: every opcode for plain values, hostile ones, bombs.
 
-    encode(value, rng, protocol)  one value with opcodes chosen at random among those allowed
-    plain_samples()               [(name, bytes, value)] small pickles that together use every opcode
-    hostile_pickles()             [Hostile] pickles that would import, call or ask for something
-    broken_pickles()              [(name, bytes, why)] pickles that end early or claim too much
+encode(value, rng, protocol)  one value with opcodes chosen at random among those allowed
+plain_samples()               [(name, bytes, value)] small pickles that together use every opcode
+hostile_pickles()             [Hostile] pickles that would import, call or ask for something
+broken_pickles()              [(name, bytes, why)] pickles that end early or claim too much
 """
 
 import math
@@ -11,7 +11,7 @@ import pickle
 import struct
 from collections import OrderedDict, namedtuple
 
-# --- Plain values in every spelling ------------------------------------------------------------
+# --- Plain values in every spelling -------------------------------------------
 
 
 def uint(width, value):
@@ -34,7 +34,10 @@ def integer_forms(value, protocol):
             forms.append(b"J" + struct.pack("<i", value))
     if protocol >= 2:
         data = signed_bytes(value)
-        forms += [b"\x8b" + struct.pack("<i", len(data)) + data, b"\x8a" + uint(1, len(data)) + data]
+        forms += [
+            b"\x8b" + struct.pack("<i", len(data)) + data,
+            b"\x8a" + uint(1, len(data)) + data,
+        ]
         if value >= 0:  # more bytes than needed are allowed
             forms.append(b"\x8a" + uint(1, len(data) + 1) + data + b"\0")
     return forms
@@ -121,8 +124,11 @@ class Encoder:
             if self.rng.random() < 0.7:
                 self.put(value)
         elif isinstance(value, bytes):
-            self.out.append(b"C" + uint(1, len(value)) + value if len(value) < 256
-                            else b"B" + uint(4, len(value)) + value)
+            self.out.append(
+                b"C" + uint(1, len(value)) + value
+                if len(value) < 256
+                else b"B" + uint(4, len(value)) + value
+            )
         else:
             self.container(value)
             self.alive.append(value)
@@ -191,20 +197,33 @@ def plain_samples():
     """Small pickles that together use every opcode which makes or moves plain values."""
     samples = [
         ("int-text", b"(I1\nI-7\nL12L\nL-3\nI01\nI00\nt.", (1, -7, 12, -3, True, False)),
-        ("int-binary", b"(K\xffM\xff\xffJ\xff\xff\xff\xff\x8a\x01\x80\x8b\x02\0\0\0\0\1t.",
-         (255, 65535, -1, -128, 256)),
+        (
+            "int-binary",
+            b"(K\xffM\xff\xffJ\xff\xff\xff\xff\x8a\x01\x80\x8b\x02\0\0\0\0\1t.",
+            (255, 65535, -1, -128, 256),
+        ),
         ("long-empty", b"\x80\x02(\x8a\x00\x8b\0\0\0\0t.", (0, 0)),
         ("long-9-bytes", b"\x80\x02\x8a\x09\0\0\0\0\0\0\0\x80\0.", 1 << 63),
         ("float", b"(F1.5\nFinf\nG?\xf8\0\0\0\0\0\0t.", (1.5, math.inf, 1.5)),
         ("string-py2", b"(S'a\\x41\\n'\nT\x02\0\0\0hiU\x01xt.", ("aA\n", "hi", "x")),
-        ("unicode", b"(V\\u00e9\nX\x02\0\0\0\xc3\xa9\x8c\x02\xc3\xa9\x8d\x02\0\0\0\0\0\0\0\xc3\xa9t.",
-         ("é",) * 4),
+        (
+            "unicode",
+            b"(V\\u00e9\nX\x02\0\0\0\xc3\xa9\x8c\x02\xc3\xa9\x8d\x02\0\0\0\0\0\0\0\xc3\xa9t.",
+            ("é",) * 4,
+        ),
         ("bytes", b"\x80\x04(B\x02\0\0\0abC\x01a\x8e\x01\0\0\0\0\0\0\0at.", (b"ab", b"a", b"a")),
         ("bytearray", b"\x80\x05\x96\x02\0\0\0\0\0\0\0ab.", bytearray(b"ab")),
-        ("tuples", b"\x80\x02()N\x85NN\x86NNN\x87(NNNNtt.",
-         ((), (None,), (None, None), (None,) * 3, (None,) * 4)),
+        (
+            "tuples",
+            b"\x80\x02()N\x85NN\x86NNN\x87(NNNNtt.",
+            ((), (None,), (None, None), (None,) * 3, (None,) * 4),
+        ),
         ("lists", b"(](NNe]Na(NNl(lt.", ([None, None], [None], [None, None], [])),
-        ("dicts", b"(}(K\x01NK\x02Nu}K\x03Ns(K\x04Nd(dt.", ({1: None, 2: None}, {3: None}, {4: None}, {})),
+        (
+            "dicts",
+            b"(}(K\x01NK\x02Nu}K\x03Ns(K\x04Nd(dt.",
+            ({1: None, 2: None}, {3: None}, {4: None}, {}),
+        ),
         ("sets", b"\x80\x04(\x8f(K\x01\x90(K\x01\x91t.", ({1}, frozenset({1}))),
         ("memo-text", b"(lp0\ng0\n\x86.", ([], [])),
         ("memo-binary", b"]q\x00]r\x01\x01\0\0h\x00j\x01\x01\0\0\x86\x87.", ([], [], ([], []))),
@@ -221,7 +240,7 @@ def plain_samples():
     return samples
 
 
-# --- What must be refused ----------------------------------------------------------------------
+# --- What must be refused -----------------------------------------------------
 
 # names: words the one-line message must contain; offset: of the opcode that is refused.
 Hostile = namedtuple("Hostile", "name data names offset why")
@@ -247,21 +266,48 @@ def hostile_pickles(snapshot):
     long_name = b"\x80\x02"
     return [
         after(b"", b"cos\nsystem\n(S'true'\ntR.", "global", ["os", "system"], "GLOBAL"),
-        after(b"\x80\x02", b"cposix\nsystem\nX\x04\0\0\0true\x85R.", "global-protocol-2",
-              ["posix", "system"], "GLOBAL"),
-        after(opened, b"cbuiltins\neval\nX\x01\0\0\x001\x85Rs.", "global-inside-snapshot",
-              ["builtins", "eval"], "GLOBAL where the traces would stand"),
-        after(by_stack, b"\x93\x8c\x04true\x85R.", "stack-global", ["os", "system"], "STACK_GLOBAL"),
-        after(b"\x80\x04" + string4(b"os") + b"\x940" + string4(b"system") + b"\x940h\x00h\x01",
-              b"\x93)R.", "stack-global-through-memo", ["os", "system"], "STACK_GLOBAL"),
-        after(whole + b"0" + string4(b"os") + string4(b"system"), b"\x93\x8c\x04true\x85R.",
-              "stack-global-after-snapshot", ["os", "system"], "a whole snapshot goes before it"),
+        after(
+            b"\x80\x02",
+            b"cposix\nsystem\nX\x04\0\0\0true\x85R.",
+            "global-protocol-2",
+            ["posix", "system"],
+            "GLOBAL",
+        ),
+        after(
+            opened,
+            b"cbuiltins\neval\nX\x01\0\0\x001\x85Rs.",
+            "global-inside-snapshot",
+            ["builtins", "eval"],
+            "GLOBAL where the traces would stand",
+        ),
+        after(
+            by_stack, b"\x93\x8c\x04true\x85R.", "stack-global", ["os", "system"], "STACK_GLOBAL"
+        ),
+        after(
+            b"\x80\x04" + string4(b"os") + b"\x940" + string4(b"system") + b"\x940h\x00h\x01",
+            b"\x93)R.",
+            "stack-global-through-memo",
+            ["os", "system"],
+            "STACK_GLOBAL",
+        ),
+        after(
+            whole + b"0" + string4(b"os") + string4(b"system"),
+            b"\x93\x8c\x04true\x85R.",
+            "stack-global-after-snapshot",
+            ["os", "system"],
+            "a whole snapshot goes before it",
+        ),
         after(b"(S'true'\n", b"ios\nsystem\n.", "inst", ["os", "system"], "INST"),
         after(b"(", b"cos\nsystem\nS'true'\no.", "obj", ["os", "system"], "OBJ of a GLOBAL"),
         after(b"(NS'true'\n", b"o.", "obj-without-class", [], "OBJ"),
         after(b"N)", b"R.", "reduce-without-global", [], "REDUCE"),
-        after(b"\x80\x02", b"ccollections\nOrderedDict\n)\x81.", "newobj",
-              ["collections", "OrderedDict"], "GLOBAL for NEWOBJ"),
+        after(
+            b"\x80\x02",
+            b"ccollections\nOrderedDict\n)\x81.",
+            "newobj",
+            ["collections", "OrderedDict"],
+            "GLOBAL for NEWOBJ",
+        ),
         after(b"\x80\x02N)", b"\x81.", "newobj-without-class", [], "NEWOBJ"),
         after(b"\x80\x04N)}", b"\x92.", "newobj-ex", [], "NEWOBJ_EX"),
         after(b"\x80\x02}}", b"b.", "build", [], "BUILD"),
@@ -272,44 +318,92 @@ def hostile_pickles(snapshot):
         after(b"\x80\x02", b"\x84\x01\x02\x03\x04)R.", "ext4", [], "EXT4"),
         after(b"\x80\x05", b"\x97.", "next-buffer", [], "NEXT_BUFFER"),
         after(b"\x80\x05N", b"\x98.", "readonly-buffer", [], "READONLY_BUFFER"),
-        Hostile("ordered-dict-2", ordered, ["collections", "OrderedDict"], ordered.index(b"c"), "a dict subclass"),
-        Hostile("ordered-dict-4", ordered4, ["collections", "OrderedDict"], ordered4.index(b"\x93"),
-                "a dict subclass"),
-        Hostile("bytes-protocol-2", latin, ["_codecs", "encode"], latin.index(b"c_codecs"),
-                "bytes in protocol 2 are a call"),
-        after(b"\x80\x02", b"c__builtin__\neval\n.", "global-unused", ["__builtin__", "eval"],
-              "imported, never called"),
+        Hostile(
+            "ordered-dict-2",
+            ordered,
+            ["collections", "OrderedDict"],
+            ordered.index(b"c"),
+            "a dict subclass",
+        ),
+        Hostile(
+            "ordered-dict-4",
+            ordered4,
+            ["collections", "OrderedDict"],
+            ordered4.index(b"\x93"),
+            "a dict subclass",
+        ),
+        Hostile(
+            "bytes-protocol-2",
+            latin,
+            ["_codecs", "encode"],
+            latin.index(b"c_codecs"),
+            "bytes in protocol 2 are a call",
+        ),
+        after(
+            b"\x80\x02",
+            b"c__builtin__\neval\n.",
+            "global-unused",
+            ["__builtin__", "eval"],
+            "imported, never called",
+        ),
         after(escape, b"\x93.", "terminal-escape-in-name", [], "names that try to forge output"),
-        after(long_name, b"c" + b"m" * 20000 + b"\n" + b"n" * 20000 + b"\n.", "long-name", [],
-              "names of 20 KB"),
-        after(b"\x80\x02", b"c../../etc\npass wd%s%n\n.", "format-string-in-name", [], "names with printf directives"),
+        after(
+            long_name,
+            b"c" + b"m" * 20000 + b"\n" + b"n" * 20000 + b"\n.",
+            "long-name",
+            [],
+            "names of 20 KB",
+        ),
+        after(
+            b"\x80\x02",
+            b"c../../etc\npass wd%s%n\n.",
+            "format-string-in-name",
+            [],
+            "names with printf directives",
+        ),
         after(b"\x80\x02", b"c\n\n.", "empty-name", [], "empty names"),
     ]
 
 
-# --- What is broken ------------------------------------------------------------------------------
+# --- What is broken -----------------------------------------------------------
 
 
 def doubled_list(levels, innermost=b"]"):
     """A list that holds the list below it twice, `levels` deep: 2**levels paths in a few bytes."""
     out = [b"\x80\x02", innermost, b"q\x00"]
     for level in range(levels):
-        out.append(b"]q" + uint(1, level + 1) + b"(h" + uint(1, level) + b"h" + uint(1, level) + b"e")
+        out.append(
+            b"]q" + uint(1, level + 1) + b"(h" + uint(1, level) + b"h" + uint(1, level) + b"e"
+        )
     return b"".join(out) + b"."
 
 
 def broken_pickles():
     huge = [
-        ("BINUNICODE", b"X\xff\xff\xff\xff"), ("BINUNICODE8", b"\x8d" + b"\xff" * 7 + b"\x7f"),
-        ("BINUNICODE8-max", b"\x8d" + b"\xff" * 8), ("SHORT_BINUNICODE", b"\x8c\xff"),
-        ("BINBYTES", b"B\xff\xff\xff\xff"), ("BINBYTES8", b"\x8e" + b"\xff" * 8),
-        ("SHORT_BINBYTES", b"C\xff"), ("BYTEARRAY8", b"\x96" + b"\xff" * 7 + b"\x7f"),
-        ("BINSTRING", b"T\xff\xff\xff\x7f"), ("BINSTRING-negative", b"T\xff\xff\xff\xff"),
-        ("SHORT_BINSTRING", b"U\xff"), ("LONG1", b"\x8a\xff"), ("LONG4", b"\x8b\xff\xff\xff\x7f"),
-        ("LONG4-negative", b"\x8b\xff\xff\xff\xff"), ("FRAME", b"\x95" + b"\xff" * 8),
+        ("BINUNICODE", b"X\xff\xff\xff\xff"),
+        ("BINUNICODE8", b"\x8d" + b"\xff" * 7 + b"\x7f"),
+        ("BINUNICODE8-max", b"\x8d" + b"\xff" * 8),
+        ("SHORT_BINUNICODE", b"\x8c\xff"),
+        ("BINBYTES", b"B\xff\xff\xff\xff"),
+        ("BINBYTES8", b"\x8e" + b"\xff" * 8),
+        ("SHORT_BINBYTES", b"C\xff"),
+        ("BYTEARRAY8", b"\x96" + b"\xff" * 7 + b"\x7f"),
+        ("BINSTRING", b"T\xff\xff\xff\x7f"),
+        ("BINSTRING-negative", b"T\xff\xff\xff\xff"),
+        ("SHORT_BINSTRING", b"U\xff"),
+        ("LONG1", b"\x8a\xff"),
+        ("LONG4", b"\x8b\xff\xff\xff\x7f"),
+        ("LONG4-negative", b"\x8b\xff\xff\xff\xff"),
+        ("FRAME", b"\x95" + b"\xff" * 8),
     ]
-    cases = [(f"claims-{name}", b"\x80\x04" + head + b"a" * 100 + b".", f"{name} claims more than the file holds")
-             for name, head in huge]
+    cases = [
+        (
+            f"claims-{name}",
+            b"\x80\x04" + head + b"a" * 100 + b".",
+            f"{name} claims more than the file holds",
+        )
+        for name, head in huge
+    ]
     cases += [
         ("empty", b"", "no byte at all"),
         ("protocol-only", b"\x80\x04", "ends after PROTO"),
@@ -350,7 +444,11 @@ def broken_pickles():
         ("deep-tuple", b")" + b"\x85" * 1000000 + b".", "tuples a million deep, and no snapshot"),
         ("deep-list", b"]" * 1000000 + b"a" * 999999 + b".", "lists a million deep"),
         ("long-digits", b"I" + b"9" * 1000000 + b"\n.", "a million digits"),
-        ("long4-digits", b"\x80\x02\x8b\x40\x42\x0f\0" + b"\x7f" * 1000000 + b".", "an int of a million bytes"),
+        (
+            "long4-digits",
+            b"\x80\x02\x8b\x40\x42\x0f\0" + b"\x7f" * 1000000 + b".",
+            "an int of a million bytes",
+        ),
         ("text-not-pickle", b"hello, this is no snapshot\n", "a text file"),
         ("zeros", bytes(4096), "zeros"),
         ("elf", b"\x7fELF\x02\x01\x01" + bytes(200), "a program"),

@@ -24,4 +24,6 @@ def run_measured(command, seconds_limit):
         process.returncode = os.waitstatus_to_exitcode(wait_status)
         out.seek(0)
         err.seek(0)
-        return Run(process.returncode, out.read(), err.read(), seconds, usage.ru_maxrss / 1024, timed_out)
+        return Run(
+            process.returncode, out.read(), err.read(), seconds, usage.ru_maxrss / 1024, timed_out
+        )

@@ -37,7 +37,9 @@ def complaints_about_line(run, case):
         if name not in lines[0]:
             yield f"stderr does not name {name}: {lines[0][:200]!r}"
     if case["kind"] == "refused":
-        numbers = [int(number, 0) for number in re.findall(r"\b0x[0-9a-f]+|\b[1-9]\d*\b|\b0\b", lines[0])]
+        numbers = [
+            int(number, 0) for number in re.findall(r"\b0x[0-9a-f]+|\b[1-9]\d*\b|\b0\b", lines[0])
+        ]
         if case["offset"] not in numbers:
             yield f"stderr does not name byte offset {case['offset']}: {lines[0][:200]!r}"
 
@@ -70,7 +72,9 @@ def complaints(run, case, limits):
 
 def check(case, folder, limits):
     path = os.path.join(folder, case["file"])
-    run = run_measured([limits.plimsoll, "inspect", "--json", path], limits.seconds or NO_LIMIT_SECONDS)
+    run = run_measured(
+        [limits.plimsoll, "inspect", "--json", path], limits.seconds or NO_LIMIT_SECONDS
+    )
     return case, run, list(complaints(run, case, limits))
 
 

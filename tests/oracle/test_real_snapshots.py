@@ -20,8 +20,11 @@ SKIPPED = 77
 
 def snapshots_under(folder):
     return sorted(
-        os.path.join(parent, name) for parent, _, names in os.walk(folder) for name in names
-        if name.endswith(SUFFIXES))
+        os.path.join(parent, name)
+        for parent, _, names in os.walk(folder)
+        for name in names
+        if name.endswith(SUFFIXES)
+    )
 
 
 def main(arguments):
