@@ -41,6 +41,13 @@ typedef struct plim_moment {
     size_t group_count;
 } plim_moment;
 
+/*
+ * Groups of an oom's moment are worked out for the first so many ooms of a device: a program that
+ * runs out again and again would otherwise cost the square of its length. Figures are there for
+ * all of them; moment.group_count is 0 beyond these.
+ */
+#define PLIM_OOM_GROUPS_MAX 16
+
 typedef struct plim_oom_moment {
     uint64_t event;             /* index in the device's trace */
     uint64_t requested_bytes;   /* of the request that failed (rounded, as PyTorch records it) */

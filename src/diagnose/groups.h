@@ -1,0 +1,44 @@
+/*
+ * groups.h - what was live at a moment, by the stack that allocated it.
+ *
+ * A grouper serves all moments of all devices of a history: it keeps a table by stack and what
+ * it has learned of frames. A moment costs one look at each event up to it.
+ */
+#ifndef PLIMSOLL_DIAGNOSE_GROUPS_H
+#define PLIMSOLL_DIAGNOSE_GROUPS_H
+
+#include "base/arena.h"
+#include "base/total.h"
+#include "base/vec.h"
+#include "history/start.h"
+#include "plimsoll/inspect.h"
+
+typedef struct plim_group_sum {
+    plim_total bytes;
+    uint64_t count;
+    uint64_t key; /* stack and kind: groups.c */
+} plim_group_sum;
+
+typedef struct plim_grouper {
+    const plim_history *history;
+    const plim_mem *mem;
+    uint32_t *group_of; /* by key: index into sums + 1, or 0; all 0 between moments */
+    uint8_t *kinds;     /* by frame: plim_frame_kind + 1, or 0 where nobody asked yet */
+    PLIM_VEC(plim_group_sum) sums;
+} plim_grouper;
+
+/* 12 bytes for each stack of the history and 1 for each frame. Errors: PLIM_OUT_OF_HOST_MEMORY. */
+plim_status plim_grouper_init(plim_grouper *grouper, const plim_history *history,
+                              const plim_mem *mem, plim_error *err);
+/* A zeroed one is allowed. */
+void plim_grouper_deinit(plim_grouper *grouper);
+
+/*
+ * Gives `moment` its groups, which live in `arena`: largest first, then most allocations first,
+ * then in order of first appearance. Errors: PLIM_OUT_OF_HOST_MEMORY.
+ */
+plim_status plim_group_moment(plim_grouper *grouper, const plim_device_history *device,
+                              const plim_start *start, plim_arena *arena, plim_moment *moment,
+                              plim_error *err);
+
+#endif

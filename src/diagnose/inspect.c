@@ -1,0 +1,182 @@
+/*
+ * inspect.c - the facts of each device, in the order in which they build on each other:
+ *
+ *   trace facts -> start -> end state -> one walk: peak, ooms, timeline -> groups -> truncation
+ *
+ * All results live in one arena; what working needs is freed before the next device.
+ */
+#include "plimsoll/inspect.h"
+
+#include "base/assert.h"
+#include "base/error.h"
+#include "diagnose/end_state.h"
+#include "diagnose/groups.h"
+#include "diagnose/trace_facts.h"
+#include "diagnose/walk.h"
+
+#define TIMELINE_BINS_DEFAULT 256u
+
+struct plim_inspection {
+    const plim_mem *mem;
+    plim_arena arena;
+    plim_device_inspection *devices; /* in the arena */
+    size_t device_count;
+    uint64_t anomalies[PLIM_ANOMALY_COUNT];
+};
+
+/* What inspecting a history needs for all its devices. */
+typedef struct work {
+    const plim_history *history;
+    plim_inspection *inspection;
+    plim_grouper grouper;
+    plim_rounding rounding;
+    uint32_t bins_max;
+} work;
+
+static void tell_start(const plim_live_set *at_start, plim_device_inspection *facts)
+{
+    facts->start_requested_bytes = plim_total_bytes(at_start->requested);
+    facts->start_live_count = at_start->live_count;
+    facts->start_reserved_bytes = plim_total_bytes(at_start->reserved);
+}
+
+/* Room for what the walk finds; false when there is no memory. */
+static bool make_room(plim_walk *walk, const work *job, const plim_device_history *device,
+                      size_t oom_count)
+{
+    plim_arena *const arena = &job->inspection->arena;
+    walk->oom_count = oom_count;
+    if (oom_count > 0) {
+        walk->ooms = plim_arena_alloc(arena, oom_count * sizeof *walk->ooms);
+    }
+    plim_walk_plan_bins(walk, device->events.count, job->bins_max);
+    walk->bins = plim_arena_alloc(arena, walk->bin_count * sizeof *walk->bins);
+    return walk->bins != NULL && (oom_count == 0 || walk->ooms != NULL);
+}
+
+static plim_status walk_device(work *job, const plim_device_history *device,
+                               const plim_start *start, plim_device_inspection *facts,
+                               plim_error *err)
+{
+    plim_live_set set;
+    plim_live_set_init(&set, device, start, &job->rounding);
+    tell_start(&set, facts);
+    plim_walk walk = { 0 };
+    if (!make_room(&walk, job, device, facts->oom_count)) {
+        return plim_fail_memory(err, "inspecting the history");
+    }
+    plim_walk_events(&walk, &set);
+    plim_arena *const arena = &job->inspection->arena;
+    PLIM_TRY(plim_group_moment(&job->grouper, device, start, arena, &walk.peak, err));
+    for (size_t i = 0; i < walk.oom_count && i < PLIM_OOM_GROUPS_MAX; i++) {
+        PLIM_TRY(plim_group_moment(&job->grouper, device, start, arena, &walk.ooms[i].moment, err));
+    }
+    facts->peak = walk.peak;
+    facts->ooms = walk.ooms;
+    if (device->events.count > 0 || device->segment_count > 0) {
+        facts->timeline = walk.bins;
+        facts->timeline_count = walk.bin_count;
+    }
+    job->inspection->anomalies[PLIM_ANOMALY_SNAPSHOT_CHECK] += walk.snapshot_mismatches;
+    return PLIM_OK;
+}
+
+static plim_status inspect_device(work *job, const plim_device_history *device,
+                                  plim_device_inspection *facts, plim_error *err)
+{
+    plim_inspection *const inspection = job->inspection;
+    plim_arena *const arena = &inspection->arena;
+    const plim_free_halves halves = plim_free_halves_of(job->history, device->device);
+    *facts = (plim_device_inspection){ 0 };
+    PLIM_TRY(plim_trace_facts_of(job->history, device, arena, facts, inspection->anomalies, err));
+    facts->end = plim_end_state_of(device, inspection->anomalies);
+    PLIM_TRY(
+        plim_pool_states_of(job->history, device, arena, &facts->pools, &facts->pool_count, err));
+    plim_start start;
+    PLIM_TRY(plim_start_init(&start, device, halves, inspection->mem, err));
+    for (size_t i = 0; i < PLIM_ANOMALY_COUNT; i++) {
+        inspection->anomalies[i] += start.anomalies[i];
+    }
+    const plim_status status = walk_device(job, device, &start, facts, err);
+    plim_start_deinit(&start);
+    PLIM_TRY(status);
+    return plim_judge_truncation(device, halves, arena, facts, err);
+}
+
+static plim_status inspect_devices(work *job, plim_error *err)
+{
+    plim_inspection *const inspection = job->inspection;
+    const size_t count = plim_history_device_count(job->history);
+    if (count == 0) {
+        return PLIM_OK;
+    }
+    inspection->devices = plim_arena_alloc(&inspection->arena, count * sizeof *inspection->devices);
+    if (inspection->devices == NULL) {
+        return plim_fail_memory(err, "inspecting the history");
+    }
+    for (size_t i = 0; i < count; i++) {
+        PLIM_TRY(inspect_device(job, plim_history_device(job->history, i), &inspection->devices[i],
+                                err));
+        inspection->device_count++;
+    }
+    return PLIM_OK;
+}
+
+plim_status plim_inspect(const plim_history *history, const plim_inspect_options *options,
+                         plim_inspection **ret_inspection, plim_error *err)
+{
+    const plim_inspect_options chosen = options != NULL ? *options : (plim_inspect_options){ 0 };
+    const plim_mem *const mem = plim_mem_or_heap(chosen.mem);
+    plim_inspection *const inspection = plim_mem_alloc_zeroed(mem, 1, sizeof *inspection);
+    if (inspection == NULL) {
+        return plim_fail_memory(err, "inspecting the history");
+    }
+    inspection->mem = mem;
+    plim_arena_init(&inspection->arena, mem);
+    work job = { .history = history,
+                 .inspection = inspection,
+                 .rounding = plim_rounding_of(history),
+                 .bins_max =
+                     chosen.timeline_bins > 0 ? chosen.timeline_bins : TIMELINE_BINS_DEFAULT };
+    plim_status status = plim_grouper_init(&job.grouper, history, mem, err);
+    if (status == PLIM_OK) {
+        status = inspect_devices(&job, err);
+    }
+    plim_grouper_deinit(&job.grouper);
+    if (status != PLIM_OK) {
+        plim_inspection_destroy(inspection);
+        return status;
+    }
+    for (size_t i = 0; i < PLIM_ANOMALY_COUNT; i++) {
+        inspection->anomalies[i] += plim_history_anomaly_count(history, (plim_anomaly)i);
+    }
+    *ret_inspection = inspection;
+    return PLIM_OK;
+}
+
+void plim_inspection_destroy(plim_inspection *inspection)
+{
+    if (inspection == NULL) {
+        return;
+    }
+    plim_arena_deinit(&inspection->arena);
+    plim_mem_free(inspection->mem, inspection, 1, sizeof *inspection);
+}
+
+size_t plim_inspection_device_count(const plim_inspection *inspection)
+{
+    return inspection->device_count;
+}
+
+const plim_device_inspection *plim_inspection_device(const plim_inspection *inspection,
+                                                     size_t index)
+{
+    PLIM_ASSERT(index < inspection->device_count);
+    return &inspection->devices[index];
+}
+
+uint64_t plim_inspection_anomaly_count(const plim_inspection *inspection, plim_anomaly anomaly)
+{
+    PLIM_ASSERT((size_t)anomaly < PLIM_ANOMALY_COUNT);
+    return inspection->anomalies[anomaly];
+}
