@@ -93,7 +93,7 @@ static void describe(char *text, size_t text_bytes, size_t room, uint64_t done_b
     char words[80];
     snprintf(words, sizeof words, "%3d%%  %s of %s", (int)(share * 100), done.text,
              plim_format_bytes(total_bytes).text);
-    const size_t used = strlen(words) + 4; /* brackets and two blanks */
+    const size_t used = strlen(words) + 3; /* brackets and a blank */
     size_t cells = room > used ? room - used : 0;
     cells = cells < BAR_CELLS_MAX ? cells : BAR_CELLS_MAX;
     if (cells < BAR_CELLS_MIN) {

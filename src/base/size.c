@@ -18,8 +18,8 @@
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/* More digits of a fraction cannot matter: the largest unit is 2^60 bytes. */
-#define FRACTION_DIGITS_MAX 18
+/* What fits 64 bits; even of the largest unit, 2^60 bytes, more would not make half a byte. */
+#define FRACTION_DIGITS_MAX 19
 
 static const char unit_letters[] = "KMGTPE";
 
@@ -266,7 +266,7 @@ plim_short_text plim_format_duration_us(uint64_t duration_us)
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         const bool is_last = i + 1 == sizeof pairs / sizeof *pairs;
         const uint64_t parts = scaled(duration_us, pairs[i].part_us, 1);
-        if (is_last || parts * pairs[i].part_us < pairs[i + 1].unit_us) {
+        if (is_last || parts < pairs[i + 1].unit_us / pairs[i].part_us) {
             snprintf(result.text, sizeof result.text, "%" PRIu64 " %s %02" PRIu64 " %s",
                      parts / pairs[i].parts, pairs[i].unit, parts % pairs[i].parts, pairs[i].part);
             break;

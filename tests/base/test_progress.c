@@ -1,0 +1,186 @@
+/*
+ * test_progress.c - the bar at invented times, on a terminal that is a file.
+ */
+#include "harness.h"
+
+#include "base/progress.h"
+
+#include <stdlib.h>
+
+#define MS  ((uint64_t)1000000)
+#define MIB ((uint64_t)1 << 20)
+
+static uint64_t fake_now_ns(void *ctx)
+{
+    const uint64_t *now_ns = ctx;
+    return *now_ns;
+}
+
+typedef struct stage {
+    uint64_t now_ns;
+    plim_clock clock;
+    FILE *file;
+    char *text;
+    size_t length;
+    plim_progress_bar bar;
+} stage;
+
+static void stage_init(stage *self, const char *label, size_t columns, bool is_terminal)
+{
+    *self = (stage){ .now_ns = 5000 * MS };
+    self->clock = (plim_clock){ .now_ns = fake_now_ns, .ctx = &self->now_ns };
+    self->file = open_memstream(&self->text, &self->length);
+    T_NOT_NULL(self->file);
+    const plim_progress_options options = {
+        .file = self->file,
+        .clock = &self->clock,
+        .is_terminal = is_terminal,
+        .columns = columns,
+    };
+    plim_progress_bar_init(&self->bar, label, &options);
+}
+
+/* What was drawn since the last call. */
+static const char *stage_drawn(stage *self)
+{
+    static char drawn[1024];
+    fflush(self->file);
+    T_TRUE(self->length < sizeof drawn);
+    memcpy(drawn, self->text, self->length);
+    drawn[self->length] = '\0';
+    rewind(self->file);
+    fflush(self->file);
+    return drawn;
+}
+
+static void stage_deinit(stage *self)
+{
+    fclose(self->file);
+    free(self->text);
+}
+
+static void quick_work_shows_nothing(void)
+{
+    stage s;
+    stage_init(&s, "reading", 80, true);
+    for (int i = 0; i < 499; i++) {
+        s.now_ns += MS;
+        T_TRUE(plim_progress_bar_update(&s.bar, 1, 2));
+    }
+    plim_progress_bar_finish(&s.bar);
+    T_EQ_STR(stage_drawn(&s), "");
+    stage_deinit(&s);
+}
+
+static void long_work_shows_a_bar_and_leaves_no_trace(void)
+{
+    stage s;
+    stage_init(&s, "reading a.pickle", 80, true);
+    s.now_ns += 500 * MS;
+    plim_progress_bar_update(&s.bar, 128 * MIB, 512 * MIB);
+    T_EQ_STR(stage_drawn(&s), "\rreading a.pickle  [#######.......................]  25%  "
+                              "128 MiB of 512 MiB\033[K");
+    s.now_ns += 99 * MS;
+    plim_progress_bar_update(&s.bar, 256 * MIB, 512 * MIB);
+    T_EQ_STR(stage_drawn(&s), "");
+    s.now_ns += MS;
+    plim_progress_bar_update(&s.bar, 512 * MIB, 512 * MIB);
+    T_EQ_STR(stage_drawn(&s), "\rreading a.pickle  [##############################] 100%  "
+                              "512 MiB of 512 MiB\033[K");
+    plim_progress_bar_finish(&s.bar);
+    T_EQ_STR(stage_drawn(&s), "\r\033[K");
+    plim_progress_bar_finish(&s.bar);
+    s.now_ns += 1000 * MS;
+    plim_progress_bar_update(&s.bar, 512 * MIB, 512 * MIB);
+    T_EQ_STR(stage_drawn(&s), "");
+    stage_deinit(&s);
+}
+
+static void it_is_drawn_ten_times_a_second_at_most(void)
+{
+    stage s;
+    stage_init(&s, "x", 80, true);
+    size_t count = 0;
+    for (int i = 0; i < 10500; i++) {
+        s.now_ns += MS;
+        plim_progress_bar_update(&s.bar, (uint64_t)i, 10500);
+        count += stage_drawn(&s)[0] != '\0';
+    }
+    T_EQ_U64(count, 101);
+    stage_deinit(&s);
+}
+
+static void odd_circumstances_are_drawn_as_well_as_they_can_be(void)
+{
+    static const struct {
+        const char *name;
+        const char *label;
+        size_t columns;
+        uint64_t done_bytes;
+        uint64_t total_bytes;
+        const char *drawn;
+    } cases[] = {
+        { "no total", "reading -", 80, 3 * MIB, 0, "\rreading -  3.00 MiB\033[K" },
+        { "more than all", "x", 80, 3 * MIB, MIB,
+          "\rx  [##############################] 100%  3.00 MiB of 1.00 MiB\033[K" },
+        { "a narrow terminal", "reading", 49, MIB, 2 * MIB,
+          "\rreading  [#####.....]  50%  1.00 MiB of 2.00 MiB\033[K" },
+        { "no room for a bar", "reading", 40, MIB, 2 * MIB,
+          "\rreading   50%  1.00 MiB of 2.00 MiB\033[K" },
+        { "no room for much", "reading something", 12, MIB, 2 * MIB, "\rreadi   50%\033[K" },
+        { "one column", "reading", 1, MIB, 2 * MIB, "\r\033[K" },
+        { "characters of two bytes", "\xc3\xa4\xc3\xb6\xc3\xbc", 7, MIB, 0,
+          "\r\xc3\xa4\xc3\xb6\xc3\xbc  1\033[K" },
+        { "a name that talks to terminals", "a\033[2Jb", 80, MIB, 0, "\ra?[2Jb  1.00 MiB\033[K" },
+    };
+    for (size_t i = 0; i < T_COUNT(cases); i++) {
+        T_CASE("%s", cases[i].name);
+        stage s;
+        stage_init(&s, cases[i].label, cases[i].columns, true);
+        s.now_ns += 1000 * MS;
+        plim_progress_bar_update(&s.bar, cases[i].done_bytes, cases[i].total_bytes);
+        T_EQ_STR(stage_drawn(&s), cases[i].drawn);
+        stage_deinit(&s);
+    }
+}
+
+static void a_line_never_fills_the_terminal(void)
+{
+    char label[400];
+    memset(label, 'x', sizeof label - 1);
+    label[sizeof label - 1] = '\0';
+    for (size_t columns = 1; columns < 400; columns++) {
+        stage s;
+        stage_init(&s, label + t_random_between(0, sizeof label - 1), columns, true);
+        s.now_ns += 1000 * MS;
+        plim_progress_bar_update(&s.bar, t_random(), t_random());
+        const char *drawn = stage_drawn(&s);
+        T_TRUE(strlen(drawn) - strlen("\r\033[K") < columns);
+        stage_deinit(&s);
+    }
+}
+
+static void files_get_no_bar(void)
+{
+    FILE *file = tmpfile();
+    T_NOT_NULL(file);
+    uint64_t now_ns = 0;
+    const plim_clock clock = { .now_ns = fake_now_ns, .ctx = &now_ns };
+    plim_progress_bar bar;
+    plim_progress_bar_init(&bar, "x", &(plim_progress_options){ .file = file, .clock = &clock });
+    now_ns += 1000 * MS;
+    T_TRUE(plim_progress_bar_update(&bar, 1, 2));
+    plim_progress_bar_finish(&bar);
+    T_EQ_I64(ftell(file), 0);
+    fclose(file);
+
+    plim_progress_bar zeroed = { 0 };
+    plim_progress_bar_finish(&zeroed);
+    plim_progress_bar_init(&bar, "x", NULL);
+    plim_progress_bar_finish(&bar);
+}
+
+T_MAIN(T_TEST(quick_work_shows_nothing), T_TEST(long_work_shows_a_bar_and_leaves_no_trace),
+       T_TEST(it_is_drawn_ten_times_a_second_at_most),
+       T_TEST(odd_circumstances_are_drawn_as_well_as_they_can_be),
+       T_TEST(a_line_never_fills_the_terminal), T_TEST(files_get_no_bar))
