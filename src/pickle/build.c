@@ -159,6 +159,17 @@ bool plim_make_container(plim_builder *builder, plim_kind kind, plim_value *ret)
     return true;
 }
 
+bool plim_make_list_of(plim_builder *builder, plim_array *items, plim_value *ret)
+{
+    PLIM_ASSERT_DEBUG(items->capacity == 0 && !items->is_run);
+
+    if (!plim_make_container(builder, PLIM_KIND_LIST, ret)) {
+        return false;
+    }
+    plim_value_object(*ret)->as.array = items;
+    return true;
+}
+
 static plim_array *make_array(plim_builder *builder, uint64_t capacity)
 {
     if (capacity > SIZE_MAX / sizeof(plim_value) / 2) {
@@ -172,22 +183,10 @@ static plim_array *make_array(plim_builder *builder, uint64_t capacity)
     return array;
 }
 
-/* A dict that became a row stands in containers as the row, which compares by class and id. */
-static plim_value as_item(plim_value value)
-{
-    uint8_t row_class = 0;
-    uint64_t id = 0;
-    if (plim_value_is_object(value) && plim_value_object(value)->kind == PLIM_KIND_ROW &&
-        plim_value_row_of(value, &row_class, &id)) {
-        return plim_value_row(row_class, id);
-    }
-    return value;
-}
-
 /* Whether the items are rows that follow each other, and the rows of `array` if it has any. */
 static bool continues_run(const plim_array *array, const plim_value *items, size_t count)
 {
-    uint64_t expected = as_item(items[0]).bits;
+    uint64_t expected = plim_value_clean(items[0]).bits;
     if ((expected & PLIM_TAG_MASK) != PLIM_TAG_ROW) {
         return false;
     }
@@ -198,7 +197,7 @@ static bool continues_run(const plim_array *array, const plim_value *items, size
         expected = array->items[0].bits + (array->count << 11);
     }
     for (size_t i = 0; i < count; i++) {
-        if (as_item(items[i]).bits != expected + ((uint64_t)i << 11)) {
+        if (plim_value_clean(items[i]).bits != expected + ((uint64_t)i << 11)) {
             return false;
         }
     }
@@ -213,7 +212,7 @@ static bool array_equal(const void *table, uint32_t id, const void *wanted)
            memcmp(array->items, span->data, span->bytes) == 0;
 }
 
-/* The array with these items that was made before, or a new one. `items` are as_item()s. */
+/* The array with these items that was made before, or a new one. */
 static plim_array *shared_array(plim_builder *builder, const plim_value *items, size_t count)
 {
     const byte_span wanted = { items, count * sizeof *items };
@@ -270,9 +269,7 @@ static plim_status extend_own(plim_builder *builder, plim_object *object, const 
     if (array == NULL) {
         return no_memory(err);
     }
-    for (size_t i = 0; i < count; i++) {
-        array->items[array->count + i] = as_item(items[i]);
-    }
+    memcpy(array->items + array->count, items, count * sizeof *items);
     array->count += count;
     return PLIM_OK;
 }
@@ -288,7 +285,7 @@ static plim_status extend_run(plim_builder *builder, plim_object *object, const 
             return no_memory(err);
         }
         array->is_run = true;
-        array->items[0] = as_item(items[0]);
+        array->items[0] = plim_value_clean(items[0]);
         object->as.array = array;
     }
     array->count += count;
@@ -299,14 +296,10 @@ static plim_status extend_run(plim_builder *builder, plim_object *object, const 
 static plim_status fill_shared(plim_builder *builder, plim_object *object, const plim_value *items,
                                size_t count, plim_error *err)
 {
-    plim_value buffer[SHARED_ITEMS_MAX];
     if (count > SHARED_ITEMS_MAX) {
         return extend_own(builder, object, items, count, err);
     }
-    for (size_t i = 0; i < count; i++) {
-        buffer[i] = as_item(items[i]);
-    }
-    object->as.array = shared_array(builder, buffer, count);
+    object->as.array = shared_array(builder, items, count);
     return object->as.array == NULL ? no_memory(err) : PLIM_OK;
 }
 

@@ -79,6 +79,9 @@ bool plim_make_bytes(plim_builder *builder, plim_kind kind, const void *data, si
 /* An empty container of any kind. */
 bool plim_make_container(plim_builder *builder, plim_kind kind, plim_value *ret);
 
+/* A list with items that another list of this builder has; they must be shared ones. */
+bool plim_make_list_of(plim_builder *builder, plim_array *items, plim_value *ret);
+
 /*
  * Append items to a list, tuple or set, or pairs to a dict. The first pairs a dict gets may turn
  * it into a row; a row cannot be changed any more (PLIM_UNSUPPORTED).

@@ -16,6 +16,7 @@
 
 #define SLICE_BYTES      ((size_t)4 << 20) /* limits and progress are looked at this often */
 #define MEMO_SPARSE_SPAN 65536u            /* a number this far beyond the memo goes to the map */
+#define FAST_BYTES       16                /* the longest opcode of run_fast(), rounded up */
 
 uint64_t plim_machine_offset(const plim_machine *machine, const uint8_t *at)
 {
@@ -63,6 +64,7 @@ static plim_status refill(plim_machine *machine, const uint8_t *from, size_t wan
     if (slice > machine->window.length) {
         slice = machine->window.length;
     }
+    machine->list_at = NULL;
     machine->cursor = machine->window.data;
     machine->end = machine->window.data + slice;
     return PLIM_OK;
@@ -168,6 +170,7 @@ plim_status plim_machine_put(plim_machine *machine, uint64_t number, plim_error 
     const plim_value value = machine->stack.items[machine->stack.count - 1];
     bool done = true;
     if (number < machine->memo.count) {
+        machine->lists.is_off |= machine->memo.items[number].bits != 0;
         machine->memo_count += machine->memo.items[number].bits == 0;
         machine->memo.items[number] = value;
     } else if (number - machine->memo.count < MEMO_SPARSE_SPAN) {
@@ -177,7 +180,9 @@ plim_status plim_machine_put(plim_machine *machine, uint64_t number, plim_error 
         done = done && memo_append(machine, value);
         machine->memo_count++;
     } else {
-        machine->memo_count += plim_map_get(&machine->sparse_memo, number) == PLIM_MAP_ABSENT;
+        const bool is_new = plim_map_get(&machine->sparse_memo, number) == PLIM_MAP_ABSENT;
+        machine->lists.is_off |= !is_new;
+        machine->memo_count += is_new;
         done = plim_map_put(&machine->sparse_memo, number, value.bits);
     }
     return done ? PLIM_OK : plim_fail_memory(err, "reading the pickle");
@@ -267,6 +272,12 @@ static uint32_t load_u32(const uint8_t *bytes)
            (uint32_t)bytes[3] << 24;
 }
 
+/* Eight bytes, of which the caller shifts out those that are not the number's. */
+static uint64_t load_u64(const uint8_t *bytes)
+{
+    return load_u32(bytes) | (uint64_t)load_u32(bytes + 4) << 32;
+}
+
 static plim_status push_int(plim_machine *machine, int64_t integer, plim_error *err)
 {
     return plim_machine_push(machine, (plim_value){ (uint64_t)integer << 3 | PLIM_TAG_INT }, err);
@@ -295,6 +306,46 @@ static plim_status push_container(plim_machine *machine, plim_kind kind, plim_er
     return plim_machine_push_made(machine, made, value, err);
 }
 
+/*
+ * EMPTY_LIST MEMOIZE MARK at `at`: if the list's bytes are known, all of it is run at once, and
+ * the byte behind it returned. Otherwise NULL, and the list may be learned at its end.
+ */
+static const uint8_t *run_known_list(plim_machine *machine, const uint8_t *at)
+{
+    plim_builder *builder = machine->builder;
+    if (at[1] != PLIM_OP_MEMOIZE || at[2] != PLIM_OP_MARK || builder->sink == NULL) {
+        return NULL;
+    }
+    machine->list_at = at + 3;
+    size_t length = 0;
+    plim_value list = PLIM_VALUE_ABSENT;
+    plim_array *items = plim_list_cache_find(&machine->lists, machine->list_at,
+                                             (size_t)(machine->end - machine->list_at), &length);
+    if (items == NULL || !plim_make_list_of(builder, items, &list)) {
+        return NULL;
+    }
+    machine->memo.items[machine->memo.count++] = list;
+    machine->memo_count++;
+    machine->stack.items[machine->stack.count++] = list;
+    return machine->list_at + length;
+}
+
+static plim_status append_marked(plim_machine *machine, plim_error *err)
+{
+    size_t height = 0;
+    PLIM_TRY(plim_machine_pop_mark(machine, &height, err));
+    PLIM_TRY(plim_machine_extend(machine, PLIM_KIND_LIST, height, err));
+    const plim_object *list = plim_value_object(machine->stack.items[height - 1]);
+    plim_array *items = list->as.array;
+    if (machine->list_at != NULL && machine->builder->sink != NULL && items != NULL &&
+        items->capacity == 0 && !items->is_run) {
+        plim_list_cache_learn(&machine->lists, machine->list_at,
+                              (size_t)(machine->cursor - machine->list_at), items);
+    }
+    machine->list_at = NULL;
+    return PLIM_OK;
+}
+
 static plim_status extend_marked(plim_machine *machine, plim_kind kind, plim_error *err)
 {
     size_t height = 0;
@@ -302,9 +353,17 @@ static plim_status extend_marked(plim_machine *machine, plim_kind kind, plim_err
     return plim_machine_extend(machine, kind, height, err);
 }
 
-/* The bytes an opcode of the loop has behind it; a length byte's own bytes come later. */
-static plim_status run_frequent(plim_machine *machine, uint8_t code, plim_error *err)
+/* Bytes behind the opcode that run_one() reads without looking. */
+static const uint8_t operand_bytes[256] = {
+    [PLIM_OP_BINGET] = 1,           [PLIM_OP_LONG_BINGET] = 4, [PLIM_OP_BININT] = 4,
+    [PLIM_OP_BININT1] = 1,          [PLIM_OP_BININT2] = 2,     [PLIM_OP_LONG1] = 1,
+    [PLIM_OP_SHORT_BINUNICODE] = 1,
+};
+
+/* One opcode, with every check: near the end of the window, and where run_fast() stops. */
+static plim_status run_one(plim_machine *machine, uint8_t code, plim_error *err)
 {
+    PLIM_TRY(plim_machine_need(machine, operand_bytes[code], err));
     const uint8_t *p = machine->cursor;
     switch (code) {
     case PLIM_OP_BINGET:
@@ -335,7 +394,7 @@ static plim_status run_frequent(plim_machine *machine, uint8_t code, plim_error 
     case PLIM_OP_SETITEMS:
         return extend_marked(machine, PLIM_KIND_DICT, err);
     case PLIM_OP_APPENDS:
-        return extend_marked(machine, PLIM_KIND_LIST, err);
+        return append_marked(machine, err);
     case PLIM_OP_LONG1:
         PLIM_TRY(plim_machine_need(machine, (uint64_t)p[0] + 1, err));
         machine->cursor += 1;
@@ -349,16 +408,97 @@ static plim_status run_frequent(plim_machine *machine, uint8_t code, plim_error 
     }
 }
 
-/* Bytes behind the opcode that run_frequent() reads without looking. */
-static const uint8_t operand_bytes[256] = {
-    [PLIM_OP_BINGET] = 1,           [PLIM_OP_LONG_BINGET] = 4, [PLIM_OP_BININT] = 4,
-    [PLIM_OP_BININT1] = 1,          [PLIM_OP_BININT2] = 2,     [PLIM_OP_LONG1] = 1,
-    [PLIM_OP_SHORT_BINUNICODE] = 1,
-};
+/*
+ * As many opcodes as need no look left or right: their bytes are surely in the window, the stack
+ * and the memo have room, nothing can fail. It stops before the first that does not fit, and
+ * run_one() takes that. Nine opcodes in ten are run here.
+ */
+static void run_fast(plim_machine *machine)
+{
+    const uint8_t *p = machine->cursor;
+    const uint8_t *end = machine->end - FAST_BYTES;
+    plim_value *top = machine->stack.items + machine->stack.count;
+    const plim_value *limit = machine->stack.items + machine->stack.capacity;
+    plim_value *const memo = machine->memo.items;
+    size_t memo_count = machine->memo.count;
+    const bool is_dense = machine->memo_count == memo_count;
+
+    while (p < end && top < limit) {
+        size_t number = p[1];
+        size_t bytes = 2;
+        switch (*p) {
+        case PLIM_OP_LONG_BINGET:
+            number = load_u32(p + 1);
+            bytes = 5;
+            /* fall through */
+        case PLIM_OP_BINGET:
+            if (number >= memo_count || memo[number].bits == 0) {
+                goto stop;
+            }
+            *top++ = memo[number];
+            p += bytes;
+            break;
+        case PLIM_OP_BININT:
+            top++->bits = (uint64_t)(int64_t)(int32_t)load_u32(p + 1) << 3 | PLIM_TAG_INT;
+            p += 5;
+            break;
+        case PLIM_OP_BININT1:
+            top++->bits = (uint64_t)p[1] << 3 | PLIM_TAG_INT;
+            p += 2;
+            break;
+        case PLIM_OP_BININT2:
+            top++->bits = ((uint64_t)p[1] | (uint64_t)p[2] << 8) << 3 | PLIM_TAG_INT;
+            p += 3;
+            break;
+        case PLIM_OP_LONG1: /* up to 7 bytes fit a value with room for the tag */
+            if (p[1] == 0 || p[1] > 7) {
+                goto stop;
+            }
+            top++->bits =
+                (uint64_t)((int64_t)(load_u64(p + 2) << (64 - 8 * p[1])) >> (64 - 8 * p[1])) << 3 |
+                PLIM_TAG_INT;
+            p += 2 + p[1];
+            break;
+        case PLIM_OP_MEMOIZE:
+            if (!is_dense || memo_count == machine->memo.capacity || top == machine->stack.items) {
+                goto stop;
+            }
+            memo[memo_count++] = top[-1];
+            p++;
+            break;
+        default:
+            goto stop;
+        }
+    }
+stop:
+    machine->cursor = p;
+    machine->stack.count = (size_t)(top - machine->stack.items);
+    machine->memo_count += memo_count - machine->memo.count;
+    machine->memo.count = memo_count;
+}
+
+/* For one more value on the stack and, where MEMOIZE takes the next place, in the memo. */
+static bool has_room(const plim_machine *machine)
+{
+    return machine->stack.count < machine->stack.capacity &&
+           machine->memo.count < machine->memo.capacity &&
+           machine->memo_count == machine->memo.count &&
+           machine->end - machine->cursor > FAST_BYTES;
+}
 
 static plim_status run(plim_machine *machine, plim_error *err)
 {
     for (;;) {
+        if (machine->end - machine->cursor > FAST_BYTES) {
+            run_fast(machine);
+            if (*machine->cursor == PLIM_OP_EMPTY_LIST && has_room(machine)) {
+                const uint8_t *behind = run_known_list(machine, machine->cursor);
+                if (behind != NULL) {
+                    machine->cursor = behind;
+                    continue;
+                }
+            }
+        }
         if (machine->cursor == machine->end) {
             PLIM_TRY(refill(machine, machine->cursor, 1, err));
             if (machine->cursor == machine->end) {
@@ -369,10 +509,7 @@ static plim_status run(plim_machine *machine, plim_error *err)
         if (code == PLIM_OP_STOP) {
             return plim_machine_check(machine, 1, err);
         }
-        if ((size_t)(machine->end - machine->cursor) < operand_bytes[code]) {
-            PLIM_TRY(plim_machine_need(machine, operand_bytes[code], err));
-        }
-        PLIM_TRY(run_frequent(machine, code, err));
+        PLIM_TRY(run_one(machine, code, err));
     }
 }
 
@@ -382,6 +519,7 @@ plim_status plim_pickle_read(plim_input *input, plim_builder *builder,
 {
     plim_machine machine = { .input = input, .builder = builder, .options = options };
     plim_map_init(&machine.sparse_memo, builder->mem);
+    plim_list_cache_init(&machine.lists, builder->mem);
     plim_status status = plim_input_refill(input, 0, 1, &machine.window, err);
     machine.cursor = machine.end = machine.window.data;
     if (status == PLIM_OK) {
@@ -392,6 +530,7 @@ plim_status plim_pickle_read(plim_input *input, plim_builder *builder,
         *ret_facts = machine.facts;
     }
     plim_map_deinit(&machine.sparse_memo);
+    plim_list_cache_deinit(&machine.lists);
     PLIM_VEC_FREE(builder->mem, &machine.stack);
     PLIM_VEC_FREE(builder->mem, &machine.marks);
     PLIM_VEC_FREE(builder->mem, &machine.memo);

@@ -9,6 +9,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "pickle/list_cache.h"
 #include "pickle/opcodes.h"
 #include "pickle/reader.h"
 
@@ -28,6 +29,9 @@ typedef struct plim_machine {
     PLIM_VEC(plim_value) memo; /* by number; absent where nothing was put */
     plim_map sparse_memo;      /* numbers far beyond the memo: only odd files have them */
     uint64_t memo_count;
+
+    plim_list_cache lists;
+    const uint8_t *list_at; /* behind the MARK of the list that began last; NULL: not at hand */
 } plim_machine;
 
 /* Runs one opcode that is not frequent; the cursor stands behind it. */

@@ -120,18 +120,13 @@ bool plim_value_is_string(plim_value value, const char *text)
 
 bool plim_value_row_of(plim_value value, uint8_t *ret_class, uint64_t *ret_id)
 {
-    if ((value.bits & PLIM_TAG_MASK) == PLIM_TAG_ROW) {
-        *ret_class = (uint8_t)(value.bits >> 3);
-        *ret_id = value.bits >> 11;
-        return true;
+    const plim_value row = plim_value_clean(value);
+    if ((row.bits & PLIM_TAG_MASK) != PLIM_TAG_ROW) {
+        return false;
     }
-    if (plim_value_kind(value) == PLIM_KIND_ROW) {
-        const plim_object *object = plim_value_object(value);
-        *ret_class = object->row_class;
-        *ret_id = object->as.row_id;
-        return true;
-    }
-    return false;
+    *ret_class = (uint8_t)(row.bits >> 3);
+    *ret_id = row.bits >> 11;
+    return true;
 }
 
 static const plim_array *array_of(plim_value value)
@@ -156,7 +151,7 @@ plim_value plim_value_item(plim_value value, uint64_t index)
     if (array->is_run) {
         return (plim_value){ array->items[0].bits + (index << 11) };
     }
-    return array->items[index];
+    return plim_value_clean(array->items[index]);
 }
 
 uint64_t plim_value_pairs(plim_value value)

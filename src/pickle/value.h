@@ -106,6 +106,19 @@ static inline char *plim_object_bytes(const plim_object *object)
     return (char *)(uintptr_t)(object + 1);
 }
 
+/*
+ * The value itself, but for a dict that became a row: that is the row. Rows compare by class and
+ * id, whatever dict they came in.
+ */
+static inline plim_value plim_value_clean(plim_value value)
+{
+    if (plim_value_is_object(value) && plim_value_object(value)->kind == PLIM_KIND_ROW) {
+        const plim_object *object = plim_value_object(value);
+        return plim_value_row(object->row_class, object->as.row_id);
+    }
+    return value;
+}
+
 plim_kind plim_value_kind(plim_value value);
 /* "a string", "a list", …, for messages. */
 const char *plim_kind_text(plim_kind kind);
@@ -125,7 +138,7 @@ bool plim_value_row_of(plim_value value, uint8_t *ret_class, uint64_t *ret_id);
 
 /* Items of a list, tuple or set; 0 for anything else. */
 uint64_t plim_value_count(plim_value value);
-/* Item `index` < count. Rows come as rows, whether dicts were kept for them or not. */
+/* Item `index` < count, clean. */
 plim_value plim_value_item(plim_value value, uint64_t index);
 /* Pairs of a dict; 0 for anything else. */
 uint64_t plim_value_pairs(plim_value value);

@@ -165,7 +165,9 @@ static int on_end(json_reader *reader, plim_kind kind)
         plim_container_extend(reader->builder, value, reader->stack.items + height,
                               reader->stack.count - height, reader->err);
     reader->stack.count = height;
-    return status == PLIM_OK ? push(reader, true, value) : finish(reader, status);
+    /* JSON has no names for values, so nothing but its parent will ever see the dict of a row. */
+    return status == PLIM_OK ? push(reader, true, plim_value_clean(value))
+                             : finish(reader, status);
 }
 
 static int on_end_map(void *ctx)
