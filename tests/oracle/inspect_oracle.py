@@ -441,7 +441,7 @@ def compare_file(plimsoll, path, skip=()):
     if run.returncode != 0:
         return [f"exit status {run.returncode}: {run.stderr.decode(errors='replace').strip()}"]
     try:
-        return differences(expected, json.loads(run.stdout), skip)
+        return differences(expected, json.loads(run.stdout)["files"][0], skip)
     except ValueError as error:
         return [f"stdout is no JSON: {error}"]
 
