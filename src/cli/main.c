@@ -1,11 +1,153 @@
 /*
- * main.c - the front door. A placeholder until the commands move in: it tells its version.
+ * main.c - the front door. One line per command; `plimsoll help` prints this table.
+ *
+ * Adding a command is a file cmd_<name>.c, a line here, a page docs/commands/<name>.md and its
+ * help in tests/golden/help-<name>.txt; a test checks that all four are there.
  */
+#include "cli/command.h"
+#include "cli/output.h"
+#include "report/line.h"
+#include "report/paragraph.h"
+
 #include "plimsoll/status.h"
 
+#include <argp.h>
+#include <signal.h>
 #include <stdio.h>
+#include <string.h>
 
-int main(void)
+static const plim_command commands[] = {
+    { "inspect", plim_cmd_inspect, "where did the memory go: peak, stacks, pools, failures" },
+};
+
+#define COMMAND_COUNT  (sizeof commands / sizeof commands[0])
+#define NAME_BYTES_MAX 16u /* of a command; a word beyond that resembles none */
+#define RESEMBLES      2u  /* so many letters wrong still make a suggestion */
+
+static const plim_command *find_command(const char *name)
 {
-    return printf("plimsoll %s\n", plim_version()) > 0 ? 0 : 3;
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (strcmp(commands[i].name, name) == 0) {
+            return &commands[i];
+        }
+    }
+    return NULL;
+}
+
+/* How many letters to change, add or drop (Levenshtein), row by row. */
+static size_t letters_apart(const char *a, const char *b)
+{
+    const size_t columns = strlen(b);
+    size_t row[NAME_BYTES_MAX + 1];
+    if (strlen(a) > NAME_BYTES_MAX || columns > NAME_BYTES_MAX) {
+        return SIZE_MAX;
+    }
+    for (size_t j = 0; j <= columns; j++) {
+        row[j] = j;
+    }
+    for (size_t i = 0; a[i] != '\0'; i++) {
+        size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (size_t j = 0; j < columns; j++) {
+            const size_t changed = diagonal + (a[i] != b[j]);
+            const size_t shorter = row[j] < row[j + 1] ? row[j] : row[j + 1];
+            diagonal = row[j + 1];
+            row[j + 1] = changed < shorter + 1 ? changed : shorter + 1;
+        }
+    }
+    return row[columns];
+}
+
+static int say_unknown(const char *name)
+{
+    plim_say("plimsoll", "there is no command \"%s\"", name);
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        const size_t length = strlen(name);
+        const bool is_start = length >= 2 && strncmp(commands[i].name, name, length) == 0;
+        if (is_start || letters_apart(name, commands[i].name) <= RESEMBLES) {
+            plim_say("plimsoll", "did you mean \"plimsoll %s\"?", commands[i].name);
+            return PLIM_EXIT_USAGE;
+        }
+    }
+    plim_say("plimsoll", "\"plimsoll help\" lists the commands");
+    return PLIM_EXIT_USAGE;
+}
+
+static int print_help(void)
+{
+    const plim_style style = plim_output_style(PLIM_COLOR_AUTO, 0);
+    plim_text page;
+    plim_text_init(&page, NULL, PLIM_OUTPUT_BYTES_MAX);
+    plim_paragraph_write(&page, &style, 0, PLIM_TONE_PLAIN, "",
+                         "Usage: plimsoll COMMAND [OPTION...] FILE...");
+    plim_paragraph_write(&page, &style, 0, PLIM_TONE_PLAIN, "",
+                         "GPU memory, explained: reads what allocators recorded and says where it "
+                         "went.");
+    plim_text_append_char(&page, '\n');
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        plim_line line = plim_line_begin(&page, &style, 2);
+        plim_line_add_cell(&line, PLIM_TONE_HEADING, commands[i].name, 10, PLIM_ALIGN_LEFT);
+        plim_line_add(&line, PLIM_TONE_PLAIN, commands[i].summary);
+        plim_line_end(&line);
+    }
+    plim_text_append_char(&page, '\n');
+    plim_paragraph_write(&page, &style, 0, PLIM_TONE_PLAIN, "",
+                         "\"plimsoll COMMAND --help\" explains a command, with an example. "
+                         "\"plimsoll --version\" tells the version.");
+    const int status = plim_output_page("plimsoll", &page);
+    plim_text_deinit(&page);
+    return status;
+}
+
+static int print_version(void)
+{
+    printf("plimsoll %s\n", plim_version());
+    return plim_output_finish("plimsoll");
+}
+
+static int run_command(const plim_command *command, int argc, char **argv)
+{
+    char title[NAME_BYTES_MAX + sizeof "plimsoll "];
+    snprintf(title, sizeof title, "plimsoll %s", command->name);
+    argv[0] = title;
+    return command->run(argc, argv);
+}
+
+/* `plimsoll help` and `plimsoll help inspect`. */
+static int help(int argc, char **argv)
+{
+    if (argc < 2) {
+        return print_help();
+    }
+    const plim_command *command = find_command(argv[1]);
+    if (command == NULL) {
+        return say_unknown(argv[1]);
+    }
+    char option[] = "--help";
+    char *arguments[] = { argv[0], option, NULL };
+    return run_command(command, 2, arguments);
+}
+
+int main(int argc, char **argv)
+{
+    /* A reader that leaves is an error to report (plim_output_finish), no reason to die. */
+    signal(SIGPIPE, SIG_IGN);
+    argp_err_exit_status = PLIM_EXIT_USAGE;
+    plim_output_begin();
+    if (argc < 2) {
+        plim_say("plimsoll", "which command? \"plimsoll help\" lists them");
+        return PLIM_EXIT_USAGE;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
+        return print_version();
+    }
+    if (strcmp(name, "help") == 0) {
+        return help(argc - 1, argv + 1);
+    }
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+        return print_help();
+    }
+    const plim_command *command = find_command(name);
+    return command != NULL ? run_command(command, argc - 1, argv + 1) : say_unknown(name);
 }

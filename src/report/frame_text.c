@@ -6,6 +6,8 @@
  */
 #include "report/frame_text.h"
 
+#include "diagnose/frame_kind.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
@@ -32,11 +34,11 @@ static bool ends_with(span text, const char *end)
     return text.bytes >= bytes && memcmp(text.data + text.bytes - bytes, end, bytes) == 0;
 }
 
-bool plim_frame_is_python(const plim_history *history, uint32_t frame)
+static bool is_compiled(const plim_history *history, const plim_frame *place)
 {
-    const span file = string_span(history, plim_history_frame(history, frame)->filename);
-    return ends_with(file, ".py") || ends_with(file, ".pyx") ||
-           (file.bytes > 0 && file.data[0] == '<'); /* <string>, <eval_with_key>.12, <frozen …> */
+    return plim_frame_kind_of(plim_history_string(history, place->filename, NULL),
+                              plim_history_string(history, place->name, NULL),
+                              place->line) == PLIM_FRAME_NATIVE;
 }
 
 /* Windows paths are recorded with backslashes, whatever machine reads them. */
@@ -117,8 +119,8 @@ void plim_frame_text_add(plim_text *out, const plim_history *history, uint32_t f
     const plim_frame *const place = plim_history_frame(history, frame);
     const span file = string_span(history, place->filename);
     const span name = string_span(history, place->name);
-    const bool is_python = plim_frame_is_python(history, frame);
-    const bool shows_file = full ? !is_unknown_file(file) : is_python || place->line > 0;
+    const bool is_cpp = is_compiled(history, place);
+    const bool shows_file = full ? !is_unknown_file(file) : !is_cpp || place->line > 0;
     if (shows_file) {
         const span path = full ? file : short_path(file);
         plim_text_append(out, path.data, path.bytes);
@@ -131,7 +133,7 @@ void plim_frame_text_add(plim_text *out, const plim_history *history, uint32_t f
         return;
     }
     plim_text_append_string(out, shows_file ? " in " : "");
-    if (full || is_python) {
+    if (full || !is_cpp) {
         plim_text_append(out, name.data, name.bytes);
     } else {
         add_cpp_name(out, name);

@@ -18,7 +18,4 @@
  */
 void plim_frame_text_add(plim_text *out, const plim_history *history, uint32_t frame, bool full);
 
-/** Whether a frame is Python's: its file is a .py, a cell or a piece of generated Python. */
-bool plim_frame_is_python(const plim_history *history, uint32_t frame);
-
 #endif

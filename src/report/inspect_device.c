@@ -17,9 +17,13 @@
 #define CHART_ROWS     4u
 #define AXIS_COLUMNS   10u /* "1023 MiB" and what is around it */
 #define OOMS_SHOWN     3u  /* in words and as bars; the table of moments takes more */
+#define OOM_TOP        5u
 #define OOM_ROWS_SHOWN 8u
 #define POOLS_SHOWN    12u
-#define ACTIONS_SHOWN  16u
+
+/* Shares of reserved memory: rounding and cut-offs always leave a little, a quarter is a loss. */
+#define LITTLE_UNUSED 0.10
+#define MUCH_UNUSED   0.25
 
 static uint64_t minus(uint64_t a, uint64_t b)
 {
@@ -27,6 +31,19 @@ static uint64_t minus(uint64_t a, uint64_t b)
 }
 
 /* ---- what was recorded ---------------------------------------------------------------------- */
+
+/* "1,062 alloc, 970 free_requested, …", as the file names them. */
+static void write_actions(const plim_page *page, const plim_device_inspection *device)
+{
+    char words[1024] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < device->action_count && used + 80 < sizeof words; i++) {
+        used += (size_t)snprintf(words + used, sizeof words - used, "%s%s %.40s", i > 0 ? ", " : "",
+                                 plim_format_count(device->actions[i].count).text,
+                                 device->actions[i].action);
+    }
+    plim_paragraph_write(page->out, page->style, 2, PLIM_TONE_FAINT, "", words);
+}
 
 static void write_head(const plim_page *page, const plim_device_inspection *device)
 {
@@ -36,21 +53,44 @@ static void write_head(const plim_page *page, const plim_device_inspection *devi
     plim_line_add(&line, PLIM_TONE_HEADING,
                   plim_page_device_name(device->device, name, sizeof name));
     if (device->events == 0) {
-        plim_line_add(&line, PLIM_TONE_PLAIN, "  no events, only the state at the end");
+        plim_line_add(&line, PLIM_TONE_PLAIN, ": no events, only the state at the end");
         plim_line_end(&line);
         return;
     }
-    plim_line_format(&line, PLIM_TONE_PLAIN, "  %s", plim_counted(device->events, "event").text);
+    plim_line_format(&line, PLIM_TONE_PLAIN, ": %s", plim_counted(device->events, "event").text);
     if (device->has_times) {
         plim_line_format(&line, PLIM_TONE_PLAIN, " over %s",
                          plim_format_duration_us(device->duration_us).text);
     }
-    plim_line_add(&line, PLIM_TONE_FAINT, ":");
-    for (size_t i = 0; i < device->action_count && i < ACTIONS_SHOWN; i++) {
-        plim_line_format(&line, PLIM_TONE_FAINT, "%s %s %.40s", i > 0 ? "," : "",
-                         plim_format_count(device->actions[i].count).text,
-                         device->actions[i].action);
+    plim_line_end(&line);
+    write_actions(page, device);
+}
+
+/* The answer in one sentence: how much, and how much more was reserved for it. */
+static void write_answer(const plim_page *page, const plim_device_inspection *device)
+{
+    const bool has_peak = device->events > 0;
+    const uint64_t requested_bytes =
+        has_peak ? device->peak.requested_bytes : device->end.requested_bytes;
+    const uint64_t reserved_bytes =
+        has_peak ? device->peak.reserved_bytes : device->end.reserved_bytes;
+    const double unused = has_peak ? device->peak.fragmentation : device->end.fragmentation;
+    const char *words = unused < LITTLE_UNUSED ? "hardly any unused"
+                        : unused < MUCH_UNUSED ? "some unused"
+                                               : "much unused";
+    plim_text_append_char(page->out, '\n');
+    plim_line line = plim_line_begin(page->out, page->style, 0);
+    plim_line_add(&line, PLIM_TONE_PLAIN, has_peak ? "Peak " : "In use ");
+    plim_line_add(&line, PLIM_TONE_HEADING, plim_format_bytes(requested_bytes).text);
+    if (has_peak) {
+        plim_line_format(&line, PLIM_TONE_PLAIN, " in %s",
+                         plim_counted(device->peak.live_count, "allocation").text);
     }
+    plim_line_add(&line, PLIM_TONE_PLAIN, ", out of ");
+    plim_line_add(&line, PLIM_TONE_HEADING, plim_format_bytes(reserved_bytes).text);
+    plim_line_add(&line, PLIM_TONE_PLAIN, " reserved: ");
+    plim_line_format(&line, unused < MUCH_UNUSED ? PLIM_TONE_PLAIN : PLIM_TONE_WARN, "%s (%s)",
+                     words, plim_format_percent(unused).text);
     plim_line_end(&line);
 }
 
@@ -131,11 +171,9 @@ static void write_axis(const plim_page *page, const plim_device_inspection *devi
 {
     const plim_glyphs *glyphs = plim_style_glyphs(page->style);
     char label[80];
-    snprintf(label, sizeof label, " %s",
-             device->has_times ? plim_format_duration_us(device->duration_us).text
-                               : plim_counted(device->events, "event").text);
+    snprintf(label, sizeof label, " %s", plim_counted(device->events, "event").text);
     plim_line line = plim_line_begin(page->out, page->style, 0);
-    plim_line_add_cell(&line, PLIM_TONE_FAINT, "0", AXIS_COLUMNS - 1, true);
+    plim_line_add_cell(&line, PLIM_TONE_FAINT, "0", AXIS_COLUMNS - 1, PLIM_ALIGN_RIGHT);
     plim_line_to(&line, AXIS_COLUMNS);
     plim_line_add(&line, PLIM_TONE_FAINT, glyphs->corner);
     const uint32_t left = plim_line_left(&line);
@@ -199,7 +237,7 @@ static void write_chart(const plim_page *page, const plim_device_inspection *dev
         const bool is_top = row == CHART_ROWS;
         plim_line_add_cell(&line, PLIM_TONE_FAINT,
                            is_top ? plim_format_bytes(spark.bytes_max).text : "", AXIS_COLUMNS - 1,
-                           true);
+                           PLIM_ALIGN_RIGHT);
         plim_line_to(&line, AXIS_COLUMNS);
         plim_line_add(&line, PLIM_TONE_FAINT, glyphs->axis);
         plim_spark_add_row(&line, &spark, row - 1, CHART_ROWS);
@@ -217,7 +255,7 @@ static void add_unused(plim_table *table, uint64_t allocated_bytes, uint64_t res
 {
     plim_table_format(table, PLIM_TONE_PLAIN, "%s",
                       plim_format_bytes(minus(reserved_bytes, allocated_bytes)).text);
-    plim_table_add(table, fragmentation >= 0.25 ? PLIM_TONE_WARN : PLIM_TONE_PLAIN,
+    plim_table_add(table, fragmentation >= MUCH_UNUSED ? PLIM_TONE_WARN : PLIM_TONE_PLAIN,
                    plim_format_percent(fragmentation).text);
 }
 
@@ -275,8 +313,10 @@ static void add_end(plim_table *table, const plim_device_inspection *device)
 static void write_moments(const plim_page *page, const plim_device_inspection *device)
 {
     static const plim_table_column columns[] = {
-        { "", false },      { "requested", true }, { "allocated", true }, { "reserved", true },
-        { "unused", true }, { "fragm.", true },    { "live", true },      { "when", false },
+        { "", PLIM_ALIGN_LEFT },           { "requested", PLIM_ALIGN_RIGHT },
+        { "allocated", PLIM_ALIGN_RIGHT }, { "reserved", PLIM_ALIGN_RIGHT },
+        { "unused", PLIM_ALIGN_RIGHT },    { "fragm.", PLIM_ALIGN_RIGHT },
+        { "live", PLIM_ALIGN_RIGHT },      { "when", PLIM_ALIGN_LEFT },
     };
     plim_table table;
     plim_table_init(&table, page->mem, columns, sizeof columns / sizeof columns[0]);
@@ -301,18 +341,21 @@ static void write_moments(const plim_page *page, const plim_device_inspection *d
 
 /* ---- pools ---------------------------------------------------------------------------------- */
 
-static void add_pool_figures(plim_table *table, const plim_end_state *state)
+/* Streams that wait are rare: the column is there when one does. */
+static void add_pool_figures(plim_table *table, const plim_end_state *state, bool shows_pending)
 {
     plim_table_add(table, PLIM_TONE_PLAIN, plim_format_count(state->segments).text);
     plim_table_add(table, PLIM_TONE_HEADING, plim_format_bytes(state->reserved_bytes).text);
     plim_table_add(table, PLIM_TONE_PLAIN, plim_format_bytes(state->allocated_bytes).text);
-    plim_table_add(table, PLIM_TONE_PLAIN, plim_format_bytes(state->pending_free_bytes).text);
     plim_table_add(table, PLIM_TONE_PLAIN, plim_format_bytes(state->inactive_split_bytes).text);
     plim_table_add(table, PLIM_TONE_PLAIN, plim_format_bytes(state->releasable_bytes).text);
     plim_table_add(table, PLIM_TONE_PLAIN, plim_format_bytes(state->largest_free_block_bytes).text);
+    if (shows_pending) {
+        plim_table_add(table, PLIM_TONE_PLAIN, plim_format_bytes(state->pending_free_bytes).text);
+    }
 }
 
-static void add_pool(plim_table *table, const plim_pool_state *pool)
+static void add_pool(plim_table *table, const plim_pool_state *pool, bool shows_pending)
 {
     if (pool->stream == 0) {
         plim_table_add(table, PLIM_TONE_PLAIN, "default");
@@ -328,29 +371,33 @@ static void add_pool(plim_table *table, const plim_pool_state *pool)
         plim_table_format(table, PLIM_TONE_PLAIN, "%s%s, private %" PRIu64 ".%" PRIu64, size_class,
                           expandable, pool->pool[0], pool->pool[1]);
     }
-    add_pool_figures(table, &pool->state);
+    add_pool_figures(table, &pool->state, shows_pending);
 }
 
 static void write_pools(const plim_page *page, const plim_device_inspection *device)
 {
     static const plim_table_column columns[] = {
-        { "stream", false },  { "pool", false },      { "segments", true },
-        { "reserved", true }, { "allocated", true },  { "pending", true },
-        { "split", true },    { "releasable", true }, { "largest free", true },
+        { "stream", PLIM_ALIGN_LEFT },      { "pool", PLIM_ALIGN_LEFT },
+        { "segments", PLIM_ALIGN_RIGHT },   { "reserved", PLIM_ALIGN_RIGHT },
+        { "allocated", PLIM_ALIGN_RIGHT },  { "split off", PLIM_ALIGN_RIGHT },
+        { "releasable", PLIM_ALIGN_RIGHT }, { "largest free", PLIM_ALIGN_RIGHT },
+        { "pending", PLIM_ALIGN_RIGHT }, /* last, as it may be left out */
     };
+    const uint32_t column_count = (uint32_t)(sizeof columns / sizeof columns[0]);
+    const bool shows_pending = device->end.pending_free_bytes > 0;
     if (device->pool_count == 0) {
         return;
     }
     plim_table table;
-    plim_table_init(&table, page->mem, columns, sizeof columns / sizeof columns[0]);
+    plim_table_init(&table, page->mem, columns, shows_pending ? column_count : column_count - 1);
     const size_t shown = device->pool_count < POOLS_SHOWN ? device->pool_count : POOLS_SHOWN;
     for (size_t i = 0; i < shown; i++) {
-        add_pool(&table, &device->pools[i]);
+        add_pool(&table, &device->pools[i], shows_pending);
     }
     if (device->pool_count > 1) {
         plim_table_add(&table, PLIM_TONE_PLAIN, "all");
         plim_table_add(&table, PLIM_TONE_PLAIN, "");
-        add_pool_figures(&table, &device->end);
+        add_pool_figures(&table, &device->end, shows_pending);
     }
     plim_page_heading(page, "Pools at the end, by stream");
     plim_table_write(&table, page->out, page->style, 2);
@@ -374,16 +421,37 @@ static bool is_same_memory(const plim_moment *a, const plim_moment *b)
 
 static void write_ooms(const plim_page *page, const plim_device_inspection *device, size_t first)
 {
-    if (device->oom_count == 0) {
-        return;
-    }
-    plim_text_append_char(page->out, '\n');
     if (first > 0) {
+        plim_text_append_char(page->out, '\n');
         plim_paragraph_format(page->out, page->style, 0, PLIM_TONE_BAD,
                               "%zu requests failed; the last %u:", device->oom_count, OOMS_SHOWN);
     }
     for (size_t i = first; i < device->oom_count; i++) {
+        plim_text_append_char(page->out, '\n');
         plim_page_oom(page, device, &device->ooms[i]);
+    }
+}
+
+/* The same bars at each failure, shorter: who called whom was said at the peak. */
+static void write_oom_parts(const plim_page *page, const plim_device_inspection *device,
+                            size_t first)
+{
+    plim_inspect_view view = *page->view;
+    view.top = view.top != 0 ? view.top : OOM_TOP;
+    view.no_callers = true;
+    plim_page brief = *page;
+    brief.view = &view;
+    for (size_t i = first; i < device->oom_count; i++) {
+        const plim_moment *moment = &device->ooms[i].moment;
+        char when[64] = "When memory ran out";
+        if (is_same_memory(&device->peak, moment) ||
+            (moment->group_count == 0 && moment->live_count > 0)) { /* PLIM_OOM_GROUPS_MAX */
+            continue;
+        }
+        if (device->oom_count > 1) {
+            snprintf(when, sizeof when, "When memory ran out, OOM %zu", i + 1);
+        }
+        plim_page_parts(&brief, moment, when);
     }
 }
 
@@ -393,17 +461,10 @@ void plim_page_device(const plim_page *page, const plim_device_inspection *devic
     write_head(page, device);
     write_missing(page, device);
     write_ooms(page, device, first);
+    write_answer(page, device);
     write_chart(page, device);
     write_moments(page, device);
-    (void)plim_page_parts(page, &device->peak, device->events > 0 ? "At the peak" : "At the end");
-    for (size_t i = first; i < device->oom_count; i++) {
-        char when[64];
-        if (is_same_memory(&device->peak, &device->ooms[i].moment)) {
-            continue;
-        }
-        snprintf(when, sizeof when,
-                 device->oom_count > 1 ? "At out of memory %zu" : "At out of memory", i + 1);
-        (void)plim_page_parts(page, &device->ooms[i].moment, when);
-    }
+    plim_page_parts(page, &device->peak, device->events > 0 ? "At the peak" : "At the end");
+    write_oom_parts(page, device, first);
     write_pools(page, device);
 }

@@ -81,6 +81,10 @@ static void write_group(plim_json *json, const plim_history *history, const plim
 static void write_groups(plim_json *json, const plim_history *history, const plim_moment *moment)
 {
     plim_json_key(json, "by_stack");
+    if (moment->group_count == 0 && moment->live_count > 0) { /* beyond PLIM_OOM_GROUPS_MAX */
+        plim_json_null(json);
+        return;
+    }
     plim_json_begin_array(json);
     for (size_t i = 0; i < moment->group_count; i++) {
         write_group(json, history, &moment->groups[i]);

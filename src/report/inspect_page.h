@@ -34,6 +34,7 @@ typedef struct plim_inspect_view {
     uint32_t top;    /* stacks shown one by one; 0 means PLIM_INSPECT_TOP_DEFAULT */
     uint32_t frames; /* frames shown of each, around the user's; 0: one line and its callers */
     bool full_paths; /* whole paths and C++ names */
+    bool no_callers; /* not even who called the line that is shown */
     bool one_device; /* only the device named by: */
     int32_t device;
 } plim_inspect_view;
@@ -69,8 +70,8 @@ const char *plim_page_device_name(int32_t device, char *buffer, size_t buffer_by
 /** A heading, a blank line before it. */
 void plim_page_heading(const plim_page *page, const char *text);
 void plim_page_device(const plim_page *page, const plim_device_inspection *device);
-/** The moment's composition as bars; `when` completes "… at the peak". False without memory. */
-bool plim_page_parts(const plim_page *page, const plim_moment *moment, const char *when);
+/** The moment's composition as bars, headed with `when`; nothing when nothing was reserved. */
+void plim_page_parts(const plim_page *page, const plim_moment *moment, const char *when);
 void plim_page_oom(const plim_page *page, const plim_device_inspection *device,
                    const plim_oom_moment *oom);
 

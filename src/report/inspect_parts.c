@@ -57,7 +57,7 @@ static void add_label(const plim_page *page, plim_line *line, plim_text *scratch
     }
     add_frame(page, line, scratch, frame_tone(page, frame), frame);
     if (part->group->before_recording) {
-        plim_line_add(line, PLIM_TONE_FAINT, " (before the recording)");
+        plim_line_add(line, PLIM_TONE_FAINT, " (from before)");
     } else if (part->group_count > 1) {
         plim_line_format(line, PLIM_TONE_FAINT, " (%s)",
                          plim_counted(part->group_count, "stack").text);
@@ -94,10 +94,10 @@ static void write_part(const plim_page *page, plim_text *scratch, const plim_par
     const double share = total_bytes > 0 ? (double)part->bytes / (double)total_bytes : 0.0;
     plim_line line = plim_line_begin(page->out, page->style, INDENT);
     plim_line_add_cell(&line, PLIM_TONE_HEADING, plim_format_bytes(part->bytes).text, SIZE_COLUMNS,
-                       true);
+                       PLIM_ALIGN_RIGHT);
     plim_line_to(&line, line.used + 1);
     plim_line_add_cell(&line, PLIM_TONE_PLAIN, plim_format_percent(share).text, SHARE_COLUMNS,
-                       true);
+                       PLIM_ALIGN_RIGHT);
     plim_line_to(&line, line.used + 2);
     plim_bar_add(&line, is_free ? PLIM_BAR_SHADE : PLIM_BAR_SOLID, part->bytes, total_bytes,
                  BAR_COLUMNS);
@@ -106,7 +106,7 @@ static void write_part(const plim_page *page, plim_text *scratch, const plim_par
         char count[48];
         snprintf(count, sizeof count, "%s%s", plim_format_count(part->count).text,
                  plim_style_glyphs(page->style)->times);
-        plim_line_add_cell(&line, PLIM_TONE_FAINT, count, COUNT_COLUMNS, true);
+        plim_line_add_cell(&line, PLIM_TONE_FAINT, count, COUNT_COLUMNS, PLIM_ALIGN_RIGHT);
     }
     plim_line_to(&line, LABEL_COLUMN);
     add_description(page, &line, scratch, part);
@@ -163,10 +163,10 @@ static void write_frames(const plim_page *page, plim_text *scratch, const plim_p
     }
 }
 
-bool plim_page_parts(const plim_page *page, const plim_moment *moment, const char *when)
+void plim_page_parts(const plim_page *page, const plim_moment *moment, const char *when)
 {
     if (moment->reserved_bytes == 0 && moment->requested_bytes == 0) {
-        return false;
+        return;
     }
     const plim_inspect_view *view = page->view;
     plim_composition whole;
@@ -174,7 +174,7 @@ bool plim_page_parts(const plim_page *page, const plim_moment *moment, const cha
                                view->top != 0 ? view->top : PLIM_INSPECT_TOP_DEFAULT,
                                view->frames == 0, &whole)) {
         page->out->status = PLIM_OUT_OF_HOST_MEMORY;
-        return true;
+        return;
     }
     char heading[96];
     snprintf(heading, sizeof heading, "%s, %s reserved", when,
@@ -186,13 +186,15 @@ bool plim_page_parts(const plim_page *page, const plim_moment *moment, const cha
     for (size_t i = 0; i < whole.part_count; i++) {
         const plim_part *part = &whole.parts[i];
         write_part(page, &scratch, part, whole.total_bytes);
-        if (part->kind == PLIM_PART_STACKS && view->frames == 0) {
-            write_callers(page, &scratch, part);
-        } else if (part->kind == PLIM_PART_STACKS) {
+        if (part->kind != PLIM_PART_STACKS) {
+            continue;
+        }
+        if (view->frames > 0) {
             write_frames(page, &scratch, part);
+        } else if (!view->no_callers) {
+            write_callers(page, &scratch, part);
         }
     }
     plim_text_deinit(&scratch);
     plim_composition_deinit(&whole);
-    return true;
 }

@@ -211,8 +211,10 @@ static const char *doubt_of(const plim_device_inspection *device)
 static void write_table(const plim_page *page, const plim_ranks *ranks)
 {
     static const plim_table_column columns[] = {
-        { "rank", true },     { "file", false },  { "GPU", true }, { "requested", true },
-        { "reserved", true }, { "fragm.", true }, { "OOM", true }, { "", false },
+        { "rank", PLIM_ALIGN_RIGHT },     { "file", PLIM_ALIGN_PATH },
+        { "GPU", PLIM_ALIGN_RIGHT },      { "requested", PLIM_ALIGN_RIGHT },
+        { "reserved", PLIM_ALIGN_RIGHT }, { "fragm.", PLIM_ALIGN_RIGHT },
+        { "OOM", PLIM_ALIGN_RIGHT },      { "", PLIM_ALIGN_LEFT },
     };
     plim_table table;
     plim_table_init(&table, page->mem, columns, sizeof columns / sizeof columns[0]);
@@ -244,17 +246,16 @@ static void write_skew(const plim_page *page, const plim_ranks *ranks, const cha
     plim_line_format(&line, PLIM_TONE_PLAIN, "%-10s", name);
     plim_line_format(&line, PLIM_TONE_HEADING, "%.2f", spread.max_over_mean);
     plim_line_add(&line, PLIM_TONE_HEADING, plim_style_glyphs(page->style)->times);
-    plim_line_add(&line, PLIM_TONE_PLAIN, " the mean: ");
     if (spread.max_bytes == spread.min_bytes) {
-        plim_line_add(&line, PLIM_TONE_PLAIN, "all equal");
+        plim_line_add(&line, PLIM_TONE_PLAIN, " the mean: all equal");
     } else {
-        plim_line_format(&line, PLIM_TONE_PLAIN, "rank %" PRIu64 " most with %s, ",
+        plim_line_format(&line, PLIM_TONE_PLAIN, " the mean: rank %" PRIu64 " has %s, ",
                          ranks->rows[spread.max_row].rank,
                          plim_format_bytes(spread.max_bytes).text);
-        plim_line_format(&line, PLIM_TONE_PLAIN, "rank %" PRIu64 " least with %s, ",
+        plim_line_format(&line, PLIM_TONE_PLAIN, "rank %" PRIu64 " %s, ",
                          ranks->rows[spread.min_row].rank,
                          plim_format_bytes(spread.min_bytes).text);
-        plim_line_format(&line, PLIM_TONE_PLAIN, "%s apart",
+        plim_line_format(&line, PLIM_TONE_PLAIN, "%s less",
                          plim_format_bytes(spread.max_bytes - spread.min_bytes).text);
     }
     plim_line_end(&line);
@@ -276,7 +277,7 @@ static void write_largest(const plim_page *page, const plim_ranks *ranks, size_t
     at_file.file = largest->file;
     char when[64];
     snprintf(when, sizeof when, "At the peak of rank %" PRIu64, largest->rank);
-    (void)plim_page_parts(&at_file, &largest->device->peak, when);
+    plim_page_parts(&at_file, &largest->device->peak, when);
     write_next(page, largest);
 }
 

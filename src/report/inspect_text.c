@@ -82,8 +82,8 @@ static void write_source(const plim_page *page)
     const plim_source source = plim_history_source(page->file->history);
     const char *dot = plim_style_glyphs(page->style)->dot;
     plim_line line = plim_line_begin(page->out, page->style, 0);
-    plim_line_add(&line, PLIM_TONE_HEADING,
-                  strcmp(page->file->path, "-") == 0 ? "standard input" : page->file->path);
+    plim_line_add_path(&line, PLIM_TONE_HEADING,
+                       strcmp(page->file->path, "-") == 0 ? "standard input" : page->file->path);
     plim_line_end(&line);
 
     line = plim_line_begin(page->out, page->style, 0);

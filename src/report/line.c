@@ -11,7 +11,9 @@
 
 plim_line plim_line_begin(plim_text *out, const plim_style *style, uint32_t indent)
 {
-    plim_line line = { .out = out, .style = style, .limit = plim_style_width(style) };
+    plim_line line = {
+        .out = out, .style = style, .indent = indent, .limit = plim_style_width(style)
+    };
     plim_line_to(&line, indent);
     return line;
 }
@@ -84,18 +86,43 @@ void plim_line_format(plim_line *line, plim_tone tone, const char *format, ...)
     }
 }
 
+/* The end of a text that fits `columns`, and the ellipsis before it takes one. */
+static const char *tail_of(const plim_line *line, const char *text, uint32_t columns)
+{
+    uint32_t excess = plim_style_columns(line->style, text) - columns + 1;
+    while (*text != '\0' && excess > 0) {
+        plim_printable one;
+        text += plim_printable_next(text, strlen(text), line->style->utf8, &one);
+        excess -= one.columns < excess ? one.columns : excess;
+    }
+    return text;
+}
+
 void plim_line_add_cell(plim_line *line, plim_tone tone, const char *text, uint32_t columns,
-                        bool right)
+                        plim_align align)
 {
     const uint32_t left = plim_line_left(line);
     const uint32_t room = columns < left ? columns : left;
     const uint32_t wanted = plim_style_columns(line->style, text);
     const uint32_t end = line->used + room;
-    if (right && wanted < room) {
+    if (align == PLIM_ALIGN_RIGHT && wanted < room) {
         plim_line_to(line, line->used + room - wanted);
     }
-    (void)add_cut(line, tone, text, strlen(text), end - line->used);
+    if (align == PLIM_ALIGN_PATH && wanted > room && room > 0) {
+        const char *tail = tail_of(line, text, room);
+        plim_line_repeat(line, tone, plim_style_glyphs(line->style)->ellipsis, 1);
+        (void)add_cut(line, tone, tail, strlen(tail), end - line->used);
+    } else {
+        (void)add_cut(line, tone, text, strlen(text), end - line->used);
+    }
     plim_line_to(line, end);
+}
+
+void plim_line_add_path(plim_line *line, plim_tone tone, const char *path)
+{
+    const uint32_t wanted = plim_style_columns(line->style, path);
+    const uint32_t left = plim_line_left(line);
+    plim_line_add_cell(line, tone, path, wanted < left ? wanted : left, PLIM_ALIGN_PATH);
 }
 
 void plim_line_repeat(plim_line *line, plim_tone tone, const char *glyph, uint32_t count)

@@ -13,12 +13,20 @@
 
 #include "plimsoll/api.h"
 
+/* Where a text stands in its cell, and which end goes when it does not fit. */
+typedef enum plim_align {
+    PLIM_ALIGN_LEFT,  /* cut at the end */
+    PLIM_ALIGN_RIGHT, /* likewise */
+    PLIM_ALIGN_PATH,  /* to the left; cut at the beginning, because names are told by their end */
+} plim_align;
+
 typedef struct plim_line {
     plim_text *out;
     const plim_style *style;
-    uint32_t used;  /* columns written */
-    uint32_t limit; /* columns there are */
-    bool is_full;   /* something was cut */
+    uint32_t indent; /* where it began */
+    uint32_t used;   /* columns written, the indent too */
+    uint32_t limit;  /* columns there are */
+    bool is_full;    /* something was cut */
 } plim_line;
 
 /** Begin a line `indent` columns from the left. */
@@ -29,9 +37,11 @@ void plim_line_add(plim_line *line, plim_tone tone, const char *text);
 void plim_line_add_bytes(plim_line *line, plim_tone tone, const char *data, size_t bytes);
 /** The same for what printf() makes of it, up to 511 bytes. */
 void plim_line_format(plim_line *line, plim_tone tone, const char *format, ...) PLIM_PRINTF(3, 4);
-/** Add text in exactly `columns` columns, cut or filled with spaces; right: filled before. */
+/** Add text in exactly `columns` columns, cut or filled with spaces. */
 void plim_line_add_cell(plim_line *line, plim_tone tone, const char *text, uint32_t columns,
-                        bool right);
+                        plim_align align);
+/** Add a path in the columns that are left. */
+void plim_line_add_path(plim_line *line, plim_tone tone, const char *path);
 /** Add `count` times the same glyph. */
 void plim_line_repeat(plim_line *line, plim_tone tone, const char *glyph, uint32_t count);
 /** Fill with spaces up to `column`; nothing when the line is there already. */

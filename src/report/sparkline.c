@@ -63,6 +63,7 @@ void plim_spark_add_row(plim_line *line, const plim_spark *spark, uint32_t row, 
 {
     PLIM_ASSERT(row < rows);
     const plim_glyphs *glyphs = plim_style_glyphs(line->style);
+    const uint32_t base = line->used;
     for (uint32_t x = 0; x < spark->columns;) {
         const uint32_t in_use = eighths_in_row(spark->in_use_bytes[x], spark->bytes_max, row, rows);
         const uint32_t reserved =
@@ -70,9 +71,7 @@ void plim_spark_add_row(plim_line *line, const plim_spark *spark, uint32_t row, 
         /* A shaded cell cannot be part full: half a cell decides. */
         const bool is_shade = in_use == 0 && reserved >= 4;
         const char *glyph = is_shade ? glyphs->shade : glyphs->levels[in_use];
-        const plim_tone tone = is_shade     ? PLIM_TONE_UNUSED
-                               : in_use > 0 ? PLIM_TONE_IN_USE
-                                            : PLIM_TONE_PLAIN;
+        const plim_tone tone = is_shade ? PLIM_TONE_UNUSED : PLIM_TONE_IN_USE;
         /* Equal neighbours go out as one run: fewer escape sequences. */
         uint32_t run = 1;
         while (x + run < spark->columns &&
@@ -82,7 +81,10 @@ void plim_spark_add_row(plim_line *line, const plim_spark *spark, uint32_t row, 
                    reserved) {
             run++;
         }
-        plim_line_repeat(line, tone, glyph, run);
+        if (is_shade || in_use > 0) { /* blanks only where something follows */
+            plim_line_to(line, base + x);
+            plim_line_repeat(line, tone, glyph, run);
+        }
         x += run;
     }
 }

@@ -4,7 +4,7 @@
 #include "report/stack_text.h"
 
 #include "base/assert.h"
-#include "report/frame_text.h"
+#include "diagnose/frame_kind.h"
 
 #include <string.h>
 
@@ -28,6 +28,18 @@ static const char *const operations[] = { "torch::autograd::generated::", "Accum
 static const char *name_of(const plim_history *history, uint32_t frame)
 {
     return plim_history_string(history, plim_history_frame(history, frame)->name, NULL);
+}
+
+static plim_frame_kind kind_of(const plim_history *history, uint32_t frame)
+{
+    const plim_frame *place = plim_history_frame(history, frame);
+    return plim_frame_kind_of(plim_history_string(history, place->filename, NULL),
+                              plim_history_string(history, place->name, NULL), place->line);
+}
+
+bool plim_stack_frame_is_user(const plim_history *history, uint32_t frame)
+{
+    return kind_of(history, frame) == PLIM_FRAME_USER;
 }
 
 static bool is_machinery(const char *name)
@@ -54,7 +66,7 @@ static uint32_t find_name(const plim_history *history, plim_stack stack, const c
 static uint32_t label_without_user(const plim_history *history, plim_stack stack)
 {
     for (uint32_t i = 0; i < stack.frame_count; i++) {
-        if (plim_frame_is_python(history, stack.frames[i])) {
+        if (kind_of(history, stack.frames[i]) != PLIM_FRAME_NATIVE) {
             return i;
         }
     }
@@ -98,8 +110,8 @@ static uint32_t collect_callers(const plim_history *history, plim_stack stack, u
     uint32_t last = stack.frames[label];
     for (uint32_t i = label + 1; i < stack.frame_count && count < most; i++) {
         const uint32_t frame = stack.frames[i];
-        const bool fits = only_user ? plim_stack_frame_is_user(history, frame)
-                                    : plim_frame_is_python(history, frame);
+        const plim_frame_kind kind = kind_of(history, frame);
+        const bool fits = only_user ? kind == PLIM_FRAME_USER : kind != PLIM_FRAME_NATIVE;
         /* Recursion, as in Module._apply(), would fill the line with one frame. */
         if (fits && frame != last) {
             places[count++] = i;
@@ -125,12 +137,7 @@ uint32_t plim_stack_callers(const plim_history *history, const plim_stack_group 
 const char *plim_stack_missing_text(const plim_stack_group *group)
 {
     if (group->before_recording) {
-        return "(allocated before the recording began)";
+        return "(from before the recording)";
     }
     return "(no stack recorded)";
-}
-
-bool plim_stack_frame_is_user(const plim_history *history, uint32_t frame)
-{
-    return plim_frame_is_python(history, frame);
 }

@@ -72,7 +72,7 @@ static void squeeze(const plim_table *table, const plim_style *style, uint32_t r
                     table_widths *widths)
 {
     for (uint32_t i = table->column_count; i > 0 && widths->total > room; i--) {
-        if (table->columns[i - 1].is_number) {
+        if (table->columns[i - 1].align == PLIM_ALIGN_RIGHT) {
             continue;
         }
         const uint32_t least = plim_style_columns(style, table->columns[i - 1].title);
@@ -84,18 +84,30 @@ static void squeeze(const plim_table *table, const plim_style *style, uint32_t r
     }
 }
 
+/* An empty cell writes nothing: no spaces at the end of lines. */
 static void add_cell(const plim_table *table, plim_line *line, const table_widths *widths,
                      uint32_t column, plim_tone tone, const char *text)
 {
+    uint32_t start = line->indent;
+    for (uint32_t i = 0; i < column; i++) {
+        start += widths->columns[i] + GAP;
+    }
+    const plim_align align = table->columns[column].align;
     const bool is_last = column + 1 == table->column_count;
-    if (is_last && !table->columns[column].is_number) {
-        plim_line_add(line, tone, text); /* no spaces at the end of lines */
+    if (text[0] == '\0') {
         return;
     }
-    plim_line_add_cell(line, tone, text, widths->columns[column], table->columns[column].is_number);
-    if (!is_last) {
-        plim_line_to(line, line->used + GAP);
+    plim_line_to(line, start);
+    if (is_last && align == PLIM_ALIGN_LEFT) {
+        plim_line_add(line, tone, text);
+        return;
     }
+    uint32_t columns = widths->columns[column];
+    if (align != PLIM_ALIGN_RIGHT && !is_last) {
+        const uint32_t wanted = plim_style_columns(line->style, text);
+        columns = wanted < columns ? wanted : columns;
+    }
+    plim_line_add_cell(line, tone, text, columns, align);
 }
 
 void plim_table_write(const plim_table *table, plim_text *out, const plim_style *style,

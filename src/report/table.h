@@ -2,7 +2,7 @@
  * table.h - aligned columns: words to the left, numbers to the right.
  *
  * Cells are collected, then written at once, so that each column is as wide as its widest cell.
- * When the page is too narrow, the last column that is to the left gives way.
+ * When the page is too narrow, columns that are not to the right give way, the last one first.
  */
 #ifndef PLIMSOLL_REPORT_TABLE_H
 #define PLIMSOLL_REPORT_TABLE_H
@@ -14,7 +14,7 @@
 
 typedef struct plim_table_column {
     const char *title; /* borrowed */
-    bool is_number;    /* to the right */
+    plim_align align;  /* numbers: to the right */
 } plim_table_column;
 
 typedef struct plim_table {

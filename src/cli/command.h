@@ -1,0 +1,24 @@
+/*
+ * command.h - what a command is to the front door: a name, a function, a line of help.
+ */
+#ifndef PLIMSOLL_CLI_COMMAND_H
+#define PLIMSOLL_CLI_COMMAND_H
+
+/* What the process returns; the same for every command (docs/commands/README.md). */
+enum {
+    PLIM_EXIT_OK = 0,
+    PLIM_EXIT_FOUND = 1, /* what a --fail-on asked about is there */
+    PLIM_EXIT_USAGE = 2,
+    PLIM_EXIT_FAILED = 3, /* the input, the output or the device failed */
+};
+
+typedef struct plim_command {
+    const char *name;
+    /* argv[0] is what messages are headed with, "plimsoll inspect". Returns the exit status. */
+    int (*run)(int argc, char **argv);
+    const char *summary;
+} plim_command;
+
+int plim_cmd_inspect(int argc, char **argv);
+
+#endif

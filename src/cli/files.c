@@ -1,0 +1,120 @@
+/*
+ * files.c - loading snapshots one after the other, and saying which of them failed, and why.
+ */
+#include "cli/files.h"
+
+#include "base/error.h"
+#include "base/progress.h"
+#include "cli/output.h"
+
+#include "plimsoll/snapshot.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct plim_file_parts {
+    plim_history *history;
+    plim_inspection *inspection;
+    const plim_device_inspection **devices;
+} plim_file_parts;
+
+/* The file's name, cleaned: a bar is drawn on a terminal. */
+static void make_label(char *label, size_t label_bytes, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = strcmp(path, "-") == 0 ? "standard input" : slash != NULL ? slash + 1 : path;
+    snprintf(label, label_bytes, "reading %.40s", name);
+    for (char *c = label; *c != '\0'; c++) {
+        if ((unsigned char)*c < 0x20 || (unsigned char)*c >= 0x7f) {
+            *c = '?';
+        }
+    }
+}
+
+static plim_status read_history(const char *path, plim_history **ret, plim_error *err)
+{
+    char label[64];
+    make_label(label, sizeof label, path);
+    plim_progress_bar bar;
+    plim_progress_bar_init(&bar, label, NULL);
+    const plim_snapshot_options options = { .progress = plim_progress_bar_update,
+                                            .progress_ctx = &bar };
+    const plim_status status = plim_snapshot_load(path, &options, ret, err);
+    plim_progress_bar_finish(&bar);
+    return status;
+}
+
+static plim_status load(plim_inspect_file *file, plim_file_parts *parts)
+{
+    plim_error *err = &file->error;
+    PLIM_TRY(read_history(file->path, &parts->history, err));
+    PLIM_TRY(plim_inspect(parts->history, NULL, &parts->inspection, err));
+    const size_t count = plim_inspection_device_count(parts->inspection);
+    parts->devices = calloc(count > 0 ? count : 1, sizeof *parts->devices);
+    if (parts->devices == NULL) {
+        return plim_fail_memory(err, "listing devices");
+    }
+    for (size_t i = 0; i < count; i++) {
+        parts->devices[i] = plim_inspection_device(parts->inspection, i);
+    }
+    for (int i = 0; i < PLIM_ANOMALY_COUNT; i++) {
+        file->anomalies[i] = plim_inspection_anomaly_count(parts->inspection, (plim_anomaly)i);
+    }
+    file->devices = parts->devices;
+    file->device_count = count;
+    file->history = parts->history; /* last: it says that all the rest is there */
+    return PLIM_OK;
+}
+
+/* "plimsoll inspect: FILE: message (at byte N)", the file's name once. */
+static void say_failure(const char *who, const plim_inspect_file *file)
+{
+    const plim_error *err = &file->error;
+    const char *path = strcmp(file->path, "-") == 0 ? "standard input" : file->path;
+    char place[40] = "";
+    if (err->offset != PLIM_NO_OFFSET && err->offset > 0) {
+        snprintf(place, sizeof place, " (at byte %" PRIu64 ")", err->offset);
+    }
+    const char *named = strstr(err->message, path); /* the input's own messages have it quoted */
+    if (named != NULL && named > err->message && named[-1] == '"') {
+        plim_say(who, "%s%s", err->message, place);
+    } else {
+        plim_say(who, "%s: %s%s", path, err->message, place);
+    }
+}
+
+bool plim_files_load(const char *who, char *const *paths, size_t count, plim_files *ret)
+{
+    plim_files files = { .count = count };
+    files.items = calloc(count, sizeof *files.items);
+    files.parts = calloc(count, sizeof *files.parts);
+    if (files.items == NULL || files.parts == NULL) {
+        free(files.items);
+        free(files.parts);
+        plim_say(who, "out of host memory while listing files");
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        files.items[i].path = paths[i];
+        if (load(&files.items[i], &files.parts[i]) != PLIM_OK) {
+            say_failure(who, &files.items[i]);
+            files.failed_count++;
+        }
+    }
+    *ret = files;
+    return true;
+}
+
+void plim_files_deinit(plim_files *files)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        free(files->parts[i].devices);
+        plim_inspection_destroy(files->parts[i].inspection);
+        plim_history_destroy(files->parts[i].history);
+    }
+    free(files->items);
+    free(files->parts);
+    *files = (plim_files){ 0 };
+}

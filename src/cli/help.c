@@ -1,0 +1,82 @@
+/*
+ * help.c - laying out options beside what they do.
+ */
+#include "cli/help.h"
+
+#include "cli/output.h"
+#include "report/line.h"
+#include "report/paragraph.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#define OPTION_INDENT 2u
+#define DOC_COLUMN    26u
+
+static void add_usage(plim_text *page, const plim_style *style, const char *who,
+                      const plim_help *help)
+{
+    plim_paragraph_format(page, style, 0, PLIM_TONE_PLAIN, "Usage: %s [OPTION...] %s", who,
+                          help->arguments);
+}
+
+/* "-h, --help" or "    --top=N". */
+static void name_option(char *name, size_t name_bytes, const struct argp_option *option)
+{
+    const bool is_short = option->key < 0x80 && isprint(option->key) != 0;
+    char key[] = { '-', (char)(is_short ? option->key : 0), ',', '\0' };
+    snprintf(name, name_bytes, "%3s --%s%s%s", is_short ? key : "", option->name,
+             option->arg != NULL ? "=" : "", option->arg != NULL ? option->arg : "");
+}
+
+/* The paragraph beside the name: what argp's table has, wrapped in the second column. */
+static void add_option(plim_text *page, const plim_style *style, const struct argp_option *option)
+{
+    char name[64];
+    char lead[96];
+    name_option(name, sizeof name, option);
+    snprintf(lead, sizeof lead, "%-*s", (int)(DOC_COLUMN - OPTION_INDENT - 1), name);
+    plim_paragraph_write(page, style, OPTION_INDENT, PLIM_TONE_PLAIN, lead, option->doc);
+}
+
+static int finish(const char *who, plim_text *page)
+{
+    const int status = plim_output_page(who, page);
+    plim_text_deinit(page);
+    return status;
+}
+
+int plim_help_print_usage(const char *who, const plim_help *help)
+{
+    const plim_style style = plim_output_style(PLIM_COLOR_AUTO, 0);
+    plim_text page;
+    plim_text_init(&page, NULL, PLIM_OUTPUT_BYTES_MAX);
+    add_usage(&page, &style, who, help);
+    return finish(who, &page);
+}
+
+int plim_help_print(const char *who, const plim_help *help)
+{
+    const plim_style style = plim_output_style(PLIM_COLOR_AUTO, 0);
+    plim_text page;
+    plim_text_init(&page, NULL, PLIM_OUTPUT_BYTES_MAX);
+    add_usage(&page, &style, who, help);
+    plim_paragraph_write(&page, &style, 0, PLIM_TONE_PLAIN, "", help->purpose);
+    plim_text_append_char(&page, '\n');
+    for (const struct argp_option *option = help->options; option->name != NULL; option++) {
+        if ((option->flags & OPTION_HIDDEN) == 0) {
+            add_option(&page, &style, option);
+        }
+    }
+    plim_text_append_string(&page, "\nExamples:\n");
+    for (const char *const *example = help->examples; *example != NULL; example += 2) {
+        plim_line line = plim_line_begin(&page, &style, OPTION_INDENT);
+        plim_line_add(&line, PLIM_TONE_HEADING, example[0]);
+        plim_line_end(&line);
+        plim_paragraph_write(&page, &style, 2 * OPTION_INDENT + 2, PLIM_TONE_PLAIN, "", example[1]);
+    }
+    plim_text_append_char(&page, '\n');
+    plim_paragraph_write(&page, &style, 0, PLIM_TONE_PLAIN, "", help->closing);
+    return finish(who, &page);
+}

@@ -1,0 +1,88 @@
+/*
+ * output.c - writing to stdout and stderr without needing memory, and noticing when it fails.
+ */
+#include "cli/output.h"
+
+#include "cli/command.h"
+#include "report/printable.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define LINE_BYTES_MAX 8192u /* of a message: a path of 4096 and its reason */
+
+void plim_output_begin(void)
+{
+    /* stdio would take its buffer from the heap, and without one write byte by byte. */
+    static char buffer[1 << 16];
+    setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
+}
+
+static uint32_t terminal_columns(void)
+{
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) {
+        return 0;
+    }
+    return size.ws_col;
+}
+
+plim_style plim_output_style(plim_color_choice color, uint32_t width)
+{
+    const plim_terminal terminal = {
+        .is_terminal = isatty(STDOUT_FILENO) == 1,
+        .columns = terminal_columns(),
+        .no_color = getenv("NO_COLOR"),
+        .term = getenv("TERM"),
+        .lc_all = getenv("LC_ALL"),
+        .lc_ctype = getenv("LC_CTYPE"),
+        .lang = getenv("LANG"),
+    };
+    return plim_style_decide(&terminal, color, width);
+}
+
+void plim_say(const char *who, const char *format, ...)
+{
+    char message[LINE_BYTES_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    const int written = vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "%s: ", who);
+    const size_t bytes = written > 0 ? strlen(message) : 0;
+    for (size_t i = 0; i < bytes;) {
+        plim_printable one;
+        i += plim_printable_next(message + i, bytes - i, true, &one);
+        fwrite(one.bytes, 1, one.byte_count, stderr);
+    }
+    fputc('\n', stderr);
+}
+
+int plim_output_page(const char *who, const plim_text *page)
+{
+    plim_error err = { 0 };
+    if (plim_text_status(page, "writing the page", &err) != PLIM_OK) {
+        plim_say(who, "%s", err.message);
+        return PLIM_EXIT_FAILED;
+    }
+    fwrite(plim_text_string(page), 1, page->length, stdout);
+    return plim_output_finish(who);
+}
+
+int plim_output_finish(const char *who)
+{
+    errno = 0;
+    const bool failed = fflush(stdout) != 0;
+    const int code = errno;
+    if (failed || ferror(stdout) != 0) {
+        plim_say(who, "cannot write standard output: %s",
+                 code != 0 ? strerror(code) : "an earlier write failed");
+        return PLIM_EXIT_FAILED;
+    }
+    return PLIM_EXIT_OK;
+}
