@@ -330,6 +330,25 @@ static const uint8_t *run_known_list(plim_machine *machine, const uint8_t *at)
     return machine->list_at + length;
 }
 
+/*
+ * EMPTY_DICT MEMOIZE MARK at `at`, as every record begins: all three at once. The byte behind
+ * them, or NULL where they are not all there.
+ */
+static const uint8_t *run_dict_start(plim_machine *machine, const uint8_t *at)
+{
+    plim_value dict = PLIM_VALUE_ABSENT;
+    if (at[1] != PLIM_OP_MEMOIZE || at[2] != PLIM_OP_MARK ||
+        machine->marks.count == machine->marks.capacity ||
+        !plim_make_container(machine->builder, PLIM_KIND_DICT, &dict)) {
+        return NULL;
+    }
+    machine->memo.items[machine->memo.count++] = dict;
+    machine->memo_count++;
+    machine->stack.items[machine->stack.count++] = dict;
+    machine->marks.items[machine->marks.count++] = machine->stack.count;
+    return at + 3;
+}
+
 static plim_status append_marked(plim_machine *machine, plim_error *err)
 {
     size_t height = 0;
@@ -363,7 +382,9 @@ static const uint8_t operand_bytes[256] = {
 /* One opcode, with every check: near the end of the window, and where run_fast() stops. */
 static plim_status run_one(plim_machine *machine, uint8_t code, plim_error *err)
 {
-    PLIM_TRY(plim_machine_need(machine, operand_bytes[code], err));
+    if ((size_t)(machine->end - machine->cursor) < operand_bytes[code]) {
+        PLIM_TRY(plim_machine_need(machine, operand_bytes[code], err));
+    }
     const uint8_t *p = machine->cursor;
     switch (code) {
     case PLIM_OP_BINGET:
@@ -422,6 +443,7 @@ static void run_fast(plim_machine *machine)
     plim_value *const memo = machine->memo.items;
     size_t memo_count = machine->memo.count;
     const bool is_dense = machine->memo_count == memo_count;
+    const plim_value *floor = top - (machine->stack.count - last_mark(machine));
 
     while (p < end && top < limit) {
         size_t number = p[1];
@@ -460,7 +482,7 @@ static void run_fast(plim_machine *machine)
             p += 2 + p[1];
             break;
         case PLIM_OP_MEMOIZE:
-            if (!is_dense || memo_count == machine->memo.capacity || top == machine->stack.items) {
+            if (!is_dense || memo_count == machine->memo.capacity || top == floor) {
                 goto stop;
             }
             memo[memo_count++] = top[-1];
@@ -486,17 +508,28 @@ static bool has_room(const plim_machine *machine)
            machine->end - machine->cursor > FAST_BYTES;
 }
 
+/* The beginning of a dict, or all of a known list; false where it is neither. */
+static bool run_start(plim_machine *machine)
+{
+    const uint8_t *behind = NULL;
+    const uint8_t code = *machine->cursor;
+    if ((code == PLIM_OP_EMPTY_DICT || code == PLIM_OP_EMPTY_LIST) && has_room(machine)) {
+        behind = code == PLIM_OP_EMPTY_DICT ? run_dict_start(machine, machine->cursor)
+                                            : run_known_list(machine, machine->cursor);
+    }
+    if (behind != NULL) {
+        machine->cursor = behind;
+    }
+    return behind != NULL;
+}
+
 static plim_status run(plim_machine *machine, plim_error *err)
 {
     for (;;) {
         if (machine->end - machine->cursor > FAST_BYTES) {
             run_fast(machine);
-            if (*machine->cursor == PLIM_OP_EMPTY_LIST && has_room(machine)) {
-                const uint8_t *behind = run_known_list(machine, machine->cursor);
-                if (behind != NULL) {
-                    machine->cursor = behind;
-                    continue;
-                }
+            if (run_start(machine)) {
+                continue;
             }
         }
         if (machine->cursor == machine->end) {
@@ -522,6 +555,11 @@ plim_status plim_pickle_read(plim_input *input, plim_builder *builder,
     plim_list_cache_init(&machine.lists, builder->mem);
     plim_status status = plim_input_refill(input, 0, 1, &machine.window, err);
     machine.cursor = machine.end = machine.window.data;
+    /* From the start, so that no pointer to its top is ever NULL and something. */
+    if (status == PLIM_OK && !plim_vec_room(builder->mem, &machine.stack.items,
+                                            &machine.stack.capacity, 0, sizeof(plim_value))) {
+        status = plim_fail_memory(err, "reading the pickle");
+    }
     if (status == PLIM_OK) {
         status = run(&machine, err);
     }
