@@ -160,7 +160,7 @@ def add_broken(folder):
         "unclosed": b'{"segments":[',
         "control": b'{"segments":["\n"]}',
         "escape": b'{"segments":["\\x"]}',
-        "deep-open": b"[" * 1000000,
+        "deep-open": b"[" * 2000000,
         "deep-object": b'{"a":' * 1000000,
         "two": b"{}{}",
         "number-form": b'{"segments":[],"device_traces":[],"a":01}',
@@ -176,6 +176,10 @@ def add_bombs(folder):
         "doubling": empty + pickle_forms.doubled_list(60)[2:-1] + b"u.",
         "put-4e9": empty + b"Nr\xff\xff\xff\xffu.",
         "put-4e9-text": empty + b"Np4294967295\nu.",
+        "put-sparse": empty
+        + b"N"
+        + b"".join(b"r" + pickle_forms.uint(4, i << 16) for i in range(8000))
+        + b"u.",
         "put-1e30": empty + b"Np1" + b"0" * 30 + b"\nu.",
         "deep-unknown": empty + b"]" * 1000000 + b"a" * 999999 + b"u.",
         "deep-tuple": empty + b")" + b"\x85" * 1000000 + b"u.",
@@ -232,6 +236,13 @@ def add_bombs(folder):
         "400 MiB of zeros in 400 KB",
     )
     text = b'{"segments":[],"device_traces":[],"a":'
+    long_string = gzip.compress(b"x" * MIB, mtime=0) * 64
+    folder.add(
+        "bomb-long-string.json.gz",
+        gzip.compress(text + b'"', mtime=0) + long_string + gzip.compress(b'"}', mtime=0),
+        "robust",
+        "a string of 64 MiB in 66 KB",
+    )
     folder.add(
         "bomb-deep.json",
         text + b"[" * 500000 + b"]" * 500000 + b"}",

@@ -300,7 +300,7 @@ def hostile_pickles(snapshot):
         after(b"(S'true'\n", b"ios\nsystem\n.", "inst", ["os", "system"], "INST"),
         after(b"(", b"cos\nsystem\nS'true'\no.", "obj", ["os", "system"], "OBJ of a GLOBAL"),
         after(b"(NS'true'\n", b"o.", "obj-without-class", [], "OBJ"),
-        after(b"N)", b"R.", "reduce-without-global", [], "REDUCE"),
+        after(b"\x80\x02N)", b"R.", "reduce-without-global", [], "REDUCE"),
         after(
             b"\x80\x02",
             b"ccollections\nOrderedDict\n)\x81.",
