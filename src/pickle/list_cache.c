@@ -41,11 +41,24 @@ static uint32_t find_exact(const plim_list_cache *cache, const uint8_t *bytes, s
     return plim_intern_find(&cache->index, *ret_hash, list_equal, cache, &wanted);
 }
 
-plim_array *plim_list_cache_find(const plim_list_cache *cache, const uint8_t *at, size_t available,
+static plim_array *found(plim_list_cache *cache, uint32_t id, size_t *ret_length)
+{
+    cache->lists.items[cache->last].next = id;
+    cache->last = id;
+    *ret_length = cache->lists.items[id].length;
+    return cache->lists.items[id].items;
+}
+
+plim_array *plim_list_cache_find(plim_list_cache *cache, const uint8_t *at, size_t available,
                                  size_t *ret_length)
 {
     if (cache->is_off || cache->lists.count == 0) {
         return NULL;
+    }
+    const uint32_t expected = cache->lists.items[cache->last].next;
+    const plim_known_list *next = &cache->lists.items[expected];
+    if (next->length <= available && memcmp(next->bytes, at, next->length) == 0) {
+        return found(cache, expected, ret_length);
     }
     const size_t reach = available < LENGTH_MAX ? available : LENGTH_MAX;
     size_t searched = 0;
@@ -58,8 +71,7 @@ plim_array *plim_list_cache_find(const plim_list_cache *cache, const uint8_t *at
         uint64_t hash = 0;
         const uint32_t id = find_exact(cache, at, searched, &hash);
         if (id != PLIM_INTERN_ABSENT) {
-            *ret_length = searched;
-            return cache->lists.items[id].items;
+            return found(cache, id, ret_length);
         }
     }
     return NULL;
@@ -87,7 +99,7 @@ void plim_list_cache_learn(plim_list_cache *cache, const uint8_t *bytes, size_t 
         return;
     }
     const uint8_t *copy = (const uint8_t *)plim_arena_copy(&cache->arena, bytes, length);
-    const plim_known_list list = { copy, length, items };
+    const plim_known_list list = { .bytes = copy, .length = length, .items = items };
     uint32_t id = 0;
     /* A cache that gets no memory is still right, but half an entry would not be. */
     if (copy == NULL || !PLIM_VEC_PUSH(cache->arena.mem, &cache->lists, list) ||

@@ -7,7 +7,8 @@
  *
  * How long a list's bytes are is not known before they are run. But each list ends in the byte of
  * APPENDS, and no list's bytes are the beginning of another's (they are a prefix code), so it is
- * enough to try the first few places where that byte stands.
+ * enough to try the first few places where that byte stands. Before that, the list that came next
+ * the last time is tried: programs that train do the same thing at every step.
  */
 #ifndef PLIMSOLL_PICKLE_LIST_CACHE_H
 #define PLIMSOLL_PICKLE_LIST_CACHE_H
@@ -20,20 +21,22 @@ typedef struct plim_known_list {
     const uint8_t *bytes; /* behind MARK, with the APPENDS */
     size_t length;
     plim_array *items;
+    uint32_t next; /* the list that followed this one last time */
 } plim_known_list;
 
 typedef struct plim_list_cache {
     plim_arena arena;
     PLIM_VEC(plim_known_list) lists;
     plim_intern index;
-    bool is_off; /* a memo entry was written twice: bytes no longer say what a list holds */
+    uint32_t last; /* the list found last */
+    bool is_off;   /* a memo entry was written twice: bytes no longer say what a list holds */
 } plim_list_cache;
 
 void plim_list_cache_init(plim_list_cache *cache, const plim_mem *mem);
 void plim_list_cache_deinit(plim_list_cache *cache);
 
 /* The items of the known list that starts at `at`, and its length; NULL when none is known. */
-plim_array *plim_list_cache_find(const plim_list_cache *cache, const uint8_t *at, size_t available,
+plim_array *plim_list_cache_find(plim_list_cache *cache, const uint8_t *at, size_t available,
                                  size_t *ret_length);
 
 /* Remember that these bytes gave these items, if they are memo reads and nothing else. */
