@@ -26,6 +26,7 @@ static const rule rules[] = {
     { ".hpp$", PLIM_FRAME_NATIVE },
     { ".c$", PLIM_FRAME_NATIVE },
     { ".s$", PLIM_FRAME_NATIVE },
+    { ".o$", PLIM_FRAME_NATIVE },
     { ".so$", PLIM_FRAME_NATIVE },
     { ".so.", PLIM_FRAME_NATIVE }, /* libc.so.6 */
     { "^/<frozen *", PLIM_FRAME_PYTHON },

@@ -202,6 +202,6 @@ plim_status plim_judge_truncation(const plim_device_history *device, plim_free_h
     }
     facts->truncated = because != NULL;
     facts->truncated_because = because;
-    facts->late_start = !facts->truncated && facts->start_live_count > 0;
+    facts->late_start = !facts->truncated && count > 0 && facts->start_live_count > 0;
     return PLIM_OK;
 }

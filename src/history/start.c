@@ -92,11 +92,10 @@ static bool know_pending(plim_start *start, const plim_block *block, uint32_t ev
         bsearch(&event, start->allocations.items, start->lifetimes.start_frees.count,
                 sizeof *start->allocations.items, compare_ended);
     PLIM_ASSERT(allocation != NULL);
-    if (allocation->has_block) {
-        return true; /* two blocks at one address: the first counts */
+    if (!allocation->has_block || block->bytes < allocation->block_bytes) {
+        allocation->block_bytes = block->bytes; /* of two at one address as in settle_known() */
     }
     allocation->has_block = true;
-    allocation->block_bytes = block->bytes;
     return push_known(start, block, event);
 }
 
