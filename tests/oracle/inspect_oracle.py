@@ -89,6 +89,10 @@ def integer(value, default=0):
     return int(value) if isinstance(value, (int, float)) else default
 
 
+def optional_integer(record, key):
+    return None if record.get(key) is None else integer(record[key])
+
+
 def frames_of(record):
     """A record's stack as a tuple of (filename, line, name), innermost first."""
     return tuple(
@@ -320,7 +324,7 @@ def inspect_device(device, events, segments, end_action, divisions):
             ),
             "reserved_bytes": max(peak_reserved, 0),
             "event": peak_index,
-            "time_us": events[peak_index].get("time_us") if peak_index >= 0 else None,
+            "time_us": optional_integer(events[peak_index], "time_us") if peak_index >= 0 else None,
             "live_count": len(live),
             "by_stack": group_by_stack(live),
         },
@@ -328,7 +332,7 @@ def inspect_device(device, events, segments, end_action, divisions):
             {
                 "event": index,
                 "requested_bytes": integer(event.get("size")),
-                "device_free_bytes": event.get("device_free"),
+                "device_free_bytes": optional_integer(event, "device_free"),
                 "live_requested_bytes": before[index],
             }
             for index, event in enumerate(events)
@@ -434,6 +438,17 @@ def differences(expected, actual, skip=()):
     ]
 
 
+def only_file(stdout):
+    """The figures of the one file that an inspect/1 document is about."""
+    try:
+        files = json.loads(stdout)["files"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"stdout is no inspect/1 document: {error!r}") from error
+    if len(files) != 1:
+        raise ValueError(f"stdout is about {len(files)} files")
+    return files[0]
+
+
 def compare_file(plimsoll, path, skip=()):
     """Differences between this oracle and a plimsoll binary on one file."""
     expected, _ = inspect(load(path))
@@ -441,9 +456,9 @@ def compare_file(plimsoll, path, skip=()):
     if run.returncode != 0:
         return [f"exit status {run.returncode}: {run.stderr.decode(errors='replace').strip()}"]
     try:
-        return differences(expected, json.loads(run.stdout)["files"][0], skip)
+        return differences(expected, only_file(run.stdout), skip)
     except ValueError as error:
-        return [f"stdout is no JSON: {error}"]
+        return [str(error)]
 
 
 def compare_files(plimsoll, paths):

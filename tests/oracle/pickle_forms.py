@@ -311,7 +311,7 @@ def hostile_pickles(snapshot):
         after(b"\x80\x02N)", b"\x81.", "newobj-without-class", [], "NEWOBJ"),
         after(b"\x80\x04N)}", b"\x92.", "newobj-ex", [], "NEWOBJ_EX"),
         after(b"\x80\x02}}", b"b.", "build", [], "BUILD"),
-        after(b"", b"Pmodel.0\n.", "persid", [], "PERSID"),
+        after(b"\x80\x02", b"Pmodel.0\n.", "persid", [], "PERSID"),
         after(b"\x80\x02X\x07\0\0\0storage", b"Q.", "binpersid", [], "BINPERSID"),
         after(b"\x80\x02", b"\x82\x01)R.", "ext1", [], "EXT1"),
         after(b"\x80\x02", b"\x83\x01\x02)R.", "ext2", [], "EXT2"),

@@ -17,7 +17,7 @@ import shutil
 import subprocess
 import sys
 
-from inspect_oracle import differences
+from inspect_oracle import differences, only_file
 from running import run_measured
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -46,9 +46,9 @@ def complaints_about_line(run, case):
 
 def complaints_about_figures(run, case):
     try:
-        figures = json.loads(run.stdout)
+        figures = only_file(run.stdout)
     except ValueError as error:
-        yield f"stdout is no JSON: {error}"
+        yield str(error)
         return
     yield from differences(case["expected"], figures, case.get("skip", ()))
 
