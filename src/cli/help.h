@@ -18,8 +18,8 @@ typedef struct plim_help {
     const char *closing;         /* exit statuses and such */
 } plim_help;
 
-/* Keys that every command's options begin with. */
-enum { PLIM_OPTION_HELP = 0x100, PLIM_OPTION_USAGE, PLIM_OPTION_FIRST };
+/* Keys of the options that every command has, and the first for its own: beyond characters. */
+enum { PLIM_OPTION_HELP = 'h', PLIM_OPTION_USAGE = 0x100, PLIM_OPTION_FIRST };
 
 /** Print it; returns the exit status. */
 int plim_help_print(const char *who, const plim_help *help);

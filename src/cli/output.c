@@ -76,10 +76,11 @@ int plim_output_page(const char *who, const plim_text *page)
 
 int plim_output_finish(const char *who)
 {
-    errno = 0;
-    const bool failed = fflush(stdout) != 0;
-    const int code = errno;
-    if (failed || ferror(stdout) != 0) {
+    int code = ferror(stdout) != 0 ? errno : 0; /* of the write that failed just before */
+    if (fflush(stdout) != 0) {
+        code = errno;
+    }
+    if (ferror(stdout) != 0) {
         plim_say(who, "cannot write standard output: %s",
                  code != 0 ? strerror(code) : "an earlier write failed");
         return PLIM_EXIT_FAILED;

@@ -66,6 +66,23 @@ static void write_head(const plim_page *page, const plim_device_inspection *devi
     write_actions(page, device);
 }
 
+/* What the share of reserved memory that is unused amounts to. */
+static const char *judge(double unused)
+{
+    if (unused < 0.0) {
+        return "the file contradicts itself";
+    }
+    return unused < LITTLE_UNUSED ? "hardly any unused"
+           : unused < MUCH_UNUSED ? "some unused"
+                                  : "much unused";
+}
+
+/* "18.6%"; nothing where contradictions make it negative. */
+static plim_short_text share_text(double unused)
+{
+    return unused < 0.0 ? (plim_short_text){ "-" } : plim_format_percent(unused);
+}
+
 /* The answer in one sentence: how much, and how much more was reserved for it. */
 static void write_answer(const plim_page *page, const plim_device_inspection *device)
 {
@@ -75,9 +92,6 @@ static void write_answer(const plim_page *page, const plim_device_inspection *de
     const uint64_t reserved_bytes =
         has_peak ? device->peak.reserved_bytes : device->end.reserved_bytes;
     const double unused = has_peak ? device->peak.fragmentation : device->end.fragmentation;
-    const char *words = unused < LITTLE_UNUSED ? "hardly any unused"
-                        : unused < MUCH_UNUSED ? "some unused"
-                                               : "much unused";
     plim_text_append_char(page->out, '\n');
     plim_line line = plim_line_begin(page->out, page->style, 0);
     plim_line_add(&line, PLIM_TONE_PLAIN, has_peak ? "Peak " : "In use ");
@@ -89,8 +103,12 @@ static void write_answer(const plim_page *page, const plim_device_inspection *de
     plim_line_add(&line, PLIM_TONE_PLAIN, ", out of ");
     plim_line_add(&line, PLIM_TONE_HEADING, plim_format_bytes(reserved_bytes).text);
     plim_line_add(&line, PLIM_TONE_PLAIN, " reserved: ");
-    plim_line_format(&line, unused < MUCH_UNUSED ? PLIM_TONE_PLAIN : PLIM_TONE_WARN, "%s (%s)",
-                     words, plim_format_percent(unused).text);
+    const bool is_fine = unused >= 0.0 && unused < MUCH_UNUSED;
+    plim_line_add(&line, is_fine ? PLIM_TONE_PLAIN : PLIM_TONE_WARN, judge(unused));
+    if (unused >= 0.0) {
+        plim_line_format(&line, is_fine ? PLIM_TONE_PLAIN : PLIM_TONE_WARN, " (%s)",
+                         plim_format_percent(unused).text);
+    }
     plim_line_end(&line);
 }
 
@@ -114,6 +132,16 @@ static uint64_t count_stackable(const plim_device_inspection *device)
     return count;
 }
 
+static bool knows_any_stack(const plim_moment *moment)
+{
+    for (size_t i = 0; i < moment->group_count; i++) {
+        if (moment->groups[i].stack != PLIM_NONE) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* What the recording lacks, and what that means for the figures below. */
 static void write_missing(const plim_page *page, const plim_device_inspection *device)
 {
@@ -134,7 +162,9 @@ static void write_missing(const plim_page *page, const plim_device_inspection *d
     }
     const uint64_t stackable = count_stackable(device);
     if (device->events_without_stack > 0 && device->events_without_stack >= stackable) {
-        warn(page, "No stacks were recorded: who allocated what cannot be told.");
+        warn(page, knows_any_stack(&device->peak)
+                       ? "No event has a stack; only blocks that stood at the end do."
+                       : "No stacks were recorded: who allocated what cannot be told.");
     } else if (device->events_without_stack > 0) {
         snprintf(words, sizeof words, "%s of %s alloc and free events have no stack.",
                  plim_format_count(device->events_without_stack).text,
@@ -256,7 +286,7 @@ static void add_unused(plim_table *table, uint64_t allocated_bytes, uint64_t res
     plim_table_format(table, PLIM_TONE_PLAIN, "%s",
                       plim_format_bytes(minus(reserved_bytes, allocated_bytes)).text);
     plim_table_add(table, fragmentation >= MUCH_UNUSED ? PLIM_TONE_WARN : PLIM_TONE_PLAIN,
-                   plim_format_percent(fragmentation).text);
+                   share_text(fragmentation).text);
 }
 
 static void add_moment(plim_table *table, const plim_page *page,
@@ -363,13 +393,14 @@ static void add_pool(plim_table *table, const plim_pool_state *pool, bool shows_
         plim_table_format(table, PLIM_TONE_PLAIN, pool->stream < 1024 ? "%" PRIu64 : "%#" PRIx64,
                           pool->stream);
     }
-    const char *size_class = pool->is_large ? "large" : "small";
-    const char *expandable = pool->is_expandable ? ", expandable" : "";
+    const char *name = pool->is_large        ? pool->is_expandable ? "large expandable" : "large"
+                       : pool->is_expandable ? "small expandable"
+                                             : "small";
     if (pool->pool[0] == 0 && pool->pool[1] == 0) {
-        plim_table_format(table, PLIM_TONE_PLAIN, "%s%s", size_class, expandable);
-    } else {
-        plim_table_format(table, PLIM_TONE_PLAIN, "%s%s, private %" PRIu64 ".%" PRIu64, size_class,
-                          expandable, pool->pool[0], pool->pool[1]);
+        plim_table_add(table, PLIM_TONE_PLAIN, name);
+    } else { /* a private pool, its id as PyTorch writes it */
+        plim_table_format(table, PLIM_TONE_PLAIN, "%s (%" PRIu64 ",%" PRIu64 ")", name,
+                          pool->pool[0], pool->pool[1]);
     }
     add_pool_figures(table, &pool->state, shows_pending);
 }

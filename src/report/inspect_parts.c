@@ -26,16 +26,29 @@
 #define FRAME_INDENT  6u
 #define CALLERS_SHOWN 3u
 
-/* A frame goes through `scratch`: its text may hold any bytes, zeros too. */
-static void add_frame(const plim_page *page, plim_line *line, plim_text *scratch, plim_tone tone,
-                      uint32_t frame)
+/* One composition while it is drawn. */
+typedef struct drawing {
+    const plim_page *page;
+    plim_text scratch;    /* a frame's text, which may hold any bytes, zeros too */
+    uint64_t total_bytes; /* a full bar */
+    bool marks_before;    /* say what is older than the recording: not where all of it is */
+} drawing;
+
+/* The frame's text, in the scratch until the next call. */
+static void make_frame(drawing *draw, uint32_t frame)
 {
-    plim_text_reset(scratch);
-    plim_frame_text_add(scratch, page->file->history, frame, page->view->full_paths);
-    plim_line_add_bytes(line, tone, plim_text_string(scratch), scratch->length);
-    if (scratch->status == PLIM_OUT_OF_HOST_MEMORY) { /* PLIM_LIMIT: no line is that long */
+    const plim_page *page = draw->page;
+    plim_text_reset(&draw->scratch);
+    plim_frame_text_add(&draw->scratch, page->file->history, frame, page->view->full_paths);
+    if (draw->scratch.status == PLIM_OUT_OF_HOST_MEMORY) { /* PLIM_LIMIT: no line is that long */
         page->out->status = PLIM_OUT_OF_HOST_MEMORY;
     }
+}
+
+static void add_frame(drawing *draw, plim_line *line, plim_tone tone, uint32_t frame)
+{
+    make_frame(draw, frame);
+    plim_line_add_bytes(line, tone, plim_text_string(&draw->scratch), draw->scratch.length);
 }
 
 static plim_tone frame_tone(const plim_page *page, uint32_t frame)
@@ -43,20 +56,21 @@ static plim_tone frame_tone(const plim_page *page, uint32_t frame)
     return plim_stack_frame_is_user(page->file->history, frame) ? PLIM_TONE_USER : PLIM_TONE_FAINT;
 }
 
-static void add_label(const plim_page *page, plim_line *line, plim_text *scratch,
-                      const plim_part *part)
+static void add_label(drawing *draw, plim_line *line, const plim_part *part)
 {
-    const plim_history *history = page->file->history;
-    const uint32_t frame = plim_stack_label_frame(history, part->group);
+    const plim_stack_group *group = part->group;
+    const uint32_t frame = plim_stack_label_frame(draw->page->file->history, group);
+    const bool is_before = group->before_recording && draw->marks_before;
     if (frame == PLIM_NONE) {
-        plim_line_add(line, PLIM_TONE_FAINT, plim_stack_missing_text(part->group));
+        plim_line_add(line, PLIM_TONE_FAINT,
+                      is_before ? "(from before the recording)" : "(no stack recorded)");
         return;
     }
-    if (part->group->stack_of_free) {
+    if (group->stack_of_free) {
         plim_line_add(line, PLIM_TONE_FAINT, "freed at ");
     }
-    add_frame(page, line, scratch, frame_tone(page, frame), frame);
-    if (part->group->before_recording) {
+    add_frame(draw, line, frame_tone(draw->page, frame), frame);
+    if (is_before) {
         plim_line_add(line, PLIM_TONE_FAINT, " (from before)");
     } else if (part->group_count > 1) {
         plim_line_format(line, PLIM_TONE_FAINT, " (%s)",
@@ -64,12 +78,11 @@ static void add_label(const plim_page *page, plim_line *line, plim_text *scratch
     }
 }
 
-static void add_description(const plim_page *page, plim_line *line, plim_text *scratch,
-                            const plim_part *part)
+static void add_description(drawing *draw, plim_line *line, const plim_part *part)
 {
     switch (part->kind) {
     case PLIM_PART_STACKS:
-        add_label(page, line, scratch, part);
+        add_label(draw, line, part);
         break;
     case PLIM_PART_OTHERS:
         plim_line_format(line, PLIM_TONE_PLAIN, "%s more",
@@ -87,9 +100,10 @@ static void add_description(const plim_page *page, plim_line *line, plim_text *s
     }
 }
 
-static void write_part(const plim_page *page, plim_text *scratch, const plim_part *part,
-                       uint64_t total_bytes)
+static void write_part(drawing *draw, const plim_part *part)
 {
+    const plim_page *page = draw->page;
+    const uint64_t total_bytes = draw->total_bytes;
     const bool is_free = part->kind == PLIM_PART_FREE;
     const double share = total_bytes > 0 ? (double)part->bytes / (double)total_bytes : 0.0;
     plim_line line = plim_line_begin(page->out, page->style, INDENT);
@@ -109,39 +123,42 @@ static void write_part(const plim_page *page, plim_text *scratch, const plim_par
         plim_line_add_cell(&line, PLIM_TONE_FAINT, count, COUNT_COLUMNS, PLIM_ALIGN_RIGHT);
     }
     plim_line_to(&line, LABEL_COLUMN);
-    add_description(page, &line, scratch, part);
+    add_description(draw, &line, part);
     plim_line_end(&line);
 }
 
 /* One line: who called the line that speaks for the stack. */
-static void write_callers(const plim_page *page, plim_text *scratch, const plim_part *part)
+static void write_callers(drawing *draw, const plim_part *part)
 {
     uint32_t places[PLIM_STACK_CONTEXT_MAX];
-    const plim_history *history = page->file->history;
-    const uint32_t count = plim_stack_callers(history, part->group, CALLERS_SHOWN, places);
+    const plim_page *page = draw->page;
+    const uint32_t count =
+        plim_stack_callers(page->file->history, part->group, CALLERS_SHOWN, places);
     if (count == 0) {
         return;
     }
-    const plim_stack stack = plim_history_stack(history, part->group->stack);
+    const plim_stack stack = plim_history_stack(page->file->history, part->group->stack);
+    const char *from = plim_style_glyphs(page->style)->from;
     plim_line line = plim_line_begin(page->out, page->style, LABEL_COLUMN);
     for (uint32_t i = 0; i < count; i++) {
-        plim_text_reset(scratch);
-        plim_frame_text_add(scratch, history, stack.frames[places[i]], page->view->full_paths);
+        make_frame(draw, stack.frames[places[i]]);
+        const char *text = plim_text_string(&draw->scratch);
+        const uint32_t needed =
+            plim_style_columns(page->style, text) + plim_style_columns(page->style, from) + 2;
         /* The first caller is cut if it must be; more are named only where they fit. */
-        const uint32_t needed = plim_style_columns(page->style, plim_text_string(scratch)) + 3;
         if (i > 0 && needed > plim_line_left(&line)) {
             break;
         }
-        plim_line_format(&line, PLIM_TONE_FAINT, "%s%s ", i > 0 ? " " : "",
-                         plim_style_glyphs(page->style)->from);
-        add_frame(page, &line, scratch, PLIM_TONE_FAINT, stack.frames[places[i]]);
+        plim_line_format(&line, PLIM_TONE_FAINT, "%s%s ", i > 0 ? " " : "", from);
+        plim_line_add_bytes(&line, PLIM_TONE_FAINT, text, draw->scratch.length);
     }
     plim_line_end(&line);
 }
 
 /* The frames asked for, a line each, innermost first; the window contains the label. */
-static void write_frames(const plim_page *page, plim_text *scratch, const plim_part *part)
+static void write_frames(drawing *draw, const plim_part *part)
 {
+    const plim_page *page = draw->page;
     const plim_history *history = page->file->history;
     const plim_stack stack = plim_history_stack(history, part->group->stack);
     const uint32_t label = plim_stack_label_place(history, part->group);
@@ -152,7 +169,7 @@ static void write_frames(const plim_page *page, plim_text *scratch, const plim_p
     first = first > stack.frame_count - shown ? stack.frame_count - shown : first;
     for (uint32_t i = first; i < first + shown; i++) {
         plim_line line = plim_line_begin(page->out, page->style, FRAME_INDENT);
-        add_frame(page, &line, scratch, frame_tone(page, stack.frames[i]), stack.frames[i]);
+        add_frame(draw, &line, frame_tone(page, stack.frames[i]), stack.frames[i]);
         plim_line_end(&line);
     }
     if (shown < stack.frame_count) {
@@ -181,20 +198,22 @@ void plim_page_parts(const plim_page *page, const plim_moment *moment, const cha
              plim_format_bytes(moment->reserved_bytes).text);
     plim_page_heading(page, heading);
 
-    plim_text scratch;
-    plim_text_init(&scratch, page->mem, PLIM_PAGE_SCRATCH_BYTES_MAX);
+    drawing draw = { .page = page,
+                     .total_bytes = whole.total_bytes,
+                     .marks_before = moment->event >= 0 };
+    plim_text_init(&draw.scratch, page->mem, PLIM_PAGE_SCRATCH_BYTES_MAX);
     for (size_t i = 0; i < whole.part_count; i++) {
         const plim_part *part = &whole.parts[i];
-        write_part(page, &scratch, part, whole.total_bytes);
+        write_part(&draw, part);
         if (part->kind != PLIM_PART_STACKS) {
             continue;
         }
         if (view->frames > 0) {
-            write_frames(page, &scratch, part);
+            write_frames(&draw, part);
         } else if (!view->no_callers) {
-            write_callers(page, &scratch, part);
+            write_callers(&draw, part);
         }
     }
-    plim_text_deinit(&scratch);
+    plim_text_deinit(&draw.scratch);
     plim_composition_deinit(&whole);
 }

@@ -21,9 +21,16 @@ static const char *const machinery[] = {
     "c10::StorageImpl",
 };
 
-/* What names the operation in a stack without Python: autograd's threads have only these. */
-static const char *const operations[] = { "torch::autograd::generated::", "AccumulateGrad::apply",
-                                          "at::_ops::" };
+/* What names the operation in a stack without Python, as those of autograd's threads: two pieces
+ * that a frame's name has in this order. The first rule that any frame meets decides. */
+static const struct {
+    const char *first;
+    const char *then;
+} operations[] = {
+    { "torch::autograd::generated::", "::apply" }, /* MmBackward0::apply */
+    { "AccumulateGrad::apply", "" },
+    { "at::_ops::", "" },
+};
 
 static const char *name_of(const plim_history *history, uint32_t frame)
 {
@@ -52,11 +59,12 @@ static bool is_machinery(const char *name)
     return false;
 }
 
-/* The first frame whose name has `part`, or PLIM_NONE. */
-static uint32_t find_name(const plim_history *history, plim_stack stack, const char *part)
+/* The innermost frame that meets a rule, or PLIM_NONE. */
+static uint32_t find_operation(const plim_history *history, plim_stack stack, size_t rule)
 {
     for (uint32_t i = 0; i < stack.frame_count; i++) {
-        if (strstr(name_of(history, stack.frames[i]), part) != NULL) {
+        const char *found = strstr(name_of(history, stack.frames[i]), operations[rule].first);
+        if (found != NULL && strstr(found, operations[rule].then) != NULL) {
             return i;
         }
     }
@@ -71,7 +79,7 @@ static uint32_t label_without_user(const plim_history *history, plim_stack stack
         }
     }
     for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
-        const uint32_t found = find_name(history, stack, operations[i]);
+        const uint32_t found = find_operation(history, stack, i);
         if (found != PLIM_NONE) {
             return found;
         }
@@ -132,12 +140,4 @@ uint32_t plim_stack_callers(const plim_history *history, const plim_stack_group 
     const plim_stack stack = plim_history_stack(history, group->stack);
     const uint32_t found = collect_callers(history, stack, label, true, most, places);
     return found > 0 ? found : collect_callers(history, stack, label, false, most, places);
-}
-
-const char *plim_stack_missing_text(const plim_stack_group *group)
-{
-    if (group->before_recording) {
-        return "(from before the recording)";
-    }
-    return "(no stack recorded)";
 }

@@ -31,7 +31,4 @@ bool plim_stack_frame_is_user(const plim_history *history, uint32_t frame);
 uint32_t plim_stack_callers(const plim_history *history, const plim_stack_group *group,
                             uint32_t most, uint32_t *places);
 
-/** What stands in place of a label when a group has no stack. */
-const char *plim_stack_missing_text(const plim_stack_group *group);
-
 #endif

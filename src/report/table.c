@@ -9,10 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define GAP 2u /* columns between columns */
+#define GAP        2u /* columns between columns */
+#define GAP_NARROW 1u /* where the page is too narrow for more */
 
 typedef struct table_widths {
     uint32_t columns[PLIM_TABLE_COLUMNS_MAX];
+    uint32_t gap;
     uint32_t total; /* gaps included */
 } table_widths;
 
@@ -50,7 +52,7 @@ void plim_table_format(plim_table *table, plim_tone tone, const char *format, ..
 
 static table_widths measure(const plim_table *table, const plim_style *style)
 {
-    table_widths widths = { .total = (table->column_count - 1) * GAP };
+    table_widths widths = { .gap = GAP, .total = (table->column_count - 1) * GAP };
     for (uint32_t i = 0; i < table->column_count; i++) {
         widths.columns[i] = plim_style_columns(style, table->columns[i].title);
     }
@@ -67,10 +69,14 @@ static table_widths measure(const plim_table *table, const plim_style *style)
     return widths;
 }
 
-/* Takes what is too much from the last column of words, down to its title. */
+/* Takes what is too much from the gaps, then from the last columns of words. */
 static void squeeze(const plim_table *table, const plim_style *style, uint32_t room,
                     table_widths *widths)
 {
+    if (widths->total > room) {
+        widths->gap = GAP_NARROW;
+        widths->total -= (table->column_count - 1) * (GAP - GAP_NARROW);
+    }
     for (uint32_t i = table->column_count; i > 0 && widths->total > room; i--) {
         if (table->columns[i - 1].align == PLIM_ALIGN_RIGHT) {
             continue;
@@ -90,7 +96,7 @@ static void add_cell(const plim_table *table, plim_line *line, const table_width
 {
     uint32_t start = line->indent;
     for (uint32_t i = 0; i < column; i++) {
-        start += widths->columns[i] + GAP;
+        start += widths->columns[i] + widths->gap;
     }
     const plim_align align = table->columns[column].align;
     const bool is_last = column + 1 == table->column_count;
