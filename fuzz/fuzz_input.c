@@ -11,6 +11,7 @@
 /* A few hundred bytes can hold gigabytes of zeros; reading on would only take time. */
 #define BYTES_MAX ((uint64_t)4 << 20)
 
+/* NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 typedef struct outcome {
@@ -46,6 +47,7 @@ static outcome read_in_steps(const uint8_t *data, size_t size, size_t wanted)
     return result;
 }
 
+/* NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0) {

@@ -7,8 +7,10 @@
 #include <stddef.h>
 #include <string.h>
 
+/* NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char text[256] = { 0 };

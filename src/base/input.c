@@ -69,7 +69,7 @@ static void set_name(plim_input *input, const char *path)
     snprintf(input->name, NAME_BYTES, "...%s", tail);
 }
 
-/* ---- where bytes come from -------------------------------------------------------------- */
+/* --- where bytes come from --- */
 
 static plim_status fail_system(const plim_input *input, const char *doing, int code,
                                plim_error *err)
@@ -150,7 +150,7 @@ static plim_status open_file(plim_input *input, const char *path, plim_error *er
     return PLIM_OK;
 }
 
-/* ---- the window -------------------------------------------------------------------------- */
+/* --- the window --- */
 
 static size_t room_behind_window(const plim_input *input)
 {
@@ -265,7 +265,7 @@ plim_status plim_input_refill(plim_input *input, size_t consumed, size_t wanted,
     return PLIM_OK;
 }
 
-/* ---- opening ------------------------------------------------------------------------------ */
+/* --- opening --- */
 
 static const plim_codec *recognise(const uint8_t *data, size_t length)
 {
@@ -381,7 +381,7 @@ plim_status plim_input_open_memory(const void *data, size_t bytes, const plim_me
     return PLIM_OK;
 }
 
-/* ---- facts, and the end -------------------------------------------------------------------- */
+/* --- facts, and the end --- */
 
 const char *plim_input_name(const plim_input *input)
 {

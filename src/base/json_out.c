@@ -13,7 +13,7 @@
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
-/* ---- bytes ------------------------------------------------------------------------------- */
+/* --- bytes --- */
 
 static void flush(plim_json *json)
 {
@@ -51,7 +51,7 @@ static void put_line_break(plim_json *json)
     }
 }
 
-/* ---- structure ---------------------------------------------------------------------------- */
+/* --- structure --- */
 
 void plim_json_init(plim_json *json, plim_sink sink, unsigned style)
 {
@@ -142,7 +142,7 @@ void plim_json_end_array(plim_json *json)
     end_level(json, false, "]");
 }
 
-/* ---- strings ------------------------------------------------------------------------------- */
+/* --- strings --- */
 
 typedef struct utf8_piece {
     size_t length; /* bytes to go on by, at least 1 */
@@ -279,7 +279,7 @@ void plim_json_string(plim_json *json, const char *string)
     plim_json_string_bytes(json, string, strlen(string));
 }
 
-/* ---- numbers and words ---------------------------------------------------------------------- */
+/* --- numbers and words --- */
 
 void plim_json_u64(plim_json *json, uint64_t value)
 {
@@ -346,8 +346,7 @@ void plim_json_null(plim_json *json)
     put_string(json, "null");
 }
 
-/* ---- members, and the end ---------------------------------------------------------------------
- */
+/* --- members, and the end --- */
 
 void plim_json_member_string(plim_json *json, const char *key, const char *string)
 {

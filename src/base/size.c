@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- reading ------------------------------------------------------------------------------- */
+/* --- reading --- */
 
 /* What fits 64 bits; even of the largest unit, 2^60 bytes, more would not make half a byte. */
 #define FRACTION_DIGITS_MAX 19
@@ -150,7 +150,7 @@ plim_status plim_size_parse(const char *text, uint64_t *ret_bytes, plim_error *e
     return PLIM_OK;
 }
 
-/* ---- writing ------------------------------------------------------------------------------- */
+/* --- writing --- */
 
 /* value / unit to the nearest 1/scale, halves up, times scale. */
 static uint64_t scaled(uint64_t value, uint64_t unit, uint64_t scale)

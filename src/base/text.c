@@ -77,16 +77,16 @@ void plim_text_append_format(plim_text *text, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    va_list again;
-    va_copy(again, arguments);
     const int length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
     PLIM_ASSERT(length >= 0); /* only a format of our own could be that wrong */
-    if (length > 0 && make_room(text, (size_t)length)) {
-        vsnprintf(text->data + text->length, (size_t)length + 1, format, again);
-        text->length += (size_t)length;
+    if (length == 0 || !make_room(text, (size_t)length)) {
+        return;
     }
-    va_end(again);
+    va_start(arguments, format);
+    vsnprintf(text->data + text->length, (size_t)length + 1, format, arguments);
+    va_end(arguments);
+    text->length += (size_t)length;
 }
 
 const char *plim_text_string(const plim_text *text)

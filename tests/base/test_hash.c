@@ -52,7 +52,7 @@ static void regular_numbers_spread_over_the_low_bits(void)
     for (unsigned shift = 0; shift <= 40; shift += 4) {
         T_CASE("multiples of 2^%u", shift);
         uint32_t counts[64] = { 0 };
-        for (uint64_t i = 0; i < 64 * 256; i++) {
+        for (uint64_t i = 0; i < UINT64_C(64) * 256; i++) {
             counts[plim_hash_u64(i << shift, key) & 63]++;
         }
         for (size_t i = 0; i < T_COUNT(counts); i++) {

@@ -17,7 +17,7 @@
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)
 
-/* ---- bytes to read --------------------------------------------------------------------------- */
+/* --- bytes to read --- */
 
 typedef struct bytes {
     uint8_t *data;
@@ -92,7 +92,7 @@ static bytes zeros(size_t length)
     return result;
 }
 
-/* ---- ways in --------------------------------------------------------------------------------- */
+/* --- ways in --- */
 
 typedef enum way { FROM_MEMORY, FROM_FILE, FROM_PIPE, FROM_SLOW_PIPE, FROM_STDIN, WAY_COUNT } way;
 
@@ -201,8 +201,7 @@ static void close_way(opened *self)
     }
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* --- reading --- */
 
 /* Reads all of it in random steps and compares every window with what it should be. */
 static void expect_content(plim_input *input, bytes plain, size_t wanted_max)
@@ -245,7 +244,9 @@ typedef enum form {
 
 static const char *const form_names[] = { "plain", "gzip",        "gzip members",  "gzip padded",
                                           "zstd",  "zstd frames", "zstd skippable" };
-static const char *const compressions[] = { NULL, "gzip", "gzip", "gzip", "zstd", "zstd", "zstd" };
+static const char *const compressions[] = {
+    "none", "gzip", "gzip", "gzip", "zstd", "zstd", "zstd"
+};
 
 /* `plain` as a file would hold it. */
 static bytes in_form(form what, bytes plain)
@@ -274,36 +275,39 @@ static bytes in_form(form what, bytes plain)
     }
 }
 
+/* One file, one way in: `content` holds `plain`. */
+static void expect_plain(way how, form what, bytes content, bytes plain, size_t wanted_max)
+{
+    T_CASE("%zu bytes, %s, %s", plain.length, form_names[what], way_names[how]);
+    t_mem heap;
+    t_mem_init(&heap);
+    opened o;
+    plim_error err;
+    if (open_way(&o, how, content, &heap.mem, &err) != PLIM_OK) {
+        fail_msg("%s", err.message);
+    }
+    const char *compression = plim_input_compression(o.input);
+    T_EQ_STR(compression != NULL ? compression : "none", compressions[what]);
+    const bool is_sized = how != FROM_PIPE && how != FROM_SLOW_PIPE;
+    T_EQ_U64(plim_input_total_bytes(o.input), is_sized ? content.length : 0);
+    expect_content(o.input, plain, wanted_max);
+    T_EQ_U64(plim_input_done_bytes(o.input), content.length);
+    close_way(&o);
+    T_EQ_U64(heap.live_bytes, 0);
+}
+
 static void the_same_bytes_come_in_every_way(void)
 {
     static const struct {
         size_t length;
         size_t wanted_max;
-    } cases[] = {
-        { 1, 3 }, { 3, 10 }, { 5000, 100 }, { 700000, 300 * 1024 }, { 1500000, 1000000 }
-    };
+    } cases[] = { { 1, 3 }, { 3, 10 }, { 5000, 100 }, { 700000, 300000 }, { 1500000, 1000000 } };
     for (size_t i = 0; i < T_COUNT(cases); i++) {
         const bytes plain = random_letters(cases[i].length);
         for (unsigned what = 0; what < FORM_COUNT; what++) {
             const bytes content = in_form((form)what, plain);
             for (unsigned how = 0; how < WAY_COUNT; how++) {
-                T_CASE("%zu bytes, %s, %s", cases[i].length, form_names[what], way_names[how]);
-                t_mem heap;
-                t_mem_init(&heap);
-                opened o;
-                plim_error err;
-                if (open_way(&o, (way)how, content, &heap.mem, &err) != PLIM_OK) {
-                    fail_msg("%s", err.message);
-                }
-                const char *compression = plim_input_compression(o.input);
-                T_TRUE((compression == NULL) == (compressions[what] == NULL));
-                T_TRUE(compression == NULL || strcmp(compression, compressions[what]) == 0);
-                const bool is_sized = how != FROM_PIPE && how != FROM_SLOW_PIPE;
-                T_EQ_U64(plim_input_total_bytes(o.input), is_sized ? content.length : 0);
-                expect_content(o.input, plain, cases[i].wanted_max);
-                T_EQ_U64(plim_input_done_bytes(o.input), content.length);
-                close_way(&o);
-                T_EQ_U64(heap.live_bytes, 0);
+                expect_plain((way)how, (form)what, content, plain, cases[i].wanted_max);
             }
             free(content.data);
         }
@@ -311,8 +315,7 @@ static void the_same_bytes_come_in_every_way(void)
     }
 }
 
-/* ---- refusals
- * ------------------------------------------------------------------------------------ */
+/* --- refusals --- */
 
 /* What becomes of `content`: its status, with the error, and how many bytes came before it. */
 static plim_status read_all(const plim_mem *mem, bytes content, size_t *ret_length, plim_error *err)
@@ -395,43 +398,75 @@ static void a_long_path_is_named_by_its_end(void)
     T_NOT_NULL(strstr(err.message, "/file.pickle\": No such file or directory"));
 }
 
+typedef struct damage {
+    const char *name;
+    bytes content; /* freed when it has been tried */
+    size_t keep;   /* cut to so many bytes, 0: all */
+    size_t spoil;  /* this byte, 0: none */
+    plim_status status;
+    uint64_t offset_min;
+    uint64_t offset_max;
+    size_t delivered; /* at least */
+    const char *words;
+} damage;
+
+static void expect_damage(const damage *d)
+{
+    T_CASE("%s", d->name);
+    bytes content = d->content;
+    if (d->keep > 0) {
+        content.length = d->keep;
+    }
+    if (d->spoil > 0) {
+        content.data[d->spoil] ^= 0x55;
+    }
+    t_mem heap;
+    t_mem_init(&heap);
+    size_t delivered = 0;
+    plim_error err;
+    T_EQ_U64(read_all(&heap.mem, content, &delivered, &err), d->status);
+    T_TRUE(err.offset >= d->offset_min);
+    T_TRUE(err.offset <= d->offset_max);
+    T_TRUE(delivered >= d->delivered);
+    if (strstr(err.message, d->words) == NULL) {
+        fail_msg("%s", err.message);
+    }
+    T_EQ_U64(heap.live_bytes, 0);
+    free(content.data);
+}
+
+static bytes copy_of(bytes original)
+{
+    return literal((const char *)original.data, original.length);
+}
+
 static void damaged_data_is_told_with_its_place(void)
 {
     const bytes plain = random_letters(300000);
     const bytes none = zeros(0);
     const bytes gzip = gzipped(plain);
     const bytes zstd = zstandard(plain);
-    struct {
-        const char *name;
-        bytes content;
-        size_t keep;  /* cut to so many bytes, 0: all */
-        size_t spoil; /* this byte, 0: none */
-        plim_status status;
-        uint64_t offset_min;
-        uint64_t offset_max;
-        size_t delivered; /* at least */
-        const char *words;
-    } cases[] = {
-        { "no bytes", none, 0, 0, PLIM_CORRUPT, 0, 0, 0, "\"memory\" is empty" },
+    const damage cases[] = {
+        { "no bytes", copy_of(none), 0, 0, PLIM_CORRUPT, 0, 0, 0, "\"memory\" is empty" },
         { "gzip of nothing", gzipped(none), 0, 0, PLIM_CORRUPT, 0, 0, 0,
           "is empty once decompressed" },
         { "zstd of nothing", zstandard(none), 0, 0, PLIM_CORRUPT, 0, 0, 0,
           "is empty once decompressed" },
-        { "gzip, its header cut", gzip, 5, 0, PLIM_CORRUPT, 5, 5, 0, "is cut off" },
-        { "gzip, its middle cut", gzip, gzip.length / 2, 0, PLIM_CORRUPT, gzip.length / 2,
+        { "gzip, its header cut", copy_of(gzip), 5, 0, PLIM_CORRUPT, 5, 5, 0, "is cut off" },
+        { "gzip, its middle cut", copy_of(gzip), gzip.length / 2, 0, PLIM_CORRUPT, gzip.length / 2,
           gzip.length / 2, 100000, "is cut off" },
-        { "gzip, its checksum cut", gzip, gzip.length - 6, 0, PLIM_CORRUPT, gzip.length - 6,
-          gzip.length - 6, 300000, "is cut off" },
-        { "gzip, a bad checksum", gzip, 0, gzip.length - 7, PLIM_CORRUPT, gzip.length - 8,
+        { "gzip, its checksum cut", copy_of(gzip), gzip.length - 6, 0, PLIM_CORRUPT,
+          gzip.length - 6, gzip.length - 6, 300000, "is cut off" },
+        { "gzip, a bad checksum", copy_of(gzip), 0, gzip.length - 7, PLIM_CORRUPT, gzip.length - 8,
           gzip.length, 300000, "incorrect data check" },
-        { "gzip, an unknown method", gzip, 0, 2, PLIM_CORRUPT, 0, 4, 0,
+        { "gzip, an unknown method", copy_of(gzip), 0, 2, PLIM_CORRUPT, 0, 4, 0,
           "unknown compression method" },
         { "gzip, then text", joined(gzipped(plain), literal("\0\0\0oops", 7)), 0, 0, PLIM_CORRUPT,
           gzip.length + 3, gzip.length + 3, 262144, "something that is not gzip behind" },
-        { "zstd, its header cut", zstd, 6, 0, PLIM_CORRUPT, 0, 6, 0, "is cut off" },
-        { "zstd, its middle cut", zstd, zstd.length / 2, 0, PLIM_CORRUPT, zstd.length / 2,
+        { "zstd, its header cut", copy_of(zstd), 6, 0, PLIM_CORRUPT, 0, 6, 0, "is cut off" },
+        { "zstd, its middle cut", copy_of(zstd), zstd.length / 2, 0, PLIM_CORRUPT, zstd.length / 2,
           zstd.length / 2, 100000, "is cut off" },
-        { "zstd, a bad checksum", zstd, 0, zstd.length - 2, PLIM_CORRUPT, zstd.length - 8,
+        { "zstd, a bad checksum", copy_of(zstd), 0, zstd.length - 2, PLIM_CORRUPT, zstd.length - 8,
           zstd.length, 262144, "checksum" },
         { "zstd, then text", joined(zstandard(plain), literal("oops, text", 10)), 0, 0,
           PLIM_CORRUPT, zstd.length, zstd.length, 262144, "something that is not zstd behind" },
@@ -439,31 +474,7 @@ static void damaged_data_is_told_with_its_place(void)
           PLIM_LIMIT, 0, 9, 0, "window above 128 MiB; pipe it through zstd -dc --long=31" },
     };
     for (size_t i = 0; i < T_COUNT(cases); i++) {
-        T_CASE("%s", cases[i].name);
-        bytes content = literal((const char *)cases[i].content.data, cases[i].content.length);
-        if (cases[i].keep > 0) {
-            content.length = cases[i].keep;
-        }
-        if (cases[i].spoil > 0) {
-            content.data[cases[i].spoil] ^= 0x55;
-        }
-        t_mem heap;
-        t_mem_init(&heap);
-        size_t delivered = 0;
-        plim_error err;
-        T_EQ_U64(read_all(&heap.mem, content, &delivered, &err), cases[i].status);
-        T_TRUE(err.offset >= cases[i].offset_min);
-        T_TRUE(err.offset <= cases[i].offset_max);
-        T_TRUE(delivered >= cases[i].delivered);
-        if (strstr(err.message, cases[i].words) == NULL) {
-            fail_msg("%s", err.message);
-        }
-        T_EQ_U64(heap.live_bytes, 0);
-        free(content.data);
-        if (cases[i].content.data != gzip.data && cases[i].content.data != zstd.data &&
-            cases[i].content.data != none.data) {
-            free(cases[i].content.data);
-        }
+        expect_damage(&cases[i]);
     }
     free(plain.data);
     free(none.data);
@@ -493,8 +504,7 @@ static void no_cut_and_no_flipped_bit_goes_unnoticed(void)
     free(plain.data);
 }
 
-/* ---- memory and time
- * -------------------------------------------------------------------------------- */
+/* --- memory and time --- */
 
 static void what_a_caller_wants_costs_nothing_until_it_arrives(void)
 {
