@@ -8,6 +8,7 @@
 another folder and an old one stays usable.
 """
 
+import ctypes
 import hashlib
 import os
 import pathlib
@@ -76,6 +77,20 @@ def variables(gpu, capacity, devices, trace):
     # cuDNN's graph interface is not modelled; without this, attention on capability 9.0
     # and 10.0 would go there first. With it, PyTorch's own flash attention runs.
     result.setdefault("TORCH_CUDNN_SDPA_DEPRIORITIZED", "1")
-    # One folder for byte code less, and none beside the scenarios.
+    # Two recordings of one program should agree; the order of sets decides who is freed first.
+    result.setdefault("PYTHONHASHSEED", "0")
+    # No byte code beside the scenarios.
     result["PYTHONDONTWRITEBYTECODE"] = "1"
     return result
+
+
+ADDR_NO_RANDOMIZE = 0x0040000  # personality(2)
+
+
+def steady():
+    """Turn off address randomisation for this process and what it starts.
+
+    PyTorch keeps sets of pointers, and frees what is in them in the order of addresses: the
+    autocast cache, for one. Where this is not permitted, recordings differ in such details.
+    """
+    ctypes.CDLL(None).personality(ADDR_NO_RANDOMIZE)

@@ -7,7 +7,7 @@ HEAD = """# Recordings
 Real snapshots, written by PyTorch's own allocator in programs that ran without a GPU: see
 [tools/record](../../../tools/record/README.md). PyTorch {version}, CUDA 13.0 build, Python
 {python}. This page is written by `tools/record/record all`, which makes all of them again;
-times, and so the bytes of the files, then differ, the facts below do not.
+times, and so the bytes of the files, then differ, events and addresses do not.
 
 Only file names of frames were renamed, so that no machine's folders are in them. All were
 recorded with `context="all"` (the default) and `stacks="python"`, except where it says so.
@@ -35,7 +35,7 @@ def line(facts):
 def capacity_of(scenario):
     from recorder.catalogue import GIB
 
-    memory = f"{scenario.capacity // GIB} GiB" if scenario.capacity else "80 GiB"
+    memory = f"{scenario.capacity // GIB} GiB" if scenario.capacity else "all of its memory"
     return f"{scenario.devices} x {scenario.gpu}, {memory}"
 
 

@@ -1,11 +1,13 @@
 /*
- * stub.h - functions that do nothing and return 0, "success" in all of these libraries.
+ * stub.h - functions that do nothing. Most return 0, "success" in all of these libraries.
  *
- *   PLIM_STANDIN_STUB(name)     a default: nobody has looked at it
- *   PLIM_STANDIN_NOTHING(name)  looked at, and doing nothing is right
+ *   PLIM_STANDIN_STUB(name)            a default: nobody has looked at it
+ *   PLIM_STANDIN_REFUSAL(name, status) a default that fails: it is asked for a number,
+ *                                      and callers would use what they find otherwise
+ *   PLIM_STANDIN_NOTHING(name)         looked at, and doing nothing is right
  *
  * generate_stubs.py writes a file per vendor library that is a list of the first
- * kind; the second stands in hand-written files. Two properties carry them:
+ * two kinds; the third stands in hand-written files. Two properties carry them:
  *
  * - A default is weak: a hand-written function of the same name wins when the
  *   library is linked, so nobody keeps a list of what is hand-written.
@@ -19,13 +21,15 @@
 #include "core/trace.h"
 
 /* Says so once in the trace, because a default may be a gap. */
-#define PLIM_STANDIN_STUB(name)                                         \
-    long name(void);                                                    \
-    __attribute__((weak)) long name(void)                               \
-    {                                                                   \
-        static atomic_bool seen;                                        \
-        plim_standin_trace_default(PLIM_STANDIN_LIBRARY, #name, &seen); \
-        return 0;                                                       \
+#define PLIM_STANDIN_STUB(name) PLIM_STANDIN_REFUSAL(name, 0)
+
+#define PLIM_STANDIN_REFUSAL(name, status)                                      \
+    long name(void);                                                            \
+    __attribute__((weak)) long name(void)                                       \
+    {                                                                           \
+        static atomic_bool seen;                                                \
+        plim_standin_trace_default(PLIM_STANDIN_LIBRARY, #name, status, &seen); \
+        return status;                                                          \
     }
 
 #define PLIM_STANDIN_NOTHING(name) \

@@ -27,9 +27,11 @@ void plim_standin_trace(const char *format, ...)
     (void)fprintf(stderr, "standin: %s\n", line);
 }
 
-void plim_standin_trace_default(const char *library, const char *function, atomic_bool *seen)
+void plim_standin_trace_default(const char *library, const char *function, int status,
+                                atomic_bool *seen)
 {
     if (!atomic_exchange(seen, true)) {
-        plim_standin_trace("%s: %s: default, does nothing and returns 0", library, function);
+        plim_standin_trace("%s: %s: default, does nothing and returns %d", library, function,
+                           status);
     }
 }

@@ -19,7 +19,11 @@
 /* One line on stderr, "standin: " before it, if tracing is on. */
 void plim_standin_trace(const char *format, ...) PLIM_STANDIN_PRINTF(1, 2);
 
-/* A default stand-in was called. `seen` is its own, zero at first: one line per function. */
-void plim_standin_trace_default(const char *library, const char *function, atomic_bool *seen);
+/*
+ * A default stand-in was called and will return `status`. `seen` is its own, false
+ * at first: one line per function.
+ */
+void plim_standin_trace_default(const char *library, const char *function, int status,
+                                atomic_bool *seen);
 
 #endif
