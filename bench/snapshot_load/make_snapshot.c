@@ -61,8 +61,9 @@ typedef struct snapshot_job {
     snapshot_options options;
     uint64_t event_count; /* of the first run, then the limit of the second */
     uint64_t byte_estimate;
-    uint64_t live_bytes, live_bytes_peak;
-    uint64_t events_at_peak; /* how many events had happened */
+    uint64_t live_bytes, live_blocks;
+    uint64_t live_bytes_peak, live_blocks_peak; /* at the first moment that most bytes were live */
+    uint64_t events_at_peak;                    /* how many events had happened by then */
     snapshot_steps steps;
     survivor *survivors; /* by context */
     size_t survivor_count;
@@ -101,11 +102,14 @@ static bool count_event(void *ctx, const training_event *event)
     job->event_count++;
     if (event->action == TRAINING_ALLOC) {
         job->live_bytes += event->bytes;
+        job->live_blocks++;
     } else if (event->action == TRAINING_FREE_REQUESTED) {
         job->live_bytes -= event->bytes;
+        job->live_blocks--;
     }
     if (job->live_bytes > job->live_bytes_peak) {
         job->live_bytes_peak = job->live_bytes;
+        job->live_blocks_peak = job->live_blocks;
         job->events_at_peak = job->event_count;
     }
     job->byte_estimate += EVENT_BYTES;
@@ -529,13 +533,24 @@ static snapshot_options parse(int argc, char **argv)
 
 static void print_figures(const snapshot_job *job, const block_pool *memory)
 {
-    printf("{\"events\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"segments\":%zu,"
-           "\"reserved_bytes_end\":%" PRIu64 ",\"live_bytes_end\":%" PRIu64 ","
-           "\"live_bytes_peak\":%" PRIu64 ",\"events_at_peak\":%" PRIu64 ","
-           "\"live_blocks_end\":%zu,\"steps\":%zu}\n",
-           job->event_count, job->pickler->written_bytes, memory->segment_count,
-           memory->reserved_bytes, job->live_bytes, job->live_bytes_peak, job->events_at_peak,
-           job->survivor_count, job->steps.start_count);
+    const struct {
+        const char *name;
+        uint64_t value;
+    } figures[] = { { "events", job->event_count },
+                    { "bytes", job->pickler->written_bytes },
+                    { "steps", job->steps.start_count },
+                    { "segments", memory->segment_count },
+                    { "reserved_bytes_end", memory->reserved_bytes },
+                    { "live_bytes_end", job->live_bytes },
+                    { "live_blocks_end", job->live_blocks },
+                    { "live_bytes_peak", job->live_bytes_peak },
+                    { "live_blocks_peak", job->live_blocks_peak },
+                    { "events_at_peak", job->events_at_peak } };
+
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        printf("%s\"%s\":%" PRIu64, i == 0 ? "{" : ",", figures[i].name, figures[i].value);
+    }
+    printf("}\n");
 }
 
 int main(int argc, char **argv)
