@@ -266,6 +266,10 @@ static plim_status open_container_of(writer *w, plim_value value, plim_kind kind
     } else if (kind == PLIM_KIND_FROZENSET || open.count >= LONG_TUPLE_ITEMS) {
         put_opcode(w, PLIM_OP_MARK);
     }
+    if (w->open.count >= PLIM_PICKLE_WRITE_DEPTH_MAX) {
+        return plim_fail(err, PLIM_LIMIT, "the value is nested more than %u deep",
+                         PLIM_PICKLE_WRITE_DEPTH_MAX);
+    }
     return PLIM_VEC_PUSH(w->mem, &w->open, open) ? PLIM_OK
                                                  : plim_fail_memory(err, "writing the pickle");
 }

@@ -30,15 +30,19 @@ typedef struct plim_pickle_write_options {
  * errors   PLIM_UNSUPPORTED         a bytearray (protocol 4 has none, and Python would write a
  *                                   call), a row (its dict is gone), what viewer_safe refuses
  *          PLIM_INVALID_ARGUMENT    an absent value
- *          PLIM_LIMIT               more objects than a memo can number, 2^32
+ *          PLIM_LIMIT               more objects than a memo can number, 2^32; nested deeper than
+ *                                   PLIM_PICKLE_WRITE_DEPTH_MAX
  *          PLIM_IO                  the sink took no more; whoever made it knows why
  *          PLIM_OUT_OF_HOST_MEMORY
  *          After an error the sink has a part of the pickle.
- * depth    nesting costs heap, never stack: there is no recursion
+ * depth    nesting costs heap, 32 bytes a level, never stack: there is no recursion
  * cycles   are fine. Tuples that lie on many cycles at once take, as in Python, up to the square
  *          of their number in bytes: bound the sink where values come from strangers
  */
 plim_status plim_pickle_write(plim_value root, const plim_pickle_write_options *options,
                               plim_sink sink, plim_error *err);
+
+/* Python itself gives up at some thousands. */
+#define PLIM_PICKLE_WRITE_DEPTH_MAX (1u << 22)
 
 #endif
