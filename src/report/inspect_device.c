@@ -408,10 +408,10 @@ static void add_pool(plim_table *table, const plim_pool_state *pool, bool shows_
 static void write_pools(const plim_page *page, const plim_device_inspection *device)
 {
     static const plim_table_column columns[] = {
-        { "stream", PLIM_ALIGN_LEFT },      { "pool", PLIM_ALIGN_LEFT },
+        { "stream", PLIM_ALIGN_PATH },      { "pool", PLIM_ALIGN_LEFT },
         { "segments", PLIM_ALIGN_RIGHT },   { "reserved", PLIM_ALIGN_RIGHT },
-        { "allocated", PLIM_ALIGN_RIGHT },  { "split off", PLIM_ALIGN_RIGHT },
-        { "releasable", PLIM_ALIGN_RIGHT }, { "largest free", PLIM_ALIGN_RIGHT },
+        { "allocated", PLIM_ALIGN_RIGHT },  { "split", PLIM_ALIGN_RIGHT },
+        { "releasable", PLIM_ALIGN_RIGHT }, { "largest", PLIM_ALIGN_RIGHT },
         { "pending", PLIM_ALIGN_RIGHT }, /* last, as it may be left out */
     };
     const uint32_t column_count = (uint32_t)(sizeof columns / sizeof columns[0]);

@@ -82,14 +82,15 @@ void plim_page_oom(const plim_page *page, const plim_device_inspection *device,
 
     plim_line line = plim_line_begin(page->out, page->style, 0);
     plim_line_add(&line, PLIM_TONE_BAD, "Out of memory");
-    plim_line_format(&line, PLIM_TONE_PLAIN, " at event %s%s%s: asked for ",
-                     plim_format_count(oom->event).text, when[0] != '\0' ? ", " : "", when);
+    plim_line_add(&line, PLIM_TONE_PLAIN, ": asked for ");
     plim_line_add(&line, PLIM_TONE_HEADING, plim_format_bytes(oom->requested_bytes).text);
     if (oom->has_device_free) {
-        plim_line_add(&line, PLIM_TONE_PLAIN, ", the device had ");
+        plim_line_add(&line, PLIM_TONE_PLAIN, ", ");
         plim_line_add(&line, PLIM_TONE_HEADING, plim_format_bytes(oom->device_free_bytes).text);
-        plim_line_add(&line, PLIM_TONE_PLAIN, " free");
+        plim_line_add(&line, PLIM_TONE_PLAIN, " were free");
     }
+    plim_line_format(&line, PLIM_TONE_FAINT, " (event %s%s%s)", plim_format_count(oom->event).text,
+                     when[0] != '\0' ? ", at " : "", when);
     plim_line_end(&line);
     plim_paragraph_write(page->out, page->style, 2, PLIM_TONE_PLAIN, "",
                          plim_oom_sentence(oom, sentence, sizeof sentence));

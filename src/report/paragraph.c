@@ -14,8 +14,9 @@ static size_t measure_line(const plim_style *style, const char *words, uint32_t 
 {
     size_t fits = strcspn(words, " ");
     while (words[fits] == ' ') {
-        const size_t next = fits + 1 + strcspn(words + fits + 1, " ");
-        if (plim_printable_columns(words, next, style->utf8) > columns) {
+        const size_t word = fits + strspn(words + fits, " ");
+        const size_t next = word + strcspn(words + word, " ");
+        if (words[word] == '\0' || plim_printable_columns(words, next, style->utf8) > columns) {
             break;
         }
         fits = next;

@@ -11,6 +11,7 @@
 
 #define GAP        2u /* columns between columns */
 #define GAP_NARROW 1u /* where the page is too narrow for more */
+#define STUMP      8u /* what words keep at least */
 
 typedef struct table_widths {
     uint32_t columns[PLIM_TABLE_COLUMNS_MAX];
@@ -69,25 +70,31 @@ static table_widths measure(const plim_table *table, const plim_style *style)
     return widths;
 }
 
-/* Takes what is too much from the gaps, then from the last columns of words. */
-static void squeeze(const plim_table *table, const plim_style *style, uint32_t room,
-                    table_widths *widths)
+/* Takes what is too much from the columns of one kind, the last first, down to a stump. */
+static void squeeze_columns(const plim_table *table, plim_align align, uint32_t room,
+                            table_widths *widths)
+{
+    for (uint32_t i = table->column_count; i > 0 && widths->total > room; i--) {
+        uint32_t *columns = &widths->columns[i - 1];
+        if (table->columns[i - 1].align != align || *columns <= STUMP) {
+            continue;
+        }
+        const uint32_t excess = widths->total - room;
+        const uint32_t spare = *columns - STUMP;
+        const uint32_t taken = excess < spare ? excess : spare;
+        *columns -= taken;
+        widths->total -= taken;
+    }
+}
+
+static void squeeze(const plim_table *table, uint32_t room, table_widths *widths)
 {
     if (widths->total > room) {
         widths->gap = GAP_NARROW;
         widths->total -= (table->column_count - 1) * (GAP - GAP_NARROW);
     }
-    for (uint32_t i = table->column_count; i > 0 && widths->total > room; i--) {
-        if (table->columns[i - 1].align == PLIM_ALIGN_RIGHT) {
-            continue;
-        }
-        const uint32_t least = plim_style_columns(style, table->columns[i - 1].title);
-        const uint32_t excess = widths->total - room;
-        const uint32_t spare = widths->columns[i - 1] - least;
-        const uint32_t taken = excess < spare ? excess : spare;
-        widths->columns[i - 1] -= taken;
-        widths->total -= taken;
-    }
+    squeeze_columns(table, PLIM_ALIGN_PATH, room, widths);
+    squeeze_columns(table, PLIM_ALIGN_LEFT, room, widths);
 }
 
 /* An empty cell writes nothing: no spaces at the end of lines. */
@@ -127,7 +134,7 @@ void plim_table_write(const plim_table *table, plim_text *out, const plim_style 
     PLIM_ASSERT(table->cell_count % table->column_count == 0);
     table_widths widths = measure(table, style);
     const uint32_t width = plim_style_width(style);
-    squeeze(table, style, width > indent ? width - indent : 0, &widths);
+    squeeze(table, width > indent ? width - indent : 0, &widths);
 
     plim_line line = plim_line_begin(out, style, indent);
     for (uint32_t i = 0; i < table->column_count; i++) {

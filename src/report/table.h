@@ -2,7 +2,7 @@
  * table.h - aligned columns: words to the left, numbers to the right.
  *
  * Cells are collected, then written at once, so that each column is as wide as its widest cell.
- * When the page is too narrow, gaps shrink, then columns that are not to the right, the last first.
+ * When the page is too narrow, gaps shrink, then paths, then words; numbers stay.
  */
 #ifndef PLIMSOLL_REPORT_TABLE_H
 #define PLIMSOLL_REPORT_TABLE_H
