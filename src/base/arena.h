@@ -33,7 +33,9 @@ void *plim_arena_alloc_chunk(plim_arena *arena, size_t bytes);
 static inline void *plim_arena_alloc(plim_arena *arena, size_t bytes)
 {
     const size_t rounded = (bytes + 7u) & ~(size_t)7u;
-    if (rounded < bytes || rounded > (size_t)(arena->end - arena->cursor)) {
+    /* `>=`: an arena without a chunk has no room even for nothing, and what is given is never NULL.
+     */
+    if (rounded < bytes || rounded >= (size_t)(arena->end - arena->cursor)) {
         return plim_arena_alloc_chunk(arena, bytes);
     }
     void *ptr = arena->cursor;

@@ -74,7 +74,7 @@ static void say_failure(const char *who, const plim_inspect_file *file)
     const plim_error *err = &file->error;
     const char *path = strcmp(file->path, "-") == 0 ? "standard input" : file->path;
     char place[40] = "";
-    if (err->offset != PLIM_NO_OFFSET && err->offset > 0) {
+    if (err->offset != PLIM_NO_OFFSET) {
         snprintf(place, sizeof place, " (at byte %" PRIu64 ")", err->offset);
     }
     const char *named = strstr(err->message, path); /* the input's own messages have it quoted */

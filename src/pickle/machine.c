@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SLICE_BYTES      ((size_t)4 << 20) /* limits and progress are looked at this often */
-#define MEMO_SPARSE_SPAN 65536u            /* a number this far beyond the memo goes to the map */
-#define FAST_BYTES       16                /* the longest opcode of run_fast(), rounded up */
+#define SLICE_BYTES    ((size_t)4 << 20) /* limits and progress are looked at this often */
+#define MEMO_DENSE_MIN 1024u             /* numbers below are always kept in the array */
+#define FAST_BYTES     16                /* the longest opcode of run_fast(), rounded up */
 
 uint64_t plim_machine_offset(const plim_machine *machine, const uint8_t *at)
 {
@@ -173,7 +173,7 @@ plim_status plim_machine_put(plim_machine *machine, uint64_t number, plim_error 
         machine->lists.is_off |= machine->memo.items[number].bits != 0;
         machine->memo_count += machine->memo.items[number].bits == 0;
         machine->memo.items[number] = value;
-    } else if (number - machine->memo.count < MEMO_SPARSE_SPAN) {
+    } else if (number < MEMO_DENSE_MIN + 4 * machine->memo_count) {
         while (done && machine->memo.count < number) {
             done = memo_append(machine, PLIM_VALUE_ABSENT);
         }

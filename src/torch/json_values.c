@@ -17,13 +17,15 @@
 #include <string.h>
 #include <yajl/yajl_parse.h>
 
-#define NUMBER_BYTES_MAX 400 /* a double's longest exact form has some 330 digits */
+#define CHUNK_BYTES      ((size_t)256 << 10) /* what yajl gets at a time */
+#define TOKEN_BYTES_MAX  ((size_t)32 << 20)  /* no string of a snapshot is nearly as long */
+#define NUMBER_BYTES_MAX 400                 /* a double's longest exact form has some 330 digits */
 
 /* In front of each block that yajl holds. */
 typedef struct held_block {
     struct held_block *previous;
     struct held_block *next;
-    size_t bytes;
+    size_t bytes;  /* behind this header */
     size_t unused; /* keeps what follows 16-aligned */
 } held_block;
 
@@ -31,6 +33,7 @@ typedef struct json_reader {
     plim_builder *builder;
     plim_error *err;
     plim_status status; /* of the first callback that failed */
+    uint64_t tokens;    /* callbacks so far */
     PLIM_VEC(plim_value) stack;
     PLIM_VEC(size_t) marks; /* stack heights where open containers begin */
     held_block held;        /* head of a ring */
@@ -64,12 +67,16 @@ static void release(void *ctx, void *ptr)
     plim_mem_free(reader->builder->mem, block, block->bytes + sizeof *block, 1);
 }
 
+/* yajl lets its buffers grow by a fixed amount; doubling keeps that from being quadratic. */
 static void *rehold(void *ctx, void *ptr, size_t bytes)
 {
-    void *fresh = hold(ctx, bytes);
+    const size_t old_bytes = ptr == NULL ? 0 : ((held_block *)ptr - 1)->bytes;
+    if (ptr != NULL && bytes <= old_bytes) {
+        return ptr;
+    }
+    void *fresh = hold(ctx, bytes < 2 * old_bytes ? 2 * old_bytes : bytes);
     if (ptr != NULL) {
-        const size_t old_bytes = ((held_block *)ptr - 1)->bytes;
-        memcpy(fresh, ptr, old_bytes < bytes ? old_bytes : bytes);
+        memcpy(fresh, ptr, old_bytes);
         release(ctx, ptr);
     }
     return fresh;
@@ -91,6 +98,7 @@ static int finish(json_reader *reader, plim_status status)
 
 static int push(json_reader *reader, bool made, plim_value value)
 {
+    reader->tokens++;
     if (!made || !PLIM_VEC_PUSH(reader->builder->mem, &reader->stack, value)) {
         return finish(reader, plim_fail_memory(reader->err, "reading the JSON"));
     }
@@ -147,6 +155,7 @@ static int on_string(void *ctx, const unsigned char *text, size_t bytes)
 static int on_start(void *ctx)
 {
     json_reader *reader = ctx;
+    reader->tokens++;
     if (!PLIM_VEC_PUSH(reader->builder->mem, &reader->marks, reader->stack.count)) {
         return finish(reader, plim_fail_memory(reader->err, "reading the JSON"));
     }
@@ -166,8 +175,7 @@ static int on_end(json_reader *reader, plim_kind kind)
                               reader->stack.count - height, reader->err);
     reader->stack.count = height;
     /* JSON has no names for values, so nothing but its parent will ever see the dict of a row. */
-    return status == PLIM_OK ? push(reader, true, plim_value_clean(value))
-                             : finish(reader, status);
+    return status == PLIM_OK ? push(reader, true, plim_value_clean(value)) : finish(reader, status);
 }
 
 static int on_end_map(void *ctx)
@@ -219,21 +227,31 @@ static plim_status explain(json_reader *reader, yajl_handle yajl, yajl_status ou
                         "cut off");
 }
 
+/*
+ * yajl reads a token that a chunk cuts again from its start, so a string of many chunks would take
+ * quadratic time: chunks without a token make the next one twice as long.
+ */
 static plim_status feed(json_reader *reader, plim_input *input, yajl_handle yajl,
                         const plim_pickle_options *options, plim_error *err)
 {
     size_t consumed = 0;
+    size_t chunk = CHUNK_BYTES;
     for (;;) {
         plim_window window;
-        PLIM_TRY(plim_input_refill(input, consumed, 1, &window, err));
+        PLIM_TRY(plim_input_refill(input, consumed, chunk, &window, err));
         const uint64_t offset = plim_input_offset(input);
         if (window.length == 0) {
             return explain(reader, yajl, yajl_complete_parse(yajl), offset, err);
         }
-        const size_t slice_max = (size_t)4 << 20; /* for progress and limits */
-        consumed = window.length < slice_max ? window.length : slice_max;
+        const uint64_t tokens_before = reader->tokens;
+        consumed = window.length < chunk ? window.length : chunk;
         PLIM_TRY(explain(reader, yajl, yajl_parse(yajl, window.data, consumed), offset, err));
         PLIM_TRY(check_memory(reader, offset + consumed, err));
+        chunk = reader->tokens == tokens_before ? 2 * chunk : CHUNK_BYTES;
+        if (chunk > TOKEN_BYTES_MAX) {
+            return plim_fail_at(err, PLIM_LIMIT, offset, "damaged JSON: %zu MiB without a value",
+                                TOKEN_BYTES_MAX >> 20);
+        }
         if (options != NULL && options->reading != NULL &&
             !options->reading(options->reading_ctx, input)) {
             return plim_fail(err, PLIM_CANCELLED, "stopped while reading");

@@ -34,7 +34,7 @@ static void pieces_keep_their_bytes_and_their_place(void)
     size_t total_bytes = 0;
     for (size_t i = 0; i < T_COUNT(pieces); i++) {
         piece *p = &pieces[i];
-        p->bytes = (size_t)t_random_bytes(1, 20000);
+        p->bytes = (size_t)t_random_bytes(0, 20000);
         p->fill = (unsigned char)t_random();
         p->data = plim_arena_alloc(&arena, p->bytes);
         T_NOT_NULL(p->data);
