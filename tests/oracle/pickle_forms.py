@@ -96,8 +96,8 @@ class Encoder:
         self.out.append(self.rng.choice(forms))
 
     def noise(self):
-        """Opcodes that leave the stack as it was."""
-        if self.rng.random() < 0.03:
+        """Opcodes that leave the stack as it was; never first, where they would hide a pickle."""
+        if self.out and self.rng.random() < 0.03:
             self.out.append(self.rng.choice([b"N0", b"N200", b"(NN1", b"(1"]))
 
     def value(self, value):
