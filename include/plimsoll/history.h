@@ -61,7 +61,10 @@ typedef enum plim_action {
     PLIM_ACTION_MAX = 255
 } plim_action;
 
-/* A place in a program. Indices are into strings; line 0 means unknown. */
+/*
+ * A place in a program: filename, name and line. Indices are into strings; line 0 means unknown.
+ * What torch.fx says of the place is that of the first frame met there.
+ */
 typedef struct plim_frame {
     uint32_t filename;
     uint32_t name;

@@ -75,17 +75,20 @@ plim_status plim_history_add_string(plim_history *history, const char *text, siz
     return PLIM_OK;
 }
 
+/* A frame is its place in the program: what torch.fx adds is kept from the first one met. */
+#define FRAME_KEY_BYTES offsetof(plim_frame, fx)
+
 static bool frame_equal(const void *table, uint32_t id, const void *wanted)
 {
-    return memcmp(&((const plim_history *)table)->frames.items[id], wanted, sizeof(plim_frame)) ==
-           0;
+    const plim_frame *row = &((const plim_history *)table)->frames.items[id];
+    return memcmp(row, wanted, FRAME_KEY_BYTES) == 0;
 }
 
 plim_status plim_history_add_frame(plim_history *history, const plim_frame *frame,
                                    uint32_t *ret_frame, plim_error *err)
 {
-    _Static_assert(sizeof(plim_frame) == 16, "frames are compared as bytes: no padding");
-    const uint64_t hash = plim_hash_bytes(frame, sizeof *frame, history->frame_index.key);
+    _Static_assert(FRAME_KEY_BYTES == 12, "frames are compared as bytes: no padding");
+    const uint64_t hash = plim_hash_bytes(frame, FRAME_KEY_BYTES, history->frame_index.key);
     uint32_t id = plim_intern_find(&history->frame_index, hash, frame_equal, history, frame);
     if (id == PLIM_INTERN_ABSENT && (!PLIM_VEC_PUSH(history->mem, &history->frames, *frame) ||
                                      !plim_intern_add(&history->frame_index, hash, &id))) {
