@@ -33,7 +33,7 @@ typedef struct work {
     uint32_t bins_max;
 } work;
 
-static void tell_start(const plim_live_set *at_start, plim_device_inspection *facts)
+static void tell_start(const plim_live_totals *at_start, plim_device_inspection *facts)
 {
     facts->start_requested_bytes = plim_total_bytes(at_start->requested);
     facts->start_live_count = at_start->live_count;
@@ -60,7 +60,7 @@ static plim_status walk_device(work *job, const plim_device_history *device,
 {
     plim_live_set set;
     plim_live_set_init(&set, device, start, &job->rounding);
-    tell_start(&set, facts);
+    tell_start(&set.now, facts);
     plim_walk walk = { 0 };
     if (!make_room(&walk, job, device, facts->oom_count)) {
         return plim_fail_memory(err, "inspecting the history");

@@ -11,20 +11,22 @@ void plim_live_set_init(plim_live_set *set, const plim_device_history *device,
     *set = (plim_live_set){ .device = device,
                             .start = start,
                             .rounding = rounding,
-                            .reserved = start->undone.reserved,
-                            .live_count = start->allocations.count,
+                            .now = { .reserved = start->undone.reserved,
+                                     .live_count = start->allocations.count },
                             .shortfalls_left = start->undone.shortfalls.count };
     for (size_t i = 0; i < start->allocations.count; i++) {
         const plim_start_allocation *const allocation = &start->allocations.items[i];
-        set->requested += allocation->requested_bytes;
-        set->allocated += allocation->has_block ? allocation->block_bytes
-                                                : plim_round(rounding, allocation->requested_bytes);
-        set->guessed_count += !allocation->has_block;
+        set->now.requested += allocation->requested_bytes;
+        set->now.allocated += allocation->has_block
+                                  ? allocation->block_bytes
+                                  : plim_round(rounding, allocation->requested_bytes);
+        set->now.guessed_count += !allocation->has_block;
     }
     for (size_t i = 0; i < start->pending.count; i++) {
         const plim_start_pending *const pending = &start->pending.items[i];
-        set->pending += pending->has_block ? pending->bytes : plim_round(rounding, pending->bytes);
-        set->guessed_count += !pending->has_block;
+        set->now.pending +=
+            pending->has_block ? pending->bytes : plim_round(rounding, pending->bytes);
+        set->now.guessed_count += !pending->has_block;
     }
 }
 
@@ -49,18 +51,18 @@ static uint64_t ended_bytes(const plim_live_set *set, uint32_t end)
 static void complete(plim_live_set *set, uint64_t requested)
 {
     /* No completed block stands at the end, so none of their sizes is known. */
-    set->pending -= plim_round(set->rounding, requested);
-    set->guessed_count--;
+    set->now.pending -= plim_round(set->rounding, requested);
+    set->now.guessed_count--;
 }
 
 static void take_displaced(plim_live_set *set, uint32_t displaced)
 {
     if (set->device->events.action[displaced] == PLIM_ALLOC) {
         const uint64_t requested = set->device->events.size[displaced];
-        set->requested -= requested;
-        set->allocated -= plim_round(set->rounding, requested);
-        set->live_count--;
-        set->guessed_count--;
+        set->now.requested -= requested;
+        set->now.allocated -= plim_round(set->rounding, requested);
+        set->now.live_count--;
+        set->now.guessed_count--;
     } else {
         complete(set, ended_bytes(set, displaced));
     }
@@ -75,10 +77,10 @@ static void take_alloc(plim_live_set *set, uint32_t event)
     }
     const uint64_t requested = set->device->events.size[event];
     bool is_known = false;
-    set->allocated += block_bytes(set, event, requested, &is_known);
-    set->requested += requested;
-    set->live_count++;
-    set->guessed_count += !is_known;
+    set->now.allocated += block_bytes(set, event, requested, &is_known);
+    set->now.requested += requested;
+    set->now.live_count++;
+    set->now.guessed_count += !is_known;
 }
 
 static void take_end(plim_live_set *set, uint32_t event)
@@ -96,15 +98,15 @@ static void take_end(plim_live_set *set, uint32_t event)
     }
     bool is_known = false;
     const uint64_t block = block_bytes(set, event, requested, &is_known);
-    PLIM_ASSERT_DEBUG(set->live_count > 0);
-    set->requested -= requested;
-    set->allocated -= block;
-    set->live_count--;
+    PLIM_ASSERT_DEBUG(set->now.live_count > 0);
+    set->now.requested -= requested;
+    set->now.allocated -= block;
+    set->now.live_count--;
     /* Where nothing is ever completed, only a block that is pending at the end stays. */
     if (lifetimes->halves.requested && (lifetimes->halves.completed || is_known)) {
-        set->pending += block;
+        set->now.pending += block;
     } else {
-        set->guessed_count -= !is_known;
+        set->now.guessed_count -= !is_known;
     }
 }
 
@@ -124,7 +126,7 @@ static void take_segment(plim_live_set *set, uint32_t event, bool is_more)
 {
     uint64_t bytes = set->device->events.size[event];
     if (!is_more) {
-        set->reserved = plim_total_less(set->reserved, bytes);
+        set->now.reserved = plim_total_less(set->now.reserved, bytes);
         return;
     }
     const size_t left = set->shortfalls_left;
@@ -132,7 +134,7 @@ static void take_segment(plim_live_set *set, uint32_t event, bool is_more)
         bytes -= set->start->undone.shortfalls.items[left - 1].bytes;
         set->shortfalls_left--;
     }
-    set->reserved += bytes;
+    set->now.reserved += bytes;
 }
 
 void plim_live_set_take(plim_live_set *set, uint32_t event)

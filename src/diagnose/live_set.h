@@ -12,15 +12,17 @@
 #include "diagnose/rounding.h"
 #include "history/start.h"
 
-typedef struct plim_live_set {
-    /* After the events taken so far: */
+typedef struct plim_live_totals {
     plim_total requested; /* bytes of live allocations */
     plim_total allocated; /* bytes of their blocks */
     plim_total pending;   /* bytes of blocks whose free is requested and not completed */
     plim_total reserved;  /* bytes of segments */
     uint64_t live_count;
     uint64_t guessed_count; /* live or pending blocks whose size is only the rounding rule's */
+} plim_live_totals;
 
+typedef struct plim_live_set {
+    plim_live_totals now; /* after the events taken so far */
     const plim_device_history *device;
     const plim_start *start;
     const plim_rounding *rounding;

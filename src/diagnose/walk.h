@@ -25,7 +25,4 @@ void plim_walk_plan_bins(plim_walk *walk, uint64_t event_count, uint32_t bins_ma
 /* `set` is at the start; afterwards it is at the end. */
 void plim_walk_events(plim_walk *walk, plim_live_set *set);
 
-/* The totals of the set as a moment after `event`; -1 for the start. */
-plim_moment plim_moment_of(const plim_live_set *set, int64_t event);
-
 #endif

@@ -1,43 +1,81 @@
 /*
- * lifetimes.c - one pass over the events with a map from addresses to what is there.
+ * lifetimes.c - one pass over the events with a table of addresses.
  *
- * The state of an address is two numbers in the 64 bits of a map's value: the event that
- * allocated what is live there (low half) and the free_requested that awaits its completion
- * (high half), each plus one, 0 for none. At most one of them is set, because an alloc ends what
- * was pending at its address: the allocator cannot have handed out what it did not get back.
+ * A slot of the table is four bytes: the event that last changed what is at an address. The
+ * address itself is read from that event, and so is the state: after an alloc something is live,
+ * after a free_requested something is pending, after a free_completed nothing is there. Half a
+ * cache line then tells all of eight addresses, where keys and states in the table itself took
+ * four lines, and a trace that never uses an address twice stays affordable.
+ *
+ * Events that contradict what is there leave it alone, but for an alloc, which ends what was live
+ * or pending at its address: the allocator cannot have handed out what it did not get back.
  */
 #include "history/lifetimes.h"
 
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/hash.h"
 
 #include <string.h>
 
-#define UNTOUCHED (UINT32_MAX - 1) /* in place of a pending event: none so far named the address \
-                                    */
-#define FRESH ((uint64_t)UNTOUCHED << 32)
-_Static_assert(FRESH != PLIM_MAP_ABSENT, "a state is a value of the map");
-_Static_assert(PLIM_MATCHED_EVENTS_MAX < UNTOUCHED, "no event is the mark");
+#define SLOTS_MIN ((size_t)256)
 
-typedef struct place {
-    uint32_t live;    /* event + 1, or 0 */
-    uint32_t pending; /* event + 1, 0, or UNTOUCHED */
-} place;
+/* --- the table --- */
 
-static place unpack(uint64_t value)
+/* The slot of `addr`, or the empty one where it would go. */
+static uint32_t *find(const plim_address_table *table, const plim_events *events, plim_addr addr)
 {
-    return (place){ .live = (uint32_t)value, .pending = (uint32_t)(value >> 32) };
+    size_t i = (size_t)plim_hash_u64(addr, table->hash_key) & table->mask;
+    while (table->slots[i] != 0 && events->addr[table->slots[i] - 1] != addr) {
+        i = (i + 1) & table->mask;
+    }
+    return &table->slots[i];
 }
 
-static uint64_t pack(uint32_t live, uint32_t pending)
+static bool grow(plim_lifetimes *lifetimes)
 {
-    return (uint64_t)pending << 32 | live;
+    plim_address_table *const table = &lifetimes->addresses;
+    const size_t old_count = table->slots == NULL ? 0 : table->mask + 1;
+    const size_t new_count = old_count == 0 ? SLOTS_MIN : old_count * 2;
+    uint32_t *const slots = plim_mem_alloc_zeroed(lifetimes->mem, new_count, sizeof *slots);
+    if (slots == NULL) {
+        return false;
+    }
+    uint32_t *const old = table->slots;
+    table->slots = slots;
+    table->mask = new_count - 1;
+    for (size_t i = 0; i < old_count; i++) {
+        if (old[i] != 0) {
+            *find(table, lifetimes->events, lifetimes->events->addr[old[i] - 1]) = old[i];
+        }
+    }
+    plim_mem_free(lifetimes->mem, old, old_count, sizeof *old);
+    return true;
 }
 
-static bool is_event(uint32_t pending)
+static bool has_room(const plim_address_table *table)
 {
-    return pending != 0 && pending != UNTOUCHED;
+    return table->slots != NULL && (table->count + 1) * 8 <= (table->mask + 1) * 5;
 }
+
+/* What the event of a slot left there. */
+static plim_address_end end_of(const plim_lifetimes *lifetimes, uint32_t slot)
+{
+    if (slot == 0) {
+        return (plim_address_end){ PLIM_ADDRESS_UNTOUCHED, PLIM_NONE };
+    }
+    const uint32_t event = slot - 1;
+    const uint8_t action = lifetimes->events->action[event];
+    if (action == PLIM_ALLOC) {
+        return (plim_address_end){ PLIM_ADDRESS_LIVE, event };
+    }
+    if (action == PLIM_FREE_REQUESTED) {
+        return (plim_address_end){ PLIM_ADDRESS_PENDING, event };
+    }
+    return (plim_address_end){ PLIM_ADDRESS_FREE, PLIM_NONE };
+}
+
+/* --- the three actions; each says whether there was memory --- */
 
 static bool displace(plim_lifetimes *lifetimes, uint32_t event, uint32_t displaced)
 {
@@ -45,78 +83,81 @@ static bool displace(plim_lifetimes *lifetimes, uint32_t event, uint32_t displac
     return PLIM_VEC_PUSH(lifetimes->mem, &lifetimes->displacements, displacement);
 }
 
-static bool match_alloc(plim_lifetimes *lifetimes, uint32_t event, uint64_t *value)
+static bool match_alloc(plim_lifetimes *lifetimes, uint32_t event, uint32_t *slot)
 {
-    const place there = unpack(*value);
-    *value = pack(event + 1, 0);
-    if (there.live != 0) {
+    const plim_address_end there = end_of(lifetimes, *slot);
+    *slot = event + 1;
+    if (there.fate == PLIM_ADDRESS_LIVE) {
         lifetimes->allocs_over_live++;
-        lifetimes->partner[there.live - 1] = event;
-        return displace(lifetimes, event, there.live - 1);
+        lifetimes->partner[there.event] = event;
+        return displace(lifetimes, event, there.event);
     }
     lifetimes->live_count_end++;
     /* A file that never completes a free says nothing by not completing this one. */
-    if (is_event(there.pending) && lifetimes->halves.completed) {
-        return displace(lifetimes, event, there.pending - 1);
+    if (there.fate == PLIM_ADDRESS_PENDING && lifetimes->halves.completed) {
+        return displace(lifetimes, event, there.event);
     }
     return true;
 }
 
-static bool match_end(plim_lifetimes *lifetimes, const plim_events *events, uint32_t event,
-                      uint64_t *value)
+static bool match_end(plim_lifetimes *lifetimes, uint32_t event, uint32_t *slot)
 {
-    const place there = unpack(*value);
-    const uint32_t pending = lifetimes->halves.requested ? event + 1 : 0;
-    if (there.live != 0) {
-        const uint32_t alloc = there.live - 1;
-        lifetimes->partner[alloc] = event;
-        lifetimes->partner[event] = alloc;
+    const plim_address_end there = end_of(lifetimes, *slot);
+    if (there.fate == PLIM_ADDRESS_LIVE) {
+        const uint64_t *const size = lifetimes->events->size;
+        lifetimes->partner[there.event] = event;
+        lifetimes->partner[event] = there.event;
         lifetimes->live_count_end--;
-        lifetimes->size_mismatches += events->size[alloc] != events->size[event];
-        *value = pack(0, pending);
+        lifetimes->size_mismatches += size[there.event] != size[event];
+        *slot = event + 1;
         return true;
     }
     /* What the trace has met there before cannot have been live from before it. */
-    if (there.pending == UNTOUCHED) {
-        *value = pack(0, pending);
+    if (there.fate == PLIM_ADDRESS_UNTOUCHED) {
+        *slot = event + 1;
         return PLIM_VEC_PUSH(lifetimes->mem, &lifetimes->start_frees, event);
     }
     lifetimes->double_frees++;
     return true;
 }
 
-static bool match_completion(plim_lifetimes *lifetimes, uint32_t event, uint64_t *value)
+static bool match_completion(plim_lifetimes *lifetimes, uint32_t event, uint32_t *slot)
 {
-    const place there = unpack(*value);
-    if (is_event(there.pending)) {
-        lifetimes->partner[event] = there.pending - 1;
-        *value = pack(0, 0);
+    const plim_address_end there = end_of(lifetimes, *slot);
+    if (there.fate == PLIM_ADDRESS_PENDING) {
+        lifetimes->partner[event] = there.event;
+        *slot = event + 1;
         return true;
     }
-    if (there.pending == UNTOUCHED) {
-        *value = pack(0, 0);
+    if (there.fate == PLIM_ADDRESS_UNTOUCHED) {
+        *slot = event + 1;
         return PLIM_VEC_PUSH(lifetimes->mem, &lifetimes->start_completions, event);
     }
     lifetimes->unrequested_completions++;
     return true;
 }
 
-static bool match(plim_lifetimes *lifetimes, const plim_events *events)
+/* --- together --- */
+
+static bool match(plim_lifetimes *lifetimes)
 {
+    const plim_events *const events = lifetimes->events;
+    plim_address_table *const table = &lifetimes->addresses;
     for (uint64_t i = 0; i < events->count; i++) {
         const uint8_t action = events->action[i];
         if (action > PLIM_FREE_COMPLETED) {
             continue;
         }
-        uint64_t *value = plim_map_at(&lifetimes->addresses, events->addr[i], FRESH);
-        if (value == NULL) {
+        if (!has_room(table) && !grow(lifetimes)) {
             return false;
         }
+        uint32_t *const slot = find(table, events, events->addr[i]);
+        table->count += *slot == 0; /* whatever comes to an untouched address stays there */
         const uint32_t event = (uint32_t)i;
-        const bool done = action == PLIM_ALLOC ? match_alloc(lifetimes, event, value)
+        const bool done = action == PLIM_ALLOC ? match_alloc(lifetimes, event, slot)
                           : plim_ends_allocation(lifetimes->halves, action)
-                              ? match_end(lifetimes, events, event, value)
-                              : match_completion(lifetimes, event, value);
+                              ? match_end(lifetimes, event, slot)
+                              : match_completion(lifetimes, event, slot);
         if (!done) {
             return false;
         }
@@ -129,8 +170,9 @@ plim_status plim_lifetimes_init(plim_lifetimes *lifetimes, const plim_events *ev
 {
     _Static_assert(PLIM_ALLOC < PLIM_FREE_COMPLETED && PLIM_FREE_REQUESTED < PLIM_FREE_COMPLETED,
                    "the three actions of allocations come first");
-    *lifetimes = (plim_lifetimes){ .mem = mem, .event_count = events->count, .halves = halves };
-    plim_map_init(&lifetimes->addresses, mem);
+    *lifetimes = (plim_lifetimes){
+        .mem = mem, .events = events, .halves = halves, .addresses = { .hash_key = plim_hash_key() }
+    };
     if (events->count > PLIM_MATCHED_EVENTS_MAX) {
         return plim_fail(err, PLIM_LIMIT, "a device with more than %llu events",
                          (unsigned long long)PLIM_MATCHED_EVENTS_MAX);
@@ -143,7 +185,7 @@ plim_status plim_lifetimes_init(plim_lifetimes *lifetimes, const plim_events *ev
         return plim_fail_memory(err, "matching allocations and frees");
     }
     memset(lifetimes->partner, 0xff, events->count * sizeof *lifetimes->partner); /* PLIM_NONE */
-    if (!match(lifetimes, events)) {
+    if (!match(lifetimes)) {
         plim_lifetimes_deinit(lifetimes);
         return plim_fail_memory(err, "matching allocations and frees");
     }
@@ -156,26 +198,25 @@ void plim_lifetimes_deinit(plim_lifetimes *lifetimes)
         return;
     }
     const plim_mem *mem = lifetimes->mem;
-    plim_mem_free(mem, lifetimes->partner, lifetimes->event_count, sizeof *lifetimes->partner);
-    plim_map_deinit(&lifetimes->addresses);
+    plim_lifetimes_forget_addresses(lifetimes);
+    plim_mem_free(mem, lifetimes->partner, lifetimes->events->count, sizeof *lifetimes->partner);
     PLIM_VEC_FREE(mem, &lifetimes->start_frees);
     PLIM_VEC_FREE(mem, &lifetimes->start_completions);
     PLIM_VEC_FREE(mem, &lifetimes->displacements);
-    *lifetimes = (plim_lifetimes){ .mem = mem };
+    *lifetimes = (plim_lifetimes){ 0 };
 }
 
 plim_address_end plim_lifetimes_at(const plim_lifetimes *lifetimes, plim_addr addr)
 {
-    const uint64_t value = plim_map_get(&lifetimes->addresses, addr);
-    if (value == PLIM_MAP_ABSENT) {
-        return (plim_address_end){ PLIM_ADDRESS_UNTOUCHED, PLIM_NONE };
+    const plim_address_table *const table = &lifetimes->addresses;
+    return end_of(lifetimes, table->slots == NULL ? 0 : *find(table, lifetimes->events, addr));
+}
+
+void plim_lifetimes_forget_addresses(plim_lifetimes *lifetimes)
+{
+    plim_address_table *const table = &lifetimes->addresses;
+    if (table->slots != NULL) {
+        plim_mem_free(lifetimes->mem, table->slots, table->mask + 1, sizeof *table->slots);
     }
-    const place there = unpack(value);
-    if (there.live != 0) {
-        return (plim_address_end){ PLIM_ADDRESS_LIVE, there.live - 1 };
-    }
-    if (is_event(there.pending)) {
-        return (plim_address_end){ PLIM_ADDRESS_PENDING, there.pending - 1 };
-    }
-    return (plim_address_end){ PLIM_ADDRESS_FREE, PLIM_NONE };
+    *table = (plim_address_table){ .hash_key = table->hash_key };
 }

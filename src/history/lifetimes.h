@@ -12,7 +12,6 @@
 #ifndef PLIMSOLL_HISTORY_LIFETIMES_H
 #define PLIMSOLL_HISTORY_LIFETIMES_H
 
-#include "base/map.h"
 #include "base/vec.h"
 #include "plimsoll/history.h"
 
@@ -36,12 +35,20 @@ typedef struct plim_displacement {
 
 typedef PLIM_VEC(uint32_t) plim_event_list;
 
+/* Which event last changed what is at an address: lifetimes.c. */
+typedef struct plim_address_table {
+    uint32_t *slots; /* event + 1, or 0 for an empty slot */
+    size_t mask;     /* slots - 1; 0 slots before the first address */
+    size_t count;
+    uint64_t hash_key;
+} plim_address_table;
+
 typedef struct plim_lifetimes {
     const plim_mem *mem;
-    uint32_t *partner; /* by event */
-    uint64_t event_count;
+    const plim_events *events; /* borrowed */
+    uint32_t *partner;         /* by event */
     plim_free_halves halves;
-    plim_map addresses; /* what the events left at each address: plim_lifetimes_at() */
+    plim_address_table addresses;
 
     /* In order of events: */
     plim_event_list start_frees;       /* end an allocation from before the first event */
@@ -69,7 +76,8 @@ typedef struct plim_address_end {
 } plim_address_end;
 
 /*
- * Matches the events of a device. Linear; takes 4 bytes an event and 26 to 51 an address.
+ * Matches the events of a device, which are borrowed. Linear; takes 4 bytes an event and 6 to 13
+ * an address.
  * Errors: PLIM_OUT_OF_HOST_MEMORY, PLIM_LIMIT beyond PLIM_MATCHED_EVENTS_MAX.
  */
 plim_status plim_lifetimes_init(plim_lifetimes *lifetimes, const plim_events *events,
@@ -78,6 +86,8 @@ plim_status plim_lifetimes_init(plim_lifetimes *lifetimes, const plim_events *ev
 void plim_lifetimes_deinit(plim_lifetimes *lifetimes);
 
 plim_address_end plim_lifetimes_at(const plim_lifetimes *lifetimes, plim_addr addr);
+/* Frees the table that plim_lifetimes_at() asks; it is not to be called afterwards. */
+void plim_lifetimes_forget_addresses(plim_lifetimes *lifetimes);
 
 /* Whether this kind of event ends allocations in this file. */
 static inline bool plim_ends_allocation(plim_free_halves halves, uint8_t action)

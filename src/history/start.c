@@ -236,7 +236,7 @@ plim_status plim_start_init(plim_start *start, const plim_device_history *device
         return status;
     }
     count_anomalies(start);
-    plim_map_deinit(&start->lifetimes.addresses); /* the largest table: nobody asks it again */
+    plim_lifetimes_forget_addresses(&start->lifetimes); /* nobody asks again */
     return PLIM_OK;
 }
 
