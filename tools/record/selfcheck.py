@@ -97,18 +97,20 @@ def virtual_memory_keeps_its_books():
     free = torch.cuda.mem_get_info()[0]
     base, handle = word(), word()
     properties = (ctypes.c_int * 16)(1, 0, 1, 0)  # pinned, not shared, on a device, the first
-    assert cuda.cuMemAddressReserve(ctypes.byref(base), word(4 * page), word(0), word(0), word(0)) == 0
-    assert cuda.cuMemCreate(ctypes.byref(handle), word(page), properties, word(0)) == 0
+    zero, reserved = word(0), word(4 * page)
+    assert cuda.cuMemAddressReserve(ctypes.byref(base), reserved, zero, zero, zero) == 0
+    assert cuda.cuMemCreate(ctypes.byref(handle), word(page), properties, zero) == 0
     assert torch.cuda.mem_get_info()[0] == free - page
-    assert cuda.cuMemMap(base, word(page), word(0), handle, word(0)) == 0
-    assert cuda.cuMemMap(base, word(page), word(0), handle, word(0)) != 0  # already mapped
+    assert cuda.cuMemMap(base, word(page), zero, handle, zero) == 0
+    assert cuda.cuMemMap(base, word(page), zero, handle, zero) != 0  # already mapped
     assert cuda.cuMemRelease(handle) == 0
     assert cuda.cuMemRelease(handle) != 0  # already released, though still mapped
     assert torch.cuda.mem_get_info()[0] == free - page
+    assert cuda.cuMemUnmap(base, word(page // 2)) != 0  # only as a whole
     assert cuda.cuMemUnmap(base, word(page)) == 0
     assert torch.cuda.mem_get_info()[0] == free
-    assert cuda.cuMemAddressFree(base, word(4 * page)) == 0
-    assert cuda.cuMemCreate(ctypes.byref(handle), word(CAPACITY + page), properties, word(0)) == 2
+    assert cuda.cuMemAddressFree(base, reserved) == 0
+    assert cuda.cuMemCreate(ctypes.byref(handle), word(CAPACITY + page), properties, zero) == 2
 
 
 def expandable_segments_grow_in_place():

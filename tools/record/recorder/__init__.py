@@ -5,4 +5,5 @@
     neutral       renaming the paths of this machine in a snapshot
     check         what a snapshot says, and whether it agrees with itself
     files         snapshots on disk, plain or compressed
+    report        the facts as text, and the page beside the recordings
 """

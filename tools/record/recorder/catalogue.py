@@ -38,8 +38,11 @@ def leaks(facts, snapshot):
     return max(by_line.values()) > sum(by_line.values()) / 2
 
 
-def several_streams(facts, snapshot):
-    return len({entry["stream"] for entry in snapshot["device_traces"][0]}) > 1
+def has_pending_free(facts, snapshot):
+    """Several streams, and a block that is freed but still waits for one of them."""
+    states = {block["state"] for segment in snapshot["segments"] for block in segment["blocks"]}
+    streams = {entry["stream"] for entry in snapshot["device_traces"][0]}
+    return len(streams) > 1 and "active_pending_free" in states
 
 
 SCENARIOS = [
@@ -47,18 +50,19 @@ SCENARIOS = [
              expect=lambda facts, snapshot: facts["is_complete"]),
     Scenario("variable_lengths", "every training step another sequence length",
              expect=counts("segment_alloc", 10), suffix=".gz"),
-    Scenario("out_of_memory", "the batch grows until 2 GiB are full; recorded by an observer, so "
-             "that the trace ends with the request that failed",
+    Scenario("out_of_memory", "the batch grows until 2 GiB are full; an observer records it, so that "
+             "the trace ends with the request that failed",
              expect=ends_in_oom, capacity=2 * GIB),
     Scenario("out_of_memory_handled", "out of memory caught, batch halved, training goes on",
              expect=counts("oom"), capacity=2 * GIB, suffix=".gz"),
-    Scenario("expandable_segments", "growing sequences with expandable segments, then empty_cache()",
+    Scenario("expandable_segments", "growing sequences in expandable segments, then empty_cache()",
              expect=counts("segment_unmap"), settings="expandable_segments:True", suffix=".zst"),
     Scenario("leak", "losses are kept together with their graphs", expect=leaks, suffix=".gz"),
     Scenario("evaluate_with_grad", "evaluation without torch.no_grad(), then with it",
              expect=lambda facts, snapshot: facts["is_complete"], suffix=".gz"),
-    Scenario("streams", "copies on a second stream, record_stream() between the two",
-             expect=several_streams),
+    Scenario("streams", "copies on a second stream, record_stream() between the two; one block still "
+             "waits when the snapshot is taken",
+             expect=has_pending_free),
     Scenario("two_devices", "a model cut in two, half of it on each GPU",
              expect=lambda facts, snapshot: all(facts["events"]), devices=2, gpu="a100",
              suffix=".gz"),

@@ -16,6 +16,7 @@
 #include "core/ranges.h"
 #include "core/trace.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -266,16 +267,21 @@ plim_standin_memory_status plim_standin_memory_map(uint64_t address, uint64_t by
 plim_standin_memory_status plim_standin_memory_unmap(uint64_t address, uint64_t bytes)
 {
     plim_standin_memory_status status = PLIM_STANDIN_MEMORY_OK;
+    const uint64_t end = address + bytes;
     uint64_t at = address;
 
     pthread_mutex_lock(&lock);
-    while (at < address + bytes) {
+    while (at < end) {
+        const plim_standin_range *found = plim_standin_ranges_find(&mappings, at);
         plim_standin_range mapping;
-        if (!plim_standin_ranges_remove(&mappings, at, &mapping)) {
+        if (found == NULL || found->bytes > end - at ||
+            !plim_standin_ranges_remove(&mappings, at, &mapping)) {
             status = PLIM_STANDIN_MEMORY_INVALID;
             break;
         }
-        drop_reference(physical_of(mapping.handle));
+        physical *memory = physical_of(mapping.handle);
+        assert(memory != NULL); /* the mapping itself is a reference */
+        drop_reference(memory);
         at += mapping.bytes;
     }
     pthread_mutex_unlock(&lock);
