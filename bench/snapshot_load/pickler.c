@@ -3,21 +3,16 @@
  */
 #include "pickler.h"
 
-#include <stdlib.h>
+#include "trouble.h"
+
 #include <string.h>
 
 enum { BATCH = 1000, FRAME_MIN = 4 };
 
-static void fail(const char *what)
-{
-    fprintf(stderr, "make_snapshot: %s\n", what);
-    exit(3);
-}
-
 static void write_out(py_pickler *pickler, const void *bytes, size_t count)
 {
     if (fwrite(bytes, 1, count, pickler->file) != count) {
-        fail("cannot write");
+        fail("cannot write", NULL);
     }
     pickler->written_bytes += count;
 }
@@ -25,7 +20,7 @@ static void write_out(py_pickler *pickler, const void *bytes, size_t count)
 static void put(py_pickler *pickler, const void *bytes, size_t count)
 {
     if (count > sizeof pickler->frame - pickler->frame_bytes) {
-        fail("an object outgrew its frame");
+        fail("an object outgrew its frame", NULL);
     }
     memcpy(pickler->frame + pickler->frame_bytes, bytes, count);
     pickler->frame_bytes += count;
@@ -84,7 +79,7 @@ void pickler_finish(py_pickler *pickler)
     put_byte(pickler, '.');
     close_frame(pickler);
     if (fflush(pickler->file) != 0) {
-        fail("cannot write");
+        fail("cannot write", NULL);
     }
 }
 
@@ -127,7 +122,7 @@ uint32_t pickler_str(py_pickler *pickler, const char *text)
 {
     const size_t length = strlen(text);
     if (length > 255) {
-        fail("a str is too long");
+        fail("a str is too long", NULL);
     }
     object_starts(pickler);
     put_byte(pickler, 0x8c);
@@ -197,7 +192,7 @@ void pickler_list_next(py_pickler *pickler, pickler_list *list)
 void pickler_list_close(py_pickler *pickler, const pickler_list *list)
 {
     if (list->index != list->length) {
-        fail("a list is not as long as it said");
+        fail("a list is not as long as it said", NULL);
     }
     if (list->length > 0) {
         put_byte(pickler, list->length == 1 ? 'a' : 'e');

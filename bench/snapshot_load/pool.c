@@ -3,7 +3,8 @@
  */
 #include "pool.h"
 
-#include <stdio.h>
+#include "trouble.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,15 +18,6 @@
 #define SHARED_SEGMENT   (20 * MIB)
 #define ADDR_FIRST       UINT64_C(0x7f2000000000)
 #define REMAINDER_MIN    MIB /* a large block keeps what is left of it below this */
-
-static void *must(void *memory)
-{
-    if (memory == NULL) {
-        fprintf(stderr, "make_snapshot: out of memory\n");
-        exit(3);
-    }
-    return memory;
-}
 
 static uint64_t round_up(uint64_t bytes, uint64_t granule)
 {
