@@ -23,8 +23,11 @@ typedef struct plim_stack_group {
     uint32_t stack;        /* index into the history's stacks, or PLIM_NONE */
     uint32_t user_frame;   /* which of the stack's frames is the innermost of the user's own code
                             * (not of PyTorch, Python or C++), or PLIM_NONE */
-    bool before_recording; /* allocated before the first event */
-    bool stack_of_free;    /* the stack is that of the free: the alloc was not recorded */
+    /* Of those, what was allocated before the first event, */
+    uint64_t before_recording_bytes;
+    uint64_t before_recording_count;
+    /* and of that, where the stack is that of the free, as the alloc was not recorded. */
+    uint64_t stack_of_free_count;
 } plim_stack_group;
 
 /* The memory of a device at one moment. */

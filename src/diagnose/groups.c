@@ -12,19 +12,15 @@
 
 #include <stdlib.h>
 
-/* Why groups of one stack are kept apart. */
-enum { RECORDED, BEFORE, BEFORE_BY_FREE, KIND_COUNT };
-
-/* Stack 0, 1, 2, … and last none; the order of keys is the last word in that of groups. */
-static uint64_t key_of(const plim_grouper *grouper, uint32_t stack, uint64_t kind)
+/* Where a stack stands in the table: 0, 1, 2, … and last that of allocations without one. */
+static uint64_t row_of(const plim_grouper *grouper, uint32_t stack)
 {
-    const uint64_t row = stack == PLIM_NONE ? plim_history_stack_count(grouper->history) : stack;
-    return row * KIND_COUNT + kind;
+    return stack == PLIM_NONE ? plim_history_stack_count(grouper->history) : stack;
 }
 
-static uint64_t key_count(const plim_history *history)
+static uint64_t row_count(const plim_history *history)
 {
-    return ((uint64_t)plim_history_stack_count(history) + 1) * KIND_COUNT;
+    return (uint64_t)plim_history_stack_count(history) + 1;
 }
 
 plim_status plim_grouper_init(plim_grouper *grouper, const plim_history *history,
@@ -32,7 +28,7 @@ plim_status plim_grouper_init(plim_grouper *grouper, const plim_history *history
 {
     *grouper = (plim_grouper){ .history = history, .mem = mem };
     const uint32_t frames = plim_history_frame_count(history);
-    grouper->group_of = plim_mem_alloc_zeroed(mem, key_count(history), sizeof *grouper->group_of);
+    grouper->group_of = plim_mem_alloc_zeroed(mem, row_count(history), sizeof *grouper->group_of);
     if (frames > 0) {
         grouper->kinds = plim_mem_alloc_zeroed(mem, frames, sizeof *grouper->kinds);
     }
@@ -48,7 +44,7 @@ void plim_grouper_deinit(plim_grouper *grouper)
     if (grouper->mem == NULL) {
         return;
     }
-    plim_mem_free(grouper->mem, grouper->group_of, key_count(grouper->history),
+    plim_mem_free(grouper->mem, grouper->group_of, row_count(grouper->history),
                   sizeof *grouper->group_of);
     plim_mem_free(grouper->mem, grouper->kinds, plim_history_frame_count(grouper->history),
                   sizeof *grouper->kinds);
@@ -58,20 +54,18 @@ void plim_grouper_deinit(plim_grouper *grouper)
 
 /* --- adding up --- */
 
-static bool add(plim_grouper *grouper, uint64_t key, uint64_t bytes)
+/* The sum of a stack, to be added to until the next call; NULL when there is no memory. */
+static plim_group_sum *sum_of(plim_grouper *grouper, uint32_t stack)
 {
-    uint32_t *const group = &grouper->group_of[key];
+    uint32_t *const group = &grouper->group_of[row_of(grouper, stack)];
     if (*group == 0) {
-        const plim_group_sum fresh = { .key = key };
+        const plim_group_sum fresh = { .stack = stack };
         if (!PLIM_VEC_PUSH(grouper->mem, &grouper->sums, fresh)) {
-            return false;
+            return NULL;
         }
         *group = (uint32_t)grouper->sums.count;
     }
-    plim_group_sum *const sum = &grouper->sums.items[*group - 1];
-    sum->bytes += bytes;
-    sum->count++;
-    return true;
+    return &grouper->sums.items[*group - 1];
 }
 
 /* Whether what this event ends was still live after event `moment`. */
@@ -84,13 +78,19 @@ static bool add_start(plim_grouper *grouper, const plim_start *start, int64_t mo
 {
     for (size_t i = 0; i < start->allocations.count; i++) {
         const plim_start_allocation *const allocation = &start->allocations.items[i];
-        /* "The stack of its free" says nothing where there is no stack. */
-        const bool by_free = allocation->stack_of_free && allocation->stack != PLIM_NONE;
-        const uint64_t key = key_of(grouper, allocation->stack, by_free ? BEFORE_BY_FREE : BEFORE);
-        if (ends_after(allocation->ended_by, moment) &&
-            !add(grouper, key, allocation->requested_bytes)) {
+        if (!ends_after(allocation->ended_by, moment)) {
+            continue;
+        }
+        plim_group_sum *const sum = sum_of(grouper, allocation->stack);
+        if (sum == NULL) {
             return false;
         }
+        sum->bytes += allocation->requested_bytes;
+        sum->count++;
+        sum->before_bytes += allocation->requested_bytes;
+        sum->before_count++;
+        /* "The stack of its free" says nothing where there is no stack. */
+        sum->by_free_count += allocation->stack_of_free && allocation->stack != PLIM_NONE;
     }
     return true;
 }
@@ -100,10 +100,15 @@ static bool add_recorded(plim_grouper *grouper, const plim_device_history *devic
 {
     const plim_events *const events = &device->events;
     for (int64_t i = 0; i <= moment; i++) {
-        if (events->action[i] == PLIM_ALLOC && ends_after(start->lifetimes.partner[i], moment) &&
-            !add(grouper, key_of(grouper, events->stack[i], RECORDED), events->size[i])) {
+        if (events->action[i] != PLIM_ALLOC || !ends_after(start->lifetimes.partner[i], moment)) {
+            continue;
+        }
+        plim_group_sum *const sum = sum_of(grouper, events->stack[i]);
+        if (sum == NULL) {
             return false;
         }
+        sum->bytes += events->size[i];
+        sum->count++;
     }
     return true;
 }
@@ -120,7 +125,7 @@ static int compare_sums(const void *left, const void *right)
     if (a->count != b->count) {
         return a->count > b->count ? -1 : 1;
     }
-    return (a->key > b->key) - (a->key < b->key);
+    return (a->stack > b->stack) - (a->stack < b->stack); /* PLIM_NONE is the last */
 }
 
 static plim_frame_kind kind_of_frame(plim_grouper *grouper, uint32_t frame)
@@ -148,22 +153,19 @@ static uint32_t find_user_frame(plim_grouper *grouper, uint32_t stack)
 
 static plim_stack_group tell(plim_grouper *grouper, const plim_group_sum *sum)
 {
-    const uint64_t row = sum->key / KIND_COUNT;
-    const uint64_t kind = sum->key % KIND_COUNT;
-    const uint32_t stack =
-        row == plim_history_stack_count(grouper->history) ? PLIM_NONE : (uint32_t)row;
     return (plim_stack_group){ .bytes = plim_total_bytes(sum->bytes),
                                .count = sum->count,
-                               .stack = stack,
-                               .user_frame = find_user_frame(grouper, stack),
-                               .before_recording = kind != RECORDED,
-                               .stack_of_free = kind == BEFORE_BY_FREE };
+                               .stack = sum->stack,
+                               .user_frame = find_user_frame(grouper, sum->stack),
+                               .before_recording_bytes = plim_total_bytes(sum->before_bytes),
+                               .before_recording_count = sum->before_count,
+                               .stack_of_free_count = sum->by_free_count };
 }
 
 static void forget_sums(plim_grouper *grouper)
 {
     for (size_t i = 0; i < grouper->sums.count; i++) {
-        grouper->group_of[grouper->sums.items[i].key] = 0;
+        grouper->group_of[row_of(grouper, grouper->sums.items[i].stack)] = 0;
     }
     grouper->sums.count = 0;
 }

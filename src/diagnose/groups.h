@@ -15,19 +15,22 @@
 
 typedef struct plim_group_sum {
     plim_total bytes;
+    plim_total before_bytes; /* from before the recording */
     uint64_t count;
-    uint64_t key; /* stack and kind: groups.c */
+    uint64_t before_count;
+    uint64_t by_free_count; /* known by the stack of their free */
+    uint32_t stack;
 } plim_group_sum;
 
 typedef struct plim_grouper {
     const plim_history *history;
     const plim_mem *mem;
-    uint32_t *group_of; /* by key: index into sums + 1, or 0; all 0 between moments */
+    uint32_t *group_of; /* by stack: index into sums + 1, or 0; all 0 between moments */
     uint8_t *kinds;     /* by frame: plim_frame_kind + 1, or 0 where nobody asked yet */
     PLIM_VEC(plim_group_sum) sums;
 } plim_grouper;
 
-/* 12 bytes for each stack of the history and 1 for each frame. Errors: PLIM_OUT_OF_HOST_MEMORY. */
+/* 4 bytes for each stack of the history and 1 for each frame. Errors: PLIM_OUT_OF_HOST_MEMORY. */
 plim_status plim_grouper_init(plim_grouper *grouper, const plim_history *history,
                               const plim_mem *mem, plim_error *err);
 /* A zeroed one is allowed. */

@@ -403,6 +403,21 @@ static bool is_sequence_row(plim_value item)
            plim_value_object(item)->slot == 0;
 }
 
+static plim_status changed_row(plim_error *err)
+{
+    return plim_fail(err, PLIM_UNSUPPORTED, "a record is changed after it was complete");
+}
+
+plim_status plim_dict_add(plim_builder *builder, plim_value dict, const plim_value pair[2],
+                          plim_error *err)
+{
+    plim_object *object = plim_value_object(dict);
+    if (object->kind == PLIM_KIND_ROW) {
+        return changed_row(err);
+    }
+    return extend_own(builder, object, pair, 2, err);
+}
+
 plim_status plim_container_extend(plim_builder *builder, plim_value container,
                                   const plim_value *items, size_t count, plim_error *err)
 {
@@ -410,7 +425,7 @@ plim_status plim_container_extend(plim_builder *builder, plim_value container,
 
     plim_object *object = plim_value_object(container);
     if (object->kind == PLIM_KIND_ROW) {
-        return plim_fail(err, PLIM_UNSUPPORTED, "a record is changed after it was complete");
+        return changed_row(err);
     }
     if (count == 0) {
         return PLIM_OK;

@@ -89,4 +89,11 @@ bool plim_make_list_of(plim_builder *builder, plim_array *items, plim_value *ret
 plim_status plim_container_extend(plim_builder *builder, plim_value container,
                                   const plim_value *items, size_t count, plim_error *err);
 
+/*
+ * Add one pair to a dict that is filled pair by pair. Nobody can tell which is the last, so the
+ * dict stays one.
+ */
+plim_status plim_dict_add(plim_builder *builder, plim_value dict, const plim_value pair[2],
+                          plim_error *err);
+
 #endif

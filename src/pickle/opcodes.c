@@ -236,7 +236,14 @@ static plim_status op_append(plim_machine *machine, plim_error *err)
 static plim_status op_setitem(plim_machine *machine, plim_error *err)
 {
     PLIM_TRY(plim_machine_check(machine, 3, err));
-    return plim_machine_extend(machine, PLIM_KIND_DICT, machine->stack.count - 2, err);
+    const plim_value *dict = machine->stack.items + machine->stack.count - 3;
+    const plim_kind kind = plim_value_kind(*dict);
+    if (kind != PLIM_KIND_DICT && !(kind == PLIM_KIND_ROW && plim_value_is_object(*dict))) {
+        return plim_machine_corrupt(machine, err, "a pair for a dict is added to %s",
+                                    plim_kind_text(kind));
+    }
+    machine->stack.count -= 2;
+    return plim_dict_add(machine->builder, *dict, dict + 1, err);
 }
 
 static plim_status op_additems(plim_machine *machine, plim_error *err)

@@ -6,6 +6,7 @@
  */
 #include "report/composition.h"
 
+#include "base/assert.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "report/stack_text.h"
@@ -24,18 +25,19 @@ static uint64_t plus(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* Groups with equal keys read the same on a page. */
+/* Groups with equal keys read the same on a page: by a frame, or by the frame of a free. */
 static uint64_t merge_key(const plim_history *history, const plim_stack_group *group)
 {
-    const uint32_t frame = plim_stack_label_frame(history, group);
-    const uint64_t kind = (group->before_recording ? 1u : 0u) | (group->stack_of_free ? 2u : 0u);
-    return (uint64_t)frame << 2 | kind;
+    const uint64_t frame = plim_stack_label_frame(history, group);
+    return frame << 1 | (group->stack_of_free_count == group->count ? 1u : 0u);
 }
 
 static void add_group(plim_part *part, const plim_stack_group *group)
 {
     part->bytes = plus(part->bytes, group->bytes);
     part->count = plus(part->count, group->count);
+    part->before_count = plus(part->before_count, group->before_recording_count);
+    part->by_free_count = plus(part->by_free_count, group->stack_of_free_count);
     part->group_count++;
 }
 
@@ -44,14 +46,13 @@ static bool add_merged(const plim_mem *mem, plim_map *part_of, part_vec *parts, 
 {
     const uint64_t known = plim_map_get(part_of, key);
     if (known != PLIM_MAP_ABSENT) {
+        PLIM_ASSERT(parts->items != NULL);
+        PLIM_ASSERT(known < parts->count);
         add_group(&parts->items[known], group);
         return true;
     }
-    const plim_part part = { .kind = PLIM_PART_STACKS,
-                             .bytes = group->bytes,
-                             .count = group->count,
-                             .group = group,
-                             .group_count = 1 };
+    plim_part part = { .kind = PLIM_PART_STACKS, .group = group };
+    add_group(&part, group);
     return plim_map_put(part_of, key, parts->count) && PLIM_VEC_PUSH(mem, parts, part);
 }
 

@@ -67,8 +67,9 @@ static void write_group(plim_json *json, const plim_history *history, const plim
     } else {
         plim_json_u64(json, group->user_frame);
     }
-    plim_json_member_bool(json, "before_recording", group->before_recording);
-    plim_json_member_bool(json, "stack_of_free", group->stack_of_free);
+    plim_json_member_u64(json, "before_recording_bytes", group->before_recording_bytes);
+    plim_json_member_u64(json, "before_recording_count", group->before_recording_count);
+    plim_json_member_u64(json, "stack_of_free_count", group->stack_of_free_count);
     plim_json_key(json, "frames");
     plim_json_begin_array(json);
     for (uint32_t i = 0; i < stack.frame_count; i++) {

@@ -56,26 +56,38 @@ static plim_tone frame_tone(const plim_page *page, uint32_t frame)
     return plim_stack_frame_is_user(page->file->history, frame) ? PLIM_TONE_USER : PLIM_TONE_FAINT;
 }
 
+/* "(3 stacks, 12 from before)": what one frame cannot say of a part. */
+static void add_remarks(const drawing *draw, plim_line *line, const plim_part *part)
+{
+    char stacks[80] = "";
+    char before[80] = "";
+    if (part->group_count > 1) {
+        snprintf(stacks, sizeof stacks, "%s", plim_counted(part->group_count, "stack").text);
+    }
+    if (draw->marks_before && part->before_count == part->count) {
+        snprintf(before, sizeof before, "from before");
+    } else if (draw->marks_before && part->before_count > 0) {
+        snprintf(before, sizeof before, "%s from before",
+                 plim_format_count(part->before_count).text);
+    }
+    if (stacks[0] != '\0' || before[0] != '\0') {
+        plim_line_format(line, PLIM_TONE_FAINT, " (%s%s%s)", stacks,
+                         stacks[0] != '\0' && before[0] != '\0' ? ", " : "", before);
+    }
+}
+
 static void add_label(drawing *draw, plim_line *line, const plim_part *part)
 {
-    const plim_stack_group *group = part->group;
-    const uint32_t frame = plim_stack_label_frame(draw->page->file->history, group);
-    const bool is_before = group->before_recording && draw->marks_before;
+    const uint32_t frame = plim_stack_label_frame(draw->page->file->history, part->group);
     if (frame == PLIM_NONE) {
-        plim_line_add(line, PLIM_TONE_FAINT,
-                      is_before ? "(from before the recording)" : "(no stack recorded)");
-        return;
+        plim_line_add(line, PLIM_TONE_FAINT, "no stack recorded");
+    } else {
+        if (part->by_free_count == part->count) {
+            plim_line_add(line, PLIM_TONE_FAINT, "freed at ");
+        }
+        add_frame(draw, line, frame_tone(draw->page, frame), frame);
     }
-    if (group->stack_of_free) {
-        plim_line_add(line, PLIM_TONE_FAINT, "freed at ");
-    }
-    add_frame(draw, line, frame_tone(draw->page, frame), frame);
-    if (is_before) {
-        plim_line_add(line, PLIM_TONE_FAINT, " (from before)");
-    } else if (part->group_count > 1) {
-        plim_line_format(line, PLIM_TONE_FAINT, " (%s)",
-                         plim_counted(part->group_count, "stack").text);
-    }
+    add_remarks(draw, line, part);
 }
 
 static void add_description(drawing *draw, plim_line *line, const plim_part *part)

@@ -409,18 +409,20 @@ static inline plim_moment naive_peak(const naive *model)
     return best;
 }
 
-/* The bytes and number of what was live at a moment of one stack and kind. */
-static inline plim_stack_group naive_group(const naive *model, int64_t event, uint32_t stack,
-                                           bool before, bool by_free)
+/* The bytes and number of what was live at a moment of one stack. */
+static inline plim_stack_group naive_group(const naive *model, int64_t event, uint32_t stack)
 {
-    plim_stack_group group = { .stack = stack, .before_recording = before };
+    plim_stack_group group = { .stack = stack };
     for (size_t i = 0; i < model->life_count; i++) {
         const naive_life *const life = &model->lives[i];
-        if (naive_is_live(life, event) && life->stack == stack && life->before == before &&
-            (stack == PLIM_NONE || life->by_free == by_free)) {
-            group.bytes += life->requested;
-            group.count++;
+        if (!naive_is_live(life, event) || life->stack != stack) {
+            continue;
         }
+        group.bytes += life->requested;
+        group.count++;
+        group.before_recording_bytes += life->before ? life->requested : 0;
+        group.before_recording_count += life->before;
+        group.stack_of_free_count += life->before && life->by_free && stack != PLIM_NONE;
     }
     return group;
 }

@@ -25,10 +25,12 @@ static void same_groups(const plim_moment *fast)
     uint64_t count = 0;
     for (size_t i = 0; i < fast->group_count; i++) {
         const plim_stack_group *const group = &fast->groups[i];
-        const plim_stack_group slow = naive_group(&model, fast->event, group->stack,
-                                                  group->before_recording, group->stack_of_free);
+        const plim_stack_group slow = naive_group(&model, fast->event, group->stack);
         T_EQ_U64(group->bytes, slow.bytes);
         T_EQ_U64(group->count, slow.count);
+        T_EQ_U64(group->before_recording_bytes, slow.before_recording_bytes);
+        T_EQ_U64(group->before_recording_count, slow.before_recording_count);
+        T_EQ_U64(group->stack_of_free_count, slow.stack_of_free_count);
         T_TRUE(group->count > 0);
         T_EQ_U64(group->user_frame, group->stack == PLIM_NONE ? PLIM_NONE : 0);
         if (i > 0) {

@@ -59,8 +59,8 @@ static inline void sample_stacks(plim_history *history)
     const uint32_t apply =
         sample_frame(history, "??", 0,
                      "torch::autograd::generated::MmBackward0::apply(std::vector<at::Tensor>&&)");
-    const uint32_t hostile =
-        sample_frame(history, "/tmp/\033[31mred\033[0m.py", 7, "evil\nname\xff\xe2\x80\xae");
+    const uint32_t hostile = sample_frame(history, "/tmp/\033[31mred\033[0m.py", 7,
+                                          "evil\nname\xff\xe2\x80\xae\xe2\x80\xac");
 
     sample_stack(history, SAMPLE_FORWARD, (uint32_t[]){ linear, forward, step, module }, 4);
     sample_stack(history, SAMPLE_FORWARD_TWICE, (uint32_t[]){ relu, forward, step, module }, 4);
@@ -145,19 +145,23 @@ static const plim_stack_group sample_groups[] = {
       .count = 96,
       .stack = SAMPLE_OPTIMIZER,
       .user_frame = 0,
-      .before_recording = true },
+      .before_recording_bytes = 150 * SAMPLE_MIB,
+      .before_recording_count = 96 },
     { .bytes = 50 * SAMPLE_MIB, .count = 1, .stack = SAMPLE_BACKWARD, .user_frame = PLIM_NONE },
     { .bytes = 10 * SAMPLE_MIB,
       .count = 2,
       .stack = SAMPLE_HOSTILE,
       .user_frame = 0,
-      .stack_of_free = true },
+      .before_recording_bytes = 10 * SAMPLE_MIB,
+      .before_recording_count = 2,
+      .stack_of_free_count = 2 },
     { .bytes = 5 * SAMPLE_MIB, .count = 3, .stack = PLIM_NONE, .user_frame = PLIM_NONE },
     { .bytes = 1 * SAMPLE_MIB,
       .count = 1,
       .stack = PLIM_NONE,
       .user_frame = PLIM_NONE,
-      .before_recording = true },
+      .before_recording_bytes = 1 * SAMPLE_MIB,
+      .before_recording_count = 1 },
 };
 
 static const plim_oom_moment sample_ooms[] = {
