@@ -28,6 +28,8 @@ typedef struct plim_part {
     uint64_t count;                /* allocations; 0 where they have no meaning */
     const plim_stack_group *group; /* the largest one in it; NULL unless PLIM_PART_STACKS */
     size_t group_count;            /* how many are in it */
+    uint64_t before_count;         /* of its allocations: older than the recording */
+    uint64_t by_free_count;        /* and of those: known by the stack of their free */
 } plim_part;
 
 typedef struct plim_composition {

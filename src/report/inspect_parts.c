@@ -56,7 +56,7 @@ static plim_tone frame_tone(const plim_page *page, uint32_t frame)
     return plim_stack_frame_is_user(page->file->history, frame) ? PLIM_TONE_USER : PLIM_TONE_FAINT;
 }
 
-/* "(3 stacks, 12 from before)": what one frame cannot say of a part. */
+/* "(12 from before, 3 stacks)": what one frame cannot say of a part. */
 static void add_remarks(const drawing *draw, plim_line *line, const plim_part *part)
 {
     char stacks[80] = "";
@@ -71,8 +71,8 @@ static void add_remarks(const drawing *draw, plim_line *line, const plim_part *p
                  plim_format_count(part->before_count).text);
     }
     if (stacks[0] != '\0' || before[0] != '\0') {
-        plim_line_format(line, PLIM_TONE_FAINT, " (%s%s%s)", stacks,
-                         stacks[0] != '\0' && before[0] != '\0' ? ", " : "", before);
+        plim_line_format(line, PLIM_TONE_FAINT, " (%s%s%s)", before,
+                         stacks[0] != '\0' && before[0] != '\0' ? ", " : "", stacks);
     }
 }
 

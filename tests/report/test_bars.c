@@ -88,12 +88,13 @@ static void few_bins_are_repeated(void)
 static void an_event_is_found_in_its_column(void)
 {
     static const struct {
-        uint32_t columns;
         uint64_t event;
+        uint32_t columns;
         uint32_t column;
-    } places[] = { { 4, 0, 0 },    { 4, 9, 0 },  { 4, 10, 1 }, { 4, 39, 3 },
-                   { 4, 1000, 3 }, { 2, 19, 0 }, { 2, 20, 1 }, { 8, 10, 2 },
-                   { 8, 25, 4 },   { 1, 25, 0 }, { 3, 20, 2 } };
+    } places[] = {
+        { 0, 4, 0 },  { 9, 4, 0 },  { 10, 4, 1 }, { 39, 4, 3 }, { 1000, 4, 3 }, { 19, 2, 0 },
+        { 20, 2, 1 }, { 10, 8, 2 }, { 25, 8, 4 }, { 25, 1, 0 }, { 20, 3, 2 },
+    };
     for (size_t i = 0; i < T_COUNT(places); i++) {
         plim_spark spark;
         T_CASE("event %" PRIu64 " in %" PRIu32 " columns", places[i].event, places[i].columns);

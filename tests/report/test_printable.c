@@ -43,8 +43,8 @@ static const struct {
       "a" FFFD "31m", "a?31m", 5 },
     { "nothing turns the direction",
       "a\xe2\x80\xae"
-      "b",
-      "a" FFFD "b", "a?b", 3 },
+      "b\xe2\x80\xac",
+      "a" FFFD "b" FFFD, "a?b?", 4 },
     { "nothing is invisible",
       "a\xe2\x80\x8b"
       "b\xef\xbb\xbf",
