@@ -89,9 +89,11 @@ static void note_step(void *ctx, bool is_start, uint64_t time_us)
 
 _Noreturn static void usage(void)
 {
-    fprintf(stderr, "usage: make_snapshot [--events N | --bytes SIZE] [--depth FRAMES] [--seed N] "
-                    "-o FILE\n"
-                    "SIZE: bytes, or with kB, MB, GB; default 20MB\n");
+    fprintf(stderr,
+            "usage: make_snapshot [--events N | --bytes SIZE] [--depth FRAMES] [--seed N] "
+            "-o FILE\n"
+            "SIZE: bytes, or with kB, MB, GB; default 20MB. Sizes are met within a percent,\n"
+            "events but for one: a call into the allocator is not cut in two.\n");
     exit(2);
 }
 
