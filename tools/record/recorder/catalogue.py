@@ -50,8 +50,8 @@ SCENARIOS = [
              expect=lambda facts, snapshot: facts["is_complete"]),
     Scenario("variable_lengths", "every training step another sequence length",
              expect=counts("segment_alloc", 10), suffix=".gz"),
-    Scenario("out_of_memory", "the batch grows until 2 GiB are full; an observer records it, so that "
-             "the trace ends with the request that failed",
+    Scenario("out_of_memory", "the batch grows until 2 GiB are full; an observer records it, so "
+             "that the trace ends with the request that failed",
              expect=ends_in_oom, capacity=2 * GIB),
     Scenario("out_of_memory_handled", "out of memory caught, batch halved, training goes on",
              expect=counts("oom"), capacity=2 * GIB, suffix=".gz"),
@@ -60,8 +60,8 @@ SCENARIOS = [
     Scenario("leak", "losses are kept together with their graphs", expect=leaks, suffix=".gz"),
     Scenario("evaluate_with_grad", "evaluation without torch.no_grad(), then with it",
              expect=lambda facts, snapshot: facts["is_complete"], suffix=".gz"),
-    Scenario("streams", "copies on a second stream, record_stream() between the two; one block still "
-             "waits when the snapshot is taken",
+    Scenario("streams", "copies on a second stream, record_stream() between the two; one block "
+             "still waits when the snapshot is taken",
              expect=has_pending_free),
     Scenario("two_devices", "a model cut in two, half of it on each GPU",
              expect=lambda facts, snapshot: all(facts["events"]), devices=2, gpu="a100",
