@@ -4,6 +4,7 @@
 #include "base/map.h"
 
 #include "base/assert.h"
+#include "base/hash.h"
 
 #define SLOTS_MIN ((size_t)64)
 
@@ -43,7 +44,7 @@ uint64_t plim_map_get(const plim_map *map, uint64_t key)
     return map->slots[find(map, key)].value;
 }
 
-bool plim_map_grow(plim_map *map)
+static bool grow(plim_map *map)
 {
     const size_t old_count = map->slots == NULL ? 0 : map->mask + 1;
     const size_t new_count = old_count == 0 ? SLOTS_MIN : old_count * 2;
@@ -70,7 +71,7 @@ bool plim_map_put(plim_map *map, uint64_t key, uint64_t value)
 {
     PLIM_ASSERT_DEBUG(value != PLIM_MAP_ABSENT);
 
-    if ((map->slots == NULL || (map->count + 1) * 8 > (map->mask + 1) * 5) && !plim_map_grow(map)) {
+    if ((map->slots == NULL || (map->count + 1) * 8 > (map->mask + 1) * 5) && !grow(map)) {
         return false;
     }
     const size_t i = find(map, key);

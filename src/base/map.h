@@ -8,7 +8,6 @@
 #ifndef PLIMSOLL_BASE_MAP_H
 #define PLIMSOLL_BASE_MAP_H
 
-#include "base/hash.h"
 #include "base/memory.h"
 
 #define PLIM_MAP_ABSENT UINT64_MAX
@@ -33,31 +32,7 @@ void plim_map_deinit(plim_map *map);
 uint64_t plim_map_get(const plim_map *map, uint64_t key);
 /* Sets or replaces; false when there is no memory, and then nothing changed. */
 bool plim_map_put(plim_map *map, uint64_t key, uint64_t value);
-/* Room for one more key; false when there is no memory. */
-bool plim_map_grow(plim_map *map);
 /* Removes `key`; its value, or PLIM_MAP_ABSENT when it was not there. */
 uint64_t plim_map_take(plim_map *map, uint64_t key);
-
-/*
- * Where the value of `key` is kept; a new key gets the value `initial`. NULL when there is no
- * memory. Valid until the map changes. One probe where get and put would make two, and inline:
- * the inner loop of whoever looks at ten million events.
- */
-static inline uint64_t *plim_map_at(plim_map *map, uint64_t key, uint64_t initial)
-{
-    if ((map->slots == NULL || (map->count + 1) * 8 > (map->mask + 1) * 5) && !plim_map_grow(map)) {
-        return NULL;
-    }
-    size_t i = (size_t)plim_hash_u64(key, map->hash_key) & map->mask;
-    while (map->slots[i].value != PLIM_MAP_ABSENT && map->slots[i].key != key) {
-        i = (i + 1) & map->mask;
-    }
-    plim_map_slot *slot = &map->slots[i];
-    if (slot->value == PLIM_MAP_ABSENT) {
-        *slot = (plim_map_slot){ key, initial };
-        map->count++;
-    }
-    return &slot->value;
-}
 
 #endif
