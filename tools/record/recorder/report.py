@@ -35,8 +35,7 @@ def line(facts):
 def capacity_of(scenario):
     from recorder.catalogue import GIB
 
-    memory = f"{scenario.capacity // GIB} GiB" if scenario.capacity else "all of its memory"
-    return f"{scenario.devices} x {scenario.gpu}, {memory}"
+    return f"{scenario.devices} x {scenario.gpu}, {scenario.capacity // GIB} GiB"
 
 
 def section(scenario, path):
