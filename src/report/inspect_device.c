@@ -100,14 +100,18 @@ static void write_answer(const plim_page *page, const plim_device_inspection *de
         plim_line_format(&line, PLIM_TONE_PLAIN, " in %s",
                          plim_counted(device->peak.live_count, "allocation").text);
     }
-    plim_line_add(&line, PLIM_TONE_PLAIN, ", out of ");
-    plim_line_add(&line, PLIM_TONE_HEADING, plim_format_bytes(reserved_bytes).text);
-    plim_line_add(&line, PLIM_TONE_PLAIN, " reserved: ");
-    const bool is_fine = unused >= 0.0 && unused < MUCH_UNUSED;
-    plim_line_add(&line, is_fine ? PLIM_TONE_PLAIN : PLIM_TONE_WARN, judge(unused));
-    if (unused >= 0.0) {
-        plim_line_format(&line, is_fine ? PLIM_TONE_PLAIN : PLIM_TONE_WARN, " (%s)",
-                         plim_format_percent(unused).text);
+    if (reserved_bytes > 0) {
+        const plim_tone tone =
+            unused >= 0.0 && unused < MUCH_UNUSED ? PLIM_TONE_PLAIN : PLIM_TONE_WARN;
+        plim_line_add(&line, PLIM_TONE_PLAIN, ", ");
+        plim_line_add(&line, PLIM_TONE_HEADING, plim_format_bytes(reserved_bytes).text);
+        plim_line_add(&line, PLIM_TONE_PLAIN, " reserved: ");
+        plim_line_add(&line, tone, judge(unused));
+        if (unused >= 0.0) {
+            plim_line_format(&line, tone, " (%s)", plim_format_percent(unused).text);
+        }
+    } else {
+        plim_line_add(&line, PLIM_TONE_WARN, "; the file has no segments");
     }
     plim_line_end(&line);
 }

@@ -15,14 +15,12 @@
 #include "report/stack_text.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define INDENT        2u
 #define SIZE_COLUMNS  8u
 #define SHARE_COLUMNS 6u
-#define BAR_COLUMNS   16u
-#define COUNT_COLUMNS 7u
-#define LABEL_COLUMN \
-    (INDENT + SIZE_COLUMNS + 1 + SHARE_COLUMNS + 2 + BAR_COLUMNS + 1 + COUNT_COLUMNS + 2)
+#define COUNT_COLUMNS 4u /* at least */
 #define FRAME_INDENT  6u
 #define CALLERS_SHOWN 3u
 
@@ -32,7 +30,29 @@ typedef struct drawing {
     plim_text scratch;    /* a frame's text, which may hold any bytes, zeros too */
     uint64_t total_bytes; /* a full bar */
     bool marks_before;    /* say what is older than the recording: not where all of it is */
+    uint32_t bar_columns;
+    uint32_t count_columns;
+    uint32_t label_column; /* where words begin */
 } drawing;
+
+/* Narrow pages have shorter bars: whose line it was matters more. */
+static uint32_t choose_bar_columns(uint32_t width)
+{
+    return width >= 90 ? 16 : width >= 75 ? 12 : 6;
+}
+
+static void measure(drawing *draw, const plim_composition *whole)
+{
+    draw->bar_columns = choose_bar_columns(plim_style_width(draw->page->style));
+    draw->count_columns = COUNT_COLUMNS;
+    for (size_t i = 0; i < whole->part_count; i++) {
+        const uint32_t columns =
+            (uint32_t)strlen(plim_format_count(whole->parts[i].count).text) + 1;
+        draw->count_columns = columns > draw->count_columns ? columns : draw->count_columns;
+    }
+    draw->label_column = INDENT + SIZE_COLUMNS + 1 + SHARE_COLUMNS + 2 + draw->bar_columns + 1 +
+                         draw->count_columns + 2;
+}
 
 /* The frame's text, in the scratch until the next call. */
 static void make_frame(drawing *draw, uint32_t frame)
@@ -126,15 +146,15 @@ static void write_part(drawing *draw, const plim_part *part)
                        PLIM_ALIGN_RIGHT);
     plim_line_to(&line, line.used + 2);
     plim_bar_add(&line, is_free ? PLIM_BAR_SHADE : PLIM_BAR_SOLID, part->bytes, total_bytes,
-                 BAR_COLUMNS);
+                 draw->bar_columns);
     plim_line_to(&line, line.used + 1);
     if (part->count > 0) {
         char count[48];
         snprintf(count, sizeof count, "%s%s", plim_format_count(part->count).text,
                  plim_style_glyphs(page->style)->times);
-        plim_line_add_cell(&line, PLIM_TONE_FAINT, count, COUNT_COLUMNS, PLIM_ALIGN_RIGHT);
+        plim_line_add_cell(&line, PLIM_TONE_FAINT, count, draw->count_columns, PLIM_ALIGN_RIGHT);
     }
-    plim_line_to(&line, LABEL_COLUMN);
+    plim_line_to(&line, draw->label_column);
     add_description(draw, &line, part);
     plim_line_end(&line);
 }
@@ -151,7 +171,7 @@ static void write_callers(drawing *draw, const plim_part *part)
     }
     const plim_stack stack = plim_history_stack(page->file->history, part->group->stack);
     const char *from = plim_style_glyphs(page->style)->from;
-    plim_line line = plim_line_begin(page->out, page->style, LABEL_COLUMN);
+    plim_line line = plim_line_begin(page->out, page->style, draw->label_column);
     for (uint32_t i = 0; i < count; i++) {
         make_frame(draw, stack.frames[places[i]]);
         const char *text = plim_text_string(&draw->scratch);
@@ -206,13 +226,16 @@ void plim_page_parts(const plim_page *page, const plim_moment *moment, const cha
         return;
     }
     char heading[96];
-    snprintf(heading, sizeof heading, "%s, %s reserved", when,
-             plim_format_bytes(moment->reserved_bytes).text);
+    const bool is_reserved = moment->reserved_bytes > 0; /* a file may have no segments */
+    snprintf(heading, sizeof heading, "%s, %s %s", when,
+             plim_format_bytes(is_reserved ? moment->reserved_bytes : whole.total_bytes).text,
+             is_reserved ? "reserved" : "in use");
     plim_page_heading(page, heading);
 
     drawing draw = { .page = page,
                      .total_bytes = whole.total_bytes,
                      .marks_before = moment->event >= 0 };
+    measure(&draw, &whole);
     plim_text_init(&draw.scratch, page->mem, PLIM_PAGE_SCRATCH_BYTES_MAX);
     for (size_t i = 0; i < whole.part_count; i++) {
         const plim_part *part = &whole.parts[i];
