@@ -3,8 +3,11 @@
  *
  * The page is written in parts, each in a file of its own:
  *   inspect_text.c      the file: name, source, settings, what is missing, its devices
- *   inspect_device.c    a device: events, the chart over time, its moments, its pools
+ *   inspect_device.c    a device: its events, what they lack, the answer; then the following
+ *   inspect_chart.c     memory over time
+ *   inspect_moments.c   start, peak, failures and end as a table
  *   inspect_parts.c     what memory was made of at one moment, as bars
+ *   inspect_pools.c     where the segments lie at the end
  *   oom_text.c          a request that failed, in words
  *   inspect_ranks.c     several files: one row each, and how far they are apart
  */
@@ -42,6 +45,9 @@ typedef struct plim_inspect_view {
 /* Names beyond it are cut; lines are far shorter. */
 #define PLIM_PAGE_SCRATCH_BYTES_MAX ((size_t)1 << 20)
 
+/* The share of reserved memory from which being unused is a loss worth a colour. */
+#define PLIM_PAGE_MUCH_UNUSED 0.25
+
 /* Where a page is being written. */
 typedef struct plim_page {
     const plim_mem *mem;
@@ -70,6 +76,9 @@ const char *plim_page_device_name(int32_t device, char *buffer, size_t buffer_by
 /** A heading, a blank line before it. */
 void plim_page_heading(const plim_page *page, const char *text);
 void plim_page_device(const plim_page *page, const plim_device_inspection *device);
+void plim_page_chart(const plim_page *page, const plim_device_inspection *device);
+void plim_page_moments(const plim_page *page, const plim_device_inspection *device);
+void plim_page_pools(const plim_page *page, const plim_device_inspection *device);
 /** The moment's composition as bars, headed with `when`; nothing when nothing was reserved. */
 void plim_page_parts(const plim_page *page, const plim_moment *moment, const char *when);
 void plim_page_oom(const plim_page *page, const plim_device_inspection *device,

@@ -8,6 +8,7 @@
 #include "report/inspect_json.h"
 #include "report/inspect_ranks.h"
 #include "report/inspect_text.h"
+#include "report/rank_name.h"
 
 static const plim_style wide = { .utf8 = true, .width = 96 };
 static const plim_style plain = { .width = 80 };
