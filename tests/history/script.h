@@ -43,6 +43,18 @@ static inline uint32_t script_stack(plim_history *history, uint64_t number)
     return stack;
 }
 
+/* Whether a stack of a finished history is @number. */
+static inline bool script_is_stack(const plim_history *history, uint32_t stack, uint64_t number)
+{
+    char name[32];
+    (void)snprintf(name, sizeof name, "f%" PRIu64, number);
+    const plim_stack frames = plim_history_stack(history, stack);
+    return frames.frame_count == 1 &&
+           strcmp(plim_history_string(history, plim_history_frame(history, frames.frames[0])->name,
+                                      NULL),
+                  name) == 0;
+}
+
 static inline void script_word(test_script *script, char word[32])
 {
     size_t length = 0;
