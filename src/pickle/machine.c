@@ -31,8 +31,7 @@ plim_status plim_machine_corrupt(const plim_machine *machine, plim_error *err, c
     va_start(arguments, format);
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
-    const uint64_t offset = plim_machine_offset(machine, machine->cursor - 1);
-    return plim_fail_at(err, PLIM_CORRUPT, offset, "damaged pickle: %s", what);
+    return plim_fail_at(err, PLIM_CORRUPT, machine->opcode_offset, "damaged pickle: %s", what);
 }
 
 static plim_status check_memory(const plim_machine *machine, uint64_t bytes_read, plim_error *err)
@@ -56,6 +55,7 @@ static plim_status refill(plim_machine *machine, const uint8_t *from, size_t wan
     const size_t consumed = (size_t)(from - machine->window.data);
     PLIM_TRY(check_memory(machine, plim_machine_offset(machine, from), err));
     PLIM_TRY(plim_input_refill(machine->input, consumed, wanted, &machine->window, err));
+    machine->window_offset = plim_input_offset(machine->input);
     if (machine->options != NULL && machine->options->reading != NULL &&
         !machine->options->reading(machine->options->reading_ctx, machine->input)) {
         return plim_fail(err, PLIM_CANCELLED, "stopped while reading");
@@ -244,7 +244,7 @@ plim_status plim_machine_extend(plim_machine *machine, plim_kind kind, size_t he
     const plim_status status = plim_container_extend(machine->builder, container,
                                                      machine->stack.items + height, count, err);
     if (status != PLIM_OK && err != NULL && err->offset == PLIM_NO_OFFSET) {
-        err->offset = plim_machine_offset(machine, machine->cursor - 1);
+        err->offset = machine->opcode_offset;
     }
     machine->stack.count = height;
     return status;
@@ -538,6 +538,8 @@ static plim_status run(plim_machine *machine, plim_error *err)
                 return cut_off(machine, err);
             }
         }
+        machine->opcode_offset =
+            machine->window_offset + (uint64_t)(machine->cursor - machine->window.data);
         const uint8_t code = *machine->cursor++;
         if (code == PLIM_OP_STOP) {
             return plim_machine_check(machine, 1, err);
@@ -555,6 +557,7 @@ plim_status plim_pickle_read(plim_input *input, plim_builder *builder,
     plim_list_cache_init(&machine.lists, builder->mem);
     plim_status status = plim_input_refill(input, 0, 1, &machine.window, err);
     machine.cursor = machine.end = machine.window.data;
+    machine.window_offset = plim_input_offset(input);
     /* From the start, so that no pointer to its top is ever NULL and something. */
     if (status == PLIM_OK && !plim_vec_room(builder->mem, &machine.stack.items,
                                             &machine.stack.capacity, 0, sizeof(plim_value))) {

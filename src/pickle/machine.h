@@ -23,6 +23,8 @@ typedef struct plim_machine {
     const uint8_t *cursor; /* next byte; while an opcode runs, the byte behind the opcode */
     const uint8_t *end;
     plim_window window;
+    uint64_t window_offset; /* of the window's first byte in the input */
+    uint64_t opcode_offset; /* of the opcode that run_one() runs, for messages */
 
     PLIM_VEC(plim_value) stack;
     PLIM_VEC(size_t) marks;    /* stack heights */
@@ -37,7 +39,7 @@ typedef struct plim_machine {
 /* Runs one opcode that is not frequent; the cursor stands behind it. */
 typedef plim_status plim_opcode_function(plim_machine *machine, plim_error *err);
 
-/* The byte that the running opcode's own byte is at, for messages. */
+/* The place of a byte of the window in the input, for messages. */
 uint64_t plim_machine_offset(const plim_machine *machine, const uint8_t *at);
 
 /*

@@ -280,7 +280,11 @@ plim_status plim_json_read(plim_input *input, plim_builder *builder,
 {
     json_reader reader = { .builder = builder, .err = err };
     reader.held.next = reader.held.previous = &reader.held;
-    plim_status status = parse(&reader, input, options, err);
+    /* The stack is there from the start, so that no pointer to its top is NULL and something. */
+    plim_status status = plim_vec_room(builder->mem, &reader.stack.items, &reader.stack.capacity, 0,
+                                       sizeof(plim_value))
+                             ? parse(&reader, input, options, err)
+                             : plim_fail_memory(err, "reading the JSON");
     release_all(&reader);
     if (status == PLIM_OK && reader.stack.count == 1) {
         *ret_root = reader.stack.items[0];
