@@ -36,6 +36,12 @@ typedef struct plim_machine {
     const uint8_t *list_at; /* behind the MARK of the list that began last; NULL: not at hand */
 } plim_machine;
 
+/* The height of the stack at the last mark; what lies below it is out of reach. */
+static inline size_t plim_machine_last_mark(const plim_machine *machine)
+{
+    return machine->marks.count == 0 ? 0 : machine->marks.items[machine->marks.count - 1];
+}
+
 /* Runs one opcode that is not frequent; the cursor stands behind it. */
 typedef plim_status plim_opcode_function(plim_machine *machine, plim_error *err);
 
@@ -47,6 +53,9 @@ uint64_t plim_machine_offset(const plim_machine *machine, const uint8_t *at);
  * Fewer is PLIM_CORRUPT: the file ends inside an opcode.
  */
 plim_status plim_machine_need(plim_machine *machine, uint64_t bytes, plim_error *err);
+
+/* Have at least one byte at the cursor, or PLIM_CORRUPT: the file ends before its STOP. */
+plim_status plim_machine_more(plim_machine *machine, plim_error *err);
 
 /* The text up to the next newline; the cursor goes behind it. Valid until the next need. */
 plim_status plim_machine_line(plim_machine *machine, const char **ret_line, size_t *ret_bytes,

@@ -1,0 +1,352 @@
+/*
+ * reader.c - running a pickle: the loop over its opcodes.
+ *
+ * run_fast() has the opcodes that make up nine tenths of real snapshots, most of them memo reads,
+ * and looks neither left nor right; run_start() takes the beginning of a dict, or a whole list
+ * whose bytes are known, at once; run_one() runs any opcode with every check. The infrequent
+ * ones are functions, found by code (opcodes*.c).
+ */
+#include "pickle/reader.h"
+
+#include "base/error.h"
+#include "pickle/machine.h"
+
+#define FAST_BYTES 16 /* the longest opcode of run_fast(), rounded up */
+
+/* An opcode outside the loop, or no opcode at all. */
+static plim_status run_other(plim_machine *machine, uint8_t code, plim_error *err)
+{
+    plim_opcode_function *function = plim_opcode_function_of(code);
+    if (function == NULL) {
+        function = plim_text_opcode_of(code);
+    }
+    if (function == NULL) {
+        function = plim_forbidden_opcode_of(code);
+    }
+    if (function == NULL) {
+        return plim_machine_corrupt(machine, err, "byte 0x%02x is no opcode", code);
+    }
+    return function(machine, err);
+}
+
+static uint32_t load_u32(const uint8_t *bytes)
+{
+    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
+           (uint32_t)bytes[3] << 24;
+}
+
+/* Eight bytes, of which the caller shifts out those that are not the number's. */
+static uint64_t load_u64(const uint8_t *bytes)
+{
+    return load_u32(bytes) | (uint64_t)load_u32(bytes + 4) << 32;
+}
+
+static plim_status push_int(plim_machine *machine, int64_t integer, plim_error *err)
+{
+    return plim_machine_push(machine, (plim_value){ (uint64_t)integer << 3 | PLIM_TAG_INT }, err);
+}
+
+static plim_status push_string(plim_machine *machine, size_t bytes, plim_error *err)
+{
+    plim_value value = PLIM_VALUE_ABSENT;
+    const bool made = plim_make_string(machine->builder, machine->cursor, bytes, &value);
+    machine->cursor += bytes;
+    return plim_machine_push_made(machine, made, value, err);
+}
+
+static plim_status push_long(plim_machine *machine, size_t bytes, plim_error *err)
+{
+    plim_value value = PLIM_VALUE_ABSENT;
+    const bool made = plim_make_long(machine->builder, machine->cursor, bytes, &value);
+    machine->cursor += bytes;
+    return plim_machine_push_made(machine, made, value, err);
+}
+
+static plim_status push_container(plim_machine *machine, plim_kind kind, plim_error *err)
+{
+    plim_value value = PLIM_VALUE_ABSENT;
+    const bool made = plim_make_container(machine->builder, kind, &value);
+    return plim_machine_push_made(machine, made, value, err);
+}
+
+/*
+ * EMPTY_LIST MEMOIZE MARK at `at`: if the list's bytes are known, all of it is run at once, and
+ * the byte behind it returned. Otherwise NULL, and the list may be learned at its end.
+ */
+static const uint8_t *run_known_list(plim_machine *machine, const uint8_t *at)
+{
+    plim_builder *builder = machine->builder;
+    if (at[1] != PLIM_OP_MEMOIZE || at[2] != PLIM_OP_MARK || builder->sink == NULL) {
+        return NULL;
+    }
+    machine->list_at = at + 3;
+    size_t length = 0;
+    plim_value list = PLIM_VALUE_ABSENT;
+    plim_array *items = plim_list_cache_find(&machine->lists, machine->list_at,
+                                             (size_t)(machine->end - machine->list_at), &length);
+    if (items == NULL || !plim_make_list_of(builder, items, &list)) {
+        return NULL;
+    }
+    machine->memo.items[machine->memo.count++] = list;
+    machine->memo_count++;
+    machine->stack.items[machine->stack.count++] = list;
+    return machine->list_at + length;
+}
+
+/*
+ * EMPTY_DICT MEMOIZE MARK at `at`, as every record begins: all three at once. The byte behind
+ * them, or NULL where they are not all there.
+ */
+static const uint8_t *run_dict_start(plim_machine *machine, const uint8_t *at)
+{
+    plim_value dict = PLIM_VALUE_ABSENT;
+    if (at[1] != PLIM_OP_MEMOIZE || at[2] != PLIM_OP_MARK ||
+        machine->marks.count == machine->marks.capacity ||
+        !plim_make_container(machine->builder, PLIM_KIND_DICT, &dict)) {
+        return NULL;
+    }
+    machine->memo.items[machine->memo.count++] = dict;
+    machine->memo_count++;
+    machine->stack.items[machine->stack.count++] = dict;
+    machine->marks.items[machine->marks.count++] = machine->stack.count;
+    return at + 3;
+}
+
+static plim_status append_marked(plim_machine *machine, plim_error *err)
+{
+    size_t height = 0;
+    PLIM_TRY(plim_machine_pop_mark(machine, &height, err));
+    PLIM_TRY(plim_machine_extend(machine, PLIM_KIND_LIST, height, err));
+    const plim_object *list = plim_value_object(machine->stack.items[height - 1]);
+    plim_array *items = list->as.array;
+    if (machine->list_at != NULL && machine->builder->sink != NULL && items != NULL &&
+        items->capacity == 0 && !items->is_run) {
+        plim_list_cache_learn(&machine->lists, machine->list_at,
+                              (size_t)(machine->cursor - machine->list_at), items);
+    }
+    machine->list_at = NULL;
+    return PLIM_OK;
+}
+
+static plim_status extend_marked(plim_machine *machine, plim_kind kind, plim_error *err)
+{
+    size_t height = 0;
+    PLIM_TRY(plim_machine_pop_mark(machine, &height, err));
+    return plim_machine_extend(machine, kind, height, err);
+}
+
+/* Bytes behind the opcode that run_one() reads without looking. */
+static const uint8_t operand_bytes[256] = {
+    [PLIM_OP_BINGET] = 1,           [PLIM_OP_LONG_BINGET] = 4, [PLIM_OP_BININT] = 4,
+    [PLIM_OP_BININT1] = 1,          [PLIM_OP_BININT2] = 2,     [PLIM_OP_LONG1] = 1,
+    [PLIM_OP_SHORT_BINUNICODE] = 1,
+};
+
+/* One opcode, with every check: near the end of the window, and where run_fast() stops. */
+static plim_status run_one(plim_machine *machine, uint8_t code, plim_error *err)
+{
+    if ((size_t)(machine->end - machine->cursor) < operand_bytes[code]) {
+        PLIM_TRY(plim_machine_need(machine, operand_bytes[code], err));
+    }
+    const uint8_t *p = machine->cursor;
+    switch (code) {
+    case PLIM_OP_BINGET:
+        machine->cursor += 1;
+        return plim_machine_get(machine, p[0], err);
+    case PLIM_OP_LONG_BINGET:
+        machine->cursor += 4;
+        return plim_machine_get(machine, load_u32(p), err);
+    case PLIM_OP_BININT:
+        machine->cursor += 4;
+        return push_int(machine, (int32_t)load_u32(p), err);
+    case PLIM_OP_BININT1:
+        machine->cursor += 1;
+        return push_int(machine, p[0], err);
+    case PLIM_OP_BININT2:
+        machine->cursor += 2;
+        return push_int(machine, p[0] | p[1] << 8, err);
+    case PLIM_OP_MEMOIZE:
+        return plim_machine_put(machine, machine->memo_count, err);
+    case PLIM_OP_MARK:
+        return PLIM_VEC_PUSH(machine->builder->mem, &machine->marks, machine->stack.count)
+                   ? PLIM_OK
+                   : plim_fail_memory(err, "reading the pickle");
+    case PLIM_OP_EMPTY_DICT:
+        return push_container(machine, PLIM_KIND_DICT, err);
+    case PLIM_OP_EMPTY_LIST:
+        return push_container(machine, PLIM_KIND_LIST, err);
+    case PLIM_OP_SETITEMS:
+        return extend_marked(machine, PLIM_KIND_DICT, err);
+    case PLIM_OP_APPENDS:
+        return append_marked(machine, err);
+    case PLIM_OP_LONG1:
+        PLIM_TRY(plim_machine_need(machine, (uint64_t)p[0] + 1, err));
+        machine->cursor += 1;
+        return push_long(machine, machine->cursor[-1], err);
+    case PLIM_OP_SHORT_BINUNICODE:
+        PLIM_TRY(plim_machine_need(machine, (uint64_t)p[0] + 1, err));
+        machine->cursor += 1;
+        return push_string(machine, machine->cursor[-1], err);
+    default:
+        return run_other(machine, code, err);
+    }
+}
+
+/*
+ * As many opcodes as need no look left or right: their bytes are surely in the window, the stack
+ * and the memo have room, nothing can fail. It stops before the first that does not fit, and
+ * run_one() takes that. Nine opcodes in ten are run here.
+ */
+static void run_fast(plim_machine *machine)
+{
+    const uint8_t *p = machine->cursor;
+    const uint8_t *end = machine->end - FAST_BYTES;
+    plim_value *top = machine->stack.items + machine->stack.count;
+    const plim_value *limit = machine->stack.items + machine->stack.capacity;
+    plim_value *const memo = machine->memo.items;
+    size_t memo_count = machine->memo.count;
+    const bool is_dense = machine->memo_count == memo_count;
+    const plim_value *floor = top - (machine->stack.count - plim_machine_last_mark(machine));
+
+    while (p < end && top < limit) {
+        size_t number = p[1];
+        size_t bytes = 2;
+        switch (*p) {
+        case PLIM_OP_LONG_BINGET:
+            number = load_u32(p + 1);
+            bytes = 5;
+            /* fall through */
+        case PLIM_OP_BINGET:
+            if (number >= memo_count || memo[number].bits == 0) {
+                goto stop;
+            }
+            *top++ = memo[number];
+            p += bytes;
+            break;
+        case PLIM_OP_BININT:
+            top++->bits = (uint64_t)(int64_t)(int32_t)load_u32(p + 1) << 3 | PLIM_TAG_INT;
+            p += 5;
+            break;
+        case PLIM_OP_BININT1:
+            top++->bits = (uint64_t)p[1] << 3 | PLIM_TAG_INT;
+            p += 2;
+            break;
+        case PLIM_OP_BININT2:
+            top++->bits = ((uint64_t)p[1] | (uint64_t)p[2] << 8) << 3 | PLIM_TAG_INT;
+            p += 3;
+            break;
+        case PLIM_OP_LONG1: /* up to 7 bytes fit a value with room for the tag */
+            if (p[1] == 0 || p[1] > 7) {
+                goto stop;
+            }
+            top++->bits =
+                (uint64_t)((int64_t)(load_u64(p + 2) << (64 - 8 * p[1])) >> (64 - 8 * p[1])) << 3 |
+                PLIM_TAG_INT;
+            p += 2 + p[1];
+            break;
+        case PLIM_OP_MEMOIZE:
+            if (!is_dense || memo_count == machine->memo.capacity || top == floor) {
+                goto stop;
+            }
+            memo[memo_count++] = top[-1];
+            p++;
+            break;
+        default:
+            goto stop;
+        }
+    }
+stop:
+    machine->cursor = p;
+    machine->stack.count = (size_t)(top - machine->stack.items);
+    machine->memo_count += memo_count - machine->memo.count;
+    machine->memo.count = memo_count;
+}
+
+/* For one more value on the stack and, where MEMOIZE takes the next place, in the memo. */
+static bool has_room(const plim_machine *machine)
+{
+    return machine->stack.count < machine->stack.capacity &&
+           machine->memo.count < machine->memo.capacity &&
+           machine->memo_count == machine->memo.count &&
+           machine->end - machine->cursor > FAST_BYTES;
+}
+
+/* The beginning of a dict, or all of a known list; false where it is neither. */
+static bool run_start(plim_machine *machine)
+{
+    const uint8_t *behind = NULL;
+    const uint8_t code = *machine->cursor;
+    if ((code == PLIM_OP_EMPTY_DICT || code == PLIM_OP_EMPTY_LIST) && has_room(machine)) {
+        behind = code == PLIM_OP_EMPTY_DICT ? run_dict_start(machine, machine->cursor)
+                                            : run_known_list(machine, machine->cursor);
+    }
+    if (behind != NULL) {
+        machine->cursor = behind;
+    }
+    return behind != NULL;
+}
+
+static plim_status run(plim_machine *machine, plim_error *err)
+{
+    for (;;) {
+        if (machine->end - machine->cursor > FAST_BYTES) {
+            run_fast(machine);
+            if (run_start(machine)) {
+                continue;
+            }
+        }
+        if (machine->cursor == machine->end) {
+            PLIM_TRY(plim_machine_more(machine, err));
+        }
+        machine->opcode_offset =
+            machine->window_offset + (uint64_t)(machine->cursor - machine->window.data);
+        const uint8_t code = *machine->cursor++;
+        if (code == PLIM_OP_STOP) {
+            return plim_machine_check(machine, 1, err);
+        }
+        PLIM_TRY(run_one(machine, code, err));
+    }
+}
+
+plim_status plim_pickle_read(plim_input *input, plim_builder *builder,
+                             const plim_pickle_options *options, plim_pickle_facts *ret_facts,
+                             plim_value *ret_root, plim_error *err)
+{
+    plim_machine machine = { .input = input, .builder = builder, .options = options };
+    plim_map_init(&machine.sparse_memo, builder->mem);
+    plim_list_cache_init(&machine.lists, builder->mem);
+    plim_status status = plim_input_refill(input, 0, 1, &machine.window, err);
+    machine.cursor = machine.end = machine.window.data;
+    machine.window_offset = plim_input_offset(input);
+    /* From the start, so that no pointer to its top is ever NULL and something. */
+    if (status == PLIM_OK && !plim_vec_room(builder->mem, &machine.stack.items,
+                                            &machine.stack.capacity, 0, sizeof(plim_value))) {
+        status = plim_fail_memory(err, "reading the pickle");
+    }
+    if (status == PLIM_OK) {
+        status = run(&machine, err);
+    }
+    if (status == PLIM_OK) {
+        *ret_root = machine.stack.items[machine.stack.count - 1];
+        *ret_facts = machine.facts;
+    }
+    plim_map_deinit(&machine.sparse_memo);
+    plim_list_cache_deinit(&machine.lists);
+    PLIM_VEC_FREE(builder->mem, &machine.stack);
+    PLIM_VEC_FREE(builder->mem, &machine.marks);
+    PLIM_VEC_FREE(builder->mem, &machine.memo);
+    return status;
+}
+
+bool plim_pickle_looks_like(const uint8_t *data, size_t bytes)
+{
+    if (bytes == 0) {
+        return false;
+    }
+    if (data[0] == PLIM_OP_PROTO) {
+        return true;
+    }
+    /* Protocols 0 and 1 start with a container; JSON's '{' and '[' are no opcodes. */
+    return data[0] == PLIM_OP_MARK || data[0] == PLIM_OP_EMPTY_DICT ||
+           data[0] == PLIM_OP_EMPTY_LIST || data[0] == PLIM_OP_GLOBAL;
+}
