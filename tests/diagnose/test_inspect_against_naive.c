@@ -187,5 +187,45 @@ static void noise_gives_what_the_naive_model_says(void)
     }
 }
 
+/* A number as a hostile file would have it. */
+static uint64_t extreme(void)
+{
+    static const uint64_t numbers[] = {
+        0, 1, 512, UINT32_MAX, INT64_MAX, 1ull << 63, UINT64_MAX - 511, UINT64_MAX, UINT64_MAX - 1
+    };
+    return numbers[t_random_between(0, T_COUNT(numbers) - 1)];
+}
+
+static void numbers_may_be_anything(void)
+{
+    for (int round = 0; round < 2000; round++) {
+        T_CASE("extremes %d", round);
+        program_of_noise(&toy, (size_t)t_random_between(0, 40));
+        for (size_t i = 0; i < toy.event_count; i++) {
+            toy.events[i].addr = extreme();
+            toy.events[i].size = extreme();
+            toy.events[i].time_us = (int64_t)extreme();
+        }
+        for (size_t i = 0; i < toy.block_count; i++) {
+            toy.blocks[i].addr = extreme();
+            toy.blocks[i].bytes = extreme();
+            toy.blocks[i].requested_bytes = extreme();
+        }
+        for (size_t i = 0; i < toy.segment_count; i++) {
+            toy.segments[i].addr = extreme();
+            toy.segments[i].bytes = extreme();
+        }
+        plim_history *const history = program_history(&toy, 0);
+        const plim_inspect_options options = { .timeline_bins = UINT32_MAX };
+        plim_inspection *inspection = NULL;
+        T_TRUE(plim_inspect(history, &options, &inspection, NULL) == PLIM_OK);
+        const plim_device_inspection *const facts = plim_inspection_device(inspection, 0);
+        T_TRUE(facts->peak.requested_bytes >= facts->start_requested_bytes);
+        T_TRUE(facts->end.active_bytes >= facts->end.allocated_bytes);
+        plim_inspection_destroy(inspection);
+        plim_history_destroy(history);
+    }
+}
+
 T_MAIN(T_TEST(every_cut_of_a_program_gives_what_really_was),
-       T_TEST(noise_gives_what_the_naive_model_says))
+       T_TEST(noise_gives_what_the_naive_model_says), T_TEST(numbers_may_be_anything))
