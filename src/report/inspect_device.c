@@ -178,6 +178,13 @@ static void write_ooms(const plim_page *page, const plim_device_inspection *devi
         plim_text_append_char(page->out, '\n');
         plim_page_oom(page, device, &device->ooms[i]);
     }
+    /* Unwinding frees for a while; a program that caught the error goes on. */
+    const plim_oom_moment *last =
+        device->oom_count > 0 ? &device->ooms[device->oom_count - 1] : NULL;
+    if (last != NULL && last->event + 1 < device->events) {
+        plim_paragraph_format(page->out, page->style, 2, PLIM_TONE_FAINT, "%s came after.",
+                              plim_counted(device->events - 1 - last->event, "event").text);
+    }
 }
 
 /* The same bars at each failure, shorter: who called whom was said at the peak. */
@@ -197,7 +204,7 @@ static void write_oom_parts(const plim_page *page, const plim_device_inspection 
             continue;
         }
         if (device->oom_count > 1) {
-            snprintf(when, sizeof when, "When memory ran out, OOM %zu", i + 1);
+            snprintf(when, sizeof when, "When memory ran out (OOM %zu)", i + 1);
         }
         plim_page_parts(&brief, moment, when);
     }

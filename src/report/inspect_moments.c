@@ -21,12 +21,12 @@ static plim_short_text share_text(double unused)
     return unused < 0.0 ? (plim_short_text){ "-" } : plim_format_percent(unused);
 }
 
-/* "1.50 GiB (4.0%)": reserved and not allocated; the share is the fragmentation. */
+/* Two cells: what is reserved and not allocated, and its share, the fragmentation. */
 static void add_unused(plim_table *table, uint64_t allocated_bytes, uint64_t reserved_bytes,
                        double fragmentation)
 {
-    plim_table_format(table, PLIM_TONE_PLAIN, "%s",
-                      plim_format_bytes(minus(reserved_bytes, allocated_bytes)).text);
+    plim_table_add(table, PLIM_TONE_PLAIN,
+                   plim_format_bytes(minus(reserved_bytes, allocated_bytes)).text);
     plim_table_add(table, fragmentation >= PLIM_PAGE_MUCH_UNUSED ? PLIM_TONE_WARN : PLIM_TONE_PLAIN,
                    share_text(fragmentation).text);
 }

@@ -122,26 +122,31 @@ static void write_settings(const plim_page *page)
     plim_text_deinit(&text);
 }
 
+/* Times to tell of; events after a failure are no contradiction: they stand with the failure. */
+static uint64_t anomaly_count(const plim_page *page, int anomaly)
+{
+    return anomaly == PLIM_ANOMALY_AFTER_OOM ? 0 : page->file->anomalies[anomaly];
+}
+
 /* Contradictions within the file: the most frequent ones, in words. */
 static void write_anomalies(const plim_page *page)
 {
     bool is_shown[PLIM_ANOMALY_COUNT] = { false };
     uint32_t kinds = 0;
     for (int i = 0; i < PLIM_ANOMALY_COUNT; i++) {
-        kinds += page->file->anomalies[i] > 0;
+        kinds += anomaly_count(page, i) > 0;
     }
     for (uint32_t n = 0; n < kinds && n < ANOMALIES_SHOWN; n++) {
         int most = -1;
         for (int i = 0; i < PLIM_ANOMALY_COUNT; i++) {
-            if (!is_shown[i] &&
-                (most < 0 || page->file->anomalies[i] > page->file->anomalies[most])) {
+            if (!is_shown[i] && (most < 0 || anomaly_count(page, i) > anomaly_count(page, most))) {
                 most = i;
             }
         }
         is_shown[most] = true;
         char words[256];
         snprintf(words, sizeof words, "%s: %s.",
-                 plim_counted(page->file->anomalies[most], "time").text,
+                 plim_counted(anomaly_count(page, most), "time").text,
                  plim_anomaly_text((plim_anomaly)most));
         plim_paragraph_write(page->out, page->style, 0, PLIM_TONE_WARN,
                              plim_style_glyphs(page->style)->warning, words);
@@ -226,7 +231,7 @@ static void write_next(const plim_page *page)
     plim_line_add(&line, PLIM_TONE_FAINT, "Next: ");
     plim_line_add(&line, PLIM_TONE_FAINT,
                   page->view->frames == 0 ? "--all-frames shows whole stacks, " : "");
-    plim_line_add(&line, PLIM_TONE_FAINT, "--top N more of them, --json everything for programs");
+    plim_line_add(&line, PLIM_TONE_FAINT, "--top N more of them, --json everything");
     plim_line_end(&line);
 }
 
