@@ -3,9 +3,9 @@
  *
  * A slot of the table is four bytes: the event that last changed what is at an address. The
  * address itself is read from that event, and so is the state: after an alloc something is live,
- * after a free_requested something is pending, after a free_completed nothing is there. Half a
- * cache line then tells all of eight addresses, where keys and states in the table itself took
- * four lines, and a trace that never uses an address twice stays affordable.
+ * after a free_requested something is pending, after a free_completed nothing is there. With
+ * addresses and states in the table it was four times the size, and a trace that never uses an
+ * address twice took 24 bytes of it for each event.
  *
  * Events that contradict what is there leave it alone, but for an alloc, which ends what was live
  * or pending at its address: the allocator cannot have handed out what it did not get back.
