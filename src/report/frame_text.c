@@ -12,7 +12,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define ANONYMOUS          "(anonymous namespace)::"
 #define CPP_NAME_BYTES_MAX 56u /* beyond it template arguments go too */
 
 /* A run of bytes that belongs to the history. */
@@ -87,15 +86,30 @@ static span without_arguments(span name)
     return kept.bytes > 0 ? kept : name;
 }
 
+/* Namespaces that every reader would skip. */
+static const char *const silent[] = { "(anonymous namespace)::", "torch::autograd::generated::" };
+
+/* How many bytes of a silent namespace the name begins with; 0 if none. */
+static size_t silent_bytes(const char *name, size_t bytes)
+{
+    for (size_t i = 0; i < sizeof silent / sizeof silent[0]; i++) {
+        const size_t length = strlen(silent[i]);
+        if (bytes >= length && memcmp(name, silent[i], length) == 0) {
+            return length;
+        }
+    }
+    return 0;
+}
+
 static void add_cpp_name(plim_text *out, span name)
 {
     name = without_arguments(name);
     const bool keep_templates = name.bytes <= CPP_NAME_BYTES_MAX;
     size_t depth = 0;
     for (size_t i = 0; i < name.bytes;) {
-        if (name.bytes - i >= strlen(ANONYMOUS) &&
-            memcmp(name.data + i, ANONYMOUS, strlen(ANONYMOUS)) == 0) {
-            i += strlen(ANONYMOUS);
+        const size_t skipped = silent_bytes(name.data + i, name.bytes - i);
+        if (skipped > 0) {
+            i += skipped;
             continue;
         }
         const char c = name.data[i];

@@ -112,7 +112,7 @@ plim_rank_spread plim_ranks_spread(const plim_ranks *ranks,
 static const char *doubt_of(const plim_device_inspection *device)
 {
     if (device->events == 0) {
-        return "no events: the state at the end";
+        return "no events";
     }
     return device->truncated ? "truncated" : device->late_start ? "late start" : "";
 }
@@ -135,10 +135,10 @@ static void write_table(const plim_page *page, const plim_ranks *ranks)
         plim_table_format(&table, PLIM_TONE_PLAIN, "%" PRId32, row->device->device);
         plim_table_add(&table, PLIM_TONE_HEADING, plim_format_bytes(plim_rank_requested(row)).text);
         plim_table_add(&table, PLIM_TONE_PLAIN, plim_format_bytes(plim_rank_reserved(row)).text);
+        const double unused =
+            has_events ? row->device->peak.fragmentation : row->device->end.fragmentation;
         plim_table_add(&table, PLIM_TONE_PLAIN,
-                       plim_format_percent(has_events ? row->device->peak.fragmentation
-                                                      : row->device->end.fragmentation)
-                           .text);
+                       unused < 0.0 ? "-" : plim_format_percent(unused).text);
         plim_table_format(&table, row->device->oom_count > 0 ? PLIM_TONE_BAD : PLIM_TONE_FAINT,
                           "%zu", row->device->oom_count);
         plim_table_add(&table, PLIM_TONE_WARN, doubt_of(row->device));
