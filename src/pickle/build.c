@@ -341,11 +341,24 @@ static plim_status add_shape(plim_builder *builder, const plim_value *pairs, siz
     plim_shape shape = { .keys = keys, .key_count = count };
     const uint32_t id = (uint32_t)builder->shapes.count;
     PLIM_TRY(builder->sink->on_shape(builder->sink->ctx, id, pairs, count, &shape.row_class, err));
+    builder->is_by_value[shape.row_class.number] = shape.row_class.is_by_value;
     if (!PLIM_VEC_PUSH(builder->mem, &builder->shapes, shape) ||
         !plim_intern_add(&builder->shape_index, hash, ret_shape)) {
         return no_memory(err);
     }
     return PLIM_OK;
+}
+
+bool plim_builder_shape(const plim_builder *builder, const plim_value *pairs, size_t pair_count,
+                        uint32_t *ret_shape)
+{
+    for (size_t i = 0; i < builder->shapes.count; i++) {
+        if (shape_has_keys(&builder->shapes.items[i], pairs, pair_count)) {
+            *ret_shape = (uint32_t)i;
+            return true;
+        }
+    }
+    return false;
 }
 
 /* The shape of a dict's pairs; PLIM_INTERN_ABSENT when it has none: odd keys, or too many. */
@@ -374,6 +387,16 @@ static plim_status find_shape(plim_builder *builder, const plim_value *pairs, si
     return PLIM_OK;
 }
 
+plim_status plim_make_row(plim_builder *builder, uint32_t shape, const plim_value *pairs,
+                          plim_value *ret, plim_error *err)
+{
+    uint64_t id = 0;
+    PLIM_TRY(builder->sink->on_row(builder->sink->ctx, shape, pairs, &id, err));
+    PLIM_ASSERT(id <= PLIM_ROW_ID_MAX);
+    *ret = plim_value_row(builder->shapes.items[shape].row_class.number, id);
+    return PLIM_OK;
+}
+
 /* A dict gets its first pairs, all at once: it may be a row. */
 static plim_status fill_dict(plim_builder *builder, plim_object *object, const plim_value *pairs,
                              size_t value_count, plim_error *err)
@@ -385,22 +408,19 @@ static plim_status fill_dict(plim_builder *builder, plim_object *object, const p
     if (shape == PLIM_INTERN_ABSENT || builder->shapes.items[shape].row_class.number == 0) {
         return extend_own(builder, object, pairs, value_count, err);
     }
-    uint64_t id = 0;
-    PLIM_TRY(builder->sink->on_row(builder->sink->ctx, shape, pairs, &id, err));
-    PLIM_ASSERT(id <= PLIM_ROW_ID_MAX);
-    const plim_row_class *row_class = &builder->shapes.items[shape].row_class;
+    plim_value row = PLIM_VALUE_ABSENT;
+    PLIM_TRY(plim_make_row(builder, shape, pairs, &row, err));
     object->kind = PLIM_KIND_ROW;
-    object->row_class = row_class->number;
-    object->slot = row_class->is_by_value;
-    object->as.row_id = id;
+    (void)plim_value_row_of(row, &object->row_class, &object->as.row_id);
     return PLIM_OK;
 }
 
 /* Rows named by content are better shared as items than kept as runs. */
-static bool is_sequence_row(plim_value item)
+static bool is_sequence_row(const plim_builder *builder, plim_value item)
 {
-    return plim_value_is_object(item) && plim_value_object(item)->kind == PLIM_KIND_ROW &&
-           plim_value_object(item)->slot == 0;
+    uint8_t row_class = 0;
+    uint64_t id = 0;
+    return plim_value_row_of(item, &row_class, &id) && !builder->is_by_value[row_class];
 }
 
 static plim_status changed_row(plim_error *err)
@@ -411,22 +431,20 @@ static plim_status changed_row(plim_error *err)
 plim_status plim_dict_add(plim_builder *builder, plim_value dict, const plim_value pair[2],
                           plim_error *err)
 {
-    plim_object *object = plim_value_object(dict);
-    if (object->kind == PLIM_KIND_ROW) {
+    if (plim_value_kind(dict) == PLIM_KIND_ROW) {
         return changed_row(err);
     }
-    return extend_own(builder, object, pair, 2, err);
+    return extend_own(builder, plim_value_object(dict), pair, 2, err);
 }
 
 plim_status plim_container_extend(plim_builder *builder, plim_value container,
                                   const plim_value *items, size_t count, plim_error *err)
 {
-    PLIM_ASSERT_DEBUG(plim_value_is_object(container));
-
-    plim_object *object = plim_value_object(container);
-    if (object->kind == PLIM_KIND_ROW) {
+    if (plim_value_kind(container) == PLIM_KIND_ROW) {
         return changed_row(err);
     }
+    PLIM_ASSERT_DEBUG(plim_value_is_object(container));
+    plim_object *object = plim_value_object(container);
     if (count == 0) {
         return PLIM_OK;
     }
@@ -438,7 +456,7 @@ plim_status plim_container_extend(plim_builder *builder, plim_value container,
         return is_first ? fill_dict(builder, object, items, count, err)
                         : extend_own(builder, object, items, count, err);
     }
-    if (is_sequence_row(items[0]) && continues_run(object->as.array, items, count)) {
+    if (is_sequence_row(builder, items[0]) && continues_run(object->as.array, items, count)) {
         return extend_run(builder, object, items, count, err);
     }
     return is_first ? fill_shared(builder, object, items, count, err)

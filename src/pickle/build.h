@@ -59,6 +59,7 @@ typedef struct plim_builder {
     PLIM_VEC(plim_shape) shapes;
     plim_intern string_index, array_index, shape_index;
     uint32_t shape_cache[PLIM_SHAPE_CACHE]; /* shape + 1 by first key and count */
+    bool is_by_value[256];                  /* row classes whose ids name contents */
 } plim_builder;
 
 /* `sink` is borrowed; NULL keeps every value as the input has it. */
@@ -88,6 +89,14 @@ bool plim_make_list_of(plim_builder *builder, plim_array *items, plim_value *ret
  */
 plim_status plim_container_extend(plim_builder *builder, plim_value container,
                                   const plim_value *items, size_t count, plim_error *err);
+
+/* The row of a dict with these pairs, of a shape that is a row's. Errors are the sink's. */
+plim_status plim_make_row(plim_builder *builder, uint32_t shape, const plim_value *pairs,
+                          plim_value *ret, plim_error *err);
+
+/* The shape of pairs whose dict became a row; false where there is none. */
+bool plim_builder_shape(const plim_builder *builder, const plim_value *pairs, size_t pair_count,
+                        uint32_t *ret_shape);
 
 /*
  * Add one pair to a dict that is filled pair by pair. Nobody can tell which is the last, so the

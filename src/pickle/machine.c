@@ -59,6 +59,7 @@ static plim_status refill(plim_machine *machine, const uint8_t *from, size_t wan
         slice = machine->window.length;
     }
     machine->list_at = NULL;
+    machine->records.begun = NULL;
     machine->cursor = machine->window.data;
     machine->end = machine->window.data + slice;
     return PLIM_OK;
@@ -159,13 +160,20 @@ static bool memo_append(plim_machine *machine, plim_value value)
     return PLIM_VEC_PUSH(machine->builder->mem, &machine->memo, value);
 }
 
+/* What is known by its bytes is known no more once a memo entry has had two values. */
+static void note_rewrite(plim_machine *machine, bool is_rewrite)
+{
+    machine->lists.is_off |= is_rewrite;
+    machine->records.is_off |= is_rewrite;
+}
+
 plim_status plim_machine_put(plim_machine *machine, uint64_t number, plim_error *err)
 {
     PLIM_TRY(plim_machine_check(machine, 1, err));
     const plim_value value = machine->stack.items[machine->stack.count - 1];
     bool done = true;
     if (number < machine->memo.count) {
-        machine->lists.is_off |= machine->memo.items[number].bits != 0;
+        note_rewrite(machine, machine->memo.items[number].bits != 0);
         machine->memo_count += machine->memo.items[number].bits == 0;
         machine->memo.items[number] = value;
     } else if (number < MEMO_DENSE_MIN + 4 * machine->memo_count) {
@@ -176,7 +184,7 @@ plim_status plim_machine_put(plim_machine *machine, uint64_t number, plim_error 
         machine->memo_count++;
     } else {
         const bool is_new = plim_map_get(&machine->sparse_memo, number) == PLIM_MAP_ABSENT;
-        machine->lists.is_off |= !is_new;
+        note_rewrite(machine, !is_new);
         machine->memo_count += is_new;
         done = plim_map_put(&machine->sparse_memo, number, value.bits);
     }
@@ -226,7 +234,7 @@ plim_status plim_machine_extend(plim_machine *machine, plim_kind kind, size_t he
     const plim_value container = machine->stack.items[height - 1];
     const size_t count = machine->stack.count - height;
     plim_kind actual = plim_value_kind(container);
-    if (actual == PLIM_KIND_ROW && plim_value_is_object(container)) {
+    if (actual == PLIM_KIND_ROW) {
         actual = PLIM_KIND_DICT; /* a finished record: plim_container_extend() says so */
     }
     if (actual != kind) {

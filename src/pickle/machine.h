@@ -12,8 +12,9 @@
 #include "pickle/list_cache.h"
 #include "pickle/opcodes.h"
 #include "pickle/reader.h"
+#include "pickle/record_cache.h"
 
-typedef struct plim_machine {
+struct plim_machine {
     plim_input *input;
     plim_builder *builder;
     const plim_pickle_options *options;
@@ -32,9 +33,10 @@ typedef struct plim_machine {
     plim_map sparse_memo;      /* numbers far beyond the memo: only odd files have them */
     uint64_t memo_count;
 
+    plim_record_cache records;
     plim_list_cache lists;
     const uint8_t *list_at; /* behind the MARK of the list that began last; NULL: not at hand */
-} plim_machine;
+};
 
 /* The height of the stack at the last mark; what lies below it is out of reach. */
 static inline size_t plim_machine_last_mark(const plim_machine *machine)

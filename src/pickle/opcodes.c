@@ -238,7 +238,7 @@ static plim_status op_setitem(plim_machine *machine, plim_error *err)
     PLIM_TRY(plim_machine_check(machine, 3, err));
     const plim_value *dict = machine->stack.items + machine->stack.count - 3;
     const plim_kind kind = plim_value_kind(*dict);
-    if (kind != PLIM_KIND_DICT && !(kind == PLIM_KIND_ROW && plim_value_is_object(*dict))) {
+    if (kind != PLIM_KIND_DICT && kind != PLIM_KIND_ROW) {
         return plim_machine_corrupt(machine, err, "a pair for a dict is added to %s",
                                     plim_kind_text(kind));
     }

@@ -2,13 +2,14 @@
  * reader.c - running a pickle: the loop over its opcodes.
  *
  * run_fast() has the opcodes that make up nine tenths of real snapshots, most of them memo reads,
- * and looks neither left nor right; run_start() takes the beginning of a dict, or a whole list
- * whose bytes are known, at once; run_one() runs any opcode with every check. The infrequent
+ * and looks neither left nor right; run_start() runs whole records and lists whose bytes are known
+ * (record_cache.h, list_cache.h); run_one() runs any opcode with every check. The infrequent
  * ones are functions, found by code (opcodes*.c).
  */
 #include "pickle/reader.h"
 
 #include "base/error.h"
+#include "pickle/bytes.h"
 #include "pickle/machine.h"
 
 #define FAST_BYTES 16 /* the longest opcode of run_fast(), rounded up */
@@ -29,21 +30,9 @@ static plim_status run_other(plim_machine *machine, uint8_t code, plim_error *er
     return function(machine, err);
 }
 
-static uint32_t load_u32(const uint8_t *bytes)
-{
-    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
-           (uint32_t)bytes[3] << 24;
-}
-
-/* Eight bytes, of which the caller shifts out those that are not the number's. */
-static uint64_t load_u64(const uint8_t *bytes)
-{
-    return load_u32(bytes) | (uint64_t)load_u32(bytes + 4) << 32;
-}
-
 static plim_status push_int(plim_machine *machine, int64_t integer, plim_error *err)
 {
-    return plim_machine_push(machine, (plim_value){ (uint64_t)integer << 3 | PLIM_TAG_INT }, err);
+    return plim_machine_push(machine, plim_small_int(integer), err);
 }
 
 static plim_status push_string(plim_machine *machine, size_t bytes, plim_error *err)
@@ -105,6 +94,7 @@ static const uint8_t *run_dict_start(plim_machine *machine, const uint8_t *at)
         !plim_make_container(machine->builder, PLIM_KIND_DICT, &dict)) {
         return NULL;
     }
+    machine->records.begun = at;
     machine->memo.items[machine->memo.count++] = dict;
     machine->memo_count++;
     machine->stack.items[machine->stack.count++] = dict;
@@ -128,11 +118,18 @@ static plim_status append_marked(plim_machine *machine, plim_error *err)
     return PLIM_OK;
 }
 
-static plim_status extend_marked(plim_machine *machine, plim_kind kind, plim_error *err)
+static plim_status set_marked(plim_machine *machine, plim_error *err)
 {
     size_t height = 0;
     PLIM_TRY(plim_machine_pop_mark(machine, &height, err));
-    return plim_machine_extend(machine, kind, height, err);
+    const size_t count = machine->stack.count - height;
+    PLIM_TRY(plim_machine_extend(machine, PLIM_KIND_DICT, height, err));
+    if (plim_value_kind(machine->stack.items[height - 1]) == PLIM_KIND_ROW) {
+        /* The pairs are still where they were, above the top of the stack. */
+        plim_record_learn(machine, machine->cursor, machine->stack.items + height, count / 2);
+    }
+    machine->records.begun = NULL;
+    return PLIM_OK;
 }
 
 /* Bytes behind the opcode that run_one() reads without looking. */
@@ -155,10 +152,10 @@ static plim_status run_one(plim_machine *machine, uint8_t code, plim_error *err)
         return plim_machine_get(machine, p[0], err);
     case PLIM_OP_LONG_BINGET:
         machine->cursor += 4;
-        return plim_machine_get(machine, load_u32(p), err);
+        return plim_machine_get(machine, plim_load_u32(p), err);
     case PLIM_OP_BININT:
         machine->cursor += 4;
-        return push_int(machine, (int32_t)load_u32(p), err);
+        return push_int(machine, (int32_t)plim_load_u32(p), err);
     case PLIM_OP_BININT1:
         machine->cursor += 1;
         return push_int(machine, p[0], err);
@@ -176,7 +173,7 @@ static plim_status run_one(plim_machine *machine, uint8_t code, plim_error *err)
     case PLIM_OP_EMPTY_LIST:
         return push_container(machine, PLIM_KIND_LIST, err);
     case PLIM_OP_SETITEMS:
-        return extend_marked(machine, PLIM_KIND_DICT, err);
+        return set_marked(machine, err);
     case PLIM_OP_APPENDS:
         return append_marked(machine, err);
     case PLIM_OP_LONG1:
@@ -213,7 +210,7 @@ static void run_fast(plim_machine *machine)
         size_t bytes = 2;
         switch (*p) {
         case PLIM_OP_LONG_BINGET:
-            number = load_u32(p + 1);
+            number = plim_load_u32(p + 1);
             bytes = 5;
             /* fall through */
         case PLIM_OP_BINGET:
@@ -224,24 +221,22 @@ static void run_fast(plim_machine *machine)
             p += bytes;
             break;
         case PLIM_OP_BININT:
-            top++->bits = (uint64_t)(int64_t)(int32_t)load_u32(p + 1) << 3 | PLIM_TAG_INT;
+            *top++ = plim_small_int((int32_t)plim_load_u32(p + 1));
             p += 5;
             break;
         case PLIM_OP_BININT1:
-            top++->bits = (uint64_t)p[1] << 3 | PLIM_TAG_INT;
+            *top++ = plim_small_int(p[1]);
             p += 2;
             break;
         case PLIM_OP_BININT2:
-            top++->bits = ((uint64_t)p[1] | (uint64_t)p[2] << 8) << 3 | PLIM_TAG_INT;
+            *top++ = plim_small_int(p[1] | p[2] << 8);
             p += 3;
             break;
         case PLIM_OP_LONG1: /* up to 7 bytes fit a value with room for the tag */
             if (p[1] == 0 || p[1] > 7) {
                 goto stop;
             }
-            top++->bits =
-                (uint64_t)((int64_t)(load_u64(p + 2) << (64 - 8 * p[1])) >> (64 - 8 * p[1])) << 3 |
-                PLIM_TAG_INT;
+            *top++ = plim_short_long(p + 2, p[1]);
             p += 2 + p[1];
             break;
         case PLIM_OP_MEMOIZE:
@@ -271,19 +266,23 @@ static bool has_room(const plim_machine *machine)
            machine->end - machine->cursor > FAST_BYTES;
 }
 
-/* The beginning of a dict, or all of a known list; false where it is neither. */
-static bool run_start(plim_machine *machine)
+/* All of a record or list that is known, or the beginning of a dict; NULL where it is neither. */
+static plim_status run_start(plim_machine *machine, const uint8_t **ret_behind, plim_error *err)
 {
-    const uint8_t *behind = NULL;
-    const uint8_t code = *machine->cursor;
-    if ((code == PLIM_OP_EMPTY_DICT || code == PLIM_OP_EMPTY_LIST) && has_room(machine)) {
-        behind = code == PLIM_OP_EMPTY_DICT ? run_dict_start(machine, machine->cursor)
-                                            : run_known_list(machine, machine->cursor);
+    const uint8_t *at = machine->cursor;
+    *ret_behind = NULL;
+    if ((*at != PLIM_OP_EMPTY_DICT && *at != PLIM_OP_EMPTY_LIST) || !has_room(machine)) {
+        return PLIM_OK;
     }
-    if (behind != NULL) {
-        machine->cursor = behind;
+    if (*at == PLIM_OP_EMPTY_LIST) {
+        *ret_behind = run_known_list(machine, at);
+        return PLIM_OK;
     }
-    return behind != NULL;
+    PLIM_TRY(plim_record_run(machine, at, ret_behind, err));
+    if (*ret_behind == NULL) {
+        *ret_behind = run_dict_start(machine, at);
+    }
+    return PLIM_OK;
 }
 
 static plim_status run(plim_machine *machine, plim_error *err)
@@ -291,7 +290,10 @@ static plim_status run(plim_machine *machine, plim_error *err)
     for (;;) {
         if (machine->end - machine->cursor > FAST_BYTES) {
             run_fast(machine);
-            if (run_start(machine)) {
+            const uint8_t *behind = NULL;
+            PLIM_TRY(run_start(machine, &behind, err));
+            if (behind != NULL) {
+                machine->cursor = behind;
                 continue;
             }
         }
@@ -332,6 +334,7 @@ plim_status plim_pickle_read(plim_input *input, plim_builder *builder,
     }
     plim_map_deinit(&machine.sparse_memo);
     plim_list_cache_deinit(&machine.lists);
+    plim_record_cache_deinit(&machine.records, builder->mem);
     PLIM_VEC_FREE(builder->mem, &machine.stack);
     PLIM_VEC_FREE(builder->mem, &machine.marks);
     PLIM_VEC_FREE(builder->mem, &machine.memo);
