@@ -18,11 +18,11 @@ PLIM_BEGIN_DECLS
 
 /* Live allocations that share a stack. */
 typedef struct plim_stack_group {
-    uint64_t bytes;        /* requested */
-    uint64_t count;        /* allocations */
-    uint32_t stack;        /* index into the history's stacks, or PLIM_NONE */
-    uint32_t user_frame;   /* which of the stack's frames is the innermost of the user's own code
-                            * (not of PyTorch, Python or C++), or PLIM_NONE */
+    uint64_t bytes;      /* requested */
+    uint64_t count;      /* allocations */
+    uint32_t stack;      /* index into the history's stacks, or PLIM_NONE */
+    uint32_t user_frame; /* which of the stack's frames is the innermost of the user's own code
+                          * (not of PyTorch, Python or C++), or PLIM_NONE */
     /* Of those, what was allocated before the first event, */
     uint64_t before_recording_bytes;
     uint64_t before_recording_count;

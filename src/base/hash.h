@@ -26,10 +26,14 @@ static inline uint64_t plim_hash_fold(uint64_t a, uint64_t b)
 #error "plimsoll needs a compiler with 128-bit integers"
 #endif
 
-/* `key` is odd noise from plim_hash_key(). */
+/*
+ * Two rounds with fixed multipliers: one round by a random multiplier has weak keys, for which
+ * multiples of a block's size crowd into few slots.
+ */
 static inline uint64_t plim_hash_u64(uint64_t value, uint64_t key)
 {
-    return plim_hash_fold(value ^ key, 0x9e3779b97f4a7c15u ^ (key << 32 | key >> 32));
+    const uint64_t once = plim_hash_fold(value ^ key, 0xa0761d6478bd642fu);
+    return plim_hash_fold(once ^ key, 0xe7037ed1a0b428dbu);
 }
 
 #endif

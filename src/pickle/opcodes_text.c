@@ -85,6 +85,7 @@ static plim_status op_int(plim_machine *machine, plim_error *err)
 {
     char text[DIGITS_MAX + 1];
     size_t bytes = 0;
+    text[0] = '\0';
     PLIM_TRY(take_short_line(machine, text, DIGITS_MAX, &bytes, err));
     if (strcmp(text, "00") == 0 || strcmp(text, "01") == 0) {
         return plim_machine_push(machine, text[1] == '1' ? PLIM_VALUE_TRUE : PLIM_VALUE_FALSE, err);
@@ -96,6 +97,7 @@ static plim_status op_long(plim_machine *machine, plim_error *err)
 {
     char text[DIGITS_MAX + 1];
     size_t bytes = 0;
+    text[0] = '\0';
     PLIM_TRY(take_short_line(machine, text, DIGITS_MAX, &bytes, err));
     if (bytes > 0 && text[bytes - 1] == 'L') {
         bytes--;
