@@ -2,6 +2,7 @@
  * inspect_page.h - what `plimsoll inspect` has in hand when it prints: files, and how to show them.
  *
  * The page is written in parts, each in a file of its own:
+ *   inspect_page.c      what the parts share
  *   inspect_text.c      the file: name, source, settings, what is missing, its devices
  *   inspect_device.c    a device: its events, what they lack, the answer; then the following
  *   inspect_chart.c     memory over time
