@@ -31,7 +31,7 @@ typedef struct plim_snapshot_options {
  * errors       PLIM_IO, PLIM_CORRUPT (with the byte offset), PLIM_FORBIDDEN (a pickle that would
  *              import or call something: the message names it), PLIM_UNSUPPORTED (not a
  *              snapshot), PLIM_LIMIT, PLIM_OUT_OF_HOST_MEMORY, PLIM_CANCELLED
- * memory       in proportion to the file: about 110 bytes an event while reading, 45 afterwards
+ * memory       in proportion to the file: about 70 bytes an event while reading, 45 afterwards
  */
 PLIM_API PLIM_MUST_USE plim_status plim_snapshot_load(const char *path,
                                                       const plim_snapshot_options *options,
