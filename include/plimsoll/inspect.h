@@ -135,9 +135,11 @@ typedef struct plim_inspect_options {
  *
  * history         borrowed: it must outlive the inspection
  * ret_inspection  the caller's, until plim_inspection_destroy()
- * errors          PLIM_OUT_OF_HOST_MEMORY
+ * errors          PLIM_OUT_OF_HOST_MEMORY, PLIM_LIMIT (a device of 2^32 events)
  * threads         any number may inspect one history
- * time, memory    linear in events; scratch is about 48 bytes per allocation live at once
+ * time            linear in events
+ * memory          4 bytes an event, 6 to 13 an address, 40 an allocation of the start and 16 a
+ *                 block of the end, freed but for the facts when it returns
  */
 PLIM_API PLIM_MUST_USE plim_status plim_inspect(const plim_history *history,
                                                 const plim_inspect_options *options,
