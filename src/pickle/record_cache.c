@@ -248,7 +248,10 @@ static const uint8_t *skip_value(const uint8_t *at, const uint8_t *end)
     case PLIM_OP_BININT:
         return at + 5;
     case PLIM_OP_BININT1:
-        return at[2] == PLIM_OP_BININT1 && at[4] == PLIM_OP_TUPLE2 ? at + 6 : at + 2;
+        if (at[2] == PLIM_OP_BININT1 && at[4] == PLIM_OP_TUPLE2) {
+            return at[5] == PLIM_OP_MEMOIZE ? at + 6 : NULL;
+        }
+        return at + 2;
     case PLIM_OP_BININT2:
         return at + 3;
     case PLIM_OP_LONG1:
@@ -257,7 +260,7 @@ static const uint8_t *skip_value(const uint8_t *at, const uint8_t *end)
     case PLIM_OP_NEWFALSE:
         return at + 1;
     case PLIM_OP_SHORT_BINUNICODE:
-        return at + 3 + at[1];
+        return at + 2 + at[1] < end && at[2 + at[1]] == PLIM_OP_MEMOIZE ? at + 3 + at[1] : NULL;
     case PLIM_OP_EMPTY_LIST:
         return skip_list(at + 1, end);
     default:
