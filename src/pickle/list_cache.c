@@ -43,10 +43,19 @@ static uint32_t find_exact(const plim_list_cache *cache, const uint8_t *bytes, s
 
 static plim_array *found(plim_list_cache *cache, uint32_t id, size_t *ret_length)
 {
-    cache->lists.items[cache->last].next = id;
+    uint32_t *next = cache->lists.items[cache->last].next;
+    if (next[0] != id) {
+        next[1] = next[0];
+        next[0] = id;
+    }
     cache->last = id;
     *ret_length = cache->lists.items[id].length;
     return cache->lists.items[id].items;
+}
+
+static bool is_at(const plim_known_list *list, const uint8_t *at, size_t available)
+{
+    return list->length <= available && memcmp(list->bytes, at, list->length) == 0;
 }
 
 plim_array *plim_list_cache_find(plim_list_cache *cache, const uint8_t *at, size_t available,
@@ -55,10 +64,11 @@ plim_array *plim_list_cache_find(plim_list_cache *cache, const uint8_t *at, size
     if (cache->is_off || cache->lists.count == 0) {
         return NULL;
     }
-    const uint32_t expected = cache->lists.items[cache->last].next;
-    const plim_known_list *next = &cache->lists.items[expected];
-    if (next->length <= available && memcmp(next->bytes, at, next->length) == 0) {
-        return found(cache, expected, ret_length);
+    const uint32_t *next = cache->lists.items[cache->last].next;
+    for (int i = 0; i < 2; i++) {
+        if (is_at(&cache->lists.items[next[i]], at, available)) {
+            return found(cache, next[i], ret_length);
+        }
     }
     const size_t reach = available < LENGTH_MAX ? available : LENGTH_MAX;
     size_t searched = 0;

@@ -7,8 +7,8 @@
  *
  * How long a list's bytes are is not known before they are run. But each list ends in the byte of
  * APPENDS, and no list's bytes are the beginning of another's (they are a prefix code), so it is
- * enough to try the first few places where that byte stands. Before that, the list that came next
- * the last time is tried: programs that train do the same thing at every step.
+ * enough to try the first few places where that byte stands. Before that, the two lists that came
+ * next before are tried: programs that train do the same things at every step.
  */
 #ifndef PLIMSOLL_PICKLE_LIST_CACHE_H
 #define PLIMSOLL_PICKLE_LIST_CACHE_H
@@ -21,7 +21,7 @@ typedef struct plim_known_list {
     const uint8_t *bytes; /* behind MARK, with the APPENDS */
     size_t length;
     plim_array *items;
-    uint32_t next; /* the list that followed this one last time */
+    uint32_t next[2]; /* the lists that followed this one last, the latest first */
 } plim_known_list;
 
 typedef struct plim_list_cache {

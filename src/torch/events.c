@@ -41,26 +41,34 @@ plim_status plim_import_stream(plim_import *import, uint64_t handle, uint32_t *r
     return PLIM_OK;
 }
 
-/* The frames of the forward pass, a list of texts, as one text. */
+/* The frames of the forward pass, a list of texts, as one text; the list's slot keeps it. */
 static plim_status import_forward(plim_import *import, plim_value frames, uint32_t *ret_string,
                                   plim_error *err)
 {
-    char text[8192];
-    size_t used = 0;
-    const uint64_t count = plim_value_count(frames);
-    for (uint64_t i = 0; i < count; i++) {
-        const char *line = NULL;
-        size_t bytes = 0;
-        if (plim_value_string(plim_value_item(frames, i), &line, &bytes) &&
-            bytes + 1 < sizeof text - used) {
-            memcpy(text + used, line, bytes);
-            used += bytes;
-            text[used++] = '\n';
-        }
-    }
+    uint32_t *slot = plim_value_slot(frames); /* the history's number + 1 */
     *ret_string = PLIM_NONE;
-    return used == 0 ? PLIM_OK
-                     : plim_history_add_string(import->history, text, used - 1, ret_string, err);
+    if (slot == NULL || plim_value_count(frames) == 0) {
+        return PLIM_OK;
+    }
+    if (*slot == 0) {
+        char text[8192];
+        size_t used = 0;
+        for (uint64_t i = 0; i < plim_value_count(frames); i++) {
+            const char *line = NULL;
+            size_t bytes = 0;
+            if (plim_value_string(plim_value_item(frames, i), &line, &bytes) &&
+                bytes + 1 < sizeof text - used) {
+                memcpy(text + used, line, bytes);
+                used += bytes;
+                text[used++] = '\n';
+            }
+        }
+        PLIM_TRY(plim_history_add_string(import->history, text, used > 0 ? used - 1 : 0, ret_string,
+                                         err));
+        *slot = *ret_string + 1;
+    }
+    *ret_string = *slot - 1;
+    return PLIM_OK;
 }
 
 static plim_status make_note(plim_import *import, const plim_record *record, plim_note *ret_note,
@@ -90,22 +98,18 @@ static plim_status make_note(plim_import *import, const plim_record *record, pli
 static plim_status import_note(plim_import *import, const plim_record *record, uint32_t *ret_note,
                                plim_error *err)
 {
-    static const plim_field fields[5] = { FIELD_COMPILE_CONTEXT, FIELD_USER_METADATA, FIELD_POOL_ID,
-                                          FIELD_FORWARD_FRAMES, FIELD_CATEGORY };
-    uint64_t bits[5];
-    for (size_t i = 0; i < 5; i++) {
-        const plim_value value = record_get(record, fields[i]);
-        bits[i] = value.bits;
-        /* Each event has its own tuple and list; equal ones share their items. */
-        if (plim_value_is_object(value) && plim_value_count(value) > 0) {
-            bits[i] = (uint64_t)(uintptr_t)plim_value_object(value)->as.array;
-        }
+    static const plim_field fields[NOTE_FIELDS] = { FIELD_COMPILE_CONTEXT, FIELD_USER_METADATA,
+                                                    FIELD_POOL_ID, FIELD_FORWARD_FRAMES,
+                                                    FIELD_CATEGORY };
+    plim_value values[NOTE_FIELDS];
+    for (size_t i = 0; i < NOTE_FIELDS; i++) {
+        values[i] = record_get(record, fields[i]);
     }
-    if (memcmp(bits, import->last.note_bits, sizeof bits) != 0) {
+    if (memcmp(values, import->last.note_values, sizeof values) != 0) {
         plim_note note;
         PLIM_TRY(make_note(import, record, &note, err));
         PLIM_TRY(plim_history_add_note(import->history, &note, &import->last.note, err));
-        memcpy(import->last.note_bits, bits, sizeof bits);
+        memcpy(import->last.note_values, values, sizeof values);
     }
     *ret_note = import->last.note;
     return PLIM_OK;

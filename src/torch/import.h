@@ -99,6 +99,8 @@ typedef struct raw_segment {
     plim_value blocks;
 } raw_segment;
 
+#define NOTE_FIELDS 5 /* of an event, those that a note keeps */
+
 /* What releases can be told by. */
 typedef struct generation_facts {
     bool bare_list, has_history, has_block_addr, has_time, has_settings, has_annotations,
@@ -125,7 +127,7 @@ typedef struct plim_import {
         uint64_t stream_handle;
         uint32_t stream;
         bool has_stream;
-        uint64_t note_bits[5];
+        plim_value note_values[NOTE_FIELDS];
         uint32_t note;
     } last;
 } plim_import;
@@ -151,8 +153,18 @@ static inline plim_value record_get(const plim_record *record, plim_field field)
  * The field as a number of its kind; `fallback` where it is absent, or present and wrong: then
  * PLIM_ANOMALY_BAD_FIELD is counted. None counts as absent. Floats that are whole are integers.
  */
-uint64_t plim_record_u64(plim_import *import, const plim_record *record, plim_field field,
-                         uint64_t fallback);
+uint64_t plim_record_u64_slow(plim_import *import, plim_value value, uint64_t fallback);
+static inline uint64_t plim_record_u64(plim_import *import, const plim_record *record,
+                                       plim_field field, uint64_t fallback)
+{
+    const plim_value value = record_get(record, field);
+    /* Small numbers inline: the case that counts. */
+    if ((value.bits & PLIM_TAG_MASK) == PLIM_TAG_INT && (int64_t)value.bits >= 0) {
+        return value.bits >> 3;
+    }
+    return plim_record_u64_slow(import, value, fallback);
+}
+
 int64_t plim_record_i64(plim_import *import, const plim_record *record, plim_field field,
                         int64_t fallback);
 /* A stream's handle: any integer, negative ones modulo 2^64; 0, the default stream, if absent. */

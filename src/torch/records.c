@@ -190,14 +190,8 @@ int64_t plim_record_i64(plim_import *import, const plim_record *record, plim_fie
     return fallback;
 }
 
-uint64_t plim_record_u64(plim_import *import, const plim_record *record, plim_field field,
-                         uint64_t fallback)
+uint64_t plim_record_u64_slow(plim_import *import, plim_value value, uint64_t fallback)
 {
-    const plim_value value = record_get(record, field);
-    /* Small numbers inline: the case that counts. */
-    if ((value.bits & PLIM_TAG_MASK) == PLIM_TAG_INT && (int64_t)value.bits >= 0) {
-        return value.bits >> 3;
-    }
     uint64_t integer = 0;
     double real = 0;
     if (plim_value_kind(value) == PLIM_KIND_BIGINT && plim_value_u64(value, &integer)) {

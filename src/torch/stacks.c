@@ -97,19 +97,15 @@ static plim_status build_stack(plim_import *import, plim_value frames, uint32_t 
 plim_status plim_import_stack(plim_import *import, plim_value frames, uint32_t *ret_stack,
                               plim_error *err)
 {
-    uint32_t *slot = plim_value_slot(frames);
-    if (slot == NULL) {
-        const plim_kind kind = plim_value_kind(frames);
-        if (kind != PLIM_KIND_ABSENT && kind != PLIM_KIND_NONE && kind != PLIM_KIND_LIST &&
-            kind != PLIM_KIND_TUPLE) {
-            plim_history_count_anomaly(import->history, PLIM_ANOMALY_BAD_FIELD, 1);
-        }
-        *ret_stack = PLIM_NONE;
-        return PLIM_OK;
-    }
-    if (plim_value_kind(frames) != PLIM_KIND_LIST && plim_value_kind(frames) != PLIM_KIND_TUPLE) {
+    const plim_kind kind = plim_value_kind(frames);
+    uint32_t *slot = NULL;
+    if (kind == PLIM_KIND_LIST || kind == PLIM_KIND_TUPLE) {
+        slot = plim_value_slot(frames);
+    } else if (kind != PLIM_KIND_ABSENT && kind != PLIM_KIND_NONE) {
         plim_history_count_anomaly(import->history, PLIM_ANOMALY_BAD_FIELD, 1);
-        *ret_stack = PLIM_NONE;
+    }
+    *ret_stack = PLIM_NONE;
+    if (slot == NULL) {
         return PLIM_OK;
     }
     if (*slot == 0) {
