@@ -27,7 +27,7 @@ static const struct {
       "f", 5, PLIM_FRAME_TORCH },
     { "C:\\Venv\\Lib\\Site-Packages\\Torch\\_ops.py", "f", 5, PLIM_FRAME_TORCH },
     { "/home/dev/pytorch/torch/optim/sgd.py", "step", 5, PLIM_FRAME_TORCH },
-    { "/work/src/torch/_dynamo/eval_frame.py", "f", 5, PLIM_FRAME_TORCH },
+    { "/home/me/src/torch/_dynamo/eval_frame.py", "f", 5, PLIM_FRAME_TORCH },
     { "torch/nn/modules/module.py", "_call_impl", 5, PLIM_FRAME_TORCH },
     { "<eval_with_key>.12", "forward", 5, PLIM_FRAME_TORCH },
     { "/tmp/torchinductor_u/ab/cabcd.py", "call", 5, PLIM_FRAME_TORCH },
