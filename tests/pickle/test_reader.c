@@ -397,13 +397,12 @@ static void nesting_a_million_deep_costs_no_stack(void)
 /* What a byte can make: each is repeated until the reader has enough, or stays in bounds. */
 static void memory_stays_in_proportion_to_the_bytes_read(void)
 {
-    static const char *const units[] = { "]",         "}",     ")",         "\x8f",
-                                         "2",         "]\x94", "N\x94",     "(",
-                                         "\x8c",      "]q",    "K\x01\x85", "(NNNNNNNNNNNNNNNNe",
-                                         "(22222222l" };
+    static const char *const units[] = {
+        "]", "}", "2", "(", "]\x94", "K\x01\x85", "(NNNNNNNNNNNNNNNNl"
+    };
     for (size_t i = 0; i < T_COUNT(units); i++) {
         T_CASE("unit %zu", i);
-        const size_t count = ((size_t)12 << 20) / strlen(units[i]);
+        const size_t count = ((size_t)6 << 20) / strlen(units[i]);
         plim_text pickle = repeated("]", 1, "");
         plim_text more = repeated(units[i], count, ".");
         plim_text_append(&pickle, more.data, more.length);
@@ -499,7 +498,7 @@ static plim_text varied_pickle(size_t entries)
             plim_text_append_format(&text, "I%" PRIu64 "\n", t_random());
             break;
         default:
-            plim_text_append(&text, BYTES("J\x01\x02\x03\x04M\x01\x02\x88\x86\x87"));
+            plim_text_append(&text, BYTES("J\x01\x02\x03\x04M\x01\x02\x88\x86\x86"));
             break;
         }
     }
