@@ -8,15 +8,15 @@
 #include <inttypes.h>
 #include <string.h>
 
-typedef struct dumper {
+typedef struct value_dumper {
     plim_text *text;
     plim_map seen; /* containers to their numbers */
     unsigned depth;
-} dumper;
+} value_dumper;
 
-static void dump_any(dumper *dumper, plim_value value);
+static void dump_any(value_dumper *dumper, plim_value value);
 
-static void dump_bytes(dumper *dumper, const char *prefix, plim_value value)
+static void dump_bytes(value_dumper *dumper, const char *prefix, plim_value value)
 {
     const plim_object *object = plim_value_object(value);
     const char *bytes = plim_object_bytes(object);
@@ -32,7 +32,7 @@ static void dump_bytes(dumper *dumper, const char *prefix, plim_value value)
     plim_text_append_char(dumper->text, '\'');
 }
 
-static void dump_bigint(dumper *dumper, plim_value value)
+static void dump_bigint(value_dumper *dumper, plim_value value)
 {
     const plim_object *object = plim_value_object(value);
     plim_text_append_string(dumper->text, "0x");
@@ -42,7 +42,7 @@ static void dump_bigint(dumper *dumper, plim_value value)
     }
 }
 
-static void dump_float(dumper *dumper, plim_value value)
+static void dump_float(value_dumper *dumper, plim_value value)
 {
     double real = 0;
     uint64_t bits = 0;
@@ -51,7 +51,7 @@ static void dump_float(dumper *dumper, plim_value value)
     plim_text_append_format(dumper->text, "f%016" PRIx64, bits);
 }
 
-static void dump_items(dumper *dumper, plim_value value, const char *begin, const char *end)
+static void dump_items(value_dumper *dumper, plim_value value, const char *begin, const char *end)
 {
     const uint64_t count = plim_value_count(value);
     plim_text_append_string(dumper->text, begin);
@@ -62,7 +62,7 @@ static void dump_items(dumper *dumper, plim_value value, const char *begin, cons
     plim_text_append_string(dumper->text, end);
 }
 
-static void dump_pairs(dumper *dumper, plim_value value)
+static void dump_pairs(value_dumper *dumper, plim_value value)
 {
     const uint64_t count = plim_value_pairs(value);
     plim_text_append_char(dumper->text, '{');
@@ -76,7 +76,7 @@ static void dump_pairs(dumper *dumper, plim_value value)
 }
 
 /* Whether a container was met before; its number is written then. */
-static bool dump_again(dumper *dumper, plim_value value, plim_kind kind)
+static bool dump_again(value_dumper *dumper, plim_value value, plim_kind kind)
 {
     if ((kind == PLIM_KIND_TUPLE || kind == PLIM_KIND_FROZENSET) && plim_value_count(value) == 0) {
         return false;
@@ -90,7 +90,7 @@ static bool dump_again(dumper *dumper, plim_value value, plim_kind kind)
     return true;
 }
 
-static void dump_container(dumper *dumper, plim_value value, plim_kind kind)
+static void dump_container(value_dumper *dumper, plim_value value, plim_kind kind)
 {
     if (dump_again(dumper, value, kind)) {
         return;
@@ -112,7 +112,7 @@ static void dump_container(dumper *dumper, plim_value value, plim_kind kind)
     dumper->depth--;
 }
 
-static void dump_small(dumper *dumper, plim_value value, plim_kind kind)
+static void dump_small(value_dumper *dumper, plim_value value, plim_kind kind)
 {
     int64_t integer = 0;
     uint8_t row_class = 0;
@@ -129,7 +129,7 @@ static void dump_small(dumper *dumper, plim_value value, plim_kind kind)
     }
 }
 
-static void dump_any(dumper *dumper, plim_value value)
+static void dump_any(value_dumper *dumper, plim_value value)
 {
     const plim_kind kind = plim_value_kind(value);
     switch (kind) {
@@ -167,7 +167,7 @@ static void dump_any(dumper *dumper, plim_value value)
 
 void dump_value(plim_value value, plim_text *text)
 {
-    dumper dumper = { .text = text };
+    value_dumper dumper = { .text = text };
     plim_map_init(&dumper.seen, text->mem);
     dump_any(&dumper, value);
     plim_map_deinit(&dumper.seen);

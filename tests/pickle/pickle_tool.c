@@ -36,13 +36,13 @@ static void write_piece(const char *data, size_t length)
 }
 
 /* What the tool answers. */
-typedef struct reply {
+typedef struct tool_reply {
     plim_text text;
     plim_text pickle;
     plim_text for_viewer;
-} reply;
+} tool_reply;
 
-static plim_status convert(plim_input *input, reply *reply, plim_error *err)
+static plim_status convert(plim_input *input, tool_reply *reply, plim_error *err)
 {
     const plim_pickle_write_options for_viewer = { .viewer_safe = true };
     plim_builder builder;
@@ -65,7 +65,7 @@ static plim_status convert(plim_input *input, reply *reply, plim_error *err)
 static void answer(const void *data, size_t length)
 {
     plim_input *input = NULL;
-    reply reply;
+    tool_reply reply;
     plim_error err = { .status = PLIM_OK };
     plim_text_init(&reply.text, NULL, TEXT_BYTES_MAX);
     plim_text_init(&reply.pickle, NULL, TEXT_BYTES_MAX);

@@ -8,7 +8,7 @@
 #define TEXT_BYTES_MAX ((size_t)1 << 30)
 
 static void read_input(plim_input *input, const plim_mem *mem, const plim_row_sink *sink,
-                       reading *ret)
+                       pickle_reading *ret)
 {
     plim_builder_init(&ret->builder, mem, sink);
     if (ret->status == PLIM_OK) {
@@ -19,28 +19,28 @@ static void read_input(plim_input *input, const plim_mem *mem, const plim_row_si
 }
 
 void read_pickle(const void *data, size_t bytes, const plim_mem *mem, const plim_row_sink *sink,
-                 reading *ret)
+                 pickle_reading *ret)
 {
     plim_input *input = NULL;
-    *ret = (reading){ .err.message = "" };
+    *ret = (pickle_reading){ .err.message = "" };
     ret->status = plim_input_open_memory(data, bytes, mem, &input, &ret->err);
     read_input(input, mem, sink, ret);
 }
 
-void read_pickle_file(const char *path, const plim_row_sink *sink, reading *ret)
+void read_pickle_file(const char *path, const plim_row_sink *sink, pickle_reading *ret)
 {
     plim_input *input = NULL;
-    *ret = (reading){ .err.message = "" };
+    *ret = (pickle_reading){ .err.message = "" };
     ret->status = plim_input_open(path, NULL, &input, &ret->err);
     read_input(input, NULL, sink, ret);
 }
 
-void reading_free(reading *reading)
+void reading_free(pickle_reading *reading)
 {
     plim_builder_deinit(&reading->builder);
 }
 
-plim_text reading_text(const reading *reading)
+plim_text reading_text(const pickle_reading *reading)
 {
     plim_text text;
     plim_text_init(&text, NULL, TEXT_BYTES_MAX);

@@ -157,7 +157,7 @@ static void every_opcode_that_holds_data_is_read(void)
 {
     for (size_t i = 0; i < T_COUNT(values); i++) {
         T_CASE("%s", values[i].name);
-        reading reading;
+        pickle_reading reading;
         read_pickle(values[i].data, values[i].length, NULL, NULL, &reading);
         plim_text text = reading_text(&reading);
         T_EQ_STR(plim_text_string(&text), values[i].text);
@@ -250,7 +250,7 @@ static void what_is_wrong_is_told_with_its_place(void)
         T_CASE("%s", refusals[i].name);
         t_mem heap;
         t_mem_init(&heap);
-        reading reading;
+        pickle_reading reading;
         read_pickle(refusals[i].data, refusals[i].length, &heap.mem, NULL, &reading);
         T_EQ_STR(plim_status_name(reading.status), plim_status_name(refusals[i].status));
         if (strstr(reading.err.message, refusals[i].message) == NULL) {
@@ -312,7 +312,7 @@ static void every_protocol_gives_the_same_value(void)
 {
     for (size_t i = 0; i < T_COUNT(protocols); i++) {
         T_CASE("protocol %zu", i);
-        reading reading;
+        pickle_reading reading;
         read_pickle(protocols[i].data, protocols[i].length, NULL, NULL, &reading);
         plim_text text = reading_text(&reading);
         T_EQ_STR(plim_text_string(&text),
@@ -334,7 +334,7 @@ static void a_pickle_cut_off_anywhere_is_corrupt(void)
             char *part = malloc(length);
             T_NOT_NULL(part);
             memcpy(part, protocols[i].data, length);
-            reading reading;
+            pickle_reading reading;
             read_pickle(part, length, NULL, NULL, &reading);
             T_EQ_STR(plim_status_name(reading.status), "PLIM_CORRUPT");
             T_TRUE(reading.err.offset <= length);
@@ -355,7 +355,7 @@ static void a_damaged_pickle_is_read_or_refused(void)
         copy[t_random_between(0, protocols[which].length - 1)] = (char)t_random();
         t_mem heap;
         t_mem_init(&heap);
-        reading reading;
+        pickle_reading reading;
         read_pickle(copy, protocols[which].length, &heap.mem, NULL, &reading);
         T_TRUE(reading.status == PLIM_OK || reading.err.message[0] != '\0');
         reading_free(&reading);
@@ -381,7 +381,7 @@ static void nesting_a_million_deep_costs_no_stack(void)
     plim_text pickle = repeated("]", 1000001, "");
     plim_text closing = repeated("a", 1000000, ".");
     plim_text_append(&pickle, closing.data, closing.length);
-    reading reading;
+    pickle_reading reading;
     read_pickle(pickle.data, pickle.length, NULL, NULL, &reading);
     T_EQ_U64(reading.status, PLIM_OK);
     uint64_t depth = 0;
@@ -408,7 +408,7 @@ static void memory_stays_in_proportion_to_the_bytes_read(void)
         plim_text_append(&pickle, more.data, more.length);
         t_mem heap;
         t_mem_init(&heap);
-        reading reading;
+        pickle_reading reading;
         read_pickle(pickle.data, pickle.length, &heap.mem, NULL, &reading);
         T_TRUE(heap.peak_bytes <=
                PLIM_PICKLE_BYTES_FREE + (uint64_t)PLIM_PICKLE_BYTES_PER_BYTE * pickle.length);
@@ -427,7 +427,7 @@ static void doubling_costs_nothing(void)
     plim_text_append(&pickle, more.data, more.length);
     t_mem heap;
     t_mem_init(&heap);
-    reading reading;
+    pickle_reading reading;
     read_pickle(pickle.data, pickle.length, &heap.mem, NULL, &reading);
     T_EQ_U64(reading.status, PLIM_OK);
     T_TRUE(heap.peak_bytes < (16u << 20));
@@ -506,16 +506,16 @@ static plim_text varied_pickle(size_t entries)
     return text;
 }
 
-typedef struct feed {
+typedef struct byte_feed {
     const plim_text *data;
     uint64_t random;
     int to;
-} feed;
+} byte_feed;
 
 /* Writes the bytes to a pipe in small pieces, so that reads come back short. */
 static void *feed_pipe(void *ctx)
 {
-    feed *feed = ctx;
+    byte_feed *feed = ctx;
     size_t done = 0;
     while (done < feed->data->length) {
         feed->random = feed->random * UINT64_C(6364136223846793005) + 1;
@@ -531,7 +531,7 @@ static void *feed_pipe(void *ctx)
     return NULL;
 }
 
-static void check_same_text(const reading *reading, const plim_text *expected)
+static void check_same_text(const pickle_reading *reading, const plim_text *expected)
 {
     plim_text text = reading_text(reading);
     T_EQ_U64(reading->status, PLIM_OK);
@@ -545,9 +545,9 @@ static void check_through_pipe(const plim_text *pickle, const plim_text *expecte
     int ends[2];
     char path[64];
     pthread_t thread;
-    reading reading;
+    pickle_reading reading;
     T_EQ_I64(pipe(ends), 0);
-    feed feed = { .data = pickle, .random = t_random(), .to = ends[1] };
+    byte_feed feed = { .data = pickle, .random = t_random(), .to = ends[1] };
     T_EQ_I64(pthread_create(&thread, NULL, feed_pipe, &feed), 0);
     (void)snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
     read_pickle_file(path, NULL, &reading);
@@ -562,7 +562,7 @@ static void check_through_gzip(const plim_text *pickle, const plim_text *expecte
 {
     char path[] = "/tmp/plim-pickle-XXXXXX";
     const int file = mkstemp(path);
-    reading reading;
+    pickle_reading reading;
     T_TRUE(file >= 0);
     for (size_t done = 0; done < pickle->length;) {
         size_t piece = (size_t)t_random_between(1, 100000);
@@ -584,7 +584,7 @@ static void windows_of_any_size_give_the_same_value(void)
 {
     for (int i = 0; i < 3; i++) {
         plim_text pickle = varied_pickle(4000);
-        reading reading;
+        pickle_reading reading;
         read_pickle(pickle.data, pickle.length, NULL, NULL, &reading);
         plim_text expected = reading_text(&reading);
         T_EQ_STR(reading.err.message, "");
@@ -599,7 +599,7 @@ static void windows_of_any_size_give_the_same_value(void)
 static bool read_or_fail(const plim_mem *mem, void *ctx)
 {
     const plim_text *pickle = ctx;
-    reading reading;
+    pickle_reading reading;
     read_pickle(pickle->data, pickle->length, mem, NULL, &reading);
     const bool is_read = reading.status == PLIM_OK;
     if (!is_read && reading.status != PLIM_OUT_OF_HOST_MEMORY) {

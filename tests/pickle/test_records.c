@@ -248,7 +248,7 @@ static void check_trace(uint32_t records, bool rewrites)
 {
     pickle_tape tape = write_trace(records, rewrites);
     const char *data = plim_text_string(&tape.bytes);
-    reading plain;
+    pickle_reading plain;
     read_pickle(data, tape.bytes.length, NULL, NULL, &plain);
     T_EQ_STR(plain.err.message, "");
     T_EQ_U64(plain.status, PLIM_OK);
@@ -263,7 +263,7 @@ static void check_trace(uint32_t records, bool rewrites)
     row_listener listener = { .rows = 0 };
     plim_text_init(&listener.words, NULL, (size_t)1 << 30);
     const plim_row_sink sink = { &listener, hear_shape, hear_row };
-    reading rows;
+    pickle_reading rows;
     read_pickle(data, tape.bytes.length, NULL, &sink, &rows);
     T_EQ_U64(rows.status, PLIM_OK);
     T_EQ_U64(listener.rows, records);

@@ -12,7 +12,7 @@
 #define BYTES(literal) (literal), sizeof(literal) - 1
 #define LOG_BYTES_MAX  ((size_t)1 << 26)
 
-typedef struct taker {
+typedef struct row_taker {
     plim_row_sink sink;
     uint8_t classes[64]; /* of the shapes */
     size_t counts[64];   /* pairs of the shapes */
@@ -23,7 +23,7 @@ typedef struct taker {
     uint64_t fail_at_row; /* counted from 1; 0: never */
     uint64_t row_count;
     plim_text log; /* every call, a line each */
-} taker;
+} row_taker;
 
 static void log_pairs(plim_text *text, const plim_value *pairs, size_t count)
 {
@@ -46,7 +46,7 @@ static bool has_key(const plim_value *pairs, size_t count, const char *key)
 static plim_status on_shape(void *ctx, uint32_t shape, const plim_value *pairs, size_t pair_count,
                             plim_row_class *ret_class, plim_error *err)
 {
-    taker *taker = ctx;
+    row_taker *taker = ctx;
     (void)err;
     T_EQ_U64(shape, taker->shape_count);
     T_TRUE(shape < T_COUNT(taker->classes));
@@ -62,7 +62,7 @@ static plim_status on_shape(void *ctx, uint32_t shape, const plim_value *pairs, 
     return PLIM_OK;
 }
 
-static uint64_t content_id(taker *taker, const plim_value *pairs, size_t count)
+static uint64_t content_id(row_taker *taker, const plim_value *pairs, size_t count)
 {
     plim_text text;
     plim_text_init(&text, NULL, LOG_BYTES_MAX);
@@ -81,7 +81,7 @@ static uint64_t content_id(taker *taker, const plim_value *pairs, size_t count)
 static plim_status on_row(void *ctx, uint32_t shape, const plim_value *pairs, uint64_t *ret_id,
                           plim_error *err)
 {
-    taker *taker = ctx;
+    row_taker *taker = ctx;
     T_TRUE(shape < taker->shape_count);
     T_TRUE(taker->classes[shape] != 0);
     if (++taker->row_count == taker->fail_at_row) {
@@ -97,14 +97,14 @@ static plim_status on_row(void *ctx, uint32_t shape, const plim_value *pairs, ui
     return PLIM_OK;
 }
 
-static void taker_init(taker *taker)
+static void taker_init(row_taker *taker)
 {
-    *taker = (struct taker){ 0 };
+    *taker = (struct row_taker){ 0 };
     taker->sink = (plim_row_sink){ .ctx = taker, .on_shape = on_shape, .on_row = on_row };
     plim_text_init(&taker->log, NULL, LOG_BYTES_MAX);
 }
 
-static void taker_deinit(taker *taker)
+static void taker_deinit(row_taker *taker)
 {
     for (uint64_t i = 0; i < taker->content_count; i++) {
         plim_text_deinit(&taker->contents[i]);
@@ -167,8 +167,8 @@ static void records_become_rows(void)
 {
     for (size_t i = 0; i < T_COUNT(cases); i++) {
         T_CASE("%s", cases[i].name);
-        taker taker;
-        reading reading;
+        row_taker taker;
+        pickle_reading reading;
         taker_init(&taker);
         read_pickle(cases[i].data, cases[i].length, NULL, &taker.sink, &reading);
         plim_text text = reading_text(&reading);
@@ -200,8 +200,8 @@ static void a_record_cannot_be_changed_any_more(void)
 {
     for (size_t i = 0; i < T_COUNT(changes); i++) {
         T_CASE("%s", changes[i].name);
-        taker taker;
-        reading reading;
+        row_taker taker;
+        pickle_reading reading;
         taker_init(&taker);
         read_pickle(changes[i].data, changes[i].length, NULL, &taker.sink, &reading);
         T_EQ_STR(plim_status_name(reading.status), "PLIM_UNSUPPORTED");
@@ -214,8 +214,8 @@ static void a_record_cannot_be_changed_any_more(void)
 static void errors_of_the_sink_come_through(void)
 {
     for (uint64_t n = 1; n <= 3; n++) {
-        taker taker;
-        reading reading;
+        row_taker taker;
+        pickle_reading reading;
         taker_init(&taker);
         taker.fail_at_row = n;
         read_pickle(BYTES("](" SEQ("\1") VAL("\1") SEQ("\1") "e."), NULL, &taker.sink, &reading);
@@ -230,8 +230,8 @@ static void errors_of_the_sink_come_through(void)
 static void a_batch_and_one_more_are_one_run(void)
 {
     plim_text pickle;
-    taker taker;
-    reading reading;
+    row_taker taker;
+    pickle_reading reading;
     plim_text_init(&pickle, NULL, LOG_BYTES_MAX);
     plim_text_append(&pickle, BYTES("]("));
     for (int i = 0; i < 1000; i++) {
@@ -256,8 +256,8 @@ static void equal_lists_share_their_items(void)
 {
     static const char data[] = "](" VAL("\1") "q\0" VAL("\2") "q\1](h\0h\1e](h\0h\1e](h\1e"
                                                               "(\x8c\1a\x8c\1bt(\x8c\1a\x8c\1bte.";
-    taker taker;
-    reading reading;
+    row_taker taker;
+    pickle_reading reading;
     taker_init(&taker);
     read_pickle(BYTES(data), NULL, &taker.sink, &reading);
     T_EQ_STR(reading.err.message, "");
@@ -275,8 +275,8 @@ static void equal_lists_share_their_items(void)
 /* A list that grows later must not change those it shared its items with. */
 static void a_list_that_grows_leaves_its_equals_alone(void)
 {
-    taker taker;
-    reading reading;
+    row_taker taker;
+    pickle_reading reading;
     taker_init(&taker);
     read_pickle(BYTES("](](K\1K\2e](K\1K\2eK\3a](K\1K\2ee."), NULL, &taker.sink, &reading);
     plim_text text = reading_text(&reading);
@@ -443,8 +443,8 @@ static void generate(plim_text *out, size_t base)
 /* What the sink saw, then the root. */
 static plim_text read_all(const plim_text *pickle)
 {
-    taker taker;
-    reading reading;
+    row_taker taker;
+    pickle_reading reading;
     taker_init(&taker);
     read_pickle(pickle->data, pickle->length, NULL, &taker.sink, &reading);
     T_EQ_STR(reading.err.message, "");
@@ -481,8 +481,8 @@ static void what_is_known_by_its_bytes_is_the_same_as_without(void)
 static bool read_or_fail(const plim_mem *mem, void *ctx)
 {
     const plim_text *pickle = ctx;
-    taker taker;
-    reading reading;
+    row_taker taker;
+    pickle_reading reading;
     taker_init(&taker);
     read_pickle(pickle->data, pickle->length, mem, &taker.sink, &reading);
     const bool is_read = reading.status == PLIM_OK;

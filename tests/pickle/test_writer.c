@@ -67,7 +67,7 @@ static void what_python_wrote_is_written_the_same(void)
 {
     for (size_t i = 0; i < T_COUNT(pickles); i++) {
         T_CASE("%s", pickles[i].name);
-        reading reading;
+        pickle_reading reading;
         read_pickle(pickles[i].data, pickles[i].length, NULL, NULL, &reading);
         T_EQ_STR(reading.err.message, "");
         plim_text pickle = write_back(reading.value, NULL, PLIM_OK);
@@ -105,7 +105,7 @@ static void what_cannot_be_written_is_refused(void)
     const plim_pickle_write_options for_viewer = { .viewer_safe = true };
     for (size_t i = 0; i < T_COUNT(limits); i++) {
         T_CASE("%s", limits[i].name);
-        reading reading;
+        pickle_reading reading;
         read_pickle(limits[i].data, limits[i].length, NULL, NULL, &reading);
         T_EQ_U64(reading.status, PLIM_OK);
         plim_text plain = write_back(reading.value, NULL, limits[i].status);
@@ -157,15 +157,15 @@ static void nesting_costs_no_stack_and_ends_at_the_limit(void)
     }
 }
 
-typedef struct narrow {
+typedef struct narrow_sink {
     size_t room;
     int calls_after_failure;
     bool failed;
-} narrow;
+} narrow_sink;
 
 static bool write_narrow(void *ctx, const void *data, size_t bytes)
 {
-    narrow *narrow = ctx;
+    narrow_sink *narrow = ctx;
     (void)data;
     narrow->calls_after_failure += narrow->failed;
     narrow->failed = bytes > narrow->room;
@@ -176,8 +176,8 @@ static bool write_narrow(void *ctx, const void *data, size_t bytes)
 static void a_sink_that_refuses_is_not_asked_again(void)
 {
     for (size_t room = 0; room < 14; room++) {
-        narrow narrow = { .room = room };
-        reading reading;
+        narrow_sink narrow = { .room = room };
+        pickle_reading reading;
         plim_error err;
         read_pickle(pickles[4].data, pickles[4].length, NULL, NULL, &reading);
         const plim_sink sink = { .write = write_narrow, .ctx = &narrow };
@@ -260,7 +260,7 @@ static bool check_file(const char *path)
     plim_text bytes = load(path);
     const bool is_ours = is_pickle_of_protocol_4(&bytes);
     if (is_ours) {
-        reading reading;
+        pickle_reading reading;
         read_pickle(bytes.data, bytes.length, NULL, NULL, &reading);
         T_EQ_STR(reading.err.message, "");
         const plim_pickle_write_options for_viewer = { .viewer_safe = true };
