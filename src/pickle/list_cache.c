@@ -99,21 +99,18 @@ static bool is_memo_reads(const uint8_t *bytes, size_t length)
     return i == length - 1;
 }
 
-void plim_list_cache_learn(plim_list_cache *cache, const uint8_t *bytes, size_t length,
+bool plim_list_cache_learn(plim_list_cache *cache, const uint8_t *bytes, size_t length,
                            plim_array *items)
 {
     uint64_t hash = 0;
     if (cache->is_off || length == 0 || length > LENGTH_MAX || cache->lists.count >= LISTS_MAX ||
         !is_memo_reads(bytes, length) ||
         find_exact(cache, bytes, length, &hash) != PLIM_INTERN_ABSENT) {
-        return;
+        return true;
     }
     const uint8_t *copy = (const uint8_t *)plim_arena_copy(&cache->arena, bytes, length);
     const plim_known_list list = { .bytes = copy, .length = length, .items = items };
     uint32_t id = 0;
-    /* A cache that gets no memory is still right, but half an entry would not be. */
-    if (copy == NULL || !PLIM_VEC_PUSH(cache->arena.mem, &cache->lists, list) ||
-        !plim_intern_add(&cache->index, hash, &id)) {
-        cache->is_off = true;
-    }
+    return copy != NULL && PLIM_VEC_PUSH(cache->arena.mem, &cache->lists, list) &&
+           plim_intern_add(&cache->index, hash, &id);
 }

@@ -39,8 +39,11 @@ void plim_list_cache_deinit(plim_list_cache *cache);
 plim_array *plim_list_cache_find(plim_list_cache *cache, const uint8_t *at, size_t available,
                                  size_t *ret_length);
 
-/* Remember that these bytes gave these items, if they are memo reads and nothing else. */
-void plim_list_cache_learn(plim_list_cache *cache, const uint8_t *bytes, size_t length,
+/*
+ * Remember that these bytes gave these items, if they are memo reads and nothing else. False when
+ * there is no memory.
+ */
+bool plim_list_cache_learn(plim_list_cache *cache, const uint8_t *bytes, size_t length,
                            plim_array *items);
 
 #endif

@@ -58,48 +58,68 @@ static plim_status push_container(plim_machine *machine, plim_kind kind, plim_er
     return plim_machine_push_made(machine, made, value, err);
 }
 
+static plim_status no_memory(plim_error *err)
+{
+    return plim_fail_memory(err, "reading the pickle");
+}
+
+/* MEMOIZE and the push of a value for which has_room() found room. */
+static void place(plim_machine *machine, plim_value value)
+{
+    machine->memo.items[machine->memo.count++] = value;
+    machine->memo_count++;
+    machine->stack.items[machine->stack.count++] = value;
+}
+
 /*
  * EMPTY_LIST MEMOIZE MARK at `at`: if the list's bytes are known, all of it is run at once, and
- * the byte behind it returned. Otherwise NULL, and the list may be learned at its end.
+ * *ret_behind is the byte behind it. Otherwise NULL, and the list may be learned at its end.
  */
-static const uint8_t *run_known_list(plim_machine *machine, const uint8_t *at)
+static plim_status run_known_list(plim_machine *machine, const uint8_t *at,
+                                  const uint8_t **ret_behind, plim_error *err)
 {
     plim_builder *builder = machine->builder;
+    *ret_behind = NULL;
     if (at[1] != PLIM_OP_MEMOIZE || at[2] != PLIM_OP_MARK || builder->sink == NULL) {
-        return NULL;
+        return PLIM_OK;
     }
     machine->list_at = at + 3;
     size_t length = 0;
     plim_value list = PLIM_VALUE_ABSENT;
     plim_array *items = plim_list_cache_find(&machine->lists, machine->list_at,
                                              (size_t)(machine->end - machine->list_at), &length);
-    if (items == NULL || !plim_make_list_of(builder, items, &list)) {
-        return NULL;
+    if (items == NULL) {
+        return PLIM_OK;
     }
-    machine->memo.items[machine->memo.count++] = list;
-    machine->memo_count++;
-    machine->stack.items[machine->stack.count++] = list;
-    return machine->list_at + length;
+    if (!plim_make_list_of(builder, items, &list)) {
+        return no_memory(err);
+    }
+    place(machine, list);
+    *ret_behind = machine->list_at + length;
+    return PLIM_OK;
 }
 
 /*
- * EMPTY_DICT MEMOIZE MARK at `at`, as every record begins: all three at once. The byte behind
- * them, or NULL where they are not all there.
+ * EMPTY_DICT MEMOIZE MARK at `at`, as every record begins: all three at once. *ret_behind is the
+ * byte behind them, or NULL where they are not all there.
  */
-static const uint8_t *run_dict_start(plim_machine *machine, const uint8_t *at)
+static plim_status run_dict_start(plim_machine *machine, const uint8_t *at,
+                                  const uint8_t **ret_behind, plim_error *err)
 {
     plim_value dict = PLIM_VALUE_ABSENT;
+    *ret_behind = NULL;
     if (at[1] != PLIM_OP_MEMOIZE || at[2] != PLIM_OP_MARK ||
-        machine->marks.count == machine->marks.capacity ||
-        !plim_make_container(machine->builder, PLIM_KIND_DICT, &dict)) {
-        return NULL;
+        machine->marks.count == machine->marks.capacity) {
+        return PLIM_OK;
+    }
+    if (!plim_make_container(machine->builder, PLIM_KIND_DICT, &dict)) {
+        return no_memory(err);
     }
     machine->records.begun = at;
-    machine->memo.items[machine->memo.count++] = dict;
-    machine->memo_count++;
-    machine->stack.items[machine->stack.count++] = dict;
+    place(machine, dict);
     machine->marks.items[machine->marks.count++] = machine->stack.count;
-    return at + 3;
+    *ret_behind = at + 3;
+    return PLIM_OK;
 }
 
 static plim_status append_marked(plim_machine *machine, plim_error *err)
@@ -110,9 +130,10 @@ static plim_status append_marked(plim_machine *machine, plim_error *err)
     const plim_object *list = plim_value_object(machine->stack.items[height - 1]);
     plim_array *items = list->as.array;
     if (machine->list_at != NULL && machine->builder->sink != NULL && items != NULL &&
-        items->capacity == 0 && !items->is_run) {
-        plim_list_cache_learn(&machine->lists, machine->list_at,
-                              (size_t)(machine->cursor - machine->list_at), items);
+        items->capacity == 0 && !items->is_run &&
+        !plim_list_cache_learn(&machine->lists, machine->list_at,
+                               (size_t)(machine->cursor - machine->list_at), items)) {
+        return no_memory(err);
     }
     machine->list_at = NULL;
     return PLIM_OK;
@@ -124,9 +145,10 @@ static plim_status set_marked(plim_machine *machine, plim_error *err)
     PLIM_TRY(plim_machine_pop_mark(machine, &height, err));
     const size_t count = machine->stack.count - height;
     PLIM_TRY(plim_machine_extend(machine, PLIM_KIND_DICT, height, err));
-    if (plim_value_kind(machine->stack.items[height - 1]) == PLIM_KIND_ROW) {
-        /* The pairs are still where they were, above the top of the stack. */
-        plim_record_learn(machine, machine->cursor, machine->stack.items + height, count / 2);
+    /* The pairs are still where they were, above the top of the stack. */
+    if (plim_value_kind(machine->stack.items[height - 1]) == PLIM_KIND_ROW &&
+        !plim_record_learn(machine, machine->cursor, machine->stack.items + height, count / 2)) {
+        return no_memory(err);
     }
     machine->records.begun = NULL;
     return PLIM_OK;
@@ -167,7 +189,7 @@ static plim_status run_one(plim_machine *machine, uint8_t code, plim_error *err)
     case PLIM_OP_MARK:
         return PLIM_VEC_PUSH(machine->builder->mem, &machine->marks, machine->stack.count)
                    ? PLIM_OK
-                   : plim_fail_memory(err, "reading the pickle");
+                   : no_memory(err);
     case PLIM_OP_EMPTY_DICT:
         return push_container(machine, PLIM_KIND_DICT, err);
     case PLIM_OP_EMPTY_LIST:
@@ -275,14 +297,10 @@ static plim_status run_start(plim_machine *machine, const uint8_t **ret_behind, 
         return PLIM_OK;
     }
     if (*at == PLIM_OP_EMPTY_LIST) {
-        *ret_behind = run_known_list(machine, at);
-        return PLIM_OK;
+        return run_known_list(machine, at, ret_behind, err);
     }
     PLIM_TRY(plim_record_run(machine, at, ret_behind, err));
-    if (*ret_behind == NULL) {
-        *ret_behind = run_dict_start(machine, at);
-    }
-    return PLIM_OK;
+    return *ret_behind == NULL ? run_dict_start(machine, at, ret_behind, err) : PLIM_OK;
 }
 
 static plim_status run(plim_machine *machine, plim_error *err)
@@ -323,7 +341,7 @@ plim_status plim_pickle_read(plim_input *input, plim_builder *builder,
     /* From the start, so that no pointer to its top is ever NULL and something. */
     if (status == PLIM_OK && !plim_vec_room(builder->mem, &machine.stack.items,
                                             &machine.stack.capacity, 0, sizeof(plim_value))) {
-        status = plim_fail_memory(err, "reading the pickle");
+        status = no_memory(err);
     }
     if (status == PLIM_OK) {
         status = run(&machine, err);

@@ -3,6 +3,7 @@
  */
 #include "pickle/record_cache.h"
 
+#include "base/error.h"
 #include "pickle/bytes.h"
 #include "pickle/machine.h"
 
@@ -30,6 +31,13 @@ static plim_byte_pattern pattern_of(const uint8_t *at, size_t length)
 
 /* --- values --- */
 
+/* What a plim_make_…() answered; lack of memory is told apart from values of other kinds. */
+static bool is_made(plim_machine *machine, bool made)
+{
+    machine->records.has_no_memory |= !made;
+    return made;
+}
+
 static bool is_memoized(plim_machine *machine, plim_value value)
 {
     if (machine->memo.count == machine->memo.capacity) {
@@ -55,7 +63,8 @@ static const uint8_t *read_text(plim_machine *machine, plim_record_field *field,
 {
     const size_t length = at[1];
     if ((size_t)(machine->end - at) < length + MARGIN || at[2 + length] != PLIM_OP_MEMOIZE ||
-        !plim_make_string(machine->builder, at + 2, length, ret) || !is_memoized(machine, *ret)) {
+        !is_made(machine, plim_make_string(machine->builder, at + 2, length, ret)) ||
+        !is_memoized(machine, *ret)) {
         return NULL;
     }
     if (length + 3 <= 8) {
@@ -70,8 +79,9 @@ static const uint8_t *read_pair(plim_machine *machine, plim_record_field *field,
                                 plim_value *ret)
 {
     const plim_value items[2] = { plim_small_int(at[1]), plim_small_int(at[3]) };
-    if (!plim_make_container(machine->builder, PLIM_KIND_TUPLE, ret) ||
-        plim_container_extend(machine->builder, *ret, items, 2, NULL) != PLIM_OK ||
+    if (!is_made(machine, plim_make_container(machine->builder, PLIM_KIND_TUPLE, ret)) ||
+        !is_made(machine,
+                 plim_container_extend(machine->builder, *ret, items, 2, NULL) == PLIM_OK) ||
         !is_memoized(machine, *ret)) {
         return NULL;
     }
@@ -92,10 +102,10 @@ static const uint8_t *read_list(plim_machine *machine, const uint8_t *at, plim_v
         plim_array *items =
             plim_list_cache_find(&machine->lists, at + 3, (size_t)(machine->end - at) - 3, &length);
         behind = at + 3 + length;
-        if (items == NULL || !plim_make_list_of(machine->builder, items, ret)) {
+        if (items == NULL || !is_made(machine, plim_make_list_of(machine->builder, items, ret))) {
             return NULL;
         }
-    } else if (!plim_make_container(machine->builder, PLIM_KIND_LIST, ret)) {
+    } else if (!is_made(machine, plim_make_container(machine->builder, PLIM_KIND_LIST, ret))) {
         return NULL;
     }
     return is_memoized(machine, *ret) ? behind : NULL;
@@ -199,7 +209,7 @@ plim_status plim_record_run(plim_machine *machine, const uint8_t *at, const uint
     const uint8_t *behind = read_pairs(machine, form, at + 3);
     if (behind == NULL) {
         machine->memo.count = place;
-        return PLIM_OK;
+        return cache->has_no_memory ? plim_fail_memory(err, "reading the pickle") : PLIM_OK;
     }
     plim_value row = PLIM_VALUE_ABSENT;
     const plim_status status = plim_make_row(machine->builder, form->shape, form->pairs, &row, err);
@@ -300,21 +310,20 @@ static bool is_known(const plim_record_cache *cache, const plim_record_form *for
     return false;
 }
 
-void plim_record_learn(plim_machine *machine, const uint8_t *behind, const plim_value *pairs,
+bool plim_record_learn(plim_machine *machine, const uint8_t *behind, const plim_value *pairs,
                        size_t pair_count)
 {
     plim_record_cache *cache = &machine->records;
     if (cache->is_off || cache->begun == NULL || pair_count > PLIM_RECORD_FIELDS ||
         cache->count == PLIM_RECORD_FORMS ||
         machine->window.data + machine->window.length - behind < MARGIN) {
-        return;
+        return true;
     }
     if (cache->forms == NULL) {
         cache->forms =
             plim_mem_alloc(machine->builder->mem, PLIM_RECORD_FORMS, sizeof *cache->forms);
         if (cache->forms == NULL) {
-            cache->is_off = true; /* slower, and as right as before */
-            return;
+            return false;
         }
     }
     plim_record_form *form = &cache->forms[cache->count];
@@ -324,4 +333,5 @@ void plim_record_learn(plim_machine *machine, const uint8_t *behind, const plim_
         !is_known(cache, form)) {
         cache->count++;
     }
+    return true;
 }

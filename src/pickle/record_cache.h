@@ -46,6 +46,7 @@ typedef struct plim_record_cache {
     uint32_t last;        /* the form of the last record */
     const uint8_t *begun; /* the dict that began last, if its bytes are at hand; else NULL */
     bool is_off;          /* a memo entry was written twice: bytes no longer say what a key is */
+    bool has_no_memory;   /* why a value could not be read */
 } plim_record_cache;
 
 void plim_record_cache_deinit(plim_record_cache *cache, const plim_mem *mem);
@@ -55,16 +56,16 @@ typedef struct plim_machine plim_machine;
 /*
  * The record that begins at `at`, if its form is known: *ret_behind is the byte behind it, and
  * its row stands on the stack. NULL where it is not, and nothing changed. There must be room for
- * a value on the stack. Errors are those of the sink.
+ * a value on the stack. Errors are those of the sink, and lack of memory.
  */
 plim_status plim_record_run(plim_machine *machine, const uint8_t *at, const uint8_t **ret_behind,
                             plim_error *err);
 
 /*
  * Remember the form of a dict that became a row: it began at cache->begun, its SETITEMS is the
- * byte before `behind`, and `pairs` are what it got.
+ * byte before `behind`, and `pairs` are what it got. False when there is no memory.
  */
-void plim_record_learn(plim_machine *machine, const uint8_t *behind, const plim_value *pairs,
+bool plim_record_learn(plim_machine *machine, const uint8_t *behind, const plim_value *pairs,
                        size_t pair_count);
 
 #endif

@@ -256,7 +256,7 @@ static bool is_pickle_of_protocol_4(const plim_text *bytes)
 /* False for pickles of other protocols, which are not written as they were. */
 static bool check_file(const char *path)
 {
-    T_CASE("%s", path);
+    T_CASE("%.150s", path);
     plim_text bytes = load(path);
     const bool is_ours = is_pickle_of_protocol_4(&bytes);
     if (is_ours) {
