@@ -35,7 +35,7 @@ typedef struct plim_pickle_write_options {
  *          PLIM_IO                  the sink took no more; whoever made it knows why
  *          PLIM_OUT_OF_HOST_MEMORY
  *          After an error the sink has a part of the pickle.
- * depth    nesting costs heap, 32 bytes a level, never stack: there is no recursion
+ * depth    nesting costs heap, 24 bytes a level, never stack: there is no recursion
  * cycles   are fine. Tuples that lie on many cycles at once take, as in Python, up to the square
  *          of their number in bytes: bound the sink where values come from strangers
  */

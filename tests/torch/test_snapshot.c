@@ -203,9 +203,9 @@ static plim_history *parse(const void *data, size_t bytes)
 {
     plim_history *history = NULL;
     plim_error err = { .message = "" };
-    (void)plim_snapshot_parse(data, bytes, NULL, &history, &err);
+    const plim_status status = plim_snapshot_parse(data, bytes, NULL, &history, &err);
     T_EQ_STR(err.message, "");
-    T_NOT_NULL(history);
+    T_EQ_U64(status, PLIM_OK);
     return history;
 }
 
@@ -315,8 +315,9 @@ static plim_text load_text(const char *path)
     plim_history *history = NULL;
     plim_error err = { .message = "" };
     T_CASE("%s", path);
-    (void)plim_snapshot_load(path, NULL, &history, &err);
+    const plim_status status = plim_snapshot_load(path, NULL, &history, &err);
     T_EQ_STR(err.message, "");
+    T_EQ_U64(status, PLIM_OK);
     plim_text text = describe(history);
     plim_history_destroy(history);
     return text;
