@@ -151,7 +151,7 @@ plim_status plim_import_annotation(plim_import *import, const plim_record *recor
     plim_annotation annotation = { .is_start = plim_value_is_string(record_get(record, FIELD_STAGE),
                                                                     "START") };
     PLIM_TRY(plim_record_string(import, record, FIELD_NAME, &annotation.name, err));
-    annotation.device = (int32_t)plim_record_i64(import, record, FIELD_DEVICE, 0);
+    annotation.device = plim_record_device(import, record);
     annotation.time_us = plim_record_i64(import, record, FIELD_TIME_US, PLIM_TIME_UNKNOWN);
     *ret_id = import->annotations.count;
     return PLIM_VEC_PUSH(import->mem, &import->annotations, annotation)

@@ -167,6 +167,8 @@ static inline uint64_t plim_record_u64(plim_import *import, const plim_record *r
 
 int64_t plim_record_i64(plim_import *import, const plim_record *record, plim_field field,
                         int64_t fallback);
+/* The field `device`: 0 where it is absent or no device's number (counted). */
+int32_t plim_record_device(plim_import *import, const plim_record *record);
 /* A stream's handle: any integer, negative ones modulo 2^64; 0, the default stream, if absent. */
 uint64_t plim_record_handle(plim_import *import, const plim_record *record, plim_field field);
 bool plim_record_bool(plim_import *import, const plim_record *record, plim_field field,

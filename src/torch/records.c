@@ -207,6 +207,19 @@ uint64_t plim_record_u64_slow(plim_import *import, plim_value value, uint64_t fa
     return fallback;
 }
 
+int32_t plim_record_device(plim_import *import, const plim_record *record)
+{
+    const int64_t device = plim_record_i64(import, record, FIELD_DEVICE, 0);
+    if (device == PLIM_HOST_DEVICE) {
+        return 0; /* where a record stands says whether it is the host's */
+    }
+    if (device < 0 || device > INT32_MAX) {
+        count_bad(import);
+        return 0;
+    }
+    return (int32_t)device;
+}
+
 uint64_t plim_record_handle(plim_import *import, const plim_record *record, plim_field field)
 {
     uint64_t handle = 0;

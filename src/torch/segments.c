@@ -73,7 +73,7 @@ plim_status plim_import_segment(plim_import *import, const plim_record *record, 
 {
     raw_segment raw = { 0 };
     plim_segment *segment = &raw.segment;
-    raw.device = (int32_t)plim_record_i64(import, record, FIELD_DEVICE, 0);
+    raw.device = plim_record_device(import, record);
     raw.blocks = record_get(record, FIELD_BLOCKS);
     segment->addr = plim_record_u64(import, record, FIELD_ADDRESS, 0);
     segment->bytes = plim_record_u64(import, record, FIELD_TOTAL_SIZE, 0);

@@ -151,6 +151,13 @@ static const struct {
       "device 1\nalloc 0x1 1 s0\nsegment 0x200 1 s0 pool 0,0 small\n"
       "device 4\nsegment 0x200 1 s0 pool 0,0 small\n",
       NULL },
+    { "a device with no number a device can have is device 0",
+      "{'segments':[{'device':4294967297,'address':512,'total_size':1,'segment_type':'small',"
+      "'blocks':[]},{'device':-7,'address':1024,'total_size':1,'segment_type':'small',"
+      "'blocks':[]}],'external_annotations':[{'name':'x','stage':'END','device':1e10}]}",
+      "device 0\nsegment 0x200 1 s0 pool 0,0 small\nsegment 0x400 1 s0 pool 0,0 small\n"
+      "annotation END x on 0\nbad_field 3\n",
+      NULL },
     { "unknown fields are counted, and told once",
       "{'device_traces':[[{'action':'alloc','addr':1,'size':1,'stream':0,'color':1},"
       "{'action':'alloc','addr':2,'size':1,'stream':0,'color':2}]],'weather':3}",
