@@ -85,10 +85,12 @@ static plim_status op_int(plim_machine *machine, plim_error *err)
 {
     char text[DIGITS_MAX + 1];
     size_t bytes = 0;
-    text[0] = '\0';
     PLIM_TRY(take_short_line(machine, text, DIGITS_MAX, &bytes, err));
-    if (strcmp(text, "00") == 0 || strcmp(text, "01") == 0) {
-        return plim_machine_push(machine, text[1] == '1' ? PLIM_VALUE_TRUE : PLIM_VALUE_FALSE, err);
+    if (bytes == 2 && memcmp(text, "00", 2) == 0) {
+        return plim_machine_push(machine, PLIM_VALUE_FALSE, err);
+    }
+    if (bytes == 2 && memcmp(text, "01", 2) == 0) {
+        return plim_machine_push(machine, PLIM_VALUE_TRUE, err);
     }
     return push_decimal(machine, text, bytes, err);
 }
@@ -97,7 +99,6 @@ static plim_status op_long(plim_machine *machine, plim_error *err)
 {
     char text[DIGITS_MAX + 1];
     size_t bytes = 0;
-    text[0] = '\0';
     PLIM_TRY(take_short_line(machine, text, DIGITS_MAX, &bytes, err));
     if (bytes > 0 && text[bytes - 1] == 'L') {
         bytes--;
