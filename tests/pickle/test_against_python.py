@@ -131,7 +131,8 @@ class Maker:
         return bytes(self.rng.getrandbits(8) for _ in range(self.rng.choice((0, 1, 30, 255, 256))))
 
     def scalar(self):
-        choices = [lambda: self.rng.choice((None, True, False)), self.integer, self.real, self.string]
+        word = self.rng.choice((None, True, False))
+        choices = [lambda: word, self.integer, self.real, self.string]
         if self.protocol >= 3:
             choices.append(self.data)
         if self.protocol >= 5:
@@ -220,7 +221,8 @@ def boundary_values(protocol):
         for start in range(FRAME - 60, FRAME + 20, 3):
             strings = ["f" * (start // 2), "g" * (start // 2)]
             yield f"a frame full at {start}", [strings, list(range(40)), ("h", 1.5)]
-        yield "many frames", [{"name": str(i), "at": [i, i / 3, None], "t": (i, i)} for i in range(6000)]
+        records = [{"name": str(i), "at": [i, i / 3, None], "t": (i, i)} for i in range(6000)]
+        yield "many frames", records
     yield "many shared", [[f"n{i}" for i in range(300)] * 3 for _ in range(3)]
     yield "closing many at once", nested(400)
     yield "single values", None
@@ -283,7 +285,8 @@ def complaint_about(tool, value, protocol):
     if protocol == 4:
         if written != data:
             at = next(i for i, (a, b) in enumerate(zip(written + b"?", data + b"!")) if a != b)
-            return f"written otherwise from {at}: {written[at - 8:at + 8]} for {data[at - 8:at + 8]}"
+            ours, theirs = written[at - 8 : at + 8], data[at - 8 : at + 8]
+            return f"written otherwise from byte {at}: {ours} for {theirs}"
         return complaint_about_viewer(written, for_viewer)
     again_text, again, _, message = tool.ask(written)
     if (again_text, again) != (text, written):
