@@ -26,7 +26,8 @@ typedef struct plim_pickle_facts {
  * input      at the pickle's first byte; left somewhere behind its STOP
  * builder    values live in it; its sink, if any, gets the rows
  * ret_root   the value the pickle stands for
- * errors     PLIM_CORRUPT      malformed; err->offset is the byte of the opcode at fault
+ * errors     PLIM_CORRUPT      malformed; err->offset is the byte of the opcode at fault, or
+ *                              the end of a file that is cut off
  *            PLIM_FORBIDDEN    an opcode that would import or call; module and name in the message
  *            PLIM_UNSUPPORTED  a protocol above 5; a record changed after it was handed over
  *            PLIM_LIMIT        the values take memory out of proportion to the bytes read

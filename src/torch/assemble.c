@@ -49,6 +49,7 @@ static plim_status row_of_item(plim_import *import, plim_value item, plim_record
         return PLIM_OK;
     }
     *ret_found = true;
+    PLIM_TRY(plim_import_count_unknown(import, &scratch, 1, err));
     return plim_record_importer(kind)(import, &record, ret_id, err);
 }
 

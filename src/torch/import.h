@@ -99,6 +99,13 @@ typedef struct raw_segment {
     plim_value blocks;
 } raw_segment;
 
+/* A field that this version does not know, and how often it was met. */
+typedef struct unknown_field {
+    plim_record_kind kind;
+    plim_value key;
+    uint64_t times;
+} unknown_field;
+
 #define NOTE_FIELDS 5 /* of an event, those that a note keeps */
 
 /* What releases can be told by. */
@@ -119,6 +126,7 @@ typedef struct plim_import {
     PLIM_VEC(raw_segment) segments;
     PLIM_VEC(plim_annotation) annotations;
     PLIM_VEC(uint32_t) stack_scratch;
+    PLIM_VEC(unknown_field) unknown_fields;
 
     /* The last of each, for events repeat themselves. */
     struct {
@@ -141,6 +149,10 @@ void plim_import_sink(plim_import *import, plim_row_sink *ret_sink);
 /* The record in a dict that did not become a row: `scratch` holds its shape. */
 bool plim_record_of_dict(plim_value dict, plim_record_shape *scratch, plim_record *ret_record);
 plim_record_import *plim_record_importer(plim_record_kind kind);
+/* Counts what a shape has that is not known, for `rows` records; nothing for most shapes. */
+plim_status plim_import_count_unknown(plim_import *import, const plim_record_shape *shape,
+                                      uint64_t rows, plim_error *err);
+/* A warning for each unknown field, whatever shapes had it. */
 plim_status plim_import_report_unknown_fields(plim_import *import, plim_error *err);
 
 static inline plim_value record_get(const plim_record *record, plim_field field)

@@ -133,20 +133,33 @@ bool plim_record_of_dict(plim_value dict, plim_record_shape *scratch, plim_recor
     return scratch->kind != RECORD_NONE;
 }
 
-static plim_status report_shape(plim_import *import, const plim_record_shape *shape,
-                                plim_error *err)
+static plim_status count_field(plim_import *import, plim_record_kind kind, plim_value key,
+                               uint64_t rows, plim_error *err)
 {
-    for (size_t i = 0; i < PLIM_SHAPE_PAIRS_MAX; i++) {
-        const char *text = NULL;
-        size_t bytes = 0;
-        if ((shape->unknown >> i & 1) == 0 || !plim_value_string(shape->keys[i], &text, &bytes)) {
-            continue;
+    for (size_t i = 0; i < import->unknown_fields.count; i++) {
+        unknown_field *field = &import->unknown_fields.items[i];
+        if (field->kind == kind && field->key.bits == key.bits) {
+            field->times += rows;
+            return PLIM_OK;
         }
-        plim_history_count_anomaly(import->history, PLIM_ANOMALY_UNKNOWN_FIELD, shape->rows);
-        PLIM_TRY(plim_history_warn(import->history, err,
-                                   "%s have a field \"%.80s\" that this version does not know "
-                                   "(%llu times); it is left out",
-                                   kind_names[shape->kind], text, (unsigned long long)shape->rows));
+    }
+    const unknown_field field = { kind, key, rows };
+    /* More than can be warned of need no names. */
+    if (import->unknown_fields.count < PLIM_WARNINGS_MAX &&
+        !PLIM_VEC_PUSH(import->mem, &import->unknown_fields, field)) {
+        return plim_fail_memory(err, "importing the snapshot");
+    }
+    return PLIM_OK;
+}
+
+plim_status plim_import_count_unknown(plim_import *import, const plim_record_shape *shape,
+                                      uint64_t rows, plim_error *err)
+{
+    for (uint64_t left = shape->unknown, i = 0; left != 0; left >>= 1, i++) {
+        if ((left & 1) != 0 && plim_value_kind(shape->keys[i]) == PLIM_KIND_STRING) {
+            plim_history_count_anomaly(import->history, PLIM_ANOMALY_UNKNOWN_FIELD, rows);
+            PLIM_TRY(count_field(import, shape->kind, shape->keys[i], rows, err));
+        }
     }
     return PLIM_OK;
 }
@@ -154,9 +167,21 @@ static plim_status report_shape(plim_import *import, const plim_record_shape *sh
 plim_status plim_import_report_unknown_fields(plim_import *import, plim_error *err)
 {
     for (size_t i = 0; i < import->shapes.count; i++) {
-        if (import->shapes.items[i] != NULL && import->shapes.items[i]->unknown != 0) {
-            PLIM_TRY(report_shape(import, import->shapes.items[i], err));
+        const plim_record_shape *shape = import->shapes.items[i];
+        if (shape != NULL) {
+            PLIM_TRY(plim_import_count_unknown(import, shape, shape->rows, err));
         }
+    }
+    for (size_t i = 0; i < import->unknown_fields.count; i++) {
+        const unknown_field *field = &import->unknown_fields.items[i];
+        const char *text = "";
+        size_t bytes = 0;
+        (void)plim_value_string(field->key, &text, &bytes);
+        PLIM_TRY(plim_history_warn(import->history, err,
+                                   "%s have a field \"%.80s\" that this version does not know "
+                                   "(%llu times); it is left out",
+                                   kind_names[field->kind], text,
+                                   (unsigned long long)field->times));
     }
     return PLIM_OK;
 }

@@ -20,6 +20,7 @@ void plim_import_deinit(plim_import *import)
     PLIM_VEC_FREE(import->mem, &import->segments);
     PLIM_VEC_FREE(import->mem, &import->annotations);
     PLIM_VEC_FREE(import->mem, &import->stack_scratch);
+    PLIM_VEC_FREE(import->mem, &import->unknown_fields);
 }
 
 /* Which releases write such files: the newest thing in one tells (§8.11). */

@@ -66,6 +66,7 @@ static plim_status frame_of_item(plim_import *import, plim_value item, uint32_t 
     plim_record_shape scratch;
     plim_record frame;
     if (plim_record_of_dict(item, &scratch, &frame) && scratch.kind == RECORD_FRAME) {
+        PLIM_TRY(plim_import_count_unknown(import, &scratch, 1, err));
         PLIM_TRY(plim_import_frame(import, &frame, &id, err));
         *ret_frame = (uint32_t)id;
         return PLIM_OK;
