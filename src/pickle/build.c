@@ -42,6 +42,19 @@ size_t plim_builder_bytes(const plim_builder *builder)
            builder->shapes.capacity * sizeof(plim_shape);
 }
 
+plim_status plim_builder_check(const plim_builder *builder, uint64_t own_bytes, uint64_t bytes_read,
+                               plim_error *err)
+{
+    const uint64_t taken = plim_builder_bytes(builder) + own_bytes;
+    if (taken > PLIM_PICKLE_BYTES_FREE + bytes_read * PLIM_PICKLE_BYTES_PER_BYTE) {
+        return plim_fail_at(err, PLIM_LIMIT, bytes_read,
+                            "the file's values take more than %u times its bytes: "
+                            "not a memory snapshot",
+                            PLIM_PICKLE_BYTES_PER_BYTE);
+    }
+    return PLIM_OK;
+}
+
 static plim_object *make_object(plim_builder *builder, plim_kind kind, size_t bytes_behind)
 {
     plim_object *object = plim_arena_alloc(&builder->arena, sizeof *object + bytes_behind);

@@ -67,6 +67,16 @@ void plim_builder_init(plim_builder *builder, const plim_mem *mem, const plim_ro
 void plim_builder_deinit(plim_builder *builder);
 /* Bytes taken from memory so far. */
 size_t plim_builder_bytes(const plim_builder *builder);
+/*
+ * PLIM_LIMIT when these and the reader's own bytes are out of proportion to what was read: more
+ * than PLIM_PICKLE_BYTES_FREE + PLIM_PICKLE_BYTES_PER_BYTE times it.
+ */
+plim_status plim_builder_check(const plim_builder *builder, uint64_t own_bytes, uint64_t bytes_read,
+                               plim_error *err);
+
+/* A one-byte opcode can make a container of 16 bytes with a place on the stack and in the memo. */
+#define PLIM_PICKLE_BYTES_FREE     ((uint64_t)64 << 20)
+#define PLIM_PICKLE_BYTES_PER_BYTE 24u
 
 /* Each makes one value; false when there is no memory. */
 bool plim_make_int(plim_builder *builder, int64_t integer, plim_value *ret);

@@ -28,26 +28,16 @@ plim_status plim_machine_corrupt(const plim_machine *machine, plim_error *err, c
     return plim_fail_at(err, PLIM_CORRUPT, machine->opcode_offset, "damaged pickle: %s", what);
 }
 
-static plim_status check_memory(const plim_machine *machine, uint64_t bytes_read, plim_error *err)
-{
-    const uint64_t taken =
-        plim_builder_bytes(machine->builder) + machine->stack.capacity * sizeof(plim_value) +
-        machine->marks.capacity * sizeof(size_t) + machine->memo.capacity * sizeof(plim_value);
-    if (taken > PLIM_PICKLE_BYTES_FREE + bytes_read * PLIM_PICKLE_BYTES_PER_BYTE) {
-        return plim_fail_at(err, PLIM_LIMIT, bytes_read,
-                            "the pickle's values take more than %u times its bytes: "
-                            "not a memory snapshot",
-                            PLIM_PICKLE_BYTES_PER_BYTE);
-    }
-    return PLIM_OK;
-}
-
 /* Drops what lies before `from` and has `wanted` bytes from there on, if the input has them. */
 static plim_status refill(plim_machine *machine, const uint8_t *from, size_t wanted,
                           plim_error *err)
 {
     const size_t consumed = (size_t)(from - machine->window.data);
-    PLIM_TRY(check_memory(machine, plim_machine_offset(machine, from), err));
+    const uint64_t own_bytes =
+        (machine->stack.capacity + machine->memo.capacity) * sizeof(plim_value) +
+        machine->marks.capacity * sizeof(size_t);
+    PLIM_TRY(
+        plim_builder_check(machine->builder, own_bytes, plim_machine_offset(machine, from), err));
     PLIM_TRY(plim_input_refill(machine->input, consumed, wanted, &machine->window, err));
     machine->window_offset = plim_input_offset(machine->input);
     if (machine->options != NULL && machine->options->reading != NULL &&

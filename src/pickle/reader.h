@@ -39,10 +39,6 @@ plim_status plim_pickle_read(plim_input *input, plim_builder *builder,
                              const plim_pickle_options *options, plim_pickle_facts *ret_facts,
                              plim_value *ret_root, plim_error *err);
 
-/* A one-byte opcode can make a container of 16 bytes with a place on the stack and in the memo. */
-#define PLIM_PICKLE_BYTES_FREE     ((uint64_t)64 << 20)
-#define PLIM_PICKLE_BYTES_PER_BYTE 24u
-
 /* Whether the bytes at the start of a document can be a pickle rather than text such as JSON. */
 bool plim_pickle_looks_like(const uint8_t *data, size_t bytes);
 

@@ -200,19 +200,6 @@ static const yajl_callbacks callbacks = {
     .yajl_end_array = on_end_array,
 };
 
-static plim_status check_memory(const json_reader *reader, uint64_t bytes_read, plim_error *err)
-{
-    const uint64_t taken = plim_builder_bytes(reader->builder) +
-                           reader->stack.capacity * sizeof(plim_value) +
-                           reader->marks.capacity * sizeof(size_t);
-    if (taken > PLIM_PICKLE_BYTES_FREE + bytes_read * PLIM_PICKLE_BYTES_PER_BYTE) {
-        return plim_fail_at(err, PLIM_LIMIT, bytes_read,
-                            "the JSON's values take more than %u times its bytes",
-                            PLIM_PICKLE_BYTES_PER_BYTE);
-    }
-    return PLIM_OK;
-}
-
 static plim_status explain(json_reader *reader, yajl_handle yajl, yajl_status outcome,
                            uint64_t chunk_offset, plim_error *err)
 {
@@ -246,7 +233,9 @@ static plim_status feed(json_reader *reader, plim_input *input, yajl_handle yajl
         const uint64_t tokens_before = reader->tokens;
         consumed = window.length < chunk ? window.length : chunk;
         PLIM_TRY(explain(reader, yajl, yajl_parse(yajl, window.data, consumed), offset, err));
-        PLIM_TRY(check_memory(reader, offset + consumed, err));
+        const uint64_t own_bytes =
+            reader->stack.capacity * sizeof(plim_value) + reader->marks.capacity * sizeof(size_t);
+        PLIM_TRY(plim_builder_check(reader->builder, own_bytes, offset + consumed, err));
         chunk = reader->tokens == tokens_before ? 2 * chunk : CHUNK_BYTES;
         if (chunk > TOKEN_BYTES_MAX) {
             return plim_fail_at(err, PLIM_LIMIT, offset, "damaged JSON: %zu MiB without a value",
