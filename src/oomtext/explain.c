@@ -1,0 +1,4 @@
+/*
+ * explain.c - text in, messages and series out.
+ */
+#include "plimsoll/explain.h"

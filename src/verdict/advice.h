@@ -1,0 +1,34 @@
+/*
+ * advice.h - what helps: a table of fixes, and the choice of those that apply to a case.
+ *
+ * Each row says when it applies; rows stand in the order in which to try them. What a text shows
+ * to be in force already is not advised again.
+ */
+#ifndef PLIMSOLL_VERDICT_ADVICE_H
+#define PLIMSOLL_VERDICT_ADVICE_H
+
+#include "base/arena.h"
+#include "verdict/judge.h"
+
+#include "plimsoll/status.h"
+
+/* What is shown at most: more is a list that nobody reads. */
+#define PLIM_ADVICE_MAX 6
+
+/**
+ * The fixes for a case, best first.
+ *
+ * arena   strings that carry figures of the case are made in it; the others are constants
+ * ret     array in the arena; *ret_count is 0 when nothing helps
+ * errors  PLIM_OUT_OF_HOST_MEMORY
+ */
+PLIM_MUST_USE plim_status plim_advise(const plim_oom_case *oom, const plim_judgement *judgement,
+                                      plim_arena *arena, const plim_advice **ret, size_t *ret_count,
+                                      plim_error *err);
+
+/** The fixes for memory that grows step by step, without an error. */
+PLIM_MUST_USE plim_status plim_advise_leak(plim_oom_family family, uint32_t in_force,
+                                           plim_arena *arena, const plim_advice **ret,
+                                           size_t *ret_count, plim_error *err);
+
+#endif
