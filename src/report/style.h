@@ -31,6 +31,8 @@ typedef struct plim_glyphs {
     const char *eighths[9]; /* a cell filled from the left: 0 … 8 eighths */
     const char *levels[9];  /* a cell filled from below: 0 … 8 eighths */
     const char *shade;      /* reserved but not in use */
+    const char *dense;      /* in use, but not by whom the page is about */
+    const char *beam;       /* what was asked for, drawn against what there is */
     const char *rule;       /* a horizontal line */
     const char *axis;       /* a vertical one */
     const char *corner;     /* where both meet, below left */

@@ -1,0 +1,322 @@
+/*
+ * explain_json.c - the document `explain/1`.
+ *
+ * One shape for one text and for many: messages of all of them stand in one array at the top, each
+ * with the name of its text, so that a program need not ask how many there were.
+ */
+#include "report/explain_json.h"
+
+#include "base/error.h"
+#include "base/json_out.h"
+
+#include <math.h>
+
+static void member_bytes(plim_json *json, const char *key, uint64_t bytes)
+{
+    plim_json_key(json, key);
+    if (bytes == PLIM_BYTES_UNKNOWN) {
+        plim_json_null(json);
+    } else {
+        plim_json_u64(json, bytes);
+    }
+}
+
+static void member_optional_string(plim_json *json, const char *key, const char *string)
+{
+    plim_json_key(json, key);
+    if (string == NULL || string[0] == '\0') {
+        plim_json_null(json);
+    } else {
+        plim_json_string(json, string);
+    }
+}
+
+/* Levels are computed in doubles; bytes are integers all the same. */
+static void member_rounded(plim_json *json, const char *key, double bytes)
+{
+    plim_json_key(json, key);
+    if (!isfinite(bytes)) {
+        plim_json_null(json);
+    } else if (fabs(bytes) < 9.0e18) { /* what an int64_t holds */
+        plim_json_i64(json, (int64_t)llround(bytes));
+    } else {
+        plim_json_double(json, bytes);
+    }
+}
+
+static void write_advice(plim_json *json, const plim_advice *advice, size_t count)
+{
+    plim_json_key(json, "advice");
+    plim_json_begin_array(json);
+    for (size_t i = 0; i < count; i++) {
+        plim_json_begin_object(json);
+        plim_json_member_string(json, "id", advice[i].id);
+        plim_json_member_string(json, "text", advice[i].text);
+        member_optional_string(json, "command", advice[i].command);
+        member_optional_string(json, "source", advice[i].source);
+        plim_json_end_object(json);
+    }
+    plim_json_end_array(json);
+}
+
+/* ---- messages ------------------------------------------------------------------------------- */
+
+static void write_figures(plim_json *json, const plim_oom_message *message)
+{
+    for (int i = 0; i < PLIM_FIGURE_COUNT; i++) {
+        member_bytes(json, plim_figure_name((plim_figure_id)i), message->figures[i].bytes);
+    }
+    plim_json_key(json, "slack_bytes");
+    plim_json_begin_object(json);
+    for (int i = 0; i < PLIM_FIGURE_COUNT; i++) {
+        if (message->figures[i].bytes != PLIM_BYTES_UNKNOWN) {
+            plim_json_member_u64(json, plim_figure_name((plim_figure_id)i),
+                                 message->figures[i].slack_bytes);
+        }
+    }
+    plim_json_end_object(json);
+    plim_json_key(json, "places");
+    plim_json_begin_object(json);
+    for (int i = 0; i < PLIM_FIGURE_COUNT; i++) {
+        const plim_figure *figure = &message->figures[i];
+        if (figure->bytes != PLIM_BYTES_UNKNOWN && figure->length > 0) {
+            plim_json_key(json, plim_figure_name((plim_figure_id)i));
+            plim_json_begin_array(json);
+            plim_json_u64(json, figure->offset);
+            plim_json_u64(json, figure->length);
+            plim_json_end_array(json);
+        }
+    }
+    plim_json_end_object(json);
+}
+
+static void write_processes(plim_json *json, const plim_oom_message *message)
+{
+    plim_json_key(json, "processes");
+    plim_json_begin_array(json);
+    for (size_t i = 0; i < message->process_count; i++) {
+        plim_json_begin_object(json);
+        plim_json_member_u64(json, "pid", message->processes[i].pid);
+        member_bytes(json, "bytes", message->processes[i].bytes);
+        plim_json_member_bool(json, "is_this", message->processes[i].is_this);
+        plim_json_end_object(json);
+    }
+    plim_json_end_array(json);
+}
+
+static void write_verdict(plim_json *json, const plim_oom_message *message)
+{
+    plim_json_member_string(json, "verdict", plim_verdict_name(message->verdict));
+    plim_json_key(json, "alternatives");
+    plim_json_begin_array(json);
+    for (size_t i = 0; i < message->alternative_count; i++) {
+        plim_json_string(json, plim_verdict_name(message->alternatives[i]));
+    }
+    plim_json_end_array(json);
+    plim_json_member_double(json, "confidence", message->confidence);
+    plim_json_member_string(json, "why", message->why);
+    write_advice(json, message->advice, message->advice_count);
+}
+
+static void write_message(plim_json *json, const plim_explained *file,
+                          const plim_oom_message *message)
+{
+    plim_json_begin_object(json);
+    plim_json_member_string(json, "file", file->path);
+    plim_json_member_u64(json, "line", message->line);
+    plim_json_member_u64(json, "offset", message->offset);
+    plim_json_member_u64(json, "length", message->length);
+    plim_json_member_u64(json, "count", message->count);
+    plim_json_member_string(json, "framework", message->framework);
+    plim_json_member_string(json, "form", message->form);
+    member_optional_string(json, "versions", message->versions);
+    plim_json_member_string(json, "excerpt", message->excerpt);
+    plim_json_member_bool(json, "follower", message->is_follower);
+    plim_json_key(json, "device");
+    if (message->device == PLIM_DEVICE_UNKNOWN) {
+        plim_json_null(json);
+    } else {
+        plim_json_i64(json, message->device);
+    }
+    write_figures(json, message);
+    write_processes(json, message);
+    write_verdict(json, message);
+    plim_json_end_object(json);
+}
+
+static void write_messages(plim_json *json, const plim_explained *files, size_t count)
+{
+    plim_json_key(json, "messages");
+    plim_json_begin_array(json);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; files[i].is_read && j < files[i].message_count; j++) {
+            write_message(json, &files[i], files[i].messages[j]);
+        }
+    }
+    plim_json_end_array(json);
+}
+
+/* ---- series --------------------------------------------------------------------------------- */
+
+static void write_trend(plim_json *json, const plim_trend *trend)
+{
+    plim_json_member_string(json, "class", plim_trend_name(trend->class_));
+    plim_json_member_double(json, "confidence", trend->confidence);
+    plim_json_member_double(json, "growth_bytes_per_step", trend->growth_bytes_per_step);
+    plim_json_member_double(json, "growth_low_bytes_per_step", trend->growth_low_bytes_per_step);
+    plim_json_member_double(json, "growth_high_bytes_per_step", trend->growth_high_bytes_per_step);
+    plim_json_member_double(json, "first_step", trend->first_step);
+    plim_json_member_double(json, "last_step", trend->last_step);
+    member_rounded(json, "first_bytes", trend->first_bytes);
+    member_rounded(json, "last_bytes", trend->last_bytes);
+    member_rounded(json, "min_bytes", trend->min_bytes);
+    member_rounded(json, "max_bytes", trend->max_bytes);
+    plim_json_member_double(json, "noise_share", trend->noise_share);
+    plim_json_member_double(json, "onset_step", trend->onset_step);
+    plim_json_member_u64(json, "riser_count", trend->riser_count);
+    member_rounded(json, "riser_bytes", trend->riser_bytes);
+    plim_json_member_double(json, "riser_period_steps", trend->riser_period_steps);
+}
+
+static void write_series_members(plim_json *json, const plim_explained *file, size_t index)
+{
+    const plim_series *series = file->series[index];
+    plim_json_member_string(json, "file", file->path);
+    plim_json_member_string(json, "name", series->name);
+    plim_json_member_string(json, "unit", series->unit);
+    member_optional_string(json, "step_name", series->step_name);
+    plim_json_member_u64(json, "points", series->count);
+    plim_json_member_u64(json, "seen", series->seen);
+    plim_json_member_u64(json, "first_line", series->first_line);
+    plim_json_member_u64(json, "last_line", series->last_line);
+    write_trend(json, &series->trend);
+    plim_json_key(json, "capacity_bytes");
+    if (file->capacity_bytes > 0) {
+        plim_json_i64(json, (int64_t)llround(fmin(file->capacity_bytes, 9.0e18)));
+    } else {
+        plim_json_null(json);
+    }
+    plim_json_key(json, "exhaustion_step");
+    if (series->trend.has_exhaustion) {
+        plim_json_double(json, series->trend.exhaustion_step);
+    } else {
+        plim_json_null(json);
+    }
+    const bool has_advice = index == 0;
+    write_advice(json, file->leak_advice, has_advice ? file->leak_advice_count : 0);
+}
+
+/* The first series of the first text that has one; all others within it. */
+static void write_series(plim_json *json, const plim_explained *files, size_t count)
+{
+    bool has_main = false;
+    plim_json_key(json, "series");
+    plim_json_begin_object(json);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; files[i].is_read && j < files[i].series_count; j++) {
+            if (!has_main) {
+                write_series_members(json, &files[i], j);
+                plim_json_key(json, "others");
+                plim_json_begin_array(json);
+                has_main = true;
+                continue;
+            }
+            plim_json_begin_object(json);
+            write_series_members(json, &files[i], j);
+            plim_json_end_object(json);
+        }
+    }
+    if (has_main) {
+        plim_json_end_array(json);
+    }
+    plim_json_end_object(json);
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+static void write_error(plim_json *json, const plim_error *error)
+{
+    plim_json_key(json, "error");
+    plim_json_begin_object(json);
+    plim_json_member_string(json, "status", plim_status_name(error->status));
+    plim_json_member_string(json, "message", error->message);
+    _Static_assert(PLIM_NO_OFFSET == PLIM_BYTES_UNKNOWN, "both are null");
+    member_bytes(json, "offset", error->offset);
+    plim_json_end_object(json);
+}
+
+/* The index of a text's main message among those of all texts, `before` of which came earlier. */
+static void write_main(plim_json *json, const plim_explained *file, size_t before)
+{
+    plim_json_key(json, "main");
+    for (size_t i = 0; file != NULL && i < file->message_count; i++) {
+        if (file->messages[i] == file->main_message) {
+            plim_json_u64(json, before + i);
+            return;
+        }
+    }
+    plim_json_null(json);
+}
+
+static void write_files(plim_json *json, const plim_explained *files, size_t count)
+{
+    size_t before = 0;
+    plim_json_key(json, "files");
+    plim_json_begin_array(json);
+    for (size_t i = 0; i < count; i++) {
+        plim_json_begin_object(json);
+        plim_json_member_string(json, "file", files[i].path);
+        if (files[i].is_read) {
+            plim_json_member_u64(json, "bytes", files[i].bytes);
+            plim_json_member_u64(json, "lines", files[i].lines);
+            plim_json_member_u64(json, "messages", files[i].message_count);
+            write_main(json, &files[i], before);
+            plim_json_member_u64(json, "unkept", files[i].unkept_count);
+            before += files[i].message_count;
+        } else {
+            write_error(json, &files[i].error);
+        }
+        plim_json_end_object(json);
+    }
+    plim_json_end_array(json);
+}
+
+static void write_totals(plim_json *json, const plim_explained *files, size_t count)
+{
+    uint64_t bytes = 0;
+    uint64_t lines = 0;
+    uint64_t unkept = 0;
+    size_t before = 0; /* messages of the texts before the first that has a main one */
+    const plim_explained *answering = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (!files[i].is_read) {
+            continue;
+        }
+        bytes += files[i].bytes;
+        lines += files[i].lines;
+        unkept += files[i].unkept_count;
+        if (answering == NULL && files[i].main_message != NULL) {
+            answering = &files[i];
+        }
+        before += answering == NULL ? files[i].message_count : 0;
+    }
+    plim_json_member_u64(json, "bytes", bytes);
+    plim_json_member_u64(json, "lines", lines);
+    write_main(json, answering, before);
+    plim_json_member_u64(json, "unkept", unkept);
+}
+
+plim_status plim_explain_json_write(plim_sink sink, const plim_explained *files, size_t count,
+                                    plim_error *err)
+{
+    plim_json json;
+    plim_json_init(&json, sink, PLIM_JSON_PRETTY);
+    plim_json_begin_object(&json);
+    plim_json_member_string(&json, "schema", "explain/1");
+    write_totals(&json, files, count);
+    write_messages(&json, files, count);
+    write_series(&json, files, count);
+    write_files(&json, files, count);
+    plim_json_end_object(&json);
+    return plim_json_finish(&json) ? PLIM_OK : plim_fail(err, PLIM_IO, "cannot write the document");
+}

@@ -1,0 +1,185 @@
+/*
+ * explain_words.c - tables of words, and numbers that come as doubles.
+ */
+#include "report/explain_words.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *id;
+    const char *name;
+} frameworks[] = {
+    { "pytorch", "PyTorch" },
+    { "tensorflow", "TensorFlow" },
+    { "jax", "JAX" },
+    { "xla", "XLA" },
+    { "cuda", "CUDA" },
+    { "cublas", "cuBLAS" },
+    { "cudnn", "cuDNN" },
+    { "nccl", "NCCL" },
+    { "hip", "HIP" },
+    { "cupy", "CuPy" },
+    { "rmm", "RMM" },
+    { "xgboost", "XGBoost" },
+    { "faiss", "Faiss" },
+    { "paddle", "PaddlePaddle" },
+    { "mxnet", "MXNet" },
+    { "llama.cpp", "llama.cpp" },
+    { "ollama", "Ollama" },
+    { "mlx", "MLX" },
+    { "metal", "Metal" },
+    { "vulkan", "Vulkan" },
+    { "opencl", "OpenCL" },
+    { "sycl", "SYCL" },
+    { "vllm", "vLLM" },
+    { "sglang", "SGLang" },
+    { "tgi", "Text Generation Inference" },
+    { "tensorrt", "TensorRT" },
+    { "onnxruntime", "ONNX Runtime" },
+    { "directml", "DirectML" },
+    { "julia", "CUDA.jl" },
+    { "darknet", "Darknet" },
+    { "triton", "Triton" },
+    { "numba", "Numba" },
+    { "linux", "Linux" },
+    { "slurm", "Slurm" },
+    { "kubernetes", "Kubernetes" },
+    { "host", "the operating system" },
+};
+
+const char *plim_explain_framework(const char *framework)
+{
+    for (size_t i = 0; i < sizeof frameworks / sizeof frameworks[0]; i++) {
+        if (strcmp(framework, frameworks[i].id) == 0) {
+            return frameworks[i].name;
+        }
+    }
+    return framework;
+}
+
+plim_short_text plim_explain_device(const plim_oom_message *message)
+{
+    plim_short_text text = { "the device" };
+    if (message->device != PLIM_DEVICE_UNKNOWN) {
+        const bool is_other = strstr(message->form, "npu") != NULL ||
+                              strstr(message->form, "tpu") != NULL ||
+                              strstr(message->form, "xpu") != NULL;
+        snprintf(text.text, sizeof text.text, "%s %" PRId32, is_other ? "device" : "GPU",
+                 message->device);
+    }
+    return text;
+}
+
+plim_explain_phrase plim_explain_headline(const plim_oom_message *message)
+{
+    static const char *const patterns[PLIM_VERDICT_COUNT] = {
+        [PLIM_VERDICT_UNKNOWN] = "Out of memory: the text does not tell why",
+        [PLIM_VERDICT_EXHAUSTED] = "Out of memory: %s is full",
+        [PLIM_VERDICT_FRAGMENTED] = "Out of memory: %s is fragmented",
+        [PLIM_VERDICT_OTHER_PROCESS] = "Out of memory: other processes hold %s",
+        [PLIM_VERDICT_CAPPED] = "Out of memory: a limit was reached, not the end of %s",
+        [PLIM_VERDICT_OVERSIZED] = "Out of memory: one request exceeds all of %s",
+        [PLIM_VERDICT_HOST] = "Out of host memory",
+        [PLIM_VERDICT_NOT_OOM] = "Not out of memory",
+    };
+    plim_explain_phrase text = { "Out of memory" };
+    if ((unsigned)message->verdict >= PLIM_VERDICT_COUNT) {
+        return text;
+    }
+    const char *pattern = patterns[message->verdict];
+    const char *hole = strstr(pattern, "%s");
+    if (hole == NULL) {
+        snprintf(text.text, sizeof text.text, "%s", pattern);
+    } else {
+        snprintf(text.text, sizeof text.text, "%.*s%s%s", (int)(hole - pattern), pattern,
+                 plim_explain_device(message).text, hole + 2);
+    }
+    return text;
+}
+
+const char *plim_explain_verdict(plim_verdict verdict)
+{
+    static const char *const words[PLIM_VERDICT_COUNT] = {
+        [PLIM_VERDICT_UNKNOWN] = "out of memory",
+        [PLIM_VERDICT_EXHAUSTED] = "full",
+        [PLIM_VERDICT_FRAGMENTED] = "fragmented",
+        [PLIM_VERDICT_OTHER_PROCESS] = "held by other processes",
+        [PLIM_VERDICT_CAPPED] = "a limit was reached",
+        [PLIM_VERDICT_OVERSIZED] = "request larger than the device",
+        [PLIM_VERDICT_HOST] = "host memory",
+        [PLIM_VERDICT_NOT_OOM] = "not out of memory",
+    };
+    return (unsigned)verdict < PLIM_VERDICT_COUNT ? words[verdict] : "";
+}
+
+const char *plim_explain_certainty(double confidence)
+{
+    return confidence >= 0.9 ? "certain" : confidence >= 0.6 ? "likely" : "a guess";
+}
+
+const char *plim_explain_trend_words(plim_trend_class class_)
+{
+    switch (class_) {
+    case PLIM_TREND_TOO_SHORT:
+        return "too few points to tell";
+    case PLIM_TREND_FLAT:
+        return "does not grow";
+    case PLIM_TREND_RAMP:
+        return "grew at first and has settled";
+    case PLIM_TREND_STAIRCASE:
+        return "grows in stairs";
+    case PLIM_TREND_LEAK:
+        return "grows for ever";
+    }
+    return "";
+}
+
+const char *plim_explain_figure(plim_figure_id id)
+{
+    static const char *const names[PLIM_FIGURE_COUNT] = {
+        [PLIM_FIGURE_REQUESTED] = "asked for",
+        [PLIM_FIGURE_TOTAL] = "the device has",
+        [PLIM_FIGURE_FREE] = "free",
+        [PLIM_FIGURE_ALLOCATED] = "allocated",
+        [PLIM_FIGURE_RESERVED] = "reserved",
+        [PLIM_FIGURE_RESERVED_UNALLOCATED] = "reserved, not in use",
+        [PLIM_FIGURE_PROCESS] = "this process",
+        [PLIM_FIGURE_OTHER_PROCESSES] = "other processes",
+        [PLIM_FIGURE_LIMIT] = "limit",
+        [PLIM_FIGURE_PRIVATE_POOLS] = "in private pools",
+        [PLIM_FIGURE_OTHER_ALLOCATIONS] = "other allocations",
+        [PLIM_FIGURE_REQUESTED_FROM_SHAPE] = "asked for, by the shape",
+        [PLIM_FIGURE_SHARED_REQUIRED] = "shared memory wanted",
+        [PLIM_FIGURE_SHARED_LIMIT] = "shared memory allowed",
+    };
+    return (unsigned)id < PLIM_FIGURE_COUNT ? names[id] : "";
+}
+
+const char *plim_explain_step(const plim_series *series)
+{
+    return series->step_name != NULL && series->step_name[0] != '\0' ? series->step_name : "point";
+}
+
+plim_short_text plim_explain_number(double number)
+{
+    plim_short_text text;
+    if (number >= 0 && number < 1e15 && number == floor(number)) {
+        snprintf(text.text, sizeof text.text, "%s", plim_format_count((uint64_t)number).text);
+    } else {
+        snprintf(text.text, sizeof text.text, "%.6g", number);
+    }
+    return text;
+}
+
+plim_short_text plim_explain_bytes(double bytes)
+{
+    plim_short_text text;
+    const double size = fmin(fabs(bytes), 9.0e18); /* what 64 bits hold, with a sign to spare */
+    const uint64_t rounded = isfinite(bytes) ? (uint64_t)llround(size) : 0;
+    snprintf(text.text, sizeof text.text, "%s%.30s", bytes < 0 && rounded > 0 ? "-" : "",
+             plim_format_bytes(rounded).text);
+    return text;
+}
