@@ -1,23 +1,163 @@
 /*
- * advice.c - the table of fixes.
+ * advice.c - the choice of fixes that apply to a case, best first.
  */
 #include "verdict/advice.h"
+
+#include "base/error.h"
+#include "base/text.h"
+#include "verdict/fix.h"
+
+/* A text or a command is a sentence or two: far below this. */
+#define LENGTH_MAX ((size_t)2000)
+
+/* When memory had been growing before, so many fixes for a leak come first. */
+#define LEAK_FIX_MAX 2
+
+typedef struct choice {
+    const plim_oom_case *oom;
+    const plim_judgement *judgement;
+    const plim_fix *fixes[PLIM_ADVICE_MAX];
+    size_t count;
+} choice;
+
+static bool asks_and_lacks(uint64_t mask, uint64_t bit)
+{
+    return mask != 0 && (mask & bit) == 0;
+}
+
+static bool applies(const plim_fix *fix, const choice *chosen)
+{
+    const plim_oom_case *const oom = chosen->oom;
+    return !asks_and_lacks(fix->verdicts, PLIM_VERDICT_BIT(chosen->judgement->verdict)) &&
+           !asks_and_lacks(fix->families, PLIM_FAMILY_BIT(oom->family)) &&
+           !asks_and_lacks(fix->topics, PLIM_TOPIC_BIT(oom->topic)) &&
+           (oom->in_force & fix->unless) == 0 &&
+           (oom->in_force & fix->only_with) == fix->only_with &&
+           (fix->applies == NULL || fix->applies(oom, chosen->judgement));
+}
+
+/* Takes rows of the list that stand in this place, as long as there is room for `max` in all. */
+static void take(choice *chosen, const plim_fix_list *list, plim_fix_place place, size_t max)
+{
+    for (size_t i = 0; i < list->count && chosen->count < max; i++) {
+        if (list->fixes[i].place == place && applies(&list->fixes[i], chosen)) {
+            chosen->fixes[chosen->count++] = &list->fixes[i];
+        }
+    }
+}
+
+static void take_from_all(choice *chosen, plim_fix_place place)
+{
+    for (size_t i = 0; i < plim_fix_list_count(); i++) {
+        take(chosen, plim_fix_list_at(i), place, PLIM_ADVICE_MAX);
+    }
+}
+
+/* The one row that closes, if there is one: it takes the place of the last when all are taken. */
+static void close_with(choice *chosen, const plim_fix_list *list)
+{
+    choice closing = { .oom = chosen->oom, .judgement = chosen->judgement };
+    take(&closing, list, PLIM_FIX_CLOSING, 1);
+    if (closing.count > 0) {
+        chosen->count -= chosen->count == PLIM_ADVICE_MAX ? 1 : 0;
+        chosen->fixes[chosen->count++] = closing.fixes[0];
+    }
+}
+
+/* What a row says of this case: its constant, or what is written with figures. */
+static plim_status say(const choice *chosen, const char *constant, plim_fix_write *write,
+                       plim_text *text, plim_arena *arena, const char **ret, plim_error *err)
+{
+    *ret = constant;
+    if (write == NULL) {
+        return PLIM_OK;
+    }
+    plim_text_reset(text);
+    write(text, chosen->oom, chosen->judgement);
+    PLIM_TRY(plim_text_status(text, "writing advice", err));
+    if (text->length == 0) {
+        return PLIM_OK;
+    }
+    const char *const copy = plim_arena_copy(arena, plim_text_string(text), text->length);
+    if (copy == NULL) {
+        return plim_fail_memory(err, "writing advice");
+    }
+    *ret = copy;
+    return PLIM_OK;
+}
+
+static plim_status write_all(const choice *chosen, plim_text *text, plim_arena *arena,
+                             plim_advice *advice, plim_error *err)
+{
+    for (size_t i = 0; i < chosen->count; i++) {
+        const plim_fix *const fix = chosen->fixes[i];
+        advice[i] = (plim_advice){ .id = fix->id, .source = fix->source };
+        PLIM_TRY(say(chosen, fix->text, fix->write_text, text, arena, &advice[i].text, err));
+        PLIM_TRY(
+            say(chosen, fix->command, fix->write_command, text, arena, &advice[i].command, err));
+    }
+    return PLIM_OK;
+}
+
+static plim_status finish(const choice *chosen, plim_arena *arena, const plim_advice **ret,
+                          size_t *ret_count, plim_error *err)
+{
+    plim_advice *const advice = plim_arena_alloc(arena, PLIM_ADVICE_MAX * sizeof *advice);
+    if (advice == NULL) {
+        return plim_fail_memory(err, "choosing advice");
+    }
+    plim_text text;
+    plim_text_init(&text, arena->mem, LENGTH_MAX);
+    const plim_status status = write_all(chosen, &text, arena, advice, err);
+    plim_text_deinit(&text);
+    PLIM_TRY(status);
+    *ret = advice;
+    *ret_count = chosen->count;
+    return PLIM_OK;
+}
 
 plim_status plim_advise(const plim_oom_case *oom, const plim_judgement *judgement,
                         plim_arena *arena, const plim_advice **ret, size_t *ret_count,
                         plim_error *err)
 {
-    (void)oom, (void)judgement, (void)arena, (void)err;
-    *ret = NULL;
-    *ret_count = 0;
-    return PLIM_OK;
+    choice chosen = { .oom = oom, .judgement = judgement };
+    if (oom->leaks) {
+        take(&chosen, &plim_fixes_leak, PLIM_FIX_IN_ORDER, LEAK_FIX_MAX);
+    }
+    take_from_all(&chosen, PLIM_FIX_LEADING);
+    take_from_all(&chosen, PLIM_FIX_IN_ORDER);
+    if (chosen.count == 0) {
+        take_from_all(&chosen, PLIM_FIX_RESORT);
+    }
+    close_with(&chosen, &plim_fixes_torch);
+    return finish(&chosen, arena, ret, ret_count, err);
 }
 
 plim_status plim_advise_leak(plim_oom_family family, uint32_t in_force, plim_arena *arena,
                              const plim_advice **ret, size_t *ret_count, plim_error *err)
 {
-    (void)family, (void)in_force, (void)arena, (void)err;
-    *ret = NULL;
-    *ret_count = 0;
-    return PLIM_OK;
+    plim_oom_case oom = {
+        .topic = PLIM_TOPIC_ALLOCATION,
+        .family = family,
+        .device = PLIM_DEVICE_UNKNOWN,
+        .in_force = in_force,
+        .leaks = true,
+    };
+    for (size_t i = 0; i < PLIM_FIGURE_COUNT; i++) {
+        oom.figures[i].bytes = PLIM_BYTES_UNKNOWN;
+    }
+    const plim_judgement judgement = {
+        .verdict = PLIM_VERDICT_UNKNOWN,
+        .reason = PLIM_REASON_NO_FIGURES,
+        .held_bytes = PLIM_BYTES_UNKNOWN,
+        .gap_bytes = PLIM_BYTES_UNKNOWN,
+        .elsewhere_bytes = PLIM_BYTES_UNKNOWN,
+        .outside_bytes = PLIM_BYTES_UNKNOWN,
+        .short_bytes = PLIM_BYTES_UNKNOWN,
+        .this_process = SIZE_MAX,
+    };
+    choice chosen = { .oom = &oom, .judgement = &judgement };
+    take(&chosen, &plim_fixes_leak, PLIM_FIX_IN_ORDER, PLIM_ADVICE_MAX);
+    close_with(&chosen, &plim_fixes_leak);
+    return finish(&chosen, arena, ret, ret_count, err);
 }

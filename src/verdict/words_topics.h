@@ -1,0 +1,23 @@
+/*
+ * words_topics.h - what can be said of a topic without, or nearly without, figures.
+ */
+#ifndef PLIMSOLL_VERDICT_WORDS_TOPICS_H
+#define PLIMSOLL_VERDICT_WORDS_TOPICS_H
+
+#include "verdict/case.h"
+
+/* Parts of sentences, without the point at their end. */
+typedef struct plim_topic_words {
+    const char *first;         /* the first sentence where the wanted size is not known */
+    const char *before_wanted; /* else: these words, the size, */
+    const char *with_wanted;   /* and these; NULL: the size is never said */
+    const char *with_bound;    /* then ", and ", a bound below it, and these; NULL: never */
+    plim_figure_id bound;
+    bool wanted_shared;  /* the size is a kernel's shared memory */
+    const char *second;  /* where the topic decides */
+    const char *unknown; /* the second where figures should, and are too few */
+} plim_topic_words;
+
+const plim_topic_words *plim_words_of_topic(plim_oom_topic topic);
+
+#endif
