@@ -1,0 +1,34 @@
+/*
+ * child_text.h - the command's two streams as one text for an explainer.
+ */
+#ifndef PLIMSOLL_CLI_CHILD_TEXT_H
+#define PLIMSOLL_CLI_CHILD_TEXT_H
+
+#include "base/text.h"
+
+#include "plimsoll/explain.h"
+
+#define PLIM_CHILD_STREAMS_MAX 2u
+/* Of a line that has not ended. What is longer, such as a progress bar redrawn for hours, is cut.
+ */
+#define PLIM_CHILD_LINE_BYTES_MAX ((size_t)64 << 10)
+
+/*
+ * A stream alone is fed as it comes. Of two, whole lines are fed in the order in which they
+ * ended, so that no line of one stands within a line of the other.
+ */
+typedef struct plim_child_text {
+    plim_explainer *explainer; /* NULL after a failure */
+    plim_error err;            /* the failure */
+    size_t stream_count;
+    plim_text begun[PLIM_CHILD_STREAMS_MAX]; /* the line of each that has not ended */
+} plim_child_text;
+
+/** No call fails: a failure is kept, and later calls do nothing. */
+void plim_child_text_begin(plim_child_text *text, const plim_explain_options *options,
+                           size_t stream_count);
+void plim_child_text_feed(plim_child_text *text, size_t stream, const char *data, size_t bytes);
+/** Gives back all memory; the explanation, or NULL and the failure in *ret_err. */
+plim_explanation *plim_child_text_finish(plim_child_text *text, plim_error *ret_err);
+
+#endif
