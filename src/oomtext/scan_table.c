@@ -272,10 +272,11 @@ static void mark_gram(const plim_scan_table *table, uint32_t gram, size_t at, ui
     marks[bit / 64 + 1] |= starts >> 1 >> (63 - shift);
 }
 
-static bool may_be_gram(const plim_scan_table *table, uint32_t gram)
+/* Bit 0 says it. */
+static inline uint32_t may_be_gram(const plim_scan_table *table, const char *at)
 {
-    const uint32_t bit = gram_hash(gram) >> (32 - PLIM_SCAN_FILTER_BITS);
-    return (table->filter[bit / 32] >> bit % 32 & 1) != 0;
+    const uint32_t bit = gram_hash(gram_at(at)) >> (32 - PLIM_SCAN_FILTER_BITS);
+    return table->filter[bit / 32] >> bit % 32;
 }
 
 void plim_scan_table_mark(const plim_scan_table *table, const char *folded, size_t bytes,
@@ -286,10 +287,14 @@ void plim_scan_table_mark(const plim_scan_table *table, const char *folded, size
     if (table->phrase_count == 0) {
         return;
     }
-    for (size_t at = 0; at < bytes; at += stride) {
-        const uint32_t gram = gram_at(folded + at);
-        if (may_be_gram(table, gram)) {
-            mark_gram(table, gram, at, marks);
+    /* Four at a time: one branch, seldom taken. The zeros behind the text are nobody's gram. */
+    for (size_t at = 0; at < bytes; at += 4 * stride) {
+        const char *const four = folded + at;
+        const uint32_t found = may_be_gram(table, four) | may_be_gram(table, four + stride) |
+                               may_be_gram(table, four + 2 * stride) |
+                               may_be_gram(table, four + 3 * stride);
+        for (size_t i = 0; i < 4 && (found & 1) != 0; i++) {
+            mark_gram(table, gram_at(four + i * stride), at + i * stride, marks);
         }
     }
 }
