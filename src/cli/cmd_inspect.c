@@ -1,6 +1,7 @@
 /*
  * cmd_inspect.c - "where did the memory go?"
  */
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/files.h"
 #include "cli/help.h"
@@ -10,10 +11,7 @@
 #include "report/inspect_text.h"
 
 #include <argp.h>
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct inspect_arguments {
     plim_inspect_view view;
@@ -75,41 +73,15 @@ static const plim_help inspect_help = {
                "be written.",
 };
 
-/* A whole number between two others, or an error that ends the program. */
-static long parse_number(struct argp_state *state, const char *option, const char *text, long least,
-                         long most)
-{
-    char *end = NULL;
-    errno = 0;
-    const long number = strtol(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || number < least || number > most) {
-        argp_error(state, "--%s takes a number from %ld to %ld, not \"%s\"", option, least, most,
-                   text);
-    }
-    return number;
-}
-
-static plim_color_choice parse_color(struct argp_state *state, const char *text)
-{
-    static const char *const choices[] = { "auto", "always", "never" }; /* as in the enum */
-    for (int i = 0; i < 3; i++) {
-        if (strcmp(text, choices[i]) == 0) {
-            return (plim_color_choice)i;
-        }
-    }
-    argp_error(state, "--color takes auto, always or never, not \"%s\"", text);
-    return PLIM_COLOR_AUTO;
-}
-
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
     inspect_arguments *arguments = state->input;
     switch (key) {
     case OPTION_TOP:
-        arguments->view.top = (uint32_t)parse_number(state, "top", text, 1, 1000000);
+        arguments->view.top = (uint32_t)plim_argument_number(state, "top", text, 1, 1000000);
         break;
     case OPTION_FRAMES:
-        arguments->view.frames = (uint32_t)parse_number(state, "frames", text, 1, 1000000);
+        arguments->view.frames = (uint32_t)plim_argument_number(state, "frames", text, 1, 1000000);
         break;
     case OPTION_ALL_FRAMES:
         arguments->view.frames = PLIM_INSPECT_FRAMES_ALL;
@@ -118,18 +90,17 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         arguments->view.full_paths = true;
         break;
     case OPTION_DEVICE:
-        arguments->view.device = (int32_t)parse_number(state, "device", text, -1, 65535);
+        arguments->view.device = (int32_t)plim_argument_number(state, "device", text, -1, 65535);
         arguments->view.one_device = true;
         break;
     case OPTION_JSON:
         arguments->as_json = true;
         break;
     case OPTION_COLOR:
-        arguments->color = parse_color(state, text);
+        arguments->color = plim_argument_color(state, text);
         break;
     case OPTION_WIDTH:
-        arguments->width = (uint32_t)parse_number(state, "width", text, PLIM_STYLE_WIDTH_MIN,
-                                                  PLIM_STYLE_WIDTH_MAX);
+        arguments->width = plim_argument_width(state, text);
         break;
     case PLIM_OPTION_HELP:
         arguments->wants_help = true;

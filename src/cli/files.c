@@ -6,13 +6,11 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "cli/output.h"
+#include "cli/reading.h"
 
 #include "plimsoll/snapshot.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct plim_file_parts {
     plim_history *history;
@@ -20,23 +18,10 @@ typedef struct plim_file_parts {
     const plim_device_inspection **devices;
 } plim_file_parts;
 
-/* The file's name, cleaned: a bar is drawn on a terminal. */
-static void make_label(char *label, size_t label_bytes, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    const char *name = strcmp(path, "-") == 0 ? "standard input" : slash != NULL ? slash + 1 : path;
-    snprintf(label, label_bytes, "reading %.40s", name);
-    for (char *c = label; *c != '\0'; c++) {
-        if ((unsigned char)*c < 0x20 || (unsigned char)*c >= 0x7f) {
-            *c = '?';
-        }
-    }
-}
-
 static plim_status read_history(const char *path, plim_history **ret, plim_error *err)
 {
     char label[64];
-    make_label(label, sizeof label, path);
+    plim_reading_label(label, sizeof label, path);
     plim_progress_bar bar;
     plim_progress_bar_init(&bar, label, NULL);
     const plim_snapshot_options options = { .progress = plim_progress_bar_update,
@@ -68,23 +53,6 @@ static plim_status load(plim_inspect_file *file, plim_file_parts *parts)
     return PLIM_OK;
 }
 
-/* "plimsoll inspect: FILE: message (at byte N)", the file's name once. */
-static void say_failure(const char *who, const plim_inspect_file *file)
-{
-    const plim_error *err = &file->error;
-    const char *path = strcmp(file->path, "-") == 0 ? "standard input" : file->path;
-    char place[40] = "";
-    if (err->offset != PLIM_NO_OFFSET) {
-        snprintf(place, sizeof place, " (at byte %" PRIu64 ")", err->offset);
-    }
-    const char *named = strstr(err->message, path); /* the input's own messages have it quoted */
-    if (named != NULL && named > err->message && named[-1] == '"') {
-        plim_say(who, "%s%s", err->message, place);
-    } else {
-        plim_say(who, "%s: %s%s", path, err->message, place);
-    }
-}
-
 bool plim_files_load(const char *who, char *const *paths, size_t count, plim_files *ret)
 {
     plim_files files = { .count = count };
@@ -99,7 +67,7 @@ bool plim_files_load(const char *who, char *const *paths, size_t count, plim_fil
     for (size_t i = 0; i < count; i++) {
         files.items[i].path = paths[i];
         if (load(&files.items[i], &files.parts[i]) != PLIM_OK) {
-            say_failure(who, &files.items[i]);
+            plim_reading_failed(who, paths[i], &files.items[i].error);
             files.failed_count++;
         }
     }

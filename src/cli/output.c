@@ -23,20 +23,21 @@ void plim_output_begin(void)
     setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
 }
 
-static uint32_t terminal_columns(void)
+static uint32_t terminal_columns(int descriptor)
 {
     struct winsize size;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) {
+    if (ioctl(descriptor, TIOCGWINSZ, &size) != 0) {
         return 0;
     }
     return size.ws_col;
 }
 
-plim_style plim_output_style(plim_color_choice color, uint32_t width)
+plim_style plim_output_style_on(FILE *stream, plim_color_choice color, uint32_t width)
 {
+    const int descriptor = fileno(stream);
     const plim_terminal terminal = {
-        .is_terminal = isatty(STDOUT_FILENO) == 1,
-        .columns = terminal_columns(),
+        .is_terminal = isatty(descriptor) == 1,
+        .columns = terminal_columns(descriptor),
         .no_color = getenv("NO_COLOR"),
         .term = getenv("TERM"),
         .lc_all = getenv("LC_ALL"),
@@ -44,6 +45,11 @@ plim_style plim_output_style(plim_color_choice color, uint32_t width)
         .lang = getenv("LANG"),
     };
     return plim_style_decide(&terminal, color, width);
+}
+
+plim_style plim_output_style(plim_color_choice color, uint32_t width)
+{
+    return plim_output_style_on(stdout, color, width);
 }
 
 void plim_say(const char *who, const char *format, ...)
@@ -72,6 +78,17 @@ int plim_output_page(const char *who, const plim_text *page)
     }
     fwrite(plim_text_string(page), 1, page->length, stdout);
     return plim_output_finish(who);
+}
+
+int plim_output_page_on_stderr(const char *who, const plim_text *page)
+{
+    plim_error err = { 0 };
+    if (plim_text_status(page, "writing the page", &err) != PLIM_OK) {
+        plim_say(who, "%s", err.message);
+        return PLIM_EXIT_FAILED;
+    }
+    fwrite(plim_text_string(page), 1, page->length, stderr);
+    return PLIM_EXIT_OK;
 }
 
 int plim_output_finish(const char *who)

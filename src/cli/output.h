@@ -12,6 +12,8 @@
 
 #include "plimsoll/api.h"
 
+#include <stdio.h>
+
 #define PLIM_OUTPUT_BYTES_MAX ((size_t)1 << 30)
 
 /** Before anything is printed: stdout gets a buffer that needs no allocation. */
@@ -20,11 +22,17 @@ void plim_output_begin(void);
 /** How results may look on stdout, from the environment and what the user asked for. */
 plim_style plim_output_style(plim_color_choice color, uint32_t width);
 
+/** The same for another stream: results of a command that owns stdout go to stderr. */
+plim_style plim_output_style_on(FILE *stream, plim_color_choice color, uint32_t width);
+
 /** One line on stderr, "<who>: …". Strangers' text in it is cleaned like any other. */
 void plim_say(const char *who, const char *format, ...) PLIM_PRINTF(2, 3);
 
 /** Print a page, unless it could not be kept in memory; returns the exit status. */
 int plim_output_page(const char *who, const plim_text *page);
+
+/** The same on stderr: nobody can be told when that fails. */
+int plim_output_page_on_stderr(const char *who, const plim_text *page);
 
 /** After the last byte: whether all arrived. Says so if not; returns the exit status. */
 int plim_output_finish(const char *who);

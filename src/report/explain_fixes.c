@@ -13,6 +13,7 @@
 
 #define COMMAND_INDENT  6u
 #define COMMAND_COLUMNS 4096u
+#define RECORDING_ID    "record-snapshot" /* of the fix that is to record */
 
 static void write_command(const plim_explain_page *page, const char *command)
 {
@@ -27,29 +28,61 @@ static void write_command(const plim_explain_page *page, const char *command)
     }
 }
 
+static bool is_apart(const plim_explain_page *page, const plim_advice *advice)
+{
+    return page->view->with_recording && strcmp(advice->id, RECORDING_ID) == 0;
+}
+
+static void write_heading(const plim_explain_page *page, const char *words)
+{
+    plim_text_append_char(page->out, '\n');
+    plim_line line = plim_line_begin(page->out, page->style, 0);
+    plim_line_add(&line, PLIM_TONE_HEADING, words);
+    plim_line_end(&line);
+}
+
+/* The lines of the fix in full, for somebody who has just seen a run die unrecorded. */
+static void write_recording(const plim_explain_page *page)
+{
+    write_heading(page, "Next time, record who holds what");
+    write_command(page, "torch.cuda.memory._record_memory_history()  # before training\n"
+                        "torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")  # where it fails");
+    plim_paragraph_write(page->out, page->style, 2, PLIM_TONE_PLAIN, "",
+                         "and then plimsoll inspect snapshot.pickle.");
+}
+
 void plim_explain_fixes(const plim_explain_page *page, const plim_advice *advice, size_t count)
 {
     const uint32_t wanted =
         page->view->fixes_max > 0 ? page->view->fixes_max : PLIM_EXPLAIN_FIXES_SHOWN;
-    /* A rest of one is shown as what it is. */
-    const size_t shown = page->view->all || count <= (size_t)wanted + 1 ? count : wanted;
-    if (count == 0) {
-        return;
+    size_t apart = 0;
+    for (size_t i = 0; i < count; i++) {
+        apart += is_apart(page, &advice[i]);
     }
-    plim_text_append_char(page->out, '\n');
-    plim_line line = plim_line_begin(page->out, page->style, 0);
-    plim_line_add(&line, PLIM_TONE_HEADING, "What to do");
-    plim_line_end(&line);
-    for (size_t i = 0; i < shown; i++) {
+    const size_t numbered = count - apart;
+    /* A rest of one is shown as what it is. */
+    const bool all_fit = page->view->all || numbered <= (size_t)wanted + 1;
+    const size_t most = all_fit ? numbered : wanted;
+    size_t shown = 0;
+    if (numbered > 0) {
+        write_heading(page, "What to do");
+    }
+    for (size_t i = 0; i < count && shown < most; i++) {
         char lead[24];
-        snprintf(lead, sizeof lead, "%zu.", i + 1);
+        if (is_apart(page, &advice[i])) {
+            continue;
+        }
+        snprintf(lead, sizeof lead, "%zu.", ++shown);
         plim_paragraph_write(page->out, page->style, 2, PLIM_TONE_PLAIN, lead, advice[i].text);
         if (advice[i].command != NULL) {
             write_command(page, advice[i].command);
         }
     }
-    if (shown < count) {
+    if (shown < numbered) {
         plim_paragraph_format(page->out, page->style, 2, PLIM_TONE_FAINT,
-                              "(%zu more: --all shows them)", count - shown);
+                              "(%zu more: --all shows them)", numbered - shown);
+    }
+    if (apart > 0) {
+        write_recording(page);
     }
 }

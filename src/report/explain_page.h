@@ -32,10 +32,11 @@ typedef struct plim_explained {
 
 /* What the user asked for. All zero is a valid default. */
 typedef struct plim_explain_view {
-    bool all;           /* every message and series in full */
-    bool trend;         /* the series, not the messages */
-    bool with_name;     /* head the page with the name of the text: there are several */
-    uint32_t fixes_max; /* that are shown; 0: PLIM_EXPLAIN_FIXES_SHOWN */
+    bool all;            /* every message and series in full */
+    bool trend;          /* the series, not the messages */
+    bool with_name;      /* head the page with the name of the text: there are several */
+    bool with_recording; /* say how to record, apart, where nothing is recorded yet */
+    uint32_t fixes_max;  /* that are shown; 0: PLIM_EXPLAIN_FIXES_SHOWN */
 } plim_explain_view;
 
 #define PLIM_EXPLAIN_FIXES_SHOWN 4u

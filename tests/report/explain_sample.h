@@ -20,7 +20,7 @@ static const plim_advice sample_advice[] = {
       "the middle of a segment is no longer lost.",
       "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", "PyTorch, notes/cuda" },
     { "smaller-batch", "Halve the batch and accumulate gradients over two.", NULL, "" },
-    { "record", "Record what holds the memory, then ask plimsoll inspect.",
+    { "record-snapshot", "Record what holds the memory, then ask plimsoll inspect.",
       "torch.cuda.memory._record_memory_history()\n"
       "torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")",
       "PyTorch, torch_cuda_memory" },

@@ -127,6 +127,7 @@ static const struct {
 } pages[] = {
     { "explain-full.txt", full_message, &wide, { 0 } },
     { "explain-fragmented.txt", fragmented_message, &wide, { 0 } },
+    { "explain-fragmented-recording.txt", fragmented_message, &wide, { .with_recording = true } },
     { "explain-fragmented-all.txt", fragmented_message, &wide, { .all = true } },
     { "explain-fragmented-ascii.txt", fragmented_message, &plain, { 0 } },
     { "explain-fragmented-color.txt", fragmented_message, &bright, { 0 } },

@@ -1,0 +1,42 @@
+/*
+ * reading.c - naming files to the human: on the bar, and in complaints.
+ */
+#include "cli/reading.h"
+
+#include "cli/output.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *plim_reading_name(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
+void plim_reading_label(char *label, size_t label_bytes, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    snprintf(label, label_bytes, "reading %.40s",
+             slash != NULL ? slash + 1 : plim_reading_name(path));
+    for (char *c = label; *c != '\0'; c++) {
+        if ((unsigned char)*c < 0x20 || (unsigned char)*c >= 0x7f) {
+            *c = '?';
+        }
+    }
+}
+
+void plim_reading_failed(const char *who, const char *path, const plim_error *err)
+{
+    const char *name = plim_reading_name(path);
+    char place[40] = "";
+    if (err->offset != PLIM_NO_OFFSET) {
+        snprintf(place, sizeof place, " (at byte %" PRIu64 ")", err->offset);
+    }
+    const char *named = strstr(err->message, name); /* the input's own messages have it quoted */
+    if (named != NULL && named > err->message && named[-1] == '"') {
+        plim_say(who, "%s%s", err->message, place);
+    } else {
+        plim_say(who, "%s: %s%s", name, err->message, place);
+    }
+}

@@ -1,0 +1,20 @@
+/*
+ * reading.h - what is said while a file is read, and when it could not be.
+ */
+#ifndef PLIMSOLL_CLI_READING_H
+#define PLIMSOLL_CLI_READING_H
+
+#include "plimsoll/status.h"
+
+#include <stddef.h>
+
+/** "reading train.log", cleaned and cut: the label of a progress bar. */
+void plim_reading_label(char *label, size_t label_bytes, const char *path);
+
+/** One line on stderr: "<who>: FILE: message (at byte N)", the file's name once. */
+void plim_reading_failed(const char *who, const char *path, const plim_error *err);
+
+/** The path, or "standard input". */
+const char *plim_reading_name(const char *path);
+
+#endif
