@@ -1,0 +1,233 @@
+/*
+ * amount.c - digits and units in flat text.
+ */
+#include "oomtext/amount.h"
+
+#include <math.h>
+#include <string.h>
+
+#define DIGITS_MAX      24u /* of a number; 2^64 has 20 */
+#define BEFORE_CHARS_MAX 40u /* of a number and its unit */
+
+/* The digits of a number, read but not yet multiplied by anything. */
+typedef struct digits {
+    long double value;
+    unsigned decimals;
+    size_t end;
+    bool is_integer;
+} digits;
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_letter(char c)
+{
+    return c >= 'a' && c <= 'z';
+}
+
+/* Whether full[i] still belongs to the number: nothing, or only a line's end, was left out. */
+static bool goes_on(const plim_flat *flat, size_t i, bool joined)
+{
+    return i < flat->count && (flat->gap[i] == 0 || (joined && flat->gap[i] == PLIM_GAP_LINE));
+}
+
+/* How many digits stand at full[i]. */
+static size_t digit_run(const plim_flat *flat, size_t i, bool joined)
+{
+    size_t count = 0;
+    while (goes_on(flat, i + count, joined) && is_digit(flat->full[i + count])) {
+        count++;
+    }
+    return count;
+}
+
+/* "1,048,576": groups of three behind the first, and at least one. Returns the end, or i. */
+static size_t grouped_end(const plim_flat *flat, size_t i, size_t first, bool joined)
+{
+    size_t end = i + first;
+    if (first > 3) {
+        return i;
+    }
+    while (goes_on(flat, end, joined) && flat->full[end] == ',' &&
+           digit_run(flat, end + 1, joined) == 3) {
+        end += 4;
+    }
+    return end == i + first ? i : end;
+}
+
+static void add_digits(digits *d, const plim_flat *flat, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++) {
+        if (is_digit(flat->full[i])) {
+            d->value = d->value * 10 + (flat->full[i] - '0');
+        }
+    }
+}
+
+/* Digits that begin at full[i], which may stand behind any gap. */
+static bool read_digits(const plim_flat *flat, size_t i, bool joined, digits *ret)
+{
+    digits d = { .is_integer = true };
+    if (i >= flat->count || !is_digit(flat->full[i])) {
+        return false;
+    }
+    const size_t run = 1 + digit_run(flat, i + 1, joined);
+    const size_t grouped = grouped_end(flat, i, run, joined);
+    d.end = grouped > i ? grouped : i + run;
+    add_digits(&d, flat, i, d.end);
+    if (goes_on(flat, d.end, joined) &&
+        (flat->full[d.end] == '.' || (flat->full[d.end] == ',' && grouped == i))) {
+        const size_t decimals = digit_run(flat, d.end + 1, joined);
+        const bool is_point = flat->full[d.end] == '.';
+        if (decimals > 0) {
+            add_digits(&d, flat, d.end + 1, d.end + 1 + decimals);
+            d.decimals = (unsigned)decimals;
+            d.is_integer = false;
+            d.end += 1 + decimals;
+        } else if (is_point && d.end + 1 < flat->count && is_letter(flat->full[d.end + 1]) &&
+                   (flat->gap[d.end + 1] & PLIM_GAP_BLANK) != 0) {
+            d.end++; /* "926. GiB" */
+        }
+    }
+    /* 1.2.3 is a version, and what has so many digits is no amount. */
+    if (d.end - i > DIGITS_MAX || (goes_on(flat, d.end, false) && flat->full[d.end] == '.' &&
+                                   goes_on(flat, d.end + 1, false) &&
+                                   is_digit(flat->full[d.end + 1]))) {
+        return false;
+    }
+    *ret = d;
+    return true;
+}
+
+/* Letters at full[i] that spell `word`; blanks between them are none. Returns the end, or i. */
+static size_t spells(const plim_flat *flat, size_t i, const char *word)
+{
+    size_t j = i;
+    for (; *word != '\0'; word++, j++) {
+        if (j >= flat->count || flat->full[j] != *word ||
+            (j > i && (flat->gap[j] & ~PLIM_GAP_LINE) != 0)) {
+            return i;
+        }
+    }
+    if (j < flat->count && is_letter(flat->full[j]) && flat->gap[j] == 0) {
+        return i; /* "mbps", "gigantic" */
+    }
+    return j;
+}
+
+/* The unit at full[i]: log2 of its bytes, or -1. Longest spellings first. */
+static int read_unit(const plim_flat *flat, size_t i, size_t *ret_end)
+{
+    static const struct {
+        const char *word;
+        int log2;
+    } units[] = {
+        { "bytes", 0 }, { "byte", 0 }, { "b", 0 },    { "kbytes", 10 }, { "kib", 10 }, { "kb", 10 },
+        { "k", 10 },    { "mbytes", 20 }, { "mib", 20 }, { "mb", 20 }, { "m", 20 },
+        { "gbytes", 30 }, { "gib", 30 }, { "gb", 30 }, { "g", 30 },   { "tib", 40 }, { "tb", 40 },
+        { "t", 40 },    { "pib", 50 }, { "pb", 50 },   { "eib", 60 }, { "eb", 60 },
+    };
+    for (size_t u = 0; u < sizeof units / sizeof units[0]; u++) {
+        const size_t end = spells(flat, i, units[u].word);
+        if (end > i) {
+            *ret_end = end;
+            return units[u].log2;
+        }
+    }
+    return -1;
+}
+
+static uint64_t to_bytes(long double bytes)
+{
+    const long double most = 18446744073709551614.0L; /* UINT64_MAX - 1 */
+    return bytes >= most ? UINT64_MAX - 1 : (uint64_t)(bytes + 0.5L);
+}
+
+static void scale(plim_amount *amount, int log2)
+{
+    const long double unit = ldexpl(1, log2);
+    long double divisor = 1;
+    for (unsigned i = 0; i < amount->decimals; i++) {
+        divisor *= 10;
+    }
+    const long double bytes = amount->value * unit / divisor;
+    amount->log2 = log2;
+    amount->bytes = to_bytes(bytes);
+    amount->slack_bytes = log2 == 0 ? 0 : to_bytes(unit / divisor / 2);
+    amount->is_sentinel = bytes >= 18446744073709551615.0L - ldexpl(1, 11);
+}
+
+static bool read_one_way(const plim_flat *flat, size_t i, plim_amount_kind kind, bool joined,
+                         plim_amount *ret)
+{
+    digits d;
+    if (!read_digits(flat, i, joined, &d)) {
+        return false;
+    }
+    plim_amount amount = { .value = d.value, .decimals = d.decimals, .end = d.end };
+    size_t unit_end = d.end;
+    const int log2 = read_unit(flat, d.end, &unit_end);
+    if (kind == PLIM_AMOUNT_INTEGER || kind == PLIM_AMOUNT_UNITLESS) {
+        amount.bytes = to_bytes(d.value);
+        *ret = amount;
+        return kind == PLIM_AMOUNT_UNITLESS || d.is_integer;
+    }
+    if (log2 < 0) {
+        if (kind == PLIM_AMOUNT_SIZED || !d.is_integer) {
+            return false;
+        }
+        scale(&amount, 0);
+        *ret = amount;
+        return true;
+    }
+    if ((kind == PLIM_AMOUNT_BYTES && log2 != 0) || (log2 == 0 && !d.is_integer)) {
+        return false;
+    }
+    amount.end = unit_end;
+    scale(&amount, log2);
+    *ret = amount;
+    return true;
+}
+
+bool plim_amount_read(const plim_flat *flat, size_t i, plim_amount_kind kind, plim_amount *ret)
+{
+    if (read_one_way(flat, i, kind, false, ret)) {
+        return true;
+    }
+    return kind != PLIM_AMOUNT_INTEGER && read_one_way(flat, i, kind, true, ret);
+}
+
+bool plim_amount_read_before(const plim_flat *flat, size_t end, plim_amount_kind kind,
+                             plim_amount *ret, size_t *ret_begin)
+{
+    const size_t least = end > BEFORE_CHARS_MAX ? end - BEFORE_CHARS_MAX : 0;
+    bool found = false;
+    /* The longest that fits wins: "1,024 MiB", not "24 MiB". */
+    for (size_t i = end; i-- > least;) {
+        if (!is_digit(flat->full[i])) {
+            if (found && flat->full[i] != '.' && flat->full[i] != ',') {
+                break;
+            }
+            continue;
+        }
+        plim_amount amount;
+        if (plim_amount_read(flat, i, kind, &amount) && amount.end == end) {
+            *ret = amount;
+            *ret_begin = i;
+            found = true;
+        } else if (found) {
+            break;
+        }
+        if (found && (flat->gap[i] & (PLIM_GAP_BLANK | PLIM_GAP_OTHER)) != 0) {
+            break; /* the number begins here */
+        }
+    }
+    return found;
+}
+
+void plim_amount_share_unit(plim_amount *amount, const plim_amount *other)
+{
+    scale(amount, other->log2);
+}

@@ -1,0 +1,278 @@
+/*
+ * collect.c - keeping, counting and judging what was found.
+ */
+#include "oomtext/collect.h"
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "verdict/advice.h"
+#include "verdict/judge.h"
+#include "verdict/words.h"
+
+#include <string.h>
+
+/* An input up to this size is a paste: who pastes a report deserves an answer to it. */
+#define PASTE_BYTES_MAX ((uint64_t)64 << 10)
+/* A pool's dump lists every chunk, so it may end this far behind the failure it belongs to. */
+#define DUMP_BYTES_MAX ((uint64_t)4 << 20)
+#define WHY_BYTES_MAX  2048u
+
+void plim_collection_init(plim_collection *collection, const plim_mem *mem, plim_arena *arena)
+{
+    *collection = (plim_collection){ .mem = mem, .arena = arena, .hash_key = plim_hash_key() };
+    plim_map_init(&collection->by_content, mem);
+}
+
+void plim_collection_deinit(plim_collection *collection)
+{
+    PLIM_VEC_FREE(collection->mem, &collection->items);
+    plim_map_deinit(&collection->by_content);
+}
+
+static uint64_t hash_of(const plim_found *found, uint64_t key)
+{
+    uint64_t hash = plim_hash_u64((uint64_t)(uintptr_t)found->form, key);
+    hash = plim_hash_u64(hash ^ (uint64_t)found->said.device, key);
+    for (size_t i = 0; i < PLIM_FIGURE_COUNT; i++) {
+        hash = plim_hash_u64(hash ^ found->said.figures[i].bytes, key);
+    }
+    for (size_t i = 0; i < found->said.process_count; i++) {
+        hash = plim_hash_u64(hash ^ found->said.processes[i].pid, key);
+    }
+    return hash == PLIM_MAP_ABSENT ? 0 : hash;
+}
+
+static bool is_same(const plim_gathered *a, const plim_found *b)
+{
+    bool same = a->form == b->form && a->device == b->said.device &&
+                a->process_count == b->said.process_count;
+    for (size_t i = 0; same && i < PLIM_FIGURE_COUNT; i++) {
+        same = a->figures[i].bytes == b->said.figures[i].bytes;
+    }
+    for (size_t i = 0; same && i < a->process_count; i++) {
+        same = a->processes[i].pid == b->said.processes[i].pid &&
+               a->processes[i].bytes == b->said.processes[i].bytes;
+    }
+    return same;
+}
+
+/* Copy what `found` has into the arena and the list. */
+static bool keep(plim_collection *collection, const plim_found *found, uint64_t base, uint64_t line)
+{
+    plim_gathered item = {
+        .form = found->form,
+        .line = line,
+        .offset = base + found->begin,
+        .length = found->end - found->begin,
+        .count = 1,
+        .device = found->said.device,
+        .process_count = found->said.process_count,
+        .excerpt = plim_arena_copy(collection->arena, found->excerpt, strlen(found->excerpt)),
+    };
+    for (size_t i = 0; i < PLIM_FIGURE_COUNT; i++) {
+        item.figures[i] = found->said.figures[i];
+        item.figures[i].offset += base;
+    }
+    const size_t bytes = item.process_count * sizeof *item.processes;
+    item.processes = plim_arena_alloc(collection->arena, bytes);
+    if (item.excerpt == NULL || item.processes == NULL) {
+        return false;
+    }
+    if (bytes > 0) {
+        memcpy(item.processes, found->said.processes, bytes);
+    }
+    return PLIM_VEC_PUSH(collection->mem, &collection->items, item);
+}
+
+static bool has(const plim_figure *figures, plim_figure_id id)
+{
+    return figures[id].bytes != PLIM_BYTES_UNKNOWN;
+}
+
+/* A pool's dump stands behind the line that says what was asked for: one failure in two parts. */
+static bool fold_dump(plim_collection *collection, const plim_found *found, uint64_t base)
+{
+    if ((found->form->flags & PLIM_FORM_DUMP) == 0 || collection->items.count == 0) {
+        return false;
+    }
+    plim_gathered *last = &collection->items.items[collection->items.count - 1];
+    const bool is_pool = last->form->family == PLIM_FAMILY_TENSORFLOW ||
+                         last->form->family == PLIM_FAMILY_JAX;
+    if (!is_pool || last->form->topic != PLIM_TOPIC_BARE ||
+        has(found->said.figures, PLIM_FIGURE_REQUESTED) ||
+        base + found->begin > last->offset + DUMP_BYTES_MAX) {
+        return false;
+    }
+    for (size_t i = 0; i < PLIM_FIGURE_COUNT; i++) {
+        if (!has(last->figures, (plim_figure_id)i)) {
+            last->figures[i] = found->said.figures[i];
+            last->figures[i].offset += base;
+        }
+    }
+    last->form = found->form;
+    last->length = base + found->end - last->offset;
+    return true;
+}
+
+bool plim_collection_add(plim_collection *collection, const plim_found *found, uint64_t base,
+                         uint64_t line)
+{
+    if (fold_dump(collection, found, base)) {
+        return true;
+    }
+    const uint64_t hash = hash_of(found, collection->hash_key);
+    const uint64_t index = plim_map_get(&collection->by_content, hash);
+    if (index != PLIM_MAP_ABSENT && is_same(&collection->items.items[index], found)) {
+        collection->items.items[index].count++;
+        return true;
+    }
+    if (collection->items.count >= PLIM_EXPLAIN_MESSAGES_MAX) {
+        collection->unkept_count++;
+        return true;
+    }
+    return keep(collection, found, base, line) &&
+           plim_map_put(&collection->by_content, hash, collection->items.count - 1);
+}
+
+/* --- judging --- */
+
+/* Reports are dropped from logs, and wherever there is something else to tell. */
+static void drop_reports(plim_collection *collection, uint64_t input_bytes)
+{
+    size_t kept = 0;
+    bool has_other = input_bytes > PASTE_BYTES_MAX;
+    for (size_t i = 0; i < collection->items.count; i++) {
+        has_other |= (collection->items.items[i].form->flags & PLIM_FORM_REPORT) == 0;
+    }
+    for (size_t i = 0; i < collection->items.count; i++) {
+        const plim_gathered item = collection->items.items[i];
+        if (!has_other || (item.form->flags & PLIM_FORM_REPORT) == 0) {
+            collection->items.items[kept++] = item;
+        }
+    }
+    collection->items.count = kept;
+}
+
+static bool is_failure(const plim_oom_message *message)
+{
+    return message->verdict != PLIM_VERDICT_NOT_OOM;
+}
+
+static bool has_figures(const plim_oom_message *message)
+{
+    for (size_t i = 0; i < PLIM_FIGURE_COUNT; i++) {
+        if (has(message->figures, (plim_figure_id)i)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static plim_status judge_one(plim_collection *collection, const plim_gathered *item,
+                             plim_oom_case *oom, plim_oom_message *ret, plim_error *err)
+{
+    const plim_judgement judgement = plim_judge(oom);
+    plim_oom_message message = {
+        .line = item->line,
+        .offset = item->offset,
+        .length = item->length,
+        .count = item->count,
+        .framework = item->form->framework,
+        .form = item->form->name,
+        .versions = item->form->versions,
+        .excerpt = item->excerpt,
+        .device = item->device,
+        .processes = item->processes,
+        .process_count = item->process_count,
+        .verdict = judgement.verdict,
+        .alternative_count = judgement.alternative_count,
+        .confidence = judgement.confidence,
+    };
+    memcpy(message.figures, item->figures, sizeof message.figures);
+    memcpy(message.alternatives, judgement.alternatives, sizeof message.alternatives);
+    if (judgement.this_process < item->process_count) {
+        item->processes[judgement.this_process].is_this = true;
+    }
+    plim_text why;
+    plim_text_init(&why, collection->mem, WHY_BYTES_MAX);
+    plim_words_why(&why, oom, &judgement);
+    plim_status status = plim_text_status(&why, "putting a verdict into words", err);
+    if (status == PLIM_OK) {
+        message.why = plim_arena_copy(collection->arena, plim_text_string(&why), why.length);
+        status = message.why != NULL ? PLIM_OK
+                                     : plim_fail_memory(err, "putting a verdict into words");
+    }
+    plim_text_deinit(&why);
+    if (status == PLIM_OK) {
+        status = plim_advise(oom, &judgement, collection->arena, &message.advice,
+                             &message.advice_count, err);
+    }
+    *ret = message;
+    return status;
+}
+
+/* The first failure with figures answers for all; without one, the first failure; else the first.
+ */
+static size_t choose_main(plim_oom_message *messages, size_t count)
+{
+    size_t best = count > 0 ? 0 : SIZE_MAX;
+    int best_rank = -1;
+    for (size_t i = 0; i < count; i++) {
+        const plim_oom_message *message = &messages[i];
+        const int rank = !is_failure(message)                       ? 0
+                         : message->verdict == PLIM_VERDICT_UNKNOWN ? 1 + has_figures(message)
+                         : message->verdict == PLIM_VERDICT_HOST    ? 2
+                                                                    : 3 + has_figures(message);
+        if (rank > best_rank) {
+            best = i;
+            best_rank = rank;
+        }
+    }
+    return best;
+}
+
+/* Failures of a library or a bare error, behind one that has figures, are its consequences. */
+static void mark_followers(const plim_collection *collection, plim_oom_message *messages,
+                           size_t count)
+{
+    bool has_cause = false;
+    for (size_t i = 0; i < count; i++) {
+        const plim_oom_topic topic = collection->items.items[i].form->topic;
+        messages[i].is_follower =
+            has_cause && (topic == PLIM_TOPIC_WORKSPACE || topic == PLIM_TOPIC_BARE ||
+                          topic == PLIM_TOPIC_ERROR || topic == PLIM_TOPIC_HOST_KILLED);
+        has_cause |= is_failure(&messages[i]) && has_figures(&messages[i]);
+    }
+}
+
+plim_status plim_collection_judge(plim_collection *collection, uint32_t in_force, bool leaks,
+                                  uint64_t input_bytes, plim_oom_message **ret, size_t *ret_count,
+                                  size_t *ret_main, plim_error *err)
+{
+    drop_reports(collection, input_bytes);
+    const size_t count = collection->items.count;
+    plim_oom_message *messages = plim_arena_alloc(collection->arena, count * sizeof *messages);
+    if (messages == NULL) {
+        return plim_fail_memory(err, "keeping messages");
+    }
+    for (size_t i = 0; i < count; i++) {
+        const plim_gathered *item = &collection->items.items[i];
+        plim_oom_case oom = {
+            .topic = item->form->topic,
+            .family = item->form->family,
+            .device = item->device,
+            .processes = item->processes,
+            .process_count = item->process_count,
+            .in_force = in_force,
+            .leaks = leaks,
+        };
+        memcpy(oom.figures, item->figures, sizeof oom.figures);
+        PLIM_TRY(judge_one(collection, item, &oom, &messages[i], err));
+    }
+    mark_followers(collection, messages, count);
+    *ret = messages;
+    *ret_count = count;
+    *ret_main = choose_main(messages, count);
+    return PLIM_OK;
+}

@@ -1,0 +1,63 @@
+/*
+ * collect.h - the messages of one input, gathered as they are found, judged at the end.
+ *
+ * Judging waits for the end because what the text shows to be in force, and whether memory grew
+ * before the failure, may stand anywhere in it.
+ */
+#ifndef PLIMSOLL_OOMTEXT_COLLECT_H
+#define PLIMSOLL_OOMTEXT_COLLECT_H
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "oomtext/find.h"
+
+#include "plimsoll/explain.h"
+
+/* A message as it was found: what is kept until the end. */
+typedef struct plim_gathered {
+    const plim_form *form;
+    uint64_t line;
+    uint64_t offset;
+    uint64_t length;
+    uint64_t count;
+    const char *excerpt;
+    int32_t device;
+    plim_figure figures[PLIM_FIGURE_COUNT];
+    plim_process_figure *processes;
+    size_t process_count;
+} plim_gathered;
+
+typedef struct plim_collection {
+    const plim_mem *mem;
+    plim_arena *arena;
+    PLIM_VEC(plim_gathered) items;
+    plim_map by_content; /* hash to the last one with it */
+    uint64_t hash_key;
+    uint64_t unkept_count;
+} plim_collection;
+
+void plim_collection_init(plim_collection *collection, const plim_mem *mem, plim_arena *arena);
+void plim_collection_deinit(plim_collection *collection);
+
+/**
+ * Add a message, or count it when it says exactly what one before it said.
+ *
+ * base  what to add to offsets in the piece to have those in the input
+ * line  of its first byte, from 1
+ */
+bool plim_collection_add(plim_collection *collection, const plim_found *found, uint64_t base,
+                         uint64_t line);
+
+/**
+ * Judge all, in the order of the input.
+ *
+ * ret     array in the arena
+ * ret_main  index of the one that answers for all, or SIZE_MAX
+ */
+PLIM_MUST_USE plim_status plim_collection_judge(plim_collection *collection, uint32_t in_force,
+                                                bool leaks, uint64_t input_bytes,
+                                                plim_oom_message **ret, size_t *ret_count,
+                                                size_t *ret_main, plim_error *err);
+
+#endif

@@ -1,0 +1,457 @@
+/*
+ * find.c - hits become messages.
+ */
+#include "oomtext/find.h"
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "oomtext/phrases.h"
+#include "oomtext/prose.h"
+#include "oomtext/scan.h"
+
+#include <string.h>
+
+#define HITS_MAX      2048u /* collected before they are looked at */
+#define REACH_BYTES   ((size_t)1300) /* how far behind a hit a more telling one may stand */
+#define AHEAD_MAX     48u            /* hits that are looked at for that */
+#define SAME_LINE_MAX ((size_t)4096) /* of a line, what counts as the rest of a message */
+
+struct plim_finder {
+    plim_mem mem;
+    plim_arena arena;
+    plim_phrases phrases;
+    plim_scan *scan;
+    plim_clause_index *clauses;
+    plim_flat flat;
+    size_t flat_begin; /* of the stretch that flat holds, in the piece */
+    size_t flat_end;
+    uint32_t in_force;
+    size_t hit_count;
+    plim_scan_hit hits[HITS_MAX];
+    size_t keep[HITS_MAX]; /* their offsets in the stretch */
+};
+
+plim_status plim_finder_create(const plim_mem *mem, plim_finder **ret, plim_error *err)
+{
+    plim_finder *finder = plim_mem_alloc_zeroed(mem, 1, sizeof *finder);
+    if (finder == NULL) {
+        return plim_fail_memory(err, "preparing the search");
+    }
+    finder->mem = *plim_mem_or_heap(mem);
+    plim_arena_init(&finder->arena, &finder->mem);
+    plim_status status = PLIM_OK;
+    finder->clauses = plim_clause_index_create(&finder->mem);
+    if (finder->clauses == NULL || !plim_flat_init(&finder->flat, &finder->mem) ||
+        !plim_phrases_collect(&finder->arena, &finder->phrases)) {
+        status = plim_fail_memory(err, "preparing the search");
+    } else {
+        status = plim_scan_create(finder->phrases.folded, finder->phrases.count, &finder->mem,
+                                  &finder->scan, err);
+    }
+    if (status != PLIM_OK) {
+        plim_finder_destroy(finder);
+        return status;
+    }
+    *ret = finder;
+    return PLIM_OK;
+}
+
+void plim_finder_destroy(plim_finder *finder)
+{
+    if (finder == NULL) {
+        return;
+    }
+    const plim_mem mem = finder->mem;
+    plim_scan_destroy(finder->scan);
+    plim_clause_index_destroy(finder->clauses, &mem);
+    plim_flat_deinit(&finder->flat, &mem);
+    plim_arena_deinit(&finder->arena);
+    plim_mem_free(&mem, finder, 1, sizeof *finder);
+}
+
+uint32_t plim_finder_in_force(const plim_finder *finder)
+{
+    return finder->in_force;
+}
+
+/* --- the text around a hit --- */
+
+static size_t min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Flatten the stretch around a hit, unless the last one still has all of it. */
+static void flatten_around(plim_finder *finder, const char *text, size_t bytes, size_t offset)
+{
+    const size_t from = offset > PLIM_FIND_BEFORE_BYTES ? offset - PLIM_FIND_BEFORE_BYTES : 0;
+    const size_t to = min_size(bytes, offset + PLIM_FIND_AFTER_BYTES);
+    if (finder->flat_end > 0 && finder->flat_begin <= from && to <= finder->flat_end) {
+        return;
+    }
+    /* Begin where a line does, if one does; room for the hits to come. */
+    size_t begin = from;
+    while (begin > 0 && from - begin < PLIM_FIND_BEFORE_BYTES && text[begin - 1] != '\n') {
+        begin--;
+    }
+    begin = begin > 0 && text[begin - 1] != '\n' ? from : begin;
+    const size_t end = min_size(bytes, begin + PLIM_FLAT_BYTES_MAX);
+    size_t keep_count = 0;
+    for (size_t i = 0; i < finder->hit_count && finder->hits[i].offset < end; i++) {
+        if (finder->hits[i].offset >= begin) {
+            finder->keep[keep_count++] = finder->hits[i].offset - begin;
+        }
+    }
+    plim_flat_set(&finder->flat, text + begin, end - begin, finder->keep, keep_count);
+    finder->flat_begin = begin;
+    finder->flat_end = end;
+}
+
+/* A hit as words of the flat text; false when flattening took it apart. */
+static bool locate(const plim_finder *finder, const plim_scan_hit *hit, size_t *ret_begin,
+                   size_t *ret_end)
+{
+    if (hit->offset < finder->flat_begin || hit->end > finder->flat_end) {
+        return false;
+    }
+    const plim_flat *flat = &finder->flat;
+    const size_t w = plim_flat_word_from(flat, hit->offset - finder->flat_begin);
+    if (!plim_phrase_at(flat, w, finder->phrases.items[hit->phrase].folded, ret_end)) {
+        return false;
+    }
+    *ret_begin = w;
+    return true;
+}
+
+/* A letter glued before the phrase makes it part of another word, unless a capital parts them. */
+static bool begins_word(const plim_finder *finder, const char *text, const plim_scan_hit *hit)
+{
+    (void)finder;
+    if (hit->offset == 0) {
+        return true;
+    }
+    const char c = text[hit->offset];
+    const char before = text[hit->offset - 1];
+    const bool letter_before = (before >= 'a' && before <= 'z') || (before >= 'A' && before <= 'Z');
+    const bool is_escape = hit->offset > 1 && text[hit->offset - 2] == '\\'; /* "\nout of memory" */
+    return !letter_before || is_escape || (c >= 'A' && c <= 'Z' && before >= 'a' && before <= 'z') ||
+           (c >= 'A' && c <= 'Z' && hit->end - hit->offset > 8);
+}
+
+/* --- forms at a hit --- */
+
+/* A form tried around one hit. */
+typedef struct candidate {
+    const plim_form *form;
+    const plim_scan_hit *hit; /* that gave it away */
+    size_t from, to;          /* words it may cover */
+    plim_said said;
+} candidate;
+
+static bool has_phrase(const plim_flat *flat, const char *phrase, size_t from, size_t to)
+{
+    for (size_t w = from; w < to; w++) {
+        size_t end = 0;
+        if (flat->words[w] == phrase[0] && plim_phrase_at(flat, w, phrase, &end) && end <= to) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_one_of(const plim_flat *flat, const char *list, size_t from, size_t to)
+{
+    char phrase[128];
+    while (plim_phrase_next(&list, phrase, sizeof phrase)) {
+        if (has_phrase(flat, phrase, from, to)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool reads_as(const plim_form *form, const plim_flat *flat, size_t begin, size_t end)
+{
+    if ((form->flags & PLIM_FORM_ALONE) != 0 && !plim_prose_is_shell_line(flat, begin, end)) {
+        return false;
+    }
+    if ((form->flags & PLIM_FORM_LINE) != 0 && !plim_prose_begins_line(flat, begin)) {
+        return false;
+    }
+    return (form->flags & PLIM_FORM_PROSE) == 0 || plim_prose_states_error(flat, begin, end);
+}
+
+static bool has_words(const plim_form *form, const plim_flat *flat, size_t from, size_t to)
+{
+    return (form->with == NULL || has_one_of(flat, form->with, from, to)) &&
+           (form->also == NULL || has_one_of(flat, form->also, from, to)) &&
+           (form->without == NULL || !has_one_of(flat, form->without, from, to));
+}
+
+static uint32_t says(const plim_said *said)
+{
+    uint32_t mask = 0;
+    for (uint32_t i = 0; i < PLIM_FIGURE_COUNT; i++) {
+        if (said->figures[i].bytes != PLIM_BYTES_UNKNOWN) {
+            mask |= PLIM_SAYS(i);
+        }
+    }
+    return mask;
+}
+
+/* Try a form at `hit`, for a message whose first phrase stands at word `first`. */
+static bool try_form(const plim_finder *finder, const plim_form *form, const plim_scan_hit *hit,
+                     size_t done, size_t first, candidate *ret)
+{
+    const plim_flat *flat = &finder->flat;
+    size_t begin = 0;
+    size_t end = 0;
+    if (!locate(finder, hit, &begin, &end) || !reads_as(form, flat, begin, end)) {
+        return false;
+    }
+    const size_t in_flat = hit->offset - finder->flat_begin;
+    const size_t limit = done > finder->flat_begin ? done - finder->flat_begin : 0;
+    const size_t from = in_flat > form->before ? in_flat - form->before : 0;
+    candidate c = {
+        .form = form,
+        .hit = hit,
+        .from = plim_flat_word_from(flat, from > limit ? from : limit),
+        .to = plim_flat_word_from(flat, hit->end - finder->flat_begin + form->after),
+    };
+    if (!has_words(form, flat, c.from, c.to)) {
+        return false;
+    }
+    plim_clauses_read(finder->clauses, flat, form->sets, c.from, first, c.to, &c.said);
+    const uint32_t said = says(&c.said);
+    if ((said & form->needs) != form->needs || (said & form->lacks) != 0) {
+        return false;
+    }
+    *ret = c;
+    return true;
+}
+
+/*
+ * Whether a message that begins at hit i may be given away by hit j. Between two failures on two
+ * lines stands another "out of memory"; in one wrapped failure does not.
+ */
+static bool belong_together(const plim_finder *finder, const char *text, size_t i, size_t j)
+{
+    const plim_scan_hit *first = &finder->hits[i];
+    const plim_scan_hit *later = &finder->hits[j];
+    const char *line_end =
+        memchr(text + first->offset, '\n', later->offset - first->offset);
+    size_t begin = 0;
+    size_t end = 0;
+    if (line_end == NULL || finder->phrases.items[first->phrase].is_head || !locate(finder, first, &begin, &end) ||
+        plim_prose_is_class_name(&finder->flat, end)) {
+        return true;
+    }
+    const size_t next_line = (size_t)(line_end - text);
+    for (size_t k = i + 1; k < j; k++) {
+        if (finder->hits[k].offset > next_line &&
+            finder->phrases.items[finder->hits[k].phrase].is_plain &&
+            finder->phrases.items[finder->hits[i].phrase].is_plain) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The most telling form for a message that begins at hit i. */
+static bool best_form(const plim_finder *finder, const char *text, size_t i, size_t done,
+                      candidate *ret)
+{
+    size_t form_count = 0;
+    const plim_form *forms = plim_forms(&form_count);
+    const plim_scan_hit *first = &finder->hits[i];
+    size_t begin = 0;
+    size_t end = 0;
+    size_t best = form_count;
+    if (!locate(finder, first, &begin, &end)) {
+        return false;
+    }
+    for (size_t j = i; j < finder->hit_count && j - i < AHEAD_MAX; j++) {
+        const plim_scan_hit *hit = &finder->hits[j];
+        const size_t distance = hit->offset - first->offset;
+        if (distance > REACH_BYTES) {
+            break;
+        }
+        const plim_phrase *phrase = &finder->phrases.items[hit->phrase];
+        for (size_t f = 0; f < phrase->form_count && phrase->forms[f] < best; f++) {
+            const plim_form *form = &forms[phrase->forms[f]];
+            if (distance <= form->before && begins_word(finder, text, hit) &&
+                belong_together(finder, text, i, j) &&
+                try_form(finder, form, hit, done, begin, ret)) {
+                best = phrase->forms[f];
+            }
+        }
+    }
+    return best < form_count;
+}
+
+/* --- a message --- */
+
+/* The line around an offset, at most SAME_LINE_MAX to each side. */
+static size_t line_begin(const char *text, size_t offset)
+{
+    size_t i = offset;
+    while (i > 0 && offset - i < SAME_LINE_MAX && text[i - 1] != '\n' && text[i - 1] != '\r') {
+        i--;
+    }
+    return i;
+}
+
+static size_t line_end(const char *text, size_t bytes, size_t offset)
+{
+    size_t i = offset;
+    while (i < bytes && i - offset < SAME_LINE_MAX && text[i] != '\n' && text[i] != '\r') {
+        i++;
+    }
+    return i;
+}
+
+/* The message's own words, as a person would quote them: blanks as one, no colours. */
+static void write_excerpt(const plim_finder *finder, size_t begin, size_t end, plim_found *found)
+{
+    const plim_flat *flat = &finder->flat;
+    size_t length = 0;
+    for (size_t i = 0; i < flat->count && length + 2 < PLIM_EXCERPT_BYTES_MAX; i++) {
+        const size_t at = finder->flat_begin + flat->at[i];
+        if (at < begin || at >= end) {
+            continue;
+        }
+        if (length > 0 && (flat->gap[i] & (PLIM_GAP_BLANK | PLIM_GAP_LINE)) != 0) {
+            found->excerpt[length++] = ' ';
+        }
+        found->excerpt[length++] = flat->text[flat->at[i]];
+    }
+    found->excerpt[length] = '\0';
+}
+
+static void fill_found(const plim_finder *finder, const char *text, size_t bytes, size_t i,
+                       const candidate *best, plim_found *found)
+{
+    const plim_flat *flat = &finder->flat;
+    size_t end = best->hit->end;
+    if (best->said.end > 0) {
+        const size_t read = finder->flat_begin + flat->at[best->said.end - 1] + 1;
+        end = read > end ? read : end;
+    }
+    *found = (plim_found){
+        .form = best->form,
+        .begin = finder->hits[i].offset,
+        .end = end,
+        .said = best->said,
+    };
+    for (size_t f = 0; f < PLIM_FIGURE_COUNT; f++) {
+        found->said.figures[f].offset += finder->flat_begin;
+    }
+    const size_t quoted_from = line_begin(text, found->begin);
+    const size_t quoted_to = line_end(text, bytes, end);
+    write_excerpt(finder, quoted_from + 200 < found->begin ? found->begin : quoted_from, quoted_to,
+                  found);
+}
+
+/* Whether hit k only repeats in other words what the message said already. */
+static bool is_absorbed(const plim_finder *finder, const char *text, size_t bytes, size_t k,
+                        const candidate *best, size_t end)
+{
+    const plim_scan_hit *hit = &finder->hits[k];
+    const plim_phrase *phrase = &finder->phrases.items[hit->phrase];
+    if (hit->offset < end) {
+        return true;
+    }
+    size_t form_count = 0;
+    const size_t mine = (size_t)(best->form - plim_forms(&form_count));
+    const bool on_line = hit->offset < line_end(text, bytes, end);
+    bool is_mine = false;
+    bool is_lesser = phrase->form_count > 0;
+    for (size_t f = 0; f < phrase->form_count; f++) {
+        is_mine |= phrase->forms[f] == mine;
+        is_lesser &= phrase->forms[f] > mine;
+    }
+    size_t begin = 0;
+    size_t word_end = 0;
+    const bool in_reach = locate(finder, hit, &begin, &word_end) && begin < best->said.stop;
+    const bool is_plain = (best->form->flags & PLIM_FORM_PLAIN) != 0;
+    return (on_line && (is_lesser || (is_mine && is_plain))) ||
+           (is_mine && in_reach && !is_plain && (on_line || best->form->sets != 0));
+}
+
+/* Marks of what is in force are noted; false for hits that may begin a message. */
+static bool note_in_force(plim_finder *finder, const char *text, size_t bytes,
+                          const plim_scan_hit *hit)
+{
+    const plim_phrase *phrase = &finder->phrases.items[hit->phrase];
+    if (phrase->mark != NULL &&
+        plim_in_force_holds(phrase->mark, text, bytes, hit->offset, hit->end)) {
+        finder->in_force |= PLIM_IN_FORCE_BIT(phrase->mark->what);
+    }
+    return phrase->form_count == 0;
+}
+
+/* Look at the collected hits that begin before `limit`. Returns where to go on. */
+static plim_status take_hits(plim_finder *finder, const char *text, size_t bytes, size_t limit,
+                             size_t *done, bool (*take)(void *ctx, const plim_found *found),
+                             void *ctx, plim_error *err)
+{
+    for (size_t i = 0; i < finder->hit_count && finder->hits[i].offset < limit;) {
+        const plim_scan_hit *hit = &finder->hits[i];
+        candidate best = { 0 };
+        if (hit->offset < *done || note_in_force(finder, text, bytes, hit)) {
+            i++;
+            continue;
+        }
+        flatten_around(finder, text, bytes, hit->offset);
+        if (!best_form(finder, text, i, *done, &best)) {
+            i++;
+            continue;
+        }
+        plim_found found;
+        fill_found(finder, text, bytes, i, &best, &found);
+        if (!take(ctx, &found)) {
+            return plim_fail_memory(err, "keeping messages");
+        }
+        size_t end = found.end;
+        for (i++; i < finder->hit_count && is_absorbed(finder, text, bytes, i, &best, end); i++) {
+            end = finder->hits[i].end > end ? finder->hits[i].end : end;
+        }
+        *done = end;
+    }
+    return PLIM_OK;
+}
+
+plim_status plim_finder_search(plim_finder *finder, const char *text, size_t bytes, size_t from,
+                               bool is_last, bool (*take)(void *ctx, const plim_found *found),
+                               void *ctx, size_t *ret_done, plim_error *err)
+{
+    /* What begins this late may go on in the next piece. */
+    const size_t limit = is_last                        ? bytes
+                         : bytes > PLIM_FIND_AFTER_BYTES ? bytes - PLIM_FIND_AFTER_BYTES
+                                                         : 0;
+    size_t done = from;
+    size_t begin = from;
+    bool more = true;
+    while (more && begin < limit) {
+        plim_scan_begin(finder->scan, text + begin, bytes - begin);
+        finder->hit_count = 0;
+        finder->flat_end = 0;
+        while (finder->hit_count < HITS_MAX &&
+               plim_scan_next(finder->scan, &finder->hits[finder->hit_count])) {
+            finder->hits[finder->hit_count].offset += begin;
+            finder->hits[finder->hit_count++].end += begin;
+        }
+        more = finder->hit_count == HITS_MAX;
+        /* With a full list, the last hits do not see those behind them. */
+        const size_t seen = more ? finder->hits[HITS_MAX - AHEAD_MAX].offset : limit;
+        const size_t now = min_size(limit, seen > begin ? seen : begin + 1);
+        const plim_status status =
+            take_hits(finder, text, bytes, now, &done, take, ctx, err);
+        if (status != PLIM_OK) {
+            return status;
+        }
+        begin = done > now ? done : now;
+    }
+    *ret_done = done > limit ? done : limit;
+    return PLIM_OK;
+}

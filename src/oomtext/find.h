@@ -1,0 +1,54 @@
+/*
+ * find.h - from a piece of text to the messages in it.
+ *
+ * The scanner gives places where a phrase of some form stands (hits). For each, the forms that
+ * have the phrase, or one a little later, are tried on the flattened text around it; the most
+ * telling one that fits reads its figures, and what it covers is not looked at again.
+ */
+#ifndef PLIMSOLL_OOMTEXT_FIND_H
+#define PLIMSOLL_OOMTEXT_FIND_H
+
+#include "oomtext/form.h"
+
+#include "plimsoll/status.h"
+
+/* How far a message may reach: before its first phrase, and behind it. */
+#define PLIM_FIND_BEFORE_BYTES ((size_t)1024)
+#define PLIM_FIND_AFTER_BYTES  ((size_t)3072)
+#define PLIM_EXCERPT_BYTES_MAX 240u
+
+/* A message, in the piece. */
+typedef struct plim_found {
+    const plim_form *form;
+    size_t begin; /* of its first phrase */
+    size_t end;   /* behind the last thing that was read */
+    plim_said said; /* offsets count from the piece */
+    bool is_alone;  /* nothing but it stands on its line */
+    char excerpt[PLIM_EXCERPT_BYTES_MAX + 1]; /* from its line, blanks as one */
+} plim_found;
+
+typedef struct plim_finder plim_finder;
+
+PLIM_MUST_USE plim_status plim_finder_create(const plim_mem *mem, plim_finder **ret,
+                                             plim_error *err);
+void plim_finder_destroy(plim_finder *finder); /* NULL is allowed */
+
+/**
+ * Search a piece.
+ *
+ * from       messages that begin before it are told already
+ * is_last    no text follows the piece
+ * take       is called for each message in order; false ends the search with
+ *            PLIM_OUT_OF_HOST_MEMORY
+ * ret_done   messages that begin before it are told now; the next piece has to begin at least
+ *            PLIM_FIND_BEFORE_BYTES before it, if there is as much
+ */
+PLIM_MUST_USE plim_status plim_finder_search(plim_finder *finder, const char *text, size_t bytes,
+                                             size_t from, bool is_last,
+                                             bool (*take)(void *ctx, const plim_found *found),
+                                             void *ctx, size_t *ret_done, plim_error *err);
+
+/** Bits of what was seen in force so far. */
+uint32_t plim_finder_in_force(const plim_finder *finder);
+
+#endif

@@ -1,0 +1,316 @@
+/*
+ * flat.c - leaving out what logs put between the characters of a message.
+ */
+#include "oomtext/flat.h"
+
+#include "base/assert.h"
+
+#include <string.h>
+
+#define PREFIX_BYTES_MAX 160u /* of what stands before each line of a log */
+
+bool plim_flat_init(plim_flat *flat, const plim_mem *mem)
+{
+    const size_t n = PLIM_FLAT_BYTES_MAX;
+    *flat = (plim_flat){
+        .full = plim_mem_alloc(mem, n, sizeof *flat->full),
+        .gap = plim_mem_alloc(mem, n, sizeof *flat->gap),
+        .line = plim_mem_alloc(mem, n, sizeof *flat->line),
+        .at = plim_mem_alloc(mem, n, sizeof *flat->at),
+        .words = plim_mem_alloc(mem, n, sizeof *flat->words),
+        .word_at = plim_mem_alloc(mem, n, sizeof *flat->word_at),
+    };
+    if (flat->full != NULL && flat->gap != NULL && flat->line != NULL && flat->at != NULL &&
+        flat->words != NULL && flat->word_at != NULL) {
+        return true;
+    }
+    plim_flat_deinit(flat, mem);
+    return false;
+}
+
+void plim_flat_deinit(plim_flat *flat, const plim_mem *mem)
+{
+    const size_t n = PLIM_FLAT_BYTES_MAX;
+    plim_mem_free(mem, flat->full, n, sizeof *flat->full);
+    plim_mem_free(mem, flat->gap, n, sizeof *flat->gap);
+    plim_mem_free(mem, flat->line, n, sizeof *flat->line);
+    plim_mem_free(mem, flat->at, n, sizeof *flat->at);
+    plim_mem_free(mem, flat->words, n, sizeof *flat->words);
+    plim_mem_free(mem, flat->word_at, n, sizeof *flat->word_at);
+    *flat = (plim_flat){ 0 };
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* How far two texts agree, taking any run of digits for any other. */
+static size_t alike_bytes(const char *a, size_t a_bytes, const char *b, size_t b_bytes)
+{
+    size_t i = 0;
+    size_t j = 0;
+    while (i < a_bytes && j < b_bytes) {
+        if (is_digit(a[i]) && is_digit(b[j])) {
+            while (i < a_bytes && is_digit(a[i])) {
+                i++;
+            }
+            while (j < b_bytes && is_digit(b[j])) {
+                j++;
+            }
+        } else if (a[i] == b[j]) {
+            i++;
+            j++;
+        } else {
+            break;
+        }
+    }
+    return j;
+}
+
+/* What ends a prefix: "[rank0]: ", "service-1  | ", "> ". */
+static bool ends_prefix(const char *line, size_t bytes)
+{
+    size_t i = bytes;
+    while (i > 0 && (line[i - 1] == ' ' || line[i - 1] == '\t')) {
+        i--;
+    }
+    return i > 0 && i < bytes && strchr(":])|>#", line[i - 1]) != NULL;
+}
+
+/*
+ * The part of `line` that repeats the beginning of the line before: a rank, a time, a service.
+ * It has a digit or a bracket in it, as prefixes do and sentences do not.
+ */
+static size_t prefix_bytes(const char *last, size_t last_bytes, const char *line, size_t bytes)
+{
+    const size_t a = last_bytes < PREFIX_BYTES_MAX ? last_bytes : PREFIX_BYTES_MAX;
+    const size_t b = bytes < PREFIX_BYTES_MAX ? bytes : PREFIX_BYTES_MAX;
+    size_t alike = alike_bytes(last, a, line, b);
+    while (alike > 0 && !ends_prefix(line, alike)) {
+        alike--;
+    }
+    for (size_t i = 0; i < alike; i++) {
+        if (is_digit(line[i]) || strchr("[](){}|#>", line[i]) != NULL) {
+            return alike;
+        }
+    }
+    return 0;
+}
+
+/* Escape sequences of terminals: "\x1b[31m" and its like. Returns their length, 0 if none. */
+static size_t escape_bytes(const char *text, size_t bytes)
+{
+    size_t i = 1;
+    if (bytes < 2) {
+        return 1;
+    }
+    if (text[i] == '[') { /* CSI: parameters, then a letter */
+        for (i = 2; i < bytes && i < 32; i++) {
+            if ((unsigned char)text[i] >= 0x40 && (unsigned char)text[i] <= 0x7e) {
+                return i + 1;
+            }
+        }
+        return 2;
+    }
+    if (text[i] == ']') { /* OSC: up to BEL or ESC \ */
+        for (i = 2; i < bytes && i < 512 && text[i] != '\n'; i++) {
+            if (text[i] == '\a') {
+                return i + 1;
+            }
+            if (text[i] == '\x1b') {
+                return i + 1 < bytes ? i + 2 : i + 1;
+            }
+        }
+        return 2;
+    }
+    return 2;
+}
+
+/* What a program that printed a string with escapes wrote for ESC. 0 if it is none. */
+static size_t written_escape_bytes(const char *text, size_t bytes)
+{
+    static const char *const spellings[] = { "u001b[", "x1b[", "033[", "e[" };
+    for (size_t i = 0; i < sizeof spellings / sizeof spellings[0]; i++) {
+        const size_t length = strlen(spellings[i]);
+        if (bytes > length && memcmp(text, spellings[i], length) == 0) {
+            size_t end = length;
+            while (end < bytes && (is_digit(text[end]) || text[end] == ';')) {
+                end++;
+            }
+            return end < bytes && is_letter(text[end]) ? end + 1 : 0;
+        }
+    }
+    return 0;
+}
+
+/* A backslash and what follows: "\n", "\\n", "\"", "\u001b[0m"; sets the gap it stands for. */
+static size_t backslash_bytes(const char *text, size_t bytes, uint8_t *gap)
+{
+    size_t i = 0;
+    while (i < bytes && text[i] == '\\') {
+        i++;
+    }
+    *gap |= PLIM_GAP_OTHER;
+    if (i < bytes && (text[i] == 'n' || text[i] == 'r')) {
+        *gap |= PLIM_GAP_LINE;
+        return i + 1;
+    }
+    if (i < bytes && text[i] == 't') {
+        *gap |= PLIM_GAP_BLANK;
+        return i + 1;
+    }
+    return i + written_escape_bytes(text + i, bytes - i);
+}
+
+/* Blanks beyond ASCII: no-break space, ideographic space, zero width space and its kin. */
+static size_t wide_blank_bytes(const unsigned char *text, size_t bytes)
+{
+    if (bytes >= 2 && text[0] == 0xc2 && text[1] == 0xa0) {
+        return 2;
+    }
+    if (bytes >= 3 && text[0] == 0xe2 && text[1] == 0x80 && text[2] >= 0x80 && text[2] <= 0x8f) {
+        return 3;
+    }
+    if (bytes >= 3 && text[0] == 0xe3 && text[1] == 0x80 && text[2] == 0x80) {
+        return 3;
+    }
+    return 0;
+}
+
+/* What is left out at this place: how many bytes, and the gap they leave. 0: a character. */
+static size_t skipped_bytes(const char *text, size_t bytes, uint8_t *gap)
+{
+    const unsigned char c = (unsigned char)text[0];
+    if (c == ' ' || c == '\t') {
+        *gap |= PLIM_GAP_BLANK;
+        return 1;
+    }
+    if (c == '\n' || c == '\r') {
+        *gap |= PLIM_GAP_LINE;
+        return 1;
+    }
+    if (c == 0x1b) {
+        *gap |= PLIM_GAP_OTHER;
+        return escape_bytes(text, bytes);
+    }
+    if (c == '\\') {
+        return backslash_bytes(text, bytes, gap);
+    }
+    if (c == '"' || c == '\'' || c == '`' || c < 0x20 || c == 0x7f) {
+        *gap |= PLIM_GAP_OTHER;
+        return 1;
+    }
+    const size_t wide = wide_blank_bytes((const unsigned char *)text, bytes);
+    if (wide > 0) {
+        *gap |= PLIM_GAP_BLANK;
+    }
+    return wide;
+}
+
+static bool is_quote_mark(char c)
+{
+    return c == '#' || c == '>' || c == '|' || c == '*' || c == '-';
+}
+
+static void put(plim_flat *flat, char c, uint8_t gap, uint16_t line, uint32_t at)
+{
+    const char lower = c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+    const size_t i = flat->count++;
+    flat->full[i] = lower;
+    flat->gap[i] = gap;
+    flat->line[i] = line;
+    flat->at[i] = at;
+    if (is_letter(lower) || is_digit(lower) || (unsigned char)lower >= 0x80) {
+        flat->words[flat->word_count] = lower;
+        flat->word_at[flat->word_count++] = (uint32_t)i;
+    }
+}
+
+/* How far a line may lose its head: up to its end, or to a phrase that must stay. */
+static size_t head_limit(const plim_flat *flat, size_t line, const size_t *keep, size_t keep_count)
+{
+    size_t limit = flat->text_bytes;
+    const char *end = memchr(flat->text + line, '\n', flat->text_bytes - line);
+    if (end != NULL) {
+        limit = (size_t)(end - flat->text);
+    }
+    for (size_t low = 0, high = keep_count; low < high;) { /* the first one on this line */
+        const size_t middle = low + (high - low) / 2;
+        if (keep[middle] < line) {
+            low = middle + 1;
+        } else {
+            high = middle;
+            limit = keep[middle] < limit ? keep[middle] : limit;
+        }
+    }
+    return limit;
+}
+
+/* At the beginning of a line: behind the prefix it shares with the last, and marks of quotation. */
+static size_t skip_line_head(const plim_flat *flat, size_t line, size_t last, size_t limit)
+{
+    const char *text = flat->text;
+    size_t i = line;
+    if (line > last) {
+        i += prefix_bytes(text + last, line - last, text + line, limit - line);
+    }
+    while (i < limit && (is_quote_mark(text[i]) || text[i] == ' ' || text[i] == '\t')) {
+        i++;
+    }
+    return i;
+}
+
+void plim_flat_set(plim_flat *flat, const char *text, size_t bytes, const size_t *keep,
+                   size_t keep_count)
+{
+    PLIM_ASSERT(bytes <= PLIM_FLAT_BYTES_MAX);
+    flat->text = text;
+    flat->text_bytes = bytes;
+    flat->count = 0;
+    flat->word_count = 0;
+    uint16_t line = 0;
+    uint8_t gap = PLIM_GAP_LINE;
+    size_t last_begin = 0; /* of the line before this one */
+    size_t line_begin = 0;
+    size_t i = skip_line_head(flat, 0, 0, head_limit(flat, 0, keep, keep_count));
+    while (i < bytes) {
+        uint8_t left_out = 0;
+        const size_t skipped = skipped_bytes(text + i, bytes - i, &left_out);
+        gap |= left_out;
+        if (skipped == 0) {
+            put(flat, text[i], gap, line, (uint32_t)i);
+            gap = 0;
+            i++;
+            continue;
+        }
+        const bool ends_line = text[i] == '\n' || text[i] == '\r';
+        i += skipped;
+        if (ends_line) {
+            line = (uint16_t)(line + (text[i - 1] == '\n'));
+            last_begin = line_begin;
+            line_begin = i;
+            i = skip_line_head(flat, i, last_begin, head_limit(flat, i, keep, keep_count));
+        }
+    }
+}
+
+size_t plim_flat_word_from(const plim_flat *flat, size_t offset)
+{
+    size_t low = 0;
+    size_t high = flat->word_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (flat->at[flat->word_at[middle]] < offset) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}

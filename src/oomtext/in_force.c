@@ -1,0 +1,100 @@
+/*
+ * in_force.c - the table of marks: how arguments, configurations and programs name what they use.
+ */
+#include "oomtext/in_force.h"
+
+#include <string.h>
+
+#define HINT_BYTES 64u /* before a mark, where a hint would say "try setting" */
+
+static const plim_in_force_mark marks[] = {
+    { "expandablesegmentstrue", PLIM_IN_FORCE_EXPANDABLE_SEGMENTS, NULL },
+    { "maxsplitsizemb", PLIM_IN_FORCE_MAX_SPLIT_SIZE, ":" },
+    { "garbagecollectionthreshold", PLIM_IN_FORCE_GC_THRESHOLD, ":" },
+    { "backendcudamallocasync", PLIM_IN_FORCE_CUDA_MALLOC_ASYNC, NULL },
+    { "tfgpuallocatorcudamallocasync", PLIM_IN_FORCE_CUDA_MALLOC_ASYNC, NULL },
+    { "gradientcheckpointingtrue", PLIM_IN_FORCE_CHECKPOINTING, NULL },
+    { "activationcheckpointingtrue", PLIM_IN_FORCE_CHECKPOINTING, NULL },
+    { "gradientcheckpointingenable", PLIM_IN_FORCE_CHECKPOINTING, NULL },
+    { "recomputeactivationstrue", PLIM_IN_FORCE_CHECKPOINTING, NULL },
+    { "bf16true", PLIM_IN_FORCE_MIXED_PRECISION, NULL },
+    { "fp16true", PLIM_IN_FORCE_MIXED_PRECISION, NULL },
+    { "mixedprecisionbf16", PLIM_IN_FORCE_MIXED_PRECISION, NULL },
+    { "mixedprecisionfp16", PLIM_IN_FORCE_MIXED_PRECISION, NULL },
+    { "precisionbf16", PLIM_IN_FORCE_MIXED_PRECISION, NULL },
+    { "precision16mixed", PLIM_IN_FORCE_MIXED_PRECISION, NULL },
+    { "usingbfloat16automaticmixedprecision", PLIM_IN_FORCE_MIXED_PRECISION, NULL },
+    { "using16bitautomaticmixedprecision", PLIM_IN_FORCE_MIXED_PRECISION, NULL },
+    { "dtypetorchbfloat16", PLIM_IN_FORCE_MIXED_PRECISION, NULL },
+    { "dtypetorchfloat16", PLIM_IN_FORCE_MIXED_PRECISION, NULL },
+    { "batchsize1", PLIM_IN_FORCE_BATCH_OF_ONE, "" },
+    { "loadin4bittrue", PLIM_IN_FORCE_QUANTIZED, NULL },
+    { "loadin8bittrue", PLIM_IN_FORCE_QUANTIZED, NULL },
+    { "adamw8bit", PLIM_IN_FORCE_8BIT_OPTIMIZER, NULL },
+    { "adam8bit", PLIM_IN_FORCE_8BIT_OPTIMIZER, NULL },
+    { "pagedadamw", PLIM_IN_FORCE_8BIT_OPTIMIZER, NULL },
+    { "loraconfig", PLIM_IN_FORCE_LORA, NULL },
+    { "usepefttrue", PLIM_IN_FORCE_LORA, NULL },
+    { "offloadoptimizer", PLIM_IN_FORCE_OFFLOAD, NULL },
+    { "cpuoffloadtrue", PLIM_IN_FORCE_OFFLOAD, NULL },
+    { "fullyshardeddataparallel", PLIM_IN_FORCE_SHARDED, NULL },
+    { "zerostage3", PLIM_IN_FORCE_SHARDED, NULL },
+    { "zerooptimizationstage3", PLIM_IN_FORCE_SHARDED, NULL },
+    { "xlapythonclientpreallocatefalse", PLIM_IN_FORCE_NO_PREALLOCATION, NULL },
+    { "tfforcegpuallowgrowthtrue", PLIM_IN_FORCE_NO_PREALLOCATION, NULL },
+    { "setmemorygrowth", PLIM_IN_FORCE_NO_PREALLOCATION, NULL },
+    { "xlapythonclientallocatorplatform", PLIM_IN_FORCE_PLATFORM_ALLOCATOR, NULL },
+    { "recordmemoryhistory", PLIM_IN_FORCE_SNAPSHOT, NULL },
+    { "dumpsnapshot", PLIM_IN_FORCE_SNAPSHOT, NULL },
+    { "flashattention2", PLIM_IN_FORCE_FLASH_ATTENTION, NULL },
+    { "enforceeagertrue", PLIM_IN_FORCE_ENFORCE_EAGER, NULL },
+};
+
+const plim_in_force_mark *plim_in_force_marks(size_t *ret_count)
+{
+    *ret_count = sizeof marks / sizeof marks[0];
+    return marks;
+}
+
+/* Whether the text before a mark gives advice: "try setting …", "consider …". */
+static bool is_hint(const char *text, size_t begin)
+{
+    static const char *const hints[] = { "trysetting", "consider", "tryusing", "bysetting",
+                                         "pleaseset",  "youcan",   "insteadof" };
+    char letters[HINT_BYTES];
+    size_t count = 0;
+    for (size_t i = begin > HINT_BYTES ? begin - HINT_BYTES : 0; i < begin; i++) {
+        const char c = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] + ('a' - 'A')) : text[i];
+        if (c >= 'a' && c <= 'z') {
+            letters[count++] = c;
+        } else if (c == '\n') {
+            count = 0;
+        }
+    }
+    for (size_t h = 0; h < sizeof hints / sizeof hints[0]; h++) {
+        const size_t length = strlen(hints[h]);
+        for (size_t i = 0; i + length <= count; i++) {
+            if (memcmp(letters + i, hints[h], length) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool plim_in_force_holds(const plim_in_force_mark *mark, const char *text, size_t bytes,
+                         size_t begin, size_t end)
+{
+    if (is_hint(text, begin)) {
+        return false;
+    }
+    const char next = end < bytes ? text[end] : '\n';
+    if (mark->follows == NULL) {
+        return true;
+    }
+    if (mark->follows[0] == '\0') { /* a number that ends here: "batch_size=1", not "16" */
+        return !(next >= '0' && next <= '9') && next != '.';
+    }
+    const char digit = end + 1 < bytes ? text[end + 1] : '\n';
+    return strchr(mark->follows, next) != NULL && digit >= '0' && digit <= '9';
+}

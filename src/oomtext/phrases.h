@@ -1,0 +1,33 @@
+/*
+ * phrases.h - everything the scanner looks for, folded, and whose it is.
+ */
+#ifndef PLIMSOLL_OOMTEXT_PHRASES_H
+#define PLIMSOLL_OOMTEXT_PHRASES_H
+
+#include "base/arena.h"
+#include "oomtext/form.h"
+#include "oomtext/in_force.h"
+
+/* One phrase. Forms are listed by their place in the table, rising. */
+typedef struct plim_phrase {
+    const char *folded;
+    const uint16_t *forms;
+    uint16_t form_count;
+    bool is_plain; /* a form that yields to others has it */
+    bool is_head;  /* it heads messages and is none alone */
+    const plim_in_force_mark *mark; /* or NULL */
+} plim_phrase;
+
+typedef struct plim_phrases {
+    plim_phrase *items;
+    const char **folded; /* the same, as the scanner takes them */
+    size_t count;
+} plim_phrases;
+
+/** Collect them from the tables; false when there is no memory. All of it lives in the arena. */
+bool plim_phrases_collect(plim_arena *arena, plim_phrases *ret);
+
+/** The next phrase of a list "a|b|c", copied with its blanks; false at the end. */
+bool plim_phrase_next(const char **list, char *ret, size_t ret_bytes);
+
+#endif

@@ -1,0 +1,227 @@
+/*
+ * prose.c - telling errors from sentences about them, by the words on both sides.
+ */
+#include "oomtext/prose.h"
+
+#include <string.h>
+
+#define WORDS_BEFORE 9u  /* of a sentence that may turn it into a supposition */
+#define LINE_CHARS   400u /* to both sides, where an error leaves other traces */
+
+/* A word of the text, read from full. */
+typedef struct word {
+    size_t begin, end; /* index in full */
+} word;
+
+static bool is_word_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (unsigned char)c >= 0x80;
+}
+
+static bool spells(const plim_flat *flat, word w, const char *text)
+{
+    const size_t length = strlen(text);
+    return w.end - w.begin == length && memcmp(flat->full + w.begin, text, length) == 0;
+}
+
+static bool is_one_of(const plim_flat *flat, word w, const char *const *list)
+{
+    for (; *list != NULL; list++) {
+        if (spells(flat, w, *list)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The word that begins at full[i]. */
+static word word_from(const plim_flat *flat, size_t i)
+{
+    word w = { i, i };
+    while (w.end < flat->count && is_word_char(flat->full[w.end]) &&
+           (w.end == i || flat->gap[w.end] == 0)) {
+        w.end++;
+    }
+    return w;
+}
+
+/* The word that ends before full[end]; empty at a sentence's begin: a line, a point, a colon. */
+static word word_before(const plim_flat *flat, size_t end)
+{
+    size_t i = end;
+    while (i > 0 && !is_word_char(flat->full[i - 1])) {
+        const char c = flat->full[i - 1];
+        const bool is_blank_behind = i < flat->count && flat->gap[i] != 0;
+        if ((flat->gap[i - 1] & PLIM_GAP_LINE) != 0 || c == ';' || c == '!' || c == '?' ||
+            ((c == ':' || c == '.') && is_blank_behind)) {
+            return (word){ i, i };
+        }
+        i--;
+    }
+    word w = { i, i };
+    if (i > 0 && i < end && (flat->gap[i] & PLIM_GAP_LINE) != 0) {
+        return w;
+    }
+    while (w.begin > 0 && is_word_char(flat->full[w.begin - 1]) &&
+           (w.begin == i || flat->gap[w.begin] == 0)) {
+        w.begin--;
+    }
+    return w;
+}
+
+/* Words that make what follows a supposition, a warning, a piece of a program. */
+static const char *const supposing[] = {
+    "if",       "may",      "might",     "could",    "can",     "cannot",    "would",
+    "avoid",    "avoids",   "avoiding",  "prevent",  "prevents", "preventing", "without",
+    "risk",     "risks",    "reduce",    "reduces",  "reducing", "case",     "when",
+    "whenever", "cause",    "causes",    "lead",     "leads",   "handle",    "handles",
+    "handling", "should",   "help",      "helps",    "mitigate", "against",  "except",
+    "catch",    "raise",    "import",    "isinstance", "class", "def",       "likely",
+    "unless",   "until",    "never",     "no",       "not",     "fix",
+    "fixes",    "fixed",    "solve",     "recover",  "simulate", "simulates", "instead",  "throw",     "assertraises", "raises", "potential", "potentially",
+    "possible", "possibly", "whether",  "suppress",
+    "expect",   "expected", "pytest",    "wont",     "dont",    "doesnt",    "didnt",
+    "eventually", "sometimes", "often",  "usually",  "common",  "ignore",
+    "prone",    "troubleshooting", "guard", "retry", "retries", NULL,
+};
+
+/* Words behind "out of memory" that a sentence about a failure goes on with. */
+static const char *const going_on[] = {
+    "error",     "exception", "while",  "when",    "trying",  "on",       "at",       "during",
+    "allocating", "to",       "occurred", "with",  "in",      "for",      "killed",   "detected",
+    "encountered", "after",   "failed", "caught",  "try",     "cuda",     "gpu",      "tried",
+    "need",      "requested", "but",    "and",     "abort",   "aborting", "exiting",  "file",
+    "as",        "please",    "skipping", "condition", "using", "cudamalloc", "code",  "by",
+    NULL,
+};
+
+static bool supposes(const plim_flat *flat, size_t begin)
+{
+    size_t i = flat->word_at[begin];
+    for (size_t n = 0; n < WORDS_BEFORE; n++) {
+        const word w = word_before(flat, i);
+        if (w.begin == w.end) {
+            return false;
+        }
+        if (is_one_of(flat, w, supposing)) {
+            return true;
+        }
+        i = w.begin;
+    }
+    return false;
+}
+
+bool plim_prose_is_class_name(const plim_flat *flat, size_t end)
+{
+    const size_t i = flat->word_at[end - 1] + 1u;
+    const word w = word_from(flat, i);
+    return i < flat->count && flat->gap[i] == 0 &&
+           (spells(flat, w, "error") || spells(flat, w, "exception"));
+}
+
+/* What follows fits a failure: an end, punctuation, or words that go on from one. */
+static bool goes_on(const plim_flat *flat, size_t end)
+{
+    size_t i = flat->word_at[end - 1] + 1u;
+    if (plim_prose_is_class_name(flat, end)) {
+        i = word_from(flat, i).end;
+    }
+    if (i >= flat->count || (flat->gap[i] & PLIM_GAP_LINE) != 0) {
+        return true;
+    }
+    if (!is_word_char(flat->full[i])) {
+        return flat->full[i] != '_' && flat->full[i] != '=' && flat->full[i] != '/';
+    }
+    if (flat->gap[i] == 0) {
+        return false; /* glued: a longer name */
+    }
+    const word w = word_from(flat, i);
+    return is_one_of(flat, w, going_on) || (flat->full[i] >= '0' && flat->full[i] <= '9');
+}
+
+/* Whether the line has other traces of a failure. */
+static bool has_traces(const plim_flat *flat, size_t begin, size_t end)
+{
+    static const char *const traces[] = {
+        "error",  "exception", "fail",     "fatal",   "abort", "terminat", "panic", "critical",
+        "cuda",   "gpu",       "hip",      "device",  "alloc", "vram",     "oom",   "warning",
+        "torch",  "exhausted", "memoryer", "kernel",  "server", "nvrtc",   "metal", "opencl",
+        "vulkan", "driver",    "cannot",   "bytes",   "died",  "crash",    "traceback",
+    };
+    size_t from = flat->word_at[begin];
+    size_t to = flat->word_at[end - 1] + 1u;
+    while (from > 0 && (flat->gap[from] & PLIM_GAP_LINE) == 0 &&
+           flat->word_at[begin] - from < LINE_CHARS) {
+        from--;
+    }
+    while (to < flat->count && (flat->gap[to] & PLIM_GAP_LINE) == 0 &&
+           to - flat->word_at[end - 1] < LINE_CHARS) {
+        to++;
+    }
+    for (size_t i = from; i < to; i++) {
+        for (size_t t = 0; t < sizeof traces / sizeof traces[0]; t++) {
+            const size_t length = strlen(traces[t]);
+            if (flat->full[i] == traces[t][0] && i + length <= to &&
+                memcmp(flat->full + i, traces[t], length) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool plim_prose_states_error(const plim_flat *flat, size_t begin, size_t end)
+{
+    if (supposes(flat, begin) || !goes_on(flat, end)) {
+        return false;
+    }
+    const word before = word_before(flat, flat->word_at[begin]);
+    return before.begin == before.end || has_traces(flat, begin, end);
+}
+
+bool plim_prose_begins_line(const plim_flat *flat, size_t begin)
+{
+    size_t i = flat->word_at[begin];
+    return (flat->gap[i] & PLIM_GAP_LINE) != 0 ||
+           (i > 0 && (flat->full[i - 1] == ':' || flat->full[i - 1] == ']' ||
+                      flat->full[i - 1] == '.'));
+}
+
+/* Nothing but a signal's number ends the line: "Killed", "Killed: 9", "Killed (core dumped)". */
+static bool ends_shell_line(const plim_flat *flat, size_t i)
+{
+    while (i < flat->count && (flat->gap[i] & PLIM_GAP_LINE) == 0 &&
+           (flat->full[i] == ':' || flat->full[i] == '.' || flat->full[i] == '9')) {
+        i++;
+    }
+    return i >= flat->count || (flat->gap[i] & PLIM_GAP_LINE) != 0;
+}
+
+bool plim_prose_is_shell_line(const plim_flat *flat, size_t begin, size_t end)
+{
+    size_t i = flat->word_at[begin];
+    const size_t after = flat->word_at[end - 1] + 1u;
+    if ((flat->gap[i] & PLIM_GAP_LINE) != 0) {
+        return ends_shell_line(flat, after);
+    }
+    /* "run.sh: line 3: 4711 Killed python train.py", "[1]+ 4711 killed python", "zsh: killed" */
+    size_t digits = 0;
+    while (i > 0 && flat->full[i - 1] >= '0' && flat->full[i - 1] <= '9' &&
+           (flat->gap[i] & PLIM_GAP_LINE) == 0) {
+        i--;
+        digits++;
+    }
+    if (digits > 0 && flat->gap[flat->word_at[begin]] == PLIM_GAP_BLANK && i > 0) {
+        return (flat->full[i - 1] == ':' || flat->full[i - 1] == '+' ||
+                flat->full[i - 1] == ']' || flat->full[i - 1] == '-') &&
+               flat->gap[i] != 0;
+    }
+    static const char *const shells[] = { "zsh:", "sh:", "bash:", "timeout:" };
+    for (size_t s = 0; digits == 0 && s < sizeof shells / sizeof shells[0]; s++) {
+        const size_t length = strlen(shells[s]);
+        if (i >= length && memcmp(flat->full + i - length, shells[s], length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}

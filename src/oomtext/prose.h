@@ -1,0 +1,24 @@
+/*
+ * prose.h - whether words that people use too read like an error where they stand.
+ */
+#ifndef PLIMSOLL_OOMTEXT_PROSE_H
+#define PLIMSOLL_OOMTEXT_PROSE_H
+
+#include "oomtext/flat.h"
+
+/**
+ * Whether words [begin, end) state that something failed: not "to avoid running out of memory",
+ * not `except OutOfMemoryError:`, not "she ran out of memory cards".
+ */
+bool plim_prose_states_error(const plim_flat *flat, size_t begin, size_t end);
+
+/** Whether a name of an exception goes on behind the words: "OutOfMemory" + "Error". */
+bool plim_prose_is_class_name(const plim_flat *flat, size_t end);
+
+/** Whether only prefixes of a log stand before words[begin] on its line. */
+bool plim_prose_begins_line(const plim_flat *flat, size_t begin);
+
+/** Whether words [begin, end) are what a shell says of a killed process, and all it says. */
+bool plim_prose_is_shell_line(const plim_flat *flat, size_t begin, size_t end);
+
+#endif
