@@ -10,8 +10,12 @@
 /* A text or a command is a sentence or two: far below this. */
 #define LENGTH_MAX ((size_t)2000)
 
-/* When memory had been growing before, so many fixes for a leak come first. */
+/* When memory had been growing before, so many fixes for a leak come first, */
 #define LEAK_FIX_MAX 2
+/* where growth can be the answer. */
+#define LEAK_VERDICTS                                                     \
+    (PLIM_VERDICTS_TOO_MUCH | PLIM_VERDICT_BIT(PLIM_VERDICT_FRAGMENTED) | \
+     PLIM_VERDICT_BIT(PLIM_VERDICT_UNKNOWN))
 
 typedef struct choice {
     const plim_oom_case *oom;
@@ -121,7 +125,7 @@ plim_status plim_advise(const plim_oom_case *oom, const plim_judgement *judgemen
                         plim_error *err)
 {
     choice chosen = { .oom = oom, .judgement = judgement };
-    if (oom->leaks) {
+    if (oom->leaks && (PLIM_VERDICT_BIT(judgement->verdict) & LEAK_VERDICTS) != 0) {
         take(&chosen, &plim_fixes_leak, PLIM_FIX_IN_ORDER, LEAK_FIX_MAX);
     }
     take_from_all(&chosen, PLIM_FIX_LEADING);

@@ -70,6 +70,7 @@ static void larger_device_text(plim_text *out, const plim_oom_case *oom,
 static const plim_fix fixes[] = {
     {
         .id = "check-overflow",
+        .place = PLIM_FIX_LEADING,
         .verdicts = OVERSIZED,
         .topics = TOPIC(OVERFLOW),
         .text = "The size overflowed, so it is no size at all: look for a negative length, an "
@@ -78,9 +79,10 @@ static const plim_fix fixes[] = {
     },
     {
         .id = "check-shape",
+        .place = PLIM_FIX_LEADING,
         .verdicts = OVERSIZED,
         .families = PYTHON,
-        .topics = ~TOPIC(PROGRAM),
+        .topics = ~(TOPIC(PROGRAM) | TOPIC(BUFFER_MAX) | TOPIC(OVERFLOW)),
         .text = "A request of that size is most often a wrong shape: a broadcast, a swapped axis, "
                 "a length in the wrong unit. Print shapes before the line that fails.",
         .write_text = check_shape_text,
@@ -90,12 +92,22 @@ static const plim_fix fixes[] = {
     {
         .id = "leave-room",
         .verdicts = UNKNOWN | EXHAUSTED,
-        .families = PLIM_FAMILIES_TORCH | BARE_CUDA,
+        .families = FAMILY(PYTORCH) | FAMILY(PYTORCH_ROCM) | FAMILY(PYTORCH_ASYNC),
         .topics = TOPIC(WORKSPACE),
         .text = "A library (cuBLAS, cuDNN, NCCL) found no room for its workspace because the "
                 "framework's pool had taken the device: leave some room, by a smaller batch or "
                 "share.",
         .command = "torch.cuda.set_per_process_memory_fraction(0.90)",
+        .source = "cuBLAS and cuDNN documentation, ALLOC_FAILED",
+    },
+    {
+        .id = "leave-room-for-library",
+        .verdicts = UNKNOWN | EXHAUSTED,
+        .families = BARE_CUDA | FAMILY(JAX),
+        .topics = TOPIC(WORKSPACE),
+        .text = "A library (cuBLAS, cuDNN, NCCL) found no room for its workspace because the "
+                "framework's pool had taken the device: leave some room, by a smaller batch or "
+                "by letting the pool grow instead of taking all.",
         .source = "cuBLAS and cuDNN documentation, ALLOC_FAILED",
     },
     {

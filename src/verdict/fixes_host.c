@@ -27,6 +27,15 @@ static void see_free_text(plim_text *out, const plim_oom_case *oom, const plim_j
     }
 }
 
+static void map_files(plim_text *out, const plim_oom_case *oom, const plim_judgement *judgement)
+{
+    (void)judgement;
+    if ((PLIM_FAMILY_BIT(oom->family) & PLIM_FAMILIES_TORCH) != 0) {
+        plim_text_append_string(
+            out, "state = torch.load(path, mmap=True, map_location=\"cpu\", weights_only=True)");
+    }
+}
+
 static const plim_fix fixes[] = {
     /* --- killed --- */
     {
@@ -76,8 +85,9 @@ static const plim_fix fixes[] = {
         .families = LOADS,
         .text = "Map large files instead of reading them: pages come when they are touched and "
                 "need no memory of their own.",
-        .command = "state = torch.load(path, mmap=True, map_location=\"cpu\", weights_only=True)",
-        .source = "PyTorch documentation, torch.load; numpy.load has mmap_mode=\"r\"",
+        .command = "x = numpy.load(path, mmap_mode=\"r\")",
+        .write_command = map_files,
+        .source = "documentation of torch.load and numpy.load",
     },
     {
         .id = "smaller-type",

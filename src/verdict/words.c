@@ -15,6 +15,9 @@
 
 #define GIB ((uint64_t)1 << 30)
 
+/* Behind the request; more would be a list, not a sentence. */
+#define CLAUSES_MAX 2
+
 typedef struct why {
     plim_text *out;
     const plim_oom_case *oom;
@@ -56,10 +59,10 @@ static void put_or(const why *say, uint64_t bytes, const char *otherwise)
 
 /* --- the first sentence --- */
 
-/* "… while a, b and c": at most three clauses come, so "and" stands before all but the first. */
+/* "… while a, and b": there is no third. */
 static void begin_clause(why *say)
 {
-    put(say, say->clause_count == 0 ? " while " : say->clause_count == 1 ? ", and " : ", ");
+    put(say, say->clause_count == 0 ? " while " : ", and ");
     say->clause_count++;
 }
 
@@ -122,7 +125,9 @@ static void put_facts(why *say)
 {
     put_request(say);
     put_held(say);
-    put_free(say);
+    if (say->clause_count < CLAUSES_MAX) {
+        put_free(say);
+    }
     put(say, ". ");
 }
 
@@ -147,8 +152,7 @@ static void put_addition(const why *say)
     } else if (known(pools) && known(requested(say)) && pools >= requested(say)) {
         put_bytes(say, "; ", pools, " lie in private pools, closed to ordinary requests");
     } else if (known(outside) && outside >= GIB) {
-        put_bytes(say, "; ", outside,
-                  " more of this process are beside the allocator (contexts, other libraries)");
+        put_bytes(say, "; ", outside, " more of this process are beside it (context, libraries)");
     }
 }
 
@@ -162,7 +166,7 @@ static void no_figures(const why *say)
 static void free_enough(const why *say)
 {
     put(say, "That contradicts the error: suspect a limit that is not printed, a virtual GPU, a "
-             "Windows driver, or free memory that was read after the fact");
+             "Windows driver, or a reading that came too late");
 }
 
 static void over_limit(const why *say)
@@ -204,7 +208,7 @@ static void over_any(const why *say)
 static void spilled(const why *say)
 {
     put(say, "More is allocated than the device has, as when a driver for Windows or WSL lets it "
-             "spill into host memory: the device is more than full");
+             "spill into the host's: the device is more than full");
 }
 
 static void gap(const why *say)
