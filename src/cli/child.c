@@ -180,7 +180,8 @@ static void resize(child_run *run)
 static void forward(child_run *run, const struct signalfd_siginfo *info)
 {
     if (run->has_exited) {
-        run->is_interrupted = true;
+        run->is_interrupted =
+            run->is_interrupted || (info->ssi_signo != SIGUSR1 && info->ssi_signo != SIGUSR2);
         return;
     }
     /* What the terminal sends goes to its whole foreground group; but that the line dropped is
