@@ -18,10 +18,15 @@
 /* Behind the request; more would be a list, not a sentence. */
 #define CLAUSES_MAX 2
 
+/* Two sentences that are longer than this are not read; an addition takes up to 75. */
+#define LENGTH_MAX   ((size_t)300)
+#define ADDITION_MAX ((size_t)75)
+
 typedef struct why {
     plim_text *out;
     const plim_oom_case *oom;
     const plim_judgement *judgement;
+    size_t start;        /* where in `out` the words begin */
     size_t clause_count; /* of the first sentence, behind its subject */
 } why;
 
@@ -109,7 +114,7 @@ static void put_request(const why *say)
 {
     const uint64_t bytes = requested(say);
     if (!known(bytes)) {
-        put(say, "A request of unknown size failed");
+        put(say, "A request failed");
     } else if (say->oom->topic == PLIM_TOPIC_STARTUP) {
         put_bytes(say, "At the start ", bytes, " were wanted");
     } else if (say->oom->topic == PLIM_TOPIC_PROGRAM) {
@@ -117,7 +122,7 @@ static void put_request(const why *say)
     } else if (known(figure(say, PLIM_FIGURE_REQUESTED))) {
         put_bytes(say, "", bytes, " were asked for");
     } else {
-        put_bytes(say, "A tensor of ", bytes, " by its shape was asked for");
+        put_bytes(say, "By the shape of a tensor, ", bytes, " were asked for");
     }
 }
 
@@ -146,6 +151,9 @@ static void put_addition(const why *say)
 {
     const uint64_t pools = figure(say, PLIM_FIGURE_PRIVATE_POOLS);
     const uint64_t outside = say->judgement->outside_bytes;
+    if (say->out->length - say->start > LENGTH_MAX - ADDITION_MAX) {
+        return;
+    }
     if (elsewhere_suffices(say)) {
         put_bytes(say, "; ", say->judgement->elsewhere_bytes,
                   " were held elsewhere, and freeing that would have been enough");
@@ -224,7 +232,7 @@ static void gap_and_free(const why *say)
 {
     const uint64_t together =
         plim_fix_sum(say->judgement->gap_bytes, figure(say, PLIM_FIGURE_FREE));
-    put(say, "Unused and free memory together");
+    put(say, "Unused and free together");
     if (known(together)) {
         put_bytes(say, ", ", together, ",");
     }
@@ -261,9 +269,9 @@ static void holds_little(const why *say)
 static void full(const why *say)
 {
     const uint64_t missing = say->judgement->short_bytes;
-    put(say, "What is live and the request do not fit together");
+    put(say, "Live data and the request do not fit together");
     if (known(missing) && missing > 0) {
-        put_bytes(say, ": ", missing, " were missing, with all that is free and unused counted in");
+        put_bytes(say, ": ", missing, " were missing, all free and unused space counted");
     }
     put_addition(say);
 }
@@ -347,7 +355,7 @@ static void put_topic_facts(const why *say)
 
 void plim_words_why(plim_text *out, const plim_oom_case *oom, const plim_judgement *judgement)
 {
-    why say = { .out = out, .oom = oom, .judgement = judgement };
+    why say = { .out = out, .oom = oom, .judgement = judgement, .start = out->length };
     if (judgement->reason == PLIM_REASON_TOPIC) {
         put_topic_facts(&say);
     } else {

@@ -97,8 +97,8 @@ static void without_figures_there_are_two_sentences_and_no_number(void)
 
 static uint64_t any_bytes(void)
 {
-    /* Up to what is printed with most letters, "1023 PiB". */
-    return t_random_between(0, 2) == 0 ? PLIM_BYTES_UNKNOWN : t_random_bytes(0, UINT64_C(15) << 60);
+    /* Two of them never add up to 16 EiB, which is what an unknown would print as. */
+    return t_random_between(0, 2) == 0 ? PLIM_BYTES_UNKNOWN : t_random_bytes(0, UINT64_C(7) << 60);
 }
 
 static void with_any_figures_there_are_two_sentences(void)
@@ -165,10 +165,10 @@ static void each_reason_is_told_with_its_figures(void)
     } cases[] = {
         { PLIM_REASON_GAP, USUAL "2.00 GiB reserved but unused would have covered the 20.0 MiB, "
                                  "but not in one piece." },
-        { PLIM_REASON_GAP_AND_FREE, USUAL "Unused and free memory together, 2.01 GiB, would have "
+        { PLIM_REASON_GAP_AND_FREE, USUAL "Unused and free together, 2.01 GiB, would have "
                                           "covered the 20.0 MiB, but not in one piece." },
-        { PLIM_REASON_FULL, USUAL "What is live and the request do not fit together: 8.00 MiB "
-                                  "were missing, with all that is free and unused counted in." },
+        { PLIM_REASON_FULL, USUAL "Live data and the request do not fit together: 8.00 MiB were "
+                                  "missing, all free and unused space counted." },
         { PLIM_REASON_FULL_NEARLY, USUAL "A piece of the 2.00 GiB that is unused would have done, "
                                          "but the device is as good as full." },
         { PLIM_REASON_ELSEWHERE, USUAL "Others hold 1.99 GiB, more than this program: room is to "
@@ -225,7 +225,7 @@ static void missing_figures_are_left_out(void)
     oom.figures[PLIM_FIGURE_REQUESTED_FROM_SHAPE].bytes = GIB;
     oom.topic = PLIM_TOPIC_POOL;
     T_EQ_STR(why(&oom, &judgement, buffer, sizeof buffer),
-             "A tensor of 1.00 GiB by its shape was asked for. The program takes one pool at the "
+             "By the shape of a tensor, 1.00 GiB were asked for. The program takes one pool at the "
              "start, and how large or how full it is, the text does not say.");
 }
 
