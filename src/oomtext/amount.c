@@ -159,6 +159,14 @@ static void scale(plim_amount *amount, int log2)
     amount->is_sentinel = bytes >= 18446744073709551615.0L - ldexpl(1, 11);
 }
 
+/* "01:00.0" is a place on a bus, "3%" a share: no index. */
+static bool is_address(const plim_flat *flat, size_t end)
+{
+    return goes_on(flat, end, false) &&
+           (flat->full[end] == '%' || (flat->full[end] == ':' && goes_on(flat, end + 1, false) &&
+                                       is_digit(flat->full[end + 1])));
+}
+
 static bool read_one_way(const plim_flat *flat, size_t i, plim_amount_kind kind, bool joined,
                          plim_amount *ret)
 {
@@ -172,7 +180,7 @@ static bool read_one_way(const plim_flat *flat, size_t i, plim_amount_kind kind,
     if (kind == PLIM_AMOUNT_INTEGER || kind == PLIM_AMOUNT_UNITLESS) {
         amount.bytes = to_bytes(d.value);
         *ret = amount;
-        return kind == PLIM_AMOUNT_UNITLESS || d.is_integer;
+        return kind == PLIM_AMOUNT_UNITLESS || (d.is_integer && !is_address(flat, d.end));
     }
     if (log2 < 0) {
         if (kind == PLIM_AMOUNT_SIZED || !d.is_integer) {

@@ -50,6 +50,7 @@ enum {
     PLIM_CLAUSES_KERNEL = 1 << 24,
     PLIM_CLAUSES_PLAIN = 1 << 25, /* words that any program might use */
     PLIM_CLAUSES_SUMMARY = 1 << 26,
+    PLIM_CLAUSES_ASCEND = 1 << 27,
 };
 
 enum {

@@ -107,6 +107,15 @@ static void flatten_around(plim_finder *finder, const char *text, size_t bytes, 
     finder->flat_end = end;
 }
 
+/* A phrase that ends in a digit within a longer number: "code 13" in "code 137". */
+static bool splits_number(const plim_flat *flat, size_t end)
+{
+    const char last = flat->words[end - 1];
+    return end < flat->word_count && last >= '0' && last <= '9' && flat->words[end] >= '0' &&
+           flat->words[end] <= '9' && flat->gap[flat->word_at[end]] == 0 &&
+           flat->word_at[end] == flat->word_at[end - 1] + 1;
+}
+
 /* A hit as words of the flat text; false when flattening took it apart. */
 static bool locate(const plim_finder *finder, const plim_scan_hit *hit, size_t *ret_begin,
                    size_t *ret_end)
@@ -120,7 +129,7 @@ static bool locate(const plim_finder *finder, const plim_scan_hit *hit, size_t *
         return false;
     }
     *ret_begin = w;
-    return true;
+    return !splits_number(flat, *ret_end);
 }
 
 /* A letter glued before the phrase makes it part of another word, unless a capital parts them. */
@@ -173,6 +182,9 @@ static bool has_one_of(const plim_flat *flat, const char *list, size_t from, siz
 static bool reads_as(const plim_form *form, const plim_flat *flat, size_t begin, size_t end)
 {
     if ((form->flags & PLIM_FORM_ALONE) != 0 && !plim_prose_is_shell_line(flat, begin, end)) {
+        return false;
+    }
+    if ((form->flags & PLIM_FORM_SIGNAL) != 0 && !plim_prose_is_signal(flat, end)) {
         return false;
     }
     if ((form->flags & PLIM_FORM_LINE) != 0 && !plim_prose_begins_line(flat, begin)) {

@@ -215,7 +215,7 @@ static size_t skipped_bytes(const char *text, size_t bytes, uint8_t *gap)
 
 static bool is_quote_mark(char c)
 {
-    return c == '#' || c == '>' || c == '|' || c == '*' || c == '-';
+    return c == '#' || c == '>' || c == '|' || c == '*' || c == '-' || c == '_';
 }
 
 static void put(plim_flat *flat, char c, uint8_t gap, uint16_t line, uint32_t at)

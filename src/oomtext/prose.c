@@ -3,6 +3,8 @@
  */
 #include "oomtext/prose.h"
 
+#include "oomtext/clause.h"
+
 #include <string.h>
 
 #define WORDS_BEFORE 9u  /* of a sentence that may turn it into a supposition */
@@ -129,6 +131,9 @@ static bool goes_on(const plim_flat *flat, size_t end)
     if (i >= flat->count || (flat->gap[i] & PLIM_GAP_LINE) != 0) {
         return true;
     }
+    if (flat->full[i] == '_' && spells(flat, word_from(flat, i + 1), "error")) {
+        return true;
+    }
     if (!is_word_char(flat->full[i])) {
         return flat->full[i] != '_' && flat->full[i] != '=' && flat->full[i] != '/';
     }
@@ -191,7 +196,7 @@ bool plim_prose_begins_line(const plim_flat *flat, size_t begin)
 static bool ends_shell_line(const plim_flat *flat, size_t i)
 {
     while (i < flat->count && (flat->gap[i] & PLIM_GAP_LINE) == 0 &&
-           (flat->full[i] == ':' || flat->full[i] == '.' || flat->full[i] == '9')) {
+           strchr(":.9*_", flat->full[i]) != NULL) {
         i++;
     }
     return i >= flat->count || (flat->gap[i] & PLIM_GAP_LINE) != 0;
@@ -203,6 +208,9 @@ bool plim_prose_is_shell_line(const plim_flat *flat, size_t begin, size_t end)
     const size_t after = flat->word_at[end - 1] + 1u;
     if ((flat->gap[i] & PLIM_GAP_LINE) != 0) {
         return ends_shell_line(flat, after);
+    }
+    if (i > 0 && flat->gap[i] == 0 && (flat->full[i - 1] == ']' || flat->full[i - 1] == '%')) {
+        return ends_shell_line(flat, after); /* behind a progress bar */
     }
     /* "run.sh: line 3: 4711 Killed python train.py", "[1]+ 4711 killed python", "zsh: killed" */
     size_t digits = 0;
@@ -224,4 +232,19 @@ bool plim_prose_is_shell_line(const plim_flat *flat, size_t begin, size_t end)
         }
     }
     return false;
+}
+
+bool plim_prose_is_signal(const plim_flat *flat, size_t end)
+{
+    size_t i = flat->word_at[end - 1];
+    const char last = flat->full[i];
+    while (i > 0 && flat->full[i - 1] >= '0' && flat->full[i - 1] <= '9' && flat->gap[i] == 0) {
+        i--;
+    }
+    if (last == '7' || (last >= 'a' && last <= 'z')) {
+        return true; /* 137, or a name */
+    }
+    size_t w = 0;
+    return (i > 0 && flat->full[i - 1] == '-') ||
+           (end >= 8 && plim_phrase_at(flat, end - 8, "sigkill", &w));
 }

@@ -21,4 +21,7 @@ bool plim_prose_begins_line(const plim_flat *flat, size_t begin);
 /** Whether words [begin, end) are what a shell says of a killed process, and all it says. */
 bool plim_prose_is_shell_line(const plim_flat *flat, size_t begin, size_t end);
 
+/** Whether the number that ends the words is a signal's: "-9", "137", "SIGKILL: 9". */
+bool plim_prose_is_signal(const plim_flat *flat, size_t end);
+
 #endif
