@@ -50,7 +50,7 @@ static void write_head(const plim_explain_page *page, const plim_oom_message *me
                          plim_counted(message->count, "time").text);
     }
     plim_line_format(&line, PLIM_TONE_FAINT, " %s %s", dot,
-                     plim_explain_certainty(message->confidence));
+                     plim_explain_certainty(message->confidence, message->alternative_count > 0));
     if (message->alternative_count > 0) {
         plim_line_format(&line, PLIM_TONE_FAINT, ", or %s",
                          plim_explain_verdict(message->alternatives[0]));

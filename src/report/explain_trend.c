@@ -149,7 +149,7 @@ static void write_head(const plim_explain_page *page, const plim_series *series)
                      plim_format_count(series->last_line).text);
     if (series->trend.class_ != PLIM_TREND_TOO_SHORT) {
         plim_line_format(&line, PLIM_TONE_FAINT, " %s %s", dot,
-                         plim_explain_certainty(series->trend.confidence));
+                         plim_explain_certainty(series->trend.confidence, false));
     }
     plim_line_end(&line);
 }

@@ -8,6 +8,7 @@
 
 #include "plimsoll/explain.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* A short text by value, for use in a call. */
@@ -27,8 +28,8 @@ plim_explain_phrase plim_explain_headline(const plim_oom_message *message);
 /** The same in two or three words, for lists: "fragmented". */
 const char *plim_explain_verdict(plim_verdict verdict);
 
-/** "certain", "likely", "a guess". */
-const char *plim_explain_certainty(double confidence);
+/** "certain", "likely", "a guess"; nothing is certain that has an alternative. */
+const char *plim_explain_certainty(double confidence, bool has_alternative);
 
 /** What a class of trend means: "grows for ever". */
 const char *plim_explain_trend_words(plim_trend_class class_);
