@@ -68,11 +68,10 @@ static void close_with(choice *chosen, const plim_fix_list *list)
     }
 }
 
-/* What a row says of this case: its constant, or what is written with figures. */
-static plim_status say(const choice *chosen, const char *constant, plim_fix_write *write,
-                       plim_text *text, plim_arena *arena, const char **ret, plim_error *err)
+/* What `write` has to say of the case takes the place of the constant in *ret. */
+static plim_status write_figures(const choice *chosen, plim_fix_write *write, plim_text *text,
+                                 plim_arena *arena, const char **ret, plim_error *err)
 {
-    *ret = constant;
     if (write == NULL) {
         return PLIM_OK;
     }
@@ -95,10 +94,10 @@ static plim_status write_all(const choice *chosen, plim_text *text, plim_arena *
 {
     for (size_t i = 0; i < chosen->count; i++) {
         const plim_fix *const fix = chosen->fixes[i];
-        advice[i] = (plim_advice){ .id = fix->id, .source = fix->source };
-        PLIM_TRY(say(chosen, fix->text, fix->write_text, text, arena, &advice[i].text, err));
-        PLIM_TRY(
-            say(chosen, fix->command, fix->write_command, text, arena, &advice[i].command, err));
+        plim_advice *const item = &advice[i];
+        *item = (plim_advice){ fix->id, fix->text, fix->command, fix->source };
+        PLIM_TRY(write_figures(chosen, fix->write_text, text, arena, &item->text, err));
+        PLIM_TRY(write_figures(chosen, fix->write_command, text, arena, &item->command, err));
     }
     return PLIM_OK;
 }

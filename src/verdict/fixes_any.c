@@ -11,7 +11,6 @@
 #define CAPPED     PLIM_VERDICT_BIT(PLIM_VERDICT_CAPPED)
 #define OVERSIZED  PLIM_VERDICT_BIT(PLIM_VERDICT_OVERSIZED)
 #define UNKNOWN    PLIM_VERDICT_BIT(PLIM_VERDICT_UNKNOWN)
-#define OTHER      PLIM_VERDICT_BIT(PLIM_VERDICT_OTHER_PROCESS)
 
 #define TOPIC(what)  PLIM_TOPIC_BIT(PLIM_TOPIC_##what)
 #define FAMILY(what) PLIM_FAMILY_BIT(PLIM_FAMILY_##what)
@@ -137,7 +136,7 @@ static const plim_fix fixes[] = {
         .command = "batch_size = batch_size // 2",
         .source = "the text itself, which has too few figures",
     },
-    /* --- last resorts --- */
+    /* --- last resorts; where others hold the device, fixes_processes.c always has something --- */
     {
         .id = "use-less",
         .verdicts = EXHAUSTED | FRAGMENTED,
@@ -160,13 +159,6 @@ static const plim_fix fixes[] = {
         .place = PLIM_FIX_RESORT,
         .text = "One request exceeds what the device gives at once: split it, or look for a size "
                 "that is computed wrongly.",
-        .source = "the figures of the message",
-    },
-    {
-        .id = "share-device",
-        .verdicts = OTHER,
-        .place = PLIM_FIX_RESORT,
-        .text = "Others hold the device: find and stop them, or wait.",
         .source = "the figures of the message",
     },
     {

@@ -107,6 +107,12 @@ static void jax_share(plim_text *out, const plim_oom_case *oom, const plim_judge
     }
 }
 
+static bool may_be_fragmented(const plim_oom_case *oom, const plim_judgement *judgement)
+{
+    (void)oom;
+    return plim_fix_may_be(judgement, PLIM_VERDICT_FRAGMENTED);
+}
+
 static const plim_fix fixes[] = {
     /* --- TensorFlow --- */
     {
@@ -124,6 +130,7 @@ static const plim_fix fixes[] = {
         .verdicts = FRAGMENTED | EXHAUSTED,
         .families = TF | JAX,
         .unless = IN(CUDA_MALLOC_ASYNC) | IN(PLATFORM_ALLOCATOR),
+        .applies = may_be_fragmented,
         .text = "Let the driver's pool allocate (CUDA 11.2 and later): it maps free pages together "
                 "that the framework's own pool cannot join.",
         .command = "export TF_GPU_ALLOCATOR=cuda_malloc_async",
@@ -161,7 +168,7 @@ static const plim_fix fixes[] = {
     },
     {
         .id = "tf-recompute",
-        .verdicts = TOO_MUCH,
+        .verdicts = EXHAUSTED | CAPPED,
         .families = TF,
         .unless = IN(CHECKPOINTING),
         .text = "Recompute blocks in the backward pass instead of keeping their activations, for a "
@@ -221,7 +228,7 @@ static const plim_fix fixes[] = {
     },
     {
         .id = "jax-16-bit",
-        .verdicts = TOO_MUCH | OVERSIZED,
+        .verdicts = EXHAUSTED | CAPPED | OVERSIZED,
         .families = JAX | TPU,
         .unless = IN(MIXED_PRECISION),
         .text = "Compute in bfloat16: activations take half the memory.",
@@ -230,7 +237,7 @@ static const plim_fix fixes[] = {
     },
     {
         .id = "jax-shard",
-        .verdicts = TOO_MUCH | OVERSIZED,
+        .verdicts = EXHAUSTED | CAPPED | OVERSIZED,
         .families = JAX | TPU,
         .unless = IN(SHARDED),
         .text = "Share parameters and the batch among several devices.",
@@ -275,7 +282,7 @@ static const plim_fix fixes[] = {
     },
     {
         .id = "paddle-mixed-precision",
-        .verdicts = TOO_MUCH,
+        .verdicts = EXHAUSTED | CAPPED,
         .families = PADDLE,
         .unless = IN(MIXED_PRECISION),
         .text = "Compute in 16 bits: activations take half the memory.",
@@ -284,7 +291,7 @@ static const plim_fix fixes[] = {
     },
     {
         .id = "paddle-recompute",
-        .verdicts = TOO_MUCH,
+        .verdicts = EXHAUSTED | CAPPED,
         .families = PADDLE,
         .unless = IN(CHECKPOINTING),
         .text = "Recompute blocks in the backward pass instead of keeping their activations, for a "

@@ -13,6 +13,10 @@
 
 /* Programs that load data with PyTorch, or may. */
 #define LOADS (PLIM_FAMILIES_TORCH | FAMILY(ANY) | FAMILY(HOST))
+/* Programs in which the host's arrays are NumPy's. */
+#define ARRAYS                                                                                \
+    (LOADS | FAMILY(PADDLE) | FAMILY(TENSORFLOW) | FAMILY(JAX) | FAMILY(TPU) | FAMILY(CUPY) | \
+     FAMILY(RMM) | FAMILY(XGBOOST) | FAMILY(FAISS) | FAMILY(ONNXRUNTIME))
 
 static void see_free_text(plim_text *out, const plim_oom_case *oom, const plim_judgement *judgement)
 {
@@ -93,6 +97,7 @@ static const plim_fix fixes[] = {
         .id = "smaller-type",
         .verdicts = HOST,
         .topics = RAM,
+        .families = ARRAYS,
         .text = "Ask for less at once: a smaller type (float32 is half of float64) or pieces of "
                 "the array.",
         .command = "x = numpy.empty(shape, dtype=numpy.float32)",

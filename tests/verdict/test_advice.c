@@ -10,6 +10,8 @@
 #define MIB ((uint64_t)1 << 20)
 #define GIB ((uint64_t)1 << 30)
 
+#define ROWS_MAX 1000
+
 #define IN(what) PLIM_IN_FORCE_BIT(PLIM_IN_FORCE_##what)
 
 /* --- cases --- */
@@ -165,7 +167,7 @@ static void check_row(const plim_fix *fix)
 
 static void each_row_is_whole_and_named_once(void)
 {
-    const char *seen[1000];
+    const char *seen[ROWS_MAX];
     size_t seen_count = 0;
     for (size_t list = 0; list <= plim_fix_list_count(); list++) {
         const plim_fix_list *const fixes =
@@ -283,6 +285,60 @@ static void every_case_has_its_advice_whatever_is_in_force(void)
     for (int what = 0; what < PLIM_IN_FORCE_COUNT; what++) {
         for_each_combination(PLIM_IN_FORCE_BIT(what), false);
     }
+}
+
+/* --- no row is dead --- */
+
+typedef struct row_set {
+    const char *ids[ROWS_MAX];
+    size_t count;
+} row_set;
+
+static void cross_off(row_set *rows, const advised *all)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        size_t at = 0;
+        while (at < rows->count && strcmp(rows->ids[at], all->items[i].id) != 0) {
+            at++;
+        }
+        if (at < rows->count) {
+            rows->ids[at] = rows->ids[--rows->count];
+        }
+    }
+}
+
+static void advise_at_random(row_set *rows)
+{
+    plim_process_figure processes[5];
+    plim_oom_case oom = bare_case((plim_oom_family)t_random_between(0, PLIM_FAMILY_COUNT - 1),
+                                  (plim_oom_topic)t_random_between(0, PLIM_TOPIC_COUNT - 1));
+    plim_judgement judgement = bare_judgement(
+        (plim_verdict)t_random_between(0, PLIM_VERDICT_COUNT - 1), PLIM_REASON_NO_FIGURES);
+    scramble(&oom, &judgement, processes, T_COUNT(processes));
+    oom.in_force = (uint32_t)t_random() & (uint32_t)t_random();
+    t_mem heap;
+    advised all = advise(&heap, &oom, &judgement);
+    check_advice(&all, &oom);
+    cross_off(rows, &all);
+    done(&all, &heap);
+}
+
+static void each_row_is_advised_some_day(void)
+{
+    row_set rows = { .count = 0 };
+    for (size_t list = 0; list < plim_fix_list_count(); list++) {
+        for (size_t i = 0; i < plim_fix_list_at(list)->count; i++) {
+            T_TRUE(rows.count < ROWS_MAX);
+            rows.ids[rows.count++] = plim_fix_list_at(list)->fixes[i].id;
+        }
+    }
+    for (int i = 0; i < 1000000 && rows.count > 0; i++) {
+        advise_at_random(&rows);
+    }
+    for (size_t i = 0; i < rows.count; i++) {
+        print_error("never advised: %s\n", rows.ids[i]);
+    }
+    T_EQ_U64(rows.count, 0);
 }
 
 static void a_leak_has_its_advice_in_every_family(void)
@@ -761,7 +817,7 @@ static void no_memory_is_an_error(void)
 
 T_MAIN(T_TEST(each_row_is_whole_and_named_once), T_TEST(every_case_has_its_advice),
        T_TEST(every_case_with_figures_has_its_advice),
-       T_TEST(every_case_has_its_advice_whatever_is_in_force),
+       T_TEST(every_case_has_its_advice_whatever_is_in_force), T_TEST(each_row_is_advised_some_day),
        T_TEST(a_leak_has_its_advice_in_every_family), T_TEST(what_is_in_force_is_not_advised),
        T_TEST(what_is_cheap_comes_first), T_TEST(a_setting_is_called_what_the_device_calls_it),
        T_TEST(the_split_limit_is_at_most_the_request), T_TEST(the_fraction_would_have_let_it_pass),

@@ -323,7 +323,7 @@ static void a_topic_is_told_with_its_figures(void)
         const plim_judgement judgement = bare_judgement(PLIM_REASON_TOPIC);
         char buffer[1000];
         why(&oom, &judgement, buffer, sizeof buffer);
-        T_CASE("%s", buffer);
+        T_CASE("%.100s", buffer);
         T_EQ_MEM(buffer, cases[i].first, strlen(cases[i].first));
     }
 }
