@@ -315,7 +315,8 @@ static void advise_at_random(row_set *rows)
     plim_judgement judgement = bare_judgement(
         (plim_verdict)t_random_between(0, PLIM_VERDICT_COUNT - 1), PLIM_REASON_NO_FIGURES);
     scramble(&oom, &judgement, processes, T_COUNT(processes));
-    oom.in_force = (uint32_t)t_random() & (uint32_t)t_random();
+    oom.in_force = (uint32_t)t_random();
+    oom.in_force &= (uint32_t)t_random(); /* a quarter of all */
     t_mem heap;
     advised all = advise(&heap, &oom, &judgement);
     check_advice(&all, &oom);
