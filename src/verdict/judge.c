@@ -118,8 +118,7 @@ static size_t find_this_process(const plim_oom_case *oom, amount held, amount in
         }
         const bool is_near = its.bytes <= held.bytes || its.bytes - held.bytes <= CONTEXT_BYTES_MAX;
         const bool overlaps = known(in_use) && !maybe_covers(in_use, plus(its, held));
-        if ((is_near || overlaps) &&
-            (best == SIZE_MAX || its.bytes < oom->processes[best].bytes)) {
+        if ((is_near || overlaps) && (best == SIZE_MAX || its.bytes < oom->processes[best].bytes)) {
             best = i;
         }
     }
@@ -324,11 +323,11 @@ static bool judge_elsewhere(const sums *s, plim_judgement *j)
 
 static plim_judgement judge_full(const sums *s)
 {
-    const bool one_piece_would_do = maybe_covers(s->gap, s->requested) ||
-                                    maybe_covers(plus(s->gap, s->free), s->requested);
-    plim_judgement j = say(PLIM_VERDICT_EXHAUSTED,
-                           one_piece_would_do ? PLIM_REASON_FULL_NEARLY : PLIM_REASON_FULL,
-                           one_piece_would_do ? LIKELY : SURE);
+    const bool one_piece_would_do =
+        maybe_covers(s->gap, s->requested) || maybe_covers(plus(s->gap, s->free), s->requested);
+    plim_judgement j =
+        say(PLIM_VERDICT_EXHAUSTED, one_piece_would_do ? PLIM_REASON_FULL_NEARLY : PLIM_REASON_FULL,
+            one_piece_would_do ? LIKELY : SURE);
     if (one_piece_would_do) {
         allow(&j, PLIM_VERDICT_FRAGMENTED);
     }
@@ -416,8 +415,8 @@ static plim_judgement judge_pool(const sums *s)
         return j;
     }
     if (known(s->requested) || is_share(s->allocated, s->limit, POOL_FULL_SHARE)) {
-        const bool round = s->limit.bytes % POOL_ROUND_BYTES == 0 &&
-                           s->limit.bytes < POOL_USER_BYTES_MAX;
+        const bool round =
+            s->limit.bytes % POOL_ROUND_BYTES == 0 && s->limit.bytes < POOL_USER_BYTES_MAX;
         j = say(round ? PLIM_VERDICT_CAPPED : PLIM_VERDICT_EXHAUSTED,
                 round ? PLIM_REASON_OVER_LIMIT : PLIM_REASON_FULL, LIKELY);
         allow(&j, PLIM_VERDICT_CAPPED);
