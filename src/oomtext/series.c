@@ -1,13 +1,301 @@
 /*
  * series.c - memory that a log prints again and again.
+ *
+ *   pieces ──► lines ──► like the last one? ──────────────► points
+ *                          │ no                              ▲
+ *                          └► a hint of memory? ──► parse ───┘   (and remember the shape)
+ *
+ * Where no line says anything, text is not even cut into lines: the filter runs over it in one go.
+ * What is found depends on the lines alone, never on how the text came in pieces.
  */
 #include "oomtext/series.h"
 
+#include "oomtext/series_filter.h"
+#include "oomtext/series_plan.h"
+#include "oomtext/series_result.h"
+#include "oomtext/series_shape.h"
+#include "oomtext/series_table.h"
+
 #include "base/error.h"
+
+#include <string.h>
+
+/* After so many lines without a figure, the filter takes over again. */
+#define HOT_LINES 16u
+
+struct plim_series_reader {
+    const plim_mem *mem;
+    plim_series_tracks tracks;
+    plim_series_parser parser;
+    plim_shapes shapes;
+    plim_series_table table;
+    uint64_t line_feeds;
+    uint64_t row;       /* lines that were parsed */
+    uint32_t hot_lines; /* how many lines more are looked at one by one */
+    size_t carried;     /* bytes of a line that is not at its end */
+    char carry[PLIM_SERIES_LINE_MAX];
+    char plain[PLIM_SERIES_LINE_MAX]; /* a line without colours */
+    plim_span numbers[PLIM_SERIES_NUMBERS_MAX];
+};
+
+_Static_assert(PLIM_SERIES_NUMBERS_MAX < PLIM_SERIES_NO_NUMBER, "numbers are counted in 16 bits");
 
 plim_status plim_series_reader_create(const plim_mem *mem, plim_series_reader **ret,
                                       plim_error *err)
 {
-    (void)mem, (void)ret;
-    return plim_fail(err, PLIM_UNSUPPORTED, "not written yet");
+    mem = plim_mem_or_heap(mem);
+    plim_series_reader *const reader = plim_mem_alloc(mem, 1, sizeof *reader);
+    if (reader == NULL) {
+        return plim_fail_memory(err, "reading a log");
+    }
+    reader->mem = mem;
+    plim_series_tracks_init(&reader->tracks, mem);
+    reader->parser = (plim_series_parser){ .tracks = &reader->tracks };
+    plim_shapes_init(&reader->shapes, mem);
+    reader->table.separator = '\0';
+    reader->line_feeds = 0;
+    reader->row = 0;
+    reader->hot_lines = 0;
+    reader->carried = 0;
+    *ret = reader;
+    return PLIM_OK;
+}
+
+void plim_series_reader_destroy(plim_series_reader *reader)
+{
+    if (reader != NULL) {
+        plim_series_tracks_deinit(&reader->tracks);
+        plim_shapes_deinit(&reader->shapes);
+        plim_mem_free(reader->mem, reader, 1, sizeof *reader);
+    }
+}
+
+/* --- a line --- */
+
+/* The line with blanks in place of escape sequences (colours), or itself if there are none. */
+static const char *without_colours(plim_series_reader *reader, const char *line, size_t length)
+{
+    if (memchr(line, 0x1b, length) == NULL) {
+        return line;
+    }
+    memcpy(reader->plain, line, length);
+    char *const plain = reader->plain;
+    for (size_t i = 0; i < length; i++) {
+        if (plain[i] != 0x1b) {
+            continue;
+        }
+        plain[i] = ' ';
+        if (i + 1 == length || plain[i + 1] != '[') {
+            continue;
+        }
+        /* ECMA-48: parameters and intermediates, then one byte from '@' on. */
+        do {
+            plain[++i] = ' ';
+        } while (i + 1 < length && plain[i + 1] >= ' ' && plain[i + 1] < '@');
+        if (i + 1 < length && plain[i + 1] >= '@') {
+            plain[++i] = ' ';
+        }
+    }
+    return plain;
+}
+
+static plim_status do_plan(plim_series_reader *reader, const plim_series_plan *plan,
+                           const char *line, const plim_span *numbers, plim_error *err)
+{
+    if (plan->figure_count == 0) {
+        return PLIM_OK;
+    }
+    reader->hot_lines = HOT_LINES;
+    const plim_series_place place = { .line = reader->line_feeds + 1 };
+    if (!plim_series_plan_do(plan, &reader->tracks, line, numbers, place)) {
+        return plim_fail_memory(err, "reading a log");
+    }
+    return PLIM_OK;
+}
+
+/* A line that hints at memory and is not like the one that was expected. */
+static plim_status read_words(plim_series_reader *reader, const char *line, size_t length,
+                              plim_error *err)
+{
+    const char *const plain = without_colours(reader, line, length);
+    plim_span *const numbers = reader->numbers;
+    const size_t count = plim_series_numbers(plain, length, numbers, PLIM_SERIES_NUMBERS_MAX);
+    plim_shapes_follow(&reader->shapes, reader->tracks.generation);
+    const plim_shape_match match =
+        plim_shapes_find(&reader->shapes, line, plain, length, numbers, count);
+    if (match.plan != NULL) {
+        return do_plan(reader, match.plan, line, match.numbers, err);
+    }
+    if (plim_series_table_begin(&reader->table, plain, length)) {
+        return PLIM_OK;
+    }
+    plim_series_plan plan;
+    PLIM_TRY(plim_series_parse(&reader->parser, plain, length, numbers, count, ++reader->row, &plan,
+                               err));
+    plim_shapes_follow(&reader->shapes, reader->tracks.generation);
+    if (!plim_shapes_learn(&reader->shapes, line, plain, length, numbers, count, &plan)) {
+        return plim_fail_memory(err, "reading a log");
+    }
+    return do_plan(reader, &plan, line, numbers, err);
+}
+
+static plim_status read_line(plim_series_reader *reader, const char *line, size_t length,
+                             plim_error *err)
+{
+    length = length < PLIM_SERIES_LINE_MAX ? length : PLIM_SERIES_LINE_MAX;
+    if (length == 0) {
+        return PLIM_OK;
+    }
+    reader->hot_lines -= reader->hot_lines > 0 ? 1 : 0;
+    if (reader->table.separator == '\0') {
+        const plim_shape_match match = plim_shapes_guess(&reader->shapes, line, length);
+        if (match.plan != NULL) {
+            return do_plan(reader, match.plan, line, match.numbers, err);
+        }
+    } else {
+        const plim_series_place place = { .line = reader->line_feeds + 1 };
+        bool is_row = false;
+        PLIM_TRY(plim_series_table_row(&reader->table, &reader->tracks, line, length, ++reader->row,
+                                       place, &is_row, err));
+        plim_shapes_follow(&reader->shapes, reader->tracks.generation);
+        if (is_row) {
+            return PLIM_OK;
+        }
+    }
+    if (plim_series_filter(line, length) == length) {
+        return PLIM_OK;
+    }
+    return read_words(reader, line, length, err);
+}
+
+/* --- lines --- */
+
+#define LANES(byte) (UINT64_C(0x0101010101010101) * (unsigned char)(byte))
+
+/* Eight at a time; the bytes of `counts` count lanes and are summed before they overflow. */
+static uint64_t count_line_feeds(const char *at, const char *end)
+{
+    uint64_t count = 0;
+    while (end - at >= 8) {
+        uint64_t counts = 0;
+        size_t words = (size_t)(end - at) / 8;
+        words = words < 255 ? words : 255;
+        for (size_t i = 0; i < words; i++) {
+            uint64_t word = 0;
+            memcpy(&word, at + 8 * i, sizeof word);
+            const uint64_t x = word ^ LANES('\n');
+            /* The high bit of every lane that is not 0. */
+            const uint64_t others = ((x & LANES(0x7f)) + LANES(0x7f)) | x;
+            counts += (~others >> 7) & LANES(1);
+        }
+        at += 8 * words;
+        const uint64_t pairs = (counts & UINT64_C(0x00ff00ff00ff00ff)) +
+                               ((counts >> 8) & UINT64_C(0x00ff00ff00ff00ff));
+        count += (pairs * UINT64_C(0x0001000100010001)) >> 48;
+    }
+    for (; at < end; at++) {
+        count += *at == '\n' ? 1 : 0;
+    }
+    return count;
+}
+
+/* A place in a piece, and the ends of lines that are known to come. */
+typedef struct cursor {
+    const char *at;
+    const char *end;
+    const char *feed;    /* the next '\n', or end; known if not before `at` */
+    const char *return_; /* the next '\r' */
+} cursor;
+
+static const char *find(const char *at, const char *end, char c)
+{
+    const char *const found = memchr(at, c, (size_t)(end - at));
+    return found != NULL ? found : end;
+}
+
+/* Where the line ends: at '\n', '\r', or the end of the piece. */
+static const char *line_end(cursor *text)
+{
+    if (text->feed < text->at) {
+        text->feed = find(text->at, text->end, '\n');
+    }
+    if (text->return_ < text->at) {
+        text->return_ = find(text->at, text->end, '\r');
+    }
+    return text->feed < text->return_ ? text->feed : text->return_;
+}
+
+/* Go behind the end of a line. */
+static void pass(plim_series_reader *reader, cursor *text, const char *end)
+{
+    reader->line_feeds += *end == '\n' ? 1 : 0;
+    text->at = end + 1;
+}
+
+/* Pass over lines that do not hint at memory; the last one may go on in the next piece. */
+static void skip_cold(plim_series_reader *reader, cursor *text)
+{
+    const size_t length = (size_t)(text->end - text->at);
+    const char *begin = text->at + plim_series_filter(text->at, length);
+    while (begin > text->at && begin[-1] != '\n' && begin[-1] != '\r') {
+        begin--;
+    }
+    reader->line_feeds += count_line_feeds(text->at, begin);
+    text->at = begin;
+}
+
+static void carry(plim_series_reader *reader, const char *at, const char *end)
+{
+    const size_t room = sizeof reader->carry - reader->carried;
+    const size_t some = (size_t)(end - at) < room ? (size_t)(end - at) : room;
+    memcpy(reader->carry + reader->carried, at, some);
+    reader->carried += some;
+}
+
+static plim_status read_carried(plim_series_reader *reader, plim_error *err)
+{
+    const size_t length = reader->carried;
+    reader->carried = 0;
+    return read_line(reader, reader->carry, length, err);
+}
+
+plim_status plim_series_reader_feed(plim_series_reader *reader, const char *data, size_t bytes,
+                                    plim_error *err)
+{
+    if (bytes == 0) {
+        return PLIM_OK;
+    }
+    cursor text = { .at = data, .end = data + bytes };
+    text.feed = find(data, text.end, '\n');
+    text.return_ = find(data, text.end, '\r');
+    if (reader->carried > 0) {
+        const char *const end = line_end(&text);
+        carry(reader, data, end);
+        if (end == text.end) {
+            return PLIM_OK;
+        }
+        PLIM_TRY(read_carried(reader, err));
+        pass(reader, &text, end);
+    }
+    while (text.at < text.end) {
+        if (reader->hot_lines == 0 && reader->table.separator == '\0') {
+            skip_cold(reader, &text);
+        }
+        const char *const end = line_end(&text);
+        if (end == text.end) {
+            carry(reader, text.at, end);
+            return PLIM_OK;
+        }
+        PLIM_TRY(read_line(reader, text.at, (size_t)(end - text.at), err));
+        pass(reader, &text, end);
+    }
+    return PLIM_OK;
+}
+
+plim_status plim_series_reader_finish(plim_series_reader *reader, double capacity_bytes,
+                                      plim_arena *arena, const plim_series **ret, size_t *ret_count,
+                                      plim_error *err)
+{
+    PLIM_TRY(read_carried(reader, err));
+    return plim_series_results(&reader->tracks, capacity_bytes, arena, ret, ret_count, err);
 }

@@ -1,0 +1,257 @@
+/*
+ * series_number.c - decimal numbers and units of memory.
+ *
+ * Units are powers of two, whatever the letters: PyTorch's users write GB and divide by 1024^3.
+ */
+#include "oomtext/series_number.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Digits that fit 64 bits; what comes behind only moves the point. */
+#define DIGITS_MAX   19u
+#define EXPONENT_MAX 300
+
+/* --- finding --- */
+
+static size_t skip_digits(const char *line, size_t length, size_t at)
+{
+    while (at < length && plim_is_digit(line[at])) {
+        at++;
+    }
+    return at;
+}
+
+/* Behind an exponent that begins at `at`, or `at`. */
+static size_t skip_exponent(const char *line, size_t length, size_t at)
+{
+    if (at >= length || (line[at] | 32) != 'e') {
+        return at;
+    }
+    size_t digits = at + 1;
+    if (digits < length && (line[digits] == '+' || line[digits] == '-')) {
+        digits++;
+    }
+    const size_t end = skip_digits(line, length, digits);
+    return end > digits && (end == length || !plim_is_name(line[end])) ? end : at;
+}
+
+static size_t skip_fraction(const char *line, size_t length, size_t at)
+{
+    if (at + 1 < length && line[at] == '.' && plim_is_digit(line[at + 1])) {
+        return skip_digits(line, length, at + 1);
+    }
+    return at;
+}
+
+/*
+ * Behind groups of thousands from a comma at `at`, if they are followed by a unit: without one,
+ * "10,200,300" is as well a list.
+ */
+static size_t skip_thousands(const char *line, size_t length, plim_span head)
+{
+    size_t at = head.end;
+    if (head.end - head.at > 3) {
+        return head.end;
+    }
+    while (at + 3 < length && line[at] == ',' && skip_digits(line, length, at + 1) == at + 4) {
+        at += 4;
+    }
+    if (at == head.end) {
+        return head.end;
+    }
+    const plim_span whole = { .at = head.at, .end = (uint32_t)skip_fraction(line, length, at) };
+    const bool measured = plim_series_unit_behind(line, length, whole).log2 >= 0;
+    return measured ? at : head.end;
+}
+
+size_t plim_series_numbers(const char *line, size_t length, plim_span *ret, size_t count_max)
+{
+    size_t count = 0;
+    size_t at = 0;
+    while (count < count_max) {
+        while (at < length && !plim_is_digit(line[at])) {
+            at++;
+        }
+        if (at == length) {
+            break;
+        }
+        plim_span number = { .at = (uint32_t)at };
+        number.end = (uint32_t)skip_digits(line, length, at);
+        if (number.end < length && line[number.end] == ',') {
+            number.end = (uint32_t)skip_thousands(line, length, number);
+        }
+        at = skip_exponent(line, length, skip_fraction(line, length, number.end));
+        number.end = (uint32_t)at;
+        ret[count++] = number;
+    }
+    return count;
+}
+
+/* --- reading --- */
+
+bool plim_series_number_is_whole(const char *line, plim_span number)
+{
+    return skip_digits(line, number.end, number.at) == number.end;
+}
+
+static double power_of_ten(int exponent)
+{
+    static const double small[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
+    return (size_t)exponent < sizeof small / sizeof *small ? small[exponent] : pow(10, exponent);
+}
+
+/* The exponent that begins with an 'e' at `at`; false if it is none. */
+static bool read_exponent(const char *line, size_t at, size_t end, int *ret)
+{
+    const bool is_negative = at + 1 < end && line[at + 1] == '-';
+    at += at + 1 < end && (line[at + 1] == '-' || line[at + 1] == '+') ? 2 : 1;
+    int value = 0;
+    for (; at < end; at++) {
+        if (!plim_is_digit(line[at])) {
+            return false;
+        }
+        value = value > EXPONENT_MAX ? value : value * 10 + (line[at] - '0');
+    }
+    *ret = is_negative ? -value : value;
+    return true;
+}
+
+bool plim_series_number_read(const char *line, plim_span number, double *ret)
+{
+    uint64_t digits = 0;
+    unsigned digit_count = 0;
+    int exponent = 0;
+    bool in_fraction = false;
+    size_t at = number.at;
+    for (; at < number.end; at++) {
+        const unsigned digit = (unsigned char)line[at] - (unsigned)'0';
+        if (digit <= 9) {
+            if (digit_count < DIGITS_MAX) {
+                digits = digits * 10 + digit;
+                digit_count += digits > 0 ? 1 : 0;
+                exponent -= in_fraction ? 1 : 0;
+            } else {
+                exponent += in_fraction ? 0 : 1;
+            }
+        } else if (line[at] == '.' && !in_fraction) {
+            in_fraction = true;
+        } else if (line[at] != ',') {
+            break;
+        }
+    }
+    if (at < number.end) {
+        int more = 0;
+        if ((line[at] | 32) != 'e' || !read_exponent(line, at, number.end, &more)) {
+            return false;
+        }
+        exponent += more;
+    }
+    if (exponent > EXPONENT_MAX || exponent < -EXPONENT_MAX) {
+        return false;
+    }
+    *ret = exponent < 0 ? (double)digits / power_of_ten(-exponent)
+                        : (double)digits * power_of_ten(exponent);
+    return *ret < 1e300;
+}
+
+/* --- units --- */
+
+#define UNIT_LETTERS_MAX 9u
+
+int8_t plim_series_unit_of(const char *word, size_t length)
+{
+    static const struct {
+        char name[UNIT_LETTERS_MAX + 1];
+        int8_t log2;
+    } units[] = {
+        { "b", 0 },          { "byte", 0 },       { "bytes", 0 }, { "k", 10 },
+        { "kb", 10 },        { "kib", 10 },       { "m", 20 },    { "mb", 20 },
+        { "mib", 20 },       { "g", 30 },         { "gb", 30 },   { "gib", 30 },
+        { "t", 40 },         { "tb", 40 },        { "tib", 40 },  { "kbytes", 10 },
+        { "mbytes", 20 },    { "gbytes", 30 },    { "gigs", 30 }, { "kilobytes", 10 },
+        { "megabytes", 20 }, { "gigabytes", 30 },
+    };
+    char lower[UNIT_LETTERS_MAX + 1] = { 0 };
+    if (length == 0 || length > UNIT_LETTERS_MAX) {
+        return PLIM_UNIT_NONE;
+    }
+    for (size_t i = 0; i < length; i++) {
+        lower[i] = plim_lower(word[i]);
+    }
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strcmp(lower, units[i].name) == 0) {
+            return units[i].log2;
+        }
+    }
+    return PLIM_UNIT_NONE;
+}
+
+/* Words that may follow a number of something else, "10 iterations" apart. */
+static bool measures_something_else(const char *word, size_t length)
+{
+    static const char *const others[] = {
+        "ms",    "s",       "sec",     "secs",   "seconds", "us",      "ns",      "min",
+        "mins",  "minutes", "h",       "hours",  "mhz",     "ghz",     "tokens",  "token",
+        "times", "blocks",  "calls",   "params", "samples", "images",  "items",   "objects",
+        "files", "entries", "tensors", "layers", "gpus",    "devices", "percent",
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        size_t at = 0;
+        while (at < length && others[i][at] == plim_lower(word[at])) {
+            at++;
+        }
+        if (at == length && others[i][at] == '\0') {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A single letter only means a unit when it is large: 3400M, but 5m and 10s are times. */
+static int8_t unit_word(const char *word, size_t length)
+{
+    return length == 1 && !plim_is_upper(word[0]) ? PLIM_UNIT_NONE
+                                                  : plim_series_unit_of(word, length);
+}
+
+plim_series_unit plim_series_unit_behind(const char *line, size_t length, plim_span number)
+{
+    plim_series_unit unit = { .log2 = PLIM_UNIT_NONE, .text = { number.end, number.end } };
+    size_t at = number.end;
+    while (at < length && at < number.end + 2 && line[at] == ' ') {
+        at++;
+    }
+    const bool is_glued = at == number.end;
+    size_t end = at;
+    while (end < length && plim_is_letter(line[end])) {
+        end++;
+    }
+    if (end == at) {
+        if (at < length && line[at] == '%') {
+            unit.log2 = PLIM_UNIT_ELSE;
+            unit.text.end = (uint32_t)at + 1;
+        }
+        return unit;
+    }
+    const int8_t log2 = unit_word(line + at, end - at);
+    const bool is_whole_word = end == length || !plim_is_name(line[end]);
+    const bool is_rate = end + 1 < length && line[end] == '/' && plim_is_letter(line[end + 1]);
+    if (log2 >= 0 && is_whole_word && !is_rate) {
+        unit.log2 = log2;
+    } else if (is_glued || is_rate || measures_something_else(line + at, end - at)) {
+        unit.log2 = PLIM_UNIT_ELSE;
+    }
+    while (unit.log2 == PLIM_UNIT_ELSE && end + 1 < length && line[end] == '/' &&
+           plim_is_letter(line[end + 1])) {
+        for (end++; end < length && plim_is_letter(line[end]);) {
+            end++; /* "images/s" */
+        }
+    }
+    if (unit.log2 != PLIM_UNIT_NONE) {
+        unit.text = (plim_span){ .at = (uint32_t)at, .end = (uint32_t)end };
+    }
+    return unit;
+}

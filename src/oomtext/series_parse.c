@@ -1,0 +1,692 @@
+/*
+ * series_parse.c - a line's numbers, one after the other: who, when, or how much.
+ *
+ * A number after "rank" or "GPU" says whose figures follow, one after "step" or "epoch" says
+ * when, and one whose words speak of memory is a figure. Which words do is argued in
+ * docs/design/series.md.
+ */
+#include "oomtext/series_plan.h"
+
+#include "oomtext/series_label.h"
+
+#include "base/error.h"
+
+#include <string.h>
+
+#define WHO_MAX         3u
+#define WHO_DIGITS_MAX  5u
+#define LABEL_WORDS_MAX 10u
+#define STEP_WORDS_MAX  6u
+#define EXTENSION_MAX   4u
+#define SMI_NAME        "Memory-Usage"
+#define UNIT_MEBI       20
+
+/* "rank" and its number. */
+typedef struct who {
+    plim_span word;
+    plim_span number;
+    uint32_t depth;       /* of braces: it says so of what is in deeper ones, … */
+    bool is_afterthought; /* "on cuda:0", "(rank 3)": … or of what was said before */
+} who;
+
+/* A figure whose name is made when all of its line is known. */
+typedef struct candidate {
+    plim_series_figure figure;
+    plim_span label;
+    plim_span context;
+    plim_span parents[PLIM_LABEL_PARENTS_MAX];
+    uint32_t depth;
+    who whose[WHO_MAX];
+    uint32_t whose_count;
+    uint32_t words;
+    plim_series_unit unit;
+    bool is_smi;
+} candidate;
+
+/* How much a number looks like the step, the more the better. */
+typedef enum step_rank {
+    STEP_NONE,
+    STEP_BAR, /* 12/500 [00:10<… */
+    STEP_BATCH,
+    STEP_NAMED,
+    STEP_GLOBAL,
+} step_rank;
+
+typedef struct reading {
+    plim_series_parser *parser;
+    const char *line;
+    size_t length;
+    const plim_span *numbers;
+    size_t number_count;
+    plim_series_plan *plan;
+    plim_label_walk walk;
+    candidate *candidates;
+    uint32_t candidate_count;
+    who whose[WHO_MAX];
+    uint32_t whose_count;
+    plim_span who_label; /* of the last number, if it said who */
+    step_rank step_rank;
+    uint32_t epoch_behind; /* where the epoch ends, its total included; 0: there is none */
+} reading;
+
+static char at_or_blank(const reading *all, size_t at)
+{
+    return at < all->length ? all->line[at] : ' ';
+}
+
+static size_t skip_blanks(const reading *all, size_t at)
+{
+    while (at < all->length && all->line[at] == ' ') {
+        at++;
+    }
+    return at;
+}
+
+static void pin(plim_series_plan *plan, size_t number)
+{
+    if (plan->pin_count == PLIM_SERIES_PINS_MAX) {
+        plan->is_repeatable = false;
+        return;
+    }
+    plan->pins[plan->pin_count++] = (uint16_t)number;
+}
+
+/* --- a number and its neighbours --- */
+
+typedef struct number_view {
+    size_t index;
+    plim_span text;
+    plim_series_unit unit;
+    plim_series_words words; /* of the label */
+    bool is_whole;
+    bool has_total; /* "12/500": the next number is it */
+} number_view;
+
+static bool is_ascii_name(char c)
+{
+    return c == '_' || (plim_is_letter(c) && (unsigned char)c < 0x80);
+}
+
+/* Part of a name: stage2_mem, gpu_0_memory, but not rank0: or mem4. */
+static bool is_inside_name(const reading *all, plim_span number)
+{
+    const char before = number.at == 0 ? ' ' : all->line[number.at - 1];
+    const char behind = at_or_blank(all, number.end);
+    return is_ascii_name(before) && is_ascii_name(behind);
+}
+
+static bool has_total(const reading *all, size_t index, const plim_series_unit *unit)
+{
+    const size_t slash = skip_blanks(all, unit->text.end);
+    return index + 1 < all->number_count && at_or_blank(all, slash) == '/' &&
+           skip_blanks(all, slash + 1) == all->numbers[index + 1].at;
+}
+
+static number_view view_of(const reading *all, size_t index)
+{
+    number_view view = { .index = index, .text = all->numbers[index] };
+    view.unit = plim_series_unit_behind(all->line, all->length, view.text);
+    view.has_total = has_total(all, index, &view.unit);
+    if (view.has_total && view.unit.log2 == PLIM_UNIT_NONE) {
+        /* "12345 / 40960 MB" */
+        const plim_span total = all->numbers[index + 1];
+        const plim_series_unit unit = plim_series_unit_behind(all->line, all->length, total);
+        view.unit.log2 = unit.log2;
+        view.unit.text = unit.log2 >= 0 ? unit.text : view.unit.text;
+    }
+    view.words = plim_series_words_of(all->line, all->walk.label);
+    view.is_whole = plim_series_number_is_whole(all->line, view.text);
+    return view;
+}
+
+/* --- who --- */
+
+static bool same_word(const char *line, plim_span a, plim_span b)
+{
+    return a.end - a.at == b.end - b.at && memcmp(line + a.at, line + b.at, a.end - a.at) == 0;
+}
+
+/* The last word of a label. */
+static plim_span last_word(const char *line, plim_span label)
+{
+    plim_span word = { .at = label.end, .end = label.end };
+    while (word.at > label.at && plim_is_letter(line[word.at - 1])) {
+        word.at--;
+    }
+    return word;
+}
+
+/* "on cuda", "for rank", "(GPU" */
+static bool is_afterthought(const reading *all, plim_span word)
+{
+    static const char *const before[] = { "(", "on ", "for " };
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
+        const size_t length = strlen(before[i]);
+        if (word.at >= length && memcmp(all->line + word.at - length, before[i], length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Braces that were closed end what was said of them. */
+static void leave_braces(reading *all)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < all->whose_count; i++) {
+        if (all->walk.closed_to == UINT32_MAX || all->walk.closed_to > all->whose[i].depth ||
+            all->whose[i].depth == 0) {
+            all->whose[kept++] = all->whose[i];
+        }
+    }
+    all->whose_count = kept;
+}
+
+static bool take_who(reading *all, const number_view *view)
+{
+    const bool fits = (view->words.last & PLIM_WORD_IDENTITY) != 0 && view->is_whole &&
+                      view->unit.log2 == PLIM_UNIT_NONE && !view->has_total &&
+                      view->text.end - view->text.at <= WHO_DIGITS_MAX &&
+                      (view->words.any & PLIM_WORD_MEMORY) == 0;
+    if (!fits) {
+        return false;
+    }
+    pin(all->plan, view->index);
+    all->who_label = all->walk.label;
+    who one = { .word = last_word(all->line, all->walk.label),
+                .number = view->text,
+                .depth = all->walk.depth };
+    one.is_afterthought = is_afterthought(all, one.word);
+    for (uint32_t i = 0; i < all->whose_count; i++) {
+        if (same_word(all->line, all->whose[i].word, one.word)) {
+            all->whose[i] = one;
+            return true;
+        }
+    }
+    if (all->whose_count < WHO_MAX) {
+        all->whose[all->whose_count++] = one;
+    }
+    return true;
+}
+
+/* --- when --- */
+
+static bool is_progress_bar(const reading *all, const number_view *view)
+{
+    if (!view->has_total) {
+        return false;
+    }
+    const size_t bracket = skip_blanks(all, all->numbers[view->index + 1].end);
+    return at_or_blank(all, bracket) == '[' && plim_is_digit(at_or_blank(all, bracket + 1));
+}
+
+/* "(after 10 iterations)" */
+static bool is_after_steps(const reading *all, const number_view *view)
+{
+    const plim_span word = last_word(all->line, all->walk.label);
+    if (word.end - word.at != 5 || memcmp(all->line + word.at, "after", 5) != 0) {
+        return false;
+    }
+    plim_span behind = { .at = (uint32_t)skip_blanks(all, view->text.end) };
+    behind.end = behind.at;
+    while (plim_is_letter(at_or_blank(all, behind.end))) {
+        behind.end++;
+    }
+    static const char iterations[] = "iterations";
+    const size_t length = behind.end - behind.at;
+    return (length >= 4 && length < sizeof iterations &&
+            memcmp(all->line + behind.at, iterations, 4) == 0) ||
+           (length == 5 && memcmp(all->line + behind.at, "steps", 5) == 0);
+}
+
+static step_rank rank_step(const reading *all, const number_view *view)
+{
+    const plim_series_words *const words = &view->words;
+    if (!view->is_whole || words->count > STEP_WORDS_MAX) {
+        return STEP_NONE;
+    }
+    if ((words->any & PLIM_WORD_STEP) != 0 && view->unit.log2 == PLIM_UNIT_NONE) {
+        if ((words->last & PLIM_WORD_STEP) != 0 && (words->any & PLIM_WORD_GLOBAL) != 0) {
+            return STEP_GLOBAL;
+        }
+        if ((words->any & PLIM_WORD_NO_STEP) == 0) {
+            return words->step_name[0] == 'b' ? STEP_BATCH : STEP_NAMED;
+        }
+        return STEP_NONE;
+    }
+    /* "Epoch [3][120/500]", "epoch 001:    100 / 1000" */
+    if (all->epoch_behind > 0 && all->walk.is_bare && view->has_total) {
+        return STEP_NAMED;
+    }
+    if (is_after_steps(all, view)) {
+        return STEP_NAMED;
+    }
+    return is_progress_bar(all, view) ? STEP_BAR : STEP_NONE;
+}
+
+static bool take_step(reading *all, const number_view *view)
+{
+    plim_series_plan *const plan = all->plan;
+    const bool is_epoch =
+        (view->words.any & (PLIM_WORD_EPOCH | PLIM_WORD_NO_STEP)) == PLIM_WORD_EPOCH &&
+        view->words.count <= STEP_WORDS_MAX && view->is_whole;
+    if (is_epoch && plan->epoch == PLIM_SERIES_NO_NUMBER) {
+        plan->epoch = (uint16_t)view->index;
+        all->epoch_behind = view->has_total ? all->numbers[view->index + 1].end : view->text.end;
+        return true;
+    }
+    const step_rank rank = rank_step(all, view);
+    if (rank <= all->step_rank) {
+        return rank != STEP_NONE;
+    }
+    all->step_rank = rank;
+    plan->step = (uint16_t)view->index;
+    plan->step_total =
+        view->has_total && rank < STEP_GLOBAL ? (uint16_t)(view->index + 1) : PLIM_SERIES_NO_NUMBER;
+    plan->step_name = view->words.step_name != NULL ? view->words.step_name : "step";
+    return true;
+}
+
+static void settle_step(plim_series_plan *plan)
+{
+    if (plan->step == PLIM_SERIES_NO_NUMBER && plan->epoch != PLIM_SERIES_NO_NUMBER) {
+        plan->step = plan->epoch;
+        plan->step_name = "epoch";
+        plan->step_total = PLIM_SERIES_NO_NUMBER;
+    }
+    if (plan->step_total == PLIM_SERIES_NO_NUMBER) {
+        plan->epoch = PLIM_SERIES_NO_NUMBER;
+    }
+    if (plan->epoch == PLIM_SERIES_NO_NUMBER) {
+        plan->step_total = PLIM_SERIES_NO_NUMBER;
+    }
+}
+
+/* --- how much --- */
+
+/* "memory.py:81" */
+static bool is_place_in_code(const char *line, plim_span label)
+{
+    static const char extensions[][EXTENSION_MAX] = { "py", "cc", "cpp", "c", "cu",
+                                                      "h",  "rs", "go",  "js" };
+    const plim_span word = last_word(line, label);
+    if (word.at == label.at || line[word.at - 1] != '.') {
+        return false;
+    }
+    const size_t length = word.end - word.at;
+    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++) {
+        if (length < EXTENSION_MAX && strlen(extensions[i]) == length &&
+            memcmp(line + word.at, extensions[i], length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A sign in front (a difference), or something like a date, a version or a time behind. */
+static bool is_odd(const reading *all, plim_span number)
+{
+    const char before = number.at == 0 ? ' ' : all->line[number.at - 1];
+    const char behind = at_or_blank(all, number.end);
+    const bool goes_on = behind == ':' || behind == '-' || behind == '.';
+    const plim_span label = all->walk.label;
+    const bool is_sum = !plim_span_is_empty(label) && all->line[label.end - 1] == '+'; /* += */
+    return is_sum || before == '-' || before == '+' || before == '.' || behind == '_' ||
+           (goes_on && plim_is_digit(at_or_blank(all, number.end + 1)));
+}
+
+/* nvidia-smi and gpustat: "|  12345MiB / 24576MiB |", the header far away. */
+static bool is_smi(const reading *all, const number_view *view)
+{
+    size_t at = view->text.at;
+    while (at > 0 && all->line[at - 1] == ' ') {
+        at--;
+    }
+    return all->walk.is_bare && view->has_total && view->unit.log2 >= UNIT_MEBI && at > 0 &&
+           all->line[at - 1] == '|';
+}
+
+static uint32_t words_of_parents(const reading *all)
+{
+    uint32_t any = 0;
+    const uint32_t depth =
+        all->walk.depth < PLIM_LABEL_PARENTS_MAX ? all->walk.depth : PLIM_LABEL_PARENTS_MAX;
+    for (uint32_t i = 0; i < depth; i++) {
+        any |= plim_series_words_of(all->line, all->walk.parents[i]).any;
+    }
+    return any;
+}
+
+/* Whether the words speak of memory; the context is dropped if it is not needed for that. */
+static bool is_memory(const reading *all, const number_view *view, candidate *ret)
+{
+    const plim_series_words *const own = &view->words;
+    const plim_series_words context = plim_series_words_of(all->line, ret->context);
+    const uint32_t parents = words_of_parents(all);
+    ret->words = own->any | parents;
+    ret->unit = view->unit.log2 >= 0 ? view->unit : own->unit;
+    if (((own->any | parents) & PLIM_WORD_NEVER) != 0 || own->count > LABEL_WORDS_MAX) {
+        return false;
+    }
+    const bool has_unit = ret->unit.log2 >= 0;
+    const bool alone = (own->any & PLIM_WORD_MEMORY) != 0 ||
+                       ((own->any & PLIM_WORD_HOLD) != 0 && has_unit) ||
+                       ((own->any & PLIM_WORD_FREE) != 0 && own->count == 2 && has_unit &&
+                        view->unit.log2 == PLIM_UNIT_NONE) || /* fairseq: gb_free */
+                       ((own->any & PLIM_WORD_DEVICE) != 0 && view->unit.log2 >= 0) ||
+                       ((parents & PLIM_WORD_MEMORY) != 0 &&
+                        (own->any & (PLIM_WORD_HOLD | PLIM_WORD_AMOUNT)) != 0);
+    if ((own->any & PLIM_WORD_MEMORY) != 0) {
+        ret->context = (plim_span){ 0 };
+        return true;
+    }
+    if ((context.any & PLIM_WORD_MEMORY) != 0 &&
+        (own->any & (PLIM_WORD_HOLD | PLIM_WORD_AMOUNT)) != 0) {
+        ret->words |= context.any;
+        ret->unit = has_unit ? ret->unit : context.unit;
+        return true;
+    }
+    ret->context = (plim_span){ 0 };
+    return alone;
+}
+
+static bool take_figure(reading *all, const number_view *view)
+{
+    if (view->unit.log2 == PLIM_UNIT_ELSE || is_odd(all, view->text) ||
+        all->candidate_count == PLIM_SERIES_FIGURES_MAX) {
+        return false;
+    }
+    candidate one = { .figure = { .number = (uint16_t)view->index, .log2 = view->unit.log2 },
+                      .label = all->walk.label,
+                      .context = all->walk.context,
+                      .depth = all->walk.depth < PLIM_LABEL_PARENTS_MAX ? all->walk.depth
+                                                                        : PLIM_LABEL_PARENTS_MAX,
+                      .whose_count = all->whose_count };
+    memcpy(one.parents, all->walk.parents, sizeof one.parents);
+    memcpy(one.whose, all->whose, sizeof one.whose);
+    if (is_smi(all, view)) {
+        one.is_smi = true;
+        one.unit = view->unit;
+        one.words = PLIM_WORD_MEMORY | PLIM_WORD_USED;
+    } else if (plim_span_is_empty(one.label) || is_place_in_code(all->line, one.label) ||
+               !is_memory(all, view, &one)) {
+        return false;
+    }
+    all->candidates[all->candidate_count++] = one;
+    return true;
+}
+
+/* --- names --- */
+
+static void name_add(plim_series_heading *heading, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length && heading->name_length < PLIM_SERIES_NAME_MAX; i++) {
+        const char c = plim_is_blank(text[i]) ? ' ' : text[i];
+        if (c == '"' || c == '\'' || c == '`' ||
+            (c == ' ' &&
+             (heading->name_length == 0 || heading->name[heading->name_length - 1] == ' '))) {
+            continue;
+        }
+        heading->name[heading->name_length++] = c;
+    }
+}
+
+static void name_add_span(plim_series_heading *heading, const char *line, plim_span span)
+{
+    name_add(heading, line + span.at, span.end - span.at);
+}
+
+/* "Max memory allocated was" */
+static void name_drop_verbs(plim_series_heading *heading)
+{
+    static const char *const verbs[] = { " was", " is", " are", " of", " at", " to", " in" };
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        const size_t length = strlen(verbs[i]);
+        if (heading->name_length > length &&
+            memcmp(heading->name + heading->name_length - length, verbs[i], length) == 0) {
+            heading->name_length -= (uint32_t)length;
+        }
+    }
+}
+
+/* Bytes that are no UTF-8 become question marks: names are printed and written as JSON. */
+static void name_mend(plim_series_heading *heading)
+{
+    unsigned char *const name = (unsigned char *)heading->name;
+    for (uint32_t at = 0; at < heading->name_length;) {
+        const unsigned char c = name[at];
+        const uint32_t more = c < 0x80                ? 0
+                              : c >= 0xc2 && c < 0xe0 ? 1
+                              : c >= 0xe0 && c < 0xf0 ? 2
+                                                      : 9;
+        bool is_whole = at + more < heading->name_length;
+        for (uint32_t i = 1; is_whole && i <= more; i++) {
+            is_whole = (name[at + i] & 0xc0) == 0x80;
+        }
+        if (is_whole && more == 2) { /* neither overlong nor a surrogate */
+            is_whole = !(c == 0xe0 && name[at + 1] < 0xa0) && !(c == 0xed && name[at + 1] > 0x9f);
+        }
+        if (!is_whole) {
+            name[at] = '?';
+        }
+        at += is_whole ? more + 1 : 1;
+    }
+}
+
+static void name_whose(plim_series_heading *heading, const reading *all, const candidate *one)
+{
+    /* "memory 12 GB on cuda:0": said behind, for all of the line. */
+    const bool is_behind =
+        one->whose_count == 0 && all->whose_count == 1 && all->whose[0].is_afterthought;
+    const who *const whose = is_behind ? all->whose : one->whose;
+    const uint32_t count = is_behind ? 1 : one->whose_count;
+    for (uint32_t i = 0; i < count; i++) {
+        name_add(heading, i == 0 ? " [" : ", ", 2);
+        const plim_span word = whose[i].word;
+        for (uint32_t at = word.at; at < word.end; at++) {
+            const char lower = plim_lower(all->line[at]);
+            name_add(heading, &lower, 1);
+        }
+        name_add(heading, " ", 1);
+        name_add_span(heading, all->line, whose[i].number);
+    }
+    if (count > 0) {
+        name_add(heading, "]", 1);
+    }
+}
+
+static void name_smi(plim_series_heading *heading, reading *all)
+{
+    name_add(heading, SMI_NAME " [gpu ", sizeof SMI_NAME " [gpu " - 1);
+    if (all->line[0] == '[' && all->numbers[0].at == 1) { /* gpustat: "[0] NVIDIA …" */
+        name_add_span(heading, all->line, all->numbers[0]);
+        pin(all->plan, 0);
+    } else {
+        char digits[12];
+        size_t at = sizeof digits;
+        uint32_t rest = all->parser->smi_gpu++;
+        do {
+            digits[--at] = (char)('0' + rest % 10);
+            rest /= 10;
+        } while (rest > 0);
+        name_add(heading, digits + at, sizeof digits - at);
+        all->plan->is_repeatable = false;
+    }
+    name_add(heading, "]", 1);
+}
+
+static void name_candidate(plim_series_heading *heading, reading *all, const candidate *one)
+{
+    if (one->is_smi) {
+        name_smi(heading, all);
+        return;
+    }
+    for (uint32_t i = 0; i < one->depth; i++) {
+        if (!plim_span_is_empty(one->parents[i])) {
+            name_add_span(heading, all->line, one->parents[i]);
+            name_add(heading, ".", 1);
+        }
+    }
+    if (!plim_span_is_empty(one->context)) {
+        name_add_span(heading, all->line, one->context);
+        name_add(heading, " ", 1);
+    }
+    name_add_span(heading, all->line, one->label);
+    name_drop_verbs(heading);
+    name_whose(heading, all, one);
+    name_mend(heading);
+}
+
+static bool has_track(const plim_series_plan *plan, uint32_t track)
+{
+    for (uint32_t i = 0; i < plan->figure_count; i++) {
+        if (plan->figures[i].track == track) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static plim_status keep_candidate(reading *all, const candidate *one, uint64_t row, plim_error *err)
+{
+    plim_series_heading heading = { .kind = plim_series_kind_of(one->words),
+                                    .unit_log2 = one->unit.log2,
+                                    .unit = all->line + one->unit.text.at,
+                                    .unit_length = one->unit.text.end - one->unit.text.at };
+    name_candidate(&heading, all, one);
+    uint32_t track = PLIM_SERIES_NO_TRACK;
+    PLIM_TRY(plim_series_tracks_find(all->parser->tracks, &heading, row, &track, err));
+    plim_series_plan *const plan = all->plan;
+    /* A name that a line says twice counts once: the first time. */
+    if (track != PLIM_SERIES_NO_TRACK && !has_track(plan, track)) {
+        plan->figures[plan->figure_count] = one->figure;
+        plan->figures[plan->figure_count].track = (uint16_t)track;
+        plan->figure_count++;
+    }
+    return PLIM_OK;
+}
+
+/* --- the line --- */
+
+static void walk_numbers(reading *all)
+{
+    plim_span gap = { 0 };
+    bool after_figure = false;
+    for (size_t i = 0; i < all->number_count; i++) {
+        if (is_inside_name(all, all->numbers[i])) {
+            pin(all->plan, i);
+            continue;
+        }
+        gap.end = all->numbers[i].at;
+        if (!after_figure) {
+            all->walk.context = (plim_span){ 0 };
+        }
+        plim_label_walk_on(&all->walk, gap);
+        leave_braces(all);
+        const bool may_be_who = plim_span_is_empty(all->walk.label);
+        if (may_be_who) {
+            all->walk.label = all->who_label; /* "GPU0: 1234MiB" */
+        }
+        number_view view = view_of(all, i);
+        gap.at = view.unit.text.end > gap.end ? view.unit.text.end : view.text.end;
+        if (gap.at > view.text.end && i + 1 < all->number_count &&
+            gap.at > all->numbers[i + 1].at) {
+            gap.at = view.text.end; /* the unit is that of the total behind */
+        }
+        if (all->walk.is_slash) {
+            all->who_label = (plim_span){ 0 };
+            continue;
+        }
+        if (!may_be_who && take_who(all, &view)) {
+            continue;
+        }
+        all->who_label = (plim_span){ 0 };
+        after_figure = !take_step(all, &view) && take_figure(all, &view);
+    }
+}
+
+/* The header of nvidia-smi's table. */
+static bool says_smi(const char *line, size_t length)
+{
+    const size_t name_length = sizeof SMI_NAME - 1;
+    const char *at = line;
+    const char *const end = line + length;
+    while (at < end && (at = memchr(at, SMI_NAME[0], (size_t)(end - at))) != NULL) {
+        if ((size_t)(end - at) >= name_length && memcmp(at, SMI_NAME, name_length) == 0) {
+            return true;
+        }
+        at++;
+    }
+    return false;
+}
+
+plim_status plim_series_parse(plim_series_parser *parser, const char *line, size_t length,
+                              const plim_span *numbers, size_t number_count, uint64_t row,
+                              plim_series_plan *ret, plim_error *err)
+{
+    *ret = (plim_series_plan){ .step = PLIM_SERIES_NO_NUMBER,
+                               .step_total = PLIM_SERIES_NO_NUMBER,
+                               .epoch = PLIM_SERIES_NO_NUMBER,
+                               .is_repeatable = true };
+    candidate candidates[PLIM_SERIES_FIGURES_MAX];
+    reading all = { .parser = parser,
+                    .line = line,
+                    .length = length,
+                    .numbers = numbers,
+                    .number_count = number_count,
+                    .plan = ret,
+                    .walk = { .line = line },
+                    .candidates = candidates };
+    if (says_smi(line, length)) {
+        parser->smi_gpu = 0;
+        ret->is_repeatable = false;
+    }
+    if (number_count == 0 || plim_series_says_out_of_memory(line, length)) {
+        return PLIM_OK;
+    }
+    walk_numbers(&all);
+    settle_step(ret);
+    for (uint32_t i = 0; i < all.candidate_count; i++) {
+        PLIM_TRY(keep_candidate(&all, &candidates[i], row, err));
+    }
+    return PLIM_OK;
+}
+
+/* --- doing it --- */
+
+static bool read_step(const plim_series_plan *plan, const char *line, const plim_span *numbers,
+                      double *ret)
+{
+    if (!plim_series_number_read(line, numbers[plan->step], ret)) {
+        return false;
+    }
+    double epoch = 0;
+    double total = 0;
+    if (plan->epoch != PLIM_SERIES_NO_NUMBER &&
+        plim_series_number_read(line, numbers[plan->epoch], &epoch) &&
+        plim_series_number_read(line, numbers[plan->step_total], &total)) {
+        *ret += epoch * total;
+    }
+    return true;
+}
+
+bool plim_series_plan_do(const plim_series_plan *plan, plim_series_tracks *tracks, const char *line,
+                         const plim_span *numbers, plim_series_place place)
+{
+    bool is_wanted = false;
+    for (uint32_t i = 0; i < plan->figure_count; i++) {
+        is_wanted = is_wanted || plim_series_track_wants(&tracks->items[plan->figures[i].track]);
+    }
+    place.step_name = plan->step_name;
+    if (plan->step_name != NULL && is_wanted && !read_step(plan, line, numbers, &place.step)) {
+        place.step_name = NULL;
+    }
+    for (uint32_t i = 0; i < plan->figure_count; i++) {
+        const plim_series_figure figure = plan->figures[i];
+        if (!plim_series_track_read(tracks, &tracks->items[figure.track], &place, line,
+                                    numbers[figure.number], figure.log2)) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,60 @@
+/*
+ * series_plan.h - what to read from a line: which numbers are figures of which series, and which
+ * say the step. Found once by its words, then done again on every line of the same shape.
+ */
+#ifndef PLIMSOLL_OOMTEXT_SERIES_PLAN_H
+#define PLIMSOLL_OOMTEXT_SERIES_PLAN_H
+
+#include "oomtext/series_points.h"
+
+#define PLIM_SERIES_NUMBERS_MAX 4096u /* of a line; those behind are not read */
+#define PLIM_SERIES_FIGURES_MAX 24u   /* of a line */
+#define PLIM_SERIES_PINS_MAX    32u
+#define PLIM_SERIES_NO_NUMBER   UINT16_MAX
+
+/* Numbers are counted along the line. */
+typedef struct plim_series_figure {
+    uint16_t number;
+    uint16_t track;
+    int8_t log2; /* of the unit beside it, or PLIM_UNIT_NONE */
+} plim_series_figure;
+
+typedef struct plim_series_plan {
+    plim_series_figure figures[PLIM_SERIES_FIGURES_MAX];
+    uint32_t figure_count;
+    uint16_t step;
+    uint16_t step_total;   /* of an epoch: step is epoch * total + step */
+    uint16_t epoch;        /* the three are PLIM_SERIES_NO_NUMBER where there is none */
+    const char *step_name; /* NULL: the line has no step */
+    /* Numbers that are part of names: lines of one shape have them alike. */
+    uint16_t pins[PLIM_SERIES_PINS_MAX];
+    uint32_t pin_count;
+    bool is_repeatable; /* whether it holds for another line of the same shape */
+} plim_series_plan;
+
+/* What parsing keeps from line to line. */
+typedef struct plim_series_parser {
+    plim_series_tracks *tracks;
+    uint32_t smi_gpu; /* nvidia-smi's table names its GPUs on other lines: they are counted */
+} plim_series_parser;
+
+/**
+ * Find out what a line has to say.
+ *
+ * errors  PLIM_OUT_OF_HOST_MEMORY
+ */
+PLIM_MUST_USE plim_status plim_series_parse(plim_series_parser *parser, const char *line,
+                                            size_t length, const plim_span *numbers,
+                                            size_t number_count, uint64_t row,
+                                            plim_series_plan *ret, plim_error *err);
+
+/**
+ * Add the points of a line to their tracks. Numbers stand where they stood when the plan was
+ * made, counted along the line.
+ *
+ * returns  false: no memory
+ */
+bool plim_series_plan_do(const plim_series_plan *plan, plim_series_tracks *tracks, const char *line,
+                         const plim_span *numbers, plim_series_place place);
+
+#endif

@@ -1,0 +1,164 @@
+/*
+ * series_points.c - tracks of points, each of bounded length.
+ *
+ * A full track loses every second point and from then on keeps every second one that comes: what
+ * stays are the points 0, s, 2s, … of all that were seen, whatever the text was cut into.
+ */
+#include "oomtext/series_points.h"
+
+#include "base/assert.h"
+#include "base/error.h"
+#include "base/hash.h"
+
+#include <math.h>
+#include <string.h>
+
+void plim_series_tracks_init(plim_series_tracks *tracks, const plim_mem *mem)
+{
+    *tracks = (plim_series_tracks){ .mem = mem, .hash_key = plim_hash_key() };
+}
+
+void plim_series_tracks_deinit(plim_series_tracks *tracks)
+{
+    for (uint32_t i = 0; i < tracks->count; i++) {
+        PLIM_VEC_FREE(tracks->mem, &tracks->items[i].points);
+    }
+    plim_mem_free(tracks->mem, tracks->items, PLIM_SERIES_MAX, sizeof *tracks->items);
+    tracks->items = NULL;
+    tracks->count = 0;
+}
+
+/*
+ * The name that was silent longest, of those that said too little to be a series: a log may
+ * begin with any number of single figures.
+ */
+static uint32_t choose_victim(const plim_series_tracks *tracks, uint64_t row)
+{
+    uint32_t victim = PLIM_SERIES_NO_TRACK;
+    for (uint32_t i = 0; i < tracks->count; i++) {
+        const plim_series_track *const track = &tracks->items[i];
+        if (track->seen < PLIM_SERIES_POINTS_MIN && track->last_row < row &&
+            (victim == PLIM_SERIES_NO_TRACK || track->last_row < tracks->items[victim].last_row)) {
+            victim = i;
+        }
+    }
+    return victim;
+}
+
+static void begin_track(plim_series_track *track, const plim_series_heading *heading, uint64_t hash,
+                        uint64_t row)
+{
+    *track = (plim_series_track){
+        .name_hash = hash,
+        .name_length = heading->name_length,
+        .kind = heading->kind,
+        .unit_log2 = heading->unit_log2,
+        .all_whole = true,
+        .stride = 1,
+        .last_row = row,
+    };
+    static const char *const usual[] = { "", "KiB", "MiB", "GiB", "TiB" };
+    memcpy(track->name, heading->name, heading->name_length);
+    const size_t unit_length =
+        heading->unit_length < sizeof track->unit ? heading->unit_length : sizeof track->unit - 1;
+    if (heading->unit_log2 >= 0 && unit_length > 0) {
+        memcpy(track->unit, heading->unit, unit_length);
+    } else if (heading->unit_log2 >= 0) {
+        strcpy(track->unit, usual[heading->unit_log2 / 10]);
+    }
+}
+
+plim_status plim_series_tracks_find(plim_series_tracks *tracks, const plim_series_heading *heading,
+                                    uint64_t row, uint32_t *ret, plim_error *err)
+{
+    PLIM_ASSERT(heading->name_length <= PLIM_SERIES_NAME_MAX);
+    const uint64_t hash = plim_hash_bytes(heading->name, heading->name_length, tracks->hash_key);
+    for (uint32_t i = 0; i < tracks->count; i++) {
+        plim_series_track *const track = &tracks->items[i];
+        if (track->name_hash == hash && track->name_length == heading->name_length &&
+            memcmp(track->name, heading->name, heading->name_length) == 0) {
+            track->last_row = row; /* whoever found it in this row goes on to use it */
+            *ret = i;
+            return PLIM_OK;
+        }
+    }
+    if (tracks->items == NULL) {
+        tracks->items = plim_mem_alloc_zeroed(tracks->mem, PLIM_SERIES_MAX, sizeof *tracks->items);
+        if (tracks->items == NULL) {
+            return plim_fail_memory(err, "reading a log");
+        }
+    }
+    uint32_t index = tracks->count;
+    if (index == PLIM_SERIES_MAX) {
+        index = choose_victim(tracks, row);
+        if (index == PLIM_SERIES_NO_TRACK) {
+            *ret = index;
+            return PLIM_OK;
+        }
+        PLIM_VEC_FREE(tracks->mem, &tracks->items[index].points);
+        tracks->generation++;
+    } else {
+        tracks->count++;
+    }
+    begin_track(&tracks->items[index], heading, hash, row);
+    *ret = index;
+    return PLIM_OK;
+}
+
+static void thin(plim_series_track *track)
+{
+    const size_t half = track->points.count / 2;
+    for (size_t i = 0; i < half; i++) {
+        track->points.items[i] = track->points.items[2 * i];
+    }
+    track->points.count = half;
+    track->stride *= 2;
+}
+
+_Static_assert(PLIM_SERIES_POINTS_MAX % 2 == 0, "halving keeps points 0, s, 2s, … only then");
+
+bool plim_series_track_add(plim_series_tracks *tracks, plim_series_track *track,
+                           const plim_series_place *place, double value)
+{
+    if (plim_series_track_wants(track)) {
+        if (track->points.count == PLIM_SERIES_POINTS_MAX) {
+            thin(track);
+        }
+        /* After thinning, this one is the next multiple of the new stride. */
+        const plim_series_point point = { .step = place->step, .value = value };
+        if (!PLIM_VEC_PUSH(tracks->mem, &track->points, point)) {
+            return false;
+        }
+    }
+    if (track->seen++ == 0) {
+        track->first_line = place->line;
+        track->step_name = place->step_name;
+    } else if (place->step_name == NULL) {
+        track->step_name = NULL;
+    }
+    track->last_line = place->line;
+    return true;
+}
+
+bool plim_series_track_read(plim_series_tracks *tracks, plim_series_track *track,
+                            const plim_series_place *place, const char *line, plim_span number,
+                            int8_t log2)
+{
+    /* A bare number and one with a unit do not belong to one series. */
+    if (log2 >= 0 && track->unit_log2 < 0) {
+        return true;
+    }
+    double value = 0;
+    if (plim_series_track_wants(track)) {
+        if (!plim_series_number_read(line, number, &value)) {
+            return true;
+        }
+        if (track->all_whole && !plim_series_number_is_whole(line, number)) {
+            track->all_whole = false;
+        }
+        if (log2 >= 0 && log2 != track->unit_log2) {
+            value = ldexp(value, log2 - track->unit_log2);
+        }
+    }
+    return plim_series_track_add(tracks, track, place, value);
+}

@@ -1,0 +1,96 @@
+/*
+ * series_points.h - the series of a log while it is read: names, and points that are thinned.
+ */
+#ifndef PLIMSOLL_OOMTEXT_SERIES_POINTS_H
+#define PLIMSOLL_OOMTEXT_SERIES_POINTS_H
+
+#include "base/vec.h"
+#include "oomtext/series.h"
+#include "oomtext/series_words.h"
+
+#define PLIM_SERIES_NAME_MAX 128u
+#define PLIM_SERIES_NO_TRACK UINT32_MAX
+
+typedef struct plim_series_point {
+    double step;  /* as printed; 0 if the line had none */
+    double value; /* in units of the track */
+} plim_series_point;
+
+/* One name. */
+typedef struct plim_series_track {
+    uint64_t name_hash;
+    uint32_t name_length;
+    char name[PLIM_SERIES_NAME_MAX + 1];
+    char unit[12];         /* as printed first */
+    const char *step_name; /* NULL when one of the points had no step */
+    plim_series_kind kind;
+    int8_t unit_log2; /* PLIM_UNIT_NONE: bare numbers, decided about when all are seen */
+    bool all_whole;   /* no point had a fraction */
+    PLIM_VEC(plim_series_point) points;
+    uint64_t seen;
+    uint64_t stride; /* every how many points one is kept: a power of two */
+    uint64_t first_line;
+    uint64_t last_line;
+    uint64_t last_row; /* in which it was looked up */
+} plim_series_track;
+
+typedef struct plim_series_tracks {
+    const plim_mem *mem;
+    plim_series_track *items; /* PLIM_SERIES_MAX of them, or NULL */
+    uint32_t count;
+    uint32_t generation; /* counts names that had to go: indices from before mean nothing */
+    uint64_t hash_key;
+} plim_series_tracks;
+
+/* What is known of a name when it appears. */
+typedef struct plim_series_heading {
+    char name[PLIM_SERIES_NAME_MAX + 1];
+    uint32_t name_length;
+    plim_series_kind kind;
+    int8_t unit_log2;
+    const char *unit; /* text of unit_length bytes */
+    uint32_t unit_length;
+} plim_series_heading;
+
+/* Where a point stands. */
+typedef struct plim_series_place {
+    uint64_t line; /* from 1; line feeds are counted */
+    double step;
+    const char *step_name; /* NULL: none */
+} plim_series_place;
+
+void plim_series_tracks_init(plim_series_tracks *tracks, const plim_mem *mem);
+void plim_series_tracks_deinit(plim_series_tracks *tracks);
+
+/**
+ * The track of a name, made if need be.
+ *
+ * row     of those that were parsed: a counter
+ * ret     PLIM_SERIES_NO_TRACK when PLIM_SERIES_MAX names are followed, all of them in earnest
+ * errors  PLIM_OUT_OF_HOST_MEMORY
+ */
+PLIM_MUST_USE plim_status plim_series_tracks_find(plim_series_tracks *tracks,
+                                                  const plim_series_heading *heading, uint64_t row,
+                                                  uint32_t *ret, plim_error *err);
+
+/** Whether the next point will be kept: else its value need not be read. */
+static inline bool plim_series_track_wants(const plim_series_track *track)
+{
+    return (track->seen & (track->stride - 1)) == 0;
+}
+
+/** One more point; the value only matters if it is wanted. False: no memory. */
+bool plim_series_track_add(plim_series_tracks *tracks, plim_series_track *track,
+                           const plim_series_place *place, double value);
+
+/**
+ * A point given as text, which is left out if it is no number.
+ *
+ * log2     of the unit beside the number; PLIM_UNIT_NONE: the track's own
+ * returns  false: no memory
+ */
+bool plim_series_track_read(plim_series_tracks *tracks, plim_series_track *track,
+                            const plim_series_place *place, const char *line, plim_span number,
+                            int8_t log2);
+
+#endif

@@ -1,0 +1,15 @@
+/*
+ * series_result.h - what is reported of the tracks: units settled, steps judged, in order.
+ */
+#ifndef PLIMSOLL_OOMTEXT_SERIES_RESULT_H
+#define PLIMSOLL_OOMTEXT_SERIES_RESULT_H
+
+#include "oomtext/series_points.h"
+
+/** As plim_series_reader_finish(). */
+PLIM_MUST_USE plim_status plim_series_results(const plim_series_tracks *tracks,
+                                              double capacity_bytes, plim_arena *arena,
+                                              const plim_series **ret, size_t *ret_count,
+                                              plim_error *err);
+
+#endif

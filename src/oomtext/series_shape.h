@@ -1,0 +1,57 @@
+/*
+ * series_shape.h - lines that are alike but for their digits, and the plan for each kind.
+ *
+ * Logs print a few kinds of lines again and again. The first of a kind is parsed; a later one is
+ * recognised at the cost of a comparison, and its numbers are where they were.
+ */
+#ifndef PLIMSOLL_OOMTEXT_SERIES_SHAPE_H
+#define PLIMSOLL_OOMTEXT_SERIES_SHAPE_H
+
+#include "oomtext/series_plan.h"
+
+#define PLIM_SHAPES_MAX        64u
+#define PLIM_SHAPE_BYTES_MIN   8u
+#define PLIM_SHAPE_BYTES_MAX   2048u /* of a line that is remembered */
+#define PLIM_SHAPE_NUMBERS_MAX 192u
+
+typedef struct plim_shape plim_shape;
+
+typedef struct plim_shapes {
+    const plim_mem *mem;
+    plim_shape *items[PLIM_SHAPES_MAX]; /* made when needed */
+    uint32_t count;
+    uint32_t next_victim;
+    uint32_t last; /* the shape of the last line that had one */
+    uint32_t generation;
+    uint64_t hash_key;
+} plim_shapes;
+
+/* A plan, and where the numbers are in the line that was asked about. */
+typedef struct plim_shape_match {
+    const plim_series_plan *plan; /* NULL: the line is like none of them */
+    const plim_span *numbers;     /* valid until the next call */
+} plim_shape_match;
+
+void plim_shapes_init(plim_shapes *shapes, const plim_mem *mem);
+void plim_shapes_deinit(plim_shapes *shapes);
+
+/** Forget all when names had to go. */
+void plim_shapes_follow(plim_shapes *shapes, uint32_t generation);
+
+/** Whether a line is, digit by digit, like the one that the last line lets expect. */
+plim_shape_match plim_shapes_guess(plim_shapes *shapes, const char *line, size_t length);
+
+/**
+ * The shape of a line whose numbers may be wider or narrower than before.
+ *
+ * line     as it is
+ * plain    the same without colours, as numbers were found in it
+ */
+plim_shape_match plim_shapes_find(plim_shapes *shapes, const char *line, const char *plain,
+                                  size_t length, const plim_span *numbers, size_t number_count);
+
+/** Keep the plan of the line that was just not found. False: no memory. */
+bool plim_shapes_learn(plim_shapes *shapes, const char *line, const char *plain, size_t length,
+                       const plim_span *numbers, size_t number_count, const plim_series_plan *plan);
+
+#endif

@@ -1,0 +1,385 @@
+/*
+ * series_table.c - headers and rows.
+ *
+ * A header is a line of nothing but names, one of which speaks of memory. What follows is a row
+ * as long as its fields are as many and the figures are numbers. Columns of blanks (Ultralytics
+ * prints them) are looser: a row may go on behind its columns, with a progress bar.
+ */
+#include "oomtext/series_table.h"
+
+#include "base/error.h"
+
+#include <string.h>
+
+#define FIELD_BYTES_MAX 64u
+#define FIELD_WORDS_MAX 4u
+#define BLANK_COLUMNS   3u /* fewer words with blanks between are no header but a phrase */
+#define MISSED_ROWS_MAX 8u
+#define WHO_BYTES_MAX   16u
+
+typedef struct fields {
+    plim_span items[PLIM_TABLE_COLUMNS_MAX];
+    uint32_t count; /* PLIM_TABLE_COLUMNS_MAX + 1: more */
+} fields;
+
+/* Without blanks and quotes around it. */
+static plim_span bare_field(const char *line, plim_span field)
+{
+    plim_span bare = plim_span_trim(line, field);
+    if (bare.end - bare.at >= 2 && line[bare.at] == line[bare.end - 1] &&
+        (line[bare.at] == '"' || line[bare.at] == '\'')) {
+        bare.at++;
+        bare.end--;
+        bare = plim_span_trim(line, bare);
+    }
+    return bare;
+}
+
+static void split_blanks(const char *line, size_t length, uint32_t count_max, fields *ret)
+{
+    size_t at = 0;
+    ret->count = 0;
+    while (true) {
+        while (at < length && plim_is_blank(line[at])) {
+            at++;
+        }
+        if (at == length || ret->count == count_max) {
+            break;
+        }
+        plim_span field = { .at = (uint32_t)at };
+        while (at < length && !plim_is_blank(line[at])) {
+            at++;
+        }
+        field.end = (uint32_t)at;
+        ret->items[ret->count++] = field;
+    }
+    ret->count += at < length ? 1 : 0;
+}
+
+static void split_at(const char *line, size_t length, char separator, uint32_t count_max,
+                     fields *ret)
+{
+    uint32_t begin = 0;
+    bool in_quotes = false;
+    ret->count = 0;
+    for (uint32_t at = 0; at <= length; at++) {
+        const char c = at < length ? line[at] : separator;
+        if (c == '"') {
+            in_quotes = !in_quotes;
+        }
+        if (c != separator || (in_quotes && at < length)) {
+            continue;
+        }
+        if (ret->count == count_max) {
+            ret->count++;
+            return;
+        }
+        ret->items[ret->count++] = (plim_span){ .at = begin, .end = at };
+        begin = at + 1;
+    }
+}
+
+static void split(const char *line, size_t length, char separator, uint32_t count_max, fields *ret)
+{
+    if (separator == ' ') {
+        split_blanks(line, length, count_max, ret);
+    } else {
+        split_at(line, length, separator, count_max, ret);
+    }
+}
+
+/* --- headers --- */
+
+static char separator_of(const char *line, size_t length)
+{
+    size_t commas = 0;
+    size_t semicolons = 0;
+    if (memchr(line, '\t', length) != NULL) {
+        return '\t';
+    }
+    for (size_t i = 0; i < length; i++) {
+        commas += line[i] == ',' ? 1 : 0;
+        semicolons += line[i] == ';' ? 1 : 0;
+    }
+    return commas == 0 && semicolons == 0 ? ' ' : commas >= semicolons ? ',' : ';';
+}
+
+static bool is_column_name(const char *line, plim_span field)
+{
+    if (field.end - field.at > FIELD_BYTES_MAX || plim_span_is_empty(field) ||
+        !(plim_is_letter(line[field.at]) || line[field.at] == '_' || line[field.at] == '#')) {
+        return false;
+    }
+    for (uint32_t at = field.at; at < field.end; at++) {
+        if (memchr("=:{}|!?", line[at], 7) != NULL) {
+            return false;
+        }
+    }
+    /* A sentence ends in a full stop; names do not. */
+    return line[field.end - 1] != '.';
+}
+
+static bool is_memory_column(const plim_series_words *words)
+{
+    return (words->any & PLIM_WORD_NEVER) == 0 &&
+           ((words->any & PLIM_WORD_MEMORY) != 0 ||
+            ((words->any & (PLIM_WORD_HOLD | PLIM_WORD_DEVICE)) != 0 && words->unit.log2 >= 0));
+}
+
+static void add_figure(plim_series_table *table, const char *line, plim_span field, uint32_t index,
+                       const plim_series_words *words)
+{
+    if (table->figure_count == PLIM_TABLE_FIGURES_MAX) {
+        return;
+    }
+    plim_table_column *const column = &table->figures[table->figure_count++];
+    *column = (plim_table_column){ .index = index, .track = PLIM_SERIES_NO_TRACK };
+    column->heading.kind = plim_series_kind_of(words->any);
+    column->heading.unit_log2 = words->unit.log2;
+    column->heading.name_length = field.end - field.at;
+    memcpy(column->heading.name, line + field.at, field.end - field.at);
+    const uint32_t unit_length = words->unit.text.end - words->unit.text.at;
+    if (words->unit.log2 >= 0 && unit_length < sizeof column->unit) {
+        memcpy(column->unit, line + words->unit.text.at, unit_length);
+        column->unit_length = unit_length;
+    }
+}
+
+static void add_who(plim_series_table *table, const char *line, plim_span field, uint32_t index)
+{
+    if (table->who_count == PLIM_TABLE_WHO_MAX) {
+        return;
+    }
+    char *const word = table->whose[table->who_count].word;
+    for (uint32_t i = 0; i < field.end - field.at && i + 1 < sizeof table->whose[0].word; i++) {
+        const char c = plim_lower(line[field.at + i]);
+        word[i] = (unsigned char)c < 0x80 ? c : '?';
+    }
+    table->whose[table->who_count++].index = index;
+}
+
+/* Names of bytes that are no letters of ours stay out: a header is not the place to guess. */
+static bool is_plain(const char *line, plim_span field)
+{
+    for (uint32_t at = field.at; at < field.end; at++) {
+        if ((unsigned char)line[at] >= 0x80 || (unsigned char)line[at] < ' ') {
+            return false;
+        }
+    }
+    return true;
+}
+
+static uint32_t rank_step(const plim_series_words *words)
+{
+    if ((words->any & PLIM_WORD_STEP) != 0 && (words->last & PLIM_WORD_STEP) != 0) {
+        return (words->any & PLIM_WORD_GLOBAL) != 0    ? 4
+               : (words->any & PLIM_WORD_NO_STEP) != 0 ? 0
+               : words->step_name[0] == 'b'            ? 2
+                                                       : 3;
+    }
+    return (words->any & (PLIM_WORD_EPOCH | PLIM_WORD_NO_STEP)) == PLIM_WORD_EPOCH ? 1 : 0;
+}
+
+static void add_column(plim_series_table *table, const char *line, plim_span field, uint32_t index,
+                       uint32_t *step_rank)
+{
+    const plim_series_words words = plim_series_words_of(line, field);
+    if (is_memory_column(&words) && is_plain(line, field)) {
+        add_figure(table, line, field, index, &words);
+        return;
+    }
+    const uint32_t rank = rank_step(&words);
+    if (rank > *step_rank) {
+        *step_rank = rank;
+        table->step_column = index;
+        table->step_name = words.step_name;
+        return;
+    }
+    /* "index" is nvidia-smi's name for the GPU. */
+    const bool is_index = field.end - field.at == 5 && memcmp(line + field.at, "index", 5) == 0;
+    const bool is_who = (words.any & PLIM_WORD_IDENTITY) != 0 &&
+                        (words.any & (PLIM_WORD_AMOUNT | PLIM_WORD_NEVER)) == 0 &&
+                        words.count <= 2 && words.unit.log2 == PLIM_UNIT_NONE;
+    if ((is_index && index <= 1) || is_who) {
+        add_who(table, line, field, index);
+    }
+}
+
+bool plim_series_table_begin(plim_series_table *table, const char *line, size_t length)
+{
+    fields all;
+    const char separator = separator_of(line, length);
+    split(line, length, separator, PLIM_TABLE_COLUMNS_MAX, &all);
+    if (all.count < (separator == ' ' ? BLANK_COLUMNS : 2) || all.count > PLIM_TABLE_COLUMNS_MAX) {
+        return false;
+    }
+    plim_series_table fresh = { .separator = separator,
+                                .column_count = all.count,
+                                .step_column = UINT32_MAX };
+    uint32_t step_rank = 0;
+    for (uint32_t i = 0; i < all.count; i++) {
+        const plim_span field = bare_field(line, all.items[i]);
+        /* pandas leaves the name of its index empty */
+        if (!(i == 0 && plim_span_is_empty(field)) && !is_column_name(line, field)) {
+            return false;
+        }
+        if (plim_series_words_of(line, field).count > FIELD_WORDS_MAX) {
+            return false;
+        }
+        add_column(&fresh, line, field, i, &step_rank);
+    }
+    if (fresh.figure_count == 0) {
+        return false;
+    }
+    *table = fresh;
+    return true;
+}
+
+/* --- rows --- */
+
+/* A field that is a number, perhaps with a unit, and nothing else. */
+static bool read_field(const char *line, plim_span field, plim_span *ret_number,
+                       plim_series_unit *ret_unit)
+{
+    const plim_span bare = bare_field(line, field);
+    const char *const text = line + bare.at;
+    const size_t length = bare.end - bare.at;
+    plim_span number;
+    if (length == 0 || !plim_is_digit(text[0]) ||
+        plim_series_numbers(text, length, &number, 1) == 0) {
+        return false;
+    }
+    const plim_series_unit unit = plim_series_unit_behind(text, length, number);
+    const uint32_t end = unit.log2 >= 0 ? unit.text.end : number.end;
+    if (unit.log2 == PLIM_UNIT_ELSE || end != length) {
+        return false;
+    }
+    *ret_number = (plim_span){ .at = bare.at + number.at, .end = bare.at + number.end };
+    *ret_unit = (plim_series_unit){ .log2 = unit.log2,
+                                    .text = { bare.at + unit.text.at, bare.at + unit.text.end } };
+    return true;
+}
+
+static bool is_numeric(const char *line, plim_span field)
+{
+    const plim_span bare = bare_field(line, field);
+    const char c = plim_span_is_empty(bare) ? ' ' : line[bare.at];
+    return plim_is_digit(c) || c == '-' || c == '+' || c == 'n' || c == 'N'; /* nan */
+}
+
+static bool may_be_row(const plim_series_table *table, const char *line, const fields *all)
+{
+    if (table->separator == ' ') {
+        for (uint32_t i = 0; i < table->column_count; i++) {
+            if (i >= all->count || !is_numeric(line, all->items[i])) {
+                return false;
+            }
+        }
+        return true;
+    }
+    return all->count == table->column_count;
+}
+
+static void read_step(const plim_series_table *table, const char *line, const fields *all,
+                      plim_series_place *place)
+{
+    if (table->step_name == NULL || table->step_column >= all->count) {
+        return;
+    }
+    const plim_span field = bare_field(line, all->items[table->step_column]);
+    const char *const text = line + field.at;
+    plim_span number;
+    if (plim_series_numbers(text, field.end - field.at, &number, 1) == 1 && number.at == 0 &&
+        plim_series_number_read(text, number, &place->step)) {
+        place->step_name = table->step_name; /* "13/30" is 13 */
+    }
+}
+
+/* The column's name with "[gpu 0]" behind. */
+static void name_whose(const plim_series_table *table, const char *line, const fields *all,
+                       plim_series_heading *heading)
+{
+    for (uint32_t i = 0; i < table->who_count; i++) {
+        const plim_span field = bare_field(line, all->items[table->whose[i].index]);
+        char text[WHO_BYTES_MAX * 3];
+        size_t length = 0;
+        memcpy(text, i == 0 ? " [" : ", ", 2);
+        length += 2;
+        const size_t word_length = strlen(table->whose[i].word);
+        memcpy(text + length, table->whose[i].word, word_length);
+        length += word_length;
+        text[length++] = ' ';
+        for (uint32_t at = field.at; at < field.end && at < field.at + WHO_BYTES_MAX; at++) {
+            const unsigned char c = (unsigned char)line[at];
+            text[length++] = c >= ' ' && c < 0x7f ? (char)c : '?';
+        }
+        if (i + 1 == table->who_count) {
+            text[length++] = ']';
+        }
+        if (heading->name_length + length <= PLIM_SERIES_NAME_MAX) {
+            memcpy(heading->name + heading->name_length, text, length);
+            heading->name_length += (uint32_t)length;
+        }
+    }
+}
+
+static plim_status find_track(plim_series_table *table, plim_table_column *column,
+                              plim_series_tracks *tracks, const char *line, const fields *all,
+                              uint64_t row, const plim_series_unit *unit, plim_error *err)
+{
+    if (table->generation != tracks->generation) {
+        table->generation = tracks->generation;
+        for (uint32_t i = 0; i < table->figure_count; i++) {
+            table->figures[i].track = PLIM_SERIES_NO_TRACK;
+        }
+    }
+    if (column->track != PLIM_SERIES_NO_TRACK && table->who_count == 0) {
+        return PLIM_OK;
+    }
+    plim_series_heading heading = column->heading;
+    heading.unit = column->unit;
+    heading.unit_length = column->unit_length;
+    if (unit->log2 >= 0) {
+        heading.unit_log2 = unit->log2;
+        heading.unit = line + unit->text.at;
+        heading.unit_length = unit->text.end - unit->text.at;
+    }
+    name_whose(table, line, all, &heading);
+    return plim_series_tracks_find(tracks, &heading, row, &column->track, err);
+}
+
+plim_status plim_series_table_row(plim_series_table *table, plim_series_tracks *tracks,
+                                  const char *line, size_t length, uint64_t row,
+                                  plim_series_place place, bool *ret_is_row, plim_error *err)
+{
+    fields all;
+    const bool is_open_ended = table->separator == ' ';
+    split(line, length, table->separator,
+          is_open_ended ? table->column_count : PLIM_TABLE_COLUMNS_MAX, &all);
+    bool is_row = false;
+    const bool fits = may_be_row(table, line, &all);
+    if (fits) {
+        read_step(table, line, &all, &place);
+    }
+    for (uint32_t i = 0; fits && i < table->figure_count; i++) {
+        plim_table_column *const column = &table->figures[i];
+        plim_span number;
+        plim_series_unit unit;
+        if (!read_field(line, all.items[column->index], &number, &unit)) {
+            continue;
+        }
+        PLIM_TRY(find_track(table, column, tracks, line, &all, row, &unit, err));
+        is_row = true;
+        if (column->track != PLIM_SERIES_NO_TRACK &&
+            !plim_series_track_read(tracks, &tracks->items[column->track], &place, line, number,
+                                    unit.log2)) {
+            return plim_fail_memory(err, "reading a log");
+        }
+    }
+    table->missed = is_row ? 0 : table->missed + 1;
+    if (table->missed > (is_open_ended ? 0 : MISSED_ROWS_MAX)) {
+        table->separator = '\0';
+    }
+    *ret_is_row = is_row;
+    return PLIM_OK;
+}

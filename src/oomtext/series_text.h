@@ -1,0 +1,68 @@
+/*
+ * series_text.h - characters and pieces of a line, for those who read series out of it.
+ *
+ * ASCII only, whatever the locale; bytes above it are letters of some language.
+ */
+#ifndef PLIMSOLL_OOMTEXT_SERIES_TEXT_H
+#define PLIMSOLL_OOMTEXT_SERIES_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes of a line: the first, and the one behind the last. */
+typedef struct plim_span {
+    uint32_t at;
+    uint32_t end;
+} plim_span;
+
+static inline bool plim_span_is_empty(plim_span span)
+{
+    return span.at >= span.end;
+}
+
+static inline bool plim_is_digit(char c)
+{
+    return (unsigned char)(c - '0') <= 9;
+}
+
+static inline bool plim_is_letter(char c)
+{
+    return (unsigned char)((c | 32) - 'a') <= 'z' - 'a' || (unsigned char)c >= 0x80;
+}
+
+static inline bool plim_is_upper(char c)
+{
+    return (unsigned char)(c - 'A') <= 'Z' - 'A';
+}
+
+static inline char plim_lower(char c)
+{
+    return plim_is_upper(c) ? (char)(c | 32) : c;
+}
+
+/* What names are made of. */
+static inline bool plim_is_name(char c)
+{
+    return plim_is_letter(c) || plim_is_digit(c) || c == '_';
+}
+
+/* Control characters are blanks too: nothing that is printed. */
+static inline bool plim_is_blank(char c)
+{
+    return (unsigned char)c <= ' ' || c == 0x7f;
+}
+
+/* Without blanks around it. */
+static inline plim_span plim_span_trim(const char *line, plim_span span)
+{
+    while (span.at < span.end && plim_is_blank(line[span.at])) {
+        span.at++;
+    }
+    while (span.at < span.end && plim_is_blank(line[span.end - 1])) {
+        span.end--;
+    }
+    return span;
+}
+
+#endif
