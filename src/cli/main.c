@@ -17,6 +17,7 @@
 #include <string.h>
 
 static const plim_command commands[] = {
+    { "explain", plim_cmd_explain, "why did it run out: error texts and logs, and what to do" },
     { "inspect", plim_cmd_inspect, "where did the memory go: peak, stacks, pools, failures" },
 };
 
@@ -81,8 +82,8 @@ static int print_help(void)
     plim_paragraph_write(&page, &style, 0, PLIM_TONE_PLAIN, "",
                          "Usage: plimsoll COMMAND [OPTION...] FILE...");
     plim_paragraph_write(&page, &style, 0, PLIM_TONE_PLAIN, "",
-                         "GPU memory, explained: reads what allocators recorded and says where it "
-                         "went.");
+                         "GPU memory, explained: reads what allocators record and programs print, "
+                         "and says where it went and why it ran out.");
     plim_text_append_char(&page, '\n');
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         plim_line line = plim_line_begin(&page, &style, 2);

@@ -1,6 +1,7 @@
 /*
  * explain_trend.c - how memory moved over the steps of a run: in words, in figures, in a chart.
  */
+#include "base/assert.h"
 #include "base/size.h"
 #include "report/counted.h"
 #include "report/explain_page.h"
@@ -38,6 +39,7 @@ static uint32_t column_of(const plim_series *series, size_t i, uint32_t columns)
     const plim_trend *trend = &series->trend;
     const double span = trend->last_step - trend->first_step;
     const double share = span > 0 ? (series->steps[i] - trend->first_step) / span : 0;
+    PLIM_ASSERT(columns > 0);
     const double column = floor(fmin(fmax(share, 0), 1) * columns);
     return column >= columns ? columns - 1 : (uint32_t)column;
 }
@@ -51,7 +53,7 @@ static void fill_chart(const plim_series *series, uint32_t columns, series_chart
     *chart = (series_chart){ .top_bytes = trend->max_bytes };
     chart->foot_bytes =
         fmin(trend->min_bytes, trend->max_bytes - CHART_WINDOW_MIN * fabs(trend->max_bytes));
-    for (uint32_t x = 0; x < columns; x++) {
+    for (uint32_t x = 0; x < PLIM_SPARK_COLUMNS_MAX; x++) {
         low[x] = INFINITY;
         high[x] = -INFINITY;
     }
@@ -125,11 +127,11 @@ static void write_chart(const plim_explain_page *page, const plim_series *series
 
 /* ---- figures -------------------------------------------------------------------------------- */
 
-static plim_tone tone_of(plim_trend_class class_)
+static plim_tone tone_of(plim_trend_class kind)
 {
-    return class_ == PLIM_TREND_LEAK        ? PLIM_TONE_BAD
-           : class_ == PLIM_TREND_STAIRCASE ? PLIM_TONE_WARN
-                                            : PLIM_TONE_PLAIN;
+    return kind == PLIM_TREND_LEAK        ? PLIM_TONE_BAD
+           : kind == PLIM_TREND_STAIRCASE ? PLIM_TONE_WARN
+                                          : PLIM_TONE_PLAIN;
 }
 
 static void write_head(const plim_explain_page *page, const plim_series *series)
@@ -215,11 +217,17 @@ static void write_figures(const plim_explain_page *page, const plim_series *seri
     char words[512];
     plim_text_append_char(page->out, '\n');
     write_growth(page, series);
-    snprintf(words, sizeof words, "%s at first, %s at last; lowest %s, highest %s; noise %s",
-             plim_explain_bytes(trend->first_bytes).text,
-             plim_explain_bytes(trend->last_bytes).text, plim_explain_bytes(trend->min_bytes).text,
-             plim_explain_bytes(trend->max_bytes).text,
-             plim_format_percent(trend->noise_share).text);
+    if (trend->class_ == PLIM_TREND_TOO_SHORT) {
+        snprintf(words, sizeof words, "lowest %s, highest %s",
+                 plim_explain_bytes(trend->min_bytes).text,
+                 plim_explain_bytes(trend->max_bytes).text);
+    } else {
+        snprintf(
+            words, sizeof words, "%s at first, %s at last; lowest %s, highest %s; noise %s",
+            plim_explain_bytes(trend->first_bytes).text, plim_explain_bytes(trend->last_bytes).text,
+            plim_explain_bytes(trend->min_bytes).text, plim_explain_bytes(trend->max_bytes).text,
+            plim_format_percent(trend->noise_share).text);
+    }
     write_fact(page, "level", words);
     write_end(page, series);
 }

@@ -153,9 +153,9 @@ const char *plim_explain_certainty(double confidence, bool has_alternative)
                                : "a guess";
 }
 
-const char *plim_explain_trend_words(plim_trend_class class_)
+const char *plim_explain_trend_words(plim_trend_class kind)
 {
-    switch (class_) {
+    switch (kind) {
     case PLIM_TREND_TOO_SHORT:
         return "too few points to tell";
     case PLIM_TREND_FLAT:

@@ -32,7 +32,7 @@ const char *plim_explain_verdict(plim_verdict verdict);
 const char *plim_explain_certainty(double confidence, bool has_alternative);
 
 /** What a class of trend means: "grows for ever". */
-const char *plim_explain_trend_words(plim_trend_class class_);
+const char *plim_explain_trend_words(plim_trend_class kind);
 
 /** What a figure is called: "cached, not in use". */
 const char *plim_explain_figure(plim_figure_id id);

@@ -18,14 +18,14 @@ EVERY_ONE_UP_TO = 400
 FAILURES_SHOWN = 10
 
 
-def attempt(file, n, and_later):
+def attempt(words, file, n, and_later):
     """(did it come to a failure, what is wrong or None, standard output)"""
     with tempfile.TemporaryDirectory() as folder:
         log = pathlib.Path(folder, "failed")
         environment = {**os.environ, "LD_PRELOAD": preload, "PLIM_FAIL_ALLOC": str(n),
                        "PLIM_FAIL_ALLOC_ALL": str(int(and_later)), "PLIM_FAIL_ALLOC_LOG": str(log)}
         try:
-            done = subprocess.run([command, "inspect", "--json", str(file)], env=environment,
+            done = subprocess.run([command, *words, str(file)], env=environment,
                                   stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
         except subprocess.TimeoutExpired:
             return True, "it hangs", b""
@@ -53,9 +53,9 @@ def steps():
         n += 1 if n < EVERY_ONE_UP_TO else n / 50
 
 
-def check(file, and_later, pool):
+def check(words, file, and_later, pool):
     """Yields what is wrong with the runs on one file."""
-    complete = attempt(file, 2**40, False)
+    complete = attempt(words, file, 2**40, False)
     if complete[1] is not None:
         yield f"{file.name}, nothing failing: {complete[1]}"
         return
@@ -65,7 +65,7 @@ def check(file, and_later, pool):
     while more:
         batch = [next(numbers) for _ in range(16)]
         for n, (failed, wrong, output) in zip(batch, pool.map(
-                lambda n: attempt(file, n, and_later), batch)):
+                lambda n: attempt(words, file, n, and_later), batch)):
             if not failed:
                 more = False
                 break
@@ -86,11 +86,14 @@ if not files:
 files.sort(key=lambda path: path.stat().st_size)
 chosen = {files[0], files[len(files) // 2]} | {f for f in files if f.suffix in (".gz", ".zst")}
 chosen = sorted(chosen, key=lambda path: path.stat().st_size)[:4]
+runs = [(("inspect", "--json"), path) for path in chosen]
+runs += [(words, recordings.parent / "messages" / "leak.log")
+         for words in (("explain", "--json"), ("explain", "--all"))]
 wrong_count = 0
 with concurrent.futures.ThreadPoolExecutor(2) as pool:
-    for file in chosen:
+    for words, path in runs:
         for and_later in (False, True):
-            for wrong in check(file, and_later, pool):
+            for wrong in check(words, path, and_later, pool):
                 wrong_count += 1
                 if wrong_count <= FAILURES_SHOWN:
                     print(wrong)

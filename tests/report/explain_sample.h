@@ -9,6 +9,8 @@
 
 #include "report/explain_page.h"
 
+#include <math.h>
+
 #define SAMPLE_MIB    ((uint64_t)1 << 20)
 #define SAMPLE_GIB    ((uint64_t)1 << 30)
 #define SAMPLE_STEPS  400u
@@ -91,15 +93,15 @@ static inline double sample_noise(size_t i)
     return (double)((i * 7919) % 101) / 101.0 - 0.5;
 }
 
-static inline double sample_level(plim_trend_class class_, size_t i)
+static inline double sample_level(plim_trend_class kind, size_t i)
 {
     const double gib = (double)SAMPLE_GIB;
     const double x = (double)i;
-    switch (class_) {
+    switch (kind) {
     case PLIM_TREND_LEAK:
         return 8 * gib + (i > 100 ? (x - 100) * 0.02 * gib : 0);
     case PLIM_TREND_STAIRCASE:
-        return 8 * gib + (double)(i / 100) * gib;
+        return 8 * gib + floor(x / 100) * gib;
     case PLIM_TREND_RAMP:
         return i < 60 ? 2 * gib + x * 0.1 * gib : 8 * gib;
     case PLIM_TREND_FLAT:
@@ -110,43 +112,43 @@ static inline double sample_level(plim_trend_class class_, size_t i)
     return 0;
 }
 
-static inline plim_series sample_series(sample_points *points, plim_trend_class class_,
+static inline plim_series sample_series(sample_points *points, plim_trend_class kind,
                                         const char *name)
 {
-    const size_t count = class_ == PLIM_TREND_TOO_SHORT ? 4 : SAMPLE_STEPS;
-    plim_trend trend = { .class_ = class_,
-                         .confidence = class_ == PLIM_TREND_TOO_SHORT ? 0 : 0.97,
+    const size_t count = kind == PLIM_TREND_TOO_SHORT ? 4 : SAMPLE_STEPS;
+    plim_trend trend = { .class_ = kind,
+                         .confidence = kind == PLIM_TREND_TOO_SHORT ? 0 : 0.97,
                          .point_count = count,
                          .first_step = 10,
                          .last_step = 10.0 * (double)count,
-                         .first_bytes = sample_level(class_, 0),
-                         .last_bytes = sample_level(class_, count - 1),
+                         .first_bytes = sample_level(kind, 0),
+                         .last_bytes = sample_level(kind, count - 1),
                          .min_bytes = 1e300,
                          .noise_share = 0.0042,
                          .onset_step = 10 };
     for (size_t i = 0; i < count; i++) {
         points->steps[i] = 10.0 * (double)(i + 1);
-        points->bytes[i] = sample_level(class_, i) + sample_noise(i) * 0.1 * (double)SAMPLE_GIB;
+        points->bytes[i] = sample_level(kind, i) + sample_noise(i) * 0.1 * (double)SAMPLE_GIB;
         trend.min_bytes = points->bytes[i] < trend.min_bytes ? points->bytes[i] : trend.min_bytes;
         trend.max_bytes = points->bytes[i] > trend.max_bytes ? points->bytes[i] : trend.max_bytes;
     }
-    if (class_ == PLIM_TREND_LEAK || class_ == PLIM_TREND_STAIRCASE) {
+    if (kind == PLIM_TREND_LEAK || kind == PLIM_TREND_STAIRCASE) {
         trend.growth_bytes_per_step = 0.002 * (double)SAMPLE_GIB;
         trend.growth_low_bytes_per_step = 0.00195 * (double)SAMPLE_GIB;
         trend.growth_high_bytes_per_step = 0.00205 * (double)SAMPLE_GIB;
     }
-    trend.onset_step = class_ == PLIM_TREND_LEAK ? 1010 : class_ == PLIM_TREND_RAMP ? 610 : 10;
-    if (class_ == PLIM_TREND_LEAK) {
+    trend.onset_step = kind == PLIM_TREND_LEAK ? 1010 : kind == PLIM_TREND_RAMP ? 610 : 10;
+    if (kind == PLIM_TREND_LEAK) {
         trend.has_exhaustion = true;
         trend.exhaustion_step = 8960.4;
     }
-    if (class_ == PLIM_TREND_STAIRCASE) {
+    if (kind == PLIM_TREND_STAIRCASE) {
         trend.riser_count = 3;
         trend.riser_bytes = (double)SAMPLE_GIB;
         trend.riser_period_steps = 1000;
     }
     return (plim_series){ .name = name,
-                          .step_name = class_ == PLIM_TREND_TOO_SHORT ? NULL : "step",
+                          .step_name = kind == PLIM_TREND_TOO_SHORT ? NULL : "step",
                           .unit = "MiB",
                           .steps = points->steps,
                           .bytes = points->bytes,

@@ -112,7 +112,7 @@ static plim_oom_message hostile_message(void)
     message.framework = "\033[31mevil\n";
     message.form = "a\tb";
     message.versions = "\xff\xfe";
-    message.why = "Words \033]0;title\a and \xe2\x80\xae turned round.";
+    message.why = "Words \033]0;title\a and \xe2\x80\xae turned round\xe2\x80\xac.";
     message.excerpt = "\xc3(";
     message.advice++; /* without a command: those are not cut */
     message.advice_count = 1;
@@ -215,7 +215,7 @@ static void make_messages(sample_run *run)
 static plim_explained make_run(sample_run *run, double capacity_bytes)
 {
     static const struct {
-        plim_trend_class class_;
+        plim_trend_class kind;
         const char *name;
     } kinds[SAMPLE_SERIES] = {
         { PLIM_TREND_LEAK, "max_memory_allocated" },
@@ -226,7 +226,7 @@ static plim_explained make_run(sample_run *run, double capacity_bytes)
     };
     make_messages(run);
     for (size_t i = 0; i < SAMPLE_SERIES; i++) {
-        run->series[i] = sample_series(&run->points[i], kinds[i].class_, kinds[i].name);
+        run->series[i] = sample_series(&run->points[i], kinds[i].kind, kinds[i].name);
         run->series_list[i] = &run->series[i];
     }
     plim_explained file = explained(run->list, MESSAGES);

@@ -1,0 +1,374 @@
+/*
+ * cmd_explain.c - "why did memory run out, and what now?", from what programs print.
+ */
+#include "base/size.h"
+#include "cli/arguments.h"
+#include "cli/child.h"
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cli/output.h"
+#include "cli/reading.h"
+#include "cli/texts.h"
+#include "report/counted.h"
+#include "report/explain_json.h"
+#include "report/explain_text.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FAIL_ON_ANY_OOM UINT32_C(0x40000000) /* beside bits of verdicts */
+#define FAIL_ON_LEAK    UINT32_C(0x80000000)
+
+typedef struct explain_arguments {
+    plim_explain_view view;
+    plim_color_choice color;
+    uint32_t width;
+    uint64_t capacity_bytes;
+    uint32_t fail_on; /* 1 << verdict, and the two above */
+    bool as_json;
+    bool wants_help;
+    bool wants_usage;
+    bool has_command;
+    char **command; /* what stands behind "--" */
+    char **paths;
+    size_t path_count;
+} explain_arguments;
+
+enum {
+    OPTION_JSON = PLIM_OPTION_FIRST,
+    OPTION_TREND,
+    OPTION_CAPACITY,
+    OPTION_ALL,
+    OPTION_TOP,
+    OPTION_FAIL_ON,
+    OPTION_COLOR,
+    OPTION_WIDTH,
+};
+
+static const struct argp_option options[] = {
+    { "all", OPTION_ALL, NULL, 0, "every message, fix and series in full", 0 },
+    { "top", OPTION_TOP, "N", 0, "show the N best fixes (4)", 0 },
+    { "trend", OPTION_TREND, NULL, 0, "how memory moved over the steps that the text logs", 0 },
+    { "capacity", OPTION_CAPACITY, "SIZE", 0,
+      "what the device has, 80GiB: tells when memory that grows will be full", 0 },
+    { "fail-on", OPTION_FAIL_ON, "WHAT", 0,
+      "exit with 1 if the text has it: oom (any), leak, or verdicts such as fragmented, with "
+      "commas between",
+      0 },
+    { "json", OPTION_JSON, NULL, 0, "print everything as JSON, document \"explain/1\"", 0 },
+    { "color", OPTION_COLOR, "WHEN", 0,
+      "auto (on terminals, unless NO_COLOR is set), always, never", 0 },
+    { "width", OPTION_WIDTH, "N", 0, "columns to fill (the terminal's, at most 100; else 96)", 0 },
+    { "help", PLIM_OPTION_HELP, NULL, 0, "print this", 0 },
+    { "usage", PLIM_OPTION_USAGE, NULL, OPTION_HIDDEN, "print one line", 0 },
+    { 0 },
+};
+
+static const char *const examples[] = {
+    "plimsoll explain train.log",
+    "what ran out, why, and what to do about it",
+    "python train.py 2>&1 | tee train.log | plimsoll explain",
+    "the same, from a pipe",
+    "plimsoll explain -- python train.py",
+    "runs the command as if Plimsoll were not there, and explains if it dies of memory",
+    "plimsoll explain --trend --capacity=80GiB train.log",
+    "whether memory grows from step to step, and when it will be full",
+    NULL,
+};
+
+static const plim_help explain_help = {
+    .arguments = "[FILE... | -- COMMAND [ARG...]]",
+    .purpose =
+        "Tells why memory ran out, from any text: an error message, a traceback, a whole log, "
+        "plain, gzip or zstd; - or nothing is standard input. Knows the messages of PyTorch, "
+        "TensorFlow, JAX, CUDA, llama.cpp, vLLM and many others.",
+    .options = options,
+    .examples = examples,
+    .closing = "Exit status: 0 fine, also where nothing was found; 1 what --fail-on asks about is "
+               "there; 2 wrong usage; 3 a file could not be read or the output not be written. "
+               "With a command, its own status.",
+};
+
+/* One word of --fail-on. */
+static uint32_t parse_fail_on_word(struct argp_state *state, const char *word, size_t length)
+{
+    if (length == 3 && strncmp(word, "oom", length) == 0) {
+        return FAIL_ON_ANY_OOM;
+    }
+    if (length == 4 && strncmp(word, "leak", length) == 0) {
+        return FAIL_ON_LEAK;
+    }
+    for (uint32_t i = 0; i < PLIM_VERDICT_COUNT; i++) {
+        const char *name = plim_verdict_name((plim_verdict)i);
+        if (strlen(name) == length && strncmp(word, name, length) == 0) {
+            return UINT32_C(1) << i;
+        }
+    }
+    argp_error(state,
+               "--fail-on takes oom, leak, exhausted, fragmented, other_process, capped, "
+               "oversized, host, unknown or not_oom, not \"%.*s\"",
+               (int)length, word);
+    return 0;
+}
+
+static uint32_t parse_fail_on(struct argp_state *state, const char *text)
+{
+    uint32_t mask = 0;
+    for (const char *word = text;;) {
+        const size_t length = strcspn(word, ",");
+        mask |= parse_fail_on_word(state, word, length);
+        if (word[length] == '\0') {
+            return mask;
+        }
+        word += length + 1;
+    }
+}
+
+/* Whatever was said, is it enough to work with? */
+static void check_arguments(struct argp_state *state, const explain_arguments *arguments)
+{
+    if (arguments->wants_help || arguments->wants_usage) {
+        return;
+    }
+    if (arguments->has_command && arguments->command[0] == NULL) {
+        argp_error(state, "which command? One has to stand behind --");
+    }
+    if (arguments->has_command && arguments->path_count > 0) {
+        argp_error(state, "a file and a command? One of both");
+    }
+    if (arguments->has_command && arguments->fail_on != 0) {
+        argp_error(state, "--fail-on has no place before a command: the exit status is its own");
+    }
+    if (!arguments->has_command && arguments->path_count == 0 && isatty(STDIN_FILENO) == 1) {
+        argp_error(state, "which text? Give a file, or paste into \"plimsoll explain -\"");
+    }
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+    explain_arguments *arguments = state->input;
+    switch (key) {
+    case OPTION_ALL:
+        arguments->view.all = true;
+        break;
+    case OPTION_TOP:
+        arguments->view.fixes_max = (uint32_t)plim_argument_number(state, "top", text, 1, 1000000);
+        break;
+    case OPTION_TREND:
+        arguments->view.trend = true;
+        break;
+    case OPTION_CAPACITY:
+        arguments->capacity_bytes = plim_argument_size(state, "capacity", text);
+        break;
+    case OPTION_FAIL_ON:
+        arguments->fail_on |= parse_fail_on(state, text);
+        break;
+    case OPTION_JSON:
+        arguments->as_json = true;
+        break;
+    case OPTION_COLOR:
+        arguments->color = plim_argument_color(state, text);
+        break;
+    case OPTION_WIDTH:
+        arguments->width = plim_argument_width(state, text);
+        break;
+    case PLIM_OPTION_HELP:
+        arguments->wants_help = true;
+        break;
+    case PLIM_OPTION_USAGE:
+        arguments->wants_usage = true;
+        break;
+    case ARGP_KEY_ARGS: /* argp has moved all files behind the options */
+        arguments->paths = state->argv + state->next;
+        arguments->path_count = (size_t)(state->argc - state->next);
+        state->next = state->argc;
+        break;
+    case ARGP_KEY_SUCCESS:
+        check_arguments(state, arguments);
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static const struct argp explain_argp = { .options = options, .parser = parse_option };
+
+/* ---- results -------------------------------------------------------------------------------- */
+
+static int print_json(const char *who, FILE *stream, const plim_texts *texts)
+{
+    plim_error err = { 0 };
+    const plim_status status =
+        plim_explain_json_write(plim_sink_to_file(stream), texts->items, texts->count, &err);
+    (void)status; /* of a stream: told by what follows */
+    return stream == stdout ? plim_output_finish(who) : PLIM_EXIT_OK;
+}
+
+static int print_pages(const char *who, FILE *stream, const explain_arguments *arguments,
+                       const plim_texts *texts)
+{
+    const plim_style style = plim_output_style_on(stream, arguments->color, arguments->width);
+    plim_explain_view view = arguments->view;
+    view.with_name = texts->count > 1;
+    plim_text page;
+    plim_text_init(&page, NULL, PLIM_EXPLAIN_TEXT_BYTES_MAX);
+    for (size_t i = 0; i < texts->count; i++) {
+        const plim_explained *text = &texts->items[i];
+        if (!text->is_read || !plim_explain_text_has_page(&view, text)) {
+            continue;
+        }
+        if (page.length > 0) {
+            plim_text_append_char(&page, '\n');
+        }
+        plim_explain_text_write(&page, &style, &view, text);
+    }
+    const int status =
+        stream == stdout ? plim_output_page(who, &page) : plim_output_page_on_stderr(who, &page);
+    plim_text_deinit(&page);
+    return status;
+}
+
+/* Nothing to show is worth a word: where it was looked for, and how much of it there was. */
+static void say_nothing_found(const char *who, const plim_explain_view *view,
+                              const plim_explained *text)
+{
+    const bool lacks = view->trend ? text->series_count == 0 : text->message_count == 0;
+    if (text->is_read && lacks) {
+        plim_say(who, "no %s found in %s: %s, %s read",
+                 view->trend ? "series of memory" : "out-of-memory message",
+                 plim_reading_name(text->path), plim_counted(text->lines, "line").text,
+                 plim_format_bytes(text->bytes).text);
+    }
+}
+
+static bool has_what_fails(uint32_t fail_on, const plim_explained *text)
+{
+    for (size_t i = 0; i < text->message_count; i++) {
+        const plim_verdict verdict = text->messages[i]->verdict;
+        const bool is_any = (fail_on & FAIL_ON_ANY_OOM) != 0 && verdict != PLIM_VERDICT_NOT_OOM;
+        if (is_any || (fail_on & (UINT32_C(1) << verdict)) != 0) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < text->series_count; i++) {
+        if ((fail_on & FAIL_ON_LEAK) != 0 && text->series[i]->trend.class_ == PLIM_TREND_LEAK) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int explain_files(const char *who, const explain_arguments *arguments)
+{
+    static char standard_input[] = "-";
+    char *const nothing_given[] = { standard_input };
+    const bool has_paths = arguments->path_count > 0;
+    plim_texts texts;
+    if (!plim_texts_load(who, has_paths ? arguments->paths : nothing_given,
+                         has_paths ? arguments->path_count : 1, (double)arguments->capacity_bytes,
+                         &texts)) {
+        return PLIM_EXIT_FAILED;
+    }
+    int status = arguments->as_json ? print_json(who, stdout, &texts)
+                                    : print_pages(who, stdout, arguments, &texts);
+    bool is_there = false;
+    for (size_t i = 0; i < texts.count; i++) {
+        say_nothing_found(who, &arguments->view, &texts.items[i]);
+        is_there = is_there || has_what_fails(arguments->fail_on, &texts.items[i]);
+    }
+    if (status == PLIM_EXIT_OK) {
+        status = texts.failed_count > 0 ? PLIM_EXIT_FAILED
+                 : is_there             ? PLIM_EXIT_FOUND
+                                        : PLIM_EXIT_OK;
+    }
+    plim_texts_deinit(&texts);
+    return status;
+}
+
+/* ---- a command ------------------------------------------------------------------------------ */
+
+static void say_of_kernel(const char *who, const plim_child_result *result)
+{
+    if (result->was_oom_killed) {
+        plim_say(who, "the kernel's out-of-memory killer ended %s: host memory ran out",
+                 result->kill_scope == PLIM_CHILD_KILLS_CGROUP
+                     ? "it, at the limit of its control group"
+                     : "it");
+    } else if (result->may_be_oom_killed) {
+        plim_say(who,
+                 "it was killed (SIGKILL): perhaps for host memory, this system does not tell");
+    }
+}
+
+/* On stderr: stdout is the command's. Whatever becomes of it, the exit status is the command's. */
+static void explain_death(const char *who, const explain_arguments *arguments,
+                          plim_explanation *explanation)
+{
+    plim_texts texts;
+    if (!plim_texts_take(who, arguments->command[0], explanation, (double)arguments->capacity_bytes,
+                         &texts)) {
+        return;
+    }
+    const bool has_page = plim_explain_text_has_page(&arguments->view, &texts.items[0]);
+    if (texts.failed_count == 0 && arguments->as_json) {
+        (void)print_json(who, stderr, &texts);
+    } else if (texts.failed_count == 0 && has_page) {
+        fputc('\n', stderr);
+        (void)print_pages(who, stderr, arguments, &texts);
+    }
+    plim_texts_deinit(&texts);
+}
+
+static int explain_command(const char *who, explain_arguments *arguments)
+{
+    const plim_explain_options child_options = { .capacity_bytes =
+                                                     (double)arguments->capacity_bytes };
+    plim_child_result result;
+    plim_child_run(who, arguments->command, &child_options, &result);
+    if (result.was_started && result.explanation == NULL) {
+        plim_say(who, "%s", result.explain_error.message);
+    }
+    say_of_kernel(who, &result);
+    if (result.died_of_memory && result.explanation != NULL) {
+        arguments->view.with_recording = true;
+        explain_death(who, arguments, result.explanation);
+        result.explanation = NULL;
+    }
+    const int status = result.exit_status;
+    plim_child_result_deinit(&result);
+    return status;
+}
+
+/* ---- the command itself --------------------------------------------------------------------- */
+
+/* Takes "-- COMMAND ARG..." off the arguments: argp would take it for files. */
+static int split_command(int argc, char **argv, explain_arguments *arguments)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--") == 0) {
+            arguments->has_command = true;
+            arguments->command = argv + i + 1;
+            return i;
+        }
+    }
+    return argc;
+}
+
+int plim_cmd_explain(int argc, char **argv)
+{
+    const char *who = argv[0];
+    explain_arguments arguments = { 0 };
+    const int ours = split_command(argc, argv, &arguments);
+    if (argp_parse(&explain_argp, ours, argv, ARGP_NO_HELP, NULL, &arguments) != 0) {
+        plim_say(who, "out of host memory while reading the arguments"); /* all else has exited */
+        return PLIM_EXIT_FAILED;
+    }
+    if (arguments.wants_help || arguments.wants_usage) {
+        return arguments.wants_help ? plim_help_print(who, &explain_help)
+                                    : plim_help_print_usage(who, &explain_help);
+    }
+    return arguments.has_command ? explain_command(who, &arguments)
+                                 : explain_files(who, &arguments);
+}
