@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#define DIGITS_MAX      24u /* of a number; 2^64 has 20 */
+#define DIGITS_MAX       24u /* of a number; 2^64 has 20 */
 #define BEFORE_CHARS_MAX 40u /* of a number and its unit */
 
 /* The digits of a number, read but not yet multiplied by anything. */
@@ -92,9 +92,9 @@ static bool read_digits(const plim_flat *flat, size_t i, bool joined, digits *re
         }
     }
     /* 1.2.3 is a version, and what has so many digits is no amount. */
-    if (d.end - i > DIGITS_MAX || (goes_on(flat, d.end, false) && flat->full[d.end] == '.' &&
-                                   goes_on(flat, d.end + 1, false) &&
-                                   is_digit(flat->full[d.end + 1]))) {
+    if (d.end - i > DIGITS_MAX ||
+        (goes_on(flat, d.end, false) && flat->full[d.end] == '.' &&
+         goes_on(flat, d.end + 1, false) && is_digit(flat->full[d.end + 1]))) {
         return false;
     }
     *ret = d;
@@ -124,10 +124,11 @@ static int read_unit(const plim_flat *flat, size_t i, size_t *ret_end)
         const char *word;
         int log2;
     } units[] = {
-        { "bytes", 0 }, { "byte", 0 }, { "b", 0 },    { "kbytes", 10 }, { "kib", 10 }, { "kb", 10 },
-        { "k", 10 },    { "mbytes", 20 }, { "mib", 20 }, { "mb", 20 }, { "m", 20 },
-        { "gbytes", 30 }, { "gib", 30 }, { "gb", 30 }, { "g", 30 },   { "tib", 40 }, { "tb", 40 },
-        { "t", 40 },    { "pib", 50 }, { "pb", 50 },   { "eib", 60 }, { "eb", 60 },
+        { "bytes", 0 }, { "byte", 0 },    { "b", 0 },       { "kbytes", 10 }, { "kib", 10 },
+        { "kb", 10 },   { "k", 10 },      { "mbytes", 20 }, { "mib", 20 },    { "mb", 20 },
+        { "m", 20 },    { "gbytes", 30 }, { "gib", 30 },    { "gb", 30 },     { "g", 30 },
+        { "tib", 40 },  { "tb", 40 },     { "t", 40 },      { "pib", 50 },    { "pb", 50 },
+        { "eib", 60 },  { "eb", 60 },
     };
     for (size_t u = 0; u < sizeof units / sizeof units[0]; u++) {
         const size_t end = spells(flat, i, units[u].word);

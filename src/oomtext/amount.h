@@ -12,10 +12,10 @@
 #include "oomtext/flat.h"
 
 typedef enum plim_amount_kind {
-    PLIM_AMOUNT_SIZED,   /* a unit has to follow */
-    PLIM_AMOUNT_BYTES,   /* an integer; "bytes" or "B" may follow, another unit may not */
-    PLIM_AMOUNT_ANY,     /* either */
-    PLIM_AMOUNT_INTEGER, /* a number of something else: a device, a process */
+    PLIM_AMOUNT_SIZED,    /* a unit has to follow */
+    PLIM_AMOUNT_BYTES,    /* an integer; "bytes" or "B" may follow, another unit may not */
+    PLIM_AMOUNT_ANY,      /* either */
+    PLIM_AMOUNT_INTEGER,  /* a number of something else: a device, a process */
     PLIM_AMOUNT_UNITLESS, /* digits that share the unit of a number that follows */
 } plim_amount_kind;
 

@@ -388,8 +388,7 @@ static bool read_at(const plim_clause_index *index, const plim_flat *flat, uint3
         if ((table[i].sets & sets) == 0 || end > flat->word_count ||
             (is_early && (table[i].flags & PLIM_CLAUSE_EARLY) == 0) ||
             memcmp(flat->words + w, phrase->bytes, phrase->length) != 0 ||
-            !plim_phrase_stands_alone(flat, w, end) ||
-            !read_clause(flat, &table[i], w, end, &r)) {
+            !plim_phrase_stands_alone(flat, w, end) || !read_clause(flat, &table[i], w, end, &r)) {
             continue;
         }
         if (!is_early && (table[i].flags & PLIM_CLAUSE_KEY) != 0 && seen[i] != 0) {

@@ -97,8 +97,8 @@ static bool fold_dump(plim_collection *collection, const plim_found *found, uint
         return false;
     }
     plim_gathered *last = &collection->items.items[collection->items.count - 1];
-    const bool is_pool = last->form->family == PLIM_FAMILY_TENSORFLOW ||
-                         last->form->family == PLIM_FAMILY_JAX;
+    const bool is_pool =
+        last->form->family == PLIM_FAMILY_TENSORFLOW || last->form->family == PLIM_FAMILY_JAX;
     if (!is_pool || last->form->topic != PLIM_TOPIC_BARE ||
         has(found->said.figures, PLIM_FIGURE_REQUESTED) ||
         base + found->begin > last->offset + DUMP_BYTES_MAX) {
@@ -200,8 +200,8 @@ static plim_status judge_one(plim_collection *collection, const plim_gathered *i
     plim_status status = plim_text_status(&why, "putting a verdict into words", err);
     if (status == PLIM_OK) {
         message.why = plim_arena_copy(collection->arena, plim_text_string(&why), why.length);
-        status = message.why != NULL ? PLIM_OK
-                                     : plim_fail_memory(err, "putting a verdict into words");
+        status =
+            message.why != NULL ? PLIM_OK : plim_fail_memory(err, "putting a verdict into words");
     }
     plim_text_deinit(&why);
     if (status == PLIM_OK) {

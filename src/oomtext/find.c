@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#define HITS_MAX      2048u /* collected before they are looked at */
+#define HITS_MAX      2048u          /* collected before they are looked at */
 #define REACH_BYTES   ((size_t)1300) /* how far behind a hit a more telling one may stand */
 #define AHEAD_MAX     48u            /* hits that are looked at for that */
 #define SAME_LINE_MAX ((size_t)4096) /* of a line, what counts as the rest of a message */
@@ -143,7 +143,8 @@ static bool begins_word(const plim_finder *finder, const char *text, const plim_
     const char before = text[hit->offset - 1];
     const bool letter_before = (before >= 'a' && before <= 'z') || (before >= 'A' && before <= 'Z');
     const bool is_escape = hit->offset > 1 && text[hit->offset - 2] == '\\'; /* "\nout of memory" */
-    return !letter_before || is_escape || (c >= 'A' && c <= 'Z' && before >= 'a' && before <= 'z') ||
+    return !letter_before || is_escape ||
+           (c >= 'A' && c <= 'Z' && before >= 'a' && before <= 'z') ||
            (c >= 'A' && c <= 'Z' && hit->end - hit->offset > 8);
 }
 
@@ -250,12 +251,11 @@ static bool belong_together(const plim_finder *finder, const char *text, size_t 
 {
     const plim_scan_hit *first = &finder->hits[i];
     const plim_scan_hit *later = &finder->hits[j];
-    const char *line_end =
-        memchr(text + first->offset, '\n', later->offset - first->offset);
+    const char *line_end = memchr(text + first->offset, '\n', later->offset - first->offset);
     size_t begin = 0;
     size_t end = 0;
-    if (line_end == NULL || finder->phrases.items[first->phrase].is_head || !locate(finder, first, &begin, &end) ||
-        plim_prose_is_class_name(&finder->flat, end)) {
+    if (line_end == NULL || finder->phrases.items[first->phrase].is_head ||
+        !locate(finder, first, &begin, &end) || plim_prose_is_class_name(&finder->flat, end)) {
         return true;
     }
     const size_t next_line = (size_t)(line_end - text);
@@ -438,7 +438,7 @@ plim_status plim_finder_search(plim_finder *finder, const char *text, size_t byt
                                void *ctx, size_t *ret_done, plim_error *err)
 {
     /* What begins this late may go on in the next piece. */
-    const size_t limit = is_last                        ? bytes
+    const size_t limit = is_last                         ? bytes
                          : bytes > PLIM_FIND_AFTER_BYTES ? bytes - PLIM_FIND_AFTER_BYTES
                                                          : 0;
     size_t done = from;
@@ -457,8 +457,7 @@ plim_status plim_finder_search(plim_finder *finder, const char *text, size_t byt
         /* With a full list, the last hits do not see those behind them. */
         const size_t seen = more ? finder->hits[HITS_MAX - AHEAD_MAX].offset : limit;
         const size_t now = min_size(limit, seen > begin ? seen : begin + 1);
-        const plim_status status =
-            take_hits(finder, text, bytes, now, &done, take, ctx, err);
+        const plim_status status = take_hits(finder, text, bytes, now, &done, take, ctx, err);
         if (status != PLIM_OK) {
             return status;
         }

@@ -8,14 +8,14 @@
 #include "verdict/case.h"
 
 enum {
-    PLIM_FORM_PLAIN = 1,  /* words that any program might use: yields to every other form near */
-    PLIM_FORM_PROSE = 2,  /* … and people too: only where it reads like an error */
-    PLIM_FORM_REPORT = 4, /* no error at all: told only to who asks about nothing else */
-    PLIM_FORM_LINE = 8,   /* the phrase has to begin its line, prefixes apart */
-    PLIM_FORM_ALONE = 16, /* … and to be all of it */
+    PLIM_FORM_PLAIN = 1,    /* words that any program might use: yields to every other form near */
+    PLIM_FORM_PROSE = 2,    /* … and people too: only where it reads like an error */
+    PLIM_FORM_REPORT = 4,   /* no error at all: told only to who asks about nothing else */
+    PLIM_FORM_LINE = 8,     /* the phrase has to begin its line, prefixes apart */
+    PLIM_FORM_ALONE = 16,   /* … and to be all of it */
     PLIM_FORM_SIGNAL = 128, /* the number at its end is a signal's: a minus before it, or 137 */
-    PLIM_FORM_DUMP = 32,  /* belongs to the failure of the same pool before it */
-    PLIM_FORM_HEAD = 64,  /* a status that heads messages: what follows it belongs to it */
+    PLIM_FORM_DUMP = 32,    /* belongs to the failure of the same pool before it */
+    PLIM_FORM_HEAD = 64,    /* a status that heads messages: what follows it belongs to it */
 };
 
 typedef struct plim_form {
@@ -36,7 +36,7 @@ typedef struct plim_form {
     unsigned flags;
 } plim_form;
 
-#define PLIM_SAYS(figure) ((uint32_t)1 << (figure))
+#define PLIM_SAYS(figure)   ((uint32_t)1 << (figure))
 #define PLIM_SAYS_PROCESS_N ((uint32_t)1 << PLIM_FIGURE_OTHER_PROCESSES)
 
 /** The table, the more telling form before the less telling one. */

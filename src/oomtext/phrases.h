@@ -13,8 +13,8 @@ typedef struct plim_phrase {
     const char *folded;
     const uint16_t *forms;
     uint16_t form_count;
-    bool is_plain; /* a form that yields to others has it */
-    bool is_head;  /* it heads messages and is none alone */
+    bool is_plain;                  /* a form that yields to others has it */
+    bool is_head;                   /* it heads messages and is none alone */
     const plim_in_force_mark *mark; /* or NULL */
 } plim_phrase;
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define WORDS_BEFORE 9u  /* of a sentence that may turn it into a supposition */
+#define WORDS_BEFORE 9u   /* of a sentence that may turn it into a supposition */
 #define LINE_CHARS   400u /* to both sides, where an error leaves other traces */
 
 /* A word of the text, read from full. */
@@ -73,28 +73,99 @@ static word word_before(const plim_flat *flat, size_t end)
 
 /* Words that make what follows a supposition, a warning, a piece of a program. */
 static const char *const supposing[] = {
-    "if",       "may",      "might",     "could",    "can",     "cannot",    "would",
-    "avoid",    "avoids",   "avoiding",  "prevent",  "prevents", "preventing", "without",
-    "risk",     "risks",    "reduce",    "reduces",  "reducing", "case",     "when",
-    "whenever", "cause",    "causes",    "lead",     "leads",   "handle",    "handles",
-    "handling", "should",   "help",      "helps",    "mitigate", "against",  "except",
-    "catch",    "raise",    "import",    "isinstance", "class", "def",       "likely",
-    "unless",   "until",    "never",     "no",       "not",     "fix",
-    "fixes",    "fixed",    "solve",     "recover",  "simulate", "simulates", "instead",  "throw",     "assertraises", "raises", "potential", "potentially",
-    "possible", "possibly", "whether",  "suppress",
-    "expect",   "expected", "pytest",    "wont",     "dont",    "doesnt",    "didnt",
-    "eventually", "sometimes", "often",  "usually",  "common",  "ignore",
-    "prone",    "troubleshooting", "guard", "retry", "retries", NULL,
+    "if",
+    "may",
+    "might",
+    "could",
+    "can",
+    "cannot",
+    "would",
+    "avoid",
+    "avoids",
+    "avoiding",
+    "prevent",
+    "prevents",
+    "preventing",
+    "without",
+    "risk",
+    "risks",
+    "reduce",
+    "reduces",
+    "reducing",
+    "case",
+    "when",
+    "whenever",
+    "cause",
+    "causes",
+    "lead",
+    "leads",
+    "handle",
+    "handles",
+    "handling",
+    "should",
+    "help",
+    "helps",
+    "mitigate",
+    "against",
+    "except",
+    "catch",
+    "raise",
+    "import",
+    "isinstance",
+    "class",
+    "def",
+    "likely",
+    "unless",
+    "until",
+    "never",
+    "no",
+    "not",
+    "fix",
+    "fixes",
+    "fixed",
+    "solve",
+    "recover",
+    "simulate",
+    "simulates",
+    "instead",
+    "throw",
+    "assertraises",
+    "raises",
+    "potential",
+    "potentially",
+    "possible",
+    "possibly",
+    "whether",
+    "suppress",
+    "expect",
+    "expected",
+    "pytest",
+    "wont",
+    "dont",
+    "doesnt",
+    "didnt",
+    "eventually",
+    "sometimes",
+    "often",
+    "usually",
+    "common",
+    "ignore",
+    "prone",
+    "troubleshooting",
+    "guard",
+    "retry",
+    "retries",
+    NULL,
 };
 
 /* Words behind "out of memory" that a sentence about a failure goes on with. */
 static const char *const going_on[] = {
-    "error",     "exception", "while",  "when",    "trying",  "on",       "at",       "during",
-    "allocating", "to",       "occurred", "with",  "in",      "for",      "killed",   "detected",
-    "encountered", "after",   "failed", "caught",  "try",     "cuda",     "gpu",      "tried",
-    "need",      "requested", "but",    "and",     "abort",   "aborting", "exiting",  "file",
-    "as",        "please",    "skipping", "condition", "using", "cudamalloc", "code",  "by",
-    NULL,
+    "error",     "exception",  "while",       "when",     "trying",    "on",     "at",
+    "during",    "allocating", "to",          "occurred", "with",      "in",     "for",
+    "killed",    "detected",   "encountered", "after",    "failed",    "caught", "try",
+    "cuda",      "gpu",        "tried",       "need",     "requested", "but",    "and",
+    "abort",     "aborting",   "exiting",     "file",     "as",        "please", "skipping",
+    "condition", "using",      "cudamalloc",  "code",     "by",        NULL,
 };
 
 static bool supposes(const plim_flat *flat, size_t begin)
@@ -148,10 +219,10 @@ static bool goes_on(const plim_flat *flat, size_t end)
 static bool has_traces(const plim_flat *flat, size_t begin, size_t end)
 {
     static const char *const traces[] = {
-        "error",  "exception", "fail",     "fatal",   "abort", "terminat", "panic", "critical",
-        "cuda",   "gpu",       "hip",      "device",  "alloc", "vram",     "oom",   "warning",
-        "torch",  "exhausted", "memoryer", "kernel",  "server", "nvrtc",   "metal", "opencl",
-        "vulkan", "driver",    "cannot",   "bytes",   "died",  "crash",    "traceback",
+        "error",  "exception", "fail",     "fatal",  "abort",  "terminat", "panic",     "critical",
+        "cuda",   "gpu",       "hip",      "device", "alloc",  "vram",     "oom",       "warning",
+        "torch",  "exhausted", "memoryer", "kernel", "server", "nvrtc",    "metal",     "opencl",
+        "vulkan", "driver",    "cannot",   "bytes",  "died",   "crash",    "traceback",
     };
     size_t from = flat->word_at[begin];
     size_t to = flat->word_at[end - 1] + 1u;
@@ -188,8 +259,8 @@ bool plim_prose_begins_line(const plim_flat *flat, size_t begin)
 {
     size_t i = flat->word_at[begin];
     return (flat->gap[i] & PLIM_GAP_LINE) != 0 ||
-           (i > 0 && (flat->full[i - 1] == ':' || flat->full[i - 1] == ']' ||
-                      flat->full[i - 1] == '.'));
+           (i > 0 &&
+            (flat->full[i - 1] == ':' || flat->full[i - 1] == ']' || flat->full[i - 1] == '.'));
 }
 
 /* Nothing but a signal's number ends the line: "Killed", "Killed: 9", "Killed (core dumped)". */
@@ -220,8 +291,8 @@ bool plim_prose_is_shell_line(const plim_flat *flat, size_t begin, size_t end)
         digits++;
     }
     if (digits > 0 && flat->gap[flat->word_at[begin]] == PLIM_GAP_BLANK && i > 0) {
-        return (flat->full[i - 1] == ':' || flat->full[i - 1] == '+' ||
-                flat->full[i - 1] == ']' || flat->full[i - 1] == '-') &&
+        return (flat->full[i - 1] == ':' || flat->full[i - 1] == '+' || flat->full[i - 1] == ']' ||
+                flat->full[i - 1] == '-') &&
                flat->gap[i] != 0;
     }
     static const char *const shells[] = { "zsh:", "sh:", "bash:", "timeout:" };

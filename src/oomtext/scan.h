@@ -15,7 +15,7 @@
 
 #define PLIM_SCAN_PHRASE_BYTES_MIN 6u /* of a folded phrase: shorter ones cost speed */
 #define PLIM_SCAN_PHRASE_BYTES_MAX 64u
-#define PLIM_SCAN_PHRASES_MAX      512u
+#define PLIM_SCAN_PHRASES_MAX      1024u
 
 typedef struct plim_scan plim_scan;
 

@@ -18,10 +18,11 @@ static uint64_t type_bytes(const plim_flat *flat, size_t i, size_t *ret_end)
         const char *name;
         uint64_t bytes;
     } types[] = {
-        { "complex128", 16 }, { "complex64", 8 }, { "double", 8 }, { "float64", 8 }, { "int64", 8 },
-        { "uint64", 8 },      { "float32", 4 },   { "float", 4 },  { "int32", 4 },   { "uint32", 4 },
-        { "bfloat16", 2 },    { "float16", 2 },   { "half", 2 },   { "int16", 2 },   { "uint16", 2 },
-        { "int8", 1 },        { "uint8", 1 },     { "bool", 1 },
+        { "complex128", 16 }, { "complex64", 8 }, { "double", 8 },   { "float64", 8 },
+        { "int64", 8 },       { "uint64", 8 },    { "float32", 4 },  { "float", 4 },
+        { "int32", 4 },       { "uint32", 4 },    { "bfloat16", 2 }, { "float16", 2 },
+        { "half", 2 },        { "int16", 2 },     { "uint16", 2 },   { "int8", 1 },
+        { "uint8", 1 },       { "bool", 1 },
     };
     for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
         const size_t length = strlen(types[t].name);
