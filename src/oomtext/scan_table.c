@@ -61,6 +61,67 @@ static size_t head_hash(uint64_t head)
 
 /* --- which pieces are rare --- */
 
+/*
+ * A sample of what logs are full of, folded: words of training, serving and installing, and the
+ * commonest English ones. What stands in it is no rare piece of a phrase.
+ */
+static const char ordinary[] =
+    "stepepochiterationlosslearningratelrgradnormlmlossscaletimedataetaelapsedtimeper"
+    "iterationmsconsumedsamplesglobalbatchsizethroughputpergputokenssitsaccaccuracytop"
+    "maxmemoryallocatedmaxmemgpumemmemoryusagereservedactiveallocatedbytesmibgibmbgb"
+    "infowarningdebugerror20260304120159rank0worldsizelocalranknodeworkerprocessgroup"
+    "runningwaitingreqspendingrequestspromptthroughputgenerationthroughputkvcacheusageprefix"
+    "cachehitraterunningreqqueuereqtokenusagedecodebatchgenthroughputavailmem"
+    "fileusrlibpython311sitepackagestorchnnmodulesmodulepylineinforwardcallimplreturn"
+    "selfargskwargstracebackmostrecentcalllastfileoptcondalibpython3intrainmain"
+    "ncclinfochannelviap2pcumemnetibcommnrankscudadevbusidinitcompletenvidiasmidefault"
+    "iterationnumberofskippediterationsnumberofnaniterationsactualseqlenlossscalegradnorm"
+    "logdiststepskippedmomseememoryusagecpuvirtualmemoryusedpercentmamaxmacamaxca"
+    "loadingcheckpointshardssavingmodelcheckpointtoconfigurationsavedintokenizerspecialtokens"
+    "foundcacheddatasetnumexamplesnumepochstotaltrainbatchsizegradientaccumulationsteps"
+    "totaloptimizationstepsnumberoftrainableparametersparamstrainingvalidationtestingeval"
+    "progressbar100502510size640instancesboxlossclslossdfllossimagesclassmap50"
+    "requirementalreadysatisfiedcollectingdownloadinginstallingcollectedpackagessuccessfully"
+    "installedsettingupunpackingpreparingtounpackgethttparchiveubuntuamd64buildingwheel"
+    "devicecudagpu0createddevicejoblocalhostreplicataskdevicegpuwithmemorycomputecapability"
+    "tensorflowcorecommonruntimegpugpudeviceccthisbinaryisoptimizedtouseavailablecpu"
+    "instructionsinperformancecriticaloperationshttpgetpostv1chatcompletions200ok"
+    "theandoftoinaisthatforitwasonwithashishebeatbythishadnotarebutfromorhave"
+    "antheywhichoneyouwereallhershetherewouldtheirwehimbeenhaswhenwhowillnomoreif"
+    "outsoupsaidwhatitsaboutthanintothemcanonlyothertimenewsomecouldthesetwomayfirst"
+    "thendoanylikemynowoversuchourmanmeevenmostmadeafteralsodidmanyoffbeforemustwell"
+    "backthroughyearsmuchwhereyourwaydownshouldbecauselongeachjuststatethosepeopletoohow"
+    "littlegoodworldmakeveryyearstillseeownworkmendaygethereoldlifebothbetweenbeingunder"
+    "neversameanotherknowwhilelastmightusgreatsinceagainstrightcametakethreeenoughduring";
+
+#define ORDINARY_PLACES ((size_t)8192) /* a power of two, some times the sample's grams */
+
+typedef struct common_gram {
+    uint32_t gram;
+    uint32_t count; /* 0: nobody's place */
+} common_gram;
+
+static common_gram *find_common(common_gram *common, uint32_t gram)
+{
+    size_t at = gram_hash(gram) >> 8;
+    for (;; at++) {
+        common_gram *const place = &common[at & (ORDINARY_PLACES - 1)];
+        if (place->count == 0 || place->gram == gram) {
+            return place;
+        }
+    }
+}
+
+static void count_common(common_gram *common)
+{
+    _Static_assert(2 * sizeof ordinary < ORDINARY_PLACES, "places are left free");
+    for (size_t at = 0; at + PLIM_SCAN_GRAM_BYTES < sizeof ordinary; at++) {
+        common_gram *const place = find_common(common, gram_at(ordinary + at));
+        place->gram = gram_at(ordinary + at);
+        place->count++;
+    }
+}
+
 /* How many of 1000 letters and digits of logs, about, are this one; at least 1. */
 static uint64_t byte_commonness(unsigned char byte)
 {
@@ -73,28 +134,14 @@ static uint64_t byte_commonness(unsigned char byte)
     return byte < 0x80 ? 40 : 1;
 }
 
-/* Pieces of these are in half the lines of a training log, whatever letters they have. */
-static const char *const common_words[] = {
-    "memory", "memoryallocated", "gpumemory", "cuda",  "allocated", "allocation", "torch",
-    "error",  "runtime",         "process",   "bytes", "total",     "available",  "device",
-    "failed", "training",        "step",      "epoch", "size",      "python",     "lib",
-};
-
-static uint64_t gram_commonness(const unsigned char *gram)
+/* Of grams that are not in the sample, those of common letters are the more common. */
+static uint64_t gram_commonness(common_gram *common, const unsigned char *gram)
 {
     uint64_t product = 1;
     for (size_t i = 0; i < PLIM_SCAN_GRAM_BYTES; i++) {
         product *= byte_commonness(gram[i]);
     }
-    for (size_t i = 0; i < sizeof common_words / sizeof *common_words; i++) {
-        const size_t bytes = strlen(common_words[i]);
-        for (size_t at = 0; at + PLIM_SCAN_GRAM_BYTES <= bytes; at++) {
-            if (memcmp(common_words[i] + at, gram, PLIM_SCAN_GRAM_BYTES) == 0) {
-                product += UINT64_C(1000000000);
-            }
-        }
-    }
-    return product;
+    return product + find_common(common, gram_at(gram))->count * UINT64_C(1000000000);
 }
 
 /* The gram's place, or the free one where it would be. */
@@ -110,7 +157,8 @@ static plim_scan_gram *find_gram(const plim_scan_table *table, uint32_t gram)
 }
 
 /* Where the window of a phrase begins. Pieces that are looked for anyhow cost nothing. */
-static size_t choose_window(const plim_scan_table *table, const plim_scan_phrase *phrase)
+static size_t choose_window(const plim_scan_table *table, common_gram *common,
+                            const plim_scan_phrase *phrase)
 {
     const size_t windows = phrase->bytes - (table->stride + PLIM_SCAN_GRAM_BYTES - 1) + 1u;
     uint64_t cost_min = UINT64_MAX;
@@ -119,7 +167,7 @@ static size_t choose_window(const plim_scan_table *table, const plim_scan_phrase
         uint64_t cost = 0;
         for (size_t i = 0; i < table->stride; i++) {
             const unsigned char *const at = phrase->text + window + i;
-            cost += find_gram(table, gram_at(at))->starts != 0 ? 0 : gram_commonness(at);
+            cost += find_gram(table, gram_at(at))->starts != 0 ? 0 : gram_commonness(common, at);
         }
         if (cost < cost_min) {
             cost_min = cost;
@@ -129,9 +177,9 @@ static size_t choose_window(const plim_scan_table *table, const plim_scan_phrase
     return best;
 }
 
-static void add_grams(plim_scan_table *table, const plim_scan_phrase *phrase)
+static void add_grams(plim_scan_table *table, common_gram *common, const plim_scan_phrase *phrase)
 {
-    const size_t window = choose_window(table, phrase);
+    const size_t window = choose_window(table, common, phrase);
     for (size_t at = window; at < window + table->stride; at++) {
         const uint32_t gram = gram_at(phrase->text + at);
         plim_scan_gram *const place = find_gram(table, gram);
@@ -255,9 +303,15 @@ plim_status plim_scan_table_init(plim_scan_table *table, const char *const *phra
     if (table->grams == NULL || table->heads == NULL) {
         return plim_fail_memory(err, "preparing to search text");
     }
-    for (size_t i = 0; i < count; i++) {
-        add_grams(table, &table->phrases[i]);
+    common_gram *const common = plim_mem_alloc_zeroed(arena->mem, ORDINARY_PLACES, sizeof *common);
+    if (common == NULL) {
+        return plim_fail_memory(err, "preparing to search text");
     }
+    count_common(common);
+    for (size_t i = 0; i < count; i++) {
+        add_grams(table, common, &table->phrases[i]);
+    }
+    plim_mem_free(arena->mem, common, ORDINARY_PLACES, sizeof *common);
     order_phrases(table);
     return PLIM_OK;
 }
