@@ -246,7 +246,13 @@ static void mark_followers(const plim_collection *collection, plim_oom_message *
     }
 }
 
-plim_status plim_collection_judge(plim_collection *collection, uint32_t in_force, bool leaks,
+/* What PyTorch says within a server is turned by the server's switches. */
+static plim_oom_family family_of(const plim_form *form, plim_oom_family server)
+{
+    return form->family == PLIM_FAMILY_PYTORCH && server != PLIM_FAMILY_ANY ? server : form->family;
+}
+
+plim_status plim_collection_judge(plim_collection *collection, const plim_circumstances *around,
                                   uint64_t input_bytes, plim_oom_message **ret, size_t *ret_count,
                                   size_t *ret_main, plim_error *err)
 {
@@ -260,12 +266,12 @@ plim_status plim_collection_judge(plim_collection *collection, uint32_t in_force
         const plim_gathered *item = &collection->items.items[i];
         plim_oom_case oom = {
             .topic = item->form->topic,
-            .family = item->form->family,
+            .family = family_of(item->form, around->server),
             .device = item->device,
             .processes = item->processes,
             .process_count = item->process_count,
-            .in_force = in_force,
-            .leaks = leaks,
+            .in_force = around->in_force,
+            .leaks = around->leaks,
         };
         memcpy(oom.figures, item->figures, sizeof oom.figures);
         PLIM_TRY(judge_one(collection, item, &oom, &messages[i], err));

@@ -55,9 +55,10 @@ bool plim_collection_add(plim_collection *collection, const plim_found *found, u
  * ret     array in the arena
  * ret_main  index of the one that answers for all, or SIZE_MAX
  */
-PLIM_MUST_USE plim_status plim_collection_judge(plim_collection *collection, uint32_t in_force,
-                                                bool leaks, uint64_t input_bytes,
-                                                plim_oom_message **ret, size_t *ret_count,
-                                                size_t *ret_main, plim_error *err);
+PLIM_MUST_USE plim_status plim_collection_judge(plim_collection *collection,
+                                                const plim_circumstances *around,
+                                                uint64_t input_bytes, plim_oom_message **ret,
+                                                size_t *ret_count, size_t *ret_main,
+                                                plim_error *err);
 
 #endif

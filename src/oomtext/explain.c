@@ -210,16 +210,15 @@ static plim_status finish(plim_explainer *explainer, plim_error *err)
     result->byte_count = explainer->base;
     result->line_count = explainer->line - 1 + is_cut;
     PLIM_TRY(finish_series(explainer, err));
-    const bool leaks =
-        result->series_count > 0 && result->series[0].trend.class_ == PLIM_TREND_LEAK;
-    const uint32_t in_force = plim_finder_in_force(explainer->finder);
-    PLIM_TRY(plim_collection_judge(&explainer->messages, in_force, leaks, result->byte_count,
+    plim_circumstances around = plim_finder_circumstances(explainer->finder);
+    around.leaks = result->series_count > 0 && result->series[0].trend.class_ == PLIM_TREND_LEAK;
+    PLIM_TRY(plim_collection_judge(&explainer->messages, &around, result->byte_count,
                                    &result->messages, &result->message_count, &result->main, err));
     result->unkept_count = explainer->messages.unkept_count;
-    if (!leaks) {
+    if (!around.leaks) {
         return PLIM_OK;
     }
-    return plim_advise_leak(family_of_main(explainer), in_force, &result->arena,
+    return plim_advise_leak(family_of_main(explainer), around.in_force, &result->arena,
                             &result->leak_advice, &result->leak_advice_count, err);
 }
 

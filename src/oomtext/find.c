@@ -26,6 +26,7 @@ struct plim_finder {
     size_t flat_begin; /* of the stretch that flat holds, in the piece */
     size_t flat_end;
     uint32_t in_force;
+    plim_oom_family server;
     size_t hit_count;
     plim_scan_hit hits[HITS_MAX];
     size_t keep[HITS_MAX]; /* their offsets in the stretch */
@@ -69,9 +70,9 @@ void plim_finder_destroy(plim_finder *finder)
     plim_mem_free(&mem, finder, 1, sizeof *finder);
 }
 
-uint32_t plim_finder_in_force(const plim_finder *finder)
+plim_circumstances plim_finder_circumstances(const plim_finder *finder)
 {
-    return finder->in_force;
+    return (plim_circumstances){ .in_force = finder->in_force, .server = finder->server };
 }
 
 /* --- the text around a hit --- */
@@ -397,7 +398,11 @@ static bool note_in_force(plim_finder *finder, const char *text, size_t bytes,
     const plim_phrase *phrase = &finder->phrases.items[hit->phrase];
     if (phrase->mark != NULL &&
         plim_in_force_holds(phrase->mark, text, bytes, hit->offset, hit->end)) {
-        finder->in_force |= PLIM_IN_FORCE_BIT(phrase->mark->what);
+        if (phrase->mark->what != PLIM_IN_FORCE_COUNT) {
+            finder->in_force |= PLIM_IN_FORCE_BIT(phrase->mark->what);
+        } else if (finder->server == PLIM_FAMILY_ANY) {
+            finder->server = phrase->mark->server;
+        }
     }
     return phrase->form_count == 0;
 }

@@ -48,7 +48,13 @@ PLIM_MUST_USE plim_status plim_finder_search(plim_finder *finder, const char *te
                                              bool (*take)(void *ctx, const plim_found *found),
                                              void *ctx, size_t *ret_done, plim_error *err);
 
-/** Bits of what was seen in force so far. */
-uint32_t plim_finder_in_force(const plim_finder *finder);
+/* What was seen in use around messages so far. */
+typedef struct plim_circumstances {
+    uint32_t in_force;      /* PLIM_IN_FORCE_BIT of each */
+    plim_oom_family server; /* that runs the framework, or PLIM_FAMILY_ANY */
+    bool leaks;             /* memory had been growing (the finder leaves it false) */
+} plim_circumstances;
+
+plim_circumstances plim_finder_circumstances(const plim_finder *finder);
 
 #endif

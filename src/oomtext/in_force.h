@@ -1,5 +1,6 @@
 /*
- * in_force.h - settings and techniques that a log shows to be in use, so that nobody advises them.
+ * in_force.h - what a log shows to be in use: settings and techniques, so that nobody advises them,
+ * and the server around the framework, whose switches are the ones to turn.
  */
 #ifndef PLIMSOLL_OOMTEXT_IN_FORCE_H
 #define PLIMSOLL_OOMTEXT_IN_FORCE_H
@@ -10,9 +11,10 @@
 #include <stddef.h>
 
 typedef struct plim_in_force_mark {
-    const char *phrase; /* folded, for the scanner */
-    plim_in_force what;
-    const char *follows; /* one of these characters has to follow in the text; NULL: anything */
+    const char *phrase;     /* folded, for the scanner */
+    plim_in_force what;     /* PLIM_IN_FORCE_COUNT: only who is at work */
+    plim_oom_family server; /* PLIM_FAMILY_ANY: nobody in particular */
+    const char *follows;    /* one of these characters has to follow in the text; NULL: anything */
 } plim_in_force_mark;
 
 const plim_in_force_mark *plim_in_force_marks(size_t *ret_count);
