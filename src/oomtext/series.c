@@ -52,7 +52,7 @@ plim_status plim_series_reader_create(const plim_mem *mem, plim_series_reader **
     plim_series_tracks_init(&reader->tracks, mem);
     reader->parser = (plim_series_parser){ .tracks = &reader->tracks };
     plim_shapes_init(&reader->shapes, mem);
-    reader->table.separator = '\0';
+    reader->table = (plim_series_table){ 0 };
     reader->line_feeds = 0;
     reader->row = 0;
     reader->hot_lines = 0;
@@ -113,33 +113,34 @@ static plim_status do_plan(plim_series_reader *reader, const plim_series_plan *p
     return PLIM_OK;
 }
 
-/* A line that hints at memory and is not like the one that was expected. */
-static plim_status read_words(plim_series_reader *reader, const char *line, size_t length,
-                              plim_error *err)
+/* A line that is not like the one that was expected: if its shape is new, it has a plan. */
+static plim_status learn(plim_series_reader *reader, const plim_series_line *line,
+                         const plim_series_plan *plan, plim_error *err)
 {
-    const char *const plain = without_colours(reader, line, length);
-    plim_span *const numbers = reader->numbers;
-    const size_t count = plim_series_numbers(plain, length, numbers, PLIM_SERIES_NUMBERS_MAX);
     plim_shapes_follow(&reader->shapes, reader->tracks.generation);
-    const plim_shape_match match =
-        plim_shapes_find(&reader->shapes, line, plain, length, numbers, count);
-    if (match.plan != NULL) {
-        return do_plan(reader, match.plan, line, match.numbers, err);
+    if (!plim_shapes_learn(&reader->shapes, line, plan)) {
+        return plim_fail_memory(err, "reading a log");
     }
-    if (plim_series_table_begin(&reader->table, plain, length)) {
+    return do_plan(reader, plan, line->text, line->numbers, err);
+}
+
+static plim_status read_words(plim_series_reader *reader, plim_series_line *line, plim_error *err)
+{
+    line->number_count =
+        plim_series_numbers(line->plain, line->length, line->numbers, PLIM_SERIES_NUMBERS_MAX);
+    const plim_shape_match match = plim_shapes_find(&reader->shapes, line);
+    if (match.plan != NULL) {
+        return do_plan(reader, match.plan, line->text, match.numbers, err);
+    }
+    if (plim_series_table_begin(&reader->table, line)) {
         return PLIM_OK;
     }
     plim_series_plan plan;
-    PLIM_TRY(plim_series_parse(&reader->parser, plain, length, numbers, count, ++reader->row, &plan,
-                               err));
-    plim_shapes_follow(&reader->shapes, reader->tracks.generation);
-    if (!plim_shapes_learn(&reader->shapes, line, plain, length, numbers, count, &plan)) {
-        return plim_fail_memory(err, "reading a log");
-    }
-    return do_plan(reader, &plan, line, numbers, err);
+    PLIM_TRY(plim_series_parse(&reader->parser, line, ++reader->row, &plan, err));
+    return learn(reader, line, &plan, err);
 }
 
-static plim_status read_line(plim_series_reader *reader, const char *line, size_t length,
+static plim_status read_line(plim_series_reader *reader, const char *text, size_t length,
                              plim_error *err)
 {
     length = length < PLIM_SERIES_LINE_MAX ? length : PLIM_SERIES_LINE_MAX;
@@ -147,25 +148,28 @@ static plim_status read_line(plim_series_reader *reader, const char *line, size_
         return PLIM_OK;
     }
     reader->hot_lines -= reader->hot_lines > 0 ? 1 : 0;
-    if (reader->table.separator == '\0') {
-        const plim_shape_match match = plim_shapes_guess(&reader->shapes, line, length);
-        if (match.plan != NULL) {
-            return do_plan(reader, match.plan, line, match.numbers, err);
-        }
-    } else {
-        const plim_series_place place = { .line = reader->line_feeds + 1 };
-        bool is_row = false;
-        PLIM_TRY(plim_series_table_row(&reader->table, &reader->tracks, line, length, ++reader->row,
-                                       place, &is_row, err));
-        plim_shapes_follow(&reader->shapes, reader->tracks.generation);
-        if (is_row) {
-            return PLIM_OK;
+    const bool in_table = reader->table.separator != '\0';
+    const plim_shape_match match =
+        plim_shapes_guess(&reader->shapes, text, length, in_table ? reader->table.serial : 0);
+    if (match.plan != NULL) {
+        reader->table.missed = 0;
+        return do_plan(reader, match.plan, text, match.numbers, err);
+    }
+    plim_series_line line = { .text = text, .length = length, .numbers = reader->numbers };
+    if (in_table) {
+        line.plain = without_colours(reader, text, length);
+        plim_series_plan plan;
+        PLIM_TRY(plim_series_table_row(&reader->table, &reader->tracks, &line, ++reader->row, &plan,
+                                       err));
+        if (line.table != 0) {
+            return learn(reader, &line, &plan, err);
         }
     }
-    if (plim_series_filter(line, length) == length) {
+    if (plim_series_filter(text, length) == length) {
         return PLIM_OK;
     }
-    return read_words(reader, line, length, err);
+    line.plain = without_colours(reader, text, length);
+    return read_words(reader, &line, err);
 }
 
 /* --- lines --- */

@@ -3,8 +3,7 @@
  *
  * In any case: "mem", "llo" (allocated), "rss", "vr" (VRAM), "gb"; and "iB", "MB" as they stand.
  * Eight bytes are looked at at once, by arithmetic that is the same in every lane, so that
- * compilers make vectors of it: 4 GB/s. Which of the bytes it was is only asked where there is
- * one.
+ * compilers make vectors of it: 4 GB/s.
  */
 #include "oomtext/series_filter.h"
 
@@ -13,6 +12,8 @@
 #include <string.h>
 
 #define BLOCK_BYTES ((size_t)256)
+#define PART_BYTES  ((size_t)64)
+#define LANE_COUNT  sizeof(uint64_t)
 #define REACH       2u /* a block looks at so many bytes behind it */
 
 /* A byte in every lane. */
@@ -46,44 +47,34 @@ static inline uint64_t hints(const char *at)
            ZERO_LANE(unit);
 }
 
-/* Reads BLOCK_BYTES + REACH bytes. */
-static bool block_has_hint(const char *text)
+/* Reads bytes + REACH; `bytes` is a constant and a multiple of eight. */
+static inline bool has_hint(const char *text, size_t bytes)
 {
     uint64_t any = 0;
-    for (size_t i = 0; i < BLOCK_BYTES; i += sizeof any) {
+    for (size_t i = 0; i < bytes; i += sizeof any) {
         any |= hints(text + i);
     }
     return (any & LANES(0x80)) != 0;
 }
 
-static bool lanes_have_hint(const char *text)
-{
-    return (hints(text) & LANES(0x80)) != 0;
-}
-
 size_t plim_series_filter(const char *text, size_t length)
 {
     size_t at = 0;
-    while (length - at >= BLOCK_BYTES + REACH && !block_has_hint(text + at)) {
+    while (length - at >= BLOCK_BYTES + REACH && !has_hint(text + at, BLOCK_BYTES)) {
         at += BLOCK_BYTES;
     }
-    const size_t lane = sizeof(uint64_t);
-    while (length - at >= lane + REACH && !lanes_have_hint(text + at)) {
-        at += lane;
+    while (length - at >= PART_BYTES + REACH && !has_hint(text + at, PART_BYTES)) {
+        at += PART_BYTES;
     }
-    /* The rest, in a buffer with blanks behind; or the eight bytes that have it, one by one. */
-    char rest[24];
-    while (at < length) {
-        const size_t some = length - at < lane ? length - at : lane;
-        const size_t copied = length - at < lane + REACH ? length - at : lane + REACH;
-        for (size_t i = 0; i < some; i++) {
-            memset(rest, ' ', sizeof rest);
-            memcpy(rest, text + at + i, copied - i < 1 + REACH ? copied - i : 1 + REACH);
-            if (lanes_have_hint(rest)) {
-                return at + i;
-            }
-        }
-        at += some;
+    while (length - at >= LANE_COUNT + REACH && !has_hint(text + at, LANE_COUNT)) {
+        at += LANE_COUNT;
     }
-    return length;
+    if (length - at >= LANE_COUNT + REACH) {
+        return at;
+    }
+    /* The rest, with blanks behind. */
+    char rest[2 * LANE_COUNT + REACH];
+    memset(rest, ' ', sizeof rest);
+    memcpy(rest, text + at, length - at);
+    return has_hint(rest, 2 * LANE_COUNT) ? at : length;
 }

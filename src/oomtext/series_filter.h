@@ -6,7 +6,10 @@
 
 #include <stddef.h>
 
-/** Where the first hint of memory stands in a text; `length` when there is none. */
+/**
+ * Where the hints of memory begin in a text: none stands before that place, and one within the
+ * next 256 bytes. `length` when there is none at all.
+ */
 size_t plim_series_filter(const char *text, size_t length);
 
 #endif

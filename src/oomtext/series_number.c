@@ -65,6 +65,16 @@ static size_t skip_thousands(const char *line, size_t length, plim_span head)
     return measured ? at : head.end;
 }
 
+uint32_t plim_series_number_end(const char *line, size_t length, size_t at, bool with_commas)
+{
+    plim_span number = { .at = (uint32_t)at };
+    number.end = (uint32_t)skip_digits(line, length, at);
+    if (with_commas && number.end < length && line[number.end] == ',') {
+        number.end = (uint32_t)skip_thousands(line, length, number);
+    }
+    return (uint32_t)skip_exponent(line, length, skip_fraction(line, length, number.end));
+}
+
 size_t plim_series_numbers(const char *line, size_t length, plim_span *ret, size_t count_max)
 {
     size_t count = 0;
@@ -76,14 +86,9 @@ size_t plim_series_numbers(const char *line, size_t length, plim_span *ret, size
         if (at == length) {
             break;
         }
-        plim_span number = { .at = (uint32_t)at };
-        number.end = (uint32_t)skip_digits(line, length, at);
-        if (number.end < length && line[number.end] == ',') {
-            number.end = (uint32_t)skip_thousands(line, length, number);
-        }
-        at = skip_exponent(line, length, skip_fraction(line, length, number.end));
-        number.end = (uint32_t)at;
-        ret[count++] = number;
+        const uint32_t end = plim_series_number_end(line, length, at, true);
+        ret[count++] = (plim_span){ .at = (uint32_t)at, .end = end };
+        at = end;
     }
     return count;
 }
@@ -175,7 +180,8 @@ int8_t plim_series_unit_of(const char *word, size_t length)
         { "megabytes", 20 }, { "gigabytes", 30 },
     };
     char lower[UNIT_LETTERS_MAX + 1] = { 0 };
-    if (length == 0 || length > UNIT_LETTERS_MAX) {
+    /* Most words are none: look at their first letter before anything else. */
+    if (length == 0 || length > UNIT_LETTERS_MAX || memchr("bkmgtBKMGT", word[0], 10) == NULL) {
         return PLIM_UNIT_NONE;
     }
     for (size_t i = 0; i < length; i++) {
@@ -200,6 +206,9 @@ static bool measures_something_else(const char *word, size_t length)
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         size_t at = 0;
+        if (others[i][0] != plim_lower(word[0])) {
+            continue;
+        }
         while (at < length && others[i][at] == plim_lower(word[at])) {
             at++;
         }

@@ -9,6 +9,9 @@
 /* 12, 12.5, 1e-05, and 1,234.5 where a unit follows; signs are not part of it. */
 size_t plim_series_numbers(const char *line, size_t length, plim_span *ret, size_t count_max);
 
+/** Where the number ends that begins with the digit at `at`; with commas in it or without. */
+uint32_t plim_series_number_end(const char *line, size_t length, size_t at, bool with_commas);
+
 /** Digits only. */
 bool plim_series_number_is_whole(const char *line, plim_span number);
 

@@ -8,6 +8,7 @@
 #include "oomtext/series_plan.h"
 
 #include "oomtext/series_label.h"
+#include "oomtext/series_name.h"
 
 #include "base/error.h"
 
@@ -80,15 +81,6 @@ static size_t skip_blanks(const reading *all, size_t at)
         at++;
     }
     return at;
-}
-
-static void pin(plim_series_plan *plan, size_t number)
-{
-    if (plan->pin_count == PLIM_SERIES_PINS_MAX) {
-        plan->is_repeatable = false;
-        return;
-    }
-    plan->pins[plan->pin_count++] = (uint16_t)number;
 }
 
 /* --- a number and its neighbours --- */
@@ -191,7 +183,7 @@ static bool take_who(reading *all, const number_view *view)
     if (!fits) {
         return false;
     }
-    pin(all->plan, view->index);
+    plim_series_plan_pin(all->plan, view->index);
     all->who_label = all->walk.label;
     who one = { .word = last_word(all->line, all->walk.label),
                 .number = view->text,
@@ -418,59 +410,9 @@ static bool take_figure(reading *all, const number_view *view)
 
 /* --- names --- */
 
-static void name_add(plim_series_heading *heading, const char *text, size_t length)
-{
-    for (size_t i = 0; i < length && heading->name_length < PLIM_SERIES_NAME_MAX; i++) {
-        const char c = plim_is_blank(text[i]) ? ' ' : text[i];
-        if (c == '"' || c == '\'' || c == '`' ||
-            (c == ' ' &&
-             (heading->name_length == 0 || heading->name[heading->name_length - 1] == ' '))) {
-            continue;
-        }
-        heading->name[heading->name_length++] = c;
-    }
-}
-
 static void name_add_span(plim_series_heading *heading, const char *line, plim_span span)
 {
-    name_add(heading, line + span.at, span.end - span.at);
-}
-
-/* "Max memory allocated was" */
-static void name_drop_verbs(plim_series_heading *heading)
-{
-    static const char *const verbs[] = { " was", " is", " are", " of", " at", " to", " in" };
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
-        const size_t length = strlen(verbs[i]);
-        if (heading->name_length > length &&
-            memcmp(heading->name + heading->name_length - length, verbs[i], length) == 0) {
-            heading->name_length -= (uint32_t)length;
-        }
-    }
-}
-
-/* Bytes that are no UTF-8 become question marks: names are printed and written as JSON. */
-static void name_mend(plim_series_heading *heading)
-{
-    unsigned char *const name = (unsigned char *)heading->name;
-    for (uint32_t at = 0; at < heading->name_length;) {
-        const unsigned char c = name[at];
-        const uint32_t more = c < 0x80                ? 0
-                              : c >= 0xc2 && c < 0xe0 ? 1
-                              : c >= 0xe0 && c < 0xf0 ? 2
-                                                      : 9;
-        bool is_whole = at + more < heading->name_length;
-        for (uint32_t i = 1; is_whole && i <= more; i++) {
-            is_whole = (name[at + i] & 0xc0) == 0x80;
-        }
-        if (is_whole && more == 2) { /* neither overlong nor a surrogate */
-            is_whole = !(c == 0xe0 && name[at + 1] < 0xa0) && !(c == 0xed && name[at + 1] > 0x9f);
-        }
-        if (!is_whole) {
-            name[at] = '?';
-        }
-        at += is_whole ? more + 1 : 1;
-    }
+    plim_series_name_add(heading, line + span.at, span.end - span.at);
 }
 
 static void name_whose(plim_series_heading *heading, const reading *all, const candidate *one)
@@ -481,26 +423,22 @@ static void name_whose(plim_series_heading *heading, const reading *all, const c
     const who *const whose = is_behind ? all->whose : one->whose;
     const uint32_t count = is_behind ? 1 : one->whose_count;
     for (uint32_t i = 0; i < count; i++) {
-        name_add(heading, i == 0 ? " [" : ", ", 2);
         const plim_span word = whose[i].word;
-        for (uint32_t at = word.at; at < word.end; at++) {
-            const char lower = plim_lower(all->line[at]);
-            name_add(heading, &lower, 1);
-        }
-        name_add(heading, " ", 1);
-        name_add_span(heading, all->line, whose[i].number);
+        const plim_span number = whose[i].number;
+        plim_series_name_add_who(heading, i == 0, all->line + word.at, word.end - word.at,
+                                 all->line + number.at, number.end - number.at);
     }
     if (count > 0) {
-        name_add(heading, "]", 1);
+        plim_series_name_add(heading, "]", 1);
     }
 }
 
 static void name_smi(plim_series_heading *heading, reading *all)
 {
-    name_add(heading, SMI_NAME " [gpu ", sizeof SMI_NAME " [gpu " - 1);
+    plim_series_name_add(heading, SMI_NAME " [gpu ", sizeof SMI_NAME " [gpu " - 1);
     if (all->line[0] == '[' && all->numbers[0].at == 1) { /* gpustat: "[0] NVIDIA …" */
         name_add_span(heading, all->line, all->numbers[0]);
-        pin(all->plan, 0);
+        plim_series_plan_pin(all->plan, 0);
     } else {
         char digits[12];
         size_t at = sizeof digits;
@@ -509,10 +447,10 @@ static void name_smi(plim_series_heading *heading, reading *all)
             digits[--at] = (char)('0' + rest % 10);
             rest /= 10;
         } while (rest > 0);
-        name_add(heading, digits + at, sizeof digits - at);
+        plim_series_name_add(heading, digits + at, sizeof digits - at);
         all->plan->is_repeatable = false;
     }
-    name_add(heading, "]", 1);
+    plim_series_name_add(heading, "]", 1);
 }
 
 static void name_candidate(plim_series_heading *heading, reading *all, const candidate *one)
@@ -524,27 +462,17 @@ static void name_candidate(plim_series_heading *heading, reading *all, const can
     for (uint32_t i = 0; i < one->depth; i++) {
         if (!plim_span_is_empty(one->parents[i])) {
             name_add_span(heading, all->line, one->parents[i]);
-            name_add(heading, ".", 1);
+            plim_series_name_add(heading, ".", 1);
         }
     }
     if (!plim_span_is_empty(one->context)) {
         name_add_span(heading, all->line, one->context);
-        name_add(heading, " ", 1);
+        plim_series_name_add(heading, " ", 1);
     }
     name_add_span(heading, all->line, one->label);
-    name_drop_verbs(heading);
+    plim_series_name_drop_verbs(heading);
     name_whose(heading, all, one);
-    name_mend(heading);
-}
-
-static bool has_track(const plim_series_plan *plan, uint32_t track)
-{
-    for (uint32_t i = 0; i < plan->figure_count; i++) {
-        if (plan->figures[i].track == track) {
-            return true;
-        }
-    }
-    return false;
+    plim_series_name_mend(heading);
 }
 
 static plim_status keep_candidate(reading *all, const candidate *one, uint64_t row, plim_error *err)
@@ -556,13 +484,7 @@ static plim_status keep_candidate(reading *all, const candidate *one, uint64_t r
     name_candidate(&heading, all, one);
     uint32_t track = PLIM_SERIES_NO_TRACK;
     PLIM_TRY(plim_series_tracks_find(all->parser->tracks, &heading, row, &track, err));
-    plim_series_plan *const plan = all->plan;
-    /* A name that a line says twice counts once: the first time. */
-    if (track != PLIM_SERIES_NO_TRACK && !has_track(plan, track)) {
-        plan->figures[plan->figure_count] = one->figure;
-        plan->figures[plan->figure_count].track = (uint16_t)track;
-        plan->figure_count++;
-    }
+    plim_series_plan_add(all->plan, track, one->figure.number, one->figure.log2);
     return PLIM_OK;
 }
 
@@ -574,7 +496,7 @@ static void walk_numbers(reading *all)
     bool after_figure = false;
     for (size_t i = 0; i < all->number_count; i++) {
         if (is_inside_name(all, all->numbers[i])) {
-            pin(all->plan, i);
+            plim_series_plan_pin(all->plan, i);
             continue;
         }
         gap.end = all->numbers[i].at;
@@ -620,28 +542,24 @@ static bool says_smi(const char *line, size_t length)
     return false;
 }
 
-plim_status plim_series_parse(plim_series_parser *parser, const char *line, size_t length,
-                              const plim_span *numbers, size_t number_count, uint64_t row,
-                              plim_series_plan *ret, plim_error *err)
+plim_status plim_series_parse(plim_series_parser *parser, const plim_series_line *line,
+                              uint64_t row, plim_series_plan *ret, plim_error *err)
 {
-    *ret = (plim_series_plan){ .step = PLIM_SERIES_NO_NUMBER,
-                               .step_total = PLIM_SERIES_NO_NUMBER,
-                               .epoch = PLIM_SERIES_NO_NUMBER,
-                               .is_repeatable = true };
+    *ret = plim_series_plan_none();
     candidate candidates[PLIM_SERIES_FIGURES_MAX];
     reading all = { .parser = parser,
-                    .line = line,
-                    .length = length,
-                    .numbers = numbers,
-                    .number_count = number_count,
+                    .line = line->plain,
+                    .length = line->length,
+                    .numbers = line->numbers,
+                    .number_count = line->number_count,
                     .plan = ret,
-                    .walk = { .line = line },
+                    .walk = { .line = line->plain },
                     .candidates = candidates };
-    if (says_smi(line, length)) {
+    if (says_smi(line->plain, line->length)) {
         parser->smi_gpu = 0;
         ret->is_repeatable = false;
     }
-    if (number_count == 0 || plim_series_says_out_of_memory(line, length)) {
+    if (line->number_count == 0 || plim_series_says_out_of_memory(line->plain, line->length)) {
         return PLIM_OK;
     }
     walk_numbers(&all);
@@ -650,43 +568,4 @@ plim_status plim_series_parse(plim_series_parser *parser, const char *line, size
         PLIM_TRY(keep_candidate(&all, &candidates[i], row, err));
     }
     return PLIM_OK;
-}
-
-/* --- doing it --- */
-
-static bool read_step(const plim_series_plan *plan, const char *line, const plim_span *numbers,
-                      double *ret)
-{
-    if (!plim_series_number_read(line, numbers[plan->step], ret)) {
-        return false;
-    }
-    double epoch = 0;
-    double total = 0;
-    if (plan->epoch != PLIM_SERIES_NO_NUMBER &&
-        plim_series_number_read(line, numbers[plan->epoch], &epoch) &&
-        plim_series_number_read(line, numbers[plan->step_total], &total)) {
-        *ret += epoch * total;
-    }
-    return true;
-}
-
-bool plim_series_plan_do(const plim_series_plan *plan, plim_series_tracks *tracks, const char *line,
-                         const plim_span *numbers, plim_series_place place)
-{
-    bool is_wanted = false;
-    for (uint32_t i = 0; i < plan->figure_count; i++) {
-        is_wanted = is_wanted || plim_series_track_wants(&tracks->items[plan->figures[i].track]);
-    }
-    place.step_name = plan->step_name;
-    if (plan->step_name != NULL && is_wanted && !read_step(plan, line, numbers, &place.step)) {
-        place.step_name = NULL;
-    }
-    for (uint32_t i = 0; i < plan->figure_count; i++) {
-        const plim_series_figure figure = plan->figures[i];
-        if (!plim_series_track_read(tracks, &tracks->items[figure.track], &place, line,
-                                    numbers[figure.number], figure.log2)) {
-            return false;
-        }
-    }
-    return true;
 }

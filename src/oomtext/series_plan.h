@@ -12,6 +12,16 @@
 #define PLIM_SERIES_PINS_MAX    32u
 #define PLIM_SERIES_NO_NUMBER   UINT16_MAX
 
+/* A line, taken apart. */
+typedef struct plim_series_line {
+    const char *text;  /* as it is */
+    const char *plain; /* the same without colours; numbers were found in it */
+    size_t length;
+    plim_span *numbers; /* room for PLIM_SERIES_NUMBERS_MAX */
+    size_t number_count;
+    uint32_t table; /* 0, or the table whose row it is: rows of two tables are not alike */
+} plim_series_line;
+
 /* Numbers are counted along the line. */
 typedef struct plim_series_figure {
     uint16_t number;
@@ -38,14 +48,23 @@ typedef struct plim_series_parser {
     uint32_t smi_gpu; /* nvidia-smi's table names its GPUs on other lines: they are counted */
 } plim_series_parser;
 
+/** A plan of nothing. */
+plim_series_plan plim_series_plan_none(void);
+
+/** A number is part of a name. */
+void plim_series_plan_pin(plim_series_plan *plan, size_t number);
+
+/** A number is a figure; a name that a line says twice counts once, the first time. */
+void plim_series_plan_add(plim_series_plan *plan, uint32_t track, size_t number, int8_t log2);
+
 /**
  * Find out what a line has to say.
  *
+ * row     as for plim_series_tracks_find()
  * errors  PLIM_OUT_OF_HOST_MEMORY
  */
-PLIM_MUST_USE plim_status plim_series_parse(plim_series_parser *parser, const char *line,
-                                            size_t length, const plim_span *numbers,
-                                            size_t number_count, uint64_t row,
+PLIM_MUST_USE plim_status plim_series_parse(plim_series_parser *parser,
+                                            const plim_series_line *line, uint64_t row,
                                             plim_series_plan *ret, plim_error *err);
 
 /**

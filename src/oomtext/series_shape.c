@@ -5,8 +5,10 @@
  *   mask       fffffff000ffffffffff00000fff     Under digits that is the high half: ten digits
  *   skeleton   step  0 | mem: 0 MB              and six characters that no log puts there.
  *
- * As long as numbers keep their width, mask and text answer, eight bytes at a time. When a width
- * changes, the skeleton is looked up, and the shape takes on the new line as its text.
+ * As long as numbers keep their width, mask and text answer, eight bytes at a time. Where a width
+ * changes, the number is skipped on both sides and the comparison goes on behind it; when the
+ * new widths stay, the shape takes on the line as its text. Lines that come unexpected are looked
+ * up by their skeleton.
  */
 #include "oomtext/series_shape.h"
 
@@ -19,7 +21,9 @@ struct plim_shape {
     uint32_t length;
     uint32_t skeleton_length;
     uint32_t number_count;
-    uint32_t next; /* the shape of the line that came behind, last time */
+    uint32_t table;
+    uint32_t missed_length; /* of the last line that was not quite like the text */
+    uint32_t next;          /* the shape of the line that came behind, last time */
     plim_series_plan plan;
     plim_span numbers[PLIM_SHAPE_NUMBERS_MAX];
     char text[PLIM_SHAPE_BYTES_MAX];
@@ -50,7 +54,9 @@ void plim_shapes_follow(plim_shapes *shapes, uint32_t generation)
     }
 }
 
-/* --- digit by digit --- */
+/* --- with the eyes on the text --- */
+
+#define FREE_DIGIT ((char)0xf0)
 
 static uint64_t load(const char *at)
 {
@@ -59,13 +65,11 @@ static uint64_t load(const char *at)
     return word;
 }
 
-static bool is_like(const plim_shape *shape, const char *line, size_t length)
+static bool is_like(const plim_shape *shape, const char *line)
 {
-    if (shape->length != length) {
-        return false;
-    }
     uint64_t differs = 0;
     const size_t step = sizeof differs;
+    const size_t length = shape->length;
     for (size_t i = 0; i + step <= length; i += step) {
         differs |= (load(line + i) ^ load(shape->text + i)) & load(shape->mask + i);
     }
@@ -74,27 +78,124 @@ static bool is_like(const plim_shape *shape, const char *line, size_t length)
     return differs == 0;
 }
 
-static plim_shape_match matched(plim_shapes *shapes, uint32_t index)
+/* How many bytes agree with the text from `at` on, of at most `count`. */
+static size_t agreeing(const plim_shape *shape, size_t at, const char *line, size_t count)
 {
-    plim_shape *const shape = shapes->items[index];
-    shapes->items[shapes->last]->next = index;
-    shapes->last = index;
-    return (plim_shape_match){ .plan = &shape->plan, .numbers = shape->numbers };
+    const char *const text = shape->text + at;
+    const char *const mask = shape->mask + at;
+    size_t i = 0;
+    while (i + 8 <= count && ((load(line + i) ^ load(text + i)) & load(mask + i)) == 0) {
+        i += 8;
+    }
+    while (i < count && ((line[i] ^ text[i]) & mask[i]) == 0) {
+        i++;
+    }
+    return i;
 }
 
-plim_shape_match plim_shapes_guess(plim_shapes *shapes, const char *line, size_t length)
+/* Compare with numbers of any width; where they are in the line goes to `ret`. */
+static bool is_nearly_like(const plim_shape *shape, const char *line, size_t length, plim_span *ret)
 {
-    if (shapes->count == 0 || length < PLIM_SHAPE_BYTES_MIN) {
-        return (plim_shape_match){ 0 };
+    uint32_t at = 0;      /* in the text, */
+    uint32_t line_at = 0; /* and in the line */
+    uint32_t next = 0;
+    while (true) {
+        const uint32_t ahead = line_at - at; /* may wrap around: sums are right */
+        const size_t text_left = shape->length - at;
+        const size_t line_left = length - line_at;
+        at += (uint32_t)agreeing(shape, at, line + line_at,
+                                 text_left < line_left ? text_left : line_left);
+        line_at = at + ahead;
+        for (; next < shape->number_count && shape->numbers[next].end < at; next++) {
+            ret[next].at = shape->numbers[next].at + ahead;
+            ret[next].end = shape->numbers[next].end + ahead;
+        }
+        /* What differs must be a number, or come right behind one. */
+        if (next == shape->number_count || at < shape->numbers[next].at) {
+            return at == shape->length && line_at == length;
+        }
+        const plim_span mine = shape->numbers[next];
+        const uint32_t begin = mine.at + ahead;
+        if (begin >= length || !plim_is_digit(line[begin])) {
+            return false;
+        }
+        const uint32_t end = plim_series_number_end(line, length, begin, shape->table == 0);
+        const bool is_pinned = shape->mask[mine.at] != FREE_DIGIT;
+        if (is_pinned && (at < mine.end || end - begin != mine.end - mine.at)) {
+            return false;
+        }
+        ret[next++] = (plim_span){ .at = begin, .end = end };
+        at = mine.end;
+        line_at = end;
     }
-    const uint32_t next = shapes->items[shapes->last]->next;
-    if (next < shapes->count && is_like(shapes->items[next], line, length)) {
-        return matched(shapes, next);
+}
+
+/* Take a line as the shape's text. */
+static void take_on(plim_shape *shape, const char *line, size_t length, const plim_span *numbers)
+{
+    shape->length = (uint32_t)length;
+    shape->missed_length = 0;
+    memcpy(shape->text, line, length);
+    memset(shape->mask, 0xff, length);
+    memcpy(shape->numbers, numbers, shape->number_count * sizeof *numbers);
+    for (uint32_t i = 0; i < shape->number_count; i++) {
+        for (uint32_t at = numbers[i].at; at < numbers[i].end; at++) {
+            if (plim_is_digit(line[at])) {
+                shape->mask[at] = FREE_DIGIT;
+            }
+        }
     }
-    if (next != shapes->last && is_like(shapes->items[shapes->last], line, length)) {
-        return matched(shapes, shapes->last);
+    for (uint32_t i = 0; i < shape->plan.pin_count; i++) {
+        const plim_span number = numbers[shape->plan.pins[i]];
+        memset(shape->mask + number.at, 0xff, number.end - number.at);
     }
-    return (plim_shape_match){ 0 };
+}
+
+static plim_shape_match matched(plim_shapes *shapes, uint32_t index, const plim_span *numbers)
+{
+    shapes->items[shapes->last]->next = index;
+    shapes->last = index;
+    return (plim_shape_match){ .plan = &shapes->items[index]->plan, .numbers = numbers };
+}
+
+static bool compare(plim_shapes *shapes, uint32_t index, const char *line, size_t length,
+                    plim_shape_match *ret)
+{
+    plim_shape *const shape = shapes->items[index];
+    if (shape->length == length && is_like(shape, line)) {
+        *ret = matched(shapes, index, shape->numbers);
+        return true;
+    }
+    if (!is_nearly_like(shape, line, length, shapes->numbers)) {
+        return false;
+    }
+    *ret = matched(shapes, index, shapes->numbers);
+    /* Twice the same length: the widths may have come to stay. */
+    if (shape->missed_length == length) {
+        take_on(shape, line, length, shapes->numbers);
+    } else {
+        shape->missed_length = (uint32_t)length;
+    }
+    return true;
+}
+
+plim_shape_match plim_shapes_guess(plim_shapes *shapes, const char *line, size_t length,
+                                   uint32_t table)
+{
+    plim_shape_match match = { 0 };
+    if (shapes->count == 0 || length < PLIM_SHAPE_BYTES_MIN || length > PLIM_SHAPE_BYTES_MAX) {
+        return match;
+    }
+    const uint32_t last = shapes->last;
+    const uint32_t next = shapes->items[last]->next;
+    if (next < shapes->count && shapes->items[next]->table == table &&
+        compare(shapes, next, line, length, &match)) {
+        return match;
+    }
+    if (next != last && shapes->items[last]->table == table) {
+        (void)compare(shapes, last, line, length, &match);
+    }
+    return match;
 }
 
 /* --- by the skeleton --- */
@@ -105,87 +206,66 @@ typedef struct skeleton {
     uint64_t hash;
 } skeleton;
 
-static bool fits(size_t length, size_t number_count)
+static bool fits(const plim_series_line *line)
 {
-    return length >= PLIM_SHAPE_BYTES_MIN && length <= PLIM_SHAPE_BYTES_MAX &&
-           number_count <= PLIM_SHAPE_NUMBERS_MAX;
+    return line->length >= PLIM_SHAPE_BYTES_MIN && line->length <= PLIM_SHAPE_BYTES_MAX &&
+           line->number_count <= PLIM_SHAPE_NUMBERS_MAX;
 }
 
 /* Every number as one '0': there are no other digits. */
-static void make_skeleton(const plim_shapes *shapes, const char *plain, size_t length,
-                          const plim_span *numbers, size_t number_count, skeleton *ret)
+static void make_skeleton(const plim_shapes *shapes, const plim_series_line *line, skeleton *ret)
 {
     size_t from = 0;
     ret->length = 0;
-    for (size_t i = 0; i < number_count; i++) {
-        const size_t some = numbers[i].at - from;
-        memcpy(ret->text + ret->length, plain + from, some);
+    for (size_t i = 0; i < line->number_count; i++) {
+        const size_t some = line->numbers[i].at - from;
+        memcpy(ret->text + ret->length, line->plain + from, some);
         ret->length += some;
         ret->text[ret->length++] = '0';
-        from = numbers[i].end;
+        from = line->numbers[i].end;
     }
-    memcpy(ret->text + ret->length, plain + from, length - from);
-    ret->length += length - from;
+    memcpy(ret->text + ret->length, line->plain + from, line->length - from);
+    ret->length += line->length - from;
     ret->hash = plim_hash_bytes(ret->text, ret->length, shapes->hash_key);
 }
 
-static bool pins_agree(const plim_shape *shape, const char *line, const plim_span *numbers)
+static bool pins_agree(const plim_shape *shape, const plim_series_line *line)
 {
     for (uint32_t i = 0; i < shape->plan.pin_count; i++) {
         const plim_span mine = shape->numbers[shape->plan.pins[i]];
-        const plim_span other = numbers[shape->plan.pins[i]];
+        const plim_span other = line->numbers[shape->plan.pins[i]];
         if (mine.end - mine.at != other.end - other.at ||
-            memcmp(shape->text + mine.at, line + other.at, mine.end - mine.at) != 0) {
+            memcmp(shape->text + mine.at, line->text + other.at, mine.end - mine.at) != 0) {
             return false;
         }
     }
     return true;
 }
 
-/* Take a line as the shape's text. */
-static void take_on(plim_shape *shape, const char *line, size_t length, const plim_span *numbers)
+plim_shape_match plim_shapes_find(plim_shapes *shapes, const plim_series_line *line)
 {
-    shape->length = (uint32_t)length;
-    memcpy(shape->text, line, length);
-    memset(shape->mask, 0xff, length);
-    memcpy(shape->numbers, numbers, shape->number_count * sizeof *numbers);
-    for (uint32_t i = 0; i < shape->number_count; i++) {
-        for (uint32_t at = numbers[i].at; at < numbers[i].end; at++) {
-            if (plim_is_digit(line[at])) {
-                shape->mask[at] = (char)0xf0;
-            }
-        }
-    }
-    for (uint32_t i = 0; i < shape->plan.pin_count; i++) {
-        const plim_span number = numbers[shape->plan.pins[i]];
-        memset(shape->mask + number.at, 0xff, number.end - number.at);
-    }
-}
-
-plim_shape_match plim_shapes_find(plim_shapes *shapes, const char *line, const char *plain,
-                                  size_t length, const plim_span *numbers, size_t number_count)
-{
-    if (shapes->count == 0 || !fits(length, number_count)) {
+    if (shapes->count == 0 || !fits(line)) {
         return (plim_shape_match){ 0 };
     }
     skeleton wanted;
-    make_skeleton(shapes, plain, length, numbers, number_count, &wanted);
+    make_skeleton(shapes, line, &wanted);
     for (uint32_t i = 0; i < shapes->count; i++) {
         plim_shape *const shape = shapes->items[i];
-        if (shape->hash == wanted.hash && shape->skeleton_length == wanted.length &&
+        if (shape->hash == wanted.hash && shape->table == line->table &&
+            shape->skeleton_length == wanted.length &&
             memcmp(shape->skeleton, wanted.text, wanted.length) == 0 &&
-            shape->number_count == number_count && pins_agree(shape, line, numbers)) {
-            take_on(shape, line, length, numbers);
-            return matched(shapes, i);
+            shape->number_count == line->number_count && pins_agree(shape, line)) {
+            take_on(shape, line->text, line->length, line->numbers);
+            return matched(shapes, i, shape->numbers);
         }
     }
     return (plim_shape_match){ 0 };
 }
 
-bool plim_shapes_learn(plim_shapes *shapes, const char *line, const char *plain, size_t length,
-                       const plim_span *numbers, size_t number_count, const plim_series_plan *plan)
+bool plim_shapes_learn(plim_shapes *shapes, const plim_series_line *line,
+                       const plim_series_plan *plan)
 {
-    if (!plan->is_repeatable || !fits(length, number_count)) {
+    if (!plan->is_repeatable || !fits(line)) {
         return true;
     }
     uint32_t index = shapes->count;
@@ -202,14 +282,15 @@ bool plim_shapes_learn(plim_shapes *shapes, const char *line, const char *plain,
     shapes->count += index == shapes->count ? 1 : 0;
     plim_shape *const shape = shapes->items[index];
     skeleton mine;
-    make_skeleton(shapes, plain, length, numbers, number_count, &mine);
+    make_skeleton(shapes, line, &mine);
     shape->hash = mine.hash;
     shape->skeleton_length = (uint32_t)mine.length;
     memcpy(shape->skeleton, mine.text, mine.length);
-    shape->number_count = (uint32_t)number_count;
+    shape->number_count = (uint32_t)line->number_count;
+    shape->table = line->table;
     shape->plan = *plan;
     shape->next = index;
-    take_on(shape, line, length, numbers);
-    matched(shapes, index);
+    take_on(shape, line->text, line->length, line->numbers);
+    (void)matched(shapes, index, shape->numbers);
     return true;
 }

@@ -24,6 +24,7 @@ typedef struct plim_shapes {
     uint32_t last; /* the shape of the last line that had one */
     uint32_t generation;
     uint64_t hash_key;
+    plim_span numbers[PLIM_SHAPE_NUMBERS_MAX]; /* of a line that is not quite like its shape */
 } plim_shapes;
 
 /* A plan, and where the numbers are in the line that was asked about. */
@@ -38,20 +39,15 @@ void plim_shapes_deinit(plim_shapes *shapes);
 /** Forget all when names had to go. */
 void plim_shapes_follow(plim_shapes *shapes, uint32_t generation);
 
-/** Whether a line is, digit by digit, like the one that the last line lets expect. */
-plim_shape_match plim_shapes_guess(plim_shapes *shapes, const char *line, size_t length);
+/** Whether a line is like the one that the last line lets expect, but for its numbers. */
+plim_shape_match plim_shapes_guess(plim_shapes *shapes, const char *line, size_t length,
+                                   uint32_t table);
 
-/**
- * The shape of a line whose numbers may be wider or narrower than before.
- *
- * line     as it is
- * plain    the same without colours, as numbers were found in it
- */
-plim_shape_match plim_shapes_find(plim_shapes *shapes, const char *line, const char *plain,
-                                  size_t length, const plim_span *numbers, size_t number_count);
+/** The shape of a line that comes unexpected. */
+plim_shape_match plim_shapes_find(plim_shapes *shapes, const plim_series_line *line);
 
 /** Keep the plan of the line that was just not found. False: no memory. */
-bool plim_shapes_learn(plim_shapes *shapes, const char *line, const char *plain, size_t length,
-                       const plim_span *numbers, size_t number_count, const plim_series_plan *plan);
+bool plim_shapes_learn(plim_shapes *shapes, const plim_series_line *line,
+                       const plim_series_plan *plan);
 
 #endif

@@ -7,6 +7,8 @@
  */
 #include "oomtext/series_table.h"
 
+#include "oomtext/series_name.h"
+
 #include "base/error.h"
 
 #include <string.h>
@@ -133,7 +135,7 @@ static void add_figure(plim_series_table *table, const char *line, plim_span fie
         return;
     }
     plim_table_column *const column = &table->figures[table->figure_count++];
-    *column = (plim_table_column){ .index = index, .track = PLIM_SERIES_NO_TRACK };
+    *column = (plim_table_column){ .index = index };
     column->heading.kind = plim_series_kind_of(words->any);
     column->heading.unit_log2 = words->unit.log2;
     column->heading.name_length = field.end - field.at;
@@ -205,9 +207,26 @@ static void add_column(plim_series_table *table, const char *line, plim_span fie
     }
 }
 
-bool plim_series_table_begin(plim_series_table *table, const char *line, size_t length)
+/* Numbers stand in names at most: "gpu0_mem_gb". */
+static bool has_values(const plim_series_line *row)
+{
+    for (size_t i = 0; i < row->number_count; i++) {
+        const uint32_t at = row->numbers[i].at;
+        if (at == 0 || !(plim_is_letter(row->plain[at - 1]) || row->plain[at - 1] == '_')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool plim_series_table_begin(plim_series_table *table, const plim_series_line *header)
 {
     fields all;
+    const char *const line = header->plain;
+    const size_t length = header->length;
+    if (has_values(header)) {
+        return false;
+    }
     const char separator = separator_of(line, length);
     split(line, length, separator, PLIM_TABLE_COLUMNS_MAX, &all);
     if (all.count < (separator == ' ' ? BLANK_COLUMNS : 2) || all.count > PLIM_TABLE_COLUMNS_MAX) {
@@ -215,7 +234,7 @@ bool plim_series_table_begin(plim_series_table *table, const char *line, size_t 
     }
     plim_series_table fresh = { .separator = separator,
                                 .column_count = all.count,
-                                .step_column = UINT32_MAX };
+                                .serial = table->serial + 1 };
     uint32_t step_rank = 0;
     for (uint32_t i = 0; i < all.count; i++) {
         const plim_span field = bare_field(line, all.items[i]);
@@ -280,62 +299,74 @@ static bool may_be_row(const plim_series_table *table, const char *line, const f
     return all->count == table->column_count;
 }
 
-static void read_step(const plim_series_table *table, const char *line, const fields *all,
-                      plim_series_place *place)
+/* All numbers of a row, field by field: commas are none of them. */
+static void find_numbers(plim_series_line *row, const fields *all, uint32_t column_count)
 {
-    if (table->step_name == NULL || table->step_column >= all->count) {
+    row->number_count = 0;
+    for (uint32_t i = 0; i <= column_count; i++) {
+        /* At last what is behind the columns, where a table allows that. */
+        plim_span field = { .at = all->items[column_count - 1].end, .end = (uint32_t)row->length };
+        field = i < column_count ? all->items[i] : field;
+        plim_span *const numbers = row->numbers + row->number_count;
+        const size_t some =
+            plim_series_numbers(row->plain + field.at, field.end - field.at, numbers,
+                                PLIM_SERIES_NUMBERS_MAX - row->number_count);
+        for (size_t k = 0; k < some; k++) {
+            numbers[k].at += field.at;
+            numbers[k].end += field.at;
+        }
+        row->number_count += some;
+    }
+}
+
+/* Which of the row's numbers begins at a place; it must be one. */
+static size_t number_at(const plim_series_line *row, uint32_t at)
+{
+    size_t low = 0;
+    size_t high = row->number_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (row->numbers[middle].at < at) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < row->number_count && row->numbers[low].at == at ? low : PLIM_SERIES_NO_NUMBER;
+}
+
+static void plan_step(const plim_series_table *table, const plim_series_line *row,
+                      const fields *all, plim_series_plan *plan)
+{
+    if (table->step_name == NULL) {
         return;
     }
-    const plim_span field = bare_field(line, all->items[table->step_column]);
-    const char *const text = line + field.at;
-    plim_span number;
-    if (plim_series_numbers(text, field.end - field.at, &number, 1) == 1 && number.at == 0 &&
-        plim_series_number_read(text, number, &place->step)) {
-        place->step_name = table->step_name; /* "13/30" is 13 */
+    const plim_span field = bare_field(row->plain, all->items[table->step_column]);
+    const size_t number = number_at(row, field.at);
+    if (number != PLIM_SERIES_NO_NUMBER) {
+        plan->step = (uint16_t)number; /* of "13/30", 13 */
+        plan->step_name = table->step_name;
     }
 }
 
-/* The column's name with "[gpu 0]" behind. */
-static void name_whose(const plim_series_table *table, const char *line, const fields *all,
-                       plim_series_heading *heading)
+static void pin_whose(const plim_series_table *table, const plim_series_line *row,
+                      const fields *all, plim_series_plan *plan)
 {
     for (uint32_t i = 0; i < table->who_count; i++) {
-        const plim_span field = bare_field(line, all->items[table->whose[i].index]);
-        char text[WHO_BYTES_MAX * 3];
-        size_t length = 0;
-        memcpy(text, i == 0 ? " [" : ", ", 2);
-        length += 2;
-        const size_t word_length = strlen(table->whose[i].word);
-        memcpy(text + length, table->whose[i].word, word_length);
-        length += word_length;
-        text[length++] = ' ';
-        for (uint32_t at = field.at; at < field.end && at < field.at + WHO_BYTES_MAX; at++) {
-            const unsigned char c = (unsigned char)line[at];
-            text[length++] = c >= ' ' && c < 0x7f ? (char)c : '?';
-        }
-        if (i + 1 == table->who_count) {
-            text[length++] = ']';
-        }
-        if (heading->name_length + length <= PLIM_SERIES_NAME_MAX) {
-            memcpy(heading->name + heading->name_length, text, length);
-            heading->name_length += (uint32_t)length;
+        const plim_span field = all->items[table->whose[i].index];
+        for (size_t k = 0; k < row->number_count; k++) {
+            if (row->numbers[k].at >= field.at && row->numbers[k].at < field.end) {
+                plim_series_plan_pin(plan, k);
+            }
         }
     }
 }
 
-static plim_status find_track(plim_series_table *table, plim_table_column *column,
-                              plim_series_tracks *tracks, const char *line, const fields *all,
-                              uint64_t row, const plim_series_unit *unit, plim_error *err)
+/* The column's name with "[gpu 0]" behind, and the unit of this very field, if it says one. */
+static plim_series_heading heading_of(const plim_series_table *table,
+                                      const plim_table_column *column, const char *line,
+                                      const fields *all, const plim_series_unit *unit)
 {
-    if (table->generation != tracks->generation) {
-        table->generation = tracks->generation;
-        for (uint32_t i = 0; i < table->figure_count; i++) {
-            table->figures[i].track = PLIM_SERIES_NO_TRACK;
-        }
-    }
-    if (column->track != PLIM_SERIES_NO_TRACK && table->who_count == 0) {
-        return PLIM_OK;
-    }
     plim_series_heading heading = column->heading;
     heading.unit = column->unit;
     heading.unit_length = column->unit_length;
@@ -344,42 +375,56 @@ static plim_status find_track(plim_series_table *table, plim_table_column *colum
         heading.unit = line + unit->text.at;
         heading.unit_length = unit->text.end - unit->text.at;
     }
-    name_whose(table, line, all, &heading);
-    return plim_series_tracks_find(tracks, &heading, row, &column->track, err);
+    for (uint32_t i = 0; i < table->who_count; i++) {
+        const plim_span field = bare_field(line, all->items[table->whose[i].index]);
+        const char *const word = table->whose[i].word;
+        const size_t length = field.end - field.at;
+        plim_series_name_add_who(&heading, i == 0, word, strlen(word), line + field.at,
+                                 length < WHO_BYTES_MAX ? length : WHO_BYTES_MAX);
+    }
+    if (table->who_count > 0) {
+        plim_series_name_add(&heading, "]", 1);
+    }
+    plim_series_name_mend(&heading);
+    return heading;
 }
 
 plim_status plim_series_table_row(plim_series_table *table, plim_series_tracks *tracks,
-                                  const char *line, size_t length, uint64_t row,
-                                  plim_series_place place, bool *ret_is_row, plim_error *err)
+                                  plim_series_line *line, uint64_t row, plim_series_plan *ret,
+                                  plim_error *err)
 {
     fields all;
     const bool is_open_ended = table->separator == ' ';
-    split(line, length, table->separator,
+    split(line->plain, line->length, table->separator,
           is_open_ended ? table->column_count : PLIM_TABLE_COLUMNS_MAX, &all);
+    const bool fits = may_be_row(table, line->plain, &all);
     bool is_row = false;
-    const bool fits = may_be_row(table, line, &all);
+    *ret = plim_series_plan_none();
     if (fits) {
-        read_step(table, line, &all, &place);
+        find_numbers(line, &all, table->column_count);
+        plan_step(table, line, &all, ret);
+        pin_whose(table, line, &all, ret);
     }
     for (uint32_t i = 0; fits && i < table->figure_count; i++) {
-        plim_table_column *const column = &table->figures[i];
+        const plim_table_column *const column = &table->figures[i];
         plim_span number;
         plim_series_unit unit;
-        if (!read_field(line, all.items[column->index], &number, &unit)) {
+        if (!read_field(line->plain, all.items[column->index], &number, &unit)) {
             continue;
         }
-        PLIM_TRY(find_track(table, column, tracks, line, &all, row, &unit, err));
-        is_row = true;
-        if (column->track != PLIM_SERIES_NO_TRACK &&
-            !plim_series_track_read(tracks, &tracks->items[column->track], &place, line, number,
-                                    unit.log2)) {
-            return plim_fail_memory(err, "reading a log");
+        const plim_series_heading heading = heading_of(table, column, line->plain, &all, &unit);
+        const size_t index = number_at(line, number.at);
+        uint32_t track = PLIM_SERIES_NO_TRACK;
+        if (index != PLIM_SERIES_NO_NUMBER) {
+            PLIM_TRY(plim_series_tracks_find(tracks, &heading, row, &track, err));
+            plim_series_plan_add(ret, track, index, unit.log2);
         }
+        is_row = true;
     }
     table->missed = is_row ? 0 : table->missed + 1;
     if (table->missed > (is_open_ended ? 0 : MISSED_ROWS_MAX)) {
         table->separator = '\0';
     }
-    *ret_is_row = is_row;
+    line->table = is_row ? table->serial : 0;
     return PLIM_OK;
 }

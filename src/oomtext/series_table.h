@@ -4,7 +4,7 @@
 #ifndef PLIMSOLL_OOMTEXT_SERIES_TABLE_H
 #define PLIMSOLL_OOMTEXT_SERIES_TABLE_H
 
-#include "oomtext/series_points.h"
+#include "oomtext/series_plan.h"
 
 #define PLIM_TABLE_COLUMNS_MAX 128u /* of a header; wider ones are no tables */
 #define PLIM_TABLE_FIGURES_MAX 12u  /* columns that are read */
@@ -12,7 +12,6 @@
 
 typedef struct plim_table_column {
     uint32_t index;
-    uint32_t track;       /* of rows without a "who", or PLIM_SERIES_NO_TRACK: not looked up */
     uint32_t unit_length; /* text of the unit that the header says */
     char unit[12];
     plim_series_heading heading;
@@ -23,30 +22,29 @@ typedef struct plim_series_table {
     uint32_t column_count;
     plim_table_column figures[PLIM_TABLE_FIGURES_MAX];
     uint32_t figure_count;
-    uint32_t step_column;  /* UINT32_MAX: none */
+    uint32_t step_column;
     const char *step_name; /* NULL: none */
     struct {
         uint32_t index;
         char word[16];
     } whose[PLIM_TABLE_WHO_MAX]; /* columns that say who: gpu, rank */
     uint32_t who_count;
-    uint32_t missed;     /* lines since the last row */
-    uint32_t generation; /* of the tracks */
+    uint32_t missed; /* lines since the last row */
+    uint32_t serial; /* counts tables */
 } plim_series_table;
 
 /** Whether a line is the header of a table with memory in it, which is followed from now on. */
-bool plim_series_table_begin(plim_series_table *table, const char *line, size_t length);
+bool plim_series_table_begin(plim_series_table *table, const plim_series_line *line);
 
 /**
- * Read a line as a row; after too many lines that are none, the table is over.
+ * The plan of a line, if it is a row; after too many lines that are none, the table is over.
  *
- * ret_is_row  whether it was one
- * errors      PLIM_OUT_OF_HOST_MEMORY
+ * line    its numbers are found here, and `table` is set if it is a row
+ * errors  PLIM_OUT_OF_HOST_MEMORY
  */
 PLIM_MUST_USE plim_status plim_series_table_row(plim_series_table *table,
-                                                plim_series_tracks *tracks, const char *line,
-                                                size_t length, uint64_t row,
-                                                plim_series_place place, bool *ret_is_row,
+                                                plim_series_tracks *tracks, plim_series_line *line,
+                                                uint64_t row, plim_series_plan *ret,
                                                 plim_error *err);
 
 #endif

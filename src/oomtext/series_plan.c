@@ -1,0 +1,72 @@
+/*
+ * series_plan.c - making plans and doing them.
+ */
+#include "oomtext/series_plan.h"
+
+plim_series_plan plim_series_plan_none(void)
+{
+    return (plim_series_plan){ .step = PLIM_SERIES_NO_NUMBER,
+                               .step_total = PLIM_SERIES_NO_NUMBER,
+                               .epoch = PLIM_SERIES_NO_NUMBER,
+                               .is_repeatable = true };
+}
+
+void plim_series_plan_pin(plim_series_plan *plan, size_t number)
+{
+    if (plan->pin_count == PLIM_SERIES_PINS_MAX) {
+        plan->is_repeatable = false;
+        return;
+    }
+    plan->pins[plan->pin_count++] = (uint16_t)number;
+}
+
+void plim_series_plan_add(plim_series_plan *plan, uint32_t track, size_t number, int8_t log2)
+{
+    if (track == PLIM_SERIES_NO_TRACK || plan->figure_count == PLIM_SERIES_FIGURES_MAX) {
+        return;
+    }
+    for (uint32_t i = 0; i < plan->figure_count; i++) {
+        if (plan->figures[i].track == track) {
+            return;
+        }
+    }
+    plan->figures[plan->figure_count++] =
+        (plim_series_figure){ .number = (uint16_t)number, .track = (uint16_t)track, .log2 = log2 };
+}
+
+static bool read_step(const plim_series_plan *plan, const char *line, const plim_span *numbers,
+                      double *ret)
+{
+    if (!plim_series_number_read(line, numbers[plan->step], ret)) {
+        return false;
+    }
+    double epoch = 0;
+    double total = 0;
+    if (plan->epoch != PLIM_SERIES_NO_NUMBER &&
+        plim_series_number_read(line, numbers[plan->epoch], &epoch) &&
+        plim_series_number_read(line, numbers[plan->step_total], &total)) {
+        *ret += epoch * total;
+    }
+    return true;
+}
+
+bool plim_series_plan_do(const plim_series_plan *plan, plim_series_tracks *tracks, const char *line,
+                         const plim_span *numbers, plim_series_place place)
+{
+    bool is_wanted = false;
+    for (uint32_t i = 0; i < plan->figure_count; i++) {
+        is_wanted = is_wanted || plim_series_track_wants(&tracks->items[plan->figures[i].track]);
+    }
+    place.step_name = plan->step_name;
+    if (plan->step_name != NULL && is_wanted && !read_step(plan, line, numbers, &place.step)) {
+        place.step_name = NULL;
+    }
+    for (uint32_t i = 0; i < plan->figure_count; i++) {
+        const plim_series_figure figure = plan->figures[i];
+        if (!plim_series_track_read(tracks, &tracks->items[figure.track], &place, line,
+                                    numbers[figure.number], figure.log2)) {
+            return false;
+        }
+    }
+    return true;
+}
