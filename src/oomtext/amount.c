@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define DIGITS_MAX       24u /* of a number; 2^64 has 20 */
+#define WRITTEN_DECIMALS 6u  /* what printf writes of its own: "0.000000B" */
 #define BEFORE_CHARS_MAX 40u /* of a number and its unit */
 
 /* The digits of a number, read but not yet multiplied by anything. */
@@ -101,6 +102,17 @@ static bool read_digits(const plim_flat *flat, size_t i, bool joined, digits *re
     return true;
 }
 
+/* "MBtotal", "BGpuMin", where a paste lost line ends: a unit in capitals ends there all the same.
+ */
+static bool ends_in_capitals(const plim_flat *flat, size_t end)
+{
+    const char last = flat->text[flat->at[end - 1]];
+    const char next = flat->text[flat->at[end]];
+    const char after = end + 1 < flat->count ? flat->full[end + 1] : '\0';
+    return last == 'B' && !(next == 'p' && after == 's') && !(next == 'i' && after == 't') &&
+           !(next == 'y' && after == 't') && next != '/';
+}
+
 /* Letters at full[i] that spell `word`; blanks between them are none. Returns the end, or i. */
 static size_t spells(const plim_flat *flat, size_t i, const char *word)
 {
@@ -111,7 +123,8 @@ static size_t spells(const plim_flat *flat, size_t i, const char *word)
             return i;
         }
     }
-    if (j < flat->count && is_letter(flat->full[j]) && flat->gap[j] == 0) {
+    if (j < flat->count && is_letter(flat->full[j]) && flat->gap[j] == 0 &&
+        !ends_in_capitals(flat, j)) {
         return i; /* "mbps", "gigantic" */
     }
     return j;
@@ -191,7 +204,8 @@ static bool read_one_way(const plim_flat *flat, size_t i, plim_amount_kind kind,
         *ret = amount;
         return true;
     }
-    if ((kind == PLIM_AMOUNT_BYTES && log2 != 0) || (log2 == 0 && !d.is_integer)) {
+    if ((kind == PLIM_AMOUNT_BYTES && log2 != 0) ||
+        (log2 == 0 && !d.is_integer && d.decimals != WRITTEN_DECIMALS)) {
         return false;
     }
     amount.end = unit_end;

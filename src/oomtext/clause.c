@@ -96,9 +96,29 @@ bool plim_phrase_at(const plim_flat *flat, size_t w, const char *phrase, size_t 
     return true;
 }
 
+/* The letter as it stands in the text. */
+static char original(const plim_flat *flat, size_t i)
+{
+    return flat->text[flat->at[i]];
+}
+
+/* "7.5MBtotal", where a paste lost a line's end: a number's unit in capitals begins no word. */
+static bool follows_unit(const plim_flat *flat, size_t i)
+{
+    if (i < 2 || original(flat, i - 1) != 'B') {
+        return false;
+    }
+    const char before = flat->full[i - 2];
+    const size_t digit = strchr("kmgt", before) != NULL && i > 2 ? i - 3 : i - 2;
+    return flat->full[digit] >= '0' && flat->full[digit] <= '9';
+}
+
 static bool is_glued(const plim_flat *flat, size_t w)
 {
     const size_t i = flat->word_at[w];
+    if (follows_unit(flat, i)) {
+        return false;
+    }
     return flat->gap[i] == 0 && i > 0 && flat->full[i - 1] >= 'a' && flat->full[i - 1] <= 'z' &&
            flat->full[i] >= 'a' && flat->full[i] <= 'z';
 }
@@ -106,6 +126,16 @@ static bool is_glued(const plim_flat *flat, size_t w)
 bool plim_phrase_stands_alone(const plim_flat *flat, size_t begin, size_t end)
 {
     return !is_glued(flat, begin) && (end >= flat->word_count || !is_glued(flat, end));
+}
+
+static bool has_blanks(const plim_flat *flat, size_t begin, size_t end)
+{
+    for (size_t w = begin + 1; w < end; w++) {
+        if ((flat->gap[flat->word_at[w]] & PLIM_GAP_BLANK) != 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* --- patterns --- */
@@ -388,7 +418,9 @@ static bool read_at(const plim_clause_index *index, const plim_flat *flat, uint3
         if ((table[i].sets & sets) == 0 || end > flat->word_count ||
             (is_early && (table[i].flags & PLIM_CLAUSE_EARLY) == 0) ||
             memcmp(flat->words + w, phrase->bytes, phrase->length) != 0 ||
-            !plim_phrase_stands_alone(flat, w, end) || !read_clause(flat, &table[i], w, end, &r)) {
+            !plim_phrase_stands_alone(flat, w, end) ||
+            ((table[i].flags & PLIM_CLAUSE_GLUED) != 0 && has_blanks(flat, w, end)) ||
+            !read_clause(flat, &table[i], w, end, &r)) {
             continue;
         }
         if (!is_early && (table[i].flags & PLIM_CLAUSE_KEY) != 0 && seen[i] != 0) {

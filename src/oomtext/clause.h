@@ -57,6 +57,7 @@ enum {
     PLIM_CLAUSE_KEY = 1,   /* seen again, it begins another message */
     PLIM_CLAUSE_EARLY = 2, /* may stand before the words that gave the message away */
     PLIM_CLAUSE_LAST = 4,  /* nothing of the message follows it */
+    PLIM_CLAUSE_GLUED = 16, /* the phrase is written as one word */
     PLIM_CLAUSE_EXACT = 8, /* its figures replace what other clauses said */
 };
 

@@ -37,6 +37,7 @@
 #define EARLY PLIM_CLAUSE_EARLY
 #define LAST  PLIM_CLAUSE_LAST
 #define EXACT PLIM_CLAUSE_EXACT
+#define GLUED PLIM_CLAUSE_GLUED
 
 static const plim_clause clauses[] = {
     /* PyTorch's caching allocator, all releases and devices. "cached" (up to 1.3) is the unused
@@ -44,22 +45,22 @@ static const plim_clause clauses[] = {
     { TORCH | MPS | HOST, KEY, "tried to allocate", NULL, "{requested}" },
     { HOST, KEY, "tried to reallocate", NULL, "{requested}" },
     { TORCH, 0, "requested size", NULL, "[:]{requested:a}" },
-    { TORCH, 0, "gpu", NULL, "{device:i}" },
-    { TORCH, 0, "npu", NULL, "{device:i}" },
-    { TORCH, 0, "xpu", NULL, "{device:i}" },
-    { TORCH, 0, "total capacity", "{total}", "of {total}" },
-    { TORCH, 0, "total capacty", "{total}", "of {total}" }, /* 2.1 spells it so */
-    { TORCH, 0, "already allocated", "{allocated}", NULL },
+    { TORCH, EARLY, "gpu", NULL, "{device:i}" },
+    { TORCH, EARLY, "npu", NULL, "{device:i}" },
+    { TORCH, EARLY, "xpu", NULL, "{device:i}" },
+    { TORCH, EARLY, "total capacity", "{total}", "of {total}" },
+    { TORCH, EARLY, "total capacty", "{total}", "of {total}" }, /* 2.1 spells it so */
+    { TORCH, EARLY, "already allocated", "{allocated}", NULL },
     { TORCH, 0, "free", "{free}", NULL },
-    { TORCH, 0, "of which", NULL, "{free}" },
-    { TORCH, 0, "allowed", "{limit}", NULL },
+    { TORCH, EARLY, "of which", NULL, "{free}" },
+    { TORCH, EARLY, "allowed", "{limit}", NULL },
     { TORCH, 0, "with size larger than", NULL, "{limit}" },
     { TORCH, LAST, "cached", "{unallocated}", NULL },
     { TORCH, LAST, "cache", "{unallocated}", NULL },
     { TORCH, LAST, "reserved in total", "{reserved}", NULL },
-    { TORCH, 0, "this process has", NULL, "{process}" },
-    { TORCH, 0, "process", NULL, "!{pid:i} has {process_n}" },
-    { TORCH, 0, "is allocated by", "{allocated}", NULL },
+    { TORCH, EARLY, "this process has", NULL, "{process}" },
+    { TORCH, EARLY, "process", NULL, "!{pid:i} has {process_n}" },
+    { TORCH, EARLY, "is allocated by", "{allocated}", NULL },
     { TORCH, 0, "allocated in private pools", "{private}", NULL },
     { TORCH, LAST, "is reserved by", "{unallocated}", NULL },
     { MPS, EARLY, "mps allocated", NULL, "[:]{allocated}" },
@@ -74,13 +75,16 @@ static const plim_clause clauses[] = {
     { ASYNC, LAST, "user supplied memory fraction", NULL, "[)][:]{limit}" },
     { SUMMARY, EARLY, "device id", NULL, "{device:i}" },
     /* PaddlePaddle. */
-    { PADDLE, KEY | EARLY, "cannot allocate", NULL, "{requested}" },
+    { PADDLE, KEY | EARLY | EXACT, "cannot allocate", NULL, "{requested}" },
     { PADDLE, KEY | EARLY, "cannot malloc", NULL, "{requested}" },
     { PADDLE, EARLY, "gpu", NULL, "{device:i}" },
     { PADDLE, 0, "memory has been allocated", "{allocated}", NULL },
     { PADDLE, 0, "available memory is", NULL, "[only]{free}" },
     { PADDLE, 0, "available", NULL, "{free}" },
     { PADDLE, 0, "total", NULL, "{total:b}" },
+    { PADDLE, 0, "gpu memory used", NULL, "[:]{allocated}" },
+    { PADDLE, 0, "received allocating", NULL, "[_memory][:]{requested:b}" },
+    { PADDLE, 0, "available", NULL, "[_memory]:{free:b}" },
     { PADDLE, 0, "available failed", NULL, ",{requested:b}[>][=]{free:b}" },
     /* TensorFlow, and what JAX and others took from it. */
     { TF, KEY, "oom when allocating tensor with shape", NULL, "{shape}" },
@@ -100,6 +104,7 @@ static const plim_clause clauses[] = {
     { TF, EARLY, "freeMemory", NULL, ":{free}" },
     { TF, EARLY, "device", NULL, "!:{device:i},name" },
     { BFC, EARLY, "sum total of in use chunks", NULL, "[:]{allocated}" },
+    { BFC, KEY, "tried to allocate", NULL, "{requested}" },
     { BFC, EARLY, "total region allocated bytes", NULL, "[_][:]{reserved:a}" },
     { BFC, EARLY, "total size in pool", NULL, "[:]{reserved:a}" },
     { BFC, EARLY, "total bytes in pool", NULL, "[:]{reserved:a}" },
@@ -107,7 +112,7 @@ static const plim_clause clauses[] = {
     { BFC, EARLY, "available bytes", NULL, "[:]{free:a}" },
     { BFC, EARLY, "available size", NULL, "[:]{free:a}" },
     { BFC, EARLY | EXACT, "limit", NULL, ":{limit:a}" },
-    { BFC, EARLY | EXACT, "in use", NULL, ":{allocated:a}" },
+    { BFC, EARLY | EXACT | GLUED, "in use", NULL, ":{allocated:a}" },
     { BFC, 0, "oom when allocating tensor with shape", NULL, "{shape}" },
     { BFC, 0, "device gpu", NULL, "[:]{device:i}" },
     /* JAX, XLA, TPU. */

@@ -11,10 +11,11 @@
 
 #include <string.h>
 
-#define HITS_MAX      2048u          /* collected before they are looked at */
-#define REACH_BYTES   ((size_t)1300) /* how far behind a hit a more telling one may stand */
-#define AHEAD_MAX     48u            /* hits that are looked at for that */
-#define SAME_LINE_MAX ((size_t)4096) /* of a line, what counts as the rest of a message */
+#define HITS_MAX          2048u          /* collected before they are looked at */
+#define REACH_BYTES       ((size_t)1300) /* how far behind a hit a more telling one may stand */
+#define CLASS_REACH_BYTES ((size_t)500)  /* a class and the message that it heads */
+#define AHEAD_MAX         48u            /* hits that are looked at for that */
+#define SAME_LINE_MAX     ((size_t)4096) /* of a line, what counts as the rest of a message */
 
 struct plim_finder {
     plim_mem mem;
@@ -407,6 +408,39 @@ static bool note_in_force(plim_finder *finder, const char *text, size_t bytes,
     return phrase->form_count == 0;
 }
 
+/* "OutOfMemoryError('…: CUDA out of memory …": a class, and on its line the words themselves. */
+static bool only_names_class(const plim_finder *finder, const char *text, size_t i)
+{
+    const plim_scan_hit *hit = &finder->hits[i];
+    size_t begin = 0;
+    size_t end = 0;
+    if (!finder->phrases.items[hit->phrase].is_plain || !locate(finder, hit, &begin, &end) ||
+        !plim_prose_is_class_name(&finder->flat, end)) {
+        return false;
+    }
+    for (size_t k = i + 1; k < finder->hit_count; k++) {
+        const plim_scan_hit *later = &finder->hits[k];
+        if (later->offset < hit->end) {
+            continue; /* a phrase within the name */
+        }
+        if (later->offset - hit->offset > CLASS_REACH_BYTES ||
+            memchr(text + hit->end, '\n', later->offset - hit->end) != NULL) {
+            return false;
+        }
+        if (finder->phrases.items[later->phrase].form_count > 0 &&
+            locate(finder, later, &begin, &end) && !plim_prose_is_class_name(&finder->flat, end) &&
+            plim_prose_states_error(&finder->flat, begin, end)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void done_to(size_t *done, size_t end)
+{
+    *done = end > *done ? end : *done;
+}
+
 /* Look at the collected hits that begin before `limit`. Returns where to go on. */
 static plim_status take_hits(plim_finder *finder, const char *text, size_t bytes, size_t limit,
                              size_t *done, bool (*take)(void *ctx, const plim_found *found),
@@ -420,6 +454,11 @@ static plim_status take_hits(plim_finder *finder, const char *text, size_t bytes
             continue;
         }
         flatten_around(finder, text, bytes, hit->offset);
+        if (only_names_class(finder, text, i)) {
+            done_to(done, hit->end); /* the message it heads stands behind it */
+            i++;
+            continue;
+        }
         if (!best_form(finder, text, i, *done, &best)) {
             i++;
             continue;

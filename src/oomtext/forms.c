@@ -250,15 +250,18 @@ static const plim_form forms[] = {
       .anchors = "out of memory error on|gpu memory available memory is|available memory is only",
       .with = "cannot allocate|on gpu", .sets = PLIM_CLAUSES_PADDLE, .before = 120, .after = 500 },
     { ROW("paddle-enforce", "paddle", "0.x", PADDLE, ALLOCATION),
-      .anchors = "enforce allocating available failed|enforce allocating",
-      .with = "available failed", .sets = PLIM_CLAUSES_PADDLE, .before = 40, .after = 160 },
+      .anchors = "enforce allocating available failed|enforce allocating|"
+                 "expected allocating available but received|"
+                 "expected allocating_memory available_memory",
+      .with = "available failed|but received allocating", .sets = PLIM_CLAUSES_PADDLE, .before = 40,
+      .after = 160 },
+    { ROW("paddle-legacy-allocator", "paddle", "1.x", PADDLE, ALLOCATION),
+      .anchors = "gpuminchunksize|flags_fraction_of_gpu_memory_to_use|cannot allocate",
+      .with = "in gpu", .also = "available", .sets = PLIM_CLAUSES_PADDLE, .before = 600,
+      .after = 900 },
     { ROW("paddle-malloc-flags", "paddle", "1.x", PADDLE, BARE), .anchors = "cannot malloc",
       .with = "gpu memory|flags_fraction_of_gpu", .after = 300, .sets = PLIM_CLAUSES_PADDLE,
       .before = 60 },
-    { ROW("paddle-legacy-allocator", "paddle", "1.x", PADDLE, ALLOCATION),
-      .anchors = "gpuminchunksize|flags_fraction_of_gpu_memory_to_use|cannot allocate",
-      .with = "in gpu", .also = "available", .sets = PLIM_CLAUSES_PADDLE, .before = 200,
-      .after = 400 },
 
     /* --- TensorFlow, JAX, TPU --- */
     { ROW("xla-tpu-hbm", "jax-tpu", "", TPU, PROGRAM), .anchors = "in memory space hbm",
@@ -270,8 +273,8 @@ static const plim_form forms[] = {
     { ROW("tf-bfc-dump", "tensorflow", "", TENSORFLOW, POOL),
       .anchors = "sum total of in use chunks|total region allocated bytes|total bytes in pool|"
                  "total size in pool|maxallocsize|maxinuse",
-      .with = "limit|memory limit", .sets = PLIM_CLAUSES_BFC, .before = 600, .after = 1600,
-      .flags = PLIM_FORM_DUMP },
+      .with = "limit|tried to allocate|available", .sets = PLIM_CLAUSES_BFC, .before = 600,
+      .after = 1600, .flags = PLIM_FORM_DUMP },
     { ROW("tf-bfc-ran-out", "tensorflow", "", TENSORFLOW, BARE),
       .anchors = "memory trying to allocate",
       .with =
@@ -598,6 +601,10 @@ static const plim_form forms[] = {
           "error_outofdevicememory|dxgi_error_out_of_memory|e_outofmemory|gl_out_of_memory",
       .sets = PLIM_CLAUSES_PLAIN, .before = 160, .after = 200,
       .flags = PLIM_FORM_PLAIN | PLIM_FORM_PROSE },
+    { ROW("tf-resource-exhausted", "tensorflow", "", TENSORFLOW, BARE),
+      .anchors = "resource exhausted|resourceexhaustederror",
+      .with = "op_requires failed|op kernel|node", .without = "grpc|quota|rate limit",
+      .before = 120, .after = 60, .flags = PLIM_FORM_PLAIN | PLIM_FORM_HEAD },
     { ROW("resource-exhausted", "tensorflow", "", TENSORFLOW, BARE),
       .anchors = "resourceexhaustederror|resource_exhausted|resource exhausted",
       .with = "out of memory|memory|oom", .sets = PLIM_CLAUSES_PLAIN, .before = 60, .after = 250,

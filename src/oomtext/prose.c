@@ -248,11 +248,17 @@ static bool has_traces(const plim_flat *flat, size_t begin, size_t end)
 
 bool plim_prose_states_error(const plim_flat *flat, size_t begin, size_t end)
 {
-    if (supposes(flat, begin) || !goes_on(flat, end)) {
+    if (supposes(flat, begin)) {
         return false;
     }
     const word before = word_before(flat, flat->word_at[begin]);
-    return before.begin == before.end || has_traces(flat, begin, end);
+    const bool begins_sentence = before.begin == before.end;
+    const bool is_told =
+        begins_sentence && flat->word_at[begin] > 0 && flat->full[flat->word_at[begin] - 1] == ':';
+    if (!goes_on(flat, end)) {
+        return is_told && has_traces(flat, begin, end); /* "GPUassert: out of memory mean.cu 7" */
+    }
+    return begins_sentence || has_traces(flat, begin, end);
 }
 
 bool plim_prose_begins_line(const plim_flat *flat, size_t begin)
