@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#define OTHERS_SHOWN 8u
 #define CHART_ROWS   4u
 #define AXIS_COLUMNS 10u /* "1023 MiB" and what is around it */
 #define FACT_COLUMNS 10u /* "grows by" and what is behind it */
@@ -263,31 +264,42 @@ static void write_brief(const plim_explain_page *page, const plim_series *series
     plim_line_end(&line);
 }
 
-void plim_explain_trend(const plim_explain_page *page)
+/* The series from `first` on, a line each. */
+static void write_others(const plim_explain_page *page, size_t first)
 {
     const plim_explained *file = page->file;
-    const size_t full = page->view->all ? file->series_count : 1;
-    for (size_t i = 0; i < full && i < file->series_count; i++) {
+    const uint32_t most = plim_style_width(page->style) / 3;
+    const size_t left = file->series_count - first;
+    const size_t shown = left > OTHERS_SHOWN + 1 ? OTHERS_SHOWN : left; /* a rest of one as well */
+    uint32_t widest = 0;
+    for (size_t i = first; i < first + shown; i++) {
+        const uint32_t columns = plim_style_columns(page->style, file->series[i]->name);
+        widest = columns > widest ? columns : widest;
+    }
+    plim_text_append_char(page->out, '\n');
+    plim_line line = plim_line_begin(page->out, page->style, 0);
+    plim_line_add(&line, PLIM_TONE_HEADING, "Other series");
+    plim_line_end(&line);
+    for (size_t i = first; i < first + shown; i++) {
+        write_brief(page, file->series[i], widest > most ? most : widest);
+    }
+    if (shown < left) {
+        plim_paragraph_format(page->out, page->style, 2, PLIM_TONE_FAINT,
+                              "(%zu more: --all shows them)", left - shown);
+    }
+}
+
+void plim_explain_trend(const plim_explain_page *page)
+{
+    const size_t count = page->file->series_count;
+    const size_t full = page->view->all || count == 0 ? count : 1;
+    for (size_t i = 0; i < full; i++) {
         if (i > 0) {
             plim_text_append_char(page->out, '\n');
         }
         write_full(page, i);
     }
-    if (full >= file->series_count) {
-        return;
-    }
-    uint32_t widest = 0;
-    for (size_t i = full; i < file->series_count; i++) {
-        const uint32_t columns = plim_style_columns(page->style, file->series[i]->name);
-        widest = columns > widest ? columns : widest;
-    }
-    widest =
-        widest > plim_style_width(page->style) / 3 ? plim_style_width(page->style) / 3 : widest;
-    plim_text_append_char(page->out, '\n');
-    plim_line line = plim_line_begin(page->out, page->style, 0);
-    plim_line_add(&line, PLIM_TONE_HEADING, "Other series");
-    plim_line_end(&line);
-    for (size_t i = full; i < file->series_count; i++) {
-        write_brief(page, file->series[i], widest);
+    if (full < count) {
+        write_others(page, full);
     }
 }

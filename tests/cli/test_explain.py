@@ -66,8 +66,8 @@ class Explain(unittest.TestCase):
     # --- pages
 
     def test_messages_read_as_approved(self):
-        for path in sorted(MESSAGES.iterdir()):
-            if path.name in ("README.md", "nothing.log"):
+        for path in sorted(MESSAGES.glob("*.[tl]*")):
+            if path.name == "nothing.log":
                 continue
             with self.subTest(path.name):
                 done = run(str(path))
