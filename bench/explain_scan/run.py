@@ -5,11 +5,12 @@
            [--directory DIR]
 
 Makes ordinary logs (tests/oomtext/make_logs.py), in which there is nothing to find, and removes
-them: a calm one, as logs mostly are, and one full of words about memory. Each round runs, one after the other, plimsoll explain --json and each rival on the file, which
-is in the page cache: `cat` to /dev/null (reading alone), `wc -l`, and `grep -c -i 'out of memory'`
-in the locale of the caller and in the C locale. Ratios are taken within a round, so that what else
-the machine does weighs on all, and the median is shown; above 1 they are in our favour. Prints one
-JSON document; status 1 only if a program fails.
+them: a calm one, as logs mostly are, and one full of words about memory. Each round runs, one
+after the other, plimsoll explain --json and each rival on the file, which is in the page cache:
+`cat` to /dev/null (reading alone), `wc -l`, and `grep -c -i 'out of memory'` in the locale of the
+caller and in the C locale. Ratios are taken within a round, so that what else the machine does
+weighs on all, and the median is shown; above 1 they are in our favour. Prints one JSON document;
+status 1 only if a program fails.
 """
 import json
 import os

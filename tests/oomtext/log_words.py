@@ -201,11 +201,11 @@ def samples(rng):
 
 
 def words_wrapped(rng):
-    """Prose in narrow columns: phrases are cut anywhere."""
-    text = " ".join(rng.choices(PROSE + HINTS, k=rng.randint(20, 60)))
-    width = rng.randint(20, 80)
-    for at in range(0, len(text), width):
-        yield text[at:at + width]
+    """As terminals wrap long lines: anywhere."""
+    width = rng.randint(60, 120)
+    for text in rng.choices(PROSE + HINTS, k=rng.randint(20, 60)):
+        for at in range(0, len(text), width):
+            yield text[at:at + width]
 
 
 SHAPES = [hints, pages, tracebacks, samples, words_wrapped]
