@@ -173,12 +173,15 @@ static void scale(plim_amount *amount, int log2)
     amount->is_sentinel = bytes >= 18446744073709551615.0L - ldexpl(1, 11);
 }
 
-/* "01:00.0" is a place on a bus, "3%" a share: no index. */
+/* "01:00.0" is a place on a bus, "2024-05-01" a date, "3%" a share: no index. */
 static bool is_address(const plim_flat *flat, size_t end)
 {
-    return goes_on(flat, end, false) &&
-           (flat->full[end] == '%' || (flat->full[end] == ':' && goes_on(flat, end + 1, false) &&
-                                       is_digit(flat->full[end + 1])));
+    if (!goes_on(flat, end, false)) {
+        return false;
+    }
+    const char c = flat->full[end];
+    return c == '%' || ((c == ':' || c == '-' || c == '/') && goes_on(flat, end + 1, false) &&
+                        is_digit(flat->full[end + 1]));
 }
 
 static bool read_one_way(const plim_flat *flat, size_t i, plim_amount_kind kind, bool joined,
@@ -209,17 +212,34 @@ static bool read_one_way(const plim_flat *flat, size_t i, plim_amount_kind kind,
         return false;
     }
     amount.end = unit_end;
+    amount.has_unit = true;
     scale(&amount, log2);
     *ret = amount;
     return true;
 }
 
+/* A number without a unit that goes on to one in the next line: "2,684," and "354,560 bytes". */
+static bool is_only_begun(const plim_flat *flat, const plim_amount *bare, const plim_amount *joined)
+{
+    const char next = bare->end < flat->count ? flat->full[bare->end] : '\0';
+    return joined->has_unit && joined->end > bare->end + 1 &&
+           (joined->log2 == 0 || next == '.' || next == ',');
+}
+
 bool plim_amount_read(const plim_flat *flat, size_t i, plim_amount_kind kind, plim_amount *ret)
 {
-    if (read_one_way(flat, i, kind, false, ret)) {
+    const bool is_read = read_one_way(flat, i, kind, false, ret);
+    if (kind == PLIM_AMOUNT_INTEGER ||
+        (is_read && (ret->has_unit || kind == PLIM_AMOUNT_UNITLESS))) {
+        return is_read;
+    }
+    plim_amount joined;
+    if (read_one_way(flat, i, kind, true, &joined) &&
+        (!is_read || is_only_begun(flat, ret, &joined))) {
+        *ret = joined;
         return true;
     }
-    return kind != PLIM_AMOUNT_INTEGER && read_one_way(flat, i, kind, true, ret);
+    return is_read;
 }
 
 bool plim_amount_read_before(const plim_flat *flat, size_t end, plim_amount_kind kind,

@@ -23,6 +23,7 @@ typedef struct plim_amount {
     uint64_t bytes;       /* to the nearest; saturates at UINT64_MAX - 1 */
     uint64_t slack_bytes; /* half a unit of the last digit; 0 for an integer of bytes */
     bool is_sentinel;     /* 2^64 bytes: printed for "no limit" and "not known" */
+    bool has_unit;        /* one was written */
     size_t end;           /* index in full, behind number and unit */
     long double value;    /* the digits alone, without their point, */
     unsigned decimals;    /* how many of them stand behind it, */

@@ -29,6 +29,7 @@ struct plim_explainer {
     char *buffer;
     size_t length;  /* bytes in the buffer */
     size_t decided; /* index in the buffer */
+    size_t plain;   /* index in the buffer: before it, colours are blanks */
     uint64_t base;  /* what stands before the buffer */
     uint64_t line;  /* of the byte at counted, from 1 */
     size_t counted; /* index in the buffer: lines before it are counted */
@@ -133,9 +134,13 @@ static bool take_message(void *ctx, const plim_found *found)
 /* Search what is in the buffer, then keep of it what the next search may need. */
 static plim_status search_buffer(plim_explainer *explainer, bool is_last, plim_error *err)
 {
-    PLIM_TRY(plim_finder_search(explainer->finder, explainer->buffer, explainer->length,
-                                explainer->decided, is_last, take_message, explainer,
-                                &explainer->decided, err));
+    /* A mark may go on in the next piece: what could be part of one waits for it. */
+    const size_t ready = explainer->length - (is_last ? 0 : PLIM_FLAT_MARK_BYTES_MAX);
+    const size_t plain = explainer->plain;
+    plim_flat_blank_marks(explainer->buffer + plain, explainer->length - plain, ready - plain);
+    explainer->plain = ready;
+    PLIM_TRY(plim_finder_search(explainer->finder, explainer->buffer, ready, explainer->decided,
+                                is_last, take_message, explainer, &explainer->decided, err));
     const size_t decided = explainer->decided;
     const size_t dropped = is_last ? explainer->length
                            : decided > 2 * PLIM_FIND_BEFORE_BYTES
@@ -146,6 +151,7 @@ static plim_status search_buffer(plim_explainer *explainer, bool is_last, plim_e
     explainer->length -= dropped;
     explainer->decided -= dropped < decided ? dropped : decided;
     explainer->counted -= dropped;
+    explainer->plain -= is_last ? explainer->plain : dropped;
     explainer->base += dropped;
     return PLIM_OK;
 }

@@ -107,11 +107,11 @@ static size_t prefix_bytes(const char *last, size_t last_bytes, const char *line
 static size_t escape_bytes(const char *text, size_t bytes)
 {
     size_t i = 1;
-    if (bytes < 2) {
+    if (bytes < 2 || (unsigned char)text[i] < 0x20) {
         return 1;
     }
     if (text[i] == '[') { /* CSI: parameters, then a letter */
-        for (i = 2; i < bytes && i < 32; i++) {
+        for (i = 2; i < bytes && i < 32 && (unsigned char)text[i] >= 0x20; i++) {
             if ((unsigned char)text[i] >= 0x40 && (unsigned char)text[i] <= 0x7e) {
                 return i + 1;
             }
@@ -119,7 +119,7 @@ static size_t escape_bytes(const char *text, size_t bytes)
         return 2;
     }
     if (text[i] == ']') { /* OSC: up to BEL or ESC \ */
-        for (i = 2; i < bytes && i < 512 && text[i] != '\n'; i++) {
+        for (i = 2; i + 1 < PLIM_FLAT_MARK_BYTES_MAX && i < bytes && text[i] != '\n'; i++) {
             if (text[i] == '\a') {
                 return i + 1;
             }
@@ -140,7 +140,7 @@ static size_t written_escape_bytes(const char *text, size_t bytes)
         const size_t length = strlen(spellings[i]);
         if (bytes > length && memcmp(text, spellings[i], length) == 0) {
             size_t end = length;
-            while (end < bytes && (is_digit(text[end]) || text[end] == ';')) {
+            while (end < bytes && end < 32 && (is_digit(text[end]) || text[end] == ';')) {
                 end++;
             }
             return end < bytes && is_letter(text[end]) ? end + 1 : 0;
@@ -181,6 +181,49 @@ static size_t wide_blank_bytes(const unsigned char *text, size_t bytes)
         return 3;
     }
     return 0;
+}
+
+/* A colour that was printed as text, with its backslashes. 0 if it is none. */
+static size_t written_mark_bytes(const char *text, size_t bytes)
+{
+    size_t i = 0;
+    while (i < bytes && i < 4 && text[i] == '\\') {
+        i++;
+    }
+    const size_t length = written_escape_bytes(text + i, bytes - i);
+    return length > 0 ? i + length : 0;
+}
+
+static size_t wide_mark_bytes(const char *text, size_t bytes)
+{
+    return wide_blank_bytes((const unsigned char *)text, bytes);
+}
+
+typedef size_t mark_function(const char *text, size_t bytes);
+
+/* All marks that begin with one byte. */
+static void blank_some(char *text, size_t bytes, size_t limit, char first, mark_function *mark)
+{
+    size_t i = 0;
+    while (i < limit) {
+        const char *const found = memchr(text + i, first, limit - i);
+        if (found == NULL) {
+            return;
+        }
+        i = (size_t)(found - text);
+        const size_t length = mark(found, bytes - i);
+        memset(text + i, ' ', length);
+        i += length > 0 ? length : 1;
+    }
+}
+
+void plim_flat_blank_marks(char *text, size_t bytes, size_t limit)
+{
+    blank_some(text, bytes, limit, '\x1b', escape_bytes);
+    blank_some(text, bytes, limit, '\\', written_mark_bytes);
+    blank_some(text, bytes, limit, '\xc2', wide_mark_bytes);
+    blank_some(text, bytes, limit, '\xe2', wide_mark_bytes);
+    blank_some(text, bytes, limit, '\xe3', wide_mark_bytes);
 }
 
 /* What is left out at this place: how many bytes, and the gap they leave. 0: a character. */
