@@ -1,0 +1,369 @@
+/*
+ * classify.c - from levels to a class.
+ *
+ *   levels, cut into parts ─┬─ parts that it comes back from ──► left out, cut again
+ *                           ├─ drops that undo a climb ────────► the course of the floor
+ *                           ├─ treads and risers ──────────────► staircase, or ramp if settled
+ *                           └─ else ───────────────────────────► the course that fits best
+ *
+ * docs/design/trend.md argues for the thresholds.
+ */
+#include "trend/classify.h"
+
+#include <math.h>
+
+#define GAIN_MIN           12.0  /* of a growing course over a level, in squares: 3.5 deviations */
+#define SETTLED_SLOPE_MAX  0.4   /* slope at the end over the average: less is settling */
+#define RAMP_RISE_MIN      0.005 /* of the level; less is flat */
+#define LEAK_RISE_MIN      2e-6  /* of the level; less is rounding */
+#define STRAIGHT_LEAD      8.0   /* by which a line must beat curves that settle */
+#define VALLEYS_FOR_COURSE 8
+
+static double max_double(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* --- smooth courses --- */
+
+typedef struct course_sense {
+    double rise;  /* from the first to the last level */
+    double slope; /* at the end */
+    double error;
+    double freedom;
+} course_sense;
+
+static course_sense sense_of(const plim_trend_model *model, const plim_trend_levels *levels)
+{
+    course_sense sense = {
+        .rise = plim_trend_model_at(model, levels->at[levels->count - 1]) -
+                plim_trend_model_at(model, levels->at[0]),
+        .slope = plim_trend_model_slope(model),
+    };
+    sense.error = plim_trend_model_slope_error(model, levels, &sense.freedom);
+    return sense;
+}
+
+static plim_trend_class settled_or_flat(double rise, const plim_trend_model *model)
+{
+    const double level = fabs(plim_trend_model_at(model, 1));
+    return rise > RAMP_RISE_MIN * level ? PLIM_TREND_RAMP : PLIM_TREND_FLAT;
+}
+
+/* A curve that bends down: settling if little of its slope is left. */
+static plim_trend_class class_of_curve(const plim_trend_model *model, const course_sense *sense)
+{
+    if (sense->rise <= 0) {
+        return PLIM_TREND_FLAT;
+    }
+    return sense->slope < SETTLED_SLOPE_MAX * sense->rise ? settled_or_flat(sense->rise, model)
+                                                          : PLIM_TREND_LEAK;
+}
+
+static plim_trend_class class_of_course(const plim_trend_models *models,
+                                        const plim_trend_model *model, const course_sense *sense)
+{
+    const bool grows = sense->slope > 0 && sense->slope > 3.3 * sense->error;
+    switch (model->course) {
+    case PLIM_COURSE_LEVEL:
+    case PLIM_COURSE_COUNT:
+        return PLIM_TREND_FLAT;
+    case PLIM_COURSE_LINE:
+    case PLIM_COURSE_LATE:
+    case PLIM_COURSE_COMPOUND:
+        return sense->slope > 0 && sense->rise > 0 ? PLIM_TREND_LEAK : PLIM_TREND_FLAT;
+    case PLIM_COURSE_SETTLE:
+    case PLIM_COURSE_RAMP:
+        return settled_or_flat(sense->rise, model);
+    case PLIM_COURSE_SATURATE:
+    case PLIM_COURSE_LOG:
+        return class_of_curve(model, sense);
+    case PLIM_COURSE_HINGE:
+    case PLIM_COURSE_PAUSE:
+    case PLIM_COURSE_THREE:
+    case PLIM_COURSE_SATURATE_LINE:
+        break;
+    }
+    if (!grows) {
+        return settled_or_flat(sense->rise, model);
+    }
+    /* Straight at the end, or a curve that lines were laid along? */
+    static const plim_trend_course curves[] = { PLIM_COURSE_SATURATE, PLIM_COURSE_LOG,
+                                                PLIM_COURSE_RAMP, PLIM_COURSE_SETTLE };
+    for (size_t i = 0; i < sizeof curves / sizeof curves[0]; i++) {
+        const plim_trend_model *const curve = &models->items[curves[i]];
+        const double slope = plim_trend_model_slope(curve);
+        if (curve->cost < model->cost + STRAIGHT_LEAD && curve->factors[1] > 0 &&
+            slope < SETTLED_SLOPE_MAX * sense->rise) {
+            return settled_or_flat(sense->rise, model);
+        }
+    }
+    return PLIM_TREND_LEAK;
+}
+
+/* The cheapest course that the series follows surely enough. */
+static const plim_trend_model *choose_model(const plim_trend_models *models)
+{
+    const plim_trend_model *const level = &models->items[PLIM_COURSE_LEVEL];
+    const double gain = (level->squares - models->best->squares) / models->dispersion;
+    return gain < GAIN_MIN ? level : models->best;
+}
+
+/* Where a course that ends level got there; where one that ends rising began to rise so. */
+static double onset_of(const plim_trend_model *model, const plim_trend_levels *levels,
+                       plim_trend_class class_)
+{
+    const double first = plim_trend_model_at(model, levels->at[0]);
+    const double last = plim_trend_model_at(model, levels->at[levels->count - 1]);
+    if (class_ == PLIM_TREND_RAMP) {
+        for (size_t i = 0; i < levels->count; i++) {
+            if (plim_trend_model_at(model, levels->at[i]) - first >= 0.97 * (last - first)) {
+                return levels->at[i];
+            }
+        }
+        return 1;
+    }
+    if (class_ != PLIM_TREND_LEAK) {
+        return 0;
+    }
+    switch (model->course) {
+    case PLIM_COURSE_LATE:
+    case PLIM_COURSE_HINGE:
+        return model->knots[0];
+    case PLIM_COURSE_PAUSE:
+        return model->knots[1];
+    case PLIM_COURSE_THREE:
+        /* The knot at which it turned upwards most. */
+        return model->factors[2] > model->factors[3] ? model->knots[0] : model->knots[1];
+    case PLIM_COURSE_LEVEL:
+    case PLIM_COURSE_LINE:
+    case PLIM_COURSE_SETTLE:
+    case PLIM_COURSE_RAMP:
+    case PLIM_COURSE_SATURATE:
+    case PLIM_COURSE_LOG:
+    case PLIM_COURSE_COMPOUND:
+    case PLIM_COURSE_SATURATE_LINE:
+    case PLIM_COURSE_COUNT:
+        break;
+    }
+    return 0;
+}
+
+/* How sure the class is: by how much the best course of another class is dearer. */
+static double confidence_of(const plim_trend_models *models, const plim_trend_levels *levels,
+                            const plim_trend_model *chosen, plim_trend_class class_)
+{
+    double lead = 60;
+    for (int i = 0; i < PLIM_COURSE_COUNT; i++) {
+        const plim_trend_model *const model = &models->items[i];
+        if (model->squares < INFINITY) {
+            const course_sense sense = {
+                .rise = plim_trend_model_at(model, levels->at[levels->count - 1]) -
+                        plim_trend_model_at(model, levels->at[0]),
+                .slope = plim_trend_model_slope(model),
+            };
+            if (class_of_course(models, model, &sense) != class_) {
+                lead = fmin(lead, fmax(model->cost - chosen->cost, 0));
+            }
+        }
+    }
+    const double count = (double)levels->count;
+    return (1 - 0.5 * exp(-lead / 8)) * count / (count + 4);
+}
+
+static void use_growth(plim_trend_finding *ret, double growth, double error, double freedom)
+{
+    const double reach = error < INFINITY ? error * plim_trend_student(freedom) : fabs(growth);
+    ret->growth = growth;
+    ret->growth_low = growth - reach;
+    ret->growth_high = growth + reach;
+}
+
+static void classify_course(const plim_trend_models *models, const plim_trend_levels *levels,
+                            plim_trend_finding *ret)
+{
+    const plim_trend_model *const model = choose_model(models);
+    const course_sense sense = sense_of(model, levels);
+    plim_trend_class class_ = class_of_course(models, model, &sense);
+    const double level = fabs(plim_trend_model_at(model, 1));
+    if (class_ == PLIM_TREND_LEAK && !(sense.slope > LEAK_RISE_MIN * level)) {
+        class_ = PLIM_TREND_FLAT;
+    }
+    const double onset = onset_of(model, levels, class_);
+    /* A few low points at the start are an allocator that was not warm yet. */
+    if (class_ == PLIM_TREND_RAMP) {
+        size_t i = 0;
+        double before = 0;
+        double all = 0;
+        for (; i < levels->count; i++) {
+            before += levels->at[i] < onset ? levels->size[i] : 0;
+            all += levels->size[i];
+        }
+        class_ = before < 0.03 * all + 1.5 ? PLIM_TREND_FLAT : class_;
+    }
+    *ret = (plim_trend_finding){ .class_ = class_, .model = *model };
+    ret->confidence = confidence_of(models, levels, model, class_);
+    ret->onset = class_ == PLIM_TREND_FLAT ? 0 : onset;
+    if (class_ == PLIM_TREND_LEAK) {
+        use_growth(ret, sense.slope, sense.error, sense.freedom);
+    } else if (class_ == PLIM_TREND_FLAT) {
+        ret->model = models->items[PLIM_COURSE_LEVEL];
+    }
+}
+
+/* --- saws --- */
+
+/* The straight floor through few valleys. */
+static void classify_few_valleys(plim_trend_work *work, plim_trend_finding *ret)
+{
+    const plim_trend_teeth *const teeth = &work->teeth;
+    const plim_trend_levels *const valleys = &teeth->valleys;
+    const size_t count = valleys->count;
+    const size_t per_tooth = work->levels.count / (teeth->drop_count + 1);
+    /* The left end of a line through n points: twice the error of their mean. */
+    const double known = work->levels.noise * 2 / sqrt(max_double((double)per_tooth, 4));
+    double at[VALLEYS_FOR_COURSE];
+    double value[VALLEYS_FOR_COURSE];
+    double x = 0;
+    double y = 0;
+    size_t used = 0;
+    if (count == 1) {
+        /* The series cannot begin below its floor. */
+        at[used] = work->levels.at[0];
+        value[used++] = teeth->first;
+    }
+    for (size_t i = 0; i < count; i++) {
+        at[used] = valleys->at[i];
+        value[used++] = valleys->value[i];
+    }
+    for (size_t i = 0; i < used; i++) {
+        x += at[i] / (double)used;
+        y += value[i] / (double)used;
+    }
+    double xx = 0;
+    double xy = 0;
+    double yy = 0;
+    for (size_t i = 0; i < used; i++) {
+        xx += (at[i] - x) * (at[i] - x);
+        xy += (at[i] - x) * (value[i] - y);
+        yy += (value[i] - y) * (value[i] - y);
+    }
+    const double freedom = used > 2 ? (double)used - 2 : 1;
+    const double slope = xy / xx;
+    const double squares = used > 2 ? fmax(yy - xy * xy / xx, 0) / freedom : 0;
+    const bool as_expected = squares < 4 * known * known;
+    const double error = sqrt(fmax(squares, known * known) / xx);
+    /* Scatter that was measured on few valleys may be small by chance. */
+    const double wanted = as_expected ? 4.5 : 3.5 + 25 / (freedom * freedom);
+    const double across = slope * (at[used - 1] - at[0]);
+    const bool rises = slope > wanted * error && (used > 2 || across > 0.2 * teeth->height);
+    *ret = (plim_trend_finding){ .class_ = rises ? PLIM_TREND_LEAK : PLIM_TREND_FLAT };
+    ret->model = work->models.items[PLIM_COURSE_LEVEL];
+    ret->confidence = 0.5 + 0.4 * (1 - exp(-(double)count / 3));
+    if (rises) {
+        ret->model =
+            (plim_trend_model){ .course = PLIM_COURSE_LINE, .factors = { y - slope * x, slope } };
+        use_growth(ret, slope, error, as_expected ? 30 : freedom);
+        ret->confidence *= 1 - 0.5 * exp(-slope / error / 6);
+    }
+}
+
+static void classify_saw(plim_trend_work *work, plim_trend_finding *ret)
+{
+    plim_trend_teeth *const teeth = &work->teeth;
+    if (teeth->valleys.count < VALLEYS_FOR_COURSE) {
+        classify_few_valleys(work, ret);
+        return;
+    }
+    double *const room = &work->points.room[0].at;
+    plim_trend_levels_weigh(&teeth->valleys, 0, room);
+    plim_trend_levels_weigh(&teeth->means, 0, room);
+    const bool means = teeth->means.noise < teeth->valleys.noise;
+    const plim_trend_levels *const floor = means ? &teeth->means : &teeth->valleys;
+    plim_trend_models_fit(&work->models, floor);
+    classify_course(&work->models, floor, ret);
+}
+
+/* --- all together --- */
+
+static void classify_stairs(const plim_trend_work *work, plim_trend_finding *ret)
+{
+    const plim_trend_stairs *const stairs = &work->stairs;
+    const double lead = work->models.best->squares + 30 - stairs->cost;
+    const double first = stairs->tread[0];
+    const double last = stairs->tread[stairs->riser_count];
+    *ret = (plim_trend_finding){ .class_ = PLIM_TREND_STAIRCASE, .on_stairs = true };
+    ret->confidence = (1 - 0.5 * exp(-fmax(lead, 0) / 8)) *
+                      (stairs->riser_count < 3 ? 0.6 : 1 - 0.5 / (double)stairs->riser_count);
+    if (stairs->settled) {
+        ret->class_ = last - first > RAMP_RISE_MIN * fabs(last) ? PLIM_TREND_RAMP : PLIM_TREND_FLAT;
+        ret->onset = stairs->at[stairs->riser_count - 1];
+        return;
+    }
+    use_growth(ret, stairs->growth, stairs->growth_error, stairs->freedom);
+}
+
+/* Levels at the ends that stand apart: the first points of a run, or one that is off. */
+static void trim_ends(plim_trend_levels *levels, const plim_trend_parts *parts)
+{
+    if (parts->count < 2 || levels->count < 12) {
+        return;
+    }
+    const size_t few = (size_t)(0.03 * (double)levels->count + 1.5);
+    const plim_trend_part *const last = &parts->items[parts->count - 1];
+    if (last->end - last->begin <= 2) {
+        plim_trend_levels_drop(levels, last->begin, last->end - last->begin);
+    }
+    size_t begin = 0;
+    for (size_t i = 1; i < parts->count && parts->items[i].begin <= few; i++) {
+        begin = parts->items[i].begin;
+    }
+    /* Points count, not levels: few of 512 levels may be many points, but then it is a share. */
+    plim_trend_levels_drop(levels, 0, begin);
+}
+
+/* Leaves out what is no part of the course, and cuts what remains. */
+static void cut(plim_trend_work *work)
+{
+    double *const room = &work->points.room[0].at;
+    plim_trend_levels_weigh(&work->levels, work->points.quantum, room);
+    plim_trend_parts_find(&work->parts, &work->levels, false);
+    for (int round = 0; round < 4; round++) {
+        const size_t before = work->levels.count;
+        if (round == 0) {
+            trim_ends(&work->levels, &work->parts);
+        } else {
+            plim_trend_teeth_drop_excursions(&work->levels, &work->parts);
+        }
+        if (work->levels.count < before) {
+            plim_trend_levels_weigh(&work->levels, work->points.quantum, room);
+            plim_trend_parts_find(&work->parts, &work->levels, false);
+        } else if (round > 0) {
+            break;
+        }
+    }
+}
+
+void plim_trend_classify(plim_trend_work *work, plim_trend_finding *ret)
+{
+    plim_trend_levels_make(&work->levels, &work->points);
+    cut(work);
+    const plim_trend_levels *const levels = &work->levels;
+    plim_trend_models_fit(&work->models, levels);
+    plim_trend_teeth_find(&work->teeth, levels, &work->parts);
+    if (work->teeth.drop_count > 0) {
+        classify_saw(work, ret);
+        return;
+    }
+    plim_trend_parts_find(&work->treads, levels, true);
+    plim_trend_stairs_find(&work->stairs, levels, &work->parts, &work->treads, &work->models,
+                           work->points.quantum);
+    /* In the same units: squares as the weights say, a line's price among them. */
+    const plim_trend_model *const best = &work->models.items[work->models.best->course];
+    const double price = (best->cost - best->squares / work->models.dispersion);
+    if (work->stairs.are_stairs && work->stairs.cost < best->squares + price) {
+        classify_stairs(work, ret);
+        return;
+    }
+    classify_course(&work->models, levels, ret);
+}

@@ -1,0 +1,425 @@
+/*
+ * model.c - smooth courses that a series may take.
+ *
+ * Each course is linear in up to four factors once its knots (places, or a decay) are fixed. The
+ * knots are searched on a grid and then by ever smaller steps; the factors come from weighted
+ * least squares. Courses compete by the squares they leave over, measured in the variance that
+ * the best of them leaves, plus a price for each number.
+ */
+#include "trend/model.h"
+
+#include "trend/parts.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FUNCTIONS_MAX 4
+
+/* What kind of knots a course has. */
+typedef enum knot_kind { KNOT_NONE, KNOT_PLACE, KNOT_PLACES, KNOT_DECAY } knot_kind;
+
+static const struct {
+    unsigned functions;
+    knot_kind knots;
+} shapes[PLIM_COURSE_COUNT] = {
+    [PLIM_COURSE_LEVEL] = { 1, KNOT_NONE },     [PLIM_COURSE_LINE] = { 2, KNOT_NONE },
+    [PLIM_COURSE_LATE] = { 2, KNOT_PLACE },     [PLIM_COURSE_SETTLE] = { 2, KNOT_PLACE },
+    [PLIM_COURSE_HINGE] = { 3, KNOT_PLACE },    [PLIM_COURSE_RAMP] = { 2, KNOT_PLACES },
+    [PLIM_COURSE_PAUSE] = { 3, KNOT_PLACES },   [PLIM_COURSE_THREE] = { 4, KNOT_PLACES },
+    [PLIM_COURSE_SATURATE] = { 2, KNOT_DECAY }, [PLIM_COURSE_LOG] = { 2, KNOT_DECAY },
+    [PLIM_COURSE_COMPOUND] = { 2, KNOT_DECAY }, [PLIM_COURSE_SATURATE_LINE] = { 3, KNOT_DECAY },
+};
+
+static unsigned knot_count(plim_trend_course course)
+{
+    static const unsigned counts[] = {
+        [KNOT_NONE] = 0, [KNOT_PLACE] = 1, [KNOT_PLACES] = 2, [KNOT_DECAY] = 1
+    };
+    return counts[shapes[course].knots];
+}
+
+/* A knot is searched for, which finds more in noise than a factor does. */
+static double numbers(plim_trend_course course)
+{
+    return shapes[course].functions + 1.2 * knot_count(course);
+}
+
+/* --- the functions of a course --- */
+
+static double past(double x, double knot)
+{
+    return x > knot ? x - knot : 0;
+}
+
+static double clamped(double x, const double *knots)
+{
+    return x < knots[0] ? 0 : fmin(x, knots[1]) - knots[0];
+}
+
+static void functions_at(plim_trend_course course, const double *knots, double x, double *ret)
+{
+    ret[0] = 1;
+    switch (course) {
+    case PLIM_COURSE_LEVEL:
+    case PLIM_COURSE_COUNT:
+        break;
+    case PLIM_COURSE_LINE:
+        ret[1] = x;
+        break;
+    case PLIM_COURSE_LATE:
+        ret[1] = past(x, knots[0]);
+        break;
+    case PLIM_COURSE_SETTLE:
+        ret[1] = fmin(x, knots[0]);
+        break;
+    case PLIM_COURSE_HINGE:
+        ret[1] = x;
+        ret[2] = past(x, knots[0]);
+        break;
+    case PLIM_COURSE_RAMP:
+        ret[1] = clamped(x, knots);
+        break;
+    case PLIM_COURSE_PAUSE:
+        ret[1] = fmin(x, knots[0]);
+        ret[2] = past(x, knots[1]);
+        break;
+    case PLIM_COURSE_THREE:
+        ret[1] = x;
+        ret[2] = past(x, knots[0]);
+        ret[3] = past(x, knots[1]);
+        break;
+    case PLIM_COURSE_SATURATE:
+        ret[1] = -expm1(-x / knots[0]);
+        break;
+    case PLIM_COURSE_LOG:
+        ret[1] = log1p(x / knots[0]);
+        break;
+    case PLIM_COURSE_COMPOUND:
+        ret[1] = expm1(x / knots[0]) / expm1(1 / knots[0]);
+        break;
+    case PLIM_COURSE_SATURATE_LINE:
+        ret[1] = -expm1(-x / knots[0]);
+        ret[2] = x;
+        break;
+    }
+}
+
+double plim_trend_model_at(const plim_trend_model *model, double at)
+{
+    double functions[FUNCTIONS_MAX];
+    functions_at(model->course, model->knots, at, functions);
+    double sum = 0;
+    for (unsigned i = 0; i < shapes[model->course].functions; i++) {
+        sum += model->factors[i] * functions[i];
+    }
+    return sum;
+}
+
+double plim_trend_model_slope(const plim_trend_model *model)
+{
+    const double step = 1e-5;
+    return (plim_trend_model_at(model, 1) - plim_trend_model_at(model, 1 - step)) / step;
+}
+
+/* --- least squares --- */
+
+bool plim_trend_solve(double matrix[6][6], double *right, size_t n)
+{
+    double scale[6];
+    for (size_t i = 0; i < n; i++) {
+        scale[i] = matrix[i][i];
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!(matrix[i][i] > 1e-11 * scale[i])) {
+            return false;
+        }
+        for (size_t j = i + 1; j < n; j++) {
+            const double factor = matrix[j][i] / matrix[i][i];
+            for (size_t k = i; k < n; k++) {
+                matrix[j][k] -= factor * matrix[i][k];
+            }
+            right[j] -= factor * right[i];
+        }
+    }
+    for (size_t i = n; i-- > 0;) {
+        for (size_t k = i + 1; k < n; k++) {
+            right[i] -= matrix[i][k] * right[k];
+        }
+        right[i] /= matrix[i][i];
+    }
+    return true;
+}
+
+/* Factors and squares of a course whose knots are set; squares are infinite if it has none. */
+static void fit_factors(plim_trend_model *model, const plim_trend_levels *levels)
+{
+    const size_t n = shapes[model->course].functions;
+    double matrix[6][6] = { { 0 } };
+    double right[6] = { 0 };
+    const double offset = levels->value[levels->count / 2];
+    for (size_t i = 0; i < levels->count; i++) {
+        double functions[FUNCTIONS_MAX];
+        functions_at(model->course, model->knots, levels->at[i], functions);
+        for (size_t j = 0; j < n; j++) {
+            const double weighted = levels->weight[i] * functions[j];
+            for (size_t k = 0; k <= j; k++) {
+                matrix[j][k] += weighted * functions[k];
+            }
+            right[j] += weighted * (levels->value[i] - offset);
+        }
+    }
+    for (size_t j = 0; j < n; j++) {
+        for (size_t k = j + 1; k < n; k++) {
+            matrix[j][k] = matrix[k][j];
+        }
+    }
+    model->squares = INFINITY;
+    if (!plim_trend_solve(matrix, right, n)) {
+        return;
+    }
+    memcpy(model->factors, right, n * sizeof *right);
+    model->factors[0] += offset;
+    model->squares = 0;
+    for (size_t i = 0; i < levels->count; i++) {
+        const double off = levels->value[i] - plim_trend_model_at(model, levels->at[i]);
+        model->squares += levels->weight[i] * off * off;
+    }
+}
+
+/* --- knots --- */
+
+/*
+ * Knots leave some levels on either side: one level that is off, at an end, is no new course.
+ * Only what settles may do so soon.
+ */
+static bool places_fit(plim_trend_course course, const plim_trend_levels *levels, double a,
+                       double b)
+{
+    const bool settles = course == PLIM_COURSE_SETTLE || course == PLIM_COURSE_RAMP;
+    const size_t spare = levels->count < 12 ? 1 : settles ? 2 : 4;
+    const double low = levels->at[course == PLIM_COURSE_RAMP ? 0 : spare];
+    const double high = levels->at[levels->count - 1 - (levels->count < 12 ? 1 : 4)];
+    const double last = shapes[course].knots == KNOT_PLACES ? b : a;
+    return a >= low && last <= high && b > a;
+}
+
+static void try_knots(plim_trend_model *best, const plim_trend_levels *levels, double a, double b)
+{
+    plim_trend_model model = { .course = best->course, .knots = { a, b } };
+    const bool places = shapes[best->course].knots != KNOT_DECAY;
+    if (places && !places_fit(best->course, levels, a, b)) {
+        return;
+    }
+    if (!places && !(a > 1e-4 && a < 8)) {
+        return;
+    }
+    fit_factors(&model, levels);
+    if (model.squares < best->squares) {
+        *best = model;
+    }
+}
+
+/* A step from the best knots in each direction, halved when none helps. */
+static void refine(plim_trend_model *best, const plim_trend_levels *levels, double step)
+{
+    const knot_kind kind = shapes[best->course].knots;
+    for (int i = 0; i < 24; i++) {
+        const double before = best->squares;
+        const double a = best->knots[0];
+        const double b = best->knots[1];
+        if (kind == KNOT_DECAY) {
+            try_knots(best, levels, a * (1 + step), b);
+            try_knots(best, levels, a / (1 + step), b);
+        } else {
+            try_knots(best, levels, a - step, b);
+            try_knots(best, levels, a + step, b);
+        }
+        if (kind == KNOT_PLACES) {
+            try_knots(best, levels, best->knots[0], b - step);
+            try_knots(best, levels, best->knots[0], b + step);
+        }
+        if (!(best->squares < before)) {
+            step /= 2;
+        }
+    }
+}
+
+static void fit_course(plim_trend_model *best, const plim_trend_levels *levels)
+{
+    best->squares = INFINITY;
+    const knot_kind kind = shapes[best->course].knots;
+    if (kind == KNOT_NONE) {
+        fit_factors(best, levels);
+    } else if (kind == KNOT_DECAY) {
+        for (double decay = 0.003; decay < 5; decay *= 1.4) {
+            try_knots(best, levels, decay, 2);
+        }
+        refine(best, levels, 0.2);
+    } else if (kind == KNOT_PLACE) {
+        const size_t tries = levels->count < 64 ? levels->count : 64;
+        for (size_t i = 1; i + 1 < tries; i++) {
+            try_knots(best, levels, levels->at[i * (levels->count - 1) / (tries - 1)], 2);
+        }
+        refine(best, levels, 0.01);
+    } else {
+        const size_t tries = levels->count < 18 ? levels->count : 18;
+        for (size_t i = 1; i + 1 < tries; i++) {
+            for (size_t j = i + 1; j + 1 < tries; j++) {
+                try_knots(best, levels, levels->at[i * (levels->count - 1) / (tries - 1)],
+                          levels->at[j * (levels->count - 1) / (tries - 1)]);
+            }
+        }
+        refine(best, levels, 0.02);
+    }
+}
+
+/* --- comparing --- */
+
+/*
+ * How much more the leftovers of neighbours agree than independent ones would, as a factor on
+ * the variance of sums: 1 if they do not.
+ */
+static double correlation_factor(const plim_trend_model *model, const plim_trend_levels *levels)
+{
+    double products = 0;
+    double squares = 0;
+    double last = 0;
+    for (size_t i = 0; i < levels->count; i++) {
+        const double off = (levels->value[i] - plim_trend_model_at(model, levels->at[i])) *
+                           sqrt(levels->weight[i]);
+        products += off * last;
+        squares += off * off;
+        last = off;
+    }
+    const double correlation = squares > 0 ? products / squares : 0;
+    if (correlation * sqrt((double)levels->count) < 2) {
+        return 1;
+    }
+    return fmin((1 + correlation) / (1 - correlation), 20);
+}
+
+void plim_trend_models_fit(plim_trend_models *models, const plim_trend_levels *levels)
+{
+    const double price = plim_trend_number_cost(levels->count);
+    const double count = (double)levels->count;
+    double least = INFINITY;
+    const plim_trend_model *richest = &models->items[0];
+    for (int i = 0; i < PLIM_COURSE_COUNT; i++) {
+        plim_trend_model *const model = &models->items[i];
+        *model = (plim_trend_model){ .course = (plim_trend_course)i };
+        fit_course(model, levels);
+        const unsigned used = shapes[i].functions + knot_count(model->course);
+        const double variance = model->squares / fmax(count - used, 1);
+        if (variance < least) {
+            least = variance;
+            richest = model;
+        }
+    }
+    models->dispersion = fmax(least * correlation_factor(richest, levels), 0.3);
+    models->best = &models->items[0];
+    for (int i = 0; i < PLIM_COURSE_COUNT; i++) {
+        plim_trend_model *const model = &models->items[i];
+        model->cost = model->squares / models->dispersion + price * numbers(model->course);
+        if (model->cost < models->best->cost) {
+            models->best = model;
+        }
+    }
+}
+
+/* --- the error of a slope --- */
+
+#define NUMBERS_MAX (FUNCTIONS_MAX + 2)
+
+/* The model with number i (factors first, then knots) moved by `by`. */
+static plim_trend_model moved(const plim_trend_model *model, unsigned i, double by)
+{
+    plim_trend_model result = *model;
+    const unsigned functions = shapes[model->course].functions;
+    if (i < functions) {
+        result.factors[i] += by;
+    } else {
+        result.knots[i - functions] += by;
+    }
+    return result;
+}
+
+/* How the course at `at` changes with each of its numbers. */
+static void sensitivity(const plim_trend_model *model, unsigned n, double at, double *ret)
+{
+    functions_at(model->course, model->knots, at, ret);
+    for (unsigned i = shapes[model->course].functions; i < n; i++) {
+        const double by = 1e-4 * fmin(model->knots[i - shapes[model->course].functions], 1);
+        const plim_trend_model up = moved(model, i, by);
+        const plim_trend_model down = moved(model, i, -by);
+        ret[i] = (plim_trend_model_at(&up, at) - plim_trend_model_at(&down, at)) / (2 * by);
+    }
+}
+
+static void slope_sensitivity(const plim_trend_model *model, unsigned n, double *ret)
+{
+    for (unsigned i = 0; i < n; i++) {
+        const bool is_factor = i < shapes[model->course].functions;
+        const double by =
+            is_factor ? 1 : 1e-4 * fmin(model->knots[i - shapes[model->course].functions], 1);
+        const plim_trend_model up = moved(model, i, by);
+        const plim_trend_model down = moved(model, i, -by);
+        ret[i] = (plim_trend_model_slope(&up) - plim_trend_model_slope(&down)) / (2 * by);
+    }
+}
+
+double plim_trend_model_slope_error(const plim_trend_model *model, const plim_trend_levels *levels,
+                                    double *ret_freedom)
+{
+    const unsigned n = shapes[model->course].functions + knot_count(model->course);
+    double matrix[6][6] = { { 0 } };
+    double direction[6] = { 0 };
+    double gradient[6] = { 0 };
+    for (size_t i = 0; i < levels->count; i++) {
+        double row[NUMBERS_MAX];
+        sensitivity(model, n, levels->at[i], row);
+        for (unsigned j = 0; j < n; j++) {
+            for (unsigned k = 0; k < n; k++) {
+                matrix[j][k] += levels->weight[i] * row[j] * row[k];
+            }
+        }
+    }
+    slope_sensitivity(model, n, gradient);
+    memcpy(direction, gradient, sizeof direction);
+    *ret_freedom = 1;
+    if (!plim_trend_solve(matrix, direction, n)) {
+        return INFINITY;
+    }
+    /* The slope moves by `direction` times the scores; stretches of them add as independents. */
+    const size_t stretches = levels->count < 40 ? levels->count : 40;
+    double clustered = 0;
+    for (size_t k = 0; k < stretches; k++) {
+        double score = 0;
+        for (size_t i = k * levels->count / stretches; i < (k + 1) * levels->count / stretches;
+             i++) {
+            double row[NUMBERS_MAX];
+            sensitivity(model, n, levels->at[i], row);
+            double influence = 0;
+            for (unsigned j = 0; j < n; j++) {
+                influence += row[j] * direction[j];
+            }
+            score += levels->weight[i] * influence *
+                     (levels->value[i] - plim_trend_model_at(model, levels->at[i]));
+        }
+        clustered += score * score;
+    }
+    double plain = 0;
+    for (unsigned j = 0; j < n; j++) {
+        plain += gradient[j] * direction[j];
+    }
+    const double used = (double)n;
+    plain *= model->squares / fmax((double)levels->count - used, 1);
+    clustered *= (double)stretches / fmax((double)stretches - used, 1);
+    *ret_freedom = fmax((double)stretches - used, 1);
+    return sqrt(fmax(plain, clustered));
+}
+
+double plim_trend_student(double freedom)
+{
+    /* Within 2% of the 97.5% points of Student's t from 3 degrees of freedom on; 9% below. */
+    return 1.96 + 2.37 / freedom + 2.82 / (freedom * freedom) + 5.5 / pow(freedom, 4);
+}

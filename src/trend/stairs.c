@@ -1,0 +1,300 @@
+/*
+ * stairs.c - treads and risers.
+ *
+ * Two ways to see stairs. Risers that stand out of the noise are cuts between levels. Regular
+ * stairs whose risers do not stand out are still seen in all of them together: what is left
+ * over of a line is then a saw of one period, and its height is the line's slope times that.
+ */
+#include "trend/stairs.h"
+
+#include <math.h>
+
+#define LEVELS_PER_TREAD_MIN 3
+#define JUMP_SHARE_MIN       0.7  /* of the rise; a curve cut into pieces has hardly any */
+#define QUANTA_MIN           1.6  /* a riser of one printed unit is a slope */
+#define LAST_TREAD_MIN       0.3  /* of the run, and twice the longest other, is settled */
+#define LATE_RISE_MIN        0.15 /* in the second half; less is settling too */
+
+/* --- risers that stand out --- */
+
+/* The level between two treads that has the riser inside, and says by its value where. */
+static bool holds_riser(const plim_trend_levels *levels, const plim_trend_parts *treads, size_t i)
+{
+    const plim_trend_part *const part = &treads->items[i];
+    if (i == 0 || i + 1 == treads->count || part->end - part->begin > 1 ||
+        levels->size[part->begin] < 2) {
+        return false;
+    }
+    return part[-1].mean < part->mean && part->mean < part[1].mean &&
+           part[-1].end - part[-1].begin > 1 && part[1].end - part[1].begin > 1;
+}
+
+static void list_risers(plim_trend_stairs *stairs, const plim_trend_levels *levels,
+                        const plim_trend_parts *treads)
+{
+    size_t count = 0;
+    stairs->tread[0] = treads->items[0].mean;
+    for (size_t i = 1; i < treads->count; i++) {
+        const plim_trend_part *const part = &treads->items[i];
+        const size_t place = part->begin;
+        double at = (levels->at[place - 1] + levels->at[place]) / 2;
+        if (holds_riser(levels, treads, i)) {
+            const double low = (levels->at[place - 1] + levels->at[place]) / 2;
+            const double high = (levels->at[place] + levels->at[place + 1]) / 2;
+            const double share = (part[1].mean - part->mean) / (part[1].mean - part[-1].mean);
+            at = low + share * (high - low);
+            i++;
+        }
+        stairs->at[count] = at;
+        stairs->tread[++count] = treads->items[i].mean;
+    }
+    stairs->riser_count = count;
+}
+
+static double up_jumps(const plim_trend_parts *parts)
+{
+    double sum = 0;
+    for (size_t i = 1; i < parts->count; i++) {
+        sum += plim_trend_parts_jump(parts, i);
+    }
+    return sum;
+}
+
+static bool all_go_up(const plim_trend_stairs *stairs, double least)
+{
+    for (size_t i = 0; i < stairs->riser_count; i++) {
+        if (!(stairs->tread[i + 1] - stairs->tread[i] > least)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* --- regular stairs in noise --- */
+
+typedef struct comb {
+    double period;
+    double phase; /* of risers: at (phase + i) * period */
+    double base;
+    double height;
+    double squares;
+} comb;
+
+/* Risers passed at x; a level that holds one counts it in part. */
+static double passed(const comb *trial, double x, double width)
+{
+    const double risers = x / trial->period - trial->phase;
+    const double below = floor(risers + 0.5);
+    const double share = (risers - below) * trial->period / fmax(width, 1e-12) + 0.5;
+    return below + fmax(0, fmin(share, 1));
+}
+
+static void fit_comb(comb *trial, const plim_trend_levels *levels, double width)
+{
+    double sums[6] = { 0 };
+    const double offset = levels->value[0];
+    for (size_t i = 0; i < levels->count; i++) {
+        const double w = levels->weight[i];
+        const double x = passed(trial, levels->at[i], width);
+        const double y = levels->value[i] - offset;
+        const double terms[6] = { w, w * x, w * y, w * x * x, w * x * y, w * y * y };
+        for (int k = 0; k < 6; k++) {
+            sums[k] += terms[k];
+        }
+    }
+    const double xx = sums[3] - sums[1] * sums[1] / sums[0];
+    const double xy = sums[4] - sums[1] * sums[2] / sums[0];
+    const double yy = sums[5] - sums[2] * sums[2] / sums[0];
+    trial->height = xx > 0 ? xy / xx : 0;
+    trial->base = (sums[2] - trial->height * sums[1]) / sums[0] + offset;
+    trial->squares = xx > 0 ? fmax(yy - xy * xy / xx, 0) : INFINITY;
+}
+
+static void keep_better(comb *best, const comb *trial)
+{
+    if (trial->squares < best->squares) {
+        *best = *trial;
+    }
+}
+
+/* How strongly what a line leaves over has so many periods. */
+static double power_of(const plim_trend_levels *levels, const plim_trend_model *line,
+                       double periods)
+{
+    double along = 0;
+    double across = 0;
+    const double turn = 6.283185307179586 * periods;
+    for (size_t i = 0; i < levels->count; i++) {
+        const double off =
+            levels->weight[i] * (levels->value[i] - plim_trend_model_at(line, levels->at[i]));
+        along += off * cos(turn * levels->at[i]);
+        across += off * sin(turn * levels->at[i]);
+    }
+    return along * along + across * across;
+}
+
+static comb find_comb(const plim_trend_levels *levels, const plim_trend_model *line)
+{
+    const double width = levels->size[0] > 1 ? (levels->at[levels->count - 1] - levels->at[0]) /
+                                                   (double)(levels->count - 1)
+                                             : 0;
+    const double periods_max = fmin(60, (double)levels->count / 6);
+    double strongest[3] = { 0 };
+    double periods[3] = { 0 };
+    for (double n = 2; n <= periods_max; n += 0.2) {
+        const double power = power_of(levels, line, n);
+        for (int k = 0; k < 3; k++) {
+            if (power > strongest[k]) {
+                for (int j = 2; j > k; j--) {
+                    strongest[j] = strongest[j - 1];
+                    periods[j] = periods[j - 1];
+                }
+                strongest[k] = power;
+                periods[k] = n;
+                break;
+            }
+        }
+    }
+    comb best = { .squares = INFINITY };
+    for (int k = 0; k < 3 && periods[k] > 0; k++) {
+        for (int i = 0; i < 24; i++) {
+            for (int j = -2; j <= 2; j++) {
+                comb trial = { .period = 1 / (periods[k] + 0.1 * j), .phase = i / 24.0 };
+                fit_comb(&trial, levels, width);
+                keep_better(&best, &trial);
+            }
+        }
+    }
+    double step = 0.05;
+    for (int i = 0; i < 14 && best.squares < INFINITY; i++) {
+        const double before = best.squares;
+        for (int k = 0; k < 4; k++) {
+            const double sign = k % 2 == 0 ? step : -step;
+            comb trial = best;
+            if (k < 2) {
+                trial.phase += sign;
+            } else {
+                /* Keeping the riser in the middle where it is. */
+                trial.period *= 1 + sign * best.period;
+                trial.phase = 0.5 / trial.period - (0.5 / best.period - best.phase);
+            }
+            fit_comb(&trial, levels, width);
+            keep_better(&best, &trial);
+        }
+        step = best.squares < before ? step : step / 2;
+    }
+    return best;
+}
+
+static void use_comb(plim_trend_stairs *stairs, const comb *regular)
+{
+    size_t count = 0;
+    double riser = ceil(1e-9 - regular->phase);
+    double at = (riser + regular->phase) * regular->period;
+    stairs->tread[0] = regular->base + regular->height * (riser - 1);
+    for (; at < 1 && count < PLIM_TREND_LEVELS_MAX; count++) {
+        stairs->at[count] = at;
+        stairs->tread[count + 1] = regular->base + regular->height * riser;
+        riser += 1;
+        at = (riser + regular->phase) * regular->period;
+    }
+    stairs->riser_count = count;
+}
+
+/* --- what they say --- */
+
+/* The line through the middles of the risers. */
+static void measure(plim_trend_stairs *stairs, double noise)
+{
+    const size_t count = stairs->riser_count;
+    double room[PLIM_TREND_LEVELS_MAX];
+    double x = 0;
+    double y = 0;
+    for (size_t i = 0; i < count; i++) {
+        room[i] = stairs->tread[i + 1] - stairs->tread[i];
+        x += stairs->at[i] / (double)count;
+        y += (stairs->tread[i + 1] + stairs->tread[i]) / 2 / (double)count;
+    }
+    stairs->height = plim_trend_median(room, count);
+    double xx = 0;
+    double xy = 0;
+    double yy = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double off = (stairs->tread[i + 1] + stairs->tread[i]) / 2 - y;
+        xx += (stairs->at[i] - x) * (stairs->at[i] - x);
+        xy += (stairs->at[i] - x) * off;
+        yy += off * off;
+        if (i > 0) {
+            room[i - 1] = stairs->at[i] - stairs->at[i - 1];
+        }
+    }
+    stairs->period = plim_trend_median(room, count - 1);
+    stairs->growth = count > 1 ? xy / xx : 0;
+    stairs->freedom = count > 2 ? (double)count - 2 : 1;
+    const double squares = count > 2 ? fmax(yy - xy * xy / xx, 0) / stairs->freedom : 0;
+    stairs->growth_error = count > 1 ? sqrt(fmax(squares, noise * noise) / xx) : 0;
+}
+
+static bool is_settled(const plim_trend_stairs *stairs)
+{
+    const size_t count = stairs->riser_count;
+    if (count < 2) {
+        return true;
+    }
+    double longest = stairs->at[0];
+    for (size_t i = 1; i < count; i++) {
+        longest = fmax(longest, stairs->at[i] - stairs->at[i - 1]);
+    }
+    const double last = 1 - stairs->at[count - 1];
+    const double rise = stairs->tread[count] - stairs->tread[0];
+    const double late = stairs->tread[count] - plim_trend_stairs_at(stairs, 0.5);
+    return (last > LAST_TREAD_MIN && last > 2 * longest) || late < LATE_RISE_MIN * rise;
+}
+
+double plim_trend_stairs_at(const plim_trend_stairs *stairs, double at)
+{
+    size_t low = 0;
+    size_t high = stairs->riser_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (stairs->at[middle] <= at) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return stairs->tread[low];
+}
+
+void plim_trend_stairs_find(plim_trend_stairs *stairs, const plim_trend_levels *levels,
+                            const plim_trend_parts *parts, const plim_trend_parts *treads,
+                            const plim_trend_models *models, double quantum)
+{
+    *stairs = (plim_trend_stairs){ .cost = INFINITY };
+    const double price = plim_trend_number_cost(levels->count);
+    const double rise = treads->items[treads->count - 1].mean - treads->items[0].mean;
+    list_risers(stairs, levels, treads);
+    stairs->cost = treads->cost;
+    stairs->are_stairs =
+        stairs->riser_count > 0 && levels->count / treads->count >= LEVELS_PER_TREAD_MIN &&
+        up_jumps(parts) > JUMP_SHARE_MIN * rise && all_go_up(stairs, QUANTA_MIN * quantum);
+    const plim_trend_model *const line = &models->items[PLIM_COURSE_LINE];
+    const double slope = line->factors[1];
+    if (levels->count >= 40 && slope > 0) {
+        const comb regular = find_comb(levels, line);
+        const double cost = regular.squares + 4.4 * price;
+        const bool holds = regular.squares < INFINITY && regular.height > QUANTA_MIN * quantum;
+        if (holds && (!stairs->are_stairs || cost < stairs->cost)) {
+            plim_trend_stairs found = { .are_stairs = true, .cost = cost };
+            use_comb(&found, &regular);
+            if (found.riser_count > 1) {
+                *stairs = found;
+            }
+        }
+    }
+    if (stairs->are_stairs) {
+        measure(stairs,
+                levels->noise / sqrt((double)levels->count / (double)(stairs->riser_count + 1)));
+        stairs->settled = is_settled(stairs);
+    }
+}
