@@ -242,6 +242,13 @@ bool plim_amount_read(const plim_flat *flat, size_t i, plim_amount_kind kind, pl
     return is_read;
 }
 
+/* ".92 GiB" where a text begins: the rest of a number. */
+static bool is_cut(const plim_flat *flat, size_t i)
+{
+    return i > 0 && flat->gap[i] == 0 && (flat->full[i - 1] == '.' || flat->full[i - 1] == ',') &&
+           (i == 1 || flat->gap[i - 1] != 0);
+}
+
 bool plim_amount_read_before(const plim_flat *flat, size_t end, plim_amount_kind kind,
                              plim_amount *ret, size_t *ret_begin)
 {
@@ -256,7 +263,7 @@ bool plim_amount_read_before(const plim_flat *flat, size_t end, plim_amount_kind
             continue;
         }
         plim_amount amount;
-        if (plim_amount_read(flat, i, kind, &amount) && amount.end == end) {
+        if (!is_cut(flat, i) && plim_amount_read(flat, i, kind, &amount) && amount.end == end) {
             *ret = amount;
             *ret_begin = i;
             found = true;

@@ -8,10 +8,11 @@
 
 #include <string.h>
 
-#define PHRASE_BYTES_MAX 64u
-#define BUCKETS          1024u /* by the first two characters of a phrase */
-#define NONE             UINT16_MAX
-#define SKIP_CHARS_MAX   64u /* of what ~ passes over */
+#define PHRASE_BYTES_MAX   64u
+#define BUCKETS            1024u /* by the first two characters of a phrase */
+#define NONE               UINT16_MAX
+#define SKIP_CHARS_MAX     64u  /* of what ~ passes over */
+#define CLAUSE_REACH_CHARS 300u /* from what was read to the next clause */
 
 typedef struct folded_phrase {
     uint8_t length;
@@ -230,6 +231,12 @@ static slot read_slot(const char **pattern)
     return s;
 }
 
+/* What was wrapped goes on in the very next line: behind an empty one, something else begins. */
+static bool is_on_next_line(const plim_flat *flat, size_t i, size_t later)
+{
+    return later >= flat->count || flat->line[later] - flat->line[i] <= 1;
+}
+
 static bool catch_amount(reading *r, slot s)
 {
     plim_amount amount = { 0 };
@@ -238,7 +245,8 @@ static bool catch_amount(reading *r, slot s)
         if (!plim_shape_read(r->flat, begin, &amount)) {
             return false;
         }
-    } else if (!plim_amount_read(r->flat, begin, s.kind, &amount)) {
+    } else if ((begin > 0 && !is_on_next_line(r->flat, begin - 1, begin)) ||
+               !plim_amount_read(r->flat, begin, s.kind, &amount)) {
         return false;
     }
     r->i = amount.end;
@@ -383,7 +391,8 @@ static bool read_clause(const plim_flat *flat, const plim_clause *clause, size_t
         const char *pattern = clause->before;
         const slot s = read_slot(&pattern);
         caught c = { .in = s };
-        if (plim_amount_read_before(flat, flat->word_at[w], s.kind, &c.amount, &c.begin)) {
+        if (plim_amount_read_before(flat, flat->word_at[w], s.kind, &c.amount, &c.begin) &&
+            is_on_next_line(flat, c.begin, flat->word_at[w])) {
             r.caught[r.count++] = c;
         }
     }
@@ -434,6 +443,13 @@ static bool read_at(const plim_clause_index *index, const plim_flat *flat, uint3
     return true;
 }
 
+/* Whether words[w] is too far behind what was read to belong to it. */
+static bool is_far(const plim_flat *flat, size_t w, size_t anchor, size_t end)
+{
+    const size_t last = end > flat->word_at[anchor] ? end : flat->word_at[anchor];
+    return flat->word_at[w] > last + CLAUSE_REACH_CHARS;
+}
+
 void plim_clauses_read(const plim_clause_index *index, const plim_flat *flat, uint32_t sets,
                        size_t from, size_t anchor, size_t to, plim_said *ret)
 {
@@ -445,7 +461,8 @@ void plim_clauses_read(const plim_clause_index *index, const plim_flat *flat, ui
     uint8_t seen[512] = { 0 }; /* by clause */
     bool is_last = false;
     size_t w = from;
-    while (w < to && !is_last && read_at(index, flat, sets, w, w < anchor, &c, seen, &is_last)) {
+    while (w < to && !is_last && (w < anchor || !is_far(flat, w, anchor, ret->end)) &&
+           read_at(index, flat, sets, w, w < anchor, &c, seen, &is_last)) {
         w++;
     }
     ret->stop = w;

@@ -11,7 +11,10 @@ static uint64_t multiply(uint64_t a, uint64_t b)
     return b != 0 && a > most / b ? most : a * b;
 }
 
-/* TensorFlow's names of types (DataTypeString). Longer names before those they begin with. */
+/*
+ * TensorFlow's names of types (DataTypeString). Longer names before those they begin with. 0 when
+ * the text ends within one.
+ */
 static uint64_t type_bytes(const plim_flat *flat, size_t i, size_t *ret_end)
 {
     static const struct {
@@ -29,6 +32,12 @@ static uint64_t type_bytes(const plim_flat *flat, size_t i, size_t *ret_end)
         if (i + length <= flat->count && memcmp(flat->full + i, types[t].name, length) == 0) {
             *ret_end = i + length;
             return types[t].bytes;
+        }
+    }
+    for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
+        const size_t left = flat->count - i;
+        if (left < strlen(types[t].name) && memcmp(flat->full + i, types[t].name, left) == 0) {
+            return 0;
         }
     }
     return 4;
@@ -69,6 +78,9 @@ bool plim_shape_read(const plim_flat *flat, size_t i, plim_amount *ret)
     if (end + and_type_length < flat->count &&
         memcmp(flat->full + end, and_type, and_type_length) == 0) {
         item_bytes = type_bytes(flat, end + and_type_length, &end);
+        if (item_bytes == 0) {
+            return false;
+        }
     }
     *ret = (plim_amount){ .bytes = multiply(items, item_bytes), .end = end };
     return true;
