@@ -12,6 +12,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define OTHERS_SHOWN 8u
 #define CHART_ROWS   4u
@@ -171,10 +172,15 @@ static void write_growth(const plim_explain_page *page, const plim_series *serie
     const char *step = plim_explain_step(series);
     char words[512];
     if (trend->class_ == PLIM_TREND_LEAK || trend->class_ == PLIM_TREND_STAIRCASE) {
-        snprintf(words, sizeof words, "%s a %.40s (95%% sure of %s to %s)",
-                 plim_explain_bytes(trend->growth_bytes_per_step).text, step,
-                 plim_explain_bytes(trend->growth_low_bytes_per_step).text,
-                 plim_explain_bytes(trend->growth_high_bytes_per_step).text);
+        const plim_short_text low = plim_explain_bytes(trend->growth_low_bytes_per_step);
+        const plim_short_text high = plim_explain_bytes(trend->growth_high_bytes_per_step);
+        const plim_short_text growth = plim_explain_bytes(trend->growth_bytes_per_step);
+        if (strcmp(low.text, high.text) == 0) { /* the same three digits */
+            snprintf(words, sizeof words, "%s a %.40s", growth.text, step);
+        } else {
+            snprintf(words, sizeof words, "%s a %.40s (95%% sure of %s to %s)", growth.text, step,
+                     low.text, high.text);
+        }
         write_fact(page, "grows by", words);
     }
     if (trend->riser_count > 0) {
@@ -184,7 +190,8 @@ static void write_growth(const plim_explain_page *page, const plim_series *serie
                  plim_explain_number(trend->riser_period_steps).text, step);
         write_fact(page, "stairs", words);
     }
-    if (trend->class_ == PLIM_TREND_LEAK || trend->class_ == PLIM_TREND_RAMP) {
+    const bool has_onset = trend->onset_step > trend->first_step; /* else there was no before */
+    if (has_onset && (trend->class_ == PLIM_TREND_LEAK || trend->class_ == PLIM_TREND_RAMP)) {
         snprintf(words, sizeof words, "%.40s %s", step,
                  plim_explain_number(trend->onset_step).text);
         write_fact(page, trend->class_ == PLIM_TREND_LEAK ? "since" : "settled", words);
