@@ -207,8 +207,8 @@ static uint64_t count_line_feeds(const char *at, const char *end)
 typedef struct cursor {
     const char *at;
     const char *end;
-    const char *feed;    /* the next '\n', or end; known if not before `at` */
-    const char *return_; /* the next '\r' */
+    const char *feed;     /* the next '\n', or end; known if not before `at` */
+    const char *carriage; /* the next '\r' */
 } cursor;
 
 static const char *find(const char *at, const char *end, char c)
@@ -223,10 +223,10 @@ static const char *line_end(cursor *text)
     if (text->feed < text->at) {
         text->feed = find(text->at, text->end, '\n');
     }
-    if (text->return_ < text->at) {
-        text->return_ = find(text->at, text->end, '\r');
+    if (text->carriage < text->at) {
+        text->carriage = find(text->at, text->end, '\r');
     }
-    return text->feed < text->return_ ? text->feed : text->return_;
+    return text->feed < text->carriage ? text->feed : text->carriage;
 }
 
 /* Go behind the end of a line. */
@@ -271,7 +271,7 @@ plim_status plim_series_reader_feed(plim_series_reader *reader, const char *data
     }
     cursor text = { .at = data, .end = data + bytes };
     text.feed = find(data, text.end, '\n');
-    text.return_ = find(data, text.end, '\r');
+    text.carriage = find(data, text.end, '\r');
     if (reader->carried > 0) {
         const char *const end = line_end(&text);
         carry(reader, data, end);

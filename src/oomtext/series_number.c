@@ -181,7 +181,7 @@ int8_t plim_series_unit_of(const char *word, size_t length)
     };
     char lower[UNIT_LETTERS_MAX + 1] = { 0 };
     /* Most words are none: look at their first letter before anything else. */
-    if (length == 0 || length > UNIT_LETTERS_MAX || memchr("bkmgtBKMGT", word[0], 10) == NULL) {
+    if (length == 0 || length > UNIT_LETTERS_MAX || strchr("bkmgt", plim_lower(word[0])) == NULL) {
         return PLIM_UNIT_NONE;
     }
     for (size_t i = 0; i < length; i++) {

@@ -57,14 +57,14 @@ static void begin_track(plim_series_track *track, const plim_series_heading *hea
         .stride = 1,
         .last_row = row,
     };
-    static const char *const usual[] = { "", "KiB", "MiB", "GiB", "TiB" };
+    static const char usual[][4] = { "", "KiB", "MiB", "GiB", "TiB" };
     memcpy(track->name, heading->name, heading->name_length);
     const size_t unit_length =
         heading->unit_length < sizeof track->unit ? heading->unit_length : sizeof track->unit - 1;
     if (heading->unit_log2 >= 0 && unit_length > 0) {
         memcpy(track->unit, heading->unit, unit_length);
     } else if (heading->unit_log2 >= 0) {
-        strcpy(track->unit, usual[heading->unit_log2 / 10]);
+        memcpy(track->unit, usual[heading->unit_log2 / 10], sizeof usual[0]);
     }
 }
 

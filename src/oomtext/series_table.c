@@ -113,7 +113,7 @@ static bool is_column_name(const char *line, plim_span field)
         return false;
     }
     for (uint32_t at = field.at; at < field.end; at++) {
-        if (memchr("=:{}|!?", line[at], 7) != NULL) {
+        if (line[at] == '\0' || strchr("=:{}|!?", line[at]) != NULL) {
             return false;
         }
     }
@@ -303,10 +303,14 @@ static bool may_be_row(const plim_series_table *table, const char *line, const f
 static void find_numbers(plim_series_line *row, const fields *all, uint32_t column_count)
 {
     row->number_count = 0;
+    uint32_t behind = 0;
     for (uint32_t i = 0; i <= column_count; i++) {
         /* At last what is behind the columns, where a table allows that. */
-        plim_span field = { .at = all->items[column_count - 1].end, .end = (uint32_t)row->length };
-        field = i < column_count ? all->items[i] : field;
+        plim_span field = { .at = behind, .end = (uint32_t)row->length };
+        if (i < column_count) {
+            field = all->items[i];
+        }
+        behind = field.end;
         plim_span *const numbers = row->numbers + row->number_count;
         const size_t some =
             plim_series_numbers(row->plain + field.at, field.end - field.at, numbers,
