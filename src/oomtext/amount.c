@@ -88,7 +88,7 @@ static bool read_digits(const plim_flat *flat, size_t i, bool joined, digits *re
             d.is_integer = false;
             d.end += 1 + decimals;
         } else if (is_point && d.end + 1 < flat->count && is_letter(flat->full[d.end + 1]) &&
-                   (flat->gap[d.end + 1] & PLIM_GAP_BLANK) != 0) {
+                   (flat->gap[d.end + 1] & (PLIM_GAP_BLANK | PLIM_GAP_LINE)) != 0) {
             d.end++; /* "926. GiB" */
         }
     }
@@ -242,11 +242,14 @@ bool plim_amount_read(const plim_flat *flat, size_t i, plim_amount_kind kind, pl
     return is_read;
 }
 
-/* ".92 GiB" where a text begins: the rest of a number. */
+/* ".92 GiB" where a text begins: the rest of a number, unless its first digits end the line. */
 static bool is_cut(const plim_flat *flat, size_t i)
 {
-    return i > 0 && flat->gap[i] == 0 && (flat->full[i - 1] == '.' || flat->full[i - 1] == ',') &&
-           (i == 1 || flat->gap[i - 1] != 0);
+    if (i == 0 || flat->gap[i] != 0 || (flat->full[i - 1] != '.' && flat->full[i - 1] != ',')) {
+        return false;
+    }
+    return i == 1 || (flat->gap[i - 1] != 0 &&
+                      !(flat->gap[i - 1] == PLIM_GAP_LINE && is_digit(flat->full[i - 2])));
 }
 
 bool plim_amount_read_before(const plim_flat *flat, size_t end, plim_amount_kind kind,

@@ -450,7 +450,8 @@ static bool is_far(const plim_flat *flat, size_t w, size_t anchor, size_t end)
     return flat->word_at[w] > last + CLAUSE_REACH_CHARS;
 }
 
-void plim_clauses_read(const plim_clause_index *index, const plim_flat *flat, uint32_t sets,
+/* Reads up to `to`, or where a message ends. Returns whether another one begins there. */
+static bool read_until(const plim_clause_index *index, const plim_flat *flat, uint32_t sets,
                        size_t from, size_t anchor, size_t to, plim_said *ret)
 {
     *ret = (plim_said){ .device = PLIM_DEVICE_UNKNOWN };
@@ -460,10 +461,31 @@ void plim_clauses_read(const plim_clause_index *index, const plim_flat *flat, ui
     claims c = { .said = ret };
     uint8_t seen[512] = { 0 }; /* by clause */
     bool is_last = false;
+    bool is_other = false;
     size_t w = from;
-    while (w < to && !is_last && (w < anchor || !is_far(flat, w, anchor, ret->end)) &&
-           read_at(index, flat, sets, w, w < anchor, &c, seen, &is_last)) {
+    while (w < to && !is_last && (w < anchor || !is_far(flat, w, anchor, ret->end))) {
+        is_other = !read_at(index, flat, sets, w, w < anchor, &c, seen, &is_last);
+        if (is_other) {
+            break;
+        }
         w++;
     }
     ret->stop = w;
+    return is_other;
+}
+
+void plim_clauses_read(const plim_clause_index *index, const plim_flat *flat, uint32_t sets,
+                       size_t from, size_t anchor, size_t to, plim_said *ret)
+{
+    if (!read_until(index, flat, sets, from, anchor, to, ret)) {
+        return;
+    }
+    /* The other one's line may have said something before its first words: not of this message. */
+    size_t w = ret->stop;
+    while (w > anchor && flat->line[flat->word_at[w - 1]] == flat->line[flat->word_at[w]]) {
+        w--;
+    }
+    if (w > anchor) {
+        (void)read_until(index, flat, sets, from, anchor, w, ret);
+    }
 }
