@@ -97,6 +97,13 @@ static bool write_explanation(const plim_explanation *explanation)
         write_message(&json, plim_explanation_message(explanation, i));
     }
     plim_json_end_array(&json);
+    plim_json_key(&json, "main");
+    const plim_oom_message *const main_one = plim_explanation_main(explanation);
+    if (main_one == NULL) {
+        plim_json_null(&json);
+    } else {
+        plim_json_u64(&json, (uint64_t)(main_one - plim_explanation_message(explanation, 0)));
+    }
     plim_json_end_object(&json);
     return plim_json_finish(&json);
 }

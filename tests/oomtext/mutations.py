@@ -130,7 +130,10 @@ def wrapped_as_comment(text, rng):
 
 
 def wrapped_by_rank(text, rng):
-    return wrap(text, rng.randrange(20, 121), f"[rank{rng.randrange(8)}]: ")
+    """A prefix of letters within a phrase is one more word in it: lines end where clauses do."""
+    prefix = f"[rank{rng.randrange(8)}]: "
+    lines = re.sub(r"(?<=[.;]) ", lambda m: "\n" if rng.random() < 0.5 else " ", text)
+    return "\n".join(prefix + line for line in lines.split("\n"))
 
 
 def wrapped_at_blanks(text, rng):
@@ -266,8 +269,6 @@ def in_a_log(text, rng):
     return ordinary_log(rng, before) + text + "\n" + ordinary_log(rng, (64 << 10) - before)
 
 
-ALONE_MAY = {"crlf", "NUL", "blanks", "log", "quotation"}
-
 MUTATIONS = {
     "as it is": lambda text, rng: text,
     "line end behind it": lambda text, rng: text + "\n",
@@ -293,6 +294,11 @@ MUTATIONS = {
     "text around": amid_text,
     "within a log": in_a_log,
 }
+
+# With lines that end anywhere, what follows on the next may pass for a message of its own, without
+# figures: nobody can tell.
+WRAPPING = {"wrapped", "wrapped narrow", "wrapped as comment", "wrapped by rank",
+            "wrapped at blanks"}
 
 # Of a form that has to be alone on its line, these leave it alone.
 FOR_ALONE = {"as it is", "line end behind it", "CRLF", "carriage returns before", "other blanks",
