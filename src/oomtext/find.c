@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "oomtext/near.h"
 #include "oomtext/phrases.h"
 #include "oomtext/prose.h"
 #include "oomtext/scan.h"
@@ -17,12 +18,22 @@
 #define AHEAD_MAX         48u            /* hits that are looked at for that */
 #define SAME_LINE_MAX     ((size_t)4096) /* of a line, what counts as the rest of a message */
 
+/* What a reading of clauses depends on, within one flat text. */
+typedef struct reading_key {
+    bool is_valid;
+    uint32_t sets;
+    size_t from, first, to;
+} reading_key;
+
 struct plim_finder {
     plim_mem mem;
     plim_arena arena;
     plim_phrases phrases;
     plim_scan *scan;
     plim_clause_index *clauses;
+    plim_near *near;
+    plim_said said;   /* the last reading, */
+    reading_key read; /* and of what */
     plim_flat flat;
     size_t flat_begin; /* of the stretch that flat holds, in the piece */
     size_t flat_end;
@@ -43,7 +54,9 @@ plim_status plim_finder_create(const plim_mem *mem, plim_finder **ret, plim_erro
     plim_arena_init(&finder->arena, &finder->mem);
     plim_status status = PLIM_OK;
     finder->clauses = plim_clause_index_create(&finder->mem);
-    if (finder->clauses == NULL || !plim_flat_init(&finder->flat, &finder->mem) ||
+    finder->near = plim_near_create(&finder->arena);
+    if (finder->clauses == NULL || finder->near == NULL ||
+        !plim_flat_init(&finder->flat, &finder->mem) ||
         !plim_phrases_collect(&finder->arena, &finder->phrases)) {
         status = plim_fail_memory(err, "preparing the search");
     } else {
@@ -105,6 +118,8 @@ static void flatten_around(plim_finder *finder, const char *text, size_t bytes, 
         }
     }
     plim_flat_set(&finder->flat, text + begin, end - begin, finder->keep, keep_count);
+    plim_near_set(finder->near, &finder->flat);
+    finder->read.is_valid = false;
     finder->flat_begin = begin;
     finder->flat_end = end;
 }
@@ -160,28 +175,6 @@ typedef struct candidate {
     plim_said said;
 } candidate;
 
-static bool has_phrase(const plim_flat *flat, const char *phrase, size_t from, size_t to)
-{
-    for (size_t w = from; w < to; w++) {
-        size_t end = 0;
-        if (flat->words[w] == phrase[0] && plim_phrase_at(flat, w, phrase, &end) && end <= to) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool has_one_of(const plim_flat *flat, const char *list, size_t from, size_t to)
-{
-    char phrase[128];
-    while (plim_phrase_next(&list, phrase, sizeof phrase)) {
-        if (has_phrase(flat, phrase, from, to)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool reads_as(const plim_form *form, const plim_flat *flat, size_t begin, size_t end)
 {
     if ((form->flags & PLIM_FORM_ALONE) != 0 && !plim_prose_is_shell_line(flat, begin, end)) {
@@ -190,17 +183,14 @@ static bool reads_as(const plim_form *form, const plim_flat *flat, size_t begin,
     if ((form->flags & PLIM_FORM_SIGNAL) != 0 && !plim_prose_is_signal(flat, end)) {
         return false;
     }
+    if ((form->flags & PLIM_FORM_GLUED) != 0 &&
+        flat->word_at[end - 1] - flat->word_at[begin] + 1u != end - begin) {
+        return false;
+    }
     if ((form->flags & PLIM_FORM_LINE) != 0 && !plim_prose_begins_line(flat, begin)) {
         return false;
     }
     return (form->flags & PLIM_FORM_PROSE) == 0 || plim_prose_states_error(flat, begin, end);
-}
-
-static bool has_words(const plim_form *form, const plim_flat *flat, size_t from, size_t to)
-{
-    return (form->with == NULL || has_one_of(flat, form->with, from, to)) &&
-           (form->also == NULL || has_one_of(flat, form->also, from, to)) &&
-           (form->without == NULL || !has_one_of(flat, form->without, from, to));
 }
 
 static uint32_t says(const plim_said *said)
@@ -214,8 +204,21 @@ static uint32_t says(const plim_said *said)
     return mask;
 }
 
+/* The same reading serves all forms of a family, which differ in what they want it to say. */
+static const plim_said *read_clauses(plim_finder *finder, uint32_t sets, size_t from, size_t first,
+                                     size_t to)
+{
+    reading_key *key = &finder->read;
+    if (!key->is_valid || key->sets != sets || key->from != from || key->first != first ||
+        key->to != to) {
+        plim_clauses_read(finder->clauses, &finder->flat, sets, from, first, to, &finder->said);
+        *key = (reading_key){ true, sets, from, first, to };
+    }
+    return &finder->said;
+}
+
 /* Try a form at `hit`, for a message whose first phrase stands at word `first`. */
-static bool try_form(const plim_finder *finder, const plim_form *form, const plim_scan_hit *hit,
+static bool try_form(plim_finder *finder, const plim_form *form, const plim_scan_hit *hit,
                      size_t done, size_t first, candidate *ret)
 {
     const plim_flat *flat = &finder->flat;
@@ -233,14 +236,15 @@ static bool try_form(const plim_finder *finder, const plim_form *form, const pli
         .from = plim_flat_word_from(flat, from > limit ? from : limit),
         .to = plim_flat_word_from(flat, hit->end - finder->flat_begin + form->after),
     };
-    if (!has_words(form, flat, c.from, c.to)) {
+    if (!plim_near_fits(finder->near, form, c.from, c.to)) {
         return false;
     }
-    plim_clauses_read(finder->clauses, flat, form->sets, c.from, first, c.to, &c.said);
-    const uint32_t said = says(&c.said);
-    if ((said & form->needs) != form->needs || (said & form->lacks) != 0) {
+    const plim_said *said = read_clauses(finder, form->sets, c.from, first, c.to);
+    const uint32_t mask = says(said);
+    if ((mask & form->needs) != form->needs || (mask & form->lacks) != 0) {
         return false;
     }
+    c.said = *said;
     *ret = c;
     return true;
 }
@@ -272,8 +276,7 @@ static bool belong_together(const plim_finder *finder, const char *text, size_t 
 }
 
 /* The most telling form for a message that begins at hit i. */
-static bool best_form(const plim_finder *finder, const char *text, size_t i, size_t done,
-                      candidate *ret)
+static bool best_form(plim_finder *finder, const char *text, size_t i, size_t done, candidate *ret)
 {
     size_t form_count = 0;
     const plim_form *forms = plim_forms(&form_count);
@@ -328,12 +331,13 @@ static size_t line_end(const char *text, size_t bytes, size_t offset)
 static void write_excerpt(const plim_finder *finder, size_t begin, size_t end, plim_found *found)
 {
     const plim_flat *flat = &finder->flat;
+    const size_t from = begin > finder->flat_begin ? begin - finder->flat_begin : 0;
+    const size_t w = plim_flat_word_from(flat, from);
     size_t length = 0;
-    for (size_t i = 0; i < flat->count && length + 2 < PLIM_EXCERPT_BYTES_MAX; i++) {
-        const size_t at = finder->flat_begin + flat->at[i];
-        if (at < begin || at >= end) {
-            continue;
-        }
+    for (size_t i = w < flat->word_count ? flat->word_at[w] : flat->count;
+         i < flat->count && finder->flat_begin + flat->at[i] < end &&
+         length + 2 < PLIM_EXCERPT_BYTES_MAX;
+         i++) {
         if (length > 0 && (flat->gap[i] & (PLIM_GAP_BLANK | PLIM_GAP_LINE)) != 0) {
             found->excerpt[length++] = ' ';
         }

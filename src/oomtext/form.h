@@ -11,6 +11,7 @@ enum {
     PLIM_FORM_PLAIN = 1,    /* words that any program might use: yields to every other form near */
     PLIM_FORM_PROSE = 2,    /* … and people too: only where it reads like an error */
     PLIM_FORM_REPORT = 4,   /* no error at all: told only to who asks about nothing else */
+    PLIM_FORM_GLUED = 256,  /* the phrase is written as one word */
     PLIM_FORM_LINE = 8,     /* the phrase has to begin its line, prefixes apart */
     PLIM_FORM_ALONE = 16,   /* … and to be all of it */
     PLIM_FORM_SIGNAL = 128, /* the number at its end is a signal's: a minus before it, or 137 */

@@ -118,13 +118,16 @@ static const plim_form forms[] = {
     { ROW("linux-oom-killer", "linux", "", HOST, HOST_KILLED),
       .anchors = "killed process|oom reaper reaped process|oom kill constraint|invoked oom killer|"
                  "memory cgroup out of memory",
-      .with = "anon rss|total vm|oom reaper|oom kill|oom killer|cgroup out of memory",
+      .with = "anon rss|total vm|reaped process|invoked oom killer|"
+              "cgroup out of memory|oom kill constraint",
       .before = 100, .after = 300 },
     { ROW("slurm-oom-kill", "slurm", "", HOST, HOST_KILLED),
-      .anchors = "slurmstepd|slurmd|srun error|oom kill event|oomkill event|out_of_memory oom kill",
+      .anchors = "slurmstepd|slurmd|oom kill event|oomkill event",
       .with = "oom kill event|oom_kill event|oom killed|out of memory handler|out of memory|"
               "exceeded memory limit|exceeded job memory limit|exceeded step memory limit",
       .before = 20, .after = 300 },
+    { ROW("slurm-task", "slurm", "", HOST, HOST_KILLED), .anchors = "srun error",
+      .with = "out of memory|oom killed|out_of_memory", .after = 60 },
     { ROW("ray-node-memory", "ray", "", HOST, HOST_KILLED),
       .anchors = "node running low on memory|killed due to memory pressure|"
                  "killed due to the node running low|memory on the node",
@@ -138,7 +141,7 @@ static const plim_form forms[] = {
       .with = "sigkill|137|code 9|exitcode 9", .without = "exit code 0", .before = 20, .after = 60,
       .flags = PLIM_FORM_SIGNAL },
     { ROW("kubernetes-oom-killed", "kubernetes", "", HOST, HOST_KILLED), .anchors = "oomkilled",
-      .before = 10, .after = 80 },
+      .before = 10, .after = 80, .flags = PLIM_FORM_PROSE },
     { ROW("host-array", "unknown", "", HOST, HOST_RAM), .anchors = "bytes for array",
       .with = "failed to allocate", .sets = PLIM_CLAUSES_HOST, .before = 80, .after = 60 },
     { ROW("node-heap", "node", "", HOST, HOST_HEAP),
@@ -288,8 +291,8 @@ static const plim_form forms[] = {
       .anchors = "ran out of gpu memory when allocating|memory when allocating",
       .sets = PLIM_CLAUSES_TF, .before = 40, .after = 160 },
     { ROW("tf-rocm-driver-alloc", "tensorflow", "", TENSORFLOW, ALLOCATION),
-      .anchors = "failed to allocate", .with = "from device hip",
-      .sets = PLIM_CLAUSES_TF, .before = 900, .after = 160 },
+      .anchors = "failed to allocate", .with = "from device hip", .sets = PLIM_CLAUSES_TF,
+      .before = 900, .after = 160 },
     { ROW("tf-cuda-driver-alloc", "tensorflow", "", TENSORFLOW, ALLOCATION),
       .anchors = "failed to allocate", .with = "from device cuda|bytes from device",
       .sets = PLIM_CLAUSES_TF, .before = 900, .after = 160 },
@@ -328,7 +331,7 @@ static const plim_form forms[] = {
     { ROW("rmm-bad-alloc", "rmm", "", RMM, BARE),
       .anchors = "std::bad_alloc|rmm::out_of_memory|rmm::bad_alloc",
       .with = "cudaerrormemoryallocation|cuda error at|rmm failure|out_of_memory cuda error|rmm",
-      .sets = PLIM_CLAUSES_RMM, .before = 20, .after = 300 },
+      .sets = PLIM_CLAUSES_RMM, .before = 20, .after = 300, .flags = PLIM_FORM_PROSE },
     { ROW("faiss", "faiss", "", FAISS, BARE),
       .anchors = "failed to cudamalloc|alloc fail type|standardgpuresources",
       .with = "out of memory|alloc fail|failed to cudamalloc", .sets = PLIM_CLAUSES_FAISS,
@@ -396,7 +399,7 @@ static const plim_form forms[] = {
     { ROW("vulkan-bare", "vulkan", "", VULKAN, BARE),
       .anchors = "vk_error_out_of_device_memory|error_out_of_device_memory|"
                  "erroroutofdevicememory|vk_error_out_of_pool_memory|out_of_device_memory",
-      .before = 60, .after = 60 },
+      .before = 60, .after = 60, .flags = PLIM_FORM_PROSE },
 
     /* --- servers --- */
     { ROW("vllm-startup-free", "vllm", "", VLLM, STARTUP),
@@ -416,7 +419,8 @@ static const plim_form forms[] = {
       .anchors = "is larger than the profiled value", .before = 80, .after = 80 },
     { ROW("sglang-mem-fraction", "sglang", "", SGLANG, CAP),
       .anchors = "not enough memory|loading the model failed not enough",
-      .with = "mem fraction static|memfractionstatic", .before = 40, .after = 250 },
+      .with = "mem fraction static|memfractionstatic", .before = 40, .after = 250,
+      .flags = PLIM_FORM_PROSE },
     { ROW("tgi-warmup", "tgi", "", TGI, WARMUP), .anchors = "not enough memory to handle",
       .with = "tokens", .before = 40, .after = 160 },
     { ROW("tensorrt-llm", "tensorrt-llm", "", TENSORRT, BARE), .anchors = "cuda runtime error in",
@@ -508,7 +512,7 @@ static const plim_form forms[] = {
       .before = 160, .after = 60 },
     { ROW("spark-rapids-oom", "spark-rapids", "", RMM, BARE),
       .anchors = "retryoom|gpu oom exception|gpuretryoom", .with = "rapids|rmm|cudf|gpu|retryoom",
-      .before = 100, .after = 200, .flags = PLIM_FORM_PROSE },
+      .before = 100, .after = 200 },
     { ROW("oneflow-oom", "oneflow", "", CUDA, BARE),
       .anchors = "oneflow.errorproto.out_of_memory|errorproto out_of_memory", .before = 60,
       .after = 60 },
@@ -519,14 +523,15 @@ static const plim_form forms[] = {
     { ROW("cublas-alloc-failed", "cuda-app", "", CUDA, WORKSPACE),
       .anchors = "cublas_status_alloc_failed|cublas status alloc failed|cublasstatus alloc "
                  "failed|cublas_alloc_failed",
-      .before = 60, .after = 80 },
+      .before = 60, .after = 80, .flags = PLIM_FORM_PROSE },
     { ROW("cudnn-alloc-failed", "cuda-app", "", CUDA, WORKSPACE),
-      .anchors = "cudnn_status_alloc_failed|cudnn status alloc failed", .before = 60, .after = 80 },
+      .anchors = "cudnn_status_alloc_failed|cudnn status alloc failed", .before = 60, .after = 80,
+      .flags = PLIM_FORM_PROSE },
     { ROW("library-alloc-failed", "cuda-app", "", CUDA, WORKSPACE),
       .anchors = "status_alloc_failed|cufft_alloc_failed|curand_status_allocation_failed|"
                  "cusparse_status_insufficient_resources|mlopen status alloc "
                  "failed|miopenstatusallocfailed",
-      .before = 60, .after = 80 },
+      .before = 60, .after = 80, .flags = PLIM_FORM_PROSE },
     { ROW("nccl-out-of-memory", "nccl", "", CUDA, WORKSPACE),
       .anchors = "nccl warn cuda failure|failed to cuda calloc|failed to cuda malloc",
       .with = "out of memory|calloc|malloc", .sets = PLIM_CLAUSES_PLAIN, .before = 40,
@@ -575,16 +580,18 @@ static const plim_form forms[] = {
       .anchors = "cuda error out of memory",
       .with = "runtimeerror|cuda kernel errors might|torch|"
               "dsa|cuda_launch_blocking|acceleratorerror",
-      .sets = PLIM_CLAUSES_PLAIN, .before = 120, .after = 400, .flags = PLIM_FORM_PLAIN },
+      .sets = PLIM_CLAUSES_PLAIN, .before = 120, .after = 400,
+      .flags = PLIM_FORM_PROSE | PLIM_FORM_PLAIN },
     { ROW("hip-runtime-oom", "hip-app", "", HIP, BARE),
       .anchors =
           "hiperroroutofmemory|hiperrormemoryallocation|hip error out of memory|hip out of memory|"
           "hip_error_outofmemory|hiperror 2|hiperror_t 2",
-      .sets = PLIM_CLAUSES_PLAIN, .before = 120, .after = 160, .flags = PLIM_FORM_PLAIN },
+      .sets = PLIM_CLAUSES_PLAIN, .before = 120, .after = 160,
+      .flags = PLIM_FORM_PROSE | PLIM_FORM_PLAIN },
     { ROW("cuda-driver-oom", "cuda-app", "", CUDA, BARE),
       .anchors = "cuda_error_out_of_memory|cumemalloc failed|cumemcreate failed|cuerror 2",
       .with = "out_of_memory|out of memory|cuerror 2", .sets = PLIM_CLAUSES_PLAIN, .before = 160,
-      .after = 160, .flags = PLIM_FORM_PLAIN },
+      .after = 160, .flags = PLIM_FORM_PROSE | PLIM_FORM_PLAIN },
     { ROW("cuda-runtime-oom", "cuda-app", "", CUDA, BARE),
       .anchors = "cudaerrormemoryallocation|cudamalloc failed|cuda failed with error out of memory|"
                  "cuda error out of memory|cuda out of memory|cuda failure out of memory|"
@@ -603,11 +610,12 @@ static const plim_form forms[] = {
       .flags = PLIM_FORM_PLAIN | PLIM_FORM_PROSE },
     { ROW("tf-resource-exhausted", "tensorflow", "", TENSORFLOW, BARE),
       .anchors = "resource exhausted|resourceexhaustederror",
-      .with = "op_requires failed|op kernel|node", .without = "grpc|quota|rate limit",
+      .with = "op_requires failed|op kernel|node", .without = "grpc|quota|429|rate limit",
       .before = 120, .after = 60, .flags = PLIM_FORM_PLAIN | PLIM_FORM_HEAD },
     { ROW("resource-exhausted", "tensorflow", "", TENSORFLOW, BARE),
       .anchors = "resourceexhaustederror|resource_exhausted|resource exhausted",
-      .with = "out of memory|memory|oom", .sets = PLIM_CLAUSES_PLAIN, .before = 60, .after = 250,
+      .with = "out of memory|memory|oom", .without = "quota|429|rate limit",
+      .sets = PLIM_CLAUSES_PLAIN, .before = 60, .after = 250,
       .flags = PLIM_FORM_PLAIN | PLIM_FORM_PROSE | PLIM_FORM_HEAD },
     { ROW("failed-allocation", "unknown", "", ANY, BARE),
       .anchors = "failed to allocate|cannot allocate|could not allocate|couldnt allocate|"
@@ -627,7 +635,7 @@ static const plim_form forms[] = {
       .flags = PLIM_FORM_PLAIN | PLIM_FORM_PROSE },
     { ROW("python-memory-error", "python", "", HOST, HOST_RAM), .anchors = "memoryerror",
       .without = "cuda|gpu|hip|outofmemory|out of memory|device", .before = 20, .after = 60,
-      .flags = PLIM_FORM_PLAIN | PLIM_FORM_LINE },
+      .flags = PLIM_FORM_GLUED | PLIM_FORM_PLAIN | PLIM_FORM_LINE },
     { ROW("host-out-of-memory", "unknown", "", HOST, HOST_RAM),
       .anchors = "out of host memory|out of system memory|insufficient system memory|"
                  "not enough system memory|out of cpu memory|not enough ram|insufficient ram",
@@ -635,7 +643,7 @@ static const plim_form forms[] = {
       .flags = PLIM_FORM_PLAIN | PLIM_FORM_PROSE },
     { ROW("host-enomem", "system", "", HOST, HOST_RAM),
       .anchors = "errno 12|os error 12|cannot allocate memory", .with = "cannot allocate memory",
-      .before = 40, .after = 80, .without = "on gpu|in gpu|gpu memory" },
+      .before = 40, .after = 80, .without = "on gpu|in gpu|gpu memory|static tls|enomem" },
     { ROW("out-of-memory", "unknown", "", ANY, BARE),
       .anchors = "out of memory|outofmemory|memory allocation failed|memory allocation failure|"
                  "memory allocation error|failed to allocate memory|insufficient memory|"

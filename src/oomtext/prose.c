@@ -8,7 +8,8 @@
 #include <string.h>
 
 #define WORDS_BEFORE 9u   /* of a sentence that may turn it into a supposition */
-#define LINE_CHARS   400u /* to both sides, where an error leaves other traces */
+#define INDENT_CHARS 4u   /* of a line that is the rest of the one before */
+#define LINE_CHARS   160u /* to both sides, where an error leaves other traces */
 
 /* A word of the text, read from full. */
 typedef struct word {
@@ -47,23 +48,38 @@ static word word_from(const plim_flat *flat, size_t i)
     return w;
 }
 
+/* Whether full[i], the first of its line, goes on with what the line before began. */
+static bool continues_line(const plim_flat *flat, size_t i)
+{
+    const char c = flat->text[flat->at[i]];
+    size_t blanks = 0;
+    for (size_t at = flat->at[i]; at > 0 && flat->text[at - 1] == ' '; at--) {
+        blanks++;
+    }
+    return c >= 'a' && c <= 'z' && blanks != 0 ? blanks >= INDENT_CHARS : c >= 'a' && c <= 'z';
+}
+
 /* The word that ends before full[end]; empty at a sentence's begin: a line, a point, a colon. */
 static word word_before(const plim_flat *flat, size_t end)
 {
     size_t i = end;
+    const word none = { end, end };
+    if (end < flat->count && (flat->gap[end] & PLIM_GAP_LINE) != 0 && !continues_line(flat, end)) {
+        return none;
+    }
     while (i > 0 && !is_word_char(flat->full[i - 1])) {
         const char c = flat->full[i - 1];
         const bool is_blank_behind = i < flat->count && flat->gap[i] != 0;
         if ((flat->gap[i - 1] & PLIM_GAP_LINE) != 0 || c == ';' || c == '!' || c == '?' ||
             ((c == ':' || c == '.') && is_blank_behind)) {
-            return (word){ i, i };
+            return none;
         }
         i--;
     }
-    word w = { i, i };
     if (i > 0 && i < end && (flat->gap[i] & PLIM_GAP_LINE) != 0) {
-        return w;
+        return none;
     }
+    word w = { i, i };
     while (w.begin > 0 && is_word_char(flat->full[w.begin - 1]) &&
            (w.begin == i || flat->gap[w.begin] == 0)) {
         w.begin--;
@@ -155,6 +171,12 @@ static const char *const supposing[] = {
     "guard",
     "retry",
     "retries",
+    "return",
+    "assert",
+    "grep",
+    "says",
+    "say",
+    "first",
     NULL,
 };
 
@@ -192,18 +214,54 @@ bool plim_prose_is_class_name(const plim_flat *flat, size_t end)
            (spells(flat, w, "error") || spells(flat, w, "exception"));
 }
 
+/* Words behind it, in the same sentence, that take a failure back or put it off. */
+static const char *const taking_back[] = {
+    "will",    "would",     "should", "gone",    "longer",   "anymore",
+    "avoided", "prevented", "killer", "handler", "handling", NULL,
+};
+#define WORDS_AFTER 9u
+
+static bool is_taken_back(const plim_flat *flat, size_t i)
+{
+    for (size_t n = 0; n < WORDS_AFTER; n++) {
+        while (i < flat->count && !is_word_char(flat->full[i]) &&
+               (flat->gap[i] & PLIM_GAP_LINE) == 0) {
+            if (flat->full[i] == '.' || flat->full[i] == ';') {
+                return false;
+            }
+            i++;
+        }
+        const word w = word_from(flat, i);
+        if (w.begin == w.end || (flat->gap[i] & PLIM_GAP_LINE) != 0) {
+            return false;
+        }
+        if (is_one_of(flat, w, taking_back)) {
+            return true;
+        }
+        i = w.end;
+    }
+    return false;
+}
+
+/* Behind the words, and behind "Error" if they are the name of an exception. */
+static size_t behind(const plim_flat *flat, size_t end)
+{
+    const size_t i = flat->word_at[end - 1] + 1u;
+    return plim_prose_is_class_name(flat, end) ? word_from(flat, i).end : i;
+}
+
 /* What follows fits a failure: an end, punctuation, or words that go on from one. */
 static bool goes_on(const plim_flat *flat, size_t end)
 {
-    size_t i = flat->word_at[end - 1] + 1u;
-    if (plim_prose_is_class_name(flat, end)) {
-        i = word_from(flat, i).end;
-    }
+    const size_t i = behind(flat, end);
     if (i >= flat->count || (flat->gap[i] & PLIM_GAP_LINE) != 0) {
         return true;
     }
     if (flat->full[i] == '_' && spells(flat, word_from(flat, i + 1), "error")) {
         return true;
+    }
+    if (flat->full[i] == ':' && spells(flat, word_from(flat, i + 1), "false")) {
+        return false; /* "OOMKilled": false */
     }
     if (!is_word_char(flat->full[i])) {
         return flat->full[i] != '_' && flat->full[i] != '=' && flat->full[i] != '/';
@@ -213,6 +271,71 @@ static bool goes_on(const plim_flat *flat, size_t end)
     }
     const word w = word_from(flat, i);
     return is_one_of(flat, w, going_on) || (flat->full[i] >= '0' && flat->full[i] <= '9');
+}
+
+/* "GPUassert: out of memory mean.cu 7": the place in a source follows at once. */
+static bool names_source(const plim_flat *flat, size_t end)
+{
+    const size_t i = behind(flat, end);
+    const size_t dot = word_from(flat, i).end;
+    return i < flat->count && flat->gap[i] == PLIM_GAP_BLANK && dot + 1 < flat->count &&
+           flat->full[dot] == '.' && flat->gap[dot] == 0 && flat->gap[dot + 1] == 0;
+}
+
+/* In a web address, a path, a row of a Markdown table, or the bare name of a class in quotes. */
+static bool is_mentioned(const plim_flat *flat, size_t begin, size_t end)
+{
+    const size_t i = flat->word_at[begin];
+    for (size_t k = i; k > 0 && flat->gap[k] == 0 && i - k < LINE_CHARS; k--) {
+        if (flat->full[k - 1] == '/' || flat->full[k - 1] == '#') {
+            return true;
+        }
+    }
+    const size_t after = behind(flat, end);
+    const bool is_class = plim_prose_is_class_name(flat, end);
+    const bool is_quoted = (flat->gap[i] & PLIM_GAP_OTHER) != 0 && after < flat->count &&
+                           (flat->gap[after] & PLIM_GAP_OTHER) != 0;
+    if (is_class && (is_quoted || spells(flat, word_before(flat, i), "an") ||
+                     spells(flat, word_before(flat, i), "a"))) {
+        return true;
+    }
+    return i > 0 && flat->full[i - 1] == '|' && after < flat->count && flat->full[after] == '|';
+}
+
+/* A name in humps: "hipErrorOutOfMemory" says it happened, "ExitOnOutOfMemoryError" what if. */
+static bool is_other_name(const plim_flat *flat, size_t begin)
+{
+    static const char *const heads[] = { "error", "cuda", "hip", "gpu", "ray", "status", "torch" };
+    const size_t i = flat->word_at[begin];
+    if (i == 0 || flat->gap[i] != 0 || flat->full[i - 1] < 'a' || flat->full[i - 1] > 'z') {
+        return false;
+    }
+    for (size_t h = 0; h < sizeof heads / sizeof heads[0]; h++) {
+        const size_t length = strlen(heads[h]);
+        if (i >= length && memcmp(flat->full + i - length, heads[h], length) == 0) {
+            return false;
+        }
+    }
+    return flat->text[flat->at[i]] == 'O';
+}
+
+/* A line of a program: log.warning("… out of memory …"), not OutOfMemoryError('…'). */
+static bool is_source_line(const plim_flat *flat, size_t begin)
+{
+    static const char *const calls[] = { "print(", "printf(", "warning(", "warn(",  "error(",
+                                         "info(",  "debug(",  "log(",     "write(", "exception(" };
+    size_t i = flat->word_at[begin];
+    while (i > 0 && (flat->gap[i] & PLIM_GAP_LINE) == 0 && flat->full[i - 1] != ')') {
+        i--;
+        for (size_t c = 0; flat->full[i] == '(' && c < sizeof calls / sizeof calls[0]; c++) {
+            const size_t length = strlen(calls[c]);
+            if (i + 1 >= length && memcmp(flat->full + i + 1 - length, calls[c], length) == 0 &&
+                flat->text[flat->at[i] + 1 - length] >= 'a') {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 /* Whether the line has other traces of a failure. */
@@ -234,7 +357,13 @@ static bool has_traces(const plim_flat *flat, size_t begin, size_t end)
            to - flat->word_at[end - 1] < LINE_CHARS) {
         to++;
     }
+    const size_t own_end = behind(flat, end);
     for (size_t i = from; i < to; i++) {
+        const bool is_own = i >= flat->word_at[begin] && i < own_end && begin != own_end;
+        if (is_own ||
+            (i > 0 && flat->gap[i] == 0 && flat->full[i - 1] >= 'a' && flat->full[i - 1] <= 'z')) {
+            continue; /* the words themselves, or within a word: "ship" */
+        }
         for (size_t t = 0; t < sizeof traces / sizeof traces[0]; t++) {
             const size_t length = strlen(traces[t]);
             if (flat->full[i] == traces[t][0] && i + length <= to &&
@@ -248,15 +377,14 @@ static bool has_traces(const plim_flat *flat, size_t begin, size_t end)
 
 bool plim_prose_states_error(const plim_flat *flat, size_t begin, size_t end)
 {
-    if (supposes(flat, begin)) {
+    if (supposes(flat, begin) || is_mentioned(flat, begin, end) || is_other_name(flat, begin) ||
+        is_source_line(flat, begin) || is_taken_back(flat, behind(flat, end))) {
         return false;
     }
     const word before = word_before(flat, flat->word_at[begin]);
     const bool begins_sentence = before.begin == before.end;
-    const bool is_told =
-        begins_sentence && flat->word_at[begin] > 0 && flat->full[flat->word_at[begin] - 1] == ':';
     if (!goes_on(flat, end)) {
-        return is_told && has_traces(flat, begin, end); /* "GPUassert: out of memory mean.cu 7" */
+        return begins_sentence && names_source(flat, end);
     }
     return begins_sentence || has_traces(flat, begin, end);
 }

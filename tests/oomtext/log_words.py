@@ -57,7 +57,7 @@ options:
 
 ## Troubleshooting
 
-**CUDA out of memory.** Reduce `per_device_train_batch_size` and raise
+**If CUDA runs out of memory** reduce `per_device_train_batch_size` and raise
 `gradient_accumulation_steps` by the same factor. See also the documentation of Memory Management
 and PYTORCH_CUDA_ALLOC_CONF (https://docs.example.org/faq#cuda-out-of-memory).
 
