@@ -317,7 +317,7 @@ static plim_status start_codec(plim_input *input, const plim_codec *codec, plim_
 }
 
 /* Look at the first bytes; with a failure the input can only be closed. */
-static plim_status start(plim_input *input, plim_error *err)
+static plim_status start(plim_input *input, bool may_be_empty, plim_error *err)
 {
     plim_window window;
     PLIM_TRY(plim_input_refill(input, 0, MAGIC_BYTES, &window, err));
@@ -326,15 +326,15 @@ static plim_status start(plim_input *input, plim_error *err)
         PLIM_TRY(start_codec(input, codec, err));
         PLIM_TRY(plim_input_refill(input, 0, 1, &window, err));
     }
-    if (window.length == 0) {
+    if (window.length == 0 && !may_be_empty) {
         return plim_fail_at(err, PLIM_CORRUPT, 0, "\"%s\" is empty%s", input->name,
                             codec != NULL ? " once decompressed" : "");
     }
     return PLIM_OK;
 }
 
-plim_status plim_input_open(const char *path, const plim_mem *mem, plim_input **ret,
-                            plim_error *err)
+static plim_status open_path(const char *path, bool may_be_empty, const plim_mem *mem,
+                             plim_input **ret, plim_error *err)
 {
     PLIM_ASSERT(path != NULL);
 
@@ -347,7 +347,7 @@ plim_status plim_input_open(const char *path, const plim_mem *mem, plim_input **
         status = take_buffer(input, err);
     }
     if (status == PLIM_OK) {
-        status = start(input, err);
+        status = start(input, may_be_empty, err);
     }
     if (status != PLIM_OK) {
         plim_input_close(input);
@@ -355,6 +355,18 @@ plim_status plim_input_open(const char *path, const plim_mem *mem, plim_input **
     }
     *ret = input;
     return PLIM_OK;
+}
+
+plim_status plim_input_open(const char *path, const plim_mem *mem, plim_input **ret,
+                            plim_error *err)
+{
+    return open_path(path, false, mem, ret, err);
+}
+
+plim_status plim_input_open_text(const char *path, const plim_mem *mem, plim_input **ret,
+                                 plim_error *err)
+{
+    return open_path(path, true, mem, ret, err);
 }
 
 plim_status plim_input_open_memory(const void *data, size_t bytes, const plim_mem *mem,
@@ -372,7 +384,7 @@ plim_status plim_input_open_memory(const void *data, size_t bytes, const plim_me
     input->window = data;
     input->window_length = bytes;
     input->ended = true;
-    const plim_status status = start(input, err);
+    const plim_status status = start(input, false, err);
     if (status != PLIM_OK) {
         plim_input_close(input);
         return status;

@@ -38,6 +38,10 @@ typedef struct plim_window {
 PLIM_MUST_USE plim_status plim_input_open(const char *path, const plim_mem *mem, plim_input **ret,
                                           plim_error *err);
 
+/** The same for a text, of which there may be none: an empty file is an empty window. */
+PLIM_MUST_USE plim_status plim_input_open_text(const char *path, const plim_mem *mem,
+                                               plim_input **ret, plim_error *err);
+
 /** The same for memory, which is borrowed until plim_input_close(). */
 PLIM_MUST_USE plim_status plim_input_open_memory(const void *data, size_t bytes,
                                                  const plim_mem *mem, plim_input **ret,

@@ -274,7 +274,7 @@ plim_status plim_explain_file(const char *path, const plim_explain_options *opti
     plim_explainer *explainer = NULL;
     plim_input *input = NULL;
     PLIM_TRY(plim_explainer_create(options, &explainer, err));
-    plim_status status = plim_input_open(path, &explainer->mem, &input, err);
+    plim_status status = plim_input_open_text(path, &explainer->mem, &input, err);
     if (status == PLIM_OK) {
         status = feed_input(explainer, input, err);
     }

@@ -379,6 +379,12 @@ static void what_is_not_a_readable_file_is_told_with_advice(void)
         T_EQ_U64(plim_input_open(cases[i].path, &heap.mem, &input, NULL), cases[i].status);
         T_EQ_U64(heap.live_bytes, 0);
     }
+    plim_input *input = NULL;
+    plim_window window = { 0 };
+    T_EQ_U64(plim_input_open_text(empty, NULL, &input, NULL), PLIM_OK);
+    T_EQ_U64(plim_input_refill(input, 0, 1, &window, NULL), PLIM_OK);
+    T_EQ_U64(window.length, 0);
+    plim_input_close(input);
     unlink(empty);
     unlink(deaf);
 }
