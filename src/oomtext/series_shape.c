@@ -78,14 +78,36 @@ static bool is_like(const plim_shape *shape, const char *line)
     return differs == 0;
 }
 
+/* As load(), the byte that comes first lowest; compilers make one load of it. */
+static uint64_t load_in_order(const char *at)
+{
+    const unsigned char *const bytes = (const unsigned char *)at;
+    return (uint64_t)bytes[0] | (uint64_t)bytes[1] << 8 | (uint64_t)bytes[2] << 16 |
+           (uint64_t)bytes[3] << 24 | (uint64_t)bytes[4] << 32 | (uint64_t)bytes[5] << 40 |
+           (uint64_t)bytes[6] << 48 | (uint64_t)bytes[7] << 56;
+}
+
+/* The lowest byte that is not 0; there must be one. */
+static size_t first_byte(uint64_t word)
+{
+    /* All bits below the lowest one; bytes that they fill are counted by their highest bits. */
+    const uint64_t below = (word & (0 - word)) - 1;
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    return (size_t)((((below >> 7) & ones) * ones) >> 56);
+}
+
 /* How many bytes agree with the text from `at` on, of at most `count`. */
 static size_t agreeing(const plim_shape *shape, size_t at, const char *line, size_t count)
 {
     const char *const text = shape->text + at;
     const char *const mask = shape->mask + at;
     size_t i = 0;
-    while (i + 8 <= count && ((load(line + i) ^ load(text + i)) & load(mask + i)) == 0) {
-        i += 8;
+    for (; i + 8 <= count; i += 8) {
+        const uint64_t differs =
+            (load_in_order(line + i) ^ load_in_order(text + i)) & load_in_order(mask + i);
+        if (differs != 0) {
+            return i + first_byte(differs);
+        }
     }
     while (i < count && ((line[i] ^ text[i]) & mask[i]) == 0) {
         i++;
