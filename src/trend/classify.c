@@ -16,8 +16,9 @@
 #define SETTLED_SLOPE_MAX  0.4   /* slope at the end over the average: less is settling */
 #define RAMP_RISE_MIN      0.005 /* of the level; less is flat */
 #define LEAK_RISE_MIN      2e-6  /* of the level; less is rounding */
+#define EXACT_SHARE        1e-4  /* of the growth; no log is more exact than that */
 #define STRAIGHT_LEAD      8.0   /* by which a line must beat curves that settle */
-#define VALLEYS_FOR_COURSE 8
+#define VALLEYS_FOR_COURSE 12
 
 static double max_double(double a, double b)
 {
@@ -102,11 +103,12 @@ static plim_trend_class class_of_course(const plim_trend_models *models,
 }
 
 /* The cheapest course that the series follows surely enough. */
-static const plim_trend_model *choose_model(const plim_trend_models *models)
+static const plim_trend_model *choose_model(const plim_trend_models *models, double count)
 {
     const plim_trend_model *const level = &models->items[PLIM_COURSE_LEVEL];
     const double gain = (level->squares - models->best->squares) / models->dispersion;
-    return gain < GAIN_MIN ? level : models->best;
+    /* The variance is known from the same few levels: Student's t has heavier tails. */
+    return gain < GAIN_MIN * (1 + 8 / count + 400 / (count * count)) ? level : models->best;
 }
 
 /* Where a course that ends level got there; where one that ends rising began to rise so. */
@@ -173,7 +175,9 @@ static double confidence_of(const plim_trend_models *models, const plim_trend_le
 
 static void use_growth(plim_trend_finding *ret, double growth, double error, double freedom)
 {
-    const double reach = error < INFINITY ? error * plim_trend_student(freedom) : fabs(growth);
+    const double reach = error < INFINITY
+                             ? fmax(error * plim_trend_student(freedom), EXACT_SHARE * growth)
+                             : fabs(growth);
     ret->growth = growth;
     ret->growth_low = growth - reach;
     ret->growth_high = growth + reach;
@@ -182,7 +186,7 @@ static void use_growth(plim_trend_finding *ret, double growth, double error, dou
 static void classify_course(const plim_trend_models *models, const plim_trend_levels *levels,
                             plim_trend_finding *ret)
 {
-    const plim_trend_model *const model = choose_model(models);
+    const plim_trend_model *const model = choose_model(models, (double)levels->count);
     const course_sense sense = sense_of(model, levels);
     plim_trend_class class_ = class_of_course(models, model, &sense);
     const double level = fabs(plim_trend_model_at(model, 1));
@@ -289,7 +293,7 @@ static void classify_saw(plim_trend_work *work, plim_trend_finding *ret)
 static void classify_stairs(const plim_trend_work *work, plim_trend_finding *ret)
 {
     const plim_trend_stairs *const stairs = &work->stairs;
-    const double lead = work->models.best->squares + 30 - stairs->cost;
+    const double lead = work->models.best->squares - stairs->squares;
     const double first = stairs->tread[0];
     const double last = stairs->tread[stairs->riser_count];
     *ret = (plim_trend_finding){ .class_ = PLIM_TREND_STAIRCASE, .on_stairs = true };
@@ -303,6 +307,17 @@ static void classify_stairs(const plim_trend_work *work, plim_trend_finding *ret
     use_growth(ret, stairs->growth, stairs->growth_error, stairs->freedom);
 }
 
+/* Whether treads explain more than courses do, in the variance that the better of them leaves. */
+static bool stairs_win(const plim_trend_work *work)
+{
+    const plim_trend_stairs *const stairs = &work->stairs;
+    const plim_trend_model *const best = work->models.best;
+    const double price = best->cost - best->squares / work->models.dispersion;
+    const double variance = stairs->squares / (double)work->levels.count;
+    const double dispersion = fmax(1, fmin(variance, work->models.dispersion));
+    return stairs->squares / dispersion + stairs->price < best->squares / dispersion + price;
+}
+
 /* Levels at the ends that stand apart: the first points of a run, or one that is off. */
 static void trim_ends(plim_trend_levels *levels, const plim_trend_parts *parts)
 {
@@ -310,10 +325,11 @@ static void trim_ends(plim_trend_levels *levels, const plim_trend_parts *parts)
         return;
     }
     const size_t few = (size_t)(0.03 * (double)levels->count + 1.5);
-    const plim_trend_part *const last = &parts->items[parts->count - 1];
-    if (last->end - last->begin <= 2) {
-        plim_trend_levels_drop(levels, last->begin, last->end - last->begin);
+    size_t end = levels->count;
+    for (size_t i = parts->count; i-- > 1 && parts->items[i].begin + few >= levels->count;) {
+        end = parts->items[i].begin;
     }
+    plim_trend_levels_drop(levels, end, levels->count - end);
     size_t begin = 0;
     for (size_t i = 1; i < parts->count && parts->items[i].begin <= few; i++) {
         begin = parts->items[i].begin;
@@ -358,10 +374,7 @@ void plim_trend_classify(plim_trend_work *work, plim_trend_finding *ret)
     plim_trend_parts_find(&work->treads, levels, true);
     plim_trend_stairs_find(&work->stairs, levels, &work->parts, &work->treads, &work->models,
                            work->points.quantum);
-    /* In the same units: squares as the weights say, a line's price among them. */
-    const plim_trend_model *const best = &work->models.items[work->models.best->course];
-    const double price = (best->cost - best->squares / work->models.dispersion);
-    if (work->stairs.are_stairs && work->stairs.cost < best->squares + price) {
+    if (work->stairs.are_stairs && stairs_win(work)) {
         classify_stairs(work, ret);
         return;
     }

@@ -15,6 +15,13 @@
 
 #define FUNCTIONS_MAX 4
 
+/* What turned later than this has not shown that it settled, or where it goes; */
+#define SETTLED_BY 0.85
+/* and two knots closer than this are a jump, which no smooth course has. */
+#define APART_MIN 0.02
+/* What was level before may begin to grow a little later. */
+#define BEGUN_BY 0.95
+
 /* What kind of knots a course has. */
 typedef enum knot_kind { KNOT_NONE, KNOT_PLACE, KNOT_PLACES, KNOT_DECAY } knot_kind;
 
@@ -200,7 +207,8 @@ static bool places_fit(plim_trend_course course, const plim_trend_levels *levels
     const double low = levels->at[course == PLIM_COURSE_RAMP ? 0 : spare];
     const double high = levels->at[levels->count - 1 - (levels->count < 12 ? 1 : 4)];
     const double last = shapes[course].knots == KNOT_PLACES ? b : a;
-    return a >= low && last <= high && b > a;
+    return a >= low && last <= fmin(high, course == PLIM_COURSE_LATE ? BEGUN_BY : SETTLED_BY) &&
+           b - a >= APART_MIN;
 }
 
 static void try_knots(plim_trend_model *best, const plim_trend_levels *levels, double a, double b)
@@ -367,12 +375,16 @@ static void slope_sensitivity(const plim_trend_model *model, unsigned n, double 
     }
 }
 
-double plim_trend_model_slope_error(const plim_trend_model *model, const plim_trend_levels *levels,
-                                    double *ret_freedom)
+static size_t stretch_count(const plim_trend_levels *levels)
 {
-    const unsigned n = shapes[model->course].functions + knot_count(model->course);
+    return levels->count < 40 ? levels->count : 40;
+}
+
+/* With the first n numbers of the model free; infinite if they cannot be told apart. */
+static double error_of_slope(const plim_trend_model *model, const plim_trend_levels *levels,
+                             unsigned n)
+{
     double matrix[6][6] = { { 0 } };
-    double direction[6] = { 0 };
     double gradient[6] = { 0 };
     for (size_t i = 0; i < levels->count; i++) {
         double row[NUMBERS_MAX];
@@ -384,18 +396,23 @@ double plim_trend_model_slope_error(const plim_trend_model *model, const plim_tr
         }
     }
     slope_sensitivity(model, n, gradient);
+    double direction[6];
     memcpy(direction, gradient, sizeof direction);
-    *ret_freedom = 1;
     if (!plim_trend_solve(matrix, direction, n)) {
         return INFINITY;
     }
+    double plain = 0;
+    for (unsigned j = 0; j < n; j++) {
+        plain += gradient[j] * direction[j];
+    }
+    plain *= model->squares / fmax((double)levels->count - n, 1);
     /* The slope moves by `direction` times the scores; stretches of them add as independents. */
-    const size_t stretches = levels->count < 40 ? levels->count : 40;
+    const size_t stretches = stretch_count(levels);
     double clustered = 0;
     for (size_t k = 0; k < stretches; k++) {
+        const size_t end = (k + 1) * levels->count / stretches;
         double score = 0;
-        for (size_t i = k * levels->count / stretches; i < (k + 1) * levels->count / stretches;
-             i++) {
+        for (size_t i = k * levels->count / stretches; i < end; i++) {
             double row[NUMBERS_MAX];
             sensitivity(model, n, levels->at[i], row);
             double influence = 0;
@@ -407,15 +424,18 @@ double plim_trend_model_slope_error(const plim_trend_model *model, const plim_tr
         }
         clustered += score * score;
     }
-    double plain = 0;
-    for (unsigned j = 0; j < n; j++) {
-        plain += gradient[j] * direction[j];
-    }
-    const double used = (double)n;
-    plain *= model->squares / fmax((double)levels->count - used, 1);
-    clustered *= (double)stretches / fmax((double)stretches - used, 1);
-    *ret_freedom = fmax((double)stretches - used, 1);
+    clustered *= (double)stretches / fmax((double)stretches - n, 1);
     return sqrt(fmax(plain, clustered));
+}
+
+double plim_trend_model_slope_error(const plim_trend_model *model, const plim_trend_levels *levels,
+                                    double *ret_freedom)
+{
+    const unsigned functions = shapes[model->course].functions;
+    const unsigned numbers_free = functions + knot_count(model->course);
+    *ret_freedom = fmax((double)stretch_count(levels) - numbers_free, 1);
+    const double error = error_of_slope(model, levels, numbers_free);
+    return error < INFINITY ? error : error_of_slope(model, levels, functions);
 }
 
 double plim_trend_student(double freedom)

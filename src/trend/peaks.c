@@ -74,9 +74,26 @@ static void offsets_from_neighbours(const plim_trend_points *points, size_t half
     }
 }
 
+/* The nearest point at most 3 before (step -1) or behind `from` that is not far off; else NULL. */
+static const plim_trend_point *ordinary_neighbour(const plim_trend_points *points,
+                                                  const double *offsets, double limit, size_t from,
+                                                  int step)
+{
+    for (int i = 1; i <= 3; i++) {
+        const size_t at = step < 0 ? from - (size_t)i : from + (size_t)i;
+        if (at >= points->count) { /* before the first too: it wraps */
+            return NULL;
+        }
+        if (fabs(offsets[at]) <= limit) {
+            return &points->items[at];
+        }
+    }
+    return NULL;
+}
+
 /* Whether the points first … last, all off to one side, are left as suddenly as they come. */
-static bool is_sudden(const plim_trend_points *points, const double *offsets, size_t first,
-                      size_t last)
+static bool is_sudden(const plim_trend_points *points, const double *offsets, double limit,
+                      size_t first, size_t last)
 {
     if (first == 0 || last + 1 >= points->count) {
         return false;
@@ -85,11 +102,19 @@ static bool is_sudden(const plim_trend_points *points, const double *offsets, si
     for (size_t i = first; i <= last; i++) {
         height = fmax(height, fabs(offsets[i]));
     }
-    const double side = offsets[first] > 0 ? 1 : -1;
     const plim_trend_point *const items = points->items;
-    const double in = side * (items[first].value - items[first - 1].value);
-    const double out = side * (items[last].value - items[last + 1].value);
-    return in > SUDDEN_SHARE * height && out > SUDDEN_SHARE * height;
+    const plim_trend_point *const before = ordinary_neighbour(points, offsets, limit, first, -1);
+    const plim_trend_point *const behind = ordinary_neighbour(points, offsets, limit, last, 1);
+    const double side = offsets[first] > 0 ? 1 : -1;
+    const double in =
+        side * (items[first].value - (before != NULL ? before : &items[first - 1])->value);
+    const double out =
+        side * (items[last].value - (behind != NULL ? behind : &items[last + 1])->value);
+    if (!(fmin(in, out) > SUDDEN_SHARE * height)) {
+        return false;
+    }
+    /* Next to a peak a level comes and goes suddenly too, but is not itself so far off. */
+    return (before != NULL && behind != NULL) || height > SUDDEN_SHARE * fmax(in, out);
 }
 
 void plim_trend_points_mark_peaks(plim_trend_points *points)
@@ -114,7 +139,7 @@ void plim_trend_points_mark_peaks(plim_trend_points *points)
                (offsets[end] > 0) == (offsets[i] > 0)) {
             end++;
         }
-        if (is_sudden(points, offsets, i, end - 1)) {
+        if (is_sudden(points, offsets, limit, i, end - 1)) {
             memset(&points->is_peak[i], 1, end - i);
         }
     }

@@ -13,7 +13,11 @@
 #define JUMP_SHARE_MIN       0.7  /* of the rise; a curve cut into pieces has hardly any */
 #define QUANTA_MIN           1.6  /* a riser of one printed unit is a slope */
 #define LAST_TREAD_MIN       0.3  /* of the run, and twice the longest other, is settled */
-#define LATE_RISE_MIN        0.15 /* in the second half; less is settling too */
+#define RISE_MIDDLE_MIN      0.3  /* of the run; of stairs that go on it is a half */
+#define RISE_MIDDLE_BENT_MIN 0.42 /* the same where a settling curve fits better than a line */
+#define BENT_SQUARES_MAX     0.6
+#define COMB_NUMBERS         4.4  /* base, height, and period and phase, which are searched for */
+#define TREAD_SLOPE_MAX      0.35 /* of the growth, on treads of regular stairs */
 
 /* --- risers that stand out --- */
 
@@ -133,11 +137,16 @@ static double power_of(const plim_trend_levels *levels, const plim_trend_model *
     return along * along + across * across;
 }
 
+/* How much of the run a level covers; 0 of single points. */
+static double level_width(const plim_trend_levels *levels)
+{
+    const double last = (double)(levels->count - 1);
+    return levels->size[0] > 1 ? (levels->at[levels->count - 1] - levels->at[0]) / last : 0;
+}
+
 static comb find_comb(const plim_trend_levels *levels, const plim_trend_model *line)
 {
-    const double width = levels->size[0] > 1 ? (levels->at[levels->count - 1] - levels->at[0]) /
-                                                   (double)(levels->count - 1)
-                                             : 0;
+    const double width = level_width(levels);
     const double periods_max = fmin(60, (double)levels->count / 6);
     double strongest[3] = { 0 };
     double periods[3] = { 0 };
@@ -184,6 +193,24 @@ static comb find_comb(const plim_trend_levels *levels, const plim_trend_model *l
         step = best.squares < before ? step : step / 2;
     }
     return best;
+}
+
+/* Whether treads are level: any other rhythm on a slope fits a comb in part. */
+static bool treads_are_level(const comb *regular, const plim_trend_levels *levels, double width)
+{
+    double matrix[6][6] = { { 0 } };
+    double right[6] = { 0 };
+    for (size_t i = 0; i < levels->count; i++) {
+        const double row[3] = { 1, levels->at[i], passed(regular, levels->at[i], width) };
+        for (int j = 0; j < 3; j++) {
+            for (int k = 0; k < 3; k++) {
+                matrix[j][k] += levels->weight[i] * row[j] * row[k];
+            }
+            right[j] += levels->weight[i] * row[j] * (levels->value[i] - regular->base);
+        }
+    }
+    return plim_trend_solve(matrix, right, 3) &&
+           fabs(right[1]) < TREAD_SLOPE_MAX * regular->height / regular->period;
 }
 
 static void use_comb(plim_trend_stairs *stairs, const comb *regular)
@@ -235,10 +262,29 @@ static void measure(plim_trend_stairs *stairs, double noise)
     stairs->growth_error = count > 1 ? sqrt(fmax(squares, noise * noise) / xx) : 0;
 }
 
-static bool is_settled(const plim_trend_stairs *stairs)
+/* High-water marks of noise rise by ever rarer and smaller risers: along a logarithm. */
+static bool is_bent(const plim_trend_models *models)
+{
+    const double curve =
+        fmin(models->items[PLIM_COURSE_SATURATE].squares, models->items[PLIM_COURSE_LOG].squares);
+    return curve < BENT_SQUARES_MAX * models->items[PLIM_COURSE_LINE].squares;
+}
+
+/* Two risers are stairs only if they look like the third is due. */
+static bool pair_is_regular(const plim_trend_stairs *stairs)
+{
+    const double *const at = stairs->at;
+    const double *const tread = stairs->tread;
+    const double gap = at[1] - at[0];
+    const double heights = (tread[2] - tread[1]) / (tread[1] - tread[0]);
+    return fabs(log(heights)) < log(1.5) && fabs(log(gap / at[0])) < log(2) &&
+           fabs(log(gap / (1 - at[1]))) < log(2);
+}
+
+static bool is_settled(const plim_trend_stairs *stairs, const plim_trend_models *models)
 {
     const size_t count = stairs->riser_count;
-    if (count < 2) {
+    if (count < 2 || (count == 2 && !pair_is_regular(stairs))) {
         return true;
     }
     double longest = stairs->at[0];
@@ -247,8 +293,12 @@ static bool is_settled(const plim_trend_stairs *stairs)
     }
     const double last = 1 - stairs->at[count - 1];
     const double rise = stairs->tread[count] - stairs->tread[0];
-    const double late = stairs->tread[count] - plim_trend_stairs_at(stairs, 0.5);
-    return (last > LAST_TREAD_MIN && last > 2 * longest) || late < LATE_RISE_MIN * rise;
+    double middle = 0; /* place of the rise, on average */
+    for (size_t i = 0; i < count; i++) {
+        middle += stairs->at[i] * (stairs->tread[i + 1] - stairs->tread[i]) / rise;
+    }
+    return (last > LAST_TREAD_MIN && last > 2 * longest) ||
+           middle < (is_bent(models) ? RISE_MIDDLE_BENT_MIN : RISE_MIDDLE_MIN);
 }
 
 double plim_trend_stairs_at(const plim_trend_stairs *stairs, double at)
@@ -270,11 +320,12 @@ void plim_trend_stairs_find(plim_trend_stairs *stairs, const plim_trend_levels *
                             const plim_trend_parts *parts, const plim_trend_parts *treads,
                             const plim_trend_models *models, double quantum)
 {
-    *stairs = (plim_trend_stairs){ .cost = INFINITY };
+    *stairs = (plim_trend_stairs){ .squares = INFINITY };
     const double price = plim_trend_number_cost(levels->count);
     const double rise = treads->items[treads->count - 1].mean - treads->items[0].mean;
     list_risers(stairs, levels, treads);
-    stairs->cost = treads->cost;
+    stairs->price = 2 * price * (double)treads->count;
+    stairs->squares = treads->cost - stairs->price;
     stairs->are_stairs =
         stairs->riser_count > 0 && levels->count / treads->count >= LEVELS_PER_TREAD_MIN &&
         up_jumps(parts) > JUMP_SHARE_MIN * rise && all_go_up(stairs, QUANTA_MIN * quantum);
@@ -282,10 +333,13 @@ void plim_trend_stairs_find(plim_trend_stairs *stairs, const plim_trend_levels *
     const double slope = line->factors[1];
     if (levels->count >= 40 && slope > 0) {
         const comb regular = find_comb(levels, line);
-        const double cost = regular.squares + 4.4 * price;
-        const bool holds = regular.squares < INFINITY && regular.height > QUANTA_MIN * quantum;
-        if (holds && (!stairs->are_stairs || cost < stairs->cost)) {
-            plim_trend_stairs found = { .are_stairs = true, .cost = cost };
+        const double cost = regular.squares + COMB_NUMBERS * price;
+        const bool holds = regular.squares < INFINITY && regular.height > QUANTA_MIN * quantum &&
+                           treads_are_level(&regular, levels, level_width(levels));
+        if (holds && (!stairs->are_stairs || cost < treads->cost)) {
+            plim_trend_stairs found = { .are_stairs = true,
+                                        .squares = regular.squares,
+                                        .price = COMB_NUMBERS * price };
             use_comb(&found, &regular);
             if (found.riser_count > 1) {
                 *stairs = found;
@@ -295,6 +349,6 @@ void plim_trend_stairs_find(plim_trend_stairs *stairs, const plim_trend_levels *
     if (stairs->are_stairs) {
         measure(stairs,
                 levels->noise / sqrt((double)levels->count / (double)(stairs->riser_count + 1)));
-        stairs->settled = is_settled(stairs);
+        stairs->settled = is_settled(stairs, models);
     }
 }

@@ -20,7 +20,8 @@ typedef struct plim_trend_stairs {
     double growth;
     double growth_error;
     double freedom;
-    double cost; /* weighted squares left over and the price of the numbers */
+    double squares; /* weighted, left over */
+    double price;   /* of its numbers */
 } plim_trend_stairs;
 
 /*

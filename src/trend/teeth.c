@@ -7,33 +7,51 @@
 #include "trend/teeth.h"
 
 #include <math.h>
+#include <stdbool.h>
 
-#define DROP_CLIMB_SHARE_MIN 0.25 /* of the climb since the last drop */
+#define DROP_CLIMB_SHARE_MIN 0.25 /* all drops, of all climbs */
 #define DROP_NOISES_MIN      4.0
 #define DROP_RANGE_SHARE_MIN 0.02 /* of all there is between the lowest and the highest part */
-#define EXCURSION_MATCH      0.4  /* way there and back differ by no more than this share */
-#define EXCURSION_LENGTH_MAX 0.5  /* of the longer neighbour */
+#define EXCURSION_MATCH      0.4  /* of its height, by which the series may have moved meanwhile */
+#define EXCURSION_LENGTH_MAX 0.7  /* of the longer neighbour */
+#define EXCURSION_PARTS_MAX  3
 
 static size_t length(const plim_trend_part *part)
 {
     return part->end - part->begin;
 }
 
+/*
+ * Whether the series is, behind parts [begin, end), about where it was before them, and they are
+ * short.
+ */
+static bool is_excursion(const plim_trend_parts *parts, size_t begin, size_t end)
+{
+    const plim_trend_part *const before = &parts->items[begin - 1];
+    const plim_trend_part *const behind = &parts->items[end];
+    double height = 0;
+    for (size_t i = begin; i < end; i++) {
+        height = fmax(height, fabs(parts->items[i].mean - before->right));
+    }
+    const size_t beside = length(before) > length(behind) ? length(before) : length(behind);
+    return fabs(behind->left - before->right) < EXCURSION_MATCH * height &&
+           (double)(behind->begin - before->end) <= EXCURSION_LENGTH_MAX * (double)beside;
+}
+
 size_t plim_trend_teeth_drop_excursions(plim_trend_levels *levels, const plim_trend_parts *parts)
 {
     size_t dropped = 0;
-    for (size_t i = parts->count; i-- > 2;) {
-        const plim_trend_part *const part = &parts->items[i - 1];
-        const double in = plim_trend_parts_jump(parts, i - 1);
-        const double out = plim_trend_parts_jump(parts, i);
-        const double height = fmax(fabs(in), fabs(out));
-        const size_t beside =
-            length(part - 1) > length(part + 1) ? length(part - 1) : length(part + 1);
-        if (in * out < 0 && fabs(in + out) < EXCURSION_MATCH * height &&
-            (double)length(part) <= EXCURSION_LENGTH_MAX * (double)beside) {
-            plim_trend_levels_drop(levels, part->begin, length(part));
-            dropped += length(part);
-            i--; /* the part before stays, or nothing would be left to come back to */
+    for (size_t end = parts->count; end-- > 2;) {
+        size_t begin = end - 1;
+        while (begin > 1 && begin + EXCURSION_PARTS_MAX > end && !is_excursion(parts, begin, end)) {
+            begin--;
+        }
+        if (is_excursion(parts, begin, end)) {
+            const size_t first = parts->items[begin].begin;
+            const size_t count = parts->items[end].begin - first;
+            plim_trend_levels_drop(levels, first, count);
+            dropped += count;
+            end = begin; /* the part before stays, or nothing would be left to come back to */
         }
     }
     return dropped;
@@ -80,12 +98,19 @@ void plim_trend_teeth_find(plim_trend_teeth *teeth, const plim_trend_levels *lev
     }
     const double least = fmax(DROP_NOISES_MIN * levels->noise, DROP_RANGE_SHARE_MIN * (high - low));
     size_t begin = 0;
-    double start = teeth->first;
+    double top = parts->items[0].right;
+    double climbs = top - teeth->first;
     for (size_t i = 1; i < parts->count; i++) {
         const plim_trend_part *const part = &parts->items[i];
-        const double drop = -plim_trend_parts_jump(parts, i);
-        const double climb = part[-1].right - start;
-        if (drop < least || drop < DROP_CLIMB_SHARE_MIN * climb) {
+        /* A level with the drop inside is neither tip nor valley. */
+        if (length(part) == 1 && i + 1 < parts->count && part->mean < top &&
+            part[1].left < part->mean) {
+            continue;
+        }
+        const double drop = top - part->left;
+        top = part->right;
+        climbs += part->right - part->left - (drop < least ? drop : 0);
+        if (drop < least) {
             continue;
         }
         if (teeth->drop_count > 0) {
@@ -95,7 +120,9 @@ void plim_trend_teeth_find(plim_trend_teeth *teeth, const plim_trend_levels *lev
         teeth->height += drop;
         teeth->drop_count++;
         begin = part->begin;
-        start = part->left;
+    }
+    if (teeth->height < DROP_CLIMB_SHARE_MIN * climbs) {
+        teeth->drop_count = 0; /* a climb with some dents */
     }
     teeth->height /= fmax((double)teeth->drop_count, 1);
 }
