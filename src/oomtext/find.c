@@ -227,14 +227,14 @@ static bool try_form(plim_finder *finder, const plim_form *form, const plim_scan
     if (!locate(finder, hit, &begin, &end) || !reads_as(form, flat, begin, end)) {
         return false;
     }
-    const size_t in_flat = hit->offset - finder->flat_begin;
-    const size_t limit = done > finder->flat_begin ? done - finder->flat_begin : 0;
-    const size_t from = in_flat > form->before ? in_flat - form->before : 0;
+    const size_t limit =
+        done > finder->flat_begin ? plim_flat_word_from(flat, done - finder->flat_begin) : 0;
+    const size_t from = plim_flat_word_before(flat, begin, form->before);
     candidate c = {
         .form = form,
         .hit = hit,
-        .from = plim_flat_word_from(flat, from > limit ? from : limit),
-        .to = plim_flat_word_from(flat, hit->end - finder->flat_begin + form->after),
+        .from = from > limit ? from : limit,
+        .to = plim_flat_word_behind(flat, end, form->after),
     };
     if (!plim_near_fits(finder->near, form, c.from, c.to)) {
         return false;
@@ -275,6 +275,49 @@ static bool belong_together(const plim_finder *finder, const char *text, size_t 
     return true;
 }
 
+static bool is_host(const plim_form *form)
+{
+    return form->topic >= PLIM_TOPIC_HOST_RAM && form->topic <= PLIM_TOPIC_HOST_HEAP;
+}
+
+static bool has_folded(const char *list, const char *folded)
+{
+    char phrase[128];
+    char fold[128];
+    while (plim_phrase_next(&list, phrase, sizeof phrase)) {
+        const size_t length = plim_scan_fold(phrase, strlen(phrase), fold);
+        if (strlen(folded) == length && memcmp(folded, fold, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * Whether hit i, on a line before hit j, belongs to another program than the form of j does: its
+ * words give a form away by themselves, and none of them has to do with this one.
+ */
+static bool tell_apart(const plim_finder *finder, const char *text, size_t i, size_t j,
+                       const plim_form *form)
+{
+    const plim_scan_hit *first = &finder->hits[i];
+    const plim_phrase *phrase = &finder->phrases.items[first->phrase];
+    if (phrase->is_plain || phrase->is_head || phrase->form_count == 0 ||
+        memchr(text + first->offset, '\n', finder->hits[j].offset - first->offset) == NULL) {
+        return false;
+    }
+    size_t form_count = 0;
+    const plim_form *forms = plim_forms(&form_count);
+    for (size_t f = 0; f < phrase->form_count; f++) {
+        const plim_form *mine = &forms[phrase->forms[f]];
+        if (mine == form ||
+            (strcmp(mine->framework, form->framework) == 0 && is_host(mine) == is_host(form))) {
+            return false;
+        }
+    }
+    return !has_folded(form->with, phrase->folded) && !has_folded(form->also, phrase->folded);
+}
+
 /* The most telling form for a message that begins at hit i. */
 static bool best_form(plim_finder *finder, const char *text, size_t i, size_t done, candidate *ret)
 {
@@ -289,15 +332,19 @@ static bool best_form(plim_finder *finder, const char *text, size_t i, size_t do
     }
     for (size_t j = i; j < finder->hit_count && j - i < AHEAD_MAX; j++) {
         const plim_scan_hit *hit = &finder->hits[j];
-        const size_t distance = hit->offset - first->offset;
-        if (distance > REACH_BYTES) {
+        size_t hit_begin = 0;
+        if (hit->offset - first->offset > REACH_BYTES) {
             break;
         }
+        if (!locate(finder, hit, &hit_begin, &end)) {
+            continue;
+        }
+        const size_t distance = plim_flat_distance(&finder->flat, begin, hit_begin);
         const plim_phrase *phrase = &finder->phrases.items[hit->phrase];
         for (size_t f = 0; f < phrase->form_count && phrase->forms[f] < best; f++) {
             const plim_form *form = &forms[phrase->forms[f]];
             if (distance <= form->before && begins_word(finder, text, hit) &&
-                belong_together(finder, text, i, j) &&
+                belong_together(finder, text, i, j) && !tell_apart(finder, text, i, j, form) &&
                 try_form(finder, form, hit, done, begin, ret)) {
                 best = phrase->forms[f];
             }

@@ -17,11 +17,12 @@ bool plim_flat_init(plim_flat *flat, const plim_mem *mem)
         .gap = plim_mem_alloc(mem, n, sizeof *flat->gap),
         .line = plim_mem_alloc(mem, n, sizeof *flat->line),
         .at = plim_mem_alloc(mem, n, sizeof *flat->at),
+        .read = plim_mem_alloc(mem, n, sizeof *flat->read),
         .words = plim_mem_alloc(mem, n, sizeof *flat->words),
         .word_at = plim_mem_alloc(mem, n, sizeof *flat->word_at),
     };
     if (flat->full != NULL && flat->gap != NULL && flat->line != NULL && flat->at != NULL &&
-        flat->words != NULL && flat->word_at != NULL) {
+        flat->read != NULL && flat->words != NULL && flat->word_at != NULL) {
         return true;
     }
     plim_flat_deinit(flat, mem);
@@ -35,6 +36,7 @@ void plim_flat_deinit(plim_flat *flat, const plim_mem *mem)
     plim_mem_free(mem, flat->gap, n, sizeof *flat->gap);
     plim_mem_free(mem, flat->line, n, sizeof *flat->line);
     plim_mem_free(mem, flat->at, n, sizeof *flat->at);
+    plim_mem_free(mem, flat->read, n, sizeof *flat->read);
     plim_mem_free(mem, flat->words, n, sizeof *flat->words);
     plim_mem_free(mem, flat->word_at, n, sizeof *flat->word_at);
     *flat = (plim_flat){ 0 };
@@ -269,6 +271,7 @@ static void put(plim_flat *flat, char c, uint8_t gap, uint16_t line, uint32_t at
     flat->gap[i] = gap;
     flat->line[i] = line;
     flat->at[i] = at;
+    flat->read[i] = i == 0 ? 0 : flat->read[i - 1] + 1u + (gap != 0);
     if (is_letter(lower) || is_digit(lower) || (unsigned char)lower >= 0x80) {
         flat->words[flat->word_count] = lower;
         flat->word_at[flat->word_count++] = (uint32_t)i;
@@ -356,4 +359,44 @@ size_t plim_flat_word_from(const plim_flat *flat, size_t offset)
         }
     }
     return low;
+}
+
+static uint32_t read_of(const plim_flat *flat, size_t w)
+{
+    if (w < flat->word_count) {
+        return flat->read[flat->word_at[w]];
+    }
+    return flat->count > 0 ? flat->read[flat->count - 1] + 1u : 0;
+}
+
+/* The first word with at least so much before it. */
+static size_t word_at_read(const plim_flat *flat, uint64_t read)
+{
+    size_t low = 0;
+    size_t high = flat->word_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (read_of(flat, middle) < read) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+size_t plim_flat_distance(const plim_flat *flat, size_t a, size_t b)
+{
+    return read_of(flat, b) - read_of(flat, a);
+}
+
+size_t plim_flat_word_before(const plim_flat *flat, size_t w, size_t distance)
+{
+    const uint32_t read = read_of(flat, w);
+    return read > distance ? word_at_read(flat, read - distance) : 0;
+}
+
+size_t plim_flat_word_behind(const plim_flat *flat, size_t w, size_t distance)
+{
+    return word_at_read(flat, (uint64_t)read_of(flat, w) + distance);
 }

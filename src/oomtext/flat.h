@@ -29,6 +29,7 @@ typedef struct plim_flat {
     uint8_t *gap;   /* PLIM_GAP_ bits: what was left out before the character */
     uint16_t *line; /* from 0, the first of the stretch */
     uint32_t *at;   /* offset in the stretch */
+    uint32_t *read; /* how much stands before it, with one blank for each gap */
     size_t count;
     char *words;
     uint32_t *word_at; /* index into full */
@@ -60,5 +61,12 @@ void plim_flat_blank_marks(char *text, size_t bytes, size_t limit);
 
 /* The first word character at or behind an offset of the stretch; word_count if none. */
 size_t plim_flat_word_from(const plim_flat *flat, size_t offset);
+
+/* How far words[b] stands behind words[a] for who reads on; prefixes and colours do not count. */
+size_t plim_flat_distance(const plim_flat *flat, size_t a, size_t b);
+
+/* The first word at least `distance` before words[w], and the first one that far behind it. */
+size_t plim_flat_word_before(const plim_flat *flat, size_t w, size_t distance);
+size_t plim_flat_word_behind(const plim_flat *flat, size_t w, size_t distance);
 
 #endif
