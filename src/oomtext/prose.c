@@ -48,23 +48,31 @@ static word word_from(const plim_flat *flat, size_t i)
     return w;
 }
 
-/* Whether full[i], the first of its line, goes on with what the line before began. */
-static bool continues_line(const plim_flat *flat, size_t i)
+/* Whether full[i], the first of its line, may go on with what the line before began. */
+static bool may_continue(const plim_flat *flat, size_t i)
 {
     const char c = flat->text[flat->at[i]];
+    return c >= 'a' && c <= 'z';
+}
+
+/* A line as deep as this is the rest of the one before: columns of help, wrapped items. */
+static bool is_indented(const plim_flat *flat, size_t i)
+{
     size_t blanks = 0;
     for (size_t at = flat->at[i]; at > 0 && flat->text[at - 1] == ' '; at--) {
         blanks++;
     }
-    return c >= 'a' && c <= 'z' && blanks != 0 ? blanks >= INDENT_CHARS : c >= 'a' && c <= 'z';
+    return blanks >= INDENT_CHARS && may_continue(flat, i);
 }
 
-/* The word that ends before full[end]; empty at a sentence's begin: a line, a point, a colon. */
-static word word_before(const plim_flat *flat, size_t end)
+/* The word that ends before full[end]; empty at a sentence's begin: a line, a point, a colon.
+ * `across`: on to the line before, if this one may go on with it. */
+static word word_before(const plim_flat *flat, size_t end, bool across)
 {
     size_t i = end;
     const word none = { end, end };
-    if (end < flat->count && (flat->gap[end] & PLIM_GAP_LINE) != 0 && !continues_line(flat, end)) {
+    if (end < flat->count && (flat->gap[end] & PLIM_GAP_LINE) != 0 &&
+        !(across ? may_continue(flat, end) : is_indented(flat, end))) {
         return none;
     }
     while (i > 0 && !is_word_char(flat->full[i - 1])) {
@@ -194,7 +202,7 @@ static bool supposes(const plim_flat *flat, size_t begin)
 {
     size_t i = flat->word_at[begin];
     for (size_t n = 0; n < WORDS_BEFORE; n++) {
-        const word w = word_before(flat, i);
+        const word w = word_before(flat, i, true);
         if (w.begin == w.end) {
             return false;
         }
@@ -295,11 +303,16 @@ static bool is_mentioned(const plim_flat *flat, size_t begin, size_t end)
     const bool is_class = plim_prose_is_class_name(flat, end);
     const bool is_quoted = (flat->gap[i] & PLIM_GAP_OTHER) != 0 && after < flat->count &&
                            (flat->gap[after] & PLIM_GAP_OTHER) != 0;
-    if (is_class && (is_quoted || spells(flat, word_before(flat, i), "an") ||
-                     spells(flat, word_before(flat, i), "a"))) {
+    if (is_class && (is_quoted || spells(flat, word_before(flat, i, false), "an") ||
+                     spells(flat, word_before(flat, i, false), "a"))) {
         return true;
     }
-    return i > 0 && flat->full[i - 1] == '|' && after < flat->count && flat->full[after] == '|';
+    size_t before = flat->at[i];
+    while (before > 0 && strchr(" \t`'\"*", flat->text[before - 1]) != NULL) {
+        before--;
+    }
+    return before > 0 && flat->text[before - 1] == '|' && after < flat->count &&
+           flat->full[after] == '|';
 }
 
 /* A name in humps: "hipErrorOutOfMemory" says it happened, "ExitOnOutOfMemoryError" what if. */
@@ -381,7 +394,7 @@ bool plim_prose_states_error(const plim_flat *flat, size_t begin, size_t end)
         is_source_line(flat, begin) || is_taken_back(flat, behind(flat, end))) {
         return false;
     }
-    const word before = word_before(flat, flat->word_at[begin]);
+    const word before = word_before(flat, flat->word_at[begin], false);
     const bool begins_sentence = before.begin == before.end;
     if (!goes_on(flat, end)) {
         return begins_sentence && names_source(flat, end);
@@ -424,6 +437,10 @@ bool plim_prose_is_shell_line(const plim_flat *flat, size_t begin, size_t end)
         i--;
         digits++;
     }
+    if (digits == 0 && i > 1 && (flat->full[i - 1] == '+' || flat->full[i - 1] == '-') &&
+        flat->full[i - 2] == ']') {
+        return true; /* "[1]+  Killed  python" */
+    }
     if (digits > 0 && flat->gap[flat->word_at[begin]] == PLIM_GAP_BLANK && i > 0) {
         return (flat->full[i - 1] == ':' || flat->full[i - 1] == '+' || flat->full[i - 1] == ']' ||
                 flat->full[i - 1] == '-') &&
@@ -452,4 +469,75 @@ bool plim_prose_is_signal(const plim_flat *flat, size_t end)
     size_t w = 0;
     return (i > 0 && flat->full[i - 1] == '-') ||
            (end >= 8 && plim_phrase_at(flat, end - 8, "sigkill", &w));
+}
+
+static bool begins_with(const char *text, size_t bytes, const char *word)
+{
+    const size_t length = strlen(word);
+    return bytes >= length && memcmp(text, word, length) == 0;
+}
+
+static bool contains(const char *text, size_t bytes, const char *word)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        if (text[i] == word[0] && begins_with(text + i, bytes - i, word)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A line without its indentation and what ends it. */
+typedef struct source_line {
+    const char *text;
+    size_t bytes;
+    size_t indent;
+} source_line;
+
+static source_line line_around(const char *text, size_t bytes, size_t offset)
+{
+    size_t begin = offset;
+    size_t end = offset;
+    while (begin > 0 && offset - begin < LINE_CHARS && text[begin - 1] != '\n') {
+        begin--;
+    }
+    while (end < bytes && end - offset < LINE_CHARS && text[end] != '\n') {
+        end++;
+    }
+    size_t first = begin;
+    while (first < end && strchr(" \t+-", text[first]) != NULL) {
+        first++;
+    }
+    while (end > first && (text[end - 1] == ' ' || text[end - 1] == '\r')) {
+        end--;
+    }
+    return (source_line){ text + first, end - first, first - begin };
+}
+
+bool plim_prose_is_source(const char *text, size_t bytes, size_t offset)
+{
+    static const char *const heads[] = {
+        "case ",   "return ", "#define ", "raise ", "throw ",  "assert ", "if (",
+        "if ",     "elif ",   "} else",   "grep ",  "echo ",   "printf ", "const ",
+        "static ", "//",      "/*",       "self.",  "except ", "catch",
+    };
+    static const char *const marks[] = {
+        "<< \"",    "\" <<", "printf(", "StrCat(", "str(exc",
+        ".lower()", "%zu",   "%u ",     "%d ",     "(\\d+)",
+    };
+    const source_line line = line_around(text, bytes, offset);
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
+        if (begins_with(line.text, line.bytes, heads[i])) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        if (contains(line.text, line.bytes, marks[i])) {
+            return true;
+        }
+    }
+    const char last = line.bytes > 0 ? line.text[line.bytes - 1] : ' ';
+    const bool is_literal = line.indent >= INDENT_CHARS && line.text[0] == '"' &&
+                            (last == '"' || last == ',' || last == '[');
+    return is_literal || last == '{' || (last == ';' && contains(line.text, line.bytes, "(\""));
 }

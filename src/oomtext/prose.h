@@ -12,6 +12,12 @@
  */
 bool plim_prose_states_error(const plim_flat *flat, size_t begin, size_t end);
 
+/**
+ * Whether the line around an offset of the stretch is one of a program's source: what it has in
+ * quotes has not happened. Only for messages without figures: programs have placeholders there.
+ */
+bool plim_prose_is_source(const char *text, size_t bytes, size_t offset);
+
 /** Whether a name of an exception goes on behind the words: "OutOfMemory" + "Error". */
 bool plim_prose_is_class_name(const plim_flat *flat, size_t end);
 
