@@ -217,9 +217,98 @@ static const plim_said *read_clauses(plim_finder *finder, uint32_t sets, size_t 
     return &finder->said;
 }
 
+static bool is_host(const plim_form *form)
+{
+    return form->topic >= PLIM_TOPIC_HOST_RAM && form->topic <= PLIM_TOPIC_HOST_HEAP;
+}
+
+static bool has_folded(const char *list, const char *folded)
+{
+    char phrase[128];
+    char fold[128];
+    while (plim_phrase_next(&list, phrase, sizeof phrase)) {
+        const size_t length = plim_scan_fold(phrase, strlen(phrase), fold);
+        if (strlen(folded) == length && memcmp(folded, fold, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* One program, or two of which one is part of the other. */
+static bool are_related(const plim_form *a, const plim_form *b)
+{
+    const bool share_pool = (a->family == PLIM_FAMILY_TENSORFLOW || a->family == PLIM_FAMILY_JAX) &&
+                            (b->family == PLIM_FAMILY_TENSORFLOW || b->family == PLIM_FAMILY_JAX);
+    return (share_pool || strcmp(a->framework, b->framework) == 0) && is_host(a) == is_host(b);
+}
+
+/*
+ * Whether a hit tells of another program than a form does: it gives forms away by itself, and
+ * none of them has to do with this one.
+ */
+static bool is_of_another(const plim_finder *finder, const plim_scan_hit *hit,
+                          const plim_form *form)
+{
+    const plim_phrase *phrase = &finder->phrases.items[hit->phrase];
+    size_t begin = 0;
+    size_t end = 0;
+    if (phrase->is_plain || phrase->is_head || !locate(finder, hit, &begin, &end)) {
+        return false;
+    }
+    size_t form_count = 0;
+    const plim_form *forms = plim_forms(&form_count);
+    bool gives_away = false;
+    for (size_t f = 0; f < phrase->form_count; f++) {
+        const plim_form *its = &forms[phrase->forms[f]];
+        const size_t from = plim_flat_word_before(&finder->flat, begin, its->before);
+        const size_t to = plim_flat_word_behind(&finder->flat, end, its->after);
+        if (reads_as(its, &finder->flat, begin, end) &&
+            plim_near_fits(finder->near, its, from, to)) {
+            if (are_related(its, form)) {
+                return false;
+            }
+            gives_away = true;
+        }
+    }
+    return gives_away && !has_folded(form->with, phrase->folded) &&
+           !has_folded(form->also, phrase->folded);
+}
+
+/* The same of one of two hits, where they do not stand on one line. */
+static bool tell_apart(const plim_finder *finder, const char *text, const plim_scan_hit *earlier,
+                       const plim_scan_hit *later, bool is_later, const plim_form *form)
+{
+    return memchr(text + earlier->offset, '\n', later->offset - earlier->offset) != NULL &&
+           is_of_another(finder, is_later ? later : earlier, form);
+}
+
+/* The word at which another program's message begins behind a hit; `to` if none does before. */
+static size_t next_other(const plim_finder *finder, const char *text, const plim_scan_hit *hit,
+                         const plim_form *form, size_t to)
+{
+    for (const plim_scan_hit *later = hit + 1; later < finder->hits + finder->hit_count; later++) {
+        size_t begin = 0;
+        size_t end = 0;
+        if (later->end > finder->flat_end) {
+            break;
+        }
+        if (!locate(finder, later, &begin, &end)) {
+            continue;
+        }
+        if (begin >= to) {
+            break;
+        }
+        if (tell_apart(finder, text, hit, later, true, form)) {
+            return begin;
+        }
+    }
+    return to;
+}
+
 /* Try a form at `hit`, for a message whose first phrase stands at word `first`. */
-static bool try_form(plim_finder *finder, const plim_form *form, const plim_scan_hit *hit,
-                     size_t done, size_t first, candidate *ret)
+static bool try_form(plim_finder *finder, const char *text, const plim_form *form,
+                     const plim_scan_hit *hit, size_t done, size_t first, candidate *ret)
 {
     const plim_flat *flat = &finder->flat;
     size_t begin = 0;
@@ -236,12 +325,17 @@ static bool try_form(plim_finder *finder, const plim_form *form, const plim_scan
         .from = from > limit ? from : limit,
         .to = plim_flat_word_behind(flat, end, form->after),
     };
+    c.to = next_other(finder, text, hit, form, c.to);
     if (!plim_near_fits(finder->near, form, c.from, c.to)) {
         return false;
     }
     const plim_said *said = read_clauses(finder, form->sets, c.from, first, c.to);
     const uint32_t mask = says(said);
     if ((mask & form->needs) != form->needs || (mask & form->lacks) != 0) {
+        return false;
+    }
+    const size_t place = flat->at[flat->word_at[begin]];
+    if (mask == 0 && plim_prose_is_source(flat->text, flat->text_bytes, place)) {
         return false;
     }
     c.said = *said;
@@ -275,49 +369,6 @@ static bool belong_together(const plim_finder *finder, const char *text, size_t 
     return true;
 }
 
-static bool is_host(const plim_form *form)
-{
-    return form->topic >= PLIM_TOPIC_HOST_RAM && form->topic <= PLIM_TOPIC_HOST_HEAP;
-}
-
-static bool has_folded(const char *list, const char *folded)
-{
-    char phrase[128];
-    char fold[128];
-    while (plim_phrase_next(&list, phrase, sizeof phrase)) {
-        const size_t length = plim_scan_fold(phrase, strlen(phrase), fold);
-        if (strlen(folded) == length && memcmp(folded, fold, length) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/*
- * Whether hit i, on a line before hit j, belongs to another program than the form of j does: its
- * words give a form away by themselves, and none of them has to do with this one.
- */
-static bool tell_apart(const plim_finder *finder, const char *text, size_t i, size_t j,
-                       const plim_form *form)
-{
-    const plim_scan_hit *first = &finder->hits[i];
-    const plim_phrase *phrase = &finder->phrases.items[first->phrase];
-    if (phrase->is_plain || phrase->is_head || phrase->form_count == 0 ||
-        memchr(text + first->offset, '\n', finder->hits[j].offset - first->offset) == NULL) {
-        return false;
-    }
-    size_t form_count = 0;
-    const plim_form *forms = plim_forms(&form_count);
-    for (size_t f = 0; f < phrase->form_count; f++) {
-        const plim_form *mine = &forms[phrase->forms[f]];
-        if (mine == form ||
-            (strcmp(mine->framework, form->framework) == 0 && is_host(mine) == is_host(form))) {
-            return false;
-        }
-    }
-    return !has_folded(form->with, phrase->folded) && !has_folded(form->also, phrase->folded);
-}
-
 /* The most telling form for a message that begins at hit i. */
 static bool best_form(plim_finder *finder, const char *text, size_t i, size_t done, candidate *ret)
 {
@@ -344,8 +395,9 @@ static bool best_form(plim_finder *finder, const char *text, size_t i, size_t do
         for (size_t f = 0; f < phrase->form_count && phrase->forms[f] < best; f++) {
             const plim_form *form = &forms[phrase->forms[f]];
             if (distance <= form->before && begins_word(finder, text, hit) &&
-                belong_together(finder, text, i, j) && !tell_apart(finder, text, i, j, form) &&
-                try_form(finder, form, hit, done, begin, ret)) {
+                belong_together(finder, text, i, j) &&
+                !tell_apart(finder, text, first, hit, false, form) &&
+                try_form(finder, text, form, hit, done, begin, ret)) {
                 best = phrase->forms[f];
             }
         }
@@ -465,8 +517,9 @@ static bool only_names_class(const plim_finder *finder, const char *text, size_t
     const plim_scan_hit *hit = &finder->hits[i];
     size_t begin = 0;
     size_t end = 0;
+    const bool is_head = finder->phrases.items[hit->phrase].is_head;
     if (!finder->phrases.items[hit->phrase].is_plain || !locate(finder, hit, &begin, &end) ||
-        !plim_prose_is_class_name(&finder->flat, end)) {
+        (!is_head && !plim_prose_is_class_name(&finder->flat, end))) {
         return false;
     }
     for (size_t k = i + 1; k < finder->hit_count; k++) {
@@ -475,11 +528,12 @@ static bool only_names_class(const plim_finder *finder, const char *text, size_t
             continue; /* a phrase within the name */
         }
         if (later->offset - hit->offset > CLASS_REACH_BYTES ||
-            memchr(text + hit->end, '\n', later->offset - hit->end) != NULL) {
+            (!is_head && memchr(text + hit->end, '\n', later->offset - hit->end) != NULL)) {
             return false;
         }
         if (finder->phrases.items[later->phrase].form_count > 0 &&
-            locate(finder, later, &begin, &end) && !plim_prose_is_class_name(&finder->flat, end) &&
+            !finder->phrases.items[later->phrase].is_head && locate(finder, later, &begin, &end) &&
+            !plim_prose_is_class_name(&finder->flat, end) &&
             plim_prose_states_error(&finder->flat, begin, end)) {
             return true;
         }
@@ -487,26 +541,23 @@ static bool only_names_class(const plim_finder *finder, const char *text, size_t
     return false;
 }
 
-static void done_to(size_t *done, size_t end)
-{
-    *done = end > *done ? end : *done;
-}
-
 /* Look at the collected hits that begin before `limit`. Returns where to go on. */
 static plim_status take_hits(plim_finder *finder, const char *text, size_t bytes, size_t limit,
                              size_t *done, bool (*take)(void *ctx, const plim_found *found),
                              void *ctx, plim_error *err)
 {
+    size_t skip_to = 0; /* hits before it are within a name */
     for (size_t i = 0; i < finder->hit_count && finder->hits[i].offset < limit;) {
         const plim_scan_hit *hit = &finder->hits[i];
         candidate best = { 0 };
-        if (hit->offset < *done || note_in_force(finder, text, bytes, hit)) {
+        if (hit->offset < *done || hit->offset < skip_to ||
+            note_in_force(finder, text, bytes, hit)) {
             i++;
             continue;
         }
         flatten_around(finder, text, bytes, hit->offset);
         if (only_names_class(finder, text, i)) {
-            done_to(done, hit->end); /* the message it heads stands behind it */
+            skip_to = hit->end; /* the message it heads stands behind it */
             i++;
             continue;
         }
