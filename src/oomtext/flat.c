@@ -75,14 +75,15 @@ static size_t alike_bytes(const char *a, size_t a_bytes, const char *b, size_t b
     return j;
 }
 
-/* What ends a prefix: "[rank0]: ", "service-1  | ", "> ". */
+/* What ends a prefix: "[rank0]: ", "service-1  | ", "> ", "main:12 - ". */
 static bool ends_prefix(const char *line, size_t bytes)
 {
     size_t i = bytes;
     while (i > 0 && (line[i - 1] == ' ' || line[i - 1] == '\t')) {
         i--;
     }
-    return i > 0 && i < bytes && strchr(":])|>#", line[i - 1]) != NULL;
+    const bool is_dash = i > 1 && i < bytes && line[i - 1] == '-' && line[i - 2] == ' ';
+    return is_dash || (i > 0 && i < bytes && strchr(":])|>#", line[i - 1]) != NULL);
 }
 
 /*
@@ -247,7 +248,7 @@ static size_t skipped_bytes(const char *text, size_t bytes, uint8_t *gap)
     if (c == '\\') {
         return backslash_bytes(text, bytes, gap);
     }
-    if (c == '"' || c == '\'' || c == '`' || c < 0x20 || c == 0x7f) {
+    if (c == '"' || c == '\'' || c == '`' || c == '*' || c < 0x20 || c == 0x7f) {
         *gap |= PLIM_GAP_OTHER;
         return 1;
     }
@@ -308,6 +309,9 @@ static size_t skip_line_head(const plim_flat *flat, size_t line, size_t last, si
     }
     while (i < limit && (is_quote_mark(text[i]) || text[i] == ' ' || text[i] == '\t')) {
         i++;
+    }
+    if (limit - i > 2 && text[i] == '/' && text[i + 1] == '/') {
+        i += 2; /* a comment in a program */
     }
     return i;
 }

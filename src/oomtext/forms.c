@@ -79,7 +79,7 @@ static const plim_form forms[] = {
     /* --- the host's memory, in words that also speak of devices --- */
     { ROW("tf-pinned-host", "tensorflow", "", TENSORFLOW, HOST_PINNED),
       .anchors = "failed to alloc|could not allocate pinned host memory",
-      .with = "bytes on host|pinned host memory", .sets = PLIM_CLAUSES_HOST, .before = 20,
+      .with = "bytes on host|pinned host memory", .sets = PLIM_CLAUSES_HOST, .before = 100,
       .after = 200 },
     { ROW("ggml-pinned-host", "llama.cpp", "", LLAMA_CPP, HOST_PINNED),
       .anchors = "of pinned memory", .with = "failed to allocate", .sets = PLIM_CLAUSES_HOST,
@@ -110,7 +110,7 @@ static const plim_form forms[] = {
       .after = 120 },
     { ROW("host-shm", "pytorch", "", PYTORCH, HOST_SHM),
       .anchors = "workers are out of shared memory|killed by signal bus error|"
-                 "insufficient shared memory|out of shared memory",
+                 "insufficient shared memory|unable to allocate shared memory|out of shared memory",
       .with = "dataloader|shm|bus error|shared memory limit|shared memory shm|dev shm",
       .before = 120, .after = 200 },
     { ROW("host-enomem-mmap", "pytorch", "", PYTORCH, HOST_MAPS), .anchors = "unable to mmap",
@@ -118,12 +118,12 @@ static const plim_form forms[] = {
     { ROW("linux-oom-killer", "linux", "", HOST, HOST_KILLED),
       .anchors = "killed process|oom reaper reaped process|oom kill constraint|invoked oom killer|"
                  "memory cgroup out of memory",
-      .with = "anon rss|total vm|reaped process|invoked oom killer|"
+      .with = "memory killed process|anon rss|total vm|reaped process|invoked oom killer|"
               "cgroup out of memory|oom kill constraint",
       .before = 100, .after = 300 },
     { ROW("slurm-oom-kill", "slurm", "", HOST, HOST_KILLED),
       .anchors = "slurmstepd|slurmd|oom kill event|oomkill event",
-      .with = "oom kill event|oom_kill event|oom killed|out of memory handler|out of memory|"
+      .with = "oom kill event|oom_kill event|oom killed|out of memory handler|"
               "exceeded memory limit|exceeded job memory limit|exceeded step memory limit",
       .before = 20, .after = 300 },
     { ROW("slurm-task", "slurm", "", HOST, HOST_KILLED), .anchors = "srun error",
@@ -152,7 +152,7 @@ static const plim_form forms[] = {
       .without = "rmm|cudf|cuda error|cudaerror|gpu oom|gpuretryoom|gpu outofmemory",
       .anchors = "insufficient memory for the java runtime|java.lang.outofmemoryerror|"
                  "native memory allocation mmap failed|native memory allocation malloc failed",
-      .sets = PLIM_CLAUSES_HOST, .before = 120, .after = 300 },
+      .sets = PLIM_CLAUSES_HOST, .before = 400, .after = 300 },
     { ROW("ptx-compiler-memory", "ptxas", "", HOST, HOST_RAM),
       .anchors = "fatal memory allocation failure|cc1plus out of memory|virtual memory exhausted",
       .before = 20, .after = 60 },
@@ -524,7 +524,7 @@ static const plim_form forms[] = {
     { ROW("cublas-alloc-failed", "cuda-app", "", CUDA, WORKSPACE),
       .anchors = "cublas_status_alloc_failed|cublas status alloc failed|cublasstatus alloc "
                  "failed|cublas_alloc_failed",
-      .before = 60, .after = 80, .flags = PLIM_FORM_PROSE },
+      .sets = PLIM_CLAUSES_PLAIN, .before = 60, .after = 80, .flags = PLIM_FORM_PROSE },
     { ROW("cudnn-alloc-failed", "cuda-app", "", CUDA, WORKSPACE),
       .anchors = "cudnn_status_alloc_failed|cudnn status alloc failed", .before = 60, .after = 80,
       .flags = PLIM_FORM_PROSE },
@@ -636,7 +636,7 @@ static const plim_form forms[] = {
       .after = 200, .flags = PLIM_FORM_PLAIN | PLIM_FORM_PROSE },
     { ROW("python-memory-error", "python", "", HOST, HOST_RAM), .anchors = "memoryerror",
       .without = "cuda|outofmemory|out of memory|device memory|gpu memory", .before = 20,
-      .after = 60, .flags = PLIM_FORM_GLUED | PLIM_FORM_PLAIN | PLIM_FORM_LINE },
+      .after = 60, .flags = PLIM_FORM_PROSE | PLIM_FORM_GLUED | PLIM_FORM_PLAIN | PLIM_FORM_LINE },
     { ROW("host-out-of-memory", "unknown", "", HOST, HOST_RAM),
       .anchors = "out of host memory|out of system memory|insufficient system memory|"
                  "not enough system memory|out of cpu memory|not enough ram|insufficient ram",
@@ -644,7 +644,8 @@ static const plim_form forms[] = {
       .flags = PLIM_FORM_PLAIN | PLIM_FORM_PROSE },
     { ROW("host-enomem", "system", "", HOST, HOST_RAM),
       .anchors = "errno 12|os error 12|cannot allocate memory", .with = "cannot allocate memory",
-      .before = 40, .after = 80, .without = "on gpu|in gpu|gpu memory|static tls|enomem" },
+      .before = 40, .after = 80, .without = "on gpu|in gpu|gpu memory|static tls|enomem",
+      .flags = PLIM_FORM_PLAIN },
     { ROW("out-of-memory", "unknown", "", ANY, BARE),
       .anchors = "out of memory|outofmemory|memory allocation failed|memory allocation failure|"
                  "memory allocation error|failed to allocate memory|insufficient memory|"
@@ -654,8 +655,9 @@ static const plim_form forms[] = {
       .sets = PLIM_CLAUSES_PLAIN, .before = 160, .after = 200,
       .flags = PLIM_FORM_PLAIN | PLIM_FORM_PROSE },
     { ROW("shell-killed", "shell", "", HOST, HOST_KILLED),
-      .anchors = "killed|已杀死|killed|getötet|processus arrêté|terminado matado", .before = 10,
-      .after = 40, .flags = PLIM_FORM_PLAIN | PLIM_FORM_ALONE },
+      .anchors = "killed|已杀死|已砍掉|getötet|processus arrêté|terminado killed|ucciso|"
+                 "убито|Убито|強制終了|죽었음|unicestwiony",
+      .before = 10, .after = 40, .flags = PLIM_FORM_PLAIN | PLIM_FORM_ALONE },
 };
 
 const plim_form *plim_forms(size_t *ret_count)

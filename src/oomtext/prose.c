@@ -471,16 +471,16 @@ bool plim_prose_is_signal(const plim_flat *flat, size_t end)
            (end >= 8 && plim_phrase_at(flat, end - 8, "sigkill", &w));
 }
 
-static bool begins_with(const char *text, size_t bytes, const char *word)
+static bool begins_with(const char *text, size_t bytes, const char *start)
 {
-    const size_t length = strlen(word);
-    return bytes >= length && memcmp(text, word, length) == 0;
+    const size_t length = strlen(start);
+    return bytes >= length && memcmp(text, start, length) == 0;
 }
 
-static bool contains(const char *text, size_t bytes, const char *word)
+static bool contains(const char *text, size_t bytes, const char *piece)
 {
     for (size_t i = 0; i < bytes; i++) {
-        if (text[i] == word[0] && begins_with(text + i, bytes - i, word)) {
+        if (text[i] == piece[0] && begins_with(text + i, bytes - i, piece)) {
             return true;
         }
     }
