@@ -125,7 +125,7 @@ static const plim_form forms[] = {
       .anchors = "slurmstepd|slurmd|oom kill event|oomkill event",
       .with = "oom kill event|oom_kill event|oom killed|out of memory handler|"
               "exceeded memory limit|exceeded job memory limit|exceeded step memory limit",
-      .before = 20, .after = 300 },
+      .before = 20, .after = 140 },
     { ROW("slurm-task", "slurm", "", HOST, HOST_KILLED), .anchors = "srun error",
       .with = "out of memory|oom killed|out_of_memory", .after = 60 },
     { ROW("ray-node-memory", "ray", "", HOST, HOST_KILLED),
@@ -163,7 +163,7 @@ static const plim_form forms[] = {
     { ROW("opencv-host-alloc", "opencv", "", HOST, HOST_RAM),
       .anchors = "4 insufficient memory|cv outofmemoryerror|alloc.cpp",
       .with = "insufficient memory|cv outofmemoryerror", .also = "opencv|cv2|cv error|alloc.cpp",
-      .without = "cuda|gpu|ocl|opencl", .sets = PLIM_CLAUSES_HOST, .before = 160, .after = 200 },
+      .without = "cuda|gpumat|modules gpu|ocl|opencl", .sets = PLIM_CLAUSES_HOST, .before = 160, .after = 200 },
     { ROW("cuda-host-alloc", "cuda-app", "", CUDA, HOST_PINNED),
       .anchors = "cudahostalloc|cumemhostalloc|cudamallochost|cumemallochost|"
                  "cudahostregister|cumemhostregister",
@@ -547,7 +547,7 @@ static const plim_form forms[] = {
       .anchors = "an illegal memory access was encountered|illegal memory access|"
                  "device side assert triggered|misaligned address|invalid device ordinal|"
                  "unspecified launch failure|no kernel image is available|invalid device pointer|"
-                 "cannot re initialize cuda in forked|an illegal instruction was encountered|"
+                 "cannot re initialize cuda in forked subprocess|an illegal instruction was encountered|"
                  "cuda error invalid argument|cuda error unknown error|"
                  "cuda error initialization error|driver shutting down|"
                  "cuda driver version is insufficient|"

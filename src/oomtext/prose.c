@@ -290,6 +290,18 @@ static bool names_source(const plim_flat *flat, size_t end)
            flat->full[dot] == '.' && flat->gap[dot] == 0 && flat->gap[dot + 1] == 0;
 }
 
+/* Between two bars, with nothing but words before it: a cell of a Markdown table. */
+static bool is_table_cell(const plim_flat *flat, size_t begin, size_t after)
+{
+    size_t at = flat->at[begin];
+    const size_t least = at > LINE_CHARS ? at - LINE_CHARS : 0;
+    while (at > least && flat->text[at - 1] != '|' && flat->text[at - 1] != '\n' &&
+           flat->text[at - 1] != ':') {
+        at--;
+    }
+    return at > 0 && flat->text[at - 1] == '|' && after < flat->count && flat->full[after] == '|';
+}
+
 /* In a web address, a path, a row of a Markdown table, or the bare name of a class in quotes. */
 static bool is_mentioned(const plim_flat *flat, size_t begin, size_t end)
 {
@@ -307,12 +319,9 @@ static bool is_mentioned(const plim_flat *flat, size_t begin, size_t end)
                      spells(flat, word_before(flat, i, false), "a"))) {
         return true;
     }
-    size_t before = flat->at[i];
-    while (before > 0 && strchr(" \t`'\"*", flat->text[before - 1]) != NULL) {
-        before--;
-    }
-    return before > 0 && flat->text[before - 1] == '|' && after < flat->count &&
-           flat->full[after] == '|';
+    const bool is_aside = i > 0 && after < flat->count && flat->full[i - 1] == ',' &&
+                          flat->full[after] == ','; /* "the computer, out of memory, must" */
+    return is_aside || is_table_cell(flat, i, after);
 }
 
 /* A name in humps: "hipErrorOutOfMemory" says it happened, "ExitOnOutOfMemoryError" what if. */
@@ -355,10 +364,10 @@ static bool is_source_line(const plim_flat *flat, size_t begin)
 static bool has_traces(const plim_flat *flat, size_t begin, size_t end)
 {
     static const char *const traces[] = {
-        "error",  "exception", "fail",     "fatal",  "abort",  "terminat", "panic",     "critical",
-        "cuda",   "gpu",       "hip",      "device", "alloc",  "vram",     "oom",       "warning",
-        "torch",  "exhausted", "memoryer", "kernel", "server", "nvrtc",    "metal",     "opencl",
-        "vulkan", "driver",    "cannot",   "bytes",  "died",   "crash",    "traceback",
+        "error",    "exception", "fail",   "fatal",     "abort",    "terminat", "panic",
+        "critical", "cuda",      "gpu",    "hip",       "device",   "alloc",    "vram",
+        "oom",      "warning",   "torch",  "exhausted", "memoryer", "kernel",   "nvrtc",
+        "metal",    "opencl",    "vulkan", "driver",    "died",     "crash",    "traceback",
     };
     size_t from = flat->word_at[begin];
     size_t to = flat->word_at[end - 1] + 1u;
@@ -370,7 +379,10 @@ static bool has_traces(const plim_flat *flat, size_t begin, size_t end)
            to - flat->word_at[end - 1] < LINE_CHARS) {
         to++;
     }
-    const size_t own_end = behind(flat, end);
+    size_t own_end = behind(flat, end);
+    if (spells(flat, word_from(flat, own_end), "error")) {
+        own_end = word_from(flat, own_end).end; /* "an out of memory error" */
+    }
     for (size_t i = from; i < to; i++) {
         const bool is_own = i >= flat->word_at[begin] && i < own_end && begin != own_end;
         if (is_own ||

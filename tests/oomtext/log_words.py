@@ -135,7 +135,6 @@ CHANGES = """\
 - Fixed an issue where the trainer ran out of memory after the first epoch (#{p})
 - `OutOfMemoryError` is now a subclass of `RuntimeError`
 - Reduced peak memory by 30 %; "CUDA error: out of memory" on 24 GB cards should be gone
-Closes #{p}: RuntimeError CUDA out of memory on multi-GPU inference
 """
 
 PROSE = [
