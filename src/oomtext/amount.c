@@ -131,7 +131,7 @@ static size_t spells(const plim_flat *flat, size_t i, const char *word)
 }
 
 /* The unit at full[i]: log2 of its bytes, or -1. Longest spellings first. */
-static int read_unit(const plim_flat *flat, size_t i, size_t *ret_end)
+static int read_unit(const plim_flat *flat, size_t i, bool is_integer, size_t *ret_end)
 {
     static const struct {
         const char *word;
@@ -143,7 +143,13 @@ static int read_unit(const plim_flat *flat, size_t i, size_t *ret_end)
         { "tib", 40 },  { "tb", 40 },     { "t", 40 },      { "pib", 50 },    { "pb", 50 },
         { "eib", 60 },  { "eb", 60 },
     };
+    /* "InUse: 512" and "M: 3" on two lines. */
+    const bool may_be_letter =
+        i >= flat->count || !is_integer || (flat->gap[i] & PLIM_GAP_LINE) == 0;
     for (size_t u = 0; u < sizeof units / sizeof units[0]; u++) {
+        if (units[u].word[1] == '\0' && !may_be_letter) {
+            continue;
+        }
         const size_t end = spells(flat, i, units[u].word);
         if (end > i) {
             *ret_end = end;
@@ -184,6 +190,13 @@ static bool is_address(const plim_flat *flat, size_t end)
                         is_digit(flat->full[end + 1]));
 }
 
+/* "6,442" of "6,442,45", which was cut. */
+static bool is_longer(const plim_flat *flat, size_t end)
+{
+    return goes_on(flat, end, false) && (flat->full[end] == ',' || flat->full[end] == '.') &&
+           goes_on(flat, end + 1, false) && is_digit(flat->full[end + 1]);
+}
+
 static bool read_one_way(const plim_flat *flat, size_t i, plim_amount_kind kind, bool joined,
                          plim_amount *ret)
 {
@@ -193,14 +206,14 @@ static bool read_one_way(const plim_flat *flat, size_t i, plim_amount_kind kind,
     }
     plim_amount amount = { .value = d.value, .decimals = d.decimals, .end = d.end };
     size_t unit_end = d.end;
-    const int log2 = read_unit(flat, d.end, &unit_end);
+    const int log2 = read_unit(flat, d.end, d.is_integer, &unit_end);
     if (kind == PLIM_AMOUNT_INTEGER || kind == PLIM_AMOUNT_UNITLESS) {
         amount.bytes = to_bytes(d.value);
         *ret = amount;
         return kind == PLIM_AMOUNT_UNITLESS || (d.is_integer && !is_address(flat, d.end));
     }
     if (log2 < 0) {
-        if (kind == PLIM_AMOUNT_SIZED || !d.is_integer) {
+        if (kind == PLIM_AMOUNT_SIZED || !d.is_integer || is_longer(flat, d.end)) {
             return false;
         }
         scale(&amount, 0);
@@ -266,7 +279,10 @@ bool plim_amount_read_before(const plim_flat *flat, size_t end, plim_amount_kind
             continue;
         }
         plim_amount amount;
-        if (!is_cut(flat, i) && plim_amount_read(flat, i, kind, &amount) && amount.end == end) {
+        if (is_cut(flat, i)) {
+            return false;
+        }
+        if (plim_amount_read(flat, i, kind, &amount) && amount.end == end) {
             *ret = amount;
             *ret_begin = i;
             found = true;
