@@ -12,8 +12,6 @@
 
 #include <string.h>
 
-/* An input up to this size is a paste: who pastes a report deserves an answer to it. */
-#define PASTE_BYTES_MAX ((uint64_t)64 << 10)
 /* A pool's dump lists every chunk, so it may end this far behind the failure it belongs to. */
 #define DUMP_BYTES_MAX ((uint64_t)4 << 20)
 #define WHY_BYTES_MAX  2048u
@@ -141,7 +139,7 @@ bool plim_collection_add(plim_collection *collection, const plim_found *found, u
 static void drop_reports(plim_collection *collection, uint64_t input_bytes)
 {
     size_t kept = 0;
-    bool has_other = input_bytes > PASTE_BYTES_MAX;
+    bool has_other = input_bytes > PLIM_PASTE_BYTES_MAX;
     for (size_t i = 0; i < collection->items.count; i++) {
         has_other |= (collection->items.items[i].form->flags & PLIM_FORM_REPORT) == 0;
     }

@@ -14,6 +14,9 @@
 
 #include "plimsoll/explain.h"
 
+/* An input up to this size is a paste: who pastes a report deserves an answer to it. */
+#define PLIM_PASTE_BYTES_MAX ((uint64_t)64 << 10)
+
 /* A message as it was found: what is kept until the end. */
 typedef struct plim_gathered {
     const plim_form *form;

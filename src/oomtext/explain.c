@@ -139,6 +139,9 @@ static plim_status search_buffer(plim_explainer *explainer, bool is_last, plim_e
     const size_t plain = explainer->plain;
     plim_flat_blank_marks(explainer->buffer + plain, explainer->length - plain, ready - plain);
     explainer->plain = ready;
+    if (explainer->base + explainer->length > PLIM_PASTE_BYTES_MAX) {
+        plim_finder_ignore_reports(explainer->finder);
+    }
     PLIM_TRY(plim_finder_search(explainer->finder, explainer->buffer, ready, explainer->decided,
                                 is_last, take_message, explainer, &explainer->decided, err));
     const size_t decided = explainer->decided;

@@ -39,6 +39,7 @@ struct plim_finder {
     size_t flat_end;
     uint32_t in_force;
     plim_oom_family server;
+    bool ignores_reports;
     size_t hit_count;
     plim_scan_hit hits[HITS_MAX];
     size_t keep[HITS_MAX]; /* their offsets in the stretch */
@@ -84,6 +85,11 @@ void plim_finder_destroy(plim_finder *finder)
     plim_mem_free(&mem, finder, 1, sizeof *finder);
 }
 
+void plim_finder_ignore_reports(plim_finder *finder)
+{
+    finder->ignores_reports = true;
+}
+
 plim_circumstances plim_finder_circumstances(const plim_finder *finder)
 {
     return (plim_circumstances){ .in_force = finder->in_force, .server = finder->server };
@@ -110,7 +116,13 @@ static void flatten_around(plim_finder *finder, const char *text, size_t bytes, 
         begin--;
     }
     begin = begin > 0 && text[begin - 1] != '\n' ? from : begin;
-    const size_t end = min_size(bytes, begin + PLIM_FLAT_BYTES_MAX);
+    const size_t most = min_size(bytes, begin + PLIM_FLAT_BYTES_MAX);
+    size_t end = min_size(most, to);
+    for (size_t i = 0; i < finder->hit_count && finder->hits[i].offset < end; i++) {
+        /* Those that follow closely will need what follows them. */
+        const size_t wanted = min_size(most, finder->hits[i].offset + PLIM_FIND_AFTER_BYTES);
+        end = wanted > end ? wanted : end;
+    }
     size_t keep_count = 0;
     for (size_t i = 0; i < finder->hit_count && finder->hits[i].offset < end; i++) {
         if (finder->hits[i].offset >= begin) {
@@ -235,12 +247,19 @@ static bool has_folded(const char *list, const char *folded)
     return false;
 }
 
-/* One program, or two of which one is part of the other. */
+/* "pytorch" and "pytorch-mps". */
+static bool is_same_program(const char *a, const char *b)
+{
+    const size_t length = strcspn(a, "-");
+    return length == strcspn(b, "-") && memcmp(a, b, length) == 0;
+}
+
+/* One program, or two that share a pool. */
 static bool are_related(const plim_form *a, const plim_form *b)
 {
     const bool share_pool = (a->family == PLIM_FAMILY_TENSORFLOW || a->family == PLIM_FAMILY_JAX) &&
                             (b->family == PLIM_FAMILY_TENSORFLOW || b->family == PLIM_FAMILY_JAX);
-    return (share_pool || strcmp(a->framework, b->framework) == 0) && is_host(a) == is_host(b);
+    return (share_pool || is_same_program(a->framework, b->framework)) && is_host(a) == is_host(b);
 }
 
 /*
@@ -281,6 +300,18 @@ static bool tell_apart(const plim_finder *finder, const char *text, const plim_s
 {
     return memchr(text + earlier->offset, '\n', later->offset - earlier->offset) != NULL &&
            is_of_another(finder, is_later ? later : earlier, form);
+}
+
+/* Whether any of the hits from i on, before hit j, tells of another program than j's form does. */
+static bool are_told_apart(const plim_finder *finder, const char *text, size_t i, size_t j,
+                           const plim_form *form)
+{
+    for (size_t k = i; k < j; k++) {
+        if (tell_apart(finder, text, &finder->hits[k], &finder->hits[j], false, form)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* The word at which another program's message begins behind a hit; `to` if none does before. */
@@ -360,7 +391,7 @@ static bool belong_together(const plim_finder *finder, const char *text, size_t 
     }
     const size_t next_line = (size_t)(line_end - text);
     for (size_t k = i + 1; k < j; k++) {
-        if (finder->hits[k].offset > next_line &&
+        if (finder->hits[k].offset > next_line && finder->hits[k].offset >= first->end &&
             finder->phrases.items[finder->hits[k].phrase].is_plain &&
             finder->phrases.items[finder->hits[i].phrase].is_plain) {
             return false;
@@ -395,8 +426,7 @@ static bool best_form(plim_finder *finder, const char *text, size_t i, size_t do
         for (size_t f = 0; f < phrase->form_count && phrase->forms[f] < best; f++) {
             const plim_form *form = &forms[phrase->forms[f]];
             if (distance <= form->before && begins_word(finder, text, hit) &&
-                belong_together(finder, text, i, j) &&
-                !tell_apart(finder, text, first, hit, false, form) &&
+                belong_together(finder, text, i, j) && !are_told_apart(finder, text, i, j, form) &&
                 try_form(finder, text, form, hit, done, begin, ret)) {
                 best = phrase->forms[f];
             }
@@ -508,7 +538,7 @@ static bool note_in_force(plim_finder *finder, const char *text, size_t bytes,
             finder->server = phrase->mark->server;
         }
     }
-    return phrase->form_count == 0;
+    return phrase->form_count == 0 || (phrase->is_report && finder->ignores_reports);
 }
 
 /* "OutOfMemoryError('…: CUDA out of memory …": a class, and on its line the words themselves. */
@@ -541,6 +571,18 @@ static bool only_names_class(const plim_finder *finder, const char *text, size_t
     return false;
 }
 
+/* What follows a message on its last line is not part of one that begins on a later line. */
+static size_t behind_line(const char *text, size_t done, size_t offset)
+{
+    const char *const feed = memchr(text + done, '\n', offset - done);
+    return done > 0 && feed != NULL ? (size_t)(feed - text) + 1 : done;
+}
+
+static void done_to(size_t *done, size_t end)
+{
+    *done = end > *done ? end : *done;
+}
+
 /* Look at the collected hits that begin before `limit`. Returns where to go on. */
 static plim_status take_hits(plim_finder *finder, const char *text, size_t bytes, size_t limit,
                              size_t *done, bool (*take)(void *ctx, const plim_found *found),
@@ -561,7 +603,7 @@ static plim_status take_hits(plim_finder *finder, const char *text, size_t bytes
             i++;
             continue;
         }
-        if (!best_form(finder, text, i, *done, &best)) {
+        if (!best_form(finder, text, i, behind_line(text, *done, hit->offset), &best)) {
             i++;
             continue;
         }
@@ -570,11 +612,17 @@ static plim_status take_hits(plim_finder *finder, const char *text, size_t bytes
         if (!take(ctx, &found)) {
             return plim_fail_memory(err, "keeping messages");
         }
-        size_t end = found.end;
-        for (i++; i < finder->hit_count && is_absorbed(finder, text, bytes, i, &best, end); i++) {
-            end = finder->hits[i].end > end ? finder->hits[i].end : end;
+        *done = found.end;
+        for (i++; i < finder->hit_count; i++) {
+            const plim_scan_hit *next = &finder->hits[i];
+            if (finder->phrases.items[next->phrase].form_count == 0) {
+                (void)note_in_force(finder, text, bytes, next);
+            } else if (!is_absorbed(finder, text, bytes, i, &best, *done)) {
+                break;
+            } else if (memchr(text + next->offset, '\n', next->end - next->offset) == NULL) {
+                done_to(done, next->end); /* "out of memory\nError": the next line has its own */
+            }
         }
-        *done = end;
     }
     return PLIM_OK;
 }

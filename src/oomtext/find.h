@@ -55,6 +55,9 @@ typedef struct plim_circumstances {
     bool leaks;             /* memory had been growing (the finder leaves it false) */
 } plim_circumstances;
 
+/** From now on, look for no reports: the input is a log, and nobody asks about them. */
+void plim_finder_ignore_reports(plim_finder *finder);
+
 plim_circumstances plim_finder_circumstances(const plim_finder *finder);
 
 #endif

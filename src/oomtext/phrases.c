@@ -77,6 +77,8 @@ bool plim_phrases_collect(plim_arena *arena, plim_phrases *ret)
             if (phrase == NULL || !add_form(phrase, arena, (uint16_t)i)) {
                 return false;
             }
+            phrase->is_report = (phrase->form_count == 1 || phrase->is_report) &&
+                                (forms[i].flags & PLIM_FORM_REPORT) != 0;
             phrase->is_plain |= (forms[i].flags & PLIM_FORM_PLAIN) != 0;
             phrase->is_head |= (forms[i].flags & PLIM_FORM_HEAD) != 0;
         }

@@ -214,12 +214,24 @@ static bool supposes(const plim_flat *flat, size_t begin)
     return false;
 }
 
+/* "OutOfMemoryEr" and "ror" on two lines: the rest of the name was wrapped. */
+static bool ends_wrapped_name(const plim_flat *flat, size_t i)
+{
+    static const char error[] = "error";
+    size_t k = 0;
+    while (k < sizeof error - 1 && i + k < flat->count && flat->full[i + k] == error[k] &&
+           (flat->gap[i + k] == 0 || flat->gap[i + k] == PLIM_GAP_LINE)) {
+        k++;
+    }
+    return k == sizeof error - 1 && flat->text[flat->at[i]] == 'E' && flat->gap[i] == 0;
+}
+
 bool plim_prose_is_class_name(const plim_flat *flat, size_t end)
 {
     const size_t i = flat->word_at[end - 1] + 1u;
     const word w = word_from(flat, i);
     return i < flat->count && flat->gap[i] == 0 &&
-           (spells(flat, w, "error") || spells(flat, w, "exception"));
+           (spells(flat, w, "error") || spells(flat, w, "exception") || ends_wrapped_name(flat, i));
 }
 
 /* Words behind it, in the same sentence, that take a failure back or put it off. */
@@ -364,10 +376,10 @@ static bool is_source_line(const plim_flat *flat, size_t begin)
 static bool has_traces(const plim_flat *flat, size_t begin, size_t end)
 {
     static const char *const traces[] = {
-        "error",    "exception", "fail",   "fatal",     "abort",    "terminat", "panic",
-        "critical", "cuda",      "gpu",    "hip",       "device",   "alloc",    "vram",
-        "oom",      "warning",   "torch",  "exhausted", "memoryer", "kernel",   "nvrtc",
-        "metal",    "opencl",    "vulkan", "driver",    "died",     "crash",    "traceback",
+        "error",    "exception", "fail",   "fatal",    "abort",  "terminat",  "panic",
+        "critical", "cuda",      "gpu",    "hip",      "device", "alloc",     "vram",
+        "oom",      "warning",   "torch",  "memoryer", "kernel", "nvrtc",     "metal",
+        "opencl",   "vulkan",    "driver", "died",     "crash",  "traceback",
     };
     size_t from = flat->word_at[begin];
     size_t to = flat->word_at[end - 1] + 1u;

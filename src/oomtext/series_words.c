@@ -187,17 +187,31 @@ static const word_entry words[] = {
     { "xpu", DEVICE },
 };
 
+/* Eight letters as a number that orders like them: compilers make one load of it. */
+static inline uint64_t in_order(const char *at)
+{
+    uint64_t number = 0;
+    for (size_t i = 0; i < sizeof number; i++) {
+        number = number << 8 | (unsigned char)at[i];
+    }
+    return number;
+}
+
+/* `word` has zeros up to LETTERS_MAX + 1, as the table's words have. */
 static uint32_t look_up(const char *word)
 {
+    const uint64_t head = in_order(word);
+    const uint64_t tail = in_order(word + sizeof head);
     size_t low = 0;
     size_t high = sizeof words / sizeof *words;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        const int order = strcmp(word, words[middle].word);
-        if (order == 0) {
+        const uint64_t its_head = in_order(words[middle].word);
+        const uint64_t its_tail = in_order(words[middle].word + sizeof head);
+        if (head == its_head && tail == its_tail) {
             return words[middle].sets;
         }
-        if (order < 0) {
+        if (head < its_head || (head == its_head && tail < its_tail)) {
             high = middle;
         } else {
             low = middle + 1;
@@ -210,7 +224,9 @@ static uint32_t look_up(const char *word)
 static uint32_t look_up_compound(const char *word, size_t length)
 {
     if (length > 3 && strncmp(word, "mem", 3) == 0) {
-        const uint32_t rest = look_up(word + 3);
+        char tail[LETTERS_MAX + 1] = { 0 };
+        memcpy(tail, word + 3, length - 3);
+        const uint32_t rest = look_up(tail);
         return (rest & (PLIM_WORD_HOLD | PLIM_WORD_AMOUNT)) != 0 ? MEMORY | rest : 0;
     }
     if (length > 3 && strcmp(word + length - 3, "mem") == 0) {
