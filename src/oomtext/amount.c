@@ -6,9 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-#define DIGITS_MAX       24u /* of a number; 2^64 has 20 */
-#define WRITTEN_DECIMALS 6u  /* what printf writes of its own: "0.000000B" */
-#define BEFORE_CHARS_MAX 40u /* of a number and its unit */
+#define DIGITS_MAX       24u                 /* of a number; 2^64 has 20 */
+#define WRITTEN_DECIMALS 6u                  /* what printf writes of its own: "0.000000B" */
+#define BEFORE_CHARS_MAX 40u                 /* of a number and its unit */
+#define SMALL_BYTES      (UINT64_C(1) << 20) /* a number of bytes says more than that */
 
 /* The digits of a number, read but not yet multiplied by anything. */
 typedef struct digits {
@@ -130,6 +131,14 @@ static size_t spells(const plim_flat *flat, size_t i, const char *word)
     return j;
 }
 
+/* A letter that a line's end parts from its number, or from its word: "512" and "M: 3". */
+static bool is_other_letter(const plim_flat *flat, size_t i)
+{
+    return (flat->gap[i] & PLIM_GAP_LINE) != 0 ||
+           (i + 1 < flat->count && flat->gap[i + 1] == PLIM_GAP_LINE &&
+            is_letter(flat->full[i + 1]));
+}
+
 /* The unit at full[i]: log2 of its bytes, or -1. Longest spellings first. */
 static int read_unit(const plim_flat *flat, size_t i, bool is_integer, size_t *ret_end)
 {
@@ -143,15 +152,9 @@ static int read_unit(const plim_flat *flat, size_t i, bool is_integer, size_t *r
         { "tib", 40 },  { "tb", 40 },     { "t", 40 },      { "pib", 50 },    { "pb", 50 },
         { "eib", 60 },  { "eb", 60 },
     };
-    /* "InUse: 512" and "M: 3" on two lines. */
-    const bool may_be_letter =
-        i >= flat->count || !is_integer || (flat->gap[i] & PLIM_GAP_LINE) == 0;
     for (size_t u = 0; u < sizeof units / sizeof units[0]; u++) {
-        if (units[u].word[1] == '\0' && !may_be_letter) {
-            continue;
-        }
         const size_t end = spells(flat, i, units[u].word);
-        if (end > i) {
+        if (end > i && !(is_integer && units[u].word[1] == '\0' && is_other_letter(flat, i))) {
             *ret_end = end;
             return units[u].log2;
         }
@@ -236,7 +239,7 @@ static bool is_only_begun(const plim_flat *flat, const plim_amount *bare, const 
 {
     const char next = bare->end < flat->count ? flat->full[bare->end] : '\0';
     return joined->has_unit && joined->end > bare->end + 1 &&
-           (joined->log2 == 0 || next == '.' || next == ',');
+           (joined->log2 == 0 || next == '.' || next == ',' || bare->bytes < SMALL_BYTES);
 }
 
 bool plim_amount_read(const plim_flat *flat, size_t i, plim_amount_kind kind, plim_amount *ret)

@@ -75,12 +75,42 @@ static size_t alike_bytes(const char *a, size_t a_bytes, const char *b, size_t b
     return j;
 }
 
+/* A clock: "2024-05-01T10:00:00.123Z". */
+static bool ends_in_clock(const char *line, size_t bytes)
+{
+    size_t colons = 0;
+    size_t i = bytes;
+    while (i > 0 && (is_digit(line[i - 1]) || strchr(":.,-+TZ", line[i - 1]) != NULL)) {
+        colons += line[--i] == ':';
+    }
+    return colons >= 2;
+}
+
+/* "ERROR:root:", as Python's logging begins lines: where it ends, or 0. */
+static size_t level_bytes(const char *line, size_t bytes)
+{
+    static const char *const levels[] = { "DEBUG:", "INFO:", "WARNING:", "ERROR:", "CRITICAL:" };
+    for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++) {
+        const size_t length = strlen(levels[i]);
+        const char *const name_end = bytes > length && memcmp(line, levels[i], length) == 0
+                                         ? memchr(line + length, ':', bytes - length)
+                                         : NULL;
+        if (name_end != NULL) {
+            return (size_t)(name_end - line) + 1;
+        }
+    }
+    return 0;
+}
+
 /* What ends a prefix: "[rank0]: ", "service-1  | ", "> ", "main:12 - ". */
 static bool ends_prefix(const char *line, size_t bytes)
 {
     size_t i = bytes;
     while (i > 0 && (line[i - 1] == ' ' || line[i - 1] == '\t')) {
         i--;
+    }
+    if (i < bytes && ends_in_clock(line, i)) {
+        return true;
     }
     const bool is_dash = i > 1 && i < bytes && line[i - 1] == '-' && line[i - 2] == ' ';
     return is_dash || (i > 0 && i < bytes && strchr(":])|>#", line[i - 1]) != NULL);
@@ -95,6 +125,10 @@ static size_t prefix_bytes(const char *last, size_t last_bytes, const char *line
     const size_t a = last_bytes < PREFIX_BYTES_MAX ? last_bytes : PREFIX_BYTES_MAX;
     const size_t b = bytes < PREFIX_BYTES_MAX ? bytes : PREFIX_BYTES_MAX;
     size_t alike = alike_bytes(last, a, line, b);
+    const size_t level = level_bytes(line, alike);
+    if (level > 0) {
+        return level;
+    }
     while (alike > 0 && !ends_prefix(line, alike)) {
         alike--;
     }
@@ -308,6 +342,9 @@ static size_t skip_line_head(const plim_flat *flat, size_t line, size_t last, si
         i += prefix_bytes(text + last, line - last, text + line, limit - line);
     }
     while (i < limit && (is_quote_mark(text[i]) || text[i] == ' ' || text[i] == '\t')) {
+        if (text[i] == '-' && i + 1 < limit && is_digit(text[i + 1])) {
+            break; /* "exit code" and "-9" on two lines */
+        }
         i++;
     }
     if (limit - i > 2 && text[i] == '/' && text[i + 1] == '/') {

@@ -270,6 +270,13 @@ static size_t behind(const plim_flat *flat, size_t end)
     return plim_prose_is_class_name(flat, end) ? word_from(flat, i).end : i;
 }
 
+/* A word that the end of a line cut: nobody knows what it was. */
+static bool is_wrapped(const plim_flat *flat, word w)
+{
+    return w.end < flat->count && flat->gap[w.end] == PLIM_GAP_LINE && w.end > w.begin &&
+           flat->text[flat->at[w.end]] >= 'a' && flat->text[flat->at[w.end]] <= 'z';
+}
+
 /* What follows fits a failure: an end, punctuation, or words that go on from one. */
 static bool goes_on(const plim_flat *flat, size_t end)
 {
@@ -290,7 +297,8 @@ static bool goes_on(const plim_flat *flat, size_t end)
         return false; /* glued: a longer name */
     }
     const word w = word_from(flat, i);
-    return is_one_of(flat, w, going_on) || (flat->full[i] >= '0' && flat->full[i] <= '9');
+    return is_one_of(flat, w, going_on) || (flat->full[i] >= '0' && flat->full[i] <= '9') ||
+           is_wrapped(flat, w);
 }
 
 /* "GPUassert: out of memory mean.cu 7": the place in a source follows at once. */
