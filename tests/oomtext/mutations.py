@@ -132,12 +132,12 @@ def wrapped_as_comment(text, rng):
 def wrapped_by_rank(text, rng):
     """A prefix of letters within a phrase is one more word in it: lines end where clauses do."""
     prefix = f"[rank{rng.randrange(8)}]: "
-    lines = re.sub(r"(?<=[.;]) ", lambda m: "\n" if rng.random() < 0.5 else " ", text)
+    lines = re.sub(r"(?<=[.;]) (?=[A-Z])", lambda m: "\n" if rng.random() < 0.5 else " ", text)
     return "\n".join(prefix + line for line in lines.split("\n"))
 
 
 def wrapped_at_blanks(text, rng):
-    width = rng.randrange(20, 121)
+    width = rng.randrange(48, 121)
     lines = []
     for line in text.split("\n"):
         room = ""
@@ -177,7 +177,8 @@ def coloured(text, rng):
 
 
 def coloured_numbers(text, rng):
-    return NUMBER.sub(lambda m: "\x1b[36m" + m.group() + "\x1b[39m", text)
+    number = re.compile(NUMBER.pattern + r"(?:\.(?= [KMG]iB))?")
+    return number.sub(lambda m: "\x1b[36m" + m.group() + "\x1b[39m", text)
 
 
 def no_break_blanks(text, rng):
@@ -236,7 +237,7 @@ def amid_text(text, rng):
 # --- a log around it
 
 WORDS = ("loading checkpoint shard worker ready epoch batch loss accuracy saved model weights "
-         "tokenizer cache dataset cleaning writing reading metrics throughput tokens images "
+         "tokenizer shuffle dataset cleaning writing reading metrics throughput tokens images "
          "validation scheduler optimizer learning rate").split()
 
 
