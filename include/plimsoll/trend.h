@@ -31,6 +31,7 @@ typedef enum plim_trend_class {
 } plim_trend_class;
 
 typedef struct plim_trend {
+    /* NOLINTNEXTLINE(readability-identifier-naming): C++ has a word of this name without the _ */
     plim_trend_class class_;
     double confidence; /* of the class, 0 … 1 */
     size_t point_count;
@@ -68,7 +69,7 @@ PLIM_API PLIM_MUST_USE plim_status plim_trend_of(const double *steps, const doub
                                                  plim_error *err);
 
 /** "flat", "leak", … */
-PLIM_API const char *plim_trend_name(plim_trend_class class_);
+PLIM_API const char *plim_trend_name(plim_trend_class kind);
 
 PLIM_END_DECLS
 

@@ -10,6 +10,8 @@
  */
 #include "trend/classify.h"
 
+#include "base/assert.h"
+
 #include <math.h>
 
 #define GAIN_MIN           12.0  /* of a growing course over a level, in squares: 3.5 deviations */
@@ -17,8 +19,10 @@
 #define RAMP_RISE_MIN      0.005 /* of the level; less is flat */
 #define LEAK_RISE_MIN      2e-6  /* of the level; less is rounding */
 #define EXACT_SHARE        1e-4  /* of the growth; no log is more exact than that */
-#define STRAIGHT_LEAD      8.0   /* by which a line must beat curves that settle */
+#define ONLY_RISER_BY      0.9
+#define STRAIGHT_LEAD      8.0 /* by which a line must beat curves that settle */
 #define VALLEYS_FOR_COURSE 12
+#define STRAY_NOISES       6.0
 
 static double max_double(double a, double b)
 {
@@ -113,11 +117,11 @@ static const plim_trend_model *choose_model(const plim_trend_models *models, dou
 
 /* Where a course that ends level got there; where one that ends rising began to rise so. */
 static double onset_of(const plim_trend_model *model, const plim_trend_levels *levels,
-                       plim_trend_class class_)
+                       plim_trend_class kind)
 {
     const double first = plim_trend_model_at(model, levels->at[0]);
     const double last = plim_trend_model_at(model, levels->at[levels->count - 1]);
-    if (class_ == PLIM_TREND_RAMP) {
+    if (kind == PLIM_TREND_RAMP) {
         for (size_t i = 0; i < levels->count; i++) {
             if (plim_trend_model_at(model, levels->at[i]) - first >= 0.97 * (last - first)) {
                 return levels->at[i];
@@ -125,7 +129,7 @@ static double onset_of(const plim_trend_model *model, const plim_trend_levels *l
         }
         return 1;
     }
-    if (class_ != PLIM_TREND_LEAK) {
+    if (kind != PLIM_TREND_LEAK) {
         return 0;
     }
     switch (model->course) {
@@ -153,7 +157,7 @@ static double onset_of(const plim_trend_model *model, const plim_trend_levels *l
 
 /* How sure the class is: by how much the best course of another class is dearer. */
 static double confidence_of(const plim_trend_models *models, const plim_trend_levels *levels,
-                            const plim_trend_model *chosen, plim_trend_class class_)
+                            const plim_trend_model *chosen, plim_trend_class kind)
 {
     double lead = 60;
     for (int i = 0; i < PLIM_COURSE_COUNT; i++) {
@@ -164,7 +168,7 @@ static double confidence_of(const plim_trend_models *models, const plim_trend_le
                         plim_trend_model_at(model, levels->at[0]),
                 .slope = plim_trend_model_slope(model),
             };
-            if (class_of_course(models, model, &sense) != class_) {
+            if (class_of_course(models, model, &sense) != kind) {
                 lead = fmin(lead, fmax(model->cost - chosen->cost, 0));
             }
         }
@@ -188,14 +192,14 @@ static void classify_course(const plim_trend_models *models, const plim_trend_le
 {
     const plim_trend_model *const model = choose_model(models, (double)levels->count);
     const course_sense sense = sense_of(model, levels);
-    plim_trend_class class_ = class_of_course(models, model, &sense);
+    plim_trend_class kind = class_of_course(models, model, &sense);
     const double level = fabs(plim_trend_model_at(model, 1));
-    if (class_ == PLIM_TREND_LEAK && !(sense.slope > LEAK_RISE_MIN * level)) {
-        class_ = PLIM_TREND_FLAT;
+    if (kind == PLIM_TREND_LEAK && !(sense.slope > LEAK_RISE_MIN * level)) {
+        kind = PLIM_TREND_FLAT;
     }
-    const double onset = onset_of(model, levels, class_);
+    const double onset = onset_of(model, levels, kind);
     /* A few low points at the start are an allocator that was not warm yet. */
-    if (class_ == PLIM_TREND_RAMP) {
+    if (kind == PLIM_TREND_RAMP) {
         size_t i = 0;
         double before = 0;
         double all = 0;
@@ -203,14 +207,14 @@ static void classify_course(const plim_trend_models *models, const plim_trend_le
             before += levels->at[i] < onset ? levels->size[i] : 0;
             all += levels->size[i];
         }
-        class_ = before < 0.03 * all + 1.5 ? PLIM_TREND_FLAT : class_;
+        kind = before < 0.03 * all + 1.5 ? PLIM_TREND_FLAT : kind;
     }
-    *ret = (plim_trend_finding){ .class_ = class_, .model = *model };
-    ret->confidence = confidence_of(models, levels, model, class_);
-    ret->onset = class_ == PLIM_TREND_FLAT ? 0 : onset;
-    if (class_ == PLIM_TREND_LEAK) {
+    *ret = (plim_trend_finding){ .kind = kind, .model = *model };
+    ret->confidence = confidence_of(models, levels, model, kind);
+    ret->onset = kind == PLIM_TREND_FLAT ? 0 : onset;
+    if (kind == PLIM_TREND_LEAK) {
         use_growth(ret, sense.slope, sense.error, sense.freedom);
-    } else if (class_ == PLIM_TREND_FLAT) {
+    } else if (kind == PLIM_TREND_FLAT) {
         ret->model = models->items[PLIM_COURSE_LEVEL];
     }
 }
@@ -252,6 +256,7 @@ static void classify_few_valleys(plim_trend_work *work, plim_trend_finding *ret)
         xy += (at[i] - x) * (value[i] - y);
         yy += (value[i] - y) * (value[i] - y);
     }
+    PLIM_ASSERT(used >= 2);
     const double freedom = used > 2 ? (double)used - 2 : 1;
     const double slope = xy / xx;
     const double squares = used > 2 ? fmax(yy - xy * xy / xx, 0) / freedom : 0;
@@ -261,7 +266,7 @@ static void classify_few_valleys(plim_trend_work *work, plim_trend_finding *ret)
     const double wanted = as_expected ? 4.5 : 3.5 + 25 / (freedom * freedom);
     const double across = slope * (at[used - 1] - at[0]);
     const bool rises = slope > wanted * error && (used > 2 || across > 0.2 * teeth->height);
-    *ret = (plim_trend_finding){ .class_ = rises ? PLIM_TREND_LEAK : PLIM_TREND_FLAT };
+    *ret = (plim_trend_finding){ .kind = rises ? PLIM_TREND_LEAK : PLIM_TREND_FLAT };
     ret->model = work->models.items[PLIM_COURSE_LEVEL];
     ret->confidence = 0.5 + 0.4 * (1 - exp(-(double)count / 3));
     if (rises) {
@@ -269,6 +274,30 @@ static void classify_few_valleys(plim_trend_work *work, plim_trend_finding *ret)
             (plim_trend_model){ .course = PLIM_COURSE_LINE, .factors = { y - slope * x, slope } };
         use_growth(ret, slope, error, as_expected ? 30 : freedom);
         ret->confidence *= 1 - 0.5 * exp(-slope / error / 6);
+    }
+}
+
+/*
+ * Leaves out what is far from its neighbours: a drop that fell between two points gives a valley
+ * that is none.
+ */
+static void drop_strays(plim_trend_levels *floor, double *room)
+{
+    /* A slope is no stray: offsets are taken along the usual one. */
+    for (size_t i = 1; i < floor->count; i++) {
+        room[i - 1] = (floor->value[i] - floor->value[i - 1]) / (floor->at[i] - floor->at[i - 1]);
+    }
+    const double slope = plim_trend_median(room, floor->count - 1);
+    for (size_t i = floor->count; i-- > 0 && floor->count > VALLEYS_FOR_COURSE - 4;) {
+        const size_t count = floor->count;
+        const size_t begin = i < 2 ? 0 : i + 3 > count ? count - 5 : i - 2;
+        double near[5];
+        for (size_t k = 0; k < 5; k++) {
+            near[k] = floor->value[begin + k] - slope * (floor->at[begin + k] - floor->at[i]);
+        }
+        if (fabs(floor->value[i] - plim_trend_median(near, 5)) > STRAY_NOISES * floor->noise) {
+            plim_trend_levels_drop(floor, i, 1);
+        }
     }
 }
 
@@ -283,7 +312,8 @@ static void classify_saw(plim_trend_work *work, plim_trend_finding *ret)
     plim_trend_levels_weigh(&teeth->valleys, 0, room);
     plim_trend_levels_weigh(&teeth->means, 0, room);
     const bool means = teeth->means.noise < teeth->valleys.noise;
-    const plim_trend_levels *const floor = means ? &teeth->means : &teeth->valleys;
+    plim_trend_levels *const floor = means ? &teeth->means : &teeth->valleys;
+    drop_strays(floor, room);
     plim_trend_models_fit(&work->models, floor);
     classify_course(&work->models, floor, ret);
 }
@@ -296,12 +326,15 @@ static void classify_stairs(const plim_trend_work *work, plim_trend_finding *ret
     const double lead = work->models.best->squares - stairs->squares;
     const double first = stairs->tread[0];
     const double last = stairs->tread[stairs->riser_count];
-    *ret = (plim_trend_finding){ .class_ = PLIM_TREND_STAIRCASE, .on_stairs = true };
+    *ret = (plim_trend_finding){ .kind = PLIM_TREND_STAIRCASE, .on_stairs = true };
     ret->confidence = (1 - 0.5 * exp(-fmax(lead, 0) / 8)) *
                       (stairs->riser_count < 3 ? 0.6 : 1 - 0.5 / (double)stairs->riser_count);
     if (stairs->settled) {
-        ret->class_ = last - first > RAMP_RISE_MIN * fabs(last) ? PLIM_TREND_RAMP : PLIM_TREND_FLAT;
-        ret->onset = stairs->at[stairs->riser_count - 1];
+        /* A single riser just before the end may as well be a peak that the log ends in. */
+        const bool rose =
+            last - first > RAMP_RISE_MIN * fabs(last) && stairs->at[0] < ONLY_RISER_BY;
+        ret->kind = rose ? PLIM_TREND_RAMP : PLIM_TREND_FLAT;
+        ret->onset = rose ? stairs->at[stairs->riser_count - 1] : 0;
         return;
     }
     use_growth(ret, stairs->growth, stairs->growth_error, stairs->freedom);
@@ -318,6 +351,17 @@ static bool stairs_win(const plim_trend_work *work)
     return stairs->squares / dispersion + stairs->price < best->squares / dispersion + price;
 }
 
+/* Whether all cuts but the first go up, and there are some: the last tread may be short then. */
+static bool climbs_in_steps(const plim_trend_levels *levels, const plim_trend_parts *parts)
+{
+    for (size_t i = 2; i < parts->count; i++) {
+        if (plim_trend_parts_jump(parts, i) < 3 * levels->noise) {
+            return false;
+        }
+    }
+    return parts->count > 3;
+}
+
 /* Levels at the ends that stand apart: the first points of a run, or one that is off. */
 static void trim_ends(plim_trend_levels *levels, const plim_trend_parts *parts)
 {
@@ -326,8 +370,10 @@ static void trim_ends(plim_trend_levels *levels, const plim_trend_parts *parts)
     }
     const size_t few = (size_t)(0.03 * (double)levels->count + 1.5);
     size_t end = levels->count;
-    for (size_t i = parts->count; i-- > 1 && parts->items[i].begin + few >= levels->count;) {
-        end = parts->items[i].begin;
+    if (!climbs_in_steps(levels, parts)) {
+        for (size_t i = parts->count; i-- > 1 && parts->items[i].begin + few >= levels->count;) {
+            end = parts->items[i].begin;
+        }
     }
     plim_trend_levels_drop(levels, end, levels->count - end);
     size_t begin = 0;

@@ -25,7 +25,7 @@ typedef struct plim_trend_work {
 
 /* In the units of the levels: steps 0 … 1, values of the largest. */
 typedef struct plim_trend_finding {
-    plim_trend_class class_;
+    plim_trend_class kind;
     double confidence;
     double growth;
     double growth_low;

@@ -15,10 +15,15 @@
 
 #define FUNCTIONS_MAX 4
 
+/* Of knots, while they are searched; finer makes no difference to the squares. */
+#define STEP_MIN 1e-6
+
 /* What turned later than this has not shown that it settled, or where it goes; */
 #define SETTLED_BY 0.85
 /* and two knots closer than this are a jump, which no smooth course has. */
 #define APART_MIN 0.02
+/* What grows by more than a factor of e in this share of the run is one point that is off. */
+#define COMPOUND_MIN 0.05
 /* What was level before may begin to grow a little later. */
 #define BEGUN_BY 0.95
 
@@ -113,7 +118,7 @@ static void functions_at(plim_trend_course course, const double *knots, double x
 
 double plim_trend_model_at(const plim_trend_model *model, double at)
 {
-    double functions[FUNCTIONS_MAX];
+    double functions[FUNCTIONS_MAX] = { 0 };
     functions_at(model->course, model->knots, at, functions);
     double sum = 0;
     for (unsigned i = 0; i < shapes[model->course].functions; i++) {
@@ -163,34 +168,38 @@ static void fit_factors(plim_trend_model *model, const plim_trend_levels *levels
     const size_t n = shapes[model->course].functions;
     double matrix[6][6] = { { 0 } };
     double right[6] = { 0 };
+    double solved[6];
+    double squares = 0;
     const double offset = levels->value[levels->count / 2];
     for (size_t i = 0; i < levels->count; i++) {
-        double functions[FUNCTIONS_MAX];
+        double functions[FUNCTIONS_MAX] = { 0 };
         functions_at(model->course, model->knots, levels->at[i], functions);
+        const double off = levels->value[i] - offset;
         for (size_t j = 0; j < n; j++) {
             const double weighted = levels->weight[i] * functions[j];
             for (size_t k = 0; k <= j; k++) {
                 matrix[j][k] += weighted * functions[k];
             }
-            right[j] += weighted * (levels->value[i] - offset);
+            right[j] += weighted * off;
         }
+        squares += levels->weight[i] * off * off;
     }
     for (size_t j = 0; j < n; j++) {
         for (size_t k = j + 1; k < n; k++) {
             matrix[j][k] = matrix[k][j];
         }
     }
+    memcpy(solved, right, sizeof solved);
     model->squares = INFINITY;
-    if (!plim_trend_solve(matrix, right, n)) {
+    if (!plim_trend_solve(matrix, solved, n)) {
         return;
     }
-    memcpy(model->factors, right, n * sizeof *right);
-    model->factors[0] += offset;
-    model->squares = 0;
-    for (size_t i = 0; i < levels->count; i++) {
-        const double off = levels->value[i] - plim_trend_model_at(model, levels->at[i]);
-        model->squares += levels->weight[i] * off * off;
+    for (size_t j = 0; j < n; j++) {
+        squares -= solved[j] * right[j];
     }
+    memcpy(model->factors, solved, n * sizeof *solved);
+    model->factors[0] += offset;
+    model->squares = fmax(squares, 0);
 }
 
 /* --- knots --- */
@@ -218,7 +227,8 @@ static void try_knots(plim_trend_model *best, const plim_trend_levels *levels, d
     if (places && !places_fit(best->course, levels, a, b)) {
         return;
     }
-    if (!places && !(a > 1e-4 && a < 8)) {
+    const double fastest = best->course == PLIM_COURSE_COMPOUND ? COMPOUND_MIN : 1e-4;
+    if (!places && !(a > fastest && a < 8)) {
         return;
     }
     fit_factors(&model, levels);
@@ -231,7 +241,7 @@ static void try_knots(plim_trend_model *best, const plim_trend_levels *levels, d
 static void refine(plim_trend_model *best, const plim_trend_levels *levels, double step)
 {
     const knot_kind kind = shapes[best->course].knots;
-    for (int i = 0; i < 24; i++) {
+    for (int i = 0; i < 32 && step > STEP_MIN; i++) {
         const double before = best->squares;
         const double a = best->knots[0];
         const double b = best->knots[1];
@@ -259,8 +269,10 @@ static void fit_course(plim_trend_model *best, const plim_trend_levels *levels)
     if (kind == KNOT_NONE) {
         fit_factors(best, levels);
     } else if (kind == KNOT_DECAY) {
-        for (double decay = 0.003; decay < 5; decay *= 1.4) {
+        double decay = 0.003; /* … 3.5 */
+        for (int i = 0; i < 22; i++) {
             try_knots(best, levels, decay, 2);
+            decay *= 1.4;
         }
         refine(best, levels, 0.2);
     } else if (kind == KNOT_PLACE) {
@@ -387,7 +399,7 @@ static double error_of_slope(const plim_trend_model *model, const plim_trend_lev
     double matrix[6][6] = { { 0 } };
     double gradient[6] = { 0 };
     for (size_t i = 0; i < levels->count; i++) {
-        double row[NUMBERS_MAX];
+        double row[NUMBERS_MAX] = { 0 };
         sensitivity(model, n, levels->at[i], row);
         for (unsigned j = 0; j < n; j++) {
             for (unsigned k = 0; k < n; k++) {
@@ -413,7 +425,7 @@ static double error_of_slope(const plim_trend_model *model, const plim_trend_lev
         const size_t end = (k + 1) * levels->count / stretches;
         double score = 0;
         for (size_t i = k * levels->count / stretches; i < end; i++) {
-            double row[NUMBERS_MAX];
+            double row[NUMBERS_MAX] = { 0 };
             sensitivity(model, n, levels->at[i], row);
             double influence = 0;
             for (unsigned j = 0; j < n; j++) {

@@ -89,10 +89,11 @@ static double printed_unit(const plim_trend_points *points, double level)
     double best = 0;
     for (size_t i = 0; i < sizeof bases / sizeof bases[0]; i++) {
         double unit = bases[i];
-        for (int digits = 0; digits < 6 && unit > 500 && unit > best; digits++, unit /= 10) {
+        for (int digits = 0; digits < 6 && unit > 500 && unit > best; digits++) {
             if (unit <= QUANTUM_SHARE_MAX * level && all_are_multiples(points, unit)) {
                 best = unit;
             }
+            unit /= 10;
         }
     }
     return best;
@@ -116,6 +117,11 @@ bool plim_trend_points_read(plim_trend_points *points, const double *steps, cons
     }
     points->read_count = points->count;
     if (points->count > 0) {
+        points->min_bytes = points->max_bytes = points->items[0].value;
+        for (size_t i = 1; i < points->count; i++) {
+            points->min_bytes = fmin(points->min_bytes, points->items[i].value);
+            points->max_bytes = fmax(points->max_bytes, points->items[i].value);
+        }
         plim_trend_sort(points->items, points->room, points->count);
         merge_equal_steps(points);
         normalize(points);

@@ -25,7 +25,9 @@ typedef struct plim_trend_points {
     double first_step; /* of at 0 */
     double last_step;  /* of at 1 */
     double scale;      /* bytes of value 1 */
-    double quantum;    /* the unit in which the log was printed, in values; 0: none to be seen */
+    double min_bytes;  /* of the points as they were given */
+    double max_bytes;
+    double quantum; /* the unit in which the log was printed, in values; 0: none to be seen */
 } plim_trend_points;
 
 /* False when there is no memory; free in either case. */

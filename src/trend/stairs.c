@@ -17,6 +17,7 @@
 #define RISE_MIDDLE_BENT_MIN 0.42 /* the same where a settling curve fits better than a line */
 #define BENT_SQUARES_MAX     0.6
 #define COMB_NUMBERS         4.4  /* base, height, and period and phase, which are searched for */
+#define PHASES               8    /* of a period, when it is folded */
 #define TREAD_SLOPE_MAX      0.35 /* of the growth, on treads of regular stairs */
 
 /* --- risers that stand out --- */
@@ -93,6 +94,13 @@ static double passed(const comb *trial, double x, double width)
     return below + fmax(0, fmin(share, 1));
 }
 
+/* How much of the run a level covers; 0 of single points. */
+static double level_width(const plim_trend_levels *levels)
+{
+    const double last = (double)(levels->count - 1);
+    return levels->size[0] > 1 ? (levels->at[levels->count - 1] - levels->at[0]) / last : 0;
+}
+
 static void fit_comb(comb *trial, const plim_trend_levels *levels, double width)
 {
     double sums[6] = { 0 };
@@ -137,20 +145,14 @@ static double power_of(const plim_trend_levels *levels, const plim_trend_model *
     return along * along + across * across;
 }
 
-/* How much of the run a level covers; 0 of single points. */
-static double level_width(const plim_trend_levels *levels)
-{
-    const double last = (double)(levels->count - 1);
-    return levels->size[0] > 1 ? (levels->at[levels->count - 1] - levels->at[0]) / last : 0;
-}
-
 static comb find_comb(const plim_trend_levels *levels, const plim_trend_model *line)
 {
     const double width = level_width(levels);
-    const double periods_max = fmin(60, (double)levels->count / 6);
     double strongest[3] = { 0 };
     double periods[3] = { 0 };
-    for (double n = 2; n <= periods_max; n += 0.2) {
+    const size_t periods_max = levels->count / 6 < 60 ? levels->count / 6 : 60;
+    for (size_t fifths = 10; fifths <= 5 * periods_max; fifths++) {
+        const double n = (double)fifths / 5;
         const double power = power_of(levels, line, n);
         for (int k = 0; k < 3; k++) {
             if (power > strongest[k]) {
@@ -211,6 +213,38 @@ static bool treads_are_level(const comb *regular, const plim_trend_levels *level
     }
     return plim_trend_solve(matrix, right, 3) &&
            fabs(right[1]) < TREAD_SLOPE_MAX * regular->height / regular->period;
+}
+
+/*
+ * Whether nothing of a rhythm is left beside the comb: of peaks or saw teeth that it caught in
+ * part there is, within its period or within two or three of them.
+ */
+static bool nothing_is_left(const comb *regular, const plim_trend_levels *levels)
+{
+    const double variance = regular->squares / (double)levels->count;
+    const double width = level_width(levels);
+    for (int periods = 1; periods <= 3; periods++) {
+        double offs[3 * PHASES] = { 0 };
+        double weights[3 * PHASES] = { 0 };
+        const int phases = periods * PHASES;
+        for (size_t i = 0; i < levels->count; i++) {
+            const double turns =
+                (levels->at[i] / regular->period - regular->phase) / (double)periods;
+            const int phase = (int)((turns - floor(turns)) * phases) % phases;
+            const double off = levels->value[i] - regular->base -
+                               regular->height * passed(regular, levels->at[i], width);
+            offs[phase] += levels->weight[i] * off;
+            weights[phase] += levels->weight[i];
+        }
+        double left = 0;
+        for (int i = 0; i < phases; i++) {
+            left += weights[i] > 0 ? offs[i] * offs[i] / weights[i] : 0;
+        }
+        if (left > (phases + 5 * sqrt(2.0 * phases)) * variance) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static void use_comb(plim_trend_stairs *stairs, const comb *regular)
@@ -335,7 +369,8 @@ void plim_trend_stairs_find(plim_trend_stairs *stairs, const plim_trend_levels *
         const comb regular = find_comb(levels, line);
         const double cost = regular.squares + COMB_NUMBERS * price;
         const bool holds = regular.squares < INFINITY && regular.height > QUANTA_MIN * quantum &&
-                           treads_are_level(&regular, levels, level_width(levels));
+                           treads_are_level(&regular, levels, level_width(levels)) &&
+                           nothing_is_left(&regular, levels);
         if (holds && (!stairs->are_stairs || cost < treads->cost)) {
             plim_trend_stairs found = { .are_stairs = true,
                                         .squares = regular.squares,

@@ -19,14 +19,14 @@
 #define NOISELESS_SHARE      0.01
 #define USUAL_PEAK_PERCENT   95
 
-const char *plim_trend_name(plim_trend_class class_)
+const char *plim_trend_name(plim_trend_class kind)
 {
     static const char *const names[] = {
 #define PLIM_TREND_NAME(code, name) name,
         PLIM_TREND_LIST(PLIM_TREND_NAME)
 #undef PLIM_TREND_NAME
     };
-    return (size_t)class_ < sizeof names / sizeof names[0] ? names[class_] : "too_short";
+    return (size_t)kind < sizeof names / sizeof names[0] ? names[kind] : "too_short";
 }
 
 static double course_at(const plim_trend_work *work, const plim_trend_finding *finding, double at)
@@ -90,7 +90,7 @@ static void say(plim_trend_work *work, plim_trend_finding *finding, double capac
     const double scale = points->scale;
     const double span = points->last_step - points->first_step;
     const double per_step = span > 0 ? scale / span : 0;
-    ret->class_ = finding->class_;
+    ret->class_ = finding->kind;
     ret->confidence = fmax(0, fmin(finding->confidence, 0.99));
     ret->first_bytes = course_at(work, finding, 0) * scale;
     ret->last_bytes = course_at(work, finding, 1) * scale;
@@ -101,7 +101,7 @@ static void say(plim_trend_work *work, plim_trend_finding *finding, double capac
     ret->growth_low_bytes_per_step = finding->growth_low * per_step;
     ret->growth_high_bytes_per_step = finding->growth_high * per_step;
     ret->onset_step = plim_trend_step_at(points, finding->onset);
-    if (finding->class_ == PLIM_TREND_STAIRCASE) {
+    if (finding->kind == PLIM_TREND_STAIRCASE) {
         ret->riser_count = work->stairs.riser_count;
         ret->riser_bytes = work->stairs.height * scale;
         ret->riser_period_steps = work->stairs.period * span;
@@ -122,7 +122,7 @@ static bool classify_few(plim_trend_work *work, plim_trend_finding *ret)
     plim_trend_levels_make(&work->levels, points);
     plim_trend_levels_weigh(&work->levels, points->quantum, &points->room[0].at);
     plim_trend_models_fit(&work->models, &work->levels);
-    *ret = (plim_trend_finding){ .class_ = PLIM_TREND_FLAT, .confidence = 0.3 };
+    *ret = (plim_trend_finding){ .kind = PLIM_TREND_FLAT, .confidence = 0.3 };
     ret->model = work->models.items[PLIM_COURSE_LINE];
     const double rise = ret->model.factors[1];
     double furthest = 0;
@@ -131,9 +131,9 @@ static bool classify_few(plim_trend_work *work, plim_trend_finding *ret)
             points->items[i].value - plim_trend_model_at(&ret->model, points->items[i].at);
         furthest = fmax(furthest, fabs(off));
     }
-    if (furthest <= NOISELESS_SHARE * rise &&
+    if (rise > 0 && furthest <= NOISELESS_SHARE * rise &&
         rise >= NOISELESS_RISE_MIN * fabs(plim_trend_model_at(&ret->model, 0))) {
-        ret->class_ = PLIM_TREND_LEAK;
+        ret->kind = PLIM_TREND_LEAK;
         ret->growth = rise;
         ret->growth_low = rise - 4 * furthest;
         ret->growth_high = rise + 4 * furthest;
@@ -149,21 +149,16 @@ static void describe_points(const plim_trend_points *points, plim_trend *ret)
     if (points->count == 0) {
         return;
     }
-    double low = INFINITY;
-    double high = -INFINITY;
-    for (size_t i = 0; i < points->count; i++) {
-        low = fmin(low, points->items[i].value);
-        high = fmax(high, points->items[i].value);
-    }
     ret->first_step = points->first_step;
     ret->last_step = points->last_step;
     ret->onset_step = points->first_step;
-    ret->min_bytes = low * points->scale;
-    ret->max_bytes = high * points->scale;
+    ret->min_bytes = points->min_bytes;
+    ret->max_bytes = points->max_bytes;
     ret->first_bytes = points->items[0].value * points->scale;
     ret->last_bytes = points->items[points->count - 1].value * points->scale;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): seven, one of them the error */
 plim_status plim_trend_of(const double *steps, const double *bytes, size_t count,
                           double capacity_bytes, const plim_mem *mem, plim_trend *ret,
                           plim_error *err)

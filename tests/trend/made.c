@@ -404,7 +404,7 @@ static void ramp_peaks(t_made *made)
 
 static void stairs(t_made *made)
 {
-    ground g = draw(made, 100, 20000, 0.02);
+    ground g = draw(made, 100, 20000, 0.1);
     const double risers = floor(t_made_between(3, fmin(51, (double)g.count / 12)));
     const double period = (double)g.count / (risers + t_made_between(0.2, 0.99));
     const double height = t_made_between(0.02, 0.3);
@@ -424,7 +424,7 @@ static void stairs(t_made *made)
 
 static void stairs_uneven(t_made *made)
 {
-    ground g = draw(made, 150, 20000, 0.02);
+    ground g = draw(made, 150, 20000, 0.1);
     const double risers = floor(t_made_between(3, fmin(30, (double)g.count / 20)));
     const double period = (double)g.count / (risers + 1);
     const double height = t_made_between(0.03, 0.3);
@@ -536,6 +536,6 @@ const t_family t_families[] = {
     { "staircase, uneven", stairs_uneven, STAIR, 0.98 },
     { "staircase, settled", stairs_settled, RAMP, 0.98 },
     { "one riser", one_riser, RAMP, 0.98 },
-    { "high-water mark of noise", high_water, RAMP | FLAT, 0.98 },
+    { "high-water mark of noise", high_water, RAMP | FLAT, 0.85 },
 };
 const size_t t_family_count = sizeof t_families / sizeof t_families[0];
