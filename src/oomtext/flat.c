@@ -161,7 +161,7 @@ static size_t escape_bytes(const char *text, size_t bytes)
                 return i + 1;
             }
             if (text[i] == '\x1b') {
-                return i + 1 < bytes ? i + 2 : i + 1;
+                return i + 1 < bytes && text[i + 1] == '\\' ? i + 2 : i;
             }
         }
         return 2;
@@ -342,8 +342,8 @@ static size_t skip_line_head(const plim_flat *flat, size_t line, size_t last, si
         i += prefix_bytes(text + last, line - last, text + line, limit - line);
     }
     while (i < limit && (is_quote_mark(text[i]) || text[i] == ' ' || text[i] == '\t')) {
-        if (text[i] == '-' && i + 1 < limit && is_digit(text[i + 1])) {
-            break; /* "exit code" and "-9" on two lines */
+        if ((text[i] == '-' || text[i] == '_') && i + 1 < limit && is_digit(text[i + 1])) {
+            break; /* "exit code" and "-9" on two lines, "GPU" and "_0_bfc" */
         }
         i++;
     }

@@ -218,12 +218,14 @@ static bool supposes(const plim_flat *flat, size_t begin)
 static bool ends_wrapped_name(const plim_flat *flat, size_t i)
 {
     static const char error[] = "error";
+    bool is_wrapped = false;
     size_t k = 0;
     while (k < sizeof error - 1 && i + k < flat->count && flat->full[i + k] == error[k] &&
            (flat->gap[i + k] == 0 || flat->gap[i + k] == PLIM_GAP_LINE)) {
-        k++;
+        is_wrapped |= flat->gap[i + k++] != 0;
     }
-    return k == sizeof error - 1 && flat->text[flat->at[i]] == 'E' && flat->gap[i] == 0;
+    return is_wrapped && k == sizeof error - 1 && flat->text[flat->at[i]] == 'E' &&
+           flat->gap[i] == 0;
 }
 
 bool plim_prose_is_class_name(const plim_flat *flat, size_t end)
