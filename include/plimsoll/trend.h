@@ -32,7 +32,7 @@ typedef enum plim_trend_class {
 
 typedef struct plim_trend {
     /* NOLINTNEXTLINE(readability-identifier-naming): C++ has a word of this name without the _ */
-    plim_trend_class class_;
+    plim_trend_class kind;
     double confidence; /* of the class, 0 … 1 */
     size_t point_count;
     double first_step; /* the smallest and the largest step there is */

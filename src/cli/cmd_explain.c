@@ -253,7 +253,7 @@ static bool has_what_fails(uint32_t fail_on, const plim_explained *text)
         }
     }
     for (size_t i = 0; i < text->series_count; i++) {
-        if ((fail_on & FAIL_ON_LEAK) != 0 && text->series[i]->trend.class_ == PLIM_TREND_LEAK) {
+        if ((fail_on & FAIL_ON_LEAK) != 0 && text->series[i]->trend.kind == PLIM_TREND_LEAK) {
             return true;
         }
     }

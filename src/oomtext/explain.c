@@ -220,7 +220,7 @@ static plim_status finish(plim_explainer *explainer, plim_error *err)
     result->line_count = explainer->line - 1 + is_cut;
     PLIM_TRY(finish_series(explainer, err));
     plim_circumstances around = plim_finder_circumstances(explainer->finder);
-    around.leaks = result->series_count > 0 && result->series[0].trend.class_ == PLIM_TREND_LEAK;
+    around.leaks = result->series_count > 0 && result->series[0].trend.kind == PLIM_TREND_LEAK;
     PLIM_TRY(plim_collection_judge(&explainer->messages, &around, result->byte_count,
                                    &result->messages, &result->message_count, &result->main, err));
     result->unkept_count = explainer->messages.unkept_count;

@@ -99,8 +99,8 @@ static size_t choose(const plim_series_tracks *tracks, const plim_series_track *
 static void tame_trend(const plim_series_track *track, plim_trend *trend)
 {
     if ((track->kind == PLIM_SERIES_FREE || track->kind == PLIM_SERIES_TOTAL) &&
-        trend->class_ != PLIM_TREND_TOO_SHORT) {
-        trend->class_ = PLIM_TREND_FLAT;
+        trend->kind != PLIM_TREND_TOO_SHORT) {
+        trend->kind = PLIM_TREND_FLAT;
         trend->growth_bytes_per_step = 0;
         trend->growth_low_bytes_per_step = 0;
         trend->growth_high_bytes_per_step = 0;

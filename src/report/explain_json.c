@@ -160,7 +160,7 @@ static void write_messages(plim_json *json, const plim_explained *files, size_t 
 
 static void write_trend(plim_json *json, const plim_trend *trend)
 {
-    plim_json_member_string(json, "class", plim_trend_name(trend->class_));
+    plim_json_member_string(json, "class", plim_trend_name(trend->kind));
     plim_json_member_double(json, "confidence", trend->confidence);
     plim_json_member_double(json, "growth_bytes_per_step", trend->growth_bytes_per_step);
     plim_json_member_double(json, "growth_low_bytes_per_step", trend->growth_low_bytes_per_step);

@@ -77,7 +77,7 @@ static void write_message(const plim_explain_page *page, const plim_oom_message 
 static void write_leak(const plim_explain_page *page)
 {
     const plim_series *series = page->file->series_count > 0 ? page->file->series[0] : NULL;
-    if (series == NULL || series->trend.class_ != PLIM_TREND_LEAK) {
+    if (series == NULL || series->trend.kind != PLIM_TREND_LEAK) {
         return;
     }
     const double steps = series->trend.last_step - series->trend.onset_step;

@@ -141,9 +141,9 @@ static void write_head(const plim_explain_page *page, const plim_series *series)
     const char *dot = plim_style_glyphs(page->style)->dot;
     plim_line line = plim_line_begin(page->out, page->style, 0);
     plim_line_add(&line, PLIM_TONE_HEADING, series->name);
-    plim_line_add(&line, tone_of(series->trend.class_), " ");
-    plim_line_add(&line, tone_of(series->trend.class_),
-                  plim_explain_trend_words(series->trend.class_));
+    plim_line_add(&line, tone_of(series->trend.kind), " ");
+    plim_line_add(&line, tone_of(series->trend.kind),
+                  plim_explain_trend_words(series->trend.kind));
     plim_line_end(&line);
 
     line = plim_line_begin(page->out, page->style, 0);
@@ -151,7 +151,7 @@ static void write_head(const plim_explain_page *page, const plim_series *series)
     plim_line_format(&line, PLIM_TONE_FAINT, " %s lines %s to %s", dot,
                      plim_format_count(series->first_line).text,
                      plim_format_count(series->last_line).text);
-    if (series->trend.class_ != PLIM_TREND_TOO_SHORT) {
+    if (series->trend.kind != PLIM_TREND_TOO_SHORT) {
         plim_line_format(&line, PLIM_TONE_FAINT, " %s %s", dot,
                          plim_explain_certainty(series->trend.confidence, false));
     }
@@ -171,7 +171,7 @@ static void write_growth(const plim_explain_page *page, const plim_series *serie
     const plim_trend *trend = &series->trend;
     const char *step = plim_explain_step(series);
     char words[512];
-    if (trend->class_ == PLIM_TREND_LEAK || trend->class_ == PLIM_TREND_STAIRCASE) {
+    if (trend->kind == PLIM_TREND_LEAK || trend->kind == PLIM_TREND_STAIRCASE) {
         const plim_short_text low = plim_explain_bytes(trend->growth_low_bytes_per_step);
         const plim_short_text high = plim_explain_bytes(trend->growth_high_bytes_per_step);
         const plim_short_text growth = plim_explain_bytes(trend->growth_bytes_per_step);
@@ -191,10 +191,10 @@ static void write_growth(const plim_explain_page *page, const plim_series *serie
         write_fact(page, "stairs", words);
     }
     const bool has_onset = trend->onset_step > trend->first_step; /* else there was no before */
-    if (has_onset && (trend->class_ == PLIM_TREND_LEAK || trend->class_ == PLIM_TREND_RAMP)) {
+    if (has_onset && (trend->kind == PLIM_TREND_LEAK || trend->kind == PLIM_TREND_RAMP)) {
         snprintf(words, sizeof words, "%.40s %s", step,
                  plim_explain_number(trend->onset_step).text);
-        write_fact(page, trend->class_ == PLIM_TREND_LEAK ? "since" : "settled", words);
+        write_fact(page, trend->kind == PLIM_TREND_LEAK ? "since" : "settled", words);
     }
 }
 
@@ -214,7 +214,7 @@ static void write_end(const plim_explain_page *page, const plim_series *series)
     } else if (trend->has_exhaustion) {
         snprintf(words, sizeof words, "about now: %s", plim_explain_bytes(capacity).text);
         write_fact(page, "full at", words);
-    } else if (trend->class_ == PLIM_TREND_LEAK && !(capacity > 0)) {
+    } else if (trend->kind == PLIM_TREND_LEAK && !(capacity > 0)) {
         write_fact(page, "full at", "not known: --capacity=SIZE says how much the device has");
     }
 }
@@ -225,7 +225,7 @@ static void write_figures(const plim_explain_page *page, const plim_series *seri
     char words[512];
     plim_text_append_char(page->out, '\n');
     write_growth(page, series);
-    if (trend->class_ == PLIM_TREND_TOO_SHORT) {
+    if (trend->kind == PLIM_TREND_TOO_SHORT) {
         snprintf(words, sizeof words, "lowest %s, highest %s",
                  plim_explain_bytes(trend->min_bytes).text,
                  plim_explain_bytes(trend->max_bytes).text);
@@ -259,8 +259,8 @@ static void write_brief(const plim_explain_page *page, const plim_series *series
     plim_line line = plim_line_begin(page->out, page->style, 2);
     plim_line_add_cell(&line, PLIM_TONE_PLAIN, series->name, columns, PLIM_ALIGN_LEFT);
     plim_line_add(&line, PLIM_TONE_PLAIN, "  ");
-    plim_line_add(&line, tone_of(trend->class_), plim_explain_trend_words(trend->class_));
-    if (trend->class_ == PLIM_TREND_LEAK || trend->class_ == PLIM_TREND_STAIRCASE) {
+    plim_line_add(&line, tone_of(trend->kind), plim_explain_trend_words(trend->kind));
+    if (trend->kind == PLIM_TREND_LEAK || trend->kind == PLIM_TREND_STAIRCASE) {
         plim_line_format(&line, PLIM_TONE_PLAIN, " by %s a %.40s",
                          plim_explain_bytes(trend->growth_bytes_per_step).text,
                          plim_explain_step(series));

@@ -90,7 +90,7 @@ static void say(plim_trend_work *work, plim_trend_finding *finding, double capac
     const double scale = points->scale;
     const double span = points->last_step - points->first_step;
     const double per_step = span > 0 ? scale / span : 0;
-    ret->class_ = finding->kind;
+    ret->kind = finding->kind;
     ret->confidence = fmax(0, fmin(finding->confidence, 0.99));
     ret->first_bytes = course_at(work, finding, 0) * scale;
     ret->last_bytes = course_at(work, finding, 1) * scale;
@@ -172,7 +172,7 @@ plim_status plim_trend_of(const double *steps, const double *bytes, size_t count
     }
     plim_status status = PLIM_OK;
     plim_trend_finding finding;
-    plim_trend result = { .class_ = PLIM_TREND_TOO_SHORT };
+    plim_trend result = { .kind = PLIM_TREND_TOO_SHORT };
     if (!plim_trend_points_read(&work->points, steps, bytes, count, mem)) {
         status = plim_fail_memory(err, "looking for a trend");
         goto free_points;

@@ -579,7 +579,7 @@ static void free_memory_does_not_leak(void)
     size_t count = 0;
     T_EQ_U64(plim_series_reader_finish(reader, 0, &arena, &all, &count, NULL), PLIM_OK);
     T_EQ_U64(count, 1);
-    T_TRUE(all[0].trend.class_ == PLIM_TREND_FLAT || all[0].trend.class_ == PLIM_TREND_TOO_SHORT);
+    T_TRUE(all[0].trend.kind == PLIM_TREND_FLAT || all[0].trend.kind == PLIM_TREND_TOO_SHORT);
     T_TRUE(all[0].trend.growth_bytes_per_step == 0);
     T_FALSE(all[0].trend.has_exhaustion);
     plim_series_reader_destroy(reader);

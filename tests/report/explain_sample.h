@@ -116,7 +116,7 @@ static inline plim_series sample_series(sample_points *points, plim_trend_class 
                                         const char *name)
 {
     const size_t count = kind == PLIM_TREND_TOO_SHORT ? 4 : SAMPLE_STEPS;
-    plim_trend trend = { .class_ = kind,
+    plim_trend trend = { .kind = kind,
                          .confidence = kind == PLIM_TREND_TOO_SHORT ? 0 : 0.97,
                          .point_count = count,
                          .first_step = 10,

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define GB          1e9
-#define ONE(class_) (1u << (unsigned)(class_))
+#define ONE(kind) (1u << (unsigned)(kind))
 
 static uint64_t state;
 

@@ -41,7 +41,7 @@ static void a_leak_is_said_in_the_units_of_the_log(void)
         other.bytes[i] = 10 * GB + 1e6 * other.steps[i];
     }
     const plim_trend trend = trend_of(other.steps, other.bytes, 1000, 40 * GB);
-    T_EQ_STR(plim_trend_name(trend.class_), "leak");
+    T_EQ_STR(plim_trend_name(trend.kind), "leak");
     T_EQ_U64(trend.point_count, 1000);
     T_TRUE(near(trend.first_step, 500, 0));
     T_TRUE(near(trend.last_step, 10490, 0));
@@ -65,7 +65,7 @@ static void a_staircase_says_its_risers(void)
         other.bytes[i] = 8 * GB + 0.5 * GB * floor((double)i / 90);
     }
     const plim_trend trend = trend_of(NULL, other.bytes, 1000, 80 * GB);
-    T_EQ_STR(plim_trend_name(trend.class_), "staircase");
+    T_EQ_STR(plim_trend_name(trend.kind), "staircase");
     T_EQ_U64(trend.riser_count, 11);
     T_TRUE(near(trend.riser_bytes, 0.5 * GB, 1e-3));
     T_TRUE(near(trend.riser_period_steps, 90, 0.02));
@@ -82,7 +82,7 @@ static void a_late_leak_says_where_it_began(void)
         other.bytes[i] = level * (1 + 0.03 * t_made_between(-1, 1));
     }
     const plim_trend trend = trend_of(NULL, other.bytes, 2000, 0);
-    T_EQ_STR(plim_trend_name(trend.class_), "leak");
+    T_EQ_STR(plim_trend_name(trend.kind), "leak");
     T_TRUE(near(trend.onset_step, 1200, 0.02));
     T_TRUE(near(trend.growth_bytes_per_step, 0.01 * GB, 0.03));
     T_TRUE(near(trend.first_bytes, 10 * GB, 0.01));
@@ -96,7 +96,7 @@ static void a_ramp_says_where_it_settled(void)
         other.bytes[i] = fmin(2 * GB + 0.1 * GB * (double)i, 12 * GB);
     }
     const plim_trend trend = trend_of(NULL, other.bytes, 500, 16 * GB);
-    T_EQ_STR(plim_trend_name(trend.class_), "ramp");
+    T_EQ_STR(plim_trend_name(trend.kind), "ramp");
     T_TRUE(near(trend.onset_step, 100, 0.05));
     T_TRUE(near(trend.last_bytes, 12 * GB, 0.01));
     T_TRUE(trend.growth_bytes_per_step == 0);
@@ -110,7 +110,7 @@ static void exhaustion_counts_usual_peaks(void)
         other.bytes[i] = 10 * GB + 0.01 * GB * (double)i + (i % 50 >= 48 ? 5 * GB : 0);
     }
     const plim_trend trend = trend_of(NULL, other.bytes, 1000, 45 * GB);
-    T_EQ_STR(plim_trend_name(trend.class_), "leak");
+    T_EQ_STR(plim_trend_name(trend.kind), "leak");
     T_TRUE(near(trend.growth_bytes_per_step, 0.01 * GB, 0.001));
     T_TRUE(near(trend.exhaustion_step, 3000, 0.01));
     /* What is over it already is so now. */
@@ -124,7 +124,7 @@ static void a_leak_printed_in_tenths_is_no_staircase(void)
         other.bytes[i] = floor(112 + 0.03 * (double)i) * 0.1 * GB;
     }
     const plim_trend trend = trend_of(NULL, other.bytes, 1000, 0);
-    T_EQ_STR(plim_trend_name(trend.class_), "leak");
+    T_EQ_STR(plim_trend_name(trend.kind), "leak");
     T_TRUE(near(trend.growth_bytes_per_step, 0.003 * GB, 0.02));
 }
 
@@ -153,13 +153,13 @@ static void few_points_say_nothing_unless_they_are_a_line(void)
     for (size_t i = 0; i < T_COUNT(cases); i++) {
         T_CASE("case %zu", i);
         const plim_trend trend = trend_of(NULL, cases[i].bytes, cases[i].count, 1000);
-        T_EQ_STR(plim_trend_name(trend.class_), cases[i].name);
+        T_EQ_STR(plim_trend_name(trend.kind), cases[i].name);
         T_TRUE(trend.confidence <= 0.5);
         T_EQ_U64(trend.point_count, cases[i].count);
     }
     /* The same step over and over is one point. */
     static const double same[100] = { 0 };
-    T_EQ_STR(plim_trend_name(trend_of(same, made.bytes, 100, 0).class_), "too_short");
+    T_EQ_STR(plim_trend_name(trend_of(same, made.bytes, 100, 0).kind), "too_short");
 }
 
 /* --- what may be changed without changing the class --- */
@@ -185,11 +185,11 @@ static void units_do_not_matter(void)
             }
             copy_changed(4, 0, 0.5);
             const plim_trend scaled = trend_of(other.steps, other.bytes, made.count, 0);
-            T_EQ_STR(plim_trend_name(scaled.class_), plim_trend_name(plain.class_));
+            T_EQ_STR(plim_trend_name(scaled.kind), plim_trend_name(plain.kind));
             T_TRUE(near(scaled.growth_bytes_per_step, plain.growth_bytes_per_step / 8, 1e-6));
             copy_changed(1, 4096, 1);
             const plim_trend shifted = trend_of(other.steps, other.bytes, made.count, 0);
-            T_EQ_STR(plim_trend_name(shifted.class_), plim_trend_name(plain.class_));
+            T_EQ_STR(plim_trend_name(shifted.kind), plim_trend_name(plain.kind));
             T_TRUE(near(shifted.growth_bytes_per_step, plain.growth_bytes_per_step, 1e-6));
         }
     }
@@ -207,7 +207,7 @@ static void order_does_not_matter(void)
         }
         const plim_trend there = trend_of(made.steps, made.bytes, made.count, 90 * GB);
         const plim_trend back = trend_of(other.steps, other.bytes, made.count, 90 * GB);
-        T_EQ_U64(there.class_, back.class_);
+        T_EQ_U64(there.kind, back.kind);
         T_TRUE(same(there.confidence, back.confidence));
         T_TRUE(same(there.growth_bytes_per_step, back.growth_bytes_per_step));
         T_TRUE(same(there.onset_step, back.onset_step));
@@ -231,7 +231,7 @@ static void another_base_keeps_the_class(void)
             }
             const plim_trend shifted = trend_of(made.steps, made.bytes, made.count, 0);
             T_CASE("%s: %.100s", families[k], made.text);
-            T_EQ_STR(plim_trend_name(shifted.class_), plim_trend_name(plain.class_));
+            T_EQ_STR(plim_trend_name(shifted.kind), plim_trend_name(plain.kind));
         }
     }
 }
@@ -250,14 +250,14 @@ static void points_that_are_no_numbers_are_left_out(void)
     made.steps[299] = (double)NAN;
     made.bytes[200] = -3; /* negative, and far off: an outlier */
     const plim_trend trend = trend_of(made.steps, made.bytes, 300, 0);
-    T_EQ_STR(plim_trend_name(trend.class_), "leak");
+    T_EQ_STR(plim_trend_name(trend.kind), "leak");
     T_EQ_U64(trend.point_count, 296);
     T_TRUE(near(trend.growth_bytes_per_step, 1e7, 1e-3));
     T_TRUE(near(trend.last_step, 298, 0));
     for (size_t i = 0; i < 300; i++) {
         made.bytes[i] = (double)NAN;
     }
-    T_EQ_STR(plim_trend_name(trend_of(NULL, made.bytes, 300, 0).class_), "too_short");
+    T_EQ_STR(plim_trend_name(trend_of(NULL, made.bytes, 300, 0).kind), "too_short");
 }
 
 static void check_sane(const plim_trend *trend)
