@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define GB          1e9
+#define GB        1e9
 #define ONE(kind) (1u << (unsigned)(kind))
 
 static uint64_t state;
