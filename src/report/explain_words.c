@@ -199,8 +199,9 @@ const char *plim_explain_step(const plim_series *series)
 plim_short_text plim_explain_number(double number)
 {
     plim_short_text text;
-    if (number >= 0 && number < 1e15 && number == floor(number)) {
-        snprintf(text.text, sizeof text.text, "%s", plim_format_count((uint64_t)number).text);
+    const double whole = number >= 100 ? round(number) : number; /* nobody reads step 599.769 */
+    if (whole >= 0 && whole < 1e15 && whole == floor(whole)) {
+        snprintf(text.text, sizeof text.text, "%s", plim_format_count((uint64_t)whole).text);
     } else {
         snprintf(text.text, sizeof text.text, "%.6g", number);
     }
