@@ -27,7 +27,7 @@ static plim_phrase *find_or_add(plim_phrases *phrases, plim_arena *arena, const 
                                 size_t length)
 {
     for (size_t i = 0; i < phrases->count; i++) {
-        if (strlen(phrases->items[i].folded) == length &&
+        if (phrases->items[i].length == length &&
             memcmp(phrases->items[i].folded, folded, length) == 0) {
             return &phrases->items[i];
         }
@@ -39,7 +39,7 @@ static plim_phrase *find_or_add(plim_phrases *phrases, plim_arena *arena, const 
     }
     phrases->folded[phrases->count] = copy;
     plim_phrase *phrase = &phrases->items[phrases->count++];
-    *phrase = (plim_phrase){ .folded = copy };
+    *phrase = (plim_phrase){ .folded = copy, .length = length };
     return phrase;
 }
 

@@ -11,6 +11,7 @@
 /* One phrase. Forms are listed by their place in the table, rising. */
 typedef struct plim_phrase {
     const char *folded;
+    size_t length;
     const uint16_t *forms;
     uint16_t form_count;
     bool is_plain;                  /* a form that yields to others has it */
