@@ -125,7 +125,8 @@ static void flatten_around(plim_finder *finder, const char *text, size_t bytes, 
     }
     size_t keep_count = 0;
     for (size_t i = 0; i < finder->hit_count && finder->hits[i].offset < end; i++) {
-        if (finder->hits[i].offset >= begin) {
+        if (finder->hits[i].offset >= begin &&
+            finder->phrases.items[finder->hits[i].phrase].form_count > 0) {
             finder->keep[keep_count++] = finder->hits[i].offset - begin;
         }
     }

@@ -163,7 +163,8 @@ static const plim_form forms[] = {
     { ROW("opencv-host-alloc", "opencv", "", HOST, HOST_RAM),
       .anchors = "4 insufficient memory|cv outofmemoryerror|alloc.cpp",
       .with = "insufficient memory|cv outofmemoryerror", .also = "opencv|cv2|cv error|alloc.cpp",
-      .without = "cuda|gpumat|modules gpu|ocl|opencl", .sets = PLIM_CLAUSES_HOST, .before = 160, .after = 200 },
+      .without = "cuda|gpumat|modules gpu|ocl|opencl", .sets = PLIM_CLAUSES_HOST, .before = 160,
+      .after = 200 },
     { ROW("cuda-host-alloc", "cuda-app", "", CUDA, HOST_PINNED),
       .anchors = "cudahostalloc|cumemhostalloc|cudamallochost|cumemallochost|"
                  "cudahostregister|cumemhostregister",
@@ -544,24 +545,25 @@ static const plim_form forms[] = {
 
     /* --- other errors of devices --- */
     { ROW("negative-cuda-error", "pytorch", "", CUDA, ERROR),
-      .anchors = "an illegal memory access was encountered|illegal memory access|"
-                 "device side assert triggered|misaligned address|invalid device ordinal|"
-                 "unspecified launch failure|no kernel image is available|invalid device pointer|"
-                 "cannot re initialize cuda in forked subprocess|an illegal instruction was encountered|"
-                 "cuda error invalid argument|cuda error unknown error|"
-                 "cuda error initialization error|driver shutting down|"
-                 "cuda driver version is insufficient|"
-                 "cuda error invalid configuration argument|cuda error peer access|"
-                 "cuda_error_illegal_address|cudaerrorillegaladdress|cuda_error_launch_failed|"
-                 "cudaerrorassert|cuda_error_invalid_value|cuda_error_no_device|"
-                 "cuda_error_not_initialized|cuda_error_invalid_device|"
-                 "hiperrornobinaryforgpu|hiperrorinvaliddevicefunction|"
-                 "cuda error uncorrectable ecc|uncorrectable ecc error|"
-                 "cuda error the launch timed out|launch timed out and was terminated|"
-                 "cuda error operation not supported|invalid resource handle|"
-                 "cuda error invalid device function|hip error invalid device function|"
-                 "nvml shared library not found|all cuda capable devices are busy|"
-                 "hip error the operation cannot be performed|cuda error invalid",
+      .anchors =
+          "an illegal memory access was encountered|illegal memory access|"
+          "device side assert triggered|misaligned address|invalid device ordinal|"
+          "unspecified launch failure|no kernel image is available|invalid device pointer|"
+          "cannot re initialize cuda in forked subprocess|an illegal instruction was encountered|"
+          "cuda error invalid argument|cuda error unknown error|"
+          "cuda error initialization error|driver shutting down|"
+          "cuda driver version is insufficient|"
+          "cuda error invalid configuration argument|cuda error peer access|"
+          "cuda_error_illegal_address|cudaerrorillegaladdress|cuda_error_launch_failed|"
+          "cudaerrorassert|cuda_error_invalid_value|cuda_error_no_device|"
+          "cuda_error_not_initialized|cuda_error_invalid_device|"
+          "hiperrornobinaryforgpu|hiperrorinvaliddevicefunction|"
+          "cuda error uncorrectable ecc|uncorrectable ecc error|"
+          "cuda error the launch timed out|launch timed out and was terminated|"
+          "cuda error operation not supported|invalid resource handle|"
+          "cuda error invalid device function|hip error invalid device function|"
+          "nvml shared library not found|all cuda capable devices are busy|"
+          "hip error the operation cannot be performed|cuda error invalid",
       .without = "out of memory|outofmemory", .before = 60, .after = 80, .flags = PLIM_FORM_PROSE },
     { ROW("negative-library-status", "cuda-app", "", CUDA, ERROR),
       .anchors = "cublas_status_not_initialized|cublas_status_execution_failed|"
@@ -611,11 +613,13 @@ static const plim_form forms[] = {
       .flags = PLIM_FORM_PLAIN | PLIM_FORM_PROSE },
     { ROW("tf-resource-exhausted", "tensorflow", "", TENSORFLOW, BARE),
       .anchors = "resource exhausted|resourceexhaustederror",
-      .with = "op_requires failed|op kernel|node", .without = "grpc|quota|429|rate limit",
-      .before = 120, .after = 60, .flags = PLIM_FORM_PLAIN | PLIM_FORM_HEAD },
+      .with = "op_requires failed|op kernel|node",
+      .without = "grpc|quota|too many requests|code 429|error 429|rate limit", .before = 120,
+      .after = 60, .flags = PLIM_FORM_PROSE | PLIM_FORM_PLAIN | PLIM_FORM_HEAD },
     { ROW("resource-exhausted", "tensorflow", "", TENSORFLOW, BARE),
       .anchors = "resourceexhaustederror|resource_exhausted|resource exhausted",
-      .with = "out of memory|memory|oom", .without = "quota|429|rate limit",
+      .with = "out of memory|memory|oom",
+      .without = "quota|too many requests|code 429|error 429|rate limit",
       .sets = PLIM_CLAUSES_PLAIN, .before = 60, .after = 250,
       .flags = PLIM_FORM_PLAIN | PLIM_FORM_PROSE | PLIM_FORM_HEAD },
     { ROW("failed-allocation", "unknown", "", ANY, BARE),
