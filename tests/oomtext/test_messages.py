@@ -33,6 +33,8 @@ import mutations
 FORMS = os.path.join(os.path.dirname(__file__), "../../src/oomtext/forms.c")
 BUFFER_BYTES = 512 << 10  # of explain.c
 SHOWN_MAX = 12
+FIGURES_SHARE = 0.95  # of messages that somebody collected,
+VERDICTS_SHARE = 0.98  # so much has to be right
 NEAR_MISSES_MAX = 0.04  # of messages on lines that follow: words of two may make up a third
 
 FIGURES = {
@@ -110,7 +112,7 @@ class Failures:
 
     def add(self, kind, row_id, text, what):
         self.count[kind] += 1
-        if self.count[kind] <= 3 and sum(self.count.values()) <= SHOWN_MAX * 9:
+        if self.count[kind] <= 3 and sum(self.count.values()) <= SHOWN_MAX:
             print(f"{kind}: {row_id}: {what}\n    {text[:900]!r}")
 
 
@@ -420,7 +422,7 @@ def check_prose(tool, rng, fail):
 # --- messages that somebody collected
 
 def check_collected(tool, path):
-    """Prints how much is right; false when a figure or a verdict is wrong that should not be."""
+    """Prints what is wrong and how much is right; false when that is too little."""
     with open(path, encoding="utf-8") as file:
         rows = [json.loads(line) for line in file if line.strip()]
     right = collections.Counter()
@@ -447,7 +449,8 @@ def check_collected(tool, path):
             print(f"    {row['id']} ({row['form']}): " + "; ".join(wrong))
     print(f"collected: {len(rows)} messages, {right['figures right']} of {right['figures']} figures, "
           f"{right['verdicts right']} of {len(rows)} verdicts")
-    return right["figures right"] == right["figures"] and right["verdicts right"] == len(rows)
+    return (right["figures right"] >= FIGURES_SHARE * right["figures"]
+            and right["verdicts right"] >= VERDICTS_SHARE * len(rows))
 
 
 def main():
