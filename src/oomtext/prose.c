@@ -299,6 +299,9 @@ static bool goes_on(const plim_flat *flat, size_t end)
         return false; /* glued: a longer name */
     }
     const word w = word_from(flat, i);
+    if (spells(flat, w, "errors") || spells(flat, w, "exceptions")) {
+        return false; /* in general */
+    }
     return is_one_of(flat, w, going_on) || (flat->full[i] >= '0' && flat->full[i] <= '9') ||
            is_wrapped(flat, w);
 }
@@ -382,7 +385,15 @@ static bool is_source_line(const plim_flat *flat, size_t begin)
     return false;
 }
 
-/* Whether the line has other traces of a failure. */
+/* A point, a semicolon with a blank behind. */
+static bool ends_sentence(const plim_flat *flat, size_t i)
+{
+    const char c = flat->full[i];
+    return (c == '.' || c == ';' || c == '!' || c == '?') && i + 1 < flat->count &&
+           flat->gap[i + 1] != 0;
+}
+
+/* Whether the sentence has other traces of a failure. */
 static bool has_traces(const plim_flat *flat, size_t begin, size_t end)
 {
     static const char *const traces[] = {
@@ -393,11 +404,11 @@ static bool has_traces(const plim_flat *flat, size_t begin, size_t end)
     };
     size_t from = flat->word_at[begin];
     size_t to = flat->word_at[end - 1] + 1u;
-    while (from > 0 && (flat->gap[from] & PLIM_GAP_LINE) == 0 &&
+    while (from > 0 && (flat->gap[from] & PLIM_GAP_LINE) == 0 && !ends_sentence(flat, from - 1) &&
            flat->word_at[begin] - from < LINE_CHARS) {
         from--;
     }
-    while (to < flat->count && (flat->gap[to] & PLIM_GAP_LINE) == 0 &&
+    while (to < flat->count && (flat->gap[to] & PLIM_GAP_LINE) == 0 && !ends_sentence(flat, to) &&
            to - flat->word_at[end - 1] < LINE_CHARS) {
         to++;
     }
@@ -429,7 +440,9 @@ bool plim_prose_states_error(const plim_flat *flat, size_t begin, size_t end)
         return false;
     }
     const word before = word_before(flat, flat->word_at[begin], false);
-    const bool begins_sentence = before.begin == before.end;
+    const size_t i = flat->word_at[begin];
+    const bool is_column = (flat->gap[i] & PLIM_GAP_LINE) != 0 && is_indented(flat, i);
+    const bool begins_sentence = before.begin == before.end && !is_column;
     if (!goes_on(flat, end)) {
         return begins_sentence && names_source(flat, end);
     }
