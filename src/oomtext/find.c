@@ -34,6 +34,7 @@ struct plim_finder {
     plim_near *near;
     plim_said said;   /* the last reading, */
     reading_key read; /* and of what */
+    const char *text; /* the piece that is searched */
     plim_flat flat;
     size_t flat_begin; /* of the stretch that flat holds, in the piece */
     size_t flat_end;
@@ -296,19 +297,18 @@ static bool is_of_another(const plim_finder *finder, const plim_scan_hit *hit,
 }
 
 /* The same of one of two hits, where they do not stand on one line. */
-static bool tell_apart(const plim_finder *finder, const char *text, const plim_scan_hit *earlier,
+static bool tell_apart(const plim_finder *finder, const plim_scan_hit *earlier,
                        const plim_scan_hit *later, bool is_later, const plim_form *form)
 {
-    return memchr(text + earlier->offset, '\n', later->offset - earlier->offset) != NULL &&
+    return memchr(finder->text + earlier->offset, '\n', later->offset - earlier->offset) != NULL &&
            is_of_another(finder, is_later ? later : earlier, form);
 }
 
 /* Whether any of the hits from i on, before hit j, tells of another program than j's form does. */
-static bool are_told_apart(const plim_finder *finder, const char *text, size_t i, size_t j,
-                           const plim_form *form)
+static bool are_told_apart(const plim_finder *finder, size_t i, size_t j, const plim_form *form)
 {
     for (size_t k = i; k < j; k++) {
-        if (tell_apart(finder, text, &finder->hits[k], &finder->hits[j], false, form)) {
+        if (tell_apart(finder, &finder->hits[k], &finder->hits[j], false, form)) {
             return true;
         }
     }
@@ -316,8 +316,8 @@ static bool are_told_apart(const plim_finder *finder, const char *text, size_t i
 }
 
 /* The word at which another program's message begins behind a hit; `to` if none does before. */
-static size_t next_other(const plim_finder *finder, const char *text, const plim_scan_hit *hit,
-                         const plim_form *form, size_t to)
+static size_t next_other(const plim_finder *finder, const plim_scan_hit *hit, const plim_form *form,
+                         size_t to)
 {
     for (const plim_scan_hit *later = hit + 1; later < finder->hits + finder->hit_count; later++) {
         size_t begin = 0;
@@ -331,7 +331,7 @@ static size_t next_other(const plim_finder *finder, const char *text, const plim
         if (begin >= to) {
             break;
         }
-        if (tell_apart(finder, text, hit, later, true, form)) {
+        if (tell_apart(finder, hit, later, true, form)) {
             return begin;
         }
     }
@@ -339,8 +339,8 @@ static size_t next_other(const plim_finder *finder, const char *text, const plim
 }
 
 /* Try a form at `hit`, for a message whose first phrase stands at word `first`. */
-static bool try_form(plim_finder *finder, const char *text, const plim_form *form,
-                     const plim_scan_hit *hit, size_t done, size_t first, candidate *ret)
+static bool try_form(plim_finder *finder, const plim_form *form, const plim_scan_hit *hit,
+                     size_t done, size_t first, candidate *ret)
 {
     const plim_flat *flat = &finder->flat;
     size_t begin = 0;
@@ -357,7 +357,7 @@ static bool try_form(plim_finder *finder, const char *text, const plim_form *for
         .from = from > limit ? from : limit,
         .to = plim_flat_word_behind(flat, end, form->after),
     };
-    c.to = next_other(finder, text, hit, form, c.to);
+    c.to = next_other(finder, hit, form, c.to);
     if (!plim_near_fits(finder->near, form, c.from, c.to)) {
         return false;
     }
@@ -427,8 +427,8 @@ static bool best_form(plim_finder *finder, const char *text, size_t i, size_t do
         for (size_t f = 0; f < phrase->form_count && phrase->forms[f] < best; f++) {
             const plim_form *form = &forms[phrase->forms[f]];
             if (distance <= form->before && begins_word(finder, text, hit) &&
-                belong_together(finder, text, i, j) && !are_told_apart(finder, text, i, j, form) &&
-                try_form(finder, text, form, hit, done, begin, ret)) {
+                belong_together(finder, text, i, j) && !are_told_apart(finder, i, j, form) &&
+                try_form(finder, form, hit, done, begin, ret)) {
                 best = phrase->forms[f];
             }
         }
@@ -636,6 +636,7 @@ plim_status plim_finder_search(plim_finder *finder, const char *text, size_t byt
     const size_t limit = is_last                         ? bytes
                          : bytes > PLIM_FIND_AFTER_BYTES ? bytes - PLIM_FIND_AFTER_BYTES
                                                          : 0;
+    finder->text = text;
     size_t done = from;
     size_t begin = from;
     bool more = true;

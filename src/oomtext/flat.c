@@ -342,8 +342,10 @@ static size_t skip_line_head(const plim_flat *flat, size_t line, size_t last, si
         i += prefix_bytes(text + last, line - last, text + line, limit - line);
     }
     while (i < limit && (is_quote_mark(text[i]) || text[i] == ' ' || text[i] == '\t')) {
-        if ((text[i] == '-' || text[i] == '_') && i + 1 < limit && is_digit(text[i + 1])) {
-            break; /* "exit code" and "-9" on two lines, "GPU" and "_0_bfc" */
+        const char next = i + 1 < limit ? text[i + 1] : '\n';
+        if ((is_digit(next) && (text[i] == '-' || text[i] == '_')) ||
+            (text[i] == '_' && next >= 'a' && next <= 'z')) {
+            break; /* "exit code" and "-9" on two lines, "GPU_0" and "_bfc" */
         }
         i++;
     }
