@@ -3,6 +3,7 @@
  */
 #include "oomtext/clause.h"
 
+#include "base/assert.h"
 #include "oomtext/clauses.h"
 #include "oomtext/shape.h"
 
@@ -11,6 +12,7 @@
 #define PHRASE_BYTES_MAX   64u
 #define BUCKETS            1024u /* by the first two characters of a phrase */
 #define NONE               UINT16_MAX
+#define CLAUSES_MAX        512u
 #define SKIP_CHARS_MAX     64u  /* of what ~ passes over */
 #define CLAUSE_REACH_CHARS 300u /* from what was read to the next clause */
 
@@ -54,6 +56,7 @@ plim_clause_index *plim_clause_index_create(const plim_mem *mem)
 {
     size_t count = 0;
     const plim_clause *clauses = plim_clauses(&count);
+    PLIM_ASSERT(count <= CLAUSES_MAX);
     plim_clause_index *index = plim_mem_alloc(mem, 1, sizeof *index);
     folded_phrase *phrases = plim_mem_alloc_zeroed(mem, count, sizeof *phrases);
     if (index == NULL || phrases == NULL) {
@@ -412,33 +415,51 @@ static bool read_clause(const plim_flat *flat, const plim_clause *clause, size_t
     return r.count > 0;
 }
 
+/* One reading of a part of a text. */
+typedef struct course {
+    const plim_clause_index *index;
+    const plim_flat *flat;
+    uint32_t sets;
+    claims claims;
+    uint8_t seen[CLAUSES_MAX]; /* by clause: it was read behind the anchor */
+    bool is_last;              /* nothing of the message follows */
+} course;
+
+/* Whether clause i stands at words [w, end) and says something, which is read. */
+static bool reads_at(const course *c, uint16_t i, size_t w, bool is_early, reading *ret)
+{
+    size_t table_count = 0;
+    const plim_clause *clause = &plim_clauses(&table_count)[i];
+    const plim_flat *flat = c->flat;
+    const folded_phrase *phrase = &c->index->phrases[i];
+    const size_t end = w + phrase->length;
+    return (clause->sets & c->sets) != 0 && end <= flat->word_count &&
+           (!is_early || (clause->flags & PLIM_CLAUSE_EARLY) != 0) &&
+           memcmp(flat->words + w, phrase->bytes, phrase->length) == 0 &&
+           plim_phrase_stands_alone(flat, w, end) &&
+           ((clause->flags & PLIM_CLAUSE_GLUED) == 0 || !has_blanks(flat, w, end)) &&
+           read_clause(flat, clause, w, end, ret);
+}
+
 /* All clauses at one word. False when the next message begins here. */
-static bool read_at(const plim_clause_index *index, const plim_flat *flat, uint32_t sets, size_t w,
-                    bool is_early, claims *c, uint8_t *seen, bool *ret_last)
+static bool read_at(course *c, size_t w, bool is_early)
 {
     size_t table_count = 0;
     const plim_clause *table = plim_clauses(&table_count);
-    const char next = w + 1 < flat->word_count ? flat->words[w + 1] : '\0';
-    for (uint16_t i = index->first[bucket_of(flat->words[w], next)]; i != NONE;
-         i = index->phrases[i].next) {
-        const folded_phrase *phrase = &index->phrases[i];
-        const size_t end = w + phrase->length;
+    const char next = w + 1 < c->flat->word_count ? c->flat->words[w + 1] : '\0';
+    for (uint16_t i = c->index->first[bucket_of(c->flat->words[w], next)]; i != NONE;
+         i = c->index->phrases[i].next) {
         reading r;
-        if ((table[i].sets & sets) == 0 || end > flat->word_count ||
-            (is_early && (table[i].flags & PLIM_CLAUSE_EARLY) == 0) ||
-            memcmp(flat->words + w, phrase->bytes, phrase->length) != 0 ||
-            !plim_phrase_stands_alone(flat, w, end) ||
-            ((table[i].flags & PLIM_CLAUSE_GLUED) != 0 && has_blanks(flat, w, end)) ||
-            !read_clause(flat, &table[i], w, end, &r)) {
+        if (!reads_at(c, i, w, is_early, &r)) {
             continue;
         }
-        if (!is_early && (table[i].flags & PLIM_CLAUSE_KEY) != 0 && seen[i] != 0) {
+        if (!is_early && (table[i].flags & PLIM_CLAUSE_KEY) != 0 && c->seen[i] != 0) {
             return false;
         }
-        seen[i] = !is_early;
+        c->seen[i] = !is_early;
         const bool is_exact = (table[i].flags & PLIM_CLAUSE_EXACT) != 0;
-        claim(c, &r, is_exact ? 3 : is_early ? 1 : 2);
-        *ret_last |= (table[i].flags & PLIM_CLAUSE_LAST) != 0;
+        claim(&c->claims, &r, is_exact ? 3 : is_early ? 1 : 2);
+        c->is_last |= (table[i].flags & PLIM_CLAUSE_LAST) != 0;
     }
     return true;
 }
@@ -450,21 +471,20 @@ static bool is_far(const plim_flat *flat, size_t w, size_t anchor, size_t end)
     return flat->word_at[w] > last + CLAUSE_REACH_CHARS;
 }
 
-/* Reads up to `to`, or where a message ends. Returns whether another one begins there. */
+/* Reads up to reach.to, or where a message ends. Returns whether another one begins there. */
 static bool read_until(const plim_clause_index *index, const plim_flat *flat, uint32_t sets,
-                       size_t from, size_t anchor, size_t to, plim_said *ret)
+                       plim_reach reach, plim_said *ret)
 {
     *ret = (plim_said){ .device = PLIM_DEVICE_UNKNOWN };
     for (size_t i = 0; i < PLIM_FIGURE_COUNT; i++) {
         ret->figures[i].bytes = PLIM_BYTES_UNKNOWN;
     }
-    claims c = { .said = ret };
-    uint8_t seen[512] = { 0 }; /* by clause */
-    bool is_last = false;
+    course c = { .index = index, .flat = flat, .sets = sets, .claims = { .said = ret } };
     bool is_other = false;
-    size_t w = from;
-    while (w < to && !is_last && (w < anchor || !is_far(flat, w, anchor, ret->end))) {
-        is_other = !read_at(index, flat, sets, w, w < anchor, &c, seen, &is_last);
+    size_t w = reach.from;
+    while (w < reach.to && !c.is_last &&
+           (w < reach.anchor || !is_far(flat, w, reach.anchor, ret->end))) {
+        is_other = !read_at(&c, w, w < reach.anchor);
         if (is_other) {
             break;
         }
@@ -475,17 +495,17 @@ static bool read_until(const plim_clause_index *index, const plim_flat *flat, ui
 }
 
 void plim_clauses_read(const plim_clause_index *index, const plim_flat *flat, uint32_t sets,
-                       size_t from, size_t anchor, size_t to, plim_said *ret)
+                       plim_reach reach, plim_said *ret)
 {
-    if (!read_until(index, flat, sets, from, anchor, to, ret)) {
+    if (!read_until(index, flat, sets, reach, ret)) {
         return;
     }
     /* The other one's line may have said something before its first words: not of this message. */
     size_t w = ret->stop;
-    while (w > anchor && flat->line[flat->word_at[w - 1]] == flat->line[flat->word_at[w]]) {
+    while (w > reach.anchor && flat->line[flat->word_at[w - 1]] == flat->line[flat->word_at[w]]) {
         w--;
     }
-    if (w > anchor) {
-        (void)read_until(index, flat, sets, from, anchor, w, ret);
+    if (w > reach.anchor) {
+        (void)read_until(index, flat, sets, (plim_reach){ reach.from, reach.anchor, w }, ret);
     }
 }

@@ -54,11 +54,11 @@ enum {
 };
 
 enum {
-    PLIM_CLAUSE_KEY = 1,   /* seen again, it begins another message */
-    PLIM_CLAUSE_EARLY = 2, /* may stand before the words that gave the message away */
-    PLIM_CLAUSE_LAST = 4,  /* nothing of the message follows it */
+    PLIM_CLAUSE_KEY = 1,    /* seen again, it begins another message */
+    PLIM_CLAUSE_EARLY = 2,  /* may stand before the words that gave the message away */
+    PLIM_CLAUSE_LAST = 4,   /* nothing of the message follows it */
     PLIM_CLAUSE_GLUED = 16, /* the phrase is written as one word */
-    PLIM_CLAUSE_EXACT = 8, /* its figures replace what other clauses said */
+    PLIM_CLAUSE_EXACT = 8,  /* its figures replace what other clauses said */
 };
 
 typedef struct plim_clause {
@@ -87,14 +87,15 @@ typedef struct plim_clause_index plim_clause_index; /* the table, by first lette
 plim_clause_index *plim_clause_index_create(const plim_mem *mem);
 void plim_clause_index_destroy(plim_clause_index *index, const plim_mem *mem);
 
-/**
- * Read the clauses of `sets` in a part of a flat text.
- *
- * from, to  in words: where the message may begin and where it must end
- * anchor    in words: before it, only EARLY clauses count, and of those the last ones
- */
+/* Where to read, in words: from where the message may begin to where it must end. Before the
+ * anchor, the words that gave it away, only EARLY clauses count, and of those the last ones. */
+typedef struct plim_reach {
+    size_t from, anchor, to;
+} plim_reach;
+
+/** Read the clauses of `sets` in a part of a flat text. */
 void plim_clauses_read(const plim_clause_index *index, const plim_flat *flat, uint32_t sets,
-                       size_t from, size_t anchor, size_t to, plim_said *ret);
+                       plim_reach reach, plim_said *ret);
 
 /** Whether words begin with a phrase (which may have blanks) at index w; *ret_end is behind it. */
 bool plim_phrase_at(const plim_flat *flat, size_t w, const char *phrase, size_t *ret_end);

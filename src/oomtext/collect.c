@@ -251,8 +251,7 @@ static plim_oom_family family_of(const plim_form *form, plim_oom_family server)
 }
 
 plim_status plim_collection_judge(plim_collection *collection, const plim_circumstances *around,
-                                  uint64_t input_bytes, plim_oom_message **ret, size_t *ret_count,
-                                  size_t *ret_main, plim_error *err)
+                                  uint64_t input_bytes, plim_judged *ret, plim_error *err)
 {
     drop_reports(collection, input_bytes);
     const size_t count = collection->items.count;
@@ -275,8 +274,6 @@ plim_status plim_collection_judge(plim_collection *collection, const plim_circum
         PLIM_TRY(judge_one(collection, item, &oom, &messages[i], err));
     }
     mark_followers(collection, messages, count);
-    *ret = messages;
-    *ret_count = count;
-    *ret_main = choose_main(messages, count);
+    *ret = (plim_judged){ messages, count, choose_main(messages, count) };
     return PLIM_OK;
 }

@@ -52,16 +52,17 @@ void plim_collection_deinit(plim_collection *collection);
 bool plim_collection_add(plim_collection *collection, const plim_found *found, uint64_t base,
                          uint64_t line);
 
-/**
- * Judge all, in the order of the input.
- *
- * ret     array in the arena
- * ret_main  index of the one that answers for all, or SIZE_MAX
- */
+/* All of them, judged. */
+typedef struct plim_judged {
+    plim_oom_message *messages; /* in the collection's arena */
+    size_t count;
+    size_t main; /* index of the one that answers for all, or SIZE_MAX */
+} plim_judged;
+
+/** Judge all, in the order of the input. errors: PLIM_OUT_OF_HOST_MEMORY */
 PLIM_MUST_USE plim_status plim_collection_judge(plim_collection *collection,
                                                 const plim_circumstances *around,
-                                                uint64_t input_bytes, plim_oom_message **ret,
-                                                size_t *ret_count, size_t *ret_main,
+                                                uint64_t input_bytes, plim_judged *ret,
                                                 plim_error *err);
 
 #endif

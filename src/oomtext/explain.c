@@ -9,6 +9,7 @@
  */
 #include "plimsoll/explain.h"
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/input.h"
 #include "oomtext/collect.h"
@@ -142,8 +143,9 @@ static plim_status search_buffer(plim_explainer *explainer, bool is_last, plim_e
     if (explainer->base + explainer->length > PLIM_PASTE_BYTES_MAX) {
         plim_finder_ignore_reports(explainer->finder);
     }
-    PLIM_TRY(plim_finder_search(explainer->finder, explainer->buffer, ready, explainer->decided,
-                                is_last, take_message, explainer, &explainer->decided, err));
+    const plim_piece piece = { explainer->buffer, ready, explainer->decided, is_last };
+    PLIM_TRY(plim_finder_search(explainer->finder, &piece, (plim_taker){ take_message, explainer },
+                                &explainer->decided, err));
     const size_t decided = explainer->decided;
     const size_t dropped = is_last ? explainer->length
                            : decided > 2 * PLIM_FIND_BEFORE_BYTES
@@ -162,6 +164,7 @@ static plim_status search_buffer(plim_explainer *explainer, bool is_last, plim_e
 plim_status plim_explainer_feed(plim_explainer *explainer, const void *data, size_t bytes,
                                 plim_error *err)
 {
+    PLIM_ASSERT(explainer != NULL);
     const char *text = data;
     while (bytes > 0) {
         const size_t room = BUFFER_BYTES - explainer->length;
@@ -221,8 +224,12 @@ static plim_status finish(plim_explainer *explainer, plim_error *err)
     PLIM_TRY(finish_series(explainer, err));
     plim_circumstances around = plim_finder_circumstances(explainer->finder);
     around.leaks = result->series_count > 0 && result->series[0].trend.kind == PLIM_TREND_LEAK;
-    PLIM_TRY(plim_collection_judge(&explainer->messages, &around, result->byte_count,
-                                   &result->messages, &result->message_count, &result->main, err));
+    plim_judged judged;
+    PLIM_TRY(
+        plim_collection_judge(&explainer->messages, &around, result->byte_count, &judged, err));
+    result->messages = judged.messages;
+    result->message_count = judged.count;
+    result->main = judged.main;
     result->unkept_count = explainer->messages.unkept_count;
     if (!around.leaks) {
         return PLIM_OK;
@@ -234,6 +241,7 @@ static plim_status finish(plim_explainer *explainer, plim_error *err)
 plim_status plim_explainer_finish(plim_explainer *explainer, plim_explanation **ret,
                                   plim_error *err)
 {
+    PLIM_ASSERT(explainer != NULL);
     const plim_status status = finish(explainer, err);
     if (status == PLIM_OK) {
         *ret = explainer->result;
@@ -258,6 +266,7 @@ plim_status plim_explain_text(const char *text, size_t bytes, const plim_explain
 
 static plim_status feed_input(plim_explainer *explainer, plim_input *input, plim_error *err)
 {
+    PLIM_ASSERT(explainer != NULL);
     const plim_explain_options *options = &explainer->options;
     plim_window window = { 0 };
     do {

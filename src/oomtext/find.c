@@ -225,7 +225,8 @@ static const plim_said *read_clauses(plim_finder *finder, uint32_t sets, size_t 
     reading_key *key = &finder->read;
     if (!key->is_valid || key->sets != sets || key->from != from || key->first != first ||
         key->to != to) {
-        plim_clauses_read(finder->clauses, &finder->flat, sets, from, first, to, &finder->said);
+        plim_clauses_read(finder->clauses, &finder->flat, sets, (plim_reach){ from, first, to },
+                          &finder->said);
         *key = (reading_key){ true, sets, from, first, to };
     }
     return &finder->said;
@@ -584,21 +585,38 @@ static void done_to(size_t *done, size_t end)
     *done = end > *done ? end : *done;
 }
 
-/* Look at the collected hits that begin before `limit`. Returns where to go on. */
-static plim_status take_hits(plim_finder *finder, const char *text, size_t bytes, size_t limit,
-                             size_t *done, bool (*take)(void *ctx, const plim_found *found),
-                             void *ctx, plim_error *err)
+/* Behind a message: what only repeats it is passed over. Returns the next hit to look at. */
+static size_t pass_over(plim_finder *finder, const plim_piece *piece, size_t i,
+                        const candidate *best, size_t *done)
 {
+    for (; i < finder->hit_count; i++) {
+        const plim_scan_hit *next = &finder->hits[i];
+        if (finder->phrases.items[next->phrase].form_count == 0) {
+            (void)note_in_force(finder, piece->text, piece->bytes, next);
+        } else if (!is_absorbed(finder, piece->text, piece->bytes, i, best, *done)) {
+            break;
+        } else if (memchr(piece->text + next->offset, '\n', next->end - next->offset) == NULL) {
+            done_to(done, next->end); /* "out of memory\nError": the next line has its own */
+        }
+    }
+    return i;
+}
+
+/* Look at the collected hits that begin before `limit`. Returns where to go on. */
+static plim_status take_hits(plim_finder *finder, const plim_piece *piece, size_t limit,
+                             size_t *done, plim_taker taker, plim_error *err)
+{
+    const char *text = piece->text;
     size_t skip_to = 0; /* hits before it are within a name */
     for (size_t i = 0; i < finder->hit_count && finder->hits[i].offset < limit;) {
         const plim_scan_hit *hit = &finder->hits[i];
         candidate best = { 0 };
         if (hit->offset < *done || hit->offset < skip_to ||
-            note_in_force(finder, text, bytes, hit)) {
+            note_in_force(finder, text, piece->bytes, hit)) {
             i++;
             continue;
         }
-        flatten_around(finder, text, bytes, hit->offset);
+        flatten_around(finder, text, piece->bytes, hit->offset);
         if (only_names_class(finder, text, i)) {
             skip_to = hit->end; /* the message it heads stands behind it */
             i++;
@@ -609,54 +627,48 @@ static plim_status take_hits(plim_finder *finder, const char *text, size_t bytes
             continue;
         }
         plim_found found;
-        fill_found(finder, text, bytes, i, &best, &found);
-        if (!take(ctx, &found)) {
+        fill_found(finder, text, piece->bytes, i, &best, &found);
+        if (!taker.take(taker.ctx, &found)) {
             return plim_fail_memory(err, "keeping messages");
         }
         *done = found.end;
-        for (i++; i < finder->hit_count; i++) {
-            const plim_scan_hit *next = &finder->hits[i];
-            if (finder->phrases.items[next->phrase].form_count == 0) {
-                (void)note_in_force(finder, text, bytes, next);
-            } else if (!is_absorbed(finder, text, bytes, i, &best, *done)) {
-                break;
-            } else if (memchr(text + next->offset, '\n', next->end - next->offset) == NULL) {
-                done_to(done, next->end); /* "out of memory\nError": the next line has its own */
-            }
-        }
+        i = pass_over(finder, piece, i + 1, &best, done);
     }
     return PLIM_OK;
 }
 
-plim_status plim_finder_search(plim_finder *finder, const char *text, size_t bytes, size_t from,
-                               bool is_last, bool (*take)(void *ctx, const plim_found *found),
-                               void *ctx, size_t *ret_done, plim_error *err)
+/* Collect hits from a place on. True when there may be more than there is room for. */
+static bool collect_hits(plim_finder *finder, const plim_piece *piece, size_t begin)
+{
+    plim_scan_begin(finder->scan, piece->text + begin, piece->bytes - begin);
+    finder->hit_count = 0;
+    finder->flat_end = 0;
+    while (finder->hit_count < HITS_MAX &&
+           plim_scan_next(finder->scan, &finder->hits[finder->hit_count])) {
+        finder->hits[finder->hit_count].offset += begin;
+        finder->hits[finder->hit_count++].end += begin;
+    }
+    return finder->hit_count == HITS_MAX;
+}
+
+plim_status plim_finder_search(plim_finder *finder, const plim_piece *piece, plim_taker taker,
+                               size_t *ret_done, plim_error *err)
 {
     /* What begins this late may go on in the next piece. */
-    const size_t limit = is_last                         ? bytes
-                         : bytes > PLIM_FIND_AFTER_BYTES ? bytes - PLIM_FIND_AFTER_BYTES
-                                                         : 0;
-    finder->text = text;
-    size_t done = from;
-    size_t begin = from;
+    const size_t limit = piece->is_last ? piece->bytes
+                         : piece->bytes > PLIM_FIND_AFTER_BYTES
+                             ? piece->bytes - PLIM_FIND_AFTER_BYTES
+                             : 0;
+    finder->text = piece->text;
+    size_t done = piece->from;
+    size_t begin = piece->from;
     bool more = true;
     while (more && begin < limit) {
-        plim_scan_begin(finder->scan, text + begin, bytes - begin);
-        finder->hit_count = 0;
-        finder->flat_end = 0;
-        while (finder->hit_count < HITS_MAX &&
-               plim_scan_next(finder->scan, &finder->hits[finder->hit_count])) {
-            finder->hits[finder->hit_count].offset += begin;
-            finder->hits[finder->hit_count++].end += begin;
-        }
-        more = finder->hit_count == HITS_MAX;
+        more = collect_hits(finder, piece, begin);
         /* With a full list, the last hits do not see those behind them. */
         const size_t seen = more ? finder->hits[HITS_MAX - AHEAD_MAX].offset : limit;
         const size_t now = min_size(limit, seen > begin ? seen : begin + 1);
-        const plim_status status = take_hits(finder, text, bytes, now, &done, take, ctx, err);
-        if (status != PLIM_OK) {
-            return status;
-        }
+        PLIM_TRY(take_hits(finder, piece, now, &done, taker, err));
         begin = done > now ? done : now;
     }
     *ret_done = done > limit ? done : limit;

@@ -33,20 +33,29 @@ PLIM_MUST_USE plim_status plim_finder_create(const plim_mem *mem, plim_finder **
                                              plim_error *err);
 void plim_finder_destroy(plim_finder *finder); /* NULL is allowed */
 
+/* A piece of the input: messages that begin before `from` are told already. */
+typedef struct plim_piece {
+    const char *text;
+    size_t bytes;
+    size_t from;
+    bool is_last; /* no text follows it */
+} plim_piece;
+
+/* Who takes messages, in order; false means that there was no memory to keep one. */
+typedef struct plim_taker {
+    bool (*take)(void *ctx, const plim_found *found);
+    void *ctx;
+} plim_taker;
+
 /**
  * Search a piece.
  *
- * from       messages that begin before it are told already
- * is_last    no text follows the piece
- * take       is called for each message in order; false ends the search with
- *            PLIM_OUT_OF_HOST_MEMORY
- * ret_done   messages that begin before it are told now; the next piece has to begin at least
- *            PLIM_FIND_BEFORE_BYTES before it, if there is as much
+ * ret_done  messages that begin before it are told now; the next piece has to begin at least
+ *           PLIM_FIND_BEFORE_BYTES before it, if there is as much
+ * errors    PLIM_OUT_OF_HOST_MEMORY, when the taker had none
  */
-PLIM_MUST_USE plim_status plim_finder_search(plim_finder *finder, const char *text, size_t bytes,
-                                             size_t from, bool is_last,
-                                             bool (*take)(void *ctx, const plim_found *found),
-                                             void *ctx, size_t *ret_done, plim_error *err);
+PLIM_MUST_USE plim_status plim_finder_search(plim_finder *finder, const plim_piece *piece,
+                                             plim_taker taker, size_t *ret_done, plim_error *err);
 
 /* What was seen in use around messages so far. */
 typedef struct plim_circumstances {

@@ -206,12 +206,10 @@ static bool judge_topic(plim_oom_topic topic, plim_judgement *j)
             return false;
         }
     }
-    if (topic == PLIM_TOPIC_CAP || topic == PLIM_TOPIC_KV_CACHE) {
+    if (topic == PLIM_TOPIC_CAP || topic == PLIM_TOPIC_KV_CACHE || topic == PLIM_TOPIC_PLACEMENT) {
         allow(j, PLIM_VERDICT_EXHAUSTED);
     } else if (topic == PLIM_TOPIC_BUFFER_MAX) {
         allow(j, PLIM_VERDICT_CAPPED);
-    } else if (topic == PLIM_TOPIC_PLACEMENT) {
-        allow(j, PLIM_VERDICT_EXHAUSTED);
     } else if (topic == PLIM_TOPIC_HOST_KILLED) {
         j->confidence = LIKELY; /* any SIGKILL prints the word */
     }

@@ -17,7 +17,7 @@ static plim_said read_all(const char *text, uint32_t sets, size_t anchor)
     plim_flat flat = t_flatten(text);
     plim_said said;
     T_NOT_NULL(index);
-    plim_clauses_read(index, &flat, sets, 0, anchor, flat.word_count, &said);
+    plim_clauses_read(index, &flat, sets, (plim_reach){ 0, anchor, flat.word_count }, &said);
     for (size_t i = 0; i < PLIM_FIGURE_COUNT; i++) {
         if (said.figures[i].bytes != NONE && i != PLIM_FIGURE_OTHER_PROCESSES) {
             T_TRUE(said.figures[i].offset + said.figures[i].length <= strlen(text));

@@ -47,7 +47,8 @@ static void search(const char *text, finding *ret)
     plim_error err;
     *ret = (finding){ .count = 0 };
     T_EQ_U64(plim_finder_create(plim_mem_or_heap(NULL), &finder, &err), PLIM_OK);
-    T_EQ_U64(plim_finder_search(finder, text, strlen(text), 0, true, take, ret, &done, &err),
+    T_EQ_U64(plim_finder_search(finder, &(plim_piece){ text, strlen(text), 0, true },
+                                (plim_taker){ take, ret }, &done, &err),
              PLIM_OK);
     T_EQ_U64(done, strlen(text));
     plim_finder_destroy(finder);
@@ -141,11 +142,15 @@ static void the_end_of_a_piece_waits(void)
     T_EQ_U64(plim_finder_create(plim_mem_or_heap(NULL), &finder, &err), PLIM_OK);
     finding all = { .count = 0 };
     size_t done = 0;
-    T_EQ_U64(plim_finder_search(finder, text, bytes, 0, false, take, &all, &done, &err), PLIM_OK);
+    T_EQ_U64(plim_finder_search(finder, &(plim_piece){ text, bytes, 0, false },
+                                (plim_taker){ take, &all }, &done, &err),
+             PLIM_OK);
     T_EQ_U64(all.count, 1);
     T_EQ_U64(all.found[0].begin, 8000);
     T_TRUE(done >= all.found[0].end && done <= bytes - 1000);
-    T_EQ_U64(plim_finder_search(finder, text, bytes, done, true, take, &all, &done, &err), PLIM_OK);
+    T_EQ_U64(plim_finder_search(finder, &(plim_piece){ text, bytes, done, true },
+                                (plim_taker){ take, &all }, &done, &err),
+             PLIM_OK);
     T_EQ_U64(all.count, 2);
     T_EQ_U64(all.found[1].begin, bytes - 1000);
     T_EQ_U64(done, bytes);
@@ -170,7 +175,8 @@ static void more_hits_than_are_collected_are_found(void)
     finding all = { .refused_at = FOUND_MAX };
     size_t done = 0;
     T_EQ_U64(plim_finder_create(plim_mem_or_heap(NULL), &finder, &err), PLIM_OK);
-    T_EQ_U64(plim_finder_search(finder, text, count * stride, 0, true, take, &all, &done, &err),
+    T_EQ_U64(plim_finder_search(finder, &(plim_piece){ text, count * stride, 0, true },
+                                (plim_taker){ take, &all }, &done, &err),
              PLIM_OUT_OF_HOST_MEMORY); /* take() said so */
     T_EQ_U64(all.count, FOUND_MAX - 1);
     for (size_t i = 0; i < all.count; i++) {
@@ -201,8 +207,9 @@ static void what_is_in_force_is_noted(void)
         size_t done = 0;
         plim_error err;
         T_EQ_U64(plim_finder_create(plim_mem_or_heap(NULL), &finder, &err), PLIM_OK);
-        T_EQ_U64(plim_finder_search(finder, cases[i].text, strlen(cases[i].text), 0, true, take,
-                                    &all, &done, &err),
+        T_EQ_U64(plim_finder_search(finder,
+                                    &(plim_piece){ cases[i].text, strlen(cases[i].text), 0, true },
+                                    (plim_taker){ take, &all }, &done, &err),
                  PLIM_OK);
         T_EQ_U64(plim_finder_circumstances(finder).in_force, cases[i].in_force);
         plim_finder_destroy(finder);
