@@ -12,7 +12,7 @@ alt (verdicts that are as good). TOOL is explain_tool.c. Checked are
     absurd     numbers as no device has them
     prose      sentences and programs that speak of memory are no messages
 
-What is tried is drawn at random, N texts in all; PLIM_SEED repeats a run. If the environment
+What is tried is drawn from a seed, N texts in all; PLIM_SEED=<n> draws others. If the environment
 variable PLIM_OOM_MESSAGES names a file of messages that somebody collected (the same lines, with
 null for figures that are missing), all of it is checked too.
 """
@@ -459,7 +459,7 @@ def main():
     parser.add_argument("rows")
     parser.add_argument("--texts", type=int, default=16000)
     arguments = parser.parse_args()
-    seed = int(os.environ.get("PLIM_SEED") or random.randrange(1 << 32))
+    seed = int(os.environ.get("PLIM_SEED") or 1)  # a build that fails today fails tomorrow
     rng = random.Random(seed)
     tool = Tool(arguments.tool)
     fail = Failures()
