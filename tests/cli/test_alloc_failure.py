@@ -10,11 +10,15 @@ Exit status 77: nothing to read.
 import concurrent.futures
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
 
-command, preload, recordings = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+command, recordings = sys.argv[1], pathlib.Path(sys.argv[3])
+# LD_PRELOAD is split at blanks and colons, so the library goes where there are none.
+preload_folder = tempfile.TemporaryDirectory()
+preload = shutil.copy(sys.argv[2], preload_folder.name)
 EVERY_ONE_UP_TO = 400
 FAILURES_SHOWN = 10
 
@@ -76,6 +80,8 @@ def check(words, file, and_later, pool):
                 wrong = "success is claimed, but the output is not the complete one"
             if wrong is not None:
                 yield f"{file.name}, allocation {n}{' and later' if and_later else ''}: {wrong}"
+    if tried == 0:
+        yield f"{file.name}: no allocation was made to fail"
     print(f"{file.name}{', and later ones' if and_later else ''}: {tried} failures injected, "
           f"{survived} survived with complete output")
 

@@ -13,6 +13,7 @@ import json
 import os
 import pty
 import select
+import shlex
 import shutil
 import signal
 import socket
@@ -541,7 +542,8 @@ time.sleep(0.5); print("times", count, flush=True); sys.exit(7)"""))
         os.close(terminal)
         try:
             read_until(control, b"PROMPT> ")
-            words = self.words("sh", "-c", "'echo pid $$ rea''dy; read x; echo fini''shed $x'")
+            words = [shlex.quote(word) for word in self.words("sh", "-c")]
+            words.append("'echo pid $$ rea''dy; read x; echo fini''shed $x'")
             os.write(control, " ".join(words).encode() + b"\n")
             pid = read_until(control, b"ready").split()[-2].decode()
             os.write(control, b"\x1a")
