@@ -354,6 +354,16 @@ void plim_json_member_string(plim_json *json, const char *key, const char *strin
     plim_json_string(json, string);
 }
 
+void plim_json_member_optional_string(plim_json *json, const char *key, const char *string)
+{
+    plim_json_key(json, key);
+    if (string == NULL || string[0] == '\0') {
+        plim_json_null(json);
+    } else {
+        plim_json_string(json, string);
+    }
+}
+
 void plim_json_member_u64(plim_json *json, const char *key, uint64_t value)
 {
     plim_json_key(json, key);

@@ -72,6 +72,8 @@ void plim_json_null(plim_json *json);
 
 /* A key and its value. */
 void plim_json_member_string(plim_json *json, const char *key, const char *string);
+/* null for NULL and "". */
+void plim_json_member_optional_string(plim_json *json, const char *key, const char *string);
 void plim_json_member_u64(plim_json *json, const char *key, uint64_t value);
 void plim_json_member_i64(plim_json *json, const char *key, int64_t value);
 void plim_json_member_double(plim_json *json, const char *key, double value);

@@ -21,16 +21,6 @@ static void member_bytes(plim_json *json, const char *key, uint64_t bytes)
     }
 }
 
-static void member_optional_string(plim_json *json, const char *key, const char *string)
-{
-    plim_json_key(json, key);
-    if (string == NULL || string[0] == '\0') {
-        plim_json_null(json);
-    } else {
-        plim_json_string(json, string);
-    }
-}
-
 /* Levels are computed in doubles; bytes are integers all the same. */
 static void member_rounded(plim_json *json, const char *key, double bytes)
 {
@@ -52,8 +42,8 @@ static void write_advice(plim_json *json, const plim_advice *advice, size_t coun
         plim_json_begin_object(json);
         plim_json_member_string(json, "id", advice[i].id);
         plim_json_member_string(json, "text", advice[i].text);
-        member_optional_string(json, "command", advice[i].command);
-        member_optional_string(json, "source", advice[i].source);
+        plim_json_member_optional_string(json, "command", advice[i].command);
+        plim_json_member_optional_string(json, "source", advice[i].source);
         plim_json_end_object(json);
     }
     plim_json_end_array(json);
@@ -129,7 +119,7 @@ static void write_message(plim_json *json, const plim_explained *file,
     plim_json_member_u64(json, "count", message->count);
     plim_json_member_string(json, "framework", message->framework);
     plim_json_member_string(json, "form", message->form);
-    member_optional_string(json, "versions", message->versions);
+    plim_json_member_optional_string(json, "versions", message->versions);
     plim_json_member_string(json, "excerpt", message->excerpt);
     plim_json_member_bool(json, "follower", message->is_follower);
     plim_json_key(json, "device");
@@ -184,7 +174,7 @@ static void write_series_members(plim_json *json, const plim_explained *file, si
     plim_json_member_string(json, "file", file->path);
     plim_json_member_string(json, "name", series->name);
     plim_json_member_string(json, "unit", series->unit);
-    member_optional_string(json, "step_name", series->step_name);
+    plim_json_member_optional_string(json, "step_name", series->step_name);
     plim_json_member_u64(json, "points", series->count);
     plim_json_member_u64(json, "seen", series->seen);
     plim_json_member_u64(json, "first_line", series->first_line);

@@ -19,16 +19,6 @@ static void member_time(plim_json *json, const char *key, int64_t time_us)
     }
 }
 
-static void member_optional_string(plim_json *json, const char *key, const char *string)
-{
-    plim_json_key(json, key);
-    if (string == NULL || string[0] == '\0') {
-        plim_json_null(json);
-    } else {
-        plim_json_string(json, string);
-    }
-}
-
 /* Strings of the history may hold any bytes, zeros too. */
 static void history_string(plim_json *json, const plim_history *history, uint32_t string)
 {
@@ -216,7 +206,7 @@ static void write_events(plim_json *json, const plim_device_inspection *device)
         plim_json_null(json);
     }
     plim_json_member_bool(json, "truncated", device->truncated);
-    member_optional_string(json, "truncated_because", device->truncated_because);
+    plim_json_member_optional_string(json, "truncated_because", device->truncated_because);
     plim_json_member_bool(json, "late_start", device->late_start);
 }
 
@@ -363,8 +353,8 @@ static void write_file(plim_json *json, const plim_inspect_view *view,
     }
     const plim_source source = plim_history_source(file->history);
     plim_json_member_string(json, "format", source.format);
-    member_optional_string(json, "compression", source.compression);
-    member_optional_string(json, "generation", source.generation);
+    plim_json_member_optional_string(json, "compression", source.compression);
+    plim_json_member_optional_string(json, "generation", source.generation);
     plim_json_key(json, "pickle_protocol");
     if (source.pickle_protocol < 0) {
         plim_json_null(json);
