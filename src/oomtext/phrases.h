@@ -15,7 +15,7 @@ typedef struct plim_phrase {
     const uint16_t *forms;
     uint16_t form_count;
     bool is_plain;                  /* a form that yields to others has it */
-    bool is_report; /* all its forms are reports */
+    bool is_report;                 /* all its forms are reports */
     bool is_head;                   /* it heads messages and is none alone */
     const plim_in_force_mark *mark; /* or NULL */
 } plim_phrase;

@@ -142,8 +142,7 @@ static void write_head(const plim_explain_page *page, const plim_series *series)
     plim_line line = plim_line_begin(page->out, page->style, 0);
     plim_line_add(&line, PLIM_TONE_HEADING, series->name);
     plim_line_add(&line, tone_of(series->trend.kind), " ");
-    plim_line_add(&line, tone_of(series->trend.kind),
-                  plim_explain_trend_words(series->trend.kind));
+    plim_line_add(&line, tone_of(series->trend.kind), plim_explain_trend_words(series->trend.kind));
     plim_line_end(&line);
 
     line = plim_line_begin(page->out, page->style, 0);
