@@ -164,9 +164,8 @@ static bool locate(const plim_finder *finder, const plim_scan_hit *hit, size_t *
 }
 
 /* A letter glued before the phrase makes it part of another word, unless a capital parts them. */
-static bool begins_word(const plim_finder *finder, const char *text, const plim_scan_hit *hit)
+static bool begins_word(const char *text, const plim_scan_hit *hit)
 {
-    (void)finder;
     if (hit->offset == 0) {
         return true;
     }
@@ -427,7 +426,7 @@ static bool best_form(plim_finder *finder, const char *text, size_t i, size_t do
         const plim_phrase *phrase = &finder->phrases.items[hit->phrase];
         for (size_t f = 0; f < phrase->form_count && phrase->forms[f] < best; f++) {
             const plim_form *form = &forms[phrase->forms[f]];
-            if (distance <= form->before && begins_word(finder, text, hit) &&
+            if (distance <= form->before && begins_word(text, hit) &&
                 belong_together(finder, text, i, j) && !are_told_apart(finder, i, j, form) &&
                 try_form(finder, form, hit, done, begin, ret)) {
                 best = phrase->forms[f];

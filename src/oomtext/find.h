@@ -23,7 +23,6 @@ typedef struct plim_found {
     size_t begin;                             /* of its first phrase */
     size_t end;                               /* behind the last thing that was read */
     plim_said said;                           /* offsets count from the piece */
-    bool is_alone;                            /* nothing but it stands on its line */
     char excerpt[PLIM_EXCERPT_BYTES_MAX + 1]; /* from its line, blanks as one */
 } plim_found;
 

@@ -37,8 +37,7 @@ typedef struct plim_form {
     unsigned flags;
 } plim_form;
 
-#define PLIM_SAYS(figure)   ((uint32_t)1 << (figure))
-#define PLIM_SAYS_PROCESS_N ((uint32_t)1 << PLIM_FIGURE_OTHER_PROCESSES)
+#define PLIM_SAYS(figure) ((uint32_t)1 << (figure))
 
 /** The table, the more telling form before the less telling one. */
 const plim_form *plim_forms(size_t *ret_count);

@@ -16,9 +16,6 @@
     "out of memory|tried to allocate more than"
 #define TORCH_ANCHORS "tried to allocate|total capac|reserved in total by|is allocated by pytorch"
 #define TORCH_2       "has a total|of which|is allocated by|is reserved by"
-#define CUDA_OOM                                                             \
-    "cuda out of memory|cudaerrormemoryallocation|cuda_error_out_of_memory|" \
-    "cudamalloc failed|cuda error out of memory|cuda error 2"
 
 #define ROW(name, framework, versions, family, topic) \
     name, framework, versions, PLIM_FAMILY_##family, PLIM_TOPIC_##topic
