@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "oomtext/clauses.h"
 #include "oomtext/shape.h"
+#include "verdict/case.h"
 
 #include <string.h>
 
@@ -476,9 +477,7 @@ static bool read_until(const plim_clause_index *index, const plim_flat *flat, ui
                        plim_reach reach, plim_said *ret)
 {
     *ret = (plim_said){ .device = PLIM_DEVICE_UNKNOWN };
-    for (size_t i = 0; i < PLIM_FIGURE_COUNT; i++) {
-        ret->figures[i].bytes = PLIM_BYTES_UNKNOWN;
-    }
+    plim_figures_clear(ret->figures);
     course c = { .index = index, .flat = flat, .sets = sets, .claims = { .said = ret } };
     bool is_other = false;
     size_t w = reach.from;

@@ -32,9 +32,9 @@ struct plim_finder {
     plim_scan *scan;
     plim_clause_index *clauses;
     plim_near *near;
-    plim_said said;   /* the last reading, */
-    reading_key read; /* and of what */
-    const char *text; /* the piece that is searched */
+    plim_said said;          /* the last reading, */
+    reading_key read;        /* and of what */
+    const plim_piece *piece; /* that is searched */
     plim_flat flat;
     size_t flat_begin; /* of the stretch that flat holds, in the piece */
     size_t flat_end;
@@ -104,8 +104,10 @@ static size_t min_size(size_t a, size_t b)
 }
 
 /* Flatten the stretch around a hit, unless the last one still has all of it. */
-static void flatten_around(plim_finder *finder, const char *text, size_t bytes, size_t offset)
+static void flatten_around(plim_finder *finder, size_t offset)
 {
+    const char *text = finder->piece->text;
+    const size_t bytes = finder->piece->bytes;
     const size_t from = offset > PLIM_FIND_BEFORE_BYTES ? offset - PLIM_FIND_BEFORE_BYTES : 0;
     const size_t to = min_size(bytes, offset + PLIM_FIND_AFTER_BYTES);
     if (finder->flat_end > 0 && finder->flat_begin <= from && to <= finder->flat_end) {
@@ -300,7 +302,8 @@ static bool is_of_another(const plim_finder *finder, const plim_scan_hit *hit,
 static bool tell_apart(const plim_finder *finder, const plim_scan_hit *earlier,
                        const plim_scan_hit *later, bool is_later, const plim_form *form)
 {
-    return memchr(finder->text + earlier->offset, '\n', later->offset - earlier->offset) != NULL &&
+    return memchr(finder->piece->text + earlier->offset, '\n', later->offset - earlier->offset) !=
+               NULL &&
            is_of_another(finder, is_later ? later : earlier, form);
 }
 
@@ -379,8 +382,9 @@ static bool try_form(plim_finder *finder, const plim_form *form, const plim_scan
  * Whether a message that begins at hit i may be given away by hit j. Between two failures on two
  * lines stands another "out of memory"; in one wrapped failure does not.
  */
-static bool belong_together(const plim_finder *finder, const char *text, size_t i, size_t j)
+static bool belong_together(const plim_finder *finder, size_t i, size_t j)
 {
+    const char *text = finder->piece->text;
     const plim_scan_hit *first = &finder->hits[i];
     const plim_scan_hit *later = &finder->hits[j];
     const char *line_end = memchr(text + first->offset, '\n', later->offset - first->offset);
@@ -402,7 +406,7 @@ static bool belong_together(const plim_finder *finder, const char *text, size_t 
 }
 
 /* The most telling form for a message that begins at hit i. */
-static bool best_form(plim_finder *finder, const char *text, size_t i, size_t done, candidate *ret)
+static bool best_form(plim_finder *finder, size_t i, size_t done, candidate *ret)
 {
     size_t form_count = 0;
     const plim_form *forms = plim_forms(&form_count);
@@ -426,8 +430,8 @@ static bool best_form(plim_finder *finder, const char *text, size_t i, size_t do
         const plim_phrase *phrase = &finder->phrases.items[hit->phrase];
         for (size_t f = 0; f < phrase->form_count && phrase->forms[f] < best; f++) {
             const plim_form *form = &forms[phrase->forms[f]];
-            if (distance <= form->before && begins_word(text, hit) &&
-                belong_together(finder, text, i, j) && !are_told_apart(finder, i, j, form) &&
+            if (distance <= form->before && begins_word(finder->piece->text, hit) &&
+                belong_together(finder, i, j) && !are_told_apart(finder, i, j, form) &&
                 try_form(finder, form, hit, done, begin, ret)) {
                 best = phrase->forms[f];
             }
@@ -448,10 +452,11 @@ static size_t line_begin(const char *text, size_t offset)
     return i;
 }
 
-static size_t line_end(const char *text, size_t bytes, size_t offset)
+static size_t line_end(const plim_piece *piece, size_t offset)
 {
+    const char *text = piece->text;
     size_t i = offset;
-    while (i < bytes && i - offset < SAME_LINE_MAX && text[i] != '\n' && text[i] != '\r') {
+    while (i < piece->bytes && i - offset < SAME_LINE_MAX && text[i] != '\n' && text[i] != '\r') {
         i++;
     }
     return i;
@@ -476,8 +481,8 @@ static void write_excerpt(const plim_finder *finder, size_t begin, size_t end, p
     found->excerpt[length] = '\0';
 }
 
-static void fill_found(const plim_finder *finder, const char *text, size_t bytes, size_t i,
-                       const candidate *best, plim_found *found)
+static void fill_found(const plim_finder *finder, size_t i, const candidate *best,
+                       plim_found *found)
 {
     const plim_flat *flat = &finder->flat;
     size_t end = best->hit->end;
@@ -494,15 +499,14 @@ static void fill_found(const plim_finder *finder, const char *text, size_t bytes
     for (size_t f = 0; f < PLIM_FIGURE_COUNT; f++) {
         found->said.figures[f].offset += finder->flat_begin;
     }
-    const size_t quoted_from = line_begin(text, found->begin);
-    const size_t quoted_to = line_end(text, bytes, end);
+    const size_t quoted_from = line_begin(finder->piece->text, found->begin);
+    const size_t quoted_to = line_end(finder->piece, end);
     write_excerpt(finder, quoted_from + 200 < found->begin ? found->begin : quoted_from, quoted_to,
                   found);
 }
 
 /* Whether hit k only repeats in other words what the message said already. */
-static bool is_absorbed(const plim_finder *finder, const char *text, size_t bytes, size_t k,
-                        const candidate *best, size_t end)
+static bool is_absorbed(const plim_finder *finder, size_t k, const candidate *best, size_t end)
 {
     const plim_scan_hit *hit = &finder->hits[k];
     const plim_phrase *phrase = &finder->phrases.items[hit->phrase];
@@ -511,7 +515,7 @@ static bool is_absorbed(const plim_finder *finder, const char *text, size_t byte
     }
     size_t form_count = 0;
     const size_t mine = (size_t)(best->form - plim_forms(&form_count));
-    const bool on_line = hit->offset < line_end(text, bytes, end);
+    const bool on_line = hit->offset < line_end(finder->piece, end);
     bool is_mine = false;
     bool is_lesser = phrase->form_count > 0;
     for (size_t f = 0; f < phrase->form_count; f++) {
@@ -527,12 +531,12 @@ static bool is_absorbed(const plim_finder *finder, const char *text, size_t byte
 }
 
 /* Marks of what is in force are noted; false for hits that may begin a message. */
-static bool note_in_force(plim_finder *finder, const char *text, size_t bytes,
-                          const plim_scan_hit *hit)
+static bool note_in_force(plim_finder *finder, const plim_scan_hit *hit)
 {
+    const plim_piece *piece = finder->piece;
     const plim_phrase *phrase = &finder->phrases.items[hit->phrase];
     if (phrase->mark != NULL &&
-        plim_in_force_holds(phrase->mark, text, bytes, hit->offset, hit->end)) {
+        plim_in_force_holds(phrase->mark, piece->text, piece->bytes, hit->offset, hit->end)) {
         if (phrase->mark->what != PLIM_IN_FORCE_COUNT) {
             finder->in_force |= PLIM_IN_FORCE_BIT(phrase->mark->what);
         } else if (finder->server == PLIM_FAMILY_ANY) {
@@ -543,8 +547,9 @@ static bool note_in_force(plim_finder *finder, const char *text, size_t bytes,
 }
 
 /* "OutOfMemoryError('…: CUDA out of memory …": a class, and on its line the words themselves. */
-static bool only_names_class(const plim_finder *finder, const char *text, size_t i)
+static bool only_names_class(const plim_finder *finder, size_t i)
 {
+    const char *text = finder->piece->text;
     const plim_scan_hit *hit = &finder->hits[i];
     size_t begin = 0;
     size_t end = 0;
@@ -585,16 +590,16 @@ static void done_to(size_t *done, size_t end)
 }
 
 /* Behind a message: what only repeats it is passed over. Returns the next hit to look at. */
-static size_t pass_over(plim_finder *finder, const plim_piece *piece, size_t i,
-                        const candidate *best, size_t *done)
+static size_t pass_over(plim_finder *finder, size_t i, const candidate *best, size_t *done)
 {
+    const char *text = finder->piece->text;
     for (; i < finder->hit_count; i++) {
         const plim_scan_hit *next = &finder->hits[i];
         if (finder->phrases.items[next->phrase].form_count == 0) {
-            (void)note_in_force(finder, piece->text, piece->bytes, next);
-        } else if (!is_absorbed(finder, piece->text, piece->bytes, i, best, *done)) {
+            (void)note_in_force(finder, next);
+        } else if (!is_absorbed(finder, i, best, *done)) {
             break;
-        } else if (memchr(piece->text + next->offset, '\n', next->end - next->offset) == NULL) {
+        } else if (memchr(text + next->offset, '\n', next->end - next->offset) == NULL) {
             done_to(done, next->end); /* "out of memory\nError": the next line has its own */
         }
     }
@@ -602,43 +607,42 @@ static size_t pass_over(plim_finder *finder, const plim_piece *piece, size_t i,
 }
 
 /* Look at the collected hits that begin before `limit`. Returns where to go on. */
-static plim_status take_hits(plim_finder *finder, const plim_piece *piece, size_t limit,
-                             size_t *done, plim_taker taker, plim_error *err)
+static plim_status take_hits(plim_finder *finder, size_t limit, size_t *done, plim_taker taker,
+                             plim_error *err)
 {
-    const char *text = piece->text;
     size_t skip_to = 0; /* hits before it are within a name */
     for (size_t i = 0; i < finder->hit_count && finder->hits[i].offset < limit;) {
         const plim_scan_hit *hit = &finder->hits[i];
         candidate best = { 0 };
-        if (hit->offset < *done || hit->offset < skip_to ||
-            note_in_force(finder, text, piece->bytes, hit)) {
+        if (hit->offset < *done || hit->offset < skip_to || note_in_force(finder, hit)) {
             i++;
             continue;
         }
-        flatten_around(finder, text, piece->bytes, hit->offset);
-        if (only_names_class(finder, text, i)) {
+        flatten_around(finder, hit->offset);
+        if (only_names_class(finder, i)) {
             skip_to = hit->end; /* the message it heads stands behind it */
             i++;
             continue;
         }
-        if (!best_form(finder, text, i, behind_line(text, *done, hit->offset), &best)) {
+        if (!best_form(finder, i, behind_line(finder->piece->text, *done, hit->offset), &best)) {
             i++;
             continue;
         }
         plim_found found;
-        fill_found(finder, text, piece->bytes, i, &best, &found);
+        fill_found(finder, i, &best, &found);
         if (!taker.take(taker.ctx, &found)) {
             return plim_fail_memory(err, "keeping messages");
         }
         *done = found.end;
-        i = pass_over(finder, piece, i + 1, &best, done);
+        i = pass_over(finder, i + 1, &best, done);
     }
     return PLIM_OK;
 }
 
 /* Collect hits from a place on. True when there may be more than there is room for. */
-static bool collect_hits(plim_finder *finder, const plim_piece *piece, size_t begin)
+static bool collect_hits(plim_finder *finder, size_t begin)
 {
+    const plim_piece *piece = finder->piece;
     plim_scan_begin(finder->scan, piece->text + begin, piece->bytes - begin);
     finder->hit_count = 0;
     finder->flat_end = 0;
@@ -658,16 +662,16 @@ plim_status plim_finder_search(plim_finder *finder, const plim_piece *piece, pli
                          : piece->bytes > PLIM_FIND_AFTER_BYTES
                              ? piece->bytes - PLIM_FIND_AFTER_BYTES
                              : 0;
-    finder->text = piece->text;
+    finder->piece = piece;
     size_t done = piece->from;
     size_t begin = piece->from;
     bool more = true;
     while (more && begin < limit) {
-        more = collect_hits(finder, piece, begin);
+        more = collect_hits(finder, begin);
         /* With a full list, the last hits do not see those behind them. */
         const size_t seen = more ? finder->hits[HITS_MAX - AHEAD_MAX].offset : limit;
         const size_t now = min_size(limit, seen > begin ? seen : begin + 1);
-        PLIM_TRY(take_hits(finder, piece, now, &done, taker, err));
+        PLIM_TRY(take_hits(finder, now, &done, taker, err));
         begin = done > now ? done : now;
     }
     *ret_done = done > limit ? done : limit;

@@ -146,9 +146,7 @@ plim_status plim_advise_leak(plim_oom_family family, uint32_t in_force, plim_are
         .in_force = in_force,
         .leaks = true,
     };
-    for (size_t i = 0; i < PLIM_FIGURE_COUNT; i++) {
-        oom.figures[i].bytes = PLIM_BYTES_UNKNOWN;
-    }
+    plim_figures_clear(oom.figures);
     const plim_judgement judgement = {
         .verdict = PLIM_VERDICT_UNKNOWN,
         .reason = PLIM_REASON_NO_FIGURES,

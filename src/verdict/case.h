@@ -128,6 +128,14 @@ typedef struct plim_oom_case {
     bool leaks;        /* memory had been growing over the steps before */
 } plim_oom_case;
 
+/* Nothing is known yet. */
+static inline void plim_figures_clear(plim_figure figures[PLIM_FIGURE_COUNT])
+{
+    for (size_t i = 0; i < PLIM_FIGURE_COUNT; i++) {
+        figures[i] = (plim_figure){ .bytes = PLIM_BYTES_UNKNOWN };
+    }
+}
+
 static inline bool plim_case_has(const plim_oom_case *oom, plim_figure_id id)
 {
     return oom->figures[id].bytes != PLIM_BYTES_UNKNOWN;

@@ -19,9 +19,7 @@
 static plim_oom_case bare_case(plim_oom_family family, plim_oom_topic topic)
 {
     plim_oom_case oom = { .topic = topic, .family = family, .device = PLIM_DEVICE_UNKNOWN };
-    for (size_t i = 0; i < PLIM_FIGURE_COUNT; i++) {
-        oom.figures[i].bytes = PLIM_BYTES_UNKNOWN;
-    }
+    plim_figures_clear(oom.figures);
     return oom;
 }
 

@@ -115,9 +115,7 @@ static plim_figure figure(double mib)
 static plim_oom_case case_of(const row *r, plim_process_figure *processes)
 {
     plim_oom_case oom = { .topic = r->topic, .device = 0, .processes = processes };
-    for (size_t i = 0; i < PLIM_FIGURE_COUNT; i++) {
-        oom.figures[i].bytes = PLIM_BYTES_UNKNOWN;
-    }
+    plim_figures_clear(oom.figures);
     static const plim_figure_id ids[] = {
         PLIM_FIGURE_REQUESTED, PLIM_FIGURE_TOTAL,    PLIM_FIGURE_FREE,
         PLIM_FIGURE_ALLOCATED, PLIM_FIGURE_RESERVED, PLIM_FIGURE_RESERVED_UNALLOCATED,
@@ -165,9 +163,7 @@ static void compares_within_what_was_rounded_away(void)
 {
     /* 1072 MiB held and 2 asked for, under "1.05 GiB": it was met, though the figure is above. */
     plim_oom_case oom = { .topic = PLIM_TOPIC_ALLOCATION, .device = 0 };
-    for (size_t i = 0; i < PLIM_FIGURE_COUNT; i++) {
-        oom.figures[i].bytes = PLIM_BYTES_UNKNOWN;
-    }
+    plim_figures_clear(oom.figures);
     oom.figures[PLIM_FIGURE_REQUESTED] = (plim_figure){ .bytes = 2 * MIB };
     oom.figures[PLIM_FIGURE_TOTAL] = (plim_figure){ .bytes = 24 * GIB };
     oom.figures[PLIM_FIGURE_FREE] = (plim_figure){ .bytes = 21 * GIB };
