@@ -17,10 +17,11 @@ script takes, which is why it imports so little.
 """
 import json
 import os
-import platform
 import sys
 import tempfile
-import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from measuring import column, fail, machine, median, run  # noqa: E402
 
 LOAD = """
 import gc, pickle, sys, time
@@ -38,30 +39,6 @@ os._exit(0) # taking the objects down is not our subject
 SIZES = "20MB,100MB,300MB,1GB"
 EVENTS = "1000000,2000000,5000000,10000000"
 COMPRESSED = "100MB"
-
-
-def fail(message):
-    print(f"run.py: {message}", file=sys.stderr)
-    sys.exit(1)
-
-
-def run(words, keep_output=True):
-    """Runs a program to its end: what it printed, and what it took."""
-    reader, writer = os.pipe() if keep_output else (None, os.open(os.devnull, os.O_WRONLY))
-    start = time.perf_counter()
-    child = os.posix_spawnp(words[0], words, os.environ,
-                            file_actions=[(os.POSIX_SPAWN_DUP2, writer, 1)])
-    os.close(writer)
-    output = b""
-    if keep_output:
-        with open(reader, "rb") as pipe:
-            output = pipe.read()
-    _, status, usage = os.wait4(child, 0)
-    seconds = time.perf_counter() - start
-    if status != 0:
-        fail(f"{' '.join(words[:2])} … failed with status {os.waitstatus_to_exitcode(status)}")
-    return output, {"seconds": seconds, "cpu_seconds": usage.ru_utime + usage.ru_stime,
-                    "rss_bytes": usage.ru_maxrss * 1024}
 
 
 def make(options, path, *size):
@@ -99,22 +76,6 @@ def load(path, collector):
     output, taken = run([sys.executable, "-c", LOAD, path, collector])
     taken["seconds"], taken["cpu_seconds"] = map(float, output.split())
     return taken
-
-
-def median(values):
-    values = sorted(values)
-    return (values[(len(values) - 1) // 2] + values[len(values) // 2]) / 2
-
-
-def spread(values):
-    """Seconds to 4 places, bytes whole."""
-    def tidy(value):
-        return round(value, 4) if value < 1e4 else round(value)
-    return {"median": tidy(median(values)), "min": tidy(min(values)), "max": tidy(max(values))}
-
-
-def column(rounds):
-    return {name: spread([taken[name] for taken in rounds]) for name in rounds[0]}
 
 
 def rate(made, seconds):
@@ -188,18 +149,6 @@ def unpack(options, directory, size):
             os.remove(names[form])
     os.remove(path)
     return result
-
-
-def machine():
-    model = "unknown"
-    with open("/proc/cpuinfo", encoding="ascii", errors="replace") as lines:
-        for line in lines:
-            if line.startswith("model name"):
-                model = line.split(":", 1)[1].strip()
-                break
-    return {"cpu": model, "cores": len(os.sched_getaffinity(0)), "kernel": platform.release(),
-            "architecture": platform.machine(), "python": platform.python_version(),
-            "load_average": round(os.getloadavg()[0], 2)}
 
 
 def parse(words):
