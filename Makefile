@@ -15,6 +15,9 @@ test: ## build everything, run every test, print totals
 ci: ## what a change has to pass: tests, sanitizers, both compilers, format, tidy
 	@.ci/run
 
+docs: ## the API reference, at build/docs/api/index.html
+	@tools/bootstrap docs && tools/docs
+
 bench: ## measure; one JSON document per line
 	@tools/bootstrap test && tools/bench
 
@@ -33,7 +36,10 @@ install: ## library, headers and command; PREFIX=/usr/local, DESTDIR= for packag
 record-from-pypi: ## make the recordings of tests/data anew, with PyTorch from PyPI
 	@tools/record/record all
 
+oracle: ## record PyTorch's own allocator afresh, with its library from PyPI
+	@tests/oracle/allocator/record.py
+
 clean: ## forget every build
 	@rm -rf build
 
-.PHONY: help build demo test ci bench fuzz format tidy install record-from-pypi clean
+.PHONY: help build demo test ci docs bench fuzz format tidy install record-from-pypi oracle clean

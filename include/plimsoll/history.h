@@ -19,6 +19,7 @@
 #ifndef PLIMSOLL_HISTORY_H
 #define PLIMSOLL_HISTORY_H
 
+#include "plimsoll/addr.h"
 #include "plimsoll/mem.h"
 #include "plimsoll/status.h"
 
@@ -27,8 +28,6 @@
 #include <stdint.h>
 
 PLIM_BEGIN_DECLS
-
-typedef uint64_t plim_addr; /* a device address: never dereferenced, hence no pointer */
 
 #define PLIM_TIME_UNKNOWN INT64_MIN  /* in time_us, where the source has no clock */
 #define PLIM_SIZE_UNKNOWN UINT64_MAX /* in a size the source leaves out */
@@ -144,7 +143,8 @@ typedef struct plim_device_history {
     const plim_block *blocks; /* by segment, then address */
     uint64_t block_count;
     uint64_t capacity_events; /* of the ring buffer, 0 when the source does not say */
-    plim_known overflowed;    /* whether the source says that the ring buffer wrapped */
+    plim_known overflowed;    /* whether the source says that the ring buffer wrapped, or, where
+                                 there is none (.plim), that events are missing */
 } plim_device_history;
 
 #define PLIM_HOST_DEVICE (-1)

@@ -103,7 +103,8 @@ typedef struct plim_device_inspection {
     bool has_times;
     uint64_t duration_us; /* from the first to the last event; 0 without times */
 
-    bool truncated;                /* the ring buffer wrapped: earlier events are lost */
+    bool truncated;                /* the ring buffer wrapped: earlier events are lost; of a .plim
+                                      file: events are missing somewhere */
     const char *truncated_because; /* half a sentence of evidence, or NULL */
     bool late_start;               /* memory was live before the first event, yet nothing wrapped */
     uint64_t events_without_stack; /* among alloc and free events */

@@ -65,8 +65,9 @@ static const plim_help inspect_help = {
     .arguments = "FILE...",
     .purpose =
         "Tells where GPU memory went, from snapshots that PyTorch's "
-        "torch.cuda.memory._dump_snapshot() wrote: pickle or JSON, plain, gzip or zstd; - is "
-        "standard input. Nothing in a file is executed.",
+        "torch.cuda.memory._dump_snapshot() wrote (pickle or JSON) and from recordings of "
+        "Plimsoll's own (.plim), plain, gzip or zstd; - is standard input. Nothing in a file is "
+        "executed.",
     .options = options,
     .examples = examples,
     .closing = "Exit status: 0 fine, 2 wrong usage, 3 a file could not be read or the output not "

@@ -1,5 +1,5 @@
 /*
- * files.c - loading snapshots one after the other, and saying which of them failed, and why.
+ * files.c - loading histories one after the other, and saying which of them failed, and why.
  */
 #include "cli/files.h"
 
@@ -8,7 +8,7 @@
 #include "cli/output.h"
 #include "cli/reading.h"
 
-#include "plimsoll/snapshot.h"
+#include "plimsoll/load.h"
 
 #include <stdlib.h>
 
@@ -26,7 +26,7 @@ static plim_status read_history(const char *path, plim_history **ret, plim_error
     plim_progress_bar_init(&bar, label, NULL);
     const plim_snapshot_options options = { .progress = plim_progress_bar_update,
                                             .progress_ctx = &bar };
-    const plim_status status = plim_snapshot_load(path, &options, ret, err);
+    const plim_status status = plim_history_load(path, &options, ret, err);
     plim_progress_bar_finish(&bar);
     return status;
 }

@@ -98,6 +98,39 @@ static bool matches(const char *pattern, const char *path, size_t length)
     return false;
 }
 
+/* What Python code lies in. */
+static const char *const sources[] = { ".py$", ".pyi$", ".pyx$", ".ipynb$" };
+
+/* Where C programs begin, whatever file the symbolizer names for it. */
+static bool is_start_of_program(const char *name)
+{
+    return strcmp(name, "_start") == 0 || strncmp(name, "__libc_start", 12) == 0;
+}
+
+static bool is_absolute(const char *filename)
+{
+    const char drive = path_at(filename, 1);
+    return path_at(filename, 1) == '/' ||
+           (drive >= 'a' && drive <= 'z' && filename[1] == ':' && path_at(filename, 3) == '/');
+}
+
+/*
+ * A frame without a line that no rule knows: symbolizers name the program or the library itself
+ * where they have no line table. Names that are no paths, as "<string>", are interpreters'.
+ */
+static bool is_of_a_binary(const char *filename, size_t length, const char *name)
+{
+    if (is_start_of_program(name)) {
+        return true;
+    }
+    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
+        if (matches(sources[i], filename, length)) {
+            return false;
+        }
+    }
+    return is_absolute(filename);
+}
+
 plim_frame_kind plim_frame_kind_of(const char *filename, const char *name, uint32_t line)
 {
     if (filename[0] == '\0' || (line == 0 && strstr(name, "::") != NULL)) {
@@ -109,5 +142,6 @@ plim_frame_kind plim_frame_kind_of(const char *filename, const char *name, uint3
             return rules[i].kind;
         }
     }
-    return PLIM_FRAME_USER;
+    return line == 0 && is_of_a_binary(filename, length, name) ? PLIM_FRAME_NATIVE
+                                                               : PLIM_FRAME_USER;
 }

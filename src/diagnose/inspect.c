@@ -100,7 +100,7 @@ static plim_status inspect_device(work *job, const plim_device_history *device,
     const plim_status status = walk_device(job, device, &start, facts, err);
     plim_start_deinit(&start);
     PLIM_TRY(status);
-    return plim_judge_truncation(device, halves, arena, facts, err);
+    return plim_judge_truncation(job->history, device, halves, arena, facts, err);
 }
 
 static plim_status inspect_devices(work *job, plim_error *err)

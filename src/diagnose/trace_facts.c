@@ -177,13 +177,22 @@ static const char *say_ring_size(uint64_t events, plim_arena *arena)
     return plim_arena_copy(arena, text, strlen(text));
 }
 
-plim_status plim_judge_truncation(const plim_device_history *device, plim_free_halves halves,
-                                  plim_arena *arena, plim_device_inspection *facts, plim_error *err)
+/* Our recordings have no ring: what they lack is a gap, or damaged, and may be anywhere. */
+static const char *say_overflow(const plim_history *history)
+{
+    return strcmp(plim_history_source(history).format, "plim") == 0
+               ? "events came faster than they could be written, or the file is damaged"
+               : "the file says that its ring buffer wrapped";
+}
+
+plim_status plim_judge_truncation(const plim_history *history, const plim_device_history *device,
+                                  plim_free_halves halves, plim_arena *arena,
+                                  plim_device_inspection *facts, plim_error *err)
 {
     const uint64_t count = device->events.count;
     const char *because = NULL;
     if (device->overflowed == PLIM_YES) {
-        because = "the file says that its ring buffer wrapped";
+        because = say_overflow(history);
     } else if (device->overflowed == PLIM_NO) {
         because = NULL;
     } else if (device->capacity_events > 0) {

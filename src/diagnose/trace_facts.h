@@ -28,8 +28,8 @@ plim_status plim_trace_facts_of(const plim_history *history, const plim_device_h
  * Fills in truncated, truncated_because and late_start, from the evidence: facts->events and
  * facts->start_live_count are filled in already. Errors: PLIM_OUT_OF_HOST_MEMORY.
  */
-plim_status plim_judge_truncation(const plim_device_history *device, plim_free_halves halves,
-                                  plim_arena *arena, plim_device_inspection *facts,
-                                  plim_error *err);
+plim_status plim_judge_truncation(const plim_history *history, const plim_device_history *device,
+                                  plim_free_halves halves, plim_arena *arena,
+                                  plim_device_inspection *facts, plim_error *err);
 
 #endif

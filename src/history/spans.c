@@ -225,3 +225,13 @@ const plim_span *plim_spans_find(const plim_spans *spans, plim_addr addr)
     const plim_span *const span = before(spans, find_above(spans, addr));
     return span != NULL && addr < span->end ? span : NULL;
 }
+
+const plim_span *plim_spans_from(const plim_spans *spans, plim_addr addr)
+{
+    if (spans->chunks.count == 0) {
+        return NULL;
+    }
+    const place at = find_above(spans, addr);
+    const plim_span *const span = before(spans, at);
+    return span != NULL && addr < span->end ? span : behind(spans, at);
+}

@@ -54,5 +54,7 @@ plim_spans_result plim_spans_cut(plim_spans *spans, plim_addr begin, plim_addr e
 
 /* The span that holds `addr`, or NULL; valid until the set changes. */
 const plim_span *plim_spans_find(const plim_spans *spans, plim_addr addr);
+/* The first span that ends behind `addr`, or NULL; valid until the set changes. */
+const plim_span *plim_spans_from(const plim_spans *spans, plim_addr addr);
 
 #endif

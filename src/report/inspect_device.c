@@ -127,11 +127,23 @@ static bool knows_any_stack(const plim_moment *moment)
     return false;
 }
 
+/* Whether it is one of ours: they have no ring buffer, and lack events in the middle if any. */
+static bool is_recording(const plim_history *history)
+{
+    return strcmp(plim_history_source(history).format, "plim") == 0;
+}
+
 /* What the recording lacks, and what that means for the figures below. */
 static void write_missing(const plim_page *page, const plim_device_inspection *device)
 {
     char words[512];
-    if (device->truncated) {
+    if (device->truncated && is_recording(page->file->history)) {
+        snprintf(words, sizeof words,
+                 "Events are missing%s%.200s. What they did is worked out from what followed.",
+                 device->truncated_because != NULL ? ": " : "",
+                 device->truncated_because != NULL ? device->truncated_because : "");
+        warn(page, words);
+    } else if (device->truncated) {
         snprintf(words, sizeof words,
                  "Earlier events are lost: the recorder's buffer was full%s%.200s. Memory "
                  "allocated before has no history here.",

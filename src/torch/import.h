@@ -62,6 +62,7 @@ typedef enum plim_record_kind {
     X(FX_NODE_OP, "fx_node_op")               \
     X(FX_NODE_NAME, "fx_node_name")           \
     X(FX_NODE_INFO, "fx_node_info")           \
+    X(FX_NODE_TARGET, "fx_node_target")       \
     X(FX_ORIGINAL_TRACE, "fx_original_trace") \
     X(STAGE, "stage")                         \
     X(REGISTRATION_COUNTER, "registration_counter")

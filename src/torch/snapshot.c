@@ -7,6 +7,7 @@
 #include "pickle/reader.h"
 #include "torch/import.h"
 #include "torch/json_values.h"
+#include "torch/read.h"
 
 #define SNIFF_BYTES 64
 
@@ -125,8 +126,8 @@ static plim_status import_values(plim_import *import, plim_input *input,
     return status;
 }
 
-static plim_status load(plim_input *input, const plim_snapshot_options *options,
-                        plim_history **ret_history, plim_error *err)
+plim_status plim_snapshot_read(plim_input *input, const plim_snapshot_options *options,
+                               plim_history **ret_history, plim_error *err)
 {
     plim_import import = { .mem = plim_mem_or_heap(options == NULL ? NULL : options->mem) };
     plim_status status = plim_history_create(import.mem, &import.history, err);
@@ -148,7 +149,7 @@ plim_status plim_snapshot_load(const char *path, const plim_snapshot_options *op
 {
     plim_input *input = NULL;
     PLIM_TRY(plim_input_open(path, options == NULL ? NULL : options->mem, &input, err));
-    const plim_status status = load(input, options, ret_history, err);
+    const plim_status status = plim_snapshot_read(input, options, ret_history, err);
     plim_input_close(input);
     return status;
 }
@@ -160,7 +161,7 @@ plim_status plim_snapshot_parse(const void *data, size_t bytes,
     plim_input *input = NULL;
     PLIM_TRY(
         plim_input_open_memory(data, bytes, options == NULL ? NULL : options->mem, &input, err));
-    const plim_status status = load(input, options, ret_history, err);
+    const plim_status status = plim_snapshot_read(input, options, ret_history, err);
     plim_input_close(input);
     return status;
 }

@@ -50,6 +50,21 @@ static const struct {
     { "thread48.o", "execute_native_thread_routine", 0, PLIM_FRAME_NATIVE },
     { "/lib/x86_64-linux-gnu/libc.so.6", "clone", 0, PLIM_FRAME_NATIVE },
     { "libtorch_python.so", "f", 0, PLIM_FRAME_NATIVE },
+    { "/home/u/bin/train", "main", 0, PLIM_FRAME_NATIVE }, /* a C program without a line table */
+    { "/home/u/bin/train", "_start", 0, PLIM_FRAME_NATIVE },
+    { "/home/u/train-2.0", "step", 0, PLIM_FRAME_NATIVE },
+    { "C:\\bin\\train.exe", "main", 0, PLIM_FRAME_NATIVE },
+    { "/usr/bin/python3.11", "_PyEval_EvalFrameDefault", 0, PLIM_FRAME_NATIVE },
+    { "train", "_start", 0, PLIM_FRAME_NATIVE },
+    { "train", "__libc_start_main@@GLIBC_2.34", 0, PLIM_FRAME_NATIVE },
+    { "train", "__libc_start_call_main", 0, PLIM_FRAME_NATIVE },
+    { "train", "_start_of_step", 0, PLIM_FRAME_USER },
+    { "/home/u/train.py", "_start", 7, PLIM_FRAME_USER },
+    { "/home/u/train.py", "step", 0, PLIM_FRAME_USER },
+    { "/home/u/kernel.pyx", "step", 0, PLIM_FRAME_USER },
+    { "D:\\Train.PY", "step", 0, PLIM_FRAME_USER },
+    { "/home/u/model", "step", 7, PLIM_FRAME_USER }, /* it has a line */
+    { "<string>", "<module>", 0, PLIM_FRAME_USER },
 };
 
 static void frames_belong_to_whom_we_wrote_down(void)

@@ -9,7 +9,7 @@
  *   snapshot BYTES     oom BYTES FREE              time MICROSECONDS (of the events behind it)
  *   segment ADDR BYTES [large|expandable|stream N|pool A B]…
  *   block ADDR BYTES REQUESTED allocated|pending|free [@STACK]   (of the segment before it)
- *   device N   capacity EVENTS   overflowed yes|no   divisions KEY VALUE
+ *   device N   capacity EVENTS   overflowed yes|no   divisions KEY VALUE   format NAME
  * Stack @N is one frame, function "fN" in /home/u/train.py.
  */
 #ifndef PLIMSOLL_TESTS_SCRIPT_H
@@ -197,6 +197,23 @@ static inline void script_overflowed(test_script *script)
     script->ranges.overflowed = strcmp(word, "yes") == 0 ? PLIM_YES : PLIM_NO;
 }
 
+/* What the history was read from: "plim", "pickle", "json". */
+static inline void script_format(test_script *script)
+{
+    static const char *const formats[] = { "pickle", "json", "plim" };
+    char word[32];
+    script_word(script, word);
+    plim_source source = plim_history_source(script->history);
+    for (size_t i = 0; i < T_COUNT(formats); i++) {
+        if (strcmp(word, formats[i]) == 0) {
+            source.format = formats[i];
+            plim_history_set_source(script->history, &source);
+            return;
+        }
+    }
+    fail_msg("a script has no format '%s'", word);
+}
+
 static inline void script_statement(test_script *script, const char *word)
 {
     static const struct {
@@ -227,6 +244,8 @@ static inline void script_statement(test_script *script, const char *word)
         script->ranges.capacity_events = script_number(script);
     } else if (strcmp(word, "overflowed") == 0) {
         script_overflowed(script);
+    } else if (strcmp(word, "format") == 0) {
+        script_format(script);
     } else if (strcmp(word, "divisions") == 0) {
         script_divisions(script);
     } else if (strcmp(word, "device") == 0) {

@@ -78,6 +78,13 @@ static void agrees_with_a_map_of_cells(void)
         const plim_span *const span = plim_spans_find(&spans, probe);
         T_EQ_U64(span != NULL, cells[probe] != 0);
         T_TRUE(span == NULL || is_whole((size_t)span->begin, (size_t)span->end));
+        size_t next = (size_t)probe;
+        while (next < CELLS && cells[next] == 0) {
+            next++;
+        }
+        const plim_span *const from = plim_spans_from(&spans, probe);
+        T_EQ_U64(from != NULL, next < CELLS);
+        T_TRUE(from == NULL || (from->begin <= next && next < from->end));
     }
     T_TRUE(spans.chunks.count > 2);
     plim_spans_deinit(&spans);

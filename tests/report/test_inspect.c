@@ -11,6 +11,7 @@
 #include "report/rank_name.h"
 
 static const plim_style wide = { .utf8 = true, .width = 96 };
+static const plim_style endless = { .utf8 = true, .width = 400 };
 static const plim_style plain = { .width = 80 };
 static const plim_style bright = { .utf8 = true, .color = true, .width = 100 };
 
@@ -101,6 +102,40 @@ static void the_document_is_as_approved(void)
         plim_text_deinit(&out);
     }
     plim_history_destroy(history);
+}
+
+/* What a page says of a device that lacks events, by what the file is. */
+static void missing_events_are_told_as_the_file_loses_them(void)
+{
+    static const struct {
+        const char *format;
+        const char *words;
+    } kinds[] = {
+        { "pickle", "Earlier events are lost: the recorder's buffer was full; because. Memory "
+                    "allocated before has no history here." },
+        { "plim", "Events are missing: because. What they did is worked out from what followed." },
+    };
+    for (size_t i = 0; i < T_COUNT(kinds); i++) {
+        T_CASE("%s", kinds[i].format);
+        plim_history *const history = sample_history(SAMPLE_EVENTS);
+        plim_source source = plim_history_source(history);
+        source.format = kinds[i].format;
+        plim_history_set_source(history, &source);
+        plim_device_inspection lacking = sample_devices[0];
+        lacking.truncated = true;
+        lacking.truncated_because = "because";
+        const plim_device_inspection *const list[] = { &lacking };
+        plim_inspect_file file = sample_file(history, "run.file");
+        file.devices = list;
+        file.device_count = 1;
+        const plim_inspect_view view = { .top = 2 };
+        plim_text out;
+        plim_text_init(&out, NULL, PLIM_INSPECT_TEXT_BYTES_MAX);
+        plim_inspect_text_write(NULL, &out, &endless, &view, &file);
+        T_NOT_NULL(strstr(out.data, kinds[i].words));
+        plim_text_deinit(&out);
+        plim_history_destroy(history);
+    }
 }
 
 static void ranks_are_compared_as_approved(void)
@@ -206,5 +241,6 @@ static void lack_of_memory_is_never_a_success(void)
 }
 
 T_MAIN(T_TEST(pages_read_as_approved), T_TEST(nothing_hostile_reaches_the_terminal),
-       T_TEST(the_document_is_as_approved), T_TEST(ranks_are_compared_as_approved),
-       T_TEST(ranks_are_found_in_names), T_TEST(lack_of_memory_is_never_a_success))
+       T_TEST(the_document_is_as_approved), T_TEST(missing_events_are_told_as_the_file_loses_them),
+       T_TEST(ranks_are_compared_as_approved), T_TEST(ranks_are_found_in_names),
+       T_TEST(lack_of_memory_is_never_a_success))

@@ -107,7 +107,8 @@ static const struct {
       "PyTorch 2.12 or newer" },
     { "frames with torch.fx, and without a file",
       "{'device_traces':[[{'action':'alloc','addr':1,'size':1,'stream':0,'frames':["
-      "{'filename':'a.py','line':1,'name':'f','fx_node_op':'call','fx_node_name':'add'},"
+      "{'filename':'a.py','line':1,'name':'f','fx_node_op':'call','fx_node_name':'add',"
+      "'fx_node_target':'aten.add'},"
       "{'filename':'','line':0,'name':'operator new'}]}]]}",
       "device 0\nalloc 0x1 1 s0 f@a.py:1(call\nadd)<operator new@:0\n", NULL },
     { "settings, nested ones under their name",

@@ -1,0 +1,2 @@
+/* cuda.h - see cuda_runtime_api.h beside it. */
+#include "cuda_runtime_api.h"

@@ -1,0 +1,26 @@
+/*
+ * plimsoll/load.h - a history from a file of any kind there is.
+ */
+#ifndef PLIMSOLL_LOAD_H
+#define PLIMSOLL_LOAD_H
+
+#include "plimsoll/snapshot.h"
+
+PLIM_BEGIN_DECLS
+
+/**
+ * Read a snapshot of PyTorch's or a recording of Plimsoll's: what it is, its bytes decide. Either
+ * may be compressed with gzip or zstd.
+ *
+ * path         a file, or "-" for standard input
+ * options      may be NULL; they mean the same for recordings
+ * ret_history  the caller's, until plim_history_destroy()
+ * errors       those of plim_snapshot_load() and plim_recording_load()
+ */
+PLIM_API PLIM_MUST_USE plim_status plim_history_load(const char *path,
+                                                     const plim_snapshot_options *options,
+                                                     plim_history **ret_history, plim_error *err);
+
+PLIM_END_DECLS
+
+#endif

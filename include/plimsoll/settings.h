@@ -1,0 +1,146 @@
+/*
+ * plimsoll/settings.h - what PYTORCH_CUDA_ALLOC_CONF can say (pytorch-caching-allocator §9).
+ *
+ *   conf  := [ pair { "," pair } [ "," ] ]
+ *   pair  := key ":" value
+ *   value := scalar | "[" [ item { "," item } [ "," ] ] "]"
+ *   item  := left ":" right
+ *
+ * White space means nothing anywhere. Every key of every release is accepted; those that have no
+ * meaning here (pinned memory, other backends) are kept and can be named. A wrong separator is an
+ * error, as PyTorch's own parser meant it to be.
+ */
+#ifndef PLIMSOLL_SETTINGS_H
+#define PLIMSOLL_SETTINGS_H
+
+#include "plimsoll/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+PLIM_BEGIN_DECLS
+
+#define PLIM_UNLIMITED           UINT64_MAX
+#define PLIM_ROUNDUP_INTERVALS   16 /* [1,2) MiB and below, [2,4) MiB, … 32 GiB and above */
+#define PLIM_SETTINGS_TEXT_BYTES 1024
+
+typedef enum plim_backend {
+    PLIM_BACKEND_NATIVE,
+    PLIM_BACKEND_CUDA_MALLOC_ASYNC,
+} plim_backend;
+
+/*
+ * Every key, in the order of §9.2: enumerator, name in the string, whether the allocator acts on
+ * it. Aliases (…_hipmalloc, …_hip_host_register) are known to the parser.
+ */
+#define PLIM_SETTING_KEY_LIST(X)                                                              \
+    X(PLIM_KEY_BACKEND, "backend", false)                                                     \
+    X(PLIM_KEY_MAX_SPLIT_SIZE_MB, "max_split_size_mb", true)                                  \
+    X(PLIM_KEY_MAX_NON_SPLIT_ROUNDING_MB, "max_non_split_rounding_mb", true)                  \
+    X(PLIM_KEY_GARBAGE_COLLECTION_THRESHOLD, "garbage_collection_threshold", true)            \
+    X(PLIM_KEY_ROUNDUP_POWER2_DIVISIONS, "roundup_power2_divisions", true)                    \
+    X(PLIM_KEY_EXPANDABLE_SEGMENTS, "expandable_segments", true)                              \
+    X(PLIM_KEY_RELEASE_LOCK_ON_CUDAMALLOC, "release_lock_on_cudamalloc", true)                \
+    X(PLIM_KEY_PINNED_USE_CUDA_HOST_REGISTER, "pinned_use_cuda_host_register", false)         \
+    X(PLIM_KEY_PINNED_NUM_REGISTER_THREADS, "pinned_num_register_threads", false)             \
+    X(PLIM_KEY_PINNED_USE_BACKGROUND_THREADS, "pinned_use_background_threads", false)         \
+    X(PLIM_KEY_PINNED_RESERVE_SEGMENT_SIZE_MB, "pinned_reserve_segment_size_mb", false)       \
+    X(PLIM_KEY_PINNED_MAX_ROUND_THRESHOLD_MB, "pinned_max_round_threshold_mb", false)         \
+    X(PLIM_KEY_PINNED_MAX_CACHED_SIZE_MB, "pinned_max_cached_size_mb", false)                 \
+    X(PLIM_KEY_PINNED_FREE_CATCH_ALL, "pinned_free_catch_all", false)                         \
+    X(PLIM_KEY_GRAPH_CAPTURE_RECORD_STREAM_REUSE, "graph_capture_record_stream_reuse", false) \
+    X(PLIM_KEY_PER_PROCESS_MEMORY_FRACTION, "per_process_memory_fraction", true)              \
+    X(PLIM_KEY_LARGE_SEGMENT_SIZE_MB, "large_segment_size_mb", true)                          \
+    X(PLIM_KEY_THROW_ON_CUDAMALLOC_OOM, "throw_on_cudamalloc_oom", true)                      \
+    X(PLIM_KEY_EXPANDABLE_SEGMENTS_RESERVE, "expandable_segments_reserve", true)              \
+    X(PLIM_KEY_EXPANDABLE_SEGMENTS_RESERVE_BY_CLASS, "expandable_segments_reserve_by_class", false)
+
+typedef enum plim_setting_key {
+#define PLIM_SETTING_KEY_ENUM(code, name, acts) code,
+    PLIM_SETTING_KEY_LIST(PLIM_SETTING_KEY_ENUM)
+#undef PLIM_SETTING_KEY_ENUM
+        PLIM_SETTING_KEY_COUNT
+} plim_setting_key;
+
+PLIM_API const char *plim_setting_key_name(plim_setting_key key);
+/** Whether the allocator acts on a key, or only accepts it. */
+PLIM_API bool plim_setting_key_acts(plim_setting_key key);
+
+/* A plain value: copy it at will. */
+typedef struct plim_settings {
+    /* --- what a parse resets when it does not name it --- */
+    uint64_t max_split_bytes;                                  /* PLIM_UNLIMITED by default */
+    uint64_t max_non_split_rounding_bytes;                     /* large_segment_bytes by default */
+    double garbage_collection_threshold;                       /* 0: off */
+    uint64_t roundup_power2_divisions[PLIM_ROUNDUP_INTERVALS]; /* 0 and 1: none */
+
+    /* --- what stays as it was --- */
+    bool expandable_segments;
+    bool release_lock_on_cudamalloc;
+    bool graph_capture_record_stream_reuse;
+    bool throw_on_cudamalloc_oom;
+    uint64_t large_segment_bytes;                /* 20 MiB */
+    double per_process_memory_fraction;          /* 1: no limit */
+    double expandable_segments_reserve_fraction; /* of the device's memory; 0: unset */
+    uint64_t expandable_segments_reserve_bytes;  /* 0: unset */
+
+    /* --- accepted and kept --- */
+    plim_backend backend;
+    bool pinned_use_cuda_host_register;
+    bool pinned_use_background_threads;
+    bool pinned_free_catch_all;
+    uint64_t pinned_num_register_threads; /* 1 */
+    uint64_t pinned_reserve_segment_bytes;
+    uint64_t pinned_max_round_threshold_bytes; /* PLIM_UNLIMITED */
+    uint64_t pinned_max_cached_bytes;          /* PLIM_UNLIMITED */
+
+    uint32_t given;                      /* bit i: the last parse named plim_setting_key i */
+    uint32_t ignored;                    /* bit i: and its value was no good, which PyTorch only
+                                            warns of (expandable_segments_reserve…) */
+    char text[PLIM_SETTINGS_TEXT_BYTES]; /* what was parsed last, cut where it is longer */
+} plim_settings;
+
+/** The settings of a process in which no variable is set. */
+PLIM_API plim_settings plim_settings_default(void);
+
+/**
+ * Parse a string over the settings in force, as PyTorch does at run time: what the string does
+ * not name is reset or stays, as the struct above says. The last of two equal keys wins, but a
+ * list of roundup_power2_divisions changes only the intervals it names.
+ *
+ * settings   changed only when all of the string is good
+ * err        offset: the character of `text` that is wrong; the message says what was expected
+ * errors     PLIM_CORRUPT (syntax, unknown key, not a number), PLIM_INVALID_ARGUMENT (a value out
+ *            of its range)
+ */
+PLIM_API PLIM_MUST_USE plim_status plim_settings_parse(const char *text, plim_settings *settings,
+                                                       plim_error *err);
+
+/**
+ * The settings the environment asks for: the first that is set of PLIMSOLL_CONF,
+ * PYTORCH_CUDA_ALLOC_CONF, PYTORCH_HIP_ALLOC_CONF, PYTORCH_ALLOC_CONF.
+ *
+ * ret_variable   its name, a constant, or NULL when none is set; may be NULL
+ * err            begins with that name where its value is no good
+ */
+PLIM_API PLIM_MUST_USE plim_status plim_settings_from_environment(plim_settings *settings,
+                                                                  const char **ret_variable,
+                                                                  plim_error *err);
+
+/**
+ * What of these settings differs from the default ones, as a string, keys in the order above.
+ * Parsed over the default settings it gives these, where they came out of a parse themselves.
+ *
+ * returns  its length; what does not fit in `bytes` is cut, with a zero behind
+ */
+PLIM_API size_t plim_settings_format(const plim_settings *settings, char *text, size_t bytes);
+
+/** Requested bytes as the allocator rounds them (§1.1); 0 < bytes < 2^60. */
+PLIM_API uint64_t plim_round_size(const plim_settings *settings, uint64_t bytes);
+/** The size of the segment a rounded size is given out of (§1.2). */
+PLIM_API uint64_t plim_segment_size(const plim_settings *settings, uint64_t rounded_bytes);
+
+PLIM_END_DECLS
+
+#endif

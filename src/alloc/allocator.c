@@ -1,0 +1,404 @@
+/*
+ * allocator.c - making and ending an allocator, and the way of a request into it.
+ */
+#include "plimsoll/allocator.h"
+
+#include "alloc/allocate.h"
+#include "alloc/free.h"
+#include "alloc/harden.h"
+#include "alloc/lane.h"
+#include "alloc/lanes.h"
+#include "alloc/listeners.h"
+#include "alloc/policy.h"
+#include "alloc/pools.h"
+#include "alloc/rounding.h"
+#include "alloc/segments.h"
+#include "alloc/shelf.h"
+#include "alloc/streams.h"
+#include "alloc/world.h"
+#include "base/error.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- memory that is counted --- */
+
+static void *resize_counted(void *ctx, void *ptr, size_t old_bytes, size_t new_bytes)
+{
+    plim_allocator *allocator = ctx;
+    void *result =
+        allocator->mem_below->resize(allocator->mem_below->ctx, ptr, old_bytes, new_bytes);
+    if (result != NULL || new_bytes == 0) {
+        atomic_fetch_add_explicit(&allocator->total_bytes, (uint_fast64_t)new_bytes - old_bytes,
+                                  memory_order_relaxed);
+    }
+    return result;
+}
+
+/* --- making one --- */
+
+static plim_status init_heap(plim_heap *heap, plim_allocator *allocator, int32_t index,
+                             const plim_device *device, plim_error *err)
+{
+    heap->allocator = allocator;
+    heap->index = index;
+    heap->device = *device;
+    heap->device.ops->properties(heap->device.self, &heap->properties);
+    heap->small = (plim_pool){ .is_small = true };
+    heap->limit_bytes = PLIM_UNLIMITED;
+    plim_ring_init(&heap->ring, allocator->mem);
+    const uint64_t max_split = allocator->settings.max_split_bytes;
+    heap->stats.max_split_size = max_split == PLIM_UNLIMITED ? -1 : (int64_t)max_split;
+    plim_ledger_open(&heap->ledger, &heap->stats, 1);
+    const double fraction = allocator->settings.per_process_memory_fraction;
+    return fraction < 1 ? plim_set_memory_fraction(allocator, index, fraction, err) : PLIM_OK;
+}
+
+static plim_status read_settings(const plim_allocator_options *options, plim_settings *ret,
+                                 plim_error *err)
+{
+    if (options->settings != NULL) {
+        *ret = *options->settings;
+        return PLIM_OK;
+    }
+    *ret = plim_settings_default();
+    return plim_settings_from_environment(ret, NULL, err);
+}
+
+/* PyTorch's own switch, for those that look for an error that the cache hides (§9.4). */
+static bool is_caching_unwanted(void)
+{
+    const char *wish = getenv("PYTORCH_NO_CUDA_MEMORY_CACHING");
+    return wish != NULL && wish[0] != '\0' && strcmp(wish, "0") != 0;
+}
+
+static plim_status check_options(const plim_allocator_options *options, plim_error *err)
+{
+    if (options == NULL || options->devices == NULL || options->device_count == 0 ||
+        options->device_count > INT32_MAX) {
+        return plim_fail(err, PLIM_INVALID_ARGUMENT, "an allocator needs a device");
+    }
+    for (size_t i = 0; i < options->device_count; i++) {
+        if (options->devices[i].ops == NULL) {
+            return plim_fail(err, PLIM_INVALID_ARGUMENT, "device %zu has no functions", i);
+        }
+    }
+    return PLIM_OK;
+}
+
+static plim_status fill(plim_allocator *allocator, const plim_allocator_options *options,
+                        plim_error *err)
+{
+    static atomic_uint_fast64_t serials;
+    allocator->serial = atomic_fetch_add(&serials, 1) + 1;
+    allocator->policy = &plim_policy_torch;
+    allocator->hardening = options->hardening;
+    allocator->is_mapping_transactional = options->is_mapping_transactional;
+    allocator->expandable_share = options->expandable_share;
+    allocator->has_divisions = plim_has_divisions(&allocator->settings);
+    atomic_init(&allocator->is_caching, options->settings != NULL || !is_caching_unwanted());
+    plim_line_slab_init(&allocator->blocks, allocator->mem);
+    plim_line_slab_init(&allocator->nodes, allocator->mem);
+    if (!plim_directory_init(&allocator->directory, allocator->mem)) {
+        return plim_fail_memory(err, "making an allocator");
+    }
+    PLIM_TRY(plim_stacks_create(allocator->mem, &allocator->stacks, err));
+    allocator->heaps =
+        plim_mem_alloc_zeroed(allocator->mem, options->device_count, sizeof *allocator->heaps);
+    if (allocator->heaps == NULL) {
+        return plim_fail_memory(err, "making an allocator");
+    }
+    for (size_t i = 0; i < options->device_count; i++) {
+        allocator->heap_count = i + 1;
+        PLIM_TRY(init_heap(&allocator->heaps[i], allocator, (int32_t)i, &options->devices[i], err));
+    }
+    return PLIM_OK;
+}
+
+plim_status plim_allocator_create(const plim_allocator_options *options,
+                                  plim_allocator **ret_allocator, plim_error *err)
+{
+    PLIM_TRY(check_options(options, err));
+    plim_settings settings;
+    PLIM_TRY(read_settings(options, &settings, err));
+    const plim_mem *mem = plim_mem_or_heap(options->mem);
+    plim_allocator *allocator = plim_mem_alloc_zeroed(mem, 1, sizeof *allocator);
+    if (allocator == NULL) {
+        return plim_fail_memory(err, "making an allocator");
+    }
+    allocator->mem_below = mem;
+    allocator->counting = (plim_mem){ resize_counted, allocator };
+    allocator->mem = &allocator->counting;
+    allocator->settings = settings;
+    atomic_init(&allocator->total_bytes, sizeof *allocator);
+    if (pthread_mutex_init(&allocator->lock, NULL) != 0) {
+        plim_mem_free(mem, allocator, 1, sizeof *allocator);
+        return plim_fail_memory(err, "making an allocator");
+    }
+    const plim_status status = fill(allocator, options, err);
+    if (status != PLIM_OK) {
+        plim_allocator_destroy(allocator);
+        return status;
+    }
+    *ret_allocator = allocator;
+    return PLIM_OK;
+}
+
+/* --- ending one --- */
+
+static void destroy_segments(plim_heap *heap)
+{
+    for (plim_segment_record *segment = heap->segments; segment != NULL; segment = segment->next) {
+        const plim_shelf *shelf = plim_shelf_of_segment(segment);
+        const plim_private_pool *owner = shelf->pool->owner;
+        if (segment->expandable != NULL) {
+            plim_expandable_destroy(segment);
+        } else if (owner != NULL && owner->has_source) {
+            owner->source.free(owner->source.ctx, segment->addr, segment->bytes, heap->index,
+                               shelf->stream);
+        } else {
+            (void)heap->device.ops->memory_free(heap->device.self, segment->addr, NULL);
+        }
+        plim_page_index_deinit(&segment->pages, heap->allocator->mem, &heap->allocator->nodes);
+    }
+}
+
+static void free_lanes(plim_heap *heap)
+{
+    const plim_mem *mem = heap->allocator->mem;
+    plim_lane_table *table = atomic_load(&heap->lanes);
+    for (size_t i = 0; table != NULL && i <= table->mask; i++) {
+        plim_lane *lane = atomic_load(&table->slots[i]);
+        if (lane != NULL) {
+            plim_shelf_deinit(&lane->small);
+            plim_shelf_deinit(&lane->large);
+            plim_mem_free(mem, lane, 1, sizeof *lane);
+        }
+    }
+    while (table != NULL) {
+        plim_lane_table *older = table->older;
+        plim_mem_free(mem, table, sizeof *table + (table->mask + 1) * sizeof(_Atomic(plim_lane *)),
+                      1);
+        table = older;
+    }
+}
+
+static void deinit_heap(plim_heap *heap)
+{
+    const plim_mem *mem = heap->allocator->mem;
+    plim_streams_deinit(heap);
+    destroy_segments(heap);
+    plim_pools_deinit(heap);
+    free_lanes(heap);
+    PLIM_VEC_FREE(mem, &heap->small.shelves);
+    PLIM_VEC_FREE(mem, &heap->large.shelves);
+    PLIM_VEC_FREE(mem, &heap->open_lanes);
+    PLIM_VEC_FREE(mem, &heap->peers);
+    PLIM_VEC_FREE(mem, &heap->pool_names);
+    plim_ring_deinit(&heap->ring);
+}
+
+void plim_allocator_destroy(plim_allocator *allocator)
+{
+    if (allocator == NULL) {
+        return;
+    }
+    const plim_mem *mem = allocator->mem;
+    for (size_t i = 0; i < allocator->heap_count; i++) {
+        deinit_heap(&allocator->heaps[i]);
+    }
+    for (size_t i = 0; i < allocator->uncached.count; i++) {
+        const plim_uncached_row *row = &allocator->uncached.items[i];
+        (void)row->heap->device.ops->memory_free(row->heap->device.self, row->addr, NULL);
+    }
+    PLIM_VEC_FREE(mem, &allocator->uncached);
+    plim_mem_free(mem, allocator->heaps, allocator->heap_count, sizeof *allocator->heaps);
+    for (size_t i = 0; i < allocator->segment_records.count; i++) {
+        plim_mem_free(mem, allocator->segment_records.items[i], 1, sizeof(plim_segment_record));
+    }
+    PLIM_VEC_FREE(mem, &allocator->segment_records);
+    plim_directory_deinit(&allocator->directory);
+    plim_line_slab_deinit(&allocator->blocks);
+    plim_line_slab_deinit(&allocator->nodes);
+    plim_stacks_destroy(allocator->stacks);
+    plim_recording *recording = (plim_recording *)(uintptr_t)atomic_load(&allocator->recording);
+    while (recording != NULL) {
+        plim_recording *older = recording->older;
+        plim_mem_free(mem, recording, 1, sizeof *recording);
+        recording = older;
+    }
+    PLIM_VEC_FREE(mem, &allocator->sinks);
+    PLIM_VEC_FREE(mem, &allocator->free_callbacks);
+    PLIM_VEC_FREE(mem, &allocator->observers);
+    (void)pthread_mutex_destroy(&allocator->lock);
+    plim_mem_free(allocator->mem_below, allocator, 1, sizeof *allocator);
+}
+
+/* --- requests --- */
+
+/* The lane this thread used last, to be tried first. */
+#if defined(__GNUC__)
+__attribute__((tls_model("initial-exec")))
+#endif
+static _Thread_local struct {
+    uint64_t serial; /* of its allocator */
+    plim_lane *lane;
+} last_used;
+
+static plim_lane *lane_for(plim_heap *heap, plim_stream stream)
+{
+    if (last_used.serial == heap->allocator->serial && last_used.lane->heap == heap &&
+        last_used.lane->stream == stream) {
+        return last_used.lane;
+    }
+    plim_lane *lane = plim_lane_find(heap, stream);
+    if (lane != NULL) {
+        last_used.serial = heap->allocator->serial;
+        last_used.lane = lane;
+    }
+    return lane;
+}
+
+static uint32_t stack_from(plim_allocator *allocator, plim_stack_level level)
+{
+    return atomic_load_explicit(&allocator->is_listening, memory_order_relaxed)
+               ? plim_take_stack(allocator, level)
+               : PLIM_NONE;
+}
+
+static plim_status malloc_uncached(plim_heap *heap, uint64_t bytes, plim_addr *ret_addr,
+                                   plim_error *err)
+{
+    plim_allocator *allocator = heap->allocator;
+    pthread_mutex_lock(&allocator->lock);
+    plim_status status = PLIM_OK;
+    if (!PLIM_VEC_PUSH(allocator->mem, &allocator->uncached, ((plim_uncached_row){ 0, heap }))) {
+        status = plim_fail_memory(err, "allocating without the cache");
+    } else {
+        plim_uncached_row *row = &allocator->uncached.items[allocator->uncached.count - 1];
+        status = heap->device.ops->memory_alloc(heap->device.self, bytes, &row->addr, err);
+        if (status == PLIM_OK) {
+            *ret_addr = row->addr;
+        } else {
+            allocator->uncached.count--;
+        }
+    }
+    pthread_mutex_unlock(&allocator->lock);
+    return status;
+}
+
+plim_status plim_malloc(plim_allocator *allocator, int32_t device, uint64_t bytes,
+                        plim_stream stream, plim_addr *ret_addr, plim_error *err)
+{
+    plim_heap *heap = plim_heap_of(allocator, device, err);
+    if (heap == NULL) {
+        return PLIM_INVALID_ARGUMENT;
+    }
+    if (bytes == 0) {
+        *ret_addr = 0;
+        return PLIM_OK;
+    }
+    if (bytes >= PLIM_REQUEST_BYTES_MAX) {
+        return plim_fail(err, PLIM_OUT_OF_DEVICE_MEMORY,
+                         "device %d is out of memory: more than 1 EiB wanted; is the size "
+                         "computed from a negative number?",
+                         (int)device);
+    }
+    const uint32_t stack = stack_from(allocator, PLIM_STACKS_STATE);
+    plim_lane *lane = lane_for(heap, stream);
+    if (lane != NULL && plim_lane_malloc(lane, bytes, stack, ret_addr)) {
+        return PLIM_OK;
+    }
+    if (!atomic_load_explicit(&allocator->is_caching, memory_order_relaxed)) {
+        return malloc_uncached(heap, bytes, ret_addr, err);
+    }
+    return plim_allocate(heap, bytes, stream, stack, ret_addr, err);
+}
+
+/* --- giving back --- */
+
+static plim_status not_ours(plim_allocator *allocator, plim_addr addr, plim_error *err)
+{
+    plim_segment_record *segment = plim_directory_find(&allocator->directory, addr);
+    if (segment == NULL || plim_shelf_of_segment(segment) == NULL) {
+        return plim_fail(err, PLIM_INVALID_ARGUMENT,
+                         "invalid device pointer: 0x%" PRIx64 " is in no memory of this allocator",
+                         addr);
+    }
+    const char *why = "it was freed already, or never handed out";
+    plim_heap *heap = atomic_load(&segment->heap);
+    plim_world_stop(heap);
+    const bool is_still_there = atomic_load(&segment->heap) == heap;
+    const plim_heap_block *block = is_still_there ? segment->head : NULL;
+    for (; block != NULL; block = block->next) {
+        if (addr > block->addr && addr - block->addr < block->bytes &&
+            block->state == PLIM_BLOCK_IS_LIVE) {
+            why = "it lies inside a block; free the block's own address";
+        } else if (addr == block->addr && block->state == PLIM_BLOCK_IS_PENDING) {
+            why = "it was freed already, and waits for another stream";
+        }
+    }
+    plim_world_resume(heap, NULL);
+    return plim_fail(err, PLIM_INVALID_ARGUMENT, "invalid device pointer: 0x%" PRIx64 ": %s", addr,
+                     why);
+}
+
+static plim_status free_uncached(plim_allocator *allocator, plim_addr addr, plim_error *err)
+{
+    plim_status status = PLIM_OK;
+    bool is_found = false;
+    pthread_mutex_lock(&allocator->lock);
+    for (size_t i = allocator->uncached.count; i > 0 && !is_found; i--) {
+        plim_uncached_row *row = &allocator->uncached.items[i - 1];
+        is_found = row->addr == addr;
+        if (!is_found) {
+            continue;
+        }
+        status = row->heap->device.ops->memory_free(row->heap->device.self, addr, err);
+        if (status == PLIM_OK) { /* else it is still there, to be freed again */
+            allocator->uncached.count--;
+            *row = allocator->uncached.items[allocator->uncached.count];
+        }
+    }
+    pthread_mutex_unlock(&allocator->lock);
+    return is_found ? status : not_ours(allocator, addr, err);
+}
+
+static plim_status free_slowly(plim_allocator *allocator, plim_addr addr, uint32_t stack,
+                               plim_error *err)
+{
+    plim_heap_block *block = NULL;
+    plim_heap *heap = plim_stop_world_of(allocator, addr, &block);
+    if (heap == NULL) {
+        return free_uncached(allocator, addr, err);
+    }
+    plim_lane *lane = plim_shelf_of(block)->lane;
+    plim_status status = plim_harden_given_back(heap, block, err);
+    const plim_status freed = plim_free_request(heap, block, stack, status == PLIM_OK ? err : NULL);
+    status = status == PLIM_OK ? freed : status;
+    if (status == PLIM_OK) {
+        status = plim_harden_check(heap, err);
+    }
+    plim_world_resume(heap, lane);
+    return status;
+}
+
+plim_status plim_free(plim_allocator *allocator, plim_addr addr, plim_error *err)
+{
+    if (addr == 0) {
+        return PLIM_OK;
+    }
+    const uint32_t stack = stack_from(allocator, PLIM_STACKS_ALL);
+    plim_lane *last = last_used.serial == allocator->serial ? last_used.lane : NULL;
+    if (last != NULL && plim_lane_free(last, addr, stack)) {
+        return PLIM_OK;
+    }
+    plim_segment_record *segment = plim_directory_find(&allocator->directory, addr);
+    plim_lane *lane =
+        segment != NULL ? atomic_load_explicit(&segment->lane, memory_order_relaxed) : NULL;
+    if (lane != NULL && lane != last && plim_lane_free(lane, addr, stack)) {
+        return PLIM_OK;
+    }
+    return free_slowly(allocator, addr, stack, err);
+}

@@ -1,0 +1,12 @@
+/*
+ * complete.h - nobody uses a block any more: it is free.
+ */
+#ifndef PLIMSOLL_ALLOC_COMPLETE_H
+#define PLIMSOLL_ALLOC_COMPLETE_H
+
+#include "alloc/heap.h"
+
+/* Takes a block back that was let go of (§4.5). The world is stopped. */
+void plim_free_complete(plim_heap *heap, plim_heap_block *block, uint32_t stack);
+
+#endif

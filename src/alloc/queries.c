@@ -1,0 +1,384 @@
+/*
+ * queries.c - what an allocator is asked, and told, besides requests for memory.
+ */
+#include "plimsoll/allocator.h"
+
+#include "alloc/check.h"
+#include "alloc/listeners.h"
+#include "alloc/pools.h"
+#include "alloc/release.h"
+#include "alloc/rounding.h"
+#include "alloc/segments.h"
+#include "alloc/streams.h"
+#include "alloc/tell.h"
+#include "alloc/world.h"
+#include "base/error.h"
+
+#include <inttypes.h>
+
+static plim_status nobody_holds(plim_error *err, plim_addr addr)
+{
+    return plim_fail(err, PLIM_INVALID_ARGUMENT, "invalid device pointer: nobody holds 0x%" PRIx64,
+                     addr);
+}
+
+/* --- blocks --- */
+
+plim_status plim_record_stream(plim_allocator *allocator, plim_addr addr, plim_stream stream,
+                               plim_error *err)
+{
+    if (addr == 0) {
+        return PLIM_OK;
+    }
+    plim_heap_block *block = NULL;
+    plim_heap *heap = plim_stop_world_of(allocator, addr, &block);
+    if (heap == NULL) {
+        return nobody_holds(err, addr);
+    }
+    const plim_status status = plim_use_add(heap, block, stream, err);
+    plim_world_resume(heap, NULL);
+    return status;
+}
+
+plim_status plim_block_bytes(plim_allocator *allocator, plim_addr addr, uint64_t *ret_block_bytes,
+                             uint64_t *ret_requested_bytes, plim_error *err)
+{
+    plim_heap_block *block = NULL;
+    plim_heap *heap = plim_stop_world_of(allocator, addr, &block);
+    if (heap == NULL) {
+        return nobody_holds(err, addr);
+    }
+    if (ret_block_bytes != NULL) {
+        *ret_block_bytes = block->bytes;
+    }
+    if (ret_requested_bytes != NULL) {
+        *ret_requested_bytes = block->requested_bytes;
+    }
+    plim_world_resume(heap, NULL);
+    return PLIM_OK;
+}
+
+plim_status plim_base_allocation(plim_allocator *allocator, plim_addr addr, plim_addr *ret_base,
+                                 uint64_t *ret_bytes, plim_error *err)
+{
+    plim_heap_block *block = NULL;
+    plim_heap *heap = plim_stop_world_of(allocator, addr, &block);
+    if (heap == NULL) {
+        return nobody_holds(err, addr);
+    }
+    const plim_heap_block *first = block;
+    while (first->prev != NULL && first->prev->is_mapped) {
+        first = first->prev;
+    }
+    uint64_t bytes = 0;
+    for (const plim_heap_block *at = first; at != NULL && at->is_mapped; at = at->next) {
+        bytes += at->bytes;
+    }
+    if (ret_base != NULL) {
+        *ret_base = first->addr;
+    }
+    if (ret_bytes != NULL) {
+        *ret_bytes = bytes;
+    }
+    plim_world_resume(heap, NULL);
+    return PLIM_OK;
+}
+
+/* --- the cache --- */
+
+plim_status plim_empty_cache(plim_allocator *allocator, const plim_pool_id *pool, plim_error *err)
+{
+    const uint32_t stack = plim_take_stack(allocator, PLIM_STACKS_ALL);
+    const plim_pool_id id = pool != NULL ? *pool : (plim_pool_id){ 0, 0 };
+    plim_status first = PLIM_OK;
+    for (size_t i = 0; i < allocator->heap_count; i++) {
+        plim_heap *heap = &allocator->heaps[i];
+        plim_world_stop(heap);
+        const plim_status status =
+            plim_release_cached(heap, id, stack, first == PLIM_OK ? err : NULL);
+        plim_world_resume(heap, NULL);
+        first = first == PLIM_OK ? status : first;
+    }
+    return first;
+}
+
+plim_status plim_cache_info(plim_allocator *allocator, int32_t device, uint64_t *largest_bytes,
+                            plim_error *err)
+{
+    plim_heap *heap = plim_heap_of(allocator, device, err);
+    if (heap == NULL) {
+        return PLIM_INVALID_ARGUMENT;
+    }
+    plim_status status = PLIM_OK;
+    plim_world_stop(heap);
+    if (*largest_bytes == 0) {
+        uint64_t total_bytes = 0;
+        status = heap->device.ops->info(heap->device.self, largest_bytes, &total_bytes, err);
+    }
+    for (const plim_segment_record *segment = heap->segments; segment != NULL;
+         segment = segment->next) {
+        for (const plim_heap_block *block = segment->head; block != NULL; block = block->next) {
+            if (block->is_mapped && block->state == PLIM_BLOCK_IS_FREE &&
+                block->bytes > *largest_bytes) {
+                *largest_bytes = block->bytes;
+            }
+        }
+    }
+    plim_world_resume(heap, NULL);
+    return status;
+}
+
+/* --- limits and settings --- */
+
+plim_status plim_set_memory_fraction(plim_allocator *allocator, int32_t device, double fraction,
+                                     plim_error *err)
+{
+    plim_heap *heap = plim_heap_of(allocator, device, err);
+    if (heap == NULL) {
+        return PLIM_INVALID_ARGUMENT;
+    }
+    if (!(fraction >= 0 && fraction <= 1)) {
+        return plim_fail(err, PLIM_INVALID_ARGUMENT, "a memory fraction is from 0 to 1, not %g",
+                         fraction);
+    }
+    plim_world_stop(heap);
+    heap->limit_bytes =
+        fraction < 1 ? (uint64_t)(fraction * (double)heap->properties.total_bytes) : PLIM_UNLIMITED;
+    plim_world_resume(heap, NULL);
+    return PLIM_OK;
+}
+
+double plim_memory_fraction(plim_allocator *allocator, int32_t device)
+{
+    plim_heap *heap = plim_heap_of(allocator, device, NULL);
+    if (heap == NULL) {
+        return 1;
+    }
+    plim_world_stop(heap);
+    const uint64_t limit = heap->limit_bytes;
+    plim_world_resume(heap, NULL);
+    return limit == PLIM_UNLIMITED ? 1 : (double)limit / (double)heap->properties.total_bytes;
+}
+
+plim_status plim_allocator_configure(plim_allocator *allocator, const char *text, plim_error *err)
+{
+    pthread_mutex_lock(&allocator->lock);
+    plim_worlds_stop(allocator);
+    const plim_status status = plim_settings_parse(text, &allocator->settings, err);
+    allocator->has_divisions = plim_has_divisions(&allocator->settings);
+    plim_worlds_resume(allocator);
+    pthread_mutex_unlock(&allocator->lock);
+    return status;
+}
+
+void plim_allocator_settings(plim_allocator *allocator, plim_settings *ret_settings)
+{
+    pthread_mutex_lock(&allocator->lock);
+    *ret_settings = allocator->settings;
+    pthread_mutex_unlock(&allocator->lock);
+}
+
+void plim_set_caching(plim_allocator *allocator, bool enabled)
+{
+    plim_worlds_stop(allocator);
+    atomic_store_explicit(&allocator->is_caching, enabled, memory_order_relaxed);
+    plim_worlds_resume(allocator);
+}
+
+static plim_status add_peer(plim_heap *heap, int32_t device, plim_error *err)
+{
+    for (size_t i = 0; i < heap->peers.count; i++) {
+        if (heap->peers.items[i] == device) {
+            return PLIM_OK;
+        }
+    }
+    if (!PLIM_VEC_PUSH(heap->allocator->mem, &heap->peers, device)) {
+        return plim_fail_memory(err, "adding a peer");
+    }
+    for (plim_segment_record *segment = heap->segments; segment != NULL; segment = segment->next) {
+        if (segment->expandable != NULL) {
+            PLIM_TRY(plim_expandable_share(segment, device, err));
+        }
+    }
+    return PLIM_OK;
+}
+
+plim_status plim_enable_peer_access(plim_allocator *allocator, int32_t device, int32_t owner,
+                                    plim_error *err)
+{
+    plim_heap *heap = plim_heap_of(allocator, owner, err);
+    if (heap == NULL || plim_heap_of(allocator, device, err) == NULL) {
+        return PLIM_INVALID_ARGUMENT;
+    }
+    if (device == owner) {
+        return PLIM_OK;
+    }
+    plim_world_stop(heap);
+    const plim_status status = add_peer(heap, device, err);
+    plim_world_resume(heap, NULL);
+    return status;
+}
+
+/* How many blocks of a segment are live, and how many of some addresses are among them. */
+static void count_held(const plim_segment_record *segment, plim_addr_list addrs, size_t *live,
+                       size_t *found)
+{
+    for (const plim_heap_block *block = segment->head; block != NULL; block = block->next) {
+        *live += block->state == PLIM_BLOCK_IS_LIVE ? 1 : 0;
+    }
+    for (size_t i = 0; i < addrs.count; i++) {
+        const bool is_inside = addrs.items[i] - segment->addr < segment->bytes;
+        *found += is_inside && plim_page_index_find(&segment->pages, segment->addr,
+                                                    addrs.items[i]) != NULL
+                      ? 1
+                      : 0;
+    }
+}
+
+plim_status plim_pool_holds_exactly(plim_allocator *allocator, int32_t device, plim_pool_id pool,
+                                    plim_addr_list addrs, bool *ret_holds, plim_error *err)
+{
+    plim_heap *heap = plim_heap_of(allocator, device, err);
+    if (heap == NULL) {
+        return PLIM_INVALID_ARGUMENT;
+    }
+    plim_world_stop(heap);
+    const plim_private_pool *owner = plim_private_pool_find(heap, pool);
+    size_t live = 0, found = 0;
+    for (const plim_segment_record *segment = heap->segments; owner != NULL && segment != NULL;
+         segment = segment->next) {
+        if (plim_shelf_of_segment(segment)->pool->owner == owner) {
+            count_held(segment, addrs, &live, &found);
+        }
+    }
+    plim_world_resume(heap, NULL);
+    if (owner == NULL) {
+        return plim_no_such_pool(err, pool, device);
+    }
+    *ret_holds = live == addrs.count && found == addrs.count;
+    return PLIM_OK;
+}
+
+/* --- callbacks --- */
+
+plim_status plim_add_free_memory_callback(plim_allocator *allocator,
+                                          plim_free_memory_callback *callback, void *ctx,
+                                          plim_error *err)
+{
+    pthread_mutex_lock(&allocator->lock);
+    plim_worlds_stop(allocator);
+    const bool is_added = PLIM_VEC_PUSH(allocator->mem, &allocator->free_callbacks,
+                                        ((plim_callback_row){ callback, ctx }));
+    allocator->has_free_callbacks = allocator->free_callbacks.count > 0;
+    plim_worlds_resume(allocator);
+    pthread_mutex_unlock(&allocator->lock);
+    return is_added ? PLIM_OK : plim_fail_memory(err, "adding a callback");
+}
+
+plim_status plim_add_oom_observer(plim_allocator *allocator, plim_oom_observer *observer, void *ctx,
+                                  plim_error *err)
+{
+    pthread_mutex_lock(&allocator->lock);
+    const bool is_added = PLIM_VEC_PUSH(allocator->mem, &allocator->observers,
+                                        ((plim_observer_row){ observer, ctx }));
+    pthread_mutex_unlock(&allocator->lock);
+    return is_added ? PLIM_OK : plim_fail_memory(err, "adding an observer");
+}
+
+bool plim_allocator_last_oom(plim_allocator *allocator, int32_t device, plim_oom_facts *ret_facts)
+{
+    plim_heap *heap = plim_heap_of(allocator, device, NULL);
+    if (heap == NULL) {
+        return false;
+    }
+    plim_world_stop(heap);
+    const bool has_oom = heap->has_oom;
+    if (has_oom) {
+        *ret_facts = heap->last_oom;
+    }
+    plim_world_resume(heap, NULL);
+    return has_oom;
+}
+
+/* --- counters --- */
+
+plim_status plim_allocator_stats(plim_allocator *allocator, int32_t device,
+                                 plim_device_stats *ret_stats, plim_error *err)
+{
+    plim_heap *heap = plim_heap_of(allocator, device, err);
+    if (heap == NULL) {
+        return PLIM_INVALID_ARGUMENT;
+    }
+    plim_world_stop(heap);
+    plim_world_settle(heap);
+    *ret_stats = heap->stats;
+    plim_world_resume(heap, NULL);
+    return PLIM_OK;
+}
+
+plim_status plim_pool_reserved(plim_allocator *allocator, int32_t device, plim_pool_id pool,
+                               plim_stat ret_stats[PLIM_SLOT_COUNT], plim_error *err)
+{
+    plim_heap *heap = plim_heap_of(allocator, device, err);
+    if (heap == NULL) {
+        return PLIM_INVALID_ARGUMENT;
+    }
+    plim_world_stop(heap);
+    const plim_private_pool *found = plim_private_pool_find(heap, pool);
+    for (int slot = 0; found != NULL && slot < PLIM_SLOT_COUNT; slot++) {
+        ret_stats[slot] = found->reserved[slot];
+    }
+    plim_world_resume(heap, NULL);
+    return found != NULL ? PLIM_OK : plim_no_such_pool(err, pool, device);
+}
+
+/* A private pool's statistics are reset as if they were a device's. */
+static void reset_pool(plim_private_pool *pool, void (*reset)(plim_device_stats *stats))
+{
+    plim_device_stats stats = { .num_ooms = 0 };
+    for (int slot = 0; slot < PLIM_SLOT_COUNT; slot++) {
+        stats.families[PLIM_STAT_RESERVED_BYTES][slot] = pool->reserved[slot];
+    }
+    reset(&stats);
+    for (int slot = 0; slot < PLIM_SLOT_COUNT; slot++) {
+        pool->reserved[slot] = stats.families[PLIM_STAT_RESERVED_BYTES][slot];
+    }
+}
+
+static void reset_stats(plim_allocator *allocator, int32_t device,
+                        void (*reset)(plim_device_stats *stats))
+{
+    plim_heap *heap = plim_heap_of(allocator, device, NULL);
+    if (heap == NULL) {
+        return;
+    }
+    plim_world_stop(heap);
+    plim_world_settle(heap);
+    reset(&heap->stats);
+    for (size_t i = 0; i < heap->private_pools.count; i++) {
+        reset_pool(heap->private_pools.items[i], reset);
+    }
+    plim_ledger_open(&heap->ledger, &heap->stats, 1);
+    plim_world_resume(heap, NULL);
+}
+
+void plim_allocator_reset_peak_stats(plim_allocator *allocator, int32_t device)
+{
+    reset_stats(allocator, device, plim_stats_reset_peak);
+}
+
+void plim_allocator_reset_accumulated_stats(plim_allocator *allocator, int32_t device)
+{
+    reset_stats(allocator, device, plim_stats_reset_accumulated);
+}
+
+plim_status plim_allocator_check(plim_allocator *allocator, plim_error *err)
+{
+    plim_status first = PLIM_OK;
+    for (size_t i = 0; i < allocator->heap_count && first == PLIM_OK; i++) {
+        plim_world_stop(&allocator->heaps[i]);
+        first = plim_heap_check(&allocator->heaps[i], err);
+        plim_world_resume(&allocator->heaps[i], NULL);
+    }
+    return first;
+}

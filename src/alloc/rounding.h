@@ -1,0 +1,87 @@
+/*
+ * rounding.h - from the bytes asked for to the bytes of a block and of its segment
+ * (pytorch-caching-allocator §1.1, §1.2).
+ *
+ * Here for the hot path of the allocator; everybody else calls plim_round_size() and
+ * plim_segment_size() of plimsoll/settings.h, which are the same.
+ */
+#ifndef PLIMSOLL_ALLOC_ROUNDING_H
+#define PLIMSOLL_ALLOC_ROUNDING_H
+
+#include "base/assert.h"
+#include "plimsoll/settings.h"
+
+#define PLIM_BLOCK_BYTES_MIN       ((uint64_t)512)     /* kMinBlockSize: every size is a multiple */
+#define PLIM_SMALL_BYTES_MAX       ((uint64_t)1 << 20) /* kSmallSize: the small pool's largest */
+#define PLIM_SMALL_SEGMENT_BYTES   ((uint64_t)2 << 20) /* kSmallBuffer */
+#define PLIM_LARGE_BYTES_MIN       ((uint64_t)10 << 20) /* kMinLargeAlloc: a segment of its own */
+#define PLIM_LARGE_SEGMENT_QUANTUM ((uint64_t)2 << 20)  /* kRoundLarge */
+#define PLIM_REQUEST_BYTES_END     ((uint64_t)1 << 60)  /* no request is that large */
+#define PLIM_ROUNDUP_LOG2_FIRST    20u                  /* the first interval's upper half: 1 MiB */
+
+/* Whether any size is rounded by divisions: ask once per change of the settings, not per request.
+ * Where it is false, plim_round_plain() is all there is to rounding. */
+static inline bool plim_has_divisions(const plim_settings *settings)
+{
+    uint64_t all = 0;
+    for (int i = 0; i < PLIM_ROUNDUP_INTERVALS; i++) {
+        all |= settings->roundup_power2_divisions[i];
+    }
+    return all > 1; /* 0 and 1 mean none */
+}
+
+static inline uint64_t plim_round_plain(uint64_t bytes)
+{
+    return (bytes + PLIM_BLOCK_BYTES_MIN - 1) & ~(PLIM_BLOCK_BYTES_MIN - 1);
+}
+
+static inline uint32_t plim_log2_floor(uint64_t value)
+{
+    PLIM_ASSERT_DEBUG(value > 0);
+    return 63u - (uint32_t)__builtin_clzll(value);
+}
+
+/* The interval of roundup_power2_divisions a size is in: [1,2) MiB and below is 0. */
+static inline uint32_t plim_roundup_interval(uint64_t bytes)
+{
+    const uint32_t log2 = plim_log2_floor(bytes);
+    const uint32_t above = log2 > PLIM_ROUNDUP_LOG2_FIRST ? log2 - PLIM_ROUNDUP_LOG2_FIRST : 0;
+    return above < PLIM_ROUNDUP_INTERVALS ? above : PLIM_ROUNDUP_INTERVALS - 1;
+}
+
+/* Up to the next of `divisions` equal steps between two powers of two; 512 <= bytes. */
+static inline uint64_t plim_round_to_division(uint64_t bytes, uint64_t divisions)
+{
+    const uint64_t power = (uint64_t)1 << plim_log2_floor(bytes);
+    if (power == bytes) {
+        return bytes;
+    }
+    const uint64_t step = power >> plim_log2_floor(divisions);
+    return step == 0 ? power << 1 : (bytes + step - 1) & ~(step - 1);
+}
+
+/* The whole of plim_round_size(). */
+static inline uint64_t plim_round_with(const plim_settings *settings, uint64_t bytes)
+{
+    const uint64_t divisions = settings->roundup_power2_divisions[plim_roundup_interval(bytes)];
+    /* The product wraps around for 2^55 divisions and more, as it does in PyTorch: those round to
+     * powers of two. */
+    if (divisions > 1 && bytes >= PLIM_BLOCK_BYTES_MIN &&
+        bytes > PLIM_BLOCK_BYTES_MIN * divisions) {
+        return plim_round_to_division(bytes, divisions);
+    }
+    return plim_round_plain(bytes);
+}
+
+static inline uint64_t plim_segment_for(const plim_settings *settings, uint64_t rounded_bytes)
+{
+    if (rounded_bytes <= PLIM_SMALL_BYTES_MAX) {
+        return PLIM_SMALL_SEGMENT_BYTES;
+    }
+    if (rounded_bytes < PLIM_LARGE_BYTES_MIN) {
+        return settings->large_segment_bytes;
+    }
+    return (rounded_bytes + PLIM_LARGE_SEGMENT_QUANTUM - 1) & ~(PLIM_LARGE_SEGMENT_QUANTUM - 1);
+}
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * segments.h - getting memory from the device and giving it back, a segment at a time.
+ *
+ * The world is stopped in all of these.
+ */
+#ifndef PLIMSOLL_ALLOC_SEGMENTS_H
+#define PLIMSOLL_ALLOC_SEGMENTS_H
+
+#include "alloc/heap.h"
+
+/* A segment over a range, with one block that covers it, in no set. NULL: no host memory. */
+plim_segment_record *plim_segment_add(plim_shelf *shelf, plim_addr addr, uint64_t bytes,
+                                      bool is_mapped);
+/* Forgets a segment of one block, which is in no set. */
+void plim_segment_remove(plim_segment_record *segment);
+
+/* How an attempt to get memory ended. */
+typedef enum plim_attempt {
+    PLIM_ATTEMPT_DONE,
+    PLIM_ATTEMPT_NO_MEMORY, /* the device, or the limit, has no more */
+    PLIM_ATTEMPT_FAILED,    /* anything else: err says what */
+} plim_attempt;
+
+/* Counts what the driver gave (positive) or took back. */
+void plim_segment_count(plim_shelf *shelf, int64_t bytes);
+
+/* Plain memory of `bytes`: a block that covers it, in no set (§3.4). */
+plim_attempt plim_segment_alloc(plim_shelf *shelf, uint64_t bytes, uint32_t stack,
+                                plim_heap_block **ret_block, plim_error *err);
+/* Gives the segment of a free block without neighbours back to the device (§3.11). The block is
+ * still in its set. */
+plim_status plim_segment_release(plim_heap_block *block, uint32_t stack, plim_error *err);
+
+/* --- expandable segments (expandable.c) --- */
+
+/* At least `bytes` in one free, mapped block, in no set, mapping what is missing (§5.3). */
+plim_attempt plim_expandable_alloc(plim_shelf *shelf, uint64_t bytes, uint32_t stack,
+                                   plim_heap_block **ret_block, plim_error *err);
+/* Of the handles that a new expandable segment of a shelf is made of. */
+uint64_t plim_expandable_handle_bytes(const plim_shelf *shelf);
+/* What plim_expandable_release() would give back of a free block. */
+uint64_t plim_expandable_releasable(const plim_heap_block *block);
+/* Gives the whole handles inside a free block back (§5.4); the segment too, when nothing of it is
+ * left. The block is in its set. */
+plim_status plim_expandable_release(plim_heap_block *block, uint32_t stack, plim_error *err);
+/* Unmaps all and frees the range, whatever its blocks are: for the end of an allocator. */
+void plim_expandable_destroy(plim_segment_record *segment);
+/* Lets one more device reach what is mapped. */
+plim_status plim_expandable_share(plim_segment_record *segment, int32_t peer, plim_error *err);
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * settings_reader.h - the words and signs of a settings string, and what is wrong with them.
+ *
+ * The reader stands at one token. White space is dropped wherever it is, within words too, as
+ * PyTorch does; offsets still count it, so that an error points into the text as it was typed.
+ */
+#ifndef PLIMSOLL_ALLOC_SETTINGS_READER_H
+#define PLIMSOLL_ALLOC_SETTINGS_READER_H
+
+#include "plimsoll/settings.h"
+
+#define PLIM_SETTINGS_WORD_BYTES 128
+
+typedef struct plim_settings_token {
+    char kind;                           /* ',' ':' '[' ']', 'w' for a word, 0 at the end */
+    size_t offset;                       /* of its first character */
+    size_t length;                       /* of a word: of `word`, but for one that is too long */
+    char word[PLIM_SETTINGS_WORD_BYTES]; /* without white space, cut where it is longer */
+} plim_settings_token;
+
+typedef struct plim_settings_reader {
+    const char *source; /* what a message begins with: "settings" or a variable's name */
+    const char *text;
+    const char *key; /* what the values that are read belong to; NULL between pairs */
+    plim_error *err;
+    size_t next; /* behind the token */
+    plim_settings_token token;
+} plim_settings_reader;
+
+/* At the first token. */
+void plim_settings_reader_init(plim_settings_reader *reader, const char *source, const char *text,
+                               plim_error *err);
+void plim_settings_advance(plim_settings_reader *reader);
+/* Over a token of one kind; anything else is an error. `after` says what stands before it. */
+plim_status plim_settings_expect(plim_settings_reader *reader, char kind, const char *after);
+/* Whether a word stands here that is not cut and is this one. */
+bool plim_settings_at_word(const plim_settings_reader *reader, const char *word);
+
+/* Fails with "<source>: character <n>: <message>"; the offset is that of the token's
+ * `index`th character. */
+plim_status plim_settings_fail(const plim_settings_reader *reader, plim_status status, size_t index,
+                               const char *format, ...) PLIM_PRINTF(4, 5);
+
+/* The token in a message: 'word', cut and without control characters, or "the end". */
+typedef struct plim_settings_quote {
+    char text[64];
+} plim_settings_quote;
+plim_settings_quote plim_settings_quoted(const plim_settings_reader *reader);
+
+#endif

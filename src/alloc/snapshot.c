@@ -1,0 +1,284 @@
+/*
+ * snapshot.c - an allocator as a history: what stands, what was recorded, what is in force (§8).
+ */
+#include "alloc/pools.h"
+#include "alloc/tell.h"
+#include "alloc/world.h"
+#include "base/error.h"
+#include "base/ticks.h"
+#include "history/builder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct snapshot {
+    plim_heap *heap;
+    plim_history *history;
+    const plim_pool_id *pool; /* NULL: all */
+    uint64_t first_block;     /* of the device, among the history's */
+    uint64_t block_count;
+    uint64_t segment_count;
+    uint64_t event_count;
+    uint64_t active_bytes;
+} snapshot;
+
+static plim_pool_id pool_id_of(const plim_segment_record *segment)
+{
+    const plim_private_pool *owner = plim_shelf_of_segment(segment)->pool->owner;
+    return owner != NULL ? owner->id : (plim_pool_id){ 0, 0 };
+}
+
+/* --- events --- */
+
+static plim_status push_event(snapshot *to, const plim_ring_event *from, plim_error *err)
+{
+    const plim_pool_id pool = plim_ring_pool(to->heap, from->pool);
+    const plim_note note = { .pool = { pool.a, pool.b },
+                             .has_pool = true,
+                             .compile_context = PLIM_NONE,
+                             .user_metadata = PLIM_NONE,
+                             .forward_stack = PLIM_NONE,
+                             .category = PLIM_NONE };
+    plim_event event = { .addr = from->addr,
+                         .size = from->bytes,
+                         .time_us = (int64_t)(plim_ticks_to_unix_ns(from->ticks) / 1000),
+                         .action = from->action };
+    PLIM_TRY(plim_history_add_note(to->history, &note, &event.note, err));
+    PLIM_TRY(plim_history_add_stream(to->history, from->stream, &event.stream, err));
+    PLIM_TRY(plim_stacks_to_history(to->heap->allocator->stacks, from->stack, to->history,
+                                    &event.stack, err));
+    PLIM_TRY(plim_history_push_event(to->history, &event, err));
+    to->event_count++;
+    return PLIM_OK;
+}
+
+static plim_status push_events(snapshot *to, plim_error *err)
+{
+    for (uint64_t i = 0; i < to->heap->ring.count; i++) {
+        PLIM_TRY(push_event(to, plim_ring_at(&to->heap->ring, i), err));
+    }
+    return PLIM_OK;
+}
+
+/* --- segments: runs of mapped blocks --- */
+
+static plim_status push_block(snapshot *to, const plim_heap_block *from, plim_error *err)
+{
+    plim_block block = { .addr = from->addr,
+                         .bytes = from->bytes,
+                         .requested_bytes = from->requested_bytes,
+                         .state = PLIM_BLOCK_INACTIVE };
+    if (from->state == PLIM_BLOCK_IS_LIVE) {
+        block.state = PLIM_BLOCK_ACTIVE_ALLOCATED;
+    } else if (from->state == PLIM_BLOCK_IS_PENDING) {
+        block.state = PLIM_BLOCK_ACTIVE_PENDING_FREE;
+    }
+    to->active_bytes += block.state == PLIM_BLOCK_INACTIVE ? 0 : block.bytes;
+    PLIM_TRY(plim_stacks_to_history(to->heap->allocator->stacks, from->stack, to->history,
+                                    &block.stack, err));
+    PLIM_TRY(plim_history_push_block(to->history, &block, err));
+    to->block_count++;
+    return PLIM_OK;
+}
+
+/* The run of mapped blocks that starts at `*at`, which moves behind it. */
+static plim_status push_run(snapshot *to, const plim_heap_block **at, plim_error *err)
+{
+    const plim_segment_record *from = (*at)->segment;
+    const plim_pool_id id = pool_id_of(from);
+    plim_segment segment = { .addr = (*at)->addr,
+                             .pool = { id.a, id.b },
+                             .block_first = to->block_count,
+                             .is_large = !plim_shelf_of_segment(from)->pool->is_small,
+                             .is_expandable = from->expandable != NULL };
+    for (; *at != NULL && (*at)->is_mapped; *at = (*at)->next) {
+        PLIM_TRY(push_block(to, *at, err));
+        segment.bytes += (*at)->bytes;
+        segment.block_count++;
+    }
+    PLIM_TRY(plim_history_add_stream(to->history, plim_shelf_of_segment(from)->stream,
+                                     &segment.stream, err));
+    PLIM_TRY(plim_stacks_to_history(to->heap->allocator->stacks, from->stack, to->history,
+                                    &segment.stack, err));
+    to->segment_count++;
+    return plim_history_push_segment(to->history, &segment, err);
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const plim_segment_record *const *left = a;
+    const plim_segment_record *const *right = b;
+    return ((*left)->addr > (*right)->addr) - ((*left)->addr < (*right)->addr);
+}
+
+/* A segment's runs of mapped blocks; plain memory is one run. */
+static plim_status push_runs(snapshot *to, const plim_segment_record *segment, plim_error *err)
+{
+    const plim_heap_block *block = segment->head;
+    while (block != NULL) {
+        if (block->is_mapped) {
+            PLIM_TRY(push_run(to, &block, err));
+        } else {
+            block = block->next;
+        }
+    }
+    return PLIM_OK;
+}
+
+static plim_status push_sorted(snapshot *to, const plim_segment_record **sorted, size_t count,
+                               plim_error *err)
+{
+    qsort(sorted, count, sizeof *sorted, by_address);
+    for (size_t i = 0; i < count; i++) {
+        PLIM_TRY(push_runs(to, sorted[i], err));
+    }
+    return PLIM_OK;
+}
+
+static plim_status push_segments(snapshot *to, plim_error *err)
+{
+    const plim_mem *mem = to->heap->allocator->mem;
+    const size_t room = (size_t)to->heap->segment_count;
+    if (room == 0) {
+        return PLIM_OK;
+    }
+    const plim_segment_record **sorted = plim_mem_alloc(mem, room, sizeof *sorted);
+    if (sorted == NULL) {
+        return plim_fail_memory(err, "taking a snapshot");
+    }
+    size_t count = 0;
+    for (const plim_segment_record *segment = to->heap->segments; segment != NULL;
+         segment = segment->next) {
+        if (to->pool == NULL || plim_pool_ids_equal(pool_id_of(segment), *to->pool)) {
+            sorted[count] = segment;
+            count++;
+        }
+    }
+    const plim_status status = push_sorted(to, sorted, count, err);
+    plim_mem_free(mem, sorted, room, sizeof *sorted);
+    return status;
+}
+
+/* --- settings --- */
+
+static plim_status add_setting(plim_history *history, const char *group, const char *name,
+                               plim_setting setting, plim_error *err)
+{
+    setting.group = PLIM_NONE;
+    if (group != NULL) {
+        PLIM_TRY(plim_history_add_string(history, group, strlen(group), &setting.group, err));
+    }
+    PLIM_TRY(plim_history_add_string(history, name, strlen(name), &setting.name, err));
+    return plim_history_push_setting(history, &setting, err);
+}
+
+static plim_setting of_integer(int64_t integer)
+{
+    return (plim_setting){ .kind = PLIM_SETTING_INTEGER, .value.integer = integer };
+}
+
+static plim_setting of_boolean(bool boolean)
+{
+    return (plim_setting){ .kind = PLIM_SETTING_BOOLEAN, .value.boolean = boolean };
+}
+
+/* The keys of §8.6, in its order. */
+static plim_status push_settings(plim_history *history, const plim_settings *from, plim_error *err)
+{
+    plim_setting text = { .kind = PLIM_SETTING_TEXT };
+    PLIM_TRY(
+        plim_history_add_string(history, from->text, strlen(from->text), &text.value.text, err));
+    const plim_setting threshold = { .kind = PLIM_SETTING_REAL,
+                                     .value.real = from->garbage_collection_threshold };
+    const struct {
+        const char *name;
+        plim_setting setting;
+    } rows[] = {
+        { "PYTORCH_CUDA_ALLOC_CONF", text },
+        { "max_split_size",
+          of_integer(from->max_split_bytes == PLIM_UNLIMITED ? -1
+                                                             : (int64_t)from->max_split_bytes) },
+        { "garbage_collection_threshold", threshold },
+        { "expandable_segments", of_boolean(from->expandable_segments) },
+        { "pinned_num_register_threads", of_integer((int64_t)from->pinned_num_register_threads) },
+        { "release_lock_on_cudamalloc", of_boolean(from->release_lock_on_cudamalloc) },
+        { "pinned_use_cuda_host_register", of_boolean(from->pinned_use_cuda_host_register) },
+        { "graph_capture_record_stream_reuse",
+          of_boolean(from->graph_capture_record_stream_reuse) },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        PLIM_TRY(add_setting(history, NULL, rows[i].name, rows[i].setting, err));
+    }
+    for (unsigned i = 0; i < PLIM_ROUNDUP_INTERVALS; i++) {
+        char name[8];
+        (void)snprintf(name, sizeof name, "%u", 1u << i);
+        PLIM_TRY(add_setting(history, "roundup_power2_divisions", name,
+                             of_integer((int64_t)from->roundup_power2_divisions[i]), err));
+    }
+    return PLIM_OK;
+}
+
+/* --- all of it --- */
+
+static plim_status push_device(snapshot *to, uint64_t first_segment, bool has_traces,
+                               plim_error *err)
+{
+    plim_heap *heap = to->heap;
+    const uint64_t first_event = plim_history_pushed_events(to->history);
+    if (has_traces) {
+        PLIM_TRY(push_events(to, err));
+    }
+    PLIM_TRY(push_segments(to, err));
+    const plim_recording *recording = atomic_load(&heap->allocator->recording);
+    const uint64_t lost = heap->ring.lost;
+    const plim_device_ranges ranges = {
+        .device = heap->index,
+        .events = { first_event, to->event_count },
+        .segments = { first_segment, to->segment_count },
+        .blocks = { to->first_block, to->block_count },
+        .capacity_events = recording != NULL ? recording->options.max_events : 0,
+        .overflowed = lost > 0 ? PLIM_YES : PLIM_NO,
+    };
+    PLIM_TRY(plim_history_add_device(to->history, &ranges, err));
+    plim_tell(heap, &(plim_happening){ .action = PLIM_SNAPSHOT,
+                                       .bytes = to->active_bytes,
+                                       .stack = PLIM_NONE,
+                                       .pool = &heap->large });
+    return PLIM_OK;
+}
+
+static plim_status build(plim_allocator *allocator, const plim_pool_id *pool, bool has_traces,
+                         plim_history *history, plim_error *err)
+{
+    uint64_t segments = 0, blocks = 0;
+    for (size_t i = 0; i < allocator->heap_count; i++) {
+        plim_heap *heap = &allocator->heaps[i];
+        snapshot to = { .heap = heap, .history = history, .pool = pool, .first_block = blocks };
+        PLIM_TRY(push_device(&to, segments, has_traces, err));
+        segments += to.segment_count;
+        blocks += to.block_count;
+    }
+    plim_history_set_source(history, &(plim_source){ .format = "allocator",
+                                                     .generation = "PyTorch " PLIM_ALLOCATOR_TORCH,
+                                                     .pickle_protocol = -1 });
+    return push_settings(history, &allocator->settings, err);
+}
+
+plim_status plim_allocator_snapshot(plim_allocator *allocator, const plim_pool_id *pool,
+                                    bool has_traces, plim_history **ret_history, plim_error *err)
+{
+    const bool is_all = pool == NULL || (pool->a == 0 && pool->b == 0);
+    plim_history *history = NULL;
+    PLIM_TRY(plim_history_create(allocator->mem_below, &history, err));
+    plim_worlds_stop(allocator);
+    const plim_status status = build(allocator, is_all ? NULL : pool, has_traces, history, err);
+    plim_worlds_resume(allocator);
+    if (status != PLIM_OK) {
+        plim_history_destroy(history);
+        return status;
+    }
+    plim_history_seal(history);
+    *ret_history = history;
+    return PLIM_OK;
+}

@@ -1,0 +1,32 @@
+/*
+ * streams.h - blocks that other streams use: when they may be used again (§4.3, §4.4).
+ *
+ * The world is stopped in all of these.
+ */
+#ifndef PLIMSOLL_ALLOC_STREAMS_H
+#define PLIMSOLL_ALLOC_STREAMS_H
+
+#include "alloc/heap.h"
+
+/* Notes that a stream uses a live block. */
+plim_status plim_use_add(plim_heap *heap, plim_heap_block *block, plim_stream stream,
+                         plim_error *err);
+
+/* A block with uses was given back: waits for their work, or, while something is captured, for
+ * the capture's end. */
+plim_status plim_uses_wait(plim_heap *heap, plim_heap_block *block, plim_error *err);
+
+/* Takes back blocks whose events have completed; deferred ones first. What every request does
+ * first while nothing is captured. */
+plim_status plim_events_process(plim_heap *heap, plim_error *err);
+
+/* Waits for every event, or only those of one private pool's blocks (§4.3). */
+plim_status plim_events_synchronize(plim_heap *heap, const plim_private_pool *pool,
+                                    plim_error *err);
+
+/* Deferred blocks: of one private pool, or all (NULL). */
+plim_status plim_deferred_process(plim_heap *heap, const plim_private_pool *pool, plim_error *err);
+
+void plim_streams_deinit(plim_heap *heap);
+
+#endif

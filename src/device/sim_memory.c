@@ -1,0 +1,290 @@
+/*
+ * sim_memory.c - the sim device's memory: places, counters and rules, but no bytes.
+ */
+#include "device/sim.h"
+
+#include "base/assert.h"
+#include "base/error.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* --- plain memory --- */
+
+static plim_status take_plain(plim_sim *sim, uint64_t bytes, plim_addr *ret_addr, plim_error *err)
+{
+    uint64_t whole = 0;
+    if (bytes == 0) {
+        return plim_fail(err, PLIM_INVALID_ARGUMENT, "%s: malloc of 0 bytes", sim->name);
+    }
+    if (!plim_books_whole(&sim->books, bytes, &whole)) {
+        whole = bytes; /* more than any device has */
+    }
+    PLIM_TRY(plim_books_has_room(&sim->books, whole, err));
+    plim_addr addr = 0;
+    if (!plim_space_prepare(&sim->plain)) {
+        return plim_fail_memory(err, "placing memory");
+    }
+    if (!plim_space_place(&sim->plain, whole, &addr)) {
+        return plim_fail(err, PLIM_OUT_OF_DEVICE_MEMORY,
+                         "%s: no place for %" PRIu64 " bytes among the addresses", sim->name,
+                         whole);
+    }
+    if (!plim_map_put(&sim->plain_bytes, addr, whole)) {
+        plim_space_give(&sim->plain, addr, whole);
+        return plim_fail_memory(err, "placing memory");
+    }
+    sim->books.taken_bytes += whole;
+    *ret_addr = addr;
+    return PLIM_OK;
+}
+
+static plim_status memory_alloc(void *self, uint64_t bytes, plim_addr *ret_addr, plim_error *err)
+{
+    plim_sim *const sim = self;
+    plim_device_record record = { .call = PLIM_CALL_MEMORY_ALLOC, .bytes = bytes };
+    if (plim_sim_begin(sim, &record, err)) {
+        record.status = take_plain(sim, bytes, &record.addr, err);
+    }
+    if (record.status == PLIM_OK) {
+        *ret_addr = record.addr;
+    }
+    return plim_sim_end(sim, &record);
+}
+
+static plim_status memory_free(void *self, plim_addr addr, plim_error *err)
+{
+    plim_sim *const sim = self;
+    plim_device_record record = { .call = PLIM_CALL_MEMORY_FREE, .addr = addr };
+    if (plim_sim_begin(sim, &record, err)) {
+        const uint64_t bytes = plim_map_take(&sim->plain_bytes, addr);
+        if (bytes == PLIM_MAP_ABSENT) {
+            record.status =
+                plim_fail(err, PLIM_INVALID_ARGUMENT,
+                          "%s: free of 0x%" PRIx64 ", where no memory begins", sim->name, addr);
+        } else {
+            record.bytes = bytes;
+            plim_space_give(&sim->plain, addr, bytes);
+            sim->books.taken_bytes -= bytes;
+            plim_queues_complete_all(&sim->queues); /* it waits for the device */
+        }
+    }
+    return plim_sim_end(sim, &record);
+}
+
+/* --- ranges --- */
+
+static plim_status take_range(plim_sim *sim, uint64_t bytes, plim_addr *ret_addr, plim_error *err)
+{
+    PLIM_TRY(plim_books_check_size(&sim->books, "reserve", bytes, err));
+    plim_addr addr = 0;
+    if (!plim_space_prepare(&sim->reserved)) {
+        return plim_fail_memory(err, "reserving addresses");
+    }
+    if (!plim_space_place(&sim->reserved, bytes, &addr)) {
+        return plim_fail(err, PLIM_OUT_OF_DEVICE_MEMORY, "%s: no %" PRIu64 " addresses are left",
+                         sim->name, bytes);
+    }
+    if (!plim_books_add_range(&sim->books, addr, bytes)) {
+        plim_space_give(&sim->reserved, addr, bytes);
+        return plim_fail_memory(err, "reserving addresses");
+    }
+    *ret_addr = addr;
+    return PLIM_OK;
+}
+
+static plim_status range_reserve(void *self, uint64_t bytes, plim_addr *ret_addr, plim_error *err)
+{
+    plim_sim *const sim = self;
+    plim_device_record record = { .call = PLIM_CALL_RANGE_RESERVE, .bytes = bytes };
+    if (plim_sim_begin(sim, &record, err)) {
+        record.status = take_range(sim, bytes, &record.addr, err);
+    }
+    if (record.status == PLIM_OK) {
+        *ret_addr = record.addr;
+    }
+    return plim_sim_end(sim, &record);
+}
+
+static plim_status range_free(void *self, plim_addr addr, uint64_t bytes, plim_error *err)
+{
+    plim_sim *const sim = self;
+    plim_device_record record = { .call = PLIM_CALL_RANGE_FREE, .addr = addr, .bytes = bytes };
+    if (plim_sim_begin(sim, &record, err)) {
+        record.status = plim_books_check_free_range(&sim->books, addr, bytes, err);
+        if (record.status == PLIM_OK) {
+            plim_books_remove_range(&sim->books, addr);
+            plim_space_give(&sim->reserved, addr, bytes);
+        }
+    }
+    return plim_sim_end(sim, &record);
+}
+
+/* --- handles --- */
+
+static plim_status handle_create(void *self, uint64_t bytes, plim_share share,
+                                 plim_handle *ret_handle, plim_error *err)
+{
+    plim_sim *const sim = self;
+    plim_device_record record = { .call = PLIM_CALL_HANDLE_CREATE, .bytes = bytes };
+    if (plim_sim_begin(sim, &record, err)) {
+        record.status = share == PLIM_SHARE_NONE
+                            ? plim_books_create(&sim->books, bytes, &record.handle, err)
+                            : plim_fail(err, PLIM_UNSUPPORTED,
+                                        "%s: its memory cannot leave the process", sim->name);
+    }
+    if (record.status == PLIM_OK) {
+        *ret_handle = record.handle;
+    }
+    return plim_sim_end(sim, &record);
+}
+
+static plim_status handle_release(void *self, plim_handle handle, plim_error *err)
+{
+    plim_sim *const sim = self;
+    plim_device_record record = { .call = PLIM_CALL_HANDLE_RELEASE, .handle = handle };
+    if (plim_sim_begin(sim, &record, err)) {
+        const plim_physical *const physical = plim_books_physical(&sim->books, handle);
+        record.bytes = physical == NULL ? 0 : physical->bytes;
+        plim_physical gone;
+        record.status = plim_books_release(&sim->books, handle, &gone, err);
+    }
+    return plim_sim_end(sim, &record);
+}
+
+static plim_status handle_export(void *self, plim_handle handle, plim_share share, void *data,
+                                 plim_error *err)
+{
+    (void)share;
+    (void)data;
+    plim_sim *const sim = self;
+    plim_device_record record = { .call = PLIM_CALL_HANDLE_EXPORT, .handle = handle };
+    if (plim_sim_begin(sim, &record, err)) {
+        record.status =
+            plim_fail(err, PLIM_UNSUPPORTED, "%s: its memory cannot leave the process", sim->name);
+    }
+    return plim_sim_end(sim, &record);
+}
+
+/* --- mappings --- */
+
+static plim_status map(void *self, plim_addr addr, uint64_t bytes, plim_handle handle,
+                       plim_error *err)
+{
+    plim_sim *const sim = self;
+    plim_device_record record = {
+        .call = PLIM_CALL_MAP, .addr = addr, .bytes = bytes, .handle = handle
+    };
+    if (plim_sim_begin(sim, &record, err)) {
+        record.status = plim_books_map(&sim->books, addr, bytes, handle, err);
+    }
+    return plim_sim_end(sim, &record);
+}
+
+static plim_status unmap(void *self, plim_addr addr, uint64_t bytes, plim_error *err)
+{
+    plim_sim *const sim = self;
+    plim_device_record record = { .call = PLIM_CALL_UNMAP, .addr = addr, .bytes = bytes };
+    if (plim_sim_begin(sim, &record, err)) {
+        record.status = plim_books_check_mapped(&sim->books, "unmap", addr, bytes, err);
+        for (uint64_t done = 0; record.status == PLIM_OK && done < bytes;) {
+            plim_physical gone;
+            done += plim_books_unmap(&sim->books, addr + done, &gone);
+        }
+    }
+    return plim_sim_end(sim, &record);
+}
+
+static plim_status check_access(plim_sim *sim, plim_addr addr, uint64_t bytes, int32_t accessor,
+                                plim_error *err)
+{
+    if (accessor < 0) {
+        return plim_fail(err, PLIM_INVALID_ARGUMENT, "%s: access for device %" PRId32, sim->name,
+                         accessor);
+    }
+    PLIM_TRY(plim_books_check_mapped(&sim->books, "access", addr, bytes, err));
+    /* What peers may do is not kept: nothing of theirs runs here. */
+    return accessor != sim->ordinal ? PLIM_OK : plim_books_open(&sim->books, addr, bytes, err);
+}
+
+static plim_status set_access(void *self, plim_addr addr, uint64_t bytes, int32_t accessor,
+                              plim_error *err)
+{
+    plim_sim *const sim = self;
+    plim_device_record record = {
+        .call = PLIM_CALL_SET_ACCESS, .addr = addr, .bytes = bytes, .accessor = accessor
+    };
+    if (plim_sim_begin(sim, &record, err)) {
+        record.status = check_access(sim, addr, bytes, accessor, err);
+    }
+    return plim_sim_end(sim, &record);
+}
+
+/* --- contents --- */
+
+/* Whether all of it is somebody's, as memory or by a mapping. */
+static plim_status check_live(plim_sim *sim, plim_addr addr, uint64_t bytes, plim_error *err)
+{
+    (void)pthread_mutex_lock(&sim->lock);
+    const bool is_live =
+        bytes == 0 || plim_books_is_open(&sim->books, addr, bytes) ||
+        (plim_sim_is_plain_address(sim, addr) && plim_sim_is_plain_address(sim, addr + bytes - 1) &&
+         !plim_space_has_free(&sim->plain, addr, bytes));
+    (void)pthread_mutex_unlock(&sim->lock);
+    if (is_live) {
+        return PLIM_OK;
+    }
+    return plim_fail(err, PLIM_INVALID_ARGUMENT,
+                     "%s: %" PRIu64 " bytes at 0x%" PRIx64 " cannot all be accessed", sim->name,
+                     bytes, addr);
+}
+
+static plim_status fill(void *self, plim_addr addr, uint8_t value, uint64_t bytes,
+                        plim_stream stream, plim_error *err)
+{
+    (void)value;
+    (void)stream;
+    return check_live(self, addr, bytes, err);
+}
+
+static plim_status copy(void *self, plim_addr to, plim_addr from, uint64_t bytes,
+                        plim_stream stream, plim_error *err)
+{
+    (void)stream;
+    PLIM_TRY(check_live(self, to, bytes, err));
+    return check_live(self, from, bytes, err);
+}
+
+static plim_status read(void *self, void *to, plim_addr from, uint64_t bytes, plim_error *err)
+{
+    PLIM_TRY(check_live(self, from, bytes, err));
+    memset(to, 0, (size_t)bytes);
+    return PLIM_OK;
+}
+
+static plim_status write(void *self, plim_addr to, const void *from, uint64_t bytes,
+                         plim_error *err)
+{
+    (void)from;
+    return check_live(self, to, bytes, err);
+}
+
+void plim_sim_memory_ops(plim_device_ops *ops, bool can_map)
+{
+    ops->memory_alloc = memory_alloc;
+    ops->memory_free = memory_free;
+    ops->fill = fill;
+    ops->copy = copy;
+    ops->read = read;
+    ops->write = write;
+    if (can_map) {
+        ops->range_reserve = range_reserve;
+        ops->range_free = range_free;
+        ops->handle_create = handle_create;
+        ops->handle_release = handle_release;
+        ops->handle_export = handle_export;
+        ops->map = map;
+        ops->unmap = unmap;
+        ops->set_access = set_access;
+    }
+}

@@ -1,0 +1,111 @@
+/*
+ * inside.h - the inside of a recorder, for the files of this room that make it up.
+ *
+ *   recorder.c  the calls of the public header, in the program's threads
+ *   writer.c    the thread that takes from the queues and writes
+ *   state.c     what stands already, told at once
+ *
+ * Three kinds of fields: those the program's threads touch without a lock, those behind `lock`
+ * (the writer holds it while it works, and never while it waits), and what never changes.
+ */
+#ifndef PLIMSOLL_TRACE_INSIDE_H
+#define PLIMSOLL_TRACE_INSIDE_H
+
+#include "plimsoll/recorder.h"
+#include "trace/chunk.h"
+#include "trace/names.h"
+#include "trace/rows.h"
+#include "trace/threads.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+
+#define PLIM_LOST_DEVICES   64 /* devices above share the last place */
+#define PLIM_TOLD_BYTES_MAX ((uint64_t)64 << 20)
+
+/* A foreign frame within a told stack; its two strings lie behind one another. */
+typedef struct plim_told_frame {
+    uint32_t line;
+    uint32_t filename_bytes;
+    uint32_t name_bytes;
+} plim_told_frame;
+
+/* A stack on its way to the writer: this, addresses, plim_told_frames, strings. */
+typedef struct plim_told_stack plim_told_stack;
+struct plim_told_stack {
+    plim_told_stack *next;
+    size_t bytes; /* all together */
+    size_t address_count;
+    size_t frame_count;
+    uint32_t id;
+};
+
+/* The name of an annotation on its way. */
+typedef struct plim_told_name {
+    size_t bytes;
+    char text[];
+} plim_told_name;
+
+/* Events of a device that found no room since the last that did. */
+typedef struct plim_lost {
+    _Atomic uint64_t count;
+    _Atomic int32_t device;
+} plim_lost;
+
+/* The chunk of a device's events that is being filled. */
+typedef struct plim_filling {
+    int32_t device;
+    uint32_t rows;
+    uint32_t events; /* rows that are events */
+    uint64_t lost;
+    uint64_t first; /* events, lost ones too, before this chunk */
+    size_t used;
+    plim_row_state state;
+    uint8_t chunk[]; /* chunk header, head of the events chunk, rows */
+} plim_filling;
+
+struct plim_recorder {
+    /* --- never changes --- */
+    const plim_mem *mem;
+    uint32_t flush_ms;
+
+    /* --- without a lock --- */
+    plim_listed listed;
+    _Atomic(plim_told_stack *) told; /* newest first */
+    _Atomic uint64_t told_bytes;
+    _Atomic uint64_t dropped;
+    _Atomic uint64_t discarded; /* taken, and not written because writing failed */
+    _Atomic uint64_t stacks_lost;
+    plim_lost lost[PLIM_LOST_DEVICES];
+    atomic_bool is_asleep; /* the writer waits for `wake` */
+    atomic_bool is_stopping;
+    sem_t wake;
+    uint8_t apart[PLIM_CACHE_LINE];
+    _Atomic uint64_t next_number; /* of a slot */
+    uint8_t apart_too[PLIM_CACHE_LINE];
+
+    /* --- behind the lock --- */
+    pthread_mutex_t lock;
+    pthread_cond_t flushed;
+    uint64_t flushes_wanted;
+    uint64_t flushes_done;
+    plim_chunk_file file;
+    plim_names names;
+    PLIM_VEC(plim_filling *) fillings;
+    plim_filling *last_filling;
+    plim_event_queue *last_queue;
+    uint64_t next_taken; /* number of the slot the writer takes next */
+    uint64_t oldest_ns;  /* when the oldest row that is not written was put; 0: none */
+    plim_error error;    /* the first that is not of the file */
+    pthread_t writer;
+};
+
+/* The thread's function; its argument is the recorder. */
+void *plim_recorder_write(void *recorder);
+
+/* Frees what a stack or a name on its way takes. */
+void plim_told_stack_free(plim_recorder *recorder, plim_told_stack *stack);
+void plim_told_name_free(plim_recorder *recorder, plim_told_name *name);
+void plim_filling_free(plim_recorder *recorder, plim_filling *filling);
+
+#endif

@@ -1,0 +1,82 @@
+/*
+ * queue.h - what one thread has told and the writer has not yet taken.
+ *
+ *   one thread pushes at the tail ──►  [slot slot slot …]  ──► the writer takes at the head
+ *
+ * A ring of slots of 64 bytes: no lock, and no waiting on either side. All the queues of a
+ * recorder share one counter: each slot takes the next number of it when there is room for the
+ * slot, so that numbers have no holes and the writer can put the slots of all queues in order. The
+ * counter is one atomic variable, so whatever happened after an event has a higher number.
+ */
+#ifndef PLIMSOLL_TRACE_QUEUE_H
+#define PLIMSOLL_TRACE_QUEUE_H
+
+#include "base/memory.h"
+#include "plimsoll/allocator.h"
+
+#include <stdatomic.h>
+
+/* What a slot holds besides actions. The first two are as in rows.h. */
+#define PLIM_SLOT_ANNOTATION 11u /* addr: a plim_told_name */
+#define PLIM_SLOT_LOST       12u /* bytes: how many events of the device are missing here */
+#define PLIM_SLOT_POOL       14u /* addr, bytes: the pool of the slot that follows */
+#define PLIM_SLOT_CODE_MASK  0x0fu
+#define PLIM_SLOT_IS_SMALL   0x10u
+#define PLIM_SLOT_KIND_BITS  8
+
+typedef struct plim_slot {
+    uint64_t mark; /* number << PLIM_SLOT_KIND_BITS | kind */
+    uint64_t addr;
+    uint64_t bytes;
+    uint64_t block_bytes;
+    uint64_t time_ns;
+    uint64_t stream;
+    uint32_t pool[2]; /* where both fit; else a PLIM_SLOT_POOL comes before */
+    uint32_t stack;
+    int32_t device;
+} plim_slot;
+
+_Static_assert(sizeof(plim_slot) == 64, "a slot is a line of the cache");
+
+#define PLIM_CACHE_LINE 64
+
+typedef struct plim_event_queue plim_event_queue;
+struct plim_event_queue {
+    /* The thread's own. */
+    _Atomic uint64_t tail; /* slots ever pushed */
+    uint64_t head_seen;    /* head when the thread looked last */
+    _Atomic uint64_t events;
+    uint8_t apart[PLIM_CACHE_LINE];
+
+    /* The writer's own. */
+    _Atomic uint64_t head; /* slots ever taken */
+    uint64_t next;         /* the slot it looks at next; head follows */
+    uint64_t limit;        /* tail when the round began */
+    uint64_t pool[2];      /* of a PLIM_SLOT_POOL just taken */
+    uint8_t apart_too[PLIM_CACHE_LINE];
+
+    /* Set once, but for the owner. */
+    _Atomic uint64_t owner;  /* number of a thread (threads.h), or 0 */
+    plim_event_queue *other; /* the next one of the recorder */
+    plim_slot *slots;
+    uint64_t mask;
+    void *memory;
+    size_t memory_bytes;
+};
+
+/* `slots` is a power of two. NULL when there is no memory. */
+plim_event_queue *plim_event_queue_create(uint64_t slots, uint64_t owner, const plim_mem *mem);
+void plim_event_queue_destroy(plim_event_queue *queue, const plim_mem *mem);
+
+/* Whether `wanted` more slots fit. For the queue's thread. */
+static inline bool plim_event_queue_has_room(plim_event_queue *queue, uint64_t wanted)
+{
+    const uint64_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
+    if (tail + wanted - queue->head_seen <= queue->mask + 1) {
+        return true;
+    }
+    queue->head_seen = atomic_load_explicit(&queue->head, memory_order_acquire);
+    return tail + wanted - queue->head_seen <= queue->mask + 1;
+}
+
+#endif

@@ -1,0 +1,416 @@
+/*
+ * read_device.c - the events of one device: decoded, applied to the mirror, pushed.
+ *
+ * Where nothing is missing that is one pass. Where something is, a first pass only finds out what
+ * the missing events must have been (mirror.h), and a second one pushes the events with those in
+ * their places.
+ */
+#include "trace/read.h"
+
+#include "base/error.h"
+#include "trace/rows.h"
+
+#include <inttypes.h>
+
+typedef struct device_reader {
+    plim_file_reading *reading;
+    const plim_device_chunk *chunks;
+    size_t chunk_count;
+    plim_mirror mirror;
+    bool applies; /* events to the mirror */
+    bool pushes;  /* events into the history */
+    size_t lost;  /* of the mirror's lost events: those before it are pushed */
+
+    uint64_t number; /* events so far, without lost ones */
+    uint64_t told;   /* events so far by the heads of the chunks, lost ones too */
+    uint64_t missing;
+    uint64_t spoiled; /* chunks with something that is no row */
+    int64_t time_us;
+
+    /* What the last row was of, as the history has it. */
+    bool has_lane;
+    uint64_t stream_handle;
+    uint64_t pool[2];
+    uint32_t stream;
+    uint32_t note;
+    uint32_t stack_id;
+    uint32_t stack;
+} device_reader;
+
+/* --- what events refer to --- */
+
+static plim_status find_lane(device_reader *reader, uint64_t stream, const uint64_t pool[2],
+                             plim_error *err)
+{
+    if (reader->has_lane && reader->stream_handle == stream && reader->pool[0] == pool[0] &&
+        reader->pool[1] == pool[1]) {
+        return PLIM_OK;
+    }
+    const plim_note note = { .pool = { pool[0], pool[1] },
+                             .has_pool = true,
+                             .compile_context = PLIM_NONE,
+                             .user_metadata = PLIM_NONE,
+                             .forward_stack = PLIM_NONE,
+                             .category = PLIM_NONE };
+    reader->has_lane = false;
+    PLIM_TRY(plim_history_add_stream(reader->reading->history, stream, &reader->stream, err));
+    PLIM_TRY(plim_history_add_note(reader->reading->history, &note, &reader->note, err));
+    reader->stream_handle = stream;
+    reader->pool[0] = pool[0];
+    reader->pool[1] = pool[1];
+    reader->has_lane = true;
+    return PLIM_OK;
+}
+
+static void find_stack(device_reader *reader, uint32_t id)
+{
+    if (id != reader->stack_id) {
+        reader->stack = id == PLIM_NONE ? PLIM_NONE : plim_file_reading_stack(reader->reading, id);
+        reader->stack_id = id;
+    }
+}
+
+static int64_t to_us(uint64_t time_ns)
+{
+    return time_ns == 0 ? PLIM_TIME_UNKNOWN : (int64_t)(time_ns / 1000);
+}
+
+/* --- rows --- */
+
+/* What readers see of an event that nobody told. */
+static const char worked_out[] = "worked out: missing in the recording";
+
+static plim_status push_worked_out(plim_history *history, const plim_event *lost, plim_error *err)
+{
+    plim_event event = *lost;
+    plim_note note = *plim_history_note(history, lost->note);
+    PLIM_TRY(plim_history_add_string(history, worked_out, sizeof worked_out - 1,
+                                     &note.user_metadata, err));
+    PLIM_TRY(plim_history_add_note(history, &note, &event.note, err));
+    return plim_history_push_event(history, &event, err);
+}
+
+/* Pushes the lost events that come behind the first `number`. */
+static plim_status push_lost(device_reader *reader, uint64_t number, plim_error *err)
+{
+    const plim_mirror *const mirror = &reader->mirror;
+    while (reader->lost < mirror->lost.count && mirror->lost.items[reader->lost].at <= number) {
+        PLIM_TRY(push_worked_out(reader->reading->history, &mirror->lost.items[reader->lost].event,
+                                 err));
+        reader->lost++;
+    }
+    return PLIM_OK;
+}
+
+static void put_gap(device_reader *reader, uint64_t count)
+{
+    reader->missing += count;
+    if (reader->applies) {
+        plim_mirror_gap(&reader->mirror, reader->number, reader->time_us);
+    }
+}
+
+static plim_status read_event(device_reader *reader, const plim_row *row, plim_error *err)
+{
+    PLIM_TRY(find_lane(reader, row->stream, row->pool, err));
+    find_stack(reader, row->stack);
+    reader->number++;
+    reader->time_us = to_us(row->time_ns);
+    const plim_mirror_event event = { .event = { .action = row->code,
+                                                 .addr = row->addr,
+                                                 .size = row->bytes,
+                                                 .time_us = reader->time_us,
+                                                 .stack = reader->stack,
+                                                 .stream = reader->stream,
+                                                 .note = reader->note },
+                                      .block_bytes =
+                                          row->block_bytes != 0 ? row->block_bytes : row->bytes,
+                                      .number = reader->number,
+                                      .is_small = row->is_small };
+    if (reader->applies && !plim_mirror_apply(&reader->mirror, &event)) {
+        return plim_fail_memory(err, "reading a recording");
+    }
+    if (!reader->pushes) {
+        return PLIM_OK;
+    }
+    PLIM_TRY(push_lost(reader, reader->number - 1, err));
+    return plim_history_push_event(reader->reading->history, &event.event, err);
+}
+
+static plim_status read_annotation(device_reader *reader, const plim_row *row, plim_error *err)
+{
+    plim_annotation annotation = { .device = reader->chunks->device,
+                                   .time_us = to_us(row->time_ns),
+                                   .is_start = row->addr != 0 };
+    if (!reader->pushes) {
+        return PLIM_OK;
+    }
+    PLIM_TRY(plim_file_reading_string(reader->reading, row->bytes, &annotation.name, err));
+    return plim_history_push_annotation(reader->reading->history, &annotation, err);
+}
+
+static plim_status read_row(device_reader *reader, const plim_row *row, plim_error *err)
+{
+    switch (row->code) {
+    case PLIM_ROW_LOST:
+        put_gap(reader, row->bytes);
+        return PLIM_OK;
+    case PLIM_ROW_ANNOTATION:
+        return read_annotation(reader, row, err);
+    default:
+        return read_event(reader, row, err);
+    }
+}
+
+typedef struct events_head {
+    uint32_t events;
+    uint64_t first;
+    uint64_t lost;
+} events_head;
+
+static events_head read_head(const plim_chunk *chunk)
+{
+    return (events_head){ .events = plim_get_u32(chunk->stored + 4),
+                          .first = plim_get_u64(chunk->stored + 8),
+                          .lost = plim_get_u64(chunk->stored + 16) };
+}
+
+static plim_status read_events(device_reader *reader, const plim_chunk *chunk, plim_error *err)
+{
+    plim_bytes bytes = { 0 };
+    plim_row_state state;
+    plim_row row;
+    const events_head head = read_head(chunk);
+    if (head.first != reader->told) { /* chunks are missing */
+        put_gap(reader, head.first > reader->told ? head.first - reader->told : 0);
+    }
+    reader->told = head.first + head.events + head.lost;
+    PLIM_TRY(plim_file_reading_open(reader->reading, chunk, &bytes, err));
+    if (bytes.at != NULL) {
+        bytes.at += PLIM_EVENTS_HEAD_BYTES;
+    }
+    plim_rows_begin(&state);
+    while (plim_row_get(&state, &bytes, &row)) {
+        PLIM_TRY(read_row(reader, &row, err));
+    }
+    if (bytes.at == NULL) {
+        reader->spoiled++;
+        put_gap(reader, 0);
+        if (reader->pushes) {
+            plim_file_reading_spoiled(reader->reading, chunk);
+        }
+    }
+    return PLIM_OK;
+}
+
+/* --- what stood at the start --- */
+
+static uint32_t read_state_stack(device_reader *reader, plim_bytes *bytes)
+{
+    const uint64_t id = plim_get_varint(bytes);
+    return id == 0 ? PLIM_NONE : plim_file_reading_stack(reader->reading, id - 1);
+}
+
+static plim_status read_state_block(device_reader *reader, plim_bytes *bytes, uint64_t *behind,
+                                    const plim_mirror_segment *segment, plim_error *err)
+{
+    plim_mirror_block block = { .stream = segment->stream,
+                                .note = segment->note,
+                                .is_small = segment->is_small };
+    const plim_addr addr = *behind + plim_unzigzag(plim_get_varint(bytes));
+    const uint64_t length = plim_get_varint(bytes);
+    block.requested_bytes = plim_get_varint(bytes);
+    const uint64_t state = plim_get_varint(bytes);
+    block.stack = read_state_stack(reader, bytes);
+    block.is_pending = state == PLIM_BLOCK_ACTIVE_PENDING_FREE;
+    *behind = addr + length;
+    if (bytes->at == NULL || state == PLIM_BLOCK_INACTIVE) {
+        return PLIM_OK;
+    }
+    return plim_mirror_add_block(&reader->mirror, addr, length, &block)
+               ? PLIM_OK
+               : plim_fail_memory(err, "reading a recording");
+}
+
+static plim_status read_state_segment(device_reader *reader, plim_bytes *bytes, plim_error *err)
+{
+    uint64_t pool[2];
+    plim_mirror_segment segment = { 0 };
+    const plim_addr addr = plim_get_varint(bytes);
+    const uint64_t length = plim_get_varint(bytes);
+    pool[0] = plim_get_varint(bytes);
+    pool[1] = plim_get_varint(bytes);
+    const uint64_t stream = plim_get_varint(bytes);
+    segment.stack = read_state_stack(reader, bytes);
+    const uint64_t flags = plim_get_varint(bytes);
+    const uint64_t count = plim_get_varint(bytes);
+    if (bytes->at == NULL) {
+        return PLIM_OK;
+    }
+    PLIM_TRY(find_lane(reader, stream, pool, err));
+    segment.stream = reader->stream;
+    segment.note = reader->note;
+    segment.is_small = (flags & 1) == 0;
+    segment.is_expandable = (flags & 2) != 0;
+    if (!plim_mirror_add_segment(&reader->mirror, addr, length, &segment)) {
+        return plim_fail_memory(err, "reading a recording");
+    }
+    uint64_t behind = addr;
+    for (uint64_t i = 0; i < count && bytes->at != NULL; i++) {
+        PLIM_TRY(read_state_block(reader, bytes, &behind, &segment, err));
+    }
+    return PLIM_OK;
+}
+
+static plim_status read_state(device_reader *reader, const plim_chunk *chunk, plim_error *err)
+{
+    plim_bytes bytes = { 0 };
+    PLIM_TRY(plim_file_reading_open(reader->reading, chunk, &bytes, err));
+    (void)plim_get_varint(&bytes); /* the device */
+    while (plim_bytes_left(&bytes) > 0) {
+        PLIM_TRY(read_state_segment(reader, &bytes, err));
+    }
+    if (bytes.at == NULL) {
+        plim_file_reading_spoiled(reader->reading, chunk);
+    }
+    return PLIM_OK;
+}
+
+/* --- passes --- */
+
+static const plim_chunk *chunk_at(const device_reader *reader, size_t index)
+{
+    return &reader->reading->chunks.items[reader->chunks[index].chunk];
+}
+
+static plim_status read_all_state(device_reader *reader, plim_error *err)
+{
+    for (size_t i = 0; i < reader->chunk_count; i++) {
+        if (reader->chunks[i].is_state) {
+            PLIM_TRY(read_state(reader, chunk_at(reader, i), err));
+        }
+    }
+    return PLIM_OK;
+}
+
+static plim_status read_all_events(device_reader *reader, plim_error *err)
+{
+    reader->number = 0;
+    reader->told = 0;
+    reader->missing = 0;
+    reader->spoiled = 0;
+    reader->time_us = PLIM_TIME_UNKNOWN;
+    for (size_t i = 0; i < reader->chunk_count; i++) {
+        if (!reader->chunks[i].is_state) {
+            PLIM_TRY(read_events(reader, chunk_at(reader, i), err));
+        }
+    }
+    return PLIM_OK;
+}
+
+/* Whether the heads of the chunks say that events are missing. */
+static bool has_gaps(const device_reader *reader)
+{
+    uint64_t told = 0;
+    for (size_t i = 0; i < reader->chunk_count; i++) {
+        if (reader->chunks[i].is_state) {
+            continue;
+        }
+        const events_head head = read_head(chunk_at(reader, i));
+        if (head.lost > 0 || head.first != told) {
+            return true;
+        }
+        told += head.events;
+    }
+    return false;
+}
+
+static plim_status warn(const device_reader *reader, const plim_mirror_report *report,
+                        plim_error *err)
+{
+    plim_history *const history = reader->reading->history;
+    const int32_t device = reader->chunks->device;
+    if (reader->missing > 0) {
+        PLIM_TRY(plim_history_warn(history, err,
+                                   "device %" PRId32 ": %" PRIu64
+                                   " events are missing: told faster than they could be "
+                                   "written, or damaged; what followed tells %zu of them",
+                                   device, reader->missing, reader->mirror.lost.count));
+    }
+    if (report->made_up_segments > 0) {
+        PLIM_TRY(plim_history_warn(history, err,
+                                   "device %" PRId32 ": %" PRIu64
+                                   " segments are only known by the blocks in them: the "
+                                   "recording began after them",
+                                   device, report->made_up_segments));
+    }
+    if (report->stretched_segments > 0) {
+        PLIM_TRY(plim_history_warn(history, err,
+                                   "device %" PRId32 ": %" PRIu64
+                                   " segments are larger than was told: blocks reach beyond them",
+                                   device, report->stretched_segments));
+    }
+    return PLIM_OK;
+}
+
+/* Where the rows of the history stood before the device. */
+typedef struct rows_before {
+    uint64_t events;
+    uint64_t segments;
+    uint64_t blocks;
+} rows_before;
+
+static plim_status finish(device_reader *reader, const rows_before *before, plim_error *err)
+{
+    plim_file_reading *const reading = reader->reading;
+    plim_mirror_report report = { 0 };
+    PLIM_TRY(plim_mirror_push(&reader->mirror, reading->history, &report, err));
+    PLIM_TRY(warn(reader, &report, err));
+    reading->segments += report.segments;
+    reading->blocks += report.blocks;
+    const uint64_t events = plim_history_pushed_events(reading->history) - before->events;
+    const plim_device_ranges ranges = {
+        .device = reader->chunks->device,
+        .events = { before->events, events },
+        .segments = { before->segments, report.segments },
+        .blocks = { before->blocks, report.blocks },
+        .overflowed = reader->missing > 0 || reader->spoiled > 0 ? PLIM_YES : PLIM_NO,
+    };
+    if (events == 0 && report.segments == 0) {
+        return PLIM_OK; /* it was only annotated */
+    }
+    return plim_history_add_device(reading->history, &ranges, err);
+}
+
+static plim_status read_passes(device_reader *reader, plim_error *err)
+{
+    reader->applies = true;
+    PLIM_TRY(read_all_state(reader, err));
+    if (has_gaps(reader)) {
+        PLIM_TRY(read_all_events(reader, err));
+        plim_mirror_sort_lost(&reader->mirror);
+        reader->applies = false;
+    }
+    reader->pushes = true;
+    PLIM_TRY(read_all_events(reader, err));
+    return push_lost(reader, reader->number, err);
+}
+
+plim_status plim_file_reading_device(plim_file_reading *reading, const plim_device_chunk *chunks,
+                                     size_t count, plim_error *err)
+{
+    const rows_before before = { plim_history_pushed_events(reading->history), reading->segments,
+                                 reading->blocks };
+    device_reader reader = { .reading = reading,
+                             .chunks = chunks,
+                             .chunk_count = count,
+                             .stack_id = PLIM_NONE,
+                             .stack = PLIM_NONE };
+    plim_mirror_init(&reader.mirror, reading->mem);
+    plim_status status = read_passes(&reader, err);
+    if (status == PLIM_OK) {
+        status = finish(&reader, &before, err);
+    }
+    plim_mirror_deinit(&reader.mirror);
+    return status;
+}

@@ -1,0 +1,69 @@
+/*
+ * rows.h - the events of a device as rows of a few bytes, within one chunk.
+ *
+ *   head   bits 0-3  what it is: a plim_action, or one of the codes below
+ *          bit 4     another lane than the row before: its number follows
+ *          bit 5     another stack than the lane's last row: its id follows
+ *          bit 6     the block is not the request rounded to 512: its bytes follow
+ *          bit 7     the address differs from the lane's last by no multiple of 512
+ *
+ * A lane is a stream, a pool and whether it is the small one. A number one above the lanes so far
+ * defines a lane on the spot. Nothing refers to another chunk, so that damage stays where it is.
+ */
+#ifndef PLIMSOLL_TRACE_ROWS_H
+#define PLIMSOLL_TRACE_ROWS_H
+
+#include "plimsoll/history.h"
+#include "trace/format.h"
+
+typedef enum plim_row_code {
+    /* 0 … 10 are plim_actions */
+    PLIM_ROW_ANNOTATION = 11, /* addr: whether it starts; bytes: string */
+    PLIM_ROW_LOST = 12,       /* bytes: how many events are missing here */
+    PLIM_ROW_FREED = 13,      /* free_completed of what the row before requested the free of */
+} plim_row_code;
+
+#define PLIM_ROW_BYTES_MAX 104 /* head, lane and its definition, five numbers */
+#define PLIM_LANES_MAX     64  /* of one chunk */
+
+typedef struct plim_row {
+    uint8_t code; /* never PLIM_ROW_FREED, which only stands in files */
+    bool is_small;
+    uint32_t stack; /* of the allocator, or PLIM_NONE */
+    uint64_t stream;
+    uint64_t pool[2];
+    uint64_t addr;
+    uint64_t bytes;
+    uint64_t block_bytes;
+    uint64_t time_ns;
+} plim_row;
+
+typedef struct plim_row_lane {
+    uint64_t stream;
+    uint64_t pool[2];
+    bool is_small;
+    uint64_t addr;  /* of its last row */
+    uint32_t stack; /* likewise */
+} plim_row_lane;
+
+/* What writing and reading have in common: what rows refer back to. All zero to begin with. */
+typedef struct plim_row_state {
+    plim_row_lane lanes[PLIM_LANES_MAX];
+    uint32_t lane_count;
+    uint32_t lane; /* of the last row */
+    uint64_t time_ns;
+    plim_row last; /* code PLIM_FREE_REQUESTED: a PLIM_ROW_FREED may follow */
+} plim_row_state;
+
+void plim_rows_begin(plim_row_state *state);
+
+/*
+ * Writes a row at `to`, which has room for PLIM_ROW_BYTES_MAX; returns the place behind, or NULL
+ * when the chunk can hold no more lanes: then it is to be closed first.
+ */
+uint8_t *plim_row_put(plim_row_state *state, const plim_row *row, uint8_t *to);
+
+/* Reads a row; false at the end and where bytes are no row (then bytes->at is NULL). */
+bool plim_row_get(plim_row_state *state, plim_bytes *bytes, plim_row *ret_row);
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * modules.h - the files this process consists of, as libdw sees them.
+ *
+ * Only files that are there are read, never a server of debug information: a library that looks
+ * at a program must not talk to the net. Not for two threads at once.
+ */
+#ifndef PLIMSOLL_UNWIND_MODULES_H
+#define PLIMSOLL_UNWIND_MODULES_H
+
+#include <elfutils/libdwfl.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct plim_modules {
+    Dwfl *dwfl; /* NULL before the first look */
+    /* How many modules had been loaded and unloaded when dwfl was told. */
+    uint64_t loads;
+    uint64_t unloads;
+} plim_modules;
+
+/* Looks at what is loaded, if that changed since the last time. Pointers that libdw gave before
+ * may be gone then. Returns whether it changed. */
+bool plim_modules_refresh(plim_modules *modules);
+/* NULL where no file is known. */
+Dwfl_Module *plim_modules_find(const plim_modules *modules, uint64_t address);
+void plim_modules_close(plim_modules *modules);
+
+#endif
