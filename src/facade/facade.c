@@ -1,0 +1,2 @@
+/* facade.c - writes the facades. See facade.h. */
+#include "facade/facade.h"

@@ -1,0 +1,63 @@
+/*
+ * error.c - the last error, and words for the ones that can occur here.
+ *
+ * Names and codes from "cudaError" in the CUDA Runtime API manual; PyTorch puts
+ * them into its messages, so the ones we return are spelt as there.
+ */
+#include "standin/core/current.h"
+#include "standin/cudart/cudart.h"
+
+int cudaGetLastError(void);
+int cudaPeekAtLastError(void);
+const char *cudaGetErrorName(int error);
+const char *cudaGetErrorString(int error);
+
+static const struct {
+    int code;
+    const char *name;
+    const char *text;
+} errors[] = {
+    { CUDA_SUCCESS_CODE, "cudaSuccess", "no error" },
+    { CUDA_INVALID_VALUE_CODE, "cudaErrorInvalidValue", "invalid argument" },
+    { CUDA_OUT_OF_MEMORY_CODE, "cudaErrorMemoryAllocation", "out of memory" },
+    { CUDA_INVALID_DEVICE_CODE, "cudaErrorInvalidDevice", "invalid device ordinal" },
+    { CUDA_PEER_ALREADY_CODE, "cudaErrorPeerAccessAlreadyEnabled",
+      "peer access is already enabled" },
+    { CUDA_HOST_REGISTERED_CODE, "cudaErrorHostMemoryAlreadyRegistered",
+      "part or all of the requested memory range is already mapped" },
+    { CUDA_HOST_UNREGISTERED_CODE, "cudaErrorHostMemoryNotRegistered",
+      "pointer does not correspond to a registered memory region" },
+    { CUDA_NOT_SUPPORTED_CODE, "cudaErrorNotSupported", "operation not supported" },
+};
+
+#define ERROR_COUNT (sizeof(errors) / sizeof(errors[0]))
+
+int cudaGetLastError(void)
+{
+    return plim_standin_current_error_take();
+}
+
+int cudaPeekAtLastError(void)
+{
+    return plim_standin_current_error_peek();
+}
+
+const char *cudaGetErrorName(int error)
+{
+    for (size_t i = 0; i < ERROR_COUNT; i++) {
+        if (errors[i].code == error) {
+            return errors[i].name;
+        }
+    }
+    return "cudaErrorUnknown";
+}
+
+const char *cudaGetErrorString(int error)
+{
+    for (size_t i = 0; i < ERROR_COUNT; i++) {
+        if (errors[i].code == error) {
+            return errors[i].text;
+        }
+    }
+    return "unknown error";
+}
