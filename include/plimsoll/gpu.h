@@ -51,7 +51,7 @@ PLIM_API const plim_gpu *plim_gpu_at(size_t index);
  * and "4090" are one.
  *
  * ret     set to the table's own row, never freed
- * errors  PLIM_NOT_FOUND for an unknown name, or one that several bear ("a100": 40 or 80 GiB?
+ * errors  PLIM_INVALID_ARGUMENT for an unknown name, or one that several bear ("a100": 40 or 80 GiB?
  *         the text lists them)
  */
 PLIM_API PLIM_MUST_USE plim_status plim_gpu_find(const char *name, const plim_gpu **ret,

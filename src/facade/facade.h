@@ -23,7 +23,7 @@ typedef struct plim_wants plim_wants;
  * paths       ELF files; what is none, or for another machine, is passed over
  * standin     path of libplim_standin.so
  * ret         the caller's, until plim_wants_destroy()
- * errors      PLIM_IO_ERROR: standin cannot be read; PLIM_OUT_OF_MEMORY
+ * errors      PLIM_IO: standin cannot be read; PLIM_OUT_OF_HOST_MEMORY
  */
 PLIM_MUST_USE plim_status plim_wants_collect(const char *const *paths, size_t path_count,
                                              const char *standin, const plim_mem *mem,

@@ -70,10 +70,12 @@ typedef struct plim_stage_call_count {
 
 typedef struct plim_stage plim_stage;
 
-/* The launcher's: makes the file, which must not exist. PLIM_IO_ERROR, PLIM_OUT_OF_MEMORY. */
+/* The launcher's: makes the file, which must not exist. PLIM_IO, PLIM_OUT_OF_HOST_MEMORY,
+ * PLIM_INVALID_ARGUMENT (no or too many devices). */
 PLIM_MUST_USE plim_status plim_stage_create(const char *path, const plim_stage_settings *settings,
                                             plim_stage **ret, plim_error *err);
-/* A process's: maps the file that is there. PLIM_IO_ERROR, PLIM_BAD_FORMAT (another version). */
+/* A process's: maps the file that is there. PLIM_IO, PLIM_CORRUPT, PLIM_UNSUPPORTED (another
+ * version). */
 PLIM_MUST_USE plim_status plim_stage_open(const char *path, plim_stage **ret, plim_error *err);
 /* Unmaps it. The file stays. NULL is allowed. */
 void plim_stage_close(plim_stage *stage);

@@ -1,0 +1,184 @@
+/*
+ * books.c - who has how much of which device. See stage.h.
+ */
+#include "stage/page.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static uint64_t sum(const plim_stage_figures *figures)
+{
+    uint64_t all = 0;
+    for (int use = 0; use < PLIM_STAGE_USES; use++) {
+        all += figures->used_bytes[use];
+    }
+    return all;
+}
+
+static void note_peak(plim_stage_figures *figures)
+{
+    const uint64_t now = sum(figures);
+    if (now > figures->peak_bytes) {
+        figures->peak_bytes = now;
+        memcpy(figures->at_peak_bytes, figures->used_bytes, sizeof(figures->used_bytes));
+    }
+}
+
+void plim_stage_add_up(plim_stage_page *page)
+{
+    for (uint32_t device = 0; device < page->settings.device_count; device++) {
+        plim_stage_figures *total = &page->devices[device];
+        memset(total->used_bytes, 0, sizeof(total->used_bytes));
+        for (uint32_t i = 0; i < page->place_count; i++) {
+            for (int use = 0; use < PLIM_STAGE_USES; use++) {
+                total->used_bytes[use] += page->places[i].devices[device].used_bytes[use];
+            }
+        }
+        note_peak(total);
+    }
+}
+
+/* A zombie has ended too: its memory is gone, only its parent has not asked yet. */
+static bool is_alive(pid_t pid)
+{
+    if (kill(pid, 0) != 0 && errno == ESRCH) {
+        return false;
+    }
+    char path[64];
+    (void)snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
+    FILE *file = fopen(path, "re");
+    if (file == NULL) {
+        return true; /* no /proc: kill() was asked already */
+    }
+    char text[512] = "";
+    const size_t length = fread(text, 1, sizeof(text) - 1, file);
+    (void)fclose(file);
+    text[length] = '\0';
+    const char *end_of_name = strrchr(text, ')'); /* proc(5): pid (name) state … */
+    return end_of_name == NULL || strncmp(end_of_name, ") Z", 3) != 0;
+}
+
+static void end_place(plim_stage_place *place)
+{
+    place->has_ended = true;
+    for (size_t i = 0; i < PLIM_STAGE_DEVICES_MAX; i++) {
+        memset(place->devices[i].used_bytes, 0, sizeof(place->devices[i].used_bytes));
+    }
+}
+
+/* Clears those who ended without a word. Returns whether there were any. The lock is held. */
+static bool clear_the_ended(plim_stage_page *page)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < page->place_count; i++) {
+        plim_stage_place *place = &page->places[i];
+        if (!place->has_ended && !is_alive(place->pid)) {
+            end_place(place);
+            found = true;
+        }
+    }
+    if (found) {
+        plim_stage_add_up(page);
+    }
+    return found;
+}
+
+/* This process's place, or NULL when all are taken. The lock is held. */
+static plim_stage_place *my_place(plim_stage *stage)
+{
+    plim_stage_page *page = stage->page;
+    const pid_t me = getpid();
+    if (stage->place == PLIM_STAGE_NOBODY || stage->owner != me) {
+        if (page->place_count == PLIM_STAGE_PROCESSES_MAX) {
+            return NULL;
+        }
+        stage->owner = me;
+        stage->place = (int)page->place_count;
+        page->places[page->place_count].pid = me;
+        page->place_count++;
+    }
+    return &page->places[stage->place];
+}
+
+static bool is_full(const plim_stage_page *page, uint32_t device, uint64_t bytes)
+{
+    const uint64_t used = sum(&page->devices[device]);
+    return used > page->settings.capacity_bytes || bytes > page->settings.capacity_bytes - used;
+}
+
+bool plim_stage_take(plim_stage *stage, uint32_t device, plim_stage_use use, uint64_t bytes)
+{
+    plim_stage_page *page = stage->page;
+    plim_stage_lock(stage);
+    plim_stage_place *place = my_place(stage);
+    const bool fits = place != NULL && (!is_full(page, device, bytes) ||
+                                        (clear_the_ended(page) && !is_full(page, device, bytes)));
+    if (fits) {
+        place->devices[device].used_bytes[use] += bytes;
+        note_peak(&place->devices[device]);
+        page->devices[device].used_bytes[use] += bytes;
+        note_peak(&page->devices[device]);
+    }
+    plim_stage_unlock(stage);
+    return fits;
+}
+
+static void subtract(plim_stage_figures *figures, plim_stage_use use, uint64_t bytes)
+{
+    figures->used_bytes[use] -= bytes < figures->used_bytes[use] ? bytes : figures->used_bytes[use];
+}
+
+void plim_stage_give(plim_stage *stage, uint32_t device, plim_stage_use use, uint64_t bytes)
+{
+    plim_stage_lock(stage);
+    if (stage->place != PLIM_STAGE_NOBODY && stage->owner == getpid()) {
+        subtract(&stage->page->places[stage->place].devices[device], use, bytes);
+        subtract(&stage->page->devices[device], use, bytes);
+    }
+    plim_stage_unlock(stage);
+}
+
+uint64_t plim_stage_free_bytes(plim_stage *stage, uint32_t device)
+{
+    plim_stage_page *page = stage->page;
+    plim_stage_lock(stage);
+    (void)clear_the_ended(page);
+    const uint64_t used = sum(&page->devices[device]);
+    const uint64_t capacity = page->settings.capacity_bytes;
+    plim_stage_unlock(stage);
+    return used < capacity ? capacity - used : 0;
+}
+
+void plim_stage_leave(plim_stage *stage)
+{
+    plim_stage_lock(stage);
+    if (stage->place != PLIM_STAGE_NOBODY && stage->owner == getpid()) {
+        end_place(&stage->page->places[stage->place]);
+        plim_stage_add_up(stage->page);
+    }
+    stage->place = PLIM_STAGE_NOBODY; /* a fork child has only forgotten its parent's */
+    plim_stage_unlock(stage);
+}
+
+void plim_stage_device_figures(const plim_stage *stage, uint32_t device, plim_stage_figures *ret)
+{
+    plim_stage_lock(stage);
+    *ret = stage->page->devices[device];
+    plim_stage_unlock(stage);
+}
+
+bool plim_stage_process_figures(const plim_stage *stage, size_t index, uint32_t device,
+                                int32_t *ret_pid, plim_stage_figures *ret)
+{
+    plim_stage_lock(stage);
+    const bool is_there = index < stage->page->place_count;
+    if (is_there) {
+        *ret_pid = (int32_t)stage->page->places[index].pid;
+        *ret = stage->page->places[index].devices[device];
+    }
+    plim_stage_unlock(stage);
+    return is_there;
+}
