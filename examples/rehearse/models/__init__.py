@@ -1,0 +1,1 @@
+"""The models of the reference programs, written out in plain PyTorch."""
