@@ -1,0 +1,183 @@
+/*
+ * plimsoll/rehearse.h - run a program over stand-ins for CUDA and learn what memory it needs.
+ *
+ *   prepare ──► a folder with facades, a stage, room for results; an environment
+ *   (the caller runs the program in that environment, as it likes)
+ *   finish  ──► what the program used, where it peaked, whether it ran out
+ *   destroy ──► the folder is gone
+ *
+ * The program is the user's own, unchanged; its environment is all that leads it to the
+ * stand-ins. Nothing is installed, and nothing outside the folder changes. docs/rehearse.md.
+ */
+#ifndef PLIMSOLL_REHEARSE_H
+#define PLIMSOLL_REHEARSE_H
+
+#include "plimsoll/gpu.h"
+#include "plimsoll/mem.h"
+
+#include <stdbool.h>
+
+PLIM_BEGIN_DECLS
+
+/* All zero is valid. */
+typedef struct plim_rehearse_options {
+    const plim_mem *mem;
+    const char *gpu;         /* a name plim_gpu_find() knows; NULL: "h100" */
+    uint64_t capacity_bytes; /* of each device; 0: what the GPU has */
+    uint32_t device_count;   /* 0: one */
+    uint64_t steps;          /* end after so many optimizer steps; 0: when the program ends */
+    const char *settings;    /* for PYTORCH_CUDA_ALLOC_CONF; NULL: as the environment has it */
+    const char *python;      /* the program's Python; NULL: found from the program */
+    const char *home;        /* folder of the stand-ins; NULL: beside the library */
+    uint64_t history_max;    /* events to keep per device; 0: 100,000; UINT64_MAX: all */
+    uint64_t seed;           /* of values */
+    uint32_t world_size;     /* run one representative rank of so many; 0: run what there is */
+    uint32_t rank;           /* which */
+    bool wants_snapshot;     /* also when memory did not run out */
+    bool gives_values;       /* what is read from devices is noise, not zeros */
+    bool prints_calls;       /* functions name themselves on stderr when first called */
+} plim_rehearse_options;
+
+/* ---- what became of it ----------------------------------------------------------------------- */
+
+/* Where a program was. Steps count from 1; step 0 is what comes before the first. */
+typedef struct plim_rehearsed_phase {
+    const char *name; /* "setup", "forward", "backward", "optimizer" */
+    uint64_t peak_allocated_bytes;
+    uint64_t peak_reserved_bytes;
+} plim_rehearsed_phase;
+
+typedef struct plim_rehearsed_step {
+    uint64_t step;
+    uint64_t peak_allocated_bytes;
+    uint64_t peak_reserved_bytes;
+    uint64_t end_allocated_bytes;
+} plim_rehearsed_step;
+
+/* PyTorch's own statistics of a device in one process. */
+typedef struct plim_rehearsed_device {
+    uint32_t device;
+    uint64_t allocated_bytes; /* at the end */
+    uint64_t reserved_bytes;
+    uint64_t peak_allocated_bytes;
+    uint64_t peak_reserved_bytes;
+    uint64_t peak_active_bytes;
+    uint64_t peak_requested_bytes;
+    uint64_t peak_step; /* where allocated bytes peaked */
+    const char *peak_phase;
+    uint64_t alloc_retries;
+    uint64_t oom_count;
+    const plim_rehearsed_phase *phases;
+    size_t phase_count;
+    const plim_rehearsed_step *steps; /* the first thousand */
+    size_t step_count;
+} plim_rehearsed_device;
+
+typedef struct plim_rehearsed_oom {
+    uint32_t device;
+    uint64_t step;
+    const char *phase;
+    uint64_t requested_bytes;
+    uint64_t device_total_bytes;
+    uint64_t device_free_bytes;
+    const char *text; /* PyTorch's message; NULL: the program caught it */
+    const char *const *stack;
+    size_t stack_count;
+} plim_rehearsed_oom;
+
+/* A place where the host reads what a device computed, which here it never did. */
+typedef struct plim_rehearsed_read {
+    const char *where; /* "train.py:55 main" */
+    const char *what;
+    uint64_t count;
+    const char *const *stack;
+    size_t stack_count;
+} plim_rehearsed_read;
+
+typedef struct plim_rehearsed_process {
+    int64_t pid;
+    uint64_t rank;
+    uint64_t world_size;
+    const char *torch; /* its version */
+    const char *ended; /* "exit", "oom", "steps", "error", "running" (it was killed) */
+    const char *exception;
+    uint64_t steps;
+    double import_seconds;
+    double total_seconds;
+    const char *settings; /* PYTORCH_CUDA_ALLOC_CONF */
+    const plim_rehearsed_device *devices;
+    size_t device_count;
+    const plim_rehearsed_oom *ooms;
+    size_t oom_count;
+    const plim_rehearsed_read *reads;
+    size_t read_count;
+    const char *const *warnings;
+    size_t warning_count;
+    const char *snapshot_path; /* NULL: none; gone with the rehearsal */
+} plim_rehearsed_process;
+
+/* What the driver saw of a device, of all processes together. */
+typedef struct plim_rehearsed_gpu {
+    uint64_t peak_bytes;      /* as nvidia-smi would show it, and at that moment: */
+    uint64_t program_bytes;   /* what programs had asked for */
+    uint64_t context_bytes;   /* what the driver took for processes: modelled */
+    uint64_t libraries_bytes; /* what libraries took for themselves: modelled */
+} plim_rehearsed_gpu;
+
+typedef struct plim_rehearsed_call {
+    const char *name;
+    const char *kind; /* "answered", "nothing", "modelled", "declined", "refused", "unknown" */
+    const char *note; /* why, or what is modelled; may be empty */
+    uint64_t count;
+} plim_rehearsed_call;
+
+typedef struct plim_rehearsal_outcome {
+    const plim_gpu *gpu;
+    uint64_t capacity_bytes;
+    uint32_t device_count;
+    const plim_rehearsed_gpu *gpus; /* device_count of them */
+    const plim_rehearsed_process *processes;
+    size_t process_count; /* those that used PyTorch, by rank and pid */
+    const plim_rehearsed_call *calls;
+    size_t call_count;
+    size_t unanswered_count; /* of calls, refused or unknown: the figures are not to be believed */
+    const char *const *warnings;
+    size_t warning_count;
+} plim_rehearsal_outcome;
+
+/* ---- running one ----------------------------------------------------------------------------- */
+
+typedef struct plim_rehearsal plim_rehearsal;
+
+/**
+ * Make ready to run a program.
+ *
+ * argv    its name, searched for in PATH, and arguments; ends in NULL; copied
+ * ret     the caller's, until plim_rehearsal_destroy()
+ * errors  PLIM_INVALID_ARGUMENT: unknown GPU, impossible options, settings that do not parse;
+ *         PLIM_UNSUPPORTED: nothing of the program wants CUDA; PLIM_IO; PLIM_OUT_OF_HOST_MEMORY
+ */
+PLIM_API PLIM_MUST_USE plim_status plim_rehearsal_prepare(const char *const *argv,
+                                                          const plim_rehearse_options *options,
+                                                          plim_rehearsal **ret, plim_error *err);
+
+/** What to run it with, for execve(); the rehearsal's. */
+PLIM_API char *const *plim_rehearsal_argv(const plim_rehearsal *rehearsal);
+PLIM_API char *const *plim_rehearsal_environment(const plim_rehearsal *rehearsal);
+
+/**
+ * After the program has ended: what it left.
+ *
+ * ret     the rehearsal's
+ * errors  PLIM_OUT_OF_HOST_MEMORY; results that cannot be read become warnings
+ */
+PLIM_API PLIM_MUST_USE plim_status plim_rehearsal_finish(plim_rehearsal *rehearsal,
+                                                         const plim_rehearsal_outcome **ret,
+                                                         plim_error *err);
+
+/** Removes the folder and frees everything. NULL is allowed. */
+PLIM_API void plim_rehearsal_destroy(plim_rehearsal *rehearsal);
+
+PLIM_END_DECLS
+
+#endif

@@ -1,0 +1,22 @@
+/*
+ * folder.h - the folder of a run: made under TMPDIR, removed with all that is in it.
+ */
+#ifndef PLIMSOLL_REHEARSE_FOLDER_H
+#define PLIMSOLL_REHEARSE_FOLDER_H
+
+#include "plimsoll/status.h"
+
+#include <stddef.h>
+
+/* "<folder>/<name>" into path; PLIM_LIMIT when it does not fit. */
+PLIM_MUST_USE plim_status plim_folder_join(char *path, size_t path_bytes, const char *folder,
+                                           const char *name, plim_error *err);
+
+/* Makes a new folder for the user alone, and the named ones in it (ends in NULL). */
+PLIM_MUST_USE plim_status plim_folder_make(char *path, size_t path_bytes, const char *const *inside,
+                                           plim_error *err);
+
+/* Removes it, as far as it can be. An empty path is allowed. */
+void plim_folder_remove(const char *path);
+
+#endif

@@ -1,0 +1,129 @@
+/*
+ * json_read.c - members of a JSON document. See json_read.h.
+ */
+#include "rehearse/json_read.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+plim_status plim_json_read_text(const char *name, const char *text, yajl_val *ret, plim_error *err)
+{
+    char why[256] = "";
+    *ret = yajl_tree_parse(text, why, sizeof(why));
+    if (*ret != NULL) {
+        return PLIM_OK;
+    }
+    for (char *c = why; *c != '\0'; c++) { /* one line */
+        *c = *c == '\n' ? ' ' : *c;
+    }
+    return plim_fail(err, PLIM_CORRUPT, "%s: no JSON: %s", name, why);
+}
+
+/* All of a file, with a zero behind. */
+static plim_status read_all(FILE *file, const char *path, char **ret_text, plim_error *err)
+{
+    char *text = NULL;
+    size_t length = 0;
+    size_t room = 0;
+    for (;;) {
+        if (room - length < 2) {
+            room = room == 0 ? (size_t)64 << 10 : room * 2;
+            char *grown = room <= PLIM_JSON_FILE_BYTES_MAX ? realloc(text, room) : NULL;
+            if (grown == NULL) {
+                free(text);
+                return plim_fail(err, PLIM_LIMIT, "%s: no memory for it", path);
+            }
+            text = grown;
+        }
+        const size_t got = fread(text + length, 1, room - length - 1, file);
+        length += got;
+        if (got == 0) {
+            break;
+        }
+    }
+    text[length] = '\0';
+    *ret_text = text;
+    return PLIM_OK;
+}
+
+plim_status plim_json_read_file(const char *path, yajl_val *ret, plim_error *err)
+{
+    FILE *file = fopen(path, "re");
+    if (file == NULL) {
+        return plim_fail_errno(err, errno, "%s: cannot be read", path);
+    }
+    char *text = NULL;
+    plim_status status = read_all(file, path, &text, err);
+    (void)fclose(file);
+    if (status == PLIM_OK) {
+        status = plim_json_read_text(path, text, ret, err);
+        free(text);
+    }
+    return status;
+}
+
+yajl_val plim_json_get(yajl_val object, const char *key)
+{
+    const char *path[] = { key, NULL };
+    return object != NULL ? yajl_tree_get(object, path, yajl_t_any) : NULL;
+}
+
+uint64_t plim_json_get_u64(yajl_val object, const char *key)
+{
+    const yajl_val value = plim_json_get(object, key);
+    const bool is_whole = value != NULL && YAJL_IS_INTEGER(value);
+    return is_whole && YAJL_GET_INTEGER(value) > 0 ? (uint64_t)YAJL_GET_INTEGER(value) : 0;
+}
+
+double plim_json_get_double(yajl_val object, const char *key)
+{
+    const yajl_val value = plim_json_get(object, key);
+    if (value == NULL || !YAJL_IS_NUMBER(value)) {
+        return 0;
+    }
+    return YAJL_IS_DOUBLE(value) ? YAJL_GET_DOUBLE(value) : (double)YAJL_GET_INTEGER(value);
+}
+
+static const char *copy_string(yajl_val value, plim_arena *arena)
+{
+    const char *text = value != NULL ? YAJL_GET_STRING(value) : NULL;
+    return text != NULL ? plim_arena_copy(arena, text, strlen(text)) : NULL;
+}
+
+const char *plim_json_get_string(yajl_val object, const char *key, plim_arena *arena)
+{
+    return copy_string(plim_json_get(object, key), arena);
+}
+
+size_t plim_json_length(yajl_val array)
+{
+    return array != NULL && YAJL_IS_ARRAY(array) ? YAJL_GET_ARRAY(array)->len : 0;
+}
+
+yajl_val plim_json_item(yajl_val array, size_t index)
+{
+    return index < plim_json_length(array) ? YAJL_GET_ARRAY(array)->values[index] : NULL;
+}
+
+bool plim_json_get_strings(yajl_val object, const char *key, plim_arena *arena,
+                           const char *const **ret, size_t *ret_count)
+{
+    const yajl_val array = plim_json_get(object, key);
+    const size_t length = plim_json_length(array);
+    const char **strings = plim_arena_alloc(arena, length * sizeof(*strings));
+    if (strings == NULL) {
+        return false;
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < length; i++) {
+        strings[count] = copy_string(plim_json_item(array, i), arena);
+        count += strings[count] != NULL;
+    }
+    *ret = strings;
+    *ret_count = count;
+    return true;
+}

@@ -1,0 +1,38 @@
+/*
+ * json_read.h - members of a JSON document that our own Python wrote, with defaults for those
+ * that are missing or of another type.
+ */
+#ifndef PLIMSOLL_REHEARSE_JSON_READ_H
+#define PLIMSOLL_REHEARSE_JSON_READ_H
+
+#include "base/arena.h"
+
+#include "plimsoll/status.h"
+
+#include <yajl/yajl_tree.h>
+
+#define PLIM_JSON_FILE_BYTES_MAX ((size_t)256 << 20)
+
+/* The document in a file. Freed by yajl_tree_free(). PLIM_IO, PLIM_CORRUPT, PLIM_LIMIT. */
+PLIM_MUST_USE plim_status plim_json_read_file(const char *path, yajl_val *ret, plim_error *err);
+/* The document in a text of `length` bytes with a zero behind; `name` is for errors. */
+PLIM_MUST_USE plim_status plim_json_read_text(const char *name, const char *text, yajl_val *ret,
+                                              plim_error *err);
+
+/* NULL where there is none, or it is no object. */
+yajl_val plim_json_get(yajl_val object, const char *key);
+/* 0 for what is no whole number, or negative. */
+uint64_t plim_json_get_u64(yajl_val object, const char *key);
+double plim_json_get_double(yajl_val object, const char *key);
+/* A copy in the arena; NULL for what is no string, and when there is no memory. */
+const char *plim_json_get_string(yajl_val object, const char *key, plim_arena *arena);
+
+/* How many items an array has; 0 for what is none. */
+size_t plim_json_length(yajl_val array);
+yajl_val plim_json_item(yajl_val array, size_t index);
+
+/* The strings of an array, copied; what is no string is left out. False: no memory. */
+bool plim_json_get_strings(yajl_val object, const char *key, plim_arena *arena,
+                           const char *const **ret, size_t *ret_count);
+
+#endif

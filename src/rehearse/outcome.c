@@ -1,0 +1,161 @@
+/*
+ * outcome.c - what a rehearsal left, gathered. See outcome.h.
+ */
+#include "rehearse/outcome.h"
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "rehearse/folder.h"
+#include "rehearse/process_file.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef PLIM_VEC(plim_rehearsed_process) processes;
+typedef PLIM_VEC(const char *) lines;
+
+static bool gather_gpus(plim_rehearsal *rehearsal)
+{
+    const uint32_t count = plim_stage_get_settings(rehearsal->stage)->device_count;
+    plim_rehearsed_gpu *gpus = plim_arena_alloc(&rehearsal->arena, count * sizeof(*gpus));
+    for (uint32_t i = 0; gpus != NULL && i < count; i++) {
+        plim_stage_figures figures;
+        plim_stage_device_figures(rehearsal->stage, i, &figures);
+        gpus[i] = (plim_rehearsed_gpu){
+            .peak_bytes = figures.peak_bytes,
+            .program_bytes = figures.at_peak_bytes[PLIM_STAGE_PROGRAM],
+            .context_bytes = figures.at_peak_bytes[PLIM_STAGE_CONTEXT],
+            .libraries_bytes = figures.at_peak_bytes[PLIM_STAGE_LIBRARIES],
+        };
+    }
+    rehearsal->outcome.gpus = gpus;
+    return gpus != NULL;
+}
+
+static const char *name_of_kind(plim_stage_call kind)
+{
+    static const char *const names[PLIM_CALLS] = {
+        [PLIM_CALL_ANSWERED] = "answered", [PLIM_CALL_NOTHING] = "nothing",
+        [PLIM_CALL_MODELLED] = "modelled", [PLIM_CALL_DECLINED] = "declined",
+        [PLIM_CALL_REFUSED] = "refused",   [PLIM_CALL_UNKNOWN] = "unknown",
+    };
+    return kind < PLIM_CALLS ? names[kind] : "unknown";
+}
+
+static bool gather_calls(plim_rehearsal *rehearsal)
+{
+    plim_rehearsal_outcome *outcome = &rehearsal->outcome;
+    plim_stage_call_count call;
+    size_t count = 0;
+    while (plim_stage_call_at(rehearsal->stage, count, &call)) {
+        count++;
+    }
+    plim_rehearsed_call *calls = plim_arena_alloc(&rehearsal->arena, count * sizeof(*calls));
+    for (size_t i = 0; calls != NULL && i < count; i++) {
+        (void)plim_stage_call_at(rehearsal->stage, i, &call);
+        calls[i] = (plim_rehearsed_call){
+            .name = plim_arena_copy(&rehearsal->arena, call.name, strlen(call.name)),
+            .kind = name_of_kind(call.kind),
+            .note = plim_arena_copy(&rehearsal->arena, call.note, strlen(call.note)),
+            .count = call.count,
+        };
+        outcome->unanswered_count +=
+            call.kind == PLIM_CALL_REFUSED || call.kind == PLIM_CALL_UNKNOWN;
+        if (calls[i].name == NULL || calls[i].note == NULL) {
+            return false;
+        }
+    }
+    outcome->calls = calls;
+    outcome->call_count = count;
+    return calls != NULL;
+}
+
+/* A file that cannot be read costs its process, and a warning. False: no memory. */
+static bool add_process(plim_rehearsal *rehearsal, const char *folder, const char *name,
+                        processes *found, lines *warnings)
+{
+    plim_arena *arena = &rehearsal->arena;
+    plim_rehearsed_process process;
+    plim_error err = { 0 };
+    const plim_status status = plim_process_file_read(folder, name, arena, &process, &err);
+    if (status == PLIM_OK) {
+        return PLIM_VEC_PUSH(arena->mem, found, process);
+    }
+    const char *line = plim_arena_copy(arena, err.message, strlen(err.message));
+    return status != PLIM_OUT_OF_HOST_MEMORY && line != NULL &&
+           PLIM_VEC_PUSH(arena->mem, warnings, line);
+}
+
+static bool read_results(plim_rehearsal *rehearsal, const char *folder, processes *found,
+                         lines *warnings)
+{
+    DIR *results = opendir(folder);
+    if (results == NULL) {
+        return true; /* the program removed it: then nobody left anything */
+    }
+    bool is_kept = true;
+    for (const struct dirent *entry = readdir(results); is_kept && entry != NULL;
+         entry = readdir(results)) {
+        const char *dot = strrchr(entry->d_name, '.');
+        if (dot != NULL && strcmp(dot, ".json") == 0) {
+            is_kept = add_process(rehearsal, folder, entry->d_name, found, warnings);
+        }
+    }
+    (void)closedir(results);
+    return is_kept;
+}
+
+static int by_rank_and_pid(const void *a, const void *b)
+{
+    const plim_rehearsed_process *x = a;
+    const plim_rehearsed_process *y = b;
+    if (x->rank != y->rank) {
+        return x->rank < y->rank ? -1 : 1;
+    }
+    return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+/* Moves what was found to the arena, where it stays. */
+static bool keep(plim_rehearsal *rehearsal, const processes *found, const lines *warnings)
+{
+    plim_arena *arena = &rehearsal->arena;
+    plim_rehearsed_process *all = plim_arena_alloc(arena, found->count * sizeof(*all));
+    const char **texts = plim_arena_alloc(arena, warnings->count * sizeof(*texts));
+    if (all == NULL || texts == NULL) {
+        return false;
+    }
+    if (found->count > 0) {
+        memcpy(all, found->items, found->count * sizeof(*all));
+        qsort(all, found->count, sizeof(*all), by_rank_and_pid);
+    }
+    for (size_t i = 0; i < warnings->count; i++) {
+        texts[i] = warnings->items[i];
+    }
+    rehearsal->outcome.processes = all;
+    rehearsal->outcome.process_count = found->count;
+    rehearsal->outcome.warnings = texts;
+    rehearsal->outcome.warning_count = warnings->count;
+    return true;
+}
+
+plim_status plim_outcome_gather(plim_rehearsal *rehearsal, plim_error *err)
+{
+    const plim_stage_settings *settings = plim_stage_get_settings(rehearsal->stage);
+    rehearsal->outcome = (plim_rehearsal_outcome){
+        .gpu = &settings->gpu,
+        .capacity_bytes = settings->capacity_bytes,
+        .device_count = settings->device_count,
+    };
+    char folder[PLIM_REHEARSE_PATH_BYTES];
+    PLIM_TRY(plim_folder_join(folder, sizeof(folder), rehearsal->folder, PLIM_RUN_RESULTS, err));
+    const plim_mem *mem = rehearsal->arena.mem;
+    processes found = { 0 };
+    lines warnings = { 0 };
+    const bool is_kept = gather_gpus(rehearsal) && gather_calls(rehearsal) &&
+                         read_results(rehearsal, folder, &found, &warnings) &&
+                         keep(rehearsal, &found, &warnings);
+    PLIM_VEC_FREE(mem, &found);
+    PLIM_VEC_FREE(mem, &warnings);
+    return is_kept ? PLIM_OK : plim_fail_memory(err, "gathering the results of a rehearsal");
+}

@@ -1,0 +1,181 @@
+/*
+ * process_file.c - what an agent wrote of its process. See process_file.h.
+ */
+#include "rehearse/process_file.h"
+
+#include "base/error.h"
+#include "rehearse/folder.h"
+#include "rehearse/json_read.h"
+
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FORMAT_VERSION 1
+
+static const char *string_or(const char *text, const char *otherwise)
+{
+    return text != NULL ? text : otherwise;
+}
+
+static bool read_phases(yajl_val device, plim_arena *arena, plim_rehearsed_device *ret)
+{
+    const yajl_val array = plim_json_get(device, "phases");
+    ret->phase_count = plim_json_length(array);
+    plim_rehearsed_phase *phases = plim_arena_alloc(arena, ret->phase_count * sizeof(*phases));
+    for (size_t i = 0; phases != NULL && i < ret->phase_count; i++) {
+        const yajl_val item = plim_json_item(array, i);
+        phases[i] = (plim_rehearsed_phase){
+            .name = string_or(plim_json_get_string(item, "phase", arena), ""),
+            .peak_allocated_bytes = plim_json_get_u64(item, "peak_allocated_bytes"),
+            .peak_reserved_bytes = plim_json_get_u64(item, "peak_reserved_bytes"),
+        };
+    }
+    ret->phases = phases;
+    return phases != NULL;
+}
+
+static bool read_steps(yajl_val device, plim_arena *arena, plim_rehearsed_device *ret)
+{
+    const yajl_val array = plim_json_get(device, "steps");
+    ret->step_count = plim_json_length(array);
+    plim_rehearsed_step *steps = plim_arena_alloc(arena, ret->step_count * sizeof(*steps));
+    for (size_t i = 0; steps != NULL && i < ret->step_count; i++) {
+        const yajl_val item = plim_json_item(array, i);
+        steps[i] = (plim_rehearsed_step){
+            .step = plim_json_get_u64(item, "step"),
+            .peak_allocated_bytes = plim_json_get_u64(item, "peak_allocated_bytes"),
+            .peak_reserved_bytes = plim_json_get_u64(item, "peak_reserved_bytes"),
+            .end_allocated_bytes = plim_json_get_u64(item, "end_allocated_bytes"),
+        };
+    }
+    ret->steps = steps;
+    return steps != NULL;
+}
+
+static bool read_device(yajl_val item, plim_arena *arena, plim_rehearsed_device *ret)
+{
+    *ret = (plim_rehearsed_device){
+        .device = (uint32_t)plim_json_get_u64(item, "device"),
+        .allocated_bytes = plim_json_get_u64(item, "allocated_bytes"),
+        .reserved_bytes = plim_json_get_u64(item, "reserved_bytes"),
+        .peak_allocated_bytes = plim_json_get_u64(item, "peak_allocated_bytes"),
+        .peak_reserved_bytes = plim_json_get_u64(item, "peak_reserved_bytes"),
+        .peak_active_bytes = plim_json_get_u64(item, "peak_active_bytes"),
+        .peak_requested_bytes = plim_json_get_u64(item, "peak_requested_bytes"),
+        .peak_step = plim_json_get_u64(item, "peak_step"),
+        .peak_phase = string_or(plim_json_get_string(item, "peak_phase", arena), ""),
+        .alloc_retries = plim_json_get_u64(item, "alloc_retries"),
+        .oom_count = plim_json_get_u64(item, "ooms"),
+    };
+    return read_phases(item, arena, ret) && read_steps(item, arena, ret);
+}
+
+static bool read_devices(yajl_val root, plim_arena *arena, plim_rehearsed_process *ret)
+{
+    const yajl_val array = plim_json_get(root, "devices");
+    ret->device_count = plim_json_length(array);
+    plim_rehearsed_device *devices = plim_arena_alloc(arena, ret->device_count * sizeof(*devices));
+    bool is_kept = devices != NULL;
+    for (size_t i = 0; is_kept && i < ret->device_count; i++) {
+        is_kept = read_device(plim_json_item(array, i), arena, &devices[i]);
+    }
+    ret->devices = devices;
+    return is_kept;
+}
+
+static bool read_ooms(yajl_val root, plim_arena *arena, plim_rehearsed_process *ret)
+{
+    const yajl_val array = plim_json_get(root, "ooms");
+    ret->oom_count = plim_json_length(array);
+    plim_rehearsed_oom *ooms = plim_arena_alloc(arena, ret->oom_count * sizeof(*ooms));
+    bool is_kept = ooms != NULL;
+    for (size_t i = 0; is_kept && i < ret->oom_count; i++) {
+        const yajl_val item = plim_json_item(array, i);
+        ooms[i] = (plim_rehearsed_oom){
+            .device = (uint32_t)plim_json_get_u64(item, "device"),
+            .step = plim_json_get_u64(item, "step"),
+            .phase = string_or(plim_json_get_string(item, "phase", arena), ""),
+            .requested_bytes = plim_json_get_u64(item, "requested_bytes"),
+            .device_total_bytes = plim_json_get_u64(item, "device_total_bytes"),
+            .device_free_bytes = plim_json_get_u64(item, "device_free_bytes"),
+            .text = plim_json_get_string(item, "text", arena),
+        };
+        is_kept = plim_json_get_strings(item, "stack", arena, &ooms[i].stack, &ooms[i].stack_count);
+    }
+    ret->ooms = ooms;
+    return is_kept;
+}
+
+static bool read_reads(yajl_val root, plim_arena *arena, plim_rehearsed_process *ret)
+{
+    const yajl_val array = plim_json_get(root, "value_reads");
+    ret->read_count = plim_json_length(array);
+    plim_rehearsed_read *reads = plim_arena_alloc(arena, ret->read_count * sizeof(*reads));
+    bool is_kept = reads != NULL;
+    for (size_t i = 0; is_kept && i < ret->read_count; i++) {
+        const yajl_val item = plim_json_item(array, i);
+        reads[i] = (plim_rehearsed_read){
+            .where = string_or(plim_json_get_string(item, "where", arena), "?"),
+            .what = string_or(plim_json_get_string(item, "what", arena), ""),
+            .count = plim_json_get_u64(item, "count"),
+        };
+        is_kept =
+            plim_json_get_strings(item, "stack", arena, &reads[i].stack, &reads[i].stack_count);
+    }
+    ret->reads = reads;
+    return is_kept;
+}
+
+/* The snapshot's path, if the file names one and it is there. */
+static const char *find_snapshot(yajl_val root, const char *folder, plim_arena *arena)
+{
+    char path[PATH_MAX];
+    const char *name = plim_json_get_string(root, "snapshot", arena);
+    if (name == NULL || strchr(name, '/') != NULL ||
+        plim_folder_join(path, sizeof(path), folder, name, NULL) != PLIM_OK ||
+        access(path, R_OK) != 0) {
+        return NULL;
+    }
+    return plim_arena_copy(arena, path, strlen(path));
+}
+
+static bool read_process(yajl_val root, const char *folder, plim_arena *arena,
+                         plim_rehearsed_process *ret)
+{
+    const yajl_val seconds = plim_json_get(root, "seconds");
+    const uint64_t world_size = plim_json_get_u64(root, "world_size");
+    *ret = (plim_rehearsed_process){
+        .pid = (int64_t)plim_json_get_u64(root, "pid"),
+        .rank = plim_json_get_u64(root, "rank"),
+        .world_size = world_size > 0 ? world_size : 1,
+        .torch = string_or(plim_json_get_string(root, "torch", arena), ""),
+        .ended = string_or(plim_json_get_string(root, "ended", arena), "running"),
+        .exception = plim_json_get_string(root, "exception", arena),
+        .steps = plim_json_get_u64(root, "steps"),
+        .import_seconds = plim_json_get_double(seconds, "import"),
+        .total_seconds = plim_json_get_double(seconds, "total"),
+        .settings = string_or(plim_json_get_string(root, "conf", arena), ""),
+        .snapshot_path = find_snapshot(root, folder, arena),
+    };
+    return read_devices(root, arena, ret) && read_ooms(root, arena, ret) &&
+           read_reads(root, arena, ret) &&
+           plim_json_get_strings(root, "warnings", arena, &ret->warnings, &ret->warning_count);
+}
+
+plim_status plim_process_file_read(const char *folder, const char *name, plim_arena *arena,
+                                   plim_rehearsed_process *ret, plim_error *err)
+{
+    char path[PATH_MAX];
+    PLIM_TRY(plim_folder_join(path, sizeof(path), folder, name, err));
+    yajl_val root = NULL;
+    PLIM_TRY(plim_json_read_file(path, &root, err));
+    plim_status status = PLIM_OK;
+    if (plim_json_get_u64(root, "version") != FORMAT_VERSION) {
+        status = plim_fail(err, PLIM_UNSUPPORTED, "%s: is not of version %d", path, FORMAT_VERSION);
+    } else if (!read_process(root, folder, arena, ret)) {
+        status = plim_fail_memory(err, "reading what a process left");
+    }
+    yajl_tree_free(root);
+    return status;
+}

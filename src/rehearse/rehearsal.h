@@ -1,0 +1,40 @@
+/*
+ * rehearsal.h - what a rehearsal consists of, for the files of this room.
+ *
+ *   rehearsal.c     prepare, finish, destroy: the order of things
+ *   home.c          where our own files are: the stand-ins and the agent
+ *   program.c       which Python a program will run in
+ *   discovery.c     what that Python has: versions of PyTorch, objects that want CUDA
+ *   environment.c   the environment that leads the program to the stand-ins
+ *   folder.c        the folder of the run, and how it goes away again
+ *   outcome.c       what was left on the stage and by the agents
+ *   process_file.c  what one agent wrote
+ *   json_read.c     reading it
+ */
+#ifndef PLIMSOLL_REHEARSE_REHEARSAL_H
+#define PLIMSOLL_REHEARSE_REHEARSAL_H
+
+#include "base/arena.h"
+#include "plimsoll/rehearse.h"
+#include "stage/stage.h"
+
+#include <limits.h>
+
+/* Names in the folder of a run; the agent and the stand-ins are told by their variables. */
+#define PLIM_RUN_STAGE   "stage"
+#define PLIM_RUN_LIB     "lib"
+#define PLIM_RUN_RESULTS "results"
+
+#define PLIM_REHEARSE_PATH_BYTES PATH_MAX
+
+struct plim_rehearsal {
+    plim_arena arena; /* of all that lives as long as the rehearsal */
+    char home[PLIM_REHEARSE_PATH_BYTES];
+    char folder[PLIM_REHEARSE_PATH_BYTES];
+    plim_stage *stage;
+    char **argv;
+    char **environment;
+    plim_rehearsal_outcome outcome;
+};
+
+#endif
