@@ -35,6 +35,18 @@ function(plim_room name)
     set_target_properties(plim_${name} PROPERTIES PLIM_ROOMS "${all}")
 endfunction()
 
+# Makes a text file of a room part of it, as an array of its lines: see EmbedLines.cmake.
+function(plim_embed_lines room text array)
+    get_filename_component(name ${text} NAME)
+    set(input ${CMAKE_CURRENT_SOURCE_DIR}/${text})
+    set(output ${CMAKE_CURRENT_BINARY_DIR}/${name}.c)
+    set(script ${PROJECT_SOURCE_DIR}/cmake/EmbedLines.cmake)
+    add_custom_command(OUTPUT ${output} DEPENDS ${input} ${script} VERBATIM
+        COMMAND ${CMAKE_COMMAND} -D TEXT=${input} -D OUTPUT=${output} -D NAME=${array}
+                -P ${script})
+    target_sources(plim_${room} PRIVATE ${output})
+endfunction()
+
 # Links the objects of rooms, and of all the rooms they use, to a target.
 function(plim_link_rooms target)
     foreach(room IN LISTS ARGN)

@@ -47,12 +47,12 @@ PLIM_API const plim_gpu *plim_gpu_at(size_t index);
 
 /**
  * The GPU of a name: a key, or what people and drivers call it. Case, spaces, "-", "_" and the
- * words NVIDIA, GeForce, Tesla and Quadro do not matter: "NVIDIA GeForce RTX 4090", "rtx-4090"
- * and "4090" are one.
+ * words NVIDIA, GeForce, Tesla and Quadro do not matter, nor RTX where it comes first: "NVIDIA
+ * GeForce RTX 4090", "rtx-4090" and "4090" are one.
  *
  * ret     set to the table's own row, never freed
- * errors  PLIM_INVALID_ARGUMENT for an unknown name, or one that several bear ("a100": 40 or 80 GiB?
- *         the text lists them)
+ * errors  PLIM_INVALID_ARGUMENT for an unknown name (the text suggests known ones), or one that
+ *         several bear ("a100": 40 or 80 GiB? the text lists them)
  */
 PLIM_API PLIM_MUST_USE plim_status plim_gpu_find(const char *name, const plim_gpu **ret,
                                                  plim_error *err);

@@ -1,0 +1,18 @@
+/*
+ * nearness.h - how far a mistyped word is from a name, for suggestions.
+ */
+#ifndef PLIMSOLL_BASE_NEARNESS_H
+#define PLIMSOLL_BASE_NEARNESS_H
+
+#include <stddef.h>
+
+#define PLIM_NEARNESS_LENGTH_MAX 63
+
+/*
+ * How many characters to insert, remove or replace to make one of the other: the edit distance
+ * (Wagner, Fischer 1974), upper and lower case being the same. Of `name` only the first
+ * PLIM_NEARNESS_LENGTH_MAX characters are looked at.
+ */
+size_t plim_nearness_distance(const char *word, const char *name);
+
+#endif
