@@ -157,7 +157,7 @@ static bool put(const char *field, const column *of, plim_gpus_row *row)
         memcpy(place, field, length + 1);
         return true;
     case COLUMN_CAPABILITY:
-        return read_capability(field, column, row);
+        return read_capability(field, of, row);
     case COLUMN_32:
         if (!read_number(&field, '\0', of->limit, &number) || number == 0 ||
             number * of->unit > UINT32_MAX) {
@@ -199,7 +199,7 @@ static plim_status read_row(const reader *r, const char *line, plim_gpus_row *ro
     char field[FIELD_BYTES];
     for (size_t i = 0; i < sections[r->section].count; i++) {
         const column *of = &sections[r->section].columns[i];
-        if (!next_field(&line, field) || !put(field, column, row)) {
+        if (!next_field(&line, field) || !put(field, of, row)) {
             return plim_fail(r->err, PLIM_CORRUPT, "gpus.tsv:%u: bad or missing %s", r->line,
                              of->name);
         }
