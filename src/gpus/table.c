@@ -76,7 +76,7 @@ typedef enum section { SECTION_NONE, SECTION_CAPABILITIES, SECTION_GPUS, SECTION
 
 static const struct {
     const char *title;
-    const column *ofs;
+    const column *columns;
     size_t count;
 } sections[SECTIONS] = {
     [SECTION_CAPABILITIES] = { "[capabilities]", capability_columns, CAPABILITY_COLUMNS },
