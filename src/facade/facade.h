@@ -37,7 +37,9 @@ const char *plim_wants_soname(const plim_wants *wants, size_t index);
 
 /*
  * Writes one facade per library that is wanted into a folder, `folder`/libcudart.so.13 and so on.
- * Their only dependency is libplim_standin.so, by the path given.
+ * Their only dependency is libplim_standin.so, by the path given. Same wants, same bytes.
+ *
+ * errors  PLIM_IO, PLIM_LIMIT (a library of thousands of versions), PLIM_OUT_OF_HOST_MEMORY
  */
 PLIM_MUST_USE plim_status plim_facades_write(const plim_wants *wants, const char *folder,
                                              plim_error *err);
