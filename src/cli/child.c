@@ -32,6 +32,7 @@
 typedef struct child_run {
     const char *who;
     char *const *argv;
+    char *const *environment;
     plim_child_stream streams[PLIM_CHILD_STREAMS_MAX];
     size_t stream_count;
     plim_child_text text;
@@ -95,7 +96,7 @@ _Noreturn static void become_command(const child_run *run, int report)
         sigaction(SIGPIPE, &plain, NULL); /* our main() ignores it */
         sigaction(SIGCHLD, &run->old_child_action, NULL);
         sigprocmask(SIG_SETMASK, &run->old_mask, NULL);
-        execvp(run->argv[0], run->argv);
+        execvpe(run->argv[0], run->argv, run->environment);
     }
     const int code = errno;
     const ssize_t written = write(report, &code, sizeof code);
@@ -375,11 +376,16 @@ static void run_started(child_run *run, const plim_child_kills *kills, plim_chil
     ret->exit_status = say_not_started(run, code);
 }
 
-void plim_child_run(const char *who, char *const *argv, const plim_explain_options *options,
-                    plim_child_result *ret)
+void plim_child_run(const char *who, const plim_child_command *command,
+                    const plim_explain_options *options, plim_child_result *ret)
 {
     *ret = (plim_child_result){ .exit_status = PLIM_EXIT_FAILED };
-    child_run run = { .who = who, .argv = argv, .signals = -1 };
+    child_run run = {
+        .who = who,
+        .argv = command->argv,
+        .environment = command->environment != NULL ? command->environment : environ,
+        .signals = -1,
+    };
     plim_error err = { 0 };
     if (plim_child_streams_open(options == NULL ? NULL : options->mem, run.streams,
                                 &run.stream_count, &err) != PLIM_OK) {

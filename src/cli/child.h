@@ -52,18 +52,23 @@ typedef struct plim_child_result {
     bool may_be_oom_killed;
 } plim_child_result;
 
+/* What to run. */
+typedef struct plim_child_command {
+    char *const *argv;        /* ends in NULL and has at least the command; searched for in PATH */
+    char *const *environment; /* NULL: ours */
+} plim_child_command;
+
 /**
  * Run a command to its end, passing its output through.
  *
  * who      heads the one line on stderr that tells why it could not be run
- * argv     ends in NULL and has at least the command; searched for in PATH
  * options  as for plim_explainer_create(), NULL is all zero; buffers come from its mem too
  * ret      always filled
  * signals  those for us (INT, TERM, HUP, QUIT, USR1, USR2) reach the command. Not reentrant:
  *          changes the signal mask, and brings it back
  */
-void plim_child_run(const char *who, char *const *argv, const plim_explain_options *options,
-                    plim_child_result *ret);
+void plim_child_run(const char *who, const plim_child_command *command,
+                    const plim_explain_options *options, plim_child_result *ret);
 
 /** A zeroed one is allowed. */
 void plim_child_result_deinit(plim_child_result *result);

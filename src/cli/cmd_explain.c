@@ -326,7 +326,8 @@ static int explain_command(const char *who, explain_arguments *arguments)
     const plim_explain_options child_options = { .capacity_bytes =
                                                      (double)arguments->capacity_bytes };
     plim_child_result result;
-    plim_child_run(who, arguments->command, &child_options, &result);
+    const plim_child_command command = { .argv = arguments->command };
+    plim_child_run(who, &command, &child_options, &result);
     if (result.was_started && result.explanation == NULL) {
         plim_say(who, "%s", result.explain_error.message);
     }

@@ -19,6 +19,7 @@
 static const plim_command commands[] = {
     { "explain", plim_cmd_explain, "why did it run out: error texts and logs, and what to do" },
     { "inspect", plim_cmd_inspect, "where did the memory go: peak, stacks, pools, failures" },
+    { "rehearse", plim_cmd_rehearse, "will it fit: run a PyTorch program without a GPU" },
 };
 
 #define COMMAND_COUNT  (sizeof commands / sizeof commands[0])

@@ -127,7 +127,8 @@ int main(int argc, char **argv)
     plim_explainer explainer = { .path = argv[2], .calls_left = strtol(argv[3], NULL, 10) };
     const plim_explain_options options = { .progress_ctx = &explainer };
     plim_child_result result;
-    plim_child_run("child_tool", argv + 4, &options, &result);
+    const plim_child_command command = { .argv = argv + 4 };
+    plim_child_run("child_tool", &command, &options, &result);
     FILE *file = fopen(argv[1], "wb");
     if (file == NULL) {
         return 2;

@@ -1,0 +1,174 @@
+/*
+ * rehearsing.c - one rehearsal from start to end. See rehearsing.h.
+ */
+#include "cli/rehearsing.h"
+
+#include "base/clock.h"
+#include "cli/output.h"
+#include "cli/rehearse_record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <unistd.h>
+
+#define NS_PER_S        1e9
+#define LOG_SHOWN_BYTES 4096
+#define ASK_PERSONALITY 0xffffffffuL /* personality(2): changes nothing, tells */
+
+/* ---- where output goes ----------------------------------------------------------------------- */
+
+/* Our own streams while the program has others. */
+typedef struct detour {
+    int kept_stdout;
+    int kept_stderr;
+    FILE *log;
+} detour;
+
+static bool leave_way(plim_rehearsing_output output, detour *ret)
+{
+    *ret = (detour){ .kept_stdout = -1, .kept_stderr = -1 };
+    if (output == PLIM_REHEARSING_PASSES) {
+        return true;
+    }
+    (void)fflush(stdout);
+    ret->kept_stdout = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+    if (output == PLIM_REHEARSING_STDERR) {
+        return ret->kept_stdout >= 0 && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0;
+    }
+    ret->kept_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+    ret->log = tmpfile();
+    return ret->kept_stdout >= 0 && ret->kept_stderr >= 0 && ret->log != NULL &&
+           dup2(fileno(ret->log), STDOUT_FILENO) >= 0 && dup2(fileno(ret->log), STDERR_FILENO) >= 0;
+}
+
+static void put_back(int kept, int stream)
+{
+    if (kept >= 0) {
+        (void)dup2(kept, stream);
+        (void)close(kept);
+    }
+}
+
+static void come_back(detour *way)
+{
+    (void)fflush(stdout);
+    put_back(way->kept_stdout, STDOUT_FILENO);
+    put_back(way->kept_stderr, STDERR_FILENO);
+}
+
+/* The end of what the program said, where it failed of something else than memory. */
+static void show_log(const plim_rehearsing *how, const detour *way)
+{
+    char text[LOG_SHOWN_BYTES + 1];
+    if (way->log == NULL || fseek(way->log, 0, SEEK_END) != 0) {
+        return;
+    }
+    const long bytes = ftell(way->log);
+    if (fseek(way->log, bytes > LOG_SHOWN_BYTES ? bytes - LOG_SHOWN_BYTES : 0, SEEK_SET) != 0) {
+        return;
+    }
+    text[fread(text, 1, LOG_SHOWN_BYTES, way->log)] = '\0';
+    plim_say(how->who, "the program failed; the end of what it said:");
+    (void)fputs(text, stderr);
+}
+
+/* ---- the run --------------------------------------------------------------------------------- */
+
+/*
+ * PyTorch frees what is in some sets in the order of addresses. Without address randomisation two
+ * rehearsals of one program are alike to the byte. Where this is forbidden they may differ a bit.
+ */
+static unsigned long steady(void)
+{
+    const int before = personality(ASK_PERSONALITY);
+    if (before >= 0) {
+        (void)personality((unsigned long)before | ADDR_NO_RANDOMIZE);
+    }
+    return (unsigned long)before;
+}
+
+static void run_program(const plim_rehearsing *how, plim_rehearsing_result *ret)
+{
+    const plim_child_command command = {
+        .argv = plim_rehearsal_argv(ret->rehearsal),
+        .environment = plim_rehearsal_environment(ret->rehearsal),
+    };
+    const plim_explain_options options = { .capacity_bytes = (double)how->options.capacity_bytes };
+    const unsigned long before = steady();
+    const uint64_t start_ns = plim_clock_now_ns(&plim_clock_system);
+    plim_child_run(how->who, &command, &options, &ret->child);
+    ret->seconds = (double)(plim_clock_now_ns(&plim_clock_system) - start_ns) / NS_PER_S;
+    (void)personality(before);
+}
+
+static bool has_oom(const plim_rehearsal_outcome *outcome)
+{
+    for (size_t i = 0; i < outcome->process_count; i++) {
+        if (strcmp(outcome->processes[i].ended, "oom") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool gather(const plim_rehearsing *how, plim_rehearsing_result *ret)
+{
+    plim_error err = { 0 };
+    const plim_rehearsal_outcome *outcome = NULL;
+    if (plim_rehearsal_finish(ret->rehearsal, &outcome, &err) != PLIM_OK) {
+        plim_say(how->who, "%s", err.message);
+        return false;
+    }
+    const plim_oom_message *message =
+        ret->child.explanation != NULL ? plim_explanation_main(ret->child.explanation) : NULL;
+    ret->rehearsed = (plim_rehearsed){
+        .outcome = outcome,
+        .argv = plim_rehearsal_argv(ret->rehearsal),
+        .exit_status = ret->child.exit_status,
+        .ran_out = ret->child.exit_status != 0 && has_oom(outcome),
+        .message = message,
+        .lists_calls = how->options.prints_calls,
+    };
+    return true;
+}
+
+bool plim_rehearsing_run(const plim_rehearsing *how, const char *const *argv,
+                         plim_rehearsing_result *ret)
+{
+    *ret = (plim_rehearsing_result){ 0 };
+    plim_error err = { 0 };
+    if (plim_rehearsal_prepare(argv, &how->options, &ret->rehearsal, &err) != PLIM_OK) {
+        plim_say(how->who, "%s", err.message);
+        return false;
+    }
+    detour way;
+    const bool is_on_way = leave_way(how->output, &way);
+    if (is_on_way) {
+        run_program(how, ret);
+    }
+    come_back(&way);
+    bool is_good = is_on_way && ret->child.was_started && gather(how, ret);
+    if (!is_on_way) {
+        plim_say(how->who, "cannot redirect the program's output: %s", strerror(errno));
+    } else if (is_good && plim_rehearsed_judge(&ret->rehearsed) == PLIM_REHEARSED_FAILED) {
+        show_log(how, &way);
+    }
+    if (way.log != NULL) {
+        (void)fclose(way.log);
+    }
+    if (is_good && how->record_path != NULL) {
+        is_good = plim_rehearse_record(how->who, how->record_path, ret);
+    }
+    return is_good;
+}
+
+void plim_rehearsing_deinit(plim_rehearsing_result *result)
+{
+    plim_rehearse_record_forget(result);
+    plim_child_result_deinit(&result->child);
+    plim_rehearsal_destroy(result->rehearsal);
+    result->rehearsal = NULL;
+}

@@ -1,0 +1,253 @@
+/*
+ * rehearse_json.c - the document `rehearse/1`. See rehearse_json.h.
+ */
+#include "report/rehearse_json.h"
+
+#include "base/error.h"
+#include "base/json_out.h"
+
+#include "plimsoll/verdict.h"
+
+static void write_strings(plim_json *json, const char *key, const char *const *items, size_t count)
+{
+    plim_json_key(json, key);
+    plim_json_begin_array(json);
+    for (size_t i = 0; i < count; i++) {
+        plim_json_string(json, items[i]);
+    }
+    plim_json_end_array(json);
+}
+
+static void write_gpu(plim_json *json, const plim_gpu *gpu, uint64_t capacity_bytes, uint32_t count)
+{
+    plim_json_key(json, "gpu");
+    plim_json_begin_object(json);
+    plim_json_member_string(json, "key", gpu->key);
+    plim_json_member_string(json, "name", gpu->name);
+    plim_json_member_u64(json, "capacity_bytes", capacity_bytes);
+    plim_json_member_u64(json, "count", count);
+    plim_json_end_object(json);
+}
+
+static void write_peak(plim_json *json, const plim_rehearsed_peak *peak)
+{
+    plim_json_member_u64(json, "peak_allocated_bytes", peak->allocated_bytes);
+    plim_json_member_u64(json, "peak_reserved_bytes", peak->reserved_bytes);
+    plim_json_member_u64(json, "peak_device_bytes", peak->device_bytes);
+}
+
+/* What the driver saw of each device. */
+static void write_gpus(plim_json *json, const plim_rehearsal_outcome *outcome)
+{
+    plim_json_key(json, "devices");
+    plim_json_begin_array(json);
+    for (uint32_t i = 0; i < outcome->device_count; i++) {
+        const plim_rehearsed_gpu *gpu = &outcome->gpus[i];
+        plim_json_begin_object(json);
+        plim_json_member_u64(json, "device", i);
+        plim_json_member_u64(json, "peak_bytes", gpu->peak_bytes);
+        plim_json_member_u64(json, "program_bytes", gpu->program_bytes);
+        plim_json_member_u64(json, "context_bytes", gpu->context_bytes);
+        plim_json_member_u64(json, "libraries_bytes", gpu->libraries_bytes);
+        plim_json_end_object(json);
+    }
+    plim_json_end_array(json);
+}
+
+/* ---- processes ------------------------------------------------------------------------------ */
+
+static void write_phases(plim_json *json, const plim_rehearsed_device *device)
+{
+    plim_json_key(json, "phases");
+    plim_json_begin_array(json);
+    for (size_t i = 0; i < device->phase_count; i++) {
+        plim_json_begin_object(json);
+        plim_json_member_string(json, "phase", device->phases[i].name);
+        plim_json_member_u64(json, "peak_allocated_bytes", device->phases[i].peak_allocated_bytes);
+        plim_json_member_u64(json, "peak_reserved_bytes", device->phases[i].peak_reserved_bytes);
+        plim_json_end_object(json);
+    }
+    plim_json_end_array(json);
+}
+
+static void write_steps(plim_json *json, const plim_rehearsed_device *device)
+{
+    plim_json_key(json, "steps");
+    plim_json_begin_array(json);
+    for (size_t i = 0; i < device->step_count; i++) {
+        const plim_rehearsed_step *step = &device->steps[i];
+        plim_json_begin_object(json);
+        plim_json_member_u64(json, "step", step->step);
+        plim_json_member_u64(json, "peak_allocated_bytes", step->peak_allocated_bytes);
+        plim_json_member_u64(json, "peak_reserved_bytes", step->peak_reserved_bytes);
+        plim_json_member_u64(json, "end_allocated_bytes", step->end_allocated_bytes);
+        plim_json_end_object(json);
+    }
+    plim_json_end_array(json);
+}
+
+static void write_device(plim_json *json, const plim_rehearsed_device *device)
+{
+    plim_json_begin_object(json);
+    plim_json_member_u64(json, "device", device->device);
+    plim_json_member_u64(json, "peak_allocated_bytes", device->peak_allocated_bytes);
+    plim_json_member_u64(json, "peak_reserved_bytes", device->peak_reserved_bytes);
+    plim_json_member_u64(json, "peak_active_bytes", device->peak_active_bytes);
+    plim_json_member_u64(json, "peak_requested_bytes", device->peak_requested_bytes);
+    plim_json_member_u64(json, "peak_step", device->peak_step);
+    plim_json_member_optional_string(json, "peak_phase", device->peak_phase);
+    plim_json_member_u64(json, "allocated_bytes", device->allocated_bytes);
+    plim_json_member_u64(json, "reserved_bytes", device->reserved_bytes);
+    plim_json_member_u64(json, "alloc_retries", device->alloc_retries);
+    plim_json_member_u64(json, "ooms", device->oom_count);
+    write_phases(json, device);
+    write_steps(json, device);
+    plim_json_end_object(json);
+}
+
+static void write_ooms(plim_json *json, const plim_rehearsed_process *process)
+{
+    plim_json_key(json, "ooms");
+    plim_json_begin_array(json);
+    for (size_t i = 0; i < process->oom_count; i++) {
+        const plim_rehearsed_oom *oom = &process->ooms[i];
+        plim_json_begin_object(json);
+        plim_json_member_u64(json, "device", oom->device);
+        plim_json_member_u64(json, "step", oom->step);
+        plim_json_member_optional_string(json, "phase", oom->phase);
+        plim_json_member_u64(json, "requested_bytes", oom->requested_bytes);
+        plim_json_member_u64(json, "device_total_bytes", oom->device_total_bytes);
+        plim_json_member_u64(json, "device_free_bytes", oom->device_free_bytes);
+        plim_json_member_optional_string(json, "text", oom->text);
+        write_strings(json, "stack", oom->stack, oom->stack_count);
+        plim_json_end_object(json);
+    }
+    plim_json_end_array(json);
+}
+
+static void write_reads(plim_json *json, const plim_rehearsed_process *process)
+{
+    plim_json_key(json, "value_reads");
+    plim_json_begin_array(json);
+    for (size_t i = 0; i < process->read_count; i++) {
+        const plim_rehearsed_read *read = &process->reads[i];
+        plim_json_begin_object(json);
+        plim_json_member_string(json, "where", read->where);
+        plim_json_member_optional_string(json, "what", read->what);
+        plim_json_member_u64(json, "count", read->count);
+        write_strings(json, "stack", read->stack, read->stack_count);
+        plim_json_end_object(json);
+    }
+    plim_json_end_array(json);
+}
+
+static void write_process(plim_json *json, const plim_rehearsed_process *process)
+{
+    plim_json_begin_object(json);
+    plim_json_member_i64(json, "pid", process->pid);
+    plim_json_member_u64(json, "rank", process->rank);
+    plim_json_member_u64(json, "world_size", process->world_size);
+    plim_json_member_optional_string(json, "torch", process->torch);
+    plim_json_member_string(json, "conf", process->settings);
+    plim_json_member_string(json, "ended", process->ended);
+    plim_json_member_optional_string(json, "exception", process->exception);
+    plim_json_member_u64(json, "steps", process->steps);
+    plim_json_member_double(json, "import_seconds", process->import_seconds);
+    plim_json_member_double(json, "total_seconds", process->total_seconds);
+    plim_json_key(json, "devices");
+    plim_json_begin_array(json);
+    for (size_t i = 0; i < process->device_count; i++) {
+        write_device(json, &process->devices[i]);
+    }
+    plim_json_end_array(json);
+    write_ooms(json, process);
+    write_reads(json, process);
+    write_strings(json, "warnings", process->warnings, process->warning_count);
+    plim_json_end_object(json);
+}
+
+static void write_calls(plim_json *json, const plim_rehearsal_outcome *outcome)
+{
+    plim_json_key(json, "calls");
+    plim_json_begin_array(json);
+    for (size_t i = 0; i < outcome->call_count; i++) {
+        const plim_rehearsed_call *call = &outcome->calls[i];
+        plim_json_begin_object(json);
+        plim_json_member_string(json, "function", call->name);
+        plim_json_member_string(json, "kind", call->kind);
+        plim_json_member_u64(json, "count", call->count);
+        plim_json_member_optional_string(json, "note", call->note);
+        plim_json_end_object(json);
+    }
+    plim_json_end_array(json);
+}
+
+plim_status plim_rehearse_json_write(plim_sink sink, const plim_rehearsed *rehearsed,
+                                     plim_error *err)
+{
+    const plim_rehearsal_outcome *outcome = rehearsed->outcome;
+    const plim_rehearsed_peak peak = plim_rehearsed_find_peak(outcome);
+    size_t words = 0;
+    while (rehearsed->argv[words] != NULL) {
+        words++;
+    }
+    plim_json json;
+    plim_json_init(&json, sink, PLIM_JSON_PRETTY);
+    plim_json_begin_object(&json);
+    plim_json_member_string(&json, "schema", "rehearse/1");
+    plim_json_member_string(&json, "verdict",
+                            plim_rehearsed_verdict_name(plim_rehearsed_judge(rehearsed)));
+    write_strings(&json, "command", (const char *const *)rehearsed->argv, words);
+    plim_json_member_i64(&json, "exit_status", rehearsed->exit_status);
+    write_gpu(&json, outcome->gpu, outcome->capacity_bytes, outcome->device_count);
+    write_peak(&json, &peak);
+    plim_json_key(&json, "oom_verdict");
+    if (rehearsed->message != NULL) {
+        plim_json_string(&json, plim_verdict_name(rehearsed->message->verdict));
+    } else {
+        plim_json_null(&json);
+    }
+    write_gpus(&json, outcome);
+    plim_json_key(&json, "processes");
+    plim_json_begin_array(&json);
+    for (size_t i = 0; i < outcome->process_count; i++) {
+        write_process(&json, &outcome->processes[i]);
+    }
+    plim_json_end_array(&json);
+    plim_json_member_u64(&json, "unanswered", outcome->unanswered_count);
+    write_calls(&json, outcome);
+    write_strings(&json, "recordings", rehearsed->recordings, rehearsed->recording_count);
+    write_strings(&json, "warnings", outcome->warnings, outcome->warning_count);
+    plim_json_end_object(&json);
+    return plim_json_finish(&json) ? PLIM_OK : plim_fail(err, PLIM_IO, "cannot write the document");
+}
+
+plim_status plim_rehearse_json_write_tries(plim_sink sink, const plim_rehearse_tries *tries,
+                                           plim_error *err)
+{
+    plim_json json;
+    plim_json_init(&json, sink, PLIM_JSON_PRETTY);
+    plim_json_begin_object(&json);
+    plim_json_member_string(&json, "schema", "rehearse/1");
+    write_gpu(&json, tries->gpu, tries->capacity_bytes, tries->device_count);
+    plim_json_key(&json, "best");
+    if (tries->best > 0) {
+        plim_json_u64(&json, tries->best);
+    } else {
+        plim_json_null(&json);
+    }
+    plim_json_key(&json, "tries");
+    plim_json_begin_array(&json);
+    for (size_t i = 0; i < tries->count; i++) {
+        const plim_rehearse_try *one = &tries->items[i];
+        plim_json_begin_object(&json);
+        plim_json_member_u64(&json, "value", one->value);
+        plim_json_member_string(&json, "verdict", plim_rehearsed_verdict_name(one->verdict));
+        write_peak(&json, &one->peak);
+        plim_json_member_double(&json, "seconds", one->seconds);
+        plim_json_end_object(&json);
+    }
+    plim_json_end_array(&json);
+    plim_json_end_object(&json);
+    return plim_json_finish(&json) ? PLIM_OK : plim_fail(err, PLIM_IO, "cannot write the document");
+}

@@ -1,0 +1,481 @@
+/*
+ * rehearse_text.c - the page of a rehearsal. See rehearse_text.h.
+ *
+ * The order is that of the questions of somebody who is about to rent a GPU: does it fit, how
+ * much is left, when does it peak, what else takes memory, and how far is this to be believed.
+ */
+#include "report/rehearse_text.h"
+
+#include "base/size.h"
+#include "report/bars.h"
+#include "report/counted.h"
+#include "report/line.h"
+#include "report/paragraph.h"
+#include "report/table.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BAR_COLUMNS     24u
+#define RANKS_SHOWN     8u
+#define READS_SHOWN     6u
+#define WARNINGS_SHOWN  4u
+#define STACK_SHOWN     3u
+#define STEPS_SHOWN     6u
+#define LABEL_COLUMNS   12u
+#define FIGURE_COLUMNS  10u
+#define PERCENT_COLUMNS 8u
+
+typedef struct rehearse_page {
+    plim_text *out;
+    const plim_style *style;
+    const plim_rehearsed *rehearsed;
+    const plim_rehearsal_outcome *outcome;
+} rehearse_page;
+
+static void write_blank(const rehearse_page *page)
+{
+    plim_text_append_char(page->out, '\n');
+}
+
+static void write_heading(const rehearse_page *page, const char *words)
+{
+    write_blank(page);
+    plim_line line = plim_line_begin(page->out, page->style, 0);
+    plim_line_add(&line, PLIM_TONE_HEADING, words);
+    plim_line_end(&line);
+}
+
+/* ---- the answer ------------------------------------------------------------------------------ */
+
+static void write_command(const rehearse_page *page)
+{
+    plim_line line = plim_line_begin(page->out, page->style, 0);
+    for (char *const *word = page->rehearsed->argv; *word != NULL; word++) {
+        plim_line_format(&line, PLIM_TONE_HEADING, "%s%s", word != page->rehearsed->argv ? " " : "",
+                         *word);
+    }
+    plim_line_end(&line);
+
+    const char *dot = plim_style_glyphs(page->style)->dot;
+    line = plim_line_begin(page->out, page->style, 0);
+    if (page->outcome->process_count > 0) {
+        plim_line_format(&line, PLIM_TONE_FAINT, "PyTorch %s %s ",
+                         page->outcome->processes[0].torch, dot);
+    }
+    if (page->outcome->device_count > 1) {
+        plim_line_format(&line, PLIM_TONE_FAINT, "%" PRIu32 " %s ", page->outcome->device_count,
+                         plim_style_glyphs(page->style)->times);
+    }
+    plim_line_format(&line, PLIM_TONE_FAINT, "%s with %s", page->outcome->gpu->name,
+                     plim_format_bytes(page->outcome->capacity_bytes).text);
+    plim_line_end(&line);
+}
+
+/* The first failure of all, which is what the program died of or lived with. */
+static const plim_rehearsed_oom *first_oom(const plim_rehearsal_outcome *outcome)
+{
+    for (size_t i = 0; i < outcome->process_count; i++) {
+        if (outcome->processes[i].oom_count > 0) {
+            return &outcome->processes[i].ooms[0];
+        }
+    }
+    return NULL;
+}
+
+static void write_out_of_memory(const rehearse_page *page)
+{
+    const plim_rehearsed_oom *oom = first_oom(page->outcome);
+    if (oom == NULL) {
+        plim_paragraph_write(page->out, page->style, 0, PLIM_TONE_BAD, "",
+                             "It runs out of memory.");
+        return;
+    }
+    plim_paragraph_format(page->out, page->style, 0, PLIM_TONE_BAD,
+                          "It runs out of memory in step %" PRIu64 ", %s: %s more on GPU %" PRIu32
+                          ", which had %s free.",
+                          oom->step, oom->phase, plim_format_bytes(oom->requested_bytes).text,
+                          oom->device, plim_format_bytes(oom->device_free_bytes).text);
+    for (size_t i = 0; i < oom->stack_count && i < STACK_SHOWN; i++) {
+        plim_line line = plim_line_begin(page->out, page->style, 2);
+        plim_line_format(&line, PLIM_TONE_USER, "%s %s", plim_style_glyphs(page->style)->from,
+                         oom->stack[i]);
+        plim_line_end(&line);
+    }
+}
+
+static void write_failed(const rehearse_page *page)
+{
+    const char *exception = NULL;
+    for (size_t i = 0; i < page->outcome->process_count && exception == NULL; i++) {
+        exception = page->outcome->processes[i].exception;
+    }
+    plim_paragraph_format(page->out, page->style, 0, PLIM_TONE_BAD,
+                          "The program failed (exit status %d)%s%s. The figures end there.",
+                          page->rehearsed->exit_status, exception != NULL ? ": " : "",
+                          exception != NULL ? exception : "");
+}
+
+static void write_unanswered(const rehearse_page *page)
+{
+    plim_paragraph_write(page->out, page->style, 0, PLIM_TONE_BAD, "",
+                         "The program called functions that are not stood in for. The figures are "
+                         "not to be believed.");
+    for (size_t i = 0; i < page->outcome->call_count; i++) {
+        const plim_rehearsed_call *call = &page->outcome->calls[i];
+        if (strcmp(call->kind, "unknown") == 0 || strcmp(call->kind, "refused") == 0) {
+            plim_paragraph_format(page->out, page->style, 2, PLIM_TONE_WARN, "%s%s%s", call->name,
+                                  call->note[0] != '\0' ? ": " : "", call->note);
+        }
+    }
+}
+
+static void write_fits(const rehearse_page *page)
+{
+    const uint64_t peak = plim_rehearsed_find_peak(page->outcome).device_bytes;
+    const uint64_t capacity = page->outcome->capacity_bytes;
+    plim_paragraph_format(
+        page->out, page->style, 0, PLIM_TONE_IN_USE, "It fits: %s at the peak, %s to spare (%s).",
+        plim_format_bytes(peak).text, plim_format_bytes(capacity > peak ? capacity - peak : 0).text,
+        plim_format_percent(1.0 - (double)peak / (double)capacity).text);
+}
+
+static void write_answer(const rehearse_page *page)
+{
+    write_blank(page);
+    switch (plim_rehearsed_judge(page->rehearsed)) {
+    case PLIM_REHEARSED_FITS:
+        write_fits(page);
+        break;
+    case PLIM_REHEARSED_OUT_OF_MEMORY:
+        write_out_of_memory(page);
+        break;
+    case PLIM_REHEARSED_FAILED:
+        write_failed(page);
+        break;
+    case PLIM_REHEARSED_UNANSWERED:
+        write_unanswered(page);
+        break;
+    }
+}
+
+/* ---- figures --------------------------------------------------------------------------------- */
+
+/* "reserved    33.0 GiB  ████████   41.7%  note" */
+static void write_figure(const rehearse_page *page, const char *label, uint64_t bytes,
+                         const char *note)
+{
+    const uint64_t capacity = page->outcome->capacity_bytes;
+    plim_line line = plim_line_begin(page->out, page->style, 2);
+    plim_line_add_cell(&line, PLIM_TONE_PLAIN, label, LABEL_COLUMNS, PLIM_ALIGN_LEFT);
+    plim_line_add_cell(&line, PLIM_TONE_PLAIN, plim_format_bytes(bytes).text, FIGURE_COLUMNS,
+                       PLIM_ALIGN_RIGHT);
+    plim_line_add(&line, PLIM_TONE_PLAIN, "  ");
+    plim_bar_add(&line, PLIM_BAR_SOLID, bytes, capacity, BAR_COLUMNS);
+    plim_line_add_cell(&line, PLIM_TONE_PLAIN,
+                       plim_format_percent((double)bytes / (double)capacity).text, PERCENT_COLUMNS,
+                       PLIM_ALIGN_RIGHT);
+    plim_line_format(&line, PLIM_TONE_FAINT, "  %s", note);
+    plim_line_end(&line);
+}
+
+static void write_device(const rehearse_page *page, const plim_rehearsed_device *device)
+{
+    char when[96];
+    (void)snprintf(when, sizeof(when), "step %" PRIu64 ", %s", device->peak_step,
+                   device->peak_phase);
+    write_figure(page, "allocated", device->peak_allocated_bytes, when);
+    char retries[96] = "";
+    if (device->alloc_retries > 0) {
+        (void)snprintf(retries, sizeof(retries), "%s after freeing what was cached",
+                       plim_counted(device->alloc_retries, "retry").text);
+    }
+    write_figure(page, "reserved", device->peak_reserved_bytes, retries);
+}
+
+static void write_gpu(const rehearse_page *page, uint32_t device)
+{
+    const plim_rehearsed_gpu *gpu = &page->outcome->gpus[device];
+    char parts[160];
+    (void)snprintf(parts, sizeof(parts), "program %s, context %s, libraries %s",
+                   plim_format_bytes(gpu->program_bytes).text,
+                   plim_format_bytes(gpu->context_bytes).text,
+                   plim_format_bytes(gpu->libraries_bytes).text);
+    write_figure(page, "device use", gpu->peak_bytes, parts);
+}
+
+/* One process: its devices in full. */
+static void write_process(const rehearse_page *page, const plim_rehearsed_process *process)
+{
+    for (size_t i = 0; i < process->device_count; i++) {
+        const plim_rehearsed_device *device = &process->devices[i];
+        char title[64];
+        (void)snprintf(title, sizeof(title), "Peaks of GPU %" PRIu32, device->device);
+        write_heading(page, page->outcome->device_count > 1 ? title : "Peaks");
+        write_device(page, device);
+        if (device->device < page->outcome->device_count) {
+            write_gpu(page, device->device);
+        }
+    }
+}
+
+/* Many: a row each. */
+static void write_ranks(const rehearse_page *page)
+{
+    static const plim_table_column columns[] = {
+        { "rank", PLIM_ALIGN_RIGHT },      { "GPU", PLIM_ALIGN_RIGHT },
+        { "allocated", PLIM_ALIGN_RIGHT }, { "reserved", PLIM_ALIGN_RIGHT },
+        { "peak in", PLIM_ALIGN_LEFT },    { "steps", PLIM_ALIGN_RIGHT },
+        { "ended", PLIM_ALIGN_LEFT },
+    };
+    write_heading(page, "Peaks by process");
+    plim_table table;
+    plim_table_init(&table, NULL, columns, sizeof(columns) / sizeof(columns[0]));
+    size_t rows = 0;
+    for (size_t i = 0; i < page->outcome->process_count; i++) {
+        const plim_rehearsed_process *process = &page->outcome->processes[i];
+        for (size_t j = 0; j < process->device_count && rows < RANKS_SHOWN; j++, rows++) {
+            const plim_rehearsed_device *device = &process->devices[j];
+            plim_table_format(&table, PLIM_TONE_PLAIN, "%" PRIu64, process->rank);
+            plim_table_format(&table, PLIM_TONE_PLAIN, "%" PRIu32, device->device);
+            plim_table_add(&table, PLIM_TONE_PLAIN,
+                           plim_format_bytes(device->peak_allocated_bytes).text);
+            plim_table_add(&table, PLIM_TONE_PLAIN,
+                           plim_format_bytes(device->peak_reserved_bytes).text);
+            plim_table_format(&table, PLIM_TONE_FAINT, "step %" PRIu64 ", %s", device->peak_step,
+                              device->peak_phase);
+            plim_table_format(&table, PLIM_TONE_PLAIN, "%" PRIu64, process->steps);
+            plim_table_add(&table, PLIM_TONE_FAINT, process->ended);
+        }
+    }
+    plim_table_write(&table, page->out, page->style, 2);
+    plim_table_deinit(&table);
+    write_heading(page, "Device use");
+    for (uint32_t i = 0; i < page->outcome->device_count && i < RANKS_SHOWN; i++) {
+        write_gpu(page, i);
+    }
+}
+
+/* ---- over time ------------------------------------------------------------------------------- */
+
+static const plim_rehearsed_device *busiest(const plim_rehearsal_outcome *outcome,
+                                            const plim_rehearsed_process **ret_process)
+{
+    const plim_rehearsed_device *found = NULL;
+    for (size_t i = 0; i < outcome->process_count; i++) {
+        for (size_t j = 0; j < outcome->processes[i].device_count; j++) {
+            const plim_rehearsed_device *device = &outcome->processes[i].devices[j];
+            if (found == NULL || device->peak_allocated_bytes > found->peak_allocated_bytes) {
+                found = device;
+                *ret_process = &outcome->processes[i];
+            }
+        }
+    }
+    return found;
+}
+
+static void write_phases(const rehearse_page *page, const plim_rehearsed_device *device)
+{
+    write_heading(page, "Peak allocated by phase");
+    for (size_t i = 0; i < device->phase_count; i++) {
+        write_figure(page, device->phases[i].name, device->phases[i].peak_allocated_bytes, "");
+    }
+}
+
+static void write_steps(const rehearse_page *page, const plim_rehearsed_process *process,
+                        const plim_rehearsed_device *device)
+{
+    char title[96];
+    (void)snprintf(title, sizeof(title), "Peak allocated by step, of %" PRIu64, process->steps);
+    write_heading(page, title);
+    const size_t shown = device->step_count < STEPS_SHOWN ? device->step_count : STEPS_SHOWN;
+    for (size_t i = 0; i < shown; i++) {
+        const bool is_last = i + 1 == shown; /* the last one of all closes a list that is cut */
+        const plim_rehearsed_step *step = &device->steps[is_last ? device->step_count - 1 : i];
+        char label[32];
+        char after[64];
+        (void)snprintf(label, sizeof(label), "step %" PRIu64, step->step);
+        (void)snprintf(after, sizeof(after), "%s after it",
+                       plim_format_bytes(step->end_allocated_bytes).text);
+        write_figure(page, label, step->peak_allocated_bytes, after);
+    }
+}
+
+static void write_course(const rehearse_page *page)
+{
+    const plim_rehearsed_process *process = NULL;
+    const plim_rehearsed_device *device = busiest(page->outcome, &process);
+    if (device == NULL) {
+        return;
+    }
+    if (device->phase_count > 1) {
+        write_phases(page, device);
+    }
+    if (device->step_count > 1) {
+        write_steps(page, process, device);
+    }
+}
+
+/* ---- how far to believe it ------------------------------------------------------------------- */
+
+static void write_reads(const rehearse_page *page)
+{
+    const plim_rehearsed_process *process =
+        page->outcome->process_count > 0 ? &page->outcome->processes[0] : NULL;
+    if (process == NULL || process->read_count == 0) {
+        return;
+    }
+    write_heading(page, "Values read from the device, where nothing was computed");
+    for (size_t i = 0; i < process->read_count && i < READS_SHOWN; i++) {
+        const plim_rehearsed_read *read = &process->reads[i];
+        plim_line line = plim_line_begin(page->out, page->style, 2);
+        plim_line_format(&line, PLIM_TONE_USER, "%s ", read->where);
+        plim_line_format(&line, PLIM_TONE_FAINT, "%s %s %" PRIu64, read->what,
+                         plim_style_glyphs(page->style)->times, read->count);
+        plim_line_end(&line);
+    }
+    if (process->read_count > READS_SHOWN) {
+        plim_paragraph_format(page->out, page->style, 2, PLIM_TONE_FAINT, "and %s more",
+                              plim_counted(process->read_count - READS_SHOWN, "place").text);
+    }
+    plim_paragraph_write(page->out, page->style, 2, PLIM_TONE_FAINT, "",
+                         "Printing them is harmless. A program that decides by them decided by "
+                         "made-up values here, and may take another way on a real GPU.");
+}
+
+static void write_modelled(const rehearse_page *page)
+{
+    size_t count = 0;
+    plim_text names;
+    plim_text_init(&names, NULL, 1024);
+    for (size_t i = 0; i < page->outcome->call_count; i++) {
+        const plim_rehearsed_call *call = &page->outcome->calls[i];
+        if (strcmp(call->kind, "modelled") == 0) {
+            plim_text_append_format(&names, "%s%s", count > 0 ? ", " : "", call->name);
+            count++;
+        }
+    }
+    if (count > 0) {
+        plim_paragraph_format(page->out, page->style, 0, PLIM_TONE_FAINT,
+                              "Modelled: context and libraries, and what these answered: %s.",
+                              plim_text_string(&names));
+    } else {
+        plim_paragraph_write(page->out, page->style, 0, PLIM_TONE_FAINT, "",
+                             "Modelled: what context and libraries take. Everything else is "
+                             "PyTorch's own doing.");
+    }
+    plim_text_deinit(&names);
+}
+
+static void write_warnings(const rehearse_page *page, const char *const *warnings, size_t count)
+{
+    char mark[16];
+    (void)snprintf(mark, sizeof(mark), "%s ", plim_style_glyphs(page->style)->warning);
+    for (size_t i = 0; i < count && i < WARNINGS_SHOWN; i++) {
+        plim_paragraph_write(page->out, page->style, 0, PLIM_TONE_WARN, mark, warnings[i]);
+    }
+}
+
+static void write_belief(const rehearse_page *page)
+{
+    write_blank(page);
+    write_modelled(page);
+    write_warnings(page, page->outcome->warnings, page->outcome->warning_count);
+    for (size_t i = 0; i < page->outcome->process_count; i++) {
+        const plim_rehearsed_process *process = &page->outcome->processes[i];
+        write_warnings(page, process->warnings, process->warning_count);
+        if (strcmp(process->ended, "running") == 0) {
+            plim_paragraph_format(page->out, page->style, 0, PLIM_TONE_WARN,
+                                  "Process %" PRId64 " was killed; its figures are those of its "
+                                  "last seconds but five.",
+                                  process->pid);
+        }
+    }
+    if (page->outcome->process_count == 0) {
+        plim_paragraph_write(page->out, page->style, 0, PLIM_TONE_WARN, "",
+                             "No process told of PyTorch: it did not import it, or started Python "
+                             "with -I, -E or -S. Only the device's own figures are known.");
+    }
+    for (size_t i = 0; i < page->rehearsed->recording_count; i++) {
+        plim_paragraph_format(page->out, page->style, 0, PLIM_TONE_FAINT,
+                              "Recorded: plimsoll inspect %s", page->rehearsed->recordings[i]);
+    }
+}
+
+static void write_calls(const rehearse_page *page)
+{
+    static const plim_table_column columns[] = { { "calls", PLIM_ALIGN_RIGHT },
+                                                 { "function", PLIM_ALIGN_LEFT },
+                                                 { "is", PLIM_ALIGN_LEFT },
+                                                 { "", PLIM_ALIGN_LEFT } };
+    write_heading(page, "What was called");
+    plim_table table;
+    plim_table_init(&table, NULL, columns, sizeof(columns) / sizeof(columns[0]));
+    for (size_t i = 0; i < page->outcome->call_count; i++) {
+        const plim_rehearsed_call *call = &page->outcome->calls[i];
+        plim_table_add(&table, PLIM_TONE_PLAIN, plim_format_count(call->count).text);
+        plim_table_add(&table, PLIM_TONE_PLAIN, call->name);
+        plim_table_add(&table, PLIM_TONE_PLAIN, call->kind);
+        plim_table_add(&table, PLIM_TONE_FAINT, call->note);
+    }
+    plim_table_write(&table, page->out, page->style, 2);
+    plim_table_deinit(&table);
+}
+
+void plim_rehearse_text_write(plim_text *out, const plim_style *style,
+                              const plim_rehearsed *rehearsed)
+{
+    const rehearse_page page = {
+        .out = out, .style = style, .rehearsed = rehearsed, .outcome = rehearsed->outcome
+    };
+    write_command(&page);
+    write_answer(&page);
+    if (page.outcome->process_count == 1) {
+        write_process(&page, &page.outcome->processes[0]);
+    } else if (page.outcome->process_count > 1) {
+        write_ranks(&page);
+    } else {
+        write_heading(&page, "Peaks");
+        for (uint32_t i = 0; i < page.outcome->device_count && i < RANKS_SHOWN; i++) {
+            write_gpu(&page, i);
+        }
+    }
+    write_course(&page);
+    write_reads(&page);
+    write_belief(&page);
+    if (rehearsed->lists_calls) {
+        write_calls(&page);
+    }
+}
+
+void plim_rehearse_text_write_tries(plim_text *out, const plim_style *style,
+                                    const plim_rehearse_tries *tries)
+{
+    static const plim_table_column columns[] = {
+        { "value", PLIM_ALIGN_RIGHT },      { "", PLIM_ALIGN_LEFT },
+        { "allocated", PLIM_ALIGN_RIGHT },  { "reserved", PLIM_ALIGN_RIGHT },
+        { "device use", PLIM_ALIGN_RIGHT },
+    };
+    plim_table table;
+    plim_table_init(&table, NULL, columns, sizeof(columns) / sizeof(columns[0]));
+    for (size_t i = 0; i < tries->count; i++) {
+        const plim_rehearse_try *one = &tries->items[i];
+        const bool fits = one->verdict == PLIM_REHEARSED_FITS;
+        plim_table_format(&table, PLIM_TONE_PLAIN, "%" PRIu64, one->value);
+        plim_table_add(&table, fits ? PLIM_TONE_IN_USE : PLIM_TONE_BAD,
+                       fits ? "fits" : plim_rehearsed_verdict_name(one->verdict));
+        plim_table_add(&table, PLIM_TONE_PLAIN, plim_format_bytes(one->peak.allocated_bytes).text);
+        plim_table_add(&table, PLIM_TONE_PLAIN, plim_format_bytes(one->peak.reserved_bytes).text);
+        plim_table_add(&table, PLIM_TONE_PLAIN, plim_format_bytes(one->peak.device_bytes).text);
+    }
+    plim_table_write(&table, out, style, 0);
+    plim_table_deinit(&table);
+    plim_text_append_char(out, '\n');
+    if (tries->best > 0) {
+        plim_paragraph_format(out, style, 0, PLIM_TONE_HEADING, "The largest that fits: %" PRIu64,
+                              tries->best);
+    } else {
+        plim_paragraph_write(out, style, 0, PLIM_TONE_BAD, "", "None of them fits.");
+    }
+}
