@@ -1,39 +1,85 @@
 /*
- * event.c - events that have happened as soon as they are recorded.
- *
- * No time passes on a device without work, but callers divide by elapsed times.
+ * event.c - the runtime's functions of events, over work/streams.h.
  */
-#include "standin/core/handle.h"
-#include "standin/core/stub.h"
-#include "standin/cudart/cudart.h"
+#include "standin/core/current.h"
+#include "standin/core/footprint.h"
+#include "standin/work/streams.h"
+#include "standin/work/work.h"
 
 int cudaEventCreate(void **event);
 int cudaEventCreateWithFlags(void **event, unsigned flags);
+int cudaEventDestroy(void *event);
+int cudaEventRecord(void *event, void *stream);
+int cudaEventRecordWithFlags(void *event, void *stream, unsigned flags);
+int cudaEventQuery(void *event);
+int cudaEventSynchronize(void *event);
 int cudaEventElapsedTime(float *milliseconds, void *start, void *end);
+int cudaEventElapsedTime_v2(float *milliseconds, void *start, void *end);
+int cudaIpcGetEventHandle(plim_standin_event_ticket *ticket, void *event);
+int cudaIpcOpenEventHandle(void **event, plim_standin_event_ticket ticket);
 
-int cudaEventCreate(void **event)
+static int note(int error)
 {
-    *event = plim_standin_handle_create();
-    return CUDA_SUCCESS_CODE;
+    return plim_standin_current_error_note(error);
 }
 
 int cudaEventCreateWithFlags(void **event, unsigned flags)
 {
-    (void)flags;
-    return cudaEventCreate(event);
+    if (!plim_standin_footprint_context(plim_standin_current_device())) {
+        return note(PLIM_WORK_OUT_OF_MEMORY);
+    }
+    return note(plim_standin_event_create(flags, event));
+}
+
+int cudaEventCreate(void **event)
+{
+    return cudaEventCreateWithFlags(event, 0);
+}
+
+int cudaEventDestroy(void *event)
+{
+    return note(plim_standin_event_destroy(event));
+}
+
+int cudaEventRecordWithFlags(void *event, void *stream, unsigned flags)
+{
+    return note(plim_standin_event_record(event, stream, flags));
+}
+
+int cudaEventRecord(void *event, void *stream)
+{
+    return cudaEventRecordWithFlags(event, stream, 0);
+}
+
+int cudaEventQuery(void *event)
+{
+    return note(plim_standin_event_query(event));
+}
+
+int cudaEventSynchronize(void *event)
+{
+    return note(plim_standin_event_query(event)); /* what may be asked about is done */
 }
 
 int cudaEventElapsedTime(float *milliseconds, void *start, void *end)
 {
-    (void)start;
-    (void)end;
-    *milliseconds = 0.001f; /* made up, and above zero */
-    return CUDA_SUCCESS_CODE;
+    return note(plim_standin_event_elapsed(milliseconds, start, end));
 }
 
-/* Recorded is finished. */
-PLIM_STANDIN_NOTHING(cudaEventDestroy)
-PLIM_STANDIN_NOTHING(cudaEventQuery)
-PLIM_STANDIN_NOTHING(cudaEventRecord)
-PLIM_STANDIN_NOTHING(cudaEventRecordWithFlags)
-PLIM_STANDIN_NOTHING(cudaEventSynchronize)
+int cudaEventElapsedTime_v2(float *milliseconds, void *start, void *end)
+{
+    return cudaEventElapsedTime(milliseconds, start, end);
+}
+
+int cudaIpcGetEventHandle(plim_standin_event_ticket *ticket, void *event)
+{
+    return note(plim_standin_event_share(event, ticket));
+}
+
+int cudaIpcOpenEventHandle(void **event, plim_standin_event_ticket ticket)
+{
+    if (!plim_standin_footprint_context(plim_standin_current_device())) {
+        return note(PLIM_WORK_OUT_OF_MEMORY);
+    }
+    return note(plim_standin_event_adopt(&ticket, event));
+}

@@ -1,101 +1,138 @@
 /*
- * stream.c - streams whose work is always done, and which never capture.
- *
- * So waiting is over at once, and what was queued on a stream has happened.
+ * stream.c - the runtime's functions of streams, over work/streams.h.
  */
-#include "standin/core/handle.h"
+#include "standin/core/current.h"
+#include "standin/core/footprint.h"
 #include "standin/core/stub.h"
-#include "standin/cudart/cudart.h"
+#include "standin/work/streams.h"
+#include "standin/work/work.h"
 
 int cudaStreamCreate(void **stream);
 int cudaStreamCreateWithFlags(void **stream, unsigned flags);
 int cudaStreamCreateWithPriority(void **stream, unsigned flags, int priority);
+int cudaStreamDestroy(void *stream);
 int cudaStreamGetPriority(void *stream, int *priority);
-int cudaStreamIsCapturing(void *stream, int *status);
-int cudaStreamGetCaptureInfo(void *stream, int *status, unsigned long long *id, void **graph,
-                             const void ***dependencies, const void **edges, size_t *count);
-int cudaThreadExchangeStreamCaptureMode(int *mode);
-int cudaStreamBeginCapture(void *stream, int mode);
+int cudaStreamGetFlags(void *stream, unsigned *flags);
+int cudaStreamGetId(void *stream, unsigned long long *id);
+int cudaStreamGetDevice(void *stream, int *device);
+int cudaStreamQuery(void *stream);
+int cudaStreamSynchronize(void *stream);
+int cudaStreamWaitEvent(void *stream, void *event, unsigned flags);
 int cudaStreamAddCallback(void *stream, void (*callback)(void *, int, void *), void *data,
                           unsigned flags);
 int cudaLaunchHostFunc(void *stream, void (*function)(void *), void *data);
+int cudaStreamAttachMemAsync(void *stream, void *address, size_t bytes, unsigned flags);
 
-int cudaStreamCreate(void **stream)
+static int note(int error)
 {
-    *stream = plim_standin_handle_create();
-    return CUDA_SUCCESS_CODE;
-}
-
-int cudaStreamCreateWithFlags(void **stream, unsigned flags)
-{
-    (void)flags;
-    return cudaStreamCreate(stream);
+    return plim_standin_current_error_note(error);
 }
 
 int cudaStreamCreateWithPriority(void **stream, unsigned flags, int priority)
 {
-    (void)flags;
-    (void)priority;
-    return cudaStreamCreate(stream);
+    if (!plim_standin_footprint_context(plim_standin_current_device())) {
+        return note(PLIM_WORK_OUT_OF_MEMORY);
+    }
+    return note(plim_standin_stream_create(flags, priority, stream));
+}
+
+int cudaStreamCreateWithFlags(void **stream, unsigned flags)
+{
+    return cudaStreamCreateWithPriority(stream, flags, PLIM_STREAM_PRIORITY_MIN);
+}
+
+int cudaStreamCreate(void **stream)
+{
+    return cudaStreamCreateWithFlags(stream, 0);
+}
+
+int cudaStreamDestroy(void *stream)
+{
+    return note(plim_standin_stream_destroy(stream));
 }
 
 int cudaStreamGetPriority(void *stream, int *priority)
 {
-    (void)stream;
-    *priority = 0; /* not kept: nothing here runs earlier than something else */
-    return CUDA_SUCCESS_CODE;
+    plim_standin_stream_facts facts = { 0 };
+    const int error = plim_standin_stream_get_facts(stream, &facts);
+    if (error == 0) {
+        *priority = facts.priority;
+    }
+    return note(error);
 }
 
-int cudaStreamIsCapturing(void *stream, int *status)
+int cudaStreamGetFlags(void *stream, unsigned *flags)
 {
-    (void)stream;
-    *status = 0; /* cudaStreamCaptureStatusNone */
-    return CUDA_SUCCESS_CODE;
+    plim_standin_stream_facts facts = { 0 };
+    const int error = plim_standin_stream_get_facts(stream, &facts);
+    if (error == 0) {
+        *flags = facts.flags;
+    }
+    return note(error);
 }
 
-int cudaStreamGetCaptureInfo(void *stream, int *status, unsigned long long *id, void **graph,
-                             const void ***dependencies, const void **edges, size_t *count)
+int cudaStreamGetId(void *stream, unsigned long long *id)
 {
-    (void)stream;
-    (void)id; /* the manual: the rest is only written for a stream that captures */
-    (void)graph;
-    (void)dependencies;
-    (void)edges;
-    (void)count;
-    *status = 0;
-    return CUDA_SUCCESS_CODE;
+    plim_standin_stream_facts facts = { 0 };
+    const int error = plim_standin_stream_get_facts(stream, &facts);
+    if (error == 0) {
+        *id = facts.id;
+    }
+    return note(error);
 }
 
-int cudaThreadExchangeStreamCaptureMode(int *mode)
+int cudaStreamGetDevice(void *stream, int *device)
 {
-    *mode = 0; /* cudaStreamCaptureModeGlobal, what every thread starts with */
-    return CUDA_SUCCESS_CODE;
+    plim_standin_stream_facts facts = { 0 };
+    const int error = plim_standin_stream_get_facts(stream, &facts);
+    if (error == 0) {
+        *device = facts.device;
+    }
+    return note(error);
 }
 
-int cudaStreamBeginCapture(void *stream, int mode)
+int cudaStreamQuery(void *stream)
 {
-    (void)stream;
-    (void)mode;
-    return CUDA_NOT_SUPPORTED_CODE; /* better refused than pretended */
+    return note(plim_standin_may_wait(stream)); /* and then it is done */
+}
+
+int cudaStreamSynchronize(void *stream)
+{
+    return note(plim_standin_may_wait(stream));
+}
+
+int cudaStreamWaitEvent(void *stream, void *event, unsigned flags)
+{
+    return note(plim_standin_event_wait(stream, event, flags));
 }
 
 int cudaStreamAddCallback(void *stream, void (*callback)(void *, int, void *), void *data,
                           unsigned flags)
 {
-    (void)flags;
-    callback(stream, CUDA_SUCCESS_CODE, data); /* all earlier work is done */
-    return CUDA_SUCCESS_CODE;
+    if (callback == NULL || flags != 0) {
+        return note(PLIM_WORK_INVALID_VALUE);
+    }
+    const int error = plim_standin_may_wait(stream); /* the manual: not while it captures */
+    if (error == 0) {
+        callback(stream, PLIM_WORK_OK, data); /* all earlier work is done */
+    }
+    return note(error);
 }
 
 int cudaLaunchHostFunc(void *stream, void (*function)(void *), void *data)
 {
-    (void)stream;
-    function(data);
-    return CUDA_SUCCESS_CODE;
+    return note(plim_standin_stream_call(stream, function, data));
 }
 
-/* All work is done already, so there is nothing to wait for. */
-PLIM_STANDIN_NOTHING(cudaStreamDestroy)
-PLIM_STANDIN_NOTHING(cudaStreamQuery)
-PLIM_STANDIN_NOTHING(cudaStreamSynchronize)
-PLIM_STANDIN_NOTHING(cudaStreamWaitEvent)
+int cudaStreamAttachMemAsync(void *stream, void *address, size_t bytes, unsigned flags)
+{
+    (void)address; /* managed memory is nowhere in particular here */
+    (void)bytes;
+    (void)flags;
+    return note(plim_standin_may_wait(stream)); /* the programming guide: not while it captures */
+}
+
+/* Access policies and L2 caches make no difference to memory. */
+PLIM_STANDIN_NOTHING(cudaCtxResetPersistingL2Cache)
+PLIM_STANDIN_NOTHING(cudaStreamCopyAttributes)
+PLIM_STANDIN_NOTHING(cudaStreamSetAttribute)
