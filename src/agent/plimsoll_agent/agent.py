@@ -1,0 +1,105 @@
+"""Puts the agent's parts together, once torch is there."""
+
+import multiprocessing.process
+import os
+
+from plimsoll_agent.endings import Endings
+from plimsoll_agent.history import History
+from plimsoll_agent.journal import Journal
+from plimsoll_agent.ooms import Ooms
+from plimsoll_agent.peaks import Peaks
+from plimsoll_agent.phases import Phases
+from plimsoll_agent.places import Places
+from plimsoll_agent.reads import Reads
+from plimsoll_agent.results import RUNNING, Ending, Results
+from plimsoll_agent.steps import Steps
+
+
+class Agent:
+    """Of one process."""
+
+    def __init__(self, torch, settings, import_seconds):
+        self.torch = torch
+        self.settings = settings
+        self.import_seconds = import_seconds
+        self.journal = Journal()
+        self.is_ready = False  # CUDA is in use
+        self._is_helper = _is_helper()
+        places = Places(torch.__file__)
+        self.peaks = Peaks(torch, self.journal)
+        self.phases = Phases(torch, self.peaks, self.journal)
+        self.steps = Steps(torch.optim.Optimizer, settings.steps, self.phases)
+        self.history = History(torch, settings.history, self.journal)
+        self.reads = Reads(torch, places, self.phases, self.journal)
+        self.ooms = Ooms(torch, places, self.phases, self.journal)
+        self.results = Results(self)
+        self.endings = Endings(self.ooms, self.results, self.journal)
+
+    def install(self):
+        """Hooks into torch; each part fails for itself."""
+        attempt = self.journal.attempt
+        attempt("watch the end", self.endings.watch)
+        attempt("cover statistics", self.peaks.cover)
+        attempt("cover the history", self.history.cover)
+        attempt("watch backward", self.phases.watch_backward, self.torch, self.journal)
+        attempt("watch optimizers", self.steps.watch, self.journal)
+        self.steps.enough = self.endings.stop
+        self.ooms.on_first = self._first_oom
+        self.endings.before_end = self.phases.close
+        attempt("watch forks", self._watch_forks)
+        attempt("stand in for other ranks", self._install_distributed)
+        attempt("wait for CUDA", self._wait_for_cuda)
+
+    def _wait_for_cuda(self):
+        """PyTorch runs queued calls when it first uses CUDA, before the first allocation."""
+        self.torch.cuda._lazy_call(self.journal.guard("begin")(self._begin))
+
+    def _begin(self):
+        attempt = self.journal.attempt
+        self.is_ready = True
+        attempt("begin statistics", self.peaks.begin)
+        attempt("begin phases", self.phases.begin, self.torch.cuda.device_count())
+        attempt("begin history", self.history.begin)
+        attempt("watch for out-of-memory errors", self.ooms.begin)
+        attempt("watch for value reads", self.reads.begin)
+        attempt("keep writing", self.results.keep_writing)
+
+    def _first_oom(self):
+        self.journal.attempt("write a snapshot", self.results.write_oom_snapshot)
+        self.journal.attempt("write results", self.results.write, Ending(RUNNING))
+
+    def _install_distributed(self):
+        try:
+            from plimsoll_agent import distributed
+        except ImportError:
+            return
+        distributed.install(self.torch)
+
+    def _watch_forks(self):
+        os.register_at_fork(after_in_child=self.journal.guard("begin in a fork")(self._forked))
+
+    def _forked(self):
+        """A child begins: of what the parent found, nothing is its own."""
+        self._is_helper = True
+        self.journal.lines.clear()
+        self.results.begin_anew(is_mute=self.is_ready)  # CUDA does not survive a fork
+
+    def has_results(self):
+        """Whether this process has something to tell. Helpers that use no CUDA have not."""
+        return self.is_ready or not self._is_helper
+
+    def conf(self):
+        """The settings of PyTorch's allocator, from its environment."""
+        names = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF")
+        return next((os.environ[name] for name in names if os.environ.get(name)), "")
+
+
+def _is_helper():
+    """Whether multiprocessing started this process: a worker, unless it uses CUDA."""
+    return multiprocessing.process.parent_process() is not None
+
+
+def start(torch, settings, import_seconds):
+    """Begins to watch a process that has just imported torch."""
+    agent = Agent(torch, settings, import_seconds)
+    agent.journal.attempt("start", agent.install)

@@ -1,0 +1,59 @@
+"""PyTorch's own history of memory events: started for the program, left to it if it wants it.
+
+Where the program calls _record_memory_history itself, that call is carried out as it is, and what
+is recorded from there on is what the program asked for.
+"""
+
+import functools
+import os
+import pickle
+
+
+class History:
+    """Starts recording; writes snapshots."""
+
+    def __init__(self, torch, entries, journal):
+        self._torch = torch
+        self._entries = entries
+        self._journal = journal
+        self._is_ours = False
+        self._is_programs = False
+
+    def cover(self):
+        """Stands before PyTorch's functions, to know of the program's own calls."""
+        for name in ("_cuda_record_memory_history", "_cuda_record_memory_history_legacy"):
+            real = getattr(self._torch._C, name, None)
+            if real is not None:
+                setattr(self._torch._C, name, self._watched(real))
+
+    def _watched(self, real):
+        @functools.wraps(real)
+        def record(*args, **kwargs):
+            if not self._is_ours:
+                self._is_programs = True
+                self._journal.note(
+                    "the program calls _record_memory_history itself: the history is as it asked"
+                )
+            return real(*args, **kwargs)
+
+        return record
+
+    def begin(self):
+        """CUDA is there: records from the first allocation on."""
+        if self._entries == 0 or self._is_programs:
+            return
+        self._is_ours = True
+        try:
+            self._torch.cuda.memory._record_memory_history(
+                enabled="all", context="all", stacks="python", max_entries=self._entries
+            )
+        finally:
+            self._is_ours = False
+
+    def write_snapshot(self, path):
+        """Pickles a snapshot of this moment."""
+        snapshot = self._torch.cuda.memory._snapshot()
+        temporary = f"{path}.part"
+        with open(temporary, "wb") as file:
+            pickle.dump(snapshot, file, protocol=4)
+        os.replace(temporary, path)

@@ -1,0 +1,65 @@
+"""Tells when the program has imported a module.
+
+A finder that is asked first for every module, but only ever answers for the one: it lets the
+others find it, and puts a loader around theirs that calls back once the module has run. The
+module keeps the loader it would have had. Nothing is imported that the program does not import.
+"""
+
+import sys
+import time
+
+
+class _Loader:
+    """Loads as the given one does, then tells. Attributes are those of the given one."""
+
+    def __init__(self, loader, loaded):
+        self._loader = loader
+        self._loaded = loaded
+
+    def __getattr__(self, name):
+        return getattr(self._loader, name)
+
+    def create_module(self, spec):
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module):
+        module.__spec__.loader = self._loader
+        module.__loader__ = self._loader
+        began = time.monotonic()
+        self._loader.exec_module(module)
+        self._loaded(module, time.monotonic() - began)
+
+
+class _Finder:
+    """Finds one module, through the finders after this one."""
+
+    def __init__(self, name, loaded):
+        self._name = name
+        self._loaded = loaded
+
+    def _done(self, module, seconds):
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+        try:
+            self._loaded(module, seconds)
+        except Exception:  # never the program's business; there will be no results
+            pass
+
+    def find_spec(self, name, path=None, target=None):
+        if name != self._name:
+            return None
+        for finder in sys.meta_path:
+            if finder is self or not hasattr(finder, "find_spec"):
+                continue
+            spec = finder.find_spec(name, path, target)
+            if spec is None:
+                continue
+            if hasattr(spec.loader, "exec_module"):
+                spec.loader = _Loader(spec.loader, self._done)
+            return spec
+        return None
+
+
+def when_imported(name, loaded):
+    """Calls loaded(module, seconds that its import took) once a module has been imported."""
+    sys.meta_path.insert(0, _Finder(name, loaded))

@@ -1,0 +1,165 @@
+"""Exact peaks between two moments, without changing the peaks that the program sees.
+
+PyTorch keeps one peak of each figure since its last reset. We reset it at each boundary between
+phases, so that it becomes the peak of the phase, exactly, whatever happened in it. The program
+must not notice: what PyTorch's C functions answer is raised to the highest peak that we have
+taken away since the program's own last reset. All of torch.cuda's and torch.accelerator's Python
+functions go through those few, by name, at each call.
+"""
+
+import threading
+
+FIGURES = ("allocated_bytes", "reserved_bytes", "active_bytes", "requested_bytes")
+COUNTS = ("num_alloc_retries", "num_ooms")
+
+
+class Reading:
+    """The figures of one device over one interval.
+
+    peaks    by name in FIGURES
+    current  the same at its end
+    """
+
+    __slots__ = ("peaks", "current")
+
+    def __init__(self, peaks, current):
+        self.peaks = peaks
+        self.current = current
+
+
+def _pools_of(figure):
+    """{pool: figures}; what PyTorch does not tell apart by pool is its own only one."""
+    return {"": figure} if "peak" in figure else figure
+
+
+class _Device:
+    """What was taken away from one device's statistics."""
+
+    def __init__(self):
+        self.seen = {}  # {statistic: {pool: highest peak since the program's last reset}}
+        self.interval = dict.fromkeys(FIGURES, 0)  # the same since the last boundary
+        self.counts = dict.fromkeys(COUNTS, 0)  # before the program's resets of them
+
+    def keep(self, stats):
+        """Remembers the peaks of PyTorch's statistics, before they are reset."""
+        for name, figure in stats.items():
+            if type(figure) is not dict:
+                continue
+            seen = self.seen.setdefault(name, {})
+            for pool, figures in _pools_of(figure).items():
+                seen[pool] = max(seen.get(pool, 0), figures["peak"])
+        self.keep_interval(stats)
+
+    def keep_interval(self, stats):
+        for name in FIGURES:
+            self.interval[name] = max(self.interval[name], stats[name]["all"]["peak"])
+
+    def lift(self, stats):
+        """Raises the peaks in PyTorch's statistics to what they would be without us."""
+        for name, seen in self.seen.items():
+            for pool, figures in _pools_of(stats.get(name, {})).items():
+                if figures["peak"] < seen.get(pool, 0):
+                    figures["peak"] = seen[pool]
+
+
+class Peaks:
+    """Of all devices. Ready once CUDA is."""
+
+    def __init__(self, torch, journal):
+        self._torch = torch
+        self._journal = journal
+        self._lock = threading.RLock()
+        self._devices = []
+        self._stats = torch._C._cuda_memoryStats
+        self._reset_peaks = torch._C._cuda_resetPeakMemoryStats
+
+    def cover(self):
+        """Puts our functions before PyTorch's."""
+        core = self._torch._C
+        core._cuda_memoryStats = self._lifted(self._stats)
+        core._cuda_resetPeakMemoryStats = self._watched(self._reset_peaks, self._before_reset)
+        wrappers = {
+            "_accelerator_getDeviceStats": self._lifted,
+            "_accelerator_resetPeakStats": lambda real: self._watched(real, self._before_reset),
+            "_cuda_resetAccumulatedMemoryStats":
+                lambda real: self._watched(real, self._before_counts_reset),
+            "_accelerator_resetAccumulatedStats":
+                lambda real: self._watched(real, self._before_counts_reset),
+        }
+        for name, wrap in wrappers.items():  # not every version has all of them
+            if hasattr(core, name):
+                setattr(core, name, wrap(getattr(core, name)))
+
+    def begin(self):
+        """CUDA is there: from here on there are figures."""
+        self._devices = [_Device() for _ in range(self._torch.cuda.device_count())]
+
+    def _lifted(self, real):
+        lift = self._journal.guard("mend the program's statistics")(self._lift)
+
+        def stats(device):
+            with self._lock:
+                answer = real(device)
+                lift(device, answer)
+            return answer
+
+        return stats
+
+    def _lift(self, device, answer):
+        if device < len(self._devices):
+            self._devices[device].lift(answer)
+
+    def _watched(self, real, before):
+        before = self._journal.guard("look before a reset of statistics")(before)
+
+        def reset(device):
+            with self._lock:
+                before(device)
+                return real(device)
+
+        return reset
+
+    def _before_reset(self, device):
+        if device < len(self._devices):
+            self._devices[device].keep_interval(self._stats(device))
+            self._devices[device].seen.clear()
+
+    def _before_counts_reset(self, device):
+        if device < len(self._devices):
+            stats = self._stats(device)
+            for name in COUNTS:
+                self._devices[device].counts[name] += stats.get(name, 0)
+
+    def take(self):
+        """The reading of each device since the last take; the next interval begins."""
+        readings = []
+        with self._lock:
+            for index, device in enumerate(self._devices):
+                stats = self._stats(index)
+                device.keep(stats)
+                self._reset_peaks(index)
+                readings.append(self._reading(device, stats))
+                device.interval = dict.fromkeys(FIGURES, 0)
+        return readings
+
+    def glance(self):
+        """The reading of each device since the last take; the interval goes on."""
+        readings = []
+        with self._lock:
+            for index, device in enumerate(self._devices):
+                stats = self._stats(index)
+                device.keep_interval(stats)
+                readings.append(self._reading(device, stats))
+        return readings
+
+    def counts(self, index):
+        """Retries and OOMs of a device since the program began."""
+        stats = self._stats(index)
+        before = self._devices[index].counts
+        return {name: before[name] + stats.get(name, 0) for name in COUNTS}
+
+    @staticmethod
+    def _reading(device, stats):
+        return Reading(
+            dict(device.interval), {name: stats[name]["all"]["current"] for name in FIGURES}
+        )

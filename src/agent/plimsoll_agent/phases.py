@@ -1,0 +1,225 @@
+"""In which phase the program is, and in which step; keeps the ledgers by it.
+
+    setup ──► forward ──► backward ──► forward (accumulation) …
+                 ▲            └──► optimizer ──┐
+                 └─────────────────────────────┘
+
+What marks the changes, each the least intrusive thing that does:
+ - the first call of a module ends the setup: a descriptor in the place of Module.__call__ tells
+   of a look-up and is gone again, so that no frame of ours is ever on a stack and no call is
+   slower (module hooks would put frames on the stacks of a whole forward);
+ - backward is the time in torch.autograd's one way into the engine, outermost calls only:
+   checkpointing calls it again from within, on other threads too;
+ - an optimizer's steps are told by PyTorch's hooks for all optimizers.
+
+Between a backward and an optimizer lies gradient clipping, unscaling, waiting for all-reduce: that
+counts as optimizer; between two backwards lies a forward. Which of them it is shows when it ends,
+so an interval is named when it ends. An optimizer that steps within backward is part of backward.
+"""
+
+import functools
+import threading
+
+from plimsoll_agent.ledger import Ledger
+
+SETUP, FORWARD, BACKWARD, OPTIMIZER = "setup", "forward", "backward", "optimizer"
+
+
+class ModuleTap:
+    """Tells of the next call of a module, whichever.
+
+    While it waits it stands in Module's dictionary for the function __call__, and gives that
+    function to whoever looks it up. Changing a class costs all its subclasses their caches, so it
+    is set few times: at the start, and where a forward may come where none was to be expected.
+    """
+
+    def __init__(self, module_class, called):
+        self._class = module_class
+        self._function = None
+        self._called = called
+
+    def set(self):
+        current = self._class.__dict__.get("__call__")
+        if current is not None and current is not self:
+            self._function = current
+            self._class.__call__ = self
+
+    def clear(self):
+        if self._class.__dict__.get("__call__") is self:
+            self._class.__call__ = self._function
+
+    def __get__(self, instance, owner=None):
+        if instance is None:
+            return self._function
+        if self._called():
+            self.clear()
+        return self._function.__get__(instance, owner)
+
+
+class Phases:
+    """The program's phase, step and ledgers."""
+
+    def __init__(self, torch, peaks, journal):
+        self._peaks = peaks
+        self._lock = threading.RLock()
+        self._ready = False
+        self.phase = SETUP
+        self.steps = 0  # finished
+        self.ledgers = []
+        self.progress = 0  # grows with each thing that the program begins or finishes
+        self._backwards = 0  # nested calls into the engine
+        self._backward_thread = None
+        self._stepping = None  # the optimizer that is at work
+        self._has_closure = False
+        self._before_optimizer = False  # an optimizer may be next without a forward
+        self._turns_due = False  # a step ended within backward
+        self._tap = ModuleTap(torch.nn.Module, journal.guard("note a forward")(self._called))
+        self.on_backward_end = None  # called after the outermost one
+
+    # ---- the outside ---------------------------------------------------------------------------
+
+    def watch_backward(self, torch, journal):
+        """Stands before the engine."""
+        engine = torch.autograd._engine_run_backward
+        began = journal.guard("note a backward")(self._backward_began)
+        ended = journal.guard("note the end of a backward")(self._backward_ended)
+
+        @functools.wraps(engine)
+        def run_backward(*args, **kwargs):
+            began()
+            try:
+                return engine(*args, **kwargs)
+            finally:
+                ended()
+
+        torch.autograd._engine_run_backward = run_backward
+
+    def begin(self, device_count):
+        """CUDA is there."""
+        with self._lock:
+            self._ready = True
+            self.ledgers = [Ledger() for _ in range(device_count)]
+            self._tap.set()
+
+    def step_now(self):
+        """The step that is under way; 0 during setup."""
+        return self.ledgers[0].step_now() if self.ledgers else 0
+
+    def backward_thread(self):
+        """The thread that called the engine, while it is in there."""
+        return self._backward_thread
+
+    def oom(self):
+        """The program ran out of memory; whatever it was at may have been left behind."""
+        if self.phase == OPTIMIZER:
+            self._tap.set()
+
+    def close(self):
+        """The end: what is under way is reckoned up."""
+        with self._lock:
+            if self._ready:
+                self._reckon(self.phase)
+
+    # ---- changes -------------------------------------------------------------------------------
+
+    def _reckon(self, phase):
+        """The interval that ends here lay in a phase."""
+        for ledger, reading in zip(self.ledgers, self._peaks.take()):
+            ledger.add(reading, phase)
+
+    def _turn(self):
+        for ledger in self.ledgers:
+            ledger.turn()
+
+    def _change(self, lay_in, phase):
+        """The interval that ends lay in one phase, the next one is another's."""
+        self._reckon(lay_in)
+        if self.phase == SETUP:
+            self._turn()
+        self.phase = phase
+
+    def _called(self):
+        """A module is called. Returns whether that was worth waiting for."""
+        with self._lock:
+            if not self._ready or self._backwards > 0:
+                return False
+            self.progress += 1
+            if self.phase in (SETUP, OPTIMIZER):
+                self._change(self.phase, FORWARD)
+                self._before_optimizer = False
+                if not self._has_closure:
+                    self._stepping = None
+            return True
+
+    def _backward_began(self):
+        with self._lock:
+            self._backwards += 1
+            if self._backwards > 1 or not self._ready:
+                return
+            self.progress += 1
+            self._backward_thread = threading.get_ident()
+            if not self._has_closure:
+                self._stepping = None
+            self._change(self.phase, BACKWARD)
+
+    def _backward_ended(self):
+        with self._lock:
+            self._backwards -= 1
+            if self._backwards > 0 or not self._ready:
+                return
+            self._backward_thread = None
+            if self._stepping is not None:  # a closure's; it may be called again
+                self._change(BACKWARD, OPTIMIZER)
+                self._tap.set()
+            else:
+                self._change(BACKWARD, FORWARD)
+                self._before_optimizer = True
+            if self._turns_due:
+                self._turns_due = False
+                self._turn()
+        if self.on_backward_end is not None:
+            self.on_backward_end()
+
+    def optimizer_began(self, optimizer, has_closure, is_same_step):
+        """An optimizer is about to step.
+
+        is_same_step  others have stepped in this iteration already
+        """
+        with self._lock:
+            nested = self._stepping is not None and self._stepping is not optimizer
+            if nested or self._backwards > 0 or not self._ready:
+                return
+            self.progress += 1
+            self._stepping = optimizer
+            self._has_closure = has_closure
+            lay_in = OPTIMIZER if self._before_optimizer else self.phase
+            self._change(lay_in, OPTIMIZER)
+            if is_same_step:
+                for ledger in self.ledgers:
+                    ledger.rejoin()
+            if has_closure:
+                self._tap.set()
+
+    def optimizer_ended(self, optimizer, steps):
+        """An optimizer has stepped.
+
+        steps  finished now
+        """
+        with self._lock:
+            self.progress += 1
+            is_new = steps > self.steps
+            self.steps = steps
+            if self._backwards > 0:
+                self._turns_due = self._turns_due or is_new
+                return
+            if optimizer is not self._stepping or not self._ready:
+                return
+            self._stepping = None
+            self._has_closure = False
+            self._tap.clear()
+            self._change(self.phase, FORWARD)
+            self._before_optimizer = True
+            self._turn()
+
+    def is_in_backward(self):
+        return self._backwards > 0

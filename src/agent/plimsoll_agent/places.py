@@ -1,0 +1,69 @@
+"""Where in the program something happened: Python frames as "train.py:41 forward"."""
+
+import os
+import sys
+import sysconfig
+
+FRAMES_MAX = 64
+_OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_PACKAGES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
+
+
+class Places:
+    """Names places, and tells the user's code from others'."""
+
+    def __init__(self, torch_file):
+        self._torch = os.path.dirname(os.path.abspath(torch_file)) + os.sep
+        self._library = (sysconfig.get_path("stdlib") or os.path.dirname(os.__file__)) + os.sep
+        self._folder = os.getcwd() + os.sep  # a program may leave it later
+
+    def is_torchs(self, code):
+        return code.co_filename.startswith(self._torch)
+
+    def is_users(self, code):
+        """Neither PyTorch's, nor Python's, nor that of an installed package."""
+        name = code.co_filename
+        if name.startswith((self._torch, self._library, _OWN, "<frozen")):
+            return False
+        return not any(part in name for part in _PACKAGES)
+
+    def name(self, frame):
+        """ "train.py:41 forward"; files of the folder that the program began in are relative."""
+        path = frame.f_code.co_filename
+        if path.startswith(self._folder):
+            path = path[len(self._folder):]
+        return f"{path}:{frame.f_lineno} {frame.f_code.co_name}"
+
+    def stack(self, frame):
+        """The names of a frame and its callers, innermost first, without our own."""
+        names = []
+        while frame is not None and len(names) < FRAMES_MAX:
+            path = frame.f_code.co_filename
+            if not path.startswith((_OWN, "<frozen")):
+                names.append(self.name(frame))
+            frame = frame.f_back
+        return names
+
+    def users_frame(self, frame):
+        """The innermost frame of the user's; else the innermost outside of PyTorch; else itself."""
+        outside = None
+        innermost = frame
+        while frame is not None:
+            if self.is_users(frame.f_code):
+                return frame
+            own = frame.f_code.co_filename.startswith(_OWN)
+            if outside is None and not own and not self.is_torchs(frame.f_code):
+                outside = frame
+            frame = frame.f_back
+        return outside or innermost
+
+
+def callers_frame():
+    """The innermost frame of this thread that is not the agent's; None where there is none.
+
+    Threads of PyTorch's engine call Python with no frame below.
+    """
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_OWN):
+        frame = frame.f_back
+    return frame

@@ -1,0 +1,84 @@
+"""Counts optimizer steps, and says when there have been enough.
+
+A program may have several optimizers and step them in turn; GradScaler may skip one; a trial may
+make new ones. An optimizer's own count starts where the program's stood when it first stepped,
+if no other was alive then. Steps finished are the highest count of any optimizer.
+"""
+
+import gc
+import sys
+import weakref
+
+
+def _has_closure(args, kwargs):
+    """Whether Optimizer.step(self, closure) was given one."""
+    closure = args[1] if len(args) > 1 else kwargs.get("closure")
+    return callable(closure)
+
+
+class Steps:
+    """Of all optimizers of the process."""
+
+    def __init__(self, optimizer_class, limit, phases):
+        self._class = optimizer_class
+        self._limit = limit
+        self._phases = phases
+        self._counts = weakref.WeakKeyDictionary()
+        self.done = 0
+        self.enough = None  # called when the last step that is wanted is complete
+        self._is_enough = False
+
+    def watch(self, journal):
+        """Hooks into all optimizers, those of the future too."""
+        optim = sys.modules[self._class.__module__]
+        optim.register_optimizer_step_pre_hook(journal.guard("note a step")(self._began))
+        optim.register_optimizer_step_post_hook(journal.guard("note a step's end")(self._ended))
+        self._phases.on_backward_end = self._look_up
+
+    def _count(self, optimizer):
+        if optimizer in self._counts:
+            return self._counts[optimizer]
+        return 0 if len(self._counts) > 0 else self.done
+
+    def _began(self, optimizer, args, kwargs):
+        count = self._count(optimizer)
+        if self._limit is not None and count >= self._limit:
+            self._stop()  # the others do not step as often: their turn is over
+        self._phases.optimizer_began(optimizer, _has_closure(args, kwargs), count < self.done)
+
+    def _ended(self, optimizer, args, kwargs):
+        self._counts[optimizer] = self._count(optimizer) + 1
+        self.done = max(self.done, self._counts[optimizer])
+        self._phases.optimizer_ended(optimizer, self.done)
+        if self._limit is not None and self.done >= self._limit:
+            self._is_enough = not self._is_one_missing()
+        self._look_up()
+
+    def _look_up(self):
+        """Stops if it is time, but never within a backward: parameters are missing there."""
+        if self._is_enough and not self._phases.is_in_backward():
+            self._stop()
+
+    def _stop(self):
+        if self.enough is not None:
+            self.enough()
+
+    def _is_one_missing(self):
+        """Whether an optimizer is alive that has yet to take its last step.
+
+        PyTorch keeps no list of optimizers, the garbage collector does. Only those count whose
+        steps are told to hooks: wrappers around others need not be.
+        """
+        for thing in gc.get_objects():
+            if not issubclass(type(thing), self._class) or not hasattr(thing, "param_groups"):
+                continue
+            hooked = getattr(type(thing).step, "hooked", False)
+            if hooked and self._count(thing) < self._limit and _has_parameters(thing):
+                return True
+        return False
+
+
+def _has_parameters(optimizer):
+    return any(
+        parameter.requires_grad for group in optimizer.param_groups for parameter in group["params"]
+    )

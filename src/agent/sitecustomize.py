@@ -1,0 +1,48 @@
+"""Starts Plimsoll's agent in the Pythons of a rehearsed program.
+
+The launcher puts this file's folder first in PYTHONPATH; Python imports `sitecustomize` on its
+own, before the program. Whether or not an agent is wanted, the program then finds what it would
+have found without us: a `sys.path` without this folder, and its own `sitecustomize`, if it has
+one. The environment stays, because processes that the program starts need it again.
+"""
+
+import importlib.machinery
+import importlib.util
+import os
+import sys
+
+_FOLDER = os.path.dirname(os.path.abspath(__file__))
+
+
+def _start_agent():
+    """Starts the agent in a rehearsal. Nothing that fails in it may reach the program."""
+    run = os.environ.get("PLIMSOLL_REHEARSAL")
+    if not run:
+        return
+    try:
+        import plimsoll_agent
+
+        plimsoll_agent.start(run)
+    except Exception:  # the launcher sees that there are no results
+        pass
+
+
+def _leave_path():
+    """Takes our folder out of sys.path; the agent's package is found through itself by now."""
+    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != _FOLDER]
+
+
+def _run_users_own():
+    """Runs the next sitecustomize on sys.path in place of this one. Its errors are its own."""
+    spec = importlib.machinery.PathFinder.find_spec(__name__, sys.path)
+    if spec is None or spec.loader is None:
+        return
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[__name__] = module
+    spec.loader.exec_module(module)
+
+
+_start_agent()
+_leave_path()
+if __name__ == "sitecustomize":
+    _run_users_own()
