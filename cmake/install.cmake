@@ -3,6 +3,10 @@
 include(CMakePackageConfigHelpers)
 
 install(TARGETS plimsoll RUNTIME)
+# What rehearsed programs get: found by the command and the library through their own place.
+install(TARGETS standin LIBRARY DESTINATION lib/plimsoll/rehearse)
+install(DIRECTORY src/agent DESTINATION lib/plimsoll/rehearse
+    FILES_MATCHING PATTERN *.py)
 install(TARGETS plimsoll_shared plimsoll_static EXPORT plimsollTargets)
 install(DIRECTORY include/plimsoll DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h)
 

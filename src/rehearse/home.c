@@ -31,8 +31,13 @@ static void cut_name(char *path)
 /* The stand-ins beside a file of ours; false: there are none. */
 static bool find_beside(const char *file, char *path, size_t path_bytes)
 {
-    static const char *const places[] = { "rehearse", "../rehearse", "plimsoll/rehearse",
-                                          "../lib/plimsoll/rehearse" };
+    static const char *const places[] = {
+        "rehearse",
+        "../rehearse",              /* a build tree: from the command, and from a test */
+        "../lib/plimsoll/rehearse", /* installed: from bin */
+        "plimsoll/rehearse",
+        "../plimsoll/rehearse", /* from lib, and from lib/x86_64-linux-gnu */
+    };
     char folder[PATH_MAX];
     if (realpath(file, folder) == NULL) {
         return false;
