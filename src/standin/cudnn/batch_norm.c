@@ -1,66 +1,95 @@
 /*
- * batch_norm.c - batch normalisation wants no scratch memory here.
+ * batch_norm.c - batch normalization: what it wants beside its operands.
  *
- * The real library asks for some, by rules of its own; zero is our only honest
- * number. Parameter lists from the cuDNN manual, "cudnn_ops library".
+ * Parameter lists from the manual of cuDNN 9, library cudnn_ops.
  */
-#include "standin/core/handle.h"
+#include "standin/core/stage.h"
 #include "standin/core/stub.h"
+#include "standin/cudnn/cudnn.h"
+#include "standin/cudnn/workspace.h"
 
-#include <stddef.h>
+enum {
+    MODE_SPATIAL_PERSISTENT = 2, /* cudnnBatchNormMode_t */
+    OPS_ACTIVATION = 1,          /* cudnnBatchNormOps_t; all above have one too */
+};
 
-int cudnnCreateTensorDescriptor(void **descriptor);
 int cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize(void *handle, int mode, int ops,
-                                                             void *x, void *z, void *y, void *scale,
-                                                             void *activation, size_t *bytes);
-int cudnnGetBatchNormalizationBackwardExWorkspaceSize(void *handle, int mode, int ops, void *x,
-                                                      void *y, void *dy, void *dz, void *dx,
-                                                      void *scale, void *activation, size_t *bytes);
+                                                             const plim_cudnn_tensor *x,
+                                                             const void *z, const void *y,
+                                                             const void *scale,
+                                                             const void *activation, size_t *bytes);
+int cudnnGetBatchNormalizationBackwardExWorkspaceSize(void *handle, int mode, int ops,
+                                                      const plim_cudnn_tensor *x, const void *y,
+                                                      const void *dy, const void *dz,
+                                                      const void *dx, const void *scale,
+                                                      const void *activation, size_t *bytes);
 int cudnnGetBatchNormalizationTrainingExReserveSpaceSize(void *handle, int mode, int ops,
-                                                         void *activation, void *x, size_t *bytes);
+                                                         const void *activation,
+                                                         const plim_cudnn_tensor *x, size_t *bytes);
 
-int cudnnCreateTensorDescriptor(void **descriptor)
+PLIM_STANDIN_MODELLED(cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize,
+                      "0 for channels first, partial sums for channels last")
+PLIM_STANDIN_MODELLED(cudnnGetBatchNormalizationBackwardExWorkspaceSize,
+                      "0 for channels first, partial sums for channels last")
+PLIM_STANDIN_MODELLED(cudnnGetBatchNormalizationTrainingExReserveSpaceSize,
+                      "a bit for each element with an activation, else 0")
+PLIM_STANDIN_NOTHING(cudnnBatchNormalizationBackwardEx)
+PLIM_STANDIN_NOTHING(cudnnBatchNormalizationForwardInference)
+PLIM_STANDIN_NOTHING(cudnnBatchNormalizationForwardTrainingEx)
+
+static int tell_workspace(int mode, const plim_cudnn_tensor *x, size_t *bytes)
 {
-    *descriptor = plim_standin_handle_create();
-    return 0;
+    if (x == NULL || bytes == NULL) {
+        return PLIM_CUDNN_BAD_PARAM_NULL;
+    }
+    *bytes = mode == MODE_SPATIAL_PERSISTENT
+                 ? plim_cudnn_batch_norm_workspace(x, plim_standin_settings()->gpu.multiprocessors)
+                 : 0;
+    return PLIM_CUDNN_OK;
 }
 
 int cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize(void *handle, int mode, int ops,
-                                                             void *x, void *z, void *y, void *scale,
-                                                             void *activation, size_t *bytes)
+                                                             const plim_cudnn_tensor *x,
+                                                             const void *z, const void *y,
+                                                             const void *scale,
+                                                             const void *activation, size_t *bytes)
 {
     (void)handle;
-    (void)mode;
     (void)ops;
-    (void)x;
     (void)z;
     (void)y;
     (void)scale;
     (void)activation;
-    *bytes = 0;
-    return 0;
+    return tell_workspace(mode, x, bytes);
 }
 
-int cudnnGetBatchNormalizationBackwardExWorkspaceSize(void *handle, int mode, int ops, void *x,
-                                                      void *y, void *dy, void *dz, void *dx,
-                                                      void *scale, void *activation, size_t *bytes)
+int cudnnGetBatchNormalizationBackwardExWorkspaceSize(void *handle, int mode, int ops,
+                                                      const plim_cudnn_tensor *x, const void *y,
+                                                      const void *dy, const void *dz,
+                                                      const void *dx, const void *scale,
+                                                      const void *activation, size_t *bytes)
 {
+    (void)handle;
+    (void)ops;
+    (void)y;
     (void)dy;
     (void)dz;
-    return cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize(handle, mode, ops, x, dx, y,
-                                                                    scale, activation, bytes);
+    (void)dx;
+    (void)scale;
+    (void)activation;
+    return tell_workspace(mode, x, bytes);
 }
 
 int cudnnGetBatchNormalizationTrainingExReserveSpaceSize(void *handle, int mode, int ops,
-                                                         void *activation, void *x, size_t *bytes)
+                                                         const void *activation,
+                                                         const plim_cudnn_tensor *x, size_t *bytes)
 {
-    return cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize(handle, mode, ops, x, NULL,
-                                                                    NULL, NULL, activation, bytes);
+    (void)handle;
+    (void)mode;
+    (void)activation;
+    if (x == NULL || bytes == NULL) {
+        return PLIM_CUDNN_BAD_PARAM_NULL;
+    }
+    *bytes = ops >= OPS_ACTIVATION ? plim_cudnn_activation_mask_bytes(x) : 0;
+    return PLIM_CUDNN_OK;
 }
-
-/* Nothing is normalised, and descriptors are not read. */
-PLIM_STANDIN_NOTHING(cudnnBatchNormalizationBackwardEx)
-PLIM_STANDIN_NOTHING(cudnnBatchNormalizationForwardInference)
-PLIM_STANDIN_NOTHING(cudnnBatchNormalizationForwardTrainingEx)
-PLIM_STANDIN_NOTHING(cudnnDestroyTensorDescriptor)
-PLIM_STANDIN_NOTHING(cudnnSetTensorNdDescriptor)

@@ -1,63 +1,123 @@
 /*
- * handle.c - cuDNN: a version PyTorch accepts, and contexts.
+ * handle.c - cuDNN: its version, contexts, and what it says of errors.
  *
- * PyTorch refuses a cuDNN of another major version than it was built with.
+ * PyTorch refuses a cuDNN of another major version than it was built with, so the version is the
+ * one that the program's own packages ask for.
  */
-#include "standin/core/handle.h"
+#include "standin/core/footprint.h"
+#include "standin/core/stage.h"
 #include "standin/core/stub.h"
+#include "standin/cudnn/cudnn.h"
 
-#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
-#define VERSION_MAJOR 9 /* 9.19.0, which torch 2.11.0 asks for in its metadata */
-#define VERSION_MINOR 19
-#define VERSION_PATCH 0
+typedef struct context {
+    void *stream;
+} context;
 
 size_t cudnnGetVersion(void);
 size_t cudnnGetCudartVersion(void);
 int cudnnGetProperty(int kind, int *value);
-int cudnnCreate(void **handle);
+int cudnnCreate(context **handle);
+int cudnnDestroy(context *handle);
+int cudnnSetStream(context *handle, void *stream);
+int cudnnGetStream(const context *handle, void **stream);
 const char *cudnnGetErrorString(int status);
 void cudnnGetLastErrorString(char *text, size_t bytes);
 
 size_t cudnnGetVersion(void)
 {
-    return 10000 * VERSION_MAJOR + 100 * VERSION_MINOR + VERSION_PATCH;
+    return plim_standin_settings()->cudnn_version;
 }
 
 size_t cudnnGetCudartVersion(void)
 {
-    return 13000;
+    return plim_standin_settings()->cuda_version;
 }
 
 int cudnnGetProperty(int kind, int *value)
 {
-    /* libraryPropertyType: major, minor and patch, in this order */
-    static const int version[] = { VERSION_MAJOR, VERSION_MINOR, VERSION_PATCH };
-    if (kind < 0 || kind > 2) {
-        return 2000; /* CUDNN_STATUS_BAD_PARAM */
+    const int version = (int)plim_standin_settings()->cudnn_version;
+    const int parts[] = { version / 10000, version / 100 % 100, version % 100 };
+    if (kind < 0 || kind > 2 || value == NULL) { /* libraryPropertyType: in this order */
+        return PLIM_CUDNN_BAD_PARAM;
     }
-    *value = version[kind];
-    return 0;
+    *value = parts[kind];
+    return PLIM_CUDNN_OK;
 }
 
-int cudnnCreate(void **handle)
+int cudnnCreate(context **handle)
 {
-    *handle = plim_standin_handle_create();
-    return 0;
+    if (handle == NULL) {
+        return PLIM_CUDNN_BAD_PARAM_NULL;
+    }
+    if (!plim_standin_footprint_library(PLIM_STANDIN_CUDNN)) {
+        return PLIM_CUDNN_NO_DEVICE_MEMORY;
+    }
+    context *made = calloc(1, sizeof *made);
+    if (made == NULL) {
+        return PLIM_CUDNN_NO_HOST_MEMORY;
+    }
+    *handle = made;
+    return PLIM_CUDNN_OK;
+}
+
+int cudnnDestroy(context *handle)
+{
+    free(handle);
+    return PLIM_CUDNN_OK;
+}
+
+int cudnnSetStream(context *handle, void *stream)
+{
+    if (handle == NULL) {
+        return PLIM_CUDNN_BAD_PARAM_NULL;
+    }
+    handle->stream = stream;
+    return PLIM_CUDNN_OK;
+}
+
+int cudnnGetStream(const context *handle, void **stream)
+{
+    if (handle == NULL || stream == NULL) {
+        return PLIM_CUDNN_BAD_PARAM_NULL;
+    }
+    *stream = handle->stream;
+    return PLIM_CUDNN_OK;
 }
 
 const char *cudnnGetErrorString(int status)
 {
-    return status == 0 ? "CUDNN_STATUS_SUCCESS" : "unknown cuDNN error";
+    switch (status) {
+    case PLIM_CUDNN_OK:
+        return "CUDNN_STATUS_SUCCESS";
+    case PLIM_CUDNN_FINALIZED:
+        return "CUDNN_STATUS_NOT_INITIALIZED";
+    case PLIM_CUDNN_BAD_PARAM:
+        return "CUDNN_STATUS_BAD_PARAM";
+    case PLIM_CUDNN_BAD_PARAM_NULL:
+        return "CUDNN_STATUS_BAD_PARAM_NULL_POINTER";
+    case PLIM_CUDNN_BAD_PARAM_NOT_FINALIZED:
+        return "CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED";
+    case PLIM_CUDNN_BAD_PARAM_SIZE:
+        return "CUDNN_STATUS_BAD_PARAM_SIZE_INSUFFICIENT";
+    case PLIM_CUDNN_BAD_PARAM_ATTRIBUTE_TYPE:
+        return "CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE";
+    case PLIM_CUDNN_NOT_SUPPORTED:
+        return "CUDNN_STATUS_NOT_SUPPORTED";
+    case PLIM_CUDNN_NO_HOST_MEMORY:
+        return "CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED";
+    case PLIM_CUDNN_NO_DEVICE_MEMORY:
+        return "CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED";
+    default:
+        return "CUDNN_STATUS_UNKNOWN";
+    }
 }
 
 void cudnnGetLastErrorString(char *text, size_t bytes)
 {
-    if (bytes > 0) {
-        text[0] = '\0';
+    if (text != NULL && bytes > 0) {
+        text[0] = '\0'; /* no story to the status */
     }
 }
-
-/* A context has nothing to give back, and does the same on every stream. */
-PLIM_STANDIN_NOTHING(cudnnDestroy)
-PLIM_STANDIN_NOTHING(cudnnSetStream)

@@ -1,0 +1,262 @@
+/*
+ * convolution.c - convolutions through cuDNN's older interface: which algorithms, and what they
+ * want.
+ *
+ * PyTorch comes here only with TORCH_CUDNN_V8_API_DISABLED=1. The models are those of the graph
+ * interface (workspace.h); three directions number their algorithms differently.
+ */
+#include "standin/core/stage.h"
+#include "standin/core/stub.h"
+#include "standin/cudnn/descriptors.h"
+#include "standin/cudnn/workspace.h"
+
+enum {
+    MATH_DEFAULT = 0, /* cudnnMathType_t */
+    MATH_TENSOR_OP = 1,
+    MATH_FMA = 3,
+    DETERMINISTIC = 1, /* cudnnDeterminism_t */
+};
+
+/* cudnnConvolutionFwdAlgoPerf_t, and of the same layout those of the other directions. */
+typedef struct performance {
+    int algorithm;
+    int status;
+    float time_ms;
+    size_t memory_bytes;
+    int determinism;
+    int math;
+    int reserved[3];
+} performance;
+
+typedef plim_cudnn_convolution_descriptor convolution;
+typedef plim_cudnn_tensor tensor;
+
+/* The number of an algorithm in a direction: IMPLICIT_PRECOMP_GEMM or ALGO_1, and so on. */
+static const int algorithm_numbers[][PLIM_CUDNN_ALGORITHMS] = {
+    [PLIM_CUDNN_FORWARD] = { 0, 1, 7, 5 },
+    [PLIM_CUDNN_BACKWARD_DATA] = { 0, 1, 5, 3 },
+    [PLIM_CUDNN_BACKWARD_FILTER] = { 0, 1, 5, 6 },
+};
+
+int cudnnGetConvolutionForwardAlgorithm_v7(void *handle, const tensor *x, const tensor *w,
+                                           const convolution *how, const tensor *y, int wanted,
+                                           int *found, performance *results);
+int cudnnGetConvolutionBackwardDataAlgorithm_v7(void *handle, const tensor *w, const tensor *dy,
+                                                const convolution *how, const tensor *dx,
+                                                int wanted, int *found, performance *results);
+int cudnnGetConvolutionBackwardFilterAlgorithm_v7(void *handle, const tensor *x, const tensor *dy,
+                                                  const convolution *how, const tensor *dw,
+                                                  int wanted, int *found, performance *results);
+int cudnnFindConvolutionForwardAlgorithmEx(void *handle, const tensor *x, const void *x_data,
+                                           const tensor *w, const void *w_data,
+                                           const convolution *how, const tensor *y, void *y_data,
+                                           int wanted, int *found, performance *results,
+                                           void *workspace, size_t bytes);
+int cudnnFindConvolutionBackwardDataAlgorithmEx(void *handle, const tensor *w, const void *w_data,
+                                                const tensor *dy, const void *dy_data,
+                                                const convolution *how, const tensor *dx,
+                                                void *dx_data, int wanted, int *found,
+                                                performance *results, void *workspace,
+                                                size_t bytes);
+int cudnnFindConvolutionBackwardFilterAlgorithmEx(void *handle, const tensor *x, const void *x_data,
+                                                  const tensor *dy, const void *dy_data,
+                                                  const convolution *how, const tensor *dw,
+                                                  void *dw_data, int wanted, int *found,
+                                                  performance *results, void *workspace,
+                                                  size_t bytes);
+int cudnnGetConvolutionForwardWorkspaceSize(void *handle, const tensor *x, const tensor *w,
+                                            const convolution *how, const tensor *y, int algorithm,
+                                            size_t *bytes);
+int cudnnGetConvolutionBackwardDataWorkspaceSize(void *handle, const tensor *w, const tensor *dy,
+                                                 const convolution *how, const tensor *dx,
+                                                 int algorithm, size_t *bytes);
+int cudnnGetConvolutionBackwardFilterWorkspaceSize(void *handle, const tensor *x, const tensor *dy,
+                                                   const convolution *how, const tensor *dw,
+                                                   int algorithm, size_t *bytes);
+
+#define NOTE "workspaces: docs/design/cudnn.md"
+
+PLIM_STANDIN_MODELLED(cudnnGetConvolutionForwardAlgorithm_v7, NOTE)
+PLIM_STANDIN_MODELLED(cudnnGetConvolutionBackwardDataAlgorithm_v7, NOTE)
+PLIM_STANDIN_MODELLED(cudnnGetConvolutionBackwardFilterAlgorithm_v7, NOTE)
+PLIM_STANDIN_MODELLED(cudnnFindConvolutionForwardAlgorithmEx, NOTE)
+PLIM_STANDIN_MODELLED(cudnnFindConvolutionBackwardDataAlgorithmEx, NOTE)
+PLIM_STANDIN_MODELLED(cudnnFindConvolutionBackwardFilterAlgorithmEx, NOTE)
+PLIM_STANDIN_MODELLED(cudnnGetConvolutionForwardWorkspaceSize, NOTE)
+PLIM_STANDIN_MODELLED(cudnnGetConvolutionBackwardDataWorkspaceSize, NOTE)
+PLIM_STANDIN_MODELLED(cudnnGetConvolutionBackwardFilterWorkspaceSize, NOTE)
+PLIM_STANDIN_NOTHING(cudnnConvolutionForward)
+PLIM_STANDIN_NOTHING(cudnnConvolutionBackwardData)
+PLIM_STANDIN_NOTHING(cudnnConvolutionBackwardFilter)
+PLIM_STANDIN_NOTHING(cudnnConvolutionBiasActivationForward)
+
+static bool read(plim_cudnn_direction direction, const tensor *const operands[3],
+                 const convolution *how, plim_cudnn_convolution *ret)
+{
+    if (operands[0] == NULL || operands[1] == NULL || operands[2] == NULL || how == NULL ||
+        operands[0]->rank < 3 || operands[1]->rank != operands[0]->rank ||
+        operands[2]->rank != operands[0]->rank || how->spatial != operands[0]->rank - 2) {
+        return false;
+    }
+    *ret = (plim_cudnn_convolution){
+        .direction = direction,
+        .x = *operands[0],
+        .w = *operands[1],
+        .y = *operands[2],
+        .capability_major = (int)plim_standin_settings()->gpu.capability_major,
+    };
+    for (int i = 0; i < how->spatial; i++) {
+        ret->strides[i] = how->strides[i];
+        ret->dilations[i] = how->dilations[i];
+    }
+    return true;
+}
+
+/* Is the algorithm to be passed over, as tensor cores are for float32 by default? */
+static bool is_excluded(const plim_cudnn_convolution *what, const convolution *how,
+                        plim_cudnn_algorithm algorithm)
+{
+    return algorithm == PLIM_CUDNN_TENSOR_CORE && what->x.type == PLIM_CUDNN_FLOAT &&
+           how->math == MATH_FMA;
+}
+
+static int rank(plim_cudnn_direction direction, const tensor *const operands[3],
+                const convolution *how, int wanted, int *found, performance *results)
+{
+    plim_cudnn_convolution what;
+    plim_cudnn_algorithm algorithms[PLIM_CUDNN_ALGORITHMS];
+    if (found == NULL || results == NULL || !read(direction, operands, how, &what)) {
+        return PLIM_CUDNN_BAD_PARAM;
+    }
+    const size_t count = plim_cudnn_convolution_rank(&what, algorithms);
+    int made = 0;
+    for (size_t i = 0; i < count && made < wanted; i++) {
+        if (!is_excluded(&what, how, algorithms[i])) {
+            results[made] = (performance){
+                .algorithm = algorithm_numbers[direction][algorithms[i]],
+                .time_ms = (float)(made + 1),
+                .memory_bytes = plim_cudnn_convolution_workspace(&what, algorithms[i]),
+                .determinism = DETERMINISTIC,
+                .math = algorithms[i] == PLIM_CUDNN_TENSOR_CORE ? MATH_TENSOR_OP : MATH_DEFAULT,
+            };
+            made++;
+        }
+    }
+    *found = made;
+    return PLIM_CUDNN_OK;
+}
+
+static int tell(plim_cudnn_direction direction, const tensor *const operands[3],
+                const convolution *how, int algorithm, size_t *bytes)
+{
+    plim_cudnn_convolution what;
+    if (bytes == NULL || !read(direction, operands, how, &what)) {
+        return PLIM_CUDNN_BAD_PARAM;
+    }
+    for (int i = 0; i < PLIM_CUDNN_ALGORITHMS; i++) {
+        if (algorithm_numbers[direction][i] == algorithm) {
+            *bytes = plim_cudnn_convolution_workspace(&what, (plim_cudnn_algorithm)i);
+            return PLIM_CUDNN_OK;
+        }
+    }
+    return PLIM_CUDNN_NOT_SUPPORTED; /* an algorithm that we did not offer */
+}
+
+int cudnnGetConvolutionForwardAlgorithm_v7(void *handle, const tensor *x, const tensor *w,
+                                           const convolution *how, const tensor *y, int wanted,
+                                           int *found, performance *results)
+{
+    const tensor *const operands[] = { x, w, y };
+    (void)handle;
+    return rank(PLIM_CUDNN_FORWARD, operands, how, wanted, found, results);
+}
+
+int cudnnGetConvolutionBackwardDataAlgorithm_v7(void *handle, const tensor *w, const tensor *dy,
+                                                const convolution *how, const tensor *dx,
+                                                int wanted, int *found, performance *results)
+{
+    const tensor *const operands[] = { dx, w, dy };
+    (void)handle;
+    return rank(PLIM_CUDNN_BACKWARD_DATA, operands, how, wanted, found, results);
+}
+
+int cudnnGetConvolutionBackwardFilterAlgorithm_v7(void *handle, const tensor *x, const tensor *dy,
+                                                  const convolution *how, const tensor *dw,
+                                                  int wanted, int *found, performance *results)
+{
+    const tensor *const operands[] = { x, dw, dy };
+    (void)handle;
+    return rank(PLIM_CUDNN_BACKWARD_FILTER, operands, how, wanted, found, results);
+}
+
+int cudnnFindConvolutionForwardAlgorithmEx(void *handle, const tensor *x, const void *x_data,
+                                           const tensor *w, const void *w_data,
+                                           const convolution *how, const tensor *y, void *y_data,
+                                           int wanted, int *found, performance *results,
+                                           void *workspace, size_t bytes)
+{
+    (void)x_data;
+    (void)w_data;
+    (void)y_data;
+    (void)workspace;
+    (void)bytes;
+    return cudnnGetConvolutionForwardAlgorithm_v7(handle, x, w, how, y, wanted, found, results);
+}
+
+int cudnnFindConvolutionBackwardDataAlgorithmEx(void *handle, const tensor *w, const void *w_data,
+                                                const tensor *dy, const void *dy_data,
+                                                const convolution *how, const tensor *dx,
+                                                void *dx_data, int wanted, int *found,
+                                                performance *results, void *workspace, size_t bytes)
+{
+    (void)w_data;
+    (void)dy_data;
+    (void)dx_data;
+    (void)workspace;
+    (void)bytes;
+    return cudnnGetConvolutionBackwardDataAlgorithm_v7(handle, w, dy, how, dx, wanted, found,
+                                                       results);
+}
+
+int cudnnFindConvolutionBackwardFilterAlgorithmEx(void *handle, const tensor *x, const void *x_data,
+                                                  const tensor *dy, const void *dy_data,
+                                                  const convolution *how, const tensor *dw,
+                                                  void *dw_data, int wanted, int *found,
+                                                  performance *results, void *workspace,
+                                                  size_t bytes)
+{
+    (void)x_data;
+    (void)dy_data;
+    (void)dw_data;
+    (void)workspace;
+    (void)bytes;
+    return cudnnGetConvolutionBackwardFilterAlgorithm_v7(handle, x, dy, how, dw, wanted, found,
+                                                         results);
+}
+
+int cudnnGetConvolutionForwardWorkspaceSize(void *handle, const tensor *x, const tensor *w,
+                                            const convolution *how, const tensor *y, int algorithm,
+                                            size_t *bytes)
+{
+    const tensor *const operands[] = { x, w, y };
+    (void)handle;
+    return tell(PLIM_CUDNN_FORWARD, operands, how, algorithm, bytes);
+}
+
+int cudnnGetConvolutionBackwardDataWorkspaceSize(void *handle, const tensor *w, const tensor *dy,
+                                                 const convolution *how, const tensor *dx,
+                                                 int algorithm, size_t *bytes)
+{
+    const tensor *const operands[] = { dx, w, dy };
+    (void)handle;
+    return tell(PLIM_CUDNN_BACKWARD_DATA, operands, how, algorithm, bytes);
+}
+
+int cudnnGetConvolutionBackwardFilterWorkspaceSize(void *handle, const tensor *x, const tensor *dy,
+                                                   const convolution *how, const tensor *dw,
+                                                   int algorithm, size_t *bytes)
+{
+    const tensor *const operands[] = { x, dw, dy };
+    (void)handle;
+    return tell(PLIM_CUDNN_BACKWARD_FILTER, operands, how, algorithm, bytes);
+}
