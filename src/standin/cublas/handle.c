@@ -1,39 +1,151 @@
 /*
- * handle.c - cuBLAS contexts and the two modes callers read back.
+ * handle.c - cuBLAS contexts, and what callers set and read back.
  *
- * PyTorch gives each context a workspace out of its own allocator, which is what
- * makes it appear in recordings as it would on a GPU.
+ * PyTorch gives each context a workspace out of its own allocator, which is what makes it appear
+ * in recordings as it would on a GPU; so a context takes nothing beyond the library's footprint.
  */
-#include "standin/core/handle.h"
-#include "standin/core/stub.h"
+#include "standin/core/footprint.h"
+#include "standin/core/stage.h"
+#include "standin/cublas/cublas.h"
+#include "standin/library/versions.h"
 
-int cublasCreate_v2(void **handle);
-int cublasGetMathMode(void *handle, int *mode);
-int cublasGetPointerMode_v2(void *handle, int *mode);
+#include <stddef.h>
 
-int cublasCreate_v2(void **handle)
-{
-    *handle = plim_standin_handle_create();
-    return 0; /* CUBLAS_STATUS_SUCCESS, cuBLAS manual, "cublasStatus_t" */
-}
+/* What a context has that is set, and read back. */
+#define SETTER(name, type, field)                        \
+    int name(plim_standin_context *context, type value); \
+    int name(plim_standin_context *context, type value)  \
+    {                                                    \
+        if (context == NULL) {                           \
+            return PLIM_CUBLAS_NOT_INITIALIZED;          \
+        }                                                \
+        context->field = value;                          \
+        return 0;                                        \
+    }
+#define GETTER(name, type, field)                                   \
+    int name(const plim_standin_context *context, type *ret_value); \
+    int name(const plim_standin_context *context, type *ret_value)  \
+    {                                                               \
+        if (context == NULL) {                                      \
+            return PLIM_CUBLAS_NOT_INITIALIZED;                     \
+        }                                                           \
+        *ret_value = context->field;                                \
+        return 0;                                                   \
+    }
 
-int cublasGetMathMode(void *handle, int *mode)
-{
-    (void)handle;
-    *mode = 0; /* CUBLAS_DEFAULT_MATH */
-    return 0;
-}
+SETTER(cublasSetStream_v2, void *, stream)
+GETTER(cublasGetStream_v2, void *, stream)
+SETTER(cublasSetPointerMode_v2, int, pointer_mode)
+GETTER(cublasGetPointerMode_v2, int, pointer_mode)
+SETTER(cublasSetMathMode, int, math_mode)
+GETTER(cublasGetMathMode, int, math_mode)
+SETTER(cublasSetAtomicsMode, int, atomics_mode)
+GETTER(cublasGetAtomicsMode, int, atomics_mode)
+SETTER(cublasSetSmCountTarget, int, multiprocessors_target)
+GETTER(cublasGetSmCountTarget, int, multiprocessors_target)
 
-int cublasGetPointerMode_v2(void *handle, int *mode)
-{
-    (void)handle;
-    *mode = 0; /* CUBLAS_POINTER_MODE_HOST, what a new context has */
-    return 0;
-}
-
-/* Nothing a context is told changes what it does. */
-PLIM_STANDIN_NOTHING(cublasDestroy_v2)
-PLIM_STANDIN_NOTHING(cublasSetMathMode)
-PLIM_STANDIN_NOTHING(cublasSetPointerMode_v2)
-PLIM_STANDIN_NOTHING(cublasSetStream_v2)
+/* The caller's memory, which is in the books already. */
 PLIM_STANDIN_NOTHING(cublasSetWorkspace_v2)
+/* No log is kept. */
+PLIM_STANDIN_NOTHING(cublasLoggerConfigure)
+PLIM_STANDIN_NOTHING(cublasSetLoggerCallback)
+/* How products of doubles are imitated by smaller ones changes no size: CUDA 13. */
+PLIM_STANDIN_NOTHING(cublasSetEmulationStrategy)
+PLIM_STANDIN_NOTHING(cublasSetEmulationSpecialValuesSupport)
+
+int cublasCreate_v2(plim_standin_context **ret_context);
+int cublasDestroy_v2(plim_standin_context *context);
+int cublasGetVersion_v2(const plim_standin_context *context, int *ret_version);
+int cublasGetProperty(int kind, int *ret_value);
+size_t cublasGetCudartVersion(void);
+const char *cublasGetStatusName(int status);
+const char *cublasGetStatusString(int status);
+
+int cublasCreate_v2(plim_standin_context **ret_context)
+{
+    if (!plim_standin_footprint_library(PLIM_STANDIN_CUBLAS)) {
+        return PLIM_CUBLAS_ALLOC_FAILED;
+    }
+    plim_standin_context *context = plim_standin_context_create(PLIM_CUBLAS_EXECUTION_FAILED);
+    if (context == NULL) {
+        return PLIM_CUBLAS_ALLOC_FAILED;
+    }
+    *ret_context = context;
+    return 0;
+}
+
+int cublasDestroy_v2(plim_standin_context *context)
+{
+    if (context == NULL) {
+        return PLIM_CUBLAS_NOT_INITIALIZED;
+    }
+    plim_standin_context_destroy(context);
+    return 0;
+}
+
+int cublasGetVersion_v2(const plim_standin_context *context, int *ret_version)
+{
+    (void)context;
+    const plim_standin_version version = plim_standin_versions_in_force()->cublas;
+    *ret_version = 10000 * version.major + 100 * version.minor + version.patch;
+    return 0;
+}
+
+int cublasGetProperty(int kind, int *ret_value)
+{
+    const int value = plim_standin_version_part(plim_standin_versions_in_force()->cublas, kind);
+    if (value < 0) {
+        return PLIM_CUBLAS_INVALID_VALUE;
+    }
+    *ret_value = value;
+    return 0;
+}
+
+size_t cublasGetCudartVersion(void)
+{
+    return plim_standin_settings()->cuda_version;
+}
+
+static const struct {
+    int status;
+    const char *name;
+    const char *text;
+} statuses[] = {
+    { 0, "CUBLAS_STATUS_SUCCESS", "success" },
+    { PLIM_CUBLAS_NOT_INITIALIZED, "CUBLAS_STATUS_NOT_INITIALIZED",
+      "the library was not initialized" },
+    { PLIM_CUBLAS_ALLOC_FAILED, "CUBLAS_STATUS_ALLOC_FAILED", "the resource allocation failed" },
+    { PLIM_CUBLAS_INVALID_VALUE, "CUBLAS_STATUS_INVALID_VALUE",
+      "an unsupported value or parameter was passed to the function" },
+    { PLIM_CUBLAS_ARCH_MISMATCH, "CUBLAS_STATUS_ARCH_MISMATCH",
+      "the function requires a feature absent from the device architecture" },
+    { PLIM_CUBLAS_MAPPING_ERROR, "CUBLAS_STATUS_MAPPING_ERROR",
+      "an access to GPU memory space failed" },
+    { PLIM_CUBLAS_EXECUTION_FAILED, "CUBLAS_STATUS_EXECUTION_FAILED",
+      "the GPU program failed to execute" },
+    { PLIM_CUBLAS_INTERNAL_ERROR, "CUBLAS_STATUS_INTERNAL_ERROR", "an internal operation failed" },
+    { PLIM_CUBLAS_NOT_SUPPORTED, "CUBLAS_STATUS_NOT_SUPPORTED",
+      "the functionality requested is not supported" },
+    { PLIM_CUBLAS_LICENSE_ERROR, "CUBLAS_STATUS_LICENSE_ERROR",
+      "an error was detected when checking the license" },
+};
+
+const char *cublasGetStatusName(int status)
+{
+    for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++) {
+        if (statuses[i].status == status) {
+            return statuses[i].name;
+        }
+    }
+    return "unknown cuBLAS status";
+}
+
+const char *cublasGetStatusString(int status)
+{
+    for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++) {
+        if (statuses[i].status == status) {
+            return statuses[i].text;
+        }
+    }
+    return "unknown cuBLAS status";
+}

@@ -1,96 +1,68 @@
 /*
- * matmul.c - cuBLASLt descriptors, and one algorithm that always fits.
- *
- * PyTorch asks for algorithms and fails if there is none, so there is one, which
- * needs no workspace.
+ * matmul.c - products, and changes of a matrix's layout. Both name their stream last.
  */
-#include "standin/core/handle.h"
-#include "standin/core/stub.h"
+#include "standin/cublas/cublas.h"
+#include "standin/cublasLt/algorithm.h"
+#include "standin/cublasLt/attributes.h"
+#include "standin/work/work.h"
 
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+typedef plim_cublaslt_object object;
 
-/* cublasLtMatmulHeuristicResult_t, cuBLAS manual 13.0 */
-typedef struct heuristic_result {
-    uint64_t algorithm[8]; /* opaque */
-    size_t workspace_bytes;
-    int status;
-    float waves_count;
-    int reserved[4];
-} heuristic_result;
+int cublasLtMatmul(void *context, const object *product, const void *alpha, const void *a,
+                   const object *a_layout, const void *b, const object *b_layout, const void *beta,
+                   const void *c, const object *c_layout, void *d, const object *d_layout,
+                   const plim_cublaslt_algorithm *algorithm, void *workspace,
+                   size_t workspace_bytes, void *stream);
+int cublasLtMatrixTransform(void *context, const object *transform, const void *alpha,
+                            const void *a, const object *a_layout, const void *beta, const void *b,
+                            const object *b_layout, void *c, const object *c_layout, void *stream);
 
-int cublasLtCreate(void **handle);
-int cublasLtMatmulDescCreate(void **descriptor, int compute_type, int scale_type);
-int cublasLtMatrixLayoutCreate(void **layout, int type, uint64_t rows, uint64_t columns,
-                               int64_t leading);
-int cublasLtMatmulPreferenceCreate(void **preference);
-int cublasLtMatmulAlgoGetHeuristic(void *handle, void *descriptor, void *a, void *b, void *c,
-                                   void *d, void *preference, int wanted, heuristic_result *results,
-                                   int *found);
-size_t cublasLtGetVersion(void);
+PLIM_STANDIN_KIND(cublasLtMatmul, PLIM_CALL_NOTHING, "")
+PLIM_STANDIN_KIND(cublasLtMatrixTransform, PLIM_CALL_NOTHING, "")
 
-int cublasLtCreate(void **handle)
+static int launch(const void *context, void *stream)
 {
-    *handle = plim_standin_handle_create();
-    return 0;
-}
-
-int cublasLtMatmulDescCreate(void **descriptor, int compute_type, int scale_type)
-{
-    (void)compute_type;
-    (void)scale_type;
-    *descriptor = plim_standin_handle_create();
-    return 0;
-}
-
-int cublasLtMatrixLayoutCreate(void **layout, int type, uint64_t rows, uint64_t columns,
-                               int64_t leading)
-{
-    (void)type;
-    (void)rows;
-    (void)columns;
-    (void)leading;
-    *layout = plim_standin_handle_create();
-    return 0;
-}
-
-int cublasLtMatmulPreferenceCreate(void **preference)
-{
-    *preference = plim_standin_handle_create();
-    return 0;
-}
-
-int cublasLtMatmulAlgoGetHeuristic(void *handle, void *descriptor, void *a, void *b, void *c,
-                                   void *d, void *preference, int wanted, heuristic_result *results,
-                                   int *found)
-{
-    (void)handle;
-    (void)descriptor;
-    (void)a;
-    (void)b;
-    (void)c;
-    (void)d;
-    (void)preference;
-    *found = wanted > 0 ? 1 : 0;
-    if (wanted > 0) {
-        memset(&results[0], 0, sizeof(results[0]));
-        results[0].waves_count = 1.0f;
+    if (context == NULL) {
+        return PLIM_CUBLAS_NOT_INITIALIZED;
     }
-    return 0;
+    return plim_standin_submit_kernel(stream) == 0 ? 0 : PLIM_CUBLAS_EXECUTION_FAILED;
 }
 
-size_t cublasLtGetVersion(void)
+int cublasLtMatmul(void *context, const object *product, const void *alpha, const void *a,
+                   const object *a_layout, const void *b, const object *b_layout, const void *beta,
+                   const void *c, const object *c_layout, void *d, const object *d_layout,
+                   const plim_cublaslt_algorithm *algorithm, void *workspace,
+                   size_t workspace_bytes, void *stream)
 {
-    return 130000; /* 10000 * major + 100 * minor: cuBLAS of CUDA 13.0 */
+    (void)product;
+    (void)alpha;
+    (void)a;
+    (void)a_layout;
+    (void)b;
+    (void)b_layout;
+    (void)beta;
+    (void)c;
+    (void)c_layout;
+    (void)d;
+    (void)d_layout;
+    (void)algorithm;
+    (void)workspace;
+    (void)workspace_bytes;
+    return launch(context, stream);
 }
 
-/* Descriptors are not read, and products leave their results as they are. */
-PLIM_STANDIN_NOTHING(cublasLtDestroy)
-PLIM_STANDIN_NOTHING(cublasLtMatmul)
-PLIM_STANDIN_NOTHING(cublasLtMatmulDescDestroy)
-PLIM_STANDIN_NOTHING(cublasLtMatmulDescSetAttribute)
-PLIM_STANDIN_NOTHING(cublasLtMatmulPreferenceDestroy)
-PLIM_STANDIN_NOTHING(cublasLtMatmulPreferenceSetAttribute)
-PLIM_STANDIN_NOTHING(cublasLtMatrixLayoutDestroy)
-PLIM_STANDIN_NOTHING(cublasLtMatrixLayoutSetAttribute)
+int cublasLtMatrixTransform(void *context, const object *transform, const void *alpha,
+                            const void *a, const object *a_layout, const void *beta, const void *b,
+                            const object *b_layout, void *c, const object *c_layout, void *stream)
+{
+    (void)transform;
+    (void)alpha;
+    (void)a;
+    (void)a_layout;
+    (void)beta;
+    (void)b;
+    (void)b_layout;
+    (void)c;
+    (void)c_layout;
+    return launch(context, stream);
+}

@@ -1,0 +1,96 @@
+/*
+ * factor.c - factorisations and solutions of many small matrices at once.
+ *
+ * What is wrong with a matrix is told on the device. What is wrong with the arguments is told on
+ * the host, in *info, where there is one: 0 is fine.
+ */
+#include "standin/cublas/cublas.h"
+
+#include <stddef.h>
+
+/* --- LU: info lies on the device */
+PLIM_STANDIN_LAUNCHES_SDCZ(cublas, getrfBatched)
+PLIM_STANDIN_LAUNCHES_SDCZ(cublas, getriBatched)
+PLIM_STANDIN_LAUNCHES_SDCZ(cublas, matinvBatched)
+
+static int fine(const plim_standin_context *context, int *info)
+{
+    if (info != NULL) {
+        *info = 0;
+    }
+    return plim_standin_context_launch(context);
+}
+
+/* --- QR */
+#define QR(name)                                                                             \
+    int name(const plim_standin_context *context, int m, int n, void *const *a, int leading, \
+             void *const *tau, int *info, int count);                                        \
+    int name(const plim_standin_context *context, int m, int n, void *const *a, int leading, \
+             void *const *tau, int *info, int count)                                         \
+    {                                                                                        \
+        (void)m;                                                                             \
+        (void)n;                                                                             \
+        (void)a;                                                                             \
+        (void)leading;                                                                       \
+        (void)tau;                                                                           \
+        (void)count;                                                                         \
+        return fine(context, info);                                                          \
+    }
+
+QR(cublasSgeqrfBatched)
+QR(cublasDgeqrfBatched)
+QR(cublasCgeqrfBatched)
+QR(cublasZgeqrfBatched)
+
+/* --- solutions from an LU */
+#define SOLUTION(name)                                                               \
+    int name(const plim_standin_context *context, int trans, int n, int columns,     \
+             const void *const *a, int leading_a, const int *pivots, void *const *b, \
+             int leading_b, int *info, int count);                                   \
+    int name(const plim_standin_context *context, int trans, int n, int columns,     \
+             const void *const *a, int leading_a, const int *pivots, void *const *b, \
+             int leading_b, int *info, int count)                                    \
+    {                                                                                \
+        (void)trans;                                                                 \
+        (void)n;                                                                     \
+        (void)columns;                                                               \
+        (void)a;                                                                     \
+        (void)leading_a;                                                             \
+        (void)pivots;                                                                \
+        (void)b;                                                                     \
+        (void)leading_b;                                                             \
+        (void)count;                                                                 \
+        return fine(context, info);                                                  \
+    }
+
+SOLUTION(cublasSgetrsBatched)
+SOLUTION(cublasDgetrsBatched)
+SOLUTION(cublasCgetrsBatched)
+SOLUTION(cublasZgetrsBatched)
+
+/* --- least squares */
+#define LEAST_SQUARES(name)                                                             \
+    int name(const plim_standin_context *context, int trans, int m, int n, int columns, \
+             void *const *a, int leading_a, void *const *c, int leading_c, int *info,   \
+             int *device_info, int count);                                              \
+    int name(const plim_standin_context *context, int trans, int m, int n, int columns, \
+             void *const *a, int leading_a, void *const *c, int leading_c, int *info,   \
+             int *device_info, int count)                                               \
+    {                                                                                   \
+        (void)trans;                                                                    \
+        (void)m;                                                                        \
+        (void)n;                                                                        \
+        (void)columns;                                                                  \
+        (void)a;                                                                        \
+        (void)leading_a;                                                                \
+        (void)c;                                                                        \
+        (void)leading_c;                                                                \
+        (void)device_info;                                                              \
+        (void)count;                                                                    \
+        return fine(context, info);                                                     \
+    }
+
+LEAST_SQUARES(cublasSgelsBatched)
+LEAST_SQUARES(cublasDgelsBatched)
+LEAST_SQUARES(cublasCgelsBatched)
+LEAST_SQUARES(cublasZgelsBatched)

@@ -1,0 +1,56 @@
+/*
+ * context.h - what the handles of the mathematics libraries have in common.
+ *
+ * cuBLAS, cuSOLVER and cuSPARSE each take a handle as the first argument of every operation,
+ * and the handle says on which stream. Nothing is computed, but a stream that captures gets a
+ * node per operation, as from the real libraries.
+ *
+ *   PLIM_STANDIN_LAUNCHES(cusparseSpMM)        an operation that only computes
+ *   PLIM_STANDIN_LAUNCHES_SDCZ(cublas, gemm)   cublasSgemm, cublasDgemm, cublasCgemm, cublasZgemm
+ */
+#ifndef PLIMSOLL_STANDIN_LIBRARY_CONTEXT_H
+#define PLIMSOLL_STANDIN_LIBRARY_CONTEXT_H
+
+#include "standin/core/stub.h"
+
+/* CUBLAS_, CUSOLVER_ and CUSPARSE_STATUS_NOT_INITIALIZED: the handle is NULL. */
+#define PLIM_STANDIN_NOT_INITIALIZED 1
+
+typedef struct plim_standin_context {
+    void *stream;
+    int execution_failed; /* what the library calls it when a stream takes no more work */
+    int pointer_mode;     /* 0: scalars lie on the host, in all three libraries */
+    int math_mode;
+    int atomics_mode;
+    int multiprocessors_target; /* 0: all */
+} plim_standin_context;
+
+/* NULL when there is no memory. */
+plim_standin_context *plim_standin_context_create(int execution_failed);
+/* NULL is allowed. */
+void plim_standin_context_destroy(plim_standin_context *context);
+
+/* Puts an operation on the context's stream. 0, or the library's status. */
+int plim_standin_context_launch(const plim_standin_context *context);
+
+/* An operation that only computes. */
+#define PLIM_STANDIN_LAUNCHES(name)                  \
+    PLIM_STANDIN_KIND(name, PLIM_CALL_NOTHING, "")   \
+    long name(const plim_standin_context *context);  \
+    long name(const plim_standin_context *context)   \
+    {                                                \
+        return plim_standin_context_launch(context); \
+    }
+
+/* For float, double, and their complex numbers: what manuals write as cublas<t>gemm. */
+#define PLIM_STANDIN_LAUNCHES_SD(prefix, rest) \
+    PLIM_STANDIN_LAUNCHES(prefix##S##rest)     \
+    PLIM_STANDIN_LAUNCHES(prefix##D##rest)
+#define PLIM_STANDIN_LAUNCHES_CZ(prefix, rest) \
+    PLIM_STANDIN_LAUNCHES(prefix##C##rest)     \
+    PLIM_STANDIN_LAUNCHES(prefix##Z##rest)
+#define PLIM_STANDIN_LAUNCHES_SDCZ(prefix, rest) \
+    PLIM_STANDIN_LAUNCHES_SD(prefix, rest)       \
+    PLIM_STANDIN_LAUNCHES_CZ(prefix, rest)
+
+#endif
