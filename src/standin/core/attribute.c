@@ -6,7 +6,8 @@
  * API manual ("Data types used by CUDA Runtime"); the driver's
  * CUdevice_attribute uses the same ones.
  */
-#include "standin/core/gpu.h"
+#include "standin/core/devices.h"
+#include "standin/core/stage.h"
 #include "standin/core/trace.h"
 
 #include <limits.h>
@@ -40,8 +41,6 @@ static int attribute_of_limits(int attribute, bool *ret_known)
         return 512;
     case 40: /* copy engines */
         return 3;
-    case 111: /* shared memory the driver keeps, per block */
-        return 1024;
     default:
         *ret_known = false;
         return 0;
@@ -50,32 +49,37 @@ static int attribute_of_limits(int attribute, bool *ret_known)
 
 static int attribute_of_model(int attribute, int device, bool *ret_known)
 {
-    const plim_standin_gpu *gpu = plim_standin_gpu_chosen();
+    const plim_gpu *gpu = &plim_standin_settings()->gpu;
 
     switch (attribute) {
-    case 13: /* core clock, kHz */
-    case 36: /* memory clock, kHz; close enough for the ratios made from it */
-        return gpu->clock_khz;
+    case PLIM_STANDIN_ATTRIBUTE_CLOCK:
+        return (int)gpu->clock_khz;
     case 16:
-        return gpu->multiprocessors;
-    case 33: /* PCI bus */
-        return device + 1;
+        return (int)gpu->multiprocessors;
+    case PLIM_STANDIN_ATTRIBUTE_PCI_BUS:
+        return (int)plim_standin_device_on_stage(device) + 1;
+    case PLIM_STANDIN_ATTRIBUTE_MEMORY_CLOCK:
+        return (int)gpu->memory_clock_khz;
     case 37:
-        return gpu->bus_bits;
+        return (int)gpu->bus_bits;
     case 38:
-        return gpu->l2_bytes;
+        return (int)gpu->l2_bytes;
     case 39:
-        return gpu->threads_per_multiprocessor;
+        return (int)gpu->threads_per_multiprocessor;
     case 75:
-        return gpu->capability_major;
+        return (int)gpu->capability_major;
     case 76:
-        return gpu->capability_minor;
+        return (int)gpu->capability_minor;
     case 81:
-        return gpu->shared_bytes_per_multiprocessor;
+        return (int)gpu->shared_bytes_per_multiprocessor;
     case 97:
-        return gpu->shared_bytes_per_block_optin;
+        return (int)gpu->shared_bytes_per_block_optin;
     case 106:
-        return gpu->blocks_per_multiprocessor;
+        return (int)gpu->blocks_per_multiprocessor;
+    case 87: /* how much faster singles are than doubles; the 64 has exceptions */
+        return gpu->capability_minor == 0 && gpu->capability_major < 12 ? 2 : 64;
+    case PLIM_STANDIN_ATTRIBUTE_RESERVED_SHARED:
+        return gpu->capability_major >= 8 ? 1024 : 0;
     case 120: /* thread block clusters came with capability 9.0 */
         return gpu->capability_major >= 9;
     default:
@@ -126,7 +130,7 @@ static int attribute_of_support(int attribute, bool *ret_known)
     }
 }
 
-int plim_standin_gpu_attribute(int attribute, int device)
+int plim_standin_device_attribute(int attribute, int device)
 {
     bool known = true;
     int value = attribute_of_limits(attribute, &known);

@@ -1,22 +1,67 @@
-/* copy.c - see copy.h. Zeros, not rubbish, so that two recordings of one program agree. */
+/* copy.c - see copy.h. Zeros and noise, not rubbish, so that two rehearsals of a program agree. */
 #include "standin/core/copy.h"
 
-#include "standin/core/memory.h"
+#include "standin/core/shadow.h"
+#include "standin/core/stage.h"
+#include "standin/core/windows.h"
 
+#include <pthread.h>
 #include <string.h>
+
+static uint64_t number_of(const void *address)
+{
+    return (uint64_t)(uintptr_t)address;
+}
 
 static bool is_on_device(const void *address)
 {
-    return plim_standin_memory_is_device_address((uint64_t)(uintptr_t)address);
+    return plim_standin_is_device_address(number_of(address));
+}
+
+/* The words of a run are one sequence, started by the seed: splitmix64 (Steele et al., 2014). */
+static float next_noise(void)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static uint64_t drawn;
+    (void)pthread_mutex_lock(&lock);
+    drawn++;
+    uint64_t z = plim_standin_settings()->seed + drawn * UINT64_C(0x9e3779b97f4a7c15);
+    (void)pthread_mutex_unlock(&lock);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    z ^= z >> 31;
+    return (float)(z >> 40) / (float)(1 << 24);
+}
+
+/*
+ * Floats in [0, 1) where words of 4 bytes fit, else zeros: 8 bytes alone are an index or a count
+ * more often than a double, and noise would make nonsense of them.
+ */
+static void make_values(void *target, size_t bytes)
+{
+    memset(target, 0, bytes);
+    if (!plim_standin_settings()->gives_values || bytes % sizeof(float) != 0 ||
+        bytes == sizeof(uint64_t)) {
+        return;
+    }
+    for (size_t at = 0; at < bytes; at += sizeof(float)) {
+        const float value = next_noise();
+        memcpy((char *)target + at, &value, sizeof(value));
+    }
 }
 
 void plim_standin_copy(void *target, const void *source, size_t bytes)
 {
-    if (bytes == 0 || is_on_device(target)) {
+    if (bytes == 0) {
         return;
     }
-    if (is_on_device(source)) {
-        memset(target, 0, bytes);
+    if (is_on_device(target) && is_on_device(source)) {
+        plim_standin_shadow_copy(target, source, bytes);
+    } else if (is_on_device(target)) {
+        plim_standin_shadow_write(number_of(target), source, bytes);
+    } else if (is_on_device(source)) {
+        make_values(target, bytes);
+        plim_standin_shadow_read(target, number_of(source), bytes);
     } else {
         memmove(target, source, bytes);
     }
@@ -33,7 +78,30 @@ void plim_standin_copy_rows(void *target, size_t target_pitch, const void *sourc
 
 void plim_standin_fill(void *target, int byte, size_t bytes)
 {
-    if (bytes > 0 && !is_on_device(target)) {
+    if (bytes == 0) {
+        return;
+    }
+    if (is_on_device(target)) {
+        plim_standin_shadow_fill(number_of(target), byte, bytes);
+    } else {
         memset(target, byte, bytes);
+    }
+}
+
+void plim_standin_fill_words(void *target, const void *word, size_t word_bytes, size_t count)
+{
+    unsigned char pattern[4096]; /* a multiple of every word */
+    for (size_t at = 0; at < sizeof(pattern); at += word_bytes) {
+        memcpy(pattern + at, word, word_bytes);
+    }
+    const size_t bytes = word_bytes * count;
+    if (is_on_device(target) && bytes > PLIM_STANDIN_SHADOW_PIECE_BYTES) {
+        plim_standin_shadow_forget(number_of(target), bytes);
+        return;
+    }
+    for (size_t at = 0; at < bytes; at += sizeof(pattern)) {
+        const size_t left = bytes - at;
+        plim_standin_copy((char *)target + at, pattern,
+                          left < sizeof(pattern) ? left : sizeof(pattern));
     }
 }

@@ -1,15 +1,15 @@
 /*
  * copy.h - copies, where one side may be a device that holds no bytes.
  */
-#ifndef PLIM_STANDIN_CORE_COPY_H
-#define PLIM_STANDIN_CORE_COPY_H
+#ifndef PLIMSOLL_STANDIN_CORE_COPY_H
+#define PLIMSOLL_STANDIN_CORE_COPY_H
 
 #include <stddef.h>
 
 /*
- * Host to host copies for real; from a device the host gets zeros; to a device
- * nothing happens. Which side is which follows from the addresses, not from
- * what the caller claims. Complete when it returns.
+ * Host to host copies for real. From a device the host gets what is known exactly (shadow.h), and
+ * for the rest zeros, or noise if the rehearsal gives values. Which side is which follows from
+ * the addresses, not from what the caller claims. Complete when it returns.
  */
 void plim_standin_copy(void *target, const void *source, size_t bytes);
 
@@ -17,7 +17,10 @@ void plim_standin_copy(void *target, const void *source, size_t bytes);
 void plim_standin_copy_rows(void *target, size_t target_pitch, const void *source,
                             size_t source_pitch, size_t row_bytes, size_t rows);
 
-/* Host memory is filled for real, device memory not at all. */
+/* Host memory is filled for real. */
 void plim_standin_fill(void *target, int byte, size_t bytes);
+
+/* The same with `count` words of `word_bytes`, at most 4. */
+void plim_standin_fill_words(void *target, const void *word, size_t word_bytes, size_t count);
 
 #endif

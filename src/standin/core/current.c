@@ -1,7 +1,7 @@
 /* current.c - see current.h. */
 #include "standin/core/current.h"
 
-#include "standin/core/gpu.h"
+#include "standin/core/devices.h"
 
 static _Thread_local int current_device;
 static _Thread_local int last_error;
@@ -13,7 +13,7 @@ int plim_standin_current_device(void)
 
 bool plim_standin_current_device_set(int device)
 {
-    if (device < 0 || device >= plim_standin_device_count()) {
+    if (!plim_standin_is_device(device)) {
         return false;
     }
     current_device = device;

@@ -4,8 +4,8 @@
  * The runtime and the driver library share it, as the real ones share the
  * current context.
  */
-#ifndef PLIM_STANDIN_CORE_CURRENT_H
-#define PLIM_STANDIN_CORE_CURRENT_H
+#ifndef PLIMSOLL_STANDIN_CORE_CURRENT_H
+#define PLIMSOLL_STANDIN_CORE_CURRENT_H
 
 #include <stdbool.h>
 

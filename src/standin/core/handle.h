@@ -5,8 +5,8 @@
  * counter and not from malloc(), because stream handles end up in snapshots
  * and a recording should repeat itself.
  */
-#ifndef PLIM_STANDIN_CORE_HANDLE_H
-#define PLIM_STANDIN_CORE_HANDLE_H
+#ifndef PLIMSOLL_STANDIN_CORE_HANDLE_H
+#define PLIMSOLL_STANDIN_CORE_HANDLE_H
 
 /* A handle no call has returned before. Never NULL, never an address that is in use. */
 void *plim_standin_handle_create(void);

@@ -1,159 +1,122 @@
 /*
- * memory.c - the capacity, and who holds which part of it. See memory.h.
+ * memory.c - what cudaMalloc does: whole pages, and small requests that share some.
  *
- *   0x700000000000  reservations of all devices: 10 TiB, room for over a hundred
- *                   expandable segments, each 9/8 of the device's memory
- *   0x7a0000000000  allocations: 256 GiB for each device, so that what one device
- *                   does leaves the addresses of the others alone
+ * The driver maps memory in pages of 2 MiB, and small requests are cut from a page that is there
+ * (seen through cudaMemGetInfo on GPUs since Pascal, for example in
+ * github.com/cms-patatrack/pixeltrack-standalone pull request 301). From which size on a request
+ * gets pages of its own is not documented; 1 MiB is what we model. All addresses are multiples of
+ * 512 (github.com/cupy/cupy pull request 176).
  *
- * Both lie below where Linux places libraries and thread stacks of a process
- * with 47 bit addresses, and look like what the real driver hands out.
+ *   allocations[device]   pages:  | large | large      | page of small ones | large |
+ *   smalls[device]        pieces:                       |--|----|  |-|
  */
 #include "standin/core/memory.h"
 
-#include "standin/core/gpu.h"
+#include "standin/core/calls.h"
+#include "standin/core/devices.h"
+#include "standin/core/pool.h"
 #include "standin/core/ranges.h"
-#include "standin/core/trace.h"
+#include "standin/core/shadow.h"
+#include "standin/core/stage.h"
 
-#include <assert.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 
-#define RESERVATIONS_BASE  UINT64_C(0x700000000000)
-#define ALLOCATIONS_BASE   UINT64_C(0x7a0000000000)
-#define RESERVATIONS_BYTES (ALLOCATIONS_BASE - RESERVATIONS_BASE)
-#define DEVICE_BYTES       PLIM_STANDIN_CAPACITY_BYTES_MAX
-#define ALLOCATIONS_BYTES  (DEVICE_BYTES * PLIM_STANDIN_DEVICES_MAX)
-
-/* One cuMemCreate. Its handle is its index plus one, so that zero is never a handle. */
-typedef struct physical {
-    uint64_t bytes;
-    uint64_t references; /* one of the creator, one of each mapping */
-    int device;
-    bool is_released; /* by its creator */
-} physical;
+/* What ranges of `allocations` carry as their handle, if not the number of a pool. */
+#define OWNER_LARGE      UINT64_C(0)
+#define OWNER_SMALL_PAGE UINT64_MAX
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t used_bytes[PLIM_STANDIN_DEVICES_MAX];
-static plim_standin_ranges reservations = { RESERVATIONS_BASE, RESERVATIONS_BYTES, NULL, 0, 0 };
-static plim_standin_ranges allocations[PLIM_STANDIN_DEVICES_MAX];
-static plim_standin_ranges mappings; /* lie inside reservations */
-static physical *physicals;
-static size_t physical_count;
-static size_t physical_capacity;
+static plim_standin_ranges allocations[PLIM_STAGE_DEVICES_MAX];
+static plim_standin_ranges smalls[PLIM_STAGE_DEVICES_MAX];
 
-static void guard(uint64_t base, uint64_t bytes)
+static uint64_t round_up(uint64_t bytes, uint64_t to)
 {
-    void *const want = (void *)(uintptr_t)base;
-    const void *const got =
-        mmap(want, bytes, PROT_NONE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-    if (got != want) {
-        plim_standin_trace("device addresses at %p are not guarded", want);
-    }
-}
-
-static void open_windows(void)
-{
-    static bool is_done; /* under the lock */
-    if (is_done) {
-        return;
-    }
-    is_done = true;
-    guard(RESERVATIONS_BASE, RESERVATIONS_BYTES);
-    guard(ALLOCATIONS_BASE, ALLOCATIONS_BYTES);
-    for (uint64_t device = 0; device < PLIM_STANDIN_DEVICES_MAX; device++) {
-        allocations[device].window_base = ALLOCATIONS_BASE + device * DEVICE_BYTES;
-        allocations[device].window_bytes = DEVICE_BYTES;
-    }
-}
-
-/* The set an address of the allocation window belongs to, or NULL outside of it. */
-static plim_standin_ranges *allocations_of(uint64_t address)
-{
-    const uint64_t offset = address - ALLOCATIONS_BASE;
-    return offset < ALLOCATIONS_BYTES ? &allocations[offset / DEVICE_BYTES] : NULL;
-}
-
-static uint64_t whole_pages(uint64_t bytes)
-{
-    return (bytes + PLIM_STANDIN_PAGE_BYTES - 1) & ~(PLIM_STANDIN_PAGE_BYTES - 1);
-}
-
-static bool is_device(int device)
-{
-    return device >= 0 && device < plim_standin_device_count();
-}
-
-static bool fits(int device, uint64_t bytes)
-{
-    return bytes <= plim_standin_gpu_chosen()->memory_bytes - used_bytes[device];
+    return (bytes + to - 1) / to * to;
 }
 
 void plim_standin_memory_info(int device, uint64_t *ret_free_bytes, uint64_t *ret_total_bytes)
 {
-    const uint64_t total_bytes = plim_standin_gpu_chosen()->memory_bytes;
-    pthread_mutex_lock(&lock);
-    *ret_free_bytes = total_bytes - used_bytes[device];
-    pthread_mutex_unlock(&lock);
-    *ret_total_bytes = total_bytes;
+    *ret_free_bytes =
+        plim_stage_free_bytes(plim_standin_stage(), plim_standin_device_on_stage(device));
+    *ret_total_bytes = plim_standin_settings()->capacity_bytes;
+}
+
+static bool take(int device, uint64_t bytes)
+{
+    return plim_stage_take(plim_standin_stage(), plim_standin_device_on_stage(device),
+                           PLIM_STAGE_PROGRAM, bytes);
+}
+
+static void give(int device, uint64_t bytes)
+{
+    plim_stage_give(plim_standin_stage(), plim_standin_device_on_stage(device), PLIM_STAGE_PROGRAM,
+                    bytes);
+}
+
+/* Somewhere in the device's window. The lock is held. */
+static bool place(int device, uint64_t alignment, plim_standin_range *range)
+{
+    const plim_standin_window window = plim_standin_window_of_device(device);
+    range->device = device;
+    return plim_standin_ranges_place(&allocations[device], window, alignment, range);
+}
+
+static bool place_pages(int device, uint64_t owner, plim_standin_range *range)
+{
+    range->handle = owner;
+    if (!take(device, range->bytes)) {
+        return false;
+    }
+    if (!place(device, PLIM_STANDIN_PAGE_BYTES, range)) {
+        give(device, range->bytes);
+        return false;
+    }
+    return true;
+}
+
+/* In the first page of small ones that has room, else in a new one. */
+static bool place_small(int device, plim_standin_range *piece)
+{
+    piece->device = device;
+    const plim_standin_ranges *pages = &allocations[device];
+    for (size_t i = 0; i < pages->count; i++) {
+        const plim_standin_range *page = &pages->items[i];
+        const plim_standin_window window = { page->base, page->bytes };
+        if (page->handle == OWNER_SMALL_PAGE &&
+            plim_standin_ranges_place(&smalls[device], window, PLIM_STANDIN_ALIGNMENT, piece)) {
+            return true;
+        }
+    }
+    plim_standin_range page = { .bytes = PLIM_STANDIN_PAGE_BYTES };
+    if (!place_pages(device, OWNER_SMALL_PAGE, &page)) {
+        return false;
+    }
+    piece->base = page.base;
+    if (!plim_standin_ranges_insert(&smalls[device], *piece)) {
+        (void)plim_standin_ranges_remove(&allocations[device], page.base, &page);
+        give(device, page.bytes);
+        return false;
+    }
+    return true;
 }
 
 plim_standin_memory_status plim_standin_memory_allocate(int device, uint64_t bytes,
                                                         uint64_t *ret_address)
 {
-    if (!is_device(device) || bytes == 0) {
+    if (!plim_standin_is_device(device) || bytes == 0) {
         return PLIM_STANDIN_MEMORY_INVALID;
     }
-    if (bytes > plim_standin_gpu_chosen()->memory_bytes) {
+    if (bytes > plim_standin_settings()->capacity_bytes) {
         return PLIM_STANDIN_MEMORY_OUT; /* before rounding, which could overflow */
     }
-    plim_standin_range range = { .bytes = whole_pages(bytes), .device = device };
-    plim_standin_memory_status status = PLIM_STANDIN_MEMORY_OUT;
-
-    pthread_mutex_lock(&lock);
-    open_windows();
-    if (fits(device, range.bytes) &&
-        plim_standin_ranges_place(&allocations[device], PLIM_STANDIN_PAGE_BYTES, &range)) {
-        used_bytes[device] += range.bytes;
-        *ret_address = range.base;
-        status = PLIM_STANDIN_MEMORY_OK;
-    }
-    pthread_mutex_unlock(&lock);
-    return status;
-}
-
-plim_standin_memory_status plim_standin_memory_release(uint64_t address)
-{
-    plim_standin_range range;
-    plim_standin_memory_status status = PLIM_STANDIN_MEMORY_INVALID;
-
-    pthread_mutex_lock(&lock);
-    plim_standin_ranges *set = allocations_of(address);
-    if (set != NULL && plim_standin_ranges_remove(set, address, &range)) {
-        used_bytes[range.device] -= range.bytes;
-        status = PLIM_STANDIN_MEMORY_OK;
-    }
-    pthread_mutex_unlock(&lock);
-    return status;
-}
-
-plim_standin_memory_status plim_standin_memory_reserve(uint64_t bytes, uint64_t alignment,
-                                                       uint64_t *ret_address)
-{
-    if (bytes == 0 || bytes % PLIM_STANDIN_PAGE_BYTES != 0 || (alignment & (alignment - 1)) != 0) {
-        return PLIM_STANDIN_MEMORY_INVALID;
-    }
-    if (alignment < PLIM_STANDIN_PAGE_BYTES) {
-        alignment = PLIM_STANDIN_PAGE_BYTES; /* zero asks for the default */
-    }
-    plim_standin_range range = { .bytes = bytes, .device = -1 };
-
-    pthread_mutex_lock(&lock);
-    open_windows();
-    const bool is_placed = plim_standin_ranges_place(&reservations, alignment, &range);
-    pthread_mutex_unlock(&lock);
+    const bool is_small = bytes <= PLIM_STANDIN_SMALL_BYTES;
+    plim_standin_range range = { .bytes = round_up(bytes, is_small ? PLIM_STANDIN_ALIGNMENT
+                                                                   : PLIM_STANDIN_PAGE_BYTES) };
+    plim_standin_calls_flush_now_and_then();
+    (void)pthread_mutex_lock(&lock);
+    const bool is_placed =
+        is_small ? place_small(device, &range) : place_pages(device, OWNER_LARGE, &range);
+    (void)pthread_mutex_unlock(&lock);
     if (!is_placed) {
         return PLIM_STANDIN_MEMORY_OUT;
     }
@@ -161,150 +124,102 @@ plim_standin_memory_status plim_standin_memory_reserve(uint64_t bytes, uint64_t 
     return PLIM_STANDIN_MEMORY_OK;
 }
 
-plim_standin_memory_status plim_standin_memory_unreserve(uint64_t address, uint64_t bytes)
+plim_standin_memory_status plim_standin_memory_place(int device, uint64_t bytes, uint64_t pool,
+                                                     uint64_t *ret_address)
 {
-    plim_standin_memory_status status = PLIM_STANDIN_MEMORY_INVALID;
-    plim_standin_range range;
-
-    pthread_mutex_lock(&lock);
-    const plim_standin_range *found = plim_standin_ranges_find(&reservations, address);
-    if (found != NULL && found->bytes == bytes &&
-        plim_standin_ranges_remove(&reservations, address, &range)) {
-        status = PLIM_STANDIN_MEMORY_OK;
+    plim_standin_range range = { .bytes = bytes, .handle = pool };
+    (void)pthread_mutex_lock(&lock);
+    const bool is_placed = place(device, PLIM_STANDIN_ALIGNMENT, &range);
+    (void)pthread_mutex_unlock(&lock);
+    if (!is_placed) {
+        return PLIM_STANDIN_MEMORY_OUT;
     }
-    pthread_mutex_unlock(&lock);
-    return status;
+    *ret_address = range.base;
+    return PLIM_STANDIN_MEMORY_OK;
 }
 
-static bool make_room_for_physical(void)
+static bool is_page_empty(int device, const plim_standin_range *page)
 {
-    if (physical_count < physical_capacity) {
-        return true;
-    }
-    const size_t capacity = physical_capacity == 0 ? 64 : physical_capacity * 2;
-    physical *grown = realloc(physicals, capacity * sizeof(*grown));
-    if (grown == NULL) {
+    const plim_standin_range *piece = plim_standin_ranges_from(&smalls[device], page->base);
+    return piece == NULL || piece->base >= page->base + page->bytes;
+}
+
+/* The piece of a shared page, and the page with the last of them. The lock is held. */
+static bool release_small(int device, uint64_t address, plim_standin_range *ret_piece)
+{
+    if (!plim_standin_ranges_remove(&smalls[device], address, ret_piece)) {
         return false;
     }
-    physicals = grown;
-    physical_capacity = capacity;
+    plim_standin_range page = *plim_standin_ranges_find(&allocations[device], address);
+    if (is_page_empty(device, &page)) {
+        (void)plim_standin_ranges_remove(&allocations[device], page.base, &page);
+        give(device, page.bytes);
+    }
     return true;
 }
 
-/* NULL: no such handle, or all of it has gone back to the device. */
-static physical *physical_of(uint64_t handle)
+static bool release_large(int device, uint64_t address, plim_standin_range *ret_range)
 {
-    if (handle == 0 || handle > physical_count || physicals[handle - 1].references == 0) {
-        return NULL;
+    const plim_standin_range *range = plim_standin_ranges_find(&allocations[device], address);
+    if (range == NULL || range->base != address || range->handle == OWNER_SMALL_PAGE) {
+        return false;
     }
-    return &physicals[handle - 1];
+    (void)plim_standin_ranges_remove(&allocations[device], address, ret_range);
+    if (ret_range->handle == OWNER_LARGE) {
+        give(device, ret_range->bytes);
+    }
+    return true;
 }
 
-static void drop_reference(physical *memory)
+plim_standin_memory_status plim_standin_memory_release(uint64_t address)
 {
-    memory->references--;
-    if (memory->references == 0) {
-        used_bytes[memory->device] -= memory->bytes;
-    }
-}
-
-plim_standin_memory_status plim_standin_memory_physical_create(int device, uint64_t bytes,
-                                                               uint64_t *ret_handle)
-{
-    if (!is_device(device) || bytes == 0 || bytes % PLIM_STANDIN_PAGE_BYTES != 0) {
+    const int device = plim_standin_window_device(address);
+    if (device < 0) {
         return PLIM_STANDIN_MEMORY_INVALID;
     }
-    plim_standin_memory_status status = PLIM_STANDIN_MEMORY_OUT;
-
-    pthread_mutex_lock(&lock);
-    if (fits(device, bytes) && make_room_for_physical()) {
-        physicals[physical_count] = (physical){ .bytes = bytes, .references = 1, .device = device };
-        physical_count++; /* handles are not used again: a stale one stays stale */
-        used_bytes[device] += bytes;
-        *ret_handle = physical_count;
-        status = PLIM_STANDIN_MEMORY_OK;
+    plim_standin_range range = { 0 };
+    (void)pthread_mutex_lock(&lock);
+    const bool is_small = release_small(device, address, &range);
+    const bool is_released = is_small || release_large(device, address, &range);
+    (void)pthread_mutex_unlock(&lock);
+    if (!is_released) {
+        return PLIM_STANDIN_MEMORY_INVALID;
     }
-    pthread_mutex_unlock(&lock);
-    return status;
+    if (!is_small && range.handle != OWNER_LARGE) {
+        plim_standin_pool_get_back(range.handle, range.bytes);
+    }
+    plim_standin_shadow_forget(range.base, range.bytes);
+    plim_standin_calls_flush_now_and_then();
+    return PLIM_STANDIN_MEMORY_OK;
 }
 
-plim_standin_memory_status plim_standin_memory_physical_release(uint64_t handle)
+static const plim_standin_range *find_allocation(int device, uint64_t address)
 {
-    plim_standin_memory_status status = PLIM_STANDIN_MEMORY_INVALID;
-
-    pthread_mutex_lock(&lock);
-    physical *memory = physical_of(handle);
-    if (memory != NULL && !memory->is_released) {
-        memory->is_released = true;
-        drop_reference(memory);
-        status = PLIM_STANDIN_MEMORY_OK;
-    }
-    pthread_mutex_unlock(&lock);
-    return status;
+    const plim_standin_range *range = plim_standin_ranges_find(&allocations[device], address);
+    const bool is_shared = range != NULL && range->handle == OWNER_SMALL_PAGE;
+    return is_shared ? plim_standin_ranges_find(&smalls[device], address) : range;
 }
 
-plim_standin_memory_status plim_standin_memory_map(uint64_t address, uint64_t bytes,
-                                                   uint64_t handle)
+bool plim_standin_memory_find(uint64_t address, plim_standin_place *ret)
 {
-    plim_standin_memory_status status = PLIM_STANDIN_MEMORY_INVALID;
-
-    pthread_mutex_lock(&lock);
-    const plim_standin_range *room = plim_standin_ranges_find(&reservations, address);
-    physical *memory = physical_of(handle);
-    if (room != NULL && memory != NULL && memory->bytes == bytes &&
-        bytes <= room->base + room->bytes - address) {
-        const plim_standin_range mapping = { address, bytes, handle, memory->device };
-        if (plim_standin_ranges_insert(&mappings, mapping)) {
-            memory->references++;
-            status = PLIM_STANDIN_MEMORY_OK;
-        }
+    const int device = plim_standin_window_device(address);
+    if (device < 0) {
+        return plim_standin_memory_find_mapping(address, ret);
     }
-    pthread_mutex_unlock(&lock);
-    return status;
+    (void)pthread_mutex_lock(&lock);
+    const plim_standin_range *range = find_allocation(device, address);
+    if (range != NULL) {
+        *ret = (plim_standin_place){ range->base, range->bytes, device };
+    }
+    (void)pthread_mutex_unlock(&lock);
+    return range != NULL;
 }
 
-plim_standin_memory_status plim_standin_memory_unmap(uint64_t address, uint64_t bytes)
+void plim_standin_memory_forget(void)
 {
-    plim_standin_memory_status status = PLIM_STANDIN_MEMORY_OK;
-    const uint64_t end = address + bytes;
-    uint64_t at = address;
-
-    pthread_mutex_lock(&lock);
-    while (at < end) {
-        const plim_standin_range *found = plim_standin_ranges_find(&mappings, at);
-        plim_standin_range mapping;
-        if (found == NULL || found->bytes > end - at ||
-            !plim_standin_ranges_remove(&mappings, at, &mapping)) {
-            status = PLIM_STANDIN_MEMORY_INVALID;
-            break;
-        }
-        physical *memory = physical_of(mapping.handle);
-        assert(memory != NULL); /* the mapping itself is a reference */
-        drop_reference(memory);
-        at += mapping.bytes;
+    (void)pthread_mutex_init(&lock, NULL);
+    for (int device = 0; device < PLIM_STAGE_DEVICES_MAX; device++) {
+        allocations[device].count = 0;
+        smalls[device].count = 0;
     }
-    pthread_mutex_unlock(&lock);
-    return status;
-}
-
-bool plim_standin_memory_find(uint64_t address, int *ret_device, uint64_t *ret_base,
-                              uint64_t *ret_bytes)
-{
-    pthread_mutex_lock(&lock);
-    const plim_standin_ranges *set = allocations_of(address);
-    const plim_standin_range *range =
-        plim_standin_ranges_find(set != NULL ? set : &mappings, address);
-    const bool is_found = range != NULL;
-    if (is_found) {
-        *ret_device = range->device;
-        *ret_base = range->base;
-        *ret_bytes = range->bytes;
-    }
-    pthread_mutex_unlock(&lock);
-    return is_found;
-}
-
-bool plim_standin_memory_is_device_address(uint64_t address)
-{
-    return address - RESERVATIONS_BASE < RESERVATIONS_BYTES + ALLOCATIONS_BYTES;
 }

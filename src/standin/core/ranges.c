@@ -53,24 +53,28 @@ bool plim_standin_ranges_insert(plim_standin_ranges *set, plim_standin_range ran
     return true;
 }
 
-bool plim_standin_ranges_place(plim_standin_ranges *set, uint64_t alignment,
-                               plim_standin_range *range)
+bool plim_standin_ranges_place(plim_standin_ranges *set, plim_standin_window window,
+                               uint64_t alignment, plim_standin_range *range)
 {
-    const uint64_t window_end = set->window_base + set->window_bytes;
-    uint64_t base = set->window_base;
-
-    for (size_t i = 0; i <= set->count; i++) {
+    const uint64_t window_end = window.base + window.bytes;
+    uint64_t base = window.base;
+    size_t i = count_up_to(set, window.base);
+    if (i > 0 && set->items[i - 1].base == window.base) {
+        i--;
+    }
+    for (;; i++) {
         base = (base + alignment - 1) & ~(alignment - 1);
-        const uint64_t gap_end = i < set->count ? set->items[i].base : window_end;
+        const bool is_last = i == set->count || set->items[i].base >= window_end;
+        const uint64_t gap_end = is_last ? window_end : set->items[i].base;
         if (base <= gap_end && range->bytes <= gap_end - base) {
             range->base = base;
             return plim_standin_ranges_insert(set, *range);
         }
-        if (i < set->count) {
-            base = set->items[i].base + set->items[i].bytes;
+        if (is_last) {
+            return false;
         }
+        base = set->items[i].base + set->items[i].bytes;
     }
-    return false;
 }
 
 bool plim_standin_ranges_remove(plim_standin_ranges *set, uint64_t base,
@@ -94,4 +98,13 @@ const plim_standin_range *plim_standin_ranges_find(const plim_standin_ranges *se
     }
     const plim_standin_range *candidate = &set->items[after - 1];
     return address - candidate->base < candidate->bytes ? candidate : NULL;
+}
+
+const plim_standin_range *plim_standin_ranges_from(const plim_standin_ranges *set, uint64_t address)
+{
+    size_t at = count_up_to(set, address);
+    if (at > 0 && address - set->items[at - 1].base < set->items[at - 1].bytes) {
+        at--;
+    }
+    return at < set->count ? &set->items[at] : NULL;
 }

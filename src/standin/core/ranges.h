@@ -5,12 +5,12 @@
  * mappings and pinned host memory are each such a set. Not locked; whoever owns
  * a set locks it.
  */
-#ifndef PLIM_STANDIN_CORE_RANGES_H
-#define PLIM_STANDIN_CORE_RANGES_H
+#ifndef PLIMSOLL_STANDIN_CORE_RANGES_H
+#define PLIMSOLL_STANDIN_CORE_RANGES_H
 
-#include <stdbool.h>
+#include "standin/core/windows.h"
+
 #include <stddef.h>
-#include <stdint.h>
 
 typedef struct plim_standin_range {
     uint64_t base;
@@ -20,8 +20,6 @@ typedef struct plim_standin_range {
 } plim_standin_range;
 
 typedef struct plim_standin_ranges {
-    uint64_t window_base; /* where place() may put ranges; unused by insert() */
-    uint64_t window_bytes;
     plim_standin_range *items; /* sorted by base; owned */
     size_t count;
     size_t capacity;
@@ -30,11 +28,12 @@ typedef struct plim_standin_ranges {
 /*
  * Put a range of range->bytes at the lowest free address of the window that is
  * a multiple of `alignment` (a power of two). First fit, so that addresses are
- * used again, as a driver does, and a recording repeats itself.
+ * used again, as a driver does, and a recording repeats itself. Ranges of the
+ * set lie inside the window or outside of it, not across its edge.
  * Writes range->base. False: no room.
  */
-bool plim_standin_ranges_place(plim_standin_ranges *set, uint64_t alignment,
-                               plim_standin_range *range);
+bool plim_standin_ranges_place(plim_standin_ranges *set, plim_standin_window window,
+                               uint64_t alignment, plim_standin_range *range);
 
 /* Add a range whose base is known. False: it overlaps another, or host memory ran out. */
 bool plim_standin_ranges_insert(plim_standin_ranges *set, plim_standin_range range);
@@ -45,6 +44,10 @@ bool plim_standin_ranges_remove(plim_standin_ranges *set, uint64_t base,
 
 /* The range that holds `address`, or NULL. Valid until the set changes. */
 const plim_standin_range *plim_standin_ranges_find(const plim_standin_ranges *set,
+                                                   uint64_t address);
+
+/* The first range that holds `address` or lies behind it, or NULL. Valid until the set changes. */
+const plim_standin_range *plim_standin_ranges_from(const plim_standin_ranges *set,
                                                    uint64_t address);
 
 #endif

@@ -4,10 +4,14 @@
  * A function that is written in full and does what the real one would needs no word. The others:
  *
  *   PLIM_STANDIN_NOTHING(name)                doing nothing and returning 0 is right
+ *   PLIM_STANDIN_COMPUTES(name)               the same, where the real one writes device memory
  *   PLIM_STANDIN_MODELLED(name, note)         beside a written one: its figures are a model's
  *   PLIM_STANDIN_DECLINED(name, status, note) says no, as the real one does on many machines
  *   PLIM_STANDIN_REFUSED(name, status, note)  known but not stood in for: says so on stderr, once,
  *                                             and makes the rehearsal fail
+ *
+ * Calls of the libraries that compute (cuBLAS, cuDNN, …) are known by their facade (libraries.h);
+ * launches and the like in the others say PLIM_STANDIN_COMPUTES. What that is for: shadow.h.
  *
  * A name that stands nowhere is unknown, which is refused too. `status` is an error code of the
  * function's own library. `note` is half a line: why, or what is modelled and after which source.
@@ -19,6 +23,7 @@
 #define PLIMSOLL_STANDIN_CORE_STUB_H
 
 #include "stage/stage.h"
+#include "standin/core/shadow.h"
 
 typedef struct plim_standin_kind {
     const char *name;
@@ -43,6 +48,15 @@ long plim_standin_refuse(const plim_standin_kind *kind, long status);
     long name(void);                               \
     long name(void)                                \
     {                                              \
+        return 0;                                  \
+    }
+
+#define PLIM_STANDIN_COMPUTES(name)                \
+    PLIM_STANDIN_KIND(name, PLIM_CALL_NOTHING, "") \
+    long name(void);                               \
+    long name(void)                                \
+    {                                              \
+        plim_standin_computed();                   \
         return 0;                                  \
     }
 

@@ -1,21 +1,14 @@
 /* trace.c - see trace.h. */
 #include "standin/core/trace.h"
 
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "standin/core/stage.h"
 
-static bool is_on(void)
-{
-    const char *value = getenv("PLIM_STANDIN_TRACE");
-    return value != NULL && value[0] != '\0' && strcmp(value, "0") != 0;
-}
+#include <stdarg.h>
+#include <stdio.h>
 
 void plim_standin_trace(const char *format, ...)
 {
-    if (!is_on()) {
+    if (!plim_standin_settings()->prints_calls) {
         return;
     }
     /* One write per line, so that lines of two threads do not mix. */
@@ -24,5 +17,5 @@ void plim_standin_trace(const char *format, ...)
     va_start(arguments, format);
     (void)vsnprintf(line, sizeof(line), format, arguments);
     va_end(arguments);
-    (void)fprintf(stderr, "standin: %s\n", line);
+    (void)fprintf(stderr, "plimsoll: %s\n", line);
 }

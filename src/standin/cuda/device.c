@@ -5,13 +5,14 @@
  * device n, and all of them are always alive.
  */
 #include "standin/core/current.h"
-#include "standin/core/gpu.h"
+#include "standin/core/devices.h"
+#include "standin/core/footprint.h"
 #include "standin/core/memory.h"
+#include "standin/core/stage.h"
 #include "standin/core/stub.h"
 #include "standin/cuda/cuda.h"
 
 #include <stdio.h>
-#include <string.h>
 
 int cuDriverGetVersion(int *version);
 int cuDeviceGetCount(int *count);
@@ -35,7 +36,7 @@ static void *context_of(int device)
 
 int cuDriverGetVersion(int *version)
 {
-    *version = PLIM_STANDIN_CUDA_VERSION;
+    *version = (int)plim_standin_settings()->cuda_version;
     return DRIVER_SUCCESS;
 }
 
@@ -47,7 +48,7 @@ int cuDeviceGetCount(int *count)
 
 int cuDeviceGet(int *device, int ordinal)
 {
-    if (ordinal < 0 || ordinal >= plim_standin_device_count()) {
+    if (!plim_standin_is_device(ordinal)) {
         return DRIVER_INVALID_DEVICE;
     }
     *device = ordinal;
@@ -56,15 +57,19 @@ int cuDeviceGet(int *device, int ordinal)
 
 int cuDeviceGetName(char *name, int bytes, int device)
 {
-    (void)device;
-    (void)snprintf(name, (size_t)bytes, "%s", plim_standin_gpu_chosen()->name);
+    if (!plim_standin_is_device(device)) {
+        return DRIVER_INVALID_DEVICE;
+    }
+    (void)snprintf(name, (size_t)bytes, "%s", plim_standin_settings()->gpu.name);
     return DRIVER_SUCCESS;
 }
 
 int cuDeviceGetUuid(unsigned char uuid[16], int device)
 {
-    memset(uuid, 0, 16);
-    (void)snprintf((char *)uuid, 16, "standin-%d", device); /* as cudaGetDeviceProperties says */
+    if (!plim_standin_is_device(device)) {
+        return DRIVER_INVALID_DEVICE;
+    }
+    plim_standin_device_uuid(plim_standin_device_on_stage(device), uuid);
     return DRIVER_SUCCESS;
 }
 
@@ -75,34 +80,42 @@ int cuDeviceGetUuid_v2(unsigned char uuid[16], int device)
 
 int cuDeviceTotalMem_v2(size_t *bytes, int device)
 {
-    (void)device;
-    *bytes = plim_standin_gpu_chosen()->memory_bytes;
+    if (!plim_standin_is_device(device)) {
+        return DRIVER_INVALID_DEVICE;
+    }
+    *bytes = plim_standin_settings()->capacity_bytes;
     return DRIVER_SUCCESS;
 }
 
 int cuDeviceGetAttribute(int *value, int attribute, int device)
 {
-    *value = plim_standin_gpu_attribute(attribute, device);
+    if (!plim_standin_is_device(device)) {
+        return DRIVER_INVALID_DEVICE;
+    }
+    *value = plim_standin_device_attribute(attribute, device);
     return DRIVER_SUCCESS;
 }
 
 int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *is_active)
 {
-    (void)device;
     *flags = 0;
-    *is_active = 1;
+    *is_active = plim_standin_footprint_has_context(device);
     return DRIVER_SUCCESS;
 }
 
 int cuDevicePrimaryCtxRetain(void **context, int device)
 {
+    if (!plim_standin_footprint_context(device)) {
+        return plim_standin_is_device(device) ? DRIVER_OUT_OF_MEMORY : DRIVER_INVALID_DEVICE;
+    }
     *context = context_of(device);
     return DRIVER_SUCCESS;
 }
 
 int cuCtxGetCurrent(void **context)
 {
-    *context = context_of(plim_standin_current_device());
+    const int device = plim_standin_current_device();
+    *context = plim_standin_footprint_has_context(device) ? context_of(device) : NULL;
     return DRIVER_SUCCESS;
 }
 
@@ -120,9 +133,13 @@ int cuCtxGetDevice(int *device)
 
 int cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
 {
+    const int device = plim_standin_current_device();
+    if (!plim_standin_footprint_context(device)) {
+        return DRIVER_OUT_OF_MEMORY;
+    }
     uint64_t unused = 0;
     uint64_t total = 0;
-    plim_standin_memory_info(plim_standin_current_device(), &unused, &total);
+    plim_standin_memory_info(device, &unused, &total);
     *free_bytes = unused;
     *total_bytes = total;
     return DRIVER_SUCCESS;

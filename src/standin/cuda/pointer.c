@@ -12,16 +12,14 @@ int cuMemGetAddressRange_v2(uint64_t *base, size_t *bytes, uint64_t address);
 
 int cuPointerGetAttribute(void *value, int attribute, uint64_t address)
 {
-    int device = 0;
-    uint64_t base = 0;
-    uint64_t bytes = 0;
+    plim_standin_place place = { 0 };
 
-    if (!plim_standin_memory_find(address, &device, &base, &bytes)) {
+    if (!plim_standin_memory_find(address, &place)) {
         return DRIVER_INVALID_VALUE;
     }
     switch (attribute) {
     case 1: /* the context it belongs to: device.c, context n + 1 is device n */
-        *(uintptr_t *)value = (uintptr_t)device + 1;
+        *(uintptr_t *)value = (uintptr_t)place.device + 1;
         return DRIVER_SUCCESS;
     case 2:                /* kind of memory */
         *(int *)value = 2; /* CU_MEMORYTYPE_DEVICE */
@@ -30,13 +28,13 @@ int cuPointerGetAttribute(void *value, int attribute, uint64_t address)
         *(uint64_t *)value = address;
         return DRIVER_SUCCESS;
     case 9: /* device ordinal */
-        *(int *)value = device;
+        *(int *)value = place.device;
         return DRIVER_SUCCESS;
     case 11: /* start of the allocation */
-        *(uint64_t *)value = base;
+        *(uint64_t *)value = place.base;
         return DRIVER_SUCCESS;
     case 12: /* its size */
-        *(size_t *)value = bytes;
+        *(size_t *)value = place.bytes;
         return DRIVER_SUCCESS;
     default:
         plim_standin_trace("pointer attribute %d is unknown here, left alone", attribute);
@@ -46,14 +44,16 @@ int cuPointerGetAttribute(void *value, int attribute, uint64_t address)
 
 int cuMemGetAddressRange_v2(uint64_t *base, size_t *bytes, uint64_t address)
 {
-    int device = 0;
-    uint64_t found_base = 0;
-    uint64_t found_bytes = 0;
+    plim_standin_place place = { 0 };
 
-    if (!plim_standin_memory_find(address, &device, &found_base, &found_bytes)) {
+    if (!plim_standin_memory_find(address, &place)) {
         return DRIVER_INVALID_VALUE;
     }
-    *base = found_base;
-    *bytes = found_bytes;
+    if (base != NULL) { /* documented: either may be left out */
+        *base = place.base;
+    }
+    if (bytes != NULL) {
+        *bytes = place.bytes;
+    }
     return DRIVER_SUCCESS;
 }

@@ -6,17 +6,28 @@
  * Semantics from "Virtual Memory Management" in the CUDA Driver API manual.
  */
 #include "standin/core/memory.h"
+
+#include "standin/core/devices.h"
+#include "standin/core/footprint.h"
 #include "standin/core/stub.h"
 #include "standin/core/trace.h"
 #include "standin/cuda/cuda.h"
 
 /* The head of CUmemAllocationProp; the rest concerns sharing and is not read. */
 typedef struct allocation_properties {
-    int type;
+    int type; /* 1: pinned, the only one there is */
     int requested_handle_types;
     int location_type; /* 1: a device */
     int location_id;
+    void *unused;
+    unsigned char flags[8];
 } allocation_properties;
+
+typedef struct access_descriptor { /* CUmemAccessDesc */
+    int location_type;
+    int location_id;
+    int flags;
+} access_descriptor;
 
 int cuMemAddressReserve(uint64_t *address, size_t bytes, size_t alignment, uint64_t hint,
                         unsigned long long flags);
@@ -24,38 +35,27 @@ int cuMemAddressFree(uint64_t address, size_t bytes);
 int cuMemCreate(uint64_t *handle, size_t bytes, const allocation_properties *properties,
                 unsigned long long flags);
 int cuMemRelease(uint64_t handle);
+int cuMemRetainAllocationHandle(uint64_t *handle, const void *address);
+int cuMemGetAllocationPropertiesFromHandle(allocation_properties *properties, uint64_t handle);
 int cuMemMap(uint64_t address, size_t bytes, size_t offset, uint64_t handle,
              unsigned long long flags);
 int cuMemUnmap(uint64_t address, size_t bytes);
+int cuMemSetAccess(uint64_t address, size_t bytes, const access_descriptor *descriptors,
+                   size_t count);
 int cuMemGetAllocationGranularity(size_t *bytes, const allocation_properties *properties,
                                   int option);
-int cuMemExportToShareableHandle(void *shareable, uint64_t handle, int type,
-                                 unsigned long long flags);
-
-static int code_of(plim_standin_memory_status status)
-{
-    switch (status) {
-    case PLIM_STANDIN_MEMORY_OK:
-        return DRIVER_SUCCESS;
-    case PLIM_STANDIN_MEMORY_OUT:
-        return DRIVER_OUT_OF_MEMORY;
-    case PLIM_STANDIN_MEMORY_INVALID:
-        break;
-    }
-    return DRIVER_INVALID_VALUE;
-}
 
 int cuMemAddressReserve(uint64_t *address, size_t bytes, size_t alignment, uint64_t hint,
                         unsigned long long flags)
 {
-    (void)hint; /* a hint may be ignored, and nothing here passes one */
+    (void)hint; /* a hint may be ignored */
     (void)flags;
-    return code_of(plim_standin_memory_reserve(bytes, alignment, address));
+    return plim_standin_driver_error(plim_standin_memory_reserve(bytes, alignment, address));
 }
 
 int cuMemAddressFree(uint64_t address, size_t bytes)
 {
-    return code_of(plim_standin_memory_unreserve(address, bytes));
+    return plim_standin_driver_error(plim_standin_memory_unreserve(address, bytes));
 }
 
 int cuMemCreate(uint64_t *handle, size_t bytes, const allocation_properties *properties,
@@ -67,12 +67,36 @@ int cuMemCreate(uint64_t *handle, size_t bytes, const allocation_properties *pro
                            properties->location_type);
         return DRIVER_NOT_SUPPORTED;
     }
-    return code_of(plim_standin_memory_physical_create(properties->location_id, bytes, handle));
+    const int device = properties->location_id;
+    if (!plim_standin_is_device(device)) {
+        return DRIVER_INVALID_DEVICE;
+    }
+    if (!plim_standin_footprint_context(device)) {
+        return DRIVER_OUT_OF_MEMORY;
+    }
+    return plim_standin_driver_error(plim_standin_memory_physical_create(device, bytes, handle));
 }
 
 int cuMemRelease(uint64_t handle)
 {
-    return code_of(plim_standin_memory_physical_release(handle));
+    return plim_standin_driver_error(plim_standin_memory_physical_release(handle));
+}
+
+int cuMemRetainAllocationHandle(uint64_t *handle, const void *address)
+{
+    return plim_standin_driver_error(
+        plim_standin_memory_physical_retain((uint64_t)(uintptr_t)address, handle));
+}
+
+int cuMemGetAllocationPropertiesFromHandle(allocation_properties *properties, uint64_t handle)
+{
+    int device = 0;
+    const plim_standin_memory_status status = plim_standin_memory_physical_device(handle, &device);
+    if (status == PLIM_STANDIN_MEMORY_OK) {
+        *properties =
+            (allocation_properties){ .type = 1, .location_type = 1, .location_id = device };
+    }
+    return plim_standin_driver_error(status);
 }
 
 int cuMemMap(uint64_t address, size_t bytes, size_t offset, uint64_t handle,
@@ -82,32 +106,44 @@ int cuMemMap(uint64_t address, size_t bytes, size_t offset, uint64_t handle,
     if (offset != 0) {
         return DRIVER_INVALID_VALUE; /* the manual: must be zero, for now */
     }
-    return code_of(plim_standin_memory_map(address, bytes, handle));
+    return plim_standin_driver_error(plim_standin_memory_map(address, bytes, handle));
 }
 
 int cuMemUnmap(uint64_t address, size_t bytes)
 {
-    return code_of(plim_standin_memory_unmap(address, bytes));
+    return plim_standin_driver_error(plim_standin_memory_unmap(address, bytes));
+}
+
+/* Who may access memory does not matter where nobody does; but there must be some. */
+int cuMemSetAccess(uint64_t address, size_t bytes, const access_descriptor *descriptors,
+                   size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (descriptors[i].location_type == 1 &&
+            !plim_standin_is_device(descriptors[i].location_id)) {
+            return DRIVER_INVALID_DEVICE;
+        }
+    }
+    return plim_standin_memory_is_mapped(address, bytes) ? DRIVER_SUCCESS : DRIVER_INVALID_VALUE;
 }
 
 int cuMemGetAllocationGranularity(size_t *bytes, const allocation_properties *properties,
                                   int option)
 {
     (void)properties;
-    (void)option; /* smallest and recommended are the same on the GPUs of the table */
+    (void)option; /* smallest and recommended are the same for device memory */
     *bytes = PLIM_STANDIN_PAGE_BYTES;
     return DRIVER_SUCCESS;
 }
 
-int cuMemExportToShareableHandle(void *shareable, uint64_t handle, int type,
-                                 unsigned long long flags)
-{
-    (void)shareable;
-    (void)handle;
-    (void)type;
-    (void)flags;
-    return DRIVER_NOT_SUPPORTED; /* there is no second process to share with */
-}
+#define SHARING "memory of a device cannot be handed to another process"
 
-/* Who may access memory does not matter where nobody does. */
-PLIM_STANDIN_NOTHING(cuMemSetAccess)
+PLIM_STANDIN_DECLINED(cuMemExportToShareableHandle, DRIVER_NOT_SUPPORTED, SHARING)
+PLIM_STANDIN_DECLINED(cuMemImportFromShareableHandle, DRIVER_NOT_SUPPORTED, SHARING)
+
+#define MULTICAST "the devices of a rehearsal have no multicast objects (attribute 132)"
+
+PLIM_STANDIN_DECLINED(cuMulticastCreate, DRIVER_NOT_SUPPORTED, MULTICAST)
+PLIM_STANDIN_DECLINED(cuMulticastAddDevice, DRIVER_NOT_SUPPORTED, MULTICAST)
+PLIM_STANDIN_DECLINED(cuMulticastBindMem, DRIVER_NOT_SUPPORTED, MULTICAST)
+PLIM_STANDIN_DECLINED(cuMulticastUnbind, DRIVER_NOT_SUPPORTED, MULTICAST)

@@ -1,32 +1,85 @@
 /*
  * copy.c - the runtime's copies and fills, over core/copy.h.
  *
- * All are complete on return, also the asynchronous ones.
+ * All are complete on return, also the asynchronous ones, unless their stream captures: then they
+ * happen whenever the graph is launched.
  */
 #include "standin/core/copy.h"
 
+#include "standin/core/current.h"
 #include "standin/cudart/cudart.h"
+#include "standin/work/work.h"
 
 int cudaMemcpy(void *target, const void *source, size_t bytes, int kind);
 int cudaMemcpyAsync(void *target, const void *source, size_t bytes, int kind, void *stream);
+int cudaMemcpyPeer(void *target, int target_device, const void *source, int source_device,
+                   size_t bytes);
 int cudaMemcpyPeerAsync(void *target, int target_device, const void *source, int source_device,
                         size_t bytes, void *stream);
+int cudaMemcpy2D(void *target, size_t target_pitch, const void *source, size_t source_pitch,
+                 size_t row_bytes, size_t rows, int kind);
 int cudaMemcpy2DAsync(void *target, size_t target_pitch, const void *source, size_t source_pitch,
                       size_t row_bytes, size_t rows, int kind, void *stream);
 int cudaMemset(void *target, int byte, size_t bytes);
 int cudaMemsetAsync(void *target, int byte, size_t bytes, void *stream);
+int cudaMemset2DAsync(void *target, size_t pitch, int byte, size_t row_bytes, size_t rows,
+                      void *stream);
 
-int cudaMemcpy(void *target, const void *source, size_t bytes, int kind)
+static void run_copy(const plim_standin_work *work)
 {
-    (void)kind;
-    plim_standin_copy(target, source, bytes);
-    return CUDA_SUCCESS_CODE;
+    plim_standin_copy_rows(work->target, work->target_pitch, work->source, work->source_pitch,
+                           work->row_bytes, work->rows);
+}
+
+static void run_fill(const plim_standin_work *work)
+{
+    for (size_t row = 0; row < work->rows; row++) {
+        plim_standin_fill((char *)work->target + row * work->target_pitch, (int)work->value,
+                          work->row_bytes);
+    }
+}
+
+static int submit(void *stream, const plim_standin_work *work)
+{
+    const int error = plim_standin_require_context();
+    return error != CUDA_SUCCESS_CODE
+               ? error
+               : plim_standin_current_error_note(plim_standin_submit(stream, work));
+}
+
+int cudaMemcpy2DAsync(void *target, size_t target_pitch, const void *source, size_t source_pitch,
+                      size_t row_bytes, size_t rows, int kind, void *stream)
+{
+    (void)kind; /* the addresses say it, too */
+    if (rows > 1 && (target_pitch < row_bytes || source_pitch < row_bytes)) {
+        return plim_standin_current_error_note(CUDA_INVALID_VALUE_CODE);
+    }
+    const plim_standin_work work = { .kind = PLIM_WORK_COPY,
+                                     .run = run_copy,
+                                     .target = target,
+                                     .target_pitch = target_pitch,
+                                     .source = source,
+                                     .source_pitch = source_pitch,
+                                     .row_bytes = row_bytes,
+                                     .rows = rows };
+    return submit(stream, &work);
+}
+
+int cudaMemcpy2D(void *target, size_t target_pitch, const void *source, size_t source_pitch,
+                 size_t row_bytes, size_t rows, int kind)
+{
+    return cudaMemcpy2DAsync(target, target_pitch, source, source_pitch, row_bytes, rows, kind,
+                             NULL);
 }
 
 int cudaMemcpyAsync(void *target, const void *source, size_t bytes, int kind, void *stream)
 {
-    (void)stream;
-    return cudaMemcpy(target, source, bytes, kind);
+    return cudaMemcpy2DAsync(target, bytes, source, bytes, bytes, 1, kind, stream);
+}
+
+int cudaMemcpy(void *target, const void *source, size_t bytes, int kind)
+{
+    return cudaMemcpyAsync(target, source, bytes, kind, NULL);
 }
 
 int cudaMemcpyPeerAsync(void *target, int target_device, const void *source, int source_device,
@@ -34,28 +87,35 @@ int cudaMemcpyPeerAsync(void *target, int target_device, const void *source, int
 {
     (void)target_device;
     (void)source_device;
-    (void)stream;
-    plim_standin_copy(target, source, bytes);
-    return CUDA_SUCCESS_CODE;
+    return cudaMemcpyAsync(target, source, bytes, 0, stream);
 }
 
-int cudaMemcpy2DAsync(void *target, size_t target_pitch, const void *source, size_t source_pitch,
-                      size_t row_bytes, size_t rows, int kind, void *stream)
+int cudaMemcpyPeer(void *target, int target_device, const void *source, int source_device,
+                   size_t bytes)
 {
-    (void)kind;
-    (void)stream;
-    plim_standin_copy_rows(target, target_pitch, source, source_pitch, row_bytes, rows);
-    return CUDA_SUCCESS_CODE;
+    return cudaMemcpyPeerAsync(target, target_device, source, source_device, bytes, NULL);
 }
 
-int cudaMemset(void *target, int byte, size_t bytes)
+int cudaMemset2DAsync(void *target, size_t pitch, int byte, size_t row_bytes, size_t rows,
+                      void *stream)
 {
-    plim_standin_fill(target, byte, bytes);
-    return CUDA_SUCCESS_CODE;
+    const plim_standin_work work = { .kind = PLIM_WORK_FILL,
+                                     .run = run_fill,
+                                     .target = target,
+                                     .target_pitch = pitch,
+                                     .value = (unsigned char)byte,
+                                     .value_bytes = 1,
+                                     .row_bytes = row_bytes,
+                                     .rows = rows };
+    return submit(stream, &work);
 }
 
 int cudaMemsetAsync(void *target, int byte, size_t bytes, void *stream)
 {
-    (void)stream;
-    return cudaMemset(target, byte, bytes);
+    return cudaMemset2DAsync(target, bytes, byte, bytes, 1, stream);
+}
+
+int cudaMemset(void *target, int byte, size_t bytes)
+{
+    return cudaMemsetAsync(target, byte, bytes, NULL);
 }

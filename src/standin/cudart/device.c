@@ -1,127 +1,72 @@
 /*
  * device.c - which devices there are and what they can do.
- *
- * Every question is answered from one table (core/gpu.h), so that properties
- * and attributes cannot disagree.
  */
+#include "standin/core/devices.h"
+
 #include "standin/core/current.h"
-#include "standin/core/gpu.h"
+#include "standin/core/footprint.h"
+#include "standin/core/stage.h"
 #include "standin/core/stub.h"
 #include "standin/cudart/cudart.h"
-#include "standin/cudart/properties.h"
+#include "standin/work/work.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
-#include <string.h>
 
 int cudaGetDeviceCount(int *count);
 int cudaGetDevice(int *device);
 int cudaSetDevice(int device);
-int cudaGetDeviceProperties(plim_standin_properties *properties, int device);
+int cudaInitDevice(int device, unsigned device_flags, unsigned flags);
 int cudaDeviceGetAttribute(int *value, int attribute, int device);
 int cudaDeviceGetPCIBusId(char *text, int bytes, int device);
+int cudaDeviceGetByPCIBusId(int *device, const char *text);
 int cudaDeviceGetStreamPriorityRange(int *least, int *greatest);
 int cudaDeviceCanAccessPeer(int *can, int device, int peer);
+int cudaDeviceEnablePeerAccess(int peer, unsigned flags);
+int cudaDeviceDisablePeerAccess(int peer);
+int cudaDeviceSynchronize(void);
 int cudaDriverGetVersion(int *version);
 int cudaRuntimeGetVersion(int *version);
 
 static int require_device(int device)
 {
-    const int is_known = device >= 0 && device < plim_standin_device_count();
-    return plim_standin_current_error_note(is_known ? CUDA_SUCCESS_CODE : CUDA_INVALID_DEVICE_CODE);
+    return plim_standin_current_error_note(
+        plim_standin_is_device(device) ? CUDA_SUCCESS_CODE : CUDA_INVALID_DEVICE_CODE);
 }
 
 int cudaGetDeviceCount(int *count)
 {
     *count = plim_standin_device_count();
-    return CUDA_SUCCESS_CODE;
+    return plim_standin_current_error_note(*count > 0 ? CUDA_SUCCESS_CODE : CUDA_NO_DEVICE_CODE);
 }
 
 int cudaGetDevice(int *device)
 {
+    if (plim_standin_device_count() == 0) {
+        return plim_standin_current_error_note(CUDA_NO_DEVICE_CODE);
+    }
     *device = plim_standin_current_device();
     return CUDA_SUCCESS_CODE;
 }
 
+/* Since CUDA 12 this makes the context, too. */
 int cudaSetDevice(int device)
 {
     if (!plim_standin_current_device_set(device)) {
         return plim_standin_current_error_note(CUDA_INVALID_DEVICE_CODE);
     }
-    return CUDA_SUCCESS_CODE;
+    return plim_standin_require_context();
 }
 
-static void fill_identity(plim_standin_properties *properties, int device)
+int cudaInitDevice(int device, unsigned device_flags, unsigned flags)
 {
-    const plim_standin_gpu *gpu = plim_standin_gpu_chosen();
-
-    (void)snprintf(properties->name, sizeof(properties->name), "%s", gpu->name);
-    (void)snprintf((char *)properties->uuid, sizeof(properties->uuid), "standin-%d", device);
-    properties->totalGlobalMem = gpu->memory_bytes;
-    properties->major = gpu->capability_major;
-    properties->minor = gpu->capability_minor;
-    properties->pciBusID = plim_standin_gpu_attribute(33, device);
-    properties->multiProcessorCount = gpu->multiprocessors;
-    properties->memoryBusWidth = gpu->bus_bits;
-    properties->l2CacheSize = gpu->l2_bytes;
-    properties->persistingL2CacheMaxSize = gpu->l2_bytes / 2;
-    properties->maxThreadsPerMultiProcessor = gpu->threads_per_multiprocessor;
-    properties->maxBlocksPerMultiProcessor = gpu->blocks_per_multiprocessor;
-    properties->sharedMemPerMultiprocessor = (size_t)gpu->shared_bytes_per_multiprocessor;
-    properties->sharedMemPerBlockOptin = (size_t)gpu->shared_bytes_per_block_optin;
-    properties->clusterLaunch = plim_standin_gpu_attribute(120, device);
-}
-
-/* What all of these GPUs have in common; attribute.c knows the numbers. */
-static void fill_limits(plim_standin_properties *properties, int device)
-{
-    properties->sharedMemPerBlock = (size_t)plim_standin_gpu_attribute(8, device);
-    properties->regsPerBlock = plim_standin_gpu_attribute(12, device);
-    properties->regsPerMultiprocessor = plim_standin_gpu_attribute(82, device);
-    properties->warpSize = PLIM_STANDIN_WARP_SIZE;
-    properties->memPitch = (size_t)plim_standin_gpu_attribute(11, device);
-    properties->maxThreadsPerBlock = plim_standin_gpu_attribute(1, device);
-    for (int i = 0; i < 3; i++) {
-        properties->maxThreadsDim[i] = plim_standin_gpu_attribute(2 + i, device);
-        properties->maxGridSize[i] = plim_standin_gpu_attribute(5 + i, device);
-    }
-    for (size_t i = 0; i < sizeof(properties->textureAndSurfaceLimits) / sizeof(int); i++) {
-        properties->textureAndSurfaceLimits[i] = 16384; /* unknown here, but never zero */
-    }
-    properties->totalConstMem = (size_t)plim_standin_gpu_attribute(9, device);
-    properties->textureAlignment = (size_t)plim_standin_gpu_attribute(14, device);
-    properties->texturePitchAlignment = 32;
-    properties->surfaceAlignment = (size_t)plim_standin_gpu_attribute(30, device);
-    properties->reservedSharedMemPerBlock = (size_t)plim_standin_gpu_attribute(111, device);
-    properties->asyncEngineCount = plim_standin_gpu_attribute(40, device);
-}
-
-static void fill_support(plim_standin_properties *properties)
-{
-    properties->canMapHostMemory = 1;
-    properties->concurrentKernels = 1;
-    properties->unifiedAddressing = 1;
-    properties->streamPrioritiesSupported = 1;
-    properties->globalL1CacheSupported = 1;
-    properties->localL1CacheSupported = 1;
-    properties->managedMemory = 1;
-    properties->concurrentManagedAccess = 1;
-    properties->computePreemptionSupported = 1;
-    properties->canUseHostPointerForRegisteredMem = 1;
-    properties->cooperativeLaunch = 1;
-    properties->hostRegisterSupported = 1;
-    properties->memoryPoolsSupported = 1;
-}
-
-int cudaGetDeviceProperties(plim_standin_properties *properties, int device)
-{
+    (void)device_flags;
+    (void)flags;
     if (require_device(device) != CUDA_SUCCESS_CODE) {
         return CUDA_INVALID_DEVICE_CODE;
     }
-    memset(properties, 0, sizeof(*properties));
-    fill_identity(properties, device);
-    fill_limits(properties, device);
-    fill_support(properties);
-    return CUDA_SUCCESS_CODE;
+    const bool is_there = plim_standin_footprint_context(device);
+    return plim_standin_current_error_note(is_there ? CUDA_SUCCESS_CODE : CUDA_OUT_OF_MEMORY_CODE);
 }
 
 int cudaDeviceGetAttribute(int *value, int attribute, int device)
@@ -129,7 +74,7 @@ int cudaDeviceGetAttribute(int *value, int attribute, int device)
     if (require_device(device) != CUDA_SUCCESS_CODE) {
         return CUDA_INVALID_DEVICE_CODE;
     }
-    *value = plim_standin_gpu_attribute(attribute, device);
+    *value = plim_standin_device_attribute(attribute, device);
     return CUDA_SUCCESS_CODE;
 }
 
@@ -138,8 +83,24 @@ int cudaDeviceGetPCIBusId(char *text, int bytes, int device)
     if (require_device(device) != CUDA_SUCCESS_CODE) {
         return CUDA_INVALID_DEVICE_CODE;
     }
-    (void)snprintf(text, (size_t)bytes, "0000:%02x:00.0", plim_standin_gpu_attribute(33, device));
+    const int bus = plim_standin_device_attribute(PLIM_STANDIN_ATTRIBUTE_PCI_BUS, device);
+    (void)snprintf(text, (size_t)bytes, "0000:%02X:00.0", (unsigned)bus);
     return CUDA_SUCCESS_CODE;
+}
+
+int cudaDeviceGetByPCIBusId(int *device, const char *text)
+{
+    unsigned domain = 0;
+    unsigned bus = 0;
+    if (sscanf(text, "%x:%x", &domain, &bus) == 2) {
+        for (int i = 0; i < plim_standin_device_count(); i++) {
+            if (plim_standin_device_attribute(PLIM_STANDIN_ATTRIBUTE_PCI_BUS, i) == (int)bus) {
+                *device = i;
+                return CUDA_SUCCESS_CODE;
+            }
+        }
+    }
+    return plim_standin_current_error_note(CUDA_INVALID_DEVICE_CODE);
 }
 
 int cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
@@ -149,26 +110,66 @@ int cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
     return CUDA_SUCCESS_CODE;
 }
 
+/* Bit `peer` of peers[device]: the device may reach the peer's memory. */
+static atomic_uint_fast64_t peers[PLIM_STAGE_DEVICES_MAX];
+
+PLIM_STANDIN_MODELLED(cudaDeviceCanAccessPeer, "all devices of a rehearsal reach each other")
+
 int cudaDeviceCanAccessPeer(int *can, int device, int peer)
 {
-    *can = device != peer; /* all in one box, all linked */
+    if (require_device(device) != CUDA_SUCCESS_CODE || require_device(peer) != CUDA_SUCCESS_CODE) {
+        return CUDA_INVALID_DEVICE_CODE;
+    }
+    *can = device != peer;
     return CUDA_SUCCESS_CODE;
+}
+
+int cudaDeviceEnablePeerAccess(int peer, unsigned flags)
+{
+    (void)flags;
+    const int device = plim_standin_current_device();
+    if (require_device(peer) != CUDA_SUCCESS_CODE || peer == device) {
+        return plim_standin_current_error_note(CUDA_INVALID_DEVICE_CODE);
+    }
+    const int error = plim_standin_require_context();
+    if (error != CUDA_SUCCESS_CODE) {
+        return error;
+    }
+    const uint64_t bit = UINT64_C(1) << peer;
+    const bool was_enabled = (atomic_fetch_or(&peers[device], bit) & bit) != 0;
+    return plim_standin_current_error_note(was_enabled ? CUDA_PEER_ALREADY_CODE
+                                                       : CUDA_SUCCESS_CODE);
+}
+
+int cudaDeviceDisablePeerAccess(int peer)
+{
+    if (require_device(peer) != CUDA_SUCCESS_CODE) {
+        return CUDA_INVALID_DEVICE_CODE;
+    }
+    const uint64_t bit = UINT64_C(1) << peer;
+    const uint64_t before = atomic_fetch_and(&peers[plim_standin_current_device()], ~bit);
+    return plim_standin_current_error_note((before & bit) != 0 ? CUDA_SUCCESS_CODE
+                                                               : CUDA_PEER_NOT_ENABLED_CODE);
+}
+
+/* Devices are always idle, but the call makes their context. */
+int cudaDeviceSynchronize(void)
+{
+    const int error = plim_standin_may_wait_device(plim_standin_current_device());
+    return error != 0 ? plim_standin_current_error_note(error) : plim_standin_require_context();
 }
 
 int cudaDriverGetVersion(int *version)
 {
-    *version = PLIM_STANDIN_CUDA_VERSION;
+    *version = (int)plim_standin_settings()->cuda_version;
     return CUDA_SUCCESS_CODE;
 }
 
 int cudaRuntimeGetVersion(int *version)
 {
-    *version = PLIM_STANDIN_CUDA_VERSION;
+    *version = (int)plim_standin_settings()->cuda_version;
     return CUDA_SUCCESS_CODE;
 }
 
-/* Peers are always reachable, and devices always idle. */
-PLIM_STANDIN_NOTHING(cudaDeviceEnablePeerAccess)
-PLIM_STANDIN_NOTHING(cudaDeviceSynchronize)
 PLIM_STANDIN_NOTHING(cudaProfilerStart)
 PLIM_STANDIN_NOTHING(cudaProfilerStop)

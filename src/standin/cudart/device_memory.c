@@ -1,75 +1,66 @@
 /*
  * device_memory.c - cudaMalloc and its kin, over core/memory.h.
- *
- * The stream-ordered calls do the same at once: every stream here has always
- * finished its work.
  */
 #include "standin/core/current.h"
-#include "standin/core/handle.h"
-#include "standin/core/memory.h"
+#include "standin/core/stub.h"
 #include "standin/cudart/cudart.h"
 
 int cudaMalloc(void **address, size_t bytes);
-int cudaMallocAsync(void **address, size_t bytes, void *stream);
+int cudaMallocPitch(void **address, size_t *pitch, size_t row_bytes, size_t rows);
 int cudaFree(void *address);
-int cudaFreeAsync(void *address, void *stream);
 int cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes);
-int cudaDeviceGetDefaultMemPool(void **pool, int device);
+
+PLIM_STANDIN_MODELLED(cudaMalloc, "requests up to 1 MiB share pages of 2 MiB")
 
 int cudaMalloc(void **address, size_t bytes)
 {
+    const int error = plim_standin_require_act();
+    if (error != CUDA_SUCCESS_CODE) {
+        return error;
+    }
     if (bytes == 0) {
         *address = NULL; /* documented: success, and nothing to free */
         return CUDA_SUCCESS_CODE;
     }
     uint64_t found = 0;
-    switch (plim_standin_memory_allocate(plim_standin_current_device(), bytes, &found)) {
-    case PLIM_STANDIN_MEMORY_OK:
+    const plim_standin_memory_status status =
+        plim_standin_memory_allocate(plim_standin_current_device(), bytes, &found);
+    if (status == PLIM_STANDIN_MEMORY_OK) {
         *address = (void *)(uintptr_t)found;
-        return CUDA_SUCCESS_CODE;
-    case PLIM_STANDIN_MEMORY_OUT:
-        return plim_standin_current_error_note(CUDA_OUT_OF_MEMORY_CODE);
-    case PLIM_STANDIN_MEMORY_INVALID:
-        break;
     }
-    return plim_standin_current_error_note(CUDA_INVALID_VALUE_CODE);
+    return plim_standin_memory_error(status);
 }
 
-int cudaMallocAsync(void **address, size_t bytes, void *stream)
+int cudaMallocPitch(void **address, size_t *pitch, size_t row_bytes, size_t rows)
 {
-    (void)stream;
-    return cudaMalloc(address, bytes);
+    const size_t aligned = (row_bytes + PLIM_STANDIN_ALIGNMENT - 1) & ~(PLIM_STANDIN_ALIGNMENT - 1);
+    if (rows != 0 && aligned > SIZE_MAX / rows) {
+        return plim_standin_memory_error(PLIM_STANDIN_MEMORY_OUT);
+    }
+    *pitch = aligned;
+    return cudaMalloc(address, aligned * rows);
 }
 
 int cudaFree(void *address)
 {
     /* Freeing NULL is the customary way to make the runtime start up. */
-    if (address != NULL &&
-        plim_standin_memory_release((uint64_t)(uintptr_t)address) != PLIM_STANDIN_MEMORY_OK) {
-        return plim_standin_current_error_note(CUDA_INVALID_VALUE_CODE);
+    const int error = plim_standin_require_act();
+    if (error != CUDA_SUCCESS_CODE || address == NULL || plim_standin_host_free_managed(address)) {
+        return error;
     }
-    return CUDA_SUCCESS_CODE;
-}
-
-int cudaFreeAsync(void *address, void *stream)
-{
-    (void)stream;
-    return cudaFree(address);
+    return plim_standin_memory_error(plim_standin_memory_release((uint64_t)(uintptr_t)address));
 }
 
 int cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
 {
+    const int error = plim_standin_require_context();
+    if (error != CUDA_SUCCESS_CODE) {
+        return error;
+    }
     uint64_t unused = 0;
     uint64_t total = 0;
     plim_standin_memory_info(plim_standin_current_device(), &unused, &total);
     *free_bytes = unused;
     *total_bytes = total;
-    return CUDA_SUCCESS_CODE;
-}
-
-int cudaDeviceGetDefaultMemPool(void **pool, int device)
-{
-    (void)device;
-    *pool = plim_standin_handle_create();
     return CUDA_SUCCESS_CODE;
 }

@@ -5,7 +5,9 @@
  * them into its messages, so the ones we return are spelt as there.
  */
 #include "standin/core/current.h"
+#include "standin/core/footprint.h"
 #include "standin/cudart/cudart.h"
+#include "standin/work/work.h"
 
 int cudaGetLastError(void);
 int cudaPeekAtLastError(void);
@@ -20,9 +22,14 @@ static const struct {
     { CUDA_SUCCESS_CODE, "cudaSuccess", "no error" },
     { CUDA_INVALID_VALUE_CODE, "cudaErrorInvalidValue", "invalid argument" },
     { CUDA_OUT_OF_MEMORY_CODE, "cudaErrorMemoryAllocation", "out of memory" },
+    { CUDA_NO_DEVICE_CODE, "cudaErrorNoDevice", "no CUDA-capable device is detected" },
     { CUDA_INVALID_DEVICE_CODE, "cudaErrorInvalidDevice", "invalid device ordinal" },
+    { CUDA_PEER_UNSUPPORTED_CODE, "cudaErrorPeerAccessUnsupported",
+      "peer access is not supported between these two devices" },
     { CUDA_PEER_ALREADY_CODE, "cudaErrorPeerAccessAlreadyEnabled",
       "peer access is already enabled" },
+    { CUDA_PEER_NOT_ENABLED_CODE, "cudaErrorPeerAccessNotEnabled",
+      "peer access has not been enabled" },
     { CUDA_HOST_REGISTERED_CODE, "cudaErrorHostMemoryAlreadyRegistered",
       "part or all of the requested memory range is already mapped" },
     { CUDA_HOST_UNREGISTERED_CODE, "cudaErrorHostMemoryNotRegistered",
@@ -60,4 +67,29 @@ const char *cudaGetErrorString(int error)
         }
     }
     return "unknown error";
+}
+
+int plim_standin_require_context(void)
+{
+    const bool is_there = plim_standin_footprint_context(plim_standin_current_device());
+    return is_there ? CUDA_SUCCESS_CODE : plim_standin_current_error_note(CUDA_OUT_OF_MEMORY_CODE);
+}
+
+int plim_standin_require_act(void)
+{
+    const int error = plim_standin_current_error_note(plim_standin_may_act());
+    return error != CUDA_SUCCESS_CODE ? error : plim_standin_require_context();
+}
+
+int plim_standin_memory_error(plim_standin_memory_status status)
+{
+    switch (status) {
+    case PLIM_STANDIN_MEMORY_OK:
+        return CUDA_SUCCESS_CODE;
+    case PLIM_STANDIN_MEMORY_OUT:
+        return plim_standin_current_error_note(CUDA_OUT_OF_MEMORY_CODE);
+    case PLIM_STANDIN_MEMORY_INVALID:
+        break;
+    }
+    return plim_standin_current_error_note(CUDA_INVALID_VALUE_CODE);
 }

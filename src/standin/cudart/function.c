@@ -5,13 +5,17 @@
  * of an unremarkable kernel; they change launch shapes, and so the size of a few
  * scratch buffers, but not what a program allocates otherwise.
  */
-#include "standin/core/gpu.h"
+#include "standin/core/current.h"
+#include "standin/core/devices.h"
+#include "standin/core/stage.h"
 #include "standin/core/stub.h"
 #include "standin/cudart/cudart.h"
 
 #include <string.h>
 
-/* cudaFuncAttributes, CUDA Runtime API manual 13.0; callers leave room for more. */
+#define CLUSTERS_SINCE 11080
+
+/* cudaFuncAttributes, CUDA Runtime API manual 13.0. */
 typedef struct function_attributes {
     size_t sharedSizeBytes;
     size_t constSizeBytes;
@@ -23,6 +27,7 @@ typedef struct function_attributes {
     int cacheModeCA;
     int maxDynamicSharedSizeBytes;
     int preferredShmemCarveout;
+    int clusters_and_reserved[22]; /* about thread block clusters: six, the rest is reserved */
 } function_attributes;
 
 int cudaFuncGetAttributes(function_attributes *attributes, const void *function);
@@ -35,15 +40,17 @@ int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const vo
 int cudaFuncGetAttributes(function_attributes *attributes, const void *function)
 {
     (void)function;
-    const plim_standin_gpu *gpu = plim_standin_gpu_chosen();
-    const int version = 10 * gpu->capability_major + gpu->capability_minor;
+    const plim_gpu *gpu = &plim_standin_settings()->gpu;
+    const int version = (int)(10 * gpu->capability_major + gpu->capability_minor);
 
-    memset(attributes, 0, sizeof(*attributes));
+    const bool is_long = plim_standin_settings()->cuda_version >= CLUSTERS_SINCE;
+    memset(attributes, 0,
+           is_long ? sizeof(*attributes) : offsetof(function_attributes, clusters_and_reserved));
     attributes->maxThreadsPerBlock = PLIM_STANDIN_BLOCK_MAX;
     attributes->numRegs = 32;
     attributes->ptxVersion = version;
     attributes->binaryVersion = version;
-    attributes->maxDynamicSharedSizeBytes = gpu->shared_bytes_per_block_optin;
+    attributes->maxDynamicSharedSizeBytes = (int)gpu->shared_bytes_per_block_optin;
     attributes->preferredShmemCarveout = -1; /* no preference */
     return CUDA_SUCCESS_CODE;
 }
@@ -52,15 +59,17 @@ int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *funct
                                                   size_t shared_bytes)
 {
     (void)function;
-    const plim_standin_gpu *gpu = plim_standin_gpu_chosen();
+    const plim_gpu *gpu = &plim_standin_settings()->gpu;
 
-    int fit = threads > 0 ? gpu->threads_per_multiprocessor / threads : 1;
+    int fit = threads > 0 ? (int)gpu->threads_per_multiprocessor / threads : 1;
     if (shared_bytes > 0) {
-        const size_t by_shared = (size_t)gpu->shared_bytes_per_multiprocessor / shared_bytes;
+        const size_t reserved = (size_t)plim_standin_device_attribute(
+            PLIM_STANDIN_ATTRIBUTE_RESERVED_SHARED, plim_standin_current_device());
+        const size_t by_shared = gpu->shared_bytes_per_multiprocessor / (shared_bytes + reserved);
         fit = by_shared < (size_t)fit ? (int)by_shared : fit;
     }
-    if (fit > gpu->blocks_per_multiprocessor) {
-        fit = gpu->blocks_per_multiprocessor;
+    if (fit > (int)gpu->blocks_per_multiprocessor) {
+        fit = (int)gpu->blocks_per_multiprocessor;
     }
     *blocks = fit > 0 ? fit : 1;
     return CUDA_SUCCESS_CODE;

@@ -6,23 +6,34 @@
  * A pop that gave back something else would reach launch checks, so the stack is
  * real and the launches are not.
  */
+#include "standin/core/current.h"
 #include "standin/core/stub.h"
 #include "standin/core/trace.h"
 #include "standin/cudart/cudart.h"
+#include "standin/work/work.h"
 
 #define DEPTH_MAX 16 /* a launch inside the arguments of a launch is already rare */
 
-unsigned __cudaPushCallConfiguration(plim_standin_dim3 grid, plim_standin_dim3 block,
-                                     size_t shared_bytes, void *stream);
-int __cudaPopCallConfiguration(plim_standin_dim3 *grid, plim_standin_dim3 *block,
-                               size_t *shared_bytes, void **stream);
-
+/* cudaLaunchConfig_t begins like this, too; attributes follow there. */
 typedef struct configuration {
     plim_standin_dim3 grid;
     plim_standin_dim3 block;
     size_t shared_bytes;
     void *stream;
 } configuration;
+
+unsigned __cudaPushCallConfiguration(plim_standin_dim3 grid, plim_standin_dim3 block,
+                                     size_t shared_bytes, void *stream);
+int __cudaPopCallConfiguration(plim_standin_dim3 *grid, plim_standin_dim3 *block,
+                               size_t *shared_bytes, void **stream);
+int cudaLaunchKernel(const void *function, plim_standin_dim3 grid, plim_standin_dim3 block,
+                     void **arguments, size_t shared_bytes, void *stream);
+int __cudaLaunchKernel(const void *function, plim_standin_dim3 grid, plim_standin_dim3 block,
+                       void **arguments, size_t shared_bytes, void *stream);
+int cudaLaunchCooperativeKernel(const void *function, plim_standin_dim3 grid,
+                                plim_standin_dim3 block, void **arguments, size_t shared_bytes,
+                                void *stream);
+int cudaLaunchKernelExC(const configuration *configured, const void *function, void **arguments);
 
 static _Thread_local configuration stack[DEPTH_MAX];
 static _Thread_local int depth;
@@ -53,8 +64,47 @@ int __cudaPopCallConfiguration(plim_standin_dim3 *grid, plim_standin_dim3 *block
     return CUDA_SUCCESS_CODE;
 }
 
+static int submit(const plim_standin_work *work, void *stream)
+{
+    const int error = plim_standin_require_context();
+    return error != CUDA_SUCCESS_CODE
+               ? error
+               : plim_standin_current_error_note(plim_standin_submit(stream, work));
+}
+
 /* Kernels compute nothing; see copy.h for what the host then reads. */
-PLIM_STANDIN_NOTHING(__cudaLaunchKernel)
-PLIM_STANDIN_NOTHING(cudaLaunchCooperativeKernel)
-PLIM_STANDIN_NOTHING(cudaLaunchKernel)
-PLIM_STANDIN_NOTHING(cudaLaunchKernelExC)
+PLIM_STANDIN_KIND(cudaLaunchKernel, PLIM_CALL_NOTHING, "")
+PLIM_STANDIN_KIND(cudaLaunchKernelExC, PLIM_CALL_NOTHING, "")
+PLIM_STANDIN_KIND(cudaLaunchCooperativeKernel, PLIM_CALL_NOTHING, "")
+PLIM_STANDIN_KIND(__cudaLaunchKernel, PLIM_CALL_NOTHING, "")
+
+int cudaLaunchKernel(const void *function, plim_standin_dim3 grid, plim_standin_dim3 block,
+                     void **arguments, size_t shared_bytes, void *stream)
+{
+    (void)arguments;
+    const plim_standin_work work = { .kind = PLIM_WORK_KERNEL,
+                                     .function = function,
+                                     .grid = { grid.x, grid.y, grid.z },
+                                     .block = { block.x, block.y, block.z },
+                                     .shared_bytes = shared_bytes };
+    return submit(&work, stream);
+}
+
+int __cudaLaunchKernel(const void *function, plim_standin_dim3 grid, plim_standin_dim3 block,
+                       void **arguments, size_t shared_bytes, void *stream)
+{
+    return cudaLaunchKernel(function, grid, block, arguments, shared_bytes, stream);
+}
+
+int cudaLaunchCooperativeKernel(const void *function, plim_standin_dim3 grid,
+                                plim_standin_dim3 block, void **arguments, size_t shared_bytes,
+                                void *stream)
+{
+    return cudaLaunchKernel(function, grid, block, arguments, shared_bytes, stream);
+}
+
+int cudaLaunchKernelExC(const configuration *configured, const void *function, void **arguments)
+{
+    return cudaLaunchKernel(function, configured->grid, configured->block, arguments,
+                            configured->shared_bytes, configured->stream);
+}

@@ -2,12 +2,11 @@
  * pointer.c - whose memory is this?
  */
 #include "standin/core/current.h"
-#include "standin/core/memory.h"
 #include "standin/cudart/cudart.h"
 
 #include <string.h>
 
-/* cudaPointerAttributes, CUDA Runtime API manual 13.0; callers leave room for more. */
+/* cudaPointerAttributes, CUDA Runtime API manual 12.0; CUDA 13 added reserved words behind. */
 typedef struct pointer_attributes {
     int type; /* plim_standin_pointer_kind */
     int device;
@@ -19,24 +18,24 @@ int cudaPointerGetAttributes(pointer_attributes *attributes, const void *address
 
 int cudaPointerGetAttributes(pointer_attributes *attributes, const void *address)
 {
-    uint64_t base = 0;
-    uint64_t bytes = 0;
+    plim_standin_place place = { 0 };
+    void *const same = (void *)(uintptr_t)address;
 
     memset(attributes, 0, sizeof(*attributes));
-    if (plim_standin_memory_find((uint64_t)(uintptr_t)address, &attributes->device, &base,
-                                 &bytes)) {
+    if (plim_standin_memory_find((uint64_t)(uintptr_t)address, &place)) {
         attributes->type = PLIM_STANDIN_POINTER_DEVICE;
-        attributes->devicePointer = (void *)(uintptr_t)address;
-    } else if (plim_standin_host_is_pinned(address)) {
-        attributes->type = PLIM_STANDIN_POINTER_HOST;
-        attributes->device = plim_standin_current_device();
-        attributes->devicePointer = (void *)(uintptr_t)address;
-        attributes->hostPointer = (void *)(uintptr_t)address;
-    } else {
+        attributes->device = place.device;
+        attributes->devicePointer = same;
+        return CUDA_SUCCESS_CODE;
+    }
+    attributes->type = (int)plim_standin_host_kind(address);
+    attributes->hostPointer = same;
+    if (attributes->type == PLIM_STANDIN_POINTER_UNREGISTERED) {
         /* Since CUDA 11 memory CUDA has never seen is an answer, not an error. */
-        attributes->type = PLIM_STANDIN_POINTER_UNREGISTERED;
         attributes->device = -2; /* cudaInvalidDeviceId */
-        attributes->hostPointer = (void *)(uintptr_t)address;
+    } else {
+        attributes->device = plim_standin_current_device();
+        attributes->devicePointer = same;
     }
     return CUDA_SUCCESS_CODE;
 }

@@ -1,0 +1,29 @@
+/*
+ * footprint.h - what the driver and the libraries take of a device for themselves.
+ *
+ * Once per process and device: the primary context with the first call that needs one, a
+ * library's kernels and tables with its first handle. How much is a figure of the GPU.
+ */
+#ifndef PLIMSOLL_STANDIN_CORE_FOOTPRINT_H
+#define PLIMSOLL_STANDIN_CORE_FOOTPRINT_H
+
+#include <stdbool.h>
+
+typedef enum plim_standin_library {
+    PLIM_STANDIN_CUBLAS,
+    PLIM_STANDIN_CUDNN,
+    PLIM_STANDIN_NCCL,
+    PLIM_STANDIN_LIBRARIES
+} plim_standin_library;
+
+/* Makes sure that the context is there. False: the device has no room for it. */
+bool plim_standin_footprint_context(int device);
+bool plim_standin_footprint_has_context(int device);
+
+/* The same for a library on the current device, which gets its context too. */
+bool plim_standin_footprint_library(plim_standin_library library);
+
+/* In a forked child: it has none of it yet. */
+void plim_standin_footprint_forget(void);
+
+#endif

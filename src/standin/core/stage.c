@@ -1,0 +1,66 @@
+/*
+ * stage.c - see stage.h.
+ *
+ * A forked child starts with nothing on the devices: what its parent had stays the parent's.
+ * (Real CUDA refuses to work in a child of a process that used it; PyTorch says so itself.)
+ */
+#include "standin/core/stage.h"
+
+#include "standin/core/calls.h"
+#include "standin/core/footprint.h"
+#include "standin/core/memory.h"
+#include "standin/core/pool.h"
+#include "standin/core/shadow.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <threads.h>
+#include <unistd.h>
+
+#define EXIT_DEVICE_FAILED 3
+
+static plim_stage *stage;
+static once_flag opened = ONCE_FLAG_INIT;
+
+/* Without exit(): its handlers would come back here. */
+static _Noreturn void end(const char *text)
+{
+    (void)fprintf(stderr, "plimsoll: %s\n", text);
+    _exit(EXIT_DEVICE_FAILED);
+}
+
+static void start_anew_in_child(void)
+{
+    plim_standin_calls_forget();
+    plim_standin_footprint_forget();
+    plim_standin_memory_forget();
+    plim_standin_virtual_forget();
+    plim_standin_pool_forget();
+    plim_standin_shadow_forget_all();
+}
+
+static void open_stage(void)
+{
+    const char *path = getenv(PLIM_STAGE_VARIABLE);
+    if (path == NULL || path[0] == '\0') {
+        end("the CUDA stand-ins work only in a program that `plimsoll rehearse` started: "
+            "no " PLIM_STAGE_VARIABLE " in the environment");
+    }
+    plim_error err = { 0 };
+    if (plim_stage_open(path, &stage, &err) != PLIM_OK) {
+        end(err.message);
+    }
+    (void)pthread_atfork(NULL, NULL, start_anew_in_child); /* fails only without memory */
+}
+
+plim_stage *plim_standin_stage(void)
+{
+    call_once(&opened, open_stage);
+    return stage;
+}
+
+const plim_stage_settings *plim_standin_settings(void)
+{
+    return plim_stage_get_settings(plim_standin_stage());
+}
