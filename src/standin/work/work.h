@@ -82,7 +82,7 @@ typedef struct plim_standin_work {
     size_t source_pitch;
     size_t row_bytes;
     size_t rows;
-    uint32_t value; /* fill: what with */
+    uint64_t value; /* fill: what with */
     uint32_t value_bytes;
 } plim_standin_work;
 
