@@ -8,6 +8,7 @@
 #include "cli/output.h"
 #include "cli/rehearse_record.h"
 #include "cli/rehearse_search.h"
+#include "cli/words.h"
 #include "report/explain_text.h"
 #include "report/rehearse_json.h"
 #include "report/rehearse_text.h"
@@ -15,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <wordexp.h>
 
 #define SEARCH_STEPS 2 /* the second step is the first with the optimizer's states in place */
 
@@ -60,7 +60,7 @@ static const struct argp_option options[] = {
     { "record", OPTION_RECORD, "FILE", 0,
       "write the whole history: FILE.plim, or FILE.pickle as PyTorch does", 0 },
     { "conf", OPTION_CONF, "STRING", 0, "the allocator's settings: PYTORCH_CUDA_ALLOC_CONF", 0 },
-    { "find-batch", OPTION_FIND_BATCH, "COMMAND", 0,
+    { "find-batch", OPTION_FIND_BATCH, "CMD", 0,
       "the largest value for {} in the command for which it fits", 0 },
     { "sweep", OPTION_SWEEP, "VALUES", 0,
       "rehearse with each value for {}: 1,2,4 or 1..8 or 8..64+8 or 1..64*2", 0 },
@@ -360,31 +360,26 @@ static int sweep(rehearse_arguments *arguments)
     return is_good ? status : PLIM_EXIT_FAILED;
 }
 
-/* The command comes as one string; it is split as a shell would, without running anything. */
+/* The command comes as one string. */
 static int find_batch(rehearse_arguments *arguments)
 {
     const char *who = arguments->how.who;
-    wordexp_t words = { 0 };
-    if (wordexp(arguments->find_batch, &words, WRDE_NOCMD) != 0 || words.we_wordc == 0) {
-        plim_say(who,
-                 "--find-batch: cannot split \"%s\" into words: quote what a shell would take "
-                 "for itself",
-                 arguments->find_batch);
-        wordfree(&words);
-        return PLIM_EXIT_USAGE;
-    }
-    const char *const *argv = (const char *const *)words.we_wordv;
+    char **argv = plim_words_split(arguments->find_batch);
     int status = PLIM_EXIT_USAGE;
-    if (!plim_search_has_place(argv)) {
+    if (argv == NULL || argv[0] == NULL) {
+        plim_say(who, "--find-batch: cannot split \"%s\" into words: a quote is not closed",
+                 arguments->find_batch);
+    } else if (!plim_search_has_place((const char *const *)argv)) {
         plim_say(who, "--find-batch: \"%s\" has no {} where the value goes", arguments->find_batch);
     } else {
         static plim_search search; /* large, and once in a process */
         set_up_search(arguments);
-        const bool is_good = plim_search_largest(&arguments->how, argv, &search);
+        const bool is_good =
+            plim_search_largest(&arguments->how, (const char *const *)argv, &search);
         status = search.count > 0 ? show_search(arguments, &search) : PLIM_EXIT_FAILED;
         status = is_good ? status : PLIM_EXIT_FAILED;
     }
-    wordfree(&words);
+    plim_words_free(argv);
     return status;
 }
 

@@ -104,14 +104,19 @@ static void run_program(const plim_rehearsing *how, plim_rehearsing_result *ret)
     (void)personality(before);
 }
 
-static bool has_oom(const plim_rehearsal_outcome *outcome)
+/* A device's memory ran out, and that ended the program: by what PyTorch noted, or what it said. */
+static bool has_run_out(const plim_rehearsing_result *result, const plim_rehearsal_outcome *outcome,
+                        const plim_oom_message *message)
 {
+    if (result->child.exit_status == 0) {
+        return false;
+    }
     for (size_t i = 0; i < outcome->process_count; i++) {
         if (strcmp(outcome->processes[i].ended, "oom") == 0) {
             return true;
         }
     }
-    return false;
+    return result->child.died_of_memory && message != NULL && message->verdict != PLIM_VERDICT_HOST;
 }
 
 static bool gather(const plim_rehearsing *how, plim_rehearsing_result *ret)
@@ -128,7 +133,7 @@ static bool gather(const plim_rehearsing *how, plim_rehearsing_result *ret)
         .outcome = outcome,
         .argv = plim_rehearsal_argv(ret->rehearsal),
         .exit_status = ret->child.exit_status,
-        .ran_out = ret->child.exit_status != 0 && has_oom(outcome),
+        .ran_out = has_run_out(ret, outcome, message),
         .message = message,
         .lists_calls = how->options.prints_calls,
     };
