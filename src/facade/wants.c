@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -263,13 +264,12 @@ static bool choose_version(plim_wants *wants, plim_wants_library *library)
     /* libcudart-9335f6a2.so.12 was libcudart.so.12 when it gave out versions. */
     const char *const end = strstr(library->soname, ".so");
     const size_t stem = strlen("lib") + strlen(library->family->stem);
-    const size_t tail = strlen(end);
-    char *const version = plim_arena_alloc(&wants->texts, stem + tail + 1);
+    const size_t bytes = stem + strlen(end) + 1;
+    char *const version = plim_arena_alloc(&wants->texts, bytes);
     if (version == NULL) {
         return false;
     }
-    memcpy(version, library->soname, stem);
-    memcpy(version + stem, end, tail + 1);
+    (void)snprintf(version, bytes, "%.*s%s", (int)stem, library->soname, end);
     library->version = version;
     return true;
 }
