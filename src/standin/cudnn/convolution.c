@@ -112,12 +112,19 @@ static bool read(plim_cudnn_direction direction, const tensor *const operands[3]
     return true;
 }
 
-/* Is the algorithm to be passed over, as tensor cores are for float32 by default? */
-static bool is_excluded(const plim_cudnn_convolution *what, const convolution *how,
-                        plim_cudnn_algorithm algorithm)
+/* float32 may be told to stay what it is; then tensor cores, which round to TF32, are out. */
+static bool is_exact(const plim_cudnn_convolution *what, const convolution *how)
 {
-    return algorithm == PLIM_CUDNN_TENSOR_CORE && what->x.type == PLIM_CUDNN_FLOAT &&
-           how->math == MATH_FMA;
+    return what->x.type == PLIM_CUDNN_FLOAT && how->math == MATH_FMA;
+}
+
+/* What PyTorch compares with the math type it asked for. */
+static int math_of(plim_cudnn_algorithm algorithm, bool exact)
+{
+    if (exact) {
+        return MATH_FMA;
+    }
+    return algorithm == PLIM_CUDNN_TENSOR_CORE ? MATH_TENSOR_OP : MATH_DEFAULT;
 }
 
 static int rank(plim_cudnn_direction direction, const tensor *const operands[3],
@@ -129,15 +136,16 @@ static int rank(plim_cudnn_direction direction, const tensor *const operands[3],
         return PLIM_CUDNN_BAD_PARAM;
     }
     const size_t count = plim_cudnn_convolution_rank(&what, algorithms);
+    const bool exact = is_exact(&what, how);
     int made = 0;
     for (size_t i = 0; i < count && made < wanted; i++) {
-        if (!is_excluded(&what, how, algorithms[i])) {
+        if (!exact || algorithms[i] != PLIM_CUDNN_TENSOR_CORE) {
             results[made] = (performance){
                 .algorithm = algorithm_numbers[direction][algorithms[i]],
                 .time_ms = (float)(made + 1),
                 .memory_bytes = plim_cudnn_convolution_workspace(&what, algorithms[i]),
                 .determinism = DETERMINISTIC,
-                .math = algorithms[i] == PLIM_CUDNN_TENSOR_CORE ? MATH_TENSOR_OP : MATH_DEFAULT,
+                .math = math_of(algorithms[i], exact),
             };
             made++;
         }
