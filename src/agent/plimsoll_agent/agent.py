@@ -24,7 +24,7 @@ class Agent:
         self.import_seconds = import_seconds
         self.journal = Journal()
         self.is_ready = False  # CUDA is in use
-        self._is_helper = _is_helper()
+        self._is_fork = False
         places = Places(torch.__file__)
         self.peaks = Peaks(torch, self.journal)
         self.phases = Phases(torch, self.peaks, self.journal)
@@ -80,23 +80,22 @@ class Agent:
 
     def _forked(self):
         """A child begins: of what the parent found, nothing is its own."""
-        self._is_helper = True
+        self._is_fork = True
         self.journal.lines.clear()
         self.results.begin_anew(is_mute=self.is_ready)  # CUDA does not survive a fork
 
     def has_results(self):
-        """Whether this process has something to tell. Helpers that use no CUDA have not."""
-        return self.is_ready or not self._is_helper
+        """Whether this process has something to tell. Workers that use no CUDA have not.
+
+        That multiprocessing started a process is not known yet while its modules are imported.
+        """
+        is_worker = self._is_fork or multiprocessing.process.parent_process() is not None
+        return self.is_ready or not is_worker
 
     def conf(self):
         """The settings of PyTorch's allocator, from its environment."""
         names = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF")
         return next((os.environ[name] for name in names if os.environ.get(name)), "")
-
-
-def _is_helper():
-    """Whether multiprocessing started this process: a worker, unless it uses CUDA."""
-    return multiprocessing.process.parent_process() is not None
 
 
 def start(torch, settings, import_seconds):

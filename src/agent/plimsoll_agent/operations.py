@@ -5,6 +5,7 @@ ones know its line, and the first telling word of it has to do.
 """
 
 import ast
+import dis
 import linecache
 import re
 
@@ -84,29 +85,29 @@ def _of_line(frame):
     word = _WORDS.search(line)
     if word:
         return Operation(_CALLED.get(word.group(1), word.group(1)))
-    if re.match(r"\s*(if|elif|while|assert)\b", line):
-        return Operation("truth value")
     return Operation("boolean mask" if "[" in line else "value")
+
+
+def _is_branching(frame):
+    """Whether the instruction asks for a truth value: if, while, not, and …"""
+    name = dis.opname[frame.f_code.co_code[frame.f_lasti]]
+    return "JUMP" in name or name in ("TO_BOOL", "UNARY_NOT")
 
 
 def of(frame):
     """The operation that a frame is at."""
+    if _is_branching(frame):
+        return Operation("truth value")
     text = _text_of(frame)
     if text is None:
         return _of_line(frame)
     try:
         node = ast.parse(f"({text})", mode="eval").body
     except (SyntaxError, ValueError, RecursionError):
-        try:
-            ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError):
-            return _of_line(frame)
-        return Operation("boolean mask")  # a statement: an item is assigned
+        return _of_line(frame)  # a statement
     if isinstance(node, ast.Call):
         return Operation(_called_name(node), node)
-    if isinstance(node, ast.Subscript):
-        return Operation("boolean mask")
-    return Operation("truth value")
+    return Operation("boolean mask" if isinstance(node, ast.Subscript) else "value")
 
 
 def _value(node, frame):
