@@ -1,8 +1,5 @@
 /*
- * device.c - devices and contexts, as the driver library names them.
- *
- * A context is its device: handle n + 1 stands for the primary context of
- * device n, and all of them are always alive.
+ * device.c - devices, as the driver library names them.
  */
 #include "standin/core/current.h"
 #include "standin/core/devices.h"
@@ -22,17 +19,7 @@ int cuDeviceGetUuid(unsigned char uuid[16], int device);
 int cuDeviceGetUuid_v2(unsigned char uuid[16], int device);
 int cuDeviceTotalMem_v2(size_t *bytes, int device);
 int cuDeviceGetAttribute(int *value, int attribute, int device);
-int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *is_active);
-int cuDevicePrimaryCtxRetain(void **context, int device);
-int cuCtxGetCurrent(void **context);
-int cuCtxSetCurrent(void *context);
-int cuCtxGetDevice(int *device);
 int cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes);
-
-static void *context_of(int device)
-{
-    return (void *)(uintptr_t)(device + 1);
-}
 
 int cuDriverGetVersion(int *version)
 {
@@ -96,41 +83,6 @@ int cuDeviceGetAttribute(int *value, int attribute, int device)
     return DRIVER_SUCCESS;
 }
 
-int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *is_active)
-{
-    *flags = 0;
-    *is_active = plim_standin_footprint_has_context(device);
-    return DRIVER_SUCCESS;
-}
-
-int cuDevicePrimaryCtxRetain(void **context, int device)
-{
-    if (!plim_standin_footprint_context(device)) {
-        return plim_standin_is_device(device) ? DRIVER_OUT_OF_MEMORY : DRIVER_INVALID_DEVICE;
-    }
-    *context = context_of(device);
-    return DRIVER_SUCCESS;
-}
-
-int cuCtxGetCurrent(void **context)
-{
-    const int device = plim_standin_current_device();
-    *context = plim_standin_footprint_has_context(device) ? context_of(device) : NULL;
-    return DRIVER_SUCCESS;
-}
-
-int cuCtxSetCurrent(void *context)
-{
-    const bool is_set = plim_standin_current_device_set((int)(uintptr_t)context - 1);
-    return is_set ? DRIVER_SUCCESS : DRIVER_INVALID_VALUE;
-}
-
-int cuCtxGetDevice(int *device)
-{
-    *device = plim_standin_current_device();
-    return DRIVER_SUCCESS;
-}
-
 int cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
 {
     const int device = plim_standin_current_device();
@@ -145,10 +97,4 @@ int cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
     return DRIVER_SUCCESS;
 }
 
-/* Contexts are always there. */
-PLIM_STANDIN_NOTHING(cuCtxPopCurrent)
-PLIM_STANDIN_NOTHING(cuCtxPopCurrent_v2)
-PLIM_STANDIN_NOTHING(cuCtxPushCurrent)
-PLIM_STANDIN_NOTHING(cuCtxPushCurrent_v2)
-PLIM_STANDIN_NOTHING(cuDevicePrimaryCtxRelease_v2)
 PLIM_STANDIN_NOTHING(cuInit)
