@@ -119,7 +119,7 @@ static bool has_run_out(const plim_rehearsing_result *result, const plim_rehears
     return result->child.died_of_memory && message != NULL && message->verdict != PLIM_VERDICT_HOST;
 }
 
-static bool gather(const plim_rehearsing *how, plim_rehearsing_result *ret)
+static bool gather(const plim_rehearsing *how, const char *const *argv, plim_rehearsing_result *ret)
 {
     plim_error err = { 0 };
     const plim_rehearsal_outcome *outcome = NULL;
@@ -131,7 +131,7 @@ static bool gather(const plim_rehearsing *how, plim_rehearsing_result *ret)
         ret->child.explanation != NULL ? plim_explanation_main(ret->child.explanation) : NULL;
     ret->rehearsed = (plim_rehearsed){
         .outcome = outcome,
-        .argv = plim_rehearsal_argv(ret->rehearsal),
+        .argv = argv,
         .exit_status = ret->child.exit_status,
         .ran_out = has_run_out(ret, outcome, message),
         .message = message,
@@ -155,7 +155,7 @@ bool plim_rehearsing_run(const plim_rehearsing *how, const char *const *argv,
         run_program(how, ret);
     }
     come_back(&way);
-    bool is_good = is_on_way && ret->child.was_started && gather(how, ret);
+    bool is_good = is_on_way && ret->child.was_started && gather(how, argv, ret);
     if (!is_on_way) {
         plim_say(how->who, "cannot redirect the program's output: %s", strerror(errno));
     } else if (is_good && plim_rehearsed_judge(&ret->rehearsed) == PLIM_REHEARSED_FAILED) {

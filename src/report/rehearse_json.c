@@ -197,7 +197,7 @@ plim_status plim_rehearse_json_write(plim_sink sink, const plim_rehearsed *rehea
     plim_json_member_string(&json, "schema", "rehearse/1");
     plim_json_member_string(&json, "verdict",
                             plim_rehearsed_verdict_name(plim_rehearsed_judge(rehearsed)));
-    write_strings(&json, "command", (const char *const *)rehearsed->argv, words);
+    write_strings(&json, "command", rehearsed->argv, words);
     plim_json_member_i64(&json, "exit_status", rehearsed->exit_status);
     write_gpu(&json, outcome->gpu, outcome->capacity_bytes, outcome->device_count);
     write_peak(&json, &peak);

@@ -12,7 +12,7 @@
 /* One rehearsal. All of it is borrowed. */
 typedef struct plim_rehearsed {
     const plim_rehearsal_outcome *outcome;
-    char *const *argv;
+    const char *const *argv;         /* as the user wrote it */
     int exit_status;                 /* the program's, or 128 + signal */
     bool ran_out;                    /* of a device's memory, and died of it */
     const plim_oom_message *message; /* what it said of memory, or NULL */

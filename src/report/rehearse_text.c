@@ -52,7 +52,7 @@ static void write_heading(const rehearse_page *page, const char *words)
 static void write_command(const rehearse_page *page)
 {
     plim_line line = plim_line_begin(page->out, page->style, 0);
-    for (char *const *word = page->rehearsed->argv; *word != NULL; word++) {
+    for (const char *const *word = page->rehearsed->argv; *word != NULL; word++) {
         plim_line_format(&line, PLIM_TONE_HEADING, "%s%s", word != page->rehearsed->argv ? " " : "",
                          *word);
     }
@@ -84,6 +84,26 @@ static const plim_rehearsed_oom *first_oom(const plim_rehearsal_outcome *outcome
     return NULL;
 }
 
+/* Frames of the user's own code; where there are none, the innermost of any. */
+static void write_stack(const rehearse_page *page, const plim_rehearsed_oom *oom)
+{
+    size_t own = 0;
+    for (size_t i = 0; i < oom->stack_count; i++) {
+        own += strstr(oom->stack[i], "/site-packages/") == NULL;
+    }
+    size_t shown = 0;
+    for (size_t i = 0; i < oom->stack_count && shown < STACK_SHOWN; i++) {
+        if (own > 0 && strstr(oom->stack[i], "/site-packages/") != NULL) {
+            continue;
+        }
+        plim_line line = plim_line_begin(page->out, page->style, 2);
+        plim_line_format(&line, PLIM_TONE_USER, "%s ", plim_style_glyphs(page->style)->from);
+        plim_line_add_path(&line, PLIM_TONE_USER, oom->stack[i]);
+        plim_line_end(&line);
+        shown++;
+    }
+}
+
 static void write_out_of_memory(const rehearse_page *page)
 {
     const plim_rehearsed_oom *oom = first_oom(page->outcome);
@@ -97,12 +117,7 @@ static void write_out_of_memory(const rehearse_page *page)
                           ", which had %s free.",
                           oom->step, oom->phase, plim_format_bytes(oom->requested_bytes).text,
                           oom->device, plim_format_bytes(oom->device_free_bytes).text);
-    for (size_t i = 0; i < oom->stack_count && i < STACK_SHOWN; i++) {
-        plim_line line = plim_line_begin(page->out, page->style, 2);
-        plim_line_format(&line, PLIM_TONE_USER, "%s %s", plim_style_glyphs(page->style)->from,
-                         oom->stack[i]);
-        plim_line_end(&line);
-    }
+    write_stack(page, oom);
 }
 
 static void write_failed(const rehearse_page *page)
@@ -176,7 +191,9 @@ static void write_figure(const rehearse_page *page, const char *label, uint64_t 
     plim_line_add_cell(&line, PLIM_TONE_PLAIN,
                        plim_format_percent((double)bytes / (double)capacity).text, PERCENT_COLUMNS,
                        PLIM_ALIGN_RIGHT);
-    plim_line_format(&line, PLIM_TONE_FAINT, "  %s", note);
+    if (note[0] != '\0') {
+        plim_line_format(&line, PLIM_TONE_FAINT, "  %s", note);
+    }
     plim_line_end(&line);
 }
 
@@ -197,12 +214,21 @@ static void write_device(const rehearse_page *page, const plim_rehearsed_device 
 static void write_gpu(const rehearse_page *page, uint32_t device)
 {
     const plim_rehearsed_gpu *gpu = &page->outcome->gpus[device];
-    char parts[160];
-    (void)snprintf(parts, sizeof(parts), "program %s, context %s, libraries %s",
-                   plim_format_bytes(gpu->program_bytes).text,
-                   plim_format_bytes(gpu->context_bytes).text,
-                   plim_format_bytes(gpu->libraries_bytes).text);
-    write_figure(page, "device use", gpu->peak_bytes, parts);
+    char label[32] = "device use";
+    if (page->outcome->process_count > 1) {
+        (void)snprintf(label, sizeof(label), "GPU %" PRIu32, device);
+    }
+    write_figure(page, label, gpu->peak_bytes, "");
+    plim_line line = plim_line_begin(page->out, page->style, 2 + LABEL_COLUMNS);
+    plim_line_format(&line, PLIM_TONE_FAINT, "%*s  asked for by the program %s",
+                     (int)FIGURE_COLUMNS, "", plim_format_bytes(gpu->program_bytes).text);
+    plim_line_format(&line, PLIM_TONE_FAINT, ", context %s",
+                     plim_format_bytes(gpu->context_bytes).text);
+    if (gpu->libraries_bytes > 0) {
+        plim_line_format(&line, PLIM_TONE_FAINT, ", libraries %s",
+                         plim_format_bytes(gpu->libraries_bytes).text);
+    }
+    plim_line_end(&line);
 }
 
 /* One process: its devices in full. */

@@ -75,7 +75,7 @@ class Rehearse(unittest.TestCase):
         self.assertIn("cudaMalloc", done.stderr)
 
     def test_two_processes_share_a_device(self):
-        done, told = document("--capacity=3GiB", program=["alloc", "1024", "start", "1024", "info"])
+        done, told = document("--capacity=4GiB", program=["alloc", "1024", "start", "1024", "info"])
         self.assertEqual(done.returncode, 0, done.stderr)
         device = told["devices"][0]
         self.assertEqual(device["program_bytes"], 2 * GIB)
