@@ -1,10 +1,8 @@
-/* vendor_nccl.c - a library of the vendor whose functions have no version. See calls.h. */
-#include "calls.h"
-
+/* vendor_nccl.c - a library of the vendor whose functions have no version. See vendor.c. */
 #include <stdlib.h>
 
-int ncclWithoutVersion(int a)
+void ncclWithoutVersion(void);
+void ncclWithoutVersion(void)
 {
-    (void)a;
     abort();
 }
