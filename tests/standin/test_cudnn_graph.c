@@ -193,6 +193,7 @@ static void a_convolution_comes_to_a_plan_with_its_workspace(void)
     T_EQ_I64(cudnnBackendGetAttribute(heuristics, PLIM_CUDNN_HEURISTICS_RESULTS,
                                       PLIM_CUDNN_TYPE_DESCRIPTOR, 1, &found, &config),
              PLIM_CUDNN_OK);
+    T_EQ_I64(found, 1); /* as many as were given, though there are more */
     T_EQ_I64(cudnnBackendGetAttribute(config, PLIM_CUDNN_CONFIG_ENGINE, PLIM_CUDNN_TYPE_DESCRIPTOR,
                                       1, &found, &engine),
              PLIM_CUDNN_OK);

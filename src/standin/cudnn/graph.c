@@ -341,13 +341,16 @@ int cudnnBackendGetAttribute(const descriptor *self, int name, int type, int64_t
         return PLIM_CUDNN_BAD_PARAM_ATTRIBUTE_TYPE;
     }
     count = count < 0 ? 0 : count;
+    if (elements != NULL && wanted < count) {
+        count = wanted; /* callers take what is found for what they were given */
+    }
     if (found != NULL) {
         *found = count;
     }
     if (elements != NULL && type == PLIM_CUDNN_TYPE_DESCRIPTOR) {
-        get_children(self->body, name, wanted < count ? wanted : count, elements);
+        get_children(self->body, name, count, elements);
     } else if (elements != NULL) {
-        (void)plim_cudnn_body_get(self->body, name, wanted, elements);
+        (void)plim_cudnn_body_get(self->body, name, count, elements);
     }
     return PLIM_CUDNN_OK;
 }
