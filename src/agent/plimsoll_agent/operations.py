@@ -36,7 +36,7 @@ _CALLED = {
     "_to_copy": COPY,
 }
 _WORDS = re.compile(r"\b(item|tolist|nonzero|masked_select|unique|cpu|numpy|cuda|to|copy_|as_tensor"
-                    r"|tensor|equal|allclose|float|int|bool|print)\s*\(")
+                    r"|tensor|equal|allclose|float|int|bool)\s*\(")
 
 
 class Operation:
