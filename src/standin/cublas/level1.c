@@ -5,6 +5,7 @@
  * give, zero; where the device gets it, nothing is written.
  */
 #include "standin/cublas/cublas.h"
+#include "standin/library/types.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -124,34 +125,7 @@ WHERE_BOTH(cublasIdamin_v2)
 WHERE_BOTH(cublasIcamin_v2)
 WHERE_BOTH(cublasIzamin_v2)
 
-/* cublasDotEx says the type of the result by number: cudaDataType_t, CUDA Runtime API manual. */
-enum {
-    TYPE_R_32F = 0,
-    TYPE_R_64F = 1,
-    TYPE_R_16F = 2,
-    TYPE_C_32F = 4,
-    TYPE_C_64F = 5,
-    TYPE_R_16BF = 14
-};
-
-static size_t type_bytes(int type)
-{
-    switch (type) {
-    case TYPE_R_16F:
-    case TYPE_R_16BF:
-        return 2;
-    case TYPE_R_32F:
-        return sizeof(float);
-    case TYPE_R_64F:
-    case TYPE_C_32F:
-        return sizeof(double);
-    case TYPE_C_64F:
-        return 2 * sizeof(double);
-    default:
-        return 0;
-    }
-}
-
+/* What the type of the result is, is an argument. */
 #define DOT(name)                                                                         \
     PLIM_STANDIN_MODELLED(name, NOTE)                                                     \
     int name(const plim_standin_context *context, int64_t n, const void *x, int type_x,   \
@@ -169,7 +143,7 @@ static size_t type_bytes(int type)
         (void)type_y;                                                                     \
         (void)stride_y;                                                                   \
         (void)type_inside;                                                                \
-        return give(context, result, type_bytes(type));                                   \
+        return give(context, result, plim_standin_type_bytes(type));                      \
     }
 
 DOT(cublasDotEx)

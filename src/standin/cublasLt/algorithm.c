@@ -9,6 +9,7 @@
 #include "standin/core/stage.h"
 #include "standin/cublas/cublas.h"
 #include "standin/cublasLt/attributes.h"
+#include "standin/library/types.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -16,9 +17,6 @@
 #define ALGORITHM_ID  66 /* any number would do */
 #define POINTERS_MASK 0x1f
 #define MATRIX_ALIGN  16
-
-/* Types: cudaDataType_t, CUDA Runtime API manual, "Data types". */
-enum { TYPE_FP8_FIRST = 28, TYPE_FP8_LAST = 29, TYPE_FP6_FIRST = 31, TYPE_FP4 = 33 };
 
 /* cublasLtMatmulMatrixScale_t */
 enum { SCALE_VEC16 = 1, SCALE_VEC32 = 2, SCALE_BLOCKS_FIRST = 3, SCALE_BLOCKS_LAST = 5 };
@@ -32,10 +30,10 @@ typedef plim_cublaslt_object object;
  */
 static uint32_t capability_of_type(int64_t type)
 {
-    if (type >= TYPE_FP6_FIRST && type <= TYPE_FP4) {
+    if (type >= PLIM_STANDIN_R_6F_E2M3 && type <= PLIM_STANDIN_R_4F_E2M1) {
         return 100;
     }
-    return type >= TYPE_FP8_FIRST && type <= TYPE_FP8_LAST ? 89 : 0;
+    return type == PLIM_STANDIN_R_8F_E4M3 || type == PLIM_STANDIN_R_8F_E5M2 ? 89 : 0;
 }
 
 static uint32_t capability_of_scale(int64_t mode)

@@ -4,11 +4,10 @@
 #include "standin/cusolver/size.h"
 
 #include "standin/cusolver/cusolver.h"
+#include "standin/library/types.h"
 
 #include <limits.h>
-
-/* cudaDataType_t, CUDA Runtime API manual */
-enum { TYPE_R_32F = 0, TYPE_R_64F = 1, TYPE_C_32F = 4, TYPE_C_64F = 5 };
+#include <stdbool.h>
 
 int plim_cusolver_give(const void *context, int64_t m, int64_t n, int64_t leading, int64_t elements,
                        int *ret_elements)
@@ -25,16 +24,7 @@ int plim_cusolver_give(const void *context, int64_t m, int64_t n, int64_t leadin
 
 size_t plim_cusolver_type_bytes(int type)
 {
-    switch (type) {
-    case TYPE_R_32F:
-        return sizeof(float);
-    case TYPE_R_64F:
-        return sizeof(double);
-    case TYPE_C_32F:
-        return 2 * sizeof(float);
-    case TYPE_C_64F:
-        return 2 * sizeof(double);
-    default:
-        return 0;
-    }
+    const bool is_factorised = type == PLIM_STANDIN_R_32F || type == PLIM_STANDIN_R_64F ||
+                               type == PLIM_STANDIN_C_32F || type == PLIM_STANDIN_C_64F;
+    return is_factorised ? plim_standin_type_bytes(type) : 0;
 }

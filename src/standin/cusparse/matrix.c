@@ -1,0 +1,195 @@
+/*
+ * matrix.c - matrices and vectors as callers describe them, made and changed.
+ */
+#include "base/memory.h"
+#include "standin/cusparse/cusparse.h"
+#include "standin/library/types.h"
+
+typedef plim_cusparse_matrix matrix;
+typedef plim_cusparse_vector vector;
+
+int cusparseCreateCsr(matrix **ret_matrix, int64_t rows, int64_t columns, int64_t nnz,
+                      void *row_offsets, void *column_indices, void *values, int offset_type,
+                      int index_type, int index_base, int value_type);
+int cusparseCreateCsc(matrix **ret_matrix, int64_t rows, int64_t columns, int64_t nnz,
+                      void *column_offsets, void *row_indices, void *values, int offset_type,
+                      int index_type, int index_base, int value_type);
+int cusparseCreateCoo(matrix **ret_matrix, int64_t rows, int64_t columns, int64_t nnz,
+                      void *row_indices, void *column_indices, void *values, int index_type,
+                      int index_base, int value_type);
+int cusparseDestroySpMat(matrix *of);
+int cusparseSpMatGetSize(const matrix *of, int64_t *ret_rows, int64_t *ret_columns,
+                         int64_t *ret_nnz);
+int cusparseCsrSetStridedBatch(matrix *of, int count, int64_t offsets_stride,
+                               int64_t values_stride);
+int cusparseCreateDnMat(matrix **ret_matrix, int64_t rows, int64_t columns, int64_t leading,
+                        void *values, int value_type, int order);
+int cusparseDestroyDnMat(matrix *of);
+int cusparseDnMatSetStridedBatch(matrix *of, int count, int64_t stride);
+int cusparseCreateDnVec(vector **ret_vector, int64_t size, void *values, int value_type);
+int cusparseDestroyDnVec(vector *of);
+
+/* What else is set changes no size: where numbers lie, which triangle, what the diagonal is. */
+PLIM_STANDIN_NOTHING(cusparseCsrSetPointers)
+PLIM_STANDIN_NOTHING(cusparseSpMatSetAttribute)
+PLIM_STANDIN_NOTHING(cusparseSpMatSetValues)
+PLIM_STANDIN_NOTHING(cusparseDnMatSetValues)
+PLIM_STANDIN_NOTHING(cusparseDnVecSetValues)
+
+/* cusparseIndexType_t: 1 is 16 bits, 2 is 32, 3 is 64. */
+static size_t index_bytes(int type)
+{
+    return type >= 1 && type <= 3 ? (size_t)1 << type : 0;
+}
+
+static int make(const matrix *from, matrix **ret_matrix)
+{
+    if (ret_matrix == NULL || from->rows < 0 || from->columns < 0 || from->nnz < 0 ||
+        from->value_bytes == 0) {
+        return PLIM_CUSPARSE_INVALID_VALUE;
+    }
+    matrix *made = plim_mem_alloc(&plim_mem_heap, 1, sizeof(*made));
+    if (made == NULL) {
+        return PLIM_CUSPARSE_ALLOC_FAILED;
+    }
+    *made = *from;
+    *ret_matrix = made;
+    return 0;
+}
+
+int cusparseCreateCsr(matrix **ret_matrix, int64_t rows, int64_t columns, int64_t nnz,
+                      void *row_offsets, void *column_indices, void *values, int offset_type,
+                      int index_type, int index_base, int value_type)
+{
+    (void)row_offsets;
+    (void)column_indices;
+    (void)values;
+    (void)offset_type;
+    (void)index_base;
+    const matrix from = { rows,
+                          columns,
+                          nnz,
+                          1,
+                          index_bytes(index_type),
+                          plim_standin_type_bytes(value_type),
+                          PLIM_CUSPARSE_CSR };
+    return make(&from, ret_matrix);
+}
+
+int cusparseCreateCsc(matrix **ret_matrix, int64_t rows, int64_t columns, int64_t nnz,
+                      void *column_offsets, void *row_indices, void *values, int offset_type,
+                      int index_type, int index_base, int value_type)
+{
+    (void)column_offsets;
+    (void)row_indices;
+    (void)values;
+    (void)offset_type;
+    (void)index_base;
+    const matrix from = { rows,
+                          columns,
+                          nnz,
+                          1,
+                          index_bytes(index_type),
+                          plim_standin_type_bytes(value_type),
+                          PLIM_CUSPARSE_CSC };
+    return make(&from, ret_matrix);
+}
+
+int cusparseCreateCoo(matrix **ret_matrix, int64_t rows, int64_t columns, int64_t nnz,
+                      void *row_indices, void *column_indices, void *values, int index_type,
+                      int index_base, int value_type)
+{
+    (void)row_indices;
+    (void)column_indices;
+    (void)values;
+    (void)index_base;
+    const matrix from = { rows,
+                          columns,
+                          nnz,
+                          1,
+                          index_bytes(index_type),
+                          plim_standin_type_bytes(value_type),
+                          PLIM_CUSPARSE_COO };
+    return make(&from, ret_matrix);
+}
+
+int cusparseDestroySpMat(matrix *of)
+{
+    plim_mem_free(&plim_mem_heap, of, 1, sizeof(*of));
+    return 0;
+}
+
+int cusparseSpMatGetSize(const matrix *of, int64_t *ret_rows, int64_t *ret_columns,
+                         int64_t *ret_nnz)
+{
+    if (of == NULL || ret_rows == NULL || ret_columns == NULL || ret_nnz == NULL) {
+        return PLIM_CUSPARSE_INVALID_VALUE;
+    }
+    *ret_rows = of->rows;
+    *ret_columns = of->columns;
+    *ret_nnz = of->nnz;
+    return 0;
+}
+
+static int set_count(matrix *of, int count)
+{
+    if (of == NULL || count < 1) {
+        return PLIM_CUSPARSE_INVALID_VALUE;
+    }
+    of->count = count;
+    return 0;
+}
+
+int cusparseCsrSetStridedBatch(matrix *of, int count, int64_t offsets_stride, int64_t values_stride)
+{
+    (void)offsets_stride;
+    (void)values_stride;
+    return set_count(of, count);
+}
+
+int cusparseCreateDnMat(matrix **ret_matrix, int64_t rows, int64_t columns, int64_t leading,
+                        void *values, int value_type, int order)
+{
+    (void)leading;
+    (void)values;
+    (void)order;
+    const matrix from = { .rows = rows,
+                          .columns = columns,
+                          .count = 1,
+                          .value_bytes = plim_standin_type_bytes(value_type) };
+    return make(&from, ret_matrix);
+}
+
+int cusparseDestroyDnMat(matrix *of)
+{
+    plim_mem_free(&plim_mem_heap, of, 1, sizeof(*of));
+    return 0;
+}
+
+int cusparseDnMatSetStridedBatch(matrix *of, int count, int64_t stride)
+{
+    (void)stride;
+    return set_count(of, count);
+}
+
+int cusparseCreateDnVec(vector **ret_vector, int64_t size, void *values, int value_type)
+{
+    (void)values;
+    if (ret_vector == NULL || size < 0) {
+        return PLIM_CUSPARSE_INVALID_VALUE;
+    }
+    vector *made = plim_mem_alloc_zeroed(&plim_mem_heap, 1, sizeof(*made));
+    if (made == NULL) {
+        return PLIM_CUSPARSE_ALLOC_FAILED;
+    }
+    made->size = size;
+    made->value_bytes = plim_standin_type_bytes(value_type);
+    *ret_vector = made;
+    return 0;
+}
+
+int cusparseDestroyDnVec(vector *of)
+{
+    plim_mem_free(&plim_mem_heap, of, 1, sizeof(*of));
+    return 0;
+}
