@@ -25,6 +25,7 @@ typedef struct plim_machine {
     void (*write_unknown)(unsigned char *to, uint64_t at, uint64_t entry, uint64_t unknown);
 } plim_machine;
 
+extern const plim_machine plim_machine_aarch64;
 extern const plim_machine plim_machine_x86_64;
 
 /* The one of this ELF number, or NULL. */

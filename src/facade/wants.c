@@ -376,7 +376,7 @@ static plim_status read_standin(plim_wants *wants, const char *path, plim_error 
     if (plim_machine_find(wants->machine) == NULL) {
         return plim_fail(err, PLIM_UNSUPPORTED,
                          "%s: facades cannot be written for this machine "
-                         "(ELF machine %d): rehearse on x86-64",
+                         "(ELF machine %d): rehearse on x86-64 or AArch64",
                          path, wants->machine);
     }
     return PLIM_OK;
