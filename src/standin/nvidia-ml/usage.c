@@ -32,12 +32,21 @@ typedef struct utilization { /* nvmlUtilization_t */
     unsigned memory_percent;
 } utilization;
 
+typedef struct fabric { /* the head of nvmlGpuFabricInfo_v2_t and v3_t */
+    unsigned version;
+    unsigned char cluster[16];
+    int status;
+    unsigned clique;
+    unsigned char state;
+} fabric;
+
 int nvmlDeviceGetMemoryInfo(void *device, memory *info);
 int nvmlDeviceGetComputeRunningProcesses(void *device, unsigned *count, process_1 *processes);
 int nvmlDeviceGetComputeRunningProcesses_v2(void *device, unsigned *count, process_2 *processes);
 int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, process_2 *processes);
 int nvmlDeviceGetUtilizationRates(void *device, utilization *rates);
 int nvmlDeviceGetP2PStatus(void *device, void *peer, int index, int *status);
+int nvmlDeviceGetGpuFabricInfoV(void *device, fabric *info);
 
 int nvmlDeviceGetMemoryInfo(void *device, memory *info)
 {
@@ -134,10 +143,26 @@ int nvmlDeviceGetP2PStatus(void *device, void *peer, int index, int *status)
     return NVML_SUCCESS_CODE;
 }
 
+PLIM_STANDIN_MODELLED(nvmlDeviceGetGpuFabricInfoV, "no device belongs to a fabric")
+
+int nvmlDeviceGetGpuFabricInfoV(void *device, fabric *info)
+{
+    uint32_t number = 0;
+    if (!plim_standin_nvml_device(device, &number)) {
+        return NVML_INVALID_ARGUMENT_CODE;
+    }
+    if (plim_standin_settings()->gpu.capability_major < 9) {
+        return NVML_NOT_SUPPORTED_CODE;
+    }
+    info->status = NVML_NOT_SUPPORTED_CODE;
+    info->clique = 0;
+    info->state = 0; /* NVML_GPU_FABRIC_STATE_NOT_SUPPORTED */
+    return NVML_SUCCESS_CODE;
+}
+
 #define LINKS "the links between the devices of a rehearsal are not modelled"
 
 PLIM_STANDIN_DECLINED(nvmlDeviceGetNvLinkRemoteDeviceType, NVML_NOT_SUPPORTED_CODE, LINKS)
 PLIM_STANDIN_DECLINED(nvmlDeviceGetNvLinkRemotePciInfo_v2, NVML_NOT_SUPPORTED_CODE, LINKS)
-PLIM_STANDIN_DECLINED(nvmlDeviceGetGpuFabricInfoV, NVML_NOT_SUPPORTED_CODE, LINKS)
 PLIM_STANDIN_DECLINED(nvmlDeviceGetTemperature, NVML_NOT_SUPPORTED_CODE, "it has none")
 PLIM_STANDIN_DECLINED(nvmlDeviceGetPowerUsage, NVML_NOT_SUPPORTED_CODE, "it uses none")

@@ -1,0 +1,184 @@
+/*
+ * test_copies.c - what the host reads from devices: what is known exactly, zeros, noise.
+ */
+#include "standin/cuda_words.h"
+#include "standin/rehearsal.h"
+
+#include "standin/core/shadow.h"
+
+#include <sys/mman.h>
+
+#define WORDS 1024
+
+static void *allocate(size_t bytes)
+{
+    void *address = NULL;
+    R_EQ(cudaMalloc(&address, bytes), 0);
+    return address;
+}
+
+static void known(void)
+{
+    int out[WORDS];
+    int in[WORDS];
+    for (int i = 0; i < WORDS; i++) {
+        out[i] = i;
+    }
+    char *first = allocate(sizeof(out));
+    char *second = allocate(sizeof(out));
+    R_EQ(cudaMemcpy(first, out, sizeof(out), 4), 0);
+    R_EQ(cudaMemcpy(second + 8, first, sizeof(out) - 8, 4), 0);
+    memset(in, 0xff, sizeof(in));
+    R_EQ(cudaMemcpy(in, second, sizeof(in), 4), 0);
+    R_TRUE(in[0] == 0 && in[1] == 0); /* never written */
+    R_EQ(memcmp(in + 2, out, sizeof(in) - 8), 0);
+
+    R_EQ(cudaMemset(second + 400, 1, 400), 0); /* a hole in what is known */
+    R_EQ(cudaMemcpy(in, second, sizeof(in), 4), 0);
+    R_TRUE(in[99] == 97 && in[100] == 0x01010101 && in[199] == 0x01010101 && in[200] == 198);
+    R_EQ(cuMemsetD32Async((uintptr_t)second, 5, WORDS, NULL), 0);
+    R_EQ(cudaMemcpy(in, second, sizeof(in), 4), 0);
+    R_TRUE(in[0] == 5 && in[WORDS - 1] == 5);
+
+    R_EQ(cudaMemcpy(second, second + 8, 64, 4), 0); /* overlapping */
+    R_EQ(cudaFree(first), 0);
+    R_TRUE(allocate(sizeof(out)) == (void *)first);
+    R_EQ(cudaMemcpy(in, first, sizeof(in), 4), 0);
+    R_TRUE(in[7] == 0); /* freed and forgotten */
+    plim_standin_computed();
+    R_EQ(cudaMemcpy(in, second, sizeof(in), 4), 0);
+    R_TRUE(in[0] == 0 && in[WORDS - 1] == 0);
+}
+
+static void data_comes_back_until_something_is_computed(void)
+{
+    r_play(known);
+}
+
+static void limits(void)
+{
+    const size_t piece = PLIM_STANDIN_SHADOW_PIECE_BYTES;
+    char *host = calloc(1, piece + 1);
+    char *device = allocate(32 * piece);
+    host[0] = 1;
+    R_EQ(cudaMemcpy(device, host, piece + 1, 4), 0); /* too much to be kept */
+    host[0] = 2;
+    R_EQ(cudaMemcpy(host, device, 1, 4), 0);
+    R_EQ(host[0], 0);
+    host[0] = 3;
+    for (size_t i = 0; i < 20; i++) { /* more than are kept in all: the earlier ones go */
+        R_EQ(cudaMemcpy(device + i * piece, host, piece, 4), 0);
+    }
+    R_EQ(cudaMemcpy(host, device, 1, 4), 0);
+    R_EQ(host[0], 0);
+    R_EQ(cudaMemcpy(host, device + 19 * piece, 1, 4), 0);
+    R_EQ(host[0], 3);
+    free(host);
+}
+
+static void only_so_much_is_kept(void)
+{
+    r_play(limits);
+}
+
+/* Random pieces of a small range, against an array that says which bytes are known. */
+static void random_copies(void)
+{
+    enum { BYTES = 4096 };
+    static unsigned char model[2 * BYTES]; /* what the host would see */
+    unsigned char host[BYTES];
+    unsigned char *device = allocate(2 * sizeof(host));
+    for (int step = 0; step < 5000; step++) {
+        const size_t bytes = t_random_between(1, BYTES);
+        const size_t to = t_random_between(0, 2 * BYTES - bytes);
+        const size_t from = t_random_between(0, 2 * BYTES - bytes);
+        switch (t_random_between(0, 3)) {
+        case 0:
+            for (size_t i = 0; i < bytes; i++) {
+                host[i] = (unsigned char)t_random();
+            }
+            memcpy(model + to, host, bytes);
+            R_EQ(cudaMemcpy(device + to, host, bytes, 4), 0);
+            break;
+        case 1:
+            memmove(model + to, model + from, bytes);
+            R_EQ(cudaMemcpy(device + to, device + from, bytes, 4), 0);
+            break;
+        case 2:
+            memset(model + to, step, bytes);
+            R_EQ(cudaMemset(device + to, step, bytes), 0);
+            break;
+        default:
+            R_EQ(cudaMemcpy(host, device + from, bytes, 4), 0);
+            R_EQ(memcmp(host, model + from, bytes), 0);
+            break;
+        }
+        if (step % 1000 == 999) {
+            plim_standin_computed();
+            memset(model, 0, sizeof(model));
+        }
+    }
+}
+
+static void random_copies_agree_with_real_memory(void)
+{
+    r_play(random_copies);
+}
+
+static void noise(void)
+{
+    char *device = allocate(WORDS * sizeof(float));
+    float values[WORDS];
+    double sum = 0;
+    double alone = -1;
+    R_EQ(cudaMemcpy(values, device, sizeof(values), 4), 0);
+    for (int i = 0; i < WORDS; i++) {
+        R_TRUE(values[i] >= 0 && values[i] < 1);
+        sum += (double)values[i];
+    }
+    R_TRUE(sum > WORDS * 0.4 && sum < WORDS * 0.6);
+    R_EQ(cudaMemcpy(&alone, device, sizeof(alone), 4), 0);
+    R_TRUE(alone == 0); /* it may be an index */
+    const float exact = 7;
+    R_EQ(cudaMemcpy(device, &exact, sizeof(exact), 4), 0);
+    R_EQ(cudaMemcpy(values, device, 8 * sizeof(float), 4), 0);
+    R_TRUE(values[0] == 7 && values[1] < 1);
+}
+
+static void noise_is_between_zero_and_one(void)
+{
+    plim_stage_settings settings = r_settings();
+    settings.gives_values = true;
+    r_play_on(&settings, noise);
+}
+
+static float *shared; /* with the children */
+
+static void draw_into_shared(void)
+{
+    char *device = allocate(WORDS * sizeof(float));
+    R_EQ(cudaMemcpy(shared, device, WORDS * sizeof(float), 4), 0);
+}
+
+static void noise_repeats_itself(void)
+{
+    plim_stage_settings settings = r_settings();
+    settings.gives_values = true;
+    const size_t bytes = WORDS * sizeof(float);
+    shared = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    T_TRUE(shared != MAP_FAILED);
+    float first[WORDS];
+    r_play_on(&settings, draw_into_shared);
+    memcpy(first, shared, bytes);
+    memset(shared, 0, bytes);
+    r_play_on(&settings, draw_into_shared);
+    T_EQ_MEM(first, shared, bytes);
+    settings.seed++;
+    r_play_on(&settings, draw_into_shared);
+    T_TRUE(memcmp(first, shared, bytes) != 0);
+    (void)munmap(shared, bytes);
+}
+
+T_MAIN(T_TEST(data_comes_back_until_something_is_computed), T_TEST(only_so_much_is_kept),
+       T_TEST(random_copies_agree_with_real_memory), T_TEST(noise_is_between_zero_and_one),
+       T_TEST(noise_repeats_itself))

@@ -1,0 +1,402 @@
+/*
+ * test_memory.c - device memory: its granularity, its capacity, whose it is.
+ */
+#include "standin/cuda_words.h"
+#include "standin/rehearsal.h"
+
+#include "standin/core/footprint.h"
+#include "standin/core/memory.h"
+
+#include <pthread.h>
+
+#define CONTEXT (100 * R_MIB) /* of rehearsal.h's GPU */
+#define PAGE    PLIM_STANDIN_PAGE_BYTES
+
+static uint64_t used_by(plim_stage_use use)
+{
+    return r_device(0).used_bytes[use];
+}
+
+static void *allocate(size_t bytes)
+{
+    void *address = NULL;
+    R_EQ(cudaMalloc(&address, bytes), 0);
+    R_TRUE(address != NULL);
+    return address;
+}
+
+static void small_requests(void)
+{
+    char *first = allocate(1);
+    char *second = allocate(513);
+    char *third = allocate(1 * R_MIB);
+    R_EQ(second - first, 512);
+    R_EQ(third - second, 1024);
+    R_EQ(used_by(PLIM_STAGE_PROGRAM), PAGE);
+    char *large = allocate(1 * R_MIB + 1); /* pages of its own */
+    R_EQ((uintptr_t)large % PAGE, 0);
+    R_EQ(used_by(PLIM_STAGE_PROGRAM), 2 * PAGE);
+    char *fourth = allocate(1 * R_MIB); /* no room for it in the first page */
+    R_EQ((uintptr_t)fourth % PAGE, 0);
+    R_EQ(used_by(PLIM_STAGE_PROGRAM), 3 * PAGE);
+    R_EQ(cudaFree(second), 0);
+    R_TRUE(allocate(1000) == second);
+    R_EQ(cudaFree(first), 0);
+    R_EQ(cudaFree(second), 0);
+    R_EQ(used_by(PLIM_STAGE_PROGRAM), 3 * PAGE);
+    R_EQ(cudaFree(third), 0);
+    R_EQ(used_by(PLIM_STAGE_PROGRAM), 2 * PAGE);
+    R_EQ(cudaFree(third), 1); /* cudaErrorInvalidValue: it is no more */
+    R_EQ(cudaFree(large + 512), 1);
+    R_EQ(cudaFree(large), 0);
+    R_EQ(cudaFree(fourth), 0);
+    R_EQ(used_by(PLIM_STAGE_PROGRAM), 0);
+}
+
+static void small_requests_share_pages(void)
+{
+    r_play(small_requests);
+}
+
+static void capacity(void)
+{
+    size_t free_bytes = 0;
+    size_t total_bytes = 0;
+    R_EQ(cudaMemGetInfo(&free_bytes, &total_bytes), 0);
+    R_EQ(total_bytes, 1024 * R_MIB);
+    R_EQ(free_bytes, 1024 * R_MIB - CONTEXT);
+    void *most = allocate(free_bytes);
+    int untouched = 0;
+    void *more = &untouched;
+    R_EQ(cudaMalloc(&more, 1), 2);
+    R_TRUE(more == &untouched);
+    R_EQ(cudaGetLastError(), 2);
+    R_EQ(cudaGetLastError(), 0);
+    R_EQ(cudaMalloc(&more, UINT64_MAX), 2);
+    R_EQ(cudaMemGetInfo(&free_bytes, &total_bytes), 0);
+    R_EQ(free_bytes, 0);
+    R_EQ(cudaFree(most), 0);
+    R_EQ(cudaMalloc(&more, 0), 0);
+    R_TRUE(more == NULL);
+    R_EQ(r_device(0).peak_bytes, 1024 * R_MIB);
+}
+
+static void no_more_than_the_capacity(void)
+{
+    r_play(capacity);
+}
+
+static void footprints(void)
+{
+    unsigned flags = 0;
+    int is_active = 1;
+    R_EQ(cuDevicePrimaryCtxGetState(0, &flags, &is_active), 0);
+    R_EQ(is_active, 0);
+    R_EQ(used_by(PLIM_STAGE_CONTEXT), 0);
+    R_EQ(cudaFree(NULL), 0); /* the customary start */
+    (void)allocate(1);
+    R_EQ(cudaSetDevice(0), 0);
+    R_EQ(used_by(PLIM_STAGE_CONTEXT), CONTEXT);
+    R_EQ(r_device(1).used_bytes[PLIM_STAGE_CONTEXT], 0);
+    R_TRUE(plim_standin_footprint_library(PLIM_STANDIN_CUBLAS));
+    R_TRUE(plim_standin_footprint_library(PLIM_STANDIN_CUBLAS));
+    R_TRUE(plim_standin_footprint_library(PLIM_STANDIN_CUDNN));
+    R_EQ(used_by(PLIM_STAGE_LIBRARIES), 50 * R_MIB);
+    R_EQ(cudaSetDevice(1), 0);
+    R_EQ(r_device(1).used_bytes[PLIM_STAGE_CONTEXT], CONTEXT);
+    R_EQ(cuDevicePrimaryCtxGetState(1, &flags, &is_active), 0);
+    R_EQ(is_active, 1);
+    R_EQ(cudaSetDevice(2), 101);
+}
+
+static void what_the_driver_takes_is_taken_once(void)
+{
+    r_play(footprints);
+}
+
+static void no_room_for_a_context(void)
+{
+    R_EQ(cudaSetDevice(0), 2);
+    void *address = NULL;
+    R_EQ(cudaMalloc(&address, 1), 2);
+    R_EQ(used_by(PLIM_STAGE_CONTEXT), 0);
+}
+
+static void a_context_needs_room(void)
+{
+    plim_stage_settings tiny = r_settings();
+    tiny.capacity_bytes = CONTEXT - 1;
+    r_play_on(&tiny, no_room_for_a_context);
+}
+
+static void other_process(void)
+{
+    size_t free_bytes = 0;
+    size_t total_bytes = 0;
+    R_EQ(r_device(0).used_bytes[PLIM_STAGE_CONTEXT], CONTEXT); /* the parent's, none of mine */
+    R_EQ(cudaMemGetInfo(&free_bytes, &total_bytes), 0);
+    R_EQ(free_bytes, 1024 * R_MIB - 2 * CONTEXT - 600 * R_MIB);
+    void *address = NULL;
+    R_EQ(cudaMalloc(&address, 300 * R_MIB), 2);
+    (void)allocate(200 * R_MIB);
+    unsigned count = 8;
+    uint64_t processes[8][2];
+    void *device = NULL;
+    R_EQ(nvmlDeviceGetHandleByIndex_v2(0, &device), 0);
+    R_EQ(nvmlDeviceGetComputeRunningProcesses(device, &count, processes), 0);
+    R_EQ(count, 2);
+    R_EQ((uint32_t)processes[0][0], getppid());
+    R_EQ(processes[0][1], 700 * R_MIB);
+    R_EQ((uint32_t)processes[1][0], getpid());
+    R_EQ(processes[1][1], 300 * R_MIB);
+}
+
+static void sharing(void)
+{
+    void *mine = allocate(600 * R_MIB);
+    R_EQ(r_run_child(other_process), 0);
+    size_t free_bytes = 0;
+    size_t total_bytes = 0;
+    R_EQ(cudaMemGetInfo(&free_bytes, &total_bytes), 0); /* the child's is found to be free */
+    R_EQ(free_bytes, 1024 * R_MIB - CONTEXT - 600 * R_MIB);
+    R_EQ(cudaFree(mine), 0);
+    R_EQ(used_by(PLIM_STAGE_PROGRAM), 0);
+}
+
+static void processes_share_a_device(void)
+{
+    r_play(sharing);
+}
+
+typedef struct properties { /* CUmemAllocationProp */
+    int type;
+    int handle_types;
+    int location_type;
+    int location_id;
+    uint64_t rest[2];
+} properties;
+
+static const properties on_first = { .type = 1, .location_type = 1, .location_id = 0 };
+
+static void virtual_memory(void)
+{
+    uint64_t range = 0;
+    uint64_t a = 0;
+    uint64_t b = 0;
+    uint64_t retained = 0;
+    const int access[3] = { 1, 0, 3 };
+    R_EQ(cuMemAddressReserve(&range, 64 * R_MIB, 0, 0, 0), 0);
+    R_EQ(cuMemCreate(&a, PAGE, &on_first, 0), 0);
+    R_EQ(cuMemCreate(&b, 2 * PAGE, &on_first, 0), 0);
+    R_EQ(cuMemCreate(&b, PAGE + 1, &on_first, 0), 1);
+    R_EQ(used_by(PLIM_STAGE_PROGRAM), 3 * PAGE);
+    R_EQ(cuMemSetAccess(range, PAGE, access, 1), 1);
+    R_EQ(cuMemMap(range, PAGE, 0, a, 0), 0);
+    R_EQ(cuMemMap(range, PAGE, 0, a, 0), 1);        /* taken */
+    R_EQ(cuMemMap(range + PAGE, PAGE, 0, b, 0), 1); /* not the whole handle */
+    R_EQ(cuMemMap(range + PAGE, 2 * PAGE, 0, b, 0), 0);
+    R_EQ(cuMemSetAccess(range, 3 * PAGE, access, 1), 0);
+    R_EQ(cuMemSetAccess(range, 4 * PAGE, access, 1), 1);
+    R_EQ(cuMemRelease(a), 0);
+    R_EQ(cuMemRelease(b), 0);
+    R_EQ(cuMemRelease(b), 1);
+    R_EQ(used_by(PLIM_STAGE_PROGRAM), 3 * PAGE); /* mapped, and so kept */
+    R_EQ(cuMemRetainAllocationHandle(&retained, (void *)(uintptr_t)(range + PAGE)), 0);
+    R_EQ(retained, b);
+    R_EQ(cuMemUnmap(range + PAGE, PAGE), 1); /* not the whole mapping: nothing is changed */
+    R_EQ(cuMemUnmap(range, 3 * PAGE), 0);
+    R_EQ(used_by(PLIM_STAGE_PROGRAM), 2 * PAGE); /* b is retained */
+    R_EQ(cuMemMap(range, 2 * PAGE, 0, b, 0), 0);
+    R_EQ(cuMemAddressFree(range, 64 * R_MIB), 1); /* something is mapped */
+    R_EQ(cuMemUnmap(range, 2 * PAGE), 0);
+    R_EQ(cuMemRelease(b), 0);
+    R_EQ(used_by(PLIM_STAGE_PROGRAM), 0);
+    R_EQ(cuMemAddressFree(range, 32 * R_MIB), 1);
+    R_EQ(cuMemAddressFree(range, 64 * R_MIB), 0);
+    R_EQ(cuMemAddressFree(range, 64 * R_MIB), 1);
+}
+
+static void addresses_and_memory_come_apart(void)
+{
+    r_play(virtual_memory);
+}
+
+static uint64_t pool_says(void *pool, int attribute)
+{
+    uint64_t bytes = 0;
+    R_EQ(cudaMemPoolGetAttribute(pool, attribute, &bytes), 0);
+    return bytes;
+}
+
+static void pools(void)
+{
+    enum { THRESHOLD = 4, RESERVED, RESERVED_PEAK, USED, USED_PEAK };
+    void *pool = NULL;
+    void *a = NULL;
+    void *b = NULL;
+    R_EQ(cudaDeviceGetDefaultMemPool(&pool, 0), 0);
+    R_EQ(cudaMallocAsync(&a, 100, NULL), 0);
+    R_EQ(pool_says(pool, USED), 512);
+    R_EQ(pool_says(pool, RESERVED), 32 * R_MIB);
+    R_EQ(used_by(PLIM_STAGE_PROGRAM), 32 * R_MIB);
+    R_EQ(cudaFreeAsync(a, NULL), 0);
+    R_EQ(pool_says(pool, RESERVED), 0); /* the threshold is 0 */
+    const uint64_t keep_all = UINT64_MAX;
+    R_EQ(cudaMemPoolSetAttribute(pool, THRESHOLD, &keep_all), 0);
+    R_EQ(cudaMallocAsync(&a, 40 * R_MIB, NULL), 0);
+    R_EQ(cudaMallocAsync(&b, 24 * R_MIB, NULL), 0);
+    R_EQ(pool_says(pool, RESERVED), 64 * R_MIB);
+    R_EQ(cudaFree(a), 0); /* documented: cudaFree takes it, too */
+    R_EQ(pool_says(pool, USED), 24 * R_MIB);
+    R_EQ(pool_says(pool, RESERVED), 64 * R_MIB);
+    R_EQ(cudaMemPoolTrimTo(pool, 0), 0);
+    R_EQ(pool_says(pool, RESERVED), 32 * R_MIB);
+    R_EQ(pool_says(pool, RESERVED_PEAK), 64 * R_MIB);
+    R_EQ(pool_says(pool, USED_PEAK), 64 * R_MIB);
+    R_EQ(cudaFreeAsync(b, NULL), 0);
+    R_EQ(cudaMallocAsync(&a, 1000 * R_MIB, NULL), 2);
+    R_EQ(used_by(PLIM_STAGE_PROGRAM), 32 * R_MIB);
+}
+
+static void pools_keep_what_is_freed(void)
+{
+    r_play(pools);
+}
+
+typedef struct pointer_facts { /* cudaPointerAttributes */
+    int type;
+    int device;
+    void *on_device;
+    void *on_host;
+} pointer_facts;
+
+static int type_of(const void *address)
+{
+    pointer_facts facts;
+    R_EQ(cudaPointerGetAttributes(&facts, address), 0);
+    return facts.type;
+}
+
+static void pointers(void)
+{
+    char *device = allocate(4 * R_MIB);
+    void *managed = NULL;
+    void *pinned = NULL;
+    R_EQ(cudaMallocManaged(&managed, 2048 * R_MIB, 1), 0); /* more than there is */
+    R_EQ(cudaHostAlloc(&pinned, 100, 0), 0);
+    *(char *)managed = 1;
+    R_EQ(type_of(device), 2);
+    R_EQ(type_of(device + 4 * R_MIB - 1), 2);
+    R_EQ(type_of(device + 4 * R_MIB), 0);
+    R_EQ(type_of(managed), 3);
+    R_EQ(type_of(pinned), 1);
+    R_EQ(type_of(&managed), 0);
+    R_EQ(cudaFreeHost(managed), 1);
+    R_EQ(cudaFree(managed), 0);
+    R_EQ(cudaFree(managed), 1);
+    R_EQ(cudaFreeHost(pinned), 0);
+    R_EQ(cudaFreeHost(pinned), 1);
+    R_EQ(used_by(PLIM_STAGE_PROGRAM), 4 * R_MIB);
+}
+
+static void pointers_are_told_apart(void)
+{
+    r_play(pointers);
+}
+
+/* ---- random requests, against a naive model -------------------------------------------------- */
+
+#define SLOTS 64
+#define STEPS 4000
+
+typedef struct slot {
+    uint64_t base;
+    uint64_t bytes;
+} slot;
+
+static void check_slots(const slot *slots, uint64_t used_bytes)
+{
+    uint64_t large_bytes = 0;
+    uint64_t small_bytes = 0;
+    for (size_t i = 0; i < SLOTS; i++) {
+        if (slots[i].bytes > R_MIB) {
+            large_bytes += (slots[i].bytes + PAGE - 1) / PAGE * PAGE;
+        }
+        small_bytes += slots[i].bytes <= R_MIB ? slots[i].bytes : 0;
+        for (size_t k = 0; slots[i].bytes > 0 && k < i; k++) {
+            R_TRUE(slots[k].bytes == 0 || slots[i].base + slots[i].bytes <= slots[k].base ||
+                   slots[k].base + slots[k].bytes <= slots[i].base);
+        }
+    }
+    R_TRUE(used_bytes >= large_bytes && (used_bytes - large_bytes) % PAGE == 0);
+    R_TRUE(used_bytes - large_bytes >= small_bytes);
+}
+
+static void random_requests(void)
+{
+    slot slots[SLOTS] = { { 0 } };
+    for (int step = 0; step < STEPS; step++) {
+        slot *at = &slots[t_random_between(0, SLOTS - 1)];
+        if (at->bytes > 0) {
+            R_EQ(cudaFree((void *)(uintptr_t)at->base), 0);
+            at->bytes = 0;
+            continue;
+        }
+        size_t free_bytes = 0;
+        size_t total_bytes = 0;
+        R_EQ(cudaMemGetInfo(&free_bytes, &total_bytes), 0);
+        const uint64_t bytes = t_random_bytes(1, 128 * R_MIB);
+        void *address = NULL;
+        const int error = cudaMalloc(&address, bytes);
+        R_TRUE(error == 0 || (error == 2 && bytes + PAGE > free_bytes));
+        if (error == 0) {
+            *at = (slot){ (uint64_t)(uintptr_t)address, bytes };
+        }
+        if (step % 16 == 0) {
+            check_slots(slots, used_by(PLIM_STAGE_PROGRAM));
+        }
+    }
+    for (size_t i = 0; i < SLOTS; i++) {
+        R_EQ(slots[i].bytes > 0 ? cudaFree((void *)(uintptr_t)slots[i].base) : 0, 0);
+    }
+    R_EQ(used_by(PLIM_STAGE_PROGRAM), 0);
+}
+
+static void random_requests_never_overlap(void)
+{
+    r_play(random_requests);
+}
+
+static void *request_in_thread(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 500; i++) {
+        void *address = allocate(1000 + (size_t)i * 5000);
+        R_EQ(cudaFree(address), 0);
+    }
+    return NULL;
+}
+
+static void threads(void)
+{
+    pthread_t others[4];
+    for (size_t i = 0; i < T_COUNT(others); i++) {
+        R_EQ(pthread_create(&others[i], NULL, request_in_thread, NULL), 0);
+    }
+    for (size_t i = 0; i < T_COUNT(others); i++) {
+        R_EQ(pthread_join(others[i], NULL), 0);
+    }
+    R_EQ(used_by(PLIM_STAGE_PROGRAM), 0);
+    R_EQ(used_by(PLIM_STAGE_CONTEXT), CONTEXT);
+}
+
+static void threads_may_ask_at_once(void)
+{
+    r_play(threads);
+}
+
+T_MAIN(T_TEST(small_requests_share_pages), T_TEST(no_more_than_the_capacity),
+       T_TEST(what_the_driver_takes_is_taken_once), T_TEST(a_context_needs_room),
+       T_TEST(processes_share_a_device), T_TEST(addresses_and_memory_come_apart),
+       T_TEST(pools_keep_what_is_freed), T_TEST(pointers_are_told_apart),
+       T_TEST(random_requests_never_overlap), T_TEST(threads_may_ask_at_once))
