@@ -16,6 +16,7 @@ int cudnnBackendSetAttribute(void *self, int name, int type, int64_t count, cons
 int cudnnBackendGetAttribute(const void *self, int name, int type, int64_t wanted, int64_t *found,
                              void *elements);
 int cudnnBackendFinalize(void *self);
+int cudnnBackendExecute(void *handle, const void *plan, const void *variant_pack);
 
 #define KIND_CONVOLUTION 1
 #define TEST_ATTRIBUTE   906 /* a tensor's identity */
@@ -216,6 +217,44 @@ static void a_convolution_comes_to_a_plan_with_its_workspace(void)
     leave();
 }
 
+/* As a search for the fastest runs them: nothing takes time, so the first has to be it. */
+static void the_first_plan_of_a_graph_that_runs_is_the_one(void)
+{
+    int64_t found = -1;
+    void *configs[3];
+    void *plans[3];
+    take_part();
+    void *graph = make_graph();
+    void *heuristics = make(PLIM_CUDNN_KIND_HEURISTICS);
+    void *pack = make(16); /* CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR */
+    set(heuristics, PLIM_CUDNN_HEURISTICS_GRAPH, PLIM_CUDNN_TYPE_DESCRIPTOR, 1, &graph);
+    finish(heuristics);
+    for (size_t i = 0; i < T_COUNT(configs); i++) {
+        configs[i] = make(PLIM_CUDNN_KIND_ENGINE_CONFIG);
+    }
+    T_EQ_I64(cudnnBackendGetAttribute(heuristics, PLIM_CUDNN_HEURISTICS_RESULTS,
+                                      PLIM_CUDNN_TYPE_DESCRIPTOR, 3, &found, configs),
+             PLIM_CUDNN_OK);
+    for (size_t i = 0; i < T_COUNT(configs); i++) {
+        plans[i] = make(PLIM_CUDNN_KIND_PLAN);
+        set(plans[i], PLIM_CUDNN_PLAN_CONFIG, PLIM_CUDNN_TYPE_DESCRIPTOR, 1, &configs[i]);
+        finish(plans[i]);
+    }
+    T_EQ_I64(cudnnBackendExecute(NULL, plans[1], pack), PLIM_CUDNN_OK);
+    T_EQ_I64(cudnnBackendExecute(NULL, plans[0], pack), PLIM_CUDNN_NOT_SUPPORTED);
+    T_EQ_I64(cudnnBackendExecute(NULL, plans[2], pack), PLIM_CUDNN_NOT_SUPPORTED);
+    T_EQ_I64(cudnnBackendExecute(NULL, plans[1], pack), PLIM_CUDNN_OK);
+    for (size_t i = 0; i < T_COUNT(configs); i++) {
+        T_EQ_I64(cudnnBackendDestroyDescriptor(configs[i]), PLIM_CUDNN_OK);
+        T_EQ_I64(cudnnBackendDestroyDescriptor(plans[i]), PLIM_CUDNN_OK);
+    }
+    T_EQ_I64(cudnnBackendDestroyDescriptor(graph), PLIM_CUDNN_OK);
+    T_EQ_I64(cudnnBackendDestroyDescriptor(heuristics), PLIM_CUDNN_OK);
+    T_EQ_I64(cudnnBackendDestroyDescriptor(pack), PLIM_CUDNN_OK);
+    leave();
+}
+
 T_MAIN(T_TEST(descriptors_give_back_what_they_are_told),
        T_TEST(descriptors_refuse_what_makes_no_sense),
-       T_TEST(a_convolution_comes_to_a_plan_with_its_workspace))
+       T_TEST(a_convolution_comes_to_a_plan_with_its_workspace),
+       T_TEST(the_first_plan_of_a_graph_that_runs_is_the_one))

@@ -35,9 +35,9 @@ int cudnnBackendSetAttribute(descriptor *self, int name, int type, int64_t count
 int cudnnBackendGetAttribute(const descriptor *self, int name, int type, int64_t wanted,
                              int64_t *found, void *elements);
 int cudnnBackendFinalize(descriptor *self);
+int cudnnBackendExecute(void *handle, const descriptor *plan, const descriptor *variant_pack);
 
 PLIM_STANDIN_MODELLED(cudnnBackendFinalize, "workspaces of plans: docs/design/cudnn.md")
-PLIM_STANDIN_NOTHING(cudnnBackendExecute)
 
 static const plim_standin_kind unknown_operation = {
     .name = "cudnnBackendFinalize",
@@ -365,4 +365,27 @@ int cudnnBackendFinalize(descriptor *self)
         plim_cudnn_body_finish(self->body);
     }
     return status;
+}
+
+/*
+ * Leaves results as they are. With torch.backends.cudnn.benchmark all plans of a graph are run
+ * and timed, and the fastest is kept. No work takes time here, so it would be one by chance, and
+ * another each time: of a graph's plans only the first to run succeeds. That is the one the
+ * heuristics like best among those the caller wants; the caller passes over those that fail.
+ */
+int cudnnBackendExecute(void *handle, const descriptor *plan, const descriptor *variant_pack)
+{
+    (void)handle;
+    if (plan == NULL || variant_pack == NULL) {
+        return PLIM_CUDNN_BAD_PARAM_NULL;
+    }
+    const plim_cudnn_body *config = plim_cudnn_body_child(plan->body, PLIM_CUDNN_PLAN_CONFIG, 0);
+    if (config == NULL || !plim_cudnn_body_is_final(plan->body)) {
+        return PLIM_CUDNN_BAD_PARAM_NOT_FINALIZED;
+    }
+    const plim_cudnn_body *engine = plim_cudnn_body_child(config, PLIM_CUDNN_CONFIG_ENGINE, 0);
+    plim_cudnn_body *graph = plim_cudnn_body_child(engine, PLIM_CUDNN_ENGINE_GRAPH, 0);
+    return plim_cudnn_body_claim(graph, plim_cudnn_body_integer(engine, PLIM_CUDNN_ENGINE_INDEX, 0))
+               ? PLIM_CUDNN_OK
+               : PLIM_CUDNN_NOT_SUPPORTED;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define UNCLAIMED    (-1)
 #define ELEMENTS_MAX (INT64_C(1) << 20) /* far beyond any attribute: a count gone wild */
 
 typedef struct attribute {
@@ -16,6 +17,7 @@ typedef struct attribute {
 
 struct plim_cudnn_body {
     atomic_uint references;
+    atomic_llong claim; /* UNCLAIMED, or the number */
     int kind;
     bool is_final;
     size_t attribute_count;
@@ -47,6 +49,7 @@ plim_cudnn_body *plim_cudnn_body_create(int kind)
     plim_cudnn_body *body = calloc(1, sizeof *body);
     if (body != NULL) {
         atomic_init(&body->references, 1);
+        atomic_init(&body->claim, UNCLAIMED);
         body->kind = kind;
     }
     return body;
@@ -213,4 +216,10 @@ plim_cudnn_body *plim_cudnn_body_child(const plim_cudnn_body *body, int name, in
     }
     plim_cudnn_body *const *children = there->elements;
     return children[index];
+}
+
+bool plim_cudnn_body_claim(plim_cudnn_body *body, int64_t number)
+{
+    long long there = UNCLAIMED;
+    return atomic_compare_exchange_strong(&body->claim, &there, number) || there == number;
 }

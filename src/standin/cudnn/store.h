@@ -62,6 +62,12 @@ int64_t plim_cudnn_body_integer(const plim_cudnn_body *body, int name, int64_t m
 /* An element of type descriptor, borrowed; NULL where there is none. */
 plim_cudnn_body *plim_cudnn_body_child(const plim_cudnn_body *body, int name, int64_t index);
 
+/*
+ * Writes a number down beside the attributes, once and for all; only this changes a finalized
+ * body. Is it the number that is there?
+ */
+bool plim_cudnn_body_claim(plim_cudnn_body *body, int64_t number);
+
 /* The size of an element of a type; 0 for an unknown type. */
 size_t plim_cudnn_attribute_bytes(int type);
 
