@@ -19,7 +19,7 @@ class Scenario:
     expect: Callable  # (facts, snapshot) -> bool: does it show what it is for?
     suffix: str = ""  # "", ".gz" or ".zst"
     gpu: str = "h100"
-    capacity: int = 80 * GIB  # bytes of each GPU
+    capacity: int | None = None  # bytes of each GPU; None: what it has
     devices: int = 1
     settings: str = ""  # PYTORCH_CUDA_ALLOC_CONF
 

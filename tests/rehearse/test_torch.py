@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""test_torch.py PLIMSOLL - rehearsals of real PyTorch, whose figures can be worked out by hand.
+
+Needs a Python that has PyTorch for CUDA, in PLIM_TORCH_PYTHON (tools/torch-python installs one);
+without it, it is skipped.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PLIMSOLL = sys.argv[1]
+PYTHON = os.environ.get("PLIM_TORCH_PYTHON", "")
+HERE = pathlib.Path(__file__).resolve().parent
+MIB = 1 << 20
+GIB = 1 << 30
+
+TRAIN = """
+import torch
+model = torch.nn.Linear(1024, 1024, bias=False, device="cuda")
+optimizer = torch.optim.AdamW(model.parameters(), foreach=True)
+for step in range(3):
+    model(torch.zeros(16, 1024, device="cuda")).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+print("done", torch.cuda.memory_allocated())
+"""
+
+EXHAUST = """
+import torch
+held = [torch.empty(256 << 20, dtype=torch.uint8, device="cuda") for _ in range(100)]
+"""
+
+READS = """
+import torch
+x = torch.arange(10, device="cuda")
+if x.sum().item() > 3:
+    print("more")
+print(len(x.nonzero()))
+"""
+
+
+def rehearse(*words, code=None, program=None):
+    command = [PLIMSOLL, "rehearse", "--json", *words, "--", PYTHON]
+    command += ["-c", code] if code is not None else program
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    return done, json.loads(done.stdout) if done.stdout else None
+
+
+class Torch(unittest.TestCase):
+    def test_pytorch_sees_what_was_asked_for(self):
+        done, told = rehearse("--gpu=h100", "--capacity=2GiB", "--devices=2",
+                              program=[str(HERE / "promises.py")])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(told["unanswered"], 0)
+
+    def test_weights_gradients_and_states_are_exact(self):
+        done, told = rehearse(code=TRAIN)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        process, = told["processes"]
+        self.assertEqual(process["steps"], 3)
+        self.assertEqual(process["ended"], "exit")
+        device, = process["devices"]
+        weight = 1024 * 1024 * 4
+        # Weight and Adam's two moments stand; its step counter is on the host with foreach.
+        self.assertEqual(device["steps"][-1]["step"], 3)
+        self.assertGreaterEqual(device["peak_allocated_bytes"], 5 * weight)
+        self.assertEqual(device["peak_phase"], "optimizer")
+        gpu, = told["devices"]
+        self.assertEqual(gpu["program_bytes"], device["peak_reserved_bytes"])
+        self.assertEqual(gpu["peak_bytes"],
+                         gpu["program_bytes"] + gpu["context_bytes"] + gpu["libraries_bytes"])
+
+    def test_steps_end_the_program(self):
+        done, told = rehearse("--steps=2", code=TRAIN)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("done", done.stderr)
+        self.assertEqual(told["processes"][0]["ended"], "steps")
+        self.assertEqual(told["processes"][0]["steps"], 2)
+
+    def test_running_out_is_told_and_explained(self):
+        done, told = rehearse("--capacity=4GiB", code=EXHAUST)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(told["verdict"], "out_of_memory")
+        self.assertEqual(told["oom_verdict"], "exhausted")
+        oom = told["processes"][0]["ooms"][0]
+        self.assertEqual(oom["requested_bytes"], 256 * MIB)
+        self.assertIn("CUDA out of memory", oom["text"])
+        free = 4 * GIB - told["devices"][0]["context_bytes"]
+        self.assertEqual(told["peak_reserved_bytes"], free // (256 * MIB) * 256 * MIB)
+
+    def test_reads_of_values_are_told_with_their_place(self):
+        done, told = rehearse(code=READS)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        reads = told["processes"][0]["value_reads"]
+        self.assertTrue(any(":4" in read["where"] for read in reads), reads)
+        self.assertTrue(any(":6" in read["where"] for read in reads), reads)
+
+    def test_settings_are_those_that_were_asked_for(self):
+        done, told = rehearse("--conf=expandable_segments:True", code=TRAIN)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(told["processes"][0]["conf"], "expandable_segments:True")
+
+    def test_a_recording_shows_what_was_told(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("run.pickle", "run.plim"):
+                path = pathlib.Path(folder) / name
+                done, told = rehearse(f"--record={path}", code=TRAIN)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(told["recordings"], [str(path)])
+                seen = subprocess.run([PLIMSOLL, "inspect", "--json", path], check=True,
+                                      capture_output=True, text=True)
+                device = json.loads(seen.stdout)["files"][0]["devices"][0]
+                peak = told["processes"][0]["devices"][0]["peak_allocated_bytes"]
+                self.assertEqual(device["peak"]["allocated_bytes"], peak)
+
+    def test_two_runs_agree_to_the_byte(self):
+        told = [rehearse(code=TRAIN)[1] for _ in range(2)]
+        for one in told:
+            for process in one["processes"]:
+                del process["pid"], process["import_seconds"], process["total_seconds"]
+        self.assertEqual(told[0]["processes"], told[1]["processes"])
+        self.assertEqual(told[0]["devices"], told[1]["devices"])
+        self.assertEqual(told[0]["calls"], told[1]["calls"])
+
+
+if __name__ == "__main__":
+    if not PYTHON:
+        print("skipped: PLIM_TORCH_PYTHON names no Python with PyTorch (tools/torch-python)")
+        sys.exit(77)
+    unittest.main(argv=[sys.argv[0]])
