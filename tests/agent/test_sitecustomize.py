@@ -46,7 +46,8 @@ class SitecustomizeTest(unittest.TestCase):
 
     def test_without_a_rehearsal_there_is_no_agent(self):
         done = self.python("import sys\n"
-                           "print([m for m in sys.modules if 'plimsoll' in m], sys.meta_path[0])\n",
+                           "print([m for m in sys.modules if 'plimsoll' in m])\n"
+                           "print(sys.meta_path[0])\n",
                            rehearses=False)
         self.assertIn("[]", done.stdout)
         self.assertNotIn("plimsoll", done.stdout)

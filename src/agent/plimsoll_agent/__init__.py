@@ -18,8 +18,9 @@ def start(run):
 
     run  the rehearsal's folder
     """
-    from plimsoll_agent import importing, settings
+    from plimsoll_agent import importing, settings, world
 
+    world.enter()
     choice = settings.from_environment(run)
 
     def torch_is_there(torch, seconds):

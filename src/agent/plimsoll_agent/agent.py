@@ -73,7 +73,7 @@ class Agent:
             from plimsoll_agent import distributed
         except ImportError:
             return
-        distributed.install(self.torch)
+        distributed.install(self.torch, self.journal.note)
 
     def _watch_forks(self):
         os.register_at_fork(after_in_child=self.journal.guard("begin in a fork")(self._forked))
@@ -82,6 +82,8 @@ class Agent:
         """A child begins: of what the parent found, nothing is its own."""
         self._is_fork = True
         self.journal.lines.clear()
+        self.peaks.forget()
+        self.phases.forget()
         self.results.begin_anew(is_mute=self.is_ready)  # CUDA does not survive a fork
 
     def has_results(self):

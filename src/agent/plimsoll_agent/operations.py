@@ -35,8 +35,10 @@ _CALLED = {
     "type": COPY,
     "_to_copy": COPY,
 }
-_WORDS = re.compile(r"\b(item|tolist|nonzero|masked_select|unique|cpu|numpy|cuda|to|copy_|as_tensor"
-                    r"|tensor|equal|allclose|float|int|bool)\s*\(")
+_WORDS = re.compile(
+    r"\b(item|tolist|nonzero|masked_select|unique|cpu|numpy|cuda|to|copy_|as_tensor|tensor|equal"
+    r"|allclose|float|int|bool)\s*\("
+)
 
 
 class Operation:
@@ -75,7 +77,10 @@ def _text_of(frame):
 
 def _called_name(node):
     function = node.func
-    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "call")
+    if isinstance(function, ast.Attribute):
+        name = function.attr
+    else:
+        name = getattr(function, "id", "call")
     return _CALLED.get(name, name)
 
 

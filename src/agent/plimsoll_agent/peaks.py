@@ -94,6 +94,11 @@ class Peaks:
         """CUDA is there: from here on there are figures."""
         self._devices = [_Device() for _ in range(self._torch.cuda.device_count())]
 
+    def forget(self):
+        """In a forked child, where there are no figures, and the lock may be held by nobody."""
+        self._lock = threading.RLock()
+        self._devices = []
+
     def _lifted(self, real):
         lift = self._journal.guard("mend the program's statistics")(self._lift)
 

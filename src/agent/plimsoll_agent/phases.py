@@ -17,6 +17,7 @@ counts as optimizer; between two backwards lies a forward. Which of them it is s
 so an interval is named when it ends. An optimizer that steps within backward is part of backward.
 """
 
+import copy
 import functools
 import threading
 
@@ -100,6 +101,22 @@ class Phases:
             self._ready = True
             self.ledgers = [Ledger() for _ in range(device_count)]
             self._tap.set()
+
+    def forget(self):
+        """In a forked child, where CUDA is not, and the lock may be held by nobody."""
+        self._lock = threading.RLock()
+        self._ready = False
+        self._backwards = 0
+        self._stepping = None
+        self._tap.clear()
+
+    def current_ledgers(self):
+        """Copies of the ledgers with what has happened since the last boundary, which stays."""
+        with self._lock:
+            copies = copy.deepcopy(self.ledgers)
+            for ledger, reading in zip(copies, self._peaks.glance()):
+                ledger.add(reading, self.phase)
+        return copies
 
     def step_now(self):
         """The step that is under way; 0 during setup."""

@@ -45,7 +45,7 @@ class Places:
         return names
 
     def users_frame(self, frame):
-        """The innermost frame of the user's; else the innermost outside of PyTorch; else itself."""
+        """The innermost frame of the user's; else the innermost outside of PyTorch; else it."""
         outside = None
         innermost = frame
         while frame is not None:

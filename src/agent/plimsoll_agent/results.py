@@ -6,7 +6,6 @@ is not one of Python's threading module: the program does not see it among its o
 """
 
 import _thread
-import copy
 import json
 import os
 import platform
@@ -116,15 +115,12 @@ class Results:
         }
 
     def _devices(self):
-        """The ledgers with what has happened since the last boundary, which stays open."""
-        phases, peaks = self._agent.phases, self._agent.peaks
+        """The devices that were used."""
         devices = []
-        for index, (ledger, reading) in enumerate(zip(phases.ledgers, peaks.glance())):
-            ledger = copy.deepcopy(ledger)
-            ledger.add(reading, phases.phase)
+        for index, ledger in enumerate(self._agent.phases.current_ledgers()):
             if not ledger.was_used():
                 continue
-            counts = peaks.counts(index)
+            counts = self._agent.peaks.counts(index)
             device = {"device": index}
             device.update(ledger.as_result(self._agent.steps.done))
             device["alloc_retries"] = counts["num_alloc_retries"]

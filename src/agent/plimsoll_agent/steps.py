@@ -79,6 +79,5 @@ class Steps:
 
 
 def _has_parameters(optimizer):
-    return any(
-        parameter.requires_grad for group in optimizer.param_groups for parameter in group["params"]
-    )
+    groups = optimizer.param_groups
+    return any(parameter.requires_grad for group in groups for parameter in group["params"])

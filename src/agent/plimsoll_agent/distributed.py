@@ -1,0 +1,66 @@
+"""torch.distributed in a rehearsal: many ranks on one machine, or one rank of many.
+
+Over the NCCL that stands in, collectives carry no values and wait for nobody. That is right for
+memory; what programs rely on besides is mended here:
+
+    objects   all_gather_object() and the like, and barriers: through the group's store
+    world     with --world-size: this process is one rank of N, and the others do not exist
+    pauses    after the first steps, for the thread of PyTorch that drops finished work
+
+Groups are not split: ncclCommSplit() tells a rank nothing of how many the others are. A group
+made anew takes the same memory, because PyTorch's splits share none.
+"""
+
+import time
+
+from plimsoll_agent import world
+from plimsoll_agent.objects import Objects
+from plimsoll_agent.rebinding import rebind
+
+# PyTorch's thread looks ten times a second for collectives that are done, and only then frees
+# what they hold. A GPU's steps take longer than that, ours do not.
+PAUSE_SECONDS = 0.25
+PAUSED_STEPS = 4
+
+
+def install(torch, note=None):
+    """Hooks into torch.distributed, once torch is there.
+
+    note  takes lines for the user
+    """
+    if not torch.distributed.is_available():
+        return
+    from torch.distributed import distributed_c10d as c10d
+
+    note = note or (lambda line: None)
+    is_alone = world.install(torch, c10d)
+    Objects(c10d, note, is_alone).install()
+    rebind(c10d, "_get_split_source", lambda original: lambda *args, **kwargs: None)
+    torch.optim.optimizer.register_optimizer_step_post_hook(_make_pauses(c10d))
+    rebind(c10d, "split_group", lambda original: _make_split_group(c10d, original))
+
+
+def _make_split_group(c10d, original):
+    def split_group(parent_pg=None, split_ranks=None, timeout=None, pg_options=None,
+                    group_desc=None, *args, **kwargs):
+        parent = parent_pg or c10d._get_default_group()
+        own = [ranks for ranks in split_ranks or [] if parent.rank() in ranks]
+        if not own:
+            return original(parent_pg, split_ranks, timeout, pg_options, group_desc, *args,
+                            **kwargs) if not split_ranks else None
+        ranks = [c10d.get_global_rank(parent, rank) for rank in own[0]]
+        return c10d.new_group(ranks, timeout=timeout, pg_options=pg_options,
+                              use_local_synchronization=True, group_desc=group_desc)
+
+    return split_group
+
+
+def _make_pauses(c10d):
+    steps = [0]
+
+    def pause(*_):
+        if steps[0] < PAUSED_STEPS and c10d.is_initialized() and "nccl" in c10d.get_backend():
+            steps[0] += 1
+            time.sleep(PAUSE_SECONDS)
+
+    return pause
