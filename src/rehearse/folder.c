@@ -9,6 +9,7 @@
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,7 +40,8 @@ plim_status plim_folder_make(char *path, size_t path_bytes, const char *const *i
                              plim_error *err)
 {
     const char *base = getenv("TMPDIR");
-    base = base != NULL && base[0] == '/' ? base : "/tmp";
+    /* LD_PRELOAD takes no path with blanks or colons in it (ld.so(8)). */
+    base = base != NULL && base[0] == '/' && strpbrk(base, " :") == NULL ? base : "/tmp";
     PLIM_TRY(plim_folder_join(path, path_bytes, base, "plimsoll-rehearsal-XXXXXX", err));
     if (mkdtemp(path) == NULL) {
         const plim_status status =

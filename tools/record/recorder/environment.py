@@ -5,6 +5,7 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 PLIMSOLL = ROOT / "build" / "release" / "plimsoll"
+AGENT = PLIMSOLL.parent / "rehearse" / "agent"  # in stacks, where it is called from PyTorch
 
 
 def python():

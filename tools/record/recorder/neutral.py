@@ -5,6 +5,7 @@ and stacks are shared objects, and stay shared: each is visited once, by identit
 """
 
 import re
+import sys
 import sysconfig
 
 from recorder import environment
@@ -24,8 +25,9 @@ def rules(program_folder):
     """(prefix, replacement) pairs, most specific first."""
     return [
         (str(program_folder), PROGRAMS),
-        (str(environment.site_packages()), VENV),
-        (str(environment.cache_folder() / "venv"), "/opt/venv"),
+        (sysconfig.get_path("platlib"), VENV),
+        (sys.prefix, "/opt/venv"),
+        (str(environment.AGENT), "/usr/lib/plimsoll/rehearse/agent"),
         (sysconfig.get_path("stdlib"), STDLIB),
     ]
 
