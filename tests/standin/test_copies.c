@@ -152,7 +152,7 @@ static void noise_is_between_zero_and_one(void)
     r_play_on(&settings, noise);
 }
 
-static float *shared; /* with the children */
+static char *shared; /* with the children */
 
 static void draw_into_shared(void)
 {
@@ -167,7 +167,7 @@ static void noise_repeats_itself(void)
     const size_t bytes = WORDS * sizeof(float);
     shared = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     T_TRUE(shared != MAP_FAILED);
-    float first[WORDS];
+    char first[WORDS * sizeof(float)];
     r_play_on(&settings, draw_into_shared);
     memcpy(first, shared, bytes);
     memset(shared, 0, bytes);

@@ -101,6 +101,16 @@ uint32_t plim_standin_device_on_stage(int device)
     return plim_standin_is_device(device) ? visible[device] : 0;
 }
 
+uint32_t plim_standin_device_bus(const char *pci_id)
+{
+    const char *colon = strchr(pci_id, ':');
+    const bool has_domain = colon != NULL && strchr(colon + 1, ':') != NULL;
+    const char *bus = has_domain ? colon + 1 : pci_id;
+    char *end = NULL;
+    const unsigned long number = strtoul(bus, &end, 16);
+    return end != bus && *end == ':' && number <= UINT8_MAX ? (uint32_t)number : 0;
+}
+
 void plim_standin_device_uuid(uint32_t on_stage, unsigned char ret[PLIM_STANDIN_UUID_BYTES])
 {
     static const char word[] = "\0\0plimsoll"; /* the device first: beginnings then tell apart */

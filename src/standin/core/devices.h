@@ -36,6 +36,10 @@ uint32_t plim_standin_device_on_stage(int device);
  */
 int plim_standin_device_attribute(int attribute, int device);
 
+/* The bus in "0000:01:00.0", also without the domain; 0: there is none. Buses count from 1, in the
+ * order of the devices on the stage. */
+uint32_t plim_standin_device_bus(const char *pci_id);
+
 /* The 16 bytes that make up the UUID of a device of the stage, and their text, "GPU-…". */
 void plim_standin_device_uuid(uint32_t on_stage, unsigned char ret[PLIM_STANDIN_UUID_BYTES]);
 void plim_standin_device_uuid_text(uint32_t on_stage, char *ret, size_t bytes);

@@ -17,10 +17,8 @@
 #define SAID_MAX 1024
 
 /* The bounds of section plim_kinds; the linker makes names like these for every section. */
-// NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 extern const plim_standin_kind __start_plim_kinds[] __attribute__((visibility("hidden")));
 extern const plim_standin_kind __stop_plim_kinds[] __attribute__((visibility("hidden")));
-// NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 
 static const plim_standin_kind *sorted[PLIM_STANDIN_KINDS_MAX];
 static size_t sorted_count;

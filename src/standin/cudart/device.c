@@ -90,14 +90,11 @@ int cudaDeviceGetPCIBusId(char *text, int bytes, int device)
 
 int cudaDeviceGetByPCIBusId(int *device, const char *text)
 {
-    unsigned domain = 0;
-    unsigned bus = 0;
-    if (sscanf(text, "%x:%x", &domain, &bus) == 2) {
-        for (int i = 0; i < plim_standin_device_count(); i++) {
-            if (plim_standin_device_attribute(PLIM_STANDIN_ATTRIBUTE_PCI_BUS, i) == (int)bus) {
-                *device = i;
-                return CUDA_SUCCESS_CODE;
-            }
+    const int bus = (int)plim_standin_device_bus(text);
+    for (int i = 0; i < plim_standin_device_count(); i++) {
+        if (plim_standin_device_attribute(PLIM_STANDIN_ATTRIBUTE_PCI_BUS, i) == bus) {
+            *device = i;
+            return CUDA_SUCCESS_CODE;
         }
     }
     return plim_standin_current_error_note(CUDA_INVALID_DEVICE_CODE);

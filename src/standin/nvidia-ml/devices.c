@@ -66,13 +66,11 @@ int nvmlDeviceGetHandleByIndex(unsigned index, void **device)
 
 int nvmlDeviceGetHandleByPciBusId_v2(const char *id, void **device)
 {
-    unsigned domain = 0;
-    unsigned bus = 0;
-    if (sscanf(id, "%x:%x", &domain, &bus) != 2) {
+    const uint32_t bus = plim_standin_device_bus(id);
+    if (bus == 0) {
         return NVML_INVALID_ARGUMENT_CODE;
     }
-    /* As attribute.c says: buses count from 1. */
-    const int code = bus > 0 ? nvmlDeviceGetHandleByIndex_v2(bus - 1, device) : 1;
+    const int code = nvmlDeviceGetHandleByIndex_v2(bus - 1, device);
     return code == NVML_SUCCESS_CODE ? code : NVML_NOT_FOUND_CODE;
 }
 
