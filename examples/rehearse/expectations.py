@@ -237,6 +237,69 @@ def train_unet(run):
     return marks
 
 
+def sharded(shape, world):
+    """A rank's part of a tensor: rows are dealt out in equal numbers, the last may be short, and
+    its part is padded."""
+    return (-(-shape[0] // world),) + tuple(shape[1:])
+
+
+def train_fsdp(run):
+    shape = run.facts["shape"]
+    shapes = [sharded(one, run.facts["world"]) for one in sizes.llama(shape)]
+    weights = tensors(shapes) + rotary(shape)
+    if run.get("cpu_offload"):
+        return {}
+    return training(run, weights, shapes, 4, tokens_of(run) + [4] + run.workspaces(2))
+
+
+def perceptron(run):
+    """Programs with planted bugs: what lies there at the end of a step that grows nothing."""
+    weights = tensors(sizes.perceptron())
+    program, fixed = run.document["program"], run.get("fixed")
+    marks = {"built": weights}
+    batch = [4 * 256 * 1024, 8 * 256]
+    alive = weights + run.workspaces(2, 1)
+    if program == "missing_zero_grad.py":
+        alive = alive + batch + [4]
+        marks["step2.end"] = alive if fixed else alive + weights
+    elif program == "evaluate_with_grad.py":
+        rows = 8 * 256  # history: inputs, three activations, log-probabilities
+        history = 4 * [4 * rows * 1024] + [4 * rows * 4096, 8 * rows, 4]
+        marks["step2.end"] = alive + [4] + ([] if fixed else history)
+    elif program == "loader_on_device.py" and not fixed:
+        marks["loaded"] = weights + run.get("steps") * [4 * part for part in batch]
+    elif program == "optimizer_recreated.py":
+        alive = alive + batch + [4]
+        marks["step2.end"] = alive + 2 * weights
+        marks["step5.end"] = alive + (2 if fixed else 4) * weights
+        marks["step11.end"] = alive + (2 if fixed else 8) * weights
+    return marks
+
+
+# What one more step leaves behind, in bytes: 256 rows, 1024 features, 4096 classes.
+GROWTH = {
+    "loss_kept.py": 4 * 256 * 4096,                 # log-probabilities
+    "outputs_kept.py": 4 * 256 * 4096,              # logits
+    "hook_kept.py": 3 * 4 * 256 * 1024,             # the outputs of three layers
+    "retain_graph.py": 4 * 256 * 2048 + 4 * 256 * 1024,  # what the cell read, and what it said
+    "growing_cache.py": 4 * 256 * 1024,             # features
+    "traceback_kept.py": 4 * 256 * (1024 + 4096),   # the frame's features and logits
+    "logits_kept_fp32.py": 4 * 256 * 4096 + 8 * 256,  # logits and classes
+}
+
+
+def growth(run, found):
+    """Rows for programs that leave something in every step, and for their cures."""
+    program = run.document["program"]
+    if program not in GROWTH:
+        return []
+    steps = [4, 5, 6, 7, 8]  # a bounded cache is full by then
+    step_bytes = 0 if run.get("fixed") else GROWTH[program]
+    return [(f"step{step} grows", "requested", step_bytes,
+             found[f"step{step}.end"]["requested"] - found[f"step{step - 1}.end"]["requested"])
+            for step in steps if f"step{step}.end" in found]
+
+
 EXPECTATIONS = {
     "train_gpt.py": train_gpt,
     "train_llama.py": train_llama,
@@ -244,6 +307,11 @@ EXPECTATIONS = {
     "train_resnet.py": train_resnet,
     "train_vit.py": train_vit,
     "train_unet.py": train_unet,
+    "train_fsdp.py": train_fsdp,
+    "missing_zero_grad.py": perceptron,
+    "evaluate_with_grad.py": perceptron,
+    "loader_on_device.py": perceptron,
+    "optimizer_recreated.py": perceptron,
 }
 
 
@@ -258,7 +326,7 @@ def compare(document, gpu, expandable=False):
             if expandable:
                 rows.append((name, "allocated", sum(map(rounded, requests)),
                              found[name]["allocated"]))
-    return rows
+    return rows + growth(run, found)
 
 
 def main():
