@@ -260,7 +260,6 @@ class SilenceTest(unittest.TestCase):
 
     def tearDown(self):
         warnings.filters, warnings._showwarnmsg = self.before
-        warnings._filters_mutated()
 
     def warn(self):
         warnings.warn("plim test warning", stacklevel=1)

@@ -69,11 +69,12 @@ class Program:
         return path
 
     def environment(self, with_agent, run, settings):
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("PLIMSOLL_R")}
+        environment = {name: value for name, value in os.environ.items()
+                       if not name.startswith("PLIMSOLL_") or name == "PLIMSOLL_STAGE"}
         paths = [os.path.abspath(AGENT)] if with_agent else []
         paths += [os.path.join(self.folder, "own")]
-        paths += [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
-        paths = [p for p in paths if p == paths[0] or not p.endswith("agent")]
+        outer = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+        paths += [path for path in outer if path and os.path.basename(path) != "agent"]
         environment["PYTHONPATH"] = os.pathsep.join(paths)
         environment["PYTHONHASHSEED"] = "0"
         if with_agent:

@@ -11,6 +11,7 @@ Groups are not split: ncclCommSplit() tells a rank nothing of how many the other
 made anew takes the same memory, because PyTorch's splits share none.
 """
 
+import importlib
 import time
 
 from plimsoll_agent import world
@@ -36,7 +37,8 @@ def install(torch, note=None):
     is_alone = world.install(torch, c10d)
     Objects(c10d, note, is_alone).install()
     rebind(c10d, "_get_split_source", lambda original: lambda *args, **kwargs: None)
-    torch.optim.optimizer.register_optimizer_step_post_hook(_make_pauses(c10d))
+    optimizer = importlib.import_module("torch.optim.optimizer")  # no attribute of its package
+    optimizer.register_optimizer_step_post_hook(_make_pauses(c10d))
     rebind(c10d, "split_group", lambda original: _make_split_group(c10d, original))
 
 

@@ -69,8 +69,9 @@ def listen(begins, hear, category=UserWarning):
     """
     ours = ("ignore", _Pattern(begins, hear), category, None, 0)
     warnings.filters = _Filters(ours, warnings.filters)
-    warnings._filters_mutated()
-    shown = warnings._showwarnmsg
+    shown = getattr(warnings, "_showwarnmsg", None)
+    if shown is None:  # Python's own affair, and only a second net
+        return
 
     def show(message):
         """For a program that has put a list of its own in the place of warnings.filters."""

@@ -36,8 +36,8 @@ def enter(environment=os.environ):
                        ROLE_WORLD_SIZE=size)
     environment.setdefault("MASTER_ADDR", "127.0.0.1")
     environment.setdefault("MASTER_PORT", "29500")
-    # This thread of NCCL's group asks the store all the time, until long after Python has ended.
-    environment["TORCH_NCCL_ENABLE_MONITORING"] = "0"
+    # With these, threads of the group ask the store again and again, and after Python's end.
+    environment.update(TORCH_NCCL_ENABLE_MONITORING="0", TORCH_NCCL_DUMP_ON_TIMEOUT="0")
 
 
 def _make_store(distributed, size):
@@ -64,6 +64,7 @@ def _make_store(distributed, size):
             return max(count, size) if amount > 0 else count
 
         def check(self, keys):
+            if os.environ.get("DBG"): print("CHECK",keys)
             return all(key in self._values for key in keys)
 
         def wait(self, keys, timeout=None):
@@ -99,6 +100,7 @@ class World:
         self._torch = torch
         self._c10d = c10d
         self.rank, self.size = place
+        self._stores = []  # PyTorch keeps what is C++ of them, we keep what is Python
 
     def install(self):
         rebind(self._c10d, "init_process_group", self._init_process_group)
@@ -114,6 +116,7 @@ class World:
             if backend is None and kwargs.get("device_id") is not None:
                 backend = "nccl"
             store = _make_store(self._torch.distributed, self.size)
+            self._stores.append(store)
             return original(_over_stand_ins(backend), None, timeout, self.size, self.rank, store,
                             group_name, *args, **kwargs)
 
