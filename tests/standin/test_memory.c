@@ -129,43 +129,97 @@ static void a_context_needs_room(void)
     r_play_on(&tiny, no_room_for_a_context);
 }
 
-static void other_process(void)
+/* ---- processes ------------------------------------------------------------------------------- */
+
+static int here[2]; /* pipes: the first process says that it is ready, the second that it is done */
+static int there[2];
+
+static void tell(const int *pipe_ends)
 {
+    R_EQ(write(pipe_ends[1], "x", 1), 1);
+}
+
+static void wait_for(const int *pipe_ends)
+{
+    char byte = 0;
+    R_EQ(read(pipe_ends[0], &byte, 1), 1);
+}
+
+static void check_list_of_processes(pid_t first)
+{
+    unsigned count = 8;
+    uint64_t processes[8][2] = { { 0 } };
+    void *device = NULL;
+    R_EQ(nvmlDeviceGetHandleByIndex_v2(0, &device), 0);
+    R_EQ(nvmlDeviceGetComputeRunningProcesses(device, &count, processes), 0);
+    R_EQ(count, 2);
+    R_EQ((uint32_t)processes[0][0], first);
+    R_EQ(processes[0][1], 700 * R_MIB);
+    R_EQ((uint32_t)processes[1][0], getpid());
+    R_EQ(processes[1][1], 300 * R_MIB);
+    count = 1;
+    R_EQ(nvmlDeviceGetComputeRunningProcesses(device, &count, processes), 7); /* too few places */
+    R_EQ(count, 2);
+}
+
+static void first_process(void)
+{
+    (void)allocate(600 * R_MIB);
+    tell(here);
+    wait_for(there);
+    _exit(0); /* without a word */
+}
+
+static void second_process(void)
+{
+    const pid_t first = fork();
+    if (first == 0) {
+        first_process();
+    }
+    wait_for(here);
     size_t free_bytes = 0;
     size_t total_bytes = 0;
-    R_EQ(r_device(0).used_bytes[PLIM_STAGE_CONTEXT], CONTEXT); /* the parent's, none of mine */
     R_EQ(cudaMemGetInfo(&free_bytes, &total_bytes), 0);
     R_EQ(free_bytes, 1024 * R_MIB - 2 * CONTEXT - 600 * R_MIB);
     void *address = NULL;
     R_EQ(cudaMalloc(&address, 300 * R_MIB), 2);
     (void)allocate(200 * R_MIB);
-    unsigned count = 8;
-    uint64_t processes[8][2];
-    void *device = NULL;
-    R_EQ(nvmlDeviceGetHandleByIndex_v2(0, &device), 0);
-    R_EQ(nvmlDeviceGetComputeRunningProcesses(device, &count, processes), 0);
-    R_EQ(count, 2);
-    R_EQ((uint32_t)processes[0][0], getppid());
-    R_EQ(processes[0][1], 700 * R_MIB);
-    R_EQ((uint32_t)processes[1][0], getpid());
-    R_EQ(processes[1][1], 300 * R_MIB);
-}
-
-static void sharing(void)
-{
-    void *mine = allocate(600 * R_MIB);
-    R_EQ(r_run_child(other_process), 0);
-    size_t free_bytes = 0;
-    size_t total_bytes = 0;
-    R_EQ(cudaMemGetInfo(&free_bytes, &total_bytes), 0); /* the child's is found to be free */
-    R_EQ(free_bytes, 1024 * R_MIB - CONTEXT - 600 * R_MIB);
-    R_EQ(cudaFree(mine), 0);
-    R_EQ(used_by(PLIM_STAGE_PROGRAM), 0);
+    check_list_of_processes(first);
+    tell(there);
+    R_EQ(waitpid(first, NULL, 0), first);
+    (void)allocate(700 * R_MIB); /* there is room again */
+    R_EQ(used_by(PLIM_STAGE_CONTEXT), CONTEXT);
 }
 
 static void processes_share_a_device(void)
 {
-    r_play(sharing);
+    T_EQ_U64(pipe(here), 0);
+    T_EQ_U64(pipe(there), 0);
+    r_play(second_process);
+}
+
+static void orphan(void)
+{
+    void *address = NULL;
+    size_t free_bytes = 0;
+    size_t total_bytes = 0;
+    R_EQ(cudaMalloc(&address, 1), 3);
+    R_EQ(cudaMemGetInfo(&free_bytes, &total_bytes), 3);
+    R_EQ(cudaGetLastError(), 3);
+}
+
+static void parent_of_orphan(void)
+{
+    void *mine = allocate(600 * R_MIB);
+    R_EQ(r_run_child(orphan), 0);
+    R_EQ(used_by(PLIM_STAGE_PROGRAM), 600 * R_MIB);
+    R_EQ(used_by(PLIM_STAGE_CONTEXT), CONTEXT);
+    R_EQ(cudaFree(mine), 0);
+}
+
+static void a_child_cannot_use_what_its_parent_started(void)
+{
+    r_play(parent_of_orphan);
 }
 
 typedef struct properties { /* CUmemAllocationProp */
@@ -397,6 +451,7 @@ static void threads_may_ask_at_once(void)
 
 T_MAIN(T_TEST(small_requests_share_pages), T_TEST(no_more_than_the_capacity),
        T_TEST(what_the_driver_takes_is_taken_once), T_TEST(a_context_needs_room),
-       T_TEST(processes_share_a_device), T_TEST(addresses_and_memory_come_apart),
-       T_TEST(pools_keep_what_is_freed), T_TEST(pointers_are_told_apart),
-       T_TEST(random_requests_never_overlap), T_TEST(threads_may_ask_at_once))
+       T_TEST(processes_share_a_device), T_TEST(a_child_cannot_use_what_its_parent_started),
+       T_TEST(addresses_and_memory_come_apart), T_TEST(pools_keep_what_is_freed),
+       T_TEST(pointers_are_told_apart), T_TEST(random_requests_never_overlap),
+       T_TEST(threads_may_ask_at_once))

@@ -11,6 +11,7 @@
 #define CONTEXT PLIM_STANDIN_LIBRARIES /* the row after the libraries' */
 
 static atomic_bool is_there[PLIM_STANDIN_LIBRARIES + 1][PLIM_STAGE_DEVICES_MAX];
+static bool is_orphan; /* written before the process has a second thread */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static bool take_once(int what, int device, plim_stage_use use, uint64_t bytes)
@@ -53,12 +54,14 @@ bool plim_standin_footprint_library(plim_standin_library library)
            take_once((int)library, device, PLIM_STAGE_LIBRARIES, bytes[library]);
 }
 
-void plim_standin_footprint_forget(void)
+bool plim_standin_footprint_is_orphan(void)
 {
-    (void)pthread_mutex_init(&lock, NULL);
-    for (int what = 0; what <= CONTEXT; what++) {
-        for (int device = 0; device < PLIM_STAGE_DEVICES_MAX; device++) {
-            atomic_store(&is_there[what][device], false);
-        }
+    return is_orphan;
+}
+
+void plim_standin_footprint_orphan(void)
+{
+    for (int device = 0; device < PLIM_STAGE_DEVICES_MAX; device++) {
+        is_orphan = is_orphan || atomic_load(&is_there[CONTEXT][device]);
     }
 }

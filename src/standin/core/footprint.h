@@ -16,14 +16,18 @@ typedef enum plim_standin_library {
     PLIM_STANDIN_LIBRARIES
 } plim_standin_library;
 
-/* Makes sure that the context is there. False: the device has no room for it. */
+/* Makes sure that the context is there. False: the device has no room, or this is an orphan. */
 bool plim_standin_footprint_context(int device);
 bool plim_standin_footprint_has_context(int device);
 
 /* The same for a library on the current device, which gets its context too. */
 bool plim_standin_footprint_library(plim_standin_library library);
 
-/* In a forked child: it has none of it yet. */
-void plim_standin_footprint_forget(void);
+/* Was this process forked from one that had a context? Then CUDA does not work in it, as with the
+ * real one (cudaErrorInitializationError). */
+bool plim_standin_footprint_is_orphan(void);
+
+/* In a forked child. */
+void plim_standin_footprint_orphan(void);
 
 #endif

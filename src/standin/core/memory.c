@@ -214,12 +214,3 @@ bool plim_standin_memory_find(uint64_t address, plim_standin_place *ret)
     (void)pthread_mutex_unlock(&lock);
     return range != NULL;
 }
-
-void plim_standin_memory_forget(void)
-{
-    (void)pthread_mutex_init(&lock, NULL);
-    for (int device = 0; device < PLIM_STAGE_DEVICES_MAX; device++) {
-        allocations[device].count = 0;
-        smalls[device].count = 0;
-    }
-}

@@ -82,9 +82,4 @@ plim_standin_memory_status plim_standin_memory_unmap(uint64_t address, uint64_t 
 bool plim_standin_memory_is_mapped(uint64_t address, uint64_t bytes);
 bool plim_standin_memory_find_mapping(uint64_t address, plim_standin_place *ret);
 
-/* ---- in a forked child: it holds nothing ----------------------------------------------------- */
-
-void plim_standin_memory_forget(void);
-void plim_standin_virtual_forget(void);
-
 #endif

@@ -194,12 +194,3 @@ plim_standin_memory_status plim_standin_pool_reset_peaks(uint64_t number, bool o
     (void)pthread_mutex_unlock(&lock);
     return found != NULL ? PLIM_STANDIN_MEMORY_OK : PLIM_STANDIN_MEMORY_INVALID;
 }
-
-void plim_standin_pool_forget(void)
-{
-    (void)pthread_mutex_init(&lock, NULL);
-    for (uint64_t i = 0; i < pool_count; i++) {
-        pools[i] = (pool){ 0 };
-    }
-    pool_count = PLIM_STAGE_DEVICES_MAX;
-}

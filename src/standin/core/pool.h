@@ -46,6 +46,4 @@ plim_standin_memory_status plim_standin_pool_figures_get(uint64_t pool,
 plim_standin_memory_status plim_standin_pool_set_threshold(uint64_t pool, uint64_t bytes);
 plim_standin_memory_status plim_standin_pool_reset_peaks(uint64_t pool, bool of_reserved);
 
-void plim_standin_pool_forget(void); /* in a forked child */
-
 #endif

@@ -175,9 +175,3 @@ void plim_standin_shadow_copy(void *target, const void *source, size_t bytes)
     unlock_pieces();
     free(known.items);
 }
-
-void plim_standin_shadow_forget_all(void)
-{
-    (void)pthread_mutex_init(&lock, NULL);
-    clear();
-}

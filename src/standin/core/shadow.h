@@ -34,6 +34,5 @@ void plim_standin_shadow_read(void *target, uint64_t address, size_t bytes);
 
 /* Given back, or written by we do not know what. */
 void plim_standin_shadow_forget(uint64_t address, uint64_t bytes);
-void plim_standin_shadow_forget_all(void); /* in a forked child */
 
 #endif

@@ -1,16 +1,12 @@
 /*
  * stage.c - see stage.h.
  *
- * A forked child starts with nothing on the devices: what its parent had stays the parent's.
- * (Real CUDA refuses to work in a child of a process that used it; PyTorch says so itself.)
+ * A forked child counts its own calls, and what its parent had on the devices stays the parent's.
  */
 #include "standin/core/stage.h"
 
 #include "standin/core/calls.h"
 #include "standin/core/footprint.h"
-#include "standin/core/memory.h"
-#include "standin/core/pool.h"
-#include "standin/core/shadow.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -33,11 +29,7 @@ static _Noreturn void end(const char *text)
 static void start_anew_in_child(void)
 {
     plim_standin_calls_forget();
-    plim_standin_footprint_forget();
-    plim_standin_memory_forget();
-    plim_standin_virtual_forget();
-    plim_standin_pool_forget();
-    plim_standin_shadow_forget_all();
+    plim_standin_footprint_orphan();
 }
 
 static void open_stage(void)

@@ -247,11 +247,3 @@ bool plim_standin_memory_find_mapping(uint64_t address, plim_standin_place *ret)
     (void)pthread_mutex_unlock(&lock);
     return mapping != NULL;
 }
-
-void plim_standin_virtual_forget(void)
-{
-    (void)pthread_mutex_init(&lock, NULL);
-    reservations.count = 0;
-    mappings.count = 0;
-    physical_count = 0;
-}

@@ -22,6 +22,7 @@ static const struct {
     { CUDA_SUCCESS_CODE, "cudaSuccess", "no error" },
     { CUDA_INVALID_VALUE_CODE, "cudaErrorInvalidValue", "invalid argument" },
     { CUDA_OUT_OF_MEMORY_CODE, "cudaErrorMemoryAllocation", "out of memory" },
+    { CUDA_INITIALIZATION_CODE, "cudaErrorInitializationError", "initialization error" },
     { CUDA_NO_DEVICE_CODE, "cudaErrorNoDevice", "no CUDA-capable device is detected" },
     { CUDA_INVALID_DEVICE_CODE, "cudaErrorInvalidDevice", "invalid device ordinal" },
     { CUDA_PEER_UNSUPPORTED_CODE, "cudaErrorPeerAccessUnsupported",
@@ -97,6 +98,9 @@ const char *cudaGetErrorString(int error)
 
 int plim_standin_require_context(void)
 {
+    if (plim_standin_footprint_is_orphan()) {
+        return plim_standin_current_error_note(CUDA_INITIALIZATION_CODE);
+    }
     const bool is_there = plim_standin_footprint_context(plim_standin_current_device());
     return is_there ? CUDA_SUCCESS_CODE : plim_standin_current_error_note(CUDA_OUT_OF_MEMORY_CODE);
 }
