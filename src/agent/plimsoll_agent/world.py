@@ -64,7 +64,6 @@ def _make_store(distributed, size):
             return max(count, size) if amount > 0 else count
 
         def check(self, keys):
-            if os.environ.get("DBG"): print("CHECK",keys)
             return all(key in self._values for key in keys)
 
         def wait(self, keys, timeout=None):
