@@ -47,8 +47,8 @@ static void results_fill_up_as_at_random(void)
     T_EQ_U64(plim_cusparse_union(10, 10, 50, 50), 75);
     T_EQ_U64(plim_cusparse_union(10, 10, 50, 0), 50);
     int64_t last = 0;
-    for (double hits = 0; hits < 2e6; hits += 12345) {
-        const int64_t filled = plim_cusparse_filled(500, 700, hits);
+    for (int hits = 0; hits < 2000000; hits += 12345) {
+        const int64_t filled = plim_cusparse_filled(500, 700, (double)hits);
         T_TRUE(filled >= last && filled <= 500 * 700);
         last = filled;
     }
