@@ -76,7 +76,7 @@ static int attribute_of_model(int attribute, int device, bool *ret_known)
         return (int)gpu->shared_bytes_per_block_optin;
     case 106:
         return (int)gpu->blocks_per_multiprocessor;
-    case 87: /* how much faster singles are than doubles; the 64 has exceptions */
+    case 87: /* how much faster singles are than doubles: modelled */
         return gpu->capability_minor == 0 && gpu->capability_major < 12 ? 2 : 64;
     case PLIM_STANDIN_ATTRIBUTE_RESERVED_SHARED:
         return gpu->capability_major >= 8 ? 1024 : 0;

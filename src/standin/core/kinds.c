@@ -3,11 +3,11 @@
  */
 #include "standin/core/kinds.h"
 
+#include "base/assert.h"
 #include "standin/core/attach.h"
 #include "standin/core/calls.h"
 #include "standin/core/stage.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static int compare(const void *a, const void *b)
 static void sort(void)
 {
     sorted_count = (size_t)(__stop_plim_kinds - __start_plim_kinds);
-    assert(sorted_count <= PLIM_STANDIN_KINDS_MAX);
+    PLIM_ASSERT(sorted_count <= PLIM_STANDIN_KINDS_MAX);
     for (size_t i = 0; i < sorted_count; i++) {
         sorted[i] = &__start_plim_kinds[i];
     }

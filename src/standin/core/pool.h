@@ -6,8 +6,8 @@
  * memory under one range of addresses, and it gives back at once what a real one gives back at the
  * next synchronisation, since streams here have always finished.
  *
- * Its number is its handle (handle.h has smaller ones only by chance of nothing: pools count from
- * 1, up to PLIM_STANDIN_POOLS_MAX). Pool `device` + 1 is the default pool of a device.
+ * Pools are numbered from 1, and the number is the handle. The first PLIM_STAGE_DEVICES_MAX are the
+ * default pools of the devices.
  */
 #ifndef PLIMSOLL_STANDIN_CORE_POOL_H
 #define PLIMSOLL_STANDIN_CORE_POOL_H

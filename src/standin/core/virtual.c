@@ -1,6 +1,7 @@
 /*
  * virtual.c - addresses and memory apart, and the mappings that join them. See memory.h.
  */
+#include "base/assert.h"
 #include "standin/core/calls.h"
 #include "standin/core/devices.h"
 #include "standin/core/memory.h"
@@ -8,7 +9,6 @@
 #include "standin/core/shadow.h"
 #include "standin/core/stage.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -211,7 +211,7 @@ plim_standin_memory_status plim_standin_memory_unmap(uint64_t address, uint64_t 
         plim_standin_range mapping = { 0 };
         (void)plim_standin_ranges_remove(&mappings, at, &mapping);
         physical *memory = physical_of(mapping.handle);
-        assert(memory != NULL); /* the mapping itself kept it */
+        PLIM_ASSERT(memory != NULL); /* the mapping itself kept it */
         memory->mapping_count--;
         give_back_unused(memory);
         at += mapping.bytes;
