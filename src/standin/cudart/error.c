@@ -25,6 +25,8 @@ static const struct {
     { CUDA_INITIALIZATION_CODE, "cudaErrorInitializationError", "initialization error" },
     { CUDA_NO_DEVICE_CODE, "cudaErrorNoDevice", "no CUDA-capable device is detected" },
     { CUDA_INVALID_DEVICE_CODE, "cudaErrorInvalidDevice", "invalid device ordinal" },
+    { CUDA_NO_KERNEL_IMAGE_CODE, "cudaErrorNoKernelImageForDevice",
+      "no kernel image is available for execution on the device" },
     { CUDA_PEER_UNSUPPORTED_CODE, "cudaErrorPeerAccessUnsupported",
       "peer access is not supported between these two devices" },
     { CUDA_PEER_ALREADY_CODE, "cudaErrorPeerAccessAlreadyEnabled",

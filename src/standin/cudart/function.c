@@ -10,6 +10,7 @@
 #include "standin/core/stage.h"
 #include "standin/core/stub.h"
 #include "standin/cudart/cudart.h"
+#include "standin/cudart/kernels.h"
 
 #include <string.h>
 
@@ -39,17 +40,18 @@ int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const vo
 
 int cudaFuncGetAttributes(function_attributes *attributes, const void *function)
 {
-    (void)function;
     const plim_gpu *gpu = &plim_standin_settings()->gpu;
-    const int version = (int)(10 * gpu->capability_major + gpu->capability_minor);
-
+    plim_standin_image image;
+    if (!plim_standin_kernel_image(function, &image)) {
+        return plim_standin_current_error_note(CUDA_NO_KERNEL_IMAGE_CODE);
+    }
     const bool is_long = plim_standin_settings()->cuda_version >= CLUSTERS_SINCE;
     memset(attributes, 0,
            is_long ? sizeof(*attributes) : offsetof(function_attributes, clusters_and_reserved));
     attributes->maxThreadsPerBlock = PLIM_STANDIN_BLOCK_MAX;
     attributes->numRegs = 32;
-    attributes->ptxVersion = version;
-    attributes->binaryVersion = version;
+    attributes->ptxVersion = image.ptx_version;
+    attributes->binaryVersion = image.binary_version;
     attributes->maxDynamicSharedSizeBytes = (int)gpu->shared_bytes_per_block_optin;
     attributes->preferredShmemCarveout = -1; /* no preference */
     return CUDA_SUCCESS_CODE;
