@@ -421,6 +421,69 @@ static void random_requests_never_overlap(void)
     r_play(random_requests);
 }
 
+#define PIECES 32
+
+/* Pieces of two pages, each created, mapped, released and unmapped in any order. */
+typedef struct piece {
+    uint64_t handle;
+    bool is_held;
+    bool is_mapped;
+} piece;
+
+static void change(piece *at, uint64_t address)
+{
+    const bool is_there = at->is_held || at->is_mapped;
+    switch (t_random_between(0, 3)) {
+    case 0:
+        if (!is_there) {
+            R_EQ(cuMemCreate(&at->handle, 2 * PAGE, &on_first, 0), 0);
+            at->is_held = true;
+        }
+        break;
+    case 1:
+        R_EQ(cuMemMap(address, 2 * PAGE, 0, at->handle, 0), is_there && !at->is_mapped ? 0 : 1);
+        at->is_mapped = is_there;
+        break;
+    case 2:
+        R_EQ(cuMemRelease(at->handle), at->is_held ? 0 : 1);
+        at->is_held = false;
+        break;
+    default:
+        R_EQ(cuMemUnmap(address, 2 * PAGE), at->is_mapped ? 0 : 1);
+        at->is_mapped = false;
+        break;
+    }
+}
+
+static void random_mappings(void)
+{
+    piece pieces[PIECES] = { { 0 } };
+    uint64_t range = 0;
+    R_EQ(cuMemAddressReserve(&range, 2 * PAGE * PIECES, 0, 0, 0), 0);
+    for (int step = 0; step < STEPS; step++) {
+        const size_t which = t_random_between(0, PIECES - 1);
+        change(&pieces[which], range + which * 2 * PAGE);
+        uint64_t used_bytes = 0;
+        bool any_is_mapped = false;
+        for (size_t i = 0; i < PIECES; i++) {
+            used_bytes += pieces[i].is_held || pieces[i].is_mapped ? 2 * PAGE : 0;
+            any_is_mapped = any_is_mapped || pieces[i].is_mapped;
+            plim_standin_place place;
+            R_EQ(plim_standin_memory_find(range + i * 2 * PAGE + PAGE, &place),
+                 pieces[i].is_mapped);
+        }
+        R_EQ(used_by(PLIM_STAGE_PROGRAM), used_bytes);
+        if (any_is_mapped) {
+            R_EQ(cuMemAddressFree(range, 2 * PAGE * PIECES), 1);
+        }
+    }
+}
+
+static void random_mappings_keep_the_books(void)
+{
+    r_play(random_mappings);
+}
+
 static void *request_in_thread(void *unused)
 {
     (void)unused;
@@ -454,4 +517,4 @@ T_MAIN(T_TEST(small_requests_share_pages), T_TEST(no_more_than_the_capacity),
        T_TEST(processes_share_a_device), T_TEST(a_child_cannot_use_what_its_parent_started),
        T_TEST(addresses_and_memory_come_apart), T_TEST(pools_keep_what_is_freed),
        T_TEST(pointers_are_told_apart), T_TEST(random_requests_never_overlap),
-       T_TEST(threads_may_ask_at_once))
+       T_TEST(random_mappings_keep_the_books), T_TEST(threads_may_ask_at_once))
