@@ -132,6 +132,7 @@ static void heuristic_body(void)
     R_EQ(ask(R_8F, 2, &result, &found), 15); /* Blackwell's scales */
     R_EQ(found, 0);
     R_EQ(ask(R_4F, 0, &result, &found), 15);
+    R_EQ(ask(R_8F, 3, &result, &found), 0); /* Hopper's: a scale per row */
 }
 
 static void hopper_multiplies_8_bit_floats_but_not_4_bit_ones(void)
@@ -152,6 +153,22 @@ static void ampere_does_not(void)
     plim_stage_settings settings = r_settings();
     settings.gpu.capability_major = 8;
     r_play_on(&settings, ampere_body);
+}
+
+static void blackwell_body(void)
+{
+    plim_cublaslt_result result;
+    int found = 0;
+    R_EQ(ask(R_4F, 1, &result, &found), 0);
+    R_EQ(ask(R_8F, 2, &result, &found), 0);
+    R_EQ(ask(R_8F, 3, &result, &found), 15);
+}
+
+static void blackwell_scales_vectors_but_not_rows(void)
+{
+    plim_stage_settings settings = r_settings();
+    settings.gpu.capability_major = 10;
+    r_play_on(&settings, blackwell_body);
 }
 
 static void algorithm_body(void)
@@ -186,4 +203,4 @@ static void algorithms_keep_their_settings(void)
 
 T_MAIN(T_TEST(attributes_come_back), T_TEST(matrices_and_preferences_begin_as_documented),
        T_TEST(hopper_multiplies_8_bit_floats_but_not_4_bit_ones), T_TEST(ampere_does_not),
-       T_TEST(algorithms_keep_their_settings))
+       T_TEST(blackwell_scales_vectors_but_not_rows), T_TEST(algorithms_keep_their_settings))

@@ -25,33 +25,33 @@ typedef plim_cublaslt_object object;
 
 /*
  * What the chosen GPU has units for (cuBLAS manual, "Narrow precision data types usage"): 8-bit
- * floats from capability 8.9 on, scales for blocks of them from 9.0, and 4-bit ones and scales
- * for vectors from 10.0.
+ * floats from capability 8.9 on, and from 10.0 on 4-bit ones and scales for vectors. Scales for
+ * rows and blocks are Hopper's alone, says github.com/NVIDIA/CUDALibrarySamples/issues/270.
  */
-static uint32_t capability_of_type(int64_t type)
+static bool has_type(uint32_t capability, int64_t type)
 {
     if (type >= PLIM_STANDIN_R_6F_E2M3 && type <= PLIM_STANDIN_R_4F_E2M1) {
-        return 100;
+        return capability >= 100;
     }
-    return type == PLIM_STANDIN_R_8F_E4M3 || type == PLIM_STANDIN_R_8F_E5M2 ? 89 : 0;
+    return capability >= 89 || (type != PLIM_STANDIN_R_8F_E4M3 && type != PLIM_STANDIN_R_8F_E5M2);
 }
 
-static uint32_t capability_of_scale(int64_t mode)
+static bool has_scale(uint32_t capability, int64_t mode)
 {
     if (mode == SCALE_VEC16 || mode == SCALE_VEC32) {
-        return 100;
+        return capability >= 100;
     }
-    return mode >= SCALE_BLOCKS_FIRST && mode <= SCALE_BLOCKS_LAST ? 90 : 0;
+    return capability == 90 || mode < SCALE_BLOCKS_FIRST || mode > SCALE_BLOCKS_LAST;
 }
 
 static bool has_units(const object *product, const object *a, const object *b)
 {
     const plim_gpu *gpu = &plim_standin_settings()->gpu;
     const uint32_t capability = 10 * gpu->capability_major + gpu->capability_minor;
-    return capability >= capability_of_type(a->values[PLIM_CUBLASLT_MATRIX_TYPE]) &&
-           capability >= capability_of_type(b->values[PLIM_CUBLASLT_MATRIX_TYPE]) &&
-           capability >= capability_of_scale(product->values[PLIM_CUBLASLT_PRODUCT_A_SCALE_MODE]) &&
-           capability >= capability_of_scale(product->values[PLIM_CUBLASLT_PRODUCT_B_SCALE_MODE]);
+    return has_type(capability, a->values[PLIM_CUBLASLT_MATRIX_TYPE]) &&
+           has_type(capability, b->values[PLIM_CUBLASLT_MATRIX_TYPE]) &&
+           has_scale(capability, product->values[PLIM_CUBLASLT_PRODUCT_A_SCALE_MODE]) &&
+           has_scale(capability, product->values[PLIM_CUBLASLT_PRODUCT_B_SCALE_MODE]);
 }
 
 static void init(plim_cublaslt_algorithm *algorithm)
