@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/vec.h"
 #include "rehearse/home.h"
+#include "rehearse/triton.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -102,6 +103,17 @@ static void set_python_path(variables *all, const char *home)
     plim_text_deinit(&value);
 }
 
+/* A path in the folder of the run, unless the user has chosen one. */
+static void set_path_default(variables *all, const char *name, const char *folder,
+                             const char *inside)
+{
+    plim_text value;
+    plim_text_init(&value, NULL, VALUE_BYTES_MAX);
+    plim_text_append_format(&value, "%s/%s", folder, inside);
+    set_default(all, name, plim_text_string(&value));
+    plim_text_deinit(&value);
+}
+
 static void set_what_the_agent_reads(variables *all, const plim_rehearsal *rehearsal,
                                      const plim_rehearse_options *options)
 {
@@ -141,6 +153,9 @@ static void change(variables *all, const plim_rehearsal *rehearsal,
         unset(all, "PYTORCH_HIP_ALLOC_CONF");
         set(all, "PYTORCH_CUDA_ALLOC_CONF", options->settings);
     }
+    set_path_default(all, "TRITON_LIBCUDA_PATH", rehearsal->folder, PLIM_RUN_LINK);
+    set_path_default(all, "TRITON_CACHE_DIR", rehearsal->folder, PLIM_RUN_TRITON_CACHE);
+    set_path_default(all, "TORCHINDUCTOR_CACHE_DIR", rehearsal->folder, PLIM_RUN_INDUCTOR_CACHE);
     /* So that two rehearsals of one program agree: PyTorch frees some things in the order of
      * sets. */
     set_default(all, "PYTHONHASHSEED", "0");

@@ -11,6 +11,7 @@
 #include "rehearse/home.h"
 #include "rehearse/outcome.h"
 #include "rehearse/program.h"
+#include "rehearse/triton.h"
 
 #include "plimsoll/settings.h"
 
@@ -150,8 +151,9 @@ static plim_status prepare(plim_rehearsal *rehearsal, const char *const *argv,
     if (python[0] != '\0' || plim_program_python(program, python, sizeof(python))) {
         PLIM_TRY(plim_discover(python, rehearsal->home, &rehearsal->arena, &found, err));
     }
-    static const char *const inside[] = { PLIM_RUN_LIB, PLIM_RUN_RESULTS, NULL };
+    static const char *const inside[] = { PLIM_RUN_LIB, PLIM_RUN_RESULTS, PLIM_RUN_LINK, NULL };
     PLIM_TRY(plim_folder_make(rehearsal->folder, sizeof(rehearsal->folder), inside, err));
+    PLIM_TRY(plim_triton_prepare(rehearsal->folder, err));
     PLIM_TRY(make_stage(rehearsal, options, &found, err));
 
     plim_wants *wants = NULL;

@@ -6,6 +6,7 @@
  *   program.c       which Python a program will run in
  *   discovery.c     what that Python has: versions of PyTorch, objects that want CUDA
  *   environment.c   the environment that leads the program to the stand-ins
+ *   triton.c        what torch.compile needs besides
  *   folder.c        the folder of the run, and how it goes away again
  *   outcome.c       what was left on the stage and by the agents
  *   process_file.c  what one agent wrote
