@@ -157,6 +157,13 @@ int cudaGraphReleaseUserObject(void *graph, void *object, unsigned count)
     return note(plim_standin_graph_release_user(graph, object, count));
 }
 
+/* Drivers keep executable graphs on the device: little for most, but 8 GiB were seen for one that
+ * unrolled hundreds of steps (github.com/JBjoernskov/Twin4Build, issue 134). No manual says how
+ * much it is. */
+PLIM_STANDIN_MODELLED(cudaGraphInstantiate, "takes nothing; real ones take memory for each node")
+PLIM_STANDIN_MODELLED(cudaGraphInstantiateWithFlags,
+                      "takes nothing; real ones take memory for each node")
+
 /* Memory that graphs allocate themselves, with nodes for it, is counted as the program's. */
 int cudaDeviceGetGraphMemAttribute(int device, int attribute, void *value)
 {
