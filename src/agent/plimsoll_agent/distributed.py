@@ -5,6 +5,7 @@ memory; what programs rely on besides is mended here:
 
     objects   all_gather_object() and the like, and barriers: through the group's store
     world     with --world-size: this process is one rank of N, and the others do not exist
+    models    DistributedDataParallel compares them across ranks, and may find nothing to compare
     pauses    after the first steps, for the thread of PyTorch that drops finished work
 
 Groups are not split: ncclCommSplit() tells a rank nothing of how many the others are. A group
@@ -37,6 +38,7 @@ def install(torch, note=None):
     is_alone = world.install(torch, c10d)
     Objects(c10d, note, is_alone).install()
     rebind(c10d, "_get_split_source", lambda original: lambda *args, **kwargs: None)
+    rebind(torch.distributed, "_verify_params_across_processes", _make_verify)
     optimizer = importlib.import_module("torch.optim.optimizer")  # no attribute of its package
     optimizer.register_optimizer_step_post_hook(_make_pauses(c10d))
     rebind(c10d, "split_group", lambda original: _make_split_group(c10d, original))
@@ -55,6 +57,21 @@ def _make_split_group(c10d, original):
                               use_local_synchronization=True, group_desc=group_desc)
 
     return split_group
+
+
+def _make_verify(original):
+    """The ranks' numbers of parameters come through the device. Up to PyTorch 2.11 they arrive,
+    as all ranks say the same; later ones move them by a kernel, after which they are not known."""
+
+    def verify_params_across_processes(*args, **kwargs):
+        try:
+            return original(*args, **kwargs)
+        except RuntimeError as error:
+            if "same model across all ranks" not in str(error):
+                raise
+            return None
+
+    return verify_params_across_processes
 
 
 def _make_pauses(c10d):
