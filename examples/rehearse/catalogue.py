@@ -49,7 +49,7 @@ GPT = [
               "GPT-2 124M, batch 8, sequence 1024: the real size"),
     Rehearsal("gpt2-124m-expandable", "train_gpt.py --autocast bf16",
               "the same on an A100 in expandable segments: activations to the byte",
-              gpu="a100", conf=EXPANDABLE),
+              gpu="a100-80gb", conf=EXPANDABLE),
     Rehearsal("gpt2-124m-oom", "train_gpt.py --batch 32 --attention explicit",
               "scores of attention as tensors do not fit into 24 GB",
               gpu="rtx4090", label="oom", cause="activations", blame="scores = q @ k",
@@ -60,9 +60,9 @@ GPT = [
               "blocks are recomputed, and then the logits do not fit",
               gpu="rtx4090", label="oom", cause="logits", blame="logits.float()",
               ends="OutOfMemoryError"),
-    Rehearsal("gpt-fp32", SMALL, "single precision, the plain case", gpu="a100"),
+    Rehearsal("gpt-fp32", SMALL, "single precision, the plain case", gpu="a100-80gb"),
     Rehearsal("gpt-bf16-weights", SMALL + " --dtype bf16", "weights in bf16",
-              gpu="a100", conf=EXPANDABLE),
+              gpu="a100-80gb", conf=EXPANDABLE),
     Rehearsal("gpt-fp16-scaler", SMALL + " --autocast fp16", "fp16 and a gradient scaler"),
     Rehearsal("gpt-accumulate", SMALL + " --autocast bf16 --accumulate 4 --fused",
               "four batches a step, AdamW in one kernel"),
@@ -132,7 +132,7 @@ VISION = [
               "a vision transformer"),
     Rehearsal("unet", "train_unet.py --average", "diffusion, and the weights' average"),
     Rehearsal("unet-expandable", "train_unet.py --autocast bf16", "in expandable segments",
-              gpu="a100", conf=EXPANDABLE),
+              gpu="a100-80gb", conf=EXPANDABLE),
 ]
 
 TRANSFORMERS = [
