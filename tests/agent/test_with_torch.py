@@ -16,7 +16,6 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-import time
 import unittest
 
 AGENT = os.path.join(os.path.dirname(__file__), "..", "..", "src", "agent")

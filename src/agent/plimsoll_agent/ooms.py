@@ -81,8 +81,5 @@ class Ooms:
         """Whether nothing has got on since the last one."""
         return self._last is not None and self._progress_at_last == self._phases.progress
 
-    def any(self):
-        return bool(self._told)
-
     def as_result(self):
         return [dict(oom) for oom in self._told]
