@@ -98,7 +98,7 @@ LLAMA = [
               "train_llama.py --size 8B --batch 2 --sequence 4096 --dtype bf16 --checkpoint 1 "
               "--autocast bf16 --foreach",
               "weights, gradients and states of 8B, and nothing is left for the step",
-              label="oom", cause="optimizer", blame="torch.optim.AdamW",
+              capacity="70GiB", label="oom", cause="optimizer", blame="self.scaler.step(",
               ends="OutOfMemoryError"),
     Rehearsal("llama-8b-lora",
               "train_llama.py --size 8B --batch 1 --sequence 512 --dtype bf16 --checkpoint 1 "
