@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
@@ -105,7 +104,7 @@ static plim_status understand(yajl_val answer, plim_arena *arena, plim_discovery
 plim_status plim_discover(const char *python, const char *home, plim_arena *arena,
                           plim_discovery *ret, plim_error *err)
 {
-    char script[PATH_MAX];
+    char script[PLIM_PATH_BYTES];
     PLIM_TRY(plim_folder_join(script, sizeof(script), home, PLIM_HOME_DISCOVER, err));
     char *const argv[] = { plim_arena_copy(arena, python, strlen(python)), (char[]){ "-B" }, script,
                            NULL };

@@ -28,7 +28,7 @@ plim_status plim_folder_join(char *path, size_t path_bytes, const char *folder, 
 
 static plim_status make_inside(const char *folder, const char *name, plim_error *err)
 {
-    char path[4096];
+    char path[PLIM_PATH_BYTES];
     PLIM_TRY(plim_folder_join(path, sizeof(path), folder, name, err));
     if (mkdir(path, OWNER_ONLY) != 0) {
         return plim_fail_errno(err, errno, "%s: cannot be made", path);

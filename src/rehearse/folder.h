@@ -8,6 +8,8 @@
 
 #include <stddef.h>
 
+#define PLIM_PATH_BYTES 4096 /* PATH_MAX of Linux, which not every <limits.h> shows */
+
 /* "<folder>/<name>" into path; PLIM_LIMIT when it does not fit. */
 PLIM_MUST_USE plim_status plim_folder_join(char *path, size_t path_bytes, const char *folder,
                                            const char *name, plim_error *err);

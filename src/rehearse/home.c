@@ -7,7 +7,6 @@
 #include "rehearse/folder.h"
 
 #include <dlfcn.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,7 @@
 
 static bool has_standins(const char *folder)
 {
-    char path[PATH_MAX];
+    char path[PLIM_PATH_BYTES];
     return plim_folder_join(path, sizeof(path), folder, PLIM_HOME_STANDIN, NULL) == PLIM_OK &&
            access(path, R_OK) == 0;
 }
@@ -38,7 +37,7 @@ static bool find_beside(const char *file, char *path, size_t path_bytes)
         "plimsoll/rehearse",
         "../plimsoll/rehearse", /* from lib, and from lib/x86_64-linux-gnu */
     };
-    char folder[PATH_MAX];
+    char folder[PLIM_PATH_BYTES];
     if (realpath(file, folder) == NULL) {
         return false;
     }
@@ -63,7 +62,7 @@ static const char *find_own_object(void)
 plim_status plim_home_find(const char *given, char *path, size_t path_bytes, plim_error *err)
 {
     if (given != NULL) {
-        char absolute[PATH_MAX];
+        char absolute[PLIM_PATH_BYTES];
         if (realpath(given, absolute) == NULL || !has_standins(absolute)) {
             return plim_fail(err, PLIM_IO, "%s: has no " PLIM_HOME_STANDIN, given);
         }

@@ -147,7 +147,7 @@ plim_status plim_outcome_gather(plim_rehearsal *rehearsal, plim_error *err)
         .capacity_bytes = settings->capacity_bytes,
         .device_count = settings->device_count,
     };
-    char folder[PLIM_REHEARSE_PATH_BYTES];
+    char folder[PLIM_PATH_BYTES];
     PLIM_TRY(plim_folder_join(folder, sizeof(folder), rehearsal->folder, PLIM_RUN_RESULTS, err));
     const plim_mem *mem = rehearsal->arena.mem;
     processes found = { 0 };

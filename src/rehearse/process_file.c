@@ -7,7 +7,6 @@
 #include "rehearse/folder.h"
 #include "rehearse/json_read.h"
 
-#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -130,7 +129,7 @@ static bool read_reads(yajl_val root, plim_arena *arena, plim_rehearsed_process 
 /* The snapshot's path, if the file names one and it is there. */
 static const char *find_snapshot(yajl_val root, const char *folder, plim_arena *arena)
 {
-    char path[PATH_MAX];
+    char path[PLIM_PATH_BYTES];
     const char *name = plim_json_get_string(root, "snapshot", arena);
     if (name == NULL || strchr(name, '/') != NULL ||
         plim_folder_join(path, sizeof(path), folder, name, NULL) != PLIM_OK ||
@@ -166,7 +165,7 @@ static bool read_process(yajl_val root, const char *folder, plim_arena *arena,
 plim_status plim_process_file_read(const char *folder, const char *name, plim_arena *arena,
                                    plim_rehearsed_process *ret, plim_error *err)
 {
-    char path[PATH_MAX];
+    char path[PLIM_PATH_BYTES];
     PLIM_TRY(plim_folder_join(path, sizeof(path), folder, name, err));
     yajl_val root = NULL;
     PLIM_TRY(plim_json_read_file(path, &root, err));

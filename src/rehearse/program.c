@@ -3,7 +3,8 @@
  */
 #include "rehearse/program.h"
 
-#include <limits.h>
+#include "rehearse/folder.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +72,7 @@ static bool read_interpreter(const char *path, char *line, size_t line_bytes)
 /* "#!/venv/bin/python -u" and "#!/usr/bin/env -S python3 -u". */
 static bool python_of_script(const char *program, char *path, size_t path_bytes)
 {
-    char line[PATH_MAX] = "";
+    char line[PLIM_PATH_BYTES] = "";
     if (!read_interpreter(program, line, sizeof(line))) {
         return false;
     }

@@ -81,7 +81,7 @@ static plim_status make_stage(plim_rehearsal *rehearsal, const plim_rehearse_opt
         .gives_values = options->gives_values,
         .prints_calls = options->prints_calls,
     };
-    char path[PLIM_REHEARSE_PATH_BYTES];
+    char path[PLIM_PATH_BYTES];
     PLIM_TRY(plim_folder_join(path, sizeof(path), rehearsal->folder, PLIM_RUN_STAGE, err));
     return plim_stage_create(path, &settings, &rehearsal->stage, err);
 }
@@ -90,7 +90,7 @@ static plim_status make_stage(plim_rehearsal *rehearsal, const plim_rehearse_opt
 static plim_status collect_wants(const plim_rehearsal *rehearsal, const char *program,
                                  const plim_discovery *found, plim_wants **ret, plim_error *err)
 {
-    char standin[PLIM_REHEARSE_PATH_BYTES];
+    char standin[PLIM_PATH_BYTES];
     PLIM_TRY(plim_folder_join(standin, sizeof(standin), rehearsal->home, PLIM_HOME_STANDIN, err));
     const size_t bytes = (found->object_count + 1) * sizeof(const char *);
     const char **paths = plim_mem_alloc(rehearsal->arena.mem, 1, bytes);
@@ -110,7 +110,7 @@ static plim_status collect_wants(const plim_rehearsal *rehearsal, const char *pr
 static plim_status write_facades(const plim_rehearsal *rehearsal, const plim_wants *wants,
                                  plim_error *err)
 {
-    char folder[PLIM_REHEARSE_PATH_BYTES];
+    char folder[PLIM_PATH_BYTES];
     PLIM_TRY(plim_folder_join(folder, sizeof(folder), rehearsal->folder, PLIM_RUN_LIB, err));
     return plim_facades_write(wants, folder, err);
 }
@@ -134,8 +134,8 @@ static plim_status refuse_without_cuda(const char *program, const char *python,
 static plim_status prepare(plim_rehearsal *rehearsal, const char *const *argv,
                            const plim_rehearse_options *options, plim_error *err)
 {
-    char program[PLIM_REHEARSE_PATH_BYTES];
-    char python[PLIM_REHEARSE_PATH_BYTES] = "";
+    char program[PLIM_PATH_BYTES];
+    char python[PLIM_PATH_BYTES] = "";
     PLIM_TRY(check_options(options, err));
     if (argv[0] == NULL || !plim_program_find(argv[0], program, sizeof(program))) {
         return plim_fail(err, PLIM_INVALID_ARGUMENT, "cannot find the program \"%s\"",

@@ -17,21 +17,18 @@
 
 #include "base/arena.h"
 #include "plimsoll/rehearse.h"
+#include "rehearse/folder.h"
 #include "stage/stage.h"
-
-#include <limits.h>
 
 /* Names in the folder of a run; the agent and the stand-ins are told by their variables. */
 #define PLIM_RUN_STAGE   "stage"
 #define PLIM_RUN_LIB     "lib"
 #define PLIM_RUN_RESULTS "results"
 
-#define PLIM_REHEARSE_PATH_BYTES PATH_MAX
-
 struct plim_rehearsal {
     plim_arena arena; /* of all that lives as long as the rehearsal */
-    char home[PLIM_REHEARSE_PATH_BYTES];
-    char folder[PLIM_REHEARSE_PATH_BYTES];
+    char home[PLIM_PATH_BYTES];
+    char folder[PLIM_PATH_BYTES];
     plim_stage *stage;
     char **argv;
     char **environment;

@@ -7,7 +7,6 @@
 #include "rehearse/folder.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -16,7 +15,7 @@ static const char script[] = "/* What this would define is loaded already. */\n"
 
 plim_status plim_triton_prepare(const char *run, plim_error *err)
 {
-    char path[PATH_MAX];
+    char path[PLIM_PATH_BYTES];
     PLIM_TRY(plim_folder_join(path, sizeof(path), run, PLIM_RUN_LINK "/libcuda.so.1", err));
     FILE *file = fopen(path, "wxe");
     if (file == NULL) {
