@@ -160,7 +160,7 @@ class Objects:
             if post is None:
                 return original(object_list, dst, group, device, group_dst, *args, **kwargs)
             target = self._rank_in(group, dst, group_dst)
-            key = post.next_key(f"send_object_list/{post.rank}-{target}")
+            key = post.next_key(f"recv_object_list/{post.rank}-{target}")
             post.put(key, list(object_list), 1)
             return None
 
@@ -173,7 +173,7 @@ class Objects:
             if post is None or (src is None and group_src is None):  # from anyone: not known
                 return original(object_list, src, group, device, group_src, *args, **kwargs)
             source = self._rank_in(group, src, group_src)
-            _fill(object_list, post.get(post.next_key(f"send_object_list/{source}-{post.rank}")))
+            _fill(object_list, post.get(post.next_key(f"recv_object_list/{source}-{post.rank}")))
             return self._c10d.get_global_rank(group or self._c10d._get_default_group(), source)
 
         return recv_object_list
