@@ -346,7 +346,7 @@ static int sweep(rehearse_arguments *arguments)
 {
     uint64_t values[PLIM_SEARCH_TRIES_MAX];
     size_t count = 0;
-    if (!plim_search_parse_values(arguments->sweep, values, &count)) {
+    if (!plim_values_parse(arguments->sweep, values, &count)) {
         plim_say(arguments->how.who,
                  "--sweep takes values such as 1,2,4 or 1..8 or 8..64+8 or 1..64*2, not \"%s\"",
                  arguments->sweep);

@@ -6,8 +6,6 @@
 #include "base/size.h"
 #include "cli/output.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,7 +169,7 @@ static uint64_t next_value(const bounds *known, size_t turn)
     if (known->high > 0 && turn % 2 == 1) {
         value = known->low + (known->high - known->low) / 2;
     }
-    const uint64_t most = known->high > 0 ? known->high - 1 : PLIM_SEARCH_VALUE_MAX;
+    const uint64_t most = known->high > 0 ? known->high - 1 : PLIM_VALUE_MAX;
     value = value > known->low ? value : known->low + 1;
     return value < most ? value : most;
 }
@@ -195,7 +193,7 @@ bool plim_search_largest(const plim_rehearsing *how, const char *const *argv, pl
     *ret = (plim_search){ 0 };
     bounds known = { 0 };
     for (size_t turn = 0; known.high == 0 || known.high > known.low + 1; turn++) {
-        if (known.low >= PLIM_SEARCH_VALUE_MAX) {
+        if (known.low >= PLIM_VALUE_MAX) {
             plim_say(how->who, "even %" PRIu64 " fits: does memory depend on {}?", known.low);
             return true;
         }
@@ -220,68 +218,4 @@ bool plim_search_sweep(const plim_rehearsing *how, const char *const *argv, cons
         }
     }
     return true;
-}
-
-/* ---- values ---------------------------------------------------------------------------------- */
-
-static bool read_number(const char **text, uint64_t *ret)
-{
-    char *end = NULL;
-    errno = 0;
-    *ret = isdigit((unsigned char)**text) != 0 ? strtoull(*text, &end, 10) : 0;
-    if (end == NULL || errno != 0 || *ret == 0 || *ret > PLIM_SEARCH_VALUE_MAX) {
-        return false;
-    }
-    *text = end;
-    return true;
-}
-
-/* What stands behind a number: "..8", "..64+8", "..64*2". */
-static bool read_range(const char **text, uint64_t from, uint64_t *values, size_t *count)
-{
-    uint64_t to = 0;
-    uint64_t by = 1;
-    char how = '+';
-    *text += 2;
-    if (!read_number(text, &to) || to < from) {
-        return false;
-    }
-    if (**text == '+' || **text == '*') {
-        how = **text;
-        (*text)++;
-        if (!read_number(text, &by) || (how == '*' && by < 2)) {
-            return false;
-        }
-    }
-    for (uint64_t value = from; value <= to; value = how == '+' ? value + by : value * by) {
-        if (*count == PLIM_SEARCH_TRIES_MAX) {
-            return false;
-        }
-        values[(*count)++] = value;
-    }
-    return true;
-}
-
-bool plim_search_parse_values(const char *text, uint64_t *values, size_t *ret_count)
-{
-    *ret_count = 0;
-    for (;;) {
-        uint64_t value = 0;
-        if (!read_number(&text, &value)) {
-            return false;
-        }
-        if (strncmp(text, "..", 2) == 0) {
-            if (!read_range(&text, value, values, ret_count)) {
-                return false;
-            }
-        } else if (*ret_count < PLIM_SEARCH_TRIES_MAX) {
-            values[(*ret_count)++] = value;
-        } else {
-            return false;
-        }
-        if (*text != ',') {
-            return *text == '\0';
-        }
-        text++;
-    }
 }

@@ -5,10 +5,10 @@
 #define PLIMSOLL_CLI_REHEARSE_SEARCH_H
 
 #include "cli/rehearsing.h"
+#include "cli/values.h"
 #include "report/rehearse_json.h"
 
-#define PLIM_SEARCH_TRIES_MAX 256
-#define PLIM_SEARCH_VALUE_MAX (UINT64_C(1) << 30)
+#define PLIM_SEARCH_TRIES_MAX PLIM_VALUES_MAX
 
 typedef struct plim_search {
     plim_rehearse_try tries[PLIM_SEARCH_TRIES_MAX]; /* by value */
@@ -29,9 +29,6 @@ bool plim_search_has_place(const char *const *argv);
  * returns  false when a rehearsal failed of something else than memory, which was said
  */
 bool plim_search_largest(const plim_rehearsing *how, const char *const *argv, plim_search *ret);
-
-/* Values as a user writes them: "1,2,4", "1..8", "8..64+8", "1..64*2". */
-bool plim_search_parse_values(const char *text, uint64_t *values, size_t *ret_count);
 
 /* Each of the values. */
 bool plim_search_sweep(const plim_rehearsing *how, const char *const *argv, const uint64_t *values,
