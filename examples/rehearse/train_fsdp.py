@@ -9,6 +9,7 @@ import dataclasses
 
 import torch
 from torch import distributed
+from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import checkpoint_wrapper
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import CPUOffloadPolicy, MixedPrecisionPolicy, OffloadPolicy
 from torch.distributed.fsdp import fully_shard
@@ -38,7 +39,8 @@ def parse():
 
 
 def shard(model, arguments):
-    """Every block a unit of its own, and the rest at the root."""
+    """Every block a unit of its own, and the rest at the root. Recomputation happens inside a
+    unit, so that it sees inputs as the unit has cast them."""
     mesh = init_device_mesh("cuda", (distributed.get_world_size(),))
     policy = MixedPrecisionPolicy() if arguments.full_precision else \
         MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
@@ -46,8 +48,10 @@ def shard(model, arguments):
                "reshard_after_forward": not arguments.keep_gathered,
                "offload_policy": CPUOffloadPolicy() if arguments.cpu_offload
                else OffloadPolicy()}
-    for block in model.blocks:
-        fully_shard(block, **options)
+    for index, block in enumerate(model.blocks):
+        if arguments.checkpoint and index % arguments.checkpoint == 0:
+            model.blocks[index] = checkpoint_wrapper(block)
+        fully_shard(model.blocks[index], **options)
     return fully_shard(model, **options)
 
 
@@ -88,7 +92,7 @@ def main():
         run.fact("shape", dataclasses.asdict(shape))
         run.fact("world", distributed.get_world_size())
         with torch.device("meta"):
-            model = llama.Llama(shape, arguments.checkpoint)
+            model = llama.Llama(shape)
         shard(model, arguments)
         materialise(model, arguments, device)
         run.model(model)
