@@ -67,6 +67,32 @@ PLIM_API plim_status plim_recorder_flush(plim_recorder *recorder, plim_error *er
  * errors   as plim_recorder_flush(). NULL is allowed */
 PLIM_API plim_status plim_recorder_stop(plim_recorder *recorder, plim_error *err);
 
+/* All zero is a valid default. */
+typedef struct plim_recording_save_options {
+    const plim_mem *mem;  /* borrowed; NULL: the C heap */
+    uint32_t compression; /* zstd level; 0: none */
+} plim_recording_save_options;
+
+/**
+ * Write a history as a recording, whatever it was read from; returns when the file is closed. Read
+ * back, it is the same history: events and their notes, stacks, annotations of each device,
+ * settings, segments and blocks at the end, whether a device overflowed. The same history gives
+ * the same bytes. What stood at the start is worked out as for every reader, so that the
+ * recording makes sense without the end too.
+ *
+ * Left out are the source's name, anomalies and warnings; strings no event, stack, segment,
+ * setting or annotation leads to; what strings have beyond 64 KiB; times before 1970, which become
+ * unknown. Annotations come back by device.
+ *
+ * path     created or truncated; removed again when writing fails, if it is an ordinary file
+ * options  NULL: all zero
+ * errors   PLIM_IO, PLIM_LIMIT, PLIM_OUT_OF_HOST_MEMORY
+ */
+PLIM_API PLIM_MUST_USE plim_status plim_recording_save(const plim_history *history,
+                                                       const char *path,
+                                                       const plim_recording_save_options *options,
+                                                       plim_error *err);
+
 /**
  * Read a recording back as a history. A cut or damaged part is left out, with a warning in the
  * history that says how much. A device of which events are missing is `overflowed`; what the

@@ -37,7 +37,9 @@ static bool add_start_completions(plim_start *start, const plim_events *events)
     const plim_event_list *const completions = &start->lifetimes.start_completions;
     for (size_t i = 0; i < completions->count; i++) {
         const uint32_t event = completions->items[i];
-        const plim_start_pending pending = { .bytes = events->size[event], .completed_by = event };
+        const plim_start_pending pending = { .addr = events->addr[event],
+                                             .bytes = events->size[event],
+                                             .completed_by = event };
         if (!PLIM_VEC_PUSH(start->mem, &start->pending, pending)) {
             return false;
         }
@@ -111,7 +113,8 @@ static bool add_standing(plim_start *start, const plim_block *block)
                                                    .has_block = true };
         return PLIM_VEC_PUSH(start->mem, &start->allocations, allocation);
     }
-    const plim_start_pending pending = { .bytes = block->bytes,
+    const plim_start_pending pending = { .addr = block->addr,
+                                         .bytes = block->bytes,
                                          .completed_by = PLIM_NONE,
                                          .has_block = true };
     return PLIM_VEC_PUSH(start->mem, &start->pending, pending);

@@ -30,6 +30,7 @@ typedef struct plim_start_allocation {
 
 /* A block whose free was requested before the first event and completes later or never. */
 typedef struct plim_start_pending {
+    plim_addr addr;
     uint64_t bytes;        /* of the block where has_block, otherwise what was requested of it */
     uint32_t completed_by; /* event, or PLIM_NONE: it is pending at the end */
     bool has_block;

@@ -36,10 +36,23 @@ typedef enum plim_chunk_kind {
     PLIM_CHUNK_STATE,
     PLIM_CHUNK_EVENTS,
     PLIM_CHUNK_END,
+    PLIM_CHUNK_END_STATE,   /* what stood behind the last event */
+    PLIM_CHUNK_NOTES,       /* what rows have no place for */
+    PLIM_CHUNK_FRAME_NOTES, /* likewise of frames */
 } plim_chunk_kind;
 
 /* The head of an events chunk, never compressed: device, events, number of the first, lost. */
 #define PLIM_EVENTS_HEAD_BYTES 24
+
+/* What the note of an event has, as bits; their values follow in this order. */
+typedef enum plim_note_field {
+    PLIM_NOTE_POOL = 1,
+    PLIM_NOTE_COMPILE_CONTEXT = 2,
+    PLIM_NOTE_USER_METADATA = 4,
+    PLIM_NOTE_FORWARD_STACK = 8,
+    PLIM_NOTE_CATEGORY = 16,
+    PLIM_NOTE_ACTION = 32, /* its name: the row says user_defined */
+} plim_note_field;
 
 /* Ids of stacks in the file: those of the allocator as they are, those of a history from here. */
 #define PLIM_STATE_STACKS (UINT64_C(1) << 32)

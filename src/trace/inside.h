@@ -13,8 +13,8 @@
 
 #include "plimsoll/recorder.h"
 #include "trace/chunk.h"
+#include "trace/filling.h"
 #include "trace/names.h"
-#include "trace/rows.h"
 #include "trace/threads.h"
 
 #include <pthread.h>
@@ -51,18 +51,6 @@ typedef struct plim_lost {
     _Atomic uint64_t count;
     _Atomic int32_t device;
 } plim_lost;
-
-/* The chunk of a device's events that is being filled. */
-typedef struct plim_filling {
-    int32_t device;
-    uint32_t rows;
-    uint32_t events; /* rows that are events */
-    uint64_t lost;
-    uint64_t first; /* events, lost ones too, before this chunk */
-    size_t used;
-    plim_row_state state;
-    uint8_t chunk[]; /* chunk header, head of the events chunk, rows */
-} plim_filling;
 
 struct plim_recorder {
     /* --- never changes --- */
@@ -106,6 +94,5 @@ void *plim_recorder_write(void *recorder);
 /* Frees what a stack or a name on its way takes. */
 void plim_told_stack_free(plim_recorder *recorder, plim_told_stack *stack);
 void plim_told_name_free(plim_recorder *recorder, plim_told_name *name);
-void plim_filling_free(plim_recorder *recorder, plim_filling *filling);
 
 #endif

@@ -4,6 +4,8 @@
  *   recording.c    finds the chunks, says what is wrong with the file
  *   read_names.c   strings, frames, stacks, settings: once, before any event
  *   read_device.c  the events of one device, and what stands at their end
+ *   read_notes.c   what rows have no place for
+ *   read_end.c     what stood at the end, where the recording was told it
  */
 #ifndef PLIMSOLL_TRACE_READ_H
 #define PLIMSOLL_TRACE_READ_H
@@ -20,14 +22,15 @@ typedef struct plim_read_frame {
     uint64_t filename; /* ids of strings */
     uint64_t name;
     uint32_t line;
+    uint64_t fx;    /* what torch.fx says of it: string + 1, or 0 */
     bool is_ours;   /* a function of Plimsoll's */
     uint32_t frame; /* of the history, or PLIM_NONE while no stack has it */
 } plim_read_frame;
 
-/* A chunk that belongs to a device: events or state. */
+/* A chunk that belongs to a device. */
 typedef struct plim_device_chunk {
     int32_t device;
-    bool is_state;
+    plim_chunk_kind kind;
     uint64_t chunk; /* index into the chunks */
 } plim_device_chunk;
 
@@ -65,6 +68,39 @@ plim_status plim_file_reading_string(plim_file_reading *reading, uint64_t id, ui
                                      plim_error *err);
 /* The history's stack for an id of the file; PLIM_NONE where the file does not tell it. */
 uint32_t plim_file_reading_stack(plim_file_reading *reading, uint64_t id);
+
+/* What some neighbouring events have besides their rows. */
+typedef struct plim_note_run {
+    uint64_t first; /* events of the device before */
+    uint64_t count;
+    uint32_t note;
+    uint8_t action; /* PLIM_USER_DEFINED: as the row says */
+} plim_note_run;
+
+typedef PLIM_VEC(plim_note_run) plim_note_runs;
+
+/* Reads a chunk of notes; its runs come behind those that are there. */
+plim_status plim_file_reading_notes(plim_file_reading *reading, const plim_chunk *chunk,
+                                    plim_note_runs *runs, plim_error *err);
+
+/* What stood at the end of a device. */
+typedef struct plim_end_state {
+    PLIM_VEC(plim_segment) segments;
+    PLIM_VEC(plim_block) blocks;
+    uint64_t segment_count; /* that there should be */
+    uint64_t capacity_events;
+    plim_known overflowed;
+    bool is_told;  /* there is a chunk of it */
+    bool is_wrong; /* parts contradict each other */
+} plim_end_state;
+
+void plim_end_state_deinit(plim_end_state *state, const plim_mem *mem);
+plim_status plim_file_reading_end_state(plim_file_reading *reading, const plim_chunk *chunk,
+                                        plim_end_state *state, plim_error *err);
+/* Whether the file tells all of it. */
+bool plim_end_state_is_whole(const plim_end_state *state);
+plim_status plim_end_state_push(const plim_end_state *state, plim_history *history,
+                                plim_error *err);
 
 /* Reads the device whose chunks these are, in the order of the file. */
 plim_status plim_file_reading_device(plim_file_reading *reading, const plim_device_chunk *chunks,

@@ -17,12 +17,16 @@ typedef struct device_reader {
     const plim_device_chunk *chunks;
     size_t chunk_count;
     plim_mirror mirror;
+    plim_end_state end;
+    plim_note_runs runs;
+    size_t run;   /* the first of the runs that is not behind the events read */
     bool applies; /* events to the mirror */
     bool pushes;  /* events into the history */
     size_t lost;  /* of the mirror's lost events: those before it are pushed */
 
     uint64_t number; /* events so far, without lost ones */
     uint64_t told;   /* events so far by the heads of the chunks, lost ones too */
+    uint64_t place;  /* of the next event, lost ones counted */
     uint64_t missing;
     uint64_t spoiled; /* chunks with something that is no row */
     int64_t time_us;
@@ -105,8 +109,29 @@ static plim_status push_lost(device_reader *reader, uint64_t number, plim_error 
 static void put_gap(device_reader *reader, uint64_t count)
 {
     reader->missing += count;
+    reader->place += count;
     if (reader->applies) {
         plim_mirror_gap(&reader->mirror, reader->number, reader->time_us);
+    }
+}
+
+/* What notes say of the event at `place`, besides its row. */
+static void take_note(device_reader *reader, plim_event *event)
+{
+    const plim_note_runs *const runs = &reader->runs;
+    while (reader->run < runs->count &&
+           reader->place - runs->items[reader->run].first >= runs->items[reader->run].count &&
+           reader->place >= runs->items[reader->run].first) {
+        reader->run++;
+    }
+    if (reader->run == runs->count || reader->place < runs->items[reader->run].first) {
+        return;
+    }
+    const plim_note_run *const run = &runs->items[reader->run];
+    event->note = run->note;
+    if (event->action == PLIM_USER_DEFINED && run->action != PLIM_USER_DEFINED) {
+        event->action = run->action;
+        plim_history_count_anomaly(reader->reading->history, PLIM_ANOMALY_UNKNOWN_ACTION, 1);
     }
 }
 
@@ -127,14 +152,17 @@ static plim_status read_event(device_reader *reader, const plim_row *row, plim_e
                                           row->block_bytes != 0 ? row->block_bytes : row->bytes,
                                       .number = reader->number,
                                       .is_small = row->is_small };
+    plim_event noted = event.event;
+    take_note(reader, &noted);
     if (reader->applies && !plim_mirror_apply(&reader->mirror, &event)) {
         return plim_fail_memory(err, "reading a recording");
     }
+    reader->place++;
     if (!reader->pushes) {
         return PLIM_OK;
     }
     PLIM_TRY(push_lost(reader, reader->number - 1, err));
-    return plim_history_push_event(reader->reading->history, &event.event, err);
+    return plim_history_push_event(reader->reading->history, &noted, err);
 }
 
 static plim_status read_annotation(device_reader *reader, const plim_row *row, plim_error *err)
@@ -185,6 +213,7 @@ static plim_status read_events(device_reader *reader, const plim_chunk *chunk, p
         put_gap(reader, head.first > reader->told ? head.first - reader->told : 0);
     }
     reader->told = head.first + head.events + head.lost;
+    reader->place = head.first;
     PLIM_TRY(plim_file_reading_open(reader->reading, chunk, &bytes, err));
     if (bytes.at != NULL) {
         bytes.at += PLIM_EVENTS_HEAD_BYTES;
@@ -286,8 +315,23 @@ static const plim_chunk *chunk_at(const device_reader *reader, size_t index)
 static plim_status read_all_state(device_reader *reader, plim_error *err)
 {
     for (size_t i = 0; i < reader->chunk_count; i++) {
-        if (reader->chunks[i].is_state) {
+        if (reader->chunks[i].kind == PLIM_CHUNK_STATE) {
             PLIM_TRY(read_state(reader, chunk_at(reader, i), err));
+        }
+    }
+    return PLIM_OK;
+}
+
+/* What the recording tells besides events: notes, and what stood at the end. */
+static plim_status read_told(device_reader *reader, plim_error *err)
+{
+    for (size_t i = 0; i < reader->chunk_count; i++) {
+        if (reader->chunks[i].kind == PLIM_CHUNK_NOTES) {
+            PLIM_TRY(
+                plim_file_reading_notes(reader->reading, chunk_at(reader, i), &reader->runs, err));
+        } else if (reader->chunks[i].kind == PLIM_CHUNK_END_STATE) {
+            PLIM_TRY(plim_file_reading_end_state(reader->reading, chunk_at(reader, i), &reader->end,
+                                                 err));
         }
     }
     return PLIM_OK;
@@ -297,11 +341,13 @@ static plim_status read_all_events(device_reader *reader, plim_error *err)
 {
     reader->number = 0;
     reader->told = 0;
+    reader->place = 0;
+    reader->run = 0;
     reader->missing = 0;
     reader->spoiled = 0;
     reader->time_us = PLIM_TIME_UNKNOWN;
     for (size_t i = 0; i < reader->chunk_count; i++) {
-        if (!reader->chunks[i].is_state) {
+        if (reader->chunks[i].kind == PLIM_CHUNK_EVENTS) {
             PLIM_TRY(read_events(reader, chunk_at(reader, i), err));
         }
     }
@@ -313,7 +359,7 @@ static bool has_gaps(const device_reader *reader)
 {
     uint64_t told = 0;
     for (size_t i = 0; i < reader->chunk_count; i++) {
-        if (reader->chunks[i].is_state) {
+        if (reader->chunks[i].kind != PLIM_CHUNK_EVENTS) {
             continue;
         }
         const events_head head = read_head(chunk_at(reader, i));
@@ -364,7 +410,15 @@ static plim_status finish(device_reader *reader, const rows_before *before, plim
 {
     plim_file_reading *const reading = reader->reading;
     plim_mirror_report report = { 0 };
-    PLIM_TRY(plim_mirror_push(&reader->mirror, reading->history, &report, err));
+    const bool is_told = plim_end_state_is_whole(&reader->end);
+    const bool has_gaps = reader->missing > 0 || reader->spoiled > 0;
+    if (is_told) {
+        PLIM_TRY(plim_end_state_push(&reader->end, reading->history, err));
+        report.segments = reader->end.segments.count;
+        report.blocks = reader->end.blocks.count;
+    } else {
+        PLIM_TRY(plim_mirror_push(&reader->mirror, reading->history, &report, err));
+    }
     PLIM_TRY(warn(reader, &report, err));
     reading->segments += report.segments;
     reading->blocks += report.blocks;
@@ -374,9 +428,12 @@ static plim_status finish(device_reader *reader, const rows_before *before, plim
         .events = { before->events, events },
         .segments = { before->segments, report.segments },
         .blocks = { before->blocks, report.blocks },
-        .overflowed = reader->missing > 0 || reader->spoiled > 0 ? PLIM_YES : PLIM_NO,
+        .capacity_events = reader->end.is_told ? reader->end.capacity_events : 0,
+        .overflowed = has_gaps              ? PLIM_YES
+                      : reader->end.is_told ? reader->end.overflowed
+                                            : PLIM_NO,
     };
-    if (events == 0 && report.segments == 0) {
+    if (events == 0 && report.segments == 0 && !reader->end.is_told) {
         return PLIM_OK; /* it was only annotated */
     }
     return plim_history_add_device(reading->history, &ranges, err);
@@ -384,9 +441,13 @@ static plim_status finish(device_reader *reader, const rows_before *before, plim
 
 static plim_status read_passes(device_reader *reader, plim_error *err)
 {
-    reader->applies = true;
-    PLIM_TRY(read_all_state(reader, err));
-    if (has_gaps(reader)) {
+    PLIM_TRY(read_told(reader, err));
+    const bool is_missing = has_gaps(reader);
+    reader->applies = is_missing || !plim_end_state_is_whole(&reader->end);
+    if (reader->applies) {
+        PLIM_TRY(read_all_state(reader, err));
+    }
+    if (is_missing) {
         PLIM_TRY(read_all_events(reader, err));
         plim_mirror_sort_lost(&reader->mirror);
         reader->applies = false;
@@ -412,5 +473,7 @@ plim_status plim_file_reading_device(plim_file_reading *reading, const plim_devi
         status = finish(&reader, &before, err);
     }
     plim_mirror_deinit(&reader.mirror);
+    plim_end_state_deinit(&reader.end, reading->mem);
+    PLIM_VEC_FREE(reading->mem, &reader.runs);
     return status;
 }

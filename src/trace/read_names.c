@@ -58,6 +58,17 @@ static plim_status read_frame(plim_file_reading *reading, plim_bytes *bytes, pli
                : no_memory(err);
 }
 
+static plim_status read_frame_note(plim_file_reading *reading, plim_bytes *bytes, plim_error *err)
+{
+    (void)err;
+    const uint64_t row = plim_map_get(&reading->frames, plim_get_varint(bytes));
+    const uint64_t string = plim_get_varint(bytes);
+    if (bytes->at != NULL && row != PLIM_MAP_ABSENT) {
+        reading->frame_rows.items[row].fx = string + 1;
+    }
+    return PLIM_OK;
+}
+
 plim_status plim_file_reading_string(plim_file_reading *reading, uint64_t id, uint32_t *ret_string,
                                      plim_error *err)
 {
@@ -80,6 +91,9 @@ static plim_status add_frame(plim_file_reading *reading, plim_read_frame *row, p
         PLIM_TRY(plim_history_add_string(reading->history, text, (size_t)length, &frame.name, err));
     } else {
         PLIM_TRY(plim_file_reading_string(reading, row->name, &frame.name, err));
+    }
+    if (row->fx != 0) {
+        PLIM_TRY(plim_file_reading_string(reading, row->fx - 1, &frame.fx, err));
     }
     return plim_history_add_frame(reading->history, &frame, &row->frame, err);
 }
@@ -194,6 +208,7 @@ plim_status plim_file_reading_names(plim_file_reading *reading, plim_error *err)
 {
     PLIM_TRY(read_all(reading, PLIM_CHUNK_STRINGS, read_string, err));
     PLIM_TRY(read_all(reading, PLIM_CHUNK_FRAMES, read_frame, err));
+    PLIM_TRY(read_all(reading, PLIM_CHUNK_FRAME_NOTES, read_frame_note, err));
     PLIM_TRY(read_all(reading, PLIM_CHUNK_STACKS, read_stack, err));
     return read_all(reading, PLIM_CHUNK_SETTINGS, read_setting, err);
 }

@@ -383,7 +383,7 @@ static void destroy(plim_recorder *recorder)
         stack = next;
     }
     for (size_t i = 0; i < recorder->fillings.count; i++) {
-        plim_filling_free(recorder, recorder->fillings.items[i]);
+        plim_filling_destroy(mem, recorder->fillings.items[i]);
     }
     PLIM_VEC_FREE(mem, &recorder->fillings);
     plim_names_deinit(&recorder->names);

@@ -106,7 +106,7 @@ static void read_end(plim_file_reading *reading, const plim_chunk *chunk)
 static plim_status add_device_chunk(plim_file_reading *reading, size_t index, plim_error *err)
 {
     const plim_chunk *const chunk = &reading->chunks.items[index];
-    plim_device_chunk row = { .chunk = index };
+    plim_device_chunk row = { .chunk = index, .kind = (plim_chunk_kind)chunk->kind };
     if (chunk->kind == PLIM_CHUNK_EVENTS) {
         if (chunk->stored_bytes < PLIM_EVENTS_HEAD_BYTES ||
             (chunk->is_zstd && chunk->plain != PLIM_EVENTS_HEAD_BYTES)) {
@@ -123,7 +123,6 @@ static plim_status add_device_chunk(plim_file_reading *reading, size_t index, pl
             return PLIM_OK;
         }
         row.device = (int32_t)device;
-        row.is_state = true;
     }
     return PLIM_VEC_PUSH(reading->mem, &reading->device_chunks, row) ? PLIM_OK : no_memory(err);
 }
@@ -139,13 +138,19 @@ static int compare_device_chunks(const void *a, const void *b)
     return (left->chunk > right->chunk) - (left->chunk < right->chunk);
 }
 
+static bool belongs_to_device(const plim_chunk *chunk)
+{
+    return chunk->kind == PLIM_CHUNK_EVENTS || chunk->kind == PLIM_CHUNK_STATE ||
+           chunk->kind == PLIM_CHUNK_END_STATE || chunk->kind == PLIM_CHUNK_NOTES;
+}
+
 static plim_status sort_chunks(plim_file_reading *reading, plim_error *err)
 {
     for (size_t i = 0; i < reading->chunks.count; i++) {
         const plim_chunk *const chunk = &reading->chunks.items[i];
         if (chunk->kind == PLIM_CHUNK_END && !chunk->is_zstd) {
             read_end(reading, chunk);
-        } else if (chunk->kind == PLIM_CHUNK_EVENTS || chunk->kind == PLIM_CHUNK_STATE) {
+        } else if (belongs_to_device(chunk)) {
             PLIM_TRY(add_device_chunk(reading, i, err));
         }
     }

@@ -14,10 +14,9 @@
 
 #include <time.h>
 
-#define CHUNK_BYTES      ((size_t)128 << 10) /* rows of a chunk */
-#define RELEASE_EVERY    1024u               /* slots after which threads see the room */
-#define RESOLVED_A_ROUND 16                  /* addresses */
-#define WHOLE_ROUND      4096                /* slots after which there is no rest */
+#define RELEASE_EVERY    1024u /* slots after which threads see the room */
+#define RESOLVED_A_ROUND 16    /* addresses */
+#define WHOLE_ROUND      4096  /* slots after which there is no rest */
 #define NS_PER_MS        1000000u
 #define NS_PER_S         1000000000u
 #define UNPUBLISHED_WAITS                                                   \
@@ -33,27 +32,14 @@ static void keep_error(plim_recorder *recorder, const plim_error *err)
 
 /* --- chunks of events --- */
 
-#define ROWS_BEGIN ((size_t)PLIM_CHUNK_HEADER_BYTES + PLIM_EVENTS_HEAD_BYTES)
-
 static plim_filling *add_filling(plim_recorder *recorder, int32_t device)
 {
-    plim_filling *const filling =
-        plim_mem_alloc(recorder->mem, 1, sizeof *filling + ROWS_BEGIN + CHUNK_BYTES);
-    if (filling == NULL) {
+    plim_filling *const filling = plim_filling_create(recorder->mem, device);
+    if (filling != NULL && !PLIM_VEC_PUSH(recorder->mem, &recorder->fillings, filling)) {
+        plim_filling_destroy(recorder->mem, filling);
         return NULL;
     }
-    if (!PLIM_VEC_PUSH(recorder->mem, &recorder->fillings, filling)) {
-        plim_filling_free(recorder, filling);
-        return NULL;
-    }
-    *filling = (plim_filling){ .device = device, .used = ROWS_BEGIN };
-    plim_rows_begin(&filling->state);
     return filling;
-}
-
-void plim_filling_free(plim_recorder *recorder, plim_filling *filling)
-{
-    plim_mem_free(recorder->mem, filling, 1, sizeof *filling + ROWS_BEGIN + CHUNK_BYTES);
 }
 
 static plim_filling *find_filling(plim_recorder *recorder, int32_t device)
@@ -80,23 +66,10 @@ static void close_chunk(plim_recorder *recorder, plim_filling *filling)
     if (plim_names_write(&recorder->names, &recorder->file, &err) != PLIM_OK) {
         keep_error(recorder, &err);
     }
-    uint8_t *const head = filling->chunk + PLIM_CHUNK_HEADER_BYTES;
-    plim_put_u32(head, (uint32_t)filling->device);
-    plim_put_u32(head + 4, filling->events);
-    plim_put_u64(head + 8, filling->first);
-    plim_put_u64(head + 16, filling->lost);
-    if (plim_chunk_write(&recorder->file, PLIM_CHUNK_EVENTS, filling->chunk,
-                         filling->used - PLIM_CHUNK_HEADER_BYTES,
-                         PLIM_EVENTS_HEAD_BYTES) != PLIM_OK) {
-        (void)atomic_fetch_add_explicit(&recorder->discarded, filling->events,
-                                        memory_order_relaxed);
+    const uint32_t events = filling->events;
+    if (plim_filling_write(filling, &recorder->file) != PLIM_OK) {
+        (void)atomic_fetch_add_explicit(&recorder->discarded, events, memory_order_relaxed);
     }
-    filling->first += filling->events + filling->lost;
-    filling->rows = 0;
-    filling->events = 0;
-    filling->lost = 0;
-    filling->used = ROWS_BEGIN;
-    plim_rows_begin(&filling->state);
 }
 
 static void close_chunks(plim_recorder *recorder)
@@ -118,18 +91,10 @@ static void put_row(plim_recorder *recorder, int32_t device, const plim_row *row
         (void)atomic_fetch_add_explicit(&recorder->discarded, is_event, memory_order_relaxed);
         return;
     }
-    if (ROWS_BEGIN + CHUNK_BYTES - filling->used < PLIM_ROW_BYTES_MAX) {
+    if (!plim_filling_add(filling, row)) {
         close_chunk(recorder, filling);
+        (void)plim_filling_add(filling, row);
     }
-    uint8_t *end = plim_row_put(&filling->state, row, filling->chunk + filling->used);
-    if (end == NULL) { /* too many lanes for one chunk */
-        close_chunk(recorder, filling);
-        end = plim_row_put(&filling->state, row, filling->chunk + filling->used);
-    }
-    filling->used = (size_t)(end - filling->chunk);
-    filling->rows++;
-    filling->events += is_event;
-    filling->lost += row->code == PLIM_ROW_LOST ? row->bytes : 0;
 }
 
 /* --- what was told --- */
