@@ -211,13 +211,9 @@ static void write_device(const rehearse_page *page, const plim_rehearsed_device 
     write_figure(page, "reserved", device->peak_reserved_bytes, retries);
 }
 
-static void write_gpu(const rehearse_page *page, uint32_t device)
+static void write_gpu(const rehearse_page *page, const char *label, uint32_t device)
 {
     const plim_rehearsed_gpu *gpu = &page->outcome->gpus[device];
-    char label[32] = "device use";
-    if (page->outcome->process_count > 1) {
-        (void)snprintf(label, sizeof(label), "GPU %" PRIu32, device);
-    }
     write_figure(page, label, gpu->peak_bytes, "");
     plim_line line = plim_line_begin(page->out, page->style, 2 + LABEL_COLUMNS);
     plim_line_format(&line, PLIM_TONE_FAINT, "%*s  asked for by the program %s",
@@ -231,6 +227,30 @@ static void write_gpu(const rehearse_page *page, uint32_t device)
     plim_line_end(&line);
 }
 
+static bool are_alike(const plim_rehearsal_outcome *outcome)
+{
+    for (uint32_t i = 1; i < outcome->device_count; i++) {
+        if (memcmp(&outcome->gpus[i], &outcome->gpus[0], sizeof(outcome->gpus[0])) != 0) {
+            return false;
+        }
+    }
+    return outcome->device_count > 1;
+}
+
+static void write_gpus(const rehearse_page *page)
+{
+    write_heading(page, "Device use");
+    if (are_alike(page->outcome)) {
+        write_gpu(page, "each GPU", 0);
+        return;
+    }
+    for (uint32_t i = 0; i < page->outcome->device_count && i < RANKS_SHOWN; i++) {
+        char label[32];
+        (void)snprintf(label, sizeof(label), "GPU %" PRIu32, i);
+        write_gpu(page, label, i);
+    }
+}
+
 /* One process: its devices in full. */
 static void write_process(const rehearse_page *page, const plim_rehearsed_process *process)
 {
@@ -241,7 +261,7 @@ static void write_process(const rehearse_page *page, const plim_rehearsed_proces
         write_heading(page, page->outcome->device_count > 1 ? title : "Peaks");
         write_device(page, device);
         if (device->device < page->outcome->device_count) {
-            write_gpu(page, device->device);
+            write_gpu(page, "device use", device->device);
         }
     }
 }
@@ -277,10 +297,7 @@ static void write_ranks(const rehearse_page *page)
     }
     plim_table_write(&table, page->out, page->style, 2);
     plim_table_deinit(&table);
-    write_heading(page, "Device use");
-    for (uint32_t i = 0; i < page->outcome->device_count && i < RANKS_SHOWN; i++) {
-        write_gpu(page, i);
-    }
+    write_gpus(page);
 }
 
 /* ---- over time ------------------------------------------------------------------------------- */
@@ -462,10 +479,7 @@ void plim_rehearse_text_write(plim_text *out, const plim_style *style,
     } else if (page.outcome->process_count > 1) {
         write_ranks(&page);
     } else {
-        write_heading(&page, "Peaks");
-        for (uint32_t i = 0; i < page.outcome->device_count && i < RANKS_SHOWN; i++) {
-            write_gpu(&page, i);
-        }
+        write_gpus(&page);
     }
     write_course(&page);
     write_reads(&page);
