@@ -70,6 +70,10 @@ static void write_command(const rehearse_page *page)
     }
     plim_line_format(&line, PLIM_TONE_FAINT, "%s with %s", page->outcome->gpu->name,
                      plim_format_bytes(page->outcome->capacity_bytes).text);
+    if (page->outcome->process_count == 1 && page->outcome->processes[0].world_size > 1) {
+        plim_line_format(&line, PLIM_TONE_FAINT, " %s rank %" PRIu64 " of %" PRIu64, dot,
+                         page->outcome->processes[0].rank, page->outcome->processes[0].world_size);
+    }
     plim_line_end(&line);
 }
 
