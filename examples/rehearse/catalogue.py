@@ -143,10 +143,11 @@ TRANSFORMERS = [
 ]
 
 SHARDED = [
-    Rehearsal("fsdp-8b-of-8", "train_fsdp.py --size 8B --fake 8 --sequence 4096 --checkpoint 1",
+    Rehearsal("fsdp-8b-of-8",
+              "train_fsdp.py --size 8B --fake 8 --sequence 4096 --checkpoint 1 --steps 2",
               "one rank of eight"),
-    Rehearsal("fsdp-70b-of-64", "train_fsdp.py --size 70B --fake 64 --checkpoint 1 --steps 2",
-              "one rank of sixty-four"),
+    Rehearsal("fsdp-70b-of-64", "train_fsdp.py --size 70B --layers 16 --fake 64 --checkpoint 1 --steps 2",
+              "one rank of sixty-four, of a fifth of 70B's layers"),
     Rehearsal("fsdp-tiny-2-ranks", "train_fsdp.py --size tiny --sequence 256",
               "two processes", devices=2, torchrun=2),
     Rehearsal("ddp-of-8", "train_ddp.py --size 124M --fake 8", "one rank, gradients in buckets"),
