@@ -7,6 +7,7 @@ is recorded from there on is what the program asked for.
 import functools
 import os
 import pickle
+import re
 
 
 class History:
@@ -45,10 +46,19 @@ class History:
         self._is_ours = True
         try:
             self._torch.cuda.memory._record_memory_history(
-                enabled="all", context="all", stacks="python", max_entries=self._entries
+                enabled="all", context=self._context(), stacks="python", max_entries=self._entries
             )
         finally:
             self._is_ours = False
+
+    def _context(self):
+        """Which events get stacks.
+
+        In PyTorch 2.11 a free within non-reentrant checkpointing cannot take its stack: the
+        program dies of "returned NULL without setting an exception". 2.15 is known to be mended.
+        """
+        release = tuple(int(part) for part in re.findall(r"\d+", self._torch.__version__)[:2])
+        return "all" if release >= (2, 15) else "alloc"
 
     def write_snapshot(self, path):
         """Pickles a snapshot of this moment."""

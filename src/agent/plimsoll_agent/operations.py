@@ -6,6 +6,7 @@ ones know its line, and the first telling word of it has to do.
 
 import ast
 import dis
+import inspect
 import linecache
 import re
 
@@ -115,12 +116,33 @@ def of(frame):
     return Operation("boolean mask" if isinstance(node, ast.Subscript) else "value")
 
 
+_ASK_FOR_LOCALS = frozenset(("locals", "vars", "dir", "eval", "exec"))
+
+
+def _variable(name, frame):
+    """The value of a variable, or None.
+
+    Before Python 3.13 the locals of a function are copied into a dict that the frame keeps: what
+    is in it would live on, tensors with it, after the function has let go of it. So it is
+    emptied again, and not asked for where the function itself may hold it.
+    """
+    if not frame.f_code.co_flags & inspect.CO_OPTIMIZED:
+        return frame.f_locals.get(name, frame.f_globals.get(name))
+    if _ASK_FOR_LOCALS.intersection(frame.f_code.co_names):
+        return frame.f_globals.get(name)
+    variables = frame.f_locals
+    found = variables.get(name, frame.f_globals.get(name))
+    if isinstance(variables, dict):
+        variables.clear()
+    return found
+
+
 def _value(node, frame):
     """The value of a name or constant in a frame, or None. Never runs code of the program's."""
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, ast.Name):
-        return frame.f_locals.get(node.id, frame.f_globals.get(node.id))
+        return _variable(node.id, frame)
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         owner = _value(node.value, frame)
         return getattr(owner, "__dict__", {}).get(node.attr) if owner is not None else None

@@ -1,12 +1,10 @@
 """Where the program reads values from the device: rehearsed, they are not what they would be.
 
 PyTorch warns of each operation that waits for the device, if asked to (its synchronization debug
-mode); those that copy values to the host are reads. Copies to the device wait too. They are told
-apart by the stand-ins' count of copies to the host, where there is one, and else by what the line
-says. A program that sets the mode itself gets what it asked for.
+mode); those that copy values to the host are reads. Copies to the device wait too; they are told
+apart by what the line says. A program that sets the mode itself gets what it asked for.
 """
 
-import ctypes
 import functools
 import sys
 
@@ -17,14 +15,6 @@ PLACES_MAX = 100
 OFF, WARN = 0, 1
 _SYNCHRONIZES = "called a synchronizing CUDA operation"
 _PROTOTYPE = "Synchronization debug mode is a prototype"
-
-
-def _copy_counter():
-    """The stand-ins' count of copies from devices to the host, of this process; or None."""
-    counter = getattr(ctypes.CDLL(None), "plim_standin_copies_to_host", None)
-    if counter is not None:
-        counter.argtypes, counter.restype = [], ctypes.c_uint64
-    return counter
 
 
 class Reads:
@@ -39,8 +29,6 @@ class Reads:
         self._known = {}  # {instructions: read or None}
         self._reads = {}  # {(where, what): read}
         self._hears_prototype = True
-        self._copies_to_host = None
-        self._copies = 0
         self._hear_read = journal.guard("note a value read")(self._read)
 
     def begin(self):
@@ -48,8 +36,6 @@ class Reads:
         core = self._torch._C
         self._programs_mode = core._cuda_get_sync_debug_mode()
         silence.listen((_SYNCHRONIZES, _PROTOTYPE), self._hear)
-        self._copies_to_host = _copy_counter()
-        self._count_copies()
         if self._programs_mode == OFF:
             self._set_mode(WARN)
         self._hears_prototype = False
@@ -69,17 +55,7 @@ class Reads:
         self._hear_read()
         return self._programs_mode == OFF
 
-    def _count_copies(self):
-        """Whether there were copies to the host since the last call; None: nobody counts."""
-        if self._copies_to_host is None:
-            return None
-        before, self._copies = self._copies, self._copies_to_host()
-        return self._copies != before
-
     def _read(self):
-        was_copied = self._count_copies()
-        if was_copied is False:
-            return
         inner = callers_frame()
         if inner is None:  # a thread of the engine's; its caller waits in backward
             inner = sys._current_frames().get(self._phases.backward_thread())
@@ -88,14 +64,14 @@ class Reads:
         users = self._places.users_frame(inner)
         key = (inner.f_code, inner.f_lasti, users.f_code, users.f_lasti)
         if key not in self._known:
-            self._known[key] = self._look_at(inner, users, was_copied)
+            self._known[key] = self._look_at(inner, users)
         read = self._known[key]
         if read is not None:
             read["count"] += 1
 
-    def _look_at(self, inner, users, was_copied):
+    def _look_at(self, inner, users):
         """What is read here for the first time; None if nothing is."""
-        what = self._operation(inner, users, was_copied)
+        what = self._operation(inner, users)
         if what is None:
             return None
         where = self._places.name(users)
@@ -105,17 +81,15 @@ class Reads:
             self._reads[where, what] = read
         return read
 
-    def _operation(self, inner, users, was_copied):
+    def _operation(self, inner, users):
         """The read's name, or None for what reads nothing."""
         if inner.f_code.co_filename.endswith("_tensor_str.py"):
             return "print"
         operation = operations.of(inner)
-        if operation.name == operations.COPY_TO_DEVICE and not was_copied:
+        if operation.name in (operations.COPY_TO_DEVICE, "synchronize"):
             return None
-        if operation.name == "synchronize" and not was_copied:
-            return None
-        if operation.name in (operations.COPY, operations.COPY_TO_DEVICE):
-            to_host = was_copied or operations.copies_to_host(operation, inner, self._torch)
+        if operation.name == operations.COPY:
+            to_host = operations.copies_to_host(operation, inner, self._torch)
             return operations.COPY_TO_HOST if to_host else None
         return operation.name
 
