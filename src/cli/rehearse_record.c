@@ -6,6 +6,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "cli/output.h"
+#include "plimsoll/load.h"
+#include "plimsoll/recorder.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,6 +17,8 @@
 
 #define PICKLE ".pickle"
 #define PLIM   ".plim"
+
+#define RECORDING_LEVEL 3 /* of zstd: what it costs is nothing beside a rehearsal */
 
 static bool ends_in(const char *path, const char *end)
 {
@@ -59,6 +63,19 @@ static plim_status copy_file(const char *source, const char *path, plim_error *e
     return status;
 }
 
+/* A snapshot as a recording: what it leaves out, plim_recording_save() says. */
+static plim_status convert(const char *source, const char *path, plim_error *err)
+{
+    const plim_recording_save_options options = { .compression = RECORDING_LEVEL };
+    plim_history *history = NULL;
+    plim_status status = plim_history_load(source, NULL, &history, err);
+    if (status == PLIM_OK) {
+        status = plim_recording_save(history, path, &options, err);
+    }
+    plim_history_destroy(history);
+    return status;
+}
+
 /* "out.pickle" of rank 3 is "out.rank3.pickle"; the caller frees it. NULL: no memory. */
 static char *name_for(const char *path, const plim_rehearsed_process *process, bool is_first)
 {
@@ -82,9 +99,8 @@ static char *name_for(const char *path, const plim_rehearsed_process *process, b
 static bool record_one(const char *who, const char *source, const char *path)
 {
     plim_error err = { 0 };
-    const plim_status status = ends_in(path, PLIM)
-                                   ? plim_fail(&err, PLIM_UNSUPPORTED, "%s: not yet", path)
-                                   : copy_file(source, path, &err);
+    const plim_status status =
+        ends_in(path, PLIM) ? convert(source, path, &err) : copy_file(source, path, &err);
     if (status != PLIM_OK) {
         plim_say(who, "%s", err.message);
     }
