@@ -55,6 +55,86 @@ static void data_comes_back_until_something_is_computed(void)
     r_play(known);
 }
 
+/* What nvcc generates and its runtime's headers declare; only this test calls it. */
+void __cudaRegisterVar(void **module, const void *host_side, const char *address, const char *name,
+                       int is_external, size_t bytes, int is_constant, int is_global);
+int cudaGetSymbolAddress(void **address, const void *host_side);
+int cudaGetSymbolSize(size_t *bytes, const void *host_side);
+int cudaMemcpyToSymbol(const void *host_side, const void *source, size_t bytes, size_t offset,
+                       int kind);
+int cudaMemcpyFromSymbol(void *target, const void *host_side, size_t bytes, size_t offset,
+                         int kind);
+
+static void variables(void)
+{
+    static char host_side;
+    static char stranger;
+    __cudaRegisterVar(NULL, &host_side, "table", "table", 0, 64, 1, 0);
+    void *address = NULL;
+    size_t bytes = 0;
+    R_EQ(cudaGetSymbolAddress(&address, &host_side), 0);
+    R_EQ(cudaGetSymbolSize(&bytes, &host_side), 0);
+    R_EQ(bytes, 64);
+    int out[2] = { 4, 5 };
+    int in[3] = { 9, 9, 9 };
+    R_EQ(cudaMemcpyToSymbol(&host_side, out, sizeof(out), 4, 1), 0);
+    R_EQ(cudaMemcpyFromSymbol(in, &host_side, sizeof(in), 0, 2), 0);
+    R_TRUE(in[0] == 0 && in[1] == 4 && in[2] == 5);
+    R_EQ(cudaMemcpy((char *)address + 8, out, sizeof(int), 4), 0); /* also by its address */
+    R_EQ(cudaMemcpyFromSymbol(in, &host_side, sizeof(int), 8, 2), 0);
+    R_EQ(in[0], 4);
+    R_EQ(cudaMemcpyToSymbol(&host_side, out, sizeof(out), 60, 1), 1); /* beyond its end */
+    R_EQ(cudaGetSymbolAddress(&address, &stranger), 13);              /* cudaErrorInvalidSymbol */
+}
+
+static void variables_have_addresses(void)
+{
+    r_play(variables);
+}
+
+/* cudaMemcpy3DParms, with its arrays left out; written here a second time, from the manual. */
+typedef struct box {
+    void *source_array;
+    size_t source_at[3];
+    void *source;
+    size_t source_pitch[3];
+    void *target_array;
+    size_t target_at[3];
+    void *target;
+    size_t target_pitch[3];
+    size_t extent[3];
+    int kind;
+} box;
+
+int cudaMemcpy3D(const box *copy);
+
+static void boxes(void)
+{
+    char out[3][4][8]; /* layers, rows, bytes */
+    char in[2][2][2] = { 0 };
+    for (int i = 0; i < (int)sizeof(out); i++) {
+        ((char *)out)[i] = (char)i;
+    }
+    char *device = allocate(sizeof(out));
+    R_EQ(cudaMemcpy(device, out, sizeof(out), 4), 0);
+    const box copy = { .source_at = { 3, 2, 1 },
+                       .source = device,
+                       .source_pitch = { 8, 8, 4 },
+                       .target = in,
+                       .target_pitch = { 2, 2, 2 },
+                       .extent = { 2, 2, 2 },
+                       .kind = 4 };
+    R_EQ(cudaMemcpy3D(&copy), 0);
+    for (int i = 0; i < (int)sizeof(in); i++) {
+        R_EQ(((char *)in)[i], out[1 + i / 4][2 + i / 2 % 2][3 + i % 2]);
+    }
+}
+
+static void boxes_are_copied(void)
+{
+    r_play(boxes);
+}
+
 static void limits(void)
 {
     const size_t piece = PLIM_STANDIN_SHADOW_PIECE_BYTES;
@@ -179,6 +259,7 @@ static void noise_repeats_itself(void)
     (void)munmap(shared, bytes);
 }
 
-T_MAIN(T_TEST(data_comes_back_until_something_is_computed), T_TEST(only_so_much_is_kept),
+T_MAIN(T_TEST(data_comes_back_until_something_is_computed), T_TEST(variables_have_addresses),
+       T_TEST(boxes_are_copied), T_TEST(only_so_much_is_kept),
        T_TEST(random_copies_agree_with_real_memory), T_TEST(noise_is_between_zero_and_one),
        T_TEST(noise_repeats_itself))

@@ -7,8 +7,38 @@
 #include "standin/core/copy.h"
 
 #include "standin/core/current.h"
+#include "standin/core/stub.h"
 #include "standin/cudart/cudart.h"
 #include "standin/work/work.h"
+
+/* cudaMemcpy3DParms, in the manual under "Data types". */
+typedef struct pitched {
+    char *base;
+    size_t pitch;
+    size_t row_bytes;
+    size_t rows; /* of one layer, from which the distance between layers follows */
+} pitched;
+
+typedef struct position {
+    size_t x; /* bytes, where there are no arrays */
+    size_t y;
+    size_t z;
+} position;
+
+typedef struct copy_3d {
+    void *source_array;
+    position source_position;
+    pitched source;
+    void *target_array;
+    position target_position;
+    pitched target;
+    struct {
+        size_t row_bytes;
+        size_t rows;
+        size_t layers;
+    } extent;
+    int kind;
+} copy_3d;
 
 int cudaMemcpy(void *target, const void *source, size_t bytes, int kind);
 int cudaMemcpyAsync(void *target, const void *source, size_t bytes, int kind, void *stream);
@@ -20,6 +50,8 @@ int cudaMemcpy2D(void *target, size_t target_pitch, const void *source, size_t s
                  size_t row_bytes, size_t rows, int kind);
 int cudaMemcpy2DAsync(void *target, size_t target_pitch, const void *source, size_t source_pitch,
                       size_t row_bytes, size_t rows, int kind, void *stream);
+int cudaMemcpy3D(const copy_3d *copy);
+int cudaMemcpy3DAsync(const copy_3d *copy, void *stream);
 int cudaMemset(void *target, int byte, size_t bytes);
 int cudaMemsetAsync(void *target, int byte, size_t bytes, void *stream);
 int cudaMemset2DAsync(void *target, size_t pitch, int byte, size_t row_bytes, size_t rows,
@@ -80,6 +112,35 @@ int cudaMemcpyAsync(void *target, const void *source, size_t bytes, int kind, vo
 int cudaMemcpy(void *target, const void *source, size_t bytes, int kind)
 {
     return cudaMemcpyAsync(target, source, bytes, kind, NULL);
+}
+
+static char *place_of(const pitched *from, const position *at, size_t layer)
+{
+    return from->base + ((at->z + layer) * from->rows + at->y) * from->pitch + at->x;
+}
+
+PLIM_STANDIN_MODELLED(cudaMemcpy3DAsync, "a graph that captures it gets a node for each layer")
+
+int cudaMemcpy3DAsync(const copy_3d *copy, void *stream)
+{
+    if (copy->source_array != NULL || copy->target_array != NULL) {
+        return plim_standin_current_error_note(CUDA_INVALID_VALUE_CODE); /* we made none */
+    }
+    for (size_t layer = 0; layer < copy->extent.layers; layer++) {
+        const int error = cudaMemcpy2DAsync(
+            place_of(&copy->target, &copy->target_position, layer), copy->target.pitch,
+            place_of(&copy->source, &copy->source_position, layer), copy->source.pitch,
+            copy->extent.row_bytes, copy->extent.rows, copy->kind, stream);
+        if (error != CUDA_SUCCESS_CODE) {
+            return error;
+        }
+    }
+    return CUDA_SUCCESS_CODE;
+}
+
+int cudaMemcpy3D(const copy_3d *copy)
+{
+    return cudaMemcpy3DAsync(copy, NULL);
 }
 
 int cudaMemcpyPeerAsync(void *target, int target_device, const void *source, int source_device,

@@ -168,5 +168,7 @@ int cudaRuntimeGetVersion(int *version)
     return CUDA_SUCCESS_CODE;
 }
 
+/* It would take memory and handles away from libraries that still hold them. */
+PLIM_STANDIN_REFUSED(cudaDeviceReset, CUDA_NOT_SUPPORTED_CODE, "what the device holds would go")
 PLIM_STANDIN_NOTHING(cudaProfilerStart)
 PLIM_STANDIN_NOTHING(cudaProfilerStop)

@@ -23,6 +23,7 @@ static const struct {
     { CUDA_INVALID_VALUE_CODE, "cudaErrorInvalidValue", "invalid argument" },
     { CUDA_OUT_OF_MEMORY_CODE, "cudaErrorMemoryAllocation", "out of memory" },
     { CUDA_INITIALIZATION_CODE, "cudaErrorInitializationError", "initialization error" },
+    { CUDA_INVALID_SYMBOL_CODE, "cudaErrorInvalidSymbol", "invalid device symbol" },
     { CUDA_NO_DEVICE_CODE, "cudaErrorNoDevice", "no CUDA-capable device is detected" },
     { CUDA_INVALID_DEVICE_CODE, "cudaErrorInvalidDevice", "invalid device ordinal" },
     { CUDA_NO_KERNEL_IMAGE_CODE, "cudaErrorNoKernelImageForDevice",

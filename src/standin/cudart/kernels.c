@@ -15,7 +15,6 @@
 #include "standin/cudart/kernels.h"
 
 #include "base/map.h"
-#include "standin/core/handle.h"
 #include "standin/core/stage.h"
 #include "standin/core/stub.h"
 #include "standin/cudart/cudart.h"
@@ -57,7 +56,6 @@ void **__cudaRegisterFatBinary(void *binary);
 char __cudaInitModule(void **module);
 void __cudaRegisterFunction(void **module, const void *function);
 int __cudaGetKernel(void **kernel, const void *function);
-int cudaGetSymbolAddress(void **address, const void *symbol);
 
 /* From a kernel's host side to the wrapper of its fat binary. Compiled code has only this one way
  * to tell, so it is the process's. */
@@ -149,15 +147,6 @@ int __cudaGetKernel(void **kernel, const void *function)
     return CUDA_SUCCESS_CODE;
 }
 
-int cudaGetSymbolAddress(void **address, const void *symbol)
-{
-    (void)symbol;
-    *address = plim_standin_handle_create();
-    return CUDA_SUCCESS_CODE;
-}
-
 /* Nothing else is kept, so there is nothing to add or to take back. */
 PLIM_STANDIN_NOTHING(__cudaRegisterFatBinaryEnd)
-PLIM_STANDIN_NOTHING(__cudaRegisterVar)
 PLIM_STANDIN_NOTHING(__cudaUnregisterFatBinary)
-PLIM_STANDIN_COMPUTES(cudaMemcpyToSymbol) /* device variables lie nowhere */
