@@ -11,6 +11,7 @@ could be run.
 """
 
 import argparse
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -224,6 +225,8 @@ def parse():
     parser.add_argument("--out", type=pathlib.Path, help="keep recordings here")
     parser.add_argument("--only", nargs="+", metavar="NAME",
                         help="these runs of the catalogue; no page is written then")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1,
+                        help="so many at once (as many as there are processors)")
     return parser.parse_args()
 
 
@@ -244,12 +247,13 @@ def main():
     print(f"{'run':28}{'label':11}{'MiB':>10}{'reserved':>10}{'checks':>7}{'s':>7}{'host':>8}",
           flush=True)
     results = []
-    for one in chosen:
-        result = rehearse(one, plimsoll, python, arguments.out, pairs)
-        results.append(result)
-        print(line(result), flush=True)
-        for words in result.wrong:
-            print(f"    {words}", flush=True)
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        for result in pool.map(
+                lambda one: rehearse(one, plimsoll, python, arguments.out, pairs), chosen):
+            results.append(result)
+            print(line(result), flush=True)
+            for words in result.wrong:
+                print(f"    {words}", flush=True)
     if arguments.out and not arguments.only:
         write_labels(results, arguments.out)
         write_page(results, arguments.out)
