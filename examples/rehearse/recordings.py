@@ -8,6 +8,7 @@ import io
 import json
 import pathlib
 import pickle
+import re
 import shutil
 import subprocess
 
@@ -46,7 +47,12 @@ def rules(python, plimsoll):
     return sorted(pairs, key=lambda pair: -len(pair[0]))
 
 
+# What torch.compile writes, in the folder of the run.
+COMPILED = re.compile(r"^.*/plimsoll-rehearsal-[^/]*/inductor/")
+
+
 def rename(filename, pairs):
+    filename = COMPILED.sub("/usr/src/torchinductor/", filename)
     for prefix, replacement in pairs:
         if filename.startswith(prefix):
             return replacement + filename[len(prefix):]
