@@ -14,18 +14,22 @@
 #include "report/table.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define BAR_COLUMNS     24u
-#define RANKS_SHOWN     8u
-#define READS_SHOWN     6u
-#define WARNINGS_SHOWN  4u
-#define STACK_SHOWN     3u
-#define STEPS_SHOWN     6u
-#define LABEL_COLUMNS   12u
-#define FIGURE_COLUMNS  10u
-#define PERCENT_COLUMNS 8u
+#define NARROW_COLUMNS     80u
+#define BAR_COLUMNS        24u
+#define BAR_COLUMNS_LEAST  8u
+#define RANKS_SHOWN        8u
+#define READS_SHOWN        6u
+#define WARNINGS_SHOWN     4u
+#define STACK_SHOWN        3u
+#define STEPS_SHOWN        6u
+#define LABEL_COLUMNS      12u
+#define MODELLED_BYTES_MAX ((size_t)1 << 20)
+#define FIGURE_COLUMNS     10u
+#define PERCENT_COLUMNS    8u
 
 typedef struct rehearse_page {
     plim_text *out;
@@ -47,14 +51,35 @@ static void write_heading(const rehearse_page *page, const char *words)
     plim_line_end(&line);
 }
 
+/* Of the memory of a device; that of a device without memory is nobody's: "-". */
+static plim_short_text share(const rehearse_page *page, uint64_t bytes)
+{
+    const uint64_t capacity = page->outcome->capacity_bytes;
+    return plim_format_percent(capacity > 0 ? (double)bytes / (double)capacity : (double)NAN);
+}
+
+/* "step 2, backward": what nobody noted is left out. */
+typedef struct short_name {
+    char text[96];
+} short_name;
+
+static short_name name_moment(uint64_t step, const char *phase)
+{
+    short_name name;
+    (void)snprintf(name.text, sizeof(name.text), "step %" PRIu64 "%s%s", step,
+                   phase[0] != '\0' ? ", " : "", phase);
+    return name;
+}
+
 /* ---- the answer ------------------------------------------------------------------------------ */
 
 static void write_command(const rehearse_page *page)
 {
     plim_line line = plim_line_begin(page->out, page->style, 0);
     for (const char *const *word = page->rehearsed->argv; *word != NULL; word++) {
-        plim_line_format(&line, PLIM_TONE_HEADING, "%s%s", word != page->rehearsed->argv ? " " : "",
-                         *word);
+        const char *quote = **word == '\0' || strpbrk(*word, " \t\n") != NULL ? "'" : "";
+        plim_line_format(&line, PLIM_TONE_HEADING, "%s%s%s%s",
+                         word != page->rehearsed->argv ? " " : "", quote, *word, quote);
     }
     plim_line_end(&line);
 
@@ -77,15 +102,19 @@ static void write_command(const rehearse_page *page)
     plim_line_end(&line);
 }
 
-/* The first failure of all, which is what the program died of or lived with. */
-static const plim_rehearsed_oom *first_oom(const plim_rehearsal_outcome *outcome)
+/* What a process died of is its last failure; of those who lived on, the first one's. */
+static const plim_rehearsed_oom *fatal_oom(const plim_rehearsal_outcome *outcome)
 {
+    const plim_rehearsed_process *found = NULL;
     for (size_t i = 0; i < outcome->process_count; i++) {
-        if (outcome->processes[i].oom_count > 0) {
-            return &outcome->processes[i].ooms[0];
+        const plim_rehearsed_process *process = &outcome->processes[i];
+        if (process->oom_count > 0 && strcmp(process->ended, "oom") == 0) {
+            found = process;
+            break;
         }
+        found = found == NULL && process->oom_count > 0 ? process : found;
     }
-    return NULL;
+    return found != NULL ? &found->ooms[found->oom_count - 1] : NULL;
 }
 
 /* Frames of the user's own code; where there are none, the innermost of any. */
@@ -97,7 +126,8 @@ static void write_stack(const rehearse_page *page, const plim_rehearsed_oom *oom
     }
     size_t shown = 0;
     for (size_t i = 0; i < oom->stack_count && shown < STACK_SHOWN; i++) {
-        if (own > 0 && strstr(oom->stack[i], "/site-packages/") != NULL) {
+        if (oom->stack[i][0] == '\0' ||
+            (own > 0 && strstr(oom->stack[i], "/site-packages/") != NULL)) {
             continue;
         }
         plim_line line = plim_line_begin(page->out, page->style, 2);
@@ -110,17 +140,17 @@ static void write_stack(const rehearse_page *page, const plim_rehearsed_oom *oom
 
 static void write_out_of_memory(const rehearse_page *page)
 {
-    const plim_rehearsed_oom *oom = first_oom(page->outcome);
+    const plim_rehearsed_oom *oom = fatal_oom(page->outcome);
     if (oom == NULL) {
         plim_paragraph_write(page->out, page->style, 0, PLIM_TONE_BAD, "",
                              "It runs out of memory.");
         return;
     }
-    plim_paragraph_format(page->out, page->style, 0, PLIM_TONE_BAD,
-                          "It runs out of memory in step %" PRIu64 ", %s: %s more on GPU %" PRIu32
-                          ", which had %s free.",
-                          oom->step, oom->phase, plim_format_bytes(oom->requested_bytes).text,
-                          oom->device, plim_format_bytes(oom->device_free_bytes).text);
+    plim_paragraph_format(
+        page->out, page->style, 0, PLIM_TONE_BAD,
+        "It runs out of memory in %s: %s more on GPU %" PRIu32 ", which had %s free.",
+        name_moment(oom->step, oom->phase).text, plim_format_bytes(oom->requested_bytes).text,
+        oom->device, plim_format_bytes(oom->device_free_bytes).text);
     write_stack(page, oom);
 }
 
@@ -131,9 +161,11 @@ static void write_failed(const rehearse_page *page)
         exception = page->outcome->processes[i].exception;
     }
     plim_paragraph_format(page->out, page->style, 0, PLIM_TONE_BAD,
-                          "The program failed (exit status %d)%s%s. The figures end there.",
-                          page->rehearsed->exit_status, exception != NULL ? ": " : "",
-                          exception != NULL ? exception : "");
+                          "The program failed with exit status %d. The figures end there.",
+                          page->rehearsed->exit_status);
+    if (exception != NULL) {
+        plim_paragraph_write(page->out, page->style, 2, PLIM_TONE_BAD, "", exception);
+    }
 }
 
 static void write_unanswered(const rehearse_page *page)
@@ -154,10 +186,19 @@ static void write_fits(const rehearse_page *page)
 {
     const uint64_t peak = plim_rehearsed_find_peak(page->outcome).device_bytes;
     const uint64_t capacity = page->outcome->capacity_bytes;
+    const uint64_t spare = capacity > peak ? capacity - peak : 0;
     plim_paragraph_format(
         page->out, page->style, 0, PLIM_TONE_IN_USE, "It fits: %s at the peak, %s to spare (%s).",
-        plim_format_bytes(peak).text, plim_format_bytes(capacity > peak ? capacity - peak : 0).text,
-        plim_format_percent(1.0 - (double)peak / (double)capacity).text);
+        plim_format_bytes(peak).text, plim_format_bytes(spare).text, share(page, spare).text);
+    const plim_rehearsed_oom *oom = fatal_oom(page->outcome);
+    if (oom != NULL) {
+        plim_paragraph_format(page->out, page->style, 0, PLIM_TONE_WARN,
+                              "It ran out of memory on the way, in %s (%s more on GPU %" PRIu32
+                              "), and went on.",
+                              name_moment(oom->step, oom->phase).text,
+                              plim_format_bytes(oom->requested_bytes).text, oom->device);
+        write_stack(page, oom);
+    }
 }
 
 static void write_answer(const rehearse_page *page)
@@ -181,19 +222,24 @@ static void write_answer(const rehearse_page *page)
 
 /* ---- figures --------------------------------------------------------------------------------- */
 
+/* On a narrow page bars make room for what stands behind them. */
+static uint32_t bar_columns(const rehearse_page *page)
+{
+    const uint32_t width = plim_style_width(page->style);
+    return width < NARROW_COLUMNS ? BAR_COLUMNS_LEAST : BAR_COLUMNS;
+}
+
 /* "reserved    33.0 GiB  ████████   41.7%  note" */
 static void write_figure(const rehearse_page *page, const char *label, uint64_t bytes,
                          const char *note)
 {
-    const uint64_t capacity = page->outcome->capacity_bytes;
     plim_line line = plim_line_begin(page->out, page->style, 2);
     plim_line_add_cell(&line, PLIM_TONE_PLAIN, label, LABEL_COLUMNS, PLIM_ALIGN_LEFT);
     plim_line_add_cell(&line, PLIM_TONE_PLAIN, plim_format_bytes(bytes).text, FIGURE_COLUMNS,
                        PLIM_ALIGN_RIGHT);
     plim_line_add(&line, PLIM_TONE_PLAIN, "  ");
-    plim_bar_add(&line, PLIM_BAR_SOLID, bytes, capacity, BAR_COLUMNS);
-    plim_line_add_cell(&line, PLIM_TONE_PLAIN,
-                       plim_format_percent((double)bytes / (double)capacity).text, PERCENT_COLUMNS,
+    plim_bar_add(&line, PLIM_BAR_SOLID, bytes, page->outcome->capacity_bytes, bar_columns(page));
+    plim_line_add_cell(&line, PLIM_TONE_PLAIN, share(page, bytes).text, PERCENT_COLUMNS,
                        PLIM_ALIGN_RIGHT);
     if (note[0] != '\0') {
         plim_line_format(&line, PLIM_TONE_FAINT, "  %s", note);
@@ -203,14 +249,12 @@ static void write_figure(const rehearse_page *page, const char *label, uint64_t 
 
 static void write_device(const rehearse_page *page, const plim_rehearsed_device *device)
 {
-    char when[96];
-    (void)snprintf(when, sizeof(when), "step %" PRIu64 ", %s", device->peak_step,
-                   device->peak_phase);
-    write_figure(page, "allocated", device->peak_allocated_bytes, when);
+    write_figure(page, "allocated", device->peak_allocated_bytes,
+                 name_moment(device->peak_step, device->peak_phase).text);
     char retries[96] = "";
     if (device->alloc_retries > 0) {
-        (void)snprintf(retries, sizeof(retries), "%s after freeing what was cached",
-                       plim_counted(device->alloc_retries, "retry").text);
+        (void)snprintf(retries, sizeof(retries), "cache given back %s",
+                       plim_counted(device->alloc_retries, "time").text);
     }
     write_figure(page, "reserved", device->peak_reserved_bytes, retries);
 }
@@ -219,16 +263,15 @@ static void write_gpu(const rehearse_page *page, const char *label, uint32_t dev
 {
     const plim_rehearsed_gpu *gpu = &page->outcome->gpus[device];
     write_figure(page, label, gpu->peak_bytes, "");
-    plim_line line = plim_line_begin(page->out, page->style, 2 + LABEL_COLUMNS);
-    plim_line_format(&line, PLIM_TONE_FAINT, "%*s  asked for by the program %s",
-                     (int)FIGURE_COLUMNS, "", plim_format_bytes(gpu->program_bytes).text);
-    plim_line_format(&line, PLIM_TONE_FAINT, ", context %s",
-                     plim_format_bytes(gpu->context_bytes).text);
+    char libraries[64] = "";
     if (gpu->libraries_bytes > 0) {
-        plim_line_format(&line, PLIM_TONE_FAINT, ", libraries %s",
-                         plim_format_bytes(gpu->libraries_bytes).text);
+        (void)snprintf(libraries, sizeof(libraries), ", libraries %s",
+                       plim_format_bytes(gpu->libraries_bytes).text);
     }
-    plim_line_end(&line);
+    plim_paragraph_format(page->out, page->style, 2 + LABEL_COLUMNS + FIGURE_COLUMNS + 2,
+                          PLIM_TONE_FAINT, "asked for by the program %s, context %s%s",
+                          plim_format_bytes(gpu->program_bytes).text,
+                          plim_format_bytes(gpu->context_bytes).text, libraries);
 }
 
 static bool are_alike(const plim_rehearsal_outcome *outcome)
@@ -253,6 +296,12 @@ static void write_gpus(const rehearse_page *page)
         (void)snprintf(label, sizeof(label), "GPU %" PRIu32, i);
         write_gpu(page, label, i);
     }
+    if (page->outcome->device_count > RANKS_SHOWN) {
+        plim_paragraph_format(
+            page->out, page->style, 2, PLIM_TONE_FAINT, "and %s more; %s at most",
+            plim_format_count(page->outcome->device_count - RANKS_SHOWN).text,
+            plim_format_bytes(plim_rehearsed_find_peak(page->outcome).device_bytes).text);
+    }
 }
 
 /* One process: its devices in full. */
@@ -270,6 +319,18 @@ static void write_process(const rehearse_page *page, const plim_rehearsed_proces
     }
 }
 
+static void add_rank(plim_table *table, const plim_rehearsed_process *process,
+                     const plim_rehearsed_device *device)
+{
+    plim_table_format(table, PLIM_TONE_PLAIN, "%" PRIu64, process->rank);
+    plim_table_format(table, PLIM_TONE_PLAIN, "%" PRIu32, device->device);
+    plim_table_add(table, PLIM_TONE_PLAIN, plim_format_bytes(device->peak_allocated_bytes).text);
+    plim_table_add(table, PLIM_TONE_PLAIN, plim_format_bytes(device->peak_reserved_bytes).text);
+    plim_table_add(table, PLIM_TONE_FAINT, name_moment(device->peak_step, device->peak_phase).text);
+    plim_table_format(table, PLIM_TONE_PLAIN, "%" PRIu64, process->steps);
+    plim_table_add(table, PLIM_TONE_FAINT, process->ended);
+}
+
 /* Many: a row each. */
 static void write_ranks(const rehearse_page *page)
 {
@@ -281,26 +342,24 @@ static void write_ranks(const rehearse_page *page)
     };
     write_heading(page, "Peaks by process");
     plim_table table;
-    plim_table_init(&table, NULL, columns, sizeof(columns) / sizeof(columns[0]));
+    plim_table_init(&table, page->out->mem, columns, sizeof(columns) / sizeof(columns[0]));
     size_t rows = 0;
     for (size_t i = 0; i < page->outcome->process_count; i++) {
         const plim_rehearsed_process *process = &page->outcome->processes[i];
-        for (size_t j = 0; j < process->device_count && rows < RANKS_SHOWN; j++, rows++) {
-            const plim_rehearsed_device *device = &process->devices[j];
-            plim_table_format(&table, PLIM_TONE_PLAIN, "%" PRIu64, process->rank);
-            plim_table_format(&table, PLIM_TONE_PLAIN, "%" PRIu32, device->device);
-            plim_table_add(&table, PLIM_TONE_PLAIN,
-                           plim_format_bytes(device->peak_allocated_bytes).text);
-            plim_table_add(&table, PLIM_TONE_PLAIN,
-                           plim_format_bytes(device->peak_reserved_bytes).text);
-            plim_table_format(&table, PLIM_TONE_FAINT, "step %" PRIu64 ", %s", device->peak_step,
-                              device->peak_phase);
-            plim_table_format(&table, PLIM_TONE_PLAIN, "%" PRIu64, process->steps);
-            plim_table_add(&table, PLIM_TONE_FAINT, process->ended);
+        for (size_t j = 0; j < process->device_count; j++, rows++) {
+            if (rows < RANKS_SHOWN) {
+                add_rank(&table, process, &process->devices[j]);
+            }
         }
     }
     plim_table_write(&table, page->out, page->style, 2);
     plim_table_deinit(&table);
+    if (rows > RANKS_SHOWN) {
+        plim_paragraph_format(
+            page->out, page->style, 2, PLIM_TONE_FAINT, "and %s more; %s allocated at most",
+            plim_format_count(rows - RANKS_SHOWN).text,
+            plim_format_bytes(plim_rehearsed_find_peak(page->outcome).allocated_bytes).text);
+    }
     write_gpus(page);
 }
 
@@ -322,9 +381,26 @@ static const plim_rehearsed_device *busiest(const plim_rehearsal_outcome *outcom
     return found;
 }
 
-static void write_phases(const rehearse_page *page, const plim_rehearsed_device *device)
+/* Whose course it is, where there are several. */
+static short_name name_course(const rehearse_page *page, const plim_rehearsed_process *process,
+                              const plim_rehearsed_device *device)
 {
-    write_heading(page, "Peak allocated by phase");
+    short_name name = { "" };
+    if (page->outcome->process_count > 1) {
+        (void)snprintf(name.text, sizeof(name.text), " in rank %" PRIu64, process->rank);
+    } else if (process->device_count > 1) {
+        (void)snprintf(name.text, sizeof(name.text), " on GPU %" PRIu32, device->device);
+    }
+    return name;
+}
+
+static void write_phases(const rehearse_page *page, const plim_rehearsed_process *process,
+                         const plim_rehearsed_device *device)
+{
+    char title[160];
+    (void)snprintf(title, sizeof(title), "Peak allocated by phase%s",
+                   name_course(page, process, device).text);
+    write_heading(page, title);
     for (size_t i = 0; i < device->phase_count; i++) {
         write_figure(page, device->phases[i].name, device->phases[i].peak_allocated_bytes, "");
     }
@@ -333,8 +409,9 @@ static void write_phases(const rehearse_page *page, const plim_rehearsed_device 
 static void write_steps(const rehearse_page *page, const plim_rehearsed_process *process,
                         const plim_rehearsed_device *device)
 {
-    char title[96];
-    (void)snprintf(title, sizeof(title), "Peak allocated by step, of %" PRIu64, process->steps);
+    char title[160];
+    (void)snprintf(title, sizeof(title), "Peak allocated by step%s, of %" PRIu64,
+                   name_course(page, process, device).text, process->steps);
     write_heading(page, title);
     const size_t shown = device->step_count < STEPS_SHOWN ? device->step_count : STEPS_SHOWN;
     for (size_t i = 0; i < shown; i++) {
@@ -357,7 +434,7 @@ static void write_course(const rehearse_page *page)
         return;
     }
     if (device->phase_count > 1) {
-        write_phases(page, device);
+        write_phases(page, process, device);
     }
     if (device->step_count > 1) {
         write_steps(page, process, device);
@@ -394,31 +471,31 @@ static void write_reads(const rehearse_page *page)
 static void write_modelled(const rehearse_page *page)
 {
     size_t count = 0;
-    plim_text names;
-    plim_text_init(&names, NULL, 1024);
+    plim_text words;
+    plim_text_init(&words, page->out->mem, MODELLED_BYTES_MAX);
     for (size_t i = 0; i < page->outcome->call_count; i++) {
         const plim_rehearsed_call *call = &page->outcome->calls[i];
         if (strcmp(call->kind, "modelled") == 0) {
-            plim_text_append_format(&names, "%s%s", count > 0 ? ", " : "", call->name);
+            plim_text_append_format(
+                &words, "%s%.80s",
+                count == 0 ? "Modelled: context and libraries, and what these answered: " : ", ",
+                call->name);
             count++;
         }
     }
-    if (count > 0) {
-        plim_paragraph_format(page->out, page->style, 0, PLIM_TONE_FAINT,
-                              "Modelled: context and libraries, and what these answered: %s.",
-                              plim_text_string(&names));
-    } else {
-        plim_paragraph_write(page->out, page->style, 0, PLIM_TONE_FAINT, "",
-                             "Modelled: what context and libraries take. Everything else is "
-                             "PyTorch's own doing.");
+    plim_text_append_string(&words, count > 0 ? "."
+                                              : "Modelled: what context and libraries take. "
+                                                "Everything else is PyTorch's own doing.");
+    plim_paragraph_write(page->out, page->style, 0, PLIM_TONE_FAINT, "", plim_text_string(&words));
+    if (words.status != PLIM_OK) { /* the page fails as if it had lost the words */
+        page->out->status = page->out->status != PLIM_OK ? page->out->status : words.status;
     }
-    plim_text_deinit(&names);
+    plim_text_deinit(&words);
 }
 
 static void write_warnings(const rehearse_page *page, const char *const *warnings, size_t count)
 {
-    char mark[16];
-    (void)snprintf(mark, sizeof(mark), "%s ", plim_style_glyphs(page->style)->warning);
+    const char *mark = plim_style_glyphs(page->style)->warning;
     for (size_t i = 0; i < count && i < WARNINGS_SHOWN; i++) {
         plim_paragraph_write(page->out, page->style, 0, PLIM_TONE_WARN, mark, warnings[i]);
     }
@@ -434,8 +511,8 @@ static void write_belief(const rehearse_page *page)
         write_warnings(page, process->warnings, process->warning_count);
         if (strcmp(process->ended, "running") == 0) {
             plim_paragraph_format(page->out, page->style, 0, PLIM_TONE_WARN,
-                                  "Process %" PRId64 " was killed; its figures are those of its "
-                                  "last seconds but five.",
+                                  "Process %" PRId64 " was killed; what it did in its last "
+                                  "seconds is not in its figures.",
                                   process->pid);
         }
     }
@@ -458,7 +535,7 @@ static void write_calls(const rehearse_page *page)
                                                  { "", PLIM_ALIGN_LEFT } };
     write_heading(page, "What was called");
     plim_table table;
-    plim_table_init(&table, NULL, columns, sizeof(columns) / sizeof(columns[0]));
+    plim_table_init(&table, page->out->mem, columns, sizeof(columns) / sizeof(columns[0]));
     for (size_t i = 0; i < page->outcome->call_count; i++) {
         const plim_rehearsed_call *call = &page->outcome->calls[i];
         plim_table_add(&table, PLIM_TONE_PLAIN, plim_format_count(call->count).text);
@@ -493,6 +570,12 @@ void plim_rehearse_text_write(plim_text *out, const plim_style *style,
     }
 }
 
+static const char *say_verdict(plim_rehearsed_verdict verdict)
+{
+    return verdict == PLIM_REHEARSED_OUT_OF_MEMORY ? "out of memory"
+                                                   : plim_rehearsed_verdict_name(verdict);
+}
+
 void plim_rehearse_text_write_tries(plim_text *out, const plim_style *style,
                                     const plim_rehearse_tries *tries)
 {
@@ -502,13 +585,12 @@ void plim_rehearse_text_write_tries(plim_text *out, const plim_style *style,
         { "device use", PLIM_ALIGN_RIGHT },
     };
     plim_table table;
-    plim_table_init(&table, NULL, columns, sizeof(columns) / sizeof(columns[0]));
+    plim_table_init(&table, out->mem, columns, sizeof(columns) / sizeof(columns[0]));
     for (size_t i = 0; i < tries->count; i++) {
         const plim_rehearse_try *one = &tries->items[i];
         const bool fits = one->verdict == PLIM_REHEARSED_FITS;
         plim_table_format(&table, PLIM_TONE_PLAIN, "%" PRIu64, one->value);
-        plim_table_add(&table, fits ? PLIM_TONE_IN_USE : PLIM_TONE_BAD,
-                       fits ? "fits" : plim_rehearsed_verdict_name(one->verdict));
+        plim_table_add(&table, fits ? PLIM_TONE_IN_USE : PLIM_TONE_BAD, say_verdict(one->verdict));
         plim_table_add(&table, PLIM_TONE_PLAIN, plim_format_bytes(one->peak.allocated_bytes).text);
         plim_table_add(&table, PLIM_TONE_PLAIN, plim_format_bytes(one->peak.reserved_bytes).text);
         plim_table_add(&table, PLIM_TONE_PLAIN, plim_format_bytes(one->peak.device_bytes).text);

@@ -1,0 +1,168 @@
+/*
+ * rehearse_sample.h - outcomes of rehearsals made by hand: fits, ran out, many ranks, hostile
+ * names. Nothing here comes from a rehearsal: a fault there cannot hide one here.
+ */
+#ifndef PLIMSOLL_TESTS_REPORT_REHEARSE_SAMPLE_H
+#define PLIMSOLL_TESTS_REPORT_REHEARSE_SAMPLE_H
+
+#include "harness.h"
+
+#include "report/rehearse_page.h"
+
+#define SAMPLE_MIB       ((uint64_t)1 << 20)
+#define SAMPLE_GIB       ((uint64_t)1 << 30)
+#define SAMPLE_PROCESSES 100u
+#define SAMPLE_STEPS     1000u
+
+/* All that an outcome points to. It must stay where sample_begin() filled it. */
+typedef struct rehearse_sample {
+    plim_gpu gpu;
+    plim_rehearsed_step steps[SAMPLE_STEPS];
+    plim_rehearsed_device devices[SAMPLE_PROCESSES];
+    plim_rehearsed_process processes[SAMPLE_PROCESSES];
+    plim_rehearsed_gpu gpus[SAMPLE_PROCESSES];
+    plim_rehearsed_oom oom;
+    plim_oom_message message;
+    plim_rehearsal_outcome outcome;
+    plim_rehearsed rehearsed;
+} rehearse_sample;
+
+static const char *const sample_argv[] = { "python", "train.py", "--batch", "16", NULL };
+
+static const plim_rehearsed_phase sample_phases[] = {
+    { "setup", 6 * SAMPLE_GIB, 6 * SAMPLE_GIB + 100 * SAMPLE_MIB },
+    { "forward", 41 * SAMPLE_GIB, 43 * SAMPLE_GIB },
+    { "backward", 52 * SAMPLE_GIB + 300 * SAMPLE_MIB, 55 * SAMPLE_GIB },
+    { "optimizer", 33 * SAMPLE_GIB, 55 * SAMPLE_GIB },
+};
+
+static const char *const sample_stack[] = {
+    "/usr/lib/python3/site-packages/torch/nn/functional.py:2546 linear",
+    "/home/user/project/model.py:88 forward",
+    "/home/user/project/train.py:55 main",
+    "/home/user/project/train.py:90 <module>",
+    "/home/user/project/launch.py:7 <module>",
+};
+
+static const plim_rehearsed_read sample_reads[] = {
+    { "train.py:60 main", "item", 3, sample_stack, T_COUNT(sample_stack) },
+    { "train.py:61 main", "__bool__", 1, sample_stack + 2, 1 },
+};
+
+static const plim_rehearsed_call sample_calls[] = {
+    { "cudaMalloc", "answered", "", 118 },
+    { "cudaLaunchKernel", "nothing", "kernels do nothing", 41203 },
+    { "cublasLtMatmulAlgoGetHeuristic", "modelled", "as on a machine with an H100", 96 },
+    { "cudaIpcGetMemHandle", "declined", "no peer", 1 },
+    { "ncclCommSplit", "modelled", "buffers as of NCCL 2.28", 2 },
+};
+
+static const char *const sample_warnings[] = { "the history is cut: it was full" };
+
+static inline plim_rehearsed_device sample_device(const rehearse_sample *sample, uint32_t index)
+{
+    return (plim_rehearsed_device){
+        .device = index,
+        .allocated_bytes = 31 * SAMPLE_GIB,
+        .reserved_bytes = 55 * SAMPLE_GIB,
+        .peak_allocated_bytes = 52 * SAMPLE_GIB + 300 * SAMPLE_MIB,
+        .peak_reserved_bytes = 55 * SAMPLE_GIB,
+        .peak_active_bytes = 53 * SAMPLE_GIB,
+        .peak_requested_bytes = 52 * SAMPLE_GIB,
+        .peak_step = 2,
+        .peak_phase = "backward",
+        .phases = sample_phases,
+        .phase_count = T_COUNT(sample_phases),
+        .steps = sample->steps,
+        .step_count = 3,
+    };
+}
+
+/* One process on one H100, three steps, and room to spare. */
+static inline void sample_begin(rehearse_sample *sample)
+{
+    *sample = (rehearse_sample){
+        .gpu = { .key = "h100", .name = "NVIDIA H100 80GB HBM3", .memory_bytes = 79 * SAMPLE_GIB },
+        .gpus = { { .peak_bytes = 56 * SAMPLE_GIB,
+                    .program_bytes = 55 * SAMPLE_GIB,
+                    .context_bytes = 500 * SAMPLE_MIB,
+                    .libraries_bytes = 524 * SAMPLE_MIB } },
+        .message = { .verdict = PLIM_VERDICT_FRAGMENTED },
+    };
+    for (uint32_t i = 0; i < SAMPLE_STEPS; i++) {
+        sample->steps[i] = (plim_rehearsed_step){
+            .step = i + 1,
+            .peak_allocated_bytes = (i == 0 ? 48 : 52) * SAMPLE_GIB + (i % 7) * SAMPLE_MIB,
+            .peak_reserved_bytes = 55 * SAMPLE_GIB,
+            .end_allocated_bytes = 31 * SAMPLE_GIB + i * SAMPLE_MIB,
+        };
+    }
+    sample->devices[0] = sample_device(sample, 0);
+    sample->processes[0] = (plim_rehearsed_process){
+        .pid = 4242,
+        .world_size = 1,
+        .torch = "2.11.0+cu130",
+        .ended = "exit",
+        .steps = 3,
+        .import_seconds = 2.5,
+        .total_seconds = 14.25,
+        .settings = "expandable_segments:True",
+        .devices = sample->devices,
+        .device_count = 1,
+        .reads = sample_reads,
+        .read_count = T_COUNT(sample_reads),
+    };
+    sample->outcome = (plim_rehearsal_outcome){
+        .gpu = &sample->gpu,
+        .capacity_bytes = 79 * SAMPLE_GIB,
+        .device_count = 1,
+        .gpus = sample->gpus,
+        .processes = sample->processes,
+        .process_count = 1,
+        .calls = sample_calls,
+        .call_count = T_COUNT(sample_calls),
+    };
+    sample->rehearsed = (plim_rehearsed){ .outcome = &sample->outcome, .argv = sample_argv };
+}
+
+/* So many processes, each with a GPU of its own, all alike. */
+static inline void sample_spread(rehearse_sample *sample, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        sample->devices[i] = sample_device(sample, i);
+        sample->gpus[i] = sample->gpus[0];
+        sample->processes[i] = sample->processes[0];
+        sample->processes[i].pid += i;
+        sample->processes[i].rank = i;
+        sample->processes[i].world_size = count;
+        sample->processes[i].devices = &sample->devices[i];
+    }
+    sample->outcome.process_count = count;
+    sample->outcome.device_count = count;
+}
+
+/* It died of a device's memory in its second step. */
+static inline void sample_run_out(rehearse_sample *sample)
+{
+    sample->oom = (plim_rehearsed_oom){
+        .step = 2,
+        .phase = "backward",
+        .requested_bytes = 6 * SAMPLE_GIB,
+        .device_total_bytes = 79 * SAMPLE_GIB,
+        .device_free_bytes = 2 * SAMPLE_GIB,
+        .text = "CUDA out of memory. Tried to allocate 6.00 GiB.",
+        .stack = sample_stack,
+        .stack_count = T_COUNT(sample_stack),
+    };
+    sample->devices[0].oom_count = 1;
+    sample->devices[0].alloc_retries = 2;
+    sample->processes[0].ended = "oom";
+    sample->processes[0].exception = "OutOfMemoryError";
+    sample->processes[0].ooms = &sample->oom;
+    sample->processes[0].oom_count = 1;
+    sample->rehearsed.exit_status = 1;
+    sample->rehearsed.ran_out = true;
+    sample->rehearsed.message = &sample->message;
+}
+
+#endif

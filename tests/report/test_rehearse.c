@@ -1,0 +1,405 @@
+/*
+ * test_rehearse.c - the pages of rehearsals and of searches, against approved copies.
+ */
+#include "golden.h"
+#include "harness.h"
+#include "rehearse_sample.h"
+
+#include "report/line.h"
+#include "report/rehearse_text.h"
+
+#define PAGE_BYTES_MAX ((size_t)1 << 20)
+
+static const plim_style wide = { .utf8 = true, .width = 96 };
+static const plim_style narrow = { .utf8 = true, .width = 60 };
+static const plim_style widest = { .utf8 = true, .width = 200 };
+static const plim_style plain = { .width = 80 };
+static const plim_style bright = { .utf8 = true, .color = true, .width = 100 };
+
+static void fits(rehearse_sample *sample)
+{
+    (void)sample;
+}
+
+static void ran_out(rehearse_sample *sample)
+{
+    sample_run_out(sample);
+}
+
+/* It asked for too much, and tried less. */
+static void ran_out_and_went_on(rehearse_sample *sample)
+{
+    sample_run_out(sample);
+    sample->processes[0].ended = "exit";
+    sample->processes[0].exception = NULL;
+    sample->rehearsed.exit_status = 0;
+    sample->rehearsed.ran_out = false;
+    sample->rehearsed.message = NULL;
+}
+
+/* PyTorch noted nothing: its message came from a process that told nothing else. */
+static void ran_out_unseen(rehearse_sample *sample)
+{
+    sample->rehearsed.exit_status = 1;
+    sample->rehearsed.ran_out = true;
+}
+
+static void failed(rehearse_sample *sample)
+{
+    sample->processes[0].ended = "error";
+    sample->processes[0].exception = "ValueError: the batch does not divide by the world size";
+    sample->rehearsed.exit_status = 2;
+}
+
+static void unanswered(rehearse_sample *sample)
+{
+    static const plim_rehearsed_call calls[] = {
+        { "cudaMalloc", "answered", "", 118 },
+        { "cudaNobodyKnowsThis", "unknown", "", 1 },
+        { "cudaGraphInstantiateFancy", "refused", "graphs of another kind are not stood in for",
+          2 },
+    };
+    sample->outcome.calls = calls;
+    sample->outcome.call_count = T_COUNT(calls);
+    sample->outcome.unanswered_count = 2;
+    sample->rehearsed.exit_status = 1;
+}
+
+static void two_gpus(rehearse_sample *sample)
+{
+    sample->devices[1] = sample_device(sample, 1);
+    sample->devices[1].peak_allocated_bytes = 20 * SAMPLE_GIB;
+    sample->devices[1].alloc_retries = 1;
+    sample->processes[0].device_count = 2;
+    sample->gpus[1] = sample->gpus[0];
+    sample->gpus[1].peak_bytes = 21 * SAMPLE_GIB;
+    sample->gpus[1].libraries_bytes = 0;
+    sample->outcome.device_count = 2;
+}
+
+static void ranks_alike(rehearse_sample *sample)
+{
+    sample_spread(sample, 8);
+}
+
+static void ranks_unlike(rehearse_sample *sample)
+{
+    sample_spread(sample, 8);
+    sample->devices[3].peak_allocated_bytes = 70 * SAMPLE_GIB;
+    sample->devices[3].peak_reserved_bytes = 77 * SAMPLE_GIB;
+    sample->devices[3].peak_phase = "optimizer";
+    sample->gpus[3].peak_bytes = 78 * SAMPLE_GIB;
+    sample->processes[5].ended = "running";
+    sample->processes[6].warnings = sample_warnings;
+    sample->processes[6].warning_count = 1;
+}
+
+static void ranks_many(rehearse_sample *sample)
+{
+    sample_spread(sample, SAMPLE_PROCESSES);
+    sample->devices[99].peak_allocated_bytes = 70 * SAMPLE_GIB;
+    sample->devices[99].peak_reserved_bytes = 77 * SAMPLE_GIB;
+    sample->gpus[99].peak_bytes = 78 * SAMPLE_GIB;
+}
+
+static void one_of_many(rehearse_sample *sample)
+{
+    sample->processes[0].rank = 5;
+    sample->processes[0].world_size = 512;
+}
+
+/* A program of CUDA, or a Python that was started with -I. */
+static void no_process(rehearse_sample *sample)
+{
+    sample->outcome.process_count = 0;
+    sample->outcome.warnings = sample_warnings;
+    sample->outcome.warning_count = 1;
+}
+
+static void many_steps(rehearse_sample *sample)
+{
+    sample->devices[0].step_count = SAMPLE_STEPS;
+    sample->processes[0].steps = 25000;
+}
+
+static void recorded(rehearse_sample *sample)
+{
+    static const char *const recordings[] = { "run.plim", "run.rank1.plim" };
+    sample->rehearsed.recordings = recordings;
+    sample->rehearsed.recording_count = T_COUNT(recordings);
+    sample->rehearsed.lists_calls = true;
+}
+
+static const struct {
+    const char *golden;
+    void (*change)(rehearse_sample *sample);
+    const plim_style *style;
+} pages[] = {
+    { "rehearse-fits.txt", fits, &wide },
+    { "rehearse-fits-ascii.txt", fits, &plain },
+    { "rehearse-fits-narrow.txt", fits, &narrow },
+    { "rehearse-fits-wide.txt", fits, &widest },
+    { "rehearse-oom.txt", ran_out, &wide },
+    { "rehearse-oom-color.txt", ran_out, &bright },
+    { "rehearse-oom-survived.txt", ran_out_and_went_on, &wide },
+    { "rehearse-oom-unseen.txt", ran_out_unseen, &wide },
+    { "rehearse-failed.txt", failed, &wide },
+    { "rehearse-unanswered.txt", unanswered, &wide },
+    { "rehearse-two-gpus.txt", two_gpus, &wide },
+    { "rehearse-ranks-alike.txt", ranks_alike, &wide },
+    { "rehearse-ranks-unlike.txt", ranks_unlike, &wide },
+    { "rehearse-ranks-many.txt", ranks_many, &wide },
+    { "rehearse-one-of-many.txt", one_of_many, &wide },
+    { "rehearse-no-process.txt", no_process, &wide },
+    { "rehearse-many-steps.txt", many_steps, &wide },
+    { "rehearse-recorded.txt", recorded, &wide },
+};
+
+static rehearse_sample sample; /* large, and filled anew by each test */
+
+static void pages_read_as_approved(void)
+{
+    for (size_t i = 0; i < T_COUNT(pages); i++) {
+        plim_text out;
+        T_CASE("%s", pages[i].golden);
+        sample_begin(&sample);
+        pages[i].change(&sample);
+        plim_text_init(&out, NULL, PAGE_BYTES_MAX);
+        plim_rehearse_text_write(&out, pages[i].style, &sample.rehearsed);
+        golden_check(pages[i].golden, &out);
+        plim_text_deinit(&out);
+    }
+}
+
+/* ---- searches -------------------------------------------------------------------------------- */
+
+static const plim_gpu searched_gpu = { .key = "h100", .name = "NVIDIA H100 80GB HBM3" };
+
+static const plim_rehearse_try tries[] = {
+    { 1, PLIM_REHEARSED_FITS, { 8 * SAMPLE_GIB, 9 * SAMPLE_GIB, 10 * SAMPLE_GIB }, 4.5 },
+    { 16, PLIM_REHEARSED_FITS, { 70 * SAMPLE_GIB, 74 * SAMPLE_GIB, 75 * SAMPLE_GIB }, 5 },
+    { 17, PLIM_REHEARSED_OUT_OF_MEMORY, { 71 * SAMPLE_GIB, 78 * SAMPLE_GIB, 79 * SAMPLE_GIB }, 3 },
+    { 1000000000, PLIM_REHEARSED_UNANSWERED, { 0, 0, 0 }, 0 },
+    { UINT64_MAX, PLIM_REHEARSED_FAILED, { UINT64_MAX, UINT64_MAX, UINT64_MAX }, 0 },
+};
+
+static void tables_of_tries_read_as_approved(void)
+{
+    static const struct {
+        const char *golden;
+        plim_rehearse_tries tries;
+        const plim_style *style;
+    } rows[] = {
+        { "rehearse-tries.txt", { .items = tries, .count = 5, .best = 16 }, &wide },
+        { "rehearse-tries-color.txt", { .items = tries, .count = 3, .best = 16 }, &bright },
+        { "rehearse-tries-narrow.txt", { .items = tries, .count = 5, .best = 16 }, &narrow },
+        { "rehearse-tries-none-fits.txt", { .items = tries + 2, .count = 1 }, &plain },
+        { "rehearse-tries-none.txt", { .items = tries }, &plain },
+    };
+    for (size_t i = 0; i < T_COUNT(rows); i++) {
+        plim_text out;
+        T_CASE("%s", rows[i].golden);
+        plim_rehearse_tries search = rows[i].tries;
+        search.gpu = &searched_gpu;
+        search.device_count = 1;
+        search.capacity_bytes = 79 * SAMPLE_GIB;
+        plim_text_init(&out, NULL, PAGE_BYTES_MAX);
+        plim_rehearse_text_write_tries(&out, rows[i].style, &search);
+        golden_check(rows[i].golden, &out);
+        plim_text_deinit(&out);
+    }
+}
+
+/* ---- strangers ------------------------------------------------------------------------------- */
+
+static char endless[5000]; /* a word without an end */
+
+static const char *const hostile[] = {
+    "\033]0;title\a\n\r\tred\x7f",
+    "\xff\xfe\xc3(\xe2\x82",
+    "\xe2\x80\xaeturned round\xe2\x80\xac",
+    "",
+    "\xe6\xbc\xa2\xe5\xad\x97\xe6\xbc\xa2\xe5\xad\x97 wide",
+    "%s%n%d",
+    endless,
+};
+
+/* Every string of an outcome is the same hostile one. */
+static void poison(rehearse_sample *all, const char *text, const char **list)
+{
+    static plim_rehearsed_phase phases[T_COUNT(sample_phases)];
+    static plim_rehearsed_read reads[T_COUNT(hostile) + 1];
+    static plim_rehearsed_call calls[4];
+    for (size_t i = 0; i < T_COUNT(phases); i++) {
+        phases[i] = sample_phases[i];
+        phases[i].name = text;
+    }
+    for (size_t i = 0; i < T_COUNT(reads); i++) {
+        reads[i] = (plim_rehearsed_read){ text, text, 2, list, 3 };
+    }
+    static const char *const kinds[T_COUNT(calls)] = { "unknown", "refused", "modelled",
+                                                       "modelled" };
+    for (size_t i = 0; i < T_COUNT(calls); i++) {
+        calls[i] = (plim_rehearsed_call){ text, kinds[i], text, UINT64_MAX };
+    }
+    list[0] = list[1] = list[2] = text;
+    snprintf(all->gpu.name, sizeof(all->gpu.name), "%.63s", text);
+    for (size_t i = 0; i < SAMPLE_PROCESSES; i++) {
+        plim_rehearsed_process *process = &all->processes[i];
+        all->devices[i].peak_phase = text;
+        all->devices[i].phases = phases;
+        process->torch = process->ended = process->exception = process->settings = text;
+        process->reads = reads;
+        process->read_count = T_COUNT(reads);
+        process->warnings = list;
+        process->warning_count = 3;
+    }
+    all->oom.phase = all->oom.text = text;
+    all->oom.stack = list;
+    all->oom.stack_count = 3;
+    all->outcome.calls = calls;
+    all->outcome.call_count = T_COUNT(calls);
+    all->outcome.warnings = list;
+    all->outcome.warning_count = 3;
+    all->rehearsed.argv = list;
+    all->rehearsed.recordings = list;
+    all->rehearsed.recording_count = 3;
+    all->rehearsed.lists_calls = true;
+}
+
+/* No control byte but newlines, no line too long, none with a blank end, no nonsense numbers. */
+static void check_page(const plim_style *style)
+{
+    plim_text out;
+    plim_text_init(&out, NULL, PAGE_BYTES_MAX);
+    plim_rehearse_text_write(&out, style, &sample.rehearsed);
+    T_EQ_U64(out.status, PLIM_OK);
+    size_t begin = 0;
+    for (size_t i = 0; i < out.length; i++) {
+        const unsigned char c = (unsigned char)out.data[i];
+        T_TRUE(c == '\n' || (c >= 0x20 && c != 0x7f && (style->utf8 || c < 0x7f)));
+        if (c == '\n') {
+            out.data[i] = '\0';
+            T_TRUE(plim_style_columns(style, out.data + begin) <= plim_style_width(style));
+            T_TRUE(i == begin || out.data[i - 1] != ' ');
+            T_NULL(strstr(out.data + begin, "nan"));
+            T_NULL(strstr(out.data + begin, "inf"));
+            T_NULL(strstr(out.data + begin, "(null)"));
+            begin = i + 1;
+        }
+    }
+    T_EQ_U64(begin, out.length); /* the last line is a whole one */
+    plim_text_deinit(&out);
+}
+
+static void nothing_hostile_reaches_the_terminal(void)
+{
+    memset(endless, 'x', sizeof(endless) - 1);
+    static const uint32_t widths[] = { 60, 96, 200, 400 };
+    const char *list[4] = { NULL };
+    for (size_t i = 0; i < T_COUNT(hostile) * T_COUNT(pages) * T_COUNT(widths) * 2; i++) {
+        const plim_style style = { .utf8 = i % 2 == 1, .width = widths[i / 2 % T_COUNT(widths)] };
+        const size_t page = i / 2 / T_COUNT(widths) % T_COUNT(pages);
+        const char *text = hostile[i / 2 / T_COUNT(widths) / T_COUNT(pages)];
+        T_CASE("\"%.20s\" in %s, %u columns", text, pages[page].golden, style.width);
+        sample_begin(&sample);
+        pages[page].change(&sample);
+        poison(&sample, text, list);
+        check_page(&style);
+    }
+}
+
+/* What no rehearsal should give: the page has no figures then, but it is one. */
+static void figures_of_zero_and_beyond_are_no_nonsense(void)
+{
+    static const uint64_t capacities[] = { 0, 1, 79 * SAMPLE_GIB, UINT64_MAX };
+    static const uint64_t peaks[] = { 0, 1, 80 * SAMPLE_GIB, UINT64_MAX };
+    for (size_t i = 0; i < T_COUNT(capacities) * T_COUNT(peaks) * T_COUNT(pages); i++) {
+        const size_t page = i / (T_COUNT(capacities) * T_COUNT(peaks));
+        const uint64_t peak = peaks[i / T_COUNT(capacities) % T_COUNT(peaks)];
+        sample_begin(&sample);
+        pages[page].change(&sample);
+        sample.outcome.capacity_bytes = capacities[i % T_COUNT(capacities)];
+        sample.gpus[0].peak_bytes = peak;
+        sample.devices[0].peak_allocated_bytes = peak;
+        sample.devices[0].peak_reserved_bytes = peak;
+        sample.devices[0].peak_step = peak;
+        sample.devices[0].alloc_retries = peak;
+        T_CASE("%s, %" PRIu64 " of %" PRIu64, pages[page].golden, peak,
+               sample.outcome.capacity_bytes);
+        check_page(&narrow);
+        check_page(&wide);
+        plim_text out;
+        plim_text_init(&out, NULL, PAGE_BYTES_MAX);
+        plim_rehearse_text_write(&out, &wide, &sample.rehearsed);
+        /* Of nothing there is no share; and nobody has less than nothing to spare. */
+        T_NULL(strstr(out.data, "-1"));
+        T_NULL(strstr(out.data, "100000000000000.0%"));
+        plim_text_deinit(&out);
+    }
+}
+
+/* A process without a device of its own, a device that the driver has not seen. */
+static void what_does_not_belong_together_is_no_fault(void)
+{
+    sample_begin(&sample);
+    sample.processes[0].device_count = 0;
+    check_page(&wide);
+    sample_begin(&sample);
+    sample.devices[0].device = 63;
+    check_page(&wide);
+    sample_begin(&sample);
+    sample_run_out(&sample);
+    sample.oom.device = 63;
+    sample.oom.stack_count = 0;
+    check_page(&wide);
+    sample_begin(&sample);
+    sample_spread(&sample, 8);
+    sample.outcome.device_count = 0;
+    for (size_t i = 0; i < 8; i++) {
+        sample.processes[i].device_count = 0;
+    }
+    check_page(&wide);
+}
+
+/* ---- lack of memory -------------------------------------------------------------------------- */
+
+static bool write_page(const plim_mem *mem, void *ctx)
+{
+    const plim_style *style = ctx;
+    plim_text out;
+    plim_text_init(&out, mem, PAGE_BYTES_MAX);
+    plim_rehearse_text_write(&out, style, &sample.rehearsed);
+    const bool ok = out.status == PLIM_OK;
+    plim_text_deinit(&out);
+    return ok;
+}
+
+static bool write_tries(const plim_mem *mem, void *ctx)
+{
+    (void)ctx;
+    const plim_rehearse_tries search = { .items = tries, .count = 5, .best = 16 };
+    plim_text out;
+    plim_text_init(&out, mem, PAGE_BYTES_MAX);
+    plim_rehearse_text_write_tries(&out, &wide, &search);
+    const bool ok = out.status == PLIM_OK;
+    plim_text_deinit(&out);
+    return ok;
+}
+
+static void lack_of_memory_is_never_a_success(void)
+{
+    for (size_t i = 0; i < T_COUNT(pages); i++) {
+        T_CASE("%s", pages[i].golden);
+        sample_begin(&sample);
+        pages[i].change(&sample);
+        plim_style style = *pages[i].style;
+        t_fail_each_allocation(write_page, &style);
+    }
+    t_fail_each_allocation(write_tries, NULL);
+}
+
+T_MAIN(T_TEST(pages_read_as_approved), T_TEST(tables_of_tries_read_as_approved),
+       T_TEST(nothing_hostile_reaches_the_terminal),
+       T_TEST(figures_of_zero_and_beyond_are_no_nonsense),
+       T_TEST(what_does_not_belong_together_is_no_fault), T_TEST(lack_of_memory_is_never_a_success))
