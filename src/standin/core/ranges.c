@@ -108,3 +108,8 @@ const plim_standin_range *plim_standin_ranges_from(const plim_standin_ranges *se
     }
     return at < set->count ? &set->items[at] : NULL;
 }
+
+const plim_standin_range *plim_standin_ranges_end(const plim_standin_ranges *ranges)
+{
+    return ranges->count > 0 ? ranges->items + ranges->count : NULL; /* NULL + 0 is undefined */
+}

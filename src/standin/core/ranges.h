@@ -49,5 +49,7 @@ const plim_standin_range *plim_standin_ranges_find(const plim_standin_ranges *se
 /* The first range that holds `address` or lies behind it, or NULL. Valid until the set changes. */
 const plim_standin_range *plim_standin_ranges_from(const plim_standin_ranges *set,
                                                    uint64_t address);
+/* The place behind the last range; NULL where there is none. */
+const plim_standin_range *plim_standin_ranges_end(const plim_standin_ranges *ranges);
 
 #endif

@@ -128,7 +128,7 @@ void plim_standin_shadow_fill(uint64_t address, int byte, size_t bytes)
 void plim_standin_shadow_read(void *target, uint64_t address, size_t bytes)
 {
     lock_pieces();
-    const plim_standin_range *end = pieces.items + pieces.count;
+    const plim_standin_range *end = plim_standin_ranges_end(&pieces);
     const plim_standin_range *piece = plim_standin_ranges_from(&pieces, address);
     for (; piece != NULL && piece < end && piece->base < address + bytes; piece++) {
         const uint64_t from = piece->base > address ? piece->base : address;
@@ -143,7 +143,7 @@ void plim_standin_shadow_read(void *target, uint64_t address, size_t bytes)
 /* The pieces inside a range, cut to it, with bytes of their own. */
 static void take_copy(uint64_t address, uint64_t bytes, plim_standin_ranges *ret)
 {
-    const plim_standin_range *end = pieces.items + pieces.count;
+    const plim_standin_range *end = plim_standin_ranges_end(&pieces);
     const plim_standin_range *piece = plim_standin_ranges_from(&pieces, address);
     for (; piece != NULL && piece < end && piece->base < address + bytes; piece++) {
         const uint64_t from = piece->base > address ? piece->base : address;

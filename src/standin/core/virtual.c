@@ -195,7 +195,7 @@ static bool is_tiled(uint64_t address, uint64_t bytes)
         return false;
     }
     uint64_t at = address;
-    const plim_standin_range *end = mappings.items + mappings.count;
+    const plim_standin_range *end = plim_standin_ranges_end(&mappings);
     while (mapping < end && mapping->base == at && at - address < bytes) {
         at += mapping->bytes;
         mapping++;
