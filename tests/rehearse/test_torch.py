@@ -43,6 +43,21 @@ print(len(x.nonzero()))
 """
 
 
+CHECKS = """
+import torch
+from torch.distributions import Beta, Categorical, MultivariateNormal, Normal
+one = torch.ones(3, device="cuda")
+for known in (Normal(one, one), Normal(one[0], one[0]), Beta(one, one), Categorical(probs=one),
+              MultivariateNormal(one, torch.eye(3, device="cuda"))):
+    known.log_prob(known.sample())
+assert Normal(one, one).sample((5,)).shape == (5, 3)
+try:
+    Normal(torch.zeros(1), -torch.ones(1))
+except ValueError:
+    print("checked on the host")
+"""
+
+
 def rehearse(*words, code=None, program=None):
     command = [PLIMSOLL, "rehearse", "--json", *words, "--", PYTHON]
     command += ["-c", code] if code is not None else program
@@ -98,6 +113,11 @@ class Torch(unittest.TestCase):
         reads = told["processes"][0]["value_reads"]
         self.assertTrue(any(":4" in read["where"] for read in reads), reads)
         self.assertTrue(any(":6" in read["where"] for read in reads), reads)
+
+    def test_checks_of_values_succeed_on_the_device_alone(self):
+        done, _ = rehearse(code=CHECKS)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("checked on the host", done.stderr)
 
     def test_settings_are_those_that_were_asked_for(self):
         done, told = rehearse("--conf=expandable_segments:True", code=TRAIN)

@@ -3,6 +3,7 @@
 import multiprocessing.process
 import os
 
+from plimsoll_agent import checks
 from plimsoll_agent.endings import Endings
 from plimsoll_agent.history import History
 from plimsoll_agent.journal import Journal
@@ -48,6 +49,7 @@ class Agent:
         self.endings.before_end = self.phases.close
         attempt("watch forks", self._watch_forks)
         attempt("stand in for other ranks", self._install_distributed)
+        attempt("let checks of values succeed", checks.install, self.torch)
         attempt("wait for CUDA", self._wait_for_cuda)
 
     def _wait_for_cuda(self):
