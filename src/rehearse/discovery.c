@@ -90,12 +90,15 @@ static uint32_t number_of_version(const char *text, uint32_t major_unit, uint32_
 static plim_status understand(yajl_val answer, plim_arena *arena, plim_discovery *ret,
                               plim_error *err)
 {
-    ret->torch = plim_json_get_string(answer, "torch", arena);
-    ret->cuda_version = number_of_version(plim_json_get_string(answer, "cuda", arena), 1000, 10);
+    plim_json_keeper keeper = { .arena = arena };
+    ret->torch = plim_json_get_string(answer, "torch", &keeper);
+    ret->cuda_version = number_of_version(plim_json_get_string(answer, "cuda", &keeper), 1000, 10);
     ret->cudnn_version =
-        number_of_version(plim_json_get_string(answer, "cudnn", arena), 10000, 100);
-    ret->nccl_version = number_of_version(plim_json_get_string(answer, "nccl", arena), 10000, 100);
-    if (!plim_json_get_strings(answer, "objects", arena, &ret->objects, &ret->object_count)) {
+        number_of_version(plim_json_get_string(answer, "cudnn", &keeper), 10000, 100);
+    ret->nccl_version =
+        number_of_version(plim_json_get_string(answer, "nccl", &keeper), 10000, 100);
+    if (!plim_json_get_strings(answer, "objects", &keeper, &ret->objects, &ret->object_count) ||
+        keeper.is_out_of_memory) {
         return plim_fail_memory(err, "listing what wants CUDA");
     }
     return PLIM_OK;

@@ -88,15 +88,20 @@ double plim_json_get_double(yajl_val object, const char *key)
     return YAJL_IS_DOUBLE(value) ? YAJL_GET_DOUBLE(value) : (double)YAJL_GET_INTEGER(value);
 }
 
-static const char *copy_string(yajl_val value, plim_arena *arena)
+static const char *copy_string(yajl_val value, plim_json_keeper *keeper)
 {
     const char *text = value != NULL ? YAJL_GET_STRING(value) : NULL;
-    return text != NULL ? plim_arena_copy(arena, text, strlen(text)) : NULL;
+    if (text == NULL) {
+        return NULL;
+    }
+    const char *copy = plim_arena_copy(keeper->arena, text, strlen(text));
+    keeper->is_out_of_memory = keeper->is_out_of_memory || copy == NULL;
+    return copy;
 }
 
-const char *plim_json_get_string(yajl_val object, const char *key, plim_arena *arena)
+const char *plim_json_get_string(yajl_val object, const char *key, plim_json_keeper *keeper)
 {
-    return copy_string(plim_json_get(object, key), arena);
+    return copy_string(plim_json_get(object, key), keeper);
 }
 
 size_t plim_json_length(yajl_val array)
@@ -109,21 +114,22 @@ yajl_val plim_json_item(yajl_val array, size_t index)
     return index < plim_json_length(array) ? YAJL_GET_ARRAY(array)->values[index] : NULL;
 }
 
-bool plim_json_get_strings(yajl_val object, const char *key, plim_arena *arena,
+bool plim_json_get_strings(yajl_val object, const char *key, plim_json_keeper *keeper,
                            const char *const **ret, size_t *ret_count)
 {
     const yajl_val array = plim_json_get(object, key);
     const size_t length = plim_json_length(array);
-    const char **strings = plim_arena_alloc(arena, length * sizeof(*strings));
+    const char **strings = plim_arena_alloc(keeper->arena, length * sizeof(*strings));
     if (strings == NULL) {
+        keeper->is_out_of_memory = true;
         return false;
     }
     size_t count = 0;
     for (size_t i = 0; i < length; i++) {
-        strings[count] = copy_string(plim_json_item(array, i), arena);
+        strings[count] = copy_string(plim_json_item(array, i), keeper);
         count += strings[count] != NULL;
     }
     *ret = strings;
     *ret_count = count;
-    return true;
+    return !keeper->is_out_of_memory;
 }

@@ -19,20 +19,26 @@ PLIM_MUST_USE plim_status plim_json_read_file(const char *path, yajl_val *ret, p
 PLIM_MUST_USE plim_status plim_json_read_text(const char *name, const char *text, yajl_val *ret,
                                               plim_error *err);
 
+/* Where strings are copied to. Lack of memory is remembered here: to be asked once, at the end. */
+typedef struct plim_json_keeper {
+    plim_arena *arena;
+    bool is_out_of_memory;
+} plim_json_keeper;
+
 /* NULL where there is none, or it is no object. */
 yajl_val plim_json_get(yajl_val object, const char *key);
 /* 0 for what is no whole number, or negative. */
 uint64_t plim_json_get_u64(yajl_val object, const char *key);
 double plim_json_get_double(yajl_val object, const char *key);
 /* A copy in the arena; NULL for what is no string, and when there is no memory. */
-const char *plim_json_get_string(yajl_val object, const char *key, plim_arena *arena);
+const char *plim_json_get_string(yajl_val object, const char *key, plim_json_keeper *keeper);
 
 /* How many items an array has; 0 for what is none. */
 size_t plim_json_length(yajl_val array);
 yajl_val plim_json_item(yajl_val array, size_t index);
 
 /* The strings of an array, copied; what is no string is left out. False: no memory. */
-bool plim_json_get_strings(yajl_val object, const char *key, plim_arena *arena,
+bool plim_json_get_strings(yajl_val object, const char *key, plim_json_keeper *keeper,
                            const char *const **ret, size_t *ret_count);
 
 #endif

@@ -17,15 +17,16 @@ static const char *string_or(const char *text, const char *otherwise)
     return text != NULL ? text : otherwise;
 }
 
-static bool read_phases(yajl_val device, plim_arena *arena, plim_rehearsed_device *ret)
+static bool read_phases(yajl_val device, plim_json_keeper *keeper, plim_rehearsed_device *ret)
 {
     const yajl_val array = plim_json_get(device, "phases");
     ret->phase_count = plim_json_length(array);
-    plim_rehearsed_phase *phases = plim_arena_alloc(arena, ret->phase_count * sizeof(*phases));
+    plim_rehearsed_phase *phases =
+        plim_arena_alloc(keeper->arena, ret->phase_count * sizeof(*phases));
     for (size_t i = 0; phases != NULL && i < ret->phase_count; i++) {
         const yajl_val item = plim_json_item(array, i);
         phases[i] = (plim_rehearsed_phase){
-            .name = string_or(plim_json_get_string(item, "phase", arena), ""),
+            .name = string_or(plim_json_get_string(item, "phase", keeper), ""),
             .peak_allocated_bytes = plim_json_get_u64(item, "peak_allocated_bytes"),
             .peak_reserved_bytes = plim_json_get_u64(item, "peak_reserved_bytes"),
         };
@@ -34,11 +35,11 @@ static bool read_phases(yajl_val device, plim_arena *arena, plim_rehearsed_devic
     return phases != NULL;
 }
 
-static bool read_steps(yajl_val device, plim_arena *arena, plim_rehearsed_device *ret)
+static bool read_steps(yajl_val device, plim_json_keeper *keeper, plim_rehearsed_device *ret)
 {
     const yajl_val array = plim_json_get(device, "steps");
     ret->step_count = plim_json_length(array);
-    plim_rehearsed_step *steps = plim_arena_alloc(arena, ret->step_count * sizeof(*steps));
+    plim_rehearsed_step *steps = plim_arena_alloc(keeper->arena, ret->step_count * sizeof(*steps));
     for (size_t i = 0; steps != NULL && i < ret->step_count; i++) {
         const yajl_val item = plim_json_item(array, i);
         steps[i] = (plim_rehearsed_step){
@@ -52,7 +53,7 @@ static bool read_steps(yajl_val device, plim_arena *arena, plim_rehearsed_device
     return steps != NULL;
 }
 
-static bool read_device(yajl_val item, plim_arena *arena, plim_rehearsed_device *ret)
+static bool read_device(yajl_val item, plim_json_keeper *keeper, plim_rehearsed_device *ret)
 {
     *ret = (plim_rehearsed_device){
         .device = (uint32_t)plim_json_get_u64(item, "device"),
@@ -63,83 +64,87 @@ static bool read_device(yajl_val item, plim_arena *arena, plim_rehearsed_device 
         .peak_active_bytes = plim_json_get_u64(item, "peak_active_bytes"),
         .peak_requested_bytes = plim_json_get_u64(item, "peak_requested_bytes"),
         .peak_step = plim_json_get_u64(item, "peak_step"),
-        .peak_phase = string_or(plim_json_get_string(item, "peak_phase", arena), ""),
+        .peak_phase = string_or(plim_json_get_string(item, "peak_phase", keeper), ""),
         .alloc_retries = plim_json_get_u64(item, "alloc_retries"),
         .oom_count = plim_json_get_u64(item, "ooms"),
     };
-    return read_phases(item, arena, ret) && read_steps(item, arena, ret);
+    return read_phases(item, keeper, ret) && read_steps(item, keeper, ret);
 }
 
-static bool read_devices(yajl_val root, plim_arena *arena, plim_rehearsed_process *ret)
+static bool read_devices(yajl_val root, plim_json_keeper *keeper, plim_rehearsed_process *ret)
 {
     const yajl_val array = plim_json_get(root, "devices");
     ret->device_count = plim_json_length(array);
-    plim_rehearsed_device *devices = plim_arena_alloc(arena, ret->device_count * sizeof(*devices));
+    plim_rehearsed_device *devices =
+        plim_arena_alloc(keeper->arena, ret->device_count * sizeof(*devices));
     bool is_kept = devices != NULL;
     for (size_t i = 0; is_kept && i < ret->device_count; i++) {
-        is_kept = read_device(plim_json_item(array, i), arena, &devices[i]);
+        is_kept = read_device(plim_json_item(array, i), keeper, &devices[i]);
     }
     ret->devices = devices;
     return is_kept;
 }
 
-static bool read_ooms(yajl_val root, plim_arena *arena, plim_rehearsed_process *ret)
+static bool read_ooms(yajl_val root, plim_json_keeper *keeper, plim_rehearsed_process *ret)
 {
     const yajl_val array = plim_json_get(root, "ooms");
     ret->oom_count = plim_json_length(array);
-    plim_rehearsed_oom *ooms = plim_arena_alloc(arena, ret->oom_count * sizeof(*ooms));
+    plim_rehearsed_oom *ooms = plim_arena_alloc(keeper->arena, ret->oom_count * sizeof(*ooms));
     bool is_kept = ooms != NULL;
     for (size_t i = 0; is_kept && i < ret->oom_count; i++) {
         const yajl_val item = plim_json_item(array, i);
         ooms[i] = (plim_rehearsed_oom){
             .device = (uint32_t)plim_json_get_u64(item, "device"),
             .step = plim_json_get_u64(item, "step"),
-            .phase = string_or(plim_json_get_string(item, "phase", arena), ""),
+            .phase = string_or(plim_json_get_string(item, "phase", keeper), ""),
             .requested_bytes = plim_json_get_u64(item, "requested_bytes"),
             .device_total_bytes = plim_json_get_u64(item, "device_total_bytes"),
             .device_free_bytes = plim_json_get_u64(item, "device_free_bytes"),
-            .text = plim_json_get_string(item, "text", arena),
+            .text = plim_json_get_string(item, "text", keeper),
         };
-        is_kept = plim_json_get_strings(item, "stack", arena, &ooms[i].stack, &ooms[i].stack_count);
+        is_kept =
+            plim_json_get_strings(item, "stack", keeper, &ooms[i].stack, &ooms[i].stack_count);
     }
     ret->ooms = ooms;
     return is_kept;
 }
 
-static bool read_reads(yajl_val root, plim_arena *arena, plim_rehearsed_process *ret)
+static bool read_reads(yajl_val root, plim_json_keeper *keeper, plim_rehearsed_process *ret)
 {
     const yajl_val array = plim_json_get(root, "value_reads");
     ret->read_count = plim_json_length(array);
-    plim_rehearsed_read *reads = plim_arena_alloc(arena, ret->read_count * sizeof(*reads));
+    plim_rehearsed_read *reads = plim_arena_alloc(keeper->arena, ret->read_count * sizeof(*reads));
     bool is_kept = reads != NULL;
     for (size_t i = 0; is_kept && i < ret->read_count; i++) {
         const yajl_val item = plim_json_item(array, i);
         reads[i] = (plim_rehearsed_read){
-            .where = string_or(plim_json_get_string(item, "where", arena), "?"),
-            .what = string_or(plim_json_get_string(item, "what", arena), ""),
+            .where = string_or(plim_json_get_string(item, "where", keeper), "?"),
+            .what = string_or(plim_json_get_string(item, "what", keeper), ""),
             .count = plim_json_get_u64(item, "count"),
         };
         is_kept =
-            plim_json_get_strings(item, "stack", arena, &reads[i].stack, &reads[i].stack_count);
+            plim_json_get_strings(item, "stack", keeper, &reads[i].stack, &reads[i].stack_count);
     }
     ret->reads = reads;
     return is_kept;
 }
 
 /* The snapshot's path, if the file names one and it is there. */
-static const char *find_snapshot(yajl_val root, const char *folder, plim_arena *arena)
+static const char *find_snapshot(yajl_val root, const char *folder, plim_json_keeper *keeper)
 {
     char path[PLIM_PATH_BYTES];
-    const char *name = plim_json_get_string(root, "snapshot", arena);
+    const char *name = plim_json_get_string(root, "snapshot", keeper);
     if (name == NULL || strchr(name, '/') != NULL ||
         plim_folder_join(path, sizeof(path), folder, name, NULL) != PLIM_OK ||
         access(path, R_OK) != 0) {
         return NULL;
     }
-    return plim_arena_copy(arena, path, strlen(path));
+    const char *copy = plim_arena_copy(keeper->arena, path, strlen(path));
+    keeper->is_out_of_memory = keeper->is_out_of_memory || copy == NULL;
+    return copy;
 }
 
-static bool read_process(yajl_val root, const char *folder, plim_arena *arena,
+static bool read_process(yajl_val root, const char *folder, plim_json_keeper *keeper,
                          plim_rehearsed_process *ret)
 {
     const yajl_val seconds = plim_json_get(root, "seconds");
@@ -148,18 +153,18 @@ static bool read_process(yajl_val root, const char *folder, plim_arena *arena,
         .pid = (int64_t)plim_json_get_u64(root, "pid"),
         .rank = plim_json_get_u64(root, "rank"),
         .world_size = world_size > 0 ? world_size : 1,
-        .torch = string_or(plim_json_get_string(root, "torch", arena), ""),
-        .ended = string_or(plim_json_get_string(root, "ended", arena), "running"),
-        .exception = plim_json_get_string(root, "exception", arena),
+        .torch = string_or(plim_json_get_string(root, "torch", keeper), ""),
+        .ended = string_or(plim_json_get_string(root, "ended", keeper), "running"),
+        .exception = plim_json_get_string(root, "exception", keeper),
         .steps = plim_json_get_u64(root, "steps"),
         .import_seconds = plim_json_get_double(seconds, "import"),
         .total_seconds = plim_json_get_double(seconds, "total"),
-        .settings = string_or(plim_json_get_string(root, "conf", arena), ""),
-        .snapshot_path = find_snapshot(root, folder, arena),
+        .settings = string_or(plim_json_get_string(root, "conf", keeper), ""),
+        .snapshot_path = find_snapshot(root, folder, keeper),
     };
-    return read_devices(root, arena, ret) && read_ooms(root, arena, ret) &&
-           read_reads(root, arena, ret) &&
-           plim_json_get_strings(root, "warnings", arena, &ret->warnings, &ret->warning_count);
+    return read_devices(root, keeper, ret) && read_ooms(root, keeper, ret) &&
+           read_reads(root, keeper, ret) &&
+           plim_json_get_strings(root, "warnings", keeper, &ret->warnings, &ret->warning_count);
 }
 
 plim_status plim_process_file_read(const char *folder, const char *name, plim_arena *arena,
@@ -169,10 +174,11 @@ plim_status plim_process_file_read(const char *folder, const char *name, plim_ar
     PLIM_TRY(plim_folder_join(path, sizeof(path), folder, name, err));
     yajl_val root = NULL;
     PLIM_TRY(plim_json_read_file(path, &root, err));
+    plim_json_keeper keeper = { .arena = arena };
     plim_status status = PLIM_OK;
     if (plim_json_get_u64(root, "version") != FORMAT_VERSION) {
         status = plim_fail(err, PLIM_UNSUPPORTED, "%s: is not of version %d", path, FORMAT_VERSION);
-    } else if (!read_process(root, folder, arena, ret)) {
+    } else if (!read_process(root, folder, &keeper, ret) || keeper.is_out_of_memory) {
         status = plim_fail_memory(err, "reading what a process left");
     }
     yajl_tree_free(root);
