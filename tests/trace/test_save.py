@@ -1,5 +1,5 @@
-"""test_save.py SAVE_TOOL PLIMSOLL - what `plimsoll inspect --json` says of a snapshot it says of the
-recording made of it too: peaks, composition, end state, settings, what it doubts.
+"""test_save.py SAVE_TOOL PLIMSOLL - what `plimsoll inspect --json` says of a snapshot it says
+of the recording made of it too: peaks, composition, end state, settings, what it doubts.
 
 Differences that must be, and are taken out before comparing: which file it is ("file", "format",
 "compression", "generation", "pickle_protocol", "bytes"), and the anomalies that importing a
