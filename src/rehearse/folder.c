@@ -5,16 +5,18 @@
 
 #include "base/error.h"
 
+#include <dirent.h>
 #include <errno.h>
-#include <ftw.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define OWNER_ONLY   0700
-#define OPEN_FOLDERS 8 /* at once, while removing */
+#define OWNER_ONLY    0700
+#define ENTRIES_BYTES 4096
+#define DEPTH_MAX     64 /* of folders that are removed: what a program puts there is its own */
 
 plim_status plim_folder_join(char *path, size_t path_bytes, const char *folder, const char *name,
                              plim_error *err)
@@ -44,8 +46,9 @@ plim_status plim_folder_make(char *path, size_t path_bytes, const char *const *i
     base = base != NULL && base[0] == '/' && strpbrk(base, " :") == NULL ? base : "/tmp";
     PLIM_TRY(plim_folder_join(path, path_bytes, base, "plimsoll-rehearsal-XXXXXX", err));
     if (mkdtemp(path) == NULL) {
-        const plim_status status =
-            plim_fail_errno(err, errno, "%s: cannot make a folder for the rehearsal", base);
+        const plim_status status = plim_fail_errno(
+            err, errno, "%s: cannot make a folder for the rehearsal; TMPDIR names another place",
+            base);
         path[0] = '\0';
         return status;
     }
@@ -55,18 +58,49 @@ plim_status plim_folder_make(char *path, size_t path_bytes, const char *const *i
     return PLIM_OK;
 }
 
-static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *place)
+/* ---- removing -------------------------------------------------------------------------------- */
+
+static void remove_folder(int at, const char *name, dev_t device, unsigned depth_left);
+
+/*
+ * All that is in a folder. Without allocations, unlike nftw() and opendir(): where memory has run
+ * out there is most to tidy up.
+ */
+static void empty_folder(int folder, dev_t device, unsigned depth_left)
 {
-    (void)about;
-    (void)kind;
-    (void)place;
-    (void)remove(path);
-    return 0; /* go on: what is left over lies in a folder for temporary files */
+    _Alignas(struct dirent64) char entries[ENTRIES_BYTES];
+    ssize_t got = 0;
+    while ((got = getdents64(folder, entries, sizeof(entries))) > 0) {
+        for (ssize_t at = 0; at < got;) {
+            const struct dirent64 *entry = (const void *)(entries + at);
+            at += entry->d_reclen;
+            if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+                unlinkat(folder, entry->d_name, 0) != 0 && depth_left > 0) {
+                remove_folder(folder, entry->d_name, device, depth_left - 1);
+            }
+        }
+    }
+}
+
+/* Links are not followed, and other file systems, mounted by the program, are not entered. */
+static void remove_folder(int at, const char *name, dev_t device, unsigned depth_left)
+{
+    const int folder = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat about;
+    if (folder >= 0 && fstat(folder, &about) == 0 && about.st_dev == device) {
+        (void)fchmod(folder, OWNER_ONLY); /* the program may have made it read-only */
+        empty_folder(folder, device, depth_left);
+    }
+    if (folder >= 0) {
+        (void)close(folder);
+    }
+    (void)unlinkat(at, name, AT_REMOVEDIR); /* what is left over lies among temporary files */
 }
 
 void plim_folder_remove(const char *path)
 {
-    if (path[0] != '\0') {
-        (void)nftw(path, remove_one, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+    struct stat about;
+    if (path[0] != '\0' && lstat(path, &about) == 0) {
+        remove_folder(AT_FDCWD, path, about.st_dev, DEPTH_MAX);
     }
 }
