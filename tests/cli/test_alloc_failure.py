@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""test_alloc_failure.py PLIMSOLL PRELOAD RECORDINGS - no allocation's failure goes unnoticed.
+"""test_alloc_failure.py PLIMSOLL PRELOAD RECORDINGS CUDA_PROGRAM - no allocation's failure goes unnoticed.
 
-Runs `plimsoll inspect --json` on recordings and `plimsoll explain` on a log with the 1st, 2nd, 3rd, …
-allocation failing (once alone, once with all that follow) until none is left to fail. Each such run
+Runs `plimsoll inspect --json` on recordings, `plimsoll explain` on a log and `plimsoll rehearse` on a
+program of CUDA with the 1st, 2nd, 3rd, … allocation failing (once alone, once with all that follow) until none is left to fail. Each such run
 must exit with 3 and say so in one line on stderr; one that got by without the memory may succeed if
 its output is the complete one. After the first 400 the steps grow, so that the time stays bounded.
 Exit status 77: nothing to read.
@@ -19,6 +19,10 @@ command, recordings = sys.argv[1], pathlib.Path(sys.argv[3])
 # LD_PRELOAD is split at blanks and colons, so the library goes where there are none.
 preload_folder = tempfile.TemporaryDirectory()
 preload = shutil.copy(sys.argv[2], preload_folder.name)
+# What Python would say of itself, without the time it takes.
+python = pathlib.Path(preload_folder.name, "python")
+python.write_text("#!/bin/sh\necho '{\"torch\": null, \"objects\": []}'\n")
+python.chmod(0o700)
 EVERY_ONE_UP_TO = 400
 FAILURES_SHOWN = 10
 
@@ -27,7 +31,9 @@ def attempt(words, file, n, and_later):
     """(did it come to a failure, what is wrong or None, standard output)"""
     with tempfile.TemporaryDirectory() as folder:
         log = pathlib.Path(folder, "failed")
-        environment = {**os.environ, "LD_PRELOAD": preload, "PLIM_FAIL_ALLOC": str(n),
+        temporary = pathlib.Path(folder, "tmp")
+        temporary.mkdir()
+        environment = {**os.environ, "TMPDIR": str(temporary), "LD_PRELOAD": preload, "PLIM_FAIL_ALLOC": str(n),
                        "PLIM_FAIL_ALLOC_ALL": str(int(and_later)), "PLIM_FAIL_ALLOC_LOG": str(log)}
         try:
             done = subprocess.run([command, *words, str(file)], env=environment,
@@ -35,8 +41,11 @@ def attempt(words, file, n, and_later):
         except subprocess.TimeoutExpired:
             return True, "it hangs", b""
         failed = log.exists()
+        left = [path.name for path in temporary.iterdir()]
     lines = done.stderr.decode(errors="replace").splitlines()
-    if not failed:
+    if left:
+        wrong = f"left behind: {left}"
+    elif not failed:
         wrong = None if done.returncode == 0 else f"exit status {done.returncode}: {lines}"
     elif done.returncode < 0:
         wrong = f"killed by signal {-done.returncode}: {lines}"
@@ -96,6 +105,8 @@ chosen = sorted(chosen, key=lambda path: path.stat().st_size)[:4]
 runs = [(("inspect", "--json"), path) for path in chosen]
 runs += [(words, recordings.parent / "messages" / "leak.log")
          for words in (("explain", "--json"), ("explain", "--all"))]
+runs += [(("rehearse", *words, f"--python={python}", "--"), pathlib.Path(sys.argv[4]))
+         for words in (("--json",), ("--trace-calls", "--color=never"))]
 wrong_count = 0
 with concurrent.futures.ThreadPoolExecutor(2) as pool:
     for words, path in runs:
