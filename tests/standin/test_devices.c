@@ -222,9 +222,39 @@ static void each_device_has_addresses_of_its_own(void)
     }
 }
 
+/* What extensions of PyTorch ask for. */
+int cudaDeviceGetLimit(size_t *value, int limit);
+int cudaDeviceSetLimit(int limit, size_t value);
+int cudaMallocManaged(void **address, size_t bytes, unsigned flags);
+int cudaMemPrefetchAsync(const void *address, size_t bytes);
+int cudaOccupancyMaxActiveClusters(int *clusters, const void *function, const void *config);
+
+static void hints(void)
+{
+    size_t value = 0;
+    R_EQ(cudaDeviceSetLimit(0, 4096), 0); /* cudaLimitStackSize */
+    R_EQ(cudaDeviceGetLimit(&value, 0), 0);
+    R_EQ(value, 4096);
+    R_EQ(cudaDeviceSetLimit(1000, 1), 1);
+    void *managed = NULL;
+    R_EQ(cudaMallocManaged(&managed, 100, 1), 0);
+    R_EQ(cudaMemPrefetchAsync(managed, 100), 0);
+    memset(managed, 1, 100); /* it stays where the host can touch it */
+    R_EQ(cudaFree(managed), 0);
+    int clusters = 0;
+    R_EQ(cudaOccupancyMaxActiveClusters(&clusters, NULL, NULL), 0);
+    R_TRUE(clusters > 0);
+}
+
+static void hints_are_taken(void)
+{
+    r_play(hints);
+}
+
 T_MAIN(T_TEST(properties_are_laid_out_as_cuda_13_does),
        T_TEST(properties_are_laid_out_as_cuda_12_does),
        T_TEST(attributes_that_programs_divide_by_are_not_zero),
        T_TEST(a_program_may_be_shown_some_of_them),
        T_TEST(the_management_library_names_the_same_devices), T_TEST(peers_are_enabled_once),
-       T_TEST(the_host_cannot_touch_device_memory), T_TEST(each_device_has_addresses_of_its_own))
+       T_TEST(hints_are_taken), T_TEST(the_host_cannot_touch_device_memory),
+       T_TEST(each_device_has_addresses_of_its_own))

@@ -54,6 +54,7 @@ int cudaMemcpy3D(const copy_3d *copy);
 int cudaMemcpy3DAsync(const copy_3d *copy, void *stream);
 int cudaMemset(void *target, int byte, size_t bytes);
 int cudaMemsetAsync(void *target, int byte, size_t bytes, void *stream);
+int cudaMemset2D(void *target, size_t pitch, int byte, size_t row_bytes, size_t rows);
 int cudaMemset2DAsync(void *target, size_t pitch, int byte, size_t row_bytes, size_t rows,
                       void *stream);
 
@@ -169,6 +170,11 @@ int cudaMemset2DAsync(void *target, size_t pitch, int byte, size_t row_bytes, si
                                      .row_bytes = row_bytes,
                                      .rows = rows };
     return submit(stream, &work);
+}
+
+int cudaMemset2D(void *target, size_t pitch, int byte, size_t row_bytes, size_t rows)
+{
+    return cudaMemset2DAsync(target, pitch, byte, row_bytes, rows, NULL);
 }
 
 int cudaMemsetAsync(void *target, int byte, size_t bytes, void *stream)
