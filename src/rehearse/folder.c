@@ -47,8 +47,7 @@ plim_status plim_folder_make(char *path, size_t path_bytes, const char *const *i
     PLIM_TRY(plim_folder_join(path, path_bytes, base, "plimsoll-rehearsal-XXXXXX", err));
     if (mkdtemp(path) == NULL) {
         const plim_status status = plim_fail_errno(
-            err, errno, "%s: cannot make a folder for the rehearsal; TMPDIR names another place",
-            base);
+            err, errno, "%s: cannot make a folder for the rehearsal (TMPDIR says where)", base);
         path[0] = '\0';
         return status;
     }
