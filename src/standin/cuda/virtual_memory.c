@@ -138,8 +138,8 @@ int cuMemGetAllocationGranularity(size_t *bytes, const allocation_properties *pr
 
 #define SHARING "memory of a device cannot be handed to another process"
 
-PLIM_STANDIN_DECLINED(cuMemExportToShareableHandle, DRIVER_NOT_SUPPORTED, SHARING)
-PLIM_STANDIN_DECLINED(cuMemImportFromShareableHandle, DRIVER_NOT_SUPPORTED, SHARING)
+PLIM_STANDIN_REFUSED(cuMemExportToShareableHandle, DRIVER_NOT_SUPPORTED, SHARING)
+PLIM_STANDIN_REFUSED(cuMemImportFromShareableHandle, DRIVER_NOT_SUPPORTED, SHARING)
 
 #define MULTICAST "the devices of a rehearsal have no multicast objects (attribute 132)"
 
