@@ -101,6 +101,21 @@ static void say_try(const char *who, const plim_rehearse_try *one)
              plim_format_bytes(one->peak.device_bytes).text, one->seconds);
 }
 
+/* Why more tries make no sense. */
+static void say_stop(const char *who, uint64_t value, const plim_rehearsed *rehearsed)
+{
+    const plim_rehearsal_outcome *outcome = rehearsed->outcome;
+    for (size_t i = 0; i < outcome->call_count; i++) {
+        const plim_rehearsed_call *call = &outcome->calls[i];
+        if (strcmp(call->kind, "unknown") == 0 || strcmp(call->kind, "refused") == 0) {
+            plim_say(who, "stopped at %" PRIu64 ": it called %s, which is not stood in for", value,
+                     call->name);
+            return;
+        }
+    }
+    plim_say(who, "stopped at %" PRIu64 ": it fails of something else than memory", value);
+}
+
 /* False: it could not be rehearsed, and more tries would not change that. */
 static bool try_value(const plim_rehearsing *how, const char *const *argv, uint64_t value,
                       plim_search *search, plim_rehearse_try *ret)
@@ -122,15 +137,15 @@ static bool try_value(const plim_rehearsing *how, const char *const *argv, uint6
         };
         is_good =
             ret->verdict == PLIM_REHEARSED_FITS || ret->verdict == PLIM_REHEARSED_OUT_OF_MEMORY;
+        if (is_good) {
+            say_try(how->who, ret);
+        } else {
+            say_stop(how->who, value, &result.rehearsed);
+        }
         keep(search, ret);
         search->gpu = *result.rehearsed.outcome->gpu;
         search->device_count = result.rehearsed.outcome->device_count;
         search->capacity_bytes = result.rehearsed.outcome->capacity_bytes;
-    }
-    if (is_good) {
-        say_try(how->who, ret);
-    } else {
-        plim_say(how->who, "stopped at %" PRIu64 ": it fails of something else than memory", value);
     }
     plim_rehearsing_deinit(&result);
     free_command(command);

@@ -62,7 +62,7 @@ static void come_back(detour *way)
 /* The end of what the program said, where it failed of something else than memory. */
 static void show_log(const plim_rehearsing *how, const detour *way)
 {
-    char text[LOG_SHOWN_BYTES + 1];
+    char text[LOG_SHOWN_BYTES];
     if (way->log == NULL || fseek(way->log, 0, SEEK_END) != 0) {
         return;
     }
@@ -70,9 +70,12 @@ static void show_log(const plim_rehearsing *how, const detour *way)
     if (fseek(way->log, bytes > LOG_SHOWN_BYTES ? bytes - LOG_SHOWN_BYTES : 0, SEEK_SET) != 0) {
         return;
     }
-    text[fread(text, 1, LOG_SHOWN_BYTES, way->log)] = '\0';
+    const size_t shown = fread(text, 1, sizeof(text), way->log);
     plim_say(how->who, "the program failed; the end of what it said:");
-    (void)fputs(text, stderr);
+    (void)fwrite(text, 1, shown, stderr);
+    if (shown > 0 && text[shown - 1] != '\n') {
+        (void)fputc('\n', stderr);
+    }
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */

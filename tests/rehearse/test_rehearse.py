@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,39 @@ def rehearse(*words, program=(), **options):
 def document(*words, program=(), **options):
     done = rehearse("--json", *words, program=program, **options)
     return done, json.loads(done.stdout) if done.stdout else None
+
+
+class Shell:
+    """Rehearses lines of a shell, which wants no CUDA itself: a Python of ours names who does."""
+
+    def __enter__(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.temporary = pathlib.Path(self.folder.name, "tmp")
+        self.temporary.mkdir()
+        python = pathlib.Path(self.folder.name, "python")
+        answer = json.dumps({"torch": None, "objects": [PROGRAM]})
+        python.write_text(f"#!/bin/sh\necho '{answer}'\n")
+        python.chmod(0o700)
+        self.command = [PLIMSOLL, "rehearse", "--color=never", f"--python={python}"]
+        return self
+
+    def __exit__(self, *_):
+        self.folder.cleanup()
+
+    def words(self, line, *options):
+        return [*self.command, *options, "--", "/bin/sh", "-c", line]
+
+    def environment(self, **more):
+        ours = {"TMPDIR": str(self.temporary), "CUDA_PROGRAM": PROGRAM}
+        return {**os.environ, **ours, **more}
+
+    def run(self, line, *options, more=None, **how):
+        how = {"capture_output": True, "timeout": 120, **how}
+        environment = self.environment(**(more or {}))
+        return subprocess.run(self.words(line, *options), env=environment, **how)
+
+    def left(self):
+        return list(self.temporary.iterdir())
 
 
 class Rehearse(unittest.TestCase):
@@ -155,6 +189,149 @@ class Rehearse(unittest.TestCase):
                               capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 3)
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+
+class Surroundings(unittest.TestCase):
+    def test_a_signal_reaches_the_program_and_nothing_is_left(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(signal=number), Shell() as shell:
+                name = number.name[3:]
+                line = f"trap 'echo caught {name}; exit 7' {name}; \"$CUDA_PROGRAM\" alloc 1;" \
+                       "echo ready; while :; do sleep 0.1; done"
+                with subprocess.Popen(shell.words(line, "--json"), env=shell.environment(),
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                      text=True) as running:
+                    self.assertEqual(running.stderr.readline(), "ready\n")
+                    self.assertEqual(len(shell.left()), 1)
+                    running.send_signal(number)
+                    output, errors = running.communicate(timeout=60)
+                self.assertIn(f"caught {name}", errors)
+                self.assertEqual(running.returncode, 3)
+                self.assertEqual(json.loads(output)["exit_status"], 7)
+                self.assertEqual(shell.left(), [])
+
+    def test_a_program_that_dies_of_a_signal_has_its_status(self):
+        with Shell() as shell:
+            done = shell.run('"$CUDA_PROGRAM" alloc 1; kill -TERM $$', "--json")
+            self.assertEqual(done.returncode, 3)
+            self.assertEqual(json.loads(done.stdout)["exit_status"], 128 + signal.SIGTERM)
+            self.assertEqual(shell.left(), [])
+
+    def test_the_page_comes_after_what_the_program_says(self):
+        with Shell() as shell:
+            done = shell.run('echo first; "$CUDA_PROGRAM" alloc 1; echo second >&2; echo last',
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                             capture_output=False)
+            words = done.stdout.decode()
+            places = [words.index(part) for part in ("first\n", "last\n", "It fits")]
+            self.assertEqual(places, sorted(places))
+            self.assertIn("second", words)
+
+    def test_a_program_may_close_its_streams(self):
+        with Shell() as shell:
+            done = shell.run('"$CUDA_PROGRAM" alloc 1; exec >&- 2>&-; "$CUDA_PROGRAM" alloc 2')
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(b"It fits", done.stdout)
+
+    def test_any_bytes_pass_and_the_document_stays_one(self):
+        with Shell() as shell:
+            line = '"$CUDA_PROGRAM" alloc 1; printf "\\377\\000\\001{bin"; exit 4'
+            done = shell.run(line, "--json")
+            self.assertEqual(done.stderr, b"\xff\x00\x01{bin")
+            self.assertEqual(json.loads(done.stdout)["verdict"], "failed")
+            done = shell.run(line + " # {}", "--json", "--sweep=1,2")
+            self.assertIn(b"\xff\x00\x01{bin", done.stderr)
+            self.assertEqual(len(json.loads(done.stdout)["tries"]), 1)
+
+    def test_what_a_search_meets_that_is_not_stood_in_for_is_named(self):
+        with Shell() as shell:
+            done = shell.run('"$CUDA_PROGRAM" unknown # {}', "--sweep=1,2")
+            self.assertEqual(done.returncode, 3)
+            self.assertIn(b"cudaNobodyKnowsThis", done.stderr)
+
+    def test_a_search_for_what_is_not_there_is_one_clear_line(self):
+        done = rehearse("--find-batch=/nowhere/program {}")
+        self.assertEqual(done.returncode, 3)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+    def test_output_that_cannot_be_written_is_an_error(self):
+        with Shell() as shell:
+            for option in ("--json", "--color=never"):
+                with open("/dev/full", "wb") as full, self.subTest(option=option):
+                    done = shell.run('"$CUDA_PROGRAM" alloc 1', option, stdout=full,
+                                     stderr=subprocess.PIPE, capture_output=False)
+                    self.assertEqual(done.returncode, 3)
+                    self.assertIn(b"cannot write", done.stderr)
+                    self.assertEqual(shell.left(), [])
+
+    def test_a_place_for_the_folder_that_cannot_be_used_is_one_clear_line(self):
+        with Shell() as shell:
+            read_only = pathlib.Path(shell.folder.name, "read-only")
+            read_only.mkdir(mode=0o500)
+            places = ["/nowhere/at/all"]
+            if os.access(read_only, os.W_OK):  # for root every place is one
+                print("read-only folders: skipped, this user may write everywhere")
+            else:
+                places.append(str(read_only))
+            for place in places:
+                with self.subTest(place=place):
+                    done = shell.run("true", more={"TMPDIR": place})
+                    self.assertEqual(done.returncode, 3)
+                    self.assertEqual(done.stdout, b"")
+                    lines = done.stderr.decode().splitlines()
+                    self.assertEqual(len(lines), 1, lines)
+                    self.assertIn(place, lines[0])
+                    self.assertIn("TMPDIR", lines[0])
+
+    def test_blanks_in_the_path_of_the_folder_do_not_matter(self):
+        with Shell() as shell:
+            place = pathlib.Path(shell.folder.name, "with blank")
+            place.mkdir()
+            done = shell.run('"$CUDA_PROGRAM" alloc 1', more={"TMPDIR": str(place)})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(list(place.iterdir()), [])
+
+    def told(self, shell, *options, **environment):
+        """The program's environment in a rehearsal."""
+        done = shell.run('"$CUDA_PROGRAM" alloc 1; env -0 >&2', "--json", *options,
+                         more=environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return dict(one.split("=", 1) for one in done.stderr.decode().split("\0") if "=" in one)
+
+    def test_what_the_user_preloads_and_imports_stays_behind_ours(self):
+        with Shell() as shell:
+            told = self.told(shell, LD_PRELOAD="libm.so.6", PYTHONPATH="/theirs:/more")
+            first, *others = told["LD_PRELOAD"].split(":")
+            self.assertTrue(first.startswith(str(shell.temporary)), told["LD_PRELOAD"])
+            self.assertEqual(others[-1], "libm.so.6")
+            first, *others = told["PYTHONPATH"].split(":")
+            self.assertTrue(pathlib.Path(first, "sitecustomize.py").is_file(), first)
+            self.assertEqual(others, ["/theirs", "/more"])
+
+    def test_settings_of_the_environment_give_way_to_ours(self):
+        theirs = {"PYTORCH_ALLOC_CONF": "max_split_size_mb:64",
+                  "PYTORCH_HIP_ALLOC_CONF": "max_split_size_mb:64",
+                  "PYTORCH_CUDA_ALLOC_CONF": "max_split_size_mb:128"}
+        with Shell() as shell:
+            told = self.told(shell, **theirs)
+            self.assertEqual({name: told.get(name) for name in theirs}, theirs)
+            told = self.told(shell, "--conf=expandable_segments:True", **theirs)
+            self.assertEqual({name: told[name] for name in theirs if name in told},
+                             {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"})
+
+    def test_what_the_user_has_chosen_is_left_alone(self):
+        theirs = {"CUDA_VISIBLE_DEVICES": "1", "CUDA_MODULE_LOADING": "EAGER",
+                  "PYTHONHASHSEED": "7", "TRITON_CACHE_DIR": "/theirs"}
+        with Shell() as shell:
+            told = self.told(shell, "--devices=2", **theirs)
+            self.assertEqual({name: told.get(name) for name in theirs}, theirs)
+
+    def test_visible_devices_choose_among_ours(self):
+        with Shell() as shell:
+            done = shell.run('"$CUDA_PROGRAM" alloc 100', "--json", "--devices=2",
+                             more={"CUDA_VISIBLE_DEVICES": "1"})
+            devices = json.loads(done.stdout)["devices"]
+            self.assertEqual([one["program_bytes"] for one in devices], [0, 100 * MIB])
 
 
 if __name__ == "__main__":
