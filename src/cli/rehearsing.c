@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/personality.h>
@@ -143,6 +144,55 @@ static bool gather(const plim_rehearsing *how, const char *const *argv, plim_reh
     return true;
 }
 
+/* ---- what it left ---------------------------------------------------------------------------- */
+
+static const int deadly[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+
+/* Those that would end us here and now, and leave the folder, with snapshots of any size. */
+static void hold_signals(sigset_t *ret_held, sigset_t *ret_before)
+{
+    sigemptyset(ret_held);
+    for (size_t i = 0; i < sizeof(deadly) / sizeof(deadly[0]); i++) {
+        struct sigaction now;
+        if (sigaction(deadly[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN) {
+            sigaddset(ret_held, deadly[i]);
+        }
+    }
+    sigprocmask(SIG_BLOCK, ret_held, ret_before);
+}
+
+static bool has_come(const sigset_t *held)
+{
+    sigset_t waiting;
+    sigpending(&waiting);
+    for (size_t i = 0; i < sizeof(deadly) / sizeof(deadly[0]); i++) {
+        if (sigismember(held, deadly[i]) == 1 && sigismember(&waiting, deadly[i]) == 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Reads and records results. A signal that comes meanwhile ends us after that, tidied up. */
+static bool keep_results(const plim_rehearsing *how, const char *const *argv,
+                         plim_rehearsing_result *ret)
+{
+    sigset_t held;
+    sigset_t before;
+    hold_signals(&held, &before);
+    bool is_good = gather(how, argv, ret);
+    if (is_good && how->record_path != NULL) {
+        is_good = plim_rehearse_record(how->who, how->record_path, ret);
+    }
+    if (has_come(&held)) {
+        plim_rehearsal_destroy(ret->rehearsal);
+        ret->rehearsal = NULL;
+        is_good = false;
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return is_good;
+}
+
 bool plim_rehearsing_run(const plim_rehearsing *how, const char *const *argv,
                          plim_rehearsing_result *ret)
 {
@@ -158,7 +208,7 @@ bool plim_rehearsing_run(const plim_rehearsing *how, const char *const *argv,
         run_program(how, ret);
     }
     come_back(&way);
-    bool is_good = is_on_way && ret->child.was_started && gather(how, argv, ret);
+    const bool is_good = is_on_way && ret->child.was_started && keep_results(how, argv, ret);
     if (!is_on_way) {
         plim_say(how->who, "cannot redirect the program's output: %s", strerror(errno));
     } else if (is_good && plim_rehearsed_judge(&ret->rehearsed) == PLIM_REHEARSED_FAILED) {
@@ -166,9 +216,6 @@ bool plim_rehearsing_run(const plim_rehearsing *how, const char *const *argv,
     }
     if (way.log != NULL) {
         (void)fclose(way.log);
-    }
-    if (is_good && how->record_path != NULL) {
-        is_good = plim_rehearse_record(how->who, how->record_path, ret);
     }
     return is_good;
 }

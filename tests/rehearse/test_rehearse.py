@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 PLIMSOLL, PROGRAM = sys.argv[1:3]
@@ -209,6 +210,31 @@ class Surroundings(unittest.TestCase):
                 self.assertEqual(running.returncode, 3)
                 self.assertEqual(json.loads(output)["exit_status"], 7)
                 self.assertEqual(shell.left(), [])
+
+    def test_a_signal_while_results_are_recorded_waits_for_the_folder_to_go(self):
+        with Shell() as shell:
+            pipe = pathlib.Path(shell.folder.name, "out.pickle")
+            os.mkfifo(pipe)  # writing to it waits for somebody who reads
+            result = json.dumps({"version": 1, "pid": 1, "snapshot": "1.json"})
+            line = f"echo '{result}' > $PLIMSOLL_REHEARSAL/results/1.json"
+            with subprocess.Popen(shell.words(line, f"--record={pipe}"),
+                                  env=shell.environment(), stdout=subprocess.PIPE) as running:
+                while not self.holds_signals(running.pid):
+                    self.assertIsNone(running.poll())
+                    time.sleep(0.01)
+                running.send_signal(signal.SIGTERM)
+                with open(pipe, "rb") as reading:
+                    self.assertEqual(json.loads(reading.read())["snapshot"], "1.json")
+                running.communicate(timeout=60)
+            self.assertEqual(running.returncode, -signal.SIGTERM)
+            self.assertEqual(shell.left(), [])
+
+    def holds_signals(self, pid):
+        """Whether a process is behind its command's end, for which it blocks SIGCHLD too."""
+        status = pathlib.Path(f"/proc/{pid}/status").read_text()
+        mask = next(line for line in status.splitlines() if line.startswith("SigBlk:"))
+        blocked = {number for number in signal.Signals if int(mask.split()[1], 16) >> number - 1 & 1}
+        return {signal.SIGINT, signal.SIGTERM} <= blocked and signal.SIGCHLD not in blocked
 
     def test_a_program_that_dies_of_a_signal_has_its_status(self):
         with Shell() as shell:
