@@ -25,6 +25,7 @@ typedef struct rehearse_arguments {
     uint32_t width;
     bool as_json;
     bool lists_gpus;
+    bool all; /* of the explanation */
     bool wants_help;
     bool wants_usage;
     const char *find_batch; /* a command with {} in it */
@@ -48,12 +49,13 @@ enum {
     OPTION_RANK,
     OPTION_PYTHON,
     OPTION_LIST_GPUS,
+    OPTION_ALL,
     OPTION_COLOR,
     OPTION_WIDTH,
 };
 
 static const struct argp_option options[] = {
-    { "gpu", OPTION_GPU, "NAME", 0, "which GPU to be: h100, rtx4090, a100-40 … (h100)", 0 },
+    { "gpu", OPTION_GPU, "NAME", 0, "which GPU to be: h100, rtx4090, a100-80gb … (h100)", 0 },
     { "capacity", OPTION_CAPACITY, "SIZE", 0, "memory of each GPU, 24GiB (what that GPU has)", 0 },
     { "devices", OPTION_DEVICES, "N", 0, "how many of them (1)", 0 },
     { "steps", OPTION_STEPS, "N", 0, "end after N optimizer steps (when the program ends)", 0 },
@@ -72,6 +74,7 @@ static const struct argp_option options[] = {
       "list the functions that were called, and which of them are modelled", 0 },
     { "python", OPTION_PYTHON, "PATH", 0, "the program's Python, where it cannot be seen", 0 },
     { "list-gpus", OPTION_LIST_GPUS, NULL, 0, "print the GPUs that are known", 0 },
+    { "all", OPTION_ALL, NULL, 0, "every fix, where it runs out of memory", 0 },
     { "json", OPTION_JSON, NULL, 0,
       "print the document \"rehearse/1\"; the program's output goes to standard error", 0 },
     { "color", OPTION_COLOR, "WHEN", 0,
@@ -157,6 +160,9 @@ static error_t parse_more(int key, char *text, struct argp_state *state)
         break;
     case OPTION_WIDTH:
         arguments->width = plim_argument_width(state, text);
+        break;
+    case OPTION_ALL:
+        arguments->all = true;
         break;
     case OPTION_LIST_GPUS:
         arguments->lists_gpus = true;
@@ -250,8 +256,8 @@ static int status_of(plim_rehearsed_verdict verdict)
 }
 
 /* Why it ran out and what to do, from the message it died with. */
-static void add_explanation(plim_text *page, const plim_style *style,
-                            const plim_rehearsing_result *result)
+static void add_explanation(const rehearse_arguments *arguments, plim_text *page,
+                            const plim_style *style, const plim_rehearsing_result *result)
 {
     const plim_oom_message *message = result->rehearsed.message;
     if (message == NULL || !result->rehearsed.ran_out) {
@@ -264,7 +270,7 @@ static void add_explanation(plim_text *page, const plim_style *style,
         .message_count = 1,
         .main_message = message,
     };
-    const plim_explain_view view = { 0 };
+    const plim_explain_view view = { .all = arguments->all };
     plim_text_append_char(page, '\n');
     plim_explain_text_write(page, style, &view, &text);
 }
@@ -285,7 +291,7 @@ static int show(const rehearse_arguments *arguments, const plim_rehearsing_resul
         plim_text_init(&page, NULL, PLIM_EXPLAIN_TEXT_BYTES_MAX);
         plim_text_append_char(&page, '\n'); /* after the program's own output */
         plim_rehearse_text_write(&page, &style, &result->rehearsed);
-        add_explanation(&page, &style, result);
+        add_explanation(arguments, &page, &style, result);
         status = plim_output_page(who, &page);
         plim_text_deinit(&page);
     }

@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -75,16 +75,25 @@ static plim_status ask(char *const *argv, plim_text *answer, plim_error *err)
     return plim_text_status(answer, "asking Python what it has", err);
 }
 
-/* "9.19.0.56" with 100 and 10000 is 91900; missing parts are 0. */
+/* The next part of a version, and the place behind it and its dot; 0 where there is none. */
+static uint32_t next_part(const char **text)
+{
+    char *end = NULL;
+    const unsigned long part = strtoul(*text, &end, 10);
+    *text = *end == '.' ? end + 1 : end;
+    return part < 10000 ? (uint32_t)part : 0;
+}
+
+/* "9.19.0.56" with 10000 and 100 is 91900, "13.2" with 1000 and 10 is 13020. */
 static uint32_t number_of_version(const char *text, uint32_t major_unit, uint32_t minor_unit)
 {
-    unsigned major = 0;
-    unsigned minor = 0;
-    unsigned patch = 0;
-    if (text == NULL || sscanf(text, "%4u.%3u.%3u", &major, &minor, &patch) < 1) {
+    if (text == NULL) {
         return 0;
     }
-    return major * major_unit + minor * minor_unit + (minor_unit > 10 ? patch : 0);
+    const uint32_t major = next_part(&text);
+    const uint32_t minor = next_part(&text);
+    const uint32_t patch = next_part(&text);
+    return major * major_unit + minor * minor_unit + (minor_unit == 100 ? patch : 0);
 }
 
 static plim_status understand(yajl_val answer, plim_arena *arena, plim_discovery *ret,

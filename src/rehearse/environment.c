@@ -159,6 +159,7 @@ static void change(variables *all, const plim_rehearsal *rehearsal,
     /* So that two rehearsals of one program agree: PyTorch frees some things in the order of
      * sets. */
     set_default(all, "PYTHONHASHSEED", "0");
+    set_default(all, "PYTHONDONTWRITEBYTECODE", "1"); /* nothing outside the run changes */
 }
 
 plim_status plim_environment_make(plim_rehearsal *rehearsal, const plim_rehearse_options *options,

@@ -72,20 +72,32 @@ yajl_val plim_json_get(yajl_val object, const char *key)
     return object != NULL ? yajl_tree_get(object, path, yajl_t_any) : NULL;
 }
 
+/* yajl's own macros ask for a value twice, which clang-tidy takes for a slip. */
+static bool is_number(yajl_val value)
+{
+    return value != NULL && value->type == yajl_t_number;
+}
+
+static bool is_array(yajl_val value)
+{
+    return value != NULL && value->type == yajl_t_array;
+}
+
 uint64_t plim_json_get_u64(yajl_val object, const char *key)
 {
-    const yajl_val value = plim_json_get(object, key);
-    const bool is_whole = value != NULL && YAJL_IS_INTEGER(value);
-    return is_whole && YAJL_GET_INTEGER(value) > 0 ? (uint64_t)YAJL_GET_INTEGER(value) : 0;
+    yajl_val value = plim_json_get(object, key);
+    const bool is_whole = is_number(value) && (value->u.number.flags & YAJL_NUMBER_INT_VALID) != 0;
+    return is_whole && value->u.number.i > 0 ? (uint64_t)value->u.number.i : 0;
 }
 
 double plim_json_get_double(yajl_val object, const char *key)
 {
-    const yajl_val value = plim_json_get(object, key);
-    if (value == NULL || !YAJL_IS_NUMBER(value)) {
+    yajl_val value = plim_json_get(object, key);
+    if (!is_number(value)) {
         return 0;
     }
-    return YAJL_IS_DOUBLE(value) ? YAJL_GET_DOUBLE(value) : (double)YAJL_GET_INTEGER(value);
+    const bool is_real = (value->u.number.flags & YAJL_NUMBER_DOUBLE_VALID) != 0;
+    return is_real ? value->u.number.d : (double)value->u.number.i;
 }
 
 static const char *copy_string(yajl_val value, plim_json_keeper *keeper)
@@ -106,18 +118,18 @@ const char *plim_json_get_string(yajl_val object, const char *key, plim_json_kee
 
 size_t plim_json_length(yajl_val array)
 {
-    return array != NULL && YAJL_IS_ARRAY(array) ? YAJL_GET_ARRAY(array)->len : 0;
+    return is_array(array) ? array->u.array.len : 0;
 }
 
 yajl_val plim_json_item(yajl_val array, size_t index)
 {
-    return index < plim_json_length(array) ? YAJL_GET_ARRAY(array)->values[index] : NULL;
+    return index < plim_json_length(array) ? array->u.array.values[index] : NULL;
 }
 
 bool plim_json_get_strings(yajl_val object, const char *key, plim_json_keeper *keeper,
                            const char *const **ret, size_t *ret_count)
 {
-    const yajl_val array = plim_json_get(object, key);
+    yajl_val array = plim_json_get(object, key);
     const size_t length = plim_json_length(array);
     const char **strings = plim_arena_alloc(keeper->arena, length * sizeof(*strings));
     if (strings == NULL) {

@@ -19,12 +19,12 @@ static const char *string_or(const char *text, const char *otherwise)
 
 static bool read_phases(yajl_val device, plim_json_keeper *keeper, plim_rehearsed_device *ret)
 {
-    const yajl_val array = plim_json_get(device, "phases");
+    yajl_val array = plim_json_get(device, "phases");
     ret->phase_count = plim_json_length(array);
     plim_rehearsed_phase *phases =
         plim_arena_alloc(keeper->arena, ret->phase_count * sizeof(*phases));
     for (size_t i = 0; phases != NULL && i < ret->phase_count; i++) {
-        const yajl_val item = plim_json_item(array, i);
+        yajl_val item = plim_json_item(array, i);
         phases[i] = (plim_rehearsed_phase){
             .name = string_or(plim_json_get_string(item, "phase", keeper), ""),
             .peak_allocated_bytes = plim_json_get_u64(item, "peak_allocated_bytes"),
@@ -37,11 +37,11 @@ static bool read_phases(yajl_val device, plim_json_keeper *keeper, plim_rehearse
 
 static bool read_steps(yajl_val device, plim_json_keeper *keeper, plim_rehearsed_device *ret)
 {
-    const yajl_val array = plim_json_get(device, "steps");
+    yajl_val array = plim_json_get(device, "steps");
     ret->step_count = plim_json_length(array);
     plim_rehearsed_step *steps = plim_arena_alloc(keeper->arena, ret->step_count * sizeof(*steps));
     for (size_t i = 0; steps != NULL && i < ret->step_count; i++) {
-        const yajl_val item = plim_json_item(array, i);
+        yajl_val item = plim_json_item(array, i);
         steps[i] = (plim_rehearsed_step){
             .step = plim_json_get_u64(item, "step"),
             .peak_allocated_bytes = plim_json_get_u64(item, "peak_allocated_bytes"),
@@ -73,7 +73,7 @@ static bool read_device(yajl_val item, plim_json_keeper *keeper, plim_rehearsed_
 
 static bool read_devices(yajl_val root, plim_json_keeper *keeper, plim_rehearsed_process *ret)
 {
-    const yajl_val array = plim_json_get(root, "devices");
+    yajl_val array = plim_json_get(root, "devices");
     ret->device_count = plim_json_length(array);
     plim_rehearsed_device *devices =
         plim_arena_alloc(keeper->arena, ret->device_count * sizeof(*devices));
@@ -87,12 +87,12 @@ static bool read_devices(yajl_val root, plim_json_keeper *keeper, plim_rehearsed
 
 static bool read_ooms(yajl_val root, plim_json_keeper *keeper, plim_rehearsed_process *ret)
 {
-    const yajl_val array = plim_json_get(root, "ooms");
+    yajl_val array = plim_json_get(root, "ooms");
     ret->oom_count = plim_json_length(array);
     plim_rehearsed_oom *ooms = plim_arena_alloc(keeper->arena, ret->oom_count * sizeof(*ooms));
     bool is_kept = ooms != NULL;
     for (size_t i = 0; is_kept && i < ret->oom_count; i++) {
-        const yajl_val item = plim_json_item(array, i);
+        yajl_val item = plim_json_item(array, i);
         ooms[i] = (plim_rehearsed_oom){
             .device = (uint32_t)plim_json_get_u64(item, "device"),
             .step = plim_json_get_u64(item, "step"),
@@ -111,12 +111,12 @@ static bool read_ooms(yajl_val root, plim_json_keeper *keeper, plim_rehearsed_pr
 
 static bool read_reads(yajl_val root, plim_json_keeper *keeper, plim_rehearsed_process *ret)
 {
-    const yajl_val array = plim_json_get(root, "value_reads");
+    yajl_val array = plim_json_get(root, "value_reads");
     ret->read_count = plim_json_length(array);
     plim_rehearsed_read *reads = plim_arena_alloc(keeper->arena, ret->read_count * sizeof(*reads));
     bool is_kept = reads != NULL;
     for (size_t i = 0; is_kept && i < ret->read_count; i++) {
-        const yajl_val item = plim_json_item(array, i);
+        yajl_val item = plim_json_item(array, i);
         reads[i] = (plim_rehearsed_read){
             .where = string_or(plim_json_get_string(item, "where", keeper), "?"),
             .what = string_or(plim_json_get_string(item, "what", keeper), ""),
@@ -147,7 +147,7 @@ static const char *find_snapshot(yajl_val root, const char *folder, plim_json_ke
 static bool read_process(yajl_val root, const char *folder, plim_json_keeper *keeper,
                          plim_rehearsed_process *ret)
 {
-    const yajl_val seconds = plim_json_get(root, "seconds");
+    yajl_val seconds = plim_json_get(root, "seconds");
     const uint64_t world_size = plim_json_get_u64(root, "world_size");
     *ret = (plim_rehearsed_process){
         .pid = (int64_t)plim_json_get_u64(root, "pid"),

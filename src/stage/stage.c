@@ -1,6 +1,7 @@
 /*
  * stage.c - the file that a rehearsal's processes share: made, mapped, locked. See stage.h.
  */
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "stage/page.h"
@@ -52,6 +53,7 @@ static plim_status prepare(int file, const char *path, const plim_stage_settings
     }
     plim_stage *stage = NULL;
     PLIM_TRY(map(file, path, &stage, err));
+    PLIM_ASSERT(stage != NULL);
     const plim_status status = init_lock(&stage->page->lock, err);
     if (status != PLIM_OK) {
         plim_stage_close(stage);

@@ -93,7 +93,7 @@ int main(int argc, char **argv)
         } else if (strcmp(argv[i], "unknown") == 0) {
             (void)printf("unknown %d\n", cudaNobodyKnowsThis(1));
         } else if (strcmp(argv[i], "fail") == 0) {
-            return atoi(next);
+            return (int)strtol(next, NULL, 10);
         }
     }
     return 0;

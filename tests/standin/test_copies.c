@@ -219,6 +219,9 @@ static void noise(void)
     R_TRUE(sum > WORDS * 0.4 && sum < WORDS * 0.6);
     R_EQ(cudaMemcpy(&alone, device, sizeof(alone), 4), 0);
     R_TRUE(alone == 0); /* it may be an index */
+    float single = -1;
+    R_EQ(cudaMemcpy(&single, device, sizeof(single), 4), 0);
+    R_TRUE(single == 0); /* it may be a count */
     const float exact = 7;
     R_EQ(cudaMemcpy(device, &exact, sizeof(exact), 4), 0);
     R_EQ(cudaMemcpy(values, device, 8 * sizeof(float), 4), 0);

@@ -34,14 +34,14 @@ static float next_noise(void)
 }
 
 /*
- * Floats in [0, 1) where words of 4 bytes fit, else zeros: 8 bytes alone are an index or a count
- * more often than a double, and noise would make nonsense of them.
+ * Floats in [0, 1) where several words of 4 bytes are read, else zeros: one word alone may be a
+ * count, such as that behind nonzero(), and noise would ask for a thousand million elements.
  */
 static void make_values(void *target, size_t bytes)
 {
     memset(target, 0, bytes);
     if (!plim_standin_settings()->gives_values || bytes % sizeof(float) != 0 ||
-        bytes == sizeof(uint64_t)) {
+        bytes <= sizeof(uint64_t)) {
         return;
     }
     for (size_t at = 0; at < bytes; at += sizeof(float)) {
