@@ -17,8 +17,9 @@ listing = subprocess.run(["nm", "-D", "--defined-only", sys.argv[1]], stdout=sub
 there = {line.split()[-1].split("@")[0] for line in listing.splitlines()}
 
 lists = sorted((pathlib.Path(__file__).resolve().parent / "wanted").glob("*.txt"))
+# Asked for by name, a function of the driver is answered by its newest form.
 missing = [(path.stem, name) for path in lists
-           for name in path.read_text().split() if name not in there]
+           for name in path.read_text().split() if not there & {name, f"{name}_v2"}]
 for library, name in missing:
     print(f"{library} wants {name}, which is not stood in for")
 if not lists:
