@@ -118,7 +118,7 @@ static yajl_val get(yajl_val object, const char *key)
 
 static yajl_val first(yajl_val object, const char *key)
 {
-    const yajl_val array = get(object, key);
+    yajl_val array = get(object, key);
     T_TRUE(YAJL_IS_ARRAY(array));
     T_TRUE(YAJL_GET_ARRAY(array)->len > 0);
     return YAJL_GET_ARRAY(array)->values[0];
@@ -149,7 +149,7 @@ static void every_member_is_there_whatever_happened(void)
         sample_begin(&sample);
         documents[i].change();
         T_EQ_I64(write(&out, NULL), PLIM_OK);
-        const yajl_val root = read_back(&out);
+        yajl_val root = read_back(&out);
         check_members(root, MEMBERS("schema", "verdict", "command", "exit_status", "gpu",
                                     "peak_allocated_bytes", "peak_reserved_bytes",
                                     "peak_device_bytes", "oom_verdict", "devices", "processes",
@@ -158,11 +158,11 @@ static void every_member_is_there_whatever_happened(void)
         check_members(first(root, "devices"), MEMBERS("device", "peak_bytes", "program_bytes",
                                                       "context_bytes", "libraries_bytes"));
         if (sample.outcome.process_count > 0) {
-            const yajl_val process = first(root, "processes");
+            yajl_val process = first(root, "processes");
             check_members(process, MEMBERS("pid", "rank", "world_size", "torch", "conf", "ended",
                                            "exception", "steps", "import_seconds", "total_seconds",
                                            "devices", "ooms", "value_reads", "warnings"));
-            const yajl_val device = first(process, "devices");
+            yajl_val device = first(process, "devices");
             check_members(device, MEMBERS("device", "peak_allocated_bytes", "peak_reserved_bytes",
                                           "peak_active_bytes", "peak_requested_bytes", "peak_step",
                                           "peak_phase", "allocated_bytes", "reserved_bytes",
@@ -205,7 +205,7 @@ static void verdicts_are_told_in_their_order(void)
         sample.rehearsed.ran_out = rows[i].ran_out;
         sample.rehearsed.exit_status = rows[i].exit_status;
         T_EQ_I64(write(&out, NULL), PLIM_OK);
-        const yajl_val root = read_back(&out);
+        yajl_val root = read_back(&out);
         T_EQ_STR(YAJL_GET_STRING(get(root, "verdict")), rows[i].verdict);
         T_EQ_I64(YAJL_GET_INTEGER(get(root, "exit_status")), rows[i].exit_status);
         T_EQ_I64(YAJL_GET_INTEGER(get(root, "unanswered")), (int64_t)rows[i].unanswered_count);
@@ -253,7 +253,7 @@ static void names_of_any_bytes_stay_json(void)
             const unsigned char c = (unsigned char)out.data[at];
             T_TRUE(c == '\n' || (c >= 0x20 && c != 0x7f));
         }
-        const yajl_val root = read_back(&out); /* which refuses what is not UTF-8 */
+        yajl_val root = read_back(&out); /* which refuses what is not UTF-8 */
         T_EQ_U64(YAJL_GET_ARRAY(get(root, "command"))->len, 2);
         yajl_tree_free(root);
         plim_text_deinit(&out);
@@ -272,8 +272,8 @@ static void what_is_missing_is_null(void)
     sample.oom.text = NULL;
     sample.devices[0].peak_allocated_bytes = INT64_MAX;
     T_EQ_I64(write(&out, NULL), PLIM_OK);
-    const yajl_val root = read_back(&out);
-    const yajl_val process = first(root, "processes");
+    yajl_val root = read_back(&out);
+    yajl_val process = first(root, "processes");
     T_TRUE(YAJL_IS_NULL(get(root, "oom_verdict")));
     T_TRUE(YAJL_IS_NULL(get(process, "exception")));
     T_TRUE(YAJL_IS_NULL(get(process, "total_seconds")));
