@@ -67,6 +67,13 @@ static void set_default(variables *all, const char *name, const char *value)
     }
 }
 
+/* A text that lost some of itself is no value. */
+static void set_text(variables *all, const char *name, const plim_text *value)
+{
+    all->is_out_of_memory = all->is_out_of_memory || value->status != PLIM_OK;
+    set(all, name, plim_text_string(value));
+}
+
 /* Ours first, then what the user has there already. */
 static void put_before(variables *all, const char *name, const plim_text *ours)
 {
@@ -77,8 +84,8 @@ static void put_before(variables *all, const char *name, const plim_text *ours)
     if (theirs != NULL && theirs[0] != '\0') {
         plim_text_append_format(&value, ":%s", theirs);
     }
-    set(all, name, plim_text_string(&value));
-    all->is_out_of_memory = all->is_out_of_memory || plim_text_status(&value, "", NULL) != PLIM_OK;
+    set_text(all, name, &value);
+    all->is_out_of_memory = all->is_out_of_memory || ours->status != PLIM_OK;
     plim_text_deinit(&value);
 }
 
@@ -110,7 +117,9 @@ static void set_path_default(variables *all, const char *name, const char *folde
     plim_text value;
     plim_text_init(&value, NULL, VALUE_BYTES_MAX);
     plim_text_append_format(&value, "%s/%s", folder, inside);
-    set_default(all, name, plim_text_string(&value));
+    if (getenv(name) == NULL) {
+        set_text(all, name, &value);
+    }
     plim_text_deinit(&value);
 }
 
@@ -142,7 +151,7 @@ static void change(variables *all, const plim_rehearsal *rehearsal,
     plim_text stage;
     plim_text_init(&stage, NULL, VALUE_BYTES_MAX);
     plim_text_append_format(&stage, "%s/" PLIM_RUN_STAGE, rehearsal->folder);
-    set(all, PLIM_STAGE_VARIABLE, plim_text_string(&stage));
+    set_text(all, PLIM_STAGE_VARIABLE, &stage);
     plim_text_deinit(&stage);
 
     set_preload(all, rehearsal->folder, wants);

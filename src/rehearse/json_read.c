@@ -32,10 +32,12 @@ static plim_status read_all(FILE *file, const char *path, char **ret_text, plim_
     for (;;) {
         if (room - length < 2) {
             room = room == 0 ? (size_t)64 << 10 : room * 2;
-            char *grown = room <= PLIM_JSON_FILE_BYTES_MAX ? realloc(text, room) : NULL;
+            const bool is_too_large = room > PLIM_JSON_FILE_BYTES_MAX;
+            char *grown = is_too_large ? NULL : realloc(text, room);
             if (grown == NULL) {
                 free(text);
-                return plim_fail(err, PLIM_LIMIT, "%s: no memory for it", path);
+                return is_too_large ? plim_fail(err, PLIM_LIMIT, "%s: is too large", path)
+                                    : plim_fail_memory(err, "reading what a process left");
             }
             text = grown;
         }

@@ -9,6 +9,7 @@
 #include "rehearse/process_file.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,7 +93,7 @@ static bool read_results(plim_rehearsal *rehearsal, const char *folder, processe
 {
     DIR *results = opendir(folder);
     if (results == NULL) {
-        return true; /* the program removed it: then nobody left anything */
+        return errno != ENOMEM; /* the program removed it: then nobody left anything */
     }
     bool is_kept = true;
     for (const struct dirent *entry = readdir(results); is_kept && entry != NULL;
