@@ -56,7 +56,8 @@ plim_status plim_json_read_file(const char *path, yajl_val *ret, plim_error *err
 {
     FILE *file = fopen(path, "re");
     if (file == NULL) {
-        return plim_fail_errno(err, errno, "%s: cannot be read", path);
+        return errno == ENOMEM ? plim_fail_memory(err, "reading what a process left")
+                               : plim_fail_errno(err, errno, "%s: cannot be read", path);
     }
     char *text = NULL;
     plim_status status = read_all(file, path, &text, err);

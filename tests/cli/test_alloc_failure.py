@@ -8,6 +8,7 @@ its output is the complete one. After the first 400 the steps grow, so that the 
 Exit status 77: nothing to read.
 """
 import concurrent.futures
+import json
 import os
 import pathlib
 import shutil
@@ -21,8 +22,14 @@ preload_folder = tempfile.TemporaryDirectory()
 preload = shutil.copy(sys.argv[2], preload_folder.name)
 # What Python would say of itself, without the time it takes.
 python = pathlib.Path(preload_folder.name, "python")
-python.write_text("#!/bin/sh\necho '{\"torch\": null, \"objects\": []}'\n")
+answer = json.dumps({"torch": None, "objects": [sys.argv[4]]})
+python.write_text(f"#!/bin/sh\necho '{answer}'\n")
 python.chmod(0o700)
+# A program of CUDA, and what our agent would have written of it.
+result = json.dumps({"version": 1, "pid": 7, "torch": "2.11.0", "ended": "exit", "devices": [
+    {"device": 0, "peak_phase": "forward", "phases": [{"phase": "forward"}], "steps": [{"step": 1}]}]})
+program = pathlib.Path(preload_folder.name, "program.sh")
+program.write_text(f"\"{sys.argv[4]}\" alloc 1\necho '{result}' > $PLIMSOLL_REHEARSAL/results/7.json\n")
 EVERY_ONE_UP_TO = 400
 FAILURES_SHOWN = 10
 
@@ -105,8 +112,8 @@ chosen = sorted(chosen, key=lambda path: path.stat().st_size)[:4]
 runs = [(("inspect", "--json"), path) for path in chosen]
 runs += [(words, recordings.parent / "messages" / "leak.log")
          for words in (("explain", "--json"), ("explain", "--all"))]
-runs += [(("rehearse", *words, f"--python={python}", "--"), pathlib.Path(sys.argv[4]))
-         for words in (("--json",), ("--trace-calls", "--color=never"))]
+runs += [(("rehearse", *words, f"--python={python}", "--", "/bin/sh"), program)
+         for words in (("--json",), ("--color=never",))]
 wrong_count = 0
 with concurrent.futures.ThreadPoolExecutor(2) as pool:
     for words, path in runs:
