@@ -222,6 +222,8 @@ static void noise(void)
     float single = -1;
     R_EQ(cudaMemcpy(&single, device, sizeof(single), 4), 0);
     R_TRUE(single == 0); /* it may be a count */
+    R_EQ(cudaMemcpy(values, device, 16, 4), 0);
+    R_TRUE(values[0] == 0 && values[3] == 0); /* a place and its value */
     const float exact = 7;
     R_EQ(cudaMemcpy(device, &exact, sizeof(exact), 4), 0);
     R_EQ(cudaMemcpy(values, device, 8 * sizeof(float), 4), 0);

@@ -33,15 +33,16 @@ static float next_noise(void)
     return (float)(z >> 40) / (float)(1 << 24);
 }
 
-/*
- * Floats in [0, 1) where several words of 4 bytes are read, else zeros: one word alone may be a
- * count, such as that behind nonzero(), and noise would ask for a thousand million elements.
- */
+/* As much as may be a count, such as that behind nonzero(), or the pair of a value and its place
+ * by which torch.mode() finds an address: noise would ask for a thousand million elements. */
+#define COUNTS_BYTES 16
+
+/* Floats in [0, 1) where several words of 4 bytes are read, else zeros. */
 static void make_values(void *target, size_t bytes)
 {
     memset(target, 0, bytes);
     if (!plim_standin_settings()->gives_values || bytes % sizeof(float) != 0 ||
-        bytes <= sizeof(uint64_t)) {
+        bytes <= COUNTS_BYTES) {
         return;
     }
     for (size_t at = 0; at < bytes; at += sizeof(float)) {
