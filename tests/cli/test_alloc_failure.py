@@ -2,9 +2,10 @@
 """test_alloc_failure.py PLIMSOLL PRELOAD RECORDINGS CUDA_PROGRAM - no allocation's failure goes unnoticed.
 
 Runs `plimsoll inspect --json` on recordings, `plimsoll explain` on a log and `plimsoll rehearse` on a
-program of CUDA with the 1st, 2nd, 3rd, … allocation failing (once alone, once with all that follow) until none is left to fail. Each such run
-must exit with 3 and say so in one line on stderr; one that got by without the memory may succeed if
-its output is the complete one. After the first 400 the steps grow, so that the time stays bounded.
+program of CUDA with the 1st, 2nd, 3rd, … allocation failing (once alone, once with all that follow)
+until none is left to fail. Each such run must exit with 3 and say so in one line on stderr; one that
+got by without the memory may succeed if its output is the complete one; none may leave a temporary
+file. After the first 400 the steps grow, so that the time stays bounded.
 Exit status 77: nothing to read.
 """
 import concurrent.futures
