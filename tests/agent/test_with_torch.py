@@ -651,6 +651,13 @@ class TheProgramsOwn(AgentTest):
             """))
 
 
+# One of each kind, for those who cannot wait four minutes: PLIM_TORCH_SHORT=1.
+SHORT = ["Training.test_steps_and_phases", "Training.test_programs_own_statistics",
+         "Training.test_stop_after_steps", "Reads.test_kinds", "Ooms.test_uncaught",
+         "Ooms.test_caught_and_retried", "Ends.test_exception", "Processes.test_forked_workers",
+         "TheProgramsOwn.test_history"]
+
+
 def main():
     if sys.argv[1:2] != ["--here"]:
         python = os.environ.get("PLIM_TORCH_PYTHON")
@@ -659,7 +666,8 @@ def main():
             sys.exit(SKIPPED)
         command = [sys.argv[1], "rehearse", "--", python, os.path.abspath(__file__), "--here"]
         sys.exit(subprocess.run(command, check=False).returncode)
-    unittest.main(argv=sys.argv[:1] + sys.argv[2:], verbosity=2)
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:], verbosity=2,
+                  defaultTest=SHORT if os.environ.get("PLIM_TORCH_SHORT") else None)
 
 
 if __name__ == "__main__":
