@@ -7,7 +7,8 @@
  *   destroy ──► the folder is gone
  *
  * The program is the user's own, unchanged; its environment is all that leads it to the
- * stand-ins. Nothing is installed, and nothing outside the folder changes. docs/commands/rehearse.md.
+ * stand-ins. Nothing is installed, and nothing outside the folder changes.
+ * docs/commands/rehearse.md.
  */
 #ifndef PLIMSOLL_REHEARSE_H
 #define PLIMSOLL_REHEARSE_H

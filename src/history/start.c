@@ -113,10 +113,9 @@ static bool add_standing(plim_start *start, const plim_block *block)
                                                    .has_block = true };
         return PLIM_VEC_PUSH(start->mem, &start->allocations, allocation);
     }
-    const plim_start_pending pending = { .addr = block->addr,
-                                         .bytes = block->bytes,
-                                         .completed_by = PLIM_NONE,
-                                         .has_block = true };
+    const plim_start_pending pending = {
+        .addr = block->addr, .bytes = block->bytes, .completed_by = PLIM_NONE, .has_block = true
+    };
     return PLIM_VEC_PUSH(start->mem, &start->pending, pending);
 }
 
