@@ -110,6 +110,15 @@ static void set_python_path(variables *all, const char *home)
     plim_text_deinit(&value);
 }
 
+/* Machines without a GPU, and those who would not use theirs, hide all: ours are to be seen. */
+static void show_devices(variables *all)
+{
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    if (visible != NULL && (visible[0] == '\0' || strcmp(visible, "-1") == 0)) {
+        unset(all, "CUDA_VISIBLE_DEVICES");
+    }
+}
+
 /* A path in the folder of the run, unless the user has chosen one. */
 static void set_path_default(variables *all, const char *name, const char *folder,
                              const char *inside)
@@ -162,6 +171,7 @@ static void change(variables *all, const plim_rehearsal *rehearsal,
         unset(all, "PYTORCH_HIP_ALLOC_CONF");
         set(all, "PYTORCH_CUDA_ALLOC_CONF", options->settings);
     }
+    show_devices(all);
     set_path_default(all, "TRITON_LIBCUDA_PATH", rehearsal->folder, PLIM_RUN_LINK);
     set_path_default(all, "TRITON_CACHE_DIR", rehearsal->folder, PLIM_RUN_TRITON_CACHE);
     set_path_default(all, "TORCHINDUCTOR_CACHE_DIR", rehearsal->folder, PLIM_RUN_INDUCTOR_CACHE);

@@ -518,8 +518,9 @@ static void write_belief(const rehearse_page *page)
     }
     if (page->outcome->process_count == 0) {
         plim_paragraph_write(page->out, page->style, 0, PLIM_TONE_WARN, "",
-                             "No process told of PyTorch: it did not import it, or started Python "
-                             "with -I, -E or -S. Only the device's own figures are known.");
+                             "No process told of PyTorch: it did not import it, started Python "
+                             "with -I, -E or -S, or was killed early. Only the device's own "
+                             "figures are known.");
     }
     for (size_t i = 0; i < page->rehearsed->recording_count; i++) {
         plim_paragraph_format(page->out, page->style, 0, PLIM_TONE_FAINT,

@@ -120,9 +120,9 @@ class Rehearse(unittest.TestCase):
         self.assertIn("child 0", done.stderr)
 
     def test_values_are_zeros_or_seeded_noise(self):
-        zeros = rehearse(program=["alloc", "1", "read", "16"]).stdout.splitlines()[0]
-        self.assertEqual(zeros, "00" * 16)
-        noise = [rehearse(f"--values={seed}", program=["alloc", "1", "read", "16"])
+        zeros = rehearse(program=["alloc", "1", "read", "64"]).stdout.splitlines()[0]
+        self.assertEqual(zeros, "00" * 64)
+        noise = [rehearse(f"--values={seed}", program=["alloc", "1", "read", "64"])
                  .stdout.splitlines()[0] for seed in (1, 1, 2)]
         self.assertNotEqual(noise[0], zeros)
         self.assertEqual(noise[0], noise[1])
@@ -351,6 +351,13 @@ class Surroundings(unittest.TestCase):
         with Shell() as shell:
             told = self.told(shell, "--devices=2", **theirs)
             self.assertEqual({name: told.get(name) for name in theirs}, theirs)
+
+    def test_hidden_devices_are_those_of_the_machine(self):
+        for hidden in ("", "-1"):
+            done, told = document(program=["alloc", "10"],
+                                  env=dict(os.environ, CUDA_VISIBLE_DEVICES=hidden))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(told["devices"][0]["program_bytes"], 10 * MIB)
 
     def test_visible_devices_choose_among_ours(self):
         with Shell() as shell:
