@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shlex
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import time
 import unittest
 
 PLIMSOLL, PROGRAM = sys.argv[1:3]
+QUOTED = shlex.quote(PROGRAM)
 MIB = 1 << 20
 GIB = 1 << 30
 
@@ -131,7 +133,7 @@ class Rehearse(unittest.TestCase):
     def test_the_largest_value_is_exact(self):
         _, one = document("--capacity=8GiB", program=["alloc", "1"])
         free = 8 * GIB - one["devices"][0]["context_bytes"]
-        done, told = document("--capacity=8GiB", f"--find-batch={PROGRAM} alloc {{}}")
+        done, told = document("--capacity=8GiB", f"--find-batch={QUOTED} alloc {{}}")
         self.assertEqual(done.returncode, 0, done.stderr)
         # Whole pages of 2 MiB are what a device gives.
         self.assertEqual(told["best"], free // (2 * MIB) * 2)
@@ -141,7 +143,7 @@ class Rehearse(unittest.TestCase):
         self.assertIn(told["best"] + 1, values)
 
     def test_nothing_fits(self):
-        done, told = document("--capacity=1GiB", f"--find-batch={PROGRAM} alloc {{}}000")
+        done, told = document("--capacity=1GiB", f"--find-batch={QUOTED} alloc {{}}000")
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIsNone(told["best"])
 
@@ -154,7 +156,7 @@ class Rehearse(unittest.TestCase):
         self.assertEqual(told["best"], 1000)
 
     def test_a_search_stops_at_what_is_no_lack_of_memory(self):
-        done = rehearse(f"--find-batch={PROGRAM} alloc {{}} fail 9")
+        done = rehearse(f"--find-batch={QUOTED} alloc {{}} fail 9")
         self.assertEqual(done.returncode, 3)
         self.assertIn("something else than memory", done.stderr)
 
