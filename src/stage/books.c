@@ -27,7 +27,8 @@ static void note_peak(plim_stage_figures *figures)
     }
 }
 
-void plim_stage_add_up(plim_stage_page *page)
+/* Totals from the places. The lock is held. */
+static void add_up(plim_stage_page *page)
 {
     for (uint32_t device = 0; device < page->settings.device_count; device++) {
         plim_stage_figures *total = &page->devices[device];
@@ -38,6 +39,16 @@ void plim_stage_add_up(plim_stage_page *page)
             }
         }
         note_peak(total);
+    }
+}
+
+/* The lock, and totals that are right. */
+static void lock_books(const plim_stage *stage)
+{
+    plim_stage_lock(stage);
+    if (stage->page->is_torn) {
+        add_up(stage->page);
+        stage->page->is_torn = false;
     }
 }
 
@@ -81,7 +92,7 @@ static bool clear_the_ended(plim_stage_page *page)
         }
     }
     if (found) {
-        plim_stage_add_up(page);
+        add_up(page);
     }
     return found;
 }
@@ -112,7 +123,7 @@ static bool is_full(const plim_stage_page *page, uint32_t device, uint64_t bytes
 bool plim_stage_take(plim_stage *stage, uint32_t device, plim_stage_use use, uint64_t bytes)
 {
     plim_stage_page *page = stage->page;
-    plim_stage_lock(stage);
+    lock_books(stage);
     plim_stage_place *place = my_place(stage);
     const bool fits = place != NULL && (!is_full(page, device, bytes) ||
                                         (clear_the_ended(page) && !is_full(page, device, bytes)));
@@ -133,7 +144,7 @@ static void subtract(plim_stage_figures *figures, plim_stage_use use, uint64_t b
 
 void plim_stage_give(plim_stage *stage, uint32_t device, plim_stage_use use, uint64_t bytes)
 {
-    plim_stage_lock(stage);
+    lock_books(stage);
     if (stage->place != PLIM_STAGE_NOBODY && stage->owner == getpid()) {
         subtract(&stage->page->places[stage->place].devices[device], use, bytes);
         subtract(&stage->page->devices[device], use, bytes);
@@ -144,7 +155,7 @@ void plim_stage_give(plim_stage *stage, uint32_t device, plim_stage_use use, uin
 uint64_t plim_stage_free_bytes(plim_stage *stage, uint32_t device)
 {
     plim_stage_page *page = stage->page;
-    plim_stage_lock(stage);
+    lock_books(stage);
     (void)clear_the_ended(page);
     const uint64_t used = sum(&page->devices[device]);
     const uint64_t capacity = page->settings.capacity_bytes;
@@ -154,10 +165,10 @@ uint64_t plim_stage_free_bytes(plim_stage *stage, uint32_t device)
 
 void plim_stage_leave(plim_stage *stage)
 {
-    plim_stage_lock(stage);
+    lock_books(stage);
     if (stage->place != PLIM_STAGE_NOBODY && stage->owner == getpid()) {
         end_place(&stage->page->places[stage->place]);
-        plim_stage_add_up(stage->page);
+        add_up(stage->page);
     }
     stage->place = PLIM_STAGE_NOBODY; /* a fork child has only forgotten its parent's */
     plim_stage_unlock(stage);
@@ -165,7 +176,7 @@ void plim_stage_leave(plim_stage *stage)
 
 void plim_stage_device_figures(const plim_stage *stage, uint32_t device, plim_stage_figures *ret)
 {
-    plim_stage_lock(stage);
+    lock_books(stage);
     *ret = stage->page->devices[device];
     plim_stage_unlock(stage);
 }
@@ -173,7 +184,7 @@ void plim_stage_device_figures(const plim_stage *stage, uint32_t device, plim_st
 bool plim_stage_process_figures(const plim_stage *stage, size_t index, uint32_t device,
                                 int32_t *ret_pid, plim_stage_figures *ret)
 {
-    plim_stage_lock(stage);
+    lock_books(stage);
     const bool is_there = index < stage->page->place_count;
     if (is_there) {
         *ret_pid = (int32_t)stage->page->places[index].pid;

@@ -28,6 +28,7 @@ typedef struct plim_stage_page {
     uint64_t version;
     plim_stage_settings settings;
     pthread_mutex_t lock;
+    bool is_torn; /* its owner was killed: the totals may lack what it was about to add */
     plim_stage_figures devices[PLIM_STAGE_DEVICES_MAX]; /* all processes together */
     uint32_t place_count;
     plim_stage_place places[PLIM_STAGE_PROCESSES_MAX];
@@ -45,8 +46,5 @@ struct plim_stage {
 /* Never fails: see above for an owner that was killed. */
 void plim_stage_lock(const plim_stage *stage);
 void plim_stage_unlock(const plim_stage *stage);
-
-/* Totals from the places. The lock is held. */
-void plim_stage_add_up(plim_stage_page *page);
 
 #endif

@@ -132,7 +132,7 @@ const plim_stage_settings *plim_stage_get_settings(const plim_stage *stage)
 void plim_stage_lock(const plim_stage *stage)
 {
     if (pthread_mutex_lock(&stage->page->lock) == EOWNERDEAD) {
-        plim_stage_add_up(stage->page);
+        stage->page->is_torn = true;
         (void)pthread_mutex_consistent(&stage->page->lock); /* fails only for a lock not ours */
     }
 }
