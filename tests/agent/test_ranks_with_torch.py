@@ -121,4 +121,7 @@ if __name__ == "__main__":
     if not PYTHON:
         print("skipped: PLIM_TORCH_PYTHON names no Python that has PyTorch")
         sys.exit(SKIPPED)
+    if os.environ.get("PLIM_TORCH_SHORT"):
+        print("skipped: PLIM_TORCH_SHORT asks for little")
+        sys.exit(SKIPPED)
     unittest.main(verbosity=0)

@@ -651,11 +651,8 @@ class TheProgramsOwn(AgentTest):
             """))
 
 
-# One of each kind, for those who cannot wait four minutes: PLIM_TORCH_SHORT=1.
-SHORT = ["Training.test_steps_and_phases", "Training.test_programs_own_statistics",
-         "Training.test_stop_after_steps", "Reads.test_kinds", "Ooms.test_uncaught",
-         "Ooms.test_caught_and_retried", "Ends.test_exception", "Processes.test_forked_workers",
-         "TheProgramsOwn.test_history"]
+# A few, for those who cannot wait four minutes: PLIM_TORCH_SHORT=1.
+SHORT = ["Training.test_steps_and_phases", "Reads.test_kinds", "Ooms.test_uncaught"]
 
 
 def main():
