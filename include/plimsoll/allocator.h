@@ -40,6 +40,29 @@ typedef enum plim_hardening {
 #define PLIM_CANARY_BYTE 0xCA
 #define PLIM_POISON_BYTE 0xDB
 
+/*
+ * Who decides which block serves a request and what is tried when none does. "torch" is PyTorch's
+ * allocator, exactly; the others are there to be compared with it on the same trace
+ * (docs/design/policies.md has their rules and sources). In the list: enumerator, name, what it is.
+ */
+#define PLIM_POLICY_LIST(X)                                                                     \
+    X(PLIM_POLICY_TORCH, "torch", "PyTorch's caching allocator")                                \
+    X(PLIM_POLICY_NAIVE, "naive", "every request goes to the driver, every free gives it back") \
+    X(PLIM_POLICY_BFC, "bfc", "TensorFlow's best fit with coalescing")                          \
+    X(PLIM_POLICY_ASYNC, "async", "a stream-ordered pool, as cudaMallocAsync")                  \
+    X(PLIM_POLICY_ARENA, "arena", "RAPIDS RMM's arena: superblocks, first fit")
+
+typedef enum plim_policy_kind {
+#define PLIM_POLICY_ENUM(code, name, text) code,
+    PLIM_POLICY_LIST(PLIM_POLICY_ENUM)
+#undef PLIM_POLICY_ENUM
+        PLIM_POLICY_COUNT
+} plim_policy_kind;
+
+PLIM_API const char *plim_policy_name(plim_policy_kind policy);
+/** What it is, half a sentence. */
+PLIM_API const char *plim_policy_text(plim_policy_kind policy);
+
 /* All zero but the devices is a valid default. */
 typedef struct plim_allocator_options {
     const plim_mem *mem;        /* borrowed; NULL: the C heap */
@@ -53,6 +76,8 @@ typedef struct plim_allocator_options {
      * is taken back, and the request is out of memory (PyTorch issue 188008). */
     bool is_mapping_transactional;
     plim_share expandable_share; /* export type of the handles of expandable segments */
+    plim_policy_kind policy;
+    uint64_t release_threshold_bytes; /* async: what is kept at a synchronisation */
 } plim_allocator_options;
 
 /**

@@ -207,6 +207,13 @@ typedef struct plim_sim_options {
 PLIM_API PLIM_MUST_USE plim_status plim_sim_create(const plim_sim_options *options,
                                                    plim_device *ret_device, plim_error *err);
 
+/**
+ * Say where the next plain memory or range is to be, once, if all of it is free there then;
+ * otherwise, and with 0, the device chooses. For replays: which addresses a driver gave is part
+ * of a recording. Any address of at least 2 MiB and below 2^56 may be named, also outside of where
+ * the device places by itself.
+ */
+PLIM_API void plim_sim_place_next(const plim_device *device, plim_addr addr);
 /** Complete what was recorded so far on one stream, or on all of them. */
 PLIM_API void plim_sim_complete(const plim_device *device, plim_stream stream);
 PLIM_API void plim_sim_complete_all(const plim_device *device);

@@ -132,6 +132,12 @@ static void unlock(plim_sim *sim)
     (void)pthread_mutex_unlock(&sim->lock);
 }
 
+void plim_sim_place_next(const plim_device *device, plim_addr addr)
+{
+    (void)device;
+    (void)addr;
+}
+
 void plim_sim_complete(const plim_device *device, plim_stream stream)
 {
     plim_sim *const sim = locked(device);

@@ -10,12 +10,6 @@
 #include "plimsoll/inspect.h"
 
 /*
- * Which halves of frees the file of this device records. All devices of a file are recorded by
- * one switch, so they are asked together; pinned host memory has a recording of its own.
- */
-plim_free_halves plim_free_halves_of(const plim_history *history, int32_t device);
-
-/*
  * Fills in what concerns events alone: events, actions, times, events_without_stack; and counts
  * clocks that step back and events after the last oom. Actions live in `arena`.
  * ret_ooms: how many oom events there are. Errors: PLIM_OUT_OF_HOST_MEMORY.

@@ -20,6 +20,25 @@
 
 #define SLOTS_MIN ((size_t)256)
 
+/* --- what a file records --- */
+
+plim_free_halves plim_free_halves_of(const plim_history *history, int32_t device)
+{
+    plim_free_halves halves = { 0 };
+    for (size_t i = 0; i < plim_history_device_count(history); i++) {
+        const plim_device_history *const other = plim_history_device(history, i);
+        const size_t count = (size_t)other->events.count;
+        const bool together = (other->device == PLIM_HOST_DEVICE) == (device == PLIM_HOST_DEVICE);
+        if (!together || count == 0) {
+            continue;
+        }
+        const uint8_t *const actions = other->events.action;
+        halves.requested = halves.requested || memchr(actions, PLIM_FREE_REQUESTED, count) != NULL;
+        halves.completed = halves.completed || memchr(actions, PLIM_FREE_COMPLETED, count) != NULL;
+    }
+    return halves;
+}
+
 /* --- the table --- */
 
 /* The slot of `addr`, or the empty one where it would go. */

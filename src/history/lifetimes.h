@@ -27,6 +27,12 @@ typedef struct plim_free_halves {
     bool completed;
 } plim_free_halves;
 
+/*
+ * Which halves of frees the file of this device records. All devices of a file are recorded by
+ * one switch, so they are asked together; pinned host memory has a recording of its own.
+ */
+plim_free_halves plim_free_halves_of(const plim_history *history, int32_t device);
+
 /* An alloc that takes an address whose live allocation, or pending free, nothing has ended. */
 typedef struct plim_displacement {
     uint32_t event;

@@ -1,0 +1,4 @@
+/*
+ * bisect.c - to be written.
+ */
+#include "replay/replay.h"

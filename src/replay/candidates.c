@@ -1,0 +1,4 @@
+/*
+ * candidates.c - to be written.
+ */
+#include "replay/replay.h"

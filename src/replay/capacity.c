@@ -1,0 +1,4 @@
+/*
+ * capacity.c - to be written.
+ */
+#include "replay/replay.h"

@@ -1,0 +1,4 @@
+/*
+ * costs.c - to be written.
+ */
+#include "replay/replay.h"

@@ -1,0 +1,4 @@
+/*
+ * driver.c - see driver.h.
+ */
+#include "replay/driver.h"

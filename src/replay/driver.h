@@ -1,0 +1,55 @@
+/*
+ * driver.h - the device of a run: a sim device, and what a recording adds to it.
+ *
+ * Streams are the sim's; fences belong to queues of frees (program.h) and complete when the
+ * recording says so. Calls are counted and cost what they are said to cost.
+ */
+#ifndef PLIMSOLL_REPLAY_DRIVER_H
+#define PLIMSOLL_REPLAY_DRIVER_H
+
+#include "plimsoll/device.h"
+#include "plimsoll/replay.h"
+#include "replay/program.h"
+
+typedef struct plim_driver_queue {
+    uint64_t entered;   /* frees that wait or waited in it */
+    uint64_t completed; /* of them, the first so many are done */
+} plim_driver_queue;
+
+typedef struct plim_driver_fence {
+    uint32_t queue; /* or PLIM_NONE: never recorded, or on a stream that is no queue */
+    uint64_t entry; /* in it, from 1 */
+} plim_driver_fence;
+
+typedef struct plim_driver {
+    const plim_mem *mem;
+    plim_device sim;
+    plim_device_ops ops; /* the sim's, but for memory and fences */
+    const plim_driver_costs *costs;
+    uint64_t calls[PLIM_DEVICE_CALL_COUNT];
+    double time_us;
+    plim_driver_queue *queues;
+    uint32_t queue_count;
+    PLIM_VEC(plim_driver_fence) fences; /* plim_fence - 1 */
+    PLIM_VEC(plim_fence) spare_fences;
+    PLIM_VEC(uint64_t) handle_bytes; /* by handle, where it was created here */
+    /* Where the recording's driver put things, from the next on; none: the sim decides. */
+    const plim_recorded_segment *recorded;
+    size_t recorded_count;
+    uint64_t event; /* the run is at this event of the recording */
+} plim_driver;
+
+/* total_bytes: of the device, all of it to be had. */
+plim_status plim_driver_init(plim_driver *driver, uint64_t total_bytes, uint32_t queue_count,
+                             const plim_driver_costs *costs, const plim_mem *mem, plim_error *err);
+/* A zeroed one is allowed. */
+void plim_driver_deinit(plim_driver *driver);
+/* The device, for an allocator; borrowed until deinit. */
+plim_device plim_driver_device(plim_driver *driver);
+
+/* The first `entry` frees of a queue are done. */
+void plim_driver_complete(plim_driver *driver, uint32_t queue, uint64_t entry);
+/* Forget what was counted so far. */
+void plim_driver_reset_counts(plim_driver *driver);
+
+#endif

@@ -1,0 +1,4 @@
+/*
+ * facts.c - to be written.
+ */
+#include "replay/replay.h"

@@ -1,0 +1,4 @@
+/*
+ * fidelity.c - to be written.
+ */
+#include "replay/replay.h"

@@ -1,0 +1,4 @@
+/*
+ * predict.c - to be written.
+ */
+#include "replay/replay.h"

@@ -1,0 +1,4 @@
+/*
+ * queues.c - to be written.
+ */
+#include "replay/replay.h"

@@ -1,0 +1,172 @@
+/*
+ * replay.c - a history prepared: its devices' programs, and what is known of them.
+ */
+#include "replay/replay.h"
+
+#include "base/error.h"
+#include "replay/conf.h"
+
+static const struct {
+    const char *name;
+    const char *text;
+} doubts[] = {
+#define PLIM_DOUBT_ROW(code, name, text) [code] = { name, text },
+    PLIM_DOUBT_LIST(PLIM_DOUBT_ROW)
+#undef PLIM_DOUBT_ROW
+};
+
+const char *plim_doubt_name(plim_doubt doubt)
+{
+    return (size_t)doubt < PLIM_DOUBT_COUNT ? doubts[doubt].name : "unknown";
+}
+
+const char *plim_doubt_text(plim_doubt doubt)
+{
+    return (size_t)doubt < PLIM_DOUBT_COUNT ? doubts[doubt].text : "unknown";
+}
+
+/* --- preparing --- */
+
+static void deinit_part(plim_replay_device_part *part)
+{
+    plim_program_deinit(&part->recorded);
+    plim_program_deinit(&part->scaled);
+    plim_steps_deinit(&part->steps);
+}
+
+static plim_status init_part(plim_replay *replay, const plim_device_history *device,
+                             const plim_replay_options *options, plim_replay_device_part *part,
+                             plim_error *err)
+{
+    const plim_free_halves halves = plim_free_halves_of(replay->history, device->device);
+    plim_program_options asked = { .from_event = options->from_event,
+                                   .to_event = options->to_event };
+    PLIM_TRY(plim_program_init(&part->recorded, replay->history, device, halves, &asked,
+                               replay->mem, err));
+    part->asked = &part->recorded;
+    if (options->scale_count > 0) {
+        asked.scales = options->scales;
+        asked.scale_count = options->scale_count;
+        PLIM_TRY(plim_program_init(&part->scaled, replay->history, device, halves, &asked,
+                                   replay->mem, err));
+        part->asked = &part->scaled;
+    }
+    return plim_steps_init(&part->steps, replay->history, device, replay->mem, err);
+}
+
+/* Whether a device has anything that can be run again. */
+static bool is_replayable(const plim_device_history *device)
+{
+    for (uint64_t i = 0; i < device->events.count; i++) {
+        const uint8_t action = device->events.action[i];
+        if (action == PLIM_ALLOC || action == PLIM_OOM) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static plim_status nothing_to_replay(const plim_history *history,
+                                     const plim_replay_options *options, plim_error *err)
+{
+    uint64_t events = 0;
+    for (size_t i = 0; i < plim_history_device_count(history); i++) {
+        events += plim_history_device(history, i)->events.count;
+    }
+    if (options->device != PLIM_ALL_DEVICES) {
+        return plim_fail(err, PLIM_UNSUPPORTED,
+                         "device %d has no requests to replay; leave --device out to replay all",
+                         (int)options->device);
+    }
+    if (events == 0) {
+        return plim_fail(err, PLIM_UNSUPPORTED,
+                         "there are no events to replay, only a state; record some with "
+                         "torch.cuda.memory._record_memory_history()");
+    }
+    return plim_fail(err, PLIM_UNSUPPORTED, "there are no requests to replay among the events");
+}
+
+static plim_status init_parts(plim_replay *replay, const plim_replay_options *options,
+                              plim_error *err)
+{
+    const plim_history *history = replay->history;
+    size_t count = 0;
+    for (size_t i = 0; i < plim_history_device_count(history); i++) {
+        const plim_device_history *device = plim_history_device(history, i);
+        const bool is_wanted = options->device == PLIM_ALL_DEVICES
+                                   ? device->device != PLIM_HOST_DEVICE
+                                   : device->device == options->device;
+        count += is_wanted && is_replayable(device);
+    }
+    if (count == 0) {
+        return nothing_to_replay(history, options, err);
+    }
+    /* All at once: parts point into themselves. */
+    replay->devices.items =
+        plim_mem_alloc_zeroed(replay->mem, count, sizeof *replay->devices.items);
+    if (replay->devices.items == NULL) {
+        return plim_fail_memory(err, "preparing a replay");
+    }
+    replay->devices.capacity = count;
+    for (size_t i = 0; i < plim_history_device_count(history); i++) {
+        const plim_device_history *device = plim_history_device(history, i);
+        const bool is_wanted = options->device == PLIM_ALL_DEVICES
+                                   ? device->device != PLIM_HOST_DEVICE
+                                   : device->device == options->device;
+        if (is_wanted && is_replayable(device)) {
+            replay->devices.count++;
+            PLIM_TRY(init_part(replay, device, options,
+                               &replay->devices.items[replay->devices.count - 1], err));
+        }
+    }
+    return PLIM_OK;
+}
+
+plim_status plim_replay_create(const plim_history *history, const plim_replay_options *options,
+                               plim_replay **ret_replay, plim_error *err)
+{
+    const plim_mem *mem = plim_mem_or_heap(options->mem);
+    plim_replay *replay = plim_mem_alloc_zeroed(mem, 1, sizeof *replay);
+    if (replay == NULL) {
+        return plim_fail_memory(err, "preparing a replay");
+    }
+    replay->mem = mem;
+    replay->history = history;
+    const plim_status status = init_parts(replay, options, err);
+    if (status != PLIM_OK) {
+        plim_replay_destroy(replay);
+        return status;
+    }
+    *ret_replay = replay;
+    return PLIM_OK;
+}
+
+void plim_replay_destroy(plim_replay *replay)
+{
+    if (replay == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < replay->devices.count; i++) {
+        deinit_part(&replay->devices.items[i]);
+    }
+    const plim_mem *mem = replay->mem;
+    PLIM_VEC_FREE(mem, &replay->devices);
+    plim_mem_free(mem, replay, 1, sizeof *replay);
+}
+
+size_t plim_replay_device_count(const plim_replay *replay)
+{
+    return replay->devices.count;
+}
+
+const plim_replay_facts *plim_replay_device(const plim_replay *replay, size_t index)
+{
+    return &replay->devices.items[index].asked->facts;
+}
+
+/* --- running --- */
+
+bool plim_replay_is_planted(const plim_replay_device_part *part, const plim_conf *conf)
+{
+    return part->asked == &part->recorded && plim_conf_equal(conf, &part->recorded.facts.conf);
+}

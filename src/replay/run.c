@@ -1,0 +1,4 @@
+/*
+ * run.c - see run.h.
+ */
+#include "replay/run.h"

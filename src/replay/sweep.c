@@ -1,0 +1,4 @@
+/*
+ * sweep.c - to be written.
+ */
+#include "replay/replay.h"

@@ -1,0 +1,4 @@
+/*
+ * tune.c - to be written.
+ */
+#include "replay/replay.h"
