@@ -175,6 +175,16 @@ plim_range *plim_books_range(const plim_books *books, plim_addr addr)
     return addr - range->base < range->bytes ? range : NULL;
 }
 
+bool plim_books_has_range(const plim_books *books, plim_addr addr, uint64_t bytes)
+{
+    const size_t after = count_up_to(books, addr + bytes - 1);
+    if (after == 0) {
+        return false;
+    }
+    const plim_range *const range = &books->ranges.items[after - 1];
+    return range->base > addr || addr - range->base < range->bytes;
+}
+
 bool plim_books_add_range(plim_books *books, plim_addr base, uint64_t bytes)
 {
     plim_range range = { .base = base, .bytes = bytes };

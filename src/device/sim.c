@@ -43,6 +43,7 @@ static void destroy(void *self)
     plim_books_deinit(&sim->books);
     plim_space_deinit(&sim->plain);
     plim_space_deinit(&sim->reserved);
+    plim_space_deinit(&sim->guests);
     plim_map_deinit(&sim->plain_bytes);
     plim_queues_deinit(&sim->queues);
     (void)pthread_mutex_destroy(&sim->lock);
@@ -91,6 +92,7 @@ static void init(plim_sim *sim, const plim_sim_options *options)
                                                                    : PLIM_DEVICE_GRANULARITY_BYTES;
     plim_space_init(&sim->plain, mem);
     plim_space_init(&sim->reserved, mem);
+    plim_space_init(&sim->guests, mem);
     plim_map_init(&sim->plain_bytes, mem);
     plim_queues_init(&sim->queues, mem, sim->name);
     sim->queues.is_manual = options->has_manual_fences;
@@ -134,8 +136,9 @@ static void unlock(plim_sim *sim)
 
 void plim_sim_place_next(const plim_device *device, plim_addr addr)
 {
-    (void)device;
-    (void)addr;
+    plim_sim *const sim = locked(device);
+    sim->wanted = addr;
+    unlock(sim);
 }
 
 void plim_sim_complete(const plim_device *device, plim_stream stream)

@@ -40,6 +40,8 @@ typedef struct plim_sim {
     plim_space plain;     /* addresses of plain memory */
     plim_map plain_bytes; /* address -> bytes taken */
     plim_space reserved;  /* addresses of ranges */
+    plim_space guests;    /* all other addresses: only who is told to goes there */
+    plim_addr wanted;     /* plim_sim_place_next(): where the next piece is to be; 0: anywhere */
 
     plim_queues queues;
 } plim_sim;
@@ -52,9 +54,21 @@ plim_status plim_sim_end(plim_sim *sim, plim_device_record *record);
 void plim_sim_memory_ops(plim_device_ops *ops, bool can_map);
 void plim_sim_stream_ops(plim_device_ops *ops);
 
-/* Where the device may put ranges and plain memory (sim_windows.c); false: no host memory. */
+/* --- addresses (sim_windows.c) --- */
+
+/* Where the device may put ranges and plain memory; false: no host memory. */
 bool plim_sim_add_windows(plim_sim *sim);
-/* Whether plain memory of this device can be there. */
-bool plim_sim_is_plain_address(const plim_sim *sim, plim_addr addr);
+/*
+ * Takes `bytes` addresses: at `wanted` if all of them are free, else where `home` has them free
+ * first, in whole granules.
+ *
+ * returns   PLIM_OUT_OF_DEVICE_MEMORY when no place is large enough, PLIM_OUT_OF_HOST_MEMORY
+ */
+plim_status plim_sim_place(plim_sim *sim, plim_space *home, plim_addr wanted, uint64_t bytes,
+                           plim_addr *ret_addr);
+/* Gives back what was placed. */
+void plim_sim_displace(plim_sim *sim, plim_addr addr, uint64_t bytes);
+/* Whether every byte of [addr, addr + bytes) was placed. */
+bool plim_sim_is_placed(plim_sim *sim, plim_addr addr, uint64_t bytes);
 
 #endif

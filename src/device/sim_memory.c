@@ -9,9 +9,18 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* What plim_sim_place_next() said, which is for one call, however it ends. */
+static plim_addr take_wanted(plim_sim *sim)
+{
+    const plim_addr wanted = sim->wanted;
+    sim->wanted = 0;
+    return wanted;
+}
+
 /* --- plain memory --- */
 
-static plim_status take_plain(plim_sim *sim, uint64_t bytes, plim_addr *ret_addr, plim_error *err)
+static plim_status take_plain(plim_sim *sim, uint64_t bytes, plim_addr wanted, plim_addr *ret_addr,
+                              plim_error *err)
 {
     uint64_t whole = 0;
     if (bytes == 0) {
@@ -22,16 +31,17 @@ static plim_status take_plain(plim_sim *sim, uint64_t bytes, plim_addr *ret_addr
     }
     PLIM_TRY(plim_books_has_room(&sim->books, whole, err));
     plim_addr addr = 0;
-    if (!plim_space_prepare(&sim->plain)) {
-        return plim_fail_memory(err, "placing memory");
-    }
-    if (!plim_space_place(&sim->plain, whole, &addr)) {
+    const plim_status status = plim_sim_place(sim, &sim->plain, wanted, whole, &addr);
+    if (status == PLIM_OUT_OF_DEVICE_MEMORY) {
         return plim_fail(err, PLIM_OUT_OF_DEVICE_MEMORY,
                          "%s: no place for %" PRIu64 " bytes among the addresses", sim->name,
                          whole);
     }
-    if (!plim_map_put(&sim->plain_bytes, addr, whole)) {
-        plim_space_give(&sim->plain, addr, whole);
+    if (status == PLIM_OK && !plim_map_put(&sim->plain_bytes, addr, whole)) {
+        plim_sim_displace(sim, addr, whole);
+        return plim_fail_memory(err, "placing memory");
+    }
+    if (status != PLIM_OK) {
         return plim_fail_memory(err, "placing memory");
     }
     sim->books.taken_bytes += whole;
@@ -43,8 +53,10 @@ static plim_status memory_alloc(void *self, uint64_t bytes, plim_addr *ret_addr,
 {
     plim_sim *const sim = self;
     plim_device_record record = { .call = PLIM_CALL_MEMORY_ALLOC, .bytes = bytes };
-    if (plim_sim_begin(sim, &record, err)) {
-        record.status = take_plain(sim, bytes, &record.addr, err);
+    const bool may = plim_sim_begin(sim, &record, err);
+    const plim_addr wanted = take_wanted(sim);
+    if (may) {
+        record.status = take_plain(sim, bytes, wanted, &record.addr, err);
     }
     if (record.status == PLIM_OK) {
         *ret_addr = record.addr;
@@ -64,7 +76,7 @@ static plim_status memory_free(void *self, plim_addr addr, plim_error *err)
                           "%s: free of 0x%" PRIx64 ", where no memory begins", sim->name, addr);
         } else {
             record.bytes = bytes;
-            plim_space_give(&sim->plain, addr, bytes);
+            plim_sim_displace(sim, addr, bytes);
             sim->books.taken_bytes -= bytes;
             plim_queues_complete_all(&sim->queues); /* it waits for the device */
         }
@@ -74,19 +86,21 @@ static plim_status memory_free(void *self, plim_addr addr, plim_error *err)
 
 /* --- ranges --- */
 
-static plim_status take_range(plim_sim *sim, uint64_t bytes, plim_addr *ret_addr, plim_error *err)
+static plim_status take_range(plim_sim *sim, uint64_t bytes, plim_addr wanted, plim_addr *ret_addr,
+                              plim_error *err)
 {
     PLIM_TRY(plim_books_check_size(&sim->books, "reserve", bytes, err));
     plim_addr addr = 0;
-    if (!plim_space_prepare(&sim->reserved)) {
-        return plim_fail_memory(err, "reserving addresses");
-    }
-    if (!plim_space_place(&sim->reserved, bytes, &addr)) {
+    const plim_status status = plim_sim_place(sim, &sim->reserved, wanted, bytes, &addr);
+    if (status == PLIM_OUT_OF_DEVICE_MEMORY) {
         return plim_fail(err, PLIM_OUT_OF_DEVICE_MEMORY, "%s: no %" PRIu64 " addresses are left",
                          sim->name, bytes);
     }
-    if (!plim_books_add_range(&sim->books, addr, bytes)) {
-        plim_space_give(&sim->reserved, addr, bytes);
+    if (status == PLIM_OK && !plim_books_add_range(&sim->books, addr, bytes)) {
+        plim_sim_displace(sim, addr, bytes);
+        return plim_fail_memory(err, "reserving addresses");
+    }
+    if (status != PLIM_OK) {
         return plim_fail_memory(err, "reserving addresses");
     }
     *ret_addr = addr;
@@ -97,8 +111,10 @@ static plim_status range_reserve(void *self, uint64_t bytes, plim_addr *ret_addr
 {
     plim_sim *const sim = self;
     plim_device_record record = { .call = PLIM_CALL_RANGE_RESERVE, .bytes = bytes };
-    if (plim_sim_begin(sim, &record, err)) {
-        record.status = take_range(sim, bytes, &record.addr, err);
+    const bool may = plim_sim_begin(sim, &record, err);
+    const plim_addr wanted = take_wanted(sim);
+    if (may) {
+        record.status = take_range(sim, bytes, wanted, &record.addr, err);
     }
     if (record.status == PLIM_OK) {
         *ret_addr = record.addr;
@@ -114,7 +130,7 @@ static plim_status range_free(void *self, plim_addr addr, uint64_t bytes, plim_e
         record.status = plim_books_check_free_range(&sim->books, addr, bytes, err);
         if (record.status == PLIM_OK) {
             plim_books_remove_range(&sim->books, addr);
-            plim_space_give(&sim->reserved, addr, bytes);
+            plim_sim_displace(sim, addr, bytes);
         }
     }
     return plim_sim_end(sim, &record);
@@ -228,8 +244,7 @@ static plim_status check_live(plim_sim *sim, plim_addr addr, uint64_t bytes, pli
     (void)pthread_mutex_lock(&sim->lock);
     const bool is_live =
         bytes == 0 || plim_books_is_open(&sim->books, addr, bytes) ||
-        (plim_sim_is_plain_address(sim, addr) && plim_sim_is_plain_address(sim, addr + bytes - 1) &&
-         !plim_space_has_free(&sim->plain, addr, bytes));
+        (plim_sim_is_placed(sim, addr, bytes) && !plim_books_has_range(&sim->books, addr, bytes));
     (void)pthread_mutex_unlock(&sim->lock);
     if (is_live) {
         return PLIM_OK;
