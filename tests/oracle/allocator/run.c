@@ -1,4 +1,9 @@
-/* run.c - plays a script on our allocator, over the sim device. */
+/*
+ * run.c - plays a script on our allocator, over the sim device.
+ *
+ * With a second argument all that happens is recorded from the first operation on, whatever the
+ * script says of its history, and saved there at the end as a snapshot.
+ */
 #include "play.h"
 
 #include "plimsoll/snapshot.h"
@@ -10,6 +15,8 @@
 #define TOO_LARGE  "CUDA out of memory. Tried to allocate more than 1EB memory."
 #define PLAIN_BASE UINT64_C(0x7a0000000000) /* ranges lie below */
 
+#define RECORDED_MAX ((uint64_t)1 << 17) /* events; no script makes so many */
+
 static plim_device devices[SCRIPT_DEVICES_MAX];
 static int32_t device_count;
 static plim_allocator *allocator;
@@ -17,6 +24,7 @@ static bool is_caching = true;
 static bool is_over; /* what the allocator gives back when it is destroyed is not compared */
 static plim_addr to_free[SCRIPT_BLOCKS_MAX]; /* by the next callback */
 static size_t to_free_count;
+static const char *saved_path; /* NULL: nothing is saved */
 
 /* A stream filter outlives the line that made it: pools keep theirs until they are left. */
 typedef struct filter {
@@ -65,6 +73,7 @@ static void on_oom(void *ctx, const plim_oom_facts *facts)
 static void start(const script_setup *setup)
 {
     plim_error err = { 0 };
+    const plim_record_options everything = { .is_enabled = true, .max_events = RECORDED_MAX };
     device_count = setup->device_count;
     for (int32_t i = 0; i < device_count; i++) {
         const plim_sim_options options = {
@@ -82,7 +91,8 @@ static void start(const script_setup *setup)
                                              .device_count = (size_t)device_count };
     if (plim_allocator_create(&options, &allocator, &err) != PLIM_OK ||
         plim_add_free_memory_callback(allocator, on_no_fit, NULL, &err) != PLIM_OK ||
-        plim_add_oom_observer(allocator, on_oom, NULL, &err) != PLIM_OK) {
+        plim_add_oom_observer(allocator, on_oom, NULL, &err) != PLIM_OK ||
+        (saved_path != NULL && plim_record_history(allocator, &everything, &err) != PLIM_OK)) {
         die("the allocator cannot be made", &err);
     }
 }
@@ -172,6 +182,9 @@ static plim_status base(const script_op *op, play_answer *ret, plim_error *err)
 static plim_status record_history(const script_op *op, plim_error *err)
 {
     const plim_record_options options = { .is_enabled = op->number != 0, .max_events = op->number };
+    if (saved_path != NULL) {
+        return PLIM_OK;
+    }
     return plim_record_history(allocator, &options, err);
 }
 
@@ -312,7 +325,7 @@ static plim_status dispatch(const script_op *op, play_answer *ret, plim_error *e
     case OP_SNAPSHOT:
         return snapshot(op, false, err);
     case OP_TRACE:
-        return snapshot(op, true, err);
+        return saved_path != NULL ? PLIM_OK : snapshot(op, true, err);
     case OP_HISTORY:
         return record_history(op, err);
     case OP_LISTEN:
@@ -365,9 +378,26 @@ static void stats(int32_t device, plim_device_stats *ret)
     }
 }
 
+static void save(void)
+{
+    plim_error err = { 0 };
+    plim_history *history = NULL;
+    plim_status status = plim_allocator_snapshot(allocator, NULL, true, &history, &err);
+    if (status == PLIM_OK) {
+        status = plim_snapshot_save(history, saved_path, NULL, &err);
+    }
+    plim_history_destroy(history);
+    if (status != PLIM_OK) {
+        die("nothing is saved", &err);
+    }
+}
+
 static void finish(void)
 {
     plim_error err = { 0 };
+    if (saved_path != NULL) {
+        save();
+    }
     if (plim_allocator_check(allocator, &err) != PLIM_OK) {
         die("the heap is damaged", &err);
     }
@@ -386,10 +416,12 @@ static void finish(void)
 
 int main(int argc, char **argv)
 {
-    if (argc != 2) {
-        (void)fprintf(stderr, "run SCRIPT: plays it, the record goes to standard output\n");
+    if (argc != 2 && argc != 3) {
+        (void)fprintf(stderr, "run SCRIPT [SNAPSHOT]: plays it, the record goes to standard "
+                              "output\n");
         return 2;
     }
+    saved_path = argc == 3 ? argv[2] : NULL;
     static const play_subject subject = { start, perform, stats, finish };
     play(argv[1], &subject);
     return 0;
