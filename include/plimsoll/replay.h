@@ -277,11 +277,16 @@ typedef enum plim_empty_cache_when {
 typedef struct plim_tune_row {
     plim_conf conf;
     plim_empty_cache_when empty_cache;
-    uint64_t empty_cache_event;  /* for PLIM_EMPTY_AT_EVENT */
-    bool is_recorded;            /* the settings of the recording */
-    bool is_given;               /* the caller asked for it */
-    plim_run_result result;      /* at the capacity asked about; of several devices the first
-                                  * that fails, else the one with the highest peak */
+    uint64_t empty_cache_event; /* for PLIM_EMPTY_AT_EVENT */
+    bool is_recorded;           /* the settings of the recording */
+    bool is_given;              /* the caller asked for it */
+    /* What stood before the first event was requested anew. False: it lay as recorded, which only
+     * the recorded settings can have; rows are compared with those that start alike. */
+    bool is_start_requested;
+    /* At the capacity asked about; of several devices the first that fails, else the one with the
+     * highest peak. Where not even the start fits: survives is false, failed_event is
+     * PLIM_NO_EVENT. */
+    plim_run_result result;
     uint64_t min_capacity_bytes; /* it survives with this and not with 2 MiB less */
     bool is_min_capacity_bound;  /* not searched further: it needs at least so much */
 } plim_tune_row;
@@ -302,11 +307,17 @@ typedef struct plim_tune_options {
 } plim_tune_options;
 
 typedef struct plim_tuning {
-    const plim_tune_row *rows; /* best first: survivors by min capacity, then by driver time */
+    /* The best first, then survivors by min capacity, then the others by what they need. */
+    const plim_tune_row *rows;
     size_t row_count;
-    size_t recorded;    /* index of the row of the recorded settings */
-    size_t best;        /* index of the winner: the recorded row when nothing is better */
-    bool is_saved;      /* the winner survives and the recorded settings do not */
+    size_t recorded; /* index of the row of the recorded settings, its start as recorded */
+    /* Index of the row that savings are told against: the recorded settings with a start rebuilt
+     * as the other rows have it; the same as `recorded` where nothing stood before. */
+    size_t baseline;
+    /* Index of the winner: `baseline` when nothing is better. Where no row survives, the one that
+     * needs least; its result says that it does not survive. */
+    size_t best;
+    bool is_saved;      /* the winner survives and the baseline does not */
     bool is_hopeless;   /* the floor is above the capacity: no allocator survives */
     bool is_incomplete; /* the budget ended the search */
     uint64_t floor_bytes;
@@ -317,7 +328,10 @@ typedef struct plim_tuning {
  * Search the settings under which the history needs the smallest device.
  *
  * ret_tuning   the caller's, until plim_tuning_destroy()
- * errors       as plim_replay_run(); those of a conf given by the caller
+ * errors       PLIM_OUT_OF_DEVICE_MEMORY (under no settings the start fits the capacity), those of
+ *              a conf given by the caller, PLIM_CANCELLED, PLIM_OUT_OF_HOST_MEMORY
+ * threads      runs are made by several: the plim_mem of the replay is called from all of them
+ * winner       among PyTorch's own settings; docs/design/tune.md has what breaks ties
  */
 PLIM_API PLIM_MUST_USE plim_status plim_replay_tune(const plim_replay *replay,
                                                     const plim_tune_options *options,
