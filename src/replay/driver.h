@@ -1,14 +1,14 @@
 /*
  * driver.h - the device of a run: a sim device, and what a recording adds to it.
  *
- * Streams are the sim's; fences belong to queues of frees (program.h) and complete when the
- * recording says so. Calls are counted and cost what they are said to cost.
+ * Memory is the sim's, where the recording's driver had it if the run asks for that. Fences belong
+ * to queues of frees (program.h) and complete when the recording says so. Calls are counted and
+ * cost what they are said to cost.
  */
 #ifndef PLIMSOLL_REPLAY_DRIVER_H
 #define PLIMSOLL_REPLAY_DRIVER_H
 
 #include "plimsoll/device.h"
-#include "plimsoll/replay.h"
 #include "replay/program.h"
 
 typedef struct plim_driver_queue {
@@ -17,35 +17,42 @@ typedef struct plim_driver_queue {
 } plim_driver_queue;
 
 typedef struct plim_driver_fence {
-    uint32_t queue; /* or PLIM_NONE: never recorded, or on a stream that is no queue */
+    uint32_t queue; /* or PLIM_NONE: on a stream that is no queue, and done at once */
     uint64_t entry; /* in it, from 1 */
 } plim_driver_fence;
 
 typedef struct plim_driver {
     const plim_mem *mem;
     plim_device sim;
-    plim_device_ops ops; /* the sim's, but for memory and fences */
-    const plim_driver_costs *costs;
+    plim_driver_costs costs;
     uint64_t calls[PLIM_DEVICE_CALL_COUNT];
     double time_us;
     plim_driver_queue *queues;
     uint32_t queue_count;
-    PLIM_VEC(plim_driver_fence) fences; /* plim_fence - 1 */
-    PLIM_VEC(plim_fence) spare_fences;
-    PLIM_VEC(uint64_t) handle_bytes; /* by handle, where it was created here */
-    /* Where the recording's driver put things, from the next on; none: the sim decides. */
+    PLIM_VEC(plim_driver_fence) fences; /* of plim_fence - 1 */
+    /* Where the recording's driver put memory, from the next on; none: the sim decides. */
     const plim_recorded_segment *recorded;
     size_t recorded_count;
-    uint64_t event; /* the run is at this event of the recording */
+    uint64_t op; /* the run is at this one */
 } plim_driver;
 
-/* total_bytes: of the device, all of it to be had. */
+/* total_bytes: of the device, all of it to be had. The driver must stay where it is. */
 plim_status plim_driver_init(plim_driver *driver, uint64_t total_bytes, uint32_t queue_count,
                              const plim_driver_costs *costs, const plim_mem *mem, plim_error *err);
 /* A zeroed one is allowed. */
 void plim_driver_deinit(plim_driver *driver);
 /* The device, for an allocator; borrowed until deinit. */
 plim_device plim_driver_device(plim_driver *driver);
+
+/* What the recording's driver gave before this op cannot be asked for any more. */
+static inline void plim_driver_at_op(plim_driver *driver, uint64_t op)
+{
+    while (driver->recorded_count > 0 && driver->recorded->op < op) {
+        driver->recorded++;
+        driver->recorded_count--;
+    }
+    driver->op = op;
+}
 
 /* The first `entry` frees of a queue are done. */
 void plim_driver_complete(plim_driver *driver, uint32_t queue, uint64_t entry);

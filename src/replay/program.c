@@ -1,23 +1,262 @@
 /*
- * program.c - see program.h.
+ * program.c - see program.h: what is needed to take a program, and what is left of it.
  */
-#include "replay/program.h"
 #include "base/error.h"
+#include "base/memory.h"
+#include "replay/conf.h"
+#include "replay/taking.h"
+
+#include <string.h>
+
+#define PAGE_BYTES ((uint64_t)2 << 20)
+
+/* --- what the other files use --- */
+
+bool plim_taking_slot(plim_taking *taking, uint32_t *ret_slot)
+{
+    if (taking->spare_slots.count > 0) {
+        taking->spare_slots.count--;
+        *ret_slot = taking->spare_slots.items[taking->spare_slots.count];
+        return true;
+    }
+    *ret_slot = taking->program->slot_count;
+    taking->program->slot_count++;
+    return true;
+}
+
+bool plim_taking_stream(plim_taking *taking, uint32_t history_stream, uint16_t *ret_stream)
+{
+    plim_program *program = taking->program;
+    const uint32_t count = plim_history_stream_count(program->history);
+    const uint32_t row = history_stream < count ? history_stream : count; /* unknown: the default */
+    if (taking->stream_of[row] == PLIM_NO_STREAM) {
+        const plim_stream handle = row < count ? plim_history_stream(program->history, row) : 0;
+        if (program->streams.count == PLIM_NO_STREAM) {
+            *ret_stream = 0; /* more streams than any program has: they share one */
+            return true;
+        }
+        if (!PLIM_VEC_PUSH(program->mem, &program->streams, handle)) {
+            return false;
+        }
+        taking->stream_of[row] = (uint16_t)(program->streams.count - 1);
+    }
+    *ret_stream = taking->stream_of[row];
+    return true;
+}
+
+bool plim_taking_pool(plim_taking *taking, const uint64_t pool[2], uint32_t *ret_pool)
+{
+    plim_program *program = taking->program;
+    *ret_pool = PLIM_NONE;
+    if (pool[0] == 0 && pool[1] == 0) {
+        return true;
+    }
+    for (size_t i = 0; i < program->pools.count; i++) {
+        if (program->pools.items[i].a == pool[0] && program->pools.items[i].b == pool[1]) {
+            *ret_pool = (uint32_t)i;
+            return true;
+        }
+    }
+    *ret_pool = (uint32_t)program->pools.count;
+    return PLIM_VEC_PUSH(program->mem, &program->pools, ((plim_pool_id){ pool[0], pool[1] }));
+}
+
+bool plim_taking_op(plim_taking *taking, uint64_t event, plim_op op)
+{
+    plim_program *program = taking->program;
+    return PLIM_VEC_PUSH(program->mem, &program->ops, op) &&
+           PLIM_VEC_PUSH(program->mem, &program->op_events, (uint32_t)event);
+}
+
+static uint64_t units(uint64_t bytes)
+{
+    return (bytes + PLIM_UNIT_BYTES - 1) / PLIM_UNIT_BYTES * PLIM_UNIT_BYTES;
+}
+
+void plim_taking_live(plim_taking *taking, uint64_t bytes)
+{
+    plim_program *program = taking->program;
+    taking->live_bytes += units(bytes);
+    if (taking->live_bytes > program->peak_live_bytes) {
+        program->peak_live_bytes = taking->live_bytes;
+        program->peak_op = program->ops.count > 0 ? program->ops.count - 1 : PLIM_NO_OP;
+    }
+}
+
+void plim_taking_dead(plim_taking *taking, uint64_t bytes)
+{
+    const uint64_t gone = units(bytes);
+    taking->live_bytes -= gone < taking->live_bytes ? gone : taking->live_bytes;
+}
+
+/* --- taking one --- */
+
+/* Whether requests may belong to private pools. */
+static void look_for_pools(plim_taking *taking)
+{
+    const plim_device_history *device = taking->program->device;
+    for (uint64_t i = 0; i < device->segment_count; i++) {
+        const uint64_t *pool = device->segments[i].pool;
+        taking->has_pools = taking->has_pools || pool[0] != 0 || pool[1] != 0;
+    }
+    uint32_t last = PLIM_NONE;
+    for (uint64_t i = 0; i < device->events.count; i++) {
+        const uint32_t row = device->events.note[i];
+        if (row == last) {
+            continue;
+        }
+        last = row;
+        const plim_note *note = plim_history_note(taking->program->history, row);
+        taking->names_pools = taking->names_pools || note->has_pool;
+        taking->has_pools =
+            taking->has_pools || (note->has_pool && (note->pool[0] != 0 || note->pool[1] != 0));
+    }
+}
+
+static plim_status make_tables(plim_taking *taking, plim_error *err)
+{
+    const plim_program *program = taking->program;
+    const size_t streams = (size_t)plim_history_stream_count(program->history) + 1;
+    taking->stream_of = plim_mem_alloc(program->mem, streams, sizeof *taking->stream_of);
+    taking->slots = plim_mem_alloc(program->mem, (size_t)program->device->events.count + 1,
+                                   sizeof *taking->slots);
+    taking->start_slots = plim_mem_alloc_zeroed(program->mem, taking->start.allocations.count + 1,
+                                                sizeof *taking->start_slots);
+    if (taking->stream_of == NULL || taking->slots == NULL || taking->start_slots == NULL) {
+        return plim_fail_memory(err, "taking requests out of a history");
+    }
+    for (size_t i = 0; i < streams; i++) {
+        taking->stream_of[i] = PLIM_NO_STREAM;
+    }
+    return PLIM_OK;
+}
+
+static plim_status take_scales(plim_taking *taking, const plim_program_options *options,
+                               plim_error *err)
+{
+    const plim_program *program = taking->program;
+    if (options->scale_count == 0) {
+        return PLIM_OK;
+    }
+    PLIM_TRY(plim_scaling_init(&taking->scaling, program->history, options, program->mem, err));
+    return plim_categories_init(&taking->categories, program->history, program->device,
+                                &taking->start, program->mem, err);
+}
+
+static plim_status take(plim_taking *taking, plim_free_halves halves,
+                        const plim_program_options *options, plim_error *err)
+{
+    plim_program *program = taking->program;
+    PLIM_TRY(plim_start_init(&taking->start, program->device, halves, program->mem, err));
+    taking->has_start = true;
+    PLIM_TRY(make_tables(taking, err));
+    PLIM_TRY(take_scales(taking, options, err));
+    look_for_pools(taking);
+    PLIM_TRY(plim_taking_gather(taking, err));
+    PLIM_TRY(plim_taking_place(taking, err));
+    program->facts.start_allocations = program->start.allocations.count;
+    program->facts.start_live_bytes = taking->live_bytes;
+    for (size_t i = 0; i < program->start.segments.count; i++) {
+        program->facts.start_reserved_bytes += program->start.segments.items[i].bytes;
+    }
+    PLIM_TRY(
+        plim_releases_find(program, program->facts.start_reserved_bytes, &taking->releases, err));
+    PLIM_TRY(plim_taking_walk(taking, err));
+    program->queue_count = taking->deferrals.queue_count;
+    program->doubts[PLIM_DOUBT_POOLS] += taking->has_pools && !taking->names_pools;
+    return PLIM_OK;
+}
+
+static void deinit_taking(plim_taking *taking)
+{
+    const plim_program *program = taking->program;
+    const plim_mem *mem = program->mem;
+    if (taking->stream_of != NULL) {
+        plim_mem_free(mem, taking->stream_of,
+                      (size_t)plim_history_stream_count(program->history) + 1,
+                      sizeof *taking->stream_of);
+    }
+    plim_mem_free(mem, taking->slots, (size_t)program->device->events.count + 1,
+                  sizeof *taking->slots);
+    plim_mem_free(mem, taking->start_slots, taking->start.allocations.count + 1,
+                  sizeof *taking->start_slots);
+    plim_categories_deinit(&taking->categories);
+    plim_scaling_deinit(&taking->scaling);
+    plim_deferrals_deinit(&taking->deferrals);
+    PLIM_VEC_FREE(mem, &taking->releases);
+    PLIM_VEC_FREE(mem, &taking->standing);
+    PLIM_VEC_FREE(mem, &taking->spare_slots);
+    PLIM_VEC_FREE(mem, &taking->ranges);
+    if (taking->has_start) {
+        plim_start_deinit(&taking->start);
+    }
+}
+
+static void finish_facts(plim_program *program)
+{
+    plim_replay_facts *facts = &program->facts;
+    const plim_device_history *device = program->device;
+    facts->device = device->device;
+    facts->events = program->to_event - program->from_event;
+    facts->floor_bytes = (program->peak_live_bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    facts->peak_event = program->peak_op == PLIM_NO_OP
+                            ? PLIM_NO_EVENT
+                            : plim_program_event(program, program->peak_op);
+    facts->is_torn =
+        device->overflowed == PLIM_YES ||
+        (device->capacity_events > 0 && device->events.count >= device->capacity_events);
+}
+
+static plim_status check_range(plim_program *program, const plim_program_options *options,
+                               plim_error *err)
+{
+    const uint64_t count = program->device->events.count;
+    program->from_event = options->from_event;
+    program->to_event =
+        options->to_event == 0 || options->to_event > count ? count : options->to_event;
+    if (program->from_event >= program->to_event) {
+        return plim_fail(err, PLIM_INVALID_ARGUMENT,
+                         "device %d has no events from %llu to %llu; it has %llu",
+                         (int)program->device->device, (unsigned long long)options->from_event,
+                         (unsigned long long)options->to_event, (unsigned long long)count);
+    }
+    return PLIM_OK;
+}
 
 plim_status plim_program_init(plim_program *program, const plim_history *history,
                               const plim_device_history *device, plim_free_halves halves,
                               const plim_program_options *options, const plim_mem *mem,
                               plim_error *err)
 {
-    (void)history;
-    (void)device;
-    (void)halves;
-    (void)options;
-    *program = (plim_program){ .mem = mem };
-    return plim_fail(err, PLIM_UNSUPPORTED, "not written yet");
+    *program =
+        (plim_program){ .mem = mem, .history = history, .device = device, .peak_op = PLIM_NO_OP };
+    PLIM_TRY(check_range(program, options, err));
+    program->doubts[PLIM_DOUBT_NO_SETTINGS] +=
+        !plim_conf_of_history(history, device, &program->facts.conf);
+    plim_taking taking = { .program = program, .deferrals = { .mem = mem }, .pool = PLIM_NONE };
+    const plim_status status = take(&taking, halves, options, err);
+    deinit_taking(&taking);
+    if (status != PLIM_OK) {
+        plim_program_deinit(program);
+        return status;
+    }
+    finish_facts(program);
+    return PLIM_OK;
 }
 
 void plim_program_deinit(plim_program *program)
 {
-    (void)program;
+    if (program->mem == NULL) {
+        return;
+    }
+    PLIM_VEC_FREE(program->mem, &program->ops);
+    PLIM_VEC_FREE(program->mem, &program->op_events);
+    PLIM_VEC_FREE(program->mem, &program->streams);
+    PLIM_VEC_FREE(program->mem, &program->pools);
+    PLIM_VEC_FREE(program->mem, &program->start.segments);
+    PLIM_VEC_FREE(program->mem, &program->start.blocks);
+    PLIM_VEC_FREE(program->mem, &program->start.block_slots);
+    PLIM_VEC_FREE(program->mem, &program->start.allocations);
+    PLIM_VEC_FREE(program->mem, &program->recorded_segments);
+    *program = (plim_program){ 0 };
 }

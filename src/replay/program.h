@@ -61,12 +61,13 @@ typedef struct plim_program_start {
     PLIM_VEC(plim_start_block) allocations; /* by address */
 } plim_program_start;
 
-/* Where the driver put memory in the recording, for a run that asks for the same. */
+/* Where the driver put memory in the recording, for a run that asks for the same: plain memory, and
+ * the first mapping in a range of expandable memory. */
 typedef struct plim_recorded_segment {
     plim_addr addr;
-    uint64_t bytes;
-    uint32_t event;
-    bool is_map;
+    uint64_t bytes; /* of plain memory */
+    uint64_t op;    /* during which it happened */
+    bool is_range;
 } plim_recorded_segment;
 
 typedef struct plim_program {
@@ -85,7 +86,7 @@ typedef struct plim_program {
     uint32_t slot_count;
     uint32_t queue_count;
     plim_program_start start;
-    PLIM_VEC(plim_recorded_segment) recorded_segments; /* in order of events */
+    PLIM_VEC(plim_recorded_segment) recorded_segments; /* in order of ops */
     uint64_t peak_op; /* after it, live requests (in units of 512 bytes) are highest */
     uint64_t peak_live_bytes;
     uint64_t doubts[PLIM_DOUBT_COUNT];

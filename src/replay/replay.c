@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "replay/conf.h"
+#include "replay/run.h"
 
 static const struct {
     const char *name;
@@ -169,4 +170,21 @@ const plim_replay_facts *plim_replay_device(const plim_replay *replay, size_t in
 bool plim_replay_is_planted(const plim_replay_device_part *part, const plim_conf *conf)
 {
     return part->asked == &part->recorded && plim_conf_equal(conf, &part->recorded.facts.conf);
+}
+
+plim_status plim_replay_run(const plim_replay *replay, const plim_conf *conf,
+                            const plim_run_options *options, plim_run_result *ret_results,
+                            plim_error *err)
+{
+    for (size_t i = 0; i < replay->devices.count; i++) {
+        const plim_replay_device_part *part = &replay->devices.items[i];
+        const plim_run_setup setup = { .conf = conf,
+                                       .is_planted = plim_replay_is_planted(part, conf),
+                                       .capacity_bytes = options->capacity_bytes,
+                                       .costs = options->costs,
+                                       .progress = options->progress,
+                                       .progress_ctx = options->progress_ctx };
+        PLIM_TRY(plim_run_program(part->asked, &setup, &ret_results[i], err));
+    }
+    return PLIM_OK;
 }

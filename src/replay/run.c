@@ -2,3 +2,426 @@
  * run.c - see run.h.
  */
 #include "replay/run.h"
+
+#include "alloc/restore.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/size.h"
+#include "replay/driver.h"
+
+#include <string.h>
+
+/* How large a device is that has whatever is asked for: ranges of expandable segments are 9/8 of
+ * it, and a sim device has addresses for several of these. */
+#define AMPLE_BYTES_MIN ((uint64_t)1 << 40)
+#define AMPLE_BYTES_MAX ((uint64_t)16 << 40)
+
+#define OPS_BETWEEN_WORDS 0xffffu /* of progress; a mask */
+
+typedef struct runner {
+    const plim_program *program;
+    const plim_run_setup *setup;
+    const plim_run_listener *listener;
+    plim_driver driver;
+    plim_allocator *allocator;
+    plim_addr *slots;
+    plim_run_result *result;
+    uint32_t pool; /* that requests are routed to, or PLIM_NONE */
+    size_t next_empty;
+    bool has_failed; /* figures are frozen */
+    bool is_over;
+} runner;
+
+/* --- figures --- */
+
+static plim_status read_stats(const runner *run, plim_device_stats *ret_stats, plim_error *err)
+{
+    return plim_allocator_stats(run->allocator, 0, ret_stats, err);
+}
+
+static const plim_stat *stat_of(const plim_device_stats *stats, plim_stat_family family)
+{
+    return &stats->families[family][PLIM_SLOT_ALL];
+}
+
+static plim_status note_peaks(runner *run, plim_error *err)
+{
+    plim_device_stats stats;
+    PLIM_TRY(read_stats(run, &stats, err));
+    plim_run_result *result = run->result;
+    result->peak_reserved_bytes = (uint64_t)stat_of(&stats, PLIM_STAT_RESERVED_BYTES)->peak;
+    result->peak_allocated_bytes = (uint64_t)stat_of(&stats, PLIM_STAT_ALLOCATED_BYTES)->peak;
+    result->peak_requested_bytes = (uint64_t)stat_of(&stats, PLIM_STAT_REQUESTED_BYTES)->peak;
+    result->end_reserved_bytes = (uint64_t)stat_of(&stats, PLIM_STAT_RESERVED_BYTES)->current;
+    result->retries = (uint64_t)stats.num_alloc_retries;
+    memcpy(result->driver_calls, run->driver.calls, sizeof result->driver_calls);
+    result->driver_time_us = run->driver.time_us;
+    return PLIM_OK;
+}
+
+/* The moment at which live requests are highest, whatever the allocator. */
+static plim_status note_peak_moment(runner *run, plim_error *err)
+{
+    plim_device_stats stats;
+    PLIM_TRY(read_stats(run, &stats, err));
+    plim_run_result *result = run->result;
+    result->reserved_at_peak_bytes = (uint64_t)stat_of(&stats, PLIM_STAT_RESERVED_BYTES)->current;
+    result->allocated_at_peak_bytes = (uint64_t)stat_of(&stats, PLIM_STAT_ALLOCATED_BYTES)->current;
+    result->fragmentation =
+        result->reserved_at_peak_bytes == 0
+            ? 0
+            : 1 - (double)result->allocated_at_peak_bytes / (double)result->reserved_at_peak_bytes;
+    return PLIM_OK;
+}
+
+/* The first request that found no memory: figures are those of the way there. */
+static plim_status note_failure(runner *run, uint64_t index, bool was_oom, plim_error *err)
+{
+    plim_run_result *result = run->result;
+    run->is_over = !was_oom || run->setup->stops_at_failure;
+    if (run->has_failed) {
+        return PLIM_OK;
+    }
+    run->has_failed = true;
+    plim_device_stats stats;
+    PLIM_TRY(read_stats(run, &stats, err));
+    result->survives = false;
+    result->failed_event = plim_program_event(run->program, index);
+    result->failed_bytes = run->program->ops.items[index].bytes;
+    result->failed_reserved_bytes = (uint64_t)stat_of(&stats, PLIM_STAT_RESERVED_BYTES)->current;
+    result->failed_allocated_bytes = (uint64_t)stat_of(&stats, PLIM_STAT_ALLOCATED_BYTES)->current;
+    result->was_oom = was_oom;
+    result->events = result->failed_event - run->program->from_event;
+    return note_peaks(run, err);
+}
+
+/* --- ops --- */
+
+static plim_status route(runner *run, uint32_t pool, plim_error *err)
+{
+    const plim_pool_id *ids = run->program->pools.items;
+    if (run->pool != PLIM_NONE) {
+        PLIM_TRY(plim_pool_end(run->allocator, 0, ids[run->pool], err));
+        run->pool = PLIM_NONE;
+    }
+    if (pool != PLIM_NONE) {
+        PLIM_TRY(plim_pool_begin(run->allocator, 0, ids[pool], NULL, NULL, err));
+        run->pool = pool;
+    }
+    return PLIM_OK;
+}
+
+/* No program empties its cache while requests are routed: that it did says they were not. */
+static plim_status empty_cache(runner *run, plim_error *err)
+{
+    const uint32_t pool = run->pool;
+    PLIM_TRY(route(run, PLIM_NONE, err));
+    PLIM_TRY(plim_empty_cache(run->allocator, NULL, err));
+    return route(run, pool, err);
+}
+
+static plim_status drop_pool(runner *run, uint32_t pool, plim_error *err)
+{
+    if (run->pool == pool) {
+        PLIM_TRY(route(run, PLIM_NONE, err));
+    }
+    const plim_pool_id id = run->program->pools.items[pool];
+    return plim_pool_use_count(run->allocator, 0, id) > 0
+               ? plim_pool_release(run->allocator, 0, id, err)
+               : PLIM_OK;
+}
+
+static plim_status request(runner *run, uint64_t index, const plim_op *op, plim_error *err)
+{
+    const plim_stream stream = run->program->streams.items[op->stream];
+    const plim_status status =
+        plim_malloc(run->allocator, 0, op->bytes, stream, &run->slots[op->slot], err);
+    return status == PLIM_OUT_OF_DEVICE_MEMORY ? note_failure(run, index, false, err) : status;
+}
+
+/* A request that failed in the recording. Served here, it is given back at once. */
+static plim_status try_again(runner *run, uint64_t index, const plim_op *op, plim_error *err)
+{
+    const plim_stream stream = run->program->streams.items[op->stream];
+    plim_addr addr = 0;
+    const plim_status status = plim_malloc(run->allocator, 0, op->bytes, stream, &addr, err);
+    if (status == PLIM_OUT_OF_DEVICE_MEMORY) {
+        return note_failure(run, index, true, err);
+    }
+    PLIM_TRY(status);
+    run->result->ooms_survived++;
+    if (index == run->program->peak_op && !run->has_failed) {
+        PLIM_TRY(note_peak_moment(run, err));
+    }
+    return plim_free(run->allocator, addr, err);
+}
+
+static plim_status defer(runner *run, const plim_op *op, plim_error *err)
+{
+    const plim_addr addr = run->slots[op->slot];
+    PLIM_TRY(plim_record_stream(run->allocator, addr, PLIM_QUEUE_STREAM + op->stream, err));
+    return plim_free(run->allocator, addr, err);
+}
+
+static plim_status perform(runner *run, uint64_t index, plim_error *err)
+{
+    const plim_op *op = &run->program->ops.items[index];
+    switch ((plim_op_kind)op->kind) {
+    case PLIM_OP_ALLOC:
+        return request(run, index, op, err);
+    case PLIM_OP_FREE:
+        return plim_free(run->allocator, run->slots[op->slot], err);
+    case PLIM_OP_DEFER:
+        return defer(run, op, err);
+    case PLIM_OP_COMPLETE:
+        plim_driver_complete(&run->driver, op->stream, op->bytes);
+        return PLIM_OK;
+    case PLIM_OP_TRY:
+        return try_again(run, index, op, err);
+    case PLIM_OP_EMPTY_CACHE:
+        return empty_cache(run, err);
+    case PLIM_OP_POOL:
+        return route(run, op->slot, err);
+    case PLIM_OP_POOL_DROP:
+        return drop_pool(run, op->slot, err);
+    }
+    return PLIM_OK;
+}
+
+/* --- the start --- */
+
+static void place_next(void *ctx, plim_addr addr)
+{
+    const plim_driver *driver = ctx;
+    plim_sim_place_next(&driver->sim, addr);
+}
+
+static plim_status no_room(const runner *run, plim_error *err)
+{
+    const plim_replay_facts *facts = &run->program->facts;
+    const uint64_t start =
+        run->setup->is_planted ? facts->start_reserved_bytes : facts->start_live_bytes;
+    return plim_fail(err, PLIM_OUT_OF_DEVICE_MEMORY,
+                     "what stands before the first event takes %s, and the device has %s; give "
+                     "it more capacity",
+                     plim_format_bytes(start).text,
+                     plim_format_bytes(run->setup->capacity_bytes).text);
+}
+
+static plim_status plant(runner *run, plim_error *err)
+{
+    const plim_program_start *start = &run->program->start;
+    if (start->segments.count == 0) {
+        return PLIM_OK;
+    }
+    const plim_mem *mem = run->program->mem;
+    plim_addr *addrs = plim_mem_alloc_zeroed(mem, start->blocks.count + 1, sizeof *addrs);
+    if (addrs == NULL) {
+        return plim_fail_memory(err, "rebuilding the start of a replay");
+    }
+    const plim_heap_state state = { .segments = start->segments.items,
+                                    .segment_count = start->segments.count,
+                                    .blocks = start->blocks.items,
+                                    .block_count = start->blocks.count,
+                                    .streams = run->program->streams.items,
+                                    .place = place_next,
+                                    .place_ctx = &run->driver };
+    plim_status status = plim_allocator_restore(run->allocator, 0, &state, addrs, err);
+    for (size_t i = 0; status == PLIM_OK && i < start->blocks.count; i++) {
+        if (start->block_slots.items[i] != PLIM_NONE) {
+            run->slots[start->block_slots.items[i]] = addrs[i];
+        }
+    }
+    if (status == PLIM_OK && run->listener != NULL && run->listener->planted != NULL) {
+        run->listener->planted(run->listener->ctx, addrs);
+    }
+    plim_mem_free(mem, addrs, start->blocks.count + 1, sizeof *addrs);
+    return status;
+}
+
+/* Requests what stood, in order of addresses: all of it, or what lay in no segment. */
+static plim_status request_start(runner *run, plim_error *err)
+{
+    const plim_program *program = run->program;
+    for (size_t i = 0; i < program->start.allocations.count; i++) {
+        const plim_start_block *block = &program->start.allocations.items[i];
+        if (run->setup->is_planted && !block->is_outside) {
+            continue;
+        }
+        if (block->pool != run->pool) {
+            PLIM_TRY(route(run, block->pool, err));
+        }
+        PLIM_TRY(plim_malloc(run->allocator, 0, block->requested_bytes,
+                             program->streams.items[block->stream], &run->slots[block->slot], err));
+    }
+    return route(run, PLIM_NONE, err);
+}
+
+static plim_status rebuild_start(runner *run, plim_error *err)
+{
+    const plim_program *program = run->program;
+    if (run->listener != NULL && run->listener->op != NULL) {
+        (void)run->listener->op(run->listener->ctx, PLIM_NO_OP);
+    }
+    plim_status status = run->setup->is_planted ? plant(run, err) : PLIM_OK;
+    for (size_t i = 0; status == PLIM_OK && i < program->pools.count; i++) {
+        if (plim_pool_use_count(run->allocator, 0, program->pools.items[i]) == 0) {
+            status = plim_pool_retain(run->allocator, 0, program->pools.items[i], NULL, err);
+        }
+    }
+    if (status == PLIM_OK) {
+        status = request_start(run, err);
+    }
+    if (status == PLIM_OUT_OF_DEVICE_MEMORY) {
+        return no_room(run, err);
+    }
+    PLIM_TRY(status);
+    plim_allocator_reset_peak_stats(run->allocator, 0);
+    plim_allocator_reset_accumulated_stats(run->allocator, 0);
+    plim_driver_reset_counts(&run->driver);
+    if (run->setup->is_planted) {
+        run->driver.recorded = program->recorded_segments.items;
+        run->driver.recorded_count = program->recorded_segments.count;
+    }
+    return program->peak_op == PLIM_NO_OP ? note_peak_moment(run, err) : PLIM_OK;
+}
+
+/* --- the run --- */
+
+/* What is asked for besides what the program did. */
+static plim_status empty_when_due(runner *run, uint64_t index, plim_error *err)
+{
+    const plim_run_setup *setup = run->setup;
+    bool is_due = false;
+    while (run->next_empty < setup->empty_event_count &&
+           setup->empty_events[run->next_empty] <= run->program->op_events.items[index]) {
+        is_due = true;
+        run->next_empty++;
+    }
+    return is_due ? empty_cache(run, err) : PLIM_OK;
+}
+
+/* Whether to go on. */
+static bool say_progress(const runner *run, uint64_t index)
+{
+    const plim_run_setup *setup = run->setup;
+    return setup->progress == NULL ||
+           setup->progress(setup->progress_ctx,
+                           plim_program_event(run->program, index) - run->program->from_event,
+                           run->program->facts.events);
+}
+
+static plim_status cancelled(plim_error *err)
+{
+    return plim_fail(err, PLIM_CANCELLED, "the replay was stopped");
+}
+
+static plim_status perform_watched(runner *run, uint64_t index, plim_error *err)
+{
+    const plim_run_listener *listener = run->listener;
+    if (listener != NULL && listener->op != NULL && !listener->op(listener->ctx, index)) {
+        return cancelled(err);
+    }
+    plim_driver_at_op(&run->driver, index);
+    return perform(run, index, err);
+}
+
+static plim_status perform_all(runner *run, plim_error *err)
+{
+    const plim_program *program = run->program;
+    const bool is_watched = run->listener != NULL || run->driver.recorded_count > 0;
+    const uint64_t count = program->ops.count;
+    for (uint64_t i = 0; i < count && !run->is_over; i++) {
+        if ((i & OPS_BETWEEN_WORDS) == 0 && !say_progress(run, i)) {
+            return cancelled(err);
+        }
+        if (run->next_empty < run->setup->empty_event_count) {
+            PLIM_TRY(empty_when_due(run, i, err));
+        }
+        PLIM_TRY(is_watched ? perform_watched(run, i, err) : perform(run, i, err));
+        if (i == program->peak_op && !run->has_failed &&
+            program->ops.items[i].kind != PLIM_OP_TRY) {
+            PLIM_TRY(note_peak_moment(run, err));
+        }
+    }
+    if (!run->has_failed) {
+        run->result->events = program->facts.events;
+        PLIM_TRY(note_peaks(run, err));
+    }
+    if (run->listener != NULL && run->listener->end != NULL) {
+        return run->listener->end(run->listener->ctx, run->allocator, err);
+    }
+    return PLIM_OK;
+}
+
+/* --- making and ending it --- */
+
+static uint64_t total_bytes(const plim_program *program, const plim_run_setup *setup)
+{
+    if (setup->capacity_bytes != PLIM_UNLIMITED) {
+        return setup->capacity_bytes;
+    }
+    const uint64_t most = program->peak_live_bytes > program->facts.recorded_peak_reserved_bytes
+                              ? program->peak_live_bytes
+                              : program->facts.recorded_peak_reserved_bytes;
+    uint64_t ample = AMPLE_BYTES_MIN;
+    while (ample < AMPLE_BYTES_MAX && ample / 4 < most) {
+        ample *= 2;
+    }
+    return ample;
+}
+
+static plim_status set_up(runner *run, plim_error *err)
+{
+    const plim_program *program = run->program;
+    const plim_conf *conf = run->setup->conf;
+    PLIM_TRY(plim_driver_init(&run->driver, total_bytes(program, run->setup), program->queue_count,
+                              run->setup->costs, program->mem, err));
+    const plim_device device = plim_driver_device(&run->driver);
+    const plim_allocator_options options = {
+        .mem = program->mem,
+        .devices = &device,
+        .device_count = 1,
+        .settings = &conf->settings,
+        .policy = conf->policy,
+        .release_threshold_bytes = conf->release_threshold_bytes,
+    };
+    PLIM_TRY(plim_allocator_create(&options, &run->allocator, err));
+    run->slots =
+        plim_mem_alloc_zeroed(program->mem, (size_t)program->slot_count + 1, sizeof *run->slots);
+    if (run->slots == NULL) {
+        return plim_fail_memory(err, "making a replay");
+    }
+    if (run->listener == NULL || run->listener->event == NULL) {
+        return PLIM_OK;
+    }
+    const plim_event_sink sink = { .event = run->listener->event, .ctx = run->listener->ctx };
+    return plim_add_event_sink(run->allocator, &sink, err);
+}
+
+plim_status plim_run_program(const plim_program *program, const plim_run_setup *setup,
+                             plim_run_result *ret_result, plim_error *err)
+{
+    plim_run_result result = { .device = program->device->device,
+                               .survives = true,
+                               .failed_event = PLIM_NO_EVENT };
+    runner run = { .program = program,
+                   .setup = setup,
+                   .listener = setup->listener,
+                   .result = &result,
+                   .pool = PLIM_NONE };
+    plim_status status = set_up(&run, err);
+    if (status == PLIM_OK) {
+        status = rebuild_start(&run, err);
+    }
+    if (status == PLIM_OK) {
+        status = perform_all(&run, err);
+    }
+    plim_allocator_destroy(run.allocator);
+    plim_driver_deinit(&run.driver);
+    plim_mem_free(program->mem, run.slots, (size_t)program->slot_count + 1, sizeof *run.slots);
+    if (status == PLIM_OK) {
+        *ret_result = result;
+    }
+    return status;
+}

@@ -1,4 +1,0 @@
-/*
- * capacity.c - to be written.
- */
-#include "replay/replay.h"

@@ -1,4 +1,0 @@
-/*
- * facts.c - to be written.
- */
-#include "replay/replay.h"

@@ -1,0 +1,187 @@
+/*
+ * releases.c - see releases.h.
+ */
+#include "replay/releases.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+
+/* One or more events in a row in which memory went back. */
+typedef struct release {
+    uint32_t event;           /* the first of them */
+    uint64_t reserved_before; /* bytes */
+    uint64_t asked_bytes;     /* what the driver gave behind it, before the request was served */
+    bool is_by_program;       /* for sure */
+} release;
+
+typedef struct walk {
+    plim_program *program;
+    uint64_t reserved;
+    bool is_open; /* a release has begun, and no request or free has come since */
+    PLIM_VEC(release) releases;
+} walk;
+
+static bool is_given_back(uint8_t action)
+{
+    return action == PLIM_SEGMENT_FREE || action == PLIM_SEGMENT_UNMAP;
+}
+
+static bool is_given(uint8_t action)
+{
+    return action == PLIM_SEGMENT_ALLOC || action == PLIM_SEGMENT_MAP;
+}
+
+/* What the recording's allocator had of the driver at most, or has been refused. */
+static void note_oom(walk *walker, uint64_t event)
+{
+    plim_replay_facts *facts = &walker->program->facts;
+    const plim_events *events = &walker->program->device->events;
+    if (facts->oom_event != PLIM_NO_EVENT) {
+        return; /* later ones are the program's way of coping */
+    }
+    facts->oom_event = event;
+    facts->events_after_oom = walker->program->to_event - event - 1;
+    const uint64_t free_bytes = events->addr[event];
+    if (free_bytes == PLIM_SIZE_UNKNOWN) {
+        return;
+    }
+    facts->capacity_source = PLIM_CAPACITY_OOM;
+    facts->capacity_bytes = walker->reserved;
+    if (free_bytes < events->size[event]) {
+        facts->capacity_bytes += free_bytes;
+    } else { /* the driver had room: a limit of the process refused */
+        walker->program->doubts[PLIM_DOUBT_CAPACITY]++;
+    }
+}
+
+static bool begin_or_go_on(walk *walker, uint64_t event)
+{
+    const plim_events *events = &walker->program->device->events;
+    if (!walker->is_open) {
+        const release begun = { .event = (uint32_t)event, .reserved_before = walker->reserved };
+        if (!PLIM_VEC_PUSH(walker->program->mem, &walker->releases, begun)) {
+            return false;
+        }
+        walker->is_open = true;
+    }
+    const uint64_t bytes = events->size[event];
+    walker->reserved -= bytes < walker->reserved ? bytes : walker->reserved;
+    return true;
+}
+
+/* The release before a request: had it been the allocator's, the driver was asked behind it. */
+static void end_before(walk *walker, uint8_t action)
+{
+    if (!walker->is_open) {
+        return;
+    }
+    release *last = &walker->releases.items[walker->releases.count - 1];
+    last->is_by_program = (action != PLIM_ALLOC && action != PLIM_OOM) ||
+                          (action == PLIM_ALLOC && last->asked_bytes == 0);
+    if (action == PLIM_OOM) {
+        walker->releases.count--; /* in vain: no call of the program's, and nothing to weigh */
+    }
+    walker->is_open = false;
+}
+
+static bool step(walk *walker, uint64_t event)
+{
+    const plim_events *events = &walker->program->device->events;
+    plim_replay_facts *facts = &walker->program->facts;
+    const uint8_t action = events->action[event];
+    if (is_given_back(action)) {
+        return begin_or_go_on(walker, event);
+    }
+    if (is_given(action)) {
+        walker->reserved += events->size[event];
+        if (walker->reserved > facts->recorded_peak_reserved_bytes) {
+            facts->recorded_peak_reserved_bytes = walker->reserved;
+        }
+        if (walker->is_open) {
+            walker->releases.items[walker->releases.count - 1].asked_bytes += events->size[event];
+        }
+        return true;
+    }
+    if (action == PLIM_ALLOC || action == PLIM_OOM || action == PLIM_FREE_REQUESTED) {
+        end_before(walker, action);
+    }
+    if (action == PLIM_OOM) {
+        note_oom(walker, event);
+    }
+    return true;
+}
+
+/* --- what it says --- */
+
+/* Whether the allocator itself may have given back before asking, whatever the driver had. */
+static bool collects_garbage(const plim_conf *conf)
+{
+    return conf->settings.garbage_collection_threshold > 0;
+}
+
+/* Whether the driver cannot have had room for what was asked behind a release. */
+static bool was_refused(const plim_replay_facts *facts, const release *given_back)
+{
+    const uint64_t most = facts->capacity_source == PLIM_CAPACITY_OOM
+                              ? facts->capacity_bytes
+                              : facts->recorded_peak_reserved_bytes;
+    return given_back->reserved_before + given_back->asked_bytes > most;
+}
+
+/* Others may have taken memory between the peak and the failure: the device had so much once. */
+static void bound_capacity(plim_program *program)
+{
+    plim_replay_facts *facts = &program->facts;
+    if (facts->capacity_source == PLIM_CAPACITY_OOM &&
+        facts->capacity_bytes < facts->recorded_peak_reserved_bytes) {
+        facts->capacity_bytes = facts->recorded_peak_reserved_bytes;
+        program->doubts[PLIM_DOUBT_CAPACITY]++;
+    }
+}
+
+static plim_status judge(walk *walker, plim_release_list *ret_releases, plim_error *err)
+{
+    plim_program *program = walker->program;
+    plim_replay_facts *facts = &program->facts;
+    uint64_t refused = 0;
+    bound_capacity(program);
+    for (size_t i = 0; i < walker->releases.count; i++) {
+        const release *given_back = &walker->releases.items[i];
+        if (!given_back->is_by_program && collects_garbage(&facts->conf)) {
+            continue;
+        }
+        if (!given_back->is_by_program && was_refused(facts, given_back)) {
+            refused++;
+            continue;
+        }
+        if (!PLIM_VEC_PUSH(program->mem, ret_releases, given_back->event)) {
+            return plim_fail_memory(err, "looking for calls of empty_cache");
+        }
+    }
+    facts->cache_releases = ret_releases->count;
+    if (refused > 0 && facts->capacity_source == PLIM_CAPACITY_UNKNOWN) {
+        facts->capacity_source = PLIM_CAPACITY_RETRIES;
+        facts->capacity_bytes = facts->recorded_peak_reserved_bytes;
+        program->doubts[PLIM_DOUBT_CAPACITY] += refused;
+    }
+    return PLIM_OK;
+}
+
+plim_status plim_releases_find(plim_program *program, uint64_t reserved_bytes,
+                               plim_release_list *ret_releases, plim_error *err)
+{
+    walk walker = { .program = program, .reserved = reserved_bytes };
+    plim_replay_facts *facts = &program->facts;
+    facts->recorded_peak_reserved_bytes = reserved_bytes;
+    facts->oom_event = PLIM_NO_EVENT;
+    facts->capacity_bytes = PLIM_UNLIMITED;
+    bool done = true;
+    for (uint64_t i = program->from_event; done && i < program->to_event; i++) {
+        done = step(&walker, i);
+    }
+    end_before(&walker, PLIM_SNAPSHOT);
+    const plim_status status = done ? judge(&walker, ret_releases, err)
+                                    : plim_fail_memory(err, "looking for calls of empty_cache");
+    PLIM_VEC_FREE(program->mem, &walker.releases);
+    return status;
+}

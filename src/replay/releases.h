@@ -1,0 +1,31 @@
+/*
+ * releases.h - memory that went back to the driver: who gave it back, and what that says of the
+ * device.
+ *
+ *   segment_free  free_requested             the program did: empty_cache
+ *   segment_free  segment_alloc  alloc       the program, or the allocator, whose request the
+ *                                            driver refused at first
+ *   segment_free  oom                        the allocator, in vain
+ *
+ * In the second case the size of the device tells: had the driver had room for the request, it
+ * would not have refused. The size itself is known from an oom event; without one it lies between
+ * the most that was ever held and the least that was ever refused.
+ */
+#ifndef PLIMSOLL_REPLAY_RELEASES_H
+#define PLIMSOLL_REPLAY_RELEASES_H
+
+#include "replay/program.h"
+
+typedef PLIM_VEC(uint32_t) plim_release_list;
+
+/*
+ * Finds the calls of empty_cache: the first event of each, in order. Fills in what the program's
+ * facts say of capacity, peaks and ooms, and the doubts about them; facts.conf, from_event and
+ * to_event are there already.
+ *
+ * reserved_bytes   at from_event
+ */
+plim_status plim_releases_find(plim_program *program, uint64_t reserved_bytes,
+                               plim_release_list *ret_releases, plim_error *err);
+
+#endif

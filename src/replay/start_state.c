@@ -1,0 +1,351 @@
+/*
+ * start_state.c - where what stood at the first op lay: its segments, cut into blocks.
+ *
+ *   segment   |........................................................|
+ *   standing  [ A        ]        [ B  ]                     [ C       ]
+ *   blocks    [ A          ][free ][ B  ][ free             ][ C       ]
+ *
+ * Where a block ended is known of those that still stand at the end of the recording. Of the
+ * others it follows from PyTorch's rules: large plain segments are never cut so that 1 MiB or less
+ * is left over, so a gap that small belongs to the block before it; everywhere else blocks are as
+ * large as their rounded requests.
+ */
+#include "alloc/rounding.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "replay/taking.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- segments --- */
+
+/* The segment at the end that holds an address, or NULL. */
+static const plim_segment *segment_at_end(const plim_device_history *device, plim_addr addr)
+{
+    size_t low = 0;
+    size_t high = (size_t)device->segment_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (device->segments[middle].addr <= addr) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    const plim_segment *segment = low > 0 ? &device->segments[low - 1] : NULL;
+    return segment != NULL && addr - segment->addr < segment->bytes ? segment : NULL;
+}
+
+void plim_taking_pool_at(const plim_taking *taking, plim_addr addr, uint32_t note,
+                         uint64_t ret_pool[2])
+{
+    const plim_note *named = plim_history_note(taking->program->history, note);
+    if (named->has_pool) {
+        memcpy(ret_pool, named->pool, sizeof named->pool);
+        return;
+    }
+    const plim_segment *segment = segment_at_end(taking->program->device, addr);
+    ret_pool[0] = segment != NULL ? segment->pool[0] : 0;
+    ret_pool[1] = segment != NULL ? segment->pool[1] : 0;
+}
+
+/* Events before from_event, applied to the segments at the start. False: no host memory. */
+static bool follow_segments(plim_taking *taking)
+{
+    const plim_events *events = &taking->program->device->events;
+    plim_spans *spans = &taking->start.undone.segments;
+    for (uint64_t i = 0; i < taking->program->from_event; i++) {
+        const uint8_t action = events->action[i];
+        const plim_span span = plim_span_of(events->addr[i], events->size[i], events->stream[i],
+                                            action == PLIM_SEGMENT_MAP);
+        plim_spans_result result = PLIM_SPANS_DONE;
+        if (action == PLIM_SEGMENT_ALLOC || action == PLIM_SEGMENT_MAP) {
+            result = plim_spans_add(spans, span);
+        } else if (action == PLIM_SEGMENT_FREE) {
+            result = plim_spans_remove(spans, span.begin, span.end);
+        } else if (action == PLIM_SEGMENT_UNMAP) {
+            result = plim_spans_cut(spans, span.begin, span.end);
+        }
+        if (result == PLIM_SPANS_NO_MEMORY) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool add_segments(plim_taking *taking)
+{
+    plim_program *program = taking->program;
+    const plim_spans *spans = &taking->start.undone.segments;
+    for (size_t i = 0; i < spans->chunks.count; i++) {
+        const plim_span_chunk *chunk = spans->chunks.items[i];
+        for (size_t j = 0; j < chunk->count; j++) {
+            const plim_span *span = &chunk->spans[j];
+            const plim_segment *end = segment_at_end(program->device, span->begin);
+            plim_segment segment = { .addr = span->begin,
+                                     .bytes = span->end - span->begin,
+                                     .stack = end != NULL ? end->stack : PLIM_NONE,
+                                     .is_expandable = span->is_expandable };
+            uint16_t stream = 0;
+            if (!plim_taking_stream(taking, span->stream, &stream)) {
+                return false;
+            }
+            segment.stream = stream;
+            segment.is_large =
+                end != NULL ? end->is_large : segment.bytes > PLIM_SMALL_SEGMENT_BYTES;
+            if (end != NULL) {
+                memcpy(segment.pool, end->pool, sizeof segment.pool);
+            }
+            if (!PLIM_VEC_PUSH(program->mem, &program->start.segments, segment)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* --- blocks --- */
+
+static int compare_addr(const void *a, const void *b)
+{
+    const plim_standing *left = a;
+    const plim_standing *right = b;
+    if (left->addr != right->addr) {
+        return left->addr < right->addr ? -1 : 1;
+    }
+    return (left->slot > right->slot) - (left->slot < right->slot);
+}
+
+/* A run of an expandable segment serves what is in it; nothing else tells its size class. */
+static void classify_run(const plim_program *program, plim_segment *segment,
+                         const plim_standing *first, size_t count)
+{
+    if (!segment->is_expandable || count == 0 ||
+        segment_at_end(program->device, segment->addr) != NULL) {
+        return;
+    }
+    segment->is_large = false;
+    for (size_t i = 0; i < count; i++) {
+        segment->is_large = segment->is_large || first[i].requested_bytes > PLIM_SMALL_BYTES_MAX;
+    }
+}
+
+static uint64_t block_bytes_of(plim_program *program, const plim_segment *segment,
+                               const plim_standing *row)
+{
+    const uint64_t room = row->limit - row->addr;
+    if (row->block_bytes > 0) {
+        return row->block_bytes < room ? row->block_bytes : room;
+    }
+    program->doubts[PLIM_DOUBT_START_BLOCKS]++;
+    const plim_settings *settings = &program->facts.conf.settings;
+    const uint64_t rounded = row->requested_bytes < PLIM_REQUEST_BYTES_MAX
+                                 ? plim_round_size(settings, row->requested_bytes)
+                                 : room;
+    if (rounded >= room) {
+        return room;
+    }
+    const uint64_t least =
+        segment->is_expandable || !segment->is_large ? PLIM_UNIT_BYTES : PLIM_SMALL_BYTES_MAX + 1;
+    const bool is_oversize = rounded >= settings->max_split_bytes;
+    return is_oversize || room - rounded < least ? room : rounded;
+}
+
+static bool push_block(plim_program *program, const plim_block *block, uint32_t slot)
+{
+    return PLIM_VEC_PUSH(program->mem, &program->start.blocks, *block) &&
+           PLIM_VEC_PUSH(program->mem, &program->start.block_slots, slot);
+}
+
+static bool push_free(plim_program *program, plim_addr from, plim_addr to)
+{
+    if (from >= to) {
+        return true;
+    }
+    const plim_block block = { .addr = from, .bytes = to - from, .stack = PLIM_NONE };
+    return push_block(program, &block, PLIM_NONE);
+}
+
+/* Cuts a segment around the rows that lie in it, in order; limits are set. */
+static bool cut_segment(plim_program *program, plim_segment *segment, const plim_standing *rows,
+                        size_t count)
+{
+    segment->block_first = program->start.blocks.count;
+    plim_addr at = segment->addr;
+    for (size_t i = 0; i < count; i++) {
+        const plim_standing *row = &rows[i];
+        const plim_block block = { .addr = row->addr,
+                                   .bytes = block_bytes_of(program, segment, row),
+                                   .requested_bytes = row->requested_bytes,
+                                   .stack = row->stack,
+                                   .state = PLIM_BLOCK_ACTIVE_ALLOCATED };
+        if (!push_free(program, at, row->addr) || !push_block(program, &block, row->slot)) {
+            return false;
+        }
+        at = block.addr + block.bytes;
+    }
+    if (!push_free(program, at, segment->addr + segment->bytes)) {
+        return false;
+    }
+    segment->block_count = program->start.blocks.count - segment->block_first;
+    return true;
+}
+
+/* Where each row's block must end, and which rows lie in no segment, or on one another: their
+ * limit is 0. Returns how many lie in the segment, from `first` on. */
+static size_t bound_rows(plim_taking *taking, size_t first, const plim_segment *segment)
+{
+    plim_standing *rows = taking->standing.items;
+    const plim_addr end = segment->addr + segment->bytes;
+    size_t last = first;
+    for (; last < taking->standing.count && rows[last].addr < end; last++) {
+        rows[last].limit = end;
+    }
+    for (size_t i = first; i + 1 < last; i++) {
+        rows[i].limit = rows[i + 1].addr;
+    }
+    return last - first;
+}
+
+/* Drops rows that cannot be blocks: of two at one address the later, what does not fit. */
+static bool is_placeable(const plim_standing *row)
+{
+    return row->limit > row->addr && row->limit - row->addr >= row->requested_bytes &&
+           row->addr % PLIM_UNIT_BYTES == 0 && row->requested_bytes > 0;
+}
+
+/* Moves the rows that can be blocks to the front; the others are requested at the start. */
+static size_t keep_placeable(plim_standing *rows, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (is_placeable(&rows[i])) {
+            const plim_standing row = rows[i];
+            memmove(&rows[kept + 1], &rows[kept], (i - kept) * sizeof *rows);
+            rows[kept] = row;
+            kept++;
+        }
+    }
+    return kept;
+}
+
+static bool push_allocation(plim_taking *taking, const plim_standing *row,
+                            const plim_segment *segment)
+{
+    plim_program *program = taking->program;
+    plim_start_block allocation = {
+        .addr = row->addr,
+        .requested_bytes = plim_scaled_bytes(row->requested_bytes, row->factor),
+        .slot = row->slot,
+        .pool = PLIM_NONE,
+        .is_outside = segment == NULL,
+        .stack = row->stack,
+    };
+    uint64_t pool[2] = { 0, 0 };
+    if (segment != NULL) {
+        allocation.stream = (uint16_t)segment->stream;
+        memcpy(pool, segment->pool, sizeof pool);
+    } else {
+        plim_taking_pool_at(taking, row->addr, row->note, pool);
+        if (!plim_taking_stream(taking, row->stream, &allocation.stream)) {
+            return false;
+        }
+    }
+    if (!plim_taking_pool(taking, pool, &allocation.pool)) {
+        return false;
+    }
+    if (row->deferral == PLIM_NONE) {
+        plim_taking_live(taking, allocation.requested_bytes);
+    }
+    return PLIM_VEC_PUSH(program->mem, &program->start.allocations, allocation);
+}
+
+static bool push_outside(plim_taking *taking, const plim_standing *row)
+{
+    taking->program->doubts[PLIM_DOUBT_START_OUTSIDE]++;
+    return row->requested_bytes == 0 || push_allocation(taking, row, NULL);
+}
+
+static bool place_all(plim_taking *taking)
+{
+    plim_program *program = taking->program;
+    plim_standing *rows = taking->standing.items;
+    size_t next = 0;
+    for (size_t i = 0; i < program->start.segments.count; i++) {
+        plim_segment *segment = &program->start.segments.items[i];
+        for (; next < taking->standing.count && rows[next].addr < segment->addr; next++) {
+            if (!push_outside(taking, &rows[next])) {
+                return false;
+            }
+        }
+        const size_t count = bound_rows(taking, next, segment);
+        const size_t kept = keep_placeable(&rows[next], count);
+        classify_run(program, segment, &rows[next], kept);
+        if (!cut_segment(program, segment, &rows[next], kept)) {
+            return false;
+        }
+        for (size_t j = 0; j < count; j++) {
+            const plim_standing *row = &rows[next + j];
+            if (!(j < kept ? push_allocation(taking, row, segment) : push_outside(taking, row))) {
+                return false;
+            }
+        }
+        next += count;
+    }
+    for (; next < taking->standing.count; next++) {
+        if (!push_outside(taking, &rows[next])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* --- the prologue: frees that wait --- */
+
+static bool add_deferral(plim_taking *taking, const plim_standing *row)
+{
+    const plim_deferral *deferral = &taking->deferrals.rows.items[row->deferral];
+    const bool has_queue = deferral->queue != PLIM_NONE;
+    const plim_op op = { .slot = row->slot,
+                         .stream = has_queue ? (uint16_t)deferral->queue : 0,
+                         .kind = has_queue ? PLIM_OP_DEFER : PLIM_OP_FREE };
+    return row->requested_bytes == 0 || plim_taking_op(taking, taking->program->from_event, op);
+}
+
+/* In the order of their completion, which is how they were dealt to queues. */
+static bool add_prologue(plim_taking *taking)
+{
+    const plim_mem *mem = taking->program->mem;
+    const size_t count = taking->deferrals.of_start;
+    size_t *order = plim_mem_alloc(mem, count + 1, sizeof *order);
+    if (order == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < taking->standing.count; i++) {
+        const uint32_t deferral = taking->standing.items[i].deferral;
+        if (deferral != PLIM_NONE) {
+            order[deferral] = i;
+        }
+    }
+    bool done = true;
+    for (size_t i = 0; done && i < count; i++) {
+        done = add_deferral(taking, &taking->standing.items[order[i]]);
+    }
+    plim_mem_free(mem, order, count + 1, sizeof *order);
+    taking->program->prologue = taking->program->ops.count;
+    return done;
+}
+
+plim_status plim_taking_place(plim_taking *taking, plim_error *err)
+{
+    if (taking->standing.count > 1) {
+        qsort(taking->standing.items, taking->standing.count, sizeof *taking->standing.items,
+              compare_addr);
+    }
+    if (!follow_segments(taking) || !add_segments(taking) || !place_all(taking) ||
+        !add_prologue(taking)) {
+        return plim_fail_memory(err, "rebuilding the start of a replay");
+    }
+    return PLIM_OK;
+}

@@ -1,0 +1,89 @@
+/*
+ * taking.h - a program while it is taken out of a history; for the files that do it.
+ *
+ *   start_state   what stood before the first op
+ *   walk          the events, one by one
+ */
+#ifndef PLIMSOLL_REPLAY_TAKING_H
+#define PLIMSOLL_REPLAY_TAKING_H
+
+#include "phases/categories.h"
+#include "replay/program.h"
+#include "replay/queues.h"
+#include "replay/releases.h"
+#include "replay/scale.h"
+
+#define PLIM_UNIT_BYTES ((uint64_t)512) /* what live bytes are counted in */
+
+/* Something that stands at the first op: live, or given back and waiting. */
+typedef struct plim_standing {
+    plim_addr addr;
+    uint64_t requested_bytes; /* as recorded */
+    uint64_t block_bytes;     /* 0: unknown */
+    double factor;            /* of its scale */
+    plim_addr limit;          /* where the next thing in its segment begins, or the segment ends */
+    uint32_t stream;          /* of the history, or PLIM_NONE: its segment's */
+    uint32_t stack;
+    uint32_t note;
+    uint32_t slot;
+    uint32_t deferral; /* row, or PLIM_NONE: it is live */
+} plim_standing;
+
+/* A range of expandable memory, as far as it has shown itself. */
+typedef struct plim_range_key {
+    uint64_t pool[2];
+    uint32_t stream; /* of the history */
+    bool is_small;
+    plim_addr base; /* the lowest address mapped so far */
+} plim_range_key;
+
+typedef struct plim_taking {
+    plim_program *program;
+    plim_start start;
+    plim_scaling scaling;
+    plim_categories categories; /* where scales need them */
+    plim_deferrals deferrals;
+    plim_release_list releases;
+    PLIM_VEC(plim_standing) standing;
+    uint32_t *slots;       /* by event: the slot of the allocation an alloc made */
+    uint32_t *start_slots; /* by start.allocations */
+    uint32_t *completions; /* by free_requested event: what completes it; while gathering */
+    PLIM_VEC(uint32_t) spare_slots;
+    uint16_t *stream_of; /* by stream of the history: the program's, or PLIM_NO_STREAM */
+    uint64_t live_bytes;
+    size_t next_start_free;
+    size_t next_displacement;
+    size_t next_release;
+    PLIM_VEC(plim_range_key) ranges;
+    uint64_t driver_calls;
+    uint32_t pool; /* where requests go now */
+    bool has_start;
+    bool has_pools;   /* requests may belong to private pools */
+    bool names_pools; /* events say which */
+} plim_taking;
+
+#define PLIM_NO_STREAM UINT16_MAX
+
+/* Each false: no host memory. */
+bool plim_taking_slot(plim_taking *taking, uint32_t *ret_slot);
+bool plim_taking_stream(plim_taking *taking, uint32_t history_stream, uint16_t *ret_stream);
+bool plim_taking_pool(plim_taking *taking, const uint64_t pool[2], uint32_t *ret_pool);
+
+/* The pool of a request, as far as the recording tells; {0,0}: the default one. */
+void plim_taking_pool_at(const plim_taking *taking, plim_addr addr, uint32_t note,
+                         uint64_t ret_pool[2]);
+
+/* What stood: gathers `standing` and deals the deferrals; standing.c. */
+plim_status plim_taking_gather(plim_taking *taking, plim_error *err);
+/* Where it stood: segments, blocks, allocations, and the ops of the prologue; start_state.c. */
+plim_status plim_taking_place(plim_taking *taking, plim_error *err);
+/* The ops; walk.c. */
+plim_status plim_taking_walk(plim_taking *taking, plim_error *err);
+
+/* Append an op that stands for an event. False: no host memory. */
+bool plim_taking_op(plim_taking *taking, uint64_t event, plim_op op);
+/* Live bytes change by a request of so many; peaks are noted after the op appended last. */
+void plim_taking_live(plim_taking *taking, uint64_t bytes);
+void plim_taking_dead(plim_taking *taking, uint64_t bytes);
+
+#endif

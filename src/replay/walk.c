@@ -1,0 +1,328 @@
+/*
+ * walk.c - the events of a recording become ops.
+ */
+#include "alloc/rounding.h"
+#include "base/error.h"
+#include "replay/taking.h"
+
+/* --- requests and what ends them --- */
+
+static double factor_of(const plim_taking *taking, uint64_t event)
+{
+    const uint8_t category =
+        taking->categories.of_event != NULL ? taking->categories.of_event[event] : 0;
+    return plim_scaling_factor(&taking->scaling, category,
+                               taking->program->device->events.stack[event]);
+}
+
+/* Requests go to the pool of this one from now on. */
+static bool route(plim_taking *taking, uint64_t event)
+{
+    const plim_events *events = &taking->program->device->events;
+    if (!taking->has_pools) {
+        return true;
+    }
+    uint64_t id[2] = { 0, 0 };
+    plim_taking_pool_at(taking, events->addr[event], events->note[event], id);
+    uint32_t pool = PLIM_NONE;
+    if (!plim_taking_pool(taking, id, &pool)) {
+        return false;
+    }
+    if (pool == taking->pool) {
+        return true;
+    }
+    taking->pool = pool;
+    return plim_taking_op(taking, event, (plim_op){ .slot = pool, .kind = PLIM_OP_POOL });
+}
+
+static bool complete(plim_taking *taking, uint64_t event, const plim_deferral *deferral)
+{
+    if (deferral->queue != PLIM_NONE) {
+        return plim_taking_op(taking, event,
+                              (plim_op){ .bytes = deferral->entry,
+                                         .stream = (uint16_t)deferral->queue,
+                                         .kind = PLIM_OP_COMPLETE });
+    }
+    return true;
+}
+
+/* An alloc at an address that something unfinished holds: that must have ended unseen. */
+static bool end_displaced(plim_taking *taking, uint64_t event)
+{
+    const plim_lifetimes *lifetimes = &taking->start.lifetimes;
+    while (taking->next_displacement < lifetimes->displacements.count &&
+           lifetimes->displacements.items[taking->next_displacement].event <= event) {
+        const plim_displacement *row = &lifetimes->displacements.items[taking->next_displacement];
+        taking->next_displacement++;
+        if (row->event < event) {
+            continue; /* before what is replayed */
+        }
+        taking->program->doubts[PLIM_DOUBT_CONTRADICTIONS]++;
+        if (taking->program->device->events.action[row->displaced] != PLIM_ALLOC) {
+            const plim_deferral *deferral = plim_deferrals_find(&taking->deferrals, row->displaced);
+            return deferral == NULL || complete(taking, event, deferral);
+        }
+        const uint32_t slot = taking->slots[row->displaced];
+        plim_taking_dead(taking,
+                         plim_scaled_bytes(taking->program->device->events.size[row->displaced],
+                                           factor_of(taking, row->displaced)));
+        return PLIM_VEC_PUSH(taking->program->mem, &taking->spare_slots, slot) &&
+               plim_taking_op(taking, event, (plim_op){ .slot = slot, .kind = PLIM_OP_FREE });
+    }
+    return true;
+}
+
+static bool take_alloc(plim_taking *taking, uint64_t event)
+{
+    const plim_events *events = &taking->program->device->events;
+    plim_op op = { .bytes = plim_scaled_bytes(events->size[event], factor_of(taking, event)),
+                   .kind = PLIM_OP_ALLOC };
+    if (!end_displaced(taking, event) || !plim_taking_slot(taking, &op.slot) ||
+        !plim_taking_stream(taking, events->stream[event], &op.stream) || !route(taking, event)) {
+        return false;
+    }
+    taking->slots[event] = op.slot;
+    taking->program->facts.requests++;
+    if (!plim_taking_op(taking, event, op)) {
+        return false;
+    }
+    plim_taking_live(taking, op.bytes);
+    return true;
+}
+
+/* The allocation an event ends: its slot and what was requested. False: nothing ends here. */
+static bool find_ended(plim_taking *taking, uint64_t event, uint32_t *ret_slot, uint64_t *ret_bytes)
+{
+    const plim_start *start = &taking->start;
+    const plim_events *events = &taking->program->device->events;
+    const uint32_t alloc = start->lifetimes.partner[event];
+    if (alloc != PLIM_NONE) {
+        *ret_slot = taking->slots[alloc];
+        *ret_bytes = plim_scaled_bytes(events->size[alloc], factor_of(taking, alloc));
+        return true;
+    }
+    const size_t start_frees = start->lifetimes.start_frees.count;
+    size_t *next = &taking->next_start_free;
+    while (*next < start_frees && start->allocations.items[*next].ended_by < event) {
+        (*next)++;
+    }
+    if (*next == start_frees || start->allocations.items[*next].ended_by != event) {
+        taking->program->doubts[PLIM_DOUBT_CONTRADICTIONS]++;
+        return false;
+    }
+    const plim_start_allocation *ended = &start->allocations.items[*next];
+    const uint8_t category =
+        taking->categories.of_start != NULL ? taking->categories.of_start[*next] : 0;
+    *ret_slot = taking->start_slots[*next];
+    *ret_bytes = plim_scaled_bytes(ended->requested_bytes,
+                                   plim_scaling_factor(&taking->scaling, category, ended->stack));
+    return true;
+}
+
+static bool take_end(plim_taking *taking, uint64_t event)
+{
+    uint32_t slot = 0;
+    uint64_t bytes = 0;
+    if (!find_ended(taking, event, &slot, &bytes)) {
+        return true;
+    }
+    plim_taking_dead(taking, bytes);
+    const plim_deferral *deferral = plim_deferrals_find(&taking->deferrals, (uint32_t)event);
+    if (deferral != NULL && deferral->queue == PLIM_NONE) {
+        taking->slots[event] = slot; /* freed when it completes */
+        return true;
+    }
+    plim_op op = { .slot = slot, .kind = PLIM_OP_FREE };
+    if (deferral != NULL) {
+        op.kind = PLIM_OP_DEFER;
+        op.stream = (uint16_t)deferral->queue;
+    }
+    return PLIM_VEC_PUSH(taking->program->mem, &taking->spare_slots, slot) &&
+           plim_taking_op(taking, event, op);
+}
+
+static const plim_deferral *find_start_deferral(const plim_deferrals *deferrals, uint32_t completed)
+{
+    size_t low = 0;
+    size_t high = deferrals->of_start;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (deferrals->rows.items[middle].completed < completed) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    const plim_deferral *row = low < deferrals->of_start ? &deferrals->rows.items[low] : NULL;
+    return row != NULL && row->completed == completed ? row : NULL;
+}
+
+static bool take_completion(plim_taking *taking, uint64_t event)
+{
+    const uint32_t request = taking->start.lifetimes.partner[event];
+    const plim_deferral *deferral = request != PLIM_NONE && request >= taking->program->from_event
+                                        ? plim_deferrals_find(&taking->deferrals, request)
+                                        : find_start_deferral(&taking->deferrals, (uint32_t)event);
+    if (deferral == NULL) {
+        return true; /* it completed at once, or nobody asked */
+    }
+    if (deferral->queue != PLIM_NONE || deferral->request == PLIM_NONE) {
+        return complete(taking, event, deferral);
+    }
+    const uint32_t slot = taking->slots[deferral->request];
+    return PLIM_VEC_PUSH(taking->program->mem, &taking->spare_slots, slot) &&
+           plim_taking_op(taking, event, (plim_op){ .slot = slot, .kind = PLIM_OP_FREE });
+}
+
+static bool take_oom(plim_taking *taking, uint64_t event)
+{
+    const plim_events *events = &taking->program->device->events;
+    plim_op op = { .bytes = plim_scaled_bytes(events->size[event], factor_of(taking, event)),
+                   .kind = PLIM_OP_TRY };
+    if (!plim_taking_stream(taking, events->stream[event], &op.stream) ||
+        !plim_taking_op(taking, event, op)) {
+        return false;
+    }
+    plim_taking_live(taking, op.bytes);
+    plim_taking_dead(taking, op.bytes);
+    return true;
+}
+
+/* --- driver calls --- */
+
+static bool is_small_request(const plim_taking *taking, uint64_t bytes)
+{
+    const plim_settings *settings = &taking->program->facts.conf.settings;
+    return bytes < PLIM_REQUEST_BYTES_MAX &&
+           (bytes == 0 || plim_round_size(settings, bytes) <= PLIM_SMALL_BYTES_MAX);
+}
+
+/* The request a driver call was made for: the next one. Its event, or to_event. */
+static uint64_t next_request(const plim_taking *taking, uint64_t event)
+{
+    const plim_events *events = &taking->program->device->events;
+    while (event < taking->program->to_event && events->action[event] != PLIM_ALLOC &&
+           events->action[event] != PLIM_OOM) {
+        event++;
+    }
+    return event;
+}
+
+/* Whether a mapping is the first of a range: of its size class, stream and pool. */
+static bool is_range_begun(plim_taking *taking, uint64_t event, bool *ret_begun)
+{
+    const plim_events *events = &taking->program->device->events;
+    const uint64_t request = next_request(taking, event);
+    plim_range_key key = { .stream = events->stream[event], .is_small = false };
+    key.is_small =
+        request < taking->program->to_event && is_small_request(taking, events->size[request]);
+    if (taking->has_pools) {
+        plim_taking_pool_at(taking, events->addr[event], events->note[event], key.pool);
+    }
+    *ret_begun = false;
+    for (size_t i = 0; i < taking->ranges.count; i++) {
+        const plim_range_key *known = &taking->ranges.items[i];
+        if (known->stream == key.stream && known->is_small == key.is_small &&
+            known->pool[0] == key.pool[0] && known->pool[1] == key.pool[1] &&
+            known->base <= events->addr[event]) {
+            return true;
+        }
+    }
+    key.base = events->addr[event];
+    *ret_begun = true;
+    return PLIM_VEC_PUSH(taking->program->mem, &taking->ranges, key);
+}
+
+static bool take_driver_call(plim_taking *taking, uint64_t event)
+{
+    const plim_events *events = &taking->program->device->events;
+    plim_program *program = taking->program;
+    taking->driver_calls++;
+    plim_recorded_segment recorded = { .addr = events->addr[event],
+                                       .bytes = events->size[event],
+                                       .is_range = events->action[event] == PLIM_SEGMENT_MAP };
+    bool is_wanted = events->action[event] == PLIM_SEGMENT_ALLOC;
+    if (recorded.is_range && !is_range_begun(taking, event, &is_wanted)) {
+        return false;
+    }
+    /* Which op it belongs to is known when the next request comes. */
+    recorded.op = event;
+    return !is_wanted || PLIM_VEC_PUSH(program->mem, &program->recorded_segments, recorded);
+}
+
+/* Recorded segments know the event they were at; the op is that of the request behind it. */
+static void settle_driver_calls(plim_program *program)
+{
+    size_t op = program->prologue;
+    for (size_t i = 0; i < program->recorded_segments.count; i++) {
+        plim_recorded_segment *recorded = &program->recorded_segments.items[i];
+        while (op < program->ops.count && (program->op_events.items[op] < recorded->op ||
+                                           (program->ops.items[op].kind != PLIM_OP_ALLOC &&
+                                            program->ops.items[op].kind != PLIM_OP_TRY))) {
+            op++;
+        }
+        recorded->op = op;
+    }
+}
+
+static bool take_releases(plim_taking *taking, uint64_t event)
+{
+    const plim_release_list *releases = &taking->releases;
+    if (taking->next_release == releases->count || releases->items[taking->next_release] != event) {
+        return true;
+    }
+    taking->next_release++;
+    const plim_note *note =
+        plim_history_note(taking->program->history, taking->program->device->events.note[event]);
+    uint32_t pool = PLIM_NONE;
+    if (note->has_pool && !plim_taking_pool(taking, note->pool, &pool)) {
+        return false;
+    }
+    if (pool != PLIM_NONE &&
+        !plim_taking_op(taking, event, (plim_op){ .slot = pool, .kind = PLIM_OP_POOL_DROP })) {
+        return false;
+    }
+    return plim_taking_op(taking, event, (plim_op){ .kind = PLIM_OP_EMPTY_CACHE });
+}
+
+/* --- together --- */
+
+static bool take(plim_taking *taking, uint64_t event)
+{
+    const plim_lifetimes *lifetimes = &taking->start.lifetimes;
+    const uint8_t action = taking->program->device->events.action[event];
+    if (action == PLIM_ALLOC) {
+        return take_alloc(taking, event);
+    }
+    if (plim_ends_allocation(lifetimes->halves, action)) {
+        return take_end(taking, event);
+    }
+    switch (action) {
+    case PLIM_FREE_COMPLETED:
+        return take_completion(taking, event);
+    case PLIM_SEGMENT_FREE:
+    case PLIM_SEGMENT_UNMAP:
+        taking->driver_calls++;
+        return take_releases(taking, event);
+    case PLIM_SEGMENT_ALLOC:
+    case PLIM_SEGMENT_MAP:
+        return take_driver_call(taking, event);
+    case PLIM_OOM:
+        return take_oom(taking, event);
+    default:
+        return true;
+    }
+}
+
+plim_status plim_taking_walk(plim_taking *taking, plim_error *err)
+{
+    plim_program *program = taking->program;
+    for (uint64_t i = program->from_event; i < program->to_event; i++) {
+        if (!take(taking, i)) {
+            return plim_fail_memory(err, "taking requests out of a history");
+        }
+    }
+    settle_driver_calls(program);
+    program->doubts[PLIM_DOUBT_NO_DRIVER_CALLS] += taking->driver_calls == 0;
+    return PLIM_OK;
+}
