@@ -50,6 +50,11 @@ static uint64_t reservation_bytes(const plim_heap *heap, uint64_t handle_bytes)
     return (handles > 0 ? handles : 1) * handle_bytes;
 }
 
+uint64_t plim_expandable_range_bytes(const plim_shelf *shelf)
+{
+    return reservation_bytes(shelf->heap, plim_expandable_handle_bytes(shelf));
+}
+
 static void free_expandable(const plim_allocator *allocator, plim_expandable *expandable)
 {
     plim_mem_free(allocator->mem, expandable->handles, (size_t)expandable->handle_count,
@@ -315,14 +320,19 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+static plim_status cannot_map(const plim_heap *heap, plim_error *err)
+{
+    return plim_fail(err, PLIM_UNSUPPORTED,
+                     "expandable segments: device %d cannot map memory; set "
+                     "expandable_segments:False",
+                     (int)heap->index);
+}
+
 plim_attempt plim_expandable_alloc(plim_shelf *shelf, uint64_t bytes, uint32_t stack,
                                    plim_heap_block **ret_block, plim_error *err)
 {
     if (!has_ops(shelf->heap)) {
-        (void)plim_fail(err, PLIM_UNSUPPORTED,
-                        "expandable segments: device %d cannot map memory; set "
-                        "expandable_segments:False",
-                        (int)shelf->heap->index);
+        (void)cannot_map(shelf->heap, err);
         return PLIM_ATTEMPT_FAILED;
     }
     plim_heap_block *block = find_room(shelf, bytes);
@@ -345,6 +355,37 @@ plim_attempt plim_expandable_alloc(plim_shelf *shelf, uint64_t bytes, uint32_t s
         *ret_block = block;
     }
     return attempt;
+}
+
+/* --- as it was recorded --- */
+
+plim_status plim_expandable_reserve(plim_shelf *shelf, plim_segment_record **ret_segment,
+                                    plim_error *err)
+{
+    if (!has_ops(shelf->heap)) {
+        return cannot_map(shelf->heap, err);
+    }
+    plim_heap_block *block = NULL;
+    plim_error why = { .status = PLIM_OK };
+    if (reserve(shelf, &block, &why) != PLIM_ATTEMPT_DONE) {
+        if (err != NULL) {
+            *err = why;
+        }
+        return why.status == PLIM_OK ? PLIM_IO : why.status;
+    }
+    plim_take_free(block);
+    *ret_segment = block->segment;
+    return PLIM_OK;
+}
+
+plim_status plim_expandable_map(plim_segment_record *segment, plim_addr addr, uint64_t bytes,
+                                plim_error *err)
+{
+    const uint64_t handle_bytes = segment->expandable->handle_bytes;
+    const uint64_t first = (addr - segment->addr) / handle_bytes;
+    PLIM_ASSERT(address_of(segment, first) == addr);
+    PLIM_ASSERT(bytes % handle_bytes == 0);
+    return map_handles(segment, (handle_run){ first, first + bytes / handle_bytes }, err);
 }
 
 /* --- shrinking --- */
