@@ -11,10 +11,13 @@
 
 #include <string.h>
 
-/* How large a device is that has whatever is asked for: ranges of expandable segments are 9/8 of
- * it, and a sim device has addresses for several of these. */
-#define AMPLE_BYTES_MIN ((uint64_t)1 << 40)
-#define AMPLE_BYTES_MAX ((uint64_t)16 << 40)
+/* How large a device is that has whatever is asked for. Ranges of expandable segments are 9/8 of
+ * it, and what it costs to have one grows with that: so it is no larger than is likely to do, and
+ * the run is repeated on a larger one where it did not. Who watches sees only one run. */
+#define AMPLE_BYTES_MIN     ((uint64_t)64 << 30)
+#define AMPLE_BYTES_WATCHED ((uint64_t)1 << 40)
+#define AMPLE_BYTES_MAX     ((uint64_t)16 << 40)
+#define AMPLE_FACTOR        8u
 
 #define OPS_BETWEEN_WORDS 0xffffu /* of progress; a mask */
 
@@ -23,6 +26,7 @@ typedef struct runner {
     const plim_run_setup *setup;
     const plim_run_listener *listener;
     plim_driver driver;
+    uint64_t total_bytes; /* of the device */
     plim_allocator *allocator;
     plim_addr *slots;
     plim_run_result *result;
@@ -356,16 +360,13 @@ static plim_status perform_all(runner *run, plim_error *err)
 
 /* --- making and ending it --- */
 
-static uint64_t total_bytes(const plim_program *program, const plim_run_setup *setup)
+static uint64_t ample_bytes(const plim_program *program, const plim_run_setup *setup)
 {
-    if (setup->capacity_bytes != PLIM_UNLIMITED) {
-        return setup->capacity_bytes;
-    }
     const uint64_t most = program->peak_live_bytes > program->facts.recorded_peak_reserved_bytes
                               ? program->peak_live_bytes
                               : program->facts.recorded_peak_reserved_bytes;
-    uint64_t ample = AMPLE_BYTES_MIN;
-    while (ample < AMPLE_BYTES_MAX && ample / 4 < most) {
+    uint64_t ample = setup->listener != NULL ? AMPLE_BYTES_WATCHED : AMPLE_BYTES_MIN;
+    while (ample < AMPLE_BYTES_MAX && ample / AMPLE_FACTOR < most) {
         ample *= 2;
     }
     return ample;
@@ -375,7 +376,7 @@ static plim_status set_up(runner *run, plim_error *err)
 {
     const plim_program *program = run->program;
     const plim_conf *conf = run->setup->conf;
-    PLIM_TRY(plim_driver_init(&run->driver, total_bytes(program, run->setup), program->queue_count,
+    PLIM_TRY(plim_driver_init(&run->driver, run->total_bytes, program->queue_count,
                               run->setup->costs, program->mem, err));
     const plim_device device = plim_driver_device(&run->driver);
     const plim_allocator_options options = {
@@ -399,16 +400,17 @@ static plim_status set_up(runner *run, plim_error *err)
     return plim_add_event_sink(run->allocator, &sink, err);
 }
 
-plim_status plim_run_program(const plim_program *program, const plim_run_setup *setup,
-                             plim_run_result *ret_result, plim_error *err)
+static plim_status run_once(const plim_program *program, const plim_run_setup *setup,
+                            uint64_t total_bytes, plim_run_result *ret_result, plim_error *err)
 {
-    plim_run_result result = { .device = program->device->device,
-                               .survives = true,
-                               .failed_event = PLIM_NO_EVENT };
+    *ret_result = (plim_run_result){ .device = program->device->device,
+                                     .survives = true,
+                                     .failed_event = PLIM_NO_EVENT };
     runner run = { .program = program,
                    .setup = setup,
                    .listener = setup->listener,
-                   .result = &result,
+                   .total_bytes = total_bytes,
+                   .result = ret_result,
                    .pool = PLIM_NONE };
     plim_status status = set_up(&run, err);
     if (status == PLIM_OK) {
@@ -420,6 +422,21 @@ plim_status plim_run_program(const plim_program *program, const plim_run_setup *
     plim_allocator_destroy(run.allocator);
     plim_driver_deinit(&run.driver);
     plim_mem_free(program->mem, run.slots, (size_t)program->slot_count + 1, sizeof *run.slots);
+    return status;
+}
+
+plim_status plim_run_program(const plim_program *program, const plim_run_setup *setup,
+                             plim_run_result *ret_result, plim_error *err)
+{
+    const bool is_ample = setup->capacity_bytes == PLIM_UNLIMITED;
+    uint64_t bytes = is_ample ? ample_bytes(program, setup) : setup->capacity_bytes;
+    plim_run_result result;
+    plim_status status = run_once(program, setup, bytes, &result, err);
+    while (is_ample && setup->listener == NULL && bytes < AMPLE_BYTES_MAX &&
+           (status == PLIM_OUT_OF_DEVICE_MEMORY || (status == PLIM_OK && !result.survives))) {
+        bytes = bytes > AMPLE_BYTES_MAX / AMPLE_FACTOR ? AMPLE_BYTES_MAX : bytes * AMPLE_FACTOR;
+        status = run_once(program, setup, bytes, &result, err);
+    }
     if (status == PLIM_OK) {
         *ret_result = result;
     }
