@@ -152,6 +152,9 @@ static plim_status take(plim_taking *taking, plim_free_halves halves,
     PLIM_TRY(make_tables(taking, err));
     PLIM_TRY(take_scales(taking, options, err));
     look_for_pools(taking);
+    if (!plim_taking_note_segments(taking)) {
+        return plim_fail_memory(err, "telling pools apart");
+    }
     PLIM_TRY(plim_taking_gather(taking, err));
     PLIM_TRY(plim_taking_place(taking, err));
     program->facts.start_allocations = program->start.allocations.count;
@@ -187,6 +190,7 @@ static void deinit_taking(plim_taking *taking)
     PLIM_VEC_FREE(mem, &taking->standing);
     PLIM_VEC_FREE(mem, &taking->spare_slots);
     PLIM_VEC_FREE(mem, &taking->ranges);
+    plim_map_deinit(&taking->segment_events);
     if (taking->has_start) {
         plim_start_deinit(&taking->start);
     }
@@ -228,12 +232,16 @@ plim_status plim_program_init(plim_program *program, const plim_history *history
                               const plim_program_options *options, const plim_mem *mem,
                               plim_error *err)
 {
-    *program =
-        (plim_program){ .mem = mem, .history = history, .device = device, .peak_op = PLIM_NO_OP };
+    *program = (plim_program){ .mem = mem,
+                               .history = history,
+                               .device = device,
+                               .range_bytes_max = PLIM_UNLIMITED,
+                               .peak_op = PLIM_NO_OP };
     PLIM_TRY(check_range(program, options, err));
     program->doubts[PLIM_DOUBT_NO_SETTINGS] +=
         !plim_conf_of_history(history, device, &program->facts.conf);
     plim_taking taking = { .program = program, .deferrals = { .mem = mem }, .pool = PLIM_NONE };
+    plim_map_init(&taking.segment_events, mem);
     const plim_status status = take(&taking, halves, options, err);
     deinit_taking(&taking);
     if (status != PLIM_OK) {

@@ -87,7 +87,9 @@ typedef struct plim_program {
     uint32_t queue_count;
     plim_program_start start;
     PLIM_VEC(plim_recorded_segment) recorded_segments; /* in order of ops */
-    uint64_t peak_op; /* after it, live requests (in units of 512 bytes) are highest */
+    uint64_t range_bytes_max; /* of address space an expandable segment had at most, by the
+                               * distances of these; PLIM_UNLIMITED: unknown */
+    uint64_t peak_op;         /* after it, live requests (in units of 512 bytes) are highest */
     uint64_t peak_live_bytes;
     uint64_t doubts[PLIM_DOUBT_COUNT];
     plim_replay_facts facts;

@@ -369,7 +369,9 @@ static uint64_t ample_bytes(const plim_program *program, const plim_run_setup *s
     while (ample < AMPLE_BYTES_MAX && ample / AMPLE_FACTOR < most) {
         ample *= 2;
     }
-    return ample;
+    /* As recorded, ranges lie where they did only if they are as long as they were. */
+    const uint64_t fits = program->range_bytes_max / 9 * 8;
+    return setup->is_planted && fits < ample && fits / 2 > most ? fits : ample;
 }
 
 static plim_status set_up(runner *run, plim_error *err)

@@ -67,7 +67,7 @@ static bool add_from_start(plim_taking *taking)
             .factor = factor_of_start(taking, i, allocation->stack),
             .stream = is_ended ? events->stream[allocation->ended_by] : PLIM_NONE,
             .stack = allocation->stack,
-            .note = is_ended ? events->note[allocation->ended_by] : 0,
+            .event = allocation->ended_by,
             .deferral = PLIM_NONE,
         };
         if (!push(taking, &row) ||
@@ -94,7 +94,7 @@ static bool add_from_events(plim_taking *taking)
                                     .factor = factor_of_event(taking, i),
                                     .stream = events->stream[i],
                                     .stack = events->stack[i],
-                                    .note = events->note[i],
+                                    .event = (uint32_t)i,
                                     .deferral = PLIM_NONE };
         if (!push(taking, &row) ||
             !plim_taking_slot(taking, &taking->standing.items[taking->standing.count - 1].slot)) {
@@ -134,6 +134,7 @@ static bool defer_from_start(plim_taking *taking)
                                     .factor = 1,
                                     .stream = PLIM_NONE,
                                     .stack = PLIM_NONE,
+                                    .event = PLIM_NONE,
                                     .deferral = (uint32_t)taking->deferrals.rows.count };
         if (!push(taking, &row) || !defer(taking, PLIM_NONE, pending->completed_by)) {
             return false;
@@ -155,7 +156,7 @@ static bool defer_pair(plim_taking *taking, uint32_t request, uint32_t completed
                                 .factor = 1,
                                 .stream = events->stream[request],
                                 .stack = events->stack[request],
-                                .note = events->note[request],
+                                .event = request,
                                 .deferral = (uint32_t)taking->deferrals.rows.count };
     return push(taking, &row) && defer(taking, PLIM_NONE, completed);
 }

@@ -37,17 +37,41 @@ static const plim_segment *segment_at_end(const plim_device_history *device, pli
     return segment != NULL && addr - segment->addr < segment->bytes ? segment : NULL;
 }
 
-void plim_taking_pool_at(const plim_taking *taking, plim_addr addr, uint32_t note,
+void plim_taking_pool_at(const plim_taking *taking, plim_addr addr, uint64_t event,
                          uint64_t ret_pool[2])
 {
-    const plim_note *named = plim_history_note(taking->program->history, note);
+    const plim_device_history *device = taking->program->device;
+    const plim_note *named =
+        event < device->events.count
+            ? plim_history_note(taking->program->history, device->events.note[event])
+            : plim_history_note(taking->program->history, 0);
     if (named->has_pool) {
         memcpy(ret_pool, named->pool, sizeof named->pool);
         return;
     }
-    const plim_segment *segment = segment_at_end(taking->program->device, addr);
-    ret_pool[0] = segment != NULL ? segment->pool[0] : 0;
-    ret_pool[1] = segment != NULL ? segment->pool[1] : 0;
+    ret_pool[0] = 0;
+    ret_pool[1] = 0;
+    const plim_segment *segment = segment_at_end(device, addr);
+    if (segment == NULL) {
+        return;
+    }
+    /* Only from when it came on: before, the address may have been another segment's. */
+    const uint64_t since = plim_map_get(&taking->segment_events, segment->addr);
+    if (since == PLIM_MAP_ABSENT || since <= event) {
+        memcpy(ret_pool, segment->pool, sizeof segment->pool);
+    }
+}
+
+bool plim_taking_note_segments(plim_taking *taking)
+{
+    const plim_events *events = &taking->program->device->events;
+    for (uint64_t i = 0; taking->has_pools && i < events->count; i++) {
+        if (events->action[i] == PLIM_SEGMENT_ALLOC &&
+            !plim_map_put(&taking->segment_events, events->addr[i], i)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* Events before from_event, applied to the segments at the start. False: no host memory. */
@@ -82,6 +106,10 @@ static bool add_segments(plim_taking *taking)
         const plim_span_chunk *chunk = spans->chunks.items[i];
         for (size_t j = 0; j < chunk->count; j++) {
             const plim_span *span = &chunk->spans[j];
+            if ((span->begin | span->end) % PLIM_UNIT_BYTES != 0) {
+                program->doubts[PLIM_DOUBT_CONTRADICTIONS]++;
+                continue; /* no driver's: what is in it is requested */
+            }
             const plim_segment *end = segment_at_end(program->device, span->begin);
             plim_segment segment = { .addr = span->begin,
                                      .bytes = span->end - span->begin,
@@ -247,7 +275,7 @@ static bool push_allocation(plim_taking *taking, const plim_standing *row,
         allocation.stream = (uint16_t)segment->stream;
         memcpy(pool, segment->pool, sizeof pool);
     } else {
-        plim_taking_pool_at(taking, row->addr, row->note, pool);
+        plim_taking_pool_at(taking, row->addr, row->event, pool);
         if (!plim_taking_stream(taking, row->stream, &allocation.stream)) {
             return false;
         }

@@ -7,6 +7,7 @@
 #ifndef PLIMSOLL_REPLAY_TAKING_H
 #define PLIMSOLL_REPLAY_TAKING_H
 
+#include "base/map.h"
 #include "phases/categories.h"
 #include "replay/program.h"
 #include "replay/queues.h"
@@ -24,7 +25,7 @@ typedef struct plim_standing {
     plim_addr limit;          /* where the next thing in its segment begins, or the segment ends */
     uint32_t stream;          /* of the history, or PLIM_NONE: its segment's */
     uint32_t stack;
-    uint32_t note;
+    uint32_t event; /* one that is about it, or PLIM_NONE */
     uint32_t slot;
     uint32_t deferral; /* row, or PLIM_NONE: it is live */
 } plim_standing;
@@ -54,6 +55,7 @@ typedef struct plim_taking {
     size_t next_start_free;
     size_t next_displacement;
     size_t next_release;
+    plim_map segment_events; /* by address: the last segment_alloc there; with private pools */
     PLIM_VEC(plim_range_key) ranges;
     uint64_t driver_calls;
     uint32_t pool; /* where requests go now */
@@ -69,9 +71,12 @@ bool plim_taking_slot(plim_taking *taking, uint32_t *ret_slot);
 bool plim_taking_stream(plim_taking *taking, uint32_t history_stream, uint16_t *ret_stream);
 bool plim_taking_pool(plim_taking *taking, const uint64_t pool[2], uint32_t *ret_pool);
 
-/* The pool of a request, as far as the recording tells; {0,0}: the default one. */
-void plim_taking_pool_at(const plim_taking *taking, plim_addr addr, uint32_t note,
+/* The pool of what is at an address at an event (or PLIM_NONE: at the end), as far as the recording
+ * tells; {0,0}: the default one. */
+void plim_taking_pool_at(const plim_taking *taking, plim_addr addr, uint64_t event,
                          uint64_t ret_pool[2]);
+/* What that needs to know. */
+bool plim_taking_note_segments(plim_taking *taking);
 
 /* What stood: gathers `standing` and deals the deferrals; standing.c. */
 plim_status plim_taking_gather(plim_taking *taking, plim_error *err);

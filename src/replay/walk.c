@@ -23,7 +23,7 @@ static bool route(plim_taking *taking, uint64_t event)
         return true;
     }
     uint64_t id[2] = { 0, 0 };
-    plim_taking_pool_at(taking, events->addr[event], events->note[event], id);
+    plim_taking_pool_at(taking, events->addr[event], event, id);
     uint32_t pool = PLIM_NONE;
     if (!plim_taking_pool(taking, id, &pool)) {
         return false;
@@ -208,6 +208,18 @@ static uint64_t next_request(const plim_taking *taking, uint64_t event)
     return event;
 }
 
+/* Ranges are no longer than the way to the next. */
+static void note_distance(plim_taking *taking, plim_addr base)
+{
+    for (size_t i = 0; i < taking->ranges.count; i++) {
+        const plim_addr other = taking->ranges.items[i].base;
+        const uint64_t distance = base > other ? base - other : other - base;
+        if (distance > 0 && distance < taking->program->range_bytes_max) {
+            taking->program->range_bytes_max = distance;
+        }
+    }
+}
+
 /* Whether a mapping is the first of a range: of its size class, stream and pool. */
 static bool is_range_begun(plim_taking *taking, uint64_t event, bool *ret_begun)
 {
@@ -217,7 +229,7 @@ static bool is_range_begun(plim_taking *taking, uint64_t event, bool *ret_begun)
     key.is_small =
         request < taking->program->to_event && is_small_request(taking, events->size[request]);
     if (taking->has_pools) {
-        plim_taking_pool_at(taking, events->addr[event], events->note[event], key.pool);
+        plim_taking_pool_at(taking, events->addr[event], event, key.pool);
     }
     *ret_begun = false;
     for (size_t i = 0; i < taking->ranges.count; i++) {
@@ -230,6 +242,7 @@ static bool is_range_begun(plim_taking *taking, uint64_t event, bool *ret_begun)
     }
     key.base = events->addr[event];
     *ret_begun = true;
+    note_distance(taking, key.base);
     return PLIM_VEC_PUSH(taking->program->mem, &taking->ranges, key);
 }
 
