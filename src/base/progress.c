@@ -37,6 +37,7 @@ void plim_progress_bar_init(plim_progress_bar *bar, const char *label,
         .clock = clock,
         .is_wanted = options->is_terminal || can_erase_lines(file),
         .columns = options->columns,
+        .noun = options->noun,
         .start_ns = plim_clock_now_ns(clock),
     };
 }
@@ -79,20 +80,27 @@ static size_t character_count(const char *text)
     return count;
 }
 
-/* The part behind the label: "[####....]  41%  210 MiB of 512 MiB". */
-static void describe(char *text, size_t text_bytes, size_t room, uint64_t done_bytes,
-                     uint64_t total_bytes)
+static plim_short_text format_amount(const plim_progress_bar *bar, uint64_t amount)
 {
-    const plim_short_text done = plim_format_bytes(done_bytes);
+    return bar->noun != NULL ? plim_format_count(amount) : plim_format_bytes(amount);
+}
+
+/* The part behind the label: "[####....]  41%  210 MiB of 512 MiB". */
+static void describe(const plim_progress_bar *bar, char *text, size_t text_bytes, size_t room,
+                     uint64_t done_bytes, uint64_t total_bytes)
+{
+    const plim_short_text done = format_amount(bar, done_bytes);
+    const char *blank = bar->noun != NULL ? " " : "";
+    const char *noun = bar->noun != NULL ? bar->noun : "";
     if (total_bytes == 0) {
-        snprintf(text, text_bytes, "%s", done.text);
+        snprintf(text, text_bytes, "%s%s%.20s", done.text, blank, noun);
         return;
     }
     /* A file that grows while it is read is never more than all read. */
     const double share = done_bytes < total_bytes ? (double)done_bytes / (double)total_bytes : 1.0;
-    char words[80];
-    snprintf(words, sizeof words, "%3d%%  %s of %s", (int)(share * 100), done.text,
-             plim_format_bytes(total_bytes).text);
+    char words[112];
+    snprintf(words, sizeof words, "%3d%%  %s of %s%s%.20s", (int)(share * 100), done.text,
+             format_amount(bar, total_bytes).text, blank, noun);
     const size_t used = strlen(words) + 3; /* brackets and a blank */
     size_t cells = room > used ? room - used : 0;
     cells = cells < BAR_CELLS_MAX ? cells : BAR_CELLS_MAX;
@@ -115,8 +123,8 @@ static void draw(plim_progress_bar *bar, uint64_t done_bytes, uint64_t total_byt
     snprintf(label, sizeof label, "%s", bar->label);
     cut(label, room / 2);
     const size_t used = character_count(label) + 2;
-    char facts[128];
-    describe(facts, sizeof facts, room > used ? room - used : 0, done_bytes, total_bytes);
+    char facts[160];
+    describe(bar, facts, sizeof facts, room > used ? room - used : 0, done_bytes, total_bytes);
     char line[sizeof label + 2 + sizeof facts];
     snprintf(line, sizeof line, "%s  %s", label, facts);
     cut(line, room);

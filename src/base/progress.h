@@ -23,6 +23,7 @@ typedef struct plim_progress_options {
     const plim_clock *clock; /* NULL: the system's */
     bool is_terminal;        /* draw without asking the file, with `columns` to fill; for tests */
     size_t columns;
+    const char *noun; /* borrowed: what is counted, "events"; NULL: bytes */
 } plim_progress_options;
 
 typedef struct plim_progress_bar {
@@ -31,7 +32,8 @@ typedef struct plim_progress_bar {
     const plim_clock *clock;
     bool is_wanted; /* the file is a terminal that can erase a line */
     bool is_drawn;
-    size_t columns; /* 0: ask the terminal */
+    size_t columns;   /* 0: ask the terminal */
+    const char *noun; /* NULL: bytes */
     uint64_t start_ns;
     uint64_t drawn_ns;
 } plim_progress_bar;
@@ -41,8 +43,9 @@ void plim_progress_bar_init(plim_progress_bar *bar, const char *label,
                             const plim_progress_options *options);
 
 /*
- * Say how far the work is; cheap, call it often. `bar` is a plim_progress_bar: this is the shape
- * of callback that the library takes. total_bytes is 0 when unknown. Always true: go on.
+ * Say how far the work is, in bytes or in what options named; cheap, call it often. `bar` is a
+ * plim_progress_bar: this is the shape of callback that the library takes. total_bytes is 0 when
+ * unknown. Always true: go on.
  */
 bool plim_progress_bar_update(void *bar, uint64_t done_bytes, uint64_t total_bytes);
 

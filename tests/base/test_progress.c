@@ -160,6 +160,21 @@ static void a_line_never_fills_the_terminal(void)
     }
 }
 
+static void what_is_counted_has_its_name(void)
+{
+    stage s;
+    stage_init(&s, "replaying", 80, true);
+    s.bar.noun = "events";
+    s.now_ns += 500 * MS;
+    plim_progress_bar_update(&s.bar, 10000, 40000);
+    T_EQ_STR(stage_drawn(&s), "\rreplaying  [#######.......................]  25%  "
+                              "10,000 of 40,000 events\033[K");
+    s.now_ns += 100 * MS;
+    plim_progress_bar_update(&s.bar, 10000, 0);
+    T_EQ_STR(stage_drawn(&s), "\rreplaying  10,000 events\033[K");
+    stage_deinit(&s);
+}
+
 static void files_get_no_bar(void)
 {
     FILE *file = tmpfile();
@@ -183,4 +198,5 @@ static void files_get_no_bar(void)
 T_MAIN(T_TEST(quick_work_shows_nothing), T_TEST(long_work_shows_a_bar_and_leaves_no_trace),
        T_TEST(it_is_drawn_ten_times_a_second_at_most),
        T_TEST(odd_circumstances_are_drawn_as_well_as_they_can_be),
-       T_TEST(a_line_never_fills_the_terminal), T_TEST(files_get_no_bar))
+       T_TEST(a_line_never_fills_the_terminal), T_TEST(what_is_counted_has_its_name),
+       T_TEST(files_get_no_bar))
