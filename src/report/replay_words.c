@@ -1,0 +1,226 @@
+/*
+ * replay_words.c - confs, events, stacks and sums, in words. See replay_page.h.
+ */
+#include "report/replay_page.h"
+
+#include "base/size.h"
+#include "report/frame_text.h"
+#include "report/stack_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PLACE_BYTES_MAX 200u /* of a frame: it stands within a sentence */
+
+const plim_replay_facts *plim_replay_facts_of(const plim_replay_input *input, int32_t device)
+{
+    for (size_t i = 0; i < input->device_count; i++) {
+        if (input->facts[i].device == device) {
+            return &input->facts[i];
+        }
+    }
+    return &input->facts[0];
+}
+
+plim_replay_phrase plim_replay_device_words(const plim_replay_input *input, int32_t device)
+{
+    plim_replay_phrase words = { "" };
+    if (input->device_count > 1) {
+        (void)snprintf(words.text, sizeof words.text, " on GPU %" PRId32, device);
+    }
+    return words;
+}
+
+static const plim_events *events_of(const plim_replay_input *input, int32_t device)
+{
+    const size_t count = plim_history_device_count(input->history);
+    for (size_t i = 0; i < count; i++) {
+        const plim_device_history *one = plim_history_device(input->history, i);
+        if (one->device == device) {
+            return &one->events;
+        }
+    }
+    return NULL;
+}
+
+/* A stack as a group of one, for who labels groups. */
+static plim_stack_group group_of(const plim_history *history, uint32_t stack)
+{
+    plim_stack_group group = { .stack = stack, .user_frame = PLIM_NONE };
+    const plim_stack frames = plim_history_stack(history, stack);
+    for (uint32_t i = 0; i < frames.frame_count && group.user_frame == PLIM_NONE; i++) {
+        if (plim_stack_frame_is_user(history, frames.frames[i])) {
+            group.user_frame = i;
+        }
+    }
+    return group;
+}
+
+uint32_t plim_replay_event_frame(const plim_replay_input *input, int32_t device, uint64_t event)
+{
+    const plim_events *events = events_of(input, device);
+    if (events == NULL || event >= events->count || events->stack[event] == PLIM_NONE) {
+        return PLIM_NONE;
+    }
+    const plim_stack_group group = group_of(input->history, events->stack[event]);
+    return plim_stack_label_frame(input->history, &group);
+}
+
+plim_replay_phrase plim_replay_event_words(const plim_replay_page *page, int32_t device,
+                                           uint64_t event)
+{
+    const uint32_t frame = plim_replay_event_frame(page->input, device, event);
+    plim_text place;
+    plim_text_init(&place, page->out->mem, PLACE_BYTES_MAX);
+    if (frame != PLIM_NONE) {
+        plim_frame_text_add(&place, page->input->history, frame, false);
+    }
+    if (place.status == PLIM_OUT_OF_HOST_MEMORY) {
+        page->out->status = PLIM_OUT_OF_HOST_MEMORY;
+    }
+    plim_replay_phrase words;
+    (void)snprintf(words.text, sizeof words.text, "event %s%s%.200s", plim_format_count(event).text,
+                   place.length > 0 ? ", " : "", plim_text_string(&place));
+    plim_text_deinit(&place);
+    return words;
+}
+
+const char *plim_replay_conf_words(const plim_conf *conf)
+{
+    return conf->text[0] != '\0' ? conf->text : "default";
+}
+
+plim_replay_phrase plim_replay_empty_cache_words(const plim_replay_row *row)
+{
+    plim_replay_phrase words = { "" };
+    switch (row->empty_cache) {
+    case PLIM_EMPTY_NEVER:
+        break;
+    case PLIM_EMPTY_AT_EVENT:
+        (void)snprintf(words.text, sizeof words.text, "and empty_cache() before event %s",
+                       plim_format_count(row->empty_cache_event).text);
+        break;
+    case PLIM_EMPTY_AFTER_STEPS:
+        (void)snprintf(words.text, sizeof words.text, "and empty_cache() after each step");
+        break;
+    }
+    return words;
+}
+
+uint64_t plim_replay_floor_bytes(const plim_replay_input *input)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < input->device_count; i++) {
+        most = input->facts[i].floor_bytes > most ? input->facts[i].floor_bytes : most;
+    }
+    return most;
+}
+
+uint64_t plim_replay_recorded_peak_bytes(const plim_replay_input *input)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < input->device_count; i++) {
+        const uint64_t peak = input->facts[i].recorded_peak_reserved_bytes;
+        most = peak > most ? peak : most;
+    }
+    return most;
+}
+
+uint64_t plim_replay_memory_calls(const plim_run_result *result)
+{
+    uint64_t calls = 0;
+    for (int i = PLIM_CALL_MEMORY_ALLOC; i <= PLIM_CALL_SET_ACCESS; i++) {
+        calls += result->driver_calls[i];
+    }
+    return calls;
+}
+
+const char *plim_replay_capacity_name(const plim_replay_input *input)
+{
+    switch (input->capacity) {
+    case PLIM_REPLAY_CAPACITY_ASKED:
+        return "given";
+    case PLIM_REPLAY_CAPACITY_GPU:
+        return "gpu";
+    case PLIM_REPLAY_CAPACITY_FILE:
+        break;
+    }
+    switch (input->facts[input->capacity_device].capacity_source) {
+    case PLIM_CAPACITY_OOM:
+        return "oom";
+    case PLIM_CAPACITY_RETRIES:
+        return "retries";
+    case PLIM_CAPACITY_UNKNOWN:
+        break;
+    }
+    return "unknown";
+}
+
+const plim_run_result *plim_replay_worst(const plim_run_result *results, size_t count)
+{
+    const plim_run_result *worst = &results[0];
+    for (size_t i = 0; i < count; i++) {
+        if (!results[i].survives) {
+            return &results[i];
+        }
+        worst = results[i].peak_reserved_bytes > worst->peak_reserved_bytes ? &results[i] : worst;
+    }
+    return worst;
+}
+
+bool plim_replay_is_exact(const plim_fidelity *fidelity)
+{
+    return fidelity->segment_events_matched == fidelity->segment_events_recorded &&
+           fidelity->segment_events_matched == fidelity->segment_events_predicted &&
+           fidelity->reserved_bytes_max_difference == 0;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Means are of events, so devices count by how many they have. */
+static double weighted_mean(const plim_replay_input *input)
+{
+    double sum = 0;
+    double events = 0;
+    for (size_t i = 0; i < input->device_count; i++) {
+        const double weight = (double)input->facts[i].events;
+        sum += input->fidelity[i].reserved_bytes_mean_difference * weight;
+        events += weight;
+    }
+    return events > 0 ? sum / events : 0;
+}
+
+plim_fidelity plim_replay_fidelity_of_all(const plim_replay_input *input)
+{
+    plim_fidelity all = input->fidelity[0];
+    for (size_t i = 1; i < input->device_count; i++) {
+        const plim_fidelity *one = &input->fidelity[i];
+        all.segment_events_recorded += one->segment_events_recorded;
+        all.segment_events_predicted += one->segment_events_predicted;
+        all.segment_events_matched += one->segment_events_matched;
+        all.placements += one->placements;
+        all.placements_matched += one->placements_matched;
+        all.reserved_bytes_max_difference =
+            larger(all.reserved_bytes_max_difference, one->reserved_bytes_max_difference);
+        all.recorded_peak_reserved_bytes =
+            larger(all.recorded_peak_reserved_bytes, one->recorded_peak_reserved_bytes);
+        all.predicted_peak_reserved_bytes =
+            larger(all.predicted_peak_reserved_bytes, one->predicted_peak_reserved_bytes);
+        if (all.diverges_at_event == PLIM_NO_EVENT && one->diverges_at_event != PLIM_NO_EVENT) {
+            all.device = one->device;
+            all.diverges_at_event = one->diverges_at_event;
+            memcpy(all.divergence, one->divergence, sizeof all.divergence);
+        }
+        for (int doubt = 0; doubt < PLIM_DOUBT_COUNT; doubt++) {
+            all.doubts[doubt] += one->doubts[doubt];
+        }
+    }
+    const uint64_t most = larger(all.segment_events_recorded, all.segment_events_predicted);
+    all.share = most > 0 ? (double)all.segment_events_matched / (double)most : 1;
+    all.reserved_bytes_mean_difference = weighted_mean(input);
+    return all;
+}

@@ -1,0 +1,35 @@
+/*
+ * tune_json.c - the document `tune/1`. See tune_json.h.
+ */
+#include "report/tune_json.h"
+
+#include "base/error.h"
+
+plim_status plim_tune_json_write(plim_sink sink, const plim_replay_input *input,
+                                 const plim_tuning *tuning, plim_error *err)
+{
+    plim_json json;
+    plim_json_init(&json, sink, PLIM_JSON_PRETTY);
+    plim_json_begin_object(&json);
+    plim_json_member_string(&json, "schema", "tune/1");
+    plim_replay_json_input(&json, input);
+    plim_json_member_string(&json, "best", tuning->rows[tuning->best].conf.text);
+    plim_json_member_u64(&json, "best_index", tuning->best);
+    plim_json_member_u64(&json, "recorded_index", tuning->recorded);
+    plim_json_member_bool(&json, "is_saved", tuning->is_saved);
+    plim_json_member_bool(&json, "is_hopeless", tuning->is_hopeless);
+    plim_json_member_bool(&json, "is_incomplete", tuning->is_incomplete);
+    plim_json_member_u64(&json, "runs", tuning->runs);
+    plim_json_key(&json, "results");
+    plim_json_begin_array(&json);
+    for (size_t i = 0; i < tuning->row_count; i++) {
+        const plim_replay_row row = plim_tune_row_of(tuning, i);
+        plim_json_begin_object(&json);
+        plim_replay_json_row(&json, input, &row);
+        plim_json_member_bool(&json, "is_given", tuning->rows[i].is_given);
+        plim_json_end_object(&json);
+    }
+    plim_json_end_array(&json);
+    plim_json_end_object(&json);
+    return plim_json_finish(&json) ? PLIM_OK : plim_fail(err, PLIM_IO, "cannot write the document");
+}

@@ -1,0 +1,19 @@
+/*
+ * tune_page.c - rows of a search as tables and documents take them. See tune_page.h.
+ */
+#include "report/tune_page.h"
+
+plim_replay_row plim_tune_row_of(const plim_tuning *tuning, size_t index)
+{
+    const plim_tune_row *row = &tuning->rows[index];
+    return (plim_replay_row){
+        .conf = &row->conf,
+        .is_recorded = row->is_recorded && row->empty_cache == PLIM_EMPTY_NEVER,
+        .is_winner = index == tuning->best,
+        .result = &row->result,
+        .min_capacity_bytes = row->min_capacity_bytes,
+        .is_min_capacity_bound = row->is_min_capacity_bound,
+        .empty_cache = row->empty_cache,
+        .empty_cache_event = row->empty_cache_event,
+    };
+}

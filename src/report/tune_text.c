@@ -1,0 +1,251 @@
+/*
+ * tune_text.c - the page of a search. See tune_text.h.
+ *
+ * The answer comes before the table: whether a setting saves the run, the line to paste, what it
+ * saves. Where none does, that is the answer, with what is missing.
+ */
+#include "report/tune_text.h"
+
+#include "base/size.h"
+#include "report/counted.h"
+#include "report/line.h"
+#include "report/paragraph.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COMMAND_INDENT  6u
+#define COMMAND_COLUMNS 4096u /* lines to paste are never cut */
+
+/* Where a search's page is being written. */
+typedef struct tune_page {
+    plim_replay_page page;
+    const plim_tune_view *view;
+    const plim_tuning *tuning;
+    const plim_tune_row *best;
+    const plim_tune_row *recorded;
+} tune_page;
+
+static void say(const tune_page *self, plim_tone tone, const char *words)
+{
+    plim_paragraph_write(self->page.out, self->page.style, 0, tone, "", words);
+}
+
+/* ---- the answer ------------------------------------------------------------------------------ */
+
+static bool knows_capacity(const tune_page *self)
+{
+    return self->page.input->capacity_bytes != PLIM_UNLIMITED;
+}
+
+static bool is_recorded_best(const tune_page *self)
+{
+    return self->tuning->best == self->tuning->recorded;
+}
+
+/* What no setting can help: more is live than there is. */
+static void write_hopeless(const tune_page *self)
+{
+    char words[256];
+    (void)snprintf(words, sizeof words,
+                   "No allocator setting saves this run: it needs %s live, the device has %s. "
+                   "plimsoll inspect tells what holds it.",
+                   plim_format_bytes(self->tuning->floor_bytes).text,
+                   plim_format_bytes(self->page.input->capacity_bytes).text);
+    say(self, PLIM_TONE_BAD, words);
+}
+
+static void write_unsaved(const tune_page *self)
+{
+    char words[320];
+    const uint64_t capacity = self->page.input->capacity_bytes;
+    const uint64_t needs = self->best->min_capacity_bytes;
+    (void)snprintf(words, sizeof words,
+                   "No setting that was tried saves this run. The best of them needs %s, %s more "
+                   "than the device has; the floor is %s.",
+                   plim_format_bytes(needs).text,
+                   plim_format_bytes(needs > capacity ? needs - capacity : 0).text,
+                   plim_format_bytes(self->tuning->floor_bytes).text);
+    say(self, PLIM_TONE_BAD, words);
+}
+
+static void write_saved(const tune_page *self)
+{
+    char words[256];
+    (void)snprintf(words, sizeof words,
+                   "Saved: with these settings the run survives at %s, where it dies at event %s "
+                   "under those it was recorded with.",
+                   plim_format_bytes(self->page.input->capacity_bytes).text,
+                   plim_format_count(self->recorded->result.failed_event).text);
+    say(self, PLIM_TONE_IN_USE, words);
+}
+
+static void write_verdict(const tune_page *self)
+{
+    plim_replay_blank(&self->page);
+    if (self->tuning->is_hopeless) {
+        write_hopeless(self);
+    } else if (self->tuning->is_saved) {
+        write_saved(self);
+    } else if (knows_capacity(self) && !self->best->result.survives) {
+        write_unsaved(self);
+    } else if (is_recorded_best(self)) {
+        say(self, PLIM_TONE_HEADING,
+            "Nothing that was tried needs less than the settings it was recorded under.");
+    } else if (knows_capacity(self)) {
+        say(self, PLIM_TONE_HEADING, "It survives as recorded, and these settings need less:");
+    } else {
+        say(self, PLIM_TONE_HEADING, "These settings need least:");
+    }
+}
+
+/* Whether a shell would take a conf for one word. */
+static bool needs_quotes(const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (isalnum((unsigned char)*text) == 0 && strchr("_:,.+-", *text) == NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void write_command(const tune_page *self)
+{
+    const plim_conf *conf = &self->best->conf;
+    const char *quote = needs_quotes(conf->text) ? "'" : "";
+    plim_style endless = *self->page.style;
+    endless.width = COMMAND_COLUMNS;
+    plim_line line = plim_line_begin(self->page.out, &endless, COMMAND_INDENT);
+    if (conf->text[0] == '\0') {
+        plim_line_add(&line, PLIM_TONE_USER, "unset PYTORCH_CUDA_ALLOC_CONF");
+    } else {
+        plim_line_add(&line, PLIM_TONE_USER, "export PYTORCH_CUDA_ALLOC_CONF=");
+        plim_line_add(&line, PLIM_TONE_USER, quote);
+        plim_line_add(&line, PLIM_TONE_USER, conf->text);
+        plim_line_add(&line, PLIM_TONE_USER, quote);
+    }
+    plim_line_end(&line);
+}
+
+static void write_empty_cache(const tune_page *self)
+{
+    const plim_tune_row *best = self->best;
+    if (best->empty_cache == PLIM_EMPTY_AFTER_STEPS) {
+        say(self, PLIM_TONE_PLAIN, "and call torch.cuda.empty_cache() after each optimizer step.");
+    } else if (best->empty_cache == PLIM_EMPTY_AT_EVENT) {
+        plim_paragraph_format(
+            self->page.out, self->page.style, 0, PLIM_TONE_PLAIN,
+            "and call torch.cuda.empty_cache() once, before %s.",
+            plim_replay_event_words(&self->page, best->result.device, best->empty_cache_event)
+                .text);
+    }
+}
+
+static void write_saving(const tune_page *self)
+{
+    const uint64_t before = self->recorded->min_capacity_bytes;
+    const uint64_t after = self->best->min_capacity_bytes;
+    const char *at_least = self->recorded->is_min_capacity_bound ? "at least " : "";
+    if (before <= after || after == 0) {
+        return; /* equal needs: the winner is cheaper in another way, which the table shows */
+    }
+    plim_paragraph_format(
+        self->page.out, self->page.style, 0, PLIM_TONE_PLAIN,
+        "It needs a capacity of %s instead of %s%s: %s%s less (%s). The floor is %s.",
+        plim_format_bytes(after).text, at_least, plim_format_bytes(before).text, at_least,
+        plim_format_bytes(before - after).text,
+        plim_format_percent((double)(before - after) / (double)before).text,
+        plim_format_bytes(self->tuning->floor_bytes).text);
+}
+
+static void write_answer(const tune_page *self)
+{
+    write_verdict(self);
+    if (!is_recorded_best(self) && !self->tuning->is_hopeless) {
+        write_command(self);
+        write_empty_cache(self);
+        write_saving(self);
+    }
+    if (self->best->result.ooms_survived > 0) {
+        plim_paragraph_write(self->page.out, self->page.style, 0, PLIM_TONE_FAINT, "",
+                             "What failed in the recording is served here; what the program would "
+                             "have asked for next is not recorded.");
+    }
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+/* The first rows, and those somebody asked about. */
+static bool is_shown(const tune_page *self, size_t index)
+{
+    const uint32_t top = self->view->top != 0 ? self->view->top : PLIM_TUNE_TOP_DEFAULT;
+    const plim_tune_row *row = &self->tuning->rows[index];
+    return index < top || index == self->tuning->recorded || index == self->tuning->best ||
+           row->is_given;
+}
+
+static void write_table(const tune_page *self, plim_replay_row *rows)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < self->tuning->row_count; i++) {
+        if (is_shown(self, i)) {
+            rows[count++] = plim_tune_row_of(self->tuning, i);
+        }
+    }
+    plim_replay_heading(&self->page, "Tried, best first");
+    plim_replay_rows_write(&self->page, rows, count, true);
+    if (count < self->tuning->row_count) {
+        plim_paragraph_format(self->page.out, self->page.style, 2, PLIM_TONE_FAINT,
+                              "(%s more: --top shows them, --json has all)",
+                              plim_counted(self->tuning->row_count - count, "row").text);
+    }
+}
+
+static void write_rows(const tune_page *self)
+{
+    const plim_mem *mem = self->page.out->mem;
+    const size_t count = self->tuning->row_count;
+    plim_replay_row *rows = plim_mem_alloc(mem, count, sizeof *rows);
+    if (rows == NULL) {
+        self->page.out->status = PLIM_OUT_OF_HOST_MEMORY;
+        return;
+    }
+    write_table(self, rows);
+    plim_mem_free(mem, rows, count, sizeof *rows);
+}
+
+static void write_end(const tune_page *self)
+{
+    plim_replay_blank(&self->page);
+    if (self->tuning->is_incomplete) {
+        plim_paragraph_format(self->page.out, self->page.style, 0, PLIM_TONE_WARN,
+                              "The budget of %g s ended the search: there may be better settings.",
+                              self->view->budget_s);
+    }
+    plim_paragraph_format(self->page.out, self->page.style, 0, PLIM_TONE_FAINT,
+                          "%s. Needs: the smallest capacity it survives with, to 2 MiB. Calls and "
+                          "time: of the driver, by a model of what calls cost.",
+                          plim_counted(self->tuning->runs, "replay").text);
+}
+
+void plim_tune_text_write(plim_text *out, const plim_style *style, const plim_tune_view *view,
+                          const plim_replay_input *input, const plim_tuning *tuning)
+{
+    const tune_page self = {
+        .page = { .out = out, .style = style, .input = input },
+        .view = view,
+        .tuning = tuning,
+        .best = &tuning->rows[tuning->best],
+        .recorded = &tuning->rows[tuning->recorded],
+    };
+    plim_replay_head_write(&self.page);
+    plim_replay_fidelity_write(&self.page);
+    plim_replay_blank(&self.page);
+    plim_replay_limits_write(&self.page);
+    write_answer(&self);
+    write_rows(&self);
+    write_end(&self);
+}
