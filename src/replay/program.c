@@ -68,6 +68,34 @@ bool plim_taking_op(plim_taking *taking, uint64_t event, plim_op op)
            PLIM_VEC_PUSH(program->mem, &program->op_events, (uint32_t)event);
 }
 
+/* Ranges are no longer than the way to the next. */
+static void note_distance(plim_taking *taking, plim_addr base)
+{
+    for (size_t i = 0; i < taking->ranges.count; i++) {
+        const plim_addr other = taking->ranges.items[i].base;
+        const uint64_t distance = base > other ? base - other : other - base;
+        if (distance > 0 && distance < taking->program->range_bytes_max) {
+            taking->program->range_bytes_max = distance;
+        }
+    }
+}
+
+bool plim_taking_range(plim_taking *taking, const plim_range_key *key, bool *ret_is_new)
+{
+    *ret_is_new = false;
+    for (size_t i = 0; i < taking->ranges.count; i++) {
+        const plim_range_key *known = &taking->ranges.items[i];
+        if (known->stream == key->stream && known->is_small == key->is_small &&
+            known->pool[0] == key->pool[0] && known->pool[1] == key->pool[1] &&
+            known->base <= key->base) {
+            return true;
+        }
+    }
+    *ret_is_new = true;
+    note_distance(taking, key->base);
+    return PLIM_VEC_PUSH(taking->program->mem, &taking->ranges, *key);
+}
+
 static uint64_t units(uint64_t bytes)
 {
     return (bytes + PLIM_UNIT_BYTES - 1) / PLIM_UNIT_BYTES * PLIM_UNIT_BYTES;

@@ -65,13 +65,21 @@ void plim_taking_pool_at(const plim_taking *taking, plim_addr addr, uint64_t eve
 bool plim_taking_note_segments(plim_taking *taking)
 {
     const plim_events *events = &taking->program->device->events;
-    for (uint64_t i = 0; taking->has_pools && i < events->count; i++) {
+    for (uint64_t i = 0; i < events->count; i++) {
         if (events->action[i] == PLIM_SEGMENT_ALLOC &&
             !plim_map_put(&taking->segment_events, events->addr[i], i)) {
             return false;
         }
     }
     return true;
+}
+
+/* The segment at the end that one of the start still is, or NULL. */
+static const plim_segment *same_at_end(const plim_taking *taking, plim_addr addr)
+{
+    const uint64_t since = plim_map_get(&taking->segment_events, addr);
+    const bool came_later = since != PLIM_MAP_ABSENT && since >= taking->program->from_event;
+    return came_later ? NULL : segment_at_end(taking->program->device, addr);
 }
 
 /* Events before from_event, applied to the segments at the start. False: no host memory. */
@@ -110,7 +118,7 @@ static bool add_segments(plim_taking *taking)
                 program->doubts[PLIM_DOUBT_CONTRADICTIONS]++;
                 continue; /* no driver's: what is in it is requested */
             }
-            const plim_segment *end = segment_at_end(program->device, span->begin);
+            const plim_segment *end = same_at_end(taking, span->begin);
             plim_segment segment = { .addr = span->begin,
                                      .bytes = span->end - span->begin,
                                      .stack = end != NULL ? end->stack : PLIM_NONE,
@@ -146,11 +154,10 @@ static int compare_addr(const void *a, const void *b)
 }
 
 /* A run of an expandable segment serves what is in it; nothing else tells its size class. */
-static void classify_run(const plim_program *program, plim_segment *segment,
+static void classify_run(const plim_taking *taking, plim_segment *segment,
                          const plim_standing *first, size_t count)
 {
-    if (!segment->is_expandable || count == 0 ||
-        segment_at_end(program->device, segment->addr) != NULL) {
+    if (!segment->is_expandable || count == 0 || same_at_end(taking, segment->addr) != NULL) {
         return;
     }
     segment->is_large = false;
@@ -309,7 +316,7 @@ static bool place_all(plim_taking *taking)
         }
         const size_t count = bound_rows(taking, next, segment);
         const size_t kept = keep_placeable(&rows[next], count);
-        classify_run(program, segment, &rows[next], kept);
+        classify_run(taking, segment, &rows[next], kept);
         if (!cut_segment(program, segment, &rows[next], kept)) {
             return false;
         }
@@ -323,6 +330,24 @@ static bool place_all(plim_taking *taking)
     }
     for (; next < taking->standing.count; next++) {
         if (!push_outside(taking, &rows[next])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Expandable memory that is there begins no range when more of it is mapped. */
+static bool note_ranges(plim_taking *taking)
+{
+    const plim_program_start *start = &taking->program->start;
+    for (size_t i = 0; i < start->segments.count; i++) {
+        const plim_segment *segment = &start->segments.items[i];
+        const plim_range_key key = { .pool = { segment->pool[0], segment->pool[1] },
+                                     .stream = (uint16_t)segment->stream,
+                                     .is_small = !segment->is_large,
+                                     .base = segment->addr };
+        bool is_new = false;
+        if (segment->is_expandable && !plim_taking_range(taking, &key, &is_new)) {
             return false;
         }
     }
@@ -372,7 +397,7 @@ plim_status plim_taking_place(plim_taking *taking, plim_error *err)
               compare_addr);
     }
     if (!follow_segments(taking) || !add_segments(taking) || !place_all(taking) ||
-        !add_prologue(taking)) {
+        !note_ranges(taking) || !add_prologue(taking)) {
         return plim_fail_memory(err, "rebuilding the start of a replay");
     }
     return PLIM_OK;

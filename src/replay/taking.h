@@ -33,7 +33,7 @@ typedef struct plim_standing {
 /* A range of expandable memory, as far as it has shown itself. */
 typedef struct plim_range_key {
     uint64_t pool[2];
-    uint32_t stream; /* of the history */
+    uint16_t stream; /* of the program */
     bool is_small;
     plim_addr base; /* the lowest address mapped so far */
 } plim_range_key;
@@ -77,6 +77,9 @@ void plim_taking_pool_at(const plim_taking *taking, plim_addr addr, uint64_t eve
                          uint64_t ret_pool[2]);
 /* What that needs to know. */
 bool plim_taking_note_segments(plim_taking *taking);
+
+/* A mapping of a range: of one known, or the first of another. False: no host memory. */
+bool plim_taking_range(plim_taking *taking, const plim_range_key *key, bool *ret_is_new);
 
 /* What stood: gathers `standing` and deals the deferrals; standing.c. */
 plim_status plim_taking_gather(plim_taking *taking, plim_error *err);

@@ -208,42 +208,19 @@ static uint64_t next_request(const plim_taking *taking, uint64_t event)
     return event;
 }
 
-/* Ranges are no longer than the way to the next. */
-static void note_distance(plim_taking *taking, plim_addr base)
-{
-    for (size_t i = 0; i < taking->ranges.count; i++) {
-        const plim_addr other = taking->ranges.items[i].base;
-        const uint64_t distance = base > other ? base - other : other - base;
-        if (distance > 0 && distance < taking->program->range_bytes_max) {
-            taking->program->range_bytes_max = distance;
-        }
-    }
-}
-
 /* Whether a mapping is the first of a range: of its size class, stream and pool. */
 static bool is_range_begun(plim_taking *taking, uint64_t event, bool *ret_begun)
 {
     const plim_events *events = &taking->program->device->events;
     const uint64_t request = next_request(taking, event);
-    plim_range_key key = { .stream = events->stream[event], .is_small = false };
+    plim_range_key key = { .base = events->addr[event] };
     key.is_small =
         request < taking->program->to_event && is_small_request(taking, events->size[request]);
     if (taking->has_pools) {
-        plim_taking_pool_at(taking, events->addr[event], event, key.pool);
+        plim_taking_pool_at(taking, key.base, event, key.pool);
     }
-    *ret_begun = false;
-    for (size_t i = 0; i < taking->ranges.count; i++) {
-        const plim_range_key *known = &taking->ranges.items[i];
-        if (known->stream == key.stream && known->is_small == key.is_small &&
-            known->pool[0] == key.pool[0] && known->pool[1] == key.pool[1] &&
-            known->base <= events->addr[event]) {
-            return true;
-        }
-    }
-    key.base = events->addr[event];
-    *ret_begun = true;
-    note_distance(taking, key.base);
-    return PLIM_VEC_PUSH(taking->program->mem, &taking->ranges, key);
+    return plim_taking_stream(taking, events->stream[event], &key.stream) &&
+           plim_taking_range(taking, &key, ret_begun);
 }
 
 static bool take_driver_call(plim_taking *taking, uint64_t event)
