@@ -1,4 +1,480 @@
 /*
- * tune.c - to be written.
+ * tune.c - the search for settings, in rounds: what a round does is settled before it begins, so
+ * that it matters neither how many threads there are nor which is done first.
+ *
+ *   first     every row once, at the capacity asked about
+ *   then      its smallest capacity: of the recorded settings and the most promising rows; with
+ *             what these need as a limit, of more; of all the rest. A row that fails at the limit
+ *             cannot win and is left at that
+ *   again     for the best of each kind together, and for moments to empty the cache
+ *
+ * docs/design/tune.md argues for it.
  */
-#include "replay/replay.h"
+#include "replay/tune.h"
+
+#include "base/error.h"
+#include "replay/contender.h"
+#include "replay/sweep.h"
+#include "replay/trial.h"
+
+#define LEADERS_FIRST  2 /* rows of the first round, besides those that must be known exactly */
+#define LEADERS_SECOND 4
+
+typedef struct search {
+    const plim_mem *mem;
+    const plim_replay *replay;
+    const plim_tune_options *options;
+    plim_candidates candidates;
+    PLIM_VEC(plim_contender) contenders;
+    PLIM_VEC(size_t) batch; /* rows of a round */
+    plim_watch watch;
+    plim_trial_context trials;
+    uint32_t threads;
+    uint64_t floor_bytes;
+    plim_error start_error; /* of the recorded settings, where their start does not fit */
+} search;
+
+static plim_field field_of(const search *s)
+{
+    return (plim_field){ .rows = s->candidates.rows.items,
+                         .contenders = s->contenders.items,
+                         .count = s->contenders.count,
+                         .baseline = s->candidates.baseline };
+}
+
+/* --- trials --- */
+
+static void note_trial(plim_contender *contender, uint64_t steps, const plim_trial *trial)
+{
+    if (trial->survives) {
+        plim_bisect_survived(&contender->bisect, steps, plim_capacity_steps(trial->peak_bytes),
+                             contender->is_sure);
+    } else {
+        plim_bisect_failed(&contender->bisect, steps, plim_capacity_steps(trial->needed_bytes),
+                           trial->reach);
+    }
+}
+
+/* A trial that ended early for want of time is none, and no error. */
+static plim_status forgive_lateness(search *s, plim_status status)
+{
+    const bool is_late =
+        status == PLIM_CANCELLED && !plim_watch_is_cancelled(&s->watch);
+    return is_late ? PLIM_OK : status;
+}
+
+/* A job: a row at the capacity asked about, to its end. */
+static plim_status run_first(void *ctx, size_t index, plim_error *err)
+{
+    search *const s = ctx;
+    const size_t at = s->batch.items[index];
+    plim_tune_row *const row = &s->candidates.rows.items[at];
+    plim_contender *const contender = &s->contenders.items[at];
+    const uint64_t capacity = s->options->capacity_bytes;
+    const plim_trial_setup setup = { .row = row,
+                                     .capacity_bytes = capacity,
+                                     .has_budget = !row->is_recorded };
+    plim_trial trial;
+    const plim_status status = plim_trial_run(&s->trials, &setup, &trial, err);
+    if (status != PLIM_OK) {
+        return forgive_lateness(s, status);
+    }
+    row->result = trial.result;
+    contender->is_tried = true;
+    contender->is_starting = trial.starts;
+    /* What fails with part of a step fails without it; what survives does with all of it. */
+    const uint64_t steps = capacity == PLIM_UNLIMITED ? PLIM_STEPS_MAX
+                           : trial.survives           ? plim_capacity_steps(capacity)
+                                                      : capacity / PLIM_CAPACITY_STEP_BYTES;
+    note_trial(contender, steps, &trial);
+    if (at == s->candidates.recorded) {
+        s->start_error = trial.start_error;
+    }
+    return PLIM_OK;
+}
+
+/* Tries one capacity; false in *ret_goes_on when there is no time for it. */
+static plim_status probe(search *s, size_t at, uint64_t steps, bool *ret_goes_on, plim_error *err)
+{
+    const plim_trial_setup setup = { .row = &s->candidates.rows.items[at],
+                                     .capacity_bytes = steps * PLIM_CAPACITY_STEP_BYTES,
+                                     .stops_at_failure = true,
+                                     .has_budget = true };
+    plim_trial trial;
+    const plim_status status = plim_trial_run(&s->trials, &setup, &trial, err);
+    if (status != PLIM_OK) {
+        *ret_goes_on = false;
+        return forgive_lateness(s, status);
+    }
+    note_trial(&s->contenders.items[at], steps, &trial);
+    return PLIM_OK;
+}
+
+/* A job: the smallest capacity of a row, or that it is beyond the limit. */
+static plim_status run_solving(void *ctx, size_t index, plim_error *err)
+{
+    search *const s = ctx;
+    const size_t at = s->batch.items[index];
+    plim_contender *const contender = &s->contenders.items[at];
+    const uint64_t limit = contender->limit;
+    bool goes_on = true;
+    if (limit != PLIM_STEPS_UNKNOWN && limit > contender->bisect.low &&
+        limit < contender->bisect.high) {
+        PLIM_TRY(probe(s, at, limit, &goes_on, err));
+    }
+    while (goes_on) {
+        const uint64_t next = plim_bisect_next(&contender->bisect);
+        const bool is_beyond = limit != PLIM_STEPS_UNKNOWN && contender->bisect.low >= limit;
+        if (is_beyond || next == 0) {
+            contender->is_done = true;
+            contender->is_bound = is_beyond || contender->bisect.high == PLIM_STEPS_UNKNOWN;
+            return PLIM_OK;
+        }
+        PLIM_TRY(probe(s, at, next, &goes_on, err));
+    }
+    return PLIM_OK;
+}
+
+/* --- rounds --- */
+
+static plim_status run_batch(search *s, plim_sweep_job *job, plim_error *err)
+{
+    const plim_sweep_jobs jobs = { .run = job, .ctx = s, .count = s->batch.count };
+    plim_watch_expect(&s->watch, s->batch.count);
+    return plim_sweep(&jobs, s->threads, err);
+}
+
+static plim_status add_contenders(search *s, plim_error *err)
+{
+    const uint64_t floor = plim_capacity_steps(s->floor_bytes > 0 ? s->floor_bytes : 1);
+    while (s->contenders.count < s->candidates.rows.count) {
+        const plim_contender contender =
+            plim_contender_start(&s->candidates, s->contenders.count, floor);
+        if (!PLIM_VEC_PUSH(s->mem, &s->contenders, contender)) {
+            return plim_fail_memory(err, "listing settings to try");
+        }
+    }
+    return PLIM_OK;
+}
+
+static plim_status push_batch(search *s, size_t row, plim_error *err)
+{
+    return PLIM_VEC_PUSH(s->mem, &s->batch, row) ? PLIM_OK
+                                                 : plim_fail_memory(err, "searching settings");
+}
+
+/* Rows that are new, at the capacity asked about. */
+static plim_status try_new_rows(search *s, plim_error *err)
+{
+    const size_t first = s->contenders.count;
+    PLIM_TRY(add_contenders(s, err));
+    s->batch.count = 0;
+    for (size_t i = first; i < s->contenders.count; i++) {
+        PLIM_TRY(push_batch(s, i, err));
+    }
+    return run_batch(s, run_first, err);
+}
+
+static bool is_in_batch(const search *s, size_t row)
+{
+    for (size_t i = 0; i < s->batch.count; i++) {
+        if (s->batch.items[i] == row) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether row `a` is to be searched before row `b`. */
+static bool is_more_promising(const search *s, size_t a, size_t b)
+{
+    const plim_contender *const first = &s->contenders.items[a];
+    const plim_contender *const second = &s->contenders.items[b];
+    if (first->class != second->class) {
+        return first->class < second->class;
+    }
+    const uint64_t first_steps = plim_contender_promise(first);
+    const uint64_t second_steps = plim_contender_promise(second);
+    return first_steps != second_steps ? first_steps < second_steps : a < b;
+}
+
+/* The most promising row that is open and not in the batch; SIZE_MAX: none. */
+static size_t most_promising(const search *s)
+{
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < s->contenders.count; i++) {
+        const plim_contender *const it = &s->contenders.items[i];
+        if (it->is_tried && !it->is_done && !is_in_batch(s, i) &&
+            (best == SIZE_MAX || is_more_promising(s, i, best))) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+static uint64_t asked_steps(const search *s)
+{
+    const uint64_t capacity = s->options->capacity_bytes;
+    return capacity == PLIM_UNLIMITED ? PLIM_STEPS_UNKNOWN : capacity / PLIM_CAPACITY_STEP_BYTES;
+}
+
+/* The smallest capacities of those that must be known exactly, and of some more. */
+static plim_status solve_some(search *s, size_t more, plim_error *err)
+{
+    s->batch.count = 0;
+    for (size_t i = 0; i < s->contenders.count; i++) {
+        const plim_contender *const it = &s->contenders.items[i];
+        if (it->is_tried && !it->is_done && it->wants_exact) {
+            PLIM_TRY(push_batch(s, i, err));
+        }
+    }
+    for (size_t i = 0; i < more; i++) {
+        const size_t row = most_promising(s);
+        if (row == SIZE_MAX) {
+            break;
+        }
+        PLIM_TRY(push_batch(s, row, err));
+    }
+    const plim_field field = field_of(s);
+    for (size_t i = 0; i < s->batch.count; i++) {
+        const size_t row = s->batch.items[i];
+        s->contenders.items[row].limit = plim_field_limit(&field, row, asked_steps(s));
+    }
+    return run_batch(s, run_solving, err);
+}
+
+static plim_status solve_all(search *s, plim_error *err)
+{
+    PLIM_TRY(solve_some(s, LEADERS_FIRST, err));
+    PLIM_TRY(solve_some(s, LEADERS_SECOND, err));
+    return solve_some(s, s->contenders.count, err);
+}
+
+/* --- what the first rounds suggest --- */
+
+static plim_status combine(search *s, plim_error *err)
+{
+    const plim_field field = field_of(s);
+    size_t best[PLIM_CHANGE_COUNT];
+    bool is_better[PLIM_CHANGE_COUNT] = { false };
+    uint64_t usual = PLIM_STEPS_UNKNOWN; /* what the default settings need */
+    for (size_t i = 0; i < PLIM_CHANGE_COUNT; i++) {
+        best[i] = SIZE_MAX;
+    }
+    for (size_t i = 0; i < field.count; i++) {
+        const plim_contender *const it = &field.contenders[i];
+        const uint32_t changes = plim_candidates_changes(&s->candidates, &field.rows[i]);
+        if (it->class != PLIM_ROW_SETTINGS || !it->is_tried) {
+            continue;
+        }
+        if (changes == 0 && plim_contender_promise(it) < usual) {
+            usual = plim_contender_promise(it);
+        }
+        for (size_t c = 0; c < PLIM_CHANGE_COUNT; c++) {
+            if (changes == (uint32_t)1 << c &&
+                (best[c] == SIZE_MAX || is_more_promising(s, i, best[c]))) {
+                best[c] = i;
+            }
+        }
+    }
+    for (size_t c = 0; c < PLIM_CHANGE_COUNT; c++) {
+        is_better[c] =
+            best[c] != SIZE_MAX && plim_contender_promise(&field.contenders[best[c]]) < usual;
+    }
+    return plim_candidates_add_combinations(&s->candidates, best, is_better, err);
+}
+
+static plim_status add_moments(search *s, size_t row, plim_error *err)
+{
+    const uint64_t failed = s->candidates.rows.items[s->candidates.baseline].result.failed_event;
+    return plim_candidates_add_moments(&s->candidates, row, failed, err);
+}
+
+static plim_status search_rounds(search *s, plim_error *err)
+{
+    PLIM_TRY(try_new_rows(s, err));
+    if (s->options->only_given) {
+        return solve_all(s, err);
+    }
+    PLIM_TRY(solve_all(s, err));
+    PLIM_TRY(combine(s, err));
+    PLIM_TRY(add_moments(s, s->candidates.baseline, err));
+    PLIM_TRY(try_new_rows(s, err));
+    PLIM_TRY(solve_all(s, err));
+    const plim_field field = field_of(s);
+    const size_t leader = plim_field_leader(&field);
+    if (leader == SIZE_MAX || leader == field.baseline) {
+        return PLIM_OK;
+    }
+    PLIM_TRY(add_moments(s, leader, err));
+    PLIM_TRY(try_new_rows(s, err));
+    return solve_all(s, err);
+}
+
+/* --- what comes out --- */
+
+/* A tuning and what it takes to free it. */
+typedef struct kept_tuning {
+    plim_tuning tuning; /* first: who has the one has the other */
+    const plim_mem *mem;
+    plim_tune_row *rows;
+    size_t row_capacity;
+} kept_tuning;
+
+static void set_capacity(const plim_contender *contender, plim_tune_row *row)
+{
+    const plim_bisect *const bisect = &contender->bisect;
+    const bool is_exact = contender->is_done && !contender->is_bound;
+    const uint64_t steps = is_exact ? bisect->high : bisect->low + 1;
+    row->is_min_capacity_bound = !is_exact;
+    row->min_capacity_bytes =
+        steps <= PLIM_STEPS_MAX ? steps * PLIM_CAPACITY_STEP_BYTES : PLIM_UNLIMITED;
+}
+
+/* The order of the table, but for the winner. */
+static bool is_above(const plim_field *field, size_t a, size_t b)
+{
+    const plim_tune_row *const first = &field->rows[a];
+    const plim_tune_row *const second = &field->rows[b];
+    if (first->result.survives != second->result.survives) {
+        return first->result.survives;
+    }
+    if (first->min_capacity_bytes != second->min_capacity_bytes) {
+        return first->min_capacity_bytes < second->min_capacity_bytes;
+    }
+    if (first->is_min_capacity_bound != second->is_min_capacity_bound) {
+        return second->is_min_capacity_bound;
+    }
+    return plim_field_is_before(field, a, b);
+}
+
+/* Into the batch: rows that were tried, in the order of the table. */
+static plim_status sort_rows(search *s, const plim_field *field, size_t winner, plim_error *err)
+{
+    s->batch.count = 0;
+    for (size_t i = 0; i < field->count; i++) {
+        if (!field->contenders[i].is_tried) {
+            continue;
+        }
+        PLIM_TRY(push_batch(s, i, err));
+        size_t at = s->batch.count - 1;
+        for (; at > 0; at--) {
+            const size_t other = s->batch.items[at - 1];
+            if (other == winner || (i != winner && !is_above(field, i, other))) {
+                break;
+            }
+            s->batch.items[at] = other;
+        }
+        s->batch.items[at] = i;
+    }
+    return PLIM_OK;
+}
+
+static size_t place_of(const search *s, size_t row)
+{
+    size_t place = 0;
+    while (place + 1 < s->batch.count && s->batch.items[place] != row) {
+        place++;
+    }
+    return place;
+}
+
+static plim_status keep(search *s, plim_tuning **ret_tuning, plim_error *err)
+{
+    for (size_t i = 0; i < s->contenders.count; i++) {
+        set_capacity(&s->contenders.items[i], &s->candidates.rows.items[i]);
+    }
+    plim_field field = field_of(s);
+    field.takes_open = plim_watch_is_late(&s->watch);
+    const size_t winner = plim_field_winner(&field);
+    PLIM_TRY(sort_rows(s, &field, winner, err));
+
+    kept_tuning *kept = plim_mem_alloc_zeroed(s->mem, 1, sizeof *kept);
+    plim_tune_row *rows = plim_mem_alloc(s->mem, s->batch.count, sizeof *rows);
+    if (kept == NULL || rows == NULL) {
+        plim_mem_free(s->mem, rows, s->batch.count, sizeof *rows);
+        plim_mem_free(s->mem, kept, 1, sizeof *kept);
+        return plim_fail_memory(err, "keeping what a search found");
+    }
+    for (size_t i = 0; i < s->batch.count; i++) {
+        rows[i] = field.rows[s->batch.items[i]];
+    }
+    *kept = (kept_tuning){ .mem = s->mem, .rows = rows, .row_capacity = s->batch.count };
+    kept->tuning = (plim_tuning){
+        .rows = rows,
+        .row_count = s->batch.count,
+        .recorded = place_of(s, s->candidates.recorded),
+        .baseline = place_of(s, s->candidates.baseline),
+        .best = place_of(s, winner),
+        .is_saved = field.rows[winner].result.survives &&
+                    !field.rows[s->candidates.baseline].result.survives,
+        .is_hopeless = s->floor_bytes > s->options->capacity_bytes,
+        .is_incomplete = plim_watch_is_late(&s->watch),
+        .floor_bytes = s->floor_bytes,
+        .runs = plim_watch_runs(&s->watch),
+    };
+    *ret_tuning = &kept->tuning;
+    return PLIM_OK;
+}
+
+void plim_tuning_destroy(plim_tuning *tuning)
+{
+    if (tuning == NULL) {
+        return;
+    }
+    kept_tuning *const kept = (kept_tuning *)(void *)tuning;
+    const plim_mem *const mem = kept->mem;
+    plim_mem_free(mem, kept->rows, kept->row_capacity, sizeof *kept->rows);
+    plim_mem_free(mem, kept, 1, sizeof *kept);
+}
+
+/* --- the whole --- */
+
+static plim_status check_start(const search *s, plim_error *err)
+{
+    for (size_t i = 0; i < s->contenders.count; i++) {
+        if (s->contenders.items[i].is_starting) {
+            return PLIM_OK;
+        }
+    }
+    if (err != NULL) {
+        *err = s->start_error;
+    }
+    return PLIM_OUT_OF_DEVICE_MEMORY;
+}
+
+static plim_status make_search(search *s, plim_tuning **ret_tuning, plim_error *err)
+{
+    PLIM_TRY(plim_candidates_init(&s->candidates, s->replay, s->options, err));
+    for (size_t i = 0; i < s->replay->devices.count; i++) {
+        const uint64_t bytes = s->replay->devices.items[i].asked->facts.floor_bytes;
+        s->floor_bytes = bytes > s->floor_bytes ? bytes : s->floor_bytes;
+    }
+    PLIM_TRY(search_rounds(s, err));
+    PLIM_TRY(check_start(s, err));
+    plim_watch_settle(&s->watch);
+    if (plim_watch_is_cancelled(&s->watch)) {
+        return plim_fail(err, PLIM_CANCELLED, "the search was ended");
+    }
+    return keep(s, ret_tuning, err);
+}
+
+plim_status plim_replay_tune(const plim_replay *replay, const plim_tune_options *options,
+                             plim_tuning **ret_tuning, plim_error *err)
+{
+    search s = { .mem = plim_mem_or_heap(options->mem), .replay = replay, .options = options };
+    s.threads = options->threads > 0 ? options->threads : plim_sweep_default_threads();
+    s.trials = (plim_trial_context){ .replay = replay,
+                                     .costs = options->costs,
+                                     .watch = &s.watch };
+    const plim_watch_options watching = { .progress = options->progress,
+                                          .progress_ctx = options->progress_ctx,
+                                          .budget_s = options->budget_s };
+    PLIM_TRY(plim_watch_init(&s.watch, &watching, err));
+    const plim_status status = make_search(&s, ret_tuning, err);
+    PLIM_VEC_FREE(s.mem, &s.batch);
+    PLIM_VEC_FREE(s.mem, &s.contenders);
+    plim_candidates_deinit(&s.candidates);
+    plim_watch_deinit(&s.watch);
+    return status;
+}

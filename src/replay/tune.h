@@ -1,7 +1,9 @@
 /*
  * tune.h - the parts of a search: what is tried, how low each gets, who does it.
  *
- *   candidates ──► sweep (threads) ──► first runs ──► bisections ──► sorted table
+ *   candidates ──► trials, over threads ──► bisections ──► ranking
+ *       ▲                                        │
+ *       └──── combinations, moments ◄── best ◄───┘
  */
 #ifndef PLIMSOLL_REPLAY_TUNE_H
 #define PLIMSOLL_REPLAY_TUNE_H
@@ -13,9 +15,10 @@
 
 typedef PLIM_VEC(plim_tune_row) plim_tune_rows;
 
-/* What is worth trying for a replay, row 0 being the recorded settings; the sizes come from the
- * trace itself. Results are empty. */
-plim_status plim_tune_candidates(const plim_replay *replay, const plim_tune_options *options,
-                                 plim_tune_rows *rows, plim_error *err);
+/* The fewest steps that have so many bytes. */
+static inline uint64_t plim_capacity_steps(uint64_t bytes)
+{
+    return bytes / PLIM_CAPACITY_STEP_BYTES + (bytes % PLIM_CAPACITY_STEP_BYTES != 0);
+}
 
 #endif

@@ -1,0 +1,95 @@
+/*
+ * candidates_combined.c - the best single changes together.
+ *
+ * Expandable segments are joined with every other kind, better alone or not: what costs elsewhere
+ * may save there (a segment is a page to them). The rest is joined where both are better alone
+ * than the default, and all of these at once.
+ */
+#include "replay/candidates.h"
+
+#include "base/error.h"
+
+#include <string.h>
+
+#define MIB              ((uint64_t)1 << 20)
+#define PAGE_MIB_MIN     12 /* large_segment_size_mb: the smallest of whole 2 MiB above 10 */
+#define SOURCE_NONE_LEFT SIZE_MAX
+
+static void apply(plim_settings *settings, plim_change change, const plim_settings *from)
+{
+    switch (change) {
+    case PLIM_CHANGE_EXPANDABLE:
+        settings->expandable_segments = from->expandable_segments;
+        break;
+    case PLIM_CHANGE_SPLIT:
+        settings->max_split_bytes = from->max_split_bytes;
+        break;
+    case PLIM_CHANGE_COLLECTING:
+        settings->garbage_collection_threshold = from->garbage_collection_threshold;
+        settings->per_process_memory_fraction = from->per_process_memory_fraction;
+        break;
+    case PLIM_CHANGE_ROUNDING:
+        memcpy(settings->roundup_power2_divisions, from->roundup_power2_divisions,
+               sizeof settings->roundup_power2_divisions);
+        break;
+    case PLIM_CHANGE_SEGMENT:
+        settings->large_segment_bytes = from->large_segment_bytes;
+        settings->max_non_split_rounding_bytes = from->large_segment_bytes;
+        break;
+    case PLIM_CHANGE_COUNT:
+        break;
+    }
+}
+
+/* Rows for the changes in a mask, each as its best row makes it. */
+static plim_status add_mask(plim_candidates *candidates, uint32_t changes,
+                            const size_t best[PLIM_CHANGE_COUNT], plim_error *err)
+{
+    plim_settings settings = candidates->base;
+    for (size_t i = 0; i < PLIM_CHANGE_COUNT; i++) {
+        if ((changes >> i & 1) != 0) {
+            if (best[i] == SOURCE_NONE_LEFT) {
+                return PLIM_OK;
+            }
+            apply(&settings, (plim_change)i, &candidates->rows.items[best[i]].conf.settings);
+        }
+    }
+    return plim_candidates_add(candidates, &settings, err);
+}
+
+static plim_status add_small_pages(plim_candidates *candidates, plim_error *err)
+{
+    plim_settings settings = candidates->base;
+    settings.expandable_segments = true;
+    settings.large_segment_bytes = PAGE_MIB_MIN * MIB;
+    settings.max_non_split_rounding_bytes = settings.large_segment_bytes;
+    return plim_candidates_add(candidates, &settings, err);
+}
+
+plim_status plim_candidates_add_combinations(plim_candidates *candidates,
+                                             const size_t best[PLIM_CHANGE_COUNT],
+                                             const bool is_better[PLIM_CHANGE_COUNT],
+                                             plim_error *err)
+{
+    const uint32_t expandable = 1u << PLIM_CHANGE_EXPANDABLE;
+    PLIM_TRY(add_small_pages(candidates, err));
+    uint32_t better = 0;
+    for (uint32_t i = 0; i < PLIM_CHANGE_COUNT; i++) {
+        better |= (uint32_t)is_better[i] << i;
+        /* The collector leaves expandable segments alone. */
+        if (i != PLIM_CHANGE_EXPANDABLE && i != PLIM_CHANGE_COLLECTING) {
+            PLIM_TRY(add_mask(candidates, expandable | 1u << i, best, err));
+        }
+    }
+    const uint32_t rest = better & ~expandable;
+    for (uint32_t i = 0; i < PLIM_CHANGE_COUNT; i++) {
+        for (uint32_t j = i + 1; j < PLIM_CHANGE_COUNT; j++) {
+            const uint32_t pair = 1u << i | 1u << j;
+            if ((rest & pair) == pair) {
+                PLIM_TRY(add_mask(candidates, pair, best, err));
+            }
+        }
+    }
+    PLIM_TRY(add_mask(candidates, rest, best, err));
+    return add_mask(candidates, (rest | expandable) & ~(1u << PLIM_CHANGE_COLLECTING), best, err);
+}
