@@ -13,11 +13,10 @@
 
 /* How large a device is that has whatever is asked for. Ranges of expandable segments are 9/8 of
  * it, and what it costs to have one grows with that: so it is no larger than is likely to do, and
- * the run is repeated on a larger one where it did not. Who watches sees only one run. */
-#define AMPLE_BYTES_MIN     ((uint64_t)64 << 30)
-#define AMPLE_BYTES_WATCHED ((uint64_t)1 << 40)
-#define AMPLE_BYTES_MAX     ((uint64_t)16 << 40)
-#define AMPLE_FACTOR        8u
+ * the run is repeated on a larger one where it did not. */
+#define AMPLE_BYTES_MIN ((uint64_t)64 << 30)
+#define AMPLE_BYTES_MAX ((uint64_t)16 << 40)
+#define AMPLE_FACTOR    8u
 
 #define OPS_BETWEEN_WORDS 0xffffu /* of progress; a mask */
 
@@ -365,8 +364,8 @@ static uint64_t ample_bytes(const plim_program *program, const plim_run_setup *s
     const uint64_t most = program->peak_live_bytes > program->facts.recorded_peak_reserved_bytes
                               ? program->peak_live_bytes
                               : program->facts.recorded_peak_reserved_bytes;
-    uint64_t ample = setup->listener != NULL ? AMPLE_BYTES_WATCHED : AMPLE_BYTES_MIN;
-    while (ample < AMPLE_BYTES_MAX && ample / AMPLE_FACTOR < most) {
+    uint64_t ample = AMPLE_BYTES_MIN;
+    while (ample < AMPLE_BYTES_MAX && ample / 2 < most) {
         ample *= 2;
     }
     /* As recorded, ranges lie where they did only if they are as long as they were. */
@@ -427,18 +426,36 @@ static plim_status run_once(const plim_program *program, const plim_run_setup *s
     return status;
 }
 
+/* Whether a larger device may do better. */
+static bool needs_more(plim_status status, const plim_run_result *result)
+{
+    return status == PLIM_OUT_OF_DEVICE_MEMORY ||
+           (status == PLIM_OK && !result->survives && result->failed_bytes < AMPLE_BYTES_MAX);
+}
+
+static plim_status run_amply(const plim_program *program, const plim_run_setup *setup,
+                             plim_run_result *ret_result, plim_error *err)
+{
+    uint64_t bytes = ample_bytes(program, setup);
+    plim_run_setup unwatched = *setup; /* who watches is to see one run */
+    unwatched.listener = NULL;
+    plim_status status = run_once(program, &unwatched, bytes, ret_result, err);
+    while (bytes < AMPLE_BYTES_MAX && needs_more(status, ret_result)) {
+        bytes = bytes > AMPLE_BYTES_MAX / AMPLE_FACTOR ? AMPLE_BYTES_MAX : bytes * AMPLE_FACTOR;
+        status = run_once(program, &unwatched, bytes, ret_result, err);
+    }
+    return status != PLIM_OK || setup->listener == NULL
+               ? status
+               : run_once(program, setup, bytes, ret_result, err);
+}
+
 plim_status plim_run_program(const plim_program *program, const plim_run_setup *setup,
                              plim_run_result *ret_result, plim_error *err)
 {
-    const bool is_ample = setup->capacity_bytes == PLIM_UNLIMITED;
-    uint64_t bytes = is_ample ? ample_bytes(program, setup) : setup->capacity_bytes;
     plim_run_result result;
-    plim_status status = run_once(program, setup, bytes, &result, err);
-    while (is_ample && setup->listener == NULL && bytes < AMPLE_BYTES_MAX &&
-           (status == PLIM_OUT_OF_DEVICE_MEMORY || (status == PLIM_OK && !result.survives))) {
-        bytes = bytes > AMPLE_BYTES_MAX / AMPLE_FACTOR ? AMPLE_BYTES_MAX : bytes * AMPLE_FACTOR;
-        status = run_once(program, setup, bytes, &result, err);
-    }
+    const plim_status status = setup->capacity_bytes == PLIM_UNLIMITED
+                                   ? run_amply(program, setup, &result, err)
+                                   : run_once(program, setup, setup->capacity_bytes, &result, err);
     if (status == PLIM_OK) {
         *ret_result = result;
     }

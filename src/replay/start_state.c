@@ -302,38 +302,48 @@ static bool push_outside(plim_taking *taking, const plim_standing *row)
     return row->requested_bytes == 0 || push_allocation(taking, row, NULL);
 }
 
-static bool place_all(plim_taking *taking)
+/* The rows that lie before an address are in no segment. */
+static bool pass_outside(plim_taking *taking, plim_addr addr, size_t *next)
 {
-    plim_program *program = taking->program;
-    plim_standing *rows = taking->standing.items;
-    size_t next = 0;
-    for (size_t i = 0; i < program->start.segments.count; i++) {
-        plim_segment *segment = &program->start.segments.items[i];
-        for (; next < taking->standing.count && rows[next].addr < segment->addr; next++) {
-            if (!push_outside(taking, &rows[next])) {
-                return false;
-            }
-        }
-        const size_t count = bound_rows(taking, next, segment);
-        const size_t kept = keep_placeable(&rows[next], count);
-        classify_run(taking, segment, &rows[next], kept);
-        if (!cut_segment(program, segment, &rows[next], kept)) {
-            return false;
-        }
-        for (size_t j = 0; j < count; j++) {
-            const plim_standing *row = &rows[next + j];
-            if (!(j < kept ? push_allocation(taking, row, segment) : push_outside(taking, row))) {
-                return false;
-            }
-        }
-        next += count;
-    }
-    for (; next < taking->standing.count; next++) {
-        if (!push_outside(taking, &rows[next])) {
+    for (; *next < taking->standing.count && taking->standing.items[*next].addr < addr; (*next)++) {
+        if (!push_outside(taking, &taking->standing.items[*next])) {
             return false;
         }
     }
     return true;
+}
+
+/* Cuts a segment, and requests what cannot be in it. */
+static bool place_in(plim_taking *taking, plim_segment *segment, size_t *next)
+{
+    const size_t count = bound_rows(taking, *next, segment);
+    plim_standing *rows = count > 0 ? &taking->standing.items[*next] : NULL;
+    const size_t kept = keep_placeable(rows, count);
+    classify_run(taking, segment, rows, kept);
+    if (!cut_segment(taking->program, segment, rows, kept)) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!(i < kept ? push_allocation(taking, &rows[i], segment)
+                       : push_outside(taking, &rows[i]))) {
+            return false;
+        }
+    }
+    *next += count;
+    return true;
+}
+
+static bool place_all(plim_taking *taking)
+{
+    plim_program *program = taking->program;
+    size_t next = 0;
+    for (size_t i = 0; i < program->start.segments.count; i++) {
+        plim_segment *segment = &program->start.segments.items[i];
+        if (!pass_outside(taking, segment->addr, &next) || !place_in(taking, segment, &next)) {
+            return false;
+        }
+    }
+    return pass_outside(taking, UINT64_MAX, &next);
 }
 
 /* Expandable memory that is there begins no range when more of it is mapped. */
