@@ -1,10 +1,15 @@
 /*
  * categories.c - see categories.h.
+ *
+ * Three walks over the events: passes (passes.h), what they teach (plim_evidence), judgement.
+ * What stood before the first event comes last, because the events tell what it may have been.
  */
 #include "phases/categories.h"
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "phases/categories_rules.h"
+#include "phases/categories_start.h"
 
 #include <string.h>
 
@@ -38,20 +43,121 @@ bool plim_category_find(const char *name, plim_category *ret_category)
     return false;
 }
 
+/* --- walks --- */
+
+typedef struct sorting {
+    const plim_history *history;
+    const plim_start *start;
+    plim_categories *out;
+    plim_passes passes;
+    plim_evidence evidence;
+    plim_gradient_sizes gradients;
+} sorting;
+
+static plim_life life_of_event(const sorting *all, uint32_t event)
+{
+    return (plim_life){ .made = event,
+                        .ended = all->start->lifetimes.partner[event],
+                        .bytes = all->passes.events->size[event],
+                        .stack = all->passes.events->stack[event] };
+}
+
+/* The pass of the next event, from that of the one before. */
+static size_t pass_at(const plim_passes *passes, size_t pass, uint64_t event)
+{
+    while (pass + 1 < passes->list.count && passes->list.items[pass + 1].first <= event) {
+        pass++;
+    }
+    return pass;
+}
+
+static bool learn(sorting *all)
+{
+    const plim_events *events = all->passes.events;
+    size_t pass = 0;
+    for (uint64_t i = 0; i < events->count; i++) {
+        pass = pass_at(&all->passes, pass, i);
+        if (events->action[i] != PLIM_ALLOC) {
+            continue;
+        }
+        const plim_life life = life_of_event(all, (uint32_t)i);
+        if (!plim_evidence_take(&all->evidence, &all->passes, pass, &life)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What the source itself says an event's memory is for. */
+static bool named_by_source(const sorting *all, uint64_t event, plim_category *ret_category)
+{
+    const plim_note *note = plim_history_note(all->history, all->passes.events->note[event]);
+    return note->category != PLIM_NONE &&
+           plim_category_of_source(plim_history_string(all->history, note->category, NULL),
+                                   ret_category);
+}
+
+static bool judge_events(sorting *all)
+{
+    const plim_events *events = all->passes.events;
+    size_t pass = 0;
+    for (uint64_t i = 0; i < events->count; i++) {
+        pass = pass_at(&all->passes, pass, i);
+        if (events->action[i] != PLIM_ALLOC) {
+            continue;
+        }
+        plim_category category = PLIM_CATEGORY_OTHER;
+        if (!named_by_source(all, i, &category)) {
+            const plim_life life = life_of_event(all, (uint32_t)i);
+            category = plim_category_judge(&all->evidence, &all->passes, pass, &life);
+        }
+        all->out->of_event[i] = (uint8_t)category;
+        if (category == PLIM_CATEGORY_GRADIENTS &&
+            !plim_gradient_sizes_take(&all->gradients, events->size[i],
+                                      all->passes.list.items[pass].backward_end)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool sort_all(sorting *all, size_t stack_count, const plim_mem *mem)
+{
+    plim_gradient_sizes_init(&all->gradients, mem);
+    return plim_evidence_init(&all->evidence, stack_count, mem) && learn(all) &&
+           judge_events(all) &&
+           plim_categories_of_start(all->out->of_start, all->start, &all->passes, &all->gradients);
+}
+
 plim_status plim_categories_init(plim_categories *ret_categories, const plim_history *history,
                                  const plim_device_history *device, const plim_start *start,
                                  const plim_mem *mem, plim_error *err)
 {
-    (void)history;
-    *ret_categories = (plim_categories){ .mem = mem,
-                                         .event_count = device->events.count,
-                                         .start_count = start->allocations.count };
-    ret_categories->of_event = plim_mem_alloc_zeroed(mem, device->events.count + 1, 1);
-    ret_categories->of_start = plim_mem_alloc_zeroed(mem, start->allocations.count + 1, 1);
-    if (ret_categories->of_event == NULL || ret_categories->of_start == NULL) {
-        plim_categories_deinit(ret_categories);
-        return plim_fail_memory(err, "sorting allocations");
+    mem = plim_mem_or_heap(mem);
+    plim_categories sorted = { .mem = mem,
+                               .event_count = device->events.count,
+                               .start_count = start->allocations.count };
+    sorted.of_event = plim_mem_alloc_zeroed(mem, device->events.count + 1, 1);
+    sorted.of_start = plim_mem_alloc_zeroed(mem, start->allocations.count + 1, 1);
+    sorting all = { .history = history, .start = start, .out = &sorted };
+    plim_status status = PLIM_OK;
+    if (sorted.of_event == NULL || sorted.of_start == NULL) {
+        status = plim_fail_memory(err, "sorting allocations");
     }
+    if (status == PLIM_OK) {
+        status = plim_passes_init(&all.passes, history, device, mem, err);
+    }
+    if (status == PLIM_OK && !sort_all(&all, plim_history_stack_count(history), mem)) {
+        status = plim_fail_memory(err, "sorting allocations");
+    }
+    plim_gradient_sizes_deinit(&all.gradients);
+    plim_evidence_deinit(&all.evidence);
+    plim_passes_deinit(&all.passes);
+    if (status != PLIM_OK) {
+        plim_categories_deinit(&sorted);
+        return status;
+    }
+    *ret_categories = sorted;
     return PLIM_OK;
 }
 

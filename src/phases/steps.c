@@ -1,17 +1,86 @@
 /*
- * steps.c - where the steps of a program begin. See plimsoll/phases.h.
+ * steps.c - where the steps of a program begin: the surest way that finds any. See
+ * plimsoll/phases.h and docs/design/phases.md.
  */
-#include "base/memory.h"
-#include "plimsoll/phases.h"
+#include "phases/steps.h"
+
+#include "base/error.h"
+#include "history/lifetimes.h"
+
+/* Tries the ways in turn; `ret_source` says which one added to `bounds`. False: no memory. */
+static bool find(const plim_steps_search *search, plim_bounds *bounds,
+                 plim_steps_source *ret_source)
+{
+    *ret_source = PLIM_STEPS_ANNOTATED;
+    if (!plim_steps_from_marks(search, bounds)) {
+        return false;
+    }
+    if (bounds->count > 0) {
+        return true;
+    }
+    /* One burst of an optimizer is one step, or of many steps the one that made its states:
+     * then what repeats says more. */
+    plim_bounds bursts = { 0 };
+    plim_bounds periods = { 0 };
+    bool is_done = search->marks.of[PLIM_MARK_OPTIMIZER].count > 0 || /* it never came to an end */
+                   plim_steps_from_optimizer(search, &bursts);
+    if (is_done && bursts.count <= 2) {
+        is_done = plim_steps_from_period(search, &periods);
+    }
+    const bool takes_periods = periods.count > 0;
+    *ret_source = takes_periods ? PLIM_STEPS_PERIOD : PLIM_STEPS_OPTIMIZER;
+    *bounds = takes_periods ? periods : bursts;
+    PLIM_VEC_FREE(search->mem, takes_periods ? &bursts : &periods);
+    return is_done;
+}
+
+static plim_status deliver(plim_steps *ret_steps, plim_bounds *bounds, plim_steps_source source,
+                           const plim_mem *mem, plim_error *err)
+{
+    if (bounds->count < 2) {
+        PLIM_VEC_FREE(mem, bounds);
+        *ret_steps = (plim_steps){ .mem = mem };
+        return PLIM_OK;
+    }
+    uint64_t *fitted =
+        plim_mem_resize(mem, bounds->items, bounds->capacity, bounds->count, sizeof *fitted);
+    if (fitted == NULL) {
+        PLIM_VEC_FREE(mem, bounds);
+        return plim_fail_memory(err, "finding steps");
+    }
+    *ret_steps = (plim_steps){
+        .mem = mem, .first_events = fitted, .count = bounds->count - 1, .source = source
+    };
+    return PLIM_OK;
+}
 
 plim_status plim_steps_init(plim_steps *ret_steps, const plim_history *history,
                             const plim_device_history *device, const plim_mem *mem, plim_error *err)
 {
-    (void)history;
-    (void)device;
-    (void)err;
-    *ret_steps = (plim_steps){ .mem = mem };
-    return PLIM_OK;
+    mem = plim_mem_or_heap(mem);
+    const plim_free_halves halves = plim_free_halves_of(history, device->device);
+    plim_steps_search search = {
+        .mem = mem,
+        .history = history,
+        .events = &device->events,
+        .free_action = halves.requested ? PLIM_FREE_REQUESTED : PLIM_FREE_COMPLETED,
+    };
+    plim_bounds bounds = { 0 };
+    plim_steps_source source = PLIM_STEPS_NONE;
+    plim_status status = plim_marks_init(&search.marks, history, device, mem, err);
+    if (status == PLIM_OK) {
+        status = plim_stack_kinds_init(&search.kinds, history, mem, err);
+    }
+    if (status == PLIM_OK && !find(&search, &bounds, &source)) {
+        PLIM_VEC_FREE(mem, &bounds);
+        status = plim_fail_memory(err, "finding steps");
+    }
+    if (status == PLIM_OK) {
+        status = deliver(ret_steps, &bounds, source, mem, err);
+    }
+    plim_stack_kinds_deinit(&search.kinds);
+    plim_marks_deinit(&search.marks);
+    return status;
 }
 
 void plim_steps_deinit(plim_steps *steps)

@@ -1,0 +1,140 @@
+/*
+ * categories_start.c - see categories_start.h.
+ *
+ * Some have the stack of their block. Of the others, what the trace frees is judged by where it
+ * does: activations die in backward, gradients with the optimizer. What is never freed and as
+ * large as gradients are is a weight, and what there is of that size beyond one for each
+ * gradient is the optimizer's. Which is which nothing tells, but the sums come out right.
+ */
+#include "phases/categories_start.h"
+
+#include "plimsoll/phases.h"
+
+void plim_gradient_sizes_init(plim_gradient_sizes *sizes, const plim_mem *mem)
+{
+    plim_map_init(&sizes->now, mem);
+    plim_map_init(&sizes->most, mem);
+}
+
+void plim_gradient_sizes_deinit(plim_gradient_sizes *sizes)
+{
+    if (sizes->now.mem != NULL) {
+        plim_map_deinit(&sizes->now);
+        plim_map_deinit(&sizes->most);
+    }
+}
+
+bool plim_gradient_sizes_take(plim_gradient_sizes *sizes, uint64_t bytes, uint32_t backward_end)
+{
+    const uint64_t before = plim_map_get(&sizes->now, bytes);
+    const bool is_same = before != PLIM_MAP_ABSENT && before >> 32 == backward_end;
+    const uint64_t count = is_same ? (before & UINT32_MAX) + 1 : 1;
+    if (!plim_map_put(&sizes->now, bytes, (uint64_t)backward_end << 32 | count)) {
+        return false;
+    }
+    const uint64_t most = plim_map_get(&sizes->most, bytes);
+    return (most != PLIM_MAP_ABSENT && most >= count) || plim_map_put(&sizes->most, bytes, count);
+}
+
+/* The kind of pass an event lies in; passes are in order. */
+static plim_pass_kind pass_kind_at(const plim_passes *passes, uint32_t event)
+{
+    size_t low = 0;
+    size_t high = passes->list.count;
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (passes->list.items[middle].first <= event) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return passes->list.items[low].kind;
+}
+
+/* By the code that asked for it. */
+static plim_category judge_stack(plim_stack_kind kind, bool is_forever)
+{
+    switch (kind) {
+    case PLIM_STACK_USER_INIT:
+    case PLIM_STACK_BUILD:
+        return PLIM_CATEGORY_PARAMETERS;
+    case PLIM_STACK_DATA:
+        return PLIM_CATEGORY_INPUTS;
+    case PLIM_STACK_FORWARD:
+    case PLIM_STACK_RECOMPUTE:
+        return is_forever ? PLIM_CATEGORY_OTHER : PLIM_CATEGORY_ACTIVATIONS;
+    case PLIM_STACK_BACKWARD:
+    case PLIM_STACK_BUCKETS:
+    case PLIM_STACK_ZERO_GRAD:
+        return PLIM_CATEGORY_GRADIENTS;
+    case PLIM_STACK_OPTIMIZER_SETUP:
+    case PLIM_STACK_OPTIMIZER_STATE:
+    case PLIM_STACK_OPTIMIZER_STEP:
+        return PLIM_CATEGORY_OPTIMIZER_STATE;
+    case PLIM_STACK_NONE:
+    case PLIM_STACK_USER:
+    case PLIM_STACK_GRADIENT_TOOLS:
+        break;
+    }
+    return PLIM_CATEGORY_OTHER;
+}
+
+/* By where the trace frees it. */
+static plim_category judge_end(const plim_passes *passes, uint32_t ended_by)
+{
+    switch (pass_kind_at(passes, ended_by)) {
+    case PLIM_PASS_BACKWARD:
+    case PLIM_PASS_RECOMPUTE:
+        return PLIM_CATEGORY_ACTIVATIONS;
+    case PLIM_PASS_OPTIMIZER:
+        return PLIM_CATEGORY_GRADIENTS;
+    case PLIM_PASS_SETUP:
+    case PLIM_PASS_BETWEEN:
+    case PLIM_PASS_FORWARD:
+        break;
+    }
+    return PLIM_CATEGORY_OTHER;
+}
+
+/* By its size alone. */
+static bool judge_size(const plim_passes *passes, plim_gradient_sizes *gradients, uint64_t bytes,
+                       plim_category *ret_category)
+{
+    *ret_category = PLIM_CATEGORY_OTHER;
+    if (!passes->has_backward) { /* inference: what stays is the model */
+        *ret_category = passes->has_forward ? PLIM_CATEGORY_PARAMETERS : PLIM_CATEGORY_OTHER;
+        return true;
+    }
+    const uint64_t left = plim_map_get(&gradients->most, bytes);
+    if (left == PLIM_MAP_ABSENT) {
+        return true;
+    }
+    if (left == 0) {
+        *ret_category = passes->has_optimizer ? PLIM_CATEGORY_OPTIMIZER_STATE : PLIM_CATEGORY_OTHER;
+        return true;
+    }
+    *ret_category = PLIM_CATEGORY_PARAMETERS;
+    return plim_map_put(&gradients->most, bytes, left - 1);
+}
+
+bool plim_categories_of_start(uint8_t *of_start, const plim_start *start, const plim_passes *passes,
+                              plim_gradient_sizes *gradients)
+{
+    for (size_t i = 0; i < start->allocations.count; i++) {
+        const plim_start_allocation *one = &start->allocations.items[i];
+        const plim_stack_kind kind =
+            one->stack_of_free ? PLIM_STACK_NONE : plim_stack_kind_of(&passes->stacks, one->stack);
+        const bool is_forever = one->ended_by == PLIM_NONE;
+        plim_category category = PLIM_CATEGORY_OTHER;
+        if (kind != PLIM_STACK_NONE) {
+            category = judge_stack(kind, is_forever);
+        } else if (!is_forever) {
+            category = judge_end(passes, one->ended_by);
+        } else if (!judge_size(passes, gradients, one->requested_bytes, &category)) {
+            return false;
+        }
+        of_start[i] = (uint8_t)category;
+    }
+    return true;
+}
