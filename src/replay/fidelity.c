@@ -9,7 +9,12 @@
  *
  * The calls of a gap are those a request caused and those of the releases right before it; frees
  * cause none. A gap is compared once the run is past its request: both lists are forgotten then,
- * so memory does not grow with the recording. docs/design/fidelity.md has what is counted how.
+ * so memory does not grow with the recording.
+ *
+ * What the driver refused is a fact of the recording, as what it cost other streams to be done: it
+ * depends on who else used the device. So it is given to the run, at an oom and where memory was
+ * given back before the driver gave some; all that the allocator made of it is its own.
+ * docs/design/fidelity.md has what is counted how.
  */
 #include "base/error.h"
 #include "base/size.h"
@@ -40,7 +45,10 @@ typedef struct comparison {
      * that contradicts itself. */
     int64_t recorded_bytes;
     int64_t predicted_bytes;
-    uint64_t difference; /* of the two after the last request */
+    int64_t recorded_before; /* the gap */
+    int64_t predicted_before;
+    uint64_t start_bytes; /* of the run: what lay in no segment was requested besides */
+    uint64_t difference;  /* of the two after the last request */
     double difference_sum;
     uint64_t differences; /* that were added up */
     bool has_no_memory;
@@ -122,8 +130,8 @@ static void end_gap(comparison *c, uint64_t event)
     const size_t longer =
         c->recorded.count > c->predicted.count ? c->recorded.count : c->predicted.count;
     size_t matched = 0;
-    if (longer > 0 && plim_calls_match(&c->recorded, &c->predicted, c->mem, &c->lengths,
-                                       &matched) != PLIM_OK) {
+    if (longer > 0 &&
+        plim_calls_match(&c->recorded, &c->predicted, c->mem, &c->lengths, &matched) != PLIM_OK) {
         c->has_no_memory = true;
         return;
     }
@@ -136,6 +144,8 @@ static void end_gap(comparison *c, uint64_t event)
     c->recorded.count = 0;
     c->predicted.count = 0;
     c->request = (served_request){ 0 };
+    c->recorded_before = c->recorded_bytes;
+    c->predicted_before = c->predicted_bytes;
     c->difference = distance(c->recorded_bytes, c->predicted_bytes);
     if (c->difference > c->result.reserved_bytes_max_difference) {
         c->result.reserved_bytes_max_difference = c->difference;
@@ -178,10 +188,43 @@ static bool on_op(void *ctx, uint64_t op)
     return !c->has_no_memory;
 }
 
+/* Whether the driver gave memory in this gap behind some that went back to it. */
+static bool is_given_after_release(const plim_driver_calls *calls)
+{
+    bool is_released = false;
+    for (size_t i = 0; i < calls->count; i++) {
+        if (!is_growth(calls->items[i].action)) {
+            is_released = true;
+        } else if (is_released) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What the recording's driver had, as far as it showed. */
+static uint64_t capacity_at(void *ctx, uint64_t op)
+{
+    const comparison *c = ctx;
+    const uint8_t kind = c->program->ops.items[op].kind;
+    if (kind != PLIM_OP_TRY && (kind != PLIM_OP_ALLOC || !is_given_after_release(&c->recorded))) {
+        return PLIM_UNLIMITED;
+    }
+    const int64_t change = c->predicted_before + (c->recorded_bytes - c->recorded_before);
+    const uint64_t held =
+        change < 0 && c->start_bytes < (uint64_t)-change ? 0 : c->start_bytes + (uint64_t)change;
+    if (kind == PLIM_OP_ALLOC) {
+        return held;
+    }
+    /* Where the driver had room, a limit of the process refused. */
+    const uint64_t event = plim_program_event(c->program, op);
+    const uint64_t free_bytes = c->events->addr[event];
+    return free_bytes < c->events->size[event] ? held + free_bytes : held;
+}
+
 static void on_alloc(comparison *c, const plim_event_record *record)
 {
-    if (c->op < c->program->prologue ||
-        c->program->ops.items[c->op].kind != PLIM_OP_ALLOC) {
+    if (c->op < c->program->prologue || c->program->ops.items[c->op].kind != PLIM_OP_ALLOC) {
         return;
     }
     const uint64_t event = plim_program_event(c->program, c->op);
@@ -193,7 +236,11 @@ static void on_alloc(comparison *c, const plim_event_record *record)
 static void on_event(void *ctx, const plim_event_record *record)
 {
     comparison *c = ctx;
-    if (c->op == PLIM_NO_OP || c->has_no_memory) {
+    if (c->op == PLIM_NO_OP) {
+        c->start_bytes += is_growth((uint8_t)record->action) ? record->bytes : 0;
+        return;
+    }
+    if (c->has_no_memory) {
         return;
     }
     if (record->action == PLIM_ALLOC) {
@@ -250,22 +297,27 @@ static void conclude(comparison *c, const plim_run_result *run, uint64_t capacit
     }
 }
 
-/* What the recording's driver gave is known best from the recording. */
+/* How large the device is matters to settings that are about a share of it. */
 static uint64_t capacity_of(const plim_program *program, const plim_run_options *options)
 {
-    if (program->facts.capacity_source != PLIM_CAPACITY_UNKNOWN) {
-        return program->facts.capacity_bytes;
+    const plim_settings *settings = &program->facts.conf.settings;
+    if (options != NULL && options->capacity_bytes != 0 &&
+        options->capacity_bytes != PLIM_UNLIMITED) {
+        return options->capacity_bytes;
     }
-    return options == NULL || options->capacity_bytes == 0 ? PLIM_UNLIMITED
-                                                           : options->capacity_bytes;
+    return settings->garbage_collection_threshold > 0 ? program->facts.capacity_bytes
+                                                      : PLIM_UNLIMITED;
 }
 
 static plim_status compare(comparison *c, const plim_run_options *options, plim_error *err)
 {
-    const plim_run_listener listener = { .op = on_op, .event = on_event, .ctx = c };
+    const plim_run_listener listener = {
+        .op = on_op, .capacity = capacity_at, .event = on_event, .ctx = c
+    };
     const plim_run_setup setup = {
         .conf = &c->program->facts.conf,
         .is_planted = true,
+        .follows_recording = true,
         .capacity_bytes = capacity_of(c->program, options),
         .progress = options == NULL ? NULL : options->progress,
         .progress_ctx = options == NULL ? NULL : options->progress_ctx,
@@ -291,6 +343,7 @@ static plim_status verify_part(const plim_replay_device_part *part, const plim_m
         .events = &program->device->events,
         .cursor = program->from_event,
         .op = PLIM_NO_OP,
+        .start_bytes = program->facts.start_reserved_bytes,
         .result = { .device = program->facts.device, .diverges_at_event = PLIM_NO_EVENT },
     };
     const plim_status status = compare(&c, options, err);
@@ -307,8 +360,8 @@ plim_status plim_replay_verify(const plim_replay *replay, const plim_run_options
                                plim_fidelity *ret_fidelity, plim_error *err)
 {
     for (size_t i = 0; i < replay->devices.count; i++) {
-        PLIM_TRY(verify_part(&replay->devices.items[i], replay->mem, options, &ret_fidelity[i],
-                             err));
+        PLIM_TRY(
+            verify_part(&replay->devices.items[i], replay->mem, options, &ret_fidelity[i], err));
     }
     return PLIM_OK;
 }

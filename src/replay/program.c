@@ -84,16 +84,36 @@ bool plim_taking_range(plim_taking *taking, const plim_range_key *key, bool *ret
 {
     *ret_is_new = false;
     for (size_t i = 0; i < taking->ranges.count; i++) {
-        const plim_range_key *known = &taking->ranges.items[i];
+        plim_range_key *known = &taking->ranges.items[i];
         if (known->stream == key->stream && known->is_small == key->is_small &&
             known->pool[0] == key->pool[0] && known->pool[1] == key->pool[1] &&
             known->base <= key->base) {
+            known->mapped_bytes += key->mapped_bytes;
             return true;
         }
     }
     *ret_is_new = true;
     note_distance(taking, key->base);
     return PLIM_VEC_PUSH(taking->program->mem, &taking->ranges, *key);
+}
+
+void plim_taking_unmap(plim_taking *taking, plim_addr addr, uint64_t bytes)
+{
+    plim_range_key *found = NULL;
+    for (size_t i = 0; i < taking->ranges.count; i++) {
+        plim_range_key *known = &taking->ranges.items[i];
+        if (known->base <= addr && (found == NULL || known->base > found->base)) {
+            found = known;
+        }
+    }
+    if (found == NULL) {
+        return;
+    }
+    found->mapped_bytes -= bytes < found->mapped_bytes ? bytes : found->mapped_bytes;
+    if (found->mapped_bytes == 0) {
+        taking->ranges.count--;
+        *found = taking->ranges.items[taking->ranges.count];
+    }
 }
 
 static uint64_t units(uint64_t bytes)

@@ -21,7 +21,7 @@ typedef enum plim_op_kind {
     PLIM_OP_DEFER,       /* the free of slot, which waits in queue `stream` */
     PLIM_OP_COMPLETE,    /* queue `stream` is done up to its bytes-th entry, from 1 */
     PLIM_OP_TRY,         /* bytes, on stream: a request that failed in the recording */
-    PLIM_OP_EMPTY_CACHE, /* the program gave its cache back */
+    PLIM_OP_EMPTY_CACHE, /* the program gave its cache back; slot: PLIM_RELEASE_… */
     PLIM_OP_POOL,        /* requests go to pool `slot` from now on; PLIM_NONE: the default one */
     PLIM_OP_POOL_DROP,   /* nobody uses pool `slot` any more */
 } plim_op_kind;
@@ -35,6 +35,9 @@ typedef struct plim_op {
 } plim_op;
 
 _Static_assert(sizeof(plim_op) == 16, "four ops to a cache line");
+
+#define PLIM_RELEASE_SURE     0u
+#define PLIM_RELEASE_DOUBTFUL 1u /* or the driver refused the request behind it at first */
 
 /* Frees that wait do so in queues: completed in the order they came in. A queue is a stream of
  * the device that is none of the program's. */

@@ -6,12 +6,17 @@
 #include "base/error.h"
 #include "base/memory.h"
 
+/* No device PyTorch is used on refuses a process that holds less. */
+#define REFUSING_BYTES_MIN ((uint64_t)1 << 30)
+
+typedef enum giver { GIVER_UNTOLD, GIVER_PROGRAM, GIVER_ALLOCATOR } giver;
+
 /* One or more events in a row in which memory went back. */
 typedef struct release {
     uint32_t event;           /* the first of them */
     uint64_t reserved_before; /* bytes */
     uint64_t asked_bytes;     /* what the driver gave behind it, before the request was served */
-    bool is_by_program;       /* for sure */
+    giver by;
 } release;
 
 typedef struct walk {
@@ -69,15 +74,37 @@ static bool begin_or_go_on(walk *walker, uint64_t event)
     return true;
 }
 
-/* The release before a request: had it been the allocator's, the driver was asked behind it. */
-static void end_before(walk *walker, uint8_t action)
+/* What the stacks of a release say of who it was, beside that of the request behind it. */
+static giver told_by_stacks(const plim_events *events, uint64_t from, uint64_t request)
+{
+    const uint32_t stack = events->stack[request];
+    giver by = stack == PLIM_NONE ? GIVER_UNTOLD : GIVER_ALLOCATOR;
+    for (uint64_t i = from; i < request && by != GIVER_UNTOLD; i++) {
+        if (!is_given_back(events->action[i])) {
+            continue;
+        }
+        if (events->stack[i] == PLIM_NONE) {
+            by = GIVER_UNTOLD;
+        } else if (events->stack[i] != stack) {
+            by = GIVER_PROGRAM;
+        }
+    }
+    return by;
+}
+
+/* The release before an event: had it been the allocator's, the driver was asked behind it. */
+static void end_before(walk *walker, uint64_t event)
 {
     if (!walker->is_open) {
         return;
     }
+    const plim_events *events = &walker->program->device->events;
+    const uint8_t action =
+        event < walker->program->to_event ? events->action[event] : PLIM_SNAPSHOT;
     release *last = &walker->releases.items[walker->releases.count - 1];
-    last->is_by_program = (action != PLIM_ALLOC && action != PLIM_OOM) ||
-                          (action == PLIM_ALLOC && last->asked_bytes == 0);
+    last->by = action == PLIM_ALLOC && last->asked_bytes > 0
+                   ? told_by_stacks(events, last->event, event)
+                   : GIVER_PROGRAM;
     if (action == PLIM_OOM) {
         walker->releases.count--; /* in vain: no call of the program's, and nothing to weigh */
     }
@@ -103,7 +130,7 @@ static bool step(walk *walker, uint64_t event)
         return true;
     }
     if (action == PLIM_ALLOC || action == PLIM_OOM || action == PLIM_FREE_REQUESTED) {
-        end_before(walker, action);
+        end_before(walker, event);
     }
     if (action == PLIM_OOM) {
         note_oom(walker, event);
@@ -125,7 +152,24 @@ static bool was_refused(const plim_replay_facts *facts, const release *given_bac
     const uint64_t most = facts->capacity_source == PLIM_CAPACITY_OOM
                               ? facts->capacity_bytes
                               : facts->recorded_peak_reserved_bytes;
-    return given_back->reserved_before + given_back->asked_bytes > most;
+    const uint64_t wanted = given_back->reserved_before + given_back->asked_bytes;
+    return wanted > most &&
+           (wanted >= REFUSING_BYTES_MIN || facts->capacity_source == PLIM_CAPACITY_OOM);
+}
+
+/* The program's: kept. The allocator's: it will do so again. */
+static giver judge_one(const plim_replay_facts *facts, const release *given_back)
+{
+    if (given_back->by != GIVER_UNTOLD) {
+        return given_back->by;
+    }
+    if (collects_garbage(&facts->conf)) {
+        return GIVER_ALLOCATOR;
+    }
+    if (!was_refused(facts, given_back)) {
+        return GIVER_PROGRAM;
+    }
+    return facts->capacity_source == PLIM_CAPACITY_OOM ? GIVER_ALLOCATOR : GIVER_UNTOLD;
 }
 
 /* Others may have taken memory between the peak and the failure: the device had so much once. */
@@ -147,18 +191,14 @@ static plim_status judge(walk *walker, plim_release_list *ret_releases, plim_err
     bound_capacity(program);
     for (size_t i = 0; i < walker->releases.count; i++) {
         const release *given_back = &walker->releases.items[i];
-        if (!given_back->is_by_program && collects_garbage(&facts->conf)) {
-            continue;
-        }
-        if (!given_back->is_by_program && was_refused(facts, given_back)) {
-            refused++;
-            continue;
-        }
-        if (!PLIM_VEC_PUSH(program->mem, ret_releases, given_back->event)) {
+        const giver by = judge_one(facts, given_back);
+        refused += by != GIVER_PROGRAM && !collects_garbage(&facts->conf);
+        facts->cache_releases += by == GIVER_PROGRAM;
+        const plim_release found = { given_back->event, by == GIVER_UNTOLD };
+        if (by != GIVER_ALLOCATOR && !PLIM_VEC_PUSH(program->mem, ret_releases, found)) {
             return plim_fail_memory(err, "looking for calls of empty_cache");
         }
     }
-    facts->cache_releases = ret_releases->count;
     if (refused > 0 && facts->capacity_source == PLIM_CAPACITY_UNKNOWN) {
         facts->capacity_source = PLIM_CAPACITY_RETRIES;
         facts->capacity_bytes = facts->recorded_peak_reserved_bytes;
@@ -179,7 +219,7 @@ plim_status plim_releases_find(plim_program *program, uint64_t reserved_bytes,
     for (uint64_t i = program->from_event; done && i < program->to_event; i++) {
         done = step(&walker, i);
     }
-    end_before(&walker, PLIM_SNAPSHOT);
+    end_before(&walker, program->to_event);
     const plim_status status = done ? judge(&walker, ret_releases, err)
                                     : plim_fail_memory(err, "looking for calls of empty_cache");
     PLIM_VEC_FREE(program->mem, &walker.releases);

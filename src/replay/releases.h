@@ -7,21 +7,28 @@
  *                                            driver refused at first
  *   segment_free  oom                        the allocator, in vain
  *
- * In the second case the size of the device tells: had the driver had room for the request, it
- * would not have refused. The size itself is known from an oom event; without one it lies between
- * the most that was ever held and the least that was ever refused.
+ * In the second case stacks tell, where they were recorded: what the allocator gives back for a
+ * request has the stack of that request. Else the size of the device does: had the driver had
+ * room for the request, it would not have refused. The size itself is known from an oom event;
+ * without one it lies between the most that was ever held and the least that was ever refused,
+ * and is not below that of any device PyTorch is used on.
  */
 #ifndef PLIMSOLL_REPLAY_RELEASES_H
 #define PLIMSOLL_REPLAY_RELEASES_H
 
 #include "replay/program.h"
 
-typedef PLIM_VEC(uint32_t) plim_release_list;
+typedef struct plim_release {
+    uint32_t event;   /* the first of it */
+    bool is_doubtful; /* it may have been the allocator's own */
+} plim_release;
+
+typedef PLIM_VEC(plim_release) plim_release_list;
 
 /*
- * Finds the calls of empty_cache: the first event of each, in order. Fills in what the program's
- * facts say of capacity, peaks and ooms, and the doubts about them; facts.conf, from_event and
- * to_event are there already.
+ * Finds the calls of empty_cache, in order, and what may have been some. Fills in what the
+ * program's facts say of capacity, peaks and ooms, and the doubts about them; facts.conf,
+ * from_event and to_event are there already.
  *
  * reserved_bytes   at from_event
  */

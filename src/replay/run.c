@@ -26,6 +26,7 @@ typedef struct runner {
     const plim_run_listener *listener;
     plim_driver driver;
     uint64_t total_bytes; /* of the device */
+    uint64_t used_bytes;  /* of it, by others */
     plim_allocator *allocator;
     plim_addr *slots;
     plim_run_result *result;
@@ -182,7 +183,9 @@ static plim_status perform(runner *run, uint64_t index, plim_error *err)
     case PLIM_OP_TRY:
         return try_again(run, index, op, err);
     case PLIM_OP_EMPTY_CACHE:
-        return empty_cache(run, err);
+        return op->slot == PLIM_RELEASE_SURE || run->setup->follows_recording
+                   ? empty_cache(run, err)
+                   : PLIM_OK;
     case PLIM_OP_POOL:
         return route(run, op->slot, err);
     case PLIM_OP_POOL_DROP:
@@ -319,11 +322,25 @@ static plim_status cancelled(plim_error *err)
     return plim_fail(err, PLIM_CANCELLED, "the replay was stopped");
 }
 
+/* Others take what the driver is not to have for this process. */
+static void limit_driver(runner *run, uint64_t index)
+{
+    const uint64_t capacity = run->listener->capacity(run->listener->ctx, index);
+    const uint64_t used = capacity < run->total_bytes ? run->total_bytes - capacity : 0;
+    if (used != run->used_bytes) {
+        plim_sim_set_used(&run->driver.sim, used);
+        run->used_bytes = used;
+    }
+}
+
 static plim_status perform_watched(runner *run, uint64_t index, plim_error *err)
 {
     const plim_run_listener *listener = run->listener;
     if (listener != NULL && listener->op != NULL && !listener->op(listener->ctx, index)) {
         return cancelled(err);
+    }
+    if (listener != NULL && listener->capacity != NULL) {
+        limit_driver(run, index);
     }
     plim_driver_at_op(&run->driver, index);
     return perform(run, index, err);
@@ -370,7 +387,8 @@ static uint64_t ample_bytes(const plim_program *program, const plim_run_setup *s
     }
     /* As recorded, ranges lie where they did only if they are as long as they were. */
     const uint64_t fits = program->range_bytes_max / 9 * 8;
-    return setup->is_planted && fits < ample && fits / 2 > most ? fits : ample;
+    const bool has_fitted = fits >= program->facts.recorded_peak_reserved_bytes;
+    return setup->is_planted && fits < ample && has_fitted ? fits : ample;
 }
 
 static plim_status set_up(runner *run, plim_error *err)
@@ -437,6 +455,9 @@ static plim_status run_amply(const plim_program *program, const plim_run_setup *
                              plim_run_result *ret_result, plim_error *err)
 {
     uint64_t bytes = ample_bytes(program, setup);
+    if (setup->listener != NULL && setup->listener->capacity != NULL) {
+        return run_once(program, setup, bytes, ret_result, err);
+    }
     plim_run_setup unwatched = *setup; /* who watches is to see one run */
     unwatched.listener = NULL;
     plim_status status = run_once(program, &unwatched, bytes, ret_result, err);

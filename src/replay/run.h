@@ -11,6 +11,9 @@ typedef struct plim_run_listener {
     /* Before each op; what happens next is its doing. PLIM_NO_OP: rebuilding the start. False
      * stops the run: it then returns PLIM_CANCELLED. */
     bool (*op)(void *ctx, uint64_t op);
+    /* The most the driver gives this process during the op, which op() was told of just before:
+     * bytes, or PLIM_UNLIMITED for no less than the setup says. */
+    uint64_t (*capacity)(void *ctx, uint64_t op);
     /* What the allocator did. No calls into the allocator. */
     void (*event)(void *ctx, const plim_event_record *event);
     /* The start is rebuilt: addrs[i] is where start.blocks[i] lies now, where it is live. Not
@@ -32,7 +35,8 @@ typedef struct plim_run_setup {
      * ascending. The cache is emptied before each. */
     const uint64_t *empty_events;
     size_t empty_event_count;
-    bool stops_at_failure; /* at any failing request, also those that failed in the recording */
+    bool follows_recording; /* what may have been a call of empty_cache is taken for one */
+    bool stops_at_failure;  /* at any failing request, also those that failed in the recording */
     plim_replay_progress *progress; /* done and total are events */
     void *progress_ctx;
     const plim_run_listener *listener; /* NULL: nobody, which is much faster */

@@ -355,7 +355,8 @@ static bool note_ranges(plim_taking *taking)
         const plim_range_key key = { .pool = { segment->pool[0], segment->pool[1] },
                                      .stream = (uint16_t)segment->stream,
                                      .is_small = !segment->is_large,
-                                     .base = segment->addr };
+                                     .base = segment->addr,
+                                     .mapped_bytes = segment->bytes };
         bool is_new = false;
         if (segment->is_expandable && !plim_taking_range(taking, &key, &is_new)) {
             return false;

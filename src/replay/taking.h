@@ -36,6 +36,7 @@ typedef struct plim_range_key {
     uint16_t stream; /* of the program */
     bool is_small;
     plim_addr base; /* the lowest address mapped so far */
+    uint64_t mapped_bytes;
 } plim_range_key;
 
 typedef struct plim_taking {
@@ -80,6 +81,8 @@ bool plim_taking_note_segments(plim_taking *taking);
 
 /* A mapping of a range: of one known, or the first of another. False: no host memory. */
 bool plim_taking_range(plim_taking *taking, const plim_range_key *key, bool *ret_is_new);
+/* Some of a range is unmapped. When nothing of it is left, the allocator gives it up. */
+void plim_taking_unmap(plim_taking *taking, plim_addr addr, uint64_t bytes);
 
 /* What stood: gathers `standing` and deals the deferrals; standing.c. */
 plim_status plim_taking_gather(plim_taking *taking, plim_error *err);

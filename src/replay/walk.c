@@ -213,7 +213,7 @@ static bool is_range_begun(plim_taking *taking, uint64_t event, bool *ret_begun)
 {
     const plim_events *events = &taking->program->device->events;
     const uint64_t request = next_request(taking, event);
-    plim_range_key key = { .base = events->addr[event] };
+    plim_range_key key = { .base = events->addr[event], .mapped_bytes = events->size[event] };
     key.is_small =
         request < taking->program->to_event && is_small_request(taking, events->size[request]);
     if (taking->has_pools) {
@@ -258,9 +258,11 @@ static void settle_driver_calls(plim_program *program)
 static bool take_releases(plim_taking *taking, uint64_t event)
 {
     const plim_release_list *releases = &taking->releases;
-    if (taking->next_release == releases->count || releases->items[taking->next_release] != event) {
+    if (taking->next_release == releases->count ||
+        releases->items[taking->next_release].event != event) {
         return true;
     }
+    const bool is_doubtful = releases->items[taking->next_release].is_doubtful;
     taking->next_release++;
     const plim_note *note =
         plim_history_note(taking->program->history, taking->program->device->events.note[event]);
@@ -272,7 +274,9 @@ static bool take_releases(plim_taking *taking, uint64_t event)
         !plim_taking_op(taking, event, (plim_op){ .slot = pool, .kind = PLIM_OP_POOL_DROP })) {
         return false;
     }
-    return plim_taking_op(taking, event, (plim_op){ .kind = PLIM_OP_EMPTY_CACHE });
+    const plim_op op = { .slot = is_doubtful ? PLIM_RELEASE_DOUBTFUL : PLIM_RELEASE_SURE,
+                         .kind = PLIM_OP_EMPTY_CACHE };
+    return plim_taking_op(taking, event, op);
 }
 
 /* --- together --- */
@@ -290,8 +294,12 @@ static bool take(plim_taking *taking, uint64_t event)
     switch (action) {
     case PLIM_FREE_COMPLETED:
         return take_completion(taking, event);
-    case PLIM_SEGMENT_FREE:
     case PLIM_SEGMENT_UNMAP:
+        plim_taking_unmap(taking, taking->program->device->events.addr[event],
+                          taking->program->device->events.size[event]);
+        taking->driver_calls++;
+        return take_releases(taking, event);
+    case PLIM_SEGMENT_FREE:
         taking->driver_calls++;
         return take_releases(taking, event);
     case PLIM_SEGMENT_ALLOC:

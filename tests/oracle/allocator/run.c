@@ -2,7 +2,8 @@
  * run.c - plays a script on our allocator, over the sim device.
  *
  * With a second argument all that happens is recorded from the first operation on, whatever the
- * script says of its history, and saved there at the end as a snapshot.
+ * script says of its history, and saved there at the end as a snapshot. With a third, "stacks",
+ * each event has the line of the script for a stack.
  */
 #include "play.h"
 
@@ -25,6 +26,8 @@ static bool is_over; /* what the allocator gives back when it is destroyed is no
 static plim_addr to_free[SCRIPT_BLOCKS_MAX]; /* by the next callback */
 static size_t to_free_count;
 static const char *saved_path; /* NULL: nothing is saved */
+static bool has_stacks;        /* what is saved has them: the line of the script */
+static const script_op *current;
 
 /* A stream filter outlives the line that made it: pools keep theirs until they are left. */
 typedef struct filter {
@@ -70,10 +73,26 @@ static void on_oom(void *ctx, const plim_oom_facts *facts)
                   facts->device_free_bytes);
 }
 
+/* Where the program was: what a Python program's stack is in PyTorch's recordings. */
+static size_t on_stack(void *ctx, plim_foreign_frame *frames, size_t capacity)
+{
+    (void)ctx;
+    if (capacity == 0 || current == NULL) {
+        return 0;
+    }
+    frames[0] = (plim_foreign_frame){ "script.txt", "operation", (uint32_t)current->line };
+    return 1;
+}
+
 static void start(const script_setup *setup)
 {
     plim_error err = { 0 };
-    const plim_record_options everything = { .is_enabled = true, .max_events = RECORDED_MAX };
+    const plim_record_options everything = {
+        .is_enabled = true,
+        .stacks = has_stacks ? PLIM_STACKS_ALL : PLIM_STACKS_NEVER,
+        .foreign_frames = on_stack,
+        .max_events = RECORDED_MAX,
+    };
     device_count = setup->device_count;
     for (int32_t i = 0; i < device_count; i++) {
         const plim_sim_options options = {
@@ -361,6 +380,7 @@ static play_verdict verdict_of(const script_op *op, plim_status status, const pl
 static void perform(const script_op *op, play_answer *ret)
 {
     plim_error err = { 0 };
+    current = op;
     if (world(op)) {
         return;
     }
@@ -416,12 +436,13 @@ static void finish(void)
 
 int main(int argc, char **argv)
 {
-    if (argc != 2 && argc != 3) {
-        (void)fprintf(stderr, "run SCRIPT [SNAPSHOT]: plays it, the record goes to standard "
-                              "output\n");
+    if (argc < 2 || argc > 4) {
+        (void)fprintf(stderr, "run SCRIPT [SNAPSHOT [stacks]]: plays it, the record goes to "
+                              "standard output\n");
         return 2;
     }
-    saved_path = argc == 3 ? argv[2] : NULL;
+    saved_path = argc > 2 ? argv[2] : NULL;
+    has_stacks = argc > 3 && strcmp(argv[3], "stacks") == 0;
     static const play_subject subject = { start, perform, stats, finish };
     play(argv[1], &subject);
     return 0;
