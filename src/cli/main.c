@@ -20,6 +20,8 @@ static const plim_command commands[] = {
     { "explain", plim_cmd_explain, "why did it run out: error texts and logs, and what to do" },
     { "inspect", plim_cmd_inspect, "where did the memory go: peak, stacks, pools, failures" },
     { "rehearse", plim_cmd_rehearse, "will it fit: run a PyTorch program without a GPU" },
+    { "replay", plim_cmd_replay, "what if: a recording again, under other allocator settings" },
+    { "tune", plim_cmd_tune, "which allocator settings would have saved it, as a line to paste" },
 };
 
 #define COMMAND_COUNT  (sizeof commands / sizeof commands[0])

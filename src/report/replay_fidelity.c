@@ -24,50 +24,68 @@ static plim_short_text share_of(uint64_t matched, uint64_t all)
     return plim_format_percent(all > 0 ? (double)matched / (double)all : 1.0);
 }
 
-/* "Fidelity 100.0%", of one of several devices "Fidelity on GPU 1 100.0%". */
+/* No driver calls, on either side. */
+static bool is_nothing(const plim_fidelity *fidelity)
+{
+    return fidelity->segment_events_recorded == 0 && fidelity->segment_events_predicted == 0;
+}
+
+/* "Fidelity 100.0%:", of one of several devices "Fidelity 100.0% on GPU 1:". */
 static plim_replay_phrase lead_words(const plim_replay_page *page, const plim_fidelity *fidelity)
 {
     plim_replay_phrase words;
     (void)snprintf(words.text, sizeof words.text,
-                   "Fidelity%.40s %s:", plim_replay_device_words(page->input, fidelity->device).text,
-                   plim_format_percent(fidelity->share).text);
+                   "Fidelity %s%.40s:", plim_format_percent(fidelity->share).text,
+                   plim_replay_device_words(page->input, fidelity->device).text);
     return words;
+}
+
+/* Places may be compared where driver calls cannot. */
+static void write_nothing(const plim_replay_page *page, const plim_fidelity *fidelity)
+{
+    char words[512];
+    (void)snprintf(words, sizeof words,
+                   "Fidelity unknown%s: the recording shows no driver call to compare with, and "
+                   "none was predicted. %s of %s lie where they were.",
+                   plim_replay_device_words(page->input, fidelity->device).text,
+                   plim_format_count(fidelity->placements_matched).text,
+                   plim_counted(fidelity->placements, "request").text);
+    plim_paragraph_write(page->out, page->style, 0, PLIM_TONE_WARN, "", words);
 }
 
 static void write_exact(const plim_replay_page *page, const plim_fidelity *fidelity)
 {
-    char words[256];
-    if (fidelity->segment_events_recorded == 0) {
-        (void)snprintf(words, sizeof words,
-                       "nothing to compare. The recording shows no driver call, and none was "
-                       "predicted.");
-    } else {
-        (void)snprintf(words, sizeof words,
-                       "%s of %s predicted as recorded, reserved bytes equal at every event.",
-                       plim_format_count(fidelity->segment_events_matched).text,
-                       plim_counted(fidelity->segment_events_recorded, "driver call").text);
-    }
-    plim_paragraph_write(page->out, page->style, 0,
-                         fidelity->segment_events_recorded == 0 ? PLIM_TONE_WARN : PLIM_TONE_PLAIN,
-                         lead_words(page, fidelity).text, words);
+    char words[512];
+    (void)snprintf(words, sizeof words,
+                   "%s %s of %s predicted as recorded, reserved bytes equal at every event.",
+                   lead_words(page, fidelity).text,
+                   plim_format_count(fidelity->segment_events_matched).text,
+                   plim_counted(fidelity->segment_events_recorded, "driver call").text);
+    plim_paragraph_write(page->out, page->style, 0, PLIM_TONE_PLAIN, "", words);
+}
+
+static plim_short_text peak_error(const plim_fidelity *fidelity)
+{
+    const double recorded = (double)fidelity->recorded_peak_reserved_bytes;
+    const double predicted = (double)fidelity->predicted_peak_reserved_bytes;
+    return plim_format_percent(recorded > 0 ? fabs(predicted - recorded) / recorded : (double)NAN);
 }
 
 static void write_different(const plim_replay_page *page, const plim_fidelity *fidelity)
 {
-    char words[512];
+    char words[768];
     (void)snprintf(
         words, sizeof words,
-        "%s of %s predicted as recorded, %s predicted in all. Reserved bytes differ by "
-        "%s at most, %s on average; their peak was %s and is predicted as %s.",
-        plim_format_count(fidelity->segment_events_matched).text,
+        "%s %s of %s predicted as recorded, %s predicted in all. Reserved bytes differ by "
+        "%s at most, %s on average; their peak was %s and is predicted as %s (%s off).",
+        lead_words(page, fidelity).text, plim_format_count(fidelity->segment_events_matched).text,
         plim_counted(fidelity->segment_events_recorded, "driver call").text,
         plim_format_count(fidelity->segment_events_predicted).text,
         plim_format_bytes(fidelity->reserved_bytes_max_difference).text,
         plim_format_bytes((uint64_t)llround(fidelity->reserved_bytes_mean_difference)).text,
         plim_format_bytes(fidelity->recorded_peak_reserved_bytes).text,
-        plim_format_bytes(fidelity->predicted_peak_reserved_bytes).text);
-    plim_paragraph_write(page->out, page->style, 0, PLIM_TONE_WARN, lead_words(page, fidelity).text,
-                         words);
+        plim_format_bytes(fidelity->predicted_peak_reserved_bytes).text, peak_error(fidelity).text);
+    plim_paragraph_write(page->out, page->style, 0, PLIM_TONE_WARN, "", words);
     if (fidelity->diverges_at_event != PLIM_NO_EVENT) {
         plim_paragraph_format(page->out, page->style, 2, PLIM_TONE_PLAIN, "First at %s.",
                               fidelity->divergence);
@@ -90,6 +108,7 @@ static int next_doubt(const plim_fidelity *fidelity, const bool *is_shown)
 static void write_doubts(const plim_replay_page *page, const plim_fidelity *fidelity, uint32_t most)
 {
     bool is_shown[PLIM_DOUBT_COUNT] = { false };
+    is_shown[PLIM_DOUBT_NO_DRIVER_CALLS] = is_nothing(fidelity); /* that was said */
     uint32_t shown = 0;
     for (int doubt = 0; shown < most; shown++) {
         doubt = next_doubt(fidelity, is_shown);
@@ -115,7 +134,9 @@ void plim_replay_fidelity_write(const plim_replay_page *page)
     plim_replay_blank(page);
     for (size_t i = 0; i < page->input->device_count; i++) {
         const plim_fidelity *fidelity = &page->input->fidelity[i];
-        if (plim_replay_is_exact(fidelity)) {
+        if (is_nothing(fidelity)) {
+            write_nothing(page, fidelity);
+        } else if (plim_replay_is_exact(fidelity)) {
             write_exact(page, fidelity);
         } else {
             write_different(page, fidelity);
@@ -165,9 +186,13 @@ static void write_figures(const plim_replay_page *page, const plim_fidelity *fid
 
 static void write_one_whole(const plim_replay_page *page, const plim_fidelity *fidelity)
 {
-    plim_paragraph_write(page->out, page->style, 0,
-                         plim_replay_is_exact(fidelity) ? PLIM_TONE_PLAIN : PLIM_TONE_WARN, "",
-                         lead_words(page, fidelity).text);
+    if (is_nothing(fidelity)) {
+        write_nothing(page, fidelity);
+    } else {
+        plim_paragraph_write(page->out, page->style, 0,
+                             plim_replay_is_exact(fidelity) ? PLIM_TONE_PLAIN : PLIM_TONE_WARN, "",
+                             lead_words(page, fidelity).text);
+    }
     write_figures(page, fidelity);
     plim_paragraph_format(
         page->out, page->style, 2, PLIM_TONE_PLAIN,

@@ -27,22 +27,19 @@ void plim_replay_heading(const plim_replay_page *page, const char *words)
     plim_line_end(&line);
 }
 
-/* "GPU 0: 2,234 events, 825 requests, of a ring buffer that wrapped" */
+/* "GPU 0: 2,234 events, 825 requests; earlier events are lost" */
 static void write_device(const plim_replay_page *page, const plim_replay_facts *facts)
 {
-    plim_line line = plim_line_begin(page->out, page->style, 0);
-    plim_line_format(&line, PLIM_TONE_FAINT, "GPU %" PRId32 ": %s, %s", facts->device,
-                     plim_counted(facts->events, "event").text,
-                     plim_counted(facts->requests, "request").text);
+    char before[96] = "";
     if (facts->start_allocations > 0) {
-        plim_line_format(&line, PLIM_TONE_FAINT, ", %s from before (%s)",
-                         plim_counted(facts->start_allocations, "allocation").text,
-                         plim_format_bytes(facts->start_live_bytes).text);
+        (void)snprintf(before, sizeof before, ", %s from before (%s)",
+                       plim_counted(facts->start_allocations, "allocation").text,
+                       plim_format_bytes(facts->start_live_bytes).text);
     }
-    if (facts->is_torn) {
-        plim_line_add(&line, PLIM_TONE_FAINT, "; earlier events are lost");
-    }
-    plim_line_end(&line);
+    plim_paragraph_format(page->out, page->style, 0, PLIM_TONE_FAINT, "GPU %" PRId32 ": %s, %s%s%s",
+                          facts->device, plim_counted(facts->events, "event").text,
+                          plim_counted(facts->requests, "request").text, before,
+                          facts->is_torn ? "; earlier events are lost" : "");
 }
 
 static void write_asked(const plim_replay_page *page)

@@ -9,17 +9,12 @@ plim_status plim_replay_json_write(plim_sink sink, const plim_replay_input *inpu
                                    const plim_replay_row *rows, size_t count, size_t asked,
                                    plim_error *err)
 {
-    /* Of several devices the list at the top tells what was recorded, that of a result what is
-     * predicted: no object can have both. */
-    plim_replay_row one = rows[asked];
-    one.results = NULL;
-
     plim_json json;
     plim_json_init(&json, sink, PLIM_JSON_PRETTY);
     plim_json_begin_object(&json);
     plim_json_member_string(&json, "schema", "replay/1");
     plim_replay_json_input(&json, input);
-    plim_replay_json_row(&json, input, &one);
+    plim_replay_json_row(&json, input, &rows[asked]);
     plim_json_key(&json, "results");
     plim_json_begin_array(&json);
     for (size_t i = 0; i < count; i++) {

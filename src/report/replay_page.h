@@ -50,8 +50,9 @@ typedef struct plim_replay_input {
 /* What became of the recording under one conf: a row of a table, a result of a document. */
 typedef struct plim_replay_row {
     const plim_conf *conf;
-    bool is_recorded; /* the settings of the recording */
-    bool is_winner;   /* tune's */
+    bool is_recorded;        /* the settings of the recording */
+    bool is_start_requested; /* and yet its start was requested anew */
+    bool is_winner;          /* tune's */
     const plim_run_result
         *result; /* of the device that fares worst; NULL: the start does not fit */
     const plim_run_result *results; /* of each device, or NULL */
@@ -87,11 +88,14 @@ plim_replay_phrase plim_replay_event_words(const plim_replay_page *page, int32_t
                                            uint64_t event);
 /** A conf as a user would write it, "default" where that is nothing. */
 const char *plim_replay_conf_words(const plim_conf *conf);
-/** "; empty_cache() after each step", or "". */
+/** "+ empty_cache() at 2,109", or "". */
 plim_replay_phrase plim_replay_empty_cache_words(const plim_replay_row *row);
 /** The highest floor and the highest recorded peak of any device. */
 uint64_t plim_replay_floor_bytes(const plim_replay_input *input);
 uint64_t plim_replay_recorded_peak_bytes(const plim_replay_input *input);
+/** The share of reserved memory that is not allocated: when most is live, or where the run dies
+ * before that, when it dies. NaN: nothing was reserved. */
+double plim_replay_fragmentation(const plim_run_result *result);
 /** Calls that move memory; events and the like cost next to nothing. */
 uint64_t plim_replay_memory_calls(const plim_run_result *result);
 /** How the capacity is known, a stable name: "given", "gpu", "oom", "retries", "unknown". */

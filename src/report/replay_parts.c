@@ -140,16 +140,56 @@ void plim_replay_json_input(plim_json *json, const plim_replay_input *input)
 
 /* ---- a result -------------------------------------------------------------------------------- */
 
-static void write_calls(plim_json *json, const plim_run_result *result)
+/* Members are always there; what is not known is null. */
+static void member_u64(plim_json *json, const char *key, bool is_known, uint64_t value)
+{
+    plim_json_key(json, key);
+    if (is_known) {
+        plim_json_u64(json, value);
+    } else {
+        plim_json_null(json);
+    }
+}
+
+static void member_double(plim_json *json, const char *key, bool is_known, double value)
+{
+    plim_json_key(json, key);
+    if (is_known) {
+        plim_json_double(json, value);
+    } else {
+        plim_json_null(json);
+    }
+}
+
+static void member_bool(plim_json *json, const char *key, bool is_known, bool value)
+{
+    plim_json_key(json, key);
+    if (is_known) {
+        plim_json_bool(json, value);
+    } else {
+        plim_json_null(json);
+    }
+}
+
+static void write_calls(plim_json *json, const plim_run_result *result, bool is_run)
 {
     plim_json_key(json, "driver_calls");
     plim_json_begin_object(json);
     for (int i = 0; i < PLIM_DEVICE_CALL_COUNT; i++) {
-        plim_json_member_u64(json, plim_device_call_name((plim_device_call)i),
-                             result->driver_calls[i]);
+        member_u64(json, plim_device_call_name((plim_device_call)i), is_run,
+                   result->driver_calls[i]);
     }
     plim_json_end_object(json);
-    plim_json_member_double(json, "driver_time_us", result->driver_time_us);
+    member_double(json, "driver_time_us", is_run, result->driver_time_us);
+}
+
+static void member_string_of(plim_json *json, const char *key, const plim_history *history,
+                             uint32_t string)
+{
+    size_t bytes = 0;
+    const char *text = plim_history_string(history, string, &bytes);
+    plim_json_key(json, key);
+    plim_json_string_bytes(json, text, bytes);
 }
 
 /* The line of the user's own code whose request failed. */
@@ -163,64 +203,49 @@ static void write_failed_frame(plim_json *json, const plim_replay_input *input,
         return;
     }
     const plim_frame *frame = plim_history_frame(input->history, index);
-    size_t bytes = 0;
     plim_json_begin_object(json);
-    const char *filename = plim_history_string(input->history, frame->filename, &bytes);
-    plim_json_key(json, "filename");
-    plim_json_string_bytes(json, filename, bytes);
+    member_string_of(json, "filename", input->history, frame->filename);
     plim_json_member_u64(json, "line", frame->line);
-    const char *name = plim_history_string(input->history, frame->name, &bytes);
-    plim_json_key(json, "name");
-    plim_json_string_bytes(json, name, bytes);
+    member_string_of(json, "name", input->history, frame->name);
     plim_json_end_object(json);
 }
 
 static void write_failure(plim_json *json, const plim_replay_input *input,
                           const plim_run_result *result)
 {
+    const bool has_failed = result->failed_event != PLIM_NO_EVENT;
     member_event(json, "failed_event", result->failed_event);
-    if (result->failed_event == PLIM_NO_EVENT) {
-        return;
-    }
-    plim_json_member_u64(json, "failed_bytes", result->failed_bytes);
-    plim_json_member_u64(json, "failed_reserved_bytes", result->failed_reserved_bytes);
-    plim_json_member_u64(json, "failed_allocated_bytes", result->failed_allocated_bytes);
-    plim_json_member_bool(json, "was_oom", result->was_oom);
+    member_u64(json, "failed_bytes", has_failed, result->failed_bytes);
+    member_u64(json, "failed_reserved_bytes", has_failed, result->failed_reserved_bytes);
+    member_u64(json, "failed_allocated_bytes", has_failed, result->failed_allocated_bytes);
+    member_bool(json, "was_oom", has_failed, result->was_oom);
     write_failed_frame(json, input, result);
 }
 
-/* Where nothing is known of the capacity nothing fails, which is no survival. */
-static void member_survives(plim_json *json, const plim_replay_input *input, bool survives)
-{
-    plim_json_key(json, "survives");
-    if (input->capacity_bytes == PLIM_UNLIMITED) {
-        plim_json_null(json);
-    } else {
-        plim_json_bool(json, survives);
-    }
-}
-
+/* result  NULL: there was no run, the start does not fit */
 static void write_result(plim_json *json, const plim_replay_input *input,
                          const plim_run_result *result)
 {
-    plim_json_member_i64(json, "device", result->device);
-    plim_json_member_u64(json, "peak_reserved_bytes", result->peak_reserved_bytes);
-    plim_json_member_u64(json, "peak_allocated_bytes", result->peak_allocated_bytes);
-    plim_json_member_u64(json, "peak_requested_bytes", result->peak_requested_bytes);
-    plim_json_key(json, "fragmentation");
-    if (result->reserved_at_peak_bytes > 0) {
-        plim_json_double(json, result->fragmentation);
-    } else {
-        plim_json_null(json);
-    }
-    plim_json_member_u64(json, "reserved_at_peak_bytes", result->reserved_at_peak_bytes);
-    plim_json_member_u64(json, "allocated_at_peak_bytes", result->allocated_at_peak_bytes);
-    plim_json_member_u64(json, "end_reserved_bytes", result->end_reserved_bytes);
-    plim_json_member_u64(json, "events", result->events);
-    write_calls(json, result);
-    plim_json_member_u64(json, "retries", result->retries);
-    plim_json_member_u64(json, "ooms_survived", result->ooms_survived);
-    write_failure(json, input, result);
+    static const plim_run_result none = { .device = PLIM_ALL_DEVICES,
+                                          .failed_event = PLIM_NO_EVENT };
+    const bool is_run = result != NULL;
+    const plim_run_result *one = is_run ? result : &none;
+    /* Where nothing is known of the capacity nothing fails, which is no survival. */
+    member_bool(json, "survives", input->capacity_bytes != PLIM_UNLIMITED, is_run && one->survives);
+    member_u64(json, "device", is_run && one->device >= 0, (uint64_t)(uint32_t)one->device);
+    member_u64(json, "peak_reserved_bytes", is_run, one->peak_reserved_bytes);
+    member_u64(json, "peak_allocated_bytes", is_run, one->peak_allocated_bytes);
+    member_u64(json, "peak_requested_bytes", is_run, one->peak_requested_bytes);
+    const bool has_peak = is_run && one->reserved_at_peak_bytes > 0;
+    member_double(json, "fragmentation", is_run, plim_replay_fragmentation(one)); /* null: NaN */
+    member_u64(json, "reserved_at_peak_bytes", has_peak, one->reserved_at_peak_bytes);
+    member_u64(json, "allocated_at_peak_bytes", has_peak, one->allocated_at_peak_bytes);
+    member_u64(json, "end_reserved_bytes", is_run, one->end_reserved_bytes);
+    member_u64(json, "events", is_run, one->events);
+    write_calls(json, one, is_run);
+    member_u64(json, "retries", is_run, one->retries);
+    member_u64(json, "ooms_survived", is_run, one->ooms_survived);
+    write_failure(json, input, one);
 }
 
 static void write_empty_cache(plim_json *json, const plim_replay_row *row)
@@ -238,27 +263,16 @@ void plim_replay_json_row(plim_json *json, const plim_replay_input *input,
     plim_json_member_string(json, "policy", plim_policy_name(row->conf->policy));
     plim_json_member_bool(json, "is_recorded", row->is_recorded);
     write_empty_cache(json, row);
-    member_survives(json, input, row->result != NULL && row->result->survives);
-    plim_json_key(json, "min_capacity_bytes");
-    if (row->min_capacity_bytes > 0) {
-        plim_json_u64(json, row->min_capacity_bytes);
-    } else {
-        plim_json_null(json);
-    }
+    member_u64(json, "min_capacity_bytes", row->min_capacity_bytes > 0, row->min_capacity_bytes);
     plim_json_member_bool(json, "is_min_capacity_bound", row->is_min_capacity_bound);
     plim_json_member_optional_string(json, "failure", row->failure);
-    if (row->result != NULL) {
-        write_result(json, input, row->result);
+    write_result(json, input, row->result);
+    plim_json_key(json, "by_device");
+    plim_json_begin_array(json);
+    for (size_t i = 0; row->results != NULL && i < input->device_count; i++) {
+        plim_json_begin_object(json);
+        write_result(json, input, &row->results[i]);
+        plim_json_end_object(json);
     }
-    if (row->results != NULL && input->device_count > 1) {
-        plim_json_key(json, "devices");
-        plim_json_begin_array(json);
-        for (size_t i = 0; i < input->device_count; i++) {
-            plim_json_begin_object(json);
-            member_survives(json, input, row->results[i].survives);
-            write_result(json, input, &row->results[i]);
-            plim_json_end_object(json);
-        }
-        plim_json_end_array(json);
-    }
+    plim_json_end_array(json);
 }

@@ -19,16 +19,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PIECE_COLUMNS_MIN 24u
-#define INDENT            2u
-#define FIGURES_COLUMNS   64u /* what the columns before the settings take, about */
-#define RETRIES_COLUMNS   8u
+#define PIECE_COLUMNS_GOOD  33u /* "garbage_collection_threshold:0.8," */
+#define PIECE_COLUMNS_LEAST 26u /* "+ empty_cache() at 123,456" */
+#define PIECE_COLUMNS_MIN   12u
+#define INDENT              2u
+#define GAP                 2u /* as tables have it */
 
 /* What of the table there is. */
 typedef struct row_view {
     plim_table table;
     bool has_capacity;
     bool has_needs;
+    bool has_allocated;
+    bool has_calls;
     bool has_retries;
     uint32_t piece_columns; /* for settings */
 } row_view;
@@ -46,6 +49,17 @@ static uint32_t figure_count(const row_view *view)
     return view->table.column_count - 1;
 }
 
+/* The last place after one of the marks, not too far from the end; 0: there is none. */
+static size_t break_after(const char *words, size_t most, const char *marks)
+{
+    for (size_t i = most; i > most / 3; i--) {
+        if (strchr(marks, words[i - 1]) != NULL) {
+            return i;
+        }
+    }
+    return 0;
+}
+
 /* How much of the words goes on this line: up to a comma, where one is near enough. */
 static size_t piece_bytes(const char *words, size_t most)
 {
@@ -53,12 +67,9 @@ static size_t piece_bytes(const char *words, size_t most)
     if (length <= most) {
         return length;
     }
-    for (size_t i = most; i > most / 3; i--) {
-        if (words[i - 1] == ',' || words[i - 1] == ' ') {
-            return i;
-        }
-    }
-    return most;
+    size_t bytes = break_after(words, most, ",");
+    bytes = bytes > 0 ? bytes : break_after(words, most, "_:");
+    return bytes > 0 ? bytes : most;
 }
 
 /* The last cell of a row, and rows below for what does not fit. */
@@ -71,6 +82,30 @@ static void add_words(row_view *view, plim_tone tone, const char *words)
         }
         plim_table_format(&view->table, tone, "%.*s", (int)bytes, words);
         words += bytes;
+    }
+}
+
+/* What stands behind settings: on their line where there is room. */
+static void add_settings(row_view *view, plim_tone tone, const plim_replay_row *row)
+{
+    const char *conf = plim_replay_conf_words(row->conf);
+    const char *recorded = "";
+    if (row->is_recorded && row->empty_cache == PLIM_EMPTY_NEVER) {
+        recorded = row->is_start_requested ? "(as recorded, start anew)" : "(as recorded)";
+    }
+    char words[PLIM_CONF_TEXT_BYTES + 64];
+    const bool is_short = strlen(conf) + 1 + strlen(recorded) <= view->piece_columns;
+    (void)snprintf(words, sizeof words, "%s%s%s", conf, is_short && *recorded != '\0' ? " " : "",
+                   is_short ? recorded : "");
+    add_words(view, tone, words);
+    if (!is_short && *recorded != '\0') {
+        add_empty(view, figure_count(view));
+        plim_table_add(&view->table, tone, recorded);
+    }
+    const plim_replay_phrase empties = plim_replay_empty_cache_words(row);
+    if (empties.text[0] != '\0') {
+        add_empty(view, figure_count(view));
+        plim_table_add(&view->table, tone, empties.text);
     }
 }
 
@@ -105,20 +140,22 @@ static void add_fate(row_view *view, const plim_replay_row *row)
 static void add_figures(row_view *view, const plim_run_result *result)
 {
     if (result == NULL) {
-        add_empty(view, view->has_retries ? 6 : 5);
+        add_empty(view, figure_count(view) - view->has_needs - view->has_capacity);
         return;
     }
     add_bytes(view, PLIM_TONE_PLAIN, result->peak_reserved_bytes, true);
-    add_bytes(view, PLIM_TONE_PLAIN, result->peak_allocated_bytes, true);
+    if (view->has_allocated) {
+        add_bytes(view, PLIM_TONE_PLAIN, result->peak_allocated_bytes, true);
+    }
     plim_table_add(&view->table, PLIM_TONE_PLAIN,
-                   plim_format_percent(result->reserved_at_peak_bytes > 0 ? result->fragmentation
-                                                                          : (double)NAN)
-                       .text);
-    plim_table_add(&view->table, PLIM_TONE_PLAIN,
-                   plim_format_count(plim_replay_memory_calls(result)).text);
-    const double us = result->driver_time_us > 0 ? result->driver_time_us : 0;
-    plim_table_add(&view->table, PLIM_TONE_PLAIN,
-                   plim_format_duration_us((uint64_t)llround(us)).text);
+                   plim_format_percent(plim_replay_fragmentation(result)).text);
+    if (view->has_calls) {
+        const double us = result->driver_time_us > 0 ? result->driver_time_us : 0;
+        plim_table_add(&view->table, PLIM_TONE_PLAIN,
+                       plim_format_count(plim_replay_memory_calls(result)).text);
+        plim_table_add(&view->table, PLIM_TONE_PLAIN,
+                       plim_format_duration_us((uint64_t)llround(us)).text);
+    }
     if (view->has_retries) {
         plim_table_add(&view->table, PLIM_TONE_PLAIN, plim_format_count(result->retries).text);
     }
@@ -134,12 +171,7 @@ static void add_row(row_view *view, const plim_replay_row *row)
         add_fate(view, row);
     }
     add_figures(view, row->result);
-    char words[PLIM_CONF_TEXT_BYTES + 128];
-    const plim_replay_phrase empties = plim_replay_empty_cache_words(row);
-    (void)snprintf(words, sizeof words, "%s%s%s%s", plim_replay_conf_words(row->conf),
-                   empties.text[0] != '\0' ? " " : "", empties.text,
-                   row->is_recorded ? " (as recorded)" : "");
-    add_words(view, tone, words);
+    add_settings(view, tone, row);
 }
 
 /* What the file itself shows, beside which predictions stand. */
@@ -160,7 +192,7 @@ static void add_recording(row_view *view, const plim_replay_page *page)
         plim_table_add(&view->table, PLIM_TONE_FAINT, "survived");
     }
     add_bytes(view, PLIM_TONE_FAINT, plim_replay_recorded_peak_bytes(input), true);
-    add_empty(view, view->has_retries ? 5 : 4);
+    add_empty(view, figure_count(view) - view->has_needs - view->has_capacity - 1);
     plim_table_add(&view->table, PLIM_TONE_FAINT, "the recording itself");
 }
 
@@ -185,19 +217,65 @@ static void begin(row_view *view, const plim_replay_page *page, plim_table_colum
         columns[count++] = (plim_table_column){ at, PLIM_ALIGN_LEFT };
     }
     columns[count++] = (plim_table_column){ "reserved", PLIM_ALIGN_RIGHT };
-    columns[count++] = (plim_table_column){ "allocated", PLIM_ALIGN_RIGHT };
+    if (view->has_allocated) {
+        columns[count++] = (plim_table_column){ "allocated", PLIM_ALIGN_RIGHT };
+    }
     columns[count++] = (plim_table_column){ "fragm.", PLIM_ALIGN_RIGHT };
-    columns[count++] = (plim_table_column){ "calls", PLIM_ALIGN_RIGHT };
-    columns[count++] = (plim_table_column){ "time", PLIM_ALIGN_RIGHT };
+    if (view->has_calls) {
+        columns[count++] = (plim_table_column){ "calls", PLIM_ALIGN_RIGHT };
+        columns[count++] = (plim_table_column){ "time", PLIM_ALIGN_RIGHT };
+    }
     if (view->has_retries) {
         columns[count++] = (plim_table_column){ "retries", PLIM_ALIGN_RIGHT };
     }
     columns[count++] = (plim_table_column){ "settings", PLIM_ALIGN_LEFT };
     plim_table_init(&view->table, page->out->mem, columns, count);
+}
 
-    const uint32_t width = plim_style_width(page->style);
-    const uint32_t taken = INDENT + FIGURES_COLUMNS + (view->has_retries ? RETRIES_COLUMNS : 0);
-    view->piece_columns = width > taken + PIECE_COLUMNS_MIN ? width - taken : PIECE_COLUMNS_MIN;
+/* Columns that all but the settings take, with the gaps before them. */
+static uint32_t measure_figures(const row_view *view, const plim_style *style, uint32_t gap)
+{
+    uint32_t widest[PLIM_TABLE_COLUMNS_MAX] = { 0 };
+    uint32_t total = figure_count(view) * gap;
+    for (uint32_t i = 0; i < view->table.column_count; i++) {
+        widest[i] = plim_style_columns(style, view->table.columns[i].title);
+    }
+    const char *cell = view->table.cells.data;
+    for (size_t i = 0; cell != NULL && i < view->table.cell_count; i++) {
+        const uint32_t columns = plim_style_columns(style, cell + 1); /* behind its tone */
+        uint32_t *most = &widest[i % view->table.column_count];
+        *most = columns > *most ? columns : *most;
+        cell += strlen(cell) + 1;
+    }
+    for (uint32_t i = 0; i < figure_count(view); i++) {
+        total += widest[i];
+    }
+    return total;
+}
+
+/* What is left for settings; a table that is too wide has narrower gaps. */
+static uint32_t find_room(const row_view *view, const plim_style *style)
+{
+    const uint32_t width = plim_style_width(style);
+    const uint32_t wide = INDENT + measure_figures(view, style, GAP);
+    const uint32_t narrow = INDENT + measure_figures(view, style, 1);
+    const uint32_t room = width > wide ? width - wide : 0;
+    if (room >= PIECE_COLUMNS_GOOD) {
+        return room;
+    }
+    return width > narrow + PIECE_COLUMNS_MIN ? width - narrow : PIECE_COLUMNS_MIN;
+}
+
+static void fill(row_view *view, const plim_replay_page *page, const plim_replay_row *rows,
+                 size_t count, bool with_recording)
+{
+    if (with_recording) {
+        add_recording(view, page);
+    }
+    for (size_t i = 0; i < count; i++) {
+        add_row(view, &rows[i]);
+    }
+    add_floor(view, page);
 }
 
 void plim_replay_rows_write(const plim_replay_page *page, const plim_replay_row *rows, size_t count,
@@ -212,14 +290,27 @@ void plim_replay_rows_write(const plim_replay_page *page, const plim_replay_row 
     plim_table_column columns[PLIM_TABLE_COLUMNS_MAX];
     char at[48];
     (void)snprintf(at, sizeof at, "at %s", plim_format_bytes(page->input->capacity_bytes).text);
+    /* How wide settings may be is known when all else is there. On a narrow page what differs
+     * least among rows makes room for them. */
+    const bool has_retries = view.has_retries;
+    for (int narrowness = 0; narrowness < 3; narrowness++) {
+        view.has_allocated = narrowness == 0;
+        view.has_calls = narrowness < 2;
+        view.has_retries = has_retries && narrowness < 2;
+        view.piece_columns = UINT32_MAX / 2;
+        begin(&view, page, columns, at);
+        fill(&view, page, rows, count, with_recording);
+        view.piece_columns = find_room(&view, page->style);
+        if (view.table.cells.status != PLIM_OK) {
+            page->out->status = view.table.cells.status;
+        }
+        plim_table_deinit(&view.table);
+        if (view.piece_columns >= PIECE_COLUMNS_LEAST) {
+            break;
+        }
+    }
     begin(&view, page, columns, at);
-    if (with_recording) {
-        add_recording(&view, page);
-    }
-    for (size_t i = 0; i < count; i++) {
-        add_row(&view, &rows[i]);
-    }
-    add_floor(&view, page);
+    fill(&view, page, rows, count, with_recording);
     plim_table_write(&view.table, page->out, page->style, INDENT);
     plim_table_deinit(&view.table);
 }
@@ -232,15 +323,18 @@ static void write_death(const plim_replay_page *page, const plim_replay_row *row
     const uint64_t unused = result->failed_reserved_bytes > result->failed_allocated_bytes
                                 ? result->failed_reserved_bytes - result->failed_allocated_bytes
                                 : 0;
+    const uint64_t capacity = page->input->capacity_bytes;
+    const uint64_t left =
+        capacity > result->failed_reserved_bytes ? capacity - result->failed_reserved_bytes : 0;
     plim_paragraph_format(
         page->out, page->style, 2, PLIM_TONE_PLAIN,
         "Runs out of memory%s at %s: %s were asked for when %s were reserved, %s of that not in "
-        "use.%s",
+        "use, and the device had %s left.%s",
         plim_replay_device_words(page->input, result->device).text,
         plim_replay_event_words(page, result->device, result->failed_event).text,
         plim_format_bytes(result->failed_bytes).text,
         plim_format_bytes(result->failed_reserved_bytes).text, plim_format_bytes(unused).text,
-        result->was_oom ? " So it did when it was recorded." : "");
+        plim_format_bytes(left).text, result->was_oom ? " So it did when it was recorded." : "");
 }
 
 void plim_replay_row_write_fate(const plim_replay_page *page, const plim_replay_row *row)

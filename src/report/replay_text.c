@@ -13,6 +13,21 @@
 
 #include <stdio.h>
 
+/* Only the recorded settings can have the start as it was. */
+static void write_start_note(const plim_replay_page *page, size_t count)
+{
+    bool has_start = false;
+    for (size_t i = 0; i < page->input->device_count; i++) {
+        has_start = has_start || page->input->facts[i].start_allocations > 0;
+    }
+    if (has_start && count > 1) {
+        plim_paragraph_write(page->out, page->style, 2, PLIM_TONE_FAINT, "",
+                             "What stood before the first event lies as recorded under the "
+                             "recorded settings and is requested anew under others, which may "
+                             "save some by itself: plimsoll tune compares on equal terms.");
+    }
+}
+
 /* Of several devices each has a row in what follows; the table above has the one that fares
  * worst. */
 static void write_devices(const plim_replay_page *page, const plim_replay_row *row)
@@ -56,8 +71,13 @@ void plim_replay_text_write(plim_text *out, const plim_style *style, const plim_
     }
     plim_replay_blank(&page);
     plim_replay_limits_write(&page);
+    if (plim_replay_floor_bytes(input) > input->capacity_bytes) {
+        plim_paragraph_write(out, style, 0, PLIM_TONE_BAD, "",
+                             "More is live than the device has: no allocator setting can help.");
+    }
     plim_replay_blank(&page);
     plim_replay_rows_write(&page, rows, count, true);
+    write_start_note(&page, count);
     for (size_t i = 0; i < count; i++) {
         write_devices(&page, &rows[i]);
         plim_replay_row_write_fate(&page, &rows[i]);

@@ -8,6 +8,7 @@
 #include "report/stack_text.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -98,11 +99,11 @@ plim_replay_phrase plim_replay_empty_cache_words(const plim_replay_row *row)
     case PLIM_EMPTY_NEVER:
         break;
     case PLIM_EMPTY_AT_EVENT:
-        (void)snprintf(words.text, sizeof words.text, "and empty_cache() before event %s",
+        (void)snprintf(words.text, sizeof words.text, "+ empty_cache() at %s",
                        plim_format_count(row->empty_cache_event).text);
         break;
     case PLIM_EMPTY_AFTER_STEPS:
-        (void)snprintf(words.text, sizeof words.text, "and empty_cache() after each step");
+        (void)snprintf(words.text, sizeof words.text, "+ empty_cache() each step");
         break;
     }
     return words;
@@ -125,6 +126,17 @@ uint64_t plim_replay_recorded_peak_bytes(const plim_replay_input *input)
         most = peak > most ? peak : most;
     }
     return most;
+}
+
+double plim_replay_fragmentation(const plim_run_result *result)
+{
+    if (result->reserved_at_peak_bytes > 0) {
+        return result->fragmentation;
+    }
+    if (result->survives || result->failed_reserved_bytes == 0) {
+        return (double)NAN;
+    }
+    return 1.0 - (double)result->failed_allocated_bytes / (double)result->failed_reserved_bytes;
 }
 
 uint64_t plim_replay_memory_calls(const plim_run_result *result)

@@ -16,6 +16,7 @@ plim_status plim_tune_json_write(plim_sink sink, const plim_replay_input *input,
     plim_json_member_string(&json, "best", tuning->rows[tuning->best].conf.text);
     plim_json_member_u64(&json, "best_index", tuning->best);
     plim_json_member_u64(&json, "recorded_index", tuning->recorded);
+    plim_json_member_u64(&json, "baseline_index", tuning->baseline);
     plim_json_member_bool(&json, "is_saved", tuning->is_saved);
     plim_json_member_bool(&json, "is_hopeless", tuning->is_hopeless);
     plim_json_member_bool(&json, "is_incomplete", tuning->is_incomplete);
@@ -27,6 +28,7 @@ plim_status plim_tune_json_write(plim_sink sink, const plim_replay_input *input,
         plim_json_begin_object(&json);
         plim_replay_json_row(&json, input, &row);
         plim_json_member_bool(&json, "is_given", tuning->rows[i].is_given);
+        plim_json_member_bool(&json, "is_start_requested", tuning->rows[i].is_start_requested);
         plim_json_end_object(&json);
     }
     plim_json_end_array(&json);

@@ -6,11 +6,13 @@
 plim_replay_row plim_tune_row_of(const plim_tuning *tuning, size_t index)
 {
     const plim_tune_row *row = &tuning->rows[index];
+    const bool starts = row->result.survives || row->result.failed_event != PLIM_NO_EVENT;
     return (plim_replay_row){
         .conf = &row->conf,
-        .is_recorded = row->is_recorded && row->empty_cache == PLIM_EMPTY_NEVER,
+        .is_recorded = row->is_recorded,
+        .is_start_requested = row->is_start_requested && tuning->baseline != tuning->recorded,
         .is_winner = index == tuning->best,
-        .result = &row->result,
+        .result = starts ? &row->result : NULL,
         .min_capacity_bytes = row->min_capacity_bytes,
         .is_min_capacity_bound = row->is_min_capacity_bound,
         .empty_cache = row->empty_cache,

@@ -25,7 +25,7 @@ typedef struct tune_page {
     const plim_tune_view *view;
     const plim_tuning *tuning;
     const plim_tune_row *best;
-    const plim_tune_row *recorded;
+    const plim_tune_row *baseline; /* the recorded settings, on equal terms */
 } tune_page;
 
 static void say(const tune_page *self, plim_tone tone, const char *words)
@@ -40,9 +40,9 @@ static bool knows_capacity(const tune_page *self)
     return self->page.input->capacity_bytes != PLIM_UNLIMITED;
 }
 
-static bool is_recorded_best(const tune_page *self)
+static bool is_baseline_best(const tune_page *self)
 {
-    return self->tuning->best == self->tuning->recorded;
+    return self->tuning->best == self->tuning->baseline;
 }
 
 /* What no setting can help: more is live than there is. */
@@ -74,11 +74,15 @@ static void write_unsaved(const tune_page *self)
 static void write_saved(const tune_page *self)
 {
     char words[256];
+    char before[64] = "not even what stood before fits";
+    if (self->baseline->result.failed_event != PLIM_NO_EVENT) {
+        (void)snprintf(before, sizeof before, "it dies at event %s",
+                       plim_format_count(self->baseline->result.failed_event).text);
+    }
     (void)snprintf(words, sizeof words,
-                   "Saved: with these settings the run survives at %s, where it dies at event %s "
-                   "under those it was recorded with.",
-                   plim_format_bytes(self->page.input->capacity_bytes).text,
-                   plim_format_count(self->recorded->result.failed_event).text);
+                   "Saved: with these settings the run survives at %s, where %s under those it was "
+                   "recorded with.",
+                   plim_format_bytes(self->page.input->capacity_bytes).text, before);
     say(self, PLIM_TONE_IN_USE, words);
 }
 
@@ -91,7 +95,7 @@ static void write_verdict(const tune_page *self)
         write_saved(self);
     } else if (knows_capacity(self) && !self->best->result.survives) {
         write_unsaved(self);
-    } else if (is_recorded_best(self)) {
+    } else if (is_baseline_best(self)) {
         say(self, PLIM_TONE_HEADING,
             "Nothing that was tried needs less than the settings it was recorded under.");
     } else if (knows_capacity(self)) {
@@ -146,9 +150,9 @@ static void write_empty_cache(const tune_page *self)
 
 static void write_saving(const tune_page *self)
 {
-    const uint64_t before = self->recorded->min_capacity_bytes;
+    const uint64_t before = self->baseline->min_capacity_bytes;
     const uint64_t after = self->best->min_capacity_bytes;
-    const char *at_least = self->recorded->is_min_capacity_bound ? "at least " : "";
+    const char *at_least = self->baseline->is_min_capacity_bound ? "at least " : "";
     if (before <= after || after == 0) {
         return; /* equal needs: the winner is cheaper in another way, which the table shows */
     }
@@ -164,7 +168,7 @@ static void write_saving(const tune_page *self)
 static void write_answer(const tune_page *self)
 {
     write_verdict(self);
-    if (!is_recorded_best(self) && !self->tuning->is_hopeless) {
+    if (!is_baseline_best(self) && !self->tuning->is_hopeless) {
         write_command(self);
         write_empty_cache(self);
         write_saving(self);
@@ -183,8 +187,8 @@ static bool is_shown(const tune_page *self, size_t index)
 {
     const uint32_t top = self->view->top != 0 ? self->view->top : PLIM_TUNE_TOP_DEFAULT;
     const plim_tune_row *row = &self->tuning->rows[index];
-    return index < top || index == self->tuning->recorded || index == self->tuning->best ||
-           row->is_given;
+    return index < top || index == self->tuning->recorded || index == self->tuning->baseline ||
+           index == self->tuning->best || row->is_given;
 }
 
 static void write_table(const tune_page *self, plim_replay_row *rows)
@@ -226,8 +230,9 @@ static void write_end(const tune_page *self)
                               self->view->budget_s);
     }
     plim_paragraph_format(self->page.out, self->page.style, 0, PLIM_TONE_FAINT,
-                          "%s. Needs: the smallest capacity it survives with, to 2 MiB. Calls and "
-                          "time: of the driver, by a model of what calls cost.",
+                          "%s. Needs: the smallest capacity it survives with, to 2 MiB; with > "
+                          "before it, it was not searched further. Calls and time are the "
+                          "driver's, by a model of what calls cost.",
                           plim_counted(self->tuning->runs, "replay").text);
 }
 
@@ -239,7 +244,7 @@ void plim_tune_text_write(plim_text *out, const plim_style *style, const plim_tu
         .view = view,
         .tuning = tuning,
         .best = &tuning->rows[tuning->best],
-        .recorded = &tuning->rows[tuning->recorded],
+        .baseline = &tuning->rows[tuning->baseline],
     };
     plim_replay_head_write(&self.page);
     plim_replay_fidelity_write(&self.page);

@@ -1,0 +1,349 @@
+/*
+ * cmd_replay.c - "what if the allocator had been set otherwise?"
+ */
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/replaying.h"
+#include "report/replay_json.h"
+#include "report/replay_text.h"
+
+#include "plimsoll/recorder.h"
+#include "plimsoll/snapshot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define RECORDING_LEVEL 3 /* of zstd */
+
+typedef struct replay_arguments {
+    plim_replay_arguments common;
+    const char *predicted_path; /* FILE.plim or FILE.pickle, or NULL */
+    bool shows_fidelity_whole;
+    bool is_quick; /* does not search for what each conf needs */
+    bool fails_on_oom;
+    bool fails_on_difference;
+} replay_arguments;
+
+enum {
+    OPTION_OUTPUT = 'o',
+    OPTION_VERIFY = PLIM_OPTION_REPLAY_NEXT,
+    OPTION_QUICK,
+    OPTION_FAIL_ON,
+};
+
+static const struct argp_option options[] = {
+    { "conf", PLIM_OPTION_CONF, "STRING", 0,
+      "run under these settings too, as in PYTORCH_CUDA_ALLOC_CONF; may be repeated", 0 },
+    PLIM_REPLAY_OPTIONS_RUN,
+    { "verify", OPTION_VERIFY, NULL, 0, "print in full how recording and replay differ", 0 },
+    { "quick", OPTION_QUICK, NULL, 0, "do not search for the smallest capacity each needs", 0 },
+    { "output", OPTION_OUTPUT, "FILE", 0,
+      "write the predicted history: FILE.plim, or FILE.pickle as PyTorch does", 0 },
+    { "fail-on", OPTION_FAIL_ON, "WHAT", 0,
+      "exit with 1 if memory runs out under a --conf (oom), or if recording and replay differ "
+      "(difference)",
+      0 },
+    PLIM_REPLAY_OPTIONS_SHOW("replay/1"),
+    { 0 },
+};
+
+static const char *const examples[] = {
+    "plimsoll replay --conf=expandable_segments:True snapshot.pickle",
+    "whether that setting would have saved the run, and what it would have reserved",
+    "plimsoll replay --gpu=rtx4090 --scale=activations=2 snapshot.pickle",
+    "the same run with twice the activations, on another GPU",
+    "plimsoll replay --conf=max_split_size_mb:128 -o predicted.pickle snapshot.pickle",
+    "the history as it would have been, for plimsoll inspect and for PyTorch's viewer",
+    NULL,
+};
+
+static const plim_help replay_help = {
+    .arguments = "FILE",
+    .purpose = "Runs a recording's requests again, through the allocator on a simulated GPU, and "
+               "tells what other settings would have made of them. First it replays the "
+               "recording under its own settings and says how well that agrees.",
+    .options = options,
+    .examples = examples,
+    .closing = "Exit status: 0 fine, 1 what --fail-on asked about is there, 2 wrong usage, 3 the "
+               "file could not be read or replayed, or the output not be written.",
+};
+
+/* ---- arguments ------------------------------------------------------------------------------- */
+
+static bool ends_in(const char *path, const char *end)
+{
+    const size_t length = strlen(path);
+    const size_t end_length = strlen(end);
+    return length > end_length && strcmp(path + length - end_length, end) == 0;
+}
+
+static void take_fail_on(struct argp_state *state, replay_arguments *arguments, const char *text)
+{
+    if (strcmp(text, "oom") == 0) {
+        arguments->fails_on_oom = true;
+    } else if (strcmp(text, "difference") == 0) {
+        arguments->fails_on_difference = true;
+    } else {
+        argp_error(state, "--fail-on takes oom or difference, not \"%s\"", text);
+    }
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+    replay_arguments *arguments = state->input;
+    switch (key) {
+    case OPTION_VERIFY:
+        arguments->shows_fidelity_whole = true;
+        break;
+    case OPTION_QUICK:
+        arguments->is_quick = true;
+        break;
+    case OPTION_OUTPUT:
+        if (!ends_in(text, ".plim") && !ends_in(text, ".pickle")) {
+            argp_error(state, "--output takes FILE.plim or FILE.pickle, not \"%s\"", text);
+        }
+        arguments->predicted_path = text;
+        break;
+    case OPTION_FAIL_ON:
+        take_fail_on(state, arguments, text);
+        break;
+    case ARGP_KEY_SUCCESS:
+        if (arguments->predicted_path != NULL && arguments->common.conf_count > 1) {
+            argp_error(state, "--output has the history of one --conf: give only one");
+        }
+        return plim_replay_arguments_take(state, &arguments->common, key, text);
+    default:
+        return plim_replay_arguments_take(state, &arguments->common, key, text);
+    }
+    return 0;
+}
+
+static const struct argp replay_argp = { .options = options, .parser = parse_option };
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+/* The recorded settings, and each that was asked for. */
+typedef struct runs {
+    plim_conf *confs;
+    plim_replay_row *rows;
+    plim_run_result *results; /* by row, then device */
+    plim_error *errors;
+    size_t count;
+} runs;
+
+static void runs_deinit(runs *self)
+{
+    free(self->confs);
+    free(self->rows);
+    free(self->results);
+    free(self->errors);
+}
+
+static plim_status runs_init(runs *self, const plim_replaying *replaying, plim_error *err)
+{
+    const plim_replay_arguments *arguments = replaying->arguments;
+    *self = (runs){ .count = arguments->conf_count + 1 };
+    self->confs = calloc(self->count, sizeof *self->confs);
+    self->rows = calloc(self->count, sizeof *self->rows);
+    self->results = calloc(self->count * replaying->input.device_count, sizeof *self->results);
+    self->errors = calloc(self->count, sizeof *self->errors);
+    if (self->confs == NULL || self->rows == NULL || self->results == NULL ||
+        self->errors == NULL) {
+        return plim_fail_memory(err, "listing settings");
+    }
+    self->confs[0] = replaying->facts[0].conf;
+    for (size_t i = 1; i < self->count; i++) {
+        PLIM_TRY(plim_conf_parse(arguments->confs[i - 1], &self->confs[i], err));
+    }
+    for (size_t i = 0; i < self->count; i++) {
+        self->rows[i] = (plim_replay_row){ .conf = &self->confs[i], .is_recorded = i == 0 };
+    }
+    return PLIM_OK;
+}
+
+/* One conf. That not even the start fits is a result. */
+static plim_status run_one(const plim_replaying *replaying, runs *self, size_t index,
+                           plim_error *err)
+{
+    const size_t devices = replaying->input.device_count;
+    plim_run_result *results = self->results + index * devices;
+    plim_replay_row *row = &self->rows[index];
+    plim_progress_bar bar;
+    plim_progress_bar_init(&bar, "replaying", &(plim_progress_options){ .noun = "events" });
+    const plim_run_options how = plim_replaying_run_options(replaying, &bar);
+    const plim_status status =
+        plim_replay_run(replaying->replay, row->conf, &how, results, &self->errors[index]);
+    plim_progress_bar_finish(&bar);
+    if (status == PLIM_OK) {
+        row->results = results;
+        row->result = plim_replay_worst(results, devices);
+    } else if (status == PLIM_OUT_OF_DEVICE_MEMORY) {
+        row->failure = self->errors[index].message;
+    } else {
+        *err = self->errors[index];
+        return status;
+    }
+    return PLIM_OK;
+}
+
+static plim_status run_all(const plim_replaying *replaying, runs *self, plim_error *err)
+{
+    bool fits = false;
+    for (size_t i = 0; i < self->count; i++) {
+        PLIM_TRY(run_one(replaying, self, i, err));
+        fits = fits || self->rows[i].result != NULL;
+    }
+    if (!fits) {
+        *err = self->errors[0];
+        return PLIM_OUT_OF_DEVICE_MEMORY;
+    }
+    return PLIM_OK;
+}
+
+/* The smallest capacity for each, from a search among nothing but these. */
+static void take_needs(runs *self, const plim_tuning *tuning)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        for (size_t j = 0; j < tuning->row_count; j++) {
+            const plim_tune_row *found = &tuning->rows[j];
+            const bool is_same =
+                i == 0 ? j == tuning->recorded : strcmp(found->conf.text, self->confs[i].text) == 0;
+            if (is_same && found->empty_cache == PLIM_EMPTY_NEVER) {
+                self->rows[i].min_capacity_bytes = found->min_capacity_bytes;
+                self->rows[i].is_min_capacity_bound = found->is_min_capacity_bound;
+            }
+        }
+    }
+}
+
+static plim_status find_needs(const plim_replaying *replaying, runs *self, plim_error *err)
+{
+    plim_progress_bar bar;
+    plim_progress_bar_init(&bar, "what each needs", &(plim_progress_options){ .noun = "runs" });
+    const plim_tune_options how = {
+        .capacity_bytes = replaying->input.capacity_bytes,
+        .confs = replaying->arguments->confs,
+        .conf_count = replaying->arguments->conf_count,
+        .only_given = true,
+        .costs = &replaying->arguments->costs,
+        .progress = plim_progress_bar_update,
+        .progress_ctx = &bar,
+    };
+    plim_tuning *tuning = NULL;
+    const plim_status status = plim_replay_tune(replaying->replay, &how, &tuning, err);
+    plim_progress_bar_finish(&bar);
+    if (status == PLIM_OK) {
+        take_needs(self, tuning);
+    }
+    plim_tuning_destroy(tuning);
+    return status;
+}
+
+/* ---- what comes of it ------------------------------------------------------------------------ */
+
+static plim_status save_predicted(const plim_replaying *replaying, const runs *self,
+                                  const char *path, plim_error *err)
+{
+    plim_progress_bar bar;
+    plim_progress_bar_init(&bar, "predicting", &(plim_progress_options){ .noun = "events" });
+    const plim_run_options how = plim_replaying_run_options(replaying, &bar);
+    plim_history *history = NULL;
+    plim_status status =
+        plim_replay_predict(replaying->replay, &self->confs[self->count - 1], &how, &history, err);
+    plim_progress_bar_finish(&bar);
+    if (status == PLIM_OK && ends_in(path, ".plim")) {
+        const plim_recording_save_options saving = { .compression = RECORDING_LEVEL };
+        status = plim_recording_save(history, path, &saving, err);
+    } else if (status == PLIM_OK) {
+        status = plim_snapshot_save(history, path, NULL, err);
+    }
+    plim_history_destroy(history);
+    return status;
+}
+
+static int print_page(const replay_arguments *arguments, const plim_replaying *replaying,
+                      const runs *self)
+{
+    const plim_style style = plim_output_style(arguments->common.color, arguments->common.width);
+    const plim_replay_view view = {
+        .shows_fidelity_whole = arguments->shows_fidelity_whole,
+        .predicted_path = arguments->predicted_path,
+    };
+    plim_text page;
+    plim_text_init(&page, NULL, PLIM_REPLAY_TEXT_BYTES_MAX);
+    plim_replay_text_write(&page, &style, &view, &replaying->input, self->rows, self->count);
+    const int status = plim_output_page(replaying->who, &page);
+    plim_text_deinit(&page);
+    return status;
+}
+
+static int print_json(const plim_replaying *replaying, const runs *self)
+{
+    plim_error err = { 0 };
+    const size_t asked = self->count > 1 ? 1 : 0;
+    const plim_status written = plim_replay_json_write(plim_sink_to_file(stdout), &replaying->input,
+                                                       self->rows, self->count, asked, &err);
+    (void)written; /* told by what follows */
+    return plim_output_finish(replaying->who);
+}
+
+/* Of those asked for; of the recorded settings where nothing else was. */
+static bool has_found(const replay_arguments *arguments, const plim_replaying *replaying,
+                      const runs *self)
+{
+    bool found = false;
+    for (size_t i = self->count > 1 ? 1 : 0; i < self->count; i++) {
+        const plim_run_result *result = self->rows[i].result;
+        found = found || (arguments->fails_on_oom && (result == NULL || !result->survives));
+    }
+    const plim_fidelity all = plim_replay_fidelity_of_all(&replaying->input);
+    return found || (arguments->fails_on_difference && !plim_replay_is_exact(&all));
+}
+
+static int replay(const replay_arguments *arguments, const plim_replaying *replaying, runs *self)
+{
+    plim_error err = { 0 };
+    plim_status status = runs_init(self, replaying, &err);
+    if (status == PLIM_OK) {
+        status = run_all(replaying, self, &err);
+    }
+    if (status == PLIM_OK && !arguments->is_quick) {
+        status = find_needs(replaying, self, &err);
+    }
+    if (status == PLIM_OK && arguments->predicted_path != NULL) {
+        status = save_predicted(replaying, self, arguments->predicted_path, &err);
+    }
+    if (status != PLIM_OK) {
+        return plim_replaying_failed(replaying, &err);
+    }
+    const int printed = arguments->common.as_json ? print_json(replaying, self)
+                                                  : print_page(arguments, replaying, self);
+    if (printed == PLIM_EXIT_OK && has_found(arguments, replaying, self)) {
+        return PLIM_EXIT_FOUND;
+    }
+    return printed;
+}
+
+int plim_cmd_replay(int argc, char **argv)
+{
+    const char *who = argv[0];
+    replay_arguments arguments = { .common = plim_replay_arguments_default() };
+    if (argp_parse(&replay_argp, argc, argv, ARGP_NO_HELP, NULL, &arguments) != 0) {
+        plim_say(who, "out of host memory while reading the arguments"); /* all else has exited */
+        return PLIM_EXIT_FAILED;
+    }
+    if (arguments.common.wants_help || arguments.common.wants_usage) {
+        return arguments.common.wants_help ? plim_help_print(who, &replay_help)
+                                           : plim_help_print_usage(who, &replay_help);
+    }
+    plim_replaying replaying;
+    runs all = { 0 };
+    int status = plim_replaying_begin(who, &arguments.common, &replaying);
+    if (status == PLIM_EXIT_OK) {
+        status = replay(&arguments, &replaying, &all);
+    }
+    runs_deinit(&all);
+    plim_replaying_end(&replaying);
+    return status;
+}

@@ -1,0 +1,222 @@
+/*
+ * cmd_tune.c - "which settings would have saved it?"
+ */
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/replaying.h"
+#include "report/tune_json.h"
+#include "report/tune_text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define THREADS_MAX 1024
+
+typedef struct tune_arguments {
+    plim_replay_arguments common;
+    plim_tune_view view;
+    uint32_t threads; /* 0: all cores */
+    bool only_given;
+    bool has_all_policies;
+    bool fails_on_unsaved;
+} tune_arguments;
+
+enum {
+    OPTION_ONLY = PLIM_OPTION_REPLAY_NEXT,
+    OPTION_POLICIES,
+    OPTION_BUDGET,
+    OPTION_THREADS,
+    OPTION_TOP,
+    OPTION_FAIL_ON,
+};
+
+static const struct argp_option options[] = {
+    { "conf", PLIM_OPTION_CONF, "STRING", 0,
+      "try these settings too, as in PYTORCH_CUDA_ALLOC_CONF; may be repeated", 0 },
+    { "only", OPTION_ONLY, NULL, 0, "try nothing but those of --conf", 0 },
+    { "policies", OPTION_POLICIES, NULL, 0,
+      "compare other allocators too: naive, bfc, async, arena", 0 },
+    PLIM_REPLAY_OPTIONS_RUN,
+    { "budget", OPTION_BUDGET, "TIME", 0, "end the search after 30s, 5min, 1h (when done)", 0 },
+    { "threads", OPTION_THREADS, "N", 0, "replay on N cores at once (all)", 0 },
+    { "top", OPTION_TOP, "N", 0, "show the N best (12)", 0 },
+    { "fail-on", OPTION_FAIL_ON, "WHAT", 0,
+      "exit with 1 if no setting survives at the capacity (unsaved)", 0 },
+    PLIM_REPLAY_OPTIONS_SHOW("tune/1"),
+    { 0 },
+};
+
+static const char *const examples[] = {
+    "plimsoll tune snapshot.pickle",
+    "the settings under which the run would have survived, as a line to paste",
+    "plimsoll tune --gpu=rtx4090 --budget=30s snapshot.pickle",
+    "the same on another GPU, with what half a minute finds",
+    "plimsoll tune --json snapshot.pickle | jq -r .best",
+    "the best setting, for a script",
+    NULL,
+};
+
+static const plim_help tune_help = {
+    .arguments = "FILE",
+    .purpose = "Searches the allocator's settings for those under which a recorded run needs the "
+               "least memory: each is replayed on a simulated GPU, at the capacity that the run "
+               "had and at the smallest that it survives with.",
+    .options = options,
+    .examples = examples,
+    .closing = "Exit status: 0 fine, 1 what --fail-on asked about is there, 2 wrong usage, 3 the "
+               "file could not be read or replayed, or the output not be written.",
+};
+
+/* ---- arguments ------------------------------------------------------------------------------- */
+
+/* "30", "30s", "5min", "1h" */
+static double take_budget(struct argp_state *state, const char *text)
+{
+    static const struct {
+        const char *unit;
+        double seconds;
+    } units[] = {
+        { "", 1 }, { "s", 1 }, { "ms", 0.001 }, { "min", 60 }, { "m", 60 }, { "h", 3600 }
+    };
+    const bool is_digit = (*text >= '0' && *text <= '9') || *text == '.';
+    char *end = NULL;
+    errno = 0;
+    const double number = is_digit ? strtod(text, &end) : 0;
+    for (size_t i = 0; is_digit && i < sizeof units / sizeof units[0]; i++) {
+        if (strcmp(end, units[i].unit) == 0 && number > 0 && isfinite(number) && errno == 0) {
+            return number * units[i].seconds;
+        }
+    }
+    argp_error(state, "--budget takes a time such as 30s, 5min or 1h, not \"%s\"", text);
+    return 0;
+}
+
+static void check(struct argp_state *state, const tune_arguments *arguments)
+{
+    if (arguments->only_given && arguments->common.conf_count == 0 &&
+        !arguments->common.wants_help && !arguments->common.wants_usage) {
+        argp_error(state, "--only needs a --conf: there is nothing else to try");
+    }
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+    tune_arguments *arguments = state->input;
+    switch (key) {
+    case OPTION_ONLY:
+        arguments->only_given = true;
+        break;
+    case OPTION_POLICIES:
+        arguments->has_all_policies = true;
+        break;
+    case OPTION_BUDGET:
+        arguments->view.budget_s = take_budget(state, text);
+        break;
+    case OPTION_THREADS:
+        arguments->threads = (uint32_t)plim_argument_number(state, "threads", text, 1, THREADS_MAX);
+        break;
+    case OPTION_TOP:
+        arguments->view.top = (uint32_t)plim_argument_number(state, "top", text, 1, 1000000);
+        break;
+    case OPTION_FAIL_ON:
+        if (strcmp(text, "unsaved") != 0) {
+            argp_error(state, "--fail-on takes unsaved, not \"%s\"", text);
+        }
+        arguments->fails_on_unsaved = true;
+        break;
+    case ARGP_KEY_SUCCESS:
+        check(state, arguments);
+        return plim_replay_arguments_take(state, &arguments->common, key, text);
+    default:
+        return plim_replay_arguments_take(state, &arguments->common, key, text);
+    }
+    return 0;
+}
+
+static const struct argp tune_argp = { .options = options, .parser = parse_option };
+
+/* ---- the search ------------------------------------------------------------------------------ */
+
+static plim_status search(const tune_arguments *arguments, const plim_replaying *replaying,
+                          plim_tuning **ret, plim_error *err)
+{
+    plim_progress_bar bar;
+    plim_progress_bar_init(&bar, "tuning", &(plim_progress_options){ .noun = "runs" });
+    const plim_tune_options how = {
+        .capacity_bytes = replaying->input.capacity_bytes,
+        .confs = arguments->common.confs,
+        .conf_count = arguments->common.conf_count,
+        .only_given = arguments->only_given,
+        .has_all_policies = arguments->has_all_policies,
+        .threads = arguments->threads,
+        .budget_s = arguments->view.budget_s,
+        .costs = &arguments->common.costs,
+        .progress = plim_progress_bar_update,
+        .progress_ctx = &bar,
+    };
+    const plim_status status = plim_replay_tune(replaying->replay, &how, ret, err);
+    plim_progress_bar_finish(&bar);
+    return status;
+}
+
+static int print_page(const tune_arguments *arguments, const plim_replaying *replaying,
+                      const plim_tuning *tuning)
+{
+    const plim_style style = plim_output_style(arguments->common.color, arguments->common.width);
+    plim_text page;
+    plim_text_init(&page, NULL, PLIM_REPLAY_TEXT_BYTES_MAX);
+    plim_tune_text_write(&page, &style, &arguments->view, &replaying->input, tuning);
+    const int status = plim_output_page(replaying->who, &page);
+    plim_text_deinit(&page);
+    return status;
+}
+
+static int print_json(const plim_replaying *replaying, const plim_tuning *tuning)
+{
+    plim_error err = { 0 };
+    const plim_status written =
+        plim_tune_json_write(plim_sink_to_file(stdout), &replaying->input, tuning, &err);
+    (void)written; /* told by what follows */
+    return plim_output_finish(replaying->who);
+}
+
+static int tune(const tune_arguments *arguments, const plim_replaying *replaying)
+{
+    plim_tuning *tuning = NULL;
+    plim_error err = { 0 };
+    if (search(arguments, replaying, &tuning, &err) != PLIM_OK) {
+        return plim_replaying_failed(replaying, &err);
+    }
+    int status = arguments->common.as_json ? print_json(replaying, tuning)
+                                           : print_page(arguments, replaying, tuning);
+    const bool is_unsaved = !tuning->rows[tuning->best].result.survives;
+    if (status == PLIM_EXIT_OK && arguments->fails_on_unsaved && is_unsaved) {
+        status = PLIM_EXIT_FOUND;
+    }
+    plim_tuning_destroy(tuning);
+    return status;
+}
+
+int plim_cmd_tune(int argc, char **argv)
+{
+    const char *who = argv[0];
+    tune_arguments arguments = { .common = plim_replay_arguments_default() };
+    if (argp_parse(&tune_argp, argc, argv, ARGP_NO_HELP, NULL, &arguments) != 0) {
+        plim_say(who, "out of host memory while reading the arguments"); /* all else has exited */
+        return PLIM_EXIT_FAILED;
+    }
+    if (arguments.common.wants_help || arguments.common.wants_usage) {
+        return arguments.common.wants_help ? plim_help_print(who, &tune_help)
+                                           : plim_help_print_usage(who, &tune_help);
+    }
+    plim_replaying replaying;
+    int status = plim_replaying_begin(who, &arguments.common, &replaying);
+    if (status == PLIM_EXIT_OK) {
+        status = tune(&arguments, &replaying);
+    }
+    plim_replaying_end(&replaying);
+    return status;
+}

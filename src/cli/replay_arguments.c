@@ -1,0 +1,220 @@
+/*
+ * replay_arguments.c - reading what replay and tune are asked. See replay_arguments.h.
+ */
+#include "cli/replay_arguments.h"
+
+#include "cli/arguments.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STEP "step:"
+#define CONF "conf: " /* messages about confs begin with it; they name the character */
+
+plim_replay_arguments plim_replay_arguments_default(void)
+{
+    return (plim_replay_arguments){ .device = PLIM_ALL_DEVICES,
+                                    .costs = plim_driver_costs_default() };
+}
+
+/* The text is looked through here, so that what is wrong with it is told before a long file is
+ * read. */
+static void take_conf(struct argp_state *state, plim_replay_arguments *arguments, const char *text)
+{
+    plim_conf conf;
+    plim_error err = { 0 };
+    if (plim_conf_parse(text, &conf, &err) != PLIM_OK) {
+        const bool names_itself = strncmp(err.message, CONF, strlen(CONF)) == 0;
+        argp_error(state, "--conf \"%s\": %s", text,
+                   err.message + (names_itself ? strlen(CONF) : 0));
+    } else if (arguments->conf_count == PLIM_REPLAY_CONFS_MAX) {
+        argp_error(state, "--conf: %d are the most at once", PLIM_REPLAY_CONFS_MAX);
+    } else {
+        arguments->confs[arguments->conf_count++] = text;
+    }
+}
+
+static int32_t take_device(struct argp_state *state, const char *text)
+{
+    if (strcmp(text, "all") == 0) {
+        return PLIM_ALL_DEVICES;
+    }
+    return (int32_t)plim_argument_number(state, "device", text, 0, 65535);
+}
+
+static plim_event_argument take_event(struct argp_state *state, const char *option,
+                                      const char *text)
+{
+    plim_event_argument event = { .is_given = true };
+    const char *digits = text;
+    if (strncmp(text, STEP, strlen(STEP)) == 0) {
+        event.is_step = true;
+        digits = text + strlen(STEP);
+    }
+    char *end = NULL;
+    errno = 0;
+    event.number = strtoull(digits, &end, 10);
+    const bool is_number = *digits >= '0' && *digits <= '9' && *end == '\0' && errno == 0;
+    if (!is_number || event.number >= INT64_MAX || (event.is_step && event.number == 0)) {
+        argp_error(state, "--%s takes the number of an event, or step:N from 1, not \"%s\"", option,
+                   text);
+    }
+    return event;
+}
+
+/* A number above 0 (or 0 too), at the end of a text or before `stop`. */
+static bool read_real(const char *text, char stop, double *ret, const char **ret_end)
+{
+    char *end = NULL;
+    const bool is_digit = (*text >= '0' && *text <= '9') || *text == '.';
+    *ret = is_digit ? strtod(text, &end) : (double)NAN;
+    *ret_end = end;
+    return is_digit && isfinite(*ret) && (*end == '\0' || *end == stop);
+}
+
+static void take_scale(struct argp_state *state, plim_replay_arguments *arguments, char *text)
+{
+    char *equals = strrchr(text, '='); /* the last: stacks may have some */
+    double factor = 0;
+    const char *end = NULL;
+    if (equals == NULL || equals == text || !read_real(equals + 1, '\0', &factor, &end) ||
+        !(factor > 0)) {
+        argp_error(state, "--scale takes WHAT=FACTOR such as activations=2, not \"%s\"", text);
+        return;
+    }
+    if (arguments->scale_count == PLIM_REPLAY_SCALES_MAX) {
+        argp_error(state, "--scale: %d are the most at once", PLIM_REPLAY_SCALES_MAX);
+        return;
+    }
+    *equals = '\0';
+    arguments->scales[arguments->scale_count++] = (plim_scale){ .what = text, .factor = factor };
+}
+
+static int find_call(const char *name, size_t length)
+{
+    for (int i = 0; i < PLIM_DEVICE_CALL_COUNT; i++) {
+        const char *known = plim_device_call_name((plim_device_call)i);
+        if (strlen(known) == length && memcmp(known, name, length) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static void take_costs(struct argp_state *state, plim_driver_costs *costs, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    const int call = equals != NULL ? find_call(text, (size_t)(equals - text)) : -1;
+    double call_us = 0;
+    double mib_us = 0;
+    const char *end = NULL;
+    bool is_good = call >= 0 && read_real(equals + 1, '+', &call_us, &end);
+    if (is_good && *end == '+') {
+        is_good = read_real(end + 1, '\0', &mib_us, &end);
+    }
+    if (!is_good) {
+        argp_error(state,
+                   "--costs takes CALL=US or CALL=US+US such as malloc=300+1.5, not \"%s\"; calls "
+                   "are malloc, free, create, release, map, unmap, access and their like",
+                   text);
+        return;
+    }
+    costs->call_us[call] = call_us;
+    costs->mib_us[call] = mib_us;
+}
+
+static void take_gpu(struct argp_state *state, plim_replay_arguments *arguments, const char *name)
+{
+    plim_error err = { 0 };
+    if (plim_gpu_find(name, &arguments->gpu, &err) != PLIM_OK) {
+        argp_error(state, "--gpu: %s", err.message);
+    }
+}
+
+static void take_file(struct argp_state *state, plim_replay_arguments *arguments, const char *path)
+{
+    if (arguments->path != NULL) {
+        argp_error(state, "one file at a time: \"%s\" or \"%s\"?", arguments->path, path);
+    }
+    arguments->path = path;
+}
+
+static void check(struct argp_state *state, const plim_replay_arguments *arguments)
+{
+    if (arguments->wants_help || arguments->wants_usage) {
+        return;
+    }
+    if (arguments->path == NULL) {
+        argp_error(state, "which file? Give a snapshot or a recording, or - for standard input");
+    }
+    if (arguments->gpu != NULL && arguments->capacity_bytes > 0) {
+        argp_error(state, "--capacity or --gpu? Both say what the device has");
+    }
+}
+
+static error_t take_more(struct argp_state *state, plim_replay_arguments *arguments, int key,
+                         char *text)
+{
+    switch (key) {
+    case PLIM_OPTION_JSON:
+        arguments->as_json = true;
+        break;
+    case PLIM_OPTION_COLOR:
+        arguments->color = plim_argument_color(state, text);
+        break;
+    case PLIM_OPTION_WIDTH:
+        arguments->width = plim_argument_width(state, text);
+        break;
+    case PLIM_OPTION_HELP:
+        arguments->wants_help = true;
+        break;
+    case PLIM_OPTION_USAGE:
+        arguments->wants_usage = true;
+        break;
+    case ARGP_KEY_ARG:
+        take_file(state, arguments, text);
+        break;
+    case ARGP_KEY_SUCCESS:
+        check(state, arguments);
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+error_t plim_replay_arguments_take(struct argp_state *state, plim_replay_arguments *arguments,
+                                   int key, char *text)
+{
+    switch (key) {
+    case PLIM_OPTION_CONF:
+        take_conf(state, arguments, text);
+        break;
+    case PLIM_OPTION_CAPACITY:
+        arguments->capacity_bytes = plim_argument_size(state, "capacity", text);
+        break;
+    case PLIM_OPTION_GPU:
+        take_gpu(state, arguments, text);
+        break;
+    case PLIM_OPTION_DEVICE:
+        arguments->device = take_device(state, text);
+        break;
+    case PLIM_OPTION_FROM:
+        arguments->from = take_event(state, "from", text);
+        break;
+    case PLIM_OPTION_TO:
+        arguments->to = take_event(state, "to", text);
+        break;
+    case PLIM_OPTION_SCALE:
+        take_scale(state, arguments, text);
+        break;
+    case PLIM_OPTION_COSTS:
+        take_costs(state, &arguments->costs, text);
+        break;
+    default:
+        return take_more(state, arguments, key, text);
+    }
+    return 0;
+}

@@ -1,0 +1,219 @@
+/*
+ * replaying.c - from a file to a replay whose fidelity is known. See replaying.h.
+ */
+#include "cli/replaying.h"
+
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/reading.h"
+
+#include "plimsoll/load.h"
+#include "plimsoll/phases.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+int plim_replaying_failed(const plim_replaying *self, const plim_error *err)
+{
+    plim_say(self->who, "%s: %s", plim_reading_name(self->arguments->path), err->message);
+    return err->status == PLIM_INVALID_ARGUMENT ? PLIM_EXIT_USAGE : PLIM_EXIT_FAILED;
+}
+
+static int load(plim_replaying *self)
+{
+    char label[64];
+    plim_error err = { 0 };
+    plim_reading_label(label, sizeof label, self->arguments->path);
+    plim_progress_bar bar;
+    plim_progress_bar_init(&bar, label, NULL);
+    const plim_snapshot_options options = { .progress = plim_progress_bar_update,
+                                            .progress_ctx = &bar };
+    const plim_status status =
+        plim_history_load(self->arguments->path, &options, &self->history, &err);
+    plim_progress_bar_finish(&bar);
+    if (status != PLIM_OK) {
+        plim_reading_failed(self->who, self->arguments->path, &err);
+        return PLIM_EXIT_FAILED;
+    }
+    return PLIM_EXIT_OK;
+}
+
+/* ---- which events ---------------------------------------------------------------------------- */
+
+/* The device whose steps are meant: the one asked for, or the only one with events. */
+static const plim_device_history *device_of_steps(const plim_replaying *self, plim_error *err)
+{
+    const plim_device_history *found = NULL;
+    const size_t count = plim_history_device_count(self->history);
+    for (size_t i = 0; i < count; i++) {
+        const plim_device_history *one = plim_history_device(self->history, i);
+        const bool is_asked = self->arguments->device == PLIM_ALL_DEVICES
+                                  ? one->device != PLIM_HOST_DEVICE && one->events.count > 0
+                                  : one->device == self->arguments->device;
+        if (is_asked && found != NULL) {
+            (void)plim_fail(err, PLIM_INVALID_ARGUMENT,
+                            "each device has steps of its own: say which with --device");
+            return NULL;
+        }
+        found = is_asked ? one : found;
+    }
+    if (found == NULL) {
+        (void)plim_fail(err, PLIM_UNSUPPORTED, "there are no events, and so no steps");
+    }
+    return found;
+}
+
+static plim_status find_step(const plim_steps *steps, const char *option, uint64_t number,
+                             uint64_t *ret_event, plim_error *err)
+{
+    if (steps->count == 0) {
+        return plim_fail(err, PLIM_INVALID_ARGUMENT,
+                         "--%s step:%" PRIu64 ": no steps were found; give the number of an event",
+                         option, number);
+    }
+    if (number > steps->count + 1) { /* one behind the last: its end */
+        return plim_fail(err, PLIM_INVALID_ARGUMENT,
+                         "--%s step:%" PRIu64 ": there are %zu steps, step:1 to step:%zu", option,
+                         number, steps->count, steps->count);
+    }
+    *ret_event = steps->first_events[number - 1];
+    return PLIM_OK;
+}
+
+static plim_status find_range(const plim_replaying *self, plim_replay_options *options,
+                              plim_error *err)
+{
+    const plim_event_argument from = self->arguments->from;
+    const plim_event_argument to = self->arguments->to;
+    options->from_event = from.number;
+    options->to_event = to.number;
+    if (to.is_given && !to.is_step && to.number == 0) {
+        return plim_fail(err, PLIM_INVALID_ARGUMENT, "--to 0: no event comes before the first");
+    }
+    if (!from.is_step && !to.is_step) {
+        return PLIM_OK;
+    }
+    const plim_device_history *device = device_of_steps(self, err);
+    plim_steps steps = { 0 };
+    if (device == NULL) {
+        return err->status;
+    }
+    PLIM_TRY(plim_steps_init(&steps, self->history, device, NULL, err));
+    plim_status status = PLIM_OK;
+    if (from.is_step) {
+        status = find_step(&steps, "from", from.number, &options->from_event, err);
+    }
+    if (to.is_step && status == PLIM_OK) {
+        status = find_step(&steps, "to", to.number, &options->to_event, err);
+    }
+    plim_steps_deinit(&steps);
+    return status;
+}
+
+/* ---- the replay ------------------------------------------------------------------------------ */
+
+static plim_status prepare(plim_replaying *self, plim_error *err)
+{
+    const plim_replay_arguments *arguments = self->arguments;
+    plim_replay_options options = {
+        .device = arguments->device,
+        .scales = arguments->scales,
+        .scale_count = arguments->scale_count,
+    };
+    PLIM_TRY(find_range(self, &options, err));
+    PLIM_TRY(plim_replay_create(self->history, &options, &self->replay, err));
+    const size_t count = plim_replay_device_count(self->replay);
+    self->facts = calloc(count, sizeof *self->facts);
+    self->fidelity = calloc(count, sizeof *self->fidelity);
+    if (self->facts == NULL || self->fidelity == NULL) {
+        return plim_fail_memory(err, "listing devices");
+    }
+    for (size_t i = 0; i < count; i++) {
+        self->facts[i] = *plim_replay_device(self->replay, i);
+    }
+    self->input = (plim_replay_input){
+        .path = arguments->path,
+        .history = self->history,
+        .facts = self->facts,
+        .fidelity = self->fidelity,
+        .device_count = count,
+        .scales = arguments->scales,
+        .scale_count = arguments->scale_count,
+        .has_range = arguments->from.is_given || arguments->to.is_given,
+    };
+    return PLIM_OK;
+}
+
+/* What a user says counts, then the least of what the file tells. */
+static void choose_capacity(plim_replaying *self)
+{
+    plim_replay_input *input = &self->input;
+    const plim_replay_arguments *arguments = self->arguments;
+    input->capacity_bytes = PLIM_UNLIMITED;
+    if (arguments->capacity_bytes > 0) {
+        input->capacity = PLIM_REPLAY_CAPACITY_ASKED;
+        input->capacity_bytes = arguments->capacity_bytes;
+        return;
+    }
+    if (arguments->gpu != NULL) {
+        input->capacity = PLIM_REPLAY_CAPACITY_GPU;
+        input->gpu = arguments->gpu;
+        input->capacity_bytes = arguments->gpu->memory_bytes - arguments->gpu->context_bytes;
+        return;
+    }
+    for (size_t i = 0; i < input->device_count; i++) {
+        if (self->facts[i].capacity_source != PLIM_CAPACITY_UNKNOWN &&
+            self->facts[i].capacity_bytes < input->capacity_bytes) {
+            input->capacity_bytes = self->facts[i].capacity_bytes;
+            input->capacity_device = i;
+        }
+    }
+}
+
+plim_run_options plim_replaying_run_options(const plim_replaying *self, plim_progress_bar *bar)
+{
+    return (plim_run_options){
+        .capacity_bytes = self->input.capacity_bytes,
+        .costs = &self->arguments->costs,
+        .progress = plim_progress_bar_update,
+        .progress_ctx = bar,
+    };
+}
+
+static plim_status verify(plim_replaying *self, plim_error *err)
+{
+    plim_progress_bar bar;
+    plim_progress_bar_init(&bar, "comparing", &(plim_progress_options){ .noun = "events" });
+    plim_run_options options = plim_replaying_run_options(self, &bar);
+    options.capacity_bytes = PLIM_UNLIMITED; /* as it was recorded, whatever it is asked about */
+    const plim_status status = plim_replay_verify(self->replay, &options, self->fidelity, err);
+    plim_progress_bar_finish(&bar);
+    return status;
+}
+
+int plim_replaying_begin(const char *who, const plim_replay_arguments *arguments,
+                         plim_replaying *ret)
+{
+    *ret = (plim_replaying){ .who = who, .arguments = arguments };
+    const int loaded = load(ret);
+    if (loaded != PLIM_EXIT_OK) {
+        return loaded;
+    }
+    plim_error err = { 0 };
+    plim_status status = prepare(ret, &err);
+    if (status == PLIM_OK) {
+        choose_capacity(ret);
+        status = verify(ret, &err);
+    }
+    return status == PLIM_OK ? PLIM_EXIT_OK : plim_replaying_failed(ret, &err);
+}
+
+void plim_replaying_end(plim_replaying *self)
+{
+    free(self->facts);
+    free(self->fidelity);
+    plim_replay_destroy(self->replay);
+    plim_history_destroy(self->history);
+    *self = (plim_replaying){ 0 };
+}
