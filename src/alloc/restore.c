@@ -4,10 +4,13 @@
  * Everything is checked first. Then segments are made in the order of their addresses:
  *
  *   plain        memory of the device, cut into its blocks
- *   expandable   one range for all runs of a shelf that fit it, what is between them unmapped
+ *   expandable   one range for all runs of a shelf that follow each other and fit it
  *
  * Where a range began is not recorded: below its first run nothing is mapped. It begins there, or
- * further down where the segment that comes next leaves no room for all of it.
+ * further down where what comes next leaves no room for all of it:
+ *
+ *   recorded             [run] [run]        [run of another shelf]
+ *   restored     |<------- range -------->|<------- range ------->
  */
 #include "alloc/restore.h"
 
@@ -20,27 +23,22 @@
 #include "alloc/world.h"
 #include "base/assert.h"
 #include "base/error.h"
-#include "base/map.h"
 
 #include <inttypes.h>
-
-#define NONE SIZE_MAX
 
 /* A segment to be restored. */
 typedef struct piece {
     const plim_segment *from;
     plim_shelf *shelf;
-    size_t next_run;     /* the next expandable one of this shelf, by address, or NONE */
-    size_t next_foreign; /* the next that is not of this shelf, or the count of pieces */
-    uint64_t shift;      /* what was added to its addresses */
-    bool is_restored;
+    size_t run_count; /* of the range that begins with it; 0: it is plain, or not the first */
+    plim_addr start;  /* where that range began */
+    uint64_t shift;   /* what was added to its addresses */
 } piece;
 
 typedef struct restoring {
     plim_heap *heap;
     const plim_heap_state *state;
     piece *pieces;
-    plim_addr ranges_end; /* of the ranges so far, as they were recorded */
 } restoring;
 
 /* --- what was recorded --- */
@@ -75,7 +73,7 @@ static plim_status check_segment(const plim_heap_state *state, const plim_segmen
     if (segment->addr < free_from) {
         return malformed(err, segment->addr, "segments overlap, or are in no order");
     }
-    if (segment->bytes == 0 || segment->bytes > UINT64_MAX - segment->addr ||
+    if (segment->addr == 0 || segment->bytes == 0 || segment->bytes > UINT64_MAX - segment->addr ||
         segment->addr % PLIM_BLOCK_BYTES_MIN != 0) {
         return malformed(err, segment->addr, "a segment is nowhere");
     }
@@ -199,37 +197,87 @@ static plim_status find_shelves(restoring *to, plim_error *err)
                              " bytes cannot be restored of handles of %" PRIu64,
                              from->addr, from->bytes, plim_expandable_handle_bytes(shelf));
         }
-        to->pieces[i] = (piece){ .from = from, .shelf = shelf, .next_run = NONE };
+        to->pieces[i] = (piece){ .from = from, .shelf = shelf };
     }
     return PLIM_OK;
 }
 
-static bool are_runs_of_one_shelf(const piece *a, const piece *b)
+/* --- ranges --- */
+
+static plim_addr end_of(const plim_segment *segment)
 {
-    return a->shelf == b->shelf && a->from->is_expandable && b->from->is_expandable;
+    return segment->addr + segment->bytes;
 }
 
-static plim_status link_runs(restoring *to, plim_error *err)
+/* How many pieces from this one on lie in one range. */
+static size_t count_runs(const piece *first, size_t left)
 {
-    const size_t count = to->state->segment_count;
-    plim_map last; /* shelf -> the run that comes next */
-    plim_map_init(&last, to->heap->allocator->mem);
-    plim_status status = PLIM_OK;
-    for (size_t i = count; i > 0 && status == PLIM_OK; i--) {
-        piece *const now = &to->pieces[i - 1];
-        const bool goes_on = i < count && are_runs_of_one_shelf(now, now + 1);
-        now->next_foreign = goes_on ? now[1].next_foreign : i;
-        if (now->from->is_expandable) {
-            const uint64_t key = (uint64_t)(uintptr_t)now->shelf;
-            const uint64_t next = plim_map_get(&last, key);
-            now->next_run = next != PLIM_MAP_ABSENT ? (size_t)next : NONE;
-            if (!plim_map_put(&last, key, i - 1)) {
-                status = plim_fail_memory(err, "restoring segments");
-            }
+    const uint64_t handle_bytes = plim_expandable_handle_bytes(first->shelf);
+    const uint64_t range_bytes = plim_expandable_range_bytes(first->shelf);
+    size_t count = 1;
+    for (; count < left; count++) {
+        const piece *const next = &first[count];
+        if (!next->from->is_expandable || next->shelf != first->shelf ||
+            (next->from->addr - first->from->addr) % handle_bytes != 0 ||
+            end_of(next->from) - first->from->addr > range_bytes) {
+            break;
         }
     }
-    plim_map_deinit(&last);
-    return status;
+    return count;
+}
+
+static plim_status find_ranges(restoring *to, plim_error *err)
+{
+    const size_t count = to->state->segment_count;
+    for (size_t i = 0; i < count;) {
+        piece *const first = &to->pieces[i];
+        if (!first->from->is_expandable) {
+            i++;
+            continue;
+        }
+        if (first->from->bytes > plim_expandable_range_bytes(first->shelf)) {
+            return plim_fail(err, PLIM_UNSUPPORTED,
+                             "the expandable segment at 0x%" PRIx64 " of %" PRIu64
+                             " bytes cannot be restored in a range of %" PRIu64,
+                             first->from->addr, first->from->bytes,
+                             plim_expandable_range_bytes(first->shelf));
+        }
+        first->run_count = count_runs(first, count - i);
+        i += first->run_count;
+    }
+    return PLIM_OK;
+}
+
+/* The highest start from which a range ends before `limit`; where there is no such start, that of
+ * its first run. `free_from` is where what lies below it ends. */
+static plim_addr start_of(const piece *first, plim_addr free_from, plim_addr limit)
+{
+    const uint64_t handle_bytes = plim_expandable_handle_bytes(first->shelf);
+    const uint64_t range_bytes = plim_expandable_range_bytes(first->shelf);
+    const plim_addr addr = first->from->addr;
+    const uint64_t used_bytes = end_of(first[first->run_count - 1].from) - addr;
+    const uint64_t room = limit - addr;
+    if (room >= range_bytes) {
+        return addr;
+    }
+    const uint64_t missing = (range_bytes - room + handle_bytes - 1) / handle_bytes * handle_bytes;
+    const bool may = missing <= range_bytes - used_bytes && missing <= addr - free_from;
+    return may ? addr - missing : addr;
+}
+
+/* From the last one down: each limits the one below it. */
+static void place_ranges(restoring *to)
+{
+    plim_addr limit = UINT64_MAX;
+    for (size_t i = to->state->segment_count; i > 0; i--) {
+        piece *const now = &to->pieces[i - 1];
+        if (!now->from->is_expandable) {
+            limit = now->from->addr;
+        } else if (now->run_count > 0) {
+            now->start = start_of(now, i > 1 ? end_of(now[-1].from) : PLIM_BLOCK_BYTES_MIN, limit);
+            limit = now->start;
+        }
+    }
 }
 
 /* --- blocks --- */
@@ -241,6 +289,8 @@ static plim_status link_runs(restoring *to, plim_error *err)
 static plim_heap_block *cut(plim_heap_block **rest, uint64_t bytes, bool is_free, bool is_mapped)
 {
     plim_heap_block *const whole = *rest;
+    PLIM_ASSERT(whole != NULL); /* blocks tile their segment, and runs fit their range */
+    PLIM_ASSERT(bytes <= whole->bytes);
     plim_line_list *const spare = &plim_shelf_of(whole)->heap->spare;
     plim_heap_block *block = whole->prev;
     if (is_free && plim_block_is_free(block) && block->is_mapped == is_mapped) {
@@ -276,6 +326,7 @@ static plim_status cut_blocks(restoring *to, const plim_segment *from, plim_heap
 {
     plim_heap *const heap = to->heap;
     plim_allocator *const allocator = heap->allocator;
+    PLIM_ASSERT(*rest != NULL);
     plim_segment_record *const segment = (*rest)->segment;
     for (uint64_t i = 0; i < from->block_count; i++) {
         const plim_block *const recorded = &to->state->blocks[from->block_first + i];
@@ -377,72 +428,36 @@ static plim_status restore_plain(restoring *to, piece *now, plim_error *err)
     return status == PLIM_OK ? put : status;
 }
 
-/* Where the range that a run belongs to began, as far as that can be told. */
-static plim_addr range_start(const restoring *to, size_t first, uint64_t range_bytes)
-{
-    const piece *const run = &to->pieces[first];
-    const plim_addr start = run->from->addr;
-    if (run->next_foreign == to->state->segment_count) {
-        return start;
-    }
-    const uint64_t room = to->pieces[run->next_foreign].from->addr - start;
-    if (room >= range_bytes) {
-        return start;
-    }
-    const uint64_t handle_bytes = plim_expandable_handle_bytes(run->shelf);
-    const uint64_t missing = (range_bytes - room + handle_bytes - 1) / handle_bytes * handle_bytes;
-    const plim_segment *const before = first > 0 ? run[-1].from : NULL;
-    const plim_addr before_end = before != NULL ? before->addr + before->bytes : handle_bytes;
-    const plim_addr lowest = before_end > to->ranges_end ? before_end : to->ranges_end;
-    return start >= lowest && start - lowest >= missing ? start - missing : start;
-}
-
 /* One run of a range, behind those before it. */
-static plim_status restore_run(restoring *to, piece *run, plim_heap_block **rest, plim_error *err)
+static plim_status restore_run(restoring *to, const piece *run, plim_heap_block **rest,
+                               plim_error *err)
 {
     plim_heap *const heap = to->heap;
     const plim_addr addr = run->from->addr + run->shift;
     const uint64_t bytes = run->from->bytes;
+    PLIM_ASSERT(*rest != NULL);
+    plim_segment_record *const segment = (*rest)->segment;
     if (addr > (*rest)->addr) {
         if (!plim_line_slab_fill(&heap->allocator->blocks, &heap->spare, 1)) {
             return plim_fail_memory(err, "restoring a range");
         }
         (void)cut(rest, addr - (*rest)->addr, true, false);
     }
-    PLIM_TRY(plim_expandable_map((*rest)->segment, addr, bytes, err));
+    PLIM_TRY(plim_expandable_map(segment, addr, bytes, err));
     count_memory(run->shelf, bytes);
-    run->is_restored = true;
     return cut_blocks(to, run->from, rest, err);
 }
 
-/* A range, for as many runs of its shelf as fit it. */
-static plim_status restore_range(restoring *to, size_t first, plim_error *err)
+static plim_status restore_range(restoring *to, piece *first, plim_error *err)
 {
-    plim_shelf *const shelf = to->pieces[first].shelf;
-    const uint64_t handle_bytes = plim_expandable_handle_bytes(shelf);
-    const uint64_t range_bytes = plim_expandable_range_bytes(shelf);
-    const plim_addr start = range_start(to, first, range_bytes);
-    if (to->pieces[first].from->bytes > range_bytes) {
-        return plim_fail(err, PLIM_UNSUPPORTED,
-                         "the expandable segment at 0x%" PRIx64 " of %" PRIu64
-                         " bytes cannot be restored in a range of %" PRIu64,
-                         start, to->pieces[first].from->bytes, range_bytes);
-    }
     plim_segment_record *segment = NULL;
-    want(to, start);
-    PLIM_TRY(plim_expandable_reserve(shelf, &segment, err));
-    to->ranges_end = start + range_bytes;
+    want(to, first->start);
+    PLIM_TRY(plim_expandable_reserve(first->shelf, &segment, err));
     plim_heap_block *rest = segment->head;
     plim_status status = PLIM_OK;
-    for (size_t i = first; i != NONE && status == PLIM_OK; i = to->pieces[i].next_run) {
-        piece *const run = &to->pieces[i];
-        const uint64_t offset = run->from->addr - start;
-        if (offset % handle_bytes != 0 || offset > range_bytes ||
-            run->from->bytes > range_bytes - offset) {
-            break;
-        }
-        run->shift = segment->addr - start;
-        status = restore_run(to, run, &rest, err);
+    for (size_t i = 0; i < first->run_count && status == PLIM_OK; i++) {
+        first[i].shift = segment->addr - first->start;
+        status = restore_run(to, &first[i], &rest, err);
     }
     const plim_status put = put_blocks(segment, status == PLIM_OK ? err : NULL);
     return status == PLIM_OK ? put : status;
@@ -451,13 +466,14 @@ static plim_status restore_range(restoring *to, size_t first, plim_error *err)
 static plim_status restore_all(restoring *to, plim_error *err)
 {
     PLIM_TRY(find_shelves(to, err));
-    PLIM_TRY(link_runs(to, err));
+    PLIM_TRY(find_ranges(to, err));
+    place_ranges(to);
     for (size_t i = 0; i < to->state->segment_count; i++) {
         piece *const now = &to->pieces[i];
         if (!now->from->is_expandable) {
             PLIM_TRY(restore_plain(to, now, err));
-        } else if (!now->is_restored) {
-            PLIM_TRY(restore_range(to, i, err));
+        } else if (now->run_count > 0) {
+            PLIM_TRY(restore_range(to, now, err));
         }
     }
     return PLIM_OK;
@@ -468,6 +484,7 @@ static plim_status restore_all(restoring *to, plim_error *err)
 static void forget_segment(plim_heap *heap, plim_segment_record *segment)
 {
     plim_heap_block *const head = segment->head;
+    PLIM_ASSERT(head != NULL);
     for (plim_heap_block *block = head; block != NULL;) {
         plim_heap_block *const next = block->next;
         if (block->state == PLIM_BLOCK_IS_FREE) {
