@@ -14,6 +14,8 @@
 #include "alloc/world.h"
 #include "base/error.h"
 
+#include <inttypes.h>
+
 /* A cached block was not found: every callback may free some; whether any did. The world is let
  * go of meanwhile, so that they can. */
 static bool call_back(plim_heap *heap)
@@ -33,23 +35,54 @@ static bool call_back(plim_heap *heap)
     }
 }
 
+static plim_status prepare(plim_request *request, plim_error *err)
+{
+    request->policy = plim_policy_for(request->heap, request->stream);
+    return request->policy->prepare(request, err);
+}
+
 /* A free block, after callbacks if need be. */
 static plim_status find_cached(plim_request *request, plim_heap_block **ret_block, plim_error *err)
 {
     plim_heap *heap = request->heap;
-    const plim_policy *policy = heap->allocator->policy;
-    *ret_block = policy->find(request);
+    *ret_block = request->policy->find(request);
     if (*ret_block != NULL || !heap->allocator->has_free_callbacks) {
         return PLIM_OK;
     }
     plim_world_resume(heap, NULL);
     const bool has_freed = call_back(heap);
     plim_world_stop(heap);
-    PLIM_TRY(policy->prepare(request, err)); /* the heap may have changed, whoever changed it */
+    PLIM_TRY(prepare(request, err)); /* the heap may have changed, whoever changed it */
     if (has_freed) {
-        *ret_block = policy->find(request);
+        *ret_block = request->policy->find(request);
     }
     return PLIM_OK;
+}
+
+/* Notes the stream of a block to be, where its shelf does not say it. */
+static plim_status note_home(const plim_request *request, const plim_heap_block *block,
+                             plim_error *err)
+{
+    if (request->stream == plim_shelf_of(block)->stream) {
+        return PLIM_OK;
+    }
+    if (request->stream == PLIM_MAP_ABSENT) {
+        return plim_fail(err, PLIM_INVALID_ARGUMENT, "no stream has the handle 0x%" PRIx64,
+                         request->stream);
+    }
+    return plim_map_put(&request->heap->homes, block->addr, request->stream)
+               ? PLIM_OK
+               : plim_fail_memory(err, "handing out a block");
+}
+
+static void give_up(const plim_request *request, plim_heap_block *block)
+{
+    (void)plim_map_take(&request->heap->homes, block->addr);
+    if (request->policy->put_back != NULL) {
+        request->policy->put_back(block);
+    } else {
+        plim_put_free(block);
+    }
 }
 
 /* Hands out what was found or obtained; takes care of a failure to. */
@@ -58,7 +91,12 @@ static plim_status hand_out(plim_request *request, plim_heap_block *block, plim_
 {
     plim_heap *heap = request->heap;
     plim_allocator *allocator = heap->allocator;
-    const uint64_t split_bytes = allocator->policy->split(request, block);
+    const uint64_t split_bytes = request->policy->split(request, block);
+    const plim_status noted = note_home(request, block, err);
+    if (noted != PLIM_OK) {
+        give_up(request, block);
+        return noted;
+    }
     plim_change change;
     plim_change_of_hand_out(block, split_bytes, request->requested_bytes, &change);
     plim_heap_block *given = NULL;
@@ -66,7 +104,7 @@ static plim_status hand_out(plim_request *request, plim_heap_block *block, plim_
         given = plim_hand_out(allocator, block, split_bytes, &heap->spare);
     }
     if (given == NULL) {
-        plim_put_free(block);
+        give_up(request, block);
         return plim_fail_memory(err, "handing out a block");
     }
     const plim_pool *pool = plim_shelf_of(given)->pool;
@@ -106,16 +144,15 @@ static plim_status serve(plim_request *request, plim_oom_facts *ret_facts, plim_
                          plim_error *err)
 {
     plim_heap *heap = request->heap;
-    const plim_policy *policy = heap->allocator->policy;
     if (heap->routings.count == 0) {
         PLIM_TRY(failed_call(plim_events_process(heap, err), err));
     }
-    PLIM_TRY(policy->prepare(request, err));
+    PLIM_TRY(prepare(request, err));
     plim_heap_block *block = NULL;
     PLIM_TRY(find_cached(request, &block, err));
     if (block == NULL) {
         plim_error why = { .status = PLIM_OK };
-        switch (policy->obtain(request, &block, &why)) {
+        switch (request->policy->obtain(request, &block, &why)) {
         case PLIM_ATTEMPT_DONE:
             break;
         case PLIM_ATTEMPT_NO_MEMORY:

@@ -38,21 +38,31 @@ static void *resize_counted(void *ctx, void *ptr, size_t old_bytes, size_t new_b
 
 /* --- making one --- */
 
-static plim_status init_heap(plim_heap *heap, plim_allocator *allocator, int32_t index,
-                             const plim_device *device, plim_error *err)
+/* What cannot fail: a heap that is only this can be ended. */
+static void init_heap(plim_heap *heap, plim_allocator *allocator, int32_t index,
+                      const plim_device *device)
 {
     heap->allocator = allocator;
     heap->index = index;
     heap->device = *device;
     heap->device.ops->properties(heap->device.self, &heap->properties);
     heap->small = (plim_pool){ .is_small = true };
+    plim_map_init(&heap->homes, allocator->mem);
     heap->limit_bytes = PLIM_UNLIMITED;
     plim_ring_init(&heap->ring, allocator->mem);
     const uint64_t max_split = allocator->settings.max_split_bytes;
     heap->stats.max_split_size = max_split == PLIM_UNLIMITED ? -1 : (int64_t)max_split;
     plim_ledger_open(&heap->ledger, &heap->stats, 1);
+}
+
+static plim_status start_heap(plim_heap *heap, plim_error *err)
+{
+    plim_allocator *allocator = heap->allocator;
+    if (allocator->policy->init != NULL) {
+        PLIM_TRY(allocator->policy->init(heap, err));
+    }
     const double fraction = allocator->settings.per_process_memory_fraction;
-    return fraction < 1 ? plim_set_memory_fraction(allocator, index, fraction, err) : PLIM_OK;
+    return fraction < 1 ? plim_set_memory_fraction(allocator, heap->index, fraction, err) : PLIM_OK;
 }
 
 static plim_status read_settings(const plim_allocator_options *options, plim_settings *ret,
@@ -84,6 +94,9 @@ static plim_status check_options(const plim_allocator_options *options, plim_err
             return plim_fail(err, PLIM_INVALID_ARGUMENT, "device %zu has no functions", i);
         }
     }
+    if (plim_policy_of(options->policy) == NULL) {
+        return plim_fail(err, PLIM_INVALID_ARGUMENT, "there is no policy %d", (int)options->policy);
+    }
     return PLIM_OK;
 }
 
@@ -92,7 +105,9 @@ static plim_status fill(plim_allocator *allocator, const plim_allocator_options 
 {
     static atomic_uint_fast64_t serials;
     allocator->serial = atomic_fetch_add(&serials, 1) + 1;
-    allocator->policy = &plim_policy_torch;
+    allocator->policy = plim_policy_of(options->policy);
+    allocator->has_lanes = allocator->policy->has_lanes;
+    allocator->release_threshold_bytes = options->release_threshold_bytes;
     allocator->hardening = options->hardening;
     allocator->is_mapping_transactional = options->is_mapping_transactional;
     allocator->expandable_share = options->expandable_share;
@@ -109,9 +124,12 @@ static plim_status fill(plim_allocator *allocator, const plim_allocator_options 
     if (allocator->heaps == NULL) {
         return plim_fail_memory(err, "making an allocator");
     }
+    allocator->heap_count = options->device_count;
     for (size_t i = 0; i < options->device_count; i++) {
-        allocator->heap_count = i + 1;
-        PLIM_TRY(init_heap(&allocator->heaps[i], allocator, (int32_t)i, &options->devices[i], err));
+        init_heap(&allocator->heaps[i], allocator, (int32_t)i, &options->devices[i]);
+    }
+    for (size_t i = 0; i < options->device_count; i++) {
+        PLIM_TRY(start_heap(&allocator->heaps[i], err));
     }
     return PLIM_OK;
 }
@@ -188,6 +206,9 @@ static void deinit_heap(plim_heap *heap)
 {
     const plim_mem *mem = heap->allocator->mem;
     plim_streams_deinit(heap);
+    if (heap->allocator->policy->deinit != NULL) {
+        heap->allocator->policy->deinit(heap);
+    }
     destroy_segments(heap);
     plim_pools_deinit(heap);
     free_lanes(heap);
@@ -196,6 +217,8 @@ static void deinit_heap(plim_heap *heap)
     PLIM_VEC_FREE(mem, &heap->open_lanes);
     PLIM_VEC_FREE(mem, &heap->peers);
     PLIM_VEC_FREE(mem, &heap->pool_names);
+    PLIM_VEC_FREE(mem, &heap->pages);
+    plim_map_deinit(&heap->homes);
     plim_ring_deinit(&heap->ring);
 }
 

@@ -3,6 +3,7 @@
  */
 #include "alloc/check.h"
 
+#include "alloc/policy.h"
 #include "alloc/world.h"
 #include "base/error.h"
 
@@ -37,6 +38,13 @@ static bool is_in_set(const plim_heap_block *block)
     return set->waiting != NULL || plim_free_cursor_block(at) == block;
 }
 
+/* Whether the policy keeps a block apart from the one before it. */
+static bool is_border(const plim_heap_block *block)
+{
+    const plim_policy *policy = plim_policy_of_shelf(plim_shelf_of(block));
+    return policy->is_border != NULL && policy->is_border(block);
+}
+
 static plim_status check_free(const plim_heap_block *block, sums *sum, plim_error *err)
 {
     const plim_heap_block *next = block->next;
@@ -45,7 +53,8 @@ static plim_status check_free(const plim_heap_block *block, sums *sum, plim_erro
     if (!is_in_set(block)) {
         return wrong(err, block->addr, "is free but not to be found");
     }
-    if (next != NULL && next->state == PLIM_BLOCK_IS_FREE && next->is_mapped == block->is_mapped) {
+    if (next != NULL && next->state == PLIM_BLOCK_IS_FREE && next->is_mapped == block->is_mapped &&
+        !is_border(next)) {
         return wrong(err, block->addr, "is free beside a free one");
     }
     if (block->is_mapped && !plim_block_is_expandable(block) && plim_block_is_split(block)) {
@@ -213,5 +222,7 @@ plim_status plim_heap_check(plim_heap *heap, plim_error *err)
         PLIM_TRY(check_segment(heap, segment, &sum, err));
     }
     PLIM_TRY(check_sets(heap, &sum, err));
-    return check_stats(heap, &sum, err);
+    PLIM_TRY(check_stats(heap, &sum, err));
+    const plim_policy *policy = heap->allocator->policy;
+    return policy->check != NULL ? policy->check(heap, err) : PLIM_OK;
 }

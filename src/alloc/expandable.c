@@ -6,6 +6,7 @@
  *   blocks    [ live ][ free          ][ live   ][ unmapped      ][ free          ]
  */
 #include "alloc/place.h"
+#include "alloc/policy.h"
 #include "alloc/rounding.h"
 #include "alloc/segments.h"
 #include "alloc/tell.h"
@@ -28,6 +29,10 @@ static bool has_ops(const plim_heap *heap)
 
 uint64_t plim_expandable_handle_bytes(const plim_shelf *shelf)
 {
+    const uint64_t page_bytes = plim_policy_of_shelf(shelf)->page_bytes;
+    if (page_bytes > 0) {
+        return page_bytes;
+    }
     return shelf->pool->is_small ? PLIM_SMALL_SEGMENT_BYTES
                                  : shelf->heap->allocator->settings.large_segment_bytes;
 }
@@ -130,14 +135,29 @@ static void release_created(plim_segment_record *segment, handle_run run)
 
 static bool is_transactional(const plim_segment_record *segment)
 {
-    return plim_shelf_of_segment(segment)->heap->allocator->is_mapping_transactional;
+    const plim_shelf *shelf = plim_shelf_of_segment(segment);
+    return shelf->heap->allocator->is_mapping_transactional ||
+           plim_policy_of_shelf(shelf)->page_bytes > 0;
+}
+
+/* A handle of a policy's that is mapped nowhere, or a new one. */
+static plim_status get_handle(const plim_segment_record *segment, plim_handle *ret_handle,
+                              plim_error *err)
+{
+    plim_heap *heap = plim_shelf_of_segment(segment)->heap;
+    if (heap->pages.count > 0) {
+        heap->pages.count--;
+        *ret_handle = heap->pages.items[heap->pages.count];
+        return PLIM_OK;
+    }
+    return heap->device.ops->handle_create(heap->device.self, segment->expandable->handle_bytes,
+                                           heap->allocator->expandable_share, ret_handle, err);
 }
 
 /* Out of memory leaves nothing behind. So does any failure, if mapping is transactional; else the
  * handles stay, as PyTorch leaves them. */
 static plim_status create_handles(plim_segment_record *segment, handle_run run, plim_error *err)
 {
-    const plim_heap *heap = plim_shelf_of_segment(segment)->heap;
     plim_expandable *expandable = segment->expandable;
     for (uint64_t i = run.first; i < run.end; i++) {
         if (expandable->handles[i] != 0) {
@@ -147,9 +167,7 @@ static plim_status create_handles(plim_segment_record *segment, handle_run run, 
                              segment->addr);
         }
         plim_handle handle = 0;
-        const plim_status status =
-            heap->device.ops->handle_create(heap->device.self, expandable->handle_bytes,
-                                            heap->allocator->expandable_share, &handle, err);
+        const plim_status status = get_handle(segment, &handle, err);
         if (status == PLIM_OUT_OF_DEVICE_MEMORY ||
             (status != PLIM_OK && is_transactional(segment))) {
             release_created(segment, (handle_run){ run.first, i });
@@ -184,10 +202,12 @@ static plim_status grant_all(const plim_segment_record *segment, handle_run run,
     return PLIM_OK;
 }
 
-/* Unmaps and releases handles one after the other. The first error is kept; all are tried. */
-static plim_status drop_handles(plim_segment_record *segment, handle_run run, plim_error *err)
+/* Unmaps handles one after the other and releases them, or keeps them for another place. The first
+ * error is kept; all are tried. */
+static plim_status drop_handles(plim_segment_record *segment, handle_run run, bool keeps,
+                                plim_error *err)
 {
-    const plim_heap *heap = plim_shelf_of_segment(segment)->heap;
+    plim_heap *heap = plim_shelf_of_segment(segment)->heap;
     plim_expandable *expandable = segment->expandable;
     plim_status first = PLIM_OK;
     for (uint64_t i = run.first; i < run.end; i++) {
@@ -195,6 +215,12 @@ static plim_status drop_handles(plim_segment_record *segment, handle_run run, pl
             heap->device.ops->unmap(heap->device.self, address_of(segment, i),
                                     expandable->handle_bytes, first == PLIM_OK ? err : NULL);
         first = first == PLIM_OK ? status : first;
+        if (keeps && status == PLIM_OK) {
+            heap->pages.items[heap->pages.count] = expandable->handles[i];
+            heap->pages.count++;
+            expandable->handles[i] = 0;
+            continue;
+        }
         status = heap->device.ops->handle_release(heap->device.self, expandable->handles[i],
                                                   first == PLIM_OK ? err : NULL);
         first = first == PLIM_OK ? status : first;
@@ -232,16 +258,16 @@ static plim_status map_handles(plim_segment_record *segment, handle_run run, pli
     if (!is_transactional(segment)) {
         return status == PLIM_OUT_OF_DEVICE_MEMORY ? PLIM_IO : status;
     }
-    (void)drop_handles(segment, (handle_run){ run.first, run.first + mapped }, NULL);
+    (void)drop_handles(segment, (handle_run){ run.first, run.first + mapped }, false, NULL);
     release_created(segment, (handle_run){ run.first + mapped, run.end });
     return PLIM_OUT_OF_DEVICE_MEMORY;
 }
 
 /* --- growing --- */
 
-/* Maps at least `bytes` from the start of an unmapped block, which becomes free and mapped, merged
- * with its neighbours and in its set. */
-static plim_attempt map_block(plim_heap_block *block, uint64_t bytes, uint32_t stack,
+/* Maps at least `bytes` from the start of an unmapped block, which becomes free and mapped, and is
+ * in no set. */
+static plim_attempt map_front(plim_heap_block *block, uint64_t bytes, uint32_t stack,
                               plim_error *err)
 {
     plim_segment_record *segment = block->segment;
@@ -273,9 +299,6 @@ static plim_attempt map_block(plim_heap_block *block, uint64_t bytes, uint32_t s
         plim_put_free(rest);
         block->bytes = mapped_bytes;
     }
-    (void)plim_merge(block, block->prev, &heap->spare);
-    (void)plim_merge(block, block->next, &heap->spare);
-    plim_put_free(block);
     if (segment->stack == PLIM_NONE) {
         segment->stack = stack;
     }
@@ -288,6 +311,30 @@ static plim_attempt map_block(plim_heap_block *block, uint64_t bytes, uint32_t s
                                        .stack = stack,
                                        .pool = shelf->pool });
     return PLIM_ATTEMPT_DONE;
+}
+
+plim_attempt plim_expandable_map_apart(plim_heap_block *block, uint64_t bytes, uint32_t stack,
+                                       plim_error *err)
+{
+    const plim_attempt attempt = map_front(block, bytes, stack, err);
+    if (attempt == PLIM_ATTEMPT_DONE) {
+        plim_put_free(block);
+    }
+    return attempt;
+}
+
+/* The same, and it is merged with its neighbours. */
+static plim_attempt map_block(plim_heap_block *block, uint64_t bytes, uint32_t stack,
+                              plim_error *err)
+{
+    const plim_attempt attempt = map_front(block, bytes, stack, err);
+    if (attempt == PLIM_ATTEMPT_DONE) {
+        plim_line_list *spare = &plim_shelf_of(block)->heap->spare;
+        (void)plim_merge(block, block->prev, spare);
+        (void)plim_merge(block, block->next, spare);
+        plim_put_free(block);
+    }
+    return attempt;
 }
 
 /* Whether `bytes` can be had from a run of free and unmapped blocks that starts here. */
@@ -328,19 +375,26 @@ static plim_status cannot_map(const plim_heap *heap, plim_error *err)
                      (int)heap->index);
 }
 
-plim_attempt plim_expandable_alloc(plim_shelf *shelf, uint64_t bytes, uint32_t stack,
-                                   plim_heap_block **ret_block, plim_error *err)
+plim_attempt plim_expandable_room(plim_shelf *shelf, uint64_t bytes, plim_heap_block **ret_block,
+                                  plim_error *err)
 {
     if (!has_ops(shelf->heap)) {
         (void)cannot_map(shelf->heap, err);
         return PLIM_ATTEMPT_FAILED;
     }
     plim_heap_block *block = find_room(shelf, bytes);
-    plim_attempt attempt = PLIM_ATTEMPT_DONE;
     if (block == NULL) {
-        attempt = reserve(shelf, &block, err);
+        return reserve(shelf, ret_block, err);
     }
-    if (attempt == PLIM_ATTEMPT_DONE && !block->is_mapped) {
+    *ret_block = block;
+    return PLIM_ATTEMPT_DONE;
+}
+
+plim_attempt plim_expandable_fill(plim_heap_block *block, uint64_t bytes, uint32_t stack,
+                                  plim_heap_block **ret_block, plim_error *err)
+{
+    plim_attempt attempt = PLIM_ATTEMPT_DONE;
+    if (!block->is_mapped) {
         attempt = map_block(block, least(block->bytes, bytes), stack, err);
     }
     /* free -> unmapped -> …: what is mapped next merges with what was free before it */
@@ -355,6 +409,15 @@ plim_attempt plim_expandable_alloc(plim_shelf *shelf, uint64_t bytes, uint32_t s
         *ret_block = block;
     }
     return attempt;
+}
+
+plim_attempt plim_expandable_alloc(plim_shelf *shelf, uint64_t bytes, uint32_t stack,
+                                   plim_heap_block **ret_block, plim_error *err)
+{
+    plim_heap_block *room = NULL;
+    const plim_attempt attempt = plim_expandable_room(shelf, bytes, &room, err);
+    return attempt == PLIM_ATTEMPT_DONE ? plim_expandable_fill(room, bytes, stack, ret_block, err)
+                                        : attempt;
 }
 
 /* --- as it was recorded --- */
@@ -451,7 +514,7 @@ static plim_status give_range_back(plim_segment_record *segment, plim_error *err
             (void)device->ops->stream_synchronize(device->self, shelf->stream, NULL);
             is_waited_for = true;
         }
-        (void)drop_handles(segment, run, NULL);
+        (void)drop_handles(segment, run, false, NULL);
     }
     const plim_status status =
         device->ops->range_free(device->self, segment->addr, segment->bytes, err);
@@ -468,24 +531,16 @@ static plim_status remove_segment(plim_segment_record *segment, plim_error *err)
     return status;
 }
 
-plim_status plim_expandable_release(plim_heap_block *block, uint32_t stack, plim_error *err)
+/* Unmaps a run of handles inside a free block that is in its set. */
+static plim_status shrink(plim_heap_block *block, handle_run run, bool keeps, uint32_t stack,
+                          plim_error *err)
 {
     plim_segment_record *segment = block->segment;
     plim_shelf *shelf = plim_shelf_of(block);
     plim_heap *heap = shelf->heap;
-    const uint64_t handle_bytes = segment->expandable->handle_bytes;
-    const handle_run run = run_inside(block);
-    if (run.first >= run.end) {
-        return PLIM_OK;
-    }
-    if (!plim_line_slab_fill(&heap->allocator->blocks, &heap->spare, 2)) {
-        return plim_fail_memory(err, "unmapping memory");
-    }
-    /* Unmapping does not wait for the work that still uses the memory. */
-    PLIM_TRY(heap->device.ops->stream_synchronize(heap->device.self, shelf->stream, err));
-    const plim_status status = drop_handles(segment, run, err);
+    const plim_status status = drop_handles(segment, run, keeps, err);
     const plim_addr addr = address_of(segment, run.first);
-    const uint64_t bytes = (run.end - run.first) * handle_bytes;
+    const uint64_t bytes = (run.end - run.first) * segment->expandable->handle_bytes;
     segment->expandable->mapped_bytes -= bytes;
     plim_take_free(block);
     const uint64_t before = addr - block->addr;
@@ -519,6 +574,36 @@ plim_status plim_expandable_release(plim_heap_block *block, uint32_t stack, plim
         return status == PLIM_OK ? removed : status;
     }
     return status;
+}
+
+plim_status plim_expandable_release(plim_heap_block *block, uint32_t stack, plim_error *err)
+{
+    const plim_shelf *shelf = plim_shelf_of(block);
+    plim_heap *heap = shelf->heap;
+    const handle_run run = run_inside(block);
+    if (run.first >= run.end) {
+        return PLIM_OK;
+    }
+    if (!plim_line_slab_fill(&heap->allocator->blocks, &heap->spare, 2)) {
+        return plim_fail_memory(err, "unmapping memory");
+    }
+    /* Unmapping does not wait for the work that still uses the memory. */
+    PLIM_TRY(heap->device.ops->stream_synchronize(heap->device.self, shelf->stream, err));
+    return shrink(block, run, false, stack, err);
+}
+
+plim_status plim_expandable_take(plim_heap_block *block, uint64_t count, bool keeps, uint32_t stack,
+                                 plim_error *err)
+{
+    plim_heap *heap = plim_shelf_of(block)->heap;
+    handle_run run = run_inside(block);
+    PLIM_ASSERT(count > 0 && run.first + count <= run.end);
+    run.first = run.end - count;
+    PLIM_ASSERT(!keeps || heap->pages.count + count <= heap->pages.capacity);
+    if (!plim_line_slab_fill(&heap->allocator->blocks, &heap->spare, 2)) {
+        return plim_fail_memory(err, "unmapping memory");
+    }
+    return shrink(block, run, keeps, stack, err);
 }
 
 /* --- the rest --- */

@@ -4,6 +4,7 @@
 #include "alloc/free.h"
 
 #include "alloc/complete.h"
+#include "alloc/policy.h"
 #include "alloc/stat.h"
 #include "alloc/streams.h"
 #include "alloc/tell.h"
@@ -20,9 +21,13 @@ plim_status plim_free_request(plim_heap *heap, plim_heap_block *block, uint32_t 
     if (block->bytes >= heap->allocator->settings.max_split_bytes) {
         plim_stat_decrease(&heap->stats.oversize_allocations, 1);
     }
-    if (block->as.uses != NULL) {
-        return plim_uses_wait(heap, block, err);
+    const plim_policy *policy = plim_policy_of_shelf(plim_shelf_of(block));
+    plim_status status = PLIM_OK;
+    if (policy->freed != NULL) {
+        status = policy->freed(heap, block, plim_home_of(heap, block), err);
+        err = status == PLIM_OK ? err : NULL;
     }
-    plim_free_complete(heap, block, stack);
-    return PLIM_OK;
+    const plim_status ended = block->as.uses != NULL ? plim_uses_wait(heap, block, err)
+                                                     : plim_free_complete(heap, block, stack, err);
+    return status == PLIM_OK ? ended : status;
 }

@@ -23,6 +23,7 @@
 #include "alloc/ledger.h"
 #include "alloc/ring.h"
 #include "alloc/stacks.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "plimsoll/allocator.h"
 
@@ -37,6 +38,7 @@ typedef struct plim_use {
     plim_stream stream;
     plim_fence fence;
     bool is_of_capture; /* recorded while something was captured */
+    bool is_of_policy;  /* the policy's own: the program recorded nothing */
 } plim_use;
 
 /* Fences recorded on one stream, oldest first. */
@@ -183,6 +185,7 @@ typedef struct plim_heap {
 
     PLIM_VEC(plim_event_queue) queues;
     uint64_t queued_events;
+    bool has_seen_work; /* fences of the program completed that the policy was not told of */
     plim_use *deferred; /* blocks freed while something was captured, oldest first */
     plim_use *deferred_last;
     plim_use *spare_uses;
@@ -190,6 +193,11 @@ typedef struct plim_heap {
     PLIM_VEC(plim_fence) fences; /* free to be recorded again */
     size_t fence_count;          /* that were made: fences has room for all */
     PLIM_VEC(int32_t) peers;     /* devices that reach our expandable segments */
+
+    void *policy_state;
+    plim_map homes; /* by address: the stream of a held block that is not its shelf's */
+    PLIM_VEC(plim_handle)
+    pages; /* mapped nowhere, on their way to another place (policy_async.c) */
 
     plim_spin ring_lock;
     plim_ring ring;
@@ -227,6 +235,8 @@ typedef struct plim_allocator {
     uint64_t serial;    /* no other allocator of this process has or had it */
     bool has_divisions; /* plim_has_divisions(&settings) */
     const struct plim_policy *policy;
+    bool has_lanes; /* policy->has_lanes */
+    uint64_t release_threshold_bytes;
     PLIM_VEC(struct plim_uncached_row) uncached; /* handed out while caching was off */
     atomic_bool is_caching;
     atomic_uint_fast64_t pool_ids[2]; /* programs', captures' */
@@ -275,6 +285,17 @@ static inline plim_shelf *plim_shelf_of_segment(const plim_segment_record *segme
 static inline plim_shelf *plim_shelf_of(const plim_heap_block *block)
 {
     return plim_shelf_of_segment(block->segment);
+}
+
+/* The stream that a held block was handed out on. */
+static inline plim_stream plim_home_of(const plim_heap *heap, const plim_heap_block *block)
+{
+    const plim_stream own = plim_shelf_of(block)->stream;
+    if (heap->homes.count == 0) {
+        return own;
+    }
+    const uint64_t home = plim_map_get(&heap->homes, block->addr);
+    return home != PLIM_MAP_ABSENT ? home : own;
 }
 
 static inline bool plim_block_is_expandable(const plim_heap_block *block)

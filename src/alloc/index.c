@@ -304,7 +304,7 @@ void plim_directory_remove(plim_directory *directory, plim_addr addr, uint64_t b
 
 #define TRIE_BITS   3
 #define TRIE_FANOUT 8
-#define TRIE_LEVELS 4
+#define TRIE_LEVELS 5
 #define SPARE_NODES 8 /* empty ones a page may keep, beside as many as its blocks could need */
 
 typedef struct trie_node {
@@ -342,7 +342,7 @@ static void prune(void **where, bool is_all, plim_line_list *freed)
     trie_node *node = untagged((uintptr_t)*where);
     uintptr_t any = 0;
     for (unsigned i = 0; i < TRIE_FANOUT; i++) {
-        prune(&node->children[i], is_all, freed); /* four levels */
+        prune(&node->children[i], is_all, freed); /* five levels */
         any |= (uintptr_t)node->children[i];
     }
     if (any == 0 || is_all) {
@@ -365,7 +365,7 @@ void plim_page_index_deinit(plim_page_index *pages, const plim_mem *mem, plim_li
     *pages = (plim_page_index){ 0 };
 }
 
-/* Where below a node an address goes: 3 bits of the 12 that number a page's granules. */
+/* Where below a node an address goes: 3 bits of the 15 that number a page's granules. */
 static unsigned slot_of(uint64_t offset, unsigned level)
 {
     return (unsigned)(offset >> (PLIM_PAGE_BITS - TRIE_BITS * (level + 1))) % TRIE_FANOUT;

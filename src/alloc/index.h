@@ -5,7 +5,7 @@
  *               an entry of any level is a segment that covers it, a level below, or a
  *               page that several segments share
  *   pages       per segment, one root for each 2 MiB from its start
- *   trie        per page, four levels of 8 down to 512 bytes;
+ *   trie        per page, five levels of 8 down to 64 bytes (policies use 256 and more);
  *               a block stands as high as it is alone
  *
  * Looking in the directory takes no lock. Looking in a segment's pages wants the lock of its
@@ -24,8 +24,8 @@
 /* 2 MiB of a segment. */
 typedef struct plim_page {
     void *root;      /* a block or a node, tagged; see index.c */
-    uint16_t nodes;  /* at most 585 */
-    uint16_t blocks; /* at most 4096 */
+    uint16_t nodes;  /* at most 4681 */
+    uint16_t blocks; /* at most 8192 */
 } plim_page;
 
 /* Of one segment. */

@@ -200,12 +200,23 @@ uint64_t plim_merge(plim_heap_block *block, plim_heap_block *neighbour, plim_lin
     return bytes;
 }
 
-void plim_take_back(plim_heap_block *block, plim_line_list *spare)
+static inline void forget_live(plim_heap_block *block)
 {
     plim_segment_record *segment = block->segment;
     plim_page_index_take(&segment->pages, segment->addr, block,
                          &plim_shelf_of(block)->heap->allocator->nodes);
     block->stack = PLIM_NONE;
+}
+
+void plim_take_back_alone(plim_heap_block *block)
+{
+    forget_live(block);
+    block->state = PLIM_BLOCK_IS_FREE;
+}
+
+void plim_take_back(plim_heap_block *block, plim_line_list *spare)
+{
+    forget_live(block);
     plim_heap_block *neighbour = block->next;
     if (can_merge(block, neighbour)) {
         (void)plim_merge(block, block->prev, spare);

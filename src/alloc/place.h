@@ -32,6 +32,9 @@ void plim_change_of_take_back(const plim_heap_block *block, plim_change *ret_cha
  * Needs no memory. Records of merged blocks go to `spare`. */
 void plim_take_back(plim_heap_block *block, plim_line_list *spare);
 
+/* The same but for merging and the set: the block is free, in no set. */
+void plim_take_back_alone(plim_heap_block *block);
+
 /* Joins `block`, which is in no set, with a neighbour that is free and equally mapped; returns the
  * neighbour's bytes, or 0. */
 uint64_t plim_merge(plim_heap_block *block, plim_heap_block *neighbour, plim_line_list *spare);

@@ -166,4 +166,10 @@ static plim_attempt obtain(plim_request *request, plim_heap_block **ret_block, p
     return result;
 }
 
-const plim_policy plim_policy_torch = { prepare, find, obtain, split };
+const plim_policy plim_policy_torch = {
+    .prepare = prepare,
+    .find = find,
+    .obtain = obtain,
+    .split = split,
+    .has_lanes = true,
+};

@@ -3,6 +3,7 @@
  */
 #include "alloc/release.h"
 
+#include "alloc/policy.h"
 #include "alloc/pools.h"
 #include "alloc/segments.h"
 #include "alloc/streams.h"
@@ -87,8 +88,10 @@ plim_status plim_release_cached(plim_heap *heap, plim_pool_id id, uint32_t stack
     const bool is_default = id.a == 0 && id.b == 0;
     if (is_default && heap->routings.count == 0) {
         PLIM_TRY(plim_events_synchronize(heap, NULL, err));
-        PLIM_TRY(release_pool(&heap->large, stack, err));
-        PLIM_TRY(release_pool(&heap->small, stack, err));
+        if (!heap->allocator->policy->keeps_all) {
+            PLIM_TRY(release_pool(&heap->large, stack, err));
+            PLIM_TRY(release_pool(&heap->small, stack, err));
+        }
     }
     for (size_t i = heap->private_pools.count; i > 0; i--) { /* removing keeps those before it */
         plim_private_pool *pool = heap->private_pools.items[i - 1];

@@ -36,6 +36,21 @@ plim_status plim_segment_release(plim_heap_block *block, uint32_t stack, plim_er
 /* At least `bytes` in one free, mapped block, in no set, mapping what is missing (§5.3). */
 plim_attempt plim_expandable_alloc(plim_shelf *shelf, uint64_t bytes, uint32_t stack,
                                    plim_heap_block **ret_block, plim_error *err);
+/* Its two parts: where that would be, which may be a new range (a free block, in its set; what
+ * follows it adds up to `bytes`) … */
+plim_attempt plim_expandable_room(plim_shelf *shelf, uint64_t bytes, plim_heap_block **ret_block,
+                                  plim_error *err);
+/* … and mapping what is missing there. */
+plim_attempt plim_expandable_fill(plim_heap_block *block, uint64_t bytes, uint32_t stack,
+                                  plim_heap_block **ret_block, plim_error *err);
+/* Maps at least `bytes` from the start of an unmapped block, and merges it with nothing: it is
+ * free, in its set. */
+plim_attempt plim_expandable_map_apart(plim_heap_block *block, uint64_t bytes, uint32_t stack,
+                                       plim_error *err);
+/* Unmaps the last `count` whole handles inside a free block, which is in its set and nowhere used
+ * any more. They are released, or kept in heap->pages, which has room for them. */
+plim_status plim_expandable_take(plim_heap_block *block, uint64_t count, bool keeps, uint32_t stack,
+                                 plim_error *err);
 /* Of the handles that a new expandable segment of a shelf is made of. */
 uint64_t plim_expandable_handle_bytes(const plim_shelf *shelf);
 /* How many addresses it reserves. */

@@ -4,6 +4,7 @@
 #include "alloc/streams.h"
 
 #include "alloc/complete.h"
+#include "alloc/policy.h"
 #include "base/assert.h"
 #include "base/error.h"
 
@@ -50,7 +51,7 @@ static bool queue_for(plim_heap *heap, plim_stream stream, plim_event_queue **re
 plim_status plim_use_add(plim_heap *heap, plim_heap_block *block, plim_stream stream,
                          plim_error *err)
 {
-    if (stream == plim_shelf_of(block)->stream) {
+    if (stream == plim_home_of(heap, block)) {
         return PLIM_OK;
     }
     plim_use **end = &block->as.uses;
@@ -69,6 +70,23 @@ plim_status plim_use_add(plim_heap *heap, plim_heap_block *block, plim_stream st
                        .stream = stream,
                        .is_of_capture = heap->routings.count > 0 };
     *end = use;
+    return PLIM_OK;
+}
+
+plim_status plim_use_add_home(plim_heap *heap, plim_heap_block *block, plim_stream home,
+                              plim_error *err)
+{
+    plim_event_queue *queue = NULL;
+    plim_use *use = queue_for(heap, home, &queue) ? new_use(heap) : NULL;
+    if (use == NULL) { /* freeing must not fail for that */
+        return heap->device.ops->stream_synchronize(heap->device.self, home, err);
+    }
+    *use = (plim_use){ .next = block->as.uses,
+                       .made_before = use->made_before,
+                       .block = block,
+                       .stream = home,
+                       .is_of_policy = true };
+    block->as.uses = use;
     return PLIM_OK;
 }
 
@@ -97,6 +115,20 @@ static void put_fence(plim_heap *heap, plim_fence fence)
 {
     heap->fences.items[heap->fences.count] = fence;
     heap->fences.count++;
+}
+
+plim_status plim_stream_is_idle(plim_heap *heap, plim_stream stream, bool *ret_is_idle,
+                                plim_error *err)
+{
+    const plim_device *device = &heap->device;
+    plim_fence fence = 0;
+    PLIM_TRY(get_fence(heap, &fence, err));
+    plim_status status = device->ops->fence_record(device->self, fence, stream, err);
+    if (status == PLIM_OK) {
+        status = device->ops->fence_query(device->self, fence, ret_is_idle, err);
+    }
+    put_fence(heap, fence);
+    return status;
 }
 
 /* --- waiting --- */
@@ -193,7 +225,7 @@ plim_status plim_deferred_process(plim_heap *heap, const plim_private_pool *pool
             drop_uses_of_capture(heap, block);
             plim_status status = PLIM_OK;
             if (block->as.uses == NULL && block->event_count == 0) {
-                plim_free_complete(heap, block, PLIM_NONE);
+                status = plim_free_complete(heap, block, PLIM_NONE, first == PLIM_OK ? err : NULL);
             } else {
                 status = insert_events(heap, block, first == PLIM_OK ? err : NULL);
             }
@@ -205,18 +237,30 @@ plim_status plim_deferred_process(plim_heap *heap, const plim_private_pool *pool
 }
 
 /* One event of a block has happened. */
-static void happened(plim_heap *heap, plim_event_queue *queue)
+static plim_status happened(plim_heap *heap, plim_event_queue *queue, plim_error *err)
 {
     plim_use *use = queue->first;
     queue->first = use->next;
     heap->queued_events--;
     put_fence(heap, use->fence);
     plim_heap_block *block = use->block;
+    heap->has_seen_work = heap->has_seen_work || !use->is_of_policy;
     free_use(heap, use);
     block->event_count--;
-    if (block->event_count == 0 && block->as.uses == NULL) {
-        plim_free_complete(heap, block, PLIM_NONE);
+    return block->event_count == 0 && block->as.uses == NULL
+               ? plim_free_complete(heap, block, PLIM_NONE, err)
+               : PLIM_OK;
+}
+
+/* The policy hears that events of the program were seen to have happened. */
+static plim_status tell_policy(plim_heap *heap, plim_error *err)
+{
+    const plim_policy *policy = heap->allocator->policy;
+    if (policy->synchronized == NULL || !heap->has_seen_work) {
+        return PLIM_OK;
     }
+    heap->has_seen_work = false;
+    return policy->synchronized(heap, err);
 }
 
 plim_status plim_events_process(plim_heap *heap, plim_error *err)
@@ -236,10 +280,10 @@ plim_status plim_events_process(plim_heap *heap, plim_error *err)
             if (!is_complete) {
                 break; /* nor are those behind it */
             }
-            happened(heap, queue);
+            PLIM_TRY(happened(heap, queue, err));
         }
     }
-    return PLIM_OK;
+    return tell_policy(heap, err);
 }
 
 /* Waits for the events of one queue, or those of a pool's blocks; others stay in their order. */
@@ -259,7 +303,7 @@ static plim_status synchronize_queue(plim_heap *heap, plim_event_queue *queue,
         }
         status = heap->device.ops->fence_synchronize(heap->device.self, use->fence, err);
         if (status == PLIM_OK) {
-            happened(heap, queue);
+            status = happened(heap, queue, err);
         }
     }
     if (kept.first != NULL) {
@@ -277,7 +321,7 @@ plim_status plim_events_synchronize(plim_heap *heap, const plim_private_pool *po
     for (size_t i = 0; i < heap->queues.count; i++) {
         PLIM_TRY(synchronize_queue(heap, &heap->queues.items[i], pool, err));
     }
-    return PLIM_OK;
+    return tell_policy(heap, err);
 }
 
 void plim_streams_deinit(plim_heap *heap)

@@ -12,6 +12,16 @@
 plim_status plim_use_add(plim_heap *heap, plim_heap_block *block, plim_stream stream,
                          plim_error *err);
 
+/* The stream a block was handed out on has to be done with it, too, before it is free: for policies
+ * that hand it to others then. The block is being given back. Without host memory the stream is
+ * waited for instead. */
+plim_status plim_use_add_home(plim_heap *heap, plim_heap_block *block, plim_stream home,
+                              plim_error *err);
+
+/* Whether all that was queued on a stream is done; asks with an event. */
+plim_status plim_stream_is_idle(plim_heap *heap, plim_stream stream, bool *ret_is_idle,
+                                plim_error *err);
+
 /* A block with uses was given back: waits for their work, or, while something is captured, for
  * the capture's end. */
 plim_status plim_uses_wait(plim_heap *heap, plim_heap_block *block, plim_error *err);

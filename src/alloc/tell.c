@@ -85,7 +85,7 @@ void plim_tell_freed(plim_heap *heap, plim_action action, const plim_heap_block 
                                        .addr = block->addr,
                                        .bytes = block->requested_bytes,
                                        .block_bytes = block->bytes,
-                                       .stream = shelf->stream,
+                                       .stream = plim_home_of(heap, block),
                                        .stack = stack != PLIM_NONE ? stack : block->stack,
                                        .pool = shelf->pool });
 }

@@ -36,8 +36,9 @@ static bool may_open(const plim_heap *heap)
     const plim_allocator *allocator = heap->allocator;
     const bool is_collecting =
         heap->limit_bytes != PLIM_UNLIMITED && allocator->settings.garbage_collection_threshold > 0;
-    return heap->routings.count == 0 && heap->queued_events == 0 && heap->deferred == NULL &&
-           !is_collecting && allocator->hardening == PLIM_HARDENING_NONE &&
+    return allocator->has_lanes && heap->routings.count == 0 && heap->queued_events == 0 &&
+           heap->deferred == NULL && !is_collecting &&
+           allocator->hardening == PLIM_HARDENING_NONE &&
            atomic_load_explicit(&allocator->is_caching, memory_order_relaxed);
 }
 

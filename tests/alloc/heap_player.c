@@ -323,6 +323,8 @@ static plim_status make_allocator(t_player *player, plim_error *err)
         .settings = &settings,
         .hardening = player->options.hardening,
         .is_mapping_transactional = player->options.is_mapping_transactional,
+        .policy = player->options.policy,
+        .release_threshold_bytes = player->options.release_threshold_bytes,
     };
     status = plim_allocator_create(&options, &player->allocator, err);
     if (status != PLIM_OK) {

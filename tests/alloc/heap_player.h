@@ -26,6 +26,8 @@ typedef struct t_player_options {
     const plim_mem *mem;   /* of allocator and devices; NULL: the C heap */
     const char *settings;  /* to start with */
     uint64_t device_bytes; /* of each device */
+    plim_policy_kind policy;
+    uint64_t release_threshold_bytes;
     plim_hardening hardening;
     bool is_mapping_transactional;
     bool has_manual_fences;

@@ -141,7 +141,7 @@ void t_player_misuse(t_player *player)
     const plim_stream stream = t_player_pick_stream(player);
     if (player->live_count > 0 && t_player_pick(player, 0, 1) == 0) {
         const t_live *live = &player->live[t_player_pick_live(player)];
-        addr = live->addr + 256; /* no block starts at an odd multiple of 256 */
+        addr = live->addr + 128; /* no block starts at an odd multiple of 128 */
     }
     (void)t_player_expect(player, plim_free(player->allocator, addr, &err), PLIM_INVALID_ARGUMENT,
                           "free of nothing");
