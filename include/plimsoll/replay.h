@@ -149,6 +149,8 @@ typedef bool plim_replay_progress(void *ctx, uint64_t done, uint64_t total);
 
 typedef struct plim_run_options {
     uint64_t capacity_bytes;        /* of each device; PLIM_UNLIMITED: whatever is asked for */
+    uint64_t total_bytes;           /* what the whole device has: fractions are of it; 0: no more
+                                     * than the capacity */
     const plim_driver_costs *costs; /* NULL: the default ones */
     plim_replay_progress *progress; /* done and total are events; may be NULL */
     void *progress_ctx;

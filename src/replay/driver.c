@@ -299,14 +299,16 @@ static const plim_device_ops ops = {
 
 /* --- making it --- */
 
-plim_status plim_driver_init(plim_driver *driver, uint64_t total_bytes, uint32_t queue_count,
+plim_status plim_driver_init(plim_driver *driver, plim_driver_size size, uint32_t queue_count,
                              const plim_driver_costs *costs, const plim_mem *mem, plim_error *err)
 {
     *driver = (plim_driver){ .mem = mem, .queue_count = queue_count };
     driver->costs = costs != NULL ? *costs : plim_driver_costs_default();
-    const plim_sim_options options = {
-        .mem = mem, .total_bytes = total_bytes, .on_call = on_call, .on_call_ctx = driver
-    };
+    const plim_sim_options options = { .mem = mem,
+                                       .total_bytes = size.total_bytes,
+                                       .used_bytes = size.others_bytes,
+                                       .on_call = on_call,
+                                       .on_call_ctx = driver };
     PLIM_TRY(plim_sim_create(&options, &driver->sim, err));
     if (queue_count > 0) {
         driver->queues = plim_mem_alloc_zeroed(mem, queue_count, sizeof *driver->queues);

@@ -36,8 +36,14 @@ typedef struct plim_driver {
     uint64_t op; /* the run is at this one */
 } plim_driver;
 
-/* total_bytes: of the device, all of it to be had. The driver must stay where it is. */
-plim_status plim_driver_init(plim_driver *driver, uint64_t total_bytes, uint32_t queue_count,
+/* What a device has: all of it is to be had but what others hold. */
+typedef struct plim_driver_size {
+    uint64_t total_bytes;
+    uint64_t others_bytes;
+} plim_driver_size;
+
+/* The driver must stay where it is. */
+plim_status plim_driver_init(plim_driver *driver, plim_driver_size size, uint32_t queue_count,
                              const plim_driver_costs *costs, const plim_mem *mem, plim_error *err);
 /* A zeroed one is allowed. */
 void plim_driver_deinit(plim_driver *driver);

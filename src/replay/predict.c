@@ -317,6 +317,7 @@ static plim_status run_watched(prediction *p, const plim_run_options *options, p
     const plim_run_setup setup = { .conf = p->conf,
                                    .is_planted = p->is_planted,
                                    .capacity_bytes = options->capacity_bytes,
+                                   .others_bytes = plim_others_bytes(options),
                                    .costs = options->costs,
                                    .progress = options->progress,
                                    .progress_ctx = options->progress_ctx,

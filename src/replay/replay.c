@@ -172,6 +172,13 @@ bool plim_replay_is_planted(const plim_replay_device_part *part, const plim_conf
     return part->asked == &part->recorded && plim_conf_equal(conf, &part->recorded.facts.conf);
 }
 
+uint64_t plim_others_bytes(const plim_run_options *options)
+{
+    return options->capacity_bytes < options->total_bytes
+               ? options->total_bytes - options->capacity_bytes
+               : 0;
+}
+
 plim_status plim_replay_run(const plim_replay *replay, const plim_conf *conf,
                             const plim_run_options *options, plim_run_result *ret_results,
                             plim_error *err)
@@ -181,6 +188,7 @@ plim_status plim_replay_run(const plim_replay *replay, const plim_conf *conf,
         const plim_run_setup setup = { .conf = conf,
                                        .is_planted = plim_replay_is_planted(part, conf),
                                        .capacity_bytes = options->capacity_bytes,
+                                       .others_bytes = plim_others_bytes(options),
                                        .costs = options->costs,
                                        .progress = options->progress,
                                        .progress_ctx = options->progress_ctx };

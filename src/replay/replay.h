@@ -26,4 +26,7 @@ struct plim_replay {
  * differs from the recorded settings, and nothing is scaled. */
 bool plim_replay_is_planted(const plim_replay_device_part *part, const plim_conf *conf);
 
+/* What others hold of the device, beside the capacity asked about. */
+uint64_t plim_others_bytes(const plim_run_options *options);
+
 #endif

@@ -395,8 +395,9 @@ static plim_status set_up(runner *run, plim_error *err)
 {
     const plim_program *program = run->program;
     const plim_conf *conf = run->setup->conf;
-    PLIM_TRY(plim_driver_init(&run->driver, run->total_bytes, program->queue_count,
-                              run->setup->costs, program->mem, err));
+    const plim_driver_size size = { run->total_bytes, run->setup->others_bytes };
+    PLIM_TRY(plim_driver_init(&run->driver, size, program->queue_count, run->setup->costs,
+                              program->mem, err));
     const plim_device device = plim_driver_device(&run->driver);
     const plim_allocator_options options = {
         .mem = program->mem,
@@ -420,7 +421,7 @@ static plim_status set_up(runner *run, plim_error *err)
 }
 
 static plim_status run_once(const plim_program *program, const plim_run_setup *setup,
-                            uint64_t total_bytes, plim_run_result *ret_result, plim_error *err)
+                            uint64_t capacity_bytes, plim_run_result *ret_result, plim_error *err)
 {
     *ret_result = (plim_run_result){ .device = program->device->device,
                                      .survives = true,
@@ -428,7 +429,8 @@ static plim_status run_once(const plim_program *program, const plim_run_setup *s
     runner run = { .program = program,
                    .setup = setup,
                    .listener = setup->listener,
-                   .total_bytes = total_bytes,
+                   .total_bytes = capacity_bytes + setup->others_bytes,
+                   .used_bytes = setup->others_bytes,
                    .result = ret_result,
                    .pool = PLIM_NONE };
     plim_status status = set_up(&run, err);

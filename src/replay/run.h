@@ -29,6 +29,7 @@ typedef struct plim_run_setup {
     bool is_planted;         /* the start as recorded, and driver addresses too; else the start is
                               * requested anew */
     uint64_t capacity_bytes; /* or PLIM_UNLIMITED */
+    uint64_t others_bytes;   /* what others hold of the device, beside the capacity */
     const plim_driver_costs *costs; /* NULL: the default ones */
     plim_empty_cache_when empty_cache;
     /* For PLIM_EMPTY_AT_EVENT one event, for PLIM_EMPTY_AFTER_STEPS the first events of steps;
