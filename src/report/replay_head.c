@@ -30,7 +30,7 @@ void plim_replay_heading(const plim_replay_page *page, const char *words)
 /* "GPU 0: 2,234 events, 825 requests; earlier events are lost" */
 static void write_device(const plim_replay_page *page, const plim_replay_facts *facts)
 {
-    char before[96] = "";
+    char before[128] = "";
     if (facts->start_allocations > 0) {
         (void)snprintf(before, sizeof before, ", %s from before (%s)",
                        plim_counted(facts->start_allocations, "allocation").text,

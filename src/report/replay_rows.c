@@ -52,7 +52,7 @@ static uint32_t figure_count(const row_view *view)
 /* The last place after one of the marks, not too far from the end; 0: there is none. */
 static size_t break_after(const char *words, size_t most, const char *marks)
 {
-    for (size_t i = most; i > most / 3; i--) {
+    for (size_t i = most; i > most / 4; i--) {
         if (strchr(marks, words[i - 1]) != NULL) {
             return i;
         }

@@ -182,7 +182,8 @@ static void write_answer(const tune_page *self)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* The first rows, and those somebody asked about. */
+/* The first rows, and those somebody asked about: other allocators are only there when asked for.
+ */
 static bool is_shown(const tune_page *self, size_t index)
 {
     const uint32_t top = self->view->top != 0 ? self->view->top : PLIM_TUNE_TOP_DEFAULT;
