@@ -130,9 +130,10 @@ static plim_status drop_pool(runner *run, uint32_t pool, plim_error *err)
         PLIM_TRY(route(run, PLIM_NONE, err));
     }
     const plim_pool_id id = run->program->pools.items[pool];
-    return plim_pool_use_count(run->allocator, 0, id) > 0
-               ? plim_pool_release(run->allocator, 0, id, err)
-               : PLIM_OK;
+    while (plim_pool_use_count(run->allocator, 0, id) > 0) { /* each routing is a user more */
+        PLIM_TRY(plim_pool_release(run->allocator, 0, id, err));
+    }
+    return PLIM_OK;
 }
 
 static plim_status request(runner *run, uint64_t index, const plim_op *op, plim_error *err)

@@ -255,25 +255,52 @@ static void settle_driver_calls(plim_program *program)
     }
 }
 
-static bool take_releases(plim_taking *taking, uint64_t event)
+static bool is_given_back(uint8_t action)
+{
+    return action == PLIM_SEGMENT_FREE || action == PLIM_SEGMENT_UNMAP;
+}
+
+/* What private pools have goes back only when nobody uses them any more: so before a release of
+ * some of it, they were given up. */
+static bool drop_pools(plim_taking *taking, uint64_t event)
+{
+    const plim_events *events = &taking->program->device->events;
+    uint32_t last = PLIM_NONE;
+    uint64_t i = event;
+    for (; i < taking->program->to_event &&
+           (is_given_back(events->action[i]) || events->action[i] == PLIM_FREE_COMPLETED);
+         i++) {
+        uint64_t id[2] = { 0, 0 };
+        uint32_t pool = PLIM_NONE;
+        if (is_given_back(events->action[i])) {
+            plim_taking_pool_at(taking, events->addr[i], i, id);
+        }
+        if (!plim_taking_pool(taking, id, &pool)) {
+            return false;
+        }
+        if (pool != PLIM_NONE && pool != last &&
+            !plim_taking_op(taking, event, (plim_op){ .slot = pool, .kind = PLIM_OP_POOL_DROP })) {
+            return false;
+        }
+        last = pool != PLIM_NONE ? pool : last;
+    }
+    taking->release_end = i;
+    return true;
+}
+
+static bool take_release(plim_taking *taking, uint64_t event)
 {
     const plim_release_list *releases = &taking->releases;
+    taking->driver_calls++;
+    if (taking->has_pools && event >= taking->release_end && !drop_pools(taking, event)) {
+        return false;
+    }
     if (taking->next_release == releases->count ||
         releases->items[taking->next_release].event != event) {
         return true;
     }
     const bool is_doubtful = releases->items[taking->next_release].is_doubtful;
     taking->next_release++;
-    const plim_note *note =
-        plim_history_note(taking->program->history, taking->program->device->events.note[event]);
-    uint32_t pool = PLIM_NONE;
-    if (note->has_pool && !plim_taking_pool(taking, note->pool, &pool)) {
-        return false;
-    }
-    if (pool != PLIM_NONE &&
-        !plim_taking_op(taking, event, (plim_op){ .slot = pool, .kind = PLIM_OP_POOL_DROP })) {
-        return false;
-    }
     const plim_op op = { .slot = is_doubtful ? PLIM_RELEASE_DOUBTFUL : PLIM_RELEASE_SURE,
                          .kind = PLIM_OP_EMPTY_CACHE };
     return plim_taking_op(taking, event, op);
@@ -297,11 +324,9 @@ static bool take(plim_taking *taking, uint64_t event)
     case PLIM_SEGMENT_UNMAP:
         plim_taking_unmap(taking, taking->program->device->events.addr[event],
                           taking->program->device->events.size[event]);
-        taking->driver_calls++;
-        return take_releases(taking, event);
+        return take_release(taking, event);
     case PLIM_SEGMENT_FREE:
-        taking->driver_calls++;
-        return take_releases(taking, event);
+        return take_release(taking, event);
     case PLIM_SEGMENT_ALLOC:
     case PLIM_SEGMENT_MAP:
         return take_driver_call(taking, event);

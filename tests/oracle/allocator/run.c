@@ -2,8 +2,9 @@
  * run.c - plays a script on our allocator, over the sim device.
  *
  * With a second argument all that happens is recorded from the first operation on, whatever the
- * script says of its history, and saved there at the end as a snapshot. With a third, "stacks",
- * each event has the line of the script for a stack.
+ * script says of its history, and saved there at the end as a snapshot of the newest PyTorch; each
+ * event has the line of the script for a stack. With a third, "bare", stacks and what older
+ * releases do not write are left out.
  */
 #include "play.h"
 
@@ -26,7 +27,7 @@ static bool is_over; /* what the allocator gives back when it is destroyed is no
 static plim_addr to_free[SCRIPT_BLOCKS_MAX]; /* by the next callback */
 static size_t to_free_count;
 static const char *saved_path; /* NULL: nothing is saved */
-static bool has_stacks;        /* what is saved has them: the line of the script */
+static bool is_bare;           /* what is saved has no stacks and names no pools */
 static const script_op *current;
 
 /* A stream filter outlives the line that made it: pools keep theirs until they are left. */
@@ -89,7 +90,7 @@ static void start(const script_setup *setup)
     plim_error err = { 0 };
     const plim_record_options everything = {
         .is_enabled = true,
-        .stacks = has_stacks ? PLIM_STACKS_ALL : PLIM_STACKS_NEVER,
+        .stacks = is_bare ? PLIM_STACKS_NEVER : PLIM_STACKS_ALL,
         .foreign_frames = on_stack,
         .max_events = RECORDED_MAX,
     };
@@ -402,9 +403,11 @@ static void save(void)
 {
     plim_error err = { 0 };
     plim_history *history = NULL;
+    const plim_snapshot_save_options options = { .torch = is_bare ? PLIM_TORCH(2, 11)
+                                                                  : PLIM_TORCH_NEWEST };
     plim_status status = plim_allocator_snapshot(allocator, NULL, true, &history, &err);
     if (status == PLIM_OK) {
-        status = plim_snapshot_save(history, saved_path, NULL, &err);
+        status = plim_snapshot_save(history, saved_path, &options, &err);
     }
     plim_history_destroy(history);
     if (status != PLIM_OK) {
@@ -437,12 +440,12 @@ static void finish(void)
 int main(int argc, char **argv)
 {
     if (argc < 2 || argc > 4) {
-        (void)fprintf(stderr, "run SCRIPT [SNAPSHOT [stacks]]: plays it, the record goes to "
+        (void)fprintf(stderr, "run SCRIPT [SNAPSHOT [bare]]: plays it, the record goes to "
                               "standard output\n");
         return 2;
     }
     saved_path = argc > 2 ? argv[2] : NULL;
-    has_stacks = argc > 3 && strcmp(argv[3], "stacks") == 0;
+    is_bare = argc > 3 && strcmp(argv[3], "bare") == 0;
     static const play_subject subject = { start, perform, stats, finish };
     play(argv[1], &subject);
     return 0;

@@ -35,12 +35,12 @@ class Totals:
     ooms: int
 
 
-def play(runner, script, setting, snapshot, has_stacks=True):
+def play(runner, script, setting, snapshot, is_bare=False):
     """Plays a script file under a setting and saves what happened."""
     environment = {name: value for name, value in os.environ.items()
                    if not name.startswith(("PYTORCH_", "PLIMSOLL_"))}
     environment["PYTORCH_CUDA_ALLOC_CONF"] = records.SETTINGS[setting]
-    subprocess.run([runner, script, snapshot] + ["stacks"] * has_stacks, check=True, env=environment, timeout=300,
+    subprocess.run([runner, script, snapshot] + ["bare"] * is_bare, check=True, env=environment, timeout=300,
                    stdout=subprocess.DEVNULL)
 
 

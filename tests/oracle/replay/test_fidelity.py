@@ -20,7 +20,7 @@ import records
 SHOWN = 40
 
 
-def record(runner, folder, texts, settings, has_stacks=True):
+def record(runner, folder, texts, settings, is_bare=False):
     """Plays every script under every setting: {snapshot: (script, setting)}."""
     for name, text in texts.items():
         (folder / f"{name}.txt").write_text(text)
@@ -28,7 +28,7 @@ def record(runner, folder, texts, settings, has_stacks=True):
             for name in texts for setting in settings}
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda item: cases.play(runner, folder / f"{item[1][0]}.txt", item[1][1],
-                                              item[0], has_stacks), made.items()))
+                                              item[0], is_bare), made.items()))
     return made
 
 
@@ -75,7 +75,8 @@ def main():
     parser.add_argument("tool")
     parser.add_argument("scripts", nargs="*")
     parser.add_argument("--all", action="store_true", help="show exceptions too")
-    parser.add_argument("--no-stacks", action="store_true", help="record none")
+    parser.add_argument("--bare", action="store_true",
+                        help="record no stacks and no pools")
     options = parser.parse_args()
     runner, tool = (pathlib.Path(path).resolve() for path in (options.run, options.tool))
     texts = {name: text for name, text in records.scripts().items()
@@ -83,7 +84,7 @@ def main():
     exceptions = json.loads((cases.HERE / "exceptions.json").read_text())
     with tempfile.TemporaryDirectory() as folder:
         made = record(runner, pathlib.Path(folder), texts, records.SETTINGS,
-                      not options.no_stacks)
+                      options.bare)
         told = cases.look(tool, made)
     wrong, exact, reasons = judge(made, told, {} if options.all else exceptions)
     for line in wrong[:None if options.all else SHOWN]:
