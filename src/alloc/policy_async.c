@@ -189,9 +189,13 @@ static void drop_pages(plim_heap *heap)
 /* Room to keep so many pages between two places. */
 static bool make_room(plim_heap *heap, uint64_t count)
 {
-    return count <= heap->pages.capacity ||
-           plim_vec_room(heap->allocator->mem, &heap->pages.items, &heap->pages.capacity,
-                         (size_t)count - 1, sizeof *heap->pages.items);
+    while (heap->pages.capacity < count) { /* a vector grows by half at a time */
+        if (!plim_vec_room(heap->allocator->mem, &heap->pages.items, &heap->pages.capacity,
+                           heap->pages.capacity, sizeof *heap->pages.items)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* Memory in one piece: from free pages that lie elsewhere, and new ones for the rest. */
