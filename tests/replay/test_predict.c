@@ -26,6 +26,10 @@ static const char *const confs[] = {
     "max_split_size_mb:20",
     "roundup_power2_divisions:2",
     "naive",
+    "bfc",
+    "async",
+    "async,release_threshold:1GiB",
+    "arena",
     "garbage_collection_threshold:0.5,per_process_memory_fraction:0.9",
 };
 
