@@ -119,9 +119,17 @@ static bool count_bytes(plim_map *map, uint64_t bytes)
     return plim_map_put(map, bytes, met == PLIM_MAP_ABSENT ? 1 : met + 1);
 }
 
-static bool is_as_large_as_a_weight(const plim_evidence *evidence, const plim_life *life)
+/* Whether weights have this size, or gradients that were freed in time. */
+static bool has_weight_size(const plim_evidence *evidence, const plim_life *life)
 {
-    return plim_map_get(&evidence->built_bytes, life->bytes) != PLIM_MAP_ABSENT;
+    return plim_map_get(&evidence->built_bytes, life->bytes) != PLIM_MAP_ABSENT ||
+           plim_map_get(&evidence->left_bytes, life->bytes) != PLIM_MAP_ABSENT;
+}
+
+/* Whether another step of training follows: a gradient of this one is of no use then. */
+static bool has_later_step(const plim_passes *passes, const plim_pass *pass)
+{
+    return pass->next_step < passes->events->count;
 }
 
 static bool take_sizes(plim_evidence *evidence, const plim_passes *passes, const plim_pass *pass,
@@ -134,11 +142,11 @@ static bool take_sizes(plim_evidence *evidence, const plim_passes *passes, const
     if (pass->kind != PLIM_PASS_BACKWARD || !lives_at(life, pass->backward_end)) {
         return true;
     }
-    if (is_as_large_as_a_weight(evidence, life) && has_later_forward(passes, pass)) {
-        *(is_forever(passes, life) ? &evidence->kept_by_backward
-                                   : &evidence->freed_after_backward) += 1;
+    const bool is_kept = is_forever(passes, life);
+    if (has_weight_size(evidence, life) && has_later_step(passes, pass)) {
+        *(is_kept ? &evidence->kept_by_backward : &evidence->freed_after_backward) += 1;
     }
-    return count_bytes(&evidence->left_bytes, life->bytes);
+    return is_kept || count_bytes(&evidence->left_bytes, life->bytes);
 }
 
 bool plim_evidence_take(plim_evidence *evidence, const plim_passes *passes, size_t pass_index,
@@ -154,7 +162,7 @@ bool plim_evidence_take(plim_evidence *evidence, const plim_passes *passes, size
     if (kind_of(passes, life) == PLIM_STACK_USER && is_made_for_forward(passes, pass, life)) {
         evidence->is_input[life->stack] = 1;
     }
-    if (is_forever(passes, life)) {
+    if (is_forever(passes, life) && has_later_forward(passes, pass)) {
         uint32_t *kept = &evidence->kept_in_pass[life->stack];
         if (*kept != 0 && *kept != pass_index + 1) {
             evidence->kept_often[life->stack] = 1;
@@ -190,11 +198,11 @@ static plim_category judge_left_for_good(const plim_evidence *evidence, const pl
                                          const plim_pass *pass, const plim_life *life)
 {
     const bool is_open = pass->backward_end == passes->events->count;
-    const bool is_last = !has_later_forward(passes, pass);
-    if (!is_last && evidence->freed_after_backward > evidence->kept_by_backward) {
+    if (has_later_step(passes, pass) &&
+        evidence->freed_after_backward > evidence->kept_by_backward) {
         return PLIM_CATEGORY_OTHER;
     }
-    if (evidence->built_bytes.count > 0 ? is_as_large_as_a_weight(evidence, life) : !is_open) {
+    if (evidence->built_bytes.count > 0 ? has_weight_size(evidence, life) : !is_open) {
         return PLIM_CATEGORY_GRADIENTS;
     }
     return is_open ? PLIM_CATEGORY_TEMPORARY : PLIM_CATEGORY_OTHER;
@@ -208,9 +216,8 @@ static plim_category judge_backward(const plim_evidence *evidence, const plim_pa
     }
     /* No request between the last one of backward and the next step tells when backward ended:
      * there what is as large as a weight is taken for its gradient. */
-    const bool survives =
-        life->ended >= pass->backward_end ||
-        (is_as_large_as_a_weight(evidence, life) && life->ended > pass->backward_last);
+    const bool survives = life->ended >= pass->backward_end ||
+                          (has_weight_size(evidence, life) && life->ended > pass->backward_last);
     return survives ? PLIM_CATEGORY_GRADIENTS : PLIM_CATEGORY_TEMPORARY;
 }
 
@@ -236,12 +243,12 @@ static plim_category judge_user(const plim_evidence *evidence, const plim_passes
     if (!lives_at(life, pass->end)) {
         return PLIM_CATEGORY_TEMPORARY;
     }
+    if (life->stack < evidence->stack_count && evidence->is_input[life->stack] != 0) {
+        return PLIM_CATEGORY_INPUTS;
+    }
     const bool has_gradient = plim_map_get(&evidence->left_bytes, life->bytes) != PLIM_MAP_ABSENT;
     if (pass->kind == PLIM_PASS_SETUP && is_forever(passes, life) && has_gradient) {
         return PLIM_CATEGORY_PARAMETERS; /* made by hand, and trained */
-    }
-    if (life->stack < evidence->stack_count && evidence->is_input[life->stack] != 0) {
-        return PLIM_CATEGORY_INPUTS;
     }
     if (pass->kind == PLIM_PASS_FORWARD) {
         return judge_forward(evidence, passes, pass, life);

@@ -20,9 +20,9 @@ typedef struct plim_life {
 /* What is learnt from the events before they are judged one by one. */
 typedef struct plim_evidence {
     const plim_mem *mem;
-    plim_map built_bytes;          /* sizes of weights → how many */
-    plim_map left_bytes;           /* sizes of what backward left behind → how many */
-    uint64_t kept_by_backward;     /* allocations as large as a weight that it left for good, … */
+    plim_map built_bytes;      /* sizes of weights → how many */
+    plim_map left_bytes;       /* sizes of what backward left and was freed in time → how many */
+    uint64_t kept_by_backward; /* allocations as large as a weight that it left for good, … */
     uint64_t freed_after_backward; /* … and that were freed again behind it */
     uint32_t *kept_in_pass;        /* by stack: the last pass that left something for good, + 1 */
     uint8_t *kept_often;           /* by stack: in more than one pass */

@@ -122,13 +122,15 @@ static void look_back(plim_passes *passes)
     const uint32_t end = (uint32_t)passes->events->count;
     plim_pass behind = { .first = end, .end = end, .kind = PLIM_PASS_BETWEEN };
     uint32_t forward = end;
-    uint32_t optimizer = end;       /* the next one at all */
+    uint32_t optimizer = end; /* the next one at all */
+    uint32_t step = end;
     uint32_t optimizer_later = end; /* the next one behind a forward pass */
     for (size_t i = passes->list.count; i-- > 0;) {
         plim_pass *pass = &passes->list.items[i];
         pass->end = behind.first;
         pass->next_forward = forward;
         pass->next_optimizer = optimizer_later;
+        pass->next_step = step;
         pass->backward_end = pass->end;
         if (behind.kind == PLIM_PASS_BACKWARD || behind.kind == PLIM_PASS_RECOMPUTE) {
             pass->backward_end = behind.backward_end;
@@ -138,6 +140,7 @@ static void look_back(plim_passes *passes)
             optimizer_later = optimizer;
         } else if (pass->kind == PLIM_PASS_OPTIMIZER) {
             optimizer = pass->first;
+            step = forward;
         }
         behind = *pass;
     }

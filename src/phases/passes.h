@@ -31,6 +31,7 @@ typedef struct plim_pass {
     uint32_t end;
     uint32_t next_forward;   /* the next forward pass begins there */
     uint32_t next_optimizer; /* likewise, the next optimizer's step behind a forward pass */
+    uint32_t next_step;      /* likewise, the next forward pass behind an optimizer's step */
     uint32_t backward_end;   /* of a backward pass with what is recomputed in it */
     uint32_t backward_last;  /* the last request of that */
     plim_pass_kind kind;

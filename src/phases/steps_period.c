@@ -11,6 +11,7 @@
  *
  *   - it holds REQUESTS_MIN requests or more, and not all of them alike,
  *   - its longest run holds three of it, or two that are half of all requests,
+ *   - where no stacks tell layers from steps, it holds half of all requests,
  *   - half of what it requests is given back inside of the run, or these are layers being made,
  *   - its requests do not all come from inside of one call of a module: then they are layers.
  *
@@ -328,7 +329,8 @@ static bool is_claimed(const plim_steps_search *search, const sequence *requests
     const uint64_t length = one.end - one.first;
     const bool is_often =
         length / period >= 3 || (length / period == 2 && length >= requests->count / 2);
-    if (!is_often || is_uniform(requests, one, period)) {
+    const bool is_most = requests->has_stacks || length >= requests->count / 2;
+    if (!is_often || !is_most || is_uniform(requests, one, period)) {
         return false;
     }
     const uint64_t end =
@@ -359,17 +361,10 @@ static uint64_t choose(const plim_steps_search *search, const sequence *requests
 
 /* --- steps --- */
 
-/*
- * The request of the run's last period before which the least is live. In a run of few periods,
- * only among those that leave them whole.
- */
-static uint64_t lowest(const plim_steps_search *search, const sequence *requests, run one,
-                       uint64_t period)
+/* The request, of those from `first` to `last`, before which the least is live. */
+static uint64_t lowest(const plim_steps_search *search, const sequence *requests, uint64_t first,
+                       uint64_t last)
 {
-    const uint64_t rest = (one.end - one.first) % period;
-    const bool is_short = (one.end - one.first) / period <= FEW_PERIODS;
-    const uint64_t first = is_short ? one.first : one.end - period;
-    const uint64_t last = is_short ? one.first + rest : one.end - 1;
     int64_t live = 0;
     int64_t least = 0;
     uint64_t found = first;
@@ -406,8 +401,11 @@ static uint64_t first_step(const sequence *requests, uint64_t at, uint64_t perio
     const uint64_t eighth = period / 8;
     const uint64_t window = eighth < 2 ? 2 : eighth < WINDOW ? eighth : WINDOW;
     const uint64_t furthest = at > 2 * period ? at - 2 * period : 0;
+    const uint64_t next = at + period < requests->count ? at + period : requests->count - 1;
+    const uint64_t half_step = (requests->events[next] - requests->events[at]) / 2;
     for (uint64_t i = at > period / 2 ? at - period / 2 : 0; i-- > furthest;) {
-        if (model + window <= requests->count && is_window(requests, i, model, window)) {
+        if (requests->events[at] - requests->events[i] >= half_step &&
+            model + window <= requests->count && is_window(requests, i, model, window)) {
             return i;
         }
     }
@@ -436,8 +434,9 @@ static bool add_run(const plim_steps_search *search, const sequence *requests, r
     if (at + period > one.end) {
         return true;
     }
-    if (bounds->count == 0 &&
-        !add_start(search, requests, first_step(requests, at, period, model), bounds)) {
+    if (bounds->count > 0) {
+        bounds->count--; /* where the run before ended: what lies between is of its last step */
+    } else if (!add_start(search, requests, first_step(requests, at, period, model), bounds)) {
         return false;
     }
     for (; at + period <= one.end; at += period) {
@@ -448,10 +447,10 @@ static bool add_run(const plim_steps_search *search, const sequence *requests, r
     return add_start(search, requests, at, bounds);
 }
 
+/* The steps of all runs that begin like the one at `model`. */
 static bool add_steps(const plim_steps_search *search, const sequence *requests, uint64_t period,
-                      run longest, plim_bounds *bounds)
+                      uint64_t model, plim_bounds *bounds)
 {
-    const uint64_t model = lowest(search, requests, longest, period);
     run one = { 0 };
     for (uint64_t at = 0; next_run(requests, period, at, &one); at = one.end) {
         if (!add_run(search, requests, one, period, model, bounds)) {
@@ -459,6 +458,34 @@ static bool add_steps(const plim_steps_search *search, const sequence *requests,
         }
     }
     return true;
+}
+
+/*
+ * A step begins where the least is live in the last period. In a run of few periods that may cost
+ * one at either end: then only those beginnings count that leave its periods whole, if more steps
+ * come out.
+ */
+static bool cut(const plim_steps_search *search, const sequence *requests, uint64_t period,
+                run longest, plim_bounds *bounds)
+{
+    const uint64_t length = longest.end - longest.first;
+    const uint64_t model = lowest(search, requests, longest.end - period, longest.end - 1);
+    if (!add_steps(search, requests, period, model, bounds)) {
+        return false;
+    }
+    if (length / period > FEW_PERIODS) {
+        return true;
+    }
+    const uint64_t whole = lowest(search, requests, longest.first, longest.first + length % period);
+    plim_bounds other = { 0 };
+    const bool is_done = add_steps(search, requests, period, whole, &other);
+    if (is_done && other.count > bounds->count) {
+        const plim_bounds fewer = *bounds;
+        *bounds = other;
+        other = fewer;
+    }
+    PLIM_VEC_FREE(search->mem, &other);
+    return is_done;
 }
 
 static bool search_by(const plim_steps_search *search, bool is_by_stack, plim_bounds *bounds)
@@ -476,7 +503,7 @@ static bool search_by(const plim_steps_search *search, bool is_by_stack, plim_bo
     run longest = { 0 };
     const uint64_t period = is_done ? choose(search, &requests, candidates, count, &longest) : 0;
     if (period > 0) {
-        is_done = add_steps(search, &requests, period, longest, bounds);
+        is_done = cut(search, &requests, period, longest, bounds);
     }
     sequence_deinit(&requests);
     if (bounds->count < 3) { /* one step does not repeat */
