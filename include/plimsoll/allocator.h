@@ -98,7 +98,7 @@ PLIM_API void plim_allocator_destroy(plim_allocator *allocator);
  * Memory of a device, for work on a stream.
  *
  * bytes      0 gives address 0 and no bookkeeping
- * ret_addr   512-byte aligned where the device's own addresses are
+ * ret_addr   512-byte aligned (bfc and arena: 256) where the device's own addresses are
  * errors     PLIM_OUT_OF_DEVICE_MEMORY (an ordinary answer: plim_allocator_last_oom() has the
  *            facts; err has one line), PLIM_INVALID_ARGUMENT (no such device),
  *            PLIM_OUT_OF_HOST_MEMORY, PLIM_IO (the driver failed otherwise)

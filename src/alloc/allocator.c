@@ -205,10 +205,10 @@ static void free_lanes(plim_heap *heap)
 static void deinit_heap(plim_heap *heap)
 {
     const plim_mem *mem = heap->allocator->mem;
-    plim_streams_deinit(heap);
     if (heap->allocator->policy->deinit != NULL) {
         heap->allocator->policy->deinit(heap);
     }
+    plim_streams_deinit(heap);
     destroy_segments(heap);
     plim_pools_deinit(heap);
     free_lanes(heap);

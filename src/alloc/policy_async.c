@@ -16,6 +16,108 @@
 
 #define PAGE_BYTES ((uint64_t)2 << 20) /* what the driver maps at least */
 
+/* How far a stream is known to be. Asking takes an event: it is recorded when somebody first wants
+ * what the stream freed, and what was freed before is done when it has happened. */
+typedef struct mark {
+    plim_stream stream;
+    bool is_waiting; /* for the fence */
+    plim_fence fence;
+    uint64_t frees;         /* on the stream, so far */
+    uint64_t frees_waiting; /* … when the fence was recorded */
+    uint64_t frees_done;    /* … that are known to be done */
+} mark;
+
+typedef struct marks {
+    PLIM_VEC(mark) list;
+} marks;
+
+static plim_status init(plim_heap *heap, plim_error *err)
+{
+    heap->policy_state = plim_mem_alloc_zeroed(heap->allocator->mem, 1, sizeof(marks));
+    return heap->policy_state != NULL ? PLIM_OK : plim_fail_memory(err, "making an allocator");
+}
+
+static void deinit(plim_heap *heap)
+{
+    marks *state = heap->policy_state;
+    if (state == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < state->list.count; i++) {
+        if (state->list.items[i].is_waiting) {
+            plim_fence_put(heap, state->list.items[i].fence);
+        }
+    }
+    PLIM_VEC_FREE(heap->allocator->mem, &state->list);
+    plim_mem_free(heap->allocator->mem, state, 1, sizeof *state);
+}
+
+/* NULL: no host memory. What was freed by a stream that has no mark yet is not known to be done. */
+static mark *mark_of(plim_heap *heap, plim_stream stream)
+{
+    marks *state = heap->policy_state;
+    for (size_t i = 0; i < state->list.count; i++) {
+        if (state->list.items[i].stream == stream) {
+            return &state->list.items[i];
+        }
+    }
+    const mark new_mark = { .stream = stream, .frees = 1 };
+    return PLIM_VEC_PUSH(heap->allocator->mem, &state->list, new_mark)
+               ? &state->list.items[state->list.count - 1]
+               : NULL;
+}
+
+static plim_status begin_waiting(plim_heap *heap, mark *of, plim_error *err)
+{
+    const plim_device *device = &heap->device;
+    PLIM_TRY(plim_fence_get(heap, &of->fence, err));
+    const plim_status status = device->ops->fence_record(device->self, of->fence, of->stream, err);
+    if (status != PLIM_OK) {
+        plim_fence_put(heap, of->fence);
+        return status;
+    }
+    of->is_waiting = true;
+    of->frees_waiting = of->frees;
+    return PLIM_OK;
+}
+
+/* Whether the fence has happened; then nothing is waited for. */
+static plim_status look(plim_heap *heap, mark *of, plim_error *err)
+{
+    bool is_complete = false;
+    PLIM_TRY(heap->device.ops->fence_query(heap->device.self, of->fence, &is_complete, err));
+    if (is_complete) {
+        of->is_waiting = false;
+        of->frees_done = of->frees_waiting;
+        plim_fence_put(heap, of->fence);
+    }
+    return PLIM_OK;
+}
+
+/* Whether all that a stream freed is done, as far as can be told without waiting. */
+static plim_status is_done(plim_heap *heap, plim_stream stream, bool *ret_is_done, plim_error *err)
+{
+    *ret_is_done = false;
+    if (heap->routings.count > 0) { /* nothing is asked during a capture */
+        return PLIM_OK;
+    }
+    mark *of = mark_of(heap, stream);
+    if (of == NULL) {
+        return plim_fail_memory(err, "asking a stream");
+    }
+    if (of->is_waiting) {
+        PLIM_TRY(look(heap, of, err));
+    }
+    if (!of->is_waiting && of->frees_done != of->frees) {
+        PLIM_TRY(begin_waiting(heap, of, err));
+        PLIM_TRY(look(heap, of, err));
+    }
+    *ret_is_done = of->frees_done == of->frees;
+    return PLIM_OK;
+}
+
+/* --- the stream's own --- */
+
 static plim_status prepare(plim_request *request, plim_error *err)
 {
     request->rounded_bytes = plim_policy_round(request, PLIM_BLOCK_BYTES_MIN);
@@ -37,17 +139,6 @@ static uint64_t split(const plim_request *request, const plim_heap_block *block)
 
 /* --- other streams' --- */
 
-/* Whether what a stream freed may be used elsewhere: its work so far is done, or it is ours. */
-static plim_status is_open_to(plim_heap *heap, const plim_shelf *shelf, plim_stream stream,
-                              bool *ret_is_open, plim_error *err)
-{
-    *ret_is_open = shelf->stream == stream;
-    if (*ret_is_open || heap->routings.count > 0) { /* nothing is asked during a capture */
-        return PLIM_OK;
-    }
-    return plim_stream_is_idle(heap, shelf->stream, ret_is_open, err);
-}
-
 /* The first stream's block that fits and may be had; *ret_block is untouched when there is none.
  */
 static plim_status borrow(const plim_request *request, plim_heap_block **ret_block, plim_error *err)
@@ -65,7 +156,7 @@ static plim_status borrow(const plim_request *request, plim_heap_block **ret_blo
             continue;
         }
         bool is_open = false;
-        PLIM_TRY(is_open_to(request->heap, shelf, request->stream, &is_open, err));
+        PLIM_TRY(is_done(request->heap, shelf->stream, &is_open, err));
         if (is_open) {
             *ret_block = plim_policy_best_fit(shelf, request->rounded_bytes);
             return PLIM_OK;
@@ -159,8 +250,8 @@ static plim_status take_from_pool(plim_heap *heap, const plim_pool *pool, const 
         bool is_open = own != NULL && shelf->stream == *own;
         if (is_open) {
             PLIM_TRY(heap->device.ops->stream_synchronize(heap->device.self, *own, err));
-        } else if (heap->routings.count == 0) {
-            PLIM_TRY(plim_stream_is_idle(heap, shelf->stream, &is_open, err));
+        } else {
+            PLIM_TRY(is_done(heap, shelf->stream, &is_open, err));
         }
         if (is_open) {
             PLIM_TRY(take_from(shelf, todo, err));
@@ -260,8 +351,16 @@ static plim_attempt obtain(plim_request *request, plim_heap_block **ret_block, p
 /* What was borrowed from another stream's range is free there when this stream is done with it. */
 static plim_status freed(plim_heap *heap, plim_heap_block *block, plim_stream home, plim_error *err)
 {
-    return home != plim_shelf_of(block)->stream ? plim_use_add_home(heap, block, home, err)
-                                                : PLIM_OK;
+    const plim_stream stream = plim_shelf_of(block)->stream;
+    if (home != stream) {
+        return plim_use_add_home(heap, block, home, err);
+    }
+    mark *of = mark_of(heap, stream);
+    if (of == NULL) { /* freeing must not fail for that; a new mark will know nothing */
+        return PLIM_OK;
+    }
+    of->frees++;
+    return PLIM_OK;
 }
 
 /* What the pool holds above its threshold goes back, as far as it is free. */
@@ -286,5 +385,7 @@ const plim_policy plim_policy_async = {
     .split = split,
     .freed = freed,
     .synchronized = synchronized,
+    .init = init,
+    .deinit = deinit,
     .page_bytes = PAGE_BYTES,
 };

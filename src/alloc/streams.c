@@ -92,7 +92,7 @@ plim_status plim_use_add_home(plim_heap *heap, plim_heap_block *block, plim_stre
 
 /* --- fences --- */
 
-static plim_status get_fence(plim_heap *heap, plim_fence *ret_fence, plim_error *err)
+plim_status plim_fence_get(plim_heap *heap, plim_fence *ret_fence, plim_error *err)
 {
     if (heap->fences.count > 0) {
         heap->fences.count--;
@@ -111,24 +111,10 @@ static plim_status get_fence(plim_heap *heap, plim_fence *ret_fence, plim_error 
     return PLIM_OK;
 }
 
-static void put_fence(plim_heap *heap, plim_fence fence)
+void plim_fence_put(plim_heap *heap, plim_fence fence)
 {
     heap->fences.items[heap->fences.count] = fence;
     heap->fences.count++;
-}
-
-plim_status plim_stream_is_idle(plim_heap *heap, plim_stream stream, bool *ret_is_idle,
-                                plim_error *err)
-{
-    const plim_device *device = &heap->device;
-    plim_fence fence = 0;
-    PLIM_TRY(get_fence(heap, &fence, err));
-    plim_status status = device->ops->fence_record(device->self, fence, stream, err);
-    if (status == PLIM_OK) {
-        status = device->ops->fence_query(device->self, fence, ret_is_idle, err);
-    }
-    put_fence(heap, fence);
-    return status;
 }
 
 /* --- waiting --- */
@@ -147,11 +133,11 @@ static void defer(plim_heap *heap, plim_heap_block *block)
 
 static plim_status record_use(plim_heap *heap, plim_use *use, plim_error *err)
 {
-    PLIM_TRY(get_fence(heap, &use->fence, err));
+    PLIM_TRY(plim_fence_get(heap, &use->fence, err));
     const plim_status status =
         heap->device.ops->fence_record(heap->device.self, use->fence, use->stream, err);
     if (status != PLIM_OK) {
-        put_fence(heap, use->fence);
+        plim_fence_put(heap, use->fence);
         return status;
     }
     plim_event_queue *queue = NULL;
@@ -242,7 +228,7 @@ static plim_status happened(plim_heap *heap, plim_event_queue *queue, plim_error
     plim_use *use = queue->first;
     queue->first = use->next;
     heap->queued_events--;
-    put_fence(heap, use->fence);
+    plim_fence_put(heap, use->fence);
     plim_heap_block *block = use->block;
     heap->has_seen_work = heap->has_seen_work || !use->is_of_policy;
     free_use(heap, use);
@@ -330,7 +316,7 @@ void plim_streams_deinit(plim_heap *heap)
     for (size_t i = 0; i < heap->queues.count; i++) {
         for (const plim_use *use = heap->queues.items[i].first; use != NULL; use = use->next) {
             (void)heap->device.ops->fence_synchronize(heap->device.self, use->fence, NULL);
-            put_fence(heap, use->fence);
+            plim_fence_put(heap, use->fence);
         }
     }
     for (size_t i = 0; i < heap->fences.count; i++) {

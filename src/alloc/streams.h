@@ -18,9 +18,9 @@ plim_status plim_use_add(plim_heap *heap, plim_heap_block *block, plim_stream st
 plim_status plim_use_add_home(plim_heap *heap, plim_heap_block *block, plim_stream home,
                               plim_error *err);
 
-/* Whether all that was queued on a stream is done; asks with an event. */
-plim_status plim_stream_is_idle(plim_heap *heap, plim_stream stream, bool *ret_is_idle,
-                                plim_error *err);
+/* An event of the heap's, new or used before; and back, which cannot fail. */
+plim_status plim_fence_get(plim_heap *heap, plim_fence *ret_fence, plim_error *err);
+void plim_fence_put(plim_heap *heap, plim_fence fence);
 
 /* A block with uses was given back: waits for their work, or, while something is captured, for
  * the capture's end. */

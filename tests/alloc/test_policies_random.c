@@ -7,11 +7,11 @@
 #include "harness.h"
 
 #define MIB      ((uint64_t)1 << 20)
-#define RUNS     12
+#define RUNS     10
 #define STEPS    400
-#define FEW      120
+#define FEW      100
 #define MORE     25
-#define RUNS_MAX 24 /* of one kind of failure */
+#define RUNS_MAX 16 /* of one kind of failure */
 
 static t_player player;
 
