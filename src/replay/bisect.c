@@ -12,10 +12,9 @@ plim_bisect plim_bisect_start(uint64_t floor)
 {
     PLIM_ASSERT(floor > 0);
     PLIM_ASSERT(floor < PLIM_STEPS_MAX);
-    return (plim_bisect){ .floor = floor,
-                          .low = floor - 1,
-                          .high = PLIM_STEPS_UNKNOWN,
-                          .tried = PLIM_STEPS_UNKNOWN };
+    return (plim_bisect){
+        .floor = floor, .low = floor - 1, .high = PLIM_STEPS_UNKNOWN, .tried = PLIM_STEPS_UNKNOWN
+    };
 }
 
 static uint64_t larger(uint64_t a, uint64_t b)

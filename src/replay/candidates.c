@@ -196,9 +196,9 @@ static plim_status fill(plim_candidates *candidates, plim_error *err)
 plim_status plim_candidates_init(plim_candidates *candidates, const plim_replay *replay,
                                  const plim_tune_options *options, plim_error *err)
 {
-    *candidates = (plim_candidates){
-        .mem = plim_mem_or_heap(options->mem), .replay = replay, .options = options
-    };
+    *candidates = (plim_candidates){ .mem = plim_mem_or_heap(options->mem),
+                                     .replay = replay,
+                                     .options = options };
     const plim_status status = fill(candidates, err);
     if (status != PLIM_OK) {
         plim_candidates_deinit(candidates);

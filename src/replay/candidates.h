@@ -31,10 +31,10 @@ typedef struct plim_candidates {
     const plim_replay *replay;
     const plim_tune_options *options;
     plim_trace_sizes sizes;
-    plim_settings base; /* the default ones, and what stays as recorded */
-    bool has_start;     /* something stood before the first event */
-    size_t recorded;    /* rows of the recorded settings: as recorded, … */
-    size_t baseline;    /* … and with a start like the others' */
+    plim_settings base;  /* the default ones, and what stays as recorded */
+    bool has_start;      /* something stood before the first event */
+    size_t recorded;     /* rows of the recorded settings: as recorded, … */
+    size_t baseline;     /* … and with a start like the others' */
     plim_tune_rows rows; /* results are empty */
 } plim_candidates;
 

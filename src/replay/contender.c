@@ -27,8 +27,8 @@ plim_contender plim_contender_start(const plim_candidates *candidates, size_t ro
     }
     const bool is_default =
         contender.class == PLIM_ROW_SETTINGS && plim_candidates_changes(candidates, it) == 0;
-    contender.wants_exact = it->is_recorded || it->is_given || is_default ||
-                            it->conf.policy != PLIM_POLICY_TORCH;
+    contender.wants_exact =
+        it->is_recorded || it->is_given || is_default || it->conf.policy != PLIM_POLICY_TORCH;
     return contender;
 }
 
@@ -81,9 +81,8 @@ bool plim_field_is_before(const plim_field *field, size_t a, size_t b)
 
 static bool is_known(const plim_field *field, const plim_contender *contender)
 {
-    return contender->is_done
-               ? !contender->is_bound
-               : field->takes_open && contender->bisect.high != PLIM_STEPS_UNKNOWN;
+    return contender->is_done ? !contender->is_bound
+                              : field->takes_open && contender->bisect.high != PLIM_STEPS_UNKNOWN;
 }
 
 static size_t best_of(const plim_field *field, plim_row_class class)
@@ -98,7 +97,8 @@ static size_t best_of(const plim_field *field, plim_row_class class)
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < field->count && least != PLIM_STEPS_UNKNOWN; i++) {
         const plim_contender *const it = &field->contenders[i];
-        if (it->class == class && is_known(field, it) && it->bisect.high <= least + least / PLIM_TIE &&
+        if (it->class == class && is_known(field, it) &&
+            it->bisect.high <= least + least / PLIM_TIE &&
             (best == SIZE_MAX || plim_field_is_before(field, i, best))) {
             best = i;
         }
@@ -143,7 +143,8 @@ uint64_t plim_field_limit(const plim_field *field, size_t row, uint64_t capacity
     uint64_t least = field->contenders[leader].bisect.high;
     for (size_t i = 0; i < field->count; i++) {
         const plim_contender *const other = &field->contenders[i];
-        if (other->class == PLIM_ROW_SETTINGS && is_known(field, other) && other->bisect.high < least) {
+        if (other->class == PLIM_ROW_SETTINGS && is_known(field, other) &&
+            other->bisect.high < least) {
             least = other->bisect.high;
         }
     }

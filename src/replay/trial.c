@@ -95,8 +95,8 @@ static void note_no_start(const plim_program *program, plim_trial *trial)
     trial->starts = false;
     trial->reach = 0;
     trial->needed_bytes = program->facts.start_live_bytes;
-    trial->result = (plim_run_result){ .device = program->facts.device,
-                                       .failed_event = PLIM_NO_EVENT };
+    trial->result =
+        (plim_run_result){ .device = program->facts.device, .failed_event = PLIM_NO_EVENT };
 }
 
 static plim_status run_device(const plim_trial_context *context, const plim_trial_setup *setup,

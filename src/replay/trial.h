@@ -35,8 +35,9 @@ typedef struct plim_trial {
 /*
  * Runs it.
  *
- * errors   PLIM_CANCELLED (also when the budget is spent: the watch knows), PLIM_OUT_OF_HOST_MEMORY,
- *          what the settings are refused with. That the start does not fit is a result.
+ * errors   PLIM_CANCELLED (also when the budget is spent: the watch knows),
+ * PLIM_OUT_OF_HOST_MEMORY, what the settings are refused with. That the start does not fit is a
+ * result.
  */
 plim_status plim_trial_run(const plim_trial_context *context, const plim_trial_setup *setup,
                            plim_trial *ret_trial, plim_error *err);

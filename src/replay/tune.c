@@ -58,9 +58,25 @@ static void note_trial(plim_contender *contender, uint64_t steps, const plim_tri
 /* A trial that ended early for want of time is none, and no error. */
 static plim_status forgive_lateness(search *s, plim_status status)
 {
-    const bool is_late =
-        status == PLIM_CANCELLED && !plim_watch_is_cancelled(&s->watch);
+    const bool is_late = status == PLIM_CANCELLED && !plim_watch_is_cancelled(&s->watch);
     return is_late ? PLIM_OK : status;
+}
+
+/*
+ * The steps a first trial stands for. Where memory comes in whole ones, what fails with part of a
+ * step fails without it, and what survives used no part of one. Elsewhere a capacity that is no
+ * whole number of steps says nothing of those beside it.
+ */
+static uint64_t steps_of_first(const plim_contender *contender, uint64_t capacity_bytes,
+                               bool survives)
+{
+    const bool is_whole =
+        capacity_bytes != PLIM_UNLIMITED && capacity_bytes % PLIM_CAPACITY_STEP_BYTES == 0;
+    if (survives) {
+        return is_whole ? capacity_bytes / PLIM_CAPACITY_STEP_BYTES : PLIM_STEPS_MAX;
+    }
+    return is_whole || contender->is_sure ? capacity_bytes / PLIM_CAPACITY_STEP_BYTES
+                                          : contender->bisect.low;
 }
 
 /* A job: a row at the capacity asked about, to its end. */
@@ -82,11 +98,7 @@ static plim_status run_first(void *ctx, size_t index, plim_error *err)
     row->result = trial.result;
     contender->is_tried = true;
     contender->is_starting = trial.starts;
-    /* What fails with part of a step fails without it; what survives does with all of it. */
-    const uint64_t steps = capacity == PLIM_UNLIMITED ? PLIM_STEPS_MAX
-                           : trial.survives           ? plim_capacity_steps(capacity)
-                                                      : capacity / PLIM_CAPACITY_STEP_BYTES;
-    note_trial(contender, steps, &trial);
+    note_trial(contender, steps_of_first(contender, capacity, trial.survives), &trial);
     if (at == s->candidates.recorded) {
         s->start_error = trial.start_error;
     }
@@ -464,9 +476,7 @@ plim_status plim_replay_tune(const plim_replay *replay, const plim_tune_options 
 {
     search s = { .mem = plim_mem_or_heap(options->mem), .replay = replay, .options = options };
     s.threads = options->threads > 0 ? options->threads : plim_sweep_default_threads();
-    s.trials = (plim_trial_context){ .replay = replay,
-                                     .costs = options->costs,
-                                     .watch = &s.watch };
+    s.trials = (plim_trial_context){ .replay = replay, .costs = options->costs, .watch = &s.watch };
     const plim_watch_options watching = { .progress = options->progress,
                                           .progress_ctx = options->progress_ctx,
                                           .budget_s = options->budget_s };

@@ -12,7 +12,7 @@
 
 /* Any thread may call all of it between init and deinit. */
 typedef struct plim_watch {
-    pthread_mutex_t lock; /* of what follows; the caller is called under it */
+    pthread_mutex_t lock;           /* of what follows; the caller is called under it */
     plim_replay_progress *progress; /* may be NULL */
     void *progress_ctx;
     const plim_clock *clock;
