@@ -73,8 +73,8 @@ static plim_status check_segment(const plim_heap_state *state, const plim_segmen
     if (segment->addr < free_from) {
         return malformed(err, segment->addr, "segments overlap, or are in no order");
     }
-    if (segment->addr == 0 || segment->bytes == 0 || segment->bytes > UINT64_MAX - segment->addr ||
-        segment->addr % PLIM_BLOCK_BYTES_MIN != 0) {
+    if (segment->addr < PLIM_BLOCK_BYTES_MIN || segment->bytes == 0 ||
+        segment->bytes > UINT64_MAX - segment->addr) {
         return malformed(err, segment->addr, "a segment is nowhere");
     }
     if (segment->block_first > state->block_count ||

@@ -122,6 +122,23 @@ static void what_lies_elsewhere_is_told(void)
     destroy(&to);
 }
 
+/* Files that somebody made up have such: what counts is where in its segment a block lies. */
+static void odd_addresses_become_even(void)
+{
+    made state = sound();
+    state.segments[3].addr += 1;
+    state.blocks[7].addr += 1;
+    subject to;
+    create(&to, "", NULL);
+    const plim_heap_state from = state_of_made(&state, &to);
+    plim_addr addrs[T_COUNT(state.blocks)] = { 0 };
+    T_EQ_I64(plim_allocator_restore(to.allocator, 0, &from, addrs, &failure), PLIM_OK);
+    check(&to);
+    T_EQ_U64(addrs[5], BASE + 80 * MIB);
+    T_EQ_U64(addrs[7], UINT64_C(0x700000000000));
+    destroy(&to);
+}
+
 /* Neighbours that are free become one block, also those of two runs. */
 static void free_neighbours_are_joined(void)
 {
@@ -316,7 +333,7 @@ static const struct {
     { "segments that overlap", overlap, PLIM_INVALID_ARGUMENT },
     { "a segment at address 0", lie_nowhere, PLIM_INVALID_ARGUMENT },
     { "a segment beyond all addresses", wrap, PLIM_INVALID_ARGUMENT },
-    { "a segment at an odd address", lie_between, PLIM_INVALID_ARGUMENT },
+    { "a segment apart from its blocks", lie_between, PLIM_INVALID_ARGUMENT },
     { "half a handle", have_half_a_handle, PLIM_UNSUPPORTED },
     { "a run that no range is long enough for", exceed_a_range, PLIM_UNSUPPORTED },
     { "more than the device has", exceed_the_device, PLIM_OUT_OF_DEVICE_MEMORY },
@@ -446,7 +463,8 @@ static void a_hundred_thousand_blocks_take_no_time(void)
 }
 
 T_MAIN(T_TEST(a_state_is_restored_where_it_was), T_TEST(what_lies_elsewhere_is_told),
-       T_TEST(free_neighbours_are_joined), T_TEST(runs_that_do_not_fit_get_a_range_of_their_own),
+       T_TEST(odd_addresses_become_even), T_TEST(free_neighbours_are_joined),
+       T_TEST(runs_that_do_not_fit_get_a_range_of_their_own),
        T_TEST(a_range_begins_before_its_first_run_where_it_must),
        T_TEST(identities_of_pools_are_not_given_again),
        T_TEST(what_is_malformed_is_refused_and_changes_nothing),
