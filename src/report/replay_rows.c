@@ -9,6 +9,7 @@
  */
 #include "report/replay_page.h"
 
+#include "base/assert.h"
 #include "base/size.h"
 #include "report/counted.h"
 #include "report/line.h"
@@ -240,6 +241,7 @@ static uint32_t measure_figures(const row_view *view, const plim_style *style, u
     for (uint32_t i = 0; i < view->table.column_count; i++) {
         widest[i] = plim_style_columns(style, view->table.columns[i].title);
     }
+    PLIM_ASSERT(view->table.column_count > 0);
     const char *cell = view->table.cells.data;
     for (size_t i = 0; cell != NULL && i < view->table.cell_count; i++) {
         const uint32_t columns = plim_style_columns(style, cell + 1); /* behind its tone */
