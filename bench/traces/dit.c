@@ -79,7 +79,7 @@ static void run_dit(trace_play *play, void *state)
         play_step(play);
         play_enter(play, &at_sample_image);
         plim_addr text = play_take(play, 2 * latent.images * 300 * 4096 * 2, &at_embedding);
-        sample(play, run, &latent, play_between(play, 14, 30));
+        sample(play, run, &latent, play_between(play, 6, 20));
         play_drop(play, &text);
         play_leave(play, &at_sample_image);
         if (empties_cache) {

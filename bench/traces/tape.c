@@ -153,6 +153,8 @@ void tape_backward(trace_play *play, trace_tape *tape)
     while (tape->count > 0) {
         tape->count--;
         if (tape->is_trained) {
+            /* A workspace, or a factor of the derivative. */
+            play_touch(play, tape->entries[tape->count].bytes, tape->entries[tape->count].place);
             plim_addr gradient =
                 play_take(play, tape->entries[tape->count].bytes, tape->entries[tape->count].place);
             if (tape->entries[tape->count].weight != NULL) {

@@ -143,6 +143,13 @@ static void forward_one(trace_play *play, trace_transformer *it, const trace_pas
                     pass->keep == TRACE_KEEP_ALL);
     }
     plim_addr temporary = play_take(play, scratch, op->place);
+    if (op->place == &at_norm && scratch > 0) { /* the mean square, and its root */
+        play_touch(play, pass->tokens * 4, op->place);
+        play_touch(play, pass->tokens * 4, op->place);
+    } else if (op->place == &at_rotary) { /* times the cosine, and the sine */
+        play_touch(play, scratch, op->place);
+        play_touch(play, scratch, op->place);
+    }
     plim_addr *const to = is_kept ? &it->kept[layer][index] : &it->outputs[index];
     play_drop(play, to); /* nothing, but for a residual that is computed again */
     *to = play_take(play, output, op->place);
@@ -226,6 +233,9 @@ static void backward_one(trace_play *play, trace_transformer *it, const trace_pa
 {
     const operation *const op = &operations[index];
     const uint64_t input = pass->tokens * width_of(&it->model, op->input, pass->context) * 2;
+    if (!op->has_weight) { /* a factor of the derivative */
+        play_touch(play, input, op->place);
+    }
     plim_addr gradient = play_take(play, input, op->place);
     if (it->weights[layer][index].count > 0) {
         weight_grad(play, &it->weights[layer][index], it->weight_bytes);
