@@ -137,7 +137,7 @@ static plim_heap_block *borrow(plim_request *request)
 static plim_attempt obtain(plim_request *request, plim_heap_block **ret_block, plim_error *err)
 {
     plim_heap *heap = request->heap;
-    if (is_collecting(heap) && plim_collect_garbage(heap, PLIM_NONE, err) != PLIM_OK) {
+    if (is_collecting(heap) && plim_collect_garbage(heap, request->stack, err) != PLIM_OK) {
         return PLIM_ATTEMPT_FAILED;
     }
     plim_attempt result = attempt(request, false, ret_block, err);
@@ -150,15 +150,15 @@ static plim_attempt obtain(plim_request *request, plim_heap_block **ret_block, p
         return PLIM_ATTEMPT_DONE;
     }
     bool is_enough = false;
-    if (plim_release_oversize(request->shelf, request->rounded_bytes, PLIM_NONE, &is_enough, err) !=
-        PLIM_OK) {
+    if (plim_release_oversize(request->shelf, request->rounded_bytes, request->stack, &is_enough,
+                              err) != PLIM_OK) {
         return PLIM_ATTEMPT_FAILED;
     }
     if (is_enough) {
         result = attempt(request, false, ret_block, err);
     }
     if (result == PLIM_ATTEMPT_NO_MEMORY && heap->routings.count == 0) {
-        if (plim_release_cached(heap, (plim_pool_id){ 0, 0 }, PLIM_NONE, err) != PLIM_OK) {
+        if (plim_release_cached(heap, (plim_pool_id){ 0, 0 }, request->stack, err) != PLIM_OK) {
             return PLIM_ATTEMPT_FAILED;
         }
         result = attempt(request, true, ret_block, err);
