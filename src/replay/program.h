@@ -21,7 +21,8 @@ typedef enum plim_op_kind {
     PLIM_OP_DEFER,       /* the free of slot, which waits in queue `stream` */
     PLIM_OP_COMPLETE,    /* queue `stream` is done up to its bytes-th entry, from 1 */
     PLIM_OP_TRY,         /* bytes, on stream: a request that failed in the recording */
-    PLIM_OP_EMPTY_CACHE, /* the program gave its cache back; slot: PLIM_RELEASE_… */
+    PLIM_OP_EMPTY_CACHE, /* the program gave its cache back; slot: PLIM_RELEASE_…; bytes: of
+                          * one pool only, its index + 1 */
     PLIM_OP_POOL,        /* requests go to pool `slot` from now on; PLIM_NONE: the default one */
     PLIM_OP_POOL_DROP,   /* nobody uses pool `slot` any more */
 } plim_op_kind;

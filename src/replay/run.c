@@ -116,12 +116,20 @@ static plim_status route(runner *run, uint32_t pool, plim_error *err)
 }
 
 /* No program empties its cache while requests are routed: that it did says they were not. */
-static plim_status empty_cache(runner *run, plim_error *err)
+static plim_status empty_cache(runner *run, const plim_pool_id *of, plim_error *err)
 {
     const uint32_t pool = run->pool;
     PLIM_TRY(route(run, PLIM_NONE, err));
-    PLIM_TRY(plim_empty_cache(run->allocator, NULL, err));
+    PLIM_TRY(plim_empty_cache(run->allocator, of, err));
     return route(run, pool, err);
+}
+
+static plim_status empty_as_recorded(runner *run, const plim_op *op, plim_error *err)
+{
+    if (op->slot == PLIM_RELEASE_DOUBTFUL && !run->setup->follows_recording) {
+        return PLIM_OK;
+    }
+    return empty_cache(run, op->bytes > 0 ? &run->program->pools.items[op->bytes - 1] : NULL, err);
 }
 
 static plim_status drop_pool(runner *run, uint32_t pool, plim_error *err)
@@ -184,9 +192,7 @@ static plim_status perform(runner *run, uint64_t index, plim_error *err)
     case PLIM_OP_TRY:
         return try_again(run, index, op, err);
     case PLIM_OP_EMPTY_CACHE:
-        return op->slot == PLIM_RELEASE_SURE || run->setup->follows_recording
-                   ? empty_cache(run, err)
-                   : PLIM_OK;
+        return empty_as_recorded(run, op, err);
     case PLIM_OP_POOL:
         return route(run, op->slot, err);
     case PLIM_OP_POOL_DROP:
@@ -305,7 +311,7 @@ static plim_status empty_when_due(runner *run, uint64_t index, plim_error *err)
         is_due = true;
         run->next_empty++;
     }
-    return is_due ? empty_cache(run, err) : PLIM_OK;
+    return is_due ? empty_cache(run, NULL, err) : PLIM_OK;
 }
 
 /* Whether to go on. */

@@ -57,6 +57,7 @@ typedef struct plim_taking {
     size_t next_displacement;
     size_t next_release;
     uint64_t release_end;    /* pools of releases before this event were given up */
+    uint32_t released_pool; /* all of that release was of this one; or PLIM_NONE */
     plim_map segment_events; /* by address: the last segment_alloc there; with private pools */
     PLIM_VEC(plim_range_key) ranges;
     uint64_t driver_calls;

@@ -267,17 +267,20 @@ static bool drop_pools(plim_taking *taking, uint64_t event)
     const plim_events *events = &taking->program->device->events;
     uint32_t last = PLIM_NONE;
     uint64_t i = event;
+    taking->released_pool = PLIM_NONE;
     for (; i < taking->program->to_event &&
            (is_given_back(events->action[i]) || events->action[i] == PLIM_FREE_COMPLETED);
          i++) {
         uint64_t id[2] = { 0, 0 };
         uint32_t pool = PLIM_NONE;
-        if (is_given_back(events->action[i])) {
-            plim_taking_pool_at(taking, events->addr[i], i, id);
+        if (events->action[i] == PLIM_FREE_COMPLETED) {
+            continue;
         }
+        plim_taking_pool_at(taking, events->addr[i], i, id);
         if (!plim_taking_pool(taking, id, &pool)) {
             return false;
         }
+        taking->released_pool = i == event || pool == taking->released_pool ? pool : PLIM_NONE;
         if (pool != PLIM_NONE && pool != last &&
             !plim_taking_op(taking, event, (plim_op){ .slot = pool, .kind = PLIM_OP_POOL_DROP })) {
             return false;
@@ -301,8 +304,11 @@ static bool take_release(plim_taking *taking, uint64_t event)
     }
     const bool is_doubtful = releases->items[taking->next_release].is_doubtful;
     taking->next_release++;
-    const plim_op op = { .slot = is_doubtful ? PLIM_RELEASE_DOUBTFUL : PLIM_RELEASE_SURE,
-                         .kind = PLIM_OP_EMPTY_CACHE };
+    plim_op op = { .slot = is_doubtful ? PLIM_RELEASE_DOUBTFUL : PLIM_RELEASE_SURE,
+                   .kind = PLIM_OP_EMPTY_CACHE };
+    if (taking->has_pools && taking->released_pool != PLIM_NONE) {
+        op.bytes = (uint64_t)taking->released_pool + 1;
+    }
     return plim_taking_op(taking, event, op);
 }
 
