@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "phases/categories_lifetimes.h"
 #include "phases/categories_rules.h"
 #include "phases/categories_start.h"
 
@@ -129,6 +130,16 @@ static bool sort_all(sorting *all, size_t stack_count, const plim_mem *mem)
            plim_categories_of_start(all->out->of_start, all->start, &all->passes, &all->gradients);
 }
 
+static plim_status judge_lifetimes(sorting *all, const plim_device_history *device,
+                                   const plim_mem *mem, plim_error *err)
+{
+    plim_steps steps = { 0 };
+    PLIM_TRY(plim_steps_init(&steps, all->history, device, mem, err));
+    plim_categories_by_lifetimes(all->out->of_event, all->start, &all->passes, &steps);
+    plim_steps_deinit(&steps);
+    return PLIM_OK;
+}
+
 plim_status plim_categories_init(plim_categories *ret_categories, const plim_history *history,
                                  const plim_device_history *device, const plim_start *start,
                                  const plim_mem *mem, plim_error *err)
@@ -149,6 +160,9 @@ plim_status plim_categories_init(plim_categories *ret_categories, const plim_his
     }
     if (status == PLIM_OK && !sort_all(&all, plim_history_stack_count(history), mem)) {
         status = plim_fail_memory(err, "sorting allocations");
+    }
+    if (status == PLIM_OK && !all.passes.has_any_stack) {
+        status = judge_lifetimes(&all, device, mem, err);
     }
     plim_gradient_sizes_deinit(&all.gradients);
     plim_evidence_deinit(&all.evidence);

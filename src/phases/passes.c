@@ -76,7 +76,10 @@ static plim_pass_kind pass_after(const plim_passes *passes, plim_pass_kind now,
     case PLIM_STACK_GRADIENT_TOOLS:
         return now == PLIM_PASS_BACKWARD || now == PLIM_PASS_RECOMPUTE ? PLIM_PASS_BETWEEN : now;
     case PLIM_STACK_NONE:
-        return passes->has_stacks ? PLIM_PASS_BACKWARD : now;
+        if (passes->has_stacks) {
+            return PLIM_PASS_BACKWARD;
+        }
+        return now == PLIM_PASS_OPTIMIZER ? PLIM_PASS_BETWEEN : now; /* its span is over */
     case PLIM_STACK_USER_INIT:
     case PLIM_STACK_BUILD:
     case PLIM_STACK_BUCKETS:
@@ -135,7 +138,9 @@ static void look_back(plim_passes *passes)
         if (behind.kind == PLIM_PASS_BACKWARD || behind.kind == PLIM_PASS_RECOMPUTE) {
             pass->backward_end = behind.backward_end;
         }
-        if (pass->kind == PLIM_PASS_FORWARD) {
+        /* Without stacks, what lies between two steps of the optimizer has a forward pass in it. */
+        if (pass->kind == PLIM_PASS_FORWARD ||
+            (!passes->has_any_stack && pass->kind == PLIM_PASS_BETWEEN)) {
             forward = pass->first;
             optimizer_later = optimizer;
         } else if (pass->kind == PLIM_PASS_OPTIMIZER) {
@@ -181,6 +186,7 @@ static void survey(plim_passes *passes)
         with_stack += stack != PLIM_STACK_NONE ? 1u : 0u;
         passes->has_forward = passes->has_forward || stack == PLIM_STACK_FORWARD;
     }
+    passes->has_any_stack = with_stack > 0;
     passes->has_stacks = passes->has_forward && with_stack >= requests / STACKS_SHARE_MIN;
 }
 

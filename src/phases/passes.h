@@ -45,7 +45,8 @@ typedef struct plim_passes {
     PLIM_VEC(plim_pass) list; /* never empty */
     uint32_t last_request;    /* an event; 0 where there is none */
     bool has_states;          /* stacks tell states from what an optimizer works on */
-    bool has_stacks;          /* a request without a stack means something */
+    bool has_any_stack;
+    bool has_stacks; /* a request without a stack means something */
     bool has_forward;
     bool has_optimizer;
     bool has_backward;

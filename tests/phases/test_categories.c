@@ -205,13 +205,34 @@ static void what_stood_at_the_start_is_told_by_sizes(void)
     plim_history_destroy(made.history);
 }
 
-static void a_history_without_stacks_says_nothing(void)
+static void without_stacks_lifetimes_tell(void)
 {
-    training run = { .steps = 3, .batches = 1 };
+    training run = { .steps = 3, .batches = 1, .has_names = true, .has_optimizer = true };
     program made;
     program_begin(&made);
     made.has_stacks = false;
+    program_annotate(&made, "unrelated", true);
+    (void)program_alloc(&made, 60, 555, CODE_NOBODY);
+    (void)program_free(&made, 60, 555);
     training_run(&made, &run);
+    sorted all = sort(&made);
+    const uint64_t second = run.first_events[1];
+    T_EQ_STR(category_of(&all, 11, second), "activations");
+    T_EQ_STR(category_of(&all, 12, second), "temporary");
+    T_EQ_STR(category_of(&all, 22, second), "gradients");
+    T_EQ_STR(category_of(&all, 30, 0), "optimizer_state");
+    T_EQ_STR(category_of(&all, 40, second), "temporary");
+    end(&all);
+}
+
+static void where_nothing_repeats_nothing_is_said(void)
+{
+    program made;
+    program_begin(&made);
+    made.has_stacks = false;
+    for (uint64_t i = 0; i < 20; i++) {
+        (void)program_alloc(&made, i + 1, 1000 * i + 7 * i * i, CODE_NOBODY);
+    }
     sorted all = sort(&made);
     for (uint64_t i = 0; i < all.device->events.count; i++) {
         T_EQ_U64(all.categories.of_event[i], PLIM_CATEGORY_OTHER);
@@ -283,5 +304,6 @@ T_MAIN(T_TEST(memory_of_training_is_for_what_the_program_says),
        T_TEST(what_is_recomputed_is_an_activation_until_it_is_used),
        T_TEST(objects_made_apart_from_the_model_are_no_weights),
        T_TEST(the_source_has_the_first_word), T_TEST(what_stood_at_the_start_is_told_by_sizes),
-       T_TEST(a_history_without_stacks_says_nothing), T_TEST(any_order_of_events_is_sorted),
-       T_TEST(each_allocation_may_fail), T_TEST(names_are_found_again))
+       T_TEST(without_stacks_lifetimes_tell), T_TEST(where_nothing_repeats_nothing_is_said),
+       T_TEST(any_order_of_events_is_sorted), T_TEST(each_allocation_may_fail),
+       T_TEST(names_are_found_again))
