@@ -71,6 +71,20 @@ static plim_short_text peak_error(const plim_fidelity *fidelity)
     return plim_format_percent(recorded > 0 ? fabs(predicted - recorded) / recorded : (double)NAN);
 }
 
+/* Some recorders leave driver calls out. */
+static void write_unrecorded(const plim_replay_page *page, const plim_fidelity *fidelity)
+{
+    char words[512];
+    (void)snprintf(
+        words, sizeof words,
+        "%s the recording shows no driver call, where %s are predicted: what was reserved "
+        "cannot be compared. %s of %s lie where they were.",
+        lead_words(page, fidelity).text, plim_format_count(fidelity->segment_events_predicted).text,
+        plim_format_count(fidelity->placements_matched).text,
+        plim_counted(fidelity->placements, "request").text);
+    plim_paragraph_write(page->out, page->style, 0, PLIM_TONE_WARN, "", words);
+}
+
 static void write_different(const plim_replay_page *page, const plim_fidelity *fidelity)
 {
     char words[768];
@@ -136,6 +150,8 @@ void plim_replay_fidelity_write(const plim_replay_page *page)
         const plim_fidelity *fidelity = &page->input->fidelity[i];
         if (is_nothing(fidelity)) {
             write_nothing(page, fidelity);
+        } else if (fidelity->segment_events_recorded == 0) {
+            write_unrecorded(page, fidelity);
         } else if (plim_replay_is_exact(fidelity)) {
             write_exact(page, fidelity);
         } else {

@@ -57,6 +57,14 @@ static void nothing_to_compare(replay_sample *sample)
     sample->fidelity[0].doubts[PLIM_DOUBT_NO_DRIVER_CALLS] = 1;
 }
 
+static void calls_not_recorded(replay_sample *sample)
+{
+    nothing_to_compare(sample);
+    sample->fidelity[0].segment_events_predicted = 46;
+    sample->fidelity[0].share = 0;
+    sample->fidelity[0].diverges_at_event = 0;
+}
+
 static void unknown_capacity(replay_sample *sample)
 {
     sample->input.capacity_bytes = PLIM_UNLIMITED;
@@ -166,6 +174,7 @@ static const page_row pages[] = {
     { "replay-unlike.txt", unlike, &wide, false },
     { "replay-unlike-verified.txt", unlike, &wide, true },
     { "replay-nothing-to-compare.txt", nothing_to_compare, &wide, false },
+    { "replay-calls-not-recorded.txt", calls_not_recorded, &wide, false },
     { "replay-no-capacity.txt", unknown_capacity, &wide, false },
     { "replay-of-a-gpu.txt", of_a_gpu, &wide, false },
     { "replay-two-devices.txt", two_devices, &wide, true },
