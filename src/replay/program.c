@@ -238,6 +238,7 @@ static void deinit_taking(plim_taking *taking)
     PLIM_VEC_FREE(mem, &taking->standing);
     PLIM_VEC_FREE(mem, &taking->spare_slots);
     PLIM_VEC_FREE(mem, &taking->ranges);
+    PLIM_VEC_FREE(mem, &taking->postponed);
     plim_map_deinit(&taking->segment_events);
     if (taking->has_start) {
         plim_start_deinit(&taking->start);

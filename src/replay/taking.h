@@ -39,6 +39,14 @@ typedef struct plim_range_key {
     uint64_t mapped_bytes;
 } plim_range_key;
 
+/* Events in a row in which memory goes back and frees complete. */
+typedef struct plim_release_row {
+    uint64_t end;
+    uint32_t pool;    /* all that goes back is of this private one; or PLIM_NONE */
+    bool is_retry;    /* it is done for a request that the driver refused */
+    bool has_dropped; /* its pools were given up */
+} plim_release_row;
+
 typedef struct plim_taking {
     plim_program *program;
     plim_start start;
@@ -56,8 +64,8 @@ typedef struct plim_taking {
     size_t next_start_free;
     size_t next_displacement;
     size_t next_release;
-    uint64_t release_end;    /* pools of releases before this event were given up */
-    uint32_t released_pool; /* all of that release was of this one; or PLIM_NONE */
+    plim_release_row row;
+    PLIM_VEC(uint32_t) postponed; /* completions that the next request waits for */
     plim_map segment_events; /* by address: the last segment_alloc there; with private pools */
     PLIM_VEC(plim_range_key) ranges;
     uint64_t driver_calls;

@@ -157,6 +157,49 @@ static const plim_deferral *find_start_deferral(const plim_deferrals *deferrals,
     return row != NULL && row->completed == completed ? row : NULL;
 }
 
+static bool is_given_back(uint8_t action)
+{
+    return action == PLIM_SEGMENT_FREE || action == PLIM_SEGMENT_UNMAP;
+}
+
+/* What goes back in a row, and frees that complete amid it. A request that the driver refused
+ * waits for streams before it gives back what is cached. */
+static void look_ahead(plim_taking *taking, uint64_t event)
+{
+    const plim_events *events = &taking->program->device->events;
+    const plim_release_list *releases = &taking->releases;
+    if (event < taking->row.end) {
+        return;
+    }
+    uint64_t first = PLIM_NO_EVENT;
+    uint64_t i = event;
+    for (; i < taking->program->to_event &&
+           (is_given_back(events->action[i]) || events->action[i] == PLIM_FREE_COMPLETED);
+         i++) {
+        first = first == PLIM_NO_EVENT && is_given_back(events->action[i]) ? i : first;
+    }
+    const bool is_listed = taking->next_release < releases->count &&
+                           releases->items[taking->next_release].event == first;
+    taking->row.end = i;
+    taking->row.has_dropped = false;
+    taking->row.is_retry = first != PLIM_NO_EVENT && !is_listed &&
+                           taking->program->facts.conf.settings.garbage_collection_threshold <= 0;
+}
+
+static bool take_completion(plim_taking *taking, uint64_t event);
+
+/* What a request waited for completes in it, so not before it. */
+static bool complete_postponed(plim_taking *taking)
+{
+    for (size_t i = 0; i < taking->postponed.count; i++) {
+        if (!take_completion(taking, taking->postponed.items[i])) {
+            return false;
+        }
+    }
+    taking->postponed.count = 0;
+    return true;
+}
+
 static bool take_completion(plim_taking *taking, uint64_t event)
 {
     const uint32_t request = taking->start.lifetimes.partner[event];
@@ -255,22 +298,14 @@ static void settle_driver_calls(plim_program *program)
     }
 }
 
-static bool is_given_back(uint8_t action)
-{
-    return action == PLIM_SEGMENT_FREE || action == PLIM_SEGMENT_UNMAP;
-}
-
 /* What private pools have goes back only when nobody uses them any more: so before a release of
  * some of it, they were given up. */
 static bool drop_pools(plim_taking *taking, uint64_t event)
 {
     const plim_events *events = &taking->program->device->events;
     uint32_t last = PLIM_NONE;
-    uint64_t i = event;
-    taking->released_pool = PLIM_NONE;
-    for (; i < taking->program->to_event &&
-           (is_given_back(events->action[i]) || events->action[i] == PLIM_FREE_COMPLETED);
-         i++) {
+    taking->row.has_dropped = true;
+    for (uint64_t i = event; i < taking->row.end; i++) {
         uint64_t id[2] = { 0, 0 };
         uint32_t pool = PLIM_NONE;
         if (events->action[i] == PLIM_FREE_COMPLETED) {
@@ -280,14 +315,13 @@ static bool drop_pools(plim_taking *taking, uint64_t event)
         if (!plim_taking_pool(taking, id, &pool)) {
             return false;
         }
-        taking->released_pool = i == event || pool == taking->released_pool ? pool : PLIM_NONE;
+        taking->row.pool = i == event || pool == taking->row.pool ? pool : PLIM_NONE;
         if (pool != PLIM_NONE && pool != last &&
             !plim_taking_op(taking, event, (plim_op){ .slot = pool, .kind = PLIM_OP_POOL_DROP })) {
             return false;
         }
         last = pool != PLIM_NONE ? pool : last;
     }
-    taking->release_end = i;
     return true;
 }
 
@@ -295,7 +329,8 @@ static bool take_release(plim_taking *taking, uint64_t event)
 {
     const plim_release_list *releases = &taking->releases;
     taking->driver_calls++;
-    if (taking->has_pools && event >= taking->release_end && !drop_pools(taking, event)) {
+    look_ahead(taking, event);
+    if (taking->has_pools && !taking->row.has_dropped && !drop_pools(taking, event)) {
         return false;
     }
     if (taking->next_release == releases->count ||
@@ -306,8 +341,8 @@ static bool take_release(plim_taking *taking, uint64_t event)
     taking->next_release++;
     plim_op op = { .slot = is_doubtful ? PLIM_RELEASE_DOUBTFUL : PLIM_RELEASE_SURE,
                    .kind = PLIM_OP_EMPTY_CACHE };
-    if (taking->has_pools && taking->released_pool != PLIM_NONE) {
-        op.bytes = (uint64_t)taking->released_pool + 1;
+    if (taking->has_pools && taking->row.pool != PLIM_NONE) {
+        op.bytes = (uint64_t)taking->row.pool + 1;
     }
     return plim_taking_op(taking, event, op);
 }
@@ -319,14 +354,17 @@ static bool take(plim_taking *taking, uint64_t event)
     const plim_lifetimes *lifetimes = &taking->start.lifetimes;
     const uint8_t action = taking->program->device->events.action[event];
     if (action == PLIM_ALLOC) {
-        return take_alloc(taking, event);
+        return take_alloc(taking, event) && complete_postponed(taking);
     }
     if (plim_ends_allocation(lifetimes->halves, action)) {
         return take_end(taking, event);
     }
     switch (action) {
     case PLIM_FREE_COMPLETED:
-        return take_completion(taking, event);
+        look_ahead(taking, event);
+        return taking->row.is_retry
+                   ? PLIM_VEC_PUSH(taking->program->mem, &taking->postponed, (uint32_t)event)
+                   : take_completion(taking, event);
     case PLIM_SEGMENT_UNMAP:
         plim_taking_unmap(taking, taking->program->device->events.addr[event],
                           taking->program->device->events.size[event]);
@@ -337,7 +375,7 @@ static bool take(plim_taking *taking, uint64_t event)
     case PLIM_SEGMENT_MAP:
         return take_driver_call(taking, event);
     case PLIM_OOM:
-        return take_oom(taking, event);
+        return take_oom(taking, event) && complete_postponed(taking);
     default:
         return true;
     }
@@ -350,6 +388,9 @@ plim_status plim_taking_walk(plim_taking *taking, plim_error *err)
         if (!take(taking, i)) {
             return plim_fail_memory(err, "taking requests out of a history");
         }
+    }
+    if (!complete_postponed(taking)) {
+        return plim_fail_memory(err, "taking requests out of a history");
     }
     settle_driver_calls(program);
     program->doubts[PLIM_DOUBT_NO_DRIVER_CALLS] += taking->driver_calls == 0;
