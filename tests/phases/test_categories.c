@@ -275,11 +275,12 @@ static bool attempt(const plim_mem *mem, void *ctx)
 
 static void each_allocation_may_fail(void)
 {
-    for (size_t i = 0; i < T_COUNT(trainings); i++) {
-        T_CASE("%s", trainings[i].what);
-        training run = trainings[i].run;
+    for (size_t i = 0; i < 2 * T_COUNT(trainings); i++) {
+        T_CASE("%s%s", trainings[i / 2].what, i % 2 == 0 ? "" : ", no stacks");
+        training run = trainings[i / 2].run;
         program made;
         program_begin(&made);
+        made.has_stacks = i % 2 == 0;
         training_run(&made, &run);
         sorted all = sort(&made);
         t_fail_each_allocation(attempt, &all);
