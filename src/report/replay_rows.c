@@ -302,8 +302,9 @@ void plim_replay_rows_write(const plim_replay_page *page, const plim_replay_row 
         view.piece_columns = UINT32_MAX / 2;
         begin(&view, page, columns, at);
         fill(&view, page, rows, count, with_recording);
-        view.piece_columns = find_room(&view, page->style);
-        if (view.table.cells.status != PLIM_OK) {
+        if (view.table.cells.status == PLIM_OK) {
+            view.piece_columns = find_room(&view, page->style);
+        } else { /* it lost cells: what is written from here on is no page */
             page->out->status = view.table.cells.status;
         }
         plim_table_deinit(&view.table);
