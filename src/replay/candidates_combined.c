@@ -66,30 +66,38 @@ static plim_status add_small_pages(plim_candidates *candidates, plim_error *err)
     return plim_candidates_add(candidates, &settings, err);
 }
 
+/* Each two of the changes in a mask. */
+static plim_status add_pairs(plim_candidates *candidates, uint32_t changes,
+                             const size_t best[PLIM_CHANGE_COUNT], plim_error *err)
+{
+    for (uint32_t first = changes; first != 0; first &= first - 1) {
+        const uint32_t rest = first & (first - 1);
+        for (uint32_t second = rest; second != 0; second &= second - 1) {
+            const uint32_t pair = (first ^ rest) | (second ^ (second & (second - 1)));
+            PLIM_TRY(add_mask(candidates, pair, best, err));
+        }
+    }
+    return PLIM_OK;
+}
+
 plim_status plim_candidates_add_combinations(plim_candidates *candidates,
                                              const size_t best[PLIM_CHANGE_COUNT],
                                              const bool is_better[PLIM_CHANGE_COUNT],
                                              plim_error *err)
 {
     const uint32_t expandable = 1u << PLIM_CHANGE_EXPANDABLE;
+    const uint32_t collecting = 1u << PLIM_CHANGE_COLLECTING;
     PLIM_TRY(add_small_pages(candidates, err));
-    uint32_t better = 0;
+    uint32_t rest = 0; /* better alone */
     for (uint32_t i = 0; i < PLIM_CHANGE_COUNT; i++) {
-        better |= (uint32_t)is_better[i] << i;
+        const uint32_t change = 1u << i;
         /* The collector leaves expandable segments alone. */
-        if (i != PLIM_CHANGE_EXPANDABLE && i != PLIM_CHANGE_COLLECTING) {
-            PLIM_TRY(add_mask(candidates, expandable | 1u << i, best, err));
+        if ((change & (expandable | collecting)) == 0) {
+            PLIM_TRY(add_mask(candidates, expandable | change, best, err));
         }
+        rest |= is_better[i] ? change & ~expandable : 0;
     }
-    const uint32_t rest = better & ~expandable;
-    for (uint32_t i = 0; i < PLIM_CHANGE_COUNT; i++) {
-        for (uint32_t j = i + 1; j < PLIM_CHANGE_COUNT; j++) {
-            const uint32_t pair = 1u << i | 1u << j;
-            if ((rest & pair) == pair) {
-                PLIM_TRY(add_mask(candidates, pair, best, err));
-            }
-        }
-    }
+    PLIM_TRY(add_pairs(candidates, rest, best, err));
     PLIM_TRY(add_mask(candidates, rest, best, err));
-    return add_mask(candidates, (rest | expandable) & ~(1u << PLIM_CHANGE_COLLECTING), best, err);
+    return add_mask(candidates, (rest | expandable) & ~collecting, best, err);
 }

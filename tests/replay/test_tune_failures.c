@@ -98,10 +98,10 @@ static void with_some_time_what_was_found_is_told(void)
     plim_history *const history = story_end(&s);
     plim_replay *const replay = tuning_replay(history);
     const uint64_t capacity = plim_replay_device(replay, 0)->floor_bytes * 5 / 4;
-    for (double budget_s = 1e-4; budget_s < 0.1; budget_s *= 1.6) {
+    for (unsigned us = 100; us < 100000; us += us / 2) {
         const plim_tune_options options = { .capacity_bytes = capacity,
                                             .threads = 2,
-                                            .budget_s = budget_s };
+                                            .budget_s = us / 1e6 };
         plim_tuning *const tuning = tuning_of(replay, &options);
         tuning_check(replay, tuning);
         plim_tuning_destroy(tuning);
