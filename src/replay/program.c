@@ -191,10 +191,10 @@ static plim_status take_scales(plim_taking *taking, const plim_program_options *
                                 &taking->start, program->mem, err);
 }
 
-static plim_status take(plim_taking *taking, plim_free_halves halves,
-                        const plim_program_options *options, plim_error *err)
+static plim_status take(plim_taking *taking, const plim_program_options *options, plim_error *err)
 {
     plim_program *program = taking->program;
+    const plim_free_halves halves = plim_free_halves_of(program->history, program->device->device);
     PLIM_TRY(plim_start_init(&taking->start, program->device, halves, program->mem, err));
     taking->has_start = true;
     PLIM_TRY(make_tables(taking, err));
@@ -277,7 +277,7 @@ static plim_status check_range(plim_program *program, const plim_program_options
 }
 
 plim_status plim_program_init(plim_program *program, const plim_history *history,
-                              const plim_device_history *device, plim_free_halves halves,
+                              const plim_device_history *device,
                               const plim_program_options *options, const plim_mem *mem,
                               plim_error *err)
 {
@@ -291,7 +291,7 @@ plim_status plim_program_init(plim_program *program, const plim_history *history
         !plim_conf_of_history(history, device, &program->facts.conf);
     plim_taking taking = { .program = program, .deferrals = { .mem = mem }, .pool = PLIM_NONE };
     plim_map_init(&taking.segment_events, mem);
-    const plim_status status = take(&taking, halves, options, err);
+    const plim_status status = take(&taking, options, err);
     deinit_taking(&taking);
     if (status != PLIM_OK) {
         plim_program_deinit(program);

@@ -108,13 +108,9 @@ typedef struct plim_program_options {
     size_t scale_count;
 } plim_program_options;
 
-/*
- * Takes the program of one device out of a history.
- *
- * halves  of the history's frees: devices of one file record the same
- */
+/* Takes the program of one device out of a history. */
 plim_status plim_program_init(plim_program *program, const plim_history *history,
-                              const plim_device_history *device, plim_free_halves halves,
+                              const plim_device_history *device,
                               const plim_program_options *options, const plim_mem *mem,
                               plim_error *err);
 /* A zeroed one is allowed. */

@@ -39,17 +39,15 @@ static plim_status init_part(plim_replay *replay, const plim_device_history *dev
                              const plim_replay_options *options, plim_replay_device_part *part,
                              plim_error *err)
 {
-    const plim_free_halves halves = plim_free_halves_of(replay->history, device->device);
     plim_program_options asked = { .from_event = options->from_event,
                                    .to_event = options->to_event };
-    PLIM_TRY(plim_program_init(&part->recorded, replay->history, device, halves, &asked,
-                               replay->mem, err));
+    PLIM_TRY(plim_program_init(&part->recorded, replay->history, device, &asked, replay->mem, err));
     part->asked = &part->recorded;
     if (options->scale_count > 0) {
         asked.scales = options->scales;
         asked.scale_count = options->scale_count;
-        PLIM_TRY(plim_program_init(&part->scaled, replay->history, device, halves, &asked,
-                                   replay->mem, err));
+        PLIM_TRY(
+            plim_program_init(&part->scaled, replay->history, device, &asked, replay->mem, err));
         part->asked = &part->scaled;
     }
     return plim_steps_init(&part->steps, replay->history, device, replay->mem, err);

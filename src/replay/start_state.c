@@ -208,7 +208,7 @@ static bool cut_segment(plim_program *program, plim_segment *segment, const plim
 {
     segment->block_first = program->start.blocks.count;
     plim_addr at = segment->addr;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; rows != NULL && i < count; i++) {
         const plim_standing *row = &rows[i];
         const plim_block block = { .addr = row->addr,
                                    .bytes = block_bytes_of(program, segment, row),
@@ -243,11 +243,17 @@ static size_t bound_rows(plim_taking *taking, size_t first, const plim_segment *
     return last - first;
 }
 
+/* Whether anybody can have been given so much. */
+static bool is_request(const plim_standing *row)
+{
+    return row->requested_bytes > 0 && row->requested_bytes < PLIM_REQUEST_BYTES_MAX;
+}
+
 /* Drops rows that cannot be blocks: of two at one address the later, what does not fit. */
 static bool is_placeable(const plim_standing *row)
 {
     return row->limit > row->addr && row->limit - row->addr >= row->requested_bytes &&
-           row->addr % PLIM_UNIT_BYTES == 0 && row->requested_bytes > 0;
+           row->addr % PLIM_UNIT_BYTES == 0 && is_request(row);
 }
 
 /* Moves the rows that can be blocks to the front; the others are requested at the start. */
@@ -299,7 +305,7 @@ static bool push_allocation(plim_taking *taking, const plim_standing *row,
 static bool push_outside(plim_taking *taking, const plim_standing *row)
 {
     taking->program->doubts[PLIM_DOUBT_START_OUTSIDE]++;
-    return row->requested_bytes == 0 || push_allocation(taking, row, NULL);
+    return !is_request(row) || push_allocation(taking, row, NULL);
 }
 
 /* The rows that lie before an address are in no segment. */
@@ -323,7 +329,7 @@ static bool place_in(plim_taking *taking, plim_segment *segment, size_t *next)
     if (!cut_segment(taking->program, segment, rows, kept)) {
         return false;
     }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; rows != NULL && i < count; i++) {
         if (!(i < kept ? push_allocation(taking, &rows[i], segment)
                        : push_outside(taking, &rows[i]))) {
             return false;
@@ -374,7 +380,7 @@ static bool add_deferral(plim_taking *taking, const plim_standing *row)
     const plim_op op = { .slot = row->slot,
                          .stream = has_queue ? (uint16_t)deferral->queue : 0,
                          .kind = has_queue ? PLIM_OP_DEFER : PLIM_OP_FREE };
-    return row->requested_bytes == 0 || plim_taking_op(taking, taking->program->from_event, op);
+    return !is_request(row) || plim_taking_op(taking, taking->program->from_event, op);
 }
 
 /* In the order of their completion, which is how they were dealt to queues. */

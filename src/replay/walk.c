@@ -7,12 +7,18 @@
 
 /* --- requests and what ends them --- */
 
-static double factor_of(const plim_taking *taking, uint64_t event)
+/* What a request asks for, scaled. More than any request can have been given is nonsense, and
+ * nothing is asked for. */
+static uint64_t bytes_of(const plim_taking *taking, uint64_t event)
 {
+    const plim_events *events = &taking->program->device->events;
+    if (events->size[event] >= PLIM_REQUEST_BYTES_MAX) {
+        return 0;
+    }
     const uint8_t category =
         taking->categories.of_event != NULL ? taking->categories.of_event[event] : 0;
-    return plim_scaling_factor(&taking->scaling, category,
-                               taking->program->device->events.stack[event]);
+    const double factor = plim_scaling_factor(&taking->scaling, category, events->stack[event]);
+    return plim_scaled_bytes(events->size[event], factor);
 }
 
 /* Requests go to the pool of this one from now on. */
@@ -63,9 +69,7 @@ static bool end_displaced(plim_taking *taking, uint64_t event)
             return deferral == NULL || complete(taking, event, deferral);
         }
         const uint32_t slot = taking->slots[row->displaced];
-        plim_taking_dead(taking,
-                         plim_scaled_bytes(taking->program->device->events.size[row->displaced],
-                                           factor_of(taking, row->displaced)));
+        plim_taking_dead(taking, bytes_of(taking, row->displaced));
         return PLIM_VEC_PUSH(taking->program->mem, &taking->spare_slots, slot) &&
                plim_taking_op(taking, event, (plim_op){ .slot = slot, .kind = PLIM_OP_FREE });
     }
@@ -75,8 +79,7 @@ static bool end_displaced(plim_taking *taking, uint64_t event)
 static bool take_alloc(plim_taking *taking, uint64_t event)
 {
     const plim_events *events = &taking->program->device->events;
-    plim_op op = { .bytes = plim_scaled_bytes(events->size[event], factor_of(taking, event)),
-                   .kind = PLIM_OP_ALLOC };
+    plim_op op = { .bytes = bytes_of(taking, event), .kind = PLIM_OP_ALLOC };
     if (!end_displaced(taking, event) || !plim_taking_slot(taking, &op.slot) ||
         !plim_taking_stream(taking, events->stream[event], &op.stream) || !route(taking, event)) {
         return false;
@@ -94,11 +97,10 @@ static bool take_alloc(plim_taking *taking, uint64_t event)
 static bool find_ended(plim_taking *taking, uint64_t event, uint32_t *ret_slot, uint64_t *ret_bytes)
 {
     const plim_start *start = &taking->start;
-    const plim_events *events = &taking->program->device->events;
     const uint32_t alloc = start->lifetimes.partner[event];
     if (alloc != PLIM_NONE) {
         *ret_slot = taking->slots[alloc];
-        *ret_bytes = plim_scaled_bytes(events->size[alloc], factor_of(taking, alloc));
+        *ret_bytes = bytes_of(taking, alloc);
         return true;
     }
     const size_t start_frees = start->lifetimes.start_frees.count;
@@ -220,8 +222,7 @@ static bool take_completion(plim_taking *taking, uint64_t event)
 static bool take_oom(plim_taking *taking, uint64_t event)
 {
     const plim_events *events = &taking->program->device->events;
-    plim_op op = { .bytes = plim_scaled_bytes(events->size[event], factor_of(taking, event)),
-                   .kind = PLIM_OP_TRY };
+    plim_op op = { .bytes = bytes_of(taking, event), .kind = PLIM_OP_TRY };
     if (!plim_taking_stream(taking, events->stream[event], &op.stream) ||
         !plim_taking_op(taking, event, op)) {
         return false;

@@ -52,9 +52,8 @@ static taken take_with(const char *script, const plim_program_options *options)
 {
     taken t = { .history = script_history(script) };
     const plim_device_history *device = plim_history_device(t.history, 0);
-    const plim_free_halves halves = plim_free_halves_of(t.history, device->device);
     plim_error err;
-    if (plim_program_init(&t.program, t.history, device, halves, options, &plim_mem_heap, &err) !=
+    if (plim_program_init(&t.program, t.history, device, options, &plim_mem_heap, &err) !=
         PLIM_OK) {
         fail_msg("%s", err.message);
     }
@@ -308,8 +307,7 @@ static void what_cannot_be_is_said(void)
                                                .scale_count = cases[i].scale_count };
         plim_program program;
         plim_error err = { .status = PLIM_OK };
-        T_EQ_U64(plim_program_init(&program, history, device, plim_free_halves_of(history, 0),
-                                   &options, &plim_mem_heap, &err),
+        T_EQ_U64(plim_program_init(&program, history, device, &options, &plim_mem_heap, &err),
                  PLIM_INVALID_ARGUMENT);
         T_TRUE(err.message[0] != '\0');
         plim_program_deinit(&program);
@@ -329,8 +327,7 @@ static bool take_and_drop(const plim_mem *mem, void *ctx)
     plim_program program;
     plim_error err;
     const plim_status status =
-        plim_program_init(&program, failing, plim_history_device(failing, 0),
-                          plim_free_halves_of(failing, 0), &options, mem, &err);
+        plim_program_init(&program, failing, plim_history_device(failing, 0), &options, mem, &err);
     if (status == PLIM_OK) {
         plim_program_deinit(&program);
     }
