@@ -62,11 +62,15 @@ static void place_as_recorded(plim_driver *driver, bool is_range, uint64_t bytes
 static plim_status memory_alloc(void *self, uint64_t bytes, plim_addr *ret_addr, plim_error *err)
 {
     plim_driver *driver = self;
+    const plim_recorded_segment *recorded = driver->recorded;
+    const size_t recorded_count = driver->recorded_count;
     place_as_recorded(driver, false, bytes);
     const plim_status status =
         driver->sim.ops->memory_alloc(driver->sim.self, bytes, ret_addr, err);
-    if (status != PLIM_OK) {
+    if (status != PLIM_OK) { /* it will be asked for again */
         plim_sim_place_next(&driver->sim, 0);
+        driver->recorded = recorded;
+        driver->recorded_count = recorded_count;
     }
     return status;
 }
