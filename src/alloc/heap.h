@@ -185,7 +185,6 @@ typedef struct plim_heap {
 
     PLIM_VEC(plim_event_queue) queues;
     uint64_t queued_events;
-    bool has_seen_work; /* fences of the program completed that the policy was not told of */
     plim_use *deferred; /* blocks freed while something was captured, oldest first */
     plim_use *deferred_last;
     plim_use *spare_uses;
@@ -194,16 +193,17 @@ typedef struct plim_heap {
     size_t fence_count;          /* that were made: fences has room for all */
     PLIM_VEC(int32_t) peers;     /* devices that reach our expandable segments */
 
-    void *policy_state;
-    plim_map homes; /* by address: the stream of a held block that is not its shelf's */
-    PLIM_VEC(plim_handle)
-    pages; /* mapped nowhere, on their way to another place (policy_async.c) */
-
     plim_spin ring_lock;
     plim_ring ring;
     PLIM_VEC(plim_pool_id) pool_names; /* what ring events call pools: index + 1 */
     bool has_oom;
     plim_oom_facts last_oom;
+
+    /* --- of policies other than PyTorch's --- */
+    void *policy_state;
+    plim_map homes;              /* by address: the stream of a held block, not its shelf's */
+    PLIM_VEC(plim_handle) pages; /* mapped nowhere, on their way to another place */
+    bool has_seen_work;          /* fences of the program completed, and no policy was told */
 } plim_heap;
 
 /* What plim_record_history() asked for. Replaced as a whole, for those that look without a lock. */
@@ -235,8 +235,6 @@ typedef struct plim_allocator {
     uint64_t serial;    /* no other allocator of this process has or had it */
     bool has_divisions; /* plim_has_divisions(&settings) */
     const struct plim_policy *policy;
-    bool has_lanes; /* policy->has_lanes */
-    uint64_t release_threshold_bytes;
     PLIM_VEC(struct plim_uncached_row) uncached; /* handed out while caching was off */
     atomic_bool is_caching;
     atomic_uint_fast64_t pool_ids[2]; /* programs', captures' */
@@ -249,6 +247,9 @@ typedef struct plim_allocator {
     PLIM_VEC(struct plim_callback_row) free_callbacks;
     bool has_free_callbacks; /* changed with the worlds stopped */
     PLIM_VEC(struct plim_observer_row) observers;
+
+    bool has_lanes; /* policy->has_lanes */
+    uint64_t release_threshold_bytes;
 } plim_allocator;
 
 typedef struct plim_uncached_row {
