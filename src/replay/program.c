@@ -269,9 +269,10 @@ static plim_status check_range(plim_program *program, const plim_program_options
         options->to_event == 0 || options->to_event > count ? count : options->to_event;
     if (program->from_event >= program->to_event) {
         return plim_fail(err, PLIM_INVALID_ARGUMENT,
-                         "device %d has no events from %llu to %llu; it has %llu",
-                         (int)program->device->device, (unsigned long long)options->from_event,
-                         (unsigned long long)options->to_event, (unsigned long long)count);
+                         "device %d has %llu events, and none from %llu to before %llu",
+                         (int)program->device->device, (unsigned long long)count,
+                         (unsigned long long)program->from_event,
+                         (unsigned long long)program->to_event);
     }
     return PLIM_OK;
 }
