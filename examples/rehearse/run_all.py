@@ -168,7 +168,8 @@ def said(one):
 
 
 def write_labels(results, out):
-    labels = {}
+    """Labels of all recordings that lie there: of these runs anew, of others as they were."""
+    labels = load(out / "labels.json") or {}
     for result in results:
         one = result.one
         for path in result.files:
@@ -180,7 +181,11 @@ def write_labels(results, out):
                 "peak_reserved_bytes": result.document["peak_reserved_bytes"],
                 "peak_device_bytes": result.document["peak_device_bytes"],
             }
+    order = [one.name for one in catalogue.ALL]
+    labels = {file: labels[file] for file in sorted(
+        labels, key=lambda file: (order.index(labels[file]["name"]), len(file)))}
     (out / "labels.json").write_text(json.dumps(labels, indent=1) + "\n", encoding="utf-8")
+    return labels
 
 
 PAGE = """# Rehearsals
@@ -199,19 +204,18 @@ machine's folders are in them; times differ from run to run.
 """
 
 
-def write_page(results, out):
-    ran = [result for result in results if result.files]
+def write_page(labels, out):
     rows, commands = [], []
-    for result in ran:
-        one, document = result.one, result.document
-        label = one.label + (f": {one.cause}" if one.cause else "")
-        for path in result.files:
-            rows.append(f"| {path.name} | {label} | {document['peak_allocated_bytes']:,} "
-                        f"| {document['peak_reserved_bytes']:,} "
-                        f"| {document['peak_device_bytes']:,} "
-                        f"| {path.stat().st_size:,} | {one.shows} |")
-        commands.append(f"- **{one.name}**: `{said(one)}`")
-    versions = sorted({result.marks["torch"] for result in ran})
+    for file, label in labels.items():
+        kind = label["label"] + (f": {label['cause']}" if label["cause"] else "")
+        rows.append(f"| {file} | {kind} | {label['peak_allocated_bytes']:,} "
+                    f"| {label['peak_reserved_bytes']:,} | {label['peak_device_bytes']:,} "
+                    f"| {(out / file).stat().st_size:,} "
+                    f"| {catalogue.find(label['name']).shows} |")
+        command = f"- **{label['name']}**: `{label['command']}`"
+        if command not in commands:
+            commands.append(command)
+    versions = sorted({label["torch"] for label in labels.values()})
     text = PAGE.format(torch=" and ".join(versions)) + "\n".join(rows) \
         + "\n\nPeaks are those of the whole device, in bytes.\n\n## Commands\n\n" \
         + "\n".join(commands) + "\n"
@@ -224,7 +228,7 @@ def parse():
     parser.add_argument("python", help="one that has PyTorch for CUDA")
     parser.add_argument("--out", type=pathlib.Path, help="keep recordings here")
     parser.add_argument("--only", nargs="+", metavar="NAME",
-                        help="these runs of the catalogue; no page is written then")
+                        help="these runs of the catalogue; the others' recordings stay")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1,
                         help="so many at once (as many as there are processors)")
     return parser.parse_args()
@@ -254,9 +258,8 @@ def main():
             print(line(result), flush=True)
             for words in result.wrong:
                 print(f"    {words}", flush=True)
-    if arguments.out and not arguments.only:
-        write_labels(results, arguments.out)
-        write_page(results, arguments.out)
+    if arguments.out:
+        write_page(write_labels(results, arguments.out), arguments.out)
 
     wrong = [result.one.name for result in results if result.wrong]
     ran = [result for result in results if not result.skipped]
