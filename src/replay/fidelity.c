@@ -297,16 +297,23 @@ static void conclude(comparison *c, const plim_run_result *run, uint64_t capacit
     }
 }
 
-/* How large the device is matters to settings that are about a share of it. */
+/* How large the device is matters to settings that are about a share of it; the driver's refusals
+ * are given to the run. */
 static uint64_t capacity_of(const plim_program *program, const plim_run_options *options)
 {
     const plim_settings *settings = &program->facts.conf.settings;
+    const double share = settings->per_process_memory_fraction;
     if (options != NULL && options->capacity_bytes != 0 &&
         options->capacity_bytes != PLIM_UNLIMITED) {
         return options->capacity_bytes;
     }
-    return settings->garbage_collection_threshold > 0 ? program->facts.capacity_bytes
-                                                      : PLIM_UNLIMITED;
+    if (settings->garbage_collection_threshold <= 0 ||
+        program->facts.capacity_source == PLIM_CAPACITY_UNKNOWN) {
+        return PLIM_UNLIMITED;
+    }
+    /* What the process had at most was its share. */
+    return share > 0 && share < 1 ? (uint64_t)((double)program->facts.capacity_bytes / share) + 1
+                                  : program->facts.capacity_bytes;
 }
 
 static plim_status compare(comparison *c, const plim_run_options *options, plim_error *err)
