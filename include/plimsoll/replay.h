@@ -282,8 +282,9 @@ typedef struct plim_tune_row {
     uint64_t empty_cache_event; /* for PLIM_EMPTY_AT_EVENT */
     bool is_recorded;           /* the settings of the recording */
     bool is_given;              /* the caller asked for it */
-    /* What stood before the first event was requested anew. False: it lay as recorded, which only
-     * the recorded settings can have; rows are compared with those that start alike. */
+    /* What stood before the first event was requested anew, and the driver gave what addresses it
+     * liked. False: both as recorded, which only the recorded settings can have; rows are compared
+     * with those that start alike. */
     bool is_start_requested;
     /* At the capacity asked about; of several devices the first that fails, else the one with the
      * highest peak. Where not even the start fits: survives is false, failed_event is
@@ -313,8 +314,9 @@ typedef struct plim_tuning {
     const plim_tune_row *rows;
     size_t row_count;
     size_t recorded; /* index of the row of the recorded settings, its start as recorded */
-    /* Index of the row that savings are told against: the recorded settings with a start rebuilt
-     * as the other rows have it; the same as `recorded` where nothing stood before. */
+    /* Index of the row that savings are told against: the recorded settings with start and
+     * addresses as the other rows have them. The same as `recorded` where nothing stood before and
+     * it makes no difference. */
     size_t baseline;
     /* Index of the winner: `baseline` when nothing is better. Where no row survives, the one that
      * needs least; its result says that it does not survive. */

@@ -61,7 +61,7 @@ plim_status plim_candidates_add(plim_candidates *candidates, const plim_settings
         length += more;
         text[length] = '\0';
     }
-    plim_tune_row row = { .is_start_requested = candidates->has_start };
+    plim_tune_row row = { .is_start_requested = true };
     if (length >= sizeof text || plim_conf_parse(text, &row.conf, NULL) != PLIM_OK) {
         return PLIM_OK;
     }
@@ -87,11 +87,6 @@ static plim_settings base_of(const plim_settings *recorded)
     return base;
 }
 
-static bool has_start(const plim_program *program)
-{
-    return program->start.allocations.count > 0 || program->start.segments.count > 0;
-}
-
 static plim_status add_recorded(plim_candidates *candidates, plim_error *err)
 {
     const plim_replay *const replay = candidates->replay;
@@ -99,16 +94,15 @@ static plim_status add_recorded(plim_candidates *candidates, plim_error *err)
     bool is_planted = false;
     for (size_t i = 0; i < replay->devices.count; i++) {
         const plim_replay_device_part *const part = &replay->devices.items[i];
-        candidates->has_start |= has_start(part->asked);
-        is_planted |= has_start(part->asked) && plim_replay_is_planted(part, conf);
+        const plim_program_start *const start = &part->asked->start;
+        candidates->has_start |= start->allocations.count > 0 || start->segments.count > 0;
+        is_planted |= plim_replay_is_planted(part, conf);
     }
-    plim_tune_row row = { .conf = *conf,
-                          .is_recorded = true,
-                          .is_start_requested = candidates->has_start && !is_planted };
+    plim_tune_row row = { .conf = *conf, .is_recorded = true, .is_start_requested = !is_planted };
     candidates->base = base_of(&conf->settings);
     candidates->recorded = 0;
     PLIM_TRY(add_row(candidates, &row, err));
-    row.is_start_requested = candidates->has_start;
+    row.is_start_requested = true;
     PLIM_TRY(add_row(candidates, &row, err)); /* the same as before, where nothing is planted */
     candidates->baseline = candidates->rows.count - 1;
     return PLIM_OK;
@@ -117,7 +111,7 @@ static plim_status add_recorded(plim_candidates *candidates, plim_error *err)
 static plim_status add_given(plim_candidates *candidates, plim_error *err)
 {
     for (size_t i = 0; i < candidates->options->conf_count; i++) {
-        plim_tune_row row = { .is_given = true, .is_start_requested = candidates->has_start };
+        plim_tune_row row = { .is_given = true, .is_start_requested = true };
         PLIM_TRY(plim_conf_parse(candidates->options->confs[i], &row.conf, err));
         PLIM_TRY(add_row(candidates, &row, err));
     }
@@ -127,7 +121,7 @@ static plim_status add_given(plim_candidates *candidates, plim_error *err)
 static plim_status add_policies(plim_candidates *candidates, plim_error *err)
 {
     for (size_t i = 0; i < PLIM_POLICY_COUNT; i++) {
-        plim_tune_row row = { .is_start_requested = candidates->has_start };
+        plim_tune_row row = { .is_start_requested = true };
         PLIM_TRY(plim_conf_parse(plim_policy_name((plim_policy_kind)i), &row.conf, err));
         PLIM_TRY(add_row(candidates, &row, err));
     }

@@ -17,6 +17,8 @@
 #include "replay/sweep.h"
 #include "replay/trial.h"
 
+#include <string.h>
+
 #define LEADERS_FIRST  2 /* rows of the first round, besides those that must be known exactly */
 #define LEADERS_SECOND 4
 
@@ -391,11 +393,39 @@ static size_t place_of(const search *s, size_t row)
     return place;
 }
 
+static bool is_same_row(const plim_tune_row *a, const plim_tune_row *b)
+{
+    return a->min_capacity_bytes == b->min_capacity_bytes &&
+           a->is_min_capacity_bound == b->is_min_capacity_bound &&
+           a->result.failed_event == b->result.failed_event &&
+           a->result.peak_reserved_bytes == b->result.peak_reserved_bytes &&
+           a->result.retries == b->result.retries &&
+           memcmp(a->result.driver_calls, b->result.driver_calls, sizeof a->result.driver_calls) ==
+               0;
+}
+
+/*
+ * Where nothing stood before the first event, the two rows of the recorded settings differ by the
+ * driver's addresses alone. That rarely shows, and then one of them says it all.
+ */
+static void unite_recorded(search *s)
+{
+    const plim_tune_row *const rows = s->candidates.rows.items;
+    const size_t recorded = s->candidates.recorded;
+    const size_t baseline = s->candidates.baseline;
+    if (recorded != baseline && !s->candidates.has_start &&
+        is_same_row(&rows[recorded], &rows[baseline])) {
+        s->contenders.items[recorded].is_tried = false;
+        s->candidates.recorded = baseline;
+    }
+}
+
 static plim_status keep(search *s, plim_tuning **ret_tuning, plim_error *err)
 {
     for (size_t i = 0; i < s->contenders.count; i++) {
         set_capacity(&s->contenders.items[i], &s->candidates.rows.items[i]);
     }
+    unite_recorded(s);
     plim_field field = field_of(s);
     field.takes_open = plim_watch_is_late(&s->watch);
     const size_t winner = plim_field_winner(&field);
