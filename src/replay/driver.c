@@ -52,6 +52,10 @@ static void place_as_recorded(plim_driver *driver, bool is_range, uint64_t bytes
         const plim_recorded_segment *segment = &driver->recorded[i];
         if (segment->is_range == is_range && (is_range || segment->bytes == bytes)) {
             plim_sim_place_next(&driver->sim, segment->addr);
+            if (is_range) {
+                driver->range = segment;
+                driver->range_op = driver->op;
+            }
             driver->recorded += i + 1;
             driver->recorded_count -= i + 1;
             return;
@@ -88,9 +92,16 @@ static plim_status range_reserve(void *self, uint64_t bytes, plim_addr *ret_addr
     return driver->sim.ops->range_reserve(driver->sim.self, bytes, ret_addr, err);
 }
 
+/* A range that is given up in the op that reserved it could not be mapped: it will be asked for
+ * again. */
 static plim_status range_free(void *self, plim_addr addr, uint64_t bytes, plim_error *err)
 {
-    const plim_driver *driver = self;
+    plim_driver *driver = self;
+    if (driver->op == driver->range_op && driver->range != NULL && driver->range->addr == addr) {
+        driver->recorded_count += (size_t)(driver->recorded - driver->range);
+        driver->recorded = driver->range;
+        driver->range = NULL;
+    }
     return driver->sim.ops->range_free(driver->sim.self, addr, bytes, err);
 }
 

@@ -33,6 +33,8 @@ typedef struct plim_driver {
     /* Where the recording's driver put memory, from the next on; none: the sim decides. */
     const plim_recorded_segment *recorded;
     size_t recorded_count;
+    const plim_recorded_segment *range; /* the last of them that was reserved, or NULL */
+    uint64_t range_op;
     uint64_t op; /* the run is at this one */
 } plim_driver;
 

@@ -101,27 +101,19 @@ static plim_status note_failure(runner *run, uint64_t index, bool was_oom, plim_
 
 /* --- ops --- */
 
-static plim_status route(runner *run, uint32_t pool, plim_error *err)
+/* Takes memory where requests go now. Only the request itself is routed: how long the program kept
+ * a routing no recording tells, and frees and releases do not care for it. */
+static plim_status take_memory(runner *run, uint64_t bytes, plim_stream stream, plim_addr *ret_addr,
+                               plim_error *err)
 {
-    const plim_pool_id *ids = run->program->pools.items;
-    if (run->pool != PLIM_NONE) {
-        PLIM_TRY(plim_pool_end(run->allocator, 0, ids[run->pool], err));
-        run->pool = PLIM_NONE;
+    if (run->pool == PLIM_NONE) {
+        return plim_malloc(run->allocator, 0, bytes, stream, ret_addr, err);
     }
-    if (pool != PLIM_NONE) {
-        PLIM_TRY(plim_pool_begin(run->allocator, 0, ids[pool], NULL, NULL, err));
-        run->pool = pool;
-    }
-    return PLIM_OK;
-}
-
-/* No program empties its cache while requests are routed: that it did says they were not. */
-static plim_status empty_cache(runner *run, const plim_pool_id *of, plim_error *err)
-{
-    const uint32_t pool = run->pool;
-    PLIM_TRY(route(run, PLIM_NONE, err));
-    PLIM_TRY(plim_empty_cache(run->allocator, of, err));
-    return route(run, pool, err);
+    const plim_pool_id id = run->program->pools.items[run->pool];
+    PLIM_TRY(plim_pool_begin(run->allocator, 0, id, NULL, NULL, err));
+    const plim_status status = plim_malloc(run->allocator, 0, bytes, stream, ret_addr, err);
+    const plim_status ended = plim_pool_end(run->allocator, 0, id, status == PLIM_OK ? err : NULL);
+    return status != PLIM_OK ? status : ended;
 }
 
 static plim_status empty_as_recorded(runner *run, const plim_op *op, plim_error *err)
@@ -129,16 +121,14 @@ static plim_status empty_as_recorded(runner *run, const plim_op *op, plim_error 
     if (op->slot == PLIM_RELEASE_DOUBTFUL && !run->setup->follows_recording) {
         return PLIM_OK;
     }
-    return empty_cache(run, op->bytes > 0 ? &run->program->pools.items[op->bytes - 1] : NULL, err);
+    const plim_pool_id *of = op->bytes > 0 ? &run->program->pools.items[op->bytes - 1] : NULL;
+    return plim_empty_cache(run->allocator, of, err);
 }
 
 static plim_status drop_pool(runner *run, uint32_t pool, plim_error *err)
 {
-    if (run->pool == pool) {
-        PLIM_TRY(route(run, PLIM_NONE, err));
-    }
     const plim_pool_id id = run->program->pools.items[pool];
-    while (plim_pool_use_count(run->allocator, 0, id) > 0) { /* each routing is a user more */
+    while (plim_pool_use_count(run->allocator, 0, id) > 0) { /* each request was a user more */
         PLIM_TRY(plim_pool_release(run->allocator, 0, id, err));
     }
     return PLIM_OK;
@@ -147,8 +137,7 @@ static plim_status drop_pool(runner *run, uint32_t pool, plim_error *err)
 static plim_status request(runner *run, uint64_t index, const plim_op *op, plim_error *err)
 {
     const plim_stream stream = run->program->streams.items[op->stream];
-    const plim_status status =
-        plim_malloc(run->allocator, 0, op->bytes, stream, &run->slots[op->slot], err);
+    const plim_status status = take_memory(run, op->bytes, stream, &run->slots[op->slot], err);
     return status == PLIM_OUT_OF_DEVICE_MEMORY ? note_failure(run, index, false, err) : status;
 }
 
@@ -157,7 +146,7 @@ static plim_status try_again(runner *run, uint64_t index, const plim_op *op, pli
 {
     const plim_stream stream = run->program->streams.items[op->stream];
     plim_addr addr = 0;
-    const plim_status status = plim_malloc(run->allocator, 0, op->bytes, stream, &addr, err);
+    const plim_status status = take_memory(run, op->bytes, stream, &addr, err);
     if (status == PLIM_OUT_OF_DEVICE_MEMORY) {
         return note_failure(run, index, true, err);
     }
@@ -194,7 +183,8 @@ static plim_status perform(runner *run, uint64_t index, plim_error *err)
     case PLIM_OP_EMPTY_CACHE:
         return empty_as_recorded(run, op, err);
     case PLIM_OP_POOL:
-        return route(run, op->slot, err);
+        run->pool = op->slot;
+        return PLIM_OK;
     case PLIM_OP_POOL_DROP:
         return drop_pool(run, op->slot, err);
     }
@@ -261,13 +251,12 @@ static plim_status request_start(runner *run, plim_error *err)
         if (run->setup->is_planted && !block->is_outside) {
             continue;
         }
-        if (block->pool != run->pool) {
-            PLIM_TRY(route(run, block->pool, err));
-        }
-        PLIM_TRY(plim_malloc(run->allocator, 0, block->requested_bytes,
-                             program->streams.items[block->stream], &run->slots[block->slot], err));
+        run->pool = block->pool;
+        PLIM_TRY(take_memory(run, block->requested_bytes, program->streams.items[block->stream],
+                             &run->slots[block->slot], err));
     }
-    return route(run, PLIM_NONE, err);
+    run->pool = PLIM_NONE;
+    return PLIM_OK;
 }
 
 static plim_status rebuild_start(runner *run, plim_error *err)
@@ -311,7 +300,7 @@ static plim_status empty_when_due(runner *run, uint64_t index, plim_error *err)
         is_due = true;
         run->next_empty++;
     }
-    return is_due ? empty_cache(run, NULL, err) : PLIM_OK;
+    return is_due ? plim_empty_cache(run->allocator, NULL, err) : PLIM_OK;
 }
 
 /* Whether to go on. */

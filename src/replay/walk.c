@@ -223,8 +223,10 @@ static bool take_oom(plim_taking *taking, uint64_t event)
 {
     const plim_events *events = &taking->program->device->events;
     plim_op op = { .bytes = bytes_of(taking, event), .kind = PLIM_OP_TRY };
+    const bool names_pool =
+        plim_history_note(taking->program->history, events->note[event])->has_pool;
     if (!plim_taking_stream(taking, events->stream[event], &op.stream) ||
-        !plim_taking_op(taking, event, op)) {
+        (names_pool && !route(taking, event)) || !plim_taking_op(taking, event, op)) {
         return false;
     }
     plim_taking_live(taking, op.bytes);

@@ -74,8 +74,7 @@ static void print_fidelity(const plim_fidelity *f)
     const char *comma = "";
     for (int i = 0; i < PLIM_DOUBT_COUNT; i++) {
         if (f->doubts[i] > 0) {
-            (void)printf("%s\"%s\": %" PRIu64, comma, plim_doubt_name((plim_doubt)i),
-                         f->doubts[i]);
+            (void)printf("%s\"%s\": %" PRIu64, comma, plim_doubt_name((plim_doubt)i), f->doubts[i]);
             comma = ", ";
         }
     }
@@ -178,8 +177,7 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--capacity") == 0 && i + 1 < argc) {
             asked.capacity_bytes = strtoull(argv[++i], NULL, 10);
-        } else if (strcmp(argv[i], "--conf") == 0 && i + 1 < argc &&
-                   asked.conf_count < CONFS_MAX) {
+        } else if (strcmp(argv[i], "--conf") == 0 && i + 1 < argc && asked.conf_count < CONFS_MAX) {
             asked.confs[asked.conf_count++] = argv[++i];
         } else {
             look_at_file(argv[i], &asked);
