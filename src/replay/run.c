@@ -14,7 +14,7 @@
 /* How large a device is that has whatever is asked for. Ranges of expandable segments are 9/8 of
  * it, and what it costs to have one grows with that: so it is no larger than is likely to do, and
  * the run is repeated on a larger one where it did not. */
-#define AMPLE_BYTES_MIN ((uint64_t)64 << 30)
+#define AMPLE_BYTES_MIN ((uint64_t)4 << 30)
 #define AMPLE_BYTES_MAX ((uint64_t)16 << 40)
 #define AMPLE_FACTOR    8u
 
@@ -442,11 +442,13 @@ static plim_status run_once(const plim_program *program, const plim_run_setup *s
     return status;
 }
 
-/* Whether a larger device may do better. */
-static bool needs_more(plim_status status, const plim_run_result *result)
+/* Whether a larger device may do better: this one was at least half full, counting twice what was
+ * asked for last. */
+static bool needs_more(plim_status status, const plim_run_result *result, uint64_t bytes)
 {
     return status == PLIM_OUT_OF_DEVICE_MEMORY ||
-           (status == PLIM_OK && !result->survives && result->failed_bytes < AMPLE_BYTES_MAX);
+           (status == PLIM_OK && !result->survives && result->failed_bytes < AMPLE_BYTES_MAX &&
+            result->failed_reserved_bytes + 2 * result->failed_bytes > bytes / 2);
 }
 
 static plim_status run_amply(const plim_program *program, const plim_run_setup *setup,
@@ -459,7 +461,7 @@ static plim_status run_amply(const plim_program *program, const plim_run_setup *
     plim_run_setup unwatched = *setup; /* who watches is to see one run */
     unwatched.listener = NULL;
     plim_status status = run_once(program, &unwatched, bytes, ret_result, err);
-    while (bytes < AMPLE_BYTES_MAX && needs_more(status, ret_result)) {
+    while (bytes < AMPLE_BYTES_MAX && needs_more(status, ret_result, bytes)) {
         bytes = bytes > AMPLE_BYTES_MAX / AMPLE_FACTOR ? AMPLE_BYTES_MAX : bytes * AMPLE_FACTOR;
         status = run_once(program, &unwatched, bytes, ret_result, err);
     }
