@@ -9,14 +9,13 @@
 /* No device PyTorch is used on refuses a process that holds less. */
 #define REFUSING_BYTES_MIN ((uint64_t)1 << 30)
 
-typedef enum giver { GIVER_UNTOLD, GIVER_PROGRAM, GIVER_ALLOCATOR } giver;
-
 /* One or more events in a row in which memory went back. */
 typedef struct release {
     uint32_t event;           /* the first of them */
     uint64_t reserved_before; /* bytes */
     uint64_t asked_bytes;     /* what the driver gave behind it, before the request was served */
-    giver by;
+    plim_giver by;
+    bool is_in_vain; /* the request failed all the same */
 } release;
 
 typedef struct walk {
@@ -59,10 +58,24 @@ static void note_oom(walk *walker, uint64_t event)
     }
 }
 
+/* Whether an event belongs to the release that is open: it does not with another stack. */
+static bool goes_on(walk *walker, uint64_t event)
+{
+    if (!walker->is_open) {
+        return false;
+    }
+    const uint32_t *stacks = walker->program->device->events.stack;
+    release *last = &walker->releases.items[walker->releases.count - 1];
+    const bool is_other = stacks[event] != stacks[last->event] && stacks[event] != PLIM_NONE &&
+                          stacks[last->event] != PLIM_NONE;
+    last->by = is_other ? PLIM_BY_PROGRAM : last->by; /* no request came between the two */
+    return !is_other;
+}
+
 static bool begin_or_go_on(walk *walker, uint64_t event)
 {
     const plim_events *events = &walker->program->device->events;
-    if (!walker->is_open) {
+    if (!goes_on(walker, event)) {
         const release begun = { .event = (uint32_t)event, .reserved_before = walker->reserved };
         if (!PLIM_VEC_PUSH(walker->program->mem, &walker->releases, begun)) {
             return false;
@@ -75,18 +88,18 @@ static bool begin_or_go_on(walk *walker, uint64_t event)
 }
 
 /* What the stacks of a release say of who it was, beside that of the request behind it. */
-static giver told_by_stacks(const plim_events *events, uint64_t from, uint64_t request)
+static plim_giver told_by_stacks(const plim_events *events, uint64_t from, uint64_t request)
 {
     const uint32_t stack = events->stack[request];
-    giver by = stack == PLIM_NONE ? GIVER_UNTOLD : GIVER_ALLOCATOR;
-    for (uint64_t i = from; i < request && by != GIVER_UNTOLD; i++) {
+    plim_giver by = stack == PLIM_NONE ? PLIM_BY_EITHER : PLIM_BY_ALLOCATOR;
+    for (uint64_t i = from; i < request && by != PLIM_BY_EITHER; i++) {
         if (!is_given_back(events->action[i])) {
             continue;
         }
         if (events->stack[i] == PLIM_NONE) {
-            by = GIVER_UNTOLD;
+            by = PLIM_BY_EITHER;
         } else if (events->stack[i] != stack) {
-            by = GIVER_PROGRAM;
+            by = PLIM_BY_PROGRAM;
         }
     }
     return by;
@@ -104,9 +117,11 @@ static void end_before(walk *walker, uint64_t event)
     release *last = &walker->releases.items[walker->releases.count - 1];
     last->by = action == PLIM_ALLOC && last->asked_bytes > 0
                    ? told_by_stacks(events, last->event, event)
-                   : GIVER_PROGRAM;
+                   : PLIM_BY_PROGRAM;
     if (action == PLIM_OOM) {
-        walker->releases.count--; /* in vain: no call of the program's, and nothing to weigh */
+        last->is_in_vain = true;
+        last->by = told_by_stacks(events, last->event, event);
+        last->by = last->by == PLIM_BY_EITHER ? PLIM_BY_ALLOCATOR : last->by;
     }
     walker->is_open = false;
 }
@@ -158,18 +173,18 @@ static bool was_refused(const plim_replay_facts *facts, const release *given_bac
 }
 
 /* The program's: kept. The allocator's: it will do so again. */
-static giver judge_one(const plim_replay_facts *facts, const release *given_back)
+static plim_giver judge_one(const plim_replay_facts *facts, const release *given_back)
 {
-    if (given_back->by != GIVER_UNTOLD) {
+    if (given_back->by != PLIM_BY_EITHER) {
         return given_back->by;
     }
     if (collects_garbage(&facts->conf)) {
-        return GIVER_ALLOCATOR;
+        return PLIM_BY_ALLOCATOR;
     }
     if (!was_refused(facts, given_back)) {
-        return GIVER_PROGRAM;
+        return PLIM_BY_PROGRAM;
     }
-    return facts->capacity_source == PLIM_CAPACITY_OOM ? GIVER_ALLOCATOR : GIVER_UNTOLD;
+    return facts->capacity_source == PLIM_CAPACITY_OOM ? PLIM_BY_ALLOCATOR : PLIM_BY_EITHER;
 }
 
 /* Others may have taken memory between the peak and the failure: the device had so much once. */
@@ -191,12 +206,13 @@ static plim_status judge(walk *walker, plim_release_list *ret_releases, plim_err
     bound_capacity(program);
     for (size_t i = 0; i < walker->releases.count; i++) {
         const release *given_back = &walker->releases.items[i];
-        const giver by = judge_one(facts, given_back);
-        refused += by != GIVER_PROGRAM && !collects_garbage(&facts->conf);
-        facts->cache_releases += by == GIVER_PROGRAM;
-        const plim_release found = { given_back->event, by == GIVER_UNTOLD };
-        if (by != GIVER_ALLOCATOR && !PLIM_VEC_PUSH(program->mem, ret_releases, found)) {
-            return plim_fail_memory(err, "looking for calls of empty_cache");
+        const plim_giver by = judge_one(facts, given_back);
+        refused +=
+            by != PLIM_BY_PROGRAM && !given_back->is_in_vain && !collects_garbage(&facts->conf);
+        facts->cache_releases += by == PLIM_BY_PROGRAM;
+        const plim_release found = { given_back->event, by };
+        if (!PLIM_VEC_PUSH(program->mem, ret_releases, found)) {
+            return plim_fail_memory(err, "looking for releases");
         }
     }
     if (refused > 0 && facts->capacity_source == PLIM_CAPACITY_UNKNOWN) {
@@ -220,8 +236,8 @@ plim_status plim_releases_find(plim_program *program, uint64_t reserved_bytes,
         done = step(&walker, i);
     }
     end_before(&walker, program->to_event);
-    const plim_status status = done ? judge(&walker, ret_releases, err)
-                                    : plim_fail_memory(err, "looking for calls of empty_cache");
+    const plim_status status =
+        done ? judge(&walker, ret_releases, err) : plim_fail_memory(err, "looking for releases");
     PLIM_VEC_FREE(program->mem, &walker.releases);
     return status;
 }

@@ -18,15 +18,21 @@
 
 #include "replay/program.h"
 
+typedef enum plim_giver {
+    PLIM_BY_EITHER, /* nothing tells */
+    PLIM_BY_PROGRAM,
+    PLIM_BY_ALLOCATOR,
+} plim_giver;
+
 typedef struct plim_release {
-    uint32_t event;   /* the first of it */
-    bool is_doubtful; /* it may have been the allocator's own */
+    uint32_t event; /* the first of it */
+    plim_giver by;
 } plim_release;
 
 typedef PLIM_VEC(plim_release) plim_release_list;
 
 /*
- * Finds the calls of empty_cache, in order, and what may have been some. Fills in what the
+ * Finds the releases, in order, and whose they were. Fills in what the
  * program's facts say of capacity, peaks and ooms, and the doubts about them; facts.conf,
  * from_event and to_event are there already.
  *

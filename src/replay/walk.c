@@ -164,7 +164,7 @@ static bool is_given_back(uint8_t action)
     return action == PLIM_SEGMENT_FREE || action == PLIM_SEGMENT_UNMAP;
 }
 
-/* What goes back in a row, and frees that complete amid it. A request that the driver refused
+/* A release, and frees that complete right before it or amid it. A request that the driver refused
  * waits for streams before it gives back what is cached. */
 static void look_ahead(plim_taking *taking, uint64_t event)
 {
@@ -173,18 +173,17 @@ static void look_ahead(plim_taking *taking, uint64_t event)
     if (event < taking->row.end) {
         return;
     }
-    uint64_t first = PLIM_NO_EVENT;
+    const size_t next = taking->next_release;
+    const uint64_t first = next < releases->count ? releases->items[next].event : PLIM_NO_EVENT;
+    const uint64_t end =
+        next + 1 < releases->count ? releases->items[next + 1].event : taking->program->to_event;
     uint64_t i = event;
-    for (; i < taking->program->to_event &&
-           (is_given_back(events->action[i]) || events->action[i] == PLIM_FREE_COMPLETED);
-         i++) {
-        first = first == PLIM_NO_EVENT && is_given_back(events->action[i]) ? i : first;
+    while (i < end &&
+           (is_given_back(events->action[i]) || events->action[i] == PLIM_FREE_COMPLETED)) {
+        i++;
     }
-    const bool is_listed = taking->next_release < releases->count &&
-                           releases->items[taking->next_release].event == first;
-    taking->row.end = i;
-    taking->row.has_dropped = false;
-    taking->row.is_retry = first != PLIM_NO_EVENT && !is_listed &&
+    taking->row = (plim_release_row){ .end = i, .pool = PLIM_NONE };
+    taking->row.is_retry = first < i && releases->items[next].by == PLIM_BY_ALLOCATOR &&
                            taking->program->facts.conf.settings.garbage_collection_threshold <= 0;
 }
 
@@ -340,9 +339,12 @@ static bool take_release(plim_taking *taking, uint64_t event)
         releases->items[taking->next_release].event != event) {
         return true;
     }
-    const bool is_doubtful = releases->items[taking->next_release].is_doubtful;
+    const plim_giver by = releases->items[taking->next_release].by;
     taking->next_release++;
-    plim_op op = { .slot = is_doubtful ? PLIM_RELEASE_DOUBTFUL : PLIM_RELEASE_SURE,
+    if (by == PLIM_BY_ALLOCATOR) {
+        return true; /* it will do so again */
+    }
+    plim_op op = { .slot = by == PLIM_BY_EITHER ? PLIM_RELEASE_DOUBTFUL : PLIM_RELEASE_SURE,
                    .kind = PLIM_OP_EMPTY_CACHE };
     if (taking->has_pools && taking->row.pool != PLIM_NONE) {
         op.bytes = (uint64_t)taking->row.pool + 1;
