@@ -41,7 +41,8 @@ PLIM_BEGIN_DECLS
  *   policy  := one of plim_policy_name()
  *   pair    := PyTorch's (plimsoll/settings.h) | "release_threshold:" SIZE
  *
- * "backend:cudaMallocAsync" is the policy "async". A plain value.
+ * "backend:cudaMallocAsync" is the policy "async" with a threshold that keeps everything, as
+ * PyTorch sets it. A plain value.
  */
 typedef struct plim_conf {
     plim_settings settings;

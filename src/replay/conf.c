@@ -240,6 +240,9 @@ static plim_status settle_policy(conf_reader *conf, const char *text, plim_error
                                       plim_policy_name(parsed->policy));
         }
         parsed->policy = PLIM_POLICY_ASYNC;
+        if (!conf->has_threshold) {
+            parsed->release_threshold_bytes = PLIM_UNLIMITED; /* PyTorch keeps everything */
+        }
     }
     if (conf->has_threshold && parsed->policy != PLIM_POLICY_ASYNC) {
         at.token.offset = conf->threshold_at;

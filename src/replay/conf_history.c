@@ -195,6 +195,7 @@ bool plim_conf_of_history(const plim_history *history, const plim_device_history
     }
     if (settings->backend == PLIM_BACKEND_CUDA_MALLOC_ASYNC) {
         conf.policy = PLIM_POLICY_ASYNC;
+        conf.release_threshold_bytes = PLIM_UNLIMITED;
     }
     plim_settings_format(settings, conf.text, sizeof conf.text);
     if (!has_string) {

@@ -46,7 +46,7 @@ static void confs_name_an_allocator_and_settings(void)
           "release_threshold:1MB,backend:cudaMallocAsync", "backend:cudaMallocAsync" },
         { "async,release_threshold:1G,release_threshold:2G", PLIM_POLICY_ASYNC, 2 * GIB,
           "async,release_threshold:1G,release_threshold:2G", "" },
-        { "backend:cudaMallocAsync", PLIM_POLICY_ASYNC, 0, "backend:cudaMallocAsync",
+        { "backend:cudaMallocAsync", PLIM_POLICY_ASYNC, PLIM_UNLIMITED, "backend:cudaMallocAsync",
           "backend:cudaMallocAsync" },
         { "backend:native", PLIM_POLICY_TORCH, 0, "backend:native", "" },
         { "expandable_segments:True", PLIM_POLICY_TORCH, 0, "expandable_segments:True",
