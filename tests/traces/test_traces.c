@@ -255,7 +255,7 @@ static const struct {
     uint64_t life_max;
     bool has_deferred, has_pools;
 } ranges[] = {
-    { PLIM_TRACE_TRAINING, 9, 27, 0.96, 0.1, 0.6, 25, false, false },
+    { PLIM_TRACE_TRAINING, 9, 27, 0.96, 0.1, 0.6, 12, false, false },
     { PLIM_TRACE_FINETUNE, 25, 800, 0.4, 0.05, 0.7, 10, false, false },
     { PLIM_TRACE_MOE, 400, 4000, 0.3, 0.05, 0.4, 8, false, false },
     { PLIM_TRACE_UNET, 40, 600, 0.4, 0.2, 0.7, 25, false, false },
