@@ -79,9 +79,13 @@ static plim_status memory_alloc(void *self, uint64_t bytes, plim_addr *ret_addr,
     return status;
 }
 
+/* cudaFree waits for the device; what the recording's waited for is in the recording. */
 static plim_status memory_free(void *self, plim_addr addr, plim_error *err)
 {
     const plim_driver *driver = self;
+    for (uint32_t i = 0; driver->frees_wait && i < driver->queue_count; i++) {
+        driver->queues[i].completed = driver->queues[i].entered;
+    }
     return driver->sim.ops->memory_free(driver->sim.self, addr, err);
 }
 

@@ -29,6 +29,7 @@ typedef struct plim_driver {
     double time_us;
     plim_driver_queue *queues;
     uint32_t queue_count;
+    bool frees_wait;                    /* memory_free waits for the frees in all queues */
     PLIM_VEC(plim_driver_fence) fences; /* of plim_fence - 1 */
     /* Where the recording's driver put memory, from the next on; none: the sim decides. */
     const plim_recorded_segment *recorded;

@@ -259,6 +259,17 @@ static plim_status request_start(runner *run, plim_error *err)
     return PLIM_OK;
 }
 
+/* Whether the driver is asked for what the recording's was: then it gives the same places, and
+ * frees that wait complete when they did. On a device too small for that requests go other ways. */
+static bool goes_as_recorded(const runner *run)
+{
+    const plim_run_setup *setup = run->setup;
+    const plim_replay_facts *facts = &run->program->facts;
+    return setup->is_planted &&
+           (setup->follows_recording || setup->capacity_bytes == facts->capacity_bytes ||
+            setup->capacity_bytes >= facts->recorded_peak_reserved_bytes);
+}
+
 static plim_status rebuild_start(runner *run, plim_error *err)
 {
     const plim_program *program = run->program;
@@ -281,7 +292,8 @@ static plim_status rebuild_start(runner *run, plim_error *err)
     plim_allocator_reset_peak_stats(run->allocator, 0);
     plim_allocator_reset_accumulated_stats(run->allocator, 0);
     plim_driver_reset_counts(&run->driver);
-    if (run->setup->is_planted) {
+    run->driver.frees_wait = !goes_as_recorded(run);
+    if (goes_as_recorded(run)) {
         run->driver.recorded = program->recorded_segments.items;
         run->driver.recorded_count = program->recorded_segments.count;
     }
