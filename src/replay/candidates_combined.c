@@ -12,8 +12,11 @@
 #include <string.h>
 
 #define MIB              ((uint64_t)1 << 20)
-#define PAGE_MIB_MIN     12 /* large_segment_size_mb: the smallest of whole 2 MiB above 10 */
 #define SOURCE_NONE_LEFT SIZE_MAX
+
+/* large_segment_size_mb: the smallest of whole 2 MiB above 10, and two and three times the usual.
+ */
+static const uint64_t pages_mib[] = { 12, 40, 64 };
 
 static void apply(plim_settings *settings, plim_change change, const plim_settings *from)
 {
@@ -57,13 +60,17 @@ static plim_status add_mask(plim_candidates *candidates, uint32_t changes,
     return plim_candidates_add(candidates, &settings, err);
 }
 
-static plim_status add_small_pages(plim_candidates *candidates, plim_error *err)
+/* Expandable segments that grow by other pages than the usual ones, whoever shares segments. */
+static plim_status add_pages(plim_candidates *candidates, plim_error *err)
 {
-    plim_settings settings = candidates->base;
-    settings.expandable_segments = true;
-    settings.large_segment_bytes = PAGE_MIB_MIN * MIB;
-    settings.max_non_split_rounding_bytes = settings.large_segment_bytes;
-    return plim_candidates_add(candidates, &settings, err);
+    for (size_t i = 0; i < sizeof pages_mib / sizeof pages_mib[0]; i++) {
+        plim_settings settings = candidates->base;
+        settings.expandable_segments = true;
+        settings.large_segment_bytes = pages_mib[i] * MIB;
+        settings.max_non_split_rounding_bytes = settings.large_segment_bytes;
+        PLIM_TRY(plim_candidates_add(candidates, &settings, err));
+    }
+    return PLIM_OK;
 }
 
 /* Each two of the changes in a mask. */
@@ -87,7 +94,7 @@ plim_status plim_candidates_add_combinations(plim_candidates *candidates,
 {
     const uint32_t expandable = 1u << PLIM_CHANGE_EXPANDABLE;
     const uint32_t collecting = 1u << PLIM_CHANGE_COLLECTING;
-    PLIM_TRY(add_small_pages(candidates, err));
+    PLIM_TRY(add_pages(candidates, err));
     uint32_t rest = 0; /* better alone */
     for (uint32_t i = 0; i < PLIM_CHANGE_COUNT; i++) {
         const uint32_t change = 1u << i;

@@ -20,7 +20,7 @@
 #include <math.h>
 
 #define MIB        ((uint64_t)1 << 20)
-#define SPLITS_MAX 6
+#define SPLITS_MAX 8
 
 /* --- max_split_size_mb --- */
 
