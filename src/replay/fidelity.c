@@ -47,6 +47,7 @@ typedef struct comparison {
     int64_t predicted_bytes;
     int64_t recorded_before; /* the gap */
     int64_t predicted_before;
+    int64_t predicted_most;
     uint64_t start_bytes; /* of the run: what lay in no segment was requested besides */
     uint64_t difference;  /* of the two after the last request */
     double difference_sum;
@@ -249,6 +250,9 @@ static void on_event(void *ctx, const plim_event_record *record)
         const plim_driver_call call = { record->bytes, plim_program_event(c->program, c->op),
                                         (uint8_t)record->action };
         c->predicted_bytes += is_growth(call.action) ? (int64_t)call.bytes : -(int64_t)call.bytes;
+        if (c->predicted_bytes > c->predicted_most) {
+            c->predicted_most = c->predicted_bytes;
+        }
         c->has_no_memory = !PLIM_VEC_PUSH(c->mem, &c->predicted, call);
     }
 }
@@ -287,7 +291,7 @@ static void conclude(comparison *c, const plim_run_result *run, uint64_t capacit
     f->reserved_bytes_mean_difference =
         c->differences == 0 ? 0.0 : c->difference_sum / (double)c->differences;
     f->recorded_peak_reserved_bytes = c->program->facts.recorded_peak_reserved_bytes;
-    f->predicted_peak_reserved_bytes = run->peak_reserved_bytes;
+    f->predicted_peak_reserved_bytes = c->start_bytes + (uint64_t)c->predicted_most;
     for (size_t i = 0; i < PLIM_DOUBT_COUNT; i++) {
         f->doubts[i] = c->program->doubts[i];
     }

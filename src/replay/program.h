@@ -20,7 +20,8 @@ typedef enum plim_op_kind {
     PLIM_OP_FREE,        /* slot, which can be used again at once */
     PLIM_OP_DEFER,       /* the free of slot, which waits in queue `stream` */
     PLIM_OP_COMPLETE,    /* queue `stream` is done up to its bytes-th entry, from 1 */
-    PLIM_OP_TRY,         /* bytes, on stream: a request that failed in the recording */
+    PLIM_OP_TRY,         /* bytes, on stream: a request that failed in the recording; slot:
+                          * PLIM_TRY_… */
     PLIM_OP_EMPTY_CACHE, /* the program gave its cache back; slot: PLIM_RELEASE_…; bytes: of
                           * one pool only, its index + 1 */
     PLIM_OP_POOL,        /* requests go to pool `slot` from now on; PLIM_NONE: the default one */
@@ -36,6 +37,9 @@ typedef struct plim_op {
 } plim_op;
 
 _Static_assert(sizeof(plim_op) == 16, "four ops to a cache line");
+
+#define PLIM_TRY_RELEASES 0u
+#define PLIM_TRY_KEEPS    1u /* nothing was given back for it: perhaps something was routed */
 
 #define PLIM_RELEASE_SURE     0u
 #define PLIM_RELEASE_DOUBTFUL 1u /* or the driver refused the request behind it at first */

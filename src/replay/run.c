@@ -141,12 +141,36 @@ static plim_status request(runner *run, uint64_t index, const plim_op *op, plim_
     return status == PLIM_OUT_OF_DEVICE_MEMORY ? note_failure(run, index, false, err) : status;
 }
 
+static bool is_routed(void *ctx, plim_stream stream)
+{
+    (void)ctx;
+    (void)stream;
+    return false;
+}
+
+/* While something is routed to a pool, the cache is kept: so a routing of nothing keeps it. */
+static plim_status take_from_kept(runner *run, uint64_t bytes, plim_stream stream,
+                                  plim_addr *ret_addr, plim_error *err)
+{
+    const plim_pool_id id = run->program->pools.items[0];
+    PLIM_TRY(plim_pool_begin(run->allocator, 0, id, is_routed, NULL, err));
+    const plim_status status = plim_malloc(run->allocator, 0, bytes, stream, ret_addr, err);
+    plim_error *after = status == PLIM_OK ? err : NULL;
+    const plim_status ended = plim_pool_end(run->allocator, 0, id, after);
+    const plim_status released =
+        ended == PLIM_OK ? plim_pool_release(run->allocator, 0, id, after) : ended;
+    return status != PLIM_OK ? status : released;
+}
+
 /* A request that failed in the recording. Served here, it is given back at once. */
 static plim_status try_again(runner *run, uint64_t index, const plim_op *op, plim_error *err)
 {
     const plim_stream stream = run->program->streams.items[op->stream];
     plim_addr addr = 0;
-    const plim_status status = take_memory(run, op->bytes, stream, &addr, err);
+    const bool keeps = op->slot == PLIM_TRY_KEEPS && run->setup->follows_recording &&
+                       run->pool == PLIM_NONE && run->program->pools.count > 0;
+    const plim_status status = keeps ? take_from_kept(run, op->bytes, stream, &addr, err)
+                                     : take_memory(run, op->bytes, stream, &addr, err);
     if (status == PLIM_OUT_OF_DEVICE_MEMORY) {
         return note_failure(run, index, true, err);
     }

@@ -43,6 +43,7 @@ typedef struct plim_range_key {
 typedef struct plim_release_row {
     uint64_t end;
     uint32_t pool;    /* all that goes back is of this private one; or PLIM_NONE */
+    bool has_release; /* not only frees complete */
     bool is_retry;    /* it is done for a request that the driver refused */
     bool has_dropped; /* its pools were given up */
 } plim_release_row;
@@ -66,7 +67,7 @@ typedef struct plim_taking {
     size_t next_release;
     plim_release_row row;
     PLIM_VEC(uint32_t) postponed; /* completions that the next request waits for */
-    plim_map segment_events; /* by address: the last segment_alloc there; with private pools */
+    plim_map segment_events;      /* by address: the last segment_alloc there; with private pools */
     PLIM_VEC(plim_range_key) ranges;
     uint64_t driver_calls;
     uint32_t pool; /* where requests go now */

@@ -182,7 +182,7 @@ static void look_ahead(plim_taking *taking, uint64_t event)
            (is_given_back(events->action[i]) || events->action[i] == PLIM_FREE_COMPLETED)) {
         i++;
     }
-    taking->row = (plim_release_row){ .end = i, .pool = PLIM_NONE };
+    taking->row = (plim_release_row){ .end = i, .pool = PLIM_NONE, .has_release = first < i };
     taking->row.is_retry = first < i && releases->items[next].by == PLIM_BY_ALLOCATOR &&
                            taking->program->facts.conf.settings.garbage_collection_threshold <= 0;
 }
@@ -221,7 +221,10 @@ static bool take_completion(plim_taking *taking, uint64_t event)
 static bool take_oom(plim_taking *taking, uint64_t event)
 {
     const plim_events *events = &taking->program->device->events;
-    plim_op op = { .bytes = bytes_of(taking, event), .kind = PLIM_OP_TRY };
+    const bool has_released = taking->row.end == event && taking->row.has_release;
+    plim_op op = { .bytes = bytes_of(taking, event),
+                   .slot = taking->has_pools && !has_released ? PLIM_TRY_KEEPS : PLIM_TRY_RELEASES,
+                   .kind = PLIM_OP_TRY };
     const bool names_pool =
         plim_history_note(taking->program->history, events->note[event])->has_pool;
     if (!plim_taking_stream(taking, events->stream[event], &op.stream) ||
