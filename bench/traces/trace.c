@@ -91,7 +91,7 @@ static plim_status listen(trace_play *play, trace_scribe *scribe, plim_error *er
     return plim_add_event_sink(play->allocator, &sink, err);
 }
 
-static plim_status open(trace_play *play, trace_scribe *scribe, plim_error *err)
+static plim_status start(trace_play *play, trace_scribe *scribe, plim_error *err)
 {
     const plim_trace_spec *const spec = play->spec;
     plim_settings settings = plim_settings_default();
@@ -114,7 +114,7 @@ static plim_status open(trace_play *play, trace_scribe *scribe, plim_error *err)
     return listen(play, scribe, err);
 }
 
-static void close(trace_play *play)
+static void stop(trace_play *play)
 {
     plim_allocator_destroy(play->allocator);
     plim_device_destroy(&play->device);
@@ -167,7 +167,7 @@ static plim_status play_once(const plim_trace_spec *spec, trace_scribe *scribe,
         .time_ns = UINT64_C(1760000000000000000),
     };
     scribe->time_ns = &play.time_ns;
-    plim_status status = open(&play, scribe, err);
+    plim_status status = start(&play, scribe, err);
     if (status == PLIM_OK) {
         status = run(&play, err);
     }
@@ -178,7 +178,7 @@ static plim_status play_once(const plim_trace_spec *spec, trace_scribe *scribe,
         const uint64_t capacity = spec->keep_events != 0 ? spec->keep_events : INT64_MAX;
         status = trace_scribe_finish(scribe, play.allocator, capacity, err);
     }
-    close(&play);
+    stop(&play);
     return status;
 }
 

@@ -9,7 +9,7 @@
 #include "plimsoll/replay.h"
 #include "traces/trace.h"
 
-enum { EVENTS = 30000 };
+enum { EVENTS = 15000 };
 
 #define DEVICE_BYTES ((uint64_t)80 << 30) /* of a trace that does not say */
 
