@@ -6,7 +6,7 @@
 #include "story.h"
 #include "tuning.h"
 
-#define ROUNDS 6
+#define ROUNDS 4
 #define EVENTS 160
 
 /*

@@ -7,7 +7,7 @@
 #include "traces/trace.h"
 #include "tuning.h"
 
-#define EVENTS 12000
+#define EVENTS 8000
 
 /* How many requests of the program fail under these settings, on a device so large. */
 static uint64_t fails(plim_trace_kind kind, const char *conf, uint64_t capacity_bytes)
