@@ -223,6 +223,7 @@ static plim_status find_needs(const plim_replaying *replaying, runs *self, plim_
     plim_progress_bar_init(&bar, "what each needs", &(plim_progress_options){ .noun = "runs" });
     const plim_tune_options how = {
         .capacity_bytes = replaying->input.capacity_bytes,
+        .total_bytes = plim_replaying_total_bytes(replaying),
         .confs = replaying->arguments->confs,
         .conf_count = replaying->arguments->conf_count,
         .only_given = true,

@@ -147,6 +147,7 @@ static plim_status search(const tune_arguments *arguments, const plim_replaying 
     plim_progress_bar_init(&bar, "tuning", &(plim_progress_options){ .noun = "runs" });
     const plim_tune_options how = {
         .capacity_bytes = replaying->input.capacity_bytes,
+        .total_bytes = plim_replaying_total_bytes(replaying),
         .confs = arguments->common.confs,
         .conf_count = arguments->common.conf_count,
         .only_given = arguments->only_given,

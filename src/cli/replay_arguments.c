@@ -149,8 +149,11 @@ static void check(struct argp_state *state, const plim_replay_arguments *argumen
     if (arguments->path == NULL) {
         argp_error(state, "which file? Give a snapshot or a recording, or - for standard input");
     }
-    if (arguments->gpu != NULL && arguments->capacity_bytes > 0) {
-        argp_error(state, "--capacity or --gpu? Both say what the device has");
+    if (arguments->total_bytes > 0 && arguments->total_bytes < arguments->capacity_bytes) {
+        argp_error(state, "--capacity is a part of --total, and cannot be more");
+    }
+    if (arguments->gpu != NULL && arguments->gpu->memory_bytes < arguments->capacity_bytes) {
+        argp_error(state, "--capacity is a part of what --gpu has, and cannot be more");
     }
 }
 
@@ -194,6 +197,9 @@ error_t plim_replay_arguments_take(struct argp_state *state, plim_replay_argumen
         break;
     case PLIM_OPTION_CAPACITY:
         arguments->capacity_bytes = plim_argument_size(state, "capacity", text);
+        break;
+    case PLIM_OPTION_TOTAL:
+        arguments->total_bytes = plim_argument_size(state, "total", text);
         break;
     case PLIM_OPTION_GPU:
         take_gpu(state, arguments, text);

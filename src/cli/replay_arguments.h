@@ -31,6 +31,7 @@ typedef struct plim_replay_arguments {
     const char *confs[PLIM_REPLAY_CONFS_MAX];
     size_t conf_count;
     uint64_t capacity_bytes; /* 0: as the file says */
+    uint64_t total_bytes;    /* 0: what the GPU has, else the capacity */
     const plim_gpu *gpu;     /* or NULL */
     plim_driver_costs costs;
     plim_color_choice color;
@@ -44,6 +45,7 @@ enum {
     PLIM_OPTION_CONF = PLIM_OPTION_FIRST,
     PLIM_OPTION_CAPACITY,
     PLIM_OPTION_GPU,
+    PLIM_OPTION_TOTAL,
     PLIM_OPTION_DEVICE,
     PLIM_OPTION_FROM,
     PLIM_OPTION_TO,
@@ -68,6 +70,12 @@ enum {
           "NAME",                                                                              \
           0,                                                                                   \
           "what a GPU of that name has: h100, rtx4090, a100-80gb …",                           \
+          0 },                                                                                 \
+        { "total",                                                                             \
+          PLIM_OPTION_TOTAL,                                                                   \
+          "SIZE",                                                                              \
+          0,                                                                                   \
+          "memory of the whole device, which fractions are of (the GPU's, or the capacity)",   \
           0 },                                                                                 \
         { "device", PLIM_OPTION_DEVICE, "N", 0, "only GPU N, or all (all)", 0 },               \
         { "from",                                                                              \

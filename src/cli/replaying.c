@@ -171,10 +171,20 @@ static void choose_capacity(plim_replaying *self)
     }
 }
 
+uint64_t plim_replaying_total_bytes(const plim_replaying *self)
+{
+    const plim_replay_arguments *arguments = self->arguments;
+    if (arguments->total_bytes > 0) {
+        return arguments->total_bytes;
+    }
+    return arguments->gpu != NULL ? arguments->gpu->memory_bytes : 0;
+}
+
 plim_run_options plim_replaying_run_options(const plim_replaying *self, plim_progress_bar *bar)
 {
     return (plim_run_options){
         .capacity_bytes = self->input.capacity_bytes,
+        .total_bytes = plim_replaying_total_bytes(self),
         .costs = &self->arguments->costs,
         .progress = plim_progress_bar_update,
         .progress_ctx = bar,

@@ -29,6 +29,9 @@ int plim_replaying_begin(const char *who, const plim_replay_arguments *arguments
 /** Also after a failure. */
 void plim_replaying_end(plim_replaying *self);
 
+/** What the whole device has, or 0: no more than the capacity. */
+uint64_t plim_replaying_total_bytes(const plim_replaying *self);
+
 /** Options for a run, drawn on a bar. */
 plim_run_options plim_replaying_run_options(const plim_replaying *self, plim_progress_bar *bar);
 

@@ -109,6 +109,7 @@ static plim_status run_device(const plim_trial_context *context, const plim_tria
         .conf = &row->conf,
         .is_planted = !row->is_start_requested && plim_replay_is_planted(part, &row->conf),
         .capacity_bytes = setup->capacity_bytes,
+        .others_bytes = setup->capacity_bytes == PLIM_UNLIMITED ? 0 : context->others_bytes,
         .costs = context->costs,
         .stops_at_failure = setup->stops_at_failure,
         .progress = ask,

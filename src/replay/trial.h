@@ -11,6 +11,7 @@
 typedef struct plim_trial_context {
     const plim_replay *replay;
     const plim_driver_costs *costs; /* NULL: the default ones */
+    uint64_t others_bytes;          /* of the device, beside any capacity */
     plim_watch *watch;
 } plim_trial_context;
 

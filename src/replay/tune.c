@@ -506,7 +506,12 @@ plim_status plim_replay_tune(const plim_replay *replay, const plim_tune_options 
 {
     search s = { .mem = plim_mem_or_heap(options->mem), .replay = replay, .options = options };
     s.threads = options->threads > 0 ? options->threads : plim_sweep_default_threads();
-    s.trials = (plim_trial_context){ .replay = replay, .costs = options->costs, .watch = &s.watch };
+    const plim_run_options device = { .capacity_bytes = options->capacity_bytes,
+                                      .total_bytes = options->total_bytes };
+    s.trials = (plim_trial_context){ .replay = replay,
+                                     .costs = options->costs,
+                                     .others_bytes = plim_others_bytes(&device),
+                                     .watch = &s.watch };
     const plim_watch_options watching = { .progress = options->progress,
                                           .progress_ctx = options->progress_ctx,
                                           .budget_s = options->budget_s };

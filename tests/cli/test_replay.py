@@ -59,7 +59,7 @@ class Replay(unittest.TestCase):
                 (("--conf", "expandable_segments", TRAIN), "character 20"),
                 (("--conf", "nonsense:1", TRAIN), "nonsense"),
                 (("--capacity", "0", TRAIN), "--capacity takes a size"),
-                (("--capacity", "24GiB", "--gpu", "h100", TRAIN), "--capacity or --gpu?"),
+                (("--capacity", "240GiB", "--gpu", "h100", TRAIN), "is a part of"),
                 (("--gpu", "voodoo2", TRAIN), "--gpu: "),
                 (("--device", "x", TRAIN), "--device takes"),
                 (("--from", "x", TRAIN), "--from takes"),
