@@ -3,8 +3,8 @@
 worked_case.py PLIMSOLL rehearsals   and what it says of PyTorch is so
 
 Commands, outputs and figures are read from the page, so that it cannot say anything else than what
-happens. Rehearsals need a Python that has PyTorch for CUDA, in PLIM_TORCH_PYTHON (tools/torch-python
-installs one); without it they are skipped.
+happens. Rehearsals need a Python that has PyTorch for CUDA, in PLIM_TORCH_PYTHON
+(tools/torch-python installs one); without it they are skipped.
 """
 import concurrent.futures
 import json
@@ -204,7 +204,8 @@ class Rehearsals(AsPrinted):
         cases = at_capacities()
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             ended = pool.map(rehearse, [
-                ["plimsoll", "rehearse", f"--gpu={option(start, 'gpu')}", f"--capacity={mib + elsewhere_mib()}MiB",
+                ["plimsoll", "rehearse", f"--gpu={option(start, 'gpu')}",
+                 f"--capacity={mib + elsewhere_mib()}MiB",
                  *([] if conf == "default" else [f"--conf={conf}"]), *program]
                 for conf, mib, _ in cases])
             for (conf, mib, said), (text, status) in zip(cases, ended):
