@@ -35,10 +35,26 @@ static bool call_back(plim_heap *heap)
     }
 }
 
+/* How a call to the device failed, where that does not say that the request finds no memory, nor
+ * that the caller asked for something impossible: a driver may be out of memory for an event, or
+ * refuse what is our doing. */
+static plim_status failed_call(plim_status status, plim_error *err)
+{
+    if (status != PLIM_OUT_OF_DEVICE_MEMORY && status != PLIM_INVALID_ARGUMENT) {
+        return status;
+    }
+    if (err != NULL) {
+        err->status = PLIM_IO;
+    }
+    return PLIM_IO;
+}
+
 static plim_status prepare(plim_request *request, plim_error *err)
 {
     request->policy = plim_policy_for(request->heap, request->stream);
-    return request->policy->prepare(request, err);
+    const plim_status status = request->policy->prepare(request, err);
+    /* It may have waited for a stream, but asked for no memory yet. */
+    return status == PLIM_OUT_OF_DEVICE_MEMORY ? failed_call(status, err) : status;
 }
 
 /* A free block, after callbacks if need be. */
@@ -124,20 +140,6 @@ static plim_status hand_out(plim_request *request, plim_heap_block *block, plim_
     plim_harden_given(heap, given);
     *ret_addr = given->addr;
     return PLIM_OK;
-}
-
-/* How a call to the device failed, where that does not say that the request finds no memory, nor
- * that the caller asked for something impossible: a driver may be out of memory for an event, or
- * refuse what is our doing. */
-static plim_status failed_call(plim_status status, plim_error *err)
-{
-    if (status != PLIM_OUT_OF_DEVICE_MEMORY && status != PLIM_INVALID_ARGUMENT) {
-        return status;
-    }
-    if (err != NULL) {
-        err->status = PLIM_IO;
-    }
-    return PLIM_IO;
 }
 
 static plim_status serve(plim_request *request, plim_oom_facts *ret_facts, plim_addr *ret_addr,

@@ -280,19 +280,17 @@ static void drop_pages(plim_heap *heap)
 /* Room to keep so many pages between two places. */
 static bool make_room(plim_heap *heap, uint64_t count)
 {
-    while (heap->pages.capacity < count) { /* a vector grows by half at a time */
-        if (!plim_vec_room(heap->allocator->mem, &heap->pages.items, &heap->pages.capacity,
-                           heap->pages.capacity, sizeof *heap->pages.items)) {
-            return false;
-        }
-    }
-    return true;
+    return count == 0 || plim_vec_room(heap->allocator->mem, &heap->pages.items,
+                                       &heap->pages.capacity, count - 1, sizeof *heap->pages.items);
 }
 
 /* Memory in one piece: from free pages that lie elsewhere, and new ones for the rest. */
 static plim_attempt grow(const plim_request *request, plim_heap_block **ret_block, plim_error *err)
 {
     plim_heap *heap = request->heap;
+    if (request->rounded_bytes > heap->properties.total_bytes) { /* no range is so long */
+        return PLIM_ATTEMPT_NO_MEMORY;
+    }
     plim_heap_block *start = NULL;
     plim_attempt attempt =
         plim_expandable_room(request->shelf, request->rounded_bytes, &start, err);

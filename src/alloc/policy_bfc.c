@@ -122,7 +122,9 @@ static plim_attempt extend(plim_request *request, plim_heap_block **ret_block, p
         }
         bytes = less;
     }
-    if (attempt == PLIM_ATTEMPT_DONE && !is_increased) {
+    /* More than there is would make no difference, and one day be 0. */
+    if (attempt == PLIM_ATTEMPT_DONE && !is_increased &&
+        state->region_bytes < request->heap->properties.total_bytes) {
         state->region_bytes *= 2;
     }
     return attempt;

@@ -393,6 +393,14 @@ static void async_moves_free_pages_where_they_are_needed(void)
     end();
 }
 
+static void async_refuses_what_no_range_holds(void)
+{
+    begin((setup){ .policy = PLIM_POLICY_ASYNC, .device_bytes = 8 * MIB });
+    T_EQ_U64(get(100 * MIB, A), 0);
+    T_EQ_U64(get(8 * MIB, A), RANGE);
+    end();
+}
+
 static void async_lends_to_another_stream_what_is_done(void)
 {
     begin((setup){
@@ -532,6 +540,21 @@ static void arena_collects_superblocks_before_it_fails(void)
     end();
 }
 
+static void arena_collects_however_many_superblocks_there_are(void)
+{
+    plim_addr at[30];
+    begin((setup){ .policy = PLIM_POLICY_ARENA, .device_bytes = 36 * MIB });
+    for (size_t i = 0; i < T_COUNT(at); i++) {
+        at[i] = get(600 * KIB, A);
+    }
+    for (size_t i = 0; i < T_COUNT(at); i += 2) { /* no two of them join */
+        give(at[i]);
+    }
+    T_EQ_U64(get(20 * MIB, B), 0);
+    T_EQ_U64(stats().num_alloc_retries, 1);
+    end();
+}
+
 /* --- all of them --- */
 
 static void private_pools_are_as_pytorchs(void)
@@ -578,10 +601,12 @@ T_MAIN(T_TEST(naive_asks_the_driver_each_time),
        T_TEST(bfc_shares_between_streams_what_is_done),
        T_TEST(async_lets_small_requests_share_pages),
        T_TEST(async_moves_free_pages_where_they_are_needed),
+       T_TEST(async_refuses_what_no_range_holds),
        T_TEST(async_lends_to_another_stream_what_is_done),
        T_TEST(async_trims_when_work_is_seen_to_be_done), T_TEST(async_needs_a_device_that_maps),
        T_TEST(arena_gives_each_stream_superblocks),
        T_TEST(arena_waits_for_the_stream_of_what_is_large),
        T_TEST(arena_coalesces_empty_superblocks),
-       T_TEST(arena_collects_superblocks_before_it_fails), T_TEST(private_pools_are_as_pytorchs),
-       T_TEST(there_is_no_other_policy))
+       T_TEST(arena_collects_superblocks_before_it_fails),
+       T_TEST(arena_collects_however_many_superblocks_there_are),
+       T_TEST(private_pools_are_as_pytorchs), T_TEST(there_is_no_other_policy))

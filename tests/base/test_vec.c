@@ -43,6 +43,17 @@ static void room_is_only_taken_when_there_is_none(void)
     PLIM_VEC_FREE(&heap.mem, &vec);
 }
 
+static void room_for_many_items_is_taken_at_once(void)
+{
+    t_mem heap;
+    t_mem_init(&heap);
+    numbers vec = { 0 };
+    T_TRUE(plim_vec_room(&heap.mem, &vec.items, &vec.capacity, 999, sizeof *vec.items));
+    T_TRUE(vec.capacity >= 1000);
+    T_EQ_U64(heap.call_count, 1);
+    PLIM_VEC_FREE(&heap.mem, &vec);
+}
+
 static void freeing_an_empty_vector_is_fine(void)
 {
     t_mem heap;
@@ -73,4 +84,5 @@ static void without_memory_nothing_changes(void)
 }
 
 T_MAIN(T_TEST(pushed_values_stay_in_order), T_TEST(room_is_only_taken_when_there_is_none),
-       T_TEST(freeing_an_empty_vector_is_fine), T_TEST(without_memory_nothing_changes))
+       T_TEST(room_for_many_items_is_taken_at_once), T_TEST(freeing_an_empty_vector_is_fine),
+       T_TEST(without_memory_nothing_changes))
