@@ -73,7 +73,7 @@ static plim_fidelity verified(const plim_history *history)
 {
     const plim_replay_options options = { .device = 0 };
     plim_replay *replay = NULL;
-    plim_fidelity fidelity;
+    plim_fidelity fidelity = { 0 };
     plim_error err = { 0 };
     if (plim_replay_create(history, &options, &replay, &err) != PLIM_OK ||
         plim_replay_verify(replay, NULL, &fidelity, &err) != PLIM_OK) {
