@@ -162,7 +162,8 @@ static void classify_run(const plim_taking *taking, plim_segment *segment,
     }
     segment->is_large = false;
     for (size_t i = 0; i < count; i++) {
-        segment->is_large = segment->is_large || first[i].requested_bytes > PLIM_SMALL_BYTES_MAX;
+        segment->is_large = segment->is_large || (plim_standing_is_placeable(&first[i]) &&
+                                                  first[i].requested_bytes > PLIM_SMALL_BYTES_MAX);
     }
 }
 
@@ -202,7 +203,7 @@ static bool push_free(plim_program *program, plim_addr from, plim_addr to)
     return push_block(program, &block, PLIM_NONE);
 }
 
-/* Cuts a segment around the rows that lie in it, in order; limits are set. */
+/* Cuts a segment around the rows that lie in it, in order, as far as they can be blocks. */
 static bool cut_segment(plim_program *program, plim_segment *segment, const plim_standing *rows,
                         size_t count)
 {
@@ -210,6 +211,9 @@ static bool cut_segment(plim_program *program, plim_segment *segment, const plim
     plim_addr at = segment->addr;
     for (size_t i = 0; rows != NULL && i < count; i++) {
         const plim_standing *row = &rows[i];
+        if (!plim_standing_is_placeable(row)) {
+            continue;
+        }
         const plim_block block = { .addr = row->addr,
                                    .bytes = block_bytes_of(program, segment, row),
                                    .requested_bytes = row->requested_bytes,
@@ -227,48 +231,35 @@ static bool cut_segment(plim_program *program, plim_segment *segment, const plim
     return true;
 }
 
-/* Where each row's block must end, and which rows lie in no segment, or on one another: their
- * limit is 0. Returns how many lie in the segment, from `first` on. */
-static size_t bound_rows(plim_taking *taking, size_t first, const plim_segment *segment)
-{
-    plim_standing *rows = taking->standing.items;
-    const plim_addr end = segment->addr + segment->bytes;
-    size_t last = first;
-    for (; last < taking->standing.count && rows[last].addr < end; last++) {
-        rows[last].limit = end;
-    }
-    for (size_t i = first; i + 1 < last; i++) {
-        rows[i].limit = rows[i + 1].addr;
-    }
-    return last - first;
-}
-
 /* Whether anybody can have been given so much. */
 static bool is_request(const plim_standing *row)
 {
     return row->requested_bytes > 0 && row->requested_bytes < PLIM_REQUEST_BYTES_MAX;
 }
 
-/* Drops rows that cannot be blocks: of two at one address the later, what does not fit. */
-static bool is_placeable(const plim_standing *row)
+bool plim_standing_is_placeable(const plim_standing *row)
 {
     return row->limit > row->addr && row->limit - row->addr >= row->requested_bytes &&
            row->addr % PLIM_UNIT_BYTES == 0 && is_request(row);
 }
 
-/* Moves the rows that can be blocks to the front; the others are requested at the start. */
-static size_t keep_placeable(plim_standing *rows, size_t count)
+/* Where the block of each row must end: where the next one begins, or its segment ends. Rows that
+ * lie in no segment keep a limit of 0. Both are in order of addresses. */
+static void bound_rows(plim_taking *taking)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (is_placeable(&rows[i])) {
-            const plim_standing row = rows[i];
-            memmove(&rows[kept + 1], &rows[kept], (i - kept) * sizeof *rows);
-            rows[kept] = row;
-            kept++;
+    const plim_program_start *start = &taking->program->start;
+    plim_standing *rows = taking->standing.items;
+    size_t next = 0;
+    for (size_t i = 0; i < start->segments.count; i++) {
+        const plim_segment *segment = &start->segments.items[i];
+        const plim_addr end = segment->addr + segment->bytes;
+        for (; next < taking->standing.count && rows[next].addr < end; next++) {
+            const bool has_next = next + 1 < taking->standing.count && rows[next + 1].addr < end;
+            if (rows[next].addr >= segment->addr) {
+                rows[next].limit = has_next ? rows[next + 1].addr : end;
+            }
         }
     }
-    return kept;
 }
 
 static bool push_allocation(plim_taking *taking, const plim_standing *row,
@@ -322,26 +313,53 @@ static bool pass_outside(plim_taking *taking, plim_addr addr, size_t *next)
 /* Cuts a segment, and requests what cannot be in it. */
 static bool place_in(plim_taking *taking, plim_segment *segment, size_t *next)
 {
-    const size_t count = bound_rows(taking, *next, segment);
-    plim_standing *rows = count > 0 ? &taking->standing.items[*next] : NULL;
-    const size_t kept = keep_placeable(rows, count);
-    classify_run(taking, segment, rows, kept);
-    if (!cut_segment(taking->program, segment, rows, kept)) {
+    const plim_standing *rows = taking->standing.items;
+    const size_t first = *next;
+    while (*next < taking->standing.count && rows[*next].addr < segment->addr + segment->bytes) {
+        (*next)++;
+    }
+    const size_t count = *next - first;
+    if (!cut_segment(taking->program, segment, count > 0 ? &rows[first] : NULL, count)) {
         return false;
     }
-    for (size_t i = 0; rows != NULL && i < count; i++) {
-        if (!(i < kept ? push_allocation(taking, &rows[i], segment)
-                       : push_outside(taking, &rows[i]))) {
+    for (size_t i = first; i < *next; i++) {
+        if (!(plim_standing_is_placeable(&rows[i]) ? push_allocation(taking, &rows[i], segment)
+                                                   : push_outside(taking, &rows[i]))) {
             return false;
         }
     }
-    *next += count;
     return true;
+}
+
+/* What kind each run is, by what is in it. */
+static void classify_runs(plim_taking *taking)
+{
+    const plim_program_start *start = &taking->program->start;
+    const plim_standing *rows = taking->standing.items;
+    size_t next = 0;
+    for (size_t i = 0; i < start->segments.count; i++) {
+        plim_segment *segment = &start->segments.items[i];
+        while (next < taking->standing.count && rows[next].addr < segment->addr) {
+            next++;
+        }
+        const size_t first = next;
+        while (next < taking->standing.count && rows[next].addr < segment->addr + segment->bytes) {
+            next++;
+        }
+        if (next > first) {
+            classify_run(taking, segment, &rows[first], next - first);
+        }
+    }
 }
 
 static bool place_all(plim_taking *taking)
 {
     plim_program *program = taking->program;
+    bound_rows(taking);
+    classify_runs(taking);
+    if (!plim_taking_learn_sizes(taking)) {
+        return false;
+    }
     size_t next = 0;
     for (size_t i = 0; i < program->start.segments.count; i++) {
         plim_segment *segment = &program->start.segments.items[i];

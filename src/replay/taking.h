@@ -99,6 +99,10 @@ void plim_taking_unmap(plim_taking *taking, plim_addr addr, uint64_t bytes);
 plim_status plim_taking_gather(plim_taking *taking, plim_error *err);
 /* Where it stood: segments, blocks, allocations, and the ops of the prologue; start_state.c. */
 plim_status plim_taking_place(plim_taking *taking, plim_error *err);
+/* Whether a row, whose limit is set, can be a block where it is. */
+bool plim_standing_is_placeable(const plim_standing *row);
+/* Fills in block_bytes as far as the events tell; start_sizes.c. */
+bool plim_taking_learn_sizes(plim_taking *taking);
 /* The ops; walk.c. */
 plim_status plim_taking_walk(plim_taking *taking, plim_error *err);
 
