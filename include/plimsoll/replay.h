@@ -298,6 +298,7 @@ typedef struct plim_tune_row {
 /* All zero but capacity_bytes is a valid default. */
 typedef struct plim_tune_options {
     uint64_t capacity_bytes;  /* PLIM_UNLIMITED: only minimal capacities are of interest */
+    uint64_t total_bytes;     /* as in plim_run_options; of smaller devices, as much smaller */
     const char *const *confs; /* to be tried besides the search's own */
     size_t conf_count;
     bool only_given;                /* nothing but these and the recorded settings */
