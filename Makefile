@@ -6,7 +6,7 @@ help: ## this list
 build: ## the command, at build/release/plimsoll
 	@tools/bootstrap build && cmake --preset release >/dev/null && cmake --build --preset release --target plimsoll
 
-demo: build ## explain an error message, inspect a real recording
+demo: build ## explain an error message, inspect a real recording, save a run
 	@tools/demo
 
 test: ## build everything, run every test, print totals
