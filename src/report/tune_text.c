@@ -49,11 +49,13 @@ static bool is_baseline_best(const tune_page *self)
 static void write_hopeless(const tune_page *self)
 {
     char words[256];
+    const uint64_t floor_bytes = self->tuning->floor_bytes;
+    const uint64_t capacity = self->page.input->capacity_bytes;
     (void)snprintf(words, sizeof words,
-                   "No allocator setting saves this run: it needs %s live, the device has %s. "
-                   "plimsoll inspect tells what holds it.",
-                   plim_format_bytes(self->tuning->floor_bytes).text,
-                   plim_format_bytes(self->page.input->capacity_bytes).text);
+                   "No allocator setting saves this run: it needs %s live, the device has %s, "
+                   "%s less. plimsoll inspect tells what holds it.",
+                   plim_format_bytes(floor_bytes).text, plim_format_bytes(capacity).text,
+                   plim_format_bytes(floor_bytes - capacity).text);
     say(self, PLIM_TONE_BAD, words);
 }
 
