@@ -266,7 +266,7 @@ class Replay(unittest.TestCase):
     def test_no_setting_helps_what_is_live(self):
         page = self.expect(run("tune", "--capacity=1900MiB", OOM), 0).stdout
         self.assertIn("No allocator setting saves this run: it needs 1.97 GiB live, the device has "
-                      "1.86 GiB.", page.replace("\n", " "))
+                      "1.86 GiB, ", page.replace("\n", " "))
         self.assertNotIn("export", page)
         self.assertTrue(self.document("tune", "--capacity=1900MiB", OOM)["is_hopeless"])
 
