@@ -131,8 +131,23 @@ class Examples(unittest.TestCase):
             words = " ".join(block.split())
             self.assertTrue(any(words in source for source in sources), block)
 
+    def test_what_if(self):
+        snapshot = "tests/data/recordings/train_gpt.pickle"
+        page = run(EXAMPLES / "what_if", snapshot)
+        self.assertIn("GPU 0: 28 of 28 driver calls predicted\n", page)
+        self.assertRegex(page, r"GPU 0 under expandable_segments:True: \d+ MiB reserved at most; "
+                               r"recorded: 288 MiB\n")
+        tuned = json.loads(run(PLIMSOLL, "tune", "--json", snapshot))
+        best, before = (tuned["results"][tuned[f"{name}_index"]] for name in ("best", "baseline"))
+        self.assertIn(f'best of {len(tuned["results"])}: "{tuned["best"]}" needs '
+                      f'{best["min_capacity_bytes"] >> 20} MiB, the recorded settings '
+                      f'{before["min_capacity_bytes"] >> 20} MiB, what is live '
+                      f'{tuned["floor_bytes"] >> 20} MiB\n', page)
+        words = run(EXAMPLES / "what_if", "examples/what_if.c", status=3)
+        self.assertRegex(words, r"^what_if: ")
+
     def test_files_are_named(self):
-        for name in ("embed_cuda", "explain_text", "inspect_file", "record_history"):
+        for name in ("embed_cuda", "explain_text", "inspect_file", "record_history", "what_if"):
             self.assertRegex(run(EXAMPLES / name, status=2), rf"^usage: {name} [A-Z]")
 
 
