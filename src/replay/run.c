@@ -14,9 +14,10 @@
 /* How large a device is that has whatever is asked for. Ranges of expandable segments are 9/8 of
  * it, and what it costs to have one grows with that: so it is no larger than is likely to do, and
  * the run is repeated on a larger one where it did not. */
-#define AMPLE_BYTES_MIN ((uint64_t)4 << 30)
-#define AMPLE_BYTES_MAX ((uint64_t)16 << 40)
-#define AMPLE_FACTOR    8u
+#define AMPLE_BYTES_MIN     ((uint64_t)4 << 30)
+#define AMPLE_BYTES_GUESSED ((uint64_t)512 << 30) /* files say all sorts of things */
+#define AMPLE_BYTES_MAX     ((uint64_t)16 << 40)
+#define AMPLE_FACTOR        8u
 
 #define OPS_BETWEEN_WORDS 0xffffu /* of progress; a mask */
 
@@ -410,11 +411,8 @@ static plim_status perform_all(runner *run, plim_error *err)
 
 static uint64_t ample_bytes(const plim_program *program, const plim_run_setup *setup)
 {
-    const uint64_t most = program->peak_live_bytes > program->facts.recorded_peak_reserved_bytes
-                              ? program->peak_live_bytes
-                              : program->facts.recorded_peak_reserved_bytes;
     uint64_t ample = AMPLE_BYTES_MIN;
-    while (ample < AMPLE_BYTES_MAX && ample / 2 < most) {
+    while (ample < AMPLE_BYTES_GUESSED && ample / 2 < program->peak_live_bytes) {
         ample *= 2;
     }
     /* As recorded, ranges lie where they did only if they are as long as they were. */
