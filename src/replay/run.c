@@ -227,8 +227,15 @@ static void place_next(void *ctx, plim_addr addr)
 static plim_status no_room(const runner *run, plim_error *err)
 {
     const plim_replay_facts *facts = &run->program->facts;
-    const uint64_t start =
-        run->setup->is_planted ? facts->start_reserved_bytes : facts->start_live_bytes;
+    const bool is_reserved =
+        run->setup->is_planted && facts->start_reserved_bytes > facts->start_live_bytes;
+    const uint64_t start = is_reserved ? facts->start_reserved_bytes : facts->start_live_bytes;
+    if (run->setup->capacity_bytes == PLIM_UNLIMITED) {
+        return plim_fail(err, PLIM_OUT_OF_DEVICE_MEMORY,
+                         "what stands before the first event, %s, is more than any device has or "
+                         "lies where nothing can lie",
+                         plim_format_bytes(start).text);
+    }
     return plim_fail(err, PLIM_OUT_OF_DEVICE_MEMORY,
                      "what stands before the first event takes %s, and the device has %s; give "
                      "it more capacity",
