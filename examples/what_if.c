@@ -37,7 +37,7 @@ static plim_status no_memory(plim_error *err)
 {
     err->status = PLIM_OUT_OF_HOST_MEMORY;
     snprintf(err->message, sizeof err->message, "no memory for the results");
-    return err->status;
+    return PLIM_OUT_OF_HOST_MEMORY;
 }
 
 /* How well a replay under the recorded settings agrees with the recording: how far to believe
