@@ -21,7 +21,9 @@ static void count(plim_driver *driver, plim_device_call call, uint64_t bytes)
 
 static void on_call(void *ctx, const plim_device_record *record)
 {
-    count(ctx, record->call, record->bytes);
+    plim_driver *driver = ctx;
+    count(driver, record->call, record->bytes);
+    driver->refusals += record->status == PLIM_OUT_OF_DEVICE_MEMORY;
 }
 
 void plim_driver_reset_counts(plim_driver *driver)

@@ -27,6 +27,7 @@ typedef struct plim_driver {
     plim_driver_costs costs;
     uint64_t calls[PLIM_DEVICE_CALL_COUNT];
     double time_us;
+    uint64_t refusals; /* calls for which there was no memory, of the whole run */
     plim_driver_queue *queues;
     uint32_t queue_count;
     bool frees_wait;                    /* memory_free waits for the frees in all queues */

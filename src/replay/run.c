@@ -418,6 +418,10 @@ static plim_status perform_all(runner *run, plim_error *err)
 
 static uint64_t ample_bytes(const plim_program *program, const plim_run_setup *setup)
 {
+    if (setup->conf->settings.per_process_memory_fraction < 1) {
+        return AMPLE_BYTES_MAX; /* a limit that is a share of whatever is asked for limits nothing
+                                 */
+    }
     uint64_t ample = AMPLE_BYTES_MIN;
     while (ample < AMPLE_BYTES_GUESSED && ample / 2 < program->peak_live_bytes) {
         ample *= 2;
@@ -457,8 +461,14 @@ static plim_status set_up(runner *run, plim_error *err)
     return plim_add_event_sink(run->allocator, &sink, err);
 }
 
-static plim_status run_once(const plim_program *program, const plim_run_setup *setup,
-                            uint64_t capacity_bytes, plim_run_result *ret_result, plim_error *err)
+/* A run on a device of so many bytes, and whether the device refused anything. */
+typedef struct ran {
+    uint64_t capacity_bytes;
+    bool was_refused;
+} ran;
+
+static plim_status run_once(const plim_program *program, const plim_run_setup *setup, ran *how,
+                            plim_run_result *ret_result, plim_error *err)
 {
     *ret_result = (plim_run_result){ .device = program->device->device,
                                      .survives = true,
@@ -466,7 +476,7 @@ static plim_status run_once(const plim_program *program, const plim_run_setup *s
     runner run = { .program = program,
                    .setup = setup,
                    .listener = setup->listener,
-                   .total_bytes = capacity_bytes + setup->others_bytes,
+                   .total_bytes = how->capacity_bytes + setup->others_bytes,
                    .used_bytes = setup->others_bytes,
                    .result = ret_result,
                    .pool = PLIM_NONE };
@@ -477,47 +487,63 @@ static plim_status run_once(const plim_program *program, const plim_run_setup *s
     if (status == PLIM_OK) {
         status = perform_all(&run, err);
     }
+    how->was_refused = run.driver.refusals > 0;
     plim_allocator_destroy(run.allocator);
     plim_driver_deinit(&run.driver);
     plim_mem_free(program->mem, run.slots, (size_t)program->slot_count + 1, sizeof *run.slots);
     return status;
 }
 
-/* Whether a larger device may do better: this one was at least half full, counting twice what was
- * asked for last. */
-static bool needs_more(plim_status status, const plim_run_result *result, uint64_t bytes)
+/* Whether a larger device may do better. This one was asked for more than it has; but some requests
+ * are such that none has enough. */
+static bool needs_more(plim_status status, const plim_run_result *result, const ran *how)
 {
-    return status == PLIM_OUT_OF_DEVICE_MEMORY ||
-           (status == PLIM_OK && !result->survives && result->failed_bytes < AMPLE_BYTES_MAX &&
-            result->failed_reserved_bytes + 2 * result->failed_bytes > bytes / 2);
+    return how->was_refused && how->capacity_bytes < AMPLE_BYTES_MAX &&
+           (status == PLIM_OUT_OF_DEVICE_MEMORY ||
+            (status == PLIM_OK && (result->survives || result->failed_bytes < AMPLE_BYTES_MAX)));
+}
+
+/* What refuses is the recording's driver, not the device. */
+static plim_status run_as_refused(const plim_program *program, const plim_run_setup *setup,
+                                  plim_run_result *ret_result, plim_error *err)
+{
+    ran how = { .capacity_bytes = ample_bytes(program, setup) };
+    while (how.capacity_bytes < AMPLE_BYTES_MAX &&
+           how.capacity_bytes < program->facts.recorded_peak_reserved_bytes) {
+        how.capacity_bytes *= 2;
+    }
+    return run_once(program, setup, &how, ret_result, err);
 }
 
 static plim_status run_amply(const plim_program *program, const plim_run_setup *setup,
                              plim_run_result *ret_result, plim_error *err)
 {
-    uint64_t bytes = ample_bytes(program, setup);
     if (setup->listener != NULL && setup->listener->capacity != NULL) {
-        return run_once(program, setup, bytes, ret_result, err);
+        return run_as_refused(program, setup, ret_result, err);
     }
     plim_run_setup unwatched = *setup; /* who watches is to see one run */
     unwatched.listener = NULL;
-    plim_status status = run_once(program, &unwatched, bytes, ret_result, err);
-    while (bytes < AMPLE_BYTES_MAX && needs_more(status, ret_result, bytes)) {
-        bytes = bytes > AMPLE_BYTES_MAX / AMPLE_FACTOR ? AMPLE_BYTES_MAX : bytes * AMPLE_FACTOR;
-        status = run_once(program, &unwatched, bytes, ret_result, err);
+    ran how = { .capacity_bytes = ample_bytes(program, setup) };
+    plim_status status = run_once(program, &unwatched, &how, ret_result, err);
+    while (needs_more(status, ret_result, &how)) {
+        how.capacity_bytes = how.capacity_bytes > AMPLE_BYTES_MAX / AMPLE_FACTOR
+                                 ? AMPLE_BYTES_MAX
+                                 : how.capacity_bytes * AMPLE_FACTOR;
+        status = run_once(program, &unwatched, &how, ret_result, err);
     }
     return status != PLIM_OK || setup->listener == NULL
                ? status
-               : run_once(program, setup, bytes, ret_result, err);
+               : run_once(program, setup, &how, ret_result, err);
 }
 
 plim_status plim_run_program(const plim_program *program, const plim_run_setup *setup,
                              plim_run_result *ret_result, plim_error *err)
 {
     plim_run_result result;
+    ran how = { .capacity_bytes = setup->capacity_bytes };
     const plim_status status = setup->capacity_bytes == PLIM_UNLIMITED
                                    ? run_amply(program, setup, &result, err)
-                                   : run_once(program, setup, setup->capacity_bytes, &result, err);
+                                   : run_once(program, setup, &how, &result, err);
     if (status == PLIM_OK) {
         *ret_result = result;
     }
