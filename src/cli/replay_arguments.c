@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEP "step:"
-#define CONF "conf: " /* messages about confs begin with it; they name the character */
+#define STEP        "step:"
+#define CONF        "conf: " /* messages about confs begin with it; they name the character */
+#define COST_US_MAX 1e9      /* of a call, or a MiB of it: a quarter of an hour */
 
 plim_replay_arguments plim_replay_arguments_default(void)
 {
@@ -114,7 +115,7 @@ static void take_costs(struct argp_state *state, plim_driver_costs *costs, const
     if (is_good && *end == '+') {
         is_good = read_real(end + 1, '\0', &mib_us, &end);
     }
-    if (!is_good) {
+    if (!is_good || call_us > COST_US_MAX || mib_us > COST_US_MAX) {
         argp_error(state,
                    "--costs takes CALL=US or CALL=US+US such as malloc=300+1.5, not \"%s\"; calls "
                    "are malloc, free, create, release, map, unmap, access and their like",

@@ -276,10 +276,24 @@ static void note_end(comparison *c, const plim_run_result *run, uint64_t capacit
     }
 }
 
+/* Whether the driver was asked for memory. */
+static bool has_growth(const plim_driver_calls *calls)
+{
+    for (size_t i = 0; i < calls->count; i++) {
+        if (is_growth(calls->items[i].action)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void conclude(comparison *c, const plim_run_result *run, uint64_t capacity_bytes)
 {
     plim_fidelity *f = &c->result;
     advance(c, c->program->to_event);
+    if (c->predicted.count == 0 && has_growth(&c->recorded)) {
+        c->recorded.count = 0; /* made for a request that lies behind the last event */
+    }
     if (c->recorded.count > 0 || c->predicted.count > 0) {
         end_gap(c, c->program->to_event);
     }
@@ -327,7 +341,7 @@ static plim_status compare(comparison *c, const plim_run_options *options, plim_
     };
     const plim_run_setup setup = {
         .conf = &c->program->facts.conf,
-        .is_planted = true,
+        .is_planted = c->program->is_plantable,
         .follows_recording = true,
         .capacity_bytes = capacity_of(c->program, options),
         .progress = options == NULL ? NULL : options->progress,

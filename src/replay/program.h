@@ -100,6 +100,7 @@ typedef struct plim_program {
     uint64_t peak_op;         /* after it, live requests (in units of 512 bytes) are highest */
     uint64_t peak_live_bytes;
     uint64_t doubts[PLIM_DOUBT_COUNT];
+    bool is_plantable; /* the start can be rebuilt as it lay */
     plim_replay_facts facts;
 } plim_program;
 

@@ -35,6 +35,17 @@ static void deinit_part(plim_replay_device_part *part)
     plim_steps_deinit(&part->steps);
 }
 
+/* Whether anything is scaled by another factor than 1. */
+static bool has_effect(const plim_replay_options *options)
+{
+    for (size_t i = 0; i < options->scale_count; i++) {
+        if (options->scales[i].factor < 1 || options->scales[i].factor > 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static plim_status init_part(plim_replay *replay, const plim_device_history *device,
                              const plim_replay_options *options, plim_replay_device_part *part,
                              plim_error *err)
@@ -42,21 +53,24 @@ static plim_status init_part(plim_replay *replay, const plim_device_history *dev
     plim_program_options asked = { .from_event = options->from_event,
                                    .to_event = options->to_event };
     PLIM_TRY(plim_program_init(&part->recorded, replay->history, device, &asked, replay->mem, err));
+    PLIM_TRY(plim_run_try_start(&part->recorded, err));
     part->asked = &part->recorded;
     if (options->scale_count > 0) {
         asked.scales = options->scales;
         asked.scale_count = options->scale_count;
         PLIM_TRY(
             plim_program_init(&part->scaled, replay->history, device, &asked, replay->mem, err));
-        part->asked = &part->scaled;
+        part->asked = has_effect(options) ? &part->scaled : &part->recorded;
     }
     return plim_steps_init(&part->steps, replay->history, device, replay->mem, err);
 }
 
-/* Whether a device has anything that can be run again. */
-static bool is_replayable(const plim_device_history *device)
+/* Whether it is asked for a device, and there is anything that can be run again. */
+static bool is_replayed(const plim_device_history *device, const plim_replay_options *options)
 {
-    for (uint64_t i = 0; i < device->events.count; i++) {
+    const bool is_wanted = options->device == PLIM_ALL_DEVICES ? device->device != PLIM_HOST_DEVICE
+                                                               : device->device == options->device;
+    for (uint64_t i = 0; is_wanted && i < device->events.count; i++) {
         const uint8_t action = device->events.action[i];
         if (action == PLIM_ALLOC || action == PLIM_OOM) {
             return true;
@@ -85,17 +99,45 @@ static plim_status nothing_to_replay(const plim_history *history,
     return plim_fail(err, PLIM_UNSUPPORTED, "there are no requests to replay among the events");
 }
 
+/* Where a part of the events is asked for, devices that end before it are left out; all of them is
+ * an error, which the last one says. */
+static plim_status init_all(plim_replay *replay, const plim_replay_options *options,
+                            plim_error *err)
+{
+    plim_error last = { .status = PLIM_OK };
+    for (size_t i = 0; i < plim_history_device_count(replay->history); i++) {
+        const plim_device_history *device = plim_history_device(replay->history, i);
+        if (!is_replayed(device, options)) {
+            continue;
+        }
+        plim_replay_device_part *part = &replay->devices.items[replay->devices.count];
+        const plim_status status = init_part(replay, device, options, part, &last);
+        if (status == PLIM_OK) {
+            replay->devices.count++;
+            continue;
+        }
+        deinit_part(part);
+        *part = (plim_replay_device_part){ .asked = NULL };
+        if (options->from_event < device->events.count || options->device != PLIM_ALL_DEVICES) {
+            if (err != NULL) {
+                *err = last;
+            }
+            return status;
+        }
+    }
+    if (replay->devices.count == 0 && err != NULL) {
+        *err = last;
+    }
+    return replay->devices.count > 0 ? PLIM_OK : last.status;
+}
+
 static plim_status init_parts(plim_replay *replay, const plim_replay_options *options,
                               plim_error *err)
 {
     const plim_history *history = replay->history;
     size_t count = 0;
     for (size_t i = 0; i < plim_history_device_count(history); i++) {
-        const plim_device_history *device = plim_history_device(history, i);
-        const bool is_wanted = options->device == PLIM_ALL_DEVICES
-                                   ? device->device != PLIM_HOST_DEVICE
-                                   : device->device == options->device;
-        count += is_wanted && is_replayable(device);
+        count += is_replayed(plim_history_device(history, i), options);
     }
     if (count == 0) {
         return nothing_to_replay(history, options, err);
@@ -107,18 +149,7 @@ static plim_status init_parts(plim_replay *replay, const plim_replay_options *op
         return plim_fail_memory(err, "preparing a replay");
     }
     replay->devices.capacity = count;
-    for (size_t i = 0; i < plim_history_device_count(history); i++) {
-        const plim_device_history *device = plim_history_device(history, i);
-        const bool is_wanted = options->device == PLIM_ALL_DEVICES
-                                   ? device->device != PLIM_HOST_DEVICE
-                                   : device->device == options->device;
-        if (is_wanted && is_replayable(device)) {
-            replay->devices.count++;
-            PLIM_TRY(init_part(replay, device, options,
-                               &replay->devices.items[replay->devices.count - 1], err));
-        }
-    }
-    return PLIM_OK;
+    return init_all(replay, options, err);
 }
 
 plim_status plim_replay_create(const plim_history *history, const plim_replay_options *options,
@@ -167,7 +198,8 @@ const plim_replay_facts *plim_replay_device(const plim_replay *replay, size_t in
 
 bool plim_replay_is_planted(const plim_replay_device_part *part, const plim_conf *conf)
 {
-    return part->asked == &part->recorded && plim_conf_equal(conf, &part->recorded.facts.conf);
+    return part->asked == &part->recorded && part->recorded.is_plantable &&
+           plim_conf_equal(conf, &part->recorded.facts.conf);
 }
 
 uint64_t plim_others_bytes(const plim_run_options *options)

@@ -17,6 +17,7 @@
 #define AMPLE_BYTES_MIN     ((uint64_t)4 << 30)
 #define AMPLE_BYTES_GUESSED ((uint64_t)512 << 30) /* files say all sorts of things */
 #define AMPLE_BYTES_MAX     ((uint64_t)16 << 40)
+#define CAPACITY_BYTES_MAX  ((uint64_t)64 << 40) /* of a sim device */
 #define AMPLE_FACTOR        8u
 
 #define OPS_BETWEEN_WORDS 0xffffu /* of progress; a mask */
@@ -135,11 +136,17 @@ static plim_status drop_pool(runner *run, uint32_t pool, plim_error *err)
     return PLIM_OK;
 }
 
+/* A driver that runs out of addresses ends a program as well. */
+static bool is_failure(plim_status status)
+{
+    return status == PLIM_OUT_OF_DEVICE_MEMORY || status == PLIM_IO;
+}
+
 static plim_status request(runner *run, uint64_t index, const plim_op *op, plim_error *err)
 {
     const plim_stream stream = run->program->streams.items[op->stream];
     const plim_status status = take_memory(run, op->bytes, stream, &run->slots[op->slot], err);
-    return status == PLIM_OUT_OF_DEVICE_MEMORY ? note_failure(run, index, false, err) : status;
+    return is_failure(status) ? note_failure(run, index, false, err) : status;
 }
 
 static bool is_routed(void *ctx, plim_stream stream)
@@ -172,7 +179,7 @@ static plim_status try_again(runner *run, uint64_t index, const plim_op *op, pli
                        run->pool == PLIM_NONE && run->program->pools.count > 0;
     const plim_status status = keeps ? take_from_kept(run, op->bytes, stream, &addr, err)
                                      : take_memory(run, op->bytes, stream, &addr, err);
-    if (status == PLIM_OUT_OF_DEVICE_MEMORY) {
+    if (is_failure(status)) {
         return note_failure(run, index, true, err);
     }
     PLIM_TRY(status);
@@ -461,6 +468,44 @@ static plim_status set_up(runner *run, plim_error *err)
     return plim_add_event_sink(run->allocator, &sink, err);
 }
 
+static void tear_down(runner *run)
+{
+    plim_allocator_destroy(run->allocator);
+    plim_driver_deinit(&run->driver);
+    plim_mem_free(run->program->mem, run->slots, (size_t)run->program->slot_count + 1,
+                  sizeof *run->slots);
+}
+
+plim_status plim_run_try_start(plim_program *program, plim_error *err)
+{
+    program->is_plantable = true;
+    if (program->start.segments.count == 0) {
+        return PLIM_OK;
+    }
+    const plim_run_setup setup = { .conf = &program->facts.conf,
+                                   .is_planted = true,
+                                   .capacity_bytes = PLIM_UNLIMITED };
+    runner run = { .program = program, .setup = &setup, .pool = PLIM_NONE };
+    run.total_bytes = AMPLE_BYTES_MIN;
+    while (run.total_bytes < AMPLE_BYTES_MAX &&
+           run.total_bytes / 2 < program->facts.start_reserved_bytes) {
+        run.total_bytes *= 2;
+    }
+    plim_status status = set_up(&run, err);
+    if (status == PLIM_OK) {
+        status = plant(&run, err);
+        program->is_plantable = status == PLIM_OK;
+    }
+    tear_down(&run);
+    if (status == PLIM_OUT_OF_HOST_MEMORY) {
+        return status;
+    }
+    if (!program->is_plantable) {
+        program->doubts[PLIM_DOUBT_START_OUTSIDE] += program->start.allocations.count;
+    }
+    return PLIM_OK;
+}
+
 /* A run on a device of so many bytes, and whether the device refused anything. */
 typedef struct ran {
     uint64_t capacity_bytes;
@@ -488,9 +533,7 @@ static plim_status run_once(const plim_program *program, const plim_run_setup *s
         status = perform_all(&run, err);
     }
     how->was_refused = run.driver.refusals > 0;
-    plim_allocator_destroy(run.allocator);
-    plim_driver_deinit(&run.driver);
-    plim_mem_free(program->mem, run.slots, (size_t)program->slot_count + 1, sizeof *run.slots);
+    tear_down(&run);
     return status;
 }
 
@@ -539,6 +582,11 @@ static plim_status run_amply(const plim_program *program, const plim_run_setup *
 plim_status plim_run_program(const plim_program *program, const plim_run_setup *setup,
                              plim_run_result *ret_result, plim_error *err)
 {
+    if (setup->capacity_bytes != PLIM_UNLIMITED && setup->capacity_bytes > CAPACITY_BYTES_MAX) {
+        return plim_fail(err, PLIM_INVALID_ARGUMENT,
+                         "a capacity of %s: up to 64.0 TiB can be replayed",
+                         plim_format_bytes(setup->capacity_bytes).text);
+    }
     plim_run_result result;
     ran how = { .capacity_bytes = setup->capacity_bytes };
     const plim_status status = setup->capacity_bytes == PLIM_UNLIMITED

@@ -52,4 +52,8 @@ typedef struct plim_run_setup {
 plim_status plim_run_program(const plim_program *program, const plim_run_setup *setup,
                              plim_run_result *ret_result, plim_error *err);
 
+/* Finds out whether a program's start can be rebuilt as it lay, and notes it there: files can say
+ * what no allocator can have made. Errors: PLIM_OUT_OF_HOST_MEMORY. */
+plim_status plim_run_try_start(plim_program *program, plim_error *err);
+
 #endif
