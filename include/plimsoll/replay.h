@@ -135,7 +135,7 @@ PLIM_API const plim_replay_facts *plim_replay_device(const plim_replay *replay, 
 
 /*
  * What driver calls cost: a call of each kind, and each MiB of it. The defaults are public
- * measurements (docs/design/replay.md has table and sources).
+ * measurements (docs/design/replay-costs.md has table and sources).
  */
 typedef struct plim_driver_costs {
     double call_us[PLIM_DEVICE_CALL_COUNT];
@@ -198,7 +198,7 @@ PLIM_API PLIM_MUST_USE plim_status plim_replay_run(const plim_replay *replay, co
 /**
  * Run, and give what happened as a history: the events of the recording with the addresses they
  * would have had, the driver calls they would have caused, the segments and blocks at the end.
- * Stacks, times, annotations and devices are the recording's. `device` picks one of several.
+ * Stacks, times, annotations and devices are the recording's.
  *
  * ret_history   the caller's, until plim_history_destroy()
  */

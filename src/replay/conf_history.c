@@ -115,8 +115,8 @@ static void overlay_divisions(const recorded_settings *recorded, uint64_t *divis
     }
 }
 
-/* The string, as far as it is one; false if the file has none that parses. */
-static bool parse_string(const recorded_settings *recorded, plim_settings *settings)
+/* The string, if it parses: PyTorch's, or what a prediction was made under. */
+static bool parse_string(const recorded_settings *recorded, plim_conf *conf)
 {
     static const char *const names[] = { "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF",
                                          "PYTORCH_HIP_ALLOC_CONF" };
@@ -128,7 +128,7 @@ static bool parse_string(const recorded_settings *recorded, plim_settings *setti
         size_t bytes = 0;
         const char *const text =
             plim_history_string(recorded->history, setting->value.text, &bytes);
-        if (strlen(text) == bytes && plim_settings_parse(text, settings, NULL) == PLIM_OK) {
+        if (strlen(text) == bytes && plim_conf_parse(text, conf, NULL) == PLIM_OK) {
             return true;
         }
     }
@@ -184,20 +184,18 @@ bool plim_conf_of_history(const plim_history *history, const plim_device_history
     recorded.items = plim_history_settings(history, &recorded.count);
     plim_conf conf = plim_conf_default();
     plim_settings *const settings = &conf.settings;
-    const bool has_string = parse_string(&recorded, settings);
+    const bool has_string = parse_string(&recorded, &conf);
     overlay(&recorded, settings);
 
     const bool says_expandable =
         (settings->given & ((uint32_t)1 << PLIM_KEY_EXPANDABLE_SEGMENTS)) != 0 ||
         find(&recorded, "expandable_segments") != NULL;
-    if (!says_expandable) {
+    if (!says_expandable && conf.policy == PLIM_POLICY_TORCH) {
         settings->expandable_segments = shows_expandable(device);
     }
-    if (settings->backend == PLIM_BACKEND_CUDA_MALLOC_ASYNC) {
-        conf.policy = PLIM_POLICY_ASYNC;
-        conf.release_threshold_bytes = PLIM_UNLIMITED;
+    if (conf.policy == PLIM_POLICY_TORCH || settings->backend != PLIM_BACKEND_NATIVE) {
+        plim_settings_format(settings, conf.text, sizeof conf.text);
     }
-    plim_settings_format(settings, conf.text, sizeof conf.text);
     if (!has_string) {
         plim_settings_format(settings, settings->text, sizeof settings->text);
     }
