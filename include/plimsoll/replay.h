@@ -283,6 +283,9 @@ typedef struct plim_tune_row {
     uint64_t empty_cache_event; /* for PLIM_EMPTY_AT_EVENT */
     bool is_recorded;           /* the settings of the recording */
     bool is_given;              /* the caller asked for it */
+    uint32_t needs_torch; /* the first release that knows these settings, as PLIM_TORCH(2, 11); 0:
+                           * any that has settings */
+    bool is_too_new;      /* the recording is from an older release: it never wins */
     /* What stood before the first event was requested anew, and the driver gave what addresses it
      * liked. False: both as recorded, which only the recorded settings can have; rows are compared
      * with those that start alike. */

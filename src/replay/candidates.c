@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "replay/conf.h"
+#include "replay/torch_release.h"
 
 #include <math.h>
 #include <string.h>
@@ -33,7 +34,10 @@ static plim_status add_row(plim_candidates *candidates, const plim_tune_row *row
             return PLIM_OK;
         }
     }
-    if (!PLIM_VEC_PUSH(candidates->mem, &candidates->rows, *row)) {
+    plim_tune_row added = *row;
+    added.needs_torch = plim_torch_needed(&row->conf);
+    added.is_too_new = added.needs_torch > candidates->torch && !row->is_recorded;
+    if (!PLIM_VEC_PUSH(candidates->mem, &candidates->rows, added)) {
         return plim_fail_memory(err, "listing settings to try");
     }
     return PLIM_OK;
@@ -100,6 +104,7 @@ static plim_status add_recorded(plim_candidates *candidates, plim_error *err)
     }
     plim_tune_row row = { .conf = *conf, .is_recorded = true, .is_start_requested = !is_planted };
     candidates->base = base_of(&conf->settings);
+    candidates->torch = plim_torch_of_history(replay->history);
     candidates->recorded = 0;
     PLIM_TRY(add_row(candidates, &row, err));
     row.is_start_requested = true;

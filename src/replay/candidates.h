@@ -32,6 +32,7 @@ typedef struct plim_candidates {
     const plim_tune_options *options;
     plim_trace_sizes sizes;
     plim_settings base;  /* the default ones, and what stays as recorded */
+    uint32_t torch;      /* the newest release the recording can be from */
     bool has_start;      /* something stood before the first event */
     size_t recorded;     /* rows of the recorded settings: as recorded, … */
     size_t baseline;     /* … and with a start like the others' */

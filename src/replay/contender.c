@@ -19,7 +19,7 @@ plim_contender plim_contender_start(const plim_candidates *candidates, size_t ro
     plim_contender contender = { .bisect = plim_bisect_start(floor),
                                  .is_sure = is_sure(&it->conf),
                                  .limit = PLIM_STEPS_UNKNOWN };
-    if (it->conf.policy != PLIM_POLICY_TORCH ||
+    if (it->conf.policy != PLIM_POLICY_TORCH || it->is_too_new ||
         (row == candidates->recorded && row != candidates->baseline)) {
         contender.class = PLIM_ROW_SHOWN;
     } else if (it->empty_cache != PLIM_EMPTY_NEVER) {

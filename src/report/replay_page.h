@@ -51,6 +51,7 @@ typedef struct plim_replay_input {
 typedef struct plim_replay_row {
     const plim_conf *conf;
     bool is_recorded;        /* the settings of the recording */
+    uint32_t wants_torch;    /* a release newer than the recording's, as PLIM_TORCH(2, 11), or 0 */
     bool is_start_requested; /* and yet its start was requested anew */
     bool is_winner;          /* tune's */
     const plim_run_result

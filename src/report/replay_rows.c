@@ -90,9 +90,13 @@ static void add_words(row_view *view, plim_tone tone, const char *words)
 static void add_settings(row_view *view, plim_tone tone, const plim_replay_row *row)
 {
     const char *conf = plim_replay_conf_words(row->conf);
-    const char *recorded = "";
+    char recorded[48] = "";
     if (row->is_recorded && row->empty_cache == PLIM_EMPTY_NEVER) {
-        recorded = row->is_start_requested ? "(as recorded, start anew)" : "(as recorded)";
+        (void)snprintf(recorded, sizeof recorded, "%s",
+                       row->is_start_requested ? "(as recorded, start anew)" : "(as recorded)");
+    } else if (row->wants_torch != 0) {
+        (void)snprintf(recorded, sizeof recorded, "(needs PyTorch %u.%u)",
+                       (unsigned)(row->wants_torch / 100), (unsigned)(row->wants_torch % 100));
     }
     char words[PLIM_CONF_TEXT_BYTES + 64];
     const bool is_short = strlen(conf) + 1 + strlen(recorded) <= view->piece_columns;

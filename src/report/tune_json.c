@@ -5,6 +5,21 @@
 
 #include "base/error.h"
 
+#include <stdio.h>
+
+static void write_release(plim_json *json, uint32_t release)
+{
+    char text[24];
+    if (release == 0) {
+        plim_json_key(json, "needs_torch");
+        plim_json_null(json);
+        return;
+    }
+    (void)snprintf(text, sizeof text, "%u.%u", (unsigned)(release / 100),
+                   (unsigned)(release % 100));
+    plim_json_member_string(json, "needs_torch", text);
+}
+
 plim_status plim_tune_json_write(plim_sink sink, const plim_replay_input *input,
                                  const plim_tuning *tuning, plim_error *err)
 {
@@ -28,6 +43,8 @@ plim_status plim_tune_json_write(plim_sink sink, const plim_replay_input *input,
         plim_json_begin_object(&json);
         plim_replay_json_row(&json, input, &row);
         plim_json_member_bool(&json, "is_given", tuning->rows[i].is_given);
+        write_release(&json, tuning->rows[i].needs_torch);
+        plim_json_member_bool(&json, "is_too_new", tuning->rows[i].is_too_new);
         plim_json_member_bool(&json, "is_start_requested", tuning->rows[i].is_start_requested);
         plim_json_end_object(&json);
     }

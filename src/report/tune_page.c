@@ -10,6 +10,7 @@ plim_replay_row plim_tune_row_of(const plim_tuning *tuning, size_t index)
     return (plim_replay_row){
         .conf = &row->conf,
         .is_recorded = row->is_recorded,
+        .wants_torch = row->is_too_new ? row->needs_torch : 0,
         .is_start_requested = row->is_start_requested && tuning->baseline != tuning->recorded,
         .is_winner = index == tuning->best,
         .result = starts ? &row->result : NULL,

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define RELEASE_TOLD    PLIM_TORCH(2, 6) /* what came before, nearly everybody has */
 #define COMMAND_INDENT  6u
 #define COMMAND_COLUMNS 4096u /* lines to paste are never cut */
 
@@ -150,6 +151,17 @@ static void write_empty_cache(const tune_page *self)
     }
 }
 
+/* Older releases refuse settings they do not know. */
+static void write_release(const tune_page *self)
+{
+    const uint32_t release = self->best->needs_torch;
+    if (release >= RELEASE_TOLD) {
+        plim_paragraph_format(self->page.out, self->page.style, 0, PLIM_TONE_PLAIN,
+                              "PyTorch knows all of this since release %u.%u.",
+                              (unsigned)(release / 100), (unsigned)(release % 100));
+    }
+}
+
 static void write_saving(const tune_page *self)
 {
     const uint64_t before = self->baseline->min_capacity_bytes;
@@ -173,6 +185,7 @@ static void write_answer(const tune_page *self)
     if (!is_baseline_best(self) && !self->tuning->is_hopeless) {
         write_command(self);
         write_empty_cache(self);
+        write_release(self);
         write_saving(self);
     }
     if (self->best->result.ooms_survived > 0) {

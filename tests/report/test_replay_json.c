@@ -197,7 +197,7 @@ static void every_member_is_there_whatever_happened(void)
         root = read_back(&out);
         check_members(root, input_members, T_COUNT(tune_members) - 1);
         check_members(root, tune_members, T_COUNT(input_members) - 1);
-        check_results(root, 2); /* is_given, is_start_requested */
+        check_results(root, 4); /* is_given, needs_torch, is_too_new, is_start_requested */
         yajl_tree_free(root);
         plim_text_deinit(&out);
         replay_sample_end(&sample);
