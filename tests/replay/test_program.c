@@ -233,6 +233,48 @@ static void blocks_of_the_start_follow_the_rules(void)
     drop(&t);
 }
 
+/* A: 3 MiB requested, freed in the recording; what happened behind it tells where it ended. */
+static void later_events_tell_where_blocks_ended(void)
+{
+    static const struct {
+        const char *name;
+        const char *script;
+        uint64_t bytes;
+    } cases[] = {
+        { "the first allocation behind it begins there",
+          "segment 0x20000000 41943040 large; block 0x20000000 41943040 0 free;"
+          "alloc 0x20380000 2097152; request 0x20380000 2097152; complete 0x20380000 2097152;"
+          "request 0x20000000 3145728; complete 0x20000000 3145728",
+          0x380000 },
+        { "what comes when it is gone says nothing",
+          "segment 0x20000000 41943040 large; block 0x20000000 41943040 0 free;"
+          "request 0x20000000 3145728; complete 0x20000000 3145728; alloc 0x20380000 2097152;"
+          "request 0x20380000 2097152; complete 0x20380000 2097152",
+          0x300000 },
+        { "the driver was asked for what would have fitted behind it",
+          "segment 0x20000000 8388608 large; block 0x20000000 8388608 0 free;"
+          "segment 0x30000000 20971520 large; block 0x30000000 4718592 4718592 allocated;"
+          "block 0x30480000 16252928 0 free;"
+          "segment_alloc 0x30000000 20971520; alloc 0x30000000 4718592;"
+          "request 0x20000000 3145728; complete 0x20000000 3145728",
+          0x380200 },
+        { "the driver was asked for more than that",
+          "segment 0x20000000 8388608 large; block 0x20000000 8388608 0 free;"
+          "segment 0x30000000 20971520 large; block 0x30000000 5767168 5767168 allocated;"
+          "block 0x30580000 15204352 0 free;"
+          "segment_alloc 0x30000000 20971520; alloc 0x30000000 5767168;"
+          "request 0x20000000 3145728; complete 0x20000000 3145728",
+          0x300000 },
+    };
+    for (size_t i = 0; i < T_COUNT(cases); i++) {
+        T_CASE("%s", cases[i].name);
+        taken t = take(cases[i].script);
+        T_EQ_U64(t.program.start.blocks.items[0].addr, 0x20000000);
+        T_EQ_U64(t.program.start.blocks.items[0].bytes, cases[i].bytes);
+        drop(&t);
+    }
+}
+
 static void what_lies_in_no_segment_is_requested(void)
 {
     taken t = take(BIG "request 0x90000000 100; complete 0x90000000 100; alloc 0x20000000 5");
@@ -351,6 +393,7 @@ static void failing_memory_is_said(void)
 }
 
 T_MAIN(T_TEST(events_become_ops), T_TEST(memory_given_back_tells_of_program_and_device),
-       T_TEST(blocks_of_the_start_follow_the_rules), T_TEST(what_lies_in_no_segment_is_requested),
+       T_TEST(blocks_of_the_start_follow_the_rules), T_TEST(later_events_tell_where_blocks_ended),
+       T_TEST(what_lies_in_no_segment_is_requested),
        T_TEST(a_later_beginning_has_what_stands_there), T_TEST(the_floor_is_what_lives_in_pages),
        T_TEST(requests_are_scaled), T_TEST(what_cannot_be_is_said), T_TEST(failing_memory_is_said))
