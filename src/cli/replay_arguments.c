@@ -4,6 +4,7 @@
 #include "cli/replay_arguments.h"
 
 #include "cli/arguments.h"
+#include "cli/command.h"
 
 #include <errno.h>
 #include <math.h>
@@ -28,8 +29,9 @@ static void take_conf(struct argp_state *state, plim_replay_arguments *arguments
     plim_error err = { 0 };
     if (plim_conf_parse(text, &conf, &err) != PLIM_OK) {
         const bool names_itself = strncmp(err.message, CONF, strlen(CONF)) == 0;
-        argp_error(state, "--conf \"%s\": %s", text,
-                   err.message + (names_itself ? strlen(CONF) : 0));
+        /* Not how the command is used is wrong: so nothing is said of its usage. */
+        argp_failure(state, PLIM_EXIT_USAGE, 0, "--conf \"%s\": %s", text,
+                     err.message + (names_itself ? strlen(CONF) : 0));
     } else if (arguments->conf_count == PLIM_REPLAY_CONFS_MAX) {
         argp_error(state, "--conf: %d are the most at once", PLIM_REPLAY_CONFS_MAX);
     } else {
