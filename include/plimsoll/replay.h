@@ -340,7 +340,7 @@ typedef struct plim_tuning {
  * errors       PLIM_OUT_OF_DEVICE_MEMORY (under no settings the start fits the capacity), those of
  *              a conf given by the caller, PLIM_CANCELLED, PLIM_OUT_OF_HOST_MEMORY
  * threads      runs are made by several: the plim_mem of the replay is called from all of them
- * winner       among PyTorch's own settings; docs/design/tune.md has what breaks ties
+ * returns      PLIM_OK; the winner is among PyTorch's own settings (docs/design/tune.md: ties)
  */
 PLIM_API PLIM_MUST_USE plim_status plim_replay_tune(const plim_replay *replay,
                                                     const plim_tune_options *options,
