@@ -17,8 +17,7 @@
 
 #define RECORDINGS "tests/data/recordings"
 #define REHEARSALS "tests/data/rehearsals"
-#define OTHERS     "../shared/data/snapshots" /* of other people's programs, torn and all */
-#define EVENTS_MAX 60000                      /* longer recordings are told by the short ones */
+#define EVENTS_MAX 60000 /* longer recordings are told by the short ones */
 
 static const char *const confs[] = {
     "",
@@ -51,9 +50,6 @@ static bool has_requests(const plim_history *history)
 static void each_file_of(const char *folder, void (*check)(const plim_history *history))
 {
     DIR *directory = opendir(folder);
-    if (directory == NULL && strcmp(folder, OTHERS) == 0) {
-        return; /* not everybody has them */
-    }
     T_NOT_NULL(directory);
     for (const struct dirent *entry = NULL; (entry = readdir(directory)) != NULL;) {
         if (strstr(entry->d_name, ".pickle") == NULL) {
@@ -75,11 +71,20 @@ static void each_file_of(const char *folder, void (*check)(const plim_history *h
     (void)closedir(directory);
 }
 
+/* Of other people's programs, torn and all: who has some says where. */
+static void each_file_of_others(void (*check)(const plim_history *history))
+{
+    const char *const folder = t_snapshot_dir();
+    if (folder != NULL) {
+        each_file_of(folder, check);
+    }
+}
+
 static void each_file(void (*check)(const plim_history *history))
 {
     each_file_of(RECORDINGS, check);
     each_file_of(REHEARSALS, check);
-    each_file_of(OTHERS, check);
+    each_file_of_others(check);
 }
 
 static plim_replay *prepared(const plim_history *history, const plim_mem *mem)
@@ -380,7 +385,7 @@ static void check_other_settings(const plim_history *history)
 static void other_settings_predict_what_the_run_says(void)
 {
     each_file_of(RECORDINGS, check_other_settings);
-    each_file_of(OTHERS, check_other_settings);
+    each_file_of_others(check_other_settings);
 }
 
 /* --- a part, and other sizes --- */

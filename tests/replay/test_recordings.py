@@ -2,7 +2,7 @@
 """test_recordings.py TOOL - replays recordings of PyTorch's allocator as they were made.
 
 Those of the project (tests/data) have to come out as recorded: every driver call, every address.
-Other people's (../shared/data, or PLIM_SNAPSHOT_DIR and PLIM_TRACE_DIR) likewise, but for those
+Other people's (folders that PLIM_SNAPSHOT_DIR and PLIM_TRACE_DIR name) likewise, but for those
 named below; without them, that part says so and is left out.
 """
 import csv
@@ -17,7 +17,6 @@ import traces
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests" / "data"
-SHARED = ROOT.parent / "shared" / "data"
 
 # What is not exact of other people's and made-up files: the beginning of a name, and why.
 EXCEPTIONS = {
@@ -104,22 +103,21 @@ def event_lists(tool, folder):
     return wrong
 
 
-def folder_of(variable, fallback):
+def folder_of(variable):
     given = os.environ.get(variable)
-    folder = pathlib.Path(given) if given else fallback
-    if not folder.is_dir():
-        print(f"left out: there is no {folder.name} of other people here; {variable} names some")
+    if not given:
+        print(f"left out: {variable} names no folder of other people's")
         return None
-    return folder
+    return pathlib.Path(given)
 
 
 def main():
     tool = sys.argv[1]
     wrong = project(tool)
-    folder = folder_of("PLIM_SNAPSHOT_DIR", SHARED / "snapshots")
+    folder = folder_of("PLIM_SNAPSHOT_DIR")
     if folder is not None:
         wrong += snapshots(tool, folder)
-    folder = folder_of("PLIM_TRACE_DIR", SHARED / "traces")
+    folder = folder_of("PLIM_TRACE_DIR")
     if folder is not None:
         wrong += event_lists(tool, folder)
     return 1 if wrong else 0

@@ -1,6 +1,6 @@
 """traces.py - event lists of other people's recordings, as snapshots.
 
-A list has what stood at the start and each event since (../shared/data/traces/README.md). A
+A list has what stood at the start and each event since (rows event,time_us,action,addr,size). A
 snapshot has what stands at the end: segments follow from the events, and blocks from what is
 live, for under PyTorch's default settings a free block of the large pool has more than 1 MiB:
 less than that behind a live block belongs to it.
