@@ -9,6 +9,7 @@
 #include "history/undo.h"
 
 #include "base/error.h"
+#include "history/driver_actions.h"
 
 #define MEMORY_SLOTS 1024u /* 24 KiB: stays in the first cache */
 
@@ -87,18 +88,13 @@ static bool is_inside(undo_walk *walk, uint64_t event)
     return addr < slot->segment_end && walk->events->size[event] <= slot->segment_end - addr;
 }
 
-static bool is_segment_event(uint8_t action)
-{
-    return action >= PLIM_SEGMENT_ALLOC && action <= PLIM_SEGMENT_UNMAP;
-}
-
 static bool undo_all(undo_walk *walk)
 {
     for (uint64_t i = walk->events->count; i-- > 0;) {
         const uint8_t action = walk->events->action[i];
         if (action == PLIM_ALLOC) {
             walk->undone->outside += !is_inside(walk, i);
-        } else if (is_segment_event(action) && !undo_segment(walk, i)) {
+        } else if (plim_is_driver_call(action) && !undo_segment(walk, i)) {
             return false;
         }
     }
@@ -108,7 +104,7 @@ static bool undo_all(undo_walk *walk)
 static bool has_segment_events(const plim_events *events)
 {
     for (uint64_t i = 0; i < events->count; i++) {
-        if (is_segment_event(events->action[i])) {
+        if (plim_is_driver_call(events->action[i])) {
             return true;
         }
     }
@@ -135,7 +131,6 @@ static bool stand_at_end(plim_undone *undone, const plim_device_history *device)
 plim_status plim_undone_init(plim_undone *undone, const plim_device_history *device,
                              const plim_mem *mem, plim_error *err)
 {
-    _Static_assert(PLIM_SEGMENT_UNMAP - PLIM_SEGMENT_ALLOC == 3, "segment actions are neighbours");
     *undone = (plim_undone){ .mem = mem };
     plim_spans_init(&undone->segments, mem);
     bool done = stand_at_end(undone, device);

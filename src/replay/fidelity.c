@@ -76,17 +76,12 @@ static void describe_call(const comparison *c, const plim_driver_calls *calls, s
                    plim_format_bytes(call->bytes).text);
 }
 
-static bool is_growth(uint8_t action)
-{
-    return action == PLIM_SEGMENT_ALLOC || action == PLIM_SEGMENT_MAP;
-}
-
 /* What the request at the end of the gap got without the call that one side lacks. */
 static void describe_request(const comparison *c, uint64_t event, const plim_driver_call *extra,
                              bool is_recorded, char *text, size_t bytes)
 {
     text[0] = '\0';
-    if (event >= c->program->to_event || !is_growth(extra->action) ||
+    if (event >= c->program->to_event || !plim_is_from_driver(extra->action) ||
         c->events->action[event] != PLIM_ALLOC) {
         return;
     }
@@ -166,7 +161,8 @@ static void advance(comparison *c, uint64_t event)
         const uint8_t action = c->events->action[c->cursor];
         if (plim_is_driver_call(action)) {
             const plim_driver_call call = { c->events->size[c->cursor], c->cursor, action };
-            c->recorded_bytes += is_growth(action) ? (int64_t)call.bytes : -(int64_t)call.bytes;
+            c->recorded_bytes +=
+                plim_is_from_driver(action) ? (int64_t)call.bytes : -(int64_t)call.bytes;
             c->has_no_memory = !PLIM_VEC_PUSH(c->mem, &c->recorded, call);
             continue;
         }
@@ -194,7 +190,7 @@ static bool is_given_after_release(const plim_driver_calls *calls)
 {
     bool is_released = false;
     for (size_t i = 0; i < calls->count; i++) {
-        if (!is_growth(calls->items[i].action)) {
+        if (!plim_is_from_driver(calls->items[i].action)) {
             is_released = true;
         } else if (is_released) {
             return true;
@@ -238,7 +234,7 @@ static void on_event(void *ctx, const plim_event_record *record)
 {
     comparison *c = ctx;
     if (c->op == PLIM_NO_OP) {
-        c->start_bytes += is_growth((uint8_t)record->action) ? record->bytes : 0;
+        c->start_bytes += plim_is_from_driver((uint8_t)record->action) ? record->bytes : 0;
         return;
     }
     if (c->has_no_memory) {
@@ -249,7 +245,8 @@ static void on_event(void *ctx, const plim_event_record *record)
     } else if (plim_is_driver_call((uint8_t)record->action)) {
         const plim_driver_call call = { record->bytes, plim_program_event(c->program, c->op),
                                         (uint8_t)record->action };
-        c->predicted_bytes += is_growth(call.action) ? (int64_t)call.bytes : -(int64_t)call.bytes;
+        c->predicted_bytes +=
+            plim_is_from_driver(call.action) ? (int64_t)call.bytes : -(int64_t)call.bytes;
         if (c->predicted_bytes > c->predicted_most) {
             c->predicted_most = c->predicted_bytes;
         }
@@ -280,7 +277,7 @@ static void note_end(comparison *c, const plim_run_result *run, uint64_t capacit
 static bool has_growth(const plim_driver_calls *calls)
 {
     for (size_t i = 0; i < calls->count; i++) {
-        if (is_growth(calls->items[i].action)) {
+        if (plim_is_from_driver(calls->items[i].action)) {
             return true;
         }
     }

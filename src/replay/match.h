@@ -11,7 +11,7 @@
 #define PLIMSOLL_REPLAY_MATCH_H
 
 #include "base/vec.h"
-#include "plimsoll/history.h"
+#include "history/driver_actions.h"
 
 /* A segment_alloc, free, map or unmap. */
 typedef struct plim_driver_call {
@@ -21,11 +21,6 @@ typedef struct plim_driver_call {
 } plim_driver_call;
 
 typedef PLIM_VEC(plim_driver_call) plim_driver_calls;
-
-static inline bool plim_is_driver_call(uint8_t action)
-{
-    return action >= PLIM_SEGMENT_ALLOC && action <= PLIM_SEGMENT_UNMAP;
-}
 
 /* From the front, the calls that are the same in both. */
 size_t plim_calls_prefix(const plim_driver_calls *a, const plim_driver_calls *b);

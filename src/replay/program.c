@@ -116,6 +116,29 @@ void plim_taking_unmap(plim_taking *taking, plim_addr addr, uint64_t bytes)
     }
 }
 
+static uint64_t scaled(const plim_taking *taking, uint64_t bytes, uint8_t category, uint32_t stack)
+{
+    return bytes < PLIM_REQUEST_BYTES_MAX
+               ? plim_scaled_bytes(bytes, plim_scaling_factor(&taking->scaling, category, stack))
+               : 0;
+}
+
+uint64_t plim_taking_event_bytes(const plim_taking *taking, uint64_t event)
+{
+    const plim_events *events = &taking->program->device->events;
+    const uint8_t *categories = taking->categories.of_event;
+    return scaled(taking, events->size[event], categories != NULL ? categories[event] : 0,
+                  events->stack[event]);
+}
+
+uint64_t plim_taking_start_bytes(const plim_taking *taking, size_t index)
+{
+    const plim_start_allocation *row = &taking->start.allocations.items[index];
+    const uint8_t *categories = taking->categories.of_start;
+    return scaled(taking, row->requested_bytes, categories != NULL ? categories[index] : 0,
+                  row->stack);
+}
+
 static uint64_t units(uint64_t bytes)
 {
     return (bytes + PLIM_UNIT_BYTES - 1) / PLIM_UNIT_BYTES * PLIM_UNIT_BYTES;

@@ -60,23 +60,44 @@ bool plim_deferrals_deal(plim_deferrals *deferrals)
     return true;
 }
 
-const plim_deferral *plim_deferrals_find(const plim_deferrals *deferrals, uint32_t request)
+static uint32_t request_of(const plim_deferral *row)
 {
-    size_t low = deferrals->of_start;
-    size_t high = deferrals->rows.count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const plim_deferral *row = &deferrals->rows.items[middle];
-        if (row->request == request) {
-            return row;
-        }
-        if (row->request < request) {
+    return row->request;
+}
+
+static uint32_t completion_of(const plim_deferral *row)
+{
+    return row->completed;
+}
+
+/* The row of [low, end) with a key, by which these are in order; or NULL. */
+static const plim_deferral *find(const plim_deferral *low, const plim_deferral *end, uint32_t key,
+                                 uint32_t (*key_of)(const plim_deferral *row))
+{
+    const plim_deferral *const last = end;
+    while (low < end) {
+        const plim_deferral *middle = low + (end - low) / 2;
+        if (key_of(middle) < key) {
             low = middle + 1;
         } else {
-            high = middle;
+            end = middle;
         }
     }
-    return NULL;
+    return low < last && key_of(low) == key ? low : NULL;
+}
+
+const plim_deferral *plim_deferrals_find(const plim_deferrals *deferrals, uint32_t request)
+{
+    const plim_deferral *rows = deferrals->rows.items;
+    return rows == NULL ? NULL
+                        : find(rows + deferrals->of_start, rows + deferrals->rows.count, request,
+                               request_of);
+}
+
+const plim_deferral *plim_deferrals_find_start(const plim_deferrals *deferrals, uint32_t completed)
+{
+    const plim_deferral *rows = deferrals->rows.items;
+    return rows == NULL ? NULL : find(rows, rows + deferrals->of_start, completed, completion_of);
 }
 
 void plim_deferrals_deinit(plim_deferrals *deferrals)

@@ -37,5 +37,7 @@ void plim_deferrals_deinit(plim_deferrals *deferrals);
 
 /* The row of a request in the events, or NULL: it completed at once. */
 const plim_deferral *plim_deferrals_find(const plim_deferrals *deferrals, uint32_t request);
+/* The row of the start that an event completes, or NULL; these are in order of completion. */
+const plim_deferral *plim_deferrals_find_start(const plim_deferrals *deferrals, uint32_t completed);
 
 #endif

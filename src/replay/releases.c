@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "history/driver_actions.h"
 
 /* No device PyTorch is used on refuses a process that holds less. */
 #define REFUSING_BYTES_MIN ((uint64_t)1 << 30)
@@ -24,16 +25,6 @@ typedef struct walk {
     bool is_open; /* a release has begun, and no request or free has come since */
     PLIM_VEC(release) releases;
 } walk;
-
-static bool is_given_back(uint8_t action)
-{
-    return action == PLIM_SEGMENT_FREE || action == PLIM_SEGMENT_UNMAP;
-}
-
-static bool is_given(uint8_t action)
-{
-    return action == PLIM_SEGMENT_ALLOC || action == PLIM_SEGMENT_MAP;
-}
 
 /* What the recording's allocator had of the driver at most, or has been refused. */
 static void note_oom(walk *walker, uint64_t event)
@@ -93,7 +84,7 @@ static plim_giver told_by_stacks(const plim_events *events, uint64_t from, uint6
     const uint32_t stack = events->stack[request];
     plim_giver by = stack == PLIM_NONE ? PLIM_BY_EITHER : PLIM_BY_ALLOCATOR;
     for (uint64_t i = from; i < request && by != PLIM_BY_EITHER; i++) {
-        if (!is_given_back(events->action[i])) {
+        if (!plim_is_to_driver(events->action[i])) {
             continue;
         }
         if (events->stack[i] == PLIM_NONE) {
@@ -131,10 +122,10 @@ static bool step(walk *walker, uint64_t event)
     const plim_events *events = &walker->program->device->events;
     plim_replay_facts *facts = &walker->program->facts;
     const uint8_t action = events->action[event];
-    if (is_given_back(action)) {
+    if (plim_is_to_driver(action)) {
         return begin_or_go_on(walker, event);
     }
-    if (is_given(action)) {
+    if (plim_is_from_driver(action)) {
         walker->reserved += events->size[event];
         if (walker->reserved > facts->recorded_peak_reserved_bytes) {
             facts->recorded_peak_reserved_bytes = walker->reserved;

@@ -31,9 +31,7 @@ typedef struct plim_run_setup {
     uint64_t capacity_bytes; /* or PLIM_UNLIMITED */
     uint64_t others_bytes;   /* what others hold of the device, beside the capacity */
     const plim_driver_costs *costs; /* NULL: the default ones */
-    plim_empty_cache_when empty_cache;
-    /* For PLIM_EMPTY_AT_EVENT one event, for PLIM_EMPTY_AFTER_STEPS the first events of steps;
-     * ascending. The cache is emptied before each. */
+    /* Events before which the cache is emptied; ascending. */
     const uint64_t *empty_events;
     size_t empty_event_count;
     bool follows_recording; /* what may have been a call of empty_cache is taken for one */

@@ -35,21 +35,6 @@ static uint64_t known_block_bytes(const plim_start *start, uint32_t event)
 
 /* --- allocations --- */
 
-static double factor_of_start(const plim_taking *taking, size_t index, uint32_t stack)
-{
-    const uint8_t category =
-        taking->categories.of_start != NULL ? taking->categories.of_start[index] : 0;
-    return plim_scaling_factor(&taking->scaling, category, stack);
-}
-
-static double factor_of_event(const plim_taking *taking, uint64_t event)
-{
-    const uint8_t category =
-        taking->categories.of_event != NULL ? taking->categories.of_event[event] : 0;
-    return plim_scaling_factor(&taking->scaling, category,
-                               taking->program->device->events.stack[event]);
-}
-
 static bool add_from_start(plim_taking *taking)
 {
     const plim_events *events = &taking->program->device->events;
@@ -64,7 +49,7 @@ static bool add_from_start(plim_taking *taking)
             .addr = allocation->addr,
             .requested_bytes = allocation->requested_bytes,
             .block_bytes = allocation->has_block ? allocation->block_bytes : 0,
-            .factor = factor_of_start(taking, i, allocation->stack),
+            .scaled_bytes = plim_taking_start_bytes(taking, i),
             .stream = is_ended ? events->stream[allocation->ended_by] : PLIM_NONE,
             .stack = allocation->stack,
             .event = allocation->ended_by,
@@ -91,7 +76,7 @@ static bool add_from_events(plim_taking *taking)
         const plim_standing row = { .addr = events->addr[i],
                                     .requested_bytes = events->size[i],
                                     .block_bytes = known_block_bytes(&taking->start, (uint32_t)i),
-                                    .factor = factor_of_event(taking, i),
+                                    .scaled_bytes = plim_taking_event_bytes(taking, i),
                                     .stream = events->stream[i],
                                     .stack = events->stack[i],
                                     .event = (uint32_t)i,
@@ -131,7 +116,7 @@ static bool defer_from_start(plim_taking *taking)
         const plim_standing row = { .addr = pending->addr,
                                     .requested_bytes = pending->bytes,
                                     .block_bytes = pending->has_block ? pending->bytes : 0,
-                                    .factor = 1,
+                                    .scaled_bytes = pending->bytes,
                                     .stream = PLIM_NONE,
                                     .stack = PLIM_NONE,
                                     .event = PLIM_NONE,
@@ -153,7 +138,7 @@ static bool defer_pair(plim_taking *taking, uint32_t request, uint32_t completed
     const plim_standing row = { .addr = events->addr[request],
                                 .requested_bytes = events->size[request],
                                 .block_bytes = known_block_bytes(&taking->start, request),
-                                .factor = 1,
+                                .scaled_bytes = events->size[request],
                                 .stream = events->stream[request],
                                 .stack = events->stack[request],
                                 .event = request,

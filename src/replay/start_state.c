@@ -157,7 +157,7 @@ static int compare_addr(const void *a, const void *b)
 static void classify_run(const plim_taking *taking, plim_segment *segment,
                          const plim_standing *first, size_t count)
 {
-    if (!segment->is_expandable || count == 0 || same_at_end(taking, segment->addr) != NULL) {
+    if (!segment->is_expandable || same_at_end(taking, segment->addr) != NULL) {
         return;
     }
     segment->is_large = false;
@@ -244,20 +244,27 @@ bool plim_standing_is_placeable(const plim_standing *row)
 }
 
 /* Where the block of each row must end: where the next one begins, or its segment ends. Rows that
- * lie in no segment keep a limit of 0. Both are in order of addresses. */
+ * lie in no segment keep a limit of 0. What kind a run is follows from the rows in it. Both are in
+ * order of addresses. */
 static void bound_rows(plim_taking *taking)
 {
     const plim_program_start *start = &taking->program->start;
     plim_standing *rows = taking->standing.items;
+    const size_t count = taking->standing.count;
     size_t next = 0;
     for (size_t i = 0; i < start->segments.count; i++) {
-        const plim_segment *segment = &start->segments.items[i];
+        plim_segment *segment = &start->segments.items[i];
         const plim_addr end = segment->addr + segment->bytes;
-        for (; next < taking->standing.count && rows[next].addr < end; next++) {
-            const bool has_next = next + 1 < taking->standing.count && rows[next + 1].addr < end;
-            if (rows[next].addr >= segment->addr) {
-                rows[next].limit = has_next ? rows[next + 1].addr : end;
-            }
+        while (next < count && rows[next].addr < segment->addr) {
+            next++;
+        }
+        const size_t first = next;
+        for (; next < count && rows[next].addr < end; next++) {
+            const bool has_next = next + 1 < count && rows[next + 1].addr < end;
+            rows[next].limit = has_next ? rows[next + 1].addr : end;
+        }
+        if (next > first) {
+            classify_run(taking, segment, &rows[first], next - first);
         }
     }
 }
@@ -268,7 +275,7 @@ static bool push_allocation(plim_taking *taking, const plim_standing *row,
     plim_program *program = taking->program;
     plim_start_block allocation = {
         .addr = row->addr,
-        .requested_bytes = plim_scaled_bytes(row->requested_bytes, row->factor),
+        .requested_bytes = row->scaled_bytes,
         .slot = row->slot,
         .pool = PLIM_NONE,
         .is_outside = segment == NULL,
@@ -331,32 +338,10 @@ static bool place_in(plim_taking *taking, plim_segment *segment, size_t *next)
     return true;
 }
 
-/* What kind each run is, by what is in it. */
-static void classify_runs(plim_taking *taking)
-{
-    const plim_program_start *start = &taking->program->start;
-    const plim_standing *rows = taking->standing.items;
-    size_t next = 0;
-    for (size_t i = 0; i < start->segments.count; i++) {
-        plim_segment *segment = &start->segments.items[i];
-        while (next < taking->standing.count && rows[next].addr < segment->addr) {
-            next++;
-        }
-        const size_t first = next;
-        while (next < taking->standing.count && rows[next].addr < segment->addr + segment->bytes) {
-            next++;
-        }
-        if (next > first) {
-            classify_run(taking, segment, &rows[first], next - first);
-        }
-    }
-}
-
 static bool place_all(plim_taking *taking)
 {
     plim_program *program = taking->program;
     bound_rows(taking);
-    classify_runs(taking);
     if (!plim_taking_learn_sizes(taking)) {
         return false;
     }

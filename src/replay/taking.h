@@ -21,7 +21,7 @@ typedef struct plim_standing {
     plim_addr addr;
     uint64_t requested_bytes; /* as recorded */
     uint64_t block_bytes;     /* 0: unknown */
-    double factor;            /* of its scale */
+    uint64_t scaled_bytes;    /* requested, scaled */
     plim_addr limit;          /* where the next thing in its segment begins, or the segment ends */
     uint32_t stream;          /* of the history, or PLIM_NONE: its segment's */
     uint32_t stack;
@@ -105,6 +105,11 @@ bool plim_standing_is_placeable(const plim_standing *row);
 bool plim_taking_learn_sizes(plim_taking *taking);
 /* The ops; walk.c. */
 plim_status plim_taking_walk(plim_taking *taking, plim_error *err);
+
+/* What an alloc or oom event asks for, and what row `index` of start.allocations did, scaled. More
+ * than any request can have been given is nonsense, and nothing is asked for. */
+uint64_t plim_taking_event_bytes(const plim_taking *taking, uint64_t event);
+uint64_t plim_taking_start_bytes(const plim_taking *taking, size_t index);
 
 /* Append an op that stands for an event. False: no host memory. */
 bool plim_taking_op(plim_taking *taking, uint64_t event, plim_op op);

@@ -42,7 +42,6 @@ static void set_step_ends(const plim_replay_device_part *part, plim_run_setup *r
 static void set_emptying(const plim_replay_device_part *part, const plim_tune_row *row,
                          plim_run_setup *run)
 {
-    run->empty_cache = row->empty_cache;
     if (row->empty_cache == PLIM_EMPTY_AT_EVENT) {
         run->empty_events = &row->empty_cache_event;
         run->empty_event_count = 1;

@@ -3,23 +3,10 @@
  */
 #include "alloc/rounding.h"
 #include "base/error.h"
+#include "history/driver_actions.h"
 #include "replay/taking.h"
 
 /* --- requests and what ends them --- */
-
-/* What a request asks for, scaled. More than any request can have been given is nonsense, and
- * nothing is asked for. */
-static uint64_t bytes_of(const plim_taking *taking, uint64_t event)
-{
-    const plim_events *events = &taking->program->device->events;
-    if (events->size[event] >= PLIM_REQUEST_BYTES_MAX) {
-        return 0;
-    }
-    const uint8_t category =
-        taking->categories.of_event != NULL ? taking->categories.of_event[event] : 0;
-    const double factor = plim_scaling_factor(&taking->scaling, category, events->stack[event]);
-    return plim_scaled_bytes(events->size[event], factor);
-}
 
 /* Requests go to the pool of this one from now on. */
 static bool route(plim_taking *taking, uint64_t event)
@@ -69,7 +56,7 @@ static bool end_displaced(plim_taking *taking, uint64_t event)
             return deferral == NULL || complete(taking, event, deferral);
         }
         const uint32_t slot = taking->slots[row->displaced];
-        plim_taking_dead(taking, bytes_of(taking, row->displaced));
+        plim_taking_dead(taking, plim_taking_event_bytes(taking, row->displaced));
         return PLIM_VEC_PUSH(taking->program->mem, &taking->spare_slots, slot) &&
                plim_taking_op(taking, event, (plim_op){ .slot = slot, .kind = PLIM_OP_FREE });
     }
@@ -79,7 +66,7 @@ static bool end_displaced(plim_taking *taking, uint64_t event)
 static bool take_alloc(plim_taking *taking, uint64_t event)
 {
     const plim_events *events = &taking->program->device->events;
-    plim_op op = { .bytes = bytes_of(taking, event), .kind = PLIM_OP_ALLOC };
+    plim_op op = { .bytes = plim_taking_event_bytes(taking, event), .kind = PLIM_OP_ALLOC };
     if (!end_displaced(taking, event) || !plim_taking_slot(taking, &op.slot) ||
         !plim_taking_stream(taking, events->stream[event], &op.stream) || !route(taking, event)) {
         return false;
@@ -100,7 +87,7 @@ static bool find_ended(plim_taking *taking, uint64_t event, uint32_t *ret_slot, 
     const uint32_t alloc = start->lifetimes.partner[event];
     if (alloc != PLIM_NONE) {
         *ret_slot = taking->slots[alloc];
-        *ret_bytes = bytes_of(taking, alloc);
+        *ret_bytes = plim_taking_event_bytes(taking, alloc);
         return true;
     }
     const size_t start_frees = start->lifetimes.start_frees.count;
@@ -112,12 +99,8 @@ static bool find_ended(plim_taking *taking, uint64_t event, uint32_t *ret_slot, 
         taking->program->doubts[PLIM_DOUBT_CONTRADICTIONS]++;
         return false;
     }
-    const plim_start_allocation *ended = &start->allocations.items[*next];
-    const uint8_t category =
-        taking->categories.of_start != NULL ? taking->categories.of_start[*next] : 0;
     *ret_slot = taking->start_slots[*next];
-    *ret_bytes = plim_scaled_bytes(ended->requested_bytes,
-                                   plim_scaling_factor(&taking->scaling, category, ended->stack));
+    *ret_bytes = plim_taking_start_bytes(taking, *next);
     return true;
 }
 
@@ -143,27 +126,6 @@ static bool take_end(plim_taking *taking, uint64_t event)
            plim_taking_op(taking, event, op);
 }
 
-static const plim_deferral *find_start_deferral(const plim_deferrals *deferrals, uint32_t completed)
-{
-    size_t low = 0;
-    size_t high = deferrals->of_start;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (deferrals->rows.items[middle].completed < completed) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    const plim_deferral *row = low < deferrals->of_start ? &deferrals->rows.items[low] : NULL;
-    return row != NULL && row->completed == completed ? row : NULL;
-}
-
-static bool is_given_back(uint8_t action)
-{
-    return action == PLIM_SEGMENT_FREE || action == PLIM_SEGMENT_UNMAP;
-}
-
 /* A release, and frees that complete right before it or amid it. A request that the driver refused
  * waits for streams before it gives back what is cached. */
 static void look_ahead(plim_taking *taking, uint64_t event)
@@ -179,7 +141,7 @@ static void look_ahead(plim_taking *taking, uint64_t event)
         next + 1 < releases->count ? releases->items[next + 1].event : taking->program->to_event;
     uint64_t i = event;
     while (i < end &&
-           (is_given_back(events->action[i]) || events->action[i] == PLIM_FREE_COMPLETED)) {
+           (plim_is_to_driver(events->action[i]) || events->action[i] == PLIM_FREE_COMPLETED)) {
         i++;
     }
     taking->row = (plim_release_row){ .end = i, .pool = PLIM_NONE, .has_release = first < i };
@@ -204,9 +166,10 @@ static bool complete_postponed(plim_taking *taking)
 static bool take_completion(plim_taking *taking, uint64_t event)
 {
     const uint32_t request = taking->start.lifetimes.partner[event];
-    const plim_deferral *deferral = request != PLIM_NONE && request >= taking->program->from_event
-                                        ? plim_deferrals_find(&taking->deferrals, request)
-                                        : find_start_deferral(&taking->deferrals, (uint32_t)event);
+    const plim_deferral *deferral =
+        request != PLIM_NONE && request >= taking->program->from_event
+            ? plim_deferrals_find(&taking->deferrals, request)
+            : plim_deferrals_find_start(&taking->deferrals, (uint32_t)event);
     if (deferral == NULL) {
         return true; /* it completed at once, or nobody asked */
     }
@@ -222,7 +185,7 @@ static bool take_oom(plim_taking *taking, uint64_t event)
 {
     const plim_events *events = &taking->program->device->events;
     const bool has_released = taking->row.end == event && taking->row.has_release;
-    plim_op op = { .bytes = bytes_of(taking, event),
+    plim_op op = { .bytes = plim_taking_event_bytes(taking, event),
                    .slot = taking->has_pools && !has_released ? PLIM_TRY_KEEPS : PLIM_TRY_RELEASES,
                    .kind = PLIM_OP_TRY };
     const bool names_pool =

@@ -151,7 +151,6 @@ static void the_cache_is_emptied_when_it_is_asked_for(void)
     const uint64_t before = 3;
     const plim_run_setup setup = { .conf = &conf,
                                    .capacity_bytes = PLIM_UNLIMITED,
-                                   .empty_cache = PLIM_EMPTY_AT_EVENT,
                                    .empty_events = &before,
                                    .empty_event_count = 1 };
     plim_run_result result;
