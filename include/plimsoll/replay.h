@@ -223,8 +223,6 @@ PLIM_API PLIM_MUST_USE plim_status plim_replay_predict(const plim_replay *replay
       "events contradict each other or the state at the end")                             \
     X(PLIM_DOUBT_CAPACITY, "capacity_unknown",                                            \
       "cached memory was given back for a request, at a capacity the file does not tell") \
-    X(PLIM_DOUBT_RELEASES, "releases",                                                    \
-      "memory was given back in a way no call of empty_cache explains")                   \
     X(PLIM_DOUBT_POOLS, "pools", "requests of private pools cannot be told from others")  \
     X(PLIM_DOUBT_PLACEMENT, "placement", "requests got other addresses than recorded")
 
