@@ -77,7 +77,7 @@ static void push_event(plim_history *history, const uint8_t *row, uint32_t pool_
     const plim_event event = { .action = row[0] % 9,
                                .stream = row[0] >> 7,
                                .addr = place_of(row[1]),
-                               .size = size_of(row[2]),
+                               .bytes = size_of(row[2]),
                                .time_us = PLIM_TIME_UNKNOWN,
                                .stack = PLIM_NONE,
                                .note = row[3] % 5 == 0 ? pool_note : 0 };

@@ -74,7 +74,7 @@ static plim_status write_down(trace_scribe *scribe, const plim_event_record *fro
 {
     plim_event event = { .action = (uint8_t)from->action,
                          .addr = from->addr,
-                         .size = from->bytes,
+                         .bytes = from->bytes,
                          .time_us = (int64_t)(*scribe->time_ns / 1000),
                          .stack = from->stack < scribe->stacks.count
                                       ? scribe->stacks.items[from->stack]

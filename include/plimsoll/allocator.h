@@ -275,7 +275,7 @@ typedef struct plim_event_record {
     int32_t device;
     plim_stream stream;
     plim_addr addr; /* oom: the driver's free bytes */
-    uint64_t bytes; /* as in plim_events.size */
+    uint64_t bytes; /* as in plim_events.bytes */
     /* alloc, free_*: of the block behind the request; 0 elsewhere and where it is not known. What
      * lies between the blocks of a segment is free: so events alone tell how it is split. */
     uint64_t block_bytes;

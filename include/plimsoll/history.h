@@ -93,14 +93,14 @@ typedef struct plim_note {
  *   action   alloc  free_*  segment_*     snapshot       oom
  *   addr     address of the block/segment 0              free bytes the driver reported,
  *                                                        or PLIM_SIZE_UNKNOWN
- *   size     requested bytes, segments:   active bytes   bytes of the request that failed
+ *   bytes    requested bytes, segments:   active bytes   bytes of the request that failed
  *            bytes from or to the driver
  */
 typedef struct plim_events {
     uint64_t count;
     const uint8_t *action; /* plim_action, or above PLIM_ACTION_OTHER for unknown ones */
     const uint64_t *addr;
-    const uint64_t *size;   /* bytes */
+    const uint64_t *bytes;
     const int64_t *time_us; /* since the Unix epoch, or PLIM_TIME_UNKNOWN */
     const uint32_t *stack;  /* index into stacks, or PLIM_NONE */
     const uint32_t *stream; /* index into streams */

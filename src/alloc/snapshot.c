@@ -41,7 +41,7 @@ static plim_status push_event(snapshot *to, const plim_ring_event *from, plim_er
                              .forward_stack = PLIM_NONE,
                              .category = PLIM_NONE };
     plim_event event = { .addr = from->addr,
-                         .size = from->bytes,
+                         .bytes = from->bytes,
                          .time_us = (int64_t)(plim_ticks_to_unix_ns(from->ticks) / 1000),
                          .action = from->action };
     PLIM_TRY(plim_history_add_note(to->history, &note, &event.note, err));

@@ -107,7 +107,7 @@ static bool add_recorded(plim_grouper *grouper, const plim_device_history *devic
         if (sum == NULL) {
             return false;
         }
-        sum->bytes += events->size[i];
+        sum->bytes += events->bytes[i];
         sum->count++;
     }
     return true;

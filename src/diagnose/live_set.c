@@ -45,7 +45,7 @@ static uint64_t block_bytes(plim_live_set *set, uint32_t event, uint64_t request
 static uint64_t ended_bytes(const plim_live_set *set, uint32_t end)
 {
     const uint32_t alloc = set->start->lifetimes.partner[end];
-    return set->device->events.size[alloc != PLIM_NONE ? alloc : end];
+    return set->device->events.bytes[alloc != PLIM_NONE ? alloc : end];
 }
 
 static void complete(plim_live_set *set, uint64_t requested)
@@ -58,7 +58,7 @@ static void complete(plim_live_set *set, uint64_t requested)
 static void take_displaced(plim_live_set *set, uint32_t displaced)
 {
     if (set->device->events.action[displaced] == PLIM_ALLOC) {
-        const uint64_t requested = set->device->events.size[displaced];
+        const uint64_t requested = set->device->events.bytes[displaced];
         set->now.requested -= requested;
         set->now.allocated -= plim_round(set->rounding, requested);
         set->now.live_count--;
@@ -75,7 +75,7 @@ static void take_alloc(plim_live_set *set, uint32_t event)
         lifetimes->displacements.items[set->displacement].event == event) {
         take_displaced(set, lifetimes->displacements.items[set->displacement++].displaced);
     }
-    const uint64_t requested = set->device->events.size[event];
+    const uint64_t requested = set->device->events.bytes[event];
     bool is_known = false;
     set->now.allocated += block_bytes(set, event, requested, &is_known);
     set->now.requested += requested;
@@ -89,7 +89,7 @@ static void take_end(plim_live_set *set, uint32_t event)
     const uint32_t alloc = lifetimes->partner[event];
     uint64_t requested = 0;
     if (alloc != PLIM_NONE) {
-        requested = set->device->events.size[alloc];
+        requested = set->device->events.bytes[alloc];
     } else if (set->start_allocation < lifetimes->start_frees.count &&
                lifetimes->start_frees.items[set->start_allocation] == event) {
         requested = set->start->allocations.items[set->start_allocation++].requested_bytes;
@@ -124,7 +124,7 @@ static void take_completion(plim_live_set *set, uint32_t event)
 
 static void take_segment(plim_live_set *set, uint32_t event, bool is_more)
 {
-    uint64_t bytes = set->device->events.size[event];
+    uint64_t bytes = set->device->events.bytes[event];
     if (!is_more) {
         set->now.reserved = plim_total_less(set->now.reserved, bytes);
         return;

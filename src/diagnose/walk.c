@@ -48,7 +48,7 @@ static void note_oom(plim_walk *walk, progress *seen, const plim_live_set *set, 
     PLIM_ASSERT(seen->oom_count < walk->oom_count);
     walk->ooms[seen->oom_count++] = (plim_oom_moment){
         .event = event,
-        .requested_bytes = events->size[event],
+        .requested_bytes = events->bytes[event],
         .device_free_bytes = has_free ? free_bytes : 0,
         .has_device_free = has_free,
         .moment = moment_of(&set->now, events, (int64_t)event),
@@ -62,7 +62,7 @@ static void note_oom(plim_walk *walk, progress *seen, const plim_live_set *set, 
 static void check_snapshot(plim_walk *walk, const plim_live_set *set, uint64_t event)
 {
     if (set->now.guessed_count == 0 && plim_total_bytes(set->now.allocated + set->now.pending) !=
-                                           set->device->events.size[event]) {
+                                           set->device->events.bytes[event]) {
         walk->snapshot_mismatches++;
     }
 }

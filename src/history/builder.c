@@ -235,7 +235,7 @@ plim_status plim_history_push_event(plim_history *history, const plim_event *eve
     const size_t row = history->events.count++;
     history->events.action[row] = event->action;
     history->events.addr[row] = event->addr;
-    history->events.size[row] = event->size;
+    history->events.bytes[row] = event->bytes;
     history->events.time_us[row] = event->time_us;
     history->events.stack[row] = event->stack;
     history->events.stream[row] = event->stream;
@@ -248,7 +248,7 @@ plim_event plim_history_pushed_event(const plim_history *history, uint64_t index
     PLIM_ASSERT(index < history->events.count);
     return (plim_event){ .action = history->events.action[index],
                          .addr = history->events.addr[index],
-                         .size = history->events.size[index],
+                         .bytes = history->events.bytes[index],
                          .time_us = history->events.time_us[index],
                          .stack = history->events.stack[index],
                          .stream = history->events.stream[index],
@@ -335,7 +335,7 @@ static plim_events events_at(const plim_history *history, plim_range range)
     return (plim_events){ .count = range.count,
                           .action = history->events.action + range.first,
                           .addr = history->events.addr + range.first,
-                          .size = history->events.size + range.first,
+                          .bytes = history->events.bytes + range.first,
                           .time_us = history->events.time_us + range.first,
                           .stack = history->events.stack + range.first,
                           .stream = history->events.stream + range.first,

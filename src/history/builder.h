@@ -15,7 +15,7 @@
 /* One event as it is pushed; the columns of plim_events. */
 typedef struct plim_event {
     uint64_t addr;
-    uint64_t size;
+    uint64_t bytes;
     int64_t time_us;
     uint32_t stack;
     uint32_t stream;

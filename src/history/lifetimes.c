@@ -123,7 +123,7 @@ static bool match_end(plim_lifetimes *lifetimes, uint32_t event, uint32_t *slot)
 {
     const plim_address_end there = end_of(lifetimes, *slot);
     if (there.fate == PLIM_ADDRESS_LIVE) {
-        const uint64_t *const size = lifetimes->events->size;
+        const uint64_t *const size = lifetimes->events->bytes;
         lifetimes->partner[there.event] = event;
         lifetimes->partner[event] = there.event;
         lifetimes->live_count_end--;

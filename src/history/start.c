@@ -20,7 +20,7 @@ static bool add_start_frees(plim_start *start, const plim_events *events)
     for (size_t i = 0; i < frees->count; i++) {
         const uint32_t event = frees->items[i];
         const plim_start_allocation allocation = { .addr = events->addr[event],
-                                                   .requested_bytes = events->size[event],
+                                                   .requested_bytes = events->bytes[event],
                                                    .stack = events->stack[event],
                                                    .ended_by = event,
                                                    .stack_of_free = true };
@@ -38,7 +38,7 @@ static bool add_start_completions(plim_start *start, const plim_events *events)
     for (size_t i = 0; i < completions->count; i++) {
         const uint32_t event = completions->items[i];
         const plim_start_pending pending = { .addr = events->addr[event],
-                                             .bytes = events->size[event],
+                                             .bytes = events->bytes[event],
                                              .completed_by = event };
         if (!PLIM_VEC_PUSH(start->mem, &start->pending, pending)) {
             return false;
@@ -129,7 +129,7 @@ static bool know_allocated(plim_start *start, const plim_events *events, const p
     }
     /* Blocks too small by their own account are counted with the end state. */
     start->anomalies[PLIM_ANOMALY_BLOCK_SIZE] +=
-        block->bytes < events->size[end.event] && block->bytes >= block->requested_bytes;
+        block->bytes < events->bytes[end.event] && block->bytes >= block->requested_bytes;
     return push_known(start, block, end.event);
 }
 

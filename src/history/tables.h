@@ -9,7 +9,7 @@
 #include "history/builder.h"
 
 /* The columns of the event table, in the order of their capacities. */
-#define PLIM_EVENT_COLUMNS(X) X(action) X(addr) X(size) X(time_us) X(stack) X(stream) X(note)
+#define PLIM_EVENT_COLUMNS(X) X(action) X(addr) X(bytes) X(time_us) X(stack) X(stream) X(note)
 #define EVENT_COLUMN_COUNT    7
 
 typedef struct string_row {
@@ -34,7 +34,7 @@ struct plim_history {
     struct {
         uint8_t *action;
         uint64_t *addr;
-        uint64_t *size;
+        uint64_t *bytes;
         int64_t *time_us;
         uint32_t *stack;
         uint32_t *stream;

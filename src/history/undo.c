@@ -29,7 +29,7 @@ typedef struct undo_walk {
 static plim_spans_result undo_event(plim_spans *segments, const plim_events *events, uint64_t event)
 {
     const uint8_t action = events->action[event];
-    const plim_span span = plim_span_of(events->addr[event], events->size[event],
+    const plim_span span = plim_span_of(events->addr[event], events->bytes[event],
                                         events->stream[event], action == PLIM_SEGMENT_UNMAP);
     switch (action) {
     case PLIM_SEGMENT_ALLOC:
@@ -45,7 +45,7 @@ static plim_spans_result undo_event(plim_spans *segments, const plim_events *eve
 static bool undo_reserved(plim_undone *undone, const plim_events *events, uint64_t event,
                           bool *ret_fits)
 {
-    const uint64_t bytes = events->size[event];
+    const uint64_t bytes = events->bytes[event];
     const uint8_t action = events->action[event];
     *ret_fits = true;
     if (action == PLIM_SEGMENT_FREE || action == PLIM_SEGMENT_UNMAP) {
@@ -85,7 +85,7 @@ static bool is_inside(undo_walk *walk, uint64_t event)
         const plim_addr end = span == NULL ? 0 : span->end;
         *slot = (memory_slot){ .addr = addr, .segment_end = end, .epoch = walk->epoch };
     }
-    return addr < slot->segment_end && walk->events->size[event] <= slot->segment_end - addr;
+    return addr < slot->segment_end && walk->events->bytes[event] <= slot->segment_end - addr;
 }
 
 static bool undo_all(undo_walk *walk)

@@ -59,7 +59,7 @@ static plim_life life_of_event(const sorting *all, uint32_t event)
 {
     return (plim_life){ .made = event,
                         .ended = all->start->lifetimes.partner[event],
-                        .bytes = all->passes.events->size[event],
+                        .bytes = all->passes.events->bytes[event],
                         .stack = all->passes.events->stack[event] };
 }
 
@@ -114,7 +114,7 @@ static bool judge_events(sorting *all)
         }
         all->out->of_event[i] = (uint8_t)category;
         if (category == PLIM_CATEGORY_GRADIENTS &&
-            !plim_gradient_sizes_take(&all->gradients, events->size[i],
+            !plim_gradient_sizes_take(&all->gradients, events->bytes[i],
                                       all->passes.list.items[pass].backward_end)) {
             return false;
         }

@@ -32,7 +32,7 @@ static void find_peak(const plim_start *start, const plim_events *events, step_f
     int64_t live = 0; /* in 64 KiB, rounded up: so that no sum wraps */
     int64_t most = 0;
     for (uint32_t i = facts->first; i < facts->optimizer; i++) {
-        const int64_t weight = (int64_t)(events->size[i] >> 16) + 1;
+        const int64_t weight = (int64_t)(events->bytes[i] >> 16) + 1;
         if (events->action[i] == PLIM_ALLOC) {
             live += weight;
         } else if (plim_ends_allocation(start->lifetimes.halves, events->action[i])) {

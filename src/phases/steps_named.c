@@ -100,7 +100,7 @@ static bool is_same_request(const plim_events *events, uint64_t a, uint64_t b)
     if (events->stack[a] != events->stack[b] || events->stream[a] != events->stream[b]) {
         return false;
     }
-    return events->stack[a] != PLIM_NONE || events->size[a] == events->size[b];
+    return events->stack[a] != PLIM_NONE || events->bytes[a] == events->bytes[b];
 }
 
 /* Whether making the model is over: the event behind the last request that builds, before the

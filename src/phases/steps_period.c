@@ -52,7 +52,7 @@ typedef struct run {
 
 static uint64_t symbol_of(const plim_events *events, uint64_t event, bool is_by_stack, uint64_t key)
 {
-    const uint64_t what = is_by_stack ? events->stack[event] : events->size[event];
+    const uint64_t what = is_by_stack ? events->stack[event] : events->bytes[event];
     return plim_hash_u64(what, key) ^ plim_hash_u64(events->stream[event], ~key);
 }
 
@@ -260,7 +260,7 @@ static bool is_uniform(const sequence *requests, run one, uint64_t period)
 /* Sizes are compared in 64 KiB, rounded up: so no sum of them wraps. */
 static uint64_t weight_of(const plim_events *events, uint64_t event)
 {
-    return (events->size[event] >> 16) + 1;
+    return (events->bytes[event] >> 16) + 1;
 }
 
 /* Whether the events of a run give back half of what they request, or more. */

@@ -90,7 +90,7 @@ static void describe_request(const comparison *c, uint64_t event, const plim_dri
         return;
     }
     (void)snprintf(text, bytes, ": cached memory at 0x%" PRIx64 " served the request of %s", addr,
-                   plim_format_bytes(c->events->size[event]).text);
+                   plim_format_bytes(c->events->bytes[event]).text);
 }
 
 /* The first gap whose lists differ, the request at its end being `event`. */
@@ -160,7 +160,7 @@ static void advance(comparison *c, uint64_t event)
     for (; c->cursor < event && !c->has_no_memory; c->cursor++) {
         const uint8_t action = c->events->action[c->cursor];
         if (plim_is_driver_call(action)) {
-            const plim_driver_call call = { c->events->size[c->cursor], c->cursor, action };
+            const plim_driver_call call = { c->events->bytes[c->cursor], c->cursor, action };
             c->recorded_bytes +=
                 plim_is_from_driver(action) ? (int64_t)call.bytes : -(int64_t)call.bytes;
             c->has_no_memory = !PLIM_VEC_PUSH(c->mem, &c->recorded, call);
@@ -216,7 +216,7 @@ static uint64_t capacity_at(void *ctx, uint64_t op)
     /* Where the driver had room, a limit of the process refused. */
     const uint64_t event = plim_program_event(c->program, op);
     const uint64_t free_bytes = c->events->addr[event];
-    return free_bytes < c->events->size[event] ? held + free_bytes : held;
+    return free_bytes < c->events->bytes[event] ? held + free_bytes : held;
 }
 
 static void on_alloc(comparison *c, const plim_event_record *record)

@@ -88,7 +88,7 @@ static plim_status copy_event(prediction *p, uint64_t row)
 {
     const plim_events *events = &p->program->device->events;
     plim_event event = { .addr = events->addr[row],
-                         .size = events->size[row],
+                         .bytes = events->bytes[row],
                          .time_us = events->time_us[row],
                          .stack = events->stack[row],
                          .stream = events->stream[row] };
@@ -97,7 +97,7 @@ static plim_status copy_event(prediction *p, uint64_t row)
     PLIM_TRY(plim_history_add_note(p->history, plim_history_note(p->source, events->note[row]),
                                    &event.note, NULL));
     if (event.action == PLIM_SNAPSHOT) { /* it names the active bytes of its moment */
-        event.size = p->active_bytes;
+        event.bytes = p->active_bytes;
     }
     return push(p, &event);
 }
@@ -170,7 +170,7 @@ static plim_status tell(prediction *p, const plim_event_record *record, const oc
 {
     plim_event event = { .action = (uint8_t)record->action,
                          .addr = record->addr,
-                         .size = record->bytes,
+                         .bytes = record->bytes,
                          .time_us = when->time_us,
                          .stack = when->stack };
     PLIM_TRY(plim_history_add_stream(p->history, record->stream, &event.stream, NULL));

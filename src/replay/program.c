@@ -127,7 +127,7 @@ uint64_t plim_taking_event_bytes(const plim_taking *taking, uint64_t event)
 {
     const plim_events *events = &taking->program->device->events;
     const uint8_t *categories = taking->categories.of_event;
-    return scaled(taking, events->size[event], categories != NULL ? categories[event] : 0,
+    return scaled(taking, events->bytes[event], categories != NULL ? categories[event] : 0,
                   events->stack[event]);
 }
 

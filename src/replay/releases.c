@@ -42,7 +42,7 @@ static void note_oom(walk *walker, uint64_t event)
     }
     facts->capacity_source = PLIM_CAPACITY_OOM;
     facts->capacity_bytes = walker->reserved;
-    if (free_bytes < events->size[event]) {
+    if (free_bytes < events->bytes[event]) {
         facts->capacity_bytes += free_bytes;
     } else { /* the driver had room: a limit of the process refused */
         walker->program->doubts[PLIM_DOUBT_CAPACITY]++;
@@ -73,7 +73,7 @@ static bool begin_or_go_on(walk *walker, uint64_t event)
         }
         walker->is_open = true;
     }
-    const uint64_t bytes = events->size[event];
+    const uint64_t bytes = events->bytes[event];
     walker->reserved -= bytes < walker->reserved ? bytes : walker->reserved;
     return true;
 }
@@ -126,12 +126,12 @@ static bool step(walk *walker, uint64_t event)
         return begin_or_go_on(walker, event);
     }
     if (plim_is_from_driver(action)) {
-        walker->reserved += events->size[event];
+        walker->reserved += events->bytes[event];
         if (walker->reserved > facts->recorded_peak_reserved_bytes) {
             facts->recorded_peak_reserved_bytes = walker->reserved;
         }
         if (walker->is_open) {
-            walker->releases.items[walker->releases.count - 1].asked_bytes += events->size[event];
+            walker->releases.items[walker->releases.count - 1].asked_bytes += events->bytes[event];
         }
         return true;
     }

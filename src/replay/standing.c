@@ -74,7 +74,7 @@ static bool add_from_events(plim_taking *taking)
             continue;
         }
         const plim_standing row = { .addr = events->addr[i],
-                                    .requested_bytes = events->size[i],
+                                    .requested_bytes = events->bytes[i],
                                     .block_bytes = known_block_bytes(&taking->start, (uint32_t)i),
                                     .scaled_bytes = plim_taking_event_bytes(taking, i),
                                     .stream = events->stream[i],
@@ -136,9 +136,9 @@ static bool defer_pair(plim_taking *taking, uint32_t request, uint32_t completed
         return request >= taking->program->to_event || defer(taking, request, completed);
     }
     const plim_standing row = { .addr = events->addr[request],
-                                .requested_bytes = events->size[request],
+                                .requested_bytes = events->bytes[request],
                                 .block_bytes = known_block_bytes(&taking->start, request),
-                                .scaled_bytes = events->size[request],
+                                .scaled_bytes = events->bytes[request],
                                 .stream = events->stream[request],
                                 .stack = events->stack[request],
                                 .event = request,

@@ -130,12 +130,12 @@ static void learn_from_call(search *s, uint64_t event)
     }
     uint16_t stream = 0;
     if (request == program->to_event || settings->max_split_bytes != PLIM_UNLIMITED ||
-        s->calls >= CALLS_MAX || events->size[request] - 1 >= PLIM_REQUEST_BYTES_MAX - 1 ||
+        s->calls >= CALLS_MAX || events->bytes[request] - 1 >= PLIM_REQUEST_BYTES_MAX - 1 ||
         !plim_taking_stream(s->taking, events->stream[request], &stream)) {
         return;
     }
     s->calls++;
-    const uint64_t bytes = plim_round_size(settings, events->size[request]);
+    const uint64_t bytes = plim_round_size(settings, events->bytes[request]);
     for (size_t i = 0; bytes > PLIM_SMALL_BYTES_MAX && i < s->ends.count; i++) {
         open_end *end = &s->ends.items[i];
         const uint64_t gap = end->row->limit - end->begin;

@@ -89,7 +89,7 @@ static bool follow_segments(plim_taking *taking)
     plim_spans *spans = &taking->start.undone.segments;
     for (uint64_t i = 0; i < taking->program->from_event; i++) {
         const uint8_t action = events->action[i];
-        const plim_span span = plim_span_of(events->addr[i], events->size[i], events->stream[i],
+        const plim_span span = plim_span_of(events->addr[i], events->bytes[i], events->stream[i],
                                             action == PLIM_SEGMENT_MAP);
         plim_spans_result result = PLIM_SPANS_DONE;
         if (action == PLIM_SEGMENT_ALLOC || action == PLIM_SEGMENT_MAP) {

@@ -224,9 +224,9 @@ static bool is_range_begun(plim_taking *taking, uint64_t event, bool *ret_begun)
 {
     const plim_events *events = &taking->program->device->events;
     const uint64_t request = next_request(taking, event);
-    plim_range_key key = { .base = events->addr[event], .mapped_bytes = events->size[event] };
+    plim_range_key key = { .base = events->addr[event], .mapped_bytes = events->bytes[event] };
     key.is_small =
-        request < taking->program->to_event && is_small_request(taking, events->size[request]);
+        request < taking->program->to_event && is_small_request(taking, events->bytes[request]);
     if (taking->has_pools) {
         plim_taking_pool_at(taking, key.base, event, key.pool);
     }
@@ -240,7 +240,7 @@ static bool take_driver_call(plim_taking *taking, uint64_t event)
     plim_program *program = taking->program;
     taking->driver_calls++;
     plim_recorded_segment recorded = { .addr = events->addr[event],
-                                       .bytes = events->size[event],
+                                       .bytes = events->bytes[event],
                                        .is_range = events->action[event] == PLIM_SEGMENT_MAP };
     bool is_wanted = events->action[event] == PLIM_SEGMENT_ALLOC;
     if (recorded.is_range && !is_range_begun(taking, event, &is_wanted)) {
@@ -338,7 +338,7 @@ static bool take(plim_taking *taking, uint64_t event)
                    : take_completion(taking, event);
     case PLIM_SEGMENT_UNMAP:
         plim_taking_unmap(taking, taking->program->device->events.addr[event],
-                          taking->program->device->events.size[event]);
+                          taking->program->device->events.bytes[event]);
         return take_release(taking, event);
     case PLIM_SEGMENT_FREE:
         return take_release(taking, event);

@@ -131,7 +131,7 @@ plim_status plim_import_event(plim_import *import, const plim_record *record, ui
     plim_event event = { 0 };
     PLIM_TRY(import_action(import, record_get(record, FIELD_ACTION), &event.action, err));
     event.addr = import_addr(import, record, event.action);
-    event.size = plim_record_u64(import, record, FIELD_SIZE, 0);
+    event.bytes = plim_record_u64(import, record, FIELD_SIZE, 0);
     event.time_us = plim_record_i64(import, record, FIELD_TIME_US, PLIM_TIME_UNKNOWN);
     const uint64_t stream = plim_record_handle(import, record, FIELD_STREAM);
     PLIM_TRY(plim_import_stream(import, stream, &event.stream, err));

@@ -85,7 +85,7 @@ static void put_event(plim_save *save, const plim_events *events, uint64_t row)
     } else {
         put_key_uint(save, TEXT_ADDR, events->addr[row]);
     }
-    put_key_uint(save, TEXT_SIZE, known_or_zero(events->size[row]));
+    put_key_uint(save, TEXT_SIZE, known_or_zero(events->bytes[row]));
     put_key_stream(save, events->stream[row]);
     if (save->torch >= PLIM_TORCH(2, 2) && events->time_us[row] != PLIM_TIME_UNKNOWN) {
         put_key_int(save, TEXT_TIME_US, events->time_us[row]);

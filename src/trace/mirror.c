@@ -70,7 +70,7 @@ static bool end_block(plim_mirror *mirror, const plim_span *span)
 {
     const plim_mirror_block *const block = &mirror->blocks.items[span->stream];
     const plim_event event = { .addr = span->begin,
-                               .size = block->requested_bytes,
+                               .bytes = block->requested_bytes,
                                .stream = block->stream,
                                .note = block->note };
     if (mirror->gap != PLIM_NO_GAP && block->born <= mirror->gap &&
@@ -116,7 +116,7 @@ bool plim_mirror_add_block(plim_mirror *mirror, plim_addr addr, uint64_t bytes,
 
 static bool allocate(plim_mirror *mirror, const plim_mirror_event *event, uint64_t born)
 {
-    const plim_mirror_block block = { .requested_bytes = event->event.size,
+    const plim_mirror_block block = { .requested_bytes = event->event.bytes,
                                       .born = born,
                                       .stack = event->event.stack,
                                       .stream = event->event.stream,
@@ -144,7 +144,7 @@ static bool is_replaced(const plim_mirror *mirror, const plim_span *span,
 {
     const plim_mirror_block *const block = &mirror->blocks.items[span->stream];
     return mirror->gap != PLIM_NO_GAP && block->born <= mirror->gap &&
-           (block->requested_bytes != event->event.size ||
+           (block->requested_bytes != event->event.bytes ||
             span->end - span->begin != event->block_bytes ||
             (block->is_pending && event->event.action == PLIM_FREE_REQUESTED));
 }
@@ -181,7 +181,7 @@ static bool end_part(plim_mirror *mirror, const plim_span *span, plim_addr from,
 {
     const plim_mirror_segment *const segment = &mirror->segments.items[span->stream];
     const plim_event event = {
-        .addr = from, .size = to - from, .stream = segment->stream, .note = segment->note
+        .addr = from, .bytes = to - from, .stream = segment->stream, .note = segment->note
     };
     if (mirror->gap != PLIM_NO_GAP && segment->born <= mirror->gap &&
         !lose(mirror, &event, segment->is_expandable ? PLIM_SEGMENT_UNMAP : PLIM_SEGMENT_FREE,
@@ -259,7 +259,7 @@ static bool begin_segment(plim_mirror *mirror, const plim_mirror_event *event)
                                           .is_small = event->is_small,
                                           .is_expandable = event->event.action == PLIM_SEGMENT_MAP,
                                           .born = event->number };
-    return plim_mirror_add_segment(mirror, event->event.addr, event->event.size, &segment);
+    return plim_mirror_add_segment(mirror, event->event.addr, event->event.bytes, &segment);
 }
 
 /* Parts of a run that is unmapped and of which nobody said that they were mapped. */
@@ -271,7 +271,7 @@ static bool lose_holes(plim_mirror *mirror, const plim_event *what, plim_addr en
         const plim_addr until = span == NULL || span->begin > end ? end : span->begin;
         plim_event part = *what;
         part.addr = at;
-        part.size = until - at;
+        part.bytes = until - at;
         if (until > at && !lose(mirror, &part, PLIM_SEGMENT_MAP, PLIM_LOST_SEGMENT_BEGIN)) {
             return false;
         }
@@ -283,7 +283,7 @@ static bool lose_holes(plim_mirror *mirror, const plim_event *what, plim_addr en
 static bool end_segment(plim_mirror *mirror, const plim_mirror_event *event)
 {
     const plim_event *const what = &event->event;
-    const plim_span gone = plim_span_of(what->addr, what->size, 0, false);
+    const plim_span gone = plim_span_of(what->addr, what->bytes, 0, false);
     const plim_span *const span = plim_spans_find(&mirror->segment_spans, gone.begin);
     const bool is_whole = span != NULL && span->begin == gone.begin && span->end == gone.end;
     if (!end_blocks(mirror, gone.begin, gone.end)) {

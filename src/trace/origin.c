@@ -36,7 +36,7 @@ static void learn(origin_walk *walk, uint64_t event, uint32_t row)
 {
     if (row != PLIM_NONE && walk->events->action[event] == PLIM_ALLOC &&
         !walk->origins->rows.items[row].is_sure) {
-        walk->origins->rows.items[row].is_small = walk->events->size[event] <= SMALL_REQUEST_MAX;
+        walk->origins->rows.items[row].is_small = walk->events->bytes[event] <= SMALL_REQUEST_MAX;
         walk->origins->rows.items[row].is_sure = true;
     }
 }
@@ -85,9 +85,9 @@ static bool bring_back(origin_walk *walk, uint64_t event, uint32_t *ret_row)
     const plim_origin origin = { .pool = { note->pool[0], note->pool[1] },
                                  .stream = events->stream[event],
                                  .stack = PLIM_NONE,
-                                 .is_small = events->size[event] == SMALL_SEGMENT_BYTES,
+                                 .is_small = events->bytes[event] == SMALL_SEGMENT_BYTES,
                                  .is_expandable = events->action[event] == PLIM_SEGMENT_UNMAP };
-    plim_span span = plim_span_of(events->addr[event], events->size[event], 0, false);
+    plim_span span = plim_span_of(events->addr[event], events->bytes[event], 0, false);
     if (!choose_row(walk->origins, &span, &origin, ret_row)) {
         return false;
     }
@@ -100,7 +100,7 @@ static bool take_away(origin_walk *walk, uint64_t event, uint32_t *ret_row)
 {
     plim_spans *const standing = &walk->origins->standing;
     const plim_span gone =
-        plim_span_of(walk->events->addr[event], walk->events->size[event], 0, false);
+        plim_span_of(walk->events->addr[event], walk->events->bytes[event], 0, false);
     *ret_row = row_at(walk, gone.begin);
     if (walk->events->action[event] == PLIM_SEGMENT_ALLOC) {
         (void)plim_spans_remove(standing, gone.begin, gone.end);

@@ -143,7 +143,7 @@ static plim_status read_event(device_reader *reader, const plim_row *row, plim_e
     reader->time_us = to_us(row->time_ns);
     const plim_mirror_event event = { .event = { .action = row->code,
                                                  .addr = row->addr,
-                                                 .size = row->bytes,
+                                                 .bytes = row->bytes,
                                                  .time_us = reader->time_us,
                                                  .stack = reader->stack,
                                                  .stream = reader->stream,

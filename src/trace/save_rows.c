@@ -81,7 +81,7 @@ static uint64_t block_bytes(row_writer *writer, uint64_t event)
     if (writer->known < start->known.count && start->known.items[writer->known].event == event) {
         return start->known.items[writer->known].bytes;
     }
-    return plim_saved_block_bytes(writer->saved->device->events.size[event]);
+    return plim_saved_block_bytes(writer->saved->device->events.bytes[event]);
 }
 
 static plim_status put_event(row_writer *writer, uint64_t event, plim_error *err)
@@ -100,7 +100,7 @@ static plim_status put_event(row_writer *writer, uint64_t event, plim_error *err
                            .stream = plim_history_stream(history, events->stream[event]),
                            .pool = { pool[0], pool[1] },
                            .addr = events->addr[event],
-                           .bytes = events->size[event],
+                           .bytes = events->bytes[event],
                            .block_bytes =
                                action <= PLIM_FREE_COMPLETED ? block_bytes(writer, event) : 0,
                            .time_ns = to_ns(events->time_us[event]) };

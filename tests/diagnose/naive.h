@@ -107,7 +107,7 @@ static inline void naive_alloc(naive *model, uint64_t event)
               (naive_life){ .begin = (int64_t)event,
                             .end = NAIVE_NEVER,
                             .addr = addr,
-                            .requested = events->size[event],
+                            .requested = events->bytes[event],
                             .stack = events->stack[event] });
 }
 
@@ -124,12 +124,12 @@ static inline void naive_end(naive *model, uint64_t event)
         life = naive_add(model->lives, &model->life_count,
                          (naive_life){ .begin = -1,
                                        .addr = addr,
-                                       .requested = events->size[event],
+                                       .requested = events->bytes[event],
                                        .stack = events->stack[event],
                                        .before = true,
                                        .by_free = true });
     } else {
-        model->anomalies[PLIM_ANOMALY_FREE_SIZE] += life->requested != events->size[event];
+        model->anomalies[PLIM_ANOMALY_FREE_SIZE] += life->requested != events->bytes[event];
     }
     life->end = (int64_t)event;
     if (model->has_requested) {
@@ -151,7 +151,7 @@ static inline void naive_complete(naive *model, uint64_t event)
                   (naive_life){ .begin = -1,
                                 .end = (int64_t)event,
                                 .addr = events->addr[event],
-                                .requested = events->size[event] });
+                                .requested = events->bytes[event] });
     }
 }
 
@@ -210,7 +210,7 @@ static inline void naive_look_at_block(naive *model, const plim_block *block)
         model->anomalies[PLIM_ANOMALY_ACTIVE_NOT_LIVE]++;
     } else if (allocated) {
         model->anomalies[PLIM_ANOMALY_BLOCK_SIZE] +=
-            block->bytes < events->size[live->begin] && block->bytes >= block->requested_bytes;
+            block->bytes < events->bytes[live->begin] && block->bytes >= block->requested_bytes;
         naive_know(live, block);
     } else if (pending != NULL && live == NULL) {
         for (size_t i = 0; i < model->life_count; i++) {
@@ -312,17 +312,17 @@ static inline void naive_undo_event(naive *model, uint64_t i)
     const plim_events *const events = &model->device->events;
     const uint8_t action = events->action[i];
     const plim_addr begin = events->addr[i];
-    const plim_addr end = begin + events->size[i];
+    const plim_addr end = begin + events->bytes[i];
     const uint64_t after = model->reserved[i + 1];
     bool fits = true;
     model->reserved[i] = after;
     if (action == PLIM_SEGMENT_ALLOC || action == PLIM_SEGMENT_MAP) {
         fits = naive_span_cut(model, begin, end, action == PLIM_SEGMENT_ALLOC);
-        fits = fits && after >= events->size[i];
-        model->reserved[i] = after >= events->size[i] ? after - events->size[i] : 0;
+        fits = fits && after >= events->bytes[i];
+        model->reserved[i] = after >= events->bytes[i] ? after - events->bytes[i] : 0;
     } else if (action == PLIM_SEGMENT_FREE || action == PLIM_SEGMENT_UNMAP) {
         fits = naive_span_add(model, begin, end, events->stream[i], action == PLIM_SEGMENT_UNMAP);
-        model->reserved[i] = after + events->size[i];
+        model->reserved[i] = after + events->bytes[i];
     }
     model->anomalies[PLIM_ANOMALY_SEGMENT_UNKNOWN] += !fits;
 }
@@ -348,7 +348,7 @@ static inline void naive_undo(naive *model)
     for (uint64_t i = device->events.count; i-- > 0;) {
         if (device->events.action[i] == PLIM_ALLOC && has_segments) {
             model->anomalies[PLIM_ANOMALY_EVENT_OUTSIDE] +=
-                !naive_is_inside(model, device->events.addr[i], device->events.size[i]);
+                !naive_is_inside(model, device->events.addr[i], device->events.bytes[i]);
         }
         naive_undo_event(model, i);
     }
@@ -435,7 +435,8 @@ static inline void naive_check_events(naive *model)
         bool all_known = false;
         const plim_moment moment = naive_moment(model, (int64_t)i, &all_known);
         if (events->action[i] == PLIM_SNAPSHOT && all_known) {
-            model->anomalies[PLIM_ANOMALY_SNAPSHOT_CHECK] += moment.active_bytes != events->size[i];
+            model->anomalies[PLIM_ANOMALY_SNAPSHOT_CHECK] +=
+                moment.active_bytes != events->bytes[i];
         }
         if (events->time_us[i] != PLIM_TIME_UNKNOWN) {
             model->anomalies[PLIM_ANOMALY_TIME_BACKWARDS] += events->time_us[i] < last;

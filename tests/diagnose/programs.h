@@ -52,7 +52,7 @@ static inline void toy_tell(toy_program *program, plim_action action, plim_addr 
     program->events[program->event_count++] =
         (plim_event){ .action = (uint8_t)action,
                       .addr = addr,
-                      .size = size,
+                      .bytes = size,
                       .time_us = (int64_t)program->event_count,
                       .stack = stack == PROGRAM_STACKS ? PLIM_NONE : stack };
     program->before[program->event_count] = program->before[program->event_count - 1];

@@ -56,7 +56,7 @@ static void same_ooms(const plim_device_inspection *facts)
         bool all_known = false;
         const plim_moment slow = naive_moment(&model, (int64_t)i, &all_known);
         T_EQ_U64(oom->event, i);
-        T_EQ_U64(oom->requested_bytes, model.device->events.size[i]);
+        T_EQ_U64(oom->requested_bytes, model.device->events.bytes[i]);
         T_EQ_U64(oom->device_free_bytes, model.device->events.addr[i]);
         same_moment(&oom->moment, &slow);
         if (ooms <= PLIM_OOM_GROUPS_MAX) {
@@ -203,7 +203,7 @@ static void numbers_may_be_anything(void)
         program_of_noise(&toy, (size_t)t_random_between(0, 40));
         for (size_t i = 0; i < toy.event_count; i++) {
             toy.events[i].addr = extreme();
-            toy.events[i].size = extreme();
+            toy.events[i].bytes = extreme();
             toy.events[i].time_us = (int64_t)extreme();
         }
         for (size_t i = 0; i < toy.block_count; i++) {

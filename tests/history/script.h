@@ -93,11 +93,11 @@ static inline void script_event(test_script *script, plim_action action)
                          .time_us = script->time_us,
                          .stack = PLIM_NONE };
     if (action == PLIM_SNAPSHOT || action == PLIM_OOM) {
-        event.size = script_number(script);
+        event.bytes = script_number(script);
         event.addr = action == PLIM_OOM ? script_number(script) : 0;
     } else {
         event.addr = script_number(script);
-        event.size = script_number(script);
+        event.bytes = script_number(script);
     }
     event.stack = script_stack_here(script);
     T_TRUE(plim_history_add_stream(script->history, 0, &event.stream, NULL) == PLIM_OK);

@@ -104,7 +104,7 @@ static inline uint64_t program_push(program *at, uint8_t action, uint64_t addr, 
                                     program_code code)
 {
     const plim_event event = { .addr = addr,
-                               .size = bytes,
+                               .bytes = bytes,
                                .time_us = at->time_us,
                                .stack = at->has_stacks ? at->stacks[code] : PLIM_NONE,
                                .stream = at->stream,

@@ -162,7 +162,7 @@ static void sum_up(const recording *at, uint64_t event, uint64_t sums[PLIM_CATEG
     for (uint64_t i = 0; i < event; i++) {
         const uint32_t ended = at->start.lifetimes.partner[i];
         if (at->device->events.action[i] == PLIM_ALLOC && (ended == PLIM_NONE || ended >= event)) {
-            sums[at->categories.of_event[i]] += at->device->events.size[i];
+            sums[at->categories.of_event[i]] += at->device->events.bytes[i];
         }
     }
 }
@@ -176,9 +176,9 @@ static uint64_t peak_of(const recording *at)
     uint64_t peak = 0;
     for (uint64_t i = 0; i < events->count; i++) {
         if (events->action[i] == PLIM_ALLOC) {
-            live += events->size[i];
+            live += events->bytes[i];
         } else if (events->action[i] == PLIM_FREE_REQUESTED) {
-            live -= events->size[i];
+            live -= events->bytes[i];
         }
         if (live > most) {
             most = live;

@@ -36,7 +36,7 @@ static inline void story_begin(story *s)
 static inline void story_event(story *s, plim_action action, uint64_t addr, uint64_t bytes)
 {
     const plim_event event = { .addr = addr,
-                               .size = bytes,
+                               .bytes = bytes,
                                .time_us = PLIM_TIME_UNKNOWN,
                                .stack = PLIM_NONE,
                                .action = (uint8_t)action };

@@ -238,7 +238,7 @@ static plim_history *history_of(const char *settings, bool has_map_event, bool h
     uint32_t stream = 0;
     T_EQ_U64(plim_history_add_stream(history, 0, &stream, NULL), PLIM_OK);
     const plim_event events[] = {
-        { .action = PLIM_ALLOC, .size = 512, .stack = PLIM_NONE },
+        { .action = PLIM_ALLOC, .bytes = 512, .stack = PLIM_NONE },
         { .action = has_map_event ? PLIM_SEGMENT_MAP : PLIM_SEGMENT_ALLOC, .stack = PLIM_NONE },
     };
     for (size_t i = 0; i < T_COUNT(events); i++) {

@@ -220,7 +220,8 @@ static void expect_same_events(const plim_history *a, const plim_device_history 
     T_EQ_U64(x->events.count, y->events.count);
     for (uint64_t i = 0; i < x->events.count; i++) {
         const bool is_equal =
-            x->events.action[i] == y->events.action[i] && x->events.size[i] == y->events.size[i] &&
+            x->events.action[i] == y->events.action[i] &&
+            x->events.bytes[i] == y->events.bytes[i] &&
             (x->events.addr[i] == y->events.addr[i] || x->events.action[i] == PLIM_OOM) &&
             (!has_own_time(x->events.action[i]) || x->events.time_us[i] == y->events.time_us[i]) &&
             plim_history_stream(a, x->events.stream[i]) ==
@@ -228,9 +229,9 @@ static void expect_same_events(const plim_history *a, const plim_device_history 
         if (is_told(x->events.action[i]) && !is_equal) {
             fail_msg("event %" PRIu64 ": %s of %" PRIu64 " at 0x%" PRIx64 ", not %s of %" PRIu64
                      " at 0x%" PRIx64,
-                     i, plim_history_action_name(b, y->events.action[i]), y->events.size[i],
+                     i, plim_history_action_name(b, y->events.action[i]), y->events.bytes[i],
                      y->events.addr[i], plim_history_action_name(a, x->events.action[i]),
-                     x->events.size[i], x->events.addr[i]);
+                     x->events.bytes[i], x->events.addr[i]);
         }
     }
 }

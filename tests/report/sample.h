@@ -119,7 +119,7 @@ static inline plim_history *sample_history(uint64_t events)
     for (uint64_t i = 0; i < events; i++) {
         const plim_event event = { .action = PLIM_ALLOC,
                                    .addr = 4096 * i,
-                                   .size = 512,
+                                   .bytes = 512,
                                    .time_us = 1700000000000000 + (int64_t)(1000 * i),
                                    .stack = SAMPLE_FORWARD,
                                    .stream = stream,

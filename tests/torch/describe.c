@@ -56,7 +56,7 @@ static void put_events(plim_text *text, const plim_history *history, const plim_
     for (uint64_t i = 0; i < events->count; i++) {
         plim_text_append_format(text, "%s 0x%" PRIx64 " %" PRIu64 " s%" PRIu64,
                                 plim_history_action_name(history, events->action[i]),
-                                events->addr[i], events->size[i],
+                                events->addr[i], events->bytes[i],
                                 plim_history_stream(history, events->stream[i]));
         put_time(text, events->time_us[i]);
         put_stack(text, history, events->stack[i]);

@@ -95,7 +95,7 @@ static bool same_events(comparison *c, int device, const plim_events *a, const p
         const char *y = plim_history_action_name(c->b, b->action[i]);
         same = (strcmp(x, y) == 0 || differ(c, "the action is %s, then %s", x, y)) &&
                same_u64(c, "the address", a->addr[i], b->addr[i]) &&
-               same_u64(c, "the size", a->size[i], b->size[i]) &&
+               same_u64(c, "the size", a->bytes[i], b->bytes[i]) &&
                same_u64(c, "the time", (uint64_t)a->time_us[i], (uint64_t)b->time_us[i]) &&
                same_u64(c, "the stream", plim_history_stream(c->a, a->stream[i]),
                         plim_history_stream(c->b, b->stream[i])) &&

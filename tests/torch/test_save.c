@@ -282,7 +282,7 @@ static void an_unknown_size_is_written_as_nothing(void)
     plim_text text = written(history, 0);
     plim_history *again = parsed(&text);
     T_EQ_U64(plim_history_device(again, 0)->events.addr[0], 0);
-    T_EQ_U64(plim_history_device(again, 0)->events.size[0], 0);
+    T_EQ_U64(plim_history_device(again, 0)->events.bytes[0], 0);
     plim_history_destroy(again);
     plim_history_destroy(history);
     plim_text_deinit(&text);

@@ -353,7 +353,7 @@ static void expect_event(const plim_history *history, const plim_events *events,
     const plim_note *const note = plim_history_note(history, events->note[row]);
     T_EQ_U64(events->action[row], told->action);
     T_EQ_U64(events->addr[row], told->addr);
-    T_EQ_U64(events->size[row], told->bytes);
+    T_EQ_U64(events->bytes[row], told->bytes);
     T_EQ_I64(events->time_us[row], told->time_ns / 1000);
     T_EQ_U64(plim_history_stream(history, events->stream[row]), told->stream);
     T_EQ_U64(note->pool[0], told->pool.a);

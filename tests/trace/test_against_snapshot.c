@@ -156,7 +156,7 @@ static void expect_same_events(const plim_history *recorded, const plim_events *
         T_TRUE(at < a->count);
         T_EQ_U64(a->action[at], b->action[i]);
         T_EQ_U64(a->addr[at], b->addr[i]);
-        T_EQ_U64(a->size[at], b->size[i]);
+        T_EQ_U64(a->bytes[at], b->bytes[i]);
         T_EQ_U64(plim_history_stream(recorded, a->stream[at]),
                  plim_history_stream(snapshot, b->stream[i]));
         expect_same_stack(recorded, a->stack[at], snapshot, b->stack[i]);

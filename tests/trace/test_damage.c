@@ -93,7 +93,7 @@ static void a_cut_file_is_read_up_to_the_cut(void)
             if (count > 0) {
                 const plim_events *const got = &plim_history_device(history, 0)->events;
                 T_EQ_MEM(got->addr, events->addr, count * sizeof *got->addr);
-                T_EQ_MEM(got->size, events->size, count * sizeof *got->size);
+                T_EQ_MEM(got->bytes, events->bytes, count * sizeof *got->bytes);
                 T_EQ_U64(plim_history_device(history, 0)->overflowed, PLIM_NO);
             }
             plim_history_destroy(history);

@@ -73,7 +73,7 @@ static void expect_no_overlap(const plim_history *history, const plim_device_his
     for (uint64_t i = 0; i < device->events.count; i++) {
         const uint8_t action = device->events.action[i];
         const plim_addr addr = device->events.addr[i];
-        const uint64_t size = device->events.size[i];
+        const uint64_t size = device->events.bytes[i];
         if (action == PLIM_ALLOC) {
             for (size_t k = 0; k < count; k++) {
                 T_FALSE(addr < live[k].addr + live[k].bytes && live[k].addr < addr + size);
@@ -176,7 +176,7 @@ static void expect_history(const told *events, size_t count, const told *wanted,
     for (size_t i = 0; i < wanted_count; i++) {
         T_EQ_U64(got->action[i], wanted[i].action);
         T_EQ_U64(got->addr[i], wanted[i].addr);
-        T_EQ_U64(got->size[i], wanted[i].bytes);
+        T_EQ_U64(got->bytes[i], wanted[i].bytes);
     }
     plim_history_destroy(history);
     (void)unlink(path);

@@ -106,7 +106,7 @@ static void expect_counting(const plim_history *history, size_t device, uint64_t
     const plim_events *const events = &plim_history_device(history, device)->events;
     T_EQ_U64(events->count, count);
     for (uint64_t i = 0; i < count; i++) {
-        T_EQ_U64(events->size[i], i);
+        T_EQ_U64(events->bytes[i], i);
     }
 }
 
@@ -250,7 +250,7 @@ static void what_is_left_is_in_order(void)
     const plim_events *const events = &plim_history_device(history, 0)->events;
     T_EQ_U64(events->count, counts.events);
     for (uint64_t i = 1; i < events->count; i++) {
-        T_TRUE(events->size[i - 1] < events->size[i]);
+        T_TRUE(events->bytes[i - 1] < events->bytes[i]);
     }
     plim_history_destroy(history);
     (void)unlink(path);

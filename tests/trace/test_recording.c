@@ -202,7 +202,7 @@ static void keeps_any_numbers(void)
     for (size_t i = 0; i < COUNT; i++) {
         const plim_note *const note = plim_history_note(history, events->note[i]);
         T_EQ_U64(events->addr[i], told[i].addr);
-        T_EQ_U64(events->size[i], told[i].bytes);
+        T_EQ_U64(events->bytes[i], told[i].bytes);
         T_EQ_U64(plim_history_stream(history, events->stream[i]), told[i].stream);
         T_EQ_U64(note->pool[0], told[i].pool.a);
         T_EQ_U64(note->pool[1], told[i].pool.b);

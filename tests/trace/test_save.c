@@ -406,7 +406,7 @@ static void any_events_come_back(void)
         T_EQ_U64(plim_history_create(NULL, &history, NULL), PLIM_OK);
         for (uint64_t k = 0; k < counts[i]; k++) {
             const plim_event event = { .addr = t_random_bytes(0, UINT64_MAX),
-                                       .size = t_random_bytes(0, UINT64_MAX),
+                                       .bytes = t_random_bytes(0, UINT64_MAX),
                                        .time_us = (int64_t)t_random_between(1, UINT64_MAX / 1000),
                                        .stack = PLIM_NONE,
                                        .stream = 0 };

@@ -170,7 +170,7 @@ static void sizes_of(const plim_events *events, shape *of)
     uint64_t small = 0;
     for (uint64_t i = 0; i < events->count; i++) {
         if (events->action[i] == PLIM_ALLOC) {
-            sizes[of->allocations] = (events->size[i] + 511) / 512 * 512;
+            sizes[of->allocations] = (events->bytes[i] + 511) / 512 * 512;
             small += sizes[of->allocations] <= 1 << 20;
             of->allocations++;
         }
@@ -316,7 +316,7 @@ static void settings_do_not_change_what_is_requested(void)
             }
             T_TRUE(j < right->count);
             T_EQ_U64(left->action[i], right->action[j]);
-            T_EQ_U64(left->size[i], right->size[j]);
+            T_EQ_U64(left->bytes[i], right->bytes[j]);
             j++;
         }
         plim_history_destroy(a);

@@ -183,7 +183,7 @@ static plim_status snapshot(const script_op *op, bool is_trace, plim_error *err)
         const plim_events *const events = &device->events;
         for (uint64_t j = 0; is_trace && j < events->count; j++) {
             play_event(device->device, (plim_action)events->action[j], events->addr[j],
-                       events->size[j], plim_history_stream(history, events->stream[j]));
+                       events->bytes[j], plim_history_stream(history, events->stream[j]));
         }
     }
     plim_history_destroy(history);
