@@ -1,7 +1,7 @@
 /*
  * make_snapshot.c - writes a large memory snapshot as PyTorch would, of a training that never ran.
  *
- *   make_snapshot [--events N | --bytes SIZE] [--depth FRAMES] [--seed N] -o FILE
+ *   make_snapshot [--events N | --bytes SIZE] [--depth FRAMES] [--seed N] [--categories] -o FILE
  *
  * The training runs twice. `segments`, the state at the end, stand before `device_traces` in the
  * file, so the first run only finds that state; the second run, which is the same to the last
@@ -30,6 +30,7 @@ typedef struct snapshot_options {
     uint64_t bytes;
     uint64_t seed;
     uint32_t depth; /* mean frames per stack */
+    bool has_categories;
     const char *path;
 } snapshot_options;
 
@@ -91,7 +92,7 @@ _Noreturn static void usage(void)
 {
     fprintf(stderr,
             "usage: make_snapshot [--events N | --bytes SIZE] [--depth FRAMES] [--seed N] "
-            "-o FILE\n"
+            "[--categories] -o FILE\n"
             "SIZE: bytes, or with kB, MB, GB; default 20MB. Sizes are met within a percent,\n"
             "events but for one: a call into the allocator is not cut in two.\n");
     exit(2);
@@ -118,11 +119,11 @@ static uint64_t parse_number(const char *text)
 
 static snapshot_options parse(int argc, char **argv)
 {
-    static const struct option known[] = { { "events", required_argument, NULL, 'e' },
-                                           { "bytes", required_argument, NULL, 'b' },
-                                           { "depth", required_argument, NULL, 'd' },
-                                           { "seed", required_argument, NULL, 's' },
-                                           { NULL, 0, NULL, 0 } };
+    static const struct option known[] = {
+        { "events", required_argument, NULL, 'e' }, { "bytes", required_argument, NULL, 'b' },
+        { "depth", required_argument, NULL, 'd' },  { "seed", required_argument, NULL, 's' },
+        { "categories", no_argument, NULL, 'c' },   { NULL, 0, NULL, 0 }
+    };
     snapshot_options options = { .bytes = 20000000, .depth = 48, .seed = 1 };
     int letter;
     while ((letter = getopt_long(argc, argv, "o:", known, NULL)) != -1) {
@@ -138,6 +139,8 @@ static snapshot_options parse(int argc, char **argv)
             options.depth = (uint32_t)depth;
         } else if (letter == 's') {
             options.seed = parse_number(optarg);
+        } else if (letter == 'c') {
+            options.has_categories = true;
         } else if (letter == 'o') {
             options.path = optarg;
         } else {
@@ -188,6 +191,7 @@ int main(int argc, char **argv)
     const snapshot_facts facts = { .seed = run.options.seed,
                                    .depth = run.options.depth,
                                    .event_count = run.event_count,
+                                   .has_categories = run.options.has_categories,
                                    .memory = &run.memory,
                                    .steps = &run.steps };
     const uint64_t written_bytes = snapshot_file_write(file, &facts);

@@ -39,6 +39,7 @@ os._exit(0) # taking the objects down is not our subject
 SIZES = "20MB,100MB,300MB,1GB"
 EVENTS = "1000000,2000000,5000000,10000000"
 COMPRESSED = "100MB"
+TWO_SHAPES = "75MB"
 
 
 def make(options, path, *size):
@@ -83,9 +84,9 @@ def rate(made, seconds):
             "mb_per_second": round(made["bytes"] / 1e6 / seconds, 1)}
 
 
-def compare(options, directory, size):
+def compare(options, directory, size, *more):
     path = os.path.join(directory, f"training_{size}.pickle")
-    made = make(options, path, "--bytes", size)
+    made = make(options, path, "--bytes", size, *more)
     check(options, path, made)
     ours, theirs, theirs_off = [], [], []
     # Where one round takes minutes, two have to do.
@@ -152,16 +153,18 @@ def unpack(options, directory, size):
 
 
 def parse(words):
-    options = {"sizes": SIZES, "events": EVENTS, "compressed": COMPRESSED, "repeat": 3,
+    options = {"sizes": SIZES, "events": EVENTS, "compressed": COMPRESSED, "two_shapes": TWO_SHAPES,
+               "repeat": 3,
                "directory": None}
     words = list(words)
     while words:
         word = words.pop(0)
         name = word.removeprefix("--").replace("-", "_")
         if word == "--quick":
-            options |= {"sizes": "2MB", "events": "10000,20000", "compressed": "2MB", "repeat": 1}
+            options |= {"sizes": "2MB", "events": "10000,20000", "compressed": "2MB",
+                        "two_shapes": "2MB", "repeat": 1}
         elif word in ("--make-snapshot", "--plimsoll", "--sizes", "--events", "--compressed",
-                      "--repeat", "--directory") and words:
+                      "--two-shapes", "--repeat", "--directory") and words:
             options[name] = words.pop(0)
         else:
             print(__doc__, file=sys.stderr)
@@ -179,6 +182,9 @@ def main():
                     "repeat": options["repeat"]}
         document["sizes"] = [compare(options, place, size)
                              for size in options["sizes"].split(",") if size]
+        # Events of two shapes in turn, shallower stacks.
+        document["two_shapes"] = compare(options, place, options["two_shapes"], "--depth", "36",
+                                         "--categories")
         document["compressed"] = unpack(options, place, options["compressed"])
         document["ladder"] = [climb(options, place, events)
                               for events in options["events"].split(",") if events]

@@ -21,6 +21,7 @@ typedef struct snapshot_names {
     pickler_name segment_type, segment_pool_id, is_expandable, frames, blocks, size, state;
     pickler_name large, small, active, inactive, name, filename, line;
     pickler_name action, actions[4], addr, time_us, compile_context, user_metadata, empty;
+    pickler_name category, unknown;
 } snapshot_names;
 
 typedef struct snapshot_writer {
@@ -220,6 +221,10 @@ static bool write_event(void *ctx, const training_event *event)
     pickler_shared(writer->pickler, &names->empty);
     pickler_shared(writer->pickler, &names->frames);
     write_event_frames(writer, event);
+    if (writer->facts->has_categories && event->action == TRAINING_ALLOC) {
+        pickler_shared(writer->pickler, &names->category);
+        pickler_shared(writer->pickler, &names->unknown);
+    }
     pickler_dict_close(writer->pickler);
     writer->events_written++;
     return writer->events_written < writer->facts->event_count;
@@ -324,6 +329,8 @@ static void write_annotations(snapshot_writer *writer)
 static const snapshot_names fresh_names = {
     .device = { "device", 0 },
     .address = { "address", 0 },
+    .category = { "category", 0 },
+    .unknown = { "unknown", 0 },
     .total_size = { "total_size", 0 },
     .allocated_size = { "allocated_size", 0 },
     .active_size = { "active_size", 0 },

@@ -11,6 +11,7 @@
 
 #include "pool.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -30,6 +31,7 @@ typedef struct snapshot_facts {
     uint64_t seed;
     uint32_t depth;           /* mean frames per stack */
     uint64_t event_count;     /* at which the training stops */
+    bool has_categories;      /* allocs have one more key than frees: two shapes take turns */
     const block_pool *memory; /* as it is then */
     const snapshot_steps *steps;
 } snapshot_facts;

@@ -178,13 +178,39 @@ static const uint8_t *read_pairs(plim_machine *machine, plim_record_form *form, 
     return at < end && *at == PLIM_OP_SETITEMS ? at + 1 : NULL;
 }
 
-static plim_record_form *form_at(plim_record_cache *cache, const uint8_t *at)
+/* Runs the record at `at` as one of this form: the byte after it, or NULL and nothing changed. */
+static const uint8_t *run_form(plim_machine *machine, plim_record_form *form, const uint8_t *at)
 {
-    for (uint32_t i = 0; i < cache->count; i++) {
-        const uint32_t form = (cache->last + i) % cache->count;
-        if (matches(&cache->forms[form].fields[0].key, at)) {
-            cache->last = form;
-            return &cache->forms[form];
+    if (!matches(&form->fields[0].key, at)) {
+        return NULL;
+    }
+    /* The record's own place in the memo stays empty until it is a row. */
+    const size_t place = machine->memo.count++;
+    machine->memo.items[place] = PLIM_VALUE_ABSENT;
+    const uint8_t *behind = read_pairs(machine, form, at);
+    if (behind == NULL) {
+        machine->memo.count = place;
+    }
+    return behind;
+}
+
+/*
+ * The form of the record at `at`, which it has run, or NULL. The form that followed the last one
+ * before is tried first: allocs and frees with different keys take turns.
+ */
+static plim_record_form *run_any_form(plim_machine *machine, const uint8_t *at,
+                                      const uint8_t **ret_behind)
+{
+    plim_record_cache *cache = &machine->records;
+    const uint32_t expected = cache->forms[cache->last].next;
+    for (uint32_t i = 0; i < cache->count && !cache->has_no_memory; i++) {
+        const uint32_t at_turn =
+            expected + i < cache->count ? expected + i : expected + i - cache->count;
+        *ret_behind = run_form(machine, &cache->forms[at_turn], at);
+        if (*ret_behind != NULL) {
+            cache->forms[cache->last].next = at_turn;
+            cache->last = at_turn;
+            return &cache->forms[at_turn];
         }
     }
     return NULL;
@@ -195,20 +221,14 @@ plim_status plim_record_run(plim_machine *machine, const uint8_t *at, const uint
 {
     plim_record_cache *cache = &machine->records;
     *ret_behind = NULL;
-    if (cache->is_off || machine->end - at < MARGIN || at[1] != PLIM_OP_MEMOIZE ||
-        at[2] != PLIM_OP_MARK || machine->memo.count == machine->memo.capacity) {
+    if (cache->is_off || cache->count == 0 || machine->end - at < MARGIN ||
+        at[1] != PLIM_OP_MEMOIZE || at[2] != PLIM_OP_MARK ||
+        machine->memo.count == machine->memo.capacity) {
         return PLIM_OK;
     }
-    plim_record_form *form = form_at(cache, at + 3);
+    const size_t place = machine->memo.count;
+    plim_record_form *form = run_any_form(machine, at + 3, ret_behind);
     if (form == NULL) {
-        return PLIM_OK;
-    }
-    /* The record's own place in the memo stays empty until it is a row. */
-    const size_t place = machine->memo.count++;
-    machine->memo.items[place] = PLIM_VALUE_ABSENT;
-    const uint8_t *behind = read_pairs(machine, form, at + 3);
-    if (behind == NULL) {
-        machine->memo.count = place;
         return cache->has_no_memory ? plim_fail_memory(err, "reading the pickle") : PLIM_OK;
     }
     plim_value row = PLIM_VALUE_ABSENT;
@@ -216,7 +236,6 @@ plim_status plim_record_run(plim_machine *machine, const uint8_t *at, const uint
     machine->memo.items[place] = row;
     machine->memo_count += machine->memo.count - place;
     machine->stack.items[machine->stack.count++] = row;
-    *ret_behind = behind;
     return status;
 }
 
@@ -331,7 +350,7 @@ bool plim_record_learn(plim_machine *machine, const uint8_t *behind, const plim_
     if (plim_builder_shape(machine->builder, pairs, pair_count, &form->shape) &&
         read_form(form, cache->begun + 3, behind - 1, pairs, pair_count) &&
         !is_known(cache, form)) {
-        cache->count++;
+        form->next = cache->count++;
     }
     return true;
 }

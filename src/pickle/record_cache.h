@@ -36,6 +36,7 @@ typedef struct plim_record_field {
 typedef struct plim_record_form {
     uint32_t shape;
     uint32_t field_count;
+    uint32_t next; /* the form of the record that followed one of this form last */
     plim_record_field fields[PLIM_RECORD_FIELDS];
     plim_value pairs[2 * PLIM_RECORD_FIELDS]; /* keys in place; values of the record at hand */
 } plim_record_form;

@@ -107,7 +107,14 @@ typedef struct unknown_field {
     uint64_t times;
 } unknown_field;
 
-#define NOTE_FIELDS 5 /* of an event, those that a note keeps */
+#define NOTE_FIELDS 5  /* of an event, those that a note keeps */
+#define NOTES_KEPT  16 /* a power of two */
+
+/* The note that some fields of an event gave. All zero: no fields, and the empty note. */
+typedef struct known_note {
+    plim_value values[NOTE_FIELDS];
+    uint32_t note;
+} known_note;
 
 /* What releases can be told by. */
 typedef struct generation_facts {
@@ -136,8 +143,7 @@ typedef struct plim_import {
         uint64_t stream_handle;
         uint32_t stream;
         bool has_stream;
-        plim_value note_values[NOTE_FIELDS];
-        uint32_t note;
+        known_note notes[NOTES_KEPT]; /* by a hash of the values */
     } last;
 } plim_import;
 
