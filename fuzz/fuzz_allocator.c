@@ -6,12 +6,12 @@
  */
 #include "alloc/heap_player.h"
 #include "base/assert.h"
+#include "base/units.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #define STEPS_MAX 600
-#define MIB       ((uint64_t)1 << 20)
 
 /* NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

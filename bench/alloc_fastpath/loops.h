@@ -6,13 +6,14 @@
 #ifndef PLIM_BENCH_LOOPS_H
 #define PLIM_BENCH_LOOPS_H
 
+#include "base/units.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-#define MIB        ((uint64_t)1 << 20)
 #define SLOTS      32
 #define SIZES      64
 #define SCRIPT_OPS 8192

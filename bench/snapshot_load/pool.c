@@ -3,13 +3,11 @@
  */
 #include "pool.h"
 
+#include "base/units.h"
 #include "trouble.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define KIB UINT64_C(1024)
-#define MIB (1024 * KIB)
 
 #define GRANULE          UINT64_C(512)
 #define SMALL_BYTES_MAX  MIB /* requests up to here share small segments */

@@ -12,6 +12,7 @@
 #include "alloc/tell.h"
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/numbers.h"
 
 #include <inttypes.h>
 
@@ -362,11 +363,6 @@ static plim_heap_block *find_room(const plim_shelf *shelf, uint64_t bytes)
     return NULL;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 static plim_status cannot_map(const plim_heap *heap, plim_error *err)
 {
     return plim_fail(err, PLIM_UNSUPPORTED,
@@ -395,13 +391,13 @@ plim_attempt plim_expandable_fill(plim_heap_block *block, uint64_t bytes, uint32
 {
     plim_attempt attempt = PLIM_ATTEMPT_DONE;
     if (!block->is_mapped) {
-        attempt = map_block(block, least(block->bytes, bytes), stack, err);
+        attempt = map_block(block, plim_min(block->bytes, bytes), stack, err);
     }
     /* free -> unmapped -> …: what is mapped next merges with what was free before it */
     while (attempt == PLIM_ATTEMPT_DONE && block->bytes < bytes) {
         plim_heap_block *next = block->next;
         PLIM_ASSERT(next != NULL);
-        attempt = map_block(next, least(bytes - block->bytes, next->bytes), stack, err);
+        attempt = map_block(next, plim_min(bytes - block->bytes, next->bytes), stack, err);
         block = next;
     }
     if (attempt == PLIM_ATTEMPT_DONE) {

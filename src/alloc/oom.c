@@ -6,14 +6,10 @@
 #include "alloc/tell.h"
 #include "alloc/world.h"
 #include "base/error.h"
+#include "base/numbers.h"
 #include "base/size.h"
 
 #include <unistd.h>
-
-static uint64_t greater(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
 
 static void gather_free(plim_oom_facts *facts, const plim_request *request,
                         const plim_heap_block *block)
@@ -21,10 +17,10 @@ static void gather_free(plim_oom_facts *facts, const plim_request *request,
     const plim_shelf *shelf = plim_shelf_of(block);
     const plim_private_pool *owner = shelf->pool->owner;
     facts->free_bytes += block->bytes;
-    facts->largest_hole_anywhere_bytes = greater(facts->largest_hole_anywhere_bytes, block->bytes);
+    facts->largest_hole_anywhere_bytes = plim_max(facts->largest_hole_anywhere_bytes, block->bytes);
     if (shelf == request->shelf) {
         facts->free_own_bytes += block->bytes;
-        facts->largest_hole_bytes = greater(facts->largest_hole_bytes, block->bytes);
+        facts->largest_hole_bytes = plim_max(facts->largest_hole_bytes, block->bytes);
     } else if (shelf->pool == request->shelf->pool) {
         facts->free_other_stream_bytes += block->bytes;
     }

@@ -11,11 +11,11 @@
 
 #include "alloc/fixed_text.h"
 #include "base/hash.h" /* plim_uint128 */
+#include "base/numbers.h"
 #include "base/size.h"
 #include "base/total.h"
+#include "base/units.h"
 #include "plimsoll/settings.h"
-
-#define MIB ((uint64_t)1 << 20)
 
 /* Expandable segments map pages of these sizes by default (pytorch-caching-allocator §5.1). */
 #define SMALL_PAGE (2 * MIB)
@@ -50,26 +50,11 @@ typedef struct oom_case {
     bool has_device;        /* the device told what it has */
 } oom_case;
 
-static uint64_t less(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : 0;
-}
-
-static uint64_t at_most(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint64_t at_least(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* 0 unless our own process is in the list too: in a container it goes by another number, and
  * would be taken for somebody else. */
 static uint64_t bytes_of_others(const plim_oom_facts *facts)
 {
-    const size_t count = at_most(facts->process_count, PLIM_OOM_PROCESSES_MAX);
+    const size_t count = plim_min(facts->process_count, PLIM_OOM_PROCESSES_MAX);
     uint64_t sum = 0;
     bool has_own = false;
     for (size_t i = 0; i < count; i++) {
@@ -77,7 +62,7 @@ static uint64_t bytes_of_others(const plim_oom_facts *facts)
         if (process->pid == facts->pid) {
             has_own = true;
         } else if (process->used_bytes != PLIM_USED_UNKNOWN) {
-            sum = plim_add_saturated(sum, process->used_bytes);
+            sum = plim_plus(sum, process->used_bytes);
         }
     }
     return has_own ? sum : 0;
@@ -89,7 +74,7 @@ static uint64_t whole_pages(const plim_oom_facts *facts, uint64_t bytes)
     const uint64_t usual = facts->is_small ? SMALL_PAGE : LARGE_PAGE;
     const uint64_t page = facts->handle_bytes > 0 ? facts->handle_bytes : usual;
     const uint64_t over = bytes % page;
-    return plim_add_saturated(bytes, over > 0 ? page - over : 0);
+    return plim_plus(bytes, over > 0 ? page - over : 0);
 }
 
 static oom_case case_of(const plim_oom_facts *facts)
@@ -97,30 +82,30 @@ static oom_case case_of(const plim_oom_facts *facts)
     const uint64_t total = facts->device_total_bytes;
     const uint64_t reserved = facts->reserved_bytes;
     oom_case oom = { .facts = facts, .has_device = total > 0 };
-    oom.range_bytes = at_least(facts->rounded_bytes, facts->requested_bytes);
+    oom.range_bytes = plim_max(facts->rounded_bytes, facts->requested_bytes);
     if (oom.range_bytes == 0) {
         oom.range_bytes = facts->segment_bytes;
     }
     oom.has_pages = facts->has_expandable_segments && facts->handle_bytes > 0;
     oom.driver_bytes = oom.has_pages ? whole_pages(facts, oom.range_bytes)
-                                     : at_least(facts->segment_bytes, oom.range_bytes);
-    oom.device_free_bytes = at_most(facts->device_free_bytes, total);
-    oom.cached_bytes = less(reserved, facts->allocated_bytes);
-    oom.own_bytes = at_most(facts->free_own_bytes, oom.cached_bytes);
-    oom.hole_bytes = at_most(facts->largest_hole_bytes, oom.own_bytes);
-    oom.releasable_bytes = at_most(facts->releasable_bytes, oom.cached_bytes);
-    oom.pending_bytes = at_most(facts->pending_bytes, oom.cached_bytes);
-    oom.pinned_bytes = at_most(facts->pinned_by_split_bytes, oom.cached_bytes);
-    oom.foreign_bytes = at_most(facts->free_other_stream_bytes, oom.cached_bytes);
+                                     : plim_max(facts->segment_bytes, oom.range_bytes);
+    oom.device_free_bytes = plim_min(facts->device_free_bytes, total);
+    oom.cached_bytes = plim_minus(reserved, facts->allocated_bytes);
+    oom.own_bytes = plim_min(facts->free_own_bytes, oom.cached_bytes);
+    oom.hole_bytes = plim_min(facts->largest_hole_bytes, oom.own_bytes);
+    oom.releasable_bytes = plim_min(facts->releasable_bytes, oom.cached_bytes);
+    oom.pending_bytes = plim_min(facts->pending_bytes, oom.cached_bytes);
+    oom.pinned_bytes = plim_min(facts->pinned_by_split_bytes, oom.cached_bytes);
+    oom.foreign_bytes = plim_min(facts->free_other_stream_bytes, oom.cached_bytes);
     if (facts->pool.a == 0 && facts->pool.b == 0) {
-        oom.private_bytes = at_most(facts->private_pools_free_bytes, oom.cached_bytes);
+        oom.private_bytes = plim_min(facts->private_pools_free_bytes, oom.cached_bytes);
     }
     if (!facts->has_expandable_segments &&
         facts->expandable_reserved_bytes >= facts->allocated_bytes) {
-        oom.joined_bytes = less(reserved, facts->expandable_reserved_bytes);
+        oom.joined_bytes = plim_minus(reserved, facts->expandable_reserved_bytes);
     }
-    oom.outside_bytes = less(less(total, oom.device_free_bytes), reserved);
-    oom.others_bytes = at_most(bytes_of_others(facts), less(total, oom.device_free_bytes));
+    oom.outside_bytes = plim_minus(plim_minus(total, oom.device_free_bytes), reserved);
+    oom.others_bytes = plim_min(bytes_of_others(facts), plim_minus(total, oom.device_free_bytes));
     return oom;
 }
 
@@ -133,9 +118,9 @@ static uint64_t live_bytes(const oom_case *oom)
 static uint64_t room_with(const oom_case *oom, uint64_t gained)
 {
     const uint64_t free_bytes =
-        at_most(plim_add_saturated(oom->device_free_bytes, gained), oom->facts->device_total_bytes);
-    const uint64_t stays = less(oom->facts->reserved_bytes, gained);
-    return at_most(free_bytes, less(oom->facts->allowed_bytes, stays));
+        plim_min(plim_plus(oom->device_free_bytes, gained), oom->facts->device_total_bytes);
+    const uint64_t stays = plim_minus(oom->facts->reserved_bytes, gained);
+    return plim_min(free_bytes, plim_minus(oom->facts->allowed_bytes, stays));
 }
 
 /* --- sentences --- */
@@ -241,7 +226,7 @@ static void say_asking(plim_fixed_text *out, const oom_case *oom, step_effect ef
 static step_effect judge_limit(const oom_case *oom)
 {
     const plim_oom_facts *const facts = oom->facts;
-    const uint64_t needed = plim_add_saturated(facts->reserved_bytes, oom->driver_bytes);
+    const uint64_t needed = plim_plus(facts->reserved_bytes, oom->driver_bytes);
     const bool helps = needed > facts->allowed_bytes && needed <= facts->device_total_bytes &&
                        oom->device_free_bytes >= oom->driver_bytes;
     return helps ? EFFECT_ENOUGH : EFFECT_NONE;
@@ -250,14 +235,13 @@ static step_effect judge_limit(const oom_case *oom)
 static void say_limit(plim_fixed_text *out, const oom_case *oom, step_effect effect)
 {
     const plim_oom_facts *const facts = oom->facts;
-    const uint64_t needed =
-        rounded_up(plim_add_saturated(facts->reserved_bytes, oom->driver_bytes));
+    const uint64_t needed = rounded_up(plim_plus(facts->reserved_bytes, oom->driver_bytes));
     plim_fixed_text_put(
         out,
         " Only the limit of this process, %s, is in the way: at %s or more the request would "
         "have fit.",
         plim_format_bytes(facts->allowed_bytes).text,
-        plim_format_bytes(at_most(needed, facts->device_total_bytes)).text);
+        plim_format_bytes(plim_min(needed, facts->device_total_bytes)).text);
     (void)effect;
 }
 
@@ -271,8 +255,7 @@ static step_effect judge_release(const oom_case *oom)
         return EFFECT_ENOUGH;
     }
     /* Pages may be joined to a free range that ends where they begin: nobody knows. */
-    const bool may_join =
-        oom->has_pages && plim_add_saturated(room, oom->hole_bytes) >= oom->driver_bytes;
+    const bool may_join = oom->has_pages && plim_plus(room, oom->hole_bytes) >= oom->driver_bytes;
     return may_join ? EFFECT_NONE : EFFECT_TOO_LITTLE;
 }
 
@@ -290,7 +273,7 @@ static step_effect judge_waiting(const oom_case *oom)
     if (oom->pending_bytes == 0) {
         return EFFECT_NONE;
     }
-    const uint64_t with_own = plim_add_saturated(oom->own_bytes, oom->pending_bytes);
+    const uint64_t with_own = plim_plus(oom->own_bytes, oom->pending_bytes);
     const bool fits = oom->has_device && room_with(oom, oom->pending_bytes) >= oom->driver_bytes;
     return with_own >= oom->range_bytes || fits ? EFFECT_PERHAPS : EFFECT_TOO_LITTLE;
 }
@@ -306,7 +289,7 @@ static void say_waiting(plim_fixed_text *out, const oom_case *oom, step_effect e
 /* Whether the range is of the request's size class is not known: perhaps. */
 static step_effect judge_elsewhere(const oom_case *oom)
 {
-    const uint64_t hole = at_most(oom->facts->largest_hole_anywhere_bytes, oom->cached_bytes);
+    const uint64_t hole = plim_min(oom->facts->largest_hole_anywhere_bytes, oom->cached_bytes);
     if (hole >= oom->range_bytes && oom->hole_bytes < oom->range_bytes) {
         return EFFECT_PERHAPS;
     }
@@ -320,7 +303,7 @@ static void say_elsewhere(plim_fixed_text *out, const oom_case *oom, step_effect
             out,
             " Another stream or pool has a free range of %s: allocated there, the request may have "
             "fit.",
-            plim_format_bytes(at_most(oom->facts->largest_hole_anywhere_bytes, oom->cached_bytes))
+            plim_format_bytes(plim_min(oom->facts->largest_hole_anywhere_bytes, oom->cached_bytes))
                 .text);
         return;
     }
@@ -358,11 +341,11 @@ static void say_expandable(plim_fixed_text *out, const oom_case *oom, step_effec
 
 static step_effect judge_others(const oom_case *oom)
 {
-    const uint64_t limit_room = less(oom->facts->allowed_bytes, oom->facts->reserved_bytes);
-    const uint64_t without = plim_add_saturated(oom->device_free_bytes, oom->others_bytes);
+    const uint64_t limit_room = plim_minus(oom->facts->allowed_bytes, oom->facts->reserved_bytes);
+    const uint64_t without = plim_plus(oom->device_free_bytes, oom->others_bytes);
     if (oom->others_bytes > 0) {
-        return at_most(without, limit_room) >= oom->driver_bytes ? EFFECT_ENOUGH
-                                                                 : EFFECT_TOO_LITTLE;
+        return plim_min(without, limit_room) >= oom->driver_bytes ? EFFECT_ENOUGH
+                                                                  : EFFECT_TOO_LITTLE;
     }
     const bool is_much = oom->outside_bytes > oom->facts->device_total_bytes / OUTSIDE_SHARE;
     return is_much ? EFFECT_TOO_LITTLE : EFFECT_NONE;
@@ -435,7 +418,8 @@ static void put_shortfall(plim_fixed_text *out, const oom_case *oom)
         return;
     }
     plim_fixed_text_put(out, " Even with all that is cached");
-    if (limit_bytes < oom->facts->device_total_bytes && all == less(limit_bytes, live_bytes(oom))) {
+    if (limit_bytes < oom->facts->device_total_bytes &&
+        all == plim_minus(limit_bytes, live_bytes(oom))) {
         plim_fixed_text_put(out, ", under the limit of %s,", plim_format_bytes(limit_bytes).text);
     }
     plim_fixed_text_put(out, " the request is %s short: so much less has to be live.",

@@ -11,15 +11,12 @@
 #include "alloc/fixed_text.h"
 #include "base/assert.h"
 #include "base/hash.h" /* plim_uint128 */
+#include "base/units.h"
 #include "plimsoll/allocator.h"
 
 #include <inttypes.h>
 
 /* --- sizes --- */
-
-#define KIB ((uint64_t)1 << 10)
-#define MIB ((uint64_t)1 << 20)
-#define GIB ((uint64_t)1 << 30)
 
 /*
  * bytes / unit to two decimals, as printf() does for a double, ties to even. In integers because

@@ -4,13 +4,11 @@
 #include "alloc/settings_divisions.h"
 #include "alloc/settings_real.h"
 #include "base/assert.h"
+#include "base/units.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-#define MIB ((uint64_t)1 << 20)
-#define GIB ((uint64_t)1 << 30)
 
 typedef struct output {
     char *text;

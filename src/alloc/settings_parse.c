@@ -12,10 +12,10 @@
 #include "alloc/settings_value.h"
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/units.h"
 
 #include <string.h>
 
-#define MIB                    ((uint64_t)1 << 20)
 #define LARGE_SEGMENT_MB_MIN   11  /* "must be > 10": kMinLargeAlloc has to fit with room */
 #define REGISTER_THREAD_MAX    128 /* pinned_max_register_threads() */
 #define RESERVE_SEGMENT_MB_MIN 1

@@ -6,12 +6,11 @@
 
 #include "alloc/settings_real.h"
 #include "base/error.h"
+#include "base/units.h"
 
 #include <inttypes.h>
 #include <math.h>
 
-#define MIB    ((uint64_t)1 << 20)
-#define GIB    ((uint64_t)1 << 30)
 #define MB_MAX (UINT64_MAX / MIB)
 
 /* A word that is a value stands here, and is not cut. */

@@ -3,6 +3,8 @@
  */
 #include "base/nearness.h"
 
+#include "base/numbers.h"
+
 #include <string.h>
 
 static char lower(char c)
@@ -10,16 +12,11 @@ static char lower(char c)
     return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
-static size_t min(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 size_t plim_nearness_distance(const char *word, const char *name)
 {
     /* Distances of the word so far to every start of the name. */
     size_t row[PLIM_NEARNESS_LENGTH_MAX + 1];
-    const size_t length = min(strlen(name), PLIM_NEARNESS_LENGTH_MAX);
+    const size_t length = plim_min(strlen(name), PLIM_NEARNESS_LENGTH_MAX);
     for (size_t j = 0; j <= length; j++) {
         row[j] = j;
     }
@@ -29,7 +26,7 @@ size_t plim_nearness_distance(const char *word, const char *name)
         for (size_t j = 1; j <= length; j++) {
             const size_t replaced = diagonal + (lower(word[i]) != lower(name[j - 1]));
             diagonal = row[j];
-            row[j] = min(replaced, min(row[j], row[j - 1]) + 1);
+            row[j] = plim_min(replaced, plim_min(row[j], row[j - 1]) + 1);
         }
     }
     return row[length];

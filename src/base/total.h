@@ -23,9 +23,4 @@ static inline plim_total plim_total_less(plim_total a, plim_total b)
     return a > b ? a - b : 0;
 }
 
-static inline uint64_t plim_add_saturated(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 #endif

@@ -4,6 +4,7 @@
 #include "diagnose/end_state.h"
 
 #include "base/error.h"
+#include "base/numbers.h"
 #include "base/total.h"
 
 #include <stdlib.h>
@@ -17,7 +18,7 @@ double plim_fragmentation(uint64_t allocated_bytes, uint64_t reserved_bytes)
 
 static void add(uint64_t *total, uint64_t bytes)
 {
-    *total = plim_add_saturated(*total, bytes);
+    *total = plim_plus(*total, bytes);
 }
 
 static void add_segment(plim_end_state *state, const plim_device_history *device,

@@ -8,13 +8,10 @@
 #include "gpus/table.h"
 
 #include "base/error.h"
+#include "base/units.h"
 
 #include <stdbool.h>
 #include <string.h>
-
-#define KIB UINT64_C(1024)
-#define MIB (UINT64_C(1024) * KIB)
-#define GIB (UINT64_C(1024) * MIB)
 
 #define FIELD_BYTES 512
 

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/numbers.h"
 #include "oomtext/near.h"
 #include "oomtext/phrases.h"
 #include "oomtext/prose.h"
@@ -98,18 +99,13 @@ plim_circumstances plim_finder_circumstances(const plim_finder *finder)
 
 /* --- the text around a hit --- */
 
-static size_t min_size(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Flatten the stretch around a hit, unless the last one still has all of it. */
 static void flatten_around(plim_finder *finder, size_t offset)
 {
     const char *text = finder->piece->text;
     const size_t bytes = finder->piece->bytes;
     const size_t from = offset > PLIM_FIND_BEFORE_BYTES ? offset - PLIM_FIND_BEFORE_BYTES : 0;
-    const size_t to = min_size(bytes, offset + PLIM_FIND_AFTER_BYTES);
+    const size_t to = plim_min(bytes, offset + PLIM_FIND_AFTER_BYTES);
     if (finder->flat_end > 0 && finder->flat_begin <= from && to <= finder->flat_end) {
         return;
     }
@@ -119,11 +115,11 @@ static void flatten_around(plim_finder *finder, size_t offset)
         begin--;
     }
     begin = begin > 0 && text[begin - 1] != '\n' ? from : begin;
-    const size_t most = min_size(bytes, begin + PLIM_FLAT_BYTES_MAX);
-    size_t end = min_size(most, to);
+    const size_t most = plim_min(bytes, begin + PLIM_FLAT_BYTES_MAX);
+    size_t end = plim_min(most, to);
     for (size_t i = 0; i < finder->hit_count && finder->hits[i].offset < end; i++) {
         /* Those that follow closely will need what follows them. */
-        const size_t wanted = min_size(most, finder->hits[i].offset + PLIM_FIND_AFTER_BYTES);
+        const size_t wanted = plim_min(most, finder->hits[i].offset + PLIM_FIND_AFTER_BYTES);
         end = wanted > end ? wanted : end;
     }
     size_t keep_count = 0;
@@ -670,7 +666,7 @@ plim_status plim_finder_search(plim_finder *finder, const plim_piece *piece, pli
         more = collect_hits(finder, begin);
         /* With a full list, the last hits do not see those behind them. */
         const size_t seen = more ? finder->hits[HITS_MAX - AHEAD_MAX].offset : limit;
-        const size_t now = min_size(limit, seen > begin ? seen : begin + 1);
+        const size_t now = plim_min(limit, seen > begin ? seen : begin + 1);
         PLIM_TRY(take_hits(finder, now, &done, taker, err));
         begin = done > now ? done : now;
     }

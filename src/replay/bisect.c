@@ -4,6 +4,7 @@
 #include "replay/bisect.h"
 
 #include "base/assert.h"
+#include "base/numbers.h"
 
 #define GROWTH_FIRST_SHIFT 6    /* 1/64 of what failed: small, for needs grow by segments */
 #define REACH_EARLY        0.25 /* failures that take less of a run are cheap: look lower */
@@ -17,11 +18,6 @@ plim_bisect plim_bisect_start(uint64_t floor)
     };
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 uint64_t plim_bisect_next(const plim_bisect *bisect)
 {
     const uint64_t low = bisect->low;
@@ -30,7 +26,7 @@ uint64_t plim_bisect_next(const plim_bisect *bisect)
         if (low >= PLIM_STEPS_MAX) {
             return 0;
         }
-        const uint64_t next = larger(bisect->hint, low + larger(bisect->growth, 1));
+        const uint64_t next = plim_max(bisect->hint, low + plim_max(bisect->growth, 1));
         return next < PLIM_STEPS_MAX ? next : PLIM_STEPS_MAX;
     }
     PLIM_ASSERT(low < high);
@@ -42,12 +38,12 @@ uint64_t plim_bisect_next(const plim_bisect *bisect)
     }
     const uint64_t gap = high - low;
     const uint64_t part = bisect->hint > low && bisect->reach < REACH_EARLY ? gap / 4 : gap / 2;
-    return larger(larger(bisect->hint, low + part), low + 1);
+    return plim_max(plim_max(bisect->hint, low + part), low + 1);
 }
 
 void plim_bisect_survived(plim_bisect *bisect, uint64_t steps, uint64_t used, bool is_sure)
 {
-    const uint64_t enough = larger(used < steps ? used : steps, bisect->floor);
+    const uint64_t enough = plim_max(used < steps ? used : steps, bisect->floor);
     if (steps < PLIM_STEPS_MAX) {
         bisect->tried = steps < bisect->tried ? steps : bisect->tried;
     }
@@ -77,10 +73,10 @@ void plim_bisect_failed(plim_bisect *bisect, uint64_t steps, uint64_t needed, do
         bisect->is_high_sure = bisect->tried != PLIM_STEPS_UNKNOWN;
     }
     if (steps > bisect->low || bisect->growth == 0) {
-        bisect->low = larger(bisect->low, needed < PLIM_STEPS_MAX ? steps : PLIM_STEPS_MAX);
+        bisect->low = plim_max(bisect->low, needed < PLIM_STEPS_MAX ? steps : PLIM_STEPS_MAX);
         bisect->hint = needed > steps ? needed : 0;
         bisect->reach = reach;
         const uint64_t growth = bisect->growth * 2;
-        bisect->growth = larger(growth, (steps >> GROWTH_FIRST_SHIFT) + 1);
+        bisect->growth = plim_max(growth, (steps >> GROWTH_FIRST_SHIFT) + 1);
     }
 }

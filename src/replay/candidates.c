@@ -4,13 +4,13 @@
 #include "replay/candidates.h"
 
 #include "base/error.h"
+#include "base/units.h"
 #include "replay/conf.h"
 #include "replay/torch_release.h"
 
 #include <math.h>
 #include <string.h>
 
-#define MIB ((uint64_t)1 << 20)
 /* The collector of garbage acts only under a limit, and 1 is none since PyTorch 2.9. What the
  * driver gives is less than this of a device, so that the limit itself stays out of the way. */
 #define COLLECTING_FRACTION 0.999

@@ -8,10 +8,10 @@
 #include "replay/candidates.h"
 
 #include "base/error.h"
+#include "base/units.h"
 
 #include <string.h>
 
-#define MIB              ((uint64_t)1 << 20)
 #define SOURCE_NONE_LEFT SIZE_MAX
 
 /* large_segment_size_mb: the smallest of whole 2 MiB above 10, and two and three times the usual.

@@ -16,10 +16,10 @@
 
 #include "alloc/rounding.h"
 #include "base/error.h"
+#include "base/units.h"
 
 #include <math.h>
 
-#define MIB        ((uint64_t)1 << 20)
 #define SPLITS_MAX 8
 
 /* --- max_split_size_mb --- */

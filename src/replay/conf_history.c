@@ -10,9 +10,10 @@
  */
 #include "replay/conf.h"
 
+#include "base/units.h"
+
 #include <string.h>
 
-#define MIB                     ((uint64_t)1 << 20)
 #define LARGE_SEGMENT_BYTES_MIN (11 * MIB) /* large_segment_size_mb must be > 10 */
 
 /* What a file says of its settings. */

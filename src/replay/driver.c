@@ -5,10 +5,9 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/units.h"
 
 #include <string.h>
-
-#define MIB (1024.0 * 1024.0)
 
 /* --- counting --- */
 

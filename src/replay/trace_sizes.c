@@ -6,8 +6,7 @@
 
 #include "alloc/rounding.h"
 #include "base/error.h"
-
-#define MIB ((uint64_t)1 << 20)
+#include "base/units.h"
 
 static void count_size(plim_trace_sizes *sizes, uint64_t requested_bytes)
 {

@@ -8,22 +8,13 @@
 
 #include "base/assert.h"
 #include "base/map.h"
+#include "base/numbers.h"
 #include "base/vec.h"
 #include "report/stack_text.h"
 
 #include <stdlib.h>
 
 typedef PLIM_VEC(plim_part) part_vec;
-
-static uint64_t minus(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : 0;
-}
-
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
 
 /* Groups with equal keys read the same on a page: by a frame, or by the frame of a free. */
 static uint64_t merge_key(const plim_history *history, const plim_stack_group *group)
@@ -34,10 +25,10 @@ static uint64_t merge_key(const plim_history *history, const plim_stack_group *g
 
 static void add_group(plim_part *part, const plim_stack_group *group)
 {
-    part->bytes = plus(part->bytes, group->bytes);
-    part->count = plus(part->count, group->count);
-    part->before_count = plus(part->before_count, group->before_recording_count);
-    part->by_free_count = plus(part->by_free_count, group->stack_of_free_count);
+    part->bytes = plim_plus(part->bytes, group->bytes);
+    part->count = plim_plus(part->count, group->count);
+    part->before_count = plim_plus(part->before_count, group->before_recording_count);
+    part->by_free_count = plim_plus(part->by_free_count, group->stack_of_free_count);
     part->group_count++;
 }
 
@@ -90,8 +81,8 @@ static void fold_rest(part_vec *parts, size_t top)
     }
     plim_part rest = { .kind = PLIM_PART_OTHERS };
     for (size_t i = top; i < parts->count; i++) {
-        rest.bytes = plus(rest.bytes, parts->items[i].bytes);
-        rest.count = plus(rest.count, parts->items[i].count);
+        rest.bytes = plim_plus(rest.bytes, parts->items[i].bytes);
+        rest.count = plim_plus(rest.count, parts->items[i].count);
         rest.group_count += parts->items[i].group_count;
     }
     parts->items[top] = rest;
@@ -102,10 +93,11 @@ static bool add_remainders(const plim_mem *mem, const plim_moment *moment, part_
 {
     const plim_part remainders[] = {
         { .kind = PLIM_PART_ROUNDING,
-          .bytes = minus(moment->allocated_bytes, moment->requested_bytes) },
+          .bytes = plim_minus(moment->allocated_bytes, moment->requested_bytes) },
         { .kind = PLIM_PART_PENDING,
-          .bytes = minus(moment->active_bytes, moment->allocated_bytes) },
-        { .kind = PLIM_PART_FREE, .bytes = minus(moment->reserved_bytes, moment->active_bytes) },
+          .bytes = plim_minus(moment->active_bytes, moment->allocated_bytes) },
+        { .kind = PLIM_PART_FREE,
+          .bytes = plim_minus(moment->reserved_bytes, moment->active_bytes) },
     };
     for (size_t i = 0; i < sizeof remainders / sizeof remainders[0]; i++) {
         if (remainders[i].bytes > 0 && !PLIM_VEC_PUSH(mem, parts, remainders[i])) {
@@ -135,7 +127,7 @@ bool plim_composition_init(const plim_mem *mem, const plim_history *history,
     }
     uint64_t sum = 0;
     for (size_t i = 0; i < parts.count; i++) {
-        sum = plus(sum, parts.items[i].bytes);
+        sum = plim_plus(sum, parts.items[i].bytes);
     }
     *ret = (plim_composition){
         .parts = parts.items,

@@ -11,6 +11,7 @@
  * Nothing is drawn that the text does not say: without a size of the device (or of a limit in its
  * place) there is no bar, only the figures.
  */
+#include "base/numbers.h"
 #include "base/size.h"
 #include "report/bars.h"
 #include "report/explain_page.h"
@@ -44,16 +45,6 @@ typedef struct device_bar {
     uint32_t columns;
 } device_bar;
 
-static uint64_t minus(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : 0;
-}
-
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 static bool has(const plim_oom_message *message, plim_figure_id id)
 {
     return message->figures[id].bytes != PLIM_BYTES_UNKNOWN;
@@ -76,7 +67,7 @@ static void fill_held(const plim_oom_message *message, device_bar *bar)
     if (has(message, PLIM_FIGURE_ALLOCATED)) {
         *live = (bar_part){ .name = "allocated", .bytes = figure(message, PLIM_FIGURE_ALLOCATED) };
     } else if (reserved != PLIM_BYTES_UNKNOWN && unused != PLIM_BYTES_UNKNOWN) {
-        *live = (bar_part){ .name = "allocated", .bytes = minus(reserved, unused) };
+        *live = (bar_part){ .name = "allocated", .bytes = plim_minus(reserved, unused) };
     } else if (reserved != PLIM_BYTES_UNKNOWN) {
         *live = (bar_part){ .name = "reserved", .bytes = reserved };
         return;
@@ -87,7 +78,8 @@ static void fill_held(const plim_oom_message *message, device_bar *bar)
     if (unused != PLIM_BYTES_UNKNOWN) {
         *cached = (bar_part){ .name = "cached, unused", .bytes = unused };
     } else if (reserved != PLIM_BYTES_UNKNOWN) {
-        *cached = (bar_part){ .name = "cached, unused", .bytes = minus(reserved, live->bytes) };
+        *cached =
+            (bar_part){ .name = "cached, unused", .bytes = plim_minus(reserved, live->bytes) };
     }
 }
 
@@ -98,7 +90,7 @@ static uint64_t sum_of_others(const plim_oom_message *message)
     for (size_t i = 0; i < message->process_count; i++) {
         const plim_process_figure *process = &message->processes[i];
         if (!process->is_this && process->bytes != PLIM_BYTES_UNKNOWN) {
-            sum = plus(sum, process->bytes);
+            sum = plim_plus(sum, process->bytes);
         }
     }
     return sum;
@@ -111,8 +103,8 @@ static const char *name_elsewhere(const plim_oom_message *message, uint64_t else
     const double named = (double)sum_of_others(message);
     double others = named;
     if (has(message, PLIM_FIGURE_PROCESS)) {
-        const uint64_t outside = minus(figure(message, PLIM_FIGURE_PROCESS), held);
-        const double derived = (double)minus(elsewhere, outside);
+        const uint64_t outside = plim_minus(figure(message, PLIM_FIGURE_PROCESS), held);
+        const double derived = (double)plim_minus(elsewhere, outside);
         others = derived > named ? derived : named;
     }
     return others >= 0.75 * (double)elsewhere ? "other processes" : "elsewhere";
@@ -121,7 +113,7 @@ static const char *name_elsewhere(const plim_oom_message *message, uint64_t else
 /* What is neither held here nor free. */
 static void fill_elsewhere(const plim_oom_message *message, device_bar *bar)
 {
-    const uint64_t held = plus(bar->parts[PART_LIVE].bytes, bar->parts[PART_CACHED].bytes);
+    const uint64_t held = plim_plus(bar->parts[PART_LIVE].bytes, bar->parts[PART_CACHED].bytes);
     const uint64_t others = sum_of_others(message);
     bar_part *elsewhere = &bar->parts[PART_ELSEWHERE];
     if (has(message, PLIM_FIGURE_OTHER_ALLOCATIONS)) {
@@ -129,7 +121,7 @@ static void fill_elsewhere(const plim_oom_message *message, device_bar *bar)
                                  .bytes = figure(message, PLIM_FIGURE_OTHER_ALLOCATIONS) };
     } else if (bar->is_free_known && !bar->is_limit) {
         const uint64_t free_bytes = bar->parts[PART_FREE].bytes;
-        elsewhere->bytes = minus(minus(bar->total_bytes, free_bytes), held);
+        elsewhere->bytes = plim_minus(plim_minus(bar->total_bytes, free_bytes), held);
         elsewhere->name = bar->parts[PART_LIVE].name == NULL
                               ? "in use"
                               : name_elsewhere(message, elsewhere->bytes, held);
@@ -155,10 +147,10 @@ static void fill_rest(device_bar *bar)
     }
     uint64_t used = 0;
     for (int i = 0; i < PART_FREE; i++) {
-        used = plus(used, bar->parts[i].bytes);
+        used = plim_plus(used, bar->parts[i].bytes);
     }
     bar->parts[PART_FREE] = (bar_part){ .name = bar->is_limit ? "left" : "free or elsewhere",
-                                        .bytes = minus(bar->total_bytes, used) };
+                                        .bytes = plim_minus(bar->total_bytes, used) };
     bar->is_free_known = bar->is_limit;
 }
 
@@ -191,8 +183,9 @@ static bool fill(const plim_oom_message *message, device_bar *bar)
 
 static uint64_t used_before_request(const device_bar *bar)
 {
-    return bar->is_free_known ? plus(bar->parts[PART_ELSEWHERE].bytes, bar->parts[PART_LIVE].bytes)
-                              : 0; /* nobody knows where it would have gone: only its size */
+    return bar->is_free_known
+               ? plim_plus(bar->parts[PART_ELSEWHERE].bytes, bar->parts[PART_LIVE].bytes)
+               : 0; /* nobody knows where it would have gone: only its size */
 }
 
 /*
@@ -203,15 +196,15 @@ static void lay_out(device_bar *bar, uint32_t columns)
 {
     uint64_t sum = 0;
     for (int i = 0; i < PART_COUNT; i++) {
-        sum = plus(sum, bar->parts[i].bytes);
+        sum = plim_plus(sum, bar->parts[i].bytes);
     }
     const uint64_t base = sum > bar->total_bytes ? sum : bar->total_bytes;
     bar->end_bytes = base;
     uint64_t end = 0;
     if (bar->request_bytes != PLIM_BYTES_UNKNOWN) {
-        end = plus(used_before_request(bar), bar->request_bytes);
+        end = plim_plus(used_before_request(bar), bar->request_bytes);
         bar->is_request_cut = end / 2 > base;
-        end = bar->is_request_cut ? plus(base, base) : end;
+        end = bar->is_request_cut ? plim_plus(base, base) : end;
     }
     bar->scale_bytes = end > base ? end : base;
     bar->columns = columns;
@@ -220,7 +213,7 @@ static void lay_out(device_bar *bar, uint32_t columns)
     for (int i = 0; i < PART_COUNT; i++) {
         bar_part *part = &bar->parts[i];
         const uint32_t start = plim_bar_steps(before, bar->scale_bytes, columns);
-        before = plus(before, part->bytes);
+        before = plim_plus(before, part->bytes);
         const uint32_t behind = plim_bar_steps(before, bar->scale_bytes, columns);
         part->columns = behind - start;
         widest = part->columns > bar->parts[widest].columns ? (uint32_t)i : widest;
@@ -331,9 +324,10 @@ static void write_marks(const plim_explain_page *page, const device_bar *bar)
     char words[64];
     if (bar->limit_bytes != PLIM_BYTES_UNKNOWN) {
         snprintf(words, sizeof words, "limit %s", plim_format_bytes(bar->limit_bytes).text);
-        write_mark(page, bar, plus(bar->parts[PART_ELSEWHERE].bytes, bar->limit_bytes), words);
+        write_mark(page, bar, plim_plus(bar->parts[PART_ELSEWHERE].bytes, bar->limit_bytes), words);
     }
-    if (minus(bar->end_bytes, bar->total_bytes) > bar->total_bytes / 100) { /* not for rounding */
+    if (plim_minus(bar->end_bytes, bar->total_bytes) >
+        bar->total_bytes / 100) { /* not for rounding */
         snprintf(words, sizeof words, "%s ends: %s", bar->is_limit ? "the limit" : "the device",
                  plim_format_bytes(bar->total_bytes).text);
         write_mark(page, bar, bar->total_bytes, words);

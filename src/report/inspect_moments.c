@@ -1,6 +1,7 @@
 /*
  * inspect_moments.c - the moments that matter in one table: start, peak, each failure, end.
  */
+#include "base/numbers.h"
 #include "base/size.h"
 #include "report/counted.h"
 #include "report/inspect_page.h"
@@ -9,11 +10,6 @@
 #include <stdio.h>
 
 #define OOM_ROWS_SHOWN 8u
-
-static uint64_t minus(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : 0;
-}
 
 /* "18.6%"; nothing where contradictions make it negative. */
 static plim_short_text share_text(double unused)
@@ -26,7 +22,7 @@ static void add_unused(plim_table *table, uint64_t allocated_bytes, uint64_t res
                        double fragmentation)
 {
     plim_table_add(table, PLIM_TONE_PLAIN,
-                   plim_format_bytes(minus(reserved_bytes, allocated_bytes)).text);
+                   plim_format_bytes(plim_minus(reserved_bytes, allocated_bytes)).text);
     plim_table_add(table, fragmentation >= PLIM_PAGE_MUCH_UNUSED ? PLIM_TONE_WARN : PLIM_TONE_PLAIN,
                    share_text(fragmentation).text);
 }

@@ -3,6 +3,8 @@
  */
 #include "report/rehearse_page.h"
 
+#include "base/numbers.h"
+
 plim_rehearsed_verdict plim_rehearsed_judge(const plim_rehearsed *rehearsed)
 {
     if (rehearsed->outcome->unanswered_count > 0) {
@@ -29,11 +31,6 @@ const char *plim_rehearsed_verdict_name(plim_rehearsed_verdict verdict)
     return "";
 }
 
-static uint64_t higher(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 plim_rehearsed_peak plim_rehearsed_find_peak(const plim_rehearsal_outcome *outcome)
 {
     plim_rehearsed_peak peak = { 0 };
@@ -41,12 +38,12 @@ plim_rehearsed_peak plim_rehearsed_find_peak(const plim_rehearsal_outcome *outco
         const plim_rehearsed_process *process = &outcome->processes[i];
         for (size_t j = 0; j < process->device_count; j++) {
             const plim_rehearsed_device *device = &process->devices[j];
-            peak.allocated_bytes = higher(peak.allocated_bytes, device->peak_allocated_bytes);
-            peak.reserved_bytes = higher(peak.reserved_bytes, device->peak_reserved_bytes);
+            peak.allocated_bytes = plim_max(peak.allocated_bytes, device->peak_allocated_bytes);
+            peak.reserved_bytes = plim_max(peak.reserved_bytes, device->peak_reserved_bytes);
         }
     }
     for (uint32_t i = 0; i < outcome->device_count; i++) {
-        peak.device_bytes = higher(peak.device_bytes, outcome->gpus[i].peak_bytes);
+        peak.device_bytes = plim_max(peak.device_bytes, outcome->gpus[i].peak_bytes);
     }
     return peak;
 }

@@ -3,6 +3,7 @@
  */
 #include "report/replay_page.h"
 
+#include "base/numbers.h"
 #include "base/size.h"
 #include "report/frame_text.h"
 #include "report/stack_text.h"
@@ -188,11 +189,6 @@ bool plim_replay_is_exact(const plim_fidelity *fidelity)
            fidelity->reserved_bytes_max_difference == 0;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* Means are of events, so devices count by how many they have. */
 static double weighted_mean(const plim_replay_input *input)
 {
@@ -217,11 +213,11 @@ plim_fidelity plim_replay_fidelity_of_all(const plim_replay_input *input)
         all.placements += one->placements;
         all.placements_matched += one->placements_matched;
         all.reserved_bytes_max_difference =
-            larger(all.reserved_bytes_max_difference, one->reserved_bytes_max_difference);
+            plim_max(all.reserved_bytes_max_difference, one->reserved_bytes_max_difference);
         all.recorded_peak_reserved_bytes =
-            larger(all.recorded_peak_reserved_bytes, one->recorded_peak_reserved_bytes);
+            plim_max(all.recorded_peak_reserved_bytes, one->recorded_peak_reserved_bytes);
         all.predicted_peak_reserved_bytes =
-            larger(all.predicted_peak_reserved_bytes, one->predicted_peak_reserved_bytes);
+            plim_max(all.predicted_peak_reserved_bytes, one->predicted_peak_reserved_bytes);
         if (all.diverges_at_event == PLIM_NO_EVENT && one->diverges_at_event != PLIM_NO_EVENT) {
             all.device = one->device;
             all.diverges_at_event = one->diverges_at_event;
@@ -231,7 +227,7 @@ plim_fidelity plim_replay_fidelity_of_all(const plim_replay_input *input)
             all.doubts[doubt] += one->doubts[doubt];
         }
     }
-    const uint64_t most = larger(all.segment_events_recorded, all.segment_events_predicted);
+    const uint64_t most = plim_max(all.segment_events_recorded, all.segment_events_predicted);
     all.share = most > 0 ? (double)all.segment_events_matched / (double)most : 1;
     all.reserved_bytes_mean_difference = weighted_mean(input);
     return all;

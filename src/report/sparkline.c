@@ -4,12 +4,8 @@
 #include "report/sparkline.h"
 
 #include "base/assert.h"
+#include "base/numbers.h"
 #include "report/bars.h"
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
 
 void plim_spark_fill(plim_spark *spark, const plim_timeline_bin *bins, size_t count,
                      uint32_t columns)
@@ -21,11 +17,12 @@ void plim_spark_fill(plim_spark *spark, const plim_timeline_bin *bins, size_t co
         const size_t first = (size_t)x * count / columns;
         const size_t behind = ((size_t)x + 1) * count / columns;
         for (size_t i = first; i < behind || i == first; i++) {
-            spark->in_use_bytes[x] = larger(spark->in_use_bytes[x], bins[i].allocated_bytes_max);
-            spark->reserved_bytes[x] = larger(spark->reserved_bytes[x], bins[i].reserved_bytes_max);
+            spark->in_use_bytes[x] = plim_max(spark->in_use_bytes[x], bins[i].allocated_bytes_max);
+            spark->reserved_bytes[x] =
+                plim_max(spark->reserved_bytes[x], bins[i].reserved_bytes_max);
         }
-        spark->reserved_bytes[x] = larger(spark->reserved_bytes[x], spark->in_use_bytes[x]);
-        spark->bytes_max = larger(spark->bytes_max, spark->reserved_bytes[x]);
+        spark->reserved_bytes[x] = plim_max(spark->reserved_bytes[x], spark->in_use_bytes[x]);
+        spark->bytes_max = plim_max(spark->bytes_max, spark->reserved_bytes[x]);
     }
 }
 

@@ -24,11 +24,6 @@
 #define VALLEYS_FOR_COURSE 12
 #define STRAY_NOISES       6.0
 
-static double max_double(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 /* --- smooth courses --- */
 
 typedef struct course_sense {
@@ -229,7 +224,7 @@ static void classify_few_valleys(plim_trend_work *work, plim_trend_finding *ret)
     const size_t count = valleys->count;
     const size_t per_tooth = work->levels.count / (teeth->drop_count + 1);
     /* The left end of a line through n points: twice the error of their mean. */
-    const double known = work->levels.noise * 2 / sqrt(max_double((double)per_tooth, 4));
+    const double known = work->levels.noise * 2 / sqrt(fmax((double)per_tooth, 4));
     double at[VALLEYS_FOR_COURSE];
     double value[VALLEYS_FOR_COURSE];
     double x = 0;

@@ -4,6 +4,7 @@
 #include "verdict/fix.h"
 
 #include "base/hash.h" /* plim_uint128 */
+#include "base/numbers.h"
 
 /*
  * What speaks of the user's own program comes before what holds everywhere: a server's switch
@@ -26,7 +27,7 @@ const plim_fix_list *plim_fix_list_at(size_t index)
 
 uint64_t plim_fix_sum(uint64_t a, uint64_t b)
 {
-    return a > PLIM_BYTES_UNKNOWN - b ? PLIM_BYTES_UNKNOWN : a + b;
+    return plim_plus(a, b); /* PLIM_BYTES_UNKNOWN is the highest number */
 }
 
 uint64_t plim_fix_difference(uint64_t a, uint64_t b)
@@ -34,7 +35,7 @@ uint64_t plim_fix_difference(uint64_t a, uint64_t b)
     if (a == PLIM_BYTES_UNKNOWN || b == PLIM_BYTES_UNKNOWN) {
         return PLIM_BYTES_UNKNOWN;
     }
-    return a > b ? a - b : 0;
+    return plim_minus(a, b);
 }
 
 uint64_t plim_fix_needed(const plim_oom_case *oom, const plim_judgement *judgement)

@@ -6,6 +6,7 @@
 #include "verdict/fix.h"
 
 #include "base/size.h"
+#include "base/units.h"
 
 #include <inttypes.h>
 
@@ -38,8 +39,6 @@
 
 #define TOPIC(what) PLIM_TOPIC_BIT(PLIM_TOPIC_##what)
 #define IN(what)    PLIM_IN_FORCE_BIT(PLIM_IN_FORCE_##what)
-
-#define MIB ((uint64_t)1 << 20)
 
 /*
  * The bytes a pool needs at least, in whole MiB; 0 if unknown. What is live counts where the

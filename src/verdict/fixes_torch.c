@@ -8,12 +8,10 @@
 #include "verdict/fix.h"
 
 #include "base/size.h"
+#include "base/units.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-
-#define MIB ((uint64_t)1 << 20)
-#define GIB ((uint64_t)1 << 30)
 
 #define CUDA   PLIM_FAMILY_BIT(PLIM_FAMILY_PYTORCH)
 #define ROCM   PLIM_FAMILY_BIT(PLIM_FAMILY_PYTORCH_ROCM)

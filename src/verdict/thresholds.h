@@ -4,10 +4,9 @@
 #ifndef PLIMSOLL_VERDICT_THRESHOLDS_H
 #define PLIMSOLL_VERDICT_THRESHOLDS_H
 
-#include <stdint.h>
+#include "base/units.h"
 
-#define MIB ((uint64_t)1 << 20)
-#define GIB ((uint64_t)1 << 30)
+#include <stdint.h>
 
 /* Free bytes below this share of the card are crumbs: granularity and context growth eat them. */
 #define CRUMBS_SHARE 0.02

@@ -8,12 +8,11 @@
 #include "verdict/words.h"
 
 #include "base/size.h"
+#include "base/units.h"
 #include "verdict/fix.h"
 #include "verdict/words_topics.h"
 
 #include <inttypes.h>
-
-#define GIB ((uint64_t)1 << 30)
 
 /* Behind the request; more would be a list, not a sentence. */
 #define CLAUSES_MAX 2

@@ -2,10 +2,10 @@
  * heap_player_requests.c - the player asks for memory and gives it back.
  */
 #include "alloc/heap_player_parts.h"
+#include "base/units.h"
 
 #include <inttypes.h>
 
-#define MIB         ((uint64_t)1 << 20)
 #define BURST_MAX   6
 #define BAD_ADDRESS UINT64_C(0x123456789200)
 

@@ -6,10 +6,9 @@
 #define PLIMSOLL_TESTS_ALLOC_RESTORING_H
 
 #include "alloc/restore.h"
+#include "base/units.h"
 #include "harness.h"
 
-#define MIB         UINT64_C(1048576)
-#define GIB         (MIB * 1024)
 #define DEVICE_SIZE (2 * GIB)
 
 static plim_error failure;

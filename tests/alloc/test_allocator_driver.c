@@ -2,11 +2,11 @@
  * test_allocator_driver.c - an allocator over the CUDA driver that is none: it is used as a driver
  * wants to be used, also when calls to it fail.
  */
+#include "base/units.h"
 #include "device/fake.h"
 #include "harness.h"
 #include "plimsoll/allocator.h"
 
-#define MIB                ((uint64_t)1 << 20)
 #define LIVE               40
 #define STEPS              250
 #define NTH_MOST           12

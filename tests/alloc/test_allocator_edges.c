@@ -1,10 +1,9 @@
 /*
  * test_allocator_edges.c - small programs that once broke an allocator, or might.
  */
+#include "base/units.h"
 #include "harness.h"
 #include "plimsoll/allocator.h"
-
-#define MIB ((uint64_t)1 << 20)
 
 typedef struct world {
     plim_device device;

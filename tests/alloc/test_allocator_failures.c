@@ -12,9 +12,9 @@
  *     may keep that
  */
 #include "alloc/heap_player.h"
+#include "base/units.h"
 #include "harness.h"
 
-#define MIB      ((uint64_t)1 << 20)
 #define STEPS    150
 #define MORE     25
 #define RUNS_MAX 60 /* of one kind of failure; the rest is passed over at random */

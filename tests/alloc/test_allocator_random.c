@@ -2,9 +2,9 @@
  * test_allocator_random.c - whatever is done to an allocator, everything that must hold holds.
  */
 #include "alloc/heap_player.h"
+#include "base/units.h"
 #include "harness.h"
 
-#define MIB   ((uint64_t)1 << 20)
 #define STEPS 1500
 
 static t_player player;

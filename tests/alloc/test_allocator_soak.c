@@ -5,10 +5,10 @@
  * $PLIM_SOAK_SECONDS says for how long in all; by default the churn is counted in steps, which is
  * short, and the same with the same seed.
  */
+#include "base/units.h"
 #include "harness.h"
 #include "plimsoll/allocator.h"
 
-#define MIB   ((uint64_t)1 << 20)
 #define LIVE  300
 #define STEPS 36000 /* where no time is given */
 #define LEAP  4000  /* steps between two looks at the allocator's memory */

@@ -8,6 +8,7 @@
  * is faster. Under ThreadSanitizer the memory itself is watched too: what is written after a block
  * was handed out again would be a race.
  */
+#include "base/units.h"
 #include "harness.h"
 #include "plimsoll/recorder.h"
 
@@ -15,7 +16,6 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#define MIB     ((uint64_t)1 << 20)
 #define THREADS 4
 #define KEPT    48 /* blocks a thread holds at most */
 #define MAILBOX 64

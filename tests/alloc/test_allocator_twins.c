@@ -8,9 +8,9 @@
  */
 #include "alloc/heap.h"
 #include "alloc/heap_player.h"
+#include "base/units.h"
 #include "harness.h"
 
-#define MIB   ((uint64_t)1 << 20)
 #define STEPS 6000
 
 static t_player fast;

@@ -1,10 +1,9 @@
 /*
  * test_hardening.c - misuse that an allocator must notice, and what it says then.
  */
+#include "base/units.h"
 #include "harness.h"
 #include "plimsoll/allocator.h"
-
-#define MIB ((uint64_t)1 << 20)
 
 typedef struct world {
     plim_device device;

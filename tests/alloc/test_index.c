@@ -2,11 +2,9 @@
  * test_index.c - finding segments and blocks by address, against going through all of them.
  */
 #include "alloc/heap.h"
+#include "base/units.h"
 #include "harness.h"
 
-#define KIB      ((uint64_t)1 << 10)
-#define MIB      ((uint64_t)1 << 20)
-#define GIB      ((uint64_t)1 << 30)
 #define SEGMENTS 200
 #define TOP      ((uint64_t)1 << PLIM_ADDRESS_BITS)
 

@@ -4,9 +4,8 @@
  */
 #include "alloc/heap.h"
 #include "alloc/ledger.h"
+#include "base/units.h"
 #include "harness.h"
-
-#define MIB ((uint64_t)1 << 20)
 
 typedef struct world {
     plim_device device;

@@ -4,12 +4,10 @@
  */
 #include "harness.h"
 
+#include "base/units.h"
 #include "plimsoll/allocator.h"
 #include "plimsoll/settings.h"
 #include "plimsoll/stats.h"
-
-#define MIB ((uint64_t)1 << 20)
-#define GIB ((uint64_t)1 << 30)
 
 static char text[PLIM_OOM_ADVICE_BYTES];
 

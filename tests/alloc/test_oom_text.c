@@ -3,12 +3,9 @@
  */
 #include "harness.h"
 
+#include "base/units.h"
 #include "plimsoll/allocator.h"
 #include "plimsoll/stats.h"
-
-#define KIB ((uint64_t)1 << 10)
-#define MIB ((uint64_t)1 << 20)
-#define GIB ((uint64_t)1 << 30)
 
 static char text[PLIM_OOM_TEXT_BYTES];
 

@@ -2,11 +2,9 @@
  * test_policies.c - scripts for each policy, worked out by hand from docs/design/policies.md:
  * where blocks lie, what the driver is asked for, and which stream may have what.
  */
+#include "base/units.h"
 #include "harness.h"
 #include "plimsoll/allocator.h"
-
-#define KIB ((uint64_t)1 << 10)
-#define MIB ((uint64_t)1 << 20)
 
 /* Where a sim device puts its first plain memory, and its first range. */
 #define PLAIN ((plim_addr)0x7a0000000000)

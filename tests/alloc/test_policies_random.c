@@ -4,9 +4,9 @@
  * model; and every call to the device and every allocation of host memory failing once.
  */
 #include "alloc/heap_player.h"
+#include "base/units.h"
 #include "harness.h"
 
-#define MIB      ((uint64_t)1 << 20)
 #define RUNS     10
 #define STEPS    400
 #define FEW      100

@@ -1,11 +1,10 @@
 /*
  * test_pool_stats.c - what a private pool has reserved, apart from what the device has.
  */
+#include "base/units.h"
 #include "plimsoll/allocator.h"
 
 #include "harness.h"
-
-#define MIB ((uint64_t)1 << 20)
 
 static void a_pool_counts_what_it_reserves(void)
 {

@@ -4,11 +4,7 @@
 #include "harness.h"
 
 #include "alloc/rounding.h"
-
-#define KIB ((uint64_t)1 << 10)
-#define MIB ((uint64_t)1 << 20)
-#define GIB ((uint64_t)1 << 30)
-#define TIB ((uint64_t)1 << 40)
+#include "base/units.h"
 
 static plim_settings with_divisions(uint64_t divisions)
 {

@@ -4,13 +4,11 @@
  */
 #include "harness.h"
 
+#include "base/units.h"
 #include "plimsoll/settings.h"
 
 #include <locale.h>
 #include <math.h>
-
-#define MIB ((uint64_t)1 << 20)
-#define GIB ((uint64_t)1 << 30)
 
 /* Parses what '|' separates one after the other. */
 static plim_settings parse_all(const char *texts)

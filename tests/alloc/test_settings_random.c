@@ -4,9 +4,9 @@
  */
 #include "harness.h"
 
+#include "base/units.h"
 #include "plimsoll/settings.h"
 
-#define MIB           ((uint64_t)1 << 20)
 #define PAIRS_MAX     6
 #define ITEMS_MAX     5
 #define TEXT_BYTES    4096

@@ -4,6 +4,7 @@
 #include "harness.h"
 
 #include "base/input.h"
+#include "base/units.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,9 +14,6 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
-
-#define KIB ((size_t)1 << 10)
-#define MIB ((size_t)1 << 20)
 
 /* --- bytes to read --- */
 

@@ -4,11 +4,11 @@
 #include "harness.h"
 
 #include "base/progress.h"
+#include "base/units.h"
 
 #include <stdlib.h>
 
-#define MS  ((uint64_t)1000000)
-#define MIB ((uint64_t)1 << 20)
+#define MS ((uint64_t)1000000)
 
 static uint64_t fake_now_ns(void *ctx)
 {

@@ -4,13 +4,10 @@
 #include "harness.h"
 
 #include "base/size.h"
+#include "base/units.h"
 
 #include <math.h>
 
-#define KIB ((uint64_t)1 << 10)
-#define MIB ((uint64_t)1 << 20)
-#define GIB ((uint64_t)1 << 30)
-#define TIB ((uint64_t)1 << 40)
 #define EIB ((uint64_t)1 << 60)
 
 static void sizes_are_read_as_people_write_them(void)

@@ -3,9 +3,8 @@
  */
 #include "device/contract.h"
 
+#include "base/units.h"
 #include "harness.h"
-
-#define MIB UINT64_C(1048576)
 
 /* Shorter calls; an operation is a member of the table. */
 #define CALL(subject, operation, ...) \

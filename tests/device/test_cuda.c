@@ -1,15 +1,13 @@
 /*
  * test_cuda.c - the GPU's calls, made to the fake driver.
  */
+#include "base/units.h"
 #include "device/contract.h"
 #include "device/cuda_abi.h"
 #include "device/fake.h"
 #include "harness.h"
 
 #include <unistd.h>
-
-#define MIB UINT64_C(1048576)
-#define GIB (MIB * 1024)
 
 static plim_error failure;
 

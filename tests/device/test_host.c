@@ -1,6 +1,7 @@
 /*
  * test_host.c - the device of real memory.
  */
+#include "base/units.h"
 #include "device/contract.h"
 #include "harness.h"
 
@@ -8,9 +9,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-#define MIB UINT64_C(1048576)
-#define GIB (MIB * 1024)
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define IS_SANITIZED 1

@@ -3,10 +3,9 @@
  */
 #include "harness.h"
 
+#include "base/units.h"
 #include "plimsoll/device.h"
 
-#define MIB         UINT64_C(1048576)
-#define GIB         (MIB * 1024)
 #define PLAIN_BASE  UINT64_C(0x7a0000000000)
 #define RANGES_BASE UINT64_C(0x700000000000)
 #define ELSEWHERE   UINT64_C(0x302000000) /* in no window */

@@ -1,11 +1,10 @@
 /*
  * test_sim.c - the device of addresses and counters.
  */
+#include "base/units.h"
 #include "device/contract.h"
 #include "harness.h"
 
-#define MIB           UINT64_C(1048576)
-#define GIB           (MIB * 1024)
 #define PLAIN_BASE    UINT64_C(0x7a0000000000)
 #define RANGES_BASE   UINT64_C(0x700000000000)
 #define PLACED_PIECES 300

@@ -4,12 +4,12 @@
  * What it can find by itself is memory that two threads are given, or that is lost; races are for
  * ThreadSanitizer to find.
  */
+#include "base/units.h"
 #include "device/fake.h"
 #include "harness.h"
 
 #include <pthread.h>
 
-#define MIB     UINT64_C(1048576)
 #define GRANULE (2 * MIB)
 #define THREADS 4
 #define ROUNDS  300

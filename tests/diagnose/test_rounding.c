@@ -1,10 +1,9 @@
 /*
  * test_rounding.c - the rounding rule by its written examples and against its plain statement.
  */
+#include "base/units.h"
 #include "diagnose/rounding.h"
 #include "history/script.h"
-
-#define MIB ((uint64_t)1 << 20)
 
 static plim_rounding with_divisions(uint64_t divisions)
 {

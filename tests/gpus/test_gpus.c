@@ -1,11 +1,9 @@
 /*
  * test_gpus.c - the table of GPUs: every row plausible, every name findable, bad rows refused.
  */
+#include "base/units.h"
 #include "gpus/table.h"
 #include "harness.h"
-
-#define MIB (UINT64_C(1) << 20)
-#define GIB (UINT64_C(1) << 30)
 
 static bool is_found_as(const char *name, const char *key)
 {

@@ -3,11 +3,9 @@
  */
 #include "oomtext/flattened.h"
 
+#include "base/units.h"
 #include "oomtext/amount.h"
 
-#define KIB  ((uint64_t)1 << 10)
-#define MIB  ((uint64_t)1 << 20)
-#define GIB  ((uint64_t)1 << 30)
 #define NONE UINT64_MAX /* nothing is read */
 #define MOST (UINT64_MAX - 1)
 

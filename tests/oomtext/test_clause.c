@@ -3,10 +3,9 @@
  */
 #include "oomtext/flattened.h"
 
+#include "base/units.h"
 #include "oomtext/clause.h"
 
-#define MIB  ((uint64_t)1 << 20)
-#define GIB  ((uint64_t)1 << 30)
 #define NONE PLIM_BYTES_UNKNOWN
 
 /* Reads all of a text, which begins with the words that give the message away. */

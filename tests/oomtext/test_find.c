@@ -4,9 +4,8 @@
 #include "harness.h"
 
 #include "base/memory.h"
+#include "base/units.h"
 #include "oomtext/find.h"
-
-#define MIB ((uint64_t)1 << 20)
 
 static const char torch_message[] =
     "CUDA out of memory. Tried to allocate 38.00 MiB (GPU 1; 7.79 GiB total capacity; 6.61 GiB "

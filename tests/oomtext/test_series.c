@@ -4,11 +4,11 @@
 #include "harness.h"
 
 #include "base/text.h"
+#include "base/units.h"
 #include "oomtext/series.h"
 
 #include <math.h>
 
-#define MIB   1048576.0
 #define LINES 4 /* how often a pattern is repeated */
 
 static plim_series_reader *create(const plim_mem *mem)

@@ -4,12 +4,10 @@
  */
 #include "harness.h"
 
+#include "base/units.h"
 #include "plimsoll/explain.h"
 #include "plimsoll/settings.h"
 #include "plimsoll/stats.h"
-
-#define MIB ((uint64_t)1 << 20)
-#define GIB ((uint64_t)1 << 30)
 
 static const uint32_t minors_last[] = { 0, 13, 13 }; /* of releases 0, 1 and 2 */
 

@@ -5,13 +5,14 @@
  *
  * It is linked against an empty libcudart.so.13 (cudart.c), which a rehearsal puts a facade before.
  */
+#include "base/units.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MIB               ((size_t)1 << 20)
 #define DEVICE_TO_HOST    2
 #define BLOCKS_MAX        64
 #define STATUS_OF_FAILURE 5

@@ -5,11 +5,11 @@
 #ifndef PLIMSOLL_TESTS_REPLAY_STORY_H
 #define PLIMSOLL_TESTS_REPLAY_STORY_H
 
+#include "base/units.h"
 #include "harness.h"
 #include "history/builder.h"
 #include "plimsoll/replay.h"
 
-#define STORY_MIB      ((uint64_t)1 << 20)
 #define STORY_LIVE_MAX 256
 #define STORY_APART    ((uint64_t)1 << 40) /* addresses of two allocations */
 #define STORY_BASE     ((uint64_t)1 << 44)
@@ -92,10 +92,10 @@ static inline plim_history *story_end(story *s)
 /* A block of 100 MiB is split for 60, so that the next 100 needs another. */
 static inline void story_tell_split(story *s)
 {
-    story_alloc(s, 0, 100 * STORY_MIB);
+    story_alloc(s, 0, 100 * MIB);
     story_free(s, 0);
-    story_alloc(s, 1, 60 * STORY_MIB);
-    story_alloc(s, 2, 100 * STORY_MIB);
+    story_alloc(s, 1, 60 * MIB);
+    story_alloc(s, 2, 100 * MIB);
     story_free(s, 1);
     story_free(s, 2);
 }
@@ -105,7 +105,7 @@ static inline void story_tell_even(story *s)
 {
     for (unsigned round = 0; round < 5; round++) {
         for (unsigned i = 0; i < 4; i++) {
-            story_alloc(s, i, 32 * STORY_MIB);
+            story_alloc(s, i, 32 * MIB);
         }
         for (unsigned i = 0; i < 4; i++) {
             story_free(s, i);
@@ -122,7 +122,7 @@ static inline void story_tell_random(story *s, unsigned events)
         if (s->addrs[name] != 0) {
             story_free(s, name);
         } else {
-            const uint64_t top = tops[t_random_between(0, T_COUNT(tops) - 1)] * STORY_MIB;
+            const uint64_t top = tops[t_random_between(0, T_COUNT(tops) - 1)] * MIB;
             story_alloc(s, name, t_random_between(top / 2, top));
         }
     }

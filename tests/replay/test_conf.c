@@ -3,11 +3,9 @@
  */
 #include "harness.h"
 
+#include "base/units.h"
 #include "history/builder.h"
 #include "replay/conf.h"
-
-#define MIB ((uint64_t)1 << 20)
-#define GIB ((uint64_t)1 << 30)
 
 static plim_conf parse(const char *text)
 {

@@ -9,10 +9,9 @@
 #include "history/script.h"
 
 #include "base/memory.h"
+#include "base/units.h"
 #include "replay/conf.h"
 #include "replay/replay.h"
-
-#define MIB ((uint64_t)1 << 20)
 
 static plim_replay *prepare(const plim_history *history, const plim_mem *mem)
 {

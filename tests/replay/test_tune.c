@@ -1,6 +1,7 @@
 /*
  * test_tune.c - searches whose answers can be worked out on paper.
  */
+#include "base/units.h"
 #include "plimsoll/replay.h"
 
 #include "story.h"
@@ -8,8 +9,6 @@
 #include "tuning.h"
 
 #include <string.h>
-
-#define MIB STORY_MIB
 
 typedef struct scene {
     plim_history *history;

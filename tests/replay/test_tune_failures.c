@@ -74,7 +74,7 @@ static void without_time_the_recorded_settings_are_told(void)
     plim_history *const history = tell(story_tell_split);
     plim_replay *const replay = tuning_replay(history);
     for (uint32_t threads = 1; threads < 4; threads++) {
-        const plim_tune_options options = { .capacity_bytes = 180 * STORY_MIB,
+        const plim_tune_options options = { .capacity_bytes = 180 * MIB,
                                             .threads = threads,
                                             .budget_s = 1e-9 };
         plim_tuning *const tuning = tuning_of(replay, &options);
@@ -183,8 +183,7 @@ static void a_search_of_one_conf_survives_each_failing_allocation(void)
 static void a_whole_search_survives_allocations_that_fail(void)
 {
     plim_history *const history = tell(story_tell_split);
-    attempt it = { .history = history,
-                   .options = { .capacity_bytes = 180 * STORY_MIB, .threads = 1 } };
+    attempt it = { .history = history, .options = { .capacity_bytes = 180 * MIB, .threads = 1 } };
     fail_allocations(&it, fail_alone, 16);
     plim_history_destroy(history);
 }
@@ -219,8 +218,7 @@ static bool fail_shared(attempt *it, uint64_t n)
 static void threads_survive_allocations_that_fail(void)
 {
     plim_history *const history = tell(story_tell_split);
-    attempt it = { .history = history,
-                   .options = { .capacity_bytes = 180 * STORY_MIB, .threads = 3 } };
+    attempt it = { .history = history, .options = { .capacity_bytes = 180 * MIB, .threads = 3 } };
     fail_allocations(&it, fail_shared, 8);
     plim_history_destroy(history);
 }

@@ -63,7 +63,7 @@ static void nothing_better_is_overlooked(void)
         const uint64_t floor_bytes = plim_replay_device(replay, 0)->floor_bytes;
         plim_replay_destroy(replay);
         check(history, floor_bytes + floor_bytes / 8);
-        check(history, floor_bytes + 5 * STORY_MIB / 2);
+        check(history, floor_bytes + 5 * MIB / 2);
         check(history, floor_bytes - 1);
         plim_history_destroy(history);
     }

@@ -66,7 +66,7 @@ static void a_fragmented_run_is_saved(void)
 {
     plim_history *const history = load(files[0]);
     plim_replay *const replay = tuning_replay(history);
-    const plim_tune_options options = { .capacity_bytes = 640 * STORY_MIB };
+    const plim_tune_options options = { .capacity_bytes = 640 * MIB };
     plim_tuning *const tuning = tuning_of(replay, &options);
     T_TRUE(tuning->is_saved);
     T_FALSE(tuning->rows[tuning->baseline].result.survives);

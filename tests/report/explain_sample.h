@@ -7,12 +7,11 @@
 
 #include "harness.h"
 
+#include "base/units.h"
 #include "report/explain_page.h"
 
 #include <math.h>
 
-#define SAMPLE_MIB    ((uint64_t)1 << 20)
-#define SAMPLE_GIB    ((uint64_t)1 << 30)
 #define SAMPLE_STEPS  400u
 #define SAMPLE_SERIES 5u
 
@@ -61,7 +60,7 @@ static inline plim_oom_message sample_message(plim_verdict verdict, const char *
 static inline void sample_set(plim_oom_message *message, plim_figure_id id, uint64_t bytes)
 {
     message->figures[id] = (plim_figure){ .bytes = bytes,
-                                          .slack_bytes = 5 * SAMPLE_MIB,
+                                          .slack_bytes = 5 * MIB,
                                           .offset = message->offset + 100 + 20 * (uint64_t)id,
                                           .length = 8 };
 }
@@ -72,11 +71,11 @@ static inline plim_oom_message sample_pytorch(plim_verdict verdict, uint64_t req
 {
     plim_oom_message message = sample_message(verdict, "pytorch-2.x-this-process", 0);
     sample_set(&message, PLIM_FIGURE_REQUESTED, requested);
-    sample_set(&message, PLIM_FIGURE_TOTAL, 24 * SAMPLE_GIB);
+    sample_set(&message, PLIM_FIGURE_TOTAL, 24 * GIB);
     sample_set(&message, PLIM_FIGURE_FREE, free);
     sample_set(&message, PLIM_FIGURE_ALLOCATED, allocated);
     sample_set(&message, PLIM_FIGURE_RESERVED_UNALLOCATED, unused);
-    sample_set(&message, PLIM_FIGURE_PROCESS, allocated + unused + 500 * SAMPLE_MIB);
+    sample_set(&message, PLIM_FIGURE_PROCESS, allocated + unused + 500 * MIB);
     return message;
 }
 
@@ -95,7 +94,7 @@ static inline double sample_noise(size_t i)
 
 static inline double sample_level(plim_trend_class kind, size_t i)
 {
-    const double gib = (double)SAMPLE_GIB;
+    const double gib = (double)GIB;
     const double x = (double)i;
     switch (kind) {
     case PLIM_TREND_LEAK:
@@ -128,14 +127,14 @@ static inline plim_series sample_series(sample_points *points, plim_trend_class 
                          .onset_step = 10 };
     for (size_t i = 0; i < count; i++) {
         points->steps[i] = 10.0 * (double)(i + 1);
-        points->bytes[i] = sample_level(kind, i) + sample_noise(i) * 0.1 * (double)SAMPLE_GIB;
+        points->bytes[i] = sample_level(kind, i) + sample_noise(i) * 0.1 * (double)GIB;
         trend.min_bytes = points->bytes[i] < trend.min_bytes ? points->bytes[i] : trend.min_bytes;
         trend.max_bytes = points->bytes[i] > trend.max_bytes ? points->bytes[i] : trend.max_bytes;
     }
     if (kind == PLIM_TREND_LEAK || kind == PLIM_TREND_STAIRCASE) {
-        trend.growth_bytes_per_step = 0.002 * (double)SAMPLE_GIB;
-        trend.growth_low_bytes_per_step = 0.00195 * (double)SAMPLE_GIB;
-        trend.growth_high_bytes_per_step = 0.00205 * (double)SAMPLE_GIB;
+        trend.growth_bytes_per_step = 0.002 * (double)GIB;
+        trend.growth_low_bytes_per_step = 0.00195 * (double)GIB;
+        trend.growth_high_bytes_per_step = 0.00205 * (double)GIB;
     }
     trend.onset_step = kind == PLIM_TREND_LEAK ? 1010 : kind == PLIM_TREND_RAMP ? 610 : 10;
     if (kind == PLIM_TREND_LEAK) {
@@ -144,7 +143,7 @@ static inline plim_series sample_series(sample_points *points, plim_trend_class 
     }
     if (kind == PLIM_TREND_STAIRCASE) {
         trend.riser_count = 3;
-        trend.riser_bytes = (double)SAMPLE_GIB;
+        trend.riser_bytes = (double)GIB;
         trend.riser_period_steps = 1000;
     }
     return (plim_series){ .name = name,

@@ -7,10 +7,9 @@
 
 #include "harness.h"
 
+#include "base/units.h"
 #include "report/rehearse_page.h"
 
-#define SAMPLE_MIB       ((uint64_t)1 << 20)
-#define SAMPLE_GIB       ((uint64_t)1 << 30)
 #define SAMPLE_PROCESSES 100u
 #define SAMPLE_STEPS     1000u
 
@@ -30,10 +29,10 @@ typedef struct rehearse_sample {
 static const char *const sample_argv[] = { "python", "train.py", "--batch", "16", NULL };
 
 static const plim_rehearsed_phase sample_phases[] = {
-    { "setup", 6 * SAMPLE_GIB, 6 * SAMPLE_GIB + 100 * SAMPLE_MIB },
-    { "forward", 41 * SAMPLE_GIB, 43 * SAMPLE_GIB },
-    { "backward", 52 * SAMPLE_GIB + 300 * SAMPLE_MIB, 55 * SAMPLE_GIB },
-    { "optimizer", 33 * SAMPLE_GIB, 55 * SAMPLE_GIB },
+    { "setup", 6 * GIB, 6 * GIB + 100 * MIB },
+    { "forward", 41 * GIB, 43 * GIB },
+    { "backward", 52 * GIB + 300 * MIB, 55 * GIB },
+    { "optimizer", 33 * GIB, 55 * GIB },
 };
 
 static const char *const sample_stack[] = {
@@ -63,12 +62,12 @@ static inline plim_rehearsed_device sample_device(const rehearse_sample *sample,
 {
     return (plim_rehearsed_device){
         .device = index,
-        .allocated_bytes = 31 * SAMPLE_GIB,
-        .reserved_bytes = 55 * SAMPLE_GIB,
-        .peak_allocated_bytes = 52 * SAMPLE_GIB + 300 * SAMPLE_MIB,
-        .peak_reserved_bytes = 55 * SAMPLE_GIB,
-        .peak_active_bytes = 53 * SAMPLE_GIB,
-        .peak_requested_bytes = 52 * SAMPLE_GIB,
+        .allocated_bytes = 31 * GIB,
+        .reserved_bytes = 55 * GIB,
+        .peak_allocated_bytes = 52 * GIB + 300 * MIB,
+        .peak_reserved_bytes = 55 * GIB,
+        .peak_active_bytes = 53 * GIB,
+        .peak_requested_bytes = 52 * GIB,
         .peak_step = 2,
         .peak_phase = "backward",
         .phases = sample_phases,
@@ -82,19 +81,19 @@ static inline plim_rehearsed_device sample_device(const rehearse_sample *sample,
 static inline void sample_begin(rehearse_sample *sample)
 {
     *sample = (rehearse_sample){
-        .gpu = { .key = "h100", .name = "NVIDIA H100 80GB HBM3", .memory_bytes = 79 * SAMPLE_GIB },
-        .gpus = { { .peak_bytes = 56 * SAMPLE_GIB,
-                    .program_bytes = 55 * SAMPLE_GIB,
-                    .context_bytes = 500 * SAMPLE_MIB,
-                    .libraries_bytes = 524 * SAMPLE_MIB } },
+        .gpu = { .key = "h100", .name = "NVIDIA H100 80GB HBM3", .memory_bytes = 79 * GIB },
+        .gpus = { { .peak_bytes = 56 * GIB,
+                    .program_bytes = 55 * GIB,
+                    .context_bytes = 500 * MIB,
+                    .libraries_bytes = 524 * MIB } },
         .message = { .verdict = PLIM_VERDICT_FRAGMENTED },
     };
     for (uint32_t i = 0; i < SAMPLE_STEPS; i++) {
         sample->steps[i] = (plim_rehearsed_step){
             .step = i + 1,
-            .peak_allocated_bytes = (i == 0 ? 48 : 52) * SAMPLE_GIB + (i % 7) * SAMPLE_MIB,
-            .peak_reserved_bytes = 55 * SAMPLE_GIB,
-            .end_allocated_bytes = 31 * SAMPLE_GIB + i * SAMPLE_MIB,
+            .peak_allocated_bytes = (i == 0 ? 48 : 52) * GIB + (i % 7) * MIB,
+            .peak_reserved_bytes = 55 * GIB,
+            .end_allocated_bytes = 31 * GIB + i * MIB,
         };
     }
     sample->devices[0] = sample_device(sample, 0);
@@ -114,7 +113,7 @@ static inline void sample_begin(rehearse_sample *sample)
     };
     sample->outcome = (plim_rehearsal_outcome){
         .gpu = &sample->gpu,
-        .capacity_bytes = 79 * SAMPLE_GIB,
+        .capacity_bytes = 79 * GIB,
         .device_count = 1,
         .gpus = sample->gpus,
         .processes = sample->processes,
@@ -147,9 +146,9 @@ static inline void sample_run_out(rehearse_sample *sample)
     sample->oom = (plim_rehearsed_oom){
         .step = 2,
         .phase = "backward",
-        .requested_bytes = 6 * SAMPLE_GIB,
-        .device_total_bytes = 79 * SAMPLE_GIB,
-        .device_free_bytes = 2 * SAMPLE_GIB,
+        .requested_bytes = 6 * GIB,
+        .device_total_bytes = 79 * GIB,
+        .device_free_bytes = 2 * GIB,
         .text = "CUDA out of memory. Tried to allocate 6.00 GiB.",
         .stack = sample_stack,
         .stack_count = T_COUNT(sample_stack),

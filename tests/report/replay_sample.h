@@ -8,9 +8,9 @@
 
 #include "sample.h"
 
+#include "base/units.h"
 #include "report/tune_page.h"
 
-#define SAMPLE_GIB  ((uint64_t)1 << 30)
 #define REPLAY_ROWS 6u
 
 /* All that a page points to. It must stay where replay_sample_begin() filled it. */
@@ -36,10 +36,10 @@ static inline plim_replay_facts replay_facts(int32_t device)
         .device = device,
         .events = 2234,
         .requests = 825,
-        .floor_bytes = 20 * SAMPLE_GIB,
+        .floor_bytes = 20 * GIB,
         .peak_event = 512,
-        .recorded_peak_reserved_bytes = 23 * SAMPLE_GIB,
-        .capacity_bytes = 24 * SAMPLE_GIB,
+        .recorded_peak_reserved_bytes = 23 * GIB,
+        .capacity_bytes = 24 * GIB,
         .capacity_source = PLIM_CAPACITY_OOM,
         .oom_event = 900,
         .events_after_oom = 1333,
@@ -56,8 +56,8 @@ static inline plim_fidelity replay_fidelity(int32_t device)
         .share = 1,
         .placements = 824,
         .placements_matched = 824,
-        .recorded_peak_reserved_bytes = 23 * SAMPLE_GIB,
-        .predicted_peak_reserved_bytes = 23 * SAMPLE_GIB,
+        .recorded_peak_reserved_bytes = 23 * GIB,
+        .predicted_peak_reserved_bytes = 23 * GIB,
         .diverges_at_event = PLIM_NO_EVENT,
     };
 }
@@ -69,13 +69,13 @@ static inline plim_run_result replay_survivor(int32_t device)
         .survives = true,
         .failed_event = PLIM_NO_EVENT,
         .events = 2234,
-        .peak_reserved_bytes = 20 * SAMPLE_GIB + 300 * SAMPLE_MIB,
-        .peak_allocated_bytes = 20 * SAMPLE_GIB,
-        .peak_requested_bytes = 20 * SAMPLE_GIB - 4096,
-        .reserved_at_peak_bytes = 20 * SAMPLE_GIB + 300 * SAMPLE_MIB,
-        .allocated_at_peak_bytes = 20 * SAMPLE_GIB,
+        .peak_reserved_bytes = 20 * GIB + 300 * MIB,
+        .peak_allocated_bytes = 20 * GIB,
+        .peak_requested_bytes = 20 * GIB - 4096,
+        .reserved_at_peak_bytes = 20 * GIB + 300 * MIB,
+        .allocated_at_peak_bytes = 20 * GIB,
         .fragmentation = 0.0144,
-        .end_reserved_bytes = 4 * SAMPLE_GIB,
+        .end_reserved_bytes = 4 * GIB,
         .driver_time_us = 21500.5,
         .ooms_survived = 1,
     };
@@ -91,15 +91,15 @@ static inline plim_run_result replay_casualty(int32_t device)
     plim_run_result result = {
         .device = device,
         .failed_event = 900,
-        .failed_bytes = 2 * SAMPLE_GIB,
-        .failed_reserved_bytes = 23 * SAMPLE_GIB,
-        .failed_allocated_bytes = 18 * SAMPLE_GIB,
+        .failed_bytes = 2 * GIB,
+        .failed_reserved_bytes = 23 * GIB,
+        .failed_allocated_bytes = 18 * GIB,
         .was_oom = true,
         .events = 900,
-        .peak_reserved_bytes = 23 * SAMPLE_GIB,
-        .peak_allocated_bytes = 19 * SAMPLE_GIB,
-        .peak_requested_bytes = 19 * SAMPLE_GIB,
-        .end_reserved_bytes = 23 * SAMPLE_GIB,
+        .peak_reserved_bytes = 23 * GIB,
+        .peak_allocated_bytes = 19 * GIB,
+        .peak_requested_bytes = 19 * GIB,
+        .end_reserved_bytes = 23 * GIB,
         .driver_time_us = 4200,
         .retries = 3,
     };
@@ -134,7 +134,7 @@ static inline void replay_sample_rows(replay_sample *sample)
             .is_recorded = i == 0,
             .result = &sample->results[i][0],
             .results = sample->results[i],
-            .min_capacity_bytes = i == 1 ? 20 * SAMPLE_GIB + 302 * SAMPLE_MIB : 26 * SAMPLE_GIB,
+            .min_capacity_bytes = i == 1 ? 20 * GIB + 302 * MIB : 26 * GIB,
             .is_min_capacity_bound = i == 2,
         };
     }
@@ -162,7 +162,7 @@ static inline void replay_sample_tuning(replay_sample *sample)
         .recorded = 1,
         .baseline = 1,
         .is_saved = true,
-        .floor_bytes = 20 * SAMPLE_GIB,
+        .floor_bytes = 20 * GIB,
         .runs = 41,
     };
 }
@@ -181,7 +181,7 @@ static inline void replay_sample_begin(replay_sample *sample)
         .facts = sample->facts,
         .fidelity = sample->fidelity,
         .device_count = 1,
-        .capacity_bytes = 24 * SAMPLE_GIB,
+        .capacity_bytes = 24 * GIB,
         .gpu = &sample->gpu,
     };
     replay_sample_rows(sample);

@@ -10,10 +10,9 @@
 
 #include "harness.h"
 
+#include "base/units.h"
 #include "history/builder.h"
 #include "report/inspect_page.h"
-
-#define SAMPLE_MIB ((uint64_t)1 << 20)
 
 /* Stacks in the order of their numbers. */
 enum { SAMPLE_FORWARD, SAMPLE_FORWARD_TWICE, SAMPLE_OPTIMIZER, SAMPLE_BACKWARD, SAMPLE_HOSTILE };
@@ -139,42 +138,42 @@ static inline plim_history *sample_history(uint64_t events)
 #define SAMPLE_EVENTS 1000u
 
 static const plim_stack_group sample_groups[] = {
-    { .bytes = 400 * SAMPLE_MIB, .count = 24, .stack = SAMPLE_FORWARD, .user_frame = 1 },
-    { .bytes = 200 * SAMPLE_MIB, .count = 24, .stack = SAMPLE_FORWARD_TWICE, .user_frame = 1 },
-    { .bytes = 150 * SAMPLE_MIB,
+    { .bytes = 400 * MIB, .count = 24, .stack = SAMPLE_FORWARD, .user_frame = 1 },
+    { .bytes = 200 * MIB, .count = 24, .stack = SAMPLE_FORWARD_TWICE, .user_frame = 1 },
+    { .bytes = 150 * MIB,
       .count = 96,
       .stack = SAMPLE_OPTIMIZER,
       .user_frame = 0,
-      .before_recording_bytes = 150 * SAMPLE_MIB,
+      .before_recording_bytes = 150 * MIB,
       .before_recording_count = 96 },
-    { .bytes = 50 * SAMPLE_MIB, .count = 1, .stack = SAMPLE_BACKWARD, .user_frame = PLIM_NONE },
-    { .bytes = 10 * SAMPLE_MIB,
+    { .bytes = 50 * MIB, .count = 1, .stack = SAMPLE_BACKWARD, .user_frame = PLIM_NONE },
+    { .bytes = 10 * MIB,
       .count = 2,
       .stack = SAMPLE_HOSTILE,
       .user_frame = 0,
-      .before_recording_bytes = 10 * SAMPLE_MIB,
+      .before_recording_bytes = 10 * MIB,
       .before_recording_count = 2,
       .stack_of_free_count = 2 },
-    { .bytes = 5 * SAMPLE_MIB, .count = 3, .stack = PLIM_NONE, .user_frame = PLIM_NONE },
-    { .bytes = 1 * SAMPLE_MIB,
+    { .bytes = 5 * MIB, .count = 3, .stack = PLIM_NONE, .user_frame = PLIM_NONE },
+    { .bytes = 1 * MIB,
       .count = 1,
       .stack = PLIM_NONE,
       .user_frame = PLIM_NONE,
-      .before_recording_bytes = 1 * SAMPLE_MIB,
+      .before_recording_bytes = 1 * MIB,
       .before_recording_count = 1 },
 };
 
 static const plim_oom_moment sample_ooms[] = {
     { .event = 990,
-      .requested_bytes = 512 * SAMPLE_MIB,
-      .device_free_bytes = 100 * SAMPLE_MIB,
+      .requested_bytes = 512 * MIB,
+      .device_free_bytes = 100 * MIB,
       .has_device_free = true,
       .moment = { .event = 990,
                   .time_us = 1700000000990000,
-                  .requested_bytes = 600 * SAMPLE_MIB,
-                  .allocated_bytes = 600 * SAMPLE_MIB,
-                  .active_bytes = 600 * SAMPLE_MIB,
-                  .reserved_bytes = 1024 * SAMPLE_MIB,
+                  .requested_bytes = 600 * MIB,
+                  .allocated_bytes = 600 * MIB,
+                  .active_bytes = 600 * MIB,
+                  .reserved_bytes = 1024 * MIB,
                   .live_count = 48,
                   .fragmentation = 1.0 - 600.0 / 1024.0,
                   .groups = sample_groups,
@@ -188,26 +187,24 @@ static const plim_action_count sample_actions[] = { { "segment_alloc", 40 },
                                                     { "oom", 1 } };
 
 static const plim_timeline_bin sample_timeline[] = {
-    { 0, 150 * SAMPLE_MIB, 200 * SAMPLE_MIB },
-    { 250, 400 * SAMPLE_MIB, 600 * SAMPLE_MIB },
-    { 500, 820 * SAMPLE_MIB, 1024 * SAMPLE_MIB },
-    { 750, 600 * SAMPLE_MIB, 1024 * SAMPLE_MIB },
+    { 0, 150 * MIB, 200 * MIB },
+    { 250, 400 * MIB, 600 * MIB },
+    { 500, 820 * MIB, 1024 * MIB },
+    { 750, 600 * MIB, 1024 * MIB },
 };
 
 static const plim_pool_state sample_pools[] = {
-    { .stream = 0,
-      .is_large = false,
-      .state = { .reserved_bytes = 24 * SAMPLE_MIB, .segments = 12 } },
+    { .stream = 0, .is_large = false, .state = { .reserved_bytes = 24 * MIB, .segments = 12 } },
     { .stream = 0,
       .is_large = true,
       .is_expandable = true,
-      .state = { .reserved_bytes = 980 * SAMPLE_MIB, .segments = 27 } },
+      .state = { .reserved_bytes = 980 * MIB, .segments = 27 } },
     { .stream = 0x7f0012345678,
       .pool = { 0, 1 },
       .is_large = true,
-      .state = { .reserved_bytes = 20 * SAMPLE_MIB,
+      .state = { .reserved_bytes = 20 * MIB,
                  .segments = 1,
-                 .largest_free_block_bytes = 20 * SAMPLE_MIB } },
+                 .largest_free_block_bytes = 20 * MIB } },
 };
 
 /* GPU 0 with everything, GPU 1 with nothing. */
@@ -220,27 +217,27 @@ static const plim_device_inspection sample_devices[] = {
       .duration_us = 999000,
       .late_start = true,
       .events_without_stack = 17,
-      .start_requested_bytes = 151 * SAMPLE_MIB,
+      .start_requested_bytes = 151 * MIB,
       .start_live_count = 97,
-      .start_reserved_bytes = 200 * SAMPLE_MIB,
-      .end = { .requested_bytes = 300 * SAMPLE_MIB,
-                                           .allocated_bytes = 301 * SAMPLE_MIB,
-                                           .active_bytes = 311 * SAMPLE_MIB,
-                                           .pending_free_bytes = 10 * SAMPLE_MIB,
-                                           .reserved_bytes = 1024 * SAMPLE_MIB,
-                                           .inactive_split_bytes = 213 * SAMPLE_MIB,
-                                           .releasable_bytes = 500 * SAMPLE_MIB,
-                                           .largest_free_block_bytes = 128 * SAMPLE_MIB,
+      .start_reserved_bytes = 200 * MIB,
+      .end = { .requested_bytes = 300 * MIB,
+                                           .allocated_bytes = 301 * MIB,
+                                           .active_bytes = 311 * MIB,
+                                           .pending_free_bytes = 10 * MIB,
+                                           .reserved_bytes = 1024 * MIB,
+                                           .inactive_split_bytes = 213 * MIB,
+                                           .releasable_bytes = 500 * MIB,
+                                           .largest_free_block_bytes = 128 * MIB,
                                            .segments = 40,
                                            .blocks = 99,
                                            .fragmentation = 1.0 - 301.0 / 1024.0 },
       .peak = {
     .event = 700,
     .time_us = 1700000000700000,
-    .requested_bytes = 816 * SAMPLE_MIB,
-    .allocated_bytes = 820 * SAMPLE_MIB,
-    .active_bytes = 830 * SAMPLE_MIB,
-    .reserved_bytes = 1024 * SAMPLE_MIB,
+    .requested_bytes = 816 * MIB,
+    .allocated_bytes = 820 * MIB,
+    .active_bytes = 830 * MIB,
+    .reserved_bytes = 1024 * MIB,
     .live_count = 151,
     .fragmentation = 1.0 - 820.0 / 1024.0,
     .groups = sample_groups,

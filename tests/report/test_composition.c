@@ -44,11 +44,11 @@ static void stacks_that_share_a_line_are_merged(void)
     plim_composition whole;
     T_TRUE(plim_composition_init(NULL, history, &sample_devices[0].peak, 2, true, &whole));
     T_EQ_U64(whole.part_count, 6);
-    T_EQ_U64(whole.parts[0].bytes, 600 * SAMPLE_MIB);
+    T_EQ_U64(whole.parts[0].bytes, 600 * MIB);
     T_EQ_U64(whole.parts[0].count, 48);
     T_EQ_U64(whole.parts[0].group_count, 2);
     T_EQ_U64(whole.parts[2].kind, PLIM_PART_OTHERS);
-    T_EQ_U64(whole.parts[2].bytes, 66 * SAMPLE_MIB);
+    T_EQ_U64(whole.parts[2].bytes, 66 * MIB);
     T_EQ_U64(whole.parts[2].group_count, 4);
     T_EQ_U64(whole.parts[3].kind, PLIM_PART_ROUNDING);
     T_EQ_U64(whole.parts[4].kind, PLIM_PART_PENDING);
@@ -76,7 +76,7 @@ static void contradictions_do_not_wrap(void)
     odd.reserved_bytes = 10;
     plim_composition whole;
     T_TRUE(plim_composition_init(NULL, history, &odd, 8, true, &whole));
-    T_EQ_U64(whole.total_bytes, 816 * SAMPLE_MIB + 10); /* though less was reserved */
+    T_EQ_U64(whole.total_bytes, 816 * MIB + 10); /* though less was reserved */
     T_EQ_U64(sum_of(&whole), whole.total_bytes);
     T_EQ_U64(whole.parts[whole.part_count - 1].bytes, 10);
     plim_composition_deinit(&whole);

@@ -15,21 +15,20 @@ static const plim_style bright = { .utf8 = true, .color = true, .width = 100 };
 #define SCREEN_LINES 30u
 
 static const plim_process_figure processes[] = {
-    { .pid = 1200, .bytes = 17 * SAMPLE_GIB },
-    { .pid = 1300, .bytes = 3 * SAMPLE_GIB },
-    { .pid = 1400, .bytes = 2 * SAMPLE_GIB, .is_this = true },
+    { .pid = 1200, .bytes = 17 * GIB },
+    { .pid = 1300, .bytes = 3 * GIB },
+    { .pid = 1400, .bytes = 2 * GIB, .is_this = true },
 };
 
 static plim_oom_message full_message(void)
 {
-    return sample_pytorch(PLIM_VERDICT_EXHAUSTED, 4 * SAMPLE_GIB, 20 * SAMPLE_GIB, 600 * SAMPLE_MIB,
-                          2000 * SAMPLE_MIB);
+    return sample_pytorch(PLIM_VERDICT_EXHAUSTED, 4 * GIB, 20 * GIB, 600 * MIB, 2000 * MIB);
 }
 
 static plim_oom_message fragmented_message(void)
 {
-    plim_oom_message message = sample_pytorch(PLIM_VERDICT_FRAGMENTED, 2 * SAMPLE_GIB,
-                                              14 * SAMPLE_GIB, 8 * SAMPLE_GIB, 1200 * SAMPLE_MIB);
+    plim_oom_message message =
+        sample_pytorch(PLIM_VERDICT_FRAGMENTED, 2 * GIB, 14 * GIB, 8 * GIB, 1200 * MIB);
     message.alternatives[0] = PLIM_VERDICT_EXHAUSTED;
     message.alternative_count = 1;
     message.confidence = 0.7;
@@ -40,8 +39,8 @@ static plim_oom_message fragmented_message(void)
 
 static plim_oom_message others_message(void)
 {
-    plim_oom_message message = sample_pytorch(PLIM_VERDICT_OTHER_PROCESS, SAMPLE_GIB, SAMPLE_GIB,
-                                              100 * SAMPLE_MIB, 300 * SAMPLE_MIB);
+    plim_oom_message message =
+        sample_pytorch(PLIM_VERDICT_OTHER_PROCESS, GIB, GIB, 100 * MIB, 300 * MIB);
     message.processes = processes;
     message.process_count = T_COUNT(processes);
     return message;
@@ -49,9 +48,9 @@ static plim_oom_message others_message(void)
 
 static plim_oom_message capped_message(void)
 {
-    plim_oom_message message = sample_pytorch(PLIM_VERDICT_CAPPED, 512 * SAMPLE_MIB,
-                                              11 * SAMPLE_GIB, 800 * SAMPLE_MIB, 11 * SAMPLE_GIB);
-    sample_set(&message, PLIM_FIGURE_LIMIT, 12 * SAMPLE_GIB);
+    plim_oom_message message =
+        sample_pytorch(PLIM_VERDICT_CAPPED, 512 * MIB, 11 * GIB, 800 * MIB, 11 * GIB);
+    sample_set(&message, PLIM_FIGURE_LIMIT, 12 * GIB);
     message.device = PLIM_DEVICE_UNKNOWN;
     return message;
 }
@@ -61,21 +60,20 @@ static plim_oom_message pool_message(void)
     plim_oom_message message = sample_message(PLIM_VERDICT_EXHAUSTED, "tensorflow-bfc", 0);
     message.framework = "tensorflow";
     message.versions = "";
-    sample_set(&message, PLIM_FIGURE_REQUESTED, 700 * SAMPLE_MIB);
-    sample_set(&message, PLIM_FIGURE_LIMIT, 10 * SAMPLE_GIB);
-    sample_set(&message, PLIM_FIGURE_ALLOCATED, 10 * SAMPLE_GIB - 300 * SAMPLE_MIB);
+    sample_set(&message, PLIM_FIGURE_REQUESTED, 700 * MIB);
+    sample_set(&message, PLIM_FIGURE_LIMIT, 10 * GIB);
+    sample_set(&message, PLIM_FIGURE_ALLOCATED, 10 * GIB - 300 * MIB);
     return message;
 }
 
 static plim_oom_message oversized_message(void)
 {
-    return sample_pytorch(PLIM_VERDICT_OVERSIZED, 500 * SAMPLE_GIB, SAMPLE_GIB, 0, 22 * SAMPLE_GIB);
+    return sample_pytorch(PLIM_VERDICT_OVERSIZED, 500 * GIB, GIB, 0, 22 * GIB);
 }
 
 static plim_oom_message spilled_message(void)
 {
-    return sample_pytorch(PLIM_VERDICT_EXHAUSTED, 2 * SAMPLE_GIB, 30 * SAMPLE_GIB, 400 * SAMPLE_MIB,
-                          0);
+    return sample_pytorch(PLIM_VERDICT_EXHAUSTED, 2 * GIB, 30 * GIB, 400 * MIB, 0);
 }
 
 static plim_oom_message bare_message(void)
@@ -92,7 +90,7 @@ static plim_oom_message ggml_message(void)
     plim_oom_message message = sample_message(PLIM_VERDICT_EXHAUSTED, "ggml-cuda-alloc", 0);
     message.framework = "llama.cpp";
     message.versions = "";
-    sample_set(&message, PLIM_FIGURE_REQUESTED, 5120 * SAMPLE_MIB);
+    sample_set(&message, PLIM_FIGURE_REQUESTED, 5120 * MIB);
     return message;
 }
 
@@ -244,7 +242,7 @@ static void a_long_log_is_told_briefly(void)
 {
     sample_run *run = malloc(sizeof *run);
     T_NOT_NULL(run);
-    plim_explained file = make_run(run, 24.0 * (double)SAMPLE_GIB);
+    plim_explained file = make_run(run, 24.0 * (double)GIB);
     const plim_explain_view brief = { .fixes_max = 1 };
     const plim_explain_view trend = { .trend = true };
     const plim_explain_view all_trends = { .trend = true, .all = true };
@@ -286,7 +284,7 @@ static void nothing_found_is_no_page(void)
 static void no_figures_break_the_bar(void)
 {
     static const uint64_t values[] = {
-        0, 1, 511, SAMPLE_GIB, UINT64_MAX / 2, UINT64_MAX - 1, PLIM_BYTES_UNKNOWN
+        0, 1, 511, GIB, UINT64_MAX / 2, UINT64_MAX - 1, PLIM_BYTES_UNKNOWN
     };
     for (int round = 0; round < 3000; round++) {
         plim_oom_message message = hostile_message();
@@ -334,7 +332,7 @@ static void the_document_is_as_approved(void)
         explained(NULL, 0),
         explained(second, 2),
     };
-    plim_explained series = make_run(run, 24.0 * (double)SAMPLE_GIB);
+    plim_explained series = make_run(run, 24.0 * (double)GIB);
     files[2].series = series.series;
     files[2].series_count = 3;
     files[2].leak_advice = series.leak_advice;

@@ -142,8 +142,8 @@ static void ranks_are_compared_as_approved(void)
 {
     plim_history *history = sample_history(SAMPLE_EVENTS);
     plim_device_inspection smaller = sample_devices[0];
-    smaller.peak.requested_bytes = 500 * SAMPLE_MIB;
-    smaller.peak.reserved_bytes = 700 * SAMPLE_MIB;
+    smaller.peak.requested_bytes = 500 * MIB;
+    smaller.peak.reserved_bytes = 700 * MIB;
     smaller.oom_count = 0;
     smaller.truncated = true;
     const plim_device_inspection *const smaller_list[] = { &smaller };

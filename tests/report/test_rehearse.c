@@ -68,11 +68,11 @@ static void unanswered(rehearse_sample *sample)
 static void two_gpus(rehearse_sample *sample)
 {
     sample->devices[1] = sample_device(sample, 1);
-    sample->devices[1].peak_allocated_bytes = 20 * SAMPLE_GIB;
+    sample->devices[1].peak_allocated_bytes = 20 * GIB;
     sample->devices[1].alloc_retries = 1;
     sample->processes[0].device_count = 2;
     sample->gpus[1] = sample->gpus[0];
-    sample->gpus[1].peak_bytes = 21 * SAMPLE_GIB;
+    sample->gpus[1].peak_bytes = 21 * GIB;
     sample->gpus[1].libraries_bytes = 0;
     sample->outcome.device_count = 2;
 }
@@ -85,10 +85,10 @@ static void ranks_alike(rehearse_sample *sample)
 static void ranks_unlike(rehearse_sample *sample)
 {
     sample_spread(sample, 8);
-    sample->devices[3].peak_allocated_bytes = 70 * SAMPLE_GIB;
-    sample->devices[3].peak_reserved_bytes = 77 * SAMPLE_GIB;
+    sample->devices[3].peak_allocated_bytes = 70 * GIB;
+    sample->devices[3].peak_reserved_bytes = 77 * GIB;
     sample->devices[3].peak_phase = "optimizer";
-    sample->gpus[3].peak_bytes = 78 * SAMPLE_GIB;
+    sample->gpus[3].peak_bytes = 78 * GIB;
     sample->processes[5].ended = "running";
     sample->processes[6].warnings = sample_warnings;
     sample->processes[6].warning_count = 1;
@@ -97,9 +97,9 @@ static void ranks_unlike(rehearse_sample *sample)
 static void ranks_many(rehearse_sample *sample)
 {
     sample_spread(sample, SAMPLE_PROCESSES);
-    sample->devices[99].peak_allocated_bytes = 70 * SAMPLE_GIB;
-    sample->devices[99].peak_reserved_bytes = 77 * SAMPLE_GIB;
-    sample->gpus[99].peak_bytes = 78 * SAMPLE_GIB;
+    sample->devices[99].peak_allocated_bytes = 70 * GIB;
+    sample->devices[99].peak_reserved_bytes = 77 * GIB;
+    sample->gpus[99].peak_bytes = 78 * GIB;
 }
 
 static void one_of_many(rehearse_sample *sample)
@@ -176,9 +176,9 @@ static void pages_read_as_approved(void)
 static const plim_gpu searched_gpu = { .key = "h100", .name = "NVIDIA H100 80GB HBM3" };
 
 static const plim_rehearse_try tries[] = {
-    { 1, PLIM_REHEARSED_FITS, { 8 * SAMPLE_GIB, 9 * SAMPLE_GIB, 10 * SAMPLE_GIB }, 4.5 },
-    { 16, PLIM_REHEARSED_FITS, { 70 * SAMPLE_GIB, 74 * SAMPLE_GIB, 75 * SAMPLE_GIB }, 5 },
-    { 17, PLIM_REHEARSED_OUT_OF_MEMORY, { 71 * SAMPLE_GIB, 78 * SAMPLE_GIB, 79 * SAMPLE_GIB }, 3 },
+    { 1, PLIM_REHEARSED_FITS, { 8 * GIB, 9 * GIB, 10 * GIB }, 4.5 },
+    { 16, PLIM_REHEARSED_FITS, { 70 * GIB, 74 * GIB, 75 * GIB }, 5 },
+    { 17, PLIM_REHEARSED_OUT_OF_MEMORY, { 71 * GIB, 78 * GIB, 79 * GIB }, 3 },
     { 1000000000, PLIM_REHEARSED_UNANSWERED, { 0, 0, 0 }, 0 },
     { UINT64_MAX, PLIM_REHEARSED_FAILED, { UINT64_MAX, UINT64_MAX, UINT64_MAX }, 0 },
 };
@@ -202,7 +202,7 @@ static void tables_of_tries_read_as_approved(void)
         plim_rehearse_tries search = rows[i].tries;
         search.gpu = &searched_gpu;
         search.device_count = 1;
-        search.capacity_bytes = 79 * SAMPLE_GIB;
+        search.capacity_bytes = 79 * GIB;
         plim_text_init(&out, NULL, PAGE_BYTES_MAX);
         plim_rehearse_text_write_tries(&out, rows[i].style, &search);
         golden_check(rows[i].golden, &out);
@@ -312,8 +312,8 @@ static void nothing_hostile_reaches_the_terminal(void)
 /* What no rehearsal should give: the page has no figures then, but it is one. */
 static void figures_of_zero_and_beyond_are_no_nonsense(void)
 {
-    static const uint64_t capacities[] = { 0, 1, 79 * SAMPLE_GIB, UINT64_MAX };
-    static const uint64_t peaks[] = { 0, 1, 80 * SAMPLE_GIB, UINT64_MAX };
+    static const uint64_t capacities[] = { 0, 1, 79 * GIB, UINT64_MAX };
+    static const uint64_t peaks[] = { 0, 1, 80 * GIB, UINT64_MAX };
     for (size_t i = 0; i < T_COUNT(capacities) * T_COUNT(peaks) * T_COUNT(pages); i++) {
         const size_t page = i / (T_COUNT(capacities) * T_COUNT(peaks));
         const uint64_t peak = peaks[i / T_COUNT(capacities) % T_COUNT(peaks)];

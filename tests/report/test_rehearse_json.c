@@ -15,9 +15,9 @@
 static rehearse_sample sample; /* large, and filled anew by each test */
 
 static const plim_rehearse_try tries[] = {
-    { 1, PLIM_REHEARSED_FITS, { 8 * SAMPLE_GIB, 9 * SAMPLE_GIB, 10 * SAMPLE_GIB }, 4.5 },
-    { 16, PLIM_REHEARSED_FITS, { 70 * SAMPLE_GIB, 74 * SAMPLE_GIB, 75 * SAMPLE_GIB }, 5 },
-    { 17, PLIM_REHEARSED_OUT_OF_MEMORY, { 71 * SAMPLE_GIB, 78 * SAMPLE_GIB, 79 * SAMPLE_GIB }, 3 },
+    { 1, PLIM_REHEARSED_FITS, { 8 * GIB, 9 * GIB, 10 * GIB }, 4.5 },
+    { 16, PLIM_REHEARSED_FITS, { 70 * GIB, 74 * GIB, 75 * GIB }, 5 },
+    { 17, PLIM_REHEARSED_OUT_OF_MEMORY, { 71 * GIB, 78 * GIB, 79 * GIB }, 3 },
 };
 
 static plim_status write(plim_text *out, const plim_mem *mem)
@@ -35,7 +35,7 @@ static plim_status write_search(plim_text *out, const plim_mem *mem, size_t coun
         .best = best,
         .gpu = &sample.gpu,
         .device_count = 1,
-        .capacity_bytes = 79 * SAMPLE_GIB,
+        .capacity_bytes = 79 * GIB,
     };
     plim_text_init(out, mem, DOCUMENT_BYTES_MAX);
     return plim_rehearse_json_write_tries(plim_sink_to_text(out), &search, NULL);

@@ -35,9 +35,9 @@ static void unlike(replay_sample *sample)
     fidelity->segment_events_predicted = 37;
     fidelity->share = 35.0 / 38;
     fidelity->placements_matched = 800;
-    fidelity->reserved_bytes_max_difference = 20 * SAMPLE_MIB;
+    fidelity->reserved_bytes_max_difference = 20 * MIB;
     fidelity->reserved_bytes_mean_difference = 1234567.8;
-    fidelity->predicted_peak_reserved_bytes = 23 * SAMPLE_GIB - 20 * SAMPLE_MIB;
+    fidelity->predicted_peak_reserved_bytes = 23 * GIB - 20 * MIB;
     fidelity->diverges_at_event = 77;
     snprintf(fidelity->divergence, sizeof fidelity->divergence,
              "event 77: recorded segment_alloc of 20.0 MiB, predicted none");
@@ -46,7 +46,7 @@ static void unlike(replay_sample *sample)
     fidelity->doubts[PLIM_DOUBT_NO_SETTINGS] = 1;
     sample->facts[0].is_torn = true;
     sample->facts[0].start_allocations = 12;
-    sample->facts[0].start_live_bytes = 3 * SAMPLE_GIB;
+    sample->facts[0].start_live_bytes = 3 * GIB;
 }
 
 static void nothing_to_compare(replay_sample *sample)
@@ -90,7 +90,7 @@ static void of_a_gpu(replay_sample *sample)
 static void two_devices(replay_sample *sample)
 {
     sample->input.device_count = 2;
-    sample->facts[1].capacity_bytes = 40 * SAMPLE_GIB;
+    sample->facts[1].capacity_bytes = 40 * GIB;
     sample->facts[1].oom_event = PLIM_NO_EVENT;
     sample->results[0][1] = replay_survivor(1);
     sample->results[2][1] = replay_survivor(1);
@@ -106,8 +106,8 @@ static void too_large_a_start(replay_sample *sample)
 
 static void hopeless(replay_sample *sample)
 {
-    sample->facts[0].floor_bytes = 26 * SAMPLE_GIB;
-    sample->tuning.floor_bytes = 26 * SAMPLE_GIB;
+    sample->facts[0].floor_bytes = 26 * GIB;
+    sample->tuning.floor_bytes = 26 * GIB;
     sample->tuning.is_hopeless = true;
     sample->tuning.is_saved = false;
     sample->tried[0].result = replay_casualty(0);
@@ -118,7 +118,7 @@ static void unsaved(replay_sample *sample)
 {
     sample->tuning.is_saved = false;
     sample->tried[0].result = replay_casualty(0);
-    sample->tried[0].min_capacity_bytes = 24 * SAMPLE_GIB + 400 * SAMPLE_MIB;
+    sample->tried[0].min_capacity_bytes = 24 * GIB + 400 * MIB;
 }
 
 static void nothing_better(replay_sample *sample)

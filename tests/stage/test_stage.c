@@ -3,6 +3,7 @@
  */
 #include "harness.h"
 
+#include "base/units.h"
 #include "stage/stage.h"
 
 #include <pthread.h>
@@ -13,7 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MIB      (UINT64_C(1) << 20)
 #define CAPACITY (100 * MIB)
 #define THREADS  4
 #define ROUNDS   2000

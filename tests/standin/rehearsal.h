@@ -12,12 +12,11 @@
 
 #include "harness.h"
 
+#include "base/units.h"
 #include "stage/stage.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define R_MIB UINT64_C(0x100000)
 
 #define R_TRUE(condition) r_check((condition), #condition, __FILE__, __LINE__)
 #define R_EQ(a, b)        r_equal((uint64_t)(a), (uint64_t)(b), #a, #b, __FILE__, __LINE__)
@@ -43,7 +42,7 @@ static inline void r_equal(uint64_t a, uint64_t b, const char *a_text, const cha
 /* A made-up GPU with round figures: two devices of 1 GiB. */
 static inline plim_stage_settings r_settings(void)
 {
-    plim_stage_settings settings = { .capacity_bytes = 1024 * R_MIB,
+    plim_stage_settings settings = { .capacity_bytes = 1024 * MIB,
                                      .seed = 7,
                                      .device_count = 2,
                                      .cuda_version = 13000,
@@ -51,11 +50,11 @@ static inline plim_stage_settings r_settings(void)
                                      .nccl_version = 22800 };
     settings.gpu = (plim_gpu){ .key = "round",
                                .name = "Round GPU",
-                               .memory_bytes = 1024 * R_MIB,
-                               .context_bytes = 100 * R_MIB,
-                               .cublas_bytes = 30 * R_MIB,
-                               .cudnn_bytes = 20 * R_MIB,
-                               .nccl_bytes = 10 * R_MIB,
+                               .memory_bytes = 1024 * MIB,
+                               .context_bytes = 100 * MIB,
+                               .cublas_bytes = 30 * MIB,
+                               .cudnn_bytes = 20 * MIB,
+                               .nccl_bytes = 10 * MIB,
                                .capability_major = 9,
                                .multiprocessors = 100,
                                .threads_per_multiprocessor = 2048,

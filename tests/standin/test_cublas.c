@@ -80,7 +80,7 @@ static void footprint_body(void)
     context *first = make();
     const uint64_t after_one = r_device(0).used_bytes[PLIM_STAGE_LIBRARIES];
     context *second = make();
-    R_EQ(after_one, 30 * R_MIB);
+    R_EQ(after_one, 30 * MIB);
     R_EQ(r_device(0).used_bytes[PLIM_STAGE_LIBRARIES], after_one);
     R_EQ(cublasDestroy_v2(first), 0);
     R_EQ(cublasDestroy_v2(second), 0);
@@ -101,7 +101,7 @@ static void full_body(void)
 static void a_full_device_has_no_room_for_a_context(void)
 {
     plim_stage_settings settings = r_settings();
-    settings.gpu.cublas_bytes = 2048 * R_MIB;
+    settings.gpu.cublas_bytes = 2048 * MIB;
     r_play_on(&settings, full_body);
 }
 

@@ -44,10 +44,10 @@ static void make_two_handles(void)
     void *told = NULL;
     void *handles[2] = { NULL };
     R_EQ(cudnnCreate(&handles[0]), PLIM_CUDNN_OK);
-    R_EQ(r_device(0).used_bytes[PLIM_STAGE_LIBRARIES], 20 * R_MIB);
-    R_EQ(r_device(0).used_bytes[PLIM_STAGE_CONTEXT], 100 * R_MIB);
+    R_EQ(r_device(0).used_bytes[PLIM_STAGE_LIBRARIES], 20 * MIB);
+    R_EQ(r_device(0).used_bytes[PLIM_STAGE_CONTEXT], 100 * MIB);
     R_EQ(cudnnCreate(&handles[1]), PLIM_CUDNN_OK);
-    R_EQ(r_device(0).used_bytes[PLIM_STAGE_LIBRARIES], 20 * R_MIB);
+    R_EQ(r_device(0).used_bytes[PLIM_STAGE_LIBRARIES], 20 * MIB);
     R_TRUE(handles[0] != handles[1]);
     R_EQ(cudnnSetStream(handles[1], &stream), PLIM_CUDNN_OK);
     R_EQ(cudnnGetStream(handles[1], &told), PLIM_CUDNN_OK);

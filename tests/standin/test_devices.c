@@ -15,7 +15,7 @@ static void properties_of_13(void)
     plim_standin_properties_13 is;
     R_EQ(cudaGetDeviceProperties(&is, 1), 0);
     R_EQ(strcmp(is.name, "Round GPU"), 0);
-    R_EQ(is.totalGlobalMem, 1024 * R_MIB);
+    R_EQ(is.totalGlobalMem, 1024 * MIB);
     R_EQ(is.major, 9);
     R_EQ(is.multiProcessorCount, 100);
     R_EQ(is.sharedMemPerBlockOptin, 227 * 1024);
@@ -108,7 +108,7 @@ static void visible(void)
              visible_now->buses[i]);
         R_EQ(cudaSetDevice(i), 0);
         R_EQ(r_device((uint32_t)visible_now->buses[i] - 1).used_bytes[PLIM_STAGE_CONTEXT],
-             100 * R_MIB);
+             100 * MIB);
     }
     unsigned all = 0;
     R_EQ(nvmlDeviceGetCount_v2(&all), 0); /* which does not look at it */
@@ -186,7 +186,7 @@ static void all_windows(void)
     R_TRUE(!plim_standin_is_device_address((uintptr_t)&count));
     R_EQ(cudaSetDevice(count - 1), 0);
     void *address = NULL;
-    R_EQ(cudaMalloc(&address, 4 * R_MIB), 0);
+    R_EQ(cudaMalloc(&address, 4 * MIB), 0);
     R_EQ(plim_standin_window_device((uintptr_t)address), count - 1);
 }
 
@@ -196,9 +196,9 @@ static void guarded(void)
     int ends[2];
     char *address = NULL;
     R_EQ(pipe(ends), 0);
-    R_EQ(cudaMalloc((void **)&address, 4 * R_MIB), 0);
+    R_EQ(cudaMalloc((void **)&address, 4 * MIB), 0);
     R_TRUE(write(ends[1], address, 1) == -1 && errno == EFAULT);
-    R_TRUE(write(ends[1], address + 4 * R_MIB, 1) == -1 && errno == EFAULT);
+    R_TRUE(write(ends[1], address + 4 * MIB, 1) == -1 && errno == EFAULT);
 }
 
 static void the_host_cannot_touch_device_memory(void)
@@ -208,7 +208,7 @@ static void the_host_cannot_touch_device_memory(void)
 
 static void each_device_has_addresses_of_its_own(void)
 {
-    static const uint64_t capacities[] = { 1024 * R_MIB, UINT64_C(80) << 30, UINT64_C(280) << 30,
+    static const uint64_t capacities[] = { 1024 * MIB, UINT64_C(80) << 30, UINT64_C(280) << 30,
                                            UINT64_C(4) << 40 };
     static const uint32_t counts[] = { 1, 8, 64 };
     for (size_t i = 0; i < T_COUNT(capacities); i++) {

@@ -9,7 +9,7 @@
 
 #include <pthread.h>
 
-#define CONTEXT (100 * R_MIB) /* of rehearsal.h's GPU */
+#define CONTEXT (100 * MIB) /* of rehearsal.h's GPU */
 #define PAGE    PLIM_STANDIN_PAGE_BYTES
 
 static uint64_t used_by(plim_stage_use use)
@@ -29,14 +29,14 @@ static void small_requests(void)
 {
     char *first = allocate(1);
     char *second = allocate(513);
-    char *third = allocate(1 * R_MIB);
+    char *third = allocate(1 * MIB);
     R_EQ(second - first, 512);
     R_EQ(third - second, 1024);
     R_EQ(used_by(PLIM_STAGE_PROGRAM), PAGE);
-    char *large = allocate(1 * R_MIB + 1); /* pages of its own */
+    char *large = allocate(1 * MIB + 1); /* pages of its own */
     R_EQ((uintptr_t)large % PAGE, 0);
     R_EQ(used_by(PLIM_STAGE_PROGRAM), 2 * PAGE);
-    char *fourth = allocate(1 * R_MIB); /* no room for it in the first page */
+    char *fourth = allocate(1 * MIB); /* no room for it in the first page */
     R_EQ((uintptr_t)fourth % PAGE, 0);
     R_EQ(used_by(PLIM_STAGE_PROGRAM), 3 * PAGE);
     R_EQ(cudaFree(second), 0);
@@ -63,8 +63,8 @@ static void capacity(void)
     size_t free_bytes = 0;
     size_t total_bytes = 0;
     R_EQ(cudaMemGetInfo(&free_bytes, &total_bytes), 0);
-    R_EQ(total_bytes, 1024 * R_MIB);
-    R_EQ(free_bytes, 1024 * R_MIB - CONTEXT);
+    R_EQ(total_bytes, 1024 * MIB);
+    R_EQ(free_bytes, 1024 * MIB - CONTEXT);
     void *most = allocate(free_bytes);
     int untouched = 0;
     void *more = &untouched;
@@ -78,7 +78,7 @@ static void capacity(void)
     R_EQ(cudaFree(most), 0);
     R_EQ(cudaMalloc(&more, 0), 0);
     R_TRUE(more == NULL);
-    R_EQ(r_device(0).peak_bytes, 1024 * R_MIB);
+    R_EQ(r_device(0).peak_bytes, 1024 * MIB);
 }
 
 static void no_more_than_the_capacity(void)
@@ -101,7 +101,7 @@ static void footprints(void)
     R_TRUE(plim_standin_footprint_library(PLIM_STANDIN_CUBLAS));
     R_TRUE(plim_standin_footprint_library(PLIM_STANDIN_CUBLAS));
     R_TRUE(plim_standin_footprint_library(PLIM_STANDIN_CUDNN));
-    R_EQ(used_by(PLIM_STAGE_LIBRARIES), 50 * R_MIB);
+    R_EQ(used_by(PLIM_STAGE_LIBRARIES), 50 * MIB);
     R_EQ(cudaSetDevice(1), 0);
     R_EQ(r_device(1).used_bytes[PLIM_STAGE_CONTEXT], CONTEXT);
     R_EQ(cuDevicePrimaryCtxGetState(1, &flags, &is_active), 0);
@@ -154,9 +154,9 @@ static void check_list_of_processes(pid_t first)
     R_EQ(nvmlDeviceGetComputeRunningProcesses(device, &count, processes), 0);
     R_EQ(count, 2);
     R_EQ((uint32_t)processes[0][0], first);
-    R_EQ(processes[0][1], 700 * R_MIB);
+    R_EQ(processes[0][1], 700 * MIB);
     R_EQ((uint32_t)processes[1][0], getpid());
-    R_EQ(processes[1][1], 300 * R_MIB);
+    R_EQ(processes[1][1], 300 * MIB);
     count = 1;
     R_EQ(nvmlDeviceGetComputeRunningProcesses(device, &count, processes), 7); /* too few places */
     R_EQ(count, 2);
@@ -164,7 +164,7 @@ static void check_list_of_processes(pid_t first)
 
 static void first_process(void)
 {
-    (void)allocate(600 * R_MIB);
+    (void)allocate(600 * MIB);
     tell(here);
     wait_for(there);
     _exit(0); /* without a word */
@@ -180,14 +180,14 @@ static void second_process(void)
     size_t free_bytes = 0;
     size_t total_bytes = 0;
     R_EQ(cudaMemGetInfo(&free_bytes, &total_bytes), 0);
-    R_EQ(free_bytes, 1024 * R_MIB - 2 * CONTEXT - 600 * R_MIB);
+    R_EQ(free_bytes, 1024 * MIB - 2 * CONTEXT - 600 * MIB);
     void *address = NULL;
-    R_EQ(cudaMalloc(&address, 300 * R_MIB), 2);
-    (void)allocate(200 * R_MIB);
+    R_EQ(cudaMalloc(&address, 300 * MIB), 2);
+    (void)allocate(200 * MIB);
     check_list_of_processes(first);
     tell(there);
     R_EQ(waitpid(first, NULL, 0), first);
-    (void)allocate(700 * R_MIB); /* there is room again */
+    (void)allocate(700 * MIB); /* there is room again */
     R_EQ(used_by(PLIM_STAGE_CONTEXT), CONTEXT);
 }
 
@@ -210,9 +210,9 @@ static void orphan(void)
 
 static void parent_of_orphan(void)
 {
-    void *mine = allocate(600 * R_MIB);
+    void *mine = allocate(600 * MIB);
     R_EQ(r_run_child(orphan), 0);
-    R_EQ(used_by(PLIM_STAGE_PROGRAM), 600 * R_MIB);
+    R_EQ(used_by(PLIM_STAGE_PROGRAM), 600 * MIB);
     R_EQ(used_by(PLIM_STAGE_CONTEXT), CONTEXT);
     R_EQ(cudaFree(mine), 0);
 }
@@ -239,7 +239,7 @@ static void virtual_memory(void)
     uint64_t b = 0;
     uint64_t retained = 0;
     const int access[3] = { 1, 0, 3 };
-    R_EQ(cuMemAddressReserve(&range, 64 * R_MIB, 0, 0, 0), 0);
+    R_EQ(cuMemAddressReserve(&range, 64 * MIB, 0, 0, 0), 0);
     R_EQ(cuMemCreate(&a, PAGE, &on_first, 0), 0);
     R_EQ(cuMemCreate(&b, 2 * PAGE, &on_first, 0), 0);
     R_EQ(cuMemCreate(&b, PAGE + 1, &on_first, 0), 1);
@@ -261,13 +261,13 @@ static void virtual_memory(void)
     R_EQ(cuMemUnmap(range, 3 * PAGE), 0);
     R_EQ(used_by(PLIM_STAGE_PROGRAM), 2 * PAGE); /* b is retained */
     R_EQ(cuMemMap(range, 2 * PAGE, 0, b, 0), 0);
-    R_EQ(cuMemAddressFree(range, 64 * R_MIB), 1); /* something is mapped */
+    R_EQ(cuMemAddressFree(range, 64 * MIB), 1); /* something is mapped */
     R_EQ(cuMemUnmap(range, 2 * PAGE), 0);
     R_EQ(cuMemRelease(b), 0);
     R_EQ(used_by(PLIM_STAGE_PROGRAM), 0);
-    R_EQ(cuMemAddressFree(range, 32 * R_MIB), 1);
-    R_EQ(cuMemAddressFree(range, 64 * R_MIB), 0);
-    R_EQ(cuMemAddressFree(range, 64 * R_MIB), 1);
+    R_EQ(cuMemAddressFree(range, 32 * MIB), 1);
+    R_EQ(cuMemAddressFree(range, 64 * MIB), 0);
+    R_EQ(cuMemAddressFree(range, 64 * MIB), 1);
 }
 
 static void addresses_and_memory_come_apart(void)
@@ -291,25 +291,25 @@ static void pools(void)
     R_EQ(cudaDeviceGetDefaultMemPool(&pool, 0), 0);
     R_EQ(cudaMallocAsync(&a, 100, NULL), 0);
     R_EQ(pool_says(pool, USED), 512);
-    R_EQ(pool_says(pool, RESERVED), 32 * R_MIB);
-    R_EQ(used_by(PLIM_STAGE_PROGRAM), 32 * R_MIB);
+    R_EQ(pool_says(pool, RESERVED), 32 * MIB);
+    R_EQ(used_by(PLIM_STAGE_PROGRAM), 32 * MIB);
     R_EQ(cudaFreeAsync(a, NULL), 0);
     R_EQ(pool_says(pool, RESERVED), 0); /* the threshold is 0 */
     const uint64_t keep_all = UINT64_MAX;
     R_EQ(cudaMemPoolSetAttribute(pool, THRESHOLD, &keep_all), 0);
-    R_EQ(cudaMallocAsync(&a, 40 * R_MIB, NULL), 0);
-    R_EQ(cudaMallocAsync(&b, 24 * R_MIB, NULL), 0);
-    R_EQ(pool_says(pool, RESERVED), 64 * R_MIB);
+    R_EQ(cudaMallocAsync(&a, 40 * MIB, NULL), 0);
+    R_EQ(cudaMallocAsync(&b, 24 * MIB, NULL), 0);
+    R_EQ(pool_says(pool, RESERVED), 64 * MIB);
     R_EQ(cudaFree(a), 0); /* documented: cudaFree takes it, too */
-    R_EQ(pool_says(pool, USED), 24 * R_MIB);
-    R_EQ(pool_says(pool, RESERVED), 64 * R_MIB);
+    R_EQ(pool_says(pool, USED), 24 * MIB);
+    R_EQ(pool_says(pool, RESERVED), 64 * MIB);
     R_EQ(cudaMemPoolTrimTo(pool, 0), 0);
-    R_EQ(pool_says(pool, RESERVED), 32 * R_MIB);
-    R_EQ(pool_says(pool, RESERVED_PEAK), 64 * R_MIB);
-    R_EQ(pool_says(pool, USED_PEAK), 64 * R_MIB);
+    R_EQ(pool_says(pool, RESERVED), 32 * MIB);
+    R_EQ(pool_says(pool, RESERVED_PEAK), 64 * MIB);
+    R_EQ(pool_says(pool, USED_PEAK), 64 * MIB);
     R_EQ(cudaFreeAsync(b, NULL), 0);
-    R_EQ(cudaMallocAsync(&a, 1000 * R_MIB, NULL), 2);
-    R_EQ(used_by(PLIM_STAGE_PROGRAM), 32 * R_MIB);
+    R_EQ(cudaMallocAsync(&a, 1000 * MIB, NULL), 2);
+    R_EQ(used_by(PLIM_STAGE_PROGRAM), 32 * MIB);
 }
 
 static void pools_keep_what_is_freed(void)
@@ -333,15 +333,15 @@ static int type_of(const void *address)
 
 static void pointers(void)
 {
-    char *device = allocate(4 * R_MIB);
+    char *device = allocate(4 * MIB);
     void *managed = NULL;
     void *pinned = NULL;
-    R_EQ(cudaMallocManaged(&managed, 2048 * R_MIB, 1), 0); /* more than there is */
+    R_EQ(cudaMallocManaged(&managed, 2048 * MIB, 1), 0); /* more than there is */
     R_EQ(cudaHostAlloc(&pinned, 100, 0), 0);
     *(char *)managed = 1;
     R_EQ(type_of(device), 2);
-    R_EQ(type_of(device + 4 * R_MIB - 1), 2);
-    R_EQ(type_of(device + 4 * R_MIB), 0);
+    R_EQ(type_of(device + 4 * MIB - 1), 2);
+    R_EQ(type_of(device + 4 * MIB), 0);
     R_EQ(type_of(managed), 3);
     R_EQ(type_of(pinned), 1);
     R_EQ(type_of(&managed), 0);
@@ -350,7 +350,7 @@ static void pointers(void)
     R_EQ(cudaFree(managed), 1);
     R_EQ(cudaFreeHost(pinned), 0);
     R_EQ(cudaFreeHost(pinned), 1);
-    R_EQ(used_by(PLIM_STAGE_PROGRAM), 4 * R_MIB);
+    R_EQ(used_by(PLIM_STAGE_PROGRAM), 4 * MIB);
 }
 
 static void pointers_are_told_apart(void)
@@ -373,10 +373,10 @@ static void check_slots(const slot *slots, uint64_t used_bytes)
     uint64_t large_bytes = 0;
     uint64_t small_bytes = 0;
     for (size_t i = 0; i < SLOTS; i++) {
-        if (slots[i].bytes > R_MIB) {
+        if (slots[i].bytes > MIB) {
             large_bytes += (slots[i].bytes + PAGE - 1) / PAGE * PAGE;
         }
-        small_bytes += slots[i].bytes <= R_MIB ? slots[i].bytes : 0;
+        small_bytes += slots[i].bytes <= MIB ? slots[i].bytes : 0;
         for (size_t k = 0; slots[i].bytes > 0 && k < i; k++) {
             R_TRUE(slots[k].bytes == 0 || slots[i].base + slots[i].bytes <= slots[k].base ||
                    slots[k].base + slots[k].bytes <= slots[i].base);
@@ -399,7 +399,7 @@ static void random_requests(void)
         size_t free_bytes = 0;
         size_t total_bytes = 0;
         R_EQ(cudaMemGetInfo(&free_bytes, &total_bytes), 0);
-        const uint64_t bytes = t_random_bytes(1, 128 * R_MIB);
+        const uint64_t bytes = t_random_bytes(1, 128 * MIB);
         void *address = NULL;
         const int error = cudaMalloc(&address, bytes);
         R_TRUE(error == 0 || (error == 2 && bytes + PAGE > free_bytes));

@@ -76,7 +76,7 @@ static communicator *make(int ranks, int rank)
 
 static uint64_t libraries_mib(void)
 {
-    return r_device(0).used_bytes[PLIM_STAGE_LIBRARIES] / R_MIB;
+    return r_device(0).used_bytes[PLIM_STAGE_LIBRARIES] / MIB;
 }
 
 /* Device memory that holds numbers. */
@@ -162,7 +162,7 @@ static void takes_kernels_once_and_buffers_with_the_first_collective(void)
     R_EQ(libraries_mib(), KERNELS_MIB + 2 * RINGS_MIB);
     uint64_t bytes = 0;
     R_EQ(ncclCommMemStats(second, 3, &bytes), 0);
-    R_EQ(bytes, RINGS_MIB * R_MIB);
+    R_EQ(bytes, RINGS_MIB * MIB);
     R_EQ(ncclCommSuspend(second, 1), 0);
     R_EQ(libraries_mib(), KERNELS_MIB + RINGS_MIB);
     R_EQ(ncclAllReduce(data, data, 1, INT64, SUM, second, NULL), PLIM_NCCL_INVALID_USAGE);
@@ -217,7 +217,7 @@ static void fails_when_the_device_is_full(void)
     void *rest = NULL;
     int64_t *data = place((const int64_t[]){ 1 }, 1);
     communicator *own = make(2, 0);
-    R_EQ(cudaMalloc(&rest, (1024 - CONTEXT_MIB - KERNELS_MIB - RINGS_MIB) * R_MIB), 0);
+    R_EQ(cudaMalloc(&rest, (1024 - CONTEXT_MIB - KERNELS_MIB - RINGS_MIB) * MIB), 0);
     R_EQ(ncclAllReduce(data, data, 1, INT64, SUM, own, NULL), PLIM_NCCL_CUDA_ERROR);
     R_TRUE(strstr(ncclGetLastError(own), "out of memory") != NULL);
     R_EQ(libraries_mib(), KERNELS_MIB);
@@ -312,7 +312,7 @@ static void gives_memory_in_pages(void)
 {
     void *data = NULL;
     R_EQ(ncclMemAlloc(&data, 1), 0);
-    R_EQ(r_device(0).used_bytes[PLIM_STAGE_PROGRAM], 2 * R_MIB);
+    R_EQ(r_device(0).used_bytes[PLIM_STAGE_PROGRAM], 2 * MIB);
     communicator *own = make(2, 0);
     void *handle = NULL;
     R_EQ(ncclCommRegister(own, data, 1, &handle), 0);
@@ -322,7 +322,7 @@ static void gives_memory_in_pages(void)
     R_EQ(ncclMemFree(data), PLIM_NCCL_CUDA_ERROR);
     R_EQ(ncclMemFree(NULL), 0);
     R_EQ(r_device(0).used_bytes[PLIM_STAGE_PROGRAM], 0);
-    R_EQ(ncclMemAlloc(&data, 4096 * R_MIB), PLIM_NCCL_CUDA_ERROR);
+    R_EQ(ncclMemAlloc(&data, 4096 * MIB), PLIM_NCCL_CUDA_ERROR);
     R_EQ(ncclMemAlloc(&data, 0), PLIM_NCCL_INVALID_ARGUMENT);
 }
 

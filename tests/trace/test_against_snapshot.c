@@ -4,6 +4,7 @@
  * The recording works out from events how segments are split, the snapshot looks at the blocks:
  * each keeps the other honest. Stacks are made up by a hook, a few dozen different ones.
  */
+#include "base/units.h"
 #include "trace/program.h"
 
 #include <unistd.h>
@@ -12,7 +13,6 @@
 #define LIVE    200
 #define STEPS   5000
 #define STREAMS 3
-#define MIB     ((uint64_t)1 << 20)
 
 static size_t any_stack(void *ctx, plim_foreign_frame *frames, size_t capacity)
 {

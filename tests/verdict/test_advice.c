@@ -3,12 +3,9 @@
  */
 #include "verdict/advice.h"
 
+#include "base/units.h"
 #include "harness.h"
 #include "verdict/fix.h"
-
-#define KIB ((uint64_t)1 << 10)
-#define MIB ((uint64_t)1 << 20)
-#define GIB ((uint64_t)1 << 30)
 
 #define ROWS_MAX 1000
 

@@ -4,10 +4,8 @@
  */
 #include "verdict/judge.h"
 
+#include "base/units.h"
 #include "harness.h"
-
-#define MIB ((uint64_t)1 << 20)
-#define GIB ((uint64_t)1 << 30)
 
 /* Figures in MiB, -1 where the text has none. */
 typedef struct row {

@@ -3,10 +3,8 @@
  */
 #include "verdict/words.h"
 
+#include "base/units.h"
 #include "harness.h"
-
-#define MIB ((uint64_t)1 << 20)
-#define GIB ((uint64_t)1 << 30)
 
 #define REASON_COUNT (PLIM_REASON_DRIVER_POOL + 1)
 #define LENGTH_MAX   300

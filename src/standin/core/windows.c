@@ -1,14 +1,13 @@
 /* windows.c - see windows.h. */
 #include "standin/core/windows.h"
 
+#include "base/units.h"
 #include "standin/core/devices.h"
 #include "standin/core/stage.h"
 #include "standin/core/trace.h"
 
 #include <sys/mman.h>
 #include <threads.h>
-
-#define GIB UINT64_C(0x40000000)
 
 #define RESERVATIONS_BASE  UINT64_C(0x700000000000)
 #define ALLOCATIONS_BASE   UINT64_C(0x7a0000000000)

@@ -5,20 +5,10 @@
 
 #define PANEL 64 /* columns that LAPACK's blocked algorithms work on at once (ilaenv) */
 
-static int64_t max(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static int64_t min(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* LAPACK's dgetrf needs none, for it swaps and solves in place; on a GPU a panel is copied. */
 int64_t plim_cusolver_getrf(int64_t m, int64_t n)
 {
-    return PANEL * max(m, n);
+    return PANEL * (m > n ? m : n);
 }
 
 /* Likewise: dpotrf. */
@@ -107,7 +97,7 @@ int64_t plim_cusolver_geev_on_host(int64_t n)
 /* LAPACK's dgesvd by way of a QR: R, 3 vectors, and panels of both sides. */
 int64_t plim_cusolver_gesvd(int64_t m, int64_t n)
 {
-    const int64_t least = min(m, n);
+    const int64_t least = m < n ? m : n;
     return least * least + 3 * least + PANEL * (m + n);
 }
 
@@ -117,14 +107,14 @@ int64_t plim_cusolver_gesvd(int64_t m, int64_t n)
  */
 int64_t plim_cusolver_gesvdj(int64_t m, int64_t n)
 {
-    const int64_t least = min(m, n);
+    const int64_t least = m < n ? m : n;
     return (m == n ? 2 : 3) * least * least + 143 * least + 4160;
 }
 
 /* As syevj, of which it is the sibling: at most 32 by 32. */
 int64_t plim_cusolver_gesvdj_batched(int64_t m, int64_t n, int64_t count)
 {
-    const int64_t padded = (max(m, n) + 31) / 32 * 32;
+    const int64_t padded = ((m > n ? m : n) + 31) / 32 * 32;
     return count * (padded * padded + (m + 1) * (n + 1)) + 1028;
 }
 
