@@ -3,8 +3,8 @@
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 18
 
-build: ## the command, at build/release/plimsoll
-	@tools/bootstrap build && cmake --preset release >/dev/null && cmake --build --preset release --target plimsoll
+build: ## the command, at build/release/plimsoll, and what it rehearses with
+	@tools/bootstrap build && cmake --preset release >/dev/null && cmake --build --preset release --target plimsoll standin
 
 demo: build ## explain an error message, inspect a real recording, save a run
 	@tools/demo

@@ -34,7 +34,7 @@ static plim_status fail_size(const size_reader *reader, const char *what)
     const uint64_t place = (uint64_t)(reader->at - reader->text);
     return plim_fail_at(reader->err, PLIM_INVALID_ARGUMENT, place,
                         "\"%.60s\" is not a size: %s at character %" PRIu64
-                        "; write one like 512, 20MiB or 1.5GiB",
+                        "; write one like 512B, 20MiB or 1.5GiB",
                         reader->text, what, place + 1);
 }
 
@@ -97,17 +97,18 @@ static plim_status read_fraction(size_reader *reader, uint64_t *ret_digits, uint
     return PLIM_OK;
 }
 
-/* The unit, as the power of two it is. */
-static unsigned read_unit_log2(size_reader *reader)
+/* The unit as the power of two it is; false, and nothing is read, where none stands. */
+static bool read_unit_log2(size_reader *reader, unsigned *ret_log2)
 {
     const char letter = upper(*reader->at);
+    *ret_log2 = 0;
     if (letter == 'B') {
         reader->at++;
-        return 0;
+        return true;
     }
     const char *found = letter == '\0' ? NULL : strchr(unit_letters, letter);
     if (found == NULL) {
-        return 0;
+        return false;
     }
     reader->at++;
     if (upper(reader->at[0]) == 'I' && upper(reader->at[1]) == 'B') {
@@ -115,7 +116,8 @@ static unsigned read_unit_log2(size_reader *reader)
     } else if (upper(reader->at[0]) == 'B') {
         reader->at++;
     }
-    return 10u * (unsigned)(found - unit_letters + 1);
+    *ret_log2 = 10u * (unsigned)(found - unit_letters + 1);
+    return true;
 }
 
 plim_status plim_size_parse(const char *text, uint64_t *ret_bytes, plim_error *err)
@@ -131,10 +133,14 @@ plim_status plim_size_parse(const char *text, uint64_t *ret_bytes, plim_error *e
     const char *point = reader.at;
     PLIM_TRY(read_fraction(&reader, &digits, &scale));
     skip_blanks(&reader);
-    const unsigned log2 = read_unit_log2(&reader);
+    unsigned log2 = 0;
+    const bool has_unit = read_unit_log2(&reader, &log2);
     skip_blanks(&reader);
     if (*reader.at != '\0') {
         return fail_size(&reader, "something does not belong,");
+    }
+    if (!has_unit && (whole > 0 || digits > 0)) {
+        return fail_size(&reader, "a unit is missing");
     }
     if (log2 == 0 && digits > 0) {
         reader.at = point;
@@ -225,14 +231,17 @@ plim_short_text plim_format_percent(double share)
     /* Tenths of a percent; far beyond what a share can be there is nothing left to say. */
     const double tenths = fmax(fmin(round(share * 1000), 1e15), -1e15);
     int64_t rounded = (int64_t)tenths;
+    const char *side = rounded < 0 ? "-" : "";
     if (share > 0 && rounded == 0) {
+        side = "<";
         rounded = 1;
     } else if (share < 1 && rounded == 1000) {
+        side = ">";
         rounded = 999;
     }
     const uint64_t size = rounded < 0 ? (uint64_t)-rounded : (uint64_t)rounded;
-    snprintf(result.text, sizeof result.text, "%s%" PRIu64 ".%" PRIu64 "%%", rounded < 0 ? "-" : "",
-             size / 10, size % 10);
+    snprintf(result.text, sizeof result.text, "%s%" PRIu64 ".%" PRIu64 "%%", side, size / 10,
+             size % 10);
     return result;
 }
 

@@ -43,7 +43,11 @@ uint32_t plim_argument_width(struct argp_state *state, const char *text)
 uint64_t plim_argument_size(struct argp_state *state, const char *option, const char *text)
 {
     uint64_t bytes = 0;
-    if (plim_size_parse(text, &bytes, NULL) != PLIM_OK || bytes == 0) {
+    plim_error err;
+    if (plim_size_parse(text, &bytes, &err) != PLIM_OK) {
+        argp_error(state, "--%s: %s", option, err.message);
+    }
+    if (bytes == 0) {
         argp_error(state, "--%s takes a size such as 80GiB, not \"%s\"", option, text);
     }
     return bytes;

@@ -166,8 +166,8 @@ class Explain(unittest.TestCase):
     # --- arguments
 
     def test_wrong_usage(self):
-        for words in (("--nonsense",), ("--capacity=much", FULL), ("--capacity=0", FULL),
-                      ("--top=0", FULL), ("--fail-on=", FULL), ("--fail-on=full", FULL),
+        for words in (("--nonsense",), ("--capacity=much", FULL), ("--capacity=80", FULL),
+                      ("--capacity=0", FULL), ("--top=0", FULL), ("--fail-on=", FULL), ("--fail-on=full", FULL),
                       ("--color=blue", FULL), ("--width=10", FULL), ("--",),
                       (FULL, "--", "true"), ("--fail-on=oom", "--", "true")):
             done = run(*words)

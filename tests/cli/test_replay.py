@@ -173,7 +173,7 @@ class Replay(unittest.TestCase):
         needs = self.document("replay", HANDLED)["min_capacity_bytes"]
         step = 2 << 20
         for bytes_, survives in ((needs, True), (needs - step, False)):
-            result = self.document("replay", "--quick", f"--capacity={bytes_}", HANDLED)
+            result = self.document("replay", "--quick", f"--capacity={bytes_}B", HANDLED)
             self.assertEqual(result["survives"], survives)
             self.assertIsNone(result["min_capacity_bytes"])
 

@@ -57,7 +57,7 @@ def command_of(name, python, conf, capacity_bytes):
     if conf:
         options += ["--conf", conf]
     if capacity_bytes:
-        options += ["--capacity", str(capacity_bytes)]
+        options += ["--capacity", f"{capacity_bytes}B"]
     return options + ["--json", "--"] + [python if word == "python" else word for word in program]
 
 
@@ -117,8 +117,8 @@ def make(plimsoll, python, only):
 def replay(plimsoll, row):
     recording = RECORDINGS / f"{row['name']}.pickle.zst"
     words = [plimsoll, "replay", "--json", "--quick", "--conf", row["conf"] or "default",
-             "--capacity", str(row["total_bytes"] - row["others_bytes"]),
-             "--total", str(row["total_bytes"]), str(recording)]
+             "--capacity", f"{row['total_bytes'] - row['others_bytes']}B",
+             "--total", f"{row['total_bytes']}B", str(recording)]
     done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
     if done.returncode != 0:
         return row, None, done.stderr

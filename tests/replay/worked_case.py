@@ -147,7 +147,8 @@ class Recordings(AsPrinted):
         self.assertEqual(confs, {line})
         (capacity,), (survives, reserved, allocated) = [
             lines for _, asked, lines in commands() if asked]
-        self.assertEqual({option(words, "capacity") for words, _, _ in of("replay")}, {capacity})
+        self.assertEqual({option(words, "capacity") for words, _, _ in of("replay")},
+                         {f"{capacity}B"})
         self.assertEqual(survives, "true")
         proof = next(lines for words, _, lines in of("rehearse") if option(words, "conf"))
         self.assertIn(f"peak: allocated {int(allocated):,} B, reserved {int(reserved):,} B", proof)

@@ -46,7 +46,7 @@ def play(runner, script, setting, snapshot, is_bare=False):
 
 def look(tool, files, confs=(), capacity=None):
     """What replay says: {file: [one dict a device]}."""
-    arguments = ["--capacity", str(capacity)] if capacity is not None else []
+    arguments = ["--capacity", f"{capacity}B"] if capacity is not None else []
     for conf in confs:
         arguments += ["--conf", conf]
     done = subprocess.run([tool, *arguments, *map(str, files)], check=True, capture_output=True,
