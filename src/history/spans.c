@@ -1,5 +1,5 @@
 /*
- * spans.c - the chunked sorted array behind a set of spans.
+ * spans.c - a set of spans as a sorted array in chunks.
  *
  * A full chunk is halved; an emptied one goes. Sparse chunks are not joined: their number stays
  * within that of the spans once added, and a history's segments do not come and go for long.
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* A place between spans: behind it everything begins above the address that was looked for. */
+/* A place between spans: after it everything begins above the address that was looked for. */
 typedef struct place {
     size_t chunk;
     size_t index; /* of the first such span; at the chunk's end, its count */
@@ -29,10 +29,10 @@ void plim_spans_deinit(plim_spans *spans)
     PLIM_VEC_FREE(spans->mem, &spans->chunks);
 }
 
-plim_span plim_span_of(plim_addr addr, uint64_t bytes, uint32_t stream, bool is_expandable)
+plim_span plim_span_of(plim_addr addr, uint64_t bytes, uint32_t tag, bool joins)
 {
     const plim_addr end = bytes > UINT64_MAX - addr ? UINT64_MAX : addr + bytes;
-    return (plim_span){ addr, end, stream, is_expandable };
+    return (plim_span){ addr, end, tag, joins };
 }
 
 /* The last chunk that begins at or below `addr`, or the first one. */
@@ -74,7 +74,7 @@ static plim_span *before(const plim_spans *spans, place at)
     return at.index > 0 ? &spans->chunks.items[at.chunk]->spans[at.index - 1] : NULL;
 }
 
-static plim_span *behind(const plim_spans *spans, place at)
+static plim_span *after(const plim_spans *spans, place at)
 {
     if (at.index < spans->chunks.items[at.chunk]->count) {
         return &spans->chunks.items[at.chunk]->spans[at.index];
@@ -99,6 +99,19 @@ static bool insert_chunk(plim_spans *spans, size_t index, const plim_span *from,
     memmove(items + index + 1, items + index,
             (spans->chunks.count - 1 - index) * sizeof(plim_span_chunk *));
     items[index] = chunk;
+    return true;
+}
+
+bool plim_spans_copy(const plim_spans *spans, const plim_mem *mem, plim_spans *ret_copy)
+{
+    plim_spans_init(ret_copy, mem);
+    for (size_t i = 0; i < spans->chunks.count; i++) {
+        const plim_span_chunk *const chunk = spans->chunks.items[i];
+        if (!insert_chunk(ret_copy, i, chunk->spans, chunk->count)) {
+            plim_spans_deinit(ret_copy);
+            return false;
+        }
+    }
     return true;
 }
 
@@ -142,8 +155,8 @@ static void erase_before(plim_spans *spans, place at)
 
 static bool join(const plim_span *low, const plim_span *high)
 {
-    return low != NULL && high != NULL && low->end == high->begin && low->is_expandable &&
-           high->is_expandable && low->stream == high->stream;
+    return low != NULL && high != NULL && low->end == high->begin && low->joins && high->joins &&
+           low->tag == high->tag;
 }
 
 plim_spans_result plim_spans_add(plim_spans *spans, plim_span span)
@@ -156,7 +169,7 @@ plim_spans_result plim_spans_add(plim_spans *spans, plim_span span)
     }
     const place at = find_above(spans, span.begin);
     plim_span *const low = before(spans, at);
-    plim_span *const high = behind(spans, at);
+    plim_span *const high = after(spans, at);
     if ((low != NULL && low->end > span.begin) || (high != NULL && high->begin < span.end)) {
         return PLIM_SPANS_CONTRADICTION;
     }
@@ -233,5 +246,5 @@ const plim_span *plim_spans_from(const plim_spans *spans, plim_addr addr)
     }
     const place at = find_above(spans, addr);
     const plim_span *const span = before(spans, at);
-    return span != NULL && addr < span->end ? span : behind(spans, at);
+    return span != NULL && addr < span->end ? span : after(spans, at);
 }

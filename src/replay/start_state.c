@@ -110,32 +110,28 @@ static bool add_segments(plim_taking *taking)
 {
     plim_program *program = taking->program;
     const plim_spans *spans = &taking->start.undone.segments;
-    for (size_t i = 0; i < spans->chunks.count; i++) {
-        const plim_span_chunk *chunk = spans->chunks.items[i];
-        for (size_t j = 0; j < chunk->count; j++) {
-            const plim_span *span = &chunk->spans[j];
-            if ((span->begin | span->end) % PLIM_UNIT_BYTES != 0) {
-                program->doubts[PLIM_DOUBT_CONTRADICTIONS]++;
-                continue; /* no driver's: what is in it is requested */
-            }
-            const plim_segment *end = same_at_end(taking, span->begin);
-            plim_segment segment = { .addr = span->begin,
-                                     .bytes = span->end - span->begin,
-                                     .stack = end != NULL ? end->stack : PLIM_NONE,
-                                     .is_expandable = span->is_expandable };
-            uint16_t stream = 0;
-            if (!plim_taking_stream(taking, span->stream, &stream)) {
-                return false;
-            }
-            segment.stream = stream;
-            segment.is_large =
-                end != NULL ? end->is_large : segment.bytes > PLIM_SMALL_SEGMENT_BYTES;
-            if (end != NULL) {
-                memcpy(segment.pool, end->pool, sizeof segment.pool);
-            }
-            if (!PLIM_VEC_PUSH(program->mem, &program->start.segments, segment)) {
-                return false;
-            }
+    for (const plim_span *span = plim_spans_first(spans); span != NULL;
+         span = plim_spans_next(spans, span)) {
+        if ((span->begin | span->end) % PLIM_UNIT_BYTES != 0) {
+            program->doubts[PLIM_DOUBT_CONTRADICTIONS]++;
+            continue; /* no driver's: what is in it is requested */
+        }
+        const plim_segment *end = same_at_end(taking, span->begin);
+        plim_segment segment = { .addr = span->begin,
+                                 .bytes = span->end - span->begin,
+                                 .stack = end != NULL ? end->stack : PLIM_NONE,
+                                 .is_expandable = span->joins };
+        uint16_t stream = 0;
+        if (!plim_taking_stream(taking, span->tag, &stream)) {
+            return false;
+        }
+        segment.stream = stream;
+        segment.is_large = end != NULL ? end->is_large : segment.bytes > PLIM_SMALL_SEGMENT_BYTES;
+        if (end != NULL) {
+            memcpy(segment.pool, end->pool, sizeof segment.pool);
+        }
+        if (!PLIM_VEC_PUSH(program->mem, &program->start.segments, segment)) {
+            return false;
         }
     }
     return true;

@@ -62,13 +62,13 @@ static bool remove_block(plim_mirror *mirror, const plim_span *span)
 {
     const plim_span gone = *span;
     const plim_spans_result result = plim_spans_remove(&mirror->block_spans, gone.begin, gone.end);
-    return result == PLIM_SPANS_DONE && PLIM_VEC_PUSH(mirror->mem, &mirror->free_rows, gone.stream);
+    return result == PLIM_SPANS_DONE && PLIM_VEC_PUSH(mirror->mem, &mirror->free_rows, gone.tag);
 }
 
 /* A block that has to be gone, though nobody freed it. */
 static bool end_block(plim_mirror *mirror, const plim_span *span)
 {
-    const plim_mirror_block *const block = &mirror->blocks.items[span->stream];
+    const plim_mirror_block *const block = &mirror->blocks.items[span->tag];
     const plim_event event = { .addr = span->begin,
                                .bytes = block->requested_bytes,
                                .stream = block->stream,
@@ -142,7 +142,7 @@ static const plim_span *find_block(const plim_mirror *mirror, plim_addr addr)
 static bool is_replaced(const plim_mirror *mirror, const plim_span *span,
                         const plim_mirror_event *event)
 {
-    const plim_mirror_block *const block = &mirror->blocks.items[span->stream];
+    const plim_mirror_block *const block = &mirror->blocks.items[span->tag];
     return mirror->gap != PLIM_NO_GAP && block->born <= mirror->gap &&
            (block->requested_bytes != event->event.bytes ||
             span->end - span->begin != event->block_bytes ||
@@ -161,7 +161,7 @@ static bool free_block(plim_mirror *mirror, const plim_mirror_event *event)
     if (span == NULL) {
         return true; /* of the time before the recording: start.h knows what to do */
     }
-    plim_mirror_block *const block = &mirror->blocks.items[span->stream];
+    plim_mirror_block *const block = &mirror->blocks.items[span->tag];
     if (event->event.action == PLIM_FREE_REQUESTED) {
         block->is_pending = true;
         return true;
@@ -179,7 +179,7 @@ static bool free_block(plim_mirror *mirror, const plim_mirror_event *event)
 /* Cuts out of a segment what has to be gone, though nobody said so. */
 static bool end_part(plim_mirror *mirror, const plim_span *span, plim_addr from, plim_addr to)
 {
-    const plim_mirror_segment *const segment = &mirror->segments.items[span->stream];
+    const plim_mirror_segment *const segment = &mirror->segments.items[span->tag];
     const plim_event event = {
         .addr = from, .bytes = to - from, .stream = segment->stream, .note = segment->note
     };
@@ -222,7 +222,7 @@ static const plim_span *find_run(const plim_mirror *mirror, plim_addr inside,
                                  const plim_mirror_segment *segment)
 {
     const plim_span *const span = plim_spans_find(&mirror->segment_spans, inside);
-    const bool joins = span != NULL && is_same_run(&mirror->segments.items[span->stream], segment);
+    const bool joins = span != NULL && is_same_run(&mirror->segments.items[span->tag], segment);
     return joins ? span : NULL;
 }
 
@@ -240,7 +240,7 @@ bool plim_mirror_add_segment(plim_mirror *mirror, plim_addr addr, uint64_t bytes
     const plim_span *const low = addr == 0 ? NULL : find_run(mirror, addr - 1, segment);
     if (low != NULL) {
         span.begin = low->begin;
-        span.stream = low->stream;
+        span.tag = low->tag;
         (void)plim_spans_remove(&mirror->segment_spans, low->begin, low->end);
     }
     const plim_span *const high = find_run(mirror, span.end, segment);

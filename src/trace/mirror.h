@@ -55,7 +55,7 @@ typedef struct plim_lost_event {
 
 typedef struct plim_mirror {
     const plim_mem *mem;
-    /* In both, the span's `stream` is the row of what it is. */
+    /* A span's tag is the row of what it is. */
     plim_spans block_spans;
     plim_spans segment_spans;
     PLIM_VEC(plim_mirror_block) blocks;

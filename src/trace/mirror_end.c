@@ -4,35 +4,13 @@
 #include "trace/mirror.h"
 
 #include "base/error.h"
-
-/* A walk over a set of spans, in order. */
-typedef struct span_walk {
-    const plim_spans *spans;
-    size_t chunk;
-    size_t index;
-} span_walk;
-
-static const plim_span *look(const span_walk *walk)
-{
-    return walk->chunk < walk->spans->chunks.count
-               ? &walk->spans->chunks.items[walk->chunk]->spans[walk->index]
-               : NULL;
-}
-
-static void step(span_walk *walk)
-{
-    walk->index++;
-    if (walk->index == walk->spans->chunks.items[walk->chunk]->count) {
-        walk->chunk++;
-        walk->index = 0;
-    }
-}
+#include "base/numbers.h"
 
 typedef struct end_writer {
     const plim_mirror *mirror;
     plim_history *history;
     plim_mirror_report report;
-    span_walk blocks;
+    const plim_span *block; /* the next one to push, or NULL */
 } end_writer;
 
 static plim_status push_free(end_writer *writer, plim_addr from, plim_addr to, plim_error *err)
@@ -45,9 +23,11 @@ static plim_status push_free(end_writer *writer, plim_addr from, plim_addr to, p
     return plim_history_push_block(writer->history, &block, err);
 }
 
-static plim_status push_block(end_writer *writer, const plim_span *span, plim_error *err)
+/* Pushes the next block. */
+static plim_status push_block(end_writer *writer, plim_error *err)
 {
-    const plim_mirror_block *const row = &writer->mirror->blocks.items[span->stream];
+    const plim_span *const span = writer->block;
+    const plim_mirror_block *const row = &writer->mirror->blocks.items[span->tag];
     const plim_block block = { .addr = span->begin,
                                .bytes = span->end - span->begin,
                                .requested_bytes = row->requested_bytes,
@@ -55,6 +35,7 @@ static plim_status push_block(end_writer *writer, const plim_span *span, plim_er
                                .state = row->is_pending ? PLIM_BLOCK_ACTIVE_PENDING_FREE
                                                         : PLIM_BLOCK_ACTIVE_ALLOCATED };
     writer->report.blocks++;
+    writer->block = plim_spans_next(&writer->mirror->block_spans, span);
     return plim_history_push_block(writer->history, &block, err);
 }
 
@@ -84,20 +65,18 @@ static bool is_alike(const plim_mirror_block *a, const plim_mirror_block *b)
 /* Blocks that touch and lie in no segment: their segment is at least as large as they are. */
 static plim_status push_made_up(end_writer *writer, plim_addr limit, plim_error *err)
 {
-    const plim_span *span = look(&writer->blocks);
+    const plim_span *const span = writer->block;
     const plim_addr begin = span->begin;
-    const plim_mirror_block *const like = &writer->mirror->blocks.items[span->stream];
+    const plim_mirror_block *const like = &writer->mirror->blocks.items[span->tag];
     const plim_mirror_segment segment = {
         .stack = PLIM_NONE, .stream = like->stream, .note = like->note, .is_small = like->is_small
     };
     const uint64_t first = writer->report.blocks;
     plim_addr end = begin;
-    while (span != NULL && span->begin == end && span->end <= limit &&
-           is_alike(like, &writer->mirror->blocks.items[span->stream])) {
-        PLIM_TRY(push_block(writer, span, err));
-        end = span->end;
-        step(&writer->blocks);
-        span = look(&writer->blocks);
+    while (writer->block != NULL && writer->block->begin == end && writer->block->end <= limit &&
+           is_alike(like, &writer->mirror->blocks.items[writer->block->tag])) {
+        end = writer->block->end;
+        PLIM_TRY(push_block(writer, err));
     }
     writer->report.made_up_segments++;
     return push_segment(writer, begin, end, &segment, first, err);
@@ -106,10 +85,8 @@ static plim_status push_made_up(end_writer *writer, plim_addr limit, plim_error 
 /* Blocks that end before `limit`, where no segment is. */
 static plim_status push_outside(end_writer *writer, plim_addr limit, plim_error *err)
 {
-    const plim_span *span = look(&writer->blocks);
-    while (span != NULL && span->end <= limit) {
+    while (writer->block != NULL && writer->block->end <= limit) {
         PLIM_TRY(push_made_up(writer, limit, err));
-        span = look(&writer->blocks);
     }
     return PLIM_OK;
 }
@@ -118,40 +95,37 @@ static plim_status push_outside(end_writer *writer, plim_addr limit, plim_error 
 static plim_status push_blocks(end_writer *writer, plim_addr *behind, plim_addr *end,
                                plim_error *err)
 {
-    const plim_span *span = look(&writer->blocks);
-    while (span != NULL && span->begin < *end) {
-        PLIM_TRY(push_free(writer, *behind, span->begin, err));
-        PLIM_TRY(push_block(writer, span, err));
-        *behind = span->end;
-        *end = span->end > *end ? span->end : *end;
-        step(&writer->blocks);
-        span = look(&writer->blocks);
+    while (writer->block != NULL && writer->block->begin < *end) {
+        PLIM_TRY(push_free(writer, *behind, writer->block->begin, err));
+        *behind = writer->block->end;
+        *end = plim_max(*behind, *end);
+        PLIM_TRY(push_block(writer, err));
     }
     return PLIM_OK;
 }
 
-/* A segment, made larger where blocks reach beyond it, with the segments they reach into. */
-static plim_status push_inside(end_writer *writer, span_walk *segments, plim_error *err)
+/* A segment, made larger where blocks reach beyond it, with the segments they reach into;
+ * `*segment` is moved to the next. */
+static plim_status push_inside(end_writer *writer, const plim_span **segment, plim_error *err)
 {
+    const plim_spans *const spans = &writer->mirror->segment_spans;
     const uint64_t first = writer->report.blocks;
-    const plim_span told = *look(segments);
-    const plim_span *const span = look(&writer->blocks);
-    const plim_addr begin = span != NULL && span->begin < told.begin ? span->begin : told.begin;
+    const plim_span told = **segment;
+    const plim_addr begin =
+        writer->block != NULL ? plim_min(writer->block->begin, told.begin) : told.begin;
     plim_addr behind = begin;
     plim_addr end = told.end;
     PLIM_TRY(push_blocks(writer, &behind, &end, err));
-    step(segments);
-    const plim_span *next = look(segments);
+    const plim_span *next = plim_spans_next(spans, &told);
     while (next != NULL && next->begin < end) {
-        end = next->end > end ? next->end : end;
+        end = plim_max(next->end, end);
         PLIM_TRY(push_blocks(writer, &behind, &end, err));
-        step(segments);
-        next = look(segments);
+        next = plim_spans_next(spans, next);
     }
+    *segment = next;
     PLIM_TRY(push_free(writer, behind, end, err));
     writer->report.stretched_segments += begin < told.begin || told.end < end;
-    return push_segment(writer, begin, end, &writer->mirror->segments.items[told.stream], first,
-                        err);
+    return push_segment(writer, begin, end, &writer->mirror->segments.items[told.tag], first, err);
 }
 
 plim_status plim_mirror_push(const plim_mirror *mirror, plim_history *history,
@@ -159,11 +133,11 @@ plim_status plim_mirror_push(const plim_mirror *mirror, plim_history *history,
 {
     end_writer writer = { .mirror = mirror,
                           .history = history,
-                          .blocks = { .spans = &mirror->block_spans } };
-    span_walk segments = { .spans = &mirror->segment_spans };
-    while (look(&segments) != NULL) {
-        PLIM_TRY(push_outside(&writer, look(&segments)->begin, err));
-        PLIM_TRY(push_inside(&writer, &segments, err));
+                          .block = plim_spans_first(&mirror->block_spans) };
+    const plim_span *segment = plim_spans_first(&mirror->segment_spans);
+    while (segment != NULL) {
+        PLIM_TRY(push_outside(&writer, segment->begin, err));
+        PLIM_TRY(push_inside(&writer, &segment, err));
     }
     PLIM_TRY(push_outside(&writer, UINT64_MAX, err));
     *ret_report = writer.report;

@@ -28,7 +28,7 @@ static uint32_t row_at(origin_walk *walk, plim_addr addr)
         }
         walk->found = *span;
     }
-    return walk->found.stream;
+    return walk->found.tag;
 }
 
 /* A request tells whether a segment is small that nothing else tells it of. */
@@ -48,8 +48,8 @@ static uint32_t row_of_run(const plim_origins *origins, plim_addr inside, const 
     if (span == NULL) {
         return PLIM_NONE;
     }
-    const plim_origin *const row = &origins->rows.items[span->stream];
-    return row->is_expandable && row->stream == origin->stream ? span->stream : PLIM_NONE;
+    const plim_origin *const row = &origins->rows.items[span->tag];
+    return row->is_expandable && row->stream == origin->stream ? span->tag : PLIM_NONE;
 }
 
 /* The one of two rows, which may be PLIM_NONE, that says more. */
@@ -91,7 +91,7 @@ static bool bring_back(origin_walk *walk, uint64_t event, uint32_t *ret_row)
     if (!choose_row(walk->origins, &span, &origin, ret_row)) {
         return false;
     }
-    span.stream = *ret_row;
+    span.tag = *ret_row;
     return plim_spans_add(&walk->origins->standing, span) != PLIM_SPANS_NO_MEMORY;
 }
 
@@ -110,7 +110,7 @@ static bool take_away(origin_walk *walk, uint64_t event, uint32_t *ret_row)
     while (span != NULL && span->begin < gone.end) {
         const plim_addr begin = span->begin > gone.begin ? span->begin : gone.begin;
         const plim_addr end = span->end < gone.end ? span->end : gone.end;
-        *ret_row = better_row(walk->origins, *ret_row, span->stream);
+        *ret_row = better_row(walk->origins, *ret_row, span->tag);
         if (plim_spans_cut(standing, begin, end) != PLIM_SPANS_DONE) {
             return false; /* no memory: no other reason is left */
         }

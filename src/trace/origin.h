@@ -24,7 +24,7 @@ typedef struct plim_origin {
 typedef struct plim_origins {
     const plim_mem *mem;
     PLIM_VEC(plim_origin) rows;
-    plim_spans standing; /* at the start; a span's `stream` is its row */
+    plim_spans standing; /* at the start; a span's tag is its row */
     uint32_t *of_event;  /* row, or PLIM_NONE: the address lies in no segment that is known */
     uint64_t event_count;
 } plim_origins;

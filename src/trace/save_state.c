@@ -109,7 +109,7 @@ static plim_status put_outside(start_writer *writer, plim_addr limit, plim_error
 
 static plim_status put_inside(start_writer *writer, const plim_span *span, plim_error *err)
 {
-    const plim_origin *const origin = &writer->saved->origins.rows.items[span->stream];
+    const plim_origin *const origin = &writer->saved->origins.rows.items[span->tag];
     const plim_segment segment = { .addr = span->begin,
                                    .bytes = span->end - span->begin,
                                    .pool = { origin->pool[0], origin->pool[1] },
@@ -135,12 +135,10 @@ static plim_status put_start(start_writer *writer, plim_error *err)
         qsort(writer->blocks.items, writer->blocks.count, sizeof *writer->blocks.items,
               compare_blocks);
     }
-    for (size_t i = 0; i < spans->chunks.count; i++) {
-        for (size_t k = 0; k < spans->chunks.items[i]->count; k++) {
-            const plim_span *const span = &spans->chunks.items[i]->spans[k];
-            PLIM_TRY(put_outside(writer, span->begin, err));
-            PLIM_TRY(put_inside(writer, span, err));
-        }
+    for (const plim_span *span = plim_spans_first(spans); span != NULL;
+         span = plim_spans_next(spans, span)) {
+        PLIM_TRY(put_outside(writer, span->begin, err));
+        PLIM_TRY(put_inside(writer, span, err));
     }
     PLIM_TRY(put_outside(writer, UINT64_MAX, err));
     return plim_state_write(&writer->saving->state, PLIM_CHUNK_STATE, err);
