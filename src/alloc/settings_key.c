@@ -5,7 +5,7 @@
  */
 #include "alloc/settings_key.h"
 
-#include "base/nearness.h"
+#include "base/edit_distance.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -39,7 +39,7 @@ const char *plim_setting_key_nearest(const char *word)
     const char *nearest = NULL;
     size_t nearest_distance = SIZE_MAX;
     for (size_t i = 0; i < NAME_COUNT; i++) {
-        const size_t away = plim_nearness_distance(word, names[i].name);
+        const size_t away = plim_edit_distance(word, names[i].name);
         if (away < nearest_distance && away <= strlen(names[i].name) / 3) {
             nearest = names[i].name;
             nearest_distance = away;

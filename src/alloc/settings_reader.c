@@ -3,6 +3,7 @@
  */
 #include "alloc/settings_reader.h"
 
+#include "base/ascii.h"
 #include "base/assert.h"
 #include "base/error.h"
 
@@ -12,12 +13,6 @@
 
 #define QUOTE_LENGTH_MAX 48 /* more of a word helps nobody */
 
-/* As isspace() in the C locale, whatever locale the program has chosen. */
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 static bool is_sign(char c)
 {
     return c == ',' || c == ':' || c == '[' || c == ']';
@@ -25,7 +20,7 @@ static bool is_sign(char c)
 
 static size_t skip_space(const char *text, size_t at)
 {
-    while (is_space(text[at])) {
+    while (plim_is_space(text[at])) {
         at++;
     }
     return at;

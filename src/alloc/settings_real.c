@@ -3,6 +3,7 @@
  */
 #include "alloc/settings_real.h"
 
+#include "base/ascii.h"
 #include "base/assert.h"
 
 #include <locale.h>
@@ -19,7 +20,7 @@ static locale_t enter_c_locale(void)
 static size_t count_digits(const char *text)
 {
     size_t length = 0;
-    while (text[length] >= '0' && text[length] <= '9') {
+    while (plim_is_digit(text[length])) {
         length++;
     }
     return length;

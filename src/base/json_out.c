@@ -4,6 +4,7 @@
 #include "base/json_out.h"
 
 #include "base/assert.h"
+#include "base/utf8.h"
 
 #include <float.h>
 #include <inttypes.h>
@@ -144,41 +145,6 @@ void plim_json_end_array(plim_json *json)
 
 /* --- strings --- */
 
-typedef struct utf8_piece {
-    size_t length; /* bytes to go on by, at least 1 */
-    bool is_valid;
-} utf8_piece;
-
-/* The character at the front: Unicode 15, table 3-7, row by row. Bytes below 0x80 never come. */
-static utf8_piece utf8_next(const unsigned char *p, size_t left)
-{
-    const unsigned char first = p[0];
-    size_t length = 0;
-    unsigned char low = 0x80; /* the bounds of the second byte */
-    unsigned char high = 0xbf;
-    if (first >= 0xc2 && first <= 0xdf) {
-        length = 2;
-    } else if (first >= 0xe0 && first <= 0xef) {
-        length = 3;
-        low = first == 0xe0 ? 0xa0 : low;   /* shorter forms exist below */
-        high = first == 0xed ? 0x9f : high; /* surrogates are above */
-    } else if (first >= 0xf0 && first <= 0xf4) {
-        length = 4;
-        low = first == 0xf0 ? 0x90 : low;
-        high = first == 0xf4 ? 0x8f : high; /* the last character is U+10FFFF */
-    } else {
-        return (utf8_piece){ .length = 1 };
-    }
-    for (size_t i = 1; i < length; i++) {
-        if (i == left || p[i] < low || p[i] > high) {
-            return (utf8_piece){ .length = i };
-        }
-        low = 0x80;
-        high = 0xbf;
-    }
-    return (utf8_piece){ .length = length, .is_valid = true };
-}
-
 static void put_escape(plim_json *json, unsigned code)
 {
     static const char digits[] = "0123456789abcdef";
@@ -243,16 +209,15 @@ static void put_quoted(plim_json *json, const char *data, size_t bytes)
             i++;
             continue;
         }
-        const utf8_piece piece = utf8_next(p + i, bytes - i);
-        if (!piece.is_valid) {
+        const plim_utf8 next = plim_utf8_next(data + i, bytes - i);
+        if (next.code == PLIM_UTF8_INVALID) {
             put_string(json, REPLACEMENT);
-        } else if (piece.length == 3 && p[i] == 0xe2 && p[i + 1] == 0x80 &&
-                   (p[i + 2] & 0xfe) == 0xa8) {
-            put_escape(json, 0x2000u | (p[i + 2] & 0x3fu)); /* line ends to JavaScript */
+        } else if (next.code == 0x2028 || next.code == 0x2029) {
+            put_escape(json, next.code); /* line ends to JavaScript */
         } else {
-            put(json, data + i, piece.length);
+            put(json, data + i, next.bytes);
         }
-        i += piece.length;
+        i += next.bytes;
     }
     put(json, "\"", 1);
 }

@@ -6,6 +6,7 @@
  */
 #include "base/size.h"
 
+#include "base/ascii.h"
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/hash.h" /* plim_uint128 */
@@ -45,26 +46,16 @@ static void skip_blanks(size_reader *reader)
     }
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static char upper(char c)
-{
-    return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
-}
-
 static plim_status read_whole(size_reader *reader, uint64_t *ret)
 {
     if (*reader->at == '-') {
         return fail_size(reader, "a size cannot be negative,");
     }
-    if (!is_digit(*reader->at)) {
+    if (!plim_is_digit(*reader->at)) {
         return fail_size(reader, "a digit is missing");
     }
     uint64_t value = 0;
-    for (; is_digit(*reader->at); reader->at++) {
+    for (; plim_is_digit(*reader->at); reader->at++) {
         const uint64_t digit = (uint64_t)(*reader->at - '0');
         if (value > (UINT64_MAX - digit) / 10) {
             return fail_size(reader, "the number is too large");
@@ -82,10 +73,10 @@ static plim_status read_fraction(size_reader *reader, uint64_t *ret_digits, uint
     uint64_t scale = 1;
     if (*reader->at == '.') {
         reader->at++;
-        if (!is_digit(*reader->at)) {
+        if (!plim_is_digit(*reader->at)) {
             return fail_size(reader, "a digit is missing");
         }
-        for (int i = 0; is_digit(*reader->at); i++, reader->at++) {
+        for (int i = 0; plim_is_digit(*reader->at); i++, reader->at++) {
             if (i < FRACTION_DIGITS_MAX) {
                 digits = digits * 10 + (uint64_t)(*reader->at - '0');
                 scale *= 10;
@@ -100,7 +91,7 @@ static plim_status read_fraction(size_reader *reader, uint64_t *ret_digits, uint
 /* The unit as the power of two it is; false, and nothing is read, where none stands. */
 static bool read_unit_log2(size_reader *reader, unsigned *ret_log2)
 {
-    const char letter = upper(*reader->at);
+    const char letter = plim_upper(*reader->at);
     *ret_log2 = 0;
     if (letter == 'B') {
         reader->at++;
@@ -111,9 +102,9 @@ static bool read_unit_log2(size_reader *reader, unsigned *ret_log2)
         return false;
     }
     reader->at++;
-    if (upper(reader->at[0]) == 'I' && upper(reader->at[1]) == 'B') {
+    if (plim_upper(reader->at[0]) == 'I' && plim_upper(reader->at[1]) == 'B') {
         reader->at += 2;
-    } else if (upper(reader->at[0]) == 'B') {
+    } else if (plim_upper(reader->at[0]) == 'B') {
         reader->at++;
     }
     *ret_log2 = 10u * (unsigned)(found - unit_letters + 1);

@@ -15,6 +15,8 @@
  */
 #include "cli/child_kills.h"
 
+#include "base/ascii.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,11 +49,6 @@ static FILE *open_file(const char *root, const char *name)
     return join(path, root, name, "") ? fopen(path, "re") : NULL;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* The "oom_kill" line of a file. */
 static bool read_count(const char *path, uint64_t *ret)
 {
@@ -64,7 +61,7 @@ static bool read_count(const char *path, uint64_t *ret)
     char line[256];
     bool is_found = false;
     while (!is_found && fgets(line, sizeof line, file) != NULL) {
-        is_found = strncmp(line, name, length) == 0 && is_digit(line[length]);
+        is_found = strncmp(line, name, length) == 0 && plim_is_digit(line[length]);
     }
     fclose(file);
     if (is_found) {
@@ -118,7 +115,8 @@ static void unescape(char *path)
     const char *from = path;
     char *to = path;
     while (*from != '\0') {
-        if (from[0] == '\\' && is_digit(from[1]) && is_digit(from[2]) && is_digit(from[3])) {
+        if (from[0] == '\\' && plim_is_digit(from[1]) && plim_is_digit(from[2]) &&
+            plim_is_digit(from[3])) {
             *to++ = (char)((from[1] - '0') * 64 + (from[2] - '0') * 8 + (from[3] - '0'));
             from += 4;
         } else {

@@ -1,6 +1,7 @@
 /*
  * cmd_tune.c - "which settings would have saved it?"
  */
+#include "base/ascii.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -81,7 +82,7 @@ static double take_budget(struct argp_state *state, const char *text)
     } units[] = {
         { "", 1 }, { "s", 1 }, { "ms", 0.001 }, { "min", 60 }, { "m", 60 }, { "h", 3600 }
     };
-    const bool is_digit = (*text >= '0' && *text <= '9') || *text == '.';
+    const bool is_digit = plim_is_digit(*text) || *text == '.';
     char *end = NULL;
     errno = 0;
     const double number = is_digit ? strtod(text, &end) : 0;

@@ -9,6 +9,7 @@
 #include "report/line.h"
 #include "report/paragraph.h"
 
+#include "base/edit_distance.h"
 #include "plimsoll/status.h"
 
 #include <argp.h>
@@ -25,7 +26,7 @@ static const plim_command commands[] = {
 };
 
 #define COMMAND_COUNT  (sizeof commands / sizeof commands[0])
-#define NAME_BYTES_MAX 16u /* of a command; a word beyond that resembles none */
+#define NAME_BYTES_MAX 16u /* of a command */
 #define RESEMBLES      2u  /* so many letters wrong still make a suggestion */
 
 static const plim_command *find_command(const char *name)
@@ -38,37 +39,13 @@ static const plim_command *find_command(const char *name)
     return NULL;
 }
 
-/* How many letters to change, add or drop (Levenshtein), row by row. */
-static size_t letters_apart(const char *a, const char *b)
-{
-    const size_t columns = strlen(b);
-    size_t row[NAME_BYTES_MAX + 1];
-    if (strlen(a) > NAME_BYTES_MAX || columns > NAME_BYTES_MAX) {
-        return SIZE_MAX;
-    }
-    for (size_t j = 0; j <= columns; j++) {
-        row[j] = j;
-    }
-    for (size_t i = 0; a[i] != '\0'; i++) {
-        size_t diagonal = row[0];
-        row[0] = i + 1;
-        for (size_t j = 0; j < columns; j++) {
-            const size_t changed = diagonal + (a[i] != b[j]);
-            const size_t shorter = row[j] < row[j + 1] ? row[j] : row[j + 1];
-            diagonal = row[j + 1];
-            row[j + 1] = changed < shorter + 1 ? changed : shorter + 1;
-        }
-    }
-    return row[columns];
-}
-
 static int say_unknown(const char *name)
 {
     plim_say("plimsoll", "there is no command \"%s\"", name);
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         const size_t length = strlen(name);
         const bool is_start = length >= 2 && strncmp(commands[i].name, name, length) == 0;
-        if (is_start || letters_apart(name, commands[i].name) <= RESEMBLES) {
+        if (is_start || plim_edit_distance(name, commands[i].name) <= RESEMBLES) {
             plim_say("plimsoll", "did you mean \"plimsoll %s\"?", commands[i].name);
             return PLIM_EXIT_USAGE;
         }

@@ -3,6 +3,7 @@
  */
 #include "cli/replay_arguments.h"
 
+#include "base/ascii.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 
@@ -59,7 +60,7 @@ static plim_event_argument take_event(struct argp_state *state, const char *opti
     char *end = NULL;
     errno = 0;
     event.number = strtoull(digits, &end, 10);
-    const bool is_number = *digits >= '0' && *digits <= '9' && *end == '\0' && errno == 0;
+    const bool is_number = plim_is_digit(*digits) && *end == '\0' && errno == 0;
     if (!is_number || event.number >= INT64_MAX || (event.is_step && event.number == 0)) {
         argp_error(state, "--%s takes the number of an event, or step:N from 1, not \"%s\"", option,
                    text);
@@ -71,7 +72,7 @@ static plim_event_argument take_event(struct argp_state *state, const char *opti
 static bool read_real(const char *text, char stop, double *ret, const char **ret_end)
 {
     char *end = NULL;
-    const bool is_digit = (*text >= '0' && *text <= '9') || *text == '.';
+    const bool is_digit = plim_is_digit(*text) || *text == '.';
     *ret = is_digit ? strtod(text, &end) : (double)NAN;
     *ret_end = end;
     return is_digit && isfinite(*ret) && (*end == '\0' || *end == stop);

@@ -7,6 +7,8 @@
  */
 #include "diagnose/frame_kind.h"
 
+#include "base/ascii.h"
+
 #include <string.h>
 
 /* '*' is any run without '/'; '^' at the front and '$' at the end tie it to the path's ends. */
@@ -53,7 +55,7 @@ static char path_at(const char *path, size_t i)
     if (c == '\\') {
         return '/';
     }
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    return plim_lower(c);
 }
 
 /*
@@ -111,7 +113,7 @@ static bool is_absolute(const char *filename)
 {
     const char drive = path_at(filename, 1);
     return path_at(filename, 1) == '/' ||
-           (drive >= 'a' && drive <= 'z' && filename[1] == ':' && path_at(filename, 3) == '/');
+           (plim_is_lower(drive) && filename[1] == ':' && path_at(filename, 3) == '/');
 }
 
 /*

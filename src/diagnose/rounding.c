@@ -7,6 +7,8 @@
  */
 #include "diagnose/rounding.h"
 
+#include "base/ascii.h"
+
 #include <string.h>
 
 #define LOG2_MIB 20u
@@ -27,7 +29,7 @@ static uint32_t log2_floor(uint64_t value)
 static uint32_t interval_of(const char *key)
 {
     uint64_t mib = 0;
-    for (const char *c = key; *c >= '0' && *c <= '9' && mib < UINT32_MAX; c++) {
+    for (const char *c = key; plim_is_digit(*c) && mib < UINT32_MAX; c++) {
         mib = mib * 10 + (uint64_t)(*c - '0');
     }
     const uint32_t log2 = log2_floor(mib);

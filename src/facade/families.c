@@ -8,6 +8,7 @@
  */
 #include "facade/families.h"
 
+#include "base/ascii.h"
 #include "base/assert.h"
 
 #include <stdbool.h>
@@ -91,7 +92,7 @@ const plim_family *plim_family_of_function(const char *name)
             continue;
         }
         const char next = name[length];
-        if (functions[i].any || (next >= 'A' && next <= 'Z')) {
+        if (functions[i].any || plim_is_upper(next)) {
             const plim_family *const family = find(functions[i].stem, strlen(functions[i].stem));
             PLIM_ASSERT(family != NULL);
             return family;

@@ -5,9 +5,10 @@
  * A key names its row even where others have it as an alias; else all rows are asked for whom it
  * is a name or an alias, and there must be one.
  */
+#include "base/ascii.h"
 #include "base/assert.h"
+#include "base/edit_distance.h"
 #include "base/error.h"
-#include "base/nearness.h"
 #include "gpus/table.h"
 
 #include <stdbool.h>
@@ -62,12 +63,11 @@ static bool make_plain(const char *name, size_t length, char plain[PLAIN_BYTES])
     size_t used = 0;
     for (size_t i = 0; i < length; i++) {
         const char c = name[i];
-        const bool upper = c >= 'A' && c <= 'Z';
-        if (upper || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
+        if (plim_is_letter(c) || plim_is_digit(c)) {
             if (used == PLAIN_BYTES - 1) {
                 return false;
             }
-            plain[used++] = (char)(upper ? c - 'A' + 'a' : c);
+            plain[used++] = plim_lower(c);
         }
     }
     plain[used] = '\0';
@@ -121,7 +121,7 @@ static void list_near(const char *plain, char list[LIST_BYTES])
         for (size_t i = 0; i < table.count && listed < NEAR_MAX; i++) {
             char key[PLAIN_BYTES];
             (void)make_plain(table.rows[i].gpu.key, strlen(table.rows[i].gpu.key), key);
-            if (plim_nearness_distance(plain, key) == away) {
+            if (plim_edit_distance(plain, key) == away) {
                 list_key(list, table.rows[i].gpu.key);
                 listed++;
             }

@@ -7,6 +7,7 @@
  */
 #include "gpus/table.h"
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/units.h"
 
@@ -106,7 +107,7 @@ static bool read_number(const char **text, char stop, uint64_t limit, uint64_t *
 {
     uint64_t number = 0;
     const char *c = *text;
-    for (; *c >= '0' && *c <= '9'; c++) {
+    for (; plim_is_digit(*c); c++) {
         number = 10 * number + (uint64_t)(*c - '0');
         if (number > limit) {
             return false;

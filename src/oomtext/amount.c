@@ -3,6 +3,8 @@
  */
 #include "oomtext/amount.h"
 
+#include "base/ascii.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -19,16 +21,6 @@ typedef struct digits {
     bool is_integer;
 } digits;
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_letter(char c)
-{
-    return c >= 'a' && c <= 'z';
-}
-
 /* Whether full[i] still belongs to the number: nothing, or only a line's end, was left out. */
 static bool goes_on(const plim_flat *flat, size_t i, bool joined)
 {
@@ -39,7 +31,7 @@ static bool goes_on(const plim_flat *flat, size_t i, bool joined)
 static size_t digit_run(const plim_flat *flat, size_t i, bool joined)
 {
     size_t count = 0;
-    while (goes_on(flat, i + count, joined) && is_digit(flat->full[i + count])) {
+    while (goes_on(flat, i + count, joined) && plim_is_digit(flat->full[i + count])) {
         count++;
     }
     return count;
@@ -62,7 +54,7 @@ static size_t grouped_end(const plim_flat *flat, size_t i, size_t first, bool jo
 static void add_digits(digits *d, const plim_flat *flat, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++) {
-        if (is_digit(flat->full[i])) {
+        if (plim_is_digit(flat->full[i])) {
             d->value = d->value * 10 + (flat->full[i] - '0');
         }
     }
@@ -72,7 +64,7 @@ static void add_digits(digits *d, const plim_flat *flat, size_t from, size_t to)
 static bool read_digits(const plim_flat *flat, size_t i, bool joined, digits *ret)
 {
     digits d = { .is_integer = true };
-    if (i >= flat->count || !is_digit(flat->full[i])) {
+    if (i >= flat->count || !plim_is_digit(flat->full[i])) {
         return false;
     }
     const size_t run = 1 + digit_run(flat, i + 1, joined);
@@ -88,7 +80,7 @@ static bool read_digits(const plim_flat *flat, size_t i, bool joined, digits *re
             d.decimals = (unsigned)decimals;
             d.is_integer = false;
             d.end += 1 + decimals;
-        } else if (is_point && d.end + 1 < flat->count && is_letter(flat->full[d.end + 1]) &&
+        } else if (is_point && d.end + 1 < flat->count && plim_is_lower(flat->full[d.end + 1]) &&
                    (flat->gap[d.end + 1] & (PLIM_GAP_BLANK | PLIM_GAP_LINE)) != 0) {
             d.end++; /* "926. GiB" */
         }
@@ -96,7 +88,7 @@ static bool read_digits(const plim_flat *flat, size_t i, bool joined, digits *re
     /* 1.2.3 is a version, and what has so many digits is no amount. */
     if (d.end - i > DIGITS_MAX ||
         (goes_on(flat, d.end, false) && flat->full[d.end] == '.' &&
-         goes_on(flat, d.end + 1, false) && is_digit(flat->full[d.end + 1]))) {
+         goes_on(flat, d.end + 1, false) && plim_is_digit(flat->full[d.end + 1]))) {
         return false;
     }
     *ret = d;
@@ -124,7 +116,7 @@ static size_t spells(const plim_flat *flat, size_t i, const char *word)
             return i;
         }
     }
-    if (j < flat->count && is_letter(flat->full[j]) && flat->gap[j] == 0 &&
+    if (j < flat->count && plim_is_lower(flat->full[j]) && flat->gap[j] == 0 &&
         !ends_in_capitals(flat, j)) {
         return i; /* "mbps", "gigantic" */
     }
@@ -136,7 +128,7 @@ static bool is_other_letter(const plim_flat *flat, size_t i)
 {
     return (flat->gap[i] & PLIM_GAP_LINE) != 0 ||
            (i + 1 < flat->count && flat->gap[i + 1] == PLIM_GAP_LINE &&
-            is_letter(flat->full[i + 1]));
+            plim_is_lower(flat->full[i + 1]));
 }
 
 /* The unit at full[i]: log2 of its bytes, or -1. Longest spellings first. */
@@ -190,14 +182,14 @@ static bool is_address(const plim_flat *flat, size_t end)
     }
     const char c = flat->full[end];
     return c == '%' || ((c == ':' || c == '-' || c == '/') && goes_on(flat, end + 1, false) &&
-                        is_digit(flat->full[end + 1]));
+                        plim_is_digit(flat->full[end + 1]));
 }
 
 /* "6,442" of "6,442,45", which was cut. */
 static bool is_longer(const plim_flat *flat, size_t end)
 {
     return goes_on(flat, end, false) && (flat->full[end] == ',' || flat->full[end] == '.') &&
-           goes_on(flat, end + 1, false) && is_digit(flat->full[end + 1]);
+           goes_on(flat, end + 1, false) && plim_is_digit(flat->full[end + 1]);
 }
 
 static bool read_one_way(const plim_flat *flat, size_t i, plim_amount_kind kind, bool joined,
@@ -265,7 +257,7 @@ static bool is_cut(const plim_flat *flat, size_t i)
         return false;
     }
     return i == 1 || (flat->gap[i - 1] != 0 &&
-                      !(flat->gap[i - 1] == PLIM_GAP_LINE && is_digit(flat->full[i - 2])));
+                      !(flat->gap[i - 1] == PLIM_GAP_LINE && plim_is_digit(flat->full[i - 2])));
 }
 
 bool plim_amount_read_before(const plim_flat *flat, size_t end, plim_amount_kind kind,
@@ -275,7 +267,7 @@ bool plim_amount_read_before(const plim_flat *flat, size_t end, plim_amount_kind
     bool found = false;
     /* The longest that fits wins: "1,024 MiB", not "24 MiB". */
     for (size_t i = end; i-- > least;) {
-        if (!is_digit(flat->full[i])) {
+        if (!plim_is_digit(flat->full[i])) {
             if (found && flat->full[i] != '.' && flat->full[i] != ',') {
                 break;
             }

@@ -29,16 +29,6 @@ struct plim_clause_index {
     size_t count;
 };
 
-static bool is_word_char(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (unsigned char)c >= 0x80;
-}
-
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
-}
-
 static size_t bucket_of(char a, char b)
 {
     return ((unsigned char)a * 31u + (unsigned char)b) % BUCKETS;
@@ -47,8 +37,8 @@ static size_t bucket_of(char a, char b)
 static void fold(folded_phrase *ret, const char *phrase)
 {
     for (; *phrase != '\0' && ret->length < PHRASE_BYTES_MAX; phrase++) {
-        if (is_word_char(lower(*phrase))) {
-            ret->bytes[ret->length++] = lower(*phrase);
+        if (plim_is_word_char(plim_lower(*phrase))) {
+            ret->bytes[ret->length++] = plim_lower(*phrase);
         }
     }
 }
@@ -88,8 +78,8 @@ void plim_clause_index_destroy(plim_clause_index *index, const plim_mem *mem)
 bool plim_phrase_at(const plim_flat *flat, size_t w, const char *phrase, size_t *ret_end)
 {
     for (; *phrase != '\0'; phrase++) {
-        const char c = lower(*phrase);
-        if (!is_word_char(c)) {
+        const char c = plim_lower(*phrase);
+        if (!plim_is_word_char(c)) {
             continue;
         }
         if (w >= flat->word_count || flat->words[w] != c) {
@@ -115,7 +105,7 @@ static bool follows_unit(const plim_flat *flat, size_t i)
     }
     const char before = flat->full[i - 2];
     const size_t digit = strchr("kmgt", before) != NULL && i > 2 ? i - 3 : i - 2;
-    return flat->full[digit] >= '0' && flat->full[digit] <= '9';
+    return plim_is_digit(flat->full[digit]);
 }
 
 static bool is_glued(const plim_flat *flat, size_t w)
@@ -124,8 +114,8 @@ static bool is_glued(const plim_flat *flat, size_t w)
     if (follows_unit(flat, i)) {
         return false;
     }
-    return flat->gap[i] == 0 && i > 0 && flat->full[i - 1] >= 'a' && flat->full[i - 1] <= 'z' &&
-           flat->full[i] >= 'a' && flat->full[i] <= 'z';
+    return flat->gap[i] == 0 && i > 0 && plim_is_lower(flat->full[i - 1]) &&
+           plim_is_lower(flat->full[i]);
 }
 
 bool plim_phrase_stands_alone(const plim_flat *flat, size_t begin, size_t end)
@@ -267,7 +257,7 @@ static void skip_to_digit(reading *r)
 {
     const plim_flat *flat = r->flat;
     for (size_t n = 0; n < SKIP_CHARS_MAX && r->i < flat->count; n++, r->i++) {
-        if (flat->full[r->i] >= '0' && flat->full[r->i] <= '9') {
+        if (plim_is_digit(flat->full[r->i])) {
             return;
         }
     }
@@ -286,7 +276,7 @@ static bool match(reading *r, const char *pattern, const char *end)
             if (!catch_amount(r, read_slot(&pattern))) {
                 return false;
             }
-        } else if (r->i < r->flat->count && r->flat->full[r->i] == lower(*pattern)) {
+        } else if (r->i < r->flat->count && r->flat->full[r->i] == plim_lower(*pattern)) {
             r->i++;
             pattern++;
         } else {

@@ -4,6 +4,7 @@
 #include "oomtext/find.h"
 
 #include "base/arena.h"
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/numbers.h"
 #include "oomtext/near.h"
@@ -140,9 +141,8 @@ static void flatten_around(plim_finder *finder, size_t offset)
 static bool splits_number(const plim_flat *flat, size_t end)
 {
     const char last = flat->words[end - 1];
-    return end < flat->word_count && last >= '0' && last <= '9' && flat->words[end] >= '0' &&
-           flat->words[end] <= '9' && flat->gap[flat->word_at[end]] == 0 &&
-           flat->word_at[end] == flat->word_at[end - 1] + 1;
+    return end < flat->word_count && plim_is_digit(last) && plim_is_digit(flat->words[end]) &&
+           flat->gap[flat->word_at[end]] == 0 && flat->word_at[end] == flat->word_at[end - 1] + 1;
 }
 
 /* A hit as words of the flat text; false when flattening took it apart. */
@@ -169,11 +169,10 @@ static bool begins_word(const char *text, const plim_scan_hit *hit)
     }
     const char c = text[hit->offset];
     const char before = text[hit->offset - 1];
-    const bool letter_before = (before >= 'a' && before <= 'z') || (before >= 'A' && before <= 'Z');
+    const bool letter_before = plim_is_letter(before);
     const bool is_escape = hit->offset > 1 && text[hit->offset - 2] == '\\'; /* "\nout of memory" */
-    return !letter_before || is_escape ||
-           (c >= 'A' && c <= 'Z' && before >= 'a' && before <= 'z') ||
-           (c >= 'A' && c <= 'Z' && hit->end - hit->offset > 8);
+    return !letter_before || is_escape || (plim_is_upper(c) && plim_is_lower(before)) ||
+           (plim_is_upper(c) && hit->end - hit->offset > 8);
 }
 
 /* --- forms at a hit --- */

@@ -42,27 +42,17 @@ void plim_flat_deinit(plim_flat *flat, const plim_mem *mem)
     *flat = (plim_flat){ 0 };
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* How far two texts agree, taking any run of digits for any other. */
 static size_t alike_bytes(const char *a, size_t a_bytes, const char *b, size_t b_bytes)
 {
     size_t i = 0;
     size_t j = 0;
     while (i < a_bytes && j < b_bytes) {
-        if (is_digit(a[i]) && is_digit(b[j])) {
-            while (i < a_bytes && is_digit(a[i])) {
+        if (plim_is_digit(a[i]) && plim_is_digit(b[j])) {
+            while (i < a_bytes && plim_is_digit(a[i])) {
                 i++;
             }
-            while (j < b_bytes && is_digit(b[j])) {
+            while (j < b_bytes && plim_is_digit(b[j])) {
                 j++;
             }
         } else if (a[i] == b[j]) {
@@ -80,7 +70,7 @@ static bool ends_in_clock(const char *line, size_t bytes)
 {
     size_t colons = 0;
     size_t i = bytes;
-    while (i > 0 && (is_digit(line[i - 1]) || strchr(":.,-+TZ", line[i - 1]) != NULL)) {
+    while (i > 0 && (plim_is_digit(line[i - 1]) || strchr(":.,-+TZ", line[i - 1]) != NULL)) {
         colons += line[--i] == ':';
     }
     return colons >= 2;
@@ -133,7 +123,7 @@ static size_t prefix_bytes(const char *last, size_t last_bytes, const char *line
         alike--;
     }
     for (size_t i = 0; i < alike; i++) {
-        if (is_digit(line[i]) || strchr("[](){}|#>", line[i]) != NULL) {
+        if (plim_is_digit(line[i]) || strchr("[](){}|#>", line[i]) != NULL) {
             return alike;
         }
     }
@@ -177,10 +167,10 @@ static size_t written_escape_bytes(const char *text, size_t bytes)
         const size_t length = strlen(spellings[i]);
         if (bytes > length && memcmp(text, spellings[i], length) == 0) {
             size_t end = length;
-            while (end < bytes && end < 32 && (is_digit(text[end]) || text[end] == ';')) {
+            while (end < bytes && end < 32 && (plim_is_digit(text[end]) || text[end] == ';')) {
                 end++;
             }
-            return end < bytes && is_letter(text[end]) ? end + 1 : 0;
+            return end < bytes && plim_is_letter(text[end]) ? end + 1 : 0;
         }
     }
     return 0;
@@ -300,14 +290,14 @@ static bool is_quote_mark(char c)
 
 static void put(plim_flat *flat, char c, uint8_t gap, uint16_t line, uint32_t at)
 {
-    const char lower = c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+    const char lower = plim_lower(c);
     const size_t i = flat->count++;
     flat->full[i] = lower;
     flat->gap[i] = gap;
     flat->line[i] = line;
     flat->at[i] = at;
     flat->read[i] = i == 0 ? 0 : flat->read[i - 1] + 1u + (gap != 0);
-    if (is_letter(lower) || is_digit(lower) || (unsigned char)lower >= 0x80) {
+    if (plim_is_word_char(lower)) {
         flat->words[flat->word_count] = lower;
         flat->word_at[flat->word_count++] = (uint32_t)i;
     }
@@ -343,8 +333,8 @@ static size_t skip_line_head(const plim_flat *flat, size_t line, size_t last, si
     }
     while (i < limit && (is_quote_mark(text[i]) || text[i] == ' ' || text[i] == '\t')) {
         const char next = i + 1 < limit ? text[i + 1] : '\n';
-        if ((is_digit(next) && (text[i] == '-' || text[i] == '_')) ||
-            (text[i] == '_' && next >= 'a' && next <= 'z')) {
+        if ((plim_is_digit(next) && (text[i] == '-' || text[i] == '_')) ||
+            (text[i] == '_' && plim_is_lower(next))) {
             break; /* "exit code" and "-9" on two lines, "GPU_0" and "_bfc" */
         }
         i++;

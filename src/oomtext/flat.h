@@ -14,6 +14,7 @@
 #ifndef PLIMSOLL_OOMTEXT_FLAT_H
 #define PLIMSOLL_OOMTEXT_FLAT_H
 
+#include "base/ascii.h"
 #include "base/memory.h"
 
 #define PLIM_FLAT_BYTES_MAX ((size_t)24 << 10) /* of a stretch */
@@ -37,6 +38,12 @@ typedef struct plim_flat {
     const char *text; /* the stretch itself, borrowed */
     size_t text_bytes;
 } plim_flat;
+
+/* Of flat text: what `words` keeps. */
+static inline bool plim_is_word_char(char c)
+{
+    return plim_is_lower(c) || plim_is_digit(c) || (unsigned char)c >= 0x80;
+}
 
 /* Room for one stretch at a time. False when there is no memory. */
 bool plim_flat_init(plim_flat *flat, const plim_mem *mem);

@@ -3,6 +3,8 @@
  */
 #include "oomtext/in_force.h"
 
+#include "base/ascii.h"
+
 #include <string.h>
 
 #define HINT_BYTES 64u /* before a mark, where a hint would say "try setting" */
@@ -76,8 +78,8 @@ static bool is_hint(const char *text, size_t begin)
     char letters[HINT_BYTES];
     size_t count = 0;
     for (size_t i = begin > HINT_BYTES ? begin - HINT_BYTES : 0; i < begin; i++) {
-        const char c = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] + ('a' - 'A')) : text[i];
-        if (c >= 'a' && c <= 'z') {
+        const char c = plim_lower(text[i]);
+        if (plim_is_lower(c)) {
             letters[count++] = c;
         } else if (c == '\n') {
             count = 0;
@@ -105,8 +107,8 @@ bool plim_in_force_holds(const plim_in_force_mark *mark, const char *text, size_
         return true;
     }
     if (mark->follows[0] == '\0') { /* a number that ends here: "batch_size=1", not "16" */
-        return !(next >= '0' && next <= '9') && next != '.';
+        return !plim_is_digit(next) && next != '.';
     }
     const char digit = end + 1 < bytes ? text[end + 1] : '\n';
-    return strchr(mark->follows, next) != NULL && digit >= '0' && digit <= '9';
+    return strchr(mark->follows, next) != NULL && plim_is_digit(digit);
 }

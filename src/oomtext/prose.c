@@ -16,11 +16,6 @@ typedef struct word {
     size_t begin, end; /* index in full */
 } word;
 
-static bool is_word_char(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (unsigned char)c >= 0x80;
-}
-
 static bool spells(const plim_flat *flat, word w, const char *text)
 {
     const size_t length = strlen(text);
@@ -41,7 +36,7 @@ static bool is_one_of(const plim_flat *flat, word w, const char *const *list)
 static word word_from(const plim_flat *flat, size_t i)
 {
     word w = { i, i };
-    while (w.end < flat->count && is_word_char(flat->full[w.end]) &&
+    while (w.end < flat->count && plim_is_word_char(flat->full[w.end]) &&
            (w.end == i || flat->gap[w.end] == 0)) {
         w.end++;
     }
@@ -51,8 +46,7 @@ static word word_from(const plim_flat *flat, size_t i)
 /* Whether full[i], the first of its line, may go on with what the line before began. */
 static bool may_continue(const plim_flat *flat, size_t i)
 {
-    const char c = flat->text[flat->at[i]];
-    return c >= 'a' && c <= 'z';
+    return plim_is_lower(flat->text[flat->at[i]]);
 }
 
 /* A line as deep as this is the rest of the one before: columns of help, wrapped items. */
@@ -75,7 +69,7 @@ static word word_before(const plim_flat *flat, size_t end, bool across)
         !(across ? may_continue(flat, end) : is_indented(flat, end))) {
         return none;
     }
-    while (i > 0 && !is_word_char(flat->full[i - 1])) {
+    while (i > 0 && !plim_is_word_char(flat->full[i - 1])) {
         const char c = flat->full[i - 1];
         const bool is_blank_behind = i < flat->count && flat->gap[i] != 0;
         if ((flat->gap[i - 1] & PLIM_GAP_LINE) != 0 || c == ';' || c == '!' || c == '?' ||
@@ -88,7 +82,7 @@ static word word_before(const plim_flat *flat, size_t end, bool across)
         return none;
     }
     word w = { i, i };
-    while (w.begin > 0 && is_word_char(flat->full[w.begin - 1]) &&
+    while (w.begin > 0 && plim_is_word_char(flat->full[w.begin - 1]) &&
            (w.begin == i || flat->gap[w.begin] == 0)) {
         w.begin--;
     }
@@ -246,7 +240,7 @@ static const char *const taking_back[] = {
 static bool is_taken_back(const plim_flat *flat, size_t i)
 {
     for (size_t n = 0; n < WORDS_AFTER; n++) {
-        while (i < flat->count && !is_word_char(flat->full[i]) &&
+        while (i < flat->count && !plim_is_word_char(flat->full[i]) &&
                (flat->gap[i] & PLIM_GAP_LINE) == 0) {
             if (flat->full[i] == '.' || flat->full[i] == ';') {
                 return false;
@@ -276,7 +270,7 @@ static size_t behind(const plim_flat *flat, size_t end)
 static bool is_wrapped(const plim_flat *flat, word w)
 {
     return w.end < flat->count && flat->gap[w.end] == PLIM_GAP_LINE && w.end > w.begin &&
-           flat->text[flat->at[w.end]] >= 'a' && flat->text[flat->at[w.end]] <= 'z';
+           plim_is_lower(flat->text[flat->at[w.end]]);
 }
 
 /* What follows fits a failure: an end, punctuation, or words that go on from one. */
@@ -292,7 +286,7 @@ static bool goes_on(const plim_flat *flat, size_t end)
     if (flat->full[i] == ':' && spells(flat, word_from(flat, i + 1), "false")) {
         return false; /* "OOMKilled": false */
     }
-    if (!is_word_char(flat->full[i])) {
+    if (!plim_is_word_char(flat->full[i])) {
         return flat->full[i] != '_' && flat->full[i] != '=' && flat->full[i] != '/';
     }
     if (flat->gap[i] == 0) {
@@ -302,8 +296,7 @@ static bool goes_on(const plim_flat *flat, size_t end)
     if (spells(flat, w, "errors") || spells(flat, w, "exceptions")) {
         return false; /* in general */
     }
-    return is_one_of(flat, w, going_on) || (flat->full[i] >= '0' && flat->full[i] <= '9') ||
-           is_wrapped(flat, w);
+    return is_one_of(flat, w, going_on) || plim_is_digit(flat->full[i]) || is_wrapped(flat, w);
 }
 
 /* "GPUassert: out of memory mean.cu 7": the place in a source follows at once. */
@@ -418,8 +411,7 @@ static bool has_traces(const plim_flat *flat, size_t begin, size_t end)
     }
     for (size_t i = from; i < to; i++) {
         const bool is_own = i >= flat->word_at[begin] && i < own_end && begin != own_end;
-        if (is_own ||
-            (i > 0 && flat->gap[i] == 0 && flat->full[i - 1] >= 'a' && flat->full[i - 1] <= 'z')) {
+        if (is_own || (i > 0 && flat->gap[i] == 0 && plim_is_lower(flat->full[i - 1]))) {
             continue; /* the words themselves, or within a word: "ship" */
         }
         for (size_t t = 0; t < sizeof traces / sizeof traces[0]; t++) {
@@ -479,8 +471,7 @@ bool plim_prose_is_shell_line(const plim_flat *flat, size_t begin, size_t end)
     }
     /* "run.sh: line 3: 4711 Killed python train.py", "[1]+ 4711 killed python", "zsh: killed" */
     size_t digits = 0;
-    while (i > 0 && flat->full[i - 1] >= '0' && flat->full[i - 1] <= '9' &&
-           (flat->gap[i] & PLIM_GAP_LINE) == 0) {
+    while (i > 0 && plim_is_digit(flat->full[i - 1]) && (flat->gap[i] & PLIM_GAP_LINE) == 0) {
         i--;
         digits++;
     }
@@ -507,10 +498,10 @@ bool plim_prose_is_signal(const plim_flat *flat, size_t end)
 {
     size_t i = flat->word_at[end - 1];
     const char last = flat->full[i];
-    while (i > 0 && flat->full[i - 1] >= '0' && flat->full[i - 1] <= '9' && flat->gap[i] == 0) {
+    while (i > 0 && plim_is_digit(flat->full[i - 1]) && flat->gap[i] == 0) {
         i--;
     }
-    if (last == '7' || (last >= 'a' && last <= 'z')) {
+    if (last == '7' || plim_is_lower(last)) {
         return true; /* 137, or a name */
     }
     size_t w = 0;

@@ -3,6 +3,7 @@
  */
 #include "oomtext/scan_table.h"
 
+#include "base/ascii.h"
 #include "base/assert.h"
 #include "base/error.h"
 
@@ -128,7 +129,7 @@ static uint64_t byte_commonness(unsigned char byte)
     /* Of English letters: Lewand, Cryptological Mathematics, 2000. */
     static const unsigned char letters[26] = { 82, 15, 28, 43, 127, 22, 20, 61, 70, 2,  8, 40, 24,
                                                67, 75, 19, 1,  60,  63, 91, 28, 10, 24, 2, 20, 1 };
-    if (byte >= 'a' && byte <= 'z') {
+    if (plim_is_lower((char)byte)) {
         return letters[byte - 'a'];
     }
     return byte < 0x80 ? 40 : 1;

@@ -45,7 +45,7 @@ static uint32_t skip_remark(const char *line, plim_span gap, uint32_t at)
     const char close = line[at] == '(' ? ')' : ']';
     uint32_t end = at + 1;
     while (end < gap.end && end - at < REMARK_BYTES_MAX &&
-           (plim_is_letter(line[end]) || line[end] == '_' || line[end] == '/')) {
+           (plim_is_alphabetic(line[end]) || line[end] == '_' || line[end] == '/')) {
         end++;
     }
     if (end == gap.end || line[end] != close) {

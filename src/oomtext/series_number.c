@@ -235,7 +235,7 @@ plim_series_unit plim_series_unit_behind(const char *line, size_t length, plim_s
     }
     const bool is_glued = at == number.end;
     size_t end = at;
-    while (end < length && plim_is_letter(line[end])) {
+    while (end < length && plim_is_alphabetic(line[end])) {
         end++;
     }
     if (end == at) {
@@ -247,15 +247,15 @@ plim_series_unit plim_series_unit_behind(const char *line, size_t length, plim_s
     }
     const int8_t log2 = unit_word(line + at, end - at);
     const bool is_whole_word = end == length || !plim_is_name(line[end]);
-    const bool is_rate = end + 1 < length && line[end] == '/' && plim_is_letter(line[end + 1]);
+    const bool is_rate = end + 1 < length && line[end] == '/' && plim_is_alphabetic(line[end + 1]);
     if (log2 >= 0 && is_whole_word && !is_rate) {
         unit.log2 = log2;
     } else if (is_glued || is_rate || measures_something_else(line + at, end - at)) {
         unit.log2 = PLIM_UNIT_ELSE;
     }
     while (unit.log2 == PLIM_UNIT_ELSE && end + 1 < length && line[end] == '/' &&
-           plim_is_letter(line[end + 1])) {
-        for (end++; end < length && plim_is_letter(line[end]);) {
+           plim_is_alphabetic(line[end + 1])) {
+        for (end++; end < length && plim_is_alphabetic(line[end]);) {
             end++; /* "images/s" */
         }
     }

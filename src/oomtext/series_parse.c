@@ -96,7 +96,7 @@ typedef struct number_view {
 
 static bool is_ascii_name(char c)
 {
-    return c == '_' || (plim_is_letter(c) && (unsigned char)c < 0x80);
+    return c == '_' || plim_is_letter(c);
 }
 
 /* Part of a name: stage2_mem, gpu_0_memory, but not rank0: or mem4. */
@@ -142,7 +142,7 @@ static bool same_word(const char *line, plim_span a, plim_span b)
 static plim_span last_word(const char *line, plim_span label)
 {
     plim_span word = { .at = label.end, .end = label.end };
-    while (word.at > label.at && plim_is_letter(line[word.at - 1])) {
+    while (word.at > label.at && plim_is_alphabetic(line[word.at - 1])) {
         word.at--;
     }
     return word;
@@ -221,7 +221,7 @@ static bool is_after_steps(const reading *all, const number_view *view)
     }
     plim_span behind = { .at = (uint32_t)skip_blanks(all, view->text.end) };
     behind.end = behind.at;
-    while (plim_is_letter(at_or_blank(all, behind.end))) {
+    while (plim_is_alphabetic(at_or_blank(all, behind.end))) {
         behind.end++;
     }
     static const char iterations[] = "iterations";

@@ -109,7 +109,7 @@ static char separator_of(const char *line, size_t length)
 static bool is_column_name(const char *line, plim_span field)
 {
     if (field.end - field.at > FIELD_BYTES_MAX || plim_span_is_empty(field) ||
-        !(plim_is_letter(line[field.at]) || line[field.at] == '_' || line[field.at] == '#')) {
+        !(plim_is_alphabetic(line[field.at]) || line[field.at] == '_' || line[field.at] == '#')) {
         return false;
     }
     for (uint32_t at = field.at; at < field.end; at++) {
@@ -212,7 +212,7 @@ static bool has_values(const plim_series_line *row)
 {
     for (size_t i = 0; i < row->number_count; i++) {
         const uint32_t at = row->numbers[i].at;
-        if (at == 0 || !(plim_is_letter(row->plain[at - 1]) || row->plain[at - 1] == '_')) {
+        if (at == 0 || !(plim_is_alphabetic(row->plain[at - 1]) || row->plain[at - 1] == '_')) {
             return true;
         }
     }

@@ -6,6 +6,8 @@
 #ifndef PLIMSOLL_OOMTEXT_SERIES_TEXT_H
 #define PLIMSOLL_OOMTEXT_SERIES_TEXT_H
 
+#include "base/ascii.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,30 +23,16 @@ static inline bool plim_span_is_empty(plim_span span)
     return span.at >= span.end;
 }
 
-static inline bool plim_is_digit(char c)
+/* Letters of all scripts: what is beyond ASCII is taken for one. */
+static inline bool plim_is_alphabetic(char c)
 {
-    return (unsigned char)(c - '0') <= 9;
-}
-
-static inline bool plim_is_letter(char c)
-{
-    return (unsigned char)((c | 32) - 'a') <= 'z' - 'a' || (unsigned char)c >= 0x80;
-}
-
-static inline bool plim_is_upper(char c)
-{
-    return (unsigned char)(c - 'A') <= 'Z' - 'A';
-}
-
-static inline char plim_lower(char c)
-{
-    return plim_is_upper(c) ? (char)(c | 32) : c;
+    return plim_is_letter(c) || (unsigned char)c >= 0x80;
 }
 
 /* What names are made of. */
 static inline bool plim_is_name(char c)
 {
-    return plim_is_letter(c) || plim_is_digit(c) || c == '_';
+    return plim_is_alphabetic(c) || plim_is_digit(c) || c == '_';
 }
 
 /* Control characters are blanks too: nothing that is printed. */

@@ -312,7 +312,7 @@ static bool is_hump(const char *line, plim_span text, size_t at)
     }
     const bool after_small = !plim_is_upper(line[at - 1]);
     const bool before_small =
-        at + 1 < text.end && plim_is_letter(line[at + 1]) && !plim_is_upper(line[at + 1]);
+        at + 1 < text.end && plim_is_alphabetic(line[at + 1]) && !plim_is_upper(line[at + 1]);
     /* "MiB" and "GiB" are one word. */
     return after_small ? !(line[at] == 'B' && line[at - 1] == 'i') : before_small;
 }
@@ -322,7 +322,7 @@ plim_series_words plim_series_words_of(const char *line, plim_span text)
     plim_series_words all = { .unit = { .log2 = PLIM_UNIT_NONE } };
     uint32_t at = text.at;
     while (at < text.end) {
-        if (!plim_is_letter(line[at])) {
+        if (!plim_is_alphabetic(line[at])) {
             at++;
             continue;
         }
@@ -330,7 +330,7 @@ plim_series_words plim_series_words_of(const char *line, plim_span text)
         const bool is_foreign = (unsigned char)line[at] >= 0x80;
         do {
             at++;
-        } while (at < text.end && plim_is_letter(line[at]) &&
+        } while (at < text.end && plim_is_alphabetic(line[at]) &&
                  ((unsigned char)line[at] >= 0x80) == is_foreign && !is_hump(line, text, at));
         word.end = at;
         add_word(&all, line, word);

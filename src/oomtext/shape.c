@@ -3,6 +3,8 @@
  */
 #include "oomtext/shape.h"
 
+#include "base/ascii.h"
+
 #include <string.h>
 
 static uint64_t multiply(uint64_t a, uint64_t b)
@@ -59,7 +61,7 @@ bool plim_shape_read(const plim_flat *flat, size_t i, plim_amount *ret)
         }
         uint64_t dimension = 0;
         const size_t begin = i;
-        for (; i < flat->count && flat->full[i] >= '0' && flat->full[i] <= '9'; i++) {
+        for (; i < flat->count && plim_is_digit(flat->full[i]); i++) {
             const uint64_t tens = multiply(dimension, 10);
             dimension = tens > UINT64_MAX - 10 ? tens : tens + (uint64_t)(flat->full[i] - '0');
         }

@@ -3,6 +3,8 @@
  */
 #include "phases/categories_rules.h"
 
+#include "base/ascii.h"
+
 #include <string.h>
 
 /* --- names sources use --- */
@@ -39,7 +41,7 @@ bool plim_category_of_source(const char *name, plim_category *ret_category)
             return false;
         }
         const char c = from[count];
-        small[count] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+        small[count] = plim_lower(c);
         if (c == ' ' || c == '-') {
             small[count] = '_';
         }

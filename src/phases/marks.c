@@ -3,6 +3,7 @@
  */
 #include "phases/marks.h"
 
+#include "base/ascii.h"
 #include "base/error.h"
 
 #include <string.h>
@@ -30,24 +31,19 @@ static bool begins(const char *name, const char *with)
     return strncmp(name, with, strlen(with)) == 0;
 }
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* A name's letters in small, so that "Train Step #3", "train_step_4" and "## TrainStep 5 ##" are
  * one; false where they are too many to be any word here. */
 static bool letters_of(const char *name, char letters[16])
 {
     size_t count = 0;
     for (; *name != '\0'; name++) {
-        if (!is_letter(*name)) {
+        if (!plim_is_letter(*name)) {
             continue;
         }
         if (count == 15) {
             return false;
         }
-        letters[count++] = *name < 'a' ? (char)(*name - 'A' + 'a') : *name;
+        letters[count++] = plim_lower(*name);
     }
     letters[count] = '\0';
     return true;

@@ -10,8 +10,9 @@
 #include "alloc/settings_key.h"
 #include "alloc/settings_parse.h"
 #include "alloc/settings_reader.h"
+#include "base/ascii.h"
+#include "base/edit_distance.h"
 #include "base/error.h"
-#include "base/nearness.h"
 #include "base/size.h"
 
 #include <stdio.h>
@@ -34,16 +35,10 @@ plim_conf plim_conf_default(void)
     return (plim_conf){ .settings = plim_settings_default(), .policy = PLIM_POLICY_TORCH };
 }
 
-/* As isspace() in the C locale. */
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 static void copy_without_space(char *to, const char *from)
 {
     for (; *from != '\0'; from++) {
-        if (!is_space(*from)) {
+        if (!plim_is_space(*from)) {
             *to++ = *from;
         }
     }
@@ -68,11 +63,11 @@ static const char *nearest_policy(const char *word)
 {
     for (size_t i = 0; i < PLIM_POLICY_COUNT; i++) {
         const char *const name = plim_policy_name((plim_policy_kind)i);
-        if (plim_nearness_distance(word, name) <= 1) {
+        if (plim_edit_distance(word, name) <= 1) {
             return name;
         }
     }
-    return plim_nearness_distance(word, "default") <= 2 ? "default" : NULL;
+    return plim_edit_distance(word, "default") <= 2 ? "default" : NULL;
 }
 
 static plim_status fail_policy(const plim_settings_reader *reader)
@@ -191,7 +186,7 @@ static bool is_mistyped_threshold(const plim_settings_reader *reader)
 {
     const char *const word = reader->token.word;
     return plim_setting_key_nearest(word) == NULL &&
-           plim_nearness_distance(word, THRESHOLD_KEY) <= THRESHOLD_NEAR;
+           plim_edit_distance(word, THRESHOLD_KEY) <= THRESHOLD_NEAR;
 }
 
 /* Behind what stands at `from`, up to the token: blank. */

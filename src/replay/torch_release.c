@@ -3,6 +3,8 @@
  */
 #include "replay/torch_release.h"
 
+#include "base/ascii.h"
+
 #include <string.h>
 
 static const struct {
@@ -28,16 +30,11 @@ uint32_t plim_torch_needed(const plim_conf *conf)
     return conf->policy == PLIM_POLICY_TORCH ? needed : 0;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* The number that begins at a place, and where it ends. */
 static uint32_t read_number(const char **at)
 {
     uint32_t number = 0;
-    for (; is_digit(**at) && number < 1000; (*at)++) {
+    for (; plim_is_digit(**at) && number < 1000; (*at)++) {
         number = number * 10 + (uint32_t)(**at - '0');
     }
     return number;
@@ -51,12 +48,12 @@ uint32_t plim_torch_of_history(const plim_history *history)
         return newest;
     }
     while (*at != '\0') {
-        if (!is_digit(*at)) {
+        if (!plim_is_digit(*at)) {
             at++;
             continue;
         }
         const uint32_t major = read_number(&at);
-        const bool has_minor = at[0] == '.' && is_digit(at[1]);
+        const bool has_minor = at[0] == '.' && plim_is_digit(at[1]);
         at += has_minor;
         const uint32_t minor = has_minor ? read_number(&at) : 99; /* 1.x */
         newest = PLIM_TORCH(major, minor);

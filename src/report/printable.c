@@ -1,5 +1,5 @@
 /*
- * printable.c - decoding UTF-8, and telling what is safe to show and how wide it is.
+ * printable.c - what of a text is safe to show, and how wide it is.
  *
  * Widths are those of the terminals in use, by ranges of Unicode's East Asian Width and of its
  * combining marks, coarse on purpose: a wrong width costs alignment, never safety. The C
@@ -8,10 +8,9 @@
 #include "report/printable.h"
 
 #include "base/assert.h"
+#include "base/utf8.h"
 
 #include <string.h>
-
-#define INVALID UINT32_MAX
 
 typedef struct code_range {
     uint32_t first;
@@ -51,33 +50,6 @@ static bool in_ranges(uint32_t code, const code_range *ranges, size_t count)
     return false;
 }
 
-/* One code point, strictly: no overlong forms, no surrogates. INVALID stands for one byte. */
-static uint32_t decode(const unsigned char *data, size_t bytes, size_t *ret_bytes)
-{
-    static const uint32_t smallest[5] = { 0, 0, 0x80, 0x800, 0x10000 };
-    const unsigned char lead = data[0];
-    *ret_bytes = 1;
-    if (lead < 0x80) {
-        return lead;
-    }
-    const size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-    if (lead < 0xc2 || lead > 0xf4 || bytes < length) {
-        return INVALID;
-    }
-    uint32_t code = lead & (0xffu >> (length + 1));
-    for (size_t i = 1; i < length; i++) {
-        if ((data[i] & 0xc0) != 0x80) {
-            return INVALID;
-        }
-        code = code << 6 | (data[i] & 0x3fu);
-    }
-    if (code < smallest[length] || (code >= 0xd800 && code <= 0xdfff) || code > 0x10ffff) {
-        return INVALID;
-    }
-    *ret_bytes = length;
-    return code;
-}
-
 static uint8_t columns_of(uint32_t code)
 {
     if (code < 0x300) {
@@ -92,18 +64,18 @@ static uint8_t columns_of(uint32_t code)
 size_t plim_printable_next(const char *data, size_t bytes, bool utf8, plim_printable *ret)
 {
     PLIM_ASSERT_DEBUG(bytes > 0);
-    size_t length = 0;
-    const uint32_t code = decode((const unsigned char *)data, bytes, &length);
-    if (code == INVALID || IN_RANGES(code, forbidden) || (code >= 0x80 && !utf8)) {
+    const plim_utf8 next = plim_utf8_next(data, bytes);
+    const uint32_t code = next.code;
+    if (code == PLIM_UTF8_INVALID || IN_RANGES(code, forbidden) || (code >= 0x80 && !utf8)) {
         /* U+FFFD, or what ASCII has in its place. */
         *ret = utf8 ? (plim_printable){ { '\xef', '\xbf', '\xbd' }, 3, 1 }
                     : (plim_printable){ { '?' }, 1, 1 };
-        return length;
+        return next.bytes;
     }
-    ret->byte_count = (uint8_t)length;
+    ret->byte_count = (uint8_t)next.bytes;
     ret->columns = columns_of(code);
-    memcpy(ret->bytes, data, length);
-    return length;
+    memcpy(ret->bytes, data, next.bytes);
+    return next.bytes;
 }
 
 uint32_t plim_printable_columns(const char *data, size_t bytes, bool utf8)

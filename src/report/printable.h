@@ -23,8 +23,8 @@ typedef struct plim_printable {
  *
  * bytes    at least 1
  * utf8     false: everything beyond ASCII becomes '?'
- * returns  how many bytes of data it stands for, at least 1. A byte that belongs to no valid
- *          character becomes one replacement character, a control character too
+ * returns  how many bytes of data it stands for, at least 1. An invalid piece, as plim_utf8_next()
+ * cuts it, becomes one replacement character, a control character too
  */
 size_t plim_printable_next(const char *data, size_t bytes, bool utf8, plim_printable *ret);
 

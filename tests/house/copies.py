@@ -2,7 +2,7 @@
 """copies.py ROOT - finds what base has once and a source has again.
 
 Units (base/units.h), the smaller and the larger of two numbers and arithmetic that stops at the
-ends (base/numbers.h) have grown copies under a dozen names. Prints each copy, one line each.
+ends (base/numbers.h), digits and letters (base/ascii.h) have grown copies under a dozen names. Prints each copy, one line each.
 Examples are left out: they are programs of users, who have nothing but the public headers.
 """
 import pathlib
@@ -28,11 +28,16 @@ SHAPES = (
     (r"{a} > UINT64_MAX - {b} \? UINT64_MAX : {a} \+ {b}", "plim_plus()"),
 )
 
+# Tests may spell these out: some check base with them.
+KINDS = re.compile(r">= '([0aA])'\s*&&\s*[^&|;]+ <= '([9zZ])'")
 
-def copies(text):
+
+def copies(text, is_source=True):
     """(line, name, what base has instead) of each copy in a source's text."""
     for unit in UNIT.finditer(text):
         yield text.count("\n", 0, unit.start()) + 1, unit[1], "base/units.h"
+    for kind in KINDS.finditer(text) if is_source else ():
+        yield text.count("\n", 0, kind.start()) + 1, f"{kind[1]} to {kind[2]}", "base/ascii.h"
     for function in FUNCTION.finditer(text):
         name, *arguments, body = function.groups()
         for a, b in (arguments, arguments[::-1]):
@@ -48,7 +53,7 @@ def complaints(root):
         for path in sorted((root / folder).rglob("*.[ch]")):
             where = path.relative_to(root).as_posix()
             if not where.startswith(HOME):
-                for line, name, instead in copies(path.read_text()):
+                for line, name, instead in copies(path.read_text(), folder == "src"):
                     yield f"{where}:{line}: {name} is a copy of {instead}"
 
 

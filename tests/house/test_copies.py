@@ -18,6 +18,7 @@ COPIES = (
     ("static uint64_t less(uint64_t a, uint64_t b)\n{\n    return a > b ? a - b : 0;\n}\n", "less"),
     ("static uint64_t plus(uint64_t a, uint64_t b)\n{\n"
      "    return a > UINT64_MAX - b ? UINT64_MAX : a + b;\n}\n", "plus"),
+    ("if (*at >= '0' && *at <= '9') {\n", "0 to 9"),
 )
 OTHERS = (
     "#define SIZES_PER_MIB ((size_t)64 << 10)\n#define RINGS_MIB UINT64_C(288)\n",

@@ -52,7 +52,7 @@ static const struct {
     { "overlong forms are bytes", "\xc0\xaf", FFFD FFFD, "??", 2 },
     { "surrogates are bytes", "\xed\xa0\x80", FFFD FFFD FFFD, "???", 3 },
     { "beyond Unicode are bytes", "\xf4\x90\x80\x80", FFFD FFFD FFFD FFFD, "????", 4 },
-    { "a cut character is a byte", "\xe6\x97", FFFD FFFD, "??", 2 },
+    { "a cut character is one mark", "\xe6\x97", FFFD, "?", 1 },
     { "wide characters count twice", "\xe6\x97\xa5\xe6\x9c\xac", "\xe6\x97\xa5\xe6\x9c\xac", "??",
       4 },
     { "combining ones not at all", "e\xcc\x81", "e\xcc\x81", "e?", 1 },

@@ -5,6 +5,7 @@
  * (cuda/modules.h). Names that the program asks to have lowered come back as what can be used to
  * find the kernel again, which here is any name at all.
  */
+#include "base/ascii.h"
 #include "standin/core/stub.h"
 #include "standin/cuda/modules.h"
 
@@ -100,9 +101,7 @@ static void lower(char *target, const char *text)
     target += sizeof(prefix) - 1;
     for (; *text != '\0'; text++) {
         const char c = *text;
-        const bool is_kept =
-            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        *target = is_kept ? c : '_';
+        *target = plim_is_letter(c) || plim_is_digit(c) ? c : '_';
         target++;
     }
     *target = '\0';

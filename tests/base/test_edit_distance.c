@@ -1,7 +1,7 @@
 /*
- * test_nearness.c - edit distances.
+ * test_edit_distance.c - edit distances.
  */
-#include "base/nearness.h"
+#include "base/edit_distance.h"
 
 #include "harness.h"
 
@@ -24,16 +24,16 @@ static void counts_what_has_to_change(void)
     };
     for (size_t i = 0; i < T_COUNT(cases); i++) {
         T_CASE("%s, %s", cases[i].word, cases[i].name);
-        T_EQ_U64(plim_nearness_distance(cases[i].word, cases[i].name), cases[i].away);
+        T_EQ_U64(plim_edit_distance(cases[i].word, cases[i].name), cases[i].away);
     }
 }
 
 static void looks_at_the_start_of_a_long_name_only(void)
 {
-    char name[2 * PLIM_NEARNESS_LENGTH_MAX];
+    char name[2 * PLIM_EDIT_DISTANCE_CHARS_MAX];
     memset(name, 'a', sizeof name - 1);
     name[sizeof name - 1] = '\0';
-    T_EQ_U64(plim_nearness_distance("", name), PLIM_NEARNESS_LENGTH_MAX);
+    T_EQ_U64(plim_edit_distance("", name), PLIM_EDIT_DISTANCE_CHARS_MAX);
 }
 
 T_MAIN(T_TEST(counts_what_has_to_change), T_TEST(looks_at_the_start_of_a_long_name_only))
