@@ -57,9 +57,9 @@ static uint64_t now_ns(void)
 /* The next event of a program that allocates up to LIVE_BLOCKS and frees the newest first. */
 static void produce(producer *p)
 {
-    plim_event_record event = { .device = 0, .stack = PLIM_NONE };
+    plim_event event = { .device = 0, .stack = PLIM_NONE };
     p->time_ns += 500 + next_random(p) % 4000;
-    event.time_ns = p->time_ns;
+    event.time_ns = (int64_t)p->time_ns;
     if (!p->is_freeing) {
         const uint64_t bytes = 1000 + next_random(p) % 4000000;
         p->sizes[p->live] = (uint32_t)bytes;
@@ -96,7 +96,7 @@ static void tell_stacks(const producer *p)
 }
 
 /* What making up events costs by itself. */
-static void ignore(void *ctx, const plim_event_record *event)
+static void ignore(void *ctx, const plim_event *event)
 {
     *(volatile uint64_t *)ctx = event->addr;
 }

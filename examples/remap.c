@@ -84,7 +84,7 @@ static page *page_at(proof *p, plim_addr addr)
     return &p->pages[p->page_count++];
 }
 
-static void hear(void *ctx, const plim_event_record *event)
+static void hear(void *ctx, const plim_event *event)
 {
     proof *p = ctx;
     if (event->action != PLIM_SEGMENT_MAP && event->action != PLIM_SEGMENT_UNMAP) {

@@ -16,6 +16,7 @@
 #define EVENTS_MAX   ((size_t)2000)
 #define PLACE_BYTES  ((uint64_t)512 << 10)
 #define PLACES_BASE  ((uint64_t)0x7f0000000000)
+#define OTHER_STREAM ((plim_stream)7)
 #define SEGMENTS_MAX 15u
 
 /* NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name */
@@ -74,11 +75,11 @@ static void push_segment(plim_history *history, const uint8_t *row, uint64_t *bl
 
 static void push_event(plim_history *history, const uint8_t *row, uint32_t pool_note)
 {
-    const plim_event event = { .action = row[0] % 9,
-                               .stream = row[0] >> 7,
+    const plim_event event = { .action = (plim_action)(row[0] % 9),
+                               .stream = row[0] >> 7 == 0 ? 0 : OTHER_STREAM,
                                .addr = place_of(row[1]),
                                .bytes = size_of(row[2]),
-                               .time_us = PLIM_TIME_UNKNOWN,
+                               .time_ns = PLIM_TIME_UNKNOWN,
                                .stack = PLIM_NONE,
                                .note = row[3] % 5 == 0 ? pool_note : 0 };
     PLIM_ASSERT(plim_history_push_event(history, &event, NULL) == PLIM_OK);
@@ -97,7 +98,7 @@ static plim_history *history_of(const uint8_t *data, size_t size)
                              .forward_stack = PLIM_NONE,
                              .category = PLIM_NONE };
     PLIM_ASSERT(plim_history_add_stream(history, 0, &stream, NULL) == PLIM_OK);
-    PLIM_ASSERT(plim_history_add_stream(history, 7, &stream, NULL) == PLIM_OK);
+    PLIM_ASSERT(plim_history_add_stream(history, OTHER_STREAM, &stream, NULL) == PLIM_OK);
     PLIM_ASSERT(plim_history_add_note(history, &pool, &note, NULL) == PLIM_OK);
     plim_device_ranges ranges = { .device = 0 };
     const size_t segments = data[1] % (SEGMENTS_MAX + 1);

@@ -63,7 +63,7 @@ static void side_history(uint64_t events, bool has_stacks)
     check(plim_record_history(side, &options, &err), &err);
 }
 
-static void count_event(void *ctx, const plim_event_record *event)
+static void count_event(void *ctx, const plim_event *event)
 {
     (void)event;
     ++*(uint64_t *)ctx;

@@ -53,39 +53,17 @@ static void on_stack(void *ctx, const plim_stack_record *stack)
 
 /* --- events --- */
 
-static plim_status note_of(trace_scribe *scribe, plim_pool_id pool, plim_error *err)
+static plim_status write_down(trace_scribe *scribe, const plim_event *from, plim_error *err)
 {
-    if (!scribe->has_pools ||
-        (scribe->note != 0 && pool.a == scribe->pool.a && pool.b == scribe->pool.b)) {
-        return PLIM_OK;
-    }
-    const plim_note note = { .pool = { pool.a, pool.b },
-                             .has_pool = true,
-                             .compile_context = PLIM_NONE,
-                             .user_metadata = PLIM_NONE,
-                             .forward_stack = PLIM_NONE,
-                             .category = PLIM_NONE };
-    PLIM_TRY(plim_history_add_note(scribe->history, &note, &scribe->note, err));
-    scribe->pool = pool;
-    return PLIM_OK;
-}
-
-static plim_status write_down(trace_scribe *scribe, const plim_event_record *from, plim_error *err)
-{
-    plim_event event = { .action = (uint8_t)from->action,
-                         .addr = from->addr,
-                         .bytes = from->bytes,
-                         .time_us = (int64_t)(*scribe->time_ns / 1000),
-                         .stack = from->stack < scribe->stacks.count
-                                      ? scribe->stacks.items[from->stack]
-                                      : PLIM_NONE };
-    PLIM_TRY(note_of(scribe, from->pool, err));
-    event.note = scribe->note;
-    PLIM_TRY(plim_history_add_stream(scribe->history, from->stream, &event.stream, err));
+    plim_event event = *from;
+    event.time_ns = (int64_t)*scribe->time_ns;
+    event.stack =
+        from->stack < scribe->stacks.count ? scribe->stacks.items[from->stack] : PLIM_NONE;
+    event.note = scribe->has_pools ? PLIM_NONE : 0;
     return plim_history_push_event(scribe->history, &event, err);
 }
 
-static void on_event(void *ctx, const plim_event_record *event)
+static void on_event(void *ctx, const plim_event *event)
 {
     trace_scribe *const scribe = ctx;
     scribe->told++;

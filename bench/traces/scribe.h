@@ -20,10 +20,7 @@ typedef struct trace_scribe {
     uint64_t skip;             /* the first so many events are not written down */
     uint64_t told;             /* events so far, those too */
     PLIM_VEC(uint32_t) stacks; /* by the allocator's number: the history's */
-    /* What the last event had: most have the same. */
-    plim_pool_id pool;
-    uint32_t note;
-    plim_status status; /* the first failure */
+    plim_status status;        /* the first failure */
     plim_error error;
 } trace_scribe;
 

@@ -15,6 +15,7 @@
 #define PLIMSOLL_ALLOCATOR_H
 
 #include "plimsoll/device.h"
+#include "plimsoll/event.h"
 #include "plimsoll/history.h"
 #include "plimsoll/settings.h"
 #include "plimsoll/stats.h"
@@ -248,51 +249,9 @@ PLIM_API plim_status plim_add_oom_observer(plim_allocator *allocator, plim_oom_o
 PLIM_API bool plim_allocator_last_oom(plim_allocator *allocator, int32_t device,
                                       plim_oom_facts *ret_facts);
 
-/* One frame of a language the program brings: borrowed during the call. */
-typedef struct plim_foreign_frame {
-    const char *filename;
-    const char *name;
-    uint32_t line;
-} plim_foreign_frame;
-
 /* Writes up to `capacity` frames of the calling thread, innermost first; returns how many. Must
  * not call into the allocator. */
 typedef size_t plim_foreign_frames(void *ctx, plim_foreign_frame *frames, size_t capacity);
-
-/* A stack when it is met first: return addresses of C frames and frames of the hook. Borrowed
- * during the call. */
-typedef struct plim_stack_record {
-    uint32_t id;
-    const uint64_t *addresses;
-    size_t address_count;
-    const plim_foreign_frame *foreign;
-    size_t foreign_count;
-} plim_stack_record;
-
-/* One event as it happens. Actions: alloc … oom of plim_action. */
-typedef struct plim_event_record {
-    plim_action action;
-    int32_t device;
-    plim_stream stream;
-    plim_addr addr; /* oom: the driver's free bytes */
-    uint64_t bytes; /* as in plim_events.bytes */
-    /* alloc, free_*: of the block behind the request; 0 elsewhere and where it is not known. What
-     * lies between the blocks of a segment is free: so events alone tell how it is split. */
-    uint64_t block_bytes;
-    uint64_t time_ns; /* since the Unix epoch, or 0 when no stage asked for the time */
-    uint32_t stack;   /* id of a plim_stack_record told before, or PLIM_NONE */
-    plim_pool_id pool;
-    bool is_small; /* alloc, free_*, segment_*: of the small pool */
-} plim_event_record;
-
-/* Who listens. Both are called with locks held and must be quick: no calls into the allocator.
- * `stack` may be NULL. The events of a device come in order; events of two streams that two
- * threads use at once may come from both threads at once. */
-typedef struct plim_event_sink {
-    void (*event)(void *ctx, const plim_event_record *event);
-    void (*stack)(void *ctx, const plim_stack_record *stack);
-    void *ctx;
-} plim_event_sink;
 
 /** Tell a listener everything from now on, whether or not history is kept. Copied. */
 PLIM_API plim_status plim_add_event_sink(plim_allocator *allocator, const plim_event_sink *sink,

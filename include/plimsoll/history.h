@@ -19,7 +19,7 @@
 #ifndef PLIMSOLL_HISTORY_H
 #define PLIMSOLL_HISTORY_H
 
-#include "plimsoll/addr.h"
+#include "plimsoll/event.h"
 #include "plimsoll/mem.h"
 #include "plimsoll/status.h"
 
@@ -28,37 +28,6 @@
 #include <stdint.h>
 
 PLIM_BEGIN_DECLS
-
-#define PLIM_TIME_UNKNOWN INT64_MIN  /* in time_us, where the source has no clock */
-#define PLIM_SIZE_UNKNOWN UINT64_MAX /* in a size the source leaves out */
-#define PLIM_NONE         UINT32_MAX /* in any index, where there is nothing to point at */
-
-/*
- * What an event did. Names are the ones PyTorch writes (pytorch-caching-allocator §8.4).
- * In every list the order is: enumerator, name in files.
- */
-#define PLIM_ACTION_LIST(X)                  \
-    X(PLIM_ALLOC, "alloc")                   \
-    X(PLIM_FREE_REQUESTED, "free_requested") \
-    X(PLIM_FREE_COMPLETED, "free_completed") \
-    X(PLIM_SEGMENT_ALLOC, "segment_alloc")   \
-    X(PLIM_SEGMENT_FREE, "segment_free")     \
-    X(PLIM_SEGMENT_MAP, "segment_map")       \
-    X(PLIM_SEGMENT_UNMAP, "segment_unmap")   \
-    X(PLIM_SNAPSHOT, "snapshot")             \
-    X(PLIM_OOM, "oom")                       \
-    X(PLIM_ANNOTATE, "annotate")             \
-    X(PLIM_USER_DEFINED, "user_defined")
-
-typedef enum plim_action {
-#define PLIM_ACTION_ENUM(code, name) code,
-    PLIM_ACTION_LIST(PLIM_ACTION_ENUM)
-#undef PLIM_ACTION_ENUM
-        PLIM_ACTION_KNOWN_COUNT,
-    /* From here on: actions only this file knows; plim_history_action_name() gives the name. */
-    PLIM_ACTION_OTHER = PLIM_ACTION_KNOWN_COUNT,
-    PLIM_ACTION_MAX = 255
-} plim_action;
 
 /*
  * A place in a program: filename, name and line. Indices are into strings; line 0 means unknown.
@@ -79,7 +48,7 @@ typedef struct plim_stack {
 
 /* What rarely differs between events, kept apart so that an event pays four bytes for it. */
 typedef struct plim_note {
-    uint64_t pool[2];         /* private pool id; {0,0} is the default pool */
+    plim_pool_id pool;
     bool has_pool;            /* the event itself named a pool (PyTorch 2.12+) */
     uint32_t compile_context; /* string or PLIM_NONE */
     uint32_t user_metadata;   /* string or PLIM_NONE */
@@ -88,20 +57,15 @@ typedef struct plim_note {
 } plim_note;
 
 /*
- * Events by column: row i of each column is event i. Columns have `count` rows.
- *
- *   action   alloc  free_*  segment_*     snapshot       oom
- *   addr     address of the block/segment 0              free bytes the driver reported,
- *                                                        or PLIM_SIZE_UNKNOWN
- *   bytes    requested bytes, segments:   active bytes   bytes of the request that failed
- *            bytes from or to the driver
+ * Events by column, each of them the field of plim_event that bears its name: row i of each column
+ * is event i. Columns have `count` rows. Files have times in microseconds.
  */
 typedef struct plim_events {
     uint64_t count;
     const uint8_t *action; /* plim_action, or above PLIM_ACTION_OTHER for unknown ones */
     const uint64_t *addr;
     const uint64_t *bytes;
-    const int64_t *time_us; /* since the Unix epoch, or PLIM_TIME_UNKNOWN */
+    const int64_t *time_us; /* plim_event's time_ns / 1000, or PLIM_TIME_UNKNOWN */
     const uint32_t *stack;  /* index into stacks, or PLIM_NONE */
     const uint32_t *stream; /* index into streams */
     const uint32_t *note;   /* index into notes; note 0 is the empty one */
@@ -124,7 +88,7 @@ typedef struct plim_block {
 typedef struct plim_segment {
     plim_addr addr;
     uint64_t bytes;
-    uint64_t pool[2];     /* private pool id; {0,0} is the default pool */
+    plim_pool_id pool;
     uint32_t stream;      /* index into streams */
     uint32_t stack;       /* of the driver call, or PLIM_NONE */
     uint64_t block_first; /* index into the device's blocks: block_first … + block_count - 1 */
@@ -146,8 +110,6 @@ typedef struct plim_device_history {
     plim_known overflowed;    /* whether the source says that the ring buffer wrapped, or, where
                                  there is none (.plim), that events are missing */
 } plim_device_history;
-
-#define PLIM_HOST_DEVICE (-1)
 
 /* A span the program named: START and END of one record_function scope. */
 typedef struct plim_annotation {
@@ -256,6 +218,9 @@ PLIM_API plim_stack plim_history_stack(const plim_history *history, uint32_t sta
 /** The stream's handle as the source has it: 0 is the default stream. */
 PLIM_API uint64_t plim_history_stream(const plim_history *history, uint32_t stream);
 PLIM_API const plim_note *plim_history_note(const plim_history *history, uint32_t note);
+/** Event `index` of a device. Its pool is the one its note names; its block is not known. */
+PLIM_API plim_event plim_history_event(const plim_history *history,
+                                       const plim_device_history *device, uint64_t index);
 /** The name of an event's action, known or not. */
 PLIM_API const char *plim_history_action_name(const plim_history *history, uint8_t action);
 

@@ -76,8 +76,8 @@ typedef struct plim_end_state {
 
 /* One pool: the segments of one stream, private pool and size class. */
 typedef struct plim_pool_state {
-    uint64_t stream;  /* handle; 0 is the default stream */
-    uint64_t pool[2]; /* {0,0}: the default pool */
+    uint64_t stream; /* handle; 0 is the default stream */
+    plim_pool_id pool;
     bool is_large;
     bool is_expandable;
     plim_end_state state;

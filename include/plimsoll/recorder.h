@@ -12,7 +12,8 @@
 #ifndef PLIMSOLL_RECORDER_H
 #define PLIMSOLL_RECORDER_H
 
-#include "plimsoll/allocator.h"
+#include "plimsoll/event.h"
+#include "plimsoll/history.h"
 
 PLIM_BEGIN_DECLS
 
@@ -81,8 +82,8 @@ typedef struct plim_recording_save_options {
  * recording makes sense without the end too.
  *
  * Left out are the source's name, anomalies and warnings; strings no event, stack, segment,
- * setting or annotation leads to; what strings have beyond 64 KiB; times before 1970, which become
- * unknown. Annotations come back by device.
+ * setting or annotation leads to; what strings have beyond 64 KiB; times before 1970 and after
+ * 2262, which become unknown. Annotations come back by device.
  *
  * path     created or truncated; removed again when writing fails, if it is an ordinary file
  * options  NULL: all zero

@@ -130,13 +130,13 @@ static plim_status hand_out(plim_request *request, plim_heap_block *block, plim_
     if (given->bytes >= allocator->settings.max_split_bytes) {
         plim_stat_increase(&heap->stats.oversize_allocations, 1);
     }
-    plim_tell(heap, &(plim_happening){ .action = PLIM_ALLOC,
-                                       .addr = given->addr,
-                                       .bytes = given->requested_bytes,
-                                       .block_bytes = given->bytes,
-                                       .stream = request->stream,
-                                       .stack = given->stack,
-                                       .pool = pool });
+    plim_tell(heap, pool,
+              &(plim_event){ .action = PLIM_ALLOC,
+                             .addr = given->addr,
+                             .bytes = given->requested_bytes,
+                             .block_bytes = given->bytes,
+                             .stream = request->stream,
+                             .stack = given->stack });
     plim_harden_given(heap, given);
     *ret_addr = given->addr;
     return PLIM_OK;

@@ -305,12 +305,12 @@ static plim_attempt map_front(plim_heap_block *block, uint64_t bytes, uint32_t s
     }
     plim_segment_count(shelf, (int64_t)mapped_bytes);
     heap->stats.num_device_alloc++;
-    plim_tell(heap, &(plim_happening){ .action = PLIM_SEGMENT_MAP,
-                                       .addr = addr,
-                                       .bytes = mapped_bytes,
-                                       .stream = shelf->stream,
-                                       .stack = stack,
-                                       .pool = shelf->pool });
+    plim_tell(heap, shelf->pool,
+              &(plim_event){ .action = PLIM_SEGMENT_MAP,
+                             .addr = addr,
+                             .bytes = mapped_bytes,
+                             .stream = shelf->stream,
+                             .stack = stack });
     return PLIM_ATTEMPT_DONE;
 }
 
@@ -559,12 +559,12 @@ static plim_status shrink(plim_heap_block *block, handle_run run, bool keeps, ui
     }
     plim_segment_count(shelf, -(int64_t)bytes);
     heap->stats.num_device_free++;
-    plim_tell(heap, &(plim_happening){ .action = PLIM_SEGMENT_UNMAP,
-                                       .addr = addr,
-                                       .bytes = bytes,
-                                       .stream = shelf->stream,
-                                       .stack = stack != PLIM_NONE ? stack : segment->stack,
-                                       .pool = shelf->pool });
+    plim_tell(heap, shelf->pool,
+              &(plim_event){ .action = PLIM_SEGMENT_UNMAP,
+                             .addr = addr,
+                             .bytes = bytes,
+                             .stream = shelf->stream,
+                             .stack = stack != PLIM_NONE ? stack : segment->stack });
     if (!plim_block_is_split(block)) {
         const plim_status removed = remove_segment(segment, status == PLIM_OK ? err : NULL);
         return status == PLIM_OK ? removed : status;

@@ -272,11 +272,6 @@ static inline const plim_recording *plim_recording_of(const plim_allocator *allo
     return atomic_load_explicit(&allocator->recording, memory_order_acquire);
 }
 
-static inline bool plim_pool_ids_equal(plim_pool_id a, plim_pool_id b)
-{
-    return a.a == b.a && a.b == b.b;
-}
-
 /* Atomic for those that ask with no lock yet which lock to take. */
 static inline plim_shelf *plim_shelf_of_segment(const plim_segment_record *segment)
 {

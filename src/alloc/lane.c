@@ -15,14 +15,13 @@
 static void tell_all(plim_lane *lane, plim_action action, const plim_heap_block *block,
                      uint32_t stack, uint64_t ticks)
 {
-    plim_tell_all(lane->heap,
-                  &(plim_happening){ .action = action,
-                                     .addr = block->addr,
-                                     .bytes = block->requested_bytes,
-                                     .block_bytes = block->bytes,
-                                     .stream = lane->stream,
-                                     .stack = stack,
-                                     .pool = plim_shelf_of(block)->pool },
+    plim_tell_all(lane->heap, plim_shelf_of(block)->pool,
+                  &(plim_event){ .action = action,
+                                 .addr = block->addr,
+                                 .bytes = block->requested_bytes,
+                                 .block_bytes = block->bytes,
+                                 .stream = lane->stream,
+                                 .stack = stack },
                   ticks);
 }
 

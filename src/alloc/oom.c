@@ -131,12 +131,12 @@ plim_status plim_oom_gather(const plim_request *request, plim_oom_facts *ret_fac
             facts->process_count =
                 ops->processes(heap->device.self, facts->processes, PLIM_OOM_PROCESSES_MAX);
         }
-        plim_tell(heap, &(plim_happening){ .action = PLIM_OOM,
-                                           .addr = facts->device_free_bytes,
-                                           .bytes = request->rounded_bytes,
-                                           .stream = request->stream,
-                                           .stack = request->stack,
-                                           .pool = request->shelf->pool });
+        plim_tell(heap, request->shelf->pool,
+                  &(plim_event){ .action = PLIM_OOM,
+                                 .addr = facts->device_free_bytes,
+                                 .bytes = request->rounded_bytes,
+                                 .stream = request->stream,
+                                 .stack = request->stack });
         heap->stats.num_ooms++;
     }
     plim_world_settle(heap);

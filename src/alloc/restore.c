@@ -131,20 +131,15 @@ static plim_status check_heap(plim_heap *heap, plim_error *err)
 
 /* --- pools and shelves --- */
 
-static plim_pool_id id_of(const plim_segment *segment)
-{
-    return (plim_pool_id){ segment->pool[0], segment->pool[1] };
-}
-
 static bool is_private(const plim_segment *segment)
 {
-    return segment->pool[0] != 0 || segment->pool[1] != 0;
+    return !plim_pool_is_default(segment->pool);
 }
 
 /* Neighbours are mostly of one pool. */
 static bool is_of_same_pool(const plim_segment *segment, size_t i)
 {
-    return i > 0 && plim_pool_ids_equal(id_of(segment), id_of(segment - 1));
+    return i > 0 && plim_pool_ids_equal(segment->pool, segment[-1].pool);
 }
 
 /* A user for each private pool. */
@@ -153,8 +148,8 @@ static plim_status make_pools(plim_heap *heap, const plim_heap_state *state, pli
     for (size_t i = 0; i < state->segment_count; i++) {
         const plim_segment *const segment = &state->segments[i];
         if (is_private(segment) && !is_of_same_pool(segment, i) &&
-            plim_pool_use_count(heap->allocator, heap->index, id_of(segment)) == 0) {
-            PLIM_TRY(plim_pool_retain(heap->allocator, heap->index, id_of(segment), NULL, err));
+            plim_pool_use_count(heap->allocator, heap->index, segment->pool) == 0) {
+            PLIM_TRY(plim_pool_retain(heap->allocator, heap->index, segment->pool, NULL, err));
         }
     }
     return PLIM_OK;
@@ -164,9 +159,9 @@ static plim_status make_pools(plim_heap *heap, const plim_heap_state *state, pli
 static void pass_pool_ids(plim_allocator *allocator, const plim_heap_state *state)
 {
     for (size_t i = 0; i < state->segment_count; i++) {
-        const uint64_t *const id = state->segments[i].pool;
+        const plim_pool_id id = state->segments[i].pool;
         for (int is_capture = 0; is_capture < 2; is_capture++) {
-            const uint64_t n = id[!is_capture];
+            const uint64_t n = is_capture == 0 ? id.b : id.a;
             if (n > atomic_load(&allocator->pool_ids[is_capture])) {
                 atomic_store(&allocator->pool_ids[is_capture], n);
             }
@@ -181,7 +176,7 @@ static plim_status find_shelves(restoring *to, plim_error *err)
     for (size_t i = 0; i < to->state->segment_count; i++) {
         const plim_segment *const from = &to->state->segments[i];
         if (!is_of_same_pool(from, i)) {
-            owner = is_private(from) ? plim_private_pool_find(heap, id_of(from)) : NULL;
+            owner = is_private(from) ? plim_private_pool_find(heap, from->pool) : NULL;
             PLIM_ASSERT(owner != NULL || !is_private(from));
         }
         plim_pool *const large = owner != NULL ? &owner->large : &heap->large;

@@ -9,19 +9,20 @@
 #define PLIMSOLL_ALLOC_RING_H
 
 #include "base/memory.h"
-#include "plimsoll/addr.h"
-#include "plimsoll/history.h"
+#include "plimsoll/event.h"
 
+/* A plim_event, packed. */
 typedef struct plim_ring_event {
     uint64_t ticks; /* base/ticks.h */
     plim_addr addr;
     uint64_t bytes;
     plim_stream stream;
-    uint32_t stack;  /* id in plim_stacks, or PLIM_NONE */
-    uint32_t pool;   /* the caller's number for a pool id */
-    uint32_t detail; /* the caller's */
-    uint8_t action;  /* plim_action */
+    uint32_t stack; /* id in plim_stacks, or PLIM_NONE */
+    uint32_t pool;  /* the caller's number for a pool id */
+    uint8_t action; /* plim_action */
 } plim_ring_event;
+
+_Static_assert(sizeof(plim_ring_event) == 48, "an event of a ring is three quarters of a line");
 
 typedef struct plim_ring {
     const plim_mem *mem;

@@ -220,12 +220,12 @@ plim_attempt plim_segment_alloc(plim_shelf *shelf, uint64_t bytes, uint32_t stac
     if (bytes >= heap->allocator->settings.max_split_bytes) {
         plim_stat_increase(&heap->stats.oversize_segments, 1);
     }
-    plim_tell(heap, &(plim_happening){ .action = PLIM_SEGMENT_ALLOC,
-                                       .addr = addr,
-                                       .bytes = bytes,
-                                       .stream = shelf->stream,
-                                       .stack = stack,
-                                       .pool = shelf->pool });
+    plim_tell(heap, shelf->pool,
+              &(plim_event){ .action = PLIM_SEGMENT_ALLOC,
+                             .addr = addr,
+                             .bytes = bytes,
+                             .stream = shelf->stream,
+                             .stack = stack });
     *ret_block = segment->head;
     return PLIM_ATTEMPT_DONE;
 }
@@ -237,12 +237,12 @@ plim_status plim_segment_release(plim_heap_block *block, uint32_t stack, plim_er
     plim_heap *heap = shelf->heap;
     const uint64_t bytes = segment->bytes;
     heap->stats.num_device_free++; /* counted and told first, as PyTorch does */
-    plim_tell(heap, &(plim_happening){ .action = PLIM_SEGMENT_FREE,
-                                       .addr = segment->addr,
-                                       .bytes = bytes,
-                                       .stream = shelf->stream,
-                                       .stack = stack != PLIM_NONE ? stack : segment->stack,
-                                       .pool = shelf->pool });
+    plim_tell(heap, shelf->pool,
+              &(plim_event){ .action = PLIM_SEGMENT_FREE,
+                             .addr = segment->addr,
+                             .bytes = bytes,
+                             .stream = shelf->stream,
+                             .stack = stack != PLIM_NONE ? stack : segment->stack });
     PLIM_TRY(give_to_device(shelf, segment->addr, bytes, err));
     if (shelf->pool->owner != NULL) {
         shelf->pool->owner->driver_allocations--;

@@ -5,7 +5,6 @@
 #include "alloc/tell.h"
 #include "alloc/world.h"
 #include "base/error.h"
-#include "base/ticks.h"
 #include "history/builder.h"
 
 #include <stdio.h>
@@ -31,32 +30,14 @@ static plim_pool_id pool_id_of(const plim_segment_record *segment)
 
 /* --- events --- */
 
-static plim_status push_event(snapshot *to, const plim_ring_event *from, plim_error *err)
-{
-    const plim_pool_id pool = plim_ring_pool(to->heap, from->pool);
-    const plim_note note = { .pool = { pool.a, pool.b },
-                             .has_pool = true,
-                             .compile_context = PLIM_NONE,
-                             .user_metadata = PLIM_NONE,
-                             .forward_stack = PLIM_NONE,
-                             .category = PLIM_NONE };
-    plim_event event = { .addr = from->addr,
-                         .bytes = from->bytes,
-                         .time_us = (int64_t)(plim_ticks_to_unix_ns(from->ticks) / 1000),
-                         .action = from->action };
-    PLIM_TRY(plim_history_add_note(to->history, &note, &event.note, err));
-    PLIM_TRY(plim_history_add_stream(to->history, from->stream, &event.stream, err));
-    PLIM_TRY(plim_stacks_to_history(to->heap->allocator->stacks, from->stack, to->history,
-                                    &event.stack, err));
-    PLIM_TRY(plim_history_push_event(to->history, &event, err));
-    to->event_count++;
-    return PLIM_OK;
-}
-
 static plim_status push_events(snapshot *to, plim_error *err)
 {
     for (uint64_t i = 0; i < to->heap->ring.count; i++) {
-        PLIM_TRY(push_event(to, plim_ring_at(&to->heap->ring, i), err));
+        plim_event event = plim_told_event(to->heap, i);
+        PLIM_TRY(plim_stacks_to_history(to->heap->allocator->stacks, event.stack, to->history,
+                                        &event.stack, err));
+        PLIM_TRY(plim_history_push_event(to->history, &event, err));
+        to->event_count++;
     }
     return PLIM_OK;
 }
@@ -86,9 +67,8 @@ static plim_status push_block(snapshot *to, const plim_heap_block *from, plim_er
 static plim_status push_run(snapshot *to, const plim_heap_block **at, plim_error *err)
 {
     const plim_segment_record *from = (*at)->segment;
-    const plim_pool_id id = pool_id_of(from);
     plim_segment segment = { .addr = (*at)->addr,
-                             .pool = { id.a, id.b },
+                             .pool = pool_id_of(from),
                              .block_first = to->block_count,
                              .is_large = !plim_shelf_of_segment(from)->pool->is_small,
                              .is_expandable = from->expandable != NULL };
@@ -241,10 +221,9 @@ static plim_status push_device(snapshot *to, uint64_t first_segment, bool has_tr
         .overflowed = lost > 0 ? PLIM_YES : PLIM_NO,
     };
     PLIM_TRY(plim_history_add_device(to->history, &ranges, err));
-    plim_tell(heap, &(plim_happening){ .action = PLIM_SNAPSHOT,
-                                       .bytes = to->active_bytes,
-                                       .stack = PLIM_NONE,
-                                       .pool = &heap->large });
+    plim_tell(
+        heap, &heap->large,
+        &(plim_event){ .action = PLIM_SNAPSHOT, .bytes = to->active_bytes, .stack = PLIM_NONE });
     return PLIM_OK;
 }
 
@@ -268,7 +247,7 @@ static plim_status build(plim_allocator *allocator, const plim_pool_id *pool, bo
 plim_status plim_allocator_snapshot(plim_allocator *allocator, const plim_pool_id *pool,
                                     bool has_traces, plim_history **ret_history, plim_error *err)
 {
-    const bool is_all = pool == NULL || (pool->a == 0 && pool->b == 0);
+    const bool is_all = pool == NULL || plim_pool_is_default(*pool);
     plim_history *history = NULL;
     PLIM_TRY(plim_history_create(allocator->mem_below, &history, err));
     plim_worlds_stop(allocator);

@@ -3,15 +3,10 @@
  */
 #include "alloc/tell.h"
 
-static plim_pool_id id_of(const plim_pool *pool)
-{
-    return pool->owner != NULL ? pool->owner->id : (plim_pool_id){ 0, 0 };
-}
-
 /* The number of a private pool's id; made if need be. The world is stopped. */
 static uint32_t ring_number(plim_heap *heap, plim_pool_id id)
 {
-    if (id.a == 0 && id.b == 0) {
+    if (plim_pool_is_default(id)) {
         return 0;
     }
     for (size_t i = 0; i < heap->pool_names.count; i++) {
@@ -25,55 +20,66 @@ static uint32_t ring_number(plim_heap *heap, plim_pool_id id)
     return (uint32_t)heap->pool_names.count;
 }
 
-plim_pool_id plim_ring_pool(const plim_heap *heap, uint32_t pool)
+/* The event as the ring keeps it; the world is stopped or the lane's lock held. */
+static plim_ring_event pack(plim_heap *heap, const plim_event *event, uint64_t ticks)
 {
-    return pool == 0 ? (plim_pool_id){ 0, 0 } : heap->pool_names.items[pool - 1];
+    return (plim_ring_event){ .ticks = ticks,
+                              .addr = event->addr,
+                              .bytes = event->bytes,
+                              .stream = event->stream,
+                              .stack = event->stack,
+                              .pool = ring_number(heap, event->pool),
+                              .action = (uint8_t)event->action };
 }
 
-static void record(plim_heap *heap, const plim_record_options *options, const plim_happening *what,
+plim_event plim_told_event(const plim_heap *heap, uint64_t index)
+{
+    const plim_ring_event *const kept = plim_ring_at(&heap->ring, index);
+    plim_event event = { .action = (plim_action)kept->action,
+                         .device = heap->index,
+                         .stream = kept->stream,
+                         .addr = kept->addr,
+                         .bytes = kept->bytes,
+                         .time_ns = (int64_t)plim_ticks_to_unix_ns(kept->ticks),
+                         .stack = kept->stack,
+                         .note = PLIM_NONE };
+    if (kept->pool != 0) {
+        event.pool = heap->pool_names.items[kept->pool - 1];
+    }
+    return event;
+}
+
+static void record(plim_heap *heap, const plim_record_options *options, const plim_event *event,
                    uint64_t ticks)
 {
-    if ((options->skip_actions >> (unsigned)what->action & 1u) != 0) {
+    if ((options->skip_actions >> (unsigned)event->action & 1u) != 0) {
         return;
     }
-    const plim_ring_event event = {
-        .ticks = ticks,
-        .addr = what->addr,
-        .bytes = what->bytes,
-        .stream = what->stream,
-        .stack = options->stacks >= PLIM_STACKS_ALLOC ? what->stack : PLIM_NONE,
-        .pool = ring_number(heap, id_of(what->pool)),
-        .action = (uint8_t)what->action,
-    };
+    plim_ring_event kept = pack(heap, event, ticks);
+    kept.stack = options->stacks >= PLIM_STACKS_ALLOC ? kept.stack : PLIM_NONE;
     plim_spin_lock(&heap->ring_lock);
-    plim_ring_push(&heap->ring, &event);
+    plim_ring_push(&heap->ring, &kept);
     plim_spin_unlock(&heap->ring_lock);
 }
 
-void plim_tell_all(plim_heap *heap, const plim_happening *what, uint64_t ticks)
+void plim_tell_all(plim_heap *heap, const plim_pool *pool, const plim_event *event, uint64_t ticks)
 {
     const plim_allocator *allocator = heap->allocator;
     const plim_recording *recording = plim_recording_of(allocator);
+    plim_event whole = *event;
+    whole.device = heap->index;
+    whole.pool = pool->owner != NULL ? pool->owner->id : (plim_pool_id){ 0, 0 };
+    whole.note = PLIM_NONE;
+    whole.is_small = pool->is_small;
     if (recording != NULL && recording->options.is_enabled) {
-        record(heap, &recording->options, what, ticks);
+        record(heap, &recording->options, &whole, ticks);
     }
-    if (allocator->sinks.count == 0 || what->action == PLIM_SNAPSHOT) {
+    if (allocator->sinks.count == 0 || event->action == PLIM_SNAPSHOT) {
         return;
     }
-    const plim_event_record event = {
-        .action = what->action,
-        .device = heap->index,
-        .stream = what->stream,
-        .addr = what->addr,
-        .bytes = what->bytes,
-        .block_bytes = what->block_bytes,
-        .time_ns = plim_ticks_to_unix_ns(ticks),
-        .stack = what->stack,
-        .pool = id_of(what->pool),
-        .is_small = what->pool->is_small,
-    };
+    whole.time_ns = (int64_t)plim_ticks_to_unix_ns(ticks);
     for (size_t i = 0; i < allocator->sinks.count; i++) {
-        allocator->sinks.items[i].event(allocator->sinks.items[i].ctx, &event);
+        allocator->sinks.items[i].event(allocator->sinks.items[i].ctx, &whole);
     }
 }
 
@@ -81,11 +87,11 @@ void plim_tell_freed(plim_heap *heap, plim_action action, const plim_heap_block 
                      uint32_t stack)
 {
     const plim_shelf *shelf = plim_shelf_of(block);
-    plim_tell(heap, &(plim_happening){ .action = action,
-                                       .addr = block->addr,
-                                       .bytes = block->requested_bytes,
-                                       .block_bytes = block->bytes,
-                                       .stream = plim_home_of(heap, block),
-                                       .stack = stack != PLIM_NONE ? stack : block->stack,
-                                       .pool = shelf->pool });
+    plim_tell(heap, shelf->pool,
+              &(plim_event){ .action = action,
+                             .addr = block->addr,
+                             .bytes = block->requested_bytes,
+                             .block_bytes = block->bytes,
+                             .stream = plim_home_of(heap, block),
+                             .stack = stack != PLIM_NONE ? stack : block->stack });
 }

@@ -1,5 +1,5 @@
 /*
- * tell.h - telling what happened: to the ring of recorded events, and to listeners.
+ * tell.h - telling what happened: to the ring of recorded events, and to sinks.
  */
 #ifndef PLIMSOLL_ALLOC_TELL_H
 #define PLIMSOLL_ALLOC_TELL_H
@@ -7,29 +7,20 @@
 #include "alloc/heap.h"
 #include "base/ticks.h"
 
-typedef struct plim_happening {
-    plim_action action;
-    plim_addr addr;
-    uint64_t bytes;
-    uint64_t block_bytes;
-    plim_stream stream;
-    uint32_t stack;
-    const plim_pool *pool;
-} plim_happening;
-
-/* Slow path of plim_tell(): somebody listens. `ticks` is when it happened. */
-void plim_tell_all(plim_heap *heap, const plim_happening *what, uint64_t ticks);
+/* Slow path of plim_tell(): there is a listener. `ticks` is when it happened. */
+void plim_tell_all(plim_heap *heap, const plim_pool *pool, const plim_event *event, uint64_t ticks);
 
 static inline bool plim_is_listening(const plim_heap *heap)
 {
     return atomic_load_explicit(&heap->allocator->is_listening, memory_order_relaxed);
 }
 
-/* Called with the lock of the lane, or the world stopped. */
-static inline void plim_tell(plim_heap *heap, const plim_happening *what)
+/* Adds to an event what is the heap's and the pool's to say, and the time. Called with the lock of
+ * the lane, or the world stopped. */
+static inline void plim_tell(plim_heap *heap, const plim_pool *pool, const plim_event *event)
 {
     if (plim_is_listening(heap)) {
-        plim_tell_all(heap, what, plim_ticks_now());
+        plim_tell_all(heap, pool, event, plim_ticks_now());
     }
 }
 
@@ -37,7 +28,8 @@ static inline void plim_tell(plim_heap *heap, const plim_happening *what)
 void plim_tell_freed(plim_heap *heap, plim_action action, const plim_heap_block *block,
                      uint32_t stack);
 
-/* The pool a ring event names. */
-plim_pool_id plim_ring_pool(const plim_heap *heap, uint32_t pool);
+/* The recorded event that is `index`th in time, 0 the oldest; what the ring does not keep is not
+ * known. */
+plim_event plim_told_event(const plim_heap *heap, uint64_t index);
 
 #endif

@@ -120,7 +120,7 @@ static sort_row row_of(const plim_history *history, const plim_segment *segment)
 {
     const uint64_t handle = plim_history_stream(history, segment->stream);
     const uint64_t kind = (uint64_t)segment->is_large << 1 | (uint64_t)segment->is_expandable;
-    return (sort_row){ .key = { handle, segment->pool[0], segment->pool[1], kind },
+    return (sort_row){ .key = { handle, segment->pool.a, segment->pool.b, kind },
                        .segment = segment };
 }
 
@@ -142,7 +142,7 @@ static void fill_pools(plim_pool_state *pools, const plim_device_history *device
         if (i == 0 || compare_keys(&rows[i - 1], &rows[i]) != 0) {
             pool += i > 0;
             *pool = (plim_pool_state){ .stream = rows[i].key[0],
-                                       .pool = { segment->pool[0], segment->pool[1] },
+                                       .pool = segment->pool,
                                        .is_large = segment->is_large,
                                        .is_expandable = segment->is_expandable };
         }

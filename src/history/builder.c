@@ -27,6 +27,8 @@ plim_status plim_history_create(const plim_mem *mem, plim_history **ret_history,
         return no_memory(err);
     }
     history->mem = mem;
+    history->last.stream_row = PLIM_NONE;
+    history->last.pool_note = PLIM_NONE;
     history->source = (plim_source){ .format = "", .generation = "", .pickle_protocol = -1 };
     plim_arena_init(&history->arena, mem);
     plim_intern_init(&history->string_index, mem);
@@ -155,8 +157,8 @@ static bool note_equal(const void *table, uint32_t id, const void *wanted)
 {
     const plim_note *row = &((const plim_history *)table)->notes.items[id];
     const plim_note *other = wanted;
-    return row->pool[0] == other->pool[0] && row->pool[1] == other->pool[1] &&
-           row->has_pool == other->has_pool && row->compile_context == other->compile_context &&
+    return plim_pool_ids_equal(row->pool, other->pool) && row->has_pool == other->has_pool &&
+           row->compile_context == other->compile_context &&
            row->user_metadata == other->user_metadata &&
            row->forward_stack == other->forward_stack && row->category == other->category;
 }
@@ -164,7 +166,7 @@ static bool note_equal(const void *table, uint32_t id, const void *wanted)
 plim_status plim_history_add_note(plim_history *history, const plim_note *note, uint32_t *ret_note,
                                   plim_error *err)
 {
-    const uint64_t fields[] = { note->pool[0], note->pool[1], note->has_pool,
+    const uint64_t fields[] = { note->pool.a, note->pool.b, note->has_pool,
                                 (uint64_t)note->compile_context << 32 | note->user_metadata,
                                 (uint64_t)note->forward_stack << 32 | note->category };
     const uint64_t hash = plim_hash_bytes(fields, sizeof fields, history->note_index.key);
@@ -178,13 +180,13 @@ plim_status plim_history_add_note(plim_history *history, const plim_note *note, 
 }
 
 plim_status plim_history_add_action(plim_history *history, const char *name, size_t bytes,
-                                    uint8_t *ret_action, plim_error *err)
+                                    plim_action *ret_action, plim_error *err)
 {
     const size_t known = PLIM_ACTION_OTHER + history->other_actions.count;
     for (size_t action = 0; action < known; action++) {
         const char *candidate = plim_history_action_name(history, (uint8_t)action);
         if (strlen(candidate) == bytes && memcmp(candidate, name, bytes) == 0) {
-            *ret_action = (uint8_t)action;
+            *ret_action = (plim_action)action;
             return PLIM_OK;
         }
     }
@@ -197,7 +199,7 @@ plim_status plim_history_add_action(plim_history *history, const char *name, siz
     if (copy == NULL || !PLIM_VEC_PUSH(history->mem, &history->other_actions, copy)) {
         return no_memory(err);
     }
-    *ret_action = (uint8_t)known;
+    *ret_action = (plim_action)known;
     return PLIM_OK;
 }
 
@@ -227,32 +229,65 @@ static bool grow_events(plim_history *history)
     return true;
 }
 
+/* The rows of an event's stream and note. */
+static plim_status find_rows(plim_history *history, const plim_event *event, plim_error *err)
+{
+    if (history->last.stream_row == PLIM_NONE || history->last.stream != event->stream) {
+        PLIM_TRY(plim_history_add_stream(history, event->stream, &history->last.stream_row, err));
+        history->last.stream = event->stream;
+    }
+    if (event->note == PLIM_NONE && (history->last.pool_note == PLIM_NONE ||
+                                     !plim_pool_ids_equal(history->last.pool, event->pool))) {
+        const plim_note note = { .pool = event->pool,
+                                 .has_pool = true,
+                                 .compile_context = PLIM_NONE,
+                                 .user_metadata = PLIM_NONE,
+                                 .forward_stack = PLIM_NONE,
+                                 .category = PLIM_NONE };
+        PLIM_TRY(plim_history_add_note(history, &note, &history->last.pool_note, err));
+        history->last.pool = event->pool;
+    }
+    return PLIM_OK;
+}
+
 plim_status plim_history_push_event(plim_history *history, const plim_event *event, plim_error *err)
 {
+    PLIM_TRY(find_rows(history, event, err));
     if (history->events.count == history->events.capacity && !grow_events(history)) {
         return no_memory(err);
     }
     const size_t row = history->events.count++;
-    history->events.action[row] = event->action;
+    history->events.action[row] = (uint8_t)event->action;
     history->events.addr[row] = event->addr;
     history->events.bytes[row] = event->bytes;
-    history->events.time_us[row] = event->time_us;
+    history->events.time_us[row] = plim_time_us(event->time_ns);
     history->events.stack[row] = event->stack;
-    history->events.stream[row] = event->stream;
-    history->events.note[row] = event->note;
+    history->events.stream[row] = history->last.stream_row;
+    history->events.note[row] = event->note == PLIM_NONE ? history->last.pool_note : event->note;
     return PLIM_OK;
+}
+
+static plim_events events_at(const plim_history *history, plim_range range)
+{
+    if (range.count == 0) {
+        return (plim_events){ 0 };
+    }
+    return (plim_events){ .count = range.count,
+                          .action = history->events.action + range.first,
+                          .addr = history->events.addr + range.first,
+                          .bytes = history->events.bytes + range.first,
+                          .time_us = history->events.time_us + range.first,
+                          .stack = history->events.stack + range.first,
+                          .stream = history->events.stream + range.first,
+                          .note = history->events.note + range.first };
 }
 
 plim_event plim_history_pushed_event(const plim_history *history, uint64_t index)
 {
     PLIM_ASSERT(index < history->events.count);
-    return (plim_event){ .action = history->events.action[index],
-                         .addr = history->events.addr[index],
-                         .bytes = history->events.bytes[index],
-                         .time_us = history->events.time_us[index],
-                         .stack = history->events.stack[index],
-                         .stream = history->events.stream[index],
-                         .note = history->events.note[index] };
+    const plim_device_history all = { .events = events_at(
+                                          history, (plim_range){ 0, history->events.count }) };
+    return plim_history_event(history, &all, index);
 }
 
 uint64_t plim_history_pushed_events(const plim_history *history)
@@ -325,21 +360,6 @@ plim_status plim_history_warn(plim_history *history, plim_error *err, const char
 void plim_history_set_source(plim_history *history, const plim_source *source)
 {
     history->source = *source;
-}
-
-static plim_events events_at(const plim_history *history, plim_range range)
-{
-    if (range.count == 0) {
-        return (plim_events){ 0 };
-    }
-    return (plim_events){ .count = range.count,
-                          .action = history->events.action + range.first,
-                          .addr = history->events.addr + range.first,
-                          .bytes = history->events.bytes + range.first,
-                          .time_us = history->events.time_us + range.first,
-                          .stack = history->events.stack + range.first,
-                          .stream = history->events.stream + range.first,
-                          .note = history->events.note + range.first };
 }
 
 void plim_history_seal(plim_history *history)

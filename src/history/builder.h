@@ -12,17 +12,6 @@
 
 #include "plimsoll/history.h"
 
-/* One event as it is pushed; the columns of plim_events. */
-typedef struct plim_event {
-    uint64_t addr;
-    uint64_t bytes;
-    int64_t time_us;
-    uint32_t stack;
-    uint32_t stream;
-    uint32_t note;
-    uint8_t action;
-} plim_event;
-
 /* A run of rows in one of the history's tables. */
 typedef struct plim_range {
     uint64_t first;
@@ -54,8 +43,10 @@ plim_status plim_history_add_note(plim_history *history, const plim_note *note, 
                                   plim_error *err);
 /* The action of this name: a known one, or one of the 244 others a history can have. */
 plim_status plim_history_add_action(plim_history *history, const char *name, size_t bytes,
-                                    uint8_t *ret_action, plim_error *err);
+                                    plim_action *ret_action, plim_error *err);
 
+/* The event's stack is one of the history's; its note too, or PLIM_NONE: then it gets one that
+ * names its pool. What the columns have no place for is left out. */
 plim_status plim_history_push_event(plim_history *history, const plim_event *event,
                                     plim_error *err);
 /* Row `index` of the events pushed so far, to push a copy of it. */

@@ -114,6 +114,24 @@ const plim_note *plim_history_note(const plim_history *history, uint32_t note)
     return &history->notes.items[note];
 }
 
+plim_event plim_history_event(const plim_history *history, const plim_device_history *device,
+                              uint64_t index)
+{
+    const plim_events *const events = &device->events;
+    PLIM_ASSERT(index < events->count);
+    return (plim_event){
+        .action = (plim_action)events->action[index],
+        .device = device->device,
+        .stream = plim_history_stream(history, events->stream[index]),
+        .addr = events->addr[index],
+        .bytes = events->bytes[index],
+        .time_ns = plim_time_ns(events->time_us[index]),
+        .pool = plim_history_note(history, events->note[index])->pool,
+        .stack = events->stack[index],
+        .note = events->note[index],
+    };
+}
+
 const char *plim_history_action_name(const plim_history *history, uint8_t action)
 {
     if (action < PLIM_ACTION_KNOWN_COUNT) {

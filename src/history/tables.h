@@ -51,6 +51,14 @@ struct plim_history {
     PLIM_VEC(plim_setting) settings;
     PLIM_VEC(const char *) warnings;
     uint64_t anomalies[PLIM_ANOMALY_COUNT];
+
+    /* Of the last event that was pushed: most have the same. */
+    struct {
+        plim_stream stream;
+        plim_pool_id pool;
+        uint32_t stream_row; /* PLIM_NONE: none was pushed */
+        uint32_t pool_note;  /* likewise */
+    } last;
 };
 
 #endif

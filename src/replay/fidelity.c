@@ -219,7 +219,7 @@ static uint64_t capacity_at(void *ctx, uint64_t op)
     return free_bytes < c->events->bytes[event] ? held + free_bytes : held;
 }
 
-static void on_alloc(comparison *c, const plim_event_record *record)
+static void on_alloc(comparison *c, const plim_event *record)
 {
     if (c->op < c->program->prologue || c->program->ops.items[c->op].kind != PLIM_OP_ALLOC) {
         return;
@@ -230,7 +230,7 @@ static void on_alloc(comparison *c, const plim_event_record *record)
     c->result.placements_matched += c->events->addr[event] == record->addr;
 }
 
-static void on_event(void *ctx, const plim_event_record *record)
+static void on_event(void *ctx, const plim_event *record)
 {
     comparison *c = ctx;
     if (c->op == PLIM_NO_OP) {

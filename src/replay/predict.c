@@ -20,7 +20,7 @@
 
 /* Of the recorded event that what happens stands for. */
 typedef struct occasion {
-    int64_t time_us;
+    int64_t time_ns;
     uint32_t stack;
     uint32_t note; /* of the recording */
 } occasion;
@@ -86,15 +86,10 @@ static bool is_no_matter_of_allocators(uint8_t action)
 
 static plim_status copy_event(prediction *p, uint64_t row)
 {
-    const plim_events *events = &p->program->device->events;
-    plim_event event = { .addr = events->addr[row],
-                         .bytes = events->bytes[row],
-                         .time_us = events->time_us[row],
-                         .stack = events->stack[row],
-                         .stream = events->stream[row] };
-    const char *name = plim_history_action_name(p->source, events->action[row]);
+    plim_event event = plim_history_event(p->source, p->program->device, row);
+    const char *name = plim_history_action_name(p->source, (uint8_t)event.action);
     PLIM_TRY(plim_history_add_action(p->history, name, strlen(name), &event.action, NULL));
-    PLIM_TRY(plim_history_add_note(p->history, plim_history_note(p->source, events->note[row]),
+    PLIM_TRY(plim_history_add_note(p->history, plim_history_note(p->source, event.note),
                                    &event.note, NULL));
     if (event.action == PLIM_SNAPSHOT) { /* it names the active bytes of its moment */
         event.bytes = p->active_bytes;
@@ -118,15 +113,13 @@ static bool on_op(void *ctx, uint64_t op)
 {
     prediction *p = ctx;
     const plim_program *program = p->program;
-    const plim_events *events = &program->device->events;
     p->is_starting = op == PLIM_NO_OP || op < program->prologue;
     p->is_request = op != PLIM_NO_OP && program->ops.items[op].kind == PLIM_OP_ALLOC;
     if (!p->is_starting) {
         const uint64_t event = plim_program_event(program, op);
         copy_until(p, event);
-        p->now = (occasion){ .time_us = events->time_us[event],
-                             .stack = events->stack[event],
-                             .note = events->note[event] };
+        const plim_event now = plim_history_event(p->source, program->device, event);
+        p->now = (occasion){ .time_ns = now.time_ns, .stack = now.stack, .note = now.note };
     }
     return p->status == PLIM_OK;
 }
@@ -152,13 +145,12 @@ static bool is_of_driver(plim_action action)
 }
 
 /* As the recording says it of the occasion, in the pool where it happens. */
-static plim_status add_note(prediction *p, const plim_event_record *record, uint32_t row,
+static plim_status add_note(prediction *p, const plim_event *record, uint32_t row,
                             uint32_t *ret_note)
 {
     plim_note note = *plim_history_note(p->source, row);
     if (note.has_pool) {
-        note.pool[0] = record->pool.a;
-        note.pool[1] = record->pool.b;
+        note.pool = record->pool;
     }
     if (is_of_driver(record->action)) {
         note.category = PLIM_NONE; /* what an allocation is for, the driver is not told */
@@ -166,19 +158,16 @@ static plim_status add_note(prediction *p, const plim_event_record *record, uint
     return plim_history_add_note(p->history, &note, ret_note, NULL);
 }
 
-static plim_status tell(prediction *p, const plim_event_record *record, const occasion *when)
+static plim_status tell(prediction *p, const plim_event *record, const occasion *when)
 {
-    plim_event event = { .action = (uint8_t)record->action,
-                         .addr = record->addr,
-                         .bytes = record->bytes,
-                         .time_us = when->time_us,
-                         .stack = when->stack };
-    PLIM_TRY(plim_history_add_stream(p->history, record->stream, &event.stream, NULL));
+    plim_event event = *record;
+    event.time_ns = when->time_ns;
+    event.stack = when->stack;
     PLIM_TRY(add_note(p, record, when->note, &event.note));
     return push(p, &event);
 }
 
-static void complete(prediction *p, const plim_event_record *record, occasion *when)
+static void complete(prediction *p, const plim_event *record, occasion *when)
 {
     const uint64_t freed = plim_map_take(&p->freed, record->addr);
     const uint32_t stack = stack_in(plim_map_take(&p->live, record->addr));
@@ -192,7 +181,7 @@ static void complete(prediction *p, const plim_event_record *record, occasion *w
     p->active_bytes -= record->block_bytes;
 }
 
-static void on_event(void *ctx, const plim_event_record *record)
+static void on_event(void *ctx, const plim_event *record)
 {
     prediction *p = ctx;
     occasion when = p->now;

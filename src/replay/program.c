@@ -44,21 +44,21 @@ bool plim_taking_stream(plim_taking *taking, uint32_t history_stream, uint16_t *
     return true;
 }
 
-bool plim_taking_pool(plim_taking *taking, const uint64_t pool[2], uint32_t *ret_pool)
+bool plim_taking_pool(plim_taking *taking, plim_pool_id pool, uint32_t *ret_pool)
 {
     plim_program *program = taking->program;
     *ret_pool = PLIM_NONE;
-    if (pool[0] == 0 && pool[1] == 0) {
+    if (plim_pool_is_default(pool)) {
         return true;
     }
     for (size_t i = 0; i < program->pools.count; i++) {
-        if (program->pools.items[i].a == pool[0] && program->pools.items[i].b == pool[1]) {
+        if (plim_pool_ids_equal(program->pools.items[i], pool)) {
             *ret_pool = (uint32_t)i;
             return true;
         }
     }
     *ret_pool = (uint32_t)program->pools.count;
-    return PLIM_VEC_PUSH(program->mem, &program->pools, ((plim_pool_id){ pool[0], pool[1] }));
+    return PLIM_VEC_PUSH(program->mem, &program->pools, pool);
 }
 
 bool plim_taking_op(plim_taking *taking, uint64_t event, plim_op op)
@@ -86,8 +86,7 @@ bool plim_taking_range(plim_taking *taking, const plim_range_key *key, bool *ret
     for (size_t i = 0; i < taking->ranges.count; i++) {
         plim_range_key *known = &taking->ranges.items[i];
         if (known->stream == key->stream && known->is_small == key->is_small &&
-            known->pool[0] == key->pool[0] && known->pool[1] == key->pool[1] &&
-            known->base <= key->base) {
+            plim_pool_ids_equal(known->pool, key->pool) && known->base <= key->base) {
             known->mapped_bytes += key->mapped_bytes;
             return true;
         }
@@ -167,8 +166,7 @@ static void look_for_pools(plim_taking *taking)
 {
     const plim_device_history *device = taking->program->device;
     for (uint64_t i = 0; i < device->segment_count; i++) {
-        const uint64_t *pool = device->segments[i].pool;
-        taking->has_pools = taking->has_pools || pool[0] != 0 || pool[1] != 0;
+        taking->has_pools = taking->has_pools || !plim_pool_is_default(device->segments[i].pool);
     }
     uint32_t last = PLIM_NONE;
     for (uint64_t i = 0; i < device->events.count; i++) {
@@ -180,7 +178,7 @@ static void look_for_pools(plim_taking *taking)
         const plim_note *note = plim_history_note(taking->program->history, row);
         taking->names_pools = taking->names_pools || note->has_pool;
         taking->has_pools =
-            taking->has_pools || (note->has_pool && (note->pool[0] != 0 || note->pool[1] != 0));
+            taking->has_pools || (note->has_pool && !plim_pool_is_default(note->pool));
     }
 }
 

@@ -15,7 +15,7 @@ typedef struct plim_run_listener {
      * bytes, or PLIM_UNLIMITED for no less than the setup says. */
     uint64_t (*capacity)(void *ctx, uint64_t op);
     /* What the allocator did. No calls into the allocator. */
-    void (*event)(void *ctx, const plim_event_record *event);
+    void (*event)(void *ctx, const plim_event *event);
     /* The start is rebuilt: addrs[i] is where start.blocks[i] lies now, where it is live. Not
      * called when the start was requested anew. */
     void (*planted)(void *ctx, const plim_addr *addrs);

@@ -37,8 +37,7 @@ static const plim_segment *segment_at_end(const plim_device_history *device, pli
     return segment != NULL && addr - segment->addr < segment->bytes ? segment : NULL;
 }
 
-void plim_taking_pool_at(const plim_taking *taking, plim_addr addr, uint64_t event,
-                         uint64_t ret_pool[2])
+plim_pool_id plim_taking_pool_at(const plim_taking *taking, plim_addr addr, uint64_t event)
 {
     const plim_device_history *device = taking->program->device;
     const plim_note *named =
@@ -46,20 +45,16 @@ void plim_taking_pool_at(const plim_taking *taking, plim_addr addr, uint64_t eve
             ? plim_history_note(taking->program->history, device->events.note[event])
             : plim_history_note(taking->program->history, 0);
     if (named->has_pool) {
-        memcpy(ret_pool, named->pool, sizeof named->pool);
-        return;
+        return named->pool;
     }
-    ret_pool[0] = 0;
-    ret_pool[1] = 0;
     const plim_segment *segment = segment_at_end(device, addr);
     if (segment == NULL) {
-        return;
+        return (plim_pool_id){ 0, 0 };
     }
     /* Only from when it came on: before, the address may have been another segment's. */
     const uint64_t since = plim_map_get(&taking->segment_events, segment->addr);
-    if (since == PLIM_MAP_ABSENT || since <= event) {
-        memcpy(ret_pool, segment->pool, sizeof segment->pool);
-    }
+    const bool is_known = since == PLIM_MAP_ABSENT || since <= event;
+    return is_known ? segment->pool : (plim_pool_id){ 0, 0 };
 }
 
 bool plim_taking_note_segments(plim_taking *taking)
@@ -128,7 +123,7 @@ static bool add_segments(plim_taking *taking)
         segment.stream = stream;
         segment.is_large = end != NULL ? end->is_large : segment.bytes > PLIM_SMALL_SEGMENT_BYTES;
         if (end != NULL) {
-            memcpy(segment.pool, end->pool, sizeof segment.pool);
+            segment.pool = end->pool;
         }
         if (!PLIM_VEC_PUSH(program->mem, &program->start.segments, segment)) {
             return false;
@@ -277,12 +272,12 @@ static bool push_allocation(plim_taking *taking, const plim_standing *row,
         .is_outside = segment == NULL,
         .stack = row->stack,
     };
-    uint64_t pool[2] = { 0, 0 };
+    plim_pool_id pool;
     if (segment != NULL) {
         allocation.stream = (uint16_t)segment->stream;
-        memcpy(pool, segment->pool, sizeof pool);
+        pool = segment->pool;
     } else {
-        plim_taking_pool_at(taking, row->addr, row->event, pool);
+        pool = plim_taking_pool_at(taking, row->addr, row->event);
         if (!plim_taking_stream(taking, row->stream, &allocation.stream)) {
             return false;
         }
@@ -357,7 +352,7 @@ static bool note_ranges(plim_taking *taking)
     const plim_program_start *start = &taking->program->start;
     for (size_t i = 0; i < start->segments.count; i++) {
         const plim_segment *segment = &start->segments.items[i];
-        const plim_range_key key = { .pool = { segment->pool[0], segment->pool[1] },
+        const plim_range_key key = { .pool = segment->pool,
                                      .stream = (uint16_t)segment->stream,
                                      .is_small = !segment->is_large,
                                      .base = segment->addr,

@@ -32,7 +32,7 @@ typedef struct plim_standing {
 
 /* A range of expandable memory, as far as it has shown itself. */
 typedef struct plim_range_key {
-    uint64_t pool[2];
+    plim_pool_id pool;
     uint16_t stream; /* of the program */
     bool is_small;
     plim_addr base; /* the lowest address mapped so far */
@@ -81,12 +81,11 @@ typedef struct plim_taking {
 /* Each false: no host memory. */
 bool plim_taking_slot(plim_taking *taking, uint32_t *ret_slot);
 bool plim_taking_stream(plim_taking *taking, uint32_t history_stream, uint16_t *ret_stream);
-bool plim_taking_pool(plim_taking *taking, const uint64_t pool[2], uint32_t *ret_pool);
+bool plim_taking_pool(plim_taking *taking, plim_pool_id pool, uint32_t *ret_pool);
 
 /* The pool of what is at an address at an event (or PLIM_NONE: at the end), as far as the recording
  * tells; {0,0}: the default one. */
-void plim_taking_pool_at(const plim_taking *taking, plim_addr addr, uint64_t event,
-                         uint64_t ret_pool[2]);
+plim_pool_id plim_taking_pool_at(const plim_taking *taking, plim_addr addr, uint64_t event);
 /* What that needs to know. */
 bool plim_taking_note_segments(plim_taking *taking);
 

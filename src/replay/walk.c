@@ -15,8 +15,7 @@ static bool route(plim_taking *taking, uint64_t event)
     if (!taking->has_pools) {
         return true;
     }
-    uint64_t id[2] = { 0, 0 };
-    plim_taking_pool_at(taking, events->addr[event], event, id);
+    const plim_pool_id id = plim_taking_pool_at(taking, events->addr[event], event);
     uint32_t pool = PLIM_NONE;
     if (!plim_taking_pool(taking, id, &pool)) {
         return false;
@@ -228,7 +227,7 @@ static bool is_range_begun(plim_taking *taking, uint64_t event, bool *ret_begun)
     key.is_small =
         request < taking->program->to_event && is_small_request(taking, events->bytes[request]);
     if (taking->has_pools) {
-        plim_taking_pool_at(taking, key.base, event, key.pool);
+        key.pool = plim_taking_pool_at(taking, key.base, event);
     }
     return plim_taking_stream(taking, events->stream[event], &key.stream) &&
            plim_taking_range(taking, &key, ret_begun);
@@ -274,12 +273,11 @@ static bool drop_pools(plim_taking *taking, uint64_t event)
     uint32_t last = PLIM_NONE;
     taking->row.has_dropped = true;
     for (uint64_t i = event; i < taking->row.end; i++) {
-        uint64_t id[2] = { 0, 0 };
         uint32_t pool = PLIM_NONE;
         if (events->action[i] == PLIM_FREE_COMPLETED) {
             continue;
         }
-        plim_taking_pool_at(taking, events->addr[i], i, id);
+        const plim_pool_id id = plim_taking_pool_at(taking, events->addr[i], i);
         if (!plim_taking_pool(taking, id, &pool)) {
             return false;
         }

@@ -161,8 +161,8 @@ static void write_pools(plim_json *json, const plim_device_inspection *device)
         plim_json_member_u64(json, "stream", pool->stream);
         plim_json_key(json, "pool_id");
         plim_json_begin_array(json);
-        plim_json_u64(json, pool->pool[0]);
-        plim_json_u64(json, pool->pool[1]);
+        plim_json_u64(json, pool->pool.a);
+        plim_json_u64(json, pool->pool.b);
         plim_json_end_array(json);
         plim_json_member_string(json, "size_class", pool->is_large ? "large" : "small");
         plim_json_member_bool(json, "expandable", pool->is_expandable);

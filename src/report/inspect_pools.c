@@ -37,11 +37,11 @@ static void add_pool(plim_table *table, const plim_pool_state *pool, bool shows_
     const char *name = pool->is_large        ? pool->is_expandable ? "large expandable" : "large"
                        : pool->is_expandable ? "small expandable"
                                              : "small";
-    if (pool->pool[0] == 0 && pool->pool[1] == 0) {
+    if (plim_pool_is_default(pool->pool)) {
         plim_table_add(table, PLIM_TONE_PLAIN, name);
     } else { /* a private pool, its id as PyTorch writes it */
         plim_table_format(table, PLIM_TONE_PLAIN, "%s (%" PRIu64 ",%" PRIu64 ")", name,
-                          pool->pool[0], pool->pool[1]);
+                          pool->pool.a, pool->pool.b);
     }
     add_pool_figures(table, &pool->state, shows_pending);
 }

@@ -10,7 +10,7 @@
 /* PyTorch writes this for events outside of any compiled region. */
 #define NO_COMPILE_CONTEXT "N/A"
 
-static plim_status import_action(plim_import *import, plim_value value, uint8_t *ret_action,
+static plim_status import_action(plim_import *import, plim_value value, plim_action *ret_action,
                                  plim_error *err)
 {
     const size_t cached = (value.bits >> 4) % 16;
@@ -75,7 +75,7 @@ static plim_status make_note(plim_import *import, const plim_record *record, pli
                              plim_error *err)
 {
     plim_note note = { .forward_stack = PLIM_NONE };
-    note.has_pool = plim_record_pool(import, record, FIELD_POOL_ID, note.pool);
+    note.has_pool = plim_record_pool(import, record, FIELD_POOL_ID, &note.pool);
     PLIM_TRY(plim_record_string(import, record, FIELD_COMPILE_CONTEXT, &note.compile_context, err));
     PLIM_TRY(plim_record_string(import, record, FIELD_USER_METADATA, &note.user_metadata, err));
     PLIM_TRY(plim_record_string(import, record, FIELD_CATEGORY, &note.category, err));
@@ -129,13 +129,23 @@ static plim_status import_note(plim_import *import, const plim_record *record, u
 }
 
 /* The address column: of a failed request it holds what the driver had free. */
-static uint64_t import_addr(plim_import *import, const plim_record *record, uint8_t action)
+static uint64_t import_addr(plim_import *import, const plim_record *record, plim_action action)
 {
     const plim_field field = action == PLIM_OOM ? FIELD_DEVICE_FREE : FIELD_ADDR;
     if (action <= PLIM_SEGMENT_UNMAP && record->shape->position[field] < 0) {
         plim_history_count_anomaly(import->history, PLIM_ANOMALY_MISSING_FIELD, 1);
     }
     return plim_record_u64(import, record, field, action == PLIM_OOM ? PLIM_SIZE_UNKNOWN : 0);
+}
+
+static int64_t import_time(plim_import *import, const plim_record *record)
+{
+    const int64_t time_us = plim_record_i64(import, record, FIELD_TIME_US, PLIM_TIME_UNKNOWN);
+    const int64_t time_ns = plim_time_ns(time_us);
+    if (time_ns == PLIM_TIME_UNKNOWN && time_us != PLIM_TIME_UNKNOWN) {
+        plim_history_count_anomaly(import->history, PLIM_ANOMALY_BAD_FIELD, 1);
+    }
+    return time_ns;
 }
 
 plim_status plim_import_event(plim_import *import, const plim_record *record, uint64_t *ret_id,
@@ -145,12 +155,11 @@ plim_status plim_import_event(plim_import *import, const plim_record *record, ui
     PLIM_TRY(import_action(import, record_get(record, FIELD_ACTION), &event.action, err));
     event.addr = import_addr(import, record, event.action);
     event.bytes = plim_record_u64(import, record, FIELD_SIZE, 0);
-    event.time_us = plim_record_i64(import, record, FIELD_TIME_US, PLIM_TIME_UNKNOWN);
-    const uint64_t stream = plim_record_handle(import, record, FIELD_STREAM);
-    PLIM_TRY(plim_import_stream(import, stream, &event.stream, err));
+    event.time_ns = import_time(import, record);
+    event.stream = plim_record_handle(import, record, FIELD_STREAM);
     PLIM_TRY(plim_import_record_stack(import, record, &event.stack, err));
     PLIM_TRY(import_note(import, record, &event.note, err));
-    import->facts.has_time |= event.time_us != PLIM_TIME_UNKNOWN;
+    import->facts.has_time |= event.time_ns != PLIM_TIME_UNKNOWN;
     if (event.action >= PLIM_ACTION_OTHER) {
         plim_history_count_anomaly(import->history, PLIM_ANOMALY_UNKNOWN_ACTION, 1);
     }

@@ -139,7 +139,7 @@ typedef struct plim_import {
     /* The last of each, for events repeat themselves. */
     struct {
         uint64_t action_bits[16];
-        uint8_t actions[16];
+        plim_action actions[16];
         uint64_t stream_handle;
         uint32_t stream;
         bool has_stream;
@@ -199,7 +199,7 @@ plim_status plim_import_string(plim_import *import, plim_value value, uint32_t *
                                plim_error *err);
 /* A (int, int) field; false where it is absent or wrong (counted). */
 bool plim_record_pool(plim_import *import, const plim_record *record, plim_field field,
-                      uint64_t ret_pool[2]);
+                      plim_pool_id *ret_pool);
 
 /* events.c */
 plim_status plim_import_event(plim_import *import, const plim_record *record, uint64_t *ret_id,

@@ -296,18 +296,18 @@ plim_status plim_record_string(plim_import *import, const plim_record *record, p
 }
 
 bool plim_record_pool(plim_import *import, const plim_record *record, plim_field field,
-                      uint64_t ret_pool[2])
+                      plim_pool_id *ret_pool)
 {
     const plim_value value = record_get(record, field);
-    uint64_t pool[2] = { 0 };
+    plim_pool_id pool = { 0, 0 };
     if (is_absent(value)) {
         return false;
     }
-    if (plim_value_count(value) != 2 || !plim_value_u64(plim_value_item(value, 0), &pool[0]) ||
-        !plim_value_u64(plim_value_item(value, 1), &pool[1])) {
+    if (plim_value_count(value) != 2 || !plim_value_u64(plim_value_item(value, 0), &pool.a) ||
+        !plim_value_u64(plim_value_item(value, 1), &pool.b)) {
         count_bad(import);
         return false;
     }
-    memcpy(ret_pool, pool, sizeof pool);
+    *ret_pool = pool;
     return true;
 }

@@ -27,11 +27,11 @@ static void put_key_text(plim_save *save, save_text key, save_text text)
     plim_save_text(save, text);
 }
 
-static void put_key_pool(plim_save *save, save_text key, const uint64_t pool[2])
+static void put_key_pool(plim_save *save, save_text key, plim_pool_id pool)
 {
     plim_save_text(save, key);
-    plim_emit_uint(&save->out, pool[0]);
-    plim_emit_uint(&save->out, pool[1]);
+    plim_emit_uint(&save->out, pool.a);
+    plim_emit_uint(&save->out, pool.b);
     plim_emit_opcode(&save->out, PLIM_OP_TUPLE2);
 }
 

@@ -79,7 +79,7 @@ plim_status plim_import_segment(plim_import *import, const plim_record *record, 
     segment->bytes = plim_record_u64(import, record, FIELD_TOTAL_SIZE, 0);
     segment->is_large = !plim_value_is_string(record_get(record, FIELD_SEGMENT_TYPE), "small");
     segment->is_expandable = plim_record_bool(import, record, FIELD_IS_EXPANDABLE, false);
-    plim_record_pool(import, record, FIELD_SEGMENT_POOL_ID, segment->pool);
+    plim_record_pool(import, record, FIELD_SEGMENT_POOL_ID, &segment->pool);
     PLIM_TRY(plim_import_stream(import, plim_record_handle(import, record, FIELD_STREAM),
                                 &segment->stream, err));
     PLIM_TRY(plim_import_record_stack(import, record, &segment->stack, err));

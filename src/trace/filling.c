@@ -24,7 +24,7 @@ void plim_filling_destroy(const plim_mem *mem, plim_filling *filling)
     }
 }
 
-bool plim_filling_add(plim_filling *filling, const plim_row *row)
+bool plim_filling_add(plim_filling *filling, const plim_event *row)
 {
     if (ROWS_BEGIN + CHUNK_BYTES - filling->used < PLIM_ROW_BYTES_MAX) {
         return false;
@@ -35,8 +35,8 @@ bool plim_filling_add(plim_filling *filling, const plim_row *row)
     }
     filling->used = (size_t)(end - filling->chunk);
     filling->rows++;
-    filling->events += row->code < PLIM_ACTION_KNOWN_COUNT;
-    filling->lost += row->code == PLIM_ROW_LOST ? row->bytes : 0;
+    filling->events += row->action < PLIM_ACTION_KNOWN_COUNT;
+    filling->lost += (unsigned)row->action == PLIM_ROW_LOST ? row->bytes : 0;
     return true;
 }
 

@@ -24,7 +24,7 @@ plim_filling *plim_filling_create(const plim_mem *mem, int32_t device);
 void plim_filling_destroy(const plim_mem *mem, plim_filling *filling);
 
 /* Adds a row; false when the chunk cannot hold it: an empty one always does. */
-bool plim_filling_add(plim_filling *filling, const plim_row *row);
+bool plim_filling_add(plim_filling *filling, const plim_event *row);
 /* Writes the chunk, if it has rows, and begins the next; what fails stays with the file. */
 plim_status plim_filling_write(plim_filling *filling, plim_chunk_file *file);
 

@@ -33,16 +33,16 @@ static bool lose(plim_mirror *mirror, const plim_event *like, plim_action action
                  plim_lost_order order)
 {
     plim_lost_event lost = { mirror->gap, order, *like };
-    lost.event.action = (uint8_t)action;
-    lost.event.time_us = mirror->gap_time_us;
+    lost.event.action = action;
+    lost.event.time_ns = mirror->gap_time_ns;
     lost.event.stack = PLIM_NONE;
     return PLIM_VEC_PUSH(mirror->mem, &mirror->lost, lost);
 }
 
-void plim_mirror_gap(plim_mirror *mirror, uint64_t at, int64_t time_us)
+void plim_mirror_gap(plim_mirror *mirror, uint64_t at, int64_t time_ns)
 {
     mirror->gap = at;
-    mirror->gap_time_us = time_us;
+    mirror->gap_time_ns = time_ns;
 }
 
 /* --- blocks --- */
@@ -72,7 +72,7 @@ static bool end_block(plim_mirror *mirror, const plim_span *span)
     const plim_event event = { .addr = span->begin,
                                .bytes = block->requested_bytes,
                                .stream = block->stream,
-                               .note = block->note };
+                               .pool = block->pool };
     if (mirror->gap != PLIM_NO_GAP && block->born <= mirror->gap &&
         ((!block->is_pending && !lose(mirror, &event, PLIM_FREE_REQUESTED, PLIM_LOST_REQUEST)) ||
          !lose(mirror, &event, PLIM_FREE_COMPLETED, PLIM_LOST_COMPLETION))) {
@@ -114,22 +114,21 @@ bool plim_mirror_add_block(plim_mirror *mirror, plim_addr addr, uint64_t bytes,
     return result != PLIM_SPANS_NO_MEMORY; /* contradiction: at the very end of all addresses */
 }
 
-static bool allocate(plim_mirror *mirror, const plim_mirror_event *event, uint64_t born)
+static bool allocate(plim_mirror *mirror, const plim_event *event, uint64_t born)
 {
-    const plim_mirror_block block = { .requested_bytes = event->event.bytes,
+    const plim_mirror_block block = { .requested_bytes = event->bytes,
                                       .born = born,
-                                      .stack = event->event.stack,
-                                      .stream = event->event.stream,
-                                      .note = event->event.note,
+                                      .stack = event->stack,
+                                      .stream = event->stream,
+                                      .pool = event->pool,
                                       .is_small = event->is_small };
-    return plim_mirror_add_block(mirror, event->event.addr, event->block_bytes, &block);
+    return plim_mirror_add_block(mirror, event->addr, event->block_bytes, &block);
 }
 
 /* A block that is freed and was never allocated: that was in the gap. */
-static bool allocate_lost(plim_mirror *mirror, const plim_mirror_event *event)
+static bool allocate_lost(plim_mirror *mirror, const plim_event *event)
 {
-    return allocate(mirror, event, mirror->gap) &&
-           lose(mirror, &event->event, PLIM_ALLOC, PLIM_LOST_ALLOC);
+    return allocate(mirror, event, mirror->gap) && lose(mirror, event, PLIM_ALLOC, PLIM_LOST_ALLOC);
 }
 
 static const plim_span *find_block(const plim_mirror *mirror, plim_addr addr)
@@ -139,36 +138,34 @@ static const plim_span *find_block(const plim_mirror *mirror, plim_addr addr)
 }
 
 /* Whether another block took the place of this one in the last gap. */
-static bool is_replaced(const plim_mirror *mirror, const plim_span *span,
-                        const plim_mirror_event *event)
+static bool is_replaced(const plim_mirror *mirror, const plim_span *span, const plim_event *event)
 {
     const plim_mirror_block *const block = &mirror->blocks.items[span->tag];
     return mirror->gap != PLIM_NO_GAP && block->born <= mirror->gap &&
-           (block->requested_bytes != event->event.bytes ||
+           (block->requested_bytes != event->bytes ||
             span->end - span->begin != event->block_bytes ||
-            (block->is_pending && event->event.action == PLIM_FREE_REQUESTED));
+            (block->is_pending && event->action == PLIM_FREE_REQUESTED));
 }
 
-static bool free_block(plim_mirror *mirror, const plim_mirror_event *event)
+static bool free_block(plim_mirror *mirror, const plim_event *event)
 {
-    const plim_span *span = find_block(mirror, event->event.addr);
+    const plim_span *span = find_block(mirror, event->addr);
     if (mirror->gap != PLIM_NO_GAP && (span == NULL || is_replaced(mirror, span, event))) {
         if (!allocate_lost(mirror, event)) { /* ends what was there */
             return false;
         }
-        span = find_block(mirror, event->event.addr);
+        span = find_block(mirror, event->addr);
     }
     if (span == NULL) {
         return true; /* of the time before the recording: start.h knows what to do */
     }
     plim_mirror_block *const block = &mirror->blocks.items[span->tag];
-    if (event->event.action == PLIM_FREE_REQUESTED) {
+    if (event->action == PLIM_FREE_REQUESTED) {
         block->is_pending = true;
         return true;
     }
-    const plim_event request = event->event;
     if (mirror->gap != PLIM_NO_GAP && block->born <= mirror->gap && !block->is_pending &&
-        !lose(mirror, &request, PLIM_FREE_REQUESTED, PLIM_LOST_OWN_REQUEST)) {
+        !lose(mirror, event, PLIM_FREE_REQUESTED, PLIM_LOST_OWN_REQUEST)) {
         return false;
     }
     return remove_block(mirror, span);
@@ -181,7 +178,7 @@ static bool end_part(plim_mirror *mirror, const plim_span *span, plim_addr from,
 {
     const plim_mirror_segment *const segment = &mirror->segments.items[span->tag];
     const plim_event event = {
-        .addr = from, .bytes = to - from, .stream = segment->stream, .note = segment->note
+        .addr = from, .bytes = to - from, .stream = segment->stream, .pool = segment->pool
     };
     if (mirror->gap != PLIM_NO_GAP && segment->born <= mirror->gap &&
         !lose(mirror, &event, segment->is_expandable ? PLIM_SEGMENT_UNMAP : PLIM_SEGMENT_FREE,
@@ -213,8 +210,8 @@ static bool end_segments(plim_mirror *mirror, plim_addr begin, plim_addr end)
 
 static bool is_same_run(const plim_mirror_segment *a, const plim_mirror_segment *b)
 {
-    return a->is_expandable && b->is_expandable && a->stream == b->stream && a->note == b->note &&
-           a->is_small == b->is_small;
+    return a->is_expandable && b->is_expandable && a->stream == b->stream &&
+           plim_pool_ids_equal(a->pool, b->pool) && a->is_small == b->is_small;
 }
 
 /* The run a newly mapped range joins: what ends at `addr` or begins there. */
@@ -251,15 +248,15 @@ bool plim_mirror_add_segment(plim_mirror *mirror, plim_addr addr, uint64_t bytes
     return plim_spans_add(&mirror->segment_spans, span) != PLIM_SPANS_NO_MEMORY;
 }
 
-static bool begin_segment(plim_mirror *mirror, const plim_mirror_event *event)
+static bool begin_segment(plim_mirror *mirror, const plim_event *event, uint64_t born)
 {
-    const plim_mirror_segment segment = { .stack = event->event.stack,
-                                          .stream = event->event.stream,
-                                          .note = event->event.note,
+    const plim_mirror_segment segment = { .stack = event->stack,
+                                          .stream = event->stream,
+                                          .pool = event->pool,
                                           .is_small = event->is_small,
-                                          .is_expandable = event->event.action == PLIM_SEGMENT_MAP,
-                                          .born = event->number };
-    return plim_mirror_add_segment(mirror, event->event.addr, event->event.bytes, &segment);
+                                          .is_expandable = event->action == PLIM_SEGMENT_MAP,
+                                          .born = born };
+    return plim_mirror_add_segment(mirror, event->addr, event->bytes, &segment);
 }
 
 /* Parts of a run that is unmapped and of which nobody said that they were mapped. */
@@ -280,9 +277,8 @@ static bool lose_holes(plim_mirror *mirror, const plim_event *what, plim_addr en
     return true;
 }
 
-static bool end_segment(plim_mirror *mirror, const plim_mirror_event *event)
+static bool end_segment(plim_mirror *mirror, const plim_event *what)
 {
-    const plim_event *const what = &event->event;
     const plim_span gone = plim_span_of(what->addr, what->bytes, 0, false);
     const plim_span *const span = plim_spans_find(&mirror->segment_spans, gone.begin);
     const bool is_whole = span != NULL && span->begin == gone.begin && span->end == gone.end;
@@ -304,17 +300,17 @@ static bool end_segment(plim_mirror *mirror, const plim_mirror_event *event)
     return done;
 }
 
-bool plim_mirror_apply(plim_mirror *mirror, const plim_mirror_event *event)
+bool plim_mirror_apply(plim_mirror *mirror, const plim_event *event, uint64_t number)
 {
-    switch (event->event.action) {
+    switch ((uint8_t)event->action) {
     case PLIM_ALLOC:
-        return allocate(mirror, event, event->number);
+        return allocate(mirror, event, number);
     case PLIM_FREE_REQUESTED:
     case PLIM_FREE_COMPLETED:
         return free_block(mirror, event);
     case PLIM_SEGMENT_ALLOC:
     case PLIM_SEGMENT_MAP:
-        return begin_segment(mirror, event);
+        return begin_segment(mirror, event, number);
     case PLIM_SEGMENT_FREE:
     case PLIM_SEGMENT_UNMAP:
         return end_segment(mirror, event);

@@ -20,17 +20,17 @@
 typedef struct plim_mirror_block {
     uint64_t requested_bytes;
     uint64_t born; /* events before and including its alloc; 0: it stood at the start */
+    plim_stream stream;
+    plim_pool_id pool;
     uint32_t stack;
-    uint32_t stream; /* of the history, as the note */
-    uint32_t note;   /* names the pool */
     bool is_small;
     bool is_pending;
 } plim_mirror_block;
 
 typedef struct plim_mirror_segment {
+    plim_stream stream;
+    plim_pool_id pool;
     uint32_t stack;
-    uint32_t stream;
-    uint32_t note;
     bool is_small;
     bool is_expandable;
     uint64_t born; /* as a block's */
@@ -63,16 +63,8 @@ typedef struct plim_mirror {
     PLIM_VEC(plim_mirror_segment) segments;
     PLIM_VEC(plim_lost_event) lost;
     uint64_t gap; /* events before the last gap, or PLIM_NO_GAP */
-    int64_t gap_time_us;
+    int64_t gap_time_ns;
 } plim_mirror;
-
-/* An event as the mirror needs it. */
-typedef struct plim_mirror_event {
-    plim_event event;
-    uint64_t block_bytes;
-    uint64_t number; /* events before and including this one */
-    bool is_small;
-} plim_mirror_event;
 
 void plim_mirror_init(plim_mirror *mirror, const plim_mem *mem);
 /* Zeroed ones are allowed. */
@@ -85,8 +77,9 @@ bool plim_mirror_add_block(plim_mirror *mirror, plim_addr addr, uint64_t bytes,
                            const plim_mirror_block *block);
 
 /* Events are missing behind the first `at`. */
-void plim_mirror_gap(plim_mirror *mirror, uint64_t at, int64_t time_us);
-bool plim_mirror_apply(plim_mirror *mirror, const plim_mirror_event *event);
+void plim_mirror_gap(plim_mirror *mirror, uint64_t at, int64_t time_ns);
+/* `number`: events before and including this one. Its stack is one of the history's. */
+bool plim_mirror_apply(plim_mirror *mirror, const plim_event *event, uint64_t number);
 
 /* Sorts the lost events by place and order. */
 void plim_mirror_sort_lost(plim_mirror *mirror);

@@ -43,23 +43,23 @@ static plim_status push_block(end_writer *writer, plim_error *err)
 static plim_status push_segment(end_writer *writer, plim_addr begin, plim_addr end,
                                 const plim_mirror_segment *row, uint64_t first, plim_error *err)
 {
-    const plim_note *const note = plim_history_note(writer->history, row->note);
-    const plim_segment segment = { .addr = begin,
-                                   .bytes = end - begin,
-                                   .pool = { note->pool[0], note->pool[1] },
-                                   .stream = row->stream,
-                                   .stack = row->stack,
-                                   .block_first = first,
-                                   .block_count = writer->report.blocks - first,
-                                   .is_large = !row->is_small,
-                                   .is_expandable = row->is_expandable };
+    plim_segment segment = { .addr = begin,
+                             .bytes = end - begin,
+                             .pool = row->pool,
+                             .stack = row->stack,
+                             .block_first = first,
+                             .block_count = writer->report.blocks - first,
+                             .is_large = !row->is_small,
+                             .is_expandable = row->is_expandable };
+    PLIM_TRY(plim_history_add_stream(writer->history, row->stream, &segment.stream, err));
     writer->report.segments++;
     return plim_history_push_segment(writer->history, &segment, err);
 }
 
 static bool is_alike(const plim_mirror_block *a, const plim_mirror_block *b)
 {
-    return a->stream == b->stream && a->note == b->note && a->is_small == b->is_small;
+    return a->stream == b->stream && plim_pool_ids_equal(a->pool, b->pool) &&
+           a->is_small == b->is_small;
 }
 
 /* Blocks that touch and lie in no segment: their segment is at least as large as they are. */
@@ -69,7 +69,7 @@ static plim_status push_made_up(end_writer *writer, plim_addr limit, plim_error 
     const plim_addr begin = span->begin;
     const plim_mirror_block *const like = &writer->mirror->blocks.items[span->tag];
     const plim_mirror_segment segment = {
-        .stack = PLIM_NONE, .stream = like->stream, .note = like->note, .is_small = like->is_small
+        .stream = like->stream, .pool = like->pool, .stack = PLIM_NONE, .is_small = like->is_small
     };
     const uint64_t first = writer->report.blocks;
     plim_addr end = begin;

@@ -13,7 +13,7 @@
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/text.h"
-#include "plimsoll/allocator.h"
+#include "plimsoll/event.h"
 #include "trace/chunk.h"
 #include "unwind/unwind.h"
 

@@ -82,7 +82,7 @@ static bool bring_back(origin_walk *walk, uint64_t event, uint32_t *ret_row)
 {
     const plim_events *const events = walk->events;
     const plim_note *const note = plim_history_note(walk->history, events->note[event]);
-    const plim_origin origin = { .pool = { note->pool[0], note->pool[1] },
+    const plim_origin origin = { .pool = note->pool,
                                  .stream = events->stream[event],
                                  .stack = PLIM_NONE,
                                  .is_small = events->bytes[event] == SMALL_SEGMENT_BYTES,
@@ -153,7 +153,7 @@ static bool stand_at_end(plim_origins *origins, const plim_device_history *devic
 {
     for (uint64_t i = 0; i < device->segment_count; i++) {
         const plim_segment *const segment = &device->segments[i];
-        const plim_origin origin = { .pool = { segment->pool[0], segment->pool[1] },
+        const plim_origin origin = { .pool = segment->pool,
                                      .stream = segment->stream,
                                      .stack = segment->stack,
                                      .is_small = !segment->is_large,

@@ -13,7 +13,7 @@
 #include "history/spans.h"
 
 typedef struct plim_origin {
-    uint64_t pool[2];
+    plim_pool_id pool;
     uint32_t stream; /* of the history, as the stack */
     uint32_t stack;
     bool is_small;

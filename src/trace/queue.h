@@ -12,7 +12,7 @@
 #define PLIMSOLL_TRACE_QUEUE_H
 
 #include "base/memory.h"
-#include "plimsoll/allocator.h"
+#include "plimsoll/event.h"
 
 #include <stdatomic.h>
 
@@ -29,7 +29,7 @@ typedef struct plim_slot {
     uint64_t addr;
     uint64_t bytes;
     uint64_t block_bytes;
-    uint64_t time_ns;
+    int64_t time_ns;
     uint64_t stream;
     uint32_t pool[2]; /* where both fit; else a PLIM_SLOT_POOL comes before */
     uint32_t stack;
@@ -37,6 +37,42 @@ typedef struct plim_slot {
 } plim_slot;
 
 _Static_assert(sizeof(plim_slot) == 64, "a slot is a line of the cache");
+
+/* Whether the numbers of a pool need a PLIM_SLOT_POOL. */
+static inline bool plim_pool_is_wide(plim_pool_id pool)
+{
+    return (pool.a | pool.b) > UINT32_MAX;
+}
+
+/* An event as a slot; of a wide pool the half that fits. */
+static inline void plim_slot_pack(plim_slot *slot, uint64_t number, const plim_event *event)
+{
+    const uint64_t kind = (uint64_t)event->action | (event->is_small ? PLIM_SLOT_IS_SMALL : 0);
+    slot->mark = number << PLIM_SLOT_KIND_BITS | kind;
+    slot->addr = event->addr;
+    slot->bytes = event->bytes;
+    slot->block_bytes = event->block_bytes;
+    slot->time_ns = event->time_ns;
+    slot->stream = event->stream;
+    slot->pool[0] = (uint32_t)event->pool.a;
+    slot->pool[1] = (uint32_t)event->pool.b;
+    slot->stack = event->stack;
+    slot->device = event->device;
+}
+
+static inline plim_event plim_slot_unpack(const plim_slot *slot)
+{
+    return (plim_event){ .action = (plim_action)(slot->mark & PLIM_SLOT_CODE_MASK),
+                         .device = slot->device,
+                         .stream = slot->stream,
+                         .addr = slot->addr,
+                         .bytes = slot->bytes,
+                         .block_bytes = slot->block_bytes,
+                         .time_ns = slot->time_ns,
+                         .pool = { slot->pool[0], slot->pool[1] },
+                         .stack = slot->stack,
+                         .is_small = (slot->mark & PLIM_SLOT_IS_SMALL) != 0 };
+}
 
 #define PLIM_CACHE_LINE 64
 
@@ -52,7 +88,7 @@ struct plim_event_queue {
     _Atomic uint64_t head; /* slots ever taken */
     uint64_t next;         /* the slot it looks at next; head follows */
     uint64_t limit;        /* tail when the round began */
-    uint64_t pool[2];      /* of a PLIM_SLOT_POOL just taken */
+    plim_pool_id pool;     /* of a PLIM_SLOT_POOL just taken */
     uint8_t apart_too[PLIM_CACHE_LINE];
 
     /* Set once, but for the owner. */

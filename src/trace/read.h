@@ -74,7 +74,7 @@ typedef struct plim_note_run {
     uint64_t first; /* events of the device before */
     uint64_t count;
     uint32_t note;
-    uint8_t action; /* PLIM_USER_DEFINED: as the row says */
+    plim_action action; /* PLIM_USER_DEFINED: as the row says */
 } plim_note_run;
 
 typedef PLIM_VEC(plim_note_run) plim_note_runs;

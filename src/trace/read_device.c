@@ -29,42 +29,14 @@ typedef struct device_reader {
     uint64_t place;  /* of the next event, lost ones counted */
     uint64_t missing;
     uint64_t spoiled; /* chunks with something that is no row */
-    int64_t time_us;
+    int64_t time_ns;  /* of the last event */
 
-    /* What the last row was of, as the history has it. */
-    bool has_lane;
-    uint64_t stream_handle;
-    uint64_t pool[2];
-    uint32_t stream;
-    uint32_t note;
+    /* The stack of the last row, and what the history calls it. */
     uint32_t stack_id;
     uint32_t stack;
 } device_reader;
 
 /* --- what events refer to --- */
-
-static plim_status find_lane(device_reader *reader, uint64_t stream, const uint64_t pool[2],
-                             plim_error *err)
-{
-    if (reader->has_lane && reader->stream_handle == stream && reader->pool[0] == pool[0] &&
-        reader->pool[1] == pool[1]) {
-        return PLIM_OK;
-    }
-    const plim_note note = { .pool = { pool[0], pool[1] },
-                             .has_pool = true,
-                             .compile_context = PLIM_NONE,
-                             .user_metadata = PLIM_NONE,
-                             .forward_stack = PLIM_NONE,
-                             .category = PLIM_NONE };
-    reader->has_lane = false;
-    PLIM_TRY(plim_history_add_stream(reader->reading->history, stream, &reader->stream, err));
-    PLIM_TRY(plim_history_add_note(reader->reading->history, &note, &reader->note, err));
-    reader->stream_handle = stream;
-    reader->pool[0] = pool[0];
-    reader->pool[1] = pool[1];
-    reader->has_lane = true;
-    return PLIM_OK;
-}
 
 static void find_stack(device_reader *reader, uint32_t id)
 {
@@ -72,11 +44,6 @@ static void find_stack(device_reader *reader, uint32_t id)
         reader->stack = id == PLIM_NONE ? PLIM_NONE : plim_file_reading_stack(reader->reading, id);
         reader->stack_id = id;
     }
-}
-
-static int64_t to_us(uint64_t time_ns)
-{
-    return time_ns == 0 ? PLIM_TIME_UNKNOWN : (int64_t)(time_ns / 1000);
 }
 
 /* --- rows --- */
@@ -87,7 +54,11 @@ static const char worked_out[] = "worked out: missing in the recording";
 static plim_status push_worked_out(plim_history *history, const plim_event *lost, plim_error *err)
 {
     plim_event event = *lost;
-    plim_note note = *plim_history_note(history, lost->note);
+    plim_note note = { .pool = lost->pool,
+                       .has_pool = true,
+                       .compile_context = PLIM_NONE,
+                       .forward_stack = PLIM_NONE,
+                       .category = PLIM_NONE };
     PLIM_TRY(plim_history_add_string(history, worked_out, sizeof worked_out - 1,
                                      &note.user_metadata, err));
     PLIM_TRY(plim_history_add_note(history, &note, &event.note, err));
@@ -111,7 +82,7 @@ static void put_gap(device_reader *reader, uint64_t count)
     reader->missing += count;
     reader->place += count;
     if (reader->applies) {
-        plim_mirror_gap(&reader->mirror, reader->number, reader->time_us);
+        plim_mirror_gap(&reader->mirror, reader->number, reader->time_ns);
     }
 }
 
@@ -135,40 +106,29 @@ static void take_note(device_reader *reader, plim_event *event)
     }
 }
 
-static plim_status read_event(device_reader *reader, const plim_row *row, plim_error *err)
+static plim_status read_event(device_reader *reader, plim_event *event, plim_error *err)
 {
-    PLIM_TRY(find_lane(reader, row->stream, row->pool, err));
-    find_stack(reader, row->stack);
+    find_stack(reader, event->stack);
+    event->stack = reader->stack;
+    event->block_bytes = event->block_bytes != 0 ? event->block_bytes : event->bytes;
     reader->number++;
-    reader->time_us = to_us(row->time_ns);
-    const plim_mirror_event event = { .event = { .action = row->code,
-                                                 .addr = row->addr,
-                                                 .bytes = row->bytes,
-                                                 .time_us = reader->time_us,
-                                                 .stack = reader->stack,
-                                                 .stream = reader->stream,
-                                                 .note = reader->note },
-                                      .block_bytes =
-                                          row->block_bytes != 0 ? row->block_bytes : row->bytes,
-                                      .number = reader->number,
-                                      .is_small = row->is_small };
-    plim_event noted = event.event;
-    take_note(reader, &noted);
-    if (reader->applies && !plim_mirror_apply(&reader->mirror, &event)) {
+    reader->time_ns = event->time_ns;
+    if (reader->applies && !plim_mirror_apply(&reader->mirror, event, reader->number)) {
         return plim_fail_memory(err, "reading a recording");
     }
+    take_note(reader, event);
     reader->place++;
     if (!reader->pushes) {
         return PLIM_OK;
     }
     PLIM_TRY(push_lost(reader, reader->number - 1, err));
-    return plim_history_push_event(reader->reading->history, &noted, err);
+    return plim_history_push_event(reader->reading->history, event, err);
 }
 
-static plim_status read_annotation(device_reader *reader, const plim_row *row, plim_error *err)
+static plim_status read_annotation(device_reader *reader, const plim_event *row, plim_error *err)
 {
     plim_annotation annotation = { .device = reader->chunks->device,
-                                   .time_us = to_us(row->time_ns),
+                                   .time_us = plim_time_us(row->time_ns),
                                    .is_start = row->addr != 0 };
     if (!reader->pushes) {
         return PLIM_OK;
@@ -177,9 +137,9 @@ static plim_status read_annotation(device_reader *reader, const plim_row *row, p
     return plim_history_push_annotation(reader->reading->history, &annotation, err);
 }
 
-static plim_status read_row(device_reader *reader, const plim_row *row, plim_error *err)
+static plim_status read_row(device_reader *reader, plim_event *row, plim_error *err)
 {
-    switch (row->code) {
+    switch ((unsigned)row->action) {
     case PLIM_ROW_LOST:
         put_gap(reader, row->bytes);
         return PLIM_OK;
@@ -207,7 +167,7 @@ static plim_status read_events(device_reader *reader, const plim_chunk *chunk, p
 {
     plim_bytes bytes = { 0 };
     plim_row_state state;
-    plim_row row;
+    plim_event row;
     const events_head head = read_head(chunk);
     if (head.first != reader->told) { /* chunks are missing */
         put_gap(reader, head.first > reader->told ? head.first - reader->told : 0);
@@ -244,7 +204,7 @@ static plim_status read_state_block(device_reader *reader, plim_bytes *bytes, ui
                                     const plim_mirror_segment *segment, plim_error *err)
 {
     plim_mirror_block block = { .stream = segment->stream,
-                                .note = segment->note,
+                                .pool = segment->pool,
                                 .is_small = segment->is_small };
     const plim_addr addr = *behind + plim_unzigzag(plim_get_varint(bytes));
     const uint64_t length = plim_get_varint(bytes);
@@ -263,22 +223,18 @@ static plim_status read_state_block(device_reader *reader, plim_bytes *bytes, ui
 
 static plim_status read_state_segment(device_reader *reader, plim_bytes *bytes, plim_error *err)
 {
-    uint64_t pool[2];
     plim_mirror_segment segment = { 0 };
     const plim_addr addr = plim_get_varint(bytes);
     const uint64_t length = plim_get_varint(bytes);
-    pool[0] = plim_get_varint(bytes);
-    pool[1] = plim_get_varint(bytes);
-    const uint64_t stream = plim_get_varint(bytes);
+    segment.pool.a = plim_get_varint(bytes);
+    segment.pool.b = plim_get_varint(bytes);
+    segment.stream = plim_get_varint(bytes);
     segment.stack = read_state_stack(reader, bytes);
     const uint64_t flags = plim_get_varint(bytes);
     const uint64_t count = plim_get_varint(bytes);
     if (bytes->at == NULL) {
         return PLIM_OK;
     }
-    PLIM_TRY(find_lane(reader, stream, pool, err));
-    segment.stream = reader->stream;
-    segment.note = reader->note;
     segment.is_small = (flags & 1) == 0;
     segment.is_expandable = (flags & 2) != 0;
     if (!plim_mirror_add_segment(&reader->mirror, addr, length, &segment)) {
@@ -345,7 +301,7 @@ static plim_status read_all_events(device_reader *reader, plim_error *err)
     reader->run = 0;
     reader->missing = 0;
     reader->spoiled = 0;
-    reader->time_us = PLIM_TIME_UNKNOWN;
+    reader->time_ns = PLIM_TIME_UNKNOWN;
     for (size_t i = 0; i < reader->chunk_count; i++) {
         if (reader->chunks[i].kind == PLIM_CHUNK_EVENTS) {
             PLIM_TRY(read_events(reader, chunk_at(reader, i), err));

@@ -61,8 +61,8 @@ static plim_status read_segment(plim_file_reading *reading, plim_bytes *bytes,
 {
     plim_segment segment = { .addr = plim_get_varint(bytes) };
     segment.bytes = plim_get_varint(bytes);
-    segment.pool[0] = plim_get_varint(bytes);
-    segment.pool[1] = plim_get_varint(bytes);
+    segment.pool.a = plim_get_varint(bytes);
+    segment.pool.b = plim_get_varint(bytes);
     const uint64_t stream = plim_get_varint(bytes);
     segment.stack = read_stack(reading, bytes);
     const uint64_t flags = plim_get_varint(bytes);

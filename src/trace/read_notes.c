@@ -20,8 +20,8 @@ static plim_status read_note(plim_file_reading *reading, plim_bytes *bytes, plim
     plim_note note = { .has_pool = (fields & PLIM_NOTE_POOL) != 0 };
     uint32_t action = PLIM_NONE;
     size_t length = 0;
-    note.pool[0] = note.has_pool ? plim_get_varint(bytes) : 0;
-    note.pool[1] = note.has_pool ? plim_get_varint(bytes) : 0;
+    note.pool.a = note.has_pool ? plim_get_varint(bytes) : 0;
+    note.pool.b = note.has_pool ? plim_get_varint(bytes) : 0;
     PLIM_TRY(read_string(reading, bytes, (fields & PLIM_NOTE_COMPILE_CONTEXT) != 0,
                          &note.compile_context, err));
     PLIM_TRY(read_string(reading, bytes, (fields & PLIM_NOTE_USER_METADATA) != 0,
@@ -35,7 +35,7 @@ static plim_status read_note(plim_file_reading *reading, plim_bytes *bytes, plim
     }
     if (action != PLIM_NONE) {
         const char *const name = plim_history_string(reading->history, action, &length);
-        uint8_t named = PLIM_USER_DEFINED;
+        plim_action named = PLIM_USER_DEFINED;
         PLIM_TRY(plim_history_add_action(reading->history, name, length, &named, err));
         run->action = named < PLIM_ACTION_OTHER ? PLIM_USER_DEFINED : named;
     }

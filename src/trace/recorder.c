@@ -71,24 +71,9 @@ static inline void count_event(plim_event_queue *queue)
     atomic_store_explicit(&queue->events, events + 1, memory_order_relaxed);
 }
 
-static inline void fill_slot(plim_slot *slot, uint64_t number, const plim_event_record *event)
-{
-    const uint64_t kind = (uint64_t)event->action | (event->is_small ? PLIM_SLOT_IS_SMALL : 0);
-    slot->mark = number << PLIM_SLOT_KIND_BITS | kind;
-    slot->addr = event->addr;
-    slot->bytes = event->bytes;
-    slot->block_bytes = event->block_bytes;
-    slot->time_ns = event->time_ns;
-    slot->stream = event->stream;
-    slot->pool[0] = (uint32_t)event->pool.a;
-    slot->pool[1] = (uint32_t)event->pool.b;
-    slot->stack = event->stack;
-    slot->device = event->device;
-}
-
 /* An event before which something else has to be said: what was lost, a pool of large numbers. */
-static void push_more(plim_recorder *recorder, plim_event_queue *queue,
-                      const plim_event_record *event, bool is_wide)
+static void push_more(plim_recorder *recorder, plim_event_queue *queue, const plim_event *event,
+                      bool is_wide)
 {
     uint64_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
     if (!plim_event_queue_has_room(queue, 3)) {
@@ -113,12 +98,12 @@ static void push_more(plim_recorder *recorder, plim_event_queue *queue,
                          .bytes = event->pool.b,
                          .device = event->device };
     }
-    fill_slot(&queue->slots[tail & queue->mask], number, event);
+    plim_slot_pack(&queue->slots[tail & queue->mask], number, event);
     count_event(queue);
     publish(recorder, queue, count);
 }
 
-static void take_event(void *ctx, const plim_event_record *event)
+static void take_event(void *ctx, const plim_event *event)
 {
     plim_recorder *const recorder = ctx;
     plim_event_queue *const queue = plim_threads_queue(&recorder->listed);
@@ -126,7 +111,7 @@ static void take_event(void *ctx, const plim_event_record *event)
         lose(recorder, event->device);
         return;
     }
-    const bool is_wide = (event->pool.a | event->pool.b) > UINT32_MAX;
+    const bool is_wide = plim_pool_is_wide(event->pool);
     const plim_lost *const lost = lost_of(recorder, event->device);
     if (is_wide || atomic_load_explicit(&lost->count, memory_order_relaxed) != 0) {
         push_more(recorder, queue, event, is_wide);
@@ -140,7 +125,7 @@ static void take_event(void *ctx, const plim_event_record *event)
     const uint64_t number =
         atomic_fetch_add_explicit(&recorder->next_number, 1, memory_order_relaxed);
     const uint64_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
-    fill_slot(&queue->slots[tail & queue->mask], number, event);
+    plim_slot_pack(&queue->slots[tail & queue->mask], number, event);
     count_event(queue);
     publish(recorder, queue, 1);
 }
@@ -259,7 +244,7 @@ plim_status plim_recorder_annotate(plim_recorder *recorder, int32_t device, cons
         (plim_slot){ .mark = number << PLIM_SLOT_KIND_BITS | PLIM_SLOT_ANNOTATION,
                      .addr = (uint64_t)(uintptr_t)told,
                      .block_bytes = is_start,
-                     .time_ns = plim_ticks_to_unix_ns(plim_ticks_now()),
+                     .time_ns = (int64_t)plim_ticks_to_unix_ns(plim_ticks_now()),
                      .device = device };
     publish(recorder, queue, 1);
     return PLIM_OK;

@@ -13,36 +13,24 @@
 #ifndef PLIMSOLL_TRACE_ROWS_H
 #define PLIMSOLL_TRACE_ROWS_H
 
-#include "plimsoll/history.h"
+#include "plimsoll/event.h"
 #include "trace/format.h"
 
-typedef enum plim_row_code {
-    /* 0 … 10 are plim_actions */
-    PLIM_ROW_ANNOTATION = 11, /* addr: whether it starts; bytes: string */
-    PLIM_ROW_LOST = 12,       /* bytes: how many events are missing here */
-    PLIM_ROW_FREED = 13,      /* free_completed of what the row before requested the free of */
-} plim_row_code;
+/* A row is a plim_event whose action is known (0 … 10), or has one of these in its place. */
+#define PLIM_ROW_ANNOTATION 11 /* addr: whether it starts; bytes: string */
+#define PLIM_ROW_LOST       12 /* bytes: how many events are missing here */
+#define PLIM_ROW_FREED                                                      \
+    13 /* free_completed of what the row before requested the free of: only \
+        * stands in files */
 
 #define PLIM_ROW_BYTES_MAX 104 /* head, lane and its definition, five numbers */
 #define PLIM_LANES_MAX     64  /* of one chunk */
 
-typedef struct plim_row {
-    uint8_t code; /* never PLIM_ROW_FREED, which only stands in files */
-    bool is_small;
-    uint32_t stack; /* of the allocator, or PLIM_NONE */
-    uint64_t stream;
-    uint64_t pool[2];
-    uint64_t addr;
-    uint64_t bytes;
-    uint64_t block_bytes;
-    uint64_t time_ns;
-} plim_row;
-
 typedef struct plim_row_lane {
-    uint64_t stream;
-    uint64_t pool[2];
+    plim_stream stream;
+    plim_pool_id pool;
     bool is_small;
-    uint64_t addr;  /* of its last row */
+    plim_addr addr; /* of its last row */
     uint32_t stack; /* likewise */
 } plim_row_lane;
 
@@ -50,9 +38,9 @@ typedef struct plim_row_lane {
 typedef struct plim_row_state {
     plim_row_lane lanes[PLIM_LANES_MAX];
     uint32_t lane_count;
-    uint32_t lane; /* of the last row */
-    uint64_t time_ns;
-    plim_row last; /* code PLIM_FREE_REQUESTED: a PLIM_ROW_FREED may follow */
+    uint32_t lane;    /* of the last row */
+    uint64_t time_ns; /* 0: the last row has none */
+    plim_event last;  /* PLIM_FREE_REQUESTED: a PLIM_ROW_FREED may follow */
 } plim_row_state;
 
 void plim_rows_begin(plim_row_state *state);
@@ -61,9 +49,10 @@ void plim_rows_begin(plim_row_state *state);
  * Writes a row at `to`, which has room for PLIM_ROW_BYTES_MAX; returns the place behind, or NULL
  * when the chunk can hold no more lanes: then it is to be closed first.
  */
-uint8_t *plim_row_put(plim_row_state *state, const plim_row *row, uint8_t *to);
+uint8_t *plim_row_put(plim_row_state *state, const plim_event *row, uint8_t *to);
 
-/* Reads a row; false at the end and where bytes are no row (then bytes->at is NULL). */
-bool plim_row_get(plim_row_state *state, plim_bytes *bytes, plim_row *ret_row);
+/* Reads a row, without its device; false at the end and where bytes are no row (then bytes->at is
+ * NULL). */
+bool plim_row_get(plim_row_state *state, plim_bytes *bytes, plim_event *ret_row);
 
 #endif

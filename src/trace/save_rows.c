@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-#define NS_PER_US 1000u
-
 typedef struct row_writer {
     plim_saving *saving;
     const plim_saved_device *saved;
@@ -19,15 +17,7 @@ typedef struct row_writer {
     int32_t device;
 } row_writer;
 
-/* Nanoseconds, or 0 for what no recording can have: before 1970 or far in the future. */
-static uint64_t to_ns(int64_t time_us)
-{
-    return time_us <= 0 || (uint64_t)time_us > UINT64_MAX / NS_PER_US
-               ? 0
-               : (uint64_t)time_us * NS_PER_US;
-}
-
-static plim_status put_row(row_writer *writer, const plim_row *row, plim_error *err)
+static plim_status put_row(row_writer *writer, const plim_event *row, plim_error *err)
 {
     if (!plim_filling_add(writer->filling, row)) {
         if (plim_filling_write(writer->filling, &writer->saving->file) != PLIM_OK) {
@@ -53,19 +43,19 @@ static plim_status put_annotation(row_writer *writer, const plim_annotation *ann
                                   plim_error *err)
 {
     plim_saving *const saving = writer->saving;
-    const plim_row row = { .code = PLIM_ROW_ANNOTATION,
-                           .addr = annotation->is_start,
-                           .bytes = saving->annotations.items[saving->annotations_done].string,
-                           .time_ns = to_ns(annotation->time_us) };
+    const plim_event row = { .action = (plim_action)PLIM_ROW_ANNOTATION,
+                             .addr = annotation->is_start,
+                             .bytes = saving->annotations.items[saving->annotations_done].string,
+                             .time_ns = plim_time_ns(annotation->time_us) };
     saving->annotations_done++;
     return put_row(writer, &row, err);
 }
 
 /* Annotations up to a time; those without one follow the one before them. */
-static plim_status put_annotations(row_writer *writer, uint64_t until_ns, plim_error *err)
+static plim_status put_annotations(row_writer *writer, int64_t until_ns, plim_error *err)
 {
     const plim_annotation *annotation = next_annotation(writer);
-    while (annotation != NULL && to_ns(annotation->time_us) <= until_ns) {
+    while (annotation != NULL && plim_time_ns(annotation->time_us) <= until_ns) {
         PLIM_TRY(put_annotation(writer, annotation, err));
         annotation = next_annotation(writer);
     }
@@ -87,23 +77,20 @@ static uint64_t block_bytes(row_writer *writer, uint64_t event)
 static plim_status put_event(row_writer *writer, uint64_t event, plim_error *err)
 {
     const plim_history *const history = writer->saving->history;
-    const plim_events *const events = &writer->saved->device->events;
     const plim_origins *const origins = &writer->saved->origins;
     const uint32_t row_of = origins->of_event[event];
-    const plim_origin *const origin = row_of == PLIM_NONE ? NULL : &origins->rows.items[row_of];
-    const plim_note *const note = plim_history_note(history, events->note[event]);
-    const uint64_t *const pool = note->has_pool || origin == NULL ? note->pool : origin->pool;
-    const uint8_t action = events->action[event];
-    const plim_row row = { .code = action < PLIM_ACTION_KNOWN_COUNT ? action : PLIM_USER_DEFINED,
-                           .is_small = origin != NULL && origin->is_small,
-                           .stack = events->stack[event],
-                           .stream = plim_history_stream(history, events->stream[event]),
-                           .pool = { pool[0], pool[1] },
-                           .addr = events->addr[event],
-                           .bytes = events->bytes[event],
-                           .block_bytes =
-                               action <= PLIM_FREE_COMPLETED ? block_bytes(writer, event) : 0,
-                           .time_ns = to_ns(events->time_us[event]) };
+    plim_event row = plim_history_event(history, writer->saved->device, event);
+    if (row.action >= PLIM_ACTION_OTHER) {
+        row.action = PLIM_USER_DEFINED;
+    }
+    if (row.action <= PLIM_FREE_COMPLETED) {
+        row.block_bytes = block_bytes(writer, event);
+    }
+    if (row_of != PLIM_NONE) {
+        const plim_origin *const origin = &origins->rows.items[row_of];
+        row.is_small = origin->is_small;
+        row.pool = plim_history_note(history, row.note)->has_pool ? row.pool : origin->pool;
+    }
     return put_row(writer, &row, err);
 }
 
@@ -111,10 +98,11 @@ static plim_status put_rows(row_writer *writer, plim_error *err)
 {
     const uint64_t count = writer->saved == NULL ? 0 : writer->saved->device->events.count;
     for (uint64_t i = 0; i < count; i++) {
-        PLIM_TRY(put_annotations(writer, to_ns(writer->saved->device->events.time_us[i]), err));
+        PLIM_TRY(
+            put_annotations(writer, plim_time_ns(writer->saved->device->events.time_us[i]), err));
         PLIM_TRY(put_event(writer, i, err));
     }
-    PLIM_TRY(put_annotations(writer, UINT64_MAX, err));
+    PLIM_TRY(put_annotations(writer, INT64_MAX, err));
     return plim_filling_write(writer->filling, &writer->saving->file) == PLIM_OK
                ? PLIM_OK
                : plim_saving_failed(writer->saving, err);
@@ -179,8 +167,8 @@ static plim_status put_run(plim_saving *saving, const plim_saved_device *saved, 
     plim_records_number(&state->list, run->count);
     plim_records_number(&state->list, fields);
     if (note->has_pool) {
-        plim_records_number(&state->list, note->pool[0]);
-        plim_records_number(&state->list, note->pool[1]);
+        plim_records_number(&state->list, note->pool.a);
+        plim_records_number(&state->list, note->pool.b);
     }
     PLIM_TRY(put_string(state, note->compile_context, err));
     PLIM_TRY(put_string(state, note->user_metadata, err));

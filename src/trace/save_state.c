@@ -112,7 +112,7 @@ static plim_status put_inside(start_writer *writer, const plim_span *span, plim_
     const plim_origin *const origin = &writer->saved->origins.rows.items[span->tag];
     const plim_segment segment = { .addr = span->begin,
                                    .bytes = span->end - span->begin,
-                                   .pool = { origin->pool[0], origin->pool[1] },
+                                   .pool = origin->pool,
                                    .stream = origin->stream,
                                    .stack = origin->stack,
                                    .is_large = !origin->is_small,

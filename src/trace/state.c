@@ -133,8 +133,8 @@ plim_status plim_state_put_segment(plim_state_writer *writer, const plim_segment
     PLIM_TRY(plim_state_stack(writer, segment->stack, err));
     plim_records_number(list, segment->addr);
     plim_records_number(list, segment->bytes);
-    plim_records_number(list, segment->pool[0]);
-    plim_records_number(list, segment->pool[1]);
+    plim_records_number(list, segment->pool.a);
+    plim_records_number(list, segment->pool.b);
     plim_records_number(list, segment->stream == PLIM_NONE
                                   ? 0
                                   : plim_history_stream(writer->history, segment->stream));

@@ -80,10 +80,10 @@ static void close_chunks(plim_recorder *recorder)
     recorder->oldest_ns = 0;
 }
 
-static void put_row(plim_recorder *recorder, int32_t device, const plim_row *row)
+static void put_row(plim_recorder *recorder, const plim_event *row)
 {
-    const bool is_event = row->code < PLIM_ACTION_KNOWN_COUNT;
-    plim_filling *const filling = find_filling(recorder, device);
+    const bool is_event = row->action < PLIM_ACTION_KNOWN_COUNT;
+    plim_filling *const filling = find_filling(recorder, row->device);
     if (filling == NULL) {
         plim_error err;
         (void)plim_fail_memory(&err, "recording a device");
@@ -101,8 +101,8 @@ static void put_row(plim_recorder *recorder, int32_t device, const plim_row *row
 
 static void put_lost(plim_recorder *recorder, int32_t device, uint64_t count)
 {
-    const plim_row row = { .code = PLIM_ROW_LOST, .bytes = count };
-    put_row(recorder, device, &row);
+    const plim_event row = { .action = PLIM_ROW_LOST, .device = device, .bytes = count };
+    put_row(recorder, &row);
 }
 
 static void put_annotation(plim_recorder *recorder, const plim_slot *slot)
@@ -113,30 +113,23 @@ static void put_annotation(plim_recorder *recorder, const plim_slot *slot)
     if (plim_names_string(&recorder->names, name->text, name->bytes, &string, &err) != PLIM_OK) {
         keep_error(recorder, &err);
     }
-    const plim_row row = { .code = PLIM_ROW_ANNOTATION,
-                           .addr = slot->block_bytes,
-                           .bytes = string,
-                           .time_ns = slot->time_ns };
-    put_row(recorder, slot->device, &row);
+    const plim_event row = { .action = PLIM_ROW_ANNOTATION,
+                             .device = slot->device,
+                             .addr = slot->block_bytes,
+                             .bytes = string,
+                             .time_ns = slot->time_ns };
+    put_row(recorder, &row);
     plim_told_name_free(recorder, name);
 }
 
 static void put_event(plim_recorder *recorder, plim_event_queue *queue, const plim_slot *slot)
 {
-    const bool is_wide = (queue->pool[0] | queue->pool[1]) != 0;
-    const plim_row row = { .code = slot->mark & PLIM_SLOT_CODE_MASK,
-                           .is_small = (slot->mark & PLIM_SLOT_IS_SMALL) != 0,
-                           .stack = slot->stack,
-                           .stream = slot->stream,
-                           .pool = { is_wide ? queue->pool[0] : slot->pool[0],
-                                     is_wide ? queue->pool[1] : slot->pool[1] },
-                           .addr = slot->addr,
-                           .bytes = slot->bytes,
-                           .block_bytes = slot->block_bytes,
-                           .time_ns = slot->time_ns };
-    queue->pool[0] = 0;
-    queue->pool[1] = 0;
-    put_row(recorder, slot->device, &row);
+    plim_event event = plim_slot_unpack(slot);
+    if (!plim_pool_is_default(queue->pool)) {
+        event.pool = queue->pool;
+        queue->pool = (plim_pool_id){ 0, 0 };
+    }
+    put_row(recorder, &event);
 }
 
 static void put_slot(plim_recorder *recorder, plim_event_queue *queue, const plim_slot *slot)
@@ -147,8 +140,7 @@ static void put_slot(plim_recorder *recorder, plim_event_queue *queue, const pli
         put_lost(recorder, slot->device, slot->bytes);
         break;
     case PLIM_SLOT_POOL:
-        queue->pool[0] = slot->addr;
-        queue->pool[1] = slot->bytes;
+        queue->pool = (plim_pool_id){ slot->addr, slot->bytes };
         break;
     case PLIM_SLOT_ANNOTATION:
         put_annotation(recorder, slot);

@@ -202,7 +202,7 @@ static bool is_active_in(const t_side *side, plim_addr addr, uint64_t bytes)
     return false;
 }
 
-static void on_alloc(t_model *model, t_side *side, const plim_event_record *event)
+static void on_alloc(t_model *model, t_side *side, const plim_event *event)
 {
     const t_span *segment = span_around(&side->segments, event->addr);
     const bool is_inside = segment != NULL
@@ -231,7 +231,7 @@ static void on_alloc(t_model *model, t_side *side, const plim_event_record *even
     count(side, PLIM_STAT_REQUESTED_BYTES, event->is_small, (int64_t)event->bytes);
 }
 
-static void on_free(t_model *model, t_side *side, const plim_event_record *event)
+static void on_free(t_model *model, t_side *side, const plim_event *event)
 {
     t_active *block = find(side, event->addr);
     const bool is_request = event->action == PLIM_FREE_REQUESTED;
@@ -257,7 +257,7 @@ static void on_free(t_model *model, t_side *side, const plim_event_record *event
 
 /* --- events --- */
 
-static void on_segment(t_model *model, t_side *side, const plim_event_record *event)
+static void on_segment(t_model *model, t_side *side, const plim_event *event)
 {
     const bool is_more = event->action == PLIM_SEGMENT_ALLOC || event->action == PLIM_SEGMENT_MAP;
     const bool is_plain = event->action == PLIM_SEGMENT_ALLOC || event->action == PLIM_SEGMENT_FREE;
@@ -291,7 +291,7 @@ static void hash(t_model *model, uint64_t value)
     model->event_hash = (model->event_hash ^ value) * UINT64_C(0x100000001b3);
 }
 
-static void on_event(void *ctx, const plim_event_record *event)
+static void on_event(void *ctx, const plim_event *event)
 {
     t_model *model = ctx;
     model->event_count++;

@@ -10,6 +10,7 @@
  */
 #include "base/units.h"
 #include "harness.h"
+#include "plimsoll/allocator.h"
 #include "plimsoll/recorder.h"
 
 #include <pthread.h>
@@ -343,7 +344,7 @@ static void *meddle(void *ctx)
 
 /* --- from outside --- */
 
-static void count_event(void *ctx, const plim_event_record *event)
+static void count_event(void *ctx, const plim_event *event)
 {
     (void)ctx;
     if (event->action == PLIM_ALLOC) {

@@ -51,7 +51,7 @@ static const char *letter_of(plim_stream stream)
     return stream == A ? "A" : "B";
 }
 
-static void on_event(void *ctx, const plim_event_record *event)
+static void on_event(void *ctx, const plim_event *event)
 {
     static const char *const segment_words[] = {
         [PLIM_SEGMENT_ALLOC] = "+seg",

@@ -219,8 +219,8 @@ static void a_range_begins_before_its_first_run_where_it_must(void)
 static void identities_of_pools_are_not_given_again(void)
 {
     made state = sound();
-    state.segments[0].pool[1] = 5;
-    state.segments[2].pool[0] = 3;
+    state.segments[0].pool.b = 5;
+    state.segments[2].pool.a = 3;
     subject to;
     create(&to, "", NULL);
     const plim_heap_state from = state_of_made(&state, &to);

@@ -50,10 +50,10 @@ static inline void toy_tell(toy_program *program, plim_action action, plim_addr 
     T_TRUE(program->event_count < PROGRAM_EVENTS_MAX);
     const uint32_t stack = (uint32_t)t_random_between(0, PROGRAM_STACKS);
     program->events[program->event_count++] =
-        (plim_event){ .action = (uint8_t)action,
+        (plim_event){ .action = action,
                       .addr = addr,
                       .bytes = size,
-                      .time_us = (int64_t)program->event_count,
+                      .time_ns = plim_time_ns((int64_t)program->event_count),
                       .stack = stack == PROGRAM_STACKS ? PLIM_NONE : stack };
     program->before[program->event_count] = program->before[program->event_count - 1];
 }
@@ -282,7 +282,7 @@ static inline void program_of_noise(toy_program *program, size_t events)
         const uint64_t unit = is_segment ? 2048 : 512;
         toy_tell(program, (plim_action)action, t_random_between(0, 11) * unit,
                  t_random_between(0, 3) * (is_segment ? 2048 : 300));
-        program->events[i].time_us = (int64_t)(i + t_random_between(0, 3));
+        program->events[i].time_ns = plim_time_ns((int64_t)(i + t_random_between(0, 3)));
     }
     const size_t segments = (size_t)t_random_between(0, 5);
     plim_addr addr = 0;

@@ -164,7 +164,7 @@ static void the_end_is_what_blocks_say(void)
     T_TRUE(end->fragmentation == 1.0 - 2560.0 / 10752.0);
     T_EQ_U64(facts->pool_count, 3);
     T_EQ_U64(facts->pools[0].state.reserved_bytes, 4096);
-    T_EQ_U64(facts->pools[1].pool[1], 3);
+    T_EQ_U64(facts->pools[1].pool.b, 3);
     T_TRUE(facts->pools[1].is_expandable);
     T_EQ_U64(facts->pools[1].state.largest_free_block_bytes, 3072);
     T_EQ_U64(facts->pools[2].stream, 7);
@@ -245,9 +245,7 @@ static void an_event_count_that_people_set_is_evidence(void)
         for (int begins = 0; begins < 2; begins++) {
             T_CASE("%" PRIu64 " events", rings[i].events);
             plim_history *history = NULL;
-            uint32_t stream = 0;
             T_TRUE(plim_history_create(NULL, &history, NULL) == PLIM_OK);
-            T_TRUE(plim_history_add_stream(history, 0, &stream, NULL) == PLIM_OK);
             for (uint64_t k = 0; k < rings[i].events; k++) {
                 const plim_event event = { .action = (k + (uint64_t)begins) % 2 == 0
                                                          ? PLIM_FREE_REQUESTED

@@ -204,7 +204,7 @@ static void numbers_may_be_anything(void)
         for (size_t i = 0; i < toy.event_count; i++) {
             toy.events[i].addr = extreme();
             toy.events[i].bytes = extreme();
-            toy.events[i].time_us = (int64_t)extreme();
+            toy.events[i].time_ns = (int64_t)extreme();
         }
         for (size_t i = 0; i < toy.block_count; i++) {
             toy.blocks[i].addr = extreme();

@@ -89,8 +89,8 @@ static inline uint32_t script_stack_here(test_script *script)
 
 static inline void script_event(test_script *script, plim_action action)
 {
-    plim_event event = { .action = (uint8_t)action,
-                         .time_us = script->time_us,
+    plim_event event = { .action = action,
+                         .time_ns = plim_time_ns(script->time_us),
                          .stack = PLIM_NONE };
     if (action == PLIM_SNAPSHOT || action == PLIM_OOM) {
         event.bytes = script_number(script);
@@ -100,7 +100,6 @@ static inline void script_event(test_script *script, plim_action action)
         event.bytes = script_number(script);
     }
     event.stack = script_stack_here(script);
-    T_TRUE(plim_history_add_stream(script->history, 0, &event.stream, NULL) == PLIM_OK);
     T_TRUE(plim_history_push_event(script->history, &event, NULL) == PLIM_OK);
     script->ranges.events.count++;
 }
@@ -132,8 +131,8 @@ static inline void script_segment(test_script *script)
         } else if (strcmp(word, "stream") == 0) {
             stream = script_number(script);
         } else if (strcmp(word, "pool") == 0) {
-            script->segment.pool[0] = script_number(script);
-            script->segment.pool[1] = script_number(script);
+            script->segment.pool.a = script_number(script);
+            script->segment.pool.b = script_number(script);
         } else {
             fail_msg("a segment has no '%s'", word);
         }

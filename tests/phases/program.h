@@ -27,7 +27,6 @@ typedef enum program_code {
 typedef struct program {
     plim_history *history;
     uint32_t stacks[CODE_COUNT];
-    uint32_t stream;
     uint32_t note;
     uint64_t events;
     int64_t time_us;
@@ -87,7 +86,6 @@ static inline void program_begin(program *at)
                                          NULL };
     *at = (program){ .has_stacks = true, .time_us = 1000 };
     T_TRUE(plim_history_create(NULL, &at->history, NULL) == PLIM_OK);
-    T_TRUE(plim_history_add_stream(at->history, 0, &at->stream, NULL) == PLIM_OK);
     at->stacks[CODE_NOBODY] = PLIM_NONE;
     at->stacks[CODE_MAIN] = program_stack(at, none, 1);
     static const char *const other[] = { "/home/u/train.py", "other", NULL };
@@ -100,14 +98,13 @@ static inline void program_begin(program *at)
     at->stacks[CODE_CACHE] = program_stack(at, cache, 7);
 }
 
-static inline uint64_t program_push(program *at, uint8_t action, uint64_t addr, uint64_t bytes,
+static inline uint64_t program_push(program *at, plim_action action, uint64_t addr, uint64_t bytes,
                                     program_code code)
 {
     const plim_event event = { .addr = addr,
                                .bytes = bytes,
-                               .time_us = at->time_us,
+                               .time_ns = plim_time_ns(at->time_us),
                                .stack = at->has_stacks ? at->stacks[code] : PLIM_NONE,
-                               .stream = at->stream,
                                .note = at->note,
                                .action = action };
     T_TRUE(plim_history_push_event(at->history, &event, NULL) == PLIM_OK);

@@ -29,17 +29,15 @@ static inline void story_begin(story *s)
 {
     *s = (story){ .next = STORY_BASE };
     STORY_OK(plim_history_create(NULL, &s->history, NULL));
-    uint32_t stream = 0;
-    STORY_OK(plim_history_add_stream(s->history, 0, &stream, NULL));
 }
 
 static inline void story_event(story *s, plim_action action, uint64_t addr, uint64_t bytes)
 {
     const plim_event event = { .addr = addr,
                                .bytes = bytes,
-                               .time_us = PLIM_TIME_UNKNOWN,
+                               .time_ns = PLIM_TIME_UNKNOWN,
                                .stack = PLIM_NONE,
-                               .action = (uint8_t)action };
+                               .action = action };
     STORY_OK(plim_history_push_event(s->history, &event, NULL));
 }
 

@@ -235,8 +235,6 @@ static plim_history *history_of(const char *settings, bool has_map_event, bool h
 {
     plim_history *history = NULL;
     T_EQ_U64(plim_history_create(NULL, &history, NULL), PLIM_OK);
-    uint32_t stream = 0;
-    T_EQ_U64(plim_history_add_stream(history, 0, &stream, NULL), PLIM_OK);
     const plim_event events[] = {
         { .action = PLIM_ALLOC, .bytes = 512, .stack = PLIM_NONE },
         { .action = has_map_event ? PLIM_SEGMENT_MAP : PLIM_SEGMENT_ALLOC, .stack = PLIM_NONE },

@@ -248,7 +248,7 @@ static bool watch_op(void *ctx, uint64_t op)
     return w->stop_at == 0 || w->ops < w->stop_at;
 }
 
-static void watch_event(void *ctx, const plim_event_record *event)
+static void watch_event(void *ctx, const plim_event *event)
 {
     (void)event;
     watcher *w = ctx;

@@ -104,7 +104,6 @@ static inline plim_history *sample_history(uint64_t events)
                                         .pickle_protocol = 4,
                                         .bytes = 1234567 };
     plim_history *history = NULL;
-    uint32_t stream = 0;
     uint32_t note = 0;
     const plim_note empty = { .compile_context = PLIM_NONE,
                               .user_metadata = PLIM_NONE,
@@ -113,15 +112,13 @@ static inline plim_history *sample_history(uint64_t events)
     T_EQ_U64(plim_history_create(NULL, &history, NULL), PLIM_OK);
     sample_stacks(history);
     sample_settings(history);
-    T_EQ_U64(plim_history_add_stream(history, 0, &stream, NULL), PLIM_OK);
     T_EQ_U64(plim_history_add_note(history, &empty, &note, NULL), PLIM_OK);
     for (uint64_t i = 0; i < events; i++) {
         const plim_event event = { .action = PLIM_ALLOC,
                                    .addr = 4096 * i,
                                    .bytes = 512,
-                                   .time_us = 1700000000000000 + (int64_t)(1000 * i),
+                                   .time_ns = plim_time_ns(1700000000000000 + (int64_t)(1000 * i)),
                                    .stack = SAMPLE_FORWARD,
-                                   .stream = stream,
                                    .note = note };
         T_EQ_U64(plim_history_push_event(history, &event, NULL), PLIM_OK);
     }

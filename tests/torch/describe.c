@@ -43,7 +43,7 @@ static void put_note(plim_text *text, const plim_history *history, uint32_t numb
 {
     const plim_note *note = plim_history_note(history, number);
     if (note->has_pool) {
-        plim_text_append_format(text, " pool %" PRIu64 ",%" PRIu64, note->pool[0], note->pool[1]);
+        plim_text_append_format(text, " pool %" PRIu64 ",%" PRIu64, note->pool.a, note->pool.b);
     }
     put_named(text, history, "context", note->compile_context);
     put_named(text, history, "metadata", note->user_metadata);
@@ -96,7 +96,7 @@ static void put_device(plim_text *text, const plim_history *history,
             text,
             "segment 0x%" PRIx64 " %" PRIu64 " s%" PRIu64 " pool %" PRIu64 ",%" PRIu64 " %s%s",
             segment->addr, segment->bytes, plim_history_stream(history, segment->stream),
-            segment->pool[0], segment->pool[1], segment->is_large ? "large" : "small",
+            segment->pool.a, segment->pool.b, segment->is_large ? "large" : "small",
             segment->is_expandable ? " expandable" : "");
         put_stack(text, history, segment->stack);
         plim_text_append_char(text, '\n');

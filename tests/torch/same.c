@@ -68,9 +68,9 @@ static bool same_stack(comparison *c, uint32_t a, uint32_t b)
     return true;
 }
 
-static bool same_pool(comparison *c, const uint64_t a[2], const uint64_t b[2])
+static bool same_pool(comparison *c, plim_pool_id a, plim_pool_id b)
 {
-    return same_u64(c, "the pool", a[0], b[0]) && same_u64(c, "the pool's second half", a[1], b[1]);
+    return same_u64(c, "the pool", a.a, b.a) && same_u64(c, "the pool's second half", a.b, b.b);
 }
 
 static bool same_note(comparison *c, uint32_t a, uint32_t b)

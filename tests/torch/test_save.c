@@ -141,7 +141,7 @@ static void push_event(plim_history *history, const char *action, plim_event eve
 {
     T_EQ_U64(plim_history_add_action(history, action, strlen(action), &event.action, NULL),
              PLIM_OK);
-    T_EQ_U64(plim_history_add_stream(history, stream, &event.stream, NULL), PLIM_OK);
+    event.stream = stream;
     T_EQ_U64(plim_history_push_event(history, &event, NULL), PLIM_OK);
 }
 
@@ -223,14 +223,28 @@ static plim_history *everything(void)
     T_EQ_U64(plim_history_create(NULL, &history, NULL), PLIM_OK);
     const uint32_t stack = stack_of(history, "\xc3\xa4.py", "call_function\nlinear\ntrace\nof it");
     const uint32_t note = full_note(history);
-    push_event(history, "alloc", (plim_event){ 4096, 500, 1, stack, 0, note, 0 }, 0);
+    push_event(
+        history, "alloc",
+        (plim_event){
+            .addr = 4096, .bytes = 500, .time_ns = plim_time_ns(1), .stack = stack, .note = note },
+        0);
     push_event(history, "free_requested",
-               (plim_event){ UINT64_MAX, UINT64_C(1) << 63, PLIM_TIME_UNKNOWN, PLIM_NONE, 0, 0, 0 },
+               (plim_event){ .addr = UINT64_MAX,
+                             .bytes = UINT64_C(1) << 63,
+                             .time_ns = PLIM_TIME_UNKNOWN,
+                             .stack = PLIM_NONE },
                UINT64_MAX);
-    push_event(history, "oom", (plim_event){ 77, 512, -1, stack, 0, 0, 0 }, UINT64_C(1) << 63);
+    push_event(
+        history, "oom",
+        (plim_event){ .addr = 77, .bytes = 512, .time_ns = plim_time_ns(-1), .stack = stack },
+        UINT64_C(1) << 63);
     push_event(history, "an action\xe2\x82\xac of its own",
-               (plim_event){ 0, 0, INT64_MAX, stack, 0, 0, 0 }, 5);
-    push_event(history, "alloc", (plim_event){ 1, 2, 3, PLIM_NONE, 0, note, 0 }, 0);
+               (plim_event){ .addr = 0, .bytes = 0, .time_ns = INT64_MAX, .stack = stack }, 5);
+    push_event(
+        history, "alloc",
+        (plim_event){
+            .addr = 1, .bytes = 2, .time_ns = plim_time_ns(3), .stack = PLIM_NONE, .note = note },
+        0);
     push_segment(history, 4096, stack, UINT64_MAX);
     push_segment(history, UINT64_MAX - (UINT64_C(1) << 41), PLIM_NONE, 0);
     push_segment(history, 8192, stack, 0);
@@ -275,7 +289,11 @@ static void an_unknown_size_is_written_as_nothing(void)
     plim_history *history = NULL;
     T_EQ_U64(plim_history_create(NULL, &history, NULL), PLIM_OK);
     push_event(history, "oom",
-               (plim_event){ PLIM_SIZE_UNKNOWN, PLIM_SIZE_UNKNOWN, 1, PLIM_NONE, 0, 0, 0 }, 0);
+               (plim_event){ .addr = PLIM_SIZE_UNKNOWN,
+                             .bytes = PLIM_SIZE_UNKNOWN,
+                             .time_ns = plim_time_ns(1),
+                             .stack = PLIM_NONE },
+               0);
     const plim_device_ranges range = { .device = 0, .events = { 0, 1 } };
     T_EQ_U64(plim_history_add_device(history, &range, NULL), PLIM_OK);
     plim_history_seal(history);
@@ -308,8 +326,10 @@ static void any_number_of_events_comes_back(void)
         T_EQ_U64(plim_history_create(NULL, &history, NULL), PLIM_OK);
         for (uint64_t k = 0; k < counts[i]; k++) {
             push_event(history, "alloc",
-                       (plim_event){ t_random(), t_random_bytes(0, UINT64_MAX), (int64_t)t_random(),
-                                     PLIM_NONE, 0, 0, 0 },
+                       (plim_event){ .addr = t_random(),
+                                     .bytes = t_random_bytes(0, UINT64_MAX),
+                                     .time_ns = (int64_t)t_random(),
+                                     .stack = PLIM_NONE },
                        t_random_bytes(0, UINT64_MAX));
         }
         const plim_device_ranges range = { .device = 0, .events = { 0, counts[i] } };
@@ -521,7 +541,11 @@ static void memory_does_not_grow_with_events(void)
     const uint32_t stack = stack_of(history, "a.py", NULL);
     for (uint64_t i = 0; i < 100000; i++) {
         push_event(history, i % 2 == 0 ? "alloc" : "free_completed",
-                   (plim_event){ 512 * i, i, (int64_t)(i << 30), stack, 0, 0, 0 }, 0);
+                   (plim_event){ .addr = 512 * i,
+                                 .bytes = i,
+                                 .time_ns = plim_time_ns((int64_t)(i << 30)),
+                                 .stack = stack },
+                   0);
     }
     const plim_device_ranges range = { .device = 0, .events = { 0, 100000 } };
     T_EQ_U64(plim_history_add_device(history, &range, NULL), PLIM_OK);

@@ -296,6 +296,9 @@ class Made(unittest.TestCase):
         data = saved_value({"segments": [], "device_traces": [events]})
         after = pickle.loads(data)["device_traces"][0]
         for before, written in zip(events, after):
+            if before["time_us"] > (2**63 - 1) // 1000: # beyond 2262 no event has a time
+                self.assertNotIn("time_us", written)
+                del before["time_us"]
             for key, number in before.items():
                 self.assertEqual(written[key], number)
                 self.assertIs(type(written[key]), type(number))

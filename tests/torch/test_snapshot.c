@@ -179,6 +179,15 @@ static const struct {
       "{'device_traces':[[{'action':'alloc','addr':4096.0,'size':1e3,'stream':0},"
       "{'action':'alloc','addr':-1.0,'size':1e300,'stream':0}]]}",
       "device 0\nalloc 0x1000 1000 s0\nalloc 0x0 0 s0\nbad_field 2\n", NULL },
+    { "times end in 1677 and in 2262",
+      "{'device_traces':[["
+      "{'action':'alloc','addr':1,'size':1,'stream':0,'time_us':9223372036854775},"
+      "{'action':'alloc','addr':2,'size':1,'stream':0,'time_us':9223372036854776},"
+      "{'action':'alloc','addr':3,'size':1,'stream':0,'time_us':-9223372036854775},"
+      "{'action':'alloc','addr':4,'size':1,'stream':0,'time_us':-9223372036854776}]]}",
+      "device 0\nalloc 0x1 1 s0 t9223372036854775\nalloc 0x2 1 s0\n"
+      "alloc 0x3 1 s0 t-9223372036854775\nalloc 0x4 1 s0\nbad_field 2\n",
+      NULL },
     { "missing fields are counted", "{'device_traces':[[{'action':'alloc','size':1,'stream':0}]]}",
       "device 0\nalloc 0x0 1 s0\nmissing_field 1\n", NULL },
     { "items of a trace that are no events are counted",

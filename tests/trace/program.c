@@ -54,10 +54,10 @@ static void tell_stack(t_program *program, uint32_t stack)
     program->is_told[stack] = true;
 }
 
-static void tell(t_program *program, plim_event_record event)
+static void tell(t_program *program, plim_event event)
 {
     program->time_ns += t_random_bytes(0, 4000000);
-    event.time_ns = program->time_ns;
+    event.time_ns = (int64_t)program->time_ns;
     tell_stack(program, event.stack);
     if (program->count == program->capacity) {
         program->capacity = program->capacity * 2 + 1024;
@@ -76,14 +76,14 @@ static uint32_t any_stack(void)
     return stack == T_STACKS ? PLIM_NONE : (uint32_t)stack;
 }
 
-static plim_event_record event_of(size_t device, const t_slot *slot, plim_action action)
+static plim_event event_of(size_t device, const t_slot *slot, plim_action action)
 {
-    return (plim_event_record){ .action = action,
-                                .device = (int32_t)device,
-                                .stream = slot->stream,
-                                .pool = slot->pool,
-                                .is_small = slot->is_small,
-                                .stack = any_stack() };
+    return (plim_event){ .action = action,
+                         .device = (int32_t)device,
+                         .stream = slot->stream,
+                         .pool = slot->pool,
+                         .is_small = slot->is_small,
+                         .stack = any_stack() };
 }
 
 /* --- segments --- */
@@ -103,7 +103,7 @@ static void change_pages(t_program *program, size_t d, size_t index, size_t firs
                          bool maps)
 {
     t_slot *const slot = &program->devices[d].slots[index];
-    plim_event_record event =
+    plim_event event =
         event_of(d, slot,
                  slot->is_expandable ? (maps ? PLIM_SEGMENT_MAP : PLIM_SEGMENT_UNMAP)
                                      : (maps ? PLIM_SEGMENT_ALLOC : PLIM_SEGMENT_FREE));
@@ -166,7 +166,7 @@ static void allocate(t_program *program, size_t d, size_t index)
             return;
         }
     }
-    plim_event_record event = event_of(d, slot, PLIM_ALLOC);
+    plim_event event = event_of(d, slot, PLIM_ALLOC);
     event.addr = addr;
     event.bytes = requested;
     event.block_bytes = bytes;
@@ -184,7 +184,7 @@ static void release(t_program *program, size_t d)
     }
     const size_t index = (size_t)t_random_between(0, device->block_count - 1);
     t_block *const block = &device->blocks[index];
-    plim_event_record event = event_of(d, &device->slots[block->slot], PLIM_FREE_REQUESTED);
+    plim_event event = event_of(d, &device->slots[block->slot], PLIM_FREE_REQUESTED);
     event.addr = block->addr;
     event.bytes = block->requested;
     event.block_bytes = block->bytes;
@@ -212,11 +212,11 @@ void t_program_step(t_program *program)
     } else if (what < 98) {
         toggle_segment(program, d, slot);
     } else {
-        plim_event_record event = { .action = what == 98 ? PLIM_OOM : PLIM_SNAPSHOT,
-                                    .device = (int32_t)d,
-                                    .addr = what == 98 ? t_random() : 0,
-                                    .bytes = t_random_bytes(0, UINT64_MAX - 1),
-                                    .stack = any_stack() };
+        plim_event event = { .action = what == 98 ? PLIM_OOM : PLIM_SNAPSHOT,
+                             .device = (int32_t)d,
+                             .addr = what == 98 ? t_random() : 0,
+                             .bytes = t_random_bytes(0, UINT64_MAX - 1),
+                             .stack = any_stack() };
         tell(program, event);
     }
 }
@@ -322,8 +322,8 @@ static void expect_device(const t_program *program, const plim_history *history,
             T_EQ_U64(segment->is_large, !slot->is_small);
             T_EQ_U64(segment->is_expandable, slot->is_expandable);
             T_EQ_U64(plim_history_stream(history, segment->stream), slot->stream);
-            T_EQ_U64(segment->pool[0], slot->pool.a);
-            T_EQ_U64(segment->pool[1], slot->pool.b);
+            T_EQ_U64(segment->pool.a, slot->pool.a);
+            T_EQ_U64(segment->pool.b, slot->pool.b);
             live += expect_blocks(history, device, got, segment);
         }
     }
@@ -348,7 +348,7 @@ uint64_t t_program_events_of(const t_program *program, int32_t device, size_t fi
 }
 
 static void expect_event(const plim_history *history, const plim_events *events, uint64_t row,
-                         const plim_event_record *told)
+                         const plim_event *told)
 {
     const plim_note *const note = plim_history_note(history, events->note[row]);
     T_EQ_U64(events->action[row], told->action);
@@ -356,8 +356,8 @@ static void expect_event(const plim_history *history, const plim_events *events,
     T_EQ_U64(events->bytes[row], told->bytes);
     T_EQ_I64(events->time_us[row], told->time_ns / 1000);
     T_EQ_U64(plim_history_stream(history, events->stream[row]), told->stream);
-    T_EQ_U64(note->pool[0], told->pool.a);
-    T_EQ_U64(note->pool[1], told->pool.b);
+    T_EQ_U64(note->pool.a, told->pool.a);
+    T_EQ_U64(note->pool.b, told->pool.b);
     expect_stack(history, events->stack[row], told->stack);
 }
 

@@ -50,7 +50,7 @@ typedef struct t_program {
     plim_event_sink sink;
     uint64_t time_ns;
     bool is_told[T_STACKS];
-    plim_event_record *events; /* all that were told, in order */
+    plim_event *events; /* all that were told, in order */
     size_t count;
     size_t capacity;
 } t_program;

@@ -5,6 +5,7 @@
  * each keeps the other honest. Stacks are made up by a hook, a few dozen different ones.
  */
 #include "base/units.h"
+#include "plimsoll/allocator.h"
 #include "trace/program.h"
 
 #include <unistd.h>
@@ -189,8 +190,8 @@ static void expect_same_segments(const plim_history *recorded, const plim_device
         T_CASE("segment %" PRIu64, i);
         T_EQ_U64(x->addr, y->addr);
         T_EQ_U64(x->bytes, y->bytes);
-        T_EQ_U64(x->pool[0], y->pool[0]);
-        T_EQ_U64(x->pool[1], y->pool[1]);
+        T_EQ_U64(x->pool.a, y->pool.a);
+        T_EQ_U64(x->pool.b, y->pool.b);
         T_EQ_U64(plim_history_stream(recorded, x->stream),
                  plim_history_stream(snapshot, y->stream));
         T_EQ_I64(x->is_large, y->is_large);
@@ -219,7 +220,7 @@ static void look(const plim_history *history, seen *met)
             met->states[device->blocks[k].state]++;
         }
         for (uint64_t k = 0; k < device->segment_count; k++) {
-            met->segments_of_pools += device->segments[k].pool[1] != 0;
+            met->segments_of_pools += device->segments[k].pool.b != 0;
         }
     }
 }

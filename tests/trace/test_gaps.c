@@ -22,7 +22,7 @@ typedef struct leaky {
     uint64_t lost;
 } leaky;
 
-static void leak_event(void *ctx, const plim_event_record *event)
+static void leak_event(void *ctx, const plim_event *event)
 {
     leaky *const leak = ctx;
     if (leak->left == 0) {
@@ -162,11 +162,11 @@ static void expect_history(const told *events, size_t count, const told *wanted,
             atomic_fetch_add(&recorder->lost[1].count, 1);
             continue;
         }
-        const plim_event_record event = { .action = events[i].action,
-                                          .addr = events[i].addr,
-                                          .bytes = events[i].bytes,
-                                          .block_bytes = events[i].bytes,
-                                          .stack = PLIM_NONE };
+        const plim_event event = { .action = events[i].action,
+                                   .addr = events[i].addr,
+                                   .bytes = events[i].bytes,
+                                   .block_bytes = events[i].bytes,
+                                   .stack = PLIM_NONE };
         sink.event(sink.ctx, &event);
     }
     T_EQ_U64(plim_recorder_stop(recorder, NULL), PLIM_OK);

@@ -70,7 +70,7 @@ static void *tell_many(void *argument)
 {
     const teller *const t = argument;
     for (uint64_t i = 0; i < EVENTS_OF_THREAD; i++) {
-        plim_event_record event = {
+        plim_event event = {
             .action = PLIM_OOM, .device = t->device, .stack = PLIM_NONE, .bytes = i
         };
         if (t->lock != NULL) {
@@ -184,7 +184,7 @@ static void recorders_side_by_side(void)
     for (uint64_t i = 0; i < 1000; i++) {
         for (size_t k = 0; k < 2; k++) {
             const plim_event_sink sink = plim_recorder_sink(recorders[k]);
-            const plim_event_record event = { .action = PLIM_OOM, .stack = PLIM_NONE, .bytes = i };
+            const plim_event event = { .action = PLIM_OOM, .stack = PLIM_NONE, .bytes = i };
             sink.event(sink.ctx, &event);
         }
     }
@@ -208,7 +208,7 @@ static void what_finds_no_room_is_counted_where_it_is_missing(void)
     for (uint64_t round = 0; round < 3; round++) {
         (void)pthread_mutex_lock(&recorder->lock); /* the writer cannot take anything */
         for (uint64_t i = 0; i < 40; i++) {
-            const plim_event_record event = {
+            const plim_event event = {
                 .action = PLIM_OOM, .device = 0, .stack = PLIM_NONE, .bytes = round * 40 + i
             };
             sink.event(sink.ctx, &event);
@@ -262,7 +262,7 @@ static void events_are_written_without_being_asked_for(void)
     t_path(path, sizeof path, "unasked.plim");
     plim_recorder *const recorder = start(path, (plim_recorder_options){ .flush_ms = 1 });
     const plim_event_sink sink = plim_recorder_sink(recorder);
-    const plim_event_record event = { .action = PLIM_OOM, .stack = PLIM_NONE };
+    const plim_event event = { .action = PLIM_OOM, .stack = PLIM_NONE };
     sink.event(sink.ctx, &event);
     /* The test's own time limit ends this when nothing ever comes. */
     for (size_t devices = 0; devices == 0;) {
@@ -286,7 +286,7 @@ static void count_until_killed(const char *path, int flushed)
     }
     const plim_event_sink sink = plim_recorder_sink(recorder);
     for (uint64_t i = 0;; i++) {
-        const plim_event_record event = { .action = PLIM_OOM, .stack = PLIM_NONE, .bytes = i };
+        const plim_event event = { .action = PLIM_OOM, .stack = PLIM_NONE, .bytes = i };
         sink.event(sink.ctx, &event);
         if (i % 5000 == 4999) {
             if (plim_recorder_flush(recorder, NULL) != PLIM_OK ||
@@ -379,7 +379,7 @@ static int record_beyond_limit(const char *path)
     const uint64_t count = 60000;
     const plim_event_sink sink = plim_recorder_sink(recorder);
     for (uint64_t i = 0; i < count; i++) {
-        const plim_event_record event = { .action = PLIM_OOM, .stack = PLIM_NONE, .bytes = i };
+        const plim_event event = { .action = PLIM_OOM, .stack = PLIM_NONE, .bytes = i };
         sink.event(sink.ctx, &event);
         if (i % 1000 == 0) {
             (void)plim_recorder_flush(recorder, NULL);

@@ -172,19 +172,19 @@ static void keeps_annotations(void)
 static void keeps_any_numbers(void)
 {
     enum { COUNT = 3000 };
-    static plim_event_record told[COUNT];
+    static plim_event told[COUNT];
     char path[256];
     t_path(path, sizeof path, "numbers.plim");
     plim_recorder *const recorder = start(path, (plim_recorder_options){ .compression = 3 });
     const plim_event_sink sink = plim_recorder_sink(recorder);
     for (size_t i = 0; i < COUNT; i++) {
-        told[i] = (plim_event_record){
+        told[i] = (plim_event){
             .action = PLIM_OOM, /* changes nothing that stands */
             .device = -1,
             .addr = t_random_bytes(0, UINT64_MAX - 1),
             .bytes = t_random_bytes(0, UINT64_MAX - 1),
             .block_bytes = t_random_bytes(0, UINT64_MAX - 1),
-            .time_ns = t_random_between(0, 9) == 0 ? 0 : t_random_bytes(0, INT64_MAX),
+            .time_ns = t_random_between(0, 9) == 0 ? 0 : (int64_t)t_random_bytes(0, INT64_MAX),
             .stack = PLIM_NONE,
             .stream = t_random_bytes(0, UINT64_MAX - 1),
             .pool = { t_random_bytes(0, UINT64_MAX - 1), t_random_bytes(0, UINT64_MAX - 1) },
@@ -204,8 +204,8 @@ static void keeps_any_numbers(void)
         T_EQ_U64(events->addr[i], told[i].addr);
         T_EQ_U64(events->bytes[i], told[i].bytes);
         T_EQ_U64(plim_history_stream(history, events->stream[i]), told[i].stream);
-        T_EQ_U64(note->pool[0], told[i].pool.a);
-        T_EQ_U64(note->pool[1], told[i].pool.b);
+        T_EQ_U64(note->pool.a, told[i].pool.a);
+        T_EQ_U64(note->pool.b, told[i].pool.b);
         T_EQ_I64(events->time_us[i],
                  told[i].time_ns == 0 ? PLIM_TIME_UNKNOWN : (int64_t)(told[i].time_ns / 1000));
     }
@@ -240,7 +240,7 @@ static void names_functions_and_leaves_out_our_own(void)
                                       .address_count = T_COUNT(addresses),
                                       .foreign = &foreign,
                                       .foreign_count = 1 };
-    const plim_event_record event = { .action = PLIM_OOM, .stack = 7 };
+    const plim_event event = { .action = PLIM_OOM, .stack = 7 };
     sink.stack(sink.ctx, &stack);
     sink.event(sink.ctx, &event);
     T_EQ_U64(plim_recorder_stop(recorder, NULL), PLIM_OK);

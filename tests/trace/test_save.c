@@ -213,8 +213,8 @@ static void check_worked_out(const plim_history *history)
             T_EQ_U64(a->bytes, b->bytes);
             T_EQ_U64(a->is_large, b->is_large);
             T_EQ_U64(a->is_expandable, b->is_expandable);
-            T_EQ_U64(a->pool[0], b->pool[0]);
-            T_EQ_U64(a->pool[1], b->pool[1]);
+            T_EQ_U64(a->pool.a, b->pool.a);
+            T_EQ_U64(a->pool.b, b->pool.b);
             T_EQ_U64(plim_history_stream(history, a->stream),
                      plim_history_stream(again, b->stream));
         }
@@ -261,7 +261,7 @@ static void push_event(plim_history *history, const char *action, plim_event eve
     if (event.action >= PLIM_ACTION_OTHER) {
         plim_history_count_anomaly(history, PLIM_ANOMALY_UNKNOWN_ACTION, 1);
     }
-    T_EQ_U64(plim_history_add_stream(history, stream, &event.stream, NULL), PLIM_OK);
+    event.stream = stream;
     T_EQ_U64(plim_history_push_event(history, &event, NULL), PLIM_OK);
 }
 
@@ -344,18 +344,43 @@ static plim_history *everything(void)
     const uint32_t other = stack_of(history, "other.py", "");
     const uint32_t note = note_of(history, true);
     const uint32_t short_note = note_of(history, false);
-    const int64_t last_us = (int64_t)(UINT64_MAX / 1000);
-    push_event(history, "alloc", (plim_event){ 4096, 500, 1, stack, 0, note, 0 }, 0);
+    const int64_t last_us = INT64_MAX / 1000;
+    push_event(
+        history, "alloc",
+        (plim_event){
+            .addr = 4096, .bytes = 500, .time_ns = plim_time_ns(1), .stack = stack, .note = note },
+        0);
     push_event(history, "free_requested",
-               (plim_event){ UINT64_MAX, UINT64_C(1) << 63, PLIM_TIME_UNKNOWN, PLIM_NONE, 0, 0, 0 },
+               (plim_event){ .addr = UINT64_MAX,
+                             .bytes = UINT64_C(1) << 63,
+                             .time_ns = PLIM_TIME_UNKNOWN,
+                             .stack = PLIM_NONE },
                UINT64_MAX);
-    push_event(history, "oom", (plim_event){ PLIM_SIZE_UNKNOWN, 512, 9, stack, 0, short_note, 0 },
+    push_event(history, "oom",
+               (plim_event){ .addr = PLIM_SIZE_UNKNOWN,
+                             .bytes = 512,
+                             .time_ns = plim_time_ns(9),
+                             .stack = stack,
+                             .note = short_note },
                UINT64_C(1) << 63);
-    push_event(history, "an action\xe2\x82\xac of its own",
-               (plim_event){ 0, 0, last_us, other, 0, 0, 0 }, 5);
-    push_event(history, "another", (plim_event){ 9, 9, 4, PLIM_NONE, 0, note, 0 }, 5);
-    push_event(history, "user_defined", (plim_event){ 9, 9, 4, PLIM_NONE, 0, note, 0 }, 5);
-    push_event(history, "alloc", (plim_event){ 1, 2, 3, PLIM_NONE, 0, note, 0 }, 0);
+    push_event(
+        history, "an action\xe2\x82\xac of its own",
+        (plim_event){ .addr = 0, .bytes = 0, .time_ns = plim_time_ns(last_us), .stack = other }, 5);
+    push_event(
+        history, "another",
+        (plim_event){
+            .addr = 9, .bytes = 9, .time_ns = plim_time_ns(4), .stack = PLIM_NONE, .note = note },
+        5);
+    push_event(
+        history, "user_defined",
+        (plim_event){
+            .addr = 9, .bytes = 9, .time_ns = plim_time_ns(4), .stack = PLIM_NONE, .note = note },
+        5);
+    push_event(
+        history, "alloc",
+        (plim_event){
+            .addr = 1, .bytes = 2, .time_ns = plim_time_ns(3), .stack = PLIM_NONE, .note = note },
+        0);
     push_segment(history, 4096, stack, 0);
     push_segment(history, UINT64_MAX - (UINT64_C(1) << 41), PLIM_NONE, 3);
     push_segment(history, 8192, stack, 0);
@@ -407,7 +432,8 @@ static void any_events_come_back(void)
         for (uint64_t k = 0; k < counts[i]; k++) {
             const plim_event event = { .addr = t_random_bytes(0, UINT64_MAX),
                                        .bytes = t_random_bytes(0, UINT64_MAX),
-                                       .time_us = (int64_t)t_random_between(1, UINT64_MAX / 1000),
+                                       .time_ns = plim_time_ns(
+                                           (int64_t)t_random_between(1, INT64_MAX / 1000)),
                                        .stack = PLIM_NONE,
                                        .stream = 0 };
             static const char *const names[] = { "alloc",          "free_requested",

@@ -237,7 +237,7 @@ static shape shape_of(const plim_trace_spec *spec)
     lives_of(events, &of);
     for (uint64_t i = 0; i < events->count; i++) {
         const plim_note *const note = plim_history_note(history, events->note[i]);
-        of.in_pools += events->action[i] == PLIM_ALLOC && (note->pool[0] | note->pool[1]) != 0;
+        of.in_pools += events->action[i] == PLIM_ALLOC && (note->pool.a | note->pool.b) != 0;
     }
     of.ratio = (double)outcome.peak_reserved_bytes / (double)outcome.peak_allocated_bytes;
     plim_history_destroy(history);

@@ -159,7 +159,7 @@ static void tell_segment(const plim_history *history, const plim_device_history 
         .addr = segment->addr,
         .bytes = segment->bytes,
         .stream = plim_history_stream(history, segment->stream),
-        .pool = { segment->pool[0], segment->pool[1] },
+        .pool = { segment->pool.a, segment->pool.b },
         .is_large = segment->is_large,
         .is_expandable = segment->is_expandable,
     };
@@ -208,7 +208,7 @@ static plim_status record_history(const script_op *op, plim_error *err)
     return plim_record_history(allocator, &options, err);
 }
 
-static void on_event(void *ctx, const plim_event_record *event)
+static void on_event(void *ctx, const plim_event *event)
 {
     (void)ctx;
     play_told(event->device, event->action, event->addr, event->bytes, event->stream);
