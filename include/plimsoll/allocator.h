@@ -44,25 +44,23 @@ typedef enum plim_hardening {
 /*
  * Who decides which block serves a request and what is tried when none does. "torch" is PyTorch's
  * allocator, exactly; the others are there to be compared with it on the same trace
- * (docs/design/policies.md has their rules and sources). In the list: enumerator, name, what it is.
+ * (docs/design/policies.md has their rules and sources). In the list: enumerator, name.
  */
-#define PLIM_POLICY_LIST(X)                                                                     \
-    X(PLIM_POLICY_TORCH, "torch", "PyTorch's caching allocator")                                \
-    X(PLIM_POLICY_NAIVE, "naive", "every request goes to the driver, every free gives it back") \
-    X(PLIM_POLICY_BFC, "bfc", "TensorFlow's best fit with coalescing")                          \
-    X(PLIM_POLICY_ASYNC, "async", "a stream-ordered pool, as cudaMallocAsync")                  \
-    X(PLIM_POLICY_ARENA, "arena", "RAPIDS RMM's arena: superblocks, first fit")
+#define PLIM_POLICY_LIST(X)                                                                        \
+    X(PLIM_POLICY_TORCH, "torch") /* PyTorch's caching allocator */                                \
+    X(PLIM_POLICY_NAIVE, "naive") /* every request goes to the driver, every free gives it back */ \
+    X(PLIM_POLICY_BFC, "bfc")     /* TensorFlow's best fit with coalescing */                      \
+    X(PLIM_POLICY_ASYNC, "async") /* a stream-ordered pool, as cudaMallocAsync */                  \
+    X(PLIM_POLICY_ARENA, "arena") /* RAPIDS RMM's arena: superblocks, first fit */
 
 typedef enum plim_policy_kind {
-#define PLIM_POLICY_ENUM(code, name, text) code,
+#define PLIM_POLICY_ENUM(code, name) code,
     PLIM_POLICY_LIST(PLIM_POLICY_ENUM)
 #undef PLIM_POLICY_ENUM
         PLIM_POLICY_COUNT
 } plim_policy_kind;
 
 PLIM_API const char *plim_policy_name(plim_policy_kind policy);
-/** What it is, half a sentence. */
-PLIM_API const char *plim_policy_text(plim_policy_kind policy);
 
 /* All zero but the devices is a valid default. */
 typedef struct plim_allocator_options {

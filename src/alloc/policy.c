@@ -8,23 +8,15 @@
 #include "base/assert.h"
 #include "base/error.h"
 
-static const struct {
-    const char *name;
-    const char *text;
-} policies[] = {
-#define PLIM_POLICY_ROW(code, name, text) [code] = { name, text },
+static const char *const names[] = {
+#define PLIM_POLICY_ROW(code, name) [code] = (name),
     PLIM_POLICY_LIST(PLIM_POLICY_ROW)
 #undef PLIM_POLICY_ROW
 };
 
 const char *plim_policy_name(plim_policy_kind policy)
 {
-    return (size_t)policy < PLIM_POLICY_COUNT ? policies[policy].name : "unknown";
-}
-
-const char *plim_policy_text(plim_policy_kind policy)
-{
-    return (size_t)policy < PLIM_POLICY_COUNT ? policies[policy].text : "unknown";
+    return (size_t)policy < PLIM_POLICY_COUNT ? names[policy] : "unknown";
 }
 
 const plim_policy *plim_policy_of(plim_policy_kind kind)

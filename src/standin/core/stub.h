@@ -13,6 +13,9 @@
  * Calls of the libraries that compute (cuBLAS, cuDNN, …) are known by their facade (libraries.h);
  * launches and the like in the others say PLIM_STANDIN_COMPUTES. What that is for: shadow.h.
  *
+ * A function that is written takes all that its vendor's header says, for the reader, and looks at
+ * what it needs. It is declared nowhere: only programs call it, by that header.
+ *
  * A name that stands nowhere is unknown, which is refused too. `status` is an error code of the
  * function's own library. `note` is half a line: why, or what is modelled and after which source.
  *

@@ -24,16 +24,8 @@ static int fine(const plim_standin_context *context, int *info)
 /* --- QR */
 #define QR(name)                                                                             \
     int name(const plim_standin_context *context, int m, int n, void *const *a, int leading, \
-             void *const *tau, int *info, int count);                                        \
-    int name(const plim_standin_context *context, int m, int n, void *const *a, int leading, \
              void *const *tau, int *info, int count)                                         \
     {                                                                                        \
-        (void)m;                                                                             \
-        (void)n;                                                                             \
-        (void)a;                                                                             \
-        (void)leading;                                                                       \
-        (void)tau;                                                                           \
-        (void)count;                                                                         \
         return fine(context, info);                                                          \
     }
 
@@ -46,20 +38,8 @@ QR(cublasZgeqrfBatched)
 #define SOLUTION(name)                                                               \
     int name(const plim_standin_context *context, int trans, int n, int columns,     \
              const void *const *a, int leading_a, const int *pivots, void *const *b, \
-             int leading_b, int *info, int count);                                   \
-    int name(const plim_standin_context *context, int trans, int n, int columns,     \
-             const void *const *a, int leading_a, const int *pivots, void *const *b, \
              int leading_b, int *info, int count)                                    \
     {                                                                                \
-        (void)trans;                                                                 \
-        (void)n;                                                                     \
-        (void)columns;                                                               \
-        (void)a;                                                                     \
-        (void)leading_a;                                                             \
-        (void)pivots;                                                                \
-        (void)b;                                                                     \
-        (void)leading_b;                                                             \
-        (void)count;                                                                 \
         return fine(context, info);                                                  \
     }
 
@@ -72,21 +52,8 @@ SOLUTION(cublasZgetrsBatched)
 #define LEAST_SQUARES(name)                                                             \
     int name(const plim_standin_context *context, int trans, int m, int n, int columns, \
              void *const *a, int leading_a, void *const *c, int leading_c, int *info,   \
-             int *device_info, int count);                                              \
-    int name(const plim_standin_context *context, int trans, int m, int n, int columns, \
-             void *const *a, int leading_a, void *const *c, int leading_c, int *info,   \
              int *device_info, int count)                                               \
     {                                                                                   \
-        (void)trans;                                                                    \
-        (void)m;                                                                        \
-        (void)n;                                                                        \
-        (void)columns;                                                                  \
-        (void)a;                                                                        \
-        (void)leading_a;                                                                \
-        (void)c;                                                                        \
-        (void)leading_c;                                                                \
-        (void)device_info;                                                              \
-        (void)count;                                                                    \
         return fine(context, info);                                                     \
     }
 

@@ -12,25 +12,23 @@
 #include <stddef.h>
 
 /* What a context has that is set, and read back. */
-#define SETTER(name, type, field)                        \
-    int name(plim_standin_context *context, type value); \
-    int name(plim_standin_context *context, type value)  \
-    {                                                    \
-        if (context == NULL) {                           \
-            return PLIM_CUBLAS_NOT_INITIALIZED;          \
-        }                                                \
-        context->field = value;                          \
-        return 0;                                        \
+#define SETTER(name, type, field)                       \
+    int name(plim_standin_context *context, type value) \
+    {                                                   \
+        if (context == NULL) {                          \
+            return PLIM_CUBLAS_NOT_INITIALIZED;         \
+        }                                               \
+        context->field = value;                         \
+        return 0;                                       \
     }
-#define GETTER(name, type, field)                                   \
-    int name(const plim_standin_context *context, type *ret_value); \
-    int name(const plim_standin_context *context, type *ret_value)  \
-    {                                                               \
-        if (context == NULL) {                                      \
-            return PLIM_CUBLAS_NOT_INITIALIZED;                     \
-        }                                                           \
-        *ret_value = context->field;                                \
-        return 0;                                                   \
+#define GETTER(name, type, field)                                  \
+    int name(const plim_standin_context *context, type *ret_value) \
+    {                                                              \
+        if (context == NULL) {                                     \
+            return PLIM_CUBLAS_NOT_INITIALIZED;                    \
+        }                                                          \
+        *ret_value = context->field;                               \
+        return 0;                                                  \
     }
 
 SETTER(cublasSetStream_v2, void *, stream)
@@ -52,14 +50,6 @@ PLIM_STANDIN_NOTHING(cublasSetLoggerCallback)
 /* How products of doubles are imitated by smaller ones changes no size: CUDA 13. */
 PLIM_STANDIN_NOTHING(cublasSetEmulationStrategy)
 PLIM_STANDIN_NOTHING(cublasSetEmulationSpecialValuesSupport)
-
-int cublasCreate_v2(plim_standin_context **ret_context);
-int cublasDestroy_v2(plim_standin_context *context);
-int cublasGetVersion_v2(const plim_standin_context *context, int *ret_version);
-int cublasGetProperty(int kind, int *ret_value);
-size_t cublasGetCudartVersion(void);
-const char *cublasGetStatusName(int status);
-const char *cublasGetStatusString(int status);
 
 int cublasCreate_v2(plim_standin_context **ret_context)
 {
@@ -85,7 +75,6 @@ int cublasDestroy_v2(plim_standin_context *context)
 
 int cublasGetVersion_v2(const plim_standin_context *context, int *ret_version)
 {
-    (void)context;
     const plim_standin_version version = plim_standin_versions_in_force()->cublas;
     *ret_version = 10000 * version.major + 100 * version.minor + version.patch;
     return 0;

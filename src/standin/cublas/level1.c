@@ -48,27 +48,15 @@ static int give(const plim_standin_context *context, void *result, size_t bytes)
 #define OF_ONE(name, bytes)                                                                   \
     PLIM_STANDIN_KIND(name, PLIM_CALL_NOTHING, NOTE)                                          \
     int name(const plim_standin_context *context, int64_t n, const void *x, int64_t stride_x, \
-             void *result);                                                                   \
-    int name(const plim_standin_context *context, int64_t n, const void *x, int64_t stride_x, \
              void *result)                                                                    \
     {                                                                                         \
-        (void)n;                                                                              \
-        (void)x;                                                                              \
-        (void)stride_x;                                                                       \
         return give(context, result, bytes);                                                  \
     }
 #define OF_TWO(name, bytes)                                                                   \
     PLIM_STANDIN_KIND(name, PLIM_CALL_NOTHING, NOTE)                                          \
     int name(const plim_standin_context *context, int64_t n, const void *x, int64_t stride_x, \
-             const void *y, int64_t stride_y, void *result);                                  \
-    int name(const plim_standin_context *context, int64_t n, const void *x, int64_t stride_x, \
              const void *y, int64_t stride_y, void *result)                                   \
     {                                                                                         \
-        (void)n;                                                                              \
-        (void)x;                                                                              \
-        (void)stride_x;                                                                       \
-        (void)y;                                                                              \
-        (void)stride_y;                                                                       \
         return give(context, result, bytes);                                                  \
     }
 #define OF_ONE_BOTH(name, bytes) \
@@ -103,11 +91,8 @@ static int64_t first_of(int64_t n, int64_t stride)
     PLIM_STANDIN_KIND(name, PLIM_CALL_NOTHING,                                         \
                       "gives the first: all are zero where nothing is computed")       \
     int name(const plim_standin_context *context, size n, const void *x, size stride,  \
-             index *result);                                                           \
-    int name(const plim_standin_context *context, size n, const void *x, size stride,  \
              index *result)                                                            \
     {                                                                                  \
-        (void)x;                                                                       \
         if (context != NULL && context->pointer_mode == PLIM_CUBLAS_SCALARS_ON_HOST) { \
             *result = (index)first_of(n, stride);                                      \
         }                                                                              \
@@ -131,19 +116,8 @@ WHERE_BOTH(cublasIzamin_v2)
     PLIM_STANDIN_KIND(name, PLIM_CALL_NOTHING, NOTE)                                      \
     int name(const plim_standin_context *context, int64_t n, const void *x, int type_x,   \
              int64_t stride_x, const void *y, int type_y, int64_t stride_y, void *result, \
-             int type, int type_inside);                                                  \
-    int name(const plim_standin_context *context, int64_t n, const void *x, int type_x,   \
-             int64_t stride_x, const void *y, int type_y, int64_t stride_y, void *result, \
              int type, int type_inside)                                                   \
     {                                                                                     \
-        (void)n;                                                                          \
-        (void)x;                                                                          \
-        (void)type_x;                                                                     \
-        (void)stride_x;                                                                   \
-        (void)y;                                                                          \
-        (void)type_y;                                                                     \
-        (void)stride_y;                                                                   \
-        (void)type_inside;                                                                \
         return give(context, result, plim_standin_type_bytes(type));                      \
     }
 
@@ -153,17 +127,14 @@ DOT(cublasDotcEx)
 DOT(cublasDotcEx_64)
 
 /* --- making a rotation: of zeros it is the one that changes nothing */
-#define ROTATION(name, real, pair)                                                             \
-    PLIM_STANDIN_KIND(name, PLIM_CALL_NOTHING, "gives the rotation that changes nothing")      \
-    int name(const plim_standin_context *context, void *a, void *b, real *cosine, void *sine); \
-    int name(const plim_standin_context *context, void *a, void *b, real *cosine, void *sine)  \
-    {                                                                                          \
-        (void)a;                                                                               \
-        (void)b;                                                                               \
-        if (context != NULL && context->pointer_mode == PLIM_CUBLAS_SCALARS_ON_HOST) {         \
-            *cosine = 1;                                                                       \
-        }                                                                                      \
-        return give(context, sine, pair * sizeof(real));                                       \
+#define ROTATION(name, real, pair)                                                            \
+    PLIM_STANDIN_KIND(name, PLIM_CALL_NOTHING, "gives the rotation that changes nothing")     \
+    int name(const plim_standin_context *context, void *a, void *b, real *cosine, void *sine) \
+    {                                                                                         \
+        if (context != NULL && context->pointer_mode == PLIM_CUBLAS_SCALARS_ON_HOST) {        \
+            *cosine = 1;                                                                      \
+        }                                                                                     \
+        return give(context, sine, pair * sizeof(real));                                      \
     }
 
 ROTATION(cublasSrotg_v2, float, 1)
@@ -175,14 +146,8 @@ ROTATION(cublasZrotg_v2, double, 2)
 #define MODIFIED_ROTATION(name, real)                                                           \
     PLIM_STANDIN_KIND(name, PLIM_CALL_NOTHING, "gives the rotation that changes nothing")       \
     int name(const plim_standin_context *context, real *d1, real *d2, real *x1, const real *y1, \
-             real *parameters);                                                                 \
-    int name(const plim_standin_context *context, real *d1, real *d2, real *x1, const real *y1, \
              real *parameters)                                                                  \
     {                                                                                           \
-        (void)d1;                                                                               \
-        (void)d2;                                                                               \
-        (void)x1;                                                                               \
-        (void)y1;                                                                               \
         if (context != NULL && context->pointer_mode == PLIM_CUBLAS_SCALARS_ON_HOST) {          \
             parameters[0] = -2;                                                                 \
         }                                                                                       \

@@ -24,35 +24,26 @@ static int copy(int64_t rows, int64_t columns, int64_t element_bytes, const void
 
 #define MATRIX(name, size)                                                                        \
     int name(size rows, size columns, size element_bytes, const void *a, size leading_a, void *b, \
-             size leading_b);                                                                     \
-    int name(size rows, size columns, size element_bytes, const void *a, size leading_a, void *b, \
              size leading_b)                                                                      \
     {                                                                                             \
         return copy(rows, columns, element_bytes, a, leading_a, b, leading_b);                    \
     }
 #define MATRIX_ASYNC(name, size)                                                                  \
     int name(size rows, size columns, size element_bytes, const void *a, size leading_a, void *b, \
-             size leading_b, void *stream);                                                       \
-    int name(size rows, size columns, size element_bytes, const void *a, size leading_a, void *b, \
              size leading_b, void *stream)                                                        \
     {                                                                                             \
-        (void)stream;                                                                             \
         return copy(rows, columns, element_bytes, a, leading_a, b, leading_b);                    \
     }
 /* A vector with a stride is a matrix of one row. */
-#define VECTOR(name, size)                                                                      \
-    int name(size n, size element_bytes, const void *x, size stride_x, void *y, size stride_y); \
-    int name(size n, size element_bytes, const void *x, size stride_x, void *y, size stride_y)  \
-    {                                                                                           \
-        return copy(1, n, element_bytes, x, stride_x, y, stride_y);                             \
+#define VECTOR(name, size)                                                                     \
+    int name(size n, size element_bytes, const void *x, size stride_x, void *y, size stride_y) \
+    {                                                                                          \
+        return copy(1, n, element_bytes, x, stride_x, y, stride_y);                            \
     }
 #define VECTOR_ASYNC(name, size)                                                               \
     int name(size n, size element_bytes, const void *x, size stride_x, void *y, size stride_y, \
-             void *stream);                                                                    \
-    int name(size n, size element_bytes, const void *x, size stride_x, void *y, size stride_y, \
              void *stream)                                                                     \
     {                                                                                          \
-        (void)stream;                                                                          \
         return copy(1, n, element_bytes, x, stride_x, y, stride_y);                            \
     }
 

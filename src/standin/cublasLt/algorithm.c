@@ -68,24 +68,6 @@ static void fill(plim_cublaslt_result *result)
     result->waves_count = 1;
 }
 
-int cublasLtMatmulAlgoGetHeuristic(void *context, const object *product, const object *a,
-                                   const object *b, const object *c, const object *d,
-                                   const object *preference, int wanted,
-                                   plim_cublaslt_result *results, int *ret_found);
-int cublasLtMatmulAlgoGetIds(void *context, int compute_type, int scale_type, int a, int b, int c,
-                             int d, int wanted, int *ids, int *ret_found);
-int cublasLtMatmulAlgoInit(void *context, int compute_type, int scale_type, int a, int b, int c,
-                           int d, int id, plim_cublaslt_algorithm *algorithm);
-int cublasLtMatmulAlgoCheck(void *context, const object *product, const object *a, const object *b,
-                            const object *c, const object *d,
-                            const plim_cublaslt_algorithm *algorithm, plim_cublaslt_result *result);
-int cublasLtMatmulAlgoConfigSetAttribute(plim_cublaslt_algorithm *algorithm, int number,
-                                         const void *value, size_t bytes);
-int cublasLtMatmulAlgoConfigGetAttribute(const plim_cublaslt_algorithm *algorithm, int number,
-                                         void *ret_value, size_t bytes, size_t *ret_bytes);
-int cublasLtMatmulAlgoCapGetAttribute(const plim_cublaslt_algorithm *algorithm, int number,
-                                      void *ret_value, size_t bytes, size_t *ret_bytes);
-
 PLIM_STANDIN_MODELLED(cublasLtMatmulAlgoGetHeuristic, "one algorithm, which needs no workspace")
 PLIM_STANDIN_MODELLED(cublasLtMatmulAlgoGetIds, "one algorithm")
 PLIM_STANDIN_MODELLED(cublasLtMatmulAlgoCapGetAttribute, "the algorithm can do everything")
@@ -95,7 +77,6 @@ int cublasLtMatmulAlgoGetHeuristic(void *context, const object *product, const o
                                    const object *preference, int wanted,
                                    plim_cublaslt_result *results, int *ret_found)
 {
-    (void)preference;
     if (context == NULL || product == NULL || a == NULL || b == NULL || c == NULL || d == NULL ||
         results == NULL || ret_found == NULL || wanted < 1) {
         return PLIM_CUBLAS_INVALID_VALUE;
@@ -112,13 +93,6 @@ int cublasLtMatmulAlgoGetHeuristic(void *context, const object *product, const o
 int cublasLtMatmulAlgoGetIds(void *context, int compute_type, int scale_type, int a, int b, int c,
                              int d, int wanted, int *ids, int *ret_found)
 {
-    (void)context;
-    (void)compute_type;
-    (void)scale_type;
-    (void)a;
-    (void)b;
-    (void)c;
-    (void)d;
     if (wanted < 1 || ids == NULL || ret_found == NULL) {
         return PLIM_CUBLAS_INVALID_VALUE;
     }
@@ -130,13 +104,6 @@ int cublasLtMatmulAlgoGetIds(void *context, int compute_type, int scale_type, in
 int cublasLtMatmulAlgoInit(void *context, int compute_type, int scale_type, int a, int b, int c,
                            int d, int id, plim_cublaslt_algorithm *algorithm)
 {
-    (void)context;
-    (void)compute_type;
-    (void)scale_type;
-    (void)a;
-    (void)b;
-    (void)c;
-    (void)d;
     if (algorithm == NULL || id < 0) {
         return PLIM_CUBLAS_INVALID_VALUE;
     }

@@ -12,21 +12,6 @@
 
 #define BATCH_MODE_GROUPED 2 /* cublasLtBatchMode_t, CUDA 13.2 */
 
-int cublasLtCreate(plim_standin_context **ret_context);
-int cublasLtDestroy(plim_standin_context *context);
-size_t cublasLtGetVersion(void);
-size_t cublasLtGetCudartVersion(void);
-int cublasLtGetProperty(int kind, int *ret_value);
-const char *cublasLtGetStatusName(int status);
-const char *cublasLtGetStatusString(int status);
-int cublasLtMatmulDescCreate(plim_cublaslt_object **ret_product, int compute_type, int scale_type);
-int cublasLtMatrixLayoutCreate(plim_cublaslt_object **ret_matrix, int type, uint64_t rows,
-                               uint64_t columns, int64_t leading);
-int cublasLtGroupedMatrixLayoutCreate(plim_cublaslt_object **ret_matrices, int type, int count,
-                                      const void *rows, const void *columns, const void *leading);
-int cublasLtMatmulPreferenceCreate(plim_cublaslt_object **ret_preference);
-int cublasLtMatrixTransformDescCreate(plim_cublaslt_object **ret_transform, int scale_type);
-
 const char *cublasGetStatusName(int status);
 const char *cublasGetStatusString(int status);
 

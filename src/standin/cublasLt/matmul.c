@@ -8,15 +8,6 @@
 
 typedef plim_cublaslt_object object;
 
-int cublasLtMatmul(void *context, const object *product, const void *alpha, const void *a,
-                   const object *a_layout, const void *b, const object *b_layout, const void *beta,
-                   const void *c, const object *c_layout, void *d, const object *d_layout,
-                   const plim_cublaslt_algorithm *algorithm, void *workspace,
-                   size_t workspace_bytes, void *stream);
-int cublasLtMatrixTransform(void *context, const object *transform, const void *alpha,
-                            const void *a, const object *a_layout, const void *beta, const void *b,
-                            const object *b_layout, void *c, const object *c_layout, void *stream);
-
 PLIM_STANDIN_KIND(cublasLtMatmul, PLIM_CALL_NOTHING, "")
 PLIM_STANDIN_KIND(cublasLtMatrixTransform, PLIM_CALL_NOTHING, "")
 
@@ -34,20 +25,6 @@ int cublasLtMatmul(void *context, const object *product, const void *alpha, cons
                    const plim_cublaslt_algorithm *algorithm, void *workspace,
                    size_t workspace_bytes, void *stream)
 {
-    (void)product;
-    (void)alpha;
-    (void)a;
-    (void)a_layout;
-    (void)b;
-    (void)b_layout;
-    (void)beta;
-    (void)c;
-    (void)c_layout;
-    (void)d;
-    (void)d_layout;
-    (void)algorithm;
-    (void)workspace;
-    (void)workspace_bytes;
     return launch(context, stream);
 }
 
@@ -55,14 +32,5 @@ int cublasLtMatrixTransform(void *context, const object *transform, const void *
                             const void *a, const object *a_layout, const void *beta, const void *b,
                             const object *b_layout, void *c, const object *c_layout, void *stream)
 {
-    (void)transform;
-    (void)alpha;
-    (void)a;
-    (void)a_layout;
-    (void)beta;
-    (void)b;
-    (void)b_layout;
-    (void)c;
-    (void)c_layout;
     return launch(context, stream);
 }

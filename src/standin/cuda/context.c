@@ -20,27 +20,6 @@
 #define LIMIT_PRINTF_BYTES     (UINT64_C(1) << 20)
 #define LIMIT_HEAP_BYTES       (UINT64_C(8) << 20)
 
-int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *is_active);
-int cuDevicePrimaryCtxRetain(void **context, int device);
-int cuCtxCreate_v2(void **context, unsigned flags, int device);
-int cuCtxCreate_v4(void **context, void *params, unsigned flags, int device);
-int cuCtxGetCurrent(void **context);
-int cuCtxSetCurrent(void *context);
-int cuCtxPushCurrent_v2(void *context);
-int cuCtxPopCurrent_v2(void **context);
-int cuCtxPushCurrent(void *context);
-int cuCtxPopCurrent(void **context);
-int cuCtxGetDevice(int *device);
-int cuCtxGetDevice_v2(int *device, void *context);
-int cuCtxGetFlags(unsigned *flags);
-int cuCtxGetId(void *context, unsigned long long *id);
-int cuCtxGetApiVersion(void *context, unsigned *version);
-int cuCtxGetLimit(size_t *value, int limit);
-int cuCtxSetLimit(int limit, size_t value);
-int cuCtxGetStreamPriorityRange(int *least, int *greatest);
-int cuCtxSynchronize(void);
-int cuCtxSynchronize_v2(void *context);
-
 static _Thread_local int below[DEPTH_MAX]; /* devices whose contexts wait under the current one */
 static _Thread_local int depth;
 static _Thread_local bool has_none; /* the program took the current context away */
@@ -88,22 +67,6 @@ int cuDevicePrimaryCtxRetain(void **context, int device)
     *context = context_of(device);
     return DRIVER_SUCCESS;
 }
-
-/* A context of the program's own is the primary one again: its footprint is that of one. */
-int cuCtxCreate_v2(void **context, unsigned flags, int device)
-{
-    (void)flags;
-    const int error = cuDevicePrimaryCtxRetain(context, device);
-    return error != 0 ? error : cuCtxPushCurrent_v2(*context);
-}
-
-int cuCtxCreate_v4(void **context, void *params, unsigned flags, int device)
-{
-    (void)params;
-    return cuCtxCreate_v2(context, flags, device);
-}
-
-PLIM_STANDIN_MODELLED(cuCtxCreate_v2, "the primary context: a second one would take memory anew")
 
 int cuCtxGetCurrent(void **context)
 {
@@ -166,6 +129,20 @@ int cuCtxPopCurrent(void **context)
     return cuCtxPopCurrent_v2(context);
 }
 
+/* A context of the program's own is the primary one again: its footprint is that of one. */
+int cuCtxCreate_v2(void **context, unsigned flags, int device)
+{
+    const int error = cuDevicePrimaryCtxRetain(context, device);
+    return error != 0 ? error : cuCtxPushCurrent_v2(*context);
+}
+
+int cuCtxCreate_v4(void **context, void *params, unsigned flags, int device)
+{
+    return cuCtxCreate_v2(context, flags, device);
+}
+
+PLIM_STANDIN_MODELLED(cuCtxCreate_v2, "the primary context: a second one would take memory anew")
+
 int cuCtxGetDevice(int *device)
 {
     void *context = NULL;
@@ -200,7 +177,6 @@ int cuCtxGetId(void *context, unsigned long long *id)
 
 int cuCtxGetApiVersion(void *context, unsigned *version)
 {
-    (void)context;
     *version = 3020; /* of contexts since CUDA 3.2; it never changed */
     return DRIVER_SUCCESS;
 }

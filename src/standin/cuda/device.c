@@ -11,16 +11,6 @@
 
 #include <stdio.h>
 
-int cuDriverGetVersion(int *version);
-int cuDeviceGetCount(int *count);
-int cuDeviceGet(int *device, int ordinal);
-int cuDeviceGetName(char *name, int bytes, int device);
-int cuDeviceGetUuid(unsigned char uuid[16], int device);
-int cuDeviceGetUuid_v2(unsigned char uuid[16], int device);
-int cuDeviceTotalMem_v2(size_t *bytes, int device);
-int cuDeviceGetAttribute(int *value, int attribute, int device);
-int cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes);
-
 int cuDriverGetVersion(int *version)
 {
     *version = (int)plim_standin_settings()->cuda_version;

@@ -9,12 +9,6 @@
 
 #include <stdio.h>
 
-int cuGetProcAddress(const char *symbol, void **function, int version, uint64_t flags);
-int cuGetProcAddress_v2(const char *symbol, void **function, int version, uint64_t flags,
-                        int *status);
-int cuGetErrorString(int error, const char **text);
-int cuGetErrorName(int error, const char **text);
-
 /*
  * A base name means the newest form of a function, which the header calls name_v2 and so on where
  * there are several. Which form came with which version does not matter: programs of the versions
@@ -39,8 +33,6 @@ void *plim_standin_driver_function(const char *symbol)
 int cuGetProcAddress_v2(const char *symbol, void **function, int version, uint64_t flags,
                         int *status)
 {
-    (void)version;
-    (void)flags;
     *function = plim_standin_driver_function(symbol);
     if (status != NULL) {
         *status = *function != NULL ? 0 : 1; /* found, or CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND */

@@ -6,17 +6,6 @@
 #include "standin/cuda/cuda.h"
 #include "standin/work/streams.h"
 
-int cuEventCreate(void **event, unsigned flags);
-int cuEventDestroy_v2(void *event);
-int cuEventRecord(void *event, void *stream);
-int cuEventRecordWithFlags(void *event, void *stream, unsigned flags);
-int cuEventQuery(void *event);
-int cuEventSynchronize(void *event);
-int cuEventElapsedTime(float *milliseconds, void *start, void *end);
-int cuEventElapsedTime_v2(float *milliseconds, void *start, void *end);
-int cuIpcGetEventHandle(plim_standin_event_ticket *ticket, void *event);
-int cuIpcOpenEventHandle(void **event, plim_standin_event_ticket ticket);
-
 int cuEventCreate(void **event, unsigned flags)
 {
     if (!plim_standin_footprint_context(plim_standin_current_device())) {

@@ -5,42 +5,6 @@
 #include "standin/cuda/cuda.h"
 #include "standin/work/graphs.h"
 
-int cuGraphCreate(void **graph, unsigned flags);
-int cuGraphDestroy(void *graph);
-int cuGraphClone(void **clone, void *graph);
-int cuGraphDebugDotPrint(void *graph, const char *path, unsigned flags);
-int cuGraphInstantiate_v2(void **exec, void *graph, void **error_node, char *log, size_t bytes);
-int cuGraphInstantiateWithFlags(void **exec, void *graph, uint64_t flags);
-int cuGraphExecDestroy(void *exec);
-int cuGraphExecGetFlags(void *exec, uint64_t *flags);
-int cuGraphUpload(void *exec, void *stream);
-int cuGraphLaunch(void *exec, void *stream);
-int cuGraphAddKernelNode(void **node, void *graph, void *const *after, size_t count,
-                         const plim_standin_kernel_params *params);
-int cuGraphAddKernelNode_v2(void **node, void *graph, void *const *after, size_t count,
-                            const plim_standin_kernel_params *params);
-int cuGraphAddHostNode(void **node, void *graph, void *const *after, size_t count,
-                       const plim_standin_host_params *params);
-int cuGraphAddEmptyNode(void **node, void *graph, void *const *after, size_t count);
-int cuGraphAddChildGraphNode(void **node, void *graph, void *const *after, size_t count,
-                             void *child);
-int cuGraphDestroyNode(void *node);
-int cuGraphAddDependencies(void *graph, void *const *from, void *const *to, size_t count);
-int cuGraphGetNodes(void *graph, void **nodes, size_t *count);
-int cuGraphGetRootNodes(void *graph, void **nodes, size_t *count);
-int cuGraphGetEdges(void *graph, void **from, void **to, size_t *count);
-int cuGraphNodeGetDependencies(void *node, void **before, size_t *count);
-int cuGraphNodeGetDependentNodes(void *node, void **after, size_t *count);
-int cuGraphNodeGetType(void *node, int *type);
-int cuGraphKernelNodeGetParams(void *node, plim_standin_kernel_params *params);
-int cuGraphKernelNodeGetParams_v2(void *node, plim_standin_kernel_params *params);
-int cuUserObjectCreate(void **object, void *data, void (*destroy)(void *), unsigned uses,
-                       unsigned flags);
-int cuUserObjectRetain(void *object, unsigned count);
-int cuUserObjectRelease(void *object, unsigned count);
-int cuGraphRetainUserObject(void *graph, void *object, unsigned count, unsigned flags);
-int cuGraphReleaseUserObject(void *graph, void *object, unsigned count);
-
 int cuGraphCreate(void **graph, unsigned flags)
 {
     return flags == 0 ? plim_standin_graph_create(graph) : DRIVER_INVALID_VALUE;
@@ -58,7 +22,6 @@ int cuGraphClone(void **clone, void *graph)
 
 int cuGraphDebugDotPrint(void *graph, const char *path, unsigned flags)
 {
-    (void)flags;
     return plim_standin_graph_print(graph, path);
 }
 
@@ -90,7 +53,6 @@ int cuGraphExecGetFlags(void *exec, uint64_t *flags)
 
 int cuGraphUpload(void *exec, void *stream)
 {
-    (void)stream;
     return plim_standin_exec_check(exec);
 }
 

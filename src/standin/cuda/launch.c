@@ -34,22 +34,6 @@ enum {
     FUNCTION_ATTRIBUTES = 16
 };
 
-int cuLaunchKernel(const void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
-                   void *stream, void **arguments, void **extra);
-int cuLaunchCooperativeKernel(const void *function, unsigned grid_x, unsigned grid_y,
-                              unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
-                              unsigned shared_bytes, void *stream, void **arguments);
-int cuLaunchKernelEx(const launch_config *config, const void *function, void **arguments,
-                     void **extra);
-int cuLaunchHostFunc(void *stream, void (*function)(void *), void *data);
-int cuFuncGetAttribute(int *value, int attribute, const void *function);
-int cuKernelGetAttribute(int *value, int attribute, const void *kernel, int device);
-int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address, const uint64_t *sizes,
-                           const uint64_t *strides, const uint32_t *box,
-                           const uint32_t *element_strides, int interleave, int swizzle,
-                           int promotion, int fill);
-
 static int launch(void *stream, const plim_standin_kernel_params *params)
 {
     if (params->function == NULL) {
@@ -68,8 +52,6 @@ int cuLaunchKernel(const void *function, unsigned grid_x, unsigned grid_y, unsig
                    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                    void *stream, void **arguments, void **extra)
 {
-    (void)arguments;
-    (void)extra;
     const plim_standin_kernel_params params = { .function = function,
                                                 .grid = { grid_x, grid_y, grid_z },
                                                 .block = { block_x, block_y, block_z },
@@ -88,8 +70,6 @@ int cuLaunchCooperativeKernel(const void *function, unsigned grid_x, unsigned gr
 int cuLaunchKernelEx(const launch_config *config, const void *function, void **arguments,
                      void **extra)
 {
-    (void)arguments;
-    (void)extra;
     if (config == NULL) {
         return DRIVER_INVALID_VALUE;
     }
@@ -152,7 +132,6 @@ int cuFuncGetAttribute(int *value, int attribute, const void *function)
 
 int cuKernelGetAttribute(int *value, int attribute, const void *kernel, int device)
 {
-    (void)device;
     return cuFuncGetAttribute(value, attribute, kernel);
 }
 
@@ -164,16 +143,6 @@ int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address, co
                            const uint32_t *element_strides, int interleave, int swizzle,
                            int promotion, int fill)
 {
-    (void)type;
-    (void)address;
-    (void)sizes;
-    (void)strides;
-    (void)box;
-    (void)element_strides;
-    (void)interleave;
-    (void)swizzle;
-    (void)promotion;
-    (void)fill;
     const bool is_right = map != NULL && rank >= 1 && rank <= 5; /* the manual's bounds */
     return is_right ? DRIVER_SUCCESS : DRIVER_INVALID_VALUE;
 }

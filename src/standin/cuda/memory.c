@@ -9,19 +9,6 @@
 #include "standin/cuda/cuda.h"
 #include "standin/work/work.h"
 
-int cuMemAlloc_v2(uint64_t *address, size_t bytes);
-int cuMemFree_v2(uint64_t address);
-int cuMemcpyHtoD_v2(uint64_t target, const void *source, size_t bytes);
-int cuMemcpyDtoH_v2(void *target, uint64_t source, size_t bytes);
-int cuMemcpyDtoD_v2(uint64_t target, uint64_t source, size_t bytes);
-int cuMemcpyHtoDAsync_v2(uint64_t target, const void *source, size_t bytes, void *stream);
-int cuMemcpyDtoHAsync_v2(void *target, uint64_t source, size_t bytes, void *stream);
-int cuMemcpyDtoDAsync_v2(uint64_t target, uint64_t source, size_t bytes, void *stream);
-int cuMemsetD8_v2(uint64_t target, unsigned char value, size_t count);
-int cuMemsetD32_v2(uint64_t target, unsigned value, size_t count);
-int cuMemsetD8Async(uint64_t target, unsigned char value, size_t count, void *stream);
-int cuMemsetD32Async(uint64_t target, unsigned value, size_t count, void *stream);
-
 int plim_standin_driver_error(plim_standin_memory_status status)
 {
     switch (status) {

@@ -8,43 +8,6 @@
 #include "standin/cuda/cuda.h"
 #include "standin/cuda/modules.h"
 
-int cuModuleLoad(plim_standin_module **module, const char *path);
-int cuModuleLoadData(plim_standin_module **module, const void *image);
-int cuModuleLoadDataEx(plim_standin_module **module, const void *image, unsigned option_count,
-                       const int *options, void **values);
-int cuModuleLoadFatBinary(plim_standin_module **module, const void *image);
-int cuModuleUnload(plim_standin_module *module);
-int cuModuleGetFunction(plim_standin_kernel **function, plim_standin_module *module,
-                        const char *name);
-int cuModuleGetFunctionCount(unsigned *count, plim_standin_module *module);
-int cuModuleEnumerateFunctions(plim_standin_kernel **functions, unsigned count,
-                               plim_standin_module *module);
-int cuModuleGetGlobal_v2(uint64_t *address, size_t *bytes, plim_standin_module *module,
-                         const char *name);
-int cuModuleGetLoadingMode(int *mode);
-int cuLibraryLoadData(plim_standin_module **library, const void *code, int *jit_options,
-                      void **jit_values, unsigned jit_count, int *options, void **values,
-                      unsigned count);
-int cuLibraryLoadFromFile(plim_standin_module **library, const char *path, int *jit_options,
-                          void **jit_values, unsigned jit_count, int *options, void **values,
-                          unsigned count);
-int cuLibraryUnload(plim_standin_module *library);
-int cuLibraryGetKernel(plim_standin_kernel **kernel, plim_standin_module *library,
-                       const char *name);
-int cuLibraryGetKernelCount(unsigned *count, plim_standin_module *library);
-int cuLibraryEnumerateKernels(plim_standin_kernel **kernels, unsigned count,
-                              plim_standin_module *library);
-int cuLibraryGetModule(plim_standin_module **module, plim_standin_module *library);
-int cuLibraryGetGlobal(uint64_t *address, size_t *bytes, plim_standin_module *library,
-                       const char *name);
-int cuKernelGetFunction(const void **function, const void *kernel);
-int cuKernelGetLibrary(plim_standin_module **library, const void *kernel);
-int cuKernelGetName(const char **name, const void *kernel);
-int cuFuncGetModule(plim_standin_module **module, const void *function);
-int cuFuncGetName(const char **name, const void *function);
-int cuLinkCreate_v2(unsigned count, int *options, void **values, void **link);
-int cuLinkComplete(void *link, const void **cubin, size_t *bytes);
-
 int cuModuleLoad(plim_standin_module **module, const char *path)
 {
     if (module == NULL || path == NULL) {
@@ -64,9 +27,7 @@ int cuModuleLoadData(plim_standin_module **module, const void *image)
 int cuModuleLoadDataEx(plim_standin_module **module, const void *image, unsigned option_count,
                        const int *options, void **values)
 {
-    (void)option_count; /* of the compiler, which does not run; its logs stay empty */
-    (void)options;
-    (void)values;
+    /* option_count: of the compiler, which does not run; its logs stay empty */
     return cuModuleLoadData(module, image);
 }
 
@@ -117,12 +78,6 @@ int cuLibraryLoadData(plim_standin_module **library, const void *code, int *jit_
                       void **jit_values, unsigned jit_count, int *options, void **values,
                       unsigned count)
 {
-    (void)jit_options;
-    (void)jit_values;
-    (void)jit_count;
-    (void)options;
-    (void)values;
-    (void)count;
     return cuModuleLoadData(library, code);
 }
 
@@ -130,12 +85,6 @@ int cuLibraryLoadFromFile(plim_standin_module **library, const char *path, int *
                           void **jit_values, unsigned jit_count, int *options, void **values,
                           unsigned count)
 {
-    (void)jit_options;
-    (void)jit_values;
-    (void)jit_count;
-    (void)options;
-    (void)values;
-    (void)count;
     return cuModuleLoad(library, path);
 }
 
@@ -206,9 +155,6 @@ static char link_token[] = PLIM_STANDIN_CUBIN_TOKEN;
 
 int cuLinkCreate_v2(unsigned count, int *options, void **values, void **link)
 {
-    (void)count;
-    (void)options;
-    (void)values;
     *link = link_token; /* nothing of it differs from another */
     return DRIVER_SUCCESS;
 }

@@ -13,19 +13,6 @@
 #define CLUSTERS_FROM   9u   /* capability */
 
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function, int threads,
-                                                size_t dynamic_bytes);
-int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *function,
-                                                         int threads, size_t dynamic_bytes,
-                                                         unsigned flags);
-int cuOccupancyMaxPotentialBlockSize(int *grid, int *block, const void *function,
-                                     size_t (*dynamic_bytes_of)(int), size_t dynamic_bytes,
-                                     int block_limit);
-int cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *function, int blocks,
-                                            int threads);
-int cuOccupancyMaxActiveClusters(int *clusters, const void *function, const void *config);
-int cuOccupancyMaxPotentialClusterSize(int *blocks, const void *function, const void *config);
-
-int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function, int threads,
                                                 size_t dynamic_bytes)
 {
     if (blocks == NULL || threads <= 0) {
@@ -40,7 +27,7 @@ int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void
                                                          int threads, size_t dynamic_bytes,
                                                          unsigned flags)
 {
-    (void)flags; /* about caching globals in L1, which changes nothing since Volta */
+    /* flags: about caching globals in L1, which changes nothing since Volta */
     return cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, dynamic_bytes);
 }
 
@@ -72,7 +59,6 @@ int cuOccupancyMaxPotentialBlockSize(int *grid, int *block, const void *function
 int cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *function, int blocks,
                                             int threads)
 {
-    (void)threads;
     if (bytes == NULL || blocks <= 0) {
         return DRIVER_INVALID_VALUE;
     }
@@ -89,8 +75,6 @@ int cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *function,
 /* Clusters lie within groups of multiprocessors whose sizes differ from one GPU to the next. */
 int cuOccupancyMaxActiveClusters(int *clusters, const void *function, const void *config)
 {
-    (void)function;
-    (void)config;
     const plim_gpu *const gpu = &plim_standin_settings()->gpu;
     *clusters =
         gpu->capability_major >= CLUSTERS_FROM ? (int)gpu->multiprocessors / CLUSTER_MAX : 0;
@@ -99,8 +83,6 @@ int cuOccupancyMaxActiveClusters(int *clusters, const void *function, const void
 
 int cuOccupancyMaxPotentialClusterSize(int *blocks, const void *function, const void *config)
 {
-    (void)function;
-    (void)config;
     *blocks = plim_standin_settings()->gpu.capability_major >= CLUSTERS_FROM ? CLUSTER_MAX : 1;
     return DRIVER_SUCCESS;
 }

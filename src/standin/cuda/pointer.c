@@ -7,9 +7,6 @@
 #include "standin/core/trace.h"
 #include "standin/cuda/cuda.h"
 
-int cuPointerGetAttribute(void *value, int attribute, uint64_t address);
-int cuMemGetAddressRange_v2(uint64_t *base, size_t *bytes, uint64_t address);
-
 int cuPointerGetAttribute(void *value, int attribute, uint64_t address)
 {
     plim_standin_place place = { 0 };

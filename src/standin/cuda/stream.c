@@ -14,39 +14,6 @@
 
 #include <string.h>
 
-int cuStreamCreate(void **stream, unsigned flags);
-int cuStreamCreateWithPriority(void **stream, unsigned flags, int priority);
-int cuStreamDestroy_v2(void *stream);
-int cuStreamGetPriority(void *stream, int *priority);
-int cuStreamGetFlags(void *stream, unsigned *flags);
-int cuStreamGetId(void *stream, unsigned long long *id);
-int cuStreamGetDevice(void *stream, int *device);
-int cuStreamGetCtx(void *stream, void **context);
-int cuStreamGetCtx_v2(void *stream, void **context, void **green_context);
-int cuStreamQuery(void *stream);
-int cuStreamSynchronize(void *stream);
-int cuStreamWaitEvent(void *stream, void *event, unsigned flags);
-int cuStreamAddCallback(void *stream, void (*callback)(void *, int, void *), void *data,
-                        unsigned flags);
-int cuStreamWriteValue32(void *stream, uint64_t address, uint32_t value, unsigned flags);
-int cuStreamWriteValue32_v2(void *stream, uint64_t address, uint32_t value, unsigned flags);
-int cuStreamWriteValue64_v2(void *stream, uint64_t address, uint64_t value, unsigned flags);
-int cuStreamBeginCapture_v2(void *stream, int mode);
-int cuStreamBeginCaptureToGraph(void *stream, void *graph, void *const *dependencies,
-                                const void *edges, size_t count, int mode);
-int cuStreamEndCapture(void *stream, void **graph);
-int cuStreamIsCapturing(void *stream, int *status);
-int cuStreamGetCaptureInfo(void *stream, int *status, uint64_t *id);
-int cuStreamGetCaptureInfo_v2(void *stream, int *status, uint64_t *id, void **graph,
-                              void *const **dependencies, size_t *count);
-int cuStreamGetCaptureInfo_v3(void *stream, int *status, uint64_t *id, void **graph,
-                              void *const **dependencies, const void **edges, size_t *count);
-int cuStreamUpdateCaptureDependencies(void *stream, void *const *dependencies, size_t count,
-                                      unsigned flags);
-int cuStreamUpdateCaptureDependencies_v2(void *stream, void *const *dependencies, const void *edges,
-                                         size_t count, unsigned flags);
-int cuThreadExchangeStreamCaptureMode(int *mode);
-
 int cuStreamCreateWithPriority(void **stream, unsigned flags, int priority)
 {
     if (!plim_standin_footprint_context(plim_standin_current_device())) {
@@ -173,7 +140,6 @@ static int put_value(void *stream, uint64_t address, uint64_t value, unsigned by
 
 int cuStreamWriteValue32_v2(void *stream, uint64_t address, uint32_t value, unsigned flags)
 {
-    (void)flags;
     return put_value(stream, address, value, sizeof(value));
 }
 
@@ -184,7 +150,6 @@ int cuStreamWriteValue32(void *stream, uint64_t address, uint32_t value, unsigne
 
 int cuStreamWriteValue64_v2(void *stream, uint64_t address, uint64_t value, unsigned flags)
 {
-    (void)flags;
     return put_value(stream, address, value, sizeof(value));
 }
 
@@ -198,7 +163,7 @@ int cuStreamBeginCapture_v2(void *stream, int mode)
 int cuStreamBeginCaptureToGraph(void *stream, void *graph, void *const *dependencies,
                                 const void *edges, size_t count, int mode)
 {
-    (void)edges; /* when within a kernel its successor may start: no matter here */
+    /* edges: when within a kernel its successor may start: no matter here */
     if (graph == NULL) {
         return DRIVER_INVALID_VALUE;
     }
@@ -208,11 +173,6 @@ int cuStreamBeginCaptureToGraph(void *stream, void *graph, void *const *dependen
 int cuStreamEndCapture(void *stream, void **graph)
 {
     return plim_standin_capture_end(stream, graph);
-}
-
-int cuStreamIsCapturing(void *stream, int *status)
-{
-    return cuStreamGetCaptureInfo(stream, status, NULL);
 }
 
 int cuStreamGetCaptureInfo_v3(void *stream, int *status, uint64_t *id, void **graph,
@@ -256,6 +216,11 @@ int cuStreamGetCaptureInfo(void *stream, int *status, uint64_t *id)
     return cuStreamGetCaptureInfo_v3(stream, status, id, NULL, NULL, NULL, NULL);
 }
 
+int cuStreamIsCapturing(void *stream, int *status)
+{
+    return cuStreamGetCaptureInfo(stream, status, NULL);
+}
+
 int cuStreamUpdateCaptureDependencies(void *stream, void *const *dependencies, size_t count,
                                       unsigned flags)
 {
@@ -265,7 +230,6 @@ int cuStreamUpdateCaptureDependencies(void *stream, void *const *dependencies, s
 int cuStreamUpdateCaptureDependencies_v2(void *stream, void *const *dependencies, const void *edges,
                                          size_t count, unsigned flags)
 {
-    (void)edges;
     return plim_standin_capture_update(stream, dependencies, count, flags);
 }
 

@@ -30,26 +30,9 @@ typedef struct access_descriptor { /* CUmemAccessDesc */
 } access_descriptor;
 
 int cuMemAddressReserve(uint64_t *address, size_t bytes, size_t alignment, uint64_t hint,
-                        unsigned long long flags);
-int cuMemAddressFree(uint64_t address, size_t bytes);
-int cuMemCreate(uint64_t *handle, size_t bytes, const allocation_properties *properties,
-                unsigned long long flags);
-int cuMemRelease(uint64_t handle);
-int cuMemRetainAllocationHandle(uint64_t *handle, const void *address);
-int cuMemGetAllocationPropertiesFromHandle(allocation_properties *properties, uint64_t handle);
-int cuMemMap(uint64_t address, size_t bytes, size_t offset, uint64_t handle,
-             unsigned long long flags);
-int cuMemUnmap(uint64_t address, size_t bytes);
-int cuMemSetAccess(uint64_t address, size_t bytes, const access_descriptor *descriptors,
-                   size_t count);
-int cuMemGetAllocationGranularity(size_t *bytes, const allocation_properties *properties,
-                                  int option);
-
-int cuMemAddressReserve(uint64_t *address, size_t bytes, size_t alignment, uint64_t hint,
                         unsigned long long flags)
 {
-    (void)hint; /* a hint may be ignored */
-    (void)flags;
+    /* hint: a hint may be ignored */
     return plim_standin_driver_error(plim_standin_memory_reserve(bytes, alignment, address));
 }
 
@@ -61,7 +44,6 @@ int cuMemAddressFree(uint64_t address, size_t bytes)
 int cuMemCreate(uint64_t *handle, size_t bytes, const allocation_properties *properties,
                 unsigned long long flags)
 {
-    (void)flags;
     if (properties->location_type != 1) {
         plim_standin_trace("cuMemCreate: only device memory is modelled, not location type %d",
                            properties->location_type);
@@ -102,7 +84,6 @@ int cuMemGetAllocationPropertiesFromHandle(allocation_properties *properties, ui
 int cuMemMap(uint64_t address, size_t bytes, size_t offset, uint64_t handle,
              unsigned long long flags)
 {
-    (void)flags;
     if (offset != 0) {
         return DRIVER_INVALID_VALUE; /* the manual: must be zero, for now */
     }
@@ -130,8 +111,7 @@ int cuMemSetAccess(uint64_t address, size_t bytes, const access_descriptor *desc
 int cuMemGetAllocationGranularity(size_t *bytes, const allocation_properties *properties,
                                   int option)
 {
-    (void)properties;
-    (void)option; /* smallest and recommended are the same for device memory */
+    /* option: smallest and recommended are the same for device memory */
     *bytes = PLIM_STANDIN_PAGE_BYTES;
     return DRIVER_SUCCESS;
 }

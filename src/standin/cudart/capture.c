@@ -12,23 +12,6 @@
 
 #define CUDA_13 13000u
 
-int cudaStreamBeginCapture(void *stream, int mode);
-int cudaStreamBeginCaptureToGraph(void *stream, void *graph, void *const *dependencies,
-                                  const void *edges, size_t count, int mode);
-int cudaStreamEndCapture(void *stream, void **graph);
-int cudaStreamIsCapturing(void *stream, int *status);
-int cudaStreamGetCaptureInfo(void *stream, int *status, unsigned long long *id, void **graph,
-                             void *const **dependencies, const void **edges, size_t *count);
-int cudaStreamGetCaptureInfo_v2(void *stream, int *status, unsigned long long *id, void **graph,
-                                void *const **dependencies, size_t *count);
-int cudaStreamGetCaptureInfo_v3(void *stream, int *status, unsigned long long *id, void **graph,
-                                void *const **dependencies, const void **edges, size_t *count);
-int cudaStreamUpdateCaptureDependencies(void *stream, void *const *dependencies, uintptr_t third,
-                                        uintptr_t fourth, unsigned fifth);
-int cudaStreamUpdateCaptureDependencies_v2(void *stream, void *const *dependencies,
-                                           const void *edges, size_t count, unsigned flags);
-int cudaThreadExchangeStreamCaptureMode(int *mode);
-
 static int note(int error)
 {
     return plim_standin_current_error_note(error);
@@ -42,7 +25,7 @@ int cudaStreamBeginCapture(void *stream, int mode)
 int cudaStreamBeginCaptureToGraph(void *stream, void *graph, void *const *dependencies,
                                   const void *edges, size_t count, int mode)
 {
-    (void)edges; /* when within a kernel its successor may start: no matter here */
+    /* edges: when within a kernel its successor may start: no matter here */
     if (graph == NULL) {
         return note(PLIM_WORK_INVALID_VALUE);
     }
@@ -112,7 +95,6 @@ int cudaStreamGetCaptureInfo(void *stream, int *status, unsigned long long *id, 
 int cudaStreamUpdateCaptureDependencies_v2(void *stream, void *const *dependencies,
                                            const void *edges, size_t count, unsigned flags)
 {
-    (void)edges;
     return note(plim_standin_capture_update(stream, dependencies, count, flags));
 }
 

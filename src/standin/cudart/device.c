@@ -13,21 +13,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-int cudaGetDeviceCount(int *count);
-int cudaGetDevice(int *device);
-int cudaSetDevice(int device);
-int cudaInitDevice(int device, unsigned device_flags, unsigned flags);
-int cudaDeviceGetAttribute(int *value, int attribute, int device);
-int cudaDeviceGetPCIBusId(char *text, int bytes, int device);
-int cudaDeviceGetByPCIBusId(int *device, const char *text);
-int cudaDeviceGetStreamPriorityRange(int *least, int *greatest);
-int cudaDeviceCanAccessPeer(int *can, int device, int peer);
-int cudaDeviceEnablePeerAccess(int peer, unsigned flags);
-int cudaDeviceDisablePeerAccess(int peer);
-int cudaDeviceSynchronize(void);
-int cudaDriverGetVersion(int *version);
-int cudaRuntimeGetVersion(int *version);
-
 static int require_device(int device)
 {
     return plim_standin_current_error_note(
@@ -60,8 +45,6 @@ int cudaSetDevice(int device)
 
 int cudaInitDevice(int device, unsigned device_flags, unsigned flags)
 {
-    (void)device_flags;
-    (void)flags;
     if (require_device(device) != CUDA_SUCCESS_CODE) {
         return CUDA_INVALID_DEVICE_CODE;
     }
@@ -123,7 +106,6 @@ int cudaDeviceCanAccessPeer(int *can, int device, int peer)
 
 int cudaDeviceEnablePeerAccess(int peer, unsigned flags)
 {
-    (void)flags;
     const int device = plim_standin_current_device();
     if (require_device(peer) != CUDA_SUCCESS_CODE || peer == device) {
         return plim_standin_current_error_note(CUDA_INVALID_DEVICE_CODE);

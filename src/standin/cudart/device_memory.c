@@ -8,11 +8,6 @@
 #include "standin/core/stub.h"
 #include "standin/cudart/cudart.h"
 
-int cudaMalloc(void **address, size_t bytes);
-int cudaMallocPitch(void **address, size_t *pitch, size_t row_bytes, size_t rows);
-int cudaFree(void *address);
-int cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes);
-
 int cudaMalloc(void **address, size_t bytes)
 {
     const int error = plim_standin_require_act();

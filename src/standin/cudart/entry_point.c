@@ -7,15 +7,8 @@
 #include "standin/cudart/cudart.h"
 
 int cudaGetDriverEntryPointByVersion(const char *symbol, void **function, unsigned version,
-                                     unsigned long long flags, int *status);
-int cudaGetDriverEntryPoint(const char *symbol, void **function, unsigned long long flags,
-                            int *status);
-
-int cudaGetDriverEntryPointByVersion(const char *symbol, void **function, unsigned version,
                                      unsigned long long flags, int *status)
 {
-    (void)version;
-    (void)flags;
     *function = plim_standin_driver_function(symbol);
     if (status != NULL) {
         *status = *function != NULL ? 0 : 1; /* cudaDriverEntryPointSuccess, …SymbolNotFound */

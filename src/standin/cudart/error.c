@@ -9,11 +9,6 @@
 #include "standin/cudart/cudart.h"
 #include "standin/work/work.h"
 
-int cudaGetLastError(void);
-int cudaPeekAtLastError(void);
-const char *cudaGetErrorName(int error);
-const char *cudaGetErrorString(int error);
-
 static const struct {
     int code;
     const char *name;

@@ -6,18 +6,6 @@
 #include "standin/work/streams.h"
 #include "standin/work/work.h"
 
-int cudaEventCreate(void **event);
-int cudaEventCreateWithFlags(void **event, unsigned flags);
-int cudaEventDestroy(void *event);
-int cudaEventRecord(void *event, void *stream);
-int cudaEventRecordWithFlags(void *event, void *stream, unsigned flags);
-int cudaEventQuery(void *event);
-int cudaEventSynchronize(void *event);
-int cudaEventElapsedTime(float *milliseconds, void *start, void *end);
-int cudaEventElapsedTime_v2(float *milliseconds, void *start, void *end);
-int cudaIpcGetEventHandle(plim_standin_event_ticket *ticket, void *event);
-int cudaIpcOpenEventHandle(void **event, plim_standin_event_ticket ticket);
-
 static int note(int error)
 {
     return plim_standin_current_error_note(error);

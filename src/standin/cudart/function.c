@@ -31,13 +31,6 @@ typedef struct function_attributes {
     int clusters_and_reserved[22]; /* about thread block clusters: six, the rest is reserved */
 } function_attributes;
 
-int cudaFuncGetAttributes(function_attributes *attributes, const void *function);
-int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function, int threads,
-                                                  size_t shared_bytes);
-int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *function,
-                                                           int threads, size_t shared_bytes,
-                                                           unsigned flags);
-
 int cudaFuncGetAttributes(function_attributes *attributes, const void *function)
 {
     const plim_gpu *gpu = &plim_standin_settings()->gpu;
@@ -60,7 +53,6 @@ int cudaFuncGetAttributes(function_attributes *attributes, const void *function)
 int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function, int threads,
                                                   size_t shared_bytes)
 {
-    (void)function;
     const plim_gpu *gpu = &plim_standin_settings()->gpu;
 
     int fit = threads > 0 ? (int)gpu->threads_per_multiprocessor / threads : 1;
@@ -81,7 +73,6 @@ int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const vo
                                                            int threads, size_t shared_bytes,
                                                            unsigned flags)
 {
-    (void)flags;
     return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, shared_bytes);
 }
 

@@ -23,26 +23,6 @@ typedef struct update_result {
     void *error_from_node;
 } update_result;
 
-int cudaGraphCreate(void **graph, unsigned flags);
-int cudaGraphDestroy(void *graph);
-int cudaGraphClone(void **clone, void *graph);
-int cudaGraphDebugDotPrint(void *graph, const char *path, unsigned flags);
-int cudaGraphInstantiate(void **exec, void *graph, unsigned long long flags);
-int cudaGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long flags);
-int cudaGraphInstantiateWithParams(void **exec, void *graph, instantiate_params *params);
-int cudaGraphExecDestroy(void *exec);
-int cudaGraphExecGetFlags(void *exec, unsigned long long *flags);
-int cudaGraphExecUpdate(void *exec, void *graph, update_result *result);
-int cudaGraphUpload(void *exec, void *stream);
-int cudaGraphLaunch(void *exec, void *stream);
-int cudaUserObjectCreate(void **object, void *data, void (*destroy)(void *), unsigned uses,
-                         unsigned flags);
-int cudaUserObjectRetain(void *object, unsigned count);
-int cudaUserObjectRelease(void *object, unsigned count);
-int cudaGraphRetainUserObject(void *graph, void *object, unsigned count, unsigned flags);
-int cudaGraphReleaseUserObject(void *graph, void *object, unsigned count);
-int cudaDeviceGetGraphMemAttribute(int device, int attribute, void *value);
-
 static int note(int error)
 {
     return plim_standin_current_error_note(error);
@@ -65,7 +45,7 @@ int cudaGraphClone(void **clone, void *graph)
 
 int cudaGraphDebugDotPrint(void *graph, const char *path, unsigned flags)
 {
-    (void)flags; /* how much of it */
+    /* flags: how much of it */
     return note(plim_standin_graph_print(graph, path));
 }
 
@@ -117,7 +97,7 @@ int cudaGraphExecUpdate(void *exec, void *graph, update_result *result)
 
 int cudaGraphUpload(void *exec, void *stream)
 {
-    (void)stream; /* nothing is sent to a device */
+    /* stream: nothing is sent to a device */
     return note(plim_standin_exec_check(exec));
 }
 
@@ -167,8 +147,6 @@ PLIM_STANDIN_MODELLED(cudaGraphInstantiateWithFlags,
 /* Memory that graphs allocate themselves, with nodes for it, is counted as the program's. */
 int cudaDeviceGetGraphMemAttribute(int device, int attribute, void *value)
 {
-    (void)device;
-    (void)attribute;
     *(uint64_t *)value = 0;
     return PLIM_WORK_OK;
 }

@@ -24,42 +24,6 @@ typedef struct node_params {
 
 _Static_assert(offsetof(node_params, of) == 16, "the manual's layout");
 
-int cudaGraphAddKernelNode(void **node, void *graph, void *const *after, size_t count,
-                           const plim_standin_kernel_params *params);
-int cudaGraphAddHostNode(void **node, void *graph, void *const *after, size_t count,
-                         const plim_standin_host_params *params);
-int cudaGraphAddEmptyNode(void **node, void *graph, void *const *after, size_t count);
-int cudaGraphAddChildGraphNode(void **node, void *graph, void *const *after, size_t count,
-                               void *child);
-int cudaGraphAddEventRecordNode(void **node, void *graph, void *const *after, size_t count,
-                                void *event);
-int cudaGraphAddEventWaitNode(void **node, void *graph, void *const *after, size_t count,
-                              void *event);
-int cudaGraphAddNode(void **node, void *graph, void *const *after, uintptr_t fourth,
-                     uintptr_t fifth, const node_params *sixth);
-int cudaGraphAddNode_v2(void **node, void *graph, void *const *after, const void *edges,
-                        size_t count, const node_params *params);
-int cudaGraphDestroyNode(void *node);
-int cudaGraphAddDependencies(void *graph, void *const *from, void *const *to, uintptr_t fourth,
-                             size_t fifth);
-int cudaGraphAddDependencies_v2(void *graph, void *const *from, void *const *to, const void *edges,
-                                size_t count);
-int cudaGraphRemoveDependencies(void *graph, void *const *from, void *const *to, uintptr_t fourth,
-                                size_t fifth);
-int cudaGraphRemoveDependencies_v2(void *graph, void *const *from, void *const *to,
-                                   const void *edges, size_t count);
-int cudaGraphGetNodes(void *graph, void **nodes, size_t *count);
-int cudaGraphGetRootNodes(void *graph, void **nodes, size_t *count);
-int cudaGraphGetEdges(void *graph, void **from, void **to, void *fourth, size_t *fifth);
-int cudaGraphGetEdges_v2(void *graph, void **from, void **to, void *edges, size_t *count);
-int cudaGraphNodeGetDependencies(void *node, void **before, void *third, size_t *fourth);
-int cudaGraphNodeGetDependencies_v2(void *node, void **before, void *edges, size_t *count);
-int cudaGraphNodeGetDependentNodes(void *node, void **after, void *third, size_t *fourth);
-int cudaGraphNodeGetDependentNodes_v2(void *node, void **after, void *edges, size_t *count);
-int cudaGraphNodeGetType(void *node, int *type);
-int cudaGraphKernelNodeGetParams(void *node, plim_standin_kernel_params *params);
-int cudaGraphKernelNodeSetParams(void *node, const plim_standin_kernel_params *params);
-
 static int note(int error)
 {
     return plim_standin_current_error_note(error);
@@ -141,7 +105,6 @@ int cudaGraphAddEventWaitNode(void **node, void *graph, void *const *after, size
 int cudaGraphAddNode_v2(void **node, void *graph, void *const *after, const void *edges,
                         size_t count, const node_params *params)
 {
-    (void)edges;
     if (params == NULL) {
         return note(PLIM_WORK_INVALID_VALUE);
     }
@@ -180,7 +143,6 @@ int cudaGraphDestroyNode(void *node)
 int cudaGraphAddDependencies_v2(void *graph, void *const *from, void *const *to, const void *edges,
                                 size_t count)
 {
-    (void)edges;
     return note(plim_standin_graph_connect(graph, from, to, count));
 }
 
@@ -194,7 +156,6 @@ int cudaGraphAddDependencies(void *graph, void *const *from, void *const *to, ui
 int cudaGraphRemoveDependencies_v2(void *graph, void *const *from, void *const *to,
                                    const void *edges, size_t count)
 {
-    (void)edges;
     return note(plim_standin_graph_disconnect(graph, from, to, count));
 }
 

@@ -8,13 +8,6 @@
 #include "standin/core/stub.h"
 #include "standin/cudart/cudart.h"
 
-int cudaMemPrefetchAsync(const void *address, size_t bytes);
-int cudaMemAdvise(const void *address, size_t bytes);
-int cudaDeviceGetLimit(size_t *value, int limit);
-int cudaDeviceSetLimit(int limit, size_t value);
-int cudaOccupancyMaxActiveClusters(int *clusters, const void *function, const void *config);
-int cudaOccupancyMaxPotentialClusterSize(int *blocks, const void *function, const void *config);
-
 int cuCtxGetLimit(size_t *value, int limit);
 int cuCtxSetLimit(int limit, size_t value);
 int cuOccupancyMaxActiveClusters(int *clusters, const void *function, const void *config);
@@ -28,15 +21,11 @@ PLIM_STANDIN_MODELLED(cudaOccupancyMaxActiveClusters, "an eighth of the multipro
 /* Where to, by what stream and why: the parameters that follow. */
 int cudaMemPrefetchAsync(const void *address, size_t bytes)
 {
-    (void)address;
-    (void)bytes;
     return plim_standin_require_context();
 }
 
 int cudaMemAdvise(const void *address, size_t bytes)
 {
-    (void)address;
-    (void)bytes;
     return plim_standin_require_context();
 }
 

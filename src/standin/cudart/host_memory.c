@@ -14,15 +14,6 @@
 
 #define HOST_PAGE_BYTES 4096
 
-int cudaHostAlloc(void **address, size_t bytes, unsigned flags);
-int cudaMallocHost(void **address, size_t bytes);
-int cudaMallocManaged(void **address, size_t bytes, unsigned flags);
-int cudaFreeHost(void *address);
-int cudaHostRegister(void *address, size_t bytes, unsigned flags);
-int cudaHostUnregister(void *address);
-int cudaHostGetDevicePointer(void **device_address, void *address, unsigned flags);
-int cudaHostGetFlags(unsigned *flags, void *address);
-
 /* What a range is, as its handle. */
 enum {
     PINNED = 1, /* allocated here */
@@ -90,7 +81,6 @@ static int allocate(void **address, size_t bytes, uint64_t what)
 
 int cudaHostAlloc(void **address, size_t bytes, unsigned flags)
 {
-    (void)flags;
     return allocate(address, bytes, PINNED);
 }
 
@@ -103,7 +93,6 @@ PLIM_STANDIN_MODELLED(cudaMallocManaged, "it stays in host memory and takes noth
 
 int cudaMallocManaged(void **address, size_t bytes, unsigned flags)
 {
-    (void)flags;
     return allocate(address, bytes, MANAGED);
 }
 
@@ -131,7 +120,6 @@ int plim_standin_host_free_managed(void *address)
 
 int cudaHostRegister(void *address, size_t bytes, unsigned flags)
 {
-    (void)flags;
     if (bytes == 0) {
         return plim_standin_current_error_note(CUDA_INVALID_VALUE_CODE);
     }
@@ -152,7 +140,6 @@ int cudaHostUnregister(void *address)
 
 int cudaHostGetDevicePointer(void **device_address, void *address, unsigned flags)
 {
-    (void)flags;
     *device_address = address; /* unified addressing */
     return CUDA_SUCCESS_CODE;
 }

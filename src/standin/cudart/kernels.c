@@ -52,11 +52,6 @@ typedef struct entry_header {
     uint32_t architecture;
 } entry_header;
 
-void **__cudaRegisterFatBinary(void *binary);
-char __cudaInitModule(void **module);
-void __cudaRegisterFunction(void **module, const void *function);
-int __cudaGetKernel(void **kernel, const void *function);
-
 /* From a kernel's host side to the wrapper of its fat binary. Compiled code has only this one way
  * to tell, so it is the process's. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -70,7 +65,6 @@ void **__cudaRegisterFatBinary(void *binary)
 
 char __cudaInitModule(void **module)
 {
-    (void)module;
     return 1; /* nothing is loaded lazily, so it is always ready */
 }
 

@@ -22,19 +22,6 @@ typedef struct configuration {
     void *stream;
 } configuration;
 
-unsigned __cudaPushCallConfiguration(plim_standin_dim3 grid, plim_standin_dim3 block,
-                                     size_t shared_bytes, void *stream);
-int __cudaPopCallConfiguration(plim_standin_dim3 *grid, plim_standin_dim3 *block,
-                               size_t *shared_bytes, void **stream);
-int cudaLaunchKernel(const void *function, plim_standin_dim3 grid, plim_standin_dim3 block,
-                     void **arguments, size_t shared_bytes, void *stream);
-int __cudaLaunchKernel(const void *function, plim_standin_dim3 grid, plim_standin_dim3 block,
-                       void **arguments, size_t shared_bytes, void *stream);
-int cudaLaunchCooperativeKernel(const void *function, plim_standin_dim3 grid,
-                                plim_standin_dim3 block, void **arguments, size_t shared_bytes,
-                                void *stream);
-int cudaLaunchKernelExC(const configuration *configured, const void *function, void **arguments);
-
 static _Thread_local configuration stack[DEPTH_MAX];
 static _Thread_local int depth;
 
@@ -81,7 +68,6 @@ PLIM_STANDIN_KIND(__cudaLaunchKernel, PLIM_CALL_NOTHING, "")
 int cudaLaunchKernel(const void *function, plim_standin_dim3 grid, plim_standin_dim3 block,
                      void **arguments, size_t shared_bytes, void *stream)
 {
-    (void)arguments;
     const plim_standin_work work = { .kind = PLIM_WORK_KERNEL,
                                      .function = function,
                                      .grid = { grid.x, grid.y, grid.z },

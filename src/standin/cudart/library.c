@@ -5,21 +5,6 @@
 #include "standin/core/stub.h"
 #include "standin/cuda/modules.h"
 
-int cudaLibraryLoadData(plim_standin_module **library, const void *code, int *jit_options,
-                        void **jit_values, unsigned jit_count, int *options, void **values,
-                        unsigned count);
-int cudaLibraryLoadFromFile(plim_standin_module **library, const char *path, int *jit_options,
-                            void **jit_values, unsigned jit_count, int *options, void **values,
-                            unsigned count);
-int cudaLibraryUnload(plim_standin_module *library);
-int cudaLibraryGetKernel(plim_standin_kernel **kernel, plim_standin_module *library,
-                         const char *name);
-int cudaLibraryGetKernelCount(unsigned *count, plim_standin_module *library);
-int cudaLibraryEnumerateKernels(plim_standin_kernel **kernels, unsigned count,
-                                plim_standin_module *library);
-int cudaLibraryGetGlobal(uint64_t *address, size_t *bytes, plim_standin_module *library,
-                         const char *name);
-
 #define SYMBOL_NOT_FOUND 500 /* cudaErrorSymbolNotFound */
 
 static int note(int error)
@@ -31,12 +16,7 @@ int cudaLibraryLoadData(plim_standin_module **library, const void *code, int *ji
                         void **jit_values, unsigned jit_count, int *options, void **values,
                         unsigned count)
 {
-    (void)jit_options; /* of the compiler, which does not run */
-    (void)jit_values;
-    (void)jit_count;
-    (void)options;
-    (void)values;
-    (void)count;
+    /* jit_options: of the compiler, which does not run */
     return note(plim_standin_module_load(code, library));
 }
 
@@ -44,12 +24,6 @@ int cudaLibraryLoadFromFile(plim_standin_module **library, const char *path, int
                             void **jit_values, unsigned jit_count, int *options, void **values,
                             unsigned count)
 {
-    (void)jit_options;
-    (void)jit_values;
-    (void)jit_count;
-    (void)options;
-    (void)values;
-    (void)count;
     return note(plim_standin_module_open(path, library));
 }
 

@@ -14,8 +14,6 @@ typedef struct pointer_attributes {
     void *hostPointer;
 } pointer_attributes;
 
-int cudaPointerGetAttributes(pointer_attributes *attributes, const void *address);
-
 int cudaPointerGetAttributes(pointer_attributes *attributes, const void *address)
 {
     plim_standin_place place = { 0 };

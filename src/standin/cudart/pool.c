@@ -29,18 +29,6 @@ typedef struct pool_properties { /* the head of cudaMemPoolProps; the rest is ab
     int location_id;
 } pool_properties;
 
-int cudaMallocAsync(void **address, size_t bytes, void *stream);
-int cudaMallocFromPoolAsync(void **address, size_t bytes, void *pool, void *stream);
-int cudaFreeAsync(void *address, void *stream);
-int cudaDeviceGetDefaultMemPool(void **pool, int device);
-int cudaDeviceGetMemPool(void **pool, int device);
-int cudaDeviceSetMemPool(int device, void *pool);
-int cudaMemPoolCreate(void **pool, const pool_properties *properties);
-int cudaMemPoolDestroy(void *pool);
-int cudaMemPoolGetAttribute(void *pool, int attribute, void *value);
-int cudaMemPoolSetAttribute(void *pool, int attribute, const void *value);
-int cudaMemPoolTrimTo(void *pool, size_t keep_bytes);
-
 static _Atomic(uint64_t) chosen[PLIM_STAGE_DEVICES_MAX]; /* 0: the default pool */
 
 static uint64_t number_of(const void *pool)

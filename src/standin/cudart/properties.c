@@ -14,9 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 
-int cudaGetDeviceProperties(void *properties, int device);
-int cudaGetDeviceProperties_v2(plim_standin_properties_12 *properties, int device);
-
 _Static_assert(sizeof(plim_standin_properties_12) == 1032, "cudaDeviceProp of CUDA 12");
 _Static_assert(PLIM_STANDIN_PROPERTIES_11_BYTES == 728, "cudaDeviceProp of CUDA 11");
 

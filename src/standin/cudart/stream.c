@@ -7,22 +7,6 @@
 #include "standin/work/streams.h"
 #include "standin/work/work.h"
 
-int cudaStreamCreate(void **stream);
-int cudaStreamCreateWithFlags(void **stream, unsigned flags);
-int cudaStreamCreateWithPriority(void **stream, unsigned flags, int priority);
-int cudaStreamDestroy(void *stream);
-int cudaStreamGetPriority(void *stream, int *priority);
-int cudaStreamGetFlags(void *stream, unsigned *flags);
-int cudaStreamGetId(void *stream, unsigned long long *id);
-int cudaStreamGetDevice(void *stream, int *device);
-int cudaStreamQuery(void *stream);
-int cudaStreamSynchronize(void *stream);
-int cudaStreamWaitEvent(void *stream, void *event, unsigned flags);
-int cudaStreamAddCallback(void *stream, void (*callback)(void *, int, void *), void *data,
-                          unsigned flags);
-int cudaLaunchHostFunc(void *stream, void (*function)(void *), void *data);
-int cudaStreamAttachMemAsync(void *stream, void *address, size_t bytes, unsigned flags);
-
 static int note(int error)
 {
     return plim_standin_current_error_note(error);
@@ -126,9 +110,7 @@ int cudaLaunchHostFunc(void *stream, void (*function)(void *), void *data)
 
 int cudaStreamAttachMemAsync(void *stream, void *address, size_t bytes, unsigned flags)
 {
-    (void)address; /* managed memory is nowhere in particular here */
-    (void)bytes;
-    (void)flags;
+    /* address: managed memory is nowhere in particular here */
     return note(plim_standin_may_wait(stream)); /* the programming guide: not while it captures */
 }
 

@@ -19,20 +19,6 @@ typedef struct symbol {
     uint64_t address; /* 0: nobody has asked yet */
 } symbol;
 
-/* What nvcc's generated code calls (nvcc --keep; crt/host_runtime.h): the address of the variable's
- * host side is how everybody names it later. */
-void __cudaRegisterVar(void **module, const void *host_side, const char *address, const char *name,
-                       int is_external, size_t bytes, int is_constant, int is_global);
-int cudaGetSymbolAddress(void **address, const void *host_side);
-int cudaGetSymbolSize(size_t *bytes, const void *host_side);
-int cudaMemcpyToSymbol(const void *host_side, const void *source, size_t bytes, size_t offset,
-                       int kind);
-int cudaMemcpyToSymbolAsync(const void *host_side, const void *source, size_t bytes, size_t offset,
-                            int kind, void *stream);
-int cudaMemcpyFromSymbol(void *target, const void *host_side, size_t bytes, size_t offset,
-                         int kind);
-int cudaMemcpyFromSymbolAsync(void *target, const void *host_side, size_t bytes, size_t offset,
-                              int kind, void *stream);
 int cudaMemcpyAsync(void *target, const void *source, size_t bytes, int kind, void *stream);
 
 /* From a variable's host side to its symbol. Compiled code tells of it in this one way, so it is
@@ -40,15 +26,11 @@ int cudaMemcpyAsync(void *target, const void *source, size_t bytes, int kind, vo
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static plim_map symbols;
 
+/* What nvcc's generated code calls (nvcc --keep; crt/host_runtime.h): the address of the variable's
+ * host side is its name later. */
 void __cudaRegisterVar(void **module, const void *host_side, const char *address, const char *name,
                        int is_external, size_t bytes, int is_constant, int is_global)
 {
-    (void)module;
-    (void)address;
-    (void)name;
-    (void)is_external;
-    (void)is_constant;
-    (void)is_global;
     /* Lives as long as the process. Without memory the variable is unknown, which is answered. */
     symbol *added = calloc(1, sizeof(*added));
     if (added == NULL) {

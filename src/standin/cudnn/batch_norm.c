@@ -13,20 +13,6 @@ enum {
     OPS_ACTIVATION = 1,          /* cudnnBatchNormOps_t; all above have one too */
 };
 
-int cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize(void *handle, int mode, int ops,
-                                                             const plim_cudnn_tensor *x,
-                                                             const void *z, const void *y,
-                                                             const void *scale,
-                                                             const void *activation, size_t *bytes);
-int cudnnGetBatchNormalizationBackwardExWorkspaceSize(void *handle, int mode, int ops,
-                                                      const plim_cudnn_tensor *x, const void *y,
-                                                      const void *dy, const void *dz,
-                                                      const void *dx, const void *scale,
-                                                      const void *activation, size_t *bytes);
-int cudnnGetBatchNormalizationTrainingExReserveSpaceSize(void *handle, int mode, int ops,
-                                                         const void *activation,
-                                                         const plim_cudnn_tensor *x, size_t *bytes);
-
 PLIM_STANDIN_MODELLED(cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize,
                       "0 for channels first, partial sums for channels last")
 PLIM_STANDIN_MODELLED(cudnnGetBatchNormalizationBackwardExWorkspaceSize,
@@ -54,12 +40,6 @@ int cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize(void *handle, int m
                                                              const void *scale,
                                                              const void *activation, size_t *bytes)
 {
-    (void)handle;
-    (void)ops;
-    (void)z;
-    (void)y;
-    (void)scale;
-    (void)activation;
     return tell_workspace(mode, x, bytes);
 }
 
@@ -69,14 +49,6 @@ int cudnnGetBatchNormalizationBackwardExWorkspaceSize(void *handle, int mode, in
                                                       const void *dx, const void *scale,
                                                       const void *activation, size_t *bytes)
 {
-    (void)handle;
-    (void)ops;
-    (void)y;
-    (void)dy;
-    (void)dz;
-    (void)dx;
-    (void)scale;
-    (void)activation;
     return tell_workspace(mode, x, bytes);
 }
 
@@ -84,9 +56,6 @@ int cudnnGetBatchNormalizationTrainingExReserveSpaceSize(void *handle, int mode,
                                                          const void *activation,
                                                          const plim_cudnn_tensor *x, size_t *bytes)
 {
-    (void)handle;
-    (void)mode;
-    (void)activation;
     if (x == NULL || bytes == NULL) {
         return PLIM_CUDNN_BAD_PARAM_NULL;
     }

@@ -38,42 +38,6 @@ static const int algorithm_numbers[][PLIM_CUDNN_ALGORITHMS] = {
     [PLIM_CUDNN_BACKWARD_FILTER] = { 0, 1, 5, 6 },
 };
 
-int cudnnGetConvolutionForwardAlgorithm_v7(void *handle, const tensor *x, const tensor *w,
-                                           const convolution *how, const tensor *y, int wanted,
-                                           int *found, performance *results);
-int cudnnGetConvolutionBackwardDataAlgorithm_v7(void *handle, const tensor *w, const tensor *dy,
-                                                const convolution *how, const tensor *dx,
-                                                int wanted, int *found, performance *results);
-int cudnnGetConvolutionBackwardFilterAlgorithm_v7(void *handle, const tensor *x, const tensor *dy,
-                                                  const convolution *how, const tensor *dw,
-                                                  int wanted, int *found, performance *results);
-int cudnnFindConvolutionForwardAlgorithmEx(void *handle, const tensor *x, const void *x_data,
-                                           const tensor *w, const void *w_data,
-                                           const convolution *how, const tensor *y, void *y_data,
-                                           int wanted, int *found, performance *results,
-                                           void *workspace, size_t bytes);
-int cudnnFindConvolutionBackwardDataAlgorithmEx(void *handle, const tensor *w, const void *w_data,
-                                                const tensor *dy, const void *dy_data,
-                                                const convolution *how, const tensor *dx,
-                                                void *dx_data, int wanted, int *found,
-                                                performance *results, void *workspace,
-                                                size_t bytes);
-int cudnnFindConvolutionBackwardFilterAlgorithmEx(void *handle, const tensor *x, const void *x_data,
-                                                  const tensor *dy, const void *dy_data,
-                                                  const convolution *how, const tensor *dw,
-                                                  void *dw_data, int wanted, int *found,
-                                                  performance *results, void *workspace,
-                                                  size_t bytes);
-int cudnnGetConvolutionForwardWorkspaceSize(void *handle, const tensor *x, const tensor *w,
-                                            const convolution *how, const tensor *y, int algorithm,
-                                            size_t *bytes);
-int cudnnGetConvolutionBackwardDataWorkspaceSize(void *handle, const tensor *w, const tensor *dy,
-                                                 const convolution *how, const tensor *dx,
-                                                 int algorithm, size_t *bytes);
-int cudnnGetConvolutionBackwardFilterWorkspaceSize(void *handle, const tensor *x, const tensor *dy,
-                                                   const convolution *how, const tensor *dw,
-                                                   int algorithm, size_t *bytes);
-
 #define NOTE "workspaces: docs/design/cudnn.md"
 
 PLIM_STANDIN_MODELLED(cudnnGetConvolutionForwardAlgorithm_v7, NOTE)
@@ -175,7 +139,6 @@ int cudnnGetConvolutionForwardAlgorithm_v7(void *handle, const tensor *x, const 
                                            int *found, performance *results)
 {
     const tensor *const operands[] = { x, w, y };
-    (void)handle;
     return rank(PLIM_CUDNN_FORWARD, operands, how, wanted, found, results);
 }
 
@@ -184,7 +147,6 @@ int cudnnGetConvolutionBackwardDataAlgorithm_v7(void *handle, const tensor *w, c
                                                 int wanted, int *found, performance *results)
 {
     const tensor *const operands[] = { dx, w, dy };
-    (void)handle;
     return rank(PLIM_CUDNN_BACKWARD_DATA, operands, how, wanted, found, results);
 }
 
@@ -193,7 +155,6 @@ int cudnnGetConvolutionBackwardFilterAlgorithm_v7(void *handle, const tensor *x,
                                                   int wanted, int *found, performance *results)
 {
     const tensor *const operands[] = { x, dw, dy };
-    (void)handle;
     return rank(PLIM_CUDNN_BACKWARD_FILTER, operands, how, wanted, found, results);
 }
 
@@ -203,11 +164,6 @@ int cudnnFindConvolutionForwardAlgorithmEx(void *handle, const tensor *x, const 
                                            int wanted, int *found, performance *results,
                                            void *workspace, size_t bytes)
 {
-    (void)x_data;
-    (void)w_data;
-    (void)y_data;
-    (void)workspace;
-    (void)bytes;
     return cudnnGetConvolutionForwardAlgorithm_v7(handle, x, w, how, y, wanted, found, results);
 }
 
@@ -217,11 +173,6 @@ int cudnnFindConvolutionBackwardDataAlgorithmEx(void *handle, const tensor *w, c
                                                 void *dx_data, int wanted, int *found,
                                                 performance *results, void *workspace, size_t bytes)
 {
-    (void)w_data;
-    (void)dy_data;
-    (void)dx_data;
-    (void)workspace;
-    (void)bytes;
     return cudnnGetConvolutionBackwardDataAlgorithm_v7(handle, w, dy, how, dx, wanted, found,
                                                        results);
 }
@@ -233,11 +184,6 @@ int cudnnFindConvolutionBackwardFilterAlgorithmEx(void *handle, const tensor *x,
                                                   performance *results, void *workspace,
                                                   size_t bytes)
 {
-    (void)x_data;
-    (void)dy_data;
-    (void)dw_data;
-    (void)workspace;
-    (void)bytes;
     return cudnnGetConvolutionBackwardFilterAlgorithm_v7(handle, x, dy, how, dw, wanted, found,
                                                          results);
 }
@@ -247,7 +193,6 @@ int cudnnGetConvolutionForwardWorkspaceSize(void *handle, const tensor *x, const
                                             size_t *bytes)
 {
     const tensor *const operands[] = { x, w, y };
-    (void)handle;
     return tell(PLIM_CUDNN_FORWARD, operands, how, algorithm, bytes);
 }
 
@@ -256,7 +201,6 @@ int cudnnGetConvolutionBackwardDataWorkspaceSize(void *handle, const tensor *w, 
                                                  int algorithm, size_t *bytes)
 {
     const tensor *const operands[] = { dx, w, dy };
-    (void)handle;
     return tell(PLIM_CUDNN_BACKWARD_DATA, operands, how, algorithm, bytes);
 }
 
@@ -265,6 +209,5 @@ int cudnnGetConvolutionBackwardFilterWorkspaceSize(void *handle, const tensor *x
                                                    int algorithm, size_t *bytes)
 {
     const tensor *const operands[] = { x, dw, dy };
-    (void)handle;
     return tell(PLIM_CUDNN_BACKWARD_FILTER, operands, how, algorithm, bytes);
 }

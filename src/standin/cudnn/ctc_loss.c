@@ -9,17 +9,6 @@
 
 #define LABELS_MAX 256 /* the longest that cuDNN takes, where nobody says it */
 
-int cudnnSetCTCLossDescriptor_v9(plim_cudnn_ctc_descriptor *self, int type, int norm_mode,
-                                 int gradient_mode, int labels_max);
-int cudnnGetCTCLossWorkspaceSize(void *handle, const plim_cudnn_tensor *probabilities,
-                                 const plim_cudnn_tensor *gradients, const int *labels,
-                                 const int *label_lengths, const int *input_lengths, int algorithm,
-                                 const plim_cudnn_ctc_descriptor *self, size_t *bytes);
-int cudnnGetCTCLossWorkspaceSize_v8(void *handle, int algorithm,
-                                    const plim_cudnn_ctc_descriptor *self,
-                                    const plim_cudnn_tensor *probabilities,
-                                    const plim_cudnn_tensor *gradients, size_t *bytes);
-
 PLIM_STANDIN_MODELLED(cudnnGetCTCLossWorkspaceSize, "two values for each step and label state")
 PLIM_STANDIN_MODELLED(cudnnGetCTCLossWorkspaceSize_v8, "two values for each step and label state")
 PLIM_STANDIN_NOTHING(cudnnSetCTCLossDescriptorEx)
@@ -35,9 +24,6 @@ PLIM_STANDIN_NOTHING(cudnnSpatialTfSamplerForward)
 int cudnnSetCTCLossDescriptor_v9(plim_cudnn_ctc_descriptor *self, int type, int norm_mode,
                                  int gradient_mode, int labels_max)
 {
-    (void)type;
-    (void)norm_mode;
-    (void)gradient_mode;
     if (self == NULL) {
         return PLIM_CUDNN_BAD_PARAM_NULL;
     }
@@ -51,12 +37,6 @@ int cudnnGetCTCLossWorkspaceSize(void *handle, const plim_cudnn_tensor *probabil
                                  const int *label_lengths, const int *input_lengths, int algorithm,
                                  const plim_cudnn_ctc_descriptor *self, size_t *bytes)
 {
-    (void)handle;
-    (void)gradients;
-    (void)labels;
-    (void)input_lengths;
-    (void)algorithm;
-    (void)self;
     int64_t labels_max = 0;
     if (probabilities == NULL || label_lengths == NULL || bytes == NULL) {
         return PLIM_CUDNN_BAD_PARAM_NULL;
@@ -73,9 +53,6 @@ int cudnnGetCTCLossWorkspaceSize_v8(void *handle, int algorithm,
                                     const plim_cudnn_tensor *probabilities,
                                     const plim_cudnn_tensor *gradients, size_t *bytes)
 {
-    (void)handle;
-    (void)algorithm;
-    (void)gradients;
     if (self == NULL || probabilities == NULL || bytes == NULL) {
         return PLIM_CUDNN_BAD_PARAM_NULL;
     }

@@ -57,20 +57,6 @@ PLIM_STANDIN_NOTHING(cudnnSetActivationDescriptor)
 PLIM_STANDIN_NOTHING(cudnnSetPooling2dDescriptor)
 PLIM_STANDIN_NOTHING(cudnnSetSpatialTransformerNdDescriptor)
 
-int cudnnSetTensorNdDescriptor(plim_cudnn_tensor *self, int type, int rank, const int *sizes,
-                               const int *strides);
-int cudnnGetTensorNdDescriptor(const plim_cudnn_tensor *self, int wanted, int *type, int *rank,
-                               int *sizes, int *strides);
-int cudnnSetFilterNdDescriptor(plim_cudnn_tensor *self, int type, int format, int rank,
-                               const int *sizes);
-int cudnnGetFilterNdDescriptor(const plim_cudnn_tensor *self, int wanted, int *type, int *format,
-                               int *rank, int *sizes);
-int cudnnSetConvolutionNdDescriptor(plim_cudnn_convolution_descriptor *self, int spatial,
-                                    const int *pads, const int *strides, const int *dilations,
-                                    int mode, int compute_type);
-int cudnnSetConvolutionGroupCount(plim_cudnn_convolution_descriptor *self, int groups);
-int cudnnSetConvolutionMathType(plim_cudnn_convolution_descriptor *self, int math);
-
 void plim_cudnn_tensor_set_packed(plim_cudnn_tensor *tensor, int type, int rank,
                                   const int64_t *sizes)
 {
@@ -164,8 +150,6 @@ int cudnnSetConvolutionNdDescriptor(plim_cudnn_convolution_descriptor *self, int
                                     const int *pads, const int *strides, const int *dilations,
                                     int mode, int compute_type)
 {
-    (void)mode;
-    (void)compute_type;
     if (self == NULL || pads == NULL || strides == NULL || dilations == NULL) {
         return PLIM_CUDNN_BAD_PARAM_NULL;
     }

@@ -28,15 +28,6 @@ typedef struct descriptor {
     plim_cudnn_body *body; /* holds one reference */
 } descriptor;
 
-int cudnnBackendCreateDescriptor(int kind, descriptor **ret);
-int cudnnBackendDestroyDescriptor(descriptor *self);
-int cudnnBackendSetAttribute(descriptor *self, int name, int type, int64_t count,
-                             const void *elements);
-int cudnnBackendGetAttribute(const descriptor *self, int name, int type, int64_t wanted,
-                             int64_t *found, void *elements);
-int cudnnBackendFinalize(descriptor *self);
-int cudnnBackendExecute(void *handle, const descriptor *plan, const descriptor *variant_pack);
-
 PLIM_STANDIN_MODELLED(cudnnBackendFinalize, "workspaces of plans: docs/design/cudnn.md")
 
 static const plim_standin_kind unknown_operation = {
@@ -375,7 +366,6 @@ int cudnnBackendFinalize(descriptor *self)
  */
 int cudnnBackendExecute(void *handle, const descriptor *plan, const descriptor *variant_pack)
 {
-    (void)handle;
     if (plan == NULL || variant_pack == NULL) {
         return PLIM_CUDNN_BAD_PARAM_NULL;
     }

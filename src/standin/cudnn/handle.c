@@ -16,16 +16,6 @@ typedef struct context {
     void *stream;
 } context;
 
-size_t cudnnGetVersion(void);
-size_t cudnnGetCudartVersion(void);
-int cudnnGetProperty(int kind, int *value);
-int cudnnCreate(context **handle);
-int cudnnDestroy(context *handle);
-int cudnnSetStream(context *handle, void *stream);
-int cudnnGetStream(const context *handle, void **stream);
-const char *cudnnGetErrorString(int status);
-void cudnnGetLastErrorString(char *text, size_t bytes);
-
 size_t cudnnGetVersion(void)
 {
     return plim_standin_settings()->cudnn_version;

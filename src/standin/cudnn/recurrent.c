@@ -29,28 +29,6 @@ enum {
 
 typedef plim_cudnn_rnn_descriptor rnn;
 
-int cudnnSetRNNDescriptor_v8(rnn *self, int algorithm, int cell, int bias_mode, int direction_mode,
-                             int input_mode, int type, int math_precision, int math_type,
-                             int32_t input_size, int32_t hidden_size, int32_t projected_size,
-                             int32_t layers, const plim_cudnn_dropout_descriptor *dropout,
-                             uint32_t flags);
-int cudnnSetRNNDataDescriptor(plim_cudnn_rnn_data_descriptor *self, int type, int layout,
-                              int sequence_length, int batch, int vector_size, const int *lengths,
-                              void *padding);
-int cudnnGetRNNWeightSpaceSize(void *handle, const rnn *self, size_t *bytes);
-int cudnnGetRNNWeightParams(void *handle, const rnn *self, int32_t pseudo_layer, size_t space_bytes,
-                            const void *space, int32_t linear_layer, plim_cudnn_tensor *matrix,
-                            const void **matrix_address, plim_cudnn_tensor *bias,
-                            const void **bias_address);
-int cudnnGetRNNTempSpaceSizes(void *handle, const rnn *self, int mode,
-                              const plim_cudnn_rnn_data_descriptor *x, size_t *workspace_bytes,
-                              size_t *reserve_bytes);
-int cudnnDropoutGetStatesSize(void *handle, size_t *bytes);
-int cudnnSetDropoutDescriptor(plim_cudnn_dropout_descriptor *self, void *handle, float dropout,
-                              void *states, size_t bytes, unsigned long long seed);
-int cudnnRestoreDropoutDescriptor(plim_cudnn_dropout_descriptor *self, void *handle, float dropout,
-                                  void *states, size_t bytes, unsigned long long seed);
-
 PLIM_STANDIN_MODELLED(cudnnGetRNNTempSpaceSizes, "gates, cells and outputs of all steps")
 PLIM_STANDIN_MODELLED(cudnnDropoutGetStatesSize, "48 bytes for each thread of the GPU")
 PLIM_STANDIN_NOTHING(cudnnRNNForward)
@@ -63,10 +41,6 @@ int cudnnSetRNNDescriptor_v8(rnn *self, int algorithm, int cell, int bias_mode, 
                              int32_t layers, const plim_cudnn_dropout_descriptor *dropout,
                              uint32_t flags)
 {
-    (void)algorithm;
-    (void)math_precision;
-    (void)math_type;
-    (void)flags;
     if (self == NULL) {
         return PLIM_CUDNN_BAD_PARAM_NULL;
     }
@@ -94,8 +68,6 @@ int cudnnSetRNNDataDescriptor(plim_cudnn_rnn_data_descriptor *self, int type, in
                               int sequence_length, int batch, int vector_size, const int *lengths,
                               void *padding)
 {
-    (void)layout;
-    (void)padding;
     if (self == NULL || lengths == NULL) {
         return PLIM_CUDNN_BAD_PARAM_NULL;
     }
@@ -160,7 +132,6 @@ static int64_t matrices_before(const rnn *self, int64_t pseudo_layer)
 
 int cudnnGetRNNWeightSpaceSize(void *handle, const rnn *self, size_t *bytes)
 {
-    (void)handle;
     if (self == NULL || bytes == NULL) {
         return PLIM_CUDNN_BAD_PARAM_NULL;
     }
@@ -249,7 +220,6 @@ int cudnnGetRNNTempSpaceSizes(void *handle, const rnn *self, int mode,
                               const plim_cudnn_rnn_data_descriptor *x, size_t *workspace_bytes,
                               size_t *reserve_bytes)
 {
-    (void)handle;
     if (self == NULL || x == NULL) {
         return PLIM_CUDNN_BAD_PARAM_NULL;
     }
@@ -277,7 +247,6 @@ int cudnnGetRNNTempSpaceSizes(void *handle, const rnn *self, int mode,
 int cudnnDropoutGetStatesSize(void *handle, size_t *bytes)
 {
     const plim_gpu *gpu = &plim_standin_settings()->gpu;
-    (void)handle;
     if (bytes == NULL) {
         return PLIM_CUDNN_BAD_PARAM_NULL;
     }
@@ -288,10 +257,6 @@ int cudnnDropoutGetStatesSize(void *handle, size_t *bytes)
 int cudnnSetDropoutDescriptor(plim_cudnn_dropout_descriptor *self, void *handle, float dropout,
                               void *states, size_t bytes, unsigned long long seed)
 {
-    (void)handle;
-    (void)states;
-    (void)bytes;
-    (void)seed;
     if (self == NULL) {
         return PLIM_CUDNN_BAD_PARAM_NULL;
     }

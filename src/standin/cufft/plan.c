@@ -38,20 +38,6 @@ static struct {
     size_t count;
 } all = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-int cufftCreate(int *ret_plan);
-int cufftDestroy(int number);
-int cufftSetAutoAllocation(int number, int allocates);
-int cufftSetStream(int number, void *stream);
-int cufftSetWorkArea(int number, void *area);
-int cufftGetSize(int number, size_t *ret_bytes);
-int cufftXtMakePlanMany(int number, int rank, long long *n, long long *in_embed,
-                        long long in_stride, long long in_distance, int in_type,
-                        long long *out_embed, long long out_stride, long long out_distance,
-                        int out_type, long long count, size_t *ret_bytes, int type);
-int cufftXtExec(int number, void *input, void *output, int direction);
-int cufftGetVersion(int *ret_version);
-int cufftGetProperty(int kind, int *ret_value);
-
 PLIM_STANDIN_MODELLED(cufftXtMakePlanMany, "work area as the manual says: 1 to 8 times the data")
 
 /* The plan of a number, with the lock held, or NULL and no lock. */
@@ -148,7 +134,6 @@ int cufftSetStream(int number, void *stream)
 /* Takes the place of what the plan allocated. */
 int cufftSetWorkArea(int number, void *area)
 {
-    (void)area;
     plan *found = hold(number);
     if (found == NULL) {
         return INVALID_PLAN;
@@ -194,12 +179,6 @@ int cufftXtMakePlanMany(int number, int rank, long long *n, long long *in_embed,
                         long long *out_embed, long long out_stride, long long out_distance,
                         int out_type, long long count, size_t *ret_bytes, int type)
 {
-    (void)in_embed;
-    (void)in_stride;
-    (void)in_distance;
-    (void)out_embed;
-    (void)out_stride;
-    (void)out_distance;
     const size_t number_bytes = plim_standin_type_bytes(type);
     if (rank < 1 || rank > RANK_MAX || n == NULL || count < 1 || number_bytes == 0) {
         return INVALID_VALUE;
@@ -228,9 +207,6 @@ int cufftXtMakePlanMany(int number, int rank, long long *n, long long *in_embed,
 
 int cufftXtExec(int number, void *input, void *output, int direction)
 {
-    (void)input;
-    (void)output;
-    (void)direction;
     const plan *found = hold(number);
     if (found == NULL) {
         return INVALID_PLAN;

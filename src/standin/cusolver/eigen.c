@@ -15,13 +15,8 @@ PLIM_STANDIN_LAUNCHES_CZ(cusolverDn, heevjBatched)
 #define DIVIDE_AND_CONQUER(name, is_double)                                                 \
     PLIM_STANDIN_MODELLED(name, PLIM_CUSOLVER_REPORTED)                                     \
     int name(const void *context, int job, int triangle, int n, const void *a, int leading, \
-             const void *w, int *lwork);                                                    \
-    int name(const void *context, int job, int triangle, int n, const void *a, int leading, \
              const void *w, int *lwork)                                                     \
     {                                                                                       \
-        (void)triangle;                                                                     \
-        (void)a;                                                                            \
-        (void)w;                                                                            \
         return plim_cusolver_give(context, n, n, leading,                                   \
                                   plim_cusolver_syevd(n, job != 0, is_double), lwork);      \
     }
@@ -33,15 +28,8 @@ DIVIDE_AND_CONQUER(cusolverDnZheevd_bufferSize, true)
 #define JACOBI(name)                                                                         \
     PLIM_STANDIN_MODELLED(name, PLIM_CUSOLVER_REPORTED)                                      \
     int name(const void *context, int job, int triangle, int n, const void *a, int leading,  \
-             const void *w, int *lwork, const void *info);                                   \
-    int name(const void *context, int job, int triangle, int n, const void *a, int leading,  \
              const void *w, int *lwork, const void *info)                                    \
     {                                                                                        \
-        (void)job;                                                                           \
-        (void)triangle;                                                                      \
-        (void)a;                                                                             \
-        (void)w;                                                                             \
-        (void)info;                                                                          \
         return plim_cusolver_give(context, n, n, leading, plim_cusolver_syevj(n, 1), lwork); \
     }
 JACOBI(cusolverDnSsyevj_bufferSize)
@@ -52,15 +40,8 @@ JACOBI(cusolverDnZheevj_bufferSize)
 #define JACOBI_BATCHED(name)                                                                     \
     PLIM_STANDIN_MODELLED(name, PLIM_CUSOLVER_REPORTED)                                          \
     int name(const void *context, int job, int triangle, int n, const void *a, int leading,      \
-             const void *w, int *lwork, const void *info, int count);                            \
-    int name(const void *context, int job, int triangle, int n, const void *a, int leading,      \
              const void *w, int *lwork, const void *info, int count)                             \
     {                                                                                            \
-        (void)job;                                                                               \
-        (void)triangle;                                                                          \
-        (void)a;                                                                                 \
-        (void)w;                                                                                 \
-        (void)info;                                                                              \
         return plim_cusolver_give(context, n, n, leading, plim_cusolver_syevj(n, count), lwork); \
     }
 JACOBI_BATCHED(cusolverDnSsyevjBatched_bufferSize)

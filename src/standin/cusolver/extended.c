@@ -29,34 +29,6 @@ PLIM_STANDIN_MODELLED(cusolverDnXsyevd_bufferSize, PLIM_CUSOLVER_REPORTED)
 PLIM_STANDIN_MODELLED(cusolverDnXsyevBatched_bufferSize, PLIM_CUSOLVER_LAPACK)
 PLIM_STANDIN_MODELLED(cusolverDnXgeev_bufferSize, PLIM_CUSOLVER_LAPACK)
 
-int cusolverDnXgeqrf_bufferSize(const void *context, const void *params, int64_t m, int64_t n,
-                                int type, const void *a, int64_t leading, int type_tau,
-                                const void *tau, int type_inside, size_t *ret_device,
-                                size_t *ret_host);
-int cusolverDnXgetrf_bufferSize(const void *context, const void *params, int64_t m, int64_t n,
-                                int type, const void *a, int64_t leading, int type_inside,
-                                size_t *ret_device, size_t *ret_host);
-int cusolverDnXpotrf_bufferSize(const void *context, const void *params, int triangle, int64_t n,
-                                int type, const void *a, int64_t leading, int type_inside,
-                                size_t *ret_device, size_t *ret_host);
-int cusolverDnXsytrs_bufferSize(const void *context, int triangle, int64_t n, int64_t columns,
-                                int type, const void *a, int64_t leading, const int64_t *pivots,
-                                int type_b, void *b, int64_t leading_b, size_t *ret_device,
-                                size_t *ret_host);
-int cusolverDnXsyevd_bufferSize(const void *context, const void *params, int job, int triangle,
-                                int64_t n, int type, const void *a, int64_t leading, int type_w,
-                                const void *w, int type_inside, size_t *ret_device,
-                                size_t *ret_host);
-int cusolverDnXsyevBatched_bufferSize(const void *context, const void *params, int job,
-                                      int triangle, int64_t n, int type, const void *a,
-                                      int64_t leading, int type_w, const void *w, int type_inside,
-                                      size_t *ret_device, size_t *ret_host, int64_t count);
-int cusolverDnXgeev_bufferSize(const void *context, const void *params, int job_left, int job_right,
-                               int64_t n, int type, const void *a, int64_t leading, int type_w,
-                               const void *w, int type_left, const void *left, int64_t leading_left,
-                               int type_right, const void *right, int64_t leading_right,
-                               int type_inside, size_t *ret_device, size_t *ret_host);
-
 /* What of the arguments matters. */
 typedef struct shape {
     const void *context;
@@ -87,11 +59,6 @@ int cusolverDnXgeqrf_bufferSize(const void *context, const void *params, int64_t
                                 const void *tau, int type_inside, size_t *ret_device,
                                 size_t *ret_host)
 {
-    (void)params;
-    (void)a;
-    (void)type_tau;
-    (void)tau;
-    (void)type_inside;
     const shape of = { context, m, n, leading, type };
     return give(&of, plim_cusolver_geqrf(m, n), 0, ret_device, ret_host);
 }
@@ -100,9 +67,6 @@ int cusolverDnXgetrf_bufferSize(const void *context, const void *params, int64_t
                                 int type, const void *a, int64_t leading, int type_inside,
                                 size_t *ret_device, size_t *ret_host)
 {
-    (void)params;
-    (void)a;
-    (void)type_inside;
     const shape of = { context, m, n, leading, type };
     return give(&of, plim_cusolver_getrf(m, n), 0, ret_device, ret_host);
 }
@@ -111,10 +75,6 @@ int cusolverDnXpotrf_bufferSize(const void *context, const void *params, int tri
                                 int type, const void *a, int64_t leading, int type_inside,
                                 size_t *ret_device, size_t *ret_host)
 {
-    (void)params;
-    (void)triangle;
-    (void)a;
-    (void)type_inside;
     const shape of = { context, n, n, leading, type };
     return give(&of, plim_cusolver_potrf(n), 0, ret_device, ret_host);
 }
@@ -124,12 +84,6 @@ int cusolverDnXsytrs_bufferSize(const void *context, int triangle, int64_t n, in
                                 int type_b, void *b, int64_t leading_b, size_t *ret_device,
                                 size_t *ret_host)
 {
-    (void)triangle;
-    (void)a;
-    (void)pivots;
-    (void)type_b;
-    (void)b;
-    (void)leading_b;
     const shape of = { context, n, n, leading, type };
     return give(&of, plim_cusolver_sytrs(n, columns), 0, ret_device, ret_host);
 }
@@ -139,11 +93,6 @@ int cusolverDnXsyevd_bufferSize(const void *context, const void *params, int job
                                 const void *w, int type_inside, size_t *ret_device,
                                 size_t *ret_host)
 {
-    (void)params;
-    (void)triangle;
-    (void)a;
-    (void)w;
-    (void)type_inside;
     /* Eigenvalues are real: the type of w says which precision. */
     const bool is_double = plim_cusolver_type_bytes(type_w) == sizeof(double);
     const shape of = { context, n, n, leading, type };
@@ -155,12 +104,6 @@ int cusolverDnXsyevBatched_bufferSize(const void *context, const void *params, i
                                       int64_t leading, int type_w, const void *w, int type_inside,
                                       size_t *ret_device, size_t *ret_host, int64_t count)
 {
-    (void)params;
-    (void)triangle;
-    (void)a;
-    (void)type_w;
-    (void)w;
-    (void)type_inside;
     if (count < 1) { /* github.com/jax-ml/jax/issues/33062 */
         return PLIM_CUSOLVER_INVALID_VALUE;
     }
@@ -174,18 +117,6 @@ int cusolverDnXgeev_bufferSize(const void *context, const void *params, int job_
                                int type_right, const void *right, int64_t leading_right,
                                int type_inside, size_t *ret_device, size_t *ret_host)
 {
-    (void)params;
-    (void)job_right;
-    (void)a;
-    (void)type_w;
-    (void)w;
-    (void)type_left;
-    (void)left;
-    (void)leading_left;
-    (void)type_right;
-    (void)right;
-    (void)leading_right;
-    (void)type_inside;
     if (job_left != 0) { /* cuSOLVER manual: only right vectors */
         return PLIM_CUSOLVER_INVALID_VALUE;
     }

@@ -26,10 +26,8 @@ PLIM_STANDIN_LAUNCHES_CZ(cusolverDn, unmqr)
 
 #define GETRF(name)                                                                          \
     PLIM_STANDIN_MODELLED(name, PLIM_CUSOLVER_LAPACK)                                        \
-    int name(const void *context, int m, int n, const void *a, int leading, int *lwork);     \
     int name(const void *context, int m, int n, const void *a, int leading, int *lwork)      \
     {                                                                                        \
-        (void)a;                                                                             \
         return plim_cusolver_give(context, m, n, leading, plim_cusolver_getrf(m, n), lwork); \
     }
 SDCZ(GETRF, cusolverDnSgetrf_bufferSize, cusolverDnDgetrf_bufferSize, cusolverDnCgetrf_bufferSize,
@@ -37,33 +35,26 @@ SDCZ(GETRF, cusolverDnSgetrf_bufferSize, cusolverDnDgetrf_bufferSize, cusolverDn
 
 #define GEQRF(name)                                                                          \
     PLIM_STANDIN_MODELLED(name, PLIM_CUSOLVER_LAPACK)                                        \
-    int name(const void *context, int m, int n, const void *a, int leading, int *lwork);     \
     int name(const void *context, int m, int n, const void *a, int leading, int *lwork)      \
     {                                                                                        \
-        (void)a;                                                                             \
         return plim_cusolver_give(context, m, n, leading, plim_cusolver_geqrf(m, n), lwork); \
     }
 SDCZ(GEQRF, cusolverDnSgeqrf_bufferSize, cusolverDnDgeqrf_bufferSize, cusolverDnCgeqrf_bufferSize,
      cusolverDnZgeqrf_bufferSize)
 
-#define POTRF(name)                                                                             \
-    PLIM_STANDIN_MODELLED(name, PLIM_CUSOLVER_LAPACK)                                           \
-    int name(const void *context, int triangle, int n, const void *a, int leading, int *lwork); \
-    int name(const void *context, int triangle, int n, const void *a, int leading, int *lwork)  \
-    {                                                                                           \
-        (void)triangle;                                                                         \
-        (void)a;                                                                                \
-        return plim_cusolver_give(context, n, n, leading, plim_cusolver_potrf(n), lwork);       \
+#define POTRF(name)                                                                            \
+    PLIM_STANDIN_MODELLED(name, PLIM_CUSOLVER_LAPACK)                                          \
+    int name(const void *context, int triangle, int n, const void *a, int leading, int *lwork) \
+    {                                                                                          \
+        return plim_cusolver_give(context, n, n, leading, plim_cusolver_potrf(n), lwork);      \
     }
 SDCZ(POTRF, cusolverDnSpotrf_bufferSize, cusolverDnDpotrf_bufferSize, cusolverDnCpotrf_bufferSize,
      cusolverDnZpotrf_bufferSize)
 
 #define SYTRF(name)                                                                       \
     PLIM_STANDIN_MODELLED(name, PLIM_CUSOLVER_LAPACK)                                     \
-    int name(const void *context, int n, const void *a, int leading, int *lwork);         \
     int name(const void *context, int n, const void *a, int leading, int *lwork)          \
     {                                                                                     \
-        (void)a;                                                                          \
         return plim_cusolver_give(context, n, n, leading, plim_cusolver_sytrf(n), lwork); \
     }
 SDCZ(SYTRF, cusolverDnSsytrf_bufferSize, cusolverDnDsytrf_bufferSize, cusolverDnCsytrf_bufferSize,
@@ -72,13 +63,8 @@ SDCZ(SYTRF, cusolverDnSsytrf_bufferSize, cusolverDnDsytrf_bufferSize, cusolverDn
 #define ORGQR(name)                                                                          \
     PLIM_STANDIN_MODELLED(name, PLIM_CUSOLVER_REPORTED)                                      \
     int name(const void *context, int m, int n, int k, const void *a, int leading,           \
-             const void *tau, int *lwork);                                                   \
-    int name(const void *context, int m, int n, int k, const void *a, int leading,           \
              const void *tau, int *lwork)                                                    \
     {                                                                                        \
-        (void)k;                                                                             \
-        (void)a;                                                                             \
-        (void)tau;                                                                           \
         return plim_cusolver_give(context, m, n, leading, plim_cusolver_orgqr(m, n), lwork); \
     }
 SDCZ(ORGQR, cusolverDnSorgqr_bufferSize, cusolverDnDorgqr_bufferSize, cusolverDnCungqr_bufferSize,
@@ -88,15 +74,8 @@ SDCZ(ORGQR, cusolverDnSorgqr_bufferSize, cusolverDnDorgqr_bufferSize, cusolverDn
 #define ORMQR(name)                                                                          \
     PLIM_STANDIN_MODELLED(name, PLIM_CUSOLVER_REPORTED)                                      \
     int name(const void *context, int side, int trans, int m, int n, int k, const void *a,   \
-             int leading, const void *tau, const void *c, int leading_c, int *lwork);        \
-    int name(const void *context, int side, int trans, int m, int n, int k, const void *a,   \
              int leading, const void *tau, const void *c, int leading_c, int *lwork)         \
     {                                                                                        \
-        (void)trans;                                                                         \
-        (void)a;                                                                             \
-        (void)tau;                                                                           \
-        (void)c;                                                                             \
-        (void)leading_c;                                                                     \
         const int order = side == 0 ? m : n;                                                 \
         return plim_cusolver_give(context, order, k, leading, plim_cusolver_ormqr(order, k), \
                                   lwork);                                                    \

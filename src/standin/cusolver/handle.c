@@ -6,13 +6,6 @@
 #include "standin/cusolver/cusolver.h"
 #include "standin/library/versions.h"
 
-int cusolverDnCreate(plim_standin_context **ret_context);
-int cusolverDnDestroy(plim_standin_context *context);
-int cusolverDnSetStream(plim_standin_context *context, void *stream);
-int cusolverDnGetStream(const plim_standin_context *context, void **ret_stream);
-int cusolverGetProperty(int kind, int *ret_value);
-int cusolverGetVersion(int *ret_version);
-
 int cusolverDnCreate(plim_standin_context **ret_context)
 {
     /* It multiplies by cuBLAS, with a context of its own. */
@@ -70,7 +63,6 @@ int cusolverGetVersion(int *ret_version)
 
 /* Settings say how exactly to compute, which changes no size: the objects are numbers. */
 #define OBJECT(name)                                \
-    int name(void **ret_object);                    \
     int name(void **ret_object)                     \
     {                                               \
         *ret_object = plim_standin_handle_create(); \

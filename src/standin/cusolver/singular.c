@@ -11,7 +11,6 @@ PLIM_STANDIN_LAUNCHES_SDCZ(cusolverDn, gesvdjBatched)
 
 #define BY_QR(name)                                                                    \
     PLIM_STANDIN_MODELLED(name, PLIM_CUSOLVER_LAPACK)                                  \
-    int name(const void *context, int m, int n, int *lwork);                           \
     int name(const void *context, int m, int n, int *lwork)                            \
     {                                                                                  \
         return plim_cusolver_give(context, m, n, m, plim_cusolver_gesvd(m, n), lwork); \
@@ -25,20 +24,8 @@ BY_QR(cusolverDnZgesvd_bufferSize)
     PLIM_STANDIN_MODELLED(name, PLIM_CUSOLVER_REPORTED)                                       \
     int name(const void *context, int job, int is_economic, int m, int n, const void *a,      \
              int leading, const void *s, const void *u, int leading_u, const void *v,         \
-             int leading_v, int *lwork, const void *info);                                    \
-    int name(const void *context, int job, int is_economic, int m, int n, const void *a,      \
-             int leading, const void *s, const void *u, int leading_u, const void *v,         \
              int leading_v, int *lwork, const void *info)                                     \
     {                                                                                         \
-        (void)job;                                                                            \
-        (void)is_economic;                                                                    \
-        (void)a;                                                                              \
-        (void)s;                                                                              \
-        (void)u;                                                                              \
-        (void)leading_u;                                                                      \
-        (void)v;                                                                              \
-        (void)leading_v;                                                                      \
-        (void)info;                                                                           \
         return plim_cusolver_give(context, m, n, leading, plim_cusolver_gesvdj(m, n), lwork); \
     }
 JACOBI(cusolverDnSgesvdj_bufferSize)
@@ -50,19 +37,8 @@ JACOBI(cusolverDnZgesvdj_bufferSize)
     PLIM_STANDIN_MODELLED(name, PLIM_CUSOLVER_REPORTED)                                 \
     int name(const void *context, int job, int m, int n, const void *a, int leading,    \
              const void *s, const void *u, int leading_u, const void *v, int leading_v, \
-             int *lwork, const void *info, int count);                                  \
-    int name(const void *context, int job, int m, int n, const void *a, int leading,    \
-             const void *s, const void *u, int leading_u, const void *v, int leading_v, \
              int *lwork, const void *info, int count)                                   \
     {                                                                                   \
-        (void)job;                                                                      \
-        (void)a;                                                                        \
-        (void)s;                                                                        \
-        (void)u;                                                                        \
-        (void)leading_u;                                                                \
-        (void)v;                                                                        \
-        (void)leading_v;                                                                \
-        (void)info;                                                                     \
         return plim_cusolver_give(context, m, n, leading,                               \
                                   plim_cusolver_gesvdj_batched(m, n, count), lwork);    \
     }
@@ -76,24 +52,8 @@ JACOBI_BATCHED(cusolverDnZgesvdjBatched_bufferSize)
     int name##_bufferSize(const void *context, int job, int rank, int m, int n, const void *a,     \
                           int leading, long long stride_a, const void *s, long long stride_s,      \
                           const void *u, int leading_u, long long stride_u, const void *v,         \
-                          int leading_v, long long stride_v, int *lwork, int count);               \
-    int name##_bufferSize(const void *context, int job, int rank, int m, int n, const void *a,     \
-                          int leading, long long stride_a, const void *s, long long stride_s,      \
-                          const void *u, int leading_u, long long stride_u, const void *v,         \
                           int leading_v, long long stride_v, int *lwork, int count)                \
     {                                                                                              \
-        (void)job;                                                                                 \
-        (void)rank;                                                                                \
-        (void)a;                                                                                   \
-        (void)stride_a;                                                                            \
-        (void)s;                                                                                   \
-        (void)stride_s;                                                                            \
-        (void)u;                                                                                   \
-        (void)leading_u;                                                                           \
-        (void)stride_u;                                                                            \
-        (void)v;                                                                                   \
-        (void)leading_v;                                                                           \
-        (void)stride_v;                                                                            \
         return plim_cusolver_give(context, m, n, leading, plim_cusolver_gesvda(m, n, count),       \
                                   lwork);                                                          \
     }                                                                                              \
@@ -101,30 +61,8 @@ JACOBI_BATCHED(cusolverDnZgesvdjBatched_bufferSize)
     int name(const plim_standin_context *context, int job, int rank, int m, int n, const void *a,  \
              int leading, long long stride_a, void *s, long long stride_s, void *u, int leading_u, \
              long long stride_u, void *v, int leading_v, long long stride_v, void *work,           \
-             int lwork, int *info, double *ret_residuals, int count);                              \
-    int name(const plim_standin_context *context, int job, int rank, int m, int n, const void *a,  \
-             int leading, long long stride_a, void *s, long long stride_s, void *u, int leading_u, \
-             long long stride_u, void *v, int leading_v, long long stride_v, void *work,           \
              int lwork, int *info, double *ret_residuals, int count)                               \
     {                                                                                              \
-        (void)job;                                                                                 \
-        (void)rank;                                                                                \
-        (void)m;                                                                                   \
-        (void)n;                                                                                   \
-        (void)a;                                                                                   \
-        (void)leading;                                                                             \
-        (void)stride_a;                                                                            \
-        (void)s;                                                                                   \
-        (void)stride_s;                                                                            \
-        (void)u;                                                                                   \
-        (void)leading_u;                                                                           \
-        (void)stride_u;                                                                            \
-        (void)v;                                                                                   \
-        (void)leading_v;                                                                           \
-        (void)stride_v;                                                                            \
-        (void)work;                                                                                \
-        (void)lwork;                                                                               \
-        (void)info;                                                                                \
         for (int i = 0; ret_residuals != NULL && i < count; i++) {                                 \
             ret_residuals[i] = 0;                                                                  \
         }                                                                                          \

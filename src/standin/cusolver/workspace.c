@@ -32,7 +32,6 @@ int64_t plim_cusolver_sytrs(int64_t n, int64_t columns)
 /* dgeqrf: n times the panel. */
 int64_t plim_cusolver_geqrf(int64_t m, int64_t n)
 {
-    (void)m;
     return PANEL * n;
 }
 
@@ -42,7 +41,6 @@ int64_t plim_cusolver_geqrf(int64_t m, int64_t n)
  */
 int64_t plim_cusolver_orgqr(int64_t m, int64_t n)
 {
-    (void)n;
     return 128 * m;
 }
 

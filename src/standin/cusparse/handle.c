@@ -6,17 +6,6 @@
 #include "standin/cusparse/cusparse.h"
 #include "standin/library/versions.h"
 
-int cusparseCreate(plim_standin_context **ret_context);
-int cusparseDestroy(plim_standin_context *context);
-int cusparseSetStream(plim_standin_context *context, void *stream);
-int cusparseGetStream(const plim_standin_context *context, void **ret_stream);
-int cusparseSetPointerMode(plim_standin_context *context, int mode);
-int cusparseGetPointerMode(const plim_standin_context *context, int *ret_mode);
-int cusparseGetVersion(const plim_standin_context *context, int *ret_version);
-int cusparseGetProperty(int kind, int *ret_value);
-const char *cusparseGetErrorName(int status);
-const char *cusparseGetErrorString(int status);
-
 int cusparseCreate(plim_standin_context **ret_context)
 {
     if (!plim_standin_footprint_context(plim_standin_current_device())) {
@@ -74,7 +63,6 @@ int cusparseGetPointerMode(const plim_standin_context *context, int *ret_mode)
 
 int cusparseGetVersion(const plim_standin_context *context, int *ret_version)
 {
-    (void)context;
     const plim_standin_version version = plim_standin_versions_in_force()->cusparse;
     *ret_version = 1000 * version.major + 100 * version.minor + version.patch;
     return 0;

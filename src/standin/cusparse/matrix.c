@@ -8,27 +8,6 @@
 typedef plim_cusparse_matrix matrix;
 typedef plim_cusparse_vector vector;
 
-int cusparseCreateCsr(matrix **ret_matrix, int64_t rows, int64_t columns, int64_t nnz,
-                      void *row_offsets, void *column_indices, void *values, int offset_type,
-                      int index_type, int index_base, int value_type);
-int cusparseCreateCsc(matrix **ret_matrix, int64_t rows, int64_t columns, int64_t nnz,
-                      void *column_offsets, void *row_indices, void *values, int offset_type,
-                      int index_type, int index_base, int value_type);
-int cusparseCreateCoo(matrix **ret_matrix, int64_t rows, int64_t columns, int64_t nnz,
-                      void *row_indices, void *column_indices, void *values, int index_type,
-                      int index_base, int value_type);
-int cusparseDestroySpMat(matrix *of);
-int cusparseSpMatGetSize(const matrix *of, int64_t *ret_rows, int64_t *ret_columns,
-                         int64_t *ret_nnz);
-int cusparseCsrSetStridedBatch(matrix *of, int count, int64_t offsets_stride,
-                               int64_t values_stride);
-int cusparseCreateDnMat(matrix **ret_matrix, int64_t rows, int64_t columns, int64_t leading,
-                        void *values, int value_type, int order);
-int cusparseDestroyDnMat(matrix *of);
-int cusparseDnMatSetStridedBatch(matrix *of, int count, int64_t stride);
-int cusparseCreateDnVec(vector **ret_vector, int64_t size, void *values, int value_type);
-int cusparseDestroyDnVec(vector *of);
-
 /* What else is set changes no size: where numbers lie, which triangle, what the diagonal is. */
 PLIM_STANDIN_NOTHING(cusparseCsrSetPointers)
 PLIM_STANDIN_NOTHING(cusparseSpMatSetAttribute)
@@ -61,11 +40,6 @@ int cusparseCreateCsr(matrix **ret_matrix, int64_t rows, int64_t columns, int64_
                       void *row_offsets, void *column_indices, void *values, int offset_type,
                       int index_type, int index_base, int value_type)
 {
-    (void)row_offsets;
-    (void)column_indices;
-    (void)values;
-    (void)offset_type;
-    (void)index_base;
     const matrix from = { rows,
                           columns,
                           nnz,
@@ -80,11 +54,6 @@ int cusparseCreateCsc(matrix **ret_matrix, int64_t rows, int64_t columns, int64_
                       void *column_offsets, void *row_indices, void *values, int offset_type,
                       int index_type, int index_base, int value_type)
 {
-    (void)column_offsets;
-    (void)row_indices;
-    (void)values;
-    (void)offset_type;
-    (void)index_base;
     const matrix from = { rows,
                           columns,
                           nnz,
@@ -99,10 +68,6 @@ int cusparseCreateCoo(matrix **ret_matrix, int64_t rows, int64_t columns, int64_
                       void *row_indices, void *column_indices, void *values, int index_type,
                       int index_base, int value_type)
 {
-    (void)row_indices;
-    (void)column_indices;
-    (void)values;
-    (void)index_base;
     const matrix from = { rows,
                           columns,
                           nnz,
@@ -142,17 +107,12 @@ static int set_count(matrix *of, int count)
 
 int cusparseCsrSetStridedBatch(matrix *of, int count, int64_t offsets_stride, int64_t values_stride)
 {
-    (void)offsets_stride;
-    (void)values_stride;
     return set_count(of, count);
 }
 
 int cusparseCreateDnMat(matrix **ret_matrix, int64_t rows, int64_t columns, int64_t leading,
                         void *values, int value_type, int order)
 {
-    (void)leading;
-    (void)values;
-    (void)order;
     const matrix from = { .rows = rows,
                           .columns = columns,
                           .count = 1,
@@ -168,13 +128,11 @@ int cusparseDestroyDnMat(matrix *of)
 
 int cusparseDnMatSetStridedBatch(matrix *of, int count, int64_t stride)
 {
-    (void)stride;
     return set_count(of, count);
 }
 
 int cusparseCreateDnVec(vector **ret_vector, int64_t size, void *values, int value_type)
 {
-    (void)values;
     if (ret_vector == NULL || size < 0) {
         return PLIM_CUSPARSE_INVALID_VALUE;
     }

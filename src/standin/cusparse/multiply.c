@@ -23,34 +23,8 @@ PLIM_STANDIN_MODELLED(cusparseSpGEMM_compute, PLIM_CUSPARSE_UNIFORM)
 
 int cusparseSpMV_bufferSize(const void *context, int op, const void *alpha, const matrix *a,
                             const vector *x, const void *beta, const vector *y, int type,
-                            int algorithm, size_t *ret_bytes);
-int cusparseSpMM_bufferSize(const void *context, int op_a, int op_b, const void *alpha,
-                            const matrix *a, const matrix *b, const void *beta, const matrix *c,
-                            int type, int algorithm, size_t *ret_bytes);
-int cusparseSDDMM_bufferSize(const void *context, int op_a, int op_b, const void *alpha,
-                             const matrix *a, const matrix *b, const void *beta, const matrix *c,
-                             int type, int algorithm, size_t *ret_bytes);
-int cusparseSpGEMM_createDescr(void **ret_state);
-int cusparseSpGEMM_workEstimation(const plim_standin_context *context, int op_a, int op_b,
-                                  const void *alpha, const matrix *a, const matrix *b,
-                                  const void *beta, const matrix *c, int type, int algorithm,
-                                  void *state, size_t *bytes, void *buffer);
-int cusparseSpGEMM_compute(const plim_standin_context *context, int op_a, int op_b,
-                           const void *alpha, const matrix *a, const matrix *b, const void *beta,
-                           matrix *c, int type, int algorithm, void *state, size_t *bytes,
-                           void *buffer);
-
-int cusparseSpMV_bufferSize(const void *context, int op, const void *alpha, const matrix *a,
-                            const vector *x, const void *beta, const vector *y, int type,
                             int algorithm, size_t *ret_bytes)
 {
-    (void)op;
-    (void)alpha;
-    (void)x;
-    (void)beta;
-    (void)y;
-    (void)type;
-    (void)algorithm;
     if (context == NULL || a == NULL || ret_bytes == NULL) {
         return PLIM_CUSPARSE_INVALID_VALUE;
     }
@@ -62,14 +36,6 @@ int cusparseSpMM_bufferSize(const void *context, int op_a, int op_b, const void 
                             const matrix *a, const matrix *b, const void *beta, const matrix *c,
                             int type, int algorithm, size_t *ret_bytes)
 {
-    (void)op_a;
-    (void)op_b;
-    (void)alpha;
-    (void)b;
-    (void)beta;
-    (void)c;
-    (void)type;
-    (void)algorithm;
     if (context == NULL || a == NULL || ret_bytes == NULL) {
         return PLIM_CUSPARSE_INVALID_VALUE;
     }
@@ -81,12 +47,6 @@ int cusparseSDDMM_bufferSize(const void *context, int op_a, int op_b, const void
                              const matrix *a, const matrix *b, const void *beta, const matrix *c,
                              int type, int algorithm, size_t *ret_bytes)
 {
-    (void)op_a;
-    (void)op_b;
-    (void)alpha;
-    (void)beta;
-    (void)type;
-    (void)algorithm;
     if (context == NULL || a == NULL || b == NULL || c == NULL || ret_bytes == NULL) {
         return PLIM_CUSPARSE_INVALID_VALUE;
     }
@@ -117,13 +77,6 @@ int cusparseSpGEMM_workEstimation(const plim_standin_context *context, int op_a,
                                   const void *beta, const matrix *c, int type, int algorithm,
                                   void *state, size_t *bytes, void *buffer)
 {
-    (void)op_a;
-    (void)op_b;
-    (void)alpha;
-    (void)beta;
-    (void)type;
-    (void)algorithm;
-    (void)state;
     if (!can_multiply(context, a, b, c, bytes)) {
         return PLIM_CUSPARSE_INVALID_VALUE;
     }
@@ -143,13 +96,6 @@ int cusparseSpGEMM_compute(const plim_standin_context *context, int op_a, int op
                            matrix *c, int type, int algorithm, void *state, size_t *bytes,
                            void *buffer)
 {
-    (void)op_a;
-    (void)op_b;
-    (void)alpha;
-    (void)beta;
-    (void)type;
-    (void)algorithm;
-    (void)state;
     if (!can_multiply(context, a, b, c, bytes)) {
         return PLIM_CUSPARSE_INVALID_VALUE;
     }

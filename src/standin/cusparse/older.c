@@ -10,9 +10,6 @@
 #define NO_ZERO_PIVOT (-1)
 
 /* --- what a matrix is said to be changes no size */
-int cusparseCreateMatDescr(void **ret_description);
-int cusparseCreateBsrsv2Info(void **ret_state);
-int cusparseCreateBsrsm2Info(void **ret_state);
 
 int cusparseCreateMatDescr(void **ret_description)
 {
@@ -52,15 +49,8 @@ PLIM_STANDIN_MODELLED(cusparseXcoosort_bufferSizeExt, "workspace: a second copy,
 PLIM_STANDIN_MODELLED(cusparseXcsrsort_bufferSizeExt, "workspace: a second copy, to sort into")
 
 int cusparseXcoosort_bufferSizeExt(const void *context, int m, int n, int nnz, const int *rows,
-                                   const int *columns, size_t *ret_bytes);
-int cusparseXcsrsort_bufferSizeExt(const void *context, int m, int n, int nnz,
-                                   const int *row_offsets, const int *columns, size_t *ret_bytes);
-
-int cusparseXcoosort_bufferSizeExt(const void *context, int m, int n, int nnz, const int *rows,
                                    const int *columns, size_t *ret_bytes)
 {
-    (void)rows;
-    (void)columns;
     if (context == NULL || m < 0 || n < 0 || nnz < 0 || ret_bytes == NULL) {
         return PLIM_CUSPARSE_INVALID_VALUE;
     }
@@ -72,8 +62,6 @@ int cusparseXcoosort_bufferSizeExt(const void *context, int m, int n, int nnz, c
 int cusparseXcsrsort_bufferSizeExt(const void *context, int m, int n, int nnz,
                                    const int *row_offsets, const int *columns, size_t *ret_bytes)
 {
-    (void)row_offsets;
-    (void)columns;
     if (context == NULL || m < 0 || n < 0 || nnz < 0 || ret_bytes == NULL) {
         return PLIM_CUSPARSE_INVALID_VALUE;
     }
@@ -91,29 +79,8 @@ PLIM_STANDIN_MODELLED(cusparseXcsrgeam2Nnz, PLIM_CUSPARSE_UNIFORM)
              const void *a, const int *a_rows, const int *a_columns, const void *beta,            \
              const void *b_is, int nnz_b, const void *b, const int *b_rows, const int *b_columns, \
              const void *c_is, const void *c, const int *c_rows, const int *c_columns,            \
-             size_t *ret_bytes);                                                                  \
-    int name(const void *context, int m, int n, const void *alpha, const void *a_is, int nnz_a,   \
-             const void *a, const int *a_rows, const int *a_columns, const void *beta,            \
-             const void *b_is, int nnz_b, const void *b, const int *b_rows, const int *b_columns, \
-             const void *c_is, const void *c, const int *c_rows, const int *c_columns,            \
              size_t *ret_bytes)                                                                   \
     {                                                                                             \
-        (void)alpha;                                                                              \
-        (void)a_is;                                                                               \
-        (void)nnz_a;                                                                              \
-        (void)a;                                                                                  \
-        (void)a_rows;                                                                             \
-        (void)a_columns;                                                                          \
-        (void)beta;                                                                               \
-        (void)b_is;                                                                               \
-        (void)nnz_b;                                                                              \
-        (void)b;                                                                                  \
-        (void)b_rows;                                                                             \
-        (void)b_columns;                                                                          \
-        (void)c_is;                                                                               \
-        (void)c;                                                                                  \
-        (void)c_rows;                                                                             \
-        (void)c_columns;                                                                          \
         if (context == NULL || m < 0 || n < 0 || ret_bytes == NULL) {                             \
             return PLIM_CUSPARSE_INVALID_VALUE;                                                   \
         }                                                                                         \
@@ -129,22 +96,8 @@ SUM(cusparseZcsrgeam2_bufferSizeExt)
 int cusparseXcsrgeam2Nnz(const plim_standin_context *context, int m, int n, const void *a_is,
                          int nnz_a, const int *a_rows, const int *a_columns, const void *b_is,
                          int nnz_b, const int *b_rows, const int *b_columns, const void *c_is,
-                         int *c_rows, int *ret_nnz, void *workspace);
-
-int cusparseXcsrgeam2Nnz(const plim_standin_context *context, int m, int n, const void *a_is,
-                         int nnz_a, const int *a_rows, const int *a_columns, const void *b_is,
-                         int nnz_b, const int *b_rows, const int *b_columns, const void *c_is,
                          int *c_rows, int *ret_nnz, void *workspace)
 {
-    (void)a_is;
-    (void)a_rows;
-    (void)a_columns;
-    (void)b_is;
-    (void)b_rows;
-    (void)b_columns;
-    (void)c_is;
-    (void)c_rows;
-    (void)workspace;
     if (context == NULL || m < 0 || n < 0 || nnz_a < 0 || nnz_b < 0) {
         return PLIM_CUSPARSE_INVALID_VALUE;
     }
@@ -184,19 +137,8 @@ static int give(const void *context, int rows, int block, int columns, size_t va
     PLIM_STANDIN_MODELLED(name, PLIM_CUSPARSE_NOTE)                                           \
     int name(const void *context, int direction, int op, int rows, int nnz, const void *a_is, \
              void *a, const int *a_rows, const int *a_columns, int block, void *state,        \
-             int *ret_bytes);                                                                 \
-    int name(const void *context, int direction, int op, int rows, int nnz, const void *a_is, \
-             void *a, const int *a_rows, const int *a_columns, int block, void *state,        \
              int *ret_bytes)                                                                  \
     {                                                                                         \
-        (void)direction;                                                                      \
-        (void)op;                                                                             \
-        (void)nnz;                                                                            \
-        (void)a_is;                                                                           \
-        (void)a;                                                                              \
-        (void)a_rows;                                                                         \
-        (void)a_columns;                                                                      \
-        (void)state;                                                                          \
         return give(context, rows, block, 1, value_bytes, ret_bytes);                         \
     }
 BLOCKS_ONE(cusparseSbsrsv2_bufferSize, 4)
@@ -208,20 +150,8 @@ BLOCKS_ONE(cusparseZbsrsv2_bufferSize, 16)
     PLIM_STANDIN_MODELLED(name, PLIM_CUSPARSE_NOTE)                                         \
     int name(const void *context, int direction, int op_a, int op_x, int rows, int columns, \
              int nnz, const void *a_is, void *a, const int *a_rows, const int *a_columns,   \
-             int block, void *state, int *ret_bytes);                                       \
-    int name(const void *context, int direction, int op_a, int op_x, int rows, int columns, \
-             int nnz, const void *a_is, void *a, const int *a_rows, const int *a_columns,   \
              int block, void *state, int *ret_bytes)                                        \
     {                                                                                       \
-        (void)direction;                                                                    \
-        (void)op_a;                                                                         \
-        (void)op_x;                                                                         \
-        (void)nnz;                                                                          \
-        (void)a_is;                                                                         \
-        (void)a;                                                                            \
-        (void)a_rows;                                                                       \
-        (void)a_columns;                                                                    \
-        (void)state;                                                                        \
         return give(context, rows, block, columns, value_bytes, ret_bytes);                 \
     }
 BLOCKS_MANY(cusparseSbsrsm2_bufferSize, 4)
@@ -231,10 +161,8 @@ BLOCKS_MANY(cusparseZbsrsm2_bufferSize, 16)
 
 /* Where the first zero on the diagonal stands: nowhere. */
 #define PIVOT(name)                                                                           \
-    int name(const plim_standin_context *context, const void *state, int *ret_position);      \
     int name(const plim_standin_context *context, const void *state, int *ret_position)       \
     {                                                                                         \
-        (void)state;                                                                          \
         if (context == NULL) {                                                                \
             return PLIM_CUSPARSE_NOT_INITIALIZED;                                             \
         }                                                                                     \

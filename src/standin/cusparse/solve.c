@@ -16,15 +16,6 @@ PLIM_STANDIN_NOTHING(cusparseSpSM_destroyDescr)
 PLIM_STANDIN_MODELLED(cusparseSpSV_bufferSize, PLIM_CUSPARSE_NOTE)
 PLIM_STANDIN_MODELLED(cusparseSpSM_bufferSize, PLIM_CUSPARSE_NOTE)
 
-int cusparseSpSV_createDescr(void **ret_state);
-int cusparseSpSM_createDescr(void **ret_state);
-int cusparseSpSV_bufferSize(const void *context, int op, const void *alpha, const matrix *a,
-                            const vector *x, const vector *y, int type, int algorithm, void *state,
-                            size_t *ret_bytes);
-int cusparseSpSM_bufferSize(const void *context, int op_a, int op_b, const void *alpha,
-                            const matrix *a, const matrix *b, const matrix *c, int type,
-                            int algorithm, void *state, size_t *ret_bytes);
-
 int cusparseSpSV_createDescr(void **ret_state)
 {
     *ret_state = plim_standin_handle_create();
@@ -41,13 +32,6 @@ int cusparseSpSV_bufferSize(const void *context, int op, const void *alpha, cons
                             const vector *x, const vector *y, int type, int algorithm, void *state,
                             size_t *ret_bytes)
 {
-    (void)op;
-    (void)alpha;
-    (void)x;
-    (void)y;
-    (void)type;
-    (void)algorithm;
-    (void)state;
     if (context == NULL || a == NULL || ret_bytes == NULL) {
         return PLIM_CUSPARSE_INVALID_VALUE;
     }
@@ -59,13 +43,6 @@ int cusparseSpSM_bufferSize(const void *context, int op_a, int op_b, const void 
                             const matrix *a, const matrix *b, const matrix *c, int type,
                             int algorithm, void *state, size_t *ret_bytes)
 {
-    (void)op_a;
-    (void)op_b;
-    (void)alpha;
-    (void)b;
-    (void)type;
-    (void)algorithm;
-    (void)state;
     if (context == NULL || a == NULL || c == NULL || ret_bytes == NULL) {
         return PLIM_CUSPARSE_INVALID_VALUE;
     }

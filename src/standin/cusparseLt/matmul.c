@@ -15,20 +15,6 @@ enum { ALGORITHM = 0, ALGORITHMS = 1, ITERATIONS = 2, SPLITS = 3, SPLIT_MODE = 4
 
 typedef plim_cusparselt_algorithm algorithm;
 
-int cusparseLtMatmulAlgSelectionInit(const void *context, algorithm *of, const void *product,
-                                     int kind);
-int cusparseLtMatmulAlgSetAttribute(const void *context, algorithm *of, int number,
-                                    const void *value, size_t bytes);
-int cusparseLtMatmulAlgGetAttribute(const void *context, const algorithm *of, int number,
-                                    void *ret_value, size_t bytes);
-int cusparseLtMatmulGetWorkspace(const void *context, const void *plan, size_t *ret_bytes);
-int cusparseLtMatmul(const void *context, const void *plan, const void *alpha, const void *a,
-                     const void *b, const void *beta, const void *c, void *d, void *workspace,
-                     void **streams, int32_t stream_count);
-int cusparseLtMatmulSearch(const void *context, void *plan, const void *alpha, const void *a,
-                           const void *b, const void *beta, const void *c, void *d, void *workspace,
-                           void **streams, int32_t stream_count);
-
 /* What a product is like changes no size. */
 PLIM_STANDIN_NOTHING(cusparseLtMatmulDescriptorInit)
 PLIM_STANDIN_NOTHING(cusparseLtMatmulDescSetAttribute)
@@ -43,9 +29,6 @@ PLIM_STANDIN_MODELLED(cusparseLtMatmulAlgGetAttribute, "one algorithm")
 int cusparseLtMatmulAlgSelectionInit(const void *context, algorithm *of, const void *product,
                                      int kind)
 {
-    (void)context;
-    (void)product;
-    (void)kind;
     if (of == NULL) {
         return PLIM_CUSPARSELT_INVALID_VALUE;
     }
@@ -65,7 +48,6 @@ static int is_attribute(int number, size_t bytes)
 int cusparseLtMatmulAlgSetAttribute(const void *context, algorithm *of, int number,
                                     const void *value, size_t bytes)
 {
-    (void)context;
     if (of == NULL || value == NULL || !is_attribute(number, bytes) || number == ALGORITHMS) {
         return PLIM_CUSPARSELT_INVALID_VALUE;
     }
@@ -76,7 +58,6 @@ int cusparseLtMatmulAlgSetAttribute(const void *context, algorithm *of, int numb
 int cusparseLtMatmulAlgGetAttribute(const void *context, const algorithm *of, int number,
                                     void *ret_value, size_t bytes)
 {
-    (void)context;
     if (of == NULL || ret_value == NULL || !is_attribute(number, bytes)) {
         return PLIM_CUSPARSELT_INVALID_VALUE;
     }
@@ -86,8 +67,6 @@ int cusparseLtMatmulAlgGetAttribute(const void *context, const algorithm *of, in
 
 int cusparseLtMatmulGetWorkspace(const void *context, const void *plan, size_t *ret_bytes)
 {
-    (void)context;
-    (void)plan;
     if (ret_bytes == NULL) {
         return PLIM_CUSPARSELT_INVALID_VALUE;
     }
@@ -105,15 +84,6 @@ int cusparseLtMatmul(const void *context, const void *plan, const void *alpha, c
                      const void *b, const void *beta, const void *c, void *d, void *workspace,
                      void **streams, int32_t stream_count)
 {
-    (void)context;
-    (void)plan;
-    (void)alpha;
-    (void)a;
-    (void)b;
-    (void)beta;
-    (void)c;
-    (void)d;
-    (void)workspace;
     return launch(streams, stream_count);
 }
 
@@ -122,14 +92,5 @@ int cusparseLtMatmulSearch(const void *context, void *plan, const void *alpha, c
                            const void *b, const void *beta, const void *c, void *d, void *workspace,
                            void **streams, int32_t stream_count)
 {
-    (void)context;
-    (void)plan;
-    (void)alpha;
-    (void)a;
-    (void)b;
-    (void)beta;
-    (void)c;
-    (void)d;
-    (void)workspace;
     return launch(streams, stream_count);
 }

@@ -14,21 +14,6 @@
 
 typedef plim_cusparselt_matrix matrix;
 
-int cusparseLtInit(void *context);
-int cusparseLtDenseDescriptorInit(const void *context, matrix *of, int64_t rows, int64_t columns,
-                                  int64_t leading, uint32_t alignment, int type, int order);
-int cusparseLtStructuredDescriptorInit(const void *context, matrix *of, int64_t rows,
-                                       int64_t columns, int64_t leading, uint32_t alignment,
-                                       int type, int order, int sparsity);
-int cusparseLtMatDescSetAttribute(const void *context, matrix *of, int number, const void *value,
-                                  size_t bytes);
-int cusparseLtMatDescGetAttribute(const void *context, const matrix *of, int number,
-                                  void *ret_value, size_t bytes);
-int cusparseLtSpMMACompressedSize2(const void *context, const matrix *of, size_t *ret_bytes,
-                                   size_t *ret_buffer_bytes);
-int cusparseLtSpMMACompress2(const void *context, const matrix *of, int is_first, int op,
-                             const void *dense, void *compressed, void *buffer, void *stream);
-
 PLIM_STANDIN_NOTHING(cusparseLtDestroy)
 PLIM_STANDIN_NOTHING(cusparseLtMatDescriptorDestroy)
 PLIM_STANDIN_KIND(cusparseLtSpMMACompress2, PLIM_CALL_NOTHING, "")
@@ -60,10 +45,6 @@ static int make(matrix *of, const matrix *from)
 int cusparseLtDenseDescriptorInit(const void *context, matrix *of, int64_t rows, int64_t columns,
                                   int64_t leading, uint32_t alignment, int type, int order)
 {
-    (void)context;
-    (void)leading;
-    (void)alignment;
-    (void)order;
     const matrix from = { .rows = rows, .columns = columns, .count = 1, .type = type };
     return make(of, &from);
 }
@@ -72,11 +53,6 @@ int cusparseLtStructuredDescriptorInit(const void *context, matrix *of, int64_t 
                                        int64_t columns, int64_t leading, uint32_t alignment,
                                        int type, int order, int sparsity)
 {
-    (void)context;
-    (void)leading;
-    (void)alignment;
-    (void)order;
-    (void)sparsity;
     const matrix from = {
         .rows = rows, .columns = columns, .count = 1, .type = type, .is_structured = 1
     };
@@ -87,7 +63,6 @@ int cusparseLtStructuredDescriptorInit(const void *context, matrix *of, int64_t 
 int cusparseLtMatDescSetAttribute(const void *context, matrix *of, int number, const void *value,
                                   size_t bytes)
 {
-    (void)context;
     if (of == NULL || value == NULL) {
         return PLIM_CUSPARSELT_INVALID_VALUE;
     }
@@ -107,7 +82,6 @@ int cusparseLtMatDescSetAttribute(const void *context, matrix *of, int number, c
 int cusparseLtMatDescGetAttribute(const void *context, const matrix *of, int number,
                                   void *ret_value, size_t bytes)
 {
-    (void)context;
     if (of == NULL || ret_value == NULL) {
         return PLIM_CUSPARSELT_INVALID_VALUE;
     }
@@ -131,7 +105,6 @@ int cusparseLtMatDescGetAttribute(const void *context, const matrix *of, int num
 int cusparseLtSpMMACompressedSize2(const void *context, const matrix *of, size_t *ret_bytes,
                                    size_t *ret_buffer_bytes)
 {
-    (void)context;
     if (of == NULL || ret_bytes == NULL || ret_buffer_bytes == NULL || !of->is_structured) {
         return PLIM_CUSPARSELT_INVALID_VALUE;
     }
@@ -144,12 +117,5 @@ int cusparseLtSpMMACompressedSize2(const void *context, const matrix *of, size_t
 int cusparseLtSpMMACompress2(const void *context, const matrix *of, int is_first, int op,
                              const void *dense, void *compressed, void *buffer, void *stream)
 {
-    (void)context;
-    (void)of;
-    (void)is_first;
-    (void)op;
-    (void)dense;
-    (void)compressed;
-    (void)buffer;
     return plim_standin_submit_kernel(stream) == 0 ? 0 : PLIM_CUSPARSELT_EXECUTION_FAILED;
 }

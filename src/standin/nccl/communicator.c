@@ -21,32 +21,6 @@
 /* Each may be NULL where the caller has no wish. */
 typedef plim_nccl_communicator communicator;
 
-int ncclGetUniqueId(plim_nccl_id *ret_id);
-int ncclCommGetUniqueId(communicator *from, plim_nccl_id *ret_id);
-int ncclCommInitRank(communicator **ret, int ranks, plim_nccl_id id, int rank);
-int ncclCommInitRankConfig(communicator **ret, int ranks, plim_nccl_id id, int rank,
-                           const plim_nccl_config *config);
-int ncclCommInitRankScalable(communicator **ret, int ranks, int rank, int id_count,
-                             const plim_nccl_id *ids, const plim_nccl_config *config);
-int ncclCommInitAll(communicator **ret, int devices, const int *device_list);
-int ncclCommSplit(communicator *from, int color, int key, communicator **ret,
-                  const plim_nccl_config *config);
-int ncclCommShrink(communicator *from, const int *excluded, int excluded_count, communicator **ret,
-                   const plim_nccl_config *config, int flags);
-int ncclCommGrow(communicator *from, int ranks, const plim_nccl_id *id, int rank,
-                 communicator **ret, const plim_nccl_config *config);
-int ncclCommFinalize(communicator *own);
-int ncclCommDestroy(communicator *own);
-int ncclCommAbort(communicator *own);
-int ncclCommRevoke(communicator *own, int flags);
-int ncclCommSuspend(communicator *own, int flags);
-int ncclCommResume(communicator *own);
-int ncclCommMemStats(const communicator *own, int what, uint64_t *ret);
-int ncclCommGetAsyncError(const communicator *own, int *ret_status);
-int ncclCommCount(const communicator *own, int *ret);
-int ncclCommCuDevice(const communicator *own, int *ret);
-int ncclCommUserRank(const communicator *own, int *ret);
-
 PLIM_STANDIN_MODELLED(ncclCommInitRank, "memory of kernels and buffers: src/standin/nccl/buffers.c")
 PLIM_STANDIN_MODELLED(ncclCommInitRankConfig,
                       "memory of kernels and buffers: src/standin/nccl/buffers.c")
@@ -128,17 +102,6 @@ static int create(int ranks, int rank, const plim_nccl_config *config, const com
     return PLIM_NCCL_SUCCESS;
 }
 
-int ncclCommInitRank(communicator **ret, int ranks, plim_nccl_id id, int rank)
-{
-    return ncclCommInitRankConfig(ret, ranks, id, rank, NULL);
-}
-
-int ncclCommInitRankConfig(communicator **ret, int ranks, plim_nccl_id id, int rank,
-                           const plim_nccl_config *config)
-{
-    return ncclCommInitRankScalable(ret, ranks, rank, 1, &id, config);
-}
-
 int ncclCommInitRankScalable(communicator **ret, int ranks, int rank, int id_count,
                              const plim_nccl_id *ids, const plim_nccl_config *config)
 {
@@ -149,28 +112,15 @@ int ncclCommInitRankScalable(communicator **ret, int ranks, int rank, int id_cou
     return create(ranks, rank, config, NULL, ret);
 }
 
-int ncclCommInitAll(communicator **ret, int devices, const int *device_list)
+int ncclCommInitRankConfig(communicator **ret, int ranks, plim_nccl_id id, int rank,
+                           const plim_nccl_config *config)
 {
-    if (ret == NULL || devices < 1 || devices > PLIM_STAGE_DEVICES_MAX) {
-        return plim_nccl_fail(PLIM_NCCL_INVALID_ARGUMENT, "Invalid number of devices");
-    }
-    const int before = plim_standin_current_device();
-    int status = PLIM_NCCL_SUCCESS;
-    int made = 0;
-    for (; made < devices && status == PLIM_NCCL_SUCCESS; made++) {
-        const int device = device_list != NULL ? device_list[made] : made;
-        status =
-            plim_standin_current_device_set(device)
-                ? create(devices, made, NULL, NULL, &ret[made])
-                : plim_nccl_fail(PLIM_NCCL_CUDA_ERROR, "Cuda failure 101 'invalid device ordinal'");
-    }
-    (void)plim_standin_current_device_set(before);
-    if (status != PLIM_NCCL_SUCCESS) {
-        for (int i = 0; i + 1 < made; i++) {
-            (void)ncclCommDestroy(ret[i]);
-        }
-    }
-    return status;
+    return ncclCommInitRankScalable(ret, ranks, rank, 1, &id, config);
+}
+
+int ncclCommInitRank(communicator **ret, int ranks, plim_nccl_id id, int rank)
+{
+    return ncclCommInitRankConfig(ret, ranks, id, rank, NULL);
 }
 
 static int check(const communicator *own)
@@ -183,7 +133,6 @@ static int check(const communicator *own)
 int ncclCommSplit(communicator *from, int color, int key, communicator **ret,
                   const plim_nccl_config *config)
 {
-    (void)key;
     if (check(from) != PLIM_NCCL_SUCCESS || ret == NULL || color < -1) {
         return plim_nccl_fail(PLIM_NCCL_INVALID_ARGUMENT, "ncclCommSplit: invalid argument");
     }
@@ -197,7 +146,6 @@ int ncclCommSplit(communicator *from, int color, int key, communicator **ret,
 int ncclCommShrink(communicator *from, const int *excluded, int excluded_count, communicator **ret,
                    const plim_nccl_config *config, int flags)
 {
-    (void)flags;
     if (check(from) != PLIM_NCCL_SUCCESS || excluded == NULL || excluded_count < 1 ||
         (from->ranks > 0 && excluded_count >= from->ranks)) {
         return plim_nccl_fail(PLIM_NCCL_INVALID_ARGUMENT, "ncclCommShrink: invalid argument");
@@ -246,6 +194,30 @@ int ncclCommDestroy(communicator *own)
     return PLIM_NCCL_SUCCESS;
 }
 
+int ncclCommInitAll(communicator **ret, int devices, const int *device_list)
+{
+    if (ret == NULL || devices < 1 || devices > PLIM_STAGE_DEVICES_MAX) {
+        return plim_nccl_fail(PLIM_NCCL_INVALID_ARGUMENT, "Invalid number of devices");
+    }
+    const int before = plim_standin_current_device();
+    int status = PLIM_NCCL_SUCCESS;
+    int made = 0;
+    for (; made < devices && status == PLIM_NCCL_SUCCESS; made++) {
+        const int device = device_list != NULL ? device_list[made] : made;
+        status =
+            plim_standin_current_device_set(device)
+                ? create(devices, made, NULL, NULL, &ret[made])
+                : plim_nccl_fail(PLIM_NCCL_CUDA_ERROR, "Cuda failure 101 'invalid device ordinal'");
+    }
+    (void)plim_standin_current_device_set(before);
+    if (status != PLIM_NCCL_SUCCESS) {
+        for (int i = 0; i + 1 < made; i++) {
+            (void)ncclCommDestroy(ret[i]);
+        }
+    }
+    return status;
+}
+
 int ncclCommAbort(communicator *own)
 {
     return ncclCommDestroy(own);
@@ -260,7 +232,6 @@ int ncclCommRevoke(communicator *own, int flags)
 
 int ncclCommSuspend(communicator *own, int flags)
 {
-    (void)flags;
     if (check(own) != PLIM_NCCL_SUCCESS || own->is_suspended) {
         return plim_nccl_fail(PLIM_NCCL_INVALID_USAGE, "ncclCommSuspend: nothing to suspend");
     }

@@ -14,10 +14,6 @@ typedef struct simulation {
 
 #define SIMULATION_MAGIC 0x74685283U
 
-int ncclGroupStart(void);
-int ncclGroupEnd(void);
-int ncclGroupSimulateEnd(simulation *ret);
-
 PLIM_STANDIN_MODELLED(ncclGroupSimulateEnd, "no time passes")
 
 static _Thread_local unsigned depth;

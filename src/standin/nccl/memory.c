@@ -12,12 +12,6 @@
 #include "standin/core/stub.h"
 #include "standin/nccl/nccl.h"
 
-int ncclMemAlloc(void **ret, size_t bytes);
-int ncclMemFree(void *address);
-int ncclCommRegister(const plim_nccl_communicator *communicator, void *data, size_t bytes,
-                     void **ret_handle);
-int ncclCommDeregister(const plim_nccl_communicator *communicator, void *handle);
-
 PLIM_STANDIN_KIND(ncclCommRegister, PLIM_CALL_NOTHING, "")
 PLIM_STANDIN_KIND(ncclCommDeregister, PLIM_CALL_NOTHING, "")
 
@@ -73,7 +67,6 @@ int ncclCommRegister(const plim_nccl_communicator *communicator, void *data, siz
 
 int ncclCommDeregister(const plim_nccl_communicator *communicator, void *handle)
 {
-    (void)handle;
     return communicator != NULL
                ? PLIM_NCCL_SUCCESS
                : plim_nccl_fail(PLIM_NCCL_INVALID_ARGUMENT, "ncclCommDeregister: comm is NULL");

@@ -7,10 +7,6 @@
 
 static _Thread_local const char *last_error = "";
 
-int ncclGetVersion(int *version);
-const char *ncclGetErrorString(int status);
-const char *ncclGetLastError(const plim_nccl_communicator *communicator);
-
 int plim_nccl_fail(int status, const char *message)
 {
     last_error = message;
@@ -45,6 +41,5 @@ const char *ncclGetErrorString(int status)
 
 const char *ncclGetLastError(const plim_nccl_communicator *communicator)
 {
-    (void)communicator;
     return last_error;
 }

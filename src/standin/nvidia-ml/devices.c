@@ -14,21 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 
-int nvmlDeviceGetCount(unsigned *count);
-int nvmlDeviceGetCount_v2(unsigned *count);
-int nvmlDeviceGetHandleByIndex(unsigned index, void **device);
-int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device);
-int nvmlDeviceGetHandleByPciBusId(const char *id, void **device);
-int nvmlDeviceGetHandleByPciBusId_v2(const char *id, void **device);
-int nvmlDeviceGetHandleByUUID(const char *text, void **device);
-int nvmlDeviceGetIndex(void *device, unsigned *index);
-int nvmlDeviceGetName(void *device, char *text, unsigned bytes);
-int nvmlDeviceGetUUID(void *device, char *text, unsigned bytes);
-int nvmlDeviceGetCudaComputeCapability(void *device, int *major, int *minor);
-int nvmlSystemGetCudaDriverVersion(int *version);
-int nvmlSystemGetCudaDriverVersion_v2(int *version);
-const char *nvmlErrorString(int code);
-
 bool plim_standin_nvml_device(const void *handle, uint32_t *ret)
 {
     const uintptr_t number = (uintptr_t)handle;

@@ -40,14 +40,6 @@ typedef struct fabric { /* the head of nvmlGpuFabricInfo_v2_t and v3_t */
     unsigned char state;
 } fabric;
 
-int nvmlDeviceGetMemoryInfo(void *device, memory *info);
-int nvmlDeviceGetComputeRunningProcesses(void *device, unsigned *count, process_1 *processes);
-int nvmlDeviceGetComputeRunningProcesses_v2(void *device, unsigned *count, process_2 *processes);
-int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, process_2 *processes);
-int nvmlDeviceGetUtilizationRates(void *device, utilization *rates);
-int nvmlDeviceGetP2PStatus(void *device, void *peer, int index, int *status);
-int nvmlDeviceGetGpuFabricInfoV(void *device, fabric *info);
-
 int nvmlDeviceGetMemoryInfo(void *device, memory *info)
 {
     uint32_t number = 0;
@@ -134,7 +126,6 @@ PLIM_STANDIN_MODELLED(nvmlDeviceGetP2PStatus, "all devices of a rehearsal reach 
 
 int nvmlDeviceGetP2PStatus(void *device, void *peer, int index, int *status)
 {
-    (void)index;
     uint32_t number = 0;
     if (!plim_standin_nvml_device(device, &number) || !plim_standin_nvml_device(peer, &number)) {
         return NVML_INVALID_ARGUMENT_CODE;

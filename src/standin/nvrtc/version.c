@@ -5,9 +5,6 @@
 
 #include <stddef.h>
 
-int nvrtcVersion(int *major, int *minor);
-const char *nvrtcGetErrorString(int status);
-
 int nvrtcVersion(int *major, int *minor)
 {
     const uint32_t version = plim_standin_settings()->cuda_version;

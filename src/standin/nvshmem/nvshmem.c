@@ -14,8 +14,6 @@
 #define INTERFACE_MAJOR 1
 #define INTERFACE_MINOR 3
 
-void nvshmem_info_get_version(int *ret_major, int *ret_minor);
-
 void nvshmem_info_get_version(int *ret_major, int *ret_minor)
 {
     *ret_major = INTERFACE_MAJOR;

@@ -99,27 +99,3 @@ int plim_standin_may_wait_device(int device)
     plim_standin_work_unlock();
     return error;
 }
-
-bool plim_standin_stream_is_capturing(void *stream)
-{
-    plim_standin_stream *found = NULL;
-
-    plim_standin_work_lock();
-    const bool is_capturing = plim_standin_stream_find(stream, &found) && found != NULL &&
-                              found->capture != NULL && !found->capture->is_invalid;
-    plim_standin_work_unlock();
-    return is_capturing;
-}
-
-int plim_standin_stream_device(void *stream)
-{
-    plim_standin_stream *found = NULL;
-
-    plim_standin_work_lock();
-    int device = -1;
-    if (plim_standin_stream_find(stream, &found)) {
-        device = found != NULL ? found->device : plim_standin_current_device();
-    }
-    plim_standin_work_unlock();
-    return device;
-}

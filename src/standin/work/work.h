@@ -110,10 +110,4 @@ int plim_standin_may_wait_device(int device);
  */
 int plim_standin_may_act(void);
 
-/* Whether work put on the stream becomes nodes now. Copies need not ask, if they are submitted. */
-bool plim_standin_stream_is_capturing(void *stream);
-
-/* The device of a stream, -1 for no stream. */
-int plim_standin_stream_device(void *stream);
-
 #endif
