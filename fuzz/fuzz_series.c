@@ -34,8 +34,9 @@ static outcome read_in_pieces(const char *data, size_t size, size_t piece)
         }
     }
     plim_arena_init(&result.arena, NULL);
-    PLIM_ASSERT(plim_series_reader_finish(reader, 0, &result.arena, &result.all, &result.count,
-                                          &err) == PLIM_OK);
+    const plim_series_capacity capacity = { 0 };
+    PLIM_ASSERT(plim_series_reader_finish(reader, &capacity, &result.arena, &result.all,
+                                          &result.count, &err) == PLIM_OK);
     plim_series_reader_destroy(reader);
     return result;
 }

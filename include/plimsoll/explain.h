@@ -44,19 +44,22 @@ typedef struct plim_oom_message {
 typedef struct plim_series {
     const char *name;      /* the words before the number, "max_memory_allocated" */
     const char *step_name; /* what the steps are called, "step", or NULL: occurrences are counted */
-    const char *unit;      /* as printed, "MiB"; "" for bytes */
+    const char *unit;      /* as printed, "MiB", "%"; "" for bytes */
     const double *steps;   /* in the order of the input */
-    const double *bytes;
-    size_t count;  /* points that are kept, */
-    uint64_t seen; /* out of so many: long series are thinned evenly */
+    const double *bytes;   /* is_percent: in per cent of a capacity that is not known, */
+    size_t count;          /* points that are kept, */
+    uint64_t seen;         /* out of so many: long series are thinned evenly */
     uint64_t first_line;
     uint64_t last_line;
-    plim_trend trend;
+    plim_trend trend;      /* … and so are its figures */
+    double capacity_bytes; /* that the trend was measured against; 0: not known */
+    bool is_percent;
+    bool is_host; /* memory of the machine, not of a device */
 } plim_series;
 
 typedef struct plim_explain_options {
     const plim_mem *mem;   /* NULL is the heap; borrowed as long as the explanation */
-    double capacity_bytes; /* for trends; 0: the device that a message names, if one does */
+    double capacity_bytes; /* for trends; 0: what the text says, if it does */
     bool without_series;   /* do not look for series */
     /* Called now and then with what is done of total (0: unknown); NULL: not. */
     void (*progress)(void *ctx, uint64_t done, uint64_t total);
@@ -101,7 +104,7 @@ PLIM_API PLIM_MUST_USE plim_status plim_explain_file(const char *path,
 /* Messages of an input that are kept; beyond, they are counted. */
 #define PLIM_EXPLAIN_MESSAGES_MAX 1000
 
-/** Messages in the order of the input, series by importance; valid until destroy. */
+/** Messages in the order of the input, series by trend, the worst first; valid until destroy. */
 PLIM_API size_t plim_explanation_message_count(const plim_explanation *explanation);
 PLIM_API const plim_oom_message *plim_explanation_message(const plim_explanation *explanation,
                                                           size_t index);

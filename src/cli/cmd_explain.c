@@ -307,8 +307,7 @@ static void explain_death(const char *who, const explain_arguments *arguments,
                           plim_explanation *explanation)
 {
     plim_texts texts;
-    if (!plim_texts_take(who, arguments->command[0], explanation, (double)arguments->capacity_bytes,
-                         &texts)) {
+    if (!plim_texts_take(who, arguments->command[0], explanation, &texts)) {
         return;
     }
     const bool has_page = plim_explain_text_has_page(&arguments->view, &texts.items[0]);

@@ -37,28 +37,8 @@ static plim_status explain(const char *path, double capacity_bytes, plim_explana
     return status;
 }
 
-/* What trends were measured against: as asked, else the first device that a message names. */
-static double capacity_of(const plim_explained *text, double asked_bytes)
-{
-    if (asked_bytes > 0) {
-        return asked_bytes;
-    }
-    const plim_oom_message *main_message = text->main_message;
-    if (main_message != NULL &&
-        main_message->figures[PLIM_FIGURE_TOTAL].bytes != PLIM_BYTES_UNKNOWN) {
-        return (double)main_message->figures[PLIM_FIGURE_TOTAL].bytes;
-    }
-    for (size_t i = 0; i < text->message_count; i++) {
-        const uint64_t total_bytes = text->messages[i]->figures[PLIM_FIGURE_TOTAL].bytes;
-        if (total_bytes != PLIM_BYTES_UNKNOWN) {
-            return (double)total_bytes;
-        }
-    }
-    return 0;
-}
-
 /* Lists of what parts->explanation holds. */
-static plim_status fill(plim_explained *text, plim_text_parts *parts, double capacity_bytes)
+static plim_status fill(plim_explained *text, plim_text_parts *parts)
 {
     const plim_explanation *explanation = parts->explanation;
     const size_t message_count = plim_explanation_message_count(explanation);
@@ -83,7 +63,6 @@ static plim_status fill(plim_explained *text, plim_text_parts *parts, double cap
     text->series = parts->series;
     text->series_count = series_count;
     text->leak_advice_count = plim_explanation_leak_advice(explanation, &text->leak_advice);
-    text->capacity_bytes = capacity_of(text, capacity_bytes);
     text->is_read = true;
     return PLIM_OK;
 }
@@ -115,7 +94,7 @@ bool plim_texts_load(const char *who, char *const *paths, size_t count, double c
         text->path = paths[i];
         plim_status status = explain(paths[i], capacity_bytes, &parts->explanation, &text->error);
         if (status == PLIM_OK) {
-            status = fill(text, parts, capacity_bytes);
+            status = fill(text, parts);
         }
         if (status != PLIM_OK) {
             plim_reading_failed(who, paths[i], &text->error);
@@ -126,7 +105,7 @@ bool plim_texts_load(const char *who, char *const *paths, size_t count, double c
 }
 
 bool plim_texts_take(const char *who, const char *name, plim_explanation *explanation,
-                     double capacity_bytes, plim_texts *ret)
+                     plim_texts *ret)
 {
     if (!make_list(who, 1, ret)) {
         plim_explanation_destroy(explanation);
@@ -134,7 +113,7 @@ bool plim_texts_take(const char *who, const char *name, plim_explanation *explan
     }
     ret->items[0].path = name;
     ret->parts[0].explanation = explanation;
-    if (fill(&ret->items[0], &ret->parts[0], capacity_bytes) != PLIM_OK) {
+    if (fill(&ret->items[0], &ret->parts[0]) != PLIM_OK) {
         plim_say(who, "%s", ret->items[0].error.message);
         ret->failed_count = 1;
     }

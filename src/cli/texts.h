@@ -30,7 +30,7 @@ bool plim_texts_load(const char *who, char *const *paths, size_t count, double c
  * explanation  the texts' from now on, also on failure
  */
 bool plim_texts_take(const char *who, const char *name, plim_explanation *explanation,
-                     double capacity_bytes, plim_texts *ret);
+                     plim_texts *ret);
 
 /** A zeroed one is allowed. */
 void plim_texts_deinit(plim_texts *texts);

@@ -201,10 +201,10 @@ static plim_status finish_series(plim_explainer *explainer, plim_error *err)
     if (explainer->series == NULL) {
         return PLIM_OK;
     }
-    const double given = explainer->options.capacity_bytes;
-    return plim_series_reader_finish(explainer->series,
-                                     given > 0 ? given : named_capacity(explainer), &result->arena,
-                                     &result->series, &result->series_count, err);
+    const plim_series_capacity capacity = { .given_bytes = explainer->options.capacity_bytes,
+                                            .named_bytes = named_capacity(explainer) };
+    return plim_series_reader_finish(explainer->series, &capacity, &result->arena, &result->series,
+                                     &result->series_count, err);
 }
 
 static plim_oom_family family_of_main(const plim_explainer *explainer)
@@ -223,7 +223,12 @@ static plim_status finish(plim_explainer *explainer, plim_error *err)
     result->line_count = explainer->line - 1 + is_cut;
     PLIM_TRY(finish_series(explainer, err));
     plim_circumstances around = plim_finder_circumstances(explainer->finder);
-    around.leaks = result->series_count > 0 && result->series[0].trend.kind == PLIM_TREND_LEAK;
+    const plim_series *const worst = result->series_count > 0 ? &result->series[0] : NULL;
+    const bool leaks = worst != NULL && worst->trend.kind == PLIM_TREND_LEAK;
+    for (size_t i = 0; i < result->series_count; i++) {
+        const plim_series *const series = &result->series[i];
+        around.leaks |= series->trend.kind == PLIM_TREND_LEAK && !series->is_host;
+    }
     plim_judged judged;
     PLIM_TRY(
         plim_collection_judge(&explainer->messages, &around, result->byte_count, &judged, err));
@@ -231,11 +236,12 @@ static plim_status finish(plim_explainer *explainer, plim_error *err)
     result->message_count = judged.count;
     result->main = judged.main;
     result->unkept_count = explainer->messages.unkept_count;
-    if (!around.leaks) {
+    if (!leaks) {
         return PLIM_OK;
     }
-    return plim_advise_leak(family_of_main(explainer), around.in_force, &result->arena,
-                            &result->leak_advice, &result->leak_advice_count, err);
+    const plim_oom_family family = worst->is_host ? PLIM_FAMILY_HOST : family_of_main(explainer);
+    return plim_advise_leak(family, around.in_force, &result->arena, &result->leak_advice,
+                            &result->leak_advice_count, err);
 }
 
 plim_status plim_explainer_finish(plim_explainer *explainer, plim_explanation **ret,

@@ -296,10 +296,10 @@ plim_status plim_series_reader_feed(plim_series_reader *reader, const char *data
     return PLIM_OK;
 }
 
-plim_status plim_series_reader_finish(plim_series_reader *reader, double capacity_bytes,
-                                      plim_arena *arena, const plim_series **ret, size_t *ret_count,
-                                      plim_error *err)
+plim_status plim_series_reader_finish(plim_series_reader *reader,
+                                      const plim_series_capacity *capacity, plim_arena *arena,
+                                      const plim_series **ret, size_t *ret_count, plim_error *err)
 {
     PLIM_TRY(read_carried(reader, err));
-    return plim_series_results(&reader->tracks, capacity_bytes, arena, ret, ret_count, err);
+    return plim_series_results(&reader->tracks, capacity, arena, ret, ret_count, err);
 }

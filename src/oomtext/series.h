@@ -13,7 +13,7 @@
 #include "plimsoll/explain.h"
 
 #define PLIM_SERIES_POINTS_MAX ((size_t)1 << 16)  /* then every second one goes, and so on */
-#define PLIM_SERIES_MAX        64u                /* names that are followed */
+#define PLIM_SERIES_MAX        1024u              /* names that are followed */
 #define PLIM_SERIES_LINE_MAX   ((size_t)64 << 10) /* of a longer line, only the beginning is read */
 
 typedef struct plim_series_reader plim_series_reader;
@@ -27,16 +27,21 @@ PLIM_MUST_USE plim_status plim_series_reader_feed(plim_series_reader *reader, co
                                                   size_t bytes, plim_error *err);
 
 /**
- * The series with at least PLIM_SERIES_POINTS_MIN points, the most telling first: what the
- * allocator holds or uses now before peaks, peaks before totals; longer before shorter.
+ * The series with at least PLIM_SERIES_POINTS_MIN points, the worst trend first; of one trend,
+ * what the allocator uses or holds now before peaks, and the fastest growth first.
  *
- * capacity_bytes  for the trends; 0 if unknown
- * arena           takes names and points, so that the reader may go
+ * capacity  for the trends of series beside which no capacity stands
+ * arena     takes names and points, so that the reader may go
  */
 #define PLIM_SERIES_POINTS_MIN 3u
+typedef struct plim_series_capacity {
+    double given_bytes; /* by the user, for all of the device's memory; 0: not */
+    double named_bytes; /* of the device, by a message in the same text; 0: not */
+} plim_series_capacity;
+
 PLIM_MUST_USE plim_status plim_series_reader_finish(plim_series_reader *reader,
-                                                    double capacity_bytes, plim_arena *arena,
-                                                    const plim_series **ret, size_t *ret_count,
-                                                    plim_error *err);
+                                                    const plim_series_capacity *capacity,
+                                                    plim_arena *arena, const plim_series **ret,
+                                                    size_t *ret_count, plim_error *err);
 
 #endif

@@ -73,8 +73,8 @@ static delimiter delimiter_at(const char *line, plim_span gap, uint32_t at)
         return is_space(next) && at + 1 < gap.end ? TIE : TEXT;
     case '-':
         return at > gap.at && is_space(line[at - 1]) && is_space(next) ? TIE : TEXT;
-    case '.':
-        return is_space(next) ? CUT : TEXT;
+    case '.': /* a sentence ends; but gpu.0.memory goes on with its number */
+        return is_space(next) && at + 1 < gap.end ? CUT : TEXT;
     case '\t':
     case ':':
     case '=':

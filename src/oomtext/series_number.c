@@ -177,7 +177,8 @@ int8_t plim_series_unit_of(const char *word, size_t length)
         { "mib", 20 },       { "g", 30 },         { "gb", 30 },   { "gib", 30 },
         { "t", 40 },         { "tb", 40 },        { "tib", 40 },  { "kbytes", 10 },
         { "mbytes", 20 },    { "gbytes", 30 },    { "gigs", 30 }, { "kilobytes", 10 },
-        { "megabytes", 20 }, { "gigabytes", 30 },
+        { "megabytes", 20 }, { "gigabytes", 30 }, { "ki", 10 },   { "mi", 20 },
+        { "gi", 30 },        { "ti", 40 }, /* free -h */
     };
     char lower[UNIT_LETTERS_MAX + 1] = { 0 };
     /* Most words are none: look at their first letter before anything else. */

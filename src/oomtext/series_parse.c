@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define WHO_MAX         3u
-#define WHO_DIGITS_MAX  5u
+#define WHO_DIGITS_MAX  7u /* as many as the number of a process has */
 #define LABEL_WORDS_MAX 10u
 #define STEP_WORDS_MAX  6u
 #define EXTENSION_MAX   4u
@@ -28,6 +28,7 @@ typedef struct who {
     plim_span number;
     uint32_t depth;       /* of braces: it says so of what is in deeper ones, … */
     bool is_afterthought; /* "on cuda:0", "(rank 3)": … or of what was said before */
+    bool is_in_key;       /* "gpu.0.memory": of the next figure alone */
 } who;
 
 /* A figure whose name is made when all of its line is known. */
@@ -41,7 +42,9 @@ typedef struct candidate {
     uint32_t whose_count;
     uint32_t words;
     plim_series_unit unit;
+    const char *suffix; /* of its name, or NULL */
     bool is_smi;
+    bool may_be_percent;
 } candidate;
 
 /* How much a number looks like the step, the more the better. */
@@ -162,13 +165,18 @@ static bool is_afterthought(const reading *all, plim_span word)
 }
 
 /* Braces that were closed end what was said of them. */
-static void leave_braces(reading *all)
+static bool has_left(const reading *all, const who *one)
+{
+    return one->depth > 0 && all->walk.closed_to != UINT32_MAX && all->walk.closed_to <= one->depth;
+}
+
+static void forget_whose(reading *all, bool of_keys)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < all->whose_count; i++) {
-        if (all->walk.closed_to == UINT32_MAX || all->walk.closed_to > all->whose[i].depth ||
-            all->whose[i].depth == 0) {
-            all->whose[kept++] = all->whose[i];
+        const who *const one = &all->whose[i];
+        if (of_keys ? !one->is_in_key : !has_left(all, one)) {
+            all->whose[kept++] = *one;
         }
     }
     all->whose_count = kept;
@@ -189,6 +197,8 @@ static bool take_who(reading *all, const number_view *view)
                 .number = view->text,
                 .depth = all->walk.depth };
     one.is_afterthought = is_afterthought(all, one.word);
+    const char behind = at_or_blank(all, view->text.end);
+    one.is_in_key = behind == '.' || behind == '/';
     for (uint32_t i = 0; i < all->whose_count; i++) {
         if (same_word(all->line, all->whose[i].word, one.word)) {
             all->whose[i] = one;
@@ -382,13 +392,62 @@ static bool is_memory(const reading *all, const number_view *view, candidate *re
     return alone;
 }
 
-static bool take_figure(reading *all, const number_view *view)
+/* A key that ends where `end` is, against a pattern in small letters: '#' is a number. */
+static bool is_key(const reading *all, size_t end, const char *pattern)
 {
-    if (view->unit.log2 == PLIM_UNIT_ELSE || is_odd(all, view->text) ||
-        all->candidate_count == PLIM_SERIES_FIGURES_MAX) {
-        return false;
+    size_t at = end;
+    for (size_t i = strlen(pattern); i > 0; i--) {
+        const size_t before = at;
+        if (pattern[i - 1] != '#') {
+            at -= at > 0 && plim_lower(all->line[at - 1]) == pattern[i - 1] ? 1 : 0;
+        } else {
+            while (at > 0 && plim_is_digit(all->line[at - 1])) {
+                at--;
+            }
+        }
+        if (at == before) {
+            return false;
+        }
     }
-    candidate one = { .figure = { .number = (uint16_t)view->index, .log2 = view->unit.log2 },
+    return at == 0 || !plim_is_name(all->line[at - 1]);
+}
+
+/*
+ * Metrics that look like amounts of memory and are none. W&B: gpu.N.memory is the share of time in
+ * which memory was read or written, gpu.N.memoryAllocated and system.memory are percentages of
+ * what there is (W&B documentation, System metrics). ClearML: gpu_N_mem_usage is one too
+ * (clearml/utilities/resource_monitor.py).
+ */
+static bool is_other_metric(const reading *all, candidate *ret)
+{
+    static const char *const percentages[] = { "gpu.#.memoryallocated", "process.#.memoryallocated",
+                                               "system.memory", "gpu_#_mem_usage" };
+    static const char *const others[] = { "gpu.#.memory", "process.#.memory" };
+    for (size_t i = 0; i < sizeof percentages / sizeof *percentages; i++) {
+        ret->may_be_percent = ret->may_be_percent || is_key(all, ret->label.end, percentages[i]);
+    }
+    bool is_other = false;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        is_other = is_other || is_key(all, ret->label.end, others[i]);
+    }
+    return is_other;
+}
+
+/* "12345 / 40960 MB", "512MiB / 1.5GiB": what is behind the slash is what there is. */
+static void take_total(const reading *all, const number_view *view, candidate *ret)
+{
+    const plim_span total = all->numbers[view->index + 1];
+    const plim_series_unit unit = plim_series_unit_behind(all->line, all->length, total);
+    ret->figure.total = (uint16_t)(view->index + 1);
+    ret->figure.total_log2 = unit.log2 >= 0 ? unit.log2 : ret->unit.log2;
+}
+
+static candidate new_candidate(const reading *all, size_t number, int8_t log2)
+{
+    candidate one = { .figure = { .number = (uint16_t)number,
+                                  .total = PLIM_SERIES_NO_NUMBER,
+                                  .log2 = log2,
+                                  .total_log2 = log2 },
                       .label = all->walk.label,
                       .context = all->walk.context,
                       .depth = all->walk.depth < PLIM_LABEL_PARENTS_MAX ? all->walk.depth
@@ -396,13 +455,97 @@ static bool take_figure(reading *all, const number_view *view)
                       .whose_count = all->whose_count };
     memcpy(one.parents, all->walk.parents, sizeof one.parents);
     memcpy(one.whose, all->whose, sizeof one.whose);
+    return one;
+}
+
+/* "Mem", "MiB Swap", at the beginning of its line */
+static bool begins_row(const reading *all, const number_view *view)
+{
+    const plim_span label = all->walk.label;
+    const plim_span word = last_word(all->line, label);
+    return skip_blanks(all, 0) == label.at && view->words.count <= 2 &&
+           (plim_span_is_folded(all->line, word, "mem") ||
+            plim_span_is_folded(all->line, word, "swap")) &&
+           at_or_blank(all, skip_blanks(all, label.end)) == ':';
+}
+
+/* The word that follows a number in top's row, or empty. */
+static plim_span word_behind(const reading *all, size_t at)
+{
+    plim_span word = { .at = (uint32_t)skip_blanks(all, at) };
+    word.end = word.at;
+    while (plim_is_letter(at_or_blank(all, word.end))) {
+        word.end++;
+    }
+    return word;
+}
+
+/*
+ * A row of the host's memory. The figures of free stand under a header (procps: total, used and
+ * free come first in every release); those of top have their words behind them:
+ *
+ *   Mem:          128000       20000      103000          12        5000      108000
+ *   MiB Mem :  31998.2 total,  12345.6 free,  15000.0 used,   4652.3 buff/cache
+ *
+ * Returns how many of the line's numbers are read; 0 for any other line.
+ */
+static size_t take_row(reading *all, const number_view *view)
+{
+    static const struct {
+        const char *name;
+        uint32_t words;
+    } columns[] = { { "total", PLIM_WORD_TOTAL },
+                    { "used", PLIM_WORD_USED },
+                    { "free", PLIM_WORD_FREE } };
+    const size_t column_count = sizeof columns / sizeof *columns;
+    candidate found[sizeof columns / sizeof *columns];
+    size_t count = 0;
+    size_t i = view->index;
+    for (size_t end = view->text.at; i < all->number_count && count < column_count; i++) {
+        const plim_span number = all->numbers[i];
+        const plim_series_unit unit = plim_series_unit_behind(all->line, all->length, number);
+        const char between = at_or_blank(all, end);
+        if (number.at != skip_blanks(all, end + (between == ',' ? 1 : 0))) {
+            break;
+        }
+        const plim_span word = word_behind(all, unit.log2 >= 0 ? unit.text.end : number.end);
+        size_t column = count;
+        for (size_t k = 0; k < column_count; k++) {
+            column = plim_span_is_folded(all->line, word, columns[k].name) ? k : column;
+        }
+        found[count] = new_candidate(all, i, unit.log2 >= 0 ? unit.log2 : PLIM_UNIT_NONE);
+        found[count].suffix = columns[column].name;
+        found[count].words = PLIM_WORD_MEMORY | PLIM_WORD_HOST | columns[column].words;
+        found[count].unit = unit.log2 >= 0 ? unit : view->words.unit;
+        count++;
+        end = word.end;
+    }
+    if (count < column_count || all->candidate_count + count > PLIM_SERIES_FIGURES_MAX) {
+        return 0;
+    }
+    for (size_t k = 0; k < count; k++) {
+        all->candidates[all->candidate_count++] = found[k];
+    }
+    return i - view->index;
+}
+
+static bool take_figure(reading *all, const number_view *view)
+{
+    if (view->unit.log2 == PLIM_UNIT_ELSE || is_odd(all, view->text) ||
+        all->candidate_count == PLIM_SERIES_FIGURES_MAX) {
+        return false;
+    }
+    candidate one = new_candidate(all, view->index, view->unit.log2);
     if (is_smi(all, view)) {
         one.is_smi = true;
         one.unit = view->unit;
         one.words = PLIM_WORD_MEMORY | PLIM_WORD_USED;
     } else if (plim_span_is_empty(one.label) || is_place_in_code(all->line, one.label) ||
-               !is_memory(all, view, &one)) {
+               !is_memory(all, view, &one) || is_other_metric(all, &one)) {
         return false;
+    }
+    if (view->has_total) {
+        take_total(all, view, &one);
     }
     all->candidates[all->candidate_count++] = one;
     return true;
@@ -415,6 +558,12 @@ static void name_add_span(plim_series_heading *heading, const char *line, plim_s
     plim_series_name_add(heading, line + span.at, span.end - span.at);
 }
 
+/* The number of a process changes with each start: it says who only where nothing else does. */
+static bool is_needed(const reading *all, const who *whose, uint32_t count, uint32_t index)
+{
+    return count == 1 || !plim_span_is_folded(all->line, whose[index].word, "pid");
+}
+
 static void name_whose(plim_series_heading *heading, const reading *all, const candidate *one)
 {
     /* "memory 12 GB on cuda:0": said behind, for all of the line. */
@@ -422,13 +571,16 @@ static void name_whose(plim_series_heading *heading, const reading *all, const c
         one->whose_count == 0 && all->whose_count == 1 && all->whose[0].is_afterthought;
     const who *const whose = is_behind ? all->whose : one->whose;
     const uint32_t count = is_behind ? 1 : one->whose_count;
+    uint32_t named = 0;
     for (uint32_t i = 0; i < count; i++) {
         const plim_span word = whose[i].word;
         const plim_span number = whose[i].number;
-        plim_series_name_add_who(heading, i == 0, all->line + word.at, word.end - word.at,
-                                 all->line + number.at, number.end - number.at);
+        if (is_needed(all, whose, count, i)) {
+            plim_series_name_add_who(heading, named++ == 0, all->line + word.at, word.end - word.at,
+                                     all->line + number.at, number.end - number.at);
+        }
     }
-    if (count > 0) {
+    if (named > 0) {
         plim_series_name_add(heading, "]", 1);
     }
 }
@@ -471,20 +623,57 @@ static void name_candidate(plim_series_heading *heading, reading *all, const can
     }
     name_add_span(heading, all->line, one->label);
     plim_series_name_drop_verbs(heading);
+    if (one->suffix != NULL) {
+        plim_series_name_add(heading, " ", 1);
+        plim_series_name_add(heading, one->suffix, strlen(one->suffix));
+    }
     name_whose(heading, all, one);
     plim_series_name_mend(heading);
 }
 
-static plim_status keep_candidate(reading *all, const candidate *one, uint64_t row, plim_error *err)
+static bool have_same_owner(const reading *all, const candidate *a, const candidate *b)
 {
-    plim_series_heading heading = { .kind = plim_series_kind_of(one->words),
+    bool is_same = a->whose_count == b->whose_count;
+    for (uint32_t i = 0; is_same && i < a->whose_count; i++) {
+        is_same = same_word(all->line, a->whose[i].word, b->whose[i].word) &&
+                  same_word(all->line, a->whose[i].number, b->whose[i].number);
+    }
+    return is_same && ((a->words ^ b->words) & PLIM_WORD_HOST) == 0;
+}
+
+/* The capacity of a figure: the only total in the line that is of the same device. */
+static void find_total(const reading *all, candidate *one)
+{
+    const candidate *total = NULL;
+    size_t count = 0;
+    for (uint32_t i = 0; i < all->candidate_count; i++) {
+        const candidate *const other = &all->candidates[i];
+        if (plim_series_is_total(other->words) && have_same_owner(all, one, other)) {
+            total = other;
+            count++;
+        }
+    }
+    if (one->figure.total == PLIM_SERIES_NO_NUMBER && count == 1 && total != one) {
+        one->figure.total = total->figure.number;
+        one->figure.total_log2 = total->unit.log2;
+    }
+}
+
+static plim_status keep_candidate(reading *all, candidate *one, uint64_t row, plim_error *err)
+{
+    plim_series_heading heading = { .words = one->words,
+                                    .may_be_percent = one->may_be_percent,
                                     .unit_log2 = one->unit.log2,
                                     .unit = all->line + one->unit.text.at,
                                     .unit_length = one->unit.text.end - one->unit.text.at };
     name_candidate(&heading, all, one);
     uint32_t track = PLIM_SERIES_NO_TRACK;
     PLIM_TRY(plim_series_tracks_find(all->parser->tracks, &heading, row, &track, err));
-    plim_series_plan_add(all->plan, track, one->figure.number, one->figure.log2);
+    if (track != PLIM_SERIES_NO_TRACK) {
+        find_total(all, one);
+        one->figure.track = (uint16_t)track;
+        plim_series_plan_add(all->plan, &one->figure);
+    }
     return PLIM_OK;
 }
 
@@ -504,7 +693,7 @@ static void walk_numbers(reading *all)
             all->walk.context = (plim_span){ 0 };
         }
         plim_label_walk_on(&all->walk, gap);
-        leave_braces(all);
+        forget_whose(all, false);
         const bool may_be_who = plim_span_is_empty(all->walk.label);
         if (may_be_who) {
             all->walk.label = all->who_label; /* "GPU0: 1234MiB" */
@@ -523,7 +712,15 @@ static void walk_numbers(reading *all)
             continue;
         }
         all->who_label = (plim_span){ 0 };
+        const size_t row = begins_row(all, &view) ? take_row(all, &view) : 0;
+        if (row > 0) {
+            i += row - 1;
+            gap.at = all->numbers[i].end;
+            continue;
+        }
         after_figure = !take_step(all, &view) && take_figure(all, &view);
+        after_figure = after_figure || (view.words.any & PLIM_WORD_SHARE) != 0;
+        forget_whose(all, true);
     }
 }
 

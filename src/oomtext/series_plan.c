@@ -20,18 +20,17 @@ void plim_series_plan_pin(plim_series_plan *plan, size_t number)
     plan->pins[plan->pin_count++] = (uint16_t)number;
 }
 
-void plim_series_plan_add(plim_series_plan *plan, uint32_t track, size_t number, int8_t log2)
+void plim_series_plan_add(plim_series_plan *plan, const plim_series_figure *figure)
 {
-    if (track == PLIM_SERIES_NO_TRACK || plan->figure_count == PLIM_SERIES_FIGURES_MAX) {
+    if (plan->figure_count == PLIM_SERIES_FIGURES_MAX) {
         return;
     }
     for (uint32_t i = 0; i < plan->figure_count; i++) {
-        if (plan->figures[i].track == track) {
+        if (plan->figures[i].track == figure->track) {
             return;
         }
     }
-    plan->figures[plan->figure_count++] =
-        (plim_series_figure){ .number = (uint16_t)number, .track = (uint16_t)track, .log2 = log2 };
+    plan->figures[plan->figure_count++] = *figure;
 }
 
 static bool read_step(const plim_series_plan *plan, const char *line, const plim_span *numbers,
@@ -63,8 +62,12 @@ bool plim_series_plan_do(const plim_series_plan *plan, plim_series_tracks *track
     }
     for (uint32_t i = 0; i < plan->figure_count; i++) {
         const plim_series_figure figure = plan->figures[i];
-        if (!plim_series_track_read(tracks, &tracks->items[figure.track], &place, line,
-                                    numbers[figure.number], figure.log2)) {
+        plim_series_track *const track = &tracks->items[figure.track];
+        if (figure.total != PLIM_SERIES_NO_NUMBER && plim_series_track_wants(track)) {
+            plim_series_track_read_total(track, line, numbers[figure.total], figure.total_log2);
+        }
+        if (!plim_series_track_read(tracks, track, &place, line, numbers[figure.number],
+                                    figure.log2)) {
             return false;
         }
     }

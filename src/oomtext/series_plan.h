@@ -8,7 +8,7 @@
 #include "oomtext/series_points.h"
 
 #define PLIM_SERIES_NUMBERS_MAX 4096u /* of a line; those behind are not read */
-#define PLIM_SERIES_FIGURES_MAX 24u   /* of a line */
+#define PLIM_SERIES_FIGURES_MAX 64u   /* of a line: eight GPUs with eight figures each */
 #define PLIM_SERIES_PINS_MAX    32u
 #define PLIM_SERIES_NO_NUMBER   UINT16_MAX
 
@@ -26,7 +26,9 @@ typedef struct plim_series_line {
 typedef struct plim_series_figure {
     uint16_t number;
     uint16_t track;
-    int8_t log2; /* of the unit beside it, or PLIM_UNIT_NONE */
+    uint16_t total;    /* the capacity that the line gives for it, or PLIM_SERIES_NO_NUMBER */
+    int8_t log2;       /* of the unit beside it, or PLIM_UNIT_NONE */
+    int8_t total_log2; /* likewise */
 } plim_series_figure;
 
 typedef struct plim_series_plan {
@@ -55,7 +57,7 @@ plim_series_plan plim_series_plan_none(void);
 void plim_series_plan_pin(plim_series_plan *plan, size_t number);
 
 /** A number is a figure; a name that a line says twice counts once, the first time. */
-void plim_series_plan_add(plim_series_plan *plan, uint32_t track, size_t number, int8_t log2);
+void plim_series_plan_add(plim_series_plan *plan, const plim_series_figure *figure);
 
 /**
  * Find out what a line has to say.

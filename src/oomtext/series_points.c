@@ -13,6 +13,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Of all tracks together: 64 MiB of points. */
+#define ALL_POINTS_MAX ((size_t)1 << 22)
+
 void plim_series_tracks_init(plim_series_tracks *tracks, const plim_mem *mem)
 {
     *tracks = (plim_series_tracks){ .mem = mem, .hash_key = plim_hash_key() };
@@ -45,15 +48,19 @@ static uint32_t choose_victim(const plim_series_tracks *tracks, uint64_t row)
     return victim;
 }
 
-static void begin_track(plim_series_track *track, const plim_series_heading *heading, uint64_t hash,
-                        uint64_t row)
+static void begin_track(plim_series_track *track, const plim_series_heading *heading, uint64_t row)
 {
     *track = (plim_series_track){
-        .name_hash = hash,
         .name_length = heading->name_length,
-        .kind = heading->kind,
+        .kind = plim_series_kind_of(heading->words),
         .unit_log2 = heading->unit_log2,
+        .is_host = plim_series_is_host(heading->words),
+        .is_total = plim_series_is_total(heading->words),
+        .is_bound = plim_series_is_total(heading->words) && (heading->words & PLIM_WORD_BOUND) != 0,
+        .may_be_percent = heading->may_be_percent,
         .all_whole = true,
+        .total_low = INFINITY,
+        .total_high = -INFINITY,
         .stride = 1,
         .last_row = row,
     };
@@ -74,8 +81,11 @@ plim_status plim_series_tracks_find(plim_series_tracks *tracks, const plim_serie
     PLIM_ASSERT(heading->name_length <= PLIM_SERIES_NAME_MAX);
     const uint64_t hash = plim_hash_bytes(heading->name, heading->name_length, tracks->hash_key);
     for (uint32_t i = 0; i < tracks->count; i++) {
+        if (tracks->name_hashes[i] != hash) {
+            continue;
+        }
         plim_series_track *const track = &tracks->items[i];
-        if (track->name_hash == hash && track->name_length == heading->name_length &&
+        if (track->name_length == heading->name_length &&
             memcmp(track->name, heading->name, heading->name_length) == 0) {
             track->last_row = row; /* whoever found it in this row goes on to use it */
             *ret = i;
@@ -100,14 +110,28 @@ plim_status plim_series_tracks_find(plim_series_tracks *tracks, const plim_serie
     } else {
         tracks->count++;
     }
-    begin_track(&tracks->items[index], heading, hash, row);
+    tracks->name_hashes[index] = hash;
+    begin_track(&tracks->items[index], heading, row);
     *ret = index;
     return PLIM_OK;
 }
 
+/*
+ * How many points a track may keep: all tracks together are bounded, so that a log of a thousand
+ * ranks takes no more than one of a few.
+ */
+static size_t points_max(const plim_series_tracks *tracks)
+{
+    size_t most = PLIM_SERIES_POINTS_MAX;
+    while (most * tracks->count > ALL_POINTS_MAX) {
+        most /= 2;
+    }
+    return most;
+}
+
 static void thin(plim_series_track *track)
 {
-    const size_t half = track->points.count / 2;
+    const size_t half = (track->points.count + 1) / 2;
     for (size_t i = 0; i < half; i++) {
         track->points.items[i] = track->points.items[2 * i];
     }
@@ -115,16 +139,14 @@ static void thin(plim_series_track *track)
     track->stride *= 2;
 }
 
-_Static_assert(PLIM_SERIES_POINTS_MAX % 2 == 0, "halving keeps points 0, s, 2s, … only then");
-
 bool plim_series_track_add(plim_series_tracks *tracks, plim_series_track *track,
                            const plim_series_place *place, double value)
 {
+    const size_t most = points_max(tracks);
+    while (plim_series_track_wants(track) && track->points.count >= most) {
+        thin(track);
+    }
     if (plim_series_track_wants(track)) {
-        if (track->points.count == PLIM_SERIES_POINTS_MAX) {
-            thin(track);
-        }
-        /* After thinning, this one is the next multiple of the new stride. */
         const plim_series_point point = { .step = place->step, .value = value };
         if (!PLIM_VEC_PUSH(tracks->mem, &track->points, point)) {
             return false;
@@ -161,4 +183,16 @@ bool plim_series_track_read(plim_series_tracks *tracks, plim_series_track *track
         }
     }
     return plim_series_track_add(tracks, track, place, value);
+}
+
+void plim_series_track_read_total(plim_series_track *track, const char *line, plim_span number,
+                                  int8_t log2)
+{
+    double value = 0;
+    if ((log2 >= 0) != (track->unit_log2 >= 0) || !plim_series_number_read(line, number, &value)) {
+        return;
+    }
+    value = log2 >= 0 ? ldexp(value, log2 - track->unit_log2) : value;
+    track->total_low = fmin(track->total_low, value);
+    track->total_high = fmax(track->total_high, value);
 }

@@ -18,14 +18,19 @@ typedef struct plim_series_point {
 
 /* One name. */
 typedef struct plim_series_track {
-    uint64_t name_hash;
     uint32_t name_length;
     char name[PLIM_SERIES_NAME_MAX + 1];
     char unit[12];         /* as printed first */
     const char *step_name; /* NULL when one of the points had no step */
     plim_series_kind kind;
-    int8_t unit_log2; /* PLIM_UNIT_NONE: bare numbers, decided about when all are seen */
-    bool all_whole;   /* no point had a fraction */
+    int8_t unit_log2;    /* PLIM_UNIT_NONE: bare numbers, decided about when all are seen */
+    bool is_total;       /* of what there is, as long as it does not move; */
+    bool is_bound;       /* or wherever it moves: a limit */
+    bool is_host;        /* memory of the machine, not of a device */
+    bool may_be_percent; /* a metric that is known to be one; bare numbers only */
+    bool all_whole;      /* no point had a fraction */
+    double total_low;    /* of the totals that stood beside its points, in units of the track; */
+    double total_high;   /* the second is smaller where there were none */
     PLIM_VEC(plim_series_point) points;
     uint64_t seen;
     uint64_t stride; /* every how many points one is kept: a power of two */
@@ -36,7 +41,8 @@ typedef struct plim_series_track {
 
 typedef struct plim_series_tracks {
     const plim_mem *mem;
-    plim_series_track *items; /* PLIM_SERIES_MAX of them, or NULL */
+    plim_series_track *items;              /* PLIM_SERIES_MAX of them, or NULL */
+    uint64_t name_hashes[PLIM_SERIES_MAX]; /* apart: they are searched */
     uint32_t count;
     uint32_t generation; /* counts names that had to go: indices from before mean nothing */
     uint64_t hash_key;
@@ -46,8 +52,9 @@ typedef struct plim_series_tracks {
 typedef struct plim_series_heading {
     char name[PLIM_SERIES_NAME_MAX + 1];
     uint32_t name_length;
-    plim_series_kind kind;
     int8_t unit_log2;
+    uint32_t words; /* around it, PLIM_WORD_ of each */
+    bool may_be_percent;
     const char *unit; /* text of unit_length bytes */
     uint32_t unit_length;
 } plim_series_heading;
@@ -92,5 +99,9 @@ bool plim_series_track_add(plim_series_tracks *tracks, plim_series_track *track,
 bool plim_series_track_read(plim_series_tracks *tracks, plim_series_track *track,
                             const plim_series_place *place, const char *line, plim_span number,
                             int8_t log2);
+
+/** What there is of it, given as text. */
+void plim_series_track_read_total(plim_series_track *track, const char *line, plim_span number,
+                                  int8_t log2);
 
 #endif

@@ -1,20 +1,31 @@
 /*
  * series_result.c - from tracks to series.
  *
- * Only now, with all points seen, can bare numbers be given a unit and printed steps be judged.
- * docs/design/series.md argues for both rules.
+ * Only now, with all points seen, can bare numbers be given a unit, printed steps be judged, and
+ * totals be told from sums. docs/design/series.md argues for the rules.
  */
 #include "oomtext/series_result.h"
 
 #include "base/error.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* No accelerator has 512 GiB, and no run that is worth a log needs less than 512 MiB. */
 #define BARE_GIB_MAX   512.0
 #define BARE_MIB_MIN   100.0
 #define BARE_BYTES_MIN 2097152.0 /* 2^21: as MiB, 2 TiB */
 #define BARE_SHARE_MAX 1.0
+
+/* free prints KiB unless told otherwise; its total says which unit it is: no machine has less than
+ * 128 MiB, and few have more than 2 TiB as MiB or 8 TiB as KiB. */
+#define HOST_BYTES_MIN 8589934592.0 /* 2^33 */
+#define HOST_KIB_MIN   2097152.0    /* 2^21 */
+#define HOST_MIB_MIN   2048.0
+
+/* A metric that is documented as a percentage and passes this is not that metric. */
+#define PERCENT_MAX 100.5
 
 static double largest(const plim_series_track *track)
 {
@@ -25,10 +36,24 @@ static double largest(const plim_series_track *track)
     return most;
 }
 
+/* What there is, in units of the track; 0 where that is not known or not one figure. */
+static double constant_total(const plim_series_track *track)
+{
+    const bool is_one = track->total_low == track->total_high;
+    return is_one && track->total_high >= largest(track) ? track->total_high : 0;
+}
+
 /* The unit of bare numbers, by what they look like; PLIM_UNIT_NONE if nothing can be said. */
 static int8_t unit_of_bare(const plim_series_track *track)
 {
     const double most = largest(track);
+    const double total = track->is_total ? most : constant_total(track);
+    if (track->is_host && total > 0) {
+        return total >= HOST_BYTES_MIN ? 0
+               : total >= HOST_KIB_MIN ? 10
+               : total >= HOST_MIB_MIN ? 20
+                                       : 30;
+    }
     if (most >= BARE_BYTES_MIN) {
         return 0;
     }
@@ -39,6 +64,11 @@ static int8_t unit_of_bare(const plim_series_track *track)
         return PLIM_UNIT_NONE; /* as well a share */
     }
     return most < BARE_GIB_MAX ? 30 : 20;
+}
+
+static bool is_percent(const plim_series_track *track)
+{
+    return track->may_be_percent && track->unit_log2 < 0 && largest(track) <= PERCENT_MAX;
 }
 
 /*
@@ -65,41 +95,64 @@ static bool steps_are_good(const plim_series_track *track)
     return back <= (high - low) / 2 && changes >= (track->points.count + 1) / 2;
 }
 
-/* Most telling first. */
-static bool goes_before(const plim_series_track *a, const plim_series_track *b)
+/* A series while it is put into its place. */
+typedef struct ranked {
+    plim_series series;
+    plim_series_kind kind;
+} ranked;
+
+/* What it grows by over as many steps as it has. */
+static double growth_of(const plim_trend *trend)
 {
+    return trend->growth_bytes_per_step * (trend->last_step - trend->first_step);
+}
+
+/* The worst trend first; among equals what tells most, and what grows fastest. */
+static int compare_ranked(const void *left, const void *right)
+{
+    const ranked *const a = left;
+    const ranked *const b = right;
+    const plim_trend *const x = &a->series.trend;
+    const plim_trend *const y = &b->series.trend;
+    if (x->kind != y->kind) {
+        return x->kind > y->kind ? -1 : 1; /* classes are listed from harmless to worst */
+    }
     if (a->kind != b->kind) {
-        return a->kind < b->kind;
+        return a->kind < b->kind ? -1 : 1;
     }
-    if (a->seen != b->seen) {
-        return a->seen > b->seen;
+    if (growth_of(x) != growth_of(y)) {
+        return growth_of(x) > growth_of(y) ? -1 : 1;
     }
-    return a->first_line < b->first_line;
+    if (a->series.seen != b->series.seen) {
+        return a->series.seen > b->series.seen ? -1 : 1;
+    }
+    return a->series.first_line < b->series.first_line
+               ? -1
+               : a->series.first_line > b->series.first_line;
 }
 
-static size_t choose(const plim_series_tracks *tracks, const plim_series_track **ret)
+static bool is_constant(const plim_series_track *track)
 {
-    size_t count = 0;
-    for (uint32_t i = 0; i < tracks->count; i++) {
-        const plim_series_track *const track = &tracks->items[i];
-        if (track->points.count < PLIM_SERIES_POINTS_MIN ||
-            (track->unit_log2 < 0 && unit_of_bare(track) == PLIM_UNIT_NONE)) {
-            continue;
+    for (size_t i = 1; i < track->points.count; i++) {
+        if (track->points.items[i].value != track->points.items[0].value) {
+            return false;
         }
-        size_t at = count++;
-        for (; at > 0 && goes_before(track, ret[at - 1]); at--) {
-            ret[at] = ret[at - 1];
-        }
-        ret[at] = track;
     }
-    return count;
+    return true;
 }
 
-/* What is free or never moves does not leak when it rises. */
+/* Totals that do not move are capacities, not series; those that move are sums of what is used. */
+static bool is_series(const plim_series_track *track)
+{
+    return track->points.count >= PLIM_SERIES_POINTS_MIN && !track->is_bound &&
+           !(track->is_total && is_constant(track)) &&
+           (track->unit_log2 >= 0 || is_percent(track) || unit_of_bare(track) != PLIM_UNIT_NONE);
+}
+
+/* What is free does not leak when it rises. */
 static void tame_trend(const plim_series_track *track, plim_trend *trend)
 {
-    if ((track->kind == PLIM_SERIES_FREE || track->kind == PLIM_SERIES_TOTAL) &&
-        trend->kind != PLIM_TREND_TOO_SHORT) {
+    if (track->kind == PLIM_SERIES_FREE && trend->kind != PLIM_TREND_TOO_SHORT) {
         trend->kind = PLIM_TREND_FLAT;
         trend->growth_bytes_per_step = 0;
         trend->growth_low_bytes_per_step = 0;
@@ -113,24 +166,54 @@ static void tame_trend(const plim_series_track *track, plim_trend *trend)
     }
 }
 
+/* What its points are multiplied by, and how that is called. */
+typedef struct scale {
+    double factor;
+    const char *unit;
+    bool is_percent;
+} scale;
+
+static scale scale_of(const plim_series_track *track, double capacity_bytes)
+{
+    static const char *const names[] = { "", "KiB", "MiB", "GiB", "TiB" };
+    if (is_percent(track)) {
+        const bool is_known = capacity_bytes > 0;
+        return (scale){ .factor = is_known ? capacity_bytes / 100 : 1,
+                        .unit = "%",
+                        .is_percent = !is_known };
+    }
+    const bool is_bare = track->unit_log2 < 0;
+    const int8_t log2 = is_bare ? unit_of_bare(track) : track->unit_log2;
+    return (scale){ .factor = ldexp(1, log2),
+                    .unit = is_bare || log2 == 0 ? names[log2 / 10] : track->unit };
+}
+
+/* What the user says counts for the device, or for the host where the text has nothing else. */
+static double capacity_of(const plim_series_track *track, const plim_series_capacity *capacity,
+                          bool has_device)
+{
+    const double total = constant_total(track);
+    if (track->kind == PLIM_SERIES_FREE) {
+        return 0;
+    }
+    if (capacity->given_bytes > 0 && !(track->is_host && has_device)) {
+        return capacity->given_bytes;
+    }
+    if (total > 0 && !is_percent(track)) {
+        return total * scale_of(track, 0).factor;
+    }
+    return track->is_host ? 0 : capacity->named_bytes;
+}
+
 static plim_status fill(const plim_series_track *track, double capacity_bytes, const plim_mem *mem,
                         plim_arena *arena, plim_series *ret, plim_error *err)
 {
-    static const char *const names[] = { "", "KiB", "MiB", "GiB", "TiB" };
-    const bool is_bare = track->unit_log2 < 0;
-    const int8_t log2 = is_bare ? unit_of_bare(track) : track->unit_log2;
+    const scale to = scale_of(track, capacity_bytes);
     const size_t count = track->points.count;
     double *const steps = plim_arena_alloc(arena, count * sizeof *steps);
     double *const bytes = plim_arena_alloc(arena, count * sizeof *bytes);
     const char *const name = plim_arena_copy(arena, track->name, track->name_length);
-    const char *unit = names[log2 / 10];
-    if (!is_bare && log2 > 0) {
-        size_t length = 0;
-        while (track->unit[length] != '\0') {
-            length++;
-        }
-        unit = plim_arena_copy(arena, track->unit, length);
-    }
+    const char *const unit = plim_arena_copy(arena, to.unit, strlen(to.unit));
     if (steps == NULL || bytes == NULL || name == NULL || unit == NULL) {
         return plim_fail_memory(err, "reading a log");
     }
@@ -138,7 +221,7 @@ static plim_status fill(const plim_series_track *track, double capacity_bytes, c
     for (size_t i = 0; i < count; i++) {
         const plim_series_point point = track->points.items[i];
         steps[i] = has_steps ? point.step : (double)(i * track->stride);
-        bytes[i] = ldexp(point.value, log2);
+        bytes[i] = point.value * to.factor;
     }
     *ret = (plim_series){ .name = name,
                           .step_name = has_steps ? track->step_name : NULL,
@@ -148,26 +231,51 @@ static plim_status fill(const plim_series_track *track, double capacity_bytes, c
                           .count = count,
                           .seen = track->seen,
                           .first_line = track->first_line,
-                          .last_line = track->last_line };
-    PLIM_TRY(plim_trend_of(steps, bytes, count, capacity_bytes, mem, &ret->trend, err));
+                          .last_line = track->last_line,
+                          .capacity_bytes = to.is_percent ? 100 : capacity_bytes,
+                          .is_percent = to.is_percent,
+                          .is_host = track->is_host };
+    PLIM_TRY(plim_trend_of(steps, bytes, count, ret->capacity_bytes, mem, &ret->trend, err));
     tame_trend(track, &ret->trend);
     return PLIM_OK;
 }
 
-plim_status plim_series_results(const plim_series_tracks *tracks, double capacity_bytes,
-                                plim_arena *arena, const plim_series **ret, size_t *ret_count,
-                                plim_error *err)
+static bool has_device_series(const plim_series_tracks *tracks)
 {
-    const plim_series_track *chosen[PLIM_SERIES_MAX];
-    const size_t count = choose(tracks, chosen);
-    plim_series *const all = plim_arena_alloc(arena, count * sizeof *all);
-    if (all == NULL) {
+    bool has_device = false;
+    for (uint32_t i = 0; i < tracks->count; i++) {
+        const plim_series_track *const track = &tracks->items[i];
+        has_device = has_device || (!track->is_host && is_series(track));
+    }
+    return has_device;
+}
+
+plim_status plim_series_results(const plim_series_tracks *tracks,
+                                const plim_series_capacity *capacity, plim_arena *arena,
+                                const plim_series **ret, size_t *ret_count, plim_error *err)
+{
+    ranked *const all = plim_arena_alloc(arena, tracks->count * sizeof *all);
+    plim_series *const series = plim_arena_alloc(arena, tracks->count * sizeof *series);
+    if (all == NULL || series == NULL) {
         return plim_fail_memory(err, "reading a log");
     }
-    for (size_t i = 0; i < count; i++) {
-        PLIM_TRY(fill(chosen[i], capacity_bytes, tracks->mem, arena, &all[i], err));
+    const bool has_device = has_device_series(tracks);
+    size_t count = 0;
+    for (uint32_t i = 0; i < tracks->count; i++) {
+        const plim_series_track *const track = &tracks->items[i];
+        if (is_series(track)) {
+            PLIM_TRY(fill(track, capacity_of(track, capacity, has_device), tracks->mem, arena,
+                          &all[count].series, err));
+            all[count++].kind = track->kind;
+        }
     }
-    *ret = all;
+    if (count > 0) {
+        qsort(all, count, sizeof *all, compare_ranked);
+    }
+    for (size_t i = 0; i < count; i++) {
+        series[i] = all[i].series;
+    }
+    *ret = series;
     *ret_count = count;
     return PLIM_OK;
 }

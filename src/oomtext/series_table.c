@@ -17,7 +17,7 @@
 #define FIELD_WORDS_MAX 4u
 #define BLANK_COLUMNS   3u /* fewer words with blanks between are no header but a phrase */
 #define MISSED_ROWS_MAX 8u
-#define WHO_BYTES_MAX   16u
+#define WHO_BYTES_MAX   40u
 
 typedef struct fields {
     plim_span items[PLIM_TABLE_COLUMNS_MAX];
@@ -136,7 +136,7 @@ static void add_figure(plim_series_table *table, const char *line, plim_span fie
     }
     plim_table_column *const column = &table->figures[table->figure_count++];
     *column = (plim_table_column){ .index = index };
-    column->heading.kind = plim_series_kind_of(words->any);
+    column->heading.words = words->any;
     column->heading.unit_log2 = words->unit.log2;
     column->heading.name_length = field.end - field.at;
     memcpy(column->heading.name, line + field.at, field.end - field.at);
@@ -158,6 +158,30 @@ static void add_who(plim_series_table *table, const char *line, plim_span field,
         word[i] = (unsigned char)c < 0x80 ? c : '?';
     }
     table->whose[table->who_count++].index = index;
+}
+
+/* Whether a column says whose figures its row has; ret_device: which device, of one machine. */
+static bool says_who(const char *line, plim_span field, const plim_series_words *words,
+                     uint32_t index, bool *ret_device)
+{
+    static const struct {
+        const char *name;
+        bool is_device;
+    } known[] = {
+        { "index", true }, /* nvidia-smi's name for the number of a GPU */
+        { "pci.bus_id", true }, { "gpu_bus_id", true }, { "serial", true }, { "gpu_serial", true },
+        { "uuid", true },       { "gpu_uuid", true },   { "host", false },  { "hostname", false },
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (plim_span_is_folded(line, field, known[i].name)) {
+            *ret_device = known[i].is_device;
+            return i > 0 || index <= 1; /* further to the right, "index" is some other */
+        }
+    }
+    *ret_device = (words->any & PLIM_WORD_ACCELERATOR) != 0;
+    return (words->any & PLIM_WORD_IDENTITY) != 0 &&
+           (words->any & (PLIM_WORD_AMOUNT | PLIM_WORD_NEVER)) == 0 && words->count <= 2 &&
+           words->unit.log2 == PLIM_UNIT_NONE;
 }
 
 /* Names of bytes that are no letters of ours stay out: a header is not the place to guess. */
@@ -197,13 +221,10 @@ static void add_column(plim_series_table *table, const char *line, plim_span fie
         table->step_name = words.step_name;
         return;
     }
-    /* "index" is nvidia-smi's name for the GPU. */
-    const bool is_index = field.end - field.at == 5 && memcmp(line + field.at, "index", 5) == 0;
-    const bool is_who = (words.any & PLIM_WORD_IDENTITY) != 0 &&
-                        (words.any & (PLIM_WORD_AMOUNT | PLIM_WORD_NEVER)) == 0 &&
-                        words.count <= 2 && words.unit.log2 == PLIM_UNIT_NONE;
-    if ((is_index && index <= 1) || is_who) {
+    bool is_device = false;
+    if (says_who(line, field, &words, index, &is_device) && !(is_device && table->has_device)) {
         add_who(table, line, field, index);
+        table->has_device = table->has_device || is_device;
     }
 }
 
@@ -393,6 +414,26 @@ static plim_series_heading heading_of(const plim_series_table *table,
     return heading;
 }
 
+/* The only total in the row that may be what there is of a figure, or NULL. */
+static const plim_series_figure *total_of(const plim_series_table *table, size_t column,
+                                          const plim_series_figure *figures)
+{
+    const plim_series_heading *const mine = &table->figures[column].heading;
+    const plim_series_figure *total = NULL;
+    for (uint32_t i = 0; i < table->figure_count; i++) {
+        const plim_series_heading *const other = &table->figures[i].heading;
+        if (plim_series_is_total(other->words) && !plim_series_is_total(mine->words) &&
+            ((other->words ^ mine->words) & PLIM_WORD_HOST) == 0 &&
+            figures[i].number != PLIM_SERIES_NO_NUMBER) {
+            if (total != NULL) {
+                return NULL;
+            }
+            total = &figures[i];
+        }
+    }
+    return total;
+}
+
 plim_status plim_series_table_row(plim_series_table *table, plim_series_tracks *tracks,
                                   plim_series_line *line, uint64_t row, plim_series_plan *ret,
                                   plim_error *err)
@@ -402,6 +443,7 @@ plim_status plim_series_table_row(plim_series_table *table, plim_series_tracks *
     split(line->plain, line->length, table->separator,
           is_open_ended ? table->column_count : PLIM_TABLE_COLUMNS_MAX, &all);
     const bool fits = may_be_row(table, line->plain, &all);
+    plim_series_figure figures[PLIM_TABLE_FIGURES_MAX];
     bool is_row = false;
     *ret = plim_series_plan_none();
     if (fits) {
@@ -413,17 +455,30 @@ plim_status plim_series_table_row(plim_series_table *table, plim_series_tracks *
         const plim_table_column *const column = &table->figures[i];
         plim_span number;
         plim_series_unit unit;
+        figures[i] =
+            (plim_series_figure){ .number = PLIM_SERIES_NO_NUMBER, .total = PLIM_SERIES_NO_NUMBER };
         if (!read_field(line->plain, all.items[column->index], &number, &unit)) {
             continue;
         }
         const plim_series_heading heading = heading_of(table, column, line->plain, &all, &unit);
-        const size_t index = number_at(line, number.at);
         uint32_t track = PLIM_SERIES_NO_TRACK;
-        if (index != PLIM_SERIES_NO_NUMBER) {
-            PLIM_TRY(plim_series_tracks_find(tracks, &heading, row, &track, err));
-            plim_series_plan_add(ret, track, index, unit.log2);
-        }
+        PLIM_TRY(plim_series_tracks_find(tracks, &heading, row, &track, err));
         is_row = true;
+        if (track != PLIM_SERIES_NO_TRACK) {
+            figures[i].number = (uint16_t)number_at(line, number.at);
+            figures[i].track = (uint16_t)track;
+            figures[i].log2 = unit.log2;
+            figures[i].total_log2 = heading.unit_log2;
+        }
+    }
+    for (uint32_t i = 0; is_row && i < table->figure_count; i++) {
+        const plim_series_figure *const total = total_of(table, i, figures);
+        plim_series_figure figure = figures[i];
+        figure.total = total != NULL ? total->number : PLIM_SERIES_NO_NUMBER;
+        figure.total_log2 = total != NULL ? total->total_log2 : PLIM_UNIT_NONE;
+        if (figure.number != PLIM_SERIES_NO_NUMBER) {
+            plim_series_plan_add(ret, &figure);
+        }
     }
     table->missed = is_row ? 0 : table->missed + 1;
     if (table->missed > (is_open_ended ? 0 : MISSED_ROWS_MAX)) {

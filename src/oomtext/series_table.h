@@ -6,8 +6,8 @@
 
 #include "oomtext/series_plan.h"
 
-#define PLIM_TABLE_COLUMNS_MAX 128u /* of a header; wider ones are no tables */
-#define PLIM_TABLE_FIGURES_MAX 12u  /* columns that are read */
+#define PLIM_TABLE_COLUMNS_MAX 128u                    /* of a header; wider ones are no tables */
+#define PLIM_TABLE_FIGURES_MAX PLIM_SERIES_FIGURES_MAX /* columns that are read */
 #define PLIM_TABLE_WHO_MAX     3u
 
 typedef struct plim_table_column {
@@ -29,6 +29,7 @@ typedef struct plim_series_table {
         char word[16];
     } whose[PLIM_TABLE_WHO_MAX]; /* columns that say who: gpu, rank */
     uint32_t who_count;
+    bool has_device; /* one of them says which device */
     uint32_t missed; /* lines since the last row */
     uint32_t serial; /* counts tables */
 } plim_series_table;

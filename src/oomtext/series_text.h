@@ -41,6 +41,17 @@ static inline bool plim_is_blank(char c)
     return (unsigned char)c <= ' ' || c == 0x7f;
 }
 
+/* Whether a piece of a line is a word, in letters of any case; the word is in small ones. */
+static inline bool plim_span_is_folded(const char *line, plim_span span, const char *word)
+{
+    uint32_t at = span.at;
+    while (at < span.end && *word != '\0' && plim_lower(line[at]) == *word) {
+        at++;
+        word++;
+    }
+    return at == span.end && *word == '\0';
+}
+
 /* Without blanks around it. */
 static inline plim_span plim_span_trim(const char *line, plim_span span)
 {

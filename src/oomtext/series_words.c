@@ -15,13 +15,15 @@
 #define HOLD     (PLIM_WORD_HOLD | PLIM_WORD_USED)
 #define AMOUNT   PLIM_WORD_AMOUNT
 #define USED     (PLIM_WORD_USED | PLIM_WORD_AMOUNT)
-#define DEVICE   (PLIM_WORD_DEVICE | PLIM_WORD_IDENTITY)
+#define DEVICE   (PLIM_WORD_DEVICE | PLIM_WORD_IDENTITY | PLIM_WORD_ACCELERATOR)
 #define PEAK     (PLIM_WORD_PEAK | PLIM_WORD_AMOUNT | PLIM_WORD_NO_STEP)
 #define RESERVED PLIM_WORD_RESERVED
 #define HOST     PLIM_WORD_HOST
 #define FREE     (PLIM_WORD_FREE | PLIM_WORD_AMOUNT)
 #define TOTAL    (PLIM_WORD_TOTAL | PLIM_WORD_AMOUNT | PLIM_WORD_NO_STEP)
+#define BOUND    (TOTAL | PLIM_WORD_BOUND)
 #define NEVER    (PLIM_WORD_NEVER | PLIM_WORD_NO_STEP)
+#define SHARE    (NEVER | PLIM_WORD_SHARE)
 #define STEP     PLIM_WORD_STEP
 #define EPOCH    PLIM_WORD_EPOCH
 #define NO_STEP  PLIM_WORD_NO_STEP
@@ -51,7 +53,7 @@ static const word_entry words[] = {
     { "cache", AMOUNT | RESERVED },
     { "cached", AMOUNT | RESERVED },
     { "calls", NEVER },
-    { "capacity", TOTAL },
+    { "capacity", BOUND },
     { "checkpoint", NEVER },
     { "ckpt", NEVER },
     { "clock", NEVER },
@@ -104,7 +106,7 @@ static const word_entry words[] = {
     { "left", FREE },
     { "len", NEVER },
     { "length", NEVER },
-    { "limit", TOTAL },
+    { "limit", BOUND },
     { "loss", NEVER },
     { "lr", NEVER },
     { "ma", HOLD }, /* DeepSpeed: memory allocated */
@@ -128,15 +130,16 @@ static const word_entry words[] = {
     { "parameter", NEVER },
     { "parameters", NEVER },
     { "params", NEVER },
-    { "pct", NEVER },
+    { "pct", SHARE },
     { "peak", PEAK },
     { "per", NO_STEP },
-    { "percent", NEVER },
-    { "percentage", NEVER },
-    { "pid", NEVER },
+    { "percent", SHARE },
+    { "percentage", SHARE },
+    { "pid", IDENTITY },
     { "pin", NEVER },
     { "power", NEVER },
     { "pp", IDENTITY },
+    { "process", IDENTITY },
     { "pss", MEMORY | HOST },
     { "ram", PLIM_WORD_DEVICE | HOST },
     { "rank", IDENTITY },
@@ -159,6 +162,7 @@ static const word_entry words[] = {
     { "ssd", NEVER },
     { "step", STEP },
     { "steps", STEP },
+    { "svmem", MEMORY | HOST }, /* psutil.virtual_memory() */
     { "swap", MEMORY | HOST },
     { "system", HOST },
     { "temp", NEVER },
@@ -178,6 +182,7 @@ static const word_entry words[] = {
     { "util", NEVER },
     { "utilisation", NEVER },
     { "utilization", NEVER },
+    { "uuid", IDENTITY },
     { "version", NEVER },
     { "virtual", HOST },
     { "vms", MEMORY | HOST },
@@ -338,18 +343,27 @@ plim_series_words plim_series_words_of(const char *line, plim_span text)
     return all;
 }
 
+bool plim_series_is_host(uint32_t any)
+{
+    return (any & HOST) != 0 && (any & PLIM_WORD_ACCELERATOR) == 0; /* a GPU's RAM is its own */
+}
+
+bool plim_series_is_total(uint32_t any)
+{
+    const uint32_t others = PLIM_WORD_USED | PLIM_WORD_PEAK | PLIM_WORD_FREE;
+    return (any & PLIM_WORD_TOTAL) != 0 && (any & others) == 0;
+}
+
 plim_series_kind plim_series_kind_of(uint32_t any)
 {
-    const bool is_used = (any & PLIM_WORD_USED) != 0;
     const bool is_peak = (any & PLIM_WORD_PEAK) != 0;
     if ((any & PLIM_WORD_FREE) != 0) {
         return PLIM_SERIES_FREE;
     }
-    /* "RAM" of a GPU is the device's. */
-    if ((any & HOST) != 0 && (any & IDENTITY) == 0) {
+    if (plim_series_is_host(any)) {
         return PLIM_SERIES_HOST;
     }
-    if ((any & PLIM_WORD_TOTAL) != 0 && !is_used && !is_peak) {
+    if (plim_series_is_total(any)) {
         return PLIM_SERIES_TOTAL;
     }
     if ((any & RESERVED) != 0) {

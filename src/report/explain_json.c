@@ -10,6 +10,10 @@
 #include "base/json_out.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MEMBER_NAME_MAX 64u
 
 static void member_bytes(plim_json *json, const char *key, uint64_t bytes)
 {
@@ -148,23 +152,53 @@ static void write_messages(plim_json *json, const plim_explained *files, size_t 
 
 /* ---- series --------------------------------------------------------------------------------- */
 
-static void write_trend(plim_json *json, const plim_trend *trend)
+/* Figures of a series: "growth_bytes_per_step", or "growth_percent_per_step". */
+static const char *name_of(const plim_series *series, const char *in_bytes,
+                           char name[MEMBER_NAME_MAX])
 {
+    const char *const unit = strstr(in_bytes, "bytes");
+    snprintf(name, MEMBER_NAME_MAX, "%.*s%s%s", (int)(unit - in_bytes), in_bytes,
+             series->is_percent ? "percent" : "bytes", unit + strlen("bytes"));
+    return name;
+}
+
+static void member_amount(plim_json *json, const plim_series *series, const char *in_bytes,
+                          double amount)
+{
+    char name[MEMBER_NAME_MAX];
+    (void)name_of(series, in_bytes, name);
+    if (series->is_percent) {
+        plim_json_member_double(json, name, amount);
+    } else {
+        member_rounded(json, name, amount);
+    }
+}
+
+static void member_rate(plim_json *json, const plim_series *series, const char *in_bytes,
+                        double rate)
+{
+    char name[MEMBER_NAME_MAX];
+    plim_json_member_double(json, name_of(series, in_bytes, name), rate);
+}
+
+static void write_trend(plim_json *json, const plim_series *series)
+{
+    const plim_trend *trend = &series->trend;
     plim_json_member_string(json, "class", plim_trend_name(trend->kind));
     plim_json_member_double(json, "confidence", trend->confidence);
-    plim_json_member_double(json, "growth_bytes_per_step", trend->growth_bytes_per_step);
-    plim_json_member_double(json, "growth_low_bytes_per_step", trend->growth_low_bytes_per_step);
-    plim_json_member_double(json, "growth_high_bytes_per_step", trend->growth_high_bytes_per_step);
+    member_rate(json, series, "growth_bytes_per_step", trend->growth_bytes_per_step);
+    member_rate(json, series, "growth_low_bytes_per_step", trend->growth_low_bytes_per_step);
+    member_rate(json, series, "growth_high_bytes_per_step", trend->growth_high_bytes_per_step);
     plim_json_member_double(json, "first_step", trend->first_step);
     plim_json_member_double(json, "last_step", trend->last_step);
-    member_rounded(json, "first_bytes", trend->first_bytes);
-    member_rounded(json, "last_bytes", trend->last_bytes);
-    member_rounded(json, "min_bytes", trend->min_bytes);
-    member_rounded(json, "max_bytes", trend->max_bytes);
+    member_amount(json, series, "first_bytes", trend->first_bytes);
+    member_amount(json, series, "last_bytes", trend->last_bytes);
+    member_amount(json, series, "min_bytes", trend->min_bytes);
+    member_amount(json, series, "max_bytes", trend->max_bytes);
     plim_json_member_double(json, "noise_share", trend->noise_share);
     plim_json_member_double(json, "onset_step", trend->onset_step);
     plim_json_member_u64(json, "riser_count", trend->riser_count);
-    member_rounded(json, "riser_bytes", trend->riser_bytes);
+    member_amount(json, series, "riser_bytes", trend->riser_bytes);
     plim_json_member_double(json, "riser_period_steps", trend->riser_period_steps);
 }
 
@@ -179,10 +213,11 @@ static void write_series_members(plim_json *json, const plim_explained *file, si
     plim_json_member_u64(json, "seen", series->seen);
     plim_json_member_u64(json, "first_line", series->first_line);
     plim_json_member_u64(json, "last_line", series->last_line);
-    write_trend(json, &series->trend);
+    plim_json_member_bool(json, "host", series->is_host);
+    write_trend(json, series);
     plim_json_key(json, "capacity_bytes");
-    if (file->capacity_bytes > 0) {
-        plim_json_i64(json, (int64_t)llround(fmin(file->capacity_bytes, 9.0e18)));
+    if (series->capacity_bytes > 0 && !series->is_percent) {
+        plim_json_i64(json, (int64_t)llround(fmin(series->capacity_bytes, 9.0e18)));
     } else {
         plim_json_null(json);
     }

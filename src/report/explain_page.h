@@ -23,11 +23,10 @@ typedef struct plim_explained {
     size_t message_count;
     const plim_oom_message *main_message; /* one of them, or NULL */
     uint64_t unkept_count;                /* messages beyond those */
-    const plim_series *const *series;     /* by importance */
+    const plim_series *const *series;     /* the worst trend first */
     size_t series_count;
     const plim_advice *leak_advice; /* when the first series leaks */
     size_t leak_advice_count;
-    double capacity_bytes; /* what trends were measured against; 0: nothing */
 } plim_explained;
 
 /* What the user asked for. All zero is a valid default. */

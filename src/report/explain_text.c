@@ -73,18 +73,32 @@ static void write_message(const plim_explain_page *page, const plim_oom_message 
 
 /* ---- the page ------------------------------------------------------------------------------- */
 
-/* "Before this, max_memory_allocated grew by 12.4 MiB a step over 3,400 steps." */
+/* The worst leak of the memory that ran out: the device's, or the host's. */
+static const plim_series *leak_before(const plim_explain_page *page)
+{
+    const plim_explained *file = page->file;
+    const bool is_host =
+        file->main_message != NULL && file->main_message->verdict == PLIM_VERDICT_HOST;
+    for (size_t i = 0; i < file->series_count; i++) {
+        if (file->series[i]->trend.kind == PLIM_TREND_LEAK && file->series[i]->is_host == is_host) {
+            return file->series[i];
+        }
+    }
+    return NULL;
+}
+
+/* "Before this, max_memory_allocated grew by 12.4 MiB per step over 3,400 steps." */
 static void write_leak(const plim_explain_page *page)
 {
-    const plim_series *series = page->file->series_count > 0 ? page->file->series[0] : NULL;
-    if (series == NULL || series->trend.kind != PLIM_TREND_LEAK) {
+    const plim_series *series = leak_before(page);
+    if (series == NULL) {
         return;
     }
     const double steps = series->trend.last_step - series->trend.onset_step;
     char words[512];
     snprintf(words, sizeof words,
-             "Before this, %.100s grew by %s a %.40s over %s %.40ss: --trend shows it.",
-             series->name, plim_explain_bytes(series->trend.growth_bytes_per_step).text,
+             "Before this, %.100s grew by %s per %.40s over %s %.40ss: --trend shows it.",
+             series->name, plim_explain_amount(series, series->trend.growth_bytes_per_step).text,
              plim_explain_step(series), plim_explain_number(steps).text, plim_explain_step(series));
     plim_text_append_char(page->out, '\n');
     plim_paragraph_write(page->out, page->style, 0, PLIM_TONE_WARN,

@@ -93,7 +93,7 @@ static void write_axis(const plim_explain_page *page, const plim_series *series,
              plim_explain_number(series->trend.first_step).text);
     snprintf(to, sizeof to, " %s", plim_explain_number(series->trend.last_step).text);
     plim_line line = plim_line_begin(page->out, page->style, 0);
-    plim_line_add_cell(&line, PLIM_TONE_FAINT, plim_explain_bytes(chart->foot_bytes).text,
+    plim_line_add_cell(&line, PLIM_TONE_FAINT, plim_explain_amount(series, chart->foot_bytes).text,
                        AXIS_COLUMNS - 1, PLIM_ALIGN_RIGHT);
     plim_line_to(&line, AXIS_COLUMNS);
     plim_line_add(&line, PLIM_TONE_FAINT, glyphs->corner);
@@ -117,7 +117,8 @@ static void write_chart(const plim_explain_page *page, const plim_series *series
     for (uint32_t row = CHART_ROWS; row > 0; row--) {
         plim_line line = plim_line_begin(page->out, page->style, 0);
         plim_line_add_cell(&line, PLIM_TONE_FAINT,
-                           row == CHART_ROWS ? plim_explain_bytes(chart.top_bytes).text : "",
+                           row == CHART_ROWS ? plim_explain_amount(series, chart.top_bytes).text
+                                             : "",
                            AXIS_COLUMNS - 1, PLIM_ALIGN_RIGHT);
         plim_line_to(&line, AXIS_COLUMNS);
         plim_line_add(&line, PLIM_TONE_FAINT, plim_style_glyphs(page->style)->axis);
@@ -134,6 +135,11 @@ static plim_tone tone_of(plim_trend_class kind)
     return kind == PLIM_TREND_LEAK        ? PLIM_TONE_BAD
            : kind == PLIM_TREND_STAIRCASE ? PLIM_TONE_WARN
                                           : PLIM_TONE_PLAIN;
+}
+
+static bool does_grow(const plim_series *series)
+{
+    return series->trend.kind == PLIM_TREND_LEAK || series->trend.kind == PLIM_TREND_STAIRCASE;
 }
 
 static void write_head(const plim_explain_page *page, const plim_series *series)
@@ -157,7 +163,7 @@ static void write_head(const plim_explain_page *page, const plim_series *series)
     plim_line_end(&line);
 }
 
-/* "  grows by  12.4 MiB a step" */
+/* "  grows by  12.4 MiB per step" */
 static void write_fact(const plim_explain_page *page, const char *name, const char *words)
 {
     char lead[32];
@@ -170,14 +176,14 @@ static void write_growth(const plim_explain_page *page, const plim_series *serie
     const plim_trend *trend = &series->trend;
     const char *step = plim_explain_step(series);
     char words[512];
-    if (trend->kind == PLIM_TREND_LEAK || trend->kind == PLIM_TREND_STAIRCASE) {
-        const plim_short_text low = plim_explain_bytes(trend->growth_low_bytes_per_step);
-        const plim_short_text high = plim_explain_bytes(trend->growth_high_bytes_per_step);
-        const plim_short_text growth = plim_explain_bytes(trend->growth_bytes_per_step);
+    if (does_grow(series)) {
+        const plim_short_text low = plim_explain_amount(series, trend->growth_low_bytes_per_step);
+        const plim_short_text high = plim_explain_amount(series, trend->growth_high_bytes_per_step);
+        const plim_short_text growth = plim_explain_amount(series, trend->growth_bytes_per_step);
         if (strcmp(low.text, high.text) == 0) { /* the same three digits */
-            snprintf(words, sizeof words, "%s a %.40s", growth.text, step);
+            snprintf(words, sizeof words, "%s per %.40s", growth.text, step);
         } else {
-            snprintf(words, sizeof words, "%s a %.40s (95%% sure of %s to %s)", growth.text, step,
+            snprintf(words, sizeof words, "%s per %.40s (95%% sure of %s to %s)", growth.text, step,
                      low.text, high.text);
         }
         write_fact(page, "grows by", words);
@@ -185,7 +191,7 @@ static void write_growth(const plim_explain_page *page, const plim_series *serie
     if (trend->riser_count > 0) {
         snprintf(words, sizeof words, "%s, of %s each, every %s %.40ss",
                  plim_counted(trend->riser_count, "stair").text,
-                 plim_explain_bytes(trend->riser_bytes).text,
+                 plim_explain_amount(series, trend->riser_bytes).text,
                  plim_explain_number(trend->riser_period_steps).text, step);
         write_fact(page, "stairs", words);
     }
@@ -201,17 +207,17 @@ static void write_growth(const plim_explain_page *page, const plim_series *serie
 static void write_end(const plim_explain_page *page, const plim_series *series)
 {
     const plim_trend *trend = &series->trend;
-    const double capacity = page->file->capacity_bytes;
+    const double capacity = series->capacity_bytes;
     const char *step = plim_explain_step(series);
     char words[512];
     if (trend->has_exhaustion && trend->exhaustion_step > trend->last_step) {
         snprintf(words, sizeof words, "%.40s %s: %s, in %s %.40ss", step,
                  plim_explain_number(ceil(trend->exhaustion_step)).text,
-                 plim_explain_bytes(capacity).text,
+                 plim_explain_amount(series, capacity).text,
                  plim_explain_number(ceil(trend->exhaustion_step - trend->last_step)).text, step);
         write_fact(page, "full at", words);
     } else if (trend->has_exhaustion) {
-        snprintf(words, sizeof words, "about now: %s", plim_explain_bytes(capacity).text);
+        snprintf(words, sizeof words, "about now: %s", plim_explain_amount(series, capacity).text);
         write_fact(page, "full at", words);
     } else if (trend->kind == PLIM_TREND_LEAK && !(capacity > 0)) {
         write_fact(page, "full at", "not known: --capacity=SIZE says how much the device has");
@@ -226,14 +232,15 @@ static void write_figures(const plim_explain_page *page, const plim_series *seri
     write_growth(page, series);
     if (trend->kind == PLIM_TREND_TOO_SHORT) {
         snprintf(words, sizeof words, "lowest %s, highest %s",
-                 plim_explain_bytes(trend->min_bytes).text,
-                 plim_explain_bytes(trend->max_bytes).text);
+                 plim_explain_amount(series, trend->min_bytes).text,
+                 plim_explain_amount(series, trend->max_bytes).text);
     } else {
-        snprintf(
-            words, sizeof words, "%s at first, %s at last; lowest %s, highest %s; noise %s",
-            plim_explain_bytes(trend->first_bytes).text, plim_explain_bytes(trend->last_bytes).text,
-            plim_explain_bytes(trend->min_bytes).text, plim_explain_bytes(trend->max_bytes).text,
-            plim_format_percent(trend->noise_share).text);
+        snprintf(words, sizeof words, "%s at first, %s at last; lowest %s, highest %s; noise %s",
+                 plim_explain_amount(series, trend->first_bytes).text,
+                 plim_explain_amount(series, trend->last_bytes).text,
+                 plim_explain_amount(series, trend->min_bytes).text,
+                 plim_explain_amount(series, trend->max_bytes).text,
+                 plim_format_percent(trend->noise_share).text);
     }
     write_fact(page, "level", words);
     write_end(page, series);
@@ -259,14 +266,15 @@ static void write_brief(const plim_explain_page *page, const plim_series *series
     plim_line_add_cell(&line, PLIM_TONE_PLAIN, series->name, columns, PLIM_ALIGN_LEFT);
     plim_line_add(&line, PLIM_TONE_PLAIN, "  ");
     plim_line_add(&line, tone_of(trend->kind), plim_explain_trend_words(trend->kind));
-    if (trend->kind == PLIM_TREND_LEAK || trend->kind == PLIM_TREND_STAIRCASE) {
-        plim_line_format(&line, PLIM_TONE_PLAIN, " by %s a %.40s",
-                         plim_explain_bytes(trend->growth_bytes_per_step).text,
+    if (does_grow(series)) {
+        plim_line_format(&line, PLIM_TONE_PLAIN, " by %s per %.40s",
+                         plim_explain_amount(series, trend->growth_bytes_per_step).text,
                          plim_explain_step(series));
     }
-    plim_line_format(
-        &line, PLIM_TONE_FAINT, ": %s to %s, %s", plim_explain_bytes(trend->min_bytes).text,
-        plim_explain_bytes(trend->max_bytes).text, plim_counted(series->seen, "point").text);
+    plim_line_format(&line, PLIM_TONE_FAINT, ": %s to %s, %s",
+                     plim_explain_amount(series, trend->min_bytes).text,
+                     plim_explain_amount(series, trend->max_bytes).text,
+                     plim_counted(series->seen, "point").text);
     plim_line_end(&line);
 }
 
@@ -290,8 +298,10 @@ static void write_others(const plim_explain_page *page, size_t first)
         write_brief(page, file->series[i], widest > most ? most : widest);
     }
     if (shown < left) {
+        const bool grows = does_grow(file->series[first + shown]); /* they are sorted by that */
         plim_paragraph_format(page->out, page->style, 2, PLIM_TONE_FAINT,
-                              "(%zu more: --all shows them)", left - shown);
+                              "(%zu more%s: --all shows them)", left - shown,
+                              grows ? "" : ", none of which grows");
     }
 }
 

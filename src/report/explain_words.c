@@ -217,3 +217,13 @@ plim_short_text plim_explain_bytes(double bytes)
              plim_format_bytes(rounded).text);
     return text;
 }
+
+plim_short_text plim_explain_amount(const plim_series *series, double amount)
+{
+    plim_short_text text;
+    if (!series->is_percent) {
+        return plim_explain_bytes(amount);
+    }
+    snprintf(text.text, sizeof text.text, "%.3g%%", amount);
+    return text;
+}

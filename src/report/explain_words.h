@@ -46,4 +46,7 @@ plim_short_text plim_explain_number(double number);
 /** Bytes from a double: "12.4 MiB", "-1.50 GiB". */
 plim_short_text plim_explain_bytes(double bytes);
 
+/** The same of a series, which may be in per cent of a capacity that is not known: "12.4%". */
+plim_short_text plim_explain_amount(const plim_series *series, double amount);
+
 #endif

@@ -11,6 +11,8 @@
 
 #define LINES 4 /* how often a pattern is repeated */
 
+static const plim_series_capacity no_capacity;
+
 static plim_series_reader *create(const plim_mem *mem)
 {
     plim_series_reader *reader = NULL;
@@ -25,9 +27,10 @@ static void describe(plim_text *out, const plim_series *all, size_t count, size_
     for (size_t i = 0; i < count; i++) {
         plim_text_append_format(out, "%s (%s) by %s:", all[i].name, all[i].unit,
                                 all[i].step_name == NULL ? "count" : all[i].step_name);
+        const double unit = all[i].is_percent ? 1 : MIB;
         for (size_t k = 0; k < all[i].count && k < points_max; k++) {
             plim_text_append_format(out, " %.10g=%.10g", all[i].steps[k],
-                                    round(all[i].bytes[k] / MIB * 10) / 10);
+                                    round(all[i].bytes[k] / unit * 10) / 10);
         }
         plim_text_append_format(out, "\n");
         T_EQ_U64(all[i].seen, all[i].count);
@@ -51,7 +54,7 @@ static void read_in_pieces(plim_text *out, const char *text, size_t length, size
     plim_arena_init(&arena, NULL);
     const plim_series *all = NULL;
     size_t count = 0;
-    T_EQ_U64(plim_series_reader_finish(reader, 0, &arena, &all, &count, NULL), PLIM_OK);
+    T_EQ_U64(plim_series_reader_finish(reader, &no_capacity, &arena, &all, &count, NULL), PLIM_OK);
     plim_series_reader_destroy(reader);
     describe(out, all, count, 6);
     plim_arena_deinit(&arena);
@@ -208,9 +211,59 @@ static const form forms[] = {
       "0, 2024/01/01 12:00:0#.123, 1234# MiB, 24576 MiB, 12 %\n"
       "1, 2024/01/01 12:00:0#.123, 234# MiB, 24576 MiB, 12 %\n",
       "memory.used [MiB] [index 0] (MiB) by count: 0=12341 1=12342 2=12343 3=12344\n"
-      "memory.used [MiB] [index 1] (MiB) by count: 0=2341 1=2342 2=2343 3=2344\n"
-      "memory.total [MiB] [index 0] (MiB) by count: 0=24576 1=24576 2=24576 3=24576\n"
-      "memory.total [MiB] [index 1] (MiB) by count: 0=24576 1=24576 2=24576 3=24576\n" },
+      "memory.used [MiB] [index 1] (MiB) by count: 0=2341 1=2342 2=2343 3=2344\n" },
+    /* the same, by what else may say which GPU it is, and by process */
+    { "timestamp, pci.bus_id, memory.used [MiB]\n",
+      "2024/01/01 12:00:0#.123, 00000000:07:00.0, 1234# MiB\n"
+      "2024/01/01 12:00:0#.123, 00000000:8A:00.0, 234# MiB\n",
+      "memory.used [MiB] [pci.bus_id 00000000:07:00.0] (MiB) by count: 0=12341 1=12342 2=12343"
+      " 3=12344\n"
+      "memory.used [MiB] [pci.bus_id 00000000:8A:00.0] (MiB) by count: 0=2341 1=2342 2=2343"
+      " 3=2344\n" },
+    { "timestamp, gpu_uuid, pid, used_gpu_memory [MiB]\n",
+      "2024/01/01 12:00:0#.123, GPU-0a1b2c3d-4e5f, 1234567, 500# MiB\n"
+      "2024/01/01 12:00:0#.123, GPU-0a1b2c3d-4e5f, 1234568, 600# MiB\n",
+      "used_gpu_memory [MiB] [gpu_uuid GPU-0a1b2c3d-4e5f, pid 1234567] (MiB) by count: 0=5001"
+      " 1=5002 2=5003 3=5004\n"
+      "used_gpu_memory [MiB] [gpu_uuid GPU-0a1b2c3d-4e5f, pid 1234568] (MiB) by count: 0=6001"
+      " 1=6002 2=6003 3=6004\n" },
+    { "step,hostname,mem_mb\n", "#,node-a,500#\n#,node-b,600#\n",
+      "mem_mb [hostname node-a] (mb) by step: 1=5001 2=5002 3=5003 4=5004\n"
+      "mem_mb [hostname node-b] (mb) by step: 1=6001 2=6002 3=6003 4=6004\n" },
+    { "", "[pid 1234567] rss 100# MB\n[pid 1234568] rss 200# MB\n",
+      "rss [pid 1234567] (MB) by count: 0=1001 1=1002 2=1003 3=1004\n"
+      "rss [pid 1234568] (MB) by count: 0=2001 1=2002 2=2003 3=2004\n" },
+    /* the host: free with and without a unit, top, psutil; what there is never is a series */
+    { "",
+      "              total        used        free      shared  buff/cache   available\n"
+      "Mem:         128000       2000#      103000          12        5000      108000\n"
+      "Swap:          8191         10#        8091\n",
+      "Mem used (MiB) by count: 0=20001 1=20002 2=20003 3=20004\n"
+      "Mem free (MiB) by count: 0=103000 1=103000 2=103000 3=103000\n" },
+    { "", "Mem:      131072000    1048576#   103000000          12     5000000   108000000\n",
+      "Mem used (KiB) by count: 0=10240 1=10240 2=10240 3=10240\n"
+      "Mem free (KiB) by count: 0=100585.9 1=100585.9 2=100585.9 3=100585.9\n" },
+    { "", "Mem:           125Gi        2#Gi       100Gi        12Mi       5.0Gi       108Gi\n",
+      "Mem used (Gi) by count: 0=21504 1=22528 2=23552 3=24576\n"
+      "Mem free (Gi) by count: 0=102400 1=102400 2=102400 3=102400\n" },
+    { "", "MiB Mem :  31998.2 total,  12345.6 free,  1500#.0 used,   4652.3 buff/cache\n",
+      "MiB Mem used (MiB) by count: 0=15001 1=15002 2=15003 3=15004\n"
+      "MiB Mem free (MiB) by count: 0=12345.6 1=12345.6 2=12345.6 3=12345.6\n" },
+    { "", "svmem(total=33567432704, available=20000000000, percent=40.4, used=1258291200#)\n",
+      "svmem used () by count: 0=12000 1=12000 2=12000 3=12000\n"
+      "svmem available () by count: 0=19073.5 1=19073.5 2=19073.5 3=19073.5\n" },
+    /* metrics whose unit is known: percentages, and what is no amount at all */
+    { "",
+      "{\"_step\": #, \"system.gpu.0.memory\": 3#.5, \"system.gpu.0.memoryAllocated\": 2#.5, "
+      "\"system.gpu.1.memoryAllocated\": 4#.5, \"system.gpu.1.memoryAllocatedBytes\": 1258291200#, "
+      "\"system.memory\": 1#.5}\n",
+      "memoryAllocated [gpu 0] (%) by step: 1=21.5 2=22.5 3=23.5 4=24.5\n"
+      "memoryAllocated [gpu 1] (%) by step: 1=41.5 2=42.5 3=43.5 4=44.5\n"
+      "memoryAllocatedBytes [gpu 1] () by step: 1=12000 2=12000 3=12000 4=12000\n"
+      "system.memory (%) by step: 1=11.5 2=12.5 3=13.5 4=14.5\n" },
+    { "", "{\"iteration\": #, \"gpu_0_mem_usage\": 4#.5, \"gpu_0_mem_used_gb\": 1#.5}\n",
+      "gpu_0_mem_usage (%) by iteration: 1=41.5 2=42.5 3=43.5 4=44.5\n"
+      "gpu_0_mem_used_gb (gb) by iteration: 1=11776 2=12800 3=13824 4=14848\n" },
     /* by hand */
     { "", "memory_allocated 9.747852#\n",
       "memory_allocated (GiB) by count: 0=9981.8 1=9981.8 2=9981.8 3=9981.8\n" },
@@ -426,7 +479,7 @@ static void shapes_lose_nothing(void)
     plim_arena_init(&arena, NULL);
     const plim_series *all = NULL;
     size_t count = 0;
-    T_EQ_U64(plim_series_reader_finish(reader, 0, &arena, &all, &count, NULL), PLIM_OK);
+    T_EQ_U64(plim_series_reader_finish(reader, &no_capacity, &arena, &all, &count, NULL), PLIM_OK);
     T_EQ_U64(count, KINDS);
     for (size_t i = 0; i < count; i++) {
         size_t kind = 0;
@@ -459,7 +512,7 @@ static void long_series_are_thinned_evenly(void)
     plim_arena_init(&arena, NULL);
     const plim_series *all = NULL;
     size_t count = 0;
-    T_EQ_U64(plim_series_reader_finish(reader, 0, &arena, &all, &count, NULL), PLIM_OK);
+    T_EQ_U64(plim_series_reader_finish(reader, &no_capacity, &arena, &all, &count, NULL), PLIM_OK);
     T_EQ_U64(count, 1);
     T_EQ_U64(all[0].seen, POINTS);
     T_EQ_U64(all[0].last_line, POINTS);
@@ -475,6 +528,81 @@ static void long_series_are_thinned_evenly(void)
 }
 
 /* Any number of names and lines of any length need no more than a bounded amount of memory. */
+/* Lines of so many ranks, one of which grows, and what leads then. */
+static void the_worst_rank_leads(void)
+{
+    enum { RANKS = 300, STEPS = 40, LEAKING = 287 };
+    plim_series_reader *const reader = create(NULL);
+    for (int step = 0; step < STEPS; step++) {
+        for (int rank = 0; rank < RANKS; rank++) {
+            char line[128];
+            const int length =
+                snprintf(line, sizeof line, "[rank%d]: step %d memory %d MiB reserved %d MiB\n",
+                         rank, step, rank == LEAKING ? 10000 + 12 * step : 10000, 12000);
+            T_EQ_U64(plim_series_reader_feed(reader, line, (size_t)length, NULL), PLIM_OK);
+        }
+    }
+    plim_arena arena;
+    plim_arena_init(&arena, NULL);
+    const plim_series *all = NULL;
+    size_t count = 0;
+    T_EQ_U64(plim_series_reader_finish(reader, &no_capacity, &arena, &all, &count, NULL), PLIM_OK);
+    T_EQ_U64(count, 2 * RANKS);
+    T_EQ_STR(all[0].name, "memory [rank 287]");
+    T_EQ_U64(all[0].trend.kind, PLIM_TREND_LEAK);
+    for (size_t i = 1; i < count; i++) {
+        T_TRUE(all[i].trend.kind <= all[i - 1].trend.kind);
+    }
+    plim_series_reader_destroy(reader);
+    plim_arena_deinit(&arena);
+}
+
+typedef struct measured {
+    const char *pattern;
+    plim_series_capacity capacity;
+    double capacity_mib; /* of the first series */
+} measured;
+
+/* What trends are measured against: the user's word, then the series' own total, then a message. */
+static void totals_are_capacities(void)
+{
+    const plim_series_capacity none = { 0 };
+    const plim_series_capacity given = { .given_bytes = 2000 * MIB };
+    const plim_series_capacity named = { .named_bytes = 3000 * MIB };
+    const measured cases[] = {
+        { "gpu mem 100#/1500MB\n", none, 1500 },
+        { "gpu mem 100#/1500MB\n", given, 2000 },
+        { "gpu mem 100#/1500MB\n", named, 1500 },
+        { "gpu mem 100# MB\n", named, 3000 },
+        { "MEM 1000MiB / 1.#GiB\n", none, 0 }, /* a total that moves is none */
+        { "memory: used 100# MB, total 1500 MB\n", none, 1500 },
+        { "memory used 100# MB, ram total 1500 MB\n", none, 0 }, /* of other memory */
+        { "rss 100# MB\n", named, 0 },                           /* a message names the device */
+        { "Mem:  1500  100#  400  0  0  0\n", none, 1500 * 1024 },
+        { "memory limit 100# MB, memory used 1100 MB\n", none, 0 },
+    };
+    plim_text text;
+    plim_text_init(&text, NULL, 1 << 20);
+    for (size_t i = 0; i < T_COUNT(cases); i++) {
+        T_CASE("%s", cases[i].pattern);
+        repeat(&text, "", cases[i].pattern);
+        plim_series_reader *const reader = create(NULL);
+        T_EQ_U64(plim_series_reader_feed(reader, plim_text_string(&text), text.length, NULL),
+                 PLIM_OK);
+        plim_arena arena;
+        plim_arena_init(&arena, NULL);
+        const plim_series *all = NULL;
+        size_t count = 0;
+        T_EQ_U64(plim_series_reader_finish(reader, &cases[i].capacity, &arena, &all, &count, NULL),
+                 PLIM_OK);
+        T_TRUE(count >= 1);
+        T_EQ_U64((uint64_t)round(all[0].capacity_bytes / MIB), (uint64_t)cases[i].capacity_mib);
+        plim_series_reader_destroy(reader);
+        plim_arena_deinit(&arena);
+    }
+    plim_text_deinit(&text);
+}
+
 static void memory_is_bounded(void)
 {
     t_mem heap;
@@ -498,7 +626,7 @@ static void memory_is_bounded(void)
     plim_arena_init(&arena, NULL);
     const plim_series *all = NULL;
     size_t count = 0;
-    T_EQ_U64(plim_series_reader_finish(reader, 0, &arena, &all, &count, NULL), PLIM_OK);
+    T_EQ_U64(plim_series_reader_finish(reader, &no_capacity, &arena, &all, &count, NULL), PLIM_OK);
     /* Late names got a place though 5000 came before; what stands beyond the limit is not read. */
     T_EQ_U64(count, 2);
     T_EQ_STR(all[0].name, "mem");
@@ -548,7 +676,7 @@ static bool read_some(const plim_mem *mem, void *ctx)
     plim_error err = { 0 };
     plim_status status = plim_series_reader_feed(reader, text, sizeof text - 1, &err);
     if (status == PLIM_OK) {
-        status = plim_series_reader_finish(reader, 0, &arena, &all, &count, &err);
+        status = plim_series_reader_finish(reader, &no_capacity, &arena, &all, &count, &err);
     }
     T_TRUE(status == PLIM_OK || status == PLIM_OUT_OF_HOST_MEMORY);
     T_EQ_U64(status, err.status);
@@ -577,7 +705,7 @@ static void free_memory_does_not_leak(void)
     plim_arena_init(&arena, NULL);
     const plim_series *all = NULL;
     size_t count = 0;
-    T_EQ_U64(plim_series_reader_finish(reader, 0, &arena, &all, &count, NULL), PLIM_OK);
+    T_EQ_U64(plim_series_reader_finish(reader, &no_capacity, &arena, &all, &count, NULL), PLIM_OK);
     T_EQ_U64(count, 1);
     T_TRUE(all[0].trend.kind == PLIM_TREND_FLAT || all[0].trend.kind == PLIM_TREND_TOO_SHORT);
     T_TRUE(all[0].trend.growth_bytes_per_step == 0);
@@ -597,5 +725,6 @@ static void destroying_nothing_is_allowed(void)
 T_MAIN(T_TEST(every_form_is_read), T_TEST(cuts_change_nothing),
        T_TEST(what_is_no_memory_is_left_out), T_TEST(shapes_lose_nothing),
        T_TEST(long_series_are_thinned_evenly), T_TEST(memory_is_bounded),
+       T_TEST(the_worst_rank_leads), T_TEST(totals_are_capacities),
        T_TEST(rubbish_is_read_without_harm), T_TEST(every_failed_allocation_is_an_error),
        T_TEST(free_memory_does_not_leak), T_TEST(destroying_nothing_is_allowed))

@@ -225,6 +225,7 @@ static plim_explained make_run(sample_run *run, double capacity_bytes)
     make_messages(run);
     for (size_t i = 0; i < SAMPLE_SERIES; i++) {
         run->series[i] = sample_series(&run->points[i], kinds[i].kind, kinds[i].name);
+        run->series[i].capacity_bytes = capacity_bytes;
         run->series_list[i] = &run->series[i];
     }
     plim_explained file = explained(run->list, MESSAGES);
@@ -234,7 +235,6 @@ static plim_explained make_run(sample_run *run, double capacity_bytes)
     file.series_count = SAMPLE_SERIES;
     file.leak_advice = sample_advice + 1;
     file.leak_advice_count = 2;
-    file.capacity_bytes = capacity_bytes;
     return file;
 }
 
@@ -255,7 +255,7 @@ static void a_long_log_is_told_briefly(void)
     file.message_count = 0;
     file.main_message = NULL;
     file.unkept_count = 0;
-    file.capacity_bytes = 0;
+    run->series[0].capacity_bytes = 0;
     run->series[0].trend.has_exhaustion = false;
     const plim_explain_view usual = { 0 };
     check_page("explain-trend-only.txt", &wide, &usual, &file);
