@@ -23,6 +23,7 @@
 #include "plimsoll/allocator.h"
 #include "plimsoll/device.h"
 #include "plimsoll/history.h"
+#include "plimsoll/release.h"
 #include "plimsoll/settings.h"
 
 PLIM_BEGIN_DECLS

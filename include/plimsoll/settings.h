@@ -1,5 +1,5 @@
 /*
- * plimsoll/settings.h - what PYTORCH_CUDA_ALLOC_CONF can say (pytorch-caching-allocator §9).
+ * plimsoll/settings.h - what PYTORCH_CUDA_ALLOC_CONF can say.
  *
  *   conf  := [ pair { "," pair } [ "," ] ]
  *   pair  := key ":" value
@@ -30,39 +30,32 @@ typedef enum plim_backend {
     PLIM_BACKEND_CUDA_MALLOC_ASYNC,
 } plim_backend;
 
-/*
- * Every key, in the order of §9.2: enumerator, name in the string, whether the allocator acts on
- * it. Aliases (…_hipmalloc, …_hip_host_register) are known to the parser.
- */
-#define PLIM_SETTING_KEY_LIST(X)                                                              \
-    X(PLIM_KEY_BACKEND, "backend", false)                                                     \
-    X(PLIM_KEY_MAX_SPLIT_SIZE_MB, "max_split_size_mb", true)                                  \
-    X(PLIM_KEY_MAX_NON_SPLIT_ROUNDING_MB, "max_non_split_rounding_mb", true)                  \
-    X(PLIM_KEY_GARBAGE_COLLECTION_THRESHOLD, "garbage_collection_threshold", true)            \
-    X(PLIM_KEY_ROUNDUP_POWER2_DIVISIONS, "roundup_power2_divisions", true)                    \
-    X(PLIM_KEY_EXPANDABLE_SEGMENTS, "expandable_segments", true)                              \
-    X(PLIM_KEY_RELEASE_LOCK_ON_CUDAMALLOC, "release_lock_on_cudamalloc", true)                \
-    X(PLIM_KEY_PINNED_USE_CUDA_HOST_REGISTER, "pinned_use_cuda_host_register", false)         \
-    X(PLIM_KEY_PINNED_NUM_REGISTER_THREADS, "pinned_num_register_threads", false)             \
-    X(PLIM_KEY_PINNED_USE_BACKGROUND_THREADS, "pinned_use_background_threads", false)         \
-    X(PLIM_KEY_PINNED_RESERVE_SEGMENT_SIZE_MB, "pinned_reserve_segment_size_mb", false)       \
-    X(PLIM_KEY_PINNED_MAX_ROUND_THRESHOLD_MB, "pinned_max_round_threshold_mb", false)         \
-    X(PLIM_KEY_PINNED_MAX_CACHED_SIZE_MB, "pinned_max_cached_size_mb", false)                 \
-    X(PLIM_KEY_PINNED_FREE_CATCH_ALL, "pinned_free_catch_all", false)                         \
-    X(PLIM_KEY_GRAPH_CAPTURE_RECORD_STREAM_REUSE, "graph_capture_record_stream_reuse", false) \
-    X(PLIM_KEY_PER_PROCESS_MEMORY_FRACTION, "per_process_memory_fraction", true)              \
-    X(PLIM_KEY_LARGE_SEGMENT_SIZE_MB, "large_segment_size_mb", true)                          \
-    X(PLIM_KEY_THROW_ON_CUDAMALLOC_OOM, "throw_on_cudamalloc_oom", true)                      \
-    X(PLIM_KEY_EXPANDABLE_SEGMENTS_RESERVE, "expandable_segments_reserve", true)              \
-    X(PLIM_KEY_EXPANDABLE_SEGMENTS_RESERVE_BY_CLASS, "expandable_segments_reserve_by_class", false)
-
+/* Every key. Aliases (…_hipmalloc, …_hip_host_register) are known to the parser. */
 typedef enum plim_setting_key {
-#define PLIM_SETTING_KEY_ENUM(code, name, acts) code,
-    PLIM_SETTING_KEY_LIST(PLIM_SETTING_KEY_ENUM)
-#undef PLIM_SETTING_KEY_ENUM
-        PLIM_SETTING_KEY_COUNT
+    PLIM_KEY_BACKEND,
+    PLIM_KEY_MAX_SPLIT_SIZE_MB,
+    PLIM_KEY_MAX_NON_SPLIT_ROUNDING_MB,
+    PLIM_KEY_GARBAGE_COLLECTION_THRESHOLD,
+    PLIM_KEY_ROUNDUP_POWER2_DIVISIONS,
+    PLIM_KEY_EXPANDABLE_SEGMENTS,
+    PLIM_KEY_RELEASE_LOCK_ON_CUDAMALLOC,
+    PLIM_KEY_PINNED_USE_CUDA_HOST_REGISTER,
+    PLIM_KEY_PINNED_NUM_REGISTER_THREADS,
+    PLIM_KEY_PINNED_USE_BACKGROUND_THREADS,
+    PLIM_KEY_PINNED_RESERVE_SEGMENT_SIZE_MB,
+    PLIM_KEY_PINNED_MAX_ROUND_THRESHOLD_MB,
+    PLIM_KEY_PINNED_MAX_CACHED_SIZE_MB,
+    PLIM_KEY_PINNED_FREE_CATCH_ALL,
+    PLIM_KEY_GRAPH_CAPTURE_RECORD_STREAM_REUSE,
+    PLIM_KEY_PER_PROCESS_MEMORY_FRACTION,
+    PLIM_KEY_LARGE_SEGMENT_SIZE_MB,
+    PLIM_KEY_THROW_ON_CUDAMALLOC_OOM,
+    PLIM_KEY_EXPANDABLE_SEGMENTS_RESERVE,
+    PLIM_KEY_EXPANDABLE_SEGMENTS_RESERVE_BY_CLASS,
+    PLIM_SETTING_KEY_COUNT
 } plim_setting_key;
 
+/** A key as it stands in the string. */
 PLIM_API const char *plim_setting_key_name(plim_setting_key key);
 /** Whether the allocator acts on a key, or only accepts it. */
 PLIM_API bool plim_setting_key_acts(plim_setting_key key);
@@ -132,13 +125,17 @@ PLIM_API PLIM_MUST_USE plim_status plim_settings_from_environment(plim_settings 
  * What of these settings differs from the default ones, as a string, keys in the order above.
  * Parsed over the default settings it gives these, where they came out of a parse themselves.
  *
- * returns  its length; what does not fit in `bytes` is cut, with a zero behind
+ * returns  its length; what does not fit in `bytes` is cut, with a zero after it
  */
 PLIM_API size_t plim_settings_format(const plim_settings *settings, char *text, size_t bytes);
 
-/** Requested bytes as the allocator rounds them (§1.1); 0 < bytes < 2^60. */
+/**
+ * Requested bytes as the allocator rounds them; 0 < bytes < 2^60.
+ *
+ * source  PyTorch 2.11 c10/cuda/CUDACachingAllocator.cpp: round_size()
+ */
 PLIM_API uint64_t plim_round_size(const plim_settings *settings, uint64_t bytes);
-/** The size of the segment a rounded size is given out of (§1.2). */
+/** The size of the segment that a rounded size is given out of: get_allocation_size() there. */
 PLIM_API uint64_t plim_segment_size(const plim_settings *settings, uint64_t rounded_bytes);
 
 PLIM_END_DECLS

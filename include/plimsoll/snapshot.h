@@ -9,7 +9,7 @@
 #define PLIMSOLL_SNAPSHOT_H
 
 #include "plimsoll/history.h"
-#include "plimsoll/stats.h"
+#include "plimsoll/release.h"
 
 PLIM_BEGIN_DECLS
 

@@ -9,6 +9,7 @@
 
 #include "plimsoll/addr.h"
 #include "plimsoll/device.h"
+#include "plimsoll/release.h"
 #include "plimsoll/status.h"
 
 #include <stdbool.h>
@@ -133,8 +134,7 @@ typedef struct plim_oom_facts {
 } plim_oom_facts;
 
 /* Texts changed with releases (§10.3); any release from 1.0 to 2.13 may be named. */
-#define PLIM_TORCH_NEWEST        PLIM_TORCH(2, 13)
-#define PLIM_TORCH(major, minor) ((uint32_t)(major)*100u + (uint32_t)(minor))
+#define PLIM_TORCH_NEWEST PLIM_TORCH(2, 13)
 
 /** The error text as a release of PyTorch writes it, one line. returns its length */
 PLIM_API size_t plim_oom_text(const plim_oom_facts *facts, uint32_t torch, char *text,

@@ -11,12 +11,12 @@
 #include "alloc/listeners.h"
 #include "alloc/policy.h"
 #include "alloc/pools.h"
-#include "alloc/rounding.h"
 #include "alloc/segments.h"
 #include "alloc/shelf.h"
 #include "alloc/streams.h"
 #include "alloc/world.h"
 #include "base/error.h"
+#include "settings/rounding.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -111,7 +111,7 @@ static plim_status fill(plim_allocator *allocator, const plim_allocator_options 
     allocator->hardening = options->hardening;
     allocator->is_mapping_transactional = options->is_mapping_transactional;
     allocator->expandable_share = options->expandable_share;
-    allocator->has_divisions = plim_has_divisions(&allocator->settings);
+    allocator->has_divisions = plim_rounding_of(&allocator->settings).has_divisions;
     atomic_init(&allocator->is_caching, options->settings != NULL || !is_caching_unwanted());
     plim_line_slab_init(&allocator->blocks, allocator->mem);
     plim_line_slab_init(&allocator->nodes, allocator->mem);

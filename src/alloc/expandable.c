@@ -7,12 +7,12 @@
  */
 #include "alloc/place.h"
 #include "alloc/policy.h"
-#include "alloc/rounding.h"
 #include "alloc/segments.h"
 #include "alloc/tell.h"
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/numbers.h"
+#include "settings/rounding.h"
 
 #include <inttypes.h>
 

@@ -233,7 +233,7 @@ typedef struct plim_allocator {
     plim_segment_record *spare_segments;
     PLIM_VEC(plim_segment_record *) segment_records; /* all that were ever made */
     uint64_t serial;    /* no other allocator of this process has or had it */
-    bool has_divisions; /* plim_has_divisions(&settings) */
+    bool has_divisions; /* of the settings: plim_rounding */
     const struct plim_policy *policy;
     PLIM_VEC(struct plim_uncached_row) uncached; /* handed out while caching was off */
     atomic_bool is_caching;

@@ -251,9 +251,10 @@ bool plim_lane_malloc(plim_lane *lane, uint64_t bytes, uint32_t stack, plim_addr
     bool is_done = false;
     if (lane->is_open) {
         const plim_allocator *allocator = lane->heap->allocator;
-        const uint64_t rounded = allocator->has_divisions
-                                     ? plim_round_with(&allocator->settings, bytes)
-                                     : plim_round_plain(bytes);
+        const uint64_t rounded =
+            allocator->has_divisions
+                ? plim_round_divided(allocator->settings.roundup_power2_divisions, bytes)
+                : plim_round_plain(bytes);
         const bool is_small = rounded <= PLIM_SMALL_BYTES_MAX;
         plim_undo *undo = &lane->undo[is_small];
         if (undo->live < undo->count && undo->entries[undo->live].rounded_bytes == rounded) {

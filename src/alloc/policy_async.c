@@ -10,9 +10,9 @@
 #include "alloc/place.h"
 #include "alloc/policy.h"
 #include "alloc/release.h"
-#include "alloc/rounding.h"
 #include "alloc/streams.h"
 #include "base/error.h"
+#include "settings/rounding.h"
 
 #define PAGE_BYTES ((uint64_t)2 << 20) /* what the driver maps at least */
 

@@ -5,8 +5,8 @@
 #include "alloc/place.h"
 #include "alloc/policy.h"
 #include "alloc/release.h"
-#include "alloc/rounding.h"
 #include "base/error.h"
+#include "settings/rounding.h"
 
 /* The driver gives whole granules, and the block is all of them. */
 static plim_status prepare(plim_request *request, plim_error *err)

@@ -14,7 +14,8 @@ static plim_status prepare(plim_request *request, plim_error *err)
 {
     const plim_settings *settings = &request->heap->allocator->settings;
     request->rounded_bytes =
-        plim_round_with(settings, plim_harden_room(request->heap, request->requested_bytes));
+        plim_round_divided(settings->roundup_power2_divisions,
+                           plim_harden_room(request->heap, request->requested_bytes));
     request->segment_bytes = plim_segment_for(settings, request->rounded_bytes);
     const bool is_small = request->rounded_bytes <= PLIM_SMALL_BYTES_MAX;
     plim_pool *pool = plim_pool_for(request->heap, request->stream, is_small);

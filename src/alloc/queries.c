@@ -7,12 +7,12 @@
 #include "alloc/listeners.h"
 #include "alloc/pools.h"
 #include "alloc/release.h"
-#include "alloc/rounding.h"
 #include "alloc/segments.h"
 #include "alloc/streams.h"
 #include "alloc/tell.h"
 #include "alloc/world.h"
 #include "base/error.h"
+#include "settings/rounding.h"
 
 #include <inttypes.h>
 
@@ -165,7 +165,7 @@ plim_status plim_allocator_configure(plim_allocator *allocator, const char *text
     pthread_mutex_lock(&allocator->lock);
     plim_worlds_stop(allocator);
     const plim_status status = plim_settings_parse(text, &allocator->settings, err);
-    allocator->has_divisions = plim_has_divisions(&allocator->settings);
+    allocator->has_divisions = plim_rounding_of(&allocator->settings).has_divisions;
     plim_worlds_resume(allocator);
     pthread_mutex_unlock(&allocator->lock);
     return status;

@@ -17,12 +17,12 @@
 #include "alloc/harden.h"
 #include "alloc/place.h"
 #include "alloc/pools.h"
-#include "alloc/rounding.h"
 #include "alloc/segments.h"
 #include "alloc/stat.h"
 #include "alloc/world.h"
 #include "base/assert.h"
 #include "base/error.h"
+#include "settings/rounding.h"
 
 #include <inttypes.h>
 

@@ -6,7 +6,7 @@
 #define PLIMSOLL_ALLOC_TORCH_RULES_H
 
 #include "alloc/heap.h"
-#include "alloc/rounding.h"
+#include "settings/rounding.h"
 
 /* What a free block is worth: next to address space it can grow into, as much as it could grow. */
 static inline uint64_t plim_torch_grown(const plim_heap_block *block)

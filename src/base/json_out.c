@@ -4,12 +4,11 @@
 #include "base/json_out.h"
 
 #include "base/assert.h"
+#include "base/decimal.h"
 #include "base/utf8.h"
 
-#include <float.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
@@ -266,37 +265,14 @@ void plim_json_i64(plim_json *json, int64_t value)
     put(json, text, (size_t)length);
 }
 
-/* The decimal point of the program's locale, whatever its bytes, becomes a dot. */
-static void put_number_text(plim_json *json, const char *text)
-{
-    bool in_point = false;
-    for (const char *c = text; *c != '\0'; c++) {
-        if (strchr("0123456789+-e", *c) != NULL) {
-            put(json, c, 1);
-            in_point = false;
-        } else if (!in_point) {
-            put(json, ".", 1);
-            in_point = true;
-        }
-    }
-}
-
 void plim_json_double(plim_json *json, double value)
 {
     if (!isfinite(value)) {
         plim_json_null(json);
         return;
     }
-    /* DBL_DIG digits survive any trip, so fewer are never needed: %g drops trailing zeros. Only
-     * numbers near zero have less than that to say. 17 digits are always enough. */
-    char text[40];
-    int digits = fabs(value) < DBL_MIN ? 1 : DBL_DIG;
-    do {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        digits++;
-    } while (digits <= 17 && strtod(text, NULL) != value);
     begin_value(json, false);
-    put_number_text(json, text);
+    put_string(json, plim_format_decimal(value).text);
 }
 
 void plim_json_bool(plim_json *json, bool value)

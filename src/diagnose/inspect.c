@@ -13,6 +13,8 @@
 #include "diagnose/groups.h"
 #include "diagnose/trace_facts.h"
 #include "diagnose/walk.h"
+#include "history/setting_words.h"
+#include "settings/recorded.h"
 
 #define TIMELINE_BINS_DEFAULT 256u
 
@@ -122,6 +124,25 @@ static plim_status inspect_devices(work *job, plim_error *err)
     return PLIM_OK;
 }
 
+/* The rounding in force when the history was recorded. */
+static plim_rounding rounding_of(const plim_history *history)
+{
+    plim_recorded_settings recorded = { .conf = "" };
+    uint64_t count = 0;
+    const plim_setting *const rows = plim_history_settings(history, &count);
+    for (uint64_t i = 0; i < count; i++) {
+        plim_setting_words words;
+        plim_setting_words_of(history, &rows[i], &words);
+        plim_recorded_setting_add(&recorded, words.group, words.name, words.value);
+    }
+    plim_settings settings = plim_settings_default();
+    if (plim_settings_parse(recorded.conf, &settings, NULL) != PLIM_OK) {
+        settings = plim_settings_default(); /* the values say it, too */
+    }
+    plim_recorded_settings_apply(&recorded, &settings);
+    return plim_rounding_of(&settings);
+}
+
 plim_status plim_inspect(const plim_history *history, const plim_inspect_options *options,
                          plim_inspection **ret_inspection, plim_error *err)
 {
@@ -135,7 +156,7 @@ plim_status plim_inspect(const plim_history *history, const plim_inspect_options
     plim_arena_init(&inspection->arena, mem);
     work job = { .history = history,
                  .inspection = inspection,
-                 .rounding = plim_rounding_of(history),
+                 .rounding = rounding_of(history),
                  .bins_max =
                      chosen.timeline_bins > 0 ? chosen.timeline_bins : TIMELINE_BINS_DEFAULT };
     plim_status status = plim_grouper_init(&job.grouper, history, mem, err);

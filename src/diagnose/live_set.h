@@ -9,8 +9,8 @@
 #ifndef PLIMSOLL_DIAGNOSE_LIVE_SET_H
 #define PLIMSOLL_DIAGNOSE_LIVE_SET_H
 
-#include "diagnose/rounding.h"
 #include "history/start.h"
+#include "settings/rounding.h"
 
 typedef struct plim_live_totals {
     plim_total requested; /* bytes of live allocations */

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "replay/conf.h"
-#include "replay/torch_release.h"
+#include "settings/release.h"
 
 #include <math.h>
 #include <string.h>
@@ -35,7 +35,8 @@ static plim_status add_row(plim_candidates *candidates, const plim_tune_row *row
         }
     }
     plim_tune_row added = *row;
-    added.needs_torch = plim_torch_needed(&row->conf);
+    added.needs_torch =
+        row->conf.policy == PLIM_POLICY_TORCH ? plim_settings_since(&row->conf.settings) : 0;
     added.is_too_new = added.needs_torch > candidates->torch && !row->is_recorded;
     if (!PLIM_VEC_PUSH(candidates->mem, &candidates->rows, added)) {
         return plim_fail_memory(err, "listing settings to try");
@@ -104,7 +105,7 @@ static plim_status add_recorded(plim_candidates *candidates, plim_error *err)
     }
     plim_tune_row row = { .conf = *conf, .is_recorded = true, .is_start_requested = !is_planted };
     candidates->base = base_of(&conf->settings);
-    candidates->torch = plim_torch_of_history(replay->history);
+    candidates->torch = plim_release_of(plim_history_source(replay->history).generation);
     candidates->recorded = 0;
     PLIM_TRY(add_row(candidates, &row, err));
     row.is_start_requested = true;

@@ -14,9 +14,9 @@
  */
 #include "replay/candidates.h"
 
-#include "alloc/rounding.h"
 #include "base/error.h"
 #include "base/units.h"
+#include "settings/rounding.h"
 
 #include <math.h>
 

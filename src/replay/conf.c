@@ -1,25 +1,20 @@
 /*
  * conf.c - confs as text: a settings string with at most two things more, the name of a policy in
- * front and a release_threshold among the pairs.
- *
- * What is not PyTorch's is read here and blanked out; the rest goes to the parser of settings. So
- * there is one grammar of pairs, and every offset still points into the text that was given.
+ * front and a release_threshold among the pairs, which the parser of settings leaves to this file.
  */
 #include "replay/conf.h"
 
-#include "alloc/settings_key.h"
-#include "alloc/settings_parse.h"
-#include "alloc/settings_reader.h"
-#include "base/ascii.h"
 #include "base/edit_distance.h"
 #include "base/error.h"
 #include "base/size.h"
+#include "settings/parse.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define THRESHOLD_KEY  "release_threshold"
 #define THRESHOLD_NEAR 4 /* letters that may be wrong; as of the other keys, about a third */
+#define SPACE          " \t\n\v\f\r" /* as isspace() in the C locale */
 
 typedef struct conf_reader {
     plim_conf conf;
@@ -35,14 +30,14 @@ plim_conf plim_conf_default(void)
     return (plim_conf){ .settings = plim_settings_default(), .policy = PLIM_POLICY_TORCH };
 }
 
-static void copy_without_space(char *to, const char *from)
+/* As much as there is room for. */
+static void copy_without_space(char *to, size_t bytes, const char *from)
 {
-    for (; *from != '\0'; from++) {
-        if (!plim_is_space(*from)) {
-            *to++ = *from;
-        }
+    char *const last = to + bytes - 1;
+    for (from += strspn(from, SPACE); *from != '\0' && to < last; from += strspn(from, SPACE)) {
+        *to++ = *from++;
     }
-    *to = '\0';
+    memset(to, 0, (size_t)(last - to) + 1);
 }
 
 /* --- the policy --- */
@@ -96,24 +91,13 @@ static plim_status fail_policy(const plim_settings_reader *reader)
                               quote.text, names);
 }
 
-/*
- * A first word with nothing or a comma behind it: "default" and policies are taken, together with
- * the comma. Keys that lack their value are the settings parser's.
- */
-static plim_status read_policy(conf_reader *conf, plim_settings_reader *reader)
+/* A first word that stands alone: "default" and policies are taken, with the comma. */
+static plim_status read_policy(conf_reader *conf, plim_settings_reader *reader,
+                               const plim_settings_reader *after)
 {
-    plim_settings_reader behind = *reader;
-    plim_settings_advance(&behind);
-    plim_setting_key key = PLIM_SETTING_KEY_COUNT;
-    const char *name = NULL;
-    if (reader->token.kind != 'w' || (behind.token.kind != ',' && behind.token.kind != '\0') ||
-        plim_setting_key_find(reader->token.word, &key, &name) ||
-        plim_settings_at_word(reader, THRESHOLD_KEY)) {
-        return PLIM_OK;
-    }
     if (plim_settings_at_word(reader, "default")) {
-        if (behind.token.kind != '\0') {
-            return plim_settings_fail(&behind, PLIM_CORRUPT, 0,
+        if (after->token.kind != '\0') {
+            return plim_settings_fail(after, PLIM_CORRUPT, 0,
                                       "nothing goes with 'default', leave it out");
         }
         conf->conf.text[0] = '\0'; /* one conf, one text */
@@ -123,18 +107,16 @@ static plim_status read_policy(conf_reader *conf, plim_settings_reader *reader)
     } else {
         return fail_policy(reader);
     }
-    *reader = behind;
-    if (reader->token.kind == ',') {
-        plim_settings_advance(reader);
-    }
-    return PLIM_OK;
+    *reader = *after;
+    return reader->token.kind == '\0' ? PLIM_OK : plim_settings_expect(reader, ',', "");
 }
 
-/* --- pairs --- */
-
-/* Stands behind the key. The pair goes, and the comma behind it. */
+/* The pair, and the comma after it. */
 static plim_status read_threshold(conf_reader *conf, plim_settings_reader *reader)
 {
+    conf->has_threshold = true;
+    conf->threshold_at = reader->token.offset;
+    plim_settings_advance(reader);
     PLIM_TRY(plim_settings_expect(reader, ':', THRESHOLD_KEY));
     const plim_settings_token *const value = &reader->token;
     if (value->kind != 'w' || value->length >= PLIM_SETTINGS_WORD_BYTES) {
@@ -150,74 +132,32 @@ static plim_status read_threshold(conf_reader *conf, plim_settings_reader *reade
                                   plim_settings_quoted(reader).text);
     }
     plim_settings_advance(reader);
-    if (reader->token.kind != '\0') {
-        PLIM_TRY(plim_settings_expect(reader, ',', "the value"));
-    }
-    return PLIM_OK;
+    return reader->token.kind == '\0' ? PLIM_OK : plim_settings_expect(reader, ',', "the value");
 }
 
-static void skip_value(plim_settings_reader *reader)
+/* Takes a word that is not a setting of PyTorch's, and what belongs to it: it becomes blank. */
+static plim_status take(void *ctx, plim_settings_reader *reader, bool *ret_taken)
 {
-    if (reader->token.kind == '[') {
-        while (reader->token.kind != ']' && reader->token.kind != '\0') {
-            plim_settings_advance(reader);
-        }
-    }
-    plim_settings_advance(reader);
-}
-
-/* Over a pair of PyTorch's. False where it has not the form of one: the rest is not looked at,
- * because the settings parser will fail no later than here. */
-static bool skip_pair(plim_settings_reader *reader)
-{
-    plim_error *const err = reader->err;
-    reader->err = NULL;
-    bool is_pair = plim_settings_expect(reader, ':', "") == PLIM_OK;
-    if (is_pair) {
-        skip_value(reader);
-        is_pair = reader->token.kind == '\0' || plim_settings_expect(reader, ',', "") == PLIM_OK;
-    }
-    reader->err = err;
-    return is_pair;
-}
-
-/* A word that is meant to be our key, and that the settings parser would have no name for. */
-static bool is_mistyped_threshold(const plim_settings_reader *reader)
-{
+    conf_reader *const conf = ctx;
     const char *const word = reader->token.word;
-    return plim_setting_key_nearest(word) == NULL &&
-           plim_edit_distance(word, THRESHOLD_KEY) <= THRESHOLD_NEAR;
-}
-
-/* Behind what stands at `from`, up to the token: blank. */
-static void blank(conf_reader *conf, size_t from, const plim_settings_reader *reader)
-{
-    memset(conf->rest + from, ' ', reader->token.offset - from);
-}
-
-static plim_status read_ours(conf_reader *conf, plim_settings_reader *reader)
-{
-    PLIM_TRY(read_policy(conf, reader));
-    blank(conf, 0, reader);
-    while (reader->token.kind == 'w') {
-        const size_t from = reader->token.offset;
-        if (plim_settings_at_word(reader, THRESHOLD_KEY)) {
-            conf->has_threshold = true;
-            conf->threshold_at = from;
-            plim_settings_advance(reader);
-            PLIM_TRY(read_threshold(conf, reader));
-            blank(conf, from, reader);
-        } else if (is_mistyped_threshold(reader)) {
-            return plim_settings_fail(reader, PLIM_CORRUPT, 0,
-                                      "%s is not a setting, did you mean " THRESHOLD_KEY "?",
-                                      plim_settings_quoted(reader).text);
-        } else {
-            plim_settings_advance(reader);
-            if (!skip_pair(reader)) {
-                break;
-            }
-        }
+    const size_t from = reader->token.offset;
+    const bool is_first = strspn(reader->text, SPACE) == from;
+    plim_settings_reader after = *reader;
+    plim_settings_advance(&after);
+    if (plim_settings_at_word(reader, THRESHOLD_KEY)) {
+        PLIM_TRY(read_threshold(conf, reader));
+    } else if (is_first && (after.token.kind == ',' || after.token.kind == '\0')) {
+        PLIM_TRY(read_policy(conf, reader, &after));
+    } else if (plim_setting_key_nearest(word) == NULL &&
+               plim_edit_distance(word, THRESHOLD_KEY) <= THRESHOLD_NEAR) {
+        return plim_settings_fail(reader, PLIM_CORRUPT, 0,
+                                  "%s is not a setting, did you mean " THRESHOLD_KEY "?",
+                                  plim_settings_quoted(reader).text);
+    } else {
+        return PLIM_OK;
     }
+    memset(conf->rest + from, ' ', reader->token.offset - from);
+    *ret_taken = true;
     return PLIM_OK;
 }
 
@@ -254,52 +194,19 @@ plim_status plim_conf_parse(const char *text, plim_conf *ret_conf, plim_error *e
                             "conf: longer than %d characters", PLIM_CONF_TEXT_BYTES - 1);
     }
     conf_reader conf = { .conf = plim_conf_default() };
-    copy_without_space(conf.conf.text, text);
+    copy_without_space(conf.conf.text, sizeof conf.conf.text, text);
     memcpy(conf.rest, text, strlen(text) + 1);
-    plim_settings_reader reader;
-    plim_settings_reader_init(&reader, "conf", text, err);
-    PLIM_TRY(read_ours(&conf, &reader));
+    const plim_settings_extra ours = { .take = take, .ctx = &conf };
     plim_settings *const settings = &conf.conf.settings;
-    PLIM_TRY(plim_settings_parse_from("conf", conf.rest, settings, err));
+    PLIM_TRY(plim_settings_parse_from("conf", text, &ours, settings, err));
     PLIM_TRY(settle_policy(&conf, text, err));
-    copy_without_space(settings->text, settings->text); /* in place: it only gets shorter */
+    copy_without_space(settings->text, sizeof settings->text, conf.rest);
     *ret_conf = conf.conf;
     return PLIM_OK;
 }
 
-/* --- comparing --- */
-
-static bool equal_reals(double a, double b)
-{
-    return !(a < b) && !(a > b);
-}
-
-static bool equal_divisions(const plim_settings *a, const plim_settings *b)
-{
-    for (size_t i = 0; i < PLIM_ROUNDUP_INTERVALS; i++) { /* 0 and 1 both mean none */
-        const uint64_t left = a->roundup_power2_divisions[i];
-        const uint64_t right = b->roundup_power2_divisions[i];
-        if (left != right && (left > 1 || right > 1)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Letting go of a lock decides nothing where one thread asks. */
 bool plim_conf_equal(const plim_conf *a, const plim_conf *b)
 {
-    const plim_settings *const x = &a->settings;
-    const plim_settings *const y = &b->settings;
     return a->policy == b->policy && a->release_threshold_bytes == b->release_threshold_bytes &&
-           x->max_split_bytes == y->max_split_bytes &&
-           x->max_non_split_rounding_bytes == y->max_non_split_rounding_bytes &&
-           equal_reals(x->garbage_collection_threshold, y->garbage_collection_threshold) &&
-           equal_divisions(x, y) && x->expandable_segments == y->expandable_segments &&
-           x->throw_on_cudamalloc_oom == y->throw_on_cudamalloc_oom &&
-           x->large_segment_bytes == y->large_segment_bytes &&
-           equal_reals(x->per_process_memory_fraction, y->per_process_memory_fraction) &&
-           equal_reals(x->expandable_segments_reserve_fraction,
-                       y->expandable_segments_reserve_fraction) &&
-           x->expandable_segments_reserve_bytes == y->expandable_segments_reserve_bytes;
+           plim_settings_decide_alike(&a->settings, &b->settings);
 }

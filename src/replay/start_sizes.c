@@ -9,9 +9,9 @@
  * free block. So the first allocation between A and B tells where A ended. Where there is none, a
  * driver call tells something: PyTorch asks for memory only when no free block is large enough.
  */
-#include "alloc/rounding.h"
 #include "base/memory.h"
 #include "replay/taking.h"
+#include "settings/rounding.h"
 
 #include <stdlib.h>
 

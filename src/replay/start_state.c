@@ -10,10 +10,10 @@
  * is left over, so a gap that small belongs to the block before it; everywhere else blocks are as
  * large as their rounded requests.
  */
-#include "alloc/rounding.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "replay/taking.h"
+#include "settings/rounding.h"
 
 #include <stdlib.h>
 #include <string.h>

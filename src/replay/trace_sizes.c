@@ -4,9 +4,9 @@
  */
 #include "replay/trace_sizes.h"
 
-#include "alloc/rounding.h"
 #include "base/error.h"
 #include "base/units.h"
+#include "settings/rounding.h"
 
 static void count_size(plim_trace_sizes *sizes, uint64_t requested_bytes)
 {
@@ -84,7 +84,7 @@ uint64_t plim_trace_sizes_part(size_t interval, size_t part)
 static bool is_rounded(const plim_settings *settings, uint64_t bytes)
 {
     return bytes > 0 && bytes < PLIM_REQUEST_BYTES_END &&
-           plim_round_with(settings, bytes) != plim_round_plain(bytes);
+           plim_round_divided(settings->roundup_power2_divisions, bytes) != plim_round_plain(bytes);
 }
 
 bool plim_replay_has_rounding(const plim_replay *replay, const plim_settings *settings)

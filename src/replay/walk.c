@@ -1,10 +1,10 @@
 /*
  * walk.c - the events of a recording become ops.
  */
-#include "alloc/rounding.h"
 #include "base/error.h"
 #include "history/driver_actions.h"
 #include "replay/taking.h"
+#include "settings/rounding.h"
 
 /* --- requests and what ends them --- */
 

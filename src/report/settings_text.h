@@ -8,9 +8,6 @@
 
 #include "plimsoll/history.h"
 
-/** Whether a setting has the value PyTorch gives it when nobody sets it. */
-bool plim_setting_is_default(const plim_history *history, const plim_setting *setting);
-
 /**
  * Add "expandable_segments=True, max_split_size=512 MiB": all that differ, "" if none does.
  *

@@ -8,9 +8,9 @@
 
 #include "history/script.h"
 
-#include "alloc/rounding.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "settings/rounding.h"
 
 static void write_op(plim_text *out, const plim_op *op)
 {

@@ -1,7 +1,7 @@
 /*
- * settings_reader.c - cuts a settings string into tokens; no memory is taken.
+ * reader.c - cuts a settings string into tokens; no memory is taken.
  */
-#include "alloc/settings_reader.h"
+#include "settings/reader.h"
 
 #include "base/ascii.h"
 #include "base/assert.h"

@@ -1,16 +1,20 @@
 /*
- * settings_divisions.h - roundup_power2_divisions, read and written
- * (pytorch-caching-allocator §9.3).
+ * divisions.h - roundup_power2_divisions, read and written.
  */
-#ifndef PLIMSOLL_ALLOC_SETTINGS_DIVISIONS_H
-#define PLIMSOLL_ALLOC_SETTINGS_DIVISIONS_H
+#ifndef PLIMSOLL_SETTINGS_DIVISIONS_H
+#define PLIMSOLL_SETTINGS_DIVISIONS_H
 
-#include "alloc/settings_reader.h"
+#include "settings/reader.h"
 
 /* A number for all intervals, or a list, which leaves what it does not name. The entries are
  * changed even when it fails. */
 plim_status plim_settings_read_divisions(plim_settings_reader *reader,
                                          uint64_t divisions[PLIM_ROUNDUP_INTERVALS]);
+
+/* A power of two up to `max`, or, where with_zero says so, 0: over it, or fails. `what` names it
+ * in a message. In parse.c. */
+plim_status plim_settings_read_power(plim_settings_reader *reader, const char *what, bool with_zero,
+                                     uint64_t max, uint64_t *ret_value);
 
 #define PLIM_DIVISIONS_TEXT_BYTES 512 /* 16 times "32768:9223372036854775808," are 416 */
 

@@ -1,11 +1,11 @@
 /*
- * settings_reader.h - the words and signs of a settings string, and what is wrong with them.
+ * reader.h - the words and signs of a settings string, and what is wrong with them.
  *
  * The reader stands at one token. White space is dropped wherever it is, within words too, as
  * PyTorch does; offsets still count it, so that an error points into the text as it was typed.
  */
-#ifndef PLIMSOLL_ALLOC_SETTINGS_READER_H
-#define PLIMSOLL_ALLOC_SETTINGS_READER_H
+#ifndef PLIMSOLL_SETTINGS_READER_H
+#define PLIMSOLL_SETTINGS_READER_H
 
 #include "plimsoll/settings.h"
 
@@ -23,7 +23,7 @@ typedef struct plim_settings_reader {
     const char *text;
     const char *key; /* what the values that are read belong to; NULL between pairs */
     plim_error *err;
-    size_t next; /* behind the token */
+    size_t next; /* after the token */
     plim_settings_token token;
 } plim_settings_reader;
 

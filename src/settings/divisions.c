@@ -1,5 +1,5 @@
 /*
- * settings_divisions.c - [64:8,256:4,>:1]: boundaries in MiB and the divisions from there.
+ * divisions.c - [64:8,256:4,>:1]: boundaries in MiB and the divisions from there.
  *
  *   interval   0   1 …  5   6   7   8   9 … 15
  *   from MiB   1   2 … 32  64 128 256 512 … 32768
@@ -9,11 +9,10 @@
  * what is above the last boundary before it. So PyTorch 2.11 behaves, in any order of the items;
  * up to about 2.8 '>' began at the last boundary itself.
  */
-#include "alloc/settings_divisions.h"
+#include "settings/divisions.h"
 
-#include "alloc/rounding.h"
-#include "alloc/settings_value.h"
 #include "base/error.h"
+#include "settings/rounding.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  */
 #include "harness.h"
 
-#include "alloc/rounding.h"
 #include "base/units.h"
+#include "settings/rounding.h"
 
 static plim_settings with_divisions(uint64_t divisions)
 {
@@ -128,13 +128,51 @@ static void each_interval_has_its_own_divisions(void)
 static void it_is_known_whether_any_division_matters(void)
 {
     plim_settings settings = with_divisions(0);
-    T_FALSE(plim_has_divisions(&settings));
+    T_FALSE(plim_rounding_of(&settings).has_divisions);
     settings = with_divisions(1);
-    T_FALSE(plim_has_divisions(&settings));
+    T_FALSE(plim_rounding_of(&settings).has_divisions);
     settings.roundup_power2_divisions[15] = 2;
-    T_TRUE(plim_has_divisions(&settings));
+    T_TRUE(plim_rounding_of(&settings).has_divisions);
     settings = with_divisions((uint64_t)1 << 63);
-    T_TRUE(plim_has_divisions(&settings));
+    T_TRUE(plim_rounding_of(&settings).has_divisions);
+}
+
+/* The product of 512 and 2^55 divisions wraps around, here as in PyTorch. */
+static void files_may_claim_any_size(void)
+{
+    static const struct {
+        uint64_t divisions, bytes, rounded;
+    } cases[] = {
+        { 0, 0, 512 },
+        { 0, 1, 512 },
+        { 0, 512, 512 },
+        { 0, 513, 1024 },
+        { 0, MIB + 1, MIB + 512 },
+        { 0, UINT64_MAX, UINT64_MAX },
+        { 0, UINT64_MAX - 511, UINT64_MAX - 511 },
+        { 1, 5000, 5120 },
+        { 4, 0, 512 },
+        { 4, 100, 512 },
+        { 4, 1200, 1536 }, /* at most 512 * 4: the plain rule */
+        { 4, 2049, 2560 },
+        { 4, 3000, 3072 },
+        { 4, 5000000, 5242880 },
+        { 2, MIB + 1, 3 * MIB / 2 },
+        { 2, MIB, MIB },
+        { 4, UINT64_MAX, UINT64_MAX },
+        { (uint64_t)1 << 54, 5000, 5120 }, /* never more than 512 * divisions */
+        { (uint64_t)1 << 55, 5000, 8192 },
+        { (uint64_t)1 << 63, 5000, 8192 },
+    };
+    for (size_t i = 0; i < T_COUNT(cases); i++) {
+        T_CASE("%" PRIu64 " with %" PRIu64, cases[i].bytes, cases[i].divisions);
+        const plim_settings settings = with_divisions(cases[i].divisions);
+        const plim_rounding rounding = plim_rounding_of(&settings);
+        T_EQ_U64(plim_round(&rounding, cases[i].bytes), cases[i].rounded);
+        if (cases[i].bytes > 0 && cases[i].bytes < PLIM_REQUEST_BYTES_END) {
+            T_EQ_U64(plim_round_size(&settings, cases[i].bytes), cases[i].rounded);
+        }
+    }
 }
 
 /* The next of the sizes that the definition allows, found by walking over them. */
@@ -172,5 +210,5 @@ static void rounding_agrees_with_walking_over_all_sizes(void)
 
 T_MAIN(T_TEST(sizes_are_multiples_of_512), T_TEST(large_segments_have_the_size_that_is_set),
        T_TEST(divisions_round_between_powers_of_two), T_TEST(each_interval_has_its_own_divisions),
-       T_TEST(it_is_known_whether_any_division_matters),
+       T_TEST(it_is_known_whether_any_division_matters), T_TEST(files_may_claim_any_size),
        T_TEST(rounding_agrees_with_walking_over_all_sizes))

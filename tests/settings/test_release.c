@@ -1,9 +1,9 @@
 /*
- * test_torch_release.c - which release of PyTorch knows a line, and which one wrote a file.
+ * test_release.c - which release of PyTorch knows a line, and which one wrote a file.
  */
-#include "replay/torch_release.h"
+#include "harness.h"
 
-#include "history/script.h"
+#include "settings/release.h"
 
 static void lines_need_the_release_that_knows_all_of_them(void)
 {
@@ -12,18 +12,19 @@ static void lines_need_the_release_that_knows_all_of_them(void)
         uint32_t release;
     } cases[] = {
         { "", 0 },
-        { "max_split_size_mb:64,roundup_power2_divisions:4", 0 },
+        { "max_split_size_mb:64", PLIM_TORCH(1, 10) },
+        { "max_split_size_mb:64,roundup_power2_divisions:4", PLIM_TORCH(1, 12) },
         { "expandable_segments:True", PLIM_TORCH(2, 1) },
         { "max_split_size_mb:64,max_non_split_rounding_mb:30", PLIM_TORCH(2, 6) },
         { "garbage_collection_threshold:0.8,per_process_memory_fraction:0.9", PLIM_TORCH(2, 10) },
         { "large_segment_size_mb:32,expandable_segments:True", PLIM_TORCH(2, 11) },
-        { "arena,large_segment_size_mb:32", 0 },
+        { "throw_on_cudamalloc_oom:False", PLIM_TORCH(2, 12) },
     };
     for (size_t i = 0; i < T_COUNT(cases); i++) {
         T_CASE("%s", cases[i].conf);
-        plim_conf conf;
-        T_EQ_U64(plim_conf_parse(cases[i].conf, &conf, NULL), PLIM_OK);
-        T_EQ_U64(plim_torch_needed(&conf), cases[i].release);
+        plim_settings settings = plim_settings_default();
+        T_EQ_U64(plim_settings_parse(cases[i].conf, &settings, NULL), PLIM_OK);
+        T_EQ_U64(plim_settings_since(&settings), cases[i].release);
     }
 }
 
@@ -42,14 +43,7 @@ static void files_are_from_the_newest_release_that_writes_such(void)
     };
     for (size_t i = 0; i < T_COUNT(cases); i++) {
         T_CASE("%s", cases[i].generation);
-        plim_history *history = NULL;
-        T_EQ_U64(plim_history_create(NULL, &history, NULL), PLIM_OK);
-        plim_source source = plim_history_source(history);
-        source.generation = cases[i].generation;
-        plim_history_set_source(history, &source);
-        plim_history_seal(history);
-        T_EQ_U64(plim_torch_of_history(history), cases[i].release);
-        plim_history_destroy(history);
+        T_EQ_U64(plim_release_of(cases[i].generation), cases[i].release);
     }
 }
 

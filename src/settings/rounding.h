@@ -1,12 +1,12 @@
 /*
- * rounding.h - from the bytes asked for to the bytes of a block and of its segment
- * (pytorch-caching-allocator §1.1, §1.2).
+ * rounding.h - from the bytes that a program requests to those of a block and of its segment.
  *
- * Here for the hot path of the allocator; everybody else calls plim_round_size() and
- * plim_segment_size() of plimsoll/settings.h, which are the same.
+ * The one rounding: inline for the hot path of the allocator; plim_round_size() and
+ * plim_segment_size() of plimsoll/settings.h are the same. PyTorch 2.11
+ * c10/cuda/CUDACachingAllocator.cpp: round_size(), get_allocation_size().
  */
-#ifndef PLIMSOLL_ALLOC_ROUNDING_H
-#define PLIMSOLL_ALLOC_ROUNDING_H
+#ifndef PLIMSOLL_SETTINGS_ROUNDING_H
+#define PLIMSOLL_SETTINGS_ROUNDING_H
 
 #include "base/assert.h"
 #include "plimsoll/settings.h"
@@ -18,17 +18,6 @@
 #define PLIM_LARGE_SEGMENT_QUANTUM ((uint64_t)2 << 20)  /* kRoundLarge */
 #define PLIM_REQUEST_BYTES_END     ((uint64_t)1 << 60)  /* no request is that large */
 #define PLIM_ROUNDUP_LOG2_FIRST    20u                  /* the first interval's upper half: 1 MiB */
-
-/* Whether any size is rounded by divisions: ask once per change of the settings, not per request.
- * Where it is false, plim_round_plain() is all there is to rounding. */
-static inline bool plim_has_divisions(const plim_settings *settings)
-{
-    uint64_t all = 0;
-    for (int i = 0; i < PLIM_ROUNDUP_INTERVALS; i++) {
-        all |= settings->roundup_power2_divisions[i];
-    }
-    return all > 1; /* 0 and 1 mean none */
-}
 
 static inline uint64_t plim_round_plain(uint64_t bytes)
 {
@@ -60,17 +49,35 @@ static inline uint64_t plim_round_to_division(uint64_t bytes, uint64_t divisions
     return step == 0 ? power << 1 : (bytes + step - 1) & ~(step - 1);
 }
 
-/* The whole of plim_round_size(). */
-static inline uint64_t plim_round_with(const plim_settings *settings, uint64_t bytes)
+/* The whole of plim_round_size(); 0 < bytes < PLIM_REQUEST_BYTES_END. */
+static inline uint64_t plim_round_divided(const uint64_t divisions[PLIM_ROUNDUP_INTERVALS],
+                                          uint64_t bytes)
 {
-    const uint64_t divisions = settings->roundup_power2_divisions[plim_roundup_interval(bytes)];
+    const uint64_t steps = divisions[plim_roundup_interval(bytes)];
     /* The product wraps around for 2^55 divisions and more, as it does in PyTorch: those round to
      * powers of two. */
-    if (divisions > 1 && bytes >= PLIM_BLOCK_BYTES_MIN &&
-        bytes > PLIM_BLOCK_BYTES_MIN * divisions) {
-        return plim_round_to_division(bytes, divisions);
+    if (steps > 1 && bytes >= PLIM_BLOCK_BYTES_MIN && bytes > PLIM_BLOCK_BYTES_MIN * steps) {
+        return plim_round_to_division(bytes, steps);
     }
     return plim_round_plain(bytes);
+}
+
+/* The rounding of settings, looked up once. All zero is the default: multiples of 512 bytes. */
+typedef struct plim_rounding {
+    bool has_divisions; /* some interval has more than one: else all is plim_round_plain() */
+    uint64_t divisions[PLIM_ROUNDUP_INTERVALS];
+} plim_rounding;
+
+plim_rounding plim_rounding_of(const plim_settings *settings);
+
+/* Any size that a file may claim: 0 is given a block too, and what no request reaches stays. */
+static inline uint64_t plim_round(const plim_rounding *rounding, uint64_t bytes)
+{
+    if (bytes == 0 || bytes >= PLIM_REQUEST_BYTES_END) {
+        return bytes == 0 ? PLIM_BLOCK_BYTES_MIN : bytes;
+    }
+    return rounding->has_divisions ? plim_round_divided(rounding->divisions, bytes)
+                                   : plim_round_plain(bytes);
 }
 
 static inline uint64_t plim_segment_for(const plim_settings *settings, uint64_t rounded_bytes)
