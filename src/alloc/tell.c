@@ -20,18 +20,6 @@ static uint32_t ring_number(plim_heap *heap, plim_pool_id id)
     return (uint32_t)heap->pool_names.count;
 }
 
-/* The event as the ring keeps it; the world is stopped or the lane's lock held. */
-static plim_ring_event pack(plim_heap *heap, const plim_event *event, uint64_t ticks)
-{
-    return (plim_ring_event){ .ticks = ticks,
-                              .addr = event->addr,
-                              .bytes = event->bytes,
-                              .stream = event->stream,
-                              .stack = event->stack,
-                              .pool = ring_number(heap, event->pool),
-                              .action = (uint8_t)event->action };
-}
-
 plim_event plim_told_event(const plim_heap *heap, uint64_t index)
 {
     const plim_ring_event *const kept = plim_ring_at(&heap->ring, index);
@@ -55,31 +43,37 @@ static void record(plim_heap *heap, const plim_record_options *options, const pl
     if ((options->skip_actions >> (unsigned)event->action & 1u) != 0) {
         return;
     }
-    plim_ring_event kept = pack(heap, event, ticks);
-    kept.stack = options->stacks >= PLIM_STACKS_ALLOC ? kept.stack : PLIM_NONE;
+    const plim_ring_event kept = {
+        .ticks = ticks,
+        .addr = event->addr,
+        .bytes = event->bytes,
+        .stream = event->stream,
+        .stack = options->stacks >= PLIM_STACKS_ALLOC ? event->stack : PLIM_NONE,
+        .pool = ring_number(heap, event->pool),
+        .action = (uint8_t)event->action,
+    };
     plim_spin_lock(&heap->ring_lock);
     plim_ring_push(&heap->ring, &kept);
     plim_spin_unlock(&heap->ring_lock);
 }
 
-void plim_tell_all(plim_heap *heap, const plim_pool *pool, const plim_event *event, uint64_t ticks)
+void plim_tell_all(plim_heap *heap, const plim_pool *pool, plim_event *event, uint64_t ticks)
 {
     const plim_allocator *allocator = heap->allocator;
     const plim_recording *recording = plim_recording_of(allocator);
-    plim_event whole = *event;
-    whole.device = heap->index;
-    whole.pool = pool->owner != NULL ? pool->owner->id : (plim_pool_id){ 0, 0 };
-    whole.note = PLIM_NONE;
-    whole.is_small = pool->is_small;
+    event->device = heap->index;
+    event->pool = pool->owner != NULL ? pool->owner->id : (plim_pool_id){ 0, 0 };
+    event->note = PLIM_NONE;
+    event->is_small = pool->is_small;
     if (recording != NULL && recording->options.is_enabled) {
-        record(heap, &recording->options, &whole, ticks);
+        record(heap, &recording->options, event, ticks);
     }
     if (allocator->sinks.count == 0 || event->action == PLIM_SNAPSHOT) {
         return;
     }
-    whole.time_ns = (int64_t)plim_ticks_to_unix_ns(ticks);
+    event->time_ns = (int64_t)plim_ticks_to_unix_ns(ticks);
     for (size_t i = 0; i < allocator->sinks.count; i++) {
-        allocator->sinks.items[i].event(allocator->sinks.items[i].ctx, &whole);
+        allocator->sinks.items[i].event(allocator->sinks.items[i].ctx, event);
     }
 }
 

@@ -7,8 +7,9 @@
 #include "alloc/heap.h"
 #include "base/ticks.h"
 
-/* Slow path of plim_tell(): there is a listener. `ticks` is when it happened. */
-void plim_tell_all(plim_heap *heap, const plim_pool *pool, const plim_event *event, uint64_t ticks);
+/* Slow path of plim_tell(): there is a listener. `ticks` is when it happened. Fills the event in
+ * where it stands: a copy would wait for what was just stored. */
+void plim_tell_all(plim_heap *heap, const plim_pool *pool, plim_event *event, uint64_t ticks);
 
 static inline bool plim_is_listening(const plim_heap *heap)
 {
@@ -17,7 +18,7 @@ static inline bool plim_is_listening(const plim_heap *heap)
 
 /* Adds to an event what is the heap's and the pool's to say, and the time. Called with the lock of
  * the lane, or the world stopped. */
-static inline void plim_tell(plim_heap *heap, const plim_pool *pool, const plim_event *event)
+static inline void plim_tell(plim_heap *heap, const plim_pool *pool, plim_event *event)
 {
     if (plim_is_listening(heap)) {
         plim_tell_all(heap, pool, event, plim_ticks_now());
