@@ -11,8 +11,8 @@
  * empty_cache. What the allocator did is worked out anew.
  *
  * The state before the first event is rebuilt: under the recorded settings segments and blocks
- * lie as the recording has them; under others the allocations that stood are requested again, in
- * order of their addresses.
+ * lie as the recording has them, but for cached segments that the device has no room for; under
+ * others the allocations that stood are requested again, in order of their addresses.
  *
  * Determinism: the same history and options give the same results, whatever the machine or the
  * number of threads; but a budget of time may end a search earlier.
@@ -179,6 +179,8 @@ typedef struct plim_run_result {
     double driver_time_us;
     uint64_t retries;       /* requests that made the allocator give its cache back */
     uint64_t ooms_survived; /* requests that failed in the recording and were served here */
+    uint64_t start_released_bytes; /* of segments that were cached at the start, and given back so
+                                    * that the rest of it fits */
 } plim_run_result;
 
 /**
@@ -300,6 +302,8 @@ typedef struct plim_tune_row {
 /* All zero but capacity_bytes is a valid default. */
 typedef struct plim_tune_options {
     uint64_t capacity_bytes;  /* PLIM_UNLIMITED: only minimal capacities are of interest */
+    bool is_capacity_bound;   /* the device has so much or more: that a row fails there says
+                               * nothing of the device */
     uint64_t total_bytes;     /* as in plim_run_options; of smaller devices, as much smaller */
     const char *const *confs; /* to be tried besides the search's own */
     size_t conf_count;
@@ -314,19 +318,24 @@ typedef struct plim_tune_options {
 } plim_tune_options;
 
 typedef struct plim_tuning {
-    /* The best first, then survivors by min capacity, then the others by what they need. */
+    /* The best first, then survivors by what they cost (min capacity and peak reserved bytes,
+     * added up), then the others by what they need. */
     const plim_tune_row *rows;
     size_t row_count;
     size_t recorded; /* index of the row of the recorded settings, its start as recorded */
-    /* Index of the row that savings are told against: the recorded settings with start and
-     * addresses as the other rows have them. The same as `recorded` where nothing stood before and
-     * it makes no difference. */
+    /* The recorded settings with start and addresses as the other rows have them. The same as
+     * `recorded` where nothing stood before and it makes no difference. */
     size_t baseline;
-    /* Index of the winner: `baseline` when nothing is better. Where no row survives, the one that
-     * needs least; its result says that it does not survive. */
+    size_t reference; /* of these two the one that fares better: savings are told against it */
+    /* Index of the winner: of the recorded settings where nothing costs 1 % less. Where no row
+     * survives, the one that needs least; its result says that it does not survive. */
     size_t best;
-    bool is_saved;      /* the winner survives and the baseline does not */
-    bool is_hopeless;   /* the floor is above the capacity: no allocator survives */
+    size_t hardly_better; /* where that is the recorded settings: a row that costs less than they,
+                           * if only by less than 1 %; SIZE_MAX: none is known */
+    double gain;          /* of `best`, or of `hardly_better`: what it costs less than the
+                           * reference, as a share; 0: nothing, or unknown */
+    bool is_saved;        /* the winner survives and the recorded settings do not */
+    bool is_hopeless;     /* the floor is above the capacity: no allocator survives */
     bool is_incomplete; /* the budget ended the search */
     uint64_t floor_bytes;
     uint64_t runs; /* replays made */

@@ -148,6 +148,7 @@ static plim_status search(const tune_arguments *arguments, const plim_replaying 
     plim_progress_bar_init(&bar, "tuning", &(plim_progress_options){ .noun = "runs" });
     const plim_tune_options how = {
         .capacity_bytes = replaying->input.capacity_bytes,
+        .is_capacity_bound = plim_replay_is_capacity_bound(&replaying->input),
         .total_bytes = plim_replaying_total_bytes(replaying),
         .confs = arguments->common.confs,
         .conf_count = arguments->common.conf_count,
@@ -194,7 +195,8 @@ static int tune(const tune_arguments *arguments, const plim_replaying *replaying
     }
     int status = arguments->common.as_json ? print_json(replaying, tuning)
                                            : print_page(arguments, replaying, tuning);
-    const bool is_unsaved = !tuning->rows[tuning->best].result.survives;
+    const bool is_unsaved = !tuning->rows[tuning->best].result.survives &&
+                            !plim_replay_is_capacity_bound(&replaying->input);
     if (status == PLIM_EXIT_OK && arguments->fails_on_unsaved && is_unsaved) {
         status = PLIM_EXIT_FOUND;
     }

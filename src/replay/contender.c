@@ -5,6 +5,16 @@
 
 #include <string.h>
 
+/* Plainness. Counts of settings go between the last two. */
+enum {
+    AS_RECORDED,
+    DEFAULT,
+    EXPANDABLE,
+    SETTINGS,
+    EMPTIED_EACH_STEP = 1000,
+    EMPTIED_ONCE = 2000,
+};
+
 static bool is_sure(const plim_conf *conf)
 {
     const plim_settings *const settings = &conf->settings;
@@ -13,14 +23,34 @@ static bool is_sure(const plim_conf *conf)
            settings->garbage_collection_threshold <= 0 && !settings->throw_on_cudamalloc_oom;
 }
 
+static uint32_t plainness_of(const plim_tune_row *row)
+{
+    static const uint32_t emptied[] = { [PLIM_EMPTY_AFTER_STEPS] = EMPTIED_EACH_STEP,
+                                        [PLIM_EMPTY_AT_EVENT] = EMPTIED_ONCE,
+                                        [PLIM_EMPTY_NEVER] = 0 };
+    const uint32_t program = emptied[row->empty_cache];
+    uint32_t given = row->conf.settings.given;
+    if (row->is_recorded || given == 0) {
+        return program + (row->is_recorded ? AS_RECORDED : DEFAULT);
+    }
+    if (given == (uint32_t)1 << PLIM_KEY_EXPANDABLE_SEGMENTS) {
+        return program + EXPANDABLE;
+    }
+    uint32_t count = 0;
+    for (; given != 0; given &= given - 1) {
+        count++;
+    }
+    return program + SETTINGS + count;
+}
+
 plim_contender plim_contender_start(const plim_candidates *candidates, size_t row, uint64_t floor)
 {
     const plim_tune_row *const it = &candidates->rows.items[row];
     plim_contender contender = { .bisect = plim_bisect_start(floor),
+                                 .plainness = plainness_of(it),
                                  .is_sure = is_sure(&it->conf),
                                  .limit = PLIM_STEPS_UNKNOWN };
-    if (it->conf.policy != PLIM_POLICY_TORCH || it->is_too_new ||
-        (row == candidates->recorded && row != candidates->baseline)) {
+    if (it->conf.policy != PLIM_POLICY_TORCH || it->is_too_new) {
         contender.class = PLIM_ROW_SHOWN;
     } else if (it->empty_cache != PLIM_EMPTY_NEVER) {
         contender.class = PLIM_ROW_PROGRAM;
@@ -32,126 +62,120 @@ plim_contender plim_contender_start(const plim_candidates *candidates, size_t ro
     return contender;
 }
 
-uint64_t plim_contender_promise(const plim_contender *contender)
+/* --- what rows cost --- */
+
+uint64_t plim_field_cost(const plim_field *field, size_t row, uint64_t needed_steps)
 {
-    const plim_bisect *const bisect = &contender->bisect;
-    if (bisect->high != PLIM_STEPS_UNKNOWN) {
-        return bisect->high;
-    }
-    return bisect->hint > bisect->low ? bisect->hint : bisect->low + 1;
+    const plim_run_result *const result = &field->rows[row].result;
+    /* What a run reserved that failed is no more than what it would need. */
+    return needed_steps +
+           (result->survives ? plim_capacity_steps(result->peak_reserved_bytes) : needed_steps);
 }
 
-/* --- ties --- */
-
-static unsigned count_given(const plim_tune_row *row)
+uint64_t plim_field_promise(const plim_field *field, size_t row)
 {
-    unsigned count = 0;
-    for (uint32_t given = row->conf.settings.given; given != 0; given &= given - 1) {
-        count++;
+    const plim_bisect *const bisect = &field->contenders[row].bisect;
+    uint64_t steps = bisect->high;
+    if (steps == PLIM_STEPS_UNKNOWN) {
+        steps = bisect->hint > bisect->low ? bisect->hint : bisect->low + 1;
     }
-    return count;
+    return plim_field_cost(field, row, steps < PLIM_STEPS_MAX ? steps : PLIM_STEPS_MAX);
 }
 
-bool plim_field_is_before(const plim_field *field, size_t a, size_t b)
+static uint64_t with_tie(uint64_t cost)
 {
-    const plim_tune_row *const first = &field->rows[a];
-    const plim_tune_row *const second = &field->rows[b];
-    if (first->result.survives != second->result.survives) {
-        return first->result.survives;
+    return cost + cost * PLIM_TIE_PERCENT / 100;
+}
+
+/* Whether a row may win, as far as is known. */
+static bool is_known(const plim_field *field, size_t row)
+{
+    const plim_contender *const it = &field->contenders[row];
+    return it->is_tried && it->bisect.high != PLIM_STEPS_UNKNOWN &&
+           (it->is_done ? !it->is_bound : field->takes_open);
+}
+
+/* Drivers' calls decide only where they take another time, not a little more or less of it. */
+static bool is_quicker(const plim_tune_row *a, const plim_tune_row *b)
+{
+    return a->result.driver_time_us * (100 + PLIM_TIE_PERCENT) < b->result.driver_time_us * 100;
+}
+
+/* Whether row `a` of a tie goes before row `b`. */
+static bool is_before(const plim_field *field, size_t a, size_t b)
+{
+    const plim_contender *const first = &field->contenders[a];
+    const plim_contender *const second = &field->contenders[b];
+    if (first->plainness != second->plainness) {
+        return first->plainness < second->plainness;
     }
-    if ((a == field->baseline) != (b == field->baseline)) {
-        return a == field->baseline;
+    const uint64_t first_cost = plim_field_promise(field, a);
+    const uint64_t second_cost = plim_field_promise(field, b);
+    if (first_cost != second_cost) {
+        return first_cost < second_cost;
     }
-    /* What ends early calls the driver less. */
-    const double first_us = first->result.survives ? first->result.driver_time_us : 0;
-    const double second_us = second->result.survives ? second->result.driver_time_us : 0;
-    if (first_us < second_us || first_us > second_us) {
-        return first_us < second_us;
+    const plim_tune_row *const rows = field->rows;
+    if (is_quicker(&rows[a], &rows[b]) != is_quicker(&rows[b], &rows[a])) {
+        return is_quicker(&rows[a], &rows[b]);
     }
-    const unsigned first_given = count_given(first);
-    const unsigned second_given = count_given(second);
-    if (first_given != second_given) {
-        return first_given < second_given;
-    }
-    const int order = strcmp(first->conf.text, second->conf.text);
+    const int order = strcmp(rows[a].conf.text, rows[b].conf.text);
     return order != 0 ? order < 0 : a < b;
 }
 
-/* --- who is ahead --- */
-
-static bool is_known(const plim_field *field, const plim_contender *contender)
+/* The row that costs least of those that count; survivors go first. SIZE_MAX: there is none. */
+static size_t cheapest_of(const plim_field *field, plim_row_class last, uint32_t least)
 {
-    return contender->is_done ? !contender->is_bound
-                              : field->takes_open && contender->bisect.high != PLIM_STEPS_UNKNOWN;
-}
-
-static size_t best_of(const plim_field *field, plim_row_class class)
-{
-    uint64_t least = PLIM_STEPS_UNKNOWN;
+    size_t cheapest = SIZE_MAX;
     for (size_t i = 0; i < field->count; i++) {
         const plim_contender *const it = &field->contenders[i];
-        if (it->class == class && is_known(field, it) && it->bisect.high < least) {
-            least = it->bisect.high;
+        if (it->class > last || it->plainness < least || !is_known(field, i)) {
+            continue;
         }
+        const bool survives = field->rows[i].result.survives;
+        const bool is_first = cheapest == SIZE_MAX;
+        const bool is_like = !is_first && survives == field->rows[cheapest].result.survives;
+        const bool is_less =
+            is_like ? plim_field_promise(field, i) < plim_field_promise(field, cheapest) : survives;
+        cheapest = is_first || is_less ? i : cheapest;
     }
-    size_t best = SIZE_MAX;
-    for (size_t i = 0; i < field->count && least != PLIM_STEPS_UNKNOWN; i++) {
+    return cheapest;
+}
+
+size_t plim_field_best(const plim_field *field, plim_row_class last, uint32_t least)
+{
+    const size_t cheapest = cheapest_of(field, last, least);
+    size_t best = cheapest;
+    for (size_t i = 0; i < field->count && best != SIZE_MAX; i++) {
         const plim_contender *const it = &field->contenders[i];
-        if (it->class == class && is_known(field, it) &&
-            it->bisect.high <= least + least / PLIM_TIE &&
-            (best == SIZE_MAX || plim_field_is_before(field, i, best))) {
+        if (it->class <= last && it->plainness >= least && is_known(field, i) &&
+            field->rows[i].result.survives == field->rows[cheapest].result.survives &&
+            plim_field_promise(field, i) <= with_tie(plim_field_promise(field, cheapest)) &&
+            is_before(field, i, best)) {
             best = i;
         }
     }
     return best;
 }
 
-size_t plim_field_leader(const plim_field *field)
-{
-    return best_of(field, PLIM_ROW_SETTINGS);
-}
-
-static uint64_t less_margin(uint64_t steps)
-{
-    return steps - steps / PLIM_PROGRAM_MARGIN;
-}
-
-size_t plim_field_winner(const plim_field *field)
-{
-    const size_t settings = best_of(field, PLIM_ROW_SETTINGS);
-    const size_t program = best_of(field, PLIM_ROW_PROGRAM);
-    if (program != SIZE_MAX && settings != SIZE_MAX) {
-        const bool saves =
-            field->rows[program].result.survives && !field->rows[settings].result.survives;
-        const bool is_less = field->contenders[program].bisect.high <
-                             less_margin(field->contenders[settings].bisect.high);
-        return saves || is_less ? program : settings;
-    }
-    if (settings != SIZE_MAX) {
-        return settings;
-    }
-    return field->baseline;
-}
-
-uint64_t plim_field_limit(const plim_field *field, size_t row, uint64_t capacity)
+uint64_t plim_field_limit(const plim_field *field, size_t row)
 {
     const plim_contender *const it = &field->contenders[row];
-    const size_t leader = plim_field_leader(field);
+    const size_t leader = plim_field_best(field, PLIM_ROW_PROGRAM, 0);
     if (it->wants_exact || leader == SIZE_MAX) {
         return PLIM_STEPS_UNKNOWN;
     }
-    uint64_t least = field->contenders[leader].bisect.high;
-    for (size_t i = 0; i < field->count; i++) {
-        const plim_contender *const other = &field->contenders[i];
-        if (other->class == PLIM_ROW_SETTINGS && is_known(field, other) &&
-            other->bisect.high < least) {
-            least = other->bisect.high;
-        }
+    const bool survives = field->rows[row].result.survives;
+    if (survives != field->rows[leader].result.survives) {
+        return survives ? PLIM_STEPS_UNKNOWN : it->bisect.low;
     }
-    if (it->class == PLIM_ROW_PROGRAM) {
-        const bool can_save = capacity != PLIM_STEPS_UNKNOWN && least > capacity;
-        const uint64_t below = less_margin(least) - 1;
-        return can_save && capacity > below ? capacity : below;
+    uint64_t most = plim_field_promise(field, leader);
+    if (it->plainness < field->contenders[leader].plainness) {
+        const size_t cheapest = cheapest_of(field, PLIM_ROW_PROGRAM, 0);
+        most = with_tie(plim_field_promise(field, cheapest));
+    } else if (it->plainness > field->contenders[leader].plainness) {
+        most = most * 100 / (100 + PLIM_TIE_PERCENT); /* more, and the leader is in its tie */
     }
-    return plim_field_is_before(field, row, leader) ? least + least / PLIM_TIE : least - 1;
+    const uint64_t reserved = plim_field_cost(field, row, 0);
+    const uint64_t limit = survives ? most - (reserved < most ? reserved : most) : most / 2;
+    return limit > it->bisect.low ? limit : it->bisect.low;
 }

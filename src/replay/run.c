@@ -7,8 +7,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/size.h"
+#include "device/books.h"
 #include "replay/driver.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* How large a device is that has whatever is asked for. Ranges of expandable segments are 9/8 of
@@ -34,7 +36,9 @@ typedef struct runner {
     plim_run_result *result;
     uint32_t pool; /* that requests are routed to, or PLIM_NONE */
     size_t next_empty;
-    bool has_failed; /* figures are frozen */
+    uint64_t start_bytes;          /* of segments that stand when the start is rebuilt */
+    uint64_t start_released_bytes; /* of those that had to go before it fitted */
+    bool has_failed;               /* figures are frozen */
     bool is_over;
 } runner;
 
@@ -233,10 +237,8 @@ static void place_next(void *ctx, plim_addr addr)
 
 static plim_status no_room(const runner *run, plim_error *err)
 {
-    const plim_replay_facts *facts = &run->program->facts;
-    const bool is_reserved =
-        run->setup->is_planted && facts->start_reserved_bytes > facts->start_live_bytes;
-    const uint64_t start = is_reserved ? facts->start_reserved_bytes : facts->start_live_bytes;
+    const uint64_t live = run->program->facts.start_live_bytes;
+    const uint64_t start = run->start_bytes > live ? run->start_bytes : live;
     if (run->setup->capacity_bytes == PLIM_UNLIMITED) {
         return plim_fail(err, PLIM_OUT_OF_DEVICE_MEMORY,
                          "what stands before the first event, %s, is more than any device has or "
@@ -250,33 +252,126 @@ static plim_status no_room(const runner *run, plim_error *err)
                      plim_format_bytes(run->setup->capacity_bytes).text);
 }
 
-static plim_status plant(runner *run, plim_error *err)
+/* What a segment takes of the device. */
+static uint64_t taken_bytes(const plim_segment *segment)
+{
+    return (segment->bytes + PLIM_DEVICE_GRANULARITY_BYTES - 1) &
+           ~(uint64_t)(PLIM_DEVICE_GRANULARITY_BYTES - 1);
+}
+
+static bool is_cached(const plim_program_start *start, const plim_segment *segment)
+{
+    return segment->block_count == 1 && plim_pool_is_default(segment->pool) &&
+           start->blocks.items[segment->block_first].state == PLIM_BLOCK_INACTIVE;
+}
+
+/* The larger one first, then the one at the lower address. */
+static int compare_sizes(const void *a, const void *b)
+{
+    const plim_segment *const first = *(const plim_segment *const *)a;
+    const plim_segment *const second = *(const plim_segment *const *)b;
+    if (first->bytes != second->bytes) {
+        return first->bytes < second->bytes ? 1 : -1;
+    }
+    return (first->addr > second->addr) - (first->addr < second->addr);
+}
+
+/* What may be reserved at most. */
+static uint64_t room_of(const runner *run)
+{
+    if (run->setup->capacity_bytes == PLIM_UNLIMITED) {
+        return PLIM_UNLIMITED;
+    }
+    const double fraction = run->setup->conf->settings.per_process_memory_fraction;
+    const uint64_t limit =
+        fraction < 1 ? (uint64_t)((double)run->total_bytes * fraction) : PLIM_UNLIMITED;
+    const uint64_t free_bytes = run->total_bytes - run->used_bytes;
+    return limit < free_bytes ? limit : free_bytes;
+}
+
+/*
+ * The segments of the start that fit the device, in order of addresses. An allocator with a device
+ * so small would have given cached segments back before this: the largest go first, as many as
+ * must.
+ *
+ * segments   room for all of them
+ * cached     the same, to sort in
+ */
+static size_t fit_segments(runner *run, plim_segment *segments, const plim_segment **cached)
 {
     const plim_program_start *start = &run->program->start;
-    if (start->segments.count == 0) {
-        return PLIM_OK;
+    size_t cached_count = 0;
+    for (size_t i = 0; i < start->segments.count; i++) {
+        const plim_segment *const segment = &start->segments.items[i];
+        run->start_bytes += taken_bytes(segment);
+        if (is_cached(start, segment)) {
+            cached[cached_count++] = segment;
+        }
     }
-    const plim_mem *mem = run->program->mem;
-    plim_addr *addrs = plim_mem_alloc_zeroed(mem, start->blocks.count + 1, sizeof *addrs);
-    if (addrs == NULL) {
-        return plim_fail_memory(err, "rebuilding the start of a replay");
+    const uint64_t room = room_of(run);
+    size_t gone = 0;
+    if (run->start_bytes > room && cached_count > 0) {
+        qsort(cached, cached_count, sizeof *cached, compare_sizes);
     }
-    const plim_heap_state state = { .segments = start->segments.items,
-                                    .segment_count = start->segments.count,
+    for (; gone < cached_count && run->start_bytes > room; gone++) {
+        run->start_bytes -= taken_bytes(cached[gone]);
+        run->start_released_bytes += cached[gone]->bytes;
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < start->segments.count; i++) {
+        const plim_segment *const segment = &start->segments.items[i];
+        const bool stays = !is_cached(start, segment) || gone == 0 ||
+                           compare_sizes(&segment, &cached[gone - 1]) > 0;
+        if (stays) {
+            segments[count++] = *segment;
+        }
+    }
+    return count;
+}
+
+static plim_status plant_fitted(runner *run, const plim_segment *segments, size_t count,
+                                plim_addr *addrs, plim_error *err)
+{
+    const plim_program_start *start = &run->program->start;
+    const plim_heap_state state = { .segments = segments,
+                                    .segment_count = count,
                                     .blocks = start->blocks.items,
                                     .block_count = start->blocks.count,
                                     .streams = run->program->streams.items,
                                     .place = place_next,
                                     .place_ctx = &run->driver };
-    plim_status status = plim_allocator_restore(run->allocator, 0, &state, addrs, err);
-    for (size_t i = 0; status == PLIM_OK && i < start->blocks.count; i++) {
+    PLIM_TRY(plim_allocator_restore(run->allocator, 0, &state, addrs, err));
+    for (size_t i = 0; i < start->blocks.count; i++) {
         if (start->block_slots.items[i] != PLIM_NONE) {
             run->slots[start->block_slots.items[i]] = addrs[i];
         }
     }
-    if (status == PLIM_OK && run->listener != NULL && run->listener->planted != NULL) {
+    if (run->listener != NULL && run->listener->planted != NULL) {
         run->listener->planted(run->listener->ctx, addrs);
     }
+    return PLIM_OK;
+}
+
+static plim_status plant(runner *run, plim_error *err)
+{
+    const plim_program_start *start = &run->program->start;
+    const size_t count = start->segments.count;
+    if (count == 0) {
+        return PLIM_OK;
+    }
+    const plim_mem *mem = run->program->mem;
+    plim_addr *addrs = plim_mem_alloc_zeroed(mem, start->blocks.count + 1, sizeof *addrs);
+    plim_segment *segments = plim_mem_alloc(mem, count, sizeof *segments);
+    const plim_segment **cached = plim_mem_alloc(mem, count, sizeof *cached);
+    plim_status status = PLIM_OUT_OF_HOST_MEMORY;
+    if (addrs == NULL || segments == NULL || cached == NULL) {
+        (void)plim_fail_memory(err, "rebuilding the start of a replay");
+    } else {
+        const size_t fitting = fit_segments(run, segments, cached);
+        status = plant_fitted(run, segments, fitting, addrs, err);
+    }
+    plim_mem_free(mem, cached, count, sizeof *cached);
+    plim_mem_free(mem, segments, count, sizeof *segments);
     plim_mem_free(mem, addrs, start->blocks.count + 1, sizeof *addrs);
     return status;
 }
@@ -304,7 +399,7 @@ static bool goes_as_recorded(const runner *run)
 {
     const plim_run_setup *setup = run->setup;
     const plim_replay_facts *facts = &run->program->facts;
-    return setup->is_planted &&
+    return setup->is_planted && run->start_released_bytes == 0 &&
            (setup->follows_recording || setup->capacity_bytes == facts->capacity_bytes ||
             setup->capacity_bytes >= facts->recorded_peak_reserved_bytes);
 }
@@ -331,6 +426,7 @@ static plim_status rebuild_start(runner *run, plim_error *err)
     plim_allocator_reset_peak_stats(run->allocator, 0);
     plim_allocator_reset_accumulated_stats(run->allocator, 0);
     plim_driver_reset_counts(&run->driver);
+    run->result->start_released_bytes = run->start_released_bytes;
     run->driver.frees_wait = !goes_as_recorded(run);
     if (goes_as_recorded(run)) {
         run->driver.recorded = program->recorded_segments.items;

@@ -40,8 +40,7 @@ static plim_field field_of(const search *s)
 {
     return (plim_field){ .rows = s->candidates.rows.items,
                          .contenders = s->contenders.items,
-                         .count = s->contenders.count,
-                         .baseline = s->candidates.baseline };
+                         .count = s->contenders.count };
 }
 
 /* --- trials --- */
@@ -207,9 +206,10 @@ static bool is_more_promising(const search *s, size_t a, size_t b)
     if (first->class != second->class) {
         return first->class < second->class;
     }
-    const uint64_t first_steps = plim_contender_promise(first);
-    const uint64_t second_steps = plim_contender_promise(second);
-    return first_steps != second_steps ? first_steps < second_steps : a < b;
+    const plim_field field = field_of(s);
+    const uint64_t first_cost = plim_field_promise(&field, a);
+    const uint64_t second_cost = plim_field_promise(&field, b);
+    return first_cost != second_cost ? first_cost < second_cost : a < b;
 }
 
 /* The most promising row that is open and not in the batch; SIZE_MAX: none. */
@@ -224,12 +224,6 @@ static size_t most_promising(const search *s)
         }
     }
     return best;
-}
-
-static uint64_t asked_steps(const search *s)
-{
-    const uint64_t capacity = s->options->capacity_bytes;
-    return capacity == PLIM_UNLIMITED ? PLIM_STEPS_UNKNOWN : capacity / PLIM_CAPACITY_STEP_BYTES;
 }
 
 /* The smallest capacities of those that must be known exactly, and of some more. */
@@ -252,16 +246,37 @@ static plim_status solve_some(search *s, size_t more, plim_error *err)
     const plim_field field = field_of(s);
     for (size_t i = 0; i < s->batch.count; i++) {
         const size_t row = s->batch.items[i];
-        s->contenders.items[row].limit = plim_field_limit(&field, row, asked_steps(s));
+        s->contenders.items[row].limit = plim_field_limit(&field, row);
     }
     return run_batch(s, run_solving, err);
+}
+
+/* Rows given up beside a leader that has lost since may win now; false: there are none. */
+static bool reopen(search *s)
+{
+    const plim_field field = field_of(s);
+    bool has_opened = false;
+    for (size_t i = 0; i < s->contenders.count; i++) {
+        plim_contender *const it = &s->contenders.items[i];
+        const bool was_given_up =
+            it->is_done && it->is_bound && it->limit != PLIM_STEPS_UNKNOWN && !it->wants_exact;
+        if (was_given_up && plim_field_limit(&field, i) > it->bisect.low) {
+            it->is_done = false;
+            it->is_bound = false;
+            has_opened = true;
+        }
+    }
+    return has_opened;
 }
 
 static plim_status solve_all(search *s, plim_error *err)
 {
     PLIM_TRY(solve_some(s, LEADERS_FIRST, err));
     PLIM_TRY(solve_some(s, LEADERS_SECOND, err));
-    return solve_some(s, s->contenders.count, err);
+    do {
+        PLIM_TRY(solve_some(s, s->contenders.count, err));
+    } while (!plim_watch_is_late(&s->watch) && reopen(s));
+    return PLIM_OK;
 }
 
 /* --- what the first rounds suggest --- */
@@ -271,7 +286,7 @@ static plim_status combine(search *s, plim_error *err)
     const plim_field field = field_of(s);
     size_t best[PLIM_CHANGE_COUNT];
     bool is_better[PLIM_CHANGE_COUNT] = { false };
-    uint64_t usual = PLIM_STEPS_UNKNOWN; /* what the default settings need */
+    uint64_t usual = PLIM_STEPS_UNKNOWN; /* what the default settings cost */
     for (size_t i = 0; i < PLIM_CHANGE_COUNT; i++) {
         best[i] = SIZE_MAX;
     }
@@ -281,8 +296,8 @@ static plim_status combine(search *s, plim_error *err)
         if (it->class != PLIM_ROW_SETTINGS || !it->is_tried) {
             continue;
         }
-        if (changes == 0 && plim_contender_promise(it) < usual) {
-            usual = plim_contender_promise(it);
+        if (changes == 0 && plim_field_promise(&field, i) < usual) {
+            usual = plim_field_promise(&field, i);
         }
         for (size_t c = 0; c < PLIM_CHANGE_COUNT; c++) {
             if (changes == (uint32_t)1 << c &&
@@ -292,8 +307,7 @@ static plim_status combine(search *s, plim_error *err)
         }
     }
     for (size_t c = 0; c < PLIM_CHANGE_COUNT; c++) {
-        is_better[c] =
-            best[c] != SIZE_MAX && plim_contender_promise(&field.contenders[best[c]]) < usual;
+        is_better[c] = best[c] != SIZE_MAX && plim_field_promise(&field, best[c]) < usual;
     }
     return plim_candidates_add_combinations(&s->candidates, best, is_better, err);
 }
@@ -316,8 +330,8 @@ static plim_status search_rounds(search *s, plim_error *err)
     PLIM_TRY(try_new_rows(s, err));
     PLIM_TRY(solve_all(s, err));
     const plim_field field = field_of(s);
-    const size_t leader = plim_field_leader(&field);
-    if (leader == SIZE_MAX || leader == field.baseline) {
+    const size_t leader = plim_field_best(&field, PLIM_ROW_SETTINGS, 0);
+    if (leader == SIZE_MAX || field.rows[leader].is_recorded) {
         return PLIM_OK;
     }
     PLIM_TRY(add_moments(s, leader, err));
@@ -345,6 +359,12 @@ static void set_capacity(const plim_contender *contender, plim_tune_row *row)
         steps <= PLIM_STEPS_MAX ? steps * PLIM_CAPACITY_STEP_BYTES : PLIM_UNLIMITED;
 }
 
+/* What a row costs, or at least, in steps. */
+static uint64_t cost_of(const plim_field *field, size_t row)
+{
+    return plim_field_cost(field, row, plim_capacity_steps(field->rows[row].min_capacity_bytes));
+}
+
 /* The order of the table, but for the winner. */
 static bool is_above(const plim_field *field, size_t a, size_t b)
 {
@@ -353,13 +373,17 @@ static bool is_above(const plim_field *field, size_t a, size_t b)
     if (first->result.survives != second->result.survives) {
         return first->result.survives;
     }
-    if (first->min_capacity_bytes != second->min_capacity_bytes) {
-        return first->min_capacity_bytes < second->min_capacity_bytes;
+    const uint64_t first_cost = cost_of(field, a);
+    const uint64_t second_cost = cost_of(field, b);
+    if (first_cost != second_cost) {
+        return first_cost < second_cost;
     }
     if (first->is_min_capacity_bound != second->is_min_capacity_bound) {
         return second->is_min_capacity_bound;
     }
-    return plim_field_is_before(field, a, b);
+    const uint32_t first_plainness = field->contenders[a].plainness;
+    const uint32_t second_plainness = field->contenders[b].plainness;
+    return first_plainness != second_plainness ? first_plainness < second_plainness : a < b;
 }
 
 /* Into the batch: rows that were tried, in the order of the table. */
@@ -420,6 +444,36 @@ static void unite_recorded(search *s)
     }
 }
 
+/* Of the two rows of the recorded settings the one that fares better. */
+static size_t reference_of(const search *s, const plim_field *field)
+{
+    const size_t recorded = s->candidates.recorded;
+    const size_t baseline = s->candidates.baseline;
+    return recorded == baseline || !is_above(field, recorded, baseline) ? baseline : recorded;
+}
+
+/* What is gained over the recorded settings, where that is known: a share of what they cost. */
+static void set_gain(const search *s, const plim_field *field, size_t winner, plim_tuning *tuning)
+{
+    const size_t reference = reference_of(s, field);
+    const plim_tune_row *const before = &field->rows[reference];
+    size_t better = winner;
+    tuning->reference = place_of(s, reference);
+    tuning->hardly_better = SIZE_MAX;
+    if (field->rows[winner].is_recorded) {
+        better = plim_field_best(field, PLIM_ROW_PROGRAM, 1);
+    }
+    if (better == SIZE_MAX || before->result.survives != field->rows[better].result.survives ||
+        before->is_min_capacity_bound || field->rows[better].is_min_capacity_bound ||
+        cost_of(field, better) >= cost_of(field, reference)) {
+        return;
+    }
+    tuning->gain = 1 - (double)cost_of(field, better) / (double)cost_of(field, reference);
+    if (better != winner) {
+        tuning->hardly_better = place_of(s, better);
+    }
+}
+
 static plim_status keep(search *s, plim_tuning **ret_tuning, plim_error *err)
 {
     for (size_t i = 0; i < s->contenders.count; i++) {
@@ -428,7 +482,8 @@ static plim_status keep(search *s, plim_tuning **ret_tuning, plim_error *err)
     unite_recorded(s);
     plim_field field = field_of(s);
     field.takes_open = plim_watch_is_late(&s->watch);
-    const size_t winner = plim_field_winner(&field);
+    size_t winner = plim_field_best(&field, PLIM_ROW_PROGRAM, 0);
+    winner = winner == SIZE_MAX ? reference_of(s, &field) : winner;
     PLIM_TRY(sort_rows(s, &field, winner, err));
 
     kept_tuning *kept = plim_mem_alloc_zeroed(s->mem, 1, sizeof *kept);
@@ -448,13 +503,15 @@ static plim_status keep(search *s, plim_tuning **ret_tuning, plim_error *err)
         .recorded = place_of(s, s->candidates.recorded),
         .baseline = place_of(s, s->candidates.baseline),
         .best = place_of(s, winner),
-        .is_saved = field.rows[winner].result.survives &&
-                    !field.rows[s->candidates.baseline].result.survives,
-        .is_hopeless = s->floor_bytes > s->options->capacity_bytes,
+        .is_saved = !s->options->is_capacity_bound && field.rows[winner].result.survives &&
+                    !field.rows[reference_of(s, &field)].result.survives,
+        .is_hopeless =
+            !s->options->is_capacity_bound && s->floor_bytes > s->options->capacity_bytes,
         .is_incomplete = plim_watch_is_late(&s->watch),
         .floor_bytes = s->floor_bytes,
         .runs = plim_watch_runs(&s->watch),
     };
+    set_gain(s, &field, winner, &kept->tuning);
     *ret_tuning = &kept->tuning;
     return PLIM_OK;
 }

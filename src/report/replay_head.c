@@ -89,7 +89,7 @@ static const char *say_source(const plim_replay_input *input)
     }
     return input->facts[input->capacity_device].capacity_source == PLIM_CAPACITY_OOM
                ? "what was reserved and what was free when memory ran out"
-               : "it shows where cached memory was given back for a request";
+               : "so much was reserved when cached memory was given back for a request";
 }
 
 static bool has_other_capacities(const plim_replay_input *input)
@@ -113,7 +113,8 @@ static void write_capacity(const plim_replay_page *page)
                              "here nothing runs out. Give it with --capacity=24GiB or --gpu=h100.");
         return;
     }
-    plim_paragraph_format(page->out, page->style, 0, PLIM_TONE_PLAIN, "Capacity %s: %s%s%s.",
+    plim_paragraph_format(page->out, page->style, 0, PLIM_TONE_PLAIN, "Capacity %s%s: %s%s%s.",
+                          plim_replay_is_capacity_bound(input) ? "at least " : "",
                           plim_format_bytes(input->capacity_bytes).text,
                           input->capacity == PLIM_REPLAY_CAPACITY_GPU ? input->gpu->name : "",
                           input->capacity == PLIM_REPLAY_CAPACITY_GPU ? ", " : "",

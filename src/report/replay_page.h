@@ -78,8 +78,6 @@ typedef struct plim_replay_phrase {
     char text[256];
 } plim_replay_phrase;
 
-/** The facts of a device; those of the first where there is none of that index. */
-const plim_replay_facts *plim_replay_facts_of(const plim_replay_input *input, int32_t device);
 /** " on GPU 1" where there are several devices, else "". */
 plim_replay_phrase plim_replay_device_words(const plim_replay_input *input, int32_t device);
 /** The frame of the user's own code that an event comes from, or PLIM_NONE. */
@@ -99,6 +97,8 @@ uint64_t plim_replay_recorded_peak_bytes(const plim_replay_input *input);
 double plim_replay_fragmentation(const plim_run_result *result);
 /** Calls that move memory; events and the like cost next to nothing. */
 uint64_t plim_replay_memory_calls(const plim_run_result *result);
+/** Whether the device had the capacity or more: what fails there may survive. */
+bool plim_replay_is_capacity_bound(const plim_replay_input *input);
 /** How the capacity is known, a stable name: "given", "gpu", "oom", "retries", "unknown". */
 const char *plim_replay_capacity_name(const plim_replay_input *input);
 /** Of several results the one that fares worst: the first that fails, else the highest peak. */

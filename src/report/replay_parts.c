@@ -56,6 +56,8 @@ static void write_facts(plim_json *json, const plim_replay_facts *facts)
     plim_json_member_u64(json, "recorded_peak_reserved_bytes", facts->recorded_peak_reserved_bytes);
     member_capacity(json, facts->capacity_bytes, facts->capacity_source != PLIM_CAPACITY_UNKNOWN);
     plim_json_member_string(json, "capacity_source", source_name(facts->capacity_source));
+    plim_json_member_bool(json, "is_capacity_bound",
+                          facts->capacity_source == PLIM_CAPACITY_RETRIES);
     member_event(json, "oom_event", facts->oom_event);
     plim_json_member_u64(json, "events_after_oom", facts->events_after_oom);
     plim_json_member_u64(json, "cache_releases", facts->cache_releases);
@@ -127,6 +129,7 @@ void plim_replay_json_input(plim_json *json, const plim_replay_input *input)
     plim_json_member_string(json, "file", input->path);
     member_capacity(json, input->capacity_bytes, input->capacity_bytes != PLIM_UNLIMITED);
     plim_json_member_string(json, "capacity_source", plim_replay_capacity_name(input));
+    plim_json_member_bool(json, "is_capacity_bound", plim_replay_is_capacity_bound(input));
     plim_json_member_u64(json, "floor_bytes", plim_replay_floor_bytes(input));
     write_scales(json, input);
     plim_json_key(json, "devices");
@@ -230,8 +233,13 @@ static void write_result(plim_json *json, const plim_replay_input *input,
                                           .failed_event = PLIM_NO_EVENT };
     const bool is_run = result != NULL;
     const plim_run_result *one = is_run ? result : &none;
-    /* Where nothing is known of the capacity nothing fails, which is no survival. */
-    member_bool(json, "survives", input->capacity_bytes != PLIM_UNLIMITED, is_run && one->survives);
+    /* Where nothing is known of the capacity nothing fails, which is no survival; what fails with
+     * the least the device had may survive. */
+    const bool survives = is_run && one->survives;
+    member_bool(json, "survives",
+                input->capacity_bytes != PLIM_UNLIMITED &&
+                    (survives || !plim_replay_is_capacity_bound(input)),
+                survives);
     member_u64(json, "device", is_run && one->device >= 0, (uint64_t)(uint32_t)one->device);
     member_u64(json, "peak_reserved_bytes", is_run, one->peak_reserved_bytes);
     member_u64(json, "peak_allocated_bytes", is_run, one->peak_allocated_bytes);
@@ -245,6 +253,7 @@ static void write_result(plim_json *json, const plim_replay_input *input,
     write_calls(json, one, is_run);
     member_u64(json, "retries", is_run, one->retries);
     member_u64(json, "ooms_survived", is_run, one->ooms_survived);
+    member_u64(json, "start_released_bytes", is_run, one->start_released_bytes);
     write_failure(json, input, one);
 }
 

@@ -30,6 +30,7 @@
 typedef struct row_view {
     plim_table table;
     bool has_capacity;
+    bool is_capacity_bound; /* what fails may survive */
     bool has_needs;
     bool has_allocated;
     bool has_calls;
@@ -132,10 +133,12 @@ static plim_short_text needs_text(const plim_replay_row *row)
 
 static void add_fate(row_view *view, const plim_replay_row *row)
 {
-    if (row->result == NULL) {
-        plim_table_add(&view->table, PLIM_TONE_BAD, "start too large");
-    } else if (row->result->survives) {
+    if (row->result != NULL && row->result->survives) {
         plim_table_add(&view->table, PLIM_TONE_IN_USE, "survives");
+    } else if (view->is_capacity_bound) {
+        plim_table_add(&view->table, PLIM_TONE_WARN, "may survive");
+    } else if (row->result == NULL) {
+        plim_table_add(&view->table, PLIM_TONE_BAD, "start too large");
     } else {
         plim_table_format(&view->table, PLIM_TONE_BAD, "dies at %s",
                           plim_format_count(row->result->failed_event).text);
@@ -287,7 +290,8 @@ static void fill(row_view *view, const plim_replay_page *page, const plim_replay
 void plim_replay_rows_write(const plim_replay_page *page, const plim_replay_row *rows, size_t count,
                             bool with_recording)
 {
-    row_view view = { .has_capacity = page->input->capacity_bytes != PLIM_UNLIMITED };
+    row_view view = { .has_capacity = page->input->capacity_bytes != PLIM_UNLIMITED,
+                      .is_capacity_bound = plim_replay_is_capacity_bound(page->input) };
     for (size_t i = 0; i < count; i++) {
         view.has_needs = view.has_needs || rows[i].min_capacity_bytes > 0;
         view.has_retries =
@@ -295,7 +299,8 @@ void plim_replay_rows_write(const plim_replay_page *page, const plim_replay_row 
     }
     plim_table_column columns[PLIM_TABLE_COLUMNS_MAX];
     char at[48];
-    (void)snprintf(at, sizeof at, "at %s", plim_format_bytes(page->input->capacity_bytes).text);
+    (void)snprintf(at, sizeof at, "at %s%s", view.is_capacity_bound ? "least " : "",
+                   plim_format_bytes(page->input->capacity_bytes).text);
     /* How wide settings may be is known when all else is there. On a narrow page what differs
      * least among rows makes room for them. */
     const bool has_retries = view.has_retries;
@@ -333,21 +338,43 @@ static void write_death(const plim_replay_page *page, const plim_replay_row *row
     const uint64_t capacity = page->input->capacity_bytes;
     const uint64_t left =
         capacity > result->failed_reserved_bytes ? capacity - result->failed_reserved_bytes : 0;
-    plim_paragraph_format(
-        page->out, page->style, 2, PLIM_TONE_PLAIN,
-        "Runs out of memory%s at %s: %s were asked for when %s were reserved, %s of that not in "
-        "use, and the device had %s left.%s",
-        plim_replay_device_words(page->input, result->device).text,
-        plim_replay_event_words(page, result->device, result->failed_event).text,
-        plim_format_bytes(result->failed_bytes).text,
-        plim_format_bytes(result->failed_reserved_bytes).text, plim_format_bytes(unused).text,
-        plim_format_bytes(left).text, result->was_oom ? " So it did when it was recorded." : "");
+    const bool is_bound = plim_replay_is_capacity_bound(page->input);
+    char lead[96] = "Runs out of memory";
+    if (is_bound) {
+        (void)snprintf(lead, sizeof lead,
+                       "With %s, which is the least the device had, memory runs out",
+                       plim_format_bytes(capacity).text);
+    }
+    plim_paragraph_format(page->out, page->style, 2, PLIM_TONE_PLAIN,
+                          "%s%s at %s: %s were asked for when %s were reserved, %s of that not in "
+                          "use, and the device had %s left.%s%s",
+                          lead, plim_replay_device_words(page->input, result->device).text,
+                          plim_replay_event_words(page, result->device, result->failed_event).text,
+                          plim_format_bytes(result->failed_bytes).text,
+                          plim_format_bytes(result->failed_reserved_bytes).text,
+                          plim_format_bytes(unused).text, plim_format_bytes(left).text,
+                          result->was_oom ? " So it did when it was recorded." : "",
+                          is_bound ? " With more it may survive." : "");
+}
+
+/* An allocator on a device so small would have given it back before. */
+static void write_released(const plim_replay_page *page, const plim_run_result *result)
+{
+    if (result->start_released_bytes > 0) {
+        plim_paragraph_format(
+            page->out, page->style, 2, PLIM_TONE_PLAIN,
+            "What stood before the first event fits without %s of cached memory%s, which is taken "
+            "as given back.",
+            plim_format_bytes(result->start_released_bytes).text,
+            plim_replay_device_words(page->input, result->device).text);
+    }
 }
 
 void plim_replay_row_write_fate(const plim_replay_page *page, const plim_replay_row *row)
 {
     const bool is_served = row->result != NULL && row->result->ooms_survived > 0;
-    if (row->result != NULL && row->result->survives && !is_served) {
+    const bool is_released = row->result != NULL && row->result->start_released_bytes > 0;
+    if (row->result != NULL && row->result->survives && !is_served && !is_released) {
         return;
     }
     plim_replay_blank(page);
@@ -362,6 +389,7 @@ void plim_replay_row_write_fate(const plim_replay_page *page, const plim_replay_
                              row->failure != NULL ? row->failure : "The start does not fit.");
         return;
     }
+    write_released(page, row->result);
     if (!row->result->survives) {
         write_death(page, row);
     }

@@ -43,7 +43,9 @@ static void write_devices(const plim_replay_page *page, const plim_replay_row *r
     for (size_t i = 0; i < page->input->device_count; i++) {
         const plim_run_result *result = &row->results[i];
         char fate[64] = "survives";
-        if (!result->survives) {
+        if (!result->survives && plim_replay_is_capacity_bound(page->input)) {
+            (void)snprintf(fate, sizeof fate, "may survive");
+        } else if (!result->survives) {
             (void)snprintf(fate, sizeof fate, "dies at event %s",
                            plim_format_count(result->failed_event).text);
         }
@@ -71,7 +73,8 @@ void plim_replay_text_write(plim_text *out, const plim_style *style, const plim_
     }
     plim_replay_blank(&page);
     plim_replay_limits_write(&page);
-    if (plim_replay_floor_bytes(input) > input->capacity_bytes) {
+    if (plim_replay_floor_bytes(input) > input->capacity_bytes &&
+        !plim_replay_is_capacity_bound(input)) {
         plim_paragraph_write(out, style, 0, PLIM_TONE_BAD, "",
                              "More is live than the device has: no allocator setting can help.");
     }

@@ -15,16 +15,6 @@
 
 #define PLACE_BYTES_MAX 200u /* of a frame: it stands within a sentence */
 
-const plim_replay_facts *plim_replay_facts_of(const plim_replay_input *input, int32_t device)
-{
-    for (size_t i = 0; i < input->device_count; i++) {
-        if (input->facts[i].device == device) {
-            return &input->facts[i];
-        }
-    }
-    return &input->facts[0];
-}
-
 plim_replay_phrase plim_replay_device_words(const plim_replay_input *input, int32_t device)
 {
     plim_replay_phrase words = { "" };
@@ -147,6 +137,12 @@ uint64_t plim_replay_memory_calls(const plim_run_result *result)
         calls += result->driver_calls[i];
     }
     return calls;
+}
+
+bool plim_replay_is_capacity_bound(const plim_replay_input *input)
+{
+    return input->capacity == PLIM_REPLAY_CAPACITY_FILE &&
+           input->facts[input->capacity_device].capacity_source == PLIM_CAPACITY_RETRIES;
 }
 
 const char *plim_replay_capacity_name(const plim_replay_input *input)

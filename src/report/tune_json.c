@@ -32,6 +32,14 @@ plim_status plim_tune_json_write(plim_sink sink, const plim_replay_input *input,
     plim_json_member_u64(&json, "best_index", tuning->best);
     plim_json_member_u64(&json, "recorded_index", tuning->recorded);
     plim_json_member_u64(&json, "baseline_index", tuning->baseline);
+    plim_json_member_u64(&json, "reference_index", tuning->reference);
+    plim_json_key(&json, "hardly_better_index");
+    if (tuning->hardly_better == SIZE_MAX) {
+        plim_json_null(&json);
+    } else {
+        plim_json_u64(&json, tuning->hardly_better);
+    }
+    plim_json_member_double(&json, "gain", tuning->gain);
     plim_json_member_bool(&json, "is_saved", tuning->is_saved);
     plim_json_member_bool(&json, "is_hopeless", tuning->is_hopeless);
     plim_json_member_bool(&json, "is_incomplete", tuning->is_incomplete);

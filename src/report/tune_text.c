@@ -26,7 +26,7 @@ typedef struct tune_page {
     const plim_tune_view *view;
     const plim_tuning *tuning;
     const plim_tune_row *best;
-    const plim_tune_row *baseline; /* the recorded settings, on equal terms */
+    const plim_tune_row *reference; /* the recorded settings */
 } tune_page;
 
 static void say(const tune_page *self, plim_tone tone, const char *words)
@@ -41,9 +41,9 @@ static bool knows_capacity(const tune_page *self)
     return self->page.input->capacity_bytes != PLIM_UNLIMITED;
 }
 
-static bool is_baseline_best(const tune_page *self)
+static bool is_recorded_best(const tune_page *self)
 {
-    return self->tuning->best == self->tuning->baseline;
+    return self->best->is_recorded && self->best->empty_cache == PLIM_EMPTY_NEVER;
 }
 
 /* What no setting can help: more is live than there is. */
@@ -58,6 +58,19 @@ static void write_hopeless(const tune_page *self)
                    plim_format_bytes(floor_bytes).text, plim_format_bytes(capacity).text,
                    plim_format_bytes(floor_bytes - capacity).text);
     say(self, PLIM_TONE_BAD, words);
+}
+
+/* The device has more than the capacity, or not. */
+static void write_undecided(const tune_page *self)
+{
+    plim_paragraph_format(
+        self->page.out, self->page.style, 0, PLIM_TONE_WARN,
+        "No setting that was tried is sure to survive: the best of them needs %s%s, and the device "
+        "had at least %s. The floor is %s.",
+        self->best->is_min_capacity_bound ? "at least " : "",
+        plim_format_bytes(self->best->min_capacity_bytes).text,
+        plim_format_bytes(self->page.input->capacity_bytes).text,
+        plim_format_bytes(self->tuning->floor_bytes).text);
 }
 
 static void write_unsaved(const tune_page *self)
@@ -78,15 +91,93 @@ static void write_saved(const tune_page *self)
 {
     char words[256];
     char before[64] = "not even what stood before fits";
-    if (self->baseline->result.failed_event != PLIM_NO_EVENT) {
+    if (self->reference->result.failed_event != PLIM_NO_EVENT) {
         (void)snprintf(before, sizeof before, "it dies at event %s",
-                       plim_format_count(self->baseline->result.failed_event).text);
+                       plim_format_count(self->reference->result.failed_event).text);
     }
     (void)snprintf(words, sizeof words,
                    "Saved: with these settings the run survives at %s, where %s under those it was "
                    "recorded with.",
                    plim_format_bytes(self->page.input->capacity_bytes).text, before);
     say(self, PLIM_TONE_IN_USE, words);
+}
+
+/* What a row takes, beside what the recorded settings take. */
+static void add_difference(char *words, size_t bytes, const char *lead, uint64_t before,
+                           uint64_t after, bool is_bound)
+{
+    const char *at_least = is_bound ? "at least " : "";
+    const uint64_t change = before > after ? before - after : after - before;
+    if (change == 0) {
+        (void)snprintf(words, bytes, "%s %s%s, as the recorded settings do.", lead, at_least,
+                       plim_format_bytes(after).text);
+        return;
+    }
+    (void)snprintf(words, bytes, "%s %s instead of %s%s: %s%s %s (%s).", lead,
+                   plim_format_bytes(after).text, at_least, plim_format_bytes(before).text,
+                   at_least, plim_format_bytes(change).text, before > after ? "less" : "more",
+                   plim_format_percent((double)change / (double)before).text);
+}
+
+static void write_difference(const tune_page *self, const plim_tune_row *row)
+{
+    const plim_tune_row *before = self->reference;
+    if (row->is_min_capacity_bound) {
+        return; /* the search was ended before its need was known */
+    }
+    char needs[192];
+    char reserves[192] = "";
+    const bool is_bound = before->is_min_capacity_bound;
+    if (is_bound && before->min_capacity_bytes <= row->min_capacity_bytes) {
+        (void)snprintf(needs, sizeof needs, "It needs a capacity of %s.",
+                       plim_format_bytes(row->min_capacity_bytes).text);
+    } else {
+        add_difference(needs, sizeof needs, "It needs a capacity of", before->min_capacity_bytes,
+                       row->min_capacity_bytes, is_bound);
+    }
+    if (before->result.survives && row->result.survives && before->result.peak_reserved_bytes > 0) {
+        add_difference(reserves, sizeof reserves, " It reserves",
+                       before->result.peak_reserved_bytes, row->result.peak_reserved_bytes, false);
+    }
+    plim_paragraph_format(self->page.out, self->page.style, 0, PLIM_TONE_PLAIN,
+                          "%s%s The floor is %s.", needs, reserves,
+                          plim_format_bytes(self->tuning->floor_bytes).text);
+}
+
+static void write_kept(const tune_page *self)
+{
+    say(self, PLIM_TONE_HEADING,
+        "Keep the recorded settings: of PyTorch's own that its release knows, none that was tried "
+        "takes 1% less memory.");
+    if (self->tuning->hardly_better != SIZE_MAX) {
+        const plim_tune_row *row = &self->tuning->rows[self->tuning->hardly_better];
+        plim_paragraph_format(self->page.out, self->page.style, 0, PLIM_TONE_PLAIN,
+                              "Hardly worth it, with %s of needed and reserved memory saved: %s",
+                              plim_format_percent(self->tuning->gain).text,
+                              plim_replay_conf_words(&row->conf));
+        write_difference(self, row);
+    }
+}
+
+static void write_better(const tune_page *self)
+{
+    const bool survives = self->reference->result.survives;
+    if (!knows_capacity(self)) {
+        say(self, PLIM_TONE_HEADING,
+            "These settings take less memory than those it was recorded under:");
+    } else if (!survives) {
+        plim_paragraph_format(self->page.out, self->page.style, 0, PLIM_TONE_IN_USE,
+                              "With these settings the run survives with %s, the least the device "
+                              "had:",
+                              plim_format_bytes(self->page.input->capacity_bytes).text);
+    } else if (self->tuning->reference == self->tuning->recorded) {
+        say(self, PLIM_TONE_HEADING,
+            "It survives as recorded, and these settings take less memory:");
+    } else {
+        say(self, PLIM_TONE_HEADING,
+            "It survives under the recorded settings, if what stood before is requested anew, and "
+            "these take less memory:");
+    }
 }
 
 static void write_verdict(const tune_page *self)
@@ -97,14 +188,15 @@ static void write_verdict(const tune_page *self)
     } else if (self->tuning->is_saved) {
         write_saved(self);
     } else if (knows_capacity(self) && !self->best->result.survives) {
-        write_unsaved(self);
-    } else if (is_baseline_best(self)) {
-        say(self, PLIM_TONE_HEADING,
-            "Nothing that was tried needs less than the settings it was recorded under.");
-    } else if (knows_capacity(self)) {
-        say(self, PLIM_TONE_HEADING, "It survives as recorded, and these settings need less:");
+        if (plim_replay_is_capacity_bound(self->page.input)) {
+            write_undecided(self);
+        } else {
+            write_unsaved(self);
+        }
+    } else if (is_recorded_best(self)) {
+        write_kept(self);
     } else {
-        say(self, PLIM_TONE_HEADING, "These settings need least:");
+        write_better(self);
     }
 }
 
@@ -162,31 +254,14 @@ static void write_release(const tune_page *self)
     }
 }
 
-static void write_saving(const tune_page *self)
-{
-    const uint64_t before = self->baseline->min_capacity_bytes;
-    const uint64_t after = self->best->min_capacity_bytes;
-    const char *at_least = self->baseline->is_min_capacity_bound ? "at least " : "";
-    if (before <= after || after == 0) {
-        return; /* equal needs: the winner is cheaper in another way, which the table shows */
-    }
-    plim_paragraph_format(
-        self->page.out, self->page.style, 0, PLIM_TONE_PLAIN,
-        "It needs a capacity of %s instead of %s%s: %s%s less (%s). The floor is %s.",
-        plim_format_bytes(after).text, at_least, plim_format_bytes(before).text, at_least,
-        plim_format_bytes(before - after).text,
-        plim_format_percent((double)(before - after) / (double)before).text,
-        plim_format_bytes(self->tuning->floor_bytes).text);
-}
-
 static void write_answer(const tune_page *self)
 {
     write_verdict(self);
-    if (!is_baseline_best(self) && !self->tuning->is_hopeless) {
+    if (!is_recorded_best(self) && !self->tuning->is_hopeless) {
         write_command(self);
         write_empty_cache(self);
         write_release(self);
-        write_saving(self);
+        write_difference(self, self->best);
     }
     if (self->best->result.ooms_survived > 0) {
         plim_paragraph_write(self->page.out, self->page.style, 0, PLIM_TONE_FAINT, "",
@@ -247,8 +322,9 @@ static void write_end(const tune_page *self)
     }
     plim_paragraph_format(self->page.out, self->page.style, 0, PLIM_TONE_FAINT,
                           "%s. Needs: the smallest capacity it survives with, to 2 MiB; with > "
-                          "before it, it was not searched further. Calls and time are the "
-                          "driver's, by a model of what calls cost.",
+                          "before it, it was not searched further. The order is that of what is "
+                          "needed and reserved, added up; within 1%% the plainest settings win. "
+                          "Calls and time are the driver's, by a model of what calls cost.",
                           plim_counted(self->tuning->runs, "replay").text);
 }
 
@@ -260,7 +336,7 @@ void plim_tune_text_write(plim_text *out, const plim_style *style, const plim_tu
         .view = view,
         .tuning = tuning,
         .best = &tuning->rows[tuning->best],
-        .baseline = &tuning->rows[tuning->baseline],
+        .reference = &tuning->rows[tuning->reference],
     };
     plim_replay_head_write(&self.page);
     plim_replay_fidelity_write(&self.page);

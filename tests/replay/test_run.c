@@ -173,6 +173,36 @@ static void the_start_is_planted_or_requested(void)
     T_EQ_U64(requested.driver_calls[PLIM_CALL_MEMORY_ALLOC], 1);
 }
 
+/* 40 MiB live and 100 MiB of cache in two segments: an allocator on a smaller device would have
+ * given the cache back, the larger segment first. */
+static void cache_at_the_start_makes_room(void)
+{
+    static const char script[] =
+        "segment 0x10000000 41943040 large; block 0x10000000 41943040 41943040 allocated;"
+        "segment 0x20000000 62914560 large; block 0x20000000 62914560 0 free;"
+        "segment 0x30000000 41943040 large; block 0x30000000 41943040 0 free;"
+        "alloc 0x30000000 41943040; request 0x30000000 41943040; complete 0x30000000 41943040";
+    static const struct {
+        uint64_t capacity_mib;
+        uint64_t released_mib;
+        uint64_t peak_mib;
+        uint64_t mallocs;
+    } cases[] = {
+        { 200, 0, 140, 0 }, { 140, 0, 140, 0 }, { 100, 60, 80, 0 },
+        { 80, 60, 80, 0 },  { 60, 100, 40, 1 }, /* what is requested finds no cache, and no room */
+        { 40, 100, 40, 1 },
+    };
+    for (size_t i = 0; i < T_COUNT(cases); i++) {
+        T_CASE("%d MiB", (int)cases[i].capacity_mib);
+        const plim_run_result result = run_at(script, "", cases[i].capacity_mib * MIB);
+        T_EQ_U64(result.survives, cases[i].capacity_mib >= 80);
+        T_EQ_U64(result.start_released_bytes, cases[i].released_mib * MIB);
+        T_EQ_U64(result.peak_reserved_bytes, cases[i].peak_mib * MIB);
+        T_TRUE(result.driver_calls[PLIM_CALL_MEMORY_ALLOC] >= cases[i].mallocs);
+    }
+    T_EQ_U64(run_at(script, "", PLIM_UNLIMITED).start_released_bytes, 0);
+}
+
 static void a_start_that_does_not_fit_is_said(void)
 {
     plim_history *history = script_history(
@@ -315,6 +345,7 @@ T_MAIN(T_TEST(peaks_and_calls_are_counted), T_TEST(other_settings_take_other_mem
        T_TEST(a_small_device_makes_the_allocator_give_back),
        T_TEST(a_request_that_failed_is_tried_again), T_TEST(a_wait_for_another_stream_holds_memory),
        T_TEST(an_emptied_cache_is_empty), T_TEST(the_cache_is_emptied_when_it_is_asked_for),
-       T_TEST(the_start_is_planted_or_requested), T_TEST(a_start_that_does_not_fit_is_said),
-       T_TEST(devices_run_apart), T_TEST(fractions_are_of_the_whole_device),
-       T_TEST(who_watches_sees_one_run_and_can_stop_it), T_TEST(progress_can_stop_a_run))
+       T_TEST(the_start_is_planted_or_requested), T_TEST(cache_at_the_start_makes_room),
+       T_TEST(a_start_that_does_not_fit_is_said), T_TEST(devices_run_apart),
+       T_TEST(fractions_are_of_the_whole_device), T_TEST(who_watches_sees_one_run_and_can_stop_it),
+       T_TEST(progress_can_stop_a_run))

@@ -66,6 +66,59 @@ static inline bool tuning_is_settings(const plim_tuning *tuning, size_t row)
            (row != tuning->recorded || row == tuning->baseline);
 }
 
+/* What rows are ranked by: what one needs, and what it reserves at the capacity asked about. */
+static inline uint64_t tuning_cost(const plim_tune_row *row, uint64_t needed_bytes)
+{
+    const uint64_t reserved = plim_capacity_steps(row->result.peak_reserved_bytes);
+    const uint64_t needed = plim_capacity_steps(needed_bytes);
+    return needed + (row->result.survives ? reserved : needed);
+}
+
+/* Whether a row costs no more than `percent` of what another does, a step aside. */
+static inline bool tuning_is_within(const plim_tune_row *row, const plim_tune_row *other,
+                                    uint64_t percent)
+{
+    const uint64_t cost = tuning_cost(row, row->min_capacity_bytes);
+    return cost * 100 <= tuning_cost(other, other->min_capacity_bytes) * percent + 100;
+}
+
+/* Nothing costs 1 % less than the winner, and no plainer row as little within 1 %. */
+static inline void tuning_check_winner(const plim_tuning *tuning)
+{
+    const plim_tune_row *const best = &tuning->rows[tuning->best];
+    const plim_tune_row *const reference = &tuning->rows[tuning->reference];
+    T_TRUE(tuning->reference == tuning->recorded || tuning->reference == tuning->baseline);
+    T_FALSE(best->is_too_new);
+    T_TRUE(best->conf.policy == PLIM_POLICY_TORCH);
+    for (size_t i = 0; i < tuning->row_count; i++) {
+        const plim_tune_row *const row = &tuning->rows[i];
+        T_CASE("row %zu, %.99s", i, row->conf.text);
+        if (row->conf.policy != PLIM_POLICY_TORCH || row->is_too_new ||
+            row->is_min_capacity_bound || best->is_min_capacity_bound) {
+            continue;
+        }
+        T_TRUE(best->result.survives >= row->result.survives);
+        if (best->result.survives == row->result.survives) {
+            T_TRUE(tuning_is_within(best, row, 101));
+        }
+        if (row->is_recorded && !best->is_recorded &&
+            row->result.survives == best->result.survives) {
+            T_FALSE(tuning_cost(row, row->min_capacity_bytes) <=
+                    tuning_cost(best, best->min_capacity_bytes));
+            T_TRUE(tuning->gain > 0.0098);
+        }
+        if (row->is_recorded && !row->is_min_capacity_bound) { /* the smaller of the two */
+            T_TRUE(reference->result.survives > row->result.survives ||
+                   tuning_is_within(reference, row, 100));
+        }
+    }
+    if (tuning->hardly_better != SIZE_MAX) {
+        T_TRUE(best->is_recorded);
+        T_TRUE(tuning->gain > 0);
+        T_TRUE(tuning->gain < 0.0102);
+    }
+}
+
 /* What the table promises, whatever the history: order, indices, capacities that were tried. */
 static inline void tuning_check(const plim_replay *replay, const plim_tuning *tuning)
 {
@@ -89,9 +142,11 @@ static inline void tuning_check(const plim_replay *replay, const plim_tuning *tu
             const plim_tune_row *const before = row - 1;
             T_TRUE(before->result.survives >= row->result.survives);
             T_TRUE(before->result.survives > row->result.survives ||
-                   before->min_capacity_bytes <= row->min_capacity_bytes);
+                   tuning_cost(before, before->min_capacity_bytes) <=
+                       tuning_cost(row, row->min_capacity_bytes));
         }
     }
+    tuning_check_winner(tuning);
 }
 
 static inline void tuning_expect_same(const plim_tuning *a, const plim_tuning *b)

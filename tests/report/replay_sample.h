@@ -161,6 +161,8 @@ static inline void replay_sample_tuning(replay_sample *sample)
         .row_count = 3,
         .recorded = 1,
         .baseline = 1,
+        .reference = 1,
+        .hardly_better = SIZE_MAX,
         .is_saved = true,
         .floor_bytes = 20 * GIB,
         .runs = 41,

@@ -125,9 +125,47 @@ static void nothing_better(replay_sample *sample)
 {
     sample->tuning.is_saved = false;
     sample->tuning.best = 1;
-    sample->tuning.baseline = 1;
     sample->tried[1].result = replay_survivor(0);
     sample->tried[1].result.ooms_survived = 0;
+}
+
+static void hardly_better(replay_sample *sample)
+{
+    nothing_better(sample);
+    sample->tuning.hardly_better = 0;
+    sample->tuning.gain = 0.004;
+    sample->tried[0].result.peak_reserved_bytes += 20 * MIB;
+    sample->tried[1].min_capacity_bytes = sample->tried[0].min_capacity_bytes + 200 * MIB;
+}
+
+/* The device had so much or more: nothing is known to die on it. */
+static void bound(replay_sample *sample)
+{
+    sample->facts[0].capacity_source = PLIM_CAPACITY_RETRIES;
+    sample->facts[0].oom_event = PLIM_NO_EVENT;
+    sample->tuning.is_saved = false;
+    for (size_t i = 0; i < 3; i++) {
+        sample->results[i][0].was_oom = false;
+        sample->tried[i].result.was_oom = false;
+    }
+}
+
+static void bound_unsaved(replay_sample *sample)
+{
+    bound(sample);
+    sample->tried[0].result = replay_casualty(0);
+    sample->tried[0].min_capacity_bytes = 24 * GIB + 400 * MIB;
+}
+
+/* Cached memory that stood at the start had to go. */
+static void less_cache(replay_sample *sample)
+{
+    sample->facts[0].start_allocations = 12;
+    sample->facts[0].start_live_bytes = 3 * GIB;
+    sample->facts[0].start_reserved_bytes = 28 * GIB;
+    sample->results[0][0] = replay_survivor(0);
+    sample->results[0][0].ooms_survived = 0;
+    sample->results[0][0].start_released_bytes = 8 * GIB;
 }
 
 static void survives_anyway(replay_sample *sample)
@@ -145,6 +183,7 @@ static void quoted(replay_sample *sample)
     sample->tried[0].empty_cache_event = 512;
     sample->tuning.is_incomplete = true;
     sample->tuning.baseline = 2;
+    sample->tuning.reference = 2;
     sample->tried[2] = sample->tried[1];
     sample->tried[2].is_start_requested = true;
 }
@@ -180,6 +219,8 @@ static const page_row pages[] = {
     { "replay-two-devices.txt", two_devices, &wide, true },
     { "replay-large-start.txt", too_large_a_start, &wide, false },
     { "replay-hopeless.txt", hopeless, &wide, false },
+    { "replay-bound.txt", bound, &wide, false },
+    { "replay-less-cache.txt", less_cache, &wide, false },
 };
 
 static const page_row searches[] = {
@@ -194,6 +235,9 @@ static const page_row searches[] = {
     { "tune-quoted.txt", quoted, &wide, false },
     { "tune-emptied.txt", emptied_each_step, &wide, false },
     { "tune-large-start.txt", too_large_a_start, &plain, false },
+    { "tune-bound.txt", bound, &wide, false },
+    { "tune-bound-unsaved.txt", bound_unsaved, &wide, false },
+    { "tune-hardly.txt", hardly_better, &wide, false },
 };
 
 static void write_replay(plim_text *out, const plim_mem *mem, const page_row *row)

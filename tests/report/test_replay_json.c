@@ -116,8 +116,9 @@ static void check_members(yajl_val object, const char *const *keys, size_t more)
 }
 
 static const char *const input_members[] = {
-    "schema", "file",    "capacity_bytes", "capacity_source", "floor_bytes",
-    "scales", "devices", "fidelity",       "results",         NULL
+    "schema",      "file",   "capacity_bytes", "capacity_source", "is_capacity_bound",
+    "floor_bytes", "scales", "devices",        "fidelity",        "results",
+    NULL
 };
 
 static const char *const result_members[] = {
@@ -135,6 +136,7 @@ static const char *const result_members[] = {
     "driver_time_us",
     "retries",
     "ooms_survived",
+    "start_released_bytes",
     "failed_event",
     "failed_bytes",
     "failed_reserved_bytes",
@@ -178,9 +180,18 @@ static void check_results(yajl_val root, size_t more)
 
 static void every_member_is_there_whatever_happened(void)
 {
-    static const char *const tune_members[] = { "best",           "best_index", "recorded_index",
-                                                "baseline_index", "is_saved",   "is_hopeless",
-                                                "is_incomplete",  "runs",       NULL };
+    static const char *const tune_members[] = { "best",
+                                                "best_index",
+                                                "recorded_index",
+                                                "baseline_index",
+                                                "reference_index",
+                                                "hardly_better_index",
+                                                "gain",
+                                                "is_saved",
+                                                "is_hopeless",
+                                                "is_incomplete",
+                                                "runs",
+                                                NULL };
     for (size_t i = 0; i < T_COUNT(documents); i++) {
         plim_text out;
         replay_sample_begin(&sample);
