@@ -6,7 +6,7 @@
 #ifndef PLIMSOLL_CLI_ARGUMENTS_H
 #define PLIMSOLL_CLI_ARGUMENTS_H
 
-#include "report/style.h"
+#include "report/term/style.h"
 
 #include <argp.h>
 

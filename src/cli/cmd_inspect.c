@@ -6,9 +6,8 @@
 #include "cli/files.h"
 #include "cli/help.h"
 #include "cli/output.h"
-#include "report/inspect_json.h"
-#include "report/inspect_ranks.h"
-#include "report/inspect_text.h"
+#include "report/json/inspect_json.h"
+#include "report/term/draw.h"
 
 #include <argp.h>
 #include <stdio.h>
@@ -127,31 +126,33 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 
 static const struct argp inspect_argp = { .options = options, .parser = parse_option };
 
-static int print_page(const char *who, const inspect_arguments *arguments, const plim_files *files)
-{
-    const plim_style style = plim_output_style(arguments->color, arguments->width);
-    plim_text page;
-    plim_text_init(&page, NULL, PLIM_INSPECT_TEXT_BYTES_MAX);
-    if (files->count > 1) {
-        plim_inspect_ranks_write(NULL, &page, &style, &arguments->view, files->items, files->count);
-    } else {
-        plim_inspect_text_write(NULL, &page, &style, &arguments->view, &files->items[0]);
-    }
-    const int status = plim_output_page(who, &page);
-    plim_text_deinit(&page);
-    return status;
-}
-
-static int print_json(const char *who, const inspect_arguments *arguments, const plim_files *files)
+static int print_json(const char *who, const inspect_arguments *arguments, const plim_files *files,
+                      const plim_page *page)
 {
     plim_error err = { 0 };
     const plim_status status = plim_inspect_json_write(
-        NULL, plim_sink_to_file(stdout), &arguments->view, files->items, files->count, &err);
+        NULL, plim_sink_to_file(stdout), &arguments->view, files->items, files->count, page, &err);
     if (status != PLIM_OK && status != PLIM_IO) { /* that one is told by what follows */
         plim_say(who, "%s", err.message);
         return PLIM_EXIT_FAILED;
     }
     return plim_output_finish(who);
+}
+
+static int print(const char *who, const inspect_arguments *arguments, const plim_files *files)
+{
+    int status = PLIM_EXIT_OK;
+    plim_page page;
+    plim_page_init(&page, NULL);
+    plim_inspect_page(&page, &arguments->view, files->items, files->count);
+    if (arguments->as_json) {
+        status = print_json(who, arguments, files, &page);
+    } else if (files->failed_count < files->count) {
+        const plim_style style = plim_output_style(arguments->color, arguments->width);
+        status = plim_output_draw(who, stdout, &style, &page);
+    }
+    plim_page_deinit(&page);
+    return status;
 }
 
 int plim_cmd_inspect(int argc, char **argv)
@@ -170,12 +171,7 @@ int plim_cmd_inspect(int argc, char **argv)
     if (!plim_files_load(who, arguments.paths, arguments.path_count, &files)) {
         return PLIM_EXIT_FAILED;
     }
-    int status = PLIM_EXIT_OK;
-    if (arguments.as_json) {
-        status = print_json(who, &arguments, &files);
-    } else if (files.failed_count < files.count) {
-        status = print_page(who, &arguments, &files);
-    }
+    int status = print(who, &arguments, &files);
     if (status == PLIM_EXIT_OK && files.failed_count > 0) {
         status = PLIM_EXIT_FAILED;
     }

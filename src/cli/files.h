@@ -4,7 +4,7 @@
 #ifndef PLIMSOLL_CLI_FILES_H
 #define PLIMSOLL_CLI_FILES_H
 
-#include "report/inspect_page.h"
+#include "report/model/inspect.h"
 
 typedef struct plim_files {
     plim_inspect_file *items;      /* as reports take them; a failed one has no history */

@@ -4,8 +4,8 @@
 #include "cli/help.h"
 
 #include "cli/output.h"
-#include "report/line.h"
-#include "report/paragraph.h"
+#include "report/term/line.h"
+#include "report/term/paragraph.h"
 
 #include <ctype.h>
 #include <stdio.h>

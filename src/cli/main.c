@@ -6,8 +6,8 @@
  */
 #include "cli/command.h"
 #include "cli/output.h"
-#include "report/line.h"
-#include "report/paragraph.h"
+#include "report/term/line.h"
+#include "report/term/paragraph.h"
 
 #include "base/edit_distance.h"
 #include "plimsoll/status.h"

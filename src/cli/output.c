@@ -4,7 +4,8 @@
 #include "cli/output.h"
 
 #include "cli/command.h"
-#include "report/printable.h"
+#include "report/term/draw.h"
+#include "report/term/printable.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -89,6 +90,17 @@ int plim_output_page_on_stderr(const char *who, const plim_text *page)
     }
     fwrite(plim_text_string(page), 1, page->length, stderr);
     return PLIM_EXIT_OK;
+}
+
+int plim_output_draw(const char *who, FILE *stream, const plim_style *style, const plim_page *page)
+{
+    plim_text text;
+    plim_text_init(&text, NULL, PLIM_OUTPUT_BYTES_MAX);
+    plim_page_draw(&text, style, page);
+    const int status =
+        stream == stdout ? plim_output_page(who, &text) : plim_output_page_on_stderr(who, &text);
+    plim_text_deinit(&text);
+    return status;
 }
 
 int plim_output_finish(const char *who)

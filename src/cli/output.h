@@ -8,7 +8,8 @@
 #define PLIMSOLL_CLI_OUTPUT_H
 
 #include "base/text.h"
-#include "report/style.h"
+#include "report/model/page.h"
+#include "report/term/style.h"
 
 #include "plimsoll/api.h"
 
@@ -33,6 +34,10 @@ int plim_output_page(const char *who, const plim_text *page);
 
 /** The same on stderr: nobody can be told when that fails. */
 int plim_output_page_on_stderr(const char *who, const plim_text *page);
+
+/** Draw a page on a stream, stdout or stderr; returns the exit status. */
+int plim_output_draw(const char *who, FILE *stream, const plim_style *style,
+                     const plim_page *page);
 
 /** After the last byte: whether all arrived. Says so if not; returns the exit status. */
 int plim_output_finish(const char *who);

@@ -5,7 +5,7 @@
 #define PLIMSOLL_CLI_REPLAY_ARGUMENTS_H
 
 #include "cli/help.h"
-#include "report/style.h"
+#include "report/term/style.h"
 
 #include "plimsoll/gpu.h"
 #include "plimsoll/replay.h"

@@ -13,11 +13,11 @@
  */
 #include "base/numbers.h"
 #include "base/size.h"
-#include "report/bars.h"
 #include "report/explain_page.h"
 #include "report/explain_words.h"
-#include "report/line.h"
-#include "report/paragraph.h"
+#include "report/term/bars.h"
+#include "report/term/line.h"
+#include "report/term/paragraph.h"
 
 #include <stdio.h>
 

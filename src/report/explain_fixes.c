@@ -5,8 +5,8 @@
  * than the page is wide, the terminal breaks it and copies it whole.
  */
 #include "report/explain_page.h"
-#include "report/line.h"
-#include "report/paragraph.h"
+#include "report/term/line.h"
+#include "report/term/paragraph.h"
 
 #include <stdio.h>
 #include <string.h>

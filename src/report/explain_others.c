@@ -10,7 +10,7 @@
 #include "report/counted.h"
 #include "report/explain_page.h"
 #include "report/explain_words.h"
-#include "report/line.h"
+#include "report/term/line.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #define PLIMSOLL_REPORT_EXPLAIN_PAGE_H
 
 #include "base/text.h"
-#include "report/style.h"
+#include "report/term/style.h"
 
 #include "plimsoll/explain.h"
 

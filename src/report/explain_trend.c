@@ -6,9 +6,9 @@
 #include "report/counted.h"
 #include "report/explain_page.h"
 #include "report/explain_words.h"
-#include "report/line.h"
-#include "report/paragraph.h"
 #include "report/sparkline.h"
+#include "report/term/line.h"
+#include "report/term/paragraph.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,8 +4,6 @@
 #include "report/oom_text.h"
 
 #include "base/size.h"
-#include "report/inspect_page.h"
-#include "report/paragraph.h"
 
 #include <stdio.h>
 
@@ -68,30 +66,4 @@ const char *plim_oom_sentence(const plim_oom_moment *oom, char *buffer, size_t b
         break;
     }
     return buffer;
-}
-
-void plim_page_oom(const plim_page *page, const plim_device_inspection *device,
-                   const plim_oom_moment *oom)
-{
-    char when[64];
-    char sentence[256];
-    const plim_events *events = plim_page_events(page->file, device->device);
-    const bool has_event = events != NULL && oom->event < events->count;
-    const int64_t time_us = has_event ? events->time_us[oom->event] : oom->moment.time_us;
-    plim_page_time(page->file, device->device, time_us, when, sizeof when);
-
-    plim_line line = plim_line_begin(page->out, page->style, 0);
-    plim_line_add(&line, PLIM_TONE_BAD, "Out of memory");
-    plim_line_add(&line, PLIM_TONE_PLAIN, ": asked for ");
-    plim_line_add(&line, PLIM_TONE_HEADING, plim_format_bytes(oom->requested_bytes).text);
-    if (oom->has_device_free) {
-        plim_line_add(&line, PLIM_TONE_PLAIN, ", ");
-        plim_line_add(&line, PLIM_TONE_HEADING, plim_format_bytes(oom->device_free_bytes).text);
-        plim_line_add(&line, PLIM_TONE_PLAIN, " were free");
-    }
-    plim_line_format(&line, PLIM_TONE_FAINT, " (event %s%s%s)", plim_format_count(oom->event).text,
-                     when[0] != '\0' ? ", at " : "", when);
-    plim_line_end(&line);
-    plim_paragraph_write(page->out, page->style, 2, PLIM_TONE_PLAIN, "",
-                         plim_oom_sentence(oom, sentence, sizeof sentence));
 }

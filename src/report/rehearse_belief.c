@@ -4,9 +4,9 @@
 #include "report/rehearse_parts.h"
 
 #include "report/counted.h"
-#include "report/line.h"
-#include "report/paragraph.h"
 #include "report/table.h"
+#include "report/term/line.h"
+#include "report/term/paragraph.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #ifndef PLIMSOLL_REPORT_REHEARSE_PAGE_H
 #define PLIMSOLL_REPORT_REHEARSE_PAGE_H
 
-#include "report/style.h"
+#include "report/term/style.h"
 
 #include "plimsoll/explain.h"
 #include "plimsoll/rehearse.h"

@@ -6,9 +6,9 @@
  */
 #include "report/rehearse_text.h"
 
-#include "report/line.h"
-#include "report/paragraph.h"
 #include "report/rehearse_parts.h"
+#include "report/term/line.h"
+#include "report/term/paragraph.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 #include "report/rehearse_text.h"
 
 #include "base/size.h"
-#include "report/paragraph.h"
 #include "report/table.h"
+#include "report/term/paragraph.h"
 
 #include <inttypes.h>
 

@@ -9,9 +9,9 @@
 
 #include "base/size.h"
 #include "report/counted.h"
-#include "report/line.h"
-#include "report/paragraph.h"
 #include "report/table.h"
+#include "report/term/line.h"
+#include "report/term/paragraph.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -5,8 +5,8 @@
 
 #include "base/size.h"
 #include "report/counted.h"
-#include "report/line.h"
-#include "report/paragraph.h"
+#include "report/term/line.h"
+#include "report/term/paragraph.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -16,7 +16,7 @@
 
 #include "base/json_out.h"
 #include "base/text.h"
-#include "report/style.h"
+#include "report/term/style.h"
 
 #include "plimsoll/gpu.h"
 #include "plimsoll/replay.h"

@@ -5,7 +5,7 @@
 
 #include "base/numbers.h"
 #include "base/size.h"
-#include "report/frame_text.h"
+#include "report/model/frame_text.h"
 #include "report/stack_text.h"
 
 #include <inttypes.h>

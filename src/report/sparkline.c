@@ -5,7 +5,7 @@
 
 #include "base/assert.h"
 #include "base/numbers.h"
-#include "report/bars.h"
+#include "report/term/bars.h"
 
 void plim_spark_fill(plim_spark *spark, const plim_timeline_bin *bins, size_t count,
                      uint32_t columns)

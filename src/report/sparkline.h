@@ -10,7 +10,7 @@
 #ifndef PLIMSOLL_REPORT_SPARKLINE_H
 #define PLIMSOLL_REPORT_SPARKLINE_H
 
-#include "report/line.h"
+#include "report/term/line.h"
 
 #include "plimsoll/inspect.h"
 

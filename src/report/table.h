@@ -7,7 +7,7 @@
 #ifndef PLIMSOLL_REPORT_TABLE_H
 #define PLIMSOLL_REPORT_TABLE_H
 
-#include "report/line.h"
+#include "report/term/line.h"
 
 #define PLIM_TABLE_COLUMNS_MAX 12u
 #define PLIM_TABLE_BYTES_MAX   ((size_t)64 << 20)

@@ -10,6 +10,7 @@
 #include "harness.h"
 
 #include "base/text.h"
+#include "report/term/draw.h"
 
 #define GOLDEN_BYTES_MAX ((size_t)1 << 22)
 
@@ -40,6 +41,17 @@ static inline void golden_check(const char *name, const plim_text *text)
     }
     free(expected);
     T_TRUE(same);
+}
+
+/* The same for a page, which is drawn and let go. */
+static inline void golden_check_page(const char *name, plim_page *page, const plim_style *style)
+{
+    plim_text out;
+    plim_text_init(&out, NULL, GOLDEN_BYTES_MAX);
+    plim_page_draw(&out, style, page);
+    plim_page_deinit(page);
+    golden_check(name, &out);
+    plim_text_deinit(&out);
 }
 
 #endif

@@ -12,7 +12,7 @@
 
 #include "base/units.h"
 #include "history/builder.h"
-#include "report/inspect_page.h"
+#include "report/model/inspect.h"
 
 /* Stacks in the order of their numbers. */
 enum { SAMPLE_FORWARD, SAMPLE_FORWARD_TWICE, SAMPLE_OPTIMIZER, SAMPLE_BACKWARD, SAMPLE_HOSTILE };

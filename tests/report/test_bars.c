@@ -3,8 +3,8 @@
  */
 #include "harness.h"
 
-#include "report/bars.h"
-#include "report/sparkline.h"
+#include "report/term/bars.h"
+#include "report/term/chart.h"
 
 #define BYTES_MAX ((size_t)1 << 20)
 
@@ -60,75 +60,97 @@ static void ascii_bars_have_no_bytes_above_127(void)
     plim_text_deinit(&out);
 }
 
-/* --- sparklines --- */
+/* --- charts --- */
 
-static const plim_timeline_bin bins[] = {
-    { 0, 0, 0 }, { 10, 50, 100 }, { 20, 100, 100 }, { 30, 25, 100 }
+/* Four runs, each where it ends; and four points of a range. */
+static const plim_chart_point runs[] = {
+    { 0.25, 0, 0 }, { 0.5, 50, 100 }, { 0.75, 100, 100 }, { 1, 25, 100 }
+};
+static const plim_chart_point range[] = {
+    { 0, 0, 0 }, { 0.25, 50, 100 }, { 0.5, 100, 100 }, { 0.75, 25, 100 }
 };
 
-static void columns_keep_the_largest_of_their_bins(void)
+/* The rows of a chart, its axes cut off, in so many columns. */
+static void draw(plim_text *out, const plim_chart *chart, uint32_t columns)
 {
-    plim_spark spark;
-    plim_spark_fill(&spark, bins, T_COUNT(bins), 2);
-    T_EQ_U64(spark.columns, 2);
-    T_EQ_U64(spark.in_use_bytes[0], 50);
-    T_EQ_U64(spark.in_use_bytes[1], 100);
-    T_EQ_U64(spark.bytes_max, 100);
+    const plim_style style = { .utf8 = true, .width = columns + 11 };
+    plim_text_init(out, NULL, BYTES_MAX);
+    plim_chart_draw(out, &style, chart);
+    T_EQ_U64(out->status, PLIM_OK);
 }
 
-static void few_bins_are_repeated(void)
+static plim_chart chart_of(const plim_chart_point *of, size_t count)
 {
-    plim_spark spark;
-    plim_spark_fill(&spark, bins, T_COUNT(bins), 8);
-    for (uint32_t x = 0; x < 8; x++) {
-        T_EQ_U64(spark.in_use_bytes[x], bins[x / 2].allocated_bytes_max);
+    return (plim_chart){ .points = of,
+                         .point_count = count,
+                         .top_bytes = 100,
+                         .top = "",
+                         .foot = "",
+                         .from = "",
+                         .to = "" };
+}
+
+static const struct {
+    const char *name;
+    uint32_t columns;
+    bool is_range;
+    const char *expected;
+} charts[] = {
+    { "reserved stands on allocated", 4, false,
+      "          │ ░█░\n"
+      "          │ ░█░\n"
+      "          │ ██░\n"
+      "          │ ███\n"
+      "          └────\n" },
+    { "few points are repeated", 8, false,
+      "          │  ░░██░░\n"
+      "          │  ░░██░░\n"
+      "          │  ████░░\n"
+      "          │  ██████\n"
+      "          └────────\n" },
+    { "columns keep the largest of their points", 2, false,
+      "          │░█\n"
+      "          │░█\n"
+      "          │██\n"
+      "          │██\n"
+      "          └──\n" },
+    { "of a range they keep the least and the largest", 2, true,
+      "          │░░\n"
+      "          │░░\n"
+      "          │░░\n"
+      "          │▁█\n"
+      "          └──\n" },
+};
+
+static void charts_keep_what_stands_out(void)
+{
+    for (size_t i = 0; i < T_COUNT(charts); i++) {
+        plim_text out;
+        plim_chart chart = chart_of(charts[i].is_range ? range : runs, T_COUNT(runs));
+        chart.is_range = charts[i].is_range;
+        T_CASE("%s", charts[i].name);
+        draw(&out, &chart, charts[i].columns);
+        T_EQ_STR(plim_text_string(&out), charts[i].expected);
+        plim_text_deinit(&out);
     }
 }
 
-static void an_event_is_found_in_its_column(void)
+static void marks_stand_below_their_columns(void)
 {
-    static const struct {
-        uint64_t event;
-        uint32_t columns;
-        uint32_t column;
-    } places[] = {
-        { 0, 4, 0 },  { 9, 4, 0 },  { 10, 4, 1 }, { 39, 4, 3 }, { 1000, 4, 3 }, { 19, 2, 0 },
-        { 20, 2, 1 }, { 10, 8, 2 }, { 25, 8, 4 }, { 25, 1, 0 }, { 20, 3, 2 },
-    };
-    for (size_t i = 0; i < T_COUNT(places); i++) {
-        plim_spark spark;
-        T_CASE("event %" PRIu64 " in %" PRIu32 " columns", places[i].event, places[i].columns);
-        plim_spark_fill(&spark, bins, T_COUNT(bins), places[i].columns);
-        T_EQ_U64(plim_spark_column(&spark, bins, T_COUNT(bins), places[i].event), places[i].column);
-    }
-}
-
-static void a_chart_stacks_reserved_on_allocated(void)
-{
-    const plim_style style = { .utf8 = true };
-    plim_spark spark;
+    static const plim_chart_mark marks[] = { { 0.75, "peak", false }, { 1, "failure", true } };
     plim_text out;
-    plim_text_init(&out, NULL, BYTES_MAX);
-    plim_spark_fill(&spark, bins, T_COUNT(bins), 4);
-    for (uint32_t row = 2; row > 0; row--) {
-        plim_line line = plim_line_begin(&out, &style, 0);
-        plim_spark_add_row(&line, &spark, row - 1, 2);
-        plim_line_end(&line);
-    }
-    T_EQ_STR(plim_text_string(&out), " ░█░\n"
-                                     " ██▄\n");
+    plim_chart chart = chart_of(runs, T_COUNT(runs));
+    chart.title = "Over time";
+    chart.low_name = "allocated";
+    chart.high_name = "reserved";
+    chart.marks = marks;
+    chart.mark_count = T_COUNT(marks);
+    draw(&out, &chart, 60);
+    T_NOT_NULL(
+        strstr(plim_text_string(&out), "Over time  █ allocated  ░ reserved  ▲ peak  x failure\n"));
+    T_NOT_NULL(strstr(plim_text_string(&out), "▲              x\n"));
     plim_text_deinit(&out);
 }
 
-static void no_bins_are_no_chart(void)
-{
-    plim_spark spark;
-    plim_spark_fill(&spark, NULL, 0, 80);
-    T_EQ_U64(spark.columns, 0);
-    T_EQ_U64(plim_spark_column(&spark, NULL, 0, 5), 0);
-}
-
 T_MAIN(T_TEST(bars_are_true_to_an_eighth), T_TEST(ascii_bars_have_no_bytes_above_127),
-       T_TEST(columns_keep_the_largest_of_their_bins), T_TEST(few_bins_are_repeated),
-       T_TEST(an_event_is_found_in_its_column), T_TEST(a_chart_stacks_reserved_on_allocated),
-       T_TEST(no_bins_are_no_chart))
+       T_TEST(charts_keep_what_stands_out), T_TEST(marks_stand_below_their_columns))

@@ -3,7 +3,7 @@
  */
 #include "harness.h"
 
-#include "report/composition.h"
+#include "report/model/composition.h"
 #include "report/oom_text.h"
 #include "sample.h"
 

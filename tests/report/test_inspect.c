@@ -5,10 +5,8 @@
 #include "harness.h"
 #include "sample.h"
 
-#include "report/inspect_json.h"
-#include "report/inspect_ranks.h"
-#include "report/inspect_text.h"
-#include "report/rank_name.h"
+#include "report/json/inspect_json.h"
+#include "report/model/rank_name.h"
 
 static const plim_style wide = { .utf8 = true, .width = 96 };
 static const plim_style endless = { .utf8 = true, .width = 400 };
@@ -34,14 +32,26 @@ static void pages_read_as_approved(void)
     plim_history *history = sample_history(SAMPLE_EVENTS);
     const plim_inspect_file file = sample_file(history, "runs/train_oom.pickle");
     for (size_t i = 0; i < T_COUNT(pages); i++) {
-        plim_text out;
+        plim_page page;
         T_CASE("%s", pages[i].golden);
-        plim_text_init(&out, NULL, PLIM_INSPECT_TEXT_BYTES_MAX);
-        plim_inspect_text_write(NULL, &out, pages[i].style, &pages[i].view, &file);
-        golden_check(pages[i].golden, &out);
-        plim_text_deinit(&out);
+        plim_page_init(&page, NULL);
+        plim_inspect_page(&page, &pages[i].view, &file, 1);
+        golden_check_page(pages[i].golden, &page, pages[i].style);
     }
     plim_history_destroy(history);
+}
+
+/* The page of some files, drawn. */
+static plim_status draw(const plim_mem *mem, plim_text *out, const plim_style *style,
+                        const plim_inspect_view *view, const plim_inspect_file *files, size_t count)
+{
+    plim_page page;
+    plim_page_init(&page, mem);
+    plim_inspect_page(&page, view, files, count);
+    plim_text_init(out, mem, GOLDEN_BYTES_MAX);
+    plim_page_draw(out, style, &page);
+    plim_page_deinit(&page);
+    return out->status;
 }
 
 /* No control byte but newlines and our own colours, no line too long, none with a blank end. */
@@ -55,9 +65,7 @@ static void nothing_hostile_reaches_the_terminal(void)
     for (uint32_t width = 60; width <= 160; width += 20) {
         const plim_style style = { .utf8 = false, .width = width };
         plim_text out;
-        plim_text_init(&out, NULL, PLIM_INSPECT_TEXT_BYTES_MAX);
-        plim_inspect_text_write(NULL, &out, &style, &view, &file);
-        T_EQ_U64(out.status, PLIM_OK);
+        T_EQ_U64(draw(NULL, &out, &style, &view, &file, 1), PLIM_OK);
         size_t column = 0;
         for (size_t i = 0; i < out.length; i++) {
             const unsigned char c = (unsigned char)out.data[i];
@@ -86,8 +94,14 @@ static plim_status write_json(const plim_mem *mem, plim_text *out, const plim_hi
     const plim_inspect_file files[] = { sample_file(history, "run/rank_1/s.pickle"),
                                         failed_file("run/rank_2/s.pickle"),
                                         sample_file(history, "run/rank_0/\xff.pickle") };
-    plim_text_init(out, mem, PLIM_INSPECT_TEXT_BYTES_MAX);
-    return plim_inspect_json_write(mem, plim_sink_to_text(out), &view, files, count, NULL);
+    plim_page page;
+    plim_page_init(&page, mem);
+    plim_inspect_page(&page, &view, files, count);
+    plim_text_init(out, mem, GOLDEN_BYTES_MAX);
+    const plim_status status =
+        plim_inspect_json_write(mem, plim_sink_to_text(out), &view, files, count, &page, NULL);
+    plim_page_deinit(&page);
+    return status;
 }
 
 static void the_document_is_as_approved(void)
@@ -130,8 +144,7 @@ static void missing_events_are_told_as_the_file_loses_them(void)
         file.device_count = 1;
         const plim_inspect_view view = { .top = 2 };
         plim_text out;
-        plim_text_init(&out, NULL, PLIM_INSPECT_TEXT_BYTES_MAX);
-        plim_inspect_text_write(NULL, &out, &endless, &view, &file);
+        T_EQ_U64(draw(NULL, &out, &endless, &view, &file, 1), PLIM_OK);
         T_NOT_NULL(strstr(out.data, kinds[i].words));
         plim_text_deinit(&out);
         plim_history_destroy(history);
@@ -154,8 +167,7 @@ static void ranks_are_compared_as_approved(void)
     files[1].device_count = 1;
     const plim_inspect_view view = { .top = 2 };
     plim_text out;
-    plim_text_init(&out, NULL, PLIM_INSPECT_TEXT_BYTES_MAX);
-    plim_inspect_ranks_write(NULL, &out, &wide, &view, files, T_COUNT(files));
+    T_EQ_U64(draw(NULL, &out, &wide, &view, files, T_COUNT(files)), PLIM_OK);
     golden_check("inspect-sample-ranks.txt", &out);
     plim_text_deinit(&out);
     plim_history_destroy(history);
@@ -203,9 +215,7 @@ static bool write_page(const plim_mem *mem, void *ctx)
     const plim_inspect_file file = sample_file(ctx, "a.pickle");
     const plim_inspect_view view = { 0 };
     plim_text out;
-    plim_text_init(&out, mem, PLIM_INSPECT_TEXT_BYTES_MAX);
-    plim_inspect_text_write(mem, &out, &bright, &view, &file);
-    const bool ok = out.status == PLIM_OK;
+    const bool ok = draw(mem, &out, &bright, &view, &file, 1) == PLIM_OK;
     plim_text_deinit(&out);
     return ok;
 }
@@ -216,9 +226,7 @@ static bool write_ranks(const plim_mem *mem, void *ctx)
                                         sample_file(ctx, "r1.pickle") };
     const plim_inspect_view view = { 0 };
     plim_text out;
-    plim_text_init(&out, mem, PLIM_INSPECT_TEXT_BYTES_MAX);
-    plim_inspect_ranks_write(mem, &out, &wide, &view, files, T_COUNT(files));
-    const bool ok = out.status == PLIM_OK;
+    const bool ok = draw(mem, &out, &wide, &view, files, T_COUNT(files)) == PLIM_OK;
     plim_text_deinit(&out);
     return ok;
 }

@@ -3,10 +3,10 @@
  */
 #include "harness.h"
 
-#include "report/line.h"
-#include "report/paragraph.h"
-#include "report/printable.h"
 #include "report/table.h"
+#include "report/term/line.h"
+#include "report/term/paragraph.h"
+#include "report/term/printable.h"
 
 #define BYTES_MAX ((size_t)1 << 20)
 

@@ -3,7 +3,7 @@
  */
 #include "harness.h"
 
-#include "report/printable.h"
+#include "report/term/printable.h"
 
 #define FFFD "\xef\xbf\xbd"
 

@@ -5,8 +5,8 @@
 #include "harness.h"
 #include "rehearse_sample.h"
 
-#include "report/line.h"
 #include "report/rehearse_text.h"
+#include "report/term/line.h"
 
 #define PAGE_BYTES_MAX ((size_t)1 << 20)
 

@@ -5,8 +5,8 @@
 #include "harness.h"
 #include "replay_sample.h"
 
-#include "report/line.h"
 #include "report/replay_text.h"
+#include "report/term/line.h"
 #include "report/tune_text.h"
 
 #define PAGE_BYTES_MAX ((size_t)1 << 20)

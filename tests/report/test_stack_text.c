@@ -3,7 +3,7 @@
  */
 #include "harness.h"
 
-#include "report/frame_text.h"
+#include "report/model/frame_text.h"
 #include "report/settings_text.h"
 #include "report/stack_text.h"
 #include "sample.h"

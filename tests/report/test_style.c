@@ -3,8 +3,8 @@
  */
 #include "harness.h"
 
-#include "report/printable.h"
-#include "report/style.h"
+#include "report/term/printable.h"
+#include "report/term/style.h"
 
 static const struct {
     const char *name;

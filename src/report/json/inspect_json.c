@@ -1,0 +1,444 @@
+/*
+ * inspect_json.c - the document `inspect/1`.
+ *
+ * Written straight to the sink, a value at a time: nothing is kept, whatever a file's size.
+ */
+#include "report/json/inspect_json.h"
+
+#include "base/error.h"
+#include "base/json_out.h"
+#include "report/json/page_json.h"
+#include "report/model/ranks.h"
+
+static void member_time(plim_json *json, const char *key, int64_t time_us)
+{
+    plim_json_key(json, key);
+    if (time_us == PLIM_TIME_UNKNOWN) {
+        plim_json_null(json);
+    } else {
+        plim_json_i64(json, time_us);
+    }
+}
+
+/* Strings of the history may hold any bytes, zeros too. */
+static void history_string(plim_json *json, const plim_history *history, uint32_t string)
+{
+    size_t bytes = 0;
+    const char *data = plim_history_string(history, string, &bytes);
+    plim_json_string_bytes(json, data, bytes);
+}
+
+/* ---- stacks --------------------------------------------------------------------------------- */
+
+static void write_frame(plim_json *json, const plim_history *history, uint32_t frame)
+{
+    const plim_frame *place = plim_history_frame(history, frame);
+    plim_json_begin_object(json);
+    plim_json_key(json, "filename");
+    history_string(json, history, place->filename);
+    plim_json_member_u64(json, "line", place->line);
+    plim_json_key(json, "name");
+    history_string(json, history, place->name);
+    if (place->fx != PLIM_NONE) {
+        plim_json_key(json, "fx");
+        history_string(json, history, place->fx);
+    }
+    plim_json_end_object(json);
+}
+
+static void write_group(plim_json *json, const plim_history *history, const plim_stack_group *group)
+{
+    const plim_stack stack = plim_history_stack(history, group->stack);
+    plim_json_begin_object(json);
+    plim_json_member_u64(json, "bytes", group->bytes);
+    plim_json_member_u64(json, "count", group->count);
+    plim_json_key(json, "user_frame");
+    if (group->user_frame == PLIM_NONE) {
+        plim_json_null(json);
+    } else {
+        plim_json_u64(json, group->user_frame);
+    }
+    plim_json_member_u64(json, "before_recording_bytes", group->before_recording_bytes);
+    plim_json_member_u64(json, "before_recording_count", group->before_recording_count);
+    plim_json_member_u64(json, "stack_of_free_count", group->stack_of_free_count);
+    plim_json_key(json, "frames");
+    plim_json_begin_array(json);
+    for (uint32_t i = 0; i < stack.frame_count; i++) {
+        write_frame(json, history, stack.frames[i]);
+    }
+    plim_json_end_array(json);
+    plim_json_end_object(json);
+}
+
+static void write_groups(plim_json *json, const plim_history *history, const plim_moment *moment)
+{
+    plim_json_key(json, "by_stack");
+    if (moment->group_count == 0 && moment->live_count > 0) { /* beyond PLIM_OOM_GROUPS_MAX */
+        plim_json_null(json);
+        return;
+    }
+    plim_json_begin_array(json);
+    for (size_t i = 0; i < moment->group_count; i++) {
+        write_group(json, history, &moment->groups[i]);
+    }
+    plim_json_end_array(json);
+}
+
+/* ---- moments -------------------------------------------------------------------------------- */
+
+/* What a moment and an out-of-memory event have in common. */
+static void write_moment_figures(plim_json *json, const plim_moment *moment)
+{
+    plim_json_member_u64(json, "allocated_bytes", moment->allocated_bytes);
+    plim_json_member_u64(json, "active_bytes", moment->active_bytes);
+    plim_json_member_u64(json, "reserved_bytes", moment->reserved_bytes);
+    plim_json_member_u64(json, "live_count", moment->live_count);
+    plim_json_member_double(json, "fragmentation", moment->fragmentation);
+}
+
+static void write_peak(plim_json *json, const plim_history *history, const plim_moment *peak)
+{
+    plim_json_key(json, "peak");
+    plim_json_begin_object(json);
+    plim_json_member_i64(json, "event", peak->event);
+    member_time(json, "time_us", peak->time_us);
+    plim_json_member_u64(json, "requested_bytes", peak->requested_bytes);
+    write_moment_figures(json, peak);
+    write_groups(json, history, peak);
+    plim_json_end_object(json);
+}
+
+static void write_ooms(plim_json *json, const plim_inspect_file *file,
+                       const plim_device_inspection *device)
+{
+    plim_json_key(json, "ooms");
+    plim_json_begin_array(json);
+    for (size_t i = 0; i < device->oom_count; i++) {
+        const plim_oom_moment *oom = &device->ooms[i];
+        plim_json_begin_object(json);
+        plim_json_member_u64(json, "event", oom->event);
+        member_time(json, "time_us", plim_inspect_oom_time(file, device, oom));
+        plim_json_member_u64(json, "requested_bytes", oom->requested_bytes);
+        plim_json_key(json, "device_free_bytes");
+        if (oom->has_device_free) {
+            plim_json_u64(json, oom->device_free_bytes);
+        } else {
+            plim_json_null(json);
+        }
+        plim_json_member_u64(json, "live_requested_bytes", oom->moment.requested_bytes);
+        write_moment_figures(json, &oom->moment);
+        write_groups(json, file->history, &oom->moment);
+        plim_json_end_object(json);
+    }
+    plim_json_end_array(json);
+}
+
+/* ---- the end -------------------------------------------------------------------------------- */
+
+static void write_state(plim_json *json, const plim_end_state *state)
+{
+    plim_json_member_u64(json, "requested_bytes", state->requested_bytes);
+    plim_json_member_u64(json, "allocated_bytes", state->allocated_bytes);
+    plim_json_member_u64(json, "active_bytes", state->active_bytes);
+    plim_json_member_u64(json, "pending_free_bytes", state->pending_free_bytes);
+    plim_json_member_u64(json, "reserved_bytes", state->reserved_bytes);
+    plim_json_member_u64(json, "inactive_split_bytes", state->inactive_split_bytes);
+    plim_json_member_u64(json, "releasable_bytes", state->releasable_bytes);
+    plim_json_member_u64(json, "largest_free_block_bytes", state->largest_free_block_bytes);
+    plim_json_member_u64(json, "segments", state->segments);
+    plim_json_member_u64(json, "blocks", state->blocks);
+    plim_json_member_double(json, "fragmentation", state->fragmentation);
+}
+
+static void write_pools(plim_json *json, const plim_device_inspection *device)
+{
+    plim_json_key(json, "pools");
+    plim_json_begin_array(json);
+    for (size_t i = 0; i < device->pool_count; i++) {
+        const plim_pool_state *pool = &device->pools[i];
+        plim_json_begin_object(json);
+        plim_json_member_u64(json, "stream", pool->stream);
+        plim_json_key(json, "pool_id");
+        plim_json_begin_array(json);
+        plim_json_u64(json, pool->pool.a);
+        plim_json_u64(json, pool->pool.b);
+        plim_json_end_array(json);
+        plim_json_member_string(json, "size_class", pool->is_large ? "large" : "small");
+        plim_json_member_bool(json, "expandable", pool->is_expandable);
+        write_state(json, &pool->state);
+        plim_json_end_object(json);
+    }
+    plim_json_end_array(json);
+}
+
+static void write_timeline(plim_json *json, const plim_device_inspection *device)
+{
+    plim_json_key(json, "timeline");
+    plim_json_begin_array(json);
+    for (size_t i = 0; i < device->timeline_count; i++) {
+        const plim_timeline_bin *bin = &device->timeline[i];
+        plim_json_begin_object(json);
+        plim_json_member_u64(json, "event_first", bin->event_first);
+        plim_json_member_u64(json, "allocated_bytes_max", bin->allocated_bytes_max);
+        plim_json_member_u64(json, "reserved_bytes_max", bin->reserved_bytes_max);
+        plim_json_end_object(json);
+    }
+    plim_json_end_array(json);
+}
+
+/* ---- devices -------------------------------------------------------------------------------- */
+
+static void write_events(plim_json *json, const plim_device_inspection *device)
+{
+    plim_json_member_u64(json, "events", device->events);
+    plim_json_key(json, "events_by_action");
+    plim_json_begin_object(json);
+    for (size_t i = 0; i < device->action_count; i++) {
+        plim_json_member_u64(json, device->actions[i].action, device->actions[i].count);
+    }
+    plim_json_end_object(json);
+    plim_json_member_u64(json, "events_without_stack", device->events_without_stack);
+    plim_json_key(json, "duration_us");
+    if (device->has_times) {
+        plim_json_u64(json, device->duration_us);
+    } else {
+        plim_json_null(json);
+    }
+    plim_json_member_bool(json, "truncated", device->truncated);
+    plim_json_member_optional_string(json, "truncated_because", device->truncated_because);
+    plim_json_member_bool(json, "late_start", device->late_start);
+}
+
+static void write_device(plim_json *json, const plim_inspect_file *file,
+                         const plim_device_inspection *device)
+{
+    plim_json_begin_object(json);
+    plim_json_member_i64(json, "device", device->device);
+    write_events(json, device);
+    plim_json_key(json, "start");
+    plim_json_begin_object(json);
+    plim_json_member_u64(json, "requested_bytes", device->start_requested_bytes);
+    plim_json_member_u64(json, "live_count", device->start_live_count);
+    plim_json_member_u64(json, "reserved_bytes", device->start_reserved_bytes);
+    plim_json_end_object(json);
+    plim_json_key(json, "end");
+    plim_json_begin_object(json);
+    write_state(json, &device->end);
+    plim_json_end_object(json);
+    write_peak(json, file->history, &device->peak);
+    write_ooms(json, file, device);
+    write_pools(json, device);
+    write_timeline(json, device);
+    plim_json_end_object(json);
+}
+
+/* GPUs in an array; pinned host memory, which is no GPU, as a member of its own. */
+static void write_devices(plim_json *json, const plim_inspect_view *view,
+                          const plim_inspect_file *file)
+{
+    const plim_device_inspection *host = NULL;
+    plim_json_key(json, "devices");
+    plim_json_begin_array(json);
+    for (size_t i = 0; i < file->device_count; i++) {
+        const plim_device_inspection *device = file->devices[i];
+        if (!plim_inspect_shows(view, device)) {
+            continue;
+        }
+        if (device->device == PLIM_HOST_DEVICE) {
+            host = device;
+        } else {
+            write_device(json, file, device);
+        }
+    }
+    plim_json_end_array(json);
+    if (host != NULL) {
+        plim_json_key(json, "host");
+        write_device(json, file, host);
+    }
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+static void write_setting(plim_json *json, const plim_history *history, const plim_setting *setting)
+{
+    plim_json_key(json, plim_history_string(history, setting->name, NULL));
+    switch (setting->kind) {
+    case PLIM_SETTING_NONE:
+        plim_json_null(json);
+        break;
+    case PLIM_SETTING_INTEGER:
+        plim_json_i64(json, setting->value.integer);
+        break;
+    case PLIM_SETTING_REAL:
+        plim_json_double(json, setting->value.real);
+        break;
+    case PLIM_SETTING_BOOLEAN:
+        plim_json_bool(json, setting->value.boolean);
+        break;
+    case PLIM_SETTING_TEXT:
+        history_string(json, history, setting->value.text);
+        break;
+    }
+}
+
+/* As in the file: settings of one table, which follow each other, share an object. */
+static void write_settings(plim_json *json, const plim_history *history)
+{
+    uint64_t count = 0;
+    const plim_setting *settings = plim_history_settings(history, &count);
+    uint32_t group = PLIM_NONE;
+    plim_json_key(json, "settings");
+    plim_json_begin_object(json);
+    for (uint64_t i = 0; i < count; i++) {
+        if (settings[i].group != group && group != PLIM_NONE) {
+            plim_json_end_object(json);
+        }
+        if (settings[i].group != group && settings[i].group != PLIM_NONE) {
+            plim_json_key(json, plim_history_string(history, settings[i].group, NULL));
+            plim_json_begin_object(json);
+        }
+        group = settings[i].group;
+        write_setting(json, history, &settings[i]);
+    }
+    if (group != PLIM_NONE) {
+        plim_json_end_object(json);
+    }
+    plim_json_end_object(json);
+}
+
+static void write_doubts(plim_json *json, const plim_inspect_file *file)
+{
+    plim_json_key(json, "anomalies");
+    plim_json_begin_object(json);
+    for (int i = 0; i < PLIM_ANOMALY_COUNT; i++) {
+        if (file->anomalies[i] > 0) {
+            plim_json_member_u64(json, plim_anomaly_name((plim_anomaly)i), file->anomalies[i]);
+        }
+    }
+    plim_json_end_object(json);
+    plim_json_key(json, "warnings");
+    plim_json_begin_array(json);
+    const size_t count = plim_history_warning_count(file->history);
+    for (size_t i = 0; i < count; i++) {
+        plim_json_string(json, plim_history_warning(file->history, i));
+    }
+    plim_json_end_array(json);
+}
+
+static void write_error(plim_json *json, const plim_error *error)
+{
+    plim_json_key(json, "error");
+    plim_json_begin_object(json);
+    plim_json_member_string(json, "status", plim_status_name(error->status));
+    plim_json_member_string(json, "message", error->message);
+    plim_json_key(json, "offset");
+    if (error->offset == PLIM_NO_OFFSET) {
+        plim_json_null(json);
+    } else {
+        plim_json_u64(json, error->offset);
+    }
+    plim_json_end_object(json);
+}
+
+static void write_file(plim_json *json, const plim_inspect_view *view,
+                       const plim_inspect_file *file)
+{
+    plim_json_begin_object(json);
+    plim_json_member_string(json, "file", file->path);
+    if (file->history == NULL) {
+        write_error(json, &file->error);
+        plim_json_end_object(json);
+        return;
+    }
+    const plim_source source = plim_history_source(file->history);
+    plim_json_member_string(json, "format", source.format);
+    plim_json_member_optional_string(json, "compression", source.compression);
+    plim_json_member_optional_string(json, "generation", source.generation);
+    plim_json_key(json, "pickle_protocol");
+    if (source.pickle_protocol < 0) {
+        plim_json_null(json);
+    } else {
+        plim_json_i64(json, source.pickle_protocol);
+    }
+    plim_json_member_u64(json, "bytes", source.bytes);
+    write_settings(json, file->history);
+    write_doubts(json, file);
+    write_devices(json, view, file);
+    plim_json_end_object(json);
+}
+
+/* ---- several files -------------------------------------------------------------------------- */
+
+static void write_spread(plim_json *json, const char *key, const plim_ranks *ranks,
+                         plim_rank_spread spread)
+{
+    plim_json_key(json, key);
+    if (ranks->row_count == 0) {
+        plim_json_null(json);
+        return;
+    }
+    plim_json_begin_object(json);
+    plim_json_member_u64(json, "max_bytes", spread.max_bytes);
+    plim_json_member_u64(json, "min_bytes", spread.min_bytes);
+    plim_json_member_double(json, "mean_bytes", spread.mean_bytes);
+    plim_json_member_u64(json, "spread_bytes", spread.spread_bytes);
+    plim_json_member_double(json, "max_over_mean", spread.max_over_mean);
+    plim_json_member_u64(json, "rank_of_max", ranks->rows[spread.max_row].rank);
+    plim_json_member_u64(json, "rank_of_min", ranks->rows[spread.min_row].rank);
+    plim_json_end_object(json);
+}
+
+static void write_ranks(plim_json *json, const plim_ranks *ranks)
+{
+    plim_json_key(json, "ranks");
+    plim_json_begin_object(json);
+    plim_json_key(json, "rows");
+    plim_json_begin_array(json);
+    for (size_t i = 0; i < ranks->row_count; i++) {
+        const plim_rank_row *row = &ranks->rows[i];
+        plim_json_begin_object(json);
+        plim_json_member_u64(json, "rank", row->rank);
+        plim_json_member_string(json, "file", row->file->path);
+        plim_json_member_i64(json, "device", row->device->device);
+        plim_json_member_u64(json, "peak_requested_bytes", plim_rank_requested(row));
+        plim_json_member_u64(json, "peak_reserved_bytes", plim_rank_reserved(row));
+        plim_json_member_u64(json, "ooms", row->device->oom_count);
+        plim_json_end_object(json);
+    }
+    plim_json_end_array(json);
+    plim_json_key(json, "skew");
+    plim_json_begin_object(json);
+    write_spread(json, "peak_requested", ranks, plim_ranks_spread(ranks, plim_rank_requested));
+    write_spread(json, "peak_reserved", ranks, plim_ranks_spread(ranks, plim_rank_reserved));
+    plim_json_end_object(json);
+    plim_json_end_object(json);
+}
+
+plim_status plim_inspect_json_write(const plim_mem *mem, plim_sink sink,
+                                    const plim_inspect_view *view, const plim_inspect_file *files,
+                                    size_t count, const plim_page *page, plim_error *err)
+{
+    /* All that can fail for want of memory comes before the first byte. */
+    plim_ranks ranks;
+    PLIM_TRY(plim_page_status(page, err));
+    if (!plim_ranks_init(mem, view, files, count, &ranks)) {
+        return plim_fail_memory(err, "comparing ranks");
+    }
+    plim_json json;
+    plim_json_init(&json, sink, PLIM_JSON_PRETTY);
+    plim_json_begin_object(&json);
+    plim_json_member_string(&json, "schema", "inspect/1");
+    plim_json_key(&json, "files");
+    plim_json_begin_array(&json);
+    for (size_t i = 0; i < count; i++) {
+        write_file(&json, view, &files[i]);
+    }
+    plim_json_end_array(&json);
+    if (count > 1) {
+        write_ranks(&json, &ranks);
+    }
+    plim_page_json(&json, page);
+    plim_json_end_object(&json);
+    plim_ranks_deinit(&ranks);
+    return plim_json_finish(&json) ? PLIM_OK : plim_fail(err, PLIM_IO, "cannot write the document");
+}

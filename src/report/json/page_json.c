@@ -1,0 +1,152 @@
+/*
+ * page_json.c - the items of a page, one after the other: each as it was made, nothing left out.
+ */
+#include "report/json/page_json.h"
+
+static const char *const severities[PLIM_TONE_COUNT] = {
+    [PLIM_TONE_PLAIN] = "info",     [PLIM_TONE_HEADING] = "main",   [PLIM_TONE_FAINT] = "context",
+    [PLIM_TONE_USER] = "code",      [PLIM_TONE_WARN] = "warning",   [PLIM_TONE_BAD] = "failure",
+    [PLIM_TONE_IN_USE] = "success", [PLIM_TONE_UNUSED] = "context",
+};
+
+static const char *const units[] = {
+    [PLIM_UNIT_BYTES] = "bytes",   [PLIM_UNIT_COUNT] = "count", [PLIM_UNIT_SHARE] = "share",
+    [PLIM_UNIT_US] = "us",         [PLIM_UNIT_ID] = "id",       [PLIM_UNIT_RATIO] = "ratio",
+    [PLIM_UNIT_NUMBER] = "number",
+};
+
+static void write_figures(plim_json *json, const plim_phrase *phrase)
+{
+    if (phrase->figure_count == 0) {
+        return;
+    }
+    plim_json_key(json, "figures");
+    plim_json_begin_object(json);
+    for (size_t i = 0; i < phrase->figure_count; i++) {
+        const plim_fact *figure = &phrase->figures[i];
+        plim_json_key(json, figure->name != NULL ? figure->name : units[figure->unit]);
+        if (figure->unit == PLIM_UNIT_ID) {
+            plim_json_i64(json, (int64_t)figure->value);
+        } else if (figure->unit == PLIM_UNIT_SHARE || figure->unit == PLIM_UNIT_RATIO ||
+                   figure->unit == PLIM_UNIT_NUMBER) {
+            plim_json_double(json, figure->real);
+        } else {
+            plim_json_u64(json, figure->value);
+        }
+    }
+    plim_json_end_object(json);
+}
+
+/* Words alone are a string; where figures are in them, an object. */
+static void write_phrase(plim_json *json, const plim_phrase *phrase)
+{
+    if (phrase->figure_count == 0) {
+        plim_json_string_bytes(json, phrase->text, phrase->length);
+        return;
+    }
+    plim_json_begin_object(json);
+    plim_json_key(json, "text");
+    plim_json_string_bytes(json, phrase->text, phrase->length);
+    write_figures(json, phrase);
+    plim_json_end_object(json);
+}
+
+static void write_cell(plim_json *json, const plim_cell *cell)
+{
+    if (cell->bar_total_bytes == 0) {
+        write_phrase(json, &cell->phrase);
+        return;
+    }
+    plim_json_begin_object(json);
+    plim_json_member_u64(json, "bytes", cell->bar_bytes);
+    plim_json_member_u64(json, "of_bytes", cell->bar_total_bytes);
+    plim_json_end_object(json);
+}
+
+static void write_row(plim_json *json, const plim_table_item *table, const plim_row *row)
+{
+    plim_json_begin_object(json);
+    plim_json_key(json, "cells");
+    plim_json_begin_array(json);
+    for (uint32_t i = 0; i < table->column_count; i++) {
+        write_cell(json, &row->cells[i]);
+    }
+    plim_json_end_array(json);
+    if (row->below != NULL) {
+        plim_json_key(json, "below");
+        plim_json_begin_array(json);
+        for (const plim_item *item = row->below; item != NULL; item = item->next) {
+            write_phrase(json, &item->phrase);
+        }
+        plim_json_end_array(json);
+    }
+    plim_json_end_object(json);
+}
+
+static void write_table(plim_json *json, const plim_table_item *table)
+{
+    plim_json_key(json, "columns");
+    plim_json_begin_array(json);
+    for (uint32_t i = 0; i < table->column_count; i++) {
+        plim_json_string(json, table->columns[i].title);
+    }
+    plim_json_end_array(json);
+    plim_json_key(json, "rows");
+    plim_json_begin_array(json);
+    for (const plim_row *row = table->rows; row != NULL; row = row->next) {
+        write_row(json, table, row);
+    }
+    plim_json_end_array(json);
+}
+
+/* Its points are elsewhere in each document: here are the words around them. */
+static void write_chart(plim_json *json, const plim_chart *chart)
+{
+    plim_json_member_optional_string(json, "title", chart->title);
+    plim_json_member_optional_string(json, "low", chart->low_name);
+    plim_json_member_optional_string(json, "high", chart->high_name);
+    plim_json_member_string(json, "top", chart->top);
+    plim_json_member_string(json, "foot", chart->foot);
+    plim_json_member_string(json, "from", chart->from);
+    plim_json_member_string(json, "to", chart->to);
+    plim_json_key(json, "marks");
+    plim_json_begin_array(json);
+    for (size_t i = 0; i < chart->mark_count; i++) {
+        plim_json_string(json, chart->marks[i].name);
+    }
+    plim_json_end_array(json);
+}
+
+static void write_item(plim_json *json, const plim_item *item)
+{
+    plim_json_begin_object(json);
+    plim_json_member_string(json, "id", item->id);
+    switch (item->kind) {
+    case PLIM_ITEM_TEXT:
+        plim_json_member_string(json, "severity", severities[item->tone]);
+        if (item->lead[0] != '\0') {
+            plim_json_member_string(json, "lead", item->lead);
+        }
+        plim_json_key(json, "text");
+        plim_json_string_bytes(json, item->phrase.text, item->phrase.length);
+        write_figures(json, &item->phrase);
+        break;
+    case PLIM_ITEM_TABLE:
+        write_table(json, &item->table);
+        break;
+    case PLIM_ITEM_CHART:
+        write_chart(json, &item->chart);
+        break;
+    }
+    plim_json_end_object(json);
+}
+
+void plim_page_json(plim_json *json, const plim_page *page)
+{
+    plim_json_key(json, "says");
+    plim_json_begin_array(json);
+    for (const plim_item *item = page->first; item != NULL; item = item->next) {
+        write_item(json, item);
+    }
+    plim_json_end_array(json);
+}

@@ -1,0 +1,218 @@
+/*
+ * inspect_parts.c - what held the memory at one moment: a bar for each part, adding up to all of
+ * it.
+ *
+ *   195 MiB 21.0% ████████▌        8× softmax.py:14 in forward
+ *                                     ← attention.py:37 in forward ← model.py:47 in forward
+ */
+#include "report/model/inspect_parts.h"
+
+#include "base/text.h"
+#include "report/model/composition.h"
+#include "report/model/frame_text.h"
+#include "report/stack_text.h"
+
+#define FRAME_INDENT  6u
+#define CALLERS_SHOWN 3u
+
+/* One composition while it is told. */
+typedef struct telling {
+    const plim_inspected *self;
+    plim_page *page;
+    plim_text scratch;    /* a frame's text, which may hold any bytes, zeros too */
+    uint64_t total_bytes; /* a full bar */
+    bool marks_before;    /* say what is older than the recording: not where all of it is */
+} telling;
+
+/* The text of a frame, after other words; it lies in the scratch until the next call. */
+static plim_fact frame_after(telling *tell, const char *words, uint32_t frame)
+{
+    const plim_history *history = tell->self->file->history;
+    plim_text_reset(&tell->scratch);
+    plim_text_append_string(&tell->scratch, words);
+    plim_frame_text_add(&tell->scratch, history, frame, tell->self->view->full_paths);
+    if (tell->scratch.status == PLIM_OUT_OF_HOST_MEMORY) { /* PLIM_LIMIT: no line is that long */
+        tell->page->status = PLIM_OUT_OF_HOST_MEMORY;
+    }
+    return plim_words_of(plim_text_string(&tell->scratch), tell->scratch.length);
+}
+
+static plim_tone frame_tone(const telling *tell, uint32_t frame)
+{
+    return plim_stack_frame_is_user(tell->self->file->history, frame) ? PLIM_TONE_USER
+                                                                      : PLIM_TONE_FAINT;
+}
+
+/* " (12 from before, 3 stacks)": what one frame cannot say of a part. */
+static const char *remarks_on(const telling *tell, const plim_part *part)
+{
+    const char *stacks = "";
+    const char *before = "";
+    if (part->group_count > 1) {
+        stacks = plim_page_text(tell->page, "{}",
+                                PLIM_FACTS(plim_count_of(NULL, part->group_count, "stack")));
+    }
+    if (tell->marks_before && part->before_count == part->count) {
+        before = "from before";
+    } else if (tell->marks_before && part->before_count > 0) {
+        before = plim_page_text(tell->page, "{} from before",
+                                PLIM_FACTS(plim_count(NULL, part->before_count)));
+    }
+    if (*stacks == '\0' && *before == '\0') {
+        return "";
+    }
+    return plim_page_text(tell->page, " ({}{}{})",
+                          PLIM_FACTS(plim_words(before),
+                                     plim_words(*stacks != '\0' && *before != '\0' ? ", " : ""),
+                                     plim_words(stacks)));
+}
+
+static void add_stacks(telling *tell, const plim_part *part)
+{
+    const plim_fact remarks = plim_words(remarks_on(tell, part));
+    const uint32_t frame = plim_stack_label_frame(tell->self->file->history, part->group);
+    if (frame == PLIM_NONE) {
+        plim_page_cell_text(tell->page, PLIM_TONE_FAINT, "no stack recorded{}",
+                            PLIM_FACTS(remarks));
+        return;
+    }
+    const bool is_freed = part->by_free_count == part->count;
+    plim_page_cell_text(
+        tell->page, PLIM_TONE_FAINT, is_freed ? "freed at {}{}" : "{}{}",
+        PLIM_FACTS(plim_toned(frame_tone(tell, frame), frame_after(tell, "", frame)), remarks));
+}
+
+static void add_description(telling *tell, const plim_part *part)
+{
+    static const char *const words[] = {
+        [PLIM_PART_ROUNDING] = "rounding up to block sizes",
+        [PLIM_PART_PENDING] = "freed, waiting for another stream",
+        [PLIM_PART_FREE] = "reserved, not in use",
+    };
+    switch (part->kind) {
+    case PLIM_PART_STACKS:
+        add_stacks(tell, part);
+        break;
+    case PLIM_PART_OTHERS:
+        plim_page_cell_text(tell->page, PLIM_TONE_PLAIN, "{} more",
+                            PLIM_FACTS(plim_count_of("stacks", part->group_count, "stack")));
+        break;
+    case PLIM_PART_ROUNDING:
+    case PLIM_PART_PENDING:
+    case PLIM_PART_FREE:
+        plim_page_cell_text(tell->page, PLIM_TONE_FAINT, words[part->kind], NULL);
+        break;
+    }
+}
+
+static void add_part(telling *tell, const plim_part *part)
+{
+    const bool is_free = part->kind == PLIM_PART_FREE;
+    const double total = (double)tell->total_bytes;
+    plim_page_cell(tell->page, PLIM_TONE_HEADING, plim_bytes(NULL, part->bytes));
+    plim_page_cell(tell->page, PLIM_TONE_PLAIN,
+                   plim_percent(NULL, total > 0 ? (double)part->bytes / total : 0));
+    plim_page_cell_bar(tell->page, is_free ? PLIM_TONE_UNUSED : PLIM_TONE_IN_USE, part->bytes,
+                       tell->total_bytes);
+    if (part->count > 0) {
+        plim_page_cell_text(tell->page, PLIM_TONE_FAINT, "{}×",
+                            PLIM_FACTS(plim_count(NULL, part->count)));
+    } else {
+        plim_page_cell_text(tell->page, PLIM_TONE_FAINT, "", NULL);
+    }
+    add_description(tell, part);
+}
+
+/* One line: who called the line that speaks for the stack. */
+static void add_callers(telling *tell, const plim_part *part)
+{
+    uint32_t places[PLIM_STACK_CONTEXT_MAX];
+    const plim_history *history = tell->self->file->history;
+    const uint32_t count = plim_stack_callers(history, part->group, CALLERS_SHOWN, places);
+    if (count == 0) {
+        return;
+    }
+    const plim_stack stack = plim_history_stack(history, part->group->stack);
+    plim_fact callers[CALLERS_SHOWN] = { { 0 } };
+    for (uint32_t i = 0; i < count; i++) {
+        const plim_fact frame = frame_after(tell, i > 0 ? " ← " : "← ", stack.frames[places[i]]);
+        callers[i] = plim_apart(plim_words_of(plim_page_copy(tell->page, frame.words, frame.length),
+                                              tell->page->status == PLIM_OK ? frame.length : 0));
+    }
+    plim_item *line = plim_page_below(tell->page, PLIM_TONE_FAINT, "{}{}{}",
+                                      PLIM_FACTS(callers[0], callers[1], callers[2]));
+    line->indent = PLIM_INDENT_LAST;
+    line->layout = PLIM_LAYOUT_FIT;
+}
+
+/* The frames asked for, a line each, innermost first; the window contains the label. */
+static void add_frames(telling *tell, const plim_part *part)
+{
+    const plim_history *history = tell->self->file->history;
+    const plim_stack stack = plim_history_stack(history, part->group->stack);
+    const uint32_t label = plim_stack_label_place(history, part->group);
+    const uint32_t wanted = tell->self->view->frames;
+    const uint32_t shown = wanted < stack.frame_count ? wanted : stack.frame_count;
+    /* A third of the frames within the label's line, the others outside, where the story is. */
+    uint32_t first = label == PLIM_NONE || label < shown / 3 ? 0 : label - shown / 3;
+    first = first > stack.frame_count - shown ? stack.frame_count - shown : first;
+    for (uint32_t i = first; i < first + shown; i++) {
+        plim_page_below(tell->page, frame_tone(tell, stack.frames[i]), "{}",
+                        PLIM_FACTS(frame_after(tell, "", stack.frames[i])))
+            ->indent = FRAME_INDENT;
+    }
+    if (shown < stack.frame_count) {
+        plim_page_below(tell->page, PLIM_TONE_FAINT, "({} more)",
+                        PLIM_FACTS(plim_count_of(NULL, stack.frame_count - shown, "frame")))
+            ->indent = FRAME_INDENT;
+    }
+}
+
+static void tell_parts(telling *tell, const plim_composition *whole)
+{
+    static const plim_column columns[] = {
+        { "size", PLIM_ALIGN_RIGHT, 0, 8 }, { "share", PLIM_ALIGN_RIGHT, 0, 5 },
+        { "bar", PLIM_ALIGN_BAR, 0, 0 },    { "times", PLIM_ALIGN_RIGHT, 0, 3 },
+        { "what", PLIM_ALIGN_REST, 0, 0 },
+    };
+    plim_page_table(tell->page, "parts", columns, sizeof columns / sizeof columns[0])
+        ->hides_titles = true;
+    for (size_t i = 0; i < whole->part_count; i++) {
+        const plim_part *part = &whole->parts[i];
+        add_part(tell, part);
+        if (part->kind == PLIM_PART_STACKS && tell->self->view->frames > 0) {
+            add_frames(tell, part);
+        } else if (part->kind == PLIM_PART_STACKS && !tell->self->view->no_callers) {
+            add_callers(tell, part);
+        }
+    }
+}
+
+void plim_inspected_parts(const plim_inspected *self, const plim_moment *moment, const char *when)
+{
+    if (moment->reserved_bytes == 0 && moment->requested_bytes == 0) {
+        return;
+    }
+    const plim_inspect_view *view = self->view;
+    plim_composition whole;
+    if (!plim_composition_init(self->page->arena.mem, self->file->history, moment,
+                               view->top != 0 ? view->top : PLIM_INSPECT_TOP_DEFAULT,
+                               view->frames == 0, &whole)) {
+        self->page->status = PLIM_OUT_OF_HOST_MEMORY;
+        return;
+    }
+    const bool is_reserved = moment->reserved_bytes > 0; /* a file may have no segments */
+    plim_page_heading(
+        self->page, is_reserved ? "{}, {} reserved" : "{}, {} in use",
+        PLIM_FACTS(plim_words(when),
+                   plim_bytes(is_reserved ? "reserved_bytes" : "in_use_bytes",
+                              is_reserved ? moment->reserved_bytes : whole.total_bytes)));
+    telling tell = { .self = self,
+                     .page = self->page,
+                     .total_bytes = whole.total_bytes,
+                     .marks_before = moment->event >= 0 };
+    plim_text_init(&tell.scratch, self->page->arena.mem, PLIM_SCRATCH_BYTES_MAX);
+    tell_parts(&tell, &whole);
+    plim_text_deinit(&tell.scratch);
+    plim_composition_deinit(&whole);
+}

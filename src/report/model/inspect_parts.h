@@ -1,0 +1,37 @@
+/*
+ * inspect_parts.h - the parts of the page of an inspection. See inspect.h.
+ */
+#ifndef PLIMSOLL_REPORT_MODEL_INSPECT_PARTS_H
+#define PLIMSOLL_REPORT_MODEL_INSPECT_PARTS_H
+
+#include "report/model/inspect.h"
+
+/* Names beyond it are cut; lines are far shorter. */
+#define PLIM_SCRATCH_BYTES_MAX ((size_t)1 << 20)
+
+/* The share of reserved memory from which being unused is a loss worth a colour. */
+#define PLIM_MUCH_UNUSED 0.25
+
+/* A page while it is made. */
+typedef struct plim_inspected {
+    plim_page *page;
+    const plim_inspect_view *view;
+    const plim_inspect_file *file;
+} plim_inspected;
+
+void plim_inspected_device(const plim_inspected *self, const plim_device_inspection *device);
+void plim_inspected_chart(const plim_inspected *self, const plim_device_inspection *device);
+void plim_inspected_moments(const plim_inspected *self, const plim_device_inspection *device);
+void plim_inspected_pools(const plim_inspected *self, const plim_device_inspection *device);
+/** The moment's composition as bars, headed with `when`; nothing when nothing was reserved. */
+void plim_inspected_parts(const plim_inspected *self, const plim_moment *moment, const char *when);
+/** Several files of one run. */
+void plim_inspected_ranks(const plim_inspected *self, const plim_inspect_file *files, size_t count);
+
+/** "GPU 0", or "Pinned host memory"; in the page. */
+const char *plim_inspected_name(const plim_inspected *self, int32_t device);
+/** "event 2,233, 1.85 s", where `at` stands before the time since the device's first event. */
+const char *plim_inspected_event(const plim_inspected *self, int32_t device, uint64_t event,
+                                 int64_t time_us, const char *at);
+
+#endif

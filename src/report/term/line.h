@@ -1,0 +1,52 @@
+/*
+ * line.h - one line of a page while it is written: it knows its columns and never passes the last.
+ *
+ * All that a page shows goes through here, and here alone it is cleaned (printable.h), coloured
+ * and cut. What does not fit ends in an ellipsis; after that the line takes nothing more. Text
+ * that could not be kept for want of memory is remembered by the plim_text behind it.
+ */
+#ifndef PLIMSOLL_REPORT_TERM_LINE_H
+#define PLIMSOLL_REPORT_TERM_LINE_H
+
+#include "base/text.h"
+#include "report/model/page.h"
+#include "report/term/style.h"
+
+#include "plimsoll/api.h"
+
+typedef struct plim_line {
+    plim_text *out;
+    const plim_style *style;
+    uint32_t indent; /* where it began */
+    uint32_t used;   /* columns written, the indent too */
+    uint32_t limit;  /* columns there are */
+    bool is_full;    /* something was cut */
+} plim_line;
+
+/** Begin a line `indent` columns from the left. */
+plim_line plim_line_begin(plim_text *out, const plim_style *style, uint32_t indent);
+
+/** Add text, cut at the end of the line. The bytes may come from anywhere. */
+void plim_line_add(plim_line *line, plim_tone tone, const char *text);
+void plim_line_add_bytes(plim_line *line, plim_tone tone, const char *data, size_t bytes);
+/** The same for what printf() makes of it, up to 511 bytes. */
+void plim_line_format(plim_line *line, plim_tone tone, const char *format, ...) PLIM_PRINTF(3, 4);
+/** Add text in exactly `columns` columns, cut or filled with spaces. */
+void plim_line_add_cell(plim_line *line, plim_tone tone, const char *text, uint32_t columns,
+                        plim_align align);
+void plim_line_add_span(plim_line *line, const plim_span *span, uint32_t columns, plim_align align);
+/** Add a path in the columns that are left. */
+void plim_line_add_path(plim_line *line, plim_tone tone, const char *path);
+/** Add `count` times the same glyph. */
+void plim_line_repeat(plim_line *line, plim_tone tone, const char *glyph, uint32_t count);
+/** Fill with spaces up to `column`; nothing when the line is there already. */
+void plim_line_to(plim_line *line, uint32_t column);
+/** How many columns are left. */
+uint32_t plim_line_left(const plim_line *line);
+void plim_line_end(plim_line *line);
+
+/** Columns that text takes in this style. */
+uint32_t plim_style_columns(const plim_style *style, const char *text);
+uint32_t plim_span_columns(const plim_style *style, const plim_span *span);
+
+#endif

@@ -1,0 +1,110 @@
+/*
+ * paragraph.c - breaking lines at spaces, as late as they allow.
+ */
+#include "report/term/paragraph.h"
+
+#include "report/term/printable.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A place in the words: a byte of a span. */
+typedef struct place {
+    size_t span;
+    size_t byte;
+} place;
+
+/* Past all bytes that are blanks, or all that are none. */
+static place skip(const plim_paragraph *paragraph, place at, bool blanks)
+{
+    while (at.span < paragraph->span_count) {
+        const plim_span *span = &paragraph->spans[at.span];
+        while (at.byte < span->length && (span->data[at.byte] == ' ') == blanks) {
+            at.byte++;
+        }
+        if (at.byte < span->length) {
+            break;
+        }
+        at = (place){ .span = at.span + 1 };
+    }
+    return at;
+}
+
+static bool is_end(const plim_paragraph *paragraph, place at)
+{
+    return at.span == paragraph->span_count;
+}
+
+/* Columns from one place to another, which are added where there is a line. */
+static uint32_t pass(const plim_paragraph *paragraph, const plim_style *style, place from, place to,
+                     plim_line *line)
+{
+    uint32_t columns = 0;
+    for (size_t i = from.span; i <= to.span && i < paragraph->span_count; i++) {
+        const plim_span *span = &paragraph->spans[i];
+        const size_t first = i == from.span ? from.byte : 0;
+        const size_t bytes = (i == to.span ? to.byte : span->length) - first;
+        columns += plim_printable_columns(span->data + first, bytes, style->utf8);
+        if (line != NULL) {
+            plim_line_add_bytes(line, span->tone, span->data + first, bytes);
+        }
+    }
+    return columns;
+}
+
+/* The end of the words that fit `columns`: at least one word. */
+static place find_break(const plim_paragraph *paragraph, const plim_style *style, place from,
+                        uint32_t columns)
+{
+    place fits = skip(paragraph, from, false);
+    for (;;) {
+        const place word = skip(paragraph, fits, true);
+        const place next = skip(paragraph, word, false);
+        if (is_end(paragraph, word) || pass(paragraph, style, from, next, NULL) > columns) {
+            return fits;
+        }
+        fits = next;
+    }
+}
+
+void plim_paragraph_draw(plim_text *out, const plim_style *style, const plim_paragraph *paragraph)
+{
+    const uint32_t lead_columns = plim_style_columns(style, paragraph->lead);
+    const uint32_t hang = paragraph->indent + (lead_columns > 0 ? lead_columns + 1 : 0);
+    place at = skip(paragraph, (place){ 0 }, true);
+    for (bool is_first = true; !is_end(paragraph, at); is_first = false) {
+        plim_line line = plim_line_begin(out, style, is_first ? paragraph->indent : hang);
+        if (is_first) {
+            plim_line_add(&line, paragraph->tone, paragraph->lead);
+            plim_line_to(&line, hang);
+        }
+        const place end = find_break(paragraph, style, at, plim_line_left(&line));
+        (void)pass(paragraph, style, at, end, &line);
+        plim_line_end(&line);
+        at = skip(paragraph, end, true);
+    }
+}
+
+void plim_paragraph_write(plim_text *out, const plim_style *style, uint32_t indent, plim_tone tone,
+                          const char *lead, const char *words)
+{
+    const plim_span span = { .tone = tone, .data = words, .length = strlen(words) };
+    const plim_paragraph paragraph = {
+        .indent = indent, .tone = tone, .lead = lead, .spans = &span, .span_count = 1
+    };
+    plim_paragraph_draw(out, style, &paragraph);
+}
+
+void plim_paragraph_format(plim_text *out, const plim_style *style, uint32_t indent, plim_tone tone,
+                           const char *format, ...)
+{
+    char words[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    const int written = vsnprintf(words, sizeof words, format, arguments);
+    va_end(arguments);
+    if (written > 0) {
+        plim_paragraph_write(out, style, indent, tone, "", words);
+    }
+}

@@ -1,0 +1,33 @@
+/*
+ * paragraph.h - words over as many lines as they need.
+ */
+#ifndef PLIMSOLL_REPORT_TERM_PARAGRAPH_H
+#define PLIMSOLL_REPORT_TERM_PARAGRAPH_H
+
+#include "report/term/line.h"
+
+/**
+ * Write words, wrapped.
+ *
+ * lead   stands before the words, which hang after it; "" is none
+ * words  runs of blanks count as one; a word that is longer than a line is cut
+ */
+void plim_paragraph_write(plim_text *out, const plim_style *style, uint32_t indent, plim_tone tone,
+                          const char *lead, const char *words);
+
+/* The same for words in several tones. */
+typedef struct plim_paragraph {
+    uint32_t indent;
+    plim_tone tone; /* of the lead */
+    const char *lead;
+    const plim_span *spans;
+    size_t span_count;
+} plim_paragraph;
+
+void plim_paragraph_draw(plim_text *out, const plim_style *style, const plim_paragraph *paragraph);
+
+/** The same as plim_paragraph_write() for what printf() makes of it, up to 1023 bytes. */
+void plim_paragraph_format(plim_text *out, const plim_style *style, uint32_t indent, plim_tone tone,
+                           const char *format, ...) PLIM_PRINTF(5, 6);
+
+#endif
