@@ -82,10 +82,6 @@ int cuLaunchKernelEx(const launch_config *config, const void *function, void **a
     return launch(config->stream, &params);
 }
 
-int cuLaunchHostFunc(void *stream, void (*function)(void *), void *data)
-{
-    return plim_standin_stream_call(stream, function, data);
-}
 
 int cuFuncGetAttribute(int *value, int attribute, const void *function)
 {
