@@ -24,9 +24,9 @@ int main(int argc, char **argv)
     if (message == NULL) {
         puts("no out-of-memory message");
     } else {
-        const uint64_t requested = message->figures[PLIM_FIGURE_REQUESTED].bytes;
+        const uint64_t requested = message->request.figures[PLIM_FIGURE_REQUESTED].bytes;
         printf("line %" PRIu64 ": %s (%s)\n%s\n", message->line,
-               plim_verdict_name(message->verdict), message->framework, message->why);
+               plim_verdict_name(message->judgement.verdict), message->framework, message->why);
         if (requested != PLIM_BYTES_UNKNOWN) {
             printf("asked for %" PRIu64 " bytes\n", requested);
         }

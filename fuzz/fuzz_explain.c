@@ -30,18 +30,18 @@ static void check_message(const plim_oom_message *message, const char *text, siz
 {
     PLIM_ASSERT(message->offset <= bytes && message->length <= bytes - message->offset);
     PLIM_ASSERT(message->length > 0 && message->line > 0 && message->count > 0);
-    PLIM_ASSERT(message->device >= PLIM_DEVICE_UNKNOWN);
+    PLIM_ASSERT(message->request.subject.device >= PLIM_DEVICE_UNKNOWN);
     PLIM_ASSERT(message->form != NULL && message->framework != NULL && message->why != NULL);
     PLIM_ASSERT(strchr(message->excerpt, '\n') == NULL);
-    PLIM_ASSERT((unsigned)message->verdict < PLIM_VERDICT_COUNT);
-    PLIM_ASSERT(message->alternative_count < PLIM_VERDICT_COUNT);
-    PLIM_ASSERT(message->confidence >= 0 && message->confidence <= 1);
-    for (size_t i = 0; i < message->alternative_count; i++) {
-        PLIM_ASSERT((unsigned)message->alternatives[i] < PLIM_VERDICT_COUNT);
-        PLIM_ASSERT(message->alternatives[i] != message->verdict);
+    PLIM_ASSERT((unsigned)message->judgement.verdict < PLIM_VERDICT_COUNT);
+    PLIM_ASSERT(message->judgement.alternative_count < PLIM_VERDICT_COUNT);
+    PLIM_ASSERT(message->judgement.confidence >= 0 && message->judgement.confidence <= 1);
+    for (size_t i = 0; i < message->judgement.alternative_count; i++) {
+        PLIM_ASSERT((unsigned)message->judgement.alternatives[i] < PLIM_VERDICT_COUNT);
+        PLIM_ASSERT(message->judgement.alternatives[i] != message->judgement.verdict);
     }
     for (size_t i = 0; i < PLIM_FIGURE_COUNT; i++) {
-        const plim_figure *const figure = &message->figures[i];
+        const plim_figure *const figure = &message->request.figures[i];
         if (figure->bytes == PLIM_BYTES_UNKNOWN || i == PLIM_FIGURE_OTHER_PROCESSES) {
             continue; /* a sum stands nowhere */
         }
@@ -83,10 +83,11 @@ static void check_same(const plim_explanation *a, const plim_explanation *b)
         PLIM_ASSERT(strcmp(one->excerpt, other->excerpt) == 0);
         PLIM_ASSERT(one->offset == other->offset && one->length == other->length);
         PLIM_ASSERT(one->line == other->line && one->count == other->count);
-        PLIM_ASSERT(one->verdict == other->verdict && one->device == other->device);
+        PLIM_ASSERT(one->judgement.verdict == other->judgement.verdict &&
+                    one->request.subject.device == other->request.subject.device);
         for (size_t f = 0; f < PLIM_FIGURE_COUNT; f++) {
-            PLIM_ASSERT(one->figures[f].bytes == other->figures[f].bytes);
-            PLIM_ASSERT(one->figures[f].offset == other->figures[f].offset);
+            PLIM_ASSERT(one->request.figures[f].bytes == other->request.figures[f].bytes);
+            PLIM_ASSERT(one->request.figures[f].offset == other->request.figures[f].offset);
         }
     }
 }

@@ -9,6 +9,7 @@
 #ifndef PLIMSOLL_EXPLAIN_H
 #define PLIMSOLL_EXPLAIN_H
 
+#include "plimsoll/advice.h"
 #include "plimsoll/mem.h"
 #include "plimsoll/status.h"
 #include "plimsoll/trend.h"
@@ -26,14 +27,8 @@ typedef struct plim_oom_message {
     const char *form;      /* "pytorch-2.x-this-process" */
     const char *versions;  /* of the framework, "2.2 and later"; "" where that says nothing */
     const char *excerpt;   /* its first words, without colours and line ends */
-    int32_t device;        /* as printed, or PLIM_DEVICE_UNKNOWN */
-    plim_figure figures[PLIM_FIGURE_COUNT];
-    const plim_process_figure *processes;
-    size_t process_count;
-    plim_verdict verdict;
-    plim_verdict alternatives[PLIM_VERDICT_COUNT]; /* others that the figures allow */
-    size_t alternative_count;
-    double confidence;         /* of the verdict, 0 … 1 */
+    plim_failed_request request; /* the figures that the text prints */
+    plim_judgement judgement;
     const char *why;           /* two sentences with the figures in them */
     const plim_advice *advice; /* best first */
     size_t advice_count;

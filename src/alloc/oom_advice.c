@@ -9,7 +9,7 @@
  */
 #include "plimsoll/stats.h"
 
-#include "alloc/fixed_text.h"
+#include "base/fixed_text.h"
 #include "base/hash.h" /* plim_uint128 */
 #include "base/numbers.h"
 #include "base/size.h"

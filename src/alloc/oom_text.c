@@ -8,8 +8,8 @@
  */
 #include "plimsoll/stats.h"
 
-#include "alloc/fixed_text.h"
 #include "base/assert.h"
+#include "base/fixed_text.h"
 #include "base/hash.h" /* plim_uint128 */
 #include "base/units.h"
 #include "plimsoll/allocator.h"

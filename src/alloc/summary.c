@@ -10,7 +10,7 @@
  */
 #include "plimsoll/stats.h"
 
-#include "alloc/fixed_text.h"
+#include "base/fixed_text.h"
 
 #include <inttypes.h>
 #include <string.h>

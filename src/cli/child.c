@@ -314,9 +314,9 @@ static bool tells_of_memory(const plim_explanation *explanation)
     const size_t count = explanation == NULL ? 0 : plim_explanation_message_count(explanation);
     for (size_t i = 0; i < count; i++) {
         const plim_oom_message *message = plim_explanation_message(explanation, i);
-        const bool is_weak =
-            message->verdict == PLIM_VERDICT_HOST && message->confidence < HOST_CONFIDENCE_MIN;
-        if (message->verdict != PLIM_VERDICT_NOT_OOM && !is_weak) {
+        const bool is_weak = message->judgement.verdict == PLIM_VERDICT_HOST &&
+                             message->judgement.confidence < HOST_CONFIDENCE_MIN;
+        if (message->judgement.verdict != PLIM_VERDICT_NOT_OOM && !is_weak) {
             return true;
         }
     }

@@ -246,7 +246,7 @@ static void say_nothing_found(const char *who, const plim_explain_view *view,
 static bool has_what_fails(uint32_t fail_on, const plim_explained *text)
 {
     for (size_t i = 0; i < text->message_count; i++) {
-        const plim_verdict verdict = text->messages[i]->verdict;
+        const plim_verdict verdict = text->messages[i]->judgement.verdict;
         const bool is_any = (fail_on & FAIL_ON_ANY_OOM) != 0 && verdict != PLIM_VERDICT_NOT_OOM;
         if (is_any || (fail_on & (UINT32_C(1) << verdict)) != 0) {
             return true;

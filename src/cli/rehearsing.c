@@ -120,7 +120,8 @@ static bool has_run_out(const plim_rehearsing_result *result, const plim_rehears
             return true;
         }
     }
-    return result->child.died_of_memory && message != NULL && message->verdict != PLIM_VERDICT_HOST;
+    return result->child.died_of_memory && message != NULL &&
+           message->judgement.verdict != PLIM_VERDICT_HOST;
 }
 
 static bool gather(const plim_rehearsing *how, const char *const *argv, plim_rehearsing_result *ret)

@@ -6,7 +6,7 @@
 #include "base/assert.h"
 #include "oomtext/clauses.h"
 #include "oomtext/shape.h"
-#include "verdict/case.h"
+#include "verdict/request.h"
 
 #include <string.h>
 

@@ -3,18 +3,14 @@
  */
 #include "oomtext/collect.h"
 
+#include "advice/advice.h"
 #include "base/error.h"
 #include "base/hash.h"
-#include "base/text.h"
-#include "verdict/advice.h"
-#include "verdict/judge.h"
-#include "verdict/words.h"
 
 #include <string.h>
 
 /* A pool's dump lists every chunk, so it may end this far behind the failure it belongs to. */
 #define DUMP_BYTES_MAX ((uint64_t)4 << 20)
-#define WHY_BYTES_MAX  2048u
 
 void plim_collection_init(plim_collection *collection, const plim_mem *mem, plim_arena *arena)
 {
@@ -154,13 +150,13 @@ static void drop_reports(plim_collection *collection, uint64_t input_bytes)
 
 static bool is_failure(const plim_oom_message *message)
 {
-    return message->verdict != PLIM_VERDICT_NOT_OOM;
+    return message->judgement.verdict != PLIM_VERDICT_NOT_OOM;
 }
 
 static bool has_figures(const plim_oom_message *message)
 {
     for (size_t i = 0; i < PLIM_FIGURE_COUNT; i++) {
-        if (has(message->figures, (plim_figure_id)i)) {
+        if (has(message->request.figures, (plim_figure_id)i)) {
             return true;
         }
     }
@@ -168,10 +164,11 @@ static bool has_figures(const plim_oom_message *message)
 }
 
 static plim_status judge_one(plim_collection *collection, const plim_gathered *item,
-                             plim_oom_case *oom, plim_oom_message *ret, plim_error *err)
+                             const plim_failed_request *request, plim_oom_message *ret,
+                             plim_error *err)
 {
-    const plim_judgement judgement = plim_judge(oom);
-    plim_oom_message message = {
+    char why[PLIM_WHY_BYTES];
+    *ret = (plim_oom_message){
         .line = item->line,
         .offset = item->offset,
         .length = item->length,
@@ -180,34 +177,24 @@ static plim_status judge_one(plim_collection *collection, const plim_gathered *i
         .form = item->form->name,
         .versions = item->form->versions,
         .excerpt = item->excerpt,
-        .device = item->device,
-        .processes = item->processes,
-        .process_count = item->process_count,
-        .verdict = judgement.verdict,
-        .alternative_count = judgement.alternative_count,
-        .confidence = judgement.confidence,
+        .request = *request,
+        .judgement = plim_judge(request),
     };
-    memcpy(message.figures, item->figures, sizeof message.figures);
-    memcpy(message.alternatives, judgement.alternatives, sizeof message.alternatives);
-    if (judgement.this_process < item->process_count) {
-        item->processes[judgement.this_process].is_this = true;
+    plim_judgement *const judgement = &ret->judgement;
+    if (judgement->this_process < item->process_count) {
+        item->processes[judgement->this_process].is_this = true;
     }
-    plim_text why;
-    plim_text_init(&why, collection->mem, WHY_BYTES_MAX);
-    plim_words_why(&why, oom, &judgement);
-    plim_status status = plim_text_status(&why, "putting a verdict into words", err);
-    if (status == PLIM_OK) {
-        message.why = plim_arena_copy(collection->arena, plim_text_string(&why), why.length);
-        status =
-            message.why != NULL ? PLIM_OK : plim_fail_memory(err, "putting a verdict into words");
+    plim_evidence *const place = plim_arena_alloc(collection->arena, sizeof *place);
+    const size_t length = plim_judgement_why(request, judgement, why, sizeof why);
+    ret->why = plim_arena_copy(collection->arena, why, length);
+    if (place == NULL || ret->why == NULL) {
+        return plim_fail_memory(err, "putting a verdict into words");
     }
-    plim_text_deinit(&why);
-    if (status == PLIM_OK) {
-        status = plim_advise(oom, &judgement, collection->arena, &message.advice,
-                             &message.advice_count, err);
-    }
-    *ret = message;
-    return status;
+    *place = (plim_evidence){ PLIM_EVIDENCE_TEXT, item->offset, item->length };
+    judgement->finding.evidence = place;
+    judgement->finding.evidence_count = 1;
+    return plim_advise(request, judgement, collection->arena, &ret->advice, &ret->advice_count,
+                       err);
 }
 
 /* The first failure with figures answers for all; without one, the first failure; else the first.
@@ -218,10 +205,11 @@ static size_t choose_main(plim_oom_message *messages, size_t count)
     int best_rank = -1;
     for (size_t i = 0; i < count; i++) {
         const plim_oom_message *message = &messages[i];
-        const int rank = !is_failure(message)                       ? 0
-                         : message->verdict == PLIM_VERDICT_UNKNOWN ? 1 + has_figures(message)
-                         : message->verdict == PLIM_VERDICT_HOST    ? 2
-                                                                    : 3 + has_figures(message);
+        const int rank =
+            !is_failure(message)                                 ? 0
+            : message->judgement.verdict == PLIM_VERDICT_UNKNOWN ? 1 + has_figures(message)
+            : message->judgement.verdict == PLIM_VERDICT_HOST    ? 2
+                                                                 : 3 + has_figures(message);
         if (rank > best_rank) {
             best = i;
             best_rank = rank;
@@ -261,17 +249,15 @@ plim_status plim_collection_judge(plim_collection *collection, const plim_circum
     }
     for (size_t i = 0; i < count; i++) {
         const plim_gathered *item = &collection->items.items[i];
-        plim_oom_case oom = {
-            .topic = item->form->topic,
-            .family = family_of(item->form, around->server),
-            .device = item->device,
-            .processes = item->processes,
-            .process_count = item->process_count,
-            .in_force = around->in_force,
-            .leaks = around->leaks,
-        };
-        memcpy(oom.figures, item->figures, sizeof oom.figures);
-        PLIM_TRY(judge_one(collection, item, &oom, &messages[i], err));
+        plim_failed_request request =
+            plim_failed_request_of(item->form->topic, family_of(item->form, around->server));
+        request.subject.device = item->device;
+        request.processes = item->processes;
+        request.process_count = item->process_count;
+        request.in_force = around->in_force;
+        request.leaks = around->leaks;
+        memcpy(request.figures, item->figures, sizeof request.figures);
+        PLIM_TRY(judge_one(collection, item, &request, &messages[i], err));
     }
     mark_followers(collection, messages, count);
     *ret = (plim_judged){ messages, count, choose_main(messages, count) };

@@ -9,12 +9,12 @@
  */
 #include "plimsoll/explain.h"
 
+#include "advice/advice.h"
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/input.h"
 #include "oomtext/collect.h"
 #include "oomtext/series.h"
-#include "verdict/advice.h"
 
 #include <string.h>
 
@@ -240,8 +240,9 @@ static plim_status finish(plim_explainer *explainer, plim_error *err)
         return PLIM_OK;
     }
     const plim_oom_family family = worst->is_host ? PLIM_FAMILY_HOST : family_of_main(explainer);
-    return plim_advise_leak(family, around.in_force, &result->arena, &result->leak_advice,
-                            &result->leak_advice_count, err);
+    const plim_finding leak = { .id = PLIM_FINDING_LEAK };
+    return plim_advise_finding(&leak, family, around.in_force, &result->arena, &result->leak_advice,
+                               &result->leak_advice_count, err);
 }
 
 plim_status plim_explainer_finish(plim_explainer *explainer, plim_explanation **ret,

@@ -5,7 +5,7 @@
 #define PLIMSOLL_OOMTEXT_FORM_H
 
 #include "oomtext/clause.h"
-#include "verdict/case.h"
+#include "plimsoll/verdict.h"
 
 enum {
     PLIM_FORM_PLAIN = 1,    /* words that any program might use: yields to every other form near */

@@ -6,7 +6,7 @@
 #define PLIMSOLL_OOMTEXT_IN_FORCE_H
 
 #include "oomtext/flat.h"
-#include "verdict/case.h"
+#include "plimsoll/verdict.h"
 
 #include <stddef.h>
 

@@ -2,7 +2,7 @@
  * explain_bar.c - the device as one bar, and the request that failed below it.
  *
  *   |▒▒▒▒▒████████████████████████████████░░░░░░      | 23.7 GiB
- *                     asked for 4.00 GiB  ━━━━━━━━━━━━━━━━━━
+ *                     requested 4.00 GiB  ━━━━━━━━━━━━━━━━━━
  *
  *   elsewhere, allocated, cached, free: in this order, so that what the request could have had, if
  *   all of it were one piece, is one stretch. The request begins where it begins; what reaches
@@ -47,12 +47,12 @@ typedef struct device_bar {
 
 static bool has(const plim_oom_message *message, plim_figure_id id)
 {
-    return message->figures[id].bytes != PLIM_BYTES_UNKNOWN;
+    return message->request.figures[id].bytes != PLIM_BYTES_UNKNOWN;
 }
 
 static uint64_t figure(const plim_oom_message *message, plim_figure_id id)
 {
-    return message->figures[id].bytes;
+    return message->request.figures[id].bytes;
 }
 
 /* ---- what the parts are --------------------------------------------------------------------- */
@@ -87,8 +87,8 @@ static void fill_held(const plim_oom_message *message, device_bar *bar)
 static uint64_t sum_of_others(const plim_oom_message *message)
 {
     uint64_t sum = 0;
-    for (size_t i = 0; i < message->process_count; i++) {
-        const plim_process_figure *process = &message->processes[i];
+    for (size_t i = 0; i < message->request.process_count; i++) {
+        const plim_process_figure *process = &message->request.processes[i];
         if (!process->is_this && process->bytes != PLIM_BYTES_UNKNOWN) {
             sum = plim_plus(sum, process->bytes);
         }
@@ -258,7 +258,7 @@ static void write_bar(const plim_explain_page *page, const device_bar *bar)
     plim_line_end(&line);
 }
 
-/* "asked for 4.00 GiB ━━━━━━", its words where there is room: before, behind, above. */
+/* "requested 4.00 GiB ━━━━━━", its words where there is room: before, behind, above. */
 static void write_request(const plim_explain_page *page, const device_bar *bar)
 {
     const plim_glyphs *glyphs = plim_style_glyphs(page->style);
@@ -266,7 +266,7 @@ static void write_request(const plim_explain_page *page, const device_bar *bar)
         return;
     }
     char words[64];
-    snprintf(words, sizeof words, "asked for %s", plim_format_bytes(bar->request_bytes).text);
+    snprintf(words, sizeof words, "requested %s", plim_format_bytes(bar->request_bytes).text);
     uint32_t start = 0;
     for (int i = 0; bar->is_free_known && i < PART_CACHED; i++) {
         start += bar->parts[i].columns;
@@ -362,16 +362,16 @@ static void write_legend(const plim_explain_page *page, const device_bar *bar)
     plim_line_end(&line);
 }
 
-/* "The text says: asked for 512 MiB, free 3.20 GiB." */
+/* "The text says: requested 512 MiB, free 3.20 GiB." */
 static void write_figures(const plim_explain_page *page, const plim_oom_message *message)
 {
     char words[768] = "";
     size_t used = 0;
-    for (int i = 0; i < PLIM_FIGURE_COUNT; i++) {
+    for (int i = 0; i < PLIM_FIGURE_PRINTED_COUNT; i++) {
         if (has(message, (plim_figure_id)i)) {
             used += (size_t)snprintf(words + used, sizeof words - used, "%s%s %s",
                                      used > 0 ? ", " : "", plim_explain_figure((plim_figure_id)i),
-                                     plim_format_bytes(message->figures[i].bytes).text);
+                                     plim_format_bytes(message->request.figures[i].bytes).text);
         }
     }
     if (used > 0) {

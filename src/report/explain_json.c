@@ -57,22 +57,22 @@ static void write_advice(plim_json *json, const plim_advice *advice, size_t coun
 
 static void write_figures(plim_json *json, const plim_oom_message *message)
 {
-    for (int i = 0; i < PLIM_FIGURE_COUNT; i++) {
-        member_bytes(json, plim_figure_name((plim_figure_id)i), message->figures[i].bytes);
+    for (int i = 0; i < PLIM_FIGURE_PRINTED_COUNT; i++) {
+        member_bytes(json, plim_figure_name((plim_figure_id)i), message->request.figures[i].bytes);
     }
     plim_json_key(json, "slack_bytes");
     plim_json_begin_object(json);
-    for (int i = 0; i < PLIM_FIGURE_COUNT; i++) {
-        if (message->figures[i].bytes != PLIM_BYTES_UNKNOWN) {
+    for (int i = 0; i < PLIM_FIGURE_PRINTED_COUNT; i++) {
+        if (message->request.figures[i].bytes != PLIM_BYTES_UNKNOWN) {
             plim_json_member_u64(json, plim_figure_name((plim_figure_id)i),
-                                 message->figures[i].slack_bytes);
+                                 message->request.figures[i].slack_bytes);
         }
     }
     plim_json_end_object(json);
     plim_json_key(json, "places");
     plim_json_begin_object(json);
-    for (int i = 0; i < PLIM_FIGURE_COUNT; i++) {
-        const plim_figure *figure = &message->figures[i];
+    for (int i = 0; i < PLIM_FIGURE_PRINTED_COUNT; i++) {
+        const plim_figure *figure = &message->request.figures[i];
         if (figure->bytes != PLIM_BYTES_UNKNOWN && figure->length > 0) {
             plim_json_key(json, plim_figure_name((plim_figure_id)i));
             plim_json_begin_array(json);
@@ -88,11 +88,11 @@ static void write_processes(plim_json *json, const plim_oom_message *message)
 {
     plim_json_key(json, "processes");
     plim_json_begin_array(json);
-    for (size_t i = 0; i < message->process_count; i++) {
+    for (size_t i = 0; i < message->request.process_count; i++) {
         plim_json_begin_object(json);
-        plim_json_member_u64(json, "pid", message->processes[i].pid);
-        member_bytes(json, "bytes", message->processes[i].bytes);
-        plim_json_member_bool(json, "is_this", message->processes[i].is_this);
+        plim_json_member_u64(json, "pid", message->request.processes[i].pid);
+        member_bytes(json, "bytes", message->request.processes[i].bytes);
+        plim_json_member_bool(json, "is_this", message->request.processes[i].is_this);
         plim_json_end_object(json);
     }
     plim_json_end_array(json);
@@ -100,14 +100,16 @@ static void write_processes(plim_json *json, const plim_oom_message *message)
 
 static void write_verdict(plim_json *json, const plim_oom_message *message)
 {
-    plim_json_member_string(json, "verdict", plim_verdict_name(message->verdict));
+    plim_json_member_string(json, "verdict", plim_verdict_name(message->judgement.verdict));
     plim_json_key(json, "alternatives");
     plim_json_begin_array(json);
-    for (size_t i = 0; i < message->alternative_count; i++) {
-        plim_json_string(json, plim_verdict_name(message->alternatives[i]));
+    for (size_t i = 0; i < message->judgement.alternative_count; i++) {
+        plim_json_string(json, plim_verdict_name(message->judgement.alternatives[i]));
     }
     plim_json_end_array(json);
-    plim_json_member_double(json, "confidence", message->confidence);
+    plim_json_member_double(json, "confidence", message->judgement.confidence);
+    plim_json_member_string(json, "certainty",
+                            plim_certainty_name(message->judgement.finding.certainty));
     plim_json_member_string(json, "why", message->why);
     write_advice(json, message->advice, message->advice_count);
 }
@@ -127,10 +129,10 @@ static void write_message(plim_json *json, const plim_explained *file,
     plim_json_member_string(json, "excerpt", message->excerpt);
     plim_json_member_bool(json, "follower", message->is_follower);
     plim_json_key(json, "device");
-    if (message->device == PLIM_DEVICE_UNKNOWN) {
+    if (message->request.subject.device == PLIM_DEVICE_UNKNOWN) {
         plim_json_null(json);
     } else {
-        plim_json_i64(json, message->device);
+        plim_json_i64(json, message->request.subject.device);
     }
     write_figures(json, message);
     write_processes(json, message);

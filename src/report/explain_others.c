@@ -1,7 +1,7 @@
 /*
  * explain_others.c - messages beside the main one, like ones together.
  *
- *   line 1,042  PyTorch: full, GPU 1, asked for 20.0 MiB (7 like it)
+ *   line 1,042  PyTorch: exhausted, GPU 1, requested 20.0 MiB (7 like it)
  *
  * A run of eight ranks fails eight times; a log of a night fails a thousand times. Like are
  * messages of one framework with one verdict.
@@ -32,7 +32,7 @@ typedef struct message_groups {
 
 static bool is_like(const plim_oom_message *a, const plim_oom_message *b)
 {
-    return a->verdict == b->verdict && a->is_follower == b->is_follower &&
+    return a->judgement.verdict == b->judgement.verdict && a->is_follower == b->is_follower &&
            strcmp(a->framework, b->framework) == 0;
 }
 
@@ -42,10 +42,12 @@ static void add_message(message_groups *groups, const plim_oom_message *message)
         message_group *group = &groups->items[i];
         if (is_like(group->first, message)) {
             group->like_count += message->count;
-            group->device_min =
-                message->device < group->device_min ? message->device : group->device_min;
-            group->device_max =
-                message->device > group->device_max ? message->device : group->device_max;
+            group->device_min = message->request.subject.device < group->device_min
+                                    ? message->request.subject.device
+                                    : group->device_min;
+            group->device_max = message->request.subject.device > group->device_max
+                                    ? message->request.subject.device
+                                    : group->device_max;
             return;
         }
     }
@@ -53,10 +55,11 @@ static void add_message(message_groups *groups, const plim_oom_message *message)
         groups->beyond += message->count;
         return;
     }
-    groups->items[groups->count++] = (message_group){ .first = message,
-                                                      .like_count = message->count - 1,
-                                                      .device_min = message->device,
-                                                      .device_max = message->device };
+    groups->items[groups->count++] =
+        (message_group){ .first = message,
+                         .like_count = message->count - 1,
+                         .device_min = message->request.subject.device,
+                         .device_max = message->request.subject.device };
 }
 
 static void write_group(const plim_explain_page *page, const message_group *group, int line_columns)
@@ -66,16 +69,17 @@ static void write_group(const plim_explain_page *page, const message_group *grou
     plim_line_format(&line, PLIM_TONE_FAINT, "line %*s  ", line_columns,
                      plim_format_count(first->line).text);
     plim_line_format(&line, PLIM_TONE_PLAIN, "%s: %s", plim_explain_framework(first->framework),
-                     plim_explain_verdict(first->verdict));
+                     plim_explain_verdict(first->judgement.verdict).text);
     if (group->device_max > group->device_min && group->device_min >= 0) {
         plim_line_format(&line, PLIM_TONE_PLAIN, ", GPUs %d to %d", group->device_min,
                          group->device_max);
-    } else if (first->device != PLIM_DEVICE_UNKNOWN) {
+    } else if (first->request.subject.device != PLIM_DEVICE_UNKNOWN) {
         plim_line_format(&line, PLIM_TONE_PLAIN, ", %s", plim_explain_device(first).text);
     }
-    if (first->figures[PLIM_FIGURE_REQUESTED].bytes != PLIM_BYTES_UNKNOWN) {
-        plim_line_format(&line, PLIM_TONE_PLAIN, ", asked for %s",
-                         plim_format_bytes(first->figures[PLIM_FIGURE_REQUESTED].bytes).text);
+    if (first->request.figures[PLIM_FIGURE_REQUESTED].bytes != PLIM_BYTES_UNKNOWN) {
+        plim_line_format(
+            &line, PLIM_TONE_PLAIN, ", requested %s",
+            plim_format_bytes(first->request.figures[PLIM_FIGURE_REQUESTED].bytes).text);
     }
     if (group->like_count > 0) {
         plim_line_format(&line, PLIM_TONE_FAINT, " (%s like it)",

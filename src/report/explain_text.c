@@ -35,7 +35,7 @@ static void write_head(const plim_explain_page *page, const plim_oom_message *me
 {
     const char *dot = plim_style_glyphs(page->style)->dot;
     plim_line line = plim_line_begin(page->out, page->style, 0);
-    plim_line_add(&line, tone_of(message->verdict), plim_explain_headline(message).text);
+    plim_line_add(&line, tone_of(message->judgement.verdict), plim_explain_headline(message).text);
     plim_line_end(&line);
 
     line = plim_line_begin(page->out, page->style, 0);
@@ -50,10 +50,10 @@ static void write_head(const plim_explain_page *page, const plim_oom_message *me
                          plim_counted(message->count, "time").text);
     }
     plim_line_format(&line, PLIM_TONE_FAINT, " %s %s", dot,
-                     plim_explain_certainty(message->confidence, message->alternative_count > 0));
-    if (message->alternative_count > 0) {
+                     plim_certainty_name(message->judgement.finding.certainty));
+    if (message->judgement.alternative_count > 0) {
         plim_line_format(&line, PLIM_TONE_FAINT, ", or %s",
-                         plim_explain_verdict(message->alternatives[0]));
+                         plim_explain_verdict(message->judgement.alternatives[0]).text);
     }
     plim_line_end(&line);
 }
@@ -78,7 +78,7 @@ static const plim_series *leak_before(const plim_explain_page *page)
 {
     const plim_explained *file = page->file;
     const bool is_host =
-        file->main_message != NULL && file->main_message->verdict == PLIM_VERDICT_HOST;
+        file->main_message != NULL && file->main_message->judgement.verdict == PLIM_VERDICT_HOST;
     for (size_t i = 0; i < file->series_count; i++) {
         if (file->series[i]->trend.kind == PLIM_TREND_LEAK && file->series[i]->is_host == is_host) {
             return file->series[i];

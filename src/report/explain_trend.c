@@ -158,7 +158,7 @@ static void write_head(const plim_explain_page *page, const plim_series *series)
                      plim_format_count(series->last_line).text);
     if (series->trend.kind != PLIM_TREND_TOO_SHORT) {
         plim_line_format(&line, PLIM_TONE_FAINT, " %s %s", dot,
-                         plim_explain_certainty(series->trend.confidence, false));
+                         plim_certainty_name(plim_certainty_of(series->trend.confidence, false)));
     }
     plim_line_end(&line);
 }

@@ -94,63 +94,34 @@ const char *plim_explain_framework(const char *framework)
 plim_short_text plim_explain_device(const plim_oom_message *message)
 {
     plim_short_text text = { "the device" };
-    if (message->device != PLIM_DEVICE_UNKNOWN) {
+    if (message->request.subject.device != PLIM_DEVICE_UNKNOWN) {
         const bool is_other = strstr(message->form, "npu") != NULL ||
                               strstr(message->form, "tpu") != NULL ||
                               strstr(message->form, "xpu") != NULL;
         snprintf(text.text, sizeof text.text, "%s %" PRId32, is_other ? "device" : "GPU",
-                 message->device);
+                 message->request.subject.device);
     }
     return text;
 }
 
 plim_explain_phrase plim_explain_headline(const plim_oom_message *message)
 {
-    static const char *const patterns[PLIM_VERDICT_COUNT] = {
-        [PLIM_VERDICT_UNKNOWN] = "Out of memory: the text does not tell why",
-        [PLIM_VERDICT_EXHAUSTED] = "Out of memory: %s is full",
-        [PLIM_VERDICT_FRAGMENTED] = "Out of memory: %s is fragmented",
-        [PLIM_VERDICT_OTHER_PROCESS] = "Out of memory: other processes hold %s",
-        [PLIM_VERDICT_CAPPED] = "Out of memory: a limit was reached, not the end of %s",
-        [PLIM_VERDICT_OVERSIZED] = "Out of memory: one request exceeds all of %s",
-        [PLIM_VERDICT_HOST] = "Out of host memory",
-        [PLIM_VERDICT_NOT_OOM] = "Not out of memory",
-    };
-    plim_explain_phrase text = { "Out of memory" };
-    if ((unsigned)message->verdict >= PLIM_VERDICT_COUNT) {
-        return text;
-    }
-    const char *pattern = patterns[message->verdict];
-    const char *hole = strstr(pattern, "%s");
-    if (hole == NULL) {
-        snprintf(text.text, sizeof text.text, "%s", pattern);
-    } else {
-        snprintf(text.text, sizeof text.text, "%.*s%s%s", (int)(hole - pattern), pattern,
-                 plim_explain_device(message).text, hole + 2);
-    }
+    plim_explain_phrase text;
+    plim_verdict_headline(message->judgement.verdict, plim_explain_device(message).text, text.text,
+                          sizeof text.text);
     return text;
 }
 
-const char *plim_explain_verdict(plim_verdict verdict)
+plim_short_text plim_explain_verdict(plim_verdict verdict)
 {
-    static const char *const words[PLIM_VERDICT_COUNT] = {
-        [PLIM_VERDICT_UNKNOWN] = "out of memory",
-        [PLIM_VERDICT_EXHAUSTED] = "full",
-        [PLIM_VERDICT_FRAGMENTED] = "fragmented",
-        [PLIM_VERDICT_OTHER_PROCESS] = "held by other processes",
-        [PLIM_VERDICT_CAPPED] = "a limit was reached",
-        [PLIM_VERDICT_OVERSIZED] = "request larger than the device",
-        [PLIM_VERDICT_HOST] = "host memory",
-        [PLIM_VERDICT_NOT_OOM] = "not out of memory",
-    };
-    return (unsigned)verdict < PLIM_VERDICT_COUNT ? words[verdict] : "";
-}
-
-const char *plim_explain_certainty(double confidence, bool has_alternative)
-{
-    return confidence >= 0.9   ? has_alternative ? "most likely" : "certain"
-           : confidence >= 0.6 ? "likely"
-                               : "a guess";
+    plim_short_text text;
+    snprintf(text.text, sizeof text.text, "%s%s",
+             verdict == PLIM_VERDICT_UNKNOWN ? "out of memory, cause " : "",
+             plim_verdict_name(verdict));
+    for (char *at = strchr(text.text, '_'); at != NULL; at = strchr(at, '_')) {
+        *at = ' ';
+    }
+    return text;
 }
 
 const char *plim_explain_trend_words(plim_trend_class kind)
@@ -172,8 +143,8 @@ const char *plim_explain_trend_words(plim_trend_class kind)
 
 const char *plim_explain_figure(plim_figure_id id)
 {
-    static const char *const names[PLIM_FIGURE_COUNT] = {
-        [PLIM_FIGURE_REQUESTED] = "asked for",
+    static const char *const names[PLIM_FIGURE_PRINTED_COUNT] = {
+        [PLIM_FIGURE_REQUESTED] = "requested",
         [PLIM_FIGURE_TOTAL] = "the device has",
         [PLIM_FIGURE_FREE] = "free",
         [PLIM_FIGURE_ALLOCATED] = "allocated",
@@ -184,11 +155,11 @@ const char *plim_explain_figure(plim_figure_id id)
         [PLIM_FIGURE_LIMIT] = "limit",
         [PLIM_FIGURE_PRIVATE_POOLS] = "in private pools",
         [PLIM_FIGURE_OTHER_ALLOCATIONS] = "other allocations",
-        [PLIM_FIGURE_REQUESTED_FROM_SHAPE] = "asked for, by the shape",
+        [PLIM_FIGURE_REQUESTED_FROM_SHAPE] = "requested, by the shape",
         [PLIM_FIGURE_SHARED_REQUIRED] = "shared memory wanted",
         [PLIM_FIGURE_SHARED_LIMIT] = "shared memory allowed",
     };
-    return (unsigned)id < PLIM_FIGURE_COUNT ? names[id] : "";
+    return (unsigned)id < PLIM_FIGURE_PRINTED_COUNT ? names[id] : "";
 }
 
 const char *plim_explain_step(const plim_series *series)

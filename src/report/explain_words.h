@@ -25,11 +25,8 @@ plim_short_text plim_explain_device(const plim_oom_message *message);
 /** The answer in one line: "Out of memory: GPU 0 is fragmented". */
 plim_explain_phrase plim_explain_headline(const plim_oom_message *message);
 
-/** The same in two or three words, for lists: "fragmented". */
-const char *plim_explain_verdict(plim_verdict verdict);
-
-/** "certain", "likely", "a guess"; nothing is certain that has an alternative. */
-const char *plim_explain_certainty(double confidence, bool has_alternative);
+/** The verdict's word, for lists: "other process". */
+plim_short_text plim_explain_verdict(plim_verdict verdict);
 
 /** What a class of trend means: "grows for ever". */
 const char *plim_explain_trend_words(plim_trend_class kind);

@@ -203,7 +203,7 @@ plim_status plim_rehearse_json_write(plim_sink sink, const plim_rehearsed *rehea
     write_peak(&json, &peak);
     plim_json_key(&json, "oom_verdict");
     if (rehearsed->message != NULL) {
-        plim_json_string(&json, plim_verdict_name(rehearsed->message->verdict));
+        plim_json_string(&json, plim_verdict_name(rehearsed->message->judgement.verdict));
     } else {
         plim_json_null(&json);
     }

@@ -5,8 +5,7 @@
  * asks whether a relation holds wherever the truth lies, `maybe` whether it can. The thresholds
  * are argued in docs/design/verdict.md.
  */
-#include "verdict/judge.h"
-
+#include "verdict/request.h"
 #include "verdict/thresholds.h"
 
 /* An amount, and how far the truth may lie from it. */
@@ -17,7 +16,7 @@ typedef struct amount {
 
 static const amount nothing_known = { PLIM_BYTES_UNKNOWN, 0 };
 
-static amount figure(const plim_oom_case *oom, plim_figure_id id)
+static amount figure(const plim_failed_request *oom, plim_figure_id id)
 {
     return (amount){ oom->figures[id].bytes, oom->figures[id].slack_bytes };
 }
@@ -59,6 +58,12 @@ static bool maybe_covers(amount a, amount b)
     return known(a) && known(b) && (a.bytes >= b.bytes || b.bytes - a.bytes <= slack);
 }
 
+/* a >= b as they are printed: what a sentence that shows both may claim. */
+static bool covers(amount a, amount b)
+{
+    return known(a) && known(b) && a.bytes >= b.bytes;
+}
+
 static bool is_share(amount part, amount whole, double share)
 {
     return known(part) && known(whole) && (double)part.bytes >= share * (double)whole.bytes;
@@ -74,7 +79,7 @@ typedef struct sums {
     size_t this_process;
 } sums;
 
-static amount held_by_allocator(const plim_oom_case *oom)
+static amount held_by_allocator(const plim_failed_request *oom)
 {
     const amount reserved = figure(oom, PLIM_FIGURE_RESERVED);
     const amount allocated = figure(oom, PLIM_FIGURE_ALLOCATED);
@@ -85,13 +90,13 @@ static amount held_by_allocator(const plim_oom_case *oom)
     if (known(allocated) && known(unallocated)) {
         return plus(allocated, unallocated);
     }
-    if (oom->topic == PLIM_TOPIC_WATERMARK && plim_case_has(oom, PLIM_FIGURE_OTHER_ALLOCATIONS)) {
+    if (plim_held_counts_others(oom) && plim_request_has(oom, PLIM_FIGURE_OTHER_ALLOCATIONS)) {
         return plus(allocated, figure(oom, PLIM_FIGURE_OTHER_ALLOCATIONS));
     }
     return allocated;
 }
 
-static amount unused_by_allocator(const plim_oom_case *oom)
+static amount unused_by_allocator(const plim_failed_request *oom)
 {
     const amount unallocated = figure(oom, PLIM_FIGURE_RESERVED_UNALLOCATED);
     if (known(unallocated)) {
@@ -105,7 +110,7 @@ static amount unused_by_allocator(const plim_oom_case *oom)
  * above what the allocator holds, if a context and libraries explain the distance, or if it and
  * the allocator cannot both be on the card.
  */
-static size_t find_this_process(const plim_oom_case *oom, amount held, amount in_use)
+static size_t find_this_process(const plim_failed_request *oom, amount held, amount in_use)
 {
     size_t best = SIZE_MAX;
     if (!known(held) || held.bytes == 0) {
@@ -125,7 +130,7 @@ static size_t find_this_process(const plim_oom_case *oom, amount held, amount in
     return best;
 }
 
-static void find_elsewhere(const plim_oom_case *oom, sums *s)
+static void find_elsewhere(const plim_failed_request *oom, sums *s)
 {
     const amount in_use = minus(s->total, s->free);
     amount mine = figure(oom, PLIM_FIGURE_PROCESS);
@@ -152,7 +157,7 @@ static void find_elsewhere(const plim_oom_case *oom, sums *s)
     }
 }
 
-static sums add_up(const plim_oom_case *oom)
+static sums add_up(const plim_failed_request *oom)
 {
     sums s = {
         .requested = figure(oom, PLIM_FIGURE_REQUESTED),
@@ -217,7 +222,7 @@ static bool judge_topic(plim_oom_topic topic, plim_judgement *j)
 }
 
 /* A limit below the device that what is held and asked for passes. */
-static bool judge_limit(const plim_oom_case *oom, const sums *s, plim_judgement *j)
+static bool judge_limit(const plim_failed_request *oom, const sums *s, plim_judgement *j)
 {
     if (!known(s->limit) || maybe_covers(s->limit, s->total)) {
         return false; /* none, or as large as the device: a fraction of 1.0 */
@@ -239,6 +244,16 @@ static bool judge_limit(const plim_oom_case *oom, const sums *s, plim_judgement 
     return false;
 }
 
+static bool others_hold_more(const sums *s)
+{
+    return known(s->elsewhere) && known(s->held) && s->elsewhere.bytes > s->held.bytes;
+}
+
+static bool holds_little_of_device(const sums *s)
+{
+    return known(s->total) && known(s->held) && !is_share(s->held, s->total, LITTLE_SHARE);
+}
+
 static bool judge_request(const sums *s, plim_judgement *j)
 {
     if (known(s->requested) && known(s->total) && s->total.bytes > 0 &&
@@ -256,40 +271,35 @@ static bool judge_request(const sums *s, plim_judgement *j)
     return false;
 }
 
-/* More free than asked for, and not just the last crumbs of a full card. */
+/* More free than requested, and not just the last crumbs of a full card. */
 static bool judge_contradiction(const sums *s, plim_judgement *j)
 {
-    if (!maybe_covers(s->free, s->requested) ||
+    if (!covers(s->free, s->requested) ||
         (known(s->total) && !is_share(s->free, s->total, CRUMBS_SHARE))) {
         return false;
     }
     *j = say(PLIM_VERDICT_UNKNOWN, PLIM_REASON_FREE_ENOUGH, LIKELY);
     allow(j, PLIM_VERDICT_HOST);
     allow(j, PLIM_VERDICT_CAPPED);
-    if (known(s->gap) && is_share(s->gap, s->held, GAP_SHARE)) {
+    if (is_share(s->gap, s->held, GAP_SHARE)) {
         allow(j, PLIM_VERDICT_FRAGMENTED);
     }
-    if (known(s->elsewhere) && known(s->held) && s->elsewhere.bytes > s->held.bytes) {
+    if (others_hold_more(s)) {
         allow(j, PLIM_VERDICT_OTHER_PROCESS);
     }
     allow(j, PLIM_VERDICT_EXHAUSTED);
     return true;
 }
 
-static bool others_hold_more(const sums *s)
-{
-    return known(s->elsewhere) && known(s->held) && s->elsewhere.bytes > s->held.bytes;
-}
-
 static bool judge_gap(const sums *s, plim_judgement *j)
 {
-    if (!known(s->gap) || !known(s->requested) || !is_share(s->gap, s->held, GAP_SHARE)) {
+    if (!known(s->requested) || !is_share(s->gap, s->held, GAP_SHARE)) {
         return false;
     }
-    const bool holds_little = known(s->total) && !is_share(s->held, s->total, LITTLE_SHARE) &&
-                              is_share(s->elsewhere, s->total, NEARLY_ALL_SHARE);
-    const bool alone = maybe_covers(s->gap, s->requested);
-    if (holds_little || (!alone && !maybe_covers(plus(s->gap, s->free), s->requested))) {
+    const bool holds_little =
+        holds_little_of_device(s) && is_share(s->elsewhere, s->total, NEARLY_ALL_SHARE);
+    const bool alone = covers(s->gap, s->requested);
+    if (holds_little || (!alone && !covers(plus(s->gap, s->free), s->requested))) {
         return false;
     }
     *j = say(PLIM_VERDICT_FRAGMENTED, alone ? PLIM_REASON_GAP : PLIM_REASON_GAP_AND_FREE,
@@ -308,11 +318,10 @@ static bool judge_elsewhere(const sums *s, plim_judgement *j)
     if (!others_hold_more(s)) {
         return false;
     }
-    const bool holds_little = !is_share(s->held, s->total, LITTLE_SHARE);
-    *j = say(PLIM_VERDICT_OTHER_PROCESS,
-             holds_little ? PLIM_REASON_HOLDS_LITTLE : PLIM_REASON_ELSEWHERE,
-             holds_little ? SURE : LIKELY);
-    if (maybe_covers(plus(s->gap, s->free), s->requested)) {
+    const bool little = holds_little_of_device(s);
+    *j = say(PLIM_VERDICT_OTHER_PROCESS, little ? PLIM_REASON_HOLDS_LITTLE : PLIM_REASON_ELSEWHERE,
+             little ? SURE : LIKELY);
+    if (covers(plus(s->gap, s->free), s->requested)) {
         allow(j, PLIM_VERDICT_FRAGMENTED);
     }
     allow(j, PLIM_VERDICT_EXHAUSTED);
@@ -321,16 +330,18 @@ static bool judge_elsewhere(const sums *s, plim_judgement *j)
 
 static plim_judgement judge_full(const sums *s)
 {
-    const bool one_piece_would_do =
-        maybe_covers(s->gap, s->requested) || maybe_covers(plus(s->gap, s->free), s->requested);
+    const bool would_do = covers(s->gap, s->requested) || covers(s->free, s->requested) ||
+                          covers(plus(s->gap, s->free), s->requested);
     plim_judgement j =
-        say(PLIM_VERDICT_EXHAUSTED, one_piece_would_do ? PLIM_REASON_FULL_NEARLY : PLIM_REASON_FULL,
-            one_piece_would_do ? LIKELY : SURE);
-    if (one_piece_would_do) {
+        say(PLIM_VERDICT_EXHAUSTED, would_do ? PLIM_REASON_FULL_NEARLY : PLIM_REASON_FULL,
+            would_do ? LIKELY : SURE);
+    if (!known(s->requested)) {
+        j.confidence = is_share(s->free, s->total, CRUMBS_SHARE) ? GUESS : LIKELY;
+    }
+    if (would_do) {
         allow(&j, PLIM_VERDICT_FRAGMENTED);
     }
-    if (known(s->elsewhere) && known(s->requested) && maybe_covers(s->elsewhere, s->requested) &&
-        is_share(s->elsewhere, s->total, NOTABLE_SHARE)) {
+    if (covers(s->elsewhere, s->requested) && is_share(s->elsewhere, s->total, NOTABLE_SHARE)) {
         allow(&j, PLIM_VERDICT_OTHER_PROCESS);
     }
     return j;
@@ -364,11 +375,12 @@ static plim_judgement judge_allocation(const sums *s)
         allow(&j, PLIM_VERDICT_UNKNOWN);
         return j;
     }
+    const bool is_counted = known(s->gap) && known(s->requested);
     if (!known(s->total) && known(s->free) && known(s->allocated) &&
-        s->allocated.bytes >= LARGE_BYTES) {
-        j = say(PLIM_VERDICT_EXHAUSTED, PLIM_REASON_FULL, GUESS);
-        allow(&j, PLIM_VERDICT_UNKNOWN);
-        allow(&j, PLIM_VERDICT_OTHER_PROCESS);
+        (is_counted || s->allocated.bytes >= LARGE_BYTES)) {
+        j = judge_full(s);
+        j.confidence = is_counted && s->allocated.bytes >= LARGE_BYTES ? LIKELY : GUESS;
+        allow(&j, PLIM_VERDICT_OTHER_PROCESS); /* how much others hold, only a total would show */
         return j;
     }
     return judge_unknown();
@@ -406,8 +418,8 @@ static plim_judgement judge_pool(const sums *s)
         allow(&j, PLIM_VERDICT_CAPPED);
         return j;
     }
-    if (known(s->requested) && maybe_covers(left, s->requested)) {
-        j = say(PLIM_VERDICT_FRAGMENTED, PLIM_REASON_GAP, LIKELY);
+    if (covers(left, s->requested)) {
+        j = say(PLIM_VERDICT_FRAGMENTED, PLIM_REASON_POOL_GAP, LIKELY);
         allow(&j, PLIM_VERDICT_EXHAUSTED);
         allow(&j, PLIM_VERDICT_CAPPED);
         return j;
@@ -430,7 +442,7 @@ static plim_judgement judge_pool(const sums *s)
 /* A share of the device was wanted at start and is not free. */
 static plim_judgement judge_startup(const sums *s)
 {
-    plim_judgement j = say(PLIM_VERDICT_OTHER_PROCESS, PLIM_REASON_ELSEWHERE, LIKELY);
+    plim_judgement j = say(PLIM_VERDICT_OTHER_PROCESS, PLIM_REASON_STARTUP, LIKELY);
     const amount missing = minus(s->requested, s->free);
     if (known(missing) && known(s->total) && !is_share(missing, s->total, NEAR_MISS_SHARE)) {
         j.reason = PLIM_REASON_NEAR_MISS;
@@ -472,7 +484,7 @@ static plim_judgement judge_bare(plim_oom_topic topic)
     return j;
 }
 
-static plim_judgement judge_figures(const plim_oom_case *oom, const sums *s)
+static plim_judgement judge_figures(const plim_failed_request *oom, const sums *s)
 {
     plim_judgement j;
     if (oom->topic == PLIM_TOPIC_STARTUP) {
@@ -508,12 +520,35 @@ static plim_judgement judge_figures(const plim_oom_case *oom, const sums *s)
     return judge_bare(oom->topic);
 }
 
-plim_judgement plim_judge(const plim_oom_case *oom)
+/* The verdict as a finding: its id, how sure it is, and all figures that are known. */
+static plim_finding finding_of(const plim_failed_request *oom, const plim_judgement *j)
 {
-    const sums s = add_up(oom);
+#define ID(code, name) "oom." name,
+    static const char *const ids[] = { PLIM_VERDICT_LIST(ID) };
+#undef ID
+    plim_finding finding = {
+        .id = ids[j->verdict],
+        .severity = j->verdict == PLIM_VERDICT_NOT_OOM ? PLIM_SEVERITY_NOTE : PLIM_SEVERITY_FAILURE,
+        .certainty = plim_certainty_of(j->confidence, j->alternative_count > 0),
+        .subject = oom->subject,
+    };
+    plim_finding_add(&finding, "held_bytes", j->held_bytes);
+    plim_finding_add(&finding, "unused_bytes", j->gap_bytes);
+    plim_finding_add(&finding, "elsewhere_bytes", j->elsewhere_bytes);
+    plim_finding_add(&finding, "outside_bytes", j->outside_bytes);
+    plim_finding_add(&finding, "missing_bytes", j->short_bytes);
+    for (int i = 0; i < PLIM_FIGURE_PRINTED_COUNT; i++) {
+        plim_finding_add(&finding, plim_figure_name((plim_figure_id)i), oom->figures[i].bytes);
+    }
+    return finding;
+}
+
+plim_judgement plim_judge(const plim_failed_request *request)
+{
+    const sums s = add_up(request);
     plim_judgement j;
-    if (!judge_topic(oom->topic, &j)) {
-        j = judge_figures(oom, &s);
+    if (!judge_topic(request->topic, &j)) {
+        j = judge_figures(request, &s);
     }
     j.held_bytes = s.held.bytes;
     j.gap_bytes = s.gap.bytes;
@@ -525,5 +560,6 @@ plim_judgement plim_judge(const plim_oom_case *oom)
         const amount there = known(s.gap) ? plus(s.gap, s.free) : s.free;
         j.short_bytes = minus(s.requested, there).bytes;
     }
+    j.finding = finding_of(request, &j);
     return j;
 }

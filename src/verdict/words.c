@@ -2,19 +2,19 @@
  * words.c - a judgement in two plain sentences with its figures.
  *
  * The first sentence says what the figures say, the second what follows. Both are put together
- * from clauses, and a clause whose figure nobody gave is left out: nothing is invented. Where a
- * topic decides without figures, words_topics.c has the sentences.
+ * from clauses. A clause whose figure is unknown is left out, and a claim is made only where the
+ * figures, as they are printed, satisfy it. Where a topic decides without figures,
+ * words_topics.c has the sentences.
  */
-#include "verdict/words.h"
-
+#include "base/fixed_text.h"
 #include "base/size.h"
 #include "base/units.h"
-#include "verdict/fix.h"
+#include "verdict/request.h"
 #include "verdict/words_topics.h"
 
 #include <inttypes.h>
 
-/* Behind the request; more would be a list, not a sentence. */
+/* After the request; more would be a list, not a sentence. */
 #define CLAUSES_MAX 2
 
 /* Two sentences that are longer than this are not read; an addition takes up to 75. */
@@ -22,11 +22,10 @@
 #define ADDITION_MAX ((size_t)75)
 
 typedef struct why {
-    plim_text *out;
-    const plim_oom_case *oom;
+    plim_fixed_text *out;
+    const plim_failed_request *request;
     const plim_judgement *judgement;
-    size_t start;        /* where in `out` the words begin */
-    size_t clause_count; /* of the first sentence, behind its subject */
+    size_t clause_count; /* of the first sentence, after its subject */
 } why;
 
 static bool known(uint64_t bytes)
@@ -34,9 +33,15 @@ static bool known(uint64_t bytes)
     return bytes != PLIM_BYTES_UNKNOWN;
 }
 
+/* Both are known, and a is no smaller than b. */
+static bool covers(uint64_t a, uint64_t b)
+{
+    return known(a) && known(b) && a >= b;
+}
+
 static uint64_t figure(const why *say, plim_figure_id id)
 {
-    return say->oom->figures[id].bytes;
+    return say->request->figures[id].bytes;
 }
 
 static uint64_t requested(const why *say)
@@ -47,12 +52,12 @@ static uint64_t requested(const why *say)
 
 static void put(const why *say, const char *words)
 {
-    plim_text_append_string(say->out, words);
+    plim_fixed_text_put(say->out, "%s", words);
 }
 
-static void put_bytes(const why *say, const char *before, uint64_t bytes, const char *behind)
+static void put_bytes(const why *say, const char *before, uint64_t bytes, const char *after)
 {
-    plim_text_append_format(say->out, "%s%s%s", before, plim_format_bytes(bytes).text, behind);
+    plim_fixed_text_put(say->out, "%s%s%s", before, plim_format_bytes(bytes).text, after);
 }
 
 /* The figure where it is known, else words that stand for it. */
@@ -75,20 +80,23 @@ static void put_held(why *say)
     const uint64_t held = say->judgement->held_bytes;
     const uint64_t gap = say->judgement->gap_bytes;
     const uint64_t live = figure(say, PLIM_FIGURE_ALLOCATED);
+    const uint64_t beside = figure(say, PLIM_FIGURE_OTHER_ALLOCATIONS);
+    const bool is_counted = plim_held_counts_others(say->request) && known(beside);
     if (known(held)) {
         begin_clause(say);
-        put_bytes(say, "the program held ", held, "");
-        if (known(gap)) {
+        put_bytes(say, "it held ", held, "");
+        if (covers(held, gap)) {
             put_bytes(say, " (", gap, " of it unused)");
+        } else if (is_counted) {
+            put_bytes(say, " (", beside, " of it outside the allocator)");
         }
     } else if (known(live)) {
         begin_clause(say);
         put_bytes(say, "", live, " were live");
     }
-    if (known(figure(say, PLIM_FIGURE_OTHER_ALLOCATIONS))) {
+    if (known(beside) && !is_counted) {
         begin_clause(say);
-        put_bytes(say, "", figure(say, PLIM_FIGURE_OTHER_ALLOCATIONS),
-                  " more were allocated beside it");
+        put_bytes(say, "", beside, " more lay outside the allocator");
     }
 }
 
@@ -99,7 +107,7 @@ static void put_free(why *say)
     if (known(free_bytes)) {
         begin_clause(say);
         put_bytes(say, "", free_bytes, "");
-        if (known(total)) {
+        if (covers(total, free_bytes)) {
             put_bytes(say, " of ", total, "");
         }
         put(say, " were free");
@@ -113,15 +121,15 @@ static void put_request(const why *say)
 {
     const uint64_t bytes = requested(say);
     if (!known(bytes)) {
-        put(say, "A request failed");
-    } else if (say->oom->topic == PLIM_TOPIC_STARTUP) {
-        put_bytes(say, "At the start ", bytes, " were wanted");
-    } else if (say->oom->topic == PLIM_TOPIC_PROGRAM) {
+        put(say, "The program made a request that failed");
+    } else if (say->request->topic == PLIM_TOPIC_STARTUP) {
+        put_bytes(say, "At the start the program wanted ", bytes, "");
+    } else if (say->request->topic == PLIM_TOPIC_PROGRAM) {
         put_bytes(say, "The compiled program needs ", bytes, "");
     } else if (known(figure(say, PLIM_FIGURE_REQUESTED))) {
-        put_bytes(say, "", bytes, " were asked for");
+        put_bytes(say, "The program requested ", bytes, "");
     } else {
-        put_bytes(say, "By the shape of a tensor, ", bytes, " were asked for");
+        put_bytes(say, "By the shape of a tensor, the program requested ", bytes, "");
     }
 }
 
@@ -137,26 +145,25 @@ static void put_facts(why *say)
 
 /* --- additions to the second, one at most --- */
 
-/* Whether what is held elsewhere would have been enough, and is much of the device. */
+/* What is held elsewhere would have been enough, and is much of the device. */
 static bool elsewhere_suffices(const why *say)
 {
     const uint64_t elsewhere = say->judgement->elsewhere_bytes;
     const uint64_t total = figure(say, PLIM_FIGURE_TOTAL);
-    return known(elsewhere) && known(requested(say)) && known(total) &&
-           elsewhere >= requested(say) && elsewhere >= total / 5;
+    return covers(elsewhere, requested(say)) && known(total) && elsewhere >= total / 5;
 }
 
 static void put_addition(const why *say)
 {
     const uint64_t pools = figure(say, PLIM_FIGURE_PRIVATE_POOLS);
     const uint64_t outside = say->judgement->outside_bytes;
-    if (say->out->length - say->start > LENGTH_MAX - ADDITION_MAX) {
+    if (say->out->length > LENGTH_MAX - ADDITION_MAX) {
         return;
     }
     if (elsewhere_suffices(say)) {
         put_bytes(say, "; ", say->judgement->elsewhere_bytes,
                   " were held elsewhere, and freeing that would have been enough");
-    } else if (known(pools) && known(requested(say)) && pools >= requested(say)) {
+    } else if (covers(pools, requested(say))) {
         put_bytes(say, "; ", pools, " lie in private pools, closed to ordinary requests");
     } else if (known(outside) && outside >= GIB) {
         put_bytes(say, "; ", outside, " more of this process are beside it (context, libraries)");
@@ -167,7 +174,7 @@ static void put_addition(const why *say)
 
 static void no_figures(const why *say)
 {
-    put(say, plim_words_of_topic(say->oom->topic)->unknown);
+    put(say, plim_words_of_topic(say->request->topic)->unknown);
 }
 
 static void free_enough(const why *say)
@@ -179,15 +186,18 @@ static void free_enough(const why *say)
 static void over_limit(const why *say)
 {
     const uint64_t limit = figure(say, PLIM_FIGURE_LIMIT);
-    put(say, "Together that passes ");
-    if (known(limit)) {
-        put_bytes(say, "the limit of ", limit, "");
+    const uint64_t held = say->judgement->held_bytes;
+    const uint64_t needed =
+        known(held) ? plim_needed_bytes(say->request, say->judgement) : requested(say);
+    if (!known(limit) || !known(needed)) {
+        put(say, "A limit that was set is reached");
+    } else if (needed > limit) {
+        put(say, known(held) ? "Together that passes" : "That alone passes");
+        put_bytes(say, " the limit of ", limit, "");
+        put_bytes(say, " by ", needed - limit, "");
     } else {
-        put(say, "a limit that was set");
-    }
-    const uint64_t over = plim_fix_difference(plim_fix_needed(say->oom, say->judgement), limit);
-    if (known(over) && over > 0) {
-        put_bytes(say, " by ", over, "");
+        put_bytes(say, "Together that comes within ", limit - needed, "");
+        put_bytes(say, " of the limit of ", limit, "");
     }
     put(say, ": the limit refused it, not the device");
 }
@@ -230,7 +240,7 @@ static void gap(const why *say)
 static void gap_and_free(const why *say)
 {
     const uint64_t together =
-        plim_fix_sum(say->judgement->gap_bytes, figure(say, PLIM_FIGURE_FREE));
+        plim_known_sum(say->judgement->gap_bytes, figure(say, PLIM_FIGURE_FREE));
     put(say, "Unused and free together");
     if (known(together)) {
         put_bytes(say, ", ", together, ",");
@@ -241,45 +251,91 @@ static void gap_and_free(const why *say)
     put_addition(say);
 }
 
+static void pool_gap(const why *say)
+{
+    put(say, "The pool's limit leaves ");
+    put_or(
+        say,
+        plim_known_difference(figure(say, PLIM_FIGURE_LIMIT), figure(say, PLIM_FIGURE_ALLOCATED)),
+        "enough");
+    put(say, ", which would have covered the ");
+    put_or(say, requested(say), "request");
+    put(say, ", but not in one piece");
+}
+
+static void put_others(const why *say, const char *otherwise)
+{
+    const uint64_t elsewhere = say->judgement->elsewhere_bytes;
+    const plim_process_figure *const other = plim_largest_other(say->request, say->judgement);
+    put(say, "thers hold ");
+    put_or(say, elsewhere, otherwise);
+    if (other != NULL && covers(elsewhere, other->bytes)) {
+        plim_fixed_text_put(say->out, " (process %" PRIu64 " alone %s)", other->pid,
+                            plim_format_bytes(other->bytes).text);
+    }
+}
+
 static void elsewhere(const why *say)
 {
-    const plim_process_figure *const other = plim_fix_largest_other(say->oom, say->judgement);
-    put(say, "Others hold ");
-    put_or(say, say->judgement->elsewhere_bytes, "the rest");
-    if (other != NULL && known(other->bytes)) {
-        plim_text_append_format(say->out, " (process %" PRIu64 " alone %s)", other->pid,
-                                plim_format_bytes(other->bytes).text);
-    }
+    put(say, "O");
+    put_others(say, "the rest");
     put(say, ", more than this program: room is to be made there");
 }
 
 static void holds_little(const why *say)
 {
-    const plim_process_figure *const other = plim_fix_largest_other(say->oom, say->judgement);
-    put(say, "That is a small part of the device: others hold ");
-    put_or(say, say->judgement->elsewhere_bytes, "nearly all the rest");
-    if (other != NULL && known(other->bytes)) {
-        plim_text_append_format(say->out, " (process %" PRIu64 " alone %s)", other->pid,
-                                plim_format_bytes(other->bytes).text);
-    }
+    put(say, "This program holds a small part of the device: o");
+    put_others(say, "nearly all the rest");
     put(say, ", and room is to be made there");
 }
 
+/* What the figures say of a full device: the strongest claim that they carry. */
 static void full(const why *say)
 {
-    const uint64_t missing = say->judgement->short_bytes;
-    put(say, "Live data and the request do not fit together");
-    if (known(missing) && missing > 0) {
-        put_bytes(say, ": ", missing, " were missing, all free and unused space counted");
+    const uint64_t wanted = requested(say);
+    const uint64_t free_bytes = figure(say, PLIM_FIGURE_FREE);
+    const uint64_t there = plim_known_sum(say->judgement->gap_bytes, free_bytes);
+    const uint64_t live = figure(say, PLIM_FIGURE_ALLOCATED);
+    const uint64_t total = figure(say, PLIM_FIGURE_TOTAL);
+    const uint64_t bound = known(total) ? total : figure(say, PLIM_FIGURE_LIMIT);
+    const uint64_t needed = plim_known_sum(live, wanted);
+    if (known(there) && known(wanted) && there < wanted) {
+        put_bytes(say, "Live data and the request do not fit together: ", wanted - there,
+                  " were missing, all free and unused space counted");
+        put_addition(say);
+    } else if (covers(needed, bound)) {
+        put_bytes(say, "Live data and the request do not fit together: there are ", bound,
+                  " for all of it");
+        put_addition(say);
+    } else if (known(wanted) && known(free_bytes) && free_bytes < wanted) {
+        put_bytes(say, "What was free was too little by ", wanted - free_bytes,
+                  "; how much of the rest is live is not known");
+    } else {
+        const char *const words = plim_words_of_topic(say->request->topic)->full;
+        put(say, words != NULL ? words
+                               : "The device had no more memory to give: how much was missing is "
+                                 "not known");
     }
-    put_addition(say);
 }
 
+/* It would have fitted, but of what is held, under a tenth is unused: that is not the cause. */
 static void full_nearly(const why *say)
 {
-    put(say, "A piece of the ");
-    put_or(say, say->judgement->gap_bytes, "little");
-    put(say, " that is unused would have done, but the device is as good as full");
+    const uint64_t wanted = requested(say);
+    const uint64_t unused = say->judgement->gap_bytes;
+    const uint64_t free_bytes = figure(say, PLIM_FIGURE_FREE);
+    if (covers(free_bytes, wanted)) {
+        put_bytes(say, "The ", free_bytes, " that were free are the last of a full device: ");
+        put(say, "the driver's granularity takes the difference");
+    } else {
+        const bool alone = covers(unused, wanted);
+        const uint64_t together = plim_known_sum(unused, free_bytes);
+        put(say, alone ? "The " : "Unused and free together, ");
+        put_or(say, alone ? unused : together, "a little");
+        put(say, alone ? " unused would have covered the " : ", would have covered the ");
+        put_or(say, wanted, "request");
+        put(say, ", but under a tenth of what is held is unused: hardly any fragmentation");
+    }
     put_addition(say);
 }
 
@@ -287,14 +343,14 @@ static void near_miss(const why *say)
 {
     const uint64_t missing = say->judgement->short_bytes;
     put(say, "The share is missed by ");
-    put_or(say, missing, "a little");
+    put_or(say, missing > 0 ? missing : PLIM_BYTES_UNKNOWN, "a little");
     put(say, " only: a slightly smaller one starts");
 }
 
 static void driver_pool(const why *say)
 {
     const uint64_t rest = say->judgement->elsewhere_bytes;
-    put(say, "What is live and the request would fit: ");
+    put(say, "Live data and the request would fit: ");
     if (known(rest)) {
         put_bytes(say, "the other ", rest, " are held");
     } else {
@@ -305,7 +361,7 @@ static void driver_pool(const why *say)
 
 static void by_topic(const why *say)
 {
-    put(say, plim_words_of_topic(say->oom->topic)->second);
+    put(say, plim_words_of_topic(say->request->topic)->second);
 }
 
 static void put_consequence(const why *say)
@@ -320,8 +376,10 @@ static void put_consequence(const why *say)
         [PLIM_REASON_SPILLED] = spilled,
         [PLIM_REASON_GAP] = gap,
         [PLIM_REASON_GAP_AND_FREE] = gap_and_free,
+        [PLIM_REASON_POOL_GAP] = pool_gap,
         [PLIM_REASON_HOLDS_LITTLE] = holds_little,
         [PLIM_REASON_ELSEWHERE] = elsewhere,
+        [PLIM_REASON_STARTUP] = by_topic,
         [PLIM_REASON_FULL] = full,
         [PLIM_REASON_FULL_NEARLY] = full_nearly,
         [PLIM_REASON_NEAR_MISS] = near_miss,
@@ -336,7 +394,7 @@ static void put_consequence(const why *say)
 /* "A kernel needs 160 KiB of shared memory, and 99.0 KiB are there. ", or what stands for it. */
 static void put_topic_facts(const why *say)
 {
-    const plim_topic_words *const words = plim_words_of_topic(say->oom->topic);
+    const plim_topic_words *const words = plim_words_of_topic(say->request->topic);
     const uint64_t wanted =
         words->wanted_shared ? figure(say, PLIM_FIGURE_SHARED_REQUIRED) : requested(say);
     uint64_t bound = figure(say, words->bound);
@@ -352,13 +410,39 @@ static void put_topic_facts(const why *say)
     put(say, ". ");
 }
 
-void plim_words_why(plim_text *out, const plim_oom_case *oom, const plim_judgement *judgement)
+size_t plim_judgement_why(const plim_failed_request *request, const plim_judgement *judgement,
+                          char *text, size_t bytes)
 {
-    why say = { .out = out, .oom = oom, .judgement = judgement, .start = out->length };
+    plim_fixed_text out = plim_fixed_text_begin(text, bytes);
+    why say = { .out = &out, .request = request, .judgement = judgement };
     if (judgement->reason == PLIM_REASON_TOPIC) {
         put_topic_facts(&say);
     } else {
         put_facts(&say);
     }
     put_consequence(&say);
+    return out.length;
+}
+
+/* --- one line --- */
+
+size_t plim_verdict_headline(plim_verdict verdict, const char *device, char *text, size_t bytes)
+{
+    static const struct {
+        const char *before, *after; /* the device; NULL: it is not named */
+    } lines[PLIM_VERDICT_COUNT] = {
+        [PLIM_VERDICT_UNKNOWN] = { "Out of memory: cause unknown", NULL },
+        [PLIM_VERDICT_EXHAUSTED] = { "Out of memory: ", " is exhausted" },
+        [PLIM_VERDICT_FRAGMENTED] = { "Out of memory: ", " is fragmented" },
+        [PLIM_VERDICT_OTHER_PROCESS] = { "Out of memory: other processes hold ", "" },
+        [PLIM_VERDICT_CAPPED] = { "Out of memory: capped by a limit, not by ", "" },
+        [PLIM_VERDICT_OVERSIZED] = { "Out of memory: the request is oversized for ", "" },
+        [PLIM_VERDICT_HOST] = { "Out of host memory", NULL },
+        [PLIM_VERDICT_NOT_OOM] = { "Not out of memory", NULL },
+    };
+    const size_t row = (size_t)verdict < PLIM_VERDICT_COUNT ? (size_t)verdict : 0;
+    plim_fixed_text out = plim_fixed_text_begin(text, bytes);
+    plim_fixed_text_put(&out, "%s%s%s", lines[row].before, lines[row].after != NULL ? device : "",
+                        lines[row].after != NULL ? lines[row].after : "");
+    return out.length;
 }

@@ -4,9 +4,10 @@
 #include "verdict/words_topics.h"
 
 /* Clauses that several topics share. */
-#define ASKED   .before_wanted = "", .with_wanted = " were asked for"
-#define OF_HOST .before_wanted = "", .with_wanted = " of the host's memory were asked for"
-#define TOO_FEW "The text has too few figures to say more: what is held, and by whom, is not in it"
+#define ASKED   .before_wanted = "The program requested ", .with_wanted = ""
+#define OF_HOST .before_wanted = "The program requested ", .with_wanted = " of the host's memory"
+#define TOO_FEW \
+    "Too few figures are known to say more: what is held, and by whom, is not among them"
 
 static const plim_topic_words words[] = {
     [PLIM_TOPIC_ALLOCATION] = {
@@ -23,6 +24,7 @@ static const plim_topic_words words[] = {
                    "live data",
     },
     [PLIM_TOPIC_POOL] = {
+        .full = "The pool is as good as full, and nearly all of it is live",
         .first = "An allocation from the program's own pool failed",
         ASKED,
         .second = "The pool says so itself, and nothing more",
@@ -30,6 +32,7 @@ static const plim_topic_words words[] = {
                    "text does not say",
     },
     [PLIM_TOPIC_WATERMARK] = {
+        .full = "No limit of the allocator was in the way: the system had no more memory to give",
         .first = "An allocation was refused at the allocator's watermark",
         ASKED,
         .second = "The watermark is PyTorch's own limit, a share of the memory that the system "
@@ -46,6 +49,8 @@ static const plim_topic_words words[] = {
         .unknown = TOO_FEW,
     },
     [PLIM_TOPIC_PROGRAM] = {
+        .full = "It is planned ahead, so nothing else is to blame: the program itself has to "
+                "become smaller",
         .first = "A compiled program does not fit the chip",
         .before_wanted = "The compiled program needs ",
         .with_wanted = "",
@@ -72,7 +77,7 @@ static const plim_topic_words words[] = {
     },
     [PLIM_TOPIC_WORKSPACE] = {
         .first = "A library found no room for its workspace",
-        .before_wanted = "A library asked for ",
+        .before_wanted = "A library requested ",
         .with_wanted = " of workspace and did not get them",
         .second = "The device was full already, often by the framework's own pool",
         .unknown = "The device was full already, often by the framework's own pool, and by whom "
@@ -88,13 +93,13 @@ static const plim_topic_words words[] = {
     [PLIM_TOPIC_COMPUTE] = {
         .first = "A buffer for computing did not fit",
         .before_wanted = "A buffer of ",
-        .with_wanted = " for computing was asked for",
+        .with_wanted = " for computing was requested",
         .second = "It grows with context and batch, and comes after the weights are loaded",
         .unknown = "It grows with context and batch; how much was free, the text does not say",
     },
     [PLIM_TOPIC_WARMUP] = {
         .first = "A server tried its largest batch, and that did not fit",
-        .before_wanted = "A server tried its largest batch, which asked for ",
+        .before_wanted = "A server tried its largest batch, which requested ",
         .with_wanted = "",
         .second = "Better now than under load: smaller limits start",
         .unknown = "The limits of the server are too large for what is left beside the weights; "
@@ -112,7 +117,7 @@ static const plim_topic_words words[] = {
         ASKED,
         .with_bound = " is the limit",
         .bound = PLIM_FIGURE_LIMIT,
-        .second = "The text names a limit that somebody set, so it was that and not the device",
+        .second = "The text names a limit that was set, so it was that and not the device",
         .unknown = "The text names a limit, but not how large it is",
     },
     [PLIM_TOPIC_KV_CACHE] = {
@@ -128,14 +133,14 @@ static const plim_topic_words words[] = {
     [PLIM_TOPIC_BUFFER_MAX] = {
         .first = "One buffer is larger than the driver allows",
         .before_wanted = "One buffer of ",
-        .with_wanted = " was asked for",
+        .with_wanted = " was requested",
         .with_bound = " is the most that the driver gives at once",
         .bound = PLIM_FIGURE_LIMIT,
         .second = "However empty the device is, a single buffer of that size cannot be had",
         .unknown = "However empty the device is, a single buffer may not be that large",
     },
     [PLIM_TOPIC_OVERFLOW] = {
-        .first = "The size that was asked for overflowed",
+        .first = "The size that was requested overflowed",
         ASKED,
         .second = "That is no size of anything real: it was computed wrongly",
         .unknown = "That is no size of anything real: it was computed wrongly",
@@ -163,8 +168,8 @@ static const plim_topic_words words[] = {
     },
     [PLIM_TOPIC_HOST_PINNED] = {
         .first = "Pinned memory of the host could not be had",
-        .before_wanted = "",
-        .with_wanted = " of pinned host memory were asked for",
+        .before_wanted = "The program requested ",
+        .with_wanted = " of pinned host memory",
         .second = "It is the host's memory, locked for copies to the device; what the GPU has "
                   "free does not matter",
         .unknown = "It is the host's memory, locked for copies to the device",

@@ -4,7 +4,7 @@
 #ifndef PLIMSOLL_VERDICT_WORDS_TOPICS_H
 #define PLIMSOLL_VERDICT_WORDS_TOPICS_H
 
-#include "verdict/case.h"
+#include "plimsoll/verdict.h"
 
 /* Parts of sentences, without the point at their end. */
 typedef struct plim_topic_words {
@@ -16,6 +16,7 @@ typedef struct plim_topic_words {
     bool wanted_shared;  /* the size is a kernel's shared memory */
     const char *second;  /* where the topic decides */
     const char *unknown; /* the second where figures should, and are too few */
+    const char *full; /* the second where memory was full, and the figures do not say by how much */
 } plim_topic_words;
 
 const plim_topic_words *plim_words_of_topic(plim_oom_topic topic);

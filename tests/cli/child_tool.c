@@ -72,9 +72,10 @@ plim_status plim_explainer_finish(plim_explainer *explainer, plim_explanation **
         const char *words;
         plim_oom_message message;
     } known[] = {
-        { "[exhausted]", { .verdict = PLIM_VERDICT_EXHAUSTED, .confidence = 0.9 } },
-        { "[not_oom]", { .verdict = PLIM_VERDICT_NOT_OOM, .confidence = 0.9 } },
-        { "[weak]", { .verdict = PLIM_VERDICT_HOST, .confidence = 0.3 } },
+        { "[exhausted]",
+          { .judgement.verdict = PLIM_VERDICT_EXHAUSTED, .judgement.confidence = 0.9 } },
+        { "[not_oom]", { .judgement.verdict = PLIM_VERDICT_NOT_OOM, .judgement.confidence = 0.9 } },
+        { "[weak]", { .judgement.verdict = PLIM_VERDICT_HOST, .judgement.confidence = 0.3 } },
     };
     const plim_status status = spend_call(explainer, err);
     if (status == PLIM_OK) {

@@ -259,7 +259,7 @@ class Explain(unittest.TestCase):
         done = run("--", "sh", "-c", f"echo before; cat {FULL} >&2; exit 1")
         self.assertEqual(done.returncode, 1)
         self.assertEqual(done.stdout, "before\n")
-        self.assertIn("Out of memory: GPU 0 is full", done.stderr)
+        self.assertIn("Out of memory: GPU 0 is exhausted", done.stderr)
         self.assertIn("torch.cuda.memory._record_memory_history()", done.stderr)
         self.assertIn("plimsoll inspect snapshot.pickle", done.stderr)
 

@@ -35,7 +35,7 @@ static void write_figures(plim_json *json, const plim_oom_message *message)
     plim_json_key(json, "figures");
     plim_json_begin_object(json);
     for (size_t i = 0; i < PLIM_FIGURE_COUNT; i++) {
-        const plim_figure *const figure = &message->figures[i];
+        const plim_figure *const figure = &message->request.figures[i];
         if (figure->bytes != PLIM_BYTES_UNKNOWN) {
             plim_json_key(json, plim_figure_name((plim_figure_id)i));
             plim_json_begin_array(json);
@@ -48,10 +48,10 @@ static void write_figures(plim_json *json, const plim_oom_message *message)
     plim_json_end_object(json);
     plim_json_key(json, "processes");
     plim_json_begin_array(json);
-    for (size_t i = 0; i < message->process_count; i++) {
+    for (size_t i = 0; i < message->request.process_count; i++) {
         plim_json_begin_array(json);
-        plim_json_u64(json, message->processes[i].pid);
-        plim_json_u64(json, message->processes[i].bytes);
+        plim_json_u64(json, message->request.processes[i].pid);
+        plim_json_u64(json, message->request.processes[i].bytes);
         plim_json_end_array(json);
     }
     plim_json_end_array(json);
@@ -63,11 +63,11 @@ static void write_message(plim_json *json, const plim_oom_message *message)
     plim_json_member_string(json, "form", message->form);
     plim_json_member_string(json, "framework", message->framework);
     plim_json_member_string(json, "excerpt", message->excerpt);
-    plim_json_member_string(json, "verdict", plim_verdict_name(message->verdict));
+    plim_json_member_string(json, "verdict", plim_verdict_name(message->judgement.verdict));
     plim_json_key(json, "alternatives");
     plim_json_begin_array(json);
-    for (size_t i = 0; i < message->alternative_count; i++) {
-        plim_json_string(json, plim_verdict_name(message->alternatives[i]));
+    for (size_t i = 0; i < message->judgement.alternative_count; i++) {
+        plim_json_string(json, plim_verdict_name(message->judgement.alternatives[i]));
     }
     plim_json_end_array(json);
     plim_json_member_u64(json, "line", message->line);
@@ -75,10 +75,10 @@ static void write_message(plim_json *json, const plim_oom_message *message)
     plim_json_member_u64(json, "length", message->length);
     plim_json_member_u64(json, "count", message->count);
     plim_json_key(json, "device");
-    if (message->device == PLIM_DEVICE_UNKNOWN) {
+    if (message->request.subject.device == PLIM_DEVICE_UNKNOWN) {
         plim_json_null(json);
     } else {
-        plim_json_u64(json, (uint64_t)message->device);
+        plim_json_u64(json, (uint64_t)message->request.subject.device);
     }
     write_figures(json, message);
     plim_json_end_object(json);

@@ -47,7 +47,7 @@ static void messages_and_series_come_out(void)
     T_EQ_STR(last->form, "pytorch-2.x-both-process-clauses");
     T_EQ_STR(last->framework, "pytorch");
     T_EQ_U64(last->line, 63);
-    T_EQ_U64(last->process_count, 1);
+    T_EQ_U64(last->request.process_count, 1);
     T_TRUE(strlen(last->why) > 0 && last->advice_count > 0);
     T_NULL(plim_explanation_message(explanation, 3));
     T_NULL(plim_explanation_series(explanation, 1));
@@ -120,13 +120,13 @@ static void check_same(const plim_explanation *a, const plim_explanation *b)
         const plim_oom_message *const other = plim_explanation_message(b, i);
         T_EQ_STR(one->form, other->form);
         T_EQ_STR(one->excerpt, other->excerpt);
-        T_EQ_U64(one->verdict, other->verdict);
+        T_EQ_U64(one->judgement.verdict, other->judgement.verdict);
         T_EQ_U64(one->offset, other->offset);
         T_EQ_U64(one->length, other->length);
         T_EQ_U64(one->line, other->line);
         for (size_t f = 0; f < PLIM_FIGURE_COUNT; f++) {
-            T_EQ_U64(one->figures[f].bytes, other->figures[f].bytes);
-            T_EQ_U64(one->figures[f].offset, other->figures[f].offset);
+            T_EQ_U64(one->request.figures[f].bytes, other->request.figures[f].bytes);
+            T_EQ_U64(one->request.figures[f].offset, other->request.figures[f].offset);
         }
     }
 }
@@ -181,8 +181,8 @@ static void the_buffer_ends_in_no_message(void)
         T_EQ_U64(one->offset, at);
         T_EQ_U64(one->line, 2);
         T_EQ_STR(one->form, "pytorch-2.x-both-process-clauses");
-        T_EQ_U64(one->figures[PLIM_FIGURE_REQUESTED].bytes, (uint64_t)32 << 20);
-        T_EQ_MEM(text + one->figures[PLIM_FIGURE_REQUESTED].offset, "32.00 MiB", 9);
+        T_EQ_U64(one->request.figures[PLIM_FIGURE_REQUESTED].bytes, (uint64_t)32 << 20);
+        T_EQ_MEM(text + one->request.figures[PLIM_FIGURE_REQUESTED].offset, "32.00 MiB", 9);
         plim_explanation_destroy(explanation);
     }
     free(text);

@@ -87,14 +87,14 @@ static void check_processes(const plim_oom_message *message, const plim_oom_fact
         if (facts->processes[i].pid == facts->pid) {
             continue;
         }
-        T_TRUE(count < message->process_count);
-        const uint64_t bytes = message->processes[count].bytes;
+        T_TRUE(count < message->request.process_count);
+        const uint64_t bytes = message->request.processes[count].bytes;
         const uint64_t used = facts->processes[i].used_bytes;
-        T_EQ_I64(message->processes[count].pid, facts->processes[i].pid);
+        T_EQ_I64(message->request.processes[count].pid, facts->processes[i].pid);
         T_TRUE((bytes > used ? bytes - used : used - bytes) <= GIB / 100);
         count++;
     }
-    T_EQ_U64(message->process_count, count);
+    T_EQ_U64(message->request.process_count, count);
 }
 
 static void check_text(const plim_oom_facts *facts, uint32_t torch)
@@ -109,10 +109,10 @@ static void check_text(const plim_oom_facts *facts, uint32_t torch)
     T_EQ_U64(plim_explanation_message_count(explanation), 1);
     const plim_oom_message *const message = plim_explanation_message(explanation, 0);
     T_EQ_STR(message->framework, "pytorch");
-    T_EQ_I64(message->device, facts->device);
+    T_EQ_I64(message->request.subject.device, facts->device);
     expect_figures(facts, torch, figures);
     for (size_t i = 0; i < PLIM_FIGURE_COUNT; i++) {
-        const plim_figure *const figure = &message->figures[i];
+        const plim_figure *const figure = &message->request.figures[i];
         if (i == PLIM_FIGURE_OTHER_PROCESSES) {
             continue; /* a sum of the list, which is looked at below */
         }
@@ -147,7 +147,7 @@ static void expect_form(const plim_oom_facts *facts, uint32_t torch, const char 
     T_EQ_U64(plim_explain_text(text, length, NULL, &explanation, &err), PLIM_OK);
     T_EQ_U64(plim_explanation_message_count(explanation), 1);
     T_EQ_STR(plim_explanation_message(explanation, 0)->form, form);
-    T_EQ_U64(plim_explanation_message(explanation, 0)->verdict, verdict);
+    T_EQ_U64(plim_explanation_message(explanation, 0)->judgement.verdict, verdict);
     plim_explanation_destroy(explanation);
 }
 
@@ -182,8 +182,8 @@ static void advice_behind_a_text_is_not_another_message(void)
         T_EQ_U64(plim_explain_text(text, length, NULL, &explanation, &err), PLIM_OK);
         T_EQ_U64(plim_explanation_message_count(explanation), 1);
         const plim_oom_message *const message = plim_explanation_message(explanation, 0);
-        T_TRUE(is_near(&message->figures[PLIM_FIGURE_REQUESTED], facts.segment_bytes));
-        T_TRUE(is_near(&message->figures[PLIM_FIGURE_FREE], facts.device_free_bytes));
+        T_TRUE(is_near(&message->request.figures[PLIM_FIGURE_REQUESTED], facts.segment_bytes));
+        T_TRUE(is_near(&message->request.figures[PLIM_FIGURE_FREE], facts.device_free_bytes));
         plim_explanation_destroy(explanation);
     }
 }

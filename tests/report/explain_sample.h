@@ -43,26 +43,26 @@ static inline plim_oom_message sample_message(plim_verdict verdict, const char *
         .form = form,
         .versions = "2.2 and later",
         .excerpt = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB",
-        .device = device,
-        .verdict = verdict,
-        .confidence = 0.95,
+        .request = plim_failed_request_of(PLIM_TOPIC_ALLOCATION, PLIM_FAMILY_PYTORCH),
+        .judgement = { .verdict = verdict,
+                       .confidence = 0.95,
+                       .finding = { .certainty = PLIM_CERTAINTY_CERTAIN } },
         .why = "A first sentence with its figures, 2.00 GiB among them, long enough to need a "
                "second line of the page. The second says what follows from that.",
         .advice = sample_advice,
         .advice_count = 3,
     };
-    for (int i = 0; i < PLIM_FIGURE_COUNT; i++) {
-        message.figures[i].bytes = PLIM_BYTES_UNKNOWN;
-    }
+    message.request.subject.device = device;
     return message;
 }
 
 static inline void sample_set(plim_oom_message *message, plim_figure_id id, uint64_t bytes)
 {
-    message->figures[id] = (plim_figure){ .bytes = bytes,
-                                          .slack_bytes = 5 * MIB,
-                                          .offset = message->offset + 100 + 20 * (uint64_t)id,
-                                          .length = 8 };
+    message->request.figures[id] =
+        (plim_figure){ .bytes = bytes,
+                       .slack_bytes = 5 * MIB,
+                       .offset = message->offset + 100 + 20 * (uint64_t)id,
+                       .length = 8 };
 }
 
 /* What PyTorch prints, of a device of 24 GiB. */

@@ -86,7 +86,7 @@ static inline void sample_begin(rehearse_sample *sample)
                     .program_bytes = 55 * GIB,
                     .context_bytes = 500 * MIB,
                     .libraries_bytes = 524 * MIB } },
-        .message = { .verdict = PLIM_VERDICT_FRAGMENTED },
+        .message = { .judgement.verdict = PLIM_VERDICT_FRAGMENTED },
     };
     for (uint32_t i = 0; i < SAMPLE_STEPS; i++) {
         sample->steps[i] = (plim_rehearsed_step){

@@ -29,9 +29,10 @@ static plim_oom_message fragmented_message(void)
 {
     plim_oom_message message =
         sample_pytorch(PLIM_VERDICT_FRAGMENTED, 2 * GIB, 14 * GIB, 8 * GIB, 1200 * MIB);
-    message.alternatives[0] = PLIM_VERDICT_EXHAUSTED;
-    message.alternative_count = 1;
-    message.confidence = 0.7;
+    message.judgement.alternatives[0] = PLIM_VERDICT_EXHAUSTED;
+    message.judgement.alternative_count = 1;
+    message.judgement.confidence = 0.7;
+    message.judgement.finding.certainty = PLIM_CERTAINTY_LIKELY;
     message.count = 8;
     message.advice_count = T_COUNT(sample_advice);
     return message;
@@ -41,8 +42,8 @@ static plim_oom_message others_message(void)
 {
     plim_oom_message message =
         sample_pytorch(PLIM_VERDICT_OTHER_PROCESS, GIB, GIB, 100 * MIB, 300 * MIB);
-    message.processes = processes;
-    message.process_count = T_COUNT(processes);
+    message.request.processes = processes;
+    message.request.process_count = T_COUNT(processes);
     return message;
 }
 
@@ -51,7 +52,7 @@ static plim_oom_message capped_message(void)
     plim_oom_message message =
         sample_pytorch(PLIM_VERDICT_CAPPED, 512 * MIB, 11 * GIB, 800 * MIB, 11 * GIB);
     sample_set(&message, PLIM_FIGURE_LIMIT, 12 * GIB);
-    message.device = PLIM_DEVICE_UNKNOWN;
+    message.request.subject.device = PLIM_DEVICE_UNKNOWN;
     return message;
 }
 
@@ -81,7 +82,8 @@ static plim_oom_message bare_message(void)
     plim_oom_message message =
         sample_message(PLIM_VERDICT_UNKNOWN, "cuda-bare", PLIM_DEVICE_UNKNOWN);
     message.framework = "cuda";
-    message.confidence = 0.3;
+    message.judgement.confidence = 0.3;
+    message.judgement.finding.certainty = PLIM_CERTAINTY_POSSIBLE;
     return message;
 }
 
@@ -196,7 +198,7 @@ static void make_messages(sample_run *run)
         plim_oom_message *message = &run->messages[i];
         *message = i < 8 ? full_message() : bare_message();
         if (i < 8) {
-            message->device = (int32_t)i;
+            message->request.subject.device = (int32_t)i;
             message->count = i == 3 ? 5 : 1;
         } else if (i == 8) {
             message->framework = "nccl";
@@ -288,12 +290,12 @@ static void no_figures_break_the_bar(void)
     };
     for (int round = 0; round < 3000; round++) {
         plim_oom_message message = hostile_message();
-        message.device = (int32_t)t_random_between(0, 3) - 1;
-        message.verdict = (plim_verdict)t_random_between(0, PLIM_VERDICT_COUNT - 1);
+        message.request.subject.device = (int32_t)t_random_between(0, 3) - 1;
+        message.judgement.verdict = (plim_verdict)t_random_between(0, PLIM_VERDICT_COUNT - 1);
         for (int i = 0; i < PLIM_FIGURE_COUNT; i++) {
             const bool is_listed = t_random() % 2 == 0;
-            message.figures[i].bytes = is_listed ? values[t_random() % T_COUNT(values)]
-                                                 : t_random_bytes(0, UINT64_MAX - 1);
+            message.request.figures[i].bytes = is_listed ? values[t_random() % T_COUNT(values)]
+                                                         : t_random_bytes(0, UINT64_MAX - 1);
         }
         const plim_oom_message *const list[] = { &message };
         const plim_explained file = explained(list, 1);

@@ -2,7 +2,7 @@
  * The order of tests that leads from figures to a verdict, case by case, and what must hold for
  * all figures.
  */
-#include "verdict/judge.h"
+#include "verdict/request.h"
 
 #include "base/units.h"
 #include "harness.h"
@@ -70,7 +70,7 @@ static const row rows[] = {
       FIGURES(4946, 22732, 11, 16466, NO, NO, NO, 22732) },
     { "a driver's pool, and little of it is live", CASE(ASYNC_POOL, OTHER_PROCESS, DRIVER_POOL),
       FIGURES(500, 22732, 11, 900, NO, NO, NO, 22732) },
-    { "a pool with room, but not in one piece", CASE(POOL, FRAGMENTED, GAP),
+    { "a pool with room, but not in one piece", CASE(POOL, FRAGMENTED, POOL_GAP),
       FIGURES(56.25, NO, 0, 4052, 4700, NO, NO, 4699.9) },
     { "a pool that a person sized", CASE(POOL, CAPPED, OVER_LIMIT),
       FIGURES(200, NO, 0, 1000, 1024, NO, NO, 1024) },
@@ -84,7 +84,7 @@ static const row rows[] = {
       FIGURES(292.5, NO, NO, 27566, NO, NO, NO, NO) },
     { "no real Metal device", CASE(WATERMARK, UNKNOWN, NO_FIGURES),
       FIGURES(0, NO, NO, 0, NO, NO, NO, 1740) },
-    { "a share at start that others hold", CASE(STARTUP, OTHER_PROCESS, ELSEWHERE),
+    { "a share at start that others hold", CASE(STARTUP, OTHER_PROCESS, STARTUP),
       FIGURES(23030, 23992, 3328, NO, NO, NO, NO, NO) },
     { "a share at start, missed by a little", CASE(STARTUP, OTHER_PROCESS, NEAR_MISS),
       FIGURES(23030, 23992, 22800, NO, NO, NO, NO, NO) },
@@ -110,10 +110,10 @@ static plim_figure figure(double mib)
                           .slack_bytes = mib > 0 ? MIB / 200 : 0 };
 }
 
-static plim_oom_case case_of(const row *r, plim_process_figure *processes)
+static plim_failed_request case_of(const row *r, plim_process_figure *processes)
 {
-    plim_oom_case oom = { .topic = r->topic, .device = 0, .processes = processes };
-    plim_figures_clear(oom.figures);
+    plim_failed_request oom = plim_failed_request_of(r->topic, PLIM_FAMILY_ANY);
+    oom.processes = processes;
     static const plim_figure_id ids[] = {
         PLIM_FIGURE_REQUESTED, PLIM_FIGURE_TOTAL,    PLIM_FIGURE_FREE,
         PLIM_FIGURE_ALLOCATED, PLIM_FIGURE_RESERVED, PLIM_FIGURE_RESERVED_UNALLOCATED,
@@ -134,7 +134,7 @@ static void judges_each_case_by_the_first_rule_that_holds(void)
     for (size_t i = 0; i < T_COUNT(rows); i++) {
         T_CASE("%s", rows[i].name);
         plim_process_figure processes[2];
-        const plim_oom_case oom = case_of(&rows[i], processes);
+        const plim_failed_request oom = case_of(&rows[i], processes);
         const plim_judgement judgement = plim_judge(&oom);
         T_EQ_STR(plim_verdict_name(judgement.verdict), plim_verdict_name(rows[i].verdict));
         T_EQ_U64(judgement.reason, rows[i].reason);
@@ -147,7 +147,7 @@ static void keeps_the_sums_it_rests_on(void)
     const row two = { "", CASE(ALLOCATION, OTHER_PROCESS, ELSEWHERE),
                       FIGURES(500, 24000, 50, 7000, NO, 100, NO, NO),
                       .processes = { 7600, 16000 } };
-    const plim_oom_case oom = case_of(&two, processes);
+    const plim_failed_request oom = case_of(&two, processes);
     const plim_judgement judgement = plim_judge(&oom);
     T_EQ_U64(judgement.held_bytes, 7100 * MIB);
     T_EQ_U64(judgement.gap_bytes, 100 * MIB);
@@ -160,8 +160,7 @@ static void keeps_the_sums_it_rests_on(void)
 static void compares_within_what_was_rounded_away(void)
 {
     /* 1072 MiB held and 2 asked for, under "1.05 GiB": it was met, though the figure is above. */
-    plim_oom_case oom = { .topic = PLIM_TOPIC_ALLOCATION, .device = 0 };
-    plim_figures_clear(oom.figures);
+    plim_failed_request oom = plim_failed_request_of(PLIM_TOPIC_ALLOCATION, PLIM_FAMILY_ANY);
     oom.figures[PLIM_FIGURE_REQUESTED] = (plim_figure){ .bytes = 2 * MIB };
     oom.figures[PLIM_FIGURE_TOTAL] = (plim_figure){ .bytes = 24 * GIB };
     oom.figures[PLIM_FIGURE_FREE] = (plim_figure){ .bytes = 21 * GIB };
@@ -179,9 +178,10 @@ static void survives_any_figures(void)
     };
     for (int n = 0; n < 200000; n++) {
         plim_process_figure processes[3];
-        plim_oom_case oom = { .topic = (plim_oom_topic)t_random_between(0, PLIM_TOPIC_COUNT - 1),
-                              .processes = processes,
-                              .process_count = t_random_between(0, 3) };
+        plim_failed_request oom = { .topic =
+                                        (plim_oom_topic)t_random_between(0, PLIM_TOPIC_COUNT - 1),
+                                    .processes = processes,
+                                    .process_count = t_random_between(0, 3) };
         for (size_t i = 0; i < PLIM_FIGURE_COUNT; i++) {
             oom.figures[i].bytes = values[t_random_between(0, T_COUNT(values) - 1)];
             oom.figures[i].slack_bytes = values[t_random_between(0, 4 - 1)];

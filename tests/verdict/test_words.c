@@ -1,7 +1,7 @@
 /*
  * A judgement in two sentences: the right figures in them, and none where there are none.
  */
-#include "verdict/words.h"
+#include "plimsoll/verdict.h"
 
 #include "base/units.h"
 #include "harness.h"
@@ -9,11 +9,9 @@
 #define REASON_COUNT (PLIM_REASON_DRIVER_POOL + 1)
 #define LENGTH_MAX   300
 
-static plim_oom_case bare_case(plim_oom_topic topic)
+static plim_failed_request bare_case(plim_oom_topic topic)
 {
-    plim_oom_case oom = { .topic = topic, .device = PLIM_DEVICE_UNKNOWN };
-    plim_figures_clear(oom.figures);
-    return oom;
+    return plim_failed_request_of(topic, PLIM_FAMILY_ANY);
 }
 
 static plim_judgement bare_judgement(plim_reason reason)
@@ -30,17 +28,12 @@ static plim_judgement bare_judgement(plim_reason reason)
 }
 
 /* The words, in a buffer of the caller. */
-static const char *why(const plim_oom_case *oom, const plim_judgement *judgement, char *buffer,
-                       size_t size)
+static const char *why(const plim_failed_request *oom, const plim_judgement *judgement,
+                       char *buffer, size_t size)
 {
-    t_mem heap;
-    t_mem_init(&heap);
-    plim_text text;
-    plim_text_init(&text, &heap.mem, 4000);
-    plim_words_why(&text, oom, judgement);
-    T_EQ_U64(plim_text_status(&text, "testing", NULL), PLIM_OK);
-    snprintf(buffer, size, "%s", plim_text_string(&text));
-    plim_text_deinit(&text);
+    const size_t length = plim_judgement_why(oom, judgement, buffer, size);
+    T_TRUE(length < PLIM_WHY_BYTES);
+    T_EQ_U64(length, strlen(buffer));
     return buffer;
 }
 
@@ -79,7 +72,7 @@ static void without_figures_there_are_two_sentences_and_no_number(void)
     for (int reason = 0; reason < REASON_COUNT; reason++) {
         for (int topic = 0; topic < PLIM_TOPIC_COUNT; topic++) {
             T_CASE("reason %d topic %d", reason, topic);
-            const plim_oom_case oom = bare_case((plim_oom_topic)topic);
+            const plim_failed_request oom = bare_case((plim_oom_topic)topic);
             const plim_judgement judgement = bare_judgement((plim_reason)reason);
             char buffer[1000];
             check(why(&oom, &judgement, buffer, sizeof buffer));
@@ -103,7 +96,7 @@ static void with_any_figures_there_are_two_sentences(void)
         for (int reason = 0; reason < REASON_COUNT; reason++) {
             for (int topic = 0; topic < PLIM_TOPIC_COUNT; topic++) {
                 T_CASE("reason %d topic %d", reason, topic);
-                plim_oom_case oom = bare_case((plim_oom_topic)topic);
+                plim_failed_request oom = bare_case((plim_oom_topic)topic);
                 plim_judgement judgement = bare_judgement((plim_reason)reason);
                 for (size_t i = 0; i < PLIM_FIGURE_COUNT; i++) {
                     oom.figures[i].bytes = any_bytes();
@@ -129,9 +122,9 @@ static void with_any_figures_there_are_two_sentences(void)
 /* --- each reason --- */
 
 /* A card of 24 GiB; 20 MiB asked for, 22 GiB held, 20 of them live, 12 MiB free. */
-static plim_oom_case usual_case(void)
+static plim_failed_request usual_case(void)
 {
-    plim_oom_case oom = bare_case(PLIM_TOPIC_ALLOCATION);
+    plim_failed_request oom = bare_case(PLIM_TOPIC_ALLOCATION);
     oom.figures[PLIM_FIGURE_REQUESTED].bytes = 20 * MIB;
     oom.figures[PLIM_FIGURE_TOTAL].bytes = 24 * GIB;
     oom.figures[PLIM_FIGURE_FREE].bytes = 12 * MIB;
@@ -149,8 +142,8 @@ static plim_judgement usual_judgement(plim_reason reason)
     return judgement;
 }
 
-#define USUAL                                                                               \
-    "20.0 MiB were asked for while the program held 22.0 GiB (2.00 GiB of it unused), and " \
+#define USUAL                                                                             \
+    "The program requested 20.0 MiB while it held 22.0 GiB (2.00 GiB of it unused), and " \
     "12.0 MiB of 24.0 GiB were free. "
 
 static void each_reason_is_told_with_its_figures(void)
@@ -163,14 +156,15 @@ static void each_reason_is_told_with_its_figures(void)
                                  "but not in one piece." },
         { PLIM_REASON_GAP_AND_FREE, USUAL "Unused and free together, 2.01 GiB, would have "
                                           "covered the 20.0 MiB, but not in one piece." },
-        { PLIM_REASON_FULL, USUAL "Live data and the request do not fit together: 8.00 MiB were "
-                                  "missing, all free and unused space counted." },
-        { PLIM_REASON_FULL_NEARLY, USUAL "A piece of the 2.00 GiB that is unused would have done, "
-                                         "but the device is as good as full." },
+        { PLIM_REASON_FULL, USUAL "What was free was too little by 8.00 MiB; how much of the "
+                                  "rest is live is not known." },
+        { PLIM_REASON_FULL_NEARLY, USUAL "The 2.00 GiB unused would have covered the 20.0 MiB, "
+                                         "but under a tenth of what is held is unused: hardly "
+                                         "any fragmentation." },
         { PLIM_REASON_ELSEWHERE, USUAL "Others hold 1.99 GiB, more than this program: room is to "
                                        "be made there." },
-        { PLIM_REASON_HOLDS_LITTLE, USUAL "That is a small part of the device: others hold "
-                                          "1.99 GiB, and room is to be made there." },
+        { PLIM_REASON_HOLDS_LITTLE, USUAL "This program holds a small part of the device: "
+                                          "others hold 1.99 GiB, and room is to be made there." },
         { PLIM_REASON_OVER_LIMIT, USUAL "Together that passes the limit of 21.0 GiB by 1.02 GiB: "
                                         "the limit refused it, not the device." },
         { PLIM_REASON_OVER_DEVICE, USUAL "That one request exceeds the 21.0 GiB that may be had "
@@ -183,12 +177,12 @@ static void each_reason_is_told_with_its_figures(void)
         { PLIM_REASON_NEAR_MISS, USUAL "The share is missed by 8.00 MiB only: a slightly smaller "
                                        "one starts." },
         { PLIM_REASON_DRIVER_POOL,
-          USUAL "What is live and the request would fit: the other 1.99 GiB are held by the "
+          USUAL "Live data and the request would fit: the other 1.99 GiB are held by the "
                 "driver's pool, which keeps what was freed, or by other processes." },
     };
     for (size_t i = 0; i < T_COUNT(cases); i++) {
         T_CASE("reason %d", (int)cases[i].reason);
-        plim_oom_case oom = usual_case();
+        plim_failed_request oom = usual_case();
         oom.figures[PLIM_FIGURE_LIMIT].bytes = 21 * GIB;
         const plim_judgement judgement = usual_judgement(cases[i].reason);
         char buffer[1000];
@@ -199,36 +193,38 @@ static void each_reason_is_told_with_its_figures(void)
 
 static void missing_figures_are_left_out(void)
 {
-    plim_oom_case oom = usual_case();
+    plim_failed_request oom = usual_case();
     plim_judgement judgement = usual_judgement(PLIM_REASON_GAP);
     char buffer[1000];
     judgement.gap_bytes = PLIM_BYTES_UNKNOWN;
     oom.figures[PLIM_FIGURE_TOTAL].bytes = PLIM_BYTES_UNKNOWN;
     T_EQ_STR(why(&oom, &judgement, buffer, sizeof buffer),
-             "20.0 MiB were asked for while the program held 22.0 GiB, and 12.0 MiB were free. "
+             "The program requested 20.0 MiB while it held 22.0 GiB, and 12.0 MiB were free. "
              "What is reserved but unused would have covered the 20.0 MiB, but not in one piece.");
     judgement.held_bytes = PLIM_BYTES_UNKNOWN;
     oom.figures[PLIM_FIGURE_FREE].bytes = PLIM_BYTES_UNKNOWN;
     T_EQ_STR(why(&oom, &judgement, buffer, sizeof buffer),
-             "20.0 MiB were asked for while 20.0 GiB were live. What is reserved but unused would "
+             "The program requested 20.0 MiB while 20.0 GiB were live. What is reserved but unused "
+             "would "
              "have covered the 20.0 MiB, but not in one piece.");
     oom.figures[PLIM_FIGURE_ALLOCATED].bytes = PLIM_BYTES_UNKNOWN;
     judgement.reason = PLIM_REASON_NO_FIGURES;
     T_EQ_STR(why(&oom, &judgement, buffer, sizeof buffer),
-             "20.0 MiB were asked for. The text has too few figures to say more: what is held, "
-             "and by whom, is not in it.");
+             "The program requested 20.0 MiB. Too few figures are known to say more: what is held, "
+             "and by whom, is not among them.");
     oom.figures[PLIM_FIGURE_REQUESTED].bytes = PLIM_BYTES_UNKNOWN;
     oom.figures[PLIM_FIGURE_REQUESTED_FROM_SHAPE].bytes = GIB;
     oom.topic = PLIM_TOPIC_POOL;
     T_EQ_STR(why(&oom, &judgement, buffer, sizeof buffer),
-             "By the shape of a tensor, 1.00 GiB were asked for. The program takes one pool at the "
+             "By the shape of a tensor, the program requested 1.00 GiB. The program takes one pool "
+             "at the "
              "start, and how large or how full it is, the text does not say.");
 }
 
 static void what_matters_beside_is_mentioned(void)
 {
-    plim_oom_case oom = usual_case();
-    plim_judgement judgement = usual_judgement(PLIM_REASON_FULL);
+    plim_failed_request oom = usual_case();
+    plim_judgement judgement = usual_judgement(PLIM_REASON_GAP);
     char buffer[1000];
 
     judgement.elsewhere_bytes = 5 * GIB;
@@ -261,15 +257,16 @@ static void what_matters_beside_is_mentioned(void)
 static void other_kinds_of_requests_have_their_words(void)
 {
     char buffer[1000];
-    plim_oom_case oom = bare_case(PLIM_TOPIC_STARTUP);
+    plim_failed_request oom = bare_case(PLIM_TOPIC_STARTUP);
     oom.figures[PLIM_FIGURE_REQUESTED].bytes = 72 * GIB;
     oom.figures[PLIM_FIGURE_FREE].bytes = 70 * GIB;
     oom.figures[PLIM_FIGURE_TOTAL].bytes = 80 * GIB;
     plim_judgement judgement = bare_judgement(PLIM_REASON_NEAR_MISS);
     judgement.short_bytes = 2 * GIB;
-    T_EQ_STR(why(&oom, &judgement, buffer, sizeof buffer),
-             "At the start 72.0 GiB were wanted while 70.0 GiB of 80.0 GiB were free. The share "
-             "is missed by 2.00 GiB only: a slightly smaller one starts.");
+    T_EQ_STR(
+        why(&oom, &judgement, buffer, sizeof buffer),
+        "At the start the program wanted 72.0 GiB while 70.0 GiB of 80.0 GiB were free. The share "
+        "is missed by 2.00 GiB only: a slightly smaller one starts.");
 
     oom = bare_case(PLIM_TOPIC_PROGRAM);
     oom.figures[PLIM_FIGURE_REQUESTED].bytes = 20 * GIB;
@@ -286,8 +283,8 @@ static void other_kinds_of_requests_have_their_words(void)
     judgement = bare_judgement(PLIM_REASON_OVER_LIMIT);
     judgement.held_bytes = 17 * GIB + 512 * MIB;
     T_EQ_STR(why(&oom, &judgement, buffer, sizeof buffer),
-             "1.00 GiB were asked for while the program held 17.5 GiB, and 512 MiB more were "
-             "allocated beside it. Together that passes the limit of 18.0 GiB by 512 MiB: the "
+             "The program requested 1.00 GiB while it held 17.5 GiB (512 MiB of it outside the "
+             "allocator). Together that passes the limit of 18.0 GiB by 512 MiB: the "
              "limit refused it, not the device.");
 }
 
@@ -304,16 +301,16 @@ static void a_topic_is_told_with_its_figures(void)
         { PLIM_TOPIC_KV_CACHE, PLIM_FIGURE_REQUESTED, PLIM_FIGURE_LIMIT,
           "3.00 GiB of KV cache are needed, and 1.00 GiB are what its budget leaves. " },
         { PLIM_TOPIC_BUFFER_MAX, PLIM_FIGURE_REQUESTED, PLIM_FIGURE_LIMIT,
-          "One buffer of 3.00 GiB was asked for, and 1.00 GiB is the most that the driver gives "
+          "One buffer of 3.00 GiB was requested, and 1.00 GiB is the most that the driver gives "
           "at once. " },
         { PLIM_TOPIC_HOST_RAM, PLIM_FIGURE_REQUESTED, PLIM_FIGURE_FREE,
-          "3.00 GiB of the host's memory were asked for, and 1.00 GiB were available. " },
+          "The program requested 3.00 GiB of the host's memory, and 1.00 GiB were available. " },
         { PLIM_TOPIC_HOST_PINNED, PLIM_FIGURE_REQUESTED, PLIM_FIGURE_LIMIT,
-          "3.00 GiB of pinned host memory were asked for. " },
+          "The program requested 3.00 GiB of pinned host memory. " },
         { PLIM_TOPIC_DISK, PLIM_FIGURE_REQUESTED, PLIM_FIGURE_LIMIT, "A disk is full. " },
     };
     for (size_t i = 0; i < T_COUNT(cases); i++) {
-        plim_oom_case oom = bare_case(cases[i].topic);
+        plim_failed_request oom = bare_case(cases[i].topic);
         oom.figures[cases[i].wanted].bytes = 3 * GIB;
         oom.figures[cases[i].bound].bytes = GIB;
         const plim_judgement judgement = bare_judgement(PLIM_REASON_TOPIC);
@@ -324,28 +321,23 @@ static void a_topic_is_told_with_its_figures(void)
     }
 }
 
-/* --- memory --- */
+/* --- room --- */
 
-static bool why_with(const plim_mem *mem, void *ctx)
+static void words_without_room_have_their_length_all_the_same(void)
 {
-    const plim_oom_case oom = usual_case();
+    const plim_failed_request oom = usual_case();
     const plim_judgement judgement = usual_judgement(PLIM_REASON_GAP);
-    (void)ctx;
-    plim_text text;
-    plim_text_init(&text, mem, 4000);
-    plim_words_why(&text, &oom, &judgement);
-    const plim_status status = plim_text_status(&text, "testing", NULL);
-    plim_text_deinit(&text);
-    return status == PLIM_OK;
-}
-
-static void no_memory_is_an_error(void)
-{
-    t_fail_each_allocation(why_with, NULL);
+    char buffer[PLIM_WHY_BYTES];
+    const size_t length = plim_judgement_why(&oom, &judgement, NULL, 0);
+    T_EQ_U64(plim_judgement_why(&oom, &judgement, buffer, 20), length);
+    T_EQ_STR(buffer, "The program request");
+    T_EQ_U64(plim_judgement_why(&oom, &judgement, buffer, sizeof buffer), length);
+    T_EQ_U64(strlen(buffer), length);
 }
 
 T_MAIN(T_TEST(without_figures_there_are_two_sentences_and_no_number),
        T_TEST(with_any_figures_there_are_two_sentences),
        T_TEST(each_reason_is_told_with_its_figures), T_TEST(missing_figures_are_left_out),
        T_TEST(what_matters_beside_is_mentioned), T_TEST(other_kinds_of_requests_have_their_words),
-       T_TEST(a_topic_is_told_with_its_figures), T_TEST(no_memory_is_an_error))
+       T_TEST(a_topic_is_told_with_its_figures),
+       T_TEST(words_without_room_have_their_length_all_the_same))

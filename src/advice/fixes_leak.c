@@ -4,7 +4,7 @@
  * In the order in which the causes turn up in practice: a result kept with its graph, lists of
  * them, evaluation with a graph, graphs kept on purpose, hooks, caches, cycles, loaders.
  */
-#include "verdict/fix.h"
+#include "advice/fix.h"
 
 #define FAMILY(what) PLIM_FAMILY_BIT(PLIM_FAMILY_##what)
 /* The text may be a log of anybody's; Python programs with graphs are the usual ones. */
@@ -12,7 +12,8 @@
 #define SERVING  (FAMILY(VLLM) | FAMILY(SGLANG) | FAMILY(TGI))
 #define SNAPSHOT PLIM_IN_FORCE_BIT(PLIM_IN_FORCE_SNAPSHOT)
 
-static void server_step(plim_text *out, const plim_oom_case *oom, const plim_judgement *judgement)
+static void server_step(plim_text *out, const plim_failed_request *oom,
+                        const plim_judgement *judgement)
 {
     (void)judgement;
     const char *option = "--max-num-batched-tokens";

@@ -1,11 +1,11 @@
 /*
  * What is advised: something for every case, nothing that is in force, values from the figures.
  */
-#include "verdict/advice.h"
+#include "advice/advice.h"
 
+#include "advice/fix.h"
 #include "base/units.h"
 #include "harness.h"
-#include "verdict/fix.h"
 
 #define ROWS_MAX 1000
 
@@ -13,11 +13,9 @@
 
 /* --- cases --- */
 
-static plim_oom_case bare_case(plim_oom_family family, plim_oom_topic topic)
+static plim_failed_request bare_case(plim_oom_family family, plim_oom_topic topic)
 {
-    plim_oom_case oom = { .topic = topic, .family = family, .device = PLIM_DEVICE_UNKNOWN };
-    plim_figures_clear(oom.figures);
-    return oom;
+    return plim_failed_request_of(topic, family);
 }
 
 static plim_judgement bare_judgement(plim_verdict verdict, plim_reason reason)
@@ -35,10 +33,10 @@ static plim_judgement bare_judgement(plim_verdict verdict, plim_reason reason)
 }
 
 /* 20 MiB asked of a card of 24 GiB of which 22 GiB are held. */
-static plim_oom_case usual_case(plim_oom_family family)
+static plim_failed_request usual_case(plim_oom_family family)
 {
-    plim_oom_case oom = bare_case(family, PLIM_TOPIC_ALLOCATION);
-    oom.device = 0;
+    plim_failed_request oom = bare_case(family, PLIM_TOPIC_ALLOCATION);
+    oom.subject.device = 0;
     oom.figures[PLIM_FIGURE_REQUESTED].bytes = 20 * MIB;
     oom.figures[PLIM_FIGURE_TOTAL].bytes = 24 * GIB;
     oom.figures[PLIM_FIGURE_FREE].bytes = 12 * MIB;
@@ -62,8 +60,8 @@ static uint64_t any_bytes(void)
     return t_random_between(0, 2) == 0 ? PLIM_BYTES_UNKNOWN : t_random_bytes(0, UINT64_C(7) << 60);
 }
 
-static void scramble(plim_oom_case *oom, plim_judgement *judgement, plim_process_figure *processes,
-                     size_t process_count)
+static void scramble(plim_failed_request *oom, plim_judgement *judgement,
+                     plim_process_figure *processes, size_t process_count)
 {
     for (size_t i = 0; i < PLIM_FIGURE_COUNT; i++) {
         oom->figures[i].bytes = any_bytes();
@@ -73,7 +71,7 @@ static void scramble(plim_oom_case *oom, plim_judgement *judgement, plim_process
     }
     oom->processes = processes;
     oom->process_count = t_random_between(0, process_count);
-    oom->device = (int32_t)t_random_between(0, 9) - 1;
+    oom->subject.device = (int32_t)t_random_between(0, 9) - 1;
     oom->leaks = t_random_between(0, 3) == 0;
     judgement->reason = (plim_reason)t_random_between(0, PLIM_REASON_DRIVER_POOL);
     judgement->held_bytes = any_bytes();
@@ -98,7 +96,7 @@ static const plim_mem *heap_of(t_mem *heap)
     return &heap->mem;
 }
 
-static advised advise(t_mem *heap, const plim_oom_case *oom, const plim_judgement *judgement)
+static advised advise(t_mem *heap, const plim_failed_request *oom, const plim_judgement *judgement)
 {
     advised all = { .count = 0 };
     plim_arena_init(&all.arena, heap_of(heap));
@@ -220,7 +218,7 @@ static void check_territory(const plim_advice *advice, plim_oom_family family)
     }
 }
 
-static void check_advice(const advised *all, const plim_oom_case *oom)
+static void check_advice(const advised *all, const plim_failed_request *oom)
 {
     T_TRUE(all->count >= 1);
     T_TRUE(all->count <= PLIM_ADVICE_MAX);
@@ -247,7 +245,7 @@ static void for_each_combination(uint32_t in_force, bool with_figures)
             for (int family = 0; family < PLIM_FAMILY_COUNT; family++) {
                 T_CASE("verdict %d topic %d family %d in force %x", verdict, topic, family,
                        in_force);
-                plim_oom_case oom = bare_case((plim_oom_family)family, (plim_oom_topic)topic);
+                plim_failed_request oom = bare_case((plim_oom_family)family, (plim_oom_topic)topic);
                 plim_judgement judgement =
                     bare_judgement((plim_verdict)verdict, PLIM_REASON_NO_FIGURES);
                 if (with_figures) {
@@ -305,8 +303,8 @@ static void cross_off(row_set *rows, const advised *all)
 static void advise_at_random(row_set *rows)
 {
     plim_process_figure processes[5];
-    plim_oom_case oom = bare_case((plim_oom_family)t_random_between(0, PLIM_FAMILY_COUNT - 1),
-                                  (plim_oom_topic)t_random_between(0, PLIM_TOPIC_COUNT - 1));
+    plim_failed_request oom = bare_case((plim_oom_family)t_random_between(0, PLIM_FAMILY_COUNT - 1),
+                                        (plim_oom_topic)t_random_between(0, PLIM_TOPIC_COUNT - 1));
     plim_judgement judgement = bare_judgement(
         (plim_verdict)t_random_between(0, PLIM_VERDICT_COUNT - 1), PLIM_REASON_NO_FIGURES);
     scramble(&oom, &judgement, processes, T_COUNT(processes));
@@ -342,12 +340,12 @@ static void a_leak_has_its_advice_in_every_family(void)
     for (int family = 0; family < PLIM_FAMILY_COUNT; family++) {
         for (uint32_t snapshot = 0; snapshot < 2; snapshot++) {
             T_CASE("family %d", family);
-            const plim_oom_case oom = bare_case((plim_oom_family)family, PLIM_TOPIC_ALLOCATION);
+            const plim_finding leak = { .id = PLIM_FINDING_LEAK };
             t_mem heap;
             advised all = { .count = 0 };
             plim_arena_init(&all.arena, heap_of(&heap));
-            T_EQ_U64(plim_advise_leak(oom.family, snapshot * IN(SNAPSHOT), &all.arena, &all.items,
-                                      &all.count, NULL),
+            T_EQ_U64(plim_advise_finding(&leak, (plim_oom_family)family, snapshot * IN(SNAPSHOT),
+                                         &all.arena, &all.items, &all.count, NULL),
                      PLIM_OK);
             T_TRUE(all.count >= 1 && all.count <= PLIM_ADVICE_MAX);
             for (size_t i = 0; i < all.count; i++) {
@@ -406,7 +404,7 @@ static void what_is_in_force_is_not_advised(void)
     };
     for (size_t i = 0; i < T_COUNT(cases); i++) {
         T_CASE("%s", cases[i].id);
-        plim_oom_case oom = usual_case(cases[i].family);
+        plim_failed_request oom = usual_case(cases[i].family);
         const plim_judgement judgement = usual_judgement(cases[i].verdict, PLIM_REASON_FULL);
         t_mem heap;
         advised all = advise(&heap, &oom, &judgement);
@@ -456,7 +454,7 @@ static void what_is_cheap_comes_first(void)
     };
     for (size_t i = 0; i < T_COUNT(cases); i++) {
         T_CASE("case %zu", i);
-        plim_oom_case oom = usual_case(cases[i].family);
+        plim_failed_request oom = usual_case(cases[i].family);
         oom.figures[PLIM_FIGURE_REQUESTED].bytes = 3 * GIB;
         oom.in_force = cases[i].in_force;
         const plim_judgement judgement = usual_judgement(cases[i].verdict, cases[i].reason);
@@ -481,7 +479,7 @@ static void a_setting_is_called_what_the_device_calls_it(void)
         { PLIM_FAMILY_PYTORCH_NPU, "export PYTORCH_NPU_ALLOC_CONF=expandable_segments:True" },
     };
     for (size_t i = 0; i < T_COUNT(cases); i++) {
-        const plim_oom_case oom = usual_case(cases[i].family);
+        const plim_failed_request oom = usual_case(cases[i].family);
         const plim_judgement judgement = usual_judgement(PLIM_VERDICT_FRAGMENTED, PLIM_REASON_GAP);
         t_mem heap;
         advised all = advise(&heap, &oom, &judgement);
@@ -505,7 +503,7 @@ static void the_split_limit_is_at_most_the_request(void)
         { UINT64_MAX - 1, "export PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:512" },
     };
     for (size_t i = 0; i < T_COUNT(cases); i++) {
-        plim_oom_case oom = usual_case(PLIM_FAMILY_PYTORCH);
+        plim_failed_request oom = usual_case(PLIM_FAMILY_PYTORCH);
         oom.figures[PLIM_FIGURE_REQUESTED].bytes = cases[i].requested_bytes;
         const plim_judgement judgement = usual_judgement(PLIM_VERDICT_FRAGMENTED, PLIM_REASON_GAP);
         t_mem heap;
@@ -530,7 +528,7 @@ static void the_fraction_would_have_let_it_pass(void)
     };
     for (size_t i = 0; i < T_COUNT(cases); i++) {
         T_CASE("case %zu", i);
-        plim_oom_case oom = usual_case(PLIM_FAMILY_PYTORCH);
+        plim_failed_request oom = usual_case(PLIM_FAMILY_PYTORCH);
         oom.figures[PLIM_FIGURE_LIMIT].bytes = 12 * GIB;
         plim_judgement judgement = usual_judgement(PLIM_VERDICT_CAPPED, PLIM_REASON_OVER_LIMIT);
         judgement.held_bytes = cases[i].held_bytes;
@@ -547,7 +545,7 @@ static void the_fraction_would_have_let_it_pass(void)
 
 static void a_server_is_given_what_is_free(void)
 {
-    plim_oom_case oom = bare_case(PLIM_FAMILY_VLLM, PLIM_TOPIC_STARTUP);
+    plim_failed_request oom = bare_case(PLIM_FAMILY_VLLM, PLIM_TOPIC_STARTUP);
     oom.figures[PLIM_FIGURE_TOTAL].bytes = 80 * GIB;
     oom.figures[PLIM_FIGURE_FREE].bytes = 67 * GIB; /* 83.75 % */
     const plim_judgement judgement = bare_judgement(PLIM_VERDICT_CAPPED, PLIM_REASON_NEAR_MISS);
@@ -568,7 +566,7 @@ static void a_server_is_given_what_is_free(void)
 
 static void a_context_is_cut_to_what_the_cache_holds(void)
 {
-    plim_oom_case oom = bare_case(PLIM_FAMILY_VLLM, PLIM_TOPIC_KV_CACHE);
+    plim_failed_request oom = bare_case(PLIM_FAMILY_VLLM, PLIM_TOPIC_KV_CACHE);
     oom.figures[PLIM_FIGURE_REQUESTED].bytes = 16 * GIB;
     oom.figures[PLIM_FIGURE_LIMIT].bytes = 6 * GIB;
     const plim_judgement judgement = bare_judgement(PLIM_VERDICT_CAPPED, PLIM_REASON_TOPIC);
@@ -594,7 +592,7 @@ static void pools_are_given_what_was_needed(void)
     };
     for (size_t i = 0; i < T_COUNT(cases); i++) {
         T_CASE("case %zu", i);
-        const plim_oom_case oom = usual_case(cases[i].family);
+        const plim_failed_request oom = usual_case(cases[i].family);
         const plim_judgement judgement =
             usual_judgement(PLIM_VERDICT_CAPPED, PLIM_REASON_OVER_LIMIT);
         t_mem heap;
@@ -617,7 +615,7 @@ static void the_largest_other_process_is_named(void)
         { .pid = 4711, .bytes = 5 * GIB },
         { .pid = 9, .bytes = PLIM_BYTES_UNKNOWN },
     };
-    plim_oom_case oom = usual_case(PLIM_FAMILY_PYTORCH);
+    plim_failed_request oom = usual_case(PLIM_FAMILY_PYTORCH);
     oom.processes = processes;
     oom.process_count = 3;
     plim_judgement judgement = usual_judgement(PLIM_VERDICT_OTHER_PROCESS, PLIM_REASON_ELSEWHERE);
@@ -652,7 +650,7 @@ static void ranks_on_one_device_are_told_apart(void)
         { .pid = 2, .bytes = 500 * MIB },
         { .pid = 3, .bytes = 500 * MIB },
     };
-    plim_oom_case oom = usual_case(PLIM_FAMILY_PYTORCH);
+    plim_failed_request oom = usual_case(PLIM_FAMILY_PYTORCH);
     oom.processes = processes;
     oom.process_count = T_COUNT(processes);
     const plim_judgement judgement = usual_judgement(PLIM_VERDICT_EXHAUSTED, PLIM_REASON_FULL);
@@ -664,7 +662,7 @@ static void ranks_on_one_device_are_told_apart(void)
 
 static void another_library_in_the_process_comes_first(void)
 {
-    const plim_oom_case oom = usual_case(PLIM_FAMILY_PYTORCH);
+    const plim_failed_request oom = usual_case(PLIM_FAMILY_PYTORCH);
     plim_judgement judgement = usual_judgement(PLIM_VERDICT_OTHER_PROCESS, PLIM_REASON_ELSEWHERE);
     judgement.held_bytes = GIB;
     judgement.outside_bytes = 18 * GIB;
@@ -677,7 +675,7 @@ static void another_library_in_the_process_comes_first(void)
 
 static void an_oversized_request_is_told_with_its_size(void)
 {
-    plim_oom_case oom = usual_case(PLIM_FAMILY_PYTORCH);
+    plim_failed_request oom = usual_case(PLIM_FAMILY_PYTORCH);
     oom.figures[PLIM_FIGURE_REQUESTED].bytes = 96 * GIB;
     const plim_judgement judgement =
         usual_judgement(PLIM_VERDICT_OVERSIZED, PLIM_REASON_OVER_DEVICE);
@@ -690,7 +688,7 @@ static void an_oversized_request_is_told_with_its_size(void)
 
 static void private_pools_that_would_do_come_first(void)
 {
-    plim_oom_case oom = usual_case(PLIM_FAMILY_PYTORCH);
+    plim_failed_request oom = usual_case(PLIM_FAMILY_PYTORCH);
     oom.figures[PLIM_FIGURE_PRIVATE_POOLS].bytes = GIB;
     const plim_judgement judgement = usual_judgement(PLIM_VERDICT_EXHAUSTED, PLIM_REASON_FULL);
     t_mem heap;
@@ -702,7 +700,7 @@ static void private_pools_that_would_do_come_first(void)
 
 static void growth_before_the_failure_comes_first(void)
 {
-    plim_oom_case oom = usual_case(PLIM_FAMILY_PYTORCH);
+    plim_failed_request oom = usual_case(PLIM_FAMILY_PYTORCH);
     oom.leaks = true;
     const plim_judgement judgement = usual_judgement(PLIM_VERDICT_EXHAUSTED, PLIM_REASON_FULL);
     t_mem heap;
@@ -757,7 +755,7 @@ static void topics_that_are_no_gpu_memory_get_their_own(void)
     };
     for (size_t i = 0; i < T_COUNT(cases); i++) {
         T_CASE("%s", cases[i].id);
-        const plim_oom_case oom = bare_case(cases[i].family, cases[i].topic);
+        const plim_failed_request oom = bare_case(cases[i].family, cases[i].topic);
         const plim_judgement judgement = bare_judgement(cases[i].verdict, PLIM_REASON_TOPIC);
         t_mem heap;
         advised all = advise(&heap, &oom, &judgement);
@@ -772,7 +770,9 @@ static void a_leak_of_pytorch_starts_with_what_is_kept(void)
     t_mem heap;
     advised all = { .count = 0 };
     plim_arena_init(&all.arena, heap_of(&heap));
-    T_EQ_U64(plim_advise_leak(PLIM_FAMILY_PYTORCH, 0, &all.arena, &all.items, &all.count, NULL),
+    const plim_finding leak = { .id = PLIM_FINDING_LEAK };
+    T_EQ_U64(plim_advise_finding(&leak, PLIM_FAMILY_PYTORCH, 0, &all.arena, &all.items, &all.count,
+                                 NULL),
              PLIM_OK);
     char buffer[1000];
     T_EQ_STR(ids(&all, buffer, sizeof buffer),
@@ -786,7 +786,7 @@ static void a_leak_of_pytorch_starts_with_what_is_kept(void)
 
 static bool advise_with(const plim_mem *mem, void *ctx)
 {
-    const plim_oom_case *const oom = ctx;
+    const plim_failed_request *const oom = ctx;
     const plim_judgement judgement = usual_judgement(PLIM_VERDICT_CAPPED, PLIM_REASON_OVER_LIMIT);
     plim_arena arena;
     plim_arena_init(&arena, mem);
@@ -806,7 +806,7 @@ static bool advise_with(const plim_mem *mem, void *ctx)
 
 static void no_memory_is_an_error(void)
 {
-    plim_oom_case oom = usual_case(PLIM_FAMILY_PYTORCH);
+    plim_failed_request oom = usual_case(PLIM_FAMILY_PYTORCH);
     oom.figures[PLIM_FIGURE_LIMIT].bytes = 22 * GIB;
     t_fail_each_allocation(advise_with, &oom);
 }

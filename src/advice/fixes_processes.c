@@ -1,7 +1,7 @@
 /*
  * fixes_processes.c - who else holds the device, and how to get it or another one.
  */
-#include "verdict/fix.h"
+#include "advice/fix.h"
 
 #include "base/size.h"
 
@@ -32,36 +32,37 @@
     (~(TOPIC(COMPUTE) | TOPIC(WARMUP) | TOPIC(TACTIC) | TOPIC(PROGRAM) | TOPIC(ARENA)))
 
 /* Whether others may hold the device: said by the verdict, or thinkable where little is said. */
-static bool others_may_hold(const plim_oom_case *oom, const plim_judgement *judgement)
+static bool others_may_hold(const plim_failed_request *oom, const plim_judgement *judgement)
 {
     return judgement->verdict == PLIM_VERDICT_OTHER_PROCESS ||
            (PLIM_TOPIC_BIT(oom->topic) & THINKABLE) != 0;
 }
 
 /* A fifth of the device, and the request: then stopping it is the answer, whatever the verdict. */
-static bool another_is_enough(const plim_oom_case *oom, const plim_judgement *judgement)
+static bool another_is_enough(const plim_failed_request *oom, const plim_judgement *judgement)
 {
-    const plim_process_figure *const other = plim_fix_largest_other(oom, judgement);
+    const plim_process_figure *const other = plim_largest_other(oom, judgement);
     return judgement->verdict != PLIM_VERDICT_OTHER_PROCESS && other != NULL &&
            other->bytes != PLIM_BYTES_UNKNOWN &&
            other->bytes >= oom->figures[PLIM_FIGURE_REQUESTED].bytes &&
            other->bytes >= oom->figures[PLIM_FIGURE_TOTAL].bytes / 5;
 }
 
-static bool another_is_named(const plim_oom_case *oom, const plim_judgement *judgement)
+static bool another_is_named(const plim_failed_request *oom, const plim_judgement *judgement)
 {
-    return plim_fix_largest_other(oom, judgement) != NULL && !another_is_enough(oom, judgement);
+    return plim_largest_other(oom, judgement) != NULL && !another_is_enough(oom, judgement);
 }
 
-static void kill_largest(plim_text *out, const plim_oom_case *oom, const plim_judgement *judgement)
+static void kill_largest(plim_text *out, const plim_failed_request *oom,
+                         const plim_judgement *judgement)
 {
-    plim_text_append_format(out, "kill %" PRIu64, plim_fix_largest_other(oom, judgement)->pid);
+    plim_text_append_format(out, "kill %" PRIu64, plim_largest_other(oom, judgement)->pid);
 }
 
-static void kill_largest_text(plim_text *out, const plim_oom_case *oom,
+static void kill_largest_text(plim_text *out, const plim_failed_request *oom,
                               const plim_judgement *judgement)
 {
-    const plim_process_figure *const other = plim_fix_largest_other(oom, judgement);
+    const plim_process_figure *const other = plim_largest_other(oom, judgement);
     plim_text_append_format(out, "Stop process %" PRIu64, other->pid);
     if (other->bytes != PLIM_BYTES_UNKNOWN) {
         plim_text_append_format(out, ", which holds %s", plim_format_bytes(other->bytes).text);
@@ -77,7 +78,7 @@ typedef struct device_choice {
     const char *variable;
 } device_choice;
 
-static void another_device(plim_text *out, const plim_oom_case *oom,
+static void another_device(plim_text *out, const plim_failed_request *oom,
                            const plim_judgement *judgement)
 {
     static const device_choice choices[] = {
@@ -93,7 +94,7 @@ static void another_device(plim_text *out, const plim_oom_case *oom,
         }
     }
     /* The neighbour of the one that failed; the first device is tried by everybody. */
-    const int other = oom->device <= 0 ? 1 : 0;
+    const int other = oom->subject.device <= 0 ? 1 : 0;
     plim_text_append_format(out, "export %s=%d", variable, other);
 }
 

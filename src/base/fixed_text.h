@@ -1,9 +1,9 @@
 /*
- * fixed_text.h - text into room that somebody else has, as snprintf() does: what does not fit is
- * cut off, and the length is that of all of it.
+ * fixed_text.h - a bounded text writer, with the semantics of snprintf(): text that does not fit is
+ * cut off, and the length is that of the whole text. It allocates nothing.
  */
-#ifndef PLIMSOLL_ALLOC_FIXED_TEXT_H
-#define PLIMSOLL_ALLOC_FIXED_TEXT_H
+#ifndef PLIMSOLL_BASE_FIXED_TEXT_H
+#define PLIMSOLL_BASE_FIXED_TEXT_H
 
 #include "plimsoll/status.h"
 

@@ -1,7 +1,7 @@
 /*
- * fixed_text.c - text into room that somebody else has.
+ * fixed_text.c - a bounded text writer, with the semantics of snprintf().
  */
-#include "alloc/fixed_text.h"
+#include "base/fixed_text.h"
 
 #include "base/assert.h"
 

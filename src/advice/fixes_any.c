@@ -2,7 +2,7 @@
  * fixes_any.c - what helps whatever the program is: the size of a request, a larger device, and
  * the last resorts, one for each verdict, so that nobody leaves empty-handed.
  */
-#include "verdict/fix.h"
+#include "advice/fix.h"
 
 #include "base/size.h"
 
@@ -24,14 +24,14 @@
 
 /* --- one request too large --- */
 
-static uint64_t bound_of(const plim_oom_case *oom)
+static uint64_t bound_of(const plim_failed_request *oom)
 {
     const uint64_t limit = oom->figures[PLIM_FIGURE_LIMIT].bytes;
     const uint64_t total = oom->figures[PLIM_FIGURE_TOTAL].bytes;
     return limit < total ? limit : total; /* unknown is the largest */
 }
 
-static void check_shape_text(plim_text *out, const plim_oom_case *oom,
+static void check_shape_text(plim_text *out, const plim_failed_request *oom,
                              const plim_judgement *judgement)
 {
     (void)judgement;
@@ -48,21 +48,21 @@ static void check_shape_text(plim_text *out, const plim_oom_case *oom,
 
 /* --- a larger device --- */
 
-static bool need_is_known(const plim_oom_case *oom, const plim_judgement *judgement)
+static bool need_is_known(const plim_failed_request *oom, const plim_judgement *judgement)
 {
-    const uint64_t needed = plim_fix_needed(oom, judgement);
+    const uint64_t needed = plim_needed_bytes(oom, judgement);
     const uint64_t total = oom->figures[PLIM_FIGURE_TOTAL].bytes;
     return needed != PLIM_BYTES_UNKNOWN && total != PLIM_BYTES_UNKNOWN && needed > total;
 }
 
-static void larger_device_text(plim_text *out, const plim_oom_case *oom,
+static void larger_device_text(plim_text *out, const plim_failed_request *oom,
                                const plim_judgement *judgement)
 {
     plim_text_append_format(
         out,
         "This state of the program needs at least %s and its context, on a device of %s: without "
         "any of the above it takes a larger device, or several.",
-        plim_format_bytes(plim_fix_needed(oom, judgement)).text,
+        plim_format_bytes(plim_needed_bytes(oom, judgement)).text,
         plim_format_bytes(oom->figures[PLIM_FIGURE_TOTAL].bytes).text);
 }
 

@@ -5,7 +5,7 @@
  * torchtitan's published runs and the Hugging Face guides for slowdowns. Allocator settings: the
  * notes on CUDA semantics in PyTorch's documentation, and its sources where those say more.
  */
-#include "verdict/fix.h"
+#include "advice/fix.h"
 
 #include "base/size.h"
 #include "base/units.h"
@@ -59,7 +59,7 @@ static const device_words *words_of(plim_oom_family family)
     return &words[i];
 }
 
-static void write_setting(plim_text *out, const plim_oom_case *oom, const char *setting)
+static void write_setting(plim_text *out, const plim_failed_request *oom, const char *setting)
 {
     const char *const variable = words_of(oom->family)->settings;
     if (variable != NULL) {
@@ -69,20 +69,20 @@ static void write_setting(plim_text *out, const plim_oom_case *oom, const char *
 
 /* --- fragmentation --- */
 
-static bool may_be_fragmented(const plim_oom_case *oom, const plim_judgement *judgement)
+static bool may_be_fragmented(const plim_failed_request *oom, const plim_judgement *judgement)
 {
     (void)oom;
     return plim_fix_may_be(judgement, PLIM_VERDICT_FRAGMENTED);
 }
 
-static void expandable_segments(plim_text *out, const plim_oom_case *oom,
+static void expandable_segments(plim_text *out, const plim_failed_request *oom,
                                 const plim_judgement *judgement)
 {
     (void)judgement;
     write_setting(out, oom, "expandable_segments:True");
 }
 
-static void expandable_segments_text(plim_text *out, const plim_oom_case *oom,
+static void expandable_segments_text(plim_text *out, const plim_failed_request *oom,
                                      const plim_judgement *judgement)
 {
     (void)judgement;
@@ -100,7 +100,7 @@ static void expandable_segments_text(plim_text *out, const plim_oom_case *oom,
  * Blocks at least as large as this are not split for smaller requests. At or below the request,
  * so that the request finds such a block whole; powers of two are what people compare.
  */
-static uint64_t split_limit_mib(const plim_oom_case *oom)
+static uint64_t split_limit_mib(const plim_failed_request *oom)
 {
     const uint64_t requested = oom->figures[PLIM_FIGURE_REQUESTED].bytes;
     uint64_t limit_mib = 128;
@@ -113,7 +113,7 @@ static uint64_t split_limit_mib(const plim_oom_case *oom)
     return limit_mib;
 }
 
-static void max_split_size(plim_text *out, const plim_oom_case *oom,
+static void max_split_size(plim_text *out, const plim_failed_request *oom,
                            const plim_judgement *judgement)
 {
     (void)judgement;
@@ -122,13 +122,15 @@ static void max_split_size(plim_text *out, const plim_oom_case *oom,
     write_setting(out, oom, setting);
 }
 
-static void gc_threshold(plim_text *out, const plim_oom_case *oom, const plim_judgement *judgement)
+static void gc_threshold(plim_text *out, const plim_failed_request *oom,
+                         const plim_judgement *judgement)
 {
     (void)judgement;
     write_setting(out, oom, "garbage_collection_threshold:0.8");
 }
 
-static void empty_cache(plim_text *out, const plim_oom_case *oom, const plim_judgement *judgement)
+static void empty_cache(plim_text *out, const plim_failed_request *oom,
+                        const plim_judgement *judgement)
 {
     (void)judgement;
     plim_text_append_format(out, "%s.empty_cache()", words_of(oom->family)->module);
@@ -137,19 +139,19 @@ static void empty_cache(plim_text *out, const plim_oom_case *oom, const plim_jud
 /* --- limits --- */
 
 /* The least fraction of the device that would have let the request pass; 0 if unknown. */
-static uint64_t fraction_percent(const plim_oom_case *oom, const plim_judgement *judgement)
+static uint64_t fraction_percent(const plim_failed_request *oom, const plim_judgement *judgement)
 {
     const uint64_t total = oom->figures[PLIM_FIGURE_TOTAL].bytes;
-    return plim_fix_percent(plim_fix_needed(oom, judgement), total, true);
+    return plim_fix_percent(plim_needed_bytes(oom, judgement), total, true);
 }
 
 /* No fraction helps where the whole device would not do, or where the words name another cap. */
-static bool fraction_helps(const plim_oom_case *oom, const plim_judgement *judgement)
+static bool fraction_helps(const plim_failed_request *oom, const plim_judgement *judgement)
 {
     return fraction_percent(oom, judgement) <= 100;
 }
 
-static void raise_fraction(plim_text *out, const plim_oom_case *oom,
+static void raise_fraction(plim_text *out, const plim_failed_request *oom,
                            const plim_judgement *judgement)
 {
     /* One percent more: the figures are rounded, and the next request comes soon. */
@@ -159,10 +161,10 @@ static void raise_fraction(plim_text *out, const plim_oom_case *oom,
                             words_of(oom->family)->module, percent / 100, percent % 100);
 }
 
-static void raise_fraction_text(plim_text *out, const plim_oom_case *oom,
+static void raise_fraction_text(plim_text *out, const plim_failed_request *oom,
                                 const plim_judgement *judgement)
 {
-    const uint64_t needed = plim_fix_needed(oom, judgement);
+    const uint64_t needed = plim_needed_bytes(oom, judgement);
     const uint64_t limit = oom->figures[PLIM_FIGURE_LIMIT].bytes;
     if (needed != PLIM_BYTES_UNKNOWN && limit != PLIM_BYTES_UNKNOWN) {
         plim_text_append_format(out,
@@ -175,7 +177,7 @@ static void raise_fraction_text(plim_text *out, const plim_oom_case *oom,
 /* --- other libraries in this process --- */
 
 /* A context and its libraries are 0.3 to 2.5 GiB; more is somebody's pool. */
-static bool other_library_holds(const plim_oom_case *oom, const plim_judgement *judgement)
+static bool other_library_holds(const plim_failed_request *oom, const plim_judgement *judgement)
 {
     (void)oom;
     const uint64_t outside = judgement->outside_bytes;
@@ -183,7 +185,7 @@ static bool other_library_holds(const plim_oom_case *oom, const plim_judgement *
            (judgement->held_bytes == PLIM_BYTES_UNKNOWN || outside >= judgement->held_bytes / 4);
 }
 
-static void other_library_text(plim_text *out, const plim_oom_case *oom,
+static void other_library_text(plim_text *out, const plim_failed_request *oom,
                                const plim_judgement *judgement)
 {
     (void)oom;
@@ -196,7 +198,7 @@ static void other_library_text(plim_text *out, const plim_oom_case *oom,
 }
 
 /* Contexts of other ranks on one device: several small ones. */
-static bool ranks_share_device(const plim_oom_case *oom, const plim_judgement *judgement)
+static bool ranks_share_device(const plim_failed_request *oom, const plim_judgement *judgement)
 {
     size_t small = 0;
     for (size_t i = 0; i < oom->process_count; i++) {
@@ -208,7 +210,7 @@ static bool ranks_share_device(const plim_oom_case *oom, const plim_judgement *j
 }
 
 /* Printed as allocated, but free blocks of the pools in truth. */
-static bool private_pools_would_do(const plim_oom_case *oom, const plim_judgement *judgement)
+static bool private_pools_would_do(const plim_failed_request *oom, const plim_judgement *judgement)
 {
     const uint64_t pools = oom->figures[PLIM_FIGURE_PRIVATE_POOLS].bytes;
     const uint64_t requested = oom->figures[PLIM_FIGURE_REQUESTED].bytes;
@@ -216,7 +218,7 @@ static bool private_pools_would_do(const plim_oom_case *oom, const plim_judgemen
     return pools != PLIM_BYTES_UNKNOWN && pools >= requested;
 }
 
-static void private_pools_text(plim_text *out, const plim_oom_case *oom,
+static void private_pools_text(plim_text *out, const plim_failed_request *oom,
                                const plim_judgement *judgement)
 {
     (void)judgement;
@@ -227,7 +229,7 @@ static void private_pools_text(plim_text *out, const plim_oom_case *oom,
         plim_format_bytes(oom->figures[PLIM_FIGURE_PRIVATE_POOLS].bytes).text);
 }
 
-static bool driver_pool_holds(const plim_oom_case *oom, const plim_judgement *judgement)
+static bool driver_pool_holds(const plim_failed_request *oom, const plim_judgement *judgement)
 {
     (void)oom;
     return judgement->reason == PLIM_REASON_DRIVER_POOL;
@@ -235,7 +237,7 @@ static bool driver_pool_holds(const plim_oom_case *oom, const plim_judgement *ju
 
 /* --- too much --- */
 
-static void mixed_precision(plim_text *out, const plim_oom_case *oom,
+static void mixed_precision(plim_text *out, const plim_failed_request *oom,
                             const plim_judgement *judgement)
 {
     (void)judgement;
@@ -245,7 +247,7 @@ static void mixed_precision(plim_text *out, const plim_oom_case *oom,
 
 /* --- contradictions --- */
 
-static bool free_was_enough(const plim_oom_case *oom, const plim_judgement *judgement)
+static bool free_was_enough(const plim_failed_request *oom, const plim_judgement *judgement)
 {
     (void)oom;
     return judgement->reason == PLIM_REASON_FREE_ENOUGH;

@@ -1,7 +1,7 @@
 /*
  * fixes_not_oom.c - for errors that speak of memory and are something else: what, and what then.
  */
-#include "verdict/fix.h"
+#include "advice/fix.h"
 
 #define NOT_OOM PLIM_VERDICT_BIT(PLIM_VERDICT_NOT_OOM)
 

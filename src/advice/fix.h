@@ -5,15 +5,15 @@
  * list stand in the order in which to try them, and lists in the order of advice.c. Adding a fix
  * is adding a row: docs/design/advice.md.
  */
-#ifndef PLIMSOLL_VERDICT_FIX_H
-#define PLIMSOLL_VERDICT_FIX_H
+#ifndef PLIMSOLL_ADVICE_FIX_H
+#define PLIMSOLL_ADVICE_FIX_H
 
 #include "base/text.h"
-#include "verdict/judge.h"
+#include "verdict/request.h"
 
-typedef bool plim_fix_test(const plim_oom_case *oom, const plim_judgement *judgement);
+typedef bool plim_fix_test(const plim_failed_request *oom, const plim_judgement *judgement);
 /* Appends, or leaves `out` as it is where the figures do not suffice. */
-typedef void plim_fix_write(plim_text *out, const plim_oom_case *oom,
+typedef void plim_fix_write(plim_text *out, const plim_failed_request *oom,
                             const plim_judgement *judgement);
 
 typedef enum plim_fix_place {
@@ -76,16 +76,8 @@ const plim_fix_list *plim_fix_list_at(size_t index);
 
 /* --- for tests and writers of rows --- */
 
-/* Sums and differences that keep PLIM_BYTES_UNKNOWN and never wrap. */
-uint64_t plim_fix_sum(uint64_t a, uint64_t b);
-uint64_t plim_fix_difference(uint64_t a, uint64_t b);
-/* held and request together, or PLIM_BYTES_UNKNOWN. */
-uint64_t plim_fix_needed(const plim_oom_case *oom, const plim_judgement *judgement);
 /* part / whole in hundredths, rounded up or down; 0 when either is unknown or whole is 0. */
 uint64_t plim_fix_percent(uint64_t part, uint64_t whole, bool up);
-/* The largest of the processes that are not this one, or NULL. */
-const plim_process_figure *plim_fix_largest_other(const plim_oom_case *oom,
-                                                  const plim_judgement *judgement);
 /* Whether the verdict, or one that the figures allow as well, is this one. */
 bool plim_fix_may_be(const plim_judgement *judgement, plim_verdict verdict);
 

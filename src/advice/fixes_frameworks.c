@@ -3,7 +3,7 @@
  *
  * Switches and calls are those that each one's own documentation names.
  */
-#include "verdict/fix.h"
+#include "advice/fix.h"
 
 #include "base/size.h"
 #include "base/units.h"
@@ -44,12 +44,12 @@
  * The bytes a pool needs at least, in whole MiB; 0 if unknown. What is live counts where the
  * pool's own size is not told.
  */
-static uint64_t needed_mib(const plim_oom_case *oom, const plim_judgement *judgement)
+static uint64_t needed_mib(const plim_failed_request *oom, const plim_judgement *judgement)
 {
-    uint64_t needed = plim_fix_needed(oom, judgement);
+    uint64_t needed = plim_needed_bytes(oom, judgement);
     if (needed == PLIM_BYTES_UNKNOWN) {
-        needed = plim_fix_sum(oom->figures[PLIM_FIGURE_ALLOCATED].bytes,
-                              oom->figures[PLIM_FIGURE_REQUESTED].bytes);
+        needed = plim_known_sum(oom->figures[PLIM_FIGURE_ALLOCATED].bytes,
+                                oom->figures[PLIM_FIGURE_REQUESTED].bytes);
     }
     const uint64_t total = oom->figures[PLIM_FIGURE_TOTAL].bytes;
     const bool fits = needed != PLIM_BYTES_UNKNOWN && needed < PLIM_BYTES_UNKNOWN - MIB;
@@ -58,7 +58,8 @@ static uint64_t needed_mib(const plim_oom_case *oom, const plim_judgement *judge
 
 /* --- limits with a value --- */
 
-static void tf_limit(plim_text *out, const plim_oom_case *oom, const plim_judgement *judgement)
+static void tf_limit(plim_text *out, const plim_failed_request *oom,
+                     const plim_judgement *judgement)
 {
     const uint64_t mib = needed_mib(oom, judgement);
     if (mib > 0) {
@@ -69,7 +70,8 @@ static void tf_limit(plim_text *out, const plim_oom_case *oom, const plim_judgem
     }
 }
 
-static void cupy_limit(plim_text *out, const plim_oom_case *oom, const plim_judgement *judgement)
+static void cupy_limit(plim_text *out, const plim_failed_request *oom,
+                       const plim_judgement *judgement)
 {
     const uint64_t mib = needed_mib(oom, judgement);
     if (mib > 0) {
@@ -78,7 +80,8 @@ static void cupy_limit(plim_text *out, const plim_oom_case *oom, const plim_judg
     }
 }
 
-static void rmm_limit(plim_text *out, const plim_oom_case *oom, const plim_judgement *judgement)
+static void rmm_limit(plim_text *out, const plim_failed_request *oom,
+                      const plim_judgement *judgement)
 {
     const uint64_t mib = needed_mib(oom, judgement);
     if (mib > 0) {
@@ -87,7 +90,8 @@ static void rmm_limit(plim_text *out, const plim_oom_case *oom, const plim_judge
     }
 }
 
-static void ort_limit(plim_text *out, const plim_oom_case *oom, const plim_judgement *judgement)
+static void ort_limit(plim_text *out, const plim_failed_request *oom,
+                      const plim_judgement *judgement)
 {
     const uint64_t mib = needed_mib(oom, judgement);
     if (mib > 0) {
@@ -96,7 +100,8 @@ static void ort_limit(plim_text *out, const plim_oom_case *oom, const plim_judge
 }
 
 /* The share of the device that others leave. */
-static void jax_share(plim_text *out, const plim_oom_case *oom, const plim_judgement *judgement)
+static void jax_share(plim_text *out, const plim_failed_request *oom,
+                      const plim_judgement *judgement)
 {
     (void)judgement;
     const uint64_t percent = plim_fix_percent(oom->figures[PLIM_FIGURE_FREE].bytes,
@@ -106,7 +111,7 @@ static void jax_share(plim_text *out, const plim_oom_case *oom, const plim_judge
     }
 }
 
-static bool may_be_fragmented(const plim_oom_case *oom, const plim_judgement *judgement)
+static bool may_be_fragmented(const plim_failed_request *oom, const plim_judgement *judgement)
 {
     (void)oom;
     return plim_fix_may_be(judgement, PLIM_VERDICT_FRAGMENTED);

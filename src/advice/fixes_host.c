@@ -1,7 +1,7 @@
 /*
  * fixes_host.c - fixes for the host's memory: RAM, /dev/shm, pinned memory, mappings, heaps.
  */
-#include "verdict/fix.h"
+#include "advice/fix.h"
 
 #include "base/size.h"
 
@@ -18,7 +18,8 @@
     (LOADS | FAMILY(PADDLE) | FAMILY(TENSORFLOW) | FAMILY(JAX) | FAMILY(TPU) | FAMILY(CUPY) | \
      FAMILY(RMM) | FAMILY(XGBOOST) | FAMILY(FAISS) | FAMILY(ONNXRUNTIME))
 
-static void see_free_text(plim_text *out, const plim_oom_case *oom, const plim_judgement *judgement)
+static void see_free_text(plim_text *out, const plim_failed_request *oom,
+                          const plim_judgement *judgement)
 {
     (void)judgement;
     const uint64_t requested = oom->figures[PLIM_FIGURE_REQUESTED].bytes;
@@ -31,7 +32,8 @@ static void see_free_text(plim_text *out, const plim_oom_case *oom, const plim_j
     }
 }
 
-static void map_files(plim_text *out, const plim_oom_case *oom, const plim_judgement *judgement)
+static void map_files(plim_text *out, const plim_failed_request *oom,
+                      const plim_judgement *judgement)
 {
     (void)judgement;
     if ((PLIM_FAMILY_BIT(oom->family) & PLIM_FAMILIES_TORCH) != 0) {

@@ -3,7 +3,7 @@
  *
  * Switches are those that the servers' own documentation names for lack of memory.
  */
-#include "verdict/fix.h"
+#include "advice/fix.h"
 
 #include "base/size.h"
 
@@ -31,7 +31,7 @@
 #define IN(what) PLIM_IN_FORCE_BIT(PLIM_IN_FORCE_##what)
 
 /* The share of the device that was free, in whole percent; 0 if unknown. */
-static uint64_t free_percent(const plim_oom_case *oom)
+static uint64_t free_percent(const plim_failed_request *oom)
 {
     const uint64_t percent = plim_fix_percent(oom->figures[PLIM_FIGURE_FREE].bytes,
                                               oom->figures[PLIM_FIGURE_TOTAL].bytes, false);
@@ -39,14 +39,15 @@ static uint64_t free_percent(const plim_oom_case *oom)
 }
 
 /* Below a fifth of the device there is hardly a model to be served: others have to go. */
-static bool free_share_is_useful(const plim_oom_case *oom, const plim_judgement *judgement)
+static bool free_share_is_useful(const plim_failed_request *oom, const plim_judgement *judgement)
 {
     (void)judgement;
     const uint64_t percent = free_percent(oom);
     return percent == 0 || percent >= 20;
 }
 
-static void startup_share(plim_text *out, const plim_oom_case *oom, const plim_judgement *judgement)
+static void startup_share(plim_text *out, const plim_failed_request *oom,
+                          const plim_judgement *judgement)
 {
     (void)judgement;
     const uint64_t percent = free_percent(oom);
@@ -56,7 +57,7 @@ static void startup_share(plim_text *out, const plim_oom_case *oom, const plim_j
     }
 }
 
-static void startup_share_text(plim_text *out, const plim_oom_case *oom,
+static void startup_share_text(plim_text *out, const plim_failed_request *oom,
                                const plim_judgement *judgement)
 {
     (void)judgement;
@@ -70,7 +71,7 @@ static void startup_share_text(plim_text *out, const plim_oom_case *oom,
 }
 
 /* How much of the wanted length the cache holds, as the message's own estimate would say. */
-static void model_length_text(plim_text *out, const plim_oom_case *oom,
+static void model_length_text(plim_text *out, const plim_failed_request *oom,
                               const plim_judgement *judgement)
 {
     (void)judgement;

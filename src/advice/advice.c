@@ -1,11 +1,13 @@
 /*
  * advice.c - the choice of fixes that apply to a case, best first.
  */
-#include "verdict/advice.h"
+#include "advice/advice.h"
 
+#include "advice/fix.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "verdict/fix.h"
+
+#include <string.h>
 
 /* A text or a command is a sentence or two: far below this. */
 #define LENGTH_MAX ((size_t)2000)
@@ -18,7 +20,7 @@
      PLIM_VERDICT_BIT(PLIM_VERDICT_UNKNOWN))
 
 typedef struct choice {
-    const plim_oom_case *oom;
+    const plim_failed_request *oom;
     const plim_judgement *judgement;
     const plim_fix *fixes[PLIM_ADVICE_MAX];
     size_t count;
@@ -31,7 +33,7 @@ static bool asks_and_lacks(uint64_t mask, uint64_t bit)
 
 static bool applies(const plim_fix *fix, const choice *chosen)
 {
-    const plim_oom_case *const oom = chosen->oom;
+    const plim_failed_request *const oom = chosen->oom;
     return !asks_and_lacks(fix->verdicts, PLIM_VERDICT_BIT(chosen->judgement->verdict)) &&
            !asks_and_lacks(fix->families, PLIM_FAMILY_BIT(oom->family)) &&
            !asks_and_lacks(fix->topics, PLIM_TOPIC_BIT(oom->topic)) &&
@@ -119,7 +121,7 @@ static plim_status finish(const choice *chosen, plim_arena *arena, const plim_ad
     return PLIM_OK;
 }
 
-plim_status plim_advise(const plim_oom_case *oom, const plim_judgement *judgement,
+plim_status plim_advise(const plim_failed_request *oom, const plim_judgement *judgement,
                         plim_arena *arena, const plim_advice **ret, size_t *ret_count,
                         plim_error *err)
 {
@@ -136,29 +138,26 @@ plim_status plim_advise(const plim_oom_case *oom, const plim_judgement *judgemen
     return finish(&chosen, arena, ret, ret_count, err);
 }
 
-plim_status plim_advise_leak(plim_oom_family family, uint32_t in_force, plim_arena *arena,
-                             const plim_advice **ret, size_t *ret_count, plim_error *err)
+plim_status plim_advise_finding(const plim_finding *finding, plim_oom_family family,
+                                uint32_t in_force, plim_arena *arena, const plim_advice **ret,
+                                size_t *ret_count, plim_error *err)
 {
-    plim_oom_case oom = {
-        .topic = PLIM_TOPIC_ALLOCATION,
-        .family = family,
-        .device = PLIM_DEVICE_UNKNOWN,
-        .in_force = in_force,
-        .leaks = true,
+    static const struct {
+        const char *id;
+        const plim_fix_list *fixes;
+    } lists[] = {
+        { PLIM_FINDING_LEAK, &plim_fixes_leak },
     };
-    plim_figures_clear(oom.figures);
-    const plim_judgement judgement = {
-        .verdict = PLIM_VERDICT_UNKNOWN,
-        .reason = PLIM_REASON_NO_FIGURES,
-        .held_bytes = PLIM_BYTES_UNKNOWN,
-        .gap_bytes = PLIM_BYTES_UNKNOWN,
-        .elsewhere_bytes = PLIM_BYTES_UNKNOWN,
-        .outside_bytes = PLIM_BYTES_UNKNOWN,
-        .short_bytes = PLIM_BYTES_UNKNOWN,
-        .this_process = SIZE_MAX,
-    };
-    choice chosen = { .oom = &oom, .judgement = &judgement };
-    take(&chosen, &plim_fixes_leak, PLIM_FIX_IN_ORDER, PLIM_ADVICE_MAX);
-    close_with(&chosen, &plim_fixes_leak);
+    plim_failed_request request = plim_failed_request_of(PLIM_TOPIC_ALLOCATION, family);
+    request.in_force = in_force;
+    request.leaks = true;
+    const plim_judgement judgement = plim_judge(&request); /* unknown: there are no figures */
+    choice chosen = { .oom = &request, .judgement = &judgement };
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        if (strcmp(finding->id, lists[i].id) == 0) {
+            take(&chosen, lists[i].fixes, PLIM_FIX_IN_ORDER, PLIM_ADVICE_MAX);
+            close_with(&chosen, lists[i].fixes);
+        }
+    }
     return finish(&chosen, arena, ret, ret_count, err);
 }

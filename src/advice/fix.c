@@ -1,10 +1,9 @@
 /*
- * fix.c - the lists of fixes in their order, and sums for rows that print figures.
+ * fix.c - the lists of fixes in their order, and a percentage for rows that print one.
  */
-#include "verdict/fix.h"
+#include "advice/fix.h"
 
 #include "base/hash.h" /* plim_uint128 */
-#include "base/numbers.h"
 
 /*
  * What speaks of the user's own program comes before what holds everywhere: a server's switch
@@ -25,24 +24,6 @@ const plim_fix_list *plim_fix_list_at(size_t index)
     return lists[index];
 }
 
-uint64_t plim_fix_sum(uint64_t a, uint64_t b)
-{
-    return plim_plus(a, b); /* PLIM_BYTES_UNKNOWN is the highest number */
-}
-
-uint64_t plim_fix_difference(uint64_t a, uint64_t b)
-{
-    if (a == PLIM_BYTES_UNKNOWN || b == PLIM_BYTES_UNKNOWN) {
-        return PLIM_BYTES_UNKNOWN;
-    }
-    return plim_minus(a, b);
-}
-
-uint64_t plim_fix_needed(const plim_oom_case *oom, const plim_judgement *judgement)
-{
-    return plim_fix_sum(judgement->held_bytes, oom->figures[PLIM_FIGURE_REQUESTED].bytes);
-}
-
 uint64_t plim_fix_percent(uint64_t part, uint64_t whole, bool up)
 {
     if (part == PLIM_BYTES_UNKNOWN || whole == PLIM_BYTES_UNKNOWN || whole == 0) {
@@ -60,18 +41,4 @@ bool plim_fix_may_be(const plim_judgement *judgement, plim_verdict verdict)
         found = found || judgement->alternatives[i] == verdict;
     }
     return found;
-}
-
-const plim_process_figure *plim_fix_largest_other(const plim_oom_case *oom,
-                                                  const plim_judgement *judgement)
-{
-    const plim_process_figure *largest = NULL;
-    for (size_t i = 0; i < oom->process_count; i++) {
-        const plim_process_figure *const process = &oom->processes[i];
-        const bool is_this = process->is_this || i == judgement->this_process;
-        if (!is_this && process->pid != 0 && (largest == NULL || process->bytes > largest->bytes)) {
-            largest = process;
-        }
-    }
-    return largest;
 }
