@@ -198,6 +198,16 @@ typedef struct plim_source {
 
 typedef struct plim_history plim_history;
 
+/* Called now and then while a long file is read. Return false to stop with PLIM_CANCELLED. */
+typedef bool plim_progress(void *ctx, uint64_t done_bytes, uint64_t total_bytes);
+
+/* How a file is read into a history, whatever it is. All zero is a valid default. */
+typedef struct plim_load_options {
+    const plim_mem *mem;     /* borrowed until the history is destroyed; NULL: the C heap */
+    plim_progress *progress; /* may be NULL; total_bytes is 0 when it is not known */
+    void *progress_ctx;
+} plim_load_options;
+
 PLIM_API plim_source plim_history_source(const plim_history *history);
 
 /** Free a history and all that was reached from it. NULL is allowed. */

@@ -4,7 +4,7 @@
 #ifndef PLIMSOLL_LOAD_H
 #define PLIMSOLL_LOAD_H
 
-#include "plimsoll/snapshot.h"
+#include "plimsoll/history.h"
 
 PLIM_BEGIN_DECLS
 
@@ -18,7 +18,7 @@ PLIM_BEGIN_DECLS
  * errors       those of plim_snapshot_load() and plim_recording_load()
  */
 PLIM_API PLIM_MUST_USE plim_status plim_history_load(const char *path,
-                                                     const plim_snapshot_options *options,
+                                                     const plim_load_options *options,
                                                      plim_history **ret_history, plim_error *err);
 
 PLIM_END_DECLS

@@ -13,16 +13,6 @@
 
 PLIM_BEGIN_DECLS
 
-/* Called now and then while a long file is read. Return false to stop with PLIM_CANCELLED. */
-typedef bool plim_progress(void *ctx, uint64_t done_bytes, uint64_t total_bytes);
-
-/* All zero is a valid default. */
-typedef struct plim_snapshot_options {
-    const plim_mem *mem;     /* borrowed until the history is destroyed; NULL: the C heap */
-    plim_progress *progress; /* may be NULL; total_bytes is 0 when it is not known */
-    void *progress_ctx;
-} plim_snapshot_options;
-
 /**
  * Read a snapshot file.
  *
@@ -35,12 +25,12 @@ typedef struct plim_snapshot_options {
  * memory       in proportion to the file: about 70 bytes an event while reading, 45 afterwards
  */
 PLIM_API PLIM_MUST_USE plim_status plim_snapshot_load(const char *path,
-                                                      const plim_snapshot_options *options,
+                                                      const plim_load_options *options,
                                                       plim_history **ret_history, plim_error *err);
 
 /** The same from memory, which is only read during the call. */
 PLIM_API PLIM_MUST_USE plim_status plim_snapshot_parse(const void *data, size_t bytes,
-                                                       const plim_snapshot_options *options,
+                                                       const plim_load_options *options,
                                                        plim_history **ret_history, plim_error *err);
 
 /* All zero is a valid default. */

@@ -24,8 +24,8 @@ static plim_status read_history(const char *path, plim_history **ret, plim_error
     plim_reading_label(label, sizeof label, path);
     plim_progress_bar bar;
     plim_progress_bar_init(&bar, label, NULL);
-    const plim_snapshot_options options = { .progress = plim_progress_bar_update,
-                                            .progress_ctx = &bar };
+    const plim_load_options options = { .progress = plim_progress_bar_update,
+                                        .progress_ctx = &bar };
     const plim_status status = plim_history_load(path, &options, ret, err);
     plim_progress_bar_finish(&bar);
     return status;

@@ -27,8 +27,8 @@ static int load(plim_replaying *self)
     plim_reading_label(label, sizeof label, self->arguments->path);
     plim_progress_bar bar;
     plim_progress_bar_init(&bar, label, NULL);
-    const plim_snapshot_options options = { .progress = plim_progress_bar_update,
-                                            .progress_ctx = &bar };
+    const plim_load_options options = { .progress = plim_progress_bar_update,
+                                        .progress_ctx = &bar };
     const plim_status status =
         plim_history_load(self->arguments->path, &options, &self->history, &err);
     plim_progress_bar_finish(&bar);

@@ -7,7 +7,7 @@
 #include "facade/layout.h"
 
 #include "base/assert.h"
-#include "stage/table.h"
+#include "facade/table.h"
 
 #include <elf.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  *   objects of the program ── symbols they want, by library and version ──┐
  *   libplim_standin.so ────── functions there are ────────────────────────┴─► libcudart.so.13 …
  *
- * stage/table.h tells what is in one.
+ * facade/table.h tells what is in one.
  */
 #ifndef PLIMSOLL_FACADE_FACADE_H
 #define PLIMSOLL_FACADE_FACADE_H

@@ -3,7 +3,7 @@
 
 #include "base/assert.h"
 #include "base/error.h"
-#include "stage/table.h"
+#include "facade/table.h"
 
 #include <elf.h>
 #include <stdlib.h>

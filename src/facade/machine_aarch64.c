@@ -9,7 +9,7 @@
 #include "facade/machine.h"
 
 #include "base/assert.h"
-#include "stage/table.h"
+#include "facade/table.h"
 
 #include <elf.h>
 #include <string.h>

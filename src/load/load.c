@@ -7,7 +7,7 @@
 #include "torch/read.h"
 #include "trace/recording.h"
 
-plim_status plim_history_load(const char *path, const plim_snapshot_options *options,
+plim_status plim_history_load(const char *path, const plim_load_options *options,
                               plim_history **ret_history, plim_error *err)
 {
     plim_input *input = NULL;

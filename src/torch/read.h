@@ -8,7 +8,7 @@
 #include "plimsoll/snapshot.h"
 
 /* As plim_snapshot_load(); nothing of the input has been consumed. */
-plim_status plim_snapshot_read(plim_input *input, const plim_snapshot_options *options,
+plim_status plim_snapshot_read(plim_input *input, const plim_load_options *options,
                                plim_history **ret_history, plim_error *err);
 
 #endif

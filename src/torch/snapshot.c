@@ -64,19 +64,19 @@ static bool looks_like_json(const plim_window *window)
 }
 
 typedef struct progress_link {
-    const plim_snapshot_options *options;
+    const plim_load_options *options;
 } progress_link;
 
 static bool report_progress(void *ctx, const plim_input *input)
 {
-    const plim_snapshot_options *options = ((const progress_link *)ctx)->options;
+    const plim_load_options *options = ((const progress_link *)ctx)->options;
     return options == NULL || options->progress == NULL ||
            options->progress(options->progress_ctx, plim_input_done_bytes(input),
                              plim_input_total_bytes(input));
 }
 
 static plim_status read_values(plim_input *input, plim_builder *builder,
-                               const plim_snapshot_options *options, plim_source *source,
+                               const plim_load_options *options, plim_source *source,
                                plim_value *ret_root, plim_error *err)
 {
     progress_link link = { options };
@@ -100,7 +100,7 @@ static plim_status read_values(plim_input *input, plim_builder *builder,
 }
 
 static plim_status import_values(plim_import *import, plim_input *input,
-                                 const plim_snapshot_options *options, plim_error *err)
+                                 const plim_load_options *options, plim_error *err)
 {
     plim_row_sink sink;
     plim_import_sink(import, &sink);
@@ -126,7 +126,7 @@ static plim_status import_values(plim_import *import, plim_input *input,
     return status;
 }
 
-plim_status plim_snapshot_read(plim_input *input, const plim_snapshot_options *options,
+plim_status plim_snapshot_read(plim_input *input, const plim_load_options *options,
                                plim_history **ret_history, plim_error *err)
 {
     plim_import import = { .mem = plim_mem_or_heap(options == NULL ? NULL : options->mem) };
@@ -144,7 +144,7 @@ plim_status plim_snapshot_read(plim_input *input, const plim_snapshot_options *o
     return PLIM_OK;
 }
 
-plim_status plim_snapshot_load(const char *path, const plim_snapshot_options *options,
+plim_status plim_snapshot_load(const char *path, const plim_load_options *options,
                                plim_history **ret_history, plim_error *err)
 {
     plim_input *input = NULL;
@@ -154,9 +154,8 @@ plim_status plim_snapshot_load(const char *path, const plim_snapshot_options *op
     return status;
 }
 
-plim_status plim_snapshot_parse(const void *data, size_t bytes,
-                                const plim_snapshot_options *options, plim_history **ret_history,
-                                plim_error *err)
+plim_status plim_snapshot_parse(const void *data, size_t bytes, const plim_load_options *options,
+                                plim_history **ret_history, plim_error *err)
 {
     plim_input *input = NULL;
     PLIM_TRY(

@@ -294,7 +294,7 @@ bool plim_recording_looks_like(const plim_window *window)
            memcmp(window->data, plim_file_magic, sizeof plim_file_magic) == 0;
 }
 
-plim_status plim_recording_read(plim_input *input, const plim_snapshot_options *options,
+plim_status plim_recording_read(plim_input *input, const plim_load_options *options,
                                 plim_history **ret_history, plim_error *err)
 {
     plim_window window = { 0 };
@@ -316,7 +316,7 @@ plim_status plim_recording_load(const char *path, const plim_mem *mem, plim_hist
                                 plim_error *err)
 {
     plim_input *input = NULL;
-    const plim_snapshot_options options = { .mem = mem };
+    const plim_load_options options = { .mem = mem };
     PLIM_TRY(plim_input_open(path, mem, &input, err));
     const plim_status status = plim_recording_read(input, &options, ret_history, err);
     plim_input_close(input);

@@ -6,7 +6,6 @@
 
 #include "base/input.h"
 #include "plimsoll/recorder.h"
-#include "plimsoll/snapshot.h"
 
 #define PLIM_RECORDING_SNIFF_BYTES 8
 
@@ -14,7 +13,7 @@
 bool plim_recording_looks_like(const plim_window *window);
 
 /* As plim_recording_load(); nothing of the input has been consumed. `options` may be NULL. */
-plim_status plim_recording_read(plim_input *input, const plim_snapshot_options *options,
+plim_status plim_recording_read(plim_input *input, const plim_load_options *options,
                                 plim_history **ret_history, plim_error *err);
 
 #endif

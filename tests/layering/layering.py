@@ -3,8 +3,10 @@
 
 Fails on an include of a room that the includer's USES does not name, on a USES of a room that
 is not on a lower floor, on rooms and sources the build does not know, and on a source file that
-does not open by saying what it is for. A public header named after a room counts as that room's;
-floor 5 may include any public header. Prints what is wrong, one line each.
+does not open by saying what it is for. Each public header is named in the HEADERS of one room, is
+held to the USES of that room as its sources are, and counts as that room's wherever it is
+included; so nothing is reached through a header that could not be included itself. Floor 5 may
+include any public header. Prints what is wrong, one line each.
 """
 import pathlib
 import re
@@ -17,18 +19,51 @@ TOP_FLOOR = 5
 
 
 def read_table(text):
-    """{room: (floor, rooms it uses, files)} from the plim_room() calls of a CMakeLists.txt."""
+    """{room: (floor, rooms it uses, files, public headers)} from the plim_room() calls of a
+    CMakeLists.txt."""
     rooms = {}
     for name, floor, rest in ROOM.findall(re.sub(r"#.*", "", text)):
-        words = {"USES": [], "FILES": [], "LIBS": [], "DEFINES": []}
+        words = {"USES": [], "HEADERS": [], "FILES": [], "LIBS": [], "DEFINES": []}
         key = None
         for word in rest.split():
             if word in words:
                 key = word
             else:
                 words[key].append(word)
-        rooms[name] = (int(floor), words["USES"], words["FILES"])
+        rooms[name] = (int(floor), words["USES"], words["FILES"], words["HEADERS"])
     return rooms
+
+
+def owners_of_headers(root, rooms):
+    """{public header: its room}, and what is wrong with that."""
+    owners = {}
+    wrong = []
+    there = {path.name for path in (root / "include/plimsoll").glob("*.h")}
+    for name, (_, _, _, headers) in rooms.items():
+        for header in headers:
+            if header in owners:
+                wrong.append(f"src/CMakeLists.txt: {header} belongs to {owners[header]} and to "
+                             f"{name}")
+            if header not in there:
+                wrong.append(f"src/CMakeLists.txt: {name} lists {header}, which is not there")
+            owners.setdefault(header, name)
+    wrong += [f"include/plimsoll/{header}: the table gives it to no room"
+              for header in sorted(there - owners.keys())]
+    return owners, wrong
+
+
+def targets(root, path, owners, rooms, any_public):
+    """(include, the room it is of) for each include of a file; the room is None where the include
+    does not name one."""
+    for include in INCLUDE.findall(path.read_text()):
+        folder, _, file = include.rpartition("/")
+        if folder == "plimsoll":
+            if not any_public and file in owners:
+                yield include, owners[file]
+        elif folder.split("/")[0] in rooms or (root / "src" / include).exists():
+            yield include, folder.split("/")[0]
+        elif (path.parent / include).exists():
+            yield include, None
 
 
 def complaints(root):
@@ -36,34 +71,28 @@ def complaints(root):
     rooms = read_table((src / "CMakeLists.txt").read_text())
     if not rooms:
         yield "src/CMakeLists.txt: no rooms found"
-    for name, (floor, uses, files) in rooms.items():
+    owners, wrong = owners_of_headers(root, rooms)
+    yield from wrong
+    for name, (floor, uses, files, _) in rooms.items():
         for used in uses:
             if used not in rooms or rooms[used][0] >= floor:
                 yield f"src/CMakeLists.txt: {name} uses {used}, which is not a lower room"
         for missing in [f for f in files if not (src / name / f).is_file()]:
             yield f"src/CMakeLists.txt: {name} lists {missing}, which is not there"
-    for path in sorted(src.rglob("*.[ch]")):
+    public = [(path, owners.get(path.name)) for path in (root / "include/plimsoll").glob("*.h")]
+    for path, room in sorted([(path, path.relative_to(src).parts[0]) for path in src.rglob("*.[ch]")]
+                             + [one for one in public if one[1] is not None]):
         where = path.relative_to(root)
-        room = where.parts[1]
         if room not in rooms:
             yield f"{where}: the table has no room {room}"
             continue
-        floor, uses, files = rooms[room]
+        floor, uses, files, _ = rooms[room]
         if path.suffix == ".c" and str(path.relative_to(src / room)) not in files:
             yield f"{where}: the build does not list it"
-        for include in INCLUDE.findall(path.read_text()):
-            folder, _, file = include.rpartition("/")
-            stem = file.removesuffix(".h")
-            if folder == "plimsoll" and floor < TOP_FLOOR and stem in rooms:
-                target = stem
-            elif folder.split("/")[0] in rooms or (src / include).exists():
-                target = folder.split("/")[0]
-            elif (path.parent / include).exists():
+        for include, target in targets(root, path, owners, rooms, floor >= TOP_FLOOR):
+            if target is None:
                 yield f'{where}: "{include}" is written without its room'
-                continue
-            else:
-                continue  # a public header, the system's or a library's
-            if target != room and target not in uses:
+            elif target != room and target not in uses:
                 yield f"{where}: {room} may not include {include} ({target} is not in its USES)"
     for folder in ("include", "src", "tests", "fuzz", "bench", "examples", "tools"):
         for path in sorted((root / folder).rglob("*.[ch]")):

@@ -7,10 +7,13 @@ import unittest
 from layering import complaints
 
 TABLE = """
-plim_room(base FLOOR 0 FILES a.c LIBS PkgConfig::zlib) # plim_room(fake FLOOR 0 FILES)
-plim_room(history FLOOR 1 USES base
+plim_room(base FLOOR 0 HEADERS status.h FILES a.c LIBS PkgConfig::zlib) # plim_room(fake FLOOR 0 FILES)
+plim_room(history FLOOR 1 USES base HEADERS history.h event.h
     FILES h.c)
 plim_room(pickle FLOOR 1 USES base FILES p.c)
+plim_room(trace FLOOR 2 USES base history HEADERS recorder.h FILES t.c)
+plim_room(load FLOOR 3 USES base trace FILES l.c)
+plim_room(cli FLOOR 5 USES base FILES main.c)
 """
 GOOD = {
     "src/CMakeLists.txt": TABLE,
@@ -18,7 +21,13 @@ GOOD = {
     "src/base/a.h": "/* a.h - first. */\n",
     "src/history/h.c": '/* h.c - second. */\n#include "base/a.h"\n#include "plimsoll/history.h"\n',
     "src/pickle/p.c": '/* p.c - third. */\n#include "plimsoll/status.h"\n',
-    "include/plimsoll/history.h": "/* history.h - promised. */\n",
+    "src/trace/t.c": '/* t.c - fourth. */\n#include "plimsoll/event.h"\n#include "plimsoll/recorder.h"\n',
+    "src/load/l.c": '/* l.c - fifth. */\n#include "plimsoll/recorder.h"\n',
+    "src/cli/main.c": '/* main.c - sixth. */\n#include "plimsoll/recorder.h"\n',
+    "include/plimsoll/status.h": "/* status.h - promised. */\n",
+    "include/plimsoll/event.h": '/* event.h - promised. */\n#include "plimsoll/status.h"\n',
+    "include/plimsoll/history.h": '/* history.h - promised. */\n#include "plimsoll/event.h"\n',
+    "include/plimsoll/recorder.h": '/* recorder.h - promised. */\n#include "plimsoll/history.h"\n',
 }
 
 
@@ -49,8 +58,41 @@ class Layering(unittest.TestCase):
     def test_a_public_header_of_another_room(self):
         self.one("src/pickle/p.c", '/* p. */\n#include "plimsoll/history.h"\n', "not in its USES")
 
+    def test_a_public_header_that_is_not_named_after_its_room(self):
+        self.one("src/pickle/p.c", '/* p. */\n#include "plimsoll/event.h"\n',
+                 "pickle may not include plimsoll/event.h (history is not in its USES)")
+
+    def test_a_public_header_of_a_higher_room(self):
+        self.one("src/history/h.c", '/* h. */\n#include "plimsoll/recorder.h"\n',
+                 "trace is not in its USES")
+
+    def test_a_public_header_that_includes_a_higher_one(self):
+        self.one("include/plimsoll/event.h", '/* event. */\n#include "plimsoll/recorder.h"\n',
+                 "include/plimsoll/event.h: history may not include plimsoll/recorder.h")
+
+    def test_a_public_header_that_includes_the_inside_of_another_room(self):
+        self.one("include/plimsoll/status.h", '/* status. */\n#include "history/h.h"\n',
+                 "base may not include history/h.h")
+
+    def test_what_is_reached_through_a_header_is_below_that_header(self):
+        # load may not include event.h, and reaches it through recorder.h alone.
+        self.one("src/load/l.c", '/* l. */\n#include "plimsoll/event.h"\n',
+                 "history is not in its USES")
+        self.assertEqual(self.found(), [])
+
+    def test_a_public_header_of_no_room(self):
+        self.one("include/plimsoll/lost.h", "/* lost. */\n", "the table gives it to no room")
+
+    def test_a_public_header_of_two_rooms(self):
+        self.one("src/CMakeLists.txt", TABLE.replace("HEADERS recorder.h", "HEADERS recorder.h status.h"),
+                 "status.h belongs to base and to trace")
+
+    def test_a_public_header_that_is_listed_and_missing(self):
+        self.one("src/CMakeLists.txt", TABLE.replace("HEADERS recorder.h", "HEADERS recorder.h gone.h"),
+                 "trace lists gone.h, which is not there")
+
     def test_a_table_that_climbs(self):
-        self.one("src/CMakeLists.txt", TABLE.replace("USES base FILES p.c", "USES history FILES p.c"),
+        self.one("src/CMakeLists.txt", TABLE.replace("USES base FILES p.c", "USES base history FILES p.c"),
                  "not a lower room")
 
     def test_a_room_nobody_listed(self):

@@ -72,7 +72,7 @@ static void recordings_may_be_compressed_as_a_whole(void)
 static void reading_can_be_stopped(void)
 {
     plim_history *history = NULL;
-    const plim_snapshot_options options = { .progress = cancel };
+    const plim_load_options options = { .progress = cancel };
     T_EQ_U64(plim_history_load("fuzz/corpus/recording/plain", &options, &history, NULL),
              PLIM_CANCELLED);
 }

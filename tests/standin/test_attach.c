@@ -6,7 +6,7 @@
 #include "standin/cuda_words.h"
 #include "standin/rehearsal.h"
 
-#include "stage/table.h"
+#include "facade/table.h"
 
 #include "standin/core/calls.h"
 #include "standin/core/libraries.h"

@@ -385,7 +385,7 @@ static bool refuse(void *ctx, uint64_t done_bytes, uint64_t total_bytes)
 static void loading_can_be_stopped(void)
 {
     static const char *const paths[] = { "fuzz/corpus/snapshot/rich", "fuzz/corpus/snapshot/json" };
-    const plim_snapshot_options options = { .progress = refuse };
+    const plim_load_options options = { .progress = refuse };
     for (size_t i = 0; i < T_COUNT(paths); i++) {
         plim_history *history = NULL;
         const plim_status status = plim_snapshot_load(paths[i], &options, &history, NULL);
@@ -412,7 +412,7 @@ static void running_out_of_memory_anywhere_leaks_nothing(void)
             t_mem heap;
             t_mem_init(&heap);
             heap.fail_at = n;
-            const plim_snapshot_options options = { .mem = &heap.mem };
+            const plim_load_options options = { .mem = &heap.mem };
             plim_history *history = NULL;
             const plim_status status = plim_snapshot_load(path, &options, &history, NULL);
             T_TRUE(status == PLIM_OK || status == PLIM_OUT_OF_HOST_MEMORY);

@@ -1,5 +1,5 @@
 /*
- * attach.c - leads the functions of the facades to their stand-ins. See stage/table.h.
+ * attach.c - leads the functions of the facades to their stand-ins. See facade/table.h.
  *
  * This runs in every process of a program, before its main(), so it does little and touches no
  * stage. What has no stand-in keeps the facade's stub, which comes to unknown() here.

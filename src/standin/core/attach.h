@@ -4,7 +4,7 @@
 #ifndef PLIMSOLL_STANDIN_CORE_ATTACH_H
 #define PLIMSOLL_STANDIN_CORE_ATTACH_H
 
-#include "stage/table.h"
+#include "facade/table.h"
 
 #include <stddef.h>
 

@@ -2,7 +2,7 @@
 #ifndef PLIMSOLL_TESTS_FACADE_PLAY_STANDIN_H
 #define PLIMSOLL_TESTS_FACADE_PLAY_STANDIN_H
 
-#include "stage/table.h"
+#include "facade/table.h"
 
 #define UNKNOWN_RESULT 77
 

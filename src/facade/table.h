@@ -13,8 +13,8 @@
  * and target is unknown_i until the facade's only constructor calls plim_standin_attach(), of
  * libplim_standin.so, which leads each to its stand-in.
  */
-#ifndef PLIMSOLL_STAGE_TABLE_H
-#define PLIMSOLL_STAGE_TABLE_H
+#ifndef PLIMSOLL_FACADE_TABLE_H
+#define PLIMSOLL_FACADE_TABLE_H
 
 #include <stdint.h>
 
