@@ -78,6 +78,15 @@ static void say_exhaustion(plim_trend_work *work, const plim_trend_finding *find
     }
 }
 
+/* The course where it begins or ends; the line through stairs may leave their lowest and highest.
+ */
+static double level_at(const plim_trend_work *work, const plim_trend_finding *finding, double at)
+{
+    const plim_trend_points *const points = &work->points;
+    const double bytes = course_at(work, finding, at) * points->scale;
+    return fmin(fmax(bytes, points->min_bytes), points->max_bytes);
+}
+
 /* The finding in steps and bytes, and what all points say around it. */
 static void say(plim_trend_work *work, plim_trend_finding *finding, double capacity_bytes,
                 plim_trend *ret)
@@ -92,8 +101,8 @@ static void say(plim_trend_work *work, plim_trend_finding *finding, double capac
     const double per_step = span > 0 ? scale / span : 0;
     ret->kind = finding->kind;
     ret->confidence = fmax(0, fmin(finding->confidence, 0.99));
-    ret->first_bytes = course_at(work, finding, 0) * scale;
-    ret->last_bytes = course_at(work, finding, 1) * scale;
+    ret->first_bytes = level_at(work, finding, 0);
+    ret->last_bytes = level_at(work, finding, 1);
     const double spread = plim_trend_spread(leftovers(work, finding), points->count, 0);
     const double level = fabs(course_at(work, finding, 0.5));
     ret->noise_share = level > 0 ? spread / level : 0;
