@@ -177,8 +177,8 @@ typedef struct plim_run_result {
     uint64_t end_reserved_bytes;
     uint64_t driver_calls[PLIM_DEVICE_CALL_COUNT]; /* after the start was rebuilt */
     double driver_time_us;
-    uint64_t retries;       /* requests that made the allocator give its cache back */
-    uint64_t ooms_survived; /* requests that failed in the recording and were served here */
+    uint64_t retries;              /* requests that made the allocator give its cache back */
+    uint64_t ooms_survived;        /* requests that failed in the recording and were served here */
     uint64_t start_released_bytes; /* of segments that were cached at the start, and given back so
                                     * that the rest of it fits */
 } plim_run_result;
@@ -330,13 +330,13 @@ typedef struct plim_tuning {
     /* Index of the winner: of the recorded settings where nothing costs 1 % less. Where no row
      * survives, the one that needs least; its result says that it does not survive. */
     size_t best;
-    size_t hardly_better; /* where that is the recorded settings: a row that costs less than they,
-                           * if only by less than 1 %; SIZE_MAX: none is known */
+    size_t hardly_better; /* the best row, or where that is the recorded settings the best of the
+                           * others, if it costs less than they by less than 1 %; else SIZE_MAX */
     double gain;          /* of `best`, or of `hardly_better`: what it costs less than the
                            * reference, as a share; 0: nothing, or unknown */
     bool is_saved;        /* the winner survives and the recorded settings do not */
     bool is_hopeless;     /* the floor is above the capacity: no allocator survives */
-    bool is_incomplete; /* the budget ended the search */
+    bool is_incomplete;   /* the budget ended the search */
     uint64_t floor_bytes;
     uint64_t runs; /* replays made */
 } plim_tuning;

@@ -469,7 +469,7 @@ static void set_gain(const search *s, const plim_field *field, size_t winner, pl
         return;
     }
     tuning->gain = 1 - (double)cost_of(field, better) / (double)cost_of(field, reference);
-    if (better != winner) {
+    if (tuning->gain * 100 < PLIM_TIE_PERCENT) {
         tuning->hardly_better = place_of(s, better);
     }
 }

@@ -78,11 +78,20 @@ static void write_unsaved(const tune_page *self)
     char words[320];
     const uint64_t capacity = self->page.input->capacity_bytes;
     const uint64_t needs = self->best->min_capacity_bytes;
+    if (needs <= capacity) {
+        plim_paragraph_format(
+            self->page.out, self->page.style, 0, PLIM_TONE_BAD,
+            "No setting that was tried saves this run with all that the device has. The best of "
+            "them survives with %s and not with %s: a cache that is given back earlier may break "
+            "up less. The floor is %s.",
+            plim_format_bytes(needs).text, plim_format_bytes(capacity).text,
+            plim_format_bytes(self->tuning->floor_bytes).text);
+        return;
+    }
     (void)snprintf(words, sizeof words,
                    "No setting that was tried saves this run. The best of them needs %s, %s more "
                    "than the device has; the floor is %s.",
-                   plim_format_bytes(needs).text,
-                   plim_format_bytes(needs > capacity ? needs - capacity : 0).text,
+                   plim_format_bytes(needs).text, plim_format_bytes(needs - capacity).text,
                    plim_format_bytes(self->tuning->floor_bytes).text);
     say(self, PLIM_TONE_BAD, words);
 }
@@ -144,6 +153,15 @@ static void write_difference(const tune_page *self, const plim_tune_row *row)
                           plim_format_bytes(self->tuning->floor_bytes).text);
 }
 
+/* conf   named behind it, or "" */
+static void write_hardly(const tune_page *self, const char *conf)
+{
+    plim_paragraph_format(self->page.out, self->page.style, 0, PLIM_TONE_PLAIN,
+                          "Hardly worth it, with %s of needed and reserved memory saved:%s%s",
+                          plim_format_percent(self->tuning->gain).text, *conf != '\0' ? " " : "",
+                          conf);
+}
+
 static void write_kept(const tune_page *self)
 {
     say(self, PLIM_TONE_HEADING,
@@ -151,10 +169,7 @@ static void write_kept(const tune_page *self)
         "takes 1% less memory.");
     if (self->tuning->hardly_better != SIZE_MAX) {
         const plim_tune_row *row = &self->tuning->rows[self->tuning->hardly_better];
-        plim_paragraph_format(self->page.out, self->page.style, 0, PLIM_TONE_PLAIN,
-                              "Hardly worth it, with %s of needed and reserved memory saved: %s",
-                              plim_format_percent(self->tuning->gain).text,
-                              plim_replay_conf_words(&row->conf));
+        write_hardly(self, plim_replay_conf_words(&row->conf));
         write_difference(self, row);
     }
 }
@@ -162,7 +177,9 @@ static void write_kept(const tune_page *self)
 static void write_better(const tune_page *self)
 {
     const bool survives = self->reference->result.survives;
-    if (!knows_capacity(self)) {
+    if (self->tuning->hardly_better == self->tuning->best) {
+        write_hardly(self, "");
+    } else if (!knows_capacity(self)) {
         say(self, PLIM_TONE_HEADING,
             "These settings take less memory than those it was recorded under:");
     } else if (!survives) {
