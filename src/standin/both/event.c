@@ -30,7 +30,7 @@ BOTH(cuEventElapsedTime, cudaEventElapsedTime, (float *milliseconds, void *start
      plim_standin_event_elapsed(milliseconds, start, end))
 BOTH(cuEventElapsedTime_v2, cudaEventElapsedTime_v2, (float *milliseconds, void *start, void *end),
      plim_standin_event_elapsed(milliseconds, start, end))
-BOTH(cuIpcGetEventHandle, cudaIpcGetEventHandle, (plim_standin_event_ticket * ticket, void *event),
+BOTH(cuIpcGetEventHandle, cudaIpcGetEventHandle, (void *ticket, void *event),
      plim_standin_event_share(event, ticket))
 BOTH(cuIpcOpenEventHandle, cudaIpcOpenEventHandle, (void **event, plim_standin_event_ticket ticket),
      adopt(event, &ticket))

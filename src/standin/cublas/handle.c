@@ -11,36 +11,16 @@
 
 #include <stddef.h>
 
-/* What a context has that is set, and read back. */
-#define SETTER(name, type, field)                       \
-    int name(plim_standin_context *context, type value) \
-    {                                                   \
-        if (context == NULL) {                          \
-            return PLIM_CUBLAS_NOT_INITIALIZED;         \
-        }                                               \
-        context->field = value;                         \
-        return 0;                                       \
-    }
-#define GETTER(name, type, field)                                  \
-    int name(const plim_standin_context *context, type *ret_value) \
-    {                                                              \
-        if (context == NULL) {                                     \
-            return PLIM_CUBLAS_NOT_INITIALIZED;                    \
-        }                                                          \
-        *ret_value = context->field;                               \
-        return 0;                                                  \
-    }
-
-SETTER(cublasSetStream_v2, void *, stream)
-GETTER(cublasGetStream_v2, void *, stream)
-SETTER(cublasSetPointerMode_v2, int, pointer_mode)
-GETTER(cublasGetPointerMode_v2, int, pointer_mode)
-SETTER(cublasSetMathMode, int, math_mode)
-GETTER(cublasGetMathMode, int, math_mode)
-SETTER(cublasSetAtomicsMode, int, atomics_mode)
-GETTER(cublasGetAtomicsMode, int, atomics_mode)
-SETTER(cublasSetSmCountTarget, int, multiprocessors_target)
-GETTER(cublasGetSmCountTarget, int, multiprocessors_target)
+PLIM_STANDIN_SETTER(cublasSetStream_v2, void *, stream)
+PLIM_STANDIN_GETTER(cublasGetStream_v2, void *, stream)
+PLIM_STANDIN_SETTER(cublasSetPointerMode_v2, int, pointer_mode)
+PLIM_STANDIN_GETTER(cublasGetPointerMode_v2, int, pointer_mode)
+PLIM_STANDIN_SETTER(cublasSetMathMode, int, math_mode)
+PLIM_STANDIN_GETTER(cublasGetMathMode, int, math_mode)
+PLIM_STANDIN_SETTER(cublasSetAtomicsMode, int, atomics_mode)
+PLIM_STANDIN_GETTER(cublasGetAtomicsMode, int, atomics_mode)
+PLIM_STANDIN_SETTER(cublasSetSmCountTarget, int, multiprocessors_target)
+PLIM_STANDIN_GETTER(cublasGetSmCountTarget, int, multiprocessors_target)
 
 /* The caller's memory, which is in the books already. */
 PLIM_STANDIN_NOTHING(cublasSetWorkspace_v2)
@@ -53,15 +33,9 @@ PLIM_STANDIN_NOTHING(cublasSetEmulationSpecialValuesSupport)
 
 int cublasCreate_v2(plim_standin_context **ret_context)
 {
-    if (!plim_standin_footprint_library(PLIM_STANDIN_CUBLAS)) {
-        return PLIM_CUBLAS_ALLOC_FAILED;
-    }
-    plim_standin_context *context = plim_standin_context_create(PLIM_CUBLAS_EXECUTION_FAILED);
-    if (context == NULL) {
-        return PLIM_CUBLAS_ALLOC_FAILED;
-    }
-    *ret_context = context;
-    return 0;
+    return plim_standin_context_create(plim_standin_footprint_library(PLIM_STANDIN_CUBLAS),
+                                       PLIM_CUBLAS_ALLOC_FAILED, PLIM_CUBLAS_EXECUTION_FAILED,
+                                       ret_context);
 }
 
 int cublasDestroy_v2(plim_standin_context *context)
@@ -75,19 +49,14 @@ int cublasDestroy_v2(plim_standin_context *context)
 
 int cublasGetVersion_v2(const plim_standin_context *context, int *ret_version)
 {
-    const plim_standin_version version = plim_standin_versions_in_force()->cublas;
-    *ret_version = 10000 * version.major + 100 * version.minor + version.patch;
+    *ret_version = plim_standin_version_number(plim_standin_versions_in_force()->cublas, 10000);
     return 0;
 }
 
 int cublasGetProperty(int kind, int *ret_value)
 {
-    const int value = plim_standin_version_part(plim_standin_versions_in_force()->cublas, kind);
-    if (value < 0) {
-        return PLIM_CUBLAS_INVALID_VALUE;
-    }
-    *ret_value = value;
-    return 0;
+    return plim_standin_version_part(plim_standin_versions_in_force()->cublas, kind,
+                                     PLIM_CUBLAS_INVALID_VALUE, ret_value);
 }
 
 size_t cublasGetCudartVersion(void)

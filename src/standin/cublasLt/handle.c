@@ -17,15 +17,9 @@ const char *cublasGetStatusString(int status);
 
 int cublasLtCreate(plim_standin_context **ret_context)
 {
-    if (!plim_standin_footprint_library(PLIM_STANDIN_CUBLAS)) {
-        return PLIM_CUBLAS_ALLOC_FAILED;
-    }
-    plim_standin_context *context = plim_standin_context_create(PLIM_CUBLAS_EXECUTION_FAILED);
-    if (context == NULL) {
-        return PLIM_CUBLAS_ALLOC_FAILED;
-    }
-    *ret_context = context;
-    return 0;
+    return plim_standin_context_create(plim_standin_footprint_library(PLIM_STANDIN_CUBLAS),
+                                       PLIM_CUBLAS_ALLOC_FAILED, PLIM_CUBLAS_EXECUTION_FAILED,
+                                       ret_context);
 }
 
 int cublasLtDestroy(plim_standin_context *context)
@@ -36,8 +30,7 @@ int cublasLtDestroy(plim_standin_context *context)
 
 size_t cublasLtGetVersion(void)
 {
-    const plim_standin_version version = plim_standin_versions_in_force()->cublas;
-    return (size_t)(10000 * version.major + 100 * version.minor + version.patch);
+    return (size_t)plim_standin_version_number(plim_standin_versions_in_force()->cublas, 10000);
 }
 
 size_t cublasLtGetCudartVersion(void)
@@ -47,12 +40,8 @@ size_t cublasLtGetCudartVersion(void)
 
 int cublasLtGetProperty(int kind, int *ret_value)
 {
-    const int value = plim_standin_version_part(plim_standin_versions_in_force()->cublas, kind);
-    if (value < 0) {
-        return PLIM_CUBLAS_INVALID_VALUE;
-    }
-    *ret_value = value;
-    return 0;
+    return plim_standin_version_part(plim_standin_versions_in_force()->cublas, kind,
+                                     PLIM_CUBLAS_INVALID_VALUE, ret_value);
 }
 
 const char *cublasLtGetStatusName(int status)

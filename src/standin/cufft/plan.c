@@ -218,17 +218,12 @@ int cufftXtExec(int number, void *input, void *output, int direction)
 
 int cufftGetVersion(int *ret_version)
 {
-    const plim_standin_version version = plim_standin_versions_in_force()->cufft;
-    *ret_version = 1000 * version.major + 100 * version.minor + version.patch;
+    *ret_version = plim_standin_version_number(plim_standin_versions_in_force()->cufft, 1000);
     return 0;
 }
 
 int cufftGetProperty(int kind, int *ret_value)
 {
-    const int value = plim_standin_version_part(plim_standin_versions_in_force()->cufft, kind);
-    if (value < 0) {
-        return INVALID_VALUE;
-    }
-    *ret_value = value;
-    return 0;
+    return plim_standin_version_part(plim_standin_versions_in_force()->cufft, kind, INVALID_VALUE,
+                                     ret_value);
 }

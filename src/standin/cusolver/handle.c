@@ -9,15 +9,9 @@
 int cusolverDnCreate(plim_standin_context **ret_context)
 {
     /* It multiplies by cuBLAS, with a context of its own. */
-    if (!plim_standin_footprint_library(PLIM_STANDIN_CUBLAS)) {
-        return PLIM_CUSOLVER_ALLOC_FAILED;
-    }
-    plim_standin_context *context = plim_standin_context_create(PLIM_CUSOLVER_EXECUTION_FAILED);
-    if (context == NULL) {
-        return PLIM_CUSOLVER_ALLOC_FAILED;
-    }
-    *ret_context = context;
-    return 0;
+    return plim_standin_context_create(plim_standin_footprint_library(PLIM_STANDIN_CUBLAS),
+                                       PLIM_CUSOLVER_ALLOC_FAILED, PLIM_CUSOLVER_EXECUTION_FAILED,
+                                       ret_context);
 }
 
 int cusolverDnDestroy(plim_standin_context *context)
@@ -26,38 +20,18 @@ int cusolverDnDestroy(plim_standin_context *context)
     return 0;
 }
 
-int cusolverDnSetStream(plim_standin_context *context, void *stream)
-{
-    if (context == NULL) {
-        return PLIM_CUSOLVER_NOT_INITIALIZED;
-    }
-    context->stream = stream;
-    return 0;
-}
-
-int cusolverDnGetStream(const plim_standin_context *context, void **ret_stream)
-{
-    if (context == NULL) {
-        return PLIM_CUSOLVER_NOT_INITIALIZED;
-    }
-    *ret_stream = context->stream;
-    return 0;
-}
+PLIM_STANDIN_SETTER(cusolverDnSetStream, void *, stream)
+PLIM_STANDIN_GETTER(cusolverDnGetStream, void *, stream)
 
 int cusolverGetProperty(int kind, int *ret_value)
 {
-    const int value = plim_standin_version_part(plim_standin_versions_in_force()->cusolver, kind);
-    if (value < 0) {
-        return PLIM_CUSOLVER_INVALID_VALUE;
-    }
-    *ret_value = value;
-    return 0;
+    return plim_standin_version_part(plim_standin_versions_in_force()->cusolver, kind,
+                                     PLIM_CUSOLVER_INVALID_VALUE, ret_value);
 }
 
 int cusolverGetVersion(int *ret_version)
 {
-    const plim_standin_version version = plim_standin_versions_in_force()->cusolver;
-    *ret_version = 1000 * version.major + 100 * version.minor + version.patch;
+    *ret_version = plim_standin_version_number(plim_standin_versions_in_force()->cusolver, 1000);
     return 0;
 }
 

@@ -8,15 +8,9 @@
 
 int cusparseCreate(plim_standin_context **ret_context)
 {
-    if (!plim_standin_footprint_context(plim_standin_current_device())) {
-        return PLIM_CUSPARSE_ALLOC_FAILED;
-    }
-    plim_standin_context *context = plim_standin_context_create(PLIM_CUSPARSE_EXECUTION_FAILED);
-    if (context == NULL) {
-        return PLIM_CUSPARSE_ALLOC_FAILED;
-    }
-    *ret_context = context;
-    return 0;
+    return plim_standin_context_create(
+        plim_standin_footprint_context(plim_standin_current_device()), PLIM_CUSPARSE_ALLOC_FAILED,
+        PLIM_CUSPARSE_EXECUTION_FAILED, ret_context);
 }
 
 int cusparseDestroy(plim_standin_context *context)
@@ -25,57 +19,21 @@ int cusparseDestroy(plim_standin_context *context)
     return 0;
 }
 
-int cusparseSetStream(plim_standin_context *context, void *stream)
-{
-    if (context == NULL) {
-        return PLIM_CUSPARSE_NOT_INITIALIZED;
-    }
-    context->stream = stream;
-    return 0;
-}
-
-int cusparseGetStream(const plim_standin_context *context, void **ret_stream)
-{
-    if (context == NULL) {
-        return PLIM_CUSPARSE_NOT_INITIALIZED;
-    }
-    *ret_stream = context->stream;
-    return 0;
-}
-
-int cusparseSetPointerMode(plim_standin_context *context, int mode)
-{
-    if (context == NULL) {
-        return PLIM_CUSPARSE_NOT_INITIALIZED;
-    }
-    context->pointer_mode = mode;
-    return 0;
-}
-
-int cusparseGetPointerMode(const plim_standin_context *context, int *ret_mode)
-{
-    if (context == NULL) {
-        return PLIM_CUSPARSE_NOT_INITIALIZED;
-    }
-    *ret_mode = context->pointer_mode;
-    return 0;
-}
+PLIM_STANDIN_SETTER(cusparseSetStream, void *, stream)
+PLIM_STANDIN_GETTER(cusparseGetStream, void *, stream)
+PLIM_STANDIN_SETTER(cusparseSetPointerMode, int, pointer_mode)
+PLIM_STANDIN_GETTER(cusparseGetPointerMode, int, pointer_mode)
 
 int cusparseGetVersion(const plim_standin_context *context, int *ret_version)
 {
-    const plim_standin_version version = plim_standin_versions_in_force()->cusparse;
-    *ret_version = 1000 * version.major + 100 * version.minor + version.patch;
+    *ret_version = plim_standin_version_number(plim_standin_versions_in_force()->cusparse, 1000);
     return 0;
 }
 
 int cusparseGetProperty(int kind, int *ret_value)
 {
-    const int value = plim_standin_version_part(plim_standin_versions_in_force()->cusparse, kind);
-    if (value < 0) {
-        return PLIM_CUSPARSE_INVALID_VALUE;
-    }
-    *ret_value = value;
-    return 0;
+    return plim_standin_version_part(plim_standin_versions_in_force()->cusparse, kind,
+                                     PLIM_CUSPARSE_INVALID_VALUE, ret_value);
 }
 
 static const struct {

@@ -6,13 +6,17 @@
 #include "base/memory.h"
 #include "standin/work/work.h"
 
-plim_standin_context *plim_standin_context_create(int execution_failed)
+int plim_standin_context_create(bool has_room, int no_memory, int execution_failed,
+                                plim_standin_context **ret_context)
 {
-    plim_standin_context *context = plim_mem_alloc_zeroed(&plim_mem_heap, 1, sizeof(*context));
-    if (context != NULL) {
-        context->execution_failed = execution_failed;
+    plim_standin_context *made =
+        has_room ? plim_mem_alloc_zeroed(&plim_mem_heap, 1, sizeof(*made)) : NULL;
+    if (made == NULL) {
+        return no_memory;
     }
-    return context;
+    made->execution_failed = execution_failed;
+    *ret_context = made;
+    return 0;
 }
 
 void plim_standin_context_destroy(plim_standin_context *context)

@@ -13,6 +13,9 @@
 
 #include "standin/core/stub.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
 /* CUBLAS_, CUSOLVER_ and CUSPARSE_STATUS_NOT_INITIALIZED: the handle is NULL. */
 #define PLIM_STANDIN_NOT_INITIALIZED 1
 
@@ -25,8 +28,9 @@ typedef struct plim_standin_context {
     int multiprocessors_target; /* 0: all */
 } plim_standin_context;
 
-/* NULL when there is no memory. */
-plim_standin_context *plim_standin_context_create(int execution_failed);
+/* A new one; `no_memory`, a status of the library's, without memory for it or where !has_room. */
+int plim_standin_context_create(bool has_room, int no_memory, int execution_failed,
+                                plim_standin_context **ret_context);
 /* NULL is allowed. */
 void plim_standin_context_destroy(plim_standin_context *context);
 
@@ -40,6 +44,26 @@ int plim_standin_context_launch(const plim_standin_context *context);
     long name(const plim_standin_context *context)   \
     {                                                \
         return plim_standin_context_launch(context); \
+    }
+
+/* What a context has that is set, and read back. */
+#define PLIM_STANDIN_SETTER(name, type, field)          \
+    int name(plim_standin_context *context, type value) \
+    {                                                   \
+        if (context == NULL) {                          \
+            return PLIM_STANDIN_NOT_INITIALIZED;        \
+        }                                               \
+        context->field = value;                         \
+        return 0;                                       \
+    }
+#define PLIM_STANDIN_GETTER(name, type, field)                     \
+    int name(const plim_standin_context *context, type *ret_value) \
+    {                                                              \
+        if (context == NULL) {                                     \
+            return PLIM_STANDIN_NOT_INITIALIZED;                   \
+        }                                                          \
+        *ret_value = context->field;                               \
+        return 0;                                                  \
     }
 
 /* For float, double, and their complex numbers: what manuals write as cublas<t>gemm. */

@@ -30,16 +30,17 @@ const plim_standin_versions *plim_standin_versions_in_force(void)
     return &versions[i];
 }
 
-int plim_standin_version_part(plim_standin_version version, int part)
+int plim_standin_version_part(plim_standin_version version, int part, int invalid, int *ret_value)
 {
-    switch (part) {
-    case 0:
-        return version.major;
-    case 1:
-        return version.minor;
-    case 2:
-        return version.patch;
-    default:
-        return -1;
+    const int parts[] = { version.major, version.minor, version.patch };
+    if (part < 0 || part > 2) {
+        return invalid;
     }
+    *ret_value = parts[part];
+    return 0;
+}
+
+int plim_standin_version_number(plim_standin_version version, int major)
+{
+    return major * version.major + 100 * version.minor + version.patch;
 }

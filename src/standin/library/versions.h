@@ -23,7 +23,9 @@ typedef struct plim_standin_versions {
 /* Those of the newest CUDA we know that is not newer than the rehearsal's. Never NULL. */
 const plim_standin_versions *plim_standin_versions_in_force(void);
 
-/* libraryPropertyType: 0 major, 1 minor, 2 patch. -1: there is no such property. */
-int plim_standin_version_part(plim_standin_version version, int part);
+/* libraryPropertyType: 0 major, 1 minor, 2 patch. `invalid` is returned for what is no property. */
+int plim_standin_version_part(plim_standin_version version, int part, int invalid, int *ret_value);
+/* As one number: `major` for each major version, 100 for each minor one. */
+int plim_standin_version_number(plim_standin_version version, int major);
 
 #endif
