@@ -15,11 +15,7 @@
 #include "base/size.h"
 #include "base/total.h"
 #include "base/units.h"
-#include "plimsoll/settings.h"
-
-/* Expandable segments map pages of these sizes by default (pytorch-caching-allocator §5.1). */
-#define SMALL_PAGE (2 * MIB)
-#define LARGE_PAGE (20 * MIB)
+#include "settings/rounding.h"
 
 #define STEPS_MAX 2 /* that are told of */
 
@@ -68,10 +64,11 @@ static uint64_t bytes_of_others(const plim_oom_facts *facts)
     return has_own ? sum : 0;
 }
 
-/* Expandable segments map whole pages. */
+/* Expandable segments map whole pages, as large as segments are by default. */
 static uint64_t whole_pages(const plim_oom_facts *facts, uint64_t bytes)
 {
-    const uint64_t usual = facts->is_small ? SMALL_PAGE : LARGE_PAGE;
+    const uint64_t usual =
+        facts->is_small ? PLIM_SMALL_SEGMENT_BYTES : plim_settings_default().large_segment_bytes;
     const uint64_t page = facts->handle_bytes > 0 ? facts->handle_bytes : usual;
     const uint64_t over = bytes % page;
     return plim_plus(bytes, over > 0 ? page - over : 0);

@@ -6,6 +6,7 @@
 #include "alloc/world.h"
 #include "base/error.h"
 #include "history/builder.h"
+#include "settings/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,48 +154,51 @@ static plim_status add_setting(plim_history *history, const char *group, const c
     return plim_history_push_setting(history, &setting, err);
 }
 
-static plim_setting of_integer(int64_t integer)
+static plim_setting of_integer(uint64_t integer) /* no limit is -1 */
 {
-    return (plim_setting){ .kind = PLIM_SETTING_INTEGER, .value.integer = integer };
+    return (plim_setting){ .kind = PLIM_SETTING_INTEGER, .value.integer = (int64_t)integer };
 }
 
-static plim_setting of_boolean(bool boolean)
+static plim_setting setting_of(const plim_settings *from, const plim_setting_row *row)
 {
-    return (plim_setting){ .kind = PLIM_SETTING_BOOLEAN, .value.boolean = boolean };
+    const void *const value = plim_setting_value(from, row);
+    if (row->type == PLIM_TYPE_BOOL) {
+        return (plim_setting){ .kind = PLIM_SETTING_BOOLEAN,
+                               .value.boolean = *(const bool *)value };
+    }
+    if (row->type == PLIM_TYPE_FRACTION) {
+        return (plim_setting){ .kind = PLIM_SETTING_REAL, .value.real = *(const double *)value };
+    }
+    return of_integer(*(const uint64_t *)value);
 }
 
-/* The keys of §8.6, in its order. */
+/* The allocator_settings of PyTorch 2.11's snapshots. */
 static plim_status push_settings(plim_history *history, const plim_settings *from, plim_error *err)
 {
+    static const plim_setting_key keys[] = {
+        PLIM_KEY_MAX_SPLIT_SIZE_MB,
+        PLIM_KEY_GARBAGE_COLLECTION_THRESHOLD,
+        PLIM_KEY_EXPANDABLE_SEGMENTS,
+        PLIM_KEY_PINNED_NUM_REGISTER_THREADS,
+        PLIM_KEY_RELEASE_LOCK_ON_CUDAMALLOC,
+        PLIM_KEY_PINNED_USE_CUDA_HOST_REGISTER,
+        PLIM_KEY_GRAPH_CAPTURE_RECORD_STREAM_REUSE,
+    };
     plim_setting text = { .kind = PLIM_SETTING_TEXT };
     PLIM_TRY(
         plim_history_add_string(history, from->text, strlen(from->text), &text.value.text, err));
-    const plim_setting threshold = { .kind = PLIM_SETTING_REAL,
-                                     .value.real = from->garbage_collection_threshold };
-    const struct {
-        const char *name;
-        plim_setting setting;
-    } rows[] = {
-        { "PYTORCH_CUDA_ALLOC_CONF", text },
-        { "max_split_size",
-          of_integer(from->max_split_bytes == PLIM_UNLIMITED ? -1
-                                                             : (int64_t)from->max_split_bytes) },
-        { "garbage_collection_threshold", threshold },
-        { "expandable_segments", of_boolean(from->expandable_segments) },
-        { "pinned_num_register_threads", of_integer((int64_t)from->pinned_num_register_threads) },
-        { "release_lock_on_cudamalloc", of_boolean(from->release_lock_on_cudamalloc) },
-        { "pinned_use_cuda_host_register", of_boolean(from->pinned_use_cuda_host_register) },
-        { "graph_capture_record_stream_reuse",
-          of_boolean(from->graph_capture_record_stream_reuse) },
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        PLIM_TRY(add_setting(history, NULL, rows[i].name, rows[i].setting, err));
+    PLIM_TRY(add_setting(history, NULL, "PYTORCH_CUDA_ALLOC_CONF", text, err));
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        const plim_setting_row *const row = &plim_setting_rows[keys[i]];
+        PLIM_TRY(add_setting(history, NULL, row->recorded != NULL ? row->recorded : row->name,
+                             setting_of(from, row), err));
     }
+    const char *const table = plim_setting_key_name(PLIM_KEY_ROUNDUP_POWER2_DIVISIONS);
     for (unsigned i = 0; i < PLIM_ROUNDUP_INTERVALS; i++) {
         char name[8];
         (void)snprintf(name, sizeof name, "%u", 1u << i);
-        PLIM_TRY(add_setting(history, "roundup_power2_divisions", name,
-                             of_integer((int64_t)from->roundup_power2_divisions[i]), err));
+        PLIM_TRY(
+            add_setting(history, table, name, of_integer(from->roundup_power2_divisions[i]), err));
     }
     return PLIM_OK;
 }

@@ -75,20 +75,24 @@ plim_status plim_candidates_add(plim_candidates *candidates, const plim_settings
 
 /* --- what was recorded, what was given --- */
 
+/* As recorded, but for what a search varies. */
 static plim_settings base_of(const plim_settings *recorded)
 {
+    static const plim_setting_key varied[] = {
+        PLIM_KEY_BACKEND,
+        PLIM_KEY_MAX_SPLIT_SIZE_MB,
+        PLIM_KEY_MAX_NON_SPLIT_ROUNDING_MB,
+        PLIM_KEY_GARBAGE_COLLECTION_THRESHOLD,
+        PLIM_KEY_ROUNDUP_POWER2_DIVISIONS,
+        PLIM_KEY_EXPANDABLE_SEGMENTS,
+        PLIM_KEY_LARGE_SEGMENT_SIZE_MB,
+        PLIM_KEY_EXPANDABLE_SEGMENTS_RESERVE,
+    };
     const plim_settings usual = plim_settings_default();
     plim_settings base = *recorded;
-    base.backend = usual.backend;
-    base.max_split_bytes = usual.max_split_bytes;
-    base.max_non_split_rounding_bytes = usual.max_non_split_rounding_bytes;
-    base.garbage_collection_threshold = usual.garbage_collection_threshold;
-    memcpy(base.roundup_power2_divisions, usual.roundup_power2_divisions,
-           sizeof base.roundup_power2_divisions);
-    base.expandable_segments = usual.expandable_segments;
-    base.large_segment_bytes = usual.large_segment_bytes;
-    base.expandable_segments_reserve_fraction = usual.expandable_segments_reserve_fraction;
-    base.expandable_segments_reserve_bytes = usual.expandable_segments_reserve_bytes;
+    for (size_t i = 0; i < sizeof varied / sizeof varied[0]; i++) {
+        plim_setting_copy(&base, &usual, varied[i]);
+    }
     return base;
 }
 
@@ -216,19 +220,23 @@ void plim_candidates_deinit(plim_candidates *candidates)
     *candidates = (plim_candidates){ .mem = NULL };
 }
 
+const plim_setting_key plim_change_keys[PLIM_CHANGE_COUNT][2] = {
+    [PLIM_CHANGE_EXPANDABLE] = { PLIM_KEY_EXPANDABLE_SEGMENTS, PLIM_KEY_EXPANDABLE_SEGMENTS },
+    [PLIM_CHANGE_SPLIT] = { PLIM_KEY_MAX_SPLIT_SIZE_MB, PLIM_KEY_MAX_SPLIT_SIZE_MB },
+    [PLIM_CHANGE_COLLECTING] = { PLIM_KEY_GARBAGE_COLLECTION_THRESHOLD,
+                                 PLIM_KEY_PER_PROCESS_MEMORY_FRACTION },
+    [PLIM_CHANGE_ROUNDING] = { PLIM_KEY_ROUNDUP_POWER2_DIVISIONS,
+                               PLIM_KEY_ROUNDUP_POWER2_DIVISIONS },
+    [PLIM_CHANGE_SEGMENT] = { PLIM_KEY_LARGE_SEGMENT_SIZE_MB, PLIM_KEY_MAX_NON_SPLIT_ROUNDING_MB },
+};
+
 uint32_t plim_candidates_changes(const plim_candidates *candidates, const plim_tune_row *row)
 {
-    const plim_settings *const base = &candidates->base;
-    const plim_settings *const settings = &row->conf.settings;
     uint32_t changes = 0;
-    changes |= (uint32_t)(settings->expandable_segments != base->expandable_segments)
-               << PLIM_CHANGE_EXPANDABLE;
-    changes |= (uint32_t)(settings->max_split_bytes != base->max_split_bytes) << PLIM_CHANGE_SPLIT;
-    changes |= (uint32_t)(settings->garbage_collection_threshold > 0) << PLIM_CHANGE_COLLECTING;
-    changes |= (uint32_t)(memcmp(settings->roundup_power2_divisions, base->roundup_power2_divisions,
-                                 sizeof base->roundup_power2_divisions) != 0)
-               << PLIM_CHANGE_ROUNDING;
-    changes |= (uint32_t)(settings->large_segment_bytes != base->large_segment_bytes)
-               << PLIM_CHANGE_SEGMENT;
+    for (size_t i = 0; i < PLIM_CHANGE_COUNT; i++) {
+        const bool is_changed = !plim_setting_equal(&row->conf.settings, &candidates->base,
+                                                    &plim_setting_rows[plim_change_keys[i][0]]);
+        changes |= (uint32_t)is_changed << i;
+    }
     return changes;
 }

@@ -15,16 +15,20 @@
 
 #include "replay/trace_sizes.h"
 #include "replay/tune.h"
+#include "settings/table.h"
 
 /* What one change is about. */
 typedef enum plim_change {
-    PLIM_CHANGE_EXPANDABLE, /* expandable_segments */
-    PLIM_CHANGE_SPLIT,      /* max_split_size_mb */
-    PLIM_CHANGE_COLLECTING, /* garbage_collection_threshold */
-    PLIM_CHANGE_ROUNDING,   /* roundup_power2_divisions */
-    PLIM_CHANGE_SEGMENT,    /* large_segment_size_mb */
+    PLIM_CHANGE_EXPANDABLE,
+    PLIM_CHANGE_SPLIT,
+    PLIM_CHANGE_COLLECTING,
+    PLIM_CHANGE_ROUNDING,
+    PLIM_CHANGE_SEGMENT,
     PLIM_CHANGE_COUNT
 } plim_change;
+
+/* The setting that tells a change, and the one that goes with it, or the same again. */
+extern const plim_setting_key plim_change_keys[PLIM_CHANGE_COUNT][2];
 
 typedef struct plim_candidates {
     const plim_mem *mem;

@@ -10,39 +10,11 @@
 #include "base/error.h"
 #include "base/units.h"
 
-#include <string.h>
-
 #define SOURCE_NONE_LEFT SIZE_MAX
 
 /* large_segment_size_mb: the smallest of whole 2 MiB above 10, and two and three times the usual.
  */
 static const uint64_t pages_mib[] = { 12, 40, 64 };
-
-static void apply(plim_settings *settings, plim_change change, const plim_settings *from)
-{
-    switch (change) {
-    case PLIM_CHANGE_EXPANDABLE:
-        settings->expandable_segments = from->expandable_segments;
-        break;
-    case PLIM_CHANGE_SPLIT:
-        settings->max_split_bytes = from->max_split_bytes;
-        break;
-    case PLIM_CHANGE_COLLECTING:
-        settings->garbage_collection_threshold = from->garbage_collection_threshold;
-        settings->per_process_memory_fraction = from->per_process_memory_fraction;
-        break;
-    case PLIM_CHANGE_ROUNDING:
-        memcpy(settings->roundup_power2_divisions, from->roundup_power2_divisions,
-               sizeof settings->roundup_power2_divisions);
-        break;
-    case PLIM_CHANGE_SEGMENT:
-        settings->large_segment_bytes = from->large_segment_bytes;
-        settings->max_non_split_rounding_bytes = from->large_segment_bytes;
-        break;
-    case PLIM_CHANGE_COUNT:
-        break;
-    }
-}
 
 /* Rows for the changes in a mask, each as its best row makes it. */
 static plim_status add_mask(plim_candidates *candidates, uint32_t changes,
@@ -54,7 +26,9 @@ static plim_status add_mask(plim_candidates *candidates, uint32_t changes,
             if (best[i] == SOURCE_NONE_LEFT) {
                 return PLIM_OK;
             }
-            apply(&settings, (plim_change)i, &candidates->rows.items[best[i]].conf.settings);
+            const plim_settings *const from = &candidates->rows.items[best[i]].conf.settings;
+            plim_setting_copy(&settings, from, plim_change_keys[i][0]);
+            plim_setting_copy(&settings, from, plim_change_keys[i][1]);
         }
     }
     return plim_candidates_add(candidates, &settings, err);

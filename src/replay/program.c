@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "replay/conf.h"
 #include "replay/taking.h"
+#include "settings/rounding.h"
 
 #include <string.h>
 
@@ -138,15 +139,10 @@ uint64_t plim_taking_start_bytes(const plim_taking *taking, size_t index)
                   row->stack);
 }
 
-static uint64_t units(uint64_t bytes)
-{
-    return (bytes + PLIM_UNIT_BYTES - 1) / PLIM_UNIT_BYTES * PLIM_UNIT_BYTES;
-}
-
 void plim_taking_live(plim_taking *taking, uint64_t bytes)
 {
     plim_program *program = taking->program;
-    taking->live_bytes += units(bytes);
+    taking->live_bytes += plim_round_plain(bytes);
     if (taking->live_bytes > program->peak_live_bytes) {
         program->peak_live_bytes = taking->live_bytes;
         program->peak_op = program->ops.count > 0 ? program->ops.count - 1 : PLIM_NO_OP;
@@ -155,7 +151,7 @@ void plim_taking_live(plim_taking *taking, uint64_t bytes)
 
 void plim_taking_dead(plim_taking *taking, uint64_t bytes)
 {
-    const uint64_t gone = units(bytes);
+    const uint64_t gone = plim_round_plain(bytes);
     taking->live_bytes -= gone < taking->live_bytes ? gone : taking->live_bytes;
 }
 

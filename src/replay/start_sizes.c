@@ -143,7 +143,7 @@ static void learn_from_call(search *s, uint64_t event)
             gap - bytes >= PLIM_SMALL_BYTES_MAX) {
             continue;
         }
-        end->begin += gap - bytes + PLIM_UNIT_BYTES;
+        end->begin += gap - bytes + PLIM_BLOCK_BYTES_MIN;
         end->row->block_bytes = end->begin - end->row->addr;
     }
 }

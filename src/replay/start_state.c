@@ -107,7 +107,7 @@ static bool add_segments(plim_taking *taking)
     const plim_spans *spans = &taking->start.undone.segments;
     for (const plim_span *span = plim_spans_first(spans); span != NULL;
          span = plim_spans_next(spans, span)) {
-        if ((span->begin | span->end) % PLIM_UNIT_BYTES != 0) {
+        if ((span->begin | span->end) % PLIM_BLOCK_BYTES_MIN != 0) {
             program->doubts[PLIM_DOUBT_CONTRADICTIONS]++;
             continue; /* no driver's: what is in it is requested */
         }
@@ -174,7 +174,7 @@ static uint64_t block_bytes_of(plim_program *program, const plim_segment *segmen
         return room;
     }
     const uint64_t least =
-        segment->is_expandable || !segment->is_large ? PLIM_UNIT_BYTES : PLIM_SMALL_BYTES_MAX + 1;
+        segment->is_expandable || !segment->is_large ? PLIM_BLOCK_BYTES_MIN : PLIM_SMALL_BYTES_MAX + 1;
     const bool is_oversize = rounded >= settings->max_split_bytes;
     return is_oversize || room - rounded < least ? room : rounded;
 }
@@ -231,7 +231,7 @@ static bool is_request(const plim_standing *row)
 bool plim_standing_is_placeable(const plim_standing *row)
 {
     return row->limit > row->addr && row->limit - row->addr >= row->requested_bytes &&
-           row->addr % PLIM_UNIT_BYTES == 0 && is_request(row);
+           row->addr % PLIM_BLOCK_BYTES_MIN == 0 && is_request(row);
 }
 
 /* Where the block of each row must end: where the next one begins, or its segment ends. Rows that

@@ -14,8 +14,6 @@
 #include "replay/releases.h"
 #include "replay/scale.h"
 
-#define PLIM_UNIT_BYTES ((uint64_t)512) /* what live bytes are counted in */
-
 /* Something that stands at the first op: live, or given back and waiting. */
 typedef struct plim_standing {
     plim_addr addr;

@@ -22,28 +22,38 @@
 
 /* --- values: each function steps over the word, or fails and says what was expected --- */
 
-/* A word that is a value stands here, and is not cut. */
-static plim_status check_word(const plim_settings_reader *reader)
+/* "'Yes' is not True or False (expandable_segments)", at a character of the word. */
+static plim_status fail_word(const plim_settings_reader *reader, plim_status status, size_t index,
+                             const char *what)
 {
-    const plim_settings_token *const token = &reader->token;
-    if (token->kind != 'w') {
-        return plim_settings_fail(reader, PLIM_CORRUPT, 0, "expected a value of %s, not %s",
-                                  reader->key, plim_settings_quoted(reader).text);
-    }
-    if (token->length >= PLIM_SETTINGS_WORD_BYTES) {
-        return plim_settings_fail(reader, PLIM_CORRUPT, 0, "%s is too long for a value (%s)",
-                                  plim_settings_quoted(reader).text, reader->key);
-    }
-    return PLIM_OK;
+    return plim_settings_fail(reader, status, index, "%s %s (%s)",
+                              plim_settings_quoted(reader).text, what, reader->key);
+}
+
+/* A word stands here: `what` in "expected a value of max_split_size_mb, not ','". */
+static plim_status check_word(const plim_settings_reader *reader, const char *what, const char *of)
+{
+    return reader->token.kind == 'w'
+               ? PLIM_OK
+               : plim_settings_fail(reader, PLIM_CORRUPT, 0, "expected %s%s, not %s", what, of,
+                                    plim_settings_quoted(reader).text);
+}
+
+/* A word that is a value stands here, and is not cut. */
+static plim_status check_value(const plim_settings_reader *reader)
+{
+    PLIM_TRY(check_word(reader, "a value of ", reader->key));
+    return reader->token.length < PLIM_SETTINGS_WORD_BYTES
+               ? PLIM_OK
+               : fail_word(reader, PLIM_CORRUPT, 0, "is too long for a value");
 }
 
 static plim_status read_bool(plim_settings_reader *reader, bool *ret_value)
 {
-    PLIM_TRY(check_word(reader));
+    PLIM_TRY(check_value(reader));
     const bool is_true = plim_settings_at_word(reader, "True");
     if (!is_true && !plim_settings_at_word(reader, "False")) {
-        return plim_settings_fail(reader, PLIM_CORRUPT, 0, "%s is not True or False (%s)",
-                                  plim_settings_quoted(reader).text, reader->key);
+        return fail_word(reader, PLIM_CORRUPT, 0, "is not True or False");
     }
     plim_settings_advance(reader);
     *ret_value = is_true;
@@ -53,23 +63,20 @@ static plim_status read_bool(plim_settings_reader *reader, bool *ret_value)
 /* Digits only, below 2^64. The reader stays, so that a caller can still complain of the value. */
 static plim_status peek_whole(const plim_settings_reader *reader, uint64_t *ret_value)
 {
-    PLIM_TRY(check_word(reader));
+    PLIM_TRY(check_value(reader));
     const char *const word = reader->token.word;
     uint64_t value = 0;
     bool fits = true;
     for (size_t i = 0; i < reader->token.length; i++) {
         if (word[i] < '0' || word[i] > '9') {
-            return plim_settings_fail(reader, PLIM_CORRUPT, i, "%s is not a whole number (%s)",
-                                      plim_settings_quoted(reader).text, reader->key);
+            return fail_word(reader, PLIM_CORRUPT, i, "is not a whole number");
         }
         const uint64_t digit = (uint64_t)(word[i] - '0');
         fits = fits && value <= (UINT64_MAX - digit) / 10;
         value = fits ? value * 10 + digit : value;
     }
     if (!fits) {
-        return plim_settings_fail(reader, PLIM_INVALID_ARGUMENT, 0,
-                                  "%s is too large, must be < 2^64 (%s)",
-                                  plim_settings_quoted(reader).text, reader->key);
+        return fail_word(reader, PLIM_INVALID_ARGUMENT, 0, "is too large, must be < 2^64");
     }
     *ret_value = value;
     return PLIM_OK;
@@ -114,11 +121,10 @@ plim_status plim_settings_read_power(plim_settings_reader *reader, const char *w
 static plim_status read_fraction(plim_settings_reader *reader, const plim_setting_row *row,
                                  double *ret_value)
 {
-    PLIM_TRY(check_word(reader));
+    PLIM_TRY(check_value(reader));
     const size_t length = plim_decimal_length(reader->token.word);
     if (length != reader->token.length) {
-        return plim_settings_fail(reader, PLIM_CORRUPT, length, "%s is not a number (%s)",
-                                  plim_settings_quoted(reader).text, reader->key);
+        return fail_word(reader, PLIM_CORRUPT, length, "is not a number");
     }
     const double value = plim_decimal_read(reader->token.word);
     if (!plim_setting_has_fraction(row, value)) {
@@ -134,15 +140,13 @@ static plim_status read_fraction(plim_settings_reader *reader, const plim_settin
 
 static plim_status read_backend(plim_settings_reader *reader, plim_backend *ret_backend)
 {
-    PLIM_TRY(check_word(reader));
+    PLIM_TRY(check_value(reader));
     plim_backend backend = PLIM_BACKEND_NATIVE;
     if (plim_settings_at_word(reader, "cudaMallocAsync") ||
         plim_settings_at_word(reader, "hipMallocAsync")) {
         backend = PLIM_BACKEND_CUDA_MALLOC_ASYNC;
     } else if (!plim_settings_at_word(reader, "native")) {
-        return plim_settings_fail(reader, PLIM_CORRUPT, 0,
-                                  "%s is not native or cudaMallocAsync (%s)",
-                                  plim_settings_quoted(reader).text, reader->key);
+        return fail_word(reader, PLIM_CORRUPT, 0, "is not native or cudaMallocAsync");
     }
     plim_settings_advance(reader);
     *ret_backend = backend;
@@ -175,9 +179,7 @@ static bool is_reserve(const plim_settings_token *token, double *ret_fraction, u
 static plim_status read_reserve(plim_settings_reader *reader, plim_settings *settings,
                                 bool *ret_ignored)
 {
-    if (reader->token.kind != 'w') {
-        return check_word(reader);
-    }
+    PLIM_TRY(check_word(reader, "a value of ", reader->key));
     *ret_ignored = !is_reserve(&reader->token, &settings->expandable_segments_reserve_fraction,
                                &settings->expandable_segments_reserve_bytes);
     plim_settings_advance(reader);
@@ -191,16 +193,10 @@ static plim_status skip_classes(plim_settings_reader *reader, bool *ret_ignored)
     while (reader->token.kind != ']') {
         double fraction = 0;
         uint64_t bytes = 0;
-        if (reader->token.kind != 'w') {
-            return plim_settings_fail(reader, PLIM_CORRUPT, 0, "expected a class of %s, not %s",
-                                      reader->key, plim_settings_quoted(reader).text);
-        }
+        PLIM_TRY(check_word(reader, "a class of ", reader->key));
         plim_settings_advance(reader);
         PLIM_TRY(plim_settings_expect(reader, ':', "a class"));
-        if (reader->token.kind != 'w') {
-            return plim_settings_fail(reader, PLIM_CORRUPT, 0, "expected a class's value, not %s",
-                                      plim_settings_quoted(reader).text);
-        }
+        PLIM_TRY(check_word(reader, "a class's value", ""));
         *ret_ignored |= !is_reserve(&reader->token, &fraction, &bytes);
         plim_settings_advance(reader);
         if (reader->token.kind != ']') {
@@ -242,23 +238,21 @@ bool plim_settings_read_value(const plim_setting_row *row, const char *value, ui
     plim_settings_reader reader;
     plim_settings_reader_init(&reader, "", value, NULL);
     reader.key = row->name;
-    uint64_t *const number = plim_setting_field(settings, row);
-    bool ignored = false;
-    if (row->type == PLIM_TYPE_MB && strcmp(value, "-1") == 0) {
-        *number = PLIM_UNLIMITED;
-        return row->initial == PLIM_UNLIMITED;
-    }
-    if (row->type == PLIM_TYPE_MB) {
-        uint64_t size = 0;
-        const bool fits = peek_whole(&reader, &size) == PLIM_OK && size <= UINT64_MAX / unit;
-        *number = size * unit;
-        return fits;
-    }
-    if (row->type == PLIM_TYPE_FRACTION && strcmp(value, "0") == 0) { /* off */
-        *(double *)plim_setting_field(settings, row) = 0;
+    const bool is_size = row->type == PLIM_TYPE_MB;
+    const bool is_unlimited = row->initial == PLIM_UNLIMITED && strcmp(value, "-1") == 0;
+    const bool is_off =
+        row->type == PLIM_TYPE_FRACTION && row->initial == 0 && strcmp(value, "0") == 0;
+    if (is_unlimited || is_off) {
+        plim_setting_reset(settings, row);
         return true;
     }
-    return read_value(&reader, row, settings, &ignored) == PLIM_OK && !ignored &&
+    uint64_t size = 0;
+    if (is_size && peek_whole(&reader, &size) == PLIM_OK && size <= UINT64_MAX / unit) {
+        *(uint64_t *)plim_setting_field(settings, row) = size * unit;
+        return true;
+    }
+    bool ignored = false;
+    return !is_size && read_value(&reader, row, settings, &ignored) == PLIM_OK && !ignored &&
            reader.token.kind == '\0';
 }
 
@@ -296,10 +290,7 @@ static plim_status read_pair(plim_settings_reader *reader, plim_setting_key key,
 static plim_status read_next(plim_settings_reader *reader, const plim_settings_extra *extra,
                              plim_settings *settings)
 {
-    if (reader->token.kind != 'w') {
-        return plim_settings_fail(reader, PLIM_CORRUPT, 0, "expected a key, not %s",
-                                  plim_settings_quoted(reader).text);
-    }
+    PLIM_TRY(check_word(reader, "a key", ""));
     plim_setting_key key = PLIM_SETTING_KEY_COUNT;
     if (plim_setting_key_find(reader->token.word, &key, &reader->key)) {
         return read_pair(reader, key, settings);

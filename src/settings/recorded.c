@@ -76,7 +76,7 @@ static void apply(const plim_recorded_settings *recorded, plim_setting_key key,
     const bool is_below = row->type == PLIM_TYPE_MB &&
                           *(const uint64_t *)value < plim_setting_min_mb(settings, row) * MIB;
     if (plim_recorded_settings_have(recorded, key) && !is_below) {
-        memcpy(plim_setting_field(settings, row), value, row->bytes);
+        plim_setting_copy(settings, &recorded->values, key);
     }
 }
 

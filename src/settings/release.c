@@ -6,6 +6,7 @@
 #include "base/ascii.h"
 #include "settings/table.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 uint32_t plim_settings_since(const plim_settings *settings)
@@ -20,32 +21,19 @@ uint32_t plim_settings_since(const plim_settings *settings)
     return since;
 }
 
-/* The number that begins at a place, and where it ends. */
-static uint32_t read_number(const char **at)
-{
-    uint32_t number = 0;
-    for (; plim_is_digit(**at) && number < 1000; (*at)++) {
-        number = number * 10 + (uint32_t)(**at - '0');
-    }
-    return number;
-}
-
 uint32_t plim_release_of(const char *words)
 {
+    static const char digits[] = "0123456789";
     uint32_t newest = UINT32_MAX;
-    if (strstr(words, "newer") != NULL) {
-        return newest;
-    }
-    for (const char *at = words; *at != '\0';) {
-        if (!plim_is_digit(*at)) {
-            at++;
-            continue;
+    for (const char *at = strpbrk(words, digits); at != NULL; at = strpbrk(at, digits)) {
+        char *end = NULL;
+        const unsigned long major = strtoul(at, &end, 10);
+        unsigned long minor = 99; /* 1.x */
+        if (end[0] == '.' && plim_is_digit(end[1])) {
+            minor = strtoul(end + 1, &end, 10);
         }
-        const uint32_t major = read_number(&at);
-        const bool has_minor = at[0] == '.' && plim_is_digit(at[1]);
-        at += has_minor;
-        const uint32_t minor = has_minor ? read_number(&at) : 99; /* 1.x */
         newest = PLIM_TORCH(major, minor);
+        at = end;
     }
-    return newest;
+    return strstr(words, "newer") != NULL ? UINT32_MAX : newest;
 }

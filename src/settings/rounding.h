@@ -24,6 +24,12 @@ static inline uint64_t plim_round_plain(uint64_t bytes)
     return (bytes + PLIM_BLOCK_BYTES_MIN - 1) & ~(PLIM_BLOCK_BYTES_MIN - 1);
 }
 
+/* The default rounding of a recorded size: 0 bytes are given a block, too. */
+static inline uint64_t plim_round_recorded(uint64_t bytes)
+{
+    return bytes == 0 ? PLIM_BLOCK_BYTES_MIN : plim_round_plain(bytes);
+}
+
 static inline uint32_t plim_log2_floor(uint64_t value)
 {
     PLIM_ASSERT_DEBUG(value > 0);

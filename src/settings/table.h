@@ -8,6 +8,8 @@
 
 #include "plimsoll/settings.h"
 
+#include <string.h>
+
 typedef enum plim_setting_type {
     PLIM_TYPE_BOOL,      /* bool: True or False */
     PLIM_TYPE_MB,        /* uint64_t, bytes: whole MiB in a string, in files whole MiB or bytes */
@@ -61,6 +63,13 @@ static inline bool plim_setting_is_given(const plim_settings *settings, plim_set
 
 /* Gives one setting its default, which may depend on large_segment_bytes. */
 void plim_setting_reset(plim_settings *settings, const plim_setting_row *row);
+/* Takes one setting over. */
+static inline void plim_setting_copy(plim_settings *to, const plim_settings *from,
+                                     plim_setting_key key)
+{
+    const plim_setting_row *const row = &plim_setting_rows[key];
+    memcpy(plim_setting_field(to, row), plim_setting_value(from, row), row->bytes);
+}
 /* Whether one setting has the same value in both. */
 bool plim_setting_equal(const plim_settings *a, const plim_settings *b,
                         const plim_setting_row *row);

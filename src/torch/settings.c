@@ -1,9 +1,10 @@
 /*
- * settings.c - allocator_settings (pytorch-caching-allocator §8.6), whatever keys it has.
+ * settings.c - allocator_settings, whatever keys it has.
  */
 #include "torch/import.h"
 
 #include "base/error.h"
+#include "plimsoll/settings.h"
 
 static plim_status push_setting(plim_import *import, uint32_t group, plim_value key,
                                 plim_value value, plim_error *err)
@@ -55,8 +56,8 @@ plim_status plim_import_settings(plim_import *import, plim_value settings, plim_
     for (uint64_t i = 0; i < count; i++) {
         const plim_value key = plim_value_pair_key(settings, i);
         const plim_value value = plim_value_pair_value(settings, i);
-        import->facts.has_stream_reuse |=
-            plim_value_is_string(key, "graph_capture_record_stream_reuse");
+        import->facts.has_stream_reuse |= plim_value_is_string(
+            key, plim_setting_key_name(PLIM_KEY_GRAPH_CAPTURE_RECORD_STREAM_REUSE));
         PLIM_TRY(plim_value_kind(value) == PLIM_KIND_DICT
                      ? push_group(import, key, value, err)
                      : push_setting(import, PLIM_NONE, key, value, err));

@@ -7,10 +7,7 @@
 #include "trace/origin.h"
 
 #include "base/error.h"
-
-/* PyTorch serves requests up to 1 MiB from segments of 2 MiB. */
-#define SMALL_REQUEST_MAX   (UINT64_C(1) << 20)
-#define SMALL_SEGMENT_BYTES (UINT64_C(2) << 20)
+#include "settings/rounding.h"
 
 typedef struct origin_walk {
     plim_origins *origins;
@@ -36,7 +33,8 @@ static void learn(origin_walk *walk, uint64_t event, uint32_t row)
 {
     if (row != PLIM_NONE && walk->events->action[event] == PLIM_ALLOC &&
         !walk->origins->rows.items[row].is_sure) {
-        walk->origins->rows.items[row].is_small = walk->events->bytes[event] <= SMALL_REQUEST_MAX;
+        walk->origins->rows.items[row].is_small =
+            walk->events->bytes[event] <= PLIM_SMALL_BYTES_MAX;
         walk->origins->rows.items[row].is_sure = true;
     }
 }
@@ -85,7 +83,7 @@ static bool bring_back(origin_walk *walk, uint64_t event, uint32_t *ret_row)
     const plim_origin origin = { .pool = note->pool,
                                  .stream = events->stream[event],
                                  .stack = PLIM_NONE,
-                                 .is_small = events->bytes[event] == SMALL_SEGMENT_BYTES,
+                                 .is_small = events->bytes[event] == PLIM_SMALL_SEGMENT_BYTES,
                                  .is_expandable = events->action[event] == PLIM_SEGMENT_UNMAP };
     plim_span span = plim_span_of(events->addr[event], events->bytes[event], 0, false);
     if (!choose_row(walk->origins, &span, &origin, ret_row)) {

@@ -4,6 +4,7 @@
 #include "trace/rows.h"
 
 #include "base/assert.h"
+#include "settings/rounding.h"
 
 #define CODE_MASK 0x0fu
 #define HAS_LANE  0x10u
@@ -29,11 +30,7 @@ static bool is_action(unsigned code)
 /* What the block behind a request nearly always is. */
 static uint64_t expected_block(plim_action action, uint64_t bytes)
 {
-    if (action > PLIM_FREE_COMPLETED) {
-        return 0;
-    }
-    const uint64_t grain = UINT64_C(1) << GRAIN_SHIFT;
-    return bytes <= grain ? grain : (bytes + grain - 1) & ~(grain - 1);
+    return action > PLIM_FREE_COMPLETED ? 0 : plim_round_recorded(bytes);
 }
 
 /* Division of a two's complement difference by 512. */

@@ -4,6 +4,7 @@
 #include "trace/save.h"
 
 #include "base/error.h"
+#include "settings/rounding.h"
 
 #include <stdlib.h>
 
@@ -22,8 +23,7 @@ typedef struct start_writer {
 
 uint64_t plim_saved_block_bytes(uint64_t requested_bytes)
 {
-    const uint64_t grain = 512;
-    return requested_bytes <= grain ? grain : (requested_bytes + grain - 1) & ~(grain - 1);
+    return plim_round_recorded(requested_bytes);
 }
 
 static uint32_t stream_of(const start_writer *writer, uint32_t event)
