@@ -126,19 +126,6 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 
 static const struct argp inspect_argp = { .options = options, .parser = parse_option };
 
-static int print_json(const char *who, const inspect_arguments *arguments, const plim_files *files,
-                      const plim_page *page)
-{
-    plim_error err = { 0 };
-    const plim_status status = plim_inspect_json_write(
-        NULL, plim_sink_to_file(stdout), &arguments->view, files->items, files->count, page, &err);
-    if (status != PLIM_OK && status != PLIM_IO) { /* that one is told by what follows */
-        plim_say(who, "%s", err.message);
-        return PLIM_EXIT_FAILED;
-    }
-    return plim_output_finish(who);
-}
-
 static int print(const char *who, const inspect_arguments *arguments, const plim_files *files)
 {
     int status = PLIM_EXIT_OK;
@@ -146,7 +133,11 @@ static int print(const char *who, const inspect_arguments *arguments, const plim
     plim_page_init(&page, NULL);
     plim_inspect_page(&page, &arguments->view, files->items, files->count);
     if (arguments->as_json) {
-        status = print_json(who, arguments, files, &page);
+        plim_error err = { 0 };
+        const plim_status written =
+            plim_inspect_json_write(NULL, plim_sink_to_file(stdout), &arguments->view, files->items,
+                                    files->count, &page, &err);
+        status = plim_output_document(who, written, &err);
     } else if (files->failed_count < files->count) {
         const plim_style style = plim_output_style(arguments->color, arguments->width);
         status = plim_output_draw(who, stdout, &style, &page);

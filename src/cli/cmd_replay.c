@@ -5,8 +5,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/replaying.h"
-#include "report/replay_json.h"
-#include "report/replay_text.h"
+#include "report/json/replay_json.h"
 
 #include "plimsoll/recorder.h"
 #include "plimsoll/snapshot.h"
@@ -263,30 +262,31 @@ static plim_status save_predicted(const plim_replaying *replaying, const runs *s
     return status;
 }
 
-static int print_page(const replay_arguments *arguments, const plim_replaying *replaying,
-                      const runs *self)
+static int print(const replay_arguments *arguments, const plim_replaying *replaying,
+                 const runs *self)
 {
-    const plim_style style = plim_output_style(arguments->common.color, arguments->common.width);
     const plim_replay_view view = {
         .shows_fidelity_whole = arguments->shows_fidelity_whole,
         .predicted_path = arguments->predicted_path,
     };
-    plim_text page;
-    plim_text_init(&page, NULL, PLIM_REPLAY_TEXT_BYTES_MAX);
-    plim_replay_text_write(&page, &style, &view, &replaying->input, self->rows, self->count);
-    const int status = plim_output_page(replaying->who, &page);
-    plim_text_deinit(&page);
-    return status;
-}
-
-static int print_json(const plim_replaying *replaying, const runs *self)
-{
-    plim_error err = { 0 };
-    const size_t asked = self->count > 1 ? 1 : 0;
-    const plim_status written = plim_replay_json_write(plim_sink_to_file(stdout), &replaying->input,
-                                                       self->rows, self->count, asked, &err);
-    (void)written; /* told by what follows */
-    return plim_output_finish(replaying->who);
+    const plim_replay_rows rows = { .items = self->rows,
+                                    .count = self->count,
+                                    .asked = self->count > 1 ? 1 : 0 };
+    const plim_style style = plim_output_style(arguments->common.color, arguments->common.width);
+    int code = PLIM_EXIT_OK;
+    plim_page page;
+    plim_page_init(&page, NULL);
+    plim_replay_page(&page, &view, &replaying->input, rows.items, rows.count);
+    if (arguments->common.as_json) {
+        plim_error err = { 0 };
+        const plim_status status = plim_replay_json_write(plim_sink_to_file(stdout),
+                                                          &replaying->input, &rows, &page, &err);
+        code = plim_output_document(replaying->who, status, &err);
+    } else {
+        code = plim_output_draw(replaying->who, stdout, &style, &page);
+    }
+    plim_page_deinit(&page);
+    return code;
 }
 
 /* Of those asked for; of the recorded settings where nothing else was. */
@@ -320,8 +320,7 @@ static int replay(const replay_arguments *arguments, const plim_replaying *repla
     if (status != PLIM_OK) {
         return plim_replaying_failed(replaying, &err);
     }
-    const int printed = arguments->common.as_json ? print_json(replaying, self)
-                                                  : print_page(arguments, replaying, self);
+    const int printed = print(arguments, replaying, self);
     if (printed == PLIM_EXIT_OK && has_found(arguments, replaying, self)) {
         return PLIM_EXIT_FOUND;
     }

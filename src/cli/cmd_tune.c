@@ -6,8 +6,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/replaying.h"
-#include "report/tune_json.h"
-#include "report/tune_text.h"
+#include "report/json/replay_json.h"
 
 #include <errno.h>
 #include <math.h>
@@ -165,25 +164,24 @@ static plim_status search(const tune_arguments *arguments, const plim_replaying 
     return status;
 }
 
-static int print_page(const tune_arguments *arguments, const plim_replaying *replaying,
-                      const plim_tuning *tuning)
+static int print(const tune_arguments *arguments, const plim_replaying *replaying,
+                 const plim_tuning *tuning)
 {
     const plim_style style = plim_output_style(arguments->common.color, arguments->common.width);
-    plim_text page;
-    plim_text_init(&page, NULL, PLIM_REPLAY_TEXT_BYTES_MAX);
-    plim_tune_text_write(&page, &style, &arguments->view, &replaying->input, tuning);
-    const int status = plim_output_page(replaying->who, &page);
-    plim_text_deinit(&page);
-    return status;
-}
-
-static int print_json(const plim_replaying *replaying, const plim_tuning *tuning)
-{
-    plim_error err = { 0 };
-    const plim_status written =
-        plim_tune_json_write(plim_sink_to_file(stdout), &replaying->input, tuning, &err);
-    (void)written; /* told by what follows */
-    return plim_output_finish(replaying->who);
+    int code = PLIM_EXIT_OK;
+    plim_page page;
+    plim_page_init(&page, NULL);
+    plim_tune_page(&page, &arguments->view, &replaying->input, tuning);
+    if (arguments->common.as_json) {
+        plim_error err = { 0 };
+        const plim_status status =
+            plim_tune_json_write(plim_sink_to_file(stdout), &replaying->input, tuning, &page, &err);
+        code = plim_output_document(replaying->who, status, &err);
+    } else {
+        code = plim_output_draw(replaying->who, stdout, &style, &page);
+    }
+    plim_page_deinit(&page);
+    return code;
 }
 
 static int tune(const tune_arguments *arguments, const plim_replaying *replaying)
@@ -193,8 +191,7 @@ static int tune(const tune_arguments *arguments, const plim_replaying *replaying
     if (search(arguments, replaying, &tuning, &err) != PLIM_OK) {
         return plim_replaying_failed(replaying, &err);
     }
-    int status = arguments->common.as_json ? print_json(replaying, tuning)
-                                           : print_page(arguments, replaying, tuning);
+    int status = print(arguments, replaying, tuning);
     const bool is_unsaved = !tuning->rows[tuning->best].result.survives &&
                             !plim_replay_is_capacity_bound(&replaying->input);
     if (status == PLIM_EXIT_OK && arguments->fails_on_unsaved && is_unsaved) {

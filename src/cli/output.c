@@ -103,6 +103,15 @@ int plim_output_draw(const char *who, FILE *stream, const plim_style *style, con
     return status;
 }
 
+int plim_output_document(const char *who, plim_status status, const plim_error *err)
+{
+    if (status != PLIM_OK && status != PLIM_IO) { /* that one is told by what follows */
+        plim_say(who, "%s", err->message);
+        return PLIM_EXIT_FAILED;
+    }
+    return plim_output_finish(who);
+}
+
 int plim_output_finish(const char *who)
 {
     int code = ferror(stdout) != 0 ? errno : 0; /* of the write that failed just before */

@@ -36,8 +36,10 @@ int plim_output_page(const char *who, const plim_text *page);
 int plim_output_page_on_stderr(const char *who, const plim_text *page);
 
 /** Draw a page on a stream, stdout or stderr; returns the exit status. */
-int plim_output_draw(const char *who, FILE *stream, const plim_style *style,
-                     const plim_page *page);
+int plim_output_draw(const char *who, FILE *stream, const plim_style *style, const plim_page *page);
+
+/** After a document was written: says what failed before its first byte; the exit status. */
+int plim_output_document(const char *who, plim_status status, const plim_error *err);
 
 /** After the last byte: whether all arrived. Says so if not; returns the exit status. */
 int plim_output_finish(const char *who);

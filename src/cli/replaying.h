@@ -7,7 +7,7 @@
 
 #include "base/progress.h"
 #include "cli/replay_arguments.h"
-#include "report/replay_page.h"
+#include "report/model/replay.h"
 
 typedef struct plim_replaying {
     const char *who; /* heads messages */

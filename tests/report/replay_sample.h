@@ -9,7 +9,7 @@
 #include "sample.h"
 
 #include "base/units.h"
-#include "report/tune_page.h"
+#include "report/model/replay.h"
 
 #define REPLAY_ROWS 6u
 

@@ -5,9 +5,7 @@
 #include "harness.h"
 #include "replay_sample.h"
 
-#include "report/replay_text.h"
-#include "report/term/line.h"
-#include "report/tune_text.h"
+#include "report/model/replay.h"
 
 #define PAGE_BYTES_MAX ((size_t)1 << 20)
 
@@ -240,20 +238,31 @@ static const page_row searches[] = {
     { "tune-hardly.txt", hardly_better, &wide, false },
 };
 
+static void draw(plim_text *out, const plim_mem *mem, const plim_style *style, plim_page *page)
+{
+    plim_text_init(out, mem, PAGE_BYTES_MAX);
+    plim_page_draw(out, style, page);
+    plim_page_deinit(page);
+}
+
 static void write_replay(plim_text *out, const plim_mem *mem, const page_row *row)
 {
     const plim_replay_view view = { .shows_fidelity_whole = row->shows_fidelity_whole,
                                     .predicted_path =
                                         row->shows_fidelity_whole ? "out.plim" : NULL };
-    plim_text_init(out, mem, PAGE_BYTES_MAX);
-    plim_replay_text_write(out, row->style, &view, &sample.input, sample.rows, sample.row_count);
+    plim_page page;
+    plim_page_init(&page, mem);
+    plim_replay_page(&page, &view, &sample.input, sample.rows, sample.row_count);
+    draw(out, mem, row->style, &page);
 }
 
 static void write_search(plim_text *out, const plim_mem *mem, const page_row *row)
 {
     const plim_tune_view view = { .top = 1, .budget_s = 30 };
-    plim_text_init(out, mem, PAGE_BYTES_MAX);
-    plim_tune_text_write(out, row->style, &view, &sample.input, &sample.tuning);
+    plim_page page;
+    plim_page_init(&page, mem);
+    plim_tune_page(&page, &view, &sample.input, &sample.tuning);
+    draw(out, mem, row->style, &page);
 }
 
 typedef void write_page(plim_text *out, const plim_mem *mem, const page_row *row);

@@ -5,8 +5,7 @@
 #include "harness.h"
 #include "replay_sample.h"
 
-#include "report/replay_json.h"
-#include "report/tune_json.h"
+#include "report/json/replay_json.h"
 
 #include <yajl/yajl_tree.h>
 
@@ -14,19 +13,36 @@
 
 static replay_sample sample; /* large, and filled anew by each test */
 
+/* The document of the sample's replay, or of its search. */
+static plim_status write_to(plim_sink sink, bool is_search, plim_error *err)
+{
+    const plim_replay_rows rows = { .items = sample.rows,
+                                    .count = sample.row_count,
+                                    .asked = sample.row_count > 1 ? 1 : 0 };
+    plim_page page;
+    plim_page_init(&page, NULL);
+    plim_status status = PLIM_OK;
+    if (is_search) {
+        plim_tune_page(&page, &(plim_tune_view){ 0 }, &sample.input, &sample.tuning);
+        status = plim_tune_json_write(sink, &sample.input, &sample.tuning, &page, err);
+    } else {
+        plim_replay_page(&page, &(plim_replay_view){ 0 }, &sample.input, rows.items, rows.count);
+        status = plim_replay_json_write(sink, &sample.input, &rows, &page, err);
+    }
+    plim_page_deinit(&page);
+    return status;
+}
+
 static void write_replay(plim_text *out)
 {
     plim_text_init(out, NULL, DOCUMENT_BYTES_MAX);
-    T_EQ_I64(plim_replay_json_write(plim_sink_to_text(out), &sample.input, sample.rows,
-                                    sample.row_count, sample.row_count > 1 ? 1 : 0, NULL),
-             PLIM_OK);
+    T_EQ_I64(write_to(plim_sink_to_text(out), false, NULL), PLIM_OK);
 }
 
 static void write_search(plim_text *out)
 {
     plim_text_init(out, NULL, DOCUMENT_BYTES_MAX);
-    T_EQ_I64(plim_tune_json_write(plim_sink_to_text(out), &sample.input, &sample.tuning, NULL),
-             PLIM_OK);
+    T_EQ_I64(write_to(plim_sink_to_text(out), true, NULL), PLIM_OK);
 }
 
 /* Two devices, a start that does not fit, scales, a divergence. */
@@ -118,7 +134,7 @@ static void check_members(yajl_val object, const char *const *keys, size_t more)
 static const char *const input_members[] = {
     "schema",      "file",   "capacity_bytes", "capacity_source", "is_capacity_bound",
     "floor_bytes", "scales", "devices",        "fidelity",        "results",
-    NULL
+    "says",        NULL
 };
 
 static const char *const result_members[] = {
@@ -230,8 +246,8 @@ static void a_sink_that_fails_is_told(void)
     const plim_sink broken = { .write = refuse };
     plim_error err = { 0 };
     replay_sample_begin(&sample);
-    T_EQ_I64(plim_replay_json_write(broken, &sample.input, sample.rows, 3, 1, &err), PLIM_IO);
-    T_EQ_I64(plim_tune_json_write(broken, &sample.input, &sample.tuning, &err), PLIM_IO);
+    T_EQ_I64(write_to(broken, false, &err), PLIM_IO);
+    T_EQ_I64(write_to(broken, true, &err), PLIM_IO);
     T_EQ_I64(err.status, PLIM_IO);
     replay_sample_end(&sample);
 }

@@ -291,6 +291,32 @@ plim_item *plim_page_say(plim_page *page, const char *id, plim_tone tone, const 
     return item;
 }
 
+void plim_page_more(plim_page *page, const char *text, const plim_fact *facts)
+{
+    plim_item *item = page->status == PLIM_OK ? page->last : &page->spare;
+    const plim_phrase more = phrase_of(page, item->tone, text, facts);
+    const plim_phrase said = item->phrase;
+    plim_phrase whole = {
+        .length = said.length + more.length,
+        .spans = plim_page_alloc(page, said.span_count + more.span_count, sizeof(plim_span)),
+        .span_count = said.span_count + more.span_count,
+        .figures = plim_page_alloc(page, said.figure_count + more.figure_count, sizeof(plim_fact)),
+        .figure_count = said.figure_count + more.figure_count,
+    };
+    if (page->status != PLIM_OK) {
+        return;
+    }
+    for (size_t i = 0; i < whole.span_count; i++) {
+        whole.spans[i] = i < said.span_count ? said.spans[i] : more.spans[i - said.span_count];
+    }
+    for (size_t i = 0; i < whole.figure_count; i++) {
+        whole.figures[i] =
+            i < said.figure_count ? said.figures[i] : more.figures[i - said.figure_count];
+    }
+    keep(page, &whole);
+    item->phrase = whole;
+}
+
 plim_item *plim_page_note(plim_page *page, const char *id, plim_tone tone, const char *text,
                           const plim_fact *facts)
 {

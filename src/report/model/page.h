@@ -243,7 +243,9 @@ void plim_page_heading(plim_page *page, const char *text, const plim_fact *facts
  */
 plim_item *plim_page_say(plim_page *page, const char *id, plim_tone tone, const char *text,
                          const plim_fact *facts);
-/** The same, indented: it belongs to what stands before it. */
+/** Go on with the text that was said last: sentences whose parts depend on what is known. */
+void plim_page_more(plim_page *page, const char *text, const plim_fact *facts);
+/** The same as plim_page_say(), indented: it belongs to what stands before it. */
 plim_item *plim_page_note(plim_page *page, const char *id, plim_tone tone, const char *text,
                           const plim_fact *facts);
 /** The same, with a mark: what is below it lacks something. */

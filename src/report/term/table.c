@@ -117,13 +117,14 @@ static void fit_copy(drawing *draw, uint32_t room)
     for (uint32_t narrowness = 0; narrowness <= LEAVES_MOST; narrowness++) {
         measure(draw, narrowness);
         const uint32_t figures = draw->total - *copy;
+        const uint32_t wanted = *copy;
         *copy = room > figures ? room - figures : 0;
-        if (*copy < COPY_GOOD) {
+        if (*copy < COPY_GOOD && *copy < wanted) {
             draw->total = figures;
             narrow_gaps(draw);
             *copy = room > draw->total + COPY_STUMP ? room - draw->total : COPY_STUMP;
         }
-        if (*copy >= COPY_LEAST) {
+        if (*copy >= COPY_LEAST || *copy >= wanted) {
             break;
         }
     }

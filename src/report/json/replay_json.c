@@ -1,10 +1,11 @@
 /*
- * replay_parts.c - the members that `replay/1` and `tune/1` have in common.
- * docs/formats/replay-json.md describes each.
+ * replay_json.c - the documents `replay/1` and `tune/1`. docs/formats/replay-json.md and
+ * tune-json.md describe each member.
  */
-#include "report/replay_page.h"
+#include "report/json/replay_json.h"
 
-#include <string.h>
+#include "base/error.h"
+#include "report/json/page_json.h"
 
 static void member_event(plim_json *json, const char *key, uint64_t event)
 {
@@ -124,7 +125,7 @@ static void write_scales(plim_json *json, const plim_replay_input *input)
     plim_json_end_array(json);
 }
 
-void plim_replay_json_input(plim_json *json, const plim_replay_input *input)
+static void write_input(plim_json *json, const plim_replay_input *input)
 {
     plim_json_member_string(json, "file", input->path);
     member_capacity(json, input->capacity_bytes, input->capacity_bytes != PLIM_UNLIMITED);
@@ -265,8 +266,7 @@ static void write_empty_cache(plim_json *json, const plim_replay_row *row)
                  row->empty_cache == PLIM_EMPTY_AT_EVENT ? row->empty_cache_event : PLIM_NO_EVENT);
 }
 
-void plim_replay_json_row(plim_json *json, const plim_replay_input *input,
-                          const plim_replay_row *row)
+static void write_row(plim_json *json, const plim_replay_input *input, const plim_replay_row *row)
 {
     plim_json_member_string(json, "conf", row->conf->text);
     plim_json_member_string(json, "policy", plim_policy_name(row->conf->policy));
@@ -284,4 +284,84 @@ void plim_replay_json_row(plim_json *json, const plim_replay_input *input,
         plim_json_end_object(json);
     }
     plim_json_end_array(json);
+}
+
+/* ---- documents ------------------------------------------------------------------------------- */
+
+static plim_status finish(plim_json *json, const plim_page *page, plim_error *err)
+{
+    plim_page_json(json, page);
+    plim_json_end_object(json);
+    return plim_json_finish(json) ? PLIM_OK : plim_fail(err, PLIM_IO, "cannot write the document");
+}
+
+plim_status plim_replay_json_write(plim_sink sink, const plim_replay_input *input,
+                                   const plim_replay_rows *rows, const plim_page *page,
+                                   plim_error *err)
+{
+    plim_json json;
+    PLIM_TRY(plim_page_status(page, err));
+    plim_json_init(&json, sink, PLIM_JSON_PRETTY);
+    plim_json_begin_object(&json);
+    plim_json_member_string(&json, "schema", "replay/1");
+    write_input(&json, input);
+    write_row(&json, input, &rows->items[rows->asked]);
+    plim_json_key(&json, "results");
+    plim_json_begin_array(&json);
+    for (size_t i = 0; i < rows->count; i++) {
+        plim_json_begin_object(&json);
+        write_row(&json, input, &rows->items[i]);
+        plim_json_end_object(&json);
+    }
+    plim_json_end_array(&json);
+    return finish(&json, page, err);
+}
+
+static void write_searched(plim_json *json, const plim_replay_input *input,
+                           const plim_tuning *tuning, size_t index)
+{
+    const plim_tune_row *searched = &tuning->rows[index];
+    const plim_replay_row row = plim_tune_row_of(tuning, index);
+    plim_json_begin_object(json);
+    write_row(json, input, &row);
+    plim_json_member_bool(json, "is_given", searched->is_given);
+    plim_json_member_optional_string(json, "needs_torch",
+                                     plim_release_text(searched->needs_torch).text);
+    plim_json_member_bool(json, "is_too_new", searched->is_too_new);
+    plim_json_member_bool(json, "is_start_requested", searched->is_start_requested);
+    plim_json_end_object(json);
+}
+
+plim_status plim_tune_json_write(plim_sink sink, const plim_replay_input *input,
+                                 const plim_tuning *tuning, const plim_page *page, plim_error *err)
+{
+    plim_json json;
+    PLIM_TRY(plim_page_status(page, err));
+    plim_json_init(&json, sink, PLIM_JSON_PRETTY);
+    plim_json_begin_object(&json);
+    plim_json_member_string(&json, "schema", "tune/1");
+    write_input(&json, input);
+    plim_json_member_string(&json, "best", tuning->rows[tuning->best].conf.text);
+    plim_json_member_u64(&json, "best_index", tuning->best);
+    plim_json_member_u64(&json, "recorded_index", tuning->recorded);
+    plim_json_member_u64(&json, "baseline_index", tuning->baseline);
+    plim_json_member_u64(&json, "reference_index", tuning->reference);
+    plim_json_key(&json, "hardly_better_index");
+    if (tuning->hardly_better == SIZE_MAX) {
+        plim_json_null(&json);
+    } else {
+        plim_json_u64(&json, tuning->hardly_better);
+    }
+    plim_json_member_double(&json, "gain", tuning->gain);
+    plim_json_member_bool(&json, "is_saved", tuning->is_saved);
+    plim_json_member_bool(&json, "is_hopeless", tuning->is_hopeless);
+    plim_json_member_bool(&json, "is_incomplete", tuning->is_incomplete);
+    plim_json_member_u64(&json, "runs", tuning->runs);
+    plim_json_key(&json, "results");
+    plim_json_begin_array(&json);
+    for (size_t i = 0; i < tuning->row_count; i++) {
+        write_searched(&json, input, tuning, i);
+    }
+    plim_json_end_array(&json);
+    return finish(&json, page, err);
 }

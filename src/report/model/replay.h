@@ -1,28 +1,21 @@
 /*
- * replay_page.h - what `plimsoll replay` and `plimsoll tune` have in hand when they print.
+ * replay.h - what `plimsoll replay` and `plimsoll tune` have in hand, and the pages they make.
  *
- * All is borrowed plain data: whoever has it (the commands, a test) points to it here. Their
- * pages are written in parts, which both share:
+ * All is borrowed plain data: whoever has it (the commands, a test) points to it here.
+ *   replay.c, tune.c   the pages
  *   replay_head.c      the recording: what it is, what it had, the capacity, the floor
  *   replay_fidelity.c  how far predictions are to be believed
- *   replay_rows.c      the table: a row for each conf
- *   replay_words.c     confs, events and stacks in words
- *   replay_parts.c     the members that both documents have
- *   replay_text.c, replay_json.c   page and document of replay
- *   tune_text.c, tune_json.c       page and document of tune
+ *   replay_rows.c      the table: a row for each conf; and what becomes of each
+ *   replay_facts.c     sums and choices that pages and documents share
  */
-#ifndef PLIMSOLL_REPORT_REPLAY_PAGE_H
-#define PLIMSOLL_REPORT_REPLAY_PAGE_H
+#ifndef PLIMSOLL_REPORT_MODEL_REPLAY_H
+#define PLIMSOLL_REPORT_MODEL_REPLAY_H
 
-#include "base/json_out.h"
-#include "base/text.h"
-#include "report/term/style.h"
+#include "base/size.h"
+#include "report/model/page.h"
 
 #include "plimsoll/gpu.h"
 #include "plimsoll/replay.h"
-
-/* A page has a screen or a few; a table may have a row for every setting tried. */
-#define PLIM_REPLAY_TEXT_BYTES_MAX ((size_t)1 << 26)
 
 /* Whose word the capacity is. */
 typedef enum plim_replay_capacity {
@@ -64,31 +57,34 @@ typedef struct plim_replay_row {
     uint64_t empty_cache_event;
 } plim_replay_row;
 
-/* Where a page is being written. */
-typedef struct plim_replay_page {
-    plim_text *out;
-    const plim_style *style;
-    const plim_replay_input *input;
-} plim_replay_page;
+typedef struct plim_replay_view {
+    bool shows_fidelity_whole;
+    const char *predicted_path; /* where the predicted history was written, or NULL */
+} plim_replay_view;
 
-/* ---- words ---- */
+#define PLIM_TUNE_TOP_DEFAULT 12u
 
-/* A short text by value, for use in a call. */
-typedef struct plim_replay_phrase {
-    char text[256];
-} plim_replay_phrase;
+typedef struct plim_tune_view {
+    uint32_t top;    /* rows shown; 0: PLIM_TUNE_TOP_DEFAULT. The recorded settings and the
+                      * caller's own are shown besides */
+    double budget_s; /* that was given; 0: none */
+} plim_tune_view;
 
-/** " on GPU 1" where there are several devices, else "". */
-plim_replay_phrase plim_replay_device_words(const plim_replay_input *input, int32_t device);
+/** The page of a replay. rows  the recorded settings first */
+void plim_replay_page(plim_page *page, const plim_replay_view *view, const plim_replay_input *input,
+                      const plim_replay_row *rows, size_t count);
+/** The page of a search: the table, the winner as a line to paste, what it saves. */
+void plim_tune_page(plim_page *page, const plim_tune_view *view, const plim_replay_input *input,
+                    const plim_tuning *tuning);
+
+/* ---- facts ---- */
+
+/** A row of a search, as tables and documents take it. */
+plim_replay_row plim_tune_row_of(const plim_tuning *tuning, size_t index);
+/** A release as people write it, "2.6"; "" for 0. */
+plim_short_text plim_release_text(uint32_t release);
 /** The frame of the user's own code that an event comes from, or PLIM_NONE. */
 uint32_t plim_replay_event_frame(const plim_replay_input *input, int32_t device, uint64_t event);
-/** "event 2,233, train.py:42 in forward"; the place is as untrusted as the history. */
-plim_replay_phrase plim_replay_event_words(const plim_replay_page *page, int32_t device,
-                                           uint64_t event);
-/** A conf as a user would write it, "default" where that is nothing. */
-const char *plim_replay_conf_words(const plim_conf *conf);
-/** "+ empty_cache() at 2,109", or "". */
-plim_replay_phrase plim_replay_empty_cache_words(const plim_replay_row *row);
 /** The highest floor and the highest recorded peak of any device. */
 uint64_t plim_replay_floor_bytes(const plim_replay_input *input);
 uint64_t plim_replay_recorded_peak_bytes(const plim_replay_input *input);
@@ -110,28 +106,28 @@ bool plim_replay_is_exact(const plim_fidelity *fidelity);
 
 /* ---- parts of a page ---- */
 
-void plim_replay_blank(const plim_replay_page *page);
-void plim_replay_heading(const plim_replay_page *page, const char *words);
+/* A page while it is made. */
+typedef struct plim_replayed {
+    plim_page *page;
+    const plim_replay_input *input;
+} plim_replayed;
+
+/** " on GPU 1" where there are several devices, else "". */
+const char *plim_replayed_device(const plim_replayed *self, int32_t device);
+/** Where an event comes from, ", train.py:42 in forward", or ""; as untrusted as the history. */
+const char *plim_replayed_place(const plim_replayed *self, int32_t device, uint64_t event);
+/** A conf as a user would write it, "default" where that is nothing. */
+const char *plim_replayed_conf(const plim_conf *conf);
+
 /** The file, its devices, the settings they had. */
-void plim_replay_head_write(const plim_replay_page *page);
-/** How far to believe the rest: a line or two for each device. */
-void plim_replay_fidelity_write(const plim_replay_page *page);
-/** All of it. */
-void plim_replay_fidelity_write_whole(const plim_replay_page *page);
+void plim_replayed_head(const plim_replayed *self);
+/** How far to believe the rest: a line or two for each device; whole: all of it. */
+void plim_replayed_fidelity(const plim_replayed *self, bool whole);
 /** Capacity, floor, and what failed when it was recorded. */
-void plim_replay_limits_write(const plim_replay_page *page);
-/** with_recording  a first row says what the recording itself had */
-void plim_replay_rows_write(const plim_replay_page *page, const plim_replay_row *rows, size_t count,
-                            bool with_recording);
+void plim_replayed_limits(const plim_replayed *self);
+/** A row for each conf, between what the recording itself had and the floor. */
+void plim_replayed_rows(const plim_replayed *self, const plim_replay_row *rows, size_t count);
 /** What failed, for what, and where; nothing for a row that survives what failed before. */
-void plim_replay_row_write_fate(const plim_replay_page *page, const plim_replay_row *row);
-
-/* ---- parts of a document ---- */
-
-/** "file" to "fidelity": all that is known before anything is run under another conf. */
-void plim_replay_json_input(plim_json *json, const plim_replay_input *input);
-/** The members of a result, within an object that is open. */
-void plim_replay_json_row(plim_json *json, const plim_replay_input *input,
-                          const plim_replay_row *row);
+void plim_replayed_fate(const plim_replayed *self, const plim_replay_row *row);
 
 #endif

@@ -1,27 +1,24 @@
 /*
- * replay_words.c - confs, events, stacks and sums, in words. See replay_page.h.
+ * replay_facts.c - sums and choices that pages and documents share; places in words.
  */
-#include "report/replay_page.h"
+#include "report/model/replay.h"
 
 #include "base/numbers.h"
-#include "base/size.h"
+#include "base/text.h"
 #include "report/model/frame_text.h"
 #include "report/stack_text.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #define PLACE_BYTES_MAX 200u /* of a frame: it stands within a sentence */
 
-plim_replay_phrase plim_replay_device_words(const plim_replay_input *input, int32_t device)
+const char *plim_replayed_device(const plim_replayed *self, int32_t device)
 {
-    plim_replay_phrase words = { "" };
-    if (input->device_count > 1) {
-        (void)snprintf(words.text, sizeof words.text, " on GPU %" PRId32, device);
-    }
-    return words;
+    return self->input->device_count > 1
+               ? plim_page_text(self->page, " on GPU {}", PLIM_FACTS(plim_id("device", device)))
+               : "";
 }
 
 static const plim_events *events_of(const plim_replay_input *input, int32_t device)
@@ -59,45 +56,37 @@ uint32_t plim_replay_event_frame(const plim_replay_input *input, int32_t device,
     return plim_stack_label_frame(input->history, &group);
 }
 
-plim_replay_phrase plim_replay_event_words(const plim_replay_page *page, int32_t device,
-                                           uint64_t event)
+const char *plim_replayed_place(const plim_replayed *self, int32_t device, uint64_t event)
 {
-    const uint32_t frame = plim_replay_event_frame(page->input, device, event);
+    const uint32_t frame = plim_replay_event_frame(self->input, device, event);
+    if (frame == PLIM_NONE) {
+        return "";
+    }
     plim_text place;
-    plim_text_init(&place, page->out->mem, PLACE_BYTES_MAX);
-    if (frame != PLIM_NONE) {
-        plim_frame_text_add(&place, page->input->history, frame, false);
-    }
+    plim_text_init(&place, self->page->arena.mem, PLACE_BYTES_MAX);
+    plim_frame_text_add(&place, self->input->history, frame, false);
     if (place.status == PLIM_OUT_OF_HOST_MEMORY) {
-        page->out->status = PLIM_OUT_OF_HOST_MEMORY;
+        self->page->status = PLIM_OUT_OF_HOST_MEMORY;
     }
-    plim_replay_phrase words;
-    (void)snprintf(words.text, sizeof words.text, "event %s%s%.200s", plim_format_count(event).text,
-                   place.length > 0 ? ", " : "", plim_text_string(&place));
+    const char *words =
+        plim_page_text(self->page, ", {}", PLIM_FACTS(plim_words(plim_text_string(&place))));
     plim_text_deinit(&place);
     return words;
 }
 
-const char *plim_replay_conf_words(const plim_conf *conf)
+const char *plim_replayed_conf(const plim_conf *conf)
 {
     return conf->text[0] != '\0' ? conf->text : "default";
 }
 
-plim_replay_phrase plim_replay_empty_cache_words(const plim_replay_row *row)
+plim_short_text plim_release_text(uint32_t release)
 {
-    plim_replay_phrase words = { "" };
-    switch (row->empty_cache) {
-    case PLIM_EMPTY_NEVER:
-        break;
-    case PLIM_EMPTY_AT_EVENT:
-        (void)snprintf(words.text, sizeof words.text, "+ empty_cache() at %s",
-                       plim_format_count(row->empty_cache_event).text);
-        break;
-    case PLIM_EMPTY_AFTER_STEPS:
-        (void)snprintf(words.text, sizeof words.text, "+ empty_cache() each step");
-        break;
+    plim_short_text text = { "" };
+    if (release != 0) {
+        (void)snprintf(text.text, sizeof text.text, "%u.%u", (unsigned)(release / 100),
+                       (unsigned)(release % 100));
     }
-    return words;
+    return text;
 }
 
 uint64_t plim_replay_floor_bytes(const plim_replay_input *input)
