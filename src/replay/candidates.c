@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "replay/conf.h"
-#include "settings/release.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,15 +1,17 @@
 /*
  * conf.c - confs as text: a settings string with at most two things more, the name of a policy in
- * front and a release_threshold among the pairs, which the parser of settings leaves to this file.
+ * front and a release_threshold among the pairs, which the parser of settings leaves to this file;
+ * and those of recordings.
  */
 #include "replay/conf.h"
 
 #include "base/edit_distance.h"
 #include "base/error.h"
 #include "base/size.h"
+#include "history/setting_words.h"
 #include "settings/parse.h"
+#include "settings/recorded.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define THRESHOLD_KEY  "release_threshold"
@@ -42,49 +44,40 @@ static void copy_without_space(char *to, size_t bytes, const char *from)
 
 /* --- the policy --- */
 
-static bool find_policy(const char *word, plim_policy_kind *ret_policy)
+/* The policy that a word names, or, with one letter wrong, is meant to; PLIM_POLICY_COUNT: none. */
+static plim_policy_kind find_policy(const char *word, bool exactly)
 {
-    for (size_t i = 0; i < PLIM_POLICY_COUNT; i++) {
-        if (strcmp(word, plim_policy_name((plim_policy_kind)i)) == 0) {
-            *ret_policy = (plim_policy_kind)i;
-            return true;
-        }
-    }
-    return false;
-}
-
-/* One letter of a short name may be wrong. */
-static const char *nearest_policy(const char *word)
-{
-    for (size_t i = 0; i < PLIM_POLICY_COUNT; i++) {
+    size_t i = 0;
+    for (; i < PLIM_POLICY_COUNT; i++) {
         const char *const name = plim_policy_name((plim_policy_kind)i);
-        if (plim_edit_distance(word, name) <= 1) {
-            return name;
+        if (exactly ? strcmp(word, name) == 0 : plim_edit_distance(word, name) <= 1) {
+            break;
         }
     }
-    return plim_edit_distance(word, "default") <= 2 ? "default" : NULL;
+    return (plim_policy_kind)i;
 }
 
 static plim_status fail_policy(const plim_settings_reader *reader)
 {
+    const char *const word = reader->token.word;
     const plim_settings_quote quote = plim_settings_quoted(reader);
-    const char *const nearest = nearest_policy(reader->token.word);
-    if (nearest != NULL) {
-        return plim_settings_fail(reader, PLIM_CORRUPT, 0,
-                                  "%s is not an allocator, did you mean %s?", quote.text, nearest);
+    const plim_policy_kind nearest = find_policy(word, false);
+    if (nearest != PLIM_POLICY_COUNT || plim_edit_distance(word, "default") <= 2) {
+        return plim_settings_fail(
+            reader, PLIM_CORRUPT, 0, "%s is not an allocator, did you mean %s?", quote.text,
+            nearest != PLIM_POLICY_COUNT ? plim_policy_name(nearest) : "default");
     }
-    const char *const key = plim_setting_key_nearest(reader->token.word);
+    const char *const key = plim_setting_key_nearest(word);
     if (key != NULL) {
         return plim_settings_fail(reader, PLIM_CORRUPT, 0,
                                   "%s is neither an allocator nor a setting, did you mean %s:…?",
                                   quote.text, key);
     }
     char names[128];
-    size_t length = 0;
-    for (size_t i = 0; i < PLIM_POLICY_COUNT && length < sizeof names; i++) {
-        const int added = snprintf(names + length, sizeof names - length, "%s%s",
-                                   i == 0 ? "" : ", ", plim_policy_name((plim_policy_kind)i));
-        length += added > 0 ? (size_t)added : sizeof names;
+    plim_fixed_text list = plim_fixed_text_begin(names, sizeof names);
+    for (size_t i = 0; i < PLIM_POLICY_COUNT; i++) {
+        plim_fixed_text_put(&list, "%s%s", i == 0 ? "" : ", ",
+                            plim_policy_name((plim_policy_kind)i));
     }
     return plim_settings_fail(reader, PLIM_CORRUPT, 0,
                               "%s is neither an allocator (%s) nor a setting (key:value)",
@@ -101,10 +94,12 @@ static plim_status read_policy(conf_reader *conf, plim_settings_reader *reader,
                                       "nothing goes with 'default', leave it out");
         }
         conf->conf.text[0] = '\0'; /* one conf, one text */
-    } else if (find_policy(reader->token.word, &conf->conf.policy)) {
+    } else {
+        conf->conf.policy = find_policy(reader->token.word, true);
         conf->has_policy = true;
         conf->policy_at = reader->token.offset;
-    } else {
+    }
+    if (conf->conf.policy == PLIM_POLICY_COUNT) {
         return fail_policy(reader);
     }
     *reader = *after;
@@ -209,4 +204,61 @@ bool plim_conf_equal(const plim_conf *a, const plim_conf *b)
 {
     return a->policy == b->policy && a->release_threshold_bytes == b->release_threshold_bytes &&
            plim_settings_decide_alike(&a->settings, &b->settings);
+}
+
+/* --- of recordings: the string, the values over that, and what segments show --- */
+
+static plim_recorded_settings read_settings(const plim_history *history)
+{
+    plim_recorded_settings recorded = { .conf = "" };
+    uint64_t count = 0;
+    const plim_setting *const settings = plim_history_settings(history, &count);
+    for (uint64_t i = 0; i < count; i++) {
+        plim_setting_words words;
+        plim_setting_words_of(history, &settings[i], &words);
+        plim_recorded_setting_add(&recorded, words.group, words.name, words.value);
+    }
+    return recorded;
+}
+
+/* Whether segments of the device grew page by page. */
+static bool shows_expandable(const plim_device_history *device)
+{
+    for (uint64_t i = 0; i < device->segment_count; i++) {
+        if (device->segments[i].is_expandable) {
+            return true;
+        }
+    }
+    const plim_events *const events = &device->events;
+    return events->count > 0 &&
+           memchr(events->action, PLIM_SEGMENT_MAP, (size_t)events->count) != NULL;
+}
+
+bool plim_conf_of_history(const plim_history *history, const plim_device_history *device,
+                          plim_conf *ret_conf)
+{
+    const plim_recorded_settings recorded = read_settings(history);
+    plim_conf conf = plim_conf_default();
+    plim_settings *const settings = &conf.settings;
+    /* PyTorch's, or the conf that a prediction was made under. */
+    const bool has_string =
+        recorded.conf[0] != '\0' && plim_conf_parse(recorded.conf, &conf, NULL) == PLIM_OK;
+    plim_recorded_settings_apply(&recorded, settings);
+
+    const bool says_expandable =
+        plim_setting_is_given(settings, PLIM_KEY_EXPANDABLE_SEGMENTS) ||
+        plim_recorded_settings_have(&recorded, PLIM_KEY_EXPANDABLE_SEGMENTS);
+    if (!says_expandable && conf.policy == PLIM_POLICY_TORCH) {
+        settings->expandable_segments = shows_expandable(device);
+    }
+    if (conf.policy == PLIM_POLICY_TORCH || settings->backend != PLIM_BACKEND_NATIVE) {
+        plim_settings_format(settings, conf.text, sizeof conf.text);
+    }
+    if (!has_string) {
+        plim_settings_format(settings, settings->text, sizeof settings->text);
+    }
+    *ret_conf = conf;
+    uint64_t count = 0;
+    (void)plim_history_settings(history, &count);
+    return count > 0;
 }

@@ -9,14 +9,12 @@
  * what is above the last boundary before it. So PyTorch 2.11 behaves, in any order of the items;
  * up to about 2.8 '>' began at the last boundary itself.
  */
-#include "settings/divisions.h"
+#include "settings/parse.h"
 
 #include "base/error.h"
 #include "settings/rounding.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #define LAST (PLIM_ROUNDUP_INTERVALS - 1)
 
@@ -93,11 +91,12 @@ static size_t run_length(const uint64_t *divisions, size_t first)
     return end - first;
 }
 
-void plim_settings_format_divisions(const uint64_t divisions[PLIM_ROUNDUP_INTERVALS], char *text)
+void plim_settings_put_divisions(plim_fixed_text *out,
+                                 const uint64_t divisions[PLIM_ROUNDUP_INTERVALS])
 {
     const size_t below = run_length(divisions, 0);
     if (below == PLIM_ROUNDUP_INTERVALS && divisions[0] != 0) {
-        snprintf(text, PLIM_DIVISIONS_TEXT_BYTES, "%" PRIu64, divisions[0]);
+        plim_fixed_text_put(out, "%" PRIu64, divisions[0]);
         return;
     }
     size_t rest = LAST; /* first interval of those at the end that are the same */
@@ -105,17 +104,16 @@ void plim_settings_format_divisions(const uint64_t divisions[PLIM_ROUNDUP_INTERV
         rest--;
     }
     const bool has_rest = divisions[LAST] != 0 && rest < LAST;
-    size_t length = (size_t)snprintf(text, PLIM_DIVISIONS_TEXT_BYTES, "[");
+    const char *separator = "[";
     for (size_t i = below - 1; i < (has_rest ? rest : PLIM_ROUNDUP_INTERVALS); i++) {
         /* Zeros need no saying, but for those below the first boundary and just below '>'. */
         if (divisions[i] != 0 || i == below - 1 || (has_rest && i == rest - 1)) {
-            length += (size_t)snprintf(text + length, PLIM_DIVISIONS_TEXT_BYTES - length,
-                                       "%u:%" PRIu64 ",", 1u << i, divisions[i]);
+            plim_fixed_text_put(out, "%s%u:%" PRIu64, separator, 1u << i, divisions[i]);
+            separator = ",";
         }
     }
     if (has_rest) {
-        length += (size_t)snprintf(text + length, PLIM_DIVISIONS_TEXT_BYTES - length,
-                                   ">:%" PRIu64 ",", divisions[LAST]);
+        plim_fixed_text_put(out, "%s>:%" PRIu64, separator, divisions[LAST]);
     }
-    text[length - 1] = ']';
+    plim_fixed_text_put(out, "]");
 }

@@ -11,7 +11,6 @@
 #include "base/decimal.h"
 #include "base/error.h"
 #include "base/units.h"
-#include "settings/divisions.h"
 
 #include <inttypes.h>
 #include <math.h>

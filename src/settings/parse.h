@@ -4,6 +4,7 @@
 #ifndef PLIMSOLL_SETTINGS_PARSE_H
 #define PLIMSOLL_SETTINGS_PARSE_H
 
+#include "base/fixed_text.h"
 #include "settings/reader.h"
 #include "settings/table.h"
 
@@ -33,6 +34,21 @@ plim_status plim_settings_parse_from(const char *source, const char *text,
  */
 bool plim_settings_read_value(const plim_setting_row *row, const char *value, uint64_t unit,
                               plim_settings *settings);
+
+/* --- between the files of the room --- */
+
+/* A power of two up to `max`, or, where with_zero says so, 0: over it, or fails. `what` names it
+ * in a message. */
+plim_status plim_settings_read_power(plim_settings_reader *reader, const char *what, bool with_zero,
+                                     uint64_t max, uint64_t *ret_value);
+
+/* roundup_power2_divisions: a number for all intervals, or a list, which leaves what it does not
+ * name. The entries are changed even when it fails. */
+plim_status plim_settings_read_divisions(plim_settings_reader *reader,
+                                         uint64_t divisions[PLIM_ROUNDUP_INTERVALS]);
+/* The value that gives these, from a start of zeros. */
+void plim_settings_put_divisions(plim_fixed_text *out,
+                                 const uint64_t divisions[PLIM_ROUNDUP_INTERVALS]);
 
 /* Whether a variable of this name holds settings. */
 bool plim_settings_is_variable(const char *name);

@@ -5,7 +5,6 @@
 
 #include "base/decimal.h"
 #include "base/units.h"
-#include "settings/divisions.h"
 #include "settings/parse.h"
 
 #include <stdio.h>

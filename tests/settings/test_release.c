@@ -3,7 +3,8 @@
  */
 #include "harness.h"
 
-#include "settings/release.h"
+#include "plimsoll/release.h"
+#include "settings/table.h"
 
 static void lines_need_the_release_that_knows_all_of_them(void)
 {
