@@ -65,6 +65,11 @@ PLIM_API const char *plim_verdict_name(plim_verdict verdict);
     X(PLIM_FIGURE_REQUESTED_FROM_SHAPE, "requested_from_shape_bytes") /* shape x size of type */   \
     X(PLIM_FIGURE_SHARED_REQUIRED, "shared_required_bytes") /* of a kernel, in no memory above */  \
     X(PLIM_FIGURE_SHARED_LIMIT, "shared_limit_bytes")                                              \
+    X(PLIM_FIGURE_ACTIVE, "active_bytes")                 /* live, or freed and still in use by a  \
+                                                             stream */                             \
+    X(PLIM_FIGURE_ALLOCATED_PEAK, "allocated_peak_bytes") /* the most that was live at once, */    \
+    X(PLIM_FIGURE_RESERVED_PEAK, "reserved_peak_bytes")   /* and held at once */                   \
+    X(PLIM_FIGURE_INACTIVE_SPLIT, "inactive_split_bytes") /* free, in partly used segments */      \
     X(PLIM_FIGURE_BLOCK, "block_bytes")     /* of the block that the program's request needs */    \
     X(PLIM_FIGURE_PAGE, "page_bytes")       /* that an expandable segment would map for it; 0:     \
                                                none would */                                       \
@@ -74,8 +79,7 @@ PLIM_API const char *plim_verdict_name(plim_verdict verdict);
     X(PLIM_FIGURE_LARGEST_FREE, "largest_free_block_bytes") /* the largest block of it, */         \
     X(PLIM_FIGURE_LARGEST_FREE_ANYWHERE, "largest_free_block_anywhere_bytes") /* of all pools */   \
     X(PLIM_FIGURE_OTHER_STREAMS_FREE, "other_streams_free_bytes") /* in its pool, other streams */ \
-    X(PLIM_FIGURE_RELEASABLE, "releasable_bytes")         /* wholly free segments and pages */     \
-    X(PLIM_FIGURE_INACTIVE_SPLIT, "inactive_split_bytes") /* free, in partly used segments */      \
+    X(PLIM_FIGURE_RELEASABLE, "releasable_bytes") /* wholly free segments and pages */             \
     X(PLIM_FIGURE_EXPANDABLE_RESERVED,                                                             \
       "expandable_reserved_bytes") /* what expandable segments                                     \
            would leave reserved for what is live, in whole pages */
@@ -88,7 +92,7 @@ typedef enum plim_figure_id {
 } plim_figure_id;
 
 /* Figures that a message may say. */
-#define PLIM_FIGURE_PRINTED_COUNT (PLIM_FIGURE_SHARED_LIMIT + 1)
+#define PLIM_FIGURE_PRINTED_COUNT (PLIM_FIGURE_INACTIVE_SPLIT + 1)
 
 /** "requested_bytes", …; a constant string, never NULL. */
 PLIM_API const char *plim_figure_name(plim_figure_id id);
@@ -158,15 +162,18 @@ typedef enum plim_oom_topic {
     PLIM_TOPIC_STARTUP,    /* a share of the device was wanted at start */
     PLIM_TOPIC_PROGRAM,    /* a compiled program against a chip: requested is all of it */
     PLIM_TOPIC_ARENA,      /* an arena that may be the device's or the host's */
+    PLIM_TOPIC_SUMMARY,    /* a table of statistics that counts failures, printed after them */
     /* An out-of-memory without figures, unknown in itself. */
     PLIM_TOPIC_BARE,      /* the driver says out of memory */
     PLIM_TOPIC_WORKSPACE, /* a library (cuBLAS, cuDNN, NCCL) got no workspace */
+    PLIM_TOPIC_HANDLE,    /* a library could not be initialized; often for want of memory */
     PLIM_TOPIC_WEIGHTS,   /* loading a model */
     PLIM_TOPIC_COMPUTE,   /* a compute buffer, grows with context and batch */
     PLIM_TOPIC_WARMUP,    /* a server tried its largest batch */
     PLIM_TOPIC_TACTIC,    /* an optimizer tried a tactic with a large workspace; survivable */
     /* A limit, by the words alone. */
     PLIM_TOPIC_CAP,      /* a pool or fraction that may not grow */
+    PLIM_TOPIC_KV_NONE,  /* a server's share that leaves nothing for its KV cache */
     PLIM_TOPIC_KV_CACHE, /* the budget of a server's KV cache */
     /* One request too large, by the words alone. */
     PLIM_TOPIC_BUFFER_MAX, /* the largest single buffer that a driver allows */
@@ -251,6 +258,7 @@ typedef enum plim_reason {
     PLIM_REASON_NEAR_MISS,    /* … and is missed by a little */
     PLIM_REASON_FULL,         /* it does not fit, unused memory included where that is known */
     PLIM_REASON_FULL_NEARLY,  /* unused or free memory would do, but under a tenth is unused */
+    PLIM_REASON_TABLE,        /* peaks of a table that counts failures */
     PLIM_REASON_DRIVER_POOL,  /* live and request fit; the driver's pool or others hold the rest */
 } plim_reason;
 

@@ -92,10 +92,9 @@ static const plim_fix fixes[] = {
         .id = "leave-room",
         .verdicts = UNKNOWN | EXHAUSTED,
         .families = FAMILY(PYTORCH) | FAMILY(PYTORCH_ROCM) | FAMILY(PYTORCH_ASYNC),
-        .topics = TOPIC(WORKSPACE),
-        .text = "A library (cuBLAS, cuDNN, NCCL) found no room for its workspace because the "
-                "framework's pool had taken the device: leave some room, by a smaller batch or "
-                "share.",
+        .topics = TOPIC(WORKSPACE) | TOPIC(HANDLE),
+        .text = "A library (cuBLAS, cuDNN, NCCL) finds no room where the framework's pool has "
+                "taken the device: leave some room, by a smaller batch or share.",
         .command = "torch.cuda.set_per_process_memory_fraction(0.90)",
         .source = "cuBLAS and cuDNN documentation, ALLOC_FAILED",
     },
@@ -103,11 +102,20 @@ static const plim_fix fixes[] = {
         .id = "leave-room-for-library",
         .verdicts = UNKNOWN | EXHAUSTED,
         .families = BARE_CUDA | FAMILY(JAX),
-        .topics = TOPIC(WORKSPACE),
-        .text = "A library (cuBLAS, cuDNN, NCCL) found no room for its workspace because the "
-                "framework's pool had taken the device: leave some room, by a smaller batch or "
-                "by letting the pool grow instead of taking all.",
+        .topics = TOPIC(WORKSPACE) | TOPIC(HANDLE),
+        .text = "A library (cuBLAS, cuDNN, NCCL) finds no room where the framework's pool has "
+                "taken the device: leave some room, by a smaller batch or by letting the pool "
+                "grow instead of taking all.",
         .source = "cuBLAS and cuDNN documentation, ALLOC_FAILED",
+    },
+    {
+        .id = "launch-blocking-if-free",
+        .verdicts = EXHAUSTED,
+        .topics = TOPIC(HANDLE),
+        .text = "If the device is not full, it is an earlier error on it, which shows up later "
+                "than it happens: run again so that the stack trace points to its cause.",
+        .command = "export CUDA_LAUNCH_BLOCKING=1",
+        .source = "CUDA programming guide, environment variables",
     },
     {
         .id = "larger-device",

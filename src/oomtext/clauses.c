@@ -75,7 +75,18 @@ static const plim_clause clauses[] = {
     { ASYNC, 0, "device limit", NULL, "[:]{total}" },
     { ASYNC, 0, "free according to cuda", NULL, "[)][:]{free}" },
     { ASYNC, LAST, "user supplied memory fraction", NULL, "[)][:]{limit}" },
+    /* torch.cuda.memory_summary(): a row is "| Allocated memory | now | peak | … |". Releases
+     * before 1.13 write MB, later ones MiB; "Requested memory" came with 2.1. */
     { SUMMARY, EARLY, "device id", NULL, "{device:i}" },
+    { SUMMARY, 0, "cudamalloc retries", NULL, "[:]{:i}" },
+    { SUMMARY, 0, "npumalloc retries", NULL, "[:]{:i}" },
+    { SUMMARY, 0, "allocated memory", NULL, "[|]{allocated}[|]{allocated_peak}" },
+    { SUMMARY, 0, "active memory", NULL, "[|]{active}[|]{}" },
+    { SUMMARY, 0, "requested memory", NULL, "[|]{}[|]{}" },
+    { SUMMARY, 0, "reserved memory", NULL, "[|]{reserved}[|]{reserved_peak}" },
+    { SUMMARY, 0, "non releasable memory", NULL, "[|]{inactive_split}[|]{}" },
+    { SUMMARY, 0, "from large pool", NULL, "[|]{}" },
+    { SUMMARY, 0, "from small pool", NULL, "[|]{}" },
     /* PaddlePaddle. */
     { PADDLE, KEY | EARLY | EXACT, "cannot allocate", NULL, "{requested}" },
     { PADDLE, KEY | EARLY, "cannot malloc", NULL, "{requested}" },
@@ -178,6 +189,9 @@ static const plim_clause clauses[] = {
     { MESA, KEY, "size", NULL, "!: {requested:b}" },
     /* Servers. */
     { VLLM, KEY, "free memory on device", NULL, "[cuda:{device:i}] ({free:u} / {total})" },
+    { VLLM, EARLY, "total_gpu_memory", NULL, "[=][(]{total}" },
+    { VLLM, EARLY, "gpu_memory_utilization", NULL, "!( {:u} ) = {limit}" },
+    { VLLM, EARLY, "model weights take", NULL, "{allocated}" },
     { VLLM, 0, "desired gpu memory utilization", NULL, "({:u}, {requested}" },
     { VLLM, 0, "kv cache is needed", "{requested}", NULL },
     { VLLM, 0, "larger than the available", NULL, "({limit}" },

@@ -131,17 +131,30 @@ bool plim_collection_add(plim_collection *collection, const plim_found *found, u
 
 /* --- judging --- */
 
-/* Reports are dropped from logs, and wherever there is something else to tell. */
+static bool is_torch(plim_oom_family family)
+{
+    return family >= PLIM_FAMILY_PYTORCH && family <= PLIM_FAMILY_PYTORCH_ASYNC;
+}
+
+/*
+ * Reports are dropped from logs, and wherever there is something else to tell; PyTorch's table
+ * that counts a failure is dropped where PyTorch tells of the failure itself.
+ */
 static void drop_reports(plim_collection *collection, uint64_t input_bytes)
 {
     size_t kept = 0;
     bool has_other = input_bytes > PLIM_PASTE_BYTES_MAX;
+    bool has_failure = false;
     for (size_t i = 0; i < collection->items.count; i++) {
-        has_other |= (collection->items.items[i].form->flags & PLIM_FORM_REPORT) == 0;
+        const plim_form *const form = collection->items.items[i].form;
+        has_other |= (form->flags & PLIM_FORM_REPORT) == 0;
+        has_failure |= form->topic == PLIM_TOPIC_ALLOCATION && is_torch(form->family);
     }
     for (size_t i = 0; i < collection->items.count; i++) {
         const plim_gathered item = collection->items.items[i];
-        if (!has_other || (item.form->flags & PLIM_FORM_REPORT) == 0) {
+        const bool is_report = (item.form->flags & PLIM_FORM_REPORT) != 0;
+        const bool is_summary = item.form->topic == PLIM_TOPIC_SUMMARY;
+        if (!(is_report && has_other) && !(is_summary && has_failure)) {
             collection->items.items[kept++] = item;
         }
     }
@@ -227,7 +240,8 @@ static void mark_followers(const plim_collection *collection, plim_oom_message *
         const plim_oom_topic topic = collection->items.items[i].form->topic;
         messages[i].is_follower =
             has_cause && (topic == PLIM_TOPIC_WORKSPACE || topic == PLIM_TOPIC_BARE ||
-                          topic == PLIM_TOPIC_ERROR || topic == PLIM_TOPIC_HOST_KILLED);
+                          topic == PLIM_TOPIC_HANDLE || topic == PLIM_TOPIC_ERROR ||
+                          topic == PLIM_TOPIC_HOST_KILLED);
         has_cause |= is_failure(&messages[i]) && has_figures(&messages[i]);
     }
 }

@@ -193,6 +193,11 @@ static bool reads_as(const plim_form *form, const plim_flat *flat, size_t begin,
     if ((form->flags & PLIM_FORM_SIGNAL) != 0 && !plim_prose_is_signal(flat, end)) {
         return false;
     }
+    if ((form->flags & (PLIM_FORM_NONE | PLIM_FORM_SOME)) != 0 &&
+        plim_prose_counts(flat, end) !=
+            ((form->flags & PLIM_FORM_SOME) != 0 ? PLIM_COUNT_SOME : PLIM_COUNT_NONE)) {
+        return false;
+    }
     if ((form->flags & PLIM_FORM_GLUED) != 0 &&
         flat->word_at[end - 1] - flat->word_at[begin] + 1u != end - begin) {
         return false;

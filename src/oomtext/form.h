@@ -15,6 +15,8 @@ enum {
     PLIM_FORM_LINE = 8,     /* the phrase has to begin its line, prefixes apart */
     PLIM_FORM_ALONE = 16,   /* … and to be all of it */
     PLIM_FORM_SIGNAL = 128, /* the number at its end is a signal's: a minus before it, or 137 */
+    PLIM_FORM_NONE = 512,   /* the number after the phrase is 0, or negative, */
+    PLIM_FORM_SOME = 1024,  /* or it is neither */
     PLIM_FORM_DUMP = 32,    /* belongs to the failure of the same pool before it */
     PLIM_FORM_HEAD = 64,    /* a status that heads messages: what follows it belongs to it */
 };

@@ -239,9 +239,12 @@ static const plim_form forms[] = {
       .before = 120, .after = 300 },
     { ROW("pytorch-accelerator-error", "pytorch", "2.8 and later", PYTORCH, BARE),
       .anchors = "acceleratorerror", .with = "out of memory", .before = 40, .after = 120 },
-    { ROW("negative-memory-summary", "pytorch", "", PYTORCH, REPORT),
-      .anchors = "cuda memory summary device id|cuda ooms", .sets = PLIM_CLAUSES_SUMMARY,
-      .before = 300, .after = 400, .flags = PLIM_FORM_REPORT },
+    { ROW("pytorch-memory-summary-oom", "pytorch", "1.4 and later", PYTORCH, SUMMARY),
+      .anchors = "cuda ooms|npu ooms", .sets = PLIM_CLAUSES_SUMMARY, .before = 300, .after = 2800,
+      .flags = PLIM_FORM_SOME },
+    { ROW("negative-memory-summary", "pytorch", "1.4 and later", PYTORCH, REPORT),
+      .anchors = "cuda memory summary device id|npu memory summary device id|cuda ooms|npu ooms",
+      .sets = PLIM_CLAUSES_SUMMARY, .before = 300, .after = 2800, .flags = PLIM_FORM_REPORT },
 
     /* --- PaddlePaddle --- */
     { ROW("paddle-gpu-oom-allocated", "paddle", "2.0 and later", PADDLE, ALLOCATION),
@@ -404,8 +407,11 @@ static const plim_form forms[] = {
     { ROW("vllm-startup-free", "vllm", "", VLLM, STARTUP),
       .anchors = "on startup is less than desired|free memory on device",
       .with = "less than desired", .sets = PLIM_CLAUSES_VLLM, .before = 120, .after = 300 },
-    { ROW("vllm-no-cache-blocks", "vllm", "", VLLM, CAP),
+    { ROW("vllm-no-cache-blocks", "vllm", "", VLLM, KV_NONE),
       .anchors = "no available memory for the cache blocks", .after = 160 },
+    { ROW("vllm-no-cache-left", "vllm", "", VLLM, KV_NONE),
+      .anchors = "available kv cache memory|reserved for kv cache is|gpu blocks|cuda blocks",
+      .sets = PLIM_CLAUSES_VLLM, .before = 400, .after = 80, .flags = PLIM_FORM_NONE },
     { ROW("vllm-kv-cache", "vllm", "", VLLM, KV_CACHE),
       .anchors = "kv cache is needed|larger than the available kv cache memory|"
                  "maximum number of tokens that can be stored in kv cache",
@@ -562,11 +568,23 @@ static const plim_form forms[] = {
           "nvml shared library not found|all cuda capable devices are busy|"
           "hip error the operation cannot be performed|cuda error invalid",
       .without = "out of memory|outofmemory", .before = 60, .after = 80, .flags = PLIM_FORM_PROSE },
+    { ROW("library-not-initialized", "cuda-app", "", CUDA, HANDLE),
+      .anchors = "cublas_status_not_initialized|cudnn_status_not_initialized|"
+                 "cusolver_status_not_initialized|cusparse_status_not_initialized|"
+                 "hipblas_status_not_initialized|miopenstatusnotinitialized",
+      .without = "out of memory|outofmemory|alloc failed", .sets = PLIM_CLAUSES_TF, .before = 900,
+      .after = 80, .flags = PLIM_FORM_PROSE },
+    { ROW("library-handle-failed", "cuda-app", "", CUDA, HANDLE),
+      .anchors = "cublas_status_internal_error|cudnn_status_internal_error|"
+                 "cusolver_status_internal_error",
+      .with = "cublascreate|cudnncreate|cusolverdncreate|create cudnn handle|create cublas handle",
+      .without = "out of memory|outofmemory|alloc failed", .sets = PLIM_CLAUSES_TF, .before = 900,
+      .after = 80, .flags = PLIM_FORM_PROSE },
     { ROW("negative-library-status", "cuda-app", "", CUDA, ERROR),
-      .anchors = "cublas_status_not_initialized|cublas_status_execution_failed|"
+      .anchors = "cublas_status_execution_failed|"
                  "cublas_status_internal_error|cublas_status_invalid_value|"
                  "cublas_status_not_supported|cublas_status_arch_mismatch|"
-                 "cudnn_status_not_initialized|cudnn_status_execution_failed|"
+                 "cudnn_status_execution_failed|"
                  "cudnn_status_internal_error|cudnn_status_bad_param|"
                  "cudnn_status_not_supported|cudnn_status_mapping_error|"
                  "cudnn_status_version_mismatch|cusolver_status_internal_error|"

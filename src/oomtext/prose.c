@@ -509,6 +509,27 @@ bool plim_prose_is_signal(const plim_flat *flat, size_t end)
            (end >= 8 && plim_phrase_at(flat, end - 8, "sigkill", &w));
 }
 
+plim_count plim_prose_counts(const plim_flat *flat, size_t end)
+{
+    size_t i = flat->word_at[end - 1] + 1u;
+    while (i < flat->count && memchr(":=|,)", flat->full[i], 5) != NULL) {
+        i++;
+    }
+    const bool is_negative = i < flat->count && flat->full[i] == '-';
+    const size_t begin = i + (is_negative ? 1 : 0);
+    bool is_some = false;
+    for (i = begin; i < flat->count && (plim_is_digit(flat->full[i]) || flat->full[i] == '.');
+         i++) {
+        if (i > begin && flat->gap[i] != 0) {
+            break; /* another number */
+        }
+        is_some = is_some || (flat->full[i] >= '1' && flat->full[i] <= '9');
+    }
+    return i == begin                ? PLIM_COUNT_UNSAID
+           : is_some && !is_negative ? PLIM_COUNT_SOME
+                                     : PLIM_COUNT_NONE;
+}
+
 static bool begins_with(const char *text, size_t bytes, const char *start)
 {
     const size_t length = strlen(start);

@@ -27,6 +27,15 @@ bool plim_prose_begins_line(const plim_flat *flat, size_t begin);
 /** Whether words [begin, end) are what a shell says of a killed process, and all it says. */
 bool plim_prose_is_shell_line(const plim_flat *flat, size_t begin, size_t end);
 
+/** What the number after the words says: 0 and less is none of it. */
+typedef enum plim_count {
+    PLIM_COUNT_UNSAID, /* there is no number */
+    PLIM_COUNT_NONE,
+    PLIM_COUNT_SOME,
+} plim_count;
+
+plim_count plim_prose_counts(const plim_flat *flat, size_t end);
+
 /** Whether the number that ends the words is a signal's: "-9", "137", "SIGKILL: 9". */
 bool plim_prose_is_signal(const plim_flat *flat, size_t end);
 

@@ -158,6 +158,10 @@ const char *plim_explain_figure(plim_figure_id id)
         [PLIM_FIGURE_REQUESTED_FROM_SHAPE] = "requested, by the shape",
         [PLIM_FIGURE_SHARED_REQUIRED] = "shared memory wanted",
         [PLIM_FIGURE_SHARED_LIMIT] = "shared memory allowed",
+        [PLIM_FIGURE_ACTIVE] = "active",
+        [PLIM_FIGURE_ALLOCATED_PEAK] = "allocated at most",
+        [PLIM_FIGURE_RESERVED_PEAK] = "reserved at most",
+        [PLIM_FIGURE_INACTIVE_SPLIT] = "not releasable",
     };
     return (unsigned)id < PLIM_FIGURE_PRINTED_COUNT ? names[id] : "";
 }

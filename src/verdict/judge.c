@@ -99,8 +99,12 @@ static amount held_by_allocator(const plim_failed_request *oom)
 static amount unused_by_allocator(const plim_failed_request *oom)
 {
     const amount unallocated = figure(oom, PLIM_FIGURE_RESERVED_UNALLOCATED);
+    const amount peak = figure(oom, PLIM_FIGURE_ALLOCATED_PEAK);
     if (known(unallocated)) {
         return unallocated;
+    }
+    if (oom->topic == PLIM_TOPIC_SUMMARY && known(peak)) {
+        return minus(figure(oom, PLIM_FIGURE_RESERVED), peak); /* at least: it came later */
     }
     return minus(figure(oom, PLIM_FIGURE_RESERVED), figure(oom, PLIM_FIGURE_ALLOCATED));
 }
@@ -211,7 +215,8 @@ static bool judge_topic(plim_oom_topic topic, plim_judgement *j)
             return false;
         }
     }
-    if (topic == PLIM_TOPIC_CAP || topic == PLIM_TOPIC_KV_CACHE || topic == PLIM_TOPIC_PLACEMENT) {
+    if ((topic >= PLIM_TOPIC_CAP && topic <= PLIM_TOPIC_KV_CACHE) ||
+        topic == PLIM_TOPIC_PLACEMENT) {
         allow(j, PLIM_VERDICT_EXHAUSTED);
     } else if (topic == PLIM_TOPIC_BUFFER_MAX) {
         allow(j, PLIM_VERDICT_CAPPED);
@@ -468,6 +473,32 @@ static plim_judgement judge_watermark(const sums *s)
     return j;
 }
 
+/* Statistics that were printed after the failure: what was requested or free is not in them. */
+static plim_judgement judge_summary(const sums *s)
+{
+    if (!known(s->held) || !known(s->gap)) {
+        return judge_unknown();
+    }
+    const bool has_gap = is_share(s->gap, s->held, GAP_SHARE);
+    plim_judgement j =
+        say(has_gap ? PLIM_VERDICT_FRAGMENTED : PLIM_VERDICT_EXHAUSTED, PLIM_REASON_TABLE, GUESS);
+    allow(&j, PLIM_VERDICT_EXHAUSTED);
+    allow(&j, PLIM_VERDICT_OTHER_PROCESS);
+    return j;
+}
+
+/* cuBLAS and cuDNN say "not initialized" of a full device, and of one with an earlier error. */
+static plim_judgement judge_handle(const sums *s)
+{
+    const bool has_room = known(s->free) && s->free.bytes >= HANDLE_BYTES_MAX;
+    plim_judgement j = say(has_room ? PLIM_VERDICT_NOT_OOM : PLIM_VERDICT_EXHAUSTED,
+                           PLIM_REASON_TOPIC, known(s->free) ? LIKELY : GUESS);
+    allow(&j, PLIM_VERDICT_EXHAUSTED);
+    allow(&j, PLIM_VERDICT_OTHER_PROCESS);
+    allow(&j, PLIM_VERDICT_NOT_OOM);
+    return j;
+}
+
 static plim_judgement judge_bare(plim_oom_topic topic)
 {
     plim_judgement j = judge_unknown();
@@ -489,6 +520,12 @@ static plim_judgement judge_figures(const plim_failed_request *oom, const sums *
     plim_judgement j;
     if (oom->topic == PLIM_TOPIC_STARTUP) {
         return judge_startup(s);
+    }
+    if (oom->topic == PLIM_TOPIC_SUMMARY) {
+        return judge_summary(s);
+    }
+    if (oom->topic == PLIM_TOPIC_HANDLE) {
+        return judge_handle(s);
     }
     if (judge_request(s, &j) || judge_limit(oom, s, &j)) {
         return j;

@@ -27,6 +27,9 @@
 #define ANY_DEVICE_BYTES_MAX (1024 * GIB)
 /* Allocated bytes that say, without a total, that this program fills the card. */
 #define LARGE_BYTES (2 * GIB)
+/* A library's handle takes less, its context and workspace included: with more free, it was not
+ * for want of memory. */
+#define HANDLE_BYTES_MAX (GIB / 2)
 /* A pool this full is full. */
 #define POOL_FULL_SHARE 0.95
 /* Pools sized by a person: whole MiB, far below a card. Frameworks leave odd numbers. */

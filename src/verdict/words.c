@@ -133,8 +133,27 @@ static void put_request(const why *say)
     }
 }
 
+/* Of a table: what it shows, without a request. */
+static void put_table(const why *say)
+{
+    const uint64_t held = say->judgement->held_bytes;
+    const uint64_t peak = figure(say, PLIM_FIGURE_ALLOCATED_PEAK);
+    put(say, plim_words_of_topic(say->request->topic)->first);
+    if (known(held)) {
+        put_bytes(say, ": ", held, " were reserved");
+        if (known(peak)) {
+            put_bytes(say, ", and at most ", peak, " were allocated at once");
+        }
+    }
+    put(say, ". ");
+}
+
 static void put_facts(why *say)
 {
+    if (say->request->topic == PLIM_TOPIC_SUMMARY) {
+        put_table(say);
+        return;
+    }
     put_request(say);
     put_held(say);
     if (say->clause_count < CLAUSES_MAX) {
@@ -359,6 +378,17 @@ static void driver_pool(const why *say)
     put(say, " by the driver's pool, which keeps what was freed, or by other processes");
 }
 
+static void table(const why *say)
+{
+    if (say->judgement->verdict == PLIM_VERDICT_FRAGMENTED) {
+        put_bytes(say, "So at least ", say->judgement->gap_bytes,
+                  " lay unused, unless peaks were reset: that points to fragmentation");
+    } else {
+        put(say, "So nearly all of that was in use at the peak: that points to a full device");
+    }
+    put(say, ", though the table has neither the request nor what was free");
+}
+
 static void by_topic(const why *say)
 {
     put(say, plim_words_of_topic(say->request->topic)->second);
@@ -383,6 +413,7 @@ static void put_consequence(const why *say)
         [PLIM_REASON_FULL] = full,
         [PLIM_REASON_FULL_NEARLY] = full_nearly,
         [PLIM_REASON_NEAR_MISS] = near_miss,
+        [PLIM_REASON_TABLE] = table,
         [PLIM_REASON_DRIVER_POOL] = driver_pool,
     };
     sentences[say->judgement->reason](say);
@@ -391,8 +422,30 @@ static void put_consequence(const why *say)
 
 /* --- topics --- */
 
+/* Of a report or a library: what stands near it. */
+static void put_found(why *say)
+{
+    static const struct {
+        plim_figure_id id;
+        const char *words;
+    } shown[] = { { PLIM_FIGURE_ALLOCATED, " allocated" },
+                  { PLIM_FIGURE_RESERVED, " reserved" },
+                  { PLIM_FIGURE_ALLOCATED_PEAK, " allocated at most" },
+                  { PLIM_FIGURE_RESERVED_PEAK, " reserved at most" } };
+    if (say->request->topic == PLIM_TOPIC_HANDLE && known(figure(say, PLIM_FIGURE_FREE))) {
+        put_free(say);
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        const uint64_t bytes = figure(say, shown[i].id);
+        if (say->request->topic == PLIM_TOPIC_REPORT && known(bytes)) {
+            put_bytes(say, count++ == 0 ? ": " : ", ", bytes, shown[i].words);
+        }
+    }
+}
+
 /* "A kernel needs 160 KiB of shared memory, and 99.0 KiB are there. ", or what stands for it. */
-static void put_topic_facts(const why *say)
+static void put_topic_facts(why *say)
 {
     const plim_topic_words *const words = plim_words_of_topic(say->request->topic);
     const uint64_t wanted =
@@ -401,6 +454,7 @@ static void put_topic_facts(const why *say)
     bound = known(bound) && bound < wanted ? bound : PLIM_BYTES_UNKNOWN;
     if (words->with_wanted == NULL || !known(wanted)) {
         put(say, words->first);
+        put_found(say);
     } else {
         put_bytes(say, words->before_wanted, wanted, words->with_wanted);
         if (words->with_bound != NULL && known(bound)) {

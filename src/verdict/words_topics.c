@@ -67,6 +67,11 @@ static const plim_topic_words words[] = {
         .unknown = "The same arena serves the CPU and the GPU, and the text does not say which "
                    "of the two is full",
     },
+    [PLIM_TOPIC_SUMMARY] = {
+        .first = "The allocator's table counts an out-of-memory",
+        .second = "The request, and what was free, are not in it",
+        .unknown = "The figures that could say why are not in the text",
+    },
     [PLIM_TOPIC_BARE] = {
         .first = "The driver says that memory is out, without any figure",
         ASKED,
@@ -82,6 +87,12 @@ static const plim_topic_words words[] = {
         .second = "The device was full already, often by the framework's own pool",
         .unknown = "The device was full already, often by the framework's own pool, and by whom "
                    "is not said",
+    },
+    [PLIM_TOPIC_HANDLE] = {
+        .first = "A library (cuBLAS, cuDNN) could not be initialized",
+        .second = "Its memory comes from outside a framework's pool, so a full device is a usual "
+                  "cause; an earlier error, such as an index out of range, shows alike",
+        .unknown = TOO_FEW,
     },
     [PLIM_TOPIC_WEIGHTS] = {
         .first = "A model's weights did not fit",
@@ -119,6 +130,12 @@ static const plim_topic_words words[] = {
         .bound = PLIM_FIGURE_LIMIT,
         .second = "The text names a limit that was set, so it was that and not the device",
         .unknown = "The text names a limit, but not how large it is",
+    },
+    [PLIM_TOPIC_KV_NONE] = {
+        .first = "Nothing is left for the KV cache",
+        .second = "Weights and activations use up the server's share of the device: a larger "
+                  "share, a smaller or quantized model, or more devices help",
+        .unknown = "Weights and activations use up the server's share of the device",
     },
     [PLIM_TOPIC_KV_CACHE] = {
         .first = "The KV cache does not fit its budget",
@@ -232,8 +249,8 @@ static const plim_topic_words words[] = {
     },
     [PLIM_TOPIC_REPORT] = {
         .first = "This is a report of memory in use",
-        .second = "Nothing failed here",
-        .unknown = "Nothing failed here",
+        .second = "It reports no failure",
+        .unknown = "It reports no failure",
     },
     [PLIM_TOPIC_PLACEMENT] = {
         .first = "A plan of layers over devices does not fit",

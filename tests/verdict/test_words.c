@@ -176,6 +176,9 @@ static void each_reason_is_told_with_its_figures(void)
                 "a Windows driver, or a reading that came too late." },
         { PLIM_REASON_NEAR_MISS, USUAL "The share is missed by 8.00 MiB only: a slightly smaller "
                                        "one starts." },
+        { PLIM_REASON_TABLE, USUAL "So nearly all of that was in use at the peak: that points to a "
+                                   "full device, though the table has neither the request nor "
+                                   "what was free." },
         { PLIM_REASON_DRIVER_POOL,
           USUAL "Live data and the request would fit: the other 1.99 GiB are held by the "
                 "driver's pool, which keeps what was freed, or by other processes." },
