@@ -11,4 +11,12 @@
 /* A handle no call has returned before. Never NULL, never an address that is in use. */
 void *plim_standin_handle_create(void);
 
+/* Makes such a handle for what needs no memory, as the vendor's function of this name does. */
+#define PLIM_STANDIN_CREATES(name)                  \
+    int name(void **ret_handle)                     \
+    {                                               \
+        *ret_handle = plim_standin_handle_create(); \
+        return 0;                                   \
+    }
+
 #endif

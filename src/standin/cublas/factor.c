@@ -21,43 +21,23 @@ static int fine(const plim_standin_context *context, int *info)
     return plim_standin_context_launch(context);
 }
 
-/* --- QR */
-#define QR(name)                                                                             \
-    int name(const plim_standin_context *context, int m, int n, void *const *a, int leading, \
-             void *const *tau, int *info, int count)                                         \
-    {                                                                                        \
-        return fine(context, info);                                                          \
+#define FINE_SDCZ(rest, parameters) \
+    FINE(cublasS##rest, parameters) \
+    FINE(cublasD##rest, parameters) \
+    FINE(cublasC##rest, parameters) \
+    FINE(cublasZ##rest, parameters)
+#define FINE(name, parameters)      \
+    int name parameters             \
+    {                               \
+        return fine(context, info); \
     }
 
-QR(cublasSgeqrfBatched)
-QR(cublasDgeqrfBatched)
-QR(cublasCgeqrfBatched)
-QR(cublasZgeqrfBatched)
-
-/* --- solutions from an LU */
-#define SOLUTION(name)                                                               \
-    int name(const plim_standin_context *context, int trans, int n, int columns,     \
-             const void *const *a, int leading_a, const int *pivots, void *const *b, \
-             int leading_b, int *info, int count)                                    \
-    {                                                                                \
-        return fine(context, info);                                                  \
-    }
-
-SOLUTION(cublasSgetrsBatched)
-SOLUTION(cublasDgetrsBatched)
-SOLUTION(cublasCgetrsBatched)
-SOLUTION(cublasZgetrsBatched)
-
-/* --- least squares */
-#define LEAST_SQUARES(name)                                                             \
-    int name(const plim_standin_context *context, int trans, int m, int n, int columns, \
-             void *const *a, int leading_a, void *const *c, int leading_c, int *info,   \
-             int *device_info, int count)                                               \
-    {                                                                                   \
-        return fine(context, info);                                                     \
-    }
-
-LEAST_SQUARES(cublasSgelsBatched)
-LEAST_SQUARES(cublasDgelsBatched)
-LEAST_SQUARES(cublasCgelsBatched)
-LEAST_SQUARES(cublasZgelsBatched)
+/* --- QR; solutions from an LU; least squares */
+FINE_SDCZ(geqrfBatched, (const plim_standin_context *context, int m, int n, void *const *a,
+                         int leading, void *const *tau, int *info, int count))
+FINE_SDCZ(getrsBatched,
+          (const plim_standin_context *context, int trans, int n, int columns, const void *const *a,
+           int leading_a, const int *pivots, void *const *b, int leading_b, int *info, int count))
+FINE_SDCZ(gelsBatched, (const plim_standin_context *context, int trans, int m, int n, int columns,
+                        void *const *a, int leading_a, void *const *c, int leading_c, int *info,
+                        int *device_info, int count))

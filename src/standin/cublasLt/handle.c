@@ -119,11 +119,6 @@ int cublasLtMatrixTransformDescCreate(plim_cublaslt_object **ret_transform, int 
 }
 
 #define OBJECT(name)                                                                        \
-    int name##Destroy(plim_cublaslt_object *object);                                        \
-    int name##SetAttribute(plim_cublaslt_object *object, int number, const void *value,     \
-                           size_t bytes);                                                   \
-    int name##GetAttribute(const plim_cublaslt_object *object, int number, void *ret_value, \
-                           size_t bytes, size_t *ret_bytes);                                \
     int name##Destroy(plim_cublaslt_object *object)                                         \
     {                                                                                       \
         plim_cublaslt_destroy(object);                                                      \

@@ -36,16 +36,9 @@ int cusolverGetVersion(int *ret_version)
 }
 
 /* Settings say how exactly to compute, which changes no size: the objects are numbers. */
-#define OBJECT(name)                                \
-    int name(void **ret_object)                     \
-    {                                               \
-        *ret_object = plim_standin_handle_create(); \
-        return 0;                                   \
-    }
-
-OBJECT(cusolverDnCreateParams)
-OBJECT(cusolverDnCreateSyevjInfo)
-OBJECT(cusolverDnCreateGesvdjInfo)
+PLIM_STANDIN_CREATES(cusolverDnCreateParams)
+PLIM_STANDIN_CREATES(cusolverDnCreateSyevjInfo)
+PLIM_STANDIN_CREATES(cusolverDnCreateGesvdjInfo)
 PLIM_STANDIN_NOTHING(cusolverDnDestroyParams)
 PLIM_STANDIN_NOTHING(cusolverDnDestroySyevjInfo)
 PLIM_STANDIN_NOTHING(cusolverDnDestroyGesvdjInfo)

@@ -55,11 +55,7 @@ int cusparseSDDMM_bufferSize(const void *context, int op_a, int op_b, const void
 }
 
 /* Nothing is kept between the steps of a sparse product. */
-int cusparseSpGEMM_createDescr(void **ret_state)
-{
-    *ret_state = plim_standin_handle_create();
-    return 0;
-}
+PLIM_STANDIN_CREATES(cusparseSpGEMM_createDescr)
 PLIM_STANDIN_NOTHING(cusparseSpGEMM_destroyDescr)
 
 static bool can_multiply(const plim_standin_context *context, const matrix *a, const matrix *b,

@@ -11,23 +11,9 @@
 
 /* --- what a matrix is said to be changes no size */
 
-int cusparseCreateMatDescr(void **ret_description)
-{
-    *ret_description = plim_standin_handle_create();
-    return 0;
-}
-
-int cusparseCreateBsrsv2Info(void **ret_state)
-{
-    *ret_state = plim_standin_handle_create();
-    return 0;
-}
-
-int cusparseCreateBsrsm2Info(void **ret_state)
-{
-    *ret_state = plim_standin_handle_create();
-    return 0;
-}
+PLIM_STANDIN_CREATES(cusparseCreateMatDescr)
+PLIM_STANDIN_CREATES(cusparseCreateBsrsv2Info)
+PLIM_STANDIN_CREATES(cusparseCreateBsrsm2Info)
 
 PLIM_STANDIN_NOTHING(cusparseDestroyMatDescr)
 PLIM_STANDIN_NOTHING(cusparseDestroyBsrsv2Info)

@@ -16,17 +16,8 @@ PLIM_STANDIN_NOTHING(cusparseSpSM_destroyDescr)
 PLIM_STANDIN_MODELLED(cusparseSpSV_bufferSize, PLIM_CUSPARSE_NOTE)
 PLIM_STANDIN_MODELLED(cusparseSpSM_bufferSize, PLIM_CUSPARSE_NOTE)
 
-int cusparseSpSV_createDescr(void **ret_state)
-{
-    *ret_state = plim_standin_handle_create();
-    return 0;
-}
-
-int cusparseSpSM_createDescr(void **ret_state)
-{
-    *ret_state = plim_standin_handle_create();
-    return 0;
-}
+PLIM_STANDIN_CREATES(cusparseSpSV_createDescr)
+PLIM_STANDIN_CREATES(cusparseSpSM_createDescr)
 
 int cusparseSpSV_bufferSize(const void *context, int op, const void *alpha, const matrix *a,
                             const vector *x, const vector *y, int type, int algorithm, void *state,

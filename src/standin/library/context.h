@@ -40,7 +40,6 @@ int plim_standin_context_launch(const plim_standin_context *context);
 /* An operation that only computes. */
 #define PLIM_STANDIN_LAUNCHES(name)                  \
     PLIM_STANDIN_KIND(name, PLIM_CALL_NOTHING, "")   \
-    long name(const plim_standin_context *context);  \
     long name(const plim_standin_context *context)   \
     {                                                \
         return plim_standin_context_launch(context); \
