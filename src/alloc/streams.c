@@ -196,7 +196,7 @@ static void drop_uses_of_capture(plim_heap *heap, plim_heap_block *block)
     }
 }
 
-plim_status plim_deferred_process(plim_heap *heap, const plim_private_pool *pool, plim_error *err)
+static plim_status process_deferred(plim_heap *heap, plim_error *err)
 {
     plim_use *use = heap->deferred;
     heap->deferred = NULL;
@@ -205,18 +205,14 @@ plim_status plim_deferred_process(plim_heap *heap, const plim_private_pool *pool
     while (use != NULL) {
         plim_use *next = use->next_deferred;
         plim_heap_block *block = use->block;
-        if (pool != NULL && plim_shelf_of(block)->pool->owner != pool) {
-            defer(heap, block); /* keeps its place behind those before it */
+        drop_uses_of_capture(heap, block);
+        plim_status status = PLIM_OK;
+        if (block->as.uses == NULL && block->event_count == 0) {
+            status = plim_free_complete(heap, block, PLIM_NONE, first == PLIM_OK ? err : NULL);
         } else {
-            drop_uses_of_capture(heap, block);
-            plim_status status = PLIM_OK;
-            if (block->as.uses == NULL && block->event_count == 0) {
-                status = plim_free_complete(heap, block, PLIM_NONE, first == PLIM_OK ? err : NULL);
-            } else {
-                status = insert_events(heap, block, first == PLIM_OK ? err : NULL);
-            }
-            first = first == PLIM_OK ? status : first;
+            status = insert_events(heap, block, first == PLIM_OK ? err : NULL);
         }
+        first = first == PLIM_OK ? status : first;
         use = next;
     }
     return first;
@@ -252,7 +248,7 @@ static plim_status tell_policy(plim_heap *heap, plim_error *err)
 plim_status plim_events_process(plim_heap *heap, plim_error *err)
 {
     if (heap->deferred != NULL) {
-        PLIM_TRY(plim_deferred_process(heap, NULL, err));
+        PLIM_TRY(process_deferred(heap, err));
     }
     if (heap->queued_events == 0) {
         return PLIM_OK;
@@ -303,7 +299,7 @@ static plim_status synchronize_queue(plim_heap *heap, plim_event_queue *queue,
 plim_status plim_events_synchronize(plim_heap *heap, const plim_private_pool *pool, plim_error *err)
 {
     heap->stats.num_sync_all_streams++;
-    PLIM_TRY(plim_deferred_process(heap, NULL, err));
+    PLIM_TRY(process_deferred(heap, err));
     for (size_t i = 0; i < heap->queues.count; i++) {
         PLIM_TRY(synchronize_queue(heap, &heap->queues.items[i], pool, err));
     }

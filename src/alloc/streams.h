@@ -34,9 +34,6 @@ plim_status plim_events_process(plim_heap *heap, plim_error *err);
 plim_status plim_events_synchronize(plim_heap *heap, const plim_private_pool *pool,
                                     plim_error *err);
 
-/* Deferred blocks: of one private pool, or all (NULL). */
-plim_status plim_deferred_process(plim_heap *heap, const plim_private_pool *pool, plim_error *err);
-
 void plim_streams_deinit(plim_heap *heap);
 
 #endif

@@ -395,11 +395,6 @@ plim_status plim_input_open_memory(const void *data, size_t bytes, const plim_me
 
 /* --- facts, and the end --- */
 
-const char *plim_input_name(const plim_input *input)
-{
-    return input->name;
-}
-
 const char *plim_input_compression(const plim_input *input)
 {
     return input->codec != NULL ? input->codec->name : NULL;

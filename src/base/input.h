@@ -62,8 +62,6 @@ PLIM_MUST_USE plim_status plim_input_open_memory(const void *data, size_t bytes,
 PLIM_MUST_USE plim_status plim_input_refill(plim_input *input, size_t consumed, size_t wanted,
                                             plim_window *ret, plim_error *err);
 
-/** How messages call the input: its path (shortened when long), "standard input" or "memory". */
-const char *plim_input_name(const plim_input *input);
 /** "gzip", "zstd", or NULL for plain bytes. */
 const char *plim_input_compression(const plim_input *input);
 /** The place of the window's first byte, in decompressed bytes. */

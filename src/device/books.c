@@ -165,7 +165,8 @@ static size_t count_up_to(const plim_books *books, plim_addr addr)
     return low;
 }
 
-plim_range *plim_books_range(const plim_books *books, plim_addr addr)
+/* The range an address lies in, or NULL. */
+static plim_range *range_of(const plim_books *books, plim_addr addr)
 {
     const size_t after = count_up_to(books, addr);
     if (after == 0) {
@@ -208,7 +209,7 @@ bool plim_books_add_range(plim_books *books, plim_addr base, uint64_t bytes)
 plim_status plim_books_check_free_range(const plim_books *books, plim_addr base, uint64_t bytes,
                                         plim_error *err)
 {
-    const plim_range *const range = plim_books_range(books, base);
+    const plim_range *const range = range_of(books, base);
     if (range == NULL || range->base != base || range->bytes != bytes) {
         return plim_fail(err, PLIM_INVALID_ARGUMENT,
                          "%s: no range of %" PRIu64 " bytes is reserved at 0x%" PRIx64, books->name,
@@ -224,7 +225,7 @@ plim_status plim_books_check_free_range(const plim_books *books, plim_addr base,
 
 void plim_books_remove_range(plim_books *books, plim_addr base)
 {
-    plim_range *const range = plim_books_range(books, base);
+    plim_range *const range = range_of(books, base);
     PLIM_ASSERT(range != NULL);
     PLIM_ASSERT(range->base == base);
     range_deinit(range);
@@ -238,7 +239,7 @@ void plim_books_remove_range(plim_books *books, plim_addr base)
 plim_status plim_books_map(plim_books *books, plim_addr addr, uint64_t bytes, plim_handle handle,
                            plim_error *err)
 {
-    plim_range *const range = plim_books_range(books, addr);
+    plim_range *const range = range_of(books, addr);
     plim_physical *const physical = plim_books_physical(books, handle);
     const char *wrong = NULL;
     if (physical == NULL || physical->is_released) {
@@ -300,7 +301,7 @@ uint64_t plim_books_unmap(plim_books *books, plim_addr addr, plim_physical *ret_
 {
     const uint64_t value = plim_map_take(&books->mappings, addr);
     PLIM_ASSERT(value != PLIM_MAP_ABSENT);
-    plim_range *const range = plim_books_range(books, addr);
+    plim_range *const range = range_of(books, addr);
     PLIM_ASSERT(range != NULL);
     plim_physical *const physical = &books->physicals.items[value / 2];
     const uint64_t bytes = physical->bytes;
@@ -317,7 +318,7 @@ plim_status plim_books_open(plim_books *books, plim_addr addr, uint64_t bytes, p
     for (uint64_t done = 0; done < bytes;) {
         const uint64_t value = plim_map_get(&books->mappings, addr + done);
         PLIM_ASSERT(value != PLIM_MAP_ABSENT);
-        plim_range *const range = plim_books_range(books, addr + done);
+        plim_range *const range = range_of(books, addr + done);
         PLIM_ASSERT(range != NULL);
         const uint64_t mapped_bytes = books->physicals.items[value / 2].bytes;
         if (value % 2 == 0) {
@@ -335,7 +336,7 @@ plim_status plim_books_open(plim_books *books, plim_addr addr, uint64_t bytes, p
 
 bool plim_books_is_open(const plim_books *books, plim_addr addr, uint64_t bytes)
 {
-    const plim_range *const range = plim_books_range(books, addr);
+    const plim_range *const range = range_of(books, addr);
     return range != NULL && bytes <= range->base + range->bytes - addr &&
            !plim_space_has_free(&range->closed, addr, bytes);
 }

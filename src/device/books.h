@@ -85,8 +85,6 @@ plim_status plim_books_check_free_range(const plim_books *books, plim_addr base,
                                         plim_error *err);
 /* One that was checked. */
 void plim_books_remove_range(plim_books *books, plim_addr base);
-/* The range an address lies in, or NULL. */
-plim_range *plim_books_range(const plim_books *books, plim_addr addr);
 /* Whether any of [addr, addr + bytes), which is not empty, lies in a range. */
 bool plim_books_has_range(const plim_books *books, plim_addr addr, uint64_t bytes);
 

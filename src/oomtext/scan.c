@@ -96,21 +96,15 @@ void plim_scan_destroy(plim_scan *scan)
     plim_mem_free(&mem, scan, 1, sizeof *scan);
 }
 
-/* Go on at a byte of the piece as if the piece began there. */
-static void restart(plim_scan *scan, size_t offset)
-{
-    scan->block_begin = scan->block_end = offset;
-    scan->carried = 0;
-    scan->folded_bytes = 0;
-    scan->limit = scan->next = 0;
-    scan->pending = 0;
-}
-
 void plim_scan_begin(plim_scan *scan, const void *data, size_t bytes)
 {
     scan->data = data;
     scan->bytes = bytes;
-    restart(scan, 0);
+    scan->block_begin = scan->block_end = 0;
+    scan->carried = 0;
+    scan->folded_bytes = 0;
+    scan->limit = scan->next = 0;
+    scan->pending = 0;
 }
 
 /* --- places --- */
@@ -146,24 +140,6 @@ static size_t offset_of(const plim_scan *scan, size_t place)
             return offset;
         }
     }
-}
-
-/* The first folded place at or after a byte of the block or before it. */
-static size_t place_of(const plim_scan *scan, size_t offset)
-{
-    if (offset < scan->block_begin) {
-        size_t place = 0;
-        while (place < scan->carried && scan->carried_offsets[place] < offset) {
-            place++;
-        }
-        return place;
-    }
-    const size_t step = (offset - scan->block_begin) / STEP_BYTES;
-    size_t place = scan->steps[step];
-    for (size_t at = scan->block_begin + step * STEP_BYTES; at < offset; at++) {
-        place += plim_fold_byte(scan->data[at]) != 0;
-    }
-    return place;
 }
 
 /* --- blocks --- */
@@ -268,20 +244,4 @@ bool plim_scan_next(plim_scan *scan, plim_scan_hit *ret)
     ret->end = offset_of(scan, scan->pending_at + bytes - 1) + 1;
     ret->phrase = plim_scan_table_phrase(&scan->table, phrase);
     return true;
-}
-
-void plim_scan_skip(plim_scan *scan, size_t offset)
-{
-    if (offset > scan->bytes) {
-        offset = scan->bytes;
-    }
-    if (offset >= scan->block_end) {
-        restart(scan, offset);
-        return;
-    }
-    if (scan->pending > 0 && scan->pending_offset < offset) {
-        scan->pending = 0;
-    }
-    const size_t place = place_of(scan, offset);
-    scan->next = place > scan->next ? place : scan->next;
 }

@@ -47,9 +47,6 @@ void plim_scan_begin(plim_scan *scan, const void *data, size_t bytes);
  */
 bool plim_scan_next(plim_scan *scan, plim_scan_hit *ret);
 
-/** Go on at a byte of the piece; hits before it are skipped. Never backwards. */
-void plim_scan_skip(plim_scan *scan, size_t offset);
-
 /** Fold a text into `folded`, which has room for as many bytes; returns how many it became. */
 size_t plim_scan_fold(const void *data, size_t bytes, char *folded);
 

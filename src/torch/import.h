@@ -230,6 +230,4 @@ plim_status plim_import_settings(plim_import *import, plim_value settings, plim_
 /* assemble.c: from the root to devices. Seals the history. */
 plim_status plim_import_assemble(plim_import *import, plim_value root, plim_error *err);
 
-void plim_import_deinit(plim_import *import);
-
 #endif

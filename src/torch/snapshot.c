@@ -11,7 +11,7 @@
 
 #define SNIFF_BYTES 64
 
-void plim_import_deinit(plim_import *import)
+static void import_deinit(plim_import *import)
 {
     for (size_t i = 0; i < import->shapes.count; i++) {
         plim_mem_free(import->mem, import->shapes.items[i], 1, sizeof **import->shapes.items);
@@ -135,7 +135,7 @@ plim_status plim_snapshot_read(plim_input *input, const plim_load_options *optio
         return status;
     }
     status = import_values(&import, input, options, err);
-    plim_import_deinit(&import);
+    import_deinit(&import);
     if (status != PLIM_OK) {
         plim_history_destroy(import.history);
         return status;

@@ -150,13 +150,6 @@ plim_status plim_symbols_look_up(plim_symbols *symbols, uint64_t address, plim_s
     return PLIM_OK;
 }
 
-plim_symbol plim_symbols_find(plim_symbols *symbols, uint64_t address)
-{
-    plim_symbol found = unknown;
-    (void)plim_symbols_look_up(symbols, address, &found, NULL); /* it stays unknown then */
-    return found;
-}
-
 /* Where the sources of this library lie: this file's name, as the compiler was given it, without
  * what every clone of the tree has. */
 #define THIS_FILE "unwind/symbols.c"

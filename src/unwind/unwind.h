@@ -42,7 +42,5 @@ void plim_symbols_destroy(plim_symbols *symbols);
  */
 plim_status plim_symbols_look_up(plim_symbols *symbols, uint64_t address, plim_symbol *ret_symbol,
                                  plim_error *err);
-/* The same, where a lack of memory may pass as an unknown address. */
-plim_symbol plim_symbols_find(plim_symbols *symbols, uint64_t address);
 
 #endif

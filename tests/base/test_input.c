@@ -602,7 +602,6 @@ static void standard_input_may_stand_in_the_middle_and_stays_open(void)
     take_stdin(&o, o.path);
     T_EQ_I64(lseek(STDIN_FILENO, 4, SEEK_SET), 4);
     T_EQ_U64(plim_input_open("-", NULL, &o.input, NULL), PLIM_OK);
-    T_EQ_STR(plim_input_name(o.input), "standard input");
     T_EQ_U64(plim_input_total_bytes(o.input), 4);
     expect_content(o.input, (bytes){ .data = (uint8_t[]){ "tail" }, .length = 4 }, 3);
     plim_input_close(o.input);

@@ -125,38 +125,5 @@ static void the_last_address_ends_a_span(void)
     plim_spans_deinit(&spans);
 }
 
-static bool copy_all(const plim_mem *mem, void *ctx)
-{
-    const plim_spans *const spans = ctx;
-    plim_spans copy;
-    if (!plim_spans_copy(spans, mem, &copy)) {
-        return false;
-    }
-    const plim_span *other = plim_spans_first(&copy);
-    for (const plim_span *span = plim_spans_first(spans); span != NULL;
-         span = plim_spans_next(spans, span)) {
-        T_TRUE(other != NULL && other->begin == span->begin && other->end == span->end &&
-               other->tag == span->tag && other->joins == span->joins);
-        other = plim_spans_next(&copy, other);
-    }
-    T_NULL(other);
-    plim_spans_deinit(&copy);
-    return true;
-}
-
-static void a_copy_has_the_same_spans_in_order(void)
-{
-    plim_spans spans;
-    plim_spans_init(&spans, plim_mem_or_heap(NULL));
-    T_TRUE(copy_all(plim_mem_or_heap(NULL), &spans));
-    for (uint32_t i = 0; i < 1000; i++) {
-        T_EQ_U64(plim_spans_add(&spans,
-                                plim_span_of((plim_addr)(i * 7919 % 1000) * 3, 2, i, i % 2 == 0)),
-                 PLIM_SPANS_DONE);
-    }
-    t_fail_each_allocation(copy_all, &spans);
-    plim_spans_deinit(&spans);
-}
-
 T_MAIN(T_TEST(agrees_with_a_map_of_cells), T_TEST(spans_that_join_and_have_one_tag_become_one),
-       T_TEST(a_copy_has_the_same_spans_in_order), T_TEST(the_last_address_ends_a_span))
+       T_TEST(the_last_address_ends_a_span))

@@ -32,7 +32,8 @@ enum { /* CUresult */
        LOAD_NO_NAME = 500
 };
 
-const plim_standin_kernel_facts plim_standin_kernel_usual = { .registers = 32 };
+/* A cubin's kernel of which no more is known: PyTorch's are about like this. */
+static const plim_standin_kernel_facts usual_kernel = { .registers = 32 };
 
 struct plim_standin_kernel {
     uint64_t magic; /* programs hold host addresses for kernels, too */
@@ -206,7 +207,7 @@ static plim_standin_kernel *find_kernel(plim_standin_module *module, const char 
         at = at->next;
     }
     if (at == NULL && !module->knows_all) {
-        at = add_kernel(module, name, plim_standin_kernel_usual);
+        at = add_kernel(module, name, usual_kernel);
     }
     return at;
 }
@@ -305,7 +306,7 @@ static const plim_standin_kernel *kernel_of(const void *function)
 plim_standin_kernel_facts plim_standin_kernel_get_facts(const void *function)
 {
     const plim_standin_kernel *const kernel = kernel_of(function);
-    return kernel != NULL ? kernel->facts : plim_standin_kernel_usual;
+    return kernel != NULL ? kernel->facts : usual_kernel;
 }
 
 const char *plim_standin_kernel_name(const void *function)

@@ -16,9 +16,6 @@
 typedef struct plim_standin_module plim_standin_module;
 typedef struct plim_standin_kernel plim_standin_kernel;
 
-/* A cubin's kernel, for who does not know better: PyTorch's are about like this. */
-extern const plim_standin_kernel_facts plim_standin_kernel_usual;
-
 /* Codes of CUresult. 200: the image is none; 2: no memory on the host. */
 int plim_standin_module_load(const void *image, plim_standin_module **ret);
 /* The same from a file. 301: it cannot be read. */
