@@ -13,6 +13,7 @@
 #define PLIMSOLL_INSPECT_H
 
 #include "plimsoll/history.h"
+#include "plimsoll/verdict.h"
 
 PLIM_BEGIN_DECLS
 
@@ -51,12 +52,17 @@ typedef struct plim_moment {
  */
 #define PLIM_OOM_GROUPS_MAX 16
 
+/* A request that failed, as compact as its event; plim_oom_request() makes of it what the judge
+ * takes. */
 typedef struct plim_oom_moment {
     uint64_t event;             /* index in the device's trace */
     uint64_t requested_bytes;   /* of the request that failed (rounded, as PyTorch records it) */
-    uint64_t device_free_bytes; /* what the driver said was free */
+    uint64_t segment_bytes;     /* what the device was asked for, by PyTorch's rule: a segment */
+    uint64_t device_free_bytes; /* what the driver reported as free */
     bool has_device_free;
-    plim_moment moment; /* what stood when it happened */
+    uint32_t stack;      /* of the request: index into the history's stacks, or PLIM_NONE */
+    uint32_t user_frame; /* as in plim_stack_group */
+    plim_moment moment;  /* what stood when it happened */
 } plim_oom_moment;
 
 /* What the segments and blocks of the source say. */
@@ -150,6 +156,15 @@ PLIM_API void plim_inspection_destroy(plim_inspection *inspection);
 PLIM_API size_t plim_inspection_device_count(const plim_inspection *inspection);
 PLIM_API const plim_device_inspection *plim_inspection_device(const plim_inspection *inspection,
                                                               size_t index);
+
+/**
+ * The failed request of a device's oom, for plim_judge(). A history does not have the size of the
+ * device. Where nothing was recorded after the failure, the blocks at the end are those of its
+ * moment, and their figures are there too.
+ *
+ * index  below oom_count
+ */
+PLIM_API plim_failed_request plim_oom_request(const plim_device_inspection *device, size_t index);
 /** Times an anomaly was seen, on import and by the inspection, over all devices. */
 PLIM_API uint64_t plim_inspection_anomaly_count(const plim_inspection *inspection,
                                                 plim_anomaly anomaly);

@@ -140,7 +140,7 @@ static plim_frame_kind kind_of_frame(plim_grouper *grouper, uint32_t frame)
     return (plim_frame_kind)(grouper->kinds[frame] - 1);
 }
 
-static uint32_t find_user_frame(plim_grouper *grouper, uint32_t stack)
+uint32_t plim_group_user_frame(plim_grouper *grouper, uint32_t stack)
 {
     const plim_stack frames = plim_history_stack(grouper->history, stack);
     for (uint32_t i = 0; i < frames.frame_count; i++) {
@@ -156,7 +156,7 @@ static plim_stack_group tell(plim_grouper *grouper, const plim_group_sum *sum)
     return (plim_stack_group){ .bytes = plim_total_bytes(sum->bytes),
                                .count = sum->count,
                                .stack = sum->stack,
-                               .user_frame = find_user_frame(grouper, sum->stack),
+                               .user_frame = plim_group_user_frame(grouper, sum->stack),
                                .before_recording_bytes = plim_total_bytes(sum->before_bytes),
                                .before_recording_count = sum->before_count,
                                .stack_of_free_count = sum->by_free_count };

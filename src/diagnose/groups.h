@@ -36,6 +36,9 @@ plim_status plim_grouper_init(plim_grouper *grouper, const plim_history *history
 /* A zeroed one is allowed. */
 void plim_grouper_deinit(plim_grouper *grouper);
 
+/* Which frame of a stack is the innermost of the user's own code, or PLIM_NONE. */
+uint32_t plim_group_user_frame(plim_grouper *grouper, uint32_t stack);
+
 /*
  * Gives `moment` its groups, which live in `arena`: largest first, then most allocations first,
  * then in order of first appearance. Errors: PLIM_OUT_OF_HOST_MEMORY.

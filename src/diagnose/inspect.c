@@ -15,6 +15,7 @@
 #include "diagnose/walk.h"
 #include "history/setting_words.h"
 #include "settings/recorded.h"
+#include "settings/rounding.h"
 
 #define TIMELINE_BINS_DEFAULT 256u
 
@@ -31,6 +32,7 @@ typedef struct work {
     const plim_history *history;
     plim_inspection *inspection;
     plim_grouper grouper;
+    plim_settings settings;
     plim_rounding rounding;
     uint32_t bins_max;
 } work;
@@ -72,6 +74,14 @@ static plim_status walk_device(work *job, const plim_device_history *device,
     PLIM_TRY(plim_group_moment(&job->grouper, device, start, arena, &walk.peak, err));
     for (size_t i = 0; i < walk.oom_count && i < PLIM_OOM_GROUPS_MAX; i++) {
         PLIM_TRY(plim_group_moment(&job->grouper, device, start, arena, &walk.ooms[i].moment, err));
+    }
+    for (size_t i = 0; i < walk.oom_count; i++) {
+        plim_oom_moment *const oom = &walk.ooms[i];
+        const uint64_t bytes = oom->requested_bytes; /* as the file claims */
+        oom->segment_bytes = bytes > 0 && bytes <= PLIM_REQUEST_BYTES_END
+                                 ? plim_segment_size(&job->settings, bytes)
+                                 : bytes;
+        oom->user_frame = plim_group_user_frame(&job->grouper, oom->stack);
     }
     facts->peak = walk.peak;
     facts->ooms = walk.ooms;
@@ -124,8 +134,8 @@ static plim_status inspect_devices(work *job, plim_error *err)
     return PLIM_OK;
 }
 
-/* The rounding in force when the history was recorded. */
-static plim_rounding rounding_of(const plim_history *history)
+/* The settings in force when the history was recorded. */
+static plim_settings settings_of(const plim_history *history)
 {
     plim_recorded_settings recorded = { .conf = "" };
     uint64_t count = 0;
@@ -140,7 +150,7 @@ static plim_rounding rounding_of(const plim_history *history)
         settings = plim_settings_default(); /* the values say it, too */
     }
     plim_recorded_settings_apply(&recorded, &settings);
-    return plim_rounding_of(&settings);
+    return settings;
 }
 
 plim_status plim_inspect(const plim_history *history, const plim_inspect_options *options,
@@ -156,9 +166,10 @@ plim_status plim_inspect(const plim_history *history, const plim_inspect_options
     plim_arena_init(&inspection->arena, mem);
     work job = { .history = history,
                  .inspection = inspection,
-                 .rounding = rounding_of(history),
+                 .settings = settings_of(history),
                  .bins_max =
                      chosen.timeline_bins > 0 ? chosen.timeline_bins : TIMELINE_BINS_DEFAULT };
+    job.rounding = plim_rounding_of(&job.settings);
     plim_status status = plim_grouper_init(&job.grouper, history, mem, err);
     if (status == PLIM_OK) {
         status = inspect_devices(&job, err);

@@ -49,6 +49,7 @@ static void note_oom(plim_walk *walk, progress *seen, const plim_live_set *set, 
     walk->ooms[seen->oom_count++] = (plim_oom_moment){
         .event = event,
         .requested_bytes = events->bytes[event],
+        .stack = events->stack[event],
         .device_free_bytes = has_free ? free_bytes : 0,
         .has_device_free = has_free,
         .moment = moment_of(&set->now, events, (int64_t)event),

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/json_out.h"
+#include "report/json/failure_json.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -100,17 +101,7 @@ static void write_processes(plim_json *json, const plim_oom_message *message)
 
 static void write_verdict(plim_json *json, const plim_oom_message *message)
 {
-    plim_json_member_string(json, "verdict", plim_verdict_name(message->judgement.verdict));
-    plim_json_key(json, "alternatives");
-    plim_json_begin_array(json);
-    for (size_t i = 0; i < message->judgement.alternative_count; i++) {
-        plim_json_string(json, plim_verdict_name(message->judgement.alternatives[i]));
-    }
-    plim_json_end_array(json);
-    plim_json_member_double(json, "confidence", message->judgement.confidence);
-    plim_json_member_string(json, "certainty",
-                            plim_certainty_name(message->judgement.finding.certainty));
-    plim_json_member_string(json, "why", message->why);
+    plim_json_verdict(json, &message->judgement, message->why);
     write_advice(json, message->advice, message->advice_count);
 }
 

@@ -279,8 +279,10 @@ static bool judge_request(const sums *s, plim_judgement *j)
 /* More free than requested, and not just the last crumbs of a full card. */
 static bool judge_contradiction(const sums *s, plim_judgement *j)
 {
+    /* The device is no smaller than what is held and free. */
+    const amount whole = known(s->total) ? s->total : plus(s->held, s->free);
     if (!covers(s->free, s->requested) ||
-        (known(s->total) && !is_share(s->free, s->total, CRUMBS_SHARE))) {
+        (known(whole) && !is_share(s->free, whole, CRUMBS_SHARE))) {
         return false;
     }
     *j = say(PLIM_VERDICT_UNKNOWN, PLIM_REASON_FREE_ENOUGH, LIKELY);

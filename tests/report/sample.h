@@ -163,6 +163,9 @@ static const plim_stack_group sample_groups[] = {
 static const plim_oom_moment sample_ooms[] = {
     { .event = 990,
       .requested_bytes = 512 * MIB,
+      .segment_bytes = 512 * MIB,
+      .stack = SAMPLE_FORWARD,
+      .user_frame = 1,
       .device_free_bytes = 100 * MIB,
       .has_device_free = true,
       .moment = { .event = 990,

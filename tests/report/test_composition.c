@@ -4,7 +4,6 @@
 #include "harness.h"
 
 #include "report/model/composition.h"
-#include "report/oom_text.h"
 #include "sample.h"
 
 static uint64_t sum_of(const plim_composition *whole)
@@ -98,48 +97,6 @@ static void survives_lack_of_memory(void)
     plim_history_destroy(history);
 }
 
-static const struct {
-    const char *name;
-    uint64_t asked;
-    uint64_t active;
-    uint64_t reserved;
-    uint64_t device_free;
-    bool has_device_free;
-    plim_oom_kind kind;
-    uint64_t missing;
-} failures[] = {
-    { "free space in pieces", 10, 50, 100, 5, true, PLIM_OOM_FRAGMENTED, 0 },
-    { "just enough in pieces", 50, 50, 100, 0, true, PLIM_OOM_FRAGMENTED, 0 },
-    { "enough together only", 51, 50, 100, 1, true, PLIM_OOM_STRANDED, 0 },
-    { "one byte short", 52, 50, 100, 1, true, PLIM_OOM_GENUINE, 1 },
-    { "all in use", 10, 100, 100, 3, true, PLIM_OOM_GENUINE, 7 },
-    { "the device had enough", 10, 100, 100, 10, true, PLIM_OOM_REFUSED, 0 },
-    { "nobody knows", 10, 100, 100, 0, false, PLIM_OOM_UNCLEAR, 0 },
-    { "pieces are known anyway", 10, 50, 100, 0, false, PLIM_OOM_FRAGMENTED, 0 },
-    { "more active than reserved", 10, 200, 100, 0, true, PLIM_OOM_GENUINE, 10 },
-    { "the largest numbers", UINT64_MAX, 0, 1, 1, true, PLIM_OOM_GENUINE, UINT64_MAX - 2 },
-};
-
-static void failures_are_judged_by_their_sums(void)
-{
-    for (size_t i = 0; i < T_COUNT(failures); i++) {
-        T_CASE("%s", failures[i].name);
-        const plim_oom_moment oom = {
-            .requested_bytes = failures[i].asked,
-            .device_free_bytes = failures[i].device_free,
-            .has_device_free = failures[i].has_device_free,
-            .moment = { .active_bytes = failures[i].active,
-                        .reserved_bytes = failures[i].reserved },
-        };
-        const plim_oom_sums sums = plim_oom_add_up(&oom);
-        T_EQ_U64(sums.kind, failures[i].kind);
-        T_EQ_U64(sums.missing_bytes, failures[i].missing);
-        char sentence[256];
-        T_TRUE(strlen(plim_oom_sentence(&oom, sentence, sizeof sentence)) < sizeof sentence - 1);
-        T_EQ_I64(sentence[strlen(sentence) - 1], '.');
-    }
-}
-
 T_MAIN(T_TEST(parts_add_up_whatever_is_shown), T_TEST(stacks_that_share_a_line_are_merged),
        T_TEST(a_rest_of_one_is_shown_as_itself), T_TEST(contradictions_do_not_wrap),
-       T_TEST(survives_lack_of_memory), T_TEST(failures_are_judged_by_their_sums))
+       T_TEST(survives_lack_of_memory))

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/json_out.h"
+#include "report/json/failure_json.h"
 #include "report/json/page_json.h"
 #include "report/model/ranks.h"
 
@@ -46,27 +47,37 @@ static void write_frame(plim_json *json, const plim_history *history, uint32_t f
     plim_json_end_object(json);
 }
 
-static void write_group(plim_json *json, const plim_history *history, const plim_stack_group *group)
+static void write_user_frame(plim_json *json, uint32_t user_frame)
 {
-    const plim_stack stack = plim_history_stack(history, group->stack);
-    plim_json_begin_object(json);
-    plim_json_member_u64(json, "bytes", group->bytes);
-    plim_json_member_u64(json, "count", group->count);
     plim_json_key(json, "user_frame");
-    if (group->user_frame == PLIM_NONE) {
+    if (user_frame == PLIM_NONE) {
         plim_json_null(json);
     } else {
-        plim_json_u64(json, group->user_frame);
+        plim_json_u64(json, user_frame);
     }
-    plim_json_member_u64(json, "before_recording_bytes", group->before_recording_bytes);
-    plim_json_member_u64(json, "before_recording_count", group->before_recording_count);
-    plim_json_member_u64(json, "stack_of_free_count", group->stack_of_free_count);
+}
+
+static void write_frames(plim_json *json, const plim_history *history, uint32_t index)
+{
+    const plim_stack stack = plim_history_stack(history, index);
     plim_json_key(json, "frames");
     plim_json_begin_array(json);
     for (uint32_t i = 0; i < stack.frame_count; i++) {
         write_frame(json, history, stack.frames[i]);
     }
     plim_json_end_array(json);
+}
+
+static void write_group(plim_json *json, const plim_history *history, const plim_stack_group *group)
+{
+    plim_json_begin_object(json);
+    plim_json_member_u64(json, "bytes", group->bytes);
+    plim_json_member_u64(json, "count", group->count);
+    write_user_frame(json, group->user_frame);
+    plim_json_member_u64(json, "before_recording_bytes", group->before_recording_bytes);
+    plim_json_member_u64(json, "before_recording_count", group->before_recording_count);
+    plim_json_member_u64(json, "stack_of_free_count", group->stack_of_free_count);
+    write_frames(json, history, group->stack);
     plim_json_end_object(json);
 }
 
@@ -125,6 +136,10 @@ static void write_ooms(plim_json *json, const plim_inspect_file *file,
         } else {
             plim_json_null(json);
         }
+        const plim_failed_request request = plim_oom_request(device, i);
+        plim_json_failed_request(json, &request);
+        write_user_frame(json, oom->user_frame);
+        write_frames(json, file->history, oom->stack);
         plim_json_member_u64(json, "live_requested_bytes", oom->moment.requested_bytes);
         write_moment_figures(json, &oom->moment);
         write_groups(json, file->history, &oom->moment);

@@ -3,7 +3,10 @@
  * sentence, and then the parts in the order of a reader's questions.
  */
 #include "report/model/inspect_parts.h"
-#include "report/oom_text.h"
+
+#include "base/text.h"
+#include "report/model/frame_text.h"
+#include "report/stack_text.h"
 
 #include <string.h>
 
@@ -163,31 +166,53 @@ static void say_missing(const plim_inspected *self, const plim_device_inspection
 
 /* ---- failures ------------------------------------------------------------------------------- */
 
-static void say_oom(const plim_inspected *self, const plim_device_inspection *device,
-                    const plim_oom_moment *oom)
+/* The line that asked: "requested by model.py:47 in forward". */
+static void say_oom_line(const plim_inspected *self, const plim_oom_moment *oom)
 {
-    char sentence[256];
-    const plim_fact bad = plim_toned(PLIM_TONE_BAD, plim_words("Out of memory"));
-    const plim_fact requested =
-        plim_toned(PLIM_TONE_HEADING, plim_bytes("requested_bytes", oom->requested_bytes));
-    const plim_fact when = plim_toned(
-        PLIM_TONE_FAINT,
-        plim_words(plim_inspected_event(self, device->device, oom->event,
-                                        plim_inspect_oom_time(self->file, device, oom), "at ")));
-    plim_page_gap(self->page);
-    if (oom->has_device_free) {
-        plim_page_say(self->page, "out_of_memory", PLIM_TONE_PLAIN,
-                      "{}: asked for {}, {} were free ({})",
-                      PLIM_FACTS(bad, requested,
-                                 plim_toned(PLIM_TONE_HEADING, plim_bytes("device_free_bytes",
-                                                                          oom->device_free_bytes)),
-                                 when));
-    } else {
-        plim_page_say(self->page, "out_of_memory", PLIM_TONE_PLAIN, "{}: asked for {} ({})",
-                      PLIM_FACTS(bad, requested, when));
+    const plim_history *history = self->file->history;
+    const plim_stack_group group = { .stack = oom->stack, .user_frame = oom->user_frame };
+    const uint32_t frame =
+        oom->stack == PLIM_NONE ? PLIM_NONE : plim_stack_label_frame(history, &group);
+    if (frame == PLIM_NONE) {
+        return;
     }
-    plim_page_note(self->page, "why", PLIM_TONE_PLAIN, "{}",
-                   PLIM_FACTS(plim_words(plim_oom_sentence(oom, sentence, sizeof sentence))));
+    plim_text text;
+    plim_text_init(&text, self->page->arena.mem, PLIM_SCRATCH_BYTES_MAX);
+    plim_frame_text_add(&text, history, frame, self->view->full_paths);
+    if (text.status == PLIM_OUT_OF_HOST_MEMORY) {
+        self->page->status = PLIM_OUT_OF_HOST_MEMORY;
+    }
+    plim_page_note(self->page, "requested_by", PLIM_TONE_PLAIN, "Requested by {}.",
+                   PLIM_FACTS(plim_toned(PLIM_TONE_USER,
+                                         plim_words_of(plim_text_string(&text), text.length))));
+    plim_text_deinit(&text);
+}
+
+static void say_oom(const plim_inspected *self, const plim_device_inspection *device, size_t index)
+{
+    const plim_oom_moment *const oom = &device->ooms[index];
+    const plim_failed_request request = plim_oom_request(device, index);
+    const plim_judgement judgement = plim_judge(&request);
+    char headline[PLIM_HEADLINE_BYTES];
+    char why[PLIM_WHY_BYTES];
+    plim_verdict_headline(judgement.verdict, plim_inspected_name(self, device->device), headline,
+                          sizeof headline);
+    plim_judgement_why(&request, &judgement, why, sizeof why);
+    plim_page_gap(self->page);
+    plim_page_say(
+        self->page, "out_of_memory", PLIM_TONE_PLAIN, "{} {}",
+        PLIM_FACTS(
+            plim_toned(PLIM_TONE_BAD, plim_words(headline)),
+            plim_toned(
+                PLIM_TONE_FAINT,
+                plim_words(plim_page_text(
+                    self->page, "({}, {})",
+                    PLIM_FACTS(plim_words(plim_inspected_event(
+                                   self, device->device, oom->event,
+                                   plim_inspect_oom_time(self->file, device, oom), "at ")),
+                               plim_words(plim_certainty_name(judgement.finding.certainty))))))));
+    plim_page_note(self->page, "why", PLIM_TONE_PLAIN, "{}", PLIM_FACTS(plim_words(why)));
+    say_oom_line(self, oom);
 }
 
 static void say_ooms(const plim_inspected *self, const plim_device_inspection *device, size_t first)
@@ -199,7 +224,7 @@ static void say_ooms(const plim_inspected *self, const plim_device_inspection *d
                                  plim_count("shown", OOMS_SHOWN)));
     }
     for (size_t i = first; i < device->oom_count; i++) {
-        say_oom(self, device, &device->ooms[i]);
+        say_oom(self, device, i);
     }
     /* Unwinding frees for a while; a program that caught the error goes on. */
     const plim_oom_moment *last =

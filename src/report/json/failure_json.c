@@ -1,0 +1,35 @@
+/*
+ * failure_json.c - a failed request in a document. See failure_json.h.
+ */
+#include "report/json/failure_json.h"
+
+void plim_json_verdict(plim_json *json, const plim_judgement *judgement, const char *why)
+{
+    plim_json_member_string(json, "verdict", plim_verdict_name(judgement->verdict));
+    plim_json_key(json, "alternatives");
+    plim_json_begin_array(json);
+    for (size_t i = 0; i < judgement->alternative_count; i++) {
+        plim_json_string(json, plim_verdict_name(judgement->alternatives[i]));
+    }
+    plim_json_end_array(json);
+    plim_json_member_double(json, "confidence", judgement->confidence);
+    plim_json_member_string(json, "certainty", plim_certainty_name(judgement->finding.certainty));
+    plim_json_member_string(json, "why", why);
+}
+
+void plim_json_failed_request(plim_json *json, const plim_failed_request *request)
+{
+    char why[PLIM_WHY_BYTES];
+    const plim_judgement judgement = plim_judge(request);
+    (void)plim_judgement_why(request, &judgement, why, sizeof why);
+    plim_json_verdict(json, &judgement, why);
+    plim_json_key(json, "figures");
+    plim_json_begin_object(json);
+    for (int i = 0; i < PLIM_FIGURE_COUNT; i++) {
+        if (request->figures[i].bytes != PLIM_BYTES_UNKNOWN) {
+            plim_json_member_u64(json, plim_figure_name((plim_figure_id)i),
+                                 request->figures[i].bytes);
+        }
+    }
+    plim_json_end_object(json);
+}

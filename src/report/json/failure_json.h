@@ -1,0 +1,17 @@
+/*
+ * failure_json.h - a failed request in a document: the same members wherever there is one.
+ */
+#ifndef PLIMSOLL_REPORT_JSON_FAILURE_JSON_H
+#define PLIMSOLL_REPORT_JSON_FAILURE_JSON_H
+
+#include "base/json_out.h"
+
+#include "plimsoll/verdict.h"
+
+/** The members "verdict", "alternatives", "confidence", "certainty" and "why". */
+void plim_json_verdict(plim_json *json, const plim_judgement *judgement, const char *why);
+
+/** The same of a request that is judged here, and "figures": those of it that are known. */
+void plim_json_failed_request(plim_json *json, const plim_failed_request *request);
+
+#endif
