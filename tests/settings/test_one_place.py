@@ -45,7 +45,19 @@ def other_files():
             yield str(path.relative_to(ROOT)), COMMENT.sub("", path.read_text())
 
 
+def releases():
+    """{key: release} as the table has it, "2.11"."""
+    rows = re.findall(r'\{ "(\w+)",.*?PLIM_TORCH\((\d+), (\d+)\)', (ROOM / "table.c").read_text(), re.S)
+    return {key: f"{major}.{minor}" for key, major, minor in rows}
+
+
 class OnePlace(unittest.TestCase):
+    def test_the_manual_has_the_releases_of_the_table(self):
+        rows = re.findall(r"^\| (?:\[)?`(\w+)`.*?\| (\d+\.\d+) \|", (ROOT / "docs/settings.md").read_text(),
+                          re.M)
+        self.assertEqual(dict(rows), releases())
+        self.assertEqual(len(rows), 20)
+
     def test_the_table_is_read(self):
         names = table_names()
         self.assertIn("max_split_size_mb", names)
