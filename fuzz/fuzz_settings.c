@@ -2,7 +2,7 @@
  * fuzz_settings.c - any text as settings, over others: parse, write, parse again.
  */
 #include "base/assert.h"
-#include "plimsoll/settings.h"
+#include "settings/recorded.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +35,30 @@ static void check_rounding(const plim_settings *settings)
     }
 }
 
+/* The pairs of a line as a file's rows: what they say is a string that parses. */
+static void check_recorded(char *line)
+{
+    plim_recorded_settings recorded = { .conf = "" };
+    for (char *at = strtok(line, ","); at != NULL; at = strtok(NULL, ",")) {
+        char *const value = strchr(at, ':');
+        char *const slash = strchr(at, '/');
+        if (value != NULL) {
+            *value = '\0';
+        }
+        const bool in_table = slash != NULL && (value == NULL || slash < value);
+        if (in_table) {
+            *slash = '\0';
+        }
+        const char *const name = in_table ? slash + 1 : at;
+        plim_recorded_setting_add(&recorded, in_table ? at : "", name,
+                                  value != NULL ? value + 1 : "");
+        (void)plim_recorded_setting_is_default(name, value != NULL ? value + 1 : "");
+    }
+    plim_settings settings = plim_settings_default();
+    plim_recorded_settings_apply(&recorded, &settings);
+    check_round_trip(&settings);
+}
+
 /* NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -64,6 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             PLIM_ASSERT(settings.large_segment_bytes == before.large_segment_bytes);
             PLIM_ASSERT(settings.given == before.given);
         }
+        check_recorded(text + (size_t)(at - text));
         at += length + 1;
     }
     free(text);
