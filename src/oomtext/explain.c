@@ -101,26 +101,11 @@ void plim_explainer_destroy(plim_explainer *explainer)
 
 /* --- reading --- */
 
-/* Line ends of a text. Sums of bytes in blocks of 255 are what compilers make vectors of. */
-static size_t line_ends(const char *text, size_t bytes)
-{
-    size_t lines = 0;
-    for (size_t i = 0; i < bytes;) {
-        const size_t end = bytes - i < 255 ? bytes : i + 255;
-        uint8_t some = 0;
-        for (; i < end; i++) {
-            some = (uint8_t)(some + (text[i] == '\n'));
-        }
-        lines += some;
-    }
-    return lines;
-}
-
 static void count_lines(plim_explainer *explainer, size_t to)
 {
     if (to > explainer->counted) {
         explainer->line +=
-            line_ends(explainer->buffer + explainer->counted, to - explainer->counted);
+            plim_line_count(explainer->buffer + explainer->counted, to - explainer->counted);
         explainer->counted = to;
     }
 }

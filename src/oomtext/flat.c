@@ -253,6 +253,21 @@ void plim_flat_blank_marks(char *text, size_t bytes, size_t limit)
     blank_some(text, bytes, limit, '\xe3', wide_mark_bytes);
 }
 
+/* Sums of bytes in blocks of 255 are what compilers make vectors of. */
+size_t plim_line_count(const char *text, size_t bytes)
+{
+    size_t lines = 0;
+    for (size_t i = 0; i < bytes;) {
+        const size_t end = bytes - i < 255 ? bytes : i + 255;
+        uint8_t some = 0;
+        for (; i < end; i++) {
+            some = (uint8_t)(some + (text[i] == '\n'));
+        }
+        lines += some;
+    }
+    return lines;
+}
+
 /* What is left out at this place: how many bytes, and the gap they leave. 0: a character. */
 static size_t skipped_bytes(const char *text, size_t bytes, uint8_t *gap)
 {

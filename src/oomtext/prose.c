@@ -16,20 +16,29 @@ typedef struct word {
     size_t begin, end; /* index in full */
 } word;
 
-static bool spells(const plim_flat *flat, word w, const char *text)
+typedef enum part { WHOLE, HEAD, TAIL } part;
+
+/*
+ * How long that one of a list is, its texts parted by bars, which a text is, or begins or ends
+ * with; 0: none of them.
+ */
+static size_t one_of(const char *list, const char *text, size_t bytes, part which)
 {
-    const size_t length = strlen(text);
-    return w.end - w.begin == length && memcmp(flat->full + w.begin, text, length) == 0;
+    while (*list != '\0') {
+        const size_t length = strcspn(list, "|");
+        if (which == WHOLE ? length == bytes : length <= bytes) {
+            if (memcmp(which == TAIL ? text + bytes - length : text, list, length) == 0) {
+                return length;
+            }
+        }
+        list += length + (list[length] == '|' ? 1 : 0);
+    }
+    return 0;
 }
 
-static bool is_one_of(const plim_flat *flat, word w, const char *const *list)
+static bool is_one_of(const plim_flat *flat, word w, const char *list)
 {
-    for (; *list != NULL; list++) {
-        if (spells(flat, w, *list)) {
-            return true;
-        }
-    }
-    return false;
+    return one_of(list, flat->full + w.begin, w.end - w.begin, WHOLE) > 0;
 }
 
 /* The word that begins at full[i]. */
@@ -90,107 +99,21 @@ static word word_before(const plim_flat *flat, size_t end, bool across)
 }
 
 /* Words that make what follows a supposition, a warning, a piece of a program. */
-static const char *const supposing[] = {
-    "if",
-    "may",
-    "might",
-    "could",
-    "can",
-    "cannot",
-    "would",
-    "avoid",
-    "avoids",
-    "avoiding",
-    "prevent",
-    "prevents",
-    "preventing",
-    "without",
-    "risk",
-    "risks",
-    "reduce",
-    "reduces",
-    "reducing",
-    "case",
-    "when",
-    "whenever",
-    "cause",
-    "causes",
-    "lead",
-    "leads",
-    "handle",
-    "handles",
-    "handling",
-    "should",
-    "help",
-    "helps",
-    "mitigate",
-    "against",
-    "except",
-    "catch",
-    "raise",
-    "import",
-    "isinstance",
-    "class",
-    "def",
-    "likely",
-    "unless",
-    "until",
-    "never",
-    "no",
-    "not",
-    "fix",
-    "fixes",
-    "fixed",
-    "solve",
-    "recover",
-    "simulate",
-    "simulates",
-    "instead",
-    "throw",
-    "assertraises",
-    "raises",
-    "potential",
-    "potentially",
-    "possible",
-    "possibly",
-    "whether",
-    "suppress",
-    "expect",
-    "expected",
-    "pytest",
-    "wont",
-    "dont",
-    "doesnt",
-    "didnt",
-    "eventually",
-    "sometimes",
-    "often",
-    "usually",
-    "common",
-    "ignore",
-    "prone",
-    "troubleshooting",
-    "guard",
-    "retry",
-    "retries",
-    "return",
-    "assert",
-    "grep",
-    "says",
-    "say",
-    "first",
-    NULL,
-};
+static const char supposing[] =
+    "if|may|might|could|can|cannot|would|avoid|avoids|avoiding|prevent|prevents|preventing|"
+    "without|risk|risks|reduce|reduces|reducing|case|when|whenever|cause|causes|lead|leads|"
+    "handle|handles|handling|should|help|helps|mitigate|against|except|catch|raise|import|"
+    "isinstance|class|def|likely|unless|until|never|no|not|fix|fixes|fixed|solve|recover|"
+    "simulate|simulates|instead|throw|assertraises|raises|potential|potentially|possible|"
+    "possibly|whether|suppress|expect|expected|pytest|wont|dont|doesnt|didnt|eventually|"
+    "sometimes|often|usually|common|ignore|prone|troubleshooting|guard|retry|retries|return|"
+    "assert|grep|says|say|first";
 
 /* Words behind "out of memory" that a sentence about a failure goes on with. */
-static const char *const going_on[] = {
-    "error",     "exception",  "while",       "when",     "trying",    "on",     "at",
-    "during",    "allocating", "to",          "occurred", "with",      "in",     "for",
-    "killed",    "detected",   "encountered", "after",    "failed",    "caught", "try",
-    "cuda",      "gpu",        "tried",       "need",     "requested", "but",    "and",
-    "abort",     "aborting",   "exiting",     "file",     "as",        "please", "skipping",
-    "condition", "using",      "cudamalloc",  "code",     "by",        NULL,
-};
+static const char going_on[] =
+    "error|exception|while|when|trying|on|at|during|allocating|to|occurred|with|in|for|killed|"
+    "detected|encountered|after|failed|caught|try|cuda|gpu|tried|need|requested|but|and|abort|"
+    "aborting|exiting|file|as|please|skipping|condition|using|cudamalloc|code|by";
 
 static bool supposes(const plim_flat *flat, size_t begin)
 {
@@ -227,14 +150,13 @@ bool plim_prose_is_class_name(const plim_flat *flat, size_t end)
     const size_t i = flat->word_at[end - 1] + 1u;
     const word w = word_from(flat, i);
     return i < flat->count && flat->gap[i] == 0 &&
-           (spells(flat, w, "error") || spells(flat, w, "exception") || ends_wrapped_name(flat, i));
+           (is_one_of(flat, w, "error") || is_one_of(flat, w, "exception") ||
+            ends_wrapped_name(flat, i));
 }
 
 /* Words behind it, in the same sentence, that take a failure back or put it off. */
-static const char *const taking_back[] = {
-    "will",    "would",     "should", "gone",    "longer",   "anymore",
-    "avoided", "prevented", "killer", "handler", "handling", NULL,
-};
+static const char taking_back[] =
+    "will|would|should|gone|longer|anymore|avoided|prevented|killer|handler|handling";
 #define WORDS_AFTER 9u
 
 static bool is_taken_back(const plim_flat *flat, size_t i)
@@ -280,10 +202,10 @@ static bool goes_on(const plim_flat *flat, size_t end)
     if (i >= flat->count || (flat->gap[i] & PLIM_GAP_LINE) != 0) {
         return true;
     }
-    if (flat->full[i] == '_' && spells(flat, word_from(flat, i + 1), "error")) {
+    if (flat->full[i] == '_' && is_one_of(flat, word_from(flat, i + 1), "error")) {
         return true;
     }
-    if (flat->full[i] == ':' && spells(flat, word_from(flat, i + 1), "false")) {
+    if (flat->full[i] == ':' && is_one_of(flat, word_from(flat, i + 1), "false")) {
         return false; /* "OOMKilled": false */
     }
     if (!plim_is_word_char(flat->full[i])) {
@@ -293,7 +215,7 @@ static bool goes_on(const plim_flat *flat, size_t end)
         return false; /* glued: a longer name */
     }
     const word w = word_from(flat, i);
-    if (spells(flat, w, "errors") || spells(flat, w, "exceptions")) {
+    if (is_one_of(flat, w, "errors") || is_one_of(flat, w, "exceptions")) {
         return false; /* in general */
     }
     return is_one_of(flat, w, going_on) || plim_is_digit(flat->full[i]) || is_wrapped(flat, w);
@@ -333,8 +255,8 @@ static bool is_mentioned(const plim_flat *flat, size_t begin, size_t end)
     const bool is_class = plim_prose_is_class_name(flat, end);
     const bool is_quoted = (flat->gap[i] & PLIM_GAP_OTHER) != 0 && after < flat->count &&
                            (flat->gap[after] & PLIM_GAP_OTHER) != 0;
-    if (is_class && (is_quoted || spells(flat, word_before(flat, i, false), "an") ||
-                     spells(flat, word_before(flat, i, false), "a"))) {
+    if (is_class && (is_quoted || is_one_of(flat, word_before(flat, i, false), "an") ||
+                     is_one_of(flat, word_before(flat, i, false), "a"))) {
         return true;
     }
     const bool is_aside = i > 0 && after < flat->count && flat->full[i - 1] == ',' &&
@@ -345,16 +267,12 @@ static bool is_mentioned(const plim_flat *flat, size_t begin, size_t end)
 /* A name in humps: "hipErrorOutOfMemory" says it happened, "ExitOnOutOfMemoryError" what if. */
 static bool is_other_name(const plim_flat *flat, size_t begin)
 {
-    static const char *const heads[] = { "error", "cuda", "hip", "gpu", "ray", "status", "torch" };
     const size_t i = flat->word_at[begin];
     if (i == 0 || flat->gap[i] != 0 || flat->full[i - 1] < 'a' || flat->full[i - 1] > 'z') {
         return false;
     }
-    for (size_t h = 0; h < sizeof heads / sizeof heads[0]; h++) {
-        const size_t length = strlen(heads[h]);
-        if (i >= length && memcmp(flat->full + i - length, heads[h], length) == 0) {
-            return false;
-        }
+    if (one_of("error|cuda|hip|gpu|ray|status|torch", flat->full, i, TAIL) > 0) {
+        return false;
     }
     return flat->text[flat->at[i]] == 'O';
 }
@@ -362,17 +280,14 @@ static bool is_other_name(const plim_flat *flat, size_t begin)
 /* A line of a program: log.warning("… out of memory …"), not OutOfMemoryError('…'). */
 static bool is_source_line(const plim_flat *flat, size_t begin)
 {
-    static const char *const calls[] = { "print(", "printf(", "warning(", "warn(",  "error(",
-                                         "info(",  "debug(",  "log(",     "write(", "exception(" };
+    static const char calls[] =
+        "print(|printf(|warning(|warn(|error(|info(|debug(|log(|write(|exception(";
     size_t i = flat->word_at[begin];
     while (i > 0 && (flat->gap[i] & PLIM_GAP_LINE) == 0 && flat->full[i - 1] != ')') {
         i--;
-        for (size_t c = 0; flat->full[i] == '(' && c < sizeof calls / sizeof calls[0]; c++) {
-            const size_t length = strlen(calls[c]);
-            if (i + 1 >= length && memcmp(flat->full + i + 1 - length, calls[c], length) == 0 &&
-                flat->text[flat->at[i] + 1 - length] >= 'a') {
-                return true;
-            }
+        const size_t length = flat->full[i] == '(' ? one_of(calls, flat->full, i + 1, TAIL) : 0;
+        if (length > 0 && flat->text[flat->at[i] + 1 - length] >= 'a') {
+            return true;
         }
     }
     return false;
@@ -389,12 +304,9 @@ static bool ends_sentence(const plim_flat *flat, size_t i)
 /* Whether the sentence has other traces of a failure. */
 static bool has_traces(const plim_flat *flat, size_t begin, size_t end)
 {
-    static const char *const traces[] = {
-        "error",    "exception", "fail",   "fatal",    "abort",  "terminat",  "panic",
-        "critical", "cuda",      "gpu",    "hip",      "device", "alloc",     "vram",
-        "oom",      "warning",   "torch",  "memoryer", "kernel", "nvrtc",     "metal",
-        "opencl",   "vulkan",    "driver", "died",     "crash",  "traceback",
-    };
+    static const char traces[] =
+        "error|exception|fail|fatal|abort|terminat|panic|critical|cuda|gpu|hip|device|alloc|vram|"
+        "oom|warning|torch|memoryer|kernel|nvrtc|metal|opencl|vulkan|driver|died|crash|traceback";
     size_t from = flat->word_at[begin];
     size_t to = flat->word_at[end - 1] + 1u;
     while (from > 0 && (flat->gap[from] & PLIM_GAP_LINE) == 0 && !ends_sentence(flat, from - 1) &&
@@ -406,7 +318,7 @@ static bool has_traces(const plim_flat *flat, size_t begin, size_t end)
         to++;
     }
     size_t own_end = behind(flat, end);
-    if (spells(flat, word_from(flat, own_end), "error")) {
+    if (is_one_of(flat, word_from(flat, own_end), "error")) {
         own_end = word_from(flat, own_end).end; /* "an out of memory error" */
     }
     for (size_t i = from; i < to; i++) {
@@ -414,12 +326,8 @@ static bool has_traces(const plim_flat *flat, size_t begin, size_t end)
         if (is_own || (i > 0 && flat->gap[i] == 0 && plim_is_lower(flat->full[i - 1]))) {
             continue; /* the words themselves, or within a word: "ship" */
         }
-        for (size_t t = 0; t < sizeof traces / sizeof traces[0]; t++) {
-            const size_t length = strlen(traces[t]);
-            if (flat->full[i] == traces[t][0] && i + length <= to &&
-                memcmp(flat->full + i, traces[t], length) == 0) {
-                return true;
-            }
+        if (one_of(traces, flat->full + i, to - i, HEAD) > 0) {
+            return true;
         }
     }
     return false;
@@ -484,14 +392,7 @@ bool plim_prose_is_shell_line(const plim_flat *flat, size_t begin, size_t end)
                 flat->full[i - 1] == '-') &&
                flat->gap[i] != 0;
     }
-    static const char *const shells[] = { "zsh:", "sh:", "bash:", "timeout:" };
-    for (size_t s = 0; digits == 0 && s < sizeof shells / sizeof shells[0]; s++) {
-        const size_t length = strlen(shells[s]);
-        if (i >= length && memcmp(flat->full + i - length, shells[s], length) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return digits == 0 && one_of("zsh:|sh:|bash:|timeout:", flat->full, i, TAIL) > 0;
 }
 
 bool plim_prose_is_signal(const plim_flat *flat, size_t end)
@@ -530,16 +431,10 @@ plim_count plim_prose_counts(const plim_flat *flat, size_t end)
                                      : PLIM_COUNT_NONE;
 }
 
-static bool begins_with(const char *text, size_t bytes, const char *start)
-{
-    const size_t length = strlen(start);
-    return bytes >= length && memcmp(text, start, length) == 0;
-}
-
-static bool contains(const char *text, size_t bytes, const char *piece)
+static bool contains_one_of(const char *text, size_t bytes, const char *list)
 {
     for (size_t i = 0; i < bytes; i++) {
-        if (text[i] == piece[0] && begins_with(text + i, bytes - i, piece)) {
+        if (one_of(list, text + i, bytes - i, HEAD) > 0) {
             return true;
         }
     }
@@ -575,28 +470,18 @@ static source_line line_around(const char *text, size_t bytes, size_t offset)
 
 bool plim_prose_is_source(const char *text, size_t bytes, size_t offset)
 {
-    static const char *const heads[] = {
-        "case ",   "return ", "#define ", "raise ", "throw ",  "assert ", "if (",
-        "if ",     "elif ",   "} else",   "grep ",  "echo ",   "printf ", "const ",
-        "static ", "//",      "/*",       "self.",  "except ", "catch",
-    };
-    static const char *const marks[] = {
-        "<< \"",    "\" <<", "printf(", "StrCat(", "str(exc",
-        ".lower()", "%zu",   "%u ",     "%d ",     "(\\d+)",
-    };
+    static const char heads[] =
+        "case |return |#define |raise |throw |assert |if (|if |elif |} else|grep |echo |printf |"
+        "const |static |//|/*|self.|except |catch";
+    static const char marks[] = "<< \"|\" <<|printf(|StrCat(|str(exc|.lower()|%zu|%u |%d |(\\d+)";
     const source_line line = line_around(text, bytes, offset);
-    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
-        if (begins_with(line.text, line.bytes, heads[i])) {
-            return true;
-        }
-    }
-    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
-        if (contains(line.text, line.bytes, marks[i])) {
-            return true;
-        }
+    if (one_of(heads, line.text, line.bytes, HEAD) > 0 ||
+        contains_one_of(line.text, line.bytes, marks)) {
+        return true;
     }
     const char last = line.bytes > 0 ? line.text[line.bytes - 1] : ' ';
     const bool is_literal = line.indent >= INDENT_CHARS && line.text[0] == '"' &&
                             (last == '"' || last == ',' || last == '[');
-    return is_literal || last == '{' || (last == ';' && contains(line.text, line.bytes, "(\""));
+    return is_literal || last == '{' ||
+           (last == ';' && contains_one_of(line.text, line.bytes, "(\""));
 }

@@ -10,6 +10,7 @@
  */
 #include "oomtext/series.h"
 
+#include "oomtext/flat.h"
 #include "oomtext/series_filter.h"
 #include "oomtext/series_plan.h"
 #include "oomtext/series_result.h"
@@ -79,24 +80,8 @@ static const char *without_colours(plim_series_reader *reader, const char *line,
         return line;
     }
     memcpy(reader->plain, line, length);
-    char *const plain = reader->plain;
-    for (size_t i = 0; i < length; i++) {
-        if (plain[i] != 0x1b) {
-            continue;
-        }
-        plain[i] = ' ';
-        if (i + 1 == length || plain[i + 1] != '[') {
-            continue;
-        }
-        /* ECMA-48: parameters and intermediates, then one byte from '@' on. */
-        do {
-            plain[++i] = ' ';
-        } while (i + 1 < length && plain[i + 1] >= ' ' && plain[i + 1] < '@');
-        if (i + 1 < length && plain[i + 1] >= '@') {
-            plain[++i] = ' ';
-        }
-    }
-    return plain;
+    plim_flat_blank_marks(reader->plain, length, length);
+    return reader->plain;
 }
 
 static plim_status do_plan(plim_series_reader *reader, const plim_series_plan *plan,
@@ -174,35 +159,6 @@ static plim_status read_line(plim_series_reader *reader, const char *text, size_
 
 /* --- lines --- */
 
-#define LANES(byte) (UINT64_C(0x0101010101010101) * (unsigned char)(byte))
-
-/* Eight at a time; the bytes of `counts` count lanes and are summed before they overflow. */
-static uint64_t count_line_feeds(const char *at, const char *end)
-{
-    uint64_t count = 0;
-    while (end - at >= 8) {
-        uint64_t counts = 0;
-        size_t words = (size_t)(end - at) / 8;
-        words = words < 255 ? words : 255;
-        for (size_t i = 0; i < words; i++) {
-            uint64_t word = 0;
-            memcpy(&word, at + 8 * i, sizeof word);
-            const uint64_t x = word ^ LANES('\n');
-            /* The high bit of every lane that is not 0. */
-            const uint64_t others = ((x & LANES(0x7f)) + LANES(0x7f)) | x;
-            counts += (~others >> 7) & LANES(1);
-        }
-        at += 8 * words;
-        const uint64_t pairs = (counts & UINT64_C(0x00ff00ff00ff00ff)) +
-                               ((counts >> 8) & UINT64_C(0x00ff00ff00ff00ff));
-        count += (pairs * UINT64_C(0x0001000100010001)) >> 48;
-    }
-    for (; at < end; at++) {
-        count += *at == '\n' ? 1 : 0;
-    }
-    return count;
-}
-
 /* A place in a piece, and the ends of lines that are known to come. */
 typedef struct cursor {
     const char *at;
@@ -244,7 +200,7 @@ static void skip_cold(plim_series_reader *reader, cursor *text)
     while (begin > text->at && begin[-1] != '\n' && begin[-1] != '\r') {
         begin--;
     }
-    reader->line_feeds += count_line_feeds(text->at, begin);
+    reader->line_feeds += plim_line_count(text->at, (size_t)(begin - text->at));
     text->at = begin;
 }
 

@@ -3,6 +3,8 @@
  */
 #include "oomtext/series_name.h"
 
+#include "base/utf8.h"
+
 #include <string.h>
 
 static void add_char(plim_series_heading *heading, char c)
@@ -45,43 +47,14 @@ void plim_series_name_drop_verbs(plim_series_heading *heading)
     }
 }
 
-/* How many bytes of a character follow its first; none is as many as 4 for what is no first. */
-static uint32_t following(unsigned char first)
-{
-    if (first < 0x80) {
-        return 0;
-    }
-    if (first < 0xc2) {
-        return 4;
-    }
-    return first < 0xe0 ? 1 : first < 0xf0 ? 2 : first < 0xf5 ? 3 : 4;
-}
-
-/* The table of well-formed sequences in the Unicode standard, chapter 3, D92. */
-static bool is_well_formed(const unsigned char *at, size_t left)
-{
-    const uint32_t more = following(at[0]);
-    if (more == 4 || more >= left) {
-        return false;
-    }
-    for (uint32_t i = 1; i <= more; i++) {
-        if ((at[i] & 0xc0) != 0x80) {
-            return false;
-        }
-    }
-    return !(at[0] == 0xe0 && at[1] < 0xa0) && !(at[0] == 0xed && at[1] > 0x9f) &&
-           !(at[0] == 0xf0 && at[1] < 0x90) && !(at[0] == 0xf4 && at[1] > 0x8f);
-}
-
 void plim_series_name_mend(plim_series_heading *heading)
 {
-    unsigned char *const name = (unsigned char *)heading->name;
-    uint32_t at = 0;
-    while (at < heading->name_length) {
-        if (is_well_formed(name + at, heading->name_length - at)) {
-            at += following(name[at]) + 1;
+    for (uint32_t at = 0; at < heading->name_length;) {
+        const plim_utf8 one = plim_utf8_next(heading->name + at, heading->name_length - at);
+        if (one.code == PLIM_UTF8_INVALID) {
+            heading->name[at++] = '?';
         } else {
-            name[at++] = '?';
+            at += (uint32_t)one.bytes;
         }
     }
 }
