@@ -8,7 +8,7 @@
 #include "diagnose/groups.h"
 
 #include "base/error.h"
-#include "diagnose/frame_kind.h"
+#include "stacks/frames.h"
 
 #include <stdlib.h>
 
@@ -30,9 +30,9 @@ plim_status plim_grouper_init(plim_grouper *grouper, const plim_history *history
     const uint32_t frames = plim_history_frame_count(history);
     grouper->group_of = plim_mem_alloc_zeroed(mem, row_count(history), sizeof *grouper->group_of);
     if (frames > 0) {
-        grouper->kinds = plim_mem_alloc_zeroed(mem, frames, sizeof *grouper->kinds);
+        grouper->owners = plim_mem_alloc_zeroed(mem, frames, sizeof *grouper->owners);
     }
-    if (grouper->group_of == NULL || (frames > 0 && grouper->kinds == NULL)) {
+    if (grouper->group_of == NULL || (frames > 0 && grouper->owners == NULL)) {
         plim_grouper_deinit(grouper);
         return plim_fail_memory(err, "grouping allocations by stack");
     }
@@ -46,8 +46,8 @@ void plim_grouper_deinit(plim_grouper *grouper)
     }
     plim_mem_free(grouper->mem, grouper->group_of, row_count(grouper->history),
                   sizeof *grouper->group_of);
-    plim_mem_free(grouper->mem, grouper->kinds, plim_history_frame_count(grouper->history),
-                  sizeof *grouper->kinds);
+    plim_mem_free(grouper->mem, grouper->owners, plim_history_frame_count(grouper->history),
+                  sizeof *grouper->owners);
     PLIM_VEC_FREE(grouper->mem, &grouper->sums);
     *grouper = (plim_grouper){ 0 };
 }
@@ -128,23 +128,23 @@ static int compare_sums(const void *left, const void *right)
     return (a->stack > b->stack) - (a->stack < b->stack); /* PLIM_NONE is the last */
 }
 
-static plim_frame_kind kind_of_frame(plim_grouper *grouper, uint32_t frame)
+static plim_frame_owner owner_of_frame(plim_grouper *grouper, uint32_t frame)
 {
-    if (grouper->kinds[frame] == 0) {
+    if (grouper->owners[frame] == 0) {
         const plim_frame *const row = plim_history_frame(grouper->history, frame);
-        const plim_frame_kind kind =
-            plim_frame_kind_of(plim_history_string(grouper->history, row->filename, NULL),
-                               plim_history_string(grouper->history, row->name, NULL), row->line);
-        grouper->kinds[frame] = (uint8_t)(kind + 1);
+        const plim_frame_owner owner =
+            plim_frame_owner_of(plim_history_string(grouper->history, row->filename, NULL),
+                                plim_history_string(grouper->history, row->name, NULL), row->line);
+        grouper->owners[frame] = (uint8_t)(owner + 1);
     }
-    return (plim_frame_kind)(grouper->kinds[frame] - 1);
+    return (plim_frame_owner)(grouper->owners[frame] - 1);
 }
 
 uint32_t plim_group_user_frame(plim_grouper *grouper, uint32_t stack)
 {
     const plim_stack frames = plim_history_stack(grouper->history, stack);
     for (uint32_t i = 0; i < frames.frame_count; i++) {
-        if (kind_of_frame(grouper, frames.frames[i]) == PLIM_FRAME_USER) {
+        if (owner_of_frame(grouper, frames.frames[i]) == PLIM_FRAME_USER) {
             return i;
         }
     }

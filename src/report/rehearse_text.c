@@ -9,6 +9,7 @@
 #include "report/rehearse_parts.h"
 #include "report/term/line.h"
 #include "report/term/paragraph.h"
+#include "stacks/frames.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -59,17 +60,22 @@ static const plim_rehearsed_oom *fatal_oom(const plim_rehearsal_outcome *outcome
     return found != NULL ? &found->ooms[found->oom_count - 1] : NULL;
 }
 
+/* "train.py:41 forward": all of them are Python's. */
+static bool is_own(const char *frame)
+{
+    return plim_frame_owner_of(frame, "", 1) == PLIM_FRAME_USER;
+}
+
 /* Frames of the user's own code; where there are none, the innermost of any. */
 static void write_stack(const plim_rehearse_page *page, const plim_rehearsed_oom *oom)
 {
     size_t own = 0;
     for (size_t i = 0; i < oom->stack_count; i++) {
-        own += strstr(oom->stack[i], "/site-packages/") == NULL;
+        own += is_own(oom->stack[i]);
     }
     size_t shown = 0;
     for (size_t i = 0; i < oom->stack_count && shown < STACK_SHOWN; i++) {
-        if (oom->stack[i][0] == '\0' ||
-            (own > 0 && strstr(oom->stack[i], "/site-packages/") != NULL)) {
+        if (oom->stack[i][0] == '\0' || (own > 0 && !is_own(oom->stack[i]))) {
             continue;
         }
         plim_line line = plim_line_begin(page->out, page->style, 2);

@@ -4,92 +4,45 @@
 #include "report/stack_text.h"
 
 #include "base/assert.h"
-#include "diagnose/frame_kind.h"
+#include "stacks/frames.h"
 
 #include <string.h>
-
-/* Frames of the allocator and of the recorder itself: in every stack, so they tell nothing. */
-static const char *const machinery[] = {
-    "torch::unwind",
-    "CapturedTraceback",
-    "gather_with_cpp",
-    "CachingAllocator",
-    "CUDAPluggable",
-    "at::detail::empty",
-    "at::TensorBase at::detail::",
-    "c10::alloc",
-    "c10::StorageImpl",
-};
-
-/* What names the operation in a stack without Python, as those of autograd's threads: two pieces
- * that a frame's name has in this order. The first rule that any frame meets decides. */
-static const struct {
-    const char *first;
-    const char *then;
-} operations[] = {
-    { "torch::autograd::generated::", "::apply" }, /* MmBackward0::apply */
-    { "AccumulateGrad::apply", "" },
-    { "at::_ops::", "" },
-};
 
 static const char *name_of(const plim_history *history, uint32_t frame)
 {
     return plim_history_string(history, plim_history_frame(history, frame)->name, NULL);
 }
 
-static plim_frame_kind kind_of(const plim_history *history, uint32_t frame)
+static plim_frame_owner owner_of(const plim_history *history, uint32_t frame)
 {
     const plim_frame *place = plim_history_frame(history, frame);
-    return plim_frame_kind_of(plim_history_string(history, place->filename, NULL),
-                              plim_history_string(history, place->name, NULL), place->line);
+    return plim_frame_owner_of(plim_history_string(history, place->filename, NULL),
+                               plim_history_string(history, place->name, NULL), place->line);
 }
 
 bool plim_stack_frame_is_user(const plim_history *history, uint32_t frame)
 {
-    return kind_of(history, frame) == PLIM_FRAME_USER;
+    return owner_of(history, frame) == PLIM_FRAME_USER;
 }
 
-static bool is_machinery(const char *name)
-{
-    for (size_t i = 0; i < sizeof machinery / sizeof machinery[0]; i++) {
-        if (strstr(name, machinery[i]) != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The innermost frame that meets a rule, or PLIM_NONE. */
-static uint32_t find_operation(const plim_history *history, plim_stack stack, size_t rule)
-{
-    for (uint32_t i = 0; i < stack.frame_count; i++) {
-        const char *found = strstr(name_of(history, stack.frames[i]), operations[rule].first);
-        if (found != NULL && strstr(found, operations[rule].then) != NULL) {
-            return i;
-        }
-    }
-    return PLIM_NONE;
-}
-
+/* The innermost frame of Python; without one, the innermost of those that name the stack best. */
 static uint32_t label_without_user(const plim_history *history, plim_stack stack)
 {
+    uint32_t best = 0;
+    plim_frame_label best_label = PLIM_LABEL_MACHINERY;
     for (uint32_t i = 0; i < stack.frame_count; i++) {
-        if (kind_of(history, stack.frames[i]) != PLIM_FRAME_NATIVE) {
+        if (owner_of(history, stack.frames[i]) != PLIM_FRAME_NATIVE) {
             return i;
         }
     }
-    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
-        const uint32_t found = find_operation(history, stack, i);
-        if (found != PLIM_NONE) {
-            return found;
-        }
-    }
     for (uint32_t i = 0; i < stack.frame_count; i++) {
-        if (!is_machinery(name_of(history, stack.frames[i]))) {
-            return i;
+        const plim_frame_label label = plim_frame_label_of(name_of(history, stack.frames[i]));
+        if (label < best_label) {
+            best = i;
+            best_label = label;
         }
     }
-    return 0;
+    return best;
 }
 
 uint32_t plim_stack_label_place(const plim_history *history, const plim_stack_group *group)
@@ -118,8 +71,8 @@ static uint32_t collect_callers(const plim_history *history, plim_stack stack, u
     uint32_t last = stack.frames[label];
     for (uint32_t i = label + 1; i < stack.frame_count && count < most; i++) {
         const uint32_t frame = stack.frames[i];
-        const plim_frame_kind kind = kind_of(history, frame);
-        const bool fits = only_user ? kind == PLIM_FRAME_USER : kind != PLIM_FRAME_NATIVE;
+        const plim_frame_owner owner = owner_of(history, frame);
+        const bool fits = only_user ? owner == PLIM_FRAME_USER : owner != PLIM_FRAME_NATIVE;
         /* Recursion, as in Module._apply(), would fill the line with one frame. */
         if (fits && frame != last) {
             places[count++] = i;

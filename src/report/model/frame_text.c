@@ -5,8 +5,7 @@
  * with the whole signature as name.
  */
 #include "report/model/frame_text.h"
-
-#include "diagnose/frame_kind.h"
+#include "stacks/frames.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -35,9 +34,9 @@ static bool ends_with(span text, const char *end)
 
 static bool is_compiled(const plim_history *history, const plim_frame *place)
 {
-    return plim_frame_kind_of(plim_history_string(history, place->filename, NULL),
-                              plim_history_string(history, place->name, NULL),
-                              place->line) == PLIM_FRAME_NATIVE;
+    return plim_frame_owner_of(plim_history_string(history, place->filename, NULL),
+                               plim_history_string(history, place->name, NULL),
+                               place->line) == PLIM_FRAME_NATIVE;
 }
 
 /* Windows paths are recorded with backslashes, whatever machine reads them. */

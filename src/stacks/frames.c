@@ -1,0 +1,148 @@
+/*
+ * frames.c - holding a frame against the table. See frames.h.
+ *
+ * Paths are compared without regard to case and with '\' as '/', because one recording in ten
+ * comes from Windows, where both vary. A path is read as if a '/' stood before it, so that a
+ * relative one meets the same patterns.
+ */
+#include "stacks/frames.h"
+
+#include "base/ascii.h"
+#include "base/assert.h"
+#include "stacks/table.h"
+
+#include <string.h>
+#include <threads.h>
+
+#define PATH_BYTES 4096 /* of what is longer the end is read */
+
+static plim_frame_table table; /* constant once read */
+static once_flag table_once = ONCE_FLAG_INIT;
+
+static void read_table(void)
+{
+    plim_error err = { 0 };
+    if (plim_frame_table_read(plim_frames_lines, &table, &err) != PLIM_OK) {
+        plim_assert_failed(err.message, __FILE__, __LINE__); /* built wrong: tests/stacks */
+    }
+}
+
+/*
+ * Whether the pattern meets the text from here on, and ends where it does. A '*' that met too
+ * little is widened by one; only the last one met needs to be, so nothing is tried twice.
+ */
+static bool meets_from(const plim_frame_pattern *pattern, const char *text, char stop)
+{
+    const char *at = pattern->text;
+    const char *star = NULL;    /* after the last '*' */
+    const char *star_at = NULL; /* where what follows it was last tried */
+    while (*at != '\0' || (pattern->ends && *text != '\0')) {
+        if (*at == '*') {
+            star = ++at;
+            star_at = text;
+        } else if (*at != '\0' && *at == *text) {
+            at++;
+            text++;
+        } else if (star != NULL && *star_at != '\0' && *star_at != stop) {
+            at = star;
+            text = ++star_at;
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* `stop`: what a '*' does not meet, or 0. */
+static bool meets(const plim_frame_pattern *pattern, const char *text, size_t bytes, char stop)
+{
+    if (pattern->begins) {
+        return meets_from(pattern, text, stop);
+    }
+    if (!pattern->has_star) {
+        return pattern->ends ? bytes >= pattern->bytes &&
+                                   strcmp(text + bytes - pattern->bytes, pattern->text) == 0
+                             : strstr(text, pattern->text) != NULL;
+    }
+    for (; *text != '\0'; text++) {
+        if (*text == *pattern->text && meets_from(pattern, text, stop)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A path as it is compared; returns its length. */
+static size_t read_path(const char *file, char path[PATH_BYTES])
+{
+    size_t bytes = strlen(file);
+    path[0] = '/';
+    if (bytes > PATH_BYTES - 2) {
+        file += bytes - (PATH_BYTES - 2);
+        bytes = PATH_BYTES - 2;
+        path[0] = ' '; /* no pattern's beginning */
+    }
+    for (size_t i = 0; i < bytes; i++) {
+        path[i + 1] = file[i] == '\\' ? '/' : plim_lower(file[i]);
+    }
+    path[bytes + 1] = '\0';
+    return bytes + 1;
+}
+
+/* Any function, which most rows have, costs nothing. */
+static bool meets_function(const plim_frame_row *row, const char *function, size_t bytes)
+{
+    return row->function.bytes == 0 || meets(&row->function, function, bytes, '\0');
+}
+
+plim_frame_owner plim_frame_owner_of(const char *file, const char *function, uint32_t line)
+{
+    char path[PATH_BYTES];
+    const size_t bytes = read_path(file, path);
+    const size_t function_bytes = strlen(function);
+    call_once(&table_once, read_table);
+    for (size_t i = 0; i < table.counts[PLIM_CLASS_OWNER]; i++) {
+        const plim_frame_row *const row = &table.rows[PLIM_CLASS_OWNER][i];
+        if ((!row->without_line || line == 0) && meets_function(row, function, function_bytes) &&
+            (row->file.bytes == 0 || meets(&row->file, path, bytes, '/'))) {
+            return (plim_frame_owner)row->class;
+        }
+    }
+    return PLIM_FRAME_USER;
+}
+
+plim_frame_role plim_frame_role_of(const char *file, const char *function, plim_frame_owner owner)
+{
+    char path[PATH_BYTES];
+    const size_t bytes = read_path(file, path);
+    const size_t function_bytes = strlen(function);
+    call_once(&table_once, read_table);
+    for (size_t i = 0; i < table.counts[PLIM_CLASS_ROLE]; i++) {
+        const plim_frame_row *const row = &table.rows[PLIM_CLASS_ROLE][i];
+        const bool is_of_native = row->class == PLIM_ROLE_ENGINE;
+        if (is_of_native == (owner == PLIM_FRAME_NATIVE) &&
+            meets_function(row, function, function_bytes) &&
+            (row->file.bytes == 0 || meets(&row->file, path, bytes, '/'))) {
+            return (plim_frame_role)row->class;
+        }
+    }
+    return PLIM_ROLE_NONE;
+}
+
+plim_frame_label plim_frame_label_of(const char *function)
+{
+    const size_t bytes = strlen(function);
+    call_once(&table_once, read_table);
+    for (size_t i = 0; i < table.counts[PLIM_CLASS_LABEL]; i++) {
+        const plim_frame_row *const row = &table.rows[PLIM_CLASS_LABEL][i];
+        if (meets_function(row, function, bytes)) {
+            return (plim_frame_label)row->class;
+        }
+    }
+    return PLIM_LABEL_OTHER;
+}
+
+bool plim_frame_is_init(const char *function)
+{
+    return strcmp(function, "__init__") == 0;
+}

@@ -1,0 +1,70 @@
+/*
+ * frames.h - what a stack frame is: whose code, what it does, and whether it names its stack.
+ *
+ * One table for all rooms, frames.tsv, which docs/formats/frames.md describes.
+ */
+#ifndef PLIMSOLL_STACKS_FRAMES_H
+#define PLIMSOLL_STACKS_FRAMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* In the lists: enumerator, name in the table. Without a row a frame is user, none and other. */
+#define PLIM_FRAME_OWNER_LIST(X)                                                         \
+    X(PLIM_FRAME_USER, "user")                                                           \
+    X(PLIM_FRAME_NATIVE, "native")   /* compiled: C++ of PyTorch or of an extension */   \
+    X(PLIM_FRAME_TORCH, "torch")     /* its Python, and Python that PyTorch generates */ \
+    X(PLIM_FRAME_PYTHON, "python")   /* Python's own library */                          \
+    X(PLIM_FRAME_LIBRARY, "library") /* any other installed package */
+
+/* Those from PLIM_ROLE_CALL on decide what a stack does. */
+#define PLIM_FRAME_ROLE_LIST(X)                                                           \
+    X(PLIM_ROLE_NONE, "none")                                                             \
+    X(PLIM_ROLE_EITHER, "either") /* of the forward or the backward pass: says nothing */ \
+    X(PLIM_ROLE_INIT, "init")     /* an object is made */                                 \
+    X(PLIM_ROLE_START, "start")   /* a thread or a program begins */                      \
+    X(PLIM_ROLE_CALL, "call")     /* a module is called */                                \
+    X(PLIM_ROLE_BUILD, "build")   /* a module is made, moved, copied, loaded */           \
+    X(PLIM_ROLE_DATA, "data")     /* batches are fetched and moved */                     \
+    X(PLIM_ROLE_RECOMPUTE, "recompute")                                                   \
+    X(PLIM_ROLE_BACKWARD, "backward")                                                     \
+    X(PLIM_ROLE_ENGINE, "engine")   /* native code of the backward pass alone */          \
+    X(PLIM_ROLE_BUCKETS, "buckets") /* data-parallel training makes room for gradients */ \
+    X(PLIM_ROLE_GRADIENT_TOOLS, "gradient_tools")                                         \
+    X(PLIM_ROLE_ZERO_GRAD, "zero_grad")                                                   \
+    X(PLIM_ROLE_OPTIMIZER_SETUP, "optimizer_setup")                                       \
+    X(PLIM_ROLE_OPTIMIZER_STATE, "optimizer_state")                                       \
+    X(PLIM_ROLE_OPTIMIZER_STEP, "optimizer_step")
+
+/* From the one that names a stack best to the one that does so worst. */
+#define PLIM_FRAME_LABEL_LIST(X)                     \
+    X(PLIM_LABEL_BACKWARD_NODE, "backward_node")     \
+    X(PLIM_LABEL_ACCUMULATE_GRAD, "accumulate_grad") \
+    X(PLIM_LABEL_OPERATOR, "operator")               \
+    X(PLIM_LABEL_OTHER, "other")                     \
+    X(PLIM_LABEL_MACHINERY, "machinery") /* the allocator's and the recorder's: names nothing */
+
+#define PLIM_FRAME_ENUM(code, name) code,
+typedef enum plim_frame_owner { PLIM_FRAME_OWNER_LIST(PLIM_FRAME_ENUM) } plim_frame_owner;
+typedef enum plim_frame_role {
+    PLIM_FRAME_ROLE_LIST(PLIM_FRAME_ENUM) PLIM_ROLE_COUNT
+} plim_frame_role;
+typedef enum plim_frame_label { PLIM_FRAME_LABEL_LIST(PLIM_FRAME_ENUM) } plim_frame_label;
+#undef PLIM_FRAME_ENUM
+
+/*
+ * What a frame is. Some microseconds each: whoever asks for many keeps the answers.
+ *
+ * file      as recorded: of any system, absolute or not, "" or "??" where it is not known
+ * function  as recorded, "" where it is not known
+ * line      0: not known
+ * threads   any
+ */
+plim_frame_owner plim_frame_owner_of(const char *file, const char *function, uint32_t line);
+/* Of a native frame, PLIM_ROLE_ENGINE or none; of any other, never that. */
+plim_frame_role plim_frame_role_of(const char *file, const char *function, plim_frame_owner owner);
+plim_frame_label plim_frame_label_of(const char *function);
+/* Whether the function is that in which Python makes an object, whatever role it has. */
+bool plim_frame_is_init(const char *function);
+
+#endif
