@@ -170,10 +170,11 @@ typedef struct plim_device_record {
     bool is_complete; /* query */
 } plim_device_record;
 
-/* What calls cost on the device's virtual clock, in nanoseconds. */
-typedef struct plim_sim_costs {
-    uint64_t call_ns[PLIM_DEVICE_CALL_COUNT];
-} plim_sim_costs;
+/* What calls of a driver cost: a call of each kind, and each MiB of it. */
+typedef struct plim_driver_costs {
+    double call_us[PLIM_DEVICE_CALL_COUNT];
+    double mib_us[PLIM_DEVICE_CALL_COUNT];
+} plim_driver_costs;
 
 /* All zero but total_bytes is a valid default. */
 typedef struct plim_sim_options {
@@ -183,9 +184,16 @@ typedef struct plim_sim_options {
     uint64_t used_bytes;        /* of it, what others hold: contexts, libraries, processes */
     uint64_t granularity_bytes; /* 0: 2 MiB; plain memory is taken in whole granules too */
     bool cannot_map;            /* leaves out the entries for mapping */
-    bool has_manual_fences;     /* fences complete when plim_sim_complete() says so, not at once */
-    plim_sim_costs costs;
-    const char *name; /* NULL: "sim" */
+    bool has_manual_fences; /* fences complete when plim_sim_complete() says so, not at once … */
+    plim_stream manual_first; /* … those recorded on so many streams from this handle on; */
+    uint64_t manual_count;    /* 0: on any stream */
+    bool is_unshared;         /* one thread at a time calls: no lock is taken */
+    plim_driver_costs costs;  /* on the virtual clock */
+    const char *name;         /* NULL: "sim" */
+    /* Called before plain memory or a range is placed, unless plim_sim_place_next() has said where:
+     * the address wanted, as there, or 0. Under the lock, too. NULL: none. */
+    plim_addr (*place)(void *ctx, plim_device_call call, uint64_t bytes);
+    void *place_ctx;
     /* Called after every call, in order, with the device's lock held: no calls back. NULL: none. */
     void (*on_call)(void *ctx, const plim_device_record *record);
     void *on_call_ctx;
@@ -217,6 +225,13 @@ PLIM_API void plim_sim_place_next(const plim_device *device, plim_addr addr);
 /** Complete what was recorded so far on one stream, or on all of them. */
 PLIM_API void plim_sim_complete(const plim_device *device, plim_stream stream);
 PLIM_API void plim_sim_complete_all(const plim_device *device);
+/** Complete the first `count` fences that ever are recorded on a stream, also those to come.
+ * Errors: PLIM_OUT_OF_HOST_MEMORY. */
+PLIM_API PLIM_MUST_USE plim_status plim_sim_complete_first(const plim_device *device,
+                                                           plim_stream stream, uint64_t count);
+/** Say whether fences complete when the host waits for their stream or frees memory: at first they
+ * do. Waiting for a fence itself completes it always. */
+PLIM_API void plim_sim_set_waiting(const plim_device *device, bool completes_fences);
 /** Say that a stream is, or is no longer, recorded into a graph. */
 PLIM_API void plim_sim_set_capturing(const plim_device *device, plim_stream stream, bool capturing);
 /** What others hold of the device, from now on. */
@@ -224,9 +239,19 @@ PLIM_API void plim_sim_set_used(const plim_device *device, uint64_t used_bytes);
 /** Fail the nth call of a kind from now on (1 is the next) with `status`; 0: no more failing. */
 PLIM_API void plim_sim_fail(const plim_device *device, plim_device_call call, uint64_t nth,
                             plim_status status);
-/** Calls made so far, of one kind or (PLIM_DEVICE_CALL_COUNT) all, and the virtual clock. */
+
+/* What calls came to. */
+typedef struct plim_sim_counts {
+    uint64_t calls[PLIM_DEVICE_CALL_COUNT];
+    double clock_us;   /* the virtual clock */
+    uint64_t refusals; /* calls for which there was no memory */
+} plim_sim_counts;
+
+/** Counts since the device was made, or since they were taken: taking them begins anew. */
+PLIM_API plim_sim_counts plim_sim_count(const plim_device *device);
+PLIM_API plim_sim_counts plim_sim_take_counts(const plim_device *device);
+/** Of these the calls of one kind, or (PLIM_DEVICE_CALL_COUNT) of all. */
 PLIM_API uint64_t plim_sim_calls(const plim_device *device, plim_device_call call);
-PLIM_API uint64_t plim_sim_clock_ns(const plim_device *device);
 /** Bytes that are taken: plain memory and physical handles, without used_bytes. */
 PLIM_API uint64_t plim_sim_taken_bytes(const plim_device *device);
 

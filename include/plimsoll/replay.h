@@ -134,15 +134,7 @@ PLIM_API const plim_replay_facts *plim_replay_device(const plim_replay *replay, 
 
 /* --- running --- */
 
-/*
- * What driver calls cost: a call of each kind, and each MiB of it. The defaults are public
- * measurements (docs/design/replay-costs.md has table and sources).
- */
-typedef struct plim_driver_costs {
-    double call_us[PLIM_DEVICE_CALL_COUNT];
-    double mib_us[PLIM_DEVICE_CALL_COUNT];
-} plim_driver_costs;
-
+/* Public measurements (docs/design/replay-costs.md has table and sources). */
 PLIM_API plim_driver_costs plim_driver_costs_default(void);
 
 /* Says how far work is; false asks to stop, and the call returns PLIM_CANCELLED. Called from one

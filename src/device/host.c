@@ -21,24 +21,12 @@ static void properties(void *self, plim_device_properties *ret)
     const plim_host *const host = self;
     *ret = (plim_device_properties){
         .name = NAME,
-        .ordinal = host->ordinal,
-        .total_bytes = host->books.total_bytes,
-        .granularity_bytes = host->books.granularity_bytes,
+        .ordinal = host->core.ordinal,
+        .total_bytes = host->core.books.total_bytes,
+        .granularity_bytes = host->core.books.granularity_bytes,
         .has_fd_export = true,
         .is_host_readable = true,
     };
-}
-
-static plim_status info(void *self, uint64_t *ret_free_bytes, uint64_t *ret_total_bytes,
-                        plim_error *err)
-{
-    (void)err;
-    plim_host *const host = self;
-    (void)pthread_mutex_lock(&host->lock);
-    *ret_free_bytes = plim_books_free_bytes(&host->books);
-    *ret_total_bytes = host->books.total_bytes;
-    (void)pthread_mutex_unlock(&host->lock);
-    return PLIM_OK;
 }
 
 static void destroy(void *self)
@@ -48,13 +36,10 @@ static void destroy(void *self)
     if (host->file >= 0) {
         (void)close(host->file);
     }
-    plim_books_deinit(&host->books);
-    plim_queues_deinit(&host->queues);
-    plim_map_deinit(&host->plain_bytes);
+    plim_core_deinit(&host->core);
     plim_space_deinit(&host->not_plain);
     plim_space_deinit(&host->offsets);
-    (void)pthread_mutex_destroy(&host->lock);
-    plim_mem_free(host->mem, host, 1, sizeof *host);
+    plim_mem_free(host->core.mem, host, 1, sizeof *host);
 }
 
 static plim_status check(const plim_host_options *options, plim_error *err)
@@ -82,23 +67,15 @@ static plim_status check(const plim_host_options *options, plim_error *err)
 static void init(plim_host *host, const plim_host_options *options)
 {
     const plim_mem *const mem = plim_mem_or_heap(options->mem);
-    *host = (plim_host){
-        .mem = mem,
-        .ordinal = options->ordinal,
-        .file = -1,
-        .ops = { .properties = properties, .info = info, .destroy = destroy },
-    };
-    (void)pthread_mutex_init(&host->lock, NULL);
-    plim_books_init(&host->books, mem, NAME);
-    host->books.total_bytes = options->total_bytes;
-    host->books.granularity_bytes = options->granularity_bytes != 0 ? options->granularity_bytes
-                                                                    : PLIM_DEVICE_GRANULARITY_BYTES;
-    plim_queues_init(&host->queues, mem, NAME);
-    plim_map_init(&host->plain_bytes, mem);
+    *host = (plim_host){ .file = -1 };
+    plim_core_init(&host->core, mem, NAME, options->total_bytes, options->granularity_bytes);
+    host->core.ordinal = options->ordinal;
+    host->core.ops.properties = properties;
+    host->core.ops.destroy = destroy;
     plim_space_init(&host->not_plain, mem);
     plim_space_init(&host->offsets, mem);
-    plim_host_memory_ops(&host->ops);
-    plim_host_stream_ops(&host->ops);
+    plim_host_memory_ops(&host->core.ops);
+    plim_host_contents_ops(&host->core.ops);
 }
 
 plim_status plim_host_create(const plim_host_options *options, plim_device *ret_device,
@@ -122,6 +99,6 @@ plim_status plim_host_create(const plim_host_options *options, plim_device *ret_
         destroy(host);
         return plim_fail_errno(err, error, NAME ": no file for its memory");
     }
-    *ret_device = (plim_device){ .ops = &host->ops, .self = host };
+    *ret_device = (plim_device){ .ops = &host->core.ops, .self = host };
     return PLIM_OK;
 }

@@ -50,7 +50,7 @@ static plim_status refused(int error, const char *doing, plim_error *err)
 static plim_status take_addresses(const plim_host *host, uint64_t bytes, int protection,
                                   plim_addr *ret_addr, plim_error *err)
 {
-    const uint64_t granularity = host->books.granularity_bytes;
+    const uint64_t granularity = host->core.books.granularity_bytes;
     if (bytes > SIZE_MAX / 2) {
         return refused(ENOMEM, "reserving addresses", err);
     }
@@ -78,22 +78,22 @@ static plim_status alloc_locked(plim_host *host, uint64_t bytes, plim_addr *ret_
     if (bytes == 0) {
         return plim_fail(err, PLIM_INVALID_ARGUMENT, "host: malloc of 0 bytes");
     }
-    if (!plim_books_whole(&host->books, bytes, &whole)) {
+    if (!plim_books_whole(&host->core.books, bytes, &whole)) {
         whole = bytes; /* more than any device has */
     }
-    PLIM_TRY(plim_books_has_room(&host->books, whole, err));
+    PLIM_TRY(plim_books_has_room(&host->core.books, whole, err));
     if (!plim_space_prepare(&host->not_plain)) {
         return plim_fail_memory(err, "placing memory");
     }
     plim_addr addr = 0;
     PLIM_TRY(take_addresses(host, whole, PROT_READ | PROT_WRITE, &addr, err));
-    if (!plim_map_put(&host->plain_bytes, addr, whole)) {
+    if (!plim_map_put(&host->core.plain_bytes, addr, whole)) {
         (void)munmap(ADDRESS_C(addr), whole);
         return plim_fail_memory(err, "placing memory");
     }
     const bool taken = plim_space_take(&host->not_plain, addr, whole);
     PLIM_ASSERT(taken);
-    host->books.taken_bytes += whole;
+    host->core.books.taken_bytes += whole;
     *ret_addr = addr;
     return PLIM_OK;
 }
@@ -101,15 +101,15 @@ static plim_status alloc_locked(plim_host *host, uint64_t bytes, plim_addr *ret_
 static plim_status memory_alloc(void *self, uint64_t bytes, plim_addr *ret_addr, plim_error *err)
 {
     plim_host *const host = self;
-    (void)pthread_mutex_lock(&host->lock);
+    plim_core_lock(&host->core);
     const plim_status status = alloc_locked(host, bytes, ret_addr, err);
-    (void)pthread_mutex_unlock(&host->lock);
+    plim_core_unlock(&host->core);
     return status;
 }
 
 static plim_status free_locked(plim_host *host, plim_addr addr, plim_error *err)
 {
-    const uint64_t bytes = plim_map_get(&host->plain_bytes, addr);
+    const uint64_t bytes = plim_map_get(&host->core.plain_bytes, addr);
     if (bytes == PLIM_MAP_ABSENT) {
         return plim_fail(err, PLIM_INVALID_ARGUMENT,
                          "host: free of 0x%" PRIx64 ", where no memory begins", addr);
@@ -118,18 +118,18 @@ static plim_status free_locked(plim_host *host, plim_addr addr, plim_error *err)
     if (munmap(ADDRESS_C(addr), bytes) != 0) {
         return refused(errno, "giving memory back", err);
     }
-    (void)plim_map_take(&host->plain_bytes, addr);
+    (void)plim_map_take(&host->core.plain_bytes, addr);
     plim_space_give(&host->not_plain, addr, bytes);
-    host->books.taken_bytes -= bytes;
+    host->core.books.taken_bytes -= bytes;
     return PLIM_OK;
 }
 
 static plim_status memory_free(void *self, plim_addr addr, plim_error *err)
 {
     plim_host *const host = self;
-    (void)pthread_mutex_lock(&host->lock);
+    plim_core_lock(&host->core);
     const plim_status status = free_locked(host, addr, err);
-    (void)pthread_mutex_unlock(&host->lock);
+    plim_core_unlock(&host->core);
     return status;
 }
 
@@ -139,9 +139,9 @@ static plim_status reserve_locked(plim_host *host, uint64_t bytes, plim_addr *re
                                   plim_error *err)
 {
     plim_addr addr = 0;
-    PLIM_TRY(plim_books_check_size(&host->books, "reserve", bytes, err));
+    PLIM_TRY(plim_books_check_size(&host->core.books, "reserve", bytes, err));
     PLIM_TRY(take_addresses(host, bytes, PROT_NONE, &addr, err));
-    if (!plim_books_add_range(&host->books, addr, bytes)) {
+    if (!plim_books_add_range(&host->core.books, addr, bytes)) {
         (void)munmap(ADDRESS_C(addr), bytes);
         return plim_fail_memory(err, "reserving addresses");
     }
@@ -152,24 +152,24 @@ static plim_status reserve_locked(plim_host *host, uint64_t bytes, plim_addr *re
 static plim_status range_reserve(void *self, uint64_t bytes, plim_addr *ret_addr, plim_error *err)
 {
     plim_host *const host = self;
-    (void)pthread_mutex_lock(&host->lock);
+    plim_core_lock(&host->core);
     const plim_status status = reserve_locked(host, bytes, ret_addr, err);
-    (void)pthread_mutex_unlock(&host->lock);
+    plim_core_unlock(&host->core);
     return status;
 }
 
 static plim_status range_free(void *self, plim_addr addr, uint64_t bytes, plim_error *err)
 {
     plim_host *const host = self;
-    (void)pthread_mutex_lock(&host->lock);
-    plim_status status = plim_books_check_free_range(&host->books, addr, bytes, err);
+    plim_core_lock(&host->core);
+    plim_status status = plim_books_check_free_range(&host->core.books, addr, bytes, err);
     if (status == PLIM_OK && munmap(ADDRESS_C(addr), bytes) != 0) {
         status = refused(errno, "giving addresses back", err);
     }
     if (status == PLIM_OK) {
-        plim_books_remove_range(&host->books, addr);
+        plim_books_remove_range(&host->core.books, addr);
     }
-    (void)pthread_mutex_unlock(&host->lock);
+    plim_core_unlock(&host->core);
     return status;
 }
 
@@ -260,16 +260,16 @@ static plim_status create_locked(plim_host *host, uint64_t bytes, plim_share sha
     }
     plim_handle handle = 0;
     uint64_t tag = 0;
-    PLIM_TRY(plim_books_create(&host->books, bytes, &handle, err));
+    PLIM_TRY(plim_books_create(&host->core.books, bytes, &handle, err));
     const plim_status status =
         share == PLIM_SHARE_FD ? take_file(bytes, &tag, err) : take_part(host, bytes, &tag, err);
     if (status != PLIM_OK) {
         plim_physical gone;
-        const plim_status released = plim_books_release(&host->books, handle, &gone, NULL);
+        const plim_status released = plim_books_release(&host->core.books, handle, &gone, NULL);
         PLIM_ASSERT(released == PLIM_OK);
         return status;
     }
-    plim_books_physical(&host->books, handle)->tag = tag;
+    plim_books_physical(&host->core.books, handle)->tag = tag;
     *ret_handle = handle;
     return PLIM_OK;
 }
@@ -278,9 +278,9 @@ static plim_status handle_create(void *self, uint64_t bytes, plim_share share,
                                  plim_handle *ret_handle, plim_error *err)
 {
     plim_host *const host = self;
-    (void)pthread_mutex_lock(&host->lock);
+    plim_core_lock(&host->core);
     const plim_status status = create_locked(host, bytes, share, ret_handle, err);
-    (void)pthread_mutex_unlock(&host->lock);
+    plim_core_unlock(&host->core);
     return status;
 }
 
@@ -288,19 +288,19 @@ static plim_status handle_release(void *self, plim_handle handle, plim_error *er
 {
     plim_host *const host = self;
     plim_physical gone;
-    (void)pthread_mutex_lock(&host->lock);
-    const plim_status status = plim_books_release(&host->books, handle, &gone, err);
+    plim_core_lock(&host->core);
+    const plim_status status = plim_books_release(&host->core.books, handle, &gone, err);
     if (status == PLIM_OK) {
         give_back(host, &gone);
     }
-    (void)pthread_mutex_unlock(&host->lock);
+    plim_core_unlock(&host->core);
     return status;
 }
 
 static plim_status export_locked(const plim_host *host, plim_handle handle, plim_share share,
                                  void *data, plim_error *err)
 {
-    const plim_physical *const physical = plim_books_physical(&host->books, handle);
+    const plim_physical *const physical = plim_books_physical(&host->core.books, handle);
     if (physical == NULL || physical->is_released) {
         return plim_fail(err, PLIM_INVALID_ARGUMENT,
                          "host: export of the unknown handle 0x%" PRIx64, handle);
@@ -321,9 +321,9 @@ static plim_status handle_export(void *self, plim_handle handle, plim_share shar
                                  plim_error *err)
 {
     plim_host *const host = self;
-    (void)pthread_mutex_lock(&host->lock);
+    plim_core_lock(&host->core);
     const plim_status status = export_locked(host, handle, share, data, err);
-    (void)pthread_mutex_unlock(&host->lock);
+    plim_core_unlock(&host->core);
     return status;
 }
 
@@ -332,14 +332,14 @@ static plim_status handle_export(void *self, plim_handle handle, plim_share shar
 static plim_status map_locked(plim_host *host, plim_addr addr, uint64_t bytes, plim_handle handle,
                               plim_error *err)
 {
-    PLIM_TRY(plim_books_map(&host->books, addr, bytes, handle, err));
-    const uint64_t tag = plim_books_physical(&host->books, handle)->tag;
+    PLIM_TRY(plim_books_map(&host->core.books, addr, bytes, handle, err));
+    const uint64_t tag = plim_books_physical(&host->core.books, handle)->tag;
     const bool is_own = (tag & OWN_FILE) != 0;
     if (mmap(ADDRESS_C(addr), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED,
              is_own ? (int)(tag & ~OWN_FILE) : host->file, is_own ? 0 : (off_t)tag) == MAP_FAILED) {
         const int error = errno;
         plim_physical gone;
-        (void)plim_books_unmap(&host->books, addr, &gone); /* its creator holds it: not gone */
+        (void)plim_books_unmap(&host->core.books, addr, &gone); /* its creator holds it: not gone */
         return refused(error, "mapping memory", err);
     }
     return PLIM_OK;
@@ -349,21 +349,21 @@ static plim_status map(void *self, plim_addr addr, uint64_t bytes, plim_handle h
                        plim_error *err)
 {
     plim_host *const host = self;
-    (void)pthread_mutex_lock(&host->lock);
+    plim_core_lock(&host->core);
     const plim_status status = map_locked(host, addr, bytes, handle, err);
-    (void)pthread_mutex_unlock(&host->lock);
+    plim_core_unlock(&host->core);
     return status;
 }
 
 static plim_status unmap_locked(plim_host *host, plim_addr addr, uint64_t bytes, plim_error *err)
 {
-    PLIM_TRY(plim_books_check_mapped(&host->books, "unmap", addr, bytes, err));
+    PLIM_TRY(plim_books_check_mapped(&host->core.books, "unmap", addr, bytes, err));
     if (mmap(ADDRESS_C(addr), bytes, PROT_NONE, NO_PAGES | MAP_FIXED, -1, 0) == MAP_FAILED) {
         return refused(errno, "unmapping memory", err);
     }
     for (uint64_t done = 0; done < bytes;) {
         plim_physical gone;
-        done += plim_books_unmap(&host->books, addr + done, &gone);
+        done += plim_books_unmap(&host->core.books, addr + done, &gone);
         give_back(host, &gone);
     }
     return PLIM_OK;
@@ -372,9 +372,9 @@ static plim_status unmap_locked(plim_host *host, plim_addr addr, uint64_t bytes,
 static plim_status unmap(void *self, plim_addr addr, uint64_t bytes, plim_error *err)
 {
     plim_host *const host = self;
-    (void)pthread_mutex_lock(&host->lock);
+    plim_core_lock(&host->core);
     const plim_status status = unmap_locked(host, addr, bytes, err);
-    (void)pthread_mutex_unlock(&host->lock);
+    plim_core_unlock(&host->core);
     return status;
 }
 
@@ -384,20 +384,20 @@ static plim_status open_locked(plim_host *host, plim_addr addr, uint64_t bytes, 
     if (accessor < 0) {
         return plim_fail(err, PLIM_INVALID_ARGUMENT, "host: access for device %" PRId32, accessor);
     }
-    PLIM_TRY(plim_books_check_mapped(&host->books, "access", addr, bytes, err));
+    PLIM_TRY(plim_books_check_mapped(&host->core.books, "access", addr, bytes, err));
     if (mprotect(ADDRESS_C(addr), bytes, PROT_READ | PROT_WRITE) != 0) {
         return refused(errno, "giving access", err);
     }
-    return plim_books_open(&host->books, addr, bytes, err);
+    return plim_books_open(&host->core.books, addr, bytes, err);
 }
 
 static plim_status set_access(void *self, plim_addr addr, uint64_t bytes, int32_t accessor,
                               plim_error *err)
 {
     plim_host *const host = self;
-    (void)pthread_mutex_lock(&host->lock);
+    plim_core_lock(&host->core);
     const plim_status status = open_locked(host, addr, bytes, accessor, err);
-    (void)pthread_mutex_unlock(&host->lock);
+    plim_core_unlock(&host->core);
     return status;
 }
 
@@ -417,18 +417,18 @@ void plim_host_memory_ops(plim_device_ops *ops)
 
 void plim_host_unmap_all(plim_host *host)
 {
-    for (size_t i = 0; i < host->books.ranges.count; i++) {
-        const plim_range *const range = &host->books.ranges.items[i];
+    for (size_t i = 0; i < host->core.books.ranges.count; i++) {
+        const plim_range *const range = &host->core.books.ranges.items[i];
         (void)munmap(ADDRESS_C(range->base), range->bytes);
     }
-    for (size_t i = 0; host->plain_bytes.count > 0 && i <= host->plain_bytes.mask; i++) {
-        const plim_map_slot *const slot = &host->plain_bytes.slots[i];
+    for (size_t i = 0; host->core.plain_bytes.count > 0 && i <= host->core.plain_bytes.mask; i++) {
+        const plim_map_slot *const slot = &host->core.plain_bytes.slots[i];
         if (slot->value != PLIM_MAP_ABSENT) {
             (void)munmap(ADDRESS_C(slot->key), slot->value);
         }
     }
-    for (size_t i = 0; i < host->books.physicals.count; i++) {
-        const plim_physical *const physical = &host->books.physicals.items[i];
+    for (size_t i = 0; i < host->core.books.physicals.count; i++) {
+        const plim_physical *const physical = &host->core.books.physicals.items[i];
         if (physical->references > 0 && (physical->tag & OWN_FILE) != 0) {
             (void)close((int)(physical->tag & ~OWN_FILE));
         }

@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/numbers.h"
 
 #include <inttypes.h>
 
@@ -46,8 +47,10 @@ plim_queue *plim_queues_of(plim_queues *queues, plim_stream stream)
         return found;
     }
     PLIM_ASSERT(queues->items.items != NULL || queues->items.capacity == 0);
-    if (queues->items.count >= UINT32_MAX ||
-        !PLIM_VEC_PUSH(queues->mem, &queues->items, (plim_queue){ 0 })) {
+    const bool is_in_range =
+        queues->manual_count == 0 || stream - queues->manual_first < queues->manual_count;
+    const plim_queue queue = { .is_manual = queues->is_manual && is_in_range };
+    if (queues->items.count >= UINT32_MAX || !PLIM_VEC_PUSH(queues->mem, &queues->items, queue)) {
         return NULL;
     }
     if (!plim_map_put(&queues->indices, stream, queues->items.count - 1)) {
@@ -86,6 +89,16 @@ void plim_queues_complete(plim_queues *queues, plim_stream stream)
     if (queue != NULL) {
         queue->completed = queue->recorded;
     }
+}
+
+bool plim_queues_complete_first(plim_queues *queues, plim_stream stream, uint64_t count)
+{
+    plim_queue *const queue = plim_queues_of(queues, stream);
+    if (queue == NULL) {
+        return false;
+    }
+    queue->completed = plim_max(queue->completed, count);
+    return true;
 }
 
 void plim_queues_complete_all(plim_queues *queues)
@@ -156,7 +169,7 @@ plim_status plim_queues_fence_record(plim_queues *queues, plim_fence fence, plim
         return plim_fail_memory(err, "recording a fence");
     }
     queue->recorded++;
-    if (!queues->is_manual) {
+    if (!queue->is_manual) {
         queue->completed = queue->recorded;
     }
     found->sequence = queue->recorded;

@@ -19,6 +19,7 @@ typedef struct plim_queue {
     uint64_t completed; /* of them, how many are complete */
     bool is_capturing;
     bool is_created; /* by plim_queues_create(), and not destroyed */
+    bool is_manual;  /* fences wait to be completed */
 } plim_queue;
 
 typedef struct plim_queue_fence {
@@ -31,7 +32,9 @@ typedef struct plim_queue_fence {
 typedef struct plim_queues {
     const plim_mem *mem;
     const char *name; /* of the device, for messages; borrowed */
-    bool is_manual;   /* fences wait for plim_queues_complete() */
+    bool is_manual;   /* fences wait to be completed: of streams from manual_first on, … */
+    plim_stream manual_first;
+    uint64_t manual_count; /* … so many handles; 0: of all */
     PLIM_VEC(plim_queue) items;
     plim_map indices; /* a stream's handle -> index */
     plim_stream next_stream;
@@ -51,6 +54,8 @@ plim_queue *plim_queues_find(const plim_queues *queues, plim_stream stream);
 plim_status plim_queues_create(plim_queues *queues, plim_stream *ret_stream, plim_error *err);
 plim_status plim_queues_destroy(plim_queues *queues, plim_stream stream, plim_error *err);
 void plim_queues_complete(plim_queues *queues, plim_stream stream);
+/* The first `count`, also those that are yet to be recorded. False: no host memory. */
+bool plim_queues_complete_first(plim_queues *queues, plim_stream stream, uint64_t count);
 void plim_queues_complete_all(plim_queues *queues);
 
 /* --- fences --- */

@@ -16,23 +16,11 @@ static void properties(void *self, plim_device_properties *ret)
 {
     const plim_sim *const sim = self;
     *ret = (plim_device_properties){
-        .ordinal = sim->ordinal,
-        .total_bytes = sim->books.total_bytes,
-        .granularity_bytes = sim->ops.map == NULL ? 0 : sim->books.granularity_bytes,
+        .ordinal = sim->core.ordinal,
+        .total_bytes = sim->core.books.total_bytes,
+        .granularity_bytes = sim->core.ops.map == NULL ? 0 : sim->core.books.granularity_bytes,
     };
-    (void)snprintf(ret->name, sizeof ret->name, "%s", sim->name);
-}
-
-static plim_status info(void *self, uint64_t *ret_free_bytes, uint64_t *ret_total_bytes,
-                        plim_error *err)
-{
-    plim_sim *const sim = self;
-    plim_device_record record = { .call = PLIM_CALL_INFO };
-    if (plim_sim_begin(sim, &record, err)) {
-        *ret_free_bytes = plim_books_free_bytes(&sim->books);
-        *ret_total_bytes = sim->books.total_bytes;
-    }
-    return plim_sim_end(sim, &record);
+    (void)snprintf(ret->name, sizeof ret->name, "%s", sim->core.name);
 }
 
 /* --- making it --- */
@@ -40,14 +28,11 @@ static plim_status info(void *self, uint64_t *ret_free_bytes, uint64_t *ret_tota
 static void destroy(void *self)
 {
     plim_sim *const sim = self;
-    plim_books_deinit(&sim->books);
+    plim_core_deinit(&sim->core);
     plim_space_deinit(&sim->plain);
     plim_space_deinit(&sim->reserved);
     plim_space_deinit(&sim->guests);
-    plim_map_deinit(&sim->plain_bytes);
-    plim_queues_deinit(&sim->queues);
-    (void)pthread_mutex_destroy(&sim->lock);
-    plim_mem_free(sim->mem, sim, 1, sizeof *sim);
+    plim_mem_free(sim->core.mem, sim, 1, sizeof *sim);
 }
 
 static plim_status check(const plim_sim_options *options, plim_error *err)
@@ -74,30 +59,25 @@ static plim_status check(const plim_sim_options *options, plim_error *err)
 static void init(plim_sim *sim, const plim_sim_options *options)
 {
     const plim_mem *const mem = plim_mem_or_heap(options->mem);
-    *sim = (plim_sim){
-        .mem = mem,
-        .ordinal = options->ordinal,
-        .costs = options->costs,
-        .on_call = options->on_call,
-        .on_call_ctx = options->on_call_ctx,
-        .ops = { .properties = properties, .info = info, .destroy = destroy },
-    };
-    (void)snprintf(sim->name, sizeof sim->name, "%s",
-                   options->name != NULL ? options->name : "sim");
-    (void)pthread_mutex_init(&sim->lock, NULL);
-    plim_books_init(&sim->books, mem, sim->name);
-    sim->books.total_bytes = options->total_bytes;
-    sim->books.used_bytes = options->used_bytes;
-    sim->books.granularity_bytes = options->granularity_bytes != 0 ? options->granularity_bytes
-                                                                   : PLIM_DEVICE_GRANULARITY_BYTES;
+    plim_device_core *const core = &sim->core;
+    *sim = (plim_sim){ .place = options->place, .place_ctx = options->place_ctx };
+    plim_core_init(core, mem, options->name != NULL ? options->name : "sim", options->total_bytes,
+                   options->granularity_bytes);
+    core->is_unshared = options->is_unshared;
+    core->ordinal = options->ordinal;
+    core->costs = options->costs;
+    core->on_call = options->on_call;
+    core->on_call_ctx = options->on_call_ctx;
+    core->books.used_bytes = options->used_bytes;
+    core->queues.is_manual = options->has_manual_fences;
+    core->queues.manual_first = options->manual_first;
+    core->queues.manual_count = options->manual_count;
+    core->ops.properties = properties;
+    core->ops.destroy = destroy;
     plim_space_init(&sim->plain, mem);
     plim_space_init(&sim->reserved, mem);
     plim_space_init(&sim->guests, mem);
-    plim_map_init(&sim->plain_bytes, mem);
-    plim_queues_init(&sim->queues, mem, sim->name);
-    sim->queues.is_manual = options->has_manual_fences;
-    plim_sim_memory_ops(&sim->ops, !options->cannot_map);
-    plim_sim_stream_ops(&sim->ops);
+    plim_sim_memory_ops(&core->ops, !options->cannot_map);
 }
 
 plim_status plim_sim_create(const plim_sim_options *options, plim_device *ret_device,
@@ -111,11 +91,11 @@ plim_status plim_sim_create(const plim_sim_options *options, plim_device *ret_de
     }
     init(sim, options);
     /* The default stream is there from the start. */
-    if (!plim_sim_add_windows(sim) || plim_queues_of(&sim->queues, 0) == NULL) {
+    if (!plim_sim_add_windows(sim) || plim_queues_of(&sim->core.queues, 0) == NULL) {
         destroy(sim);
         return plim_fail_memory(err, "making a sim device");
     }
-    *ret_device = (plim_device){ .ops = &sim->ops, .self = sim };
+    *ret_device = (plim_device){ .ops = &sim->core.ops, .self = sim };
     return PLIM_OK;
 }
 
@@ -125,13 +105,13 @@ static plim_sim *locked(const plim_device *device)
 {
     PLIM_ASSERT(device->ops->destroy == destroy); /* a sim device */
     plim_sim *const sim = device->self;
-    (void)pthread_mutex_lock(&sim->lock);
+    plim_core_lock(&sim->core);
     return sim;
 }
 
 static void unlock(plim_sim *sim)
 {
-    (void)pthread_mutex_unlock(&sim->lock);
+    plim_core_unlock(&sim->core);
 }
 
 void plim_sim_place_next(const plim_device *device, plim_addr addr)
@@ -144,21 +124,36 @@ void plim_sim_place_next(const plim_device *device, plim_addr addr)
 void plim_sim_complete(const plim_device *device, plim_stream stream)
 {
     plim_sim *const sim = locked(device);
-    plim_queues_complete(&sim->queues, stream);
+    plim_queues_complete(&sim->core.queues, stream);
     unlock(sim);
 }
 
 void plim_sim_complete_all(const plim_device *device)
 {
     plim_sim *const sim = locked(device);
-    plim_queues_complete_all(&sim->queues);
+    plim_queues_complete_all(&sim->core.queues);
+    unlock(sim);
+}
+
+plim_status plim_sim_complete_first(const plim_device *device, plim_stream stream, uint64_t count)
+{
+    plim_sim *const sim = locked(device);
+    const bool is_done = plim_queues_complete_first(&sim->core.queues, stream, count);
+    unlock(sim);
+    return is_done ? PLIM_OK : PLIM_OUT_OF_HOST_MEMORY;
+}
+
+void plim_sim_set_waiting(const plim_device *device, bool completes_fences)
+{
+    plim_sim *const sim = locked(device);
+    sim->core.is_lenient = !completes_fences;
     unlock(sim);
 }
 
 void plim_sim_set_capturing(const plim_device *device, plim_stream stream, bool capturing)
 {
     plim_sim *const sim = locked(device);
-    plim_queue *const found = plim_queues_of(&sim->queues, stream);
+    plim_queue *const found = plim_queues_of(&sim->core.queues, stream);
     if (found != NULL) {
         found->is_capturing = capturing;
     }
@@ -168,7 +163,7 @@ void plim_sim_set_capturing(const plim_device *device, plim_stream stream, bool 
 void plim_sim_set_used(const plim_device *device, uint64_t used_bytes)
 {
     plim_sim *const sim = locked(device);
-    sim->books.used_bytes = used_bytes;
+    sim->core.books.used_bytes = used_bytes;
     unlock(sim);
 }
 
@@ -178,33 +173,41 @@ void plim_sim_fail(const plim_device *device, plim_device_call call, uint64_t nt
     PLIM_ASSERT((size_t)call < PLIM_DEVICE_CALL_COUNT);
     PLIM_ASSERT(nth == 0 || status != PLIM_OK);
     plim_sim *const sim = locked(device);
-    sim->failures[call] = (plim_sim_failure){ .in = nth, .status = status };
+    sim->core.failures[call] = (plim_core_failure){ .in = nth, .status = status };
     unlock(sim);
+}
+
+plim_sim_counts plim_sim_count(const plim_device *device)
+{
+    plim_sim *const sim = locked(device);
+    const plim_sim_counts counts = sim->core.counts;
+    unlock(sim);
+    return counts;
+}
+
+plim_sim_counts plim_sim_take_counts(const plim_device *device)
+{
+    plim_sim *const sim = locked(device);
+    const plim_sim_counts counts = sim->core.counts;
+    sim->core.counts = (plim_sim_counts){ .refusals = 0 };
+    unlock(sim);
+    return counts;
 }
 
 uint64_t plim_sim_calls(const plim_device *device, plim_device_call call)
 {
-    plim_sim *const sim = locked(device);
+    const plim_sim_counts counts = plim_sim_count(device);
     uint64_t calls = 0;
     for (size_t i = 0; i < PLIM_DEVICE_CALL_COUNT; i++) {
-        calls += call == PLIM_DEVICE_CALL_COUNT || (size_t)call == i ? sim->calls[i] : 0;
+        calls += call == PLIM_DEVICE_CALL_COUNT || (size_t)call == i ? counts.calls[i] : 0;
     }
-    unlock(sim);
     return calls;
-}
-
-uint64_t plim_sim_clock_ns(const plim_device *device)
-{
-    plim_sim *const sim = locked(device);
-    const uint64_t clock_ns = sim->clock_ns;
-    unlock(sim);
-    return clock_ns;
 }
 
 uint64_t plim_sim_taken_bytes(const plim_device *device)
 {
     plim_sim *const sim = locked(device);
-    const uint64_t taken_bytes = sim->books.taken_bytes;
+    const uint64_t taken_bytes = sim->core.books.taken_bytes;
     unlock(sim);
     return taken_bytes;
 }

@@ -42,7 +42,7 @@ typedef struct stretch {
 
 static void windows_of(plim_sim *sim, stretch *ret)
 {
-    const uint64_t i = (uint64_t)sim->ordinal;
+    const uint64_t i = (uint64_t)sim->core.ordinal;
     const bool has_home = i < HOME_ORDINALS_MAX;
     ret[0] = (stretch){ &sim->reserved, has_home ? RANGES_BASE - i * RANGES_STEP : 0,
                         !has_home ? 0 : (i == 0 ? RANGES_BYTES : RANGES_STEP) };
@@ -157,7 +157,7 @@ static bool place_whole(plim_space *home, uint64_t granularity, uint64_t bytes, 
 plim_status plim_sim_place(plim_sim *sim, plim_space *home, plim_addr wanted, uint64_t bytes,
                            plim_addr *ret_addr)
 {
-    const uint64_t granularity = sim->books.granularity_bytes;
+    const uint64_t granularity = sim->core.books.granularity_bytes;
     const uint64_t unit = home == &sim->reserved ? granularity : ADDRESS_BYTES;
     if (may_be_anyones(wanted, bytes) && wanted % unit == 0 && is_free(sim, wanted, bytes)) {
         if (!take(sim, wanted, bytes)) {

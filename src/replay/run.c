@@ -38,6 +38,7 @@ typedef struct runner {
     size_t next_empty;
     uint64_t start_bytes;          /* of segments that stand when the start is rebuilt */
     uint64_t start_released_bytes; /* of those that had to go before it fitted */
+    uint64_t start_refusals;       /* of the driver, while the start was rebuilt */
     bool has_failed;               /* figures are frozen */
     bool is_over;
 } runner;
@@ -64,8 +65,9 @@ static plim_status note_peaks(runner *run, plim_error *err)
     result->peak_requested_bytes = (uint64_t)stat_of(&stats, PLIM_STAT_REQUESTED_BYTES)->peak;
     result->end_reserved_bytes = (uint64_t)stat_of(&stats, PLIM_STAT_RESERVED_BYTES)->current;
     result->retries = (uint64_t)stats.num_alloc_retries;
-    memcpy(result->driver_calls, run->driver.calls, sizeof result->driver_calls);
-    result->driver_time_us = run->driver.time_us;
+    const plim_sim_counts counts = plim_sim_count(&run->driver.sim);
+    memcpy(result->driver_calls, counts.calls, sizeof result->driver_calls);
+    result->driver_time_us = counts.clock_us;
     return PLIM_OK;
 }
 
@@ -212,8 +214,7 @@ static plim_status perform(runner *run, uint64_t index, plim_error *err)
     case PLIM_OP_DEFER:
         return defer(run, op, err);
     case PLIM_OP_COMPLETE:
-        plim_driver_complete(&run->driver, op->stream, op->bytes);
-        return PLIM_OK;
+        return plim_sim_complete_first(&run->driver.sim, PLIM_QUEUE_STREAM + op->stream, op->bytes);
     case PLIM_OP_TRY:
         return try_again(run, index, op, err);
     case PLIM_OP_EMPTY_CACHE:
@@ -425,12 +426,12 @@ static plim_status rebuild_start(runner *run, plim_error *err)
     PLIM_TRY(status);
     plim_allocator_reset_peak_stats(run->allocator, 0);
     plim_allocator_reset_accumulated_stats(run->allocator, 0);
-    plim_driver_reset_counts(&run->driver);
+    run->start_refusals = plim_sim_take_counts(&run->driver.sim).refusals;
     run->result->start_released_bytes = run->start_released_bytes;
-    run->driver.frees_wait = !goes_as_recorded(run);
+    plim_sim_set_waiting(&run->driver.sim, !goes_as_recorded(run));
     if (goes_as_recorded(run)) {
-        run->driver.recorded = program->recorded_segments.items;
-        run->driver.recorded_count = program->recorded_segments.count;
+        run->driver.places = (plim_recorded_places){ program->recorded_segments.items,
+                                                     program->recorded_segments.count };
     }
     return program->peak_op == PLIM_NO_OP ? note_peak_moment(run, err) : PLIM_OK;
 }
@@ -492,7 +493,7 @@ static plim_status perform_watched(runner *run, uint64_t index, plim_error *err)
 static plim_status perform_all(runner *run, plim_error *err)
 {
     const plim_program *program = run->program;
-    const bool is_watched = run->listener != NULL || run->driver.recorded_count > 0;
+    const bool is_watched = run->listener != NULL || run->driver.places.count > 0;
     const uint64_t count = program->ops.count;
     for (uint64_t i = 0; i < count && !run->is_over; i++) {
         if ((i & OPS_BETWEEN_WORDS) == 0 && !say_progress(run, i)) {
@@ -542,10 +543,9 @@ static plim_status set_up(runner *run, plim_error *err)
     const plim_driver_size size = { run->total_bytes, run->setup->others_bytes };
     PLIM_TRY(plim_driver_init(&run->driver, size, program->queue_count, run->setup->costs,
                               program->mem, err));
-    const plim_device device = plim_driver_device(&run->driver);
     const plim_allocator_options options = {
         .mem = program->mem,
-        .devices = &device,
+        .devices = &run->driver.sim,
         .device_count = 1,
         .settings = &conf->settings,
         .policy = conf->policy,
@@ -567,7 +567,7 @@ static plim_status set_up(runner *run, plim_error *err)
 static void tear_down(runner *run)
 {
     plim_allocator_destroy(run->allocator);
-    plim_driver_deinit(&run->driver);
+    plim_device_destroy(&run->driver.sim);
     plim_mem_free(run->program->mem, run->slots, (size_t)run->program->slot_count + 1,
                   sizeof *run->slots);
 }
@@ -628,7 +628,8 @@ static plim_status run_once(const plim_program *program, const plim_run_setup *s
     if (status == PLIM_OK) {
         status = perform_all(&run, err);
     }
-    how->was_refused = run.driver.refusals > 0;
+    how->was_refused = run.driver.sim.ops != NULL &&
+                       run.start_refusals + plim_sim_count(&run.driver.sim).refusals > 0;
     tear_down(&run);
     return status;
 }
