@@ -10,8 +10,8 @@
 #include "cli/rehearse_search.h"
 #include "cli/words.h"
 #include "report/explain_text.h"
-#include "report/rehearse_json.h"
-#include "report/rehearse_text.h"
+#include "report/json/rehearse_json.h"
+#include "report/term/draw.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -279,22 +279,25 @@ static int show(const rehearse_arguments *arguments, const plim_rehearsing_resul
 {
     const char *who = arguments->how.who;
     int status = PLIM_EXIT_OK;
+    plim_page page;
+    plim_page_init(&page, NULL);
+    plim_rehearse_page(&page, &result->rehearsed);
     if (arguments->as_json) {
         plim_error err = { 0 };
         const plim_status written =
-            plim_rehearse_json_write(plim_sink_to_file(stdout), &result->rehearsed, &err);
-        (void)written; /* told by what follows */
-        status = plim_output_finish(who);
+            plim_rehearse_json_write(plim_sink_to_file(stdout), &result->rehearsed, &page, &err);
+        status = plim_output_document(who, written, &err);
     } else {
         const plim_style style = plim_output_style(arguments->color, arguments->width);
-        plim_text page;
-        plim_text_init(&page, NULL, PLIM_EXPLAIN_TEXT_BYTES_MAX);
-        plim_text_append_char(&page, '\n'); /* after the program's own output */
-        plim_rehearse_text_write(&page, &style, &result->rehearsed);
-        add_explanation(arguments, &page, &style, result);
-        status = plim_output_page(who, &page);
-        plim_text_deinit(&page);
+        plim_text text;
+        plim_text_init(&text, NULL, PLIM_EXPLAIN_TEXT_BYTES_MAX);
+        plim_text_append_char(&text, '\n'); /* after the program's own output */
+        plim_page_draw(&text, &style, &page);
+        add_explanation(arguments, &text, &style, result);
+        status = plim_output_page(who, &text);
+        plim_text_deinit(&text);
     }
+    plim_page_deinit(&page);
     return status == PLIM_EXIT_OK ? status_of(plim_rehearsed_judge(&result->rehearsed)) : status;
 }
 
@@ -323,20 +326,19 @@ static int show_search(const rehearse_arguments *arguments, const plim_search *s
         .capacity_bytes = search->capacity_bytes,
     };
     int status = PLIM_EXIT_OK;
+    plim_page page;
+    plim_page_init(&page, NULL);
+    plim_rehearse_tries_page(&page, &tries);
     if (arguments->as_json) {
         plim_error err = { 0 };
         const plim_status written =
-            plim_rehearse_json_write_tries(plim_sink_to_file(stdout), &tries, &err);
-        (void)written; /* told by what follows */
-        status = plim_output_finish(who);
+            plim_rehearse_json_write_tries(plim_sink_to_file(stdout), &tries, &page, &err);
+        status = plim_output_document(who, written, &err);
     } else {
         const plim_style style = plim_output_style(arguments->color, arguments->width);
-        plim_text page;
-        plim_text_init(&page, NULL, PLIM_EXPLAIN_TEXT_BYTES_MAX);
-        plim_rehearse_text_write_tries(&page, &style, &tries);
-        status = plim_output_page(who, &page);
-        plim_text_deinit(&page);
+        status = plim_output_draw(who, stdout, &style, &page);
     }
+    plim_page_deinit(&page);
     return status == PLIM_EXIT_OK && search->best == 0 ? PLIM_EXIT_FOUND : status;
 }
 

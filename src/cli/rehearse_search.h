@@ -6,7 +6,7 @@
 
 #include "cli/rehearsing.h"
 #include "cli/values.h"
-#include "report/rehearse_json.h"
+#include "report/model/rehearse.h"
 
 #define PLIM_SEARCH_TRIES_MAX PLIM_VALUES_MAX
 

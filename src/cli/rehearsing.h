@@ -5,7 +5,7 @@
 #define PLIMSOLL_CLI_REHEARSING_H
 
 #include "cli/child.h"
-#include "report/rehearse_page.h"
+#include "report/model/rehearse.h"
 
 /* Where the program's output goes. */
 typedef enum plim_rehearsing_output {

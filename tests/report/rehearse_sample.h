@@ -8,7 +8,7 @@
 #include "harness.h"
 
 #include "base/units.h"
-#include "report/rehearse_page.h"
+#include "report/model/rehearse.h"
 
 #define SAMPLE_PROCESSES 100u
 #define SAMPLE_STEPS     1000u

@@ -5,7 +5,6 @@
 #include "harness.h"
 #include "rehearse_sample.h"
 
-#include "report/rehearse_text.h"
 #include "report/term/line.h"
 
 #define PAGE_BYTES_MAX ((size_t)1 << 20)
@@ -157,6 +156,23 @@ static const struct {
 
 static rehearse_sample sample; /* large, and filled anew by each test */
 
+/* The page of the sample, or of a search, drawn. */
+static plim_status draw(const plim_mem *mem, plim_text *out, const plim_style *style,
+                        const plim_rehearse_tries *search)
+{
+    plim_page page;
+    plim_page_init(&page, mem);
+    if (search != NULL) {
+        plim_rehearse_tries_page(&page, search);
+    } else {
+        plim_rehearse_page(&page, &sample.rehearsed);
+    }
+    plim_text_init(out, mem, PAGE_BYTES_MAX);
+    plim_page_draw(out, style, &page);
+    plim_page_deinit(&page);
+    return out->status;
+}
+
 static void pages_read_as_approved(void)
 {
     for (size_t i = 0; i < T_COUNT(pages); i++) {
@@ -164,8 +180,7 @@ static void pages_read_as_approved(void)
         T_CASE("%s", pages[i].golden);
         sample_begin(&sample);
         pages[i].change(&sample);
-        plim_text_init(&out, NULL, PAGE_BYTES_MAX);
-        plim_rehearse_text_write(&out, pages[i].style, &sample.rehearsed);
+        T_EQ_U64(draw(NULL, &out, pages[i].style, NULL), PLIM_OK);
         golden_check(pages[i].golden, &out);
         plim_text_deinit(&out);
     }
@@ -203,8 +218,7 @@ static void tables_of_tries_read_as_approved(void)
         search.gpu = &searched_gpu;
         search.device_count = 1;
         search.capacity_bytes = 79 * GIB;
-        plim_text_init(&out, NULL, PAGE_BYTES_MAX);
-        plim_rehearse_text_write_tries(&out, rows[i].style, &search);
+        T_EQ_U64(draw(NULL, &out, rows[i].style, &search), PLIM_OK);
         golden_check(rows[i].golden, &out);
         plim_text_deinit(&out);
     }
@@ -271,9 +285,7 @@ static void poison(rehearse_sample *all, const char *text, const char **list)
 static void check_page(const plim_style *style)
 {
     plim_text out;
-    plim_text_init(&out, NULL, PAGE_BYTES_MAX);
-    plim_rehearse_text_write(&out, style, &sample.rehearsed);
-    T_EQ_U64(out.status, PLIM_OK);
+    T_EQ_U64(draw(NULL, &out, style, NULL), PLIM_OK);
     size_t begin = 0;
     for (size_t i = 0; i < out.length; i++) {
         const unsigned char c = (unsigned char)out.data[i];
@@ -330,8 +342,7 @@ static void figures_of_zero_and_beyond_are_no_nonsense(void)
         check_page(&narrow);
         check_page(&wide);
         plim_text out;
-        plim_text_init(&out, NULL, PAGE_BYTES_MAX);
-        plim_rehearse_text_write(&out, &wide, &sample.rehearsed);
+        T_EQ_U64(draw(NULL, &out, &wide, NULL), PLIM_OK);
         /* Of nothing there is no share; and nobody has less than nothing to spare. */
         T_NULL(strstr(out.data, "-1"));
         T_NULL(strstr(out.data, "100000000000000.0%"));
@@ -368,9 +379,7 @@ static bool write_page(const plim_mem *mem, void *ctx)
 {
     const plim_style *style = ctx;
     plim_text out;
-    plim_text_init(&out, mem, PAGE_BYTES_MAX);
-    plim_rehearse_text_write(&out, style, &sample.rehearsed);
-    const bool ok = out.status == PLIM_OK;
+    const bool ok = draw(mem, &out, style, NULL) == PLIM_OK;
     plim_text_deinit(&out);
     return ok;
 }
@@ -380,9 +389,7 @@ static bool write_tries(const plim_mem *mem, void *ctx)
     (void)ctx;
     const plim_rehearse_tries search = { .items = tries, .count = 5, .best = 16 };
     plim_text out;
-    plim_text_init(&out, mem, PAGE_BYTES_MAX);
-    plim_rehearse_text_write_tries(&out, &wide, &search);
-    const bool ok = out.status == PLIM_OK;
+    const bool ok = draw(mem, &out, &wide, &search) == PLIM_OK;
     plim_text_deinit(&out);
     return ok;
 }

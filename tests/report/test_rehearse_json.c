@@ -5,7 +5,7 @@
 #include "harness.h"
 #include "rehearse_sample.h"
 
-#include "report/rehearse_json.h"
+#include "report/json/rehearse_json.h"
 
 #include <math.h>
 #include <yajl/yajl_tree.h>
@@ -20,10 +20,20 @@ static const plim_rehearse_try tries[] = {
     { 17, PLIM_REHEARSED_OUT_OF_MEMORY, { 71 * GIB, 78 * GIB, 79 * GIB }, 3 },
 };
 
+static plim_status write_to(plim_sink sink, const plim_mem *mem, plim_error *err)
+{
+    plim_page page;
+    plim_page_init(&page, mem);
+    plim_rehearse_page(&page, &sample.rehearsed);
+    const plim_status status = plim_rehearse_json_write(sink, &sample.rehearsed, &page, err);
+    plim_page_deinit(&page);
+    return status;
+}
+
 static plim_status write(plim_text *out, const plim_mem *mem)
 {
     plim_text_init(out, mem, DOCUMENT_BYTES_MAX);
-    return plim_rehearse_json_write(plim_sink_to_text(out), &sample.rehearsed, NULL);
+    return write_to(plim_sink_to_text(out), mem, NULL);
 }
 
 static plim_status write_search(plim_text *out, const plim_mem *mem, size_t count, uint64_t best)
@@ -38,7 +48,13 @@ static plim_status write_search(plim_text *out, const plim_mem *mem, size_t coun
         .capacity_bytes = 79 * GIB,
     };
     plim_text_init(out, mem, DOCUMENT_BYTES_MAX);
-    return plim_rehearse_json_write_tries(plim_sink_to_text(out), &search, NULL);
+    plim_page page;
+    plim_page_init(&page, mem);
+    plim_rehearse_tries_page(&page, &search);
+    const plim_status status =
+        plim_rehearse_json_write_tries(plim_sink_to_text(out), &search, &page, NULL);
+    plim_page_deinit(&page);
+    return status;
 }
 
 static void fits(void)
@@ -150,7 +166,7 @@ static void every_member_is_there_whatever_happened(void)
         documents[i].change();
         T_EQ_I64(write(&out, NULL), PLIM_OK);
         yajl_val root = read_back(&out);
-        check_members(root, MEMBERS("schema", "verdict", "command", "exit_status", "gpu",
+        check_members(root, MEMBERS("says", "schema", "verdict", "command", "exit_status", "gpu",
                                     "peak_allocated_bytes", "peak_reserved_bytes",
                                     "peak_device_bytes", "oom_verdict", "devices", "processes",
                                     "unanswered", "calls", "recordings", "warnings"));
@@ -318,7 +334,7 @@ static void a_sink_that_is_full_is_an_error(void)
     plim_error err = { 0 };
     sample_begin(&sample);
     plim_text_init(&out, NULL, 100);
-    T_EQ_I64(plim_rehearse_json_write(plim_sink_to_text(&out), &sample.rehearsed, &err), PLIM_IO);
+    T_EQ_I64(write_to(plim_sink_to_text(&out), NULL, &err), PLIM_IO);
     T_EQ_STR(err.message, "cannot write the document");
     plim_text_deinit(&out);
 }

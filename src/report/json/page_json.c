@@ -10,9 +10,9 @@ static const char *const severities[PLIM_TONE_COUNT] = {
 };
 
 static const char *const units[] = {
-    [PLIM_UNIT_BYTES] = "bytes",   [PLIM_UNIT_COUNT] = "count", [PLIM_UNIT_SHARE] = "share",
-    [PLIM_UNIT_US] = "us",         [PLIM_UNIT_ID] = "id",       [PLIM_UNIT_RATIO] = "ratio",
-    [PLIM_UNIT_NUMBER] = "number",
+    [PLIM_UNIT_BYTES] = "bytes",  [PLIM_UNIT_COUNT] = "count",   [PLIM_UNIT_SHARE] = "share",
+    [PLIM_UNIT_US] = "us",        [PLIM_UNIT_ID] = "id",         [PLIM_UNIT_RATIO] = "ratio",
+    [PLIM_UNIT_PLAIN] = "number", [PLIM_UNIT_NUMBER] = "number",
 };
 
 static void write_figures(plim_json *json, const plim_phrase *phrase)

@@ -172,11 +172,11 @@ static void tell_parts(telling *tell, const plim_composition *whole)
 {
     static const plim_column columns[] = {
         { "size", PLIM_ALIGN_RIGHT, 0, 8 }, { "share", PLIM_ALIGN_RIGHT, 0, 5 },
-        { "bar", PLIM_ALIGN_BAR, 0, 0 },    { "times", PLIM_ALIGN_RIGHT, 0, 3 },
+        { "bar", PLIM_ALIGN_BAR, 0, 16 },   { "times", PLIM_ALIGN_RIGHT, 0, 3 },
         { "what", PLIM_ALIGN_REST, 0, 0 },
     };
     plim_page_table(tell->page, "parts", columns, sizeof columns / sizeof columns[0])
-        ->hides_titles = true;
+        ->table.hides_titles = true;
     for (size_t i = 0; i < whole->part_count; i++) {
         const plim_part *part = &whole->parts[i];
         add_part(tell, part);

@@ -15,6 +15,8 @@
 #define NOTE_INDENT 2u
 #define HOLES_MAX   12u
 
+#define SHARE_SAID_MAX 99.99 /* files may contradict themselves without bounds */
+
 /* ---- facts ---------------------------------------------------------------------------------- */
 
 plim_fact plim_words_of(const char *data, size_t length)
@@ -50,6 +52,11 @@ plim_fact plim_percent(const char *name, double share)
 plim_fact plim_duration(const char *name, uint64_t us)
 {
     return (plim_fact){ .unit = PLIM_UNIT_US, .name = name, .value = us };
+}
+
+plim_fact plim_plain(const char *name, uint64_t number)
+{
+    return (plim_fact){ .unit = PLIM_UNIT_PLAIN, .name = name, .value = number };
 }
 
 plim_fact plim_id(const char *name, int64_t id)
@@ -96,10 +103,15 @@ static number_text format(const plim_fact *fact)
         text = plim_format_count(fact->value);
         break;
     case PLIM_UNIT_SHARE:
-        text = plim_format_percent(fact->real < 0 ? (double)NAN : fact->real);
+        text = fact->real > SHARE_SAID_MAX
+                   ? (plim_short_text){ ">9999%" }
+                   : plim_format_percent(fact->real < 0 ? (double)NAN : fact->real);
         break;
     case PLIM_UNIT_US:
         text = plim_format_duration_us(fact->value);
+        break;
+    case PLIM_UNIT_PLAIN:
+        (void)snprintf(text.text, sizeof text.text, "%" PRIu64, fact->value);
         break;
     case PLIM_UNIT_ID:
         (void)snprintf(text.text, sizeof text.text, "%" PRId64, (int64_t)fact->value);
@@ -340,13 +352,13 @@ void plim_page_heading(plim_page *page, const char *text, const plim_fact *facts
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
-plim_table_item *plim_page_table(plim_page *page, const char *id, const plim_column *columns,
-                                 uint32_t count)
+plim_item *plim_page_table(plim_page *page, const char *id, const plim_column *columns,
+                           uint32_t count)
 {
     plim_item *item = add_item(page, PLIM_ITEM_TABLE, id);
     item->indent = NOTE_INDENT;
     item->table = (plim_table_item){ .columns = columns, .column_count = count };
-    return &item->table;
+    return item;
 }
 
 /* The next cell of the table that was begun last; NULL after a failure. */

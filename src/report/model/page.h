@@ -39,7 +39,8 @@ typedef enum plim_unit {
     PLIM_UNIT_COUNT,
     PLIM_UNIT_SHARE, /* of one */
     PLIM_UNIT_US,    /* microseconds */
-    PLIM_UNIT_ID,    /* a whole number that counts nothing: a device, a rank */
+    PLIM_UNIT_PLAIN, /* a whole number without separators: a step, a rank */
+    PLIM_UNIT_ID,    /* the same, perhaps below 0: a device */
     PLIM_UNIT_RATIO, /* "1.23×" */
     PLIM_UNIT_NUMBER,
     PLIM_UNIT_END, /* closes a list of facts */
@@ -51,7 +52,7 @@ typedef struct plim_fact {
     plim_tone tone;    /* PLAIN: that of the text */
     const char *name;  /* of a figure, literal; NULL: its unit says enough */
     const char *noun;  /* COUNT: what is counted, literal, or NULL */
-    uint64_t value;    /* BYTES, COUNT, US; of an ID the int64_t */
+    uint64_t value;    /* BYTES, COUNT, US, PLAIN; of an ID the int64_t */
     double real;       /* SHARE, RATIO, NUMBER */
     const char *words; /* WORDS: copied where it is said */
     size_t length;
@@ -67,6 +68,7 @@ plim_fact plim_count_of(const char *name, uint64_t count, const char *noun);
 /** "12.3%"; "-" where it is not a number or negative: a contradiction, no share */
 plim_fact plim_percent(const char *name, double share);
 plim_fact plim_duration(const char *name, uint64_t us);
+plim_fact plim_plain(const char *name, uint64_t number);
 plim_fact plim_id(const char *name, int64_t id);
 plim_fact plim_ratio(const char *name, double ratio);
 plim_fact plim_number(const char *name, double number);
@@ -126,7 +128,7 @@ typedef struct plim_column {
     const char *title; /* literal, or in the arena */
     plim_align align;
     uint8_t leaves; /* on narrow pages: 1 is left out first, 2 next; 0 stays */
-    uint8_t least;  /* columns it has at least: tables below each other line up */
+    uint8_t least;  /* columns it has at least, so that tables line up; of a bar, at most */
 } plim_column;
 
 typedef struct plim_cell {
@@ -253,7 +255,7 @@ plim_item *plim_page_warn(plim_page *page, const char *id, const char *text,
                           const plim_fact *facts);
 
 /** Begin a table. columns is static, or in the page. */
-plim_table_item *plim_page_table(plim_page *page, const char *id, const plim_column *columns,
+plim_item *plim_page_table(plim_page *page, const char *id, const plim_column *columns,
                                  uint32_t count);
 /** The next cell, row by row. */
 void plim_page_cell(plim_page *page, plim_tone tone, plim_fact fact);

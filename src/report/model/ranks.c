@@ -117,9 +117,9 @@ static void add_row(plim_page *page, const plim_rank_row *row)
 {
     const plim_device_inspection *device = row->device;
     const bool has_failed = device->oom_count > 0;
-    plim_page_cell(page, PLIM_TONE_HEADING, plim_id("rank", (int64_t)row->rank));
+    plim_page_cell(page, PLIM_TONE_HEADING, plim_plain("rank", row->rank));
     plim_page_cell(page, PLIM_TONE_PLAIN, plim_words(row->file->path));
-    plim_page_cell(page, PLIM_TONE_PLAIN, plim_id("device", (int64_t)device->device));
+    plim_page_cell(page, PLIM_TONE_PLAIN, plim_id("device", device->device));
     plim_page_cell(page, PLIM_TONE_HEADING, plim_bytes(NULL, plim_rank_requested(row)));
     plim_page_cell(page, PLIM_TONE_PLAIN, plim_bytes(NULL, plim_rank_reserved(row)));
     plim_page_cell(page, PLIM_TONE_PLAIN,
@@ -158,9 +158,9 @@ static void say_skew(plim_page *page, const plim_ranks *ranks, const char *name,
     plim_page_note(page, "skew", PLIM_TONE_PLAIN,
                    "{} {} the mean: rank {} has {}, rank {} {}, {} less",
                    PLIM_FACTS(plim_words(name), skew,
-                              plim_id("rank_of_max", (int64_t)ranks->rows[spread->max_row].rank),
+                              plim_plain("rank_of_max", ranks->rows[spread->max_row].rank),
                               plim_bytes("max_bytes", spread->max_bytes),
-                              plim_id("rank_of_min", (int64_t)ranks->rows[spread->min_row].rank),
+                              plim_plain("rank_of_min", ranks->rows[spread->min_row].rank),
                               plim_bytes("min_bytes", spread->min_bytes),
                               plim_bytes("spread_bytes", spread->spread_bytes)));
 }
@@ -171,7 +171,7 @@ static void say_largest(const plim_inspected *self, const plim_rank_row *largest
     at_file.file = largest->file;
     plim_inspected_parts(&at_file, &largest->device->peak,
                          plim_page_text(self->page, "At the peak of rank {}",
-                                        PLIM_FACTS(plim_id("rank", (int64_t)largest->rank))));
+                                        PLIM_FACTS(plim_plain("rank", largest->rank))));
     plim_page_gap(self->page);
     plim_page_say(self->page, "next", PLIM_TONE_FAINT, "Next: plimsoll inspect {}",
                   PLIM_FACTS(plim_words(largest->file->path)));

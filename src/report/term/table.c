@@ -41,10 +41,10 @@ static bool ends_in_copy(const drawing *draw)
 /* ---- measuring ------------------------------------------------------------------------------ */
 
 /* Narrow pages have shorter bars: what they belong to matters more. */
-static uint32_t bar_columns(const plim_style *style)
+static uint32_t bar_columns(const plim_style *style, uint32_t most)
 {
     const uint32_t width = plim_style_width(style);
-    return width >= 90 ? 16 : width >= 75 ? 12 : 6;
+    return width >= 90 ? most : width >= 75 ? most * 3 / 4 : (most + 2) / 3;
 }
 
 static uint32_t cell_columns(const drawing *draw, const plim_cell *cell)
@@ -63,7 +63,7 @@ static uint32_t find_widest(const drawing *draw, uint32_t column)
     const uint32_t title_columns = plim_style_columns(draw->style, title);
     uint32_t widest = title_columns > of->least ? title_columns : of->least;
     if (of->align == PLIM_ALIGN_BAR || of->align == PLIM_ALIGN_REST) {
-        return of->align == PLIM_ALIGN_BAR ? bar_columns(draw->style) : 0;
+        return of->align == PLIM_ALIGN_BAR ? bar_columns(draw->style, of->least) : 0;
     }
     for (const plim_row *row = draw->table->rows; row != NULL; row = row->next) {
         const uint32_t columns = cell_columns(draw, &row->cells[column]);
@@ -240,10 +240,13 @@ static void add_cell(const drawing *draw, plim_line *line, uint32_t column, cons
                      cell->bar_bytes, cell->bar_total_bytes, draw->columns[column]);
     } else if (align == PLIM_ALIGN_COPY) {
         add_copy(draw, line, cell);
+    } else if (is_last(draw, column) && align != PLIM_ALIGN_RIGHT && align != PLIM_ALIGN_PATH) {
+        for (size_t i = 0; i < cell->phrase.span_count; i++) {
+            const plim_span *span = &cell->phrase.spans[i];
+            plim_line_add_bytes(line, span->tone, span->data, span->length);
+        }
     } else {
-        const bool is_open =
-            is_last(draw, column) && (align == PLIM_ALIGN_LEFT || align == PLIM_ALIGN_REST);
-        add_spans(draw, line, cell, is_open ? plim_line_left(line) : draw->columns[column], align);
+        add_spans(draw, line, cell, draw->columns[column], align);
     }
 }
 

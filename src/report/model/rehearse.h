@@ -1,10 +1,16 @@
 /*
- * rehearse_page.h - what the page and the document of a rehearsal are made from.
+ * rehearse.h - what `plimsoll rehearse` has in hand, and the pages it makes of it.
+ *
+ *   rehearse.c          what was run, the answer, and the order of the rest; the table of a search
+ *   rehearse_figures.c  peaks, of processes and of devices
+ *   rehearse_course.c   peaks by phase and by step
+ *   rehearse_belief.c   values that were read, what is modelled, what was called
+ *   rehearse_facts.c    verdict and peak of it all
  */
-#ifndef PLIMSOLL_REPORT_REHEARSE_PAGE_H
-#define PLIMSOLL_REPORT_REHEARSE_PAGE_H
+#ifndef PLIMSOLL_REPORT_MODEL_REHEARSE_H
+#define PLIMSOLL_REPORT_MODEL_REHEARSE_H
 
-#include "report/term/style.h"
+#include "report/model/page.h"
 
 #include "plimsoll/explain.h"
 #include "plimsoll/rehearse.h"
@@ -41,5 +47,28 @@ typedef struct plim_rehearsed_peak {
 } plim_rehearsed_peak;
 
 plim_rehearsed_peak plim_rehearsed_find_peak(const plim_rehearsal_outcome *outcome);
+
+/* One try of a search: the value that took the place of {}. */
+typedef struct plim_rehearse_try {
+    uint64_t value;
+    plim_rehearsed_verdict verdict;
+    plim_rehearsed_peak peak;
+    double seconds;
+} plim_rehearse_try;
+
+/* Many of them. */
+typedef struct plim_rehearse_tries {
+    const plim_rehearse_try *items; /* by value */
+    size_t count;
+    uint64_t best; /* the largest value that fits; 0: none */
+    const plim_gpu *gpu;
+    uint32_t device_count;
+    uint64_t capacity_bytes; /* of each device */
+} plim_rehearse_tries;
+
+/** The page of a rehearsal: does it fit, what it takes, when, and how sure. */
+void plim_rehearse_page(plim_page *page, const plim_rehearsed *rehearsed);
+/** The page of a search or a sweep. */
+void plim_rehearse_tries_page(plim_page *page, const plim_rehearse_tries *tries);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * rehearse_page.c - what page and document of a rehearsal both tell. See rehearse_page.h.
+ * rehearse_facts.c - what a rehearsal amounts to: its verdict, its peak. See rehearse.h.
  */
-#include "report/rehearse_page.h"
+#include "report/model/rehearse.h"
 
 #include "base/numbers.h"
 

@@ -1,10 +1,11 @@
 /*
  * rehearse_json.c - the document `rehearse/1`. See rehearse_json.h.
  */
-#include "report/rehearse_json.h"
+#include "report/json/rehearse_json.h"
 
 #include "base/error.h"
 #include "base/json_out.h"
+#include "report/json/page_json.h"
 
 #include "plimsoll/verdict.h"
 
@@ -183,7 +184,7 @@ static void write_calls(plim_json *json, const plim_rehearsal_outcome *outcome)
 }
 
 plim_status plim_rehearse_json_write(plim_sink sink, const plim_rehearsed *rehearsed,
-                                     plim_error *err)
+                                     const plim_page *page, plim_error *err)
 {
     const plim_rehearsal_outcome *outcome = rehearsed->outcome;
     const plim_rehearsed_peak peak = plim_rehearsed_find_peak(outcome);
@@ -192,6 +193,7 @@ plim_status plim_rehearse_json_write(plim_sink sink, const plim_rehearsed *rehea
         words++;
     }
     plim_json json;
+    PLIM_TRY(plim_page_status(page, err));
     plim_json_init(&json, sink, PLIM_JSON_PRETTY);
     plim_json_begin_object(&json);
     plim_json_member_string(&json, "schema", "rehearse/1");
@@ -218,14 +220,16 @@ plim_status plim_rehearse_json_write(plim_sink sink, const plim_rehearsed *rehea
     write_calls(&json, outcome);
     write_strings(&json, "recordings", rehearsed->recordings, rehearsed->recording_count);
     write_strings(&json, "warnings", outcome->warnings, outcome->warning_count);
+    plim_page_json(&json, page);
     plim_json_end_object(&json);
     return plim_json_finish(&json) ? PLIM_OK : plim_fail(err, PLIM_IO, "cannot write the document");
 }
 
 plim_status plim_rehearse_json_write_tries(plim_sink sink, const plim_rehearse_tries *tries,
-                                           plim_error *err)
+                                           const plim_page *page, plim_error *err)
 {
     plim_json json;
+    PLIM_TRY(plim_page_status(page, err));
     plim_json_init(&json, sink, PLIM_JSON_PRETTY);
     plim_json_begin_object(&json);
     plim_json_member_string(&json, "schema", "rehearse/1");
@@ -248,6 +252,7 @@ plim_status plim_rehearse_json_write_tries(plim_sink sink, const plim_rehearse_t
         plim_json_end_object(&json);
     }
     plim_json_end_array(&json);
+    plim_page_json(&json, page);
     plim_json_end_object(&json);
     return plim_json_finish(&json) ? PLIM_OK : plim_fail(err, PLIM_IO, "cannot write the document");
 }

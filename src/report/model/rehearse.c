@@ -1,0 +1,200 @@
+/*
+ * rehearse.c - the page of a rehearsal, and that of a search.
+ *
+ * The order is that of the questions of somebody who is about to rent a GPU: does it fit, how
+ * much is left, when does it peak, what else takes memory, and how far is this to be believed.
+ */
+#include "base/numbers.h"
+#include "report/model/rehearse_parts.h"
+#include "stacks/frames.h"
+
+#include <string.h>
+
+#define STACK_SHOWN 3u
+
+static void say_command(const plim_rehearsing_page *self)
+{
+    plim_page *page = self->page;
+    const plim_rehearsal_outcome *outcome = self->outcome;
+    plim_page_say(page, "command", PLIM_TONE_HEADING, "", NULL)->layout = PLIM_LAYOUT_CUT;
+    for (const char *const *word = self->rehearsed->argv; *word != NULL; word++) {
+        const bool is_plain = **word != '\0' && strpbrk(*word, " \t\n") == NULL;
+        const plim_fact quote = plim_words(is_plain ? "" : "'");
+        plim_page_more(page, word != self->rehearsed->argv ? " {}{}{}" : "{}{}{}",
+                       PLIM_FACTS(quote, plim_words(*word), quote));
+    }
+    plim_page_say(page, "gpu", PLIM_TONE_FAINT, "", NULL);
+    if (outcome->process_count > 0) {
+        plim_page_more(page, "PyTorch {} · ", PLIM_FACTS(plim_words(outcome->processes[0].torch)));
+    }
+    if (outcome->device_count > 1) {
+        plim_page_more(page, "{} × ",
+                       PLIM_FACTS(plim_plain("device_count", outcome->device_count)));
+    }
+    plim_page_more(page, "{} with {}",
+                   PLIM_FACTS(plim_words(outcome->gpu->name),
+                              plim_bytes("capacity_bytes", outcome->capacity_bytes)));
+    if (outcome->process_count == 1 && outcome->processes[0].world_size > 1) {
+        plim_page_more(page, " · rank {} of {}",
+                       PLIM_FACTS(plim_plain("rank", outcome->processes[0].rank),
+                                  plim_plain("world_size", outcome->processes[0].world_size)));
+    }
+}
+
+/* What a process died of is its last failure; of those who lived on, the first one's. */
+static const plim_rehearsed_oom *fatal_oom(const plim_rehearsal_outcome *outcome)
+{
+    const plim_rehearsed_process *found = NULL;
+    for (size_t i = 0; i < outcome->process_count; i++) {
+        const plim_rehearsed_process *process = &outcome->processes[i];
+        if (process->oom_count > 0 && strcmp(process->ended, "oom") == 0) {
+            found = process;
+            break;
+        }
+        found = found == NULL && process->oom_count > 0 ? process : found;
+    }
+    return found != NULL ? &found->ooms[found->oom_count - 1] : NULL;
+}
+
+/* "train.py:41 forward": all of them are Python's. */
+static bool is_own(const char *frame)
+{
+    return plim_frame_owner_of(frame, "", 1) == PLIM_FRAME_USER;
+}
+
+/* Frames of the user's own code; where there are none, the innermost of any. */
+static void say_stack(plim_page *page, const plim_rehearsed_oom *oom)
+{
+    size_t own = 0;
+    for (size_t i = 0; i < oom->stack_count; i++) {
+        own += is_own(oom->stack[i]);
+    }
+    size_t shown = 0;
+    for (size_t i = 0; i < oom->stack_count && shown < STACK_SHOWN; i++) {
+        if (oom->stack[i][0] == '\0' || (own > 0 && !is_own(oom->stack[i]))) {
+            continue;
+        }
+        plim_page_note(page, "from", PLIM_TONE_USER, "{}{}",
+                       PLIM_FACTS(plim_apart(plim_words("← ")), plim_words(oom->stack[i])))
+            ->layout = PLIM_LAYOUT_PATH;
+        shown++;
+    }
+}
+
+static void say_out_of_memory(const plim_rehearsing_page *self)
+{
+    const plim_rehearsed_oom *oom = fatal_oom(self->outcome);
+    if (oom == NULL) {
+        plim_page_say(self->page, "out_of_memory", PLIM_TONE_BAD, "It runs out of memory.", NULL);
+        return;
+    }
+    plim_page_say(self->page, "out_of_memory", PLIM_TONE_BAD,
+                  "It runs out of memory in {}: {} more on GPU {}, which had {} free.",
+                  PLIM_FACTS(plim_words(plim_rehearsed_moment(self->page, oom->step, oom->phase)),
+                             plim_bytes("requested_bytes", oom->requested_bytes),
+                             plim_plain("device", oom->device),
+                             plim_bytes("device_free_bytes", oom->device_free_bytes)));
+    say_stack(self->page, oom);
+}
+
+static void say_failed(const plim_rehearsing_page *self)
+{
+    const char *exception = NULL;
+    for (size_t i = 0; i < self->outcome->process_count && exception == NULL; i++) {
+        exception = self->outcome->processes[i].exception;
+    }
+    plim_page_say(self->page, "failed", PLIM_TONE_BAD,
+                  "The program failed with exit status {}. The figures end there.",
+                  PLIM_FACTS(plim_id("exit_status", self->rehearsed->exit_status)));
+    if (exception != NULL) {
+        plim_page_note(self->page, "exception", PLIM_TONE_BAD, "{}",
+                       PLIM_FACTS(plim_words(exception)));
+    }
+}
+
+static void say_unanswered(const plim_rehearsing_page *self)
+{
+    plim_page_say(self->page, "unanswered", PLIM_TONE_BAD,
+                  "The program called functions that are not stood in for. The figures are not to "
+                  "be believed.",
+                  NULL);
+    for (size_t i = 0; i < self->outcome->call_count; i++) {
+        const plim_rehearsed_call *call = &self->outcome->calls[i];
+        if (strcmp(call->kind, "unknown") == 0 || strcmp(call->kind, "refused") == 0) {
+            plim_page_note(self->page, "call", PLIM_TONE_WARN, "{}{}{}",
+                           PLIM_FACTS(plim_words(call->name),
+                                      plim_words(call->note[0] != '\0' ? ": " : ""),
+                                      plim_words(call->note)));
+        }
+    }
+}
+
+static void say_fits(const plim_rehearsing_page *self)
+{
+    const uint64_t peak = plim_rehearsed_find_peak(self->outcome).device_bytes;
+    const uint64_t spare = plim_minus(self->outcome->capacity_bytes, peak);
+    plim_page_say(self->page, "fits", PLIM_TONE_IN_USE,
+                  "It fits: {} at the peak, {} to spare ({}).",
+                  PLIM_FACTS(plim_bytes("peak_bytes", peak), plim_bytes("spare_bytes", spare),
+                             plim_percent("spare", plim_rehearsed_share(self->outcome, spare))));
+    const plim_rehearsed_oom *oom = fatal_oom(self->outcome);
+    if (oom != NULL) {
+        plim_page_say(
+            self->page, "went_on", PLIM_TONE_WARN,
+            "It ran out of memory on the way, in {} ({} more on GPU {}), and went on.",
+            PLIM_FACTS(plim_words(plim_rehearsed_moment(self->page, oom->step, oom->phase)),
+                       plim_bytes("requested_bytes", oom->requested_bytes),
+                       plim_plain("device", oom->device)));
+        say_stack(self->page, oom);
+    }
+}
+
+void plim_rehearse_page(plim_page *page, const plim_rehearsed *rehearsed)
+{
+    const plim_rehearsing_page self = { .page = page,
+                                        .rehearsed = rehearsed,
+                                        .outcome = rehearsed->outcome };
+    static void (*const answers[])(const plim_rehearsing_page *) = {
+        [PLIM_REHEARSED_FITS] = say_fits,
+        [PLIM_REHEARSED_OUT_OF_MEMORY] = say_out_of_memory,
+        [PLIM_REHEARSED_FAILED] = say_failed,
+        [PLIM_REHEARSED_UNANSWERED] = say_unanswered,
+    };
+    say_command(&self);
+    plim_page_gap(page);
+    answers[plim_rehearsed_judge(rehearsed)](&self);
+    plim_rehearsed_say_figures(&self);
+    plim_rehearsed_say_course(&self);
+    plim_rehearsed_say_belief(&self);
+}
+
+/* ---- a search -------------------------------------------------------------------------------- */
+
+void plim_rehearse_tries_page(plim_page *page, const plim_rehearse_tries *tries)
+{
+    static const plim_column columns[] = {
+        { "value", PLIM_ALIGN_RIGHT, 0, 0 },      { "", PLIM_ALIGN_LEFT, 0, 0 },
+        { "allocated", PLIM_ALIGN_RIGHT, 0, 0 },  { "reserved", PLIM_ALIGN_RIGHT, 0, 0 },
+        { "device use", PLIM_ALIGN_RIGHT, 0, 0 },
+    };
+    plim_page_table(page, "tries", columns, sizeof(columns) / sizeof(columns[0]))->indent = 0;
+    for (size_t i = 0; i < tries->count; i++) {
+        const plim_rehearse_try *one = &tries->items[i];
+        const bool fits = one->verdict == PLIM_REHEARSED_FITS;
+        plim_page_cell(page, PLIM_TONE_PLAIN, plim_plain("value", one->value));
+        plim_page_cell(page, fits ? PLIM_TONE_IN_USE : PLIM_TONE_BAD,
+                       plim_words(one->verdict == PLIM_REHEARSED_OUT_OF_MEMORY
+                                      ? "out of memory"
+                                      : plim_rehearsed_verdict_name(one->verdict)));
+        plim_page_cell(page, PLIM_TONE_PLAIN, plim_bytes(NULL, one->peak.allocated_bytes));
+        plim_page_cell(page, PLIM_TONE_PLAIN, plim_bytes(NULL, one->peak.reserved_bytes));
+        plim_page_cell(page, PLIM_TONE_PLAIN, plim_bytes(NULL, one->peak.device_bytes));
+    }
+    plim_page_gap(page);
+    if (tries->best > 0) {
+        plim_page_say(page, "best", PLIM_TONE_HEADING, "The largest that fits: {}",
+                      PLIM_FACTS(plim_plain("value", tries->best)));
+    } else {
+        plim_page_say(page, "none_fits", PLIM_TONE_BAD, "None of them fits.", NULL);
+    }
+}

@@ -1,0 +1,31 @@
+/*
+ * rehearse_parts.h - the parts of the page of a rehearsal. See rehearse.h.
+ */
+#ifndef PLIMSOLL_REPORT_MODEL_REHEARSE_PARTS_H
+#define PLIMSOLL_REPORT_MODEL_REHEARSE_PARTS_H
+
+#include "report/model/rehearse.h"
+
+/* A page while it is made. */
+typedef struct plim_rehearsing_page {
+    plim_page *page;
+    const plim_rehearsed *rehearsed;
+    const plim_rehearsal_outcome *outcome;
+} plim_rehearsing_page;
+
+/** A share of the memory of a device; of one without memory it is not a number. */
+double plim_rehearsed_share(const plim_rehearsal_outcome *outcome, uint64_t bytes);
+/** "step 2, backward": what nobody noted is left out. */
+const char *plim_rehearsed_moment(plim_page *page, uint64_t step, const char *phase);
+
+/** Begin a table of figures; each is "reserved    33.0 GiB  ████████   41.7%  note". */
+void plim_rehearsed_figures(plim_page *page, const char *id);
+void plim_rehearsed_figure(const plim_rehearsing_page *self, const char *label, uint64_t bytes,
+                           const char *note);
+
+/* The parts, in their order. */
+void plim_rehearsed_say_figures(const plim_rehearsing_page *self);
+void plim_rehearsed_say_course(const plim_rehearsing_page *self);
+void plim_rehearsed_say_belief(const plim_rehearsing_page *self);
+
+#endif
