@@ -1,68 +1,24 @@
 /*
  * test_allocator_edges.c - small programs that once broke an allocator, or might.
  */
+#include "alloc/small_world.h"
 #include "base/units.h"
 #include "harness.h"
 #include "plimsoll/allocator.h"
-
-typedef struct world {
-    plim_device device;
-    plim_allocator *allocator;
-} world;
-
-static world make(const char *settings)
-{
-    world made;
-    const plim_sim_options options = { .total_bytes = 512 * MIB };
-    T_EQ_U64(plim_sim_create(&options, &made.device, NULL), PLIM_OK);
-    plim_settings parsed = plim_settings_default();
-    T_EQ_U64(plim_settings_parse(settings, &parsed, NULL), PLIM_OK);
-    const plim_allocator_options how = { .devices = &made.device,
-                                         .device_count = 1,
-                                         .settings = &parsed };
-    T_EQ_U64(plim_allocator_create(&how, &made.allocator, NULL), PLIM_OK);
-    return made;
-}
-
-static void end(world *made)
-{
-    plim_error err;
-    if (plim_allocator_check(made->allocator, &err) != PLIM_OK) {
-        fail_msg("%s", err.message);
-    }
-    plim_allocator_destroy(made->allocator);
-    T_EQ_U64(plim_sim_taken_bytes(&made->device), 0);
-    plim_device_destroy(&made->device);
-}
-
-static plim_addr get(const world *from, uint64_t bytes)
-{
-    plim_addr addr = 0;
-    plim_error err;
-    if (plim_malloc(from->allocator, 0, bytes, 0, &addr, &err) != PLIM_OK) {
-        fail_msg("%s", err.message);
-    }
-    return addr;
-}
-
-static void give(const world *to, plim_addr addr)
-{
-    T_EQ_U64(plim_free(to->allocator, addr, NULL), PLIM_OK);
-}
 
 /* --- pools --- */
 
 static void a_pool_outlives_its_users_while_requests_go_there(void)
 {
-    world made = make("");
+    world made = world_on_sim(512 * MIB, "");
     const plim_pool_id pool = plim_new_pool_id(made.allocator, false);
     T_EQ_U64(plim_pool_begin(made.allocator, 0, pool, NULL, NULL, NULL), PLIM_OK);
     T_EQ_U64(plim_pool_release(made.allocator, 0, pool, NULL), PLIM_OK);
     T_EQ_U64(plim_empty_cache(made.allocator, NULL, NULL), PLIM_OK);
-    give(&made, get(&made, MIB));
+    world_give(&made, world_get(&made, MIB, 0));
     T_EQ_U64(plim_pool_end(made.allocator, 0, pool, NULL), PLIM_OK);
     T_EQ_U64(plim_empty_cache(made.allocator, NULL, NULL), PLIM_OK);
-    end(&made);
+    world_end(&made);
 }
 
 static bool end_the_pool(void *ctx, plim_allocator *allocator)
@@ -76,13 +32,13 @@ static bool end_the_pool(void *ctx, plim_allocator *allocator)
 
 static void a_callback_may_end_the_pool_of_the_request(void)
 {
-    world made = make("");
+    world made = world_on_sim(512 * MIB, "");
     plim_pool_id pool = plim_new_pool_id(made.allocator, false);
     T_EQ_U64(plim_add_free_memory_callback(made.allocator, end_the_pool, &pool, NULL), PLIM_OK);
     T_EQ_U64(plim_pool_begin(made.allocator, 0, pool, NULL, NULL, NULL), PLIM_OK);
-    give(&made, get(&made, MIB));
+    world_give(&made, world_get(&made, MIB, 0));
     T_EQ_I64(plim_pool_use_count(made.allocator, 0, pool), 0);
-    end(&made);
+    world_end(&made);
 }
 
 /* --- failures --- */
@@ -96,14 +52,14 @@ static void observe(void *ctx, const plim_oom_facts *facts)
 /* A driver that has no memory for an event does not make the request one that found none. */
 static void only_requests_run_out_of_memory(void)
 {
-    world made = make("");
+    world made = world_on_sim(512 * MIB, "");
     int observed = 0;
     plim_error err;
     plim_addr addr = 0;
     T_EQ_U64(plim_add_oom_observer(made.allocator, observe, &observed, NULL), PLIM_OK);
-    const plim_addr kept = get(&made, MIB);
+    const plim_addr kept = world_get(&made, MIB, 0);
     T_EQ_U64(plim_record_stream(made.allocator, kept, 5, NULL), PLIM_OK);
-    give(&made, kept);
+    world_give(&made, kept);
     plim_sim_fail(&made.device, PLIM_CALL_FENCE_QUERY, 1, PLIM_OUT_OF_DEVICE_MEMORY);
     T_EQ_U64(plim_malloc(made.allocator, 0, MIB, 0, &addr, &err), PLIM_IO);
     T_EQ_U64(err.status, PLIM_IO);
@@ -111,7 +67,7 @@ static void only_requests_run_out_of_memory(void)
     T_EQ_U64(plim_malloc(made.allocator, 0, MIB, 0, &addr, &err), PLIM_OK);
     T_EQ_U64(plim_malloc(made.allocator, 0, 1024 * MIB, 0, &addr, &err), PLIM_OUT_OF_DEVICE_MEMORY);
     T_EQ_I64(observed, 1);
-    end(&made);
+    world_end(&made);
 }
 
 T_MAIN(T_TEST(a_pool_outlives_its_users_while_requests_go_there),

@@ -1,14 +1,10 @@
 /*
  * test_hardening.c - misuse that an allocator must notice, and what it says then.
  */
+#include "alloc/small_world.h"
 #include "base/units.h"
 #include "harness.h"
 #include "plimsoll/allocator.h"
-
-typedef struct world {
-    plim_device device;
-    plim_allocator *allocator;
-} world;
 
 /* NOLINTBEGIN(performance-no-int-to-ptr): addresses of the host device are of this process */
 static unsigned char *memory_at(plim_addr addr)
@@ -19,44 +15,11 @@ static unsigned char *memory_at(plim_addr addr)
 
 static world make(plim_hardening hardening, const char *settings)
 {
-    world made;
+    world made = { 0 };
     const plim_host_options options = { .total_bytes = 512 * MIB };
     T_EQ_U64(plim_host_create(&options, &made.device, NULL), PLIM_OK);
-    plim_settings parsed = plim_settings_default();
-    T_EQ_U64(plim_settings_parse(settings, &parsed, NULL), PLIM_OK);
-    const plim_allocator_options how = {
-        .devices = &made.device, .device_count = 1, .settings = &parsed, .hardening = hardening
-    };
-    T_EQ_U64(plim_allocator_create(&how, &made.allocator, NULL), PLIM_OK);
+    world_open(&made, (plim_allocator_options){ .hardening = hardening }, settings);
     return made;
-}
-
-static void end(world *made)
-{
-    plim_error err;
-    if (plim_allocator_check(made->allocator, &err) != PLIM_OK) {
-        fail_msg("%s", err.message);
-    }
-    plim_allocator_destroy(made->allocator);
-    plim_device_destroy(&made->device);
-}
-
-static plim_addr get(const world *from, uint64_t bytes)
-{
-    plim_addr addr = 0;
-    plim_error err;
-    if (plim_malloc(from->allocator, 0, bytes, 0, &addr, &err) != PLIM_OK) {
-        fail_msg("%s", err.message);
-    }
-    return addr;
-}
-
-static void give(const world *to, plim_addr addr)
-{
-    plim_error err;
-    if (plim_free(to->allocator, addr, &err) != PLIM_OK) {
-        fail_msg("%s", err.message);
-    }
 }
 
 static void expect_refused(const world *from, plim_addr addr, const char *why)
@@ -82,10 +45,10 @@ static void wrong_pointers_are_refused(void)
     for (size_t i = 0; i < T_COUNT(levels) * T_COUNT(ways); i++) {
         T_CASE("level %zu, way %zu", i / 2, i % 2);
         world made = make(levels[i / 2], ways[i % 2]);
-        const plim_addr kept = get(&made, 4000);
-        const plim_addr gone = get(&made, 4000);
-        const plim_addr large = get(&made, 3 * MIB);
-        give(&made, gone);
+        const plim_addr kept = world_get(&made, 4000, 0);
+        const plim_addr gone = world_get(&made, 4000, 0);
+        const plim_addr large = world_get(&made, 3 * MIB, 0);
+        world_give(&made, gone);
         expect_refused(&made, gone, "freed already");
         expect_refused(&made, kept + 1, "inside a block");
         expect_refused(&made, kept + 512, "inside a block");
@@ -93,13 +56,13 @@ static void wrong_pointers_are_refused(void)
         expect_refused(&made, 0x1234500, "no memory of this allocator");
         expect_refused(&made, UINT64_MAX, "no memory of this allocator");
         T_EQ_U64(plim_free(made.allocator, 0, NULL), PLIM_OK);
-        give(&made, kept);
+        world_give(&made, kept);
         expect_refused(&made, kept, "freed already");
-        give(&made, large);
+        world_give(&made, large);
         expect_refused(&made, large, "freed already");
         T_EQ_U64(plim_empty_cache(made.allocator, NULL, NULL), PLIM_OK);
         expect_refused(&made, large, "invalid device pointer");
-        end(&made);
+        world_end(&made);
     }
 }
 
@@ -108,21 +71,21 @@ static void a_stale_address_is_refused_after_its_block_was_merged(void)
     world made = make(PLIM_HARDENING_NONE, "");
     plim_addr blocks[12];
     for (size_t i = 0; i < T_COUNT(blocks); i++) {
-        blocks[i] = get(&made, 2048);
+        blocks[i] = world_get(&made, 2048, 0);
     }
     for (size_t i = 0; i < T_COUNT(blocks); i += 2) {
-        give(&made, blocks[i]);
+        world_give(&made, blocks[i]);
     }
     for (size_t i = 1; i < T_COUNT(blocks); i += 2) {
-        give(&made, blocks[i]);
+        world_give(&made, blocks[i]);
     }
-    const plim_addr all = get(&made, MIB); /* lies over all of them */
+    const plim_addr all = world_get(&made, MIB, 0); /* lies over all of them */
     T_EQ_U64(all, blocks[0]);
     for (size_t i = 1; i < T_COUNT(blocks); i++) {
         expect_refused(&made, blocks[i], "inside a block");
     }
-    give(&made, all);
-    end(&made);
+    world_give(&made, all);
+    world_end(&made);
 }
 
 static void a_waiting_block_is_not_freed_again(void)
@@ -136,11 +99,11 @@ static void a_waiting_block_is_not_freed_again(void)
                                          .settings = &settings };
     world made = { .device = device };
     T_EQ_U64(plim_allocator_create(&how, &made.allocator, NULL), PLIM_OK);
-    const plim_addr addr = get(&made, 4000);
+    const plim_addr addr = world_get(&made, 4000, 0);
     T_EQ_U64(plim_record_stream(made.allocator, addr, 5, NULL), PLIM_OK);
-    give(&made, addr);
+    world_give(&made, addr);
     expect_refused(&made, addr, "waits for another stream");
-    end(&made);
+    world_end(&made);
 }
 
 /* --- memory --- */
@@ -153,16 +116,16 @@ static void writing_past_the_end_is_noticed(void)
         T_CASE("%" PRIu64 " bytes, way %zu", bytes, i % 2);
         world made =
             make(i % 3 == 0 ? PLIM_HARDENING_POISON : PLIM_HARDENING_CANARIES, ways[i % 2]);
-        const plim_addr good = get(&made, bytes);
+        const plim_addr good = world_get(&made, bytes, 0);
         memset(memory_at(good), 1, bytes);
-        const plim_addr bad = get(&made, bytes);
+        const plim_addr bad = world_get(&made, bytes, 0);
         memset(memory_at(bad), 2, bytes + 1);
-        give(&made, good);
+        world_give(&made, good);
         plim_error err;
         T_EQ_U64(plim_free(made.allocator, bad, &err), PLIM_CORRUPT);
         T_NOT_NULL(strstr(err.message, "0 bytes behind"));
         expect_refused(&made, bad, "freed already"); /* it went all the same */
-        end(&made);
+        world_end(&made);
     }
 }
 
@@ -170,16 +133,16 @@ static void freed_memory_is_poisoned(void)
 {
     for (size_t way = 0; way < T_COUNT(ways); way++) {
         world made = make(PLIM_HARDENING_POISON, ways[way]);
-        const plim_addr addr = get(&made, 3 * MIB);
+        const plim_addr addr = world_get(&made, 3 * MIB, 0);
         memset(memory_at(addr), 0x11, 3 * MIB);
-        give(&made, addr);
+        world_give(&made, addr);
         unsigned char bytes[256];
         T_EQ_U64(made.device.ops->read(made.device.self, bytes, addr + MIB, sizeof bytes, NULL),
                  PLIM_OK);
         for (size_t i = 0; i < sizeof bytes; i++) {
             T_EQ_U64(bytes[i], PLIM_POISON_BYTE);
         }
-        end(&made);
+        world_end(&made);
     }
 }
 
@@ -188,15 +151,15 @@ static void canaries_leave_the_request_whole(void)
 {
     world made = make(PLIM_HARDENING_CANARIES, "");
     for (uint64_t bytes = 1; bytes < 5000; bytes += 7) {
-        const plim_addr addr = get(&made, bytes);
+        const plim_addr addr = world_get(&made, bytes, 0);
         uint64_t block = 0, requested = 0;
         T_EQ_U64(plim_block_bytes(made.allocator, addr, &block, &requested, NULL), PLIM_OK);
         T_EQ_U64(requested, bytes);
         T_TRUE(block > bytes);
         memset(memory_at(addr), 0xFF, bytes);
-        give(&made, addr);
+        world_give(&made, addr);
     }
-    end(&made);
+    world_end(&made);
 }
 
 T_MAIN(T_TEST(wrong_pointers_are_refused),

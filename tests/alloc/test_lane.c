@@ -4,55 +4,9 @@
  */
 #include "alloc/heap.h"
 #include "alloc/ledger.h"
+#include "alloc/small_world.h"
 #include "base/units.h"
 #include "harness.h"
-
-typedef struct world {
-    plim_device device;
-    plim_allocator *allocator;
-} world;
-
-static world make(void)
-{
-    world made;
-    const plim_sim_options options = { .total_bytes = 1024 * MIB };
-    T_EQ_U64(plim_sim_create(&options, &made.device, NULL), PLIM_OK);
-    const plim_settings settings = plim_settings_default();
-    const plim_allocator_options how = { .devices = &made.device,
-                                         .device_count = 1,
-                                         .settings = &settings };
-    T_EQ_U64(plim_allocator_create(&how, &made.allocator, NULL), PLIM_OK);
-    return made;
-}
-
-static void end(world *made)
-{
-    plim_error err;
-    if (plim_allocator_check(made->allocator, &err) != PLIM_OK) {
-        fail_msg("%s", err.message);
-    }
-    plim_allocator_destroy(made->allocator);
-    T_EQ_U64(plim_sim_taken_bytes(&made->device), 0);
-    plim_device_destroy(&made->device);
-}
-
-static plim_addr get(const world *from, uint64_t bytes, plim_stream stream)
-{
-    plim_addr addr = 0;
-    plim_error err;
-    if (plim_malloc(from->allocator, 0, bytes, stream, &addr, &err) != PLIM_OK) {
-        fail_msg("%s", err.message);
-    }
-    return addr;
-}
-
-static void give(const world *to, plim_addr addr)
-{
-    plim_error err;
-    if (plim_free(to->allocator, addr, &err) != PLIM_OK) {
-        fail_msg("%s", err.message);
-    }
-}
 
 static plim_stat stat_of(const world *from, plim_stat_family family)
 {
@@ -73,109 +27,109 @@ static const plim_lane *only_lane(const world *from)
 /* More than the stack remembers: the oldest are freed the ordinary way. */
 static void forgets_the_oldest(void)
 {
-    world made = make();
+    world made = world_on_sim(GIB, "");
     plim_addr blocks[3 * PLIM_UNDO_MAX];
-    give(&made, get(&made, 512, 0)); /* a segment, and an open lane */
+    world_give(&made, world_get(&made, 512, 0)); /* a segment, and an open lane */
     for (int round = 0; round < 4; round++) {
         for (size_t i = 0; i < T_COUNT(blocks); i++) {
-            const plim_addr addr = get(&made, 512, 0);
+            const plim_addr addr = world_get(&made, 512, 0);
             T_TRUE(round == 0 || addr == blocks[i]); /* the lowest first, as before */
             blocks[i] = addr;
             T_TRUE(only_lane(&made)->undo[1].count <= PLIM_UNDO_MAX);
         }
         for (size_t i = T_COUNT(blocks); i > 0; i--) {
-            give(&made, blocks[i - 1]);
+            world_give(&made, blocks[i - 1]);
         }
     }
     T_EQ_I64(stat_of(&made, PLIM_STAT_ALLOCATION).peak, (int64_t)T_COUNT(blocks));
     T_EQ_I64(stat_of(&made, PLIM_STAT_ALLOCATION).allocated, 4 * (int64_t)T_COUNT(blocks) + 1);
     T_EQ_I64(stat_of(&made, PLIM_STAT_ALLOCATION).current, 0);
-    end(&made);
+    world_end(&made);
 }
 
 static void parks_and_unparks_with_other_requests_of_the_same_size(void)
 {
-    world made = make();
-    give(&made, get(&made, 4096, 0));
+    world made = world_on_sim(GIB, "");
+    world_give(&made, world_get(&made, 4096, 0));
     plim_addr addr = 0;
     for (uint64_t bytes = 3585; bytes <= 4096; bytes += 73) { /* all rounded to 4096 */
-        addr = get(&made, bytes, 0);
+        addr = world_get(&made, bytes, 0);
         uint64_t requested = 0;
         T_EQ_U64(only_lane(&made)->undo[1].live, 1);
-        give(&made, addr);
+        world_give(&made, addr);
         T_EQ_U64(only_lane(&made)->undo[1].live, 0);
         T_EQ_U64(only_lane(&made)->undo[1].count, 1); /* parked */
         T_EQ_U64(plim_block_bytes(made.allocator, addr, NULL, &requested, NULL),
                  PLIM_INVALID_ARGUMENT); /* for all to see: it is free */
     }
-    T_EQ_U64(get(&made, 4000, 0), addr);
+    T_EQ_U64(world_get(&made, 4000, 0), addr);
     T_EQ_I64(stat_of(&made, PLIM_STAT_REQUESTED_BYTES).current, 4000);
     T_EQ_I64(stat_of(&made, PLIM_STAT_REQUESTED_BYTES).peak, 4096);
-    end(&made);
+    world_end(&made);
 }
 
 static void a_parked_block_is_free_for_larger_requests(void)
 {
-    world made = make();
-    give(&made, get(&made, MIB, 0));
-    const plim_addr first = get(&made, 512, 0);
-    const plim_addr second = get(&made, 512, 0);
-    give(&made, second);
-    give(&made, first); /* both parked */
-    T_EQ_U64(get(&made, 2 * 512, 0), first);
-    end(&made);
+    world made = world_on_sim(GIB, "");
+    world_give(&made, world_get(&made, MIB, 0));
+    const plim_addr first = world_get(&made, 512, 0);
+    const plim_addr second = world_get(&made, 512, 0);
+    world_give(&made, second);
+    world_give(&made, first); /* both parked */
+    T_EQ_U64(world_get(&made, 2 * 512, 0), first);
+    world_end(&made);
 }
 
 static void a_parked_block_is_not_freed_again(void)
 {
-    world made = make();
-    give(&made, get(&made, 512, 0));
-    const plim_addr addr = get(&made, 512, 0);
-    give(&made, addr);
+    world made = world_on_sim(GIB, "");
+    world_give(&made, world_get(&made, 512, 0));
+    const plim_addr addr = world_get(&made, 512, 0);
+    world_give(&made, addr);
     T_EQ_U64(plim_free(made.allocator, addr, NULL), PLIM_INVALID_ARGUMENT);
     T_EQ_U64(plim_record_stream(made.allocator, addr, 3, NULL), PLIM_INVALID_ARGUMENT);
-    end(&made);
+    world_end(&made);
 }
 
 /* --- several lanes --- */
 
 static void lanes_share_the_room_to_the_peak(void)
 {
-    world made = make();
+    world made = world_on_sim(GIB, "");
     plim_addr held[4][8];
     for (int round = 0; round < 50; round++) {
         for (uint64_t s = 0; s < T_COUNT(held); s++) {
             for (size_t i = 0; i < T_COUNT(held[s]); i++) {
-                held[s][i] = get(&made, 1024 * (1 + (uint64_t)round % 3), s);
+                held[s][i] = world_get(&made, 1024 * (1 + (uint64_t)round % 3), s);
             }
         }
         for (uint64_t s = 0; s < T_COUNT(held); s++) {
             for (size_t i = 0; i < T_COUNT(held[s]); i++) {
-                give(&made, held[s][(i * 5 + (size_t)round) % T_COUNT(held[s])]);
+                world_give(&made, held[s][(i * 5 + (size_t)round) % T_COUNT(held[s])]);
             }
         }
     }
     T_EQ_I64(stat_of(&made, PLIM_STAT_ALLOCATION).peak, 32);
     T_EQ_I64(stat_of(&made, PLIM_STAT_ACTIVE_BYTES).peak, 32 * 3072);
     T_EQ_I64(stat_of(&made, PLIM_STAT_ALLOCATION).allocated, 50 * 32);
-    end(&made);
+    world_end(&made);
 }
 
 static void more_streams_than_lanes_can_be_open(void)
 {
-    world made = make();
+    world made = world_on_sim(GIB, "");
     plim_addr held[100];
     for (int round = 0; round < 5; round++) {
         for (uint64_t s = 0; s < T_COUNT(held); s++) {
-            held[s] = get(&made, 700, s * 7);
+            held[s] = world_get(&made, 700, s * 7);
         }
         for (size_t s = T_COUNT(held); s > 0; s--) {
-            give(&made, held[s - 1]);
+            world_give(&made, held[s - 1]);
         }
     }
     T_EQ_I64(stat_of(&made, PLIM_STAT_ALLOCATION).peak, (int64_t)T_COUNT(held));
     T_EQ_I64(stat_of(&made, PLIM_STAT_ALLOCATION).allocated, 5 * (int64_t)T_COUNT(held));
-    end(&made);
+    world_end(&made);
 }
 
 /* --- what is counted late --- */
