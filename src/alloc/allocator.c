@@ -185,21 +185,13 @@ static void destroy_segments(plim_heap *heap)
 static void free_lanes(plim_heap *heap)
 {
     const plim_mem *mem = heap->allocator->mem;
-    plim_lane_table *table = atomic_load(&heap->lanes);
-    for (size_t i = 0; table != NULL && i <= table->mask; i++) {
-        plim_lane *lane = atomic_load(&table->slots[i]);
-        if (lane != NULL) {
-            plim_shelf_deinit(&lane->small);
-            plim_shelf_deinit(&lane->large);
-            plim_mem_free(mem, lane, 1, sizeof *lane);
-        }
+    size_t at = 0;
+    for (plim_lane *lane; (lane = plim_shared_next(&heap->lanes, &at)) != NULL;) {
+        plim_shelf_deinit(&lane->small);
+        plim_shelf_deinit(&lane->large);
+        plim_mem_free(mem, lane, 1, sizeof *lane);
     }
-    while (table != NULL) {
-        plim_lane_table *older = table->older;
-        plim_mem_free(mem, table, sizeof *table + (table->mask + 1) * sizeof(_Atomic(plim_lane *)),
-                      1);
-        table = older;
-    }
+    plim_shared_deinit(&heap->lanes, mem);
 }
 
 static void deinit_heap(plim_heap *heap)

@@ -24,6 +24,7 @@
 #include "alloc/ring.h"
 #include "alloc/stacks.h"
 #include "base/map.h"
+#include "base/shared_table.h"
 #include "base/vec.h"
 #include "plimsoll/allocator.h"
 
@@ -153,13 +154,6 @@ typedef struct plim_lane {
     unsigned char apart_too[PLIM_LINE_BYTES];
 } plim_lane;
 
-typedef struct plim_lane_table {
-    struct plim_lane_table *older; /* kept: somebody may be looking */
-    size_t mask;
-    size_t count;
-    _Atomic(plim_lane *) slots[];
-} plim_lane_table;
-
 typedef struct plim_heap {
     plim_spin lock;
     struct plim_allocator *allocator;
@@ -167,7 +161,7 @@ typedef struct plim_heap {
     plim_device_properties properties;
     int32_t index;
 
-    _Atomic(plim_lane_table *) lanes;
+    plim_shared_table lanes;          /* plim_lane; see lanes.c */
     PLIM_VEC(plim_lane *) open_lanes; /* by stream */
     plim_pool small;
     plim_pool large;

@@ -3,9 +3,8 @@
  *
  *   index: hash ──► slot ──► record, never changed      ids: number ──► record
  *
- * A record is complete before it is put into a slot, and stays where it is until the end; a larger
- * index is made beside the old one, which readers may still be in. So who meets a stack that is
- * known takes no lock; who adds one does, and looks again first.
+ * A record is complete before it is put into the index, and stays where it is until the end. So
+ * whoever meets a stack that is known takes no lock; whoever adds one does, and looks again first.
  */
 #include "alloc/stacks.h"
 
@@ -13,29 +12,20 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/intern.h"
+#include "base/shared_table.h"
 #include "base/vec.h"
 #include "unwind/unwind.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #define ADDRESSES_MAX 512 /* of a stack; what is further out is left out */
 #define FOREIGN_MAX   512
-#define SLOTS_MIN     ((size_t)1024)
 
 typedef struct record {
     uint64_t hash;
     plim_stack_record stack;
 } record;
-
-typedef _Atomic(const record *) slot;
-
-typedef struct stack_index {
-    struct stack_index *smaller; /* the one it replaced */
-    size_t mask;
-    slot *slots;
-} stack_index;
 
 /* A string that is kept once. */
 typedef struct text {
@@ -46,35 +36,15 @@ typedef struct text {
 struct plim_stacks {
     const plim_mem *mem;
     uint64_t hash_key;
-    _Atomic(stack_index *) index;
-    pthread_mutex_t lock; /* for everything below it */
-    uint64_t index_bytes; /* of all indexes */
-    plim_arena arena;     /* records, addresses, frames, strings */
+    plim_shared_table index; /* records; added to under the lock */
+    pthread_mutex_t lock;    /* for everything below it */
+    plim_arena arena;        /* records, addresses, frames, strings */
     PLIM_VEC(const record *) ids;
     PLIM_VEC(text) texts;
     plim_intern text_ids;
     pthread_mutex_t naming; /* for symbols; taken before no other lock */
     plim_symbols *symbols;  /* NULL before the first history */
 };
-
-static stack_index *index_create(plim_stacks *stacks, size_t slots)
-{
-    stack_index *const fresh = plim_mem_alloc(stacks->mem, 1, sizeof *fresh);
-    if (fresh == NULL) {
-        return NULL;
-    }
-    *fresh = (stack_index){ .mask = slots - 1,
-                            .slots = plim_mem_alloc(stacks->mem, slots, sizeof(slot)) };
-    if (fresh->slots == NULL) {
-        plim_mem_free(stacks->mem, fresh, 1, sizeof *fresh);
-        return NULL;
-    }
-    for (size_t i = 0; i < slots; i++) {
-        atomic_init(&fresh->slots[i], NULL);
-    }
-    stacks->index_bytes += slots * sizeof(slot) + sizeof *fresh;
-    return fresh;
-}
 
 plim_status plim_stacks_create(const plim_mem *mem, plim_stacks **ret_stacks, plim_error *err)
 {
@@ -90,12 +60,6 @@ plim_status plim_stacks_create(const plim_mem *mem, plim_stacks **ret_stacks, pl
     plim_intern_init(&stacks->text_ids, heap);
     (void)pthread_mutex_init(&stacks->lock, NULL); /* a plain one cannot fail on Linux */
     (void)pthread_mutex_init(&stacks->naming, NULL);
-    stack_index *const first = index_create(stacks, SLOTS_MIN);
-    atomic_init(&stacks->index, first);
-    if (first == NULL) {
-        plim_stacks_destroy(stacks);
-        return plim_fail_memory(err, "preparing to keep stacks");
-    }
     *ret_stacks = stacks;
     return PLIM_OK;
 }
@@ -106,12 +70,7 @@ void plim_stacks_destroy(plim_stacks *stacks)
         return;
     }
     const plim_mem *const mem = stacks->mem;
-    for (stack_index *at = atomic_load(&stacks->index); at != NULL;) {
-        stack_index *const smaller = at->smaller;
-        plim_mem_free(mem, at->slots, at->mask + 1, sizeof(slot));
-        plim_mem_free(mem, at, 1, sizeof *at);
-        at = smaller;
-    }
+    plim_shared_deinit(&stacks->index, mem);
     plim_symbols_destroy(stacks->symbols);
     plim_intern_deinit(&stacks->text_ids);
     PLIM_VEC_FREE(mem, &stacks->texts);
@@ -154,16 +113,17 @@ static bool are_equal(const plim_stack_record *a, const plim_stack_record *b)
     return true;
 }
 
-/* The slot of a stack, or the empty one where it would go. */
-static slot *find(const stack_index *in, uint64_t hash, const plim_stack_record *wanted)
+static uint64_t hash_of_record(const void *kept)
 {
-    size_t i = (size_t)hash & in->mask;
-    for (;; i = (i + 1) & in->mask) {
-        const record *const there = atomic_load_explicit(&in->slots[i], memory_order_acquire);
-        if (there == NULL || (there->hash == hash && are_equal(&there->stack, wanted))) {
-            return &in->slots[i];
-        }
-    }
+    return ((const record *)kept)->hash;
+}
+
+/* Of two records, one of which may be only what is wanted. */
+static bool is_record(const void *kept, const void *wanted)
+{
+    const record *const a = kept;
+    const record *const b = wanted;
+    return a->hash == b->hash && are_equal(&a->stack, &b->stack);
 }
 
 /* --- adding: the lock is held --- */
@@ -226,58 +186,28 @@ static record *keep_record(plim_stacks *stacks, uint64_t hash, const plim_stack_
     return kept;
 }
 
-/* Puts everything into an index of twice the size; false without memory, and all is as it was. */
-static bool grow(plim_stacks *stacks)
-{
-    stack_index *const old = atomic_load_explicit(&stacks->index, memory_order_relaxed);
-    stack_index *const fresh = index_create(stacks, (old->mask + 1) * 2);
-    if (fresh == NULL) {
-        return false;
-    }
-    fresh->smaller = old;
-    for (size_t id = 0; id < stacks->ids.count; id++) {
-        const record *const moved = stacks->ids.items[id];
-        size_t i = (size_t)moved->hash & fresh->mask;
-        while (atomic_load_explicit(&fresh->slots[i], memory_order_relaxed) != NULL) {
-            i = (i + 1) & fresh->mask;
-        }
-        atomic_store_explicit(&fresh->slots[i], moved, memory_order_relaxed);
-    }
-    atomic_store_explicit(&stacks->index, fresh, memory_order_release);
-    return true;
-}
-
 static const record *add(plim_stacks *stacks, uint64_t hash, const plim_stack_record *stack)
 {
-    const stack_index *in = atomic_load_explicit(&stacks->index, memory_order_relaxed);
-    if (stacks->ids.count >= PLIM_NONE) {
-        return NULL;
-    }
-    if ((stacks->ids.count + 1) * 2 > in->mask + 1 && !grow(stacks)) {
-        return NULL;
-    }
-    in = atomic_load_explicit(&stacks->index, memory_order_relaxed);
-    const record *const kept = keep_record(stacks, hash, stack);
+    record *const kept = stacks->ids.count < PLIM_NONE ? keep_record(stacks, hash, stack) : NULL;
     if (kept == NULL || !PLIM_VEC_PUSH(stacks->mem, &stacks->ids, kept)) {
         return NULL;
     }
-    atomic_store_explicit(find(in, hash, stack), kept, memory_order_release);
+    if (!plim_shared_add(&stacks->index, stacks->mem, hash_of_record, kept)) {
+        stacks->ids.count--;
+        return NULL;
+    }
     return kept;
 }
 
 static uint32_t intern(plim_stacks *stacks, const plim_stack_record *stack, bool *ret_is_new)
 {
-    const uint64_t hash = hash_of(stack, stacks->hash_key);
-    const record *known = atomic_load_explicit(
-        find(atomic_load_explicit(&stacks->index, memory_order_acquire), hash, stack),
-        memory_order_acquire);
+    const record wanted = { .hash = hash_of(stack, stacks->hash_key), .stack = *stack };
+    const record *known = plim_shared_find(&stacks->index, wanted.hash, is_record, &wanted);
     if (known == NULL) {
         (void)pthread_mutex_lock(&stacks->lock);
-        known = atomic_load_explicit(
-            find(atomic_load_explicit(&stacks->index, memory_order_relaxed), hash, stack),
-            memory_order_relaxed);
-        if (known == NULL) { /* nobody was faster */
-            known = add(stacks, hash, stack);
+        known = plim_shared_find(&stacks->index, wanted.hash, is_record, &wanted);
+        if (known == NULL) { /* no other thread was faster */
+            known = add(stacks, wanted.hash, stack);
             *ret_is_new = known != NULL;
         }
         (void)pthread_mutex_unlock(&stacks->lock);
@@ -334,7 +264,8 @@ uint64_t plim_stacks_bytes(plim_stacks *stacks)
 {
     (void)pthread_mutex_lock(&stacks->lock);
     const plim_intern *const text_ids = &stacks->text_ids;
-    const uint64_t bytes = sizeof *stacks + stacks->index_bytes + stacks->arena.used_bytes +
+    const uint64_t bytes = sizeof *stacks + plim_shared_bytes(&stacks->index) +
+                           stacks->arena.used_bytes +
                            stacks->ids.capacity * sizeof *stacks->ids.items +
                            stacks->texts.capacity * sizeof *stacks->texts.items +
                            (text_ids->slots == NULL ? 0 : text_ids->mask + 1) * sizeof(uint32_t) +
