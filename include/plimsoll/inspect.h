@@ -36,11 +36,14 @@ typedef struct plim_moment {
     int64_t event;            /* index of the event after which it holds; -1: before the first */
     int64_t time_us;          /* of that event, or PLIM_TIME_UNKNOWN */
     uint64_t requested_bytes; /* live allocations */
-    uint64_t allocated_bytes; /* their blocks: known ones exactly, others by the rounding rule */
-    uint64_t active_bytes;    /* allocated_bytes and blocks freed but pending */
-    uint64_t reserved_bytes;  /* segments */
-    uint64_t live_count;      /* allocations */
-    double fragmentation;     /* 1 - allocated/reserved; 0 when nothing is reserved */
+    uint64_t allocated_bytes; /* their blocks */
+    uint64_t allocated_slack_bytes; /* these are off by so much at most, as the sizes of some
+                                     * blocks are estimates; 0: exact */
+    uint64_t active_bytes;          /* allocated_bytes and blocks freed but pending */
+    uint64_t active_slack_bytes;    /* likewise */
+    uint64_t reserved_bytes;        /* segments */
+    uint64_t live_count;            /* allocations */
+    double fragmentation;           /* 1 - allocated/reserved; 0 when nothing is reserved */
     const plim_stack_group *groups; /* largest first; their bytes add up to requested_bytes */
     size_t group_count;
 } plim_moment;

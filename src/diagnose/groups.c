@@ -1,9 +1,5 @@
 /*
- * groups.c - one scan over the events before a moment, adding up what had not ended.
- *
- * An allocation is live at a moment when it began at or before it and its partner, what ends it
- * (history/lifetimes.h), comes later. So no live set has to be kept or replayed, and the scan
- * runs along columns.
+ * groups.c - what is live at a moment, added up by stack.
  */
 #include "diagnose/groups.h"
 
@@ -68,47 +64,23 @@ static plim_group_sum *sum_of(plim_grouper *grouper, uint32_t stack)
     return &grouper->sums.items[*group - 1];
 }
 
-/* Whether what this event ends was still live after event `moment`. */
-static bool ends_after(uint32_t end, int64_t moment)
+static bool add_live(plim_grouper *grouper, const plim_timeline *timeline, int64_t moment)
 {
-    return end == PLIM_NONE || (int64_t)end > moment;
-}
-
-static bool add_start(plim_grouper *grouper, const plim_start *start, int64_t moment)
-{
-    for (size_t i = 0; i < start->allocations.count; i++) {
-        const plim_start_allocation *const allocation = &start->allocations.items[i];
-        if (!ends_after(allocation->ended_by, moment)) {
-            continue;
-        }
-        plim_group_sum *const sum = sum_of(grouper, allocation->stack);
+    plim_live live = plim_timeline_live(timeline, moment, false);
+    plim_allocation one;
+    while (plim_live_next(&live, &one)) {
+        plim_group_sum *const sum = sum_of(grouper, one.stack);
         if (sum == NULL) {
             return false;
         }
-        sum->bytes += allocation->requested_bytes;
+        sum->bytes += one.requested_bytes;
         sum->count++;
-        sum->before_bytes += allocation->requested_bytes;
-        sum->before_count++;
+        if (one.born == PLIM_AT_START) {
+            sum->before_bytes += one.requested_bytes;
+            sum->before_count++;
+        }
         /* "The stack of its free" says nothing where there is no stack. */
-        sum->by_free_count += allocation->stack_of_free && allocation->stack != PLIM_NONE;
-    }
-    return true;
-}
-
-static bool add_recorded(plim_grouper *grouper, const plim_device_history *device,
-                         const plim_start *start, int64_t moment)
-{
-    const plim_events *const events = &device->events;
-    for (int64_t i = 0; i <= moment; i++) {
-        if (events->action[i] != PLIM_ALLOC || !ends_after(start->lifetimes.partner[i], moment)) {
-            continue;
-        }
-        plim_group_sum *const sum = sum_of(grouper, events->stack[i]);
-        if (sum == NULL) {
-            return false;
-        }
-        sum->bytes += events->bytes[i];
-        sum->count++;
+        sum->by_free_count += one.is_stack_of_free && one.stack != PLIM_NONE;
     }
     return true;
 }
@@ -170,12 +142,10 @@ static void forget_sums(plim_grouper *grouper)
     grouper->sums.count = 0;
 }
 
-plim_status plim_group_moment(plim_grouper *grouper, const plim_device_history *device,
-                              const plim_start *start, plim_arena *arena, plim_moment *moment,
-                              plim_error *err)
+plim_status plim_group_moment(plim_grouper *grouper, const plim_timeline *timeline,
+                              plim_arena *arena, plim_moment *moment, plim_error *err)
 {
-    const bool added = add_start(grouper, start, moment->event) &&
-                       add_recorded(grouper, device, start, moment->event);
+    const bool added = add_live(grouper, timeline, moment->event);
     const size_t count = grouper->sums.count;
     plim_stack_group *groups = NULL;
     if (added && count > 0) {

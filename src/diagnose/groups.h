@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "base/total.h"
 #include "base/vec.h"
-#include "history/start.h"
+#include "history/timeline.h"
 #include "plimsoll/inspect.h"
 
 typedef struct plim_group_sum {
@@ -43,8 +43,7 @@ uint32_t plim_group_user_frame(plim_grouper *grouper, uint32_t stack);
  * Gives `moment` its groups, which live in `arena`: largest first, then most allocations first,
  * then in order of first appearance. Errors: PLIM_OUT_OF_HOST_MEMORY.
  */
-plim_status plim_group_moment(plim_grouper *grouper, const plim_device_history *device,
-                              const plim_start *start, plim_arena *arena, plim_moment *moment,
-                              plim_error *err);
+plim_status plim_group_moment(plim_grouper *grouper, const plim_timeline *timeline,
+                              plim_arena *arena, plim_moment *moment, plim_error *err);
 
 #endif

@@ -17,6 +17,8 @@
 #include "settings/recorded.h"
 #include "settings/rounding.h"
 
+#include <string.h>
+
 #define TIMELINE_BINS_DEFAULT 256u
 
 struct plim_inspection {
@@ -33,15 +35,17 @@ typedef struct work {
     plim_inspection *inspection;
     plim_grouper grouper;
     plim_settings settings;
-    plim_rounding rounding;
+    plim_rounding rounding; /* of these */
+    bool is_other_allocator;
     uint32_t bins_max;
 } work;
 
-static void tell_start(const plim_live_totals *at_start, plim_device_inspection *facts)
+static void tell_start(const plim_cursor *at_start, plim_device_inspection *facts)
 {
-    facts->start_requested_bytes = plim_total_bytes(at_start->requested);
-    facts->start_live_count = at_start->live_count;
-    facts->start_reserved_bytes = plim_total_bytes(at_start->reserved);
+    const plim_figures figures = plim_cursor_figures(at_start);
+    facts->start_requested_bytes = figures.requested_bytes;
+    facts->start_live_count = figures.live_count;
+    facts->start_reserved_bytes = figures.reserved_bytes;
 }
 
 /* Room for what the walk finds; false when there is no memory. */
@@ -59,21 +63,21 @@ static bool make_room(plim_walk *walk, const work *job, const plim_device_histor
 }
 
 static plim_status walk_device(work *job, const plim_device_history *device,
-                               const plim_start *start, plim_device_inspection *facts,
+                               const plim_timeline *timeline, plim_device_inspection *facts,
                                plim_error *err)
 {
-    plim_live_set set;
-    plim_live_set_init(&set, device, start, &job->rounding);
-    tell_start(&set.now, facts);
+    plim_cursor cursor;
+    plim_cursor_init(&cursor, timeline);
+    tell_start(&cursor, facts);
     plim_walk walk = { 0 };
     if (!make_room(&walk, job, device, facts->oom_count)) {
         return plim_fail_memory(err, "inspecting the history");
     }
-    plim_walk_events(&walk, &set);
+    plim_walk_events(&walk, &cursor);
     plim_arena *const arena = &job->inspection->arena;
-    PLIM_TRY(plim_group_moment(&job->grouper, device, start, arena, &walk.peak, err));
+    PLIM_TRY(plim_group_moment(&job->grouper, timeline, arena, &walk.peak, err));
     for (size_t i = 0; i < walk.oom_count && i < PLIM_OOM_GROUPS_MAX; i++) {
-        PLIM_TRY(plim_group_moment(&job->grouper, device, start, arena, &walk.ooms[i].moment, err));
+        PLIM_TRY(plim_group_moment(&job->grouper, timeline, arena, &walk.ooms[i].moment, err));
     }
     for (size_t i = 0; i < walk.oom_count; i++) {
         plim_oom_moment *const oom = &walk.ooms[i];
@@ -93,24 +97,39 @@ static plim_status walk_device(work *job, const plim_device_history *device,
     return PLIM_OK;
 }
 
+static uint64_t round_with(const void *rounding, uint64_t requested_bytes)
+{
+    return plim_round(rounding, requested_bytes);
+}
+
+/* How the allocator of the recording cut blocks. */
+static plim_block_rule rule_of(const work *job)
+{
+    return (plim_block_rule){ .round = job->rounding.has_divisions ? round_with : NULL,
+                              .ctx = &job->rounding,
+                              .max_split_bytes = job->settings.max_split_bytes,
+                              .is_other = job->is_other_allocator };
+}
+
 static plim_status inspect_device(work *job, const plim_device_history *device,
                                   plim_device_inspection *facts, plim_error *err)
 {
     plim_inspection *const inspection = job->inspection;
     plim_arena *const arena = &inspection->arena;
-    const plim_free_halves halves = plim_free_halves_of(job->history, device->device);
     *facts = (plim_device_inspection){ 0 };
     PLIM_TRY(plim_trace_facts_of(job->history, device, arena, facts, inspection->anomalies, err));
     facts->end = plim_end_state_of(device, inspection->anomalies);
     PLIM_TRY(
         plim_pool_states_of(job->history, device, arena, &facts->pools, &facts->pool_count, err));
-    plim_start start;
-    PLIM_TRY(plim_start_init(&start, device, halves, inspection->mem, err));
+    const plim_timeline_options options = { .mem = inspection->mem, .rule = rule_of(job) };
+    plim_timeline timeline;
+    PLIM_TRY(plim_timeline_init(&timeline, job->history, device, &options, err));
     for (size_t i = 0; i < PLIM_ANOMALY_COUNT; i++) {
-        inspection->anomalies[i] += start.anomalies[i];
+        inspection->anomalies[i] += plim_timeline_anomaly_count(&timeline, (plim_anomaly)i);
     }
-    const plim_status status = walk_device(job, device, &start, facts, err);
-    plim_start_deinit(&start);
+    const plim_free_halves halves = plim_timeline_halves(&timeline);
+    const plim_status status = walk_device(job, device, &timeline, facts, err);
+    plim_timeline_deinit(&timeline);
     PLIM_TRY(status);
     return plim_judge_truncation(job->history, device, halves, arena, facts, err);
 }
@@ -134,23 +153,32 @@ static plim_status inspect_devices(work *job, plim_error *err)
     return PLIM_OK;
 }
 
-/* The settings in force when the history was recorded. */
-static plim_settings settings_of(const plim_history *history)
+/* A conf that begins with a word of its own names another allocator than PyTorch's ("bfc"). */
+static bool names_other(const plim_recorded_settings *recorded)
+{
+    const size_t first = strcspn(recorded->conf, ":,");
+    return recorded->conf[0] != '\0' && recorded->conf[first] != ':';
+}
+
+/* What was in force when the history was recorded. */
+static void read_settings(work *job)
 {
     plim_recorded_settings recorded = { .conf = "" };
     uint64_t count = 0;
-    const plim_setting *const rows = plim_history_settings(history, &count);
+    const plim_setting *const rows = plim_history_settings(job->history, &count);
     for (uint64_t i = 0; i < count; i++) {
         plim_setting_words words;
-        plim_setting_words_of(history, &rows[i], &words);
+        plim_setting_words_of(job->history, &rows[i], &words);
         plim_recorded_setting_add(&recorded, words.group, words.name, words.value);
     }
-    plim_settings settings = plim_settings_default();
-    if (plim_settings_parse(recorded.conf, &settings, NULL) != PLIM_OK) {
-        settings = plim_settings_default(); /* the values say it, too */
+    job->settings = plim_settings_default();
+    if (plim_settings_parse(recorded.conf, &job->settings, NULL) != PLIM_OK) {
+        job->settings = plim_settings_default(); /* the values say it, too */
     }
-    plim_recorded_settings_apply(&recorded, &settings);
-    return settings;
+    plim_recorded_settings_apply(&recorded, &job->settings);
+    job->rounding = plim_rounding_of(&job->settings);
+    job->is_other_allocator =
+        names_other(&recorded) || job->settings.backend != PLIM_BACKEND_NATIVE;
 }
 
 plim_status plim_inspect(const plim_history *history, const plim_inspect_options *options,
@@ -166,10 +194,9 @@ plim_status plim_inspect(const plim_history *history, const plim_inspect_options
     plim_arena_init(&inspection->arena, mem);
     work job = { .history = history,
                  .inspection = inspection,
-                 .settings = settings_of(history),
                  .bins_max =
                      chosen.timeline_bins > 0 ? chosen.timeline_bins : TIMELINE_BINS_DEFAULT };
-    job.rounding = plim_rounding_of(&job.settings);
+    read_settings(&job);
     plim_status status = plim_grouper_init(&job.grouper, history, mem, err);
     if (status == PLIM_OK) {
         status = inspect_devices(&job, err);

@@ -17,12 +17,16 @@ typedef struct action_table {
     uint64_t counts[ACTIONS_MAX];
     uint8_t order[ACTIONS_MAX];
     size_t count;
+    uint64_t without_stack; /* of allocs and frees */
 } action_table;
 
 static void count_actions(const plim_events *events, action_table *table)
 {
+    const uint8_t *const actions = events->action;
+    const uint32_t *const stacks = events->stack;
     for (uint64_t i = 0; i < events->count; i++) {
-        const uint8_t action = events->action[i];
+        const uint8_t action = actions[i];
+        table->without_stack += (action <= PLIM_FREE_COMPLETED) & (stacks[i] == PLIM_NONE);
         if (table->counts[action]++ == 0) {
             table->order[table->count++] = action;
         }
@@ -70,15 +74,6 @@ static void measure_time(const plim_events *events, plim_device_inspection *fact
     facts->duration_us = last > first ? (uint64_t)last - (uint64_t)first : 0;
 }
 
-static uint64_t count_without_stack(const plim_events *events)
-{
-    uint64_t count = 0;
-    for (uint64_t i = 0; i < events->count; i++) {
-        count += (events->action[i] <= PLIM_FREE_COMPLETED) & (events->stack[i] == PLIM_NONE);
-    }
-    return count;
-}
-
 static uint64_t count_after_oom(const plim_events *events)
 {
     for (uint64_t i = events->count; i-- > 0;) {
@@ -102,9 +97,9 @@ plim_status plim_trace_facts_of(const plim_history *history, const plim_device_h
     facts->device = device->device;
     facts->events = events->count;
     facts->oom_count = (size_t)table.counts[PLIM_OOM];
-    facts->events_without_stack = count_without_stack(events);
+    facts->events_without_stack = table.without_stack;
     measure_time(events, facts, anomalies);
-    anomalies[PLIM_ANOMALY_AFTER_OOM] += count_after_oom(events);
+    anomalies[PLIM_ANOMALY_AFTER_OOM] += facts->oom_count > 0 ? count_after_oom(events) : 0;
     return PLIM_OK;
 }
 

@@ -6,17 +6,19 @@
 #include "base/assert.h"
 #include "diagnose/end_state.h"
 
-static plim_moment moment_of(const plim_live_totals *totals, const plim_events *events,
-                             int64_t event)
+static plim_moment moment_of(const plim_running *running, const plim_events *events, int64_t event)
 {
+    const plim_figures figures = plim_running_figures(running);
     plim_moment moment = {
         .event = event,
         .time_us = event < 0 ? PLIM_TIME_UNKNOWN : events->time_us[event],
-        .requested_bytes = plim_total_bytes(totals->requested),
-        .allocated_bytes = plim_total_bytes(totals->allocated),
-        .active_bytes = plim_total_bytes(totals->allocated + totals->pending),
-        .reserved_bytes = plim_total_bytes(totals->reserved),
-        .live_count = totals->live_count,
+        .requested_bytes = figures.requested_bytes,
+        .allocated_bytes = figures.allocated_bytes,
+        .allocated_slack_bytes = figures.allocated_slack_bytes,
+        .active_bytes = figures.active_bytes,
+        .active_slack_bytes = figures.active_slack_bytes,
+        .reserved_bytes = figures.reserved_bytes,
+        .live_count = figures.live_count,
     };
     moment.fragmentation = plim_fragmentation(moment.allocated_bytes, moment.reserved_bytes);
     return moment;
@@ -32,17 +34,17 @@ void plim_walk_plan_bins(plim_walk *walk, uint64_t event_count, uint32_t bins_ma
     walk->bin_count = bins == 0 ? 1 : (size_t)bins;
 }
 
-/* What the walk has seen so far, beside the set itself. */
+/* What the walk has seen so far, beside the cursor itself. */
 typedef struct progress {
-    plim_live_totals peak; /* as they were then */
+    plim_running peak; /* as the sums were then */
     int64_t peak_event;
     plim_total allocated_max, reserved_max; /* in this bin */
     size_t oom_count;
 } progress;
 
-static void note_oom(plim_walk *walk, progress *seen, const plim_live_set *set, uint64_t event)
+static void note_oom(plim_walk *walk, progress *seen, const plim_cursor *cursor, uint64_t event)
 {
-    const plim_events *const events = &set->device->events;
+    const plim_events *const events = &cursor->timeline->device->events;
     const uint64_t free_bytes = events->addr[event];
     const bool has_free = free_bytes != PLIM_SIZE_UNKNOWN;
     PLIM_ASSERT(seen->oom_count < walk->oom_count);
@@ -52,23 +54,24 @@ static void note_oom(plim_walk *walk, progress *seen, const plim_live_set *set, 
         .stack = events->stack[event],
         .device_free_bytes = has_free ? free_bytes : 0,
         .has_device_free = has_free,
-        .moment = moment_of(&set->now, events, (int64_t)event),
+        .moment = moment_of(&cursor->now, events, (int64_t)event),
     };
 }
 
 /*
  * A snapshot event names the active bytes of its moment. Where the size of every block is known
- * the sum must agree; a block whose size is only the rounding rule's may be larger.
+ * the sum must agree.
  */
-static void check_snapshot(plim_walk *walk, const plim_live_set *set, uint64_t event)
+static void check_snapshot(plim_walk *walk, const plim_cursor *cursor, uint64_t event)
 {
-    if (set->now.guessed_count == 0 && plim_total_bytes(set->now.allocated + set->now.pending) !=
-                                           set->device->events.bytes[event]) {
+    const plim_figures figures = plim_cursor_figures(cursor);
+    if (figures.active_slack_bytes == 0 &&
+        figures.active_bytes != cursor->timeline->device->events.bytes[event]) {
         walk->snapshot_mismatches++;
     }
 }
 
-static void raise_bin(progress *seen, const plim_live_totals *now)
+static void raise_bin(progress *seen, const plim_running *now)
 {
     seen->allocated_max =
         now->allocated > seen->allocated_max ? now->allocated : seen->allocated_max;
@@ -76,26 +79,26 @@ static void raise_bin(progress *seen, const plim_live_totals *now)
 }
 
 /* Only an alloc makes more live and only segments make more reserved: the rest is not asked. */
-static void take(plim_walk *walk, progress *seen, plim_live_set *set, uint64_t event)
+static void take(plim_walk *walk, progress *seen, plim_cursor *cursor, uint64_t event)
 {
-    plim_live_set_take(set, (uint32_t)event);
-    switch (set->device->events.action[event]) {
+    (void)plim_cursor_next(cursor);
+    switch (cursor->timeline->device->events.action[event]) {
     case PLIM_ALLOC:
-        if (set->now.requested > seen->peak.requested) {
-            seen->peak = set->now;
+        if (cursor->now.requested > seen->peak.requested) {
+            seen->peak = cursor->now;
             seen->peak_event = (int64_t)event;
         }
-        raise_bin(seen, &set->now);
+        raise_bin(seen, &cursor->now);
         break;
     case PLIM_SEGMENT_ALLOC:
     case PLIM_SEGMENT_MAP:
-        raise_bin(seen, &set->now);
+        raise_bin(seen, &cursor->now);
         break;
     case PLIM_OOM:
-        note_oom(walk, seen, set, event);
+        note_oom(walk, seen, cursor, event);
         break;
     case PLIM_SNAPSHOT:
-        check_snapshot(walk, set, event);
+        check_snapshot(walk, cursor, event);
         break;
     default:
         break;
@@ -103,18 +106,19 @@ static void take(plim_walk *walk, progress *seen, plim_live_set *set, uint64_t e
 }
 
 /* One column of the timeline; the first also shows the start. */
-static void fill_bin(plim_walk *walk, progress *seen, plim_live_set *set, size_t bin)
+static void fill_bin(plim_walk *walk, progress *seen, plim_cursor *cursor, size_t bin)
 {
     const uint64_t first = bin * walk->bin_events;
-    const uint64_t left = set->device->events.count - first;
+    const uint64_t left = cursor->timeline->device->events.count - first;
     const uint64_t end = first + (left < walk->bin_events ? left : walk->bin_events);
-    seen->allocated_max = bin == 0 ? set->now.allocated : 0;
-    seen->reserved_max = bin == 0 ? set->now.reserved : 0;
-    for (uint64_t event = first; event < end; event++) {
-        take(walk, seen, set, event);
-        if (event == first) {
-            raise_bin(seen, &set->now);
-        }
+    seen->allocated_max = bin == 0 ? cursor->now.allocated : 0;
+    seen->reserved_max = bin == 0 ? cursor->now.reserved : 0;
+    if (first < end) {
+        take(walk, seen, cursor, first);
+        raise_bin(seen, &cursor->now);
+    }
+    for (uint64_t event = first + 1; event < end; event++) {
+        take(walk, seen, cursor, event);
     }
     walk->bins[bin] =
         (plim_timeline_bin){ .event_first = first,
@@ -122,12 +126,12 @@ static void fill_bin(plim_walk *walk, progress *seen, plim_live_set *set, size_t
                              .reserved_bytes_max = plim_total_bytes(seen->reserved_max) };
 }
 
-void plim_walk_events(plim_walk *walk, plim_live_set *set)
+void plim_walk_events(plim_walk *walk, plim_cursor *cursor)
 {
-    progress seen = { .peak = set->now, .peak_event = -1 };
+    progress seen = { .peak = cursor->now, .peak_event = -1 };
     for (size_t bin = 0; bin < walk->bin_count; bin++) {
-        fill_bin(walk, &seen, set, bin);
+        fill_bin(walk, &seen, cursor, bin);
     }
     PLIM_ASSERT(seen.oom_count == walk->oom_count);
-    walk->peak = moment_of(&seen.peak, &set->device->events, seen.peak_event);
+    walk->peak = moment_of(&seen.peak, &cursor->timeline->device->events, seen.peak_event);
 }

@@ -5,7 +5,7 @@
 #define PLIMSOLL_DIAGNOSE_WALK_H
 
 #include "base/arena.h"
-#include "diagnose/live_set.h"
+#include "history/timeline.h"
 #include "plimsoll/inspect.h"
 
 /* Where the walk puts what it finds. The caller makes room: oom_count is that of the events. */
@@ -22,7 +22,7 @@ typedef struct plim_walk {
 /* How many events a bin has, and how many bins that makes. At least one, for the start. */
 void plim_walk_plan_bins(plim_walk *walk, uint64_t event_count, uint32_t bins_max);
 
-/* `set` is at the start; afterwards it is at the end. */
-void plim_walk_events(plim_walk *walk, plim_live_set *set);
+/* `cursor` is at the start; afterwards it is at the end. */
+void plim_walk_events(plim_walk *walk, plim_cursor *cursor);
 
 #endif

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define SLOTS_MIN ((size_t)256)
@@ -96,6 +97,14 @@ static plim_address_end end_of(const plim_lifetimes *lifetimes, uint32_t slot)
 
 /* --- the three actions; each says whether there was memory --- */
 
+static bool complete(plim_lifetimes *lifetimes, uint32_t request, uint32_t event)
+{
+    const plim_late_completion late = { request, event };
+    const bool is_next =
+        event == request + 1 && lifetimes->events->action[event] == PLIM_FREE_COMPLETED;
+    return is_next || PLIM_VEC_PUSH(lifetimes->mem, &lifetimes->late, late);
+}
+
 static bool displace(plim_lifetimes *lifetimes, uint32_t event, uint32_t displaced)
 {
     const plim_displacement displacement = { event, displaced };
@@ -114,7 +123,7 @@ static bool match_alloc(plim_lifetimes *lifetimes, uint32_t event, uint32_t *slo
     lifetimes->live_count_end++;
     /* A file that never completes a free says nothing by not completing this one. */
     if (there.fate == PLIM_ADDRESS_PENDING && lifetimes->halves.completed) {
-        return displace(lifetimes, event, there.event);
+        return displace(lifetimes, event, there.event) && complete(lifetimes, there.event, event);
     }
     return true;
 }
@@ -146,7 +155,7 @@ static bool match_completion(plim_lifetimes *lifetimes, uint32_t event, uint32_t
     if (there.fate == PLIM_ADDRESS_PENDING) {
         lifetimes->partner[event] = there.event;
         *slot = event + 1;
-        return true;
+        return complete(lifetimes, there.event, event);
     }
     if (there.fate == PLIM_ADDRESS_UNTOUCHED) {
         *slot = event + 1;
@@ -184,6 +193,13 @@ static bool match(plim_lifetimes *lifetimes)
     return true;
 }
 
+static int compare_requests(const void *a, const void *b)
+{
+    const uint32_t left = ((const plim_late_completion *)a)->request;
+    const uint32_t right = ((const plim_late_completion *)b)->request;
+    return (left > right) - (left < right);
+}
+
 plim_status plim_lifetimes_init(plim_lifetimes *lifetimes, const plim_events *events,
                                 plim_free_halves halves, const plim_mem *mem, plim_error *err)
 {
@@ -208,7 +224,26 @@ plim_status plim_lifetimes_init(plim_lifetimes *lifetimes, const plim_events *ev
         plim_lifetimes_deinit(lifetimes);
         return plim_fail_memory(err, "matching allocations and frees");
     }
+    if (lifetimes->late.count > 0) {
+        qsort(lifetimes->late.items, lifetimes->late.count, sizeof *lifetimes->late.items,
+              compare_requests);
+    }
     return PLIM_OK;
+}
+
+uint32_t plim_lifetimes_completion(const plim_lifetimes *lifetimes, uint32_t request)
+{
+    const uint32_t next = request + 1;
+    if (next < lifetimes->events->count && lifetimes->partner[next] == request &&
+        lifetimes->events->action[next] == PLIM_FREE_COMPLETED) {
+        return next;
+    }
+    const plim_late_completion wanted = { .request = request };
+    const plim_late_completion *const late =
+        lifetimes->late.count == 0 ? NULL
+                                   : bsearch(&wanted, lifetimes->late.items, lifetimes->late.count,
+                                             sizeof wanted, compare_requests);
+    return late != NULL ? late->completed : PLIM_NONE;
 }
 
 void plim_lifetimes_deinit(plim_lifetimes *lifetimes)
@@ -222,6 +257,7 @@ void plim_lifetimes_deinit(plim_lifetimes *lifetimes)
     PLIM_VEC_FREE(mem, &lifetimes->start_frees);
     PLIM_VEC_FREE(mem, &lifetimes->start_completions);
     PLIM_VEC_FREE(mem, &lifetimes->displacements);
+    PLIM_VEC_FREE(mem, &lifetimes->late);
     *lifetimes = (plim_lifetimes){ 0 };
 }
 

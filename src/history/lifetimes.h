@@ -39,6 +39,12 @@ typedef struct plim_displacement {
     uint32_t displaced; /* the alloc that was live, or the free_requested that was pending */
 } plim_displacement;
 
+/* A free whose block is given back later than in the next event. */
+typedef struct plim_late_completion {
+    uint32_t request;
+    uint32_t completed; /* the free_completed, or the alloc that took the address */
+} plim_late_completion;
+
 typedef PLIM_VEC(uint32_t) plim_event_list;
 
 /* Which event last changed what is at an address: lifetimes.c. */
@@ -60,6 +66,7 @@ typedef struct plim_lifetimes {
     plim_event_list start_frees;       /* end an allocation from before the first event */
     plim_event_list start_completions; /* complete a free requested before the first event */
     PLIM_VEC(plim_displacement) displacements;
+    PLIM_VEC(plim_late_completion) late; /* by request */
 
     uint64_t live_count_end;
     uint64_t double_frees;
@@ -94,6 +101,9 @@ void plim_lifetimes_deinit(plim_lifetimes *lifetimes);
 plim_address_end plim_lifetimes_at(const plim_lifetimes *lifetimes, plim_addr addr);
 /* Frees the table that plim_lifetimes_at() asks; it is not to be called afterwards. */
 void plim_lifetimes_forget_addresses(plim_lifetimes *lifetimes);
+
+/* The event that completes a free_requested, or PLIM_NONE. */
+uint32_t plim_lifetimes_completion(const plim_lifetimes *lifetimes, uint32_t request);
 
 /* Whether this kind of event ends allocations in this file. */
 static inline bool plim_ends_allocation(plim_free_halves halves, uint8_t action)

@@ -102,6 +102,19 @@ static bool insert_chunk(plim_spans *spans, size_t index, const plim_span *from,
     return true;
 }
 
+bool plim_spans_copy(const plim_spans *spans, const plim_mem *mem, plim_spans *ret_copy)
+{
+    plim_spans_init(ret_copy, mem);
+    for (size_t i = 0; i < spans->chunks.count; i++) {
+        const plim_span_chunk *const chunk = spans->chunks.items[i];
+        if (!insert_chunk(ret_copy, i, chunk->spans, chunk->count)) {
+            plim_spans_deinit(ret_copy);
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool insert(plim_spans *spans, place at, plim_span span)
 {
     plim_span_chunk *chunk = spans->chunks.items[at.chunk];

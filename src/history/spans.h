@@ -41,6 +41,8 @@ typedef enum plim_spans_result {
 void plim_spans_init(plim_spans *spans, const plim_mem *mem);
 /* A zeroed set is allowed. */
 void plim_spans_deinit(plim_spans *spans);
+/* A copy of its own; false: no memory, and `ret_copy` is empty. */
+bool plim_spans_copy(const plim_spans *spans, const plim_mem *mem, plim_spans *ret_copy);
 
 /* The span of `bytes` bytes from `addr`; what would pass the last address is cut off there. */
 plim_span plim_span_of(plim_addr addr, uint64_t bytes, uint32_t tag, bool joins);

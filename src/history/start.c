@@ -38,7 +38,7 @@ static bool add_start_completions(plim_start *start, const plim_events *events)
     for (size_t i = 0; i < completions->count; i++) {
         const uint32_t event = completions->items[i];
         const plim_start_pending pending = { .addr = events->addr[event],
-                                             .bytes = events->bytes[event],
+                                             .requested_bytes = events->bytes[event],
                                              .completed_by = event };
         if (!PLIM_VEC_PUSH(start->mem, &start->pending, pending)) {
             return false;
@@ -70,9 +70,9 @@ static bool frees_carry_stack_of_alloc(const plim_lifetimes *lifetimes, const pl
 
 /* --- what the blocks add --- */
 
-static bool push_known(plim_start *start, const plim_block *block, uint32_t event)
+static bool push_known(plim_start *start, const plim_block *block, uint32_t alloc)
 {
-    const plim_known_block known = { .event = event, .bytes = block->bytes };
+    const plim_known_block known = { .alloc = alloc, .bytes = block->bytes };
     return PLIM_VEC_PUSH(start->mem, &start->known, known);
 }
 
@@ -87,8 +87,11 @@ static int compare_ended(const void *key, const void *row)
 static bool know_pending(plim_start *start, const plim_block *block, uint32_t event)
 {
     const uint32_t alloc = start->lifetimes.partner[event];
+    if (!PLIM_VEC_PUSH(start->mem, &start->pending_requests, event)) {
+        return false;
+    }
     if (alloc != PLIM_NONE) {
-        return push_known(start, block, event) && push_known(start, block, alloc);
+        return push_known(start, block, alloc);
     }
     plim_start_allocation *const allocation =
         bsearch(&event, start->allocations.items, start->lifetimes.start_frees.count,
@@ -98,7 +101,7 @@ static bool know_pending(plim_start *start, const plim_block *block, uint32_t ev
         allocation->block_bytes = block->bytes; /* of two at one address as in settle_known() */
     }
     allocation->has_block = true;
-    return push_known(start, block, event);
+    return true;
 }
 
 /* A block that no event names: what it holds at the end it held at the start. */
@@ -114,7 +117,11 @@ static bool add_standing(plim_start *start, const plim_block *block)
         return PLIM_VEC_PUSH(start->mem, &start->allocations, allocation);
     }
     const plim_start_pending pending = {
-        .addr = block->addr, .bytes = block->bytes, .completed_by = PLIM_NONE, .has_block = true
+        .addr = block->addr,
+        .requested_bytes = block->bytes, /* what was requested of it, a freed block does not say */
+        .block_bytes = block->bytes,
+        .completed_by = PLIM_NONE,
+        .has_block = true,
     };
     return PLIM_VEC_PUSH(start->mem, &start->pending, pending);
 }
@@ -161,27 +168,37 @@ static int compare_known(const void *a, const void *b)
 {
     const plim_known_block *const left = a;
     const plim_known_block *const right = b;
-    if (left->event != right->event) {
-        return left->event < right->event ? -1 : 1;
+    if (left->alloc != right->alloc) {
+        return left->alloc < right->alloc ? -1 : 1;
     }
     return (left->bytes > right->bytes) - (left->bytes < right->bytes);
 }
 
-/* Sorts the known blocks by event; where blocks at one address contradict, the smaller stays. */
-static void settle_known(plim_start *start, const plim_events *events)
+static int compare_events(const void *a, const void *b)
+{
+    const uint32_t left = *(const uint32_t *)a;
+    const uint32_t right = *(const uint32_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* Sorts what is known by event; where blocks at one address contradict, the smaller stays. */
+static void settle_known(plim_start *start)
 {
     if (start->known.count > 0) {
         qsort(start->known.items, start->known.count, sizeof *start->known.items, compare_known);
+    }
+    if (start->pending_requests.count > 0) {
+        qsort(start->pending_requests.items, start->pending_requests.count,
+              sizeof *start->pending_requests.items, compare_events);
     }
     size_t kept = 0;
     uint64_t held = 0;
     for (size_t i = 0; i < start->known.count; i++) {
         const plim_known_block known = start->known.items[i];
-        if (kept == 0 || start->known.items[kept - 1].event != known.event) {
+        if (kept == 0 || start->known.items[kept - 1].alloc != known.alloc) {
             start->known.items[kept] = known;
             kept++;
-            held += events->action[known.event] == PLIM_ALLOC &&
-                    start->lifetimes.partner[known.event] == PLIM_NONE;
+            held += start->lifetimes.partner[known.alloc] == PLIM_NONE;
         }
     }
     start->known.count = kept;
@@ -208,7 +225,7 @@ static bool reconstruct(plim_start *start, const plim_device_history *device)
         !add_start_completions(start, &device->events) || !add_blocks(start, device)) {
         return false;
     }
-    settle_known(start, &device->events);
+    settle_known(start);
     if (device->segment_count == 0) {
         /* The source says nothing of the end, which is no contradiction. */
         start->anomalies[PLIM_ANOMALY_LIVE_NOT_ACTIVE] = 0;
@@ -238,7 +255,7 @@ plim_status plim_start_init(plim_start *start, const plim_device_history *device
         return status;
     }
     count_anomalies(start);
-    plim_lifetimes_forget_addresses(&start->lifetimes); /* nobody asks again */
+    plim_lifetimes_forget_addresses(&start->lifetimes); /* not asked again */
     return PLIM_OK;
 }
 
@@ -252,5 +269,6 @@ void plim_start_deinit(plim_start *start)
     PLIM_VEC_FREE(start->mem, &start->allocations);
     PLIM_VEC_FREE(start->mem, &start->pending);
     PLIM_VEC_FREE(start->mem, &start->known);
+    PLIM_VEC_FREE(start->mem, &start->pending_requests);
     *start = (plim_start){ .mem = start->mem };
 }

@@ -21,7 +21,8 @@
 typedef struct plim_start_allocation {
     plim_addr addr;
     uint64_t requested_bytes;
-    uint64_t block_bytes; /* where has_block */
+    uint64_t block_bytes; /* where has_block; else blocks.h fills it in */
+    uint64_t slack_bytes; /* by how much that may be wrong */
     uint32_t stack;       /* of its block, or of the free that ends it */
     uint32_t ended_by;    /* event, or PLIM_NONE: it stands at the end */
     bool has_block;       /* a block at the end still holds it, live or pending */
@@ -31,15 +32,17 @@ typedef struct plim_start_allocation {
 /* A block whose free was requested before the first event and completes later or never. */
 typedef struct plim_start_pending {
     plim_addr addr;
-    uint64_t bytes;        /* of the block where has_block, otherwise what was requested of it */
+    uint64_t requested_bytes;
+    uint64_t block_bytes; /* as of an allocation */
+    uint64_t slack_bytes;
     uint32_t completed_by; /* event, or PLIM_NONE: it is pending at the end */
     bool has_block;
 } plim_start_pending;
 
-/* The size of the block that an alloc, or the end of one, is about. */
+/* The block of an alloc, which still stands at the end. */
 typedef struct plim_known_block {
     uint64_t bytes;
-    uint32_t event;
+    uint32_t alloc; /* event */
 } plim_known_block;
 
 typedef struct plim_start {
@@ -50,6 +53,7 @@ typedef struct plim_start {
     PLIM_VEC(plim_start_allocation) allocations;
     PLIM_VEC(plim_start_pending) pending;
     PLIM_VEC(plim_known_block) known; /* by event, one each */
+    plim_event_list pending_requests; /* frees whose blocks are pending at the end; by event */
     uint64_t anomalies[PLIM_ANOMALY_COUNT];
 } plim_start;
 
@@ -58,7 +62,7 @@ typedef struct plim_start {
  *
  * halves  of the file the device is from: devices of one file record the same
  * errors  PLIM_OUT_OF_HOST_MEMORY, PLIM_LIMIT
- * memory  what lifetimes.h says, and 40 bytes for each allocation of the start, 16 for each
+ * memory  what lifetimes.h says, and 48 bytes for each allocation of the start, 16 for each
  *         block that stands at the end
  */
 plim_status plim_start_init(plim_start *start, const plim_device_history *device,

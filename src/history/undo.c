@@ -41,6 +41,22 @@ static plim_spans_result undo_event(plim_spans *segments, const plim_events *eve
     }
 }
 
+plim_spans_result plim_segments_follow(plim_spans *segments, const plim_events *events,
+                                       uint64_t event)
+{
+    const uint8_t action = events->action[event];
+    const plim_span span = plim_span_of(events->addr[event], events->bytes[event],
+                                        events->stream[event], action == PLIM_SEGMENT_MAP);
+    switch (action) {
+    case PLIM_SEGMENT_FREE:
+        return plim_spans_remove(segments, span.begin, span.end);
+    case PLIM_SEGMENT_UNMAP:
+        return plim_spans_cut(segments, span.begin, span.end);
+    default:
+        return plim_spans_add(segments, span);
+    }
+}
+
 /* Takes back what the event did to reserved bytes; false when there is no memory. */
 static bool undo_reserved(plim_undone *undone, const plim_events *events, uint64_t event,
                           bool *ret_fits)

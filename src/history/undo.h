@@ -36,4 +36,9 @@ plim_status plim_undone_init(plim_undone *undone, const plim_device_history *dev
 /* Zeroed ones are allowed. */
 void plim_undone_deinit(plim_undone *undone);
 
+/* What a driver call does to the segments before it: the other direction. What does not fit
+ * changes nothing. */
+plim_spans_result plim_segments_follow(plim_spans *segments, const plim_events *events,
+                                       uint64_t event);
+
 #endif

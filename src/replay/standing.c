@@ -22,13 +22,13 @@ static uint64_t known_block_bytes(const plim_start *start, uint32_t event)
     size_t high = start->known.count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (start->known.items[middle].event < event) {
+        if (start->known.items[middle].alloc < event) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    return low < start->known.count && start->known.items[low].event == event
+    return low < start->known.count && start->known.items[low].alloc == event
                ? start->known.items[low].bytes
                : 0;
 }
@@ -114,9 +114,9 @@ static bool defer_from_start(plim_taking *taking)
             continue; /* PLIM_NONE is above any event */
         }
         const plim_standing row = { .addr = pending->addr,
-                                    .requested_bytes = pending->bytes,
-                                    .block_bytes = pending->has_block ? pending->bytes : 0,
-                                    .scaled_bytes = pending->bytes,
+                                    .requested_bytes = pending->requested_bytes,
+                                    .block_bytes = pending->has_block ? pending->block_bytes : 0,
+                                    .scaled_bytes = pending->requested_bytes,
                                     .stream = PLIM_NONE,
                                     .stack = PLIM_NONE,
                                     .event = PLIM_NONE,

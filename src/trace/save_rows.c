@@ -65,10 +65,10 @@ static plim_status put_annotations(row_writer *writer, int64_t until_ns, plim_er
 static uint64_t block_bytes(row_writer *writer, uint64_t event)
 {
     const plim_start *const start = &writer->saved->start;
-    while (writer->known < start->known.count && start->known.items[writer->known].event < event) {
+    while (writer->known < start->known.count && start->known.items[writer->known].alloc < event) {
         writer->known++;
     }
-    if (writer->known < start->known.count && start->known.items[writer->known].event == event) {
+    if (writer->known < start->known.count && start->known.items[writer->known].alloc == event) {
         return start->known.items[writer->known].bytes;
     }
     return plim_saved_block_bytes(writer->saved->device->events.bytes[event]);

@@ -53,8 +53,10 @@ static bool collect_blocks(start_writer *writer)
         const plim_start_pending *const from = &start->pending.items[i];
         const start_block row = {
             .block = { .addr = from->addr,
-                       .bytes = from->has_block ? from->bytes : plim_saved_block_bytes(from->bytes),
-                       .requested_bytes = from->bytes,
+                       .bytes = from->has_block
+                                    ? from->block_bytes
+                                    : plim_saved_block_bytes(from->requested_bytes),
+                       .requested_bytes = from->requested_bytes,
                        .stack = PLIM_NONE,
                        .state = PLIM_BLOCK_ACTIVE_PENDING_FREE },
             .stream = stream_of(writer, from->completed_by)

@@ -366,25 +366,23 @@ static inline uint64_t naive_block(const naive_life *life)
     return life->block_known ? life->block : naive_round(life->requested);
 }
 
-/* The figures after `event`, without groups. */
-static inline plim_moment naive_moment(const naive *model, int64_t event, bool *ret_all_known)
+/* The figures after `event`, without groups. Requests here are small: their blocks follow from the
+ * rounding rule, so that all sizes are exact. */
+static inline plim_moment naive_moment(const naive *model, int64_t event)
 {
     plim_moment moment = { .event = event };
     moment.time_us = event < 0 ? PLIM_TIME_UNKNOWN : model->device->events.time_us[event];
-    *ret_all_known = true;
     for (size_t i = 0; i < model->life_count; i++) {
         if (naive_is_live(&model->lives[i], event)) {
             moment.requested_bytes += model->lives[i].requested;
             moment.allocated_bytes += naive_block(&model->lives[i]);
             moment.live_count++;
-            *ret_all_known = *ret_all_known && model->lives[i].block_known;
         }
     }
     moment.active_bytes = moment.allocated_bytes;
     for (size_t i = 0; i < model->pending_count; i++) {
         if (naive_is_live(&model->pending[i], event)) {
             moment.active_bytes += naive_block(&model->pending[i]);
-            *ret_all_known = *ret_all_known && model->pending[i].block_known;
         }
     }
     /* Forwards again, an event takes what it is known to have found. */
@@ -398,10 +396,9 @@ static inline plim_moment naive_moment(const naive *model, int64_t event, bool *
 
 static inline plim_moment naive_peak(const naive *model)
 {
-    bool all_known = false;
-    plim_moment best = naive_moment(model, -1, &all_known);
+    plim_moment best = naive_moment(model, -1);
     for (int64_t i = 0; i < (int64_t)model->device->events.count; i++) {
-        const plim_moment moment = naive_moment(model, i, &all_known);
+        const plim_moment moment = naive_moment(model, i);
         if (moment.requested_bytes > best.requested_bytes) {
             best = moment;
         }
@@ -432,9 +429,8 @@ static inline void naive_check_events(naive *model)
     const plim_events *const events = &model->device->events;
     int64_t last = PLIM_TIME_UNKNOWN;
     for (uint64_t i = 0; i < events->count; i++) {
-        bool all_known = false;
-        const plim_moment moment = naive_moment(model, (int64_t)i, &all_known);
-        if (events->action[i] == PLIM_SNAPSHOT && all_known) {
+        const plim_moment moment = naive_moment(model, (int64_t)i);
+        if (events->action[i] == PLIM_SNAPSHOT) {
             model->anomalies[PLIM_ANOMALY_SNAPSHOT_CHECK] +=
                 moment.active_bytes != events->bytes[i];
         }

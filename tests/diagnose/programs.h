@@ -1,8 +1,8 @@
 /*
  * programs.h - random histories: of a toy allocator that tells the truth, and of pure noise.
  *
- * The toy cuts blocks from segments of 16 KiB and from one expandable run, first fit, sometimes
- * without splitting the rest off, defers some completions, and returns empty segments. It notes
+ * The toy cuts blocks from segments of 16 KiB and from one expandable run, first fit, as
+ * PyTorch cuts small blocks, defers some completions, and returns empty segments. It notes
  * what really was live before each event, so that any cut of its trace can be judged.
  */
 #ifndef PLIMSOLL_TESTS_PROGRAMS_H
@@ -137,7 +137,7 @@ static inline void toy_alloc(toy_program *program)
             continue;
         }
         const uint64_t rest = block->bytes - rounded;
-        if (rest > 1024 || (rest > 0 && t_random_between(0, 1) == 0)) {
+        if (rest > 0) {
             toy_insert(program, i + 1,
                        (plim_block){ .addr = block->addr + rounded, .bytes = rest });
             program->blocks[i].bytes = rounded;

@@ -311,10 +311,6 @@ class Device:
         window = self.moments[first_event:]
         highest = max(moment.requested for moment in window)
         at = next(i for i, moment in enumerate(window) if moment.requested == highest)
-        still_held = {
-            block.life
-            for block in [*self.live.values(), *(block for block, _ in self.pending.values())]
-        }
         ooms = [
             (index - first_event, self.moments[index].requested)
             for index, event in enumerate(self.events)
@@ -324,10 +320,6 @@ class Device:
             "start": window[0].requested,
             "peak": window[at],
             "event": at - 1,
-            "peak_allocated": sum(
-                size if life in still_held else rounded(requested, self.divisions)
-                for life, requested, size in window[at].lives
-            ),
             "end": window[-1],
             "ooms": ooms,
         }

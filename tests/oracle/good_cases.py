@@ -70,7 +70,8 @@ def assert_truth(name, snapshot, truth):
         )
         assert found == known, f"{name}: found {found}, true {known}"
         assert peak["requested_bytes"] == sum(group["bytes"] for group in peak["by_stack"]), name
-        assert peak["allocated_bytes"] == true["peak_allocated"] <= true["peak"].allocated, name
+        off = abs(peak["allocated_bytes"] - true["peak"].allocated)
+        assert off <= peak["allocated_slack_bytes"], f"{name}: allocated is off by {off}"
 
 
 # --- Schemas and encodings

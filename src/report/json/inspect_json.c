@@ -101,7 +101,9 @@ static void write_groups(plim_json *json, const plim_history *history, const pli
 static void write_moment_figures(plim_json *json, const plim_moment *moment)
 {
     plim_json_member_u64(json, "allocated_bytes", moment->allocated_bytes);
+    plim_json_member_u64(json, "allocated_slack_bytes", moment->allocated_slack_bytes);
     plim_json_member_u64(json, "active_bytes", moment->active_bytes);
+    plim_json_member_u64(json, "active_slack_bytes", moment->active_slack_bytes);
     plim_json_member_u64(json, "reserved_bytes", moment->reserved_bytes);
     plim_json_member_u64(json, "live_count", moment->live_count);
     plim_json_member_double(json, "fragmentation", moment->fragmentation);

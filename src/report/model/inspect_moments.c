@@ -83,6 +83,7 @@ typedef struct moment_figures {
     uint64_t allocated_bytes;
     uint64_t reserved_bytes;
     double fragmentation;
+    bool is_estimate; /* the sizes of some blocks are not certain */
 } moment_figures;
 
 static void add_figures(const plim_inspected *self, const moment_figures *figures)
@@ -90,7 +91,8 @@ static void add_figures(const plim_inspected *self, const moment_figures *figure
     plim_page *page = self->page;
     const bool is_much = figures->fragmentation >= PLIM_MUCH_UNUSED;
     plim_page_cell(page, PLIM_TONE_HEADING, plim_bytes(NULL, figures->requested_bytes));
-    plim_page_cell(page, PLIM_TONE_PLAIN, plim_bytes(NULL, figures->allocated_bytes));
+    plim_page_cell_text(page, PLIM_TONE_PLAIN, figures->is_estimate ? "about {}" : "{}",
+                        PLIM_FACTS(plim_bytes(NULL, figures->allocated_bytes)));
     plim_page_cell(page, PLIM_TONE_PLAIN, plim_bytes(NULL, figures->reserved_bytes));
     /* What is reserved and not allocated, and its share, the fragmentation. */
     plim_page_cell(page, PLIM_TONE_PLAIN,
@@ -105,7 +107,8 @@ static void add_moment(const plim_inspected *self, const plim_device_inspection 
     plim_page *page = self->page;
     plim_page_cell_text(page, PLIM_TONE_PLAIN, "{}", PLIM_FACTS(plim_words(name)));
     add_figures(self, &(moment_figures){ moment->requested_bytes, moment->allocated_bytes,
-                                         moment->reserved_bytes, moment->fragmentation });
+                                         moment->reserved_bytes, moment->fragmentation,
+                                         moment->allocated_slack_bytes > 0 });
     plim_page_cell(page, PLIM_TONE_PLAIN, plim_count(NULL, moment->live_count));
     if (moment->event >= 0) {
         plim_page_cell(page, PLIM_TONE_FAINT,
@@ -139,7 +142,7 @@ static void add_end(const plim_inspected *self, const plim_end_state *end)
 {
     plim_page_cell_text(self->page, PLIM_TONE_PLAIN, "end", NULL);
     add_figures(self, &(moment_figures){ end->requested_bytes, end->allocated_bytes,
-                                         end->reserved_bytes, end->fragmentation });
+                                         end->reserved_bytes, end->fragmentation, false });
     plim_page_cell_text(self->page, PLIM_TONE_FAINT, "-", NULL);
     plim_page_cell_text(self->page, PLIM_TONE_FAINT, "{}, {}",
                         PLIM_FACTS(plim_count_of("segments", end->segments, "segment"),
