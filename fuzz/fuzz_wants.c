@@ -19,7 +19,7 @@ static void check_symbols(const plim_layout *layout, const plim_elf *elf)
     PLIM_ASSERT(elf->symbol_count == PLIM_SYMBOLS_BEFORE + layout->exports.count ||
                 layout->exports.count == 0);
     for (size_t i = 0; i < layout->exports.count; i++) {
-        const plim_export *const one = &layout->exports.items[i];
+        const plim_facade_export *const one = &layout->exports.items[i];
         plim_elf_symbol symbol;
         PLIM_ASSERT(plim_elf_symbol_at(elf, PLIM_SYMBOLS_BEFORE + i, &symbol));
         PLIM_ASSERT(!symbol.undefined);

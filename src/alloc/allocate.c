@@ -113,7 +113,7 @@ static plim_status hand_out(plim_request *request, plim_heap_block *block, plim_
         give_up(request, block);
         return noted;
     }
-    plim_change change;
+    plim_ledger_change change;
     plim_change_of_hand_out(block, split_bytes, request->requested_bytes, &change);
     plim_heap_block *given = NULL;
     if (split_bytes == 0 || plim_line_slab_fill(&allocator->blocks, &heap->spare, 1)) {

@@ -44,7 +44,7 @@ _Static_assert(sizeof(plim_heap_block) == 64, "a block is one cache line");
 /* A spare record as a block; NULL when the list is empty. */
 static inline plim_heap_block *plim_block_new(plim_line_list *spare)
 {
-    plim_line *line = plim_line_list_pop(spare);
+    plim_cache_line *line = plim_line_list_pop(spare);
     return line != NULL ? (plim_heap_block *)(void *)line : NULL;
 }
 
@@ -52,7 +52,7 @@ static inline void plim_block_free(plim_line_list *spare, plim_heap_block *block
 {
     block->segment = NULL;
     block->state = PLIM_BLOCK_IS_SPARE;
-    plim_line_list_push(spare, (plim_line *)(void *)block);
+    plim_line_list_push(spare, (plim_cache_line *)(void *)block);
 }
 
 /* Whether it is only a part of its segment. */

@@ -11,7 +11,7 @@ plim_status plim_free_complete(plim_heap *heap, plim_heap_block *block, uint32_t
                                plim_error *err)
 {
     plim_tell_freed(heap, PLIM_FREE_COMPLETED, block, stack);
-    plim_change change;
+    plim_ledger_change change;
     plim_change_of_take_back(block, &change);
     plim_ledger_count(&heap->ledger, plim_shelf_of(block)->pool->is_small, &change);
     const plim_policy *policy = plim_policy_of_shelf(plim_shelf_of(block));

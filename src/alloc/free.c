@@ -12,7 +12,7 @@
 plim_status plim_free_request(plim_heap *heap, plim_heap_block *block, uint32_t stack,
                               plim_error *err)
 {
-    plim_change change = { { 0 } };
+    plim_ledger_change change = { { 0 } };
     change.by[PLIM_STAT_ALLOCATION] = -1;
     change.by[PLIM_STAT_ALLOCATED_BYTES] = -(int64_t)block->bytes;
     plim_ledger_count(&heap->ledger, plim_shelf_of(block)->pool->is_small, &change);

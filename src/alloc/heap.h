@@ -116,7 +116,7 @@ typedef struct plim_undo_entry {
     uint64_t rounded_bytes;
     uint64_t cycles; /* frees and requests of it, one after the other, not counted yet */
     bool is_counted; /* parked: the statistics still have it as it was when it was live */
-    plim_change change;
+    plim_ledger_change change;
 } plim_undo_entry;
 
 #define PLIM_UNDO_MAX 16

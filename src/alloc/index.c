@@ -311,7 +311,7 @@ typedef struct trie_node {
     void *children[TRIE_FANOUT];
 } trie_node;
 
-_Static_assert(sizeof(trie_node) == sizeof(plim_line), "a node is one cache line");
+_Static_assert(sizeof(trie_node) == sizeof(plim_cache_line), "a node is one cache line");
 
 static bool is_node(const void *child)
 {
@@ -328,7 +328,7 @@ bool plim_page_index_init(plim_page_index *pages, const plim_mem *mem, uint64_t 
     return true;
 }
 
-static plim_page *page_of(plim_page_index *pages, uint64_t offset)
+static plim_index_page *page_of(plim_page_index *pages, uint64_t offset)
 {
     return pages->items != NULL ? &pages->items[offset >> PLIM_PAGE_BITS] : &pages->only;
 }
@@ -347,7 +347,7 @@ static void prune(void **where, bool is_all, plim_line_list *freed)
     }
     if (any == 0 || is_all) {
         *where = NULL;
-        plim_line_list_push(freed, (plim_line *)(void *)node);
+        plim_line_list_push(freed, (plim_cache_line *)(void *)node);
     }
 }
 
@@ -372,7 +372,7 @@ static unsigned slot_of(uint64_t offset, unsigned level)
 }
 
 /* The entry for an address: the first on its way that is no node. */
-static void **entry_for(plim_page *page, uint64_t offset, unsigned *ret_level)
+static void **entry_for(plim_index_page *page, uint64_t offset, unsigned *ret_level)
 {
     void **where = &page->root;
     unsigned level = 0;
@@ -385,7 +385,7 @@ static void **entry_for(plim_page *page, uint64_t offset, unsigned *ret_level)
 }
 
 /* Nodes from an entry on down to where two blocks part. All are taken before one is hung. */
-static void **part(plim_page *page, void **where, unsigned level, const uint64_t offsets[2],
+static void **part(plim_index_page *page, void **where, unsigned level, const uint64_t offsets[2],
                    plim_line_slab *nodes)
 {
     unsigned wanted = 1;
@@ -416,7 +416,7 @@ bool plim_page_index_put(plim_page_index *pages, plim_addr base, plim_heap_block
                          plim_line_slab *nodes)
 {
     const uint64_t offset = block->addr - base;
-    plim_page *page = page_of(pages, offset);
+    plim_index_page *page = page_of(pages, offset);
     unsigned level = 0;
     void **where = entry_for(page, offset, &level);
     if (*where != NULL) {
@@ -437,7 +437,7 @@ void plim_page_index_take(plim_page_index *pages, plim_addr base, const plim_hea
                           plim_line_slab *nodes)
 {
     const uint64_t offset = block->addr - base;
-    plim_page *page = page_of(pages, offset);
+    plim_index_page *page = page_of(pages, offset);
     unsigned level = 0;
     void **where = entry_for(page, offset, &level);
     PLIM_ASSERT(*where == block);

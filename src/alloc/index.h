@@ -22,16 +22,16 @@
 #define PLIM_ADDRESS_BITS 57
 
 /* 2 MiB of a segment. */
-typedef struct plim_page {
+typedef struct plim_index_page {
     void *root;      /* a block or a node, tagged; see index.c */
     uint16_t nodes;  /* at most 4681 */
     uint16_t blocks; /* at most 8192 */
-} plim_page;
+} plim_index_page;
 
 /* Of one segment. */
 typedef struct plim_page_index {
-    plim_page *items;
-    plim_page only; /* of a segment of one page; items is NULL then */
+    plim_index_page *items;
+    plim_index_page only; /* of a segment of one page; items is NULL then */
     uint64_t count;
 } plim_page_index;
 

@@ -52,9 +52,9 @@ static void tell_freed(plim_lane *lane, const plim_heap_block *block, uint32_t s
  * up.
  */
 
-static plim_change reverse(const plim_change *change)
+static plim_ledger_change reverse(const plim_ledger_change *change)
 {
-    plim_change back;
+    plim_ledger_change back;
     for (int f = 0; f < PLIM_LEDGER_FAMILIES; f++) {
         back.by[f] = -change->by[f];
     }
@@ -162,7 +162,7 @@ static bool count_parking(plim_lane *lane, plim_undo_entry *entry, bool is_small
         return true;
     }
     count_late(lane);
-    const plim_change back = reverse(&entry->change);
+    const plim_ledger_change back = reverse(&entry->change);
     if (!plim_ledger_has_room(&lane->ledger, is_small, &back)) {
         return false;
     }
@@ -297,7 +297,7 @@ static bool give(plim_lane *lane, plim_addr addr, uint32_t stack)
     settle(lane, undo);
     undo->live = 0;
     undo->count = 0;
-    plim_change change;
+    plim_ledger_change change;
     plim_change_of_take_back(block, &change);
     change.by[PLIM_STAT_ALLOCATION] = -1;
     change.by[PLIM_STAT_ALLOCATED_BYTES] = -(int64_t)block->bytes;

@@ -49,7 +49,8 @@ bool plim_ledger_is_used(const plim_ledger *ledger)
     return (ledger->gross[0][PLIM_STAT_ACTIVE] | ledger->gross[1][PLIM_STAT_ACTIVE]) != 0;
 }
 
-bool plim_ledger_has_room(const plim_ledger *ledger, bool is_small, const plim_change *change)
+bool plim_ledger_has_room(const plim_ledger *ledger, bool is_small,
+                          const plim_ledger_change *change)
 {
     if (ledger->is_sole) {
         return true;
@@ -79,7 +80,7 @@ static void raise_limits(plim_ledger *ledger, bool is_small)
     }
 }
 
-void plim_ledger_count(plim_ledger *ledger, bool is_small, const plim_change *change)
+void plim_ledger_count(plim_ledger *ledger, bool is_small, const plim_ledger_change *change)
 {
     int64_t *net = ledger->net[is_small];
     int64_t *gross = ledger->gross[is_small];
@@ -99,7 +100,7 @@ void plim_ledger_count(plim_ledger *ledger, bool is_small, const plim_change *ch
     }
 }
 
-void plim_ledger_cycle(plim_ledger *ledger, bool is_small, const plim_change *change,
+void plim_ledger_cycle(plim_ledger *ledger, bool is_small, const plim_ledger_change *change,
                        uint64_t times)
 {
     for (int f = 0; f < PLIM_LEDGER_FAMILIES && times > 0; f++) {
@@ -109,7 +110,7 @@ void plim_ledger_cycle(plim_ledger *ledger, bool is_small, const plim_change *ch
 }
 
 /* Counts inactive_split alone, `sign` times a change, if no peak is passed. */
-static bool count_splits(plim_ledger *ledger, bool is_small, const plim_change *change,
+static bool count_splits(plim_ledger *ledger, bool is_small, const plim_ledger_change *change,
                          int64_t sign)
 {
     int64_t *net = ledger->net[is_small];
@@ -127,17 +128,18 @@ static bool count_splits(plim_ledger *ledger, bool is_small, const plim_change *
     return room >= 0;
 }
 
-bool plim_ledger_defer(plim_ledger *ledger, bool is_small, const plim_change *change)
+bool plim_ledger_defer(plim_ledger *ledger, bool is_small, const plim_ledger_change *change)
 {
     return count_splits(ledger, is_small, change, -1);
 }
 
-bool plim_ledger_undefer(plim_ledger *ledger, bool is_small, const plim_change *change)
+bool plim_ledger_undefer(plim_ledger *ledger, bool is_small, const plim_ledger_change *change)
 {
     return count_splits(ledger, is_small, change, 1);
 }
 
-void plim_ledger_count_deferred(plim_ledger *ledger, bool is_small, const plim_change *change)
+void plim_ledger_count_deferred(plim_ledger *ledger, bool is_small,
+                                const plim_ledger_change *change)
 {
     for (int f = 0; f < PLIM_LEDGER_FAMILIES; f++) {
         const int64_t by = change->by[f];

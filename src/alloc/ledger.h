@@ -26,9 +26,9 @@ typedef struct plim_ledger {
 } plim_ledger;
 
 /* What one operation does to the families, as signed changes. */
-typedef struct plim_change {
+typedef struct plim_ledger_change {
     int64_t by[PLIM_LEDGER_FAMILIES];
-} plim_change;
+} plim_ledger_change;
 
 static inline plim_stat_slot plim_slot_of(bool is_small)
 {
@@ -43,11 +43,12 @@ void plim_ledger_fold(const plim_ledger *ledger, plim_device_stats *stats);
 bool plim_ledger_is_used(const plim_ledger *ledger);
 
 /* Whether a change may be counted: always, in a sole ledger. */
-bool plim_ledger_has_room(const plim_ledger *ledger, bool is_small, const plim_change *change);
+bool plim_ledger_has_room(const plim_ledger *ledger, bool is_small,
+                          const plim_ledger_change *change);
 /* Counts a change. */
-void plim_ledger_count(plim_ledger *ledger, bool is_small, const plim_change *change);
+void plim_ledger_count(plim_ledger *ledger, bool is_small, const plim_ledger_change *change);
 /* Counts that a change was taken back and made again, `times` times: no room is used. */
-void plim_ledger_cycle(plim_ledger *ledger, bool is_small, const plim_change *change,
+void plim_ledger_cycle(plim_ledger *ledger, bool is_small, const plim_ledger_change *change,
                        uint64_t times);
 
 /*
@@ -56,11 +57,12 @@ void plim_ledger_cycle(plim_ledger *ledger, bool is_small, const plim_change *ch
  *
  * returns  false: a peak would be passed, in a sole ledger too, and nothing changed
  */
-bool plim_ledger_defer(plim_ledger *ledger, bool is_small, const plim_change *change);
+bool plim_ledger_defer(plim_ledger *ledger, bool is_small, const plim_ledger_change *change);
 /* The change is made again before it was counted. The same may happen then, where inactive_split
  * has risen elsewhere meanwhile. */
-bool plim_ledger_undefer(plim_ledger *ledger, bool is_small, const plim_change *change);
+bool plim_ledger_undefer(plim_ledger *ledger, bool is_small, const plim_ledger_change *change);
 /* Counts the rest of what was deferred. */
-void plim_ledger_count_deferred(plim_ledger *ledger, bool is_small, const plim_change *change);
+void plim_ledger_count_deferred(plim_ledger *ledger, bool is_small,
+                                const plim_ledger_change *change);
 
 #endif

@@ -7,7 +7,7 @@
 
 #define CHUNK_LINES_MIN 64u
 #define CHUNK_LINES_MAX 4096u /* 256 KiB */
-#define LINE_BYTES      sizeof(plim_line)
+#define LINE_BYTES      sizeof(plim_cache_line)
 
 /* In front of a chunk's records; a line of its own, so that records keep to lines. */
 typedef struct plim_line_chunk {
@@ -47,7 +47,7 @@ static bool grow(plim_line_slab *slab)
     slab->chunks = chunk;
     slab->bytes += bytes;
 
-    plim_line *lines = (plim_line *)(void *)(line + LINE_BYTES);
+    plim_cache_line *lines = (plim_cache_line *)(void *)(line + LINE_BYTES);
     memset(lines, 0, slab->chunk_lines * sizeof *lines);
     for (uint32_t i = slab->chunk_lines; i > 0; i--) { /* the first comes out first */
         plim_line_list_push(&slab->spare, &lines[i - 1]);

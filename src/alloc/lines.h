@@ -10,13 +10,13 @@
 #include "alloc/spin.h"
 #include "base/memory.h"
 
-typedef union plim_line {
-    union plim_line *next; /* while it is spare */
+typedef union plim_cache_line {
+    union plim_cache_line *next; /* while it is spare */
     unsigned char bytes[64];
-} plim_line;
+} plim_cache_line;
 
 typedef struct plim_line_list {
-    plim_line *first;
+    plim_cache_line *first;
     uint32_t count;
 } plim_line_list;
 
@@ -38,9 +38,9 @@ bool plim_line_slab_fill(plim_line_slab *slab, plim_line_list *list, uint32_t wa
 /* Takes records back until `list` holds `kept`. */
 void plim_line_slab_drain(plim_line_slab *slab, plim_line_list *list, uint32_t kept);
 
-static inline plim_line *plim_line_list_pop(plim_line_list *list)
+static inline plim_cache_line *plim_line_list_pop(plim_line_list *list)
 {
-    plim_line *line = list->first;
+    plim_cache_line *line = list->first;
     if (line != NULL) {
         list->first = line->next;
         list->count--;
@@ -48,7 +48,7 @@ static inline plim_line *plim_line_list_pop(plim_line_list *list)
     return line;
 }
 
-static inline void plim_line_list_push(plim_line_list *list, plim_line *line)
+static inline void plim_line_list_push(plim_line_list *list, plim_cache_line *line)
 {
     line->next = list->first;
     list->first = line;

@@ -41,7 +41,7 @@ void plim_take_free(plim_heap_block *block)
 /* --- handing out --- */
 
 void plim_change_of_hand_out(const plim_heap_block *block, uint64_t split_bytes,
-                             uint64_t requested_bytes, plim_change *ret_change)
+                             uint64_t requested_bytes, plim_ledger_change *ret_change)
 {
     const int64_t bytes = (int64_t)(split_bytes > 0 ? split_bytes : block->bytes);
     int64_t *by = ret_change->by;
@@ -149,7 +149,7 @@ static bool can_merge(const plim_heap_block *block, const plim_heap_block *neigh
     return plim_block_is_free(neighbour) && neighbour->is_mapped == block->is_mapped;
 }
 
-void plim_change_of_take_back(const plim_heap_block *block, plim_change *ret_change)
+void plim_change_of_take_back(const plim_heap_block *block, plim_ledger_change *ret_change)
 {
     int64_t *by = ret_change->by;
     by[PLIM_STAT_ALLOCATION] = 0;

@@ -1,8 +1,8 @@
 /*
  * place.h - handing out a free block and taking it back: the mechanism, whatever the policy.
  *
- * Each fills a plim_change with what it does to the statistics of §6.4; the caller counts it. The
- * caller has the lock of the block's lane, or the world stopped.
+ * Each fills a plim_ledger_change with what it does to the statistics of §6.4; the caller counts
+ * it. The caller has the lock of the block's lane, or the world stopped.
  */
 #ifndef PLIMSOLL_ALLOC_PLACE_H
 #define PLIMSOLL_ALLOC_PLACE_H
@@ -23,10 +23,10 @@ plim_heap_block *plim_hand_out_at(plim_allocator *allocator, plim_free_cursor cu
 
 /* What handing out did, or would do: to be asked before plim_hand_out(). */
 void plim_change_of_hand_out(const plim_heap_block *block, uint64_t split_bytes,
-                             uint64_t requested_bytes, plim_change *ret_change);
+                             uint64_t requested_bytes, plim_ledger_change *ret_change);
 /* What taking back does; to be asked before plim_take_back(). `by` of allocation and
  * allocated_bytes are left 0: they fall when the free is requested. */
-void plim_change_of_take_back(const plim_heap_block *block, plim_change *ret_change);
+void plim_change_of_take_back(const plim_heap_block *block, plim_ledger_change *ret_change);
 
 /* Makes a live or pending block free, merged with its free neighbours, and puts it in its set.
  * Needs no memory. Records of merged blocks go to `spare`. */

@@ -346,7 +346,7 @@ static plim_status cut_blocks(restoring *to, const plim_segment *from, plim_heap
 static void count_block(plim_heap *heap, const plim_heap_block *block)
 {
     const int64_t bytes = (int64_t)block->bytes;
-    plim_change change = { { 0 } };
+    plim_ledger_change change = { { 0 } };
     if (block->state == PLIM_BLOCK_IS_LIVE) {
         change.by[PLIM_STAT_ALLOCATION] = 1;
         change.by[PLIM_STAT_ALLOCATED_BYTES] = bytes;

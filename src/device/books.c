@@ -19,7 +19,7 @@ void plim_books_init(plim_books *books, const plim_mem *mem, const char *name)
     plim_map_init(&books->mappings, mem);
 }
 
-static void range_deinit(plim_range *range)
+static void range_deinit(plim_virtual_range *range)
 {
     plim_space_deinit(&range->unmapped);
     plim_space_deinit(&range->closed);
@@ -166,13 +166,13 @@ static size_t count_up_to(const plim_books *books, plim_addr addr)
 }
 
 /* The range an address lies in, or NULL. */
-static plim_range *range_of(const plim_books *books, plim_addr addr)
+static plim_virtual_range *range_of(const plim_books *books, plim_addr addr)
 {
     const size_t after = count_up_to(books, addr);
     if (after == 0) {
         return NULL;
     }
-    plim_range *const range = &books->ranges.items[after - 1];
+    plim_virtual_range *const range = &books->ranges.items[after - 1];
     return addr - range->base < range->bytes ? range : NULL;
 }
 
@@ -182,13 +182,13 @@ bool plim_books_has_range(const plim_books *books, plim_addr addr, uint64_t byte
     if (after == 0) {
         return false;
     }
-    const plim_range *const range = &books->ranges.items[after - 1];
+    const plim_virtual_range *const range = &books->ranges.items[after - 1];
     return range->base > addr || addr - range->base < range->bytes;
 }
 
 bool plim_books_add_range(plim_books *books, plim_addr base, uint64_t bytes)
 {
-    plim_range range = { .base = base, .bytes = bytes };
+    plim_virtual_range range = { .base = base, .bytes = bytes };
     plim_space_init(&range.unmapped, books->mem);
     plim_space_init(&range.closed, books->mem);
     if (!plim_space_add_window(&range.unmapped, base, bytes) ||
@@ -197,7 +197,7 @@ bool plim_books_add_range(plim_books *books, plim_addr base, uint64_t bytes)
         range_deinit(&range);
         return false;
     }
-    plim_range *const items = books->ranges.items;
+    plim_virtual_range *const items = books->ranges.items;
     books->ranges.count--; /* its place is not the end */
     const size_t place = count_up_to(books, base);
     memmove(items + place + 1, items + place, (books->ranges.count - place) * sizeof *items);
@@ -209,7 +209,7 @@ bool plim_books_add_range(plim_books *books, plim_addr base, uint64_t bytes)
 plim_status plim_books_check_free_range(const plim_books *books, plim_addr base, uint64_t bytes,
                                         plim_error *err)
 {
-    const plim_range *const range = range_of(books, base);
+    const plim_virtual_range *const range = range_of(books, base);
     if (range == NULL || range->base != base || range->bytes != bytes) {
         return plim_fail(err, PLIM_INVALID_ARGUMENT,
                          "%s: no range of %" PRIu64 " bytes is reserved at 0x%" PRIx64, books->name,
@@ -225,7 +225,7 @@ plim_status plim_books_check_free_range(const plim_books *books, plim_addr base,
 
 void plim_books_remove_range(plim_books *books, plim_addr base)
 {
-    plim_range *const range = range_of(books, base);
+    plim_virtual_range *const range = range_of(books, base);
     PLIM_ASSERT(range != NULL);
     PLIM_ASSERT(range->base == base);
     range_deinit(range);
@@ -239,7 +239,7 @@ void plim_books_remove_range(plim_books *books, plim_addr base)
 plim_status plim_books_map(plim_books *books, plim_addr addr, uint64_t bytes, plim_handle handle,
                            plim_error *err)
 {
-    plim_range *const range = range_of(books, addr);
+    plim_virtual_range *const range = range_of(books, addr);
     plim_physical *const physical = plim_books_physical(books, handle);
     const char *wrong = NULL;
     if (physical == NULL || physical->is_released) {
@@ -301,7 +301,7 @@ uint64_t plim_books_unmap(plim_books *books, plim_addr addr, plim_physical *ret_
 {
     const uint64_t value = plim_map_take(&books->mappings, addr);
     PLIM_ASSERT(value != PLIM_MAP_ABSENT);
-    plim_range *const range = range_of(books, addr);
+    plim_virtual_range *const range = range_of(books, addr);
     PLIM_ASSERT(range != NULL);
     plim_physical *const physical = &books->physicals.items[value / 2];
     const uint64_t bytes = physical->bytes;
@@ -318,7 +318,7 @@ plim_status plim_books_open(plim_books *books, plim_addr addr, uint64_t bytes, p
     for (uint64_t done = 0; done < bytes;) {
         const uint64_t value = plim_map_get(&books->mappings, addr + done);
         PLIM_ASSERT(value != PLIM_MAP_ABSENT);
-        plim_range *const range = range_of(books, addr + done);
+        plim_virtual_range *const range = range_of(books, addr + done);
         PLIM_ASSERT(range != NULL);
         const uint64_t mapped_bytes = books->physicals.items[value / 2].bytes;
         if (value % 2 == 0) {
@@ -336,7 +336,7 @@ plim_status plim_books_open(plim_books *books, plim_addr addr, uint64_t bytes, p
 
 bool plim_books_is_open(const plim_books *books, plim_addr addr, uint64_t bytes)
 {
-    const plim_range *const range = range_of(books, addr);
+    const plim_virtual_range *const range = range_of(books, addr);
     return range != NULL && bytes <= range->base + range->bytes - addr &&
            !plim_space_has_free(&range->closed, addr, bytes);
 }

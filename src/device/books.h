@@ -32,12 +32,12 @@ typedef struct plim_physical {
     bool is_released;    /* by its creator */
 } plim_physical;
 
-typedef struct plim_range {
+typedef struct plim_virtual_range {
     plim_addr base;
     uint64_t bytes;
     plim_space unmapped;
     plim_space closed; /* where there is no access: unmapped, or not given */
-} plim_range;
+} plim_virtual_range;
 
 typedef struct plim_books {
     const plim_mem *mem;
@@ -47,9 +47,9 @@ typedef struct plim_books {
     uint64_t used_bytes;  /* by others */
     uint64_t taken_bytes; /* by us */
     PLIM_VEC(plim_physical) physicals;
-    uint64_t free_physical;      /* first of the list, or PLIM_MAP_ABSENT */
-    PLIM_VEC(plim_range) ranges; /* by address */
-    plim_map mappings;           /* address -> index of the physical * 2 + whether it is open */
+    uint64_t free_physical;              /* first of the list, or PLIM_MAP_ABSENT */
+    PLIM_VEC(plim_virtual_range) ranges; /* by address */
+    plim_map mappings; /* address -> index of the physical * 2 + whether it is open */
 } plim_books;
 
 void plim_books_init(plim_books *books, const plim_mem *mem, const char *name);

@@ -418,7 +418,7 @@ void plim_host_memory_ops(plim_device_ops *ops)
 void plim_host_unmap_all(plim_host *host)
 {
     for (size_t i = 0; i < host->core.books.ranges.count; i++) {
-        const plim_range *const range = &host->core.books.ranges.items[i];
+        const plim_virtual_range *const range = &host->core.books.ranges.items[i];
         (void)munmap(ADDRESS_C(range->base), range->bytes);
     }
     for (size_t i = 0; host->core.plain_bytes.count > 0 && i <= host->core.plain_bytes.mask; i++) {

@@ -18,7 +18,7 @@ typedef struct cursor {
     const unsigned char *end;
 } cursor;
 
-static cursor start(const plim_layout *layout, unsigned char *image, plim_part part)
+static cursor start(const plim_layout *layout, unsigned char *image, plim_facade_part part)
 {
     unsigned char *const to = image + layout->parts[part].offset;
     return (cursor){ .to = to, .end = to + layout->parts[part].bytes };
@@ -57,7 +57,7 @@ static void emit_header(const plim_layout *layout, cursor *out)
 }
 
 /* A segment of the parts from `first` to `last`. */
-static Elf64_Phdr segment(const plim_layout *layout, plim_part first, plim_part last,
+static Elf64_Phdr segment(const plim_layout *layout, plim_facade_part first, plim_facade_part last,
                           uint32_t flags)
 {
     const uint64_t offset = layout->parts[first].offset;
@@ -107,7 +107,7 @@ static void emit_hash(const plim_layout *layout, unsigned char *image)
     out.to += (size_t)layout->bucket_count * sizeof(uint32_t);
     const size_t count = layout->exports.count;
     for (size_t i = 0; i < count; i++) {
-        const plim_export *const one = &layout->exports.items[i];
+        const plim_facade_export *const one = &layout->exports.items[i];
         unsigned char *const word =
             filter + (one->hash / 64 % layout->bloom_words) * sizeof(uint64_t);
         uint64_t bits = 0;
@@ -133,7 +133,7 @@ static void emit_symbols(const plim_layout *layout, unsigned char *image)
     };
     put(&out, before, sizeof before);
     for (size_t i = 0; i < layout->exports.count; i++) {
-        const plim_export *const one = &layout->exports.items[i];
+        const plim_facade_export *const one = &layout->exports.items[i];
         Elf64_Sym symbol = { .st_name = one->string };
         if (one->is_data) {
             symbol.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT);
@@ -163,7 +163,7 @@ static void emit_versions(const plim_layout *layout, unsigned char *image)
     const Elf64_Half before[PLIM_SYMBOLS_BEFORE] = { VER_NDX_LOCAL, VER_NDX_GLOBAL };
     put(&out, before, sizeof before);
     for (size_t i = 0; i < layout->exports.count; i++) {
-        const plim_export *const one = &layout->exports.items[i];
+        const plim_facade_export *const one = &layout->exports.items[i];
         const Elf64_Half hidden = one->is_hidden ? 0x8000 : 0;
         const Elf64_Half version = one->version | hidden;
         put(&out, &version, sizeof version);

@@ -104,7 +104,7 @@ static uint32_t hash_name(const char *name)
 /* Gives names their places: the list is by name, so that one name's versions follow each other. */
 static bool place_exports(plim_layout *layout, const plim_wants_library *library)
 {
-    plim_export now = { 0 };
+    plim_facade_export now = { 0 };
     const char *name = "";
     for (size_t i = 0; i < library->list.count; i++) {
         const plim_want *const want = &library->list.items[i];
@@ -130,8 +130,8 @@ static bool place_exports(plim_layout *layout, const plim_wants_library *library
 
 static int compare_exports(const void *a, const void *b)
 {
-    const plim_export *const one = a;
-    const plim_export *const other = b;
+    const plim_facade_export *const one = a;
+    const plim_facade_export *const other = b;
     if (one->bucket != other->bucket) {
         return one->bucket < other->bucket ? -1 : 1;
     }
@@ -150,7 +150,7 @@ static void sort_into_buckets(plim_layout *layout)
         layout->bloom_words *= 2;
     }
     for (size_t i = 0; i < layout->exports.count; i++) {
-        plim_export *const one = &layout->exports.items[i];
+        plim_facade_export *const one = &layout->exports.items[i];
         one->bucket = one->hash % layout->bucket_count;
     }
     if (layout->exports.count > 0) {
@@ -160,7 +160,7 @@ static void sort_into_buckets(plim_layout *layout)
 }
 
 /* How many bytes a part has. */
-static uint64_t part_bytes(const plim_layout *layout, plim_part part)
+static uint64_t part_bytes(const plim_layout *layout, plim_facade_part part)
 {
     const uint64_t exports = layout->exports.count;
     const uint64_t functions = layout->functions.count;
@@ -219,7 +219,7 @@ static uint64_t align_up(uint64_t offset, uint64_t align)
 static void place_parts(plim_layout *layout)
 {
     uint64_t offset = 0;
-    for (plim_part part = 0; part < PLIM_PARTS; part++) {
+    for (plim_facade_part part = 0; part < PLIM_PARTS; part++) {
         uint64_t align = 8;
         if (part < PLIM_PART_SECTIONS) {
             align = plim_sections[part].align;

@@ -16,7 +16,7 @@
 #include "facade/machine.h"
 #include "facade/wants.h"
 
-typedef enum plim_part {
+typedef enum plim_facade_part {
     PLIM_PART_HEADERS, /* its section is the null section */
     PLIM_PART_HASH,
     PLIM_PART_SYMBOLS,
@@ -33,7 +33,7 @@ typedef enum plim_part {
     PLIM_PART_SECTION_NAMES,
     PLIM_PART_SECTIONS,
     PLIM_PARTS
-} plim_part;
+} plim_facade_part;
 
 typedef struct plim_section {
     const char *name;
@@ -41,7 +41,7 @@ typedef struct plim_section {
     uint32_t flags; /* 0: not loaded */
     uint32_t align;
     uint32_t item_bytes;
-    plim_part link; /* PLIM_PART_HEADERS: none */
+    plim_facade_part link; /* PLIM_PART_HEADERS: none */
 } plim_section;
 
 extern const plim_section plim_sections[PLIM_PART_SECTIONS];
@@ -59,7 +59,7 @@ enum {
 };
 
 /* One exported symbol. Several of one name have different versions, and one place. */
-typedef struct plim_export {
+typedef struct plim_facade_export {
     uint32_t place;   /* index in the table, or among the variables */
     uint32_t string;  /* the name's offset in .dynstr */
     uint32_t hash;    /* of the name, as DT_GNU_HASH wants it */
@@ -67,7 +67,7 @@ typedef struct plim_export {
     uint16_t version; /* PLIM_VERSION_NONE … */
     bool is_data;
     bool is_hidden; /* another version of the name is the default */
-} plim_export;
+} plim_facade_export;
 
 typedef struct plim_layout {
     const plim_mem *mem;
@@ -77,7 +77,7 @@ typedef struct plim_layout {
     uint32_t soname_string;
     uint32_t standin_string;
     uint32_t attach_string;
-    PLIM_VEC(plim_export) exports;        /* by bucket */
+    PLIM_VEC(plim_facade_export) exports; /* by bucket */
     PLIM_VEC(uint32_t) functions;         /* strings of their names, in the table's order */
     PLIM_VEC(const char *) version_names; /* sorted: PLIM_VERSION_FIRST … */
     PLIM_VEC(uint32_t) version_strings;

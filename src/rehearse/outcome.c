@@ -36,12 +36,12 @@ static bool gather_gpus(plim_rehearsal *rehearsal)
 
 static const char *name_of_kind(plim_stage_call kind)
 {
-    static const char *const names[PLIM_CALLS] = {
-        [PLIM_CALL_ANSWERED] = "answered", [PLIM_CALL_NOTHING] = "nothing",
-        [PLIM_CALL_MODELLED] = "modelled", [PLIM_CALL_DECLINED] = "declined",
-        [PLIM_CALL_REFUSED] = "refused",   [PLIM_CALL_UNKNOWN] = "unknown",
+    static const char *const names[PLIM_STAGE_CALLS] = {
+        [PLIM_STAGE_ANSWERED] = "answered", [PLIM_STAGE_NOTHING] = "nothing",
+        [PLIM_STAGE_MODELLED] = "modelled", [PLIM_STAGE_DECLINED] = "declined",
+        [PLIM_STAGE_REFUSED] = "refused",   [PLIM_STAGE_UNKNOWN] = "unknown",
     };
-    return kind < PLIM_CALLS ? names[kind] : "unknown";
+    return kind < PLIM_STAGE_CALLS ? names[kind] : "unknown";
 }
 
 static bool gather_calls(plim_rehearsal *rehearsal)
@@ -62,7 +62,7 @@ static bool gather_calls(plim_rehearsal *rehearsal)
             .count = call.count,
         };
         outcome->unanswered_count +=
-            call.kind == PLIM_CALL_REFUSED || call.kind == PLIM_CALL_UNKNOWN;
+            call.kind == PLIM_STAGE_REFUSED || call.kind == PLIM_STAGE_UNKNOWN;
         if (calls[i].name == NULL || calls[i].note == NULL) {
             return false;
         }

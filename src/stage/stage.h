@@ -46,13 +46,13 @@ typedef enum plim_stage_use {
 
 /* How a function is stood in for. */
 typedef enum plim_stage_call {
-    PLIM_CALL_ANSWERED, /* does and answers what the real one would */
-    PLIM_CALL_NOTHING,  /* does nothing, and that is right where nothing is computed */
-    PLIM_CALL_MODELLED, /* answers with figures of a model, see its note */
-    PLIM_CALL_DECLINED, /* says no, as the real one does on many machines; callers cope */
-    PLIM_CALL_REFUSED,  /* fails, and the rehearsal with it: known, but not stood in for */
-    PLIM_CALL_UNKNOWN,  /* fails, and the rehearsal with it */
-    PLIM_CALLS
+    PLIM_STAGE_ANSWERED, /* does and answers what the real one would */
+    PLIM_STAGE_NOTHING,  /* does nothing, and that is right where nothing is computed */
+    PLIM_STAGE_MODELLED, /* answers with figures of a model, see its note */
+    PLIM_STAGE_DECLINED, /* says no, as the real one does on many machines; callers cope */
+    PLIM_STAGE_REFUSED,  /* fails, and the rehearsal with it: known, but not stood in for */
+    PLIM_STAGE_UNKNOWN,  /* fails, and the rehearsal with it */
+    PLIM_STAGE_CALLS
 } plim_stage_call;
 
 typedef struct plim_stage_figures {

@@ -110,9 +110,9 @@ static known_note *kept_note(plim_import *import, const plim_value values[NOTE_F
 static plim_status import_note(plim_import *import, const plim_record *record, uint32_t *ret_note,
                                plim_error *err)
 {
-    static const plim_field fields[NOTE_FIELDS] = { FIELD_COMPILE_CONTEXT, FIELD_USER_METADATA,
-                                                    FIELD_POOL_ID, FIELD_FORWARD_FRAMES,
-                                                    FIELD_CATEGORY };
+    static const plim_record_field fields[NOTE_FIELDS] = { FIELD_COMPILE_CONTEXT,
+                                                           FIELD_USER_METADATA, FIELD_POOL_ID,
+                                                           FIELD_FORWARD_FRAMES, FIELD_CATEGORY };
     plim_value values[NOTE_FIELDS];
     for (size_t i = 0; i < NOTE_FIELDS; i++) {
         values[i] = record_get(record, fields[i]);
@@ -131,7 +131,7 @@ static plim_status import_note(plim_import *import, const plim_record *record, u
 /* The address column: of a failed request it holds what the driver had free. */
 static uint64_t import_addr(plim_import *import, const plim_record *record, plim_action action)
 {
-    const plim_field field = action == PLIM_OOM ? FIELD_DEVICE_FREE : FIELD_ADDR;
+    const plim_record_field field = action == PLIM_OOM ? FIELD_DEVICE_FREE : FIELD_ADDR;
     if (action <= PLIM_SEGMENT_UNMAP && record->shape->position[field] < 0) {
         plim_history_count_anomaly(import->history, PLIM_ANOMALY_MISSING_FIELD, 1);
     }

@@ -67,12 +67,12 @@ typedef enum plim_record_kind {
     X(STAGE, "stage")                         \
     X(REGISTRATION_COUNTER, "registration_counter")
 
-typedef enum plim_field {
+typedef enum plim_record_field {
 #define FIELD_ENUM(code, name) FIELD_##code,
     FIELD_LIST(FIELD_ENUM)
 #undef FIELD_ENUM
         FIELD_COUNT
-} plim_field;
+} plim_record_field;
 
 /* Where the fields of dicts with certain keys stand. */
 typedef struct plim_record_shape {
@@ -162,7 +162,7 @@ plim_status plim_import_count_unknown(plim_import *import, const plim_record_sha
 /* A warning for each unknown field, whatever shapes had it. */
 plim_status plim_import_report_unknown_fields(plim_import *import, plim_error *err);
 
-static inline plim_value record_get(const plim_record *record, plim_field field)
+static inline plim_value record_get(const plim_record *record, plim_record_field field)
 {
     const int position = record->shape->position[field];
     return position < 0 ? PLIM_VALUE_ABSENT : record->pairs[2 * position + 1];
@@ -174,7 +174,7 @@ static inline plim_value record_get(const plim_record *record, plim_field field)
  */
 uint64_t plim_record_u64_slow(plim_import *import, plim_value value, uint64_t fallback);
 static inline uint64_t plim_record_u64(plim_import *import, const plim_record *record,
-                                       plim_field field, uint64_t fallback)
+                                       plim_record_field field, uint64_t fallback)
 {
     const plim_value value = record_get(record, field);
     /* Small numbers inline: the case that counts. */
@@ -184,21 +184,22 @@ static inline uint64_t plim_record_u64(plim_import *import, const plim_record *r
     return plim_record_u64_slow(import, value, fallback);
 }
 
-int64_t plim_record_i64(plim_import *import, const plim_record *record, plim_field field,
+int64_t plim_record_i64(plim_import *import, const plim_record *record, plim_record_field field,
                         int64_t fallback);
 /* The field `device`: 0 where it is absent or no device's number (counted). */
 int32_t plim_record_device(plim_import *import, const plim_record *record);
 /* A stream's handle: any integer, negative ones modulo 2^64; 0, the default stream, if absent. */
-uint64_t plim_record_handle(plim_import *import, const plim_record *record, plim_field field);
-bool plim_record_bool(plim_import *import, const plim_record *record, plim_field field,
+uint64_t plim_record_handle(plim_import *import, const plim_record *record,
+                            plim_record_field field);
+bool plim_record_bool(plim_import *import, const plim_record *record, plim_record_field field,
                       bool fallback);
 /* The history's number of a string field, or PLIM_NONE. */
-plim_status plim_record_string(plim_import *import, const plim_record *record, plim_field field,
-                               uint32_t *ret_string, plim_error *err);
+plim_status plim_record_string(plim_import *import, const plim_record *record,
+                               plim_record_field field, uint32_t *ret_string, plim_error *err);
 plim_status plim_import_string(plim_import *import, plim_value value, uint32_t *ret_string,
                                plim_error *err);
 /* A (int, int) field; false where it is absent or wrong (counted). */
-bool plim_record_pool(plim_import *import, const plim_record *record, plim_field field,
+bool plim_record_pool(plim_import *import, const plim_record *record, plim_record_field field,
                       plim_pool_id *ret_pool);
 
 /* events.c */

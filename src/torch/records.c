@@ -21,7 +21,7 @@ static const char *const field_names[] = {
 /* Keys that tell a kind, in the order they are asked for. */
 static const struct {
     plim_record_kind kind;
-    plim_field keys[2];
+    plim_record_field keys[2];
 } signatures[] = {
     { RECORD_EVENT, { FIELD_ACTION, FIELD_ACTION } },
     { RECORD_SEGMENT, { FIELD_BLOCKS, FIELD_TOTAL_SIZE } },
@@ -196,7 +196,7 @@ static void count_bad(plim_import *import)
     plim_history_count_anomaly(import->history, PLIM_ANOMALY_BAD_FIELD, 1);
 }
 
-int64_t plim_record_i64(plim_import *import, const plim_record *record, plim_field field,
+int64_t plim_record_i64(plim_import *import, const plim_record *record, plim_record_field field,
                         int64_t fallback)
 {
     const plim_value value = record_get(record, field);
@@ -245,7 +245,7 @@ int32_t plim_record_device(plim_import *import, const plim_record *record)
     return (int32_t)device;
 }
 
-uint64_t plim_record_handle(plim_import *import, const plim_record *record, plim_field field)
+uint64_t plim_record_handle(plim_import *import, const plim_record *record, plim_record_field field)
 {
     uint64_t handle = 0;
     return plim_value_u64(record_get(record, field), &handle)
@@ -253,7 +253,7 @@ uint64_t plim_record_handle(plim_import *import, const plim_record *record, plim
                : plim_record_u64(import, record, field, 0);
 }
 
-bool plim_record_bool(plim_import *import, const plim_record *record, plim_field field,
+bool plim_record_bool(plim_import *import, const plim_record *record, plim_record_field field,
                       bool fallback)
 {
     const plim_value value = record_get(record, field);
@@ -285,8 +285,8 @@ plim_status plim_import_string(plim_import *import, plim_value value, uint32_t *
     return PLIM_OK;
 }
 
-plim_status plim_record_string(plim_import *import, const plim_record *record, plim_field field,
-                               uint32_t *ret_string, plim_error *err)
+plim_status plim_record_string(plim_import *import, const plim_record *record,
+                               plim_record_field field, uint32_t *ret_string, plim_error *err)
 {
     const plim_value value = record_get(record, field);
     if (!is_absent(value) && plim_value_kind(value) != PLIM_KIND_STRING) {
@@ -295,7 +295,7 @@ plim_status plim_record_string(plim_import *import, const plim_record *record, p
     return plim_import_string(import, value, ret_string, err);
 }
 
-bool plim_record_pool(plim_import *import, const plim_record *record, plim_field field,
+bool plim_record_pool(plim_import *import, const plim_record *record, plim_record_field field,
                       plim_pool_id *ret_pool)
 {
     const plim_value value = record_get(record, field);

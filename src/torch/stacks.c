@@ -19,8 +19,8 @@
 static plim_status import_fx(plim_import *import, const plim_record *record, uint32_t *ret_fx,
                              plim_error *err)
 {
-    static const plim_field fields[] = { FIELD_FX_NODE_OP, FIELD_FX_NODE_NAME, FIELD_FX_NODE_INFO,
-                                         FIELD_FX_ORIGINAL_TRACE };
+    static const plim_record_field fields[] = { FIELD_FX_NODE_OP, FIELD_FX_NODE_NAME,
+                                                FIELD_FX_NODE_INFO, FIELD_FX_ORIGINAL_TRACE };
     char text[2048];
     size_t used = 0;
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {

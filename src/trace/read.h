@@ -84,7 +84,7 @@ plim_status plim_file_reading_notes(plim_file_reading *reading, const plim_chunk
                                     plim_note_runs *runs, plim_error *err);
 
 /* What stood at the end of a device. */
-typedef struct plim_end_state {
+typedef struct plim_recorded_end {
     PLIM_VEC(plim_segment) segments;
     PLIM_VEC(plim_block) blocks;
     uint64_t segment_count; /* that there should be */
@@ -92,15 +92,15 @@ typedef struct plim_end_state {
     plim_known overflowed;
     bool is_told;  /* there is a chunk of it */
     bool is_wrong; /* parts contradict each other */
-} plim_end_state;
+} plim_recorded_end;
 
-void plim_end_state_deinit(plim_end_state *state, const plim_mem *mem);
-plim_status plim_file_reading_end_state(plim_file_reading *reading, const plim_chunk *chunk,
-                                        plim_end_state *state, plim_error *err);
+void plim_recorded_end_deinit(plim_recorded_end *state, const plim_mem *mem);
+plim_status plim_file_reading_end(plim_file_reading *reading, const plim_chunk *chunk,
+                                  plim_recorded_end *state, plim_error *err);
 /* Whether the file tells all of it. */
-bool plim_end_state_is_whole(const plim_end_state *state);
-plim_status plim_end_state_push(const plim_end_state *state, plim_history *history,
-                                plim_error *err);
+bool plim_recorded_end_is_whole(const plim_recorded_end *state);
+plim_status plim_recorded_end_push(const plim_recorded_end *state, plim_history *history,
+                                   plim_error *err);
 
 /* Reads the device whose chunks these are, in the order of the file. */
 plim_status plim_file_reading_device(plim_file_reading *reading, const plim_device_chunk *chunks,

@@ -17,7 +17,7 @@ typedef struct device_reader {
     const plim_device_chunk *chunks;
     size_t chunk_count;
     plim_mirror mirror;
-    plim_end_state end;
+    plim_recorded_end end;
     plim_note_runs runs;
     size_t run;   /* the first of the runs that is not behind the events read */
     bool applies; /* events to the mirror */
@@ -286,8 +286,8 @@ static plim_status read_told(device_reader *reader, plim_error *err)
             PLIM_TRY(
                 plim_file_reading_notes(reader->reading, chunk_at(reader, i), &reader->runs, err));
         } else if (reader->chunks[i].kind == PLIM_CHUNK_END_STATE) {
-            PLIM_TRY(plim_file_reading_end_state(reader->reading, chunk_at(reader, i), &reader->end,
-                                                 err));
+            PLIM_TRY(
+                plim_file_reading_end(reader->reading, chunk_at(reader, i), &reader->end, err));
         }
     }
     return PLIM_OK;
@@ -366,10 +366,10 @@ static plim_status finish(device_reader *reader, const rows_before *before, plim
 {
     plim_file_reading *const reading = reader->reading;
     plim_mirror_report report = { 0 };
-    const bool is_told = plim_end_state_is_whole(&reader->end);
+    const bool is_told = plim_recorded_end_is_whole(&reader->end);
     const bool has_gaps = reader->missing > 0 || reader->spoiled > 0;
     if (is_told) {
-        PLIM_TRY(plim_end_state_push(&reader->end, reading->history, err));
+        PLIM_TRY(plim_recorded_end_push(&reader->end, reading->history, err));
         report.segments = reader->end.segments.count;
         report.blocks = reader->end.blocks.count;
     } else {
@@ -399,7 +399,7 @@ static plim_status read_passes(device_reader *reader, plim_error *err)
 {
     PLIM_TRY(read_told(reader, err));
     const bool is_missing = has_gaps(reader);
-    reader->applies = is_missing || !plim_end_state_is_whole(&reader->end);
+    reader->applies = is_missing || !plim_recorded_end_is_whole(&reader->end);
     if (reader->applies) {
         PLIM_TRY(read_all_state(reader, err));
     }
@@ -429,7 +429,7 @@ plim_status plim_file_reading_device(plim_file_reading *reading, const plim_devi
         status = finish(&reader, &before, err);
     }
     plim_mirror_deinit(&reader.mirror);
-    plim_end_state_deinit(&reader.end, reading->mem);
+    plim_recorded_end_deinit(&reader.end, reading->mem);
     PLIM_VEC_FREE(reading->mem, &reader.runs);
     return status;
 }

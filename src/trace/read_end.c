@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-void plim_end_state_deinit(plim_end_state *state, const plim_mem *mem)
+void plim_recorded_end_deinit(plim_recorded_end *state, const plim_mem *mem)
 {
     PLIM_VEC_FREE(mem, &state->segments);
     PLIM_VEC_FREE(mem, &state->blocks);
@@ -37,8 +37,9 @@ static bool read_block(plim_file_reading *reading, plim_bytes *bytes, plim_addr 
 }
 
 /* Reads the blocks of a segment; those of a history come in the order of addresses. */
-static plim_status read_blocks(plim_file_reading *reading, plim_bytes *bytes, plim_end_state *state,
-                               const plim_segment *segment, plim_error *err)
+static plim_status read_blocks(plim_file_reading *reading, plim_bytes *bytes,
+                               plim_recorded_end *state, const plim_segment *segment,
+                               plim_error *err)
 {
     plim_addr behind = segment->addr;
     plim_addr least = 0;
@@ -57,7 +58,7 @@ static plim_status read_blocks(plim_file_reading *reading, plim_bytes *bytes, pl
 }
 
 static plim_status read_segment(plim_file_reading *reading, plim_bytes *bytes,
-                                plim_end_state *state, plim_error *err)
+                                plim_recorded_end *state, plim_error *err)
 {
     plim_segment segment = { .addr = plim_get_varint(bytes) };
     segment.bytes = plim_get_varint(bytes);
@@ -83,7 +84,7 @@ static plim_status read_segment(plim_file_reading *reading, plim_bytes *bytes,
 }
 
 /* Whether the chunk is the next one of the same end. */
-static bool read_head(plim_bytes *bytes, plim_end_state *state)
+static bool read_head(plim_bytes *bytes, plim_recorded_end *state)
 {
     (void)plim_get_varint(bytes); /* the device */
     const uint64_t overflowed = plim_get_varint(bytes);
@@ -101,8 +102,8 @@ static bool read_head(plim_bytes *bytes, plim_end_state *state)
     return true;
 }
 
-plim_status plim_file_reading_end_state(plim_file_reading *reading, const plim_chunk *chunk,
-                                        plim_end_state *state, plim_error *err)
+plim_status plim_file_reading_end(plim_file_reading *reading, const plim_chunk *chunk,
+                                  plim_recorded_end *state, plim_error *err)
 {
     plim_bytes bytes = { 0 };
     if (state->is_wrong) {
@@ -120,12 +121,13 @@ plim_status plim_file_reading_end_state(plim_file_reading *reading, const plim_c
     return PLIM_OK;
 }
 
-bool plim_end_state_is_whole(const plim_end_state *state)
+bool plim_recorded_end_is_whole(const plim_recorded_end *state)
 {
     return state->is_told && !state->is_wrong && state->segments.count == state->segment_count;
 }
 
-plim_status plim_end_state_push(const plim_end_state *state, plim_history *history, plim_error *err)
+plim_status plim_recorded_end_push(const plim_recorded_end *state, plim_history *history,
+                                   plim_error *err)
 {
     for (size_t i = 0; i < state->blocks.count; i++) {
         PLIM_TRY(plim_history_push_block(history, &state->blocks.items[i], err));

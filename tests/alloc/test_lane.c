@@ -144,7 +144,7 @@ static void counting_late_makes_up_no_peak(void)
     }
     plim_ledger ledger;
     plim_ledger_open(&ledger, &stats, 1);
-    plim_change fit = { { 0 } }, fits = { { 0 } }, split = { { 0 } };
+    plim_ledger_change fit = { { 0 } }, fits = { { 0 } }, split = { { 0 } };
     fit.by[PLIM_STAT_INACTIVE_SPLIT_BYTES] = -20;
     fits.by[PLIM_STAT_INACTIVE_SPLIT_BYTES] = -25;
     split.by[PLIM_STAT_INACTIVE_SPLIT_BYTES] = 30;

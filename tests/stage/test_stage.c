@@ -172,8 +172,8 @@ static void *take_and_give(void *ctx)
     plim_stage *stage = ctx;
     for (int i = 0; i < ROUNDS; i++) {
         if (plim_stage_take(stage, 1, PLIM_STAGE_LIBRARIES, MIB)) {
-            plim_stage_count_call(stage, i % 2 == 0 ? "cudaMalloc" : "cudaFree", PLIM_CALL_ANSWERED,
-                                  "", 1);
+            plim_stage_count_call(stage, i % 2 == 0 ? "cudaMalloc" : "cudaFree",
+                                  PLIM_STAGE_ANSWERED, "", 1);
             plim_stage_give(stage, 1, PLIM_STAGE_LIBRARIES, MIB);
         }
     }
@@ -208,7 +208,7 @@ static void names_beyond_the_room_are_dropped(void)
     for (int i = 0; i < PLIM_STAGE_CALLS_MAX + 10; i++) {
         char name[2 * PLIM_STAGE_NAME_BYTES];
         (void)snprintf(name, sizeof(name), "cudaFunction%d%s", i, i == 7 ? folder : "");
-        plim_stage_count_call(stage, name, PLIM_CALL_NOTHING, "a note", 2);
+        plim_stage_count_call(stage, name, PLIM_STAGE_NOTHING, "a note", 2);
     }
     T_TRUE(plim_stage_call_at(stage, PLIM_STAGE_CALLS_MAX - 1, &call));
     T_EQ_U64(call.count, 2);

@@ -89,22 +89,22 @@ static void each_kind(void)
     R_EQ(call(MODELLED), 42);
     R_EQ(call(NOTHING), 0);
     plim_standin_calls_flush();
-    expect("cudaSetDevice", PLIM_CALL_ANSWERED, "", 2);
-    expect("cublasDeclines", PLIM_CALL_DECLINED, "many machines cannot", 1);
-    expect("cublasIsModelled", PLIM_CALL_MODELLED, "guessed", 1);
-    expect("cublasDoesNothing", PLIM_CALL_NOTHING, "", 1);
+    expect("cudaSetDevice", PLIM_STAGE_ANSWERED, "", 2);
+    expect("cublasDeclines", PLIM_STAGE_DECLINED, "many machines cannot", 1);
+    expect("cublasIsModelled", PLIM_STAGE_MODELLED, "guessed", 1);
+    expect("cublasDoesNothing", PLIM_STAGE_NOTHING, "", 1);
     plim_stage_call_count found;
     R_TRUE(!r_call("cudaGetDevice", &found)); /* nobody called it */
 
     R_EQ(call(REFUSED), 15); /* heard of at once */
-    expect("cublasIsRefused", PLIM_CALL_REFUSED, "too hard", 1);
+    expect("cublasIsRefused", PLIM_STAGE_REFUSED, "too hard", 1);
     R_EQ(call(MISSING), 15);
-    expect("cublasIsMissing", PLIM_CALL_UNKNOWN, "", 1);
+    expect("cublasIsMissing", PLIM_STAGE_UNKNOWN, "", 1);
     R_EQ(call(MISSING), 15);
     R_EQ(call(SET_DEVICE), 0);
     plim_standin_calls_flush();
-    expect("cublasIsMissing", PLIM_CALL_UNKNOWN, "", 2);
-    expect("cudaSetDevice", PLIM_CALL_ANSWERED, "", 3);
+    expect("cublasIsMissing", PLIM_STAGE_UNKNOWN, "", 2);
+    expect("cudaSetDevice", PLIM_STAGE_ANSWERED, "", 3);
 }
 
 static void functions_lead_to_their_stand_ins(void)
@@ -124,9 +124,9 @@ static void parent_and_child(void)
     R_EQ(call(SET_DEVICE), 0);
     R_EQ(call(NOTHING), 0); /* not brought to the stage before the fork */
     R_EQ(r_run_child(count_in_child), 0);
-    expect("cublasDoesNothing", PLIM_CALL_NOTHING, "", 1);
+    expect("cublasDoesNothing", PLIM_STAGE_NOTHING, "", 1);
     plim_standin_calls_flush();
-    expect("cublasDoesNothing", PLIM_CALL_NOTHING, "", 2);
+    expect("cublasDoesNothing", PLIM_STAGE_NOTHING, "", 2);
 }
 
 static void a_forked_child_counts_its_own(void)
@@ -165,7 +165,7 @@ static void by_name(void)
     R_TRUE(function != NULL && status == 0); /* cuMemAlloc_v2 */
     R_EQ(cuGetProcAddress_v2("cuMakeCoffee", &function, 13000, 0, &status), 0);
     R_TRUE(function == NULL && status == 1);
-    expect("cuMakeCoffee", PLIM_CALL_DECLINED, "asked for by name", 1);
+    expect("cuMakeCoffee", PLIM_STAGE_DECLINED, "asked for by name", 1);
 }
 
 static void driver_functions_are_found_by_name(void)

@@ -44,7 +44,7 @@ static void sort(void)
 plim_standin_kind plim_standin_kind_of(const char *name)
 {
     call_once(&is_sorted, sort);
-    const plim_standin_kind wanted = { .name = name, .note = "", .kind = PLIM_CALL_ANSWERED };
+    const plim_standin_kind wanted = { .name = name, .note = "", .kind = PLIM_STAGE_ANSWERED };
     const plim_standin_kind *const key = &wanted;
     const plim_standin_kind *const *found =
         bsearch(&key, sorted, sorted_count, sizeof(sorted[0]), compare);
@@ -54,7 +54,7 @@ plim_standin_kind plim_standin_kind_of(const char *name)
     if (plim_standin_find(name) != NULL) {
         return wanted;
     }
-    return (plim_standin_kind){ .name = name, .note = "", .kind = PLIM_CALL_UNKNOWN };
+    return (plim_standin_kind){ .name = name, .note = "", .kind = PLIM_STAGE_UNKNOWN };
 }
 
 bool plim_standin_is_first_time(const void *thing)

@@ -44,35 +44,35 @@ long plim_standin_refuse(const plim_standin_kind *kind, long status);
             .name = #function_name, .note = (text), .kind = (call_kind)           \
         };
 
-#define PLIM_STANDIN_MODELLED(name, note) PLIM_STANDIN_KIND(name, PLIM_CALL_MODELLED, note)
+#define PLIM_STANDIN_MODELLED(name, note) PLIM_STANDIN_KIND(name, PLIM_STAGE_MODELLED, note)
 
-#define PLIM_STANDIN_NOTHING(name)                 \
-    PLIM_STANDIN_KIND(name, PLIM_CALL_NOTHING, "") \
-    long name(void);                               \
-    long name(void)                                \
-    {                                              \
-        return 0;                                  \
+#define PLIM_STANDIN_NOTHING(name)                  \
+    PLIM_STANDIN_KIND(name, PLIM_STAGE_NOTHING, "") \
+    long name(void);                                \
+    long name(void)                                 \
+    {                                               \
+        return 0;                                   \
     }
 
-#define PLIM_STANDIN_COMPUTES(name)                \
-    PLIM_STANDIN_KIND(name, PLIM_CALL_NOTHING, "") \
-    long name(void);                               \
-    long name(void)                                \
-    {                                              \
-        plim_standin_computed();                   \
-        return 0;                                  \
+#define PLIM_STANDIN_COMPUTES(name)                 \
+    PLIM_STANDIN_KIND(name, PLIM_STAGE_NOTHING, "") \
+    long name(void);                                \
+    long name(void)                                 \
+    {                                               \
+        plim_standin_computed();                    \
+        return 0;                                   \
     }
 
-#define PLIM_STANDIN_DECLINED(name, status, note)     \
-    PLIM_STANDIN_KIND(name, PLIM_CALL_DECLINED, note) \
-    long name(void);                                  \
-    long name(void)                                   \
-    {                                                 \
-        return (status);                              \
+#define PLIM_STANDIN_DECLINED(name, status, note)      \
+    PLIM_STANDIN_KIND(name, PLIM_STAGE_DECLINED, note) \
+    long name(void);                                   \
+    long name(void)                                    \
+    {                                                  \
+        return (status);                               \
     }
 
 #define PLIM_STANDIN_REFUSED(name, status, note)                            \
-    PLIM_STANDIN_KIND(name, PLIM_CALL_REFUSED, note)                        \
+    PLIM_STANDIN_KIND(name, PLIM_STAGE_REFUSED, note)                       \
     long name(void);                                                        \
     long name(void)                                                         \
     {                                                                       \

@@ -46,14 +46,14 @@ static int give(const plim_standin_context *context, void *result, size_t bytes)
  * 32 and of 64 bits need not differ: both pass them in whole registers.
  */
 #define OF_ONE(name, bytes)                                                                   \
-    PLIM_STANDIN_KIND(name, PLIM_CALL_NOTHING, NOTE)                                          \
+    PLIM_STANDIN_KIND(name, PLIM_STAGE_NOTHING, NOTE)                                         \
     int name(const plim_standin_context *context, int64_t n, const void *x, int64_t stride_x, \
              void *result)                                                                    \
     {                                                                                         \
         return give(context, result, bytes);                                                  \
     }
 #define OF_TWO(name, bytes)                                                                   \
-    PLIM_STANDIN_KIND(name, PLIM_CALL_NOTHING, NOTE)                                          \
+    PLIM_STANDIN_KIND(name, PLIM_STAGE_NOTHING, NOTE)                                         \
     int name(const plim_standin_context *context, int64_t n, const void *x, int64_t stride_x, \
              const void *y, int64_t stride_y, void *result)                                   \
     {                                                                                         \
@@ -88,7 +88,7 @@ static int64_t first_of(int64_t n, int64_t stride)
 }
 
 #define WHERE(name, index, size)                                                       \
-    PLIM_STANDIN_KIND(name, PLIM_CALL_NOTHING,                                         \
+    PLIM_STANDIN_KIND(name, PLIM_STAGE_NOTHING,                                        \
                       "gives the first: all are zero where nothing is computed")       \
     int name(const plim_standin_context *context, size n, const void *x, size stride,  \
              index *result)                                                            \
@@ -113,7 +113,7 @@ WHERE_BOTH(cublasIzamin_v2)
 
 /* What the type of the result is, is an argument. */
 #define DOT(name)                                                                         \
-    PLIM_STANDIN_KIND(name, PLIM_CALL_NOTHING, NOTE)                                      \
+    PLIM_STANDIN_KIND(name, PLIM_STAGE_NOTHING, NOTE)                                     \
     int name(const plim_standin_context *context, int64_t n, const void *x, int type_x,   \
              int64_t stride_x, const void *y, int type_y, int64_t stride_y, void *result, \
              int type, int type_inside)                                                   \
@@ -128,7 +128,7 @@ DOT(cublasDotcEx_64)
 
 /* --- making a rotation: of zeros it is the one that changes nothing */
 #define ROTATION(name, real, pair)                                                            \
-    PLIM_STANDIN_KIND(name, PLIM_CALL_NOTHING, "gives the rotation that changes nothing")     \
+    PLIM_STANDIN_KIND(name, PLIM_STAGE_NOTHING, "gives the rotation that changes nothing")    \
     int name(const plim_standin_context *context, void *a, void *b, real *cosine, void *sine) \
     {                                                                                         \
         if (context != NULL && context->pointer_mode == PLIM_CUBLAS_SCALARS_ON_HOST) {        \
@@ -144,7 +144,7 @@ ROTATION(cublasZrotg_v2, double, 2)
 
 /* The first of five parameters says which of them count; -2: none, nothing changes. */
 #define MODIFIED_ROTATION(name, real)                                                           \
-    PLIM_STANDIN_KIND(name, PLIM_CALL_NOTHING, "gives the rotation that changes nothing")       \
+    PLIM_STANDIN_KIND(name, PLIM_STAGE_NOTHING, "gives the rotation that changes nothing")      \
     int name(const plim_standin_context *context, real *d1, real *d2, real *x1, const real *y1, \
              real *parameters)                                                                  \
     {                                                                                           \

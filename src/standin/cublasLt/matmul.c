@@ -8,8 +8,8 @@
 
 typedef plim_cublaslt_object object;
 
-PLIM_STANDIN_KIND(cublasLtMatmul, PLIM_CALL_NOTHING, "")
-PLIM_STANDIN_KIND(cublasLtMatrixTransform, PLIM_CALL_NOTHING, "")
+PLIM_STANDIN_KIND(cublasLtMatmul, PLIM_STAGE_NOTHING, "")
+PLIM_STANDIN_KIND(cublasLtMatrixTransform, PLIM_STAGE_NOTHING, "")
 
 static int launch(const void *context, void *stream)
 {

@@ -26,7 +26,8 @@ void *plim_standin_driver_function(const char *symbol)
         }
     }
     plim_standin_trace("%s is not stood in for: the program is told that there is none", symbol);
-    plim_stage_count_call(plim_standin_stage(), symbol, PLIM_CALL_DECLINED, "asked for by name", 1);
+    plim_stage_count_call(plim_standin_stage(), symbol, PLIM_STAGE_DECLINED, "asked for by name",
+                          1);
     return NULL;
 }
 

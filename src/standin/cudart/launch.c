@@ -60,10 +60,10 @@ static int submit(const plim_standin_work *work, void *stream)
 }
 
 /* Kernels compute nothing; see copy.h for what the host then reads. */
-PLIM_STANDIN_KIND(cudaLaunchKernel, PLIM_CALL_NOTHING, "")
-PLIM_STANDIN_KIND(cudaLaunchKernelExC, PLIM_CALL_NOTHING, "")
-PLIM_STANDIN_KIND(cudaLaunchCooperativeKernel, PLIM_CALL_NOTHING, "")
-PLIM_STANDIN_KIND(__cudaLaunchKernel, PLIM_CALL_NOTHING, "")
+PLIM_STANDIN_KIND(cudaLaunchKernel, PLIM_STAGE_NOTHING, "")
+PLIM_STANDIN_KIND(cudaLaunchKernelExC, PLIM_STAGE_NOTHING, "")
+PLIM_STANDIN_KIND(cudaLaunchCooperativeKernel, PLIM_STAGE_NOTHING, "")
+PLIM_STANDIN_KIND(__cudaLaunchKernel, PLIM_STAGE_NOTHING, "")
 
 int cudaLaunchKernel(const void *function, plim_standin_dim3 grid, plim_standin_dim3 block,
                      void **arguments, size_t shared_bytes, void *stream)

@@ -33,13 +33,13 @@ PLIM_STANDIN_MODELLED(cudnnBackendFinalize, "workspaces of plans: docs/design/cu
 static const plim_standin_kind unknown_operation = {
     .name = "cudnnBackendFinalize",
     .note = "an operation graph it has no engine for",
-    .kind = PLIM_CALL_REFUSED,
+    .kind = PLIM_STAGE_REFUSED,
 };
 
 static const plim_standin_kind unknown_attribute = {
     .name = "cudnnBackendGetAttribute",
     .note = "an attribute that nobody has set",
-    .kind = PLIM_CALL_REFUSED,
+    .kind = PLIM_STAGE_REFUSED,
 };
 
 /* ---- what is put into descriptors when they are finalized -------------------------------------

@@ -16,7 +16,7 @@ typedef plim_cusparselt_matrix matrix;
 
 PLIM_STANDIN_NOTHING(cusparseLtDestroy)
 PLIM_STANDIN_NOTHING(cusparseLtMatDescriptorDestroy)
-PLIM_STANDIN_KIND(cusparseLtSpMMACompress2, PLIM_CALL_NOTHING, "")
+PLIM_STANDIN_KIND(cusparseLtSpMMACompress2, PLIM_STAGE_NOTHING, "")
 PLIM_STANDIN_MODELLED(cusparseLtSpMMACompressedSize2, "half the numbers, and 2 bits for each")
 
 /* Sparse units came with capability 8.0. */

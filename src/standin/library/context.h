@@ -39,7 +39,7 @@ int plim_standin_context_launch(const plim_standin_context *context);
 
 /* An operation that only computes. */
 #define PLIM_STANDIN_LAUNCHES(name)                  \
-    PLIM_STANDIN_KIND(name, PLIM_CALL_NOTHING, "")   \
+    PLIM_STANDIN_KIND(name, PLIM_STAGE_NOTHING, "")  \
     long name(const plim_standin_context *context)   \
     {                                                \
         return plim_standin_context_launch(context); \

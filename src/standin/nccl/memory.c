@@ -12,8 +12,8 @@
 #include "standin/core/stub.h"
 #include "standin/nccl/nccl.h"
 
-PLIM_STANDIN_KIND(ncclCommRegister, PLIM_CALL_NOTHING, "")
-PLIM_STANDIN_KIND(ncclCommDeregister, PLIM_CALL_NOTHING, "")
+PLIM_STANDIN_KIND(ncclCommRegister, PLIM_STAGE_NOTHING, "")
+PLIM_STANDIN_KIND(ncclCommDeregister, PLIM_STAGE_NOTHING, "")
 
 #define NO_WINDOWS "no symmetric memory is stood in for"
 PLIM_STANDIN_DECLINED(ncclCommWindowRegister, PLIM_NCCL_INVALID_USAGE, NO_WINDOWS)
