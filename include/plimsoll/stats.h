@@ -11,6 +11,7 @@
 #include "plimsoll/device.h"
 #include "plimsoll/release.h"
 #include "plimsoll/status.h"
+#include "plimsoll/verdict.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -139,7 +140,16 @@ typedef struct plim_oom_facts {
 /** The error text as a release of PyTorch writes it, one line. returns its length */
 PLIM_API size_t plim_oom_text(const plim_oom_facts *facts, uint32_t torch, char *text,
                               size_t bytes);
-/** Our own paragraph: what would have satisfied this request. returns its length */
+/**
+ * The failed request of the facts, for plim_judge(): the figures that PyTorch's text has, counted
+ * as it counts them, and those that only the allocator knows.
+ *
+ * processes  the request borrows it
+ */
+PLIM_API plim_failed_request plim_oom_facts_request(
+    const plim_oom_facts *facts, plim_process_figure processes[PLIM_OOM_PROCESSES_MAX]);
+/** Our own paragraph: why it failed, in the judge's two sentences (verdict.h), and what would have
+ * satisfied it. returns its length */
 PLIM_API size_t plim_oom_advice(const plim_oom_facts *facts, char *text, size_t bytes);
 
 PLIM_END_DECLS

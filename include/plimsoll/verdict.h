@@ -301,6 +301,18 @@ PLIM_API plim_judgement plim_judge(const plim_failed_request *request);
 PLIM_API size_t plim_judgement_why(const plim_failed_request *request,
                                    const plim_judgement *judgement, char *text, size_t bytes);
 
+/* Room that holds any remedy. */
+#define PLIM_REMEDY_BYTES 1536
+
+/**
+ * What would have satisfied the request: what it needed and what there was; then the steps that
+ * would have been enough, the cheapest first and at most two; or how far those fall short.
+ *
+ * returns  the length of the whole text; 0, and nothing is written but a zero, where the figures
+ *          beyond those of a message are unknown
+ */
+PLIM_API size_t plim_remedy_text(const plim_failed_request *request, char *text, size_t bytes);
+
 /** The answer in one line, "Out of memory: GPU 0 is fragmented"; `device` is "GPU 0". */
 PLIM_API size_t plim_verdict_headline(plim_verdict verdict, const char *device, char *text,
                                       size_t bytes);

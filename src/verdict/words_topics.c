@@ -128,7 +128,7 @@ static const plim_topic_words words[] = {
         ASKED,
         .with_bound = " is the limit",
         .bound = PLIM_FIGURE_LIMIT,
-        .second = "The text names a limit that was set, so it was that and not the device",
+        .second = "A limit that was set refused it, not the device",
         .unknown = "The text names a limit, but not how large it is",
     },
     [PLIM_TOPIC_KV_NONE] = {
