@@ -52,7 +52,7 @@ typedef struct sorting {
     plim_categories *out;
     plim_passes passes;
     plim_evidence evidence;
-    plim_gradient_sizes gradients;
+    plim_leftovers left;
 } sorting;
 
 static plim_life life_of_event(const sorting *all, uint32_t event)
@@ -98,6 +98,20 @@ static bool named_by_source(const sorting *all, uint64_t event, plim_category *r
                                    ret_category);
 }
 
+/* Notes what of a pass tells the allocations of the start. False: no memory. */
+static bool note_leftover(sorting *all, size_t pass, const plim_life *life, plim_category category)
+{
+    const plim_pass *const of = &all->passes.list.items[pass];
+    if (category == PLIM_CATEGORY_GRADIENTS) {
+        return plim_pass_sizes_take(&all->left.gradients, life->bytes, of->backward_end);
+    }
+    const bool is_replaced = category == PLIM_CATEGORY_OPTIMIZER_STATE &&
+                             of->kind == PLIM_PASS_OPTIMIZER && life->ended != PLIM_NONE &&
+                             life->ended < all->passes.last_request &&
+                             plim_pass_kind_at(&all->passes, life->ended) == PLIM_PASS_OPTIMIZER;
+    return !is_replaced || plim_pass_sizes_take(&all->left.replaced_states, life->bytes, of->end);
+}
+
 static bool judge_events(sorting *all)
 {
     const plim_events *events = all->passes.events;
@@ -108,14 +122,12 @@ static bool judge_events(sorting *all)
             continue;
         }
         plim_category category = PLIM_CATEGORY_OTHER;
+        const plim_life life = life_of_event(all, (uint32_t)i);
         if (!named_by_source(all, i, &category)) {
-            const plim_life life = life_of_event(all, (uint32_t)i);
             category = plim_category_judge(&all->evidence, &all->passes, pass, &life);
         }
         all->out->of_event[i] = (uint8_t)category;
-        if (category == PLIM_CATEGORY_GRADIENTS &&
-            !plim_gradient_sizes_take(&all->gradients, events->bytes[i],
-                                      all->passes.list.items[pass].backward_end)) {
+        if (!note_leftover(all, pass, &life, category)) {
             return false;
         }
     }
@@ -124,10 +136,11 @@ static bool judge_events(sorting *all)
 
 static bool sort_all(sorting *all, size_t stack_count, const plim_mem *mem)
 {
-    plim_gradient_sizes_init(&all->gradients, mem);
+    plim_pass_sizes_init(&all->left.gradients, mem);
+    plim_pass_sizes_init(&all->left.replaced_states, mem);
     return plim_evidence_init(&all->evidence, stack_count, mem) && learn(all) &&
            judge_events(all) &&
-           plim_categories_of_start(all->out->of_start, all->start, &all->passes, &all->gradients);
+           plim_categories_of_start(all->out->of_start, all->start, &all->passes, &all->left);
 }
 
 static plim_status judge_lifetimes(sorting *all, const plim_device_history *device,
@@ -164,7 +177,8 @@ plim_status plim_categories_init(plim_categories *ret_categories, const plim_his
     if (status == PLIM_OK && !all.passes.has_any_stack) {
         status = judge_lifetimes(&all, device, mem, err);
     }
-    plim_gradient_sizes_deinit(&all.gradients);
+    plim_pass_sizes_deinit(&all.left.gradients);
+    plim_pass_sizes_deinit(&all.left.replaced_states);
     plim_evidence_deinit(&all.evidence);
     plim_passes_deinit(&all.passes);
     if (status != PLIM_OK) {

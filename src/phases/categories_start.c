@@ -10,13 +10,13 @@
 
 #include "plimsoll/phases.h"
 
-void plim_gradient_sizes_init(plim_gradient_sizes *sizes, const plim_mem *mem)
+void plim_pass_sizes_init(plim_pass_sizes *sizes, const plim_mem *mem)
 {
     plim_map_init(&sizes->now, mem);
     plim_map_init(&sizes->most, mem);
 }
 
-void plim_gradient_sizes_deinit(plim_gradient_sizes *sizes)
+void plim_pass_sizes_deinit(plim_pass_sizes *sizes)
 {
     if (sizes->now.mem != NULL) {
         plim_map_deinit(&sizes->now);
@@ -24,20 +24,19 @@ void plim_gradient_sizes_deinit(plim_gradient_sizes *sizes)
     }
 }
 
-bool plim_gradient_sizes_take(plim_gradient_sizes *sizes, uint64_t bytes, uint32_t backward_end)
+bool plim_pass_sizes_take(plim_pass_sizes *sizes, uint64_t bytes, uint32_t pass_end)
 {
     const uint64_t before = plim_map_get(&sizes->now, bytes);
-    const bool is_same = before != PLIM_MAP_ABSENT && before >> 32 == backward_end;
+    const bool is_same = before != PLIM_MAP_ABSENT && before >> 32 == pass_end;
     const uint64_t count = is_same ? (before & UINT32_MAX) + 1 : 1;
-    if (!plim_map_put(&sizes->now, bytes, (uint64_t)backward_end << 32 | count)) {
+    if (!plim_map_put(&sizes->now, bytes, (uint64_t)pass_end << 32 | count)) {
         return false;
     }
     const uint64_t most = plim_map_get(&sizes->most, bytes);
     return (most != PLIM_MAP_ABSENT && most >= count) || plim_map_put(&sizes->most, bytes, count);
 }
 
-/* The kind of pass an event lies in; passes are in order. */
-static plim_pass_kind pass_kind_at(const plim_passes *passes, uint32_t event)
+plim_pass_kind plim_pass_kind_at(const plim_passes *passes, uint32_t event)
 {
     size_t low = 0;
     size_t high = passes->list.count;
@@ -80,25 +79,42 @@ static plim_category judge_stack(plim_stack_kind kind, bool is_forever)
     return PLIM_CATEGORY_OTHER;
 }
 
-/* By where the trace frees it. */
-static plim_category judge_end(const plim_passes *passes, uint32_t ended_by)
+/* Takes one of a size, as long as there are any. False: no memory. */
+static bool use_up(plim_pass_sizes *sizes, uint64_t bytes, bool *ret_had)
 {
-    switch (pass_kind_at(passes, ended_by)) {
+    const uint64_t left = plim_map_get(&sizes->most, bytes);
+    *ret_had = left != PLIM_MAP_ABSENT && left > 0;
+    return !*ret_had || plim_map_put(&sizes->most, bytes, left - 1);
+}
+
+/* By where the trace frees it. In an optimizer's step gradients go, and states that it replaces:
+ * those are as many of each size as it makes in later steps. */
+static bool judge_end(const plim_passes *passes, plim_pass_sizes *replaced_states,
+                      const plim_start_allocation *one, plim_category *ret_category)
+{
+    *ret_category = PLIM_CATEGORY_OTHER;
+    bool is_state = false;
+    switch (plim_pass_kind_at(passes, one->ended_by)) {
     case PLIM_PASS_BACKWARD:
     case PLIM_PASS_RECOMPUTE:
-        return PLIM_CATEGORY_ACTIVATIONS;
+        *ret_category = PLIM_CATEGORY_ACTIVATIONS;
+        return true;
     case PLIM_PASS_OPTIMIZER:
-        return PLIM_CATEGORY_GRADIENTS;
+        if (!use_up(replaced_states, one->requested_bytes, &is_state)) {
+            return false;
+        }
+        *ret_category = is_state ? PLIM_CATEGORY_OPTIMIZER_STATE : PLIM_CATEGORY_GRADIENTS;
+        return true;
     case PLIM_PASS_SETUP:
     case PLIM_PASS_BETWEEN:
     case PLIM_PASS_FORWARD:
         break;
     }
-    return PLIM_CATEGORY_OTHER;
+    return true;
 }
 
 /* By its size alone. */
-static bool judge_size(const plim_passes *passes, plim_gradient_sizes *gradients, uint64_t bytes,
+static bool judge_size(const plim_passes *passes, plim_pass_sizes *gradients, uint64_t bytes,
                        plim_category *ret_category)
 {
     *ret_category = PLIM_CATEGORY_OTHER;
@@ -119,7 +135,7 @@ static bool judge_size(const plim_passes *passes, plim_gradient_sizes *gradients
 }
 
 bool plim_categories_of_start(uint8_t *of_start, const plim_start *start, const plim_passes *passes,
-                              plim_gradient_sizes *gradients)
+                              plim_leftovers *left)
 {
     for (size_t i = 0; i < start->allocations.count; i++) {
         const plim_start_allocation *one = &start->allocations.items[i];
@@ -130,8 +146,10 @@ bool plim_categories_of_start(uint8_t *of_start, const plim_start *start, const 
         if (kind != PLIM_STACK_NONE) {
             category = judge_stack(kind, is_forever);
         } else if (!is_forever) {
-            category = judge_end(passes, one->ended_by);
-        } else if (!judge_size(passes, gradients, one->requested_bytes, &category)) {
+            if (!judge_end(passes, &left->replaced_states, one, &category)) {
+                return false;
+            }
+        } else if (!judge_size(passes, &left->gradients, one->requested_bytes, &category)) {
             return false;
         }
         of_start[i] = (uint8_t)category;

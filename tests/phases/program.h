@@ -161,6 +161,7 @@ typedef struct training {
     bool has_names;       /* Optimizer.step#… */
     bool has_optimizer;   /* one that asks for memory in every step */
     bool keeps_gradients; /* zeroes them instead of freeing them */
+    bool replaces_states; /* its optimizer makes new states in each step and drops the old ones */
     uint64_t first_events[16];
 } training;
 
@@ -189,6 +190,18 @@ static inline void training_batch(program *at, bool is_first, bool has_gradient)
     (void)program_free(at, 14, HIDDEN + 8);
 }
 
+/* Two for each weight, under names from 50 on. A step makes each before it drops the one before. */
+static inline void training_replace(program *at, size_t step)
+{
+    for (uint64_t i = 0; i < 4; i++) {
+        const uint64_t bytes = (i / 2 + 1) * WEIGHT;
+        (void)program_alloc(at, 50 + 4 * (step % 2) + i, bytes, CODE_OPTIMIZER);
+        if (step > 0) {
+            (void)program_free(at, 50 + 4 * ((step + 1) % 2) + i, bytes);
+        }
+    }
+}
+
 static inline void training_step(program *at, training *run, size_t step)
 {
     run->first_events[step] = at->events;
@@ -209,6 +222,9 @@ static inline void training_step(program *at, training *run, size_t step)
         (void)program_alloc(at, 41, 2 * WEIGHT, CODE_OPTIMIZER);
         (void)program_free(at, 40, WEIGHT);
         (void)program_free(at, 41, 2 * WEIGHT);
+    }
+    if (run->replaces_states) {
+        training_replace(at, step);
     }
     if (run->has_names) {
         program_annotate(at, "Optimizer.step#AdamW.step", false);

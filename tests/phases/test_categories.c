@@ -225,6 +225,43 @@ static void without_stacks_lifetimes_tell(void)
     end(&all);
 }
 
+/* Functional optimizers return new states in each step, so that those of the step before go with
+ * the step, as gradients do. */
+static void states_that_a_step_replaces_are_states(void)
+{
+    for (size_t i = 0; i < 8; i++) {
+        const bool is_tail = (i & 4) != 0;
+        training run = { .has_names = (i & 1) != 0, .batches = 1, .replaces_states = true };
+        program made;
+        program_begin(&made);
+        made.has_stacks = (i & 2) == 0;
+        if (!made.has_stacks && !run.has_names) {
+            plim_history_destroy(made.history);
+            continue; /* nothing tells an optimizer's step from a backward pass */
+        }
+        T_CASE("%s, %s, %s", run.has_names ? "named" : "not named",
+               made.has_stacks ? "stacks" : "no stacks", is_tail ? "a tail" : "from the beginning");
+        for (size_t step = is_tail ? 1 : 0; step < 4; step++) {
+            training_step(&made, &run, step);
+        }
+        sorted all = sort(&made);
+        uint64_t states = 0;
+        uint64_t gradients = 0;
+        for (size_t k = 0; k < all.start.allocations.count; k++) {
+            const uint64_t bytes = all.start.allocations.items[k].requested_bytes;
+            states += all.categories.of_start[k] == PLIM_CATEGORY_OPTIMIZER_STATE ? bytes : 0;
+            gradients += all.categories.of_start[k] == PLIM_CATEGORY_GRADIENTS ? bytes : 0;
+        }
+        T_EQ_U64(states, is_tail ? 6 * WEIGHT : 0);
+        T_EQ_U64(gradients, 0);
+        for (uint64_t name = 50; name < 58; name++) {
+            T_EQ_STR(category_of(&all, name, 0), "optimizer_state");
+        }
+        T_EQ_STR(category_of(&all, 22, run.first_events[2]), "gradients");
+        end(&all);
+    }
+}
+
 static void where_nothing_repeats_nothing_is_said(void)
 {
     program made;
@@ -305,6 +342,6 @@ T_MAIN(T_TEST(memory_of_training_is_for_what_the_program_says),
        T_TEST(what_is_recomputed_is_an_activation_until_it_is_used),
        T_TEST(objects_made_apart_from_the_model_are_no_weights),
        T_TEST(the_source_has_the_first_word), T_TEST(what_stood_at_the_start_is_told_by_sizes),
-       T_TEST(without_stacks_lifetimes_tell), T_TEST(where_nothing_repeats_nothing_is_said),
-       T_TEST(any_order_of_events_is_sorted), T_TEST(each_allocation_may_fail),
-       T_TEST(names_are_found_again))
+       T_TEST(without_stacks_lifetimes_tell), T_TEST(states_that_a_step_replaces_are_states),
+       T_TEST(where_nothing_repeats_nothing_is_said), T_TEST(any_order_of_events_is_sorted),
+       T_TEST(each_allocation_may_fail), T_TEST(names_are_found_again))
