@@ -287,8 +287,10 @@ typedef struct plim_tune_row {
      * highest peak. Where not even the start fits: survives is false, failed_event is
      * PLIM_NO_EVENT. */
     plim_run_result result;
-    uint64_t min_capacity_bytes; /* it survives with this and not with 2 MiB less */
-    bool is_min_capacity_bound;  /* not searched further: it needs at least so much */
+    uint64_t min_capacity_bytes;    /* it survives with this and not with 2 MiB less */
+    bool is_min_capacity_bound;     /* not searched further: it needs at least so much */
+    const char *failure;            /* what the start needs, where it does not fit; else NULL */
+    const plim_run_result *results; /* plim_replay_compare(): of each device, where it fits */
 } plim_tune_row;
 
 /* All zero but capacity_bytes is a valid default. */
@@ -346,6 +348,20 @@ PLIM_API PLIM_MUST_USE plim_status plim_replay_tune(const plim_replay *replay,
                                                     const plim_tune_options *options,
                                                     plim_tuning **ret_tuning, plim_error *err);
 PLIM_API void plim_tuning_destroy(plim_tuning *tuning);
+
+/**
+ * Run under the recorded settings and the confs of the options, as plim_replay_run() does, and find
+ * the smallest capacity of each. Nothing is ranked.
+ *
+ * is_quick     smallest capacities are not searched: they are 0
+ * ret_tuning   the recorded settings, and the confs in their order; of the other members runs,
+ *              is_hopeless and floor_bytes are there. The caller's, until plim_tuning_destroy()
+ * errors       as of plim_replay_tune()
+ */
+PLIM_API PLIM_MUST_USE plim_status plim_replay_compare(const plim_replay *replay,
+                                                       const plim_tune_options *options,
+                                                       bool is_quick, plim_tuning **ret_tuning,
+                                                       plim_error *err);
 
 PLIM_END_DECLS
 

@@ -124,120 +124,49 @@ static const struct argp replay_argp = { .options = options, .parser = parse_opt
 
 /* The recorded settings, and each that was asked for. */
 typedef struct runs {
-    plim_conf *confs;
+    plim_tuning *tuning;
     plim_replay_row *rows;
-    plim_run_result *results; /* by row, then device */
-    plim_error *errors;
     size_t count;
 } runs;
 
 static void runs_deinit(runs *self)
 {
-    free(self->confs);
     free(self->rows);
-    free(self->results);
-    free(self->errors);
+    plim_tuning_destroy(self->tuning);
 }
 
-static plim_status runs_init(runs *self, const plim_replaying *replaying, plim_error *err)
-{
-    const plim_replay_arguments *arguments = replaying->arguments;
-    *self = (runs){ .count = arguments->conf_count + 1 };
-    self->confs = calloc(self->count, sizeof *self->confs);
-    self->rows = calloc(self->count, sizeof *self->rows);
-    self->results = calloc(self->count * replaying->input.device_count, sizeof *self->results);
-    self->errors = calloc(self->count, sizeof *self->errors);
-    if (self->confs == NULL || self->rows == NULL || self->results == NULL ||
-        self->errors == NULL) {
-        return plim_fail_memory(err, "listing settings");
-    }
-    self->confs[0] = replaying->facts[0].conf;
-    for (size_t i = 1; i < self->count; i++) {
-        PLIM_TRY(plim_conf_parse(arguments->confs[i - 1], &self->confs[i], err));
-    }
-    for (size_t i = 0; i < self->count; i++) {
-        self->rows[i] = (plim_replay_row){ .conf = &self->confs[i], .is_recorded = i == 0 };
-    }
-    return PLIM_OK;
-}
-
-/* One conf. That not even the start fits is a result. */
-static plim_status run_one(const plim_replaying *replaying, runs *self, size_t index,
+static plim_status compare(const plim_replaying *replaying, bool is_quick, runs *self,
                            plim_error *err)
 {
-    const size_t devices = replaying->input.device_count;
-    plim_run_result *results = self->results + index * devices;
-    plim_replay_row *row = &self->rows[index];
     plim_progress_bar bar;
-    plim_progress_bar_init(&bar, "replaying", &(plim_progress_options){ .noun = "events" });
-    const plim_run_options how = plim_replaying_run_options(replaying, &bar);
-    const plim_status status =
-        plim_replay_run(replaying->replay, row->conf, &how, results, &self->errors[index]);
-    plim_progress_bar_finish(&bar);
-    if (status == PLIM_OK) {
-        row->results = results;
-        row->result = plim_replay_worst(results, devices);
-    } else if (status == PLIM_OUT_OF_DEVICE_MEMORY) {
-        row->failure = self->errors[index].message;
-    } else {
-        *err = self->errors[index];
-        return status;
-    }
-    return PLIM_OK;
-}
-
-static plim_status run_all(const plim_replaying *replaying, runs *self, plim_error *err)
-{
-    bool fits = false;
-    for (size_t i = 0; i < self->count; i++) {
-        PLIM_TRY(run_one(replaying, self, i, err));
-        fits = fits || self->rows[i].result != NULL;
-    }
-    if (!fits) {
-        *err = self->errors[0];
-        return PLIM_OUT_OF_DEVICE_MEMORY;
-    }
-    return PLIM_OK;
-}
-
-/* The smallest capacity for each, from a search among nothing but these. */
-static void take_needs(runs *self, const plim_tuning *tuning)
-{
-    for (size_t i = 0; i < self->count; i++) {
-        for (size_t j = 0; j < tuning->row_count; j++) {
-            const plim_tune_row *found = &tuning->rows[j];
-            const bool is_same =
-                i == 0 ? j == tuning->recorded : strcmp(found->conf.text, self->confs[i].text) == 0;
-            if (is_same && found->empty_cache == PLIM_EMPTY_NEVER) {
-                self->rows[i].min_capacity_bytes = found->min_capacity_bytes;
-                self->rows[i].is_min_capacity_bound = found->is_min_capacity_bound;
-            }
-        }
-    }
-}
-
-static plim_status find_needs(const plim_replaying *replaying, runs *self, plim_error *err)
-{
-    plim_progress_bar bar;
-    plim_progress_bar_init(&bar, "what each needs", &(plim_progress_options){ .noun = "runs" });
+    plim_progress_bar_init(&bar, "replaying", &(plim_progress_options){ .noun = "runs" });
     const plim_tune_options how = {
         .capacity_bytes = replaying->input.capacity_bytes,
         .total_bytes = plim_replaying_total_bytes(replaying),
         .confs = replaying->arguments->confs,
         .conf_count = replaying->arguments->conf_count,
-        .only_given = true,
         .costs = &replaying->arguments->costs,
         .progress = plim_progress_bar_update,
         .progress_ctx = &bar,
     };
-    plim_tuning *tuning = NULL;
-    const plim_status status = plim_replay_tune(replaying->replay, &how, &tuning, err);
+    const plim_status status =
+        plim_replay_compare(replaying->replay, &how, is_quick, &self->tuning, err);
     plim_progress_bar_finish(&bar);
-    if (status == PLIM_OK) {
-        take_needs(self, tuning);
+    PLIM_TRY(status);
+    self->rows = calloc(self->tuning->row_count, sizeof *self->rows);
+    if (self->rows == NULL) {
+        return plim_fail_memory(err, "listing settings");
     }
-    plim_tuning_destroy(tuning);
-    return status;
+    for (; self->count < self->tuning->row_count; self->count++) {
+        const plim_tune_row *found = &self->tuning->rows[self->count];
+        plim_replay_row *row = &self->rows[self->count];
+        *row = plim_tune_row_of(self->tuning, self->count);
+        row->result = found->results == NULL
+                          ? NULL
+                          : plim_replay_worst(found->results, replaying->input.device_count);
+        row->is_winner = false;
+    }
+    return PLIM_OK;
 }
 
 /* ---- what comes of it ------------------------------------------------------------------------ */
@@ -249,8 +178,8 @@ static plim_status save_predicted(const plim_replaying *replaying, const runs *s
     plim_progress_bar_init(&bar, "predicting", &(plim_progress_options){ .noun = "events" });
     const plim_run_options how = plim_replaying_run_options(replaying, &bar);
     plim_history *history = NULL;
-    plim_status status =
-        plim_replay_predict(replaying->replay, &self->confs[self->count - 1], &how, &history, err);
+    plim_status status = plim_replay_predict(replaying->replay, self->rows[self->count - 1].conf,
+                                             &how, &history, err);
     plim_progress_bar_finish(&bar);
     if (status == PLIM_OK && ends_in(path, ".plim")) {
         const plim_recording_save_options saving = { .compression = RECORDING_LEVEL };
@@ -307,13 +236,7 @@ static bool has_found(const replay_arguments *arguments, const plim_replaying *r
 static int replay(const replay_arguments *arguments, const plim_replaying *replaying, runs *self)
 {
     plim_error err = { 0 };
-    plim_status status = runs_init(self, replaying, &err);
-    if (status == PLIM_OK) {
-        status = run_all(replaying, self, &err);
-    }
-    if (status == PLIM_OK && !arguments->is_quick) {
-        status = find_needs(replaying, self, &err);
-    }
+    plim_status status = compare(replaying, arguments->is_quick, self, &err);
     if (status == PLIM_OK && arguments->predicted_path != NULL) {
         status = save_predicted(replaying, self, arguments->predicted_path, &err);
     }

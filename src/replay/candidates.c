@@ -4,6 +4,7 @@
 #include "replay/candidates.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/units.h"
 #include "replay/conf.h"
 
@@ -184,6 +185,21 @@ static plim_status add_singles(plim_candidates *candidates, plim_error *err)
 
 /* --- the life of the list --- */
 
+static plim_status find_steps(plim_candidates *candidates, plim_error *err)
+{
+    const plim_replay *const replay = candidates->replay;
+    candidates->steps =
+        plim_mem_alloc_zeroed(candidates->mem, replay->devices.count, sizeof *candidates->steps);
+    if (candidates->steps == NULL) {
+        return plim_fail_memory(err, "looking for steps");
+    }
+    for (size_t i = 0; i < replay->devices.count; i++) {
+        PLIM_TRY(plim_steps_init(&candidates->steps[i], replay->history,
+                                 replay->devices.items[i].recorded.device, candidates->mem, err));
+    }
+    return PLIM_OK;
+}
+
 static plim_status fill(plim_candidates *candidates, plim_error *err)
 {
     PLIM_TRY(add_recorded(candidates, err));
@@ -191,18 +207,37 @@ static plim_status fill(plim_candidates *candidates, plim_error *err)
     if (candidates->options->only_given) {
         return PLIM_OK;
     }
+    PLIM_TRY(find_steps(candidates, err));
     PLIM_TRY(plim_trace_sizes_init(&candidates->sizes, candidates->replay, candidates->mem, err));
     PLIM_TRY(add_singles(candidates, err));
     return candidates->options->has_all_policies ? add_policies(candidates, err) : PLIM_OK;
 }
 
+static plim_status fill_given(plim_candidates *candidates, plim_error *err)
+{
+    plim_tune_row row = { .conf = candidates->replay->devices.items[0].recorded.facts.conf,
+                          .is_recorded = true };
+    const size_t count = candidates->options->conf_count;
+    for (size_t i = 0; i <= count; i++) {
+        if (!PLIM_VEC_PUSH(candidates->mem, &candidates->rows, row)) {
+            return plim_fail_memory(err, "listing settings to try");
+        }
+        row = (plim_tune_row){ .is_given = true };
+        if (i < count) {
+            PLIM_TRY(plim_conf_parse(candidates->options->confs[i], &row.conf, err));
+        }
+    }
+    return PLIM_OK;
+}
+
 plim_status plim_candidates_init(plim_candidates *candidates, const plim_replay *replay,
-                                 const plim_tune_options *options, plim_error *err)
+                                 const plim_tune_options *options, bool is_comparison,
+                                 plim_error *err)
 {
     *candidates = (plim_candidates){ .mem = plim_mem_or_heap(options->mem),
                                      .replay = replay,
                                      .options = options };
-    const plim_status status = fill(candidates, err);
+    const plim_status status = is_comparison ? fill_given(candidates, err) : fill(candidates, err);
     if (status != PLIM_OK) {
         plim_candidates_deinit(candidates);
     }
@@ -214,6 +249,11 @@ void plim_candidates_deinit(plim_candidates *candidates)
     if (candidates->mem == NULL) {
         return;
     }
+    const size_t count = candidates->replay->devices.count;
+    for (size_t i = 0; candidates->steps != NULL && i < count; i++) {
+        plim_steps_deinit(&candidates->steps[i]);
+    }
+    plim_mem_free(candidates->mem, candidates->steps, count, sizeof *candidates->steps);
     plim_trace_sizes_deinit(&candidates->sizes);
     PLIM_VEC_FREE(candidates->mem, &candidates->rows);
     *candidates = (plim_candidates){ .mem = NULL };

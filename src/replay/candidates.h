@@ -35,6 +35,7 @@ typedef struct plim_candidates {
     const plim_replay *replay;
     const plim_tune_options *options;
     plim_trace_sizes sizes;
+    plim_steps *steps;   /* by device; NULL: not looked for */
     plim_settings base;  /* the default ones, and what stays as recorded */
     uint32_t torch;      /* the newest release the recording can be from */
     bool has_start;      /* something stood before the first event */
@@ -46,11 +47,14 @@ typedef struct plim_candidates {
 /*
  * The first rows. Row 0 is the recorded settings.
  *
- * options   borrowed until deinit
- * errors    those of a conf given by the caller, PLIM_OUT_OF_HOST_MEMORY
+ * options         borrowed until deinit
+ * is_comparison   only the recorded settings and the caller's, each a row, whether or not another
+ *                 is like it
+ * errors          those of a conf given by the caller, PLIM_OUT_OF_HOST_MEMORY
  */
 plim_status plim_candidates_init(plim_candidates *candidates, const plim_replay *replay,
-                                 const plim_tune_options *options, plim_error *err);
+                                 const plim_tune_options *options, bool is_comparison,
+                                 plim_error *err);
 /* A zeroed one is allowed. */
 void plim_candidates_deinit(plim_candidates *candidates);
 

@@ -13,13 +13,13 @@
 #define VALLEY_SHARE_MAX 0.75 /* of the peak: no valley is less deep */
 
 /* The first event of the last step that begins at or before an event. */
-static bool find_step(const plim_replay_device_part *part, uint64_t event, uint64_t *ret_event)
+static bool find_step(const plim_program *program, const plim_steps *steps, uint64_t event,
+                      uint64_t *ret_event)
 {
-    const plim_steps *const steps = &part->steps;
     bool is_found = false;
     for (size_t i = 0; i < steps->count; i++) {
         const uint64_t first = steps->first_events[i];
-        if (first > part->asked->from_event && first <= event) {
+        if (first > program->from_event && first <= event) {
             *ret_event = first;
             is_found = true;
         }
@@ -63,12 +63,11 @@ static valley find_valley(const plim_program *program, uint64_t *slot_bytes)
     return lowest;
 }
 
-static plim_status find_before_peak(const plim_replay_device_part *part, const plim_mem *mem,
-                                    valley *ret_moment, plim_error *err)
+static plim_status find_before_peak(const plim_program *program, const plim_steps *steps,
+                                    const plim_mem *mem, valley *ret_moment, plim_error *err)
 {
-    const plim_program *const program = part->asked;
     valley moment = { .is_found = false };
-    moment.is_found = find_step(part, program->facts.peak_event, &moment.event);
+    moment.is_found = find_step(program, steps, program->facts.peak_event, &moment.event);
     if (!moment.is_found && program->slot_count > 0) {
         uint64_t *slot_bytes = plim_mem_alloc_zeroed(mem, program->slot_count, sizeof *slot_bytes);
         if (slot_bytes == NULL) {
@@ -108,7 +107,7 @@ plim_status plim_candidates_add_moments(plim_candidates *candidates, size_t row,
     const plim_replay *const replay = candidates->replay;
     bool has_steps = false;
     for (size_t i = 0; i < replay->devices.count; i++) {
-        has_steps |= replay->devices.items[i].steps.count >= 2;
+        has_steps |= candidates->steps[i].count >= 2;
     }
     if (has_steps) {
         PLIM_TRY(add(candidates, row, PLIM_EMPTY_AFTER_STEPS, 0, err));
@@ -116,14 +115,15 @@ plim_status plim_candidates_add_moments(plim_candidates *candidates, size_t row,
     if (replay->devices.count != 1) {
         return PLIM_OK; /* an event is one device's */
     }
-    const plim_replay_device_part *const part = &replay->devices.items[0];
+    const plim_program *const program = replay->devices.items[0].asked;
     valley moment = { .is_found = false };
-    PLIM_TRY(find_before_peak(part, candidates->mem, &moment, err));
+    PLIM_TRY(find_before_peak(program, candidates->steps, candidates->mem, &moment, err));
     if (moment.is_found) {
         PLIM_TRY(add(candidates, row, PLIM_EMPTY_AT_EVENT, moment.event, err));
     }
     uint64_t before_failure = 0;
-    if (failed_event != PLIM_NO_EVENT && find_step(part, failed_event, &before_failure)) {
+    if (failed_event != PLIM_NO_EVENT &&
+        find_step(program, candidates->steps, failed_event, &before_failure)) {
         PLIM_TRY(add(candidates, row, PLIM_EMPTY_AT_EVENT, before_failure, err));
     }
     return PLIM_OK;

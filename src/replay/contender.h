@@ -25,14 +25,15 @@ typedef enum plim_row_class {
 typedef struct plim_contender {
     plim_bisect bisect;
     plim_row_class class;
-    uint32_t plainness; /* lower is plainer */
-    bool wants_exact;   /* its smallest capacity is searched, hopeless or not */
-    bool is_sure;       /* what it does depends on a capacity only by what the driver gives */
-    bool is_tried;      /* at the capacity asked about */
-    bool is_starting;   /* the start fitted it there */
-    bool is_done;       /* its smallest capacity is known, or why it cannot win */
-    bool is_bound;      /* the latter: it needs more than bisect.low */
-    uint64_t limit;     /* steps: beyond these it cannot win; PLIM_STEPS_UNKNOWN: no matter */
+    uint32_t plainness;     /* lower is plainer */
+    bool wants_exact;       /* its smallest capacity is searched, hopeless or not */
+    bool is_sure;           /* what it does depends on a capacity only by what the driver gives */
+    bool is_tried;          /* at the capacity asked about */
+    bool is_starting;       /* the start fitted it there */
+    bool is_done;           /* its smallest capacity is known, or why it cannot win */
+    bool is_bound;          /* the latter: it needs more than bisect.low */
+    plim_error start_error; /* where it did not fit: what it needs */
+    uint64_t limit;         /* steps: beyond these it cannot win; PLIM_STEPS_UNKNOWN: no matter */
 } plim_contender;
 
 /* The contenders of a list of rows, row i being contender i. */

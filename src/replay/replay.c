@@ -32,7 +32,6 @@ static void deinit_part(plim_replay_device_part *part)
 {
     plim_program_deinit(&part->recorded);
     plim_program_deinit(&part->scaled);
-    plim_steps_deinit(&part->steps);
 }
 
 /* Whether anything is scaled by another factor than 1. */
@@ -62,7 +61,7 @@ static plim_status init_part(plim_replay *replay, const plim_device_history *dev
             plim_program_init(&part->scaled, replay->history, device, &asked, replay->mem, err));
         part->asked = has_effect(options) ? &part->scaled : &part->recorded;
     }
-    return plim_steps_init(&part->steps, replay->history, device, replay->mem, err);
+    return PLIM_OK;
 }
 
 /* Whether it is asked for a device, and there is anything that can be run again. */

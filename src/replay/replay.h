@@ -13,7 +13,6 @@ typedef struct plim_replay_device_part {
     plim_program recorded;
     plim_program scaled;
     const plim_program *asked;
-    plim_steps steps;
 } plim_replay_device_part;
 
 struct plim_replay {

@@ -173,8 +173,8 @@ static uint64_t block_bytes_of(plim_program *program, const plim_segment *segmen
     if (rounded >= room) {
         return room;
     }
-    const uint64_t least =
-        segment->is_expandable || !segment->is_large ? PLIM_BLOCK_BYTES_MIN : PLIM_SMALL_BYTES_MAX + 1;
+    const uint64_t least = segment->is_expandable || !segment->is_large ? PLIM_BLOCK_BYTES_MIN
+                                                                        : PLIM_SMALL_BYTES_MAX + 1;
     const bool is_oversize = rounded >= settings->max_split_bytes;
     return is_oversize || room - rounded < least ? room : rounded;
 }

@@ -4,6 +4,7 @@
 #include "replay/trial.h"
 
 #include "base/error.h"
+#include "base/numbers.h"
 #include "replay/run.h"
 #include "replay/tune.h"
 
@@ -21,32 +22,31 @@ static bool ask(void *ctx, uint64_t done, uint64_t total)
 }
 
 /* The events of a device's steps before which the cache is emptied: where steps meet. */
-static void set_step_ends(const plim_replay_device_part *part, plim_run_setup *run)
+static void set_step_ends(const plim_program *program, const plim_steps *steps, plim_run_setup *run)
 {
-    const plim_steps *const steps = &part->steps;
     if (steps->count == 0) {
         return;
     }
     size_t first = 1;
     size_t end = steps->count + 1;
-    while (first < end && steps->first_events[first] <= part->asked->from_event) {
+    while (first < end && steps->first_events[first] <= program->from_event) {
         first++;
     }
-    while (first < end && steps->first_events[end - 1] >= part->asked->to_event) {
+    while (first < end && steps->first_events[end - 1] >= program->to_event) {
         end--;
     }
     run->empty_events = steps->first_events + first;
     run->empty_event_count = end - first;
 }
 
-static void set_emptying(const plim_replay_device_part *part, const plim_tune_row *row,
-                         plim_run_setup *run)
+static void set_emptying(const plim_program *program, const plim_steps *steps,
+                         const plim_tune_row *row, plim_run_setup *run)
 {
     if (row->empty_cache == PLIM_EMPTY_AT_EVENT) {
         run->empty_events = &row->empty_cache_event;
         run->empty_event_count = 1;
     } else if (row->empty_cache == PLIM_EMPTY_AFTER_STEPS) {
-        set_step_ends(part, run);
+        set_step_ends(program, steps, run);
     }
 }
 
@@ -99,9 +99,9 @@ static void note_no_start(const plim_program *program, plim_trial *trial)
 }
 
 static plim_status run_device(const plim_trial_context *context, const plim_trial_setup *setup,
-                              const plim_replay_device_part *part, plim_trial *trial,
-                              plim_error *err)
+                              size_t device, plim_trial *trial, plim_error *err)
 {
+    const plim_replay_device_part *const part = &context->replay->devices.items[device];
     const plim_tune_row *const row = setup->row;
     asking who = { .watch = context->watch, .has_budget = setup->has_budget };
     plim_run_setup run = {
@@ -114,7 +114,7 @@ static plim_status run_device(const plim_trial_context *context, const plim_tria
         .progress = ask,
         .progress_ctx = &who,
     };
-    set_emptying(part, row, &run);
+    set_emptying(part->asked, &context->steps[device], row, &run);
     plim_run_result result = { .device = part->asked->facts.device };
     const plim_status status = plim_run_program(part->asked, &run, &result, &trial->start_error);
     if (status == PLIM_OUT_OF_DEVICE_MEMORY) {
@@ -127,14 +127,14 @@ static plim_status run_device(const plim_trial_context *context, const plim_tria
         }
         return status;
     }
-    if (!result.survives) {
+    if (setup->ret_results != NULL) {
+        setup->ret_results[device] = result;
+    }
+    trial->peak_bytes = plim_max(trial->peak_bytes, result.peak_reserved_bytes);
+    if (trial->survives && !result.survives) {
         note_failure(part->asked, setup, &result, trial);
-    } else {
-        if (trial->result.peak_reserved_bytes <= result.peak_reserved_bytes) {
-            trial->result = result;
-        }
-        const uint64_t peak = result.peak_reserved_bytes;
-        trial->peak_bytes = peak > trial->peak_bytes ? peak : trial->peak_bytes;
+    } else if (trial->survives && trial->result.peak_reserved_bytes <= result.peak_reserved_bytes) {
+        trial->result = result;
     }
     return PLIM_OK;
 }
@@ -146,8 +146,10 @@ plim_status plim_trial_run(const plim_trial_context *context, const plim_trial_s
         return plim_fail(err, PLIM_CANCELLED, "the search was ended");
     }
     plim_trial trial = { .survives = true, .starts = true };
-    for (size_t i = 0; i < context->replay->devices.count && trial.survives; i++) {
-        PLIM_TRY(run_device(context, setup, &context->replay->devices.items[i], &trial, err));
+    for (size_t i = 0; i < context->replay->devices.count && trial.starts; i++) {
+        if (trial.survives || setup->ret_results != NULL) {
+            PLIM_TRY(run_device(context, setup, i, &trial, err));
+        }
     }
     plim_watch_count(context->watch);
     *ret_trial = trial;

@@ -12,14 +12,17 @@ typedef struct plim_trial_context {
     const plim_replay *replay;
     const plim_driver_costs *costs; /* NULL: the default ones */
     uint64_t others_bytes;          /* of the device, beside any capacity */
+    const plim_steps *steps;        /* by device; NULL: no row asks for them */
     plim_watch *watch;
 } plim_trial_context;
 
 typedef struct plim_trial_setup {
-    const plim_tune_row *row; /* its results are not read */
-    uint64_t capacity_bytes;  /* or PLIM_UNLIMITED */
-    bool stops_at_failure;    /* at any, also of requests that failed in the recording */
-    bool has_budget;          /* ends when it is spent */
+    const plim_tune_row *row;     /* its results are not read */
+    uint64_t capacity_bytes;      /* or PLIM_UNLIMITED */
+    bool stops_at_failure;        /* at any, also of requests that failed in the recording */
+    bool has_budget;              /* ends when it is spent */
+    plim_run_result *ret_results; /* all devices are run, whichever fails, and here is what becomes
+                                   * of each; NULL: the first that fails ends it */
 } plim_trial_setup;
 
 typedef struct plim_trial {

@@ -33,7 +33,8 @@ typedef struct search {
     plim_trial_context trials;
     uint32_t threads;
     uint64_t floor_bytes;
-    plim_error start_error; /* of the recorded settings, where their start does not fit */
+    plim_run_result *results; /* by row, then device; NULL: nobody asks for those of each device */
+    bool is_quick;            /* smallest capacities are not searched */
 } search;
 
 static plim_field field_of(const search *s)
@@ -80,6 +81,11 @@ static uint64_t steps_of_first(const plim_contender *contender, uint64_t capacit
                                           : contender->bisect.low;
 }
 
+static plim_run_result *results_of(const search *s, size_t row)
+{
+    return s->results == NULL ? NULL : &s->results[row * s->replay->devices.count];
+}
+
 /* A job: a row at the capacity asked about, to its end. */
 static plim_status run_first(void *ctx, size_t index, plim_error *err)
 {
@@ -90,7 +96,8 @@ static plim_status run_first(void *ctx, size_t index, plim_error *err)
     const uint64_t capacity = s->options->capacity_bytes;
     const plim_trial_setup setup = { .row = row,
                                      .capacity_bytes = capacity,
-                                     .has_budget = !row->is_recorded };
+                                     .has_budget = !row->is_recorded,
+                                     .ret_results = results_of(s, at) };
     plim_trial trial;
     const plim_status status = plim_trial_run(&s->trials, &setup, &trial, err);
     if (status != PLIM_OK) {
@@ -100,9 +107,7 @@ static plim_status run_first(void *ctx, size_t index, plim_error *err)
     contender->is_tried = true;
     contender->is_starting = trial.starts;
     note_trial(contender, steps_of_first(contender, capacity, trial.survives), &trial);
-    if (at == s->candidates.recorded) {
-        s->start_error = trial.start_error;
-    }
+    contender->start_error = trial.start_error;
     return PLIM_OK;
 }
 
@@ -321,7 +326,10 @@ static plim_status add_moments(search *s, size_t row, plim_error *err)
 static plim_status search_rounds(search *s, plim_error *err)
 {
     PLIM_TRY(try_new_rows(s, err));
-    if (s->options->only_given) {
+    if (s->is_quick) {
+        return PLIM_OK;
+    }
+    if (s->options->only_given || s->results != NULL) {
         return solve_all(s, err);
     }
     PLIM_TRY(solve_all(s, err));
@@ -346,7 +354,10 @@ typedef struct kept_tuning {
     plim_tuning tuning; /* first: who has the one has the other */
     const plim_mem *mem;
     plim_tune_row *rows;
+    plim_error *errors; /* by row */
+    plim_run_result *results;
     size_t row_capacity;
+    size_t result_capacity;
 } kept_tuning;
 
 static void set_capacity(const plim_contender *contender, plim_tune_row *row)
@@ -474,6 +485,38 @@ static void set_gain(const search *s, const plim_field *field, size_t winner, pl
     }
 }
 
+/* The rows of the batch, in its order. */
+static plim_status keep_rows(search *s, kept_tuning **ret_kept, plim_error *err)
+{
+    const size_t count = s->batch.count;
+    kept_tuning *kept = plim_mem_alloc_zeroed(s->mem, 1, sizeof *kept);
+    plim_tune_row *rows = plim_mem_alloc(s->mem, count, sizeof *rows);
+    plim_error *errors = plim_mem_alloc(s->mem, count, sizeof *errors);
+    if (kept == NULL || rows == NULL || errors == NULL) {
+        plim_mem_free(s->mem, errors, count, sizeof *errors);
+        plim_mem_free(s->mem, rows, count, sizeof *rows);
+        plim_mem_free(s->mem, kept, 1, sizeof *kept);
+        return plim_fail_memory(err, "keeping what a search found");
+    }
+    for (size_t i = 0; i < count; i++) {
+        const size_t row = s->batch.items[i];
+        const plim_contender *const contender = &s->contenders.items[row];
+        rows[i] = s->candidates.rows.items[row];
+        errors[i] = contender->start_error;
+        rows[i].failure = contender->is_starting ? NULL : errors[i].message;
+        rows[i].results = contender->is_starting ? results_of(s, row) : NULL;
+    }
+    *kept = (kept_tuning){ .mem = s->mem,
+                           .rows = rows,
+                           .errors = errors,
+                           .results = s->results,
+                           .row_capacity = count,
+                           .result_capacity = s->contenders.count * s->replay->devices.count };
+    s->results = NULL; /* the tuning's now */
+    *ret_kept = kept;
+    return PLIM_OK;
+}
+
 static plim_status keep(search *s, plim_tuning **ret_tuning, plim_error *err)
 {
     for (size_t i = 0; i < s->contenders.count; i++) {
@@ -486,19 +529,10 @@ static plim_status keep(search *s, plim_tuning **ret_tuning, plim_error *err)
     winner = winner == SIZE_MAX ? reference_of(s, &field) : winner;
     PLIM_TRY(sort_rows(s, &field, winner, err));
 
-    kept_tuning *kept = plim_mem_alloc_zeroed(s->mem, 1, sizeof *kept);
-    plim_tune_row *rows = plim_mem_alloc(s->mem, s->batch.count, sizeof *rows);
-    if (kept == NULL || rows == NULL) {
-        plim_mem_free(s->mem, rows, s->batch.count, sizeof *rows);
-        plim_mem_free(s->mem, kept, 1, sizeof *kept);
-        return plim_fail_memory(err, "keeping what a search found");
-    }
-    for (size_t i = 0; i < s->batch.count; i++) {
-        rows[i] = field.rows[s->batch.items[i]];
-    }
-    *kept = (kept_tuning){ .mem = s->mem, .rows = rows, .row_capacity = s->batch.count };
+    kept_tuning *kept = NULL;
+    PLIM_TRY(keep_rows(s, &kept, err));
     kept->tuning = (plim_tuning){
-        .rows = rows,
+        .rows = kept->rows,
         .row_count = s->batch.count,
         .recorded = place_of(s, s->candidates.recorded),
         .baseline = place_of(s, s->candidates.baseline),
@@ -524,6 +558,8 @@ void plim_tuning_destroy(plim_tuning *tuning)
     kept_tuning *const kept = (kept_tuning *)(void *)tuning;
     const plim_mem *const mem = kept->mem;
     plim_mem_free(mem, kept->rows, kept->row_capacity, sizeof *kept->rows);
+    plim_mem_free(mem, kept->errors, kept->row_capacity, sizeof *kept->errors);
+    plim_mem_free(mem, kept->results, kept->result_capacity, sizeof *kept->results);
     plim_mem_free(mem, kept, 1, sizeof *kept);
 }
 
@@ -537,46 +573,98 @@ static plim_status check_start(const search *s, plim_error *err)
         }
     }
     if (err != NULL) {
-        *err = s->start_error;
+        *err = s->contenders.items[s->candidates.recorded].start_error;
     }
     return PLIM_OUT_OF_DEVICE_MEMORY;
 }
 
-static plim_status make_search(search *s, plim_tuning **ret_tuning, plim_error *err)
+static plim_status run_search(search *s, plim_error *err)
 {
-    PLIM_TRY(plim_candidates_init(&s->candidates, s->replay, s->options, err));
     for (size_t i = 0; i < s->replay->devices.count; i++) {
         const uint64_t bytes = s->replay->devices.items[i].asked->facts.floor_bytes;
         s->floor_bytes = bytes > s->floor_bytes ? bytes : s->floor_bytes;
     }
+    s->trials.steps = s->candidates.steps;
     PLIM_TRY(search_rounds(s, err));
     PLIM_TRY(check_start(s, err));
     plim_watch_settle(&s->watch);
-    if (plim_watch_is_cancelled(&s->watch)) {
-        return plim_fail(err, PLIM_CANCELLED, "the search was ended");
-    }
+    return plim_watch_is_cancelled(&s->watch)
+               ? plim_fail(err, PLIM_CANCELLED, "the search was ended")
+               : PLIM_OK;
+}
+
+static plim_status tune(search *s, plim_tuning **ret_tuning, plim_error *err)
+{
+    PLIM_TRY(plim_candidates_init(&s->candidates, s->replay, s->options, false, err));
+    PLIM_TRY(run_search(s, err));
     return keep(s, ret_tuning, err);
+}
+
+static plim_status compare(search *s, plim_tuning **ret_tuning, plim_error *err)
+{
+    PLIM_TRY(plim_candidates_init(&s->candidates, s->replay, s->options, true, err));
+    const size_t count = s->candidates.rows.count * s->replay->devices.count;
+    s->results = plim_mem_alloc_zeroed(s->mem, count, sizeof *s->results);
+    if (s->results == NULL) {
+        return plim_fail_memory(err, "comparing settings");
+    }
+    PLIM_TRY(run_search(s, err));
+    s->batch.count = 0;
+    for (size_t i = 0; i < s->contenders.count; i++) {
+        PLIM_TRY(push_batch(s, i, err));
+        if (!s->is_quick) {
+            set_capacity(&s->contenders.items[i], &s->candidates.rows.items[i]);
+        }
+    }
+    kept_tuning *kept = NULL;
+    PLIM_TRY(keep_rows(s, &kept, err));
+    kept->tuning = (plim_tuning){ .rows = kept->rows,
+                                  .row_count = s->batch.count,
+                                  .hardly_better = SIZE_MAX,
+                                  .is_hopeless = s->floor_bytes > s->options->capacity_bytes,
+                                  .floor_bytes = s->floor_bytes,
+                                  .runs = plim_watch_runs(&s->watch) };
+    *ret_tuning = &kept->tuning;
+    return PLIM_OK;
+}
+
+typedef plim_status finish(search *s, plim_tuning **ret_tuning, plim_error *err);
+
+static plim_status search_and(search *s, finish *work, plim_tuning **ret_tuning, plim_error *err)
+{
+    const plim_tune_options *const options = s->options;
+    s->mem = plim_mem_or_heap(options->mem);
+    s->threads = options->threads > 0 ? options->threads : plim_sweep_default_threads();
+    const plim_run_options device = { .capacity_bytes = options->capacity_bytes,
+                                      .total_bytes = options->total_bytes };
+    s->trials = (plim_trial_context){ .replay = s->replay,
+                                      .costs = options->costs,
+                                      .others_bytes = plim_others_bytes(&device),
+                                      .watch = &s->watch };
+    const plim_watch_options watching = { .progress = options->progress,
+                                          .progress_ctx = options->progress_ctx,
+                                          .budget_s = options->budget_s };
+    PLIM_TRY(plim_watch_init(&s->watch, &watching, err));
+    const plim_status status = work(s, ret_tuning, err);
+    plim_mem_free(s->mem, s->results, s->candidates.rows.count * s->replay->devices.count,
+                  sizeof *s->results);
+    PLIM_VEC_FREE(s->mem, &s->batch);
+    PLIM_VEC_FREE(s->mem, &s->contenders);
+    plim_candidates_deinit(&s->candidates);
+    plim_watch_deinit(&s->watch);
+    return status;
 }
 
 plim_status plim_replay_tune(const plim_replay *replay, const plim_tune_options *options,
                              plim_tuning **ret_tuning, plim_error *err)
 {
-    search s = { .mem = plim_mem_or_heap(options->mem), .replay = replay, .options = options };
-    s.threads = options->threads > 0 ? options->threads : plim_sweep_default_threads();
-    const plim_run_options device = { .capacity_bytes = options->capacity_bytes,
-                                      .total_bytes = options->total_bytes };
-    s.trials = (plim_trial_context){ .replay = replay,
-                                     .costs = options->costs,
-                                     .others_bytes = plim_others_bytes(&device),
-                                     .watch = &s.watch };
-    const plim_watch_options watching = { .progress = options->progress,
-                                          .progress_ctx = options->progress_ctx,
-                                          .budget_s = options->budget_s };
-    PLIM_TRY(plim_watch_init(&s.watch, &watching, err));
-    const plim_status status = make_search(&s, ret_tuning, err);
-    PLIM_VEC_FREE(s.mem, &s.batch);
-    PLIM_VEC_FREE(s.mem, &s.contenders);
-    plim_candidates_deinit(&s.candidates);
-    plim_watch_deinit(&s.watch);
-    return status;
+    search s = { .replay = replay, .options = options };
+    return search_and(&s, tune, ret_tuning, err);
+}
+
+plim_status plim_replay_compare(const plim_replay *replay, const plim_tune_options *options,
+                                bool is_quick, plim_tuning **ret_tuning, plim_error *err)
+{
+    search s = { .replay = replay, .options = options, .is_quick = is_quick };
+    return search_and(&s, compare, ret_tuning, err);
 }

@@ -177,6 +177,12 @@ class Replay(unittest.TestCase):
             self.assertEqual(result["survives"], survives)
             self.assertIsNone(result["min_capacity_bytes"])
 
+    def test_a_conf_like_the_recorded_one_is_a_row_like_it(self):
+        recorded, other = self.document("replay", "--conf=default", HANDLED)["results"]
+        self.assertFalse(other["is_recorded"])
+        self.assertEqual(other, {**recorded, "is_recorded": False})
+        self.assertIsNotNone(other["min_capacity_bytes"])
+
     def test_without_a_capacity_nothing_is_said_to_survive(self):
         document = self.document("replay", "--quick", TRAIN)
         self.assertIsNone(document["capacity_bytes"])

@@ -145,6 +145,52 @@ static void confs_of_the_caller_are_rows_of_their_own(void)
     end(&it);
 }
 
+/* A setting holds for the process: the needs of the neediest device count. */
+static void tell_two_devices(story *s)
+{
+    story_tell_even(s);
+    story_end_device(s);
+    story_tell_split(s);
+}
+
+/* Rows in the order they were given in, like or unlike, each with what its own run gives. */
+static void comparisons_are_runs_side_by_side(void)
+{
+    const char *const confs[] = { "max_split_size_mb:90", "", "", "expandable_segments:True" };
+    const plim_tune_options options = { .capacity_bytes = 180 * MIB,
+                                        .confs = confs,
+                                        .conf_count = T_COUNT(confs) };
+    story s;
+    story_begin(&s);
+    tell_two_devices(&s);
+    plim_history *const history = story_end(&s);
+    plim_replay *const replay = tuning_replay(history);
+    for (int is_quick = 0; is_quick < 2; is_quick++) {
+        plim_tuning *tuning = NULL;
+        T_TRUE(plim_replay_compare(replay, &options, is_quick, &tuning, NULL) == PLIM_OK);
+        T_EQ_U64(tuning->row_count, T_COUNT(confs) + 1);
+        for (size_t i = 0; i < tuning->row_count; i++) {
+            const plim_tune_row *const row = &tuning->rows[i];
+            const plim_run_options running = { .capacity_bytes = 180 * MIB };
+            plim_run_result results[2];
+            T_CASE("row %zu, quick %d", i, is_quick);
+            T_EQ_STR(row->conf.text, i == 0 ? "" : confs[i - 1]);
+            T_EQ_U64(row->is_recorded, i == 0);
+            T_NULL(row->failure);
+            T_TRUE(plim_replay_run(replay, &row->conf, &running, results, NULL) == PLIM_OK);
+            T_EQ_MEM(row->results, results, sizeof results);
+            T_EQ_U64(row->min_capacity_bytes == 0, is_quick);
+        }
+        T_EQ_U64(tuning->rows[0].min_capacity_bytes, is_quick ? 0 : 200 * MIB);
+        T_EQ_U64(tuning->rows[3].min_capacity_bytes, tuning->rows[0].min_capacity_bytes);
+        T_EQ_U64(tuning->rows[4].min_capacity_bytes, is_quick ? 0 : 160 * MIB);
+        T_TRUE(is_quick ? tuning->runs == 5 : tuning->runs > 5);
+        plim_tuning_destroy(tuning);
+    }
+    plim_replay_destroy(replay);
+    plim_history_destroy(history);
+}
+
 static void a_conf_that_does_not_parse_is_an_error(void)
 {
     story s;
@@ -174,14 +220,6 @@ static void other_allocators_are_shown_and_never_win(void)
     T_FALSE(naive->is_min_capacity_bound);
     T_TRUE(it.tuning->rows[it.tuning->best].conf.policy == PLIM_POLICY_TORCH);
     end(&it);
-}
-
-/* A setting holds for the process: the needs of the neediest device count. */
-static void tell_two_devices(story *s)
-{
-    story_tell_even(s);
-    story_end_device(s);
-    story_tell_split(s);
 }
 
 static void all_devices_survive_or_none(void)
@@ -239,7 +277,7 @@ T_MAIN(T_TEST(a_block_split_in_the_wrong_place_is_kept_whole),
        T_TEST(a_collector_of_garbage_gets_a_limit_to_act_under),
        T_TEST(where_nothing_is_better_nothing_is_recommended),
        T_TEST(below_the_floor_nobody_survives), T_TEST(confs_of_the_caller_are_rows_of_their_own),
-       T_TEST(a_conf_that_does_not_parse_is_an_error),
+       T_TEST(comparisons_are_runs_side_by_side), T_TEST(a_conf_that_does_not_parse_is_an_error),
        T_TEST(other_allocators_are_shown_and_never_win), T_TEST(all_devices_survive_or_none),
        T_TEST(a_start_as_recorded_is_compared_with_nothing),
        T_TEST(a_capacity_below_the_start_is_an_error))

@@ -115,6 +115,7 @@ static void with_some_time_what_was_found_is_told(void)
 typedef struct attempt {
     const plim_history *history;
     plim_tune_options options;
+    bool is_comparison;
     const plim_tuning *expected; /* when it succeeds */
 } attempt;
 
@@ -129,7 +130,8 @@ static void tune_once(const plim_mem *mem, attempt *it)
     if (status == PLIM_OK) {
         plim_tune_options options = it->options;
         options.mem = mem;
-        status = plim_replay_tune(replay, &options, &tuning, &err);
+        status = it->is_comparison ? plim_replay_compare(replay, &options, false, &tuning, &err)
+                                   : plim_replay_tune(replay, &options, &tuning, &err);
     }
     T_TRUE(status == PLIM_OK || status == PLIM_OUT_OF_HOST_MEMORY);
     T_TRUE(status == PLIM_OK || err.status == PLIM_OUT_OF_HOST_MEMORY);
@@ -158,7 +160,10 @@ static bool fail_alone(attempt *it, uint64_t n)
 static void fail_allocations(attempt *it, failing *fail_at, uint64_t thinness)
 {
     plim_replay *const replay = tuning_replay(it->history);
-    plim_tuning *const expected = tuning_of(replay, &it->options);
+    plim_tuning *expected = NULL;
+    T_TRUE((it->is_comparison
+                ? plim_replay_compare(replay, &it->options, false, &expected, NULL)
+                : plim_replay_tune(replay, &it->options, &expected, NULL)) == PLIM_OK);
     it->expected = expected;
     for (uint64_t n = 1; fail_at(it, n); n += 1 + t_random_between(0, n / thinness)) {
     }
@@ -176,6 +181,8 @@ static void a_search_of_one_conf_survives_each_failing_allocation(void)
                                 .conf_count = 1,
                                 .only_given = true,
                                 .threads = 1 } };
+    fail_allocations(&it, fail_alone, UINT64_MAX);
+    it.is_comparison = true;
     fail_allocations(&it, fail_alone, UINT64_MAX);
     plim_history_destroy(history);
 }

@@ -37,12 +37,22 @@ static inline bool tuning_survives(const plim_replay *replay, const plim_tune_ro
     plim_watch watch;
     const plim_watch_options watching = { .budget_s = 0 };
     T_TRUE(plim_watch_init(&watch, &watching, NULL) == PLIM_OK);
-    const plim_trial_context context = { .replay = replay, .watch = &watch };
+    plim_steps *const steps = calloc(replay->devices.count, sizeof *steps);
+    T_NOT_NULL(steps);
+    for (size_t i = 0; i < replay->devices.count; i++) {
+        const plim_device_history *const device = replay->devices.items[i].recorded.device;
+        T_TRUE(plim_steps_init(&steps[i], replay->history, device, NULL, NULL) == PLIM_OK);
+    }
+    const plim_trial_context context = { .replay = replay, .watch = &watch, .steps = steps };
     const plim_trial_setup setup = { .row = row,
                                      .capacity_bytes = capacity_bytes,
                                      .stops_at_failure = true };
     plim_trial trial;
     T_TRUE(plim_trial_run(&context, &setup, &trial, NULL) == PLIM_OK);
+    for (size_t i = 0; i < replay->devices.count; i++) {
+        plim_steps_deinit(&steps[i]);
+    }
+    free(steps);
     plim_watch_deinit(&watch);
     return trial.survives;
 }

@@ -35,6 +35,8 @@ plim_replay_row plim_tune_row_of(const plim_tuning *tuning, size_t index)
         .is_start_requested = row->is_start_requested && tuning->baseline != tuning->recorded,
         .is_winner = index == tuning->best,
         .result = starts ? &row->result : NULL,
+        .results = row->results,
+        .failure = row->failure,
         .min_capacity_bytes = row->min_capacity_bytes,
         .is_min_capacity_bound = row->is_min_capacity_bound,
         .empty_cache = row->empty_cache,
