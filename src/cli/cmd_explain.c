@@ -9,9 +9,7 @@
 #include "cli/output.h"
 #include "cli/reading.h"
 #include "cli/texts.h"
-#include "report/counted.h"
-#include "report/explain_json.h"
-#include "report/explain_text.h"
+#include "report/json/explain_json.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -197,36 +195,23 @@ static const struct argp explain_argp = { .options = options, .parser = parse_op
 
 /* ---- results -------------------------------------------------------------------------------- */
 
-static int print_json(const char *who, FILE *stream, const plim_texts *texts)
+static int print(const char *who, FILE *stream, const explain_arguments *arguments,
+                 const plim_texts *texts)
 {
-    plim_error err = { 0 };
-    const plim_status status =
-        plim_explain_json_write(plim_sink_to_file(stream), texts->items, texts->count, &err);
-    (void)status; /* of a stream: told by what follows */
-    return stream == stdout ? plim_output_finish(who) : PLIM_EXIT_OK;
-}
-
-static int print_pages(const char *who, FILE *stream, const explain_arguments *arguments,
-                       const plim_texts *texts)
-{
-    const plim_style style = plim_output_style_on(stream, arguments->color, arguments->width);
-    plim_explain_view view = arguments->view;
-    view.with_name = texts->count > 1;
-    plim_text page;
-    plim_text_init(&page, NULL, PLIM_EXPLAIN_TEXT_BYTES_MAX);
-    for (size_t i = 0; i < texts->count; i++) {
-        const plim_explained *text = &texts->items[i];
-        if (!text->is_read || !plim_explain_text_has_page(&view, text)) {
-            continue;
-        }
-        if (page.length > 0) {
-            plim_text_append_char(&page, '\n');
-        }
-        plim_explain_text_write(&page, &style, &view, text);
+    int status = PLIM_EXIT_OK;
+    plim_page page;
+    plim_page_init(&page, NULL);
+    plim_explain_page(&page, &arguments->view, texts->items, texts->count);
+    if (arguments->as_json) {
+        plim_error err = { 0 };
+        const plim_status written = plim_explain_json_write(plim_sink_to_file(stream), texts->items,
+                                                            texts->count, &page, &err);
+        status = plim_output_document(who, written, &err);
+    } else {
+        const plim_style style = plim_output_style_on(stream, arguments->color, arguments->width);
+        status = plim_output_draw(who, stream, &style, &page);
     }
-    const int status =
-        stream == stdout ? plim_output_page(who, &page) : plim_output_page_on_stderr(who, &page);
-    plim_text_deinit(&page);
+    plim_page_deinit(&page);
     return status;
 }
 
@@ -236,10 +221,10 @@ static void say_nothing_found(const char *who, const plim_explain_view *view,
 {
     const bool lacks = view->trend ? text->series_count == 0 : text->message_count == 0;
     if (text->is_read && lacks) {
-        plim_say(who, "no %s found in %s: %s, %s read",
+        plim_say(who, "no %s found in %s: %s line%s, %s read",
                  view->trend ? "series of memory" : "out-of-memory message",
-                 plim_reading_name(text->path), plim_counted(text->lines, "line").text,
-                 plim_format_bytes(text->bytes).text);
+                 plim_reading_name(text->path), plim_format_count(text->lines).text,
+                 text->lines == 1 ? "" : "s", plim_format_bytes(text->bytes).text);
     }
 }
 
@@ -271,8 +256,7 @@ static int explain_files(const char *who, const explain_arguments *arguments)
                          &texts)) {
         return PLIM_EXIT_FAILED;
     }
-    int status = arguments->as_json ? print_json(who, stdout, &texts)
-                                    : print_pages(who, stdout, arguments, &texts);
+    int status = print(who, stdout, arguments, &texts);
     bool is_there = false;
     for (size_t i = 0; i < texts.count; i++) {
         say_nothing_found(who, &arguments->view, &texts.items[i]);
@@ -310,12 +294,10 @@ static void explain_death(const char *who, const explain_arguments *arguments,
     if (!plim_texts_take(who, arguments->command[0], explanation, &texts)) {
         return;
     }
-    const bool has_page = plim_explain_text_has_page(&arguments->view, &texts.items[0]);
-    if (texts.failed_count == 0 && arguments->as_json) {
-        (void)print_json(who, stderr, &texts);
-    } else if (texts.failed_count == 0 && has_page) {
-        fputc('\n', stderr);
-        (void)print_pages(who, stderr, arguments, &texts);
+    const bool has_page = plim_explain_has_page(&arguments->view, &texts.items[0]);
+    if (texts.failed_count == 0 && (arguments->as_json || has_page)) {
+        fputs(arguments->as_json ? "" : "\n", stderr);
+        (void)print(who, stderr, arguments, &texts);
     }
     plim_texts_deinit(&texts);
 }

@@ -9,9 +9,8 @@
 #include "cli/rehearse_record.h"
 #include "cli/rehearse_search.h"
 #include "cli/words.h"
-#include "report/explain_text.h"
 #include "report/json/rehearse_json.h"
-#include "report/term/draw.h"
+#include "report/model/explain.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -256,8 +255,8 @@ static int status_of(plim_rehearsed_verdict verdict)
 }
 
 /* Why it ran out and what to do, from the message it died with. */
-static void add_explanation(const rehearse_arguments *arguments, plim_text *page,
-                            const plim_style *style, const plim_rehearsing_result *result)
+static void add_explanation(const rehearse_arguments *arguments, plim_page *page,
+                            const plim_rehearsing_result *result)
 {
     const plim_oom_message *message = result->rehearsed.message;
     if (message == NULL || !result->rehearsed.ran_out) {
@@ -271,8 +270,7 @@ static void add_explanation(const rehearse_arguments *arguments, plim_text *page
         .main_message = message,
     };
     const plim_explain_view view = { .all = arguments->all };
-    plim_text_append_char(page, '\n');
-    plim_explain_text_write(page, style, &view, &text);
+    plim_explain_page(page, &view, &text, 1);
 }
 
 static int show(const rehearse_arguments *arguments, const plim_rehearsing_result *result)
@@ -281,7 +279,9 @@ static int show(const rehearse_arguments *arguments, const plim_rehearsing_resul
     int status = PLIM_EXIT_OK;
     plim_page page;
     plim_page_init(&page, NULL);
+    plim_page_gap(&page); /* after the program's own output */
     plim_rehearse_page(&page, &result->rehearsed);
+    add_explanation(arguments, &page, result);
     if (arguments->as_json) {
         plim_error err = { 0 };
         const plim_status written =
@@ -289,13 +289,7 @@ static int show(const rehearse_arguments *arguments, const plim_rehearsing_resul
         status = plim_output_document(who, written, &err);
     } else {
         const plim_style style = plim_output_style(arguments->color, arguments->width);
-        plim_text text;
-        plim_text_init(&text, NULL, PLIM_EXPLAIN_TEXT_BYTES_MAX);
-        plim_text_append_char(&text, '\n'); /* after the program's own output */
-        plim_page_draw(&text, &style, &page);
-        add_explanation(arguments, &text, &style, result);
-        status = plim_output_page(who, &text);
-        plim_text_deinit(&text);
+        status = plim_output_draw(who, stdout, &style, &page);
     }
     plim_page_deinit(&page);
     return status == PLIM_EXIT_OK ? status_of(plim_rehearsed_judge(&result->rehearsed)) : status;

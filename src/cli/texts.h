@@ -4,7 +4,7 @@
 #ifndef PLIMSOLL_CLI_TEXTS_H
 #define PLIMSOLL_CLI_TEXTS_H
 
-#include "report/explain_page.h"
+#include "report/model/explain.h"
 
 typedef struct plim_texts {
     plim_explained *items;         /* one that could not be read says why */

@@ -8,7 +8,7 @@
 #include "harness.h"
 
 #include "base/units.h"
-#include "report/explain_page.h"
+#include "report/model/explain.h"
 
 #include <math.h>
 

@@ -5,8 +5,7 @@
 #include "golden.h"
 #include "harness.h"
 
-#include "report/explain_json.h"
-#include "report/explain_text.h"
+#include "report/json/explain_json.h"
 
 static const plim_style wide = { .utf8 = true, .width = 96 };
 static const plim_style plain = { .width = 80 };
@@ -136,7 +135,7 @@ static const struct {
     { "explain-pool.txt", pool_message, &wide, { 0 } },
     { "explain-oversized.txt", oversized_message, &wide, { 0 } },
     { "explain-spilled.txt", spilled_message, &wide, { 0 } },
-    { "explain-bare.txt", bare_message, &wide, { .with_name = true } },
+    { "explain-bare.txt", bare_message, &wide, { 0 } },
     { "explain-ggml.txt", ggml_message, &wide, { 0 } },
     { "explain-kernel.txt", kernel_message, &wide, { 0 } },
 };
@@ -152,13 +151,25 @@ static plim_explained explained(const plim_oom_message *const *messages, size_t 
                              .main_message = count > 0 ? messages[0] : NULL };
 }
 
+/* The page of texts, drawn. */
+static plim_status draw(plim_text *out, const plim_style *style, const plim_explain_view *view,
+                        const plim_explained *files, size_t count)
+{
+    plim_page page;
+    plim_page_init(&page, NULL);
+    plim_explain_page(&page, view, files, count);
+    plim_text_init(out, NULL, GOLDEN_BYTES_MAX);
+    plim_page_draw(out, style, &page);
+    plim_page_deinit(&page);
+    return out->status;
+}
+
 static void check_page(const char *golden, const plim_style *style, const plim_explain_view *view,
                        const plim_explained *file)
 {
     plim_text out;
     T_CASE("%s", golden);
-    plim_text_init(&out, NULL, PLIM_EXPLAIN_TEXT_BYTES_MAX);
-    plim_explain_text_write(&out, style, view, file);
+    T_EQ_U64(draw(&out, style, view, file, 1), PLIM_OK);
     size_t lines = 0;
     for (size_t i = 0; i < out.length; i++) {
         lines += out.data[i] == '\n';
@@ -272,12 +283,11 @@ static void nothing_found_is_no_page(void)
     const plim_oom_message message = full_message();
     const plim_oom_message *const list[] = { &message };
     const plim_explained without_series = explained(list, 1);
-    T_FALSE(plim_explain_text_has_page(&usual, &file));
-    T_FALSE(plim_explain_text_has_page(&trend, &without_series));
-    T_TRUE(plim_explain_text_has_page(&usual, &without_series));
+    T_FALSE(plim_explain_has_page(&usual, &file));
+    T_FALSE(plim_explain_has_page(&trend, &without_series));
+    T_TRUE(plim_explain_has_page(&usual, &without_series));
     plim_text out;
-    plim_text_init(&out, NULL, PLIM_EXPLAIN_TEXT_BYTES_MAX);
-    plim_explain_text_write(&out, &wide, &usual, &file);
+    T_EQ_U64(draw(&out, &wide, &usual, &file, 1), PLIM_OK);
     T_EQ_U64(out.length, 0);
     plim_text_deinit(&out);
 }
@@ -299,12 +309,10 @@ static void no_figures_break_the_bar(void)
         }
         const plim_oom_message *const list[] = { &message };
         const plim_explained file = explained(list, 1);
-        const plim_explain_view view = { .with_name = true };
+        const plim_explain_view view = { 0 };
         const plim_style style = { .width = (uint32_t)t_random_between(60, 160) };
         plim_text out;
-        plim_text_init(&out, NULL, PLIM_EXPLAIN_TEXT_BYTES_MAX);
-        plim_explain_text_write(&out, &style, &view, &file);
-        T_EQ_U64(out.status, PLIM_OK);
+        T_EQ_U64(draw(&out, &style, &view, (const plim_explained[]){ file, file }, 2), PLIM_OK);
         size_t column = 0;
         for (size_t i = 0; i < out.length; i++) {
             const unsigned char c = (unsigned char)out.data[i];
@@ -318,6 +326,16 @@ static void no_figures_break_the_bar(void)
 }
 
 /* ---- the document --------------------------------------------------------------------------- */
+
+static plim_status write_document(plim_sink sink, const plim_explained *files, size_t count)
+{
+    plim_page page;
+    plim_page_init(&page, NULL);
+    plim_explain_page(&page, &(plim_explain_view){ 0 }, files, count);
+    const plim_status status = plim_explain_json_write(sink, files, count, &page, NULL);
+    plim_page_deinit(&page);
+    return status;
+}
 
 static void the_document_is_as_approved(void)
 {
@@ -354,10 +372,10 @@ static void the_document_is_as_approved(void)
     for (size_t i = 0; i < T_COUNT(documents); i++) {
         plim_text out;
         T_CASE("%s", documents[i].golden);
-        plim_text_init(&out, NULL, PLIM_EXPLAIN_TEXT_BYTES_MAX);
-        T_EQ_U64(plim_explain_json_write(plim_sink_to_text(&out), files + documents[i].first,
-                                         documents[i].count, NULL),
-                 PLIM_OK);
+        plim_text_init(&out, NULL, GOLDEN_BYTES_MAX);
+        T_EQ_U64(
+            write_document(plim_sink_to_text(&out), files + documents[i].first, documents[i].count),
+            PLIM_OK);
         golden_check(documents[i].golden, &out);
         plim_text_deinit(&out);
     }
@@ -371,7 +389,7 @@ static void a_sink_that_refuses_is_an_error(void)
     const plim_explained file = explained(list, 1);
     plim_text out;
     plim_text_init(&out, NULL, 10);
-    T_EQ_U64(plim_explain_json_write(plim_sink_to_text(&out), &file, 1, NULL), PLIM_IO);
+    T_EQ_U64(write_document(plim_sink_to_text(&out), &file, 1), PLIM_IO);
     plim_text_deinit(&out);
 }
 

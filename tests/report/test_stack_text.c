@@ -4,8 +4,8 @@
 #include "harness.h"
 
 #include "report/model/frame_text.h"
-#include "report/settings_text.h"
-#include "report/stack_text.h"
+#include "report/model/settings_text.h"
+#include "report/model/stack_text.h"
 #include "sample.h"
 
 static const struct {

@@ -7,7 +7,7 @@
 #include "report/golden.h"
 
 #include "replay/conf.h"
-#include "report/settings_text.h"
+#include "report/model/settings_text.h"
 
 #include <dirent.h>
 

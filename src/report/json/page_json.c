@@ -12,7 +12,8 @@ static const char *const severities[PLIM_TONE_COUNT] = {
 static const char *const units[] = {
     [PLIM_UNIT_BYTES] = "bytes",  [PLIM_UNIT_COUNT] = "count",   [PLIM_UNIT_SHARE] = "share",
     [PLIM_UNIT_US] = "us",        [PLIM_UNIT_ID] = "id",         [PLIM_UNIT_RATIO] = "ratio",
-    [PLIM_UNIT_PLAIN] = "number", [PLIM_UNIT_NUMBER] = "number",
+    [PLIM_UNIT_PLAIN] = "number", [PLIM_UNIT_NUMBER] = "number", [PLIM_UNIT_PERCENT] = "percent",
+    [PLIM_UNIT_LEVEL] = "bytes",
 };
 
 static void write_figures(plim_json *json, const plim_phrase *phrase)
@@ -27,11 +28,11 @@ static void write_figures(plim_json *json, const plim_phrase *phrase)
         plim_json_key(json, figure->name != NULL ? figure->name : units[figure->unit]);
         if (figure->unit == PLIM_UNIT_ID) {
             plim_json_i64(json, (int64_t)figure->value);
-        } else if (figure->unit == PLIM_UNIT_SHARE || figure->unit == PLIM_UNIT_RATIO ||
-                   figure->unit == PLIM_UNIT_NUMBER) {
-            plim_json_double(json, figure->real);
-        } else {
+        } else if (figure->unit == PLIM_UNIT_BYTES || figure->unit == PLIM_UNIT_COUNT ||
+                   figure->unit == PLIM_UNIT_PLAIN || figure->unit == PLIM_UNIT_US) {
             plim_json_u64(json, figure->value);
+        } else {
+            plim_json_double(json, figure->real);
         }
     }
     plim_json_end_object(json);
@@ -117,6 +118,28 @@ static void write_chart(plim_json *json, const plim_chart *chart)
     plim_json_end_array(json);
 }
 
+static void write_bar(plim_json *json, const plim_device_bar *bar)
+{
+    plim_json_key(json, "parts");
+    plim_json_begin_array(json);
+    for (int i = 0; i < PLIM_BAR_PARTS; i++) {
+        plim_json_begin_object(json);
+        plim_json_member_optional_string(json, "text", bar->parts[i].words);
+        plim_json_member_u64(json, "bytes", bar->parts[i].bytes);
+        plim_json_end_object(json);
+    }
+    plim_json_end_array(json);
+    plim_json_member_string(json, "end", bar->end);
+    plim_json_member_u64(json, "end_bytes", bar->end_bytes);
+    plim_json_member_optional_string(json, "request", bar->request);
+    plim_json_key(json, "marks");
+    plim_json_begin_array(json);
+    for (size_t i = 0; i < bar->mark_count; i++) {
+        plim_json_string(json, bar->marks[i].words);
+    }
+    plim_json_end_array(json);
+}
+
 static void write_item(plim_json *json, const plim_item *item)
 {
     plim_json_begin_object(json);
@@ -136,6 +159,9 @@ static void write_item(plim_json *json, const plim_item *item)
         break;
     case PLIM_ITEM_CHART:
         write_chart(json, &item->chart);
+        break;
+    case PLIM_ITEM_BAR:
+        write_bar(json, item->bar);
         break;
     }
     plim_json_end_object(json);

@@ -10,7 +10,7 @@
 #include "base/map.h"
 #include "base/numbers.h"
 #include "base/vec.h"
-#include "report/stack_text.h"
+#include "report/model/stack_text.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "report/model/inspect_parts.h"
-#include "report/settings_text.h"
+#include "report/model/settings_text.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "report/model/frame_text.h"
-#include "report/stack_text.h"
+#include "report/model/stack_text.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "report/model/composition.h"
 #include "report/model/frame_text.h"
-#include "report/stack_text.h"
+#include "report/model/stack_text.h"
 
 #define FRAME_INDENT  6u
 #define CALLERS_SHOWN 3u

@@ -44,11 +44,6 @@ plim_fact plim_count(const char *name, uint64_t count)
     return plim_count_of(name, count, NULL);
 }
 
-plim_fact plim_percent(const char *name, double share)
-{
-    return (plim_fact){ .unit = PLIM_UNIT_SHARE, .name = name, .real = share };
-}
-
 plim_fact plim_duration(const char *name, uint64_t us)
 {
     return (plim_fact){ .unit = PLIM_UNIT_US, .name = name, .value = us };
@@ -64,14 +59,24 @@ plim_fact plim_id(const char *name, int64_t id)
     return (plim_fact){ .unit = PLIM_UNIT_ID, .name = name, .value = (uint64_t)id };
 }
 
+plim_fact plim_real(plim_unit unit, const char *name, double real)
+{
+    return (plim_fact){ .unit = unit, .name = name, .real = real };
+}
+
+plim_fact plim_percent(const char *name, double share)
+{
+    return plim_real(PLIM_UNIT_SHARE, name, share);
+}
+
 plim_fact plim_ratio(const char *name, double ratio)
 {
-    return (plim_fact){ .unit = PLIM_UNIT_RATIO, .name = name, .real = ratio };
+    return plim_real(PLIM_UNIT_RATIO, name, ratio);
 }
 
 plim_fact plim_number(const char *name, double number)
 {
-    return (plim_fact){ .unit = PLIM_UNIT_NUMBER, .name = name, .real = number };
+    return plim_real(PLIM_UNIT_NUMBER, name, number);
 }
 
 plim_fact plim_toned(plim_tone tone, plim_fact fact)
@@ -84,6 +89,28 @@ plim_fact plim_apart(plim_fact fact)
 {
     fact.is_apart = true;
     return fact;
+}
+
+/* Without decimals that say nothing: nobody reads step 599.769. */
+static plim_short_text format_number(double number)
+{
+    plim_short_text text;
+    const double whole = number >= 100 ? round(number) : number;
+    if (whole >= 0 && whole < 1e15 && whole == floor(whole)) {
+        return plim_format_count((uint64_t)whole);
+    }
+    (void)snprintf(text.text, sizeof text.text, "%.6g", number);
+    return text;
+}
+
+static plim_short_text format_level(double bytes)
+{
+    plim_short_text text;
+    const double size = fmin(fabs(bytes), 9.0e18); /* what 64 bits hold, with a sign to spare */
+    const uint64_t rounded = isfinite(bytes) ? (uint64_t)llround(size) : 0;
+    (void)snprintf(text.text, sizeof text.text, "%s%.30s", bytes < 0 && rounded > 0 ? "-" : "",
+                   plim_format_bytes(rounded).text);
+    return text;
 }
 
 /* A figure in words. */
@@ -120,7 +147,13 @@ static number_text format(const plim_fact *fact)
         (void)snprintf(text.text, sizeof text.text, "%.2f×", fact->real);
         break;
     case PLIM_UNIT_NUMBER:
-        (void)snprintf(text.text, sizeof text.text, "%g", fact->real);
+        text = format_number(fact->real);
+        break;
+    case PLIM_UNIT_PERCENT:
+        (void)snprintf(text.text, sizeof text.text, "%.3g%%", fact->real);
+        break;
+    case PLIM_UNIT_LEVEL:
+        text = format_level(fact->real);
         break;
     case PLIM_UNIT_WORDS:
     case PLIM_UNIT_END:
@@ -425,4 +458,9 @@ plim_item *plim_page_below(plim_page *page, plim_tone tone, const char *text,
 plim_chart *plim_page_chart(plim_page *page, const char *id)
 {
     return &add_item(page, PLIM_ITEM_CHART, id)->chart;
+}
+
+void plim_page_bar(plim_page *page, const char *id, plim_device_bar *bar)
+{
+    add_item(page, PLIM_ITEM_BAR, id)->bar = bar;
 }

@@ -37,13 +37,15 @@ typedef enum plim_unit {
     PLIM_UNIT_WORDS, /* no figure: a name, a part of a sentence */
     PLIM_UNIT_BYTES,
     PLIM_UNIT_COUNT,
-    PLIM_UNIT_SHARE, /* of one */
-    PLIM_UNIT_US,    /* microseconds */
-    PLIM_UNIT_PLAIN, /* a whole number without separators: a step, a rank */
-    PLIM_UNIT_ID,    /* the same, perhaps below 0: a device */
-    PLIM_UNIT_RATIO, /* "1.23×" */
-    PLIM_UNIT_NUMBER,
-    PLIM_UNIT_END, /* closes a list of facts */
+    PLIM_UNIT_SHARE,   /* of one */
+    PLIM_UNIT_US,      /* microseconds */
+    PLIM_UNIT_PLAIN,   /* a whole number without separators: a step, a rank */
+    PLIM_UNIT_ID,      /* the same, perhaps below 0: a device */
+    PLIM_UNIT_RATIO,   /* "1.23×" */
+    PLIM_UNIT_NUMBER,  /* "3,400", "12.5" */
+    PLIM_UNIT_PERCENT, /* of a hundred, where nobody knows what that is */
+    PLIM_UNIT_LEVEL,   /* bytes that were computed: perhaps below 0 */
+    PLIM_UNIT_END,     /* closes a list of facts */
 } plim_unit;
 
 /* One thing that is known, and how it is to be said. */
@@ -53,7 +55,7 @@ typedef struct plim_fact {
     const char *name;  /* of a figure, literal; NULL: its unit says enough */
     const char *noun;  /* COUNT: what is counted, literal, or NULL */
     uint64_t value;    /* BYTES, COUNT, US, PLAIN; of an ID the int64_t */
-    double real;       /* SHARE, RATIO, NUMBER */
+    double real;       /* all others */
     const char *words; /* WORDS: copied where it is said */
     size_t length;
     bool is_apart; /* WORDS: a span of its own, for FIT and COPY */
@@ -72,6 +74,7 @@ plim_fact plim_plain(const char *name, uint64_t number);
 plim_fact plim_id(const char *name, int64_t id);
 plim_fact plim_ratio(const char *name, double ratio);
 plim_fact plim_number(const char *name, double number);
+plim_fact plim_real(plim_unit unit, const char *name, double real);
 /** The same fact in a tone of its own. */
 plim_fact plim_toned(plim_tone tone, plim_fact fact);
 
@@ -184,10 +187,35 @@ typedef struct plim_chart {
     const char *to;
 } plim_chart;
 
+/* A device as one bar, and the request that failed below it. */
+typedef struct plim_bar_part {
+    const char *words; /* NULL: the legend does not name it */
+    uint64_t bytes;
+} plim_bar_part;
+
+typedef struct plim_bar_mark {
+    const char *words;
+    uint64_t at_bytes;
+} plim_bar_mark;
+
+enum { PLIM_BAR_ELSEWHERE, PLIM_BAR_LIVE, PLIM_BAR_CACHED, PLIM_BAR_FREE, PLIM_BAR_PARTS };
+
+typedef struct plim_device_bar {
+    plim_bar_part parts[PLIM_BAR_PARTS]; /* in this order */
+    uint64_t end_bytes;                  /* where it ends, */
+    const char *end;                     /* in words */
+    const char *request;                 /* NULL: not known */
+    uint64_t request_bytes;
+    bool is_request_placed; /* it begins where the cached part does; else nobody knows where */
+    plim_bar_mark marks[2];
+    size_t mark_count;
+} plim_device_bar;
+
 typedef enum plim_item_kind {
     PLIM_ITEM_TEXT,
     PLIM_ITEM_TABLE,
     PLIM_ITEM_CHART,
+    PLIM_ITEM_BAR,
 } plim_item_kind;
 
 typedef struct plim_item {
@@ -199,10 +227,12 @@ typedef struct plim_item {
     plim_layout layout;
     plim_tone tone;
     const char *lead; /* stands before the words, which hang after it; "" */
+    uint32_t hang;    /* columns of the lead, if it has fewer */
     plim_phrase phrase;
-    /* TABLE, CHART */
+    /* TABLE, CHART, BAR */
     plim_table_item table;
     plim_chart chart;
+    plim_device_bar *bar;
     struct plim_item *next;
 } plim_item;
 
@@ -256,7 +286,7 @@ plim_item *plim_page_warn(plim_page *page, const char *id, const char *text,
 
 /** Begin a table. columns is static, or in the page. */
 plim_item *plim_page_table(plim_page *page, const char *id, const plim_column *columns,
-                                 uint32_t count);
+                           uint32_t count);
 /** The next cell, row by row. */
 void plim_page_cell(plim_page *page, plim_tone tone, plim_fact fact);
 void plim_page_cell_text(plim_page *page, plim_tone tone, const char *text, const plim_fact *facts);
@@ -265,6 +295,8 @@ void plim_page_cell_bar(plim_page *page, plim_tone tone, uint64_t bytes, uint64_
 plim_item *plim_page_below(plim_page *page, plim_tone tone, const char *text,
                            const plim_fact *facts);
 
+/** bar  in the page */
+void plim_page_bar(plim_page *page, const char *id, plim_device_bar *bar);
 plim_chart *plim_page_chart(plim_page *page, const char *id);
 
 #endif

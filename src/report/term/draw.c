@@ -4,6 +4,7 @@
 #include "report/term/draw.h"
 
 #include "report/term/chart.h"
+#include "report/term/device_bar.h"
 #include "report/term/paragraph.h"
 #include "report/term/table.h"
 
@@ -36,6 +37,7 @@ void plim_text_item_draw(plim_text *out, const plim_style *style, const plim_ite
         const plim_paragraph paragraph = { .indent = indent,
                                            .tone = item->tone,
                                            .lead = item->lead,
+                                           .hang = item->hang,
                                            .spans = item->phrase.spans,
                                            .span_count = item->phrase.span_count };
         plim_paragraph_draw(out, style, &paragraph);
@@ -61,6 +63,9 @@ void plim_page_draw(plim_text *out, const plim_style *style, const plim_page *pa
             break;
         case PLIM_ITEM_CHART:
             plim_chart_draw(out, style, &item->chart);
+            break;
+        case PLIM_ITEM_BAR:
+            plim_device_bar_draw(out, style, item->bar);
             break;
         }
     }

@@ -70,7 +70,8 @@ static place find_break(const plim_paragraph *paragraph, const plim_style *style
 
 void plim_paragraph_draw(plim_text *out, const plim_style *style, const plim_paragraph *paragraph)
 {
-    const uint32_t lead_columns = plim_style_columns(style, paragraph->lead);
+    const uint32_t own = plim_style_columns(style, paragraph->lead);
+    const uint32_t lead_columns = own > paragraph->hang ? own : paragraph->hang;
     const uint32_t hang = paragraph->indent + (lead_columns > 0 ? lead_columns + 1 : 0);
     place at = skip(paragraph, (place){ 0 }, true);
     for (bool is_first = true; !is_end(paragraph, at); is_first = false) {

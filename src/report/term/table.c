@@ -110,6 +110,16 @@ static void squeeze_columns(drawing *draw, plim_align align, uint32_t room)
     }
 }
 
+static void cap_words(drawing *draw, uint32_t most)
+{
+    for (uint32_t i = 0; i < draw->table->column_count; i++) {
+        if (draw->table->columns[i].align == PLIM_ALIGN_LEFT && draw->columns[i] > most) {
+            draw->total -= draw->columns[i] - most;
+            draw->columns[i] = most;
+        }
+    }
+}
+
 /* What words to copy get is what is left; where that is too little, figures leave. */
 static void fit_copy(drawing *draw, uint32_t room)
 {
@@ -139,6 +149,9 @@ static void fit(drawing *draw)
         return;
     }
     measure(draw, 0);
+    if (draw->table->columns[draw->table->column_count - 1].align == PLIM_ALIGN_REST) {
+        cap_words(draw, width / 3); /* the rest is what the table is about */
+    }
     if (draw->total > room) {
         narrow_gaps(draw);
     }

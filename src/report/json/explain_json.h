@@ -4,18 +4,20 @@
  * The promise and every member are in docs/formats/explain-json.md: members may be added, none
  * is removed or changes its meaning.
  */
-#ifndef PLIMSOLL_REPORT_EXPLAIN_JSON_H
-#define PLIMSOLL_REPORT_EXPLAIN_JSON_H
+#ifndef PLIMSOLL_REPORT_JSON_EXPLAIN_JSON_H
+#define PLIMSOLL_REPORT_JSON_EXPLAIN_JSON_H
 
 #include "base/sink.h"
-#include "report/explain_page.h"
+#include "report/model/explain.h"
 
 /**
  * Write the document, whatever the number of texts.
  *
- * returns  PLIM_IO when the sink refused
+ * page     of plim_explain_page(): what it says
+ * returns  PLIM_IO when the sink refused; as plim_page_status()
  */
 PLIM_MUST_USE plim_status plim_explain_json_write(plim_sink sink, const plim_explained *files,
-                                                  size_t count, plim_error *err);
+                                                  size_t count, const plim_page *page,
+                                                  plim_error *err);
 
 #endif

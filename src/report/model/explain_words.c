@@ -1,10 +1,9 @@
 /*
- * explain_words.c - tables of words, and numbers that come as doubles.
+ * explain_words.c - tables of words.
  */
-#include "report/explain_words.h"
+#include "report/model/explain_parts.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -171,34 +170,7 @@ const char *plim_explain_step(const plim_series *series)
     return series->step_name != NULL && series->step_name[0] != '\0' ? series->step_name : "point";
 }
 
-plim_short_text plim_explain_number(double number)
+plim_fact plim_explain_amount(const plim_series *series, const char *name, double amount)
 {
-    plim_short_text text;
-    const double whole = number >= 100 ? round(number) : number; /* nobody reads step 599.769 */
-    if (whole >= 0 && whole < 1e15 && whole == floor(whole)) {
-        snprintf(text.text, sizeof text.text, "%s", plim_format_count((uint64_t)whole).text);
-    } else {
-        snprintf(text.text, sizeof text.text, "%.6g", number);
-    }
-    return text;
-}
-
-plim_short_text plim_explain_bytes(double bytes)
-{
-    plim_short_text text;
-    const double size = fmin(fabs(bytes), 9.0e18); /* what 64 bits hold, with a sign to spare */
-    const uint64_t rounded = isfinite(bytes) ? (uint64_t)llround(size) : 0;
-    snprintf(text.text, sizeof text.text, "%s%.30s", bytes < 0 && rounded > 0 ? "-" : "",
-             plim_format_bytes(rounded).text);
-    return text;
-}
-
-plim_short_text plim_explain_amount(const plim_series *series, double amount)
-{
-    plim_short_text text;
-    if (!series->is_percent) {
-        return plim_explain_bytes(amount);
-    }
-    snprintf(text.text, sizeof text.text, "%.3g%%", amount);
-    return text;
+    return plim_real(series->is_percent ? PLIM_UNIT_PERCENT : PLIM_UNIT_LEVEL, name, amount);
 }

@@ -4,11 +4,12 @@
  * One shape for one text and for many: messages of all of them stand in one array at the top, each
  * with the name of its text, so that a program need not ask how many there were.
  */
-#include "report/explain_json.h"
+#include "report/json/explain_json.h"
 
 #include "base/error.h"
 #include "base/json_out.h"
 #include "report/json/failure_json.h"
+#include "report/json/page_json.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -325,9 +326,10 @@ static void write_totals(plim_json *json, const plim_explained *files, size_t co
 }
 
 plim_status plim_explain_json_write(plim_sink sink, const plim_explained *files, size_t count,
-                                    plim_error *err)
+                                    const plim_page *page, plim_error *err)
 {
     plim_json json;
+    PLIM_TRY(plim_page_status(page, err));
     plim_json_init(&json, sink, PLIM_JSON_PRETTY);
     plim_json_begin_object(&json);
     plim_json_member_string(&json, "schema", "explain/1");
@@ -335,6 +337,7 @@ plim_status plim_explain_json_write(plim_sink sink, const plim_explained *files,
     write_messages(&json, files, count);
     write_series(&json, files, count);
     write_files(&json, files, count);
+    plim_page_json(&json, page);
     plim_json_end_object(&json);
     return plim_json_finish(&json) ? PLIM_OK : plim_fail(err, PLIM_IO, "cannot write the document");
 }

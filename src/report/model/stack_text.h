@@ -5,8 +5,8 @@
  * speaks for it: the innermost of the user's own code. Around it stand what that line called and
  * who called it.
  */
-#ifndef PLIMSOLL_REPORT_STACK_TEXT_H
-#define PLIMSOLL_REPORT_STACK_TEXT_H
+#ifndef PLIMSOLL_REPORT_MODEL_STACK_TEXT_H
+#define PLIMSOLL_REPORT_MODEL_STACK_TEXT_H
 
 #include "plimsoll/inspect.h"
 

@@ -1,8 +1,8 @@
 /*
  * settings_text.h - the allocator's settings, as far as they are not PyTorch's defaults.
  */
-#ifndef PLIMSOLL_REPORT_SETTINGS_TEXT_H
-#define PLIMSOLL_REPORT_SETTINGS_TEXT_H
+#ifndef PLIMSOLL_REPORT_MODEL_SETTINGS_TEXT_H
+#define PLIMSOLL_REPORT_MODEL_SETTINGS_TEXT_H
 
 #include "base/text.h"
 

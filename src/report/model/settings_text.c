@@ -1,7 +1,7 @@
 /*
  * settings_text.c - the recorded settings that a program chose.
  */
-#include "report/settings_text.h"
+#include "report/model/settings_text.h"
 
 #include "base/size.h"
 #include "history/setting_words.h"

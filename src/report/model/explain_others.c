@@ -6,13 +6,8 @@
  * A run of eight ranks fails eight times; a log of a night fails a thousand times. Like are
  * messages of one framework with one verdict.
  */
-#include "base/size.h"
-#include "report/counted.h"
-#include "report/explain_page.h"
-#include "report/explain_words.h"
-#include "report/term/line.h"
+#include "report/model/explain_parts.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define GROUPS_MAX 10u
@@ -62,38 +57,44 @@ static void add_message(message_groups *groups, const plim_oom_message *message)
                          .device_max = message->request.subject.device };
 }
 
-static void write_group(const plim_explain_page *page, const message_group *group, int line_columns)
+static void add_group(plim_page *page, const message_group *group)
 {
     const plim_oom_message *first = group->first;
-    plim_line line = plim_line_begin(page->out, page->style, 2);
-    plim_line_format(&line, PLIM_TONE_FAINT, "line %*s  ", line_columns,
-                     plim_format_count(first->line).text);
-    plim_line_format(&line, PLIM_TONE_PLAIN, "%s: %s", plim_explain_framework(first->framework),
-                     plim_explain_verdict(first->judgement.verdict).text);
+    const char *device = "";
+    const char *requested = "";
+    const char *like = "";
     if (group->device_max > group->device_min && group->device_min >= 0) {
-        plim_line_format(&line, PLIM_TONE_PLAIN, ", GPUs %d to %d", group->device_min,
-                         group->device_max);
+        device = plim_page_text(
+            page, ", GPUs {} to {}",
+            PLIM_FACTS(plim_id(NULL, group->device_min), plim_id(NULL, group->device_max)));
     } else if (first->request.subject.device != PLIM_DEVICE_UNKNOWN) {
-        plim_line_format(&line, PLIM_TONE_PLAIN, ", %s", plim_explain_device(first).text);
+        device =
+            plim_page_text(page, ", {}", PLIM_FACTS(plim_words(plim_explain_device(first).text)));
     }
-    if (first->request.figures[PLIM_FIGURE_REQUESTED].bytes != PLIM_BYTES_UNKNOWN) {
-        plim_line_format(
-            &line, PLIM_TONE_PLAIN, ", requested %s",
-            plim_format_bytes(first->request.figures[PLIM_FIGURE_REQUESTED].bytes).text);
+    const uint64_t bytes = first->request.figures[PLIM_FIGURE_REQUESTED].bytes;
+    if (bytes != PLIM_BYTES_UNKNOWN) {
+        requested = plim_page_text(page, ", requested {}", PLIM_FACTS(plim_bytes(NULL, bytes)));
     }
     if (group->like_count > 0) {
-        plim_line_format(&line, PLIM_TONE_FAINT, " (%s like it)",
-                         plim_format_count(group->like_count).text);
+        like =
+            plim_page_text(page, " ({} like it)", PLIM_FACTS(plim_count(NULL, group->like_count)));
     }
-    if (first->is_follower) {
-        plim_line_add(&line, PLIM_TONE_FAINT, " (came after, and because of it)");
-    }
-    plim_line_end(&line);
+    const char *follower = first->is_follower ? " (came after, and because of it)" : "";
+    plim_page_cell_text(page, PLIM_TONE_FAINT, "line {}",
+                        PLIM_FACTS(plim_count("line", first->line)));
+    plim_page_cell_text(page, PLIM_TONE_PLAIN, "{}: {}{}{}{}{}",
+                        PLIM_FACTS(plim_words(plim_explain_framework(first->framework)),
+                                   plim_words(plim_explain_verdict(first->judgement.verdict).text),
+                                   plim_words(device), plim_words(requested),
+                                   plim_toned(PLIM_TONE_FAINT, plim_words(like)),
+                                   plim_toned(PLIM_TONE_FAINT, plim_words(follower))));
 }
 
-void plim_explain_others(const plim_explain_page *page)
+void plim_explained_others(const plim_explaining *self)
 {
-    const plim_explained *file = page->file;
+    static const plim_column columns[] = { { "line", PLIM_ALIGN_RIGHT, 0, 0 },
+                                           { "message", PLIM_ALIGN_REST, 0, 0 } };
+    const plim_explained *file = self->file;
     message_groups groups = { .count = 0 };
     for (size_t i = 0; i < file->message_count; i++) {
         if (file->messages[i] != file->main_message) {
@@ -104,22 +105,14 @@ void plim_explain_others(const plim_explain_page *page)
     if (groups.count == 0) {
         return;
     }
-    plim_text_append_char(page->out, '\n');
-    plim_line line = plim_line_begin(page->out, page->style, 0);
-    plim_line_add(&line, PLIM_TONE_HEADING, "Also in the text");
-    plim_line_end(&line);
-    size_t widest = 0;
+    plim_page_heading(self->page, "Also in the text", NULL);
+    plim_page_table(self->page, "others", columns, sizeof columns / sizeof columns[0])
+        ->table.hides_titles = true;
     for (size_t i = 0; i < groups.count; i++) {
-        const size_t columns = strlen(plim_format_count(groups.items[i].first->line).text);
-        widest = columns > widest ? columns : widest;
-    }
-    for (size_t i = 0; i < groups.count; i++) {
-        write_group(page, &groups.items[i], (int)widest);
+        add_group(self->page, &groups.items[i]);
     }
     if (groups.beyond > 0) {
-        line = plim_line_begin(page->out, page->style, 2);
-        plim_line_format(&line, PLIM_TONE_FAINT, "(%s more: --json lists them)",
-                         plim_counted(groups.beyond, "message").text);
-        plim_line_end(&line);
+        plim_page_note(self->page, "more", PLIM_TONE_FAINT, "({} more: --json lists them)",
+                       PLIM_FACTS(plim_count_of("messages_left_out", groups.beyond, "message")));
     }
 }

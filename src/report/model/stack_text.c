@@ -1,7 +1,7 @@
 /*
  * stack_text.c - choosing the frame that speaks for a stack.
  */
-#include "report/stack_text.h"
+#include "report/model/stack_text.h"
 
 #include "base/assert.h"
 #include "stacks/frames.h"

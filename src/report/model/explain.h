@@ -1,14 +1,19 @@
 /*
- * explain_page.h - what the pages and the document of `explain` are made from, and their parts.
+ * explain.h - what `plimsoll explain` has in hand, and the page it makes of it.
  *
  * A text that was explained comes as plain structs: whoever has them (a plim_explanation, a
  * test) points to them here.
+ *   explain.c         a text: the message that answers for all, why, what to do, the rest
+ *   explain_bar.c     the device as one bar, and the request that failed
+ *   explain_fixes.c   what to do next
+ *   explain_others.c  the other messages
+ *   explain_trend.c   how memory moved over the steps of a run
+ *   explain_words.c   frameworks, devices, verdicts and trends, as a page calls them
  */
-#ifndef PLIMSOLL_REPORT_EXPLAIN_PAGE_H
-#define PLIMSOLL_REPORT_EXPLAIN_PAGE_H
+#ifndef PLIMSOLL_REPORT_MODEL_EXPLAIN_H
+#define PLIMSOLL_REPORT_MODEL_EXPLAIN_H
 
-#include "base/text.h"
-#include "report/term/style.h"
+#include "report/model/page.h"
 
 #include "plimsoll/explain.h"
 
@@ -33,30 +38,16 @@ typedef struct plim_explained {
 typedef struct plim_explain_view {
     bool all;            /* every message and series in full */
     bool trend;          /* the series, not the messages */
-    bool with_name;      /* head the page with the name of the text: there are several */
     bool with_recording; /* say how to record, apart, where nothing is recorded yet */
     uint32_t fixes_max;  /* that are shown; 0: PLIM_EXPLAIN_FIXES_SHOWN */
 } plim_explain_view;
 
 #define PLIM_EXPLAIN_FIXES_SHOWN 4u
 
-typedef struct plim_explain_page {
-    plim_text *out;
-    const plim_style *style;
-    const plim_explain_view *view;
-    const plim_explained *file;
-} plim_explain_page;
-
-/** The device as a bar, the failed request against it, and what both consist of. */
-void plim_explain_bar(const plim_explain_page *page, const plim_oom_message *message);
-
-/** Numbered fixes, each with its command on a line of its own. */
-void plim_explain_fixes(const plim_explain_page *page, const plim_advice *advice, size_t count);
-
-/** The other messages of the text, like ones together, a line each. */
-void plim_explain_others(const plim_explain_page *page);
-
-/** The series of the text: the first in full, the others in a line each. */
-void plim_explain_trend(const plim_explain_page *page);
+/** Whether a text has messages or series: else nothing is said of it. */
+bool plim_explain_has_page(const plim_explain_view *view, const plim_explained *file);
+/** Say what is to be said of texts, one after the other; of several each is named. */
+void plim_explain_page(plim_page *page, const plim_explain_view *view, const plim_explained *files,
+                       size_t count);
 
 #endif
