@@ -34,7 +34,8 @@ static int load_file(const char *path, void **library)
 static int find_kernel(void *library, const char *name, void **kernel)
 {
     plim_standin_kernel *found = NULL;
-    const int error = plim_standin_module_kernel(library, name, kernel != NULL ? &found : NULL);
+    const int error = kernel != NULL ? plim_standin_module_kernel(library, name, &found)
+                                     : PLIM_WORK_INVALID_HANDLE;
     if (error == 0) {
         *kernel = found;
     }
