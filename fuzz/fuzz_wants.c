@@ -14,7 +14,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Symbols stand in the order of the layout's exports. */
-static void check_symbols(const plim_layout *layout, const plim_elf *elf)
+static void check_symbols(const plim_facade_layout *layout, const plim_elf *elf)
 {
     PLIM_ASSERT(elf->symbol_count == PLIM_SYMBOLS_BEFORE + layout->exports.count ||
                 layout->exports.count == 0);
@@ -30,7 +30,7 @@ static void check_symbols(const plim_layout *layout, const plim_elf *elf)
 
 static void check_facade(const plim_wants *wants, const plim_wants_library *library)
 {
-    plim_layout layout;
+    plim_facade_layout layout;
     plim_error err;
     if (plim_layout_init(&layout, wants, library, &err) == PLIM_OK) {
         PLIM_ASSERT(layout.exports.count == library->list.count);

@@ -18,7 +18,7 @@ typedef struct cursor {
     const unsigned char *end;
 } cursor;
 
-static cursor start(const plim_layout *layout, unsigned char *image, plim_facade_part part)
+static cursor start(const plim_facade_layout *layout, unsigned char *image, plim_facade_part part)
 {
     unsigned char *const to = image + layout->parts[part].offset;
     return (cursor){ .to = to, .end = to + layout->parts[part].bytes };
@@ -36,7 +36,7 @@ static void put_u32(cursor *out, uint32_t value)
     put(out, &value, sizeof value);
 }
 
-static void emit_header(const plim_layout *layout, cursor *out)
+static void emit_header(const plim_facade_layout *layout, cursor *out)
 {
     const Elf64_Ehdr header = {
         .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT,
@@ -57,8 +57,8 @@ static void emit_header(const plim_layout *layout, cursor *out)
 }
 
 /* A segment of the parts from `first` to `last`. */
-static Elf64_Phdr segment(const plim_layout *layout, plim_facade_part first, plim_facade_part last,
-                          uint32_t flags)
+static Elf64_Phdr segment(const plim_facade_layout *layout, plim_facade_part first,
+                          plim_facade_part last, uint32_t flags)
 {
     const uint64_t offset = layout->parts[first].offset;
     const uint64_t end = layout->parts[last].offset + layout->parts[last].bytes;
@@ -74,7 +74,7 @@ static Elf64_Phdr segment(const plim_layout *layout, plim_facade_part first, pli
     };
 }
 
-static void emit_headers(const plim_layout *layout, unsigned char *image)
+static void emit_headers(const plim_facade_layout *layout, unsigned char *image)
 {
     cursor out = start(layout, image, PLIM_PART_HEADERS);
     emit_header(layout, &out);
@@ -94,7 +94,7 @@ static void emit_headers(const plim_layout *layout, unsigned char *image)
 }
 
 /* Filter, then the first symbol of each bucket, then hashes whose lowest bit ends a bucket. */
-static void emit_hash(const plim_layout *layout, unsigned char *image)
+static void emit_hash(const plim_facade_layout *layout, unsigned char *image)
 {
     cursor out = start(layout, image, PLIM_PART_HASH);
     put_u32(&out, layout->bucket_count);
@@ -124,7 +124,7 @@ static void emit_hash(const plim_layout *layout, unsigned char *image)
     }
 }
 
-static void emit_symbols(const plim_layout *layout, unsigned char *image)
+static void emit_symbols(const plim_facade_layout *layout, unsigned char *image)
 {
     cursor out = start(layout, image, PLIM_PART_SYMBOLS);
     const Elf64_Sym before[PLIM_SYMBOLS_BEFORE] = {
@@ -151,13 +151,13 @@ static void emit_symbols(const plim_layout *layout, unsigned char *image)
     }
 }
 
-static void emit_strings(const plim_layout *layout, unsigned char *image)
+static void emit_strings(const plim_facade_layout *layout, unsigned char *image)
 {
     cursor out = start(layout, image, PLIM_PART_STRINGS);
     put(&out, plim_text_string(&layout->strings), layout->strings.length);
 }
 
-static void emit_versions(const plim_layout *layout, unsigned char *image)
+static void emit_versions(const plim_facade_layout *layout, unsigned char *image)
 {
     cursor out = start(layout, image, PLIM_PART_VERSIONS);
     const Elf64_Half before[PLIM_SYMBOLS_BEFORE] = { VER_NDX_LOCAL, VER_NDX_GLOBAL };
@@ -181,7 +181,7 @@ static uint32_t hash_version(const char *name)
 }
 
 /* The first record names the file itself. */
-static void emit_definitions(const plim_layout *layout, unsigned char *image)
+static void emit_definitions(const plim_facade_layout *layout, unsigned char *image)
 {
     cursor out = start(layout, image, PLIM_PART_DEFINITIONS);
     const char *const strings = plim_text_string(&layout->strings);
@@ -205,7 +205,7 @@ static void emit_definitions(const plim_layout *layout, unsigned char *image)
 }
 
 /* A pointer in the object, to the object: its place gets the address and a relocation. */
-static void put_pointer(const plim_layout *layout, unsigned char *image, cursor *relocations,
+static void put_pointer(const plim_facade_layout *layout, unsigned char *image, cursor *relocations,
                         uint64_t place, uint64_t address)
 {
     const Elf64_Rela relocation = {
@@ -218,7 +218,7 @@ static void put_pointer(const plim_layout *layout, unsigned char *image, cursor 
 }
 
 /* The table, and with it all relocations. */
-static void emit_table(const plim_layout *layout, unsigned char *image)
+static void emit_table(const plim_facade_layout *layout, unsigned char *image)
 {
     cursor out = start(layout, image, PLIM_PART_TABLE);
     const plim_facade_table table = {
@@ -249,9 +249,9 @@ static void emit_table(const plim_layout *layout, unsigned char *image)
     PLIM_ASSERT(relocations.to == relocations.end);
 }
 
-static void emit_code(const plim_layout *layout, unsigned char *image)
+static void emit_code(const plim_facade_layout *layout, unsigned char *image)
 {
-    const plim_machine *const machine = layout->machine;
+    const plim_facade_machine *const machine = layout->machine;
     const uint64_t table = layout->parts[PLIM_PART_TABLE].offset;
     const uint64_t unknown = table + offsetof(plim_facade_table, unknown);
     const uint64_t constructor = layout->parts[PLIM_PART_CODE].offset;
@@ -266,7 +266,7 @@ static void emit_code(const plim_layout *layout, unsigned char *image)
     }
 }
 
-static void emit_dynamic(const plim_layout *layout, unsigned char *image)
+static void emit_dynamic(const plim_facade_layout *layout, unsigned char *image)
 {
     cursor out = start(layout, image, PLIM_PART_DYNAMIC);
     const size_t versions = layout->version_names.count;
@@ -304,7 +304,7 @@ static void emit_dynamic(const plim_layout *layout, unsigned char *image)
 }
 
 /* Section headers: for people with readelf and gdb, the dynamic linker does not read them. */
-static void emit_sections(const plim_layout *layout, unsigned char *image)
+static void emit_sections(const plim_facade_layout *layout, unsigned char *image)
 {
     cursor names = start(layout, image, PLIM_PART_SECTION_NAMES);
     const unsigned char *const first_name = names.to;
@@ -332,7 +332,7 @@ static void emit_sections(const plim_layout *layout, unsigned char *image)
     }
 }
 
-void plim_layout_emit(const plim_layout *layout, unsigned char *image)
+void plim_layout_emit(const plim_facade_layout *layout, unsigned char *image)
 {
     emit_headers(layout, image);
     emit_hash(layout, image);

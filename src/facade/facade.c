@@ -35,7 +35,7 @@ static plim_status write_file(const char *path, const unsigned char *data, size_
     return PLIM_OK;
 }
 
-static plim_status write_image(const plim_layout *layout, const char *path, plim_error *err)
+static plim_status write_image(const plim_facade_layout *layout, const char *path, plim_error *err)
 {
     const size_t bytes = (size_t)plim_layout_file_bytes(layout);
     unsigned char *const image = plim_mem_alloc_zeroed(layout->mem, bytes, 1);
@@ -55,7 +55,7 @@ static plim_status write_facade(const plim_wants *wants, const plim_wants_librar
     plim_text_init(&path, wants->mem, PATH_BYTES_MAX);
     plim_text_append_format(&path, "%s/%s", folder, library->soname);
     plim_status status = plim_text_status(&path, "naming a facade", err);
-    plim_layout layout = { 0 };
+    plim_facade_layout layout = { 0 };
     if (status == PLIM_OK) {
         status = plim_layout_init(&layout, wants, library, err);
         if (status == PLIM_OK) {

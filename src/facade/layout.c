@@ -38,7 +38,7 @@ const plim_section plim_sections[PLIM_PART_SECTIONS] = {
 };
 
 /* Adds a string to .dynstr; failures stick to the text. */
-static uint32_t add_string(plim_layout *layout, const char *string)
+static uint32_t add_string(plim_facade_layout *layout, const char *string)
 {
     const size_t offset = layout->strings.length;
     plim_text_append(&layout->strings, string, strlen(string) + 1);
@@ -51,7 +51,7 @@ static int compare_names(const void *a, const void *b)
 }
 
 /* Gathers the versions of a library, each once. */
-static bool number_versions(plim_layout *layout, const plim_wants_library *library)
+static bool number_versions(plim_facade_layout *layout, const plim_wants_library *library)
 {
     for (size_t i = 0; i < library->list.count; i++) {
         const char *const version = library->list.items[i].version;
@@ -80,7 +80,7 @@ static bool number_versions(plim_layout *layout, const plim_wants_library *libra
     return true;
 }
 
-static uint16_t version_number(const plim_layout *layout, const char *version)
+static uint16_t version_number(const plim_facade_layout *layout, const char *version)
 {
     if (version == NULL) {
         return PLIM_VERSION_NONE;
@@ -102,7 +102,7 @@ static uint32_t hash_name(const char *name)
 }
 
 /* Gives names their places: the list is by name, so that one name's versions follow each other. */
-static bool place_exports(plim_layout *layout, const plim_wants_library *library)
+static bool place_exports(plim_facade_layout *layout, const plim_wants_library *library)
 {
     plim_facade_export now = { 0 };
     const char *name = "";
@@ -142,7 +142,7 @@ static int compare_exports(const void *a, const void *b)
 }
 
 /* Buckets are short, and the filter wide: the linker asks each facade for each symbol it seeks. */
-static void sort_into_buckets(plim_layout *layout)
+static void sort_into_buckets(plim_facade_layout *layout)
 {
     layout->bucket_count = (uint32_t)(layout->exports.count / 2 + 1);
     layout->bloom_words = 1;
@@ -160,13 +160,13 @@ static void sort_into_buckets(plim_layout *layout)
 }
 
 /* How many bytes a part has. */
-static uint64_t part_bytes(const plim_layout *layout, plim_facade_part part)
+static uint64_t part_bytes(const plim_facade_layout *layout, plim_facade_part part)
 {
     const uint64_t exports = layout->exports.count;
     const uint64_t functions = layout->functions.count;
     const uint64_t symbols = PLIM_SYMBOLS_BEFORE + exports;
     const uint64_t versions = layout->version_names.count;
-    const plim_machine *const machine = layout->machine;
+    const plim_facade_machine *const machine = layout->machine;
     switch (part) {
     case PLIM_PART_HEADERS:
         return sizeof(Elf64_Ehdr) + PLIM_SEGMENTS * sizeof(Elf64_Phdr);
@@ -216,7 +216,7 @@ static uint64_t align_up(uint64_t offset, uint64_t align)
 }
 
 /* One behind the other; where the way of access changes, on a new page. */
-static void place_parts(plim_layout *layout)
+static void place_parts(plim_facade_layout *layout)
 {
     uint64_t offset = 0;
     for (plim_facade_part part = 0; part < PLIM_PARTS; part++) {
@@ -236,10 +236,11 @@ static void place_parts(plim_layout *layout)
     }
 }
 
-plim_status plim_layout_init(plim_layout *layout, const plim_wants *wants,
+plim_status plim_layout_init(plim_facade_layout *layout, const plim_wants *wants,
                              const plim_wants_library *library, plim_error *err)
 {
-    *layout = (plim_layout){ .mem = wants->mem, .machine = plim_machine_find(wants->machine) };
+    *layout =
+        (plim_facade_layout){ .mem = wants->mem, .machine = plim_machine_find(wants->machine) };
     PLIM_ASSERT(layout->machine != NULL);
     plim_text_init(&layout->strings, layout->mem, STRINGS_MAX);
     (void)add_string(layout, "");
@@ -259,7 +260,7 @@ plim_status plim_layout_init(plim_layout *layout, const plim_wants *wants,
     return PLIM_OK;
 }
 
-void plim_layout_deinit(plim_layout *layout)
+void plim_layout_deinit(plim_facade_layout *layout)
 {
     plim_text_deinit(&layout->strings);
     PLIM_VEC_FREE(layout->mem, &layout->exports);
@@ -268,25 +269,25 @@ void plim_layout_deinit(plim_layout *layout)
     PLIM_VEC_FREE(layout->mem, &layout->version_strings);
 }
 
-uint64_t plim_layout_entry(const plim_layout *layout, size_t function)
+uint64_t plim_layout_entry(const plim_facade_layout *layout, size_t function)
 {
     return layout->parts[PLIM_PART_TABLE].offset + sizeof(plim_facade_table) +
            function * sizeof(plim_facade_entry);
 }
 
-uint64_t plim_layout_counting(const plim_layout *layout, size_t function)
+uint64_t plim_layout_counting(const plim_facade_layout *layout, size_t function)
 {
-    const plim_machine *const machine = layout->machine;
+    const plim_facade_machine *const machine = layout->machine;
     return layout->parts[PLIM_PART_CODE].offset + machine->constructor_bytes +
            function * (machine->counting_bytes + machine->unknown_bytes);
 }
 
-uint64_t plim_layout_unknown(const plim_layout *layout, size_t function)
+uint64_t plim_layout_unknown(const plim_facade_layout *layout, size_t function)
 {
     return plim_layout_counting(layout, function) + layout->machine->counting_bytes;
 }
 
-uint64_t plim_layout_file_bytes(const plim_layout *layout)
+uint64_t plim_layout_file_bytes(const plim_facade_layout *layout)
 {
     return layout->parts[PLIM_PART_SECTIONS].offset + layout->parts[PLIM_PART_SECTIONS].bytes;
 }

@@ -69,9 +69,9 @@ typedef struct plim_facade_export {
     bool is_hidden; /* another version of the name is the default */
 } plim_facade_export;
 
-typedef struct plim_layout {
+typedef struct plim_facade_layout {
     const plim_mem *mem;
-    const plim_machine *machine;
+    const plim_facade_machine *machine;
 
     plim_text strings; /* .dynstr */
     uint32_t soname_string;
@@ -89,20 +89,20 @@ typedef struct plim_layout {
         uint64_t offset;
         uint64_t bytes;
     } parts[PLIM_PARTS];
-} plim_layout;
+} plim_facade_layout;
 
 /* PLIM_OUT_OF_HOST_MEMORY, PLIM_LIMIT. To be deinitialised in any case. */
-PLIM_MUST_USE plim_status plim_layout_init(plim_layout *layout, const plim_wants *wants,
+PLIM_MUST_USE plim_status plim_layout_init(plim_facade_layout *layout, const plim_wants *wants,
                                            const plim_wants_library *library, plim_error *err);
-void plim_layout_deinit(plim_layout *layout);
+void plim_layout_deinit(plim_facade_layout *layout);
 
 /* Addresses: of the entry of a function, and of its trampolines. */
-uint64_t plim_layout_entry(const plim_layout *layout, size_t function);
-uint64_t plim_layout_counting(const plim_layout *layout, size_t function);
-uint64_t plim_layout_unknown(const plim_layout *layout, size_t function);
+uint64_t plim_layout_entry(const plim_facade_layout *layout, size_t function);
+uint64_t plim_layout_counting(const plim_facade_layout *layout, size_t function);
+uint64_t plim_layout_unknown(const plim_facade_layout *layout, size_t function);
 
 /* emit.c: writes all of it to zeroed memory of plim_layout_file_bytes(). */
-uint64_t plim_layout_file_bytes(const plim_layout *layout);
-void plim_layout_emit(const plim_layout *layout, unsigned char *image);
+uint64_t plim_layout_file_bytes(const plim_facade_layout *layout);
+void plim_layout_emit(const plim_facade_layout *layout, unsigned char *image);
 
 #endif

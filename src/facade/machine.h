@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct plim_machine {
+typedef struct plim_facade_machine {
     uint16_t elf_machine;   /* EM_X86_64 … */
     uint32_t page_bytes;    /* the largest there is: segments start at multiples */
     uint32_t relative_type; /* of relocations: base + addend */
@@ -23,12 +23,12 @@ typedef struct plim_machine {
     void (*write_constructor)(unsigned char *to, uint64_t at, uint64_t table, uint64_t attach);
     void (*write_counting)(unsigned char *to, uint64_t at, uint64_t entry);
     void (*write_unknown)(unsigned char *to, uint64_t at, uint64_t entry, uint64_t unknown);
-} plim_machine;
+} plim_facade_machine;
 
-extern const plim_machine plim_machine_aarch64;
-extern const plim_machine plim_machine_x86_64;
+extern const plim_facade_machine plim_machine_aarch64;
+extern const plim_facade_machine plim_machine_x86_64;
 
 /* The one of this ELF number, or NULL. */
-const plim_machine *plim_machine_find(uint16_t elf_machine);
+const plim_facade_machine *plim_machine_find(uint16_t elf_machine);
 
 #endif

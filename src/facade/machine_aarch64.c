@@ -105,7 +105,7 @@ static void write_unknown(unsigned char *to, uint64_t at, uint64_t entry, uint64
     fill(&out);
 }
 
-const plim_machine plim_machine_aarch64 = {
+const plim_facade_machine plim_machine_aarch64 = {
     .elf_machine = EM_AARCH64,
     .page_bytes = 65536,
     .relative_type = R_AARCH64_RELATIVE,

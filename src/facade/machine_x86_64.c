@@ -84,7 +84,7 @@ static void write_unknown(unsigned char *to, uint64_t at, uint64_t entry, uint64
     fill(&out);
 }
 
-const plim_machine plim_machine_x86_64 = {
+const plim_facade_machine plim_machine_x86_64 = {
     .elf_machine = EM_X86_64,
     .page_bytes = 4096,
     .relative_type = R_X86_64_RELATIVE,

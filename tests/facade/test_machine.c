@@ -35,7 +35,7 @@ static void x86_64_is_as_assembled(void)
         0xff, 0x25, 0xc3, 0x11, 0x00, 0x00,       /* jmp *0x2210(%rip) */
         0xcc, 0xcc, 0xcc,
     };
-    const plim_machine *const machine = plim_machine_find(EM_X86_64);
+    const plim_facade_machine *const machine = plim_machine_find(EM_X86_64);
     T_NOT_NULL(machine);
     T_EQ_U64(machine->constructor_bytes, sizeof constructor);
     T_EQ_U64(machine->counting_bytes, sizeof counting);
@@ -79,7 +79,7 @@ static void aarch64_is_as_assembled(void)
         0xd4200000, /* brk #0 */
         0xd4200000, 0xd4200000,
     };
-    const plim_machine *const machine = plim_machine_find(EM_AARCH64);
+    const plim_facade_machine *const machine = plim_machine_find(EM_AARCH64);
     T_NOT_NULL(machine);
     T_EQ_U64(machine->constructor_bytes, sizeof constructor);
     T_EQ_U64(machine->counting_bytes, sizeof counting);

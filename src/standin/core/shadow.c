@@ -1,6 +1,7 @@
 /* shadow.c - see shadow.h. Pieces do not overlap; the bytes of each are on the heap. */
 #include "standin/core/shadow.h"
 
+#include "base/numbers.h"
 #include "standin/core/calls.h"
 #include "standin/core/ranges.h"
 
@@ -131,9 +132,8 @@ void plim_standin_shadow_read(void *target, uint64_t address, size_t bytes)
     const plim_standin_range *end = plim_standin_ranges_end(&pieces);
     const plim_standin_range *piece = plim_standin_ranges_from(&pieces, address);
     for (; piece != NULL && piece < end && piece->base < address + bytes; piece++) {
-        const uint64_t from = piece->base > address ? piece->base : address;
-        const uint64_t piece_end = piece->base + piece->bytes;
-        const uint64_t to = piece_end < address + bytes ? piece_end : address + bytes;
+        const uint64_t from = plim_max(piece->base, address);
+        const uint64_t to = plim_min(piece->base + piece->bytes, address + bytes);
         memcpy((char *)target + (from - address), bytes_of(piece) + (from - piece->base),
                to - from);
     }
@@ -146,9 +146,8 @@ static void take_copy(uint64_t address, uint64_t bytes, plim_standin_ranges *ret
     const plim_standin_range *end = plim_standin_ranges_end(&pieces);
     const plim_standin_range *piece = plim_standin_ranges_from(&pieces, address);
     for (; piece != NULL && piece < end && piece->base < address + bytes; piece++) {
-        const uint64_t from = piece->base > address ? piece->base : address;
-        const uint64_t piece_end = piece->base + piece->bytes;
-        const uint64_t to = piece_end < address + bytes ? piece_end : address + bytes;
+        const uint64_t from = plim_max(piece->base, address);
+        const uint64_t to = plim_min(piece->base + piece->bytes, address + bytes);
         void *copy = malloc(to - from);
         const plim_standin_range part = { from, to - from, (uint64_t)(uintptr_t)copy, 0 };
         if (copy != NULL && plim_standin_ranges_insert(ret, part)) {

@@ -40,15 +40,6 @@ static const int algorithm_numbers[][PLIM_CUDNN_ALGORITHMS] = {
 
 #define NOTE "workspaces: docs/design/cudnn.md"
 
-PLIM_STANDIN_MODELLED(cudnnGetConvolutionForwardAlgorithm_v7, NOTE)
-PLIM_STANDIN_MODELLED(cudnnGetConvolutionBackwardDataAlgorithm_v7, NOTE)
-PLIM_STANDIN_MODELLED(cudnnGetConvolutionBackwardFilterAlgorithm_v7, NOTE)
-PLIM_STANDIN_MODELLED(cudnnFindConvolutionForwardAlgorithmEx, NOTE)
-PLIM_STANDIN_MODELLED(cudnnFindConvolutionBackwardDataAlgorithmEx, NOTE)
-PLIM_STANDIN_MODELLED(cudnnFindConvolutionBackwardFilterAlgorithmEx, NOTE)
-PLIM_STANDIN_MODELLED(cudnnGetConvolutionForwardWorkspaceSize, NOTE)
-PLIM_STANDIN_MODELLED(cudnnGetConvolutionBackwardDataWorkspaceSize, NOTE)
-PLIM_STANDIN_MODELLED(cudnnGetConvolutionBackwardFilterWorkspaceSize, NOTE)
 PLIM_STANDIN_NOTHING(cudnnConvolutionForward)
 PLIM_STANDIN_NOTHING(cudnnConvolutionBackwardData)
 PLIM_STANDIN_NOTHING(cudnnConvolutionBackwardFilter)
@@ -134,80 +125,61 @@ static int tell(plim_cudnn_direction direction, const tensor *const operands[3],
     return PLIM_CUDNN_NOT_SUPPORTED; /* an algorithm that we did not offer */
 }
 
-int cudnnGetConvolutionForwardAlgorithm_v7(void *handle, const tensor *x, const tensor *w,
-                                           const convolution *how, const tensor *y, int wanted,
-                                           int *found, performance *results)
-{
-    const tensor *const operands[] = { x, w, y };
-    return rank(PLIM_CUDNN_FORWARD, operands, how, wanted, found, results);
-}
+/*
+ * A row for each function: its name, its direction, its parameters, and which of them are the
+ * input, the filter and the output, in this order, whatever they are called.
+ */
+#define RANKS(name, direction, parameters, ...)                        \
+    PLIM_STANDIN_MODELLED(name, NOTE)                                  \
+    int name parameters                                                \
+    {                                                                  \
+        const tensor *const operands[] = { __VA_ARGS__ };              \
+        return rank(direction, operands, how, wanted, found, results); \
+    }
+#define TELLS(name, direction, parameters, ...)                  \
+    PLIM_STANDIN_MODELLED(name, NOTE)                            \
+    int name parameters                                          \
+    {                                                            \
+        const tensor *const operands[] = { __VA_ARGS__ };        \
+        return tell(direction, operands, how, algorithm, bytes); \
+    }
 
-int cudnnGetConvolutionBackwardDataAlgorithm_v7(void *handle, const tensor *w, const tensor *dy,
-                                                const convolution *how, const tensor *dx,
-                                                int wanted, int *found, performance *results)
-{
-    const tensor *const operands[] = { dx, w, dy };
-    return rank(PLIM_CUDNN_BACKWARD_DATA, operands, how, wanted, found, results);
-}
-
-int cudnnGetConvolutionBackwardFilterAlgorithm_v7(void *handle, const tensor *x, const tensor *dy,
-                                                  const convolution *how, const tensor *dw,
-                                                  int wanted, int *found, performance *results)
-{
-    const tensor *const operands[] = { x, dw, dy };
-    return rank(PLIM_CUDNN_BACKWARD_FILTER, operands, how, wanted, found, results);
-}
-
-int cudnnFindConvolutionForwardAlgorithmEx(void *handle, const tensor *x, const void *x_data,
-                                           const tensor *w, const void *w_data,
-                                           const convolution *how, const tensor *y, void *y_data,
-                                           int wanted, int *found, performance *results,
-                                           void *workspace, size_t bytes)
-{
-    return cudnnGetConvolutionForwardAlgorithm_v7(handle, x, w, how, y, wanted, found, results);
-}
-
-int cudnnFindConvolutionBackwardDataAlgorithmEx(void *handle, const tensor *w, const void *w_data,
-                                                const tensor *dy, const void *dy_data,
-                                                const convolution *how, const tensor *dx,
-                                                void *dx_data, int wanted, int *found,
-                                                performance *results, void *workspace, size_t bytes)
-{
-    return cudnnGetConvolutionBackwardDataAlgorithm_v7(handle, w, dy, how, dx, wanted, found,
-                                                       results);
-}
-
-int cudnnFindConvolutionBackwardFilterAlgorithmEx(void *handle, const tensor *x, const void *x_data,
-                                                  const tensor *dy, const void *dy_data,
-                                                  const convolution *how, const tensor *dw,
-                                                  void *dw_data, int wanted, int *found,
-                                                  performance *results, void *workspace,
-                                                  size_t bytes)
-{
-    return cudnnGetConvolutionBackwardFilterAlgorithm_v7(handle, x, dy, how, dw, wanted, found,
-                                                         results);
-}
-
-int cudnnGetConvolutionForwardWorkspaceSize(void *handle, const tensor *x, const tensor *w,
-                                            const convolution *how, const tensor *y, int algorithm,
-                                            size_t *bytes)
-{
-    const tensor *const operands[] = { x, w, y };
-    return tell(PLIM_CUDNN_FORWARD, operands, how, algorithm, bytes);
-}
-
-int cudnnGetConvolutionBackwardDataWorkspaceSize(void *handle, const tensor *w, const tensor *dy,
-                                                 const convolution *how, const tensor *dx,
-                                                 int algorithm, size_t *bytes)
-{
-    const tensor *const operands[] = { dx, w, dy };
-    return tell(PLIM_CUDNN_BACKWARD_DATA, operands, how, algorithm, bytes);
-}
-
-int cudnnGetConvolutionBackwardFilterWorkspaceSize(void *handle, const tensor *x, const tensor *dy,
-                                                   const convolution *how, const tensor *dw,
-                                                   int algorithm, size_t *bytes)
-{
-    const tensor *const operands[] = { x, dw, dy };
-    return tell(PLIM_CUDNN_BACKWARD_FILTER, operands, how, algorithm, bytes);
-}
+RANKS(cudnnGetConvolutionForwardAlgorithm_v7, PLIM_CUDNN_FORWARD,
+      (void *handle, const tensor *x, const tensor *w, const convolution *how, const tensor *y,
+       int wanted, int *found, performance *results),
+      x, w, y)
+RANKS(cudnnGetConvolutionBackwardDataAlgorithm_v7, PLIM_CUDNN_BACKWARD_DATA,
+      (void *handle, const tensor *w, const tensor *dy, const convolution *how, const tensor *dx,
+       int wanted, int *found, performance *results),
+      dx, w, dy)
+RANKS(cudnnGetConvolutionBackwardFilterAlgorithm_v7, PLIM_CUDNN_BACKWARD_FILTER,
+      (void *handle, const tensor *x, const tensor *dy, const convolution *how, const tensor *dw,
+       int wanted, int *found, performance *results),
+      x, dw, dy)
+RANKS(cudnnFindConvolutionForwardAlgorithmEx, PLIM_CUDNN_FORWARD,
+      (void *handle, const tensor *x, const void *x_data, const tensor *w, const void *w_data,
+       const convolution *how, const tensor *y, void *y_data, int wanted, int *found,
+       performance *results, void *workspace, size_t bytes),
+      x, w, y)
+RANKS(cudnnFindConvolutionBackwardDataAlgorithmEx, PLIM_CUDNN_BACKWARD_DATA,
+      (void *handle, const tensor *w, const void *w_data, const tensor *dy, const void *dy_data,
+       const convolution *how, const tensor *dx, void *dx_data, int wanted, int *found,
+       performance *results, void *workspace, size_t bytes),
+      dx, w, dy)
+RANKS(cudnnFindConvolutionBackwardFilterAlgorithmEx, PLIM_CUDNN_BACKWARD_FILTER,
+      (void *handle, const tensor *x, const void *x_data, const tensor *dy, const void *dy_data,
+       const convolution *how, const tensor *dw, void *dw_data, int wanted, int *found,
+       performance *results, void *workspace, size_t bytes),
+      x, dw, dy)
+TELLS(cudnnGetConvolutionForwardWorkspaceSize, PLIM_CUDNN_FORWARD,
+      (void *handle, const tensor *x, const tensor *w, const convolution *how, const tensor *y,
+       int algorithm, size_t *bytes),
+      x, w, y)
+TELLS(cudnnGetConvolutionBackwardDataWorkspaceSize, PLIM_CUDNN_BACKWARD_DATA,
+      (void *handle, const tensor *w, const tensor *dy, const convolution *how, const tensor *dx,
+       int algorithm, size_t *bytes),
+      dx, w, dy)
+TELLS(cudnnGetConvolutionBackwardFilterWorkspaceSize, PLIM_CUDNN_BACKWARD_FILTER,
+      (void *handle, const tensor *x, const tensor *dy, const convolution *how, const tensor *dw,
+       int algorithm, size_t *bytes),
+      x, dw, dy)

@@ -16,17 +16,15 @@ typedef struct empty {
 } empty;
 
 /* cudnnCreate…Descriptor and cudnnDestroy…Descriptor of a kind. */
-#define DESCRIPTOR(kind, type)                      \
-    int cudnnCreate##kind##Descriptor(type **ret);  \
-    int cudnnDestroy##kind##Descriptor(type *self); \
-    int cudnnCreate##kind##Descriptor(type **ret)   \
-    {                                               \
-        return create(sizeof(type), (void **)ret);  \
-    }                                               \
-    int cudnnDestroy##kind##Descriptor(type *self)  \
-    {                                               \
-        free(self);                                 \
-        return PLIM_CUDNN_OK;                       \
+#define DESCRIPTOR(kind, type)                     \
+    int cudnnCreate##kind##Descriptor(type **ret)  \
+    {                                              \
+        return create(sizeof(type), (void **)ret); \
+    }                                              \
+    int cudnnDestroy##kind##Descriptor(type *self) \
+    {                                              \
+        free(self);                                \
+        return PLIM_CUDNN_OK;                      \
     }
 
 static int create(size_t bytes, void **ret)

@@ -135,53 +135,28 @@ int nvrtcGetLoweredName(program *made, const char *text, const char **lowered)
     return NVRTC_NAME_NOT_VALID;
 }
 
-static int give_size(const program *made, size_t *bytes)
-{
-    if (made == NULL || bytes == NULL || !made->is_compiled) {
-        return NVRTC_INVALID_PROGRAM;
+/* The code in one form: its size, and the code itself. */
+#define CODE(name)                                                 \
+    int name##Size(program *made, size_t *bytes)                   \
+    {                                                              \
+        if (made == NULL || bytes == NULL || !made->is_compiled) { \
+            return NVRTC_INVALID_PROGRAM;                          \
+        }                                                          \
+        *bytes = sizeof(token);                                    \
+        return NVRTC_SUCCESS;                                      \
+    }                                                              \
+    int name(program *made, char *code)                            \
+    {                                                              \
+        if (made == NULL || code == NULL || !made->is_compiled) {  \
+            return NVRTC_INVALID_PROGRAM;                          \
+        }                                                          \
+        memcpy(code, token, sizeof(token));                        \
+        return NVRTC_SUCCESS;                                      \
     }
-    *bytes = sizeof(token);
-    return NVRTC_SUCCESS;
-}
 
-static int give_code(const program *made, char *code)
-{
-    if (made == NULL || code == NULL || !made->is_compiled) {
-        return NVRTC_INVALID_PROGRAM;
-    }
-    memcpy(code, token, sizeof(token));
-    return NVRTC_SUCCESS;
-}
-
-int nvrtcGetCUBINSize(program *made, size_t *bytes)
-{
-    return give_size(made, bytes);
-}
-
-int nvrtcGetCUBIN(program *made, char *code)
-{
-    return give_code(made, code);
-}
-
-int nvrtcGetPTXSize(program *made, size_t *bytes)
-{
-    return give_size(made, bytes);
-}
-
-int nvrtcGetPTX(program *made, char *code)
-{
-    return give_code(made, code);
-}
-
-int nvrtcGetLTOIRSize(program *made, size_t *bytes)
-{
-    return give_size(made, bytes);
-}
-
-int nvrtcGetLTOIR(program *made, char *code)
-{
-    return give_code(made, code);
-}
+CODE(nvrtcGetCUBIN)
+CODE(nvrtcGetPTX)
+CODE(nvrtcGetLTOIR)
 
 int nvrtcGetProgramLogSize(program *made, size_t *bytes)
 {
