@@ -6,7 +6,8 @@
  *
  * Under the same settings and requests it makes the same driver calls, in the same order, and
  * hands out the same offsets as the release of PyTorch it names (PLIM_ALLOCATOR_TORCH);
- * tests/oracle shows it against the real library.
+ * tests/oracle shows it against the real library. Functions named beside ours are of that release,
+ * c10/cuda/CUDACachingAllocator.cpp.
  *
  * Thread safety: every function may be called from any thread at any time, except destroy.
  * Callbacks run in the thread that called; what each may do stands with it.
@@ -130,12 +131,12 @@ PLIM_API plim_status plim_base_allocation(plim_allocator *allocator, plim_addr a
                                           plim_error *err);
 
 /** Release what is cached and wholly free, on all devices; of one private pool if `pool` is given
- * (NULL: as {0,0}). Waits for streams that blocks wait for (§6.1). */
+ * (NULL: as {0,0}). Waits for streams that blocks wait for (release_cached_blocks). */
 PLIM_API plim_status plim_empty_cache(plim_allocator *allocator, const plim_pool_id *pool,
                                       plim_error *err);
 
 /** The largest block a request could get without new memory, or at least `*largest_bytes`; from
- * the driver's free bytes when that is 0 (§6.2). */
+ * the driver's free bytes when that is 0 (cacheInfo). */
 PLIM_API plim_status plim_cache_info(plim_allocator *allocator, int32_t device,
                                      uint64_t *largest_bytes, plim_error *err);
 
@@ -159,7 +160,7 @@ PLIM_API plim_status plim_enable_peer_access(plim_allocator *allocator, int32_t 
                                              int32_t owner, plim_error *err);
 
 /* The physical memory behind a block of an expandable segment, for other processes to map
- * (§5.6). */
+ * (shareIpcHandle). */
 typedef struct plim_export {
     plim_addr addr; /* where the first handle starts; the block starts at or behind it */
     uint64_t handle_bytes;
@@ -180,7 +181,7 @@ typedef struct plim_export {
 PLIM_API plim_status plim_export_block(plim_allocator *allocator, plim_addr addr, void *data,
                                        size_t bytes, plim_export *ret_export, plim_error *err);
 
-/* --- private pools and captures (§12.2, §12.4) --- */
+/* --- private pools and captures --- */
 
 /* Whether an allocation on this stream belongs to the pool. Called with locks held: no calls
  * into the allocator. */
@@ -257,7 +258,7 @@ PLIM_API plim_status plim_add_event_sink(plim_allocator *allocator, const plim_e
 /** Stop telling the listener with this ctx; when it returns, none of its calls is under way. */
 PLIM_API void plim_remove_event_sink(plim_allocator *allocator, const void *ctx);
 
-/* --- history (§8.7) --- */
+/* --- history, as torch.cuda.memory._record_memory_history() keeps it --- */
 
 /* When stacks are taken: on malloc from STATE on, on free and empty_cache at ALL. Events keep
  * them from ALLOC on. */

@@ -40,7 +40,7 @@ typedef struct plim_device_properties {
     bool is_host_readable;      /* device addresses are addresses of this process */
 } plim_device_properties;
 
-/* How a handle is to leave the process, if at all (pytorch-caching-allocator §5.6). */
+/* How a handle is to leave the process, if at all. */
 typedef enum plim_share {
     PLIM_SHARE_NONE,
     PLIM_SHARE_FD,     /* 4 bytes: an int, the caller's to close() */

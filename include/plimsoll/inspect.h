@@ -1,10 +1,10 @@
 /*
  * plimsoll/inspect.h - where did the memory go: the plain facts of a history.
  *
- * Definitions (design.md §3). An allocation is live from its alloc to its free_requested; where
- * a history has only free_completed, to that. Requested bytes are what the program asked for,
- * allocated bytes the blocks that hold them, active bytes also count blocks whose free waits for
- * a stream, reserved bytes are all the segments. Fragmentation is 1 - allocated/reserved.
+ * An allocation is live from its alloc to its free_requested; where a history has only
+ * free_completed, to that. Requested bytes are what the program asked for, allocated bytes the
+ * blocks that hold them, active bytes also count blocks whose free waits for a stream, reserved
+ * bytes are all the segments. Fragmentation is 1 - allocated/reserved.
  *
  * "start" is the moment before the first event, "end" what the segments and blocks of the source
  * say, "peak" the first moment at which requested bytes are highest.

@@ -1,8 +1,8 @@
 /*
  * plimsoll/stats.h - what the allocator counts, under the names torch.cuda.memory_stats() has.
  *
- * The moments at which each changes are those of pytorch-caching-allocator §6.4. Bytes unless the
- * name says otherwise.
+ * Each changes at the moments at which it does in PyTorch 2.11 (c10/cuda/CUDACachingAllocator.cpp;
+ * tests/oracle compares them). Bytes unless the name says otherwise.
  */
 #ifndef PLIMSOLL_STATS_H
 #define PLIMSOLL_STATS_H
@@ -77,7 +77,8 @@ PLIM_API int64_t plim_stats_value(const plim_device_stats *stats, size_t index);
 /** The value under a name. returns false: there is none, *ret_value untouched */
 PLIM_API bool plim_stats_find(const plim_device_stats *stats, const char *name, int64_t *ret_value);
 
-/** peak = current everywhere; allocated = freed = 0 and counters 0 everywhere (§6.3). */
+/** peak = current everywhere; allocated = freed = 0 and counters 0 everywhere, as resetPeakStats
+ * and resetAccumulatedStats do. */
 PLIM_API void plim_stats_reset_peak(plim_device_stats *stats);
 PLIM_API void plim_stats_reset_accumulated(plim_device_stats *stats);
 
@@ -89,7 +90,8 @@ PLIM_API void plim_stats_reset_accumulated(plim_device_stats *stats);
 #define PLIM_OOM_TEXT_BYTES   4096
 #define PLIM_OOM_ADVICE_BYTES 2048
 
-/** The table torch.cuda.memory_summary() prints, to the character (§7). returns its length */
+/** The table torch.cuda.memory_summary() prints, to the character
+ * (PyTorch 2.11, torch/cuda/memory.py). returns its length */
 PLIM_API size_t plim_memory_summary(const plim_device_stats *stats, int32_t device,
                                     bool is_abbreviated, char *text, size_t bytes);
 
@@ -134,7 +136,7 @@ typedef struct plim_oom_facts {
     uint64_t expandable_reserved_bytes;
 } plim_oom_facts;
 
-/* Texts changed with releases (§10.3); any release from 1.0 to 2.13 may be named. */
+/* Texts changed with releases (docs/oom-text.md); any release from 1.0 to 2.13 may be named. */
 #define PLIM_TORCH_NEWEST PLIM_TORCH(2, 13)
 
 /** The error text as a release of PyTorch writes it, one line. returns its length */

@@ -1,5 +1,5 @@
 /*
- * allocate.h - a request that the fast path left: the whole of §3.2.
+ * allocate.h - a request that the fast path left: PyTorch's DeviceCachingAllocator::malloc.
  */
 #ifndef PLIMSOLL_ALLOC_ALLOCATE_H
 #define PLIMSOLL_ALLOC_ALLOCATE_H

@@ -76,7 +76,8 @@ static plim_status read_settings(const plim_allocator_options *options, plim_set
     return plim_settings_from_environment(ret, NULL, err);
 }
 
-/* PyTorch's own switch, for those that look for an error that the cache hides (§9.4). */
+/* PyTorch's own switch, for those that look for an error that the cache hides
+ * (forceUncachedAllocator). */
 static bool is_caching_unwanted(void)
 {
     const char *wish = getenv("PYTORCH_NO_CUDA_MEMORY_CACHING");

@@ -6,7 +6,7 @@
 
 #include "alloc/heap.h"
 
-/* Takes a block back that was let go of (§4.5), whatever is returned. The world is stopped.
+/* Takes a block back that was let go of (free_block), whatever is returned. The world is stopped.
  * errors   those of the policy: PyTorch's has none */
 plim_status plim_free_complete(plim_heap *heap, plim_heap_block *block, uint32_t stack,
                                plim_error *err);

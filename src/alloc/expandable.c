@@ -1,5 +1,6 @@
 /*
- * expandable.c - segments that grow and shrink by whole handles of physical memory (§5).
+ * expandable.c - segments that grow and shrink by whole handles of physical memory (struct
+ * ExpandableSegment).
  *
  *   range     |################|################|                |################|
  *   handles   |    mapped      |    mapped      |     none       |    mapped      |

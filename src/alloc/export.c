@@ -1,5 +1,5 @@
 /*
- * export.c - handles of expandable segments, for other processes (§5.6).
+ * export.c - handles of expandable segments, for other processes (shareIpcHandle).
  */
 #include "alloc/world.h"
 #include "base/assert.h"

@@ -1,5 +1,5 @@
 /*
- * oom.c - the facts of a request that failed (§3.8, §3.9, §10). See oom.h.
+ * oom.c - the facts of a request that failed. See oom.h.
  */
 #include "alloc/oom.h"
 

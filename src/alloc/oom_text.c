@@ -1,6 +1,6 @@
 /*
  * oom_text.c - the error text of PyTorch for a request that found no memory, as each release
- * writes it (pytorch-caching-allocator §3.9 and §10; docs/oom-text.md lists them all).
+ * writes it (c10/cuda/CUDACachingAllocator.cpp of each; docs/oom-text.md lists them all).
  *
  * Three shapes: figures in brackets (1.0 - 2.0), sentences (from 2.1), and the two texts of a
  * request that was refused without asking the driver. A release is a row of what it writes; all

@@ -1,8 +1,8 @@
 /*
  * place.h - handing out a free block and taking it back: the mechanism, whatever the policy.
  *
- * Each fills a plim_ledger_change with what it does to the statistics of §6.4; the caller counts
- * it. The caller has the lock of the block's lane, or the world stopped.
+ * Each fills a plim_ledger_change with what it does to the statistics; the caller counts it.
+ * The caller has the lock of the block's lane, or the world stopped.
  */
 #ifndef PLIMSOLL_ALLOC_PLACE_H
 #define PLIMSOLL_ALLOC_PLACE_H

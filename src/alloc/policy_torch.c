@@ -1,6 +1,6 @@
 /*
- * policy_torch.c - PyTorch's policy: what is tried for a request, in which order (§3). Which block
- * serves it is in torch_rules.h; see policy.h.
+ * policy_torch.c - PyTorch's policy: what is tried for a request, in which order
+ * (DeviceCachingAllocator::malloc). Which block serves it is in torch_rules.h; see policy.h.
  */
 #include "alloc/harden.h"
 #include "alloc/policy.h"
@@ -62,7 +62,7 @@ static uint64_t split(const plim_request *request, const plim_heap_block *block)
 
 /* --- when none is found --- */
 
-/* Whether throw_on_cudamalloc_oom refuses before the driver is asked (§3.4, 4). */
+/* Whether throw_on_cudamalloc_oom refuses before the driver is asked (alloc_block). */
 static bool is_rejected(const plim_request *request)
 {
     const plim_heap *heap = request->heap;
@@ -73,7 +73,7 @@ static bool is_rejected(const plim_request *request)
            heap->reserved_bytes + request->segment_bytes > (uint64_t)limit;
 }
 
-/* New memory from the device, within the limit (§3.4). */
+/* New memory from the device, within the limit (alloc_block). */
 static plim_attempt attempt(plim_request *request, bool is_retry, plim_heap_block **ret_block,
                             plim_error *err)
 {
@@ -134,7 +134,7 @@ static plim_heap_block *borrow(plim_request *request)
     return NULL;
 }
 
-/* The chain of §3.2, 7 and 8: the first that succeeds wins. */
+/* The chain in malloc's middle: the first that succeeds wins. */
 static plim_attempt obtain(plim_request *request, plim_heap_block **ret_block, plim_error *err)
 {
     plim_heap *heap = request->heap;

@@ -1,5 +1,6 @@
 /*
- * pools.h - private pools, and which pool a request belongs to (§2.4, §12.2).
+ * pools.h - private pools, and which pool a request belongs to (PrivatePool,
+ * beginAllocateToPool).
  *
  * The world is stopped in all of these.
  */

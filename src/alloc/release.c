@@ -146,7 +146,7 @@ plim_status plim_release_oversize(plim_shelf *shelf, uint64_t bytes, uint32_t st
     plim_heap_block *fits =
         plim_free_cursor_block(plim_free_set_at_least(&shelf->blocks, wanted, 0));
     /* A part of a segment cannot go back: PyTorch would free it all the same, where the setting
-     * was lowered while running (pytorch-caching-allocator §14, derived). */
+     * was lowered while running (derived from garbage_collect_cached_blocks). */
     if (fits != NULL && !plim_block_is_expandable(fits) && !plim_block_is_split(fits)) {
         PLIM_TRY(plim_segment_release(fits, stack, err));
         *ret_is_enough = true;

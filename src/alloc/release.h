@@ -1,5 +1,6 @@
 /*
- * release.h - giving cached memory back to the device (§3.6, §3.7, §6.1).
+ * release.h - giving cached memory back to the device: garbage_collect_cached_blocks,
+ * release_available_cached_blocks and release_cached_blocks.
  *
  * The world is stopped in all of these. What was given back before a failure stays given back.
  */
@@ -16,7 +17,8 @@ plim_status plim_release_cached(plim_heap *heap, plim_pool_id id, uint32_t stack
 plim_status plim_release_oversize(plim_shelf *shelf, uint64_t bytes, uint32_t stack,
                                   bool *ret_is_enough, plim_error *err);
 
-/* Old unsplit blocks of the default large pool, until the limit's threshold is kept (§3.6). */
+/* Old unsplit blocks of the default large pool, until the limit's threshold is kept
+ * (garbage_collect_cached_blocks). */
 plim_status plim_collect_garbage(plim_heap *heap, uint32_t stack, plim_error *err);
 
 #endif

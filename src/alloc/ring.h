@@ -1,5 +1,5 @@
 /*
- * ring.h - the recorded events of one device: as many as fit, then the newest (§8.7).
+ * ring.h - the recorded events of one device: as many as fit, then the newest (class RingBuffer).
  *
  * Appends until it holds max_events, then overwrites slot k, k = 0, 1, …, wrapping at max_events.
  * Lowering max_events keeps what is there and recycles only the slots below it. Memory comes in

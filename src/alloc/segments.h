@@ -24,16 +24,17 @@ typedef enum plim_attempt {
 /* Counts what the driver gave (positive) or took back. */
 void plim_segment_count(plim_shelf *shelf, int64_t bytes);
 
-/* Plain memory of `bytes`: a block that covers it, in no set (§3.4). */
+/* Plain memory of `bytes`: a block that covers it, in no set (alloc_block). */
 plim_attempt plim_segment_alloc(plim_shelf *shelf, uint64_t bytes, uint32_t stack,
                                 plim_heap_block **ret_block, plim_error *err);
-/* Gives the segment of a free block without neighbours back to the device (§3.11). The block is
- * still in its set. */
+/* Gives the segment of a free block without neighbours back to the device (release_block). The
+ * block is still in its set. */
 plim_status plim_segment_release(plim_heap_block *block, uint32_t stack, plim_error *err);
 
 /* --- expandable segments (expandable.c) --- */
 
-/* At least `bytes` in one free, mapped block, in no set, mapping what is missing (§5.3). */
+/* At least `bytes` in one free, mapped block, in no set, mapping what is missing
+ * (try_allocate_expandable_block). */
 plim_attempt plim_expandable_alloc(plim_shelf *shelf, uint64_t bytes, uint32_t stack,
                                    plim_heap_block **ret_block, plim_error *err);
 /* Its two parts: where that would be, which may be a new range (a free block, in its set; what
@@ -64,8 +65,8 @@ plim_status plim_expandable_map(plim_segment_record *segment, plim_addr addr, ui
                                 plim_error *err);
 /* What plim_expandable_release() would give back of a free block. */
 uint64_t plim_expandable_releasable(const plim_heap_block *block);
-/* Gives the whole handles inside a free block back (§5.4); the segment too, when nothing of it is
- * left. The block is in its set. */
+/* Gives the whole handles inside a free block back (unmap_block); the segment too, when nothing of
+ * it is left. The block is in its set. */
 plim_status plim_expandable_release(plim_heap_block *block, uint32_t stack, plim_error *err);
 /* Unmaps all and frees the range, whatever its blocks are: for the end of an allocator. */
 void plim_expandable_destroy(plim_segment_record *segment);

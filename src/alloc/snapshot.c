@@ -1,5 +1,5 @@
 /*
- * snapshot.c - an allocator as a history: what stands, what was recorded, what is in force (§8).
+ * snapshot.c - an allocator as a history: what stands, what was recorded, what is in force.
  */
 #include "alloc/pools.h"
 #include "alloc/tell.h"

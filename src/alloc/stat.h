@@ -1,6 +1,6 @@
 /*
  * stat.h - counting up and down, as the allocator does on every request
- * (pytorch-caching-allocator §6.3).
+ * (PyTorch 2.11, c10/core/CachingDeviceAllocator.h, struct Stat).
  *
  * A caller says amounts that are not negative. Sums wrap rather than trap: a simulated device may
  * hand out any number of bytes in its life, and a counter must not end the program.

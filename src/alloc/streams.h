@@ -1,5 +1,6 @@
 /*
- * streams.h - blocks that other streams use: when they may be used again (§4.3, §4.4).
+ * streams.h - blocks that other streams use: when they may be used again (insert_events,
+ * process_events, and deferred frees of a capture).
  *
  * The world is stopped in all of these.
  */
@@ -30,7 +31,8 @@ plim_status plim_uses_wait(plim_heap *heap, plim_heap_block *block, plim_error *
  * first while nothing is captured. */
 plim_status plim_events_process(plim_heap *heap, plim_error *err);
 
-/* Waits for every event, or only those of one private pool's blocks (§4.3). */
+/* Waits for every event, or only those of one private pool's blocks
+ * (synchronize_and_free_events). */
 plim_status plim_events_synchronize(plim_heap *heap, const plim_private_pool *pool,
                                     plim_error *err);
 

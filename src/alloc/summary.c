@@ -1,6 +1,6 @@
 /*
  * summary.c - the table of torch.cuda.memory_summary(), to the character
- * (pytorch-caching-allocator §7).
+ * (PyTorch 2.11, torch/cuda/memory.py).
  *
  *      | Allocated memory      |   3073 KiB |   3073 KiB |   3073 KiB |      0 B   |
  *      |       from large pool |   3072 KiB |   3072 KiB |   3072 KiB |      0 B   |

@@ -15,10 +15,10 @@ static inline uint64_t plim_torch_grown(const plim_heap_block *block)
     return block->bytes + (next != NULL && !next->is_mapped ? next->bytes : 0);
 }
 
-/* Slow path of plim_torch_find(): the candidate lies in an expandable segment (§3.3, 2). */
+/* Slow path of plim_torch_find(): the candidate lies in an expandable segment. */
 plim_free_cursor plim_torch_skip(plim_free_cursor cursor, bool is_expandable);
 
-/* Best fit with its filters (§3.3): the place of the block, still in the set. */
+/* Best fit with its filters (get_free_block): the place of the block, still in the set. */
 static inline plim_free_cursor plim_torch_find(const plim_settings *settings,
                                                const plim_shelf *shelf, uint64_t rounded_bytes,
                                                bool is_expandable)
@@ -44,7 +44,7 @@ static inline plim_free_cursor plim_torch_find(const plim_settings *settings,
     return cursor;
 }
 
-/* How much is cut off a block; 0: it is handed out whole (§3.5). */
+/* How much is cut off a block; 0: it is handed out whole (should_split). */
 static inline uint64_t plim_torch_split(const plim_settings *settings, const plim_shelf *shelf,
                                         uint64_t block_bytes, uint64_t rounded_bytes,
                                         bool is_expandable)

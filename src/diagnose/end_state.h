@@ -3,7 +3,8 @@
  *
  * Nothing here looks at events. inactive_split_bytes also counts the free blocks of expandable
  * segments: a user who asks what fragments the memory wants to know of them too, although
- * PyTorch's own inactive_split statistic leaves them out (pytorch-caching-allocator §5.5).
+ * PyTorch's own inactive_split statistic leaves them out (PyTorch 2.11,
+ * c10/cuda/CUDACachingAllocator.cpp).
  */
 #ifndef PLIMSOLL_DIAGNOSE_END_STATE_H
 #define PLIMSOLL_DIAGNOSE_END_STATE_H

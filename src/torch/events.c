@@ -1,5 +1,5 @@
 /*
- * events.c - trace entries and annotations (pytorch-caching-allocator §8.4, §8.5).
+ * events.c - trace entries and annotations (docs/formats/pytorch-snapshot.md).
  */
 #include "torch/import.h"
 

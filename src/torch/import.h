@@ -26,7 +26,7 @@ typedef enum plim_record_kind {
 } plim_record_kind;
 
 /*
- * Every field a record can have (pytorch-caching-allocator §8). Names are unique across kinds:
+ * Every field a record can have (docs/formats/pytorch-snapshot.md). Names are unique across kinds:
  * a field means the same wherever it stands.
  */
 #define FIELD_LIST(X)                         \

@@ -1,6 +1,6 @@
 /*
- * save.c - a history as a snapshot of PyTorch's, from its root down (pytorch-caching-allocator
- * §8.1; what is written when: docs/formats/snapshot-out.md).
+ * save.c - a history as a snapshot of PyTorch's, from its root down (what is written
+ * when: docs/formats/snapshot-out.md).
  */
 #include "torch/save.h"
 

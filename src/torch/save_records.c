@@ -1,6 +1,6 @@
 /*
  * save_records.c - events, segments, blocks and annotations, with the keys and in the order of
- * PyTorch's own files (pytorch-caching-allocator §8.2 to §8.5, §8.11).
+ * PyTorch's own files (docs/formats/snapshot-out.md).
  */
 #include "torch/save.h"
 

@@ -1,5 +1,5 @@
 /*
- * save_settings.c - allocator_settings (pytorch-caching-allocator §8.6): what the history has, in
+ * save_settings.c - allocator_settings (docs/formats/snapshot-out.md): what the history has, in
  * its order and whatever the release; groups become tables.
  */
 #include "torch/save.h"

@@ -2,7 +2,7 @@
  * save_texts.c - what records of a snapshot share: texts, frames and stacks, each written once.
  *
  * Viewers depend on it: a stack is one object however many events have it, and so is a frame
- * (pytorch-caching-allocator §8.3).
+ * (PyTorch 2.11, torch/csrc/cuda/memory_snapshot.cpp).
  */
 #include "torch/save.h"
 

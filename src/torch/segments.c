@@ -1,5 +1,5 @@
 /*
- * segments.c - segments and their blocks (pytorch-caching-allocator §8.2, §8.3, §8.11).
+ * segments.c - segments and their blocks (docs/formats/pytorch-snapshot.md).
  */
 #include "torch/import.h"
 

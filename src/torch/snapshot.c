@@ -24,7 +24,7 @@ static void import_deinit(plim_import *import)
     PLIM_VEC_FREE(import->mem, &import->unknown_fields);
 }
 
-/* Which releases write such files: the newest thing in one tells (§8.11). */
+/* Which releases write such files: the newest thing in one tells. */
 static const char *generation_of(const generation_facts *facts)
 {
     const struct {
