@@ -30,7 +30,8 @@ typedef enum plim_backend {
     PLIM_BACKEND_CUDA_MALLOC_ASYNC,
 } plim_backend;
 
-/* Every key. Aliases (…_hipmalloc, …_hip_host_register) are known to the parser. */
+/* Every key of every release to 2.14; docs/settings.md has a row for each. The parser also takes
+ * the aliases of ROCm. */
 typedef enum plim_setting_key {
     PLIM_KEY_BACKEND,
     PLIM_KEY_MAX_SPLIT_SIZE_MB,
@@ -55,7 +56,7 @@ typedef enum plim_setting_key {
     PLIM_SETTING_KEY_COUNT
 } plim_setting_key;
 
-/** A key as it stands in the string. */
+/** The name of a key in the string, a constant. */
 PLIM_API const char *plim_setting_key_name(plim_setting_key key);
 /** Whether the allocator acts on a key, or only accepts it. */
 PLIM_API bool plim_setting_key_acts(plim_setting_key key);
@@ -89,8 +90,8 @@ typedef struct plim_settings {
     uint64_t pinned_max_cached_bytes;          /* PLIM_UNLIMITED */
 
     uint32_t given;                      /* bit i: the last parse named plim_setting_key i */
-    uint32_t ignored;                    /* bit i: and its value was no good, which PyTorch only
-                                            warns of (expandable_segments_reserve…) */
+    uint32_t ignored;                    /* bit i: and its value is not valid, of which PyTorch
+                                            only warns (expandable_segments_reserve…) */
     char text[PLIM_SETTINGS_TEXT_BYTES]; /* what was parsed last, cut where it is longer */
 } plim_settings;
 
@@ -102,20 +103,22 @@ PLIM_API plim_settings plim_settings_default(void);
  * not name is reset or stays, as the struct above says. The last of two equal keys wins, but a
  * list of roundup_power2_divisions changes only the intervals it names.
  *
- * settings   changed only when all of the string is good
+ * settings   changed only when all of the string is valid
  * err        offset: the character of `text` that is wrong; the message says what was expected
  * errors     PLIM_CORRUPT (syntax, unknown key, not a number), PLIM_INVALID_ARGUMENT (a value out
  *            of its range)
+ * source     PyTorch 2.11 c10/core/AllocatorConfig.cpp, c10/cuda/CUDAAllocatorConfig.cpp
  */
 PLIM_API PLIM_MUST_USE plim_status plim_settings_parse(const char *text, plim_settings *settings,
                                                        plim_error *err);
 
 /**
- * The settings the environment asks for: the first that is set of PLIMSOLL_CONF,
+ * The settings that the environment asks for: those of the first that is set of PLIMSOLL_CONF,
  * PYTORCH_CUDA_ALLOC_CONF, PYTORCH_HIP_ALLOC_CONF, PYTORCH_ALLOC_CONF.
  *
  * ret_variable   its name, a constant, or NULL when none is set; may be NULL
- * err            begins with that name where its value is no good
+ * err            begins with that name where its value is not valid
+ * errors         those of plim_settings_parse()
  */
 PLIM_API PLIM_MUST_USE plim_status plim_settings_from_environment(plim_settings *settings,
                                                                   const char **ret_variable,
