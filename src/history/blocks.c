@@ -24,9 +24,6 @@
 /* Steps along chains for what does not fit, and for what is not known: more would be quadratic. */
 #define STEPS_MAX ((uint64_t)1 << 24)
 
-/* A segment of the small pool: its blocks are as large as their rounded requests. */
-#define SMALL_SEGMENT_BYTES ((uint64_t)2 << 20)
-
 /* Something of the start; by address. */
 typedef struct start_row {
     plim_addr addr;
@@ -69,14 +66,14 @@ typedef struct block_walk {
 
 static bool is_large(uint64_t rounded_bytes)
 {
-    return rounded_bytes > PLIM_REMAINDER_BYTES;
+    return rounded_bytes > PLIM_SMALL_BYTES_MAX;
 }
 
 /* The block that a rounded request gets out of a free block of the large pool. */
 static uint64_t cut(const plim_block_rule *rule, uint64_t rounded_bytes, uint64_t room_bytes)
 {
     const bool is_cut =
-        rounded_bytes < rule->max_split_bytes && room_bytes - rounded_bytes > PLIM_REMAINDER_BYTES;
+        rounded_bytes < rule->max_split_bytes && room_bytes - rounded_bytes > PLIM_SMALL_BYTES_MAX;
     return is_cut ? rounded_bytes : room_bytes;
 }
 
@@ -220,7 +217,7 @@ static bool can_end(const block_walk *walk, const chain_link *open, plim_addr ad
 {
     const start_row *const row = &walk->rows.items[open->open - 1];
     const uint64_t least = plim_rule_round(&walk->blocks->rule, row->requested_bytes);
-    return addr - open->begin >= least && addr - open->begin - least <= PLIM_REMAINDER_BYTES;
+    return addr - open->begin >= least && addr - open->begin - least <= PLIM_SMALL_BYTES_MAX;
 }
 
 /* The block that holds an address, in a segment with a chain; or PLIM_NONE. */
@@ -262,7 +259,7 @@ static bool compare_free(block_walk *walk, chain_link *open, uint64_t wanted_byt
     const chain_link *const free = link_of(walk, open->after);
     const start_row *const row = &walk->rows.items[open->open - 1];
     const uint64_t room = free == NULL || free->state != LINK_FREE ? 0 : free->end - free->begin;
-    const uint64_t off = room < wanted_bytes ? 0 : room - wanted_bytes + PLIM_ROUND_BYTES;
+    const uint64_t off = room < wanted_bytes ? 0 : room - wanted_bytes + PLIM_BLOCK_BYTES_MIN;
     if (off == 0 || off > *row->slack_bytes || off >= room) {
         return true;
     }
@@ -313,7 +310,7 @@ static bool find_free(block_walk *walk, plim_addr addr, uint32_t *ret_index, pli
     if (segment != NULL && segment->joins) {
         return true; /* expandable */
     }
-    size->slack_bytes = PLIM_REMAINDER_BYTES;
+    size->slack_bytes = PLIM_SMALL_BYTES_MAX;
     return segment == NULL || learn_end(walk, segment, addr, ret_index);
 }
 
@@ -338,7 +335,7 @@ static bool take_large(block_walk *walk, plim_addr addr, bool is_known, plim_blo
     }
     /* Where no completion is recorded, what was pending in the way is not known. */
     const bool is_sure = room >= rounded && walk->start->lifetimes.halves.completed;
-    size->slack_bytes = is_sure ? 0 : PLIM_REMAINDER_BYTES;
+    size->slack_bytes = is_sure ? 0 : PLIM_SMALL_BYTES_MAX;
     return take_front(walk, index, size->bytes);
 }
 
@@ -407,10 +404,10 @@ static void size_row(const block_walk *walk, const start_row *row, bool is_plain
         return;
     }
     *row->bytes = rounded;
-    *row->slack_bytes = is_large(rounded) ? PLIM_REMAINDER_BYTES : 0;
+    *row->slack_bytes = is_large(rounded) ? PLIM_SMALL_BYTES_MAX : 0;
     if (is_large(rounded) && is_plain && room >= rounded) {
         *row->bytes = cut(rule, rounded, room);
-        *row->slack_bytes = plim_min(PLIM_REMAINDER_BYTES, room - rounded);
+        *row->slack_bytes = plim_min(PLIM_SMALL_BYTES_MAX, room - rounded);
     } else if (room > 0 && !is_plain) {
         *row->slack_bytes = 0;
     }
@@ -447,7 +444,8 @@ static bool chain_row(block_walk *walk, size_t index, uint32_t *last)
 /* The rows of a segment, from `*next` on, and its chain. */
 static bool place_segment(block_walk *walk, const plim_span *segment, size_t *next)
 {
-    const bool is_plain = !segment->joins && segment->end - segment->begin != SMALL_SEGMENT_BYTES;
+    const bool is_plain =
+        !segment->joins && segment->end - segment->begin != PLIM_SMALL_SEGMENT_BYTES;
     uint32_t last = is_plain ? add_link(walk, segment->begin, segment->end, PLIM_NONE) : PLIM_NONE;
     if (is_plain && last == PLIM_NONE) {
         return false;
@@ -511,7 +509,7 @@ static bool take_call(block_walk *walk, uint64_t event)
         return remove_chain(walk, begin);
     }
     if (result == PLIM_SPANS_DONE && action == PLIM_SEGMENT_ALLOC &&
-        events->bytes[event] != SMALL_SEGMENT_BYTES) {
+        events->bytes[event] != PLIM_SMALL_SEGMENT_BYTES) {
         return add_link(walk, begin, plim_span_of(begin, events->bytes[event], 0, false).end,
                         PLIM_NONE) != PLIM_NONE;
     }
@@ -624,7 +622,7 @@ plim_status plim_blocks_init(plim_blocks *blocks, plim_start *start,
     const bool is_followed = !rule->is_other && has_segments(device);
     if (!is_followed) {
         blocks->small_slack_bytes = rule->is_other ? PLIM_OTHER_SLACK_BYTES : 0;
-        blocks->large_slack_bytes = rule->is_other ? PLIM_OTHER_SLACK_BYTES : PLIM_REMAINDER_BYTES;
+        blocks->large_slack_bytes = rule->is_other ? PLIM_OTHER_SLACK_BYTES : PLIM_SMALL_BYTES_MAX;
     }
     block_walk walk = { .blocks = blocks, .start = start, .events = &device->events };
     plim_map_init(&walk.by_addr, mem);

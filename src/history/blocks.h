@@ -19,15 +19,9 @@
 #ifndef PLIMSOLL_HISTORY_BLOCKS_H
 #define PLIMSOLL_HISTORY_BLOCKS_H
 
+#include "base/block_bytes.h"
 #include "history/start.h"
 #include "plimsoll/timeline.h"
-
-#define PLIM_ROUND_BYTES ((uint64_t)512) /* every block is a multiple of it */
-#define PLIM_REMAINDER_BYTES                                              \
-    ((uint64_t)1 << 20) /* so much is not cut off a large block; requests \
-                         * up to it are in segments of their own */
-
-#define PLIM_REQUEST_END ((uint64_t)1 << 60) /* no request is that large */
 
 /* So much more than its request a block of any allocator may be: TensorFlow's BFC cuts where as
  * much is left (tensorflow/core/common_runtime/bfc_allocator.h, kMaxInternalFragmentation); others
@@ -49,7 +43,7 @@ typedef struct plim_blocks {
     uint64_t *is_odd;             /* a bit an event */
     uint64_t events;
     /* By how much a block that is not odd may be larger than its rounded request. */
-    uint64_t small_slack_bytes; /* of requests up to PLIM_REMAINDER_BYTES */
+    uint64_t small_slack_bytes; /* of requests up to PLIM_SMALL_BYTES_MAX */
     uint64_t large_slack_bytes;
 } plim_blocks;
 
@@ -71,14 +65,7 @@ void plim_blocks_deinit(plim_blocks *blocks);
 
 static inline uint64_t plim_rule_round(const plim_block_rule *rule, uint64_t bytes)
 {
-    if (rule->round != NULL) {
-        return rule->round(rule->ctx, bytes);
-    }
-    if (bytes == 0) {
-        return PLIM_ROUND_BYTES;
-    }
-    return bytes >= PLIM_REQUEST_END ? bytes
-                                     : (bytes + PLIM_ROUND_BYTES - 1) & ~(PLIM_ROUND_BYTES - 1);
+    return rule->round != NULL ? rule->round(rule->ctx, bytes) : plim_round_recorded(bytes);
 }
 
 /* Of an odd one: its row. */
@@ -90,7 +77,7 @@ static inline plim_block_size plim_blocks_of(const plim_blocks *blocks, uint32_t
 {
     const uint64_t rounded = plim_rule_round(&blocks->rule, bytes);
     if ((blocks->is_odd[alloc / 64] >> alloc % 64 & 1) == 0) {
-        return (plim_block_size){ rounded, rounded > PLIM_REMAINDER_BYTES
+        return (plim_block_size){ rounded, rounded > PLIM_SMALL_BYTES_MAX
                                                ? blocks->large_slack_bytes
                                                : blocks->small_slack_bytes };
     }

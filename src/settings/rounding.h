@@ -9,26 +9,12 @@
 #define PLIMSOLL_SETTINGS_ROUNDING_H
 
 #include "base/assert.h"
+#include "base/block_bytes.h"
 #include "plimsoll/settings.h"
 
-#define PLIM_BLOCK_BYTES_MIN       ((uint64_t)512)     /* kMinBlockSize: every size is a multiple */
-#define PLIM_SMALL_BYTES_MAX       ((uint64_t)1 << 20) /* kSmallSize: the small pool's largest */
-#define PLIM_SMALL_SEGMENT_BYTES   ((uint64_t)2 << 20) /* kSmallBuffer */
 #define PLIM_LARGE_BYTES_MIN       ((uint64_t)10 << 20) /* kMinLargeAlloc: a segment of its own */
 #define PLIM_LARGE_SEGMENT_QUANTUM ((uint64_t)2 << 20)  /* kRoundLarge */
-#define PLIM_REQUEST_BYTES_END     ((uint64_t)1 << 60)  /* no request is that large */
 #define PLIM_ROUNDUP_LOG2_FIRST    20u                  /* the first interval's upper half: 1 MiB */
-
-static inline uint64_t plim_round_plain(uint64_t bytes)
-{
-    return (bytes + PLIM_BLOCK_BYTES_MIN - 1) & ~(PLIM_BLOCK_BYTES_MIN - 1);
-}
-
-/* The default rounding of a recorded size: 0 bytes are given a block, too. */
-static inline uint64_t plim_round_recorded(uint64_t bytes)
-{
-    return bytes == 0 ? PLIM_BLOCK_BYTES_MIN : plim_round_plain(bytes);
-}
 
 static inline uint32_t plim_log2_floor(uint64_t value)
 {
@@ -76,14 +62,12 @@ typedef struct plim_rounding {
 
 plim_rounding plim_rounding_of(const plim_settings *settings);
 
-/* Any size that a file may claim: 0 is given a block too, and what no request reaches stays. */
+/* Any size that a file may claim. */
 static inline uint64_t plim_round(const plim_rounding *rounding, uint64_t bytes)
 {
-    if (bytes == 0 || bytes >= PLIM_REQUEST_BYTES_END) {
-        return bytes == 0 ? PLIM_BLOCK_BYTES_MIN : bytes;
-    }
-    return rounding->has_divisions ? plim_round_divided(rounding->divisions, bytes)
-                                   : plim_round_plain(bytes);
+    return rounding->has_divisions && bytes > 0 && bytes < PLIM_REQUEST_BYTES_END
+               ? plim_round_divided(rounding->divisions, bytes)
+               : plim_round_recorded(bytes);
 }
 
 static inline uint64_t plim_segment_for(const plim_settings *settings, uint64_t rounded_bytes)

@@ -6,8 +6,8 @@
  */
 #include "trace/origin.h"
 
+#include "base/block_bytes.h"
 #include "base/error.h"
-#include "settings/rounding.h"
 
 typedef struct origin_walk {
     plim_origins *origins;

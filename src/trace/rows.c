@@ -4,7 +4,7 @@
 #include "trace/rows.h"
 
 #include "base/assert.h"
-#include "settings/rounding.h"
+#include "base/block_bytes.h"
 
 #define CODE_MASK 0x0fu
 #define HAS_LANE  0x10u

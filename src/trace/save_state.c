@@ -3,8 +3,8 @@
  */
 #include "trace/save.h"
 
+#include "base/block_bytes.h"
 #include "base/error.h"
-#include "settings/rounding.h"
 
 #include <stdlib.h>
 
@@ -51,16 +51,14 @@ static bool collect_blocks(start_writer *writer)
     }
     for (size_t i = 0; i < start->pending.count; i++) {
         const plim_start_pending *const from = &start->pending.items[i];
-        const start_block row = {
-            .block = { .addr = from->addr,
-                       .bytes = from->has_block
-                                    ? from->block_bytes
-                                    : plim_saved_block_bytes(from->requested_bytes),
-                       .requested_bytes = from->requested_bytes,
-                       .stack = PLIM_NONE,
-                       .state = PLIM_BLOCK_ACTIVE_PENDING_FREE },
-            .stream = stream_of(writer, from->completed_by)
-        };
+        const start_block row = { .block = { .addr = from->addr,
+                                             .bytes = from->has_block ? from->block_bytes
+                                                                      : plim_saved_block_bytes(
+                                                                            from->requested_bytes),
+                                             .requested_bytes = from->requested_bytes,
+                                             .stack = PLIM_NONE,
+                                             .state = PLIM_BLOCK_ACTIVE_PENDING_FREE },
+                                  .stream = stream_of(writer, from->completed_by) };
         if (!PLIM_VEC_PUSH(mem, &writer->blocks, row)) {
             return false;
         }
