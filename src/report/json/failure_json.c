@@ -17,18 +17,15 @@ void plim_json_verdict(plim_json *json, const plim_judgement *judgement, const c
     plim_json_member_string(json, "why", why);
 }
 
-void plim_json_failed_request(plim_json *json, const plim_failed_request *request)
+void plim_json_failure(plim_json *json, const plim_failure *failure)
 {
-    char why[PLIM_WHY_BYTES];
-    const plim_judgement judgement = plim_judge(request);
-    (void)plim_judgement_why(request, &judgement, why, sizeof why);
-    plim_json_verdict(json, &judgement, why);
+    plim_json_verdict(json, &failure->judgement, failure->why);
     plim_json_key(json, "figures");
     plim_json_begin_object(json);
     for (int i = 0; i < PLIM_FIGURE_COUNT; i++) {
-        if (request->figures[i].bytes != PLIM_BYTES_UNKNOWN) {
-            plim_json_member_u64(json, plim_figure_name((plim_figure_id)i),
-                                 request->figures[i].bytes);
+        const uint64_t bytes = failure->request.figures[i].bytes;
+        if (bytes != PLIM_BYTES_UNKNOWN) {
+            plim_json_member_u64(json, plim_figure_name((plim_figure_id)i), bytes);
         }
     }
     plim_json_end_object(json);

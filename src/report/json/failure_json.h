@@ -5,13 +5,12 @@
 #define PLIMSOLL_REPORT_JSON_FAILURE_JSON_H
 
 #include "base/json_out.h"
-
-#include "plimsoll/verdict.h"
+#include "report/model/failure.h"
 
 /** The members "verdict", "alternatives", "confidence", "certainty" and "why". */
 void plim_json_verdict(plim_json *json, const plim_judgement *judgement, const char *why);
 
-/** The same of a request that is judged here, and "figures": those of it that are known. */
-void plim_json_failed_request(plim_json *json, const plim_failed_request *request);
+/** The same of a request, and "figures": those of it that are known. */
+void plim_json_failure(plim_json *json, const plim_failure *failure);
 
 #endif

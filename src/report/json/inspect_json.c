@@ -138,8 +138,8 @@ static void write_ooms(plim_json *json, const plim_inspect_file *file,
         } else {
             plim_json_null(json);
         }
-        const plim_failed_request request = plim_oom_request(device, i);
-        plim_json_failed_request(json, &request);
+        const plim_failure failure = plim_failure_of(device, i);
+        plim_json_failure(json, &failure);
         write_user_frame(json, oom->user_frame);
         write_frames(json, file->history, oom->stack);
         plim_json_member_u64(json, "live_requested_bytes", oom->moment.requested_bytes);

@@ -7,8 +7,6 @@
 #include "base/json_out.h"
 #include "report/json/page_json.h"
 
-#include "plimsoll/verdict.h"
-
 static void write_strings(plim_json *json, const char *key, const char *const *items, size_t count)
 {
     plim_json_key(json, key);

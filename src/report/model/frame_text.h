@@ -5,6 +5,7 @@
 #define PLIMSOLL_REPORT_MODEL_FRAME_TEXT_H
 
 #include "base/text.h"
+#include "report/model/page.h"
 
 #include "plimsoll/history.h"
 
@@ -17,5 +18,9 @@
  * The text is as untrusted as the history: it goes to a plim_line, which cleans it.
  */
 void plim_frame_text_add(plim_text *out, const plim_history *history, uint32_t frame, bool full);
+
+/** The same as words that lie in the page, after others. */
+plim_fact plim_frame_words(plim_page *page, const char *lead, const plim_history *history,
+                           uint32_t frame, bool full);
 
 #endif

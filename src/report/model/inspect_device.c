@@ -2,9 +2,9 @@
  * inspect_device.c - one device on the page: what was recorded, what is missing, the answer in one
  * sentence, and then the parts in the order of a reader's questions.
  */
+#include "report/model/failure.h"
 #include "report/model/inspect_parts.h"
 
-#include "base/text.h"
 #include "report/model/frame_text.h"
 #include "report/model/stack_text.h"
 
@@ -66,35 +66,36 @@ static const char *judge(double unused)
 /* The answer in one sentence: how much, and how much more was reserved for it. */
 static void say_answer(const plim_inspected *self, const plim_device_inspection *device)
 {
+    plim_page *page = self->page;
+    const plim_moment *peak = &device->peak;
+    const plim_end_state *end = &device->end;
     const bool has_peak = device->events > 0;
-    const uint64_t reserved_bytes =
-        has_peak ? device->peak.reserved_bytes : device->end.reserved_bytes;
-    const double unused = has_peak ? device->peak.fragmentation : device->end.fragmentation;
+    const uint64_t requested = has_peak ? peak->requested_bytes : end->requested_bytes;
+    const uint64_t reserved = has_peak ? peak->reserved_bytes : end->reserved_bytes;
+    const double unused = has_peak ? peak->fragmentation : end->fragmentation;
     const plim_tone tone =
         unused >= 0.0 && unused < PLIM_MUCH_UNUSED ? PLIM_TONE_PLAIN : PLIM_TONE_WARN;
-    const plim_fact requested = plim_toned(
-        PLIM_TONE_HEADING, plim_bytes("requested_bytes", has_peak ? device->peak.requested_bytes
-                                                                  : device->end.requested_bytes));
-    const char *count = "";
+    plim_page_gap(page);
+    plim_page_say(
+        page, "answer", PLIM_TONE_PLAIN, has_peak ? "Peak {}" : "In use {}",
+        PLIM_FACTS(plim_toned(PLIM_TONE_HEADING, plim_bytes("requested_bytes", requested))));
     if (has_peak) {
-        count = plim_page_text(
-            self->page, " in {}",
-            PLIM_FACTS(plim_count_of("live_count", device->peak.live_count, "allocation")));
+        plim_page_more(page, " in {}",
+                       PLIM_FACTS(plim_count_of("live_count", peak->live_count, "allocation")));
     }
-    plim_page_gap(self->page);
-    if (reserved_bytes == 0) {
-        plim_page_say(
-            self->page, "answer", PLIM_TONE_PLAIN, "{} {}{}{}",
-            PLIM_FACTS(plim_words(has_peak ? "Peak" : "In use"), requested, plim_words(count),
-                       plim_toned(PLIM_TONE_WARN, plim_words("; the file has no segments"))));
+    if (reserved == 0) {
+        plim_page_more(
+            page, "{}",
+            PLIM_FACTS(plim_toned(PLIM_TONE_WARN, plim_words("; the file has no segments"))));
         return;
     }
-    plim_page_say(
-        self->page, "answer", PLIM_TONE_PLAIN, "{} {}{}, {} reserved: {} ({})",
-        PLIM_FACTS(plim_words(has_peak ? "Peak" : "In use"), requested, plim_words(count),
-                   plim_toned(PLIM_TONE_HEADING, plim_bytes("reserved_bytes", reserved_bytes)),
-                   plim_toned(tone, plim_words(judge(unused))),
-                   plim_toned(tone, plim_percent("fragmentation", unused))));
+    plim_page_more(page, ", {} reserved: {}",
+                   PLIM_FACTS(plim_toned(PLIM_TONE_HEADING, plim_bytes("reserved_bytes", reserved)),
+                              plim_toned(tone, plim_words(judge(unused)))));
+    if (unused >= 0.0) {
+        plim_page_more(page, " ({})",
+                       PLIM_FACTS(plim_toned(tone, plim_percent("fragmentation", unused))));
+    }
 }
 
 static uint64_t count_stackable(const plim_device_inspection *device)
@@ -176,42 +177,36 @@ static void say_oom_line(const plim_inspected *self, const plim_oom_moment *oom)
     if (frame == PLIM_NONE) {
         return;
     }
-    plim_text text;
-    plim_text_init(&text, self->page->arena.mem, PLIM_SCRATCH_BYTES_MAX);
-    plim_frame_text_add(&text, history, frame, self->view->full_paths);
-    if (text.status == PLIM_OUT_OF_HOST_MEMORY) {
-        self->page->status = PLIM_OUT_OF_HOST_MEMORY;
-    }
-    plim_page_note(self->page, "requested_by", PLIM_TONE_PLAIN, "Requested by {}.",
-                   PLIM_FACTS(plim_toned(PLIM_TONE_USER,
-                                         plim_words_of(plim_text_string(&text), text.length))));
-    plim_text_deinit(&text);
+    plim_page_note(
+        self->page, "requested_by", PLIM_TONE_PLAIN, "Requested by {}.",
+        PLIM_FACTS(plim_toned(PLIM_TONE_USER, plim_frame_words(self->page, "", history, frame,
+                                                               self->view->full_paths))));
+}
+
+plim_failure plim_failure_of(const plim_device_inspection *device, size_t oom)
+{
+    plim_failure failure = { .request = plim_oom_request(device, oom) };
+    failure.judgement = plim_judge(&failure.request);
+    plim_judgement_why(&failure.request, &failure.judgement, failure.why, sizeof failure.why);
+    return failure;
 }
 
 static void say_oom(const plim_inspected *self, const plim_device_inspection *device, size_t index)
 {
     const plim_oom_moment *const oom = &device->ooms[index];
-    const plim_failed_request request = plim_oom_request(device, index);
-    const plim_judgement judgement = plim_judge(&request);
+    const plim_failure failure = plim_failure_of(device, index);
+    const int64_t time_us = plim_inspect_oom_time(self->file, device, oom);
+    const char *certainty = plim_certainty_name(failure.judgement.finding.certainty);
     char headline[PLIM_HEADLINE_BYTES];
-    char why[PLIM_WHY_BYTES];
-    plim_verdict_headline(judgement.verdict, plim_inspected_name(self, device->device), headline,
-                          sizeof headline);
-    plim_judgement_why(&request, &judgement, why, sizeof why);
+    plim_verdict_headline(failure.judgement.verdict, plim_inspected_name(self, device->device),
+                          headline, sizeof headline);
     plim_page_gap(self->page);
-    plim_page_say(
-        self->page, "out_of_memory", PLIM_TONE_PLAIN, "{} {}",
-        PLIM_FACTS(
-            plim_toned(PLIM_TONE_BAD, plim_words(headline)),
-            plim_toned(
-                PLIM_TONE_FAINT,
-                plim_words(plim_page_text(
-                    self->page, "({}, {})",
-                    PLIM_FACTS(plim_words(plim_inspected_event(
-                                   self, device->device, oom->event,
-                                   plim_inspect_oom_time(self->file, device, oom), "at ")),
-                               plim_words(plim_certainty_name(judgement.finding.certainty))))))));
-    plim_page_note(self->page, "why", PLIM_TONE_PLAIN, "{}", PLIM_FACTS(plim_words(why)));
+    plim_page_say(self->page, "out_of_memory", PLIM_TONE_FAINT, "{} ({}, {})",
+                  PLIM_FACTS(plim_toned(PLIM_TONE_BAD, plim_words(headline)),
+                             plim_words(plim_inspected_event(self, device->device, oom->event,
+                                                             time_us, "at ")),
+                             plim_words(certainty)));
+    plim_page_note(self->page, "why", PLIM_TONE_PLAIN, "{}", PLIM_FACTS(plim_words(failure.why)));
     say_oom_line(self, oom);
 }
 

@@ -7,7 +7,6 @@
  */
 #include "report/model/inspect_parts.h"
 
-#include "base/text.h"
 #include "report/model/composition.h"
 #include "report/model/frame_text.h"
 #include "report/model/stack_text.h"
@@ -19,22 +18,14 @@
 typedef struct telling {
     const plim_inspected *self;
     plim_page *page;
-    plim_text scratch;    /* a frame's text, which may hold any bytes, zeros too */
     uint64_t total_bytes; /* a full bar */
     bool marks_before;    /* say what is older than the recording: not where all of it is */
 } telling;
 
-/* The text of a frame, after other words; it lies in the scratch until the next call. */
-static plim_fact frame_after(telling *tell, const char *words, uint32_t frame)
+static plim_fact frame_after(const telling *tell, const char *words, uint32_t frame)
 {
-    const plim_history *history = tell->self->file->history;
-    plim_text_reset(&tell->scratch);
-    plim_text_append_string(&tell->scratch, words);
-    plim_frame_text_add(&tell->scratch, history, frame, tell->self->view->full_paths);
-    if (tell->scratch.status == PLIM_OUT_OF_HOST_MEMORY) { /* PLIM_LIMIT: no line is that long */
-        tell->page->status = PLIM_OUT_OF_HOST_MEMORY;
-    }
-    return plim_words_of(plim_text_string(&tell->scratch), tell->scratch.length);
+    return plim_frame_words(tell->page, words, tell->self->file->history, frame,
+                            tell->self->view->full_paths);
 }
 
 static plim_tone frame_tone(const telling *tell, uint32_t frame)
@@ -67,7 +58,7 @@ static const char *remarks_on(const telling *tell, const plim_part *part)
                                      plim_words(stacks)));
 }
 
-static void add_stacks(telling *tell, const plim_part *part)
+static void add_stacks(const telling *tell, const plim_part *part)
 {
     const plim_fact remarks = plim_words(remarks_on(tell, part));
     const uint32_t frame = plim_stack_label_frame(tell->self->file->history, part->group);
@@ -82,7 +73,7 @@ static void add_stacks(telling *tell, const plim_part *part)
         PLIM_FACTS(plim_toned(frame_tone(tell, frame), frame_after(tell, "", frame)), remarks));
 }
 
-static void add_description(telling *tell, const plim_part *part)
+static void add_description(const telling *tell, const plim_part *part)
 {
     static const char *const words[] = {
         [PLIM_PART_ROUNDING] = "rounding up to block sizes",
@@ -105,7 +96,7 @@ static void add_description(telling *tell, const plim_part *part)
     }
 }
 
-static void add_part(telling *tell, const plim_part *part)
+static void add_part(const telling *tell, const plim_part *part)
 {
     const bool is_free = part->kind == PLIM_PART_FREE;
     const double total = (double)tell->total_bytes;
@@ -124,7 +115,7 @@ static void add_part(telling *tell, const plim_part *part)
 }
 
 /* One line: who called the line that speaks for the stack. */
-static void add_callers(telling *tell, const plim_part *part)
+static void add_callers(const telling *tell, const plim_part *part)
 {
     uint32_t places[PLIM_STACK_CONTEXT_MAX];
     const plim_history *history = tell->self->file->history;
@@ -135,9 +126,7 @@ static void add_callers(telling *tell, const plim_part *part)
     const plim_stack stack = plim_history_stack(history, part->group->stack);
     plim_fact callers[CALLERS_SHOWN] = { { 0 } };
     for (uint32_t i = 0; i < count; i++) {
-        const plim_fact frame = frame_after(tell, i > 0 ? " ← " : "← ", stack.frames[places[i]]);
-        callers[i] = plim_apart(plim_words_of(plim_page_copy(tell->page, frame.words, frame.length),
-                                              tell->page->status == PLIM_OK ? frame.length : 0));
+        callers[i] = plim_apart(frame_after(tell, i > 0 ? " ← " : "← ", stack.frames[places[i]]));
     }
     plim_item *line = plim_page_below(tell->page, PLIM_TONE_FAINT, "{}{}{}",
                                       PLIM_FACTS(callers[0], callers[1], callers[2]));
@@ -146,7 +135,7 @@ static void add_callers(telling *tell, const plim_part *part)
 }
 
 /* The frames asked for, a line each, innermost first; the window contains the label. */
-static void add_frames(telling *tell, const plim_part *part)
+static void add_frames(const telling *tell, const plim_part *part)
 {
     const plim_history *history = tell->self->file->history;
     const plim_stack stack = plim_history_stack(history, part->group->stack);
@@ -168,7 +157,7 @@ static void add_frames(telling *tell, const plim_part *part)
     }
 }
 
-static void tell_parts(telling *tell, const plim_composition *whole)
+static void tell_parts(const telling *tell, const plim_composition *whole)
 {
     static const plim_column columns[] = {
         { "size", PLIM_ALIGN_RIGHT, 0, 8 }, { "share", PLIM_ALIGN_RIGHT, 0, 5 },
@@ -211,8 +200,6 @@ void plim_inspected_parts(const plim_inspected *self, const plim_moment *moment,
                      .page = self->page,
                      .total_bytes = whole.total_bytes,
                      .marks_before = moment->event >= 0 };
-    plim_text_init(&tell.scratch, self->page->arena.mem, PLIM_SCRATCH_BYTES_MAX);
     tell_parts(&tell, &whole);
-    plim_text_deinit(&tell.scratch);
     plim_composition_deinit(&whole);
 }

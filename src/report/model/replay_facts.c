@@ -4,7 +4,6 @@
 #include "report/model/replay.h"
 
 #include "base/numbers.h"
-#include "base/text.h"
 #include "report/model/frame_text.h"
 #include "report/model/stack_text.h"
 
@@ -62,16 +61,9 @@ const char *plim_replayed_place(const plim_replayed *self, int32_t device, uint6
     if (frame == PLIM_NONE) {
         return "";
     }
-    plim_text place;
-    plim_text_init(&place, self->page->arena.mem, PLACE_BYTES_MAX);
-    plim_frame_text_add(&place, self->input->history, frame, false);
-    if (place.status == PLIM_OUT_OF_HOST_MEMORY) {
-        self->page->status = PLIM_OUT_OF_HOST_MEMORY;
-    }
-    const char *words =
-        plim_page_text(self->page, ", {}", PLIM_FACTS(plim_words(plim_text_string(&place))));
-    plim_text_deinit(&place);
-    return words;
+    plim_fact place = plim_frame_words(self->page, "", self->input->history, frame, false);
+    place.length = place.length < PLACE_BYTES_MAX ? place.length : PLACE_BYTES_MAX;
+    return plim_page_text(self->page, ", {}", PLIM_FACTS(place));
 }
 
 const char *plim_replayed_conf(const plim_conf *conf)
