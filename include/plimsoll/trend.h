@@ -68,6 +68,14 @@ PLIM_API PLIM_MUST_USE plim_status plim_trend_of(const double *steps, const doub
                                                  const plim_mem *mem, plim_trend *ret,
                                                  plim_error *err);
 
+/**
+ * The same from fewer and longer means, in down to a tenth of the time: for looking through many
+ * series, of which those that are not flat are then worth plim_trend_of().
+ */
+PLIM_API PLIM_MUST_USE plim_status plim_trend_screen(const double *steps, const double *bytes,
+                                                     size_t count, const plim_mem *mem,
+                                                     plim_trend *ret, plim_error *err);
+
 /** "flat", "leak", … */
 PLIM_API const char *plim_trend_name(plim_trend_class kind);
 

@@ -25,9 +25,13 @@ typedef enum part { WHOLE, HEAD, TAIL } part;
 static size_t one_of(const char *list, const char *text, size_t bytes, part which)
 {
     while (*list != '\0') {
-        const size_t length = strcspn(list, "|");
+        size_t length = 0;
+        while (list[length] != '\0' && list[length] != '|') {
+            length++;
+        }
         if (which == WHOLE ? length == bytes : length <= bytes) {
-            if (memcmp(which == TAIL ? text + bytes - length : text, list, length) == 0) {
+            const char *const place = which == TAIL ? text + bytes - length : text;
+            if (place[0] == list[0] && memcmp(place, list, length) == 0) {
                 return length;
             }
         }

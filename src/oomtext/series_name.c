@@ -50,6 +50,10 @@ void plim_series_name_drop_verbs(plim_series_heading *heading)
 void plim_series_name_mend(plim_series_heading *heading)
 {
     for (uint32_t at = 0; at < heading->name_length;) {
+        if ((unsigned char)heading->name[at] < 0x80) {
+            at++;
+            continue;
+        }
         const plim_utf8 one = plim_utf8_next(heading->name + at, heading->name_length - at);
         if (one.code == PLIM_UTF8_INVALID) {
             heading->name[at++] = '?';

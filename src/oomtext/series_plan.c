@@ -63,7 +63,8 @@ bool plim_series_plan_do(const plim_series_plan *plan, plim_series_tracks *track
     for (uint32_t i = 0; i < plan->figure_count; i++) {
         const plim_series_figure figure = plan->figures[i];
         plim_series_track *const track = &tracks->items[figure.track];
-        if (figure.total != PLIM_SERIES_NO_NUMBER && plim_series_track_wants(track)) {
+        /* A total that moves shows it in some points of many. */
+        if (figure.total != PLIM_SERIES_NO_NUMBER && (track->seen < 16 || track->seen % 16 == 0)) {
             plim_series_track_read_total(track, line, numbers[figure.total], figure.total_log2);
         }
         if (!plim_series_track_read(tracks, track, &place, line, numbers[figure.number],

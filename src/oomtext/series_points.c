@@ -19,6 +19,7 @@
 void plim_series_tracks_init(plim_series_tracks *tracks, const plim_mem *mem)
 {
     *tracks = (plim_series_tracks){ .mem = mem, .hash_key = plim_hash_key() };
+    plim_map_init(&tracks->by_name, mem);
 }
 
 void plim_series_tracks_deinit(plim_series_tracks *tracks)
@@ -27,30 +28,33 @@ void plim_series_tracks_deinit(plim_series_tracks *tracks)
         PLIM_VEC_FREE(tracks->mem, &tracks->items[i].points);
     }
     plim_mem_free(tracks->mem, tracks->items, PLIM_SERIES_MAX, sizeof *tracks->items);
+    plim_map_deinit(&tracks->by_name);
     tracks->items = NULL;
     tracks->count = 0;
 }
 
 /*
- * The name that was silent longest, of those that said too little to be a series: a log may
- * begin with any number of single figures.
+ * The next name, in turn, of those that said too little to be a series: a log may begin with any
+ * number of single figures. The oldest come first, for places are taken in turn too.
  */
-static uint32_t choose_victim(const plim_series_tracks *tracks, uint64_t row)
+static uint32_t choose_victim(plim_series_tracks *tracks, uint64_t row)
 {
-    uint32_t victim = PLIM_SERIES_NO_TRACK;
     for (uint32_t i = 0; i < tracks->count; i++) {
-        const plim_series_track *const track = &tracks->items[i];
-        if (track->seen < PLIM_SERIES_POINTS_MIN && track->last_row < row &&
-            (victim == PLIM_SERIES_NO_TRACK || track->last_row < tracks->items[victim].last_row)) {
-            victim = i;
+        const uint32_t index = tracks->hand;
+        const plim_series_track *const track = &tracks->items[index];
+        tracks->hand = (index + 1) % tracks->count;
+        if (track->seen < PLIM_SERIES_POINTS_MIN && track->last_row < row) {
+            return index;
         }
     }
-    return victim;
+    return PLIM_SERIES_NO_TRACK;
 }
 
-static void begin_track(plim_series_track *track, const plim_series_heading *heading, uint64_t row)
+static void begin_track(plim_series_track *track, const plim_series_heading *heading, uint64_t hash,
+                        uint64_t row)
 {
     *track = (plim_series_track){
+        .name_hash = hash,
         .name_length = heading->name_length,
         .kind = plim_series_kind_of(heading->words),
         .unit_log2 = heading->unit_log2,
@@ -80,17 +84,14 @@ plim_status plim_series_tracks_find(plim_series_tracks *tracks, const plim_serie
 {
     PLIM_ASSERT(heading->name_length <= PLIM_SERIES_NAME_MAX);
     const uint64_t hash = plim_hash_bytes(heading->name, heading->name_length, tracks->hash_key);
-    for (uint32_t i = 0; i < tracks->count; i++) {
-        if (tracks->name_hashes[i] != hash) {
-            continue;
-        }
-        plim_series_track *const track = &tracks->items[i];
-        if (track->name_length == heading->name_length &&
-            memcmp(track->name, heading->name, heading->name_length) == 0) {
-            track->last_row = row; /* whoever found it in this row goes on to use it */
-            *ret = i;
-            return PLIM_OK;
-        }
+    const uint64_t known = plim_map_get(&tracks->by_name, hash);
+    if (known != PLIM_MAP_ABSENT) {
+        plim_series_track *const track = &tracks->items[known];
+        const bool is_it = track->name_length == heading->name_length &&
+                           memcmp(track->name, heading->name, heading->name_length) == 0;
+        track->last_row = is_it ? row : track->last_row; /* it is going to be used in this row */
+        *ret = is_it ? (uint32_t)known : PLIM_SERIES_NO_TRACK; /* two of one hash: the first */
+        return PLIM_OK;
     }
     if (tracks->items == NULL) {
         tracks->items = plim_mem_alloc_zeroed(tracks->mem, PLIM_SERIES_MAX, sizeof *tracks->items);
@@ -105,13 +106,18 @@ plim_status plim_series_tracks_find(plim_series_tracks *tracks, const plim_serie
             *ret = index;
             return PLIM_OK;
         }
+    }
+    if (!plim_map_put(&tracks->by_name, hash, index)) {
+        return plim_fail_memory(err, "reading a log");
+    }
+    if (index < tracks->count) {
+        (void)plim_map_take(&tracks->by_name, tracks->items[index].name_hash);
         PLIM_VEC_FREE(tracks->mem, &tracks->items[index].points);
         tracks->generation++;
     } else {
         tracks->count++;
     }
-    tracks->name_hashes[index] = hash;
-    begin_track(&tracks->items[index], heading, row);
+    begin_track(&tracks->items[index], heading, hash, row);
     *ret = index;
     return PLIM_OK;
 }

@@ -4,6 +4,7 @@
 #ifndef PLIMSOLL_OOMTEXT_SERIES_POINTS_H
 #define PLIMSOLL_OOMTEXT_SERIES_POINTS_H
 
+#include "base/map.h"
 #include "base/vec.h"
 #include "oomtext/series.h"
 #include "oomtext/series_words.h"
@@ -18,6 +19,7 @@ typedef struct plim_series_point {
 
 /* One name. */
 typedef struct plim_series_track {
+    uint64_t name_hash;
     uint32_t name_length;
     char name[PLIM_SERIES_NAME_MAX + 1];
     char unit[12];         /* as printed first */
@@ -41,9 +43,10 @@ typedef struct plim_series_track {
 
 typedef struct plim_series_tracks {
     const plim_mem *mem;
-    plim_series_track *items;              /* PLIM_SERIES_MAX of them, or NULL */
-    uint64_t name_hashes[PLIM_SERIES_MAX]; /* apart: they are searched */
+    plim_series_track *items; /* PLIM_SERIES_MAX of them, or NULL */
+    plim_map by_name;         /* index by hash */
     uint32_t count;
+    uint32_t hand;       /* where to look for a name to give up */
     uint32_t generation; /* counts names that had to go: indices from before mean nothing */
     uint64_t hash_key;
 } plim_series_tracks;

@@ -24,6 +24,9 @@
 #define HOST_KIB_MIN   2097152.0    /* 2^21 */
 #define HOST_MIB_MIN   2048.0
 
+/* Where there are more series, those that a first look finds flat are looked at no further. */
+#define UNSCREENED_MAX 64u
+
 /* A metric that is documented as a percentage and passes this is not that metric. */
 #define PERCENT_MAX 100.5
 
@@ -98,7 +101,7 @@ static bool steps_are_good(const plim_series_track *track)
 /* A series while it is put into its place. */
 typedef struct ranked {
     plim_series series;
-    plim_series_kind kind;
+    const plim_series_track *track;
 } ranked;
 
 /* What it grows by over as many steps as it has. */
@@ -117,8 +120,8 @@ static int compare_ranked(const void *left, const void *right)
     if (x->kind != y->kind) {
         return x->kind > y->kind ? -1 : 1; /* classes are listed from harmless to worst */
     }
-    if (a->kind != b->kind) {
-        return a->kind < b->kind ? -1 : 1;
+    if (a->track->kind != b->track->kind) {
+        return a->track->kind < b->track->kind ? -1 : 1;
     }
     if (growth_of(x) != growth_of(y)) {
         return growth_of(x) > growth_of(y) ? -1 : 1;
@@ -205,8 +208,8 @@ static double capacity_of(const plim_series_track *track, const plim_series_capa
     return track->is_host ? 0 : capacity->named_bytes;
 }
 
-static plim_status fill(const plim_series_track *track, double capacity_bytes, const plim_mem *mem,
-                        plim_arena *arena, plim_series *ret, plim_error *err)
+static plim_status fill(const plim_series_track *track, double capacity_bytes, plim_arena *arena,
+                        plim_series *ret, plim_error *err)
 {
     const scale to = scale_of(track, capacity_bytes);
     const size_t count = track->points.count;
@@ -235,8 +238,22 @@ static plim_status fill(const plim_series_track *track, double capacity_bytes, c
                           .capacity_bytes = to.is_percent ? 100 : capacity_bytes,
                           .is_percent = to.is_percent,
                           .is_host = track->is_host };
-    PLIM_TRY(plim_trend_of(steps, bytes, count, ret->capacity_bytes, mem, &ret->trend, err));
-    tame_trend(track, &ret->trend);
+    return PLIM_OK;
+}
+
+static plim_status find_trend(const plim_series_track *track, bool is_one_of_many,
+                              const plim_mem *mem, plim_series *series, plim_error *err)
+{
+    plim_trend *const trend = &series->trend;
+    trend->kind = PLIM_TREND_LEAK;
+    if (is_one_of_many) {
+        PLIM_TRY(plim_trend_screen(series->steps, series->bytes, series->count, mem, trend, err));
+    }
+    if (trend->kind != PLIM_TREND_FLAT && trend->kind != PLIM_TREND_TOO_SHORT) {
+        PLIM_TRY(plim_trend_of(series->steps, series->bytes, series->count, series->capacity_bytes,
+                               mem, trend, err));
+    }
+    tame_trend(track, trend);
     return PLIM_OK;
 }
 
@@ -264,10 +281,14 @@ plim_status plim_series_results(const plim_series_tracks *tracks,
     for (uint32_t i = 0; i < tracks->count; i++) {
         const plim_series_track *const track = &tracks->items[i];
         if (is_series(track)) {
-            PLIM_TRY(fill(track, capacity_of(track, capacity, has_device), tracks->mem, arena,
+            PLIM_TRY(fill(track, capacity_of(track, capacity, has_device), arena,
                           &all[count].series, err));
-            all[count++].kind = track->kind;
+            all[count++].track = track;
         }
+    }
+    for (size_t i = 0; i < count; i++) {
+        PLIM_TRY(
+            find_trend(all[i].track, count > UNSCREENED_MAX, tracks->mem, &all[i].series, err));
     }
     if (count > 0) {
         qsort(all, count, sizeof *all, compare_ranked);

@@ -403,7 +403,7 @@ static void cut(plim_trend_work *work)
 
 void plim_trend_classify(plim_trend_work *work, plim_trend_finding *ret)
 {
-    plim_trend_levels_make(&work->levels, &work->points);
+    plim_trend_levels_make(&work->levels, &work->points, work->level_max);
     cut(work);
     const plim_trend_levels *const levels = &work->levels;
     plim_trend_models_fit(&work->models, levels);

@@ -14,6 +14,7 @@
 
 /* All that is worked on; about 150 KiB, whatever the length of the log. */
 typedef struct plim_trend_work {
+    size_t level_max;
     plim_trend_points points;
     plim_trend_levels levels;
     plim_trend_parts parts;

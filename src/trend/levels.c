@@ -12,13 +12,14 @@
 /* Finer differences than this share of the range are not worth an explanation. */
 #define NOISE_FLOOR_SHARE 2e-4
 
-void plim_trend_levels_make(plim_trend_levels *levels, const plim_trend_points *points)
+void plim_trend_levels_make(plim_trend_levels *levels, const plim_trend_points *points,
+                            size_t count_max)
 {
     size_t kept = 0;
     for (size_t i = 0; i < points->count; i++) {
         kept += points->is_peak[i] == 0;
     }
-    const size_t count = kept < PLIM_TREND_LEVELS_MAX ? kept : PLIM_TREND_LEVELS_MAX;
+    const size_t count = kept < count_max ? kept : count_max;
     levels->count = count;
     size_t seen = 0;
     size_t point = 0;

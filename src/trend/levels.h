@@ -9,7 +9,8 @@
 
 #include "trend/points.h"
 
-#define PLIM_TREND_LEVELS_MAX 512
+#define PLIM_TREND_LEVELS_MAX    512
+#define PLIM_TREND_LEVELS_SCREEN 64 /* where many series are looked through */
 
 typedef struct plim_trend_levels {
     size_t count;
@@ -22,7 +23,8 @@ typedef struct plim_trend_levels {
     double noise;                         /* standard deviation of an ordinary level */
 } plim_trend_levels;
 
-void plim_trend_levels_make(plim_trend_levels *levels, const plim_trend_points *points);
+void plim_trend_levels_make(plim_trend_levels *levels, const plim_trend_points *points,
+                            size_t count_max);
 
 /* Sets the weights from the scatter of neighbouring levels; `room` takes 2 * count doubles. */
 void plim_trend_levels_weigh(plim_trend_levels *levels, double quantum, double *room);

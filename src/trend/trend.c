@@ -128,7 +128,7 @@ static bool classify_few(plim_trend_work *work, plim_trend_finding *ret)
     if (points->count < POINTS_MIN_NOISELESS) {
         return false;
     }
-    plim_trend_levels_make(&work->levels, points);
+    plim_trend_levels_make(&work->levels, points, work->level_max);
     plim_trend_levels_weigh(&work->levels, points->quantum, &points->room[0].at);
     plim_trend_models_fit(&work->models, &work->levels);
     *ret = (plim_trend_finding){ .kind = PLIM_TREND_FLAT, .confidence = 0.3 };
@@ -168,17 +168,16 @@ static void describe_points(const plim_trend_points *points, plim_trend *ret)
 }
 
 /* NOLINTNEXTLINE(readability-function-size): seven, one of them the error */
-plim_status plim_trend_of(const double *steps, const double *bytes, size_t count,
-                          double capacity_bytes, const plim_mem *mem, plim_trend *ret,
-                          plim_error *err)
+static plim_status look(size_t level_max, const double *steps, const double *bytes, size_t count,
+                        double capacity_bytes, const plim_mem *mem, plim_trend *ret,
+                        plim_error *err)
 {
-    PLIM_ASSERT(bytes != NULL || count == 0);
-
     const plim_mem *const heap = plim_mem_or_heap(mem);
     plim_trend_work *const work = plim_mem_alloc(heap, 1, sizeof *work);
     if (work == NULL) {
         return plim_fail_memory(err, "looking for a trend");
     }
+    work->level_max = level_max;
     plim_status status = PLIM_OK;
     plim_trend_finding finding;
     plim_trend result = { .kind = PLIM_TREND_TOO_SHORT };
@@ -204,4 +203,20 @@ free_points:
     plim_trend_points_free(&work->points);
     plim_mem_free(heap, work, 1, sizeof *work);
     return status;
+}
+
+/* NOLINTNEXTLINE(readability-function-size): seven, one of them the error */
+plim_status plim_trend_of(const double *steps, const double *bytes, size_t count,
+                          double capacity_bytes, const plim_mem *mem, plim_trend *ret,
+                          plim_error *err)
+{
+    PLIM_ASSERT(bytes != NULL || count == 0);
+    return look(PLIM_TREND_LEVELS_MAX, steps, bytes, count, capacity_bytes, mem, ret, err);
+}
+
+plim_status plim_trend_screen(const double *steps, const double *bytes, size_t count,
+                              const plim_mem *mem, plim_trend *ret, plim_error *err)
+{
+    PLIM_ASSERT(bytes != NULL || count == 0);
+    return look(PLIM_TREND_LEVELS_SCREEN, steps, bytes, count, 0, mem, ret, err);
 }

@@ -376,9 +376,35 @@ static void names_are_those_of_the_documents(void)
     T_EQ_STR(plim_trend_name((plim_trend_class)99), "too_short");
 }
 
-T_MAIN(T_TEST(a_leak_is_said_in_the_units_of_the_log), T_TEST(a_staircase_says_its_risers),
-       T_TEST(a_late_leak_says_where_it_began), T_TEST(a_ramp_says_where_it_settled),
-       T_TEST(exhaustion_counts_usual_peaks), T_TEST(a_leak_printed_in_tenths_is_no_staircase),
+/* A thousand points in 64 means: what grows is not taken for flat, and what is flat is. */
+static void a_first_look_finds_what_grows(void)
+{
+    enum { COUNT = 1000 };
+    static double bytes[COUNT];
+    const struct {
+        double slope;
+        bool is_late, is_flat;
+    } cases[] = { { 0, false, true }, { 0.05, false, false }, { 0.2, true, false } };
+    for (size_t k = 0; k < T_COUNT(cases); k++) {
+        for (int i = 0; i < COUNT; i++) {
+            const double grown = cases[k].is_late ? fmax(0, i - COUNT / 2.0) : i;
+            bytes[i] =
+                1000 + cases[k].slope * grown + ((double)t_random_between(0, 2000) / 100 - 10);
+        }
+        plim_trend first;
+        plim_trend full;
+        T_EQ_U64(plim_trend_screen(NULL, bytes, COUNT, NULL, &first, NULL), PLIM_OK);
+        T_EQ_U64(plim_trend_of(NULL, bytes, COUNT, 0, NULL, &full, NULL), PLIM_OK);
+        T_TRUE((first.kind == PLIM_TREND_FLAT) == cases[k].is_flat);
+        T_TRUE((full.kind == PLIM_TREND_FLAT) == cases[k].is_flat);
+        T_TRUE(first.max_bytes == full.max_bytes && first.point_count == full.point_count);
+    }
+}
+
+T_MAIN(T_TEST(a_first_look_finds_what_grows), T_TEST(a_leak_is_said_in_the_units_of_the_log),
+       T_TEST(a_staircase_says_its_risers), T_TEST(a_late_leak_says_where_it_began),
+       T_TEST(a_ramp_says_where_it_settled), T_TEST(exhaustion_counts_usual_peaks),
+       T_TEST(a_leak_printed_in_tenths_is_no_staircase),
        T_TEST(few_points_say_nothing_unless_they_are_a_line), T_TEST(units_do_not_matter),
        T_TEST(order_does_not_matter), T_TEST(another_base_keeps_the_class),
        T_TEST(points_that_are_no_numbers_are_left_out), T_TEST(extremes_are_survived),
