@@ -148,8 +148,7 @@ static int64_t moment_of(uint32_t event)
     return event == PLIM_NONE ? PLIM_NEVER : (int64_t)event;
 }
 
-/* When the block of something freed at `event` is given back. */
-static int64_t completion_of(const plim_timeline *timeline, uint32_t event)
+int64_t plim_timeline_completed(const plim_timeline *timeline, uint32_t event)
 {
     const plim_lifetimes *const lifetimes = &timeline->start.lifetimes;
     if (event == PLIM_NONE) {
@@ -179,7 +178,7 @@ static plim_allocation allocation_of_start(const plim_timeline *timeline, size_t
                               .block_slack_bytes = from->slack_bytes,
                               .born = PLIM_AT_START,
                               .freed = moment_of(from->ended_by),
-                              .completed = completion_of(timeline, from->ended_by),
+                              .completed = plim_timeline_completed(timeline, from->ended_by),
                               .stack = from->stack,
                               .stream = is_ended ? events->stream[from->ended_by] : PLIM_NONE,
                               .is_stack_of_free = from->stack_of_free };
@@ -215,7 +214,7 @@ static plim_allocation recorded(const plim_timeline *timeline, uint32_t event)
                               .block_slack_bytes = size.slack_bytes,
                               .born = (int64_t)event,
                               .freed = moment_of(end),
-                              .completed = completion_of(timeline, end),
+                              .completed = plim_timeline_completed(timeline, end),
                               .stack = events->stack[event],
                               .stream = events->stream[event] };
 }
@@ -247,7 +246,7 @@ static bool is_there(const plim_live *live, uint32_t alloc)
     const plim_timeline *const timeline = live->timeline;
     const uint32_t end = timeline->start.lifetimes.partner[alloc];
     return end == PLIM_NONE || (int64_t)end > live->moment ||
-           (live->with_pending && completion_of(timeline, end) > live->moment);
+           (live->with_pending && plim_timeline_completed(timeline, end) > live->moment);
 }
 
 static bool next_of_start(plim_live *live, uint64_t first_recorded, plim_allocation *ret_allocation)

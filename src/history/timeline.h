@@ -39,6 +39,9 @@ static inline uint64_t plim_timeline_recorded_id(const plim_timeline *timeline, 
     return timeline->start.allocations.count + timeline->start.pending.count + event;
 }
 
+/* When the block of what an event ends (or PLIM_NONE) is given back; PLIM_NEVER: it is not seen. */
+int64_t plim_timeline_completed(const plim_timeline *timeline, uint32_t event);
+
 /* The segments after an event, or at PLIM_AT_START: spans tagged by stream, joined where they are
  * expandable. The caller's. False: no memory. */
 bool plim_timeline_segments(const plim_timeline *timeline, int64_t moment,

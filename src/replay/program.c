@@ -131,11 +131,19 @@ uint64_t plim_taking_event_bytes(const plim_taking *taking, uint64_t event)
                   events->stack[event]);
 }
 
-uint64_t plim_taking_start_bytes(const plim_taking *taking, size_t index)
+uint64_t plim_taking_bytes(const plim_taking *taking, uint64_t id)
 {
-    const plim_start_allocation *row = &taking->start.allocations.items[index];
+    const plim_start *start = &taking->timeline.start;
+    const uint64_t first = plim_timeline_recorded_id(&taking->timeline, 0);
+    if (id >= first) {
+        return plim_taking_event_bytes(taking, id - first);
+    }
+    if (id >= start->allocations.count) { /* pending: it lives no more */
+        return start->pending.items[id - start->allocations.count].requested_bytes;
+    }
+    const plim_start_allocation *row = &start->allocations.items[id];
     const uint8_t *categories = taking->categories.of_start;
-    return scaled(taking, row->requested_bytes, categories != NULL ? categories[index] : 0,
+    return scaled(taking, row->requested_bytes, categories != NULL ? categories[id] : 0,
                   row->stack);
 }
 
@@ -183,11 +191,9 @@ static plim_status make_tables(plim_taking *taking, plim_error *err)
     const plim_program *program = taking->program;
     const size_t streams = (size_t)plim_history_stream_count(program->history) + 1;
     taking->stream_of = plim_mem_alloc(program->mem, streams, sizeof *taking->stream_of);
-    taking->slots = plim_mem_alloc(program->mem, (size_t)program->device->events.count + 1,
-                                   sizeof *taking->slots);
-    taking->start_slots = plim_mem_alloc_zeroed(program->mem, taking->start.allocations.count + 1,
-                                                sizeof *taking->start_slots);
-    if (taking->stream_of == NULL || taking->slots == NULL || taking->start_slots == NULL) {
+    taking->slots = plim_mem_alloc(
+        program->mem, (size_t)plim_timeline_id_end(&taking->timeline) + 1, sizeof *taking->slots);
+    if (taking->stream_of == NULL || taking->slots == NULL) {
         return plim_fail_memory(err, "taking requests out of a history");
     }
     for (size_t i = 0; i < streams; i++) {
@@ -205,15 +211,33 @@ static plim_status take_scales(plim_taking *taking, const plim_program_options *
     }
     PLIM_TRY(plim_scaling_init(&taking->scaling, program->history, options, program->mem, err));
     return plim_categories_init(&taking->categories, program->history, program->device,
-                                &taking->start, program->mem, err);
+                                &taking->timeline.start, program->mem, err);
+}
+
+static uint64_t round_with(const void *rounding, uint64_t requested_bytes)
+{
+    return plim_round(rounding, requested_bytes);
 }
 
 static plim_status take(plim_taking *taking, const plim_program_options *options, plim_error *err)
 {
     plim_program *program = taking->program;
-    const plim_free_halves halves = plim_free_halves_of(program->history, program->device->device);
-    PLIM_TRY(plim_start_init(&taking->start, program->device, halves, program->mem, err));
-    taking->has_start = true;
+    const plim_settings *settings = &program->facts.conf.settings;
+    const plim_rounding rounding = plim_rounding_of(settings);
+    const plim_timeline_options timeline = {
+        .mem = program->mem,
+        .rule = { .round = round_with,
+                  .ctx = &rounding,
+                  .max_split_bytes = settings->max_split_bytes,
+                  .is_other = program->facts.conf.policy != PLIM_POLICY_TORCH },
+    };
+    PLIM_TRY(
+        plim_timeline_init(&taking->timeline, program->history, program->device, &timeline, err));
+    taking->has_timeline = true;
+    for (size_t i = 0; i < PLIM_ANOMALY_COUNT; i++) {
+        program->doubts[PLIM_DOUBT_CONTRADICTIONS] +=
+            plim_timeline_anomaly_count(&taking->timeline, (plim_anomaly)i);
+    }
     PLIM_TRY(make_tables(taking, err));
     PLIM_TRY(take_scales(taking, options, err));
     look_for_pools(taking);
@@ -244,10 +268,10 @@ static void deinit_taking(plim_taking *taking)
                       (size_t)plim_history_stream_count(program->history) + 1,
                       sizeof *taking->stream_of);
     }
-    plim_mem_free(mem, taking->slots, (size_t)program->device->events.count + 1,
-                  sizeof *taking->slots);
-    plim_mem_free(mem, taking->start_slots, taking->start.allocations.count + 1,
-                  sizeof *taking->start_slots);
+    if (taking->slots != NULL) {
+        plim_mem_free(mem, taking->slots, (size_t)plim_timeline_id_end(&taking->timeline) + 1,
+                      sizeof *taking->slots);
+    }
     plim_categories_deinit(&taking->categories);
     plim_scaling_deinit(&taking->scaling);
     plim_deferrals_deinit(&taking->deferrals);
@@ -257,8 +281,8 @@ static void deinit_taking(plim_taking *taking)
     PLIM_VEC_FREE(mem, &taking->ranges);
     PLIM_VEC_FREE(mem, &taking->postponed);
     plim_map_deinit(&taking->segment_events);
-    if (taking->has_start) {
-        plim_start_deinit(&taking->start);
+    if (taking->has_timeline) {
+        plim_timeline_deinit(&taking->timeline);
     }
 }
 

@@ -12,7 +12,7 @@
 #define PLIMSOLL_REPLAY_PROGRAM_H
 
 #include "base/vec.h"
-#include "history/start.h"
+#include "history/timeline.h"
 #include "plimsoll/replay.h"
 
 typedef enum plim_op_kind {

@@ -12,6 +12,7 @@
  */
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/numbers.h"
 #include "replay/taking.h"
 #include "settings/rounding.h"
 
@@ -77,34 +78,9 @@ static const plim_segment *same_at_end(const plim_taking *taking, plim_addr addr
     return came_later ? NULL : segment_at_end(taking->program->device, addr);
 }
 
-/* Events before from_event, applied to the segments at the start. False: no host memory. */
-static bool follow_segments(plim_taking *taking)
-{
-    const plim_events *events = &taking->program->device->events;
-    plim_spans *spans = &taking->start.undone.segments;
-    for (uint64_t i = 0; i < taking->program->from_event; i++) {
-        const uint8_t action = events->action[i];
-        const plim_span span = plim_span_of(events->addr[i], events->bytes[i], events->stream[i],
-                                            action == PLIM_SEGMENT_MAP);
-        plim_spans_result result = PLIM_SPANS_DONE;
-        if (action == PLIM_SEGMENT_ALLOC || action == PLIM_SEGMENT_MAP) {
-            result = plim_spans_add(spans, span);
-        } else if (action == PLIM_SEGMENT_FREE) {
-            result = plim_spans_remove(spans, span.begin, span.end);
-        } else if (action == PLIM_SEGMENT_UNMAP) {
-            result = plim_spans_cut(spans, span.begin, span.end);
-        }
-        if (result == PLIM_SPANS_NO_MEMORY) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool add_segments(plim_taking *taking)
+static bool add_segments(plim_taking *taking, const plim_spans *spans)
 {
     plim_program *program = taking->program;
-    const plim_spans *spans = &taking->start.undone.segments;
     for (const plim_span *span = plim_spans_first(spans); span != NULL;
          span = plim_spans_next(spans, span)) {
         if ((span->begin | span->end) % PLIM_BLOCK_BYTES_MIN != 0) {
@@ -162,14 +138,12 @@ static uint64_t block_bytes_of(plim_program *program, const plim_segment *segmen
                                const plim_standing *row)
 {
     const uint64_t room = row->limit - row->addr;
-    if (row->block_bytes > 0) {
-        return row->block_bytes < room ? row->block_bytes : room;
+    if (!row->is_estimate) {
+        return plim_min(row->block_bytes, room);
     }
     program->doubts[PLIM_DOUBT_START_BLOCKS]++;
     const plim_settings *settings = &program->facts.conf.settings;
-    const uint64_t rounded = row->requested_bytes < PLIM_REQUEST_BYTES_MAX
-                                 ? plim_round_size(settings, row->requested_bytes)
-                                 : room;
+    const uint64_t rounded = row->block_bytes;
     if (rounded >= room) {
         return room;
     }
@@ -333,9 +307,6 @@ static bool place_all(plim_taking *taking)
 {
     plim_program *program = taking->program;
     bound_rows(taking);
-    if (!plim_taking_learn_sizes(taking)) {
-        return false;
-    }
     size_t next = 0;
     for (size_t i = 0; i < program->start.segments.count; i++) {
         plim_segment *segment = &program->start.segments.items[i];
@@ -407,8 +378,13 @@ plim_status plim_taking_place(plim_taking *taking, plim_error *err)
         qsort(taking->standing.items, taking->standing.count, sizeof *taking->standing.items,
               compare_addr);
     }
-    if (!follow_segments(taking) || !add_segments(taking) || !place_all(taking) ||
-        !note_ranges(taking) || !add_prologue(taking)) {
+    plim_spans segments = { 0 };
+    const bool done = plim_timeline_segments(&taking->timeline,
+                                             (int64_t)taking->program->from_event - 1, &segments) &&
+                      add_segments(taking, &segments) && place_all(taking) && note_ranges(taking) &&
+                      add_prologue(taking);
+    plim_spans_deinit(&segments);
+    if (!done) {
         return plim_fail_memory(err, "rebuilding the start of a replay");
     }
     return PLIM_OK;

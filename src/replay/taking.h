@@ -18,10 +18,11 @@
 typedef struct plim_standing {
     plim_addr addr;
     uint64_t requested_bytes; /* as recorded */
-    uint64_t block_bytes;     /* 0: unknown */
-    uint64_t scaled_bytes;    /* requested, scaled */
-    plim_addr limit;          /* where the next thing in its segment begins, or the segment ends */
-    uint32_t stream;          /* of the history, or PLIM_NONE: its segment's */
+    uint64_t block_bytes;
+    bool is_estimate;      /* the size of the block */
+    uint64_t scaled_bytes; /* requested, scaled */
+    plim_addr limit;       /* where the next thing in its segment begins, or the segment ends */
+    uint32_t stream;       /* of the history, or PLIM_NONE: its segment's */
     uint32_t stack;
     uint32_t event; /* one that is about it, or PLIM_NONE */
     uint32_t slot;
@@ -48,20 +49,16 @@ typedef struct plim_release_row {
 
 typedef struct plim_taking {
     plim_program *program;
-    plim_start start;
+    plim_timeline timeline;
     plim_scaling scaling;
     plim_categories categories; /* where scales need them */
     plim_deferrals deferrals;
     plim_release_list releases;
     PLIM_VEC(plim_standing) standing;
-    uint32_t *slots;       /* by event: the slot of the allocation an alloc made */
-    uint32_t *start_slots; /* by start.allocations */
-    uint32_t *completions; /* by free_requested event: what completes it; while gathering */
+    uint32_t *slots; /* by id of the timeline */
     PLIM_VEC(uint32_t) spare_slots;
     uint16_t *stream_of; /* by stream of the history: the program's, or PLIM_NO_STREAM */
     uint64_t live_bytes;
-    size_t next_start_free;
-    size_t next_displacement;
     size_t next_release;
     plim_release_row row;
     PLIM_VEC(uint32_t) postponed; /* completions that the next request waits for */
@@ -69,7 +66,7 @@ typedef struct plim_taking {
     PLIM_VEC(plim_range_key) ranges;
     uint64_t driver_calls;
     uint32_t pool; /* where requests go now */
-    bool has_start;
+    bool has_timeline;
     bool has_pools;   /* requests may belong to private pools */
     bool names_pools; /* events say which */
 } plim_taking;
@@ -98,15 +95,13 @@ plim_status plim_taking_gather(plim_taking *taking, plim_error *err);
 plim_status plim_taking_place(plim_taking *taking, plim_error *err);
 /* Whether a row, whose limit is set, can be a block where it is. */
 bool plim_standing_is_placeable(const plim_standing *row);
-/* Fills in block_bytes as far as the events tell; start_sizes.c. */
-bool plim_taking_learn_sizes(plim_taking *taking);
 /* The ops; walk.c. */
 plim_status plim_taking_walk(plim_taking *taking, plim_error *err);
 
-/* What an alloc or oom event asks for, and what row `index` of start.allocations did, scaled. More
- * than any request can have been given is nonsense, and nothing is asked for. */
+/* What an alloc or oom event asks for, and what an allocation did, scaled. More than any request
+ * can have been given is nonsense, and nothing is asked for. */
 uint64_t plim_taking_event_bytes(const plim_taking *taking, uint64_t event);
-uint64_t plim_taking_start_bytes(const plim_taking *taking, size_t index);
+uint64_t plim_taking_bytes(const plim_taking *taking, uint64_t id);
 
 /* Append an op that stands for an event. False: no host memory. */
 bool plim_taking_op(plim_taking *taking, uint64_t event, plim_op op);

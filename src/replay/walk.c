@@ -38,28 +38,30 @@ static bool complete(plim_taking *taking, uint64_t event, const plim_deferral *d
     return true;
 }
 
+/* How the free of an allocation waits, or NULL: it does not. */
+static const plim_deferral *deferral_of(const plim_taking *taking, const plim_allocation *one)
+{
+    return one->freed >= (int64_t)taking->program->from_event
+               ? plim_deferrals_find(&taking->deferrals, (uint32_t)one->freed)
+               : plim_deferrals_find_start(&taking->deferrals, (uint32_t)one->completed);
+}
+
 /* An alloc at an address that something unfinished holds: that must have ended unseen. */
 static bool end_displaced(plim_taking *taking, uint64_t event)
 {
-    const plim_lifetimes *lifetimes = &taking->start.lifetimes;
-    while (taking->next_displacement < lifetimes->displacements.count &&
-           lifetimes->displacements.items[taking->next_displacement].event <= event) {
-        const plim_displacement *row = &lifetimes->displacements.items[taking->next_displacement];
-        taking->next_displacement++;
-        if (row->event < event) {
-            continue; /* before what is replayed */
-        }
-        taking->program->doubts[PLIM_DOUBT_CONTRADICTIONS]++;
-        if (taking->program->device->events.action[row->displaced] != PLIM_ALLOC) {
-            const plim_deferral *deferral = plim_deferrals_find(&taking->deferrals, row->displaced);
-            return deferral == NULL || complete(taking, event, deferral);
-        }
-        const uint32_t slot = taking->slots[row->displaced];
-        plim_taking_dead(taking, plim_taking_event_bytes(taking, row->displaced));
-        return PLIM_VEC_PUSH(taking->program->mem, &taking->spare_slots, slot) &&
-               plim_taking_op(taking, event, (plim_op){ .slot = slot, .kind = PLIM_OP_FREE });
+    const uint64_t id = plim_timeline_displaced(&taking->timeline, event);
+    if (id == PLIM_NO_ALLOCATION) {
+        return true;
     }
-    return true;
+    const plim_allocation one = plim_timeline_allocation(&taking->timeline, id);
+    if (one.freed != (int64_t)event) {
+        const plim_deferral *deferral = deferral_of(taking, &one);
+        return deferral == NULL || complete(taking, event, deferral);
+    }
+    const uint32_t slot = taking->slots[id];
+    plim_taking_dead(taking, plim_taking_bytes(taking, id));
+    return PLIM_VEC_PUSH(taking->program->mem, &taking->spare_slots, slot) &&
+           plim_taking_op(taking, event, (plim_op){ .slot = slot, .kind = PLIM_OP_FREE });
 }
 
 static bool take_alloc(plim_taking *taking, uint64_t event)
@@ -70,7 +72,7 @@ static bool take_alloc(plim_taking *taking, uint64_t event)
         !plim_taking_stream(taking, events->stream[event], &op.stream) || !route(taking, event)) {
         return false;
     }
-    taking->slots[event] = op.slot;
+    taking->slots[plim_timeline_recorded_id(&taking->timeline, event)] = op.slot;
     taking->program->facts.requests++;
     if (!plim_taking_op(taking, event, op)) {
         return false;
@@ -79,42 +81,17 @@ static bool take_alloc(plim_taking *taking, uint64_t event)
     return true;
 }
 
-/* The allocation an event ends: its slot and what was requested. False: nothing ends here. */
-static bool find_ended(plim_taking *taking, uint64_t event, uint32_t *ret_slot, uint64_t *ret_bytes)
-{
-    const plim_start *start = &taking->start;
-    const uint32_t alloc = start->lifetimes.partner[event];
-    if (alloc != PLIM_NONE) {
-        *ret_slot = taking->slots[alloc];
-        *ret_bytes = plim_taking_event_bytes(taking, alloc);
-        return true;
-    }
-    const size_t start_frees = start->lifetimes.start_frees.count;
-    size_t *next = &taking->next_start_free;
-    while (*next < start_frees && start->allocations.items[*next].ended_by < event) {
-        (*next)++;
-    }
-    if (*next == start_frees || start->allocations.items[*next].ended_by != event) {
-        taking->program->doubts[PLIM_DOUBT_CONTRADICTIONS]++;
-        return false;
-    }
-    *ret_slot = taking->start_slots[*next];
-    *ret_bytes = plim_taking_start_bytes(taking, *next);
-    return true;
-}
-
 static bool take_end(plim_taking *taking, uint64_t event)
 {
-    uint32_t slot = 0;
-    uint64_t bytes = 0;
-    if (!find_ended(taking, event, &slot, &bytes)) {
-        return true;
+    const uint64_t id = plim_timeline_about(&taking->timeline, event);
+    if (id == PLIM_NO_ALLOCATION) {
+        return true; /* freed twice */
     }
-    plim_taking_dead(taking, bytes);
+    const uint32_t slot = taking->slots[id];
+    plim_taking_dead(taking, plim_taking_bytes(taking, id));
     const plim_deferral *deferral = plim_deferrals_find(&taking->deferrals, (uint32_t)event);
     if (deferral != NULL && deferral->queue == PLIM_NONE) {
-        taking->slots[event] = slot; /* freed when it completes */
-        return true;
+        return true; /* freed when it completes */
     }
     plim_op op = { .slot = slot, .kind = PLIM_OP_FREE };
     if (deferral != NULL) {
@@ -164,18 +141,24 @@ static bool complete_postponed(plim_taking *taking)
 
 static bool take_completion(plim_taking *taking, uint64_t event)
 {
-    const uint32_t request = taking->start.lifetimes.partner[event];
-    const plim_deferral *deferral =
-        request != PLIM_NONE && request >= taking->program->from_event
-            ? plim_deferrals_find(&taking->deferrals, request)
-            : plim_deferrals_find_start(&taking->deferrals, (uint32_t)event);
+    if (event > taking->program->from_event &&
+        plim_timeline_completed(&taking->timeline, (uint32_t)event - 1) == (int64_t)event &&
+        taking->program->device->events.action[event - 1] == PLIM_FREE_REQUESTED) {
+        return true; /* it completed at once, as almost all do */
+    }
+    const uint64_t id = plim_timeline_about(&taking->timeline, event);
+    if (id == PLIM_NO_ALLOCATION) {
+        return true; /* its free was not requested */
+    }
+    const plim_allocation one = plim_timeline_allocation(&taking->timeline, id);
+    const plim_deferral *deferral = deferral_of(taking, &one);
     if (deferral == NULL) {
-        return true; /* it completed at once, or nobody asked */
+        return true; /* it completed at once */
     }
     if (deferral->queue != PLIM_NONE || deferral->request == PLIM_NONE) {
         return complete(taking, event, deferral);
     }
-    const uint32_t slot = taking->slots[deferral->request];
+    const uint32_t slot = taking->slots[id];
     return PLIM_VEC_PUSH(taking->program->mem, &taking->spare_slots, slot) &&
            plim_taking_op(taking, event, (plim_op){ .slot = slot, .kind = PLIM_OP_FREE });
 }
@@ -320,12 +303,12 @@ static bool take_release(plim_taking *taking, uint64_t event)
 
 static bool take(plim_taking *taking, uint64_t event)
 {
-    const plim_lifetimes *lifetimes = &taking->start.lifetimes;
+    const plim_free_halves halves = plim_timeline_halves(&taking->timeline);
     const uint8_t action = taking->program->device->events.action[event];
     if (action == PLIM_ALLOC) {
         return take_alloc(taking, event) && complete_postponed(taking);
     }
-    if (plim_ends_allocation(lifetimes->halves, action)) {
+    if (plim_ends_allocation(halves, action)) {
         return take_end(taking, event);
     }
     switch (action) {

@@ -67,6 +67,10 @@ static const struct {
       "request 0x20000000 4194304; complete 0x20000000 4194304; segment_free 0x20000000 20971520;"
       "alloc 0x10000200 100; request 0x10000200 100; complete 0x10000200 100",
       3, 3, 3, 3, 3, 0, PLIM_NO_EVENT, "", PLIM_DOUBT_COUNT },
+    { "a block at the end that the events free",
+      SMALL_END LARGE_END SMALL LARGE SECOND "; request 0x20000000 4194304; complete 0x20000000 "
+                                             "4194304",
+      2, 2, 2, 3, 3, 0, PLIM_NO_EVENT, "", PLIM_DOUBT_CONTRADICTIONS },
 };
 
 static plim_fidelity verified(const plim_history *history)
