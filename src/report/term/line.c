@@ -5,8 +5,6 @@
 
 #include "report/term/printable.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 plim_line plim_line_begin(plim_text *out, const plim_style *style, uint32_t indent)
@@ -79,18 +77,6 @@ void plim_line_add(plim_line *line, plim_tone tone, const char *text)
     plim_line_add_bytes(line, tone, text, strlen(text));
 }
 
-void plim_line_format(plim_line *line, plim_tone tone, const char *format, ...)
-{
-    char text[512];
-    va_list arguments;
-    va_start(arguments, format);
-    const int written = vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    if (written > 0) {
-        plim_line_add(line, tone, text);
-    }
-}
-
 /* The end of a text that fits `columns`, and the ellipsis before it takes one. */
 static plim_span tail_of(const plim_line *line, const plim_span *span, uint32_t columns)
 {
@@ -129,13 +115,6 @@ void plim_line_add_cell(plim_line *line, plim_tone tone, const char *text, uint3
 {
     const plim_span span = { .tone = tone, .data = text, .length = strlen(text) };
     plim_line_add_span(line, &span, columns, align);
-}
-
-void plim_line_add_path(plim_line *line, plim_tone tone, const char *path)
-{
-    const uint32_t wanted = plim_style_columns(line->style, path);
-    const uint32_t left = plim_line_left(line);
-    plim_line_add_cell(line, tone, path, wanted < left ? wanted : left, PLIM_ALIGN_PATH);
 }
 
 void plim_line_repeat(plim_line *line, plim_tone tone, const char *glyph, uint32_t count)

@@ -12,8 +12,6 @@
 #include "report/model/page.h"
 #include "report/term/style.h"
 
-#include "plimsoll/api.h"
-
 typedef struct plim_line {
     plim_text *out;
     const plim_style *style;
@@ -29,14 +27,10 @@ plim_line plim_line_begin(plim_text *out, const plim_style *style, uint32_t inde
 /** Add text, cut at the end of the line. The bytes may come from anywhere. */
 void plim_line_add(plim_line *line, plim_tone tone, const char *text);
 void plim_line_add_bytes(plim_line *line, plim_tone tone, const char *data, size_t bytes);
-/** The same for what printf() makes of it, up to 511 bytes. */
-void plim_line_format(plim_line *line, plim_tone tone, const char *format, ...) PLIM_PRINTF(3, 4);
 /** Add text in exactly `columns` columns, cut or filled with spaces. */
 void plim_line_add_cell(plim_line *line, plim_tone tone, const char *text, uint32_t columns,
                         plim_align align);
 void plim_line_add_span(plim_line *line, const plim_span *span, uint32_t columns, plim_align align);
-/** Add a path in the columns that are left. */
-void plim_line_add_path(plim_line *line, plim_tone tone, const char *path);
 /** Add `count` times the same glyph. */
 void plim_line_repeat(plim_line *line, plim_tone tone, const char *glyph, uint32_t count);
 /** Fill with spaces up to `column`; nothing when the line is there already. */

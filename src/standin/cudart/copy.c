@@ -54,14 +54,6 @@ static void run_fill(const plim_standin_work *work)
     }
 }
 
-static int submit(void *stream, const plim_standin_work *work)
-{
-    const int error = plim_standin_require_context();
-    return error != CUDA_SUCCESS_CODE
-               ? error
-               : plim_standin_current_error_note(plim_standin_submit(stream, work));
-}
-
 int cudaMemcpy2DAsync(void *target, size_t target_pitch, const void *source, size_t source_pitch,
                       size_t row_bytes, size_t rows, int kind, void *stream)
 {
@@ -77,7 +69,7 @@ int cudaMemcpy2DAsync(void *target, size_t target_pitch, const void *source, siz
                                      .source_pitch = source_pitch,
                                      .row_bytes = row_bytes,
                                      .rows = rows };
-    return submit(stream, &work);
+    return plim_standin_put(stream, &work);
 }
 
 int cudaMemcpy2D(void *target, size_t target_pitch, const void *source, size_t source_pitch,
@@ -149,7 +141,7 @@ int cudaMemset2DAsync(void *target, size_t pitch, int byte, size_t row_bytes, si
                                      .value_bytes = 1,
                                      .row_bytes = row_bytes,
                                      .rows = rows };
-    return submit(stream, &work);
+    return plim_standin_put(stream, &work);
 }
 
 int cudaMemset2D(void *target, size_t pitch, int byte, size_t row_bytes, size_t rows)

@@ -9,6 +9,7 @@
 #define PLIMSOLL_STANDIN_CUDART_CUDART_H
 
 #include "standin/core/memory.h"
+#include "standin/work/work.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -50,6 +51,8 @@ int plim_standin_require_context(void);
 
 /* error.c: the same for what captures cannot see, so that it may be forbidden while one goes on. */
 int plim_standin_require_act(void);
+/* Puts work on a stream, after the context; the error is remembered. */
+int plim_standin_put(void *stream, const plim_standin_work *work);
 
 /* error.c: as an error of the runtime, noted for cudaGetLastError(). */
 int plim_standin_memory_error(plim_standin_memory_status status);

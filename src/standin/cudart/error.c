@@ -43,3 +43,11 @@ int plim_standin_memory_error(plim_standin_memory_status status)
     }
     return plim_standin_current_error_note(CUDA_INVALID_VALUE_CODE);
 }
+
+int plim_standin_put(void *stream, const plim_standin_work *work)
+{
+    const int error = plim_standin_require_context();
+    return error != CUDA_SUCCESS_CODE
+               ? error
+               : plim_standin_current_error_note(plim_standin_submit(stream, work));
+}

@@ -51,14 +51,6 @@ int __cudaPopCallConfiguration(plim_standin_dim3 *grid, plim_standin_dim3 *block
     return CUDA_SUCCESS_CODE;
 }
 
-static int submit(const plim_standin_work *work, void *stream)
-{
-    const int error = plim_standin_require_context();
-    return error != CUDA_SUCCESS_CODE
-               ? error
-               : plim_standin_current_error_note(plim_standin_submit(stream, work));
-}
-
 /* Kernels compute nothing; see copy.h for what the host then reads. */
 PLIM_STANDIN_KIND(cudaLaunchKernel, PLIM_STAGE_NOTHING, "")
 PLIM_STANDIN_KIND(cudaLaunchKernelExC, PLIM_STAGE_NOTHING, "")
@@ -73,7 +65,7 @@ int cudaLaunchKernel(const void *function, plim_standin_dim3 grid, plim_standin_
                                      .grid = { grid.x, grid.y, grid.z },
                                      .block = { block.x, block.y, block.z },
                                      .shared_bytes = shared_bytes };
-    return submit(&work, stream);
+    return plim_standin_put(stream, &work);
 }
 
 int __cudaLaunchKernel(const void *function, plim_standin_dim3 grid, plim_standin_dim3 block,

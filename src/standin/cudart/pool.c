@@ -49,10 +49,7 @@ PLIM_STANDIN_MODELLED(cudaMallocFromPoolAsync, "pools grow by 32 MiB and never f
 static int submit(void *stream, plim_standin_work_kind kind)
 {
     const plim_standin_work work = { .kind = kind };
-    const int error = plim_standin_require_context();
-    return error != CUDA_SUCCESS_CODE
-               ? error
-               : plim_standin_current_error_note(plim_standin_submit(stream, &work));
+    return plim_standin_put(stream, &work);
 }
 
 int cudaMallocFromPoolAsync(void **address, size_t bytes, void *pool, void *stream)
