@@ -2,10 +2,9 @@
  * cmd_explain.c - "why did memory run out, and what now?", from what programs print.
  */
 #include "base/size.h"
-#include "cli/arguments.h"
 #include "cli/child.h"
 #include "cli/command.h"
-#include "cli/help.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/reading.h"
 #include "cli/texts.h"
@@ -19,74 +18,11 @@
 #define FAIL_ON_LEAK    UINT32_C(0x80000000)
 
 typedef struct explain_arguments {
+    plim_asked asked;
     plim_explain_view view;
-    plim_color_choice color;
-    uint32_t width;
     uint64_t capacity_bytes;
     uint32_t fail_on; /* 1 << verdict, and the two above */
-    bool as_json;
-    bool wants_help;
-    bool wants_usage;
-    bool has_command;
-    char **command; /* what stands behind "--" */
-    char **paths;
-    size_t path_count;
 } explain_arguments;
-
-enum {
-    OPTION_JSON = PLIM_OPTION_FIRST,
-    OPTION_TREND,
-    OPTION_CAPACITY,
-    OPTION_ALL,
-    OPTION_TOP,
-    OPTION_FAIL_ON,
-    OPTION_COLOR,
-    OPTION_WIDTH,
-};
-
-static const struct argp_option options[] = {
-    { "all", OPTION_ALL, NULL, 0, "every message, fix and series in full", 0 },
-    { "top", OPTION_TOP, "N", 0, "show the N best fixes (4)", 0 },
-    { "trend", OPTION_TREND, NULL, 0, "how memory moved over the steps that the text logs", 0 },
-    { "capacity", OPTION_CAPACITY, "SIZE", 0,
-      "what the device has, 80GiB: tells when memory that grows will be full", 0 },
-    { "fail-on", OPTION_FAIL_ON, "WHAT", 0,
-      "exit with 1 if the text has it: oom (any), leak, or verdicts such as fragmented, with "
-      "commas between",
-      0 },
-    { "json", OPTION_JSON, NULL, 0, "print everything as JSON, document \"explain/1\"", 0 },
-    { "color", OPTION_COLOR, "WHEN", 0,
-      "auto (on terminals, unless NO_COLOR is set), always, never", 0 },
-    { "width", OPTION_WIDTH, "N", 0, "columns to fill (the terminal's, at most 100; else 96)", 0 },
-    { "help", PLIM_OPTION_HELP, NULL, 0, "print this", 0 },
-    { "usage", PLIM_OPTION_USAGE, NULL, OPTION_HIDDEN, "print one line", 0 },
-    { 0 },
-};
-
-static const char *const examples[] = {
-    "plimsoll explain train.log",
-    "what ran out, why, and what to do about it",
-    "python train.py 2>&1 | tee train.log | plimsoll explain",
-    "the same, from a pipe",
-    "plimsoll explain -- python train.py",
-    "runs the command as if Plimsoll were not there, and explains if it dies of memory",
-    "plimsoll explain --trend --capacity=80GiB train.log",
-    "whether memory grows from step to step, and when it will be full",
-    NULL,
-};
-
-static const plim_help explain_help = {
-    .arguments = "[FILE... | -- COMMAND [ARG...]]",
-    .purpose =
-        "Tells why memory ran out, from any text: an error message, a traceback, a whole log, "
-        "plain, gzip or zstd; - or nothing is standard input. Knows the messages of PyTorch, "
-        "TensorFlow, JAX, CUDA, llama.cpp, vLLM and many others.",
-    .options = options,
-    .examples = examples,
-    .closing = "Exit status: 0 fine, also where nothing was found; 1 what --fail-on asks about is "
-               "there; 2 wrong usage; 3 a file could not be read or the output not be written. "
-               "With a command, its own status.",
-};
 
 /* One word of --fail-on. */
 static uint32_t parse_fail_on_word(struct argp_state *state, const char *word, size_t length)
@@ -110,88 +46,81 @@ static uint32_t parse_fail_on_word(struct argp_state *state, const char *word, s
     return 0;
 }
 
-static uint32_t parse_fail_on(struct argp_state *state, const char *text)
+static void take_fail_on(struct argp_state *state, void *arguments, char *text)
 {
-    uint32_t mask = 0;
+    uint32_t *const mask = &((explain_arguments *)arguments)->fail_on;
     for (const char *word = text;;) {
         const size_t length = strcspn(word, ",");
-        mask |= parse_fail_on_word(state, word, length);
+        *mask |= parse_fail_on_word(state, word, length);
         if (word[length] == '\0') {
-            return mask;
+            return;
         }
         word += length + 1;
     }
 }
 
-/* Whatever was said, is it enough to work with? */
-static void check_arguments(struct argp_state *state, const explain_arguments *arguments)
+static const plim_option options[] = {
+    PLIM_FLAG("all", explain_arguments, view.all, "every message, fix and series in full"),
+    PLIM_NUMBER("top", explain_arguments, view.fixes_max, 1, 1000000, "show the N best fixes (4)"),
+    PLIM_FLAG("trend", explain_arguments, view.trend,
+              "how memory moved over the steps that the text logs"),
+    PLIM_SIZE("capacity", explain_arguments, capacity_bytes,
+              "what the device has, 80GiB: tells when memory that grows will be full"),
+    PLIM_TAKEN("fail-on", "WHAT", take_fail_on,
+               "exit with 1 if the text has it: oom (any), leak, or verdicts such as fragmented, "
+               "with commas between"),
+};
+static const plim_option_group groups[] = { PLIM_OPTION_GROUP(options, 0) };
+
+static const char *const examples[] = {
+    "plimsoll explain train.log",
+    "what ran out, why, and what to do about it",
+    "python train.py 2>&1 | tee train.log | plimsoll explain",
+    "the same, from a pipe",
+    "plimsoll explain -- python train.py",
+    "runs the command as if Plimsoll were not there, and explains if it dies of memory",
+    "plimsoll explain --trend --capacity=80GiB train.log",
+    "whether memory grows from step to step, and when it will be full",
+    NULL,
+};
+
+/* Whether what was given is enough to work with. */
+static void check(struct argp_state *state, void *given)
 {
-    if (arguments->wants_help || arguments->wants_usage) {
-        return;
+    const explain_arguments *const arguments = given;
+    const plim_asked *const asked = &arguments->asked;
+    if (asked->command != NULL && asked->command[0] == NULL) {
+        argp_error(state, "which command? One has to stand after --");
     }
-    if (arguments->has_command && arguments->command[0] == NULL) {
-        argp_error(state, "which command? One has to stand behind --");
-    }
-    if (arguments->has_command && arguments->path_count > 0) {
+    if (asked->command != NULL && asked->file_count > 0) {
         argp_error(state, "a file and a command? One of both");
     }
-    if (arguments->has_command && arguments->fail_on != 0) {
-        argp_error(state, "--fail-on has no place before a command: the exit status is its own");
+    if (asked->command != NULL && arguments->fail_on != 0) {
+        argp_error(state,
+                   "--fail-on cannot be combined with a command: the exit status is its own");
     }
-    if (!arguments->has_command && arguments->path_count == 0 && isatty(STDIN_FILENO) == 1) {
+    if (asked->command == NULL && asked->file_count == 0 && isatty(STDIN_FILENO) == 1) {
         argp_error(state, "which text? Give a file, or paste into \"plimsoll explain -\"");
     }
 }
 
-static error_t parse_option(int key, char *text, struct argp_state *state)
-{
-    explain_arguments *arguments = state->input;
-    switch (key) {
-    case OPTION_ALL:
-        arguments->view.all = true;
-        break;
-    case OPTION_TOP:
-        arguments->view.fixes_max = (uint32_t)plim_argument_number(state, "top", text, 1, 1000000);
-        break;
-    case OPTION_TREND:
-        arguments->view.trend = true;
-        break;
-    case OPTION_CAPACITY:
-        arguments->capacity_bytes = plim_argument_size(state, "capacity", text);
-        break;
-    case OPTION_FAIL_ON:
-        arguments->fail_on |= parse_fail_on(state, text);
-        break;
-    case OPTION_JSON:
-        arguments->as_json = true;
-        break;
-    case OPTION_COLOR:
-        arguments->color = plim_argument_color(state, text);
-        break;
-    case OPTION_WIDTH:
-        arguments->width = plim_argument_width(state, text);
-        break;
-    case PLIM_OPTION_HELP:
-        arguments->wants_help = true;
-        break;
-    case PLIM_OPTION_USAGE:
-        arguments->wants_usage = true;
-        break;
-    case ARGP_KEY_ARGS: /* argp has moved all files behind the options */
-        arguments->paths = state->argv + state->next;
-        arguments->path_count = (size_t)(state->argc - state->next);
-        state->next = state->argc;
-        break;
-    case ARGP_KEY_SUCCESS:
-        check_arguments(state, arguments);
-        break;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-    return 0;
-}
-
-static const struct argp explain_argp = { .options = options, .parser = parse_option };
+static const plim_usage usage = {
+    .arguments = "[FILE... | -- COMMAND [ARG...]]",
+    .purpose =
+        "Tells why memory ran out, from any text: an error message, a traceback, a whole log, "
+        "plain, gzip or zstd; - or nothing is standard input. Knows the messages of PyTorch, "
+        "TensorFlow, JAX, CUDA, llama.cpp, vLLM and many others.",
+    .groups = groups,
+    .group_count = 1,
+    .asked = offsetof(explain_arguments, asked),
+    .json = "print everything as JSON, document \"explain/1\"",
+    .examples = examples,
+    .closing = "Exit status: 0 fine, also where nothing was found; 1 what --fail-on asks about is "
+               "there; 2 wrong usage; 3 a file could not be read or the output not be written. "
+               "With a command, its own status.",
+    .takes_command = true,
+    .check = check,
+};
 
 /* ---- results -------------------------------------------------------------------------------- */
 
@@ -202,13 +131,14 @@ static int print(const char *who, FILE *stream, const explain_arguments *argumen
     plim_page page;
     plim_page_init(&page, NULL);
     plim_explain_page(&page, &arguments->view, texts->items, texts->count);
-    if (arguments->as_json) {
+    if (arguments->asked.as_json) {
         plim_error err = { 0 };
         const plim_status written = plim_explain_json_write(plim_sink_to_file(stream), texts->items,
                                                             texts->count, &page, &err);
         status = plim_output_document(who, written, &err);
     } else {
-        const plim_style style = plim_output_style_on(stream, arguments->color, arguments->width);
+        const plim_style style =
+            plim_output_style_on(stream, arguments->asked.color, arguments->asked.width);
         status = plim_output_draw(who, stream, &style, &page);
     }
     plim_page_deinit(&page);
@@ -249,11 +179,11 @@ static int explain_files(const char *who, const explain_arguments *arguments)
 {
     static char standard_input[] = "-";
     char *const nothing_given[] = { standard_input };
-    const bool has_paths = arguments->path_count > 0;
+    const bool has_paths = arguments->asked.file_count > 0;
     plim_texts texts;
-    if (!plim_texts_load(who, has_paths ? arguments->paths : nothing_given,
-                         has_paths ? arguments->path_count : 1, (double)arguments->capacity_bytes,
-                         &texts)) {
+    if (!plim_texts_load(who, has_paths ? arguments->asked.files : nothing_given,
+                         has_paths ? arguments->asked.file_count : 1,
+                         (double)arguments->capacity_bytes, &texts)) {
         return PLIM_EXIT_FAILED;
     }
     int status = print(who, stdout, arguments, &texts);
@@ -291,12 +221,12 @@ static void explain_death(const char *who, const explain_arguments *arguments,
                           plim_explanation *explanation)
 {
     plim_texts texts;
-    if (!plim_texts_take(who, arguments->command[0], explanation, &texts)) {
+    if (!plim_texts_take(who, arguments->asked.command[0], explanation, &texts)) {
         return;
     }
     const bool has_page = plim_explain_has_page(&arguments->view, &texts.items[0]);
-    if (texts.failed_count == 0 && (arguments->as_json || has_page)) {
-        fputs(arguments->as_json ? "" : "\n", stderr);
+    if (texts.failed_count == 0 && (arguments->asked.as_json || has_page)) {
+        fputs(arguments->asked.as_json ? "" : "\n", stderr);
         (void)print(who, stderr, arguments, &texts);
     }
     plim_texts_deinit(&texts);
@@ -307,7 +237,7 @@ static int explain_command(const char *who, explain_arguments *arguments)
     const plim_explain_options child_options = { .capacity_bytes =
                                                      (double)arguments->capacity_bytes };
     plim_child_result result;
-    const plim_child_command command = { .argv = arguments->command };
+    const plim_child_command command = { .argv = arguments->asked.command };
     plim_child_run(who, &command, &child_options, &result);
     if (result.was_started && result.explanation == NULL) {
         plim_say(who, "%s", result.explain_error.message);
@@ -325,32 +255,13 @@ static int explain_command(const char *who, explain_arguments *arguments)
 
 /* ---- the command itself --------------------------------------------------------------------- */
 
-/* Takes "-- COMMAND ARG..." off the arguments: argp would take it for files. */
-static int split_command(int argc, char **argv, explain_arguments *arguments)
-{
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--") == 0) {
-            arguments->has_command = true;
-            arguments->command = argv + i + 1;
-            return i;
-        }
-    }
-    return argc;
-}
-
 int plim_cmd_explain(int argc, char **argv)
 {
-    const char *who = argv[0];
     explain_arguments arguments = { 0 };
-    const int ours = split_command(argc, argv, &arguments);
-    if (argp_parse(&explain_argp, ours, argv, ARGP_NO_HELP, NULL, &arguments) != 0) {
-        plim_say(who, "out of host memory while reading the arguments"); /* all else has exited */
-        return PLIM_EXIT_FAILED;
+    int status = PLIM_EXIT_OK;
+    if (!plim_options_read(&usage, argc, argv, &arguments, &status)) {
+        return status;
     }
-    if (arguments.wants_help || arguments.wants_usage) {
-        return arguments.wants_help ? plim_help_print(who, &explain_help)
-                                    : plim_help_print_usage(who, &explain_help);
-    }
-    return arguments.has_command ? explain_command(who, &arguments)
-                                 : explain_files(who, &arguments);
+    return arguments.asked.command != NULL ? explain_command(argv[0], &arguments)
+                                           : explain_files(argv[0], &arguments);
 }

@@ -2,9 +2,8 @@
  * cmd_rehearse.c - "will it fit?", from running the program itself without a GPU.
  */
 #include "base/size.h"
-#include "cli/arguments.h"
 #include "cli/command.h"
-#include "cli/help.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/rehearse_record.h"
 #include "cli/rehearse_search.h"
@@ -19,70 +18,74 @@
 #define SEARCH_STEPS 2 /* the second step is the first with the optimizer's states in place */
 
 typedef struct rehearse_arguments {
+    plim_asked asked;
     plim_rehearsing how;
-    plim_color_choice color;
-    uint32_t width;
-    bool as_json;
     bool lists_gpus;
-    bool all; /* of the explanation */
-    bool wants_help;
-    bool wants_usage;
+    bool all;               /* of the explanation */
     const char *find_batch; /* a command with {} in it */
     const char *sweep;      /* values */
-    char **command;         /* what stands behind "--", or NULL */
 } rehearse_arguments;
 
-enum {
-    OPTION_GPU = PLIM_OPTION_FIRST,
-    OPTION_CAPACITY,
-    OPTION_DEVICES,
-    OPTION_STEPS,
-    OPTION_RECORD,
-    OPTION_CONF,
-    OPTION_JSON,
-    OPTION_FIND_BATCH,
-    OPTION_SWEEP,
-    OPTION_TRACE_CALLS,
-    OPTION_VALUES,
-    OPTION_WORLD_SIZE,
-    OPTION_RANK,
-    OPTION_PYTHON,
-    OPTION_LIST_GPUS,
-    OPTION_ALL,
-    OPTION_COLOR,
-    OPTION_WIDTH,
-};
+/* ---- arguments ------------------------------------------------------------------------------- */
 
-static const struct argp_option options[] = {
-    { "gpu", OPTION_GPU, "NAME", 0, "which GPU to be: h100, rtx4090, a100-80gb … (h100)", 0 },
-    { "capacity", OPTION_CAPACITY, "SIZE", 0, "memory of each GPU, 24GiB (what that GPU has)", 0 },
-    { "devices", OPTION_DEVICES, "N", 0, "how many of them (1)", 0 },
-    { "steps", OPTION_STEPS, "N", 0, "end after N optimizer steps (when the program ends)", 0 },
-    { "record", OPTION_RECORD, "FILE", 0,
-      "write the whole history: FILE.plim, or FILE.pickle as PyTorch does", 0 },
-    { "conf", OPTION_CONF, "STRING", 0, "the allocator's settings: PYTORCH_CUDA_ALLOC_CONF", 0 },
-    { "find-batch", OPTION_FIND_BATCH, "CMD", 0,
-      "the largest value for {} in the command for which it fits", 0 },
-    { "sweep", OPTION_SWEEP, "VALUES", 0,
-      "rehearse with each value for {}: 1,2,4 or 1..8 or 8..64+8 or 1..64*2", 0 },
-    { "world-size", OPTION_WORLD_SIZE, "N", 0, "be one rank of N, without the others", 0 },
-    { "rank", OPTION_RANK, "R", 0, "which one (0)", 0 },
-    { "values", OPTION_VALUES, "SEED", OPTION_ARG_OPTIONAL,
-      "what the host reads from devices is noise, not zeros", 0 },
-    { "trace-calls", OPTION_TRACE_CALLS, NULL, 0,
-      "list the functions that were called, and which of them are modelled", 0 },
-    { "python", OPTION_PYTHON, "PATH", 0, "the program's Python, where it cannot be seen", 0 },
-    { "list-gpus", OPTION_LIST_GPUS, NULL, 0, "print the GPUs that are known", 0 },
-    { "all", OPTION_ALL, NULL, 0, "every fix, where it runs out of memory", 0 },
-    { "json", OPTION_JSON, NULL, 0,
-      "print the document \"rehearse/1\"; the program's output goes to standard error", 0 },
-    { "color", OPTION_COLOR, "WHEN", 0,
-      "auto (on terminals, unless NO_COLOR is set), always, never", 0 },
-    { "width", OPTION_WIDTH, "N", 0, "columns to fill (the terminal's, at most 100; else 96)", 0 },
-    { "help", PLIM_OPTION_HELP, NULL, 0, "print this", 0 },
-    { "usage", PLIM_OPTION_USAGE, NULL, OPTION_HIDDEN, "print one line", 0 },
-    { 0 },
+static void take_record(struct argp_state *state, void *arguments, char *text)
+{
+    plim_rehearsing *const how = &((rehearse_arguments *)arguments)->how;
+    if (!plim_rehearse_record_is_known(text)) {
+        argp_error(state, "--record takes FILE.plim or FILE.pickle, not \"%s\"", text);
+    }
+    how->record_path = text;
+    how->options.wants_snapshot = true;
+    how->options.history_max = UINT64_MAX;
+}
+
+static void take_values(struct argp_state *state, void *arguments, char *text)
+{
+    plim_rehearse_options *const wanted = &((rehearse_arguments *)arguments)->how.options;
+    wanted->gives_values = true;
+    wanted->seed =
+        text != NULL ? (uint64_t)plim_option_number(state, "values", text, 0, 1000000000) : 0;
+}
+
+static const plim_option options[] = {
+    PLIM_TEXT("gpu", "NAME", rehearse_arguments, how.options.gpu,
+              "which GPU to be: h100, rtx4090, a100-80gb … (h100)"),
+    PLIM_SIZE("capacity", rehearse_arguments, how.options.capacity_bytes,
+              "memory of each GPU, 24GiB (what that GPU has)"),
+    PLIM_NUMBER("devices", rehearse_arguments, how.options.device_count, 1, 64,
+                "how many of them (1)"),
+    PLIM_COUNT("steps", rehearse_arguments, how.options.steps, 1, 1000000000,
+               "end after N optimizer steps (when the program ends)"),
+    PLIM_TAKEN("record", "FILE", take_record,
+               "write the whole history: FILE.plim, or FILE.pickle as PyTorch does"),
+    PLIM_TEXT("conf", "STRING", rehearse_arguments, how.options.settings,
+              "the allocator's settings: PYTORCH_CUDA_ALLOC_CONF"),
+    PLIM_TEXT("find-batch", "CMD", rehearse_arguments, find_batch,
+              "the largest value for {} in the command for which it fits"),
+    PLIM_TEXT("sweep", "VALUES", rehearse_arguments, sweep,
+              "rehearse with each value for {}: 1,2,4 or 1..8 or 8..64+8 or 1..64*2"),
+    PLIM_NUMBER("world-size", rehearse_arguments, how.options.world_size, 1, 1000000,
+                "be one rank of N, without the others"),
+    { .name = "rank",
+      .argument = "R",
+      .purpose = "which one (0)",
+      .kind = PLIM_OPTION_NUMBER,
+      .place = PLIM_PLACE(rehearse_arguments, how.options.rank, uint32_t),
+      .most = 999999 },
+    { .name = "values",
+      .argument = "SEED",
+      .purpose = "what the host reads from devices is noise, not zeros",
+      .kind = PLIM_OPTION_TAKEN,
+      .take = take_values,
+      .is_optional = true },
+    PLIM_FLAG("trace-calls", rehearse_arguments, how.options.prints_calls,
+              "list the functions that were called, and which of them are modelled"),
+    PLIM_TEXT("python", "PATH", rehearse_arguments, how.options.python,
+              "the program's Python, where it cannot be seen"),
+    PLIM_FLAG("list-gpus", rehearse_arguments, lists_gpus, "print the GPUs that are known"),
+    PLIM_FLAG("all", rehearse_arguments, all, "every fix, where it runs out of memory"),
 };
+static const plim_option_group groups[] = { PLIM_OPTION_GROUP(options, 0) };
 
 static const char *const examples[] = {
     "plimsoll rehearse --gpu=rtx4090 --steps=3 -- python train.py --batch 16",
@@ -96,35 +99,24 @@ static const char *const examples[] = {
     NULL,
 };
 
-static const plim_help rehearse_help = {
-    .arguments = "-- PROGRAM [ARG...]",
-    .purpose =
-        "Runs an unchanged PyTorch program on a machine without a GPU and tells what memory it "
-        "needs. PyTorch for CUDA is real, and so is every allocation it makes; CUDA itself and "
-        "its libraries are stood in for, and compute nothing.",
-    .options = options,
-    .examples = examples,
-    .closing = "Exit status: 0 it fits; 1 it ran out of memory; 2 wrong usage; 3 it could not be "
-               "rehearsed: not started, failed of something else, or called what is not stood in "
-               "for.",
-};
-
-/* ---- arguments ------------------------------------------------------------------------------- */
-
-static void check_arguments(struct argp_state *state, const rehearse_arguments *arguments)
+static void check(struct argp_state *state, void *given)
 {
-    if (arguments->wants_help || arguments->wants_usage || arguments->lists_gpus) {
+    const rehearse_arguments *const arguments = given;
+    const plim_asked *const asked = &arguments->asked;
+    if (arguments->lists_gpus) {
         return;
     }
-    const bool has_command = arguments->command != NULL && arguments->command[0] != NULL;
+    if (asked->file_count > 0) {
+        argp_error(state, "put \"--\" before the program: -- %s", asked->files[0]);
+    }
+    const bool has_command = asked->command != NULL && asked->command[0] != NULL;
     if (arguments->find_batch != NULL && (has_command || arguments->sweep != NULL)) {
         argp_error(state, "--find-batch has the command with it: nothing else to run");
     }
     if (arguments->find_batch == NULL && !has_command) {
-        argp_error(state, "which program? It stands behind --");
+        argp_error(state, "which program? It stands after --");
     }
-    if (arguments->sweep != NULL &&
-        !plim_search_has_place((const char *const *)arguments->command)) {
+    if (arguments->sweep != NULL && !plim_search_has_place((const char *const *)asked->command)) {
         argp_error(state, "--sweep puts values in the place of {}: the program has none");
     }
     const bool is_search = arguments->find_batch != NULL || arguments->sweep != NULL;
@@ -137,106 +129,23 @@ static void check_arguments(struct argp_state *state, const rehearse_arguments *
     }
 }
 
-static void set_record(struct argp_state *state, rehearse_arguments *arguments, const char *path)
-{
-    if (!plim_rehearse_record_is_known(path)) {
-        argp_error(state, "--record takes FILE.plim or FILE.pickle, not \"%s\"", path);
-    }
-    arguments->how.record_path = path;
-    arguments->how.options.wants_snapshot = true;
-    arguments->how.options.history_max = UINT64_MAX;
-}
-
-static error_t parse_more(int key, char *text, struct argp_state *state)
-{
-    rehearse_arguments *arguments = state->input;
-    switch (key) {
-    case OPTION_JSON:
-        arguments->as_json = true;
-        break;
-    case OPTION_COLOR:
-        arguments->color = plim_argument_color(state, text);
-        break;
-    case OPTION_WIDTH:
-        arguments->width = plim_argument_width(state, text);
-        break;
-    case OPTION_ALL:
-        arguments->all = true;
-        break;
-    case OPTION_LIST_GPUS:
-        arguments->lists_gpus = true;
-        break;
-    case PLIM_OPTION_HELP:
-        arguments->wants_help = true;
-        break;
-    case PLIM_OPTION_USAGE:
-        arguments->wants_usage = true;
-        break;
-    case ARGP_KEY_ARG:
-        argp_error(state, "put \"--\" before the program: -- %s", text);
-        break;
-    case ARGP_KEY_SUCCESS:
-        check_arguments(state, arguments);
-        break;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-    return 0;
-}
-
-static error_t parse_option(int key, char *text, struct argp_state *state)
-{
-    rehearse_arguments *arguments = state->input;
-    plim_rehearse_options *wanted = &arguments->how.options;
-    switch (key) {
-    case OPTION_GPU:
-        wanted->gpu = text;
-        break;
-    case OPTION_CAPACITY:
-        wanted->capacity_bytes = plim_argument_size(state, "capacity", text);
-        break;
-    case OPTION_DEVICES:
-        wanted->device_count = (uint32_t)plim_argument_number(state, "devices", text, 1, 64);
-        break;
-    case OPTION_STEPS:
-        wanted->steps = (uint64_t)plim_argument_number(state, "steps", text, 1, 1000000000);
-        break;
-    case OPTION_RECORD:
-        set_record(state, arguments, text);
-        break;
-    case OPTION_CONF:
-        wanted->settings = text;
-        break;
-    case OPTION_FIND_BATCH:
-        arguments->find_batch = text;
-        break;
-    case OPTION_SWEEP:
-        arguments->sweep = text;
-        break;
-    case OPTION_WORLD_SIZE:
-        wanted->world_size = (uint32_t)plim_argument_number(state, "world-size", text, 1, 1000000);
-        break;
-    case OPTION_RANK:
-        wanted->rank = (uint32_t)plim_argument_number(state, "rank", text, 0, 999999);
-        break;
-    case OPTION_VALUES:
-        wanted->gives_values = true;
-        wanted->seed =
-            text != NULL ? (uint64_t)plim_argument_number(state, "values", text, 0, 1000000000) : 0;
-        break;
-    case OPTION_TRACE_CALLS:
-        wanted->prints_calls = true;
-        break;
-    case OPTION_PYTHON:
-        wanted->python = text;
-        break;
-    default:
-        return parse_more(key, text, state);
-    }
-    return 0;
-}
-
-static const struct argp rehearse_argp = { .options = options, .parser = parse_option };
+static const plim_usage usage = {
+    .arguments = "-- PROGRAM [ARG...]",
+    .purpose =
+        "Runs an unchanged PyTorch program on a machine without a GPU and tells what memory it "
+        "needs. PyTorch for CUDA is real, and so is every allocation it makes; CUDA itself and "
+        "its libraries are stood in for, and compute nothing.",
+    .groups = groups,
+    .group_count = 1,
+    .asked = offsetof(rehearse_arguments, asked),
+    .json = "print the document \"rehearse/1\"; the program's output goes to standard error",
+    .examples = examples,
+    .closing = "Exit status: 0 it fits; 1 it ran out of memory; 2 wrong usage; 3 it could not be "
+               "rehearsed: not started, failed of something else, or called what is not stood in "
+               "for.",
+    .takes_command = true,
+    .check = check,
+};
 
 /* ---- one rehearsal --------------------------------------------------------------------------- */
 
@@ -282,13 +191,13 @@ static int show(const rehearse_arguments *arguments, const plim_rehearsing_resul
     plim_page_gap(&page); /* after the program's own output */
     plim_rehearse_page(&page, &result->rehearsed);
     add_explanation(arguments, &page, result);
-    if (arguments->as_json) {
+    if (arguments->asked.as_json) {
         plim_error err = { 0 };
         const plim_status written =
             plim_rehearse_json_write(plim_sink_to_file(stdout), &result->rehearsed, &page, &err);
         status = plim_output_document(who, written, &err);
     } else {
-        const plim_style style = plim_output_style(arguments->color, arguments->width);
+        const plim_style style = plim_output_style(arguments->asked.color, arguments->asked.width);
         status = plim_output_draw(who, stdout, &style, &page);
     }
     plim_page_deinit(&page);
@@ -299,7 +208,8 @@ static int rehearse_once(const rehearse_arguments *arguments)
 {
     plim_rehearsing_result result;
     int status = PLIM_EXIT_FAILED;
-    if (plim_rehearsing_run(&arguments->how, (const char *const *)arguments->command, &result)) {
+    if (plim_rehearsing_run(&arguments->how, (const char *const *)arguments->asked.command,
+                            &result)) {
         status = show(arguments, &result);
     }
     plim_rehearsing_deinit(&result);
@@ -323,13 +233,13 @@ static int show_search(const rehearse_arguments *arguments, const plim_search *s
     plim_page page;
     plim_page_init(&page, NULL);
     plim_rehearse_tries_page(&page, &tries);
-    if (arguments->as_json) {
+    if (arguments->asked.as_json) {
         plim_error err = { 0 };
         const plim_status written =
             plim_rehearse_json_write_tries(plim_sink_to_file(stdout), &tries, &page, &err);
         status = plim_output_document(who, written, &err);
     } else {
-        const plim_style style = plim_output_style(arguments->color, arguments->width);
+        const plim_style style = plim_output_style(arguments->asked.color, arguments->asked.width);
         status = plim_output_draw(who, stdout, &style, &page);
     }
     plim_page_deinit(&page);
@@ -356,8 +266,8 @@ static int sweep(rehearse_arguments *arguments)
     }
     static plim_search search; /* large, and once in a process */
     set_up_search(arguments);
-    const bool is_good = plim_search_sweep(&arguments->how, (const char *const *)arguments->command,
-                                           values, count, &search);
+    const bool is_good = plim_search_sweep(
+        &arguments->how, (const char *const *)arguments->asked.command, values, count, &search);
     const int status = search.count > 0 ? show_search(arguments, &search) : PLIM_EXIT_FAILED;
     return is_good ? status : PLIM_EXIT_FAILED;
 }
@@ -398,30 +308,13 @@ static int list_gpus(const char *who)
     return plim_output_finish(who);
 }
 
-/* Takes "-- PROGRAM ARG..." off the arguments: argp would take them for its own. */
-static int split_command(int argc, char **argv, rehearse_arguments *arguments)
-{
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--") == 0) {
-            arguments->command = argv + i + 1;
-            return i;
-        }
-    }
-    return argc;
-}
-
 int plim_cmd_rehearse(int argc, char **argv)
 {
     const char *who = argv[0];
     rehearse_arguments arguments = { .how = { .who = who } };
-    const int ours = split_command(argc, argv, &arguments);
-    if (argp_parse(&rehearse_argp, ours, argv, ARGP_NO_HELP, NULL, &arguments) != 0) {
-        plim_say(who, "out of host memory while reading the arguments"); /* all else has exited */
-        return PLIM_EXIT_FAILED;
-    }
-    if (arguments.wants_help || arguments.wants_usage) {
-        return arguments.wants_help ? plim_help_print(who, &rehearse_help)
-                                    : plim_help_print_usage(who, &rehearse_help);
+    int status = PLIM_EXIT_OK;
+    if (!plim_options_read(&usage, argc, argv, &arguments, &status)) {
+        return status;
     }
     if (arguments.lists_gpus) {
         return list_gpus(who);
@@ -432,6 +325,7 @@ int plim_cmd_rehearse(int argc, char **argv)
     if (arguments.sweep != NULL) {
         return sweep(&arguments);
     }
-    arguments.how.output = arguments.as_json ? PLIM_REHEARSING_STDERR : PLIM_REHEARSING_PASSES;
+    arguments.how.output =
+        arguments.asked.as_json ? PLIM_REHEARSING_STDERR : PLIM_REHEARSING_PASSES;
     return rehearse_once(&arguments);
 }

@@ -24,27 +24,58 @@ typedef struct replay_arguments {
     bool fails_on_difference;
 } replay_arguments;
 
-enum {
-    OPTION_OUTPUT = 'o',
-    OPTION_VERIFY = PLIM_OPTION_REPLAY_NEXT,
-    OPTION_QUICK,
-    OPTION_FAIL_ON,
-};
+/* ---- arguments ------------------------------------------------------------------------------- */
 
-static const struct argp_option options[] = {
-    { "conf", PLIM_OPTION_CONF, "STRING", 0,
-      "run under these settings too, as in PYTORCH_CUDA_ALLOC_CONF; may be repeated", 0 },
-    PLIM_REPLAY_OPTIONS_RUN,
-    { "verify", OPTION_VERIFY, NULL, 0, "print in full how recording and replay differ", 0 },
-    { "quick", OPTION_QUICK, NULL, 0, "do not search for the smallest capacity each needs", 0 },
-    { "output", OPTION_OUTPUT, "FILE", 0,
-      "write the predicted history: FILE.plim, or FILE.pickle as PyTorch does", 0 },
-    { "fail-on", OPTION_FAIL_ON, "WHAT", 0,
-      "exit with 1 if memory runs out under a --conf (oom), or if recording and replay differ "
-      "(difference)",
-      0 },
-    PLIM_REPLAY_OPTIONS_SHOW("replay/1"),
-    { 0 },
+static bool ends_in(const char *path, const char *end)
+{
+    const size_t length = strlen(path);
+    const size_t end_length = strlen(end);
+    return length > end_length && strcmp(path + length - end_length, end) == 0;
+}
+
+static void take_output(struct argp_state *state, void *arguments, char *text)
+{
+    if (!ends_in(text, ".plim") && !ends_in(text, ".pickle")) {
+        argp_error(state, "--output takes FILE.plim or FILE.pickle, not \"%s\"", text);
+    }
+    ((replay_arguments *)arguments)->predicted_path = text;
+}
+
+static void take_fail_on(struct argp_state *state, void *given, char *text)
+{
+    replay_arguments *const arguments = given;
+    if (strcmp(text, "oom") == 0) {
+        arguments->fails_on_oom = true;
+    } else if (strcmp(text, "difference") == 0) {
+        arguments->fails_on_difference = true;
+    } else {
+        argp_error(state, "--fail-on takes oom or difference, not \"%s\"", text);
+    }
+}
+
+static const plim_option conf[] = {
+    PLIM_TAKEN("conf", "STRING", plim_replay_take_conf,
+               "run under these settings too, as in PYTORCH_CUDA_ALLOC_CONF; may be repeated"),
+};
+static const plim_option options[] = {
+    PLIM_FLAG("verify", replay_arguments, shows_fidelity_whole,
+              "print in full how recording and replay differ"),
+    PLIM_FLAG("quick", replay_arguments, is_quick,
+              "do not search for the smallest capacity each needs"),
+    { .name = "output",
+      .argument = "FILE",
+      .purpose = "write the predicted history: FILE.plim, or FILE.pickle as PyTorch does",
+      .kind = PLIM_OPTION_TAKEN,
+      .take = take_output,
+      .letter = 'o' },
+    PLIM_TAKEN("fail-on", "WHAT", take_fail_on,
+               "exit with 1 if memory runs out under a --conf (oom), or if recording and replay "
+               "differ (difference)"),
+};
+static const plim_option_group groups[] = {
+    PLIM_OPTION_GROUP(conf, offsetof(replay_arguments, common)),
+    PLIM_OPTION_GROUP(plim_replay_option_rows, offsetof(replay_arguments, common)),
+    PLIM_OPTION_GROUP(options, 0),
 };
 
 static const char *const examples[] = {
@@ -57,68 +88,29 @@ static const char *const examples[] = {
     NULL,
 };
 
-static const plim_help replay_help = {
+static void check(struct argp_state *state, void *given)
+{
+    const replay_arguments *const arguments = given;
+    if (arguments->predicted_path != NULL && arguments->common.conf_count > 1) {
+        argp_error(state, "--output has the history of one --conf: give only one");
+    }
+    plim_replay_arguments_check(state, &arguments->common);
+}
+
+static const plim_usage usage = {
     .arguments = "FILE",
     .purpose = "Runs a recording's requests again, through the allocator on a simulated GPU, and "
                "tells what other settings would have made of them. First it replays the "
                "recording under its own settings and says how well that agrees.",
-    .options = options,
+    .groups = groups,
+    .group_count = sizeof groups / sizeof groups[0],
+    .asked = offsetof(replay_arguments, common.asked),
+    .json = "print everything as JSON, document \"replay/1\"",
     .examples = examples,
     .closing = "Exit status: 0 fine, 1 what --fail-on asked about is there, 2 wrong usage, 3 the "
                "file could not be read or replayed, or the output not be written.",
+    .check = check,
 };
-
-/* ---- arguments ------------------------------------------------------------------------------- */
-
-static bool ends_in(const char *path, const char *end)
-{
-    const size_t length = strlen(path);
-    const size_t end_length = strlen(end);
-    return length > end_length && strcmp(path + length - end_length, end) == 0;
-}
-
-static void take_fail_on(struct argp_state *state, replay_arguments *arguments, const char *text)
-{
-    if (strcmp(text, "oom") == 0) {
-        arguments->fails_on_oom = true;
-    } else if (strcmp(text, "difference") == 0) {
-        arguments->fails_on_difference = true;
-    } else {
-        argp_error(state, "--fail-on takes oom or difference, not \"%s\"", text);
-    }
-}
-
-static error_t parse_option(int key, char *text, struct argp_state *state)
-{
-    replay_arguments *arguments = state->input;
-    switch (key) {
-    case OPTION_VERIFY:
-        arguments->shows_fidelity_whole = true;
-        break;
-    case OPTION_QUICK:
-        arguments->is_quick = true;
-        break;
-    case OPTION_OUTPUT:
-        if (!ends_in(text, ".plim") && !ends_in(text, ".pickle")) {
-            argp_error(state, "--output takes FILE.plim or FILE.pickle, not \"%s\"", text);
-        }
-        arguments->predicted_path = text;
-        break;
-    case OPTION_FAIL_ON:
-        take_fail_on(state, arguments, text);
-        break;
-    case ARGP_KEY_SUCCESS:
-        if (arguments->predicted_path != NULL && arguments->common.conf_count > 1) {
-            argp_error(state, "--output has the history of one --conf: give only one");
-        }
-        return plim_replay_arguments_take(state, &arguments->common, key, text);
-    default:
-        return plim_replay_arguments_take(state, &arguments->common, key, text);
-    }
-    return 0;
-}
-
-static const struct argp replay_argp = { .options = options, .parser = parse_option };
 
 /* ---- running --------------------------------------------------------------------------------- */
 
@@ -201,12 +193,13 @@ static int print(const replay_arguments *arguments, const plim_replaying *replay
     const plim_replay_rows rows = { .items = self->rows,
                                     .count = self->count,
                                     .asked = self->count > 1 ? 1 : 0 };
-    const plim_style style = plim_output_style(arguments->common.color, arguments->common.width);
+    const plim_style style =
+        plim_output_style(arguments->common.asked.color, arguments->common.asked.width);
     int code = PLIM_EXIT_OK;
     plim_page page;
     plim_page_init(&page, NULL);
     plim_replay_page(&page, &view, &replaying->input, rows.items, rows.count);
-    if (arguments->common.as_json) {
+    if (arguments->common.asked.as_json) {
         plim_error err = { 0 };
         const plim_status status = plim_replay_json_write(plim_sink_to_file(stdout),
                                                           &replaying->input, &rows, &page, &err);
@@ -254,17 +247,13 @@ int plim_cmd_replay(int argc, char **argv)
 {
     const char *who = argv[0];
     replay_arguments arguments = { .common = plim_replay_arguments_default() };
-    if (argp_parse(&replay_argp, argc, argv, ARGP_NO_HELP, NULL, &arguments) != 0) {
-        plim_say(who, "out of host memory while reading the arguments"); /* all else has exited */
-        return PLIM_EXIT_FAILED;
-    }
-    if (arguments.common.wants_help || arguments.common.wants_usage) {
-        return arguments.common.wants_help ? plim_help_print(who, &replay_help)
-                                           : plim_help_print_usage(who, &replay_help);
+    int status = PLIM_EXIT_OK;
+    if (!plim_options_read(&usage, argc, argv, &arguments, &status)) {
+        return status;
     }
     plim_replaying replaying;
     runs all = { 0 };
-    int status = plim_replaying_begin(who, &arguments.common, &replaying);
+    status = plim_replaying_begin(who, &arguments.common, &replaying);
     if (status == PLIM_EXIT_OK) {
         status = replay(&arguments, &replaying, &all);
     }

@@ -2,7 +2,6 @@
  * cmd_tune.c - "which settings would have saved it?"
  */
 #include "base/ascii.h"
-#include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/replaying.h"
@@ -24,56 +23,10 @@ typedef struct tune_arguments {
     bool fails_on_unsaved;
 } tune_arguments;
 
-enum {
-    OPTION_ONLY = PLIM_OPTION_REPLAY_NEXT,
-    OPTION_POLICIES,
-    OPTION_BUDGET,
-    OPTION_THREADS,
-    OPTION_TOP,
-    OPTION_FAIL_ON,
-};
-
-static const struct argp_option options[] = {
-    { "conf", PLIM_OPTION_CONF, "STRING", 0,
-      "try these settings too, as in PYTORCH_CUDA_ALLOC_CONF; may be repeated", 0 },
-    { "only", OPTION_ONLY, NULL, 0, "try nothing but those of --conf", 0 },
-    { "policies", OPTION_POLICIES, NULL, 0,
-      "compare other allocators too: naive, bfc, async, arena", 0 },
-    PLIM_REPLAY_OPTIONS_RUN,
-    { "budget", OPTION_BUDGET, "TIME", 0, "end the search after 30s, 5min, 1h (when done)", 0 },
-    { "threads", OPTION_THREADS, "N", 0, "replay on N cores at once (all)", 0 },
-    { "top", OPTION_TOP, "N", 0, "show the N best (12)", 0 },
-    { "fail-on", OPTION_FAIL_ON, "WHAT", 0,
-      "exit with 1 if no setting survives at the capacity (unsaved)", 0 },
-    PLIM_REPLAY_OPTIONS_SHOW("tune/1"),
-    { 0 },
-};
-
-static const char *const examples[] = {
-    "plimsoll tune snapshot.pickle",
-    "the settings under which the run would have survived, as a line to paste",
-    "plimsoll tune --gpu=rtx4090 --budget=30s snapshot.pickle",
-    "the same on another GPU, with what half a minute finds",
-    "plimsoll tune --json snapshot.pickle | jq -r .best",
-    "the best setting, for a script",
-    NULL,
-};
-
-static const plim_help tune_help = {
-    .arguments = "FILE",
-    .purpose = "Searches the allocator's settings for those under which a recorded run needs the "
-               "least memory: each is replayed on a simulated GPU, at the capacity that the run "
-               "had and at the smallest that it survives with.",
-    .options = options,
-    .examples = examples,
-    .closing = "Exit status: 0 fine, 1 what --fail-on asked about is there, 2 wrong usage, 3 the "
-               "file could not be read or replayed, or the output not be written.",
-};
-
 /* ---- arguments ------------------------------------------------------------------------------- */
 
 /* "30", "30s", "5min", "1h" */
-static double take_budget(struct argp_state *state, const char *text)
+static void take_budget(struct argp_state *state, void *arguments, char *text)
 {
     static const struct {
         const char *unit;
@@ -87,56 +40,78 @@ static double take_budget(struct argp_state *state, const char *text)
     const double number = is_digit ? strtod(text, &end) : 0;
     for (size_t i = 0; is_digit && i < sizeof units / sizeof units[0]; i++) {
         if (strcmp(end, units[i].unit) == 0 && number > 0 && isfinite(number) && errno == 0) {
-            return number * units[i].seconds;
+            ((tune_arguments *)arguments)->view.budget_s = number * units[i].seconds;
+            return;
         }
     }
     argp_error(state, "--budget takes a time such as 30s, 5min or 1h, not \"%s\"", text);
-    return 0;
 }
 
-static void check(struct argp_state *state, const tune_arguments *arguments)
+static void take_fail_on(struct argp_state *state, void *arguments, char *text)
 {
-    if (arguments->only_given && arguments->common.conf_count == 0 &&
-        !arguments->common.wants_help && !arguments->common.wants_usage) {
+    if (strcmp(text, "unsaved") != 0) {
+        argp_error(state, "--fail-on takes unsaved, not \"%s\"", text);
+    }
+    ((tune_arguments *)arguments)->fails_on_unsaved = true;
+}
+
+static const plim_option conf[] = {
+    PLIM_TAKEN("conf", "STRING", plim_replay_take_conf,
+               "try these settings too, as in PYTORCH_CUDA_ALLOC_CONF; may be repeated"),
+};
+static const plim_option candidates[] = {
+    PLIM_FLAG("only", tune_arguments, only_given, "try nothing but those of --conf"),
+    PLIM_FLAG("policies", tune_arguments, has_all_policies,
+              "compare other allocators too: naive, bfc, async, arena"),
+};
+static const plim_option options[] = {
+    PLIM_TAKEN("budget", "TIME", take_budget, "end the search after 30s, 5min, 1h (when done)"),
+    PLIM_NUMBER("threads", tune_arguments, threads, 1, THREADS_MAX,
+                "replay on N cores at once (all)"),
+    PLIM_NUMBER("top", tune_arguments, view.top, 1, 1000000, "show the N best (12)"),
+    PLIM_TAKEN("fail-on", "WHAT", take_fail_on,
+               "exit with 1 if no setting survives at the capacity (unsaved)"),
+};
+static const plim_option_group groups[] = {
+    PLIM_OPTION_GROUP(conf, offsetof(tune_arguments, common)),
+    PLIM_OPTION_GROUP(candidates, 0),
+    PLIM_OPTION_GROUP(plim_replay_option_rows, offsetof(tune_arguments, common)),
+    PLIM_OPTION_GROUP(options, 0),
+};
+
+static const char *const examples[] = {
+    "plimsoll tune snapshot.pickle",
+    "the settings under which the run would have survived, as a line to paste",
+    "plimsoll tune --gpu=rtx4090 --budget=30s snapshot.pickle",
+    "the same on another GPU, with what half a minute finds",
+    "plimsoll tune --json snapshot.pickle | jq -r .best",
+    "the best setting, for a script",
+    NULL,
+};
+
+static void check(struct argp_state *state, void *given)
+{
+    const tune_arguments *const arguments = given;
+    if (arguments->only_given && arguments->common.conf_count == 0) {
         argp_error(state, "--only needs a --conf: there is nothing else to try");
     }
+    plim_replay_arguments_check(state, &arguments->common);
 }
 
-static error_t parse_option(int key, char *text, struct argp_state *state)
-{
-    tune_arguments *arguments = state->input;
-    switch (key) {
-    case OPTION_ONLY:
-        arguments->only_given = true;
-        break;
-    case OPTION_POLICIES:
-        arguments->has_all_policies = true;
-        break;
-    case OPTION_BUDGET:
-        arguments->view.budget_s = take_budget(state, text);
-        break;
-    case OPTION_THREADS:
-        arguments->threads = (uint32_t)plim_argument_number(state, "threads", text, 1, THREADS_MAX);
-        break;
-    case OPTION_TOP:
-        arguments->view.top = (uint32_t)plim_argument_number(state, "top", text, 1, 1000000);
-        break;
-    case OPTION_FAIL_ON:
-        if (strcmp(text, "unsaved") != 0) {
-            argp_error(state, "--fail-on takes unsaved, not \"%s\"", text);
-        }
-        arguments->fails_on_unsaved = true;
-        break;
-    case ARGP_KEY_SUCCESS:
-        check(state, arguments);
-        return plim_replay_arguments_take(state, &arguments->common, key, text);
-    default:
-        return plim_replay_arguments_take(state, &arguments->common, key, text);
-    }
-    return 0;
-}
-
-static const struct argp tune_argp = { .options = options, .parser = parse_option };
+static const plim_usage usage = {
+    .arguments = "FILE",
+    .purpose = "Searches the allocator's settings for those under which a recorded run needs the "
+               "least memory: each is replayed on a simulated GPU, at the capacity that the run "
+               "had and at the smallest that it survives with.",
+    .groups = groups,
+    .group_count = sizeof groups / sizeof groups[0],
+    .asked = offsetof(tune_arguments, common.asked),
+    .json = "print everything as JSON, document \"tune/1\"",
+    .examples = examples,
+    .closing = "Exit status: 0 fine, 1 what --fail-on asked about is there, 2 wrong usage, 3 the "
+               "file could not be read or replayed, or the output not be written.",
+    .check = check,
+};
 
 /* ---- the search ------------------------------------------------------------------------------ */
 
@@ -167,12 +142,13 @@ static plim_status search(const tune_arguments *arguments, const plim_replaying 
 static int print(const tune_arguments *arguments, const plim_replaying *replaying,
                  const plim_tuning *tuning)
 {
-    const plim_style style = plim_output_style(arguments->common.color, arguments->common.width);
+    const plim_style style =
+        plim_output_style(arguments->common.asked.color, arguments->common.asked.width);
     int code = PLIM_EXIT_OK;
     plim_page page;
     plim_page_init(&page, NULL);
     plim_tune_page(&page, &arguments->view, &replaying->input, tuning);
-    if (arguments->common.as_json) {
+    if (arguments->common.asked.as_json) {
         plim_error err = { 0 };
         const plim_status status =
             plim_tune_json_write(plim_sink_to_file(stdout), &replaying->input, tuning, &page, &err);
@@ -205,16 +181,12 @@ int plim_cmd_tune(int argc, char **argv)
 {
     const char *who = argv[0];
     tune_arguments arguments = { .common = plim_replay_arguments_default() };
-    if (argp_parse(&tune_argp, argc, argv, ARGP_NO_HELP, NULL, &arguments) != 0) {
-        plim_say(who, "out of host memory while reading the arguments"); /* all else has exited */
-        return PLIM_EXIT_FAILED;
-    }
-    if (arguments.common.wants_help || arguments.common.wants_usage) {
-        return arguments.common.wants_help ? plim_help_print(who, &tune_help)
-                                           : plim_help_print_usage(who, &tune_help);
+    int status = PLIM_EXIT_OK;
+    if (!plim_options_read(&usage, argc, argv, &arguments, &status)) {
+        return status;
     }
     plim_replaying replaying;
-    int status = plim_replaying_begin(who, &arguments.common, &replaying);
+    status = plim_replaying_begin(who, &arguments.common, &replaying);
     if (status == PLIM_EXIT_OK) {
         status = tune(&arguments, &replaying);
     }

@@ -4,7 +4,6 @@
 #include "cli/replay_arguments.h"
 
 #include "base/ascii.h"
-#include "cli/arguments.h"
 #include "cli/command.h"
 
 #include <errno.h>
@@ -24,8 +23,9 @@ plim_replay_arguments plim_replay_arguments_default(void)
 
 /* The text is looked through here, so that what is wrong with it is told before a long file is
  * read. */
-static void take_conf(struct argp_state *state, plim_replay_arguments *arguments, const char *text)
+void plim_replay_take_conf(struct argp_state *state, void *given, char *text)
 {
+    plim_replay_arguments *const arguments = given;
     plim_conf conf;
     plim_error err = { 0 };
     if (plim_conf_parse(text, &conf, &err) != PLIM_OK) {
@@ -40,16 +40,14 @@ static void take_conf(struct argp_state *state, plim_replay_arguments *arguments
     }
 }
 
-static int32_t take_device(struct argp_state *state, const char *text)
+static void take_device(struct argp_state *state, void *arguments, char *text)
 {
-    if (strcmp(text, "all") == 0) {
-        return PLIM_ALL_DEVICES;
-    }
-    return (int32_t)plim_argument_number(state, "device", text, 0, 65535);
+    ((plim_replay_arguments *)arguments)->device =
+        strcmp(text, "all") == 0 ? PLIM_ALL_DEVICES
+                                 : (int32_t)plim_option_number(state, "device", text, 0, 65535);
 }
 
-static plim_event_argument take_event(struct argp_state *state, const char *option,
-                                      const char *text)
+static plim_event_argument event_of(struct argp_state *state, const char *option, const char *text)
 {
     plim_event_argument event = { .is_given = true };
     const char *digits = text;
@@ -68,6 +66,16 @@ static plim_event_argument take_event(struct argp_state *state, const char *opti
     return event;
 }
 
+static void take_from(struct argp_state *state, void *arguments, char *text)
+{
+    ((plim_replay_arguments *)arguments)->from = event_of(state, "from", text);
+}
+
+static void take_to(struct argp_state *state, void *arguments, char *text)
+{
+    ((plim_replay_arguments *)arguments)->to = event_of(state, "to", text);
+}
+
 /* A number above 0 (or 0 too), at the end of a text or before `stop`. */
 static bool read_real(const char *text, char stop, double *ret, const char **ret_end)
 {
@@ -78,8 +86,9 @@ static bool read_real(const char *text, char stop, double *ret, const char **ret
     return is_digit && isfinite(*ret) && (*end == '\0' || *end == stop);
 }
 
-static void take_scale(struct argp_state *state, plim_replay_arguments *arguments, char *text)
+static void take_scale(struct argp_state *state, void *given, char *text)
 {
+    plim_replay_arguments *const arguments = given;
     char *equals = strrchr(text, '='); /* the last: stacks may have some */
     double factor = 0;
     const char *end = NULL;
@@ -107,8 +116,9 @@ static int find_call(const char *name, size_t length)
     return -1;
 }
 
-static void take_costs(struct argp_state *state, plim_driver_costs *costs, const char *text)
+static void take_costs(struct argp_state *state, void *arguments, char *text)
 {
+    plim_driver_costs *const costs = &((plim_replay_arguments *)arguments)->costs;
     const char *equals = strchr(text, '=');
     const int call = equals != NULL ? find_call(text, (size_t)(equals - text)) : -1;
     double call_us = 0;
@@ -129,29 +139,39 @@ static void take_costs(struct argp_state *state, plim_driver_costs *costs, const
     costs->mib_us[call] = mib_us;
 }
 
-static void take_gpu(struct argp_state *state, plim_replay_arguments *arguments, const char *name)
+static void take_gpu(struct argp_state *state, void *arguments, char *text)
 {
     plim_error err = { 0 };
-    if (plim_gpu_find(name, &arguments->gpu, &err) != PLIM_OK) {
+    if (plim_gpu_find(text, &((plim_replay_arguments *)arguments)->gpu, &err) != PLIM_OK) {
         argp_error(state, "--gpu: %s", err.message);
     }
 }
 
-static void take_file(struct argp_state *state, plim_replay_arguments *arguments, const char *path)
-{
-    if (arguments->path != NULL) {
-        argp_error(state, "one file at a time: \"%s\" or \"%s\"?", arguments->path, path);
-    }
-    arguments->path = path;
-}
+const plim_option plim_replay_option_rows[PLIM_REPLAY_OPTION_COUNT] = {
+    PLIM_SIZE("capacity", plim_replay_arguments, capacity_bytes,
+              "what the device has for the program, 24GiB (what the file tells)"),
+    PLIM_TAKEN("gpu", "NAME", take_gpu, "what a GPU of that name has: h100, rtx4090, a100-80gb …"),
+    PLIM_SIZE("total", plim_replay_arguments, total_bytes,
+              "memory of the whole device, which fractions are of (the GPU's, or the capacity)"),
+    PLIM_TAKEN("device", "N", take_device, "only GPU N, or all (all)"),
+    PLIM_TAKEN("from", "EVENT", take_from,
+               "begin with that event, or with step:N; what stood before is the start"),
+    PLIM_TAKEN("to", "EVENT", take_to, "end before that event, or before step:N"),
+    PLIM_TAKEN("scale", "WHAT=FACTOR", take_scale,
+               "multiply requests: activations=2, all=1.5, stack:TEXT=0.5; may be repeated"),
+    PLIM_TAKEN("costs", "CALL=US", take_costs,
+               "what a driver call takes, and each MiB of it: malloc=300+1.5; may be repeated"),
+};
 
-static void check(struct argp_state *state, const plim_replay_arguments *arguments)
+void plim_replay_arguments_check(struct argp_state *state, const plim_replay_arguments *arguments)
 {
-    if (arguments->wants_help || arguments->wants_usage) {
-        return;
-    }
-    if (arguments->path == NULL) {
+    const plim_asked *const asked = &arguments->asked;
+    if (asked->file_count == 0) {
         argp_error(state, "which file? Give a snapshot or a recording, or - for standard input");
+    }
+    if (asked->file_count > 1) {
+        argp_error(state, "one file at a time: \"%s\" or \"%s\"?", asked->files[0],
+                   asked->files[1]);
     }
     if (arguments->total_bytes > 0 && arguments->total_bytes < arguments->capacity_bytes) {
         argp_error(state, "--capacity is a part of --total, and cannot be more");
@@ -159,72 +179,4 @@ static void check(struct argp_state *state, const plim_replay_arguments *argumen
     if (arguments->gpu != NULL && arguments->gpu->memory_bytes < arguments->capacity_bytes) {
         argp_error(state, "--capacity is a part of what --gpu has, and cannot be more");
     }
-}
-
-static error_t take_more(struct argp_state *state, plim_replay_arguments *arguments, int key,
-                         char *text)
-{
-    switch (key) {
-    case PLIM_OPTION_JSON:
-        arguments->as_json = true;
-        break;
-    case PLIM_OPTION_COLOR:
-        arguments->color = plim_argument_color(state, text);
-        break;
-    case PLIM_OPTION_WIDTH:
-        arguments->width = plim_argument_width(state, text);
-        break;
-    case PLIM_OPTION_HELP:
-        arguments->wants_help = true;
-        break;
-    case PLIM_OPTION_USAGE:
-        arguments->wants_usage = true;
-        break;
-    case ARGP_KEY_ARG:
-        take_file(state, arguments, text);
-        break;
-    case ARGP_KEY_SUCCESS:
-        check(state, arguments);
-        break;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-    return 0;
-}
-
-error_t plim_replay_arguments_take(struct argp_state *state, plim_replay_arguments *arguments,
-                                   int key, char *text)
-{
-    switch (key) {
-    case PLIM_OPTION_CONF:
-        take_conf(state, arguments, text);
-        break;
-    case PLIM_OPTION_CAPACITY:
-        arguments->capacity_bytes = plim_argument_size(state, "capacity", text);
-        break;
-    case PLIM_OPTION_TOTAL:
-        arguments->total_bytes = plim_argument_size(state, "total", text);
-        break;
-    case PLIM_OPTION_GPU:
-        take_gpu(state, arguments, text);
-        break;
-    case PLIM_OPTION_DEVICE:
-        arguments->device = take_device(state, text);
-        break;
-    case PLIM_OPTION_FROM:
-        arguments->from = take_event(state, "from", text);
-        break;
-    case PLIM_OPTION_TO:
-        arguments->to = take_event(state, "to", text);
-        break;
-    case PLIM_OPTION_SCALE:
-        take_scale(state, arguments, text);
-        break;
-    case PLIM_OPTION_COSTS:
-        take_costs(state, &arguments->costs, text);
-        break;
-    default:
-        return take_more(state, arguments, key, text);
-    }
-    return 0;
 }

@@ -16,7 +16,7 @@
 
 int plim_replaying_failed(const plim_replaying *self, const plim_error *err)
 {
-    plim_say(self->who, "%s: %s", plim_reading_name(self->arguments->path), err->message);
+    plim_say(self->who, "%s: %s", plim_reading_name(self->arguments->asked.files[0]), err->message);
     return err->status == PLIM_INVALID_ARGUMENT ? PLIM_EXIT_USAGE : PLIM_EXIT_FAILED;
 }
 
@@ -24,16 +24,16 @@ static int load(plim_replaying *self)
 {
     char label[64];
     plim_error err = { 0 };
-    plim_reading_label(label, sizeof label, self->arguments->path);
+    plim_reading_label(label, sizeof label, self->arguments->asked.files[0]);
     plim_progress_bar bar;
     plim_progress_bar_init(&bar, label, NULL);
     const plim_load_options options = { .progress = plim_progress_bar_update,
                                         .progress_ctx = &bar };
     const plim_status status =
-        plim_history_load(self->arguments->path, &options, &self->history, &err);
+        plim_history_load(self->arguments->asked.files[0], &options, &self->history, &err);
     plim_progress_bar_finish(&bar);
     if (status != PLIM_OK) {
-        plim_reading_failed(self->who, self->arguments->path, &err);
+        plim_reading_failed(self->who, self->arguments->asked.files[0], &err);
         return PLIM_EXIT_FAILED;
     }
     return PLIM_EXIT_OK;
@@ -133,7 +133,7 @@ static plim_status prepare(plim_replaying *self, plim_error *err)
         self->facts[i] = *plim_replay_device(self->replay, i);
     }
     self->input = (plim_replay_input){
-        .path = arguments->path,
+        .path = arguments->asked.files[0],
         .history = self->history,
         .facts = self->facts,
         .fidelity = self->fidelity,

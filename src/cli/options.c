@@ -1,0 +1,222 @@
+/*
+ * options.c - reading rows of options through argp.
+ */
+#include "cli/options.h"
+
+#include "base/error.h"
+#include "base/size.h"
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cli/output.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OPTIONS_MAX 40
+#define KEY_FIRST   0x100 /* beyond characters: row i of a command has key KEY_FIRST + i */
+
+static void take_color(struct argp_state *state, void *arguments, char *text)
+{
+    static const char *const choices[] = { "auto", "always", "never" }; /* as in the enum */
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(text, choices[i]) == 0) {
+            ((plim_asked *)arguments)->color = (plim_color_choice)i;
+            return;
+        }
+    }
+    argp_error(state, "--color takes auto, always or never, not \"%s\"", text);
+}
+
+/* The rows of every command, after its own. */
+static const plim_option asked_rows[] = {
+    PLIM_TAKEN("color", "WHEN", take_color,
+               "auto (on terminals, unless NO_COLOR is set), always, never"),
+    PLIM_NUMBER("width", plim_asked, width, PLIM_STYLE_WIDTH_MIN, PLIM_STYLE_WIDTH_MAX,
+                "columns to fill (the terminal's, at most 100; else 96)"),
+    { .name = "help",
+      .purpose = "print this",
+      .place = PLIM_PLACE(plim_asked, wants_help, bool),
+      .letter = 'h' },
+    { .name = "usage",
+      .purpose = "print one line",
+      .place = PLIM_PLACE(plim_asked, wants_usage, bool),
+      .is_hidden = true },
+};
+static const plim_option_group asked_group = PLIM_OPTION_GROUP(asked_rows, 0);
+
+/* What is being read. */
+typedef struct reader {
+    const plim_usage *usage;
+    unsigned char *arguments;
+    plim_option json;
+} reader;
+
+/* Row `index` and the offset of its struct: the command's own, --json, then every command's. */
+static const plim_option *find_row(const reader *self, size_t index, size_t *ret_offset)
+{
+    for (size_t i = 0; i < self->usage->group_count; i++) {
+        const plim_option_group *group = &self->usage->groups[i];
+        if (index < group->count) {
+            *ret_offset = group->offset;
+            return &group->rows[index];
+        }
+        index -= group->count;
+    }
+    *ret_offset = self->usage->asked;
+    if (index == 0) {
+        return &self->json;
+    }
+    return index - 1 < asked_group.count ? &asked_group.rows[index - 1] : NULL;
+}
+
+long plim_option_number(struct argp_state *state, const char *option, const char *text, long least,
+                        long most)
+{
+    char *end = NULL;
+    errno = 0;
+    const long number = strtol(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || number < least || number > most) {
+        argp_error(state, "--%s takes a number from %ld to %ld, not \"%s\"", option, least, most,
+                   text);
+    }
+    return number;
+}
+
+static uint64_t size_of(struct argp_state *state, const char *option, const char *text)
+{
+    uint64_t bytes = 0;
+    plim_error err;
+    if (plim_size_parse(text, &bytes, &err) != PLIM_OK) {
+        argp_error(state, "--%s: %s", option, err.message);
+    }
+    if (bytes == 0) {
+        argp_error(state, "--%s takes a size such as 80GiB, not \"%s\"", option, text);
+    }
+    return bytes;
+}
+
+static void put(struct argp_state *state, const plim_option *row, void *arguments, char *text)
+{
+    void *const place = (unsigned char *)arguments + row->place;
+    switch (row->kind) {
+    case PLIM_OPTION_FLAG:
+        *(bool *)place = true;
+        break;
+    case PLIM_OPTION_NUMBER:
+        *(uint32_t *)place =
+            (uint32_t)plim_option_number(state, row->name, text, row->least, row->most);
+        break;
+    case PLIM_OPTION_COUNT:
+        *(uint64_t *)place =
+            (uint64_t)plim_option_number(state, row->name, text, row->least, row->most);
+        break;
+    case PLIM_OPTION_SIZE:
+        *(uint64_t *)place = size_of(state, row->name, text);
+        break;
+    case PLIM_OPTION_TEXT:
+        *(const char **)place = text;
+        break;
+    case PLIM_OPTION_TAKEN:
+        row->take(state, arguments, text);
+        break;
+    }
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+    const reader *self = state->input;
+    plim_asked *const asked = (plim_asked *)(void *)(self->arguments + self->usage->asked);
+    if (key == ARGP_KEY_ARGS) { /* argp has moved all files after the options */
+        asked->files = state->argv + state->next;
+        asked->file_count = (size_t)(state->argc - state->next);
+        state->next = state->argc;
+        return 0;
+    }
+    if (key == ARGP_KEY_SUCCESS) {
+        if (!asked->wants_help && !asked->wants_usage) {
+            self->usage->check(state, self->arguments);
+        }
+        return 0;
+    }
+    size_t offset = 0;
+    for (size_t i = 0;; i++) {
+        const plim_option *const row = find_row(self, i, &offset);
+        if (row == NULL) {
+            return ARGP_ERR_UNKNOWN;
+        }
+        if (key == KEY_FIRST + (int)i || (row->letter != 0 && key == row->letter)) {
+            put(state, row, self->arguments + offset, text);
+            return 0;
+        }
+    }
+}
+
+/* argp's own rows; a letter is its key. */
+static void list_for_argp(const reader *self, struct argp_option options[OPTIONS_MAX])
+{
+    size_t ignored = 0;
+    const plim_option *row = NULL;
+    for (size_t i = 0; i + 1 < OPTIONS_MAX && (row = find_row(self, i, &ignored)) != NULL; i++) {
+        options[i] = (struct argp_option){
+            .name = row->name,
+            .key = row->letter != 0 ? row->letter : KEY_FIRST + (int)i,
+            .arg = row->argument,
+            .flags = row->is_optional ? OPTION_ARG_OPTIONAL : 0,
+        };
+    }
+}
+
+static reader reader_of(const plim_usage *usage, void *arguments)
+{
+    return (reader){ .usage = usage,
+                     .arguments = arguments,
+                     .json = { .name = "json",
+                               .purpose = usage->json,
+                               .place = PLIM_PLACE(plim_asked, as_json, bool) } };
+}
+
+bool plim_usage_option(const plim_usage *usage, size_t index, plim_option *ret_option)
+{
+    size_t ignored = 0;
+    const reader self = reader_of(usage, NULL);
+    const plim_option *const row = find_row(&self, index, &ignored);
+    if (row != NULL) {
+        *ret_option = *row;
+    }
+    return row != NULL;
+}
+
+/* Takes "-- COMMAND ARG..." off: argp would take it for files. */
+static int split_command(int argc, char **argv, plim_asked *asked)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--") == 0) {
+            asked->command = argv + i + 1;
+            return i;
+        }
+    }
+    return argc;
+}
+
+bool plim_options_read(const plim_usage *usage, int argc, char **argv, void *arguments,
+                       int *ret_status)
+{
+    reader self = reader_of(usage, arguments);
+    plim_asked *const asked = (plim_asked *)(void *)(self.arguments + usage->asked);
+    struct argp_option options[OPTIONS_MAX] = { 0 };
+    list_for_argp(&self, options);
+    const struct argp argp = { .options = options, .parser = parse };
+    const int ours = usage->takes_command ? split_command(argc, argv, asked) : argc;
+    if (argp_parse(&argp, ours, argv, ARGP_NO_HELP, NULL, &self) != 0) {
+        plim_say(argv[0], "out of host memory while reading the arguments"); /* else it exits */
+        *ret_status = PLIM_EXIT_FAILED;
+        return false;
+    }
+    if (asked->wants_help || asked->wants_usage) {
+        *ret_status = asked->wants_help ? plim_help_print(argv[0], usage)
+                                        : plim_help_print_usage(argv[0], usage);
+        return false;
+    }
+    return true;
+}
