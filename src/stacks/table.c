@@ -47,7 +47,8 @@ static bool is_text(field of, const char *text)
     return strlen(text) == of.bytes && memcmp(of.data, text, of.bytes) == 0;
 }
 
-static plim_status split(const reader *r, const char *line, field fields[FIELDS])
+/* Returns how many fields the line has; those beyond FIELDS are not kept. */
+static size_t split(const char *line, field fields[FIELDS])
 {
     size_t count = 0;
     for (;;) {
@@ -61,8 +62,7 @@ static plim_status split(const reader *r, const char *line, field fields[FIELDS]
         }
         line += bytes + 1;
     }
-    return count == FIELDS ? PLIM_OK
-                           : FAIL(r, "%zu fields, where a row has %d", r->line, count, FIELDS);
+    return count;
 }
 
 /* A copy of the field's bytes, which a zero ends. */
@@ -146,8 +146,11 @@ static bool stands_already(const plim_frame_row *rows, size_t count, const plim_
 static plim_status read_row(const reader *r, const char *line)
 {
     field fields[FIELDS] = { { 0 } };
-    plim_frame_row row = { 0 };
-    PLIM_TRY(split(r, line, fields));
+    plim_frame_row row = { .file.text = "", .function.text = "" };
+    const size_t field_count = split(line, fields);
+    if (field_count != FIELDS) {
+        return FAIL(r, "%zu fields, where a row has %d", r->line, field_count, FIELDS);
+    }
     PLIM_TRY(read_file(r, fields[0], &row.file));
     PLIM_TRY(read_function(r, fields[1], &row.function));
     const class_name *const found = find_class(fields[3]);
