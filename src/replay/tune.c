@@ -485,8 +485,8 @@ static void set_gain(const search *s, const plim_field *field, size_t winner, pl
     }
 }
 
-/* The rows of the batch, in its order. */
-static plim_status keep_rows(search *s, kept_tuning **ret_kept, plim_error *err)
+/* The rows of the batch, in its order. NULL: no host memory, and `err` says so. */
+static kept_tuning *keep_rows(search *s, plim_error *err)
 {
     const size_t count = s->batch.count;
     kept_tuning *kept = plim_mem_alloc_zeroed(s->mem, 1, sizeof *kept);
@@ -496,7 +496,8 @@ static plim_status keep_rows(search *s, kept_tuning **ret_kept, plim_error *err)
         plim_mem_free(s->mem, errors, count, sizeof *errors);
         plim_mem_free(s->mem, rows, count, sizeof *rows);
         plim_mem_free(s->mem, kept, 1, sizeof *kept);
-        return plim_fail_memory(err, "keeping what a search found");
+        (void)plim_fail_memory(err, "keeping what a search found");
+        return NULL;
     }
     for (size_t i = 0; i < count; i++) {
         const size_t row = s->batch.items[i];
@@ -513,8 +514,7 @@ static plim_status keep_rows(search *s, kept_tuning **ret_kept, plim_error *err)
                            .row_capacity = count,
                            .result_capacity = s->contenders.count * s->replay->devices.count };
     s->results = NULL; /* the tuning's now */
-    *ret_kept = kept;
-    return PLIM_OK;
+    return kept;
 }
 
 static plim_status keep(search *s, plim_tuning **ret_tuning, plim_error *err)
@@ -529,8 +529,10 @@ static plim_status keep(search *s, plim_tuning **ret_tuning, plim_error *err)
     winner = winner == SIZE_MAX ? reference_of(s, &field) : winner;
     PLIM_TRY(sort_rows(s, &field, winner, err));
 
-    kept_tuning *kept = NULL;
-    PLIM_TRY(keep_rows(s, &kept, err));
+    kept_tuning *kept = keep_rows(s, err);
+    if (kept == NULL) {
+        return PLIM_OUT_OF_HOST_MEMORY;
+    }
     kept->tuning = (plim_tuning){
         .rows = kept->rows,
         .row_count = s->batch.count,
@@ -616,8 +618,10 @@ static plim_status compare(search *s, plim_tuning **ret_tuning, plim_error *err)
             set_capacity(&s->contenders.items[i], &s->candidates.rows.items[i]);
         }
     }
-    kept_tuning *kept = NULL;
-    PLIM_TRY(keep_rows(s, &kept, err));
+    kept_tuning *kept = keep_rows(s, err);
+    if (kept == NULL) {
+        return PLIM_OUT_OF_HOST_MEMORY;
+    }
     kept->tuning = (plim_tuning){ .rows = kept->rows,
                                   .row_count = s->batch.count,
                                   .hardly_better = SIZE_MAX,

@@ -156,12 +156,18 @@ uint32_t plim_release_of(const char *words)
 {
     static const char digits[] = "0123456789";
     uint32_t newest = UINT32_MAX;
+    if (strstr(words, "PyTorch") == NULL) {
+        return newest; /* "Plimsoll 0.1.0": another's releases */
+    }
     for (const char *at = strpbrk(words, digits); at != NULL; at = strpbrk(at, digits)) {
         char *end = NULL;
         const unsigned long major = strtoul(at, &end, 10);
         unsigned long minor = 99; /* 1.x */
         if (end[0] == '.' && plim_is_digit(end[1])) {
             minor = strtoul(end + 1, &end, 10);
+        }
+        while (end[0] == '.' && plim_is_digit(end[1])) {
+            (void)strtoul(end + 1, &end, 10); /* of a patch release */
         }
         newest = PLIM_TORCH(major, minor);
         at = end;

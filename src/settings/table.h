@@ -93,8 +93,8 @@ bool plim_settings_decide_alike(const plim_settings *a, const plim_settings *b);
 
 /* The first release that knows all keys that the last parse named; 0: it named none. */
 uint32_t plim_settings_since(const plim_settings *settings);
-/* The newest release that words such as "PyTorch 2.5 to 2.7" name; UINT32_MAX: they name none, or
- * say that it may be newer. */
+/* The newest release that words such as "PyTorch 2.5 to 2.7" name; UINT32_MAX: they name none of
+ * PyTorch, or say that it may be newer. */
 uint32_t plim_release_of(const char *words);
 
 #endif

@@ -36,9 +36,11 @@ static void files_are_from_the_newest_release_that_writes_such(void)
         uint32_t release;
     } cases[] = {
         { "", UINT32_MAX },
+        { "Plimsoll 0.1.0", UINT32_MAX },
         { "PyTorch 1.x", PLIM_TORCH(1, 99) },
         { "PyTorch 2.0", PLIM_TORCH(2, 0) },
         { "PyTorch 2.5 to 2.7", PLIM_TORCH(2, 7) },
+        { "PyTorch 2.11.0", PLIM_TORCH(2, 11) },
         { "PyTorch 2.10 or 2.11", PLIM_TORCH(2, 11) },
         { "PyTorch 2.12 or newer", UINT32_MAX },
     };
