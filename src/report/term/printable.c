@@ -86,6 +86,10 @@ static uint8_t columns_of(uint32_t code)
 size_t plim_printable_next(const char *data, size_t bytes, bool utf8, plim_printable *ret)
 {
     PLIM_ASSERT_DEBUG(bytes > 0);
+    if (data[0] >= ' ' && data[0] <= '~') { /* nearly all of a page */
+        *ret = (plim_printable){ { data[0] }, 1, 1 };
+        return 1;
+    }
     const plim_utf8 next = plim_utf8_next(data, bytes);
     const uint32_t code = next.code;
     if (code == PLIM_UTF8_INVALID || IN_RANGES(code, forbidden) || (code >= 0x80 && !utf8)) {
