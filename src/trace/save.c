@@ -2,7 +2,7 @@
  * save.c - a history as a recording: all at once, by the thread that asks for it.
  *
  * A recording tells what stood at the start and what happened since; a history knows the end. So
- * the start is worked out (history/start.h, origin.h) and written as a recorder would have, and
+ * the start is worked out (history/timeline.h, origin.h) and written as a recorder would have, and
  * what events alone do not tell follows in chunks of its own: the end as it was recorded, which
  * no reader has to work out again, and what notes say.
  *
@@ -17,32 +17,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* Which halves of a free the file records, on GPUs (0) and in pinned host memory (1). */
-typedef struct file_halves {
-    plim_free_halves of[2];
-} file_halves;
-
-static size_t kind_of(int32_t device)
-{
-    return device == PLIM_HOST_DEVICE ? 1 : 0;
-}
-
-static file_halves find_halves(const plim_history *history)
-{
-    file_halves halves = { 0 };
-    for (size_t i = 0; i < plim_history_device_count(history); i++) {
-        const plim_device_history *const device = plim_history_device(history, i);
-        const uint8_t *const actions = device->events.action;
-        const size_t count = (size_t)device->events.count;
-        plim_free_halves *const of = &halves.of[kind_of(device->device)];
-        if (count > 0) {
-            of->requested = of->requested || memchr(actions, PLIM_FREE_REQUESTED, count) != NULL;
-            of->completed = of->completed || memchr(actions, PLIM_FREE_COMPLETED, count) != NULL;
-        }
-    }
-    return halves;
-}
 
 plim_status plim_saving_failed(const plim_saving *saving, plim_error *err)
 {
@@ -117,10 +91,12 @@ static plim_status write_worked_out(plim_saving *saving, const plim_saved_device
 }
 
 static plim_status write_device(plim_saving *saving, const plim_device_history *device,
-                                plim_free_halves halves, plim_error *err)
+                                plim_error *err)
 {
     plim_saved_device saved = { .device = device };
-    plim_status status = plim_start_init(&saved.start, device, halves, saving->mem, err);
+    const plim_timeline_options options = { .mem = saving->mem };
+    plim_status status =
+        plim_timeline_init(&saved.timeline, saving->history, device, &options, err);
     if (status == PLIM_OK) {
         status = plim_origins_init(&saved.origins, saving->history, device, saving->mem, err);
     }
@@ -128,7 +104,7 @@ static plim_status write_device(plim_saving *saving, const plim_device_history *
         status = write_worked_out(saving, &saved, err);
     }
     plim_origins_deinit(&saved.origins);
-    plim_start_deinit(&saved.start);
+    plim_timeline_deinit(&saved.timeline);
     return status;
 }
 
@@ -147,11 +123,10 @@ static plim_status write_annotated(plim_saving *saving, uint64_t before, plim_er
 
 static plim_status write_devices(plim_saving *saving, plim_error *err)
 {
-    const file_halves halves = find_halves(saving->history);
     for (size_t i = 0; i < plim_history_device_count(saving->history); i++) {
         const plim_device_history *const device = plim_history_device(saving->history, i);
         PLIM_TRY(write_annotated(saving, (uint32_t)device->device, err));
-        PLIM_TRY(write_device(saving, device, halves.of[kind_of(device->device)], err));
+        PLIM_TRY(write_device(saving, device, err));
     }
     return write_annotated(saving, UINT64_MAX, err);
 }

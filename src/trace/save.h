@@ -8,7 +8,7 @@
 #ifndef PLIMSOLL_TRACE_SAVE_H
 #define PLIMSOLL_TRACE_SAVE_H
 
-#include "history/start.h"
+#include "history/timeline.h"
 #include "trace/origin.h"
 #include "trace/state.h"
 
@@ -32,12 +32,9 @@ typedef struct plim_saving {
 /* A device of the history with what was worked out of it. */
 typedef struct plim_saved_device {
     const plim_device_history *device;
-    plim_start start;
+    plim_timeline timeline;
     plim_origins origins;
 } plim_saved_device;
-
-/* What a request takes where nothing better is known, as readers expect of a row. */
-uint64_t plim_saved_block_bytes(uint64_t requested_bytes);
 
 plim_status plim_saving_start(plim_saving *saving, const plim_saved_device *saved, plim_error *err);
 plim_status plim_saving_end(plim_saving *saving, const plim_device_history *device,

@@ -13,7 +13,6 @@ typedef struct row_writer {
     const plim_saved_device *saved;
     plim_filling *filling;
     const plim_annotation *annotations; /* of the history */
-    size_t known;                       /* blocks of start.known that are done */
     int32_t device;
 } row_writer;
 
@@ -62,16 +61,14 @@ static plim_status put_annotations(row_writer *writer, int64_t until_ns, plim_er
     return PLIM_OK;
 }
 
-static uint64_t block_bytes(row_writer *writer, uint64_t event)
+/* The block that an event is about; where it is about none, what its bytes would take. */
+static uint64_t block_bytes(const row_writer *writer, uint64_t event)
 {
-    const plim_start *const start = &writer->saved->start;
-    while (writer->known < start->known.count && start->known.items[writer->known].alloc < event) {
-        writer->known++;
-    }
-    if (writer->known < start->known.count && start->known.items[writer->known].alloc == event) {
-        return start->known.items[writer->known].bytes;
-    }
-    return plim_saved_block_bytes(writer->saved->device->events.bytes[event]);
+    const plim_timeline *const timeline = &writer->saved->timeline;
+    const uint64_t id = plim_timeline_about(timeline, event);
+    return id != PLIM_NO_ALLOCATION
+               ? plim_timeline_allocation(timeline, id).block_bytes
+               : plim_rule_round(&timeline->blocks.rule, timeline->device->events.bytes[event]);
 }
 
 static plim_status put_event(row_writer *writer, uint64_t event, plim_error *err)

@@ -21,45 +21,20 @@ typedef struct start_writer {
     size_t next;
 } start_writer;
 
-uint64_t plim_saved_block_bytes(uint64_t requested_bytes)
-{
-    return plim_round_recorded(requested_bytes);
-}
-
-static uint32_t stream_of(const start_writer *writer, uint32_t event)
-{
-    return event == PLIM_NONE ? PLIM_NONE : writer->saved->device->events.stream[event];
-}
-
 static bool collect_blocks(start_writer *writer)
 {
-    const plim_mem *const mem = writer->saving->mem;
-    const plim_start *const start = &writer->saved->start;
-    for (size_t i = 0; i < start->allocations.count; i++) {
-        const plim_start_allocation *const from = &start->allocations.items[i];
-        const start_block row = { .block = { .addr = from->addr,
-                                             .bytes = from->has_block ? from->block_bytes
-                                                                      : plim_saved_block_bytes(
-                                                                            from->requested_bytes),
-                                             .requested_bytes = from->requested_bytes,
-                                             .stack = from->stack_of_free ? PLIM_NONE : from->stack,
-                                             .state = PLIM_BLOCK_ACTIVE_ALLOCATED },
-                                  .stream = stream_of(writer, from->ended_by) };
-        if (!PLIM_VEC_PUSH(mem, &writer->blocks, row)) {
-            return false;
-        }
-    }
-    for (size_t i = 0; i < start->pending.count; i++) {
-        const plim_start_pending *const from = &start->pending.items[i];
-        const start_block row = { .block = { .addr = from->addr,
-                                             .bytes = from->has_block ? from->block_bytes
-                                                                      : plim_saved_block_bytes(
-                                                                            from->requested_bytes),
-                                             .requested_bytes = from->requested_bytes,
-                                             .stack = PLIM_NONE,
-                                             .state = PLIM_BLOCK_ACTIVE_PENDING_FREE },
-                                  .stream = stream_of(writer, from->completed_by) };
-        if (!PLIM_VEC_PUSH(mem, &writer->blocks, row)) {
+    plim_live live = plim_timeline_live(&writer->saved->timeline, PLIM_AT_START, true);
+    plim_allocation one;
+    while (plim_live_next(&live, &one)) {
+        const bool is_pending = one.freed == PLIM_AT_START;
+        const start_block row = { .block = { .addr = one.addr,
+                                             .bytes = one.block_bytes,
+                                             .requested_bytes = one.requested_bytes,
+                                             .stack = one.is_stack_of_free ? PLIM_NONE : one.stack,
+                                             .state = is_pending ? PLIM_BLOCK_ACTIVE_PENDING_FREE
+                                                                 : PLIM_BLOCK_ACTIVE_ALLOCATED },
+                                  .stream = one.stream };
+        if (!PLIM_VEC_PUSH(writer->saving->mem, &writer->blocks, row)) {
             return false;
         }
     }
