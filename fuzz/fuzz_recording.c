@@ -5,7 +5,7 @@
  * checksums set to what they should be. Whatever is read can be worked out to its start, and saved.
  */
 #include "base/assert.h"
-#include "history/start.h"
+#include "history/timeline.h"
 #include "plimsoll/recorder.h"
 #include "trace/format.h"
 
@@ -73,8 +73,8 @@ static void check_end(const plim_history *history, const plim_device_history *de
 static void check_device(const plim_history *history, const plim_device_history *device,
                          bool is_told, const plim_mem *mem)
 {
-    plim_start start;
-    const plim_free_halves halves = { true, true };
+    plim_timeline timeline;
+    const plim_timeline_options options = { .mem = mem };
     check_end(history, device, is_told);
     for (uint64_t i = 0; i < device->events.count; i++) {
         (void)plim_history_note(history, device->events.note[i]);
@@ -84,8 +84,12 @@ static void check_device(const plim_history *history, const plim_device_history 
             (void)plim_history_frame(history, stack.frames[stack.frame_count - 1]);
         }
     }
-    if (plim_start_init(&start, device, halves, mem, NULL) == PLIM_OK) {
-        plim_start_deinit(&start);
+    if (plim_timeline_init(&timeline, history, device, &options, NULL) == PLIM_OK) {
+        plim_cursor cursor;
+        plim_cursor_init(&cursor, &timeline);
+        while (plim_cursor_next(&cursor)) {
+        }
+        plim_timeline_deinit(&timeline);
     }
 }
 

@@ -47,8 +47,7 @@ bool plim_category_find(const char *name, plim_category *ret_category)
 /* --- walks --- */
 
 typedef struct sorting {
-    const plim_history *history;
-    const plim_start *start;
+    const plim_timeline *timeline;
     plim_categories *out;
     plim_passes passes;
     plim_evidence evidence;
@@ -58,7 +57,7 @@ typedef struct sorting {
 static plim_life life_of_event(const sorting *all, uint32_t event)
 {
     return (plim_life){ .made = event,
-                        .ended = all->start->lifetimes.partner[event],
+                        .ended = all->timeline->start.lifetimes.partner[event],
                         .bytes = all->passes.events->bytes[event],
                         .stack = all->passes.events->stack[event] };
 }
@@ -92,10 +91,11 @@ static bool learn(sorting *all)
 /* What the source itself says an event's memory is for. */
 static bool named_by_source(const sorting *all, uint64_t event, plim_category *ret_category)
 {
-    const plim_note *note = plim_history_note(all->history, all->passes.events->note[event]);
+    const plim_note *note =
+        plim_history_note(all->timeline->history, all->passes.events->note[event]);
     return note->category != PLIM_NONE &&
-           plim_category_of_source(plim_history_string(all->history, note->category, NULL),
-                                   ret_category);
+           plim_category_of_source(
+               plim_history_string(all->timeline->history, note->category, NULL), ret_category);
 }
 
 /* Notes what of a pass tells the allocations of the start. False: no memory. */
@@ -126,7 +126,7 @@ static bool judge_events(sorting *all)
         if (!named_by_source(all, i, &category)) {
             category = plim_category_judge(&all->evidence, &all->passes, pass, &life);
         }
-        all->out->of_event[i] = (uint8_t)category;
+        all->out->of[plim_timeline_recorded_id(all->timeline, i)] = (uint8_t)category;
         if (!note_leftover(all, pass, &life, category)) {
             return false;
         }
@@ -140,42 +140,38 @@ static bool sort_all(sorting *all, size_t stack_count, const plim_mem *mem)
     plim_pass_sizes_init(&all->left.replaced_states, mem);
     return plim_evidence_init(&all->evidence, stack_count, mem) && learn(all) &&
            judge_events(all) &&
-           plim_categories_of_start(all->out->of_start, all->start, &all->passes, &all->left);
+           plim_categories_of_start(all->out->of, all->timeline, &all->passes, &all->left);
 }
 
-static plim_status judge_lifetimes(sorting *all, const plim_device_history *device,
-                                   const plim_mem *mem, plim_error *err)
+static plim_status judge_lifetimes(sorting *all, const plim_mem *mem, plim_error *err)
 {
     plim_steps steps = { 0 };
-    PLIM_TRY(plim_steps_init(&steps, all->history, device, mem, err));
-    plim_categories_by_lifetimes(all->out->of_event, all->start, &all->passes, &steps);
+    PLIM_TRY(plim_steps_init(&steps, all->timeline->history, all->timeline->device, mem, err));
+    plim_categories_by_lifetimes(all->out->of, all->timeline, &all->passes, &steps);
     plim_steps_deinit(&steps);
     return PLIM_OK;
 }
 
-plim_status plim_categories_init(plim_categories *ret_categories, const plim_history *history,
-                                 const plim_device_history *device, const plim_start *start,
+plim_status plim_categories_init(plim_categories *ret_categories, const plim_timeline *timeline,
                                  const plim_mem *mem, plim_error *err)
 {
     mem = plim_mem_or_heap(mem);
-    plim_categories sorted = { .mem = mem,
-                               .event_count = device->events.count,
-                               .start_count = start->allocations.count };
-    sorted.of_event = plim_mem_alloc_zeroed(mem, device->events.count + 1, 1);
-    sorted.of_start = plim_mem_alloc_zeroed(mem, start->allocations.count + 1, 1);
-    sorting all = { .history = history, .start = start, .out = &sorted };
+    const plim_history *const history = timeline->history;
+    plim_categories sorted = { .mem = mem, .count = plim_timeline_id_end(timeline) };
+    sorted.of = plim_mem_alloc_zeroed(mem, sorted.count + 1, 1);
+    sorting all = { .timeline = timeline, .out = &sorted };
     plim_status status = PLIM_OK;
-    if (sorted.of_event == NULL || sorted.of_start == NULL) {
+    if (sorted.of == NULL) {
         status = plim_fail_memory(err, "sorting allocations");
     }
     if (status == PLIM_OK) {
-        status = plim_passes_init(&all.passes, history, device, mem, err);
+        status = plim_passes_init(&all.passes, history, timeline->device, mem, err);
     }
     if (status == PLIM_OK && !sort_all(&all, plim_history_stack_count(history), mem)) {
         status = plim_fail_memory(err, "sorting allocations");
     }
     if (status == PLIM_OK && !all.passes.has_any_stack) {
-        status = judge_lifetimes(&all, device, mem, err);
+        status = judge_lifetimes(&all, mem, err);
     }
     plim_pass_sizes_deinit(&all.left.gradients);
     plim_pass_sizes_deinit(&all.left.replaced_states);
@@ -194,7 +190,6 @@ void plim_categories_deinit(plim_categories *sorted)
     if (sorted->mem == NULL) {
         return;
     }
-    plim_mem_free(sorted->mem, sorted->of_event, sorted->event_count + 1, 1);
-    plim_mem_free(sorted->mem, sorted->of_start, sorted->start_count + 1, 1);
+    plim_mem_free(sorted->mem, sorted->of, sorted->count + 1, 1);
     *sorted = (plim_categories){ 0 };
 }

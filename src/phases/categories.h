@@ -4,15 +4,13 @@
 #ifndef PLIMSOLL_PHASES_CATEGORIES_H
 #define PLIMSOLL_PHASES_CATEGORIES_H
 
-#include "history/start.h"
+#include "history/timeline.h"
 #include "plimsoll/phases.h"
 
 typedef struct plim_categories {
     const plim_mem *mem;
-    uint8_t *of_event; /* plim_category of the allocation an alloc event makes; OTHER elsewhere */
-    uint64_t event_count;
-    uint8_t *of_start; /* … of start->allocations */
-    size_t start_count;
+    uint8_t *of;    /* plim_category, by id of the timeline */
+    uint64_t count; /* ids */
 } plim_categories;
 
 /*
@@ -20,8 +18,7 @@ typedef struct plim_categories {
  * else stacks and lifetimes decide. Linear in events and in frames of distinct stacks.
  * Errors: PLIM_OUT_OF_HOST_MEMORY.
  */
-plim_status plim_categories_init(plim_categories *ret_categories, const plim_history *history,
-                                 const plim_device_history *device, const plim_start *start,
+plim_status plim_categories_init(plim_categories *ret_categories, const plim_timeline *timeline,
                                  const plim_mem *mem, plim_error *err);
 /* A zeroed one is allowed. */
 void plim_categories_deinit(plim_categories *categories);

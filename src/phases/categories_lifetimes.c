@@ -27,7 +27,7 @@ static void find_optimizer(const plim_passes *passes, size_t *mark, step_facts *
 }
 
 /* The peak before the optimizer, which may have one of its own. */
-static void find_peak(const plim_start *start, const plim_events *events, step_facts *facts)
+static void find_peak(plim_free_halves halves, const plim_events *events, step_facts *facts)
 {
     int64_t live = 0; /* in 64 KiB, rounded up: so that no sum wraps */
     int64_t most = 0;
@@ -35,7 +35,7 @@ static void find_peak(const plim_start *start, const plim_events *events, step_f
         const int64_t weight = (int64_t)(events->bytes[i] >> 16) + 1;
         if (events->action[i] == PLIM_ALLOC) {
             live += weight;
-        } else if (plim_ends_allocation(start->lifetimes.halves, events->action[i])) {
+        } else if (plim_ends_allocation(halves, events->action[i])) {
             live -= weight;
         }
         if (live > most) {
@@ -58,14 +58,16 @@ static plim_category judge(const step_facts *facts, uint32_t made, uint32_t ende
                                                       : PLIM_CATEGORY_TEMPORARY;
 }
 
-void plim_categories_by_lifetimes(uint8_t *of_event, const plim_start *start,
+void plim_categories_by_lifetimes(uint8_t *of, const plim_timeline *timeline,
                                   const plim_passes *passes, const plim_steps *steps)
 {
     if (steps->count == 0) {
         return;
     }
     const plim_events *events = passes->events;
-    const uint32_t *ended = start->lifetimes.partner;
+    const uint32_t *ended = timeline->start.lifetimes.partner;
+    const plim_free_halves halves = plim_timeline_halves(timeline);
+    uint8_t *const of_event = of + plim_timeline_recorded_id(timeline, 0);
     const uint64_t first = steps->first_events[0];
     for (uint64_t i = 0; i < first; i++) {
         const bool is_kept = ended[i] == PLIM_NONE || ended[i] > passes->last_request;
@@ -82,7 +84,7 @@ void plim_categories_by_lifetimes(uint8_t *of_event, const plim_start *start,
         facts.peak = facts.first;
         facts.optimizer = facts.end;
         find_optimizer(passes, &mark, &facts);
-        find_peak(start, events, &facts);
+        find_peak(halves, events, &facts);
         for (uint32_t i = facts.first; i < facts.end; i++) {
             if (events->action[i] == PLIM_ALLOC && of_event[i] == PLIM_CATEGORY_OTHER) {
                 of_event[i] = (uint8_t)judge(&facts, i, ended[i]);

@@ -90,11 +90,11 @@ static bool use_up(plim_pass_sizes *sizes, uint64_t bytes, bool *ret_had)
 /* By where the trace frees it. In an optimizer's step gradients go, and states that it replaces:
  * those are as many of each size as it makes in later steps. */
 static bool judge_end(const plim_passes *passes, plim_pass_sizes *replaced_states,
-                      const plim_start_allocation *one, plim_category *ret_category)
+                      const plim_allocation *one, plim_category *ret_category)
 {
     *ret_category = PLIM_CATEGORY_OTHER;
     bool is_state = false;
-    switch (plim_pass_kind_at(passes, one->ended_by)) {
+    switch (plim_pass_kind_at(passes, (uint32_t)one->freed)) {
     case PLIM_PASS_BACKWARD:
     case PLIM_PASS_RECOMPUTE:
         *ret_category = PLIM_CATEGORY_ACTIVATIONS;
@@ -134,25 +134,31 @@ static bool judge_size(const plim_passes *passes, plim_pass_sizes *gradients, ui
     return plim_map_put(&gradients->most, bytes, left - 1);
 }
 
-bool plim_categories_of_start(uint8_t *of_start, const plim_start *start, const plim_passes *passes,
+static bool judge(const plim_allocation *one, const plim_passes *passes, plim_leftovers *left,
+                  plim_category *ret_category)
+{
+    const plim_stack_kind kind =
+        one->is_stack_of_free ? PLIM_STACK_NONE : plim_stack_kind_of(&passes->stacks, one->stack);
+    const bool is_forever = one->freed == PLIM_NEVER;
+    if (kind != PLIM_STACK_NONE) {
+        *ret_category = judge_stack(kind, is_forever);
+        return true;
+    }
+    return is_forever ? judge_size(passes, &left->gradients, one->requested_bytes, ret_category)
+                      : judge_end(passes, &left->replaced_states, one, ret_category);
+}
+
+bool plim_categories_of_start(uint8_t *of, const plim_timeline *timeline, const plim_passes *passes,
                               plim_leftovers *left)
 {
-    for (size_t i = 0; i < start->allocations.count; i++) {
-        const plim_start_allocation *one = &start->allocations.items[i];
-        const plim_stack_kind kind =
-            one->stack_of_free ? PLIM_STACK_NONE : plim_stack_kind_of(&passes->stacks, one->stack);
-        const bool is_forever = one->ended_by == PLIM_NONE;
+    plim_live live = plim_timeline_live(timeline, PLIM_AT_START, false);
+    plim_allocation one;
+    while (plim_live_next(&live, &one)) {
         plim_category category = PLIM_CATEGORY_OTHER;
-        if (kind != PLIM_STACK_NONE) {
-            category = judge_stack(kind, is_forever);
-        } else if (!is_forever) {
-            if (!judge_end(passes, &left->replaced_states, one, &category)) {
-                return false;
-            }
-        } else if (!judge_size(passes, &left->gradients, one->requested_bytes, &category)) {
+        if (!judge(&one, passes, left, &category)) {
             return false;
         }
-        of_start[i] = (uint8_t)category;
+        of[one.id] = (uint8_t)category;
     }
     return true;
 }

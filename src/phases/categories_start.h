@@ -5,7 +5,7 @@
 #define PLIMSOLL_PHASES_CATEGORIES_START_H
 
 #include "base/map.h"
-#include "history/start.h"
+#include "history/timeline.h"
 #include "phases/passes.h"
 
 /*
@@ -31,8 +31,8 @@ typedef struct plim_leftovers {
     plim_pass_sizes replaced_states;
 } plim_leftovers;
 
-/* Judges all of start->allocations. false: no memory. */
-bool plim_categories_of_start(uint8_t *of_start, const plim_start *start, const plim_passes *passes,
+/* Judges what was live before the first event; `of` is by id. false: no memory. */
+bool plim_categories_of_start(uint8_t *of, const plim_timeline *timeline, const plim_passes *passes,
                               plim_leftovers *left);
 
 #endif

@@ -126,25 +126,24 @@ static uint64_t scaled(const plim_taking *taking, uint64_t bytes, uint8_t catego
 uint64_t plim_taking_event_bytes(const plim_taking *taking, uint64_t event)
 {
     const plim_events *events = &taking->program->device->events;
-    const uint8_t *categories = taking->categories.of_event;
-    return scaled(taking, events->bytes[event], categories != NULL ? categories[event] : 0,
+    const uint64_t id = plim_timeline_recorded_id(&taking->timeline, event);
+    const uint8_t *categories = taking->categories.of;
+    return scaled(taking, events->bytes[event], categories != NULL ? categories[id] : 0,
                   events->stack[event]);
 }
 
 uint64_t plim_taking_bytes(const plim_taking *taking, uint64_t id)
 {
-    const plim_start *start = &taking->timeline.start;
     const uint64_t first = plim_timeline_recorded_id(&taking->timeline, 0);
     if (id >= first) {
         return plim_taking_event_bytes(taking, id - first);
     }
-    if (id >= start->allocations.count) { /* pending: it lives no more */
-        return start->pending.items[id - start->allocations.count].requested_bytes;
-    }
-    const plim_start_allocation *row = &start->allocations.items[id];
-    const uint8_t *categories = taking->categories.of_start;
-    return scaled(taking, row->requested_bytes, categories != NULL ? categories[id] : 0,
-                  row->stack);
+    const plim_allocation one = plim_timeline_allocation(&taking->timeline, id);
+    const uint8_t *categories = taking->categories.of;
+    return one.freed == PLIM_AT_START /* pending: it lives no more */
+               ? one.requested_bytes
+               : scaled(taking, one.requested_bytes, categories != NULL ? categories[id] : 0,
+                        one.stack);
 }
 
 void plim_taking_live(plim_taking *taking, uint64_t bytes)
@@ -210,8 +209,7 @@ static plim_status take_scales(plim_taking *taking, const plim_program_options *
         return PLIM_OK;
     }
     PLIM_TRY(plim_scaling_init(&taking->scaling, program->history, options, program->mem, err));
-    return plim_categories_init(&taking->categories, program->history, program->device,
-                                &taking->timeline.start, program->mem, err);
+    return plim_categories_init(&taking->categories, &taking->timeline, program->mem, err);
 }
 
 static uint64_t round_with(const void *rounding, uint64_t requested_bytes)

@@ -6,7 +6,7 @@
 
 #include "harness.h"
 #include "history/builder.h"
-#include "history/start.h"
+#include "history/timeline.h"
 
 #define TORCH "/opt/venv/lib/python3/site-packages/torch/"
 

@@ -8,17 +8,15 @@
 typedef struct sorted {
     program made;
     const plim_device_history *device;
-    plim_start start;
+    plim_timeline timeline;
     plim_categories categories;
 } sorted;
 
 static sorted sort(program *made)
 {
     sorted all = { .made = *made, .device = program_end(made) };
-    const plim_free_halves halves = plim_free_halves_of(made->history, 0);
-    T_TRUE(plim_start_init(&all.start, all.device, halves, &plim_mem_heap, NULL) == PLIM_OK);
-    T_TRUE(plim_categories_init(&all.categories, made->history, all.device, &all.start, NULL,
-                                NULL) == PLIM_OK);
+    T_TRUE(plim_timeline_init(&all.timeline, made->history, all.device, NULL, NULL) == PLIM_OK);
+    T_TRUE(plim_categories_init(&all.categories, &all.timeline, NULL, NULL) == PLIM_OK);
     return all;
 }
 
@@ -26,8 +24,14 @@ static void end(sorted *all)
 {
     plim_categories_deinit(&all->categories);
     plim_categories_deinit(&all->categories);
-    plim_start_deinit(&all->start);
+    plim_timeline_deinit(&all->timeline);
     plim_history_destroy(all->made.history);
+}
+
+static plim_category category_at(const sorted *all, uint64_t event)
+{
+    const uint64_t id = plim_timeline_recorded_id(&all->timeline, event);
+    return (plim_category)all->categories.of[id];
 }
 
 /* The category of the first allocation under a name at or behind an event. */
@@ -36,7 +40,7 @@ static const char *category_of(const sorted *all, uint64_t name, uint64_t from)
     for (uint64_t i = from; i < all->device->events.count; i++) {
         if (all->device->events.action[i] == PLIM_ALLOC &&
             all->device->events.addr[i] == name << 40) {
-            return plim_category_name((plim_category)all->categories.of_event[i]);
+            return plim_category_name(category_at(all, i));
         }
     }
     return "none";
@@ -188,20 +192,21 @@ static void what_stood_at_the_start_is_told_by_sizes(void)
     T_TRUE(plim_history_add_device(made.history, &ranges, NULL) == PLIM_OK);
     plim_history_seal(made.history);
     const plim_device_history *device = plim_history_device(made.history, 0);
-    plim_start start;
+    plim_timeline timeline;
     plim_categories categories;
-    T_TRUE(plim_start_init(&start, device, plim_free_halves_of(made.history, 0), &plim_mem_heap,
-                           NULL) == PLIM_OK);
-    T_TRUE(plim_categories_init(&categories, made.history, device, &start, NULL, NULL) == PLIM_OK);
+    T_TRUE(plim_timeline_init(&timeline, made.history, device, NULL, NULL) == PLIM_OK);
+    T_TRUE(plim_categories_init(&categories, &timeline, NULL, NULL) == PLIM_OK);
     uint64_t sums[PLIM_CATEGORY_COUNT] = { 0 };
-    for (size_t i = 0; i < start.allocations.count; i++) {
-        sums[categories.of_start[i]] += start.allocations.items[i].requested_bytes;
+    plim_live live = plim_timeline_live(&timeline, PLIM_AT_START, false);
+    plim_allocation one;
+    while (plim_live_next(&live, &one)) {
+        sums[categories.of[one.id]] += one.requested_bytes;
     }
     T_EQ_U64(sums[PLIM_CATEGORY_PARAMETERS], 3 * WEIGHT);
     T_EQ_U64(sums[PLIM_CATEGORY_OPTIMIZER_STATE], 2 * WEIGHT);
     T_EQ_U64(sums[PLIM_CATEGORY_OTHER], 12345);
     plim_categories_deinit(&categories);
-    plim_start_deinit(&start);
+    plim_timeline_deinit(&timeline);
     plim_history_destroy(made.history);
 }
 
@@ -247,10 +252,12 @@ static void states_that_a_step_replaces_are_states(void)
         sorted all = sort(&made);
         uint64_t states = 0;
         uint64_t gradients = 0;
-        for (size_t k = 0; k < all.start.allocations.count; k++) {
-            const uint64_t bytes = all.start.allocations.items[k].requested_bytes;
-            states += all.categories.of_start[k] == PLIM_CATEGORY_OPTIMIZER_STATE ? bytes : 0;
-            gradients += all.categories.of_start[k] == PLIM_CATEGORY_GRADIENTS ? bytes : 0;
+        plim_live live = plim_timeline_live(&all.timeline, PLIM_AT_START, false);
+        plim_allocation one;
+        while (plim_live_next(&live, &one)) {
+            const uint8_t category = all.categories.of[one.id];
+            states += category == PLIM_CATEGORY_OPTIMIZER_STATE ? one.requested_bytes : 0;
+            gradients += category == PLIM_CATEGORY_GRADIENTS ? one.requested_bytes : 0;
         }
         T_EQ_U64(states, is_tail ? 6 * WEIGHT : 0);
         T_EQ_U64(gradients, 0);
@@ -272,7 +279,7 @@ static void where_nothing_repeats_nothing_is_said(void)
     }
     sorted all = sort(&made);
     for (uint64_t i = 0; i < all.device->events.count; i++) {
-        T_EQ_U64(all.categories.of_event[i], PLIM_CATEGORY_OTHER);
+        T_EQ_U64(category_at(&all, i), PLIM_CATEGORY_OTHER);
     }
     end(&all);
 }
@@ -293,7 +300,7 @@ static void any_order_of_events_is_sorted(void)
         }
         sorted all = sort(&made);
         for (uint64_t i = 0; i < events; i++) {
-            T_TRUE(all.categories.of_event[i] < PLIM_CATEGORY_COUNT);
+            T_TRUE(category_at(&all, i) < PLIM_CATEGORY_COUNT);
         }
         end(&all);
     }
@@ -303,8 +310,7 @@ static bool attempt(const plim_mem *mem, void *ctx)
 {
     const sorted *of = ctx;
     plim_categories categories = { 0 };
-    const plim_status status =
-        plim_categories_init(&categories, of->made.history, of->device, &of->start, mem, NULL);
+    const plim_status status = plim_categories_init(&categories, &of->timeline, mem, NULL);
     T_TRUE(status == PLIM_OK || (status == PLIM_OUT_OF_HOST_MEMORY && categories.mem == NULL));
     plim_categories_deinit(&categories);
     return status == PLIM_OK;

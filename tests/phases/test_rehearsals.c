@@ -112,7 +112,7 @@ static const expectation expectations[] = {
 typedef struct recording {
     plim_history *history;
     const plim_device_history *device;
-    plim_start start;
+    plim_timeline timeline;
     plim_steps steps;
     plim_categories categories;
     plim_marks marks;
@@ -131,12 +131,9 @@ static void load(recording *at, const char *name)
         }
     }
     T_NOT_NULL(at->device);
-    T_TRUE(plim_start_init(&at->start, at->device,
-                           plim_free_halves_of(at->history, at->device->device), &plim_mem_heap,
-                           NULL) == PLIM_OK);
+    T_TRUE(plim_timeline_init(&at->timeline, at->history, at->device, NULL, NULL) == PLIM_OK);
     T_TRUE(plim_steps_init(&at->steps, at->history, at->device, NULL, NULL) == PLIM_OK);
-    T_TRUE(plim_categories_init(&at->categories, at->history, at->device, &at->start, NULL, NULL) ==
-           PLIM_OK);
+    T_TRUE(plim_categories_init(&at->categories, &at->timeline, NULL, NULL) == PLIM_OK);
     T_TRUE(plim_marks_init(&at->marks, at->history, at->device, &plim_mem_heap, NULL) == PLIM_OK);
 }
 
@@ -145,7 +142,7 @@ static void unload(recording *at)
     plim_marks_deinit(&at->marks);
     plim_categories_deinit(&at->categories);
     plim_steps_deinit(&at->steps);
-    plim_start_deinit(&at->start);
+    plim_timeline_deinit(&at->timeline);
     plim_history_destroy(at->history);
 }
 
@@ -153,17 +150,10 @@ static void unload(recording *at)
 static void sum_up(const recording *at, uint64_t event, uint64_t sums[PLIM_CATEGORY_COUNT])
 {
     memset(sums, 0, PLIM_CATEGORY_COUNT * sizeof *sums);
-    for (size_t i = 0; i < at->start.allocations.count; i++) {
-        const plim_start_allocation *one = &at->start.allocations.items[i];
-        if (one->ended_by == PLIM_NONE || one->ended_by >= event) {
-            sums[at->categories.of_start[i]] += one->requested_bytes;
-        }
-    }
-    for (uint64_t i = 0; i < event; i++) {
-        const uint32_t ended = at->start.lifetimes.partner[i];
-        if (at->device->events.action[i] == PLIM_ALLOC && (ended == PLIM_NONE || ended >= event)) {
-            sums[at->categories.of_event[i]] += at->device->events.bytes[i];
-        }
+    plim_live live = plim_timeline_live(&at->timeline, (int64_t)event - 1, false);
+    plim_allocation one;
+    while (plim_live_next(&live, &one)) {
+        sums[at->categories.of[one.id]] += one.requested_bytes;
     }
 }
 
