@@ -15,6 +15,7 @@
 
 #include "plimsoll/gpu.h"
 #include "plimsoll/mem.h"
+#include "plimsoll/verdict.h"
 
 #include <stdbool.h>
 
@@ -75,12 +76,10 @@ typedef struct plim_rehearsed_device {
 } plim_rehearsed_device;
 
 typedef struct plim_rehearsed_oom {
-    uint32_t device;
     uint64_t step;
     const char *phase;
-    uint64_t requested_bytes;
-    uint64_t device_total_bytes;
-    uint64_t device_free_bytes;
+    plim_failed_request
+        request;      /* as PyTorch's observers and statistics have it, for plim_judge() */
     const char *text; /* PyTorch's message; NULL: the program caught it */
     const char *const *stack;
     size_t stack_count;

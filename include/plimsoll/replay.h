@@ -25,6 +25,7 @@
 #include "plimsoll/history.h"
 #include "plimsoll/release.h"
 #include "plimsoll/settings.h"
+#include "plimsoll/verdict.h"
 
 PLIM_BEGIN_DECLS
 
@@ -158,8 +159,10 @@ typedef struct plim_run_result {
     uint64_t failed_bytes; /* of it, as requested */
     uint64_t failed_reserved_bytes; /* held then, after all that could be released was */
     uint64_t failed_allocated_bytes;
-    bool was_oom;    /* it failed in the recording too */
-    uint64_t events; /* up to the one that failed, or all */
+    plim_failed_request failure; /* the same request for plim_judge(); its total is the capacity of
+                                  * the run. Of interest where failed_event is one */
+    bool was_oom;                /* it failed in the recording too */
+    uint64_t events;             /* up to the one that failed, or all */
     uint64_t peak_reserved_bytes;
     uint64_t peak_allocated_bytes;
     uint64_t peak_requested_bytes;

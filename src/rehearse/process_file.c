@@ -85,6 +85,31 @@ static bool read_devices(yajl_val root, plim_json_keeper *keeper, plim_rehearsed
     return is_kept;
 }
 
+/* A figure that is not there is 0, and so is one of nothing but what is free. */
+static plim_failed_request read_request(yajl_val item)
+{
+    plim_failed_request request =
+        plim_failed_request_of(PLIM_TOPIC_ALLOCATION, PLIM_FAMILY_PYTORCH);
+    static const struct {
+        plim_figure_id id;
+        const char *key;
+    } figures[] = {
+        { PLIM_FIGURE_REQUESTED, "requested_bytes" },
+        { PLIM_FIGURE_TOTAL, "device_total_bytes" },
+        { PLIM_FIGURE_ALLOCATED, "allocated_bytes" },
+        { PLIM_FIGURE_RESERVED, "reserved_bytes" },
+    };
+    for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
+        const uint64_t bytes = plim_json_get_u64(item, figures[i].key);
+        if (bytes > 0) {
+            request.figures[figures[i].id].bytes = bytes;
+        }
+    }
+    request.figures[PLIM_FIGURE_FREE].bytes = plim_json_get_u64(item, "device_free_bytes");
+    request.subject.device = (int32_t)plim_json_get_u64(item, "device");
+    return request;
+}
+
 static bool read_ooms(yajl_val root, plim_json_keeper *keeper, plim_rehearsed_process *ret)
 {
     yajl_val array = plim_json_get(root, "ooms");
@@ -94,12 +119,9 @@ static bool read_ooms(yajl_val root, plim_json_keeper *keeper, plim_rehearsed_pr
     for (size_t i = 0; is_kept && i < ret->oom_count; i++) {
         yajl_val item = plim_json_item(array, i);
         ooms[i] = (plim_rehearsed_oom){
-            .device = (uint32_t)plim_json_get_u64(item, "device"),
+            .request = read_request(item),
             .step = plim_json_get_u64(item, "step"),
             .phase = string_or(plim_json_get_string(item, "phase", keeper), ""),
-            .requested_bytes = plim_json_get_u64(item, "requested_bytes"),
-            .device_total_bytes = plim_json_get_u64(item, "device_total_bytes"),
-            .device_free_bytes = plim_json_get_u64(item, "device_free_bytes"),
             .text = plim_json_get_string(item, "text", keeper),
         };
         is_kept =

@@ -102,6 +102,21 @@ static plim_status note_failure(runner *run, uint64_t index, bool was_oom, plim_
     result->failed_bytes = run->program->ops.items[index].bytes;
     result->failed_reserved_bytes = (uint64_t)stat_of(&stats, PLIM_STAT_RESERVED_BYTES)->current;
     result->failed_allocated_bytes = (uint64_t)stat_of(&stats, PLIM_STAT_ALLOCATED_BYTES)->current;
+    plim_oom_facts facts;
+    plim_process_figure none[PLIM_OOM_PROCESSES_MAX];
+    if (plim_allocator_last_oom(run->allocator, 0, &facts)) {
+        result->failure = plim_oom_facts_request(&facts, none);
+        result->failure.processes = NULL; /* a simulated device has none */
+        result->failure.process_count = 0;
+    } else { /* larger than any device: refused without facts */
+        result->failure = plim_failed_request_of(PLIM_TOPIC_OVERFLOW, PLIM_FAMILY_PYTORCH);
+        result->failure.figures[PLIM_FIGURE_REQUESTED].bytes = result->failed_bytes;
+    }
+    result->failure.subject = (plim_subject){ .kind = PLIM_SUBJECT_EVENT,
+                                              .device = result->device,
+                                              .stack = PLIM_STACK_UNKNOWN,
+                                              .first = result->failed_event,
+                                              .last = result->failed_event };
     result->was_oom = was_oom;
     result->events = result->failed_event - run->program->from_event;
     return note_peaks(run, err);

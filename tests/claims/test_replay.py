@@ -28,6 +28,8 @@ B = r"([\d.]+ (?:[KMGT]i)?B)"  # a size
 N = r"([\d,]+)"
 P = r"(<?[\d.]+%)"
 GPU = r"(?: on GPU (\d+))?"
+SENTENCE = r"(?:[^.]|\.(?=\d))+\."
+WHY = rf"(\w+), (\w+)\. ({SENTENCE} {SENTENCE})"  # verdict, certainty, the judge's two sentences
 EVENT = rf"event {N}(?:, [^\n]*?)?"
 
 
@@ -306,21 +308,27 @@ def claim_runs(s, runs):
 
 # replay's, of the row that its heading named
 
-def claim_dies(s, gpu, event, asked, reserved, unused, left, again):
+def claim_dies(s, gpu, event, verdict, certainty, why, again):
     row = s.subject
     s.test.assertIs(row["survives"], False)
-    s.test.assertEqual(count(event), row["failed_event"])
-    s.bytes(asked, row["failed_bytes"])
-    s.bytes(reserved, row["failed_reserved_bytes"])
-    s.bytes(unused, row["failed_reserved_bytes"] - row["failed_allocated_bytes"])
-    s.bytes(left, max(0, s.capacity_bytes - row["failed_reserved_bytes"]))
+    claim_failure(row, s.test, event, verdict, certainty, why)
     s.test.assertEqual(bool(again), row["was_oom"])
 
 
-def claim_may_die(s, capacity, gpu, event, *figures):
+def claim_failure(row, test, event, verdict, certainty, why):
+    """The judge's own words; what they claim is derived in test_verdicts.py."""
+    test.assertEqual(count(event), row["failed_event"])
+    figures = row["failure"]["figures"]
+    test.assertEqual([verdict, certainty, why],
+                     [row["failure"][key] for key in ("verdict", "certainty", "why")])
+    test.assertGreaterEqual(figures["requested_bytes"], row["failed_bytes"])
+    test.assertEqual(figures["reserved_bytes"], row["failed_reserved_bytes"])
+
+
+def claim_may_die(s, capacity, gpu, event, verdict, certainty, why):
     claim_bound(s, capacity)
     s.test.assertIsNone(s.subject["survives"])
-    s.test.assertEqual(count(event), s.subject["failed_event"])
+    claim_failure(s.subject, s.test, event, verdict, certainty, why)
 
 
 def claim_released(s, size, gpu):
@@ -431,10 +439,8 @@ FORMS = [(re.compile(form), claim) for form, claim in (
      r"requested anew under others, which may save some by itself: plimsoll tune compares on "
      r"equal terms\.",
      lambda s: s.test.assertTrue(any(one["start_allocations"] for one in s.devices))),
-    (rf"Runs out of memory{GPU} at {EVENT}: {B} were asked for when {B} were reserved, {B} of that "
-     rf"not in use, and the device had {B} left\.( So it did when it was recorded\.)?", claim_dies),
-    (rf"With {B}, which is the least the device had, memory runs out{GPU} at {EVENT}: {B} were "
-     rf"asked for when {B} were reserved, {B} of that not in use, and the device had {B} left\. "
+    (rf"Runs out of memory{GPU} at {EVENT}: {WHY}( So it did when it was recorded\.)?", claim_dies),
+    (rf"With {B}, which is the least the device had, memory runs out{GPU} at {EVENT}: {WHY} "
      r"With more it may survive\.", claim_may_die),
     (rf"What stood before the first event fits without {B} of cached memory{GPU}, which is taken "
      r"as given back\.", claim_released),

@@ -146,13 +146,17 @@ static inline void sample_run_out(rehearse_sample *sample)
     sample->oom = (plim_rehearsed_oom){
         .step = 2,
         .phase = "backward",
-        .requested_bytes = 6 * GIB,
-        .device_total_bytes = 79 * GIB,
-        .device_free_bytes = 2 * GIB,
+        .request = plim_failed_request_of(PLIM_TOPIC_ALLOCATION, PLIM_FAMILY_PYTORCH),
         .text = "CUDA out of memory. Tried to allocate 6.00 GiB.",
         .stack = sample_stack,
         .stack_count = T_COUNT(sample_stack),
     };
+    sample->oom.request.subject.device = 0;
+    sample->oom.request.figures[PLIM_FIGURE_REQUESTED].bytes = 6 * GIB;
+    sample->oom.request.figures[PLIM_FIGURE_TOTAL].bytes = 79 * GIB;
+    sample->oom.request.figures[PLIM_FIGURE_FREE].bytes = 2 * GIB;
+    sample->oom.request.figures[PLIM_FIGURE_ALLOCATED].bytes = 70 * GIB;
+    sample->oom.request.figures[PLIM_FIGURE_RESERVED].bytes = 75 * GIB;
     sample->devices[0].oom_count = 1;
     sample->devices[0].alloc_retries = 2;
     sample->processes[0].ended = "oom";

@@ -94,6 +94,7 @@ static inline plim_run_result replay_casualty(int32_t device)
         .failed_bytes = 2 * GIB,
         .failed_reserved_bytes = 23 * GIB,
         .failed_allocated_bytes = 18 * GIB,
+        .failure = plim_failed_request_of(PLIM_TOPIC_ALLOCATION, PLIM_FAMILY_PYTORCH),
         .was_oom = true,
         .events = 900,
         .peak_reserved_bytes = 23 * GIB,
@@ -105,6 +106,11 @@ static inline plim_run_result replay_casualty(int32_t device)
     };
     result.driver_calls[PLIM_CALL_MEMORY_ALLOC] = 33;
     result.driver_calls[PLIM_CALL_MEMORY_FREE] = 5;
+    result.failure.figures[PLIM_FIGURE_REQUESTED].bytes = 2 * GIB;
+    result.failure.figures[PLIM_FIGURE_TOTAL].bytes = 24 * GIB;
+    result.failure.figures[PLIM_FIGURE_FREE].bytes = GIB;
+    result.failure.figures[PLIM_FIGURE_ALLOCATED].bytes = 18 * GIB;
+    result.failure.figures[PLIM_FIGURE_RESERVED].bytes = 23 * GIB;
     return result;
 }
 

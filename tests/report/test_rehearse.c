@@ -361,7 +361,7 @@ static void what_does_not_belong_together_is_no_fault(void)
     check_page(&wide);
     sample_begin(&sample);
     sample_run_out(&sample);
-    sample.oom.device = 63;
+    sample.oom.request.subject.device = 63;
     sample.oom.stack_count = 0;
     check_page(&wide);
     sample_begin(&sample);

@@ -195,7 +195,9 @@ static void every_member_is_there_whatever_happened(void)
         if (sample.rehearsed.ran_out) {
             check_members(first(first(root, "processes"), "ooms"),
                           MEMBERS("device", "step", "phase", "requested_bytes",
-                                  "device_total_bytes", "device_free_bytes", "text", "stack"));
+                                  "device_total_bytes", "device_free_bytes", "verdict",
+                                  "alternatives", "confidence", "certainty", "why", "figures",
+                                  "text", "stack"));
         }
         yajl_tree_free(root);
         plim_text_deinit(&out);

@@ -50,6 +50,7 @@ class Ooms:
         frame = callers_frame()
         if frame is None:
             frame = sys._current_frames().get(self._phases.backward_thread())
+        stats = self._torch._C._cuda_memoryStats(device)
         self._last = {
             "device": device,
             "step": self._phases.step_now(),
@@ -57,6 +58,8 @@ class Ooms:
             "requested_bytes": requested,
             "device_total_bytes": total,
             "device_free_bytes": free,
+            "allocated_bytes": stats["allocated_bytes"]["all"]["current"],
+            "reserved_bytes": stats["reserved_bytes"]["all"]["current"],
             "text": None,
             "stack": self._places.stack(frame),
         }

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/json_out.h"
+#include "report/json/failure_json.h"
 #include "report/json/page_json.h"
 
 static void write_strings(plim_json *json, const char *key, const char *const *items, size_t count)
@@ -111,12 +112,14 @@ static void write_ooms(plim_json *json, const plim_rehearsed_process *process)
     for (size_t i = 0; i < process->oom_count; i++) {
         const plim_rehearsed_oom *oom = &process->ooms[i];
         plim_json_begin_object(json);
-        plim_json_member_u64(json, "device", oom->device);
+        const plim_figure *const figures = oom->request.figures;
+        plim_json_member_i64(json, "device", oom->request.subject.device);
         plim_json_member_u64(json, "step", oom->step);
         plim_json_member_optional_string(json, "phase", oom->phase);
-        plim_json_member_u64(json, "requested_bytes", oom->requested_bytes);
-        plim_json_member_u64(json, "device_total_bytes", oom->device_total_bytes);
-        plim_json_member_u64(json, "device_free_bytes", oom->device_free_bytes);
+        plim_json_member_u64(json, "requested_bytes", figures[PLIM_FIGURE_REQUESTED].bytes);
+        plim_json_member_u64(json, "device_total_bytes", figures[PLIM_FIGURE_TOTAL].bytes);
+        plim_json_member_u64(json, "device_free_bytes", figures[PLIM_FIGURE_FREE].bytes);
+        plim_json_failed_request(json, &oom->request);
         plim_json_member_optional_string(json, "text", oom->text);
         write_strings(json, "stack", oom->stack, oom->stack_count);
         plim_json_end_object(json);

@@ -5,6 +5,7 @@
 #include "report/json/replay_json.h"
 
 #include "base/error.h"
+#include "report/json/failure_json.h"
 #include "report/json/page_json.h"
 
 static void member_event(plim_json *json, const char *key, uint64_t event)
@@ -222,6 +223,14 @@ static void write_failure(plim_json *json, const plim_replay_input *input,
     member_u64(json, "failed_bytes", has_failed, result->failed_bytes);
     member_u64(json, "failed_reserved_bytes", has_failed, result->failed_reserved_bytes);
     member_u64(json, "failed_allocated_bytes", has_failed, result->failed_allocated_bytes);
+    plim_json_key(json, "failure");
+    if (has_failed) {
+        plim_json_begin_object(json);
+        plim_json_failed_request(json, &result->failure);
+        plim_json_end_object(json);
+    } else {
+        plim_json_null(json);
+    }
     member_bool(json, "was_oom", has_failed, result->was_oom);
     write_failed_frame(json, input, result);
 }

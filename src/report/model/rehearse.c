@@ -41,6 +41,11 @@ static void say_command(const plim_rehearsing_page *self)
     }
 }
 
+static uint64_t figure(const plim_rehearsed_oom *oom, plim_figure_id id)
+{
+    return oom->request.figures[id].bytes;
+}
+
 /* What a process died of is its last failure; of those who lived on, the first one's. */
 static const plim_rehearsed_oom *fatal_oom(const plim_rehearsal_outcome *outcome)
 {
@@ -91,9 +96,9 @@ static void say_out_of_memory(const plim_rehearsing_page *self)
     plim_page_say(self->page, "out_of_memory", PLIM_TONE_BAD,
                   "It runs out of memory in {}: {} more on GPU {}, which had {} free.",
                   PLIM_FACTS(plim_words(plim_rehearsed_moment(self->page, oom->step, oom->phase)),
-                             plim_bytes("requested_bytes", oom->requested_bytes),
-                             plim_plain("device", oom->device),
-                             plim_bytes("device_free_bytes", oom->device_free_bytes)));
+                             plim_bytes("requested_bytes", figure(oom, PLIM_FIGURE_REQUESTED)),
+                             plim_plain("device", (uint32_t)oom->request.subject.device),
+                             plim_bytes("device_free_bytes", figure(oom, PLIM_FIGURE_FREE))));
     say_stack(self->page, oom);
 }
 
@@ -143,8 +148,8 @@ static void say_fits(const plim_rehearsing_page *self)
             self->page, "went_on", PLIM_TONE_WARN,
             "It ran out of memory on the way, in {} ({} more on GPU {}), and went on.",
             PLIM_FACTS(plim_words(plim_rehearsed_moment(self->page, oom->step, oom->phase)),
-                       plim_bytes("requested_bytes", oom->requested_bytes),
-                       plim_plain("device", oom->device)));
+                       plim_bytes("requested_bytes", figure(oom, PLIM_FIGURE_REQUESTED)),
+                       plim_plain("device", (uint32_t)oom->request.subject.device)));
         say_stack(self->page, oom);
     }
 }

@@ -210,17 +210,15 @@ static void say_death(const plim_replayed *self, const plim_run_result *result)
         plim_page_note(page, "out_of_memory", PLIM_TONE_PLAIN, "Runs out of memory{}",
                        PLIM_FACTS(device));
     }
+    char why[PLIM_WHY_BYTES];
+    const plim_judgement judgement = plim_judge(&result->failure);
+    (void)plim_judgement_why(&result->failure, &judgement, why, sizeof why);
     plim_page_more(
-        page,
-        " at event {}{}: {} were asked for when {} were reserved, {} of that not in use, and the "
-        "device had {} left.",
+        page, " at event {}{}: {}, {}. {}",
         PLIM_FACTS(plim_count("event", result->failed_event),
                    plim_words(plim_replayed_place(self, result->device, result->failed_event)),
-                   plim_bytes("requested_bytes", result->failed_bytes),
-                   plim_bytes("reserved_bytes", result->failed_reserved_bytes),
-                   plim_bytes("unused_bytes", plim_minus(result->failed_reserved_bytes,
-                                                         result->failed_allocated_bytes)),
-                   plim_bytes("left_bytes", plim_minus(capacity, result->failed_reserved_bytes))));
+                   plim_words(plim_verdict_name(judgement.verdict)),
+                   plim_words(plim_certainty_name(judgement.finding.certainty)), plim_words(why)));
     plim_page_more(page, result->was_oom ? " So it did when it was recorded." : "", NULL);
     plim_page_more(page, is_bound ? " With more it may survive." : "", NULL);
 }
