@@ -29,7 +29,7 @@ N = r"([\d,]+)"
 P = r"(<?[\d.]+%)"
 GPU = r"(?: on GPU (\d+))?"
 SENTENCE = r"(?:[^.]|\.(?=\d))+\."
-WHY = rf"(\w+), (\w+)\. ({SENTENCE} {SENTENCE})"  # verdict, certainty, the judge's two sentences
+VERDICT = r"(\w+), (certain|likely|possible)\."
 EVENT = rf"event {N}(?:, [^\n]*?)?"
 
 
@@ -308,27 +308,31 @@ def claim_runs(s, runs):
 
 # replay's, of the row that its heading named
 
-def claim_dies(s, gpu, event, verdict, certainty, why, again):
+def claim_dies(s, gpu, event, verdict, certainty, again):
     row = s.subject
     s.test.assertIs(row["survives"], False)
-    claim_failure(row, s.test, event, verdict, certainty, why)
+    claim_failure(row, s.test, event, verdict, certainty)
     s.test.assertEqual(bool(again), row["was_oom"])
 
 
-def claim_failure(row, test, event, verdict, certainty, why):
-    """The judge's own words; what they claim is derived in test_verdicts.py."""
+def claim_failure(row, test, event, verdict, certainty):
     test.assertEqual(count(event), row["failed_event"])
-    figures = row["failure"]["figures"]
-    test.assertEqual([verdict, certainty, why],
-                     [row["failure"][key] for key in ("verdict", "certainty", "why")])
+    figures = row["failed_request"]["figures"]
+    test.assertEqual([verdict, certainty],
+                     [row["failed_request"][key] for key in ("verdict", "certainty")])
     test.assertGreaterEqual(figures["requested_bytes"], row["failed_bytes"])
     test.assertEqual(figures["reserved_bytes"], row["failed_reserved_bytes"])
 
 
-def claim_may_die(s, capacity, gpu, event, verdict, certainty, why):
+def claim_why(s, why):
+    """The judge's own words; what they claim is derived in test_verdicts.py."""
+    s.test.assertEqual(why, s.subject["failed_request"]["why"])
+
+
+def claim_may_die(s, capacity, gpu, event, verdict, certainty):
     claim_bound(s, capacity)
     s.test.assertIsNone(s.subject["survives"])
-    claim_failure(s.subject, s.test, event, verdict, certainty, why)
+    claim_failure(s.subject, s.test, event, verdict, certainty)
 
 
 def claim_released(s, size, gpu):
@@ -439,9 +443,12 @@ FORMS = [(re.compile(form), claim) for form, claim in (
      r"requested anew under others, which may save some by itself: plimsoll tune compares on "
      r"equal terms\.",
      lambda s: s.test.assertTrue(any(one["start_allocations"] for one in s.devices))),
-    (rf"Runs out of memory{GPU} at {EVENT}: {WHY}( So it did when it was recorded\.)?", claim_dies),
-    (rf"With {B}, which is the least the device had, memory runs out{GPU} at {EVENT}: {WHY} "
+    (rf"Runs out of memory{GPU} at {EVENT}: {VERDICT}( So it did when it was recorded\.)?",
+     claim_dies),
+    (rf"With {B}, which is the least the device had, memory runs out{GPU} at {EVENT}: {VERDICT} "
      r"With more it may survive\.", claim_may_die),
+    (rf"((?:The|At|By) (?:start the |shape of a tensor, the )?program (?:requested|made|wanted)"
+     rf"{SENTENCE} {SENTENCE})", claim_why),
     (rf"What stood before the first event fits without {B} of cached memory{GPU}, which is taken "
      r"as given back\.", claim_released),
     (rf"{N} requests? that failed in the recording (?:is|are) served here\. What the program would "

@@ -157,7 +157,7 @@ static const char *const result_members[] = {
     "failed_bytes",
     "failed_reserved_bytes",
     "failed_allocated_bytes",
-    "failure",
+    "failed_request",
     "was_oom",
     "failed_frame",
     NULL,

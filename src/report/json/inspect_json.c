@@ -138,7 +138,8 @@ static void write_ooms(plim_json *json, const plim_inspect_file *file,
         } else {
             plim_json_null(json);
         }
-        const plim_failure failure = plim_failure_of(device, i);
+        const plim_failed_request request = plim_oom_request(device, i);
+        const plim_failure failure = plim_failure_of(&request);
         plim_json_failure(json, &failure);
         write_user_frame(json, oom->user_frame);
         write_frames(json, file->history, oom->stack);

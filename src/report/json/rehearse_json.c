@@ -113,13 +113,14 @@ static void write_ooms(plim_json *json, const plim_rehearsed_process *process)
         const plim_rehearsed_oom *oom = &process->ooms[i];
         plim_json_begin_object(json);
         const plim_figure *const figures = oom->request.figures;
+        const plim_failure failure = plim_failure_of(&oom->request);
         plim_json_member_i64(json, "device", oom->request.subject.device);
         plim_json_member_u64(json, "step", oom->step);
         plim_json_member_optional_string(json, "phase", oom->phase);
         plim_json_member_u64(json, "requested_bytes", figures[PLIM_FIGURE_REQUESTED].bytes);
         plim_json_member_u64(json, "device_total_bytes", figures[PLIM_FIGURE_TOTAL].bytes);
         plim_json_member_u64(json, "device_free_bytes", figures[PLIM_FIGURE_FREE].bytes);
-        plim_json_failed_request(json, &oom->request);
+        plim_json_failure(json, &failure);
         plim_json_member_optional_string(json, "text", oom->text);
         write_strings(json, "stack", oom->stack, oom->stack_count);
         plim_json_end_object(json);

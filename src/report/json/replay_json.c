@@ -223,10 +223,11 @@ static void write_failure(plim_json *json, const plim_replay_input *input,
     member_u64(json, "failed_bytes", has_failed, result->failed_bytes);
     member_u64(json, "failed_reserved_bytes", has_failed, result->failed_reserved_bytes);
     member_u64(json, "failed_allocated_bytes", has_failed, result->failed_allocated_bytes);
-    plim_json_key(json, "failure");
+    plim_json_key(json, "failed_request");
     if (has_failed) {
         plim_json_begin_object(json);
-        plim_json_failed_request(json, &result->failure);
+        const plim_failure failure = plim_failure_of(&result->failure);
+        plim_json_failure(json, &failure);
         plim_json_end_object(json);
     } else {
         plim_json_null(json);

@@ -4,7 +4,6 @@
 #ifndef PLIMSOLL_REPORT_MODEL_FAILURE_H
 #define PLIMSOLL_REPORT_MODEL_FAILURE_H
 
-#include "plimsoll/inspect.h"
 #include "plimsoll/verdict.h"
 
 typedef struct plim_failure {
@@ -13,7 +12,7 @@ typedef struct plim_failure {
     char why[PLIM_WHY_BYTES];
 } plim_failure;
 
-/** Of a history: the request that failed, by its place among the device's. */
-plim_failure plim_failure_of(const plim_device_inspection *device, size_t oom);
+/** The request is copied; its processes are borrowed. */
+plim_failure plim_failure_of(const plim_failed_request *request);
 
 #endif

@@ -183,18 +183,11 @@ static void say_oom_line(const plim_inspected *self, const plim_oom_moment *oom)
                                                                self->view->full_paths))));
 }
 
-plim_failure plim_failure_of(const plim_device_inspection *device, size_t oom)
-{
-    plim_failure failure = { .request = plim_oom_request(device, oom) };
-    failure.judgement = plim_judge(&failure.request);
-    plim_judgement_why(&failure.request, &failure.judgement, failure.why, sizeof failure.why);
-    return failure;
-}
-
 static void say_oom(const plim_inspected *self, const plim_device_inspection *device, size_t index)
 {
     const plim_oom_moment *const oom = &device->ooms[index];
-    const plim_failure failure = plim_failure_of(device, index);
+    const plim_failed_request request = plim_oom_request(device, index);
+    const plim_failure failure = plim_failure_of(&request);
     const int64_t time_us = plim_inspect_oom_time(self->file, device, oom);
     const char *certainty = plim_certainty_name(failure.judgement.finding.certainty);
     char headline[PLIM_HEADLINE_BYTES];

@@ -7,6 +7,7 @@
  *
  * Settings stand last, because they are long and never cut: what does not fit goes on below.
  */
+#include "report/model/failure.h"
 #include "report/model/replay.h"
 
 #include "base/numbers.h"
@@ -210,17 +211,16 @@ static void say_death(const plim_replayed *self, const plim_run_result *result)
         plim_page_note(page, "out_of_memory", PLIM_TONE_PLAIN, "Runs out of memory{}",
                        PLIM_FACTS(device));
     }
-    char why[PLIM_WHY_BYTES];
-    const plim_judgement judgement = plim_judge(&result->failure);
-    (void)plim_judgement_why(&result->failure, &judgement, why, sizeof why);
+    const plim_failure failure = plim_failure_of(&result->failure);
     plim_page_more(
-        page, " at event {}{}: {}, {}. {}",
+        page, " at event {}{}: {}, {}.",
         PLIM_FACTS(plim_count("event", result->failed_event),
                    plim_words(plim_replayed_place(self, result->device, result->failed_event)),
-                   plim_words(plim_verdict_name(judgement.verdict)),
-                   plim_words(plim_certainty_name(judgement.finding.certainty)), plim_words(why)));
+                   plim_words(plim_verdict_name(failure.judgement.verdict)),
+                   plim_words(plim_certainty_name(failure.judgement.finding.certainty))));
     plim_page_more(page, result->was_oom ? " So it did when it was recorded." : "", NULL);
     plim_page_more(page, is_bound ? " With more it may survive." : "", NULL);
+    plim_page_note(page, "why", PLIM_TONE_PLAIN, "{}", PLIM_FACTS(plim_words(failure.why)));
 }
 
 void plim_replayed_fate(const plim_replayed *self, const plim_replay_row *row)
