@@ -208,11 +208,10 @@ static plim_status finish(plim_explainer *explainer, plim_error *err)
     result->line_count = explainer->line - 1 + is_cut;
     PLIM_TRY(finish_series(explainer, err));
     plim_circumstances around = plim_finder_circumstances(explainer->finder);
-    const plim_series *const worst = result->series_count > 0 ? &result->series[0] : NULL;
-    const bool leaks = worst != NULL && worst->trend.kind == PLIM_TREND_LEAK;
-    for (size_t i = 0; i < result->series_count; i++) {
-        const plim_series *const series = &result->series[i];
-        around.leaks |= series->trend.kind == PLIM_TREND_LEAK && !series->is_host;
+    const plim_series *const all = result->series;
+    const size_t count = all != NULL ? result->series_count : 0;
+    for (size_t i = 0; i < count; i++) {
+        around.leaks |= all[i].trend.kind == PLIM_TREND_LEAK && !all[i].is_host;
     }
     plim_judged judged;
     PLIM_TRY(
@@ -221,10 +220,10 @@ static plim_status finish(plim_explainer *explainer, plim_error *err)
     result->message_count = judged.count;
     result->main = judged.main;
     result->unkept_count = explainer->messages.unkept_count;
-    if (!leaks) {
-        return PLIM_OK;
+    if (count == 0 || all[0].trend.kind != PLIM_TREND_LEAK) {
+        return PLIM_OK; /* the worst is none */
     }
-    const plim_oom_family family = worst->is_host ? PLIM_FAMILY_HOST : family_of_main(explainer);
+    const plim_oom_family family = all[0].is_host ? PLIM_FAMILY_HOST : family_of_main(explainer);
     const plim_finding leak = { .id = PLIM_FINDING_LEAK };
     return plim_advise_finding(&leak, family, around.in_force, &result->arena, &result->leak_advice,
                                &result->leak_advice_count, err);

@@ -417,7 +417,7 @@ bool plim_prose_is_signal(const plim_flat *flat, size_t end)
 plim_count plim_prose_counts(const plim_flat *flat, size_t end)
 {
     size_t i = flat->word_at[end - 1] + 1u;
-    while (i < flat->count && memchr(":=|,)", flat->full[i], 5) != NULL) {
+    while (i < flat->count && strchr(":=|,)", flat->full[i]) != NULL) {
         i++;
     }
     const bool is_negative = i < flat->count && flat->full[i] == '-';
