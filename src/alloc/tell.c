@@ -37,8 +37,13 @@ plim_event plim_told_event(const plim_heap *heap, uint64_t index)
     return event;
 }
 
-static void record(plim_heap *heap, const plim_record_options *options, const plim_event *event,
-                   uint64_t ticks)
+static plim_pool_id id_of(const plim_pool *pool)
+{
+    return pool->owner != NULL ? pool->owner->id : (plim_pool_id){ 0, 0 };
+}
+
+static void record(plim_heap *heap, const plim_record_options *options, const plim_pool *pool,
+                   const plim_event *event, uint64_t ticks)
 {
     if ((options->skip_actions >> (unsigned)event->action & 1u) != 0) {
         return;
@@ -49,7 +54,7 @@ static void record(plim_heap *heap, const plim_record_options *options, const pl
         .bytes = event->bytes,
         .stream = event->stream,
         .stack = options->stacks >= PLIM_STACKS_ALLOC ? event->stack : PLIM_NONE,
-        .pool = ring_number(heap, event->pool),
+        .pool = ring_number(heap, id_of(pool)),
         .action = (uint8_t)event->action,
     };
     plim_spin_lock(&heap->ring_lock);
@@ -61,16 +66,16 @@ void plim_tell_all(plim_heap *heap, const plim_pool *pool, plim_event *event, ui
 {
     const plim_allocator *allocator = heap->allocator;
     const plim_recording *recording = plim_recording_of(allocator);
-    event->device = heap->index;
-    event->pool = pool->owner != NULL ? pool->owner->id : (plim_pool_id){ 0, 0 };
-    event->note = PLIM_NONE;
-    event->is_small = pool->is_small;
     if (recording != NULL && recording->options.is_enabled) {
-        record(heap, &recording->options, event, ticks);
+        record(heap, &recording->options, pool, event, ticks);
     }
     if (allocator->sinks.count == 0 || event->action == PLIM_SNAPSHOT) {
         return;
     }
+    event->device = heap->index;
+    event->pool = id_of(pool);
+    event->note = PLIM_NONE;
+    event->is_small = pool->is_small;
     event->time_ns = (int64_t)plim_ticks_to_unix_ns(ticks);
     for (size_t i = 0; i < allocator->sinks.count; i++) {
         allocator->sinks.items[i].event(allocator->sinks.items[i].ctx, event);
