@@ -17,7 +17,6 @@ const plim_emit_form plim_emit_list = { PLIM_OP_EMPTY_LIST, PLIM_OP_APPEND, PLIM
                                         false };
 const plim_emit_form plim_emit_dict = { PLIM_OP_EMPTY_DICT, PLIM_OP_SETITEM, PLIM_OP_SETITEMS, 2,
                                         true };
-const plim_emit_form plim_emit_set = { PLIM_OP_EMPTY_SET, 0, PLIM_OP_ADDITEMS, 1, true };
 
 void plim_emit_init(plim_emitter *out, const plim_mem *mem, plim_sink sink, plim_error *err)
 {
@@ -140,8 +139,7 @@ void plim_emit_float(plim_emitter *out, double real)
     plim_emit_bytes(out, bytes, sizeof bytes);
 }
 
-/* The opcodes of strings, or bytes, whose length takes one byte, four or eight. */
-static void emit_text(plim_emitter *out, const uint8_t codes[3], const void *data, size_t bytes)
+void plim_emit_text(plim_emitter *out, const uint8_t codes[3], const void *data, size_t bytes)
 {
     if (bytes >= PLIM_PICKLE_FRAME_BYTES) {
         const size_t length_bytes = bytes <= UINT32_MAX ? 4 : 8;
@@ -164,13 +162,7 @@ void plim_emit_string(plim_emitter *out, const void *data, size_t bytes)
 {
     static const uint8_t codes[] = { PLIM_OP_SHORT_BINUNICODE, PLIM_OP_BINUNICODE,
                                      PLIM_OP_BINUNICODE8 };
-    emit_text(out, codes, data, bytes);
-}
-
-void plim_emit_byte_string(plim_emitter *out, const void *data, size_t bytes)
-{
-    static const uint8_t codes[] = { PLIM_OP_SHORT_BINBYTES, PLIM_OP_BINBYTES, PLIM_OP_BINBYTES8 };
-    emit_text(out, codes, data, bytes);
+    plim_emit_text(out, codes, data, bytes);
 }
 
 void plim_emit_get(plim_emitter *out, uint64_t number)

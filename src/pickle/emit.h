@@ -3,9 +3,9 @@
  *
  *   PROTO 4 | FRAME n | opcodes of n bytes | FRAME m | … | STOP
  *
- * For writers that know what they have to say: writer.c, which walks values, and whoever writes
- * rows that never were values. Nothing here knows what was written before; the memo is counted,
- * but which object has which number its user keeps.
+ * For writers that know what they have to say, such as rows that never were values. Nothing here
+ * knows what was written before; the memo is counted, but which object has which number its user
+ * keeps.
  *
  * Emitting returns nothing: a failure sticks, what follows does nothing, and plim_emit_value()
  * says whether it is of use to go on. The error is in the plim_error given to plim_emit_init().
@@ -103,9 +103,10 @@ void plim_emit_int(plim_emitter *out, int64_t integer);
 void plim_emit_uint(plim_emitter *out, uint64_t integer);
 void plim_emit_float(plim_emitter *out, double real);
 
-/* A str, which has to be UTF-8, or bytes. Those of 64 KiB and more are sent between frames. */
+/* A str, which has to be UTF-8; one of 64 KiB and more is sent between frames. */
 void plim_emit_string(plim_emitter *out, const void *data, size_t bytes);
-void plim_emit_byte_string(plim_emitter *out, const void *data, size_t bytes);
+/* The same by these opcodes, whose length takes one byte, four, or eight. */
+void plim_emit_text(plim_emitter *out, const uint8_t codes[3], const void *data, size_t bytes);
 
 /* Gives what was written last the next number of the memo, which is returned. */
 static inline uint64_t plim_emit_memoize(plim_emitter *out)
@@ -128,7 +129,6 @@ typedef struct plim_emit_form {
 
 extern const plim_emit_form plim_emit_list;
 extern const plim_emit_form plim_emit_dict;
-extern const plim_emit_form plim_emit_set;
 
 /* What stands before item `next` of `count`, more than 0, and, with next == count, behind the
  * last. The items of a dict are its keys and values in turn. */

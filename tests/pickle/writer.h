@@ -1,12 +1,13 @@
 /*
- * writer.h - values to pickle bytes, protocol 4, as CPython's C pickler writes them.
+ * writer.h - values to pickle bytes, protocol 4, as CPython's C pickler writes them: with it tests
+ * hold the reader and the emitter against CPython.
  *
  * What pickle.dump() wrote in protocol 4 comes back byte for byte when it was read without a row
  * sink: the same opcodes, memo and frames. PyTorch's own snapshots are such files. Not written
  * the same are pickles of other protocols (this writes 4) and what a row sink has taken apart.
  */
-#ifndef PLIMSOLL_PICKLE_WRITER_H
-#define PLIMSOLL_PICKLE_WRITER_H
+#ifndef PLIMSOLL_TESTS_PICKLE_WRITER_H
+#define PLIMSOLL_TESTS_PICKLE_WRITER_H
 
 #include "base/sink.h"
 #include "pickle/value.h"

@@ -36,6 +36,8 @@ typedef struct writer {
     PLIM_VEC(open_container) open;
 } writer;
 
+static const plim_emit_form set_form = { PLIM_OP_EMPTY_SET, 0, PLIM_OP_ADDITEMS, 1, true };
+
 static const plim_emit_form *form_of(plim_kind kind)
 {
     if (kind == PLIM_KIND_LIST) {
@@ -44,7 +46,7 @@ static const plim_emit_form *form_of(plim_kind kind)
     if (kind == PLIM_KIND_DICT) {
         return &plim_emit_dict;
     }
-    return kind == PLIM_KIND_SET ? &plim_emit_set : NULL;
+    return kind == PLIM_KIND_SET ? &set_form : NULL;
 }
 
 static plim_status memoize(writer *w, plim_value value)
@@ -91,6 +93,7 @@ static plim_status put_bigint(writer *w, const plim_object *object)
 /* A string or bytes, not in the memo yet. */
 static plim_status write_bytes(writer *w, plim_value value)
 {
+    static const uint8_t codes[] = { PLIM_OP_SHORT_BINBYTES, PLIM_OP_BINBYTES, PLIM_OP_BINBYTES8 };
     const plim_object *object = plim_value_object(value);
     const size_t bytes = (size_t)object->as.bytes;
     const bool is_string = object->kind == PLIM_KIND_STRING;
@@ -99,7 +102,7 @@ static plim_status write_bytes(writer *w, plim_value value)
     if (is_string) {
         plim_emit_string(&w->out, plim_object_bytes(object), bytes);
     } else {
-        plim_emit_byte_string(&w->out, plim_object_bytes(object), bytes);
+        plim_emit_text(&w->out, codes, plim_object_bytes(object), bytes);
     }
     return memoize(w, value);
 }
