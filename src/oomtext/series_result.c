@@ -129,9 +129,10 @@ static int compare_ranked(const void *left, const void *right)
     if (a->series.seen != b->series.seen) {
         return a->series.seen > b->series.seen ? -1 : 1;
     }
-    return a->series.first_line < b->series.first_line
-               ? -1
-               : a->series.first_line > b->series.first_line;
+    if (a->series.first_line != b->series.first_line) {
+        return a->series.first_line < b->series.first_line ? -1 : 1;
+    }
+    return a->track < b->track ? -1 : 1; /* of one line: as they stand in it */
 }
 
 static bool is_constant(const plim_series_track *track)
