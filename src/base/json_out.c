@@ -329,6 +329,56 @@ void plim_json_member_bool(plim_json *json, const char *key, bool value)
     plim_json_bool(json, value);
 }
 
+void plim_json_member_array(plim_json *json, const char *key)
+{
+    plim_json_key(json, key);
+    plim_json_begin_array(json);
+}
+
+void plim_json_member_object(plim_json *json, const char *key)
+{
+    plim_json_key(json, key);
+    plim_json_begin_object(json);
+}
+
+/* Writes the key, and null where that is its value. */
+static bool key_of(plim_json *json, const char *key, bool is_known)
+{
+    plim_json_key(json, key);
+    if (!is_known) {
+        plim_json_null(json);
+    }
+    return is_known;
+}
+
+void plim_json_member_known_u64(plim_json *json, const char *key, bool is_known, uint64_t value)
+{
+    if (key_of(json, key, is_known)) {
+        plim_json_u64(json, value);
+    }
+}
+
+void plim_json_member_known_i64(plim_json *json, const char *key, bool is_known, int64_t value)
+{
+    if (key_of(json, key, is_known)) {
+        plim_json_i64(json, value);
+    }
+}
+
+void plim_json_member_known_double(plim_json *json, const char *key, bool is_known, double value)
+{
+    if (key_of(json, key, is_known)) {
+        plim_json_double(json, value);
+    }
+}
+
+void plim_json_member_known_bool(plim_json *json, const char *key, bool is_known, bool value)
+{
+    if (key_of(json, key, is_known)) {
+        plim_json_bool(json, value);
+    }
+}
+
 bool plim_json_finish(plim_json *json)
 {
     PLIM_ASSERT(json->depth == 0);

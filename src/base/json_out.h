@@ -79,6 +79,15 @@ void plim_json_member_i64(plim_json *json, const char *key, int64_t value);
 void plim_json_member_double(plim_json *json, const char *key, double value);
 void plim_json_member_bool(plim_json *json, const char *key, bool value);
 
+/* null where the value is not known. */
+void plim_json_member_known_u64(plim_json *json, const char *key, bool is_known, uint64_t value);
+void plim_json_member_known_i64(plim_json *json, const char *key, bool is_known, int64_t value);
+void plim_json_member_known_double(plim_json *json, const char *key, bool is_known, double value);
+void plim_json_member_known_bool(plim_json *json, const char *key, bool is_known, bool value);
+/* A key, and its value begins. */
+void plim_json_member_array(plim_json *json, const char *key);
+void plim_json_member_object(plim_json *json, const char *key);
+
 /* After the one value: a newline, and all to the sink. False when the sink failed, then or before.
  */
 PLIM_MUST_USE bool plim_json_finish(plim_json *json);

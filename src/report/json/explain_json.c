@@ -19,12 +19,7 @@
 
 static void member_bytes(plim_json *json, const char *key, uint64_t bytes)
 {
-    plim_json_key(json, key);
-    if (bytes == PLIM_BYTES_UNKNOWN) {
-        plim_json_null(json);
-    } else {
-        plim_json_u64(json, bytes);
-    }
+    plim_json_member_known_u64(json, key, bytes != PLIM_BYTES_UNKNOWN, bytes);
 }
 
 /* Levels are computed in doubles; bytes are integers all the same. */
@@ -42,8 +37,7 @@ static void member_rounded(plim_json *json, const char *key, double bytes)
 
 static void write_advice(plim_json *json, const plim_advice *advice, size_t count)
 {
-    plim_json_key(json, "advice");
-    plim_json_begin_array(json);
+    plim_json_member_array(json, "advice");
     for (size_t i = 0; i < count; i++) {
         plim_json_begin_object(json);
         plim_json_member_string(json, "id", advice[i].id);
@@ -62,8 +56,7 @@ static void write_figures(plim_json *json, const plim_oom_message *message)
     for (int i = 0; i < PLIM_FIGURE_PRINTED_COUNT; i++) {
         member_bytes(json, plim_figure_name((plim_figure_id)i), message->request.figures[i].bytes);
     }
-    plim_json_key(json, "slack_bytes");
-    plim_json_begin_object(json);
+    plim_json_member_object(json, "slack_bytes");
     for (int i = 0; i < PLIM_FIGURE_PRINTED_COUNT; i++) {
         if (message->request.figures[i].bytes != PLIM_BYTES_UNKNOWN) {
             plim_json_member_u64(json, plim_figure_name((plim_figure_id)i),
@@ -71,8 +64,7 @@ static void write_figures(plim_json *json, const plim_oom_message *message)
         }
     }
     plim_json_end_object(json);
-    plim_json_key(json, "places");
-    plim_json_begin_object(json);
+    plim_json_member_object(json, "places");
     for (int i = 0; i < PLIM_FIGURE_PRINTED_COUNT; i++) {
         const plim_figure *figure = &message->request.figures[i];
         if (figure->bytes != PLIM_BYTES_UNKNOWN && figure->length > 0) {
@@ -88,8 +80,7 @@ static void write_figures(plim_json *json, const plim_oom_message *message)
 
 static void write_processes(plim_json *json, const plim_oom_message *message)
 {
-    plim_json_key(json, "processes");
-    plim_json_begin_array(json);
+    plim_json_member_array(json, "processes");
     for (size_t i = 0; i < message->request.process_count; i++) {
         plim_json_begin_object(json);
         plim_json_member_u64(json, "pid", message->request.processes[i].pid);
@@ -120,12 +111,9 @@ static void write_message(plim_json *json, const plim_explained *file,
     plim_json_member_optional_string(json, "versions", message->versions);
     plim_json_member_string(json, "excerpt", message->excerpt);
     plim_json_member_bool(json, "follower", message->is_follower);
-    plim_json_key(json, "device");
-    if (message->request.subject.device == PLIM_DEVICE_UNKNOWN) {
-        plim_json_null(json);
-    } else {
-        plim_json_i64(json, message->request.subject.device);
-    }
+    plim_json_member_known_i64(json, "device",
+                               message->request.subject.device != PLIM_DEVICE_UNKNOWN,
+                               message->request.subject.device);
     write_figures(json, message);
     write_processes(json, message);
     write_verdict(json, message);
@@ -134,8 +122,7 @@ static void write_message(plim_json *json, const plim_explained *file,
 
 static void write_messages(plim_json *json, const plim_explained *files, size_t count)
 {
-    plim_json_key(json, "messages");
-    plim_json_begin_array(json);
+    plim_json_member_array(json, "messages");
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; files[i].is_read && j < files[i].message_count; j++) {
             write_message(json, &files[i], files[i].messages[j]);
@@ -209,18 +196,11 @@ static void write_series_members(plim_json *json, const plim_explained *file, si
     plim_json_member_u64(json, "last_line", series->last_line);
     plim_json_member_bool(json, "host", series->is_host);
     write_trend(json, series);
-    plim_json_key(json, "capacity_bytes");
-    if (series->capacity_bytes > 0 && !series->is_percent) {
-        plim_json_i64(json, (int64_t)llround(fmin(series->capacity_bytes, 9.0e18)));
-    } else {
-        plim_json_null(json);
-    }
-    plim_json_key(json, "exhaustion_step");
-    if (series->trend.has_exhaustion) {
-        plim_json_double(json, series->trend.exhaustion_step);
-    } else {
-        plim_json_null(json);
-    }
+    plim_json_member_known_i64(json, "capacity_bytes",
+                               series->capacity_bytes > 0 && !series->is_percent,
+                               (int64_t)llround(fmin(series->capacity_bytes, 9.0e18)));
+    plim_json_member_known_double(json, "exhaustion_step", series->trend.has_exhaustion,
+                                  series->trend.exhaustion_step);
     const bool has_advice = index == 0;
     write_advice(json, file->leak_advice, has_advice ? file->leak_advice_count : 0);
 }
@@ -229,14 +209,12 @@ static void write_series_members(plim_json *json, const plim_explained *file, si
 static void write_series(plim_json *json, const plim_explained *files, size_t count)
 {
     bool has_main = false;
-    plim_json_key(json, "series");
-    plim_json_begin_object(json);
+    plim_json_member_object(json, "series");
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; files[i].is_read && j < files[i].series_count; j++) {
             if (!has_main) {
                 write_series_members(json, &files[i], j);
-                plim_json_key(json, "others");
-                plim_json_begin_array(json);
+                plim_json_member_array(json, "others");
                 has_main = true;
                 continue;
             }
@@ -255,8 +233,7 @@ static void write_series(plim_json *json, const plim_explained *files, size_t co
 
 static void write_error(plim_json *json, const plim_error *error)
 {
-    plim_json_key(json, "error");
-    plim_json_begin_object(json);
+    plim_json_member_object(json, "error");
     plim_json_member_string(json, "status", plim_status_name(error->status));
     plim_json_member_string(json, "message", error->message);
     _Static_assert(PLIM_NO_OFFSET == PLIM_BYTES_UNKNOWN, "both are null");
@@ -280,8 +257,7 @@ static void write_main(plim_json *json, const plim_explained *file, size_t befor
 static void write_files(plim_json *json, const plim_explained *files, size_t count)
 {
     size_t before = 0;
-    plim_json_key(json, "files");
-    plim_json_begin_array(json);
+    plim_json_member_array(json, "files");
     for (size_t i = 0; i < count; i++) {
         plim_json_begin_object(json);
         plim_json_member_string(json, "file", files[i].path);

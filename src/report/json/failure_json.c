@@ -6,8 +6,7 @@
 void plim_json_verdict(plim_json *json, const plim_judgement *judgement, const char *why)
 {
     plim_json_member_string(json, "verdict", plim_verdict_name(judgement->verdict));
-    plim_json_key(json, "alternatives");
-    plim_json_begin_array(json);
+    plim_json_member_array(json, "alternatives");
     for (size_t i = 0; i < judgement->alternative_count; i++) {
         plim_json_string(json, plim_verdict_name(judgement->alternatives[i]));
     }
@@ -20,8 +19,7 @@ void plim_json_verdict(plim_json *json, const plim_judgement *judgement, const c
 void plim_json_failure(plim_json *json, const plim_failure *failure)
 {
     plim_json_verdict(json, &failure->judgement, failure->why);
-    plim_json_key(json, "figures");
-    plim_json_begin_object(json);
+    plim_json_member_object(json, "figures");
     for (int i = 0; i < PLIM_FIGURE_COUNT; i++) {
         const uint64_t bytes = failure->request.figures[i].bytes;
         if (bytes != PLIM_BYTES_UNKNOWN) {

@@ -13,12 +13,7 @@
 
 static void member_time(plim_json *json, const char *key, int64_t time_us)
 {
-    plim_json_key(json, key);
-    if (time_us == PLIM_TIME_UNKNOWN) {
-        plim_json_null(json);
-    } else {
-        plim_json_i64(json, time_us);
-    }
+    plim_json_member_known_i64(json, key, time_us != PLIM_TIME_UNKNOWN, time_us);
 }
 
 /* Strings of the history may hold any bytes, zeros too. */
@@ -49,19 +44,13 @@ static void write_frame(plim_json *json, const plim_history *history, uint32_t f
 
 static void write_user_frame(plim_json *json, uint32_t user_frame)
 {
-    plim_json_key(json, "user_frame");
-    if (user_frame == PLIM_NONE) {
-        plim_json_null(json);
-    } else {
-        plim_json_u64(json, user_frame);
-    }
+    plim_json_member_known_u64(json, "user_frame", user_frame != PLIM_NONE, user_frame);
 }
 
 static void write_frames(plim_json *json, const plim_history *history, uint32_t index)
 {
     const plim_stack stack = plim_history_stack(history, index);
-    plim_json_key(json, "frames");
-    plim_json_begin_array(json);
+    plim_json_member_array(json, "frames");
     for (uint32_t i = 0; i < stack.frame_count; i++) {
         write_frame(json, history, stack.frames[i]);
     }
@@ -111,8 +100,7 @@ static void write_moment_figures(plim_json *json, const plim_moment *moment)
 
 static void write_peak(plim_json *json, const plim_history *history, const plim_moment *peak)
 {
-    plim_json_key(json, "peak");
-    plim_json_begin_object(json);
+    plim_json_member_object(json, "peak");
     plim_json_member_i64(json, "event", peak->event);
     member_time(json, "time_us", peak->time_us);
     plim_json_member_u64(json, "requested_bytes", peak->requested_bytes);
@@ -124,20 +112,15 @@ static void write_peak(plim_json *json, const plim_history *history, const plim_
 static void write_ooms(plim_json *json, const plim_inspect_file *file,
                        const plim_device_inspection *device)
 {
-    plim_json_key(json, "ooms");
-    plim_json_begin_array(json);
+    plim_json_member_array(json, "ooms");
     for (size_t i = 0; i < device->oom_count; i++) {
         const plim_oom_moment *oom = &device->ooms[i];
         plim_json_begin_object(json);
         plim_json_member_u64(json, "event", oom->event);
         member_time(json, "time_us", plim_inspect_oom_time(file, device, oom));
         plim_json_member_u64(json, "requested_bytes", oom->requested_bytes);
-        plim_json_key(json, "device_free_bytes");
-        if (oom->has_device_free) {
-            plim_json_u64(json, oom->device_free_bytes);
-        } else {
-            plim_json_null(json);
-        }
+        plim_json_member_known_u64(json, "device_free_bytes", oom->has_device_free,
+                                   oom->device_free_bytes);
         const plim_failed_request request = plim_oom_request(device, i);
         const plim_failure failure = plim_failure_of(&request);
         plim_json_failure(json, &failure);
@@ -170,14 +153,12 @@ static void write_state(plim_json *json, const plim_end_state *state)
 
 static void write_pools(plim_json *json, const plim_device_inspection *device)
 {
-    plim_json_key(json, "pools");
-    plim_json_begin_array(json);
+    plim_json_member_array(json, "pools");
     for (size_t i = 0; i < device->pool_count; i++) {
         const plim_pool_state *pool = &device->pools[i];
         plim_json_begin_object(json);
         plim_json_member_u64(json, "stream", pool->stream);
-        plim_json_key(json, "pool_id");
-        plim_json_begin_array(json);
+        plim_json_member_array(json, "pool_id");
         plim_json_u64(json, pool->pool.a);
         plim_json_u64(json, pool->pool.b);
         plim_json_end_array(json);
@@ -191,8 +172,7 @@ static void write_pools(plim_json *json, const plim_device_inspection *device)
 
 static void write_timeline(plim_json *json, const plim_device_inspection *device)
 {
-    plim_json_key(json, "timeline");
-    plim_json_begin_array(json);
+    plim_json_member_array(json, "timeline");
     for (size_t i = 0; i < device->timeline_count; i++) {
         const plim_timeline_bin *bin = &device->timeline[i];
         plim_json_begin_object(json);
@@ -209,19 +189,13 @@ static void write_timeline(plim_json *json, const plim_device_inspection *device
 static void write_events(plim_json *json, const plim_device_inspection *device)
 {
     plim_json_member_u64(json, "events", device->events);
-    plim_json_key(json, "events_by_action");
-    plim_json_begin_object(json);
+    plim_json_member_object(json, "events_by_action");
     for (size_t i = 0; i < device->action_count; i++) {
         plim_json_member_u64(json, device->actions[i].action, device->actions[i].count);
     }
     plim_json_end_object(json);
     plim_json_member_u64(json, "events_without_stack", device->events_without_stack);
-    plim_json_key(json, "duration_us");
-    if (device->has_times) {
-        plim_json_u64(json, device->duration_us);
-    } else {
-        plim_json_null(json);
-    }
+    plim_json_member_known_u64(json, "duration_us", device->has_times, device->duration_us);
     plim_json_member_bool(json, "truncated", device->truncated);
     plim_json_member_optional_string(json, "truncated_because", device->truncated_because);
     plim_json_member_bool(json, "late_start", device->late_start);
@@ -233,14 +207,12 @@ static void write_device(plim_json *json, const plim_inspect_file *file,
     plim_json_begin_object(json);
     plim_json_member_i64(json, "device", device->device);
     write_events(json, device);
-    plim_json_key(json, "start");
-    plim_json_begin_object(json);
+    plim_json_member_object(json, "start");
     plim_json_member_u64(json, "requested_bytes", device->start_requested_bytes);
     plim_json_member_u64(json, "live_count", device->start_live_count);
     plim_json_member_u64(json, "reserved_bytes", device->start_reserved_bytes);
     plim_json_end_object(json);
-    plim_json_key(json, "end");
-    plim_json_begin_object(json);
+    plim_json_member_object(json, "end");
     write_state(json, &device->end);
     plim_json_end_object(json);
     write_peak(json, file->history, &device->peak);
@@ -255,8 +227,7 @@ static void write_devices(plim_json *json, const plim_inspect_view *view,
                           const plim_inspect_file *file)
 {
     const plim_device_inspection *host = NULL;
-    plim_json_key(json, "devices");
-    plim_json_begin_array(json);
+    plim_json_member_array(json, "devices");
     for (size_t i = 0; i < file->device_count; i++) {
         const plim_device_inspection *device = file->devices[i];
         if (!plim_inspect_shows(view, device)) {
@@ -305,8 +276,7 @@ static void write_settings(plim_json *json, const plim_history *history)
     uint64_t count = 0;
     const plim_setting *settings = plim_history_settings(history, &count);
     uint32_t group = PLIM_NONE;
-    plim_json_key(json, "settings");
-    plim_json_begin_object(json);
+    plim_json_member_object(json, "settings");
     for (uint64_t i = 0; i < count; i++) {
         if (settings[i].group != group && group != PLIM_NONE) {
             plim_json_end_object(json);
@@ -326,16 +296,14 @@ static void write_settings(plim_json *json, const plim_history *history)
 
 static void write_doubts(plim_json *json, const plim_inspect_file *file)
 {
-    plim_json_key(json, "anomalies");
-    plim_json_begin_object(json);
+    plim_json_member_object(json, "anomalies");
     for (int i = 0; i < PLIM_ANOMALY_COUNT; i++) {
         if (file->anomalies[i] > 0) {
             plim_json_member_u64(json, plim_anomaly_name((plim_anomaly)i), file->anomalies[i]);
         }
     }
     plim_json_end_object(json);
-    plim_json_key(json, "warnings");
-    plim_json_begin_array(json);
+    plim_json_member_array(json, "warnings");
     const size_t count = plim_history_warning_count(file->history);
     for (size_t i = 0; i < count; i++) {
         plim_json_string(json, plim_history_warning(file->history, i));
@@ -345,16 +313,10 @@ static void write_doubts(plim_json *json, const plim_inspect_file *file)
 
 static void write_error(plim_json *json, const plim_error *error)
 {
-    plim_json_key(json, "error");
-    plim_json_begin_object(json);
+    plim_json_member_object(json, "error");
     plim_json_member_string(json, "status", plim_status_name(error->status));
     plim_json_member_string(json, "message", error->message);
-    plim_json_key(json, "offset");
-    if (error->offset == PLIM_NO_OFFSET) {
-        plim_json_null(json);
-    } else {
-        plim_json_u64(json, error->offset);
-    }
+    plim_json_member_known_u64(json, "offset", error->offset != PLIM_NO_OFFSET, error->offset);
     plim_json_end_object(json);
 }
 
@@ -372,12 +334,8 @@ static void write_file(plim_json *json, const plim_inspect_view *view,
     plim_json_member_string(json, "format", source.format);
     plim_json_member_optional_string(json, "compression", source.compression);
     plim_json_member_optional_string(json, "generation", source.generation);
-    plim_json_key(json, "pickle_protocol");
-    if (source.pickle_protocol < 0) {
-        plim_json_null(json);
-    } else {
-        plim_json_i64(json, source.pickle_protocol);
-    }
+    plim_json_member_known_i64(json, "pickle_protocol", source.pickle_protocol >= 0,
+                               source.pickle_protocol);
     plim_json_member_u64(json, "bytes", source.bytes);
     write_settings(json, file->history);
     write_doubts(json, file);
@@ -408,10 +366,8 @@ static void write_spread(plim_json *json, const char *key, const plim_ranks *ran
 
 static void write_ranks(plim_json *json, const plim_ranks *ranks)
 {
-    plim_json_key(json, "ranks");
-    plim_json_begin_object(json);
-    plim_json_key(json, "rows");
-    plim_json_begin_array(json);
+    plim_json_member_object(json, "ranks");
+    plim_json_member_array(json, "rows");
     for (size_t i = 0; i < ranks->row_count; i++) {
         const plim_rank_row *row = &ranks->rows[i];
         plim_json_begin_object(json);
@@ -424,8 +380,7 @@ static void write_ranks(plim_json *json, const plim_ranks *ranks)
         plim_json_end_object(json);
     }
     plim_json_end_array(json);
-    plim_json_key(json, "skew");
-    plim_json_begin_object(json);
+    plim_json_member_object(json, "skew");
     write_spread(json, "peak_requested", ranks, plim_ranks_spread(ranks, plim_rank_requested));
     write_spread(json, "peak_reserved", ranks, plim_ranks_spread(ranks, plim_rank_reserved));
     plim_json_end_object(json);
@@ -446,8 +401,7 @@ plim_status plim_inspect_json_write(const plim_mem *mem, plim_sink sink,
     plim_json_init(&json, sink, PLIM_JSON_PRETTY);
     plim_json_begin_object(&json);
     plim_json_member_string(&json, "schema", "inspect/1");
-    plim_json_key(&json, "files");
-    plim_json_begin_array(&json);
+    plim_json_member_array(&json, "files");
     for (size_t i = 0; i < count; i++) {
         write_file(&json, view, &files[i]);
     }

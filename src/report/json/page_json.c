@@ -21,8 +21,7 @@ static void write_figures(plim_json *json, const plim_phrase *phrase)
     if (phrase->figure_count == 0) {
         return;
     }
-    plim_json_key(json, "figures");
-    plim_json_begin_object(json);
+    plim_json_member_object(json, "figures");
     for (size_t i = 0; i < phrase->figure_count; i++) {
         const plim_fact *figure = &phrase->figures[i];
         plim_json_key(json, figure->name != NULL ? figure->name : units[figure->unit]);
@@ -67,15 +66,13 @@ static void write_cell(plim_json *json, const plim_cell *cell)
 static void write_row(plim_json *json, const plim_table_item *table, const plim_row *row)
 {
     plim_json_begin_object(json);
-    plim_json_key(json, "cells");
-    plim_json_begin_array(json);
+    plim_json_member_array(json, "cells");
     for (uint32_t i = 0; i < table->column_count; i++) {
         write_cell(json, &row->cells[i]);
     }
     plim_json_end_array(json);
     if (row->below != NULL) {
-        plim_json_key(json, "below");
-        plim_json_begin_array(json);
+        plim_json_member_array(json, "below");
         for (const plim_item *item = row->below; item != NULL; item = item->next) {
             write_phrase(json, &item->phrase);
         }
@@ -86,14 +83,12 @@ static void write_row(plim_json *json, const plim_table_item *table, const plim_
 
 static void write_table(plim_json *json, const plim_table_item *table)
 {
-    plim_json_key(json, "columns");
-    plim_json_begin_array(json);
+    plim_json_member_array(json, "columns");
     for (uint32_t i = 0; i < table->column_count; i++) {
         plim_json_string(json, table->columns[i].title);
     }
     plim_json_end_array(json);
-    plim_json_key(json, "rows");
-    plim_json_begin_array(json);
+    plim_json_member_array(json, "rows");
     for (const plim_row *row = table->rows; row != NULL; row = row->next) {
         write_row(json, table, row);
     }
@@ -110,8 +105,7 @@ static void write_chart(plim_json *json, const plim_chart *chart)
     plim_json_member_string(json, "foot", chart->foot);
     plim_json_member_string(json, "from", chart->from);
     plim_json_member_string(json, "to", chart->to);
-    plim_json_key(json, "marks");
-    plim_json_begin_array(json);
+    plim_json_member_array(json, "marks");
     for (size_t i = 0; i < chart->mark_count; i++) {
         plim_json_string(json, chart->marks[i].name);
     }
@@ -120,8 +114,7 @@ static void write_chart(plim_json *json, const plim_chart *chart)
 
 static void write_bar(plim_json *json, const plim_device_bar *bar)
 {
-    plim_json_key(json, "parts");
-    plim_json_begin_array(json);
+    plim_json_member_array(json, "parts");
     for (int i = 0; i < PLIM_BAR_PARTS; i++) {
         plim_json_begin_object(json);
         plim_json_member_optional_string(json, "text", bar->parts[i].words);
@@ -132,8 +125,7 @@ static void write_bar(plim_json *json, const plim_device_bar *bar)
     plim_json_member_string(json, "end", bar->end);
     plim_json_member_u64(json, "end_bytes", bar->end_bytes);
     plim_json_member_optional_string(json, "request", bar->request);
-    plim_json_key(json, "marks");
-    plim_json_begin_array(json);
+    plim_json_member_array(json, "marks");
     for (size_t i = 0; i < bar->mark_count; i++) {
         plim_json_string(json, bar->marks[i].words);
     }
@@ -169,8 +161,7 @@ static void write_item(plim_json *json, const plim_item *item)
 
 void plim_page_json(plim_json *json, const plim_page *page)
 {
-    plim_json_key(json, "says");
-    plim_json_begin_array(json);
+    plim_json_member_array(json, "says");
     for (const plim_item *item = page->first; item != NULL; item = item->next) {
         write_item(json, item);
     }

@@ -10,8 +10,7 @@
 
 static void write_strings(plim_json *json, const char *key, const char *const *items, size_t count)
 {
-    plim_json_key(json, key);
-    plim_json_begin_array(json);
+    plim_json_member_array(json, key);
     for (size_t i = 0; i < count; i++) {
         plim_json_string(json, items[i]);
     }
@@ -20,8 +19,7 @@ static void write_strings(plim_json *json, const char *key, const char *const *i
 
 static void write_gpu(plim_json *json, const plim_gpu *gpu, uint64_t capacity_bytes, uint32_t count)
 {
-    plim_json_key(json, "gpu");
-    plim_json_begin_object(json);
+    plim_json_member_object(json, "gpu");
     plim_json_member_string(json, "key", gpu->key);
     plim_json_member_string(json, "name", gpu->name);
     plim_json_member_u64(json, "capacity_bytes", capacity_bytes);
@@ -39,8 +37,7 @@ static void write_peak(plim_json *json, const plim_rehearsed_peak *peak)
 /* What the driver saw of each device. */
 static void write_gpus(plim_json *json, const plim_rehearsal_outcome *outcome)
 {
-    plim_json_key(json, "devices");
-    plim_json_begin_array(json);
+    plim_json_member_array(json, "devices");
     for (uint32_t i = 0; i < outcome->device_count; i++) {
         const plim_rehearsed_gpu *gpu = &outcome->gpus[i];
         plim_json_begin_object(json);
@@ -58,8 +55,7 @@ static void write_gpus(plim_json *json, const plim_rehearsal_outcome *outcome)
 
 static void write_phases(plim_json *json, const plim_rehearsed_device *device)
 {
-    plim_json_key(json, "phases");
-    plim_json_begin_array(json);
+    plim_json_member_array(json, "phases");
     for (size_t i = 0; i < device->phase_count; i++) {
         plim_json_begin_object(json);
         plim_json_member_string(json, "phase", device->phases[i].name);
@@ -72,8 +68,7 @@ static void write_phases(plim_json *json, const plim_rehearsed_device *device)
 
 static void write_steps(plim_json *json, const plim_rehearsed_device *device)
 {
-    plim_json_key(json, "steps");
-    plim_json_begin_array(json);
+    plim_json_member_array(json, "steps");
     for (size_t i = 0; i < device->step_count; i++) {
         const plim_rehearsed_step *step = &device->steps[i];
         plim_json_begin_object(json);
@@ -107,8 +102,7 @@ static void write_device(plim_json *json, const plim_rehearsed_device *device)
 
 static void write_ooms(plim_json *json, const plim_rehearsed_process *process)
 {
-    plim_json_key(json, "ooms");
-    plim_json_begin_array(json);
+    plim_json_member_array(json, "ooms");
     for (size_t i = 0; i < process->oom_count; i++) {
         const plim_rehearsed_oom *oom = &process->ooms[i];
         plim_json_begin_object(json);
@@ -130,8 +124,7 @@ static void write_ooms(plim_json *json, const plim_rehearsed_process *process)
 
 static void write_reads(plim_json *json, const plim_rehearsed_process *process)
 {
-    plim_json_key(json, "value_reads");
-    plim_json_begin_array(json);
+    plim_json_member_array(json, "value_reads");
     for (size_t i = 0; i < process->read_count; i++) {
         const plim_rehearsed_read *read = &process->reads[i];
         plim_json_begin_object(json);
@@ -157,8 +150,7 @@ static void write_process(plim_json *json, const plim_rehearsed_process *process
     plim_json_member_u64(json, "steps", process->steps);
     plim_json_member_double(json, "import_seconds", process->import_seconds);
     plim_json_member_double(json, "total_seconds", process->total_seconds);
-    plim_json_key(json, "devices");
-    plim_json_begin_array(json);
+    plim_json_member_array(json, "devices");
     for (size_t i = 0; i < process->device_count; i++) {
         write_device(json, &process->devices[i]);
     }
@@ -171,8 +163,7 @@ static void write_process(plim_json *json, const plim_rehearsed_process *process
 
 static void write_calls(plim_json *json, const plim_rehearsal_outcome *outcome)
 {
-    plim_json_key(json, "calls");
-    plim_json_begin_array(json);
+    plim_json_member_array(json, "calls");
     for (size_t i = 0; i < outcome->call_count; i++) {
         const plim_rehearsed_call *call = &outcome->calls[i];
         plim_json_begin_object(json);
@@ -212,8 +203,7 @@ plim_status plim_rehearse_json_write(plim_sink sink, const plim_rehearsed *rehea
         plim_json_null(&json);
     }
     write_gpus(&json, outcome);
-    plim_json_key(&json, "processes");
-    plim_json_begin_array(&json);
+    plim_json_member_array(&json, "processes");
     for (size_t i = 0; i < outcome->process_count; i++) {
         write_process(&json, &outcome->processes[i]);
     }
@@ -236,14 +226,8 @@ plim_status plim_rehearse_json_write_tries(plim_sink sink, const plim_rehearse_t
     plim_json_begin_object(&json);
     plim_json_member_string(&json, "schema", "rehearse/1");
     write_gpu(&json, tries->gpu, tries->capacity_bytes, tries->device_count);
-    plim_json_key(&json, "best");
-    if (tries->best > 0) {
-        plim_json_u64(&json, tries->best);
-    } else {
-        plim_json_null(&json);
-    }
-    plim_json_key(&json, "tries");
-    plim_json_begin_array(&json);
+    plim_json_member_known_u64(&json, "best", tries->best > 0, tries->best);
+    plim_json_member_array(&json, "tries");
     for (size_t i = 0; i < tries->count; i++) {
         const plim_rehearse_try *one = &tries->items[i];
         plim_json_begin_object(&json);

@@ -10,22 +10,7 @@
 
 static void member_event(plim_json *json, const char *key, uint64_t event)
 {
-    plim_json_key(json, key);
-    if (event == PLIM_NO_EVENT) {
-        plim_json_null(json);
-    } else {
-        plim_json_u64(json, event);
-    }
-}
-
-static void member_capacity(plim_json *json, uint64_t bytes, bool is_known)
-{
-    plim_json_key(json, "capacity_bytes");
-    if (is_known) {
-        plim_json_u64(json, bytes);
-    } else {
-        plim_json_null(json);
-    }
+    plim_json_member_known_u64(json, key, event != PLIM_NO_EVENT, event);
 }
 
 /* ---- the recording --------------------------------------------------------------------------- */
@@ -56,7 +41,9 @@ static void write_facts(plim_json *json, const plim_replay_facts *facts)
     plim_json_member_u64(json, "floor_bytes", facts->floor_bytes);
     member_event(json, "peak_event", facts->peak_event);
     plim_json_member_u64(json, "recorded_peak_reserved_bytes", facts->recorded_peak_reserved_bytes);
-    member_capacity(json, facts->capacity_bytes, facts->capacity_source != PLIM_CAPACITY_UNKNOWN);
+    plim_json_member_known_u64(json, "capacity_bytes",
+                               facts->capacity_source != PLIM_CAPACITY_UNKNOWN,
+                               facts->capacity_bytes);
     plim_json_member_string(json, "capacity_source", source_name(facts->capacity_source));
     plim_json_member_bool(json, "is_capacity_bound",
                           facts->capacity_source == PLIM_CAPACITY_RETRIES);
@@ -85,8 +72,7 @@ static void write_fidelity(plim_json *json, const plim_fidelity *fidelity)
                          fidelity->predicted_peak_reserved_bytes);
     member_event(json, "diverges_at_event", fidelity->diverges_at_event);
     plim_json_member_optional_string(json, "divergence", fidelity->divergence);
-    plim_json_key(json, "doubts");
-    plim_json_begin_object(json);
+    plim_json_member_object(json, "doubts");
     for (int i = 0; i < PLIM_DOUBT_COUNT; i++) {
         if (fidelity->doubts[i] > 0) {
             plim_json_member_u64(json, plim_doubt_name((plim_doubt)i), fidelity->doubts[i]);
@@ -98,11 +84,9 @@ static void write_fidelity(plim_json *json, const plim_fidelity *fidelity)
 static void write_fidelities(plim_json *json, const plim_replay_input *input)
 {
     const plim_fidelity all = plim_replay_fidelity_of_all(input);
-    plim_json_key(json, "fidelity");
-    plim_json_begin_object(json);
+    plim_json_member_object(json, "fidelity");
     write_fidelity(json, &all);
-    plim_json_key(json, "devices");
-    plim_json_begin_array(json);
+    plim_json_member_array(json, "devices");
     for (size_t i = 0; i < input->device_count; i++) {
         plim_json_begin_object(json);
         plim_json_member_i64(json, "device", input->fidelity[i].device);
@@ -115,8 +99,7 @@ static void write_fidelities(plim_json *json, const plim_replay_input *input)
 
 static void write_scales(plim_json *json, const plim_replay_input *input)
 {
-    plim_json_key(json, "scales");
-    plim_json_begin_array(json);
+    plim_json_member_array(json, "scales");
     for (size_t i = 0; i < input->scale_count; i++) {
         plim_json_begin_object(json);
         plim_json_member_string(json, "what", input->scales[i].what);
@@ -129,13 +112,13 @@ static void write_scales(plim_json *json, const plim_replay_input *input)
 static void write_input(plim_json *json, const plim_replay_input *input)
 {
     plim_json_member_string(json, "file", input->path);
-    member_capacity(json, input->capacity_bytes, input->capacity_bytes != PLIM_UNLIMITED);
+    plim_json_member_known_u64(json, "capacity_bytes", input->capacity_bytes != PLIM_UNLIMITED,
+                               input->capacity_bytes);
     plim_json_member_string(json, "capacity_source", plim_replay_capacity_name(input));
     plim_json_member_bool(json, "is_capacity_bound", plim_replay_is_capacity_bound(input));
     plim_json_member_u64(json, "floor_bytes", plim_replay_floor_bytes(input));
     write_scales(json, input);
-    plim_json_key(json, "devices");
-    plim_json_begin_array(json);
+    plim_json_member_array(json, "devices");
     for (size_t i = 0; i < input->device_count; i++) {
         write_facts(json, &input->facts[i]);
     }
@@ -145,47 +128,15 @@ static void write_input(plim_json *json, const plim_replay_input *input)
 
 /* ---- a result -------------------------------------------------------------------------------- */
 
-/* Members are always there; what is not known is null. */
-static void member_u64(plim_json *json, const char *key, bool is_known, uint64_t value)
-{
-    plim_json_key(json, key);
-    if (is_known) {
-        plim_json_u64(json, value);
-    } else {
-        plim_json_null(json);
-    }
-}
-
-static void member_double(plim_json *json, const char *key, bool is_known, double value)
-{
-    plim_json_key(json, key);
-    if (is_known) {
-        plim_json_double(json, value);
-    } else {
-        plim_json_null(json);
-    }
-}
-
-static void member_bool(plim_json *json, const char *key, bool is_known, bool value)
-{
-    plim_json_key(json, key);
-    if (is_known) {
-        plim_json_bool(json, value);
-    } else {
-        plim_json_null(json);
-    }
-}
-
 static void write_calls(plim_json *json, const plim_run_result *result, bool is_run)
 {
-    plim_json_key(json, "driver_calls");
-    plim_json_begin_object(json);
+    plim_json_member_object(json, "driver_calls");
     for (int i = 0; i < PLIM_DEVICE_CALL_COUNT; i++) {
-        member_u64(json, plim_device_call_name((plim_device_call)i), is_run,
-                   result->driver_calls[i]);
+        plim_json_member_known_u64(json, plim_device_call_name((plim_device_call)i), is_run,
+                                   result->driver_calls[i]);
     }
     plim_json_end_object(json);
-    member_double(json, "driver_time_us", is_run, result->driver_time_us);
+    plim_json_member_known_double(json, "driver_time_us", is_run, result->driver_time_us);
 }
 
 static void member_string_of(plim_json *json, const char *key, const plim_history *history,
@@ -220,19 +171,21 @@ static void write_failure(plim_json *json, const plim_replay_input *input,
 {
     const bool has_failed = result->failed_event != PLIM_NO_EVENT;
     member_event(json, "failed_event", result->failed_event);
-    member_u64(json, "failed_bytes", has_failed, result->failed_bytes);
-    member_u64(json, "failed_reserved_bytes", has_failed, result->failed_reserved_bytes);
-    member_u64(json, "failed_allocated_bytes", has_failed, result->failed_allocated_bytes);
-    plim_json_key(json, "failed_request");
+    plim_json_member_known_u64(json, "failed_bytes", has_failed, result->failed_bytes);
+    plim_json_member_known_u64(json, "failed_reserved_bytes", has_failed,
+                               result->failed_reserved_bytes);
+    plim_json_member_known_u64(json, "failed_allocated_bytes", has_failed,
+                               result->failed_allocated_bytes);
     if (has_failed) {
-        plim_json_begin_object(json);
+        plim_json_member_object(json, "failed_request");
         const plim_failure failure = plim_failure_of(&result->failure);
         plim_json_failure(json, &failure);
         plim_json_end_object(json);
     } else {
+        plim_json_key(json, "failed_request");
         plim_json_null(json);
     }
-    member_bool(json, "was_oom", has_failed, result->was_oom);
+    plim_json_member_known_bool(json, "was_oom", has_failed, result->was_oom);
     write_failed_frame(json, input, result);
 }
 
@@ -247,24 +200,28 @@ static void write_result(plim_json *json, const plim_replay_input *input,
     /* Where nothing is known of the capacity nothing fails, which is no survival; what fails with
      * the least the device had may survive. */
     const bool survives = is_run && one->survives;
-    member_bool(json, "survives",
-                input->capacity_bytes != PLIM_UNLIMITED &&
-                    (survives || !plim_replay_is_capacity_bound(input)),
-                survives);
-    member_u64(json, "device", is_run && one->device >= 0, (uint64_t)(uint32_t)one->device);
-    member_u64(json, "peak_reserved_bytes", is_run, one->peak_reserved_bytes);
-    member_u64(json, "peak_allocated_bytes", is_run, one->peak_allocated_bytes);
-    member_u64(json, "peak_requested_bytes", is_run, one->peak_requested_bytes);
+    plim_json_member_known_bool(json, "survives",
+                                input->capacity_bytes != PLIM_UNLIMITED &&
+                                    (survives || !plim_replay_is_capacity_bound(input)),
+                                survives);
+    plim_json_member_known_u64(json, "device", is_run && one->device >= 0,
+                               (uint64_t)(uint32_t)one->device);
+    plim_json_member_known_u64(json, "peak_reserved_bytes", is_run, one->peak_reserved_bytes);
+    plim_json_member_known_u64(json, "peak_allocated_bytes", is_run, one->peak_allocated_bytes);
+    plim_json_member_known_u64(json, "peak_requested_bytes", is_run, one->peak_requested_bytes);
     const bool has_peak = is_run && one->reserved_at_peak_bytes > 0;
-    member_double(json, "fragmentation", is_run, plim_replay_fragmentation(one)); /* null: NaN */
-    member_u64(json, "reserved_at_peak_bytes", has_peak, one->reserved_at_peak_bytes);
-    member_u64(json, "allocated_at_peak_bytes", has_peak, one->allocated_at_peak_bytes);
-    member_u64(json, "end_reserved_bytes", is_run, one->end_reserved_bytes);
-    member_u64(json, "events", is_run, one->events);
+    plim_json_member_known_double(json, "fragmentation", is_run,
+                                  plim_replay_fragmentation(one)); /* null: NaN */
+    plim_json_member_known_u64(json, "reserved_at_peak_bytes", has_peak,
+                               one->reserved_at_peak_bytes);
+    plim_json_member_known_u64(json, "allocated_at_peak_bytes", has_peak,
+                               one->allocated_at_peak_bytes);
+    plim_json_member_known_u64(json, "end_reserved_bytes", is_run, one->end_reserved_bytes);
+    plim_json_member_known_u64(json, "events", is_run, one->events);
     write_calls(json, one, is_run);
-    member_u64(json, "retries", is_run, one->retries);
-    member_u64(json, "ooms_survived", is_run, one->ooms_survived);
-    member_u64(json, "start_released_bytes", is_run, one->start_released_bytes);
+    plim_json_member_known_u64(json, "retries", is_run, one->retries);
+    plim_json_member_known_u64(json, "ooms_survived", is_run, one->ooms_survived);
+    plim_json_member_known_u64(json, "start_released_bytes", is_run, one->start_released_bytes);
     write_failure(json, input, one);
 }
 
@@ -282,12 +239,12 @@ static void write_row(plim_json *json, const plim_replay_input *input, const pli
     plim_json_member_string(json, "policy", plim_policy_name(row->conf->policy));
     plim_json_member_bool(json, "is_recorded", row->is_recorded);
     write_empty_cache(json, row);
-    member_u64(json, "min_capacity_bytes", row->min_capacity_bytes > 0, row->min_capacity_bytes);
+    plim_json_member_known_u64(json, "min_capacity_bytes", row->min_capacity_bytes > 0,
+                               row->min_capacity_bytes);
     plim_json_member_bool(json, "is_min_capacity_bound", row->is_min_capacity_bound);
     plim_json_member_optional_string(json, "failure", row->failure);
     write_result(json, input, row->result);
-    plim_json_key(json, "by_device");
-    plim_json_begin_array(json);
+    plim_json_member_array(json, "by_device");
     for (size_t i = 0; row->results != NULL && i < input->device_count; i++) {
         plim_json_begin_object(json);
         write_result(json, input, &row->results[i]);
@@ -316,8 +273,7 @@ plim_status plim_replay_json_write(plim_sink sink, const plim_replay_input *inpu
     plim_json_member_string(&json, "schema", "replay/1");
     write_input(&json, input);
     write_row(&json, input, &rows->items[rows->asked]);
-    plim_json_key(&json, "results");
-    plim_json_begin_array(&json);
+    plim_json_member_array(&json, "results");
     for (size_t i = 0; i < rows->count; i++) {
         plim_json_begin_object(&json);
         write_row(&json, input, &rows->items[i]);
@@ -356,19 +312,14 @@ plim_status plim_tune_json_write(plim_sink sink, const plim_replay_input *input,
     plim_json_member_u64(&json, "recorded_index", tuning->recorded);
     plim_json_member_u64(&json, "baseline_index", tuning->baseline);
     plim_json_member_u64(&json, "reference_index", tuning->reference);
-    plim_json_key(&json, "hardly_better_index");
-    if (tuning->hardly_better == SIZE_MAX) {
-        plim_json_null(&json);
-    } else {
-        plim_json_u64(&json, tuning->hardly_better);
-    }
+    plim_json_member_known_u64(&json, "hardly_better_index", tuning->hardly_better != SIZE_MAX,
+                               tuning->hardly_better);
     plim_json_member_double(&json, "gain", tuning->gain);
     plim_json_member_bool(&json, "is_saved", tuning->is_saved);
     plim_json_member_bool(&json, "is_hopeless", tuning->is_hopeless);
     plim_json_member_bool(&json, "is_incomplete", tuning->is_incomplete);
     plim_json_member_u64(&json, "runs", tuning->runs);
-    plim_json_key(&json, "results");
-    plim_json_begin_array(&json);
+    plim_json_member_array(&json, "results");
     for (size_t i = 0; i < tuning->row_count; i++) {
         write_searched(&json, input, tuning, i);
     }
