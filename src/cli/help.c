@@ -16,8 +16,9 @@
 static void add_usage(plim_text *page, const plim_style *style, const char *who,
                       const plim_usage *usage)
 {
-    plim_paragraph_format(page, style, 0, PLIM_TONE_PLAIN, "Usage: %s [OPTION...] %s", who,
-                          usage->arguments);
+    char words[256];
+    snprintf(words, sizeof words, "Usage: %s [OPTION...] %s", who, usage->arguments);
+    plim_paragraph_write(page, style, 0, PLIM_TONE_PLAIN, "", words);
 }
 
 /* "-h, --help" or "    --top=N". */

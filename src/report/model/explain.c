@@ -6,8 +6,6 @@
  */
 #include "report/model/explain_parts.h"
 
-#include <string.h>
-
 /* ---- one message ---------------------------------------------------------------------------- */
 
 /* "PyTorch 2.2 and later · line 1,042 · said 8 times · likely" */
@@ -135,10 +133,7 @@ void plim_explain_page(plim_page *page, const plim_explain_view *view, const pli
             plim_page_gap(page);
         }
         if (count > 1) {
-            const bool is_stream = strcmp(files[i].path, "-") == 0;
-            plim_page_say(page, "file", PLIM_TONE_HEADING, "{}",
-                          PLIM_FACTS(plim_words(is_stream ? "standard input" : files[i].path)))
-                ->layout = PLIM_LAYOUT_PATH;
+            plim_page_file(page, files[i].path);
         }
         say_file(&self);
     }

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "report/model/inspect_parts.h"
 #include "report/model/settings_text.h"
+#include "report/model/stack_text.h"
 
 #include <string.h>
 
@@ -17,22 +18,10 @@
 
 /* ---- facts ---------------------------------------------------------------------------------- */
 
-const plim_events *plim_inspect_events(const plim_inspect_file *file, int32_t device)
-{
-    const size_t count = plim_history_device_count(file->history);
-    for (size_t i = 0; i < count; i++) {
-        const plim_device_history *one = plim_history_device(file->history, i);
-        if (one->device == device) {
-            return &one->events;
-        }
-    }
-    return NULL;
-}
-
 int64_t plim_inspect_oom_time(const plim_inspect_file *file, const plim_device_inspection *device,
                               const plim_oom_moment *oom)
 {
-    const plim_events *events = plim_inspect_events(file, device->device);
+    const plim_events *events = plim_events_of(file->history, device->device);
     return events != NULL && oom->event < events->count ? events->time_us[oom->event]
                                                         : oom->moment.time_us;
 }
@@ -57,7 +46,7 @@ const char *plim_inspected_name(const plim_inspected *self, int32_t device)
 const char *plim_inspected_event(const plim_inspected *self, int32_t device, uint64_t event,
                                  int64_t time_us, const char *at)
 {
-    const plim_events *events = plim_inspect_events(self->file, device);
+    const plim_events *events = plim_events_of(self->file->history, device);
     if (events == NULL || events->count == 0 || time_us == PLIM_TIME_UNKNOWN ||
         events->time_us[0] == PLIM_TIME_UNKNOWN || time_us < events->time_us[0]) {
         return plim_page_text(self->page, "event {}", PLIM_FACTS(plim_count(NULL, event)));
@@ -73,7 +62,6 @@ const char *plim_inspected_event(const plim_inspected *self, int32_t device, uin
 static void say_source(const plim_inspected *self)
 {
     const plim_source source = plim_history_source(self->file->history);
-    const bool is_stream = strcmp(self->file->path, "-") == 0;
     const char *generation = source.generation != NULL ? source.generation : "";
     const char *protocol = "";
     if (source.pickle_protocol >= 0) {
@@ -81,9 +69,7 @@ static void say_source(const plim_inspected *self)
             self->page, " protocol {}",
             PLIM_FACTS(plim_count("pickle_protocol", (uint64_t)source.pickle_protocol)));
     }
-    plim_page_say(self->page, "file", PLIM_TONE_HEADING, "{}",
-                  PLIM_FACTS(plim_words(is_stream ? "standard input" : self->file->path)))
-        ->layout = PLIM_LAYOUT_PATH;
+    plim_page_file(self->page, self->file->path);
     plim_page_say(self->page, "source", PLIM_TONE_FAINT, "{}{}{}{}{}{} · {}",
                   PLIM_FACTS(plim_words(generation), plim_words(*generation != '\0' ? " · " : ""),
                              plim_words(source.format), plim_words(protocol),

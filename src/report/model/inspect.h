@@ -49,8 +49,6 @@ void plim_inspect_page(plim_page *page, const plim_inspect_view *view,
 
 /* ---- facts that the document shares ---- */
 
-/** The recorded events of a device, or NULL when the history has no such device. */
-const plim_events *plim_inspect_events(const plim_inspect_file *file, int32_t device);
 /** When a request failed, or PLIM_TIME_UNKNOWN. */
 int64_t plim_inspect_oom_time(const plim_inspect_file *file, const plim_device_inspection *device,
                               const plim_oom_moment *oom);

@@ -377,6 +377,13 @@ plim_item *plim_page_warn(plim_page *page, const char *id, const char *text, con
     return item;
 }
 
+void plim_page_file(plim_page *page, const char *path)
+{
+    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
+    plim_page_say(page, "file", PLIM_TONE_HEADING, "{}", PLIM_FACTS(plim_words(name)))->layout =
+        PLIM_LAYOUT_PATH;
+}
+
 void plim_page_heading(plim_page *page, const char *text, const plim_fact *facts)
 {
     plim_page_gap(page);

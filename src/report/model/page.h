@@ -275,6 +275,8 @@ void plim_page_heading(plim_page *page, const char *text, const plim_fact *facts
  */
 plim_item *plim_page_say(plim_page *page, const char *id, plim_tone tone, const char *text,
                          const plim_fact *facts);
+/** The file that a page is about: a line that is told by its end. path  "-" is standard input */
+void plim_page_file(plim_page *page, const char *path);
 /** Go on with the text that was said last: sentences whose parts depend on what is known. */
 void plim_page_more(plim_page *page, const char *text, const plim_fact *facts);
 /** The same as plim_page_say(), indented: it belongs to what stands before it. */

@@ -20,18 +20,6 @@ const char *plim_replayed_device(const plim_replayed *self, int32_t device)
                : "";
 }
 
-static const plim_events *events_of(const plim_replay_input *input, int32_t device)
-{
-    const size_t count = plim_history_device_count(input->history);
-    for (size_t i = 0; i < count; i++) {
-        const plim_device_history *one = plim_history_device(input->history, i);
-        if (one->device == device) {
-            return &one->events;
-        }
-    }
-    return NULL;
-}
-
 /* A stack as a group of one, for who labels groups. */
 static plim_stack_group group_of(const plim_history *history, uint32_t stack)
 {
@@ -47,7 +35,7 @@ static plim_stack_group group_of(const plim_history *history, uint32_t stack)
 
 uint32_t plim_replay_event_frame(const plim_replay_input *input, int32_t device, uint64_t event)
 {
-    const plim_events *events = events_of(input, device);
+    const plim_events *events = plim_events_of(input->history, device);
     if (events == NULL || event >= events->count || events->stack[event] == PLIM_NONE) {
         return PLIM_NONE;
     }

@@ -3,8 +3,6 @@
  */
 #include "report/model/replay.h"
 
-#include <string.h>
-
 /* "GPU 0: 2,234 events, 825 requests; earlier events are lost" */
 static void say_device(plim_page *page, const plim_replay_facts *facts)
 {
@@ -27,10 +25,7 @@ void plim_replayed_head(const plim_replayed *self)
 {
     plim_page *page = self->page;
     const plim_replay_input *input = self->input;
-    const bool is_stream = strcmp(input->path, "-") == 0;
-    plim_page_say(page, "file", PLIM_TONE_HEADING, "{}",
-                  PLIM_FACTS(plim_words(is_stream ? "standard input" : input->path)))
-        ->layout = PLIM_LAYOUT_PATH;
+    plim_page_file(page, input->path);
     for (size_t i = 0; i < input->device_count; i++) {
         say_device(page, &input->facts[i]);
     }

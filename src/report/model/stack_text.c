@@ -94,3 +94,15 @@ uint32_t plim_stack_callers(const plim_history *history, const plim_stack_group 
     const uint32_t found = collect_callers(history, stack, label, true, most, places);
     return found > 0 ? found : collect_callers(history, stack, label, false, most, places);
 }
+
+const plim_events *plim_events_of(const plim_history *history, int32_t device)
+{
+    const size_t count = plim_history_device_count(history);
+    for (size_t i = 0; i < count; i++) {
+        const plim_device_history *one = plim_history_device(history, i);
+        if (one->device == device) {
+            return &one->events;
+        }
+    }
+    return NULL;
+}

@@ -31,4 +31,7 @@ bool plim_stack_frame_is_user(const plim_history *history, uint32_t frame);
 uint32_t plim_stack_callers(const plim_history *history, const plim_stack_group *group,
                             uint32_t most, uint32_t *places);
 
+/** The recorded events of a device, or NULL when the history has no such device. */
+const plim_events *plim_events_of(const plim_history *history, int32_t device);
+
 #endif

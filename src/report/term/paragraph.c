@@ -5,8 +5,6 @@
 
 #include "report/term/printable.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 /* A place in the words: a byte of a span. */
@@ -95,17 +93,4 @@ void plim_paragraph_write(plim_text *out, const plim_style *style, uint32_t inde
         .indent = indent, .tone = tone, .lead = lead, .spans = &span, .span_count = 1
     };
     plim_paragraph_draw(out, style, &paragraph);
-}
-
-void plim_paragraph_format(plim_text *out, const plim_style *style, uint32_t indent, plim_tone tone,
-                           const char *format, ...)
-{
-    char words[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    const int written = vsnprintf(words, sizeof words, format, arguments);
-    va_end(arguments);
-    if (written > 0) {
-        plim_paragraph_write(out, style, indent, tone, "", words);
-    }
 }

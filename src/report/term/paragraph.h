@@ -27,8 +27,4 @@ typedef struct plim_paragraph {
 
 void plim_paragraph_draw(plim_text *out, const plim_style *style, const plim_paragraph *paragraph);
 
-/** The same as plim_paragraph_write() for what printf() makes of it, up to 1023 bytes. */
-void plim_paragraph_format(plim_text *out, const plim_style *style, uint32_t indent, plim_tone tone,
-                           const char *format, ...) PLIM_PRINTF(5, 6);
-
 #endif

@@ -21,11 +21,7 @@ static const plim_glyphs glyphs_utf8 = {
     .axis = "│",
     .corner = "└",
     .marker = "▲",
-    .from = "←",
-    .dot = "·",
-    .times = "×",
     .ellipsis = "…",
-    .warning = "!",
 };
 
 /* Half a cell is the least ASCII can show; anything that is there shows at least that. */
@@ -39,11 +35,7 @@ static const plim_glyphs glyphs_ascii = {
     .axis = "|",
     .corner = "+",
     .marker = "^",
-    .from = "<-",
-    .dot = "-",
-    .times = "x",
     .ellipsis = "~",
-    .warning = "!",
 };
 
 /* The sixteen colours every terminal lets its owner choose; no background is assumed. */

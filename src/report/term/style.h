@@ -24,11 +24,7 @@ typedef struct plim_glyphs {
     const char *axis;       /* a vertical one */
     const char *corner;     /* where both meet, below left */
     const char *marker;     /* points up at a moment of a chart */
-    const char *from;       /* "was called from" */
-    const char *dot;        /* between facts of one line */
-    const char *times;      /* behind a count */
     const char *ellipsis;   /* something was left out */
-    const char *warning;    /* opens a line about what is missing */
 } plim_glyphs;
 
 /* All zero is a valid style: no colour, ASCII, the default width. */
