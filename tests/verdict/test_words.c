@@ -257,6 +257,39 @@ static void what_matters_beside_is_mentioned(void)
     T_NOT_NULL(strstr(buffer, "Others hold 4.00 GiB (process 4711 alone 3.00 GiB), more than"));
 }
 
+/* A verdict may rest on unused and free memory together: so must its sentence. */
+static void what_would_have_covered_a_request_is_as_large(void)
+{
+    static const struct {
+        uint64_t requested, free, allocated, unused;
+        const char *second;
+    } rows[] = {
+        /* MiB, of 24 GiB */
+        { 512, 480, 23000, 60,
+          "Unused and free together, 540 MiB, would have covered the 512 MiB, but" },
+        { 2, 1, 23000, 100, "The 100 MiB unused would have covered the 2.00 MiB, but" },
+        { 2, 3, 23000, 0, "The 3.00 MiB that were free are the last of a full device" },
+        { 512, 12, 23000, 0,
+          "Live data and the request do not fit together: 500 MiB were missing" },
+        { 3000, 100, 20000, 4000,
+          "3.91 GiB reserved but unused would have covered the 2.93 GiB, but not in" },
+        { 4050, 100, 20000, 4000,
+          "Unused and free together, 4.00 GiB, would have covered the 3.96 GiB, but" },
+    };
+    for (size_t i = 0; i < T_COUNT(rows); i++) {
+        plim_failed_request oom = bare_case(PLIM_TOPIC_ALLOCATION);
+        oom.figures[PLIM_FIGURE_REQUESTED].bytes = rows[i].requested * MIB;
+        oom.figures[PLIM_FIGURE_TOTAL].bytes = 24 * GIB;
+        oom.figures[PLIM_FIGURE_FREE].bytes = rows[i].free * MIB;
+        oom.figures[PLIM_FIGURE_ALLOCATED].bytes = rows[i].allocated * MIB;
+        oom.figures[PLIM_FIGURE_RESERVED_UNALLOCATED].bytes = rows[i].unused * MIB;
+        const plim_judgement judgement = plim_judge(&oom);
+        char buffer[1000];
+        T_CASE("%.200s", why(&oom, &judgement, buffer, sizeof buffer));
+        T_NOT_NULL(strstr(buffer, rows[i].second));
+    }
+}
+
 static void other_kinds_of_requests_have_their_words(void)
 {
     char buffer[1000];
@@ -341,6 +374,7 @@ static void words_without_room_have_their_length_all_the_same(void)
 T_MAIN(T_TEST(without_figures_there_are_two_sentences_and_no_number),
        T_TEST(with_any_figures_there_are_two_sentences),
        T_TEST(each_reason_is_told_with_its_figures), T_TEST(missing_figures_are_left_out),
-       T_TEST(what_matters_beside_is_mentioned), T_TEST(other_kinds_of_requests_have_their_words),
-       T_TEST(a_topic_is_told_with_its_figures),
+       T_TEST(what_matters_beside_is_mentioned),
+       T_TEST(what_would_have_covered_a_request_is_as_large),
+       T_TEST(other_kinds_of_requests_have_their_words), T_TEST(a_topic_is_told_with_its_figures),
        T_TEST(words_without_room_have_their_length_all_the_same))
