@@ -10,8 +10,8 @@
  *   settings, annotations       what was in force, what the program said it was doing
  *   anomalies, warnings         what the source got wrong, counted
  *
- * A history may be the tail of a ring buffer: what stood before its first event is worked out by
- * whoever reads it, and is never mixed with what was recorded.
+ * A history may be the tail of a ring buffer: what stood before its first event is worked out by a
+ * timeline (timeline.h), and is never mixed with what was recorded.
  *
  * Histories are built by importers and are read-only afterwards: any number of threads may read
  * one. All pointers reached from it belong to it and live until plim_history_destroy().

@@ -64,9 +64,10 @@ typedef struct block_walk {
 
 /* --- sizes --- */
 
-static bool is_large(uint64_t rounded_bytes)
+/* Rounded or not: no rounding goes past a power of two. */
+static bool is_large(uint64_t bytes)
 {
-    return rounded_bytes > PLIM_SMALL_BYTES_MAX;
+    return bytes > PLIM_SMALL_BYTES_MAX;
 }
 
 /* The block that a rounded request gets out of a free block of the large pool. */
@@ -346,10 +347,11 @@ static bool take_alloc(block_walk *walk, uint32_t event)
                 walk->start->known.items[walk->next_known].alloc == event
             ? &walk->start->known.items[walk->next_known++]
             : NULL;
-    const uint64_t rounded = plim_rule_round(&walk->blocks->rule, walk->events->bytes[event]);
-    if (!is_large(rounded) && known == NULL) {
+    const uint64_t bytes = walk->events->bytes[event];
+    if (!is_large(bytes) && known == NULL) {
         return true;
     }
+    const uint64_t rounded = plim_rule_round(&walk->blocks->rule, bytes);
     plim_block_size size = { known != NULL ? known->bytes : rounded, 0 };
     if (is_large(rounded) && !take_large(walk, walk->events->addr[event], known != NULL, &size)) {
         return false;
@@ -530,7 +532,7 @@ static bool is_in(const plim_event_list *list, size_t *next, uint32_t event)
 static bool take_free(block_walk *walk, uint32_t event)
 {
     const plim_lifetimes *const lifetimes = &walk->start->lifetimes;
-    if (!is_large(plim_rule_round(&walk->blocks->rule, walk->events->bytes[event]))) {
+    if (!is_large(walk->events->bytes[event])) {
         return true;
     }
     const plim_event_list *const of_start =
