@@ -127,7 +127,7 @@ static void compare(figures f)
     const plim_oom_facts facts = facts_of(&f);
     const plim_failed_request request = plim_oom_facts_request(&facts, processes);
     const judged others[] = { judge_plain(&f), judge_history(&f), judge(&request) };
-    T_CASE("%.150s", text.why);
+    T_CASE("%.120s", text.why);
     T_EQ_U64(exact.verdict, text.verdict);
     for (size_t i = 0; i < T_COUNT(others); i++) {
         T_EQ_U64(others[i].verdict, text.verdict);

@@ -285,7 +285,7 @@ static void what_would_have_covered_a_request_is_as_large(void)
         oom.figures[PLIM_FIGURE_RESERVED_UNALLOCATED].bytes = rows[i].unused * MIB;
         const plim_judgement judgement = plim_judge(&oom);
         char buffer[1000];
-        T_CASE("%.200s", why(&oom, &judgement, buffer, sizeof buffer));
+        T_CASE("%.150s", why(&oom, &judgement, buffer, sizeof buffer));
         T_NOT_NULL(strstr(buffer, rows[i].second));
     }
 }
