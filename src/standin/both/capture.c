@@ -10,6 +10,7 @@
 
 #include "standin/both/both.h"
 #include "standin/core/stage.h"
+#include "standin/core/stub.h"
 
 #define CUDA_13 13000u
 
@@ -31,10 +32,7 @@ static int get_info(void *stream, int *status, uint64_t *id, void **graph,
                     void *const **dependencies, size_t *count)
 {
     plim_standin_capture_info info = { 0 };
-    const int error = plim_standin_capture_get_info(stream, &info);
-    if (error != 0) {
-        return error;
-    }
+    PLIM_STANDIN_TRY(plim_standin_capture_get_info(stream, &info));
     *status = (int)info.status;
     if (info.status != PLIM_CAPTURE_ACTIVE) {
         return PLIM_WORK_OK; /* the manual: the rest is only written for an active capture */

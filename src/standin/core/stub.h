@@ -79,4 +79,13 @@ long plim_standin_refuse(const plim_standin_kind *kind, long status);
         return plim_standin_refuse(&plim_standin_kind_of_##name, (status)); \
     }
 
+/* Returns the status of a call that did not succeed, which is 0 in each library. */
+#define PLIM_STANDIN_TRY(call)                 \
+    do {                                       \
+        const int standin_try_status = (call); \
+        if (standin_try_status != 0) {         \
+            return standin_try_status;         \
+        }                                      \
+    } while (0)
+
 #endif

@@ -6,6 +6,7 @@
 #include "standin/core/copy.h"
 #include "standin/core/current.h"
 #include "standin/core/footprint.h"
+#include "standin/core/stub.h"
 #include "standin/cuda/cuda.h"
 #include "standin/work/work.h"
 
@@ -25,10 +26,7 @@ int plim_standin_driver_error(plim_standin_memory_status status)
 int cuMemAlloc_v2(uint64_t *address, size_t bytes)
 {
     const int device = plim_standin_current_device();
-    const int error = plim_standin_may_act();
-    if (error != DRIVER_SUCCESS) {
-        return error;
-    }
+    PLIM_STANDIN_TRY(plim_standin_may_act());
     if (!plim_standin_footprint_context(device)) {
         return DRIVER_OUT_OF_MEMORY;
     }

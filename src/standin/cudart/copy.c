@@ -102,13 +102,10 @@ int cudaMemcpy3DAsync(const copy_3d *copy, void *stream)
         return plim_standin_current_error_note(CUDA_INVALID_VALUE_CODE); /* we made none */
     }
     for (size_t layer = 0; layer < copy->extent.layers; layer++) {
-        const int error = cudaMemcpy2DAsync(
+        PLIM_STANDIN_TRY(cudaMemcpy2DAsync(
             place_of(&copy->target, &copy->target_position, layer), copy->target.pitch,
             place_of(&copy->source, &copy->source_position, layer), copy->source.pitch,
-            copy->extent.row_bytes, copy->extent.rows, copy->kind, stream);
-        if (error != CUDA_SUCCESS_CODE) {
-            return error;
-        }
+            copy->extent.row_bytes, copy->extent.rows, copy->kind, stream));
     }
     return CUDA_SUCCESS_CODE;
 }

@@ -110,10 +110,7 @@ int cudaDeviceEnablePeerAccess(int peer, unsigned flags)
     if (require_device(peer) != CUDA_SUCCESS_CODE || peer == device) {
         return plim_standin_current_error_note(CUDA_INVALID_DEVICE_CODE);
     }
-    const int error = plim_standin_require_context();
-    if (error != CUDA_SUCCESS_CODE) {
-        return error;
-    }
+    PLIM_STANDIN_TRY(plim_standin_require_context());
     const uint64_t bit = UINT64_C(1) << peer;
     const bool was_enabled = (atomic_fetch_or(&peers[device], bit) & bit) != 0;
     return plim_standin_current_error_note(was_enabled ? CUDA_PEER_ALREADY_CODE

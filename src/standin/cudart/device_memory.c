@@ -10,10 +10,7 @@
 
 int cudaMalloc(void **address, size_t bytes)
 {
-    const int error = plim_standin_require_act();
-    if (error != CUDA_SUCCESS_CODE) {
-        return error;
-    }
+    PLIM_STANDIN_TRY(plim_standin_require_act());
     if (bytes == 0) {
         *address = NULL; /* documented: success, and nothing to free */
         return CUDA_SUCCESS_CODE;
@@ -49,10 +46,7 @@ int cudaFree(void *address)
 
 int cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
 {
-    const int error = plim_standin_require_context();
-    if (error != CUDA_SUCCESS_CODE) {
-        return error;
-    }
+    PLIM_STANDIN_TRY(plim_standin_require_context());
     uint64_t unused = 0;
     uint64_t total = 0;
     plim_standin_memory_info(plim_standin_current_device(), &unused, &total);

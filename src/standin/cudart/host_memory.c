@@ -60,10 +60,7 @@ plim_standin_pointer_kind plim_standin_host_kind(const void *address)
 
 static int allocate(void **address, size_t bytes, uint64_t what)
 {
-    const int error = plim_standin_require_act();
-    if (error != CUDA_SUCCESS_CODE) {
-        return error;
-    }
+    PLIM_STANDIN_TRY(plim_standin_require_act());
     if (bytes > SIZE_MAX - HOST_PAGE_BYTES) {
         return plim_standin_current_error_note(CUDA_OUT_OF_MEMORY_CODE);
     }
@@ -123,10 +120,7 @@ int cudaHostRegister(void *address, size_t bytes, unsigned flags)
     if (bytes == 0) {
         return plim_standin_current_error_note(CUDA_INVALID_VALUE_CODE);
     }
-    const int error = plim_standin_require_act();
-    if (error != CUDA_SUCCESS_CODE) {
-        return error;
-    }
+    PLIM_STANDIN_TRY(plim_standin_require_act());
     const bool is_new = remember(address, bytes, REGISTERED);
     return plim_standin_current_error_note(is_new ? CUDA_SUCCESS_CODE : CUDA_HOST_REGISTERED_CODE);
 }

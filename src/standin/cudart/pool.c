@@ -54,10 +54,7 @@ static int submit(void *stream, plim_standin_work_kind kind)
 
 int cudaMallocFromPoolAsync(void **address, size_t bytes, void *pool, void *stream)
 {
-    const int error = submit(stream, PLIM_WORK_ALLOCATE);
-    if (error != CUDA_SUCCESS_CODE) {
-        return error;
-    }
+    PLIM_STANDIN_TRY(submit(stream, PLIM_WORK_ALLOCATE));
     if (bytes == 0) {
         *address = NULL;
         return CUDA_SUCCESS_CODE;

@@ -69,10 +69,7 @@ static const symbol *find(const void *host_side)
 
 int cudaGetSymbolAddress(void **address, const void *host_side)
 {
-    const int error = plim_standin_require_context();
-    if (error != CUDA_SUCCESS_CODE) {
-        return error;
-    }
+    PLIM_STANDIN_TRY(plim_standin_require_context());
     const symbol *found = find(host_side);
     if (found == NULL) {
         return plim_standin_current_error_note(CUDA_INVALID_SYMBOL_CODE);

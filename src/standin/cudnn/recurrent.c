@@ -197,10 +197,7 @@ int cudnnGetRNNWeightParams(void *handle, const rnn *self, int32_t pseudo_layer,
                             const void **bias_address)
 {
     size_t needed = 0;
-    const int status = cudnnGetRNNWeightSpaceSize(handle, self, &needed);
-    if (status != PLIM_CUDNN_OK) {
-        return status;
-    }
+    PLIM_STANDIN_TRY(cudnnGetRNNWeightSpaceSize(handle, self, &needed));
     if (pseudo_layer < 0 || pseudo_layer >= self->layers * self->directions || linear_layer < 0 ||
         linear_layer > 2 * gates_of(self)) {
         return PLIM_CUDNN_BAD_PARAM;

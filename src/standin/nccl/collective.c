@@ -10,20 +10,13 @@
  * As on a GPU a collective belongs to its stream, and a stream that captures keeps it.
  */
 #include "standin/core/shadow.h"
+#include "standin/core/stub.h"
 #include "standin/nccl/nccl.h"
 #include "standin/work/work.h"
 
 enum { OP_SUM, OP_PRODUCT, OP_MAX, OP_MIN, OP_MEAN, OPS };
 
 typedef plim_nccl_communicator communicator;
-
-/* A piece of data on its way. */
-typedef struct parcel {
-    const void *from; /* NULL: from a rank whose data is not known */
-    void *to;
-    uint64_t bytes;
-    uint64_t places; /* one after the other at `to`, all filled with the same */
-} parcel;
 
 /* Bytes of one element, 0 for a type that is none: ncclDataType_t. */
 static uint64_t bytes_of(int type)
@@ -86,79 +79,66 @@ static void deliver(const plim_standin_work *work)
     }
 }
 
-/* Puts it on the stream. Of a communicator of unknown size, so is what is written. */
-static int submit(const communicator *own, parcel piece, void *stream)
+/*
+ * Puts data that is on its way on the stream. Of a communicator of unknown size, so is what is
+ * written.
+ *
+ * from    NULL: from a rank whose data is not known
+ * places  one after the other at `to`, all filled with the same
+ */
+static int submit(const communicator *own, const void *from, void *to, uint64_t bytes,
+                  uint64_t places, void *stream)
 {
     int error = 0;
     if (own->ranks == 0) {
         error = plim_standin_submit_kernel(stream);
-    } else if (piece.bytes > 0 && piece.to != NULL) {
+    } else if (bytes > 0 && to != NULL) {
         const plim_standin_work work = { .kind = PLIM_WORK_COPY,
                                          .run = deliver,
-                                         .target = piece.to,
-                                         .source = piece.from,
-                                         .row_bytes = piece.bytes,
-                                         .rows = piece.places };
+                                         .target = to,
+                                         .source = from,
+                                         .row_bytes = bytes,
+                                         .rows = places };
         error = plim_standin_submit(stream, &work);
     }
     return error == 0 ? PLIM_NCCL_SUCCESS
                       : plim_nccl_fail(PLIM_NCCL_CUDA_ERROR, "Cuda failure on the stream");
 }
 
-static int collect(communicator *own, parcel piece, void *stream)
+static int collect(communicator *own, const void *from, void *to, uint64_t bytes, uint64_t places,
+                   void *stream)
 {
-    if (piece.bytes > 0 && !plim_nccl_buffers_for_collectives(own)) {
+    if (bytes > 0 && !plim_nccl_buffers_for_collectives(own)) {
         return plim_nccl_fail(PLIM_NCCL_CUDA_ERROR, "Cuda failure 2 'out of memory'");
     }
-    return submit(own, piece, stream);
+    return submit(own, from, to, bytes, places, stream);
 }
-
-#define CHECK(call)                              \
-    do {                                         \
-        const int check_status = (call);         \
-        if (check_status != PLIM_NCCL_SUCCESS) { \
-            return check_status;                 \
-        }                                        \
-    } while (0)
 
 int ncclAllReduce(const void *from, void *to, size_t count, int type, int op, communicator *own,
                   void *stream)
 {
-    CHECK(check(own, count, type));
-    CHECK(check_op(op));
-    return collect(own,
-                   (parcel){ .from = keeps(own, op) ? from : NULL,
-                             .to = to,
-                             .bytes = count * bytes_of(type),
-                             .places = 1 },
-                   stream);
+    PLIM_STANDIN_TRY(check(own, count, type));
+    PLIM_STANDIN_TRY(check_op(op));
+    return collect(own, keeps(own, op) ? from : NULL, to, count * bytes_of(type), 1, stream);
 }
 
 int ncclReduce(const void *from, void *to, size_t count, int type, int op, int root,
                communicator *own, void *stream)
 {
-    CHECK(check(own, count, type));
-    CHECK(check_op(op));
-    CHECK(check_peer(own, root));
-    return collect(own,
-                   (parcel){ .from = keeps(own, op) ? from : NULL,
-                             .to = own->rank == root ? to : NULL,
-                             .bytes = count * bytes_of(type),
-                             .places = 1 },
-                   stream);
+    PLIM_STANDIN_TRY(check(own, count, type));
+    PLIM_STANDIN_TRY(check_op(op));
+    PLIM_STANDIN_TRY(check_peer(own, root));
+    return collect(own, keeps(own, op) ? from : NULL, own->rank == root ? to : NULL,
+                   count * bytes_of(type), 1, stream);
 }
 
 int ncclReduceScatter(const void *from, void *to, size_t count, int type, int op, communicator *own,
                       void *stream)
 {
-    CHECK(check(own, count, type));
-    CHECK(check_op(op));
+    PLIM_STANDIN_TRY(check(own, count, type));
+    PLIM_STANDIN_TRY(check_op(op));
     const uint64_t bytes = count * bytes_of(type);
-    return collect(own,
-                   (parcel){ .from = keeps(own, op) ? part_of(from, bytes, own->rank) : NULL,
-                             .to = to,
-                             .bytes = bytes,
-                             .places = 1 },
+    return collect(own, keeps(own, op) ? part_of(from, bytes, own->rank) : NULL, to, bytes, 1,
                    stream);
 }
 
@@ -166,14 +146,9 @@ int ncclReduceScatter(const void *from, void *to, size_t count, int type, int op
 int ncclBroadcast(const void *from, void *to, size_t count, int type, int root, communicator *own,
                   void *stream)
 {
-    CHECK(check(own, count, type));
-    CHECK(check_peer(own, root));
-    return collect(own,
-                   (parcel){ .from = own->rank == root ? from : to,
-                             .to = to,
-                             .bytes = count * bytes_of(type),
-                             .places = 1 },
-                   stream);
+    PLIM_STANDIN_TRY(check(own, count, type));
+    PLIM_STANDIN_TRY(check_peer(own, root));
+    return collect(own, own->rank == root ? from : to, to, count * bytes_of(type), 1, stream);
 }
 
 int ncclBcast(void *data, size_t count, int type, int root, communicator *own, void *stream)
@@ -184,39 +159,26 @@ int ncclBcast(void *data, size_t count, int type, int root, communicator *own, v
 int ncclAllGather(const void *from, void *to, size_t count, int type, communicator *own,
                   void *stream)
 {
-    CHECK(check(own, count, type));
-    return collect(own,
-                   (parcel){ .from = from,
-                             .to = to,
-                             .bytes = count * bytes_of(type),
-                             .places = (uint64_t)own->ranks },
-                   stream);
+    PLIM_STANDIN_TRY(check(own, count, type));
+    return collect(own, from, to, count * bytes_of(type), (uint64_t)own->ranks, stream);
 }
 
 int ncclGather(const void *from, void *to, size_t count, int type, int root, communicator *own,
                void *stream)
 {
-    CHECK(check(own, count, type));
-    CHECK(check_peer(own, root));
-    return collect(own,
-                   (parcel){ .from = from,
-                             .to = own->rank == root ? to : NULL,
-                             .bytes = count * bytes_of(type),
-                             .places = (uint64_t)own->ranks },
-                   stream);
+    PLIM_STANDIN_TRY(check(own, count, type));
+    PLIM_STANDIN_TRY(check_peer(own, root));
+    return collect(own, from, own->rank == root ? to : NULL, count * bytes_of(type),
+                   (uint64_t)own->ranks, stream);
 }
 
 int ncclScatter(const void *from, void *to, size_t count, int type, int root, communicator *own,
                 void *stream)
 {
-    CHECK(check(own, count, type));
-    CHECK(check_peer(own, root));
+    PLIM_STANDIN_TRY(check(own, count, type));
+    PLIM_STANDIN_TRY(check_peer(own, root));
     const uint64_t bytes = count * bytes_of(type);
-    return collect(own,
-                   (parcel){ .from = own->rank == root ? part_of(from, bytes, root) : NULL,
-                             .to = to,
-                             .bytes = bytes,
-                             .places = 1 },
+    return collect(own, own->rank == root ? part_of(from, bytes, root) : NULL, to, bytes, 1,
                    stream);
 }
 
@@ -230,41 +192,36 @@ static int exchange(communicator *own, int peer, plim_nccl_direction direction)
 int ncclAlltoAll(const void *from, void *to, size_t count, int type, communicator *own,
                  void *stream)
 {
-    CHECK(check(own, count, type));
+    PLIM_STANDIN_TRY(check(own, count, type));
     for (int peer = 0; count > 0 && peer < own->ranks; peer++) {
-        CHECK(exchange(own, peer, PLIM_NCCL_SENDS));
-        CHECK(exchange(own, peer, PLIM_NCCL_RECEIVES));
+        PLIM_STANDIN_TRY(exchange(own, peer, PLIM_NCCL_SENDS));
+        PLIM_STANDIN_TRY(exchange(own, peer, PLIM_NCCL_RECEIVES));
     }
     const uint64_t bytes = count * bytes_of(type);
-    return submit(own,
-                  (parcel){ .from = part_of(from, bytes, own->rank),
-                            .to = to,
-                            .bytes = bytes,
-                            .places = (uint64_t)own->ranks },
-                  stream);
+    return submit(own, part_of(from, bytes, own->rank), to, bytes, (uint64_t)own->ranks, stream);
 }
 
 int ncclSend(const void *from, size_t count, int type, int peer, communicator *own, void *stream)
 {
-    CHECK(check(own, count, type));
-    CHECK(check_peer(own, peer));
-    CHECK(exchange(own, peer, PLIM_NCCL_SENDS));
-    return submit(own, (parcel){ 0 }, stream);
+    PLIM_STANDIN_TRY(check(own, count, type));
+    PLIM_STANDIN_TRY(check_peer(own, peer));
+    PLIM_STANDIN_TRY(exchange(own, peer, PLIM_NCCL_SENDS));
+    return submit(own, NULL, NULL, 0, 0, stream);
 }
 
 int ncclRecv(void *to, size_t count, int type, int peer, communicator *own, void *stream)
 {
-    CHECK(check(own, count, type));
-    CHECK(check_peer(own, peer));
-    CHECK(exchange(own, peer, PLIM_NCCL_RECEIVES));
-    return submit(own, (parcel){ .to = to, .bytes = count * bytes_of(type), .places = 1 }, stream);
+    PLIM_STANDIN_TRY(check(own, count, type));
+    PLIM_STANDIN_TRY(check_peer(own, peer));
+    PLIM_STANDIN_TRY(exchange(own, peer, PLIM_NCCL_RECEIVES));
+    return submit(own, NULL, to, count * bytes_of(type), 1, stream);
 }
 
 /* Operations that programs make are sums: what comes of them is not known, so one is as any. */
 int ncclRedOpCreatePreMulSum(int *ret_op, const void *scalar, int type, int residence,
                              communicator *own)
 {
-    CHECK(check(own, 0, type));
+    PLIM_STANDIN_TRY(check(own, 0, type));
     if (ret_op == NULL || scalar == NULL) {
         return plim_nccl_fail(PLIM_NCCL_INVALID_ARGUMENT, "op or scalar is NULL");
     }

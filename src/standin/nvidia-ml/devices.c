@@ -14,14 +14,14 @@
 #include <stdio.h>
 #include <string.h>
 
-bool plim_standin_nvml_device(const void *handle, uint32_t *ret)
+int plim_standin_nvml_device(const void *handle, uint32_t *ret)
 {
     const uintptr_t number = (uintptr_t)handle;
     if (number == 0 || number > plim_standin_settings()->device_count) {
-        return false;
+        return NVML_INVALID_ARGUMENT_CODE;
     }
     *ret = (uint32_t)number - 1;
-    return true;
+    return NVML_SUCCESS_CODE;
 }
 
 int nvmlDeviceGetCount_v2(unsigned *count)
@@ -79,9 +79,7 @@ int nvmlDeviceGetHandleByUUID(const char *text, void **device)
 int nvmlDeviceGetIndex(void *device, unsigned *index)
 {
     uint32_t number = 0;
-    if (!plim_standin_nvml_device(device, &number)) {
-        return NVML_INVALID_ARGUMENT_CODE;
-    }
+    PLIM_STANDIN_TRY(plim_standin_nvml_device(device, &number));
     *index = number;
     return NVML_SUCCESS_CODE;
 }
@@ -89,9 +87,7 @@ int nvmlDeviceGetIndex(void *device, unsigned *index)
 int nvmlDeviceGetName(void *device, char *text, unsigned bytes)
 {
     uint32_t number = 0;
-    if (!plim_standin_nvml_device(device, &number)) {
-        return NVML_INVALID_ARGUMENT_CODE;
-    }
+    PLIM_STANDIN_TRY(plim_standin_nvml_device(device, &number));
     (void)snprintf(text, bytes, "%s", plim_standin_settings()->gpu.name);
     return NVML_SUCCESS_CODE;
 }
@@ -99,9 +95,7 @@ int nvmlDeviceGetName(void *device, char *text, unsigned bytes)
 int nvmlDeviceGetUUID(void *device, char *text, unsigned bytes)
 {
     uint32_t number = 0;
-    if (!plim_standin_nvml_device(device, &number)) {
-        return NVML_INVALID_ARGUMENT_CODE;
-    }
+    PLIM_STANDIN_TRY(plim_standin_nvml_device(device, &number));
     if (bytes < NVML_UUID_BYTES) {
         return NVML_INSUFFICIENT_SIZE_CODE;
     }
@@ -112,9 +106,7 @@ int nvmlDeviceGetUUID(void *device, char *text, unsigned bytes)
 int nvmlDeviceGetCudaComputeCapability(void *device, int *major, int *minor)
 {
     uint32_t number = 0;
-    if (!plim_standin_nvml_device(device, &number)) {
-        return NVML_INVALID_ARGUMENT_CODE;
-    }
+    PLIM_STANDIN_TRY(plim_standin_nvml_device(device, &number));
     *major = (int)plim_standin_settings()->gpu.capability_major;
     *minor = (int)plim_standin_settings()->gpu.capability_minor;
     return NVML_SUCCESS_CODE;

@@ -4,7 +4,6 @@
 #ifndef PLIMSOLL_STANDIN_NVIDIA_ML_NVML_H
 #define PLIMSOLL_STANDIN_NVIDIA_ML_NVML_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #define NVML_UUID_BYTES 41 /* "GPU-", 36 characters and the end */
@@ -17,7 +16,7 @@ enum {
     NVML_INSUFFICIENT_SIZE_CODE = 7,
 };
 
-/* devices.c: a handle is the index on the stage plus one, so that it is not NULL. */
-bool plim_standin_nvml_device(const void *handle, uint32_t *ret);
+/* devices.c: a handle is the index on the stage plus one, so that it is not NULL. A code. */
+int plim_standin_nvml_device(const void *handle, uint32_t *ret);
 
 #endif

@@ -7,6 +7,8 @@
 #include "standin/core/stub.h"
 #include "standin/nvidia-ml/nvml.h"
 
+#include <stdbool.h>
+
 typedef struct memory { /* nvmlMemory_t */
     unsigned long long total_bytes;
     unsigned long long free_bytes;
@@ -43,9 +45,7 @@ typedef struct fabric { /* the head of nvmlGpuFabricInfo_v2_t and v3_t */
 int nvmlDeviceGetMemoryInfo(void *device, memory *info)
 {
     uint32_t number = 0;
-    if (!plim_standin_nvml_device(device, &number)) {
-        return NVML_INVALID_ARGUMENT_CODE;
-    }
+    PLIM_STANDIN_TRY(plim_standin_nvml_device(device, &number));
     info->total_bytes = plim_standin_settings()->capacity_bytes;
     info->free_bytes = plim_stage_free_bytes(plim_standin_stage(), number);
     info->used_bytes = info->total_bytes - info->free_bytes;
@@ -74,9 +74,7 @@ static bool next_process(uint32_t device, size_t *index, process_2 *ret)
 int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, process_2 *processes)
 {
     uint32_t number = 0;
-    if (!plim_standin_nvml_device(device, &number)) {
-        return NVML_INVALID_ARGUMENT_CODE;
-    }
+    PLIM_STANDIN_TRY(plim_standin_nvml_device(device, &number));
     (void)plim_stage_free_bytes(plim_standin_stage(), number); /* clears those who ended */
     const unsigned capacity = *count;
     size_t index = 0;
@@ -100,10 +98,7 @@ int nvmlDeviceGetComputeRunningProcesses(void *device, unsigned *count, process_
     process_2 all[PLIM_STAGE_PROCESSES_MAX];
     const unsigned capacity = *count;
     *count = PLIM_STAGE_PROCESSES_MAX;
-    const int code = nvmlDeviceGetComputeRunningProcesses_v3(device, count, all);
-    if (code != NVML_SUCCESS_CODE) {
-        return code;
-    }
+    PLIM_STANDIN_TRY(nvmlDeviceGetComputeRunningProcesses_v3(device, count, all));
     for (unsigned i = 0; i < *count && i < capacity; i++) {
         processes[i] = (process_1){ all[i].pid, all[i].used_bytes };
     }
@@ -115,9 +110,7 @@ PLIM_STANDIN_MODELLED(nvmlDeviceGetUtilizationRates, "devices that compute nothi
 int nvmlDeviceGetUtilizationRates(void *device, utilization *rates)
 {
     uint32_t number = 0;
-    if (!plim_standin_nvml_device(device, &number)) {
-        return NVML_INVALID_ARGUMENT_CODE;
-    }
+    PLIM_STANDIN_TRY(plim_standin_nvml_device(device, &number));
     *rates = (utilization){ 0, 0 };
     return NVML_SUCCESS_CODE;
 }
@@ -127,9 +120,8 @@ PLIM_STANDIN_MODELLED(nvmlDeviceGetP2PStatus, "all devices of a rehearsal reach 
 int nvmlDeviceGetP2PStatus(void *device, void *peer, int index, int *status)
 {
     uint32_t number = 0;
-    if (!plim_standin_nvml_device(device, &number) || !plim_standin_nvml_device(peer, &number)) {
-        return NVML_INVALID_ARGUMENT_CODE;
-    }
+    PLIM_STANDIN_TRY(plim_standin_nvml_device(device, &number));
+    PLIM_STANDIN_TRY(plim_standin_nvml_device(peer, &number));
     *status = 0; /* NVML_P2P_STATUS_OK */
     return NVML_SUCCESS_CODE;
 }
@@ -139,9 +131,7 @@ PLIM_STANDIN_MODELLED(nvmlDeviceGetGpuFabricInfoV, "no device belongs to a fabri
 int nvmlDeviceGetGpuFabricInfoV(void *device, fabric *info)
 {
     uint32_t number = 0;
-    if (!plim_standin_nvml_device(device, &number)) {
-        return NVML_INVALID_ARGUMENT_CODE;
-    }
+    PLIM_STANDIN_TRY(plim_standin_nvml_device(device, &number));
     if (plim_standin_settings()->gpu.capability_major < 9) {
         return NVML_NOT_SUPPORTED_CODE;
     }

@@ -9,6 +9,7 @@
 #include "standin/work/state.h"
 
 #include "standin/core/current.h"
+#include "standin/core/stub.h"
 #include "standin/work/captures.h"
 #include "standin/work/streams.h"
 
@@ -124,10 +125,7 @@ static int wait_for_captured(plim_standin_stream *stream, const plim_standin_eve
 
 int plim_standin_capture_wait(plim_standin_stream *stream, const plim_standin_event *event)
 {
-    const int error = plim_standin_capture_admit(stream);
-    if (error != 0) {
-        return error;
-    }
+    PLIM_STANDIN_TRY(plim_standin_capture_admit(stream));
     if (event->capture_id != 0) {
         plim_standin_capture *const capture = plim_standin_capture_by_id(event->capture_id);
         return capture != NULL ? wait_for_captured(stream, event, capture)
