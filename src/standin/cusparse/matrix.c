@@ -36,46 +36,37 @@ static int make(const matrix *from, matrix **ret_matrix)
     return 0;
 }
 
+static int make_sparse(const matrix *from, int index_type, int value_type, matrix **ret_matrix)
+{
+    matrix whole = *from;
+    whole.count = 1;
+    whole.index_bytes = index_bytes(index_type);
+    whole.value_bytes = plim_standin_type_bytes(value_type);
+    return make(&whole, ret_matrix);
+}
+
 int cusparseCreateCsr(matrix **ret_matrix, int64_t rows, int64_t columns, int64_t nnz,
                       void *row_offsets, void *column_indices, void *values, int offset_type,
                       int index_type, int index_base, int value_type)
 {
-    const matrix from = { rows,
-                          columns,
-                          nnz,
-                          1,
-                          index_bytes(index_type),
-                          plim_standin_type_bytes(value_type),
-                          PLIM_CUSPARSE_CSR };
-    return make(&from, ret_matrix);
+    const matrix from = { rows, columns, nnz, .format = PLIM_CUSPARSE_CSR };
+    return make_sparse(&from, index_type, value_type, ret_matrix);
 }
 
 int cusparseCreateCsc(matrix **ret_matrix, int64_t rows, int64_t columns, int64_t nnz,
                       void *column_offsets, void *row_indices, void *values, int offset_type,
                       int index_type, int index_base, int value_type)
 {
-    const matrix from = { rows,
-                          columns,
-                          nnz,
-                          1,
-                          index_bytes(index_type),
-                          plim_standin_type_bytes(value_type),
-                          PLIM_CUSPARSE_CSC };
-    return make(&from, ret_matrix);
+    const matrix from = { rows, columns, nnz, .format = PLIM_CUSPARSE_CSC };
+    return make_sparse(&from, index_type, value_type, ret_matrix);
 }
 
 int cusparseCreateCoo(matrix **ret_matrix, int64_t rows, int64_t columns, int64_t nnz,
                       void *row_indices, void *column_indices, void *values, int index_type,
                       int index_base, int value_type)
 {
-    const matrix from = { rows,
-                          columns,
-                          nnz,
-                          1,
-                          index_bytes(index_type),
-                          plim_standin_type_bytes(value_type),
-                          PLIM_CUSPARSE_COO };
-    return make(&from, ret_matrix);
+    const matrix from = { rows, columns, nnz, .format = PLIM_CUSPARSE_COO };
+    return make_sparse(&from, index_type, value_type, ret_matrix);
 }
 
 int cusparseDestroySpMat(matrix *of)

@@ -8,6 +8,7 @@
 #include "standin/work/state.h"
 
 #include "standin/core/current.h"
+#include "standin/core/stub.h"
 #include "standin/work/streams.h"
 
 #include <stdlib.h>
@@ -137,10 +138,7 @@ static int record(plim_standin_stream *stream, plim_standin_event *event, unsign
     if (device != event->device) {
         return PLIM_WORK_INVALID_HANDLE; /* the manual: must be of the same context */
     }
-    const int error = plim_standin_capture_admit(stream);
-    if (error != 0) {
-        return error;
-    }
+    PLIM_STANDIN_TRY(plim_standin_capture_admit(stream));
     if ((flags & PLIM_EVENT_EXTERNAL) != 0) {
         return add_external(stream, event, PLIM_WORK_EVENT_RECORD);
     }
@@ -149,22 +147,6 @@ static int record(plim_standin_stream *stream, plim_standin_event *event, unsign
     }
     happen(event);
     return PLIM_WORK_OK;
-}
-
-int plim_standin_event_record(void *event, void *stream, unsigned flags)
-{
-    if ((flags & ~PLIM_EVENT_EXTERNAL) != 0) {
-        return PLIM_WORK_INVALID_VALUE;
-    }
-    plim_standin_stream *found = NULL;
-    plim_standin_work_lock();
-    plim_standin_event *const recorded = event_of(event);
-    int error = PLIM_WORK_INVALID_HANDLE;
-    if (recorded != NULL && plim_standin_stream_find(stream, &found)) {
-        error = record(found, recorded, flags);
-    }
-    plim_standin_work_unlock();
-    return error;
 }
 
 static int wait(plim_standin_stream *stream, plim_standin_event *event, unsigned flags)
@@ -176,20 +158,32 @@ static int wait(plim_standin_stream *stream, plim_standin_event *event, unsigned
     return plim_standin_capture_wait(stream, event);
 }
 
-int plim_standin_event_wait(void *stream, void *event, unsigned flags)
+typedef int event_act(plim_standin_stream *stream, plim_standin_event *event, unsigned flags);
+
+static int act(void *event, void *stream, unsigned flags, event_act *does)
 {
     if ((flags & ~PLIM_EVENT_EXTERNAL) != 0) {
         return PLIM_WORK_INVALID_VALUE;
     }
-    plim_standin_stream *found = NULL;
+    plim_standin_stream *on = NULL;
     plim_standin_work_lock();
-    plim_standin_event *const awaited = event_of(event);
+    plim_standin_event *const found = event_of(event);
     int error = PLIM_WORK_INVALID_HANDLE;
-    if (awaited != NULL && plim_standin_stream_find(stream, &found)) {
-        error = wait(found, awaited, flags);
+    if (found != NULL && plim_standin_stream_find(stream, &on)) {
+        error = does(on, found, flags);
     }
     plim_standin_work_unlock();
     return error;
+}
+
+int plim_standin_event_record(void *event, void *stream, unsigned flags)
+{
+    return act(event, stream, flags, record);
+}
+
+int plim_standin_event_wait(void *stream, void *event, unsigned flags)
+{
+    return act(event, stream, flags, wait);
 }
 
 /* An event of a capture never happens: whoever asks about it spoils the capture. */

@@ -222,20 +222,11 @@ int plim_standin_graph_list_edges(void *graph, void **ret_from, void **ret_to, s
     return found != NULL ? PLIM_WORK_OK : PLIM_WORK_INVALID_VALUE;
 }
 
-int plim_standin_node_list_before(void *node, void **ret, size_t *count)
+static void list_before(listing *list, const plim_standin_node *node)
 {
-    if (node == NULL || count == NULL) {
-        return PLIM_WORK_INVALID_VALUE;
+    for (size_t i = 0; i < node->before.count; i++) {
+        listing_add(list, node->before.items[i]);
     }
-    const plim_standin_node *const asked = node;
-    plim_standin_work_lock();
-    listing list = listing_begin(ret, count);
-    for (size_t i = 0; i < asked->before.count; i++) {
-        listing_add(&list, asked->before.items[i]);
-    }
-    listing_end(&list, count);
-    plim_standin_work_unlock();
-    return PLIM_WORK_OK;
 }
 
 static bool is_before(const plim_standin_node *first, const plim_standin_node *second)
@@ -248,22 +239,37 @@ static bool is_before(const plim_standin_node *first, const plim_standin_node *s
     return false;
 }
 
-int plim_standin_node_list_after(void *node, void **ret, size_t *count)
+static void list_after(listing *list, const plim_standin_node *node)
+{
+    for (size_t i = 0; i < node->graph->node_count; i++) {
+        if (is_before(node, node->graph->nodes[i])) {
+            listing_add(list, node->graph->nodes[i]);
+        }
+    }
+}
+
+static int list_around(const plim_standin_node *node, void **ret, size_t *count,
+                       void (*lists)(listing *list, const plim_standin_node *node))
 {
     if (node == NULL || count == NULL) {
         return PLIM_WORK_INVALID_VALUE;
     }
-    const plim_standin_node *const asked = node;
     plim_standin_work_lock();
     listing list = listing_begin(ret, count);
-    for (size_t i = 0; i < asked->graph->node_count; i++) {
-        if (is_before(asked, asked->graph->nodes[i])) {
-            listing_add(&list, asked->graph->nodes[i]);
-        }
-    }
+    lists(&list, node);
     listing_end(&list, count);
     plim_standin_work_unlock();
     return PLIM_WORK_OK;
+}
+
+int plim_standin_node_list_before(void *node, void **ret, size_t *count)
+{
+    return list_around(node, ret, count, list_before);
+}
+
+int plim_standin_node_list_after(void *node, void **ret, size_t *count)
+{
+    return list_around(node, ret, count, list_after);
 }
 
 /* ---- what a node does ------------------------------------------------------------------------ */
