@@ -127,22 +127,16 @@ static const plim_usage usage = {
 static int print(const char *who, FILE *stream, const explain_arguments *arguments,
                  const plim_texts *texts)
 {
-    int status = PLIM_EXIT_OK;
+    plim_error err = { 0 };
+    plim_status written = PLIM_OK;
     plim_page page;
     plim_page_init(&page, NULL);
     plim_explain_page(&page, &arguments->view, texts->items, texts->count);
     if (arguments->asked.as_json) {
-        plim_error err = { 0 };
-        const plim_status written = plim_explain_json_write(plim_sink_to_file(stream), texts->items,
-                                                            texts->count, &page, &err);
-        status = plim_output_document(who, written, &err);
-    } else {
-        const plim_style style =
-            plim_output_style_on(stream, arguments->asked.color, arguments->asked.width);
-        status = plim_output_draw(who, stream, &style, &page);
+        written = plim_explain_json_write(plim_sink_to_file(stream), texts->items, texts->count,
+                                          &page, &err);
     }
-    plim_page_deinit(&page);
-    return status;
+    return plim_output_result(who, stream, &arguments->asked, &page, written, &err);
 }
 
 /* Nothing to show is worth a word: where it was looked for, and how much of it there was. */

@@ -77,22 +77,19 @@ static const plim_usage usage = {
 
 static int print(const char *who, const inspect_arguments *arguments, const plim_files *files)
 {
-    int status = PLIM_EXIT_OK;
+    if (!arguments->asked.as_json && files->failed_count == files->count) {
+        return PLIM_EXIT_OK; /* why each failed was said */
+    }
+    plim_error err = { 0 };
+    plim_status written = PLIM_OK;
     plim_page page;
     plim_page_init(&page, NULL);
     plim_inspect_page(&page, &arguments->view, files->items, files->count);
     if (arguments->asked.as_json) {
-        plim_error err = { 0 };
-        const plim_status written =
-            plim_inspect_json_write(NULL, plim_sink_to_file(stdout), &arguments->view, files->items,
-                                    files->count, &page, &err);
-        status = plim_output_document(who, written, &err);
-    } else if (files->failed_count < files->count) {
-        const plim_style style = plim_output_style(arguments->asked.color, arguments->asked.width);
-        status = plim_output_draw(who, stdout, &style, &page);
+        written = plim_inspect_json_write(NULL, plim_sink_to_file(stdout), &arguments->view,
+                                          files->items, files->count, &page, &err);
     }
-    plim_page_deinit(&page);
-    return status;
+    return plim_output_result(who, stdout, &arguments->asked, &page, written, &err);
 }
 
 int plim_cmd_inspect(int argc, char **argv)

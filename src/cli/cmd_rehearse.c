@@ -184,23 +184,19 @@ static void add_explanation(const rehearse_arguments *arguments, plim_page *page
 
 static int show(const rehearse_arguments *arguments, const plim_rehearsing_result *result)
 {
-    const char *who = arguments->how.who;
-    int status = PLIM_EXIT_OK;
+    plim_error err = { 0 };
+    plim_status written = PLIM_OK;
     plim_page page;
     plim_page_init(&page, NULL);
     plim_page_gap(&page); /* after the program's own output */
     plim_rehearse_page(&page, &result->rehearsed);
     add_explanation(arguments, &page, result);
     if (arguments->asked.as_json) {
-        plim_error err = { 0 };
-        const plim_status written =
+        written =
             plim_rehearse_json_write(plim_sink_to_file(stdout), &result->rehearsed, &page, &err);
-        status = plim_output_document(who, written, &err);
-    } else {
-        const plim_style style = plim_output_style(arguments->asked.color, arguments->asked.width);
-        status = plim_output_draw(who, stdout, &style, &page);
     }
-    plim_page_deinit(&page);
+    const int status =
+        plim_output_result(arguments->how.who, stdout, &arguments->asked, &page, written, &err);
     return status == PLIM_EXIT_OK ? status_of(plim_rehearsed_judge(&result->rehearsed)) : status;
 }
 
@@ -220,7 +216,6 @@ static int rehearse_once(const rehearse_arguments *arguments)
 
 static int show_search(const rehearse_arguments *arguments, const plim_search *search)
 {
-    const char *who = arguments->how.who;
     const plim_rehearse_tries tries = {
         .items = search->tries,
         .count = search->count,
@@ -229,20 +224,16 @@ static int show_search(const rehearse_arguments *arguments, const plim_search *s
         .device_count = search->device_count,
         .capacity_bytes = search->capacity_bytes,
     };
-    int status = PLIM_EXIT_OK;
+    plim_error err = { 0 };
+    plim_status written = PLIM_OK;
     plim_page page;
     plim_page_init(&page, NULL);
     plim_rehearse_tries_page(&page, &tries);
     if (arguments->asked.as_json) {
-        plim_error err = { 0 };
-        const plim_status written =
-            plim_rehearse_json_write_tries(plim_sink_to_file(stdout), &tries, &page, &err);
-        status = plim_output_document(who, written, &err);
-    } else {
-        const plim_style style = plim_output_style(arguments->asked.color, arguments->asked.width);
-        status = plim_output_draw(who, stdout, &style, &page);
+        written = plim_rehearse_json_write_tries(plim_sink_to_file(stdout), &tries, &page, &err);
     }
-    plim_page_deinit(&page);
+    const int status =
+        plim_output_result(arguments->how.who, stdout, &arguments->asked, &page, written, &err);
     return status == PLIM_EXIT_OK && search->best == 0 ? PLIM_EXIT_FOUND : status;
 }
 

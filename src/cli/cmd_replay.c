@@ -193,22 +193,17 @@ static int print(const replay_arguments *arguments, const plim_replaying *replay
     const plim_replay_rows rows = { .items = self->rows,
                                     .count = self->count,
                                     .asked = self->count > 1 ? 1 : 0 };
-    const plim_style style =
-        plim_output_style(arguments->common.asked.color, arguments->common.asked.width);
-    int code = PLIM_EXIT_OK;
+    plim_error err = { 0 };
+    plim_status written = PLIM_OK;
     plim_page page;
     plim_page_init(&page, NULL);
     plim_replay_page(&page, &view, &replaying->input, rows.items, rows.count);
     if (arguments->common.asked.as_json) {
-        plim_error err = { 0 };
-        const plim_status status = plim_replay_json_write(plim_sink_to_file(stdout),
-                                                          &replaying->input, &rows, &page, &err);
-        code = plim_output_document(replaying->who, status, &err);
-    } else {
-        code = plim_output_draw(replaying->who, stdout, &style, &page);
+        written = plim_replay_json_write(plim_sink_to_file(stdout), &replaying->input, &rows, &page,
+                                         &err);
     }
-    plim_page_deinit(&page);
-    return code;
+    return plim_output_result(replaying->who, stdout, &arguments->common.asked, &page, written,
+                              &err);
 }
 
 /* Of those asked for; of the recorded settings where nothing else was. */

@@ -142,22 +142,17 @@ static plim_status search(const tune_arguments *arguments, const plim_replaying 
 static int print(const tune_arguments *arguments, const plim_replaying *replaying,
                  const plim_tuning *tuning)
 {
-    const plim_style style =
-        plim_output_style(arguments->common.asked.color, arguments->common.asked.width);
-    int code = PLIM_EXIT_OK;
+    plim_error err = { 0 };
+    plim_status written = PLIM_OK;
     plim_page page;
     plim_page_init(&page, NULL);
     plim_tune_page(&page, &arguments->view, &replaying->input, tuning);
     if (arguments->common.asked.as_json) {
-        plim_error err = { 0 };
-        const plim_status status =
+        written =
             plim_tune_json_write(plim_sink_to_file(stdout), &replaying->input, tuning, &page, &err);
-        code = plim_output_document(replaying->who, status, &err);
-    } else {
-        code = plim_output_draw(replaying->who, stdout, &style, &page);
     }
-    plim_page_deinit(&page);
-    return code;
+    return plim_output_result(replaying->who, stdout, &arguments->common.asked, &page, written,
+                              &err);
 }
 
 static int tune(const tune_arguments *arguments, const plim_replaying *replaying)

@@ -41,14 +41,14 @@ static void add_option(plim_text *page, const plim_style *style, const plim_opti
 
 static int finish(const char *who, plim_text *page)
 {
-    const int status = plim_output_page(who, page);
+    const int status = plim_output_page(who, stdout, page);
     plim_text_deinit(page);
     return status;
 }
 
 int plim_help_print_usage(const char *who, const plim_usage *usage)
 {
-    const plim_style style = plim_output_style(PLIM_COLOR_AUTO, 0);
+    const plim_style style = plim_output_style(stdout, PLIM_COLOR_AUTO, 0);
     plim_text page;
     plim_text_init(&page, NULL, PLIM_OUTPUT_BYTES_MAX);
     add_usage(&page, &style, who, usage);
@@ -57,7 +57,7 @@ int plim_help_print_usage(const char *who, const plim_usage *usage)
 
 int plim_help_print(const char *who, const plim_usage *usage)
 {
-    const plim_style style = plim_output_style(PLIM_COLOR_AUTO, 0);
+    const plim_style style = plim_output_style(stdout, PLIM_COLOR_AUTO, 0);
     plim_text page;
     plim_text_init(&page, NULL, PLIM_OUTPUT_BYTES_MAX);
     add_usage(&page, &style, who, usage);

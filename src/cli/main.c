@@ -56,7 +56,7 @@ static int say_unknown(const char *name)
 
 static int print_help(void)
 {
-    const plim_style style = plim_output_style(PLIM_COLOR_AUTO, 0);
+    const plim_style style = plim_output_style(stdout, PLIM_COLOR_AUTO, 0);
     plim_text page;
     plim_text_init(&page, NULL, PLIM_OUTPUT_BYTES_MAX);
     plim_paragraph_write(&page, &style, 0, PLIM_TONE_PLAIN, "",
@@ -75,7 +75,7 @@ static int print_help(void)
     plim_paragraph_write(&page, &style, 0, PLIM_TONE_PLAIN, "",
                          "\"plimsoll COMMAND --help\" explains a command, with an example. "
                          "\"plimsoll --version\" tells the version.");
-    const int status = plim_output_page("plimsoll", &page);
+    const int status = plim_output_page("plimsoll", stdout, &page);
     plim_text_deinit(&page);
     return status;
 }

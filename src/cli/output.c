@@ -33,7 +33,7 @@ static uint32_t terminal_columns(int descriptor)
     return size.ws_col;
 }
 
-plim_style plim_output_style_on(FILE *stream, plim_color_choice color, uint32_t width)
+plim_style plim_output_style(FILE *stream, plim_color_choice color, uint32_t width)
 {
     const int descriptor = fileno(stream);
     const plim_terminal terminal = {
@@ -46,11 +46,6 @@ plim_style plim_output_style_on(FILE *stream, plim_color_choice color, uint32_t 
         .lang = getenv("LANG"),
     };
     return plim_style_decide(&terminal, color, width);
-}
-
-plim_style plim_output_style(plim_color_choice color, uint32_t width)
-{
-    return plim_output_style_on(stdout, color, width);
 }
 
 void plim_say(const char *who, const char *format, ...)
@@ -70,46 +65,41 @@ void plim_say(const char *who, const char *format, ...)
     fputc('\n', stderr);
 }
 
-int plim_output_page(const char *who, const plim_text *page)
+int plim_output_page(const char *who, FILE *stream, const plim_text *page)
 {
     plim_error err = { 0 };
     if (plim_text_status(page, "writing the page", &err) != PLIM_OK) {
         plim_say(who, "%s", err.message);
         return PLIM_EXIT_FAILED;
     }
-    fwrite(plim_text_string(page), 1, page->length, stdout);
-    return plim_output_finish(who);
+    fwrite(plim_text_string(page), 1, page->length, stream);
+    return stream == stdout ? plim_output_finish(who) : PLIM_EXIT_OK;
 }
 
-int plim_output_page_on_stderr(const char *who, const plim_text *page)
+static int draw(const char *who, FILE *stream, const plim_asked *asked, const plim_page *page)
 {
-    plim_error err = { 0 };
-    if (plim_text_status(page, "writing the page", &err) != PLIM_OK) {
-        plim_say(who, "%s", err.message);
-        return PLIM_EXIT_FAILED;
-    }
-    fwrite(plim_text_string(page), 1, page->length, stderr);
-    return PLIM_EXIT_OK;
-}
-
-int plim_output_draw(const char *who, FILE *stream, const plim_style *style, const plim_page *page)
-{
+    const plim_style style = plim_output_style(stream, asked->color, asked->width);
     plim_text text;
     plim_text_init(&text, NULL, PLIM_OUTPUT_BYTES_MAX);
-    plim_page_draw(&text, style, page);
-    const int status =
-        stream == stdout ? plim_output_page(who, &text) : plim_output_page_on_stderr(who, &text);
+    plim_page_draw(&text, &style, page);
+    const int status = plim_output_page(who, stream, &text);
     plim_text_deinit(&text);
     return status;
 }
 
-int plim_output_document(const char *who, plim_status status, const plim_error *err)
+int plim_output_result(const char *who, FILE *stream, const plim_asked *asked, plim_page *page,
+                       plim_status written, const plim_error *err)
 {
-    if (status != PLIM_OK && status != PLIM_IO) { /* that one is told by what follows */
+    int status = PLIM_EXIT_FAILED;
+    if (!asked->as_json) {
+        status = draw(who, stream, asked, page);
+    } else if (written == PLIM_OK || written == PLIM_IO) { /* finish() says why */
+        status = plim_output_finish(who);
+    } else {
         plim_say(who, "%s", err->message);
-        return PLIM_EXIT_FAILED;
     }
-    return plim_output_finish(who);
+    plim_page_deinit(page);
+    return status;
 }
 
 int plim_output_finish(const char *who)
