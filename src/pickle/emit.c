@@ -180,6 +180,9 @@ void plim_emit_get(plim_emitter *out, uint64_t number)
 void plim_emit_between(plim_emitter *out, const plim_emit_form *form, uint64_t next, uint64_t count)
 {
     const bool is_end = next == count;
+    if (count == 0) {
+        return;
+    }
     if (form->single != 0 && count == form->unit) {
         if (is_end) {
             plim_emit_opcode(out, form->single);

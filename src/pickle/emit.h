@@ -130,8 +130,8 @@ typedef struct plim_emit_form {
 extern const plim_emit_form plim_emit_list;
 extern const plim_emit_form plim_emit_dict;
 
-/* What stands before item `next` of `count`, more than 0, and, with next == count, behind the
- * last. The items of a dict are its keys and values in turn. */
+/* What stands before item `next` of `count` and, with next == count, after the last. The items
+ * of a dict are its keys and values in turn. */
 void plim_emit_between(plim_emitter *out, const plim_emit_form *form, uint64_t next,
                        uint64_t count);
 

@@ -100,6 +100,14 @@ static inline void plim_save_open(plim_save *save, const plim_emit_form *form)
     plim_emit_opcode(&save->out, form->empty);
 }
 
+/* Before item `next` of the open list, and, with next == count, at its end. */
+static inline PLIM_MUST_USE plim_status plim_save_between(plim_save *save, uint64_t next,
+                                                          uint64_t count)
+{
+    plim_emit_between(&save->out, &plim_emit_list, next, count);
+    return plim_emit_value(&save->out);
+}
+
 /* A dict of a few pairs: what is written between these two is keys and values in turn. */
 static inline void plim_save_begin_record(plim_save *save)
 {

@@ -107,17 +107,12 @@ static void put_event(plim_save *save, const plim_events *events, uint64_t row)
 
 plim_status plim_save_events(plim_save *save, const plim_events *events)
 {
-    plim_emitter *out = &save->out;
     plim_save_open(save, &plim_emit_list);
     for (uint64_t i = 0; i < events->count; i++) {
-        plim_emit_between(out, &plim_emit_list, i, events->count);
-        PLIM_TRY(plim_emit_value(out));
+        PLIM_TRY(plim_save_between(save, i, events->count));
         put_event(save, events, i);
     }
-    if (events->count > 0) {
-        plim_emit_between(out, &plim_emit_list, events->count, events->count);
-    }
-    return plim_emit_value(out);
+    return plim_save_between(save, events->count, events->count);
 }
 
 plim_status plim_save_traces(plim_save *save)
@@ -146,11 +141,7 @@ plim_status plim_save_traces(plim_save *save)
         PLIM_TRY(plim_save_events(save, device->device == i ? &device->events : &none));
         next += device->device == i;
     }
-    if (trace_count > 0) {
-        plim_emit_between(&save->out, &plim_emit_list, (uint64_t)trace_count,
-                          (uint64_t)trace_count);
-    }
-    return plim_emit_value(&save->out);
+    return plim_save_between(save, (uint64_t)trace_count, (uint64_t)trace_count);
 }
 
 /* --- segments --- */
@@ -215,18 +206,13 @@ static void put_sums(plim_save *save, const plim_block *blocks, uint64_t count)
 
 static plim_status put_blocks(plim_save *save, const plim_block *blocks, uint64_t count)
 {
-    plim_emitter *out = &save->out;
     plim_save_text(save, TEXT_BLOCKS);
     plim_save_open(save, &plim_emit_list);
     for (uint64_t i = 0; i < count; i++) {
-        plim_emit_between(out, &plim_emit_list, i, count);
-        PLIM_TRY(plim_emit_value(out));
+        PLIM_TRY(plim_save_between(save, i, count));
         put_block(save, &blocks[i]);
     }
-    if (count > 0) {
-        plim_emit_between(out, &plim_emit_list, count, count);
-    }
-    return plim_emit_value(out);
+    return plim_save_between(save, count, count);
 }
 
 /* PyTorch adds the frames it has behind everything else, and none at their place. */
@@ -279,28 +265,22 @@ plim_status plim_save_segments(plim_save *save, bool of_host)
     for (size_t i = 0; i < device_count; i++) {
         const plim_device_history *device = plim_history_device(save->history, i);
         for (uint64_t k = 0; k < device->segment_count && is_of_host(device) == of_host; k++) {
-            plim_emit_between(&save->out, &plim_emit_list, next++, count);
-            PLIM_TRY(plim_emit_value(&save->out));
+            PLIM_TRY(plim_save_between(save, next++, count));
             PLIM_TRY(put_segment(save, device, &device->segments[k]));
         }
     }
-    if (count > 0) {
-        plim_emit_between(&save->out, &plim_emit_list, count, count);
-    }
-    return plim_emit_value(&save->out);
+    return plim_save_between(save, count, count);
 }
 
 /* --- annotations --- */
 
 plim_status plim_save_annotations(plim_save *save)
 {
-    plim_emitter *out = &save->out;
     uint64_t count = 0;
     const plim_annotation *annotations = plim_history_annotations(save->history, &count);
     plim_save_open(save, &plim_emit_list);
     for (uint64_t i = 0; i < count; i++) {
-        plim_emit_between(out, &plim_emit_list, i, count);
-        PLIM_TRY(plim_emit_value(out));
+        PLIM_TRY(plim_save_between(save, i, count));
         plim_save_begin_record(save);
         put_key_text(save, TEXT_STAGE, annotations[i].is_start ? TEXT_START : TEXT_END);
         plim_save_text(save, TEXT_NAME);
@@ -311,8 +291,5 @@ plim_status plim_save_annotations(plim_save *save)
         }
         plim_save_end_record(save);
     }
-    if (count > 0) {
-        plim_emit_between(out, &plim_emit_list, count, count);
-    }
-    return plim_emit_value(out);
+    return plim_save_between(save, count, count);
 }

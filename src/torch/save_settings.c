@@ -114,8 +114,6 @@ plim_status plim_save_settings(plim_save *save)
         plim_save_text(save, TEXT_TRACE_ALLOC_OVERFLOWED);
         plim_emit_opcode(out, ring.overflowed == PLIM_YES ? PLIM_OP_NEWTRUE : PLIM_OP_NEWFALSE);
     }
-    if (items > 0) {
-        plim_emit_between(out, &plim_emit_dict, items, items);
-    }
+    plim_emit_between(out, &plim_emit_dict, items, items);
     return plim_emit_value(out);
 }

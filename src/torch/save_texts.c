@@ -265,9 +265,7 @@ void plim_save_stack(plim_save *save, uint32_t stack)
             put_frame(save, frames.frames[i]);
         }
     }
-    if (frames.frame_count > 0) {
-        plim_emit_between(out, &plim_emit_list, frames.frame_count, frames.frame_count);
-    }
+    plim_emit_between(out, &plim_emit_list, frames.frame_count, frames.frame_count);
 }
 
 void plim_save_lines(plim_save *save, uint32_t string)
