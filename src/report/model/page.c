@@ -251,6 +251,7 @@ static void keep(plim_page *page, plim_phrase *phrase)
     }
     size_t count = 0;
     phrase->text = text;
+    PLIM_ASSERT(phrase->spans != NULL);
     for (size_t i = 0; i < phrase->span_count; i++) {
         plim_span span = phrase->spans[i];
         plim_span *before = count > 0 ? &phrase->spans[count - 1] : NULL;
@@ -280,7 +281,7 @@ static plim_phrase phrase_of(plim_page *page, plim_tone tone, const char *text,
         .spans = plim_page_alloc(page, 2 * holes + 1, sizeof(plim_span)),
         .figures = plim_page_alloc(page, holes, sizeof(plim_fact)),
     };
-    if (page->status != PLIM_OK) {
+    if (phrase.spans == NULL || phrase.figures == NULL) {
         return (plim_phrase){ .text = "" };
     }
     for (size_t i = 0; i < holes; i++) {
@@ -348,7 +349,7 @@ void plim_page_more(plim_page *page, const char *text, const plim_fact *facts)
         .figures = plim_page_alloc(page, said.figure_count + more.figure_count, sizeof(plim_fact)),
         .figure_count = said.figure_count + more.figure_count,
     };
-    if (page->status != PLIM_OK) {
+    if (whole.spans == NULL || whole.figures == NULL) {
         return;
     }
     for (size_t i = 0; i < whole.span_count; i++) {
