@@ -194,23 +194,16 @@ static const uint8_t *run_form(plim_machine *machine, plim_record_form *form, co
     return behind;
 }
 
-/*
- * The form of the record at `at`, which it has run, or NULL. The form that followed the last one
- * before is tried first: allocs and frees with different keys take turns.
- */
-static plim_record_form *run_any_form(plim_machine *machine, const uint8_t *at,
-                                      const uint8_t **ret_behind)
+/* A record that is none of the form that was expected: as any other. */
+static const uint8_t *run_other_form(plim_machine *machine, const uint8_t *at, uint32_t expected)
 {
     plim_record_cache *cache = &machine->records;
-    const uint32_t expected = cache->forms[cache->last].next;
     for (uint32_t i = 0; i < cache->count && !cache->has_no_memory; i++) {
-        const uint32_t at_turn =
-            expected + i < cache->count ? expected + i : expected + i - cache->count;
-        *ret_behind = run_form(machine, &cache->forms[at_turn], at);
-        if (*ret_behind != NULL) {
-            cache->forms[cache->last].next = at_turn;
-            cache->last = at_turn;
-            return &cache->forms[at_turn];
+        const uint8_t *behind = i == expected ? NULL : run_form(machine, &cache->forms[i], at);
+        if (behind != NULL) {
+            cache->forms[cache->last].next = i;
+            cache->last = i;
+            return behind;
         }
     }
     return NULL;
@@ -227,10 +220,19 @@ plim_status plim_record_run(plim_machine *machine, const uint8_t *at, const uint
         return PLIM_OK;
     }
     const size_t place = machine->memo.count;
-    plim_record_form *form = run_any_form(machine, at + 3, ret_behind);
-    if (form == NULL) {
+    /* Kinds of events with different keys take turns: the form that followed the last one before.
+     */
+    const uint32_t expected = cache->forms[cache->last].next;
+    *ret_behind = run_form(machine, &cache->forms[expected], at + 3);
+    if (*ret_behind != NULL) {
+        cache->last = expected;
+    } else {
+        *ret_behind = run_other_form(machine, at + 3, expected);
+    }
+    if (*ret_behind == NULL) {
         return cache->has_no_memory ? plim_fail_memory(err, "reading the pickle") : PLIM_OK;
     }
+    const plim_record_form *form = &cache->forms[cache->last];
     plim_value row = PLIM_VALUE_ABSENT;
     const plim_status status = plim_make_row(machine->builder, form->shape, form->pairs, &row, err);
     machine->memo.items[place] = row;

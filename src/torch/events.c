@@ -97,14 +97,14 @@ static plim_status make_note(plim_import *import, const plim_record *record, pli
 
 /* Where the note of these values is kept: kinds of events take turns, each with values of its own.
  */
-static known_note *kept_note(plim_import *import, const plim_value values[NOTE_FIELDS])
+static uint32_t place_of_note(const plim_value values[NOTE_FIELDS])
 {
     uint64_t hash = 0;
     for (size_t i = 0; i < NOTE_FIELDS; i++) {
         hash = hash * 31 + values[i].bits;
     }
     hash *= UINT64_C(0x9e3779b97f4a7c15); /* 2^64 / the golden ratio: the high bits are mixed */
-    return &import->last.notes[hash >> 32 & (NOTES_KEPT - 1)];
+    return (uint32_t)(hash >> 32) & (NOTES_KEPT - 1);
 }
 
 static plim_status import_note(plim_import *import, const plim_record *record, uint32_t *ret_note,
@@ -117,14 +117,17 @@ static plim_status import_note(plim_import *import, const plim_record *record, u
     for (size_t i = 0; i < NOTE_FIELDS; i++) {
         values[i] = record_get(record, fields[i]);
     }
-    known_note *const known = kept_note(import, values);
-    if (memcmp(values, known->values, sizeof values) != 0) {
-        plim_note note;
-        PLIM_TRY(make_note(import, record, &note, err));
-        PLIM_TRY(plim_history_add_note(import->history, &note, &known->note, err));
-        memcpy(known->values, values, sizeof values);
+    if (memcmp(values, import->last.notes[import->last.note].values, sizeof values) != 0) {
+        import->last.note = place_of_note(values);
+        known_note *const known = &import->last.notes[import->last.note];
+        if (memcmp(values, known->values, sizeof values) != 0) {
+            plim_note note;
+            PLIM_TRY(make_note(import, record, &note, err));
+            PLIM_TRY(plim_history_add_note(import->history, &note, &known->note, err));
+            memcpy(known->values, values, sizeof values);
+        }
     }
-    *ret_note = known->note;
+    *ret_note = import->last.notes[import->last.note].note;
     return PLIM_OK;
 }
 

@@ -144,6 +144,7 @@ typedef struct plim_import {
         uint32_t stream;
         bool has_stream;
         known_note notes[NOTES_KEPT]; /* by a hash of the values */
+        uint32_t note;                /* the last one's place */
     } last;
 } plim_import;
 
