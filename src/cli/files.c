@@ -4,11 +4,8 @@
 #include "cli/files.h"
 
 #include "base/error.h"
-#include "base/progress.h"
 #include "cli/output.h"
 #include "cli/reading.h"
-
-#include "plimsoll/load.h"
 
 #include <stdlib.h>
 
@@ -18,23 +15,10 @@ typedef struct plim_file_parts {
     const plim_device_inspection **devices;
 } plim_file_parts;
 
-static plim_status read_history(const char *path, plim_history **ret, plim_error *err)
-{
-    char label[64];
-    plim_reading_label(label, sizeof label, path);
-    plim_progress_bar bar;
-    plim_progress_bar_init(&bar, label, NULL);
-    const plim_load_options options = { .progress = plim_progress_bar_update,
-                                        .progress_ctx = &bar };
-    const plim_status status = plim_history_load(path, &options, ret, err);
-    plim_progress_bar_finish(&bar);
-    return status;
-}
-
 static plim_status load(plim_inspect_file *file, plim_file_parts *parts)
 {
     plim_error *err = &file->error;
-    PLIM_TRY(read_history(file->path, &parts->history, err));
+    PLIM_TRY(plim_reading_history(file->path, &parts->history, err));
     PLIM_TRY(plim_inspect(parts->history, NULL, &parts->inspection, err));
     const size_t count = plim_inspection_device_count(parts->inspection);
     parts->devices = calloc(count > 0 ? count : 1, sizeof *parts->devices);

@@ -1,8 +1,9 @@
 /*
- * reading.c - naming files to the human: on the bar, and in complaints.
+ * reading.c - histories read with a bar, and files named to people: on the bar, and in complaints.
  */
 #include "cli/reading.h"
 
+#include "base/progress.h"
 #include "cli/output.h"
 
 #include <inttypes.h>
@@ -24,6 +25,19 @@ void plim_reading_label(char *label, size_t label_bytes, const char *path)
             *c = '?';
         }
     }
+}
+
+plim_status plim_reading_history(const char *path, plim_history **ret, plim_error *err)
+{
+    char label[64];
+    plim_reading_label(label, sizeof label, path);
+    plim_progress_bar bar;
+    plim_progress_bar_init(&bar, label, NULL);
+    const plim_load_options options = { .progress = plim_progress_bar_update,
+                                        .progress_ctx = &bar };
+    const plim_status status = plim_history_load(path, &options, ret, err);
+    plim_progress_bar_finish(&bar);
+    return status;
 }
 
 void plim_reading_failed(const char *who, const char *path, const plim_error *err)

@@ -8,7 +8,6 @@
 #include "cli/output.h"
 #include "cli/reading.h"
 
-#include "plimsoll/load.h"
 #include "plimsoll/phases.h"
 
 #include <inttypes.h>
@@ -22,18 +21,10 @@ int plim_replaying_failed(const plim_replaying *self, const plim_error *err)
 
 static int load(plim_replaying *self)
 {
-    char label[64];
+    const char *const path = self->arguments->asked.files[0];
     plim_error err = { 0 };
-    plim_reading_label(label, sizeof label, self->arguments->asked.files[0]);
-    plim_progress_bar bar;
-    plim_progress_bar_init(&bar, label, NULL);
-    const plim_load_options options = { .progress = plim_progress_bar_update,
-                                        .progress_ctx = &bar };
-    const plim_status status =
-        plim_history_load(self->arguments->asked.files[0], &options, &self->history, &err);
-    plim_progress_bar_finish(&bar);
-    if (status != PLIM_OK) {
-        plim_reading_failed(self->who, self->arguments->asked.files[0], &err);
+    if (plim_reading_history(path, &self->history, &err) != PLIM_OK) {
+        plim_reading_failed(self->who, path, &err);
         return PLIM_EXIT_FAILED;
     }
     return PLIM_EXIT_OK;

@@ -13,7 +13,6 @@
 #define PLIM_GPUS_MAX              128
 #define PLIM_GPUS_CAPABILITIES_MAX 24
 #define PLIM_GPUS_ALIASES_BYTES    160
-#define PLIM_GPUS_COLUMNS_MAX      20
 
 typedef struct plim_gpus_row {
     plim_gpu gpu;
