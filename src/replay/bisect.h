@@ -58,10 +58,4 @@ void plim_bisect_survived(plim_bisect *bisect, uint64_t steps, uint64_t used, bo
  */
 void plim_bisect_failed(plim_bisect *bisect, uint64_t steps, uint64_t needed, double reach);
 
-/* Whether the answer is there, and proven. */
-static inline bool plim_bisect_is_done(const plim_bisect *bisect)
-{
-    return plim_bisect_next(bisect) == 0;
-}
-
 #endif

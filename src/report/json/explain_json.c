@@ -231,16 +231,6 @@ static void write_series(plim_json *json, const plim_explained *files, size_t co
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-static void write_error(plim_json *json, const plim_error *error)
-{
-    plim_json_member_object(json, "error");
-    plim_json_member_string(json, "status", plim_status_name(error->status));
-    plim_json_member_string(json, "message", error->message);
-    _Static_assert(PLIM_NO_OFFSET == PLIM_BYTES_UNKNOWN, "both are null");
-    member_bytes(json, "offset", error->offset);
-    plim_json_end_object(json);
-}
-
 /* The index of a text's main message among those of all texts, `before` of which came earlier. */
 static void write_main(plim_json *json, const plim_explained *file, size_t before)
 {
@@ -269,7 +259,7 @@ static void write_files(plim_json *json, const plim_explained *files, size_t cou
             plim_json_member_u64(json, "unkept", files[i].unkept_count);
             before += files[i].message_count;
         } else {
-            write_error(json, &files[i].error);
+            plim_json_error(json, &files[i].error);
         }
         plim_json_end_object(json);
     }
@@ -305,15 +295,10 @@ plim_status plim_explain_json_write(plim_sink sink, const plim_explained *files,
                                     const plim_page *page, plim_error *err)
 {
     plim_json json;
-    PLIM_TRY(plim_page_status(page, err));
-    plim_json_init(&json, sink, PLIM_JSON_PRETTY);
-    plim_json_begin_object(&json);
-    plim_json_member_string(&json, "schema", "explain/1");
+    PLIM_TRY(plim_document_begin(&json, sink, "explain/1", page, err));
     write_totals(&json, files, count);
     write_messages(&json, files, count);
     write_series(&json, files, count);
     write_files(&json, files, count);
-    plim_page_json(&json, page);
-    plim_json_end_object(&json);
-    return plim_json_finish(&json) ? PLIM_OK : plim_fail(err, PLIM_IO, "cannot write the document");
+    return plim_document_finish(&json, page, err);
 }

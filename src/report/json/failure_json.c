@@ -28,3 +28,12 @@ void plim_json_failure(plim_json *json, const plim_failure *failure)
     }
     plim_json_end_object(json);
 }
+
+void plim_json_error(plim_json *json, const plim_error *error)
+{
+    plim_json_member_object(json, "error");
+    plim_json_member_string(json, "status", plim_status_name(error->status));
+    plim_json_member_string(json, "message", error->message);
+    plim_json_member_known_u64(json, "offset", error->offset != PLIM_NO_OFFSET, error->offset);
+    plim_json_end_object(json);
+}

@@ -13,4 +13,7 @@ void plim_json_verdict(plim_json *json, const plim_judgement *judgement, const c
 /** The same of a request, and "figures": those of it that are known. */
 void plim_json_failure(plim_json *json, const plim_failure *failure);
 
+/** The member "error": why a file was not read. */
+void plim_json_error(plim_json *json, const plim_error *error);
+
 #endif

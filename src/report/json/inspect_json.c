@@ -311,22 +311,13 @@ static void write_doubts(plim_json *json, const plim_inspect_file *file)
     plim_json_end_array(json);
 }
 
-static void write_error(plim_json *json, const plim_error *error)
-{
-    plim_json_member_object(json, "error");
-    plim_json_member_string(json, "status", plim_status_name(error->status));
-    plim_json_member_string(json, "message", error->message);
-    plim_json_member_known_u64(json, "offset", error->offset != PLIM_NO_OFFSET, error->offset);
-    plim_json_end_object(json);
-}
-
 static void write_file(plim_json *json, const plim_inspect_view *view,
                        const plim_inspect_file *file)
 {
     plim_json_begin_object(json);
     plim_json_member_string(json, "file", file->path);
     if (file->history == NULL) {
-        write_error(json, &file->error);
+        plim_json_error(json, &file->error);
         plim_json_end_object(json);
         return;
     }
@@ -392,25 +383,23 @@ plim_status plim_inspect_json_write(const plim_mem *mem, plim_sink sink,
                                     size_t count, const plim_page *page, plim_error *err)
 {
     /* All that can fail for want of memory comes before the first byte. */
+    plim_json json;
     plim_ranks ranks;
-    PLIM_TRY(plim_page_status(page, err));
     if (!plim_ranks_init(mem, view, files, count, &ranks)) {
         return plim_fail_memory(err, "comparing ranks");
     }
-    plim_json json;
-    plim_json_init(&json, sink, PLIM_JSON_PRETTY);
-    plim_json_begin_object(&json);
-    plim_json_member_string(&json, "schema", "inspect/1");
-    plim_json_member_array(&json, "files");
-    for (size_t i = 0; i < count; i++) {
-        write_file(&json, view, &files[i]);
+    plim_status status = plim_document_begin(&json, sink, "inspect/1", page, err);
+    if (status == PLIM_OK) {
+        plim_json_member_array(&json, "files");
+        for (size_t i = 0; i < count; i++) {
+            write_file(&json, view, &files[i]);
+        }
+        plim_json_end_array(&json);
+        if (count > 1) {
+            write_ranks(&json, &ranks);
+        }
+        status = plim_document_finish(&json, page, err);
     }
-    plim_json_end_array(&json);
-    if (count > 1) {
-        write_ranks(&json, &ranks);
-    }
-    plim_page_json(&json, page);
-    plim_json_end_object(&json);
     plim_ranks_deinit(&ranks);
-    return plim_json_finish(&json) ? PLIM_OK : plim_fail(err, PLIM_IO, "cannot write the document");
+    return status;
 }

@@ -3,6 +3,8 @@
  */
 #include "report/json/page_json.h"
 
+#include "base/error.h"
+
 static const char *const severities[PLIM_TONE_COUNT] = {
     [PLIM_TONE_PLAIN] = "info",     [PLIM_TONE_HEADING] = "main",   [PLIM_TONE_FAINT] = "context",
     [PLIM_TONE_USER] = "code",      [PLIM_TONE_WARN] = "warning",   [PLIM_TONE_BAD] = "failure",
@@ -159,11 +161,23 @@ static void write_item(plim_json *json, const plim_item *item)
     plim_json_end_object(json);
 }
 
-void plim_page_json(plim_json *json, const plim_page *page)
+plim_status plim_document_begin(plim_json *json, plim_sink sink, const char *schema,
+                                const plim_page *page, plim_error *err)
+{
+    PLIM_TRY(plim_page_status(page, err));
+    plim_json_init(json, sink, PLIM_JSON_PRETTY);
+    plim_json_begin_object(json);
+    plim_json_member_string(json, "schema", schema);
+    return PLIM_OK;
+}
+
+plim_status plim_document_finish(plim_json *json, const plim_page *page, plim_error *err)
 {
     plim_json_member_array(json, "says");
     for (const plim_item *item = page->first; item != NULL; item = item->next) {
         write_item(json, item);
     }
     plim_json_end_array(json);
+    plim_json_end_object(json);
+    return plim_json_finish(json) ? PLIM_OK : plim_fail(err, PLIM_IO, "cannot write the document");
 }

@@ -186,10 +186,7 @@ plim_status plim_rehearse_json_write(plim_sink sink, const plim_rehearsed *rehea
         words++;
     }
     plim_json json;
-    PLIM_TRY(plim_page_status(page, err));
-    plim_json_init(&json, sink, PLIM_JSON_PRETTY);
-    plim_json_begin_object(&json);
-    plim_json_member_string(&json, "schema", "rehearse/1");
+    PLIM_TRY(plim_document_begin(&json, sink, "rehearse/1", page, err));
     plim_json_member_string(&json, "verdict",
                             plim_rehearsed_verdict_name(plim_rehearsed_judge(rehearsed)));
     write_strings(&json, "command", rehearsed->argv, words);
@@ -212,19 +209,14 @@ plim_status plim_rehearse_json_write(plim_sink sink, const plim_rehearsed *rehea
     write_calls(&json, outcome);
     write_strings(&json, "recordings", rehearsed->recordings, rehearsed->recording_count);
     write_strings(&json, "warnings", outcome->warnings, outcome->warning_count);
-    plim_page_json(&json, page);
-    plim_json_end_object(&json);
-    return plim_json_finish(&json) ? PLIM_OK : plim_fail(err, PLIM_IO, "cannot write the document");
+    return plim_document_finish(&json, page, err);
 }
 
 plim_status plim_rehearse_json_write_tries(plim_sink sink, const plim_rehearse_tries *tries,
                                            const plim_page *page, plim_error *err)
 {
     plim_json json;
-    PLIM_TRY(plim_page_status(page, err));
-    plim_json_init(&json, sink, PLIM_JSON_PRETTY);
-    plim_json_begin_object(&json);
-    plim_json_member_string(&json, "schema", "rehearse/1");
+    PLIM_TRY(plim_document_begin(&json, sink, "rehearse/1", page, err));
     write_gpu(&json, tries->gpu, tries->capacity_bytes, tries->device_count);
     plim_json_member_known_u64(&json, "best", tries->best > 0, tries->best);
     plim_json_member_array(&json, "tries");
@@ -238,7 +230,5 @@ plim_status plim_rehearse_json_write_tries(plim_sink sink, const plim_rehearse_t
         plim_json_end_object(&json);
     }
     plim_json_end_array(&json);
-    plim_page_json(&json, page);
-    plim_json_end_object(&json);
-    return plim_json_finish(&json) ? PLIM_OK : plim_fail(err, PLIM_IO, "cannot write the document");
+    return plim_document_finish(&json, page, err);
 }

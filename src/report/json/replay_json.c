@@ -255,22 +255,12 @@ static void write_row(plim_json *json, const plim_replay_input *input, const pli
 
 /* ---- documents ------------------------------------------------------------------------------- */
 
-static plim_status finish(plim_json *json, const plim_page *page, plim_error *err)
-{
-    plim_page_json(json, page);
-    plim_json_end_object(json);
-    return plim_json_finish(json) ? PLIM_OK : plim_fail(err, PLIM_IO, "cannot write the document");
-}
-
 plim_status plim_replay_json_write(plim_sink sink, const plim_replay_input *input,
                                    const plim_replay_rows *rows, const plim_page *page,
                                    plim_error *err)
 {
     plim_json json;
-    PLIM_TRY(plim_page_status(page, err));
-    plim_json_init(&json, sink, PLIM_JSON_PRETTY);
-    plim_json_begin_object(&json);
-    plim_json_member_string(&json, "schema", "replay/1");
+    PLIM_TRY(plim_document_begin(&json, sink, "replay/1", page, err));
     write_input(&json, input);
     write_row(&json, input, &rows->items[rows->asked]);
     plim_json_member_array(&json, "results");
@@ -280,7 +270,7 @@ plim_status plim_replay_json_write(plim_sink sink, const plim_replay_input *inpu
         plim_json_end_object(&json);
     }
     plim_json_end_array(&json);
-    return finish(&json, page, err);
+    return plim_document_finish(&json, page, err);
 }
 
 static void write_searched(plim_json *json, const plim_replay_input *input,
@@ -302,10 +292,7 @@ plim_status plim_tune_json_write(plim_sink sink, const plim_replay_input *input,
                                  const plim_tuning *tuning, const plim_page *page, plim_error *err)
 {
     plim_json json;
-    PLIM_TRY(plim_page_status(page, err));
-    plim_json_init(&json, sink, PLIM_JSON_PRETTY);
-    plim_json_begin_object(&json);
-    plim_json_member_string(&json, "schema", "tune/1");
+    PLIM_TRY(plim_document_begin(&json, sink, "tune/1", page, err));
     write_input(&json, input);
     plim_json_member_string(&json, "best", tuning->rows[tuning->best].conf.text);
     plim_json_member_u64(&json, "best_index", tuning->best);
@@ -324,5 +311,5 @@ plim_status plim_tune_json_write(plim_sink sink, const plim_replay_input *input,
         write_searched(&json, input, tuning, i);
     }
     plim_json_end_array(&json);
-    return finish(&json, page, err);
+    return plim_document_finish(&json, page, err);
 }

@@ -4,6 +4,7 @@
  * A CUstream is a cudaStream_t: one handle serves both.
  */
 #include "standin/both/both.h"
+#include "standin/core/shadow.h"
 #include "standin/core/windows.h"
 #include "standin/work/streams.h"
 

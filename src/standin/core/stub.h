@@ -4,14 +4,13 @@
  * A function that is written in full and does what the real one would needs no word. The others:
  *
  *   PLIM_STANDIN_NOTHING(name)                doing nothing and returning 0 is right
- *   PLIM_STANDIN_COMPUTES(name)               the same, where the real one writes device memory
  *   PLIM_STANDIN_MODELLED(name, note)         beside a written one: its figures are a model's
  *   PLIM_STANDIN_DECLINED(name, status, note) says no, as the real one does on many machines
  *   PLIM_STANDIN_REFUSED(name, status, note)  known but not stood in for: says so on stderr, once,
  *                                             and makes the rehearsal fail
  *
  * Calls of the libraries that compute (cuBLAS, cuDNN, …) are known by their facade (libraries.h);
- * launches and the like in the others say PLIM_STANDIN_COMPUTES. What that is for: shadow.h.
+ * launches and the like in the others call plim_standin_computed(). What that is for: shadow.h.
  *
  * A function that is written takes all that its vendor's header says, for the reader, and looks at
  * what it needs. It is declared nowhere: only programs call it, by that header.
@@ -26,7 +25,6 @@
 #define PLIMSOLL_STANDIN_CORE_STUB_H
 
 #include "stage/stage.h"
-#include "standin/core/shadow.h"
 
 typedef struct plim_standin_kind {
     const char *name;
@@ -51,15 +49,6 @@ long plim_standin_refuse(const plim_standin_kind *kind, long status);
     long name(void);                                \
     long name(void)                                 \
     {                                               \
-        return 0;                                   \
-    }
-
-#define PLIM_STANDIN_COMPUTES(name)                 \
-    PLIM_STANDIN_KIND(name, PLIM_STAGE_NOTHING, "") \
-    long name(void);                                \
-    long name(void)                                 \
-    {                                               \
-        plim_standin_computed();                    \
         return 0;                                   \
     }
 

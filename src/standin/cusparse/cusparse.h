@@ -22,7 +22,6 @@ enum {
 /* cusparseFormat_t */
 enum { PLIM_CUSPARSE_CSR = 1, PLIM_CUSPARSE_CSC = 2, PLIM_CUSPARSE_COO = 3 };
 
-#define PLIM_CUSPARSE_NOT_TRANSPOSED  0 /* cusparseOperation_t */
 #define PLIM_CUSPARSE_SCALARS_ON_HOST 0 /* cusparsePointerMode_t */
 
 /* A cusparseSpMatDescr_t, sparse, or a cusparseDnMatDescr_t, dense, where nnz is 0. */
