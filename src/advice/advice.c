@@ -138,9 +138,9 @@ plim_status plim_advise(const plim_failed_request *oom, const plim_judgement *ju
     return finish(&chosen, arena, ret, ret_count, err);
 }
 
-plim_status plim_advise_finding(const plim_finding *finding, plim_oom_family family,
-                                uint32_t in_force, plim_arena *arena, const plim_advice **ret,
-                                size_t *ret_count, plim_error *err)
+plim_status plim_advise_finding(const plim_finding *finding, const plim_failed_request *program,
+                                plim_arena *arena, const plim_advice **ret, size_t *ret_count,
+                                plim_error *err)
 {
     static const struct {
         const char *id;
@@ -148,11 +148,8 @@ plim_status plim_advise_finding(const plim_finding *finding, plim_oom_family fam
     } lists[] = {
         { PLIM_FINDING_LEAK, &plim_fixes_leak },
     };
-    plim_failed_request request = plim_failed_request_of(PLIM_TOPIC_ALLOCATION, family);
-    request.in_force = in_force;
-    request.leaks = true;
-    const plim_judgement judgement = plim_judge(&request); /* unknown: there are no figures */
-    choice chosen = { .oom = &request, .judgement = &judgement };
+    const plim_judgement judgement = plim_judge(program); /* unknown: there are no figures */
+    choice chosen = { .oom = program, .judgement = &judgement };
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         if (strcmp(finding->id, lists[i].id) == 0) {
             take(&chosen, lists[i].fixes, PLIM_FIX_IN_ORDER, PLIM_ADVICE_MAX);

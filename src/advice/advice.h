@@ -30,9 +30,13 @@ PLIM_MUST_USE plim_status plim_advise(const plim_failed_request *oom,
                                       const plim_judgement *judgement, plim_arena *arena,
                                       const plim_advice **ret, size_t *ret_count, plim_error *err);
 
-/** The fixes for any other finding, by its id; none for an id that has no list. */
-PLIM_MUST_USE plim_status plim_advise_finding(const plim_finding *finding, plim_oom_family family,
-                                              uint32_t in_force, plim_arena *arena,
+/**
+ * The fixes for any other finding, by its id; none for an id that has no list.
+ *
+ * program  a request without figures: its family, what is in force, whether it leaks
+ */
+PLIM_MUST_USE plim_status plim_advise_finding(const plim_finding *finding,
+                                              const plim_failed_request *program, plim_arena *arena,
                                               const plim_advice **ret, size_t *ret_count,
                                               plim_error *err);
 

@@ -86,8 +86,8 @@ static int print(const char *who, const inspect_arguments *arguments, const plim
     plim_page_init(&page, NULL);
     plim_inspect_page(&page, &arguments->view, files->items, files->count);
     if (arguments->asked.as_json) {
-        written = plim_inspect_json_write(NULL, plim_sink_to_file(stdout), &arguments->view,
-                                          files->items, files->count, &page, &err);
+        written = plim_inspect_json_write(plim_sink_to_file(stdout), &arguments->view, files->items,
+                                          files->count, &page, &err);
     }
     return plim_output_result(who, stdout, &arguments->asked, &page, written, &err);
 }

@@ -225,7 +225,10 @@ static plim_status finish(plim_explainer *explainer, plim_error *err)
     }
     const plim_oom_family family = all[0].is_host ? PLIM_FAMILY_HOST : family_of_main(explainer);
     const plim_finding leak = { .id = PLIM_FINDING_LEAK };
-    return plim_advise_finding(&leak, family, around.in_force, &result->arena, &result->leak_advice,
+    plim_failed_request program = plim_failed_request_of(PLIM_TOPIC_ALLOCATION, family);
+    program.in_force = around.in_force;
+    program.leaks = true;
+    return plim_advise_finding(&leak, &program, &result->arena, &result->leak_advice,
                                &result->leak_advice_count, err);
 }
 

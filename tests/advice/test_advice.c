@@ -344,8 +344,11 @@ static void a_leak_has_its_advice_in_every_family(void)
             t_mem heap;
             advised all = { .count = 0 };
             plim_arena_init(&all.arena, heap_of(&heap));
-            T_EQ_U64(plim_advise_finding(&leak, (plim_oom_family)family, snapshot * IN(SNAPSHOT),
-                                         &all.arena, &all.items, &all.count, NULL),
+            plim_failed_request program =
+                plim_failed_request_of(PLIM_TOPIC_ALLOCATION, (plim_oom_family)family);
+            program.in_force = snapshot * IN(SNAPSHOT);
+            program.leaks = true;
+            T_EQ_U64(plim_advise_finding(&leak, &program, &all.arena, &all.items, &all.count, NULL),
                      PLIM_OK);
             T_TRUE(all.count >= 1 && all.count <= PLIM_ADVICE_MAX);
             for (size_t i = 0; i < all.count; i++) {
@@ -771,8 +774,10 @@ static void a_leak_of_pytorch_starts_with_what_is_kept(void)
     advised all = { .count = 0 };
     plim_arena_init(&all.arena, heap_of(&heap));
     const plim_finding leak = { .id = PLIM_FINDING_LEAK };
-    T_EQ_U64(plim_advise_finding(&leak, PLIM_FAMILY_PYTORCH, 0, &all.arena, &all.items, &all.count,
-                                 NULL),
+    plim_failed_request program =
+        plim_failed_request_of(PLIM_TOPIC_ALLOCATION, PLIM_FAMILY_PYTORCH);
+    program.leaks = true;
+    T_EQ_U64(plim_advise_finding(&leak, &program, &all.arena, &all.items, &all.count, NULL),
              PLIM_OK);
     char buffer[1000];
     T_EQ_STR(ids(&all, buffer, sizeof buffer),

@@ -45,7 +45,7 @@ static void what_was_added_is_found_and_nothing_else(void)
     t_mem heap;
     t_mem_init(&heap);
     for (unsigned bits = 0; bits <= 60; bits += 10) {
-        plim_shared_table table = { 0 };
+        plim_shared_table table = { .slots = NULL };
         const size_t count = bits == 0 ? 200 : THINGS;
         make(things, count, bits);
         T_NULL(find(&table, &things[0]));
@@ -114,7 +114,7 @@ static void readers_find_what_was_added_before_they_looked(void)
 static bool add_some(const plim_mem *mem, void *ctx)
 {
     thing *const things = ctx;
-    plim_shared_table table = { 0 };
+    plim_shared_table table = { .slots = NULL };
     size_t count = 0;
     while (count < 100 && plim_shared_add(&table, mem, hash_of, &things[count])) {
         count++;

@@ -99,7 +99,7 @@ static plim_status write_json(const plim_mem *mem, plim_text *out, const plim_hi
     plim_inspect_page(&page, &view, files, count);
     plim_text_init(out, mem, GOLDEN_BYTES_MAX);
     const plim_status status =
-        plim_inspect_json_write(mem, plim_sink_to_text(out), &view, files, count, &page, NULL);
+        plim_inspect_json_write(plim_sink_to_text(out), &view, files, count, &page, NULL);
     plim_page_deinit(&page);
     return status;
 }

@@ -378,14 +378,14 @@ static void write_ranks(plim_json *json, const plim_ranks *ranks)
     plim_json_end_object(json);
 }
 
-plim_status plim_inspect_json_write(const plim_mem *mem, plim_sink sink,
-                                    const plim_inspect_view *view, const plim_inspect_file *files,
-                                    size_t count, const plim_page *page, plim_error *err)
+plim_status plim_inspect_json_write(plim_sink sink, const plim_inspect_view *view,
+                                    const plim_inspect_file *files, size_t count,
+                                    const plim_page *page, plim_error *err)
 {
     /* All that can fail for want of memory comes before the first byte. */
     plim_json json;
     plim_ranks ranks;
-    if (!plim_ranks_init(mem, view, files, count, &ranks)) {
+    if (!plim_ranks_init(page->arena.mem, view, files, count, &ranks)) {
         return plim_fail_memory(err, "comparing ranks");
     }
     plim_status status = plim_document_begin(&json, sink, "inspect/1", page, err);

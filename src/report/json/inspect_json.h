@@ -14,11 +14,10 @@
  * Write the document.
  *
  * view     only its device counts: a document is never cut
- * page     of plim_inspect_page(): what it says, as it would be drawn
+ * page     of plim_inspect_page(): what it says, as it would be drawn; gives the memory too
  * returns  PLIM_IO when the sink refused, PLIM_OUT_OF_HOST_MEMORY (before anything is written)
  */
-PLIM_MUST_USE plim_status plim_inspect_json_write(const plim_mem *mem, plim_sink sink,
-                                                  const plim_inspect_view *view,
+PLIM_MUST_USE plim_status plim_inspect_json_write(plim_sink sink, const plim_inspect_view *view,
                                                   const plim_inspect_file *files, size_t count,
                                                   const plim_page *page, plim_error *err);
 

@@ -82,7 +82,6 @@ int cuLaunchKernelEx(const launch_config *config, const void *function, void **a
     return launch(config->stream, &params);
 }
 
-
 int cuFuncGetAttribute(int *value, int attribute, const void *function)
 {
     if (value == NULL || attribute < 0 || attribute >= FUNCTION_ATTRIBUTES) {
