@@ -89,6 +89,7 @@ void plim_cursor_init(plim_cursor *cursor, const plim_timeline *timeline)
     const plim_start *const start = &timeline->start;
     *cursor = (plim_cursor){ .timeline = timeline,
                              .now = { .reserved = start->undone.reserved },
+                             .last_request = PLIM_NONE,
                              .shortfalls_left = start->undone.shortfalls.count };
     for (size_t i = 0; i < start->allocations.count; i++) {
         const plim_start_allocation *const row = &start->allocations.items[i];
@@ -149,6 +150,9 @@ static bool waits(const plim_cursor *cursor, uint64_t id)
 /* What the request of a pending block was about: an alloc, or a row of the start. */
 static plim_block_size block_of_request(const plim_cursor *cursor, uint32_t request)
 {
+    if (request == cursor->last_request) {
+        return cursor->last_block;
+    }
     const plim_timeline *const timeline = cursor->timeline;
     const uint32_t alloc = timeline->start.lifetimes.partner[request];
     if (alloc != PLIM_NONE) {
@@ -180,7 +184,9 @@ static void take_end(plim_cursor *cursor, uint32_t event)
     const plim_lifetimes *const lifetimes = &timeline->start.lifetimes;
     const uint32_t alloc = lifetimes->partner[event];
     if (alloc != PLIM_NONE) {
-        end(&cursor->now, lifetimes->events->bytes[alloc], block_of(cursor, alloc),
+        cursor->last_request = event;
+        cursor->last_block = block_of(cursor, alloc);
+        end(&cursor->now, lifetimes->events->bytes[alloc], cursor->last_block,
             waits(cursor, plim_timeline_recorded_id(timeline, alloc)));
     } else if (cursor->start_allocation < lifetimes->start_frees.count &&
                lifetimes->start_frees.items[cursor->start_allocation] == event) {

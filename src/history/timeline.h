@@ -65,6 +65,9 @@ struct plim_cursor {
     /* What comes next in each list: */
     size_t start_allocation, start_pending, displacement;
     size_t shortfalls_left; /* that list is backwards */
+    /* The last request of a free, and its block: its completion mostly comes next. */
+    uint32_t last_request;
+    plim_block_size last_block;
 };
 
 /* At the start. */
