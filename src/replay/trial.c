@@ -39,14 +39,14 @@ static void set_step_ends(const plim_program *program, const plim_steps *steps, 
     run->empty_event_count = end - first;
 }
 
-static void set_emptying(const plim_program *program, const plim_steps *steps,
-                         const plim_tune_row *row, plim_run_setup *run)
+static void set_emptying(const plim_trial_context *context, size_t device, const plim_tune_row *row,
+                         plim_run_setup *run)
 {
     if (row->empty_cache == PLIM_EMPTY_AT_EVENT) {
         run->empty_events = &row->empty_cache_event;
         run->empty_event_count = 1;
-    } else if (row->empty_cache == PLIM_EMPTY_AFTER_STEPS) {
-        set_step_ends(program, steps, run);
+    } else if (row->empty_cache == PLIM_EMPTY_AFTER_STEPS) { /* only a search, which finds steps */
+        set_step_ends(context->replay->devices.items[device].asked, &context->steps[device], run);
     }
 }
 
@@ -114,7 +114,7 @@ static plim_status run_device(const plim_trial_context *context, const plim_tria
         .progress = ask,
         .progress_ctx = &who,
     };
-    set_emptying(part->asked, &context->steps[device], row, &run);
+    set_emptying(context, device, row, &run);
     plim_run_result result = { .device = part->asked->facts.device };
     const plim_status status = plim_run_program(part->asked, &run, &result, &trial->start_error);
     if (status == PLIM_OUT_OF_DEVICE_MEMORY) {
