@@ -141,7 +141,7 @@ typedef struct plim_live {
  */
 PLIM_API plim_live plim_timeline_live(const plim_timeline *timeline, int64_t moment,
                                       bool with_pending);
-/** The next one; false: there is none, and `ret_allocation` is untouched. */
+/** The next one; false after the last, and `ret_allocation` is untouched. */
 PLIM_API bool plim_live_next(plim_live *live, plim_allocation *ret_allocation);
 
 typedef struct plim_cursor plim_cursor;
@@ -158,9 +158,9 @@ PLIM_API PLIM_MUST_USE plim_status plim_cursor_create(const plim_timeline *timel
                                                       plim_cursor **ret_cursor, plim_error *err);
 PLIM_API void plim_cursor_destroy(plim_cursor *cursor);
 
-/** Move behind the next event; false: there is none. */
+/** Move past the next event; false after the last. */
 PLIM_API bool plim_cursor_next(plim_cursor *cursor);
-/** The event that the cursor is behind, or PLIM_AT_START. */
+/** The event that the cursor has passed last, or PLIM_AT_START. */
 PLIM_API int64_t plim_cursor_moment(const plim_cursor *cursor);
 /** The sums at that moment. */
 PLIM_API plim_figures plim_cursor_figures(const plim_cursor *cursor);

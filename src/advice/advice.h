@@ -13,7 +13,7 @@
 #include "plimsoll/advice.h"
 #include "plimsoll/status.h"
 
-/* What is shown at most: more is a list that nobody reads. */
+/* The most that is shown: a longer list is not read. */
 #define PLIM_ADVICE_MAX 6
 
 /* Ids of findings, beside those of verdicts, that have advice. */

@@ -27,7 +27,7 @@ bool plim_prose_begins_line(const plim_flat *flat, size_t begin);
 /** Whether words [begin, end) are what a shell says of a killed process, and all it says. */
 bool plim_prose_is_shell_line(const plim_flat *flat, size_t begin, size_t end);
 
-/** What the number after the words says: 0 and less is none of it. */
+/** The number after the words, as what it says: 0 and less say that nothing is left. */
 typedef enum plim_count {
     PLIM_COUNT_UNSAID, /* there is no number */
     PLIM_COUNT_NONE,

@@ -433,7 +433,7 @@ static bool is_other_metric(const reading *all, candidate *ret)
     return is_other;
 }
 
-/* "12345 / 40960 MB", "512MiB / 1.5GiB": what is behind the slash is what there is. */
+/* "12345 / 40960 MB", "512MiB / 1.5GiB": what stands after the slash is what there is. */
 static void take_total(const reading *all, const number_view *view, candidate *ret)
 {
     const plim_span total = all->numbers[view->index + 1];
@@ -482,7 +482,7 @@ static plim_span word_behind(const reading *all, size_t at)
 
 /*
  * A row of the host's memory. The figures of free stand under a header (procps: total, used and
- * free come first in every release); those of top have their words behind them:
+ * free come first in every release); those of top have their words after them:
  *
  *   Mem:          128000       20000      103000          12        5000      108000
  *   MiB Mem :  31998.2 total,  12345.6 free,  15000.0 used,   4652.3 buff/cache

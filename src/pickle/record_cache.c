@@ -192,7 +192,7 @@ static inline const uint8_t *run_form(plim_machine *machine, plim_record_form *f
     return behind;
 }
 
-/* A record that is none of the form that was expected: as any other. */
+/* A record that does not have the expected form: as any other. */
 static const uint8_t *run_other_form(plim_machine *machine, const uint8_t *at, uint32_t expected)
 {
     plim_record_cache *cache = &machine->records;

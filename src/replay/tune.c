@@ -33,7 +33,7 @@ typedef struct search {
     plim_trial_context trials;
     uint32_t threads;
     uint64_t floor_bytes;
-    plim_run_result *results; /* by row, then device; NULL: nobody asks for those of each device */
+    plim_run_result *results; /* by row, then device; NULL: those of each device are not wanted */
     bool is_quick;            /* smallest capacities are not searched */
 } search;
 

@@ -276,7 +276,7 @@ static step_effect judge_release(const remedy *oom)
     if (room >= oom->driver_bytes) {
         return EFFECT_ENOUGH;
     }
-    /* Pages may be joined to a free range that ends where they begin: nobody knows. */
+    /* Pages may be joined to a free range that ends where they begin, which is not known. */
     const bool may_join = oom->has_pages && plim_plus(room, oom->hole_bytes) >= oom->driver_bytes;
     return may_join ? EFFECT_NONE : EFFECT_TOO_LITTLE;
 }

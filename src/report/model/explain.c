@@ -1,7 +1,7 @@
 /*
  * explain.c - one page: the message that answers for all, its bar, why, what to do, the rest.
  *
- * It has to fit a screen: somebody's training has just died. Everything else is behind --all,
+ * It has to fit a screen: somebody's training has just died. --all shows everything else,
  * --trend and --json.
  */
 #include "report/model/explain_parts.h"

@@ -16,7 +16,7 @@
 
 /* Bytes that have a name. */
 typedef struct bar_part {
-    const char *name; /* NULL: there is none */
+    const char *name; /* NULL: absent */
     uint64_t bytes;
 } bar_part;
 

@@ -28,7 +28,7 @@ static bool is_apart(const plim_explaining *self, const plim_advice *advice)
     return self->view->with_recording && strcmp(advice->id, RECORDING_ID) == 0;
 }
 
-/* The lines of the fix in full, for somebody who has just seen a run die unrecorded. */
+/* The lines of the fix in full, for a reader whose run has just died unrecorded. */
 static void say_recording(plim_page *page)
 {
     plim_page_heading(page, "Next time, record who holds what", NULL);

@@ -14,7 +14,7 @@
 
 typedef struct message_group {
     const plim_oom_message *first;
-    uint64_t like_count; /* messages behind the first, said as often as they were */
+    uint64_t like_count; /* messages after the first, said as often as they were */
     int32_t device_min;
     int32_t device_max;
 } message_group;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define OTHERS_SHOWN 8u
-#define FACT_COLUMNS 9u /* "grows by" and what is behind it */
+#define FACT_COLUMNS 9u /* "grows by" and what stands after it */
 
 /* The least height of a chart, as a share of its top: noise on a level line stays small. */
 #define CHART_WINDOW_MIN 0.05

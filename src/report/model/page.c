@@ -91,7 +91,7 @@ plim_fact plim_apart(plim_fact fact)
     return fact;
 }
 
-/* Without decimals that say nothing: nobody reads step 599.769. */
+/* Without decimals that say nothing: steps are whole. */
 static plim_short_text format_number(double number)
 {
     plim_short_text text;

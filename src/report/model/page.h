@@ -43,7 +43,7 @@ typedef enum plim_unit {
     PLIM_UNIT_ID,      /* the same, perhaps below 0: a device */
     PLIM_UNIT_RATIO,   /* "1.23×" */
     PLIM_UNIT_NUMBER,  /* "3,400", "12.5" */
-    PLIM_UNIT_PERCENT, /* of a hundred, where nobody knows what that is */
+    PLIM_UNIT_PERCENT, /* of a hundred, where the amount is not known */
     PLIM_UNIT_LEVEL,   /* bytes that were computed: perhaps below 0 */
     PLIM_UNIT_END,     /* closes a list of facts */
 } plim_unit;
@@ -206,7 +206,7 @@ typedef struct plim_device_bar {
     const char *end;                     /* in words */
     const char *request;                 /* NULL: not known */
     uint64_t request_bytes;
-    bool is_request_placed; /* it begins where the cached part does; else nobody knows where */
+    bool is_request_placed; /* it begins where the cached part does; else its place is not known */
     plim_bar_mark marks[2];
     size_t mark_count;
 } plim_device_bar;

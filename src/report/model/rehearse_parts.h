@@ -15,7 +15,7 @@ typedef struct plim_rehearsing_page {
 
 /** A share of the memory of a device; of one without memory it is not a number. */
 double plim_rehearsed_share(const plim_rehearsal_outcome *outcome, uint64_t bytes);
-/** "step 2, backward": what nobody noted is left out. */
+/** "step 2, backward": what was not noted is left out. */
 const char *plim_rehearsed_moment(plim_page *page, uint64_t step, const char *phase);
 
 /** Begin a table of figures; each is "reserved    33.0 GiB  ████████   41.7%  note". */

@@ -87,7 +87,7 @@ static void draw_bar(const drawing *draw)
     plim_line_end(&line);
 }
 
-/* "requested 4.00 GiB ━━━━━━", its words where there is room: before, behind, above. */
+/* "requested 4.00 GiB ━━━━━━", its words where there is room: before, after, above. */
 static void draw_request(const drawing *draw)
 {
     const plim_glyphs *glyphs = plim_style_glyphs(draw->style);

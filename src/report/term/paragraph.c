@@ -13,7 +13,7 @@ typedef struct place {
     size_t byte;
 } place;
 
-/* Past all bytes that are blanks, or all that are none. */
+/* Past all blanks, or all bytes that are not blanks. */
 static place skip(const plim_paragraph *paragraph, place at, bool blanks)
 {
     while (at.span < paragraph->span_count) {

@@ -116,7 +116,7 @@ PLIM_STANDIN_MODELLED(cudaDeviceGetGraphMemAttribute,
 PLIM_STANDIN_NOTHING(cudaDeviceSetGraphMemAttribute)
 PLIM_STANDIN_NOTHING(cudaDeviceGraphMemTrim)
 
-/* Which branch runs is decided by values on the device, and there are none. */
+/* Values on the device decide which branch runs, and nothing computes them. */
 #define CONDITIONAL "conditional nodes depend on values that are never computed"
 PLIM_STANDIN_REFUSED(cuGraphConditionalHandleCreate, PLIM_WORK_NOT_SUPPORTED, CONDITIONAL)
 PLIM_STANDIN_REFUSED(cudaGraphConditionalHandleCreate, PLIM_WORK_NOT_SUPPORTED, CONDITIONAL)

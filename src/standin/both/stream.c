@@ -95,7 +95,7 @@ PLIM_STANDIN_NOTHING(cuStreamAttachMemAsync)
 
 /* ---- numbers that ranks wait for ------------------------------------------------------------- */
 
-/* The number may lie on the host, where somebody does read it. */
+/* The number may lie on the host, where the program does read it. */
 static void write_value(const plim_standin_work *work)
 {
     if (plim_standin_is_device_address((uint64_t)(uintptr_t)work->target)) {
