@@ -50,12 +50,7 @@ static void say_devices(const plim_replayed *self, const plim_replay_row *row)
     if (row->results == NULL || self->input->device_count < 2) {
         return;
     }
-    plim_page_gap(self->page);
-    plim_page_say(self->page, "conf", PLIM_TONE_HEADING, "{}{}",
-                  PLIM_FACTS(plim_words(plim_replayed_conf(row->conf)),
-                             plim_toned(PLIM_TONE_FAINT,
-                                        plim_words(row->is_recorded ? " (as recorded)" : ""))))
-        ->layout = PLIM_LAYOUT_COPY;
+    plim_replayed_head_row(self, row);
     for (size_t i = 0; i < self->input->device_count; i++) {
         say_device(self, &row->results[i]);
     }

@@ -127,6 +127,8 @@ void plim_replayed_fidelity(const plim_replayed *self, bool whole);
 void plim_replayed_limits(const plim_replayed *self);
 /** A row for each conf, between what the recording itself had and the floor. */
 void plim_replayed_rows(const plim_replayed *self, const plim_replay_row *rows, size_t count);
+/** The row's settings, as the heading of what is said of it. */
+void plim_replayed_head_row(const plim_replayed *self, const plim_replay_row *row);
 /** What failed, for what, and where; nothing for a row that survives what failed before. */
 void plim_replayed_fate(const plim_replayed *self, const plim_replay_row *row);
 

@@ -223,6 +223,16 @@ static void say_death(const plim_replayed *self, const plim_run_result *result)
     plim_page_note(page, "why", PLIM_TONE_PLAIN, "{}", PLIM_FACTS(plim_words(failure.why)));
 }
 
+void plim_replayed_head_row(const plim_replayed *self, const plim_replay_row *row)
+{
+    plim_page_gap(self->page);
+    plim_page_say(self->page, "conf", PLIM_TONE_HEADING, "{}{}",
+                  PLIM_FACTS(plim_words(plim_replayed_conf(row->conf)),
+                             plim_toned(PLIM_TONE_FAINT,
+                                        plim_words(row->is_recorded ? " (as recorded)" : ""))))
+        ->layout = PLIM_LAYOUT_COPY;
+}
+
 void plim_replayed_fate(const plim_replayed *self, const plim_replay_row *row)
 {
     const plim_run_result *result = row->result;
@@ -230,12 +240,7 @@ void plim_replayed_fate(const plim_replayed *self, const plim_replay_row *row)
         result->start_released_bytes == 0) {
         return;
     }
-    plim_page_gap(self->page);
-    plim_page_say(self->page, "conf", PLIM_TONE_HEADING, "{}{}",
-                  PLIM_FACTS(plim_words(plim_replayed_conf(row->conf)),
-                             plim_toned(PLIM_TONE_FAINT,
-                                        plim_words(row->is_recorded ? " (as recorded)" : ""))))
-        ->layout = PLIM_LAYOUT_COPY;
+    plim_replayed_head_row(self, row);
     if (result == NULL) {
         plim_page_note(self->page, "start_too_large", PLIM_TONE_BAD, "{}",
                        PLIM_FACTS(plim_words(row->failure != NULL ? row->failure
