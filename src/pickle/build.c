@@ -39,7 +39,7 @@ size_t plim_builder_bytes(const plim_builder *builder)
 {
     return builder->arena.used_bytes +
            (builder->strings.capacity + builder->arrays.capacity) * 3 * sizeof(void *) +
-           builder->shapes.capacity * sizeof(plim_shape);
+           builder->shapes.capacity * sizeof(plim_pickle_shape);
 }
 
 plim_status plim_builder_check(const plim_builder *builder, uint64_t own_bytes, uint64_t bytes_read,
@@ -316,7 +316,7 @@ static plim_status fill_shared(plim_builder *builder, plim_object *object, const
     return object->as.array == NULL ? no_memory(err) : PLIM_OK;
 }
 
-static bool shape_has_keys(const plim_shape *shape, const plim_value *pairs, size_t count)
+static bool shape_has_keys(const plim_pickle_shape *shape, const plim_value *pairs, size_t count)
 {
     if (shape->key_count != count) {
         return false;
@@ -351,7 +351,7 @@ static plim_status add_shape(plim_builder *builder, const plim_value *pairs, siz
     for (size_t i = 0; i < count; i++) {
         keys[i] = pairs[2 * i];
     }
-    plim_shape shape = { .keys = keys, .key_count = count };
+    plim_pickle_shape shape = { .keys = keys, .key_count = count };
     const uint32_t id = (uint32_t)builder->shapes.count;
     PLIM_TRY(builder->sink->on_shape(builder->sink->ctx, id, pairs, count, &shape.row_class, err));
     builder->is_by_value[shape.row_class.number] = shape.row_class.is_by_value;

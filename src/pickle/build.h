@@ -24,17 +24,17 @@
 #include "plimsoll/status.h"
 
 /* What becomes of dicts with certain keys. */
-typedef struct plim_row_class {
+typedef struct plim_pickle_row_class {
     uint8_t number;   /* 1 … 255: hand them over as rows; 0: keep them as dicts */
     bool is_by_value; /* ids name contents (equal rows have equal ids), not places in a sequence */
-} plim_row_class;
+} plim_pickle_row_class;
 
 /* Whoever takes records out of a document while it is read. `pairs` are keys and values in turn. */
 typedef struct plim_row_sink {
     void *ctx;
     /* Called once for each new sequence of keys; they are the strings of all its dicts. */
     plim_status (*on_shape)(void *ctx, uint32_t shape, const plim_value *pairs, size_t pair_count,
-                            plim_row_class *ret_class, plim_error *err);
+                            plim_pickle_row_class *ret_class, plim_error *err);
     /* Called for each dict of a shape that is a row; the id is at most PLIM_ROW_ID_MAX. */
     plim_status (*on_row)(void *ctx, uint32_t shape, const plim_value *pairs, uint64_t *ret_id,
                           plim_error *err);
@@ -44,11 +44,11 @@ typedef struct plim_row_sink {
 #define PLIM_SHAPE_CACHE     16
 
 /* A sequence of keys, and what its dicts become. */
-typedef struct plim_shape {
+typedef struct plim_pickle_shape {
     const plim_value *keys;
     size_t key_count;
-    plim_row_class row_class;
-} plim_shape;
+    plim_pickle_row_class row_class;
+} plim_pickle_shape;
 
 typedef struct plim_builder {
     const plim_mem *mem;
@@ -56,7 +56,7 @@ typedef struct plim_builder {
     plim_arena arena;
     PLIM_VEC(plim_object *) strings;
     PLIM_VEC(plim_array *) arrays;
-    PLIM_VEC(plim_shape) shapes;
+    PLIM_VEC(plim_pickle_shape) shapes;
     plim_intern string_index, array_index, shape_index;
     uint32_t shape_cache[PLIM_SHAPE_CACHE]; /* shape + 1 by first key and count */
     bool is_by_value[256];                  /* row classes whose ids name contents */

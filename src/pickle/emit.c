@@ -13,10 +13,10 @@
 #define FRAME_SLACK     ((size_t)4 << 10) /* what a value adds before the next begins, mostly */
 #define BATCH_ENTRIES   1000
 
-const plim_emit_form plim_emit_list = { PLIM_OP_EMPTY_LIST, PLIM_OP_APPEND, PLIM_OP_APPENDS, 1,
-                                        false };
-const plim_emit_form plim_emit_dict = { PLIM_OP_EMPTY_DICT, PLIM_OP_SETITEM, PLIM_OP_SETITEMS, 2,
-                                        true };
+const plim_emit_form plim_emit_list = { PLIM_PICKLE_OP_EMPTY_LIST, PLIM_PICKLE_OP_APPEND,
+                                        PLIM_PICKLE_OP_APPENDS, 1, false };
+const plim_emit_form plim_emit_dict = { PLIM_PICKLE_OP_EMPTY_DICT, PLIM_PICKLE_OP_SETITEM,
+                                        PLIM_PICKLE_OP_SETITEMS, 2, true };
 
 void plim_emit_init(plim_emitter *out, const plim_mem *mem, plim_sink sink, plim_error *err)
 {
@@ -77,7 +77,7 @@ void plim_emit_close_frame(plim_emitter *out)
     if (content_bytes < FRAME_BYTES_MIN) {
         send(out, out->frame + PLIM_FRAME_HEADER_BYTES, content_bytes);
     } else {
-        out->frame[0] = PLIM_OP_FRAME;
+        out->frame[0] = PLIM_PICKLE_OP_FRAME;
         store_le(out->frame + 1, content_bytes, 8);
         send(out, out->frame, out->length);
     }
@@ -86,13 +86,13 @@ void plim_emit_close_frame(plim_emitter *out)
 
 void plim_emit_begin(plim_emitter *out)
 {
-    static const uint8_t proto[] = { PLIM_OP_PROTO, PROTOCOL };
+    static const uint8_t proto[] = { PLIM_PICKLE_OP_PROTO, PROTOCOL };
     send(out, proto, sizeof proto);
 }
 
 plim_status plim_emit_end(plim_emitter *out)
 {
-    plim_emit_opcode(out, PLIM_OP_STOP);
+    plim_emit_opcode(out, PLIM_PICKLE_OP_STOP);
     plim_emit_close_frame(out);
     return out->status;
 }
@@ -100,14 +100,14 @@ plim_status plim_emit_end(plim_emitter *out)
 void plim_emit_int(plim_emitter *out, int64_t integer)
 {
     if (integer >= 0 && integer <= UINT8_MAX) {
-        plim_emit_u8(out, PLIM_OP_BININT1, (uint8_t)integer);
+        plim_emit_u8(out, PLIM_PICKLE_OP_BININT1, (uint8_t)integer);
     } else if (integer >= 0 && integer <= UINT16_MAX) {
-        plim_emit_u16(out, PLIM_OP_BININT2, (uint16_t)integer);
+        plim_emit_u16(out, PLIM_PICKLE_OP_BININT2, (uint16_t)integer);
     } else if (integer >= INT32_MIN && integer <= INT32_MAX) {
-        plim_emit_u32(out, PLIM_OP_BININT, (uint32_t)integer);
+        plim_emit_u32(out, PLIM_PICKLE_OP_BININT, (uint32_t)integer);
     } else {
         /* As few bytes as hold it with its sign. */
-        uint8_t bytes[10] = { PLIM_OP_LONG1, 5 };
+        uint8_t bytes[10] = { PLIM_PICKLE_OP_LONG1, 5 };
         while (bytes[1] < 8 && (integer >> (8 * bytes[1] - 1) != integer >> 63)) {
             bytes[1]++;
         }
@@ -123,7 +123,7 @@ void plim_emit_uint(plim_emitter *out, uint64_t integer)
         return;
     }
     /* The ninth byte is the sign. */
-    uint8_t bytes[11] = { PLIM_OP_LONG1, 9 };
+    uint8_t bytes[11] = { PLIM_PICKLE_OP_LONG1, 9 };
     store_le(bytes + 2, integer, 8);
     plim_emit_bytes(out, bytes, sizeof bytes);
 }
@@ -132,7 +132,7 @@ void plim_emit_float(plim_emitter *out, double real)
 {
     uint64_t bits = 0;
     memcpy(&bits, &real, sizeof bits);
-    uint8_t bytes[9] = { PLIM_OP_BINFLOAT };
+    uint8_t bytes[9] = { PLIM_PICKLE_OP_BINFLOAT };
     for (size_t i = 0; i < 8; i++) {
         bytes[1 + i] = (uint8_t)(bits >> (56 - 8 * i));
     }
@@ -160,17 +160,17 @@ void plim_emit_text(plim_emitter *out, const uint8_t codes[3], const void *data,
 
 void plim_emit_string(plim_emitter *out, const void *data, size_t bytes)
 {
-    static const uint8_t codes[] = { PLIM_OP_SHORT_BINUNICODE, PLIM_OP_BINUNICODE,
-                                     PLIM_OP_BINUNICODE8 };
+    static const uint8_t codes[] = { PLIM_PICKLE_OP_SHORT_BINUNICODE, PLIM_PICKLE_OP_BINUNICODE,
+                                     PLIM_PICKLE_OP_BINUNICODE8 };
     plim_emit_text(out, codes, data, bytes);
 }
 
 void plim_emit_get(plim_emitter *out, uint64_t number)
 {
     if (number <= UINT8_MAX) {
-        plim_emit_u8(out, PLIM_OP_BINGET, (uint8_t)number);
+        plim_emit_u8(out, PLIM_PICKLE_OP_BINGET, (uint8_t)number);
     } else if (number <= UINT32_MAX) {
-        plim_emit_u32(out, PLIM_OP_LONG_BINGET, (uint32_t)number);
+        plim_emit_u32(out, PLIM_PICKLE_OP_LONG_BINGET, (uint32_t)number);
     } else if (out->status == PLIM_OK) {
         out->status =
             plim_fail(out->err, PLIM_LIMIT, "a pickle can refer to 2^32 objects; this has more");
@@ -194,9 +194,9 @@ void plim_emit_between(plim_emitter *out, const plim_emit_form *form, uint64_t n
         plim_emit_opcode(out, form->many);
     }
     if (is_full && !is_end) {
-        plim_emit_opcode(out, PLIM_OP_MARK);
+        plim_emit_opcode(out, PLIM_PICKLE_OP_MARK);
     } else if (is_full && form->ends_in_gap) {
-        plim_emit_opcode(out, PLIM_OP_MARK);
+        plim_emit_opcode(out, PLIM_PICKLE_OP_MARK);
         plim_emit_opcode(out, form->many);
     }
 }

@@ -111,7 +111,7 @@ void plim_emit_text(plim_emitter *out, const uint8_t codes[3], const void *data,
 /* Gives what was written last the next number of the memo, which is returned. */
 static inline uint64_t plim_emit_memoize(plim_emitter *out)
 {
-    plim_emit_opcode(out, PLIM_OP_MEMOIZE);
+    plim_emit_opcode(out, PLIM_PICKLE_OP_MEMOIZE);
     return out->memo_count++;
 }
 

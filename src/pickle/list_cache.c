@@ -73,7 +73,7 @@ plim_array *plim_list_cache_find(plim_list_cache *cache, const uint8_t *at, size
     const size_t reach = available < LENGTH_MAX ? available : LENGTH_MAX;
     size_t searched = 0;
     for (int i = 0; i < TRIES_MAX; i++) {
-        const uint8_t *end = memchr(at + searched, PLIM_OP_APPENDS, reach - searched);
+        const uint8_t *end = memchr(at + searched, PLIM_PICKLE_OP_APPENDS, reach - searched);
         if (end == NULL) {
             return NULL;
         }
@@ -91,10 +91,10 @@ static bool is_memo_reads(const uint8_t *bytes, size_t length)
 {
     size_t i = 0;
     while (i < length - 1) {
-        if (bytes[i] != PLIM_OP_BINGET && bytes[i] != PLIM_OP_LONG_BINGET) {
+        if (bytes[i] != PLIM_PICKLE_OP_BINGET && bytes[i] != PLIM_PICKLE_OP_LONG_BINGET) {
             return false;
         }
-        i += bytes[i] == PLIM_OP_BINGET ? 2 : 5;
+        i += bytes[i] == PLIM_PICKLE_OP_BINGET ? 2 : 5;
     }
     return i == length - 1;
 }

@@ -82,7 +82,7 @@
     X(READONLY_BUFFER, 0x98)
 
 typedef enum plim_opcode {
-#define PLIM_OPCODE_ENUM(name, code) PLIM_OP_##name = (code),
+#define PLIM_OPCODE_ENUM(name, code) PLIM_PICKLE_OP_##name = (code),
     PLIM_OPCODE_LIST(PLIM_OPCODE_ENUM) PLIM_OPCODE_FORBIDDEN_LIST(PLIM_OPCODE_ENUM)
 #undef PLIM_OPCODE_ENUM
 } plim_opcode;

@@ -92,21 +92,21 @@ static plim_status refuse(plim_machine *machine, plim_error *err)
 plim_opcode_function *plim_forbidden_opcode_of(uint8_t code)
 {
     static plim_opcode_function *const functions[256] = {
-        [PLIM_OP_GLOBAL] = refuse_lines,
-        [PLIM_OP_INST] = refuse_lines,
-        [PLIM_OP_STACK_GLOBAL] = refuse_stack_global,
-        [PLIM_OP_REDUCE] = refuse,
-        [PLIM_OP_BUILD] = refuse,
-        [PLIM_OP_OBJ] = refuse,
-        [PLIM_OP_PERSID] = refuse,
-        [PLIM_OP_BINPERSID] = refuse,
-        [PLIM_OP_NEWOBJ] = refuse,
-        [PLIM_OP_NEWOBJ_EX] = refuse,
-        [PLIM_OP_EXT1] = refuse,
-        [PLIM_OP_EXT2] = refuse,
-        [PLIM_OP_EXT4] = refuse,
-        [PLIM_OP_NEXT_BUFFER] = refuse,
-        [PLIM_OP_READONLY_BUFFER] = refuse,
+        [PLIM_PICKLE_OP_GLOBAL] = refuse_lines,
+        [PLIM_PICKLE_OP_INST] = refuse_lines,
+        [PLIM_PICKLE_OP_STACK_GLOBAL] = refuse_stack_global,
+        [PLIM_PICKLE_OP_REDUCE] = refuse,
+        [PLIM_PICKLE_OP_BUILD] = refuse,
+        [PLIM_PICKLE_OP_OBJ] = refuse,
+        [PLIM_PICKLE_OP_PERSID] = refuse,
+        [PLIM_PICKLE_OP_BINPERSID] = refuse,
+        [PLIM_PICKLE_OP_NEWOBJ] = refuse,
+        [PLIM_PICKLE_OP_NEWOBJ_EX] = refuse,
+        [PLIM_PICKLE_OP_EXT1] = refuse,
+        [PLIM_PICKLE_OP_EXT2] = refuse,
+        [PLIM_PICKLE_OP_EXT4] = refuse,
+        [PLIM_PICKLE_OP_NEXT_BUFFER] = refuse,
+        [PLIM_PICKLE_OP_READONLY_BUFFER] = refuse,
     };
     return functions[code];
 }

@@ -279,9 +279,10 @@ static plim_status op_get(plim_machine *machine, plim_error *err)
 plim_opcode_function *plim_text_opcode_of(uint8_t code)
 {
     static plim_opcode_function *const functions[256] = {
-        [PLIM_OP_INT] = op_int,       [PLIM_OP_LONG] = op_long,       [PLIM_OP_FLOAT] = op_float,
-        [PLIM_OP_STRING] = op_string, [PLIM_OP_UNICODE] = op_unicode, [PLIM_OP_PUT] = op_put,
-        [PLIM_OP_GET] = op_get,
+        [PLIM_PICKLE_OP_INT] = op_int,         [PLIM_PICKLE_OP_LONG] = op_long,
+        [PLIM_PICKLE_OP_FLOAT] = op_float,     [PLIM_PICKLE_OP_STRING] = op_string,
+        [PLIM_PICKLE_OP_UNICODE] = op_unicode, [PLIM_PICKLE_OP_PUT] = op_put,
+        [PLIM_PICKLE_OP_GET] = op_get,
     };
     return functions[code];
 }

@@ -80,7 +80,7 @@ static plim_status run_known_list(plim_machine *machine, const uint8_t *at,
 {
     plim_builder *builder = machine->builder;
     *ret_behind = NULL;
-    if (at[1] != PLIM_OP_MEMOIZE || at[2] != PLIM_OP_MARK || builder->sink == NULL) {
+    if (at[1] != PLIM_PICKLE_OP_MEMOIZE || at[2] != PLIM_PICKLE_OP_MARK || builder->sink == NULL) {
         return PLIM_OK;
     }
     machine->list_at = at + 3;
@@ -108,7 +108,7 @@ static plim_status run_dict_start(plim_machine *machine, const uint8_t *at,
 {
     plim_value dict = PLIM_VALUE_ABSENT;
     *ret_behind = NULL;
-    if (at[1] != PLIM_OP_MEMOIZE || at[2] != PLIM_OP_MARK ||
+    if (at[1] != PLIM_PICKLE_OP_MEMOIZE || at[2] != PLIM_PICKLE_OP_MARK ||
         machine->marks.count == machine->marks.capacity) {
         return PLIM_OK;
     }
@@ -156,9 +156,10 @@ static plim_status set_marked(plim_machine *machine, plim_error *err)
 
 /* Bytes behind the opcode that run_one() reads without looking. */
 static const uint8_t operand_bytes[256] = {
-    [PLIM_OP_BINGET] = 1,           [PLIM_OP_LONG_BINGET] = 4, [PLIM_OP_BININT] = 4,
-    [PLIM_OP_BININT1] = 1,          [PLIM_OP_BININT2] = 2,     [PLIM_OP_LONG1] = 1,
-    [PLIM_OP_SHORT_BINUNICODE] = 1,
+    [PLIM_PICKLE_OP_BINGET] = 1,           [PLIM_PICKLE_OP_LONG_BINGET] = 4,
+    [PLIM_PICKLE_OP_BININT] = 4,           [PLIM_PICKLE_OP_BININT1] = 1,
+    [PLIM_PICKLE_OP_BININT2] = 2,          [PLIM_PICKLE_OP_LONG1] = 1,
+    [PLIM_PICKLE_OP_SHORT_BINUNICODE] = 1,
 };
 
 /* One opcode, with every check: near the end of the window, and where run_fast() stops. */
@@ -169,40 +170,40 @@ static plim_status run_one(plim_machine *machine, uint8_t code, plim_error *err)
     }
     const uint8_t *p = machine->cursor;
     switch (code) {
-    case PLIM_OP_BINGET:
+    case PLIM_PICKLE_OP_BINGET:
         machine->cursor += 1;
         return plim_machine_get(machine, p[0], err);
-    case PLIM_OP_LONG_BINGET:
+    case PLIM_PICKLE_OP_LONG_BINGET:
         machine->cursor += 4;
         return plim_machine_get(machine, plim_load_u32(p), err);
-    case PLIM_OP_BININT:
+    case PLIM_PICKLE_OP_BININT:
         machine->cursor += 4;
         return push_int(machine, (int32_t)plim_load_u32(p), err);
-    case PLIM_OP_BININT1:
+    case PLIM_PICKLE_OP_BININT1:
         machine->cursor += 1;
         return push_int(machine, p[0], err);
-    case PLIM_OP_BININT2:
+    case PLIM_PICKLE_OP_BININT2:
         machine->cursor += 2;
         return push_int(machine, p[0] | p[1] << 8, err);
-    case PLIM_OP_MEMOIZE:
+    case PLIM_PICKLE_OP_MEMOIZE:
         return plim_machine_put(machine, machine->memo_count, err);
-    case PLIM_OP_MARK:
+    case PLIM_PICKLE_OP_MARK:
         return PLIM_VEC_PUSH(machine->builder->mem, &machine->marks, machine->stack.count)
                    ? PLIM_OK
                    : no_memory(err);
-    case PLIM_OP_EMPTY_DICT:
+    case PLIM_PICKLE_OP_EMPTY_DICT:
         return push_container(machine, PLIM_KIND_DICT, err);
-    case PLIM_OP_EMPTY_LIST:
+    case PLIM_PICKLE_OP_EMPTY_LIST:
         return push_container(machine, PLIM_KIND_LIST, err);
-    case PLIM_OP_SETITEMS:
+    case PLIM_PICKLE_OP_SETITEMS:
         return set_marked(machine, err);
-    case PLIM_OP_APPENDS:
+    case PLIM_PICKLE_OP_APPENDS:
         return append_marked(machine, err);
-    case PLIM_OP_LONG1:
+    case PLIM_PICKLE_OP_LONG1:
         PLIM_TRY(plim_machine_need(machine, (uint64_t)p[0] + 1, err));
         machine->cursor += 1;
         return push_long(machine, machine->cursor[-1], err);
-    case PLIM_OP_SHORT_BINUNICODE:
+    case PLIM_PICKLE_OP_SHORT_BINUNICODE:
         PLIM_TRY(plim_machine_need(machine, (uint64_t)p[0] + 1, err));
         machine->cursor += 1;
         return push_string(machine, machine->cursor[-1], err);
@@ -231,37 +232,37 @@ static void run_fast(plim_machine *machine)
         size_t number = p[1];
         size_t bytes = 2;
         switch (*p) {
-        case PLIM_OP_LONG_BINGET:
+        case PLIM_PICKLE_OP_LONG_BINGET:
             number = plim_load_u32(p + 1);
             bytes = 5;
             /* fall through */
-        case PLIM_OP_BINGET:
+        case PLIM_PICKLE_OP_BINGET:
             if (number >= memo_count || memo[number].bits == 0) {
                 goto stop;
             }
             *top++ = memo[number];
             p += bytes;
             break;
-        case PLIM_OP_BININT:
+        case PLIM_PICKLE_OP_BININT:
             *top++ = plim_small_int((int32_t)plim_load_u32(p + 1));
             p += 5;
             break;
-        case PLIM_OP_BININT1:
+        case PLIM_PICKLE_OP_BININT1:
             *top++ = plim_small_int(p[1]);
             p += 2;
             break;
-        case PLIM_OP_BININT2:
+        case PLIM_PICKLE_OP_BININT2:
             *top++ = plim_small_int(p[1] | p[2] << 8);
             p += 3;
             break;
-        case PLIM_OP_LONG1: /* up to 7 bytes fit a value with room for the tag */
+        case PLIM_PICKLE_OP_LONG1: /* up to 7 bytes fit a value with room for the tag */
             if (p[1] == 0 || p[1] > 7) {
                 goto stop;
             }
             *top++ = plim_short_long(p + 2, p[1]);
             p += 2 + p[1];
             break;
-        case PLIM_OP_MEMOIZE:
+        case PLIM_PICKLE_OP_MEMOIZE:
             if (!is_dense || memo_count == machine->memo.capacity || top == floor) {
                 goto stop;
             }
@@ -293,10 +294,11 @@ static plim_status run_start(plim_machine *machine, const uint8_t **ret_behind, 
 {
     const uint8_t *at = machine->cursor;
     *ret_behind = NULL;
-    if ((*at != PLIM_OP_EMPTY_DICT && *at != PLIM_OP_EMPTY_LIST) || !has_room(machine)) {
+    if ((*at != PLIM_PICKLE_OP_EMPTY_DICT && *at != PLIM_PICKLE_OP_EMPTY_LIST) ||
+        !has_room(machine)) {
         return PLIM_OK;
     }
-    if (*at == PLIM_OP_EMPTY_LIST) {
+    if (*at == PLIM_PICKLE_OP_EMPTY_LIST) {
         return run_known_list(machine, at, ret_behind, err);
     }
     PLIM_TRY(plim_record_run(machine, at, ret_behind, err));
@@ -321,7 +323,7 @@ static plim_status run(plim_machine *machine, plim_error *err)
         machine->opcode_offset =
             machine->window_offset + (uint64_t)(machine->cursor - machine->window.data);
         const uint8_t code = *machine->cursor++;
-        if (code == PLIM_OP_STOP) {
+        if (code == PLIM_PICKLE_OP_STOP) {
             return plim_machine_check(machine, 1, err);
         }
         PLIM_TRY(run_one(machine, code, err));
@@ -364,10 +366,10 @@ bool plim_pickle_looks_like(const uint8_t *data, size_t bytes)
     if (bytes == 0) {
         return false;
     }
-    if (data[0] == PLIM_OP_PROTO) {
+    if (data[0] == PLIM_PICKLE_OP_PROTO) {
         return true;
     }
     /* Protocols 0 and 1 start with a container; JSON's '{' and '[' are no opcodes. */
-    return data[0] == PLIM_OP_MARK || data[0] == PLIM_OP_EMPTY_DICT ||
-           data[0] == PLIM_OP_EMPTY_LIST || data[0] == PLIM_OP_GLOBAL;
+    return data[0] == PLIM_PICKLE_OP_MARK || data[0] == PLIM_PICKLE_OP_EMPTY_DICT ||
+           data[0] == PLIM_PICKLE_OP_EMPTY_LIST || data[0] == PLIM_PICKLE_OP_GLOBAL;
 }

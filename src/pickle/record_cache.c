@@ -58,11 +58,11 @@ static const uint8_t *read_memo(const plim_machine *machine, size_t number, cons
 }
 
 /* SHORT_BINUNICODE and its MEMOIZE. */
-static const uint8_t *read_text(plim_machine *machine, plim_record_field *field, const uint8_t *at,
-                                plim_value *ret)
+static const uint8_t *read_text(plim_machine *machine, plim_pickle_record_field *field,
+                                const uint8_t *at, plim_value *ret)
 {
     const size_t length = at[1];
-    if ((size_t)(machine->end - at) < length + MARGIN || at[2 + length] != PLIM_OP_MEMOIZE ||
+    if ((size_t)(machine->end - at) < length + MARGIN || at[2 + length] != PLIM_PICKLE_OP_MEMOIZE ||
         !is_made(machine, plim_make_string(machine->builder, at + 2, length, ret)) ||
         !is_memoized(machine, *ret)) {
         return NULL;
@@ -75,8 +75,8 @@ static const uint8_t *read_text(plim_machine *machine, plim_record_field *field,
 }
 
 /* Two BININT1, TUPLE2 and MEMOIZE: the id of a pool. */
-static const uint8_t *read_pair(plim_machine *machine, plim_record_field *field, const uint8_t *at,
-                                plim_value *ret)
+static const uint8_t *read_pair(plim_machine *machine, plim_pickle_record_field *field,
+                                const uint8_t *at, plim_value *ret)
 {
     const plim_value items[2] = { plim_small_int(at[1]), plim_small_int(at[3]) };
     if (!is_made(machine, plim_make_container(machine->builder, PLIM_KIND_TUPLE, ret)) ||
@@ -94,10 +94,10 @@ static const uint8_t *read_pair(plim_machine *machine, plim_record_field *field,
 static const uint8_t *read_list(plim_machine *machine, const uint8_t *at, plim_value *ret)
 {
     const uint8_t *behind = at + 2;
-    if (at[1] != PLIM_OP_MEMOIZE) {
+    if (at[1] != PLIM_PICKLE_OP_MEMOIZE) {
         return NULL;
     }
-    if (at[2] == PLIM_OP_MARK) {
+    if (at[2] == PLIM_PICKLE_OP_MARK) {
         size_t length = 0;
         plim_array *items =
             plim_list_cache_find(&machine->lists, at + 3, (size_t)(machine->end - at) - 3, &length);
@@ -112,31 +112,31 @@ static const uint8_t *read_list(plim_machine *machine, const uint8_t *at, plim_v
 }
 
 /* The value at `at`; the byte behind it, or NULL where it is none of the usual ones. */
-static const uint8_t *read_value(plim_machine *machine, plim_record_field *field, const uint8_t *at,
-                                 plim_value *ret)
+static const uint8_t *read_value(plim_machine *machine, plim_pickle_record_field *field,
+                                 const uint8_t *at, plim_value *ret)
 {
     switch (*at) {
-    case PLIM_OP_BINGET:
+    case PLIM_PICKLE_OP_BINGET:
         return read_memo(machine, at[1], at + 2, ret);
-    case PLIM_OP_LONG_BINGET:
+    case PLIM_PICKLE_OP_LONG_BINGET:
         return read_memo(machine, plim_load_u32(at + 1), at + 5, ret);
-    case PLIM_OP_BININT:
+    case PLIM_PICKLE_OP_BININT:
         *ret = plim_small_int((int32_t)plim_load_u32(at + 1));
         return at + 5;
-    case PLIM_OP_BININT2:
+    case PLIM_PICKLE_OP_BININT2:
         *ret = plim_small_int(at[1] | at[2] << 8);
         return at + 3;
-    case PLIM_OP_LONG1:
+    case PLIM_PICKLE_OP_LONG1:
         if (at[1] == 0 || at[1] > 7) {
             return NULL;
         }
         *ret = plim_short_long(at + 2, at[1]);
         return at + 2 + at[1];
-    case PLIM_OP_NEWTRUE:
-    case PLIM_OP_NEWFALSE:
-        *ret = *at == PLIM_OP_NEWTRUE ? PLIM_VALUE_TRUE : PLIM_VALUE_FALSE;
+    case PLIM_PICKLE_OP_NEWTRUE:
+    case PLIM_PICKLE_OP_NEWFALSE:
+        *ret = *at == PLIM_PICKLE_OP_NEWTRUE ? PLIM_VALUE_TRUE : PLIM_VALUE_FALSE;
         return at + 1;
-    case PLIM_OP_EMPTY_LIST:
+    case PLIM_PICKLE_OP_EMPTY_LIST:
         return read_list(machine, at, ret);
     default:
         break;
@@ -146,13 +146,14 @@ static const uint8_t *read_value(plim_machine *machine, plim_record_field *field
         *ret = field->seen_value;
         return is_memoized(machine, *ret) ? at + field->seen.length : NULL;
     }
-    if (*at == PLIM_OP_SHORT_BINUNICODE) {
+    if (*at == PLIM_PICKLE_OP_SHORT_BINUNICODE) {
         return read_text(machine, field, at, ret);
     }
-    if (*at != PLIM_OP_BININT1) {
+    if (*at != PLIM_PICKLE_OP_BININT1) {
         return NULL;
     }
-    if (at[2] == PLIM_OP_BININT1 && at[4] == PLIM_OP_TUPLE2 && at[5] == PLIM_OP_MEMOIZE) {
+    if (at[2] == PLIM_PICKLE_OP_BININT1 && at[4] == PLIM_PICKLE_OP_TUPLE2 &&
+        at[5] == PLIM_PICKLE_OP_MEMOIZE) {
         return read_pair(machine, field, at, ret);
     }
     *ret = plim_small_int(at[1]);
@@ -166,7 +167,7 @@ static const uint8_t *read_pairs(plim_machine *machine, plim_record_form *form, 
 {
     const uint8_t *end = machine->end - MARGIN;
     for (uint32_t i = 0; i < form->field_count; i++) {
-        plim_record_field *field = &form->fields[i];
+        plim_pickle_record_field *field = &form->fields[i];
         if (at >= end || !matches(&field->key, at)) {
             return NULL;
         }
@@ -175,7 +176,7 @@ static const uint8_t *read_pairs(plim_machine *machine, plim_record_form *form, 
             return NULL;
         }
     }
-    return at < end && *at == PLIM_OP_SETITEMS ? at + 1 : NULL;
+    return at < end && *at == PLIM_PICKLE_OP_SETITEMS ? at + 1 : NULL;
 }
 
 /* Runs the record at `at` as one of this form: the byte after it, or NULL and nothing changed. */
@@ -213,7 +214,7 @@ plim_status plim_record_run(plim_machine *machine, const uint8_t *at, const uint
     plim_record_cache *cache = &machine->records;
     *ret_behind = NULL;
     if (cache->is_off || cache->count == 0 || machine->end - at < MARGIN ||
-        at[1] != PLIM_OP_MEMOIZE || at[2] != PLIM_OP_MARK ||
+        at[1] != PLIM_PICKLE_OP_MEMOIZE || at[2] != PLIM_PICKLE_OP_MARK ||
         machine->memo.count == machine->memo.capacity) {
         return PLIM_OK;
     }
@@ -245,9 +246,9 @@ plim_status plim_record_run(plim_machine *machine, const uint8_t *at, const uint
 static const uint8_t *skip_memo_read(const uint8_t *at)
 {
     switch (*at) {
-    case PLIM_OP_BINGET:
+    case PLIM_PICKLE_OP_BINGET:
         return at + 2;
-    case PLIM_OP_LONG_BINGET:
+    case PLIM_PICKLE_OP_LONG_BINGET:
         return at + 5;
     default:
         return NULL;
@@ -257,11 +258,11 @@ static const uint8_t *skip_memo_read(const uint8_t *at)
 /* Steps over a list of memo reads behind its EMPTY_LIST. */
 static const uint8_t *skip_list(const uint8_t *at, const uint8_t *end)
 {
-    if (*at != PLIM_OP_MEMOIZE || at[1] != PLIM_OP_MARK) {
-        return *at == PLIM_OP_MEMOIZE ? at + 1 : NULL;
+    if (*at != PLIM_PICKLE_OP_MEMOIZE || at[1] != PLIM_PICKLE_OP_MARK) {
+        return *at == PLIM_PICKLE_OP_MEMOIZE ? at + 1 : NULL;
     }
     at += 2;
-    while (at != NULL && at < end && *at != PLIM_OP_APPENDS) {
+    while (at != NULL && at < end && *at != PLIM_PICKLE_OP_APPENDS) {
         at = skip_memo_read(at);
     }
     return at == NULL ? NULL : at + 1;
@@ -271,26 +272,27 @@ static const uint8_t *skip_list(const uint8_t *at, const uint8_t *end)
 static const uint8_t *skip_value(const uint8_t *at, const uint8_t *end)
 {
     switch (*at) {
-    case PLIM_OP_BINGET:
-    case PLIM_OP_LONG_BINGET:
+    case PLIM_PICKLE_OP_BINGET:
+    case PLIM_PICKLE_OP_LONG_BINGET:
         return skip_memo_read(at);
-    case PLIM_OP_BININT:
+    case PLIM_PICKLE_OP_BININT:
         return at + 5;
-    case PLIM_OP_BININT1:
-        if (at[2] == PLIM_OP_BININT1 && at[4] == PLIM_OP_TUPLE2) {
-            return at[5] == PLIM_OP_MEMOIZE ? at + 6 : NULL;
+    case PLIM_PICKLE_OP_BININT1:
+        if (at[2] == PLIM_PICKLE_OP_BININT1 && at[4] == PLIM_PICKLE_OP_TUPLE2) {
+            return at[5] == PLIM_PICKLE_OP_MEMOIZE ? at + 6 : NULL;
         }
         return at + 2;
-    case PLIM_OP_BININT2:
+    case PLIM_PICKLE_OP_BININT2:
         return at + 3;
-    case PLIM_OP_LONG1:
+    case PLIM_PICKLE_OP_LONG1:
         return at + 2 + at[1];
-    case PLIM_OP_NEWTRUE:
-    case PLIM_OP_NEWFALSE:
+    case PLIM_PICKLE_OP_NEWTRUE:
+    case PLIM_PICKLE_OP_NEWFALSE:
         return at + 1;
-    case PLIM_OP_SHORT_BINUNICODE:
-        return at + 2 + at[1] < end && at[2 + at[1]] == PLIM_OP_MEMOIZE ? at + 3 + at[1] : NULL;
-    case PLIM_OP_EMPTY_LIST:
+    case PLIM_PICKLE_OP_SHORT_BINUNICODE:
+        return at + 2 + at[1] < end && at[2 + at[1]] == PLIM_PICKLE_OP_MEMOIZE ? at + 3 + at[1]
+                                                                               : NULL;
+    case PLIM_PICKLE_OP_EMPTY_LIST:
         return skip_list(at + 1, end);
     default:
         return NULL;
@@ -308,7 +310,7 @@ static bool read_form(plim_record_form *form, const uint8_t *at, const uint8_t *
         if (value == NULL || value >= end) {
             return false;
         }
-        form->fields[i] = (plim_record_field){ .key = pattern_of(at, (size_t)(value - at)) };
+        form->fields[i] = (plim_pickle_record_field){ .key = pattern_of(at, (size_t)(value - at)) };
         form->pairs[2 * i] = pairs[2 * i];
         at = skip_value(value, end);
         if (at == NULL || at > end) {

@@ -26,18 +26,18 @@ typedef struct plim_byte_pattern {
     uint32_t length; /* at most 8 */
 } plim_byte_pattern;
 
-typedef struct plim_record_field {
+typedef struct plim_pickle_record_field {
     plim_byte_pattern key;
     /* The last short text or pair of numbers, with its MEMOIZE: they repeat, and cannot change. */
     plim_byte_pattern seen;
     plim_value seen_value;
-} plim_record_field;
+} plim_pickle_record_field;
 
 typedef struct plim_record_form {
     uint32_t shape;
     uint32_t field_count;
     uint32_t next; /* the form of the record that followed one of this form last */
-    plim_record_field fields[PLIM_RECORD_FIELDS];
+    plim_pickle_record_field fields[PLIM_RECORD_FIELDS];
     plim_value pairs[2 * PLIM_RECORD_FIELDS]; /* keys in place; values of the record at hand */
 } plim_record_form;
 

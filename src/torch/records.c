@@ -70,7 +70,7 @@ static void read_shape(plim_record_shape *shape, const plim_value *pairs, size_t
 }
 
 static plim_status on_shape(void *ctx, uint32_t number, const plim_value *pairs, size_t pair_count,
-                            plim_row_class *ret_class, plim_error *err)
+                            plim_pickle_row_class *ret_class, plim_error *err)
 {
     _Static_assert(PLIM_SHAPE_PAIRS_MAX <= 64, "a bit of `unknown` for each pair");
     plim_import *import = ctx;
@@ -91,8 +91,8 @@ static plim_status on_shape(void *ctx, uint32_t number, const plim_value *pairs,
         plim_mem_free(import->mem, shape, 1, sizeof *shape);
         return plim_fail_memory(err, "importing the snapshot");
     }
-    *ret_class = (plim_row_class){ .number = (uint8_t)local.kind,
-                                   .is_by_value = local.kind == RECORD_FRAME };
+    *ret_class = (plim_pickle_row_class){ .number = (uint8_t)local.kind,
+                                          .is_by_value = local.kind == RECORD_FRAME };
     return PLIM_OK;
 }
 

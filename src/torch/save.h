@@ -111,13 +111,13 @@ static inline PLIM_MUST_USE plim_status plim_save_between(plim_save *save, uint6
 /* A dict of a few pairs: what is written between these two is keys and values in turn. */
 static inline void plim_save_begin_record(plim_save *save)
 {
-    plim_emit_opcode(&save->out, PLIM_OP_EMPTY_DICT);
-    plim_emit_opcode(&save->out, PLIM_OP_MARK);
+    plim_emit_opcode(&save->out, PLIM_PICKLE_OP_EMPTY_DICT);
+    plim_emit_opcode(&save->out, PLIM_PICKLE_OP_MARK);
 }
 
 static inline void plim_save_end_record(plim_save *save)
 {
-    plim_emit_opcode(&save->out, PLIM_OP_SETITEMS);
+    plim_emit_opcode(&save->out, PLIM_PICKLE_OP_SETITEMS);
 }
 
 #endif

@@ -32,7 +32,7 @@ static void put_key_pool(plim_save *save, save_text key, plim_pool_id pool)
     plim_save_text(save, key);
     plim_emit_uint(&save->out, pool.a);
     plim_emit_uint(&save->out, pool.b);
-    plim_emit_opcode(&save->out, PLIM_OP_TUPLE2);
+    plim_emit_opcode(&save->out, PLIM_PICKLE_OP_TUPLE2);
 }
 
 static void put_key_stack(plim_save *save, save_text key, uint32_t stack)
@@ -158,7 +158,7 @@ static void put_block_history(plim_save *save, const plim_block *block)
         put_key_stack(save, TEXT_FRAMES, block->stack);
     }
     plim_save_end_record(save);
-    plim_emit_opcode(&save->out, PLIM_OP_APPEND);
+    plim_emit_opcode(&save->out, PLIM_PICKLE_OP_APPEND);
 }
 
 static void put_block(plim_save *save, const plim_block *block)
@@ -234,7 +234,8 @@ static plim_status put_segment(plim_save *save, const plim_device_history *devic
     if (has_frames) {
         put_key_pool(save, TEXT_SEGMENT_POOL_ID, segment->pool);
         plim_save_text(save, TEXT_IS_EXPANDABLE);
-        plim_emit_opcode(&save->out, segment->is_expandable ? PLIM_OP_NEWTRUE : PLIM_OP_NEWFALSE);
+        plim_emit_opcode(&save->out,
+                         segment->is_expandable ? PLIM_PICKLE_OP_NEWTRUE : PLIM_PICKLE_OP_NEWFALSE);
         if (segment->stack == PLIM_NONE) {
             put_key_stack(save, TEXT_FRAMES, PLIM_NONE);
         }

@@ -22,7 +22,7 @@ static void put_setting(plim_save *save, const plim_setting *setting)
     plim_save_string(save, setting->name);
     switch (setting->kind) {
     case PLIM_SETTING_NONE:
-        plim_emit_opcode(&save->out, PLIM_OP_NONE);
+        plim_emit_opcode(&save->out, PLIM_PICKLE_OP_NONE);
         break;
     case PLIM_SETTING_INTEGER:
         plim_emit_int(&save->out, setting->value.integer);
@@ -31,7 +31,8 @@ static void put_setting(plim_save *save, const plim_setting *setting)
         plim_emit_float(&save->out, setting->value.real);
         break;
     case PLIM_SETTING_BOOLEAN:
-        plim_emit_opcode(&save->out, setting->value.boolean ? PLIM_OP_NEWTRUE : PLIM_OP_NEWFALSE);
+        plim_emit_opcode(&save->out,
+                         setting->value.boolean ? PLIM_PICKLE_OP_NEWTRUE : PLIM_PICKLE_OP_NEWFALSE);
         break;
     case PLIM_SETTING_TEXT:
         plim_save_string(save, setting->value.text);
@@ -112,7 +113,8 @@ plim_status plim_save_settings(plim_save *save)
     if (ring.overflowed != PLIM_UNKNOWN) {
         plim_emit_between(out, &plim_emit_dict, next, items);
         plim_save_text(save, TEXT_TRACE_ALLOC_OVERFLOWED);
-        plim_emit_opcode(out, ring.overflowed == PLIM_YES ? PLIM_OP_NEWTRUE : PLIM_OP_NEWFALSE);
+        plim_emit_opcode(out, ring.overflowed == PLIM_YES ? PLIM_PICKLE_OP_NEWTRUE
+                                                          : PLIM_PICKLE_OP_NEWFALSE);
     }
     plim_emit_between(out, &plim_emit_dict, items, items);
     return plim_emit_value(out);

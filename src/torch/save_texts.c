@@ -231,9 +231,9 @@ static void put_fx(plim_save *save, uint32_t fx)
 static void put_frame(plim_save *save, uint32_t number)
 {
     const plim_frame *frame = plim_history_frame(save->history, number);
-    plim_emit_opcode(&save->out, PLIM_OP_EMPTY_DICT);
+    plim_emit_opcode(&save->out, PLIM_PICKLE_OP_EMPTY_DICT);
     remember(save, &save->frames[number]);
-    plim_emit_opcode(&save->out, PLIM_OP_MARK);
+    plim_emit_opcode(&save->out, PLIM_PICKLE_OP_MARK);
     plim_save_text(save, TEXT_NAME);
     plim_save_string(save, frame->name);
     plim_save_text(save, TEXT_FILENAME);
@@ -250,14 +250,14 @@ void plim_save_stack(plim_save *save, uint32_t stack)
 {
     plim_emitter *out = &save->out;
     if (stack == PLIM_NONE) {
-        plim_emit_opcode(out, PLIM_OP_EMPTY_LIST);
+        plim_emit_opcode(out, PLIM_PICKLE_OP_EMPTY_LIST);
         return;
     }
     if (put_known(save, &save->stacks[stack])) {
         return;
     }
     const plim_stack frames = plim_history_stack(save->history, stack);
-    plim_emit_opcode(out, PLIM_OP_EMPTY_LIST);
+    plim_emit_opcode(out, PLIM_PICKLE_OP_EMPTY_LIST);
     remember(save, &save->stacks[stack]);
     for (uint32_t i = 0; i < frames.frame_count && plim_emit_value(out) == PLIM_OK; i++) {
         plim_emit_between(out, &plim_emit_list, i, frames.frame_count);
@@ -276,7 +276,7 @@ void plim_save_lines(plim_save *save, uint32_t string)
         plim_emit_get(out, known);
         return;
     }
-    plim_emit_opcode(out, PLIM_OP_EMPTY_LIST);
+    plim_emit_opcode(out, PLIM_PICKLE_OP_EMPTY_LIST);
     if (!plim_map_put(&save->forwards, string, plim_emit_memoize(out))) {
         plim_emit_fail(out, plim_fail_memory(save->err, "writing the snapshot"));
         return;

@@ -6,14 +6,14 @@
 #include "pickle/build.h"
 
 static plim_status no_rows(void *ctx, uint32_t shape, const plim_value *pairs, size_t pair_count,
-                           plim_row_class *ret_class, plim_error *err)
+                           plim_pickle_row_class *ret_class, plim_error *err)
 {
     (void)ctx;
     (void)shape;
     (void)pairs;
     (void)pair_count;
     (void)err;
-    *ret_class = (plim_row_class){ 0 };
+    *ret_class = (plim_pickle_row_class){ 0 };
     return PLIM_OK;
 }
 

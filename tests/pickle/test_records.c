@@ -39,13 +39,13 @@ static void number(pickle_tape *tape, uint64_t value, int bytes)
 
 static uint32_t memoize(pickle_tape *tape)
 {
-    op(tape, PLIM_OP_MEMOIZE);
+    op(tape, PLIM_PICKLE_OP_MEMOIZE);
     return tape->memo++;
 }
 
 static uint32_t text(pickle_tape *tape, const char *string)
 {
-    op(tape, PLIM_OP_SHORT_BINUNICODE);
+    op(tape, PLIM_PICKLE_OP_SHORT_BINUNICODE);
     number(tape, strlen(string), 1);
     plim_text_append_string(&tape->bytes, string);
     return memoize(tape);
@@ -53,7 +53,7 @@ static uint32_t text(pickle_tape *tape, const char *string)
 
 static void get(pickle_tape *tape, uint32_t entry)
 {
-    op(tape, entry < 256 ? PLIM_OP_BINGET : PLIM_OP_LONG_BINGET);
+    op(tape, entry < 256 ? PLIM_PICKLE_OP_BINGET : PLIM_PICKLE_OP_LONG_BINGET);
     number(tape, entry, entry < 256 ? 1 : 4);
 }
 
@@ -64,7 +64,7 @@ static uint32_t frames[400];
 
 static void write_keys(pickle_tape *tape)
 {
-    op(tape, PLIM_OP_MARK); /* a place for what is only there to be memoised */
+    op(tape, PLIM_PICKLE_OP_MARK); /* a place for what is only there to be memoised */
     for (uint32_t i = 0; i < T_COUNT(frames); i++) {
         char name[16];
         snprintf(name, sizeof name, "frame %u", i);
@@ -75,23 +75,23 @@ static void write_keys(pickle_tape *tape)
         snprintf(name, sizeof name, "key%u", i);
         keys[i] = text(tape, name);
     }
-    op(tape, PLIM_OP_POP_MARK);
+    op(tape, PLIM_PICKLE_OP_POP_MARK);
 }
 
 static void write_list(pickle_tape *tape)
 {
     /* Few lists, so that they are met again; lengths 0 to 11. */
     const uint64_t which = t_random() % 12;
-    op(tape, PLIM_OP_EMPTY_LIST);
+    op(tape, PLIM_PICKLE_OP_EMPTY_LIST);
     memoize(tape);
     if (which == 0) {
         return;
     }
-    op(tape, PLIM_OP_MARK);
+    op(tape, PLIM_PICKLE_OP_MARK);
     for (uint64_t i = 0; i < which; i++) {
         get(tape, frames[(which * 37 + i * 101) % T_COUNT(frames)]);
     }
-    op(tape, PLIM_OP_APPENDS);
+    op(tape, PLIM_PICKLE_OP_APPENDS);
 }
 
 static void write_int(pickle_tape *tape)
@@ -99,20 +99,20 @@ static void write_int(pickle_tape *tape)
     const uint64_t value = t_random();
     switch (value % 5) {
     case 0:
-        op(tape, PLIM_OP_BININT1);
+        op(tape, PLIM_PICKLE_OP_BININT1);
         number(tape, value >> 8, 1);
         break;
     case 1:
-        op(tape, PLIM_OP_BININT2);
+        op(tape, PLIM_PICKLE_OP_BININT2);
         number(tape, value >> 8, 2);
         break;
     case 2:
-        op(tape, PLIM_OP_BININT);
+        op(tape, PLIM_PICKLE_OP_BININT);
         number(tape, value >> 8, 4);
         break;
     default: { /* up to nine bytes: eight and nine do not fit a value as it is */
         const int bytes = (int)((value >> 8) % 10);
-        op(tape, PLIM_OP_LONG1);
+        op(tape, PLIM_PICKLE_OP_LONG1);
         number(tape, (uint64_t)bytes, 1);
         number(tape, value >> 16, bytes < 8 ? bytes : 8);
         number(tape, 0, bytes < 8 ? 0 : bytes - 8);
@@ -126,24 +126,24 @@ static void write_value(pickle_tape *tape)
     static const char *const texts[] = { "N/A", "", "alloc", "a text longer than eight bytes" };
     switch (t_random() % 10) {
     case 0:
-        op(tape, PLIM_OP_NEWTRUE);
+        op(tape, PLIM_PICKLE_OP_NEWTRUE);
         break;
     case 1:
-        op(tape, PLIM_OP_NEWFALSE);
+        op(tape, PLIM_PICKLE_OP_NEWFALSE);
         break;
     case 2:
-        op(tape, PLIM_OP_NONE);
+        op(tape, PLIM_PICKLE_OP_NONE);
         break;
     case 3:
     case 4:
         text(tape, texts[t_random() % T_COUNT(texts)]);
         break;
     case 5:
-        op(tape, PLIM_OP_BININT1);
+        op(tape, PLIM_PICKLE_OP_BININT1);
         number(tape, t_random() % 3, 1);
-        op(tape, PLIM_OP_BININT1);
+        op(tape, PLIM_PICKLE_OP_BININT1);
         number(tape, t_random() % 3, 1);
-        op(tape, PLIM_OP_TUPLE2);
+        op(tape, PLIM_PICKLE_OP_TUPLE2);
         if (t_random() % 8 != 0) {
             memoize(tape);
         }
@@ -164,10 +164,10 @@ static void write_key(pickle_tape *tape, uint32_t field, bool rewrites)
     if (rewrites && t_random() % 50 == 0) {
         char name[16];
         snprintf(name, sizeof name, "key%u", field);
-        op(tape, PLIM_OP_SHORT_BINUNICODE);
+        op(tape, PLIM_PICKLE_OP_SHORT_BINUNICODE);
         number(tape, strlen(name), 1);
         plim_text_append_string(&tape->bytes, name);
-        op(tape, PLIM_OP_LONG_BINPUT);
+        op(tape, PLIM_PICKLE_OP_LONG_BINPUT);
         number(tape, keys[t_random() % FIELDS], 4); /* another key's place, mostly */
         return;
     }
@@ -176,32 +176,32 @@ static void write_key(pickle_tape *tape, uint32_t field, bool rewrites)
 
 static void write_record(pickle_tape *tape, uint32_t fields, bool rewrites)
 {
-    op(tape, PLIM_OP_EMPTY_DICT);
+    op(tape, PLIM_PICKLE_OP_EMPTY_DICT);
     memoize(tape);
-    op(tape, PLIM_OP_MARK);
+    op(tape, PLIM_PICKLE_OP_MARK);
     for (uint32_t i = 0; i < fields; i++) {
         write_key(tape, i, rewrites);
         write_value(tape);
     }
-    op(tape, PLIM_OP_SETITEMS);
+    op(tape, PLIM_PICKLE_OP_SETITEMS);
 }
 
 static pickle_tape write_trace(uint32_t records, bool rewrites)
 {
     pickle_tape tape = tape_begin();
     write_keys(&tape);
-    op(&tape, PLIM_OP_EMPTY_LIST);
+    op(&tape, PLIM_PICKLE_OP_EMPTY_LIST);
     memoize(&tape);
     for (uint32_t i = 0; i < records; i++) {
         if (i % 1000 == 0) {
-            op(&tape, PLIM_OP_MARK);
+            op(&tape, PLIM_PICKLE_OP_MARK);
         }
         write_record(&tape, i % 7 == 0 ? 5 : FIELDS, rewrites);
         if (i % 1000 == 999 || i + 1 == records) {
-            op(&tape, PLIM_OP_APPENDS);
+            op(&tape, PLIM_PICKLE_OP_APPENDS);
         }
     }
-    op(&tape, PLIM_OP_STOP);
+    op(&tape, PLIM_PICKLE_OP_STOP);
     return tape;
 }
 
@@ -222,13 +222,13 @@ typedef struct row_listener {
 } row_listener;
 
 static plim_status hear_shape(void *ctx, uint32_t shape, const plim_value *pairs, size_t pair_count,
-                              plim_row_class *ret_class, plim_error *err)
+                              plim_pickle_row_class *ret_class, plim_error *err)
 {
     (void)pairs;
     (void)err;
     T_TRUE(shape < T_COUNT(((row_listener *)ctx)->pair_counts));
     ((row_listener *)ctx)->pair_counts[shape] = pair_count;
-    *ret_class = (plim_row_class){ .number = 1 };
+    *ret_class = (plim_pickle_row_class){ .number = 1 };
     return PLIM_OK;
 }
 

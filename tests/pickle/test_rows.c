@@ -44,17 +44,17 @@ static bool has_key(const plim_value *pairs, size_t count, const char *key)
 }
 
 static plim_status on_shape(void *ctx, uint32_t shape, const plim_value *pairs, size_t pair_count,
-                            plim_row_class *ret_class, plim_error *err)
+                            plim_pickle_row_class *ret_class, plim_error *err)
 {
     row_taker *taker = ctx;
     (void)err;
     T_EQ_U64(shape, taker->shape_count);
     T_TRUE(shape < T_COUNT(taker->classes));
-    *ret_class = (plim_row_class){ 0 };
+    *ret_class = (plim_pickle_row_class){ 0 };
     if (has_key(pairs, pair_count, "seq")) {
         ret_class->number = 1;
     } else if (has_key(pairs, pair_count, "val")) {
-        *ret_class = (plim_row_class){ .number = 2, .is_by_value = true };
+        *ret_class = (plim_pickle_row_class){ .number = 2, .is_by_value = true };
     }
     taker->classes[shape] = ret_class->number;
     taker->counts[shape] = pair_count;

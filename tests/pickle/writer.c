@@ -36,7 +36,8 @@ typedef struct writer {
     PLIM_VEC(open_container) open;
 } writer;
 
-static const plim_emit_form set_form = { PLIM_OP_EMPTY_SET, 0, PLIM_OP_ADDITEMS, 1, true };
+static const plim_emit_form set_form = { PLIM_PICKLE_OP_EMPTY_SET, 0, PLIM_PICKLE_OP_ADDITEMS, 1,
+                                         true };
 
 static const plim_emit_form *form_of(plim_kind kind)
 {
@@ -82,9 +83,9 @@ static plim_status put_bigint(writer *w, const plim_object *object)
         return plim_fail(w->err, PLIM_LIMIT, "an integer has more than 2^31 bytes");
     }
     if (bytes <= UINT8_MAX) {
-        plim_emit_u8(&w->out, PLIM_OP_LONG1, (uint8_t)bytes);
+        plim_emit_u8(&w->out, PLIM_PICKLE_OP_LONG1, (uint8_t)bytes);
     } else {
-        plim_emit_u32(&w->out, PLIM_OP_LONG4, (uint32_t)bytes);
+        plim_emit_u32(&w->out, PLIM_PICKLE_OP_LONG4, (uint32_t)bytes);
     }
     plim_emit_bytes(&w->out, plim_object_bytes(object), bytes);
     return PLIM_OK;
@@ -93,7 +94,8 @@ static plim_status put_bigint(writer *w, const plim_object *object)
 /* A string or bytes, not in the memo yet. */
 static plim_status write_bytes(writer *w, plim_value value)
 {
-    static const uint8_t codes[] = { PLIM_OP_SHORT_BINBYTES, PLIM_OP_BINBYTES, PLIM_OP_BINBYTES8 };
+    static const uint8_t codes[] = { PLIM_PICKLE_OP_SHORT_BINBYTES, PLIM_PICKLE_OP_BINBYTES,
+                                     PLIM_PICKLE_OP_BINBYTES8 };
     const plim_object *object = plim_value_object(value);
     const size_t bytes = (size_t)object->as.bytes;
     const bool is_string = object->kind == PLIM_KIND_STRING;
@@ -117,7 +119,7 @@ static plim_status open_container_of(writer *w, plim_value value, plim_kind kind
     };
     PLIM_TRY(check_viewer(w, kind != PLIM_KIND_SET && kind != PLIM_KIND_FROZENSET, "sets"));
     if (kind == PLIM_KIND_TUPLE && open.count == 0) {
-        plim_emit_opcode(&w->out, PLIM_OP_EMPTY_TUPLE);
+        plim_emit_opcode(&w->out, PLIM_PICKLE_OP_EMPTY_TUPLE);
         return PLIM_OK;
     }
     if (form != NULL) {
@@ -127,7 +129,7 @@ static plim_status open_container_of(writer *w, plim_value value, plim_kind kind
             return PLIM_OK;
         }
     } else if (kind == PLIM_KIND_FROZENSET || open.count >= LONG_TUPLE_ITEMS) {
-        plim_emit_opcode(&w->out, PLIM_OP_MARK);
+        plim_emit_opcode(&w->out, PLIM_PICKLE_OP_MARK);
     }
     if (w->open.count >= PLIM_PICKLE_WRITE_DEPTH_MAX) {
         return plim_fail(w->err, PLIM_LIMIT, "the value is nested more than %u deep",
@@ -140,20 +142,22 @@ static plim_status open_container_of(writer *w, plim_value value, plim_kind kind
 /* A tuple or frozenset becomes one from its items; or, met inside itself, is there already. */
 static plim_status wrap_up(writer *w, const open_container *open)
 {
-    static const uint8_t short_tuples[LONG_TUPLE_ITEMS] = { PLIM_OP_EMPTY_TUPLE, PLIM_OP_TUPLE1,
-                                                            PLIM_OP_TUPLE2, PLIM_OP_TUPLE3 };
+    static const uint8_t short_tuples[LONG_TUPLE_ITEMS] = { PLIM_PICKLE_OP_EMPTY_TUPLE,
+                                                            PLIM_PICKLE_OP_TUPLE1,
+                                                            PLIM_PICKLE_OP_TUPLE2,
+                                                            PLIM_PICKLE_OP_TUPLE3 };
     const bool is_tuple = plim_value_kind(open->value) == PLIM_KIND_TUPLE;
     const bool has_mark = !is_tuple || open->count >= LONG_TUPLE_ITEMS;
     if (plim_map_get(&w->memo, open->value.bits) != PLIM_MAP_ABSENT) {
         PLIM_TRY(check_viewer(w, false, "tuples that contain themselves"));
         for (uint64_t i = 0; i < (has_mark ? 1 : open->count); i++) {
-            plim_emit_opcode(&w->out, has_mark ? PLIM_OP_POP_MARK : PLIM_OP_POP);
+            plim_emit_opcode(&w->out, has_mark ? PLIM_PICKLE_OP_POP_MARK : PLIM_PICKLE_OP_POP);
         }
         (void)put_known(w, open->value);
         return PLIM_OK;
     }
     if (has_mark) {
-        plim_emit_opcode(&w->out, is_tuple ? PLIM_OP_TUPLE : PLIM_OP_FROZENSET);
+        plim_emit_opcode(&w->out, is_tuple ? PLIM_PICKLE_OP_TUPLE : PLIM_PICKLE_OP_FROZENSET);
     } else {
         plim_emit_opcode(&w->out, short_tuples[open->count]);
     }
@@ -177,11 +181,11 @@ static plim_status write_value(writer *w, plim_value value)
     double real = 0;
     switch (kind) {
     case PLIM_KIND_NONE:
-        plim_emit_opcode(&w->out, PLIM_OP_NONE);
+        plim_emit_opcode(&w->out, PLIM_PICKLE_OP_NONE);
         return PLIM_OK;
     case PLIM_KIND_BOOL:
-        plim_emit_opcode(&w->out,
-                         value.bits == PLIM_VALUE_TRUE.bits ? PLIM_OP_NEWTRUE : PLIM_OP_NEWFALSE);
+        plim_emit_opcode(&w->out, value.bits == PLIM_VALUE_TRUE.bits ? PLIM_PICKLE_OP_NEWTRUE
+                                                                     : PLIM_PICKLE_OP_NEWFALSE);
         return PLIM_OK;
     case PLIM_KIND_INT:
         (void)plim_value_i64(value, &integer);
