@@ -36,7 +36,7 @@ struct plim_series_reader {
     size_t carried;     /* bytes of a line that is not at its end */
     char carry[PLIM_SERIES_LINE_MAX];
     char plain[PLIM_SERIES_LINE_MAX]; /* a line without colours */
-    plim_span numbers[PLIM_SERIES_NUMBERS_MAX];
+    plim_series_span numbers[PLIM_SERIES_NUMBERS_MAX];
 };
 
 _Static_assert(PLIM_SERIES_NUMBERS_MAX < PLIM_SERIES_NO_NUMBER, "numbers are counted in 16 bits");
@@ -85,7 +85,7 @@ static const char *without_colours(plim_series_reader *reader, const char *line,
 }
 
 static plim_status do_plan(plim_series_reader *reader, const plim_series_plan *plan,
-                           const char *line, const plim_span *numbers, plim_error *err)
+                           const char *line, const plim_series_span *numbers, plim_error *err)
 {
     if (plan->figure_count == 0) {
         return PLIM_OK;
@@ -160,12 +160,12 @@ static plim_status read_line(plim_series_reader *reader, const char *text, size_
 /* --- lines --- */
 
 /* A place in a piece, and the ends of lines that are known to come. */
-typedef struct cursor {
+typedef struct text_cursor {
     const char *at;
     const char *end;
     const char *feed;     /* the next '\n', or end; known if not before `at` */
     const char *carriage; /* the next '\r' */
-} cursor;
+} text_cursor;
 
 static const char *find(const char *at, const char *end, char c)
 {
@@ -174,7 +174,7 @@ static const char *find(const char *at, const char *end, char c)
 }
 
 /* Where the line ends: at '\n', '\r', or the end of the piece. */
-static const char *line_end(cursor *text)
+static const char *line_end(text_cursor *text)
 {
     if (text->feed < text->at) {
         text->feed = find(text->at, text->end, '\n');
@@ -186,14 +186,14 @@ static const char *line_end(cursor *text)
 }
 
 /* Go behind the end of a line. */
-static void pass(plim_series_reader *reader, cursor *text, const char *end)
+static void pass(plim_series_reader *reader, text_cursor *text, const char *end)
 {
     reader->line_feeds += *end == '\n' ? 1 : 0;
     text->at = end + 1;
 }
 
 /* Pass over lines that do not hint at memory; the last one may go on in the next piece. */
-static void skip_cold(plim_series_reader *reader, cursor *text)
+static void skip_cold(plim_series_reader *reader, text_cursor *text)
 {
     const size_t length = (size_t)(text->end - text->at);
     const char *begin = text->at + plim_series_filter(text->at, length);
@@ -225,7 +225,7 @@ plim_status plim_series_reader_feed(plim_series_reader *reader, const char *data
     if (bytes == 0) {
         return PLIM_OK;
     }
-    cursor text = { .at = data, .end = data + bytes };
+    text_cursor text = { .at = data, .end = data + bytes };
     text.feed = find(data, text.end, '\n');
     text.carriage = find(data, text.end, '\r');
     if (reader->carried > 0) {

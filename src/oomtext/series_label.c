@@ -28,7 +28,7 @@ static bool is_edge(char c)
            c == '.' || c == '`';
 }
 
-static plim_span trim(const char *line, plim_span chunk)
+static plim_series_span trim(const char *line, plim_series_span chunk)
 {
     while (chunk.at < chunk.end && (is_edge(line[chunk.at]) || line[chunk.at] == '#')) {
         chunk.at++;
@@ -40,7 +40,7 @@ static plim_span trim(const char *line, plim_span chunk)
 }
 
 /* Where a remark that opens at `at` ends; `at` if it is none. */
-static uint32_t skip_remark(const char *line, plim_span gap, uint32_t at)
+static uint32_t skip_remark(const char *line, plim_series_span gap, uint32_t at)
 {
     const char close = line[at] == '(' ? ')' : ']';
     uint32_t end = at + 1;
@@ -61,7 +61,7 @@ static bool is_space(char c)
     return c == ' ' || c == '\t';
 }
 
-static delimiter delimiter_at(const char *line, plim_span gap, uint32_t at)
+static delimiter delimiter_at(const char *line, plim_series_span gap, uint32_t at)
 {
     const char c = line[at];
     if (plim_is_name(c) || c == '/') {
@@ -103,7 +103,7 @@ static delimiter delimiter_at(const char *line, plim_span gap, uint32_t at)
 
 /* The last chunk that was cut from a gap. */
 typedef struct chunk {
-    plim_span text;
+    plim_series_span text;
     char end;     /* the character behind it */
     bool is_tied; /* nothing has cut it off from what follows */
 } chunk;
@@ -111,7 +111,7 @@ typedef struct chunk {
 static void note_context(plim_label_walk *walk, const chunk *last)
 {
     static const char ties[] = { ':', '|', '-', '(', '{', '=' };
-    if (plim_span_is_empty(last->text) || memchr(ties, last->end, sizeof ties) == NULL) {
+    if (plim_series_span_is_empty(last->text) || memchr(ties, last->end, sizeof ties) == NULL) {
         return;
     }
     const plim_series_words words = plim_series_words_of(walk->line, last->text);
@@ -124,16 +124,16 @@ static void note_context(plim_label_walk *walk, const chunk *last)
 static void open_brace(plim_label_walk *walk, chunk *last)
 {
     if (walk->depth < PLIM_LABEL_PARENTS_MAX) {
-        walk->parents[walk->depth] = last->is_tied ? last->text : (plim_span){ 0 };
+        walk->parents[walk->depth] = last->is_tied ? last->text : (plim_series_span){ 0 };
     }
     walk->depth++;
     *last = (chunk){ 0 };
 }
 
-static void end_chunk(plim_label_walk *walk, chunk *last, plim_span text, delimiter kind)
+static void end_chunk(plim_label_walk *walk, chunk *last, plim_series_span text, delimiter kind)
 {
-    const plim_span trimmed = trim(walk->line, text);
-    if (!plim_span_is_empty(trimmed)) {
+    const plim_series_span trimmed = trim(walk->line, text);
+    if (!plim_series_span_is_empty(trimmed)) {
         note_context(walk, last);
         *last = (chunk){ .text = trimmed, .end = walk->line[text.end], .is_tied = true };
     } else if (last->end == ' ' || last->end == '\t') {
@@ -147,11 +147,11 @@ static void end_chunk(plim_label_walk *walk, chunk *last, plim_span text, delimi
     if (kind == CLOSE) {
         walk->depth -= walk->depth > 0 ? 1 : 0;
         walk->closed_to = walk->depth;
-        walk->context = (plim_span){ 0 };
+        walk->context = (plim_series_span){ 0 };
     }
 }
 
-void plim_label_walk_on(plim_label_walk *walk, plim_span gap)
+void plim_label_walk_on(plim_label_walk *walk, plim_series_span gap)
 {
     const char *const line = walk->line;
     chunk last = { 0 };
@@ -168,18 +168,18 @@ void plim_label_walk_on(plim_label_walk *walk, plim_span gap)
         }
         const delimiter kind = delimiter_at(line, gap, at);
         if (kind != TEXT) {
-            end_chunk(walk, &last, (plim_span){ .at = begin, .end = at }, kind);
+            end_chunk(walk, &last, (plim_series_span){ .at = begin, .end = at }, kind);
             begin = at + 1;
         }
         at++;
     }
-    const plim_span tail = trim(line, (plim_span){ .at = begin, .end = gap.end });
+    const plim_series_span tail = trim(line, (plim_series_span){ .at = begin, .end = gap.end });
     walk->is_slash = tail.end - tail.at == 1 && line[tail.at] == '/';
-    walk->is_bare = plim_span_is_empty(tail) && plim_span_is_empty(last.text);
-    if (!plim_span_is_empty(tail)) {
+    walk->is_bare = plim_series_span_is_empty(tail) && plim_series_span_is_empty(last.text);
+    if (!plim_series_span_is_empty(tail)) {
         note_context(walk, &last);
         walk->label = tail;
     } else {
-        walk->label = last.is_tied ? last.text : (plim_span){ 0 };
+        walk->label = last.is_tied ? last.text : (plim_series_span){ 0 };
     }
 }

@@ -17,17 +17,17 @@
  */
 typedef struct plim_label_walk {
     const char *line;
-    plim_span label;   /* of the number in front of which the walk stands; may be empty */
-    plim_span context; /* the last chunk before it that speaks of memory and ended in a colon, a
-                          bar or a bracket; empty if none */
-    plim_span parents[PLIM_LABEL_PARENTS_MAX]; /* names of the braces that are open */
-    uint32_t depth;                            /* open braces, of which not all have a place */
+    plim_series_span label;   /* of the number in front of which the walk stands; may be empty */
+    plim_series_span context; /* the last chunk before it that speaks of memory and ended in a
+                          colon, a bar or a bracket; empty if none */
+    plim_series_span parents[PLIM_LABEL_PARENTS_MAX]; /* names of the braces that are open */
+    uint32_t depth;     /* open braces, of which not all have a place */
     uint32_t closed_to; /* the depth after the last closing brace; UINT32_MAX: none was closed */
     bool is_slash;      /* nothing but a slash: a total, or a date */
     bool is_bare;       /* no words at all, only colons and brackets: "[3][120" */
 } plim_label_walk;
 
 /** Walk over the text before a number. */
-void plim_label_walk_on(plim_label_walk *walk, plim_span gap);
+void plim_label_walk_on(plim_label_walk *walk, plim_series_span gap);
 
 #endif

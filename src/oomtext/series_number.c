@@ -48,7 +48,7 @@ static size_t skip_fraction(const char *line, size_t length, size_t at)
  * Behind groups of thousands from a comma at `at`, if they are followed by a unit: without one,
  * "10,200,300" is as well a list.
  */
-static size_t skip_thousands(const char *line, size_t length, plim_span head)
+static size_t skip_thousands(const char *line, size_t length, plim_series_span head)
 {
     size_t at = head.end;
     if (head.end - head.at > 3) {
@@ -60,14 +60,15 @@ static size_t skip_thousands(const char *line, size_t length, plim_span head)
     if (at == head.end) {
         return head.end;
     }
-    const plim_span whole = { .at = head.at, .end = (uint32_t)skip_fraction(line, length, at) };
+    const plim_series_span whole = { .at = head.at,
+                                     .end = (uint32_t)skip_fraction(line, length, at) };
     const bool measured = plim_series_unit_behind(line, length, whole).log2 >= 0;
     return measured ? at : head.end;
 }
 
 uint32_t plim_series_number_end(const char *line, size_t length, size_t at, bool with_commas)
 {
-    plim_span number = { .at = (uint32_t)at };
+    plim_series_span number = { .at = (uint32_t)at };
     number.end = (uint32_t)skip_digits(line, length, at);
     if (with_commas && number.end < length && line[number.end] == ',') {
         number.end = (uint32_t)skip_thousands(line, length, number);
@@ -75,7 +76,7 @@ uint32_t plim_series_number_end(const char *line, size_t length, size_t at, bool
     return (uint32_t)skip_exponent(line, length, skip_fraction(line, length, number.end));
 }
 
-size_t plim_series_numbers(const char *line, size_t length, plim_span *ret, size_t count_max)
+size_t plim_series_numbers(const char *line, size_t length, plim_series_span *ret, size_t count_max)
 {
     size_t count = 0;
     size_t at = 0;
@@ -87,7 +88,7 @@ size_t plim_series_numbers(const char *line, size_t length, plim_span *ret, size
             break;
         }
         const uint32_t end = plim_series_number_end(line, length, at, true);
-        ret[count++] = (plim_span){ .at = (uint32_t)at, .end = end };
+        ret[count++] = (plim_series_span){ .at = (uint32_t)at, .end = end };
         at = end;
     }
     return count;
@@ -95,7 +96,7 @@ size_t plim_series_numbers(const char *line, size_t length, plim_span *ret, size
 
 /* --- reading --- */
 
-bool plim_series_number_is_whole(const char *line, plim_span number)
+bool plim_series_number_is_whole(const char *line, plim_series_span number)
 {
     return skip_digits(line, number.end, number.at) == number.end;
 }
@@ -124,7 +125,7 @@ static bool read_exponent(const char *line, size_t at, size_t end, int *ret)
     return true;
 }
 
-bool plim_series_number_read(const char *line, plim_span number, double *ret)
+bool plim_series_number_read(const char *line, plim_series_span number, double *ret)
 {
     uint64_t digits = 0;
     unsigned digit_count = 0;
@@ -227,7 +228,7 @@ static int8_t unit_word(const char *word, size_t length)
                                                   : plim_series_unit_of(word, length);
 }
 
-plim_series_unit plim_series_unit_behind(const char *line, size_t length, plim_span number)
+plim_series_unit plim_series_unit_behind(const char *line, size_t length, plim_series_span number)
 {
     plim_series_unit unit = { .log2 = PLIM_UNIT_NONE, .text = { number.end, number.end } };
     size_t at = number.end;
@@ -261,7 +262,7 @@ plim_series_unit plim_series_unit_behind(const char *line, size_t length, plim_s
         }
     }
     if (unit.log2 != PLIM_UNIT_NONE) {
-        unit.text = (plim_span){ .at = (uint32_t)at, .end = (uint32_t)end };
+        unit.text = (plim_series_span){ .at = (uint32_t)at, .end = (uint32_t)end };
     }
     return unit;
 }

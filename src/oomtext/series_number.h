@@ -7,29 +7,30 @@
 #include "oomtext/series_text.h"
 
 /* 12, 12.5, 1e-05, and 1,234.5 where a unit follows; signs are not part of it. */
-size_t plim_series_numbers(const char *line, size_t length, plim_span *ret, size_t count_max);
+size_t plim_series_numbers(const char *line, size_t length, plim_series_span *ret,
+                           size_t count_max);
 
 /** Where the number ends that begins with the digit at `at`; with commas in it or without. */
 uint32_t plim_series_number_end(const char *line, size_t length, size_t at, bool with_commas);
 
 /** Digits only. */
-bool plim_series_number_is_whole(const char *line, plim_span number);
+bool plim_series_number_is_whole(const char *line, plim_series_span number);
 
 /** Finite; false when it is no number after all (a character in it is none of a number's). */
-bool plim_series_number_read(const char *line, plim_span number, double *ret);
+bool plim_series_number_read(const char *line, plim_series_span number, double *ret);
 
 /* What a number is measured in: 2^log2 bytes. */
 #define PLIM_UNIT_NONE ((int8_t)-1) /* nothing is said */
 #define PLIM_UNIT_ELSE ((int8_t)-2) /* not memory: a rate, a percentage, seconds, … */
 typedef struct plim_series_unit {
     int8_t log2;
-    plim_span text;
+    plim_series_span text;
 } plim_series_unit;
 
 /** The unit of a word: "MiB", "gb", "gigabytes"; log2 or PLIM_UNIT_NONE. */
 int8_t plim_series_unit_of(const char *word, size_t length);
 
 /** The unit that stands behind a number. Its text ends where other things begin. */
-plim_series_unit plim_series_unit_behind(const char *line, size_t length, plim_span number);
+plim_series_unit plim_series_unit_behind(const char *line, size_t length, plim_series_span number);
 
 #endif

@@ -24,19 +24,19 @@
 
 /* "rank" and its number. */
 typedef struct who {
-    plim_span word;
-    plim_span number;
+    plim_series_span word;
+    plim_series_span number;
     uint32_t depth;       /* of braces: it says so of what is in deeper ones, … */
     bool is_afterthought; /* "on cuda:0", "(rank 3)": … or of what was said before */
     bool is_in_key;       /* "gpu.0.memory": of the next figure alone */
 } who;
 
 /* A figure whose name is made when all of its line is known. */
-typedef struct candidate {
+typedef struct number_candidate {
     plim_series_figure figure;
-    plim_span label;
-    plim_span context;
-    plim_span parents[PLIM_LABEL_PARENTS_MAX];
+    plim_series_span label;
+    plim_series_span context;
+    plim_series_span parents[PLIM_LABEL_PARENTS_MAX];
     uint32_t depth;
     who whose[WHO_MAX];
     uint32_t whose_count;
@@ -45,7 +45,7 @@ typedef struct candidate {
     const char *suffix; /* of its name, or NULL */
     bool is_smi;
     bool may_be_percent;
-} candidate;
+} number_candidate;
 
 /* How much a number looks like the step, the more the better. */
 typedef enum step_rank {
@@ -56,29 +56,29 @@ typedef enum step_rank {
     STEP_GLOBAL,
 } step_rank;
 
-typedef struct reading {
+typedef struct line_reading {
     plim_series_parser *parser;
     const char *line;
     size_t length;
-    const plim_span *numbers;
+    const plim_series_span *numbers;
     size_t number_count;
     plim_series_plan *plan;
     plim_label_walk walk;
-    candidate *candidates;
+    number_candidate *candidates;
     uint32_t candidate_count;
     who whose[WHO_MAX];
     uint32_t whose_count;
-    plim_span who_label; /* of the last number, if it said who */
+    plim_series_span who_label; /* of the last number, if it said who */
     step_rank step_rank;
     uint32_t epoch_behind; /* where the epoch ends, its total included; 0: there is none */
-} reading;
+} line_reading;
 
-static char at_or_blank(const reading *all, size_t at)
+static char at_or_blank(const line_reading *all, size_t at)
 {
     return at < all->length ? all->line[at] : ' ';
 }
 
-static size_t skip_blanks(const reading *all, size_t at)
+static size_t skip_blanks(const line_reading *all, size_t at)
 {
     while (at < all->length && all->line[at] == ' ') {
         at++;
@@ -90,7 +90,7 @@ static size_t skip_blanks(const reading *all, size_t at)
 
 typedef struct number_view {
     size_t index;
-    plim_span text;
+    plim_series_span text;
     plim_series_unit unit;
     plim_series_words words; /* of the label */
     bool is_whole;
@@ -103,28 +103,28 @@ static bool is_ascii_name(char c)
 }
 
 /* Part of a name: stage2_mem, gpu_0_memory, but not rank0: or mem4. */
-static bool is_inside_name(const reading *all, plim_span number)
+static bool is_inside_name(const line_reading *all, plim_series_span number)
 {
     const char before = number.at == 0 ? ' ' : all->line[number.at - 1];
     const char behind = at_or_blank(all, number.end);
     return is_ascii_name(before) && is_ascii_name(behind);
 }
 
-static bool has_total(const reading *all, size_t index, const plim_series_unit *unit)
+static bool has_total(const line_reading *all, size_t index, const plim_series_unit *unit)
 {
     const size_t slash = skip_blanks(all, unit->text.end);
     return index + 1 < all->number_count && at_or_blank(all, slash) == '/' &&
            skip_blanks(all, slash + 1) == all->numbers[index + 1].at;
 }
 
-static number_view view_of(const reading *all, size_t index)
+static number_view view_of(const line_reading *all, size_t index)
 {
     number_view view = { .index = index, .text = all->numbers[index] };
     view.unit = plim_series_unit_behind(all->line, all->length, view.text);
     view.has_total = has_total(all, index, &view.unit);
     if (view.has_total && view.unit.log2 == PLIM_UNIT_NONE) {
         /* "12345 / 40960 MB" */
-        const plim_span total = all->numbers[index + 1];
+        const plim_series_span total = all->numbers[index + 1];
         const plim_series_unit unit = plim_series_unit_behind(all->line, all->length, total);
         view.unit.log2 = unit.log2;
         view.unit.text = unit.log2 >= 0 ? unit.text : view.unit.text;
@@ -136,15 +136,15 @@ static number_view view_of(const reading *all, size_t index)
 
 /* --- who --- */
 
-static bool same_word(const char *line, plim_span a, plim_span b)
+static bool same_word(const char *line, plim_series_span a, plim_series_span b)
 {
     return a.end - a.at == b.end - b.at && memcmp(line + a.at, line + b.at, a.end - a.at) == 0;
 }
 
 /* The last word of a label. */
-static plim_span last_word(const char *line, plim_span label)
+static plim_series_span last_word(const char *line, plim_series_span label)
 {
-    plim_span word = { .at = label.end, .end = label.end };
+    plim_series_span word = { .at = label.end, .end = label.end };
     while (word.at > label.at && plim_is_alphabetic(line[word.at - 1])) {
         word.at--;
     }
@@ -152,7 +152,7 @@ static plim_span last_word(const char *line, plim_span label)
 }
 
 /* "on cuda", "for rank", "(GPU" */
-static bool is_afterthought(const reading *all, plim_span word)
+static bool is_afterthought(const line_reading *all, plim_series_span word)
 {
     static const char *const before[] = { "(", "on ", "for " };
     for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
@@ -165,12 +165,12 @@ static bool is_afterthought(const reading *all, plim_span word)
 }
 
 /* Braces that were closed end what was said of them. */
-static bool has_left(const reading *all, const who *one)
+static bool has_left(const line_reading *all, const who *one)
 {
     return one->depth > 0 && all->walk.closed_to != UINT32_MAX && all->walk.closed_to <= one->depth;
 }
 
-static void forget_whose(reading *all, bool of_keys)
+static void forget_whose(line_reading *all, bool of_keys)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < all->whose_count; i++) {
@@ -182,7 +182,7 @@ static void forget_whose(reading *all, bool of_keys)
     all->whose_count = kept;
 }
 
-static bool take_who(reading *all, const number_view *view)
+static bool take_who(line_reading *all, const number_view *view)
 {
     const bool fits = (view->words.last & PLIM_WORD_IDENTITY) != 0 && view->is_whole &&
                       view->unit.log2 == PLIM_UNIT_NONE && !view->has_total &&
@@ -213,7 +213,7 @@ static bool take_who(reading *all, const number_view *view)
 
 /* --- when --- */
 
-static bool is_progress_bar(const reading *all, const number_view *view)
+static bool is_progress_bar(const line_reading *all, const number_view *view)
 {
     if (!view->has_total) {
         return false;
@@ -223,13 +223,13 @@ static bool is_progress_bar(const reading *all, const number_view *view)
 }
 
 /* "(after 10 iterations)" */
-static bool is_after_steps(const reading *all, const number_view *view)
+static bool is_after_steps(const line_reading *all, const number_view *view)
 {
-    const plim_span word = last_word(all->line, all->walk.label);
+    const plim_series_span word = last_word(all->line, all->walk.label);
     if (word.end - word.at != 5 || memcmp(all->line + word.at, "after", 5) != 0) {
         return false;
     }
-    plim_span behind = { .at = (uint32_t)skip_blanks(all, view->text.end) };
+    plim_series_span behind = { .at = (uint32_t)skip_blanks(all, view->text.end) };
     behind.end = behind.at;
     while (plim_is_alphabetic(at_or_blank(all, behind.end))) {
         behind.end++;
@@ -241,7 +241,7 @@ static bool is_after_steps(const reading *all, const number_view *view)
            (length == 5 && memcmp(all->line + behind.at, "steps", 5) == 0);
 }
 
-static step_rank rank_step(const reading *all, const number_view *view)
+static step_rank rank_step(const line_reading *all, const number_view *view)
 {
     const plim_series_words *const words = &view->words;
     if (!view->is_whole || words->count > STEP_WORDS_MAX) {
@@ -266,7 +266,7 @@ static step_rank rank_step(const reading *all, const number_view *view)
     return is_progress_bar(all, view) ? STEP_BAR : STEP_NONE;
 }
 
-static bool take_step(reading *all, const number_view *view)
+static bool take_step(line_reading *all, const number_view *view)
 {
     plim_series_plan *const plan = all->plan;
     const bool is_epoch =
@@ -307,11 +307,11 @@ static void settle_step(plim_series_plan *plan)
 /* --- how much --- */
 
 /* "memory.py:81" */
-static bool is_place_in_code(const char *line, plim_span label)
+static bool is_place_in_code(const char *line, plim_series_span label)
 {
     static const char extensions[][EXTENSION_MAX] = { "py", "cc", "cpp", "c", "cu",
                                                       "h",  "rs", "go",  "js" };
-    const plim_span word = last_word(line, label);
+    const plim_series_span word = last_word(line, label);
     if (word.at == label.at || line[word.at - 1] != '.') {
         return false;
     }
@@ -326,19 +326,20 @@ static bool is_place_in_code(const char *line, plim_span label)
 }
 
 /* A sign in front (a difference), or something like a date, a version or a time behind. */
-static bool is_odd(const reading *all, plim_span number)
+static bool is_odd(const line_reading *all, plim_series_span number)
 {
     const char before = number.at == 0 ? ' ' : all->line[number.at - 1];
     const char behind = at_or_blank(all, number.end);
     const bool goes_on = behind == ':' || behind == '-' || behind == '.';
-    const plim_span label = all->walk.label;
-    const bool is_sum = !plim_span_is_empty(label) && all->line[label.end - 1] == '+'; /* += */
+    const plim_series_span label = all->walk.label;
+    const bool is_sum =
+        !plim_series_span_is_empty(label) && all->line[label.end - 1] == '+'; /* += */
     return is_sum || before == '-' || before == '+' || before == '.' || behind == '_' ||
            (goes_on && plim_is_digit(at_or_blank(all, number.end + 1)));
 }
 
 /* nvidia-smi and gpustat: "|  12345MiB / 24576MiB |", the header far away. */
-static bool is_smi(const reading *all, const number_view *view)
+static bool is_smi(const line_reading *all, const number_view *view)
 {
     size_t at = view->text.at;
     while (at > 0 && all->line[at - 1] == ' ') {
@@ -348,7 +349,7 @@ static bool is_smi(const reading *all, const number_view *view)
            all->line[at - 1] == '|';
 }
 
-static uint32_t words_of_parents(const reading *all)
+static uint32_t words_of_parents(const line_reading *all)
 {
     uint32_t any = 0;
     const uint32_t depth =
@@ -360,7 +361,7 @@ static uint32_t words_of_parents(const reading *all)
 }
 
 /* Whether the words speak of memory; the context is dropped if it is not needed for that. */
-static bool is_memory(const reading *all, const number_view *view, candidate *ret)
+static bool is_memory(const line_reading *all, const number_view *view, number_candidate *ret)
 {
     const plim_series_words *const own = &view->words;
     const plim_series_words context = plim_series_words_of(all->line, ret->context);
@@ -379,7 +380,7 @@ static bool is_memory(const reading *all, const number_view *view, candidate *re
                        ((parents & PLIM_WORD_MEMORY) != 0 &&
                         (own->any & (PLIM_WORD_HOLD | PLIM_WORD_AMOUNT)) != 0);
     if ((own->any & PLIM_WORD_MEMORY) != 0) {
-        ret->context = (plim_span){ 0 };
+        ret->context = (plim_series_span){ 0 };
         return true;
     }
     if ((context.any & PLIM_WORD_MEMORY) != 0 &&
@@ -388,12 +389,12 @@ static bool is_memory(const reading *all, const number_view *view, candidate *re
         ret->unit = has_unit ? ret->unit : context.unit;
         return true;
     }
-    ret->context = (plim_span){ 0 };
+    ret->context = (plim_series_span){ 0 };
     return alone;
 }
 
 /* A key that ends where `end` is, against a pattern in small letters: '#' is a number. */
-static bool is_key(const reading *all, size_t end, const char *pattern)
+static bool is_key(const line_reading *all, size_t end, const char *pattern)
 {
     size_t at = end;
     for (size_t i = strlen(pattern); i > 0; i--) {
@@ -418,7 +419,7 @@ static bool is_key(const reading *all, size_t end, const char *pattern)
  * what there is (W&B documentation, System metrics). ClearML: gpu_N_mem_usage is one too
  * (clearml/utilities/resource_monitor.py).
  */
-static bool is_other_metric(const reading *all, candidate *ret)
+static bool is_other_metric(const line_reading *all, number_candidate *ret)
 {
     static const char *const percentages[] = { "gpu.#.memoryallocated", "process.#.memoryallocated",
                                                "system.memory", "gpu_#_mem_usage" };
@@ -434,45 +435,46 @@ static bool is_other_metric(const reading *all, candidate *ret)
 }
 
 /* "12345 / 40960 MB", "512MiB / 1.5GiB": what stands after the slash is what there is. */
-static void take_total(const reading *all, const number_view *view, candidate *ret)
+static void take_total(const line_reading *all, const number_view *view, number_candidate *ret)
 {
-    const plim_span total = all->numbers[view->index + 1];
+    const plim_series_span total = all->numbers[view->index + 1];
     const plim_series_unit unit = plim_series_unit_behind(all->line, all->length, total);
     ret->figure.total = (uint16_t)(view->index + 1);
     ret->figure.total_log2 = unit.log2 >= 0 ? unit.log2 : ret->unit.log2;
 }
 
-static candidate new_candidate(const reading *all, size_t number, int8_t log2)
+static number_candidate new_candidate(const line_reading *all, size_t number, int8_t log2)
 {
-    candidate one = { .figure = { .number = (uint16_t)number,
-                                  .total = PLIM_SERIES_NO_NUMBER,
-                                  .log2 = log2,
-                                  .total_log2 = log2 },
-                      .label = all->walk.label,
-                      .context = all->walk.context,
-                      .depth = all->walk.depth < PLIM_LABEL_PARENTS_MAX ? all->walk.depth
-                                                                        : PLIM_LABEL_PARENTS_MAX,
-                      .whose_count = all->whose_count };
+    number_candidate one = { .figure = { .number = (uint16_t)number,
+                                         .total = PLIM_SERIES_NO_NUMBER,
+                                         .log2 = log2,
+                                         .total_log2 = log2 },
+                             .label = all->walk.label,
+                             .context = all->walk.context,
+                             .depth = all->walk.depth < PLIM_LABEL_PARENTS_MAX
+                                          ? all->walk.depth
+                                          : PLIM_LABEL_PARENTS_MAX,
+                             .whose_count = all->whose_count };
     memcpy(one.parents, all->walk.parents, sizeof one.parents);
     memcpy(one.whose, all->whose, sizeof one.whose);
     return one;
 }
 
 /* "Mem", "MiB Swap", at the beginning of its line */
-static bool begins_row(const reading *all, const number_view *view)
+static bool begins_row(const line_reading *all, const number_view *view)
 {
-    const plim_span label = all->walk.label;
-    const plim_span word = last_word(all->line, label);
+    const plim_series_span label = all->walk.label;
+    const plim_series_span word = last_word(all->line, label);
     return skip_blanks(all, 0) == label.at && view->words.count <= 2 &&
-           (plim_span_is_folded(all->line, word, "mem") ||
-            plim_span_is_folded(all->line, word, "swap")) &&
+           (plim_series_span_is_folded(all->line, word, "mem") ||
+            plim_series_span_is_folded(all->line, word, "swap")) &&
            at_or_blank(all, skip_blanks(all, label.end)) == ':';
 }
 
 /* The word that follows a number in top's row, or empty. */
-static plim_span word_behind(const reading *all, size_t at)
+static plim_series_span word_behind(const line_reading *all, size_t at)
 {
-    plim_span word = { .at = (uint32_t)skip_blanks(all, at) };
+    plim_series_span word = { .at = (uint32_t)skip_blanks(all, at) };
     word.end = word.at;
     while (plim_is_letter(at_or_blank(all, word.end))) {
         word.end++;
@@ -489,7 +491,7 @@ static plim_span word_behind(const reading *all, size_t at)
  *
  * Returns how many of the line's numbers are read; 0 for any other line.
  */
-static size_t take_row(reading *all, const number_view *view)
+static size_t take_row(line_reading *all, const number_view *view)
 {
     static const struct {
         const char *name;
@@ -498,20 +500,20 @@ static size_t take_row(reading *all, const number_view *view)
                     { "used", PLIM_WORD_USED },
                     { "free", PLIM_WORD_FREE } };
     const size_t column_count = sizeof columns / sizeof *columns;
-    candidate found[sizeof columns / sizeof *columns];
+    number_candidate found[sizeof columns / sizeof *columns];
     size_t count = 0;
     size_t i = view->index;
     for (size_t end = view->text.at; i < all->number_count && count < column_count; i++) {
-        const plim_span number = all->numbers[i];
+        const plim_series_span number = all->numbers[i];
         const plim_series_unit unit = plim_series_unit_behind(all->line, all->length, number);
         const char between = at_or_blank(all, end);
         if (number.at != skip_blanks(all, end + (between == ',' ? 1 : 0))) {
             break;
         }
-        const plim_span word = word_behind(all, unit.log2 >= 0 ? unit.text.end : number.end);
+        const plim_series_span word = word_behind(all, unit.log2 >= 0 ? unit.text.end : number.end);
         size_t column = count;
         for (size_t k = 0; k < column_count; k++) {
-            column = plim_span_is_folded(all->line, word, columns[k].name) ? k : column;
+            column = plim_series_span_is_folded(all->line, word, columns[k].name) ? k : column;
         }
         found[count] = new_candidate(all, i, unit.log2 >= 0 ? unit.log2 : PLIM_UNIT_NONE);
         found[count].suffix = columns[column].name;
@@ -529,18 +531,18 @@ static size_t take_row(reading *all, const number_view *view)
     return i - view->index;
 }
 
-static bool take_figure(reading *all, const number_view *view)
+static bool take_figure(line_reading *all, const number_view *view)
 {
     if (view->unit.log2 == PLIM_UNIT_ELSE || is_odd(all, view->text) ||
         all->candidate_count == PLIM_SERIES_FIGURES_MAX) {
         return false;
     }
-    candidate one = new_candidate(all, view->index, view->unit.log2);
+    number_candidate one = new_candidate(all, view->index, view->unit.log2);
     if (is_smi(all, view)) {
         one.is_smi = true;
         one.unit = view->unit;
         one.words = PLIM_WORD_MEMORY | PLIM_WORD_USED;
-    } else if (plim_span_is_empty(one.label) || is_place_in_code(all->line, one.label) ||
+    } else if (plim_series_span_is_empty(one.label) || is_place_in_code(all->line, one.label) ||
                !is_memory(all, view, &one) || is_other_metric(all, &one)) {
         return false;
     }
@@ -553,18 +555,19 @@ static bool take_figure(reading *all, const number_view *view)
 
 /* --- names --- */
 
-static void name_add_span(plim_series_heading *heading, const char *line, plim_span span)
+static void name_add_span(plim_series_heading *heading, const char *line, plim_series_span span)
 {
     plim_series_name_add(heading, line + span.at, span.end - span.at);
 }
 
 /* The number of a process changes with each start: it says who only where nothing else does. */
-static bool is_needed(const reading *all, const who *whose, uint32_t count, uint32_t index)
+static bool is_needed(const line_reading *all, const who *whose, uint32_t count, uint32_t index)
 {
-    return count == 1 || !plim_span_is_folded(all->line, whose[index].word, "pid");
+    return count == 1 || !plim_series_span_is_folded(all->line, whose[index].word, "pid");
 }
 
-static void name_whose(plim_series_heading *heading, const reading *all, const candidate *one)
+static void name_whose(plim_series_heading *heading, const line_reading *all,
+                       const number_candidate *one)
 {
     /* "memory 12 GB on cuda:0": said behind, for all of the line. */
     const bool is_behind =
@@ -573,8 +576,8 @@ static void name_whose(plim_series_heading *heading, const reading *all, const c
     const uint32_t count = is_behind ? 1 : one->whose_count;
     uint32_t named = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const plim_span word = whose[i].word;
-        const plim_span number = whose[i].number;
+        const plim_series_span word = whose[i].word;
+        const plim_series_span number = whose[i].number;
         if (is_needed(all, whose, count, i)) {
             plim_series_name_add_who(heading, named++ == 0, all->line + word.at, word.end - word.at,
                                      all->line + number.at, number.end - number.at);
@@ -585,7 +588,7 @@ static void name_whose(plim_series_heading *heading, const reading *all, const c
     }
 }
 
-static void name_smi(plim_series_heading *heading, reading *all)
+static void name_smi(plim_series_heading *heading, line_reading *all)
 {
     plim_series_name_add(heading, SMI_NAME " [gpu ", sizeof SMI_NAME " [gpu " - 1);
     if (all->line[0] == '[' && all->numbers[0].at == 1) { /* gpustat: "[0] NVIDIA …" */
@@ -605,19 +608,20 @@ static void name_smi(plim_series_heading *heading, reading *all)
     plim_series_name_add(heading, "]", 1);
 }
 
-static void name_candidate(plim_series_heading *heading, reading *all, const candidate *one)
+static void name_candidate(plim_series_heading *heading, line_reading *all,
+                           const number_candidate *one)
 {
     if (one->is_smi) {
         name_smi(heading, all);
         return;
     }
     for (uint32_t i = 0; i < one->depth; i++) {
-        if (!plim_span_is_empty(one->parents[i])) {
+        if (!plim_series_span_is_empty(one->parents[i])) {
             name_add_span(heading, all->line, one->parents[i]);
             plim_series_name_add(heading, ".", 1);
         }
     }
-    if (!plim_span_is_empty(one->context)) {
+    if (!plim_series_span_is_empty(one->context)) {
         name_add_span(heading, all->line, one->context);
         plim_series_name_add(heading, " ", 1);
     }
@@ -631,7 +635,8 @@ static void name_candidate(plim_series_heading *heading, reading *all, const can
     plim_series_name_mend(heading);
 }
 
-static bool have_same_owner(const reading *all, const candidate *a, const candidate *b)
+static bool have_same_owner(const line_reading *all, const number_candidate *a,
+                            const number_candidate *b)
 {
     bool is_same = a->whose_count == b->whose_count;
     for (uint32_t i = 0; is_same && i < a->whose_count; i++) {
@@ -642,12 +647,12 @@ static bool have_same_owner(const reading *all, const candidate *a, const candid
 }
 
 /* The capacity of a figure: the only total in the line that is of the same device. */
-static void find_total(const reading *all, candidate *one)
+static void find_total(const line_reading *all, number_candidate *one)
 {
-    const candidate *total = NULL;
+    const number_candidate *total = NULL;
     size_t count = 0;
     for (uint32_t i = 0; i < all->candidate_count; i++) {
-        const candidate *const other = &all->candidates[i];
+        const number_candidate *const other = &all->candidates[i];
         if (plim_series_is_total(other->words) && have_same_owner(all, one, other)) {
             total = other;
             count++;
@@ -659,7 +664,8 @@ static void find_total(const reading *all, candidate *one)
     }
 }
 
-static plim_status keep_candidate(reading *all, candidate *one, uint64_t row, plim_error *err)
+static plim_status keep_candidate(line_reading *all, number_candidate *one, uint64_t row,
+                                  plim_error *err)
 {
     plim_series_heading heading = { .words = one->words,
                                     .may_be_percent = one->may_be_percent,
@@ -679,9 +685,9 @@ static plim_status keep_candidate(reading *all, candidate *one, uint64_t row, pl
 
 /* --- the line --- */
 
-static void walk_numbers(reading *all)
+static void walk_numbers(line_reading *all)
 {
-    plim_span gap = { 0 };
+    plim_series_span gap = { 0 };
     bool after_figure = false;
     for (size_t i = 0; i < all->number_count; i++) {
         if (is_inside_name(all, all->numbers[i])) {
@@ -690,11 +696,11 @@ static void walk_numbers(reading *all)
         }
         gap.end = all->numbers[i].at;
         if (!after_figure) {
-            all->walk.context = (plim_span){ 0 };
+            all->walk.context = (plim_series_span){ 0 };
         }
         plim_label_walk_on(&all->walk, gap);
         forget_whose(all, false);
-        const bool may_be_who = plim_span_is_empty(all->walk.label);
+        const bool may_be_who = plim_series_span_is_empty(all->walk.label);
         if (may_be_who) {
             all->walk.label = all->who_label; /* "GPU0: 1234MiB" */
         }
@@ -705,13 +711,13 @@ static void walk_numbers(reading *all)
             gap.at = view.text.end; /* the unit is that of the total behind */
         }
         if (all->walk.is_slash) {
-            all->who_label = (plim_span){ 0 };
+            all->who_label = (plim_series_span){ 0 };
             continue;
         }
         if (!may_be_who && take_who(all, &view)) {
             continue;
         }
-        all->who_label = (plim_span){ 0 };
+        all->who_label = (plim_series_span){ 0 };
         const size_t row = begins_row(all, &view) ? take_row(all, &view) : 0;
         if (row > 0) {
             i += row - 1;
@@ -743,15 +749,15 @@ plim_status plim_series_parse(plim_series_parser *parser, const plim_series_line
                               uint64_t row, plim_series_plan *ret, plim_error *err)
 {
     *ret = plim_series_plan_none();
-    candidate candidates[PLIM_SERIES_FIGURES_MAX];
-    reading all = { .parser = parser,
-                    .line = line->plain,
-                    .length = line->length,
-                    .numbers = line->numbers,
-                    .number_count = line->number_count,
-                    .plan = ret,
-                    .walk = { .line = line->plain },
-                    .candidates = candidates };
+    number_candidate candidates[PLIM_SERIES_FIGURES_MAX];
+    line_reading all = { .parser = parser,
+                         .line = line->plain,
+                         .length = line->length,
+                         .numbers = line->numbers,
+                         .number_count = line->number_count,
+                         .plan = ret,
+                         .walk = { .line = line->plain },
+                         .candidates = candidates };
     if (says_smi(line->plain, line->length)) {
         parser->smi_gpu = 0;
         ret->is_repeatable = false;

@@ -33,8 +33,8 @@ void plim_series_plan_add(plim_series_plan *plan, const plim_series_figure *figu
     plan->figures[plan->figure_count++] = *figure;
 }
 
-static bool read_step(const plim_series_plan *plan, const char *line, const plim_span *numbers,
-                      double *ret)
+static bool read_step(const plim_series_plan *plan, const char *line,
+                      const plim_series_span *numbers, double *ret)
 {
     if (!plim_series_number_read(line, numbers[plan->step], ret)) {
         return false;
@@ -50,7 +50,7 @@ static bool read_step(const plim_series_plan *plan, const char *line, const plim
 }
 
 bool plim_series_plan_do(const plim_series_plan *plan, plim_series_tracks *tracks, const char *line,
-                         const plim_span *numbers, plim_series_place place)
+                         const plim_series_span *numbers, plim_series_place place)
 {
     bool is_wanted = false;
     for (uint32_t i = 0; i < plan->figure_count; i++) {

@@ -17,7 +17,7 @@ typedef struct plim_series_line {
     const char *text;  /* as it is */
     const char *plain; /* the same without colours; numbers were found in it */
     size_t length;
-    plim_span *numbers; /* room for PLIM_SERIES_NUMBERS_MAX */
+    plim_series_span *numbers; /* room for PLIM_SERIES_NUMBERS_MAX */
     size_t number_count;
     uint32_t table; /* 0, or the table whose row it is: rows of two tables are not alike */
 } plim_series_line;
@@ -76,6 +76,6 @@ PLIM_MUST_USE plim_status plim_series_parse(plim_series_parser *parser,
  * returns  false: no memory
  */
 bool plim_series_plan_do(const plim_series_plan *plan, plim_series_tracks *tracks, const char *line,
-                         const plim_span *numbers, plim_series_place place);
+                         const plim_series_span *numbers, plim_series_place place);
 
 #endif

@@ -169,8 +169,8 @@ bool plim_series_track_add(plim_series_tracks *tracks, plim_series_track *track,
 }
 
 bool plim_series_track_read(plim_series_tracks *tracks, plim_series_track *track,
-                            const plim_series_place *place, const char *line, plim_span number,
-                            int8_t log2)
+                            const plim_series_place *place, const char *line,
+                            plim_series_span number, int8_t log2)
 {
     /* A bare number and one with a unit do not belong to one series. */
     if (log2 >= 0 && track->unit_log2 < 0) {
@@ -191,8 +191,8 @@ bool plim_series_track_read(plim_series_tracks *tracks, plim_series_track *track
     return plim_series_track_add(tracks, track, place, value);
 }
 
-void plim_series_track_read_total(plim_series_track *track, const char *line, plim_span number,
-                                  int8_t log2)
+void plim_series_track_read_total(plim_series_track *track, const char *line,
+                                  plim_series_span number, int8_t log2)
 {
     double value = 0;
     if ((log2 >= 0) != (track->unit_log2 >= 0) || !plim_series_number_read(line, number, &value)) {

@@ -100,11 +100,11 @@ bool plim_series_track_add(plim_series_tracks *tracks, plim_series_track *track,
  * returns  false: no memory
  */
 bool plim_series_track_read(plim_series_tracks *tracks, plim_series_track *track,
-                            const plim_series_place *place, const char *line, plim_span number,
-                            int8_t log2);
+                            const plim_series_place *place, const char *line,
+                            plim_series_span number, int8_t log2);
 
 /** What there is of it, given as text. */
-void plim_series_track_read_total(plim_series_track *track, const char *line, plim_span number,
-                                  int8_t log2);
+void plim_series_track_read_total(plim_series_track *track, const char *line,
+                                  plim_series_span number, int8_t log2);
 
 #endif

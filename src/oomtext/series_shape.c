@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-struct plim_shape {
+struct plim_series_shape {
     uint64_t hash; /* of the skeleton */
     uint32_t length;
     uint32_t skeleton_length;
@@ -25,7 +25,7 @@ struct plim_shape {
     uint32_t missed_length; /* of the last line that was not quite like the text */
     uint32_t next;          /* the shape of the line that came behind, last time */
     plim_series_plan plan;
-    plim_span numbers[PLIM_SHAPE_NUMBERS_MAX];
+    plim_series_span numbers[PLIM_SHAPE_NUMBERS_MAX];
     char text[PLIM_SHAPE_BYTES_MAX];
     char mask[PLIM_SHAPE_BYTES_MAX];
     char skeleton[PLIM_SHAPE_BYTES_MAX];
@@ -65,7 +65,7 @@ static uint64_t load(const char *at)
     return word;
 }
 
-static bool is_like(const plim_shape *shape, const char *line)
+static bool is_like(const plim_series_shape *shape, const char *line)
 {
     uint64_t differs = 0;
     const size_t step = sizeof differs;
@@ -97,7 +97,7 @@ static size_t first_byte(uint64_t word)
 }
 
 /* How many bytes agree with the text from `at` on, of at most `count`. */
-static size_t agreeing(const plim_shape *shape, size_t at, const char *line, size_t count)
+static size_t agreeing(const plim_series_shape *shape, size_t at, const char *line, size_t count)
 {
     const char *const text = shape->text + at;
     const char *const mask = shape->mask + at;
@@ -116,7 +116,8 @@ static size_t agreeing(const plim_shape *shape, size_t at, const char *line, siz
 }
 
 /* Compare with numbers of any width; where they are in the line goes to `ret`. */
-static bool is_nearly_like(const plim_shape *shape, const char *line, size_t length, plim_span *ret)
+static bool is_nearly_like(const plim_series_shape *shape, const char *line, size_t length,
+                           plim_series_span *ret)
 {
     uint32_t at = 0;      /* in the text, */
     uint32_t line_at = 0; /* and in the line */
@@ -136,7 +137,7 @@ static bool is_nearly_like(const plim_shape *shape, const char *line, size_t len
         if (next == shape->number_count || at < shape->numbers[next].at) {
             return at == shape->length && line_at == length;
         }
-        const plim_span mine = shape->numbers[next];
+        const plim_series_span mine = shape->numbers[next];
         const uint32_t begin = mine.at + ahead;
         if (begin >= length || !plim_is_digit(line[begin])) {
             return false;
@@ -146,14 +147,15 @@ static bool is_nearly_like(const plim_shape *shape, const char *line, size_t len
         if (is_pinned && (at < mine.end || end - begin != mine.end - mine.at)) {
             return false;
         }
-        ret[next++] = (plim_span){ .at = begin, .end = end };
+        ret[next++] = (plim_series_span){ .at = begin, .end = end };
         at = mine.end;
         line_at = end;
     }
 }
 
 /* Take a line as the shape's text. */
-static void take_on(plim_shape *shape, const char *line, size_t length, const plim_span *numbers)
+static void take_on(plim_series_shape *shape, const char *line, size_t length,
+                    const plim_series_span *numbers)
 {
     shape->length = (uint32_t)length;
     shape->missed_length = 0;
@@ -168,12 +170,13 @@ static void take_on(plim_shape *shape, const char *line, size_t length, const pl
         }
     }
     for (uint32_t i = 0; i < shape->plan.pin_count; i++) {
-        const plim_span number = numbers[shape->plan.pins[i]];
+        const plim_series_span number = numbers[shape->plan.pins[i]];
         memset(shape->mask + number.at, 0xff, number.end - number.at);
     }
 }
 
-static plim_shape_match matched(plim_shapes *shapes, uint32_t index, const plim_span *numbers)
+static plim_shape_match matched(plim_shapes *shapes, uint32_t index,
+                                const plim_series_span *numbers)
 {
     shapes->items[shapes->last]->next = index;
     shapes->last = index;
@@ -183,7 +186,7 @@ static plim_shape_match matched(plim_shapes *shapes, uint32_t index, const plim_
 static bool compare(plim_shapes *shapes, uint32_t index, const char *line, size_t length,
                     plim_shape_match *ret)
 {
-    plim_shape *const shape = shapes->items[index];
+    plim_series_shape *const shape = shapes->items[index];
     if (shape->length == length && is_like(shape, line)) {
         *ret = matched(shapes, index, shape->numbers);
         return true;
@@ -251,11 +254,11 @@ static void make_skeleton(const plim_shapes *shapes, const plim_series_line *lin
     ret->hash = plim_hash_bytes(ret->text, ret->length, shapes->hash_key);
 }
 
-static bool pins_agree(const plim_shape *shape, const plim_series_line *line)
+static bool pins_agree(const plim_series_shape *shape, const plim_series_line *line)
 {
     for (uint32_t i = 0; i < shape->plan.pin_count; i++) {
-        const plim_span mine = shape->numbers[shape->plan.pins[i]];
-        const plim_span other = line->numbers[shape->plan.pins[i]];
+        const plim_series_span mine = shape->numbers[shape->plan.pins[i]];
+        const plim_series_span other = line->numbers[shape->plan.pins[i]];
         if (mine.end - mine.at != other.end - other.at ||
             memcmp(shape->text + mine.at, line->text + other.at, mine.end - mine.at) != 0) {
             return false;
@@ -272,7 +275,7 @@ plim_shape_match plim_shapes_find(plim_shapes *shapes, const plim_series_line *l
     skeleton wanted;
     make_skeleton(shapes, line, &wanted);
     for (uint32_t i = 0; i < shapes->count; i++) {
-        plim_shape *const shape = shapes->items[i];
+        plim_series_shape *const shape = shapes->items[i];
         if (shape->hash == wanted.hash && shape->table == line->table &&
             shape->skeleton_length == wanted.length &&
             memcmp(shape->skeleton, wanted.text, wanted.length) == 0 &&
@@ -302,7 +305,7 @@ bool plim_shapes_learn(plim_shapes *shapes, const plim_series_line *line,
         }
     }
     shapes->count += index == shapes->count ? 1 : 0;
-    plim_shape *const shape = shapes->items[index];
+    plim_series_shape *const shape = shapes->items[index];
     skeleton mine;
     make_skeleton(shapes, line, &mine);
     shape->hash = mine.hash;

@@ -14,23 +14,24 @@
 #define PLIM_SHAPE_BYTES_MAX   2048u /* of a line that is remembered */
 #define PLIM_SHAPE_NUMBERS_MAX 192u
 
-typedef struct plim_shape plim_shape;
+typedef struct plim_series_shape plim_series_shape;
 
 typedef struct plim_shapes {
     const plim_mem *mem;
-    plim_shape *items[PLIM_SHAPES_MAX]; /* made when needed */
+    plim_series_shape *items[PLIM_SHAPES_MAX]; /* made when needed */
     uint32_t count;
     uint32_t next_victim;
     uint32_t last; /* the shape of the last line that had one */
     uint32_t generation;
     uint64_t hash_key;
-    plim_span numbers[PLIM_SHAPE_NUMBERS_MAX]; /* of a line that is not quite like its shape */
+    plim_series_span
+        numbers[PLIM_SHAPE_NUMBERS_MAX]; /* of a line that is not quite like its shape */
 } plim_shapes;
 
 /* A plan, and where the numbers are in the line that was asked about. */
 typedef struct plim_shape_match {
-    const plim_series_plan *plan; /* NULL: the line is like none of them */
-    const plim_span *numbers;     /* valid until the next call */
+    const plim_series_plan *plan;    /* NULL: the line is like none of them */
+    const plim_series_span *numbers; /* valid until the next call */
 } plim_shape_match;
 
 void plim_shapes_init(plim_shapes *shapes, const plim_mem *mem);

@@ -20,19 +20,19 @@
 #define WHO_BYTES_MAX   40u
 
 typedef struct fields {
-    plim_span items[PLIM_TABLE_COLUMNS_MAX];
-    uint32_t count; /* PLIM_TABLE_COLUMNS_MAX + 1: more */
+    plim_series_span items[PLIM_SERIES_TABLE_COLUMNS_MAX];
+    uint32_t count; /* PLIM_SERIES_TABLE_COLUMNS_MAX + 1: more */
 } fields;
 
 /* Without blanks and quotes around it. */
-static plim_span bare_field(const char *line, plim_span field)
+static plim_series_span bare_field(const char *line, plim_series_span field)
 {
-    plim_span bare = plim_span_trim(line, field);
+    plim_series_span bare = plim_series_span_trim(line, field);
     if (bare.end - bare.at >= 2 && line[bare.at] == line[bare.end - 1] &&
         (line[bare.at] == '"' || line[bare.at] == '\'')) {
         bare.at++;
         bare.end--;
-        bare = plim_span_trim(line, bare);
+        bare = plim_series_span_trim(line, bare);
     }
     return bare;
 }
@@ -48,7 +48,7 @@ static void split_blanks(const char *line, size_t length, uint32_t count_max, fi
         if (at == length || ret->count == count_max) {
             break;
         }
-        plim_span field = { .at = (uint32_t)at };
+        plim_series_span field = { .at = (uint32_t)at };
         while (at < length && !plim_is_blank(line[at])) {
             at++;
         }
@@ -76,7 +76,7 @@ static void split_at(const char *line, size_t length, char separator, uint32_t c
             ret->count++;
             return;
         }
-        ret->items[ret->count++] = (plim_span){ .at = begin, .end = at };
+        ret->items[ret->count++] = (plim_series_span){ .at = begin, .end = at };
         begin = at + 1;
     }
 }
@@ -106,9 +106,9 @@ static char separator_of(const char *line, size_t length)
     return commas == 0 && semicolons == 0 ? ' ' : commas >= semicolons ? ',' : ';';
 }
 
-static bool is_column_name(const char *line, plim_span field)
+static bool is_column_name(const char *line, plim_series_span field)
 {
-    if (field.end - field.at > FIELD_BYTES_MAX || plim_span_is_empty(field) ||
+    if (field.end - field.at > FIELD_BYTES_MAX || plim_series_span_is_empty(field) ||
         !(plim_is_alphabetic(line[field.at]) || line[field.at] == '_' || line[field.at] == '#')) {
         return false;
     }
@@ -128,14 +128,14 @@ static bool is_memory_column(const plim_series_words *words)
             ((words->any & (PLIM_WORD_HOLD | PLIM_WORD_DEVICE)) != 0 && words->unit.log2 >= 0));
 }
 
-static void add_figure(plim_series_table *table, const char *line, plim_span field, uint32_t index,
-                       const plim_series_words *words)
+static void add_figure(plim_series_table *table, const char *line, plim_series_span field,
+                       uint32_t index, const plim_series_words *words)
 {
-    if (table->figure_count == PLIM_TABLE_FIGURES_MAX) {
+    if (table->figure_count == PLIM_SERIES_TABLE_FIGURES_MAX) {
         return;
     }
-    plim_table_column *const column = &table->figures[table->figure_count++];
-    *column = (plim_table_column){ .index = index };
+    plim_series_table_column *const column = &table->figures[table->figure_count++];
+    *column = (plim_series_table_column){ .index = index };
     column->heading.words = words->any;
     column->heading.unit_log2 = words->unit.log2;
     column->heading.name_length = field.end - field.at;
@@ -147,9 +147,10 @@ static void add_figure(plim_series_table *table, const char *line, plim_span fie
     }
 }
 
-static void add_who(plim_series_table *table, const char *line, plim_span field, uint32_t index)
+static void add_who(plim_series_table *table, const char *line, plim_series_span field,
+                    uint32_t index)
 {
-    if (table->who_count == PLIM_TABLE_WHO_MAX) {
+    if (table->who_count == PLIM_SERIES_TABLE_WHO_MAX) {
         return;
     }
     char *const word = table->whose[table->who_count].word;
@@ -161,7 +162,7 @@ static void add_who(plim_series_table *table, const char *line, plim_span field,
 }
 
 /* Whether a column says whose figures its row has; ret_device: which device, of one machine. */
-static bool says_who(const char *line, plim_span field, const plim_series_words *words,
+static bool says_who(const char *line, plim_series_span field, const plim_series_words *words,
                      uint32_t index, bool *ret_device)
 {
     static const struct {
@@ -173,7 +174,7 @@ static bool says_who(const char *line, plim_span field, const plim_series_words 
         { "uuid", true },       { "gpu_uuid", true },   { "host", false },  { "hostname", false },
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (plim_span_is_folded(line, field, known[i].name)) {
+        if (plim_series_span_is_folded(line, field, known[i].name)) {
             *ret_device = known[i].is_device;
             return i > 0 || index <= 1; /* further to the right, "index" is some other */
         }
@@ -185,7 +186,7 @@ static bool says_who(const char *line, plim_span field, const plim_series_words 
 }
 
 /* Names of bytes that are no letters of ours stay out: a header is not the place to guess. */
-static bool is_plain(const char *line, plim_span field)
+static bool is_plain(const char *line, plim_series_span field)
 {
     for (uint32_t at = field.at; at < field.end; at++) {
         if ((unsigned char)line[at] >= 0x80 || (unsigned char)line[at] < ' ') {
@@ -206,8 +207,8 @@ static uint32_t rank_step(const plim_series_words *words)
     return (words->any & (PLIM_WORD_EPOCH | PLIM_WORD_NO_STEP)) == PLIM_WORD_EPOCH ? 1 : 0;
 }
 
-static void add_column(plim_series_table *table, const char *line, plim_span field, uint32_t index,
-                       uint32_t *step_rank)
+static void add_column(plim_series_table *table, const char *line, plim_series_span field,
+                       uint32_t index, uint32_t *step_rank)
 {
     const plim_series_words words = plim_series_words_of(line, field);
     if (is_memory_column(&words) && is_plain(line, field)) {
@@ -249,8 +250,9 @@ bool plim_series_table_begin(plim_series_table *table, const plim_series_line *h
         return false;
     }
     const char separator = separator_of(line, length);
-    split(line, length, separator, PLIM_TABLE_COLUMNS_MAX, &all);
-    if (all.count < (separator == ' ' ? BLANK_COLUMNS : 2) || all.count > PLIM_TABLE_COLUMNS_MAX) {
+    split(line, length, separator, PLIM_SERIES_TABLE_COLUMNS_MAX, &all);
+    if (all.count < (separator == ' ' ? BLANK_COLUMNS : 2) ||
+        all.count > PLIM_SERIES_TABLE_COLUMNS_MAX) {
         return false;
     }
     plim_series_table fresh = { .separator = separator,
@@ -258,9 +260,9 @@ bool plim_series_table_begin(plim_series_table *table, const plim_series_line *h
                                 .serial = table->serial + 1 };
     uint32_t step_rank = 0;
     for (uint32_t i = 0; i < all.count; i++) {
-        const plim_span field = bare_field(line, all.items[i]);
+        const plim_series_span field = bare_field(line, all.items[i]);
         /* pandas leaves the name of its index empty */
-        if (!(i == 0 && plim_span_is_empty(field)) && !is_column_name(line, field)) {
+        if (!(i == 0 && plim_series_span_is_empty(field)) && !is_column_name(line, field)) {
             return false;
         }
         if (plim_series_words_of(line, field).count > FIELD_WORDS_MAX) {
@@ -278,13 +280,13 @@ bool plim_series_table_begin(plim_series_table *table, const plim_series_line *h
 /* --- rows --- */
 
 /* A field that is a number, perhaps with a unit, and nothing else. */
-static bool read_field(const char *line, plim_span field, plim_span *ret_number,
+static bool read_field(const char *line, plim_series_span field, plim_series_span *ret_number,
                        plim_series_unit *ret_unit)
 {
-    const plim_span bare = bare_field(line, field);
+    const plim_series_span bare = bare_field(line, field);
     const char *const text = line + bare.at;
     const size_t length = bare.end - bare.at;
-    plim_span number;
+    plim_series_span number;
     if (length == 0 || !plim_is_digit(text[0]) ||
         plim_series_numbers(text, length, &number, 1) == 0) {
         return false;
@@ -294,16 +296,16 @@ static bool read_field(const char *line, plim_span field, plim_span *ret_number,
     if (unit.log2 == PLIM_UNIT_ELSE || end != length) {
         return false;
     }
-    *ret_number = (plim_span){ .at = bare.at + number.at, .end = bare.at + number.end };
+    *ret_number = (plim_series_span){ .at = bare.at + number.at, .end = bare.at + number.end };
     *ret_unit = (plim_series_unit){ .log2 = unit.log2,
                                     .text = { bare.at + unit.text.at, bare.at + unit.text.end } };
     return true;
 }
 
-static bool is_numeric(const char *line, plim_span field)
+static bool is_numeric(const char *line, plim_series_span field)
 {
-    const plim_span bare = bare_field(line, field);
-    const char c = plim_span_is_empty(bare) ? ' ' : line[bare.at];
+    const plim_series_span bare = bare_field(line, field);
+    const char c = plim_series_span_is_empty(bare) ? ' ' : line[bare.at];
     return plim_is_digit(c) || c == '-' || c == '+' || c == 'n' || c == 'N'; /* nan */
 }
 
@@ -327,12 +329,12 @@ static void find_numbers(plim_series_line *row, const fields *all, uint32_t colu
     uint32_t behind = 0;
     for (uint32_t i = 0; i <= column_count; i++) {
         /* At last what is behind the columns, where a table allows that. */
-        plim_span field = { .at = behind, .end = (uint32_t)row->length };
+        plim_series_span field = { .at = behind, .end = (uint32_t)row->length };
         if (i < column_count) {
             field = all->items[i];
         }
         behind = field.end;
-        plim_span *const numbers = row->numbers + row->number_count;
+        plim_series_span *const numbers = row->numbers + row->number_count;
         const size_t some =
             plim_series_numbers(row->plain + field.at, field.end - field.at, numbers,
                                 PLIM_SERIES_NUMBERS_MAX - row->number_count);
@@ -366,7 +368,7 @@ static void plan_step(const plim_series_table *table, const plim_series_line *ro
     if (table->step_name == NULL) {
         return;
     }
-    const plim_span field = bare_field(row->plain, all->items[table->step_column]);
+    const plim_series_span field = bare_field(row->plain, all->items[table->step_column]);
     const size_t number = number_at(row, field.at);
     if (number != PLIM_SERIES_NO_NUMBER) {
         plan->step = (uint16_t)number; /* of "13/30", 13 */
@@ -378,7 +380,7 @@ static void pin_whose(const plim_series_table *table, const plim_series_line *ro
                       const fields *all, plim_series_plan *plan)
 {
     for (uint32_t i = 0; i < table->who_count; i++) {
-        const plim_span field = all->items[table->whose[i].index];
+        const plim_series_span field = all->items[table->whose[i].index];
         for (size_t k = 0; k < row->number_count; k++) {
             if (row->numbers[k].at >= field.at && row->numbers[k].at < field.end) {
                 plim_series_plan_pin(plan, k);
@@ -389,7 +391,7 @@ static void pin_whose(const plim_series_table *table, const plim_series_line *ro
 
 /* The column's name with "[gpu 0]" behind, and the unit of this very field, if it says one. */
 static plim_series_heading heading_of(const plim_series_table *table,
-                                      const plim_table_column *column, const char *line,
+                                      const plim_series_table_column *column, const char *line,
                                       const fields *all, const plim_series_unit *unit)
 {
     plim_series_heading heading = column->heading;
@@ -401,7 +403,7 @@ static plim_series_heading heading_of(const plim_series_table *table,
         heading.unit_length = unit->text.end - unit->text.at;
     }
     for (uint32_t i = 0; i < table->who_count; i++) {
-        const plim_span field = bare_field(line, all->items[table->whose[i].index]);
+        const plim_series_span field = bare_field(line, all->items[table->whose[i].index]);
         const char *const word = table->whose[i].word;
         const size_t length = field.end - field.at;
         plim_series_name_add_who(&heading, i == 0, word, strlen(word), line + field.at,
@@ -441,9 +443,9 @@ plim_status plim_series_table_row(plim_series_table *table, plim_series_tracks *
     fields all;
     const bool is_open_ended = table->separator == ' ';
     split(line->plain, line->length, table->separator,
-          is_open_ended ? table->column_count : PLIM_TABLE_COLUMNS_MAX, &all);
+          is_open_ended ? table->column_count : PLIM_SERIES_TABLE_COLUMNS_MAX, &all);
     const bool fits = may_be_row(table, line->plain, &all);
-    plim_series_figure figures[PLIM_TABLE_FIGURES_MAX];
+    plim_series_figure figures[PLIM_SERIES_TABLE_FIGURES_MAX];
     bool is_row = false;
     *ret = plim_series_plan_none();
     if (fits) {
@@ -452,8 +454,8 @@ plim_status plim_series_table_row(plim_series_table *table, plim_series_tracks *
         pin_whose(table, line, &all, ret);
     }
     for (uint32_t i = 0; fits && i < table->figure_count; i++) {
-        const plim_table_column *const column = &table->figures[i];
-        plim_span number;
+        const plim_series_table_column *const column = &table->figures[i];
+        plim_series_span number;
         plim_series_unit unit;
         figures[i] =
             (plim_series_figure){ .number = PLIM_SERIES_NO_NUMBER, .total = PLIM_SERIES_NO_NUMBER };

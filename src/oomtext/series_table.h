@@ -6,28 +6,28 @@
 
 #include "oomtext/series_plan.h"
 
-#define PLIM_TABLE_COLUMNS_MAX 128u                    /* of a header; wider ones are no tables */
-#define PLIM_TABLE_FIGURES_MAX PLIM_SERIES_FIGURES_MAX /* columns that are read */
-#define PLIM_TABLE_WHO_MAX     3u
+#define PLIM_SERIES_TABLE_COLUMNS_MAX 128u /* of a header; wider ones are no tables */
+#define PLIM_SERIES_TABLE_FIGURES_MAX PLIM_SERIES_FIGURES_MAX /* columns that are read */
+#define PLIM_SERIES_TABLE_WHO_MAX     3u
 
-typedef struct plim_table_column {
+typedef struct plim_series_table_column {
     uint32_t index;
     uint32_t unit_length; /* text of the unit that the header says */
     char unit[12];
     plim_series_heading heading;
-} plim_table_column;
+} plim_series_table_column;
 
 typedef struct plim_series_table {
     char separator; /* ',', ';', a tab, ' ' for columns of blanks; '\0': there is no table */
     uint32_t column_count;
-    plim_table_column figures[PLIM_TABLE_FIGURES_MAX];
+    plim_series_table_column figures[PLIM_SERIES_TABLE_FIGURES_MAX];
     uint32_t figure_count;
     uint32_t step_column;
     const char *step_name; /* NULL: none */
     struct {
         uint32_t index;
         char word[16];
-    } whose[PLIM_TABLE_WHO_MAX]; /* columns that say who: gpu, rank */
+    } whose[PLIM_SERIES_TABLE_WHO_MAX]; /* columns that say who: gpu, rank */
     uint32_t who_count;
     bool has_device; /* one of them says which device */
     uint32_t missed; /* lines since the last row */

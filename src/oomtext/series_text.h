@@ -13,12 +13,12 @@
 #include <stdint.h>
 
 /* Bytes of a line: the first, and the one behind the last. */
-typedef struct plim_span {
+typedef struct plim_series_span {
     uint32_t at;
     uint32_t end;
-} plim_span;
+} plim_series_span;
 
-static inline bool plim_span_is_empty(plim_span span)
+static inline bool plim_series_span_is_empty(plim_series_span span)
 {
     return span.at >= span.end;
 }
@@ -42,7 +42,8 @@ static inline bool plim_is_blank(char c)
 }
 
 /* Whether a piece of a line is a word, in letters of any case; the word is in small ones. */
-static inline bool plim_span_is_folded(const char *line, plim_span span, const char *word)
+static inline bool plim_series_span_is_folded(const char *line, plim_series_span span,
+                                              const char *word)
 {
     uint32_t at = span.at;
     while (at < span.end && *word != '\0' && plim_lower(line[at]) == *word) {
@@ -53,7 +54,7 @@ static inline bool plim_span_is_folded(const char *line, plim_span span, const c
 }
 
 /* Without blanks around it. */
-static inline plim_span plim_span_trim(const char *line, plim_span span)
+static inline plim_series_span plim_series_span_trim(const char *line, plim_series_span span)
 {
     while (span.at < span.end && plim_is_blank(line[span.at])) {
         span.at++;

@@ -244,7 +244,7 @@ static uint32_t look_up_compound(const char *word, size_t length)
 }
 
 /* "memory" in Chinese (of a device, of a host), which is written without blanks. */
-static uint32_t look_up_foreign(const char *line, plim_span word)
+static uint32_t look_up_foreign(const char *line, plim_series_span word)
 {
     static const char device[] = "\xe6\x98\xbe\xe5\xad\x98";
     static const char host[] = "\xe5\x86\x85\xe5\xad\x98";
@@ -277,7 +277,7 @@ static const char *step_name(const char *word, uint32_t sets)
     }
 }
 
-static void add_word(plim_series_words *all, const char *line, plim_span word)
+static void add_word(plim_series_words *all, const char *line, plim_series_span word)
 {
     const size_t length = word.end - word.at;
     char lower[LETTERS_MAX + 1] = { 0 };
@@ -310,7 +310,7 @@ static void add_word(plim_series_words *all, const char *line, plim_span word)
 }
 
 /* Whether a word ends before `at`: memUsed, GPUMem. */
-static bool is_hump(const char *line, plim_span text, size_t at)
+static bool is_hump(const char *line, plim_series_span text, size_t at)
 {
     if (!plim_is_upper(line[at])) {
         return false;
@@ -322,7 +322,7 @@ static bool is_hump(const char *line, plim_span text, size_t at)
     return after_small ? !(line[at] == 'B' && line[at - 1] == 'i') : before_small;
 }
 
-plim_series_words plim_series_words_of(const char *line, plim_span text)
+plim_series_words plim_series_words_of(const char *line, plim_series_span text)
 {
     plim_series_words all = { .unit = { .log2 = PLIM_UNIT_NONE } };
     uint32_t at = text.at;
@@ -331,7 +331,7 @@ plim_series_words plim_series_words_of(const char *line, plim_span text)
             at++;
             continue;
         }
-        plim_span word = { .at = at };
+        plim_series_span word = { .at = at };
         const bool is_foreign = (unsigned char)line[at] >= 0x80;
         do {
             at++;

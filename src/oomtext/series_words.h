@@ -38,7 +38,7 @@ typedef struct plim_series_words {
 } plim_series_words;
 
 /** Words end at anything but letters, and where small letters are followed by a capital. */
-plim_series_words plim_series_words_of(const char *line, plim_span text);
+plim_series_words plim_series_words_of(const char *line, plim_series_span text);
 
 /* In the order in which series are shown. */
 typedef enum plim_series_kind {
