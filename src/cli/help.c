@@ -71,9 +71,9 @@ int plim_help_print(const char *who, const plim_usage *usage)
     }
     plim_text_append_string(&page, "\nExamples:\n");
     for (const char *const *example = usage->examples; *example != NULL; example += 2) {
-        plim_line line = plim_line_begin(&page, &style, OPTION_INDENT);
-        plim_line_add(&line, PLIM_TONE_HEADING, example[0]);
-        plim_line_end(&line);
+        plim_term_line line = plim_term_line_begin(&page, &style, OPTION_INDENT);
+        plim_term_line_add(&line, PLIM_TONE_HEADING, example[0]);
+        plim_term_line_end(&line);
         plim_paragraph_write(&page, &style, 2 * OPTION_INDENT + 2, PLIM_TONE_PLAIN, "", example[1]);
     }
     plim_text_append_char(&page, '\n');

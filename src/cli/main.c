@@ -66,10 +66,10 @@ static int print_help(void)
                          "and says where it went and why it ran out.");
     plim_text_append_char(&page, '\n');
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        plim_line line = plim_line_begin(&page, &style, 2);
-        plim_line_add_cell(&line, PLIM_TONE_HEADING, commands[i].name, 10, PLIM_ALIGN_LEFT);
-        plim_line_add(&line, PLIM_TONE_PLAIN, commands[i].summary);
-        plim_line_end(&line);
+        plim_term_line line = plim_term_line_begin(&page, &style, 2);
+        plim_term_line_add_cell(&line, PLIM_TONE_HEADING, commands[i].name, 10, PLIM_ALIGN_LEFT);
+        plim_term_line_add(&line, PLIM_TONE_PLAIN, commands[i].summary);
+        plim_term_line_end(&line);
     }
     plim_text_append_char(&page, '\n');
     plim_paragraph_write(&page, &style, 0, PLIM_TONE_PLAIN, "",

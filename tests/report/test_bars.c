@@ -33,8 +33,8 @@ static void bars_are_true_to_an_eighth(void)
         for (int shade = 0; shade < 2; shade++) {
             plim_text out;
             plim_text_init(&out, NULL, BYTES_MAX);
-            plim_line line = plim_line_begin(&out, &style, 0);
-            plim_bar_add(&line, shade != 0 ? PLIM_BAR_SHADE : PLIM_BAR_SOLID, cases[i].value,
+            plim_term_line line = plim_term_line_begin(&out, &style, 0);
+            plim_bar_add(&line, shade != 0 ? PLIM_TERM_SHADE : PLIM_TERM_SOLID, cases[i].value,
                          cases[i].total, 4);
             T_EQ_U64(line.used, 4);
             T_EQ_STR(plim_text_string(&out), shade != 0 ? cases[i].shade : cases[i].solid);
@@ -49,10 +49,10 @@ static void ascii_bars_have_no_bytes_above_127(void)
     plim_text out;
     plim_text_init(&out, NULL, BYTES_MAX);
     for (uint64_t value = 0; value <= 64; value++) {
-        plim_line line = plim_line_begin(&out, &style, 0);
-        plim_bar_add(&line, PLIM_BAR_SOLID, value, 64, 8);
-        plim_bar_add(&line, PLIM_BAR_SHADE, value, 64, 8);
-        plim_line_end(&line);
+        plim_term_line line = plim_term_line_begin(&out, &style, 0);
+        plim_bar_add(&line, PLIM_TERM_SOLID, value, 64, 8);
+        plim_bar_add(&line, PLIM_TERM_SHADE, value, 64, 8);
+        plim_term_line_end(&line);
     }
     for (size_t i = 0; i < out.length; i++) {
         T_TRUE((unsigned char)out.data[i] < 0x80);

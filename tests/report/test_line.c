@@ -36,11 +36,11 @@ static void cells_are_as_wide_as_they_should(void)
         plim_text out;
         T_CASE("%s", cells[i].name);
         plim_text_init(&out, NULL, BYTES_MAX);
-        plim_line line = plim_line_begin(&out, &narrow, 0);
-        plim_line_add(&line, PLIM_TONE_PLAIN, "|");
-        plim_line_add_cell(&line, PLIM_TONE_PLAIN, cells[i].text, 8, cells[i].align);
+        plim_term_line line = plim_term_line_begin(&out, &narrow, 0);
+        plim_term_line_add(&line, PLIM_TONE_PLAIN, "|");
+        plim_term_line_add_cell(&line, PLIM_TONE_PLAIN, cells[i].text, 8, cells[i].align);
         T_EQ_U64(line.used, 9);
-        plim_line_add(&line, PLIM_TONE_PLAIN, "|");
+        plim_term_line_add(&line, PLIM_TONE_PLAIN, "|");
         T_EQ_STR(plim_text_string(&out), cells[i].expected);
         plim_text_deinit(&out);
     }
@@ -50,15 +50,15 @@ static void a_full_line_takes_nothing_more(void)
 {
     plim_text out;
     plim_text_init(&out, NULL, BYTES_MAX);
-    plim_line line = plim_line_begin(&out, &narrow, 50);
-    plim_line_add(&line, PLIM_TONE_PLAIN, "0123456789");
-    T_EQ_U64(plim_line_left(&line), 0);
-    plim_line_add(&line, PLIM_TONE_PLAIN, "");
+    plim_term_line line = plim_term_line_begin(&out, &narrow, 50);
+    plim_term_line_add(&line, PLIM_TONE_PLAIN, "0123456789");
+    T_EQ_U64(plim_term_line_left(&line), 0);
+    plim_term_line_add(&line, PLIM_TONE_PLAIN, "");
     T_FALSE(line.is_full); /* it fits exactly: nothing was cut */
-    plim_line_add(&line, PLIM_TONE_PLAIN, "x");
+    plim_term_line_add(&line, PLIM_TONE_PLAIN, "x");
     T_TRUE(line.is_full);
-    plim_line_repeat(&line, PLIM_TONE_PLAIN, "y", 3);
-    plim_line_end(&line);
+    plim_term_line_repeat(&line, PLIM_TONE_PLAIN, "y", 3);
+    plim_term_line_end(&line);
     T_EQ_U64(out.length, 61);
     plim_text_deinit(&out);
 }
@@ -67,11 +67,11 @@ static void tones_are_closed(void)
 {
     plim_text out;
     plim_text_init(&out, NULL, BYTES_MAX);
-    plim_line line = plim_line_begin(&out, &colored, 0);
-    plim_line_add(&line, PLIM_TONE_BAD, "bad");
-    plim_line_add(&line, PLIM_TONE_PLAIN, " plain");
-    plim_line_add(&line, PLIM_TONE_BAD, "");
-    plim_line_end(&line);
+    plim_term_line line = plim_term_line_begin(&out, &colored, 0);
+    plim_term_line_add(&line, PLIM_TONE_BAD, "bad");
+    plim_term_line_add(&line, PLIM_TONE_PLAIN, " plain");
+    plim_term_line_add(&line, PLIM_TONE_BAD, "");
+    plim_term_line_end(&line);
     T_EQ_STR(plim_text_string(&out), "\033[1;31mbad\033[0m plain\n");
     plim_text_deinit(&out);
 }

@@ -18,7 +18,7 @@ static const char *const units[] = {
     [PLIM_UNIT_LEVEL] = "bytes",
 };
 
-static void write_figures(plim_json *json, const plim_phrase *phrase)
+static void write_figures(plim_json *json, const plim_page_phrase *phrase)
 {
     if (phrase->figure_count == 0) {
         return;
@@ -40,7 +40,7 @@ static void write_figures(plim_json *json, const plim_phrase *phrase)
 }
 
 /* Words alone are a string; where figures are in them, an object. */
-static void write_phrase(plim_json *json, const plim_phrase *phrase)
+static void write_phrase(plim_json *json, const plim_page_phrase *phrase)
 {
     if (phrase->figure_count == 0) {
         plim_json_string_bytes(json, phrase->text, phrase->length);

@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-typedef PLIM_VEC(plim_part) part_vec;
+typedef PLIM_VEC(plim_composition_part) part_vec;
 
 /* Groups with equal keys read the same on a page: by a frame, or by the frame of a free. */
 static uint64_t merge_key(const plim_history *history, const plim_stack_group *group)
@@ -23,7 +23,7 @@ static uint64_t merge_key(const plim_history *history, const plim_stack_group *g
     return frame << 1 | (group->stack_of_free_count == group->count ? 1u : 0u);
 }
 
-static void add_group(plim_part *part, const plim_stack_group *group)
+static void add_group(plim_composition_part *part, const plim_stack_group *group)
 {
     part->bytes = plim_plus(part->bytes, group->bytes);
     part->count = plim_plus(part->count, group->count);
@@ -42,7 +42,7 @@ static bool add_merged(const plim_mem *mem, plim_map *part_of, part_vec *parts, 
         add_group(&parts->items[known], group);
         return true;
     }
-    plim_part part = { .kind = PLIM_PART_STACKS, .group = group };
+    plim_composition_part part = { .kind = PLIM_PART_STACKS, .group = group };
     add_group(&part, group);
     return plim_map_put(part_of, key, parts->count) && PLIM_VEC_PUSH(mem, parts, part);
 }
@@ -65,8 +65,8 @@ static bool collect(const plim_mem *mem, const plim_history *history, const plim
 /* Largest first; equal ones in the library's order, which their groups' addresses keep. */
 static int compare_parts(const void *a, const void *b)
 {
-    const plim_part *left = a;
-    const plim_part *right = b;
+    const plim_composition_part *left = a;
+    const plim_composition_part *right = b;
     if (left->bytes != right->bytes) {
         return left->bytes > right->bytes ? -1 : 1;
     }
@@ -79,7 +79,7 @@ static void fold_rest(part_vec *parts, size_t top)
     if (parts->count <= top || (top > 0 && parts->count == top + 1)) {
         return;
     }
-    plim_part rest = { .kind = PLIM_PART_OTHERS };
+    plim_composition_part rest = { .kind = PLIM_PART_OTHERS };
     for (size_t i = top; i < parts->count; i++) {
         rest.bytes = plim_plus(rest.bytes, parts->items[i].bytes);
         rest.count = plim_plus(rest.count, parts->items[i].count);
@@ -91,7 +91,7 @@ static void fold_rest(part_vec *parts, size_t top)
 
 static bool add_remainders(const plim_mem *mem, const plim_moment *moment, part_vec *parts)
 {
-    const plim_part remainders[] = {
+    const plim_composition_part remainders[] = {
         { .kind = PLIM_PART_ROUNDING,
           .bytes = plim_minus(moment->allocated_bytes, moment->requested_bytes) },
         { .kind = PLIM_PART_PENDING,

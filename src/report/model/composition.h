@@ -22,7 +22,7 @@ typedef enum plim_part_kind {
     PLIM_PART_FREE,     /* reserved and not in use */
 } plim_part_kind;
 
-typedef struct plim_part {
+typedef struct plim_composition_part {
     plim_part_kind kind;
     uint64_t bytes;
     uint64_t count;                /* allocations; 0 where they have no meaning */
@@ -30,10 +30,11 @@ typedef struct plim_part {
     size_t group_count;            /* how many are in it */
     uint64_t before_count;         /* of its allocations: older than the recording */
     uint64_t by_free_count;        /* and of those: known by the stack of their free */
-} plim_part;
+} plim_composition_part;
 
 typedef struct plim_composition {
-    plim_part *parts; /* stacks by size, then the others in the order of plim_part_kind */
+    plim_composition_part
+        *parts; /* stacks by size, then the others in the order of plim_part_kind */
     size_t part_count;
     size_t part_capacity;
     uint64_t total_bytes; /* reserved bytes, or the sum of parts where a file says less */

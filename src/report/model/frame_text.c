@@ -16,19 +16,19 @@
 #define CPP_NAME_BYTES_MAX 56u /* beyond it template arguments go too */
 
 /* A run of bytes that belongs to the history. */
-typedef struct span {
+typedef struct text_span {
     const char *data;
     size_t bytes;
-} span;
+} text_span;
 
-static span string_span(const plim_history *history, uint32_t string)
+static text_span string_span(const plim_history *history, uint32_t string)
 {
-    span text = { 0 };
+    text_span text = { 0 };
     text.data = plim_history_string(history, string, &text.bytes);
     return text;
 }
 
-static bool ends_with(span text, const char *end)
+static bool ends_with(text_span text, const char *end)
 {
     const size_t bytes = strlen(end);
     return text.bytes >= bytes && memcmp(text.data + text.bytes - bytes, end, bytes) == 0;
@@ -47,7 +47,7 @@ static bool is_separator(char c)
     return c == '/' || c == '\\';
 }
 
-static span last_parts(span path, uint32_t parts)
+static text_span last_parts(text_span path, uint32_t parts)
 {
     size_t first = path.bytes;
     while (first > 0) {
@@ -56,19 +56,19 @@ static span last_parts(span path, uint32_t parts)
         }
         first--;
     }
-    return (span){ path.data + first, path.bytes - first };
+    return (text_span){ path.data + first, path.bytes - first };
 }
 
-static span short_path(span path)
+static text_span short_path(text_span path)
 {
-    const span name = last_parts(path, 1);
+    const text_span name = last_parts(path, 1);
     return ends_with(name, "__init__.py") ? last_parts(path, 2) : name;
 }
 
 /* Without the argument list at its end: "f(int) const" is "f". */
-static span without_arguments(span name)
+static text_span without_arguments(text_span name)
 {
-    span kept = name;
+    text_span kept = name;
     if (ends_with(kept, " const")) {
         kept.bytes -= strlen(" const");
     }
@@ -102,7 +102,7 @@ static size_t silent_bytes(const char *name, size_t bytes)
     return 0;
 }
 
-static void add_cpp_name(plim_text *out, span name)
+static void add_cpp_name(plim_text *out, text_span name)
 {
     name = without_arguments(name);
     const bool keep_templates = name.bytes <= CPP_NAME_BYTES_MAX;
@@ -124,7 +124,7 @@ static void add_cpp_name(plim_text *out, span name)
     }
 }
 
-static bool is_unknown_file(span file)
+static bool is_unknown_file(text_span file)
 {
     return file.bytes == 0 || (file.bytes == 2 && memcmp(file.data, "??", 2) == 0);
 }
@@ -132,12 +132,12 @@ static bool is_unknown_file(span file)
 void plim_frame_text_add(plim_text *out, const plim_history *history, uint32_t frame, bool full)
 {
     const plim_frame *const place = plim_history_frame(history, frame);
-    const span file = string_span(history, place->filename);
-    const span name = string_span(history, place->name);
+    const text_span file = string_span(history, place->filename);
+    const text_span name = string_span(history, place->name);
     const bool is_cpp = is_compiled(history, place);
     const bool shows_file = full ? !is_unknown_file(file) : !is_cpp || place->line > 0;
     if (shows_file) {
-        const span path = full ? file : short_path(file);
+        const text_span path = full ? file : short_path(file);
         plim_text_append(out, path.data, path.bytes);
         if (place->line > 0) {
             plim_text_append_format(out, ":%" PRIu32, place->line);

@@ -15,7 +15,7 @@
  * full  the path as it was recorded and C++ names with their arguments; otherwise the file's
  *       name (with its folder for __init__.py, which says nothing) and C++ names cut short
  *
- * The text is as untrusted as the history: it goes to a plim_line, which cleans it.
+ * The text is as untrusted as the history: it goes to a plim_term_line, which cleans it.
  */
 void plim_frame_text_add(plim_text *out, const plim_history *history, uint32_t frame, bool full);
 

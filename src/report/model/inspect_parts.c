@@ -35,7 +35,7 @@ static plim_tone frame_tone(const telling *tell, uint32_t frame)
 }
 
 /* " (12 from before, 3 stacks)": what one frame cannot say of a part. */
-static const char *remarks_on(const telling *tell, const plim_part *part)
+static const char *remarks_on(const telling *tell, const plim_composition_part *part)
 {
     const char *stacks = "";
     const char *before = "";
@@ -58,7 +58,7 @@ static const char *remarks_on(const telling *tell, const plim_part *part)
                                      plim_words(stacks)));
 }
 
-static void add_stacks(const telling *tell, const plim_part *part)
+static void add_stacks(const telling *tell, const plim_composition_part *part)
 {
     const plim_fact remarks = plim_words(remarks_on(tell, part));
     const uint32_t frame = plim_stack_label_frame(tell->self->file->history, part->group);
@@ -73,7 +73,7 @@ static void add_stacks(const telling *tell, const plim_part *part)
         PLIM_FACTS(plim_toned(frame_tone(tell, frame), frame_after(tell, "", frame)), remarks));
 }
 
-static void add_description(const telling *tell, const plim_part *part)
+static void add_description(const telling *tell, const plim_composition_part *part)
 {
     static const char *const words[] = {
         [PLIM_PART_ROUNDING] = "rounding up to block sizes",
@@ -96,7 +96,7 @@ static void add_description(const telling *tell, const plim_part *part)
     }
 }
 
-static void add_part(const telling *tell, const plim_part *part)
+static void add_part(const telling *tell, const plim_composition_part *part)
 {
     const bool is_free = part->kind == PLIM_PART_FREE;
     const double total = (double)tell->total_bytes;
@@ -115,7 +115,7 @@ static void add_part(const telling *tell, const plim_part *part)
 }
 
 /* One line: who called the line that speaks for the stack. */
-static void add_callers(const telling *tell, const plim_part *part)
+static void add_callers(const telling *tell, const plim_composition_part *part)
 {
     uint32_t places[PLIM_STACK_CONTEXT_MAX];
     const plim_history *history = tell->self->file->history;
@@ -135,7 +135,7 @@ static void add_callers(const telling *tell, const plim_part *part)
 }
 
 /* The frames asked for, a line each, innermost first; the window contains the label. */
-static void add_frames(const telling *tell, const plim_part *part)
+static void add_frames(const telling *tell, const plim_composition_part *part)
 {
     const plim_history *history = tell->self->file->history;
     const plim_stack stack = plim_history_stack(history, part->group->stack);
@@ -167,7 +167,7 @@ static void tell_parts(const telling *tell, const plim_composition *whole)
     plim_page_table(tell->page, "parts", columns, sizeof columns / sizeof columns[0])
         ->table.hides_titles = true;
     for (size_t i = 0; i < whole->part_count; i++) {
-        const plim_part *part = &whole->parts[i];
+        const plim_composition_part *part = &whole->parts[i];
         add_part(tell, part);
         if (part->kind == PLIM_PART_STACKS && tell->self->view->frames > 0) {
             add_frames(tell, part);

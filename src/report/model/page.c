@@ -218,7 +218,7 @@ const char *plim_page_copy(plim_page *page, const char *data, size_t length)
 
 /* ---- texts ---------------------------------------------------------------------------------- */
 
-static void add_span(plim_phrase *phrase, plim_span span)
+static void add_span(plim_page_phrase *phrase, plim_page_span span)
 {
     if (span.length > 0) {
         phrase->spans[phrase->span_count++] = span;
@@ -227,34 +227,34 @@ static void add_span(plim_phrase *phrase, plim_span span)
 }
 
 /* One hole, filled. number  room for the words of a figure */
-static void add_fact(plim_phrase *phrase, plim_tone tone, const plim_fact *fact,
+static void add_fact(plim_page_phrase *phrase, plim_tone tone, const plim_fact *fact,
                      number_text *number)
 {
     const plim_tone own = fact->tone != PLIM_TONE_PLAIN ? fact->tone : tone;
     if (fact->unit == PLIM_UNIT_WORDS) {
-        add_span(phrase, (plim_span){ own, fact->is_apart, fact->words, fact->length });
+        add_span(phrase, (plim_page_span){ own, fact->is_apart, fact->words, fact->length });
         return;
     }
     *number = format(fact);
-    add_span(phrase, (plim_span){ own, false, number->text, strlen(number->text) });
+    add_span(phrase, (plim_page_span){ own, false, number->text, strlen(number->text) });
     phrase->figures[phrase->figure_count] = *fact;
     phrase->figures[phrase->figure_count++].tone = own;
 }
 
 /* Copies all spans, one after the other, into the page; like ones become one. */
-static void keep(plim_page *page, plim_phrase *phrase)
+static void keep(plim_page *page, plim_page_phrase *phrase)
 {
     char *text = plim_page_alloc(page, phrase->length + 1, 1);
     if (text == NULL) {
-        *phrase = (plim_phrase){ .text = "" };
+        *phrase = (plim_page_phrase){ .text = "" };
         return;
     }
     size_t count = 0;
     phrase->text = text;
     PLIM_ASSERT(phrase->spans != NULL);
     for (size_t i = 0; i < phrase->span_count; i++) {
-        plim_span span = phrase->spans[i];
-        plim_span *before = count > 0 ? &phrase->spans[count - 1] : NULL;
+        plim_page_span span = phrase->spans[i];
+        plim_page_span *before = count > 0 ? &phrase->spans[count - 1] : NULL;
         memcpy(text, span.data, span.length);
         span.data = text;
         text += span.length;
@@ -267,8 +267,8 @@ static void keep(plim_page *page, plim_phrase *phrase)
     phrase->span_count = count;
 }
 
-static plim_phrase phrase_of(plim_page *page, plim_tone tone, const char *text,
-                             const plim_fact *facts)
+static plim_page_phrase phrase_of(plim_page *page, plim_tone tone, const char *text,
+                                  const plim_fact *facts)
 {
     number_text numbers[HOLES_MAX];
     size_t holes = 0;
@@ -276,22 +276,22 @@ static plim_phrase phrase_of(plim_page *page, plim_tone tone, const char *text,
         holes++;
     }
     PLIM_ASSERT(holes <= HOLES_MAX);
-    plim_phrase phrase = {
+    plim_page_phrase phrase = {
         .text = "",
-        .spans = plim_page_alloc(page, 2 * holes + 1, sizeof(plim_span)),
+        .spans = plim_page_alloc(page, 2 * holes + 1, sizeof(plim_page_span)),
         .figures = plim_page_alloc(page, holes, sizeof(plim_fact)),
     };
     if (phrase.spans == NULL || phrase.figures == NULL) {
-        return (plim_phrase){ .text = "" };
+        return (plim_page_phrase){ .text = "" };
     }
     for (size_t i = 0; i < holes; i++) {
         const char *hole = strstr(text, "{}");
         PLIM_ASSERT(hole != NULL);
-        add_span(&phrase, (plim_span){ tone, false, text, (size_t)(hole - text) });
+        add_span(&phrase, (plim_page_span){ tone, false, text, (size_t)(hole - text) });
         add_fact(&phrase, tone, &facts[i], &numbers[i]);
         text = hole + 2;
     }
-    add_span(&phrase, (plim_span){ tone, false, text, strlen(text) });
+    add_span(&phrase, (plim_page_span){ tone, false, text, strlen(text) });
     keep(page, &phrase);
     return phrase;
 }
@@ -340,11 +340,11 @@ plim_item *plim_page_say(plim_page *page, const char *id, plim_tone tone, const 
 void plim_page_more(plim_page *page, const char *text, const plim_fact *facts)
 {
     plim_item *item = page->status == PLIM_OK ? page->last : &page->spare;
-    const plim_phrase more = phrase_of(page, item->tone, text, facts);
-    const plim_phrase said = item->phrase;
-    plim_phrase whole = {
+    const plim_page_phrase more = phrase_of(page, item->tone, text, facts);
+    const plim_page_phrase said = item->phrase;
+    plim_page_phrase whole = {
         .length = said.length + more.length,
-        .spans = plim_page_alloc(page, said.span_count + more.span_count, sizeof(plim_span)),
+        .spans = plim_page_alloc(page, said.span_count + more.span_count, sizeof(plim_page_span)),
         .span_count = said.span_count + more.span_count,
         .figures = plim_page_alloc(page, said.figure_count + more.figure_count, sizeof(plim_fact)),
         .figure_count = said.figure_count + more.figure_count,

@@ -92,22 +92,22 @@ plim_fact plim_apart(plim_fact fact);
 
 /* ---- what a page is made of ----------------------------------------------------------------- */
 
-typedef struct plim_span {
+typedef struct plim_page_span {
     plim_tone tone;
     bool is_apart;
     const char *data;
     size_t length;
-} plim_span;
+} plim_page_span;
 
 /* Words, and the figures in them. */
-typedef struct plim_phrase {
+typedef struct plim_page_phrase {
     const char *text; /* all of it; any bytes, and a zero after them */
     size_t length;
-    plim_span *spans; /* the same, where the tone changes */
+    plim_page_span *spans; /* the same, where the tone changes */
     size_t span_count;
     plim_fact *figures;
     size_t figure_count;
-} plim_phrase;
+} plim_page_phrase;
 
 typedef enum plim_layout {
     PLIM_LAYOUT_WRAP, /* as many lines as it takes */
@@ -136,7 +136,7 @@ typedef struct plim_column {
 
 typedef struct plim_cell {
     plim_tone tone;
-    plim_phrase phrase;
+    plim_page_phrase phrase;
     uint64_t bar_bytes; /* of a bar, out of: */
     uint64_t bar_total_bytes;
 } plim_cell;
@@ -228,7 +228,7 @@ typedef struct plim_item {
     plim_tone tone;
     const char *lead; /* stands before the words, which hang after it; "" */
     uint32_t hang;    /* columns of the lead, if it has fewer */
-    plim_phrase phrase;
+    plim_page_phrase phrase;
     /* TABLE, CHART, BAR */
     plim_table_item table;
     plim_chart chart;

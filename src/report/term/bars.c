@@ -17,20 +17,20 @@ uint32_t plim_bar_steps(uint64_t value, uint64_t total, uint32_t steps)
     return rounded > 0 ? rounded : 1;
 }
 
-void plim_bar_add(plim_line *line, plim_bar_fill fill, uint64_t value, uint64_t total,
+void plim_bar_add(plim_term_line *line, plim_term_fill fill, uint64_t value, uint64_t total,
                   uint32_t columns)
 {
     const plim_glyphs *glyphs = plim_style_glyphs(line->style);
     const uint32_t end = line->used + columns;
-    if (fill == PLIM_BAR_SHADE) {
-        plim_line_repeat(line, PLIM_TONE_UNUSED, glyphs->shade,
-                         plim_bar_steps(value, total, columns));
+    if (fill == PLIM_TERM_SHADE) {
+        plim_term_line_repeat(line, PLIM_TONE_UNUSED, glyphs->shade,
+                              plim_bar_steps(value, total, columns));
     } else {
         const uint32_t eighths = plim_bar_steps(value, total, columns * 8);
-        plim_line_repeat(line, PLIM_TONE_IN_USE, glyphs->eighths[8], eighths / 8);
+        plim_term_line_repeat(line, PLIM_TONE_IN_USE, glyphs->eighths[8], eighths / 8);
         if (eighths % 8 > 0) {
-            plim_line_repeat(line, PLIM_TONE_IN_USE, glyphs->eighths[eighths % 8], 1);
+            plim_term_line_repeat(line, PLIM_TONE_IN_USE, glyphs->eighths[eighths % 8], 1);
         }
     }
-    plim_line_to(line, end);
+    plim_term_line_to(line, end);
 }

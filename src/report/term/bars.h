@@ -6,17 +6,17 @@
 
 #include "report/term/line.h"
 
-typedef enum plim_bar_fill {
-    PLIM_BAR_SOLID, /* memory in use */
-    PLIM_BAR_SHADE, /* memory reserved and free */
-} plim_bar_fill;
+typedef enum plim_term_fill {
+    PLIM_TERM_SOLID, /* memory in use */
+    PLIM_TERM_SHADE, /* memory reserved and free */
+} plim_term_fill;
 
 /**
  * Add a bar of `value` out of `total` in exactly `columns` columns.
  *
  * value  more than total counts as total; anything above zero shows at least the thinnest sliver
  */
-void plim_bar_add(plim_line *line, plim_bar_fill fill, uint64_t value, uint64_t total,
+void plim_bar_add(plim_term_line *line, plim_term_fill fill, uint64_t value, uint64_t total,
                   uint32_t columns);
 
 /** value out of total in steps 0 … steps, rounded; at least 1 for what is not zero. */

@@ -74,7 +74,7 @@ static uint32_t eighths_in_row(uint64_t height, uint32_t row)
     return filled <= below ? 0 : filled - below >= 8 ? 8 : filled - below;
 }
 
-static void add_row(plim_line *line, const plot *of, uint32_t row)
+static void add_row(plim_term_line *line, const plot *of, uint32_t row)
 {
     const plim_glyphs *glyphs = plim_style_glyphs(line->style);
     const uint32_t base = line->used;
@@ -90,9 +90,9 @@ static void add_row(plim_line *line, const plot *of, uint32_t row)
             run++;
         }
         if (is_shade || low > 0) { /* blanks only where something follows */
-            plim_line_to(line, base + x);
-            plim_line_repeat(line, is_shade ? PLIM_TONE_UNUSED : PLIM_TONE_IN_USE,
-                             is_shade ? glyphs->shade : glyphs->levels[low], run);
+            plim_term_line_to(line, base + x);
+            plim_term_line_repeat(line, is_shade ? PLIM_TONE_UNUSED : PLIM_TONE_IN_USE,
+                                  is_shade ? glyphs->shade : glyphs->levels[low], run);
         }
         x += run;
     }
@@ -103,52 +103,52 @@ static void add_row(plim_line *line, const plot *of, uint32_t row)
 static void draw_legend(plim_text *out, const plim_style *style, const plim_chart *chart)
 {
     const plim_glyphs *glyphs = plim_style_glyphs(style);
-    plim_line line = plim_line_begin(out, style, 0);
-    plim_line_add(&line, PLIM_TONE_HEADING, chart->title);
-    plim_line_add(&line, PLIM_TONE_PLAIN, "  ");
-    plim_line_add(&line, PLIM_TONE_IN_USE, glyphs->levels[8]);
-    plim_line_add(&line, PLIM_TONE_PLAIN, " ");
-    plim_line_add(&line, PLIM_TONE_FAINT, chart->low_name);
-    plim_line_add(&line, PLIM_TONE_PLAIN, "  ");
-    plim_line_add(&line, PLIM_TONE_UNUSED, glyphs->shade);
-    plim_line_add(&line, PLIM_TONE_PLAIN, " ");
-    plim_line_add(&line, PLIM_TONE_FAINT, chart->high_name);
+    plim_term_line line = plim_term_line_begin(out, style, 0);
+    plim_term_line_add(&line, PLIM_TONE_HEADING, chart->title);
+    plim_term_line_add(&line, PLIM_TONE_PLAIN, "  ");
+    plim_term_line_add(&line, PLIM_TONE_IN_USE, glyphs->levels[8]);
+    plim_term_line_add(&line, PLIM_TONE_PLAIN, " ");
+    plim_term_line_add(&line, PLIM_TONE_FAINT, chart->low_name);
+    plim_term_line_add(&line, PLIM_TONE_PLAIN, "  ");
+    plim_term_line_add(&line, PLIM_TONE_UNUSED, glyphs->shade);
+    plim_term_line_add(&line, PLIM_TONE_PLAIN, " ");
+    plim_term_line_add(&line, PLIM_TONE_FAINT, chart->high_name);
     bool is_said[2] = { false, false };
     for (size_t i = 0; i < chart->mark_count; i++) {
         const plim_chart_mark *mark = &chart->marks[i];
         if (!is_said[mark->is_failure]) {
-            plim_line_add(&line, PLIM_TONE_PLAIN, "  ");
-            plim_line_add(&line, mark->is_failure ? PLIM_TONE_BAD : PLIM_TONE_HEADING,
-                          mark->is_failure ? "x" : glyphs->marker);
-            plim_line_add(&line, PLIM_TONE_PLAIN, " ");
-            plim_line_add(&line, PLIM_TONE_FAINT, mark->name);
+            plim_term_line_add(&line, PLIM_TONE_PLAIN, "  ");
+            plim_term_line_add(&line, mark->is_failure ? PLIM_TONE_BAD : PLIM_TONE_HEADING,
+                               mark->is_failure ? "x" : glyphs->marker);
+            plim_term_line_add(&line, PLIM_TONE_PLAIN, " ");
+            plim_term_line_add(&line, PLIM_TONE_FAINT, mark->name);
             is_said[mark->is_failure] = true;
         }
     }
-    plim_line_end(&line);
+    plim_term_line_end(&line);
 }
 
-static plim_line begin_row(plim_text *out, const plim_style *style, const char *label,
-                           const char *axis)
+static plim_term_line begin_row(plim_text *out, const plim_style *style, const char *label,
+                                const char *axis)
 {
-    plim_line line = plim_line_begin(out, style, 0);
-    plim_line_add_cell(&line, PLIM_TONE_FAINT, label, AXIS_COLUMNS - 1, PLIM_ALIGN_RIGHT);
-    plim_line_to(&line, AXIS_COLUMNS);
-    plim_line_add(&line, PLIM_TONE_FAINT, axis);
+    plim_term_line line = plim_term_line_begin(out, style, 0);
+    plim_term_line_add_cell(&line, PLIM_TONE_FAINT, label, AXIS_COLUMNS - 1, PLIM_ALIGN_RIGHT);
+    plim_term_line_to(&line, AXIS_COLUMNS);
+    plim_term_line_add(&line, PLIM_TONE_FAINT, axis);
     return line;
 }
 
 static void draw_axis(plim_text *out, const plim_style *style, const plim_chart *chart)
 {
     const plim_glyphs *glyphs = plim_style_glyphs(style);
-    plim_line line = begin_row(out, style, chart->foot, glyphs->corner);
-    plim_line_add(&line, PLIM_TONE_FAINT, chart->from);
-    const uint32_t left = plim_line_left(&line);
+    plim_term_line line = begin_row(out, style, chart->foot, glyphs->corner);
+    plim_term_line_add(&line, PLIM_TONE_FAINT, chart->from);
+    const uint32_t left = plim_term_line_left(&line);
     const uint32_t to_columns = plim_style_columns(style, chart->to);
-    plim_line_repeat(&line, PLIM_TONE_FAINT, glyphs->rule,
-                     left > to_columns ? left - to_columns : 0);
-    plim_line_add(&line, PLIM_TONE_FAINT, chart->to);
-    plim_line_end(&line);
+    plim_term_line_repeat(&line, PLIM_TONE_FAINT, glyphs->rule,
+                          left > to_columns ? left - to_columns : 0);
+    plim_term_line_add(&line, PLIM_TONE_FAINT, chart->to);
+    plim_term_line_end(&line);
 }
 
 /* One line below the axis: moments, of which failures win. */
@@ -161,14 +161,14 @@ static void draw_marks(plim_text *out, const plim_style *style, const plim_chart
         const uint32_t x = column_of(chart, chart->marks[i].x, columns);
         of[x] = chart->marks[i].is_failure ? "x" : of[x] == NULL ? marker : of[x];
     }
-    plim_line line = plim_line_begin(out, style, 0);
+    plim_term_line line = plim_term_line_begin(out, style, 0);
     for (uint32_t x = 0; x < columns; x++) {
         if (of[x] != NULL) {
-            plim_line_to(&line, AXIS_COLUMNS + 1 + x);
-            plim_line_add(&line, of[x] == marker ? PLIM_TONE_HEADING : PLIM_TONE_BAD, of[x]);
+            plim_term_line_to(&line, AXIS_COLUMNS + 1 + x);
+            plim_term_line_add(&line, of[x] == marker ? PLIM_TONE_HEADING : PLIM_TONE_BAD, of[x]);
         }
     }
-    plim_line_end(&line);
+    plim_term_line_end(&line);
 }
 
 void plim_chart_draw(plim_text *out, const plim_style *style, const plim_chart *chart)
@@ -179,10 +179,10 @@ void plim_chart_draw(plim_text *out, const plim_style *style, const plim_chart *
         draw_legend(out, style, chart);
     }
     for (uint32_t row = ROWS; row > 0; row--) {
-        plim_line line =
+        plim_term_line line =
             begin_row(out, style, row == ROWS ? chart->top : "", plim_style_glyphs(style)->axis);
         add_row(&line, &drawn, row - 1);
-        plim_line_end(&line);
+        plim_term_line_end(&line);
     }
     draw_axis(out, style, chart);
     if (chart->title != NULL) {

@@ -12,7 +12,7 @@
 #define LEGEND_GAP 3u
 
 /* A bar while it is drawn. */
-typedef struct drawing {
+typedef struct bar_drawing {
     plim_text *out;
     const plim_style *style;
     const plim_device_bar *bar;
@@ -20,11 +20,11 @@ typedef struct drawing {
     uint32_t columns;
     uint32_t parts[PLIM_BAR_PARTS]; /* their columns */
     bool is_request_cut;
-} drawing;
+} bar_drawing;
 
 /* Scale bar and request so that both are seen whole; a request beyond twice the bar is cut, and
  * says so. */
-static void choose_scale(drawing *draw)
+static void choose_scale(bar_drawing *draw)
 {
     const plim_device_bar *bar = draw->bar;
     const uint64_t before =
@@ -38,7 +38,7 @@ static void choose_scale(drawing *draw)
     draw->scale_bytes = plim_max(end, bar->end_bytes);
 }
 
-static void lay_out(drawing *draw)
+static void lay_out(bar_drawing *draw)
 {
     uint64_t before = 0;
     int widest = 0;
@@ -71,24 +71,24 @@ static plim_tone tone_of(int part)
     return of[part];
 }
 
-static void draw_bar(const drawing *draw)
+static void draw_bar(const bar_drawing *draw)
 {
     const char *axis = plim_style_glyphs(draw->style)->axis;
-    plim_line line = plim_line_begin(draw->out, draw->style, INDENT);
-    plim_line_add(&line, PLIM_TONE_FAINT, axis);
+    plim_term_line line = plim_term_line_begin(draw->out, draw->style, INDENT);
+    plim_term_line_add(&line, PLIM_TONE_FAINT, axis);
     for (int i = 0; i < PLIM_BAR_PARTS; i++) {
-        plim_line_repeat(&line, tone_of(i), glyph_of(draw->style, i), draw->parts[i]);
+        plim_term_line_repeat(&line, tone_of(i), glyph_of(draw->style, i), draw->parts[i]);
     }
-    plim_line_to(&line, INDENT + 1 +
-                            plim_bar_steps(draw->bar->end_bytes, draw->scale_bytes, draw->columns));
-    plim_line_add(&line, PLIM_TONE_FAINT, axis);
-    plim_line_add(&line, PLIM_TONE_PLAIN, " ");
-    plim_line_add(&line, PLIM_TONE_PLAIN, draw->bar->end);
-    plim_line_end(&line);
+    plim_term_line_to(
+        &line, INDENT + 1 + plim_bar_steps(draw->bar->end_bytes, draw->scale_bytes, draw->columns));
+    plim_term_line_add(&line, PLIM_TONE_FAINT, axis);
+    plim_term_line_add(&line, PLIM_TONE_PLAIN, " ");
+    plim_term_line_add(&line, PLIM_TONE_PLAIN, draw->bar->end);
+    plim_term_line_end(&line);
 }
 
 /* "requested 4.00 GiB ━━━━━━", its words where there is room: before, after, above. */
-static void draw_request(const drawing *draw)
+static void draw_request(const bar_drawing *draw)
 {
     const plim_glyphs *glyphs = plim_style_glyphs(draw->style);
     const char *words = draw->bar->request;
@@ -102,70 +102,70 @@ static void draw_request(const drawing *draw)
     const uint32_t room = plim_style_width(draw->style) - INDENT - 1 - start;
     const bool is_left = start > words_columns;
     const bool is_right = !is_left && columns + words_columns + 2 <= room;
-    plim_line line = plim_line_begin(draw->out, draw->style, INDENT + 1);
-    plim_line_to(&line, INDENT + 1 + (is_left ? start - words_columns - 1 : start));
+    plim_term_line line = plim_term_line_begin(draw->out, draw->style, INDENT + 1);
+    plim_term_line_to(&line, INDENT + 1 + (is_left ? start - words_columns - 1 : start));
     if (!is_right) {
-        plim_line_add(&line, PLIM_TONE_BAD, words);
+        plim_term_line_add(&line, PLIM_TONE_BAD, words);
     }
     if (is_left) {
-        plim_line_add(&line, PLIM_TONE_PLAIN, " ");
+        plim_term_line_add(&line, PLIM_TONE_PLAIN, " ");
     } else if (!is_right) { /* above its beam */
-        plim_line_end(&line);
-        line = plim_line_begin(draw->out, draw->style, INDENT + 1 + start);
+        plim_term_line_end(&line);
+        line = plim_term_line_begin(draw->out, draw->style, INDENT + 1 + start);
     }
-    plim_line_repeat(&line, PLIM_TONE_BAD, glyphs->beam, columns);
+    plim_term_line_repeat(&line, PLIM_TONE_BAD, glyphs->beam, columns);
     if (draw->is_request_cut) {
-        plim_line_add(&line, PLIM_TONE_BAD, glyphs->ellipsis);
+        plim_term_line_add(&line, PLIM_TONE_BAD, glyphs->ellipsis);
     }
     if (is_right) {
-        plim_line_add(&line, PLIM_TONE_PLAIN, " ");
-        plim_line_add(&line, PLIM_TONE_BAD, words);
+        plim_term_line_add(&line, PLIM_TONE_PLAIN, " ");
+        plim_term_line_add(&line, PLIM_TONE_BAD, words);
     }
-    plim_line_end(&line);
+    plim_term_line_end(&line);
 }
 
-static void draw_mark(const drawing *draw, const plim_bar_mark *mark)
+static void draw_mark(const bar_drawing *draw, const plim_bar_mark *mark)
 {
     const uint32_t start = plim_bar_steps(mark->at_bytes, draw->scale_bytes, draw->columns);
     const char *marker = plim_style_glyphs(draw->style)->marker;
     const uint32_t column = INDENT + 1 + (start > 0 ? start - 1 : 0);
     const uint32_t words_columns = plim_style_columns(draw->style, mark->words);
     const bool is_left = column > INDENT + 1 + words_columns;
-    plim_line line = plim_line_begin(draw->out, draw->style, INDENT + 1);
-    plim_line_to(&line, is_left ? column - words_columns - 1 : column);
-    plim_line_add(&line, PLIM_TONE_WARN, is_left ? mark->words : marker);
-    plim_line_add(&line, PLIM_TONE_WARN, " ");
-    plim_line_add(&line, PLIM_TONE_WARN, is_left ? marker : mark->words);
-    plim_line_end(&line);
+    plim_term_line line = plim_term_line_begin(draw->out, draw->style, INDENT + 1);
+    plim_term_line_to(&line, is_left ? column - words_columns - 1 : column);
+    plim_term_line_add(&line, PLIM_TONE_WARN, is_left ? mark->words : marker);
+    plim_term_line_add(&line, PLIM_TONE_WARN, " ");
+    plim_term_line_add(&line, PLIM_TONE_WARN, is_left ? marker : mark->words);
+    plim_term_line_end(&line);
 }
 
-static void draw_legend(const drawing *draw)
+static void draw_legend(const bar_drawing *draw)
 {
-    plim_line line = plim_line_begin(draw->out, draw->style, INDENT);
+    plim_term_line line = plim_term_line_begin(draw->out, draw->style, INDENT);
     for (int i = 0; i < PLIM_BAR_PARTS; i++) {
         const char *words = draw->bar->parts[i].words;
         if (words == NULL) {
             continue;
         }
         const uint32_t wanted = plim_style_columns(draw->style, words) + LEGEND_GAP + 2;
-        if (line.used > INDENT && plim_line_left(&line) < wanted) {
-            plim_line_end(&line);
-            line = plim_line_begin(draw->out, draw->style, INDENT);
+        if (line.used > INDENT && plim_term_line_left(&line) < wanted) {
+            plim_term_line_end(&line);
+            line = plim_term_line_begin(draw->out, draw->style, INDENT);
         } else if (line.used > INDENT) {
-            plim_line_to(&line, line.used + LEGEND_GAP);
+            plim_term_line_to(&line, line.used + LEGEND_GAP);
         }
         if (i != PLIM_BAR_FREE) {
-            plim_line_add(&line, tone_of(i), glyph_of(draw->style, i));
-            plim_line_add(&line, PLIM_TONE_PLAIN, " ");
+            plim_term_line_add(&line, tone_of(i), glyph_of(draw->style, i));
+            plim_term_line_add(&line, PLIM_TONE_PLAIN, " ");
         }
-        plim_line_add(&line, PLIM_TONE_PLAIN, words);
+        plim_term_line_add(&line, PLIM_TONE_PLAIN, words);
     }
-    plim_line_end(&line);
+    plim_term_line_end(&line);
 }
 
 void plim_device_bar_draw(plim_text *out, const plim_style *style, const plim_device_bar *bar)
 {
-    drawing draw = { .out = out, .style = style, .bar = bar };
+    bar_drawing draw = { .out = out, .style = style, .bar = bar };
     const uint32_t end = plim_style_columns(style, bar->end);
     draw.columns = plim_style_width(style) - INDENT - 3 - AIR - (end > END_LEAST ? end : END_LEAST);
     choose_scale(&draw);

@@ -14,20 +14,20 @@
 static void draw_line(plim_text *out, const plim_style *style, const plim_item *item,
                       uint32_t indent)
 {
-    plim_line line = plim_line_begin(out, style, indent);
+    plim_term_line line = plim_term_line_begin(out, style, indent);
     for (size_t i = 0; i < item->phrase.span_count; i++) {
-        const plim_span *span = &item->phrase.spans[i];
+        const plim_page_span *span = &item->phrase.spans[i];
         const uint32_t columns = plim_span_columns(style, span);
-        if (item->layout == PLIM_LAYOUT_FIT && i > 0 && columns > plim_line_left(&line)) {
+        if (item->layout == PLIM_LAYOUT_FIT && i > 0 && columns > plim_term_line_left(&line)) {
             break;
         }
         if (item->layout == PLIM_LAYOUT_PATH) {
-            plim_line_add_span(&line, span, columns, PLIM_ALIGN_PATH);
+            plim_term_line_add_span(&line, span, columns, PLIM_ALIGN_PATH);
         } else {
-            plim_line_add_bytes(&line, span->tone, span->data, span->length);
+            plim_term_line_add_bytes(&line, span->tone, span->data, span->length);
         }
     }
-    plim_line_end(&line);
+    plim_term_line_end(&line);
 }
 
 void plim_text_item_draw(plim_text *out, const plim_style *style, const plim_item *item,

@@ -7,12 +7,12 @@
 
 #include <string.h>
 
-plim_line plim_line_begin(plim_text *out, const plim_style *style, uint32_t indent)
+plim_term_line plim_term_line_begin(plim_text *out, const plim_style *style, uint32_t indent)
 {
-    plim_line line = {
+    plim_term_line line = {
         .out = out, .style = style, .indent = indent, .limit = plim_style_width(style)
     };
-    plim_line_to(&line, indent);
+    plim_term_line_to(&line, indent);
     return line;
 }
 
@@ -21,18 +21,18 @@ uint32_t plim_style_columns(const plim_style *style, const char *text)
     return plim_printable_columns(text, strlen(text), style->utf8);
 }
 
-uint32_t plim_span_columns(const plim_style *style, const plim_span *span)
+uint32_t plim_span_columns(const plim_style *style, const plim_page_span *span)
 {
     return plim_printable_columns(span->data, span->length, style->utf8);
 }
 
-uint32_t plim_line_left(const plim_line *line)
+uint32_t plim_term_line_left(const plim_term_line *line)
 {
     return line->is_full ? 0 : line->limit - line->used;
 }
 
 /* As much of the text as `columns` hold; its columns. */
-static uint32_t add_clean(plim_line *line, const char *data, size_t bytes, uint32_t columns)
+static uint32_t add_clean(plim_term_line *line, const char *data, size_t bytes, uint32_t columns)
 {
     uint32_t used = 0;
     for (size_t i = 0; i < bytes;) {
@@ -48,7 +48,7 @@ static uint32_t add_clean(plim_line *line, const char *data, size_t bytes, uint3
 }
 
 /* Text in at most `columns` columns, with an ellipsis where it is cut; whether it was. */
-static bool add_cut(plim_line *line, plim_tone tone, const char *data, size_t bytes,
+static bool add_cut(plim_term_line *line, plim_tone tone, const char *data, size_t bytes,
                     uint32_t columns)
 {
     const bool fits = plim_printable_columns(data, bytes, line->style->utf8) <= columns;
@@ -65,22 +65,23 @@ static bool add_cut(plim_line *line, plim_tone tone, const char *data, size_t by
     return !fits;
 }
 
-void plim_line_add_bytes(plim_line *line, plim_tone tone, const char *data, size_t bytes)
+void plim_term_line_add_bytes(plim_term_line *line, plim_tone tone, const char *data, size_t bytes)
 {
     if (!line->is_full) {
         line->is_full = add_cut(line, tone, data, bytes, line->limit - line->used);
     }
 }
 
-void plim_line_add(plim_line *line, plim_tone tone, const char *text)
+void plim_term_line_add(plim_term_line *line, plim_tone tone, const char *text)
 {
-    plim_line_add_bytes(line, tone, text, strlen(text));
+    plim_term_line_add_bytes(line, tone, text, strlen(text));
 }
 
 /* The end of a text that fits `columns`, and the ellipsis before it takes one. */
-static plim_span tail_of(const plim_line *line, const plim_span *span, uint32_t columns)
+static plim_page_span tail_of(const plim_term_line *line, const plim_page_span *span,
+                              uint32_t columns)
 {
-    plim_span tail = *span;
+    plim_page_span tail = *span;
     uint32_t excess = plim_span_columns(line->style, span) - columns + 1;
     while (tail.length > 0 && excess > 0) {
         plim_printable one;
@@ -92,34 +93,35 @@ static plim_span tail_of(const plim_line *line, const plim_span *span, uint32_t 
     return tail;
 }
 
-void plim_line_add_span(plim_line *line, const plim_span *span, uint32_t columns, plim_align align)
+void plim_term_line_add_span(plim_term_line *line, const plim_page_span *span, uint32_t columns,
+                             plim_align align)
 {
-    const uint32_t left = plim_line_left(line);
+    const uint32_t left = plim_term_line_left(line);
     const uint32_t room = columns < left ? columns : left;
     const uint32_t wanted = plim_span_columns(line->style, span);
     const uint32_t end = line->used + room;
-    plim_span shown = *span;
+    plim_page_span shown = *span;
     if (align == PLIM_ALIGN_RIGHT && wanted < room) {
-        plim_line_to(line, line->used + room - wanted);
+        plim_term_line_to(line, line->used + room - wanted);
     }
     if (align == PLIM_ALIGN_PATH && wanted > room && room > 0) {
         shown = tail_of(line, span, room);
-        plim_line_repeat(line, span->tone, plim_style_glyphs(line->style)->ellipsis, 1);
+        plim_term_line_repeat(line, span->tone, plim_style_glyphs(line->style)->ellipsis, 1);
     }
     (void)add_cut(line, span->tone, shown.data, shown.length, end - line->used);
-    plim_line_to(line, end);
+    plim_term_line_to(line, end);
 }
 
-void plim_line_add_cell(plim_line *line, plim_tone tone, const char *text, uint32_t columns,
-                        plim_align align)
+void plim_term_line_add_cell(plim_term_line *line, plim_tone tone, const char *text,
+                             uint32_t columns, plim_align align)
 {
-    const plim_span span = { .tone = tone, .data = text, .length = strlen(text) };
-    plim_line_add_span(line, &span, columns, align);
+    const plim_page_span span = { .tone = tone, .data = text, .length = strlen(text) };
+    plim_term_line_add_span(line, &span, columns, align);
 }
 
-void plim_line_repeat(plim_line *line, plim_tone tone, const char *glyph, uint32_t count)
+void plim_term_line_repeat(plim_term_line *line, plim_tone tone, const char *glyph, uint32_t count)
 {
-    const uint32_t left = plim_line_left(line);
+    const uint32_t left = plim_term_line_left(line);
     const uint32_t times = count < left ? count : left;
     if (times == 0) {
         return;
@@ -132,14 +134,14 @@ void plim_line_repeat(plim_line *line, plim_tone tone, const char *glyph, uint32
     line->used += times;
 }
 
-void plim_line_to(plim_line *line, uint32_t column)
+void plim_term_line_to(plim_term_line *line, uint32_t column)
 {
     if (column > line->used) {
-        plim_line_repeat(line, PLIM_TONE_PLAIN, " ", column - line->used);
+        plim_term_line_repeat(line, PLIM_TONE_PLAIN, " ", column - line->used);
     }
 }
 
-void plim_line_end(plim_line *line)
+void plim_term_line_end(plim_term_line *line)
 {
     plim_text_append_string(line->out, "\n");
     line->is_full = true;

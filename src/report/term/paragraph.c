@@ -8,57 +8,57 @@
 #include <string.h>
 
 /* A place in the words: a byte of a span. */
-typedef struct place {
+typedef struct text_place {
     size_t span;
     size_t byte;
-} place;
+} text_place;
 
 /* Past all blanks, or all bytes that are not blanks. */
-static place skip(const plim_paragraph *paragraph, place at, bool blanks)
+static text_place skip(const plim_paragraph *paragraph, text_place at, bool blanks)
 {
     while (at.span < paragraph->span_count) {
-        const plim_span *span = &paragraph->spans[at.span];
+        const plim_page_span *span = &paragraph->spans[at.span];
         while (at.byte < span->length && (span->data[at.byte] == ' ') == blanks) {
             at.byte++;
         }
         if (at.byte < span->length) {
             break;
         }
-        at = (place){ .span = at.span + 1 };
+        at = (text_place){ .span = at.span + 1 };
     }
     return at;
 }
 
-static bool is_end(const plim_paragraph *paragraph, place at)
+static bool is_end(const plim_paragraph *paragraph, text_place at)
 {
     return at.span == paragraph->span_count;
 }
 
 /* Columns from one place to another, which are added where there is a line. */
-static uint32_t pass(const plim_paragraph *paragraph, const plim_style *style, place from, place to,
-                     plim_line *line)
+static uint32_t pass(const plim_paragraph *paragraph, const plim_style *style, text_place from,
+                     text_place to, plim_term_line *line)
 {
     uint32_t columns = 0;
     for (size_t i = from.span; i <= to.span && i < paragraph->span_count; i++) {
-        const plim_span *span = &paragraph->spans[i];
+        const plim_page_span *span = &paragraph->spans[i];
         const size_t first = i == from.span ? from.byte : 0;
         const size_t bytes = (i == to.span ? to.byte : span->length) - first;
         columns += plim_printable_columns(span->data + first, bytes, style->utf8);
         if (line != NULL) {
-            plim_line_add_bytes(line, span->tone, span->data + first, bytes);
+            plim_term_line_add_bytes(line, span->tone, span->data + first, bytes);
         }
     }
     return columns;
 }
 
 /* The end of the words that fit `columns`: at least one word. */
-static place find_break(const plim_paragraph *paragraph, const plim_style *style, place from,
-                        uint32_t columns)
+static text_place find_break(const plim_paragraph *paragraph, const plim_style *style,
+                             text_place from, uint32_t columns)
 {
-    place fits = skip(paragraph, from, false);
+    text_place fits = skip(paragraph, from, false);
     for (;;) {
-        const place word = skip(paragraph, fits, true);
-        const place next = skip(paragraph, word, false);
+        const text_place word = skip(paragraph, fits, true);
+        const text_place next = skip(paragraph, word, false);
         if (is_end(paragraph, word) || pass(paragraph, style, from, next, NULL) > columns) {
             return fits;
         }
@@ -71,16 +71,16 @@ void plim_paragraph_draw(plim_text *out, const plim_style *style, const plim_par
     const uint32_t own = plim_style_columns(style, paragraph->lead);
     const uint32_t lead_columns = own > paragraph->hang ? own : paragraph->hang;
     const uint32_t hang = paragraph->indent + (lead_columns > 0 ? lead_columns + 1 : 0);
-    place at = skip(paragraph, (place){ 0 }, true);
+    text_place at = skip(paragraph, (text_place){ 0 }, true);
     for (bool is_first = true; !is_end(paragraph, at); is_first = false) {
-        plim_line line = plim_line_begin(out, style, is_first ? paragraph->indent : hang);
+        plim_term_line line = plim_term_line_begin(out, style, is_first ? paragraph->indent : hang);
         if (is_first) {
-            plim_line_add(&line, paragraph->tone, paragraph->lead);
-            plim_line_to(&line, hang);
+            plim_term_line_add(&line, paragraph->tone, paragraph->lead);
+            plim_term_line_to(&line, hang);
         }
-        const place end = find_break(paragraph, style, at, plim_line_left(&line));
+        const text_place end = find_break(paragraph, style, at, plim_term_line_left(&line));
         (void)pass(paragraph, style, at, end, &line);
-        plim_line_end(&line);
+        plim_term_line_end(&line);
         at = skip(paragraph, end, true);
     }
 }
@@ -88,7 +88,7 @@ void plim_paragraph_draw(plim_text *out, const plim_style *style, const plim_par
 void plim_paragraph_write(plim_text *out, const plim_style *style, uint32_t indent, plim_tone tone,
                           const char *lead, const char *words)
 {
-    const plim_span span = { .tone = tone, .data = words, .length = strlen(words) };
+    const plim_page_span span = { .tone = tone, .data = words, .length = strlen(words) };
     const plim_paragraph paragraph = {
         .indent = indent, .tone = tone, .lead = lead, .spans = &span, .span_count = 1
     };

@@ -21,7 +21,7 @@ typedef struct plim_paragraph {
     plim_tone tone; /* of the lead */
     const char *lead;
     uint32_t hang; /* columns of the lead, if it has fewer */
-    const plim_span *spans;
+    const plim_page_span *spans;
     size_t span_count;
 } plim_paragraph;
 

@@ -17,7 +17,7 @@
 #define LEAVES_MOST 2u
 
 /* A table while it is drawn. */
-typedef struct drawing {
+typedef struct table_drawing {
     plim_text *out;
     const plim_style *style;
     const plim_table_item *table;
@@ -26,14 +26,14 @@ typedef struct drawing {
     bool is_shown[PLIM_TABLE_COLUMNS_MAX];
     uint32_t gap;
     uint32_t total; /* gaps included */
-} drawing;
+} table_drawing;
 
-static bool is_last(const drawing *draw, uint32_t column)
+static bool is_last(const table_drawing *draw, uint32_t column)
 {
     return column + 1 == draw->table->column_count;
 }
 
-static bool ends_in_copy(const drawing *draw)
+static bool ends_in_copy(const table_drawing *draw)
 {
     return draw->table->columns[draw->table->column_count - 1].align == PLIM_ALIGN_COPY;
 }
@@ -47,7 +47,7 @@ static uint32_t bar_columns(const plim_style *style, uint32_t most)
     return width >= 90 ? most : width >= 75 ? most * 3 / 4 : (most + 2) / 3;
 }
 
-static uint32_t cell_columns(const drawing *draw, const plim_cell *cell)
+static uint32_t cell_columns(const table_drawing *draw, const plim_cell *cell)
 {
     uint32_t columns = 0;
     for (size_t i = 0; i < cell->phrase.span_count; i++) {
@@ -56,7 +56,7 @@ static uint32_t cell_columns(const drawing *draw, const plim_cell *cell)
     return columns;
 }
 
-static uint32_t find_widest(const drawing *draw, uint32_t column)
+static uint32_t find_widest(const table_drawing *draw, uint32_t column)
 {
     const plim_column *of = &draw->table->columns[column];
     const char *title = draw->table->hides_titles ? "" : of->title;
@@ -73,7 +73,7 @@ static uint32_t find_widest(const drawing *draw, uint32_t column)
 }
 
 /* All columns but those that leave at this narrowness. */
-static void measure(drawing *draw, uint32_t narrowness)
+static void measure(table_drawing *draw, uint32_t narrowness)
 {
     draw->gap = GAP;
     draw->total = 0;
@@ -85,7 +85,7 @@ static void measure(drawing *draw, uint32_t narrowness)
     }
 }
 
-static void narrow_gaps(drawing *draw)
+static void narrow_gaps(table_drawing *draw)
 {
     draw->gap = GAP_NARROW;
     for (uint32_t i = 0; i + 1 < draw->table->column_count; i++) {
@@ -94,7 +94,7 @@ static void narrow_gaps(drawing *draw)
 }
 
 /* Takes what is too much from the columns of one kind, the last first, down to a stump. */
-static void squeeze_columns(drawing *draw, plim_align align, uint32_t room)
+static void squeeze_columns(table_drawing *draw, plim_align align, uint32_t room)
 {
     for (uint32_t i = draw->table->column_count; i > 0 && draw->total > room; i--) {
         uint32_t *columns = &draw->columns[i - 1];
@@ -110,7 +110,7 @@ static void squeeze_columns(drawing *draw, plim_align align, uint32_t room)
     }
 }
 
-static void cap_words(drawing *draw, uint32_t most)
+static void cap_words(table_drawing *draw, uint32_t most)
 {
     for (uint32_t i = 0; i < draw->table->column_count; i++) {
         if (draw->table->columns[i].align == PLIM_ALIGN_LEFT && draw->columns[i] > most) {
@@ -121,7 +121,7 @@ static void cap_words(drawing *draw, uint32_t most)
 }
 
 /* What words to copy get is what is left; where that is too little, figures leave. */
-static void fit_copy(drawing *draw, uint32_t room)
+static void fit_copy(table_drawing *draw, uint32_t room)
 {
     uint32_t *copy = &draw->columns[draw->table->column_count - 1];
     for (uint32_t narrowness = 0; narrowness <= LEAVES_MOST; narrowness++) {
@@ -140,7 +140,7 @@ static void fit_copy(drawing *draw, uint32_t room)
     }
 }
 
-static void fit(drawing *draw)
+static void fit(table_drawing *draw)
 {
     const uint32_t width = plim_style_width(draw->style);
     const uint32_t room = width > draw->indent ? width - draw->indent : 0;
@@ -159,7 +159,7 @@ static void fit(drawing *draw)
     squeeze_columns(draw, PLIM_ALIGN_LEFT, room);
 }
 
-static uint32_t find_start(const drawing *draw, uint32_t column)
+static uint32_t find_start(const table_drawing *draw, uint32_t column)
 {
     uint32_t start = draw->indent;
     for (uint32_t i = 0; i < column; i++) {
@@ -193,70 +193,71 @@ static size_t piece_bytes(const char *words, size_t length, size_t most)
 }
 
 /* Words to copy: each span whole on the line where there is room, else below, in pieces. */
-static void add_copy(const drawing *draw, plim_line *line, const plim_cell *cell)
+static void add_copy(const table_drawing *draw, plim_term_line *line, const plim_cell *cell)
 {
     const uint32_t start = find_start(draw, draw->table->column_count - 1);
     const uint32_t room = draw->columns[draw->table->column_count - 1];
     for (size_t i = 0; i < cell->phrase.span_count; i++) {
-        const plim_span *span = &cell->phrase.spans[i];
+        const plim_page_span *span = &cell->phrase.spans[i];
         const char *words = span->data;
         size_t left = span->length;
         const uint32_t used = line->used - start;
         if (i > 0 && used + left > room) {
-            plim_line_end(line);
-            *line = plim_line_begin(draw->out, draw->style, start);
+            plim_term_line_end(line);
+            *line = plim_term_line_begin(draw->out, draw->style, start);
             const bool is_blank = left > 0 && *words == ' ';
             words += is_blank ? 1 : 0;
             left -= is_blank ? 1 : 0;
         }
         while (left > 0) {
             const size_t bytes = piece_bytes(words, left, room);
-            plim_line_add_bytes(line, span->tone, words, bytes);
+            plim_term_line_add_bytes(line, span->tone, words, bytes);
             words += bytes;
             left -= bytes;
             if (left > 0) {
-                plim_line_end(line);
-                *line = plim_line_begin(draw->out, draw->style, start);
+                plim_term_line_end(line);
+                *line = plim_term_line_begin(draw->out, draw->style, start);
             }
         }
     }
 }
 
-static void add_spans(const drawing *draw, plim_line *line, const plim_cell *cell, uint32_t columns,
-                      plim_align align)
+static void add_spans(const table_drawing *draw, plim_term_line *line, const plim_cell *cell,
+                      uint32_t columns, plim_align align)
 {
-    const uint32_t room = plim_line_left(line);
+    const uint32_t room = plim_term_line_left(line);
     columns = columns < room ? columns : room;
     const uint32_t end = line->used + columns;
     const uint32_t wanted = cell_columns(draw, cell);
     if (align == PLIM_ALIGN_RIGHT && wanted < columns) {
-        plim_line_to(line, end - wanted);
+        plim_term_line_to(line, end - wanted);
     }
     for (size_t i = 0; i < cell->phrase.span_count; i++) {
-        const plim_span *span = &cell->phrase.spans[i];
+        const plim_page_span *span = &cell->phrase.spans[i];
         const uint32_t left = end > line->used ? end - line->used : 0;
         const uint32_t own = plim_span_columns(draw->style, span);
-        plim_line_add_span(line, span, own < left ? own : left, align);
+        plim_term_line_add_span(line, span, own < left ? own : left, align);
     }
 }
 
 /* An empty cell writes nothing: no spaces at the end of lines. */
-static void add_cell(const drawing *draw, plim_line *line, uint32_t column, const plim_cell *cell)
+static void add_cell(const table_drawing *draw, plim_term_line *line, uint32_t column,
+                     const plim_cell *cell)
 {
     const plim_align align = draw->table->columns[column].align;
     if (!draw->is_shown[column] || (cell->phrase.span_count == 0 && align != PLIM_ALIGN_BAR)) {
         return;
     }
-    plim_line_to(line, find_start(draw, column));
+    plim_term_line_to(line, find_start(draw, column));
     if (align == PLIM_ALIGN_BAR) {
-        plim_bar_add(line, cell->tone == PLIM_TONE_UNUSED ? PLIM_BAR_SHADE : PLIM_BAR_SOLID,
+        plim_bar_add(line, cell->tone == PLIM_TONE_UNUSED ? PLIM_TERM_SHADE : PLIM_TERM_SOLID,
                      cell->bar_bytes, cell->bar_total_bytes, draw->columns[column]);
     } else if (align == PLIM_ALIGN_COPY) {
         add_copy(draw, line, cell);
     } else if (is_last(draw, column) && align != PLIM_ALIGN_RIGHT && align != PLIM_ALIGN_PATH) {
         for (size_t i = 0; i < cell->phrase.span_count; i++) {
-            const plim_span *span = &cell->phrase.spans[i];
-            plim_line_add_bytes(line, span->tone, span->data, span->length);
+            const plim_page_span *span = &cell->phrase.spans[i];
+            plim_term_line_add_bytes(line, span->tone, span->data, span->length);
         }
     } else {
         add_spans(draw, line, cell, draw->columns[column], align);
@@ -265,28 +266,28 @@ static void add_cell(const drawing *draw, plim_line *line, uint32_t column, cons
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-static void draw_titles(const drawing *draw)
+static void draw_titles(const table_drawing *draw)
 {
     if (draw->table->hides_titles) {
         return;
     }
-    plim_line line = plim_line_begin(draw->out, draw->style, draw->indent);
+    plim_term_line line = plim_term_line_begin(draw->out, draw->style, draw->indent);
     for (uint32_t i = 0; i < draw->table->column_count; i++) {
         const char *title = draw->table->columns[i].title;
-        plim_span span = { .tone = PLIM_TONE_FAINT, .data = title, .length = strlen(title) };
+        plim_page_span span = { .tone = PLIM_TONE_FAINT, .data = title, .length = strlen(title) };
         const plim_cell cell = { .phrase = { .spans = &span, .span_count = *title != '\0' } };
         add_cell(draw, &line, i, &cell);
     }
-    plim_line_end(&line);
+    plim_term_line_end(&line);
 }
 
-static void draw_row(const drawing *draw, const plim_row *row)
+static void draw_row(const table_drawing *draw, const plim_row *row)
 {
-    plim_line line = plim_line_begin(draw->out, draw->style, draw->indent);
+    plim_term_line line = plim_term_line_begin(draw->out, draw->style, draw->indent);
     for (uint32_t i = 0; i < draw->table->column_count; i++) {
         add_cell(draw, &line, i, &row->cells[i]);
     }
-    plim_line_end(&line);
+    plim_term_line_end(&line);
     for (const plim_item *item = row->below; item != NULL; item = item->next) {
         const bool is_at_last = item->indent == PLIM_INDENT_LAST;
         plim_text_item_draw(draw->out, draw->style, item,
@@ -297,7 +298,9 @@ static void draw_row(const drawing *draw, const plim_row *row)
 
 void plim_table_draw(plim_text *out, const plim_style *style, const plim_item *item)
 {
-    drawing draw = { .out = out, .style = style, .table = &item->table, .indent = item->indent };
+    table_drawing draw = {
+        .out = out, .style = style, .table = &item->table, .indent = item->indent
+    };
     PLIM_ASSERT(item->table.column_count > 0);
     PLIM_ASSERT(item->table.column_count <= PLIM_TABLE_COLUMNS_MAX);
     fit(&draw);
