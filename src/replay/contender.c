@@ -64,7 +64,7 @@ plim_contender plim_contender_start(const plim_candidates *candidates, size_t ro
 
 /* --- what rows cost --- */
 
-uint64_t plim_field_cost(const plim_field *field, size_t row, uint64_t needed_steps)
+uint64_t plim_field_cost(const plim_tune_field *field, size_t row, uint64_t needed_steps)
 {
     const plim_run_result *const result = &field->rows[row].result;
     /* What a run reserved that failed is no more than what it would need. */
@@ -72,7 +72,7 @@ uint64_t plim_field_cost(const plim_field *field, size_t row, uint64_t needed_st
            (result->survives ? plim_capacity_steps(result->peak_reserved_bytes) : needed_steps);
 }
 
-uint64_t plim_field_promise(const plim_field *field, size_t row)
+uint64_t plim_field_promise(const plim_tune_field *field, size_t row)
 {
     const plim_bisect *const bisect = &field->contenders[row].bisect;
     uint64_t steps = bisect->high;
@@ -88,7 +88,7 @@ static uint64_t with_tie(uint64_t cost)
 }
 
 /* Whether a row may win, as far as is known. */
-static bool is_known(const plim_field *field, size_t row)
+static bool is_known(const plim_tune_field *field, size_t row)
 {
     const plim_contender *const it = &field->contenders[row];
     return it->is_tried && it->bisect.high != PLIM_STEPS_UNKNOWN &&
@@ -102,7 +102,7 @@ static bool is_quicker(const plim_tune_row *a, const plim_tune_row *b)
 }
 
 /* Whether row `a` of a tie goes before row `b`. */
-static bool is_before(const plim_field *field, size_t a, size_t b)
+static bool is_before(const plim_tune_field *field, size_t a, size_t b)
 {
     const plim_contender *const first = &field->contenders[a];
     const plim_contender *const second = &field->contenders[b];
@@ -123,7 +123,7 @@ static bool is_before(const plim_field *field, size_t a, size_t b)
 }
 
 /* The row that costs least of those that count; survivors go first. SIZE_MAX: there is none. */
-static size_t cheapest_of(const plim_field *field, plim_row_class last, uint32_t least)
+static size_t cheapest_of(const plim_tune_field *field, plim_tune_row_class last, uint32_t least)
 {
     size_t cheapest = SIZE_MAX;
     for (size_t i = 0; i < field->count; i++) {
@@ -141,7 +141,7 @@ static size_t cheapest_of(const plim_field *field, plim_row_class last, uint32_t
     return cheapest;
 }
 
-size_t plim_field_best(const plim_field *field, plim_row_class last, uint32_t least)
+size_t plim_field_best(const plim_tune_field *field, plim_tune_row_class last, uint32_t least)
 {
     const size_t cheapest = cheapest_of(field, last, least);
     size_t best = cheapest;
@@ -157,7 +157,7 @@ size_t plim_field_best(const plim_field *field, plim_row_class last, uint32_t le
     return best;
 }
 
-uint64_t plim_field_limit(const plim_field *field, size_t row)
+uint64_t plim_field_limit(const plim_tune_field *field, size_t row)
 {
     const plim_contender *const it = &field->contenders[row];
     const size_t leader = plim_field_best(field, PLIM_ROW_PROGRAM, 0);

@@ -16,15 +16,15 @@
 
 #define PLIM_TIE_PERCENT 1
 
-typedef enum plim_row_class {
+typedef enum plim_tune_row_class {
     PLIM_ROW_SETTINGS,
     PLIM_ROW_PROGRAM,
     PLIM_ROW_SHOWN, /* never wins */
-} plim_row_class;
+} plim_tune_row_class;
 
 typedef struct plim_contender {
     plim_bisect bisect;
-    plim_row_class class;
+    plim_tune_row_class class;
     uint32_t plainness;     /* lower is plainer */
     bool wants_exact;       /* its smallest capacity is searched, hopeless or not */
     bool is_sure;           /* what it does depends on a capacity only by what the driver gives */
@@ -37,20 +37,20 @@ typedef struct plim_contender {
 } plim_contender;
 
 /* The contenders of a list of rows, row i being contender i. */
-typedef struct plim_field {
+typedef struct plim_tune_field {
     const plim_tune_row *rows;
     const plim_contender *contenders;
     size_t count;
     bool takes_open; /* the search was ended: what survived somewhere counts as found */
-} plim_field;
+} plim_tune_field;
 
 plim_contender plim_contender_start(const plim_candidates *candidates, size_t row, uint64_t floor);
 
 /* What a row costs if it needs so many steps of capacity, in steps. */
-uint64_t plim_field_cost(const plim_field *field, size_t row, uint64_t needed_steps);
+uint64_t plim_field_cost(const plim_tune_field *field, size_t row, uint64_t needed_steps);
 
 /* What it is known or thought to cost: lower is more promising. */
-uint64_t plim_field_promise(const plim_field *field, size_t row);
+uint64_t plim_field_promise(const plim_tune_field *field, size_t row);
 
 /*
  * The best of the rows whose smallest capacity is known; SIZE_MAX: none is.
@@ -58,12 +58,12 @@ uint64_t plim_field_promise(const plim_field *field, size_t row);
  * last    the last class that counts
  * least   the least plainness that counts: 1 leaves out the recorded settings
  */
-size_t plim_field_best(const plim_field *field, plim_row_class last, uint32_t least);
+size_t plim_field_best(const plim_tune_field *field, plim_tune_row_class last, uint32_t least);
 
 /*
  * With how many steps a row must survive to win: where it fails with these, its need does not
  * matter. PLIM_STEPS_UNKNOWN: nothing to compare with.
  */
-uint64_t plim_field_limit(const plim_field *field, size_t row);
+uint64_t plim_field_limit(const plim_tune_field *field, size_t row);
 
 #endif

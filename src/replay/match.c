@@ -27,13 +27,13 @@ size_t plim_calls_prefix(const plim_driver_calls *a, const plim_driver_calls *b)
     return i;
 }
 
-typedef struct span {
+typedef struct call_span {
     const plim_driver_call *items;
     size_t count;
-} span;
+} call_span;
 
 /* Row by row of a; lengths[j] is that of the best match of what was seen of a with b[0, j). */
-static size_t match_exactly(span a, span b, uint32_t *lengths)
+static size_t match_exactly(call_span a, call_span b, uint32_t *lengths)
 {
     for (size_t j = 0; j <= b.count; j++) {
         lengths[j] = 0;
@@ -54,7 +54,7 @@ static size_t match_exactly(span a, span b, uint32_t *lengths)
 }
 
 /* How far ahead in `in` the call is; WINDOW_MAX when not near. */
-static size_t ahead(span in, size_t from, const plim_driver_call *call)
+static size_t ahead(call_span in, size_t from, const plim_driver_call *call)
 {
     const size_t left = in.count - from;
     const size_t end = left < WINDOW_MAX ? left : WINDOW_MAX;
@@ -66,7 +66,7 @@ static size_t ahead(span in, size_t from, const plim_driver_call *call)
     return WINDOW_MAX;
 }
 
-static size_t match_nearly(span a, span b)
+static size_t match_nearly(call_span a, call_span b)
 {
     size_t matched = 0;
     size_t i = 0;
@@ -108,8 +108,8 @@ plim_status plim_calls_match(const plim_driver_calls *a, const plim_driver_calls
         *ret_count = common;
         return PLIM_OK;
     }
-    const span rest_a = { a->items + prefix, a_end - prefix };
-    const span rest_b = { b->items + prefix, b_end - prefix };
+    const call_span rest_a = { a->items + prefix, a_end - prefix };
+    const call_span rest_b = { b->items + prefix, b_end - prefix };
     PLIM_ASSERT(rest_a.count > 0 && rest_b.count > 0);
     if (rest_a.count > CELLS_MAX / rest_b.count) {
         *ret_count = common + match_nearly(rest_a, rest_b);

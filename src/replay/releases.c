@@ -19,15 +19,15 @@ typedef struct release {
     bool is_in_vain; /* the request failed all the same */
 } release;
 
-typedef struct walk {
+typedef struct release_walk {
     plim_program *program;
     uint64_t reserved;
     bool is_open; /* a release has begun, and no request or free has come since */
     PLIM_VEC(release) releases;
-} walk;
+} release_walk;
 
 /* What the recording's allocator had of the driver at most, or has been refused. */
-static void note_oom(walk *walker, uint64_t event)
+static void note_oom(release_walk *walker, uint64_t event)
 {
     plim_replay_facts *facts = &walker->program->facts;
     const plim_events *events = &walker->program->device->events;
@@ -50,7 +50,7 @@ static void note_oom(walk *walker, uint64_t event)
 }
 
 /* Whether an event belongs to the release that is open: it does not with another stack. */
-static bool goes_on(walk *walker, uint64_t event)
+static bool goes_on(release_walk *walker, uint64_t event)
 {
     if (!walker->is_open) {
         return false;
@@ -63,7 +63,7 @@ static bool goes_on(walk *walker, uint64_t event)
     return !is_other;
 }
 
-static bool begin_or_go_on(walk *walker, uint64_t event)
+static bool begin_or_go_on(release_walk *walker, uint64_t event)
 {
     const plim_events *events = &walker->program->device->events;
     if (!goes_on(walker, event)) {
@@ -97,7 +97,7 @@ static plim_giver told_by_stacks(const plim_events *events, uint64_t from, uint6
 }
 
 /* The release before an event: had it been the allocator's, the driver was asked behind it. */
-static void end_before(walk *walker, uint64_t event)
+static void end_before(release_walk *walker, uint64_t event)
 {
     if (!walker->is_open) {
         return;
@@ -117,7 +117,7 @@ static void end_before(walk *walker, uint64_t event)
     walker->is_open = false;
 }
 
-static bool step(walk *walker, uint64_t event)
+static bool step(release_walk *walker, uint64_t event)
 {
     const plim_events *events = &walker->program->device->events;
     plim_replay_facts *facts = &walker->program->facts;
@@ -189,7 +189,7 @@ static void bound_capacity(plim_program *program)
     }
 }
 
-static plim_status judge(walk *walker, plim_release_list *ret_releases, plim_error *err)
+static plim_status judge(release_walk *walker, plim_release_list *ret_releases, plim_error *err)
 {
     plim_program *program = walker->program;
     plim_replay_facts *facts = &program->facts;
@@ -217,7 +217,7 @@ static plim_status judge(walk *walker, plim_release_list *ret_releases, plim_err
 plim_status plim_releases_find(plim_program *program, uint64_t reserved_bytes,
                                plim_release_list *ret_releases, plim_error *err)
 {
-    walk walker = { .program = program, .reserved = reserved_bytes };
+    release_walk walker = { .program = program, .reserved = reserved_bytes };
     plim_replay_facts *facts = &program->facts;
     facts->recorded_peak_reserved_bytes = reserved_bytes;
     facts->oom_event = PLIM_NO_EVENT;

@@ -37,11 +37,11 @@ typedef struct search {
     bool is_quick;            /* smallest capacities are not searched */
 } search;
 
-static plim_field field_of(const search *s)
+static plim_tune_field field_of(const search *s)
 {
-    return (plim_field){ .rows = s->candidates.rows.items,
-                         .contenders = s->contenders.items,
-                         .count = s->contenders.count };
+    return (plim_tune_field){ .rows = s->candidates.rows.items,
+                              .contenders = s->contenders.items,
+                              .count = s->contenders.count };
 }
 
 /* --- trials --- */
@@ -211,7 +211,7 @@ static bool is_more_promising(const search *s, size_t a, size_t b)
     if (first->class != second->class) {
         return first->class < second->class;
     }
-    const plim_field field = field_of(s);
+    const plim_tune_field field = field_of(s);
     const uint64_t first_cost = plim_field_promise(&field, a);
     const uint64_t second_cost = plim_field_promise(&field, b);
     return first_cost != second_cost ? first_cost < second_cost : a < b;
@@ -248,7 +248,7 @@ static plim_status solve_some(search *s, size_t more, plim_error *err)
         }
         PLIM_TRY(push_batch(s, row, err));
     }
-    const plim_field field = field_of(s);
+    const plim_tune_field field = field_of(s);
     for (size_t i = 0; i < s->batch.count; i++) {
         const size_t row = s->batch.items[i];
         s->contenders.items[row].limit = plim_field_limit(&field, row);
@@ -259,7 +259,7 @@ static plim_status solve_some(search *s, size_t more, plim_error *err)
 /* Rows given up beside a leader that has lost since may win now; false: there are none. */
 static bool reopen(search *s)
 {
-    const plim_field field = field_of(s);
+    const plim_tune_field field = field_of(s);
     bool has_opened = false;
     for (size_t i = 0; i < s->contenders.count; i++) {
         plim_contender *const it = &s->contenders.items[i];
@@ -288,7 +288,7 @@ static plim_status solve_all(search *s, plim_error *err)
 
 static plim_status combine(search *s, plim_error *err)
 {
-    const plim_field field = field_of(s);
+    const plim_tune_field field = field_of(s);
     size_t best[PLIM_CHANGE_COUNT];
     bool is_better[PLIM_CHANGE_COUNT] = { false };
     uint64_t usual = PLIM_STEPS_UNKNOWN; /* what the default settings cost */
@@ -337,7 +337,7 @@ static plim_status search_rounds(search *s, plim_error *err)
     PLIM_TRY(add_moments(s, s->candidates.baseline, err));
     PLIM_TRY(try_new_rows(s, err));
     PLIM_TRY(solve_all(s, err));
-    const plim_field field = field_of(s);
+    const plim_tune_field field = field_of(s);
     const size_t leader = plim_field_best(&field, PLIM_ROW_SETTINGS, 0);
     if (leader == SIZE_MAX || field.rows[leader].is_recorded) {
         return PLIM_OK;
@@ -371,13 +371,13 @@ static void set_capacity(const plim_contender *contender, plim_tune_row *row)
 }
 
 /* What a row costs, or at least, in steps. */
-static uint64_t cost_of(const plim_field *field, size_t row)
+static uint64_t cost_of(const plim_tune_field *field, size_t row)
 {
     return plim_field_cost(field, row, plim_capacity_steps(field->rows[row].min_capacity_bytes));
 }
 
 /* The order of the table, but for the winner. */
-static bool is_above(const plim_field *field, size_t a, size_t b)
+static bool is_above(const plim_tune_field *field, size_t a, size_t b)
 {
     const plim_tune_row *const first = &field->rows[a];
     const plim_tune_row *const second = &field->rows[b];
@@ -398,7 +398,8 @@ static bool is_above(const plim_field *field, size_t a, size_t b)
 }
 
 /* Into the batch: rows that were tried, in the order of the table. */
-static plim_status sort_rows(search *s, const plim_field *field, size_t winner, plim_error *err)
+static plim_status sort_rows(search *s, const plim_tune_field *field, size_t winner,
+                             plim_error *err)
 {
     s->batch.count = 0;
     for (size_t i = 0; i < field->count; i++) {
@@ -456,7 +457,7 @@ static void unite_recorded(search *s)
 }
 
 /* Of the two rows of the recorded settings the one that fares better. */
-static size_t reference_of(const search *s, const plim_field *field)
+static size_t reference_of(const search *s, const plim_tune_field *field)
 {
     const size_t recorded = s->candidates.recorded;
     const size_t baseline = s->candidates.baseline;
@@ -464,7 +465,8 @@ static size_t reference_of(const search *s, const plim_field *field)
 }
 
 /* What is gained over the recorded settings, where that is known: a share of what they cost. */
-static void set_gain(const search *s, const plim_field *field, size_t winner, plim_tuning *tuning)
+static void set_gain(const search *s, const plim_tune_field *field, size_t winner,
+                     plim_tuning *tuning)
 {
     const size_t reference = reference_of(s, field);
     const plim_tune_row *const before = &field->rows[reference];
@@ -523,7 +525,7 @@ static plim_status keep(search *s, plim_tuning **ret_tuning, plim_error *err)
         set_capacity(&s->contenders.items[i], &s->candidates.rows.items[i]);
     }
     unite_recorded(s);
-    plim_field field = field_of(s);
+    plim_tune_field field = field_of(s);
     field.takes_open = plim_watch_is_late(&s->watch);
     size_t winner = plim_field_best(&field, PLIM_ROW_PROGRAM, 0);
     winner = winner == SIZE_MAX ? reference_of(s, &field) : winner;
