@@ -10,14 +10,14 @@
 #include <inttypes.h>
 
 /* What the heap itself adds up to, to be held against the statistics. */
-typedef struct sums {
+typedef struct check_sums {
     int64_t by[PLIM_STAT_COUNT][PLIM_SLOT_COUNT];
     uint64_t free_blocks;     /* mapped, that must be in a set */
     uint64_t unmapped_blocks; /* likewise */
     uint64_t reserved_bytes;
-} sums;
+} check_sums;
 
-static void add(sums *sum, plim_stat_family family, bool is_small, int64_t n)
+static void add(check_sums *sum, plim_stat_family family, bool is_small, int64_t n)
 {
     sum->by[family][PLIM_SLOT_ALL] += n;
     sum->by[family][plim_slot_of(is_small)] += n;
@@ -45,7 +45,7 @@ static bool is_border(const plim_heap_block *block)
     return policy->is_border != NULL && policy->is_border(block);
 }
 
-static plim_status check_free(const plim_heap_block *block, sums *sum, plim_error *err)
+static plim_status check_free(const plim_heap_block *block, check_sums *sum, plim_error *err)
 {
     const plim_heap_block *next = block->next;
     const bool is_small = plim_shelf_of(block)->pool->is_small;
@@ -64,7 +64,7 @@ static plim_status check_free(const plim_heap_block *block, sums *sum, plim_erro
     return PLIM_OK;
 }
 
-static plim_status check_held(const plim_heap_block *block, sums *sum, plim_error *err)
+static plim_status check_held(const plim_heap_block *block, check_sums *sum, plim_error *err)
 {
     const plim_segment_record *segment = block->segment;
     const bool is_small = plim_shelf_of(block)->pool->is_small;
@@ -90,7 +90,7 @@ static plim_status check_held(const plim_heap_block *block, sums *sum, plim_erro
 }
 
 static plim_status check_block(const plim_segment_record *segment, const plim_heap_block *block,
-                               sums *sum, plim_error *err)
+                               check_sums *sum, plim_error *err)
 {
     if (block->segment != segment || block->bytes == 0 ||
         (block->next != NULL &&
@@ -137,7 +137,7 @@ static plim_status check_handles(const plim_segment_record *segment, plim_error 
 }
 
 static plim_status check_segment(const plim_heap *heap, const plim_segment_record *segment,
-                                 sums *sum, plim_error *err)
+                                 check_sums *sum, plim_error *err)
 {
     const plim_heap_block *block = segment->head;
     if (block == NULL || block->prev != NULL || block->addr != segment->addr) {
@@ -163,7 +163,7 @@ static plim_status check_segment(const plim_heap *heap, const plim_segment_recor
     return PLIM_OK;
 }
 
-static bool pool_is_sound(const plim_pool *pool, sums *sum)
+static bool pool_is_sound(const plim_pool *pool, check_sums *sum)
 {
     for (size_t i = 0; i < pool->shelves.count; i++) {
         const plim_shelf *shelf = pool->shelves.items[i];
@@ -177,7 +177,7 @@ static bool pool_is_sound(const plim_pool *pool, sums *sum)
     return true;
 }
 
-static plim_status check_sets(const plim_heap *heap, sums *sum, plim_error *err)
+static plim_status check_sets(const plim_heap *heap, check_sums *sum, plim_error *err)
 {
     bool is_sound = pool_is_sound(&heap->small, sum) && pool_is_sound(&heap->large, sum);
     for (size_t i = 0; i < heap->private_pools.count; i++) {
@@ -193,7 +193,7 @@ static plim_status check_sets(const plim_heap *heap, sums *sum, plim_error *err)
     return PLIM_OK;
 }
 
-static plim_status check_stats(const plim_heap *heap, const sums *sum, plim_error *err)
+static plim_status check_stats(const plim_heap *heap, const check_sums *sum, plim_error *err)
 {
     for (int family = 0; family < PLIM_STAT_COUNT; family++) {
         for (int slot = 0; slot < PLIM_SLOT_COUNT; slot++) {
@@ -215,7 +215,7 @@ static plim_status check_stats(const plim_heap *heap, const sums *sum, plim_erro
 
 plim_status plim_heap_check(plim_heap *heap, plim_error *err)
 {
-    sums sum = { { { 0 } }, 0, 0, 0 };
+    check_sums sum = { { { 0 } }, 0, 0, 0 };
     plim_world_settle(heap);
     for (const plim_segment_record *segment = heap->segments; segment != NULL;
          segment = segment->next) {

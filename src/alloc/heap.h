@@ -43,11 +43,11 @@ typedef struct plim_use {
 } plim_use;
 
 /* Fences recorded on one stream, oldest first. */
-typedef struct plim_event_queue {
+typedef struct plim_fence_queue {
     plim_stream stream;
     plim_use *first;
     plim_use *last;
-} plim_event_queue;
+} plim_fence_queue;
 
 /* One size class of the default pool or of a private one. */
 typedef struct plim_pool {
@@ -177,7 +177,7 @@ typedef struct plim_heap {
     plim_ledger ledger;   /* of the stopped world */
     plim_line_list spare; /* block records of the stopped world */
 
-    PLIM_VEC(plim_event_queue) queues;
+    PLIM_VEC(plim_fence_queue) queues;
     uint64_t queued_events;
     plim_use *deferred; /* blocks freed while something was captured, oldest first */
     plim_use *deferred_last;

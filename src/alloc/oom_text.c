@@ -64,7 +64,7 @@ static void put_size(plim_fixed_text *out, const char *before, uint64_t bytes, c
     "fragmentation."
 
 /* What a release writes; a row holds until the next. */
-typedef struct release {
+typedef struct text_release {
     uint32_t since;
     bool has_sentences;
     bool has_limit;    /* "… allowed; " */
@@ -72,9 +72,9 @@ typedef struct release {
     bool counts_cache; /* "… cached": reserved less allocated */
     const char *capacity;
     const char *hint;
-} release;
+} text_release;
 
-static const release releases[] = {
+static const text_release releases[] = {
     { .since = PLIM_TORCH(1, 0), .counts_cache = true, .hint = "" },
     { .since = PLIM_TORCH(1, 4), .hint = "" },
     { .since = PLIM_TORCH(1, 8), .has_limit = true, .hint = "" },
@@ -112,7 +112,7 @@ static const release releases[] = {
 };
 
 /* The first for what is older, the last for what is newer. */
-static const release *release_of(uint32_t torch)
+static const text_release *release_of(uint32_t torch)
 {
     size_t i = sizeof releases / sizeof releases[0] - 1;
     while (i > 0 && releases[i].since > torch) {
@@ -123,14 +123,14 @@ static const release *release_of(uint32_t torch)
 
 /* --- the texts --- */
 
-static void put_limit(plim_fixed_text *out, const release *as, const plim_oom_facts *facts)
+static void put_limit(plim_fixed_text *out, const text_release *as, const plim_oom_facts *facts)
 {
     if (as->has_limit && facts->allowed_bytes != PLIM_UNLIMITED) {
         put_size(out, "", facts->allowed_bytes, " allowed; ");
     }
 }
 
-static void put_brackets(plim_fixed_text *out, const release *as, const plim_oom_facts *facts)
+static void put_brackets(plim_fixed_text *out, const text_release *as, const plim_oom_facts *facts)
 {
     plim_fixed_text_put(out, " (GPU %" PRId32 "; ", facts->device);
     put_size(out, "", facts->device_total_bytes, " total capacity; ");
@@ -159,7 +159,7 @@ static void put_processes(plim_fixed_text *out, const plim_oom_facts *facts)
     }
 }
 
-static void put_sentences(plim_fixed_text *out, const release *as, const plim_oom_facts *facts)
+static void put_sentences(plim_fixed_text *out, const text_release *as, const plim_oom_facts *facts)
 {
     const uint64_t private_bytes = as->has_private ? facts->private_pools_free_bytes : 0;
     /* Wraps where PyTorch's does: below zero it is a huge number. */
@@ -179,7 +179,7 @@ static void put_sentences(plim_fixed_text *out, const release *as, const plim_oo
 
 size_t plim_oom_text(const plim_oom_facts *facts, uint32_t torch, char *text, size_t bytes)
 {
-    const release *const as = release_of(torch);
+    const text_release *const as = release_of(torch);
     plim_fixed_text out = plim_fixed_text_begin(text, bytes);
     plim_fixed_text_put(&out, "CUDA out of memory. ");
     if (facts->requested_bytes >= PLIM_REQUEST_BYTES_MAX) {

@@ -194,11 +194,11 @@ static bool is_in_room(const room *where, const plim_heap_block *block)
 }
 
 /* What a search for free pages wants, and what it may touch. */
-typedef struct search {
+typedef struct page_search {
     uint64_t wanted;   /* pages */
     const room *where; /* they are for; NULL: they go back to the driver */
     uint32_t stack;
-} search;
+} page_search;
 
 static plim_heap_block *block_before(const plim_free_set *set, uint64_t bytes, plim_addr addr)
 {
@@ -208,7 +208,7 @@ static plim_heap_block *block_before(const plim_free_set *set, uint64_t bytes, p
 }
 
 /* Unmaps free pages of a shelf, those of the largest blocks first. */
-static plim_status take_from(plim_shelf *shelf, search *todo, plim_error *err)
+static plim_status take_from(plim_shelf *shelf, page_search *todo, plim_error *err)
 {
     const plim_free_set *set = &shelf->blocks;
     plim_heap_block *block = plim_free_cursor_block(plim_free_set_last(set));
@@ -237,7 +237,7 @@ static bool has_page(const plim_shelf *shelf)
 /* The same for all shelves of a size class whose stream is done with them. Unmapping what a stream
  * may still use would be an error, so the request's own stream is waited for. */
 static plim_status take_from_pool(plim_heap *heap, const plim_pool *pool, const plim_stream *own,
-                                  search *todo, plim_error *err)
+                                  page_search *todo, plim_error *err)
 {
     for (size_t i = 0; i < pool->shelves.count && todo->wanted > 0; i++) {
         plim_shelf *shelf = pool->shelves.items[i];
@@ -260,7 +260,7 @@ static plim_status take_from_pool(plim_heap *heap, const plim_pool *pool, const 
     return PLIM_OK;
 }
 
-static plim_status take_pages(plim_heap *heap, const plim_stream *own, search *todo,
+static plim_status take_pages(plim_heap *heap, const plim_stream *own, page_search *todo,
                               plim_error *err)
 {
     PLIM_TRY(take_from_pool(heap, &heap->large, own, todo, err));
@@ -298,7 +298,7 @@ static plim_attempt grow(const plim_request *request, plim_heap_block **ret_bloc
         return attempt;
     }
     const room where = room_at(start, request->rounded_bytes);
-    search todo = { .wanted = where.missing, .where = &where, .stack = request->stack };
+    page_search todo = { .wanted = where.missing, .where = &where, .stack = request->stack };
     if (where.missing > heap->properties.total_bytes / PAGE_BYTES) {
         return PLIM_ATTEMPT_NO_MEMORY;
     }
@@ -372,7 +372,8 @@ static plim_status synchronized(plim_heap *heap, plim_error *err)
     if (held <= kept || heap->routings.count > 0) {
         return PLIM_OK;
     }
-    search todo = { .wanted = (held - kept + PAGE_BYTES - 1) / PAGE_BYTES, .stack = PLIM_NONE };
+    page_search todo = { .wanted = (held - kept + PAGE_BYTES - 1) / PAGE_BYTES,
+                         .stack = PLIM_NONE };
     return take_pages(heap, NULL, &todo, err);
 }
 

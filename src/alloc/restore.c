@@ -27,18 +27,18 @@
 #include <inttypes.h>
 
 /* A segment to be restored. */
-typedef struct piece {
+typedef struct free_piece {
     const plim_segment *from;
     plim_shelf *shelf;
     size_t run_count; /* of the range that begins with it; 0: it is plain, or not the first */
     plim_addr start;  /* where that range began */
     uint64_t shift;   /* what was added to its addresses */
-} piece;
+} free_piece;
 
 typedef struct restoring {
     plim_heap *heap;
     const plim_heap_state *state;
-    piece *pieces;
+    free_piece *pieces;
 } restoring;
 
 /* --- what was recorded --- */
@@ -192,7 +192,7 @@ static plim_status find_shelves(restoring *to, plim_error *err)
                              " bytes cannot be restored of handles of %" PRIu64,
                              from->addr, from->bytes, plim_expandable_handle_bytes(shelf));
         }
-        to->pieces[i] = (piece){ .from = from, .shelf = shelf };
+        to->pieces[i] = (free_piece){ .from = from, .shelf = shelf };
     }
     return PLIM_OK;
 }
@@ -205,13 +205,13 @@ static plim_addr end_of(const plim_segment *segment)
 }
 
 /* How many pieces from this one on lie in one range. */
-static size_t count_runs(const piece *first, size_t left)
+static size_t count_runs(const free_piece *first, size_t left)
 {
     const uint64_t handle_bytes = plim_expandable_handle_bytes(first->shelf);
     const uint64_t range_bytes = plim_expandable_range_bytes(first->shelf);
     size_t count = 1;
     for (; count < left; count++) {
-        const piece *const next = &first[count];
+        const free_piece *const next = &first[count];
         if (!next->from->is_expandable || next->shelf != first->shelf ||
             (next->from->addr - first->from->addr) % handle_bytes != 0 ||
             end_of(next->from) - first->from->addr > range_bytes) {
@@ -225,7 +225,7 @@ static plim_status find_ranges(restoring *to, plim_error *err)
 {
     const size_t count = to->state->segment_count;
     for (size_t i = 0; i < count;) {
-        piece *const first = &to->pieces[i];
+        free_piece *const first = &to->pieces[i];
         if (!first->from->is_expandable) {
             i++;
             continue;
@@ -245,7 +245,7 @@ static plim_status find_ranges(restoring *to, plim_error *err)
 
 /* The highest start from which a range ends before `limit`; where there is no such start, that of
  * its first run. `free_from` is where what lies below it ends. */
-static plim_addr start_of(const piece *first, plim_addr free_from, plim_addr limit)
+static plim_addr start_of(const free_piece *first, plim_addr free_from, plim_addr limit)
 {
     const uint64_t handle_bytes = plim_expandable_handle_bytes(first->shelf);
     const uint64_t range_bytes = plim_expandable_range_bytes(first->shelf);
@@ -265,7 +265,7 @@ static void place_ranges(restoring *to)
 {
     plim_addr limit = UINT64_MAX;
     for (size_t i = to->state->segment_count; i > 0; i--) {
-        piece *const now = &to->pieces[i - 1];
+        free_piece *const now = &to->pieces[i - 1];
         if (!now->from->is_expandable) {
             limit = now->from->addr;
         } else if (now->run_count > 0) {
@@ -398,7 +398,7 @@ static void count_memory(plim_shelf *shelf, uint64_t bytes)
     shelf->heap->stats.num_device_alloc++;
 }
 
-static plim_status restore_plain(restoring *to, piece *now, plim_error *err)
+static plim_status restore_plain(restoring *to, free_piece *now, plim_error *err)
 {
     plim_heap *const heap = to->heap;
     plim_shelf *const shelf = now->shelf;
@@ -424,7 +424,7 @@ static plim_status restore_plain(restoring *to, piece *now, plim_error *err)
 }
 
 /* One run of a range, behind those before it. */
-static plim_status restore_run(restoring *to, const piece *run, plim_heap_block **rest,
+static plim_status restore_run(restoring *to, const free_piece *run, plim_heap_block **rest,
                                plim_error *err)
 {
     plim_heap *const heap = to->heap;
@@ -443,7 +443,7 @@ static plim_status restore_run(restoring *to, const piece *run, plim_heap_block 
     return cut_blocks(to, run->from, rest, err);
 }
 
-static plim_status restore_range(restoring *to, piece *first, plim_error *err)
+static plim_status restore_range(restoring *to, free_piece *first, plim_error *err)
 {
     plim_segment_record *segment = NULL;
     want(to, first->start);
@@ -464,7 +464,7 @@ static plim_status restore_all(restoring *to, plim_error *err)
     PLIM_TRY(find_ranges(to, err));
     place_ranges(to);
     for (size_t i = 0; i < to->state->segment_count; i++) {
-        piece *const now = &to->pieces[i];
+        free_piece *const now = &to->pieces[i];
         if (!now->from->is_expandable) {
             PLIM_TRY(restore_plain(to, now, err));
         } else if (now->run_count > 0) {

@@ -22,10 +22,10 @@
 #define ADDRESSES_MAX 512 /* of a stack; what is further out is left out */
 #define FOREIGN_MAX   512
 
-typedef struct record {
+typedef struct stack_record {
     uint64_t hash;
     plim_stack_record stack;
-} record;
+} stack_record;
 
 /* A string that is kept once. */
 typedef struct text {
@@ -39,7 +39,7 @@ struct plim_stacks {
     plim_shared_table index; /* records; added to under the lock */
     pthread_mutex_t lock;    /* for everything below it */
     plim_arena arena;        /* records, addresses, frames, strings */
-    PLIM_VEC(const record *) ids;
+    PLIM_VEC(const stack_record *) ids;
     PLIM_VEC(text) texts;
     plim_intern text_ids;
     pthread_mutex_t naming; /* for symbols; taken before no other lock */
@@ -115,14 +115,14 @@ static bool are_equal(const plim_stack_record *a, const plim_stack_record *b)
 
 static uint64_t hash_of_record(const void *kept)
 {
-    return ((const record *)kept)->hash;
+    return ((const stack_record *)kept)->hash;
 }
 
 /* Of two records, one of which may be only what is wanted. */
 static bool is_record(const void *kept, const void *wanted)
 {
-    const record *const a = kept;
-    const record *const b = wanted;
+    const stack_record *const a = kept;
+    const stack_record *const b = wanted;
     return a->hash == b->hash && are_equal(&a->stack, &b->stack);
 }
 
@@ -157,9 +157,9 @@ static const char *keep_text(plim_stacks *stacks, const char *chars)
 }
 
 /* A copy that lives as long as the stacks; NULL without memory. */
-static record *keep_record(plim_stacks *stacks, uint64_t hash, const plim_stack_record *stack)
+static stack_record *keep_record(plim_stacks *stacks, uint64_t hash, const plim_stack_record *stack)
 {
-    record *const kept = plim_arena_alloc(&stacks->arena, sizeof *kept);
+    stack_record *const kept = plim_arena_alloc(&stacks->arena, sizeof *kept);
     const size_t address_bytes = stack->address_count * sizeof *stack->addresses;
     uint64_t *const addresses = plim_arena_alloc(&stacks->arena, address_bytes);
     plim_foreign_frame *const foreign =
@@ -177,18 +177,19 @@ static record *keep_record(plim_stacks *stacks, uint64_t hash, const plim_stack_
             return NULL;
         }
     }
-    *kept = (record){ .hash = hash,
-                      .stack = { .id = (uint32_t)stacks->ids.count,
-                                 .addresses = addresses,
-                                 .address_count = stack->address_count,
-                                 .foreign = foreign,
-                                 .foreign_count = stack->foreign_count } };
+    *kept = (stack_record){ .hash = hash,
+                            .stack = { .id = (uint32_t)stacks->ids.count,
+                                       .addresses = addresses,
+                                       .address_count = stack->address_count,
+                                       .foreign = foreign,
+                                       .foreign_count = stack->foreign_count } };
     return kept;
 }
 
-static const record *add(plim_stacks *stacks, uint64_t hash, const plim_stack_record *stack)
+static const stack_record *add(plim_stacks *stacks, uint64_t hash, const plim_stack_record *stack)
 {
-    record *const kept = stacks->ids.count < PLIM_NONE ? keep_record(stacks, hash, stack) : NULL;
+    stack_record *const kept =
+        stacks->ids.count < PLIM_NONE ? keep_record(stacks, hash, stack) : NULL;
     if (kept == NULL || !PLIM_VEC_PUSH(stacks->mem, &stacks->ids, kept)) {
         return NULL;
     }
@@ -201,8 +202,8 @@ static const record *add(plim_stacks *stacks, uint64_t hash, const plim_stack_re
 
 static uint32_t intern(plim_stacks *stacks, const plim_stack_record *stack, bool *ret_is_new)
 {
-    const record wanted = { .hash = hash_of(stack, stacks->hash_key), .stack = *stack };
-    const record *known = plim_shared_find(&stacks->index, wanted.hash, is_record, &wanted);
+    const stack_record wanted = { .hash = hash_of(stack, stacks->hash_key), .stack = *stack };
+    const stack_record *known = plim_shared_find(&stacks->index, wanted.hash, is_record, &wanted);
     if (known == NULL) {
         (void)pthread_mutex_lock(&stacks->lock);
         known = plim_shared_find(&stacks->index, wanted.hash, is_record, &wanted);

@@ -32,7 +32,7 @@ static void free_use(plim_heap *heap, plim_use *use)
 }
 
 /* Room for one event more than there are, so that freeing a block never lacks it. */
-static bool queue_for(plim_heap *heap, plim_stream stream, plim_event_queue **ret_queue)
+static bool queue_for(plim_heap *heap, plim_stream stream, plim_fence_queue **ret_queue)
 {
     for (size_t i = 0; i < heap->queues.count; i++) {
         if (heap->queues.items[i].stream == stream) {
@@ -41,7 +41,7 @@ static bool queue_for(plim_heap *heap, plim_stream stream, plim_event_queue **re
         }
     }
     if (!PLIM_VEC_PUSH(heap->allocator->mem, &heap->queues,
-                       ((plim_event_queue){ .stream = stream }))) {
+                       ((plim_fence_queue){ .stream = stream }))) {
         return false;
     }
     *ret_queue = &heap->queues.items[heap->queues.count - 1];
@@ -60,7 +60,7 @@ plim_status plim_use_add(plim_heap *heap, plim_heap_block *block, plim_stream st
             return PLIM_OK;
         }
     }
-    plim_event_queue *queue = NULL;
+    plim_fence_queue *queue = NULL;
     plim_use *use = queue_for(heap, stream, &queue) ? new_use(heap) : NULL;
     if (use == NULL) {
         return plim_fail_memory(err, "recording a stream");
@@ -76,7 +76,7 @@ plim_status plim_use_add(plim_heap *heap, plim_heap_block *block, plim_stream st
 plim_status plim_use_add_home(plim_heap *heap, plim_heap_block *block, plim_stream home,
                               plim_error *err)
 {
-    plim_event_queue *queue = NULL;
+    plim_fence_queue *queue = NULL;
     plim_use *use = queue_for(heap, home, &queue) ? new_use(heap) : NULL;
     if (use == NULL) { /* freeing must not fail for that */
         return heap->device.ops->stream_synchronize(heap->device.self, home, err);
@@ -140,7 +140,7 @@ static plim_status record_use(plim_heap *heap, plim_use *use, plim_error *err)
         plim_fence_put(heap, use->fence);
         return status;
     }
-    plim_event_queue *queue = NULL;
+    plim_fence_queue *queue = NULL;
     const bool is_there = queue_for(heap, use->stream, &queue);
     PLIM_ASSERT(is_there); /* since the stream was recorded */
     use->next = NULL;
@@ -219,7 +219,7 @@ static plim_status process_deferred(plim_heap *heap, plim_error *err)
 }
 
 /* One event of a block has happened. */
-static plim_status happened(plim_heap *heap, plim_event_queue *queue, plim_error *err)
+static plim_status happened(plim_heap *heap, plim_fence_queue *queue, plim_error *err)
 {
     plim_use *use = queue->first;
     queue->first = use->next;
@@ -254,7 +254,7 @@ plim_status plim_events_process(plim_heap *heap, plim_error *err)
         return PLIM_OK;
     }
     for (size_t i = 0; i < heap->queues.count; i++) {
-        plim_event_queue *queue = &heap->queues.items[i];
+        plim_fence_queue *queue = &heap->queues.items[i];
         while (queue->first != NULL) {
             bool is_complete = false;
             PLIM_TRY(heap->device.ops->fence_query(heap->device.self, queue->first->fence,
@@ -269,10 +269,10 @@ plim_status plim_events_process(plim_heap *heap, plim_error *err)
 }
 
 /* Waits for the events of one queue, or those of a pool's blocks; others stay in their order. */
-static plim_status synchronize_queue(plim_heap *heap, plim_event_queue *queue,
+static plim_status synchronize_queue(plim_heap *heap, plim_fence_queue *queue,
                                      const plim_private_pool *pool, plim_error *err)
 {
-    plim_event_queue kept = { .stream = queue->stream };
+    plim_fence_queue kept = { .stream = queue->stream };
     plim_status status = PLIM_OK;
     while (queue->first != NULL && status == PLIM_OK) {
         plim_use *use = queue->first;
