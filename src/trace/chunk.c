@@ -162,7 +162,7 @@ static bool is_header(const uint8_t *at, const uint8_t *end)
 plim_chunk_find plim_chunk_read(const uint8_t *at, const uint8_t *end, plim_chunk *ret_chunk)
 {
     if (!is_header(at, end)) {
-        return PLIM_CHUNK_NONE;
+        return PLIM_CHUNK_FIND_NONE;
     }
     const plim_chunk chunk = { .kind = plim_get_u16(at + 4),
                                .is_zstd = (at[6] & PLIM_CHUNK_IS_ZSTD) != 0,
@@ -172,15 +172,15 @@ plim_chunk_find plim_chunk_read(const uint8_t *at, const uint8_t *end, plim_chun
                                .stored_bytes = plim_get_u32(at + 16),
                                .raw_bytes = plim_get_u32(at + 20) };
     if (chunk.stored_bytes > (uint64_t)(end - chunk.stored)) {
-        return PLIM_CHUNK_NONE;
+        return PLIM_CHUNK_FIND_NONE;
     }
     *ret_chunk = chunk;
     const bool makes_sense = chunk.raw_bytes <= PLIM_CHUNK_PAYLOAD_MAX &&
                              chunk.plain <= chunk.stored_bytes && chunk.plain <= chunk.raw_bytes &&
                              (chunk.is_zstd || chunk.raw_bytes == chunk.stored_bytes);
     return makes_sense && checksum(chunk.stored, chunk.stored_bytes) == plim_get_u32(at + 24)
-               ? PLIM_CHUNK_WHOLE
-               : PLIM_CHUNK_DAMAGED;
+               ? PLIM_CHUNK_FIND_WHOLE
+               : PLIM_CHUNK_FIND_DAMAGED;
 }
 
 const uint8_t *plim_chunk_seek(const uint8_t *at, const uint8_t *end)

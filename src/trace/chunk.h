@@ -54,9 +54,9 @@ typedef struct plim_chunk {
 } plim_chunk;
 
 typedef enum plim_chunk_find {
-    PLIM_CHUNK_NONE,    /* no header, or the file ends within the chunk */
-    PLIM_CHUNK_DAMAGED, /* the header is right, what it is about is not */
-    PLIM_CHUNK_WHOLE,
+    PLIM_CHUNK_FIND_NONE,    /* no header, or the file ends within the chunk */
+    PLIM_CHUNK_FIND_DAMAGED, /* the header is right, what it is about is not */
+    PLIM_CHUNK_FIND_WHOLE,
 } plim_chunk_find;
 
 /* What lies at `at`. *ret_chunk is filled unless it is nothing: a damaged one can be passed over,

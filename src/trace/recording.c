@@ -74,21 +74,21 @@ static plim_status find_chunks(plim_file_reading *reading, const uint8_t *data, 
     while (at < end) {
         plim_chunk chunk;
         const plim_chunk_find found = plim_chunk_read(at, end, &chunk);
-        if (found == PLIM_CHUNK_NONE) {
+        if (found == PLIM_CHUNK_FIND_NONE) {
             at = plim_chunk_seek(at + 1, end);
             is_damaged = true;
             continue;
         }
-        if (found == PLIM_CHUNK_WHOLE) {
+        if (found == PLIM_CHUNK_FIND_WHOLE) {
             facts->damaged_places += is_damaged;
             facts->damaged_bytes += (uint64_t)(at - whole);
             if (!PLIM_VEC_PUSH(reading->mem, &reading->chunks, chunk)) {
                 return no_memory(err);
             }
         }
-        is_damaged = found == PLIM_CHUNK_DAMAGED;
+        is_damaged = found == PLIM_CHUNK_FIND_DAMAGED;
         at = chunk.stored + chunk.stored_bytes;
-        whole = found == PLIM_CHUNK_WHOLE ? at : whole;
+        whole = found == PLIM_CHUNK_FIND_WHOLE ? at : whole;
     }
     facts->behind_bytes = (uint64_t)(end - whole);
     return PLIM_OK;

@@ -132,7 +132,7 @@ static bool find_chunk(plim_chunk_kind kind, size_t n, size_t *ret_begin, size_t
 {
     size_t at = PLIM_FILE_HEADER_BYTES;
     plim_chunk chunk;
-    while (plim_chunk_read(file + at, file + file_bytes, &chunk) == PLIM_CHUNK_WHOLE) {
+    while (plim_chunk_read(file + at, file + file_bytes, &chunk) == PLIM_CHUNK_FIND_WHOLE) {
         const size_t end = at + PLIM_CHUNK_HEADER_BYTES + chunk.stored_bytes;
         if (chunk.kind == kind && n-- == 0) {
             *ret_begin = at;
