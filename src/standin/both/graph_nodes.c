@@ -18,20 +18,20 @@ static bool has_edge_data(void)
 
 /* ---- nodes added ----------------------------------------------------------------------------- */
 
-typedef struct place { /* where a node is added */
+typedef struct node_place { /* where a node is added */
     void *graph;
     void *const *after;
     size_t count;
-} place;
+} node_place;
 
-static int add(void **node, place at, plim_standin_node_spec spec)
+static int add(void **node, node_place at, plim_standin_node_spec spec)
 {
     spec.after = at.after;
     spec.after_count = at.count;
     return plim_standin_graph_add_node(at.graph, &spec, node);
 }
 
-static int add_kernel(void **node, place at, const plim_standin_kernel_params *params)
+static int add_kernel(void **node, node_place at, const plim_standin_kernel_params *params)
 {
     if (params == NULL) {
         return PLIM_WORK_INVALID_VALUE;
@@ -39,7 +39,7 @@ static int add_kernel(void **node, place at, const plim_standin_kernel_params *p
     return add(node, at, (plim_standin_node_spec){ .work = plim_standin_kernel_work(params) });
 }
 
-static int add_host(void **node, place at, const plim_standin_host_params *params)
+static int add_host(void **node, node_place at, const plim_standin_host_params *params)
 {
     if (params == NULL || params->function == NULL) {
         return PLIM_WORK_INVALID_VALUE;
@@ -50,23 +50,23 @@ static int add_host(void **node, place at, const plim_standin_host_params *param
     return add(node, at, (plim_standin_node_spec){ .work = work });
 }
 
-static int add_empty(void **node, place at)
+static int add_empty(void **node, node_place at)
 {
     return add(node, at, (plim_standin_node_spec){ .work = { .kind = PLIM_WORK_EMPTY } });
 }
 
-static int add_graph(void **node, place at, void *child)
+static int add_graph(void **node, node_place at, void *child)
 {
     return add(node, at,
                (plim_standin_node_spec){ .work = { .kind = PLIM_WORK_GRAPH }, .child = child });
 }
 
-static int add_event(void **node, place at, plim_standin_work_kind kind, void *event)
+static int add_event(void **node, node_place at, plim_standin_work_kind kind, void *event)
 {
     return add(node, at, (plim_standin_node_spec){ .work = { .kind = kind }, .event = event });
 }
 
-#define AT ((place){ graph, after, count })
+#define AT ((node_place){ graph, after, count })
 
 BOTH(cuGraphAddKernelNode, cudaGraphAddKernelNode,
      (void **node, void *graph, void *const *after, size_t count,
@@ -106,7 +106,7 @@ typedef struct node_params {
 
 _Static_assert(offsetof(node_params, of) == 16, "the manual's layout");
 
-static int add_any(void **node, place at, const node_params *params)
+static int add_any(void **node, node_place at, const node_params *params)
 {
     if (params == NULL) {
         return PLIM_WORK_INVALID_VALUE;

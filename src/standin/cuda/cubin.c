@@ -26,11 +26,11 @@ typedef struct cubin {
     uint64_t names_bytes;
 } cubin;
 
-typedef struct record {
+typedef struct cubin_record {
     unsigned attribute;
     const unsigned char *value;
     size_t bytes;
-} record;
+} cubin_record;
 
 bool plim_standin_cubin_is(const void *image)
 {
@@ -75,7 +75,7 @@ static const Elf64_Shdr *section_of(const cubin *file, const char *prefix, const
 }
 
 /* The record at *at, which moves behind it. False: the end, or nonsense. */
-static bool next_record(const unsigned char *bytes, size_t size, size_t *at, record *ret)
+static bool next_record(const unsigned char *bytes, size_t size, size_t *at, cubin_record *ret)
 {
     if (size - *at < 4) {
         return false;
@@ -86,12 +86,12 @@ static bool next_record(const unsigned char *bytes, size_t size, size_t *at, rec
     if (head[0] < FORMAT_NOTHING || head[0] > FORMAT_SIZED || extra > size - *at - 4) {
         return false;
     }
-    *ret = (record){ .attribute = head[1], .value = head + 4, .bytes = extra };
+    *ret = (cubin_record){ .attribute = head[1], .value = head + 4, .bytes = extra };
     *at += 4 + extra;
     return true;
 }
 
-static uint32_t word(const record *from, size_t index)
+static uint32_t word(const cubin_record *from, size_t index)
 {
     uint32_t value = 0;
     memcpy(&value, from->value + 4 * index, sizeof(value));
@@ -105,7 +105,7 @@ static void read_common(const cubin *file, uint32_t symbol, plim_standin_kernel_
     if (info == NULL) {
         return;
     }
-    record found;
+    cubin_record found;
     size_t at = 0;
     while (next_record(file->bytes + info->sh_offset, info->sh_size, &at, &found)) {
         if (found.bytes != 8 || word(&found, 0) != symbol) {
@@ -125,7 +125,7 @@ static void read_own(const cubin *file, const char *name, plim_standin_kernel_fa
     if (info == NULL) {
         return;
     }
-    record found;
+    cubin_record found;
     size_t at = 0;
     while (next_record(file->bytes + info->sh_offset, info->sh_size, &at, &found)) {
         if (found.attribute == ATTRIBUTE_MAX_THREADS && found.bytes == 12) {

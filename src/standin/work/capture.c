@@ -17,7 +17,7 @@
 
 plim_standin_capture *plim_standin_captures;
 
-static _Thread_local plim_standin_capture_mode thread_mode = PLIM_CAPTURE_GLOBAL;
+static _Thread_local plim_standin_capture_mode thread_mode = PLIM_CAPTURE_MODE_GLOBAL;
 
 plim_standin_capture *plim_standin_capture_by_id(uint64_t id)
 {
@@ -181,7 +181,7 @@ static int begin(plim_standin_stream *stream, plim_standin_capture *made, void *
 int plim_standin_capture_begin(void *stream, int mode, void *graph, void *const *after,
                                size_t after_count)
 {
-    if (mode < PLIM_CAPTURE_GLOBAL || mode > PLIM_CAPTURE_RELAXED ||
+    if (mode < PLIM_CAPTURE_MODE_GLOBAL || mode > PLIM_CAPTURE_MODE_RELAXED ||
         (after_count > 0 && (after == NULL || graph == NULL))) {
         return PLIM_WORK_INVALID_VALUE;
     }
@@ -268,7 +268,7 @@ static int end(plim_standin_stream *stream, void **ret_graph, plim_standin_user 
     if (capture == NULL) {
         return PLIM_WORK_ILLEGAL_STATE;
     }
-    if (capture->mode != PLIM_CAPTURE_RELAXED && capture->thread != plim_standin_thread()) {
+    if (capture->mode != PLIM_CAPTURE_MODE_RELAXED && capture->thread != plim_standin_thread()) {
         return PLIM_WORK_CAPTURE_WRONG_THREAD;
     }
     if (capture->origin != stream) {
@@ -394,7 +394,7 @@ int plim_standin_capture_update(void *stream, void *const *nodes, size_t count, 
 
 int plim_standin_capture_exchange_mode(int *mode)
 {
-    if (mode == NULL || *mode < PLIM_CAPTURE_GLOBAL || *mode > PLIM_CAPTURE_RELAXED) {
+    if (mode == NULL || *mode < PLIM_CAPTURE_MODE_GLOBAL || *mode > PLIM_CAPTURE_MODE_RELAXED) {
         return PLIM_WORK_INVALID_VALUE;
     }
     const plim_standin_capture_mode before = thread_mode;
@@ -407,14 +407,14 @@ int plim_standin_capture_exchange_mode(int *mode)
 static bool forbids(const plim_standin_capture *capture)
 {
     if (capture->thread == plim_standin_thread()) {
-        return capture->mode != PLIM_CAPTURE_RELAXED;
+        return capture->mode != PLIM_CAPTURE_MODE_RELAXED;
     }
-    return thread_mode == PLIM_CAPTURE_GLOBAL && capture->mode == PLIM_CAPTURE_GLOBAL;
+    return thread_mode == PLIM_CAPTURE_MODE_GLOBAL && capture->mode == PLIM_CAPTURE_MODE_GLOBAL;
 }
 
 int plim_standin_may_act(void)
 {
-    if (thread_mode == PLIM_CAPTURE_RELAXED) {
+    if (thread_mode == PLIM_CAPTURE_MODE_RELAXED) {
         return PLIM_WORK_OK;
     }
     int error = PLIM_WORK_OK;

@@ -123,11 +123,11 @@ static bool is_in_order(const plim_standin_graph *graph)
 }
 
 /* What Kahn's algorithm needs: who comes after whom, as one array with a range for each node. */
-typedef struct sorting {
+typedef struct graph_sorting {
     size_t *starts;  /* node_count + 1 */
     size_t *after;   /* indices of nodes */
     size_t *missing; /* how many of a node's predecessors have no place yet */
-} sorting;
+} graph_sorting;
 
 static size_t edge_count(const plim_standin_graph *graph)
 {
@@ -138,7 +138,7 @@ static size_t edge_count(const plim_standin_graph *graph)
     return count;
 }
 
-static void fill_sorting(const plim_standin_graph *graph, const sorting *s)
+static void fill_sorting(const plim_standin_graph *graph, const graph_sorting *s)
 {
     for (size_t i = 0; i < graph->node_count; i++) {
         const plim_standin_nodes *const before = &graph->nodes[i]->before;
@@ -162,7 +162,7 @@ static void fill_sorting(const plim_standin_graph *graph, const sorting *s)
 }
 
 /* Fills order[]; how many nodes have a place: fewer than there are, if there is a cycle. */
-static size_t sort(const plim_standin_graph *graph, const sorting *s, size_t *order)
+static size_t sort(const plim_standin_graph *graph, const graph_sorting *s, size_t *order)
 {
     const size_t total = edge_count(graph);
     size_t placed = 0;
@@ -197,9 +197,9 @@ static bool find_order(const plim_standin_graph *graph, size_t *order, bool *ret
         }
         return true;
     }
-    const sorting s = { .starts = calloc(count + 2, sizeof(size_t)),
-                        .after = calloc(edge_count(graph) + 1, sizeof(size_t)),
-                        .missing = calloc(count, sizeof(size_t)) };
+    const graph_sorting s = { .starts = calloc(count + 2, sizeof(size_t)),
+                              .after = calloc(edge_count(graph) + 1, sizeof(size_t)),
+                              .missing = calloc(count, sizeof(size_t)) };
     bool is_found = false;
     if (s.starts != NULL && s.after != NULL && s.missing != NULL) {
         fill_sorting(graph, &s);

@@ -83,9 +83,9 @@ typedef struct plim_standin_stream {
 } plim_standin_stream;
 
 typedef enum plim_standin_capture_mode { /* cudaStreamCaptureMode */
-                                         PLIM_CAPTURE_GLOBAL = 0,
-                                         PLIM_CAPTURE_THREAD_LOCAL = 1,
-                                         PLIM_CAPTURE_RELAXED = 2
+                                         PLIM_CAPTURE_MODE_GLOBAL = 0,
+                                         PLIM_CAPTURE_MODE_THREAD_LOCAL = 1,
+                                         PLIM_CAPTURE_MODE_RELAXED = 2
 } plim_standin_capture_mode;
 
 struct plim_standin_capture {

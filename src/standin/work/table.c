@@ -9,13 +9,13 @@
 #define CHUNK_SLOTS   4096u
 #define CHUNKS_MAX    65536u /* 268 million handles in the life of a process */
 
-typedef struct slot {
+typedef struct handle_slot {
     void *object;
     plim_standin_object_kind kind;
-} slot;
+} handle_slot;
 
 /* Chunks whose handles are all gone are kept: 64 KiB of every 4096 events. */
-static slot *chunks[CHUNKS_MAX];
+static handle_slot *chunks[CHUNKS_MAX];
 static uint64_t handle_count;
 
 void *plim_standin_table_add(plim_standin_object_kind kind, void *object)
@@ -26,40 +26,40 @@ void *plim_standin_table_add(plim_standin_object_kind kind, void *object)
         return NULL;
     }
     if (chunks[chunk] == NULL) {
-        chunks[chunk] = calloc(CHUNK_SLOTS, sizeof(slot));
+        chunks[chunk] = calloc(CHUNK_SLOTS, sizeof(handle_slot));
         if (chunks[chunk] == NULL) {
             return NULL;
         }
     }
-    chunks[chunk][index % CHUNK_SLOTS] = (slot){ .object = object, .kind = kind };
+    chunks[chunk][index % CHUNK_SLOTS] = (handle_slot){ .object = object, .kind = kind };
     handle_count++;
     return (void *)(uintptr_t)(HANDLES_BASE + HANDLE_STRIDE * (index + 1));
 }
 
-static slot *slot_of(plim_standin_object_kind kind, const void *handle)
+static handle_slot *slot_of(plim_standin_object_kind kind, const void *handle)
 {
     const uint64_t offset = (uint64_t)(uintptr_t)handle - HANDLES_BASE;
     const uint64_t index = offset / HANDLE_STRIDE - 1; /* of handle 0: beyond all */
     if (offset % HANDLE_STRIDE != 0 || index >= handle_count) {
         return NULL;
     }
-    slot *const found = &chunks[index / CHUNK_SLOTS][index % CHUNK_SLOTS];
+    handle_slot *const found = &chunks[index / CHUNK_SLOTS][index % CHUNK_SLOTS];
     return found->kind == kind ? found : NULL;
 }
 
 void *plim_standin_table_get(plim_standin_object_kind kind, const void *handle)
 {
-    const slot *const found = slot_of(kind, handle);
+    const handle_slot *const found = slot_of(kind, handle);
     return found != NULL ? found->object : NULL;
 }
 
 void *plim_standin_table_take(plim_standin_object_kind kind, const void *handle)
 {
-    slot *const found = slot_of(kind, handle);
+    handle_slot *const found = slot_of(kind, handle);
     if (found == NULL) {
         return NULL;
     }
     void *const object = found->object;
-    *found = (slot){ .object = NULL, .kind = PLIM_OBJECT_NONE };
+    *found = (handle_slot){ .object = NULL, .kind = PLIM_OBJECT_NONE };
     return object;
 }
