@@ -1,8 +1,9 @@
 /*
  * categories.c - see categories.h.
  *
- * Three walks over the events: passes (passes.h), what they teach (plim_evidence), judgement.
- * What stood before the first event comes last, because the events tell what it may have been.
+ * Three walks over the events: passes (passes.h), what they teach (plim_category_evidence),
+ * judgement. What stood before the first event comes last, because the events tell what it may have
+ * been.
  */
 #include "phases/categories.h"
 
@@ -50,7 +51,7 @@ typedef struct sorting {
     const plim_timeline *timeline;
     plim_categories *out;
     plim_passes passes;
-    plim_evidence evidence;
+    plim_category_evidence evidence;
     plim_leftovers left;
 } sorting;
 
@@ -81,7 +82,7 @@ static bool learn(sorting *all)
             continue;
         }
         const plim_life life = life_of_event(all, (uint32_t)i);
-        if (!plim_evidence_take(&all->evidence, &all->passes, pass, &life)) {
+        if (!plim_category_evidence_take(&all->evidence, &all->passes, pass, &life)) {
             return false;
         }
     }
@@ -138,7 +139,7 @@ static bool sort_all(sorting *all, size_t stack_count, const plim_mem *mem)
 {
     plim_pass_sizes_init(&all->left.gradients, mem);
     plim_pass_sizes_init(&all->left.replaced_states, mem);
-    return plim_evidence_init(&all->evidence, stack_count, mem) && learn(all) &&
+    return plim_category_evidence_init(&all->evidence, stack_count, mem) && learn(all) &&
            judge_events(all) &&
            plim_categories_of_start(all->out->of, all->timeline, &all->passes, &all->left);
 }
@@ -175,7 +176,7 @@ plim_status plim_categories_init(plim_categories *ret_categories, const plim_tim
     }
     plim_pass_sizes_deinit(&all.left.gradients);
     plim_pass_sizes_deinit(&all.left.replaced_states);
-    plim_evidence_deinit(&all.evidence);
+    plim_category_evidence_deinit(&all.evidence);
     plim_passes_deinit(&all.passes);
     if (status != PLIM_OK) {
         plim_categories_deinit(&sorted);

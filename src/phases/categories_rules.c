@@ -58,9 +58,10 @@ bool plim_category_of_source(const char *name, plim_category *ret_category)
 
 /* --- evidence --- */
 
-bool plim_evidence_init(plim_evidence *evidence, size_t stack_count, const plim_mem *mem)
+bool plim_category_evidence_init(plim_category_evidence *evidence, size_t stack_count,
+                                 const plim_mem *mem)
 {
-    *evidence = (plim_evidence){ .mem = mem, .stack_count = stack_count };
+    *evidence = (plim_category_evidence){ .mem = mem, .stack_count = stack_count };
     plim_map_init(&evidence->built_bytes, mem);
     plim_map_init(&evidence->left_bytes, mem);
     evidence->kept_in_pass = plim_mem_alloc_zeroed(mem, stack_count + 1, sizeof(uint32_t));
@@ -70,7 +71,7 @@ bool plim_evidence_init(plim_evidence *evidence, size_t stack_count, const plim_
            evidence->is_input != NULL;
 }
 
-void plim_evidence_deinit(plim_evidence *evidence)
+void plim_category_evidence_deinit(plim_category_evidence *evidence)
 {
     if (evidence->mem == NULL) {
         return;
@@ -81,7 +82,7 @@ void plim_evidence_deinit(plim_evidence *evidence)
                   sizeof(uint32_t));
     plim_mem_free(evidence->mem, evidence->kept_often, evidence->stack_count + 1, 1);
     plim_mem_free(evidence->mem, evidence->is_input, evidence->stack_count + 1, 1);
-    *evidence = (plim_evidence){ 0 };
+    *evidence = (plim_category_evidence){ 0 };
 }
 
 static plim_stack_kind kind_of(const plim_passes *passes, const plim_life *life)
@@ -122,7 +123,7 @@ static bool count_bytes(plim_map *map, uint64_t bytes)
 }
 
 /* Whether weights have this size, or gradients that were freed in time. */
-static bool has_weight_size(const plim_evidence *evidence, const plim_life *life)
+static bool has_weight_size(const plim_category_evidence *evidence, const plim_life *life)
 {
     return plim_map_get(&evidence->built_bytes, life->bytes) != PLIM_MAP_ABSENT ||
            plim_map_get(&evidence->left_bytes, life->bytes) != PLIM_MAP_ABSENT;
@@ -134,8 +135,8 @@ static bool has_later_step(const plim_passes *passes, const plim_pass *pass)
     return pass->next_step < passes->events->count;
 }
 
-static bool take_sizes(plim_evidence *evidence, const plim_passes *passes, const plim_pass *pass,
-                       const plim_life *life)
+static bool take_sizes(plim_category_evidence *evidence, const plim_passes *passes,
+                       const plim_pass *pass, const plim_life *life)
 {
     const plim_stack_kind kind = kind_of(passes, life);
     if (kind == PLIM_STACK_BUILD || kind == PLIM_STACK_USER_INIT) {
@@ -151,8 +152,8 @@ static bool take_sizes(plim_evidence *evidence, const plim_passes *passes, const
     return is_kept || count_bytes(&evidence->left_bytes, life->bytes);
 }
 
-bool plim_evidence_take(plim_evidence *evidence, const plim_passes *passes, size_t pass_index,
-                        const plim_life *life)
+bool plim_category_evidence_take(plim_category_evidence *evidence, const plim_passes *passes,
+                                 size_t pass_index, const plim_life *life)
 {
     const plim_pass *pass = &passes->list.items[pass_index];
     if (!take_sizes(evidence, passes, pass, life)) {
@@ -177,8 +178,9 @@ bool plim_evidence_take(plim_evidence *evidence, const plim_passes *passes, size
 /* --- rules --- */
 
 /* What forward made and a later pass still has. */
-static plim_category judge_forward(const plim_evidence *evidence, const plim_passes *passes,
-                                   const plim_pass *pass, const plim_life *life)
+static plim_category judge_forward(const plim_category_evidence *evidence,
+                                   const plim_passes *passes, const plim_pass *pass,
+                                   const plim_life *life)
 {
     if (!lives_at(life, pass->end)) {
         return PLIM_CATEGORY_TEMPORARY;
@@ -196,8 +198,9 @@ static plim_category judge_forward(const plim_evidence *evidence, const plim_pas
  * frees most of its gradients, only in the last pass. Else it is a workspace, or, where the
  * recording ends within backward, what that was working on.
  */
-static plim_category judge_left_for_good(const plim_evidence *evidence, const plim_passes *passes,
-                                         const plim_pass *pass, const plim_life *life)
+static plim_category judge_left_for_good(const plim_category_evidence *evidence,
+                                         const plim_passes *passes, const plim_pass *pass,
+                                         const plim_life *life)
 {
     const bool is_open = pass->backward_end == passes->events->count;
     if (has_later_step(passes, pass) &&
@@ -210,8 +213,9 @@ static plim_category judge_left_for_good(const plim_evidence *evidence, const pl
     return is_open ? PLIM_CATEGORY_TEMPORARY : PLIM_CATEGORY_OTHER;
 }
 
-static plim_category judge_backward(const plim_evidence *evidence, const plim_passes *passes,
-                                    const plim_pass *pass, const plim_life *life)
+static plim_category judge_backward(const plim_category_evidence *evidence,
+                                    const plim_passes *passes, const plim_pass *pass,
+                                    const plim_life *life)
 {
     if (is_forever(passes, life)) {
         return judge_left_for_good(evidence, passes, pass, life);
@@ -239,7 +243,7 @@ static plim_category judge_optimizer(const plim_passes *passes, const plim_pass 
     return is_state ? PLIM_CATEGORY_OPTIMIZER_STATE : PLIM_CATEGORY_TEMPORARY;
 }
 
-static plim_category judge_user(const plim_evidence *evidence, const plim_passes *passes,
+static plim_category judge_user(const plim_category_evidence *evidence, const plim_passes *passes,
                                 const plim_pass *pass, const plim_life *life)
 {
     if (!lives_at(life, pass->end)) {
@@ -260,8 +264,9 @@ static plim_category judge_user(const plim_evidence *evidence, const plim_passes
 }
 
 /* Nobody says who asked: only when and for how long is known. */
-static plim_category judge_unknown(const plim_evidence *evidence, const plim_passes *passes,
-                                   const plim_pass *pass, const plim_life *life)
+static plim_category judge_unknown(const plim_category_evidence *evidence,
+                                   const plim_passes *passes, const plim_pass *pass,
+                                   const plim_life *life)
 {
     switch (pass->kind) {
     case PLIM_PASS_BACKWARD:
@@ -278,7 +283,7 @@ static plim_category judge_unknown(const plim_evidence *evidence, const plim_pas
     return PLIM_CATEGORY_OTHER;
 }
 
-plim_category plim_category_judge(const plim_evidence *evidence, const plim_passes *passes,
+plim_category plim_category_judge(const plim_category_evidence *evidence, const plim_passes *passes,
                                   size_t pass_index, const plim_life *life)
 {
     const plim_pass *pass = &passes->list.items[pass_index];

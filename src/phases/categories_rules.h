@@ -18,7 +18,7 @@ typedef struct plim_life {
 } plim_life;
 
 /* What is learnt from the events before they are judged one by one. */
-typedef struct plim_evidence {
+typedef struct plim_category_evidence {
     const plim_mem *mem;
     plim_map built_bytes;      /* sizes of weights → how many */
     plim_map left_bytes;       /* sizes of what backward left and was freed in time → how many */
@@ -28,17 +28,18 @@ typedef struct plim_evidence {
     uint8_t *kept_often;           /* by stack: in more than one pass */
     uint8_t *is_input;             /* by stack: it makes batches */
     size_t stack_count;
-} plim_evidence;
+} plim_category_evidence;
 
-bool plim_evidence_init(plim_evidence *evidence, size_t stack_count, const plim_mem *mem);
-void plim_evidence_deinit(plim_evidence *evidence);
+bool plim_category_evidence_init(plim_category_evidence *evidence, size_t stack_count,
+                                 const plim_mem *mem);
+void plim_category_evidence_deinit(plim_category_evidence *evidence);
 
 /* Takes in an allocation that lies in pass number `pass`; in order of events. false: no memory. */
-bool plim_evidence_take(plim_evidence *evidence, const plim_passes *passes, size_t pass,
-                        const plim_life *life);
+bool plim_category_evidence_take(plim_category_evidence *evidence, const plim_passes *passes,
+                                 size_t pass, const plim_life *life);
 
 /* The category of an allocation in pass number `pass`. */
-plim_category plim_category_judge(const plim_evidence *evidence, const plim_passes *passes,
+plim_category plim_category_judge(const plim_category_evidence *evidence, const plim_passes *passes,
                                   size_t pass, const plim_life *life);
 
 /* The category of a name as sources write it; false: it is none. */

@@ -10,18 +10,18 @@
 #define STACKS_SHARE_MIN 10
 
 /* A walk over events in order that knows which optimizer spans it is in. */
-typedef struct walk {
+typedef struct pass_walk {
     plim_passes *passes;
     size_t next_mark[2];  /* the first that does not end before here */
     size_t begun_mark[2]; /* the first that has not begun */
     plim_pass_kind now;
-} walk;
+} pass_walk;
 
 static const plim_mark_kind span_kinds[2] = { PLIM_MARK_OPTIMIZER, PLIM_MARK_ZERO_GRAD };
 
 /* Whether the event lies in a span of the optimizer; `ret_begins` whether one began since the
  * event before: it may have ended again. */
-static bool in_optimizer_span(walk *at, uint64_t event, bool *ret_begins)
+static bool in_optimizer_span(pass_walk *at, uint64_t event, bool *ret_begins)
 {
     bool is_inside = false;
     *ret_begins = false;
@@ -41,7 +41,7 @@ static bool in_optimizer_span(walk *at, uint64_t event, bool *ret_begins)
     return is_inside;
 }
 
-static bool enter(walk *at, plim_pass_kind kind, uint64_t event)
+static bool enter(pass_walk *at, plim_pass_kind kind, uint64_t event)
 {
     if (kind == at->now) {
         return true;
@@ -96,7 +96,7 @@ static bool is_of_closure(plim_stack_kind stack)
            stack == PLIM_STACK_BACKWARD;
 }
 
-static bool walk_events(walk *at)
+static bool walk_events(pass_walk *at)
 {
     const plim_events *events = at->passes->events;
     for (uint64_t i = 0; i < events->count; i++) {
@@ -213,7 +213,7 @@ plim_status plim_passes_init(plim_passes *passes, const plim_history *history,
         return status;
     }
     survey(passes);
-    walk at = { .passes = passes, .now = PLIM_PASS_SETUP };
+    pass_walk at = { .passes = passes, .now = PLIM_PASS_SETUP };
     const plim_pass setup = { .kind = PLIM_PASS_SETUP };
     if (!PLIM_VEC_PUSH(mem, &passes->list, setup) || !walk_events(&at)) {
         plim_passes_deinit(passes);

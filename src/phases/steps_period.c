@@ -37,10 +37,10 @@ typedef struct sequence {
     bool has_stacks;
 } sequence;
 
-typedef struct candidate {
+typedef struct period_candidate {
     uint64_t period;
     uint64_t weight;
-} candidate;
+} period_candidate;
 
 /* Requests [first, end) of which each equals the one a period before it, where there is one. */
 typedef struct run {
@@ -165,13 +165,13 @@ static bool count_distances(const sequence *requests, plim_map *last, plim_map *
     return true;
 }
 
-static bool is_better(const candidate *a, const candidate *b)
+static bool is_better(const period_candidate *a, const period_candidate *b)
 {
     return a->weight != b->weight ? a->weight > b->weight : a->period < b->period;
 }
 
 /* Keeps the best in order; the slots of a map come in any. */
-static size_t keep_candidate(candidate *kept, size_t count, candidate one)
+static size_t keep_candidate(period_candidate *kept, size_t count, period_candidate one)
 {
     size_t at = count;
     while (at > 0 && is_better(&one, &kept[at - 1])) {
@@ -188,7 +188,7 @@ static size_t keep_candidate(candidate *kept, size_t count, candidate one)
     return grown;
 }
 
-static bool find_candidates(const sequence *requests, candidate kept[CANDIDATES_MAX],
+static bool find_candidates(const sequence *requests, period_candidate kept[CANDIDATES_MAX],
                             size_t *ret_count)
 {
     plim_map last;
@@ -201,7 +201,7 @@ static bool find_candidates(const sequence *requests, candidate kept[CANDIDATES_
         const plim_map_slot *slot = &distances.slots[i];
         if (slot->value != PLIM_MAP_ABSENT && slot->key >= REQUESTS_MIN) {
             /* What so many repetitions of it would cover. */
-            const candidate one = { .period = slot->key, .weight = slot->key * slot->value };
+            const period_candidate one = { .period = slot->key, .weight = slot->key * slot->value };
             *ret_count = keep_candidate(kept, *ret_count, one);
         }
     }
@@ -341,7 +341,7 @@ static bool is_claimed(const plim_steps_search *search, const sequence *requests
 
 /* The period and its longest run; 0 where none can be claimed. */
 static uint64_t choose(const plim_steps_search *search, const sequence *requests,
-                       const candidate *candidates, size_t count, run *ret_run)
+                       const period_candidate *candidates, size_t count, run *ret_run)
 {
     uint64_t chosen = 0;
     *ret_run = (run){ 0 };
@@ -494,7 +494,7 @@ static bool search_by(const plim_steps_search *search, bool is_by_stack, plim_bo
     if (!sequence_init(&requests, search, is_by_stack)) {
         return false;
     }
-    candidate candidates[CANDIDATES_MAX];
+    period_candidate candidates[CANDIDATES_MAX];
     size_t count = 0;
     bool is_done = true;
     if (!is_by_stack || requests.has_stacks) {
