@@ -31,25 +31,25 @@
 #define CPUID_TSC_FLAG (1u << 8) /* in EDX: "invariant TSC" (AMD APM 3, appendix E.4.7) */
 
 /* The same moment on both clocks. */
-typedef struct reading {
+typedef struct clock_reading {
     uint64_t ticks;
     uint64_t ns; /* monotonic clock */
-} reading;
+} clock_reading;
 
-typedef struct piece {
+typedef struct clock_piece {
     uint64_t from_ticks;
     uint64_t from_ns; /* since the Unix epoch */
     uint64_t pace;
-} piece;
+} clock_piece;
 
 atomic_bool plim_ticks_are_tsc = false;
 
 static struct {
     pthread_once_t started;
-    reading first;
+    clock_reading first;
     uint64_t unix_less_monotonic_ns; /* at the first tick */
     pthread_mutex_t lock;            /* held by who adds a piece */
-    piece pieces[PIECES_MAX];
+    clock_piece pieces[PIECES_MAX];
     atomic_uint piece_count;  /* those below it never change */
     _Atomic uint64_t horizon; /* ticks up to which the map is fixed */
 } chain = { .started = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -85,9 +85,9 @@ static uint64_t ticks_at_once(void)
 }
 
 /* Both clocks at once, or as nearly so as some tries give: we may be interrupted in between. */
-static reading read_both(void)
+static clock_reading read_both(void)
 {
-    reading best = { 0 };
+    clock_reading best = { 0 };
     uint64_t least = UINT64_MAX;
     for (int i = 0; i < READINGS; i++) {
         const uint64_t before = ticks_at_once();
@@ -95,7 +95,7 @@ static reading read_both(void)
         const uint64_t took = ticks_at_once() - before;
         if (took < least) {
             least = took;
-            best = (reading){ .ticks = before + took / 2, .ns = ns };
+            best = (clock_reading){ .ticks = before + took / 2, .ns = ns };
         }
     }
     return best;
@@ -131,7 +131,7 @@ uint64_t plim_ticks_now_slow(void)
     return ticks_at_once();
 }
 
-static uint64_t along(const piece *from, uint64_t ticks)
+static uint64_t along(const clock_piece *from, uint64_t ticks)
 {
     if (ticks < from->from_ticks) { /* only before the first piece: another core's counter */
         const plim_uint128 back = (plim_uint128)(from->from_ticks - ticks) * from->pace;
@@ -150,7 +150,7 @@ static uint64_t pace_of(uint64_t ns, uint64_t ticks)
 /* Adds the piece that begins at the horizon, or at the first tick. The lock is held. */
 static void add_piece(void)
 {
-    reading now = read_both();
+    clock_reading now = read_both();
     while (now.ns - chain.first.ns < BASELINE_NS) {
         now = read_both();
     }
@@ -159,12 +159,12 @@ static void add_piece(void)
     /* A counter that went back was reset while the machine slept; any pace is as good then. */
     const uint64_t passed = now.ticks > chain.first.ticks ? now.ticks - chain.first.ticks : 1;
     const uint64_t goal = (now.ticks > horizon ? now.ticks : horizon) + passed / 2;
-    const piece truth = { .from_ticks = now.ticks,
-                          .from_ns = now.ns + chain.unix_less_monotonic_ns,
-                          .pace = pace_of(now.ns - chain.first.ns, passed) };
-    piece next = { .from_ticks = chain.first.ticks,
-                   .from_ns = chain.first.ns + chain.unix_less_monotonic_ns,
-                   .pace = truth.pace };
+    const clock_piece truth = { .from_ticks = now.ticks,
+                                .from_ns = now.ns + chain.unix_less_monotonic_ns,
+                                .pace = pace_of(now.ns - chain.first.ns, passed) };
+    clock_piece next = { .from_ticks = chain.first.ticks,
+                         .from_ns = chain.first.ns + chain.unix_less_monotonic_ns,
+                         .pace = truth.pace };
     if (count > 0) {
         const uint64_t goal_ns = along(&truth, goal);
         next.from_ticks = horizon;

@@ -23,13 +23,13 @@ enum {
     VALUE = 17,
 };
 
-typedef struct writer {
+typedef struct aarch64_writer {
     unsigned char *to;
     uint64_t at; /* address of the next instruction */
     uint64_t end;
-} writer;
+} aarch64_writer;
 
-static void put(writer *out, uint32_t instruction)
+static void put(aarch64_writer *out, uint32_t instruction)
 {
     PLIM_ASSERT(out->at < out->end);
     memcpy(out->to, &instruction, sizeof instruction);
@@ -37,7 +37,7 @@ static void put(writer *out, uint32_t instruction)
     out->at += sizeof instruction;
 }
 
-static void fill(writer *out)
+static void fill(aarch64_writer *out)
 {
     while (out->at < out->end) {
         put(out, TRAP);
@@ -45,7 +45,7 @@ static void fill(writer *out)
 }
 
 /* adrp register, target: the page of 4 KiB it lies on. */
-static void load_page(writer *out, uint32_t to_register, uint64_t target)
+static void load_page(aarch64_writer *out, uint32_t to_register, uint64_t target)
 {
     const int64_t pages = (int64_t)(target >> 12) - (int64_t)(out->at >> 12);
     PLIM_ASSERT(pages >= -(INT64_C(1) << 20) && pages < INT64_C(1) << 20);
@@ -53,19 +53,19 @@ static void load_page(writer *out, uint32_t to_register, uint64_t target)
     put(out, 0x90000000u | (bits & 3) << 29 | (bits >> 2) << 5 | to_register);
 }
 
-static void load_address(writer *out, uint32_t to_register, uint64_t target)
+static void load_address(aarch64_writer *out, uint32_t to_register, uint64_t target)
 {
     load_page(out, to_register, target);
     put(out, 0x91000000u | (uint32_t)(target & 0xfff) << 10 | to_register << 5 |
                  to_register); /* add register, register, #low bits */
 }
 
-static void jump(writer *out, uint32_t to_register)
+static void jump(aarch64_writer *out, uint32_t to_register)
 {
     put(out, 0xd61f0000u | to_register << 5); /* br register */
 }
 
-static void jump_through(writer *out, uint64_t pointer)
+static void jump_through(aarch64_writer *out, uint64_t pointer)
 {
     PLIM_ASSERT(pointer % 8 == 0);
     load_page(out, ADDRESS, pointer);
@@ -76,7 +76,7 @@ static void jump_through(writer *out, uint64_t pointer)
 
 static void write_constructor(unsigned char *to, uint64_t at, uint64_t table, uint64_t attach)
 {
-    writer out = { to, at, at + plim_machine_aarch64.constructor_bytes };
+    aarch64_writer out = { to, at, at + plim_machine_aarch64.constructor_bytes };
     load_address(&out, FIRST_ARGUMENT, table);
     jump_through(&out, attach);
     fill(&out);
@@ -86,7 +86,7 @@ static void write_counting(unsigned char *to, uint64_t at, uint64_t entry)
 {
     _Static_assert(offsetof(plim_facade_entry, count) - offsetof(plim_facade_entry, target) == 8,
                    "the target lies right before the count");
-    writer out = { to, at, at + plim_machine_aarch64.counting_bytes };
+    aarch64_writer out = { to, at, at + plim_machine_aarch64.counting_bytes };
     load_address(&out, ADDRESS, entry + offsetof(plim_facade_entry, count));
     put(&out, 0xc85f7c00u | ADDRESS << 5 | VALUE);                 /* ldxr x17, [x16] */
     put(&out, 0x91000400u | VALUE << 5 | VALUE);                   /* add x17, x17, #1 */
@@ -99,7 +99,7 @@ static void write_counting(unsigned char *to, uint64_t at, uint64_t entry)
 
 static void write_unknown(unsigned char *to, uint64_t at, uint64_t entry, uint64_t unknown)
 {
-    writer out = { to, at, at + plim_machine_aarch64.unknown_bytes };
+    aarch64_writer out = { to, at, at + plim_machine_aarch64.unknown_bytes };
     load_address(&out, FIRST_ARGUMENT, entry);
     jump_through(&out, unknown);
     fill(&out);

@@ -15,13 +15,13 @@
 
 #define TRAP 0xcc /* int3: what is never reached */
 
-typedef struct writer {
+typedef struct x86_64_writer {
     unsigned char *to;
     uint64_t at;   /* address of the next byte */
     uint64_t left; /* room */
-} writer;
+} x86_64_writer;
 
-static void put(writer *out, const void *bytes, size_t count)
+static void put(x86_64_writer *out, const void *bytes, size_t count)
 {
     PLIM_ASSERT(count <= out->left);
     memcpy(out->to, bytes, count);
@@ -31,7 +31,8 @@ static void put(writer *out, const void *bytes, size_t count)
 }
 
 /* An instruction whose last four bytes are the distance from its end to `target`. */
-static void put_relative(writer *out, const char *opcode, size_t opcode_bytes, uint64_t target)
+static void put_relative(x86_64_writer *out, const char *opcode, size_t opcode_bytes,
+                         uint64_t target)
 {
     put(out, opcode, opcode_bytes);
     const int64_t distance = (int64_t)(target - (out->at + 4));
@@ -40,29 +41,29 @@ static void put_relative(writer *out, const char *opcode, size_t opcode_bytes, u
     put(out, &short_distance, sizeof short_distance);
 }
 
-static void increment(writer *out, uint64_t counter)
+static void increment(x86_64_writer *out, uint64_t counter)
 {
     put_relative(out, "\xf0\x48\xff\x05", 4, counter); /* lock incq counter(%rip) */
 }
 
-static void first_argument(writer *out, uint64_t address)
+static void first_argument(x86_64_writer *out, uint64_t address)
 {
     put_relative(out, "\x48\x8d\x3d", 3, address); /* lea address(%rip), %rdi */
 }
 
-static void jump_through(writer *out, uint64_t pointer)
+static void jump_through(x86_64_writer *out, uint64_t pointer)
 {
     put_relative(out, "\xff\x25", 2, pointer); /* jmp *pointer(%rip) */
 }
 
-static void fill(writer *out)
+static void fill(x86_64_writer *out)
 {
     memset(out->to, TRAP, out->left);
 }
 
 static void write_constructor(unsigned char *to, uint64_t at, uint64_t table, uint64_t attach)
 {
-    writer out = { to, at, plim_machine_x86_64.constructor_bytes };
+    x86_64_writer out = { to, at, plim_machine_x86_64.constructor_bytes };
     first_argument(&out, table);
     jump_through(&out, attach);
     fill(&out);
@@ -70,7 +71,7 @@ static void write_constructor(unsigned char *to, uint64_t at, uint64_t table, ui
 
 static void write_counting(unsigned char *to, uint64_t at, uint64_t entry)
 {
-    writer out = { to, at, plim_machine_x86_64.counting_bytes };
+    x86_64_writer out = { to, at, plim_machine_x86_64.counting_bytes };
     increment(&out, entry + offsetof(plim_facade_entry, count));
     jump_through(&out, entry + offsetof(plim_facade_entry, target));
     fill(&out);
@@ -78,7 +79,7 @@ static void write_counting(unsigned char *to, uint64_t at, uint64_t entry)
 
 static void write_unknown(unsigned char *to, uint64_t at, uint64_t entry, uint64_t unknown)
 {
-    writer out = { to, at, plim_machine_x86_64.unknown_bytes };
+    x86_64_writer out = { to, at, plim_machine_x86_64.unknown_bytes };
     first_argument(&out, entry);
     jump_through(&out, unknown);
     fill(&out);

@@ -29,17 +29,17 @@
 static const char *const always[] = { "libcuda.so.1", "libnvidia-ml.so.1" };
 
 /* A version record of the object that is read. */
-typedef struct record {
+typedef struct version_record {
     size_t library; /* its index + 1; 0: none of the vendor's */
     const char *name;
-} record;
+} version_record;
 
-typedef struct reading {
+typedef struct symbol_reading {
     plim_wants *wants;
-    PLIM_VEC(record) records; /* by the number symbols bear */
+    PLIM_VEC(version_record) records; /* by the number symbols bear */
     size_t want_count;
     bool enough_memory;
-} reading;
+} symbol_reading;
 
 plim_wants *plim_wants_create(const plim_mem *mem)
 {
@@ -86,10 +86,10 @@ static plim_wants_library *library_named(plim_wants *wants, const char *soname,
 }
 
 /* Makes place for records up to `index`. */
-static bool reach(reading *now, size_t index)
+static bool reach(symbol_reading *now, size_t index)
 {
     while (now->records.count <= index) {
-        if (!PLIM_VEC_PUSH(now->wants->mem, &now->records, ((record){ 0 }))) {
+        if (!PLIM_VEC_PUSH(now->wants->mem, &now->records, ((version_record){ 0 }))) {
             return false;
         }
     }
@@ -98,7 +98,7 @@ static bool reach(reading *now, size_t index)
 
 static bool note_version(void *ctx, const plim_elf_need *need)
 {
-    reading *const now = ctx;
+    symbol_reading *const now = ctx;
     const plim_family *const family = plim_family_of_library(need->library);
     if (family == NULL) {
         return true;
@@ -115,7 +115,7 @@ static bool note_version(void *ctx, const plim_elf_need *need)
         library->version = name;
     }
     now->records.items[need->version] =
-        (record){ .library = (size_t)(library - wants->libraries.items) + 1, .name = name };
+        (version_record){ .library = (size_t)(library - wants->libraries.items) + 1, .name = name };
     return true;
 }
 
@@ -155,10 +155,10 @@ static bool is_data(const plim_elf_symbol *symbol)
     return symbol->type == STT_OBJECT || symbol->type == STT_COMMON;
 }
 
-static bool note_symbol(reading *now, const plim_elf_symbol *symbol)
+static bool note_symbol(symbol_reading *now, const plim_elf_symbol *symbol)
 {
     plim_wants *const wants = now->wants;
-    const record *const version =
+    const version_record *const version =
         symbol->version < now->records.count ? &now->records.items[symbol->version] : NULL;
     const bool has_version = version != NULL && version->library != 0;
     plim_wants_library *const library = has_version ? &wants->libraries.items[version->library - 1]
@@ -182,7 +182,7 @@ bool plim_wants_add_object(plim_wants *wants, const void *data, size_t bytes)
         return true;
     }
     wants->object_count++;
-    reading now = { .wants = wants, .enough_memory = note_needed(wants, &elf) };
+    symbol_reading now = { .wants = wants, .enough_memory = note_needed(wants, &elf) };
     if (now.enough_memory) {
         plim_elf_visit_needs(&elf, note_version, &now);
     }

@@ -81,13 +81,13 @@ static const struct {
     [SECTION_GPUS] = { "[gpus]", gpu_columns, GPU_COLUMNS },
 };
 
-typedef struct reader {
+typedef struct gpus_reader {
     plim_gpus_table *table;
     section section;
     bool has_header; /* of the section */
     unsigned line;   /* from 1 */
     plim_error *err;
-} reader;
+} gpus_reader;
 
 /* The field up to the next tab or the end; false if it is too long for the buffer. */
 static bool next_field(const char **line, char field[FIELD_BYTES])
@@ -175,7 +175,7 @@ static bool put(const char *field, const column *of, plim_gpus_row *row)
     return false;
 }
 
-static plim_status check_header(const reader *r, const char *line)
+static plim_status check_header(const gpus_reader *r, const char *line)
 {
     char field[FIELD_BYTES];
     for (size_t i = 0; i < sections[r->section].count; i++) {
@@ -192,7 +192,7 @@ static plim_status check_header(const reader *r, const char *line)
     return PLIM_OK;
 }
 
-static plim_status read_row(const reader *r, const char *line, plim_gpus_row *row)
+static plim_status read_row(const gpus_reader *r, const char *line, plim_gpus_row *row)
 {
     char field[FIELD_BYTES];
     for (size_t i = 0; i < sections[r->section].count; i++) {
@@ -221,7 +221,7 @@ static const plim_gpu *find_capability(const plim_gpus_table *table, const plim_
     return NULL;
 }
 
-static plim_status add_capability(reader *r, const plim_gpu *gpu)
+static plim_status add_capability(gpus_reader *r, const plim_gpu *gpu)
 {
     plim_gpus_table *table = r->table;
     if (find_capability(table, gpu) != NULL) {
@@ -236,7 +236,7 @@ static plim_status add_capability(reader *r, const plim_gpu *gpu)
     return PLIM_OK;
 }
 
-static plim_status add_gpu(reader *r, plim_gpus_row *row)
+static plim_status add_gpu(gpus_reader *r, plim_gpus_row *row)
 {
     plim_gpus_table *table = r->table;
     plim_gpu *gpu = &row->gpu;
@@ -266,7 +266,7 @@ static plim_status add_gpu(reader *r, plim_gpus_row *row)
     return PLIM_OK;
 }
 
-static plim_status open_section(reader *r, const char *title)
+static plim_status open_section(gpus_reader *r, const char *title)
 {
     for (section i = SECTION_NONE + 1; i < SECTIONS; i++) {
         if (strcmp(sections[i].title, title) == 0) {
@@ -278,7 +278,7 @@ static plim_status open_section(reader *r, const char *title)
     return plim_fail(r->err, PLIM_CORRUPT, "gpus.tsv:%u: no section is called %s", r->line, title);
 }
 
-static plim_status read_line(reader *r, const char *line)
+static plim_status read_line(gpus_reader *r, const char *line)
 {
     if (line[0] == '\0' || line[0] == '#') {
         return PLIM_OK;
@@ -300,7 +300,7 @@ static plim_status read_line(reader *r, const char *line)
 
 plim_status plim_gpus_table_read(const char *const *lines, plim_gpus_table *table, plim_error *err)
 {
-    reader r = { .table = table, .err = err };
+    gpus_reader r = { .table = table, .err = err };
     for (; lines[r.line] != NULL;) {
         const char *line = lines[r.line++];
         PLIM_TRY(read_line(&r, line));

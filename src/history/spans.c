@@ -11,10 +11,10 @@
 #include <string.h>
 
 /* A place between spans: after it everything begins above the address that was looked for. */
-typedef struct place {
+typedef struct span_place {
     size_t chunk;
     size_t index; /* of the first such span; at the chunk's end, its count */
-} place;
+} span_place;
 
 void plim_spans_init(plim_spans *spans, const plim_mem *mem)
 {
@@ -50,7 +50,7 @@ static size_t find_chunk(const plim_spans *spans, plim_addr addr)
     return low;
 }
 
-static place find_above(const plim_spans *spans, plim_addr addr)
+static span_place find_above(const plim_spans *spans, plim_addr addr)
 {
     PLIM_ASSERT_DEBUG(spans->chunks.count > 0);
     const size_t chunk = find_chunk(spans, addr);
@@ -65,16 +65,16 @@ static place find_above(const plim_spans *spans, plim_addr addr)
             high = middle;
         }
     }
-    return (place){ chunk, low };
+    return (span_place){ chunk, low };
 }
 
 /* The span before a place; only the first place of the first chunk has none. */
-static plim_span *before(const plim_spans *spans, place at)
+static plim_span *before(const plim_spans *spans, span_place at)
 {
     return at.index > 0 ? &spans->chunks.items[at.chunk]->spans[at.index - 1] : NULL;
 }
 
-static plim_span *after(const plim_spans *spans, place at)
+static plim_span *after(const plim_spans *spans, span_place at)
 {
     if (at.index < spans->chunks.items[at.chunk]->count) {
         return &spans->chunks.items[at.chunk]->spans[at.index];
@@ -115,7 +115,7 @@ bool plim_spans_copy(const plim_spans *spans, const plim_mem *mem, plim_spans *r
     return true;
 }
 
-static bool insert(plim_spans *spans, place at, plim_span span)
+static bool insert(plim_spans *spans, span_place at, plim_span span)
 {
     plim_span_chunk *chunk = spans->chunks.items[at.chunk];
     if (chunk->count == PLIM_SPANS_PER_CHUNK) {
@@ -137,7 +137,7 @@ static bool insert(plim_spans *spans, place at, plim_span span)
 }
 
 /* Takes out the span before a place. */
-static void erase_before(plim_spans *spans, place at)
+static void erase_before(plim_spans *spans, span_place at)
 {
     PLIM_ASSERT(at.index > 0);
     plim_span_chunk *chunk = spans->chunks.items[at.chunk];
@@ -167,7 +167,7 @@ plim_spans_result plim_spans_add(plim_spans *spans, plim_span span)
     if (spans->chunks.count == 0) {
         return insert_chunk(spans, 0, &span, 1) ? PLIM_SPANS_DONE : PLIM_SPANS_NO_MEMORY;
     }
-    const place at = find_above(spans, span.begin);
+    const span_place at = find_above(spans, span.begin);
     plim_span *const low = before(spans, at);
     plim_span *const high = after(spans, at);
     if ((low != NULL && low->end > span.begin) || (high != NULL && high->begin < span.end)) {
@@ -193,7 +193,7 @@ plim_spans_result plim_spans_remove(plim_spans *spans, plim_addr begin, plim_add
     if (spans->chunks.count == 0) {
         return PLIM_SPANS_CONTRADICTION;
     }
-    const place at = find_above(spans, begin);
+    const span_place at = find_above(spans, begin);
     const plim_span *const span = before(spans, at);
     if (span == NULL || span->begin != begin || span->end != end) {
         return PLIM_SPANS_CONTRADICTION;
@@ -207,7 +207,7 @@ plim_spans_result plim_spans_cut(plim_spans *spans, plim_addr begin, plim_addr e
     if (spans->chunks.count == 0 || begin >= end) {
         return PLIM_SPANS_CONTRADICTION;
     }
-    const place at = find_above(spans, begin);
+    const span_place at = find_above(spans, begin);
     plim_span *const span = before(spans, at);
     if (span == NULL || span->end < end || span->end <= begin) {
         return PLIM_SPANS_CONTRADICTION;
@@ -244,7 +244,7 @@ const plim_span *plim_spans_from(const plim_spans *spans, plim_addr addr)
     if (spans->chunks.count == 0) {
         return NULL;
     }
-    const place at = find_above(spans, addr);
+    const span_place at = find_above(spans, addr);
     const plim_span *const span = before(spans, at);
     return span != NULL && addr < span->end ? span : after(spans, at);
 }

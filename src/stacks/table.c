@@ -34,13 +34,14 @@ typedef struct field {
     size_t bytes;
 } field;
 
-typedef struct reader {
+typedef struct frames_reader {
     plim_frame_table *table;
     unsigned line; /* from 1 */
     plim_error *err;
-} reader;
+} frames_reader;
 
-#define FAIL(reader, ...) plim_fail((reader)->err, PLIM_CORRUPT, "frames.tsv:%u: " __VA_ARGS__)
+#define FAIL(reader, ...) \
+    plim_fail((reader)->err, PLIM_CORRUPT, "frames.tsv:%u: " __VA_ARGS__)
 
 static bool is_text(field of, const char *text)
 {
@@ -66,7 +67,7 @@ static size_t split(const char *line, field fields[FIELDS])
 }
 
 /* A copy of the field's bytes, which a zero ends. */
-static plim_status keep(const reader *r, field of, plim_frame_pattern *ret_pattern)
+static plim_status keep(const frames_reader *r, field of, plim_frame_pattern *ret_pattern)
 {
     plim_frame_table *const table = r->table;
     if (PLIM_FRAME_TEXT_BYTES - table->text_used <= of.bytes) {
@@ -82,7 +83,7 @@ static plim_status keep(const reader *r, field of, plim_frame_pattern *ret_patte
     return PLIM_OK;
 }
 
-static plim_status read_file(const reader *r, field of, plim_frame_pattern *ret_pattern)
+static plim_status read_file(const frames_reader *r, field of, plim_frame_pattern *ret_pattern)
 {
     for (size_t i = 0; i < of.bytes; i++) {
         if (plim_is_upper(of.data[i]) || of.data[i] == '\\') {
@@ -102,7 +103,7 @@ static plim_status read_file(const reader *r, field of, plim_frame_pattern *ret_
 }
 
 /* "x" is x, "x*" begins with x, "*x*" holds x: a star at an end is the lack of an anchor. */
-static plim_status read_function(const reader *r, field of, plim_frame_pattern *ret_pattern)
+static plim_status read_function(const frames_reader *r, field of, plim_frame_pattern *ret_pattern)
 {
     const bool is_open = of.bytes > 0 && of.data[0] == '*';
     ret_pattern->begins = !is_open;
@@ -143,7 +144,7 @@ static bool stands_already(const plim_frame_row *rows, size_t count, const plim_
     return false;
 }
 
-static plim_status read_row(const reader *r, const char *line)
+static plim_status read_row(const frames_reader *r, const char *line)
 {
     field fields[FIELDS] = { { 0 } };
     plim_frame_row row = { .file.text = "", .function.text = "" };
@@ -180,7 +181,7 @@ static plim_status read_row(const reader *r, const char *line)
 plim_status plim_frame_table_read(const char *const *lines, plim_frame_table *table,
                                   plim_error *err)
 {
-    reader r = { .table = table, .err = err };
+    frames_reader r = { .table = table, .err = err };
     bool has_header = false;
     for (; *lines != NULL; lines++) {
         r.line++;

@@ -30,15 +30,15 @@
 #define REG_RSP            7
 #define REG_RETURN_ADDRESS 16
 
-typedef struct slot {
+typedef struct rule_slot {
     _Atomic uint64_t address; /* 0: empty */
     _Atomic plim_rule rule;
-} slot;
+} rule_slot;
 
 typedef struct table {
     struct table *smaller; /* the one it replaced */
     size_t mask;
-    slot *slots;
+    rule_slot *slots;
 } table;
 
 static struct {
@@ -49,7 +49,7 @@ static struct {
 } rules = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* The slot of an address, or the empty one where it would go. */
-static slot *find_slot(const table *in, uint64_t address)
+static rule_slot *find_slot(const table *in, uint64_t address)
 {
     /* Fibonacci hashing: the middle bits depend on all bits of the address. */
     size_t i = (size_t)((address * 0x9e3779b97f4a7c15u) >> 32) & in->mask;
@@ -75,7 +75,7 @@ static bool grow(void)
     }
     *fresh = (table){ .smaller = old,
                       .mask = slots - 1,
-                      .slots = plim_mem_alloc_zeroed(&plim_mem_heap, slots, sizeof(slot)) };
+                      .slots = plim_mem_alloc_zeroed(&plim_mem_heap, slots, sizeof(rule_slot)) };
     if (fresh->slots == NULL) {
         plim_mem_free(&plim_mem_heap, fresh, 1, sizeof *fresh);
         return false;
@@ -83,7 +83,7 @@ static bool grow(void)
     for (size_t i = 0; old != NULL && i <= old->mask; i++) {
         const uint64_t address = atomic_load_explicit(&old->slots[i].address, memory_order_relaxed);
         if (address != 0) {
-            slot *const to = find_slot(fresh, address);
+            rule_slot *const to = find_slot(fresh, address);
             atomic_store_explicit(&to->rule,
                                   atomic_load_explicit(&old->slots[i].rule, memory_order_relaxed),
                                   memory_order_relaxed);
@@ -111,7 +111,7 @@ static void remember(uint64_t address, plim_rule rule)
         return;
     }
     in = atomic_load_explicit(&rules.table, memory_order_relaxed);
-    slot *const at = find_slot(in, address);
+    rule_slot *const at = find_slot(in, address);
     atomic_store_explicit(&at->rule, rule, memory_order_release);
     atomic_store_explicit(&at->address, address, memory_order_release);
     rules.count++;
@@ -119,15 +119,15 @@ static void remember(uint64_t address, plim_rule rule)
 
 /* --- reading what the module says --- */
 
-typedef enum place {
+typedef enum register_place {
     PLACE_ODD,
     PLACE_UNDEFINED,
     PLACE_SAME,   /* the register was not touched */
     PLACE_SAVED,  /* at a distance from the CFA */
     PLACE_IS_CFA, /* the register's value is the CFA itself */
-} place;
+} register_place;
 
-static place find_register(Dwarf_Frame *frame, int number, int64_t *ret_distance)
+static register_place find_register(Dwarf_Frame *frame, int number, int64_t *ret_distance)
 {
     Dwarf_Op room[3];
     Dwarf_Op *ops = NULL;
@@ -182,11 +182,11 @@ static plim_rule rule_of(Dwarf_Frame *frame)
     if (dwarf_frame_info(frame, NULL, NULL, &is_signal) != REG_RETURN_ADDRESS || is_signal) {
         return PLIM_RULE_OTHER;
     }
-    const place returns = find_register(frame, REG_RETURN_ADDRESS, &return_at);
+    const register_place returns = find_register(frame, REG_RETURN_ADDRESS, &return_at);
     if (returns == PLACE_UNDEFINED) {
         return PLIM_RULE_END;
     }
-    const place rbp = find_register(frame, REG_RBP, &rbp_at);
+    const register_place rbp = find_register(frame, REG_RBP, &rbp_at);
     const int from = find_cfa(frame, &cfa_at);
     if (returns != PLACE_SAVED || return_at != -8 || (from != REG_RSP && from != REG_RBP) ||
         cfa_at != (int32_t)cfa_at || (rbp != PLACE_SAME && rbp != PLACE_SAVED) ||
@@ -239,7 +239,7 @@ plim_rule plim_rule_find(uint64_t return_address)
 {
     const table *const in = atomic_load_explicit(&rules.table, memory_order_acquire);
     if (in != NULL) {
-        const slot *const at = find_slot(in, return_address);
+        const rule_slot *const at = find_slot(in, return_address);
         if (atomic_load_explicit(&at->address, memory_order_relaxed) == return_address) {
             const plim_rule rule = atomic_load_explicit(&at->rule, memory_order_acquire);
             if (atomic_load_explicit(&at->address, memory_order_relaxed) == return_address) {
