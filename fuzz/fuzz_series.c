@@ -5,7 +5,7 @@
  * come again and their shapes are used.
  */
 #include "base/assert.h"
-#include "oomtext/series.h"
+#include "series/reader.h"
 
 #include <math.h>
 #include <string.h>

@@ -11,8 +11,8 @@
 
 #include "plimsoll/advice.h"
 #include "plimsoll/mem.h"
+#include "plimsoll/series.h"
 #include "plimsoll/status.h"
-#include "plimsoll/trend.h"
 #include "plimsoll/verdict.h"
 
 PLIM_BEGIN_DECLS
@@ -34,23 +34,6 @@ typedef struct plim_oom_message {
     size_t advice_count;
     bool is_follower; /* came after another failure of memory, and probably because of it */
 } plim_oom_message;
-
-/* One figure that a log prints again and again. */
-typedef struct plim_series {
-    const char *name;      /* the words before the number, "max_memory_allocated" */
-    const char *step_name; /* what the steps are called, "step", or NULL: occurrences are counted */
-    const char *unit;      /* as printed, "MiB", "%"; "" for bytes */
-    const double *steps;   /* in the order of the input */
-    const double *bytes;   /* is_percent: in per cent of a capacity that is not known, */
-    size_t count;          /* points that are kept, */
-    uint64_t seen;         /* out of so many: long series are thinned evenly */
-    uint64_t first_line;
-    uint64_t last_line;
-    plim_trend trend;      /* … and so are its figures */
-    double capacity_bytes; /* that the trend was measured against; 0: not known */
-    bool is_percent;
-    bool is_host; /* memory of the machine, not of a device */
-} plim_series;
 
 typedef struct plim_explain_options {
     const plim_mem *mem;   /* NULL is the heap; borrowed as long as the explanation */

@@ -13,8 +13,9 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/input.h"
+#include "base/plain.h"
 #include "oomtext/collect.h"
-#include "oomtext/series.h"
+#include "series/reader.h"
 
 #include <string.h>
 
@@ -105,7 +106,7 @@ static void count_lines(plim_explainer *explainer, size_t to)
 {
     if (to > explainer->counted) {
         explainer->line +=
-            plim_line_count(explainer->buffer + explainer->counted, to - explainer->counted);
+            plim_plain_line_count(explainer->buffer + explainer->counted, to - explainer->counted);
         explainer->counted = to;
     }
 }
@@ -121,9 +122,9 @@ static bool take_message(void *ctx, const plim_found *found)
 static plim_status search_buffer(plim_explainer *explainer, bool is_last, plim_error *err)
 {
     /* A mark may go on in the next piece: what could be part of one waits for it. */
-    const size_t ready = explainer->length - (is_last ? 0 : PLIM_FLAT_MARK_BYTES_MAX);
+    const size_t ready = explainer->length - (is_last ? 0 : PLIM_PLAIN_MARK_BYTES_MAX);
     const size_t plain = explainer->plain;
-    plim_flat_blank_marks(explainer->buffer + plain, explainer->length - plain, ready - plain);
+    plim_plain_blank(explainer->buffer + plain, explainer->length - plain, ready - plain);
     explainer->plain = ready;
     if (explainer->base + explainer->length > PLIM_PASTE_BYTES_MAX) {
         plim_finder_ignore_reports(explainer->finder);

@@ -59,16 +59,6 @@ void plim_flat_deinit(plim_flat *flat, const plim_mem *mem);
 void plim_flat_set(plim_flat *flat, const char *text, size_t bytes, const size_t *keep,
                    size_t keep_count);
 
-/**
- * Put blanks in place of colours and of blanks beyond ASCII, byte for byte: the scanner knows
- * neither. Those that begin before `limit` go, and none is longer than PLIM_FLAT_MARK_BYTES_MAX.
- */
-#define PLIM_FLAT_MARK_BYTES_MAX ((size_t)512)
-void plim_flat_blank_marks(char *text, size_t bytes, size_t limit);
-
-/* How many line feeds a text has. */
-size_t plim_line_count(const char *text, size_t bytes);
-
 /* The first word character at or behind an offset of the stretch; word_count if none. */
 size_t plim_flat_word_from(const plim_flat *flat, size_t offset);
 

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "oomtext/series.h"
+#include "series/reader.h"
 
 #include <math.h>
 

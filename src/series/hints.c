@@ -1,11 +1,11 @@
 /*
- * series_filter.c - a few letters that every line with a figure of memory has.
+ * hints.c - a few letters that every line with a figure of memory has.
  *
  * In any case: "mem", "llo" (allocated), "rss", "vr" (VRAM), "gb"; and "iB", "MB" as they stand.
  * Sixteen bytes are looked at at once where the processor has such words, else eight, by
  * arithmetic that is the same in every byte of a word.
  */
-#include "oomtext/series_filter.h"
+#include "series/hints.h"
 
 #include "base/cpu.h"
 

@@ -1,11 +1,11 @@
 /*
- * series_words.c - a table of the words that logs put before figures, and what each means.
+ * words.c - a table of the words that logs put before figures, and what each means.
  *
  * The table is what people write, found in the logs of mmdetection, Megatron, DeepSpeed,
  * Ultralytics, torchtune, torchtitan, MLX, Paddle, nanotron, fairseq, composer, verl, Habana,
  * axolotl, nvidia-smi and psutil. docs/design/series.md says how the sets are used.
  */
-#include "oomtext/series_words.h"
+#include "series/words.h"
 
 #include <string.h>
 

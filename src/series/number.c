@@ -1,9 +1,9 @@
 /*
- * series_number.c - decimal numbers and units of memory.
+ * number.c - decimal numbers and units of memory.
  *
  * Units are powers of two, whatever the letters: PyTorch's users write GB and divide by 1024^3.
  */
-#include "oomtext/series_number.h"
+#include "series/number.h"
 
 #include <math.h>
 #include <string.h>

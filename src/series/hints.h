@@ -1,8 +1,8 @@
 /*
- * series_filter.h - which text might speak of memory at all, at memory speed.
+ * hints.h - which text might speak of memory at all, at memory speed.
  */
-#ifndef PLIMSOLL_OOMTEXT_SERIES_FILTER_H
-#define PLIMSOLL_OOMTEXT_SERIES_FILTER_H
+#ifndef PLIMSOLL_SERIES_HINTS_H
+#define PLIMSOLL_SERIES_HINTS_H
 
 #include <stddef.h>
 

@@ -1,11 +1,11 @@
 /*
- * series_plan.h - what to read from a line: which numbers are figures of which series, and which
+ * plan.h - what to read from a line: which numbers are figures of which series, and which
  * say the step. Found once by its words, then done again on every line of the same shape.
  */
-#ifndef PLIMSOLL_OOMTEXT_SERIES_PLAN_H
-#define PLIMSOLL_OOMTEXT_SERIES_PLAN_H
+#ifndef PLIMSOLL_SERIES_PLAN_H
+#define PLIMSOLL_SERIES_PLAN_H
 
-#include "oomtext/series_points.h"
+#include "series/tracks.h"
 
 #define PLIM_SERIES_NUMBERS_MAX 4096u /* of a line; those behind are not read */
 #define PLIM_SERIES_FIGURES_MAX 64u   /* of a line: eight GPUs with eight figures each */

@@ -1,10 +1,10 @@
 /*
- * series_points.c - tracks of points, each of bounded length.
+ * tracks.c - tracks of points, each of bounded length.
  *
  * A full track loses every second point and from then on keeps every second one that comes: what
  * stays are the points 0, s, 2s, … of all that were seen, whatever the text was cut into.
  */
-#include "oomtext/series_points.h"
+#include "series/tracks.h"
 
 #include "base/assert.h"
 #include "base/error.h"

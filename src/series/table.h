@@ -1,10 +1,10 @@
 /*
- * series_table.h - CSV files and tables: a header names the columns, rows have the figures.
+ * table.h - CSV files and tables: a header names the columns, rows have the figures.
  */
-#ifndef PLIMSOLL_OOMTEXT_SERIES_TABLE_H
-#define PLIMSOLL_OOMTEXT_SERIES_TABLE_H
+#ifndef PLIMSOLL_SERIES_TABLE_H
+#define PLIMSOLL_SERIES_TABLE_H
 
-#include "oomtext/series_plan.h"
+#include "series/plan.h"
 
 #define PLIM_SERIES_TABLE_COLUMNS_MAX 128u /* of a header; wider ones are no tables */
 #define PLIM_SERIES_TABLE_FIGURES_MAX PLIM_SERIES_FIGURES_MAX /* columns that are read */

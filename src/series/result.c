@@ -1,10 +1,10 @@
 /*
- * series_result.c - from tracks to series.
+ * result.c - from tracks to series.
  *
  * Only now, with all points seen, can bare numbers be given a unit, printed steps be judged, and
  * totals be told from sums. docs/design/series.md argues for the rules.
  */
-#include "oomtext/series_result.h"
+#include "series/result.h"
 
 #include "base/error.h"
 

@@ -1,10 +1,10 @@
 /*
- * series_text.h - characters and pieces of a line, for those who read series out of it.
+ * spans.h - characters and pieces of a line, for those who read series out of it.
  *
  * ASCII only, whatever the locale; bytes above it are letters of some language.
  */
-#ifndef PLIMSOLL_OOMTEXT_SERIES_TEXT_H
-#define PLIMSOLL_OOMTEXT_SERIES_TEXT_H
+#ifndef PLIMSOLL_SERIES_SPANS_H
+#define PLIMSOLL_SERIES_SPANS_H
 
 #include "base/ascii.h"
 

@@ -1,14 +1,14 @@
 /*
- * series_parse.c - a line's numbers, one after the other: who, when, or how much.
+ * parse.c - a line's numbers, one after the other: who, when, or how much.
  *
  * A number after "rank" or "GPU" says whose figures follow, one after "step" or "epoch" says
  * when, and one whose words speak of memory is a figure. Which words do is argued in
  * docs/design/series.md.
  */
-#include "oomtext/series_plan.h"
+#include "series/plan.h"
 
-#include "oomtext/series_label.h"
-#include "oomtext/series_name.h"
+#include "series/heading.h"
+#include "series/label.h"
 
 #include "base/error.h"
 

@@ -1,10 +1,10 @@
 /*
- * series_words.h - what the words before a number say of it.
+ * words.h - what the words before a number say of it.
  */
-#ifndef PLIMSOLL_OOMTEXT_SERIES_WORDS_H
-#define PLIMSOLL_OOMTEXT_SERIES_WORDS_H
+#ifndef PLIMSOLL_SERIES_WORDS_H
+#define PLIMSOLL_SERIES_WORDS_H
 
-#include "oomtext/series_number.h"
+#include "series/number.h"
 
 /* Each is a set of words; the table is in series_words.c. */
 enum {

@@ -1,10 +1,10 @@
 /*
- * series_name.h - what a series is called: words of the log, made fit to be printed.
+ * heading.h - what a series is called: words of the log, made fit to be printed.
  */
-#ifndef PLIMSOLL_OOMTEXT_SERIES_NAME_H
-#define PLIMSOLL_OOMTEXT_SERIES_NAME_H
+#ifndef PLIMSOLL_SERIES_HEADING_H
+#define PLIMSOLL_SERIES_HEADING_H
 
-#include "oomtext/series_points.h"
+#include "series/tracks.h"
 
 /** Append words: without quotes, blanks in a row as one, up to PLIM_SERIES_NAME_MAX. */
 void plim_series_name_add(plim_series_heading *heading, const char *text, size_t length);

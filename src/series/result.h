@@ -1,10 +1,10 @@
 /*
- * series_result.h - what is reported of the tracks: units settled, steps judged, in order.
+ * result.h - what is reported of the tracks: units settled, steps judged, in order.
  */
-#ifndef PLIMSOLL_OOMTEXT_SERIES_RESULT_H
-#define PLIMSOLL_OOMTEXT_SERIES_RESULT_H
+#ifndef PLIMSOLL_SERIES_RESULT_H
+#define PLIMSOLL_SERIES_RESULT_H
 
-#include "oomtext/series_points.h"
+#include "series/tracks.h"
 
 /** As plim_series_reader_finish(). */
 PLIM_MUST_USE plim_status plim_series_results(const plim_series_tracks *tracks,

@@ -1,7 +1,7 @@
 /*
- * series_name.c - putting names together.
+ * heading.c - putting names together.
  */
-#include "oomtext/series_name.h"
+#include "series/heading.h"
 
 #include "base/utf8.h"
 

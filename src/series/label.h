@@ -1,10 +1,10 @@
 /*
- * series_label.h - which words of a line belong to a number.
+ * label.h - which words of a line belong to a number.
  */
-#ifndef PLIMSOLL_OOMTEXT_SERIES_LABEL_H
-#define PLIMSOLL_OOMTEXT_SERIES_LABEL_H
+#ifndef PLIMSOLL_SERIES_LABEL_H
+#define PLIMSOLL_SERIES_LABEL_H
 
-#include "oomtext/series_words.h"
+#include "series/words.h"
 
 #define PLIM_LABEL_PARENTS_MAX 8u
 

@@ -1,11 +1,11 @@
 /*
- * series_label.c - cutting the text between two numbers into chunks.
+ * label.c - cutting the text between two numbers into chunks.
  *
  * Some characters tie a chunk to what follows (colon, equals sign, bar, open bracket, columns of
  * blanks), others cut it off (comma, semicolon, closing bracket). Braces nest, as in JSON and in
  * Python's dicts.
  */
-#include "oomtext/series_label.h"
+#include "series/label.h"
 
 #include <string.h>
 

@@ -1,13 +1,13 @@
 /*
- * series_shape.h - lines that are alike but for their digits, and the plan for each kind.
+ * shape.h - lines that are alike but for their digits, and the plan for each kind.
  *
  * Logs print a few kinds of lines again and again. The first of a kind is parsed; a later one is
  * recognised at the cost of a comparison, and its numbers are where they were.
  */
-#ifndef PLIMSOLL_OOMTEXT_SERIES_SHAPE_H
-#define PLIMSOLL_OOMTEXT_SERIES_SHAPE_H
+#ifndef PLIMSOLL_SERIES_SHAPE_H
+#define PLIMSOLL_SERIES_SHAPE_H
 
-#include "oomtext/series_plan.h"
+#include "series/plan.h"
 
 #define PLIM_SHAPES_MAX        64u
 #define PLIM_SHAPE_BYTES_MIN   8u

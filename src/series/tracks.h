@@ -1,13 +1,13 @@
 /*
- * series_points.h - the series of a log while it is read: names, and points that are thinned.
+ * tracks.h - the series of a log while it is read: names, and points that are thinned.
  */
-#ifndef PLIMSOLL_OOMTEXT_SERIES_POINTS_H
-#define PLIMSOLL_OOMTEXT_SERIES_POINTS_H
+#ifndef PLIMSOLL_SERIES_TRACKS_H
+#define PLIMSOLL_SERIES_TRACKS_H
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "oomtext/series.h"
-#include "oomtext/series_words.h"
+#include "series/reader.h"
+#include "series/words.h"
 
 #define PLIM_SERIES_NAME_MAX 128u
 #define PLIM_SERIES_NO_TRACK UINT32_MAX

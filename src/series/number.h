@@ -1,10 +1,10 @@
 /*
- * series_number.h - the numbers of a line, and the units beside them.
+ * number.h - the numbers of a line, and the units beside them.
  */
-#ifndef PLIMSOLL_OOMTEXT_SERIES_NUMBER_H
-#define PLIMSOLL_OOMTEXT_SERIES_NUMBER_H
+#ifndef PLIMSOLL_SERIES_NUMBER_H
+#define PLIMSOLL_SERIES_NUMBER_H
 
-#include "oomtext/series_text.h"
+#include "series/spans.h"
 
 /* 12, 12.5, 1e-05, and 1,234.5 where a unit follows; signs are not part of it. */
 size_t plim_series_numbers(const char *line, size_t length, plim_series_span *ret,

@@ -1,5 +1,5 @@
 /*
- * series_shape.c - a line's text with a mask over its digits, and its skeleton.
+ * shape.c - a line's text with a mask over its digits, and its skeleton.
  *
  *   line       step  120 | mem: 10312 MB        mask: the bits of each byte that must agree.
  *   mask       fffffff000ffffffffff00000fff     Under digits that is the high half: ten digits
@@ -10,7 +10,7 @@
  * new widths stay, the shape takes on the line as its text. Lines that come unexpected are looked
  * up by their skeleton.
  */
-#include "oomtext/series_shape.h"
+#include "series/shape.h"
 
 #include "base/hash.h"
 

@@ -1,7 +1,7 @@
 /*
- * series_plan.c - making plans and doing them.
+ * plan.c - making plans and doing them.
  */
-#include "oomtext/series_plan.h"
+#include "series/plan.h"
 
 plim_series_plan plim_series_plan_none(void)
 {

@@ -1,5 +1,5 @@
 /*
- * series.c - memory that a log prints again and again.
+ * reader.c - memory that a log prints again and again.
  *
  *   pieces ──► lines ──► like the last one? ──────────────► points
  *                          │ no                              ▲
@@ -8,16 +8,16 @@
  * Where no line says anything, text is not even cut into lines: the filter runs over it in one go.
  * What is found depends on the lines alone, never on how the text came in pieces.
  */
-#include "oomtext/series.h"
+#include "series/reader.h"
 
-#include "oomtext/flat.h"
-#include "oomtext/series_filter.h"
-#include "oomtext/series_plan.h"
-#include "oomtext/series_result.h"
-#include "oomtext/series_shape.h"
-#include "oomtext/series_table.h"
+#include "series/hints.h"
+#include "series/plan.h"
+#include "series/result.h"
+#include "series/shape.h"
+#include "series/table.h"
 
 #include "base/error.h"
+#include "base/plain.h"
 
 #include <string.h>
 
@@ -80,7 +80,7 @@ static const char *without_colours(plim_series_reader *reader, const char *line,
         return line;
     }
     memcpy(reader->plain, line, length);
-    plim_flat_blank_marks(reader->plain, length, length);
+    plim_plain_blank(reader->plain, length, length);
     return reader->plain;
 }
 
@@ -200,7 +200,7 @@ static void skip_cold(plim_series_reader *reader, text_cursor *text)
     while (begin > text->at && begin[-1] != '\n' && begin[-1] != '\r') {
         begin--;
     }
-    reader->line_feeds += plim_line_count(text->at, (size_t)(begin - text->at));
+    reader->line_feeds += plim_plain_line_count(text->at, (size_t)(begin - text->at));
     text->at = begin;
 }
 

@@ -1,13 +1,13 @@
 /*
- * series_table.c - headers and rows.
+ * table.c - headers and rows.
  *
  * A header is a line of nothing but names, one of which speaks of memory. What follows is a row
  * as long as its fields are as many and the figures are numbers. Columns of blanks (Ultralytics
  * prints them) are looser: a row may go on behind its columns, with a progress bar.
  */
-#include "oomtext/series_table.h"
+#include "series/table.h"
 
-#include "oomtext/series_name.h"
+#include "series/heading.h"
 
 #include "base/error.h"
 

@@ -1,16 +1,18 @@
 /*
- * series.h - memory that a log prints again and again, read as series of points.
+ * reader.h - memory that a log prints again and again, read as series of points.
  *
  * A line is one of a log ("step 120 | loss 2.31 | max memory: 10312 MB"), a row of a CSV file
  * whose header named a memory column, a row of a table with a header (GPU_mem), or a JSON object.
  * Numbers become bytes by the unit beside them, or by the one that the name or header says.
  */
-#ifndef PLIMSOLL_OOMTEXT_SERIES_H
-#define PLIMSOLL_OOMTEXT_SERIES_H
+#ifndef PLIMSOLL_SERIES_READER_H
+#define PLIMSOLL_SERIES_READER_H
 
 #include "base/arena.h"
 
-#include "plimsoll/explain.h"
+#include "plimsoll/mem.h"
+#include "plimsoll/series.h"
+#include "plimsoll/status.h"
 
 #define PLIM_SERIES_POINTS_MAX ((size_t)1 << 16)  /* then every second one goes, and so on */
 #define PLIM_SERIES_MAX        1024u              /* names that are followed */
