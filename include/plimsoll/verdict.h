@@ -104,120 +104,159 @@ typedef struct plim_figure {
     uint32_t length;      /* and how many bytes of it */
 } plim_figure;
 
-/* "Process 1234 has 5.00 GiB memory in use." */
+/*
+ * "Process 1234 has 5.00 GiB memory in use." Of host memory: the process that was killed, with its
+ * resident set, is the first one and is_this; the limit that it met is PLIM_FIGURE_LIMIT.
+ */
 typedef struct plim_process_figure {
     uint64_t pid;
     uint64_t bytes;
-    bool is_this; /* judged to be the process that failed, seen from outside its container */
+    bool is_this;     /* judged to be the process that failed, seen from outside its container */
+    const char *name; /* "python", borrowed as the processes are; NULL: unknown */
 } plim_process_figure;
 
 /* The program whose memory it is: decides which switches advice may name. */
+#define PLIM_FAMILY_LIST(X)                                                                   \
+    X(PLIM_FAMILY_ANY, "any") /* unknown, or none of these */                                 \
+    X(PLIM_FAMILY_PYTORCH, "pytorch")                                                         \
+    X(PLIM_FAMILY_PYTORCH_ROCM, "pytorch_rocm")                                               \
+    X(PLIM_FAMILY_PYTORCH_MPS, "pytorch_mps")                                                 \
+    X(PLIM_FAMILY_PYTORCH_NPU, "pytorch_npu")                                                 \
+    X(PLIM_FAMILY_PYTORCH_XPU, "pytorch_xpu")                                                 \
+    X(PLIM_FAMILY_PYTORCH_ASYNC, "pytorch_async") /* cudaMallocAsync as PyTorch's back end */ \
+    X(PLIM_FAMILY_PADDLE, "paddle")                                                           \
+    X(PLIM_FAMILY_TENSORFLOW, "tensorflow")                                                   \
+    X(PLIM_FAMILY_JAX, "jax")                                                                 \
+    X(PLIM_FAMILY_TPU, "tpu")                                                                 \
+    X(PLIM_FAMILY_CUPY, "cupy")                                                               \
+    X(PLIM_FAMILY_RMM, "rmm")                                                                 \
+    X(PLIM_FAMILY_XGBOOST, "xgboost")                                                         \
+    X(PLIM_FAMILY_FAISS, "faiss")                                                             \
+    X(PLIM_FAMILY_LLAMA_CPP, "llama_cpp")                                                     \
+    X(PLIM_FAMILY_OLLAMA, "ollama")                                                           \
+    X(PLIM_FAMILY_MLX, "mlx")                                                                 \
+    X(PLIM_FAMILY_METAL, "metal")                                                             \
+    X(PLIM_FAMILY_VULKAN, "vulkan")                                                           \
+    X(PLIM_FAMILY_OPENCL, "opencl")                                                           \
+    X(PLIM_FAMILY_SYCL, "sycl")                                                               \
+    X(PLIM_FAMILY_VLLM, "vllm")                                                               \
+    X(PLIM_FAMILY_SGLANG, "sglang")                                                           \
+    X(PLIM_FAMILY_TGI, "tgi")                                                                 \
+    X(PLIM_FAMILY_TENSORRT, "tensorrt")                                                       \
+    X(PLIM_FAMILY_ONNXRUNTIME, "onnxruntime")                                                 \
+    X(PLIM_FAMILY_DIRECTML, "directml")                                                       \
+    X(PLIM_FAMILY_JULIA, "julia")                                                             \
+    X(PLIM_FAMILY_DARKNET, "darknet")                                                         \
+    X(PLIM_FAMILY_CUDA, "cuda") /* the driver or the runtime, no framework in sight */        \
+    X(PLIM_FAMILY_HIP, "hip")                                                                 \
+    X(PLIM_FAMILY_TRITON, "triton")                                                           \
+    X(PLIM_FAMILY_HOST, "host") /* the operating system, and programs without a GPU */        \
+    X(PLIM_FAMILY_COMFYUI, "comfyui")                                                         \
+    X(PLIM_FAMILY_WEBUI, "webui") /* Stable Diffusion WebUI and its forks */                  \
+    X(PLIM_FAMILY_DIFFUSERS, "diffusers")                                                     \
+    X(PLIM_FAMILY_TENSORRT_LLM, "tensorrt_llm")                                               \
+    X(PLIM_FAMILY_LMDEPLOY, "lmdeploy")                                                       \
+    X(PLIM_FAMILY_LINUX, "linux") /* the kernel's out-of-memory killer, by its own words */   \
+    X(PLIM_FAMILY_OOMD, "oomd")   /* systemd-oomd, earlyoom */                                \
+    X(PLIM_FAMILY_DOCKER, "docker")                                                           \
+    X(PLIM_FAMILY_KUBERNETES, "kubernetes")                                                   \
+    X(PLIM_FAMILY_SLURM, "slurm")                                                             \
+    X(PLIM_FAMILY_RAY, "ray")                                                                 \
+    X(PLIM_FAMILY_LOADER, "loader") /* worker processes of PyTorch's DataLoader */            \
+    X(PLIM_FAMILY_SPAWN, "spawn")   /* ranks under torch.multiprocessing or torchrun */       \
+    X(PLIM_FAMILY_COLAB, "colab")                                                             \
+    X(PLIM_FAMILY_KAGGLE, "kaggle")                                                           \
+    X(PLIM_FAMILY_WINDOWS, "windows") /* its paging file */                                   \
+    X(PLIM_FAMILY_MACOS, "macos")
+
 typedef enum plim_oom_family {
-    PLIM_FAMILY_ANY, /* unknown, or none of these */
-    PLIM_FAMILY_PYTORCH,
-    PLIM_FAMILY_PYTORCH_ROCM,
-    PLIM_FAMILY_PYTORCH_MPS,
-    PLIM_FAMILY_PYTORCH_NPU,
-    PLIM_FAMILY_PYTORCH_XPU,
-    PLIM_FAMILY_PYTORCH_ASYNC, /* cudaMallocAsync as PyTorch's back end */
-    PLIM_FAMILY_PADDLE,
-    PLIM_FAMILY_TENSORFLOW,
-    PLIM_FAMILY_JAX,
-    PLIM_FAMILY_TPU,
-    PLIM_FAMILY_CUPY,
-    PLIM_FAMILY_RMM,
-    PLIM_FAMILY_XGBOOST,
-    PLIM_FAMILY_FAISS,
-    PLIM_FAMILY_LLAMA_CPP,
-    PLIM_FAMILY_OLLAMA,
-    PLIM_FAMILY_MLX,
-    PLIM_FAMILY_METAL,
-    PLIM_FAMILY_VULKAN,
-    PLIM_FAMILY_OPENCL,
-    PLIM_FAMILY_SYCL,
-    PLIM_FAMILY_VLLM,
-    PLIM_FAMILY_SGLANG,
-    PLIM_FAMILY_TGI,
-    PLIM_FAMILY_TENSORRT,
-    PLIM_FAMILY_ONNXRUNTIME,
-    PLIM_FAMILY_DIRECTML,
-    PLIM_FAMILY_JULIA,
-    PLIM_FAMILY_DARKNET,
-    PLIM_FAMILY_CUDA, /* the driver or the runtime, no framework in sight */
-    PLIM_FAMILY_HIP,
-    PLIM_FAMILY_TRITON,
-    PLIM_FAMILY_HOST, /* the operating system and schedulers */
-    PLIM_FAMILY_COUNT
+#define PLIM_FAMILY_ENUM(code, name) code,
+    PLIM_FAMILY_LIST(PLIM_FAMILY_ENUM)
+#undef PLIM_FAMILY_ENUM
+        PLIM_FAMILY_COUNT
 } plim_oom_family;
 
 #define PLIM_FAMILY_BIT(family) ((uint64_t)1 << (family))
 
 /* The kind of failure, apart from its figures. */
+#define PLIM_TOPIC_LIST(X)                                                                         \
+    /* Judged by the figures. */                                                                   \
+    X(PLIM_TOPIC_ALLOCATION, "allocation") /* a caching allocator failed */                        \
+    X(PLIM_TOPIC_ASYNC_POOL, "async_pool") /* the driver's own pool, whose cache is not printed */ \
+    X(PLIM_TOPIC_POOL, "pool")             /* one big pool, taken at start; limit is the pool's */ \
+    X(PLIM_TOPIC_WATERMARK, "watermark")   /* Metal's, against a watermark */                      \
+    X(PLIM_TOPIC_STARTUP, "startup")       /* a share of the device was wanted at start */         \
+    X(PLIM_TOPIC_PROGRAM, "program")       /* a compiled program; requested is all of it */        \
+    X(PLIM_TOPIC_ARENA, "arena")           /* an arena that may be the device's or the host's */   \
+    X(PLIM_TOPIC_SUMMARY, "summary")       /* a table that counts failures */                      \
+    /* An out-of-memory without figures, unknown in itself. */                                     \
+    X(PLIM_TOPIC_BARE, "bare")           /* the driver says out of memory */                       \
+    X(PLIM_TOPIC_WORKSPACE, "workspace") /* a library (cuBLAS, cuDNN, NCCL) got no workspace */    \
+    X(PLIM_TOPIC_HANDLE, "handle")       /* a library could not be initialized */                  \
+    X(PLIM_TOPIC_WEIGHTS, "weights")     /* loading a model */                                     \
+    X(PLIM_TOPIC_COMPUTE, "compute")     /* a compute buffer, grows with context and batch */      \
+    X(PLIM_TOPIC_WARMUP, "warmup")       /* a server tried its largest batch */                    \
+    X(PLIM_TOPIC_TACTIC, "tactic")       /* a tactic with a large workspace; survivable */         \
+    /* A limit, by the words alone. */                                                             \
+    X(PLIM_TOPIC_CAP, "cap")           /* a pool or fraction that may not grow */                  \
+    X(PLIM_TOPIC_KV_NONE, "kv_none")   /* a server's share leaves none for its cache */            \
+    X(PLIM_TOPIC_KV_CACHE, "kv_cache") /* the budget of a server's KV cache */                     \
+    /* One request too large, by the words alone. */                                               \
+    X(PLIM_TOPIC_BUFFER_MAX, "buffer_max") /* the largest single buffer that a driver allows */    \
+    X(PLIM_TOPIC_OVERFLOW, "overflow")     /* the size overflowed */                               \
+    /* The host's memory. */                                                                       \
+    X(PLIM_TOPIC_HOST_RAM, "host_ram")                                                             \
+    X(PLIM_TOPIC_HOST_KILLED, "host_killed")   /* killed for memory, by its killer's words */      \
+    X(PLIM_TOPIC_HOST_CGROUP, "host_cgroup")   /* … by the kernel, at a control group's limit */ \
+    X(PLIM_TOPIC_HOST_MACHINE, "host_machine") /* … by the kernel, with the machine full */      \
+    X(PLIM_TOPIC_HOST_SIGNAL, "host_signal")   /* SIGKILL, by an unknown sender */                 \
+    X(PLIM_TOPIC_HOST_SHM, "host_shm")                                                             \
+    X(PLIM_TOPIC_HOST_PINNED, "host_pinned")                                                       \
+    X(PLIM_TOPIC_HOST_MAPS, "host_maps") /* too many mappings, or a fork */                        \
+    X(PLIM_TOPIC_HOST_HEAP, "host_heap") /* the heap of a language's runtime (Node, Java) */       \
+    /* No memory at all. */                                                                        \
+    X(PLIM_TOPIC_KERNEL, "kernel")       /* a kernel's shared memory, registers, threads */        \
+    X(PLIM_TOPIC_SCRATCH, "scratch")     /* a chip's scratch memory (vmem) */                      \
+    X(PLIM_TOPIC_DISK, "disk")           /* "no space left on device" */                           \
+    X(PLIM_TOPIC_ERROR, "error")         /* another error of the device (illegal access, …) */   \
+    X(PLIM_TOPIC_SLOTS, "slots")         /* tokens, slots, shapes */                               \
+    X(PLIM_TOPIC_WARNING, "warning")     /* says itself that it is no failure */                   \
+    X(PLIM_TOPIC_REPORT, "report")       /* a table or a line of information */                    \
+    X(PLIM_TOPIC_PLACEMENT, "placement") /* a plan of layers over devices that does not fit */
+
 typedef enum plim_oom_topic {
-    /* Judged by the figures. */
-    PLIM_TOPIC_ALLOCATION, /* a caching allocator could not get what it asked for */
-    PLIM_TOPIC_ASYNC_POOL, /* the driver's own pool: what it caches is not printed */
-    PLIM_TOPIC_POOL,       /* one big pool, taken at start; limit is the pool's */
-    PLIM_TOPIC_WATERMARK,  /* Metal: allocated and other allocations against a watermark */
-    PLIM_TOPIC_STARTUP,    /* a share of the device was wanted at start */
-    PLIM_TOPIC_PROGRAM,    /* a compiled program against a chip: requested is all of it */
-    PLIM_TOPIC_ARENA,      /* an arena that may be the device's or the host's */
-    PLIM_TOPIC_SUMMARY,    /* a table of statistics that counts failures, printed after them */
-    /* An out-of-memory without figures, unknown in itself. */
-    PLIM_TOPIC_BARE,      /* the driver says out of memory */
-    PLIM_TOPIC_WORKSPACE, /* a library (cuBLAS, cuDNN, NCCL) got no workspace */
-    PLIM_TOPIC_HANDLE,    /* a library could not be initialized; often for want of memory */
-    PLIM_TOPIC_WEIGHTS,   /* loading a model */
-    PLIM_TOPIC_COMPUTE,   /* a compute buffer, grows with context and batch */
-    PLIM_TOPIC_WARMUP,    /* a server tried its largest batch */
-    PLIM_TOPIC_TACTIC,    /* an optimizer tried a tactic with a large workspace; survivable */
-    /* A limit, by the words alone. */
-    PLIM_TOPIC_CAP,      /* a pool or fraction that may not grow */
-    PLIM_TOPIC_KV_NONE,  /* a server's share that leaves nothing for its KV cache */
-    PLIM_TOPIC_KV_CACHE, /* the budget of a server's KV cache */
-    /* One request too large, by the words alone. */
-    PLIM_TOPIC_BUFFER_MAX, /* the largest single buffer that a driver allows */
-    PLIM_TOPIC_OVERFLOW,   /* the size overflowed */
-    /* The host's memory. */
-    PLIM_TOPIC_HOST_RAM,
-    PLIM_TOPIC_HOST_KILLED, /* the kernel's or a scheduler's out-of-memory killer */
-    PLIM_TOPIC_HOST_SHM,
-    PLIM_TOPIC_HOST_PINNED,
-    PLIM_TOPIC_HOST_MAPS, /* too many mappings, or a fork */
-    PLIM_TOPIC_HOST_HEAP, /* the heap of a language's runtime (Node, Java) */
-    /* No memory at all. */
-    PLIM_TOPIC_KERNEL,    /* a kernel's shared memory, registers, threads */
-    PLIM_TOPIC_SCRATCH,   /* a chip's scratch memory (vmem) */
-    PLIM_TOPIC_DISK,      /* "no space left on device" */
-    PLIM_TOPIC_ERROR,     /* another error of the device (illegal access, …) */
-    PLIM_TOPIC_SLOTS,     /* tokens, slots, shapes */
-    PLIM_TOPIC_WARNING,   /* says itself that it is no failure */
-    PLIM_TOPIC_REPORT,    /* a table or a line of information */
-    PLIM_TOPIC_PLACEMENT, /* a plan of layers over devices that does not fit */
-    PLIM_TOPIC_COUNT
+#define PLIM_TOPIC_ENUM(code, name) code,
+    PLIM_TOPIC_LIST(PLIM_TOPIC_ENUM)
+#undef PLIM_TOPIC_ENUM
+        PLIM_TOPIC_COUNT
 } plim_oom_topic;
 
 /* Settings and techniques that are in force already, so that they are not advised. */
+#define PLIM_IN_FORCE_LIST(X)                                                      \
+    X(PLIM_IN_FORCE_EXPANDABLE_SEGMENTS, "expandable_segments")                    \
+    X(PLIM_IN_FORCE_MAX_SPLIT_SIZE, "max_split_size")                              \
+    X(PLIM_IN_FORCE_CUDA_MALLOC_ASYNC, "cuda_malloc_async")                        \
+    X(PLIM_IN_FORCE_GC_THRESHOLD, "gc_threshold")                                  \
+    X(PLIM_IN_FORCE_CHECKPOINTING, "checkpointing")                                \
+    X(PLIM_IN_FORCE_MIXED_PRECISION, "mixed_precision") /* bf16, fp16, autocast */ \
+    X(PLIM_IN_FORCE_BATCH_OF_ONE, "batch_of_one")                                  \
+    X(PLIM_IN_FORCE_ACCUMULATION, "accumulation")                                  \
+    X(PLIM_IN_FORCE_8BIT_OPTIMIZER, "8bit_optimizer")                              \
+    X(PLIM_IN_FORCE_QUANTIZED, "quantized") /* load_in_4bit, load_in_8bit, … */  \
+    X(PLIM_IN_FORCE_LORA, "lora")                                                  \
+    X(PLIM_IN_FORCE_OFFLOAD, "offload")                                            \
+    X(PLIM_IN_FORCE_SHARDED, "sharded")                   /* FSDP, ZeRO */         \
+    X(PLIM_IN_FORCE_NO_PREALLOCATION, "no_preallocation") /* JAX, TensorFlow */    \
+    X(PLIM_IN_FORCE_PLATFORM_ALLOCATOR, "platform_allocator")                      \
+    X(PLIM_IN_FORCE_SNAPSHOT, "snapshot") /* _record_memory_history was called */  \
+    X(PLIM_IN_FORCE_FLASH_ATTENTION, "flash_attention")                            \
+    X(PLIM_IN_FORCE_ENFORCE_EAGER, "enforce_eager")
+
 typedef enum plim_in_force {
-    PLIM_IN_FORCE_EXPANDABLE_SEGMENTS,
-    PLIM_IN_FORCE_MAX_SPLIT_SIZE,
-    PLIM_IN_FORCE_CUDA_MALLOC_ASYNC,
-    PLIM_IN_FORCE_GC_THRESHOLD,
-    PLIM_IN_FORCE_CHECKPOINTING,
-    PLIM_IN_FORCE_MIXED_PRECISION, /* bf16, fp16, autocast */
-    PLIM_IN_FORCE_BATCH_OF_ONE,
-    PLIM_IN_FORCE_ACCUMULATION,
-    PLIM_IN_FORCE_8BIT_OPTIMIZER,
-    PLIM_IN_FORCE_QUANTIZED, /* load_in_4bit, load_in_8bit, … */
-    PLIM_IN_FORCE_LORA,
-    PLIM_IN_FORCE_OFFLOAD,
-    PLIM_IN_FORCE_SHARDED,          /* FSDP, ZeRO */
-    PLIM_IN_FORCE_NO_PREALLOCATION, /* XLA_PYTHON_CLIENT_PREALLOCATE=false, allow growth */
-    PLIM_IN_FORCE_PLATFORM_ALLOCATOR,
-    PLIM_IN_FORCE_SNAPSHOT, /* _record_memory_history was called */
-    PLIM_IN_FORCE_FLASH_ATTENTION,
-    PLIM_IN_FORCE_ENFORCE_EAGER,
-    PLIM_IN_FORCE_COUNT
+#define PLIM_IN_FORCE_ENUM(code, name) code,
+    PLIM_IN_FORCE_LIST(PLIM_IN_FORCE_ENUM)
+#undef PLIM_IN_FORCE_ENUM
+        PLIM_IN_FORCE_COUNT
 } plim_in_force;
 
 #define PLIM_IN_FORCE_BIT(what) ((uint32_t)1 << (what))
@@ -241,25 +280,30 @@ PLIM_API plim_failed_request plim_failed_request_of(plim_oom_topic topic, plim_o
 /* --- the judgement --- */
 
 /* Which rule decided; the words follow it. */
+#define PLIM_REASON_LIST(X)                                                                       \
+    X(PLIM_REASON_TOPIC, "topic")               /* the topic alone */                             \
+    X(PLIM_REASON_NO_FIGURES, "no_figures")     /* too few figures */                             \
+    X(PLIM_REASON_FREE_ENOUGH, "free_enough")   /* more was free than requested: contradictory */ \
+    X(PLIM_REASON_OVER_LIMIT, "over_limit")     /* held and request pass a limit */               \
+    X(PLIM_REASON_OVER_DEVICE, "over_device")   /* the request exceeds the device */              \
+    X(PLIM_REASON_OVER_ANY, "over_any")         /* the request exceeds every device there is */   \
+    X(PLIM_REASON_SPILLED, "spilled")           /* more allocated than the device has */          \
+    X(PLIM_REASON_GAP, "gap")                   /* held but unused covers the request */          \
+    X(PLIM_REASON_GAP_AND_FREE, "gap_and_free") /* only together with what is free */             \
+    X(PLIM_REASON_POOL_GAP, "pool_gap") /* what is left of a pool's limit covers the request */   \
+    X(PLIM_REASON_HOLDS_LITTLE, "holds_little") /* this process holds a few per cent */           \
+    X(PLIM_REASON_ELSEWHERE, "elsewhere")       /* more is held elsewhere than here */            \
+    X(PLIM_REASON_STARTUP, "startup")           /* a share wanted at start is not free */         \
+    X(PLIM_REASON_NEAR_MISS, "near_miss")       /* … and is missed by a little */               \
+    X(PLIM_REASON_FULL, "full") /* it does not fit, unused memory included where that is known */ \
+    X(PLIM_REASON_FULL_NEARLY, "full_nearly") /* but under a tenth is unused */                   \
+    X(PLIM_REASON_TABLE, "table")             /* peaks of a table that counts failures */         \
+    X(PLIM_REASON_DRIVER_POOL, "driver_pool") /* the driver's pool or others hold it */
+
 typedef enum plim_reason {
-    PLIM_REASON_TOPIC,        /* the topic alone */
-    PLIM_REASON_NO_FIGURES,   /* too few figures */
-    PLIM_REASON_FREE_ENOUGH,  /* more was free than requested: contradictory */
-    PLIM_REASON_OVER_LIMIT,   /* held and request pass a limit below the device, or nearly */
-    PLIM_REASON_OVER_DEVICE,  /* the request exceeds the device */
-    PLIM_REASON_OVER_ANY,     /* the request exceeds every device there is */
-    PLIM_REASON_SPILLED,      /* more allocated than the device has */
-    PLIM_REASON_GAP,          /* held but unused covers the request */
-    PLIM_REASON_GAP_AND_FREE, /* only together with what is free */
-    PLIM_REASON_POOL_GAP,     /* what is left of a pool's limit covers the request */
-    PLIM_REASON_HOLDS_LITTLE, /* this process holds a few per cent, others nearly all */
-    PLIM_REASON_ELSEWHERE,    /* more is held elsewhere than here */
-    PLIM_REASON_STARTUP,      /* a share wanted at start is not free */
-    PLIM_REASON_NEAR_MISS,    /* … and is missed by a little */
-    PLIM_REASON_FULL,         /* it does not fit, unused memory included where that is known */
-    PLIM_REASON_FULL_NEARLY,  /* unused or free memory would do, but under a tenth is unused */
-    PLIM_REASON_TABLE,        /* peaks of a table that counts failures */
-    PLIM_REASON_DRIVER_POOL,  /* live and request fit; the driver's pool or others hold the rest */
+#define PLIM_REASON_ENUM(code, name) code,
+    PLIM_REASON_LIST(PLIM_REASON_ENUM)
+#undef PLIM_REASON_ENUM
 } plim_reason;
 
 /* The verdict as a finding, and the sums that it rests on. */

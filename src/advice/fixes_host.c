@@ -7,7 +7,9 @@
 
 #define HOST PLIM_VERDICT_BIT(PLIM_VERDICT_HOST)
 
-#define TOPIC(what)  PLIM_TOPIC_BIT(PLIM_TOPIC_##what)
+#define TOPIC(what) PLIM_TOPIC_BIT(PLIM_TOPIC_##what)
+/* Killed from outside, by its own words or by the signal alone. */
+#define KILLED       (TOPIC(HOST_KILLED) | TOPIC(HOST_CGROUP) | TOPIC(HOST_MACHINE) | TOPIC(HOST_SIGNAL))
 #define RAM          (TOPIC(HOST_RAM) | TOPIC(ARENA))
 #define FAMILY(what) PLIM_FAMILY_BIT(PLIM_FAMILY_##what)
 
@@ -47,7 +49,7 @@ static const plim_fix fixes[] = {
     {
         .id = "confirm-killer",
         .verdicts = HOST,
-        .topics = TOPIC(HOST_KILLED),
+        .topics = KILLED,
         .text = "Make sure that it was the kernel's out-of-memory killer: anything may send that "
                 "signal.",
         .command = "journalctl -k --grep \"Out of memory\"",
@@ -56,7 +58,7 @@ static const plim_fix fixes[] = {
     {
         .id = "ask-more-memory",
         .verdicts = HOST,
-        .topics = TOPIC(HOST_KILLED) | TOPIC(HOST_RAM),
+        .topics = KILLED | TOPIC(HOST_RAM),
         .families = FAMILY(HOST) | FAMILY(ANY),
         .text = "Ask the scheduler or the container for more memory of the host; the default is "
                 "often a few GiB.",
@@ -66,7 +68,7 @@ static const plim_fix fixes[] = {
     {
         .id = "fewer-loader-workers",
         .verdicts = HOST,
-        .topics = TOPIC(HOST_KILLED) | RAM,
+        .topics = KILLED | RAM,
         .families = LOADS,
         .text = "Use fewer loader processes: each comes to hold its own copy of the data set's "
                 "Python objects, the more the longer it runs.",
@@ -77,7 +79,7 @@ static const plim_fix fixes[] = {
     {
         .id = "see-free-memory",
         .verdicts = HOST,
-        .topics = RAM | TOPIC(HOST_KILLED),
+        .topics = RAM | KILLED,
         .text = "See how much memory the host has left: what counts is the column \"available\", "
                 "or the limit of the container or the job if that is lower.",
         .write_text = see_free_text,
@@ -87,7 +89,7 @@ static const plim_fix fixes[] = {
     {
         .id = "map-files",
         .verdicts = HOST,
-        .topics = RAM | TOPIC(HOST_KILLED),
+        .topics = RAM | KILLED,
         .families = LOADS,
         .text = "Map large files instead of reading them: pages come when they are touched and "
                 "need no memory of their own.",
@@ -108,7 +110,7 @@ static const plim_fix fixes[] = {
     {
         .id = "add-swap",
         .verdicts = HOST,
-        .topics = RAM | TOPIC(HOST_KILLED),
+        .topics = RAM | KILLED,
         .text = "Where it is needed only for a moment, while a model loads, swap space does; "
                 "slow, but it ends.",
         .command = "sudo swapon /swapfile",

@@ -326,7 +326,8 @@ static void claim_process(claims *c, uint64_t bytes)
 {
     plim_said *said = c->said;
     if (said->process_count < PLIM_PROCESSES_MAX) {
-        said->processes[said->process_count++] = (plim_process_figure){ c->pid, bytes, false };
+        said->processes[said->process_count++] =
+            (plim_process_figure){ .pid = c->pid, .bytes = bytes };
     }
     plim_figure *sum = &said->figures[PLIM_FIGURE_OTHER_PROCESSES];
     const uint64_t so_far = sum->bytes == PLIM_BYTES_UNKNOWN ? 0 : sum->bytes;

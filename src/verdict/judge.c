@@ -220,7 +220,7 @@ static bool judge_topic(plim_oom_topic topic, plim_judgement *j)
         allow(j, PLIM_VERDICT_EXHAUSTED);
     } else if (topic == PLIM_TOPIC_BUFFER_MAX) {
         allow(j, PLIM_VERDICT_CAPPED);
-    } else if (topic == PLIM_TOPIC_HOST_KILLED) {
+    } else if (topic == PLIM_TOPIC_HOST_KILLED || topic == PLIM_TOPIC_HOST_SIGNAL) {
         j->confidence = LIKELY; /* any SIGKILL prints the word */
     }
     return true;

@@ -1,14 +1,41 @@
 /*
- * names.c - verdicts, figures, severities and certainties as pages and documents call them.
+ * names.c - enumerations of this room as pages, documents and data files call them.
  */
-#include "plimsoll/verdict.h"
+#include "verdict/names.h"
+
+#include <string.h>
 
 #define NAME(code, name) name,
+#define NAMES_OF(array)                           \
+    {                                             \
+        array, sizeof(array) / sizeof((array)[0]) \
+    }
+
+static const char *const verdicts[] = { PLIM_VERDICT_LIST(NAME) };
+static const char *const families[] = { PLIM_FAMILY_LIST(NAME) };
+static const char *const topics[] = { PLIM_TOPIC_LIST(NAME) };
+static const char *const in_force[] = { PLIM_IN_FORCE_LIST(NAME) };
+static const char *const reasons[] = { PLIM_REASON_LIST(NAME) };
+
+const plim_names plim_names_of_verdicts = NAMES_OF(verdicts);
+const plim_names plim_names_of_families = NAMES_OF(families);
+const plim_names plim_names_of_topics = NAMES_OF(topics);
+const plim_names plim_names_in_force = NAMES_OF(in_force);
+const plim_names plim_names_of_reasons = NAMES_OF(reasons);
+
+size_t plim_names_find(const plim_names *names, const char *name, size_t bytes)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        if (strlen(names->names[i]) == bytes && memcmp(names->names[i], name, bytes) == 0) {
+            return i;
+        }
+    }
+    return SIZE_MAX;
+}
 
 const char *plim_verdict_name(plim_verdict verdict)
 {
-    static const char *const names[] = { PLIM_VERDICT_LIST(NAME) };
-    return (size_t)verdict < PLIM_VERDICT_COUNT ? names[verdict] : "unknown";
+    return (size_t)verdict < PLIM_VERDICT_COUNT ? verdicts[verdict] : "unknown";
 }
 
 const char *plim_figure_name(plim_figure_id id)

@@ -177,6 +177,23 @@ static const plim_topic_words words[] = {
         .unknown = "That is how the kernel or a scheduler ends a program when the machine's "
                    "memory is short",
     },
+    [PLIM_TOPIC_HOST_CGROUP] = {
+        .first = "The kernel killed a process at the memory limit of its control group",
+        .second = "The limit is that of a container, a job or a service, not the machine's memory",
+        .unknown = "The limit is that of a container, a job or a service",
+    },
+    [PLIM_TOPIC_HOST_MACHINE] = {
+        .first = "The kernel killed a process because the machine's memory was full",
+        .second = "It is the machine's memory that was short, not the GPU's",
+        .unknown = "It is the machine's memory that was short, not the GPU's",
+    },
+    [PLIM_TOPIC_HOST_SIGNAL] = {
+        .first = "A process was killed from outside",
+        .second = "That is how the kernel or a scheduler ends a program when the machine's "
+                  "memory is short; the GPU's has no part in it",
+        .unknown = "That is how the kernel or a scheduler ends a program when the machine's "
+                   "memory is short",
+    },
     [PLIM_TOPIC_HOST_SHM] = {
         .first = "Shared memory between processes (/dev/shm) ran out",
         .second = "Loader processes hand batches over through it, and containers get only 64 MiB "

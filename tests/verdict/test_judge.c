@@ -157,7 +157,7 @@ static plim_failed_request case_of(const row *r, plim_process_figure *processes)
     }
     for (size_t i = 0; i < T_COUNT(r->processes) && r->processes[i] > 0; i++) {
         processes[oom.process_count++] =
-            (plim_process_figure){ 1000 + i, figure(r->processes[i]).bytes, false };
+            (plim_process_figure){ .pid = 1000 + i, .bytes = figure(r->processes[i]).bytes };
     }
     return oom;
 }
@@ -220,7 +220,8 @@ static void survives_any_figures(void)
             oom.figures[i].slack_bytes = values[t_random_between(0, 4 - 1)];
         }
         for (size_t i = 0; i < oom.process_count; i++) {
-            processes[i] = (plim_process_figure){ i, values[t_random_between(0, 7 - 1)], false };
+            processes[i] =
+                (plim_process_figure){ .pid = i, .bytes = values[t_random_between(0, 7 - 1)] };
         }
         const plim_judgement judgement = plim_judge(&oom);
         T_TRUE(judgement.verdict < PLIM_VERDICT_COUNT);
