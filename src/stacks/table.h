@@ -45,7 +45,6 @@ typedef struct plim_frame_table {
     plim_frame_row rows[PLIM_CLASS_KINDS][PLIM_FRAME_ROWS_MAX];
     size_t counts[PLIM_CLASS_KINDS];
     char text[PLIM_FRAME_TEXT_BYTES]; /* of the patterns */
-    size_t text_used;
 } plim_frame_table;
 
 /* The lines of frames.tsv without their ends, NULL after the last: a generated file. */

@@ -25,15 +25,14 @@ static const struct {
     const char *lines[6];
     const char *message;
 } bad[] = {
-    { { NULL }, "frames.tsv:0: there are no rows" },
-    { { "# only", "", NULL }, "frames.tsv:2: there are no rows" },
-    { { "/a/\t\t\ttorch", NULL },
-      "frames.tsv:1: the first row names the columns: file, function, line, class" },
+    { { NULL }, "frames.tsv:0: the file has no rows" },
+    { { "# only", "", NULL }, "frames.tsv:2: the file has no rows" },
+    { { "/a/\t\t\ttorch", NULL }, "frames.tsv:1: column 1 must be 'file'" },
     { { HEADER, "/a/\t\ttorch", NULL }, "frames.tsv:2: 3 fields, where a row has 4" },
     { { HEADER, "", "/a/\t\t\ttorch\t", NULL }, "frames.tsv:3: 5 fields, where a row has 4" },
     { { HEADER, "/a/", NULL }, "frames.tsv:2: 1 fields, where a row has 4" },
     { { HEADER, "/a/\t\t\tTorch", NULL }, "frames.tsv:2: there is no class 'Torch'" },
-    { { HEADER, "/a/\t\t\t", NULL }, "frames.tsv:2: there is no class ''" },
+    { { HEADER, "/a/\t\t\t", NULL }, "frames.tsv:2: class is empty" },
     { { HEADER, "/A/\t\t\ttorch", NULL },
       "frames.tsv:2: a path is compared in lower case and with '/'" },
     { { HEADER, "a\\b\t\t\ttorch", NULL },
@@ -99,7 +98,7 @@ static void a_table_may_not_outgrow_its_room(void)
     memset(&table, 0, sizeof table);
     T_EQ_U64(plim_frame_table_read((const char *[]){ HEADER, line, NULL }, &table, &err),
              PLIM_CORRUPT);
-    T_EQ_STR(err.message, "frames.tsv:2: the patterns have more than 16384 bytes");
+    T_EQ_STR(err.message, "frames.tsv:2: the texts of the file have more than 16384 bytes");
 }
 
 T_MAIN(T_TEST(the_table_reads_well), T_TEST(a_bad_row_is_refused),
