@@ -74,7 +74,7 @@ typedef struct plim_measure {
     uint64_t value;   /* bytes, or a count */
 } plim_measure;
 
-#define PLIM_MEASURES_MAX 20
+#define PLIM_MEASURES_MAX 32
 
 typedef enum plim_evidence_kind {
     PLIM_EVIDENCE_TEXT,   /* bytes of an input: [first, first + count) */

@@ -42,7 +42,7 @@ PLIM_API const char *plim_verdict_name(plim_verdict verdict);
 #define PLIM_BYTES_UNKNOWN UINT64_MAX
 
 /*
- * The figures of a failed request. Those up to PLIM_FIGURE_SHARED_LIMIT are what a message may
+ * The figures of a failed request. Those below PLIM_FIGURE_PRINTED_COUNT are what a message may
  * say, and the verdict and its sentences rest on them alone. The others are known to an allocator
  * and to some histories only; plim_remedy_text() uses them.
  */
@@ -70,6 +70,15 @@ PLIM_API const char *plim_verdict_name(plim_verdict verdict);
     X(PLIM_FIGURE_ALLOCATED_PEAK, "allocated_peak_bytes") /* the most that was live at once, */    \
     X(PLIM_FIGURE_RESERVED_PEAK, "reserved_peak_bytes")   /* and held at once */                   \
     X(PLIM_FIGURE_INACTIVE_SPLIT, "inactive_split_bytes") /* free, in partly used segments */      \
+    /* The machine's memory, where a process was ended for that: */                                \
+    X(PLIM_FIGURE_HOST_PROCESS,                                                                    \
+      "host_process_bytes") /* resident, of the process that was ended */                          \
+    X(PLIM_FIGURE_HOST_VIRTUAL, "host_virtual_bytes")     /* its address space */                  \
+    X(PLIM_FIGURE_HOST_USED, "host_used_bytes")           /* of the machine, container or job */   \
+    X(PLIM_FIGURE_HOST_LIMIT, "host_limit_bytes")         /* of a container, a control group or a  \
+                                                             job; the threshold of a killer */     \
+    X(PLIM_FIGURE_HOST_AVAILABLE, "host_available_bytes") /* on the machine */                     \
+    X(PLIM_FIGURE_HOST_TOTAL, "host_total_bytes")         /* of the machine */                     \
     X(PLIM_FIGURE_BLOCK, "block_bytes")     /* of the block that the program's request needs */    \
     X(PLIM_FIGURE_PAGE, "page_bytes")       /* that an expandable segment would map for it; 0:     \
                                                none would */                                       \
@@ -92,7 +101,7 @@ typedef enum plim_figure_id {
 } plim_figure_id;
 
 /* Figures that a message may say. */
-#define PLIM_FIGURE_PRINTED_COUNT (PLIM_FIGURE_INACTIVE_SPLIT + 1)
+#define PLIM_FIGURE_PRINTED_COUNT (PLIM_FIGURE_HOST_TOTAL + 1)
 
 /** "requested_bytes", …; a constant string, never NULL. */
 PLIM_API const char *plim_figure_name(plim_figure_id id);
@@ -105,8 +114,9 @@ typedef struct plim_figure {
 } plim_figure;
 
 /*
- * "Process 1234 has 5.00 GiB memory in use." Of host memory: the process that was killed, with its
- * resident set, is the first one and is_this; the limit that it met is PLIM_FIGURE_LIMIT.
+ * "Process 1234 has 5.00 GiB memory in use." Of host memory: the process that was killed is the
+ * first one and is_this, with its resident set if that is known; the limit that it met is
+ * PLIM_FIGURE_HOST_LIMIT. No figure of the host stands among those of the device.
  */
 typedef struct plim_process_figure {
     uint64_t pid;
@@ -116,57 +126,66 @@ typedef struct plim_process_figure {
 } plim_process_figure;
 
 /* The program whose memory it is: decides which switches advice may name. */
-#define PLIM_FAMILY_LIST(X)                                                                   \
-    X(PLIM_FAMILY_ANY, "any") /* unknown, or none of these */                                 \
-    X(PLIM_FAMILY_PYTORCH, "pytorch")                                                         \
-    X(PLIM_FAMILY_PYTORCH_ROCM, "pytorch_rocm")                                               \
-    X(PLIM_FAMILY_PYTORCH_MPS, "pytorch_mps")                                                 \
-    X(PLIM_FAMILY_PYTORCH_NPU, "pytorch_npu")                                                 \
-    X(PLIM_FAMILY_PYTORCH_XPU, "pytorch_xpu")                                                 \
-    X(PLIM_FAMILY_PYTORCH_ASYNC, "pytorch_async") /* cudaMallocAsync as PyTorch's back end */ \
-    X(PLIM_FAMILY_PADDLE, "paddle")                                                           \
-    X(PLIM_FAMILY_TENSORFLOW, "tensorflow")                                                   \
-    X(PLIM_FAMILY_JAX, "jax")                                                                 \
-    X(PLIM_FAMILY_TPU, "tpu")                                                                 \
-    X(PLIM_FAMILY_CUPY, "cupy")                                                               \
-    X(PLIM_FAMILY_RMM, "rmm")                                                                 \
-    X(PLIM_FAMILY_XGBOOST, "xgboost")                                                         \
-    X(PLIM_FAMILY_FAISS, "faiss")                                                             \
-    X(PLIM_FAMILY_LLAMA_CPP, "llama_cpp")                                                     \
-    X(PLIM_FAMILY_OLLAMA, "ollama")                                                           \
-    X(PLIM_FAMILY_MLX, "mlx")                                                                 \
-    X(PLIM_FAMILY_METAL, "metal")                                                             \
-    X(PLIM_FAMILY_VULKAN, "vulkan")                                                           \
-    X(PLIM_FAMILY_OPENCL, "opencl")                                                           \
-    X(PLIM_FAMILY_SYCL, "sycl")                                                               \
-    X(PLIM_FAMILY_VLLM, "vllm")                                                               \
-    X(PLIM_FAMILY_SGLANG, "sglang")                                                           \
-    X(PLIM_FAMILY_TGI, "tgi")                                                                 \
-    X(PLIM_FAMILY_TENSORRT, "tensorrt")                                                       \
-    X(PLIM_FAMILY_ONNXRUNTIME, "onnxruntime")                                                 \
-    X(PLIM_FAMILY_DIRECTML, "directml")                                                       \
-    X(PLIM_FAMILY_JULIA, "julia")                                                             \
-    X(PLIM_FAMILY_DARKNET, "darknet")                                                         \
-    X(PLIM_FAMILY_CUDA, "cuda") /* the driver or the runtime, no framework in sight */        \
-    X(PLIM_FAMILY_HIP, "hip")                                                                 \
-    X(PLIM_FAMILY_TRITON, "triton")                                                           \
-    X(PLIM_FAMILY_HOST, "host") /* the operating system, and programs without a GPU */        \
-    X(PLIM_FAMILY_COMFYUI, "comfyui")                                                         \
-    X(PLIM_FAMILY_WEBUI, "webui") /* Stable Diffusion WebUI and its forks */                  \
-    X(PLIM_FAMILY_DIFFUSERS, "diffusers")                                                     \
-    X(PLIM_FAMILY_TENSORRT_LLM, "tensorrt_llm")                                               \
-    X(PLIM_FAMILY_LMDEPLOY, "lmdeploy")                                                       \
-    X(PLIM_FAMILY_LINUX, "linux") /* the kernel's out-of-memory killer, by its own words */   \
-    X(PLIM_FAMILY_OOMD, "oomd")   /* systemd-oomd, earlyoom */                                \
-    X(PLIM_FAMILY_DOCKER, "docker")                                                           \
-    X(PLIM_FAMILY_KUBERNETES, "kubernetes")                                                   \
-    X(PLIM_FAMILY_SLURM, "slurm")                                                             \
-    X(PLIM_FAMILY_RAY, "ray")                                                                 \
-    X(PLIM_FAMILY_LOADER, "loader") /* worker processes of PyTorch's DataLoader */            \
-    X(PLIM_FAMILY_SPAWN, "spawn")   /* ranks under torch.multiprocessing or torchrun */       \
-    X(PLIM_FAMILY_COLAB, "colab")                                                             \
-    X(PLIM_FAMILY_KAGGLE, "kaggle")                                                           \
-    X(PLIM_FAMILY_WINDOWS, "windows") /* its paging file */                                   \
+#define PLIM_FAMILY_LIST(X)                                                                       \
+    X(PLIM_FAMILY_ANY, "any") /* unknown, or none of these */                                     \
+    X(PLIM_FAMILY_PYTORCH, "pytorch")                                                             \
+    X(PLIM_FAMILY_PYTORCH_ROCM, "pytorch_rocm")                                                   \
+    X(PLIM_FAMILY_PYTORCH_MPS, "pytorch_mps")                                                     \
+    X(PLIM_FAMILY_PYTORCH_NPU, "pytorch_npu")                                                     \
+    X(PLIM_FAMILY_PYTORCH_XPU, "pytorch_xpu")                                                     \
+    X(PLIM_FAMILY_PYTORCH_ASYNC, "pytorch_async") /* cudaMallocAsync as PyTorch's back end */     \
+    X(PLIM_FAMILY_PADDLE, "paddle")                                                               \
+    X(PLIM_FAMILY_TENSORFLOW, "tensorflow")                                                       \
+    X(PLIM_FAMILY_JAX, "jax")                                                                     \
+    X(PLIM_FAMILY_TPU, "tpu")                                                                     \
+    X(PLIM_FAMILY_CUPY, "cupy")                                                                   \
+    X(PLIM_FAMILY_RMM, "rmm")                                                                     \
+    X(PLIM_FAMILY_XGBOOST, "xgboost")                                                             \
+    X(PLIM_FAMILY_FAISS, "faiss")                                                                 \
+    X(PLIM_FAMILY_LLAMA_CPP, "llama_cpp")                                                         \
+    X(PLIM_FAMILY_OLLAMA, "ollama")                                                               \
+    X(PLIM_FAMILY_MLX, "mlx")                                                                     \
+    X(PLIM_FAMILY_METAL, "metal")                                                                 \
+    X(PLIM_FAMILY_VULKAN, "vulkan")                                                               \
+    X(PLIM_FAMILY_OPENCL, "opencl")                                                               \
+    X(PLIM_FAMILY_SYCL, "sycl")                                                                   \
+    X(PLIM_FAMILY_VLLM, "vllm")                                                                   \
+    X(PLIM_FAMILY_SGLANG, "sglang")                                                               \
+    X(PLIM_FAMILY_TGI, "tgi")                                                                     \
+    X(PLIM_FAMILY_TENSORRT, "tensorrt")                                                           \
+    X(PLIM_FAMILY_ONNXRUNTIME, "onnxruntime")                                                     \
+    X(PLIM_FAMILY_DIRECTML, "directml")                                                           \
+    X(PLIM_FAMILY_JULIA, "julia")                                                                 \
+    X(PLIM_FAMILY_DARKNET, "darknet")                                                             \
+    X(PLIM_FAMILY_CUDA, "cuda") /* the driver or the runtime, no framework in sight */            \
+    X(PLIM_FAMILY_HIP, "hip")                                                                     \
+    X(PLIM_FAMILY_TRITON, "triton")                                                               \
+    X(PLIM_FAMILY_HOST, "host") /* the operating system, and programs without a GPU */            \
+    X(PLIM_FAMILY_COMFYUI, "comfyui")                                                             \
+    X(PLIM_FAMILY_WEBUI, "webui") /* Stable Diffusion WebUI and its forks */                      \
+    X(PLIM_FAMILY_DIFFUSERS, "diffusers")                                                         \
+    X(PLIM_FAMILY_TENSORRT_LLM, "tensorrt_llm")                                                   \
+    X(PLIM_FAMILY_LMDEPLOY, "lmdeploy")                                                           \
+    X(PLIM_FAMILY_TRAINER, "trainer") /* transformers' Trainer, TRL, Axolotl, LLaMA-Factory */    \
+    X(PLIM_FAMILY_UNSLOTH, "unsloth")                                                             \
+    X(PLIM_FAMILY_DEEPSPEED, "deepspeed")                                                         \
+    X(PLIM_FAMILY_MEGATRON, "megatron")                                                           \
+    X(PLIM_FAMILY_VERL, "verl")               /* reinforcement learning: verl, OpenRLHF, slime */ \
+    X(PLIM_FAMILY_WHISPER, "whisper")         /* OpenAI's, and WhisperX */                        \
+    X(PLIM_FAMILY_CTRANSLATE2, "ctranslate2") /* faster-whisper */                                \
+    X(PLIM_FAMILY_EXLLAMA, "exllama")                                                             \
+    X(PLIM_FAMILY_LINUX, "linux") /* the kernel's out-of-memory killer, by its own words */       \
+    X(PLIM_FAMILY_OOMD, "oomd")   /* systemd-oomd, earlyoom */                                    \
+    X(PLIM_FAMILY_DOCKER, "docker")                                                               \
+    X(PLIM_FAMILY_KUBERNETES, "kubernetes")                                                       \
+    X(PLIM_FAMILY_SLURM, "slurm")                                                                 \
+    X(PLIM_FAMILY_BATCH, "batch") /* LSF, PBS, Grid Engine, HTCondor */                           \
+    X(PLIM_FAMILY_RAY, "ray")                                                                     \
+    X(PLIM_FAMILY_LOADER, "loader") /* worker processes of PyTorch's DataLoader */                \
+    X(PLIM_FAMILY_SPAWN, "spawn")   /* ranks under torch.multiprocessing or torchrun */           \
+    X(PLIM_FAMILY_COLAB, "colab")                                                                 \
+    X(PLIM_FAMILY_KAGGLE, "kaggle")                                                               \
+    X(PLIM_FAMILY_WINDOWS, "windows") /* its paging file */                                       \
     X(PLIM_FAMILY_MACOS, "macos")
 
 typedef enum plim_oom_family {
@@ -193,6 +212,7 @@ typedef enum plim_oom_family {
     X(PLIM_TOPIC_BARE, "bare")           /* the driver says out of memory */                       \
     X(PLIM_TOPIC_WORKSPACE, "workspace") /* a library (cuBLAS, cuDNN, NCCL) got no workspace */    \
     X(PLIM_TOPIC_HANDLE, "handle")       /* a library could not be initialized */                  \
+    X(PLIM_TOPIC_NO_ENGINE, "no_engine") /* cuDNN found no algorithm that fits, or none exists */  \
     X(PLIM_TOPIC_WEIGHTS, "weights")     /* loading a model */                                     \
     X(PLIM_TOPIC_COMPUTE, "compute")     /* a compute buffer, grows with context and batch */      \
     X(PLIM_TOPIC_WARMUP, "warmup")       /* a server tried its largest batch */                    \
@@ -210,6 +230,8 @@ typedef enum plim_oom_family {
     X(PLIM_TOPIC_HOST_CGROUP, "host_cgroup")   /* … by the kernel, at a control group's limit */ \
     X(PLIM_TOPIC_HOST_MACHINE, "host_machine") /* … by the kernel, with the machine full */      \
     X(PLIM_TOPIC_HOST_SIGNAL, "host_signal")   /* SIGKILL, by an unknown sender */                 \
+    X(PLIM_TOPIC_HOST_EVICTED, "host_evicted") /* a pod was evicted from its node */               \
+    X(PLIM_TOPIC_HOST_COMMIT, "host_commit") /* Windows: the page file bounds what is promised */  \
     X(PLIM_TOPIC_HOST_SHM, "host_shm")                                                             \
     X(PLIM_TOPIC_HOST_PINNED, "host_pinned")                                                       \
     X(PLIM_TOPIC_HOST_MAPS, "host_maps") /* too many mappings, or a fork */                        \
@@ -250,7 +272,8 @@ typedef enum plim_oom_topic {
     X(PLIM_IN_FORCE_PLATFORM_ALLOCATOR, "platform_allocator")                      \
     X(PLIM_IN_FORCE_SNAPSHOT, "snapshot") /* _record_memory_history was called */  \
     X(PLIM_IN_FORCE_FLASH_ATTENTION, "flash_attention")                            \
-    X(PLIM_IN_FORCE_ENFORCE_EAGER, "enforce_eager")
+    X(PLIM_IN_FORCE_ENFORCE_EAGER, "enforce_eager")                                \
+    X(PLIM_IN_FORCE_SLEEP_MODE, "sleep_mode") /* vLLM's, or torch_memory_saver */
 
 typedef enum plim_in_force {
 #define PLIM_IN_FORCE_ENUM(code, name) code,

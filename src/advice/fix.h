@@ -57,6 +57,13 @@ _Static_assert(PLIM_IN_FORCE_COUNT <= 32, "what is in force fits a mask");
      PLIM_FAMILY_BIT(PLIM_FAMILY_PYTORCH_MPS) | PLIM_FAMILY_BIT(PLIM_FAMILY_PYTORCH_NPU) | \
      PLIM_FAMILY_BIT(PLIM_FAMILY_PYTORCH_XPU) | PLIM_FAMILY_BIT(PLIM_FAMILY_PYTORCH_ASYNC))
 
+/* Programs on PyTorch that marks in the text make known: what PyTorch needs, most of them do too.
+ */
+#define PLIM_FAMILIES_TORCH_TRAINING                                                  \
+    (PLIM_FAMILY_BIT(PLIM_FAMILY_TRAINER) | PLIM_FAMILY_BIT(PLIM_FAMILY_UNSLOTH) |    \
+     PLIM_FAMILY_BIT(PLIM_FAMILY_DEEPSPEED) | PLIM_FAMILY_BIT(PLIM_FAMILY_MEGATRON) | \
+     PLIM_FAMILY_BIT(PLIM_FAMILY_VERL))
+
 /* Verdicts for which less memory in use helps. */
 #define PLIM_VERDICTS_TOO_MUCH \
     (PLIM_VERDICT_BIT(PLIM_VERDICT_EXHAUSTED) | PLIM_VERDICT_BIT(PLIM_VERDICT_CAPPED))

@@ -161,6 +161,11 @@ static void find_elsewhere(const plim_failed_request *oom, sums *s)
     }
 }
 
+static bool is_of_host(plim_oom_topic topic)
+{
+    return topic >= PLIM_TOPIC_HOST_RAM && topic <= PLIM_TOPIC_HOST_HEAP;
+}
+
 static sums add_up(const plim_failed_request *oom)
 {
     sums s = {
@@ -172,7 +177,12 @@ static sums add_up(const plim_failed_request *oom)
         .held = held_by_allocator(oom),
         .gap = unused_by_allocator(oom),
     };
-    find_elsewhere(oom, &s);
+    if (is_of_host(oom->topic)) {
+        s.elsewhere = s.outside = nothing_known; /* its processes are none of the device's */
+        s.this_process = SIZE_MAX;
+    } else {
+        find_elsewhere(oom, &s);
+    }
     return s;
 }
 
@@ -489,7 +499,8 @@ static plim_judgement judge_summary(const sums *s)
     return j;
 }
 
-/* cuBLAS and cuDNN say "not initialized" of a full device, and of one with an earlier error. */
+/* cuBLAS and cuDNN say "not initialized", or find no algorithm, of a full device, and of one with
+ * an earlier error. */
 static plim_judgement judge_handle(const sums *s)
 {
     const bool has_room = known(s->free) && s->free.bytes >= HANDLE_BYTES_MAX;
@@ -526,7 +537,7 @@ static plim_judgement judge_figures(const plim_failed_request *oom, const sums *
     if (oom->topic == PLIM_TOPIC_SUMMARY) {
         return judge_summary(s);
     }
-    if (oom->topic == PLIM_TOPIC_HANDLE) {
+    if (oom->topic == PLIM_TOPIC_HANDLE || oom->topic == PLIM_TOPIC_NO_ENGINE) {
         return judge_handle(s);
     }
     if (judge_request(s, &j) || judge_limit(oom, s, &j)) {

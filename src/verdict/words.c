@@ -21,6 +21,8 @@
 #define LENGTH_MAX   ((size_t)300)
 #define ADDITION_MAX ((size_t)75)
 
+#define NAME_CHARS_MAX 31 /* of a process; Linux keeps 15 */
+
 typedef struct why {
     plim_fixed_text *out;
     const plim_failed_request *request;
@@ -444,6 +446,96 @@ static void put_found(why *say)
     }
 }
 
+/* Who ended the process, by the family. */
+static const char *killer(plim_oom_family family)
+{
+    static const struct {
+        plim_oom_family family;
+        const char *name;
+    } killers[] = {
+        { PLIM_FAMILY_LINUX, "The kernel" },
+        { PLIM_FAMILY_OOMD, "The memory daemon" },
+        { PLIM_FAMILY_RAY, "Ray's memory monitor" },
+        { PLIM_FAMILY_KUBERNETES, "Kubernetes" },
+        { PLIM_FAMILY_SLURM, "Slurm" },
+        { PLIM_FAMILY_MACOS, "macOS" },
+        { PLIM_FAMILY_BATCH, "The batch system" },
+    };
+    for (size_t i = 0; i < sizeof killers / sizeof killers[0]; i++) {
+        if (killers[i].family == family) {
+            return killers[i].name;
+        }
+    }
+    return "The system";
+}
+
+static bool is_ended(plim_oom_topic topic)
+{
+    return topic == PLIM_TOPIC_HOST_MACHINE || topic == PLIM_TOPIC_HOST_CGROUP ||
+           topic == PLIM_TOPIC_HOST_EVICTED;
+}
+
+/* What the text says of the machine, the job or the process. */
+static void put_host_figures(const why *say)
+{
+    const uint64_t process = figure(say, PLIM_FIGURE_HOST_PROCESS);
+    const uint64_t used = figure(say, PLIM_FIGURE_HOST_USED);
+    const uint64_t limit = figure(say, PLIM_FIGURE_HOST_LIMIT);
+    const uint64_t total = figure(say, PLIM_FIGURE_HOST_TOTAL);
+    const uint64_t available = figure(say, PLIM_FIGURE_HOST_AVAILABLE);
+    const char *before = ": ";
+    if (known(process)) {
+        put_bytes(say, before, process, " were resident");
+        before = "; ";
+    }
+    if (known(used)) {
+        put_bytes(say, before, used, "");
+        if (known(total)) {
+            put_bytes(say, " of ", total, "");
+        }
+        put(say, " were in use");
+        before = "; ";
+    } else if (known(total)) {
+        put_bytes(say, before, total, " are all there is");
+        before = "; ";
+    }
+    if (known(available) && !known(used)) {
+        put_bytes(say, before, available, " were available");
+        before = "; ";
+    }
+    if (known(limit)) {
+        put_bytes(say, before, limit,
+                  say->request->topic == PLIM_TOPIC_HOST_CGROUP ? " is the limit"
+                                                                : " is the threshold");
+    }
+}
+
+/* The process that was ended, where the text names it; else NULL. */
+static const plim_process_figure *ended(const plim_failed_request *request)
+{
+    return request->process_count > 0 ? &request->processes[0] : NULL;
+}
+
+/* "The kernel killed process 935 (python) because …: 99.7 MiB were resident". */
+static void put_ended(const why *say)
+{
+    const plim_process_figure *const process = ended(say->request);
+    put(say, killer(say->request->family));
+    if (say->request->topic == PLIM_TOPIC_HOST_EVICTED) {
+        put(say, " evicted a pod");
+    } else if (process != NULL && process->pid != 0) {
+        plim_fixed_text_put(say->out, " killed process %" PRIu64, process->pid);
+    } else {
+        put(say, " killed a process");
+    }
+    if (process != NULL && process->name != NULL) {
+        plim_fixed_text_put(say->out, " (%.*s)", NAME_CHARS_MAX, process->name);
+    }
+    put(say, plim_words_of_topic(say->request->topic)->first);
+    put_host_figures(say);
+    put(say, ". ");
+}
+
 /* "A kernel needs 160 KiB of shared memory, and 99.0 KiB are there. ", or what stands for it. */
 static void put_topic_facts(why *say)
 {
@@ -469,7 +561,9 @@ size_t plim_judgement_why(const plim_failed_request *request, const plim_judgeme
 {
     plim_fixed_text out = plim_fixed_text_begin(text, bytes);
     why say = { .out = &out, .request = request, .judgement = judgement };
-    if (judgement->reason == PLIM_REASON_TOPIC) {
+    if (judgement->reason == PLIM_REASON_TOPIC && is_ended(request->topic)) {
+        put_ended(&say);
+    } else if (judgement->reason == PLIM_REASON_TOPIC) {
         put_topic_facts(&say);
     } else {
         put_facts(&say);

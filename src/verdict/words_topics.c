@@ -94,6 +94,12 @@ static const plim_topic_words words[] = {
                   "cause; an earlier error, such as an index out of range, shows alike",
         .unknown = TOO_FEW,
     },
+    [PLIM_TOPIC_NO_ENGINE] = {
+        .first = "No algorithm of cuDNN could run a convolution",
+        .second = "It passes over those whose workspace does not fit, so a full device is a usual "
+                  "cause; types or a build that no algorithm supports show alike",
+        .unknown = TOO_FEW,
+    },
     [PLIM_TOPIC_WEIGHTS] = {
         .first = "A model's weights did not fit",
         .before_wanted = "Weights of ",
@@ -178,12 +184,12 @@ static const plim_topic_words words[] = {
                    "memory is short",
     },
     [PLIM_TOPIC_HOST_CGROUP] = {
-        .first = "The kernel killed a process at the memory limit of its control group",
+        .first = " at the memory limit of its control group",
         .second = "The limit is that of a container, a job or a service, not the machine's memory",
         .unknown = "The limit is that of a container, a job or a service",
     },
     [PLIM_TOPIC_HOST_MACHINE] = {
-        .first = "The kernel killed a process because the machine's memory was full",
+        .first = " because the machine's memory was full",
         .second = "It is the machine's memory that was short, not the GPU's",
         .unknown = "It is the machine's memory that was short, not the GPU's",
     },
@@ -193,6 +199,19 @@ static const plim_topic_words words[] = {
                   "memory is short; the GPU's has no part in it",
         .unknown = "That is how the kernel or a scheduler ends a program when the machine's "
                    "memory is short",
+    },
+    [PLIM_TOPIC_HOST_EVICTED] = {
+        .first = " because the node's memory was short",
+        .second = "Pods that use more than they request go first; the GPU's memory has no part "
+                  "in it",
+        .unknown = "Pods that use more than they request go first",
+    },
+    [PLIM_TOPIC_HOST_COMMIT] = {
+        .first = "Windows refused to promise more memory: the page file is too small",
+        OF_HOST,
+        .second = "Memory that is promised counts against RAM and page file together, so it fails "
+                  "while RAM and the GPU have room",
+        .unknown = "Memory that is promised counts against RAM and page file together",
     },
     [PLIM_TOPIC_HOST_SHM] = {
         .first = "Shared memory between processes (/dev/shm) ran out",

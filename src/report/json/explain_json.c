@@ -5,11 +5,13 @@
  * with the name of its text, so that a program need not ask how many there were.
  */
 #include "report/json/explain_json.h"
+#include "verdict/names.h"
 
 #include "base/error.h"
 #include "base/json_out.h"
 #include "report/json/failure_json.h"
 #include "report/json/page_json.h"
+#include "verdict/names.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -108,6 +110,7 @@ static void write_message(plim_json *json, const plim_explained *file,
     plim_json_member_u64(json, "count", message->count);
     plim_json_member_string(json, "framework", message->framework);
     plim_json_member_string(json, "form", message->form);
+    plim_json_member_string(json, "program", plim_names_of_families.names[message->request.family]);
     plim_json_member_optional_string(json, "versions", message->versions);
     plim_json_member_string(json, "excerpt", message->excerpt);
     plim_json_member_bool(json, "follower", message->is_follower);

@@ -161,6 +161,12 @@ const char *plim_explain_figure(plim_figure_id id)
         [PLIM_FIGURE_ALLOCATED_PEAK] = "allocated at most",
         [PLIM_FIGURE_RESERVED_PEAK] = "reserved at most",
         [PLIM_FIGURE_INACTIVE_SPLIT] = "not releasable",
+        [PLIM_FIGURE_HOST_PROCESS] = "resident memory of the process",
+        [PLIM_FIGURE_HOST_VIRTUAL] = "its address space",
+        [PLIM_FIGURE_HOST_USED] = "in use on the host",
+        [PLIM_FIGURE_HOST_LIMIT] = "limit or threshold",
+        [PLIM_FIGURE_HOST_AVAILABLE] = "available on the host",
+        [PLIM_FIGURE_HOST_TOTAL] = "the host has",
     };
     return (unsigned)id < PLIM_FIGURE_PRINTED_COUNT ? names[id] : "";
 }
