@@ -18,7 +18,6 @@
 #define SIZES      64
 #define SCRIPT_OPS 8192
 #define SEED       UINT64_C(0x9E3779B97F4A7C15)
-#define NS_PER_S   1000000000
 
 /* One step of a script: free what is in the slot, then allocate `bytes` into it (0: nothing). */
 typedef struct bench_step {

@@ -10,7 +10,7 @@
 
 #define LEAF_ENTRIES   PLIM_FREE_LEAF_ENTRIES
 #define INNER_CHILDREN 20
-#define DEPTH_MAX      16 /* inner levels: more blocks than addresses */
+#define TREE_DEPTH_MAX 16 /* inner levels: more blocks than addresses */
 #define MERGE_BELOW    5  /* leaves with fewer entries look for a neighbour to join */
 
 /* A few entries are moved sooner than memmove() is called; this keeps the compiler from calling
@@ -31,8 +31,8 @@ typedef struct inner {
 
 /* The way from the root to a leaf: which child was taken in each inner node. */
 typedef struct path {
-    inner *nodes[DEPTH_MAX];
-    uint32_t children[DEPTH_MAX];
+    inner *nodes[TREE_DEPTH_MAX];
+    uint32_t children[TREE_DEPTH_MAX];
     uint32_t depth;
 } path;
 
@@ -119,7 +119,7 @@ static plim_free_leaf *descend(const plim_free_set *set, key wanted, path *ret_p
     void *node = set->root;
     ret_path->depth = 0;
     while (level_of(node) > 0) {
-        PLIM_ASSERT(ret_path->depth < DEPTH_MAX);
+        PLIM_ASSERT(ret_path->depth < TREE_DEPTH_MAX);
         inner *in = node;
         const uint32_t child = child_for(in, wanted);
         ret_path->nodes[ret_path->depth] = in;
@@ -164,7 +164,7 @@ plim_free_cursor plim_free_set_at_least(const plim_free_set *set, uint64_t bytes
 /* Nodes that a put needs, taken before anything changes. */
 typedef struct new_nodes {
     plim_free_leaf *leaf;
-    inner *inners[DEPTH_MAX + 1];
+    inner *inners[TREE_DEPTH_MAX + 1];
     uint32_t inner_count;
 } new_nodes;
 

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-#define CHUNK_LINES_MIN 64u
-#define CHUNK_LINES_MAX 4096u /* 256 KiB */
-#define LINE_BYTES      sizeof(plim_cache_line)
+#define CHUNK_LINES_MIN  64u
+#define CHUNK_LINES_MAX  4096u /* 256 KiB */
+#define CACHE_LINE_BYTES sizeof(plim_cache_line)
 
 /* In front of a chunk's records; a line of its own, so that records keep to lines. */
 typedef struct plim_line_chunk {
@@ -16,7 +16,7 @@ typedef struct plim_line_chunk {
     size_t bytes;
 } plim_line_chunk;
 
-_Static_assert(sizeof(plim_line_chunk) <= LINE_BYTES, "the header takes one line");
+_Static_assert(sizeof(plim_line_chunk) <= CACHE_LINE_BYTES, "the header takes one line");
 
 void plim_line_slab_init(plim_line_slab *slab, const plim_mem *mem)
 {
@@ -35,19 +35,20 @@ void plim_line_slab_deinit(plim_line_slab *slab)
 /* One more chunk, all of it spare. */
 static bool grow(plim_line_slab *slab)
 {
-    const size_t bytes = ((size_t)slab->chunk_lines + 2) * LINE_BYTES; /* header and alignment */
+    const size_t bytes =
+        ((size_t)slab->chunk_lines + 2) * CACHE_LINE_BYTES; /* header and alignment */
     unsigned char *memory = plim_mem_alloc(slab->mem, bytes, 1);
     if (memory == NULL) {
         return false;
     }
-    const size_t past = (uintptr_t)memory % LINE_BYTES;
-    unsigned char *line = memory + (past == 0 ? 0 : LINE_BYTES - past);
+    const size_t past = (uintptr_t)memory % CACHE_LINE_BYTES;
+    unsigned char *line = memory + (past == 0 ? 0 : CACHE_LINE_BYTES - past);
     plim_line_chunk *chunk = (plim_line_chunk *)(void *)line;
     *chunk = (plim_line_chunk){ .next = slab->chunks, .memory = memory, .bytes = bytes };
     slab->chunks = chunk;
     slab->bytes += bytes;
 
-    plim_cache_line *lines = (plim_cache_line *)(void *)(line + LINE_BYTES);
+    plim_cache_line *lines = (plim_cache_line *)(void *)(line + CACHE_LINE_BYTES);
     memset(lines, 0, slab->chunk_lines * sizeof *lines);
     for (uint32_t i = slab->chunk_lines; i > 0; i--) { /* the first comes out first */
         plim_line_list_push(&slab->spare, &lines[i - 1]);

@@ -14,10 +14,10 @@
 #include "alloc/superblocks.h"
 #include "base/assert.h"
 #include "base/error.h"
+#include "device/books.h"
 
 #define UNIT_BYTES       ((uint64_t)256)
 #define SUPERBLOCK_BYTES ((uint64_t)1 << 20) /* at least; and the most a stream's arena serves */
-#define PAGE_BYTES       ((uint64_t)2 << 20)
 #define SPARE_BLOCKS     4 /* records a request may need: of a head, a rest, and of mapping */
 
 typedef struct arenas {
@@ -67,7 +67,8 @@ static plim_status prepare(plim_request *request, plim_error *err)
     const plim_mem *mem = heap->allocator->mem;
     arenas *state = heap->policy_state;
     request->rounded_bytes = plim_policy_round(request, UNIT_BYTES);
-    request->segment_bytes = (request->rounded_bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
+    request->segment_bytes = (request->rounded_bytes + PLIM_DEVICE_GRANULARITY_BYTES - 1) &
+                             ~(PLIM_DEVICE_GRANULARITY_BYTES - 1);
     request->is_expandable = true;
     const plim_stream stream = state->shelf != NULL ? state->shelf->stream : request->stream;
     PLIM_TRY(plim_policy_use_shelf(request, false, stream, err));
@@ -126,8 +127,9 @@ static plim_attempt map_head(const plim_request *request, plim_superblock *last,
 {
     plim_heap *heap = request->heap;
     const uint64_t mapped = plim_superblock_mapped(last);
-    const uint64_t pages = (bytes - mapped + PAGE_BYTES - 1) / PAGE_BYTES;
-    if (!plim_policy_may_take(heap, pages * PAGE_BYTES)) {
+    const uint64_t pages =
+        (bytes - mapped + PLIM_DEVICE_GRANULARITY_BYTES - 1) / PLIM_DEVICE_GRANULARITY_BYTES;
+    if (!plim_policy_may_take(heap, pages * PLIM_DEVICE_GRANULARITY_BYTES)) {
         return PLIM_ATTEMPT_NO_MEMORY;
     }
     plim_heap_block *unmapped = mapped > 0 ? last->first->next : last->first;
@@ -472,6 +474,6 @@ const plim_policy plim_policy_arena = {
     .init = init,
     .deinit = deinit,
     .check = check,
-    .page_bytes = PAGE_BYTES,
+    .page_bytes = PLIM_DEVICE_GRANULARITY_BYTES,
     .keeps_all = true,
 };

@@ -12,9 +12,8 @@
 #include "alloc/release.h"
 #include "alloc/streams.h"
 #include "base/error.h"
+#include "device/books.h"
 #include "settings/rounding.h"
-
-#define PAGE_BYTES ((uint64_t)2 << 20) /* what the driver maps at least */
 
 /* How far a stream is known to be. Asking takes an event: it is recorded when somebody first wants
  * what the stream freed, and what was freed before is done when it has happened. */
@@ -121,7 +120,8 @@ static plim_status is_done(plim_heap *heap, plim_stream stream, bool *ret_is_don
 static plim_status prepare(plim_request *request, plim_error *err)
 {
     request->rounded_bytes = plim_policy_round(request, PLIM_BLOCK_BYTES_MIN);
-    request->segment_bytes = (request->rounded_bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
+    request->segment_bytes = (request->rounded_bytes + PLIM_DEVICE_GRANULARITY_BYTES - 1) &
+                             ~(PLIM_DEVICE_GRANULARITY_BYTES - 1);
     request->is_expandable = true;
     return plim_policy_use_shelf(request, request->rounded_bytes <= PLIM_SMALL_BYTES_MAX,
                                  request->stream, err);
@@ -180,7 +180,9 @@ static room room_at(const plim_heap_block *block, uint64_t bytes)
     room found = { .segment = block->segment, .from = block->addr, .to = block->addr };
     for (uint64_t left = bytes; left > 0; block = block->next) {
         const uint64_t used = left < block->bytes ? left : block->bytes;
-        found.missing += block->is_mapped ? 0 : (used + PAGE_BYTES - 1) / PAGE_BYTES;
+        found.missing += block->is_mapped ? 0
+                                          : (used + PLIM_DEVICE_GRANULARITY_BYTES - 1) /
+                                                PLIM_DEVICE_GRANULARITY_BYTES;
         left -= used;
         found.to = block->addr + block->bytes;
     }
@@ -212,12 +214,13 @@ static plim_status take_from(plim_shelf *shelf, page_search *todo, plim_error *e
 {
     const plim_free_set *set = &shelf->blocks;
     plim_heap_block *block = plim_free_cursor_block(plim_free_set_last(set));
-    while (block != NULL && block->bytes >= PAGE_BYTES && todo->wanted > 0) {
+    while (block != NULL && block->bytes >= PLIM_DEVICE_GRANULARITY_BYTES && todo->wanted > 0) {
         const uint64_t bytes = block->bytes;
         const plim_addr addr = block->addr;
-        const uint64_t pages = plim_block_is_expandable(block) && !is_in_room(todo->where, block)
-                                   ? plim_expandable_releasable(block) / PAGE_BYTES
-                                   : 0;
+        const uint64_t pages =
+            plim_block_is_expandable(block) && !is_in_room(todo->where, block)
+                ? plim_expandable_releasable(block) / PLIM_DEVICE_GRANULARITY_BYTES
+                : 0;
         if (pages > 0) {
             const uint64_t count = pages < todo->wanted ? pages : todo->wanted;
             PLIM_TRY(plim_expandable_take(block, count, todo->where != NULL, todo->stack, err));
@@ -231,7 +234,7 @@ static plim_status take_from(plim_shelf *shelf, page_search *todo, plim_error *e
 static bool has_page(const plim_shelf *shelf)
 {
     const plim_heap_block *last = plim_free_cursor_block(plim_free_set_last(&shelf->blocks));
-    return last != NULL && last->bytes >= PAGE_BYTES;
+    return last != NULL && last->bytes >= PLIM_DEVICE_GRANULARITY_BYTES;
 }
 
 /* The same for all shelves of a size class whose stream is done with them. Unmapping what a stream
@@ -299,7 +302,7 @@ static plim_attempt grow(const plim_request *request, plim_heap_block **ret_bloc
     }
     const room where = room_at(start, request->rounded_bytes);
     page_search todo = { .wanted = where.missing, .where = &where, .stack = request->stack };
-    if (where.missing > heap->properties.total_bytes / PAGE_BYTES) {
+    if (where.missing > heap->properties.total_bytes / PLIM_DEVICE_GRANULARITY_BYTES) {
         return PLIM_ATTEMPT_NO_MEMORY;
     }
     if (!make_room(heap, where.missing)) {
@@ -308,7 +311,7 @@ static plim_attempt grow(const plim_request *request, plim_heap_block **ret_bloc
     }
     if (take_pages(heap, &request->stream, &todo, err) != PLIM_OK) {
         attempt = PLIM_ATTEMPT_FAILED;
-    } else if (!plim_policy_may_take(heap, where.missing * PAGE_BYTES)) {
+    } else if (!plim_policy_may_take(heap, where.missing * PLIM_DEVICE_GRANULARITY_BYTES)) {
         attempt = PLIM_ATTEMPT_NO_MEMORY;
     } else {
         attempt =
@@ -372,7 +375,8 @@ static plim_status synchronized(plim_heap *heap, plim_error *err)
     if (held <= kept || heap->routings.count > 0) {
         return PLIM_OK;
     }
-    page_search todo = { .wanted = (held - kept + PAGE_BYTES - 1) / PAGE_BYTES,
+    page_search todo = { .wanted = (held - kept + PLIM_DEVICE_GRANULARITY_BYTES - 1) /
+                                   PLIM_DEVICE_GRANULARITY_BYTES,
                          .stack = PLIM_NONE };
     return take_pages(heap, NULL, &todo, err);
 }
@@ -386,5 +390,5 @@ const plim_policy plim_policy_async = {
     .synchronized = synchronized,
     .init = init,
     .deinit = deinit,
-    .page_bytes = PAGE_BYTES,
+    .page_bytes = PLIM_DEVICE_GRANULARITY_BYTES,
 };

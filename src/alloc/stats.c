@@ -15,13 +15,14 @@ typedef struct stat_entry {
     size_t offset; /* in plim_device_stats, of an int64_t */
 } stat_entry;
 
-#define PLACE(member) offsetof(plim_device_stats, member)
+#define STAT_PLACE(member) offsetof(plim_device_stats, member)
 
-#define STAT_ROWS(name, member)                                                                 \
-    { name ".allocated", PLACE(member.allocated) }, { name ".current", PLACE(member.current) }, \
-        { name ".freed", PLACE(member.freed) },                                                 \
-    {                                                                                           \
-        name ".peak", PLACE(member.peak)                                                        \
+#define STAT_ROWS(name, member)                          \
+    { name ".allocated", STAT_PLACE(member.allocated) }, \
+        { name ".current", STAT_PLACE(member.current) }, \
+        { name ".freed", STAT_PLACE(member.freed) },     \
+    {                                                    \
+        name ".peak", STAT_PLACE(member.peak)            \
     }
 
 #define FAMILY_ROWS(name, family)                                         \
@@ -29,9 +30,9 @@ typedef struct stat_entry {
         STAT_ROWS(name ".large_pool", families[family][PLIM_SLOT_LARGE]), \
         STAT_ROWS(name ".small_pool", families[family][PLIM_SLOT_SMALL])
 
-#define COUNTER_ROW(member)    \
-    {                          \
-#member, PLACE(member) \
+#define COUNTER_ROW(member)         \
+    {                               \
+#member, STAT_PLACE(member) \
     }
 
 /* By bytes: '.' comes before '_', and '_' before letters. */

@@ -15,13 +15,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define LINE_CHARS 75
+#define SUMMARY_COLUMNS 75
 
 static void put_rule(plim_fixed_text *out, char c)
 {
-    char rule[LINE_CHARS + 1];
-    memset(rule, c, LINE_CHARS);
-    rule[LINE_CHARS] = '\0';
+    char rule[SUMMARY_COLUMNS + 1];
+    memset(rule, c, SUMMARY_COLUMNS);
+    rule[SUMMARY_COLUMNS] = '\0';
     plim_fixed_text_put(out, "|%s|\n", rule);
 }
 

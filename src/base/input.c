@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 /* 256 KiB stays in a core's second-level cache and makes system calls cheap (input.md). */
-#define BUFFER_BYTES ((size_t)256 << 10)
+#define WINDOW_BYTES ((size_t)256 << 10)
 /* The longest magic number there is. */
 #define MAGIC_BYTES 4
 #define NAME_BYTES  160
@@ -42,7 +42,7 @@ struct plim_input {
     const uint8_t *raw; /* compressed bytes that wait for the codec */
     size_t raw_length;
     uint64_t raw_offset;
-    uint8_t *raw_buffer; /* BUFFER_BYTES; NULL when plain or memory */
+    uint8_t *raw_buffer; /* WINDOW_BYTES; NULL when plain or memory */
 
     const uint8_t *window; /* in buffer, or the caller's memory */
     size_t window_length;
@@ -204,7 +204,7 @@ static plim_status fill_decoded(plim_input *input, uint8_t *data, size_t room, s
                                 plim_error *err)
 {
     if (input->raw_length == 0 && !input->source_ended) {
-        PLIM_TRY(read_some(input, input->raw_buffer, BUFFER_BYTES, &input->raw_length, err));
+        PLIM_TRY(read_some(input, input->raw_buffer, WINDOW_BYTES, &input->raw_length, err));
         input->raw = input->raw_buffer;
     }
     plim_codec_io io = {
@@ -292,11 +292,11 @@ static plim_input *create(const plim_mem *mem)
 /* A window buffer, empty. */
 static plim_status take_buffer(plim_input *input, plim_error *err)
 {
-    input->buffer = plim_mem_alloc(input->mem, BUFFER_BYTES, 1);
+    input->buffer = plim_mem_alloc(input->mem, WINDOW_BYTES, 1);
     if (input->buffer == NULL) {
         return plim_fail_memory(err, "opening an input");
     }
-    input->buffer_bytes = BUFFER_BYTES;
+    input->buffer_bytes = WINDOW_BYTES;
     input->window = input->buffer;
     input->window_length = 0;
     return PLIM_OK;
@@ -427,6 +427,6 @@ void plim_input_close(plim_input *input)
         close(input->fd);
     }
     plim_mem_free(input->mem, input->buffer, input->buffer_bytes, 1);
-    plim_mem_free(input->mem, input->raw_buffer, BUFFER_BYTES, 1);
+    plim_mem_free(input->mem, input->raw_buffer, WINDOW_BYTES, 1);
     plim_mem_free(input->mem, input, 1, sizeof *input);
 }

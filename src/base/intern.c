@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define SLOTS_MIN ((size_t)256)
+#define INTERN_SLOTS_MIN ((size_t)256)
 
 void plim_intern_init(plim_intern *intern, const plim_mem *mem)
 {
@@ -35,7 +35,7 @@ static void place(plim_intern *intern, uint32_t id)
 static bool grow(plim_intern *intern)
 {
     const size_t old_count = intern->slots == NULL ? 0 : intern->mask + 1;
-    const size_t new_count = old_count == 0 ? SLOTS_MIN : old_count * 2;
+    const size_t new_count = old_count == 0 ? INTERN_SLOTS_MIN : old_count * 2;
     uint32_t *slots = plim_mem_alloc_zeroed(intern->mem, new_count, sizeof *slots);
     if (slots == NULL) {
         return false;

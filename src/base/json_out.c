@@ -11,8 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
-
 /* --- bytes --- */
 
 static void flush(plim_json *json)
@@ -210,7 +208,7 @@ static void put_quoted(plim_json *json, const char *data, size_t bytes)
         }
         const plim_utf8 next = plim_utf8_next(data + i, bytes - i);
         if (next.code == PLIM_UTF8_INVALID) {
-            put_string(json, REPLACEMENT);
+            put_string(json, PLIM_UTF8_REPLACEMENT);
         } else if (next.code == 0x2028 || next.code == 0x2029) {
             put_escape(json, next.code); /* line ends to JavaScript */
         } else {

@@ -6,7 +6,7 @@
 #include "base/assert.h"
 #include "base/hash.h"
 
-#define SLOTS_MIN ((size_t)64)
+#define MAP_SLOTS_MIN ((size_t)64)
 
 void plim_map_init(plim_map *map, const plim_mem *mem)
 {
@@ -47,7 +47,7 @@ uint64_t plim_map_get(const plim_map *map, uint64_t key)
 static bool grow(plim_map *map)
 {
     const size_t old_count = map->slots == NULL ? 0 : map->mask + 1;
-    const size_t new_count = old_count == 0 ? SLOTS_MIN : old_count * 2;
+    const size_t new_count = old_count == 0 ? MAP_SLOTS_MIN : old_count * 2;
     plim_map_slot *slots = plim_mem_alloc(map->mem, new_count, sizeof *slots);
     if (slots == NULL) {
         return false;

@@ -3,7 +3,7 @@
  */
 #include "base/shared_table.h"
 
-#define SLOTS_MIN ((size_t)16)
+#define TABLE_SLOTS_MIN ((size_t)16)
 
 static size_t bytes_of(size_t slots)
 {
@@ -27,7 +27,7 @@ static plim_shared_slots *with_room(plim_shared_table *table, const plim_mem *me
     if (old != NULL && table->count < (old->mask + 1) / 2) {
         return old;
     }
-    const size_t count = old != NULL ? (old->mask + 1) * 2 : SLOTS_MIN;
+    const size_t count = old != NULL ? (old->mask + 1) * 2 : TABLE_SLOTS_MIN;
     plim_shared_slots *const slots = plim_mem_alloc(mem, 1, bytes_of(count));
     if (slots == NULL) {
         return NULL;

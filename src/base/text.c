@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CAPACITY_MIN ((size_t)64)
+#define TEXT_CAPACITY_MIN ((size_t)64)
 
 void plim_text_init(plim_text *text, const plim_mem *mem, size_t length_max)
 {
@@ -37,8 +37,8 @@ static bool make_room(plim_text *text, size_t length)
     if (capacity > text->length_max + 1) {
         capacity = text->length_max + 1; /* never more than can be used */
     }
-    if (capacity < CAPACITY_MIN) {
-        capacity = CAPACITY_MIN;
+    if (capacity < TEXT_CAPACITY_MIN) {
+        capacity = TEXT_CAPACITY_MIN;
     }
     if (capacity < needed) {
         capacity = needed;

@@ -15,6 +15,7 @@
 #include "base/ticks.h"
 
 #include "base/hash.h" /* plim_uint128 */
+#include "base/units.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -22,7 +23,6 @@
 #include <cpuid.h>
 #endif
 
-#define NS_PER_S       1000000000u
 #define PACE_SHIFT     48      /* paces are nanoseconds per tick * 2^48 */
 #define BASELINE_NS    1000000 /* the shortest time over which a pace is measured */
 #define READINGS       5       /* the most exact of so many is used */

@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PLIM_UTF8_INVALID UINT32_MAX
+#define PLIM_UTF8_INVALID     UINT32_MAX
+#define PLIM_UTF8_REPLACEMENT "\xef\xbf\xbd" /* U+FFFD, for bytes that are not UTF-8 */
 
 typedef struct plim_utf8 {
     uint32_t code; /* the code point, or PLIM_UTF8_INVALID */

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define CAPACITY_MIN ((size_t)16)
+#define VEC_CAPACITY_MIN ((size_t)16)
 
 bool plim_vec_room(const plim_mem *mem, void *items, size_t *capacity, size_t count,
                    size_t item_bytes)
@@ -14,7 +14,7 @@ bool plim_vec_room(const plim_mem *mem, void *items, size_t *capacity, size_t co
         return true;
     }
     const size_t wanted = *capacity + *capacity / 2;
-    const size_t usual = wanted < CAPACITY_MIN ? CAPACITY_MIN : wanted;
+    const size_t usual = wanted < VEC_CAPACITY_MIN ? VEC_CAPACITY_MIN : wanted;
     const size_t new_capacity = usual > count ? usual : count + 1; /* many items came at once */
     void *old = NULL;
     memcpy(&old, items, sizeof old); /* the pointer's type is the caller's */

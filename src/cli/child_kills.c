@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE_BYTES 8192u /* two paths of 4096 at most; what is longer is not for us */
+#define KILL_LINE_BYTES 8192u /* two paths of 4096 at most; what is longer is not for us */
 
 /* What mounts of one version of control groups look like, and the file that counts. */
 typedef struct group_version {
@@ -93,7 +93,7 @@ static bool find_group(const char *root, const group_version *version, char *gro
     if (file == NULL) {
         return false;
     }
-    char line[LINE_BYTES];
+    char line[KILL_LINE_BYTES];
     bool is_found = false;
     while (!is_found && fgets(line, sizeof line, file) != NULL) {
         line[strcspn(line, "\n")] = '\0';
@@ -205,7 +205,7 @@ static bool find_in_group(plim_child_kills *kills, const char *root, const group
     }
     bool is_found = false;
     if (find_group(root, version, group)) {
-        char line[LINE_BYTES];
+        char line[KILL_LINE_BYTES];
         while (!is_found && fgets(line, sizeof line, file) != NULL) {
             char mount[PLIM_CHILD_KILLS_PATH_BYTES];
             char below[PLIM_CHILD_KILLS_PATH_BYTES];

@@ -25,9 +25,9 @@ static const plim_command commands[] = {
     { "tune", plim_cmd_tune, "which allocator settings would have saved it, as a line to paste" },
 };
 
-#define COMMAND_COUNT  (sizeof commands / sizeof commands[0])
-#define NAME_BYTES_MAX 16u /* of a command */
-#define RESEMBLES      2u  /* so many letters wrong still make a suggestion */
+#define COMMAND_COUNT     (sizeof commands / sizeof commands[0])
+#define COMMAND_BYTES_MAX 16u /* of a command */
+#define RESEMBLES         2u  /* so many letters wrong still make a suggestion */
 
 static const plim_command *find_command(const char *name)
 {
@@ -88,7 +88,7 @@ static int print_version(void)
 
 static int run_command(const plim_command *command, int argc, char **argv)
 {
-    char title[NAME_BYTES_MAX + sizeof "plimsoll "];
+    char title[COMMAND_BYTES_MAX + sizeof "plimsoll "];
     snprintf(title, sizeof title, "plimsoll %s", command->name);
     argv[0] = title;
     return command->run(argc, argv);

@@ -4,6 +4,7 @@
 #include "cli/rehearsing.h"
 
 #include "base/clock.h"
+#include "base/units.h"
 #include "cli/output.h"
 #include "cli/rehearse_record.h"
 
@@ -15,7 +16,6 @@
 #include <sys/personality.h>
 #include <unistd.h>
 
-#define NS_PER_S        1e9
 #define LOG_SHOWN_BYTES 4096
 #define ASK_PERSONALITY 0xffffffffuL /* personality(2): changes nothing, tells */
 
@@ -104,7 +104,7 @@ static void run_program(const plim_rehearsing *how, plim_rehearsing_result *ret)
     const unsigned long before = steady();
     const uint64_t start_ns = plim_clock_now_ns(&plim_clock_system);
     plim_child_run(how->who, &command, &options, &ret->child);
-    ret->seconds = (double)(plim_clock_now_ns(&plim_clock_system) - start_ns) / NS_PER_S;
+    ret->seconds = (double)(plim_clock_now_ns(&plim_clock_system) - start_ns) / (double)NS_PER_S;
     (void)personality(before);
 }
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEP        "step:"
+#define STEP_PREFIX "step:"
 #define CONF        "conf: " /* messages about confs begin with it; they name the character */
 #define COST_US_MAX 1e9      /* of a call, or a MiB of it: a quarter of an hour */
 
@@ -51,9 +51,9 @@ static plim_event_argument event_of(struct argp_state *state, const char *option
 {
     plim_event_argument event = { .is_given = true };
     const char *digits = text;
-    if (strncmp(text, STEP, strlen(STEP)) == 0) {
+    if (strncmp(text, STEP_PREFIX, strlen(STEP_PREFIX)) == 0) {
         event.is_step = true;
-        digits = text + strlen(STEP);
+        digits = text + strlen(STEP_PREFIX);
     }
     char *end = NULL;
     errno = 0;

@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define INDEX_MASK UINT64_C(0xffffffff)
+#define HANDLE_INDEX_MASK UINT64_C(0xffffffff)
 
 void plim_books_init(plim_books *books, const plim_mem *mem, const char *name)
 {
@@ -84,7 +84,7 @@ static plim_status new_physical(plim_books *books, uint64_t *ret_index, plim_err
         books->free_physical = books->physicals.items[*ret_index].tag;
         return PLIM_OK;
     }
-    if (books->physicals.count >= INDEX_MASK - 1 ||
+    if (books->physicals.count >= HANDLE_INDEX_MASK - 1 ||
         !PLIM_VEC_PUSH(books->mem, &books->physicals, (plim_physical){ 0 })) {
         return plim_fail_memory(err, "creating a handle");
     }
@@ -111,7 +111,7 @@ plim_status plim_books_create(plim_books *books, uint64_t bytes, plim_handle *re
 
 plim_physical *plim_books_physical(const plim_books *books, plim_handle handle)
 {
-    const uint64_t index = (handle & INDEX_MASK) - 1;
+    const uint64_t index = (handle & HANDLE_INDEX_MASK) - 1;
     if (index >= books->physicals.count) {
         return NULL;
     }

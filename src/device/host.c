@@ -11,16 +11,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define TOTAL_BYTES_MAX (UINT64_C(64) << 40)
+#define HOST_BYTES_MAX  (UINT64_C(64) << 40)
 #define OFFSETS_BYTES   (UINT64_C(1) << 60) /* a file's: pieces of any size, room is no matter */
 #define ADDRESSES_BYTES (UINT64_C(1) << 63) /* what a process can have, and more */
-#define NAME            "host"
+#define HOST_NAME       "host"
 
 static void properties(void *self, plim_device_properties *ret)
 {
     const plim_host *const host = self;
     *ret = (plim_device_properties){
-        .name = NAME,
+        .name = HOST_NAME,
         .ordinal = host->core.ordinal,
         .total_bytes = host->core.books.total_bytes,
         .granularity_bytes = host->core.books.granularity_bytes,
@@ -47,18 +47,19 @@ static plim_status check(const plim_host_options *options, plim_error *err)
     const uint64_t granularity = options->granularity_bytes;
     const long page_bytes = sysconf(_SC_PAGESIZE);
     if (options->ordinal < 0) {
-        return plim_fail(err, PLIM_INVALID_ARGUMENT, NAME ": ordinal %" PRId32, options->ordinal);
+        return plim_fail(err, PLIM_INVALID_ARGUMENT, HOST_NAME ": ordinal %" PRId32,
+                         options->ordinal);
     }
-    if (options->total_bytes == 0 || options->total_bytes > TOTAL_BYTES_MAX) {
+    if (options->total_bytes == 0 || options->total_bytes > HOST_BYTES_MAX) {
         return plim_fail(err, PLIM_INVALID_ARGUMENT,
-                         NAME ": a device of %" PRIu64 " bytes; 1 to %" PRIu64 " are possible",
-                         options->total_bytes, TOTAL_BYTES_MAX);
+                         HOST_NAME ": a device of %" PRIu64 " bytes; 1 to %" PRIu64 " are possible",
+                         options->total_bytes, HOST_BYTES_MAX);
     }
     if ((granularity & (granularity - 1)) != 0 || granularity > PLIM_DEVICE_GRANULARITY_MAX ||
         (granularity != 0 && granularity < (uint64_t)page_bytes)) {
         return plim_fail(err, PLIM_INVALID_ARGUMENT,
-                         NAME ": a granularity of %" PRIu64
-                              " bytes, which must be a power of two from %ld to 1 GiB",
+                         HOST_NAME ": a granularity of %" PRIu64
+                                   " bytes, which must be a power of two from %ld to 1 GiB",
                          granularity, page_bytes);
     }
     return PLIM_OK;
@@ -68,7 +69,7 @@ static void init(plim_host *host, const plim_host_options *options)
 {
     const plim_mem *const mem = plim_mem_or_heap(options->mem);
     *host = (plim_host){ .file = -1 };
-    plim_core_init(&host->core, mem, NAME, options->total_bytes, options->granularity_bytes);
+    plim_core_init(&host->core, mem, HOST_NAME, options->total_bytes, options->granularity_bytes);
     host->core.ordinal = options->ordinal;
     host->core.ops.properties = properties;
     host->core.ops.destroy = destroy;
@@ -97,7 +98,7 @@ plim_status plim_host_create(const plim_host_options *options, plim_device *ret_
     if (host->file < 0) {
         const int error = errno;
         destroy(host);
-        return plim_fail_errno(err, error, NAME ": no file for its memory");
+        return plim_fail_errno(err, error, HOST_NAME ": no file for its memory");
     }
     *ret_device = (plim_device){ .ops = &host->core.ops, .self = host };
     return PLIM_OK;

@@ -11,7 +11,7 @@
 
 #include <inttypes.h>
 
-#define INDEX_MASK UINT64_C(0xffffffff)
+#define FENCE_INDEX_MASK UINT64_C(0xffffffff)
 #define FIRST_STREAM                                                            \
     UINT64_C(0x510000000000) /* like a pointer: no history is likely to name it \
                               */
@@ -113,7 +113,7 @@ void plim_queues_complete_all(plim_queues *queues)
 /* NULL: unknown, and `err` says so. */
 static plim_queue_fence *find_fence(const plim_queues *queues, plim_fence fence, plim_error *err)
 {
-    const uint64_t index = (fence & INDEX_MASK) - 1;
+    const uint64_t index = (fence & FENCE_INDEX_MASK) - 1;
     if (index < queues->fences.count) {
         plim_queue_fence *const found = &queues->fences.items[index];
         if (found->is_live && found->generation == fence >> 32) {
@@ -132,7 +132,7 @@ plim_status plim_queues_fence_create(plim_queues *queues, plim_fence *ret_fence,
         queues->free_fence = queues->fences.items[index].sequence;
     } else {
         index = queues->fences.count;
-        if (index >= INDEX_MASK - 1 ||
+        if (index >= FENCE_INDEX_MASK - 1 ||
             !PLIM_VEC_PUSH(queues->mem, &queues->fences, (plim_queue_fence){ 0 })) {
             return plim_fail_memory(err, "making a fence");
         }

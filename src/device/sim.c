@@ -9,8 +9,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define ORDINALS_MAX    32
-#define TOTAL_BYTES_MAX (UINT64_C(64) << 40) /* what a window of sim_windows.c has room for */
+#define ORDINALS_MAX  32
+#define SIM_BYTES_MAX (UINT64_C(64) << 40) /* what a window of sim_windows.c has room for */
 
 static void properties(void *self, plim_device_properties *ret)
 {
@@ -42,10 +42,10 @@ static plim_status check(const plim_sim_options *options, plim_error *err)
         return plim_fail(err, PLIM_INVALID_ARGUMENT, "sim: ordinal %" PRId32 " is not in 0 … %d",
                          options->ordinal, ORDINALS_MAX - 1);
     }
-    if (options->total_bytes == 0 || options->total_bytes > TOTAL_BYTES_MAX) {
+    if (options->total_bytes == 0 || options->total_bytes > SIM_BYTES_MAX) {
         return plim_fail(err, PLIM_INVALID_ARGUMENT,
                          "sim: a device of %" PRIu64 " bytes; 1 to %" PRIu64 " are possible",
-                         options->total_bytes, TOTAL_BYTES_MAX);
+                         options->total_bytes, SIM_BYTES_MAX);
     }
     if ((granularity & (granularity - 1)) != 0 || granularity > PLIM_DEVICE_GRANULARITY_MAX) {
         return plim_fail(err, PLIM_INVALID_ARGUMENT,

@@ -38,7 +38,7 @@ typedef struct stretch {
     uint64_t bytes;
 } stretch;
 
-#define WINDOWS 4
+#define WINDOW_COUNT 4
 
 static void windows_of(plim_sim *sim, stretch *ret)
 {
@@ -54,10 +54,10 @@ static void windows_of(plim_sim *sim, stretch *ret)
 /* What of [base, end) comes first: up to where a window starts or ends. */
 static stretch first_of(plim_sim *sim, uint64_t base, uint64_t end)
 {
-    stretch windows[WINDOWS];
+    stretch windows[WINDOW_COUNT];
     windows_of(sim, windows);
     stretch first = { &sim->guests, base, end - base };
-    for (int i = 0; i < WINDOWS; i++) {
+    for (int i = 0; i < WINDOW_COUNT; i++) {
         const stretch *const window = &windows[i];
         const bool is_in = base - window->base < window->bytes;
         const uint64_t until = is_in ? window->base + window->bytes : window->base;

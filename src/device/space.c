@@ -5,13 +5,14 @@
 
 #include "base/assert.h"
 
-#define NONE          PLIM_SPACE_NONE
+#define NO_NODE       PLIM_SPACE_NONE
 #define PARANOID_GAPS 64 /* beyond it, a check after each change costs too much */
 
 void plim_space_init(plim_space *space, const plim_mem *mem)
 {
-    *space =
-        (plim_space){ .mem = mem, .root = NONE, .free_node = NONE, .random = UINT32_C(2463534242) };
+    *space = (plim_space){
+        .mem = mem, .root = NO_NODE, .free_node = NO_NODE, .random = UINT32_C(2463534242)
+    };
 }
 
 void plim_space_deinit(plim_space *space)
@@ -27,7 +28,7 @@ static plim_gap *at(const plim_space *space, uint32_t node)
 
 static uint64_t bytes_max(const plim_space *space, uint32_t node)
 {
-    return node == NONE ? 0 : at(space, node)->bytes_max;
+    return node == NO_NODE ? 0 : at(space, node)->bytes_max;
 }
 
 /* After a change to the gap itself or below it. */
@@ -45,7 +46,7 @@ static void update(const plim_space *space, uint32_t node)
 static bool make_room(plim_space *space, size_t gap_count)
 {
     while (space->gaps.count < gap_count) {
-        if (space->gaps.count >= NONE ||
+        if (space->gaps.count >= NO_NODE ||
             !PLIM_VEC_PUSH(space->mem, &space->gaps, ((plim_gap){ .left = space->free_node }))) {
             return false;
         }
@@ -57,7 +58,7 @@ static bool make_room(plim_space *space, size_t gap_count)
 static uint32_t new_node(plim_space *space, uint64_t base, uint64_t bytes)
 {
     const uint32_t node = space->free_node;
-    PLIM_ASSERT(node != NONE);
+    PLIM_ASSERT(node != NO_NODE);
     space->free_node = at(space, node)->left;
     space->gap_count++;
     /* xorshift32 (Marsaglia 2003): the tree's shape shows in nothing but speed. */
@@ -67,8 +68,8 @@ static uint32_t new_node(plim_space *space, uint64_t base, uint64_t bytes)
     *at(space, node) = (plim_gap){ .base = base,
                                    .bytes = bytes,
                                    .bytes_max = bytes,
-                                   .left = NONE,
-                                   .right = NONE,
+                                   .left = NO_NODE,
+                                   .right = NO_NODE,
                                    .priority = space->random };
     return node;
 }
@@ -86,9 +87,9 @@ static void free_node(plim_space *space, uint32_t node)
 static void split(plim_space *space, uint32_t node, uint64_t base, uint32_t *ret_low,
                   uint32_t *ret_high)
 {
-    if (node == NONE) {
-        *ret_low = NONE;
-        *ret_high = NONE;
+    if (node == NO_NODE) {
+        *ret_low = NO_NODE;
+        *ret_high = NO_NODE;
         return;
     }
     plim_gap *const gap = at(space, node);
@@ -105,10 +106,10 @@ static void split(plim_space *space, uint32_t node, uint64_t base, uint32_t *ret
 /* Joins two trees, all of `low` below all of `high`. */
 static uint32_t join(plim_space *space, uint32_t low, uint32_t high)
 {
-    if (low == NONE) {
+    if (low == NO_NODE) {
         return high;
     }
-    if (high == NONE) {
+    if (high == NO_NODE) {
         return low;
     }
     plim_gap *const low_gap = at(space, low);
@@ -125,7 +126,7 @@ static uint32_t join(plim_space *space, uint32_t low, uint32_t high)
 
 static uint32_t insert(plim_space *space, uint32_t root, uint32_t node)
 {
-    if (root == NONE) {
+    if (root == NO_NODE) {
         return node;
     }
     plim_gap *const gap = at(space, node);
@@ -145,7 +146,7 @@ static uint32_t insert(plim_space *space, uint32_t root, uint32_t node)
 static uint32_t change(plim_space *space, uint32_t root, uint64_t key, uint64_t base,
                        uint64_t bytes)
 {
-    PLIM_ASSERT(root != NONE);
+    PLIM_ASSERT(root != NO_NODE);
     plim_gap *const gap = at(space, root);
     if (gap->base != key) {
         uint32_t *const side = key < gap->base ? &gap->left : &gap->right;
@@ -190,7 +191,7 @@ static void find_around(const plim_space *space, uint64_t base, const plim_gap *
 {
     *ret_below = NULL;
     *ret_above = NULL;
-    for (uint32_t node = space->root; node != NONE;) {
+    for (uint32_t node = space->root; node != NO_NODE;) {
         const plim_gap *const gap = at(space, node);
         if (gap->base <= base) {
             *ret_below = gap;
@@ -322,7 +323,7 @@ void plim_space_give(plim_space *space, uint64_t base, uint64_t bytes)
 /* Walks a tree by address; `end` is where the gap before it ends. Returns how many there are. */
 static size_t check(const plim_space *space, uint32_t root, const plim_gap *top, uint64_t *end)
 {
-    if (root == NONE) {
+    if (root == NO_NODE) {
         return 0;
     }
     const plim_gap *const gap = at(space, root);

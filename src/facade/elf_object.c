@@ -15,7 +15,7 @@
 #define ENTRIES_MAX  4096 /* of PT_DYNAMIC */
 #define NEEDS_MAX    1024 /* libraries versions are wanted of, and versions of one */
 
-#define VERSIONS_MAX 32768 /* an index has 15 bits */
+#define WANTED_VERSIONS_MAX 32768 /* an index has 15 bits */
 
 static const plim_elf_table nothing = { 0, 0 };
 
@@ -252,7 +252,7 @@ bool plim_elf_symbol_at(const plim_elf *elf, size_t index, plim_elf_symbol *ret)
         .type = ELF64_ST_TYPE(symbol.st_info),
         .binding = binding,
         .undefined = symbol.st_shndx == SHN_UNDEF,
-        .version = version & (VERSIONS_MAX - 1), /* the top bit hides a definition */
+        .version = version & (WANTED_VERSIONS_MAX - 1), /* the top bit hides a definition */
     };
     return name != NULL;
 }
@@ -285,7 +285,7 @@ static bool visit_one(const plim_elf *elf, uint64_t at, const Elf64_Verneed *nee
         }
         const char *const name = string_at(elf, version.vna_name);
         const plim_elf_need found = { version.vna_other, library, name };
-        if (name != NULL && version.vna_other < VERSIONS_MAX && !visit(ctx, &found)) {
+        if (name != NULL && version.vna_other < WANTED_VERSIONS_MAX && !visit(ctx, &found)) {
             return false;
         }
         if (version.vna_next == 0) {

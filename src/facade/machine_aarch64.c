@@ -14,7 +14,7 @@
 #include <elf.h>
 #include <string.h>
 
-#define TRAP 0xd4200000u /* brk #0: what is never reached */
+#define BRK 0xd4200000u /* brk #0: what is never reached */
 
 enum {
     FIRST_ARGUMENT = 0,
@@ -40,7 +40,7 @@ static void put(aarch64_writer *out, uint32_t instruction)
 static void fill(aarch64_writer *out)
 {
     while (out->at < out->end) {
-        put(out, TRAP);
+        put(out, BRK);
     }
 }
 

@@ -13,7 +13,7 @@
 #include <elf.h>
 #include <string.h>
 
-#define TRAP 0xcc /* int3: what is never reached */
+#define INT3 0xcc /* int3: what is never reached */
 
 typedef struct x86_64_writer {
     unsigned char *to;
@@ -58,7 +58,7 @@ static void jump_through(x86_64_writer *out, uint64_t pointer)
 
 static void fill(x86_64_writer *out)
 {
-    memset(out->to, TRAP, out->left);
+    memset(out->to, INT3, out->left);
 }
 
 static void write_constructor(unsigned char *to, uint64_t at, uint64_t table, uint64_t attach)

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOTS_MIN ((size_t)256)
+#define MATCHES_MIN ((size_t)256)
 
 /* --- what a file records --- */
 
@@ -56,7 +56,7 @@ static bool grow(plim_lifetimes *lifetimes)
 {
     plim_address_table *const table = &lifetimes->addresses;
     const size_t old_count = table->slots == NULL ? 0 : table->mask + 1;
-    const size_t new_count = old_count == 0 ? SLOTS_MIN : old_count * 2;
+    const size_t new_count = old_count == 0 ? MATCHES_MIN : old_count * 2;
     uint32_t *const slots = plim_mem_alloc_zeroed(lifetimes->mem, new_count, sizeof *slots);
     if (slots == NULL) {
         return false;

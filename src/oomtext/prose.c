@@ -414,7 +414,7 @@ bool plim_prose_is_signal(const plim_flat *flat, size_t end)
            (end >= 8 && plim_phrase_at(flat, end - 8, "sigkill", &w));
 }
 
-plim_count plim_prose_counts(const plim_flat *flat, size_t end)
+plim_prose_count plim_prose_counts(const plim_flat *flat, size_t end)
 {
     size_t i = flat->word_at[end - 1] + 1u;
     while (i < flat->count && strchr(":=|,)", flat->full[i]) != NULL) {

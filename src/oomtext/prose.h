@@ -28,13 +28,13 @@ bool plim_prose_begins_line(const plim_flat *flat, size_t begin);
 bool plim_prose_is_shell_line(const plim_flat *flat, size_t begin, size_t end);
 
 /** The number after the words, as what it says: 0 and less say that nothing is left. */
-typedef enum plim_count {
+typedef enum plim_prose_count {
     PLIM_COUNT_UNSAID, /* there is no number */
     PLIM_COUNT_NONE,
     PLIM_COUNT_SOME,
-} plim_count;
+} plim_prose_count;
 
-plim_count plim_prose_counts(const plim_flat *flat, size_t end);
+plim_prose_count plim_prose_counts(const plim_flat *flat, size_t end);
 
 /** Whether the number that ends the words is a signal's: "-9", "137", "SIGKILL: 9". */
 bool plim_prose_is_signal(const plim_flat *flat, size_t end);

@@ -8,9 +8,9 @@
 
 #include <string.h>
 
-#define LENGTH_MAX 2048 /* bytes: some 500 frames */
-#define LISTS_MAX  65536
-#define TRIES_MAX  4 /* an operand has the byte of APPENDS now and then */
+#define LIST_LENGTH_MAX 2048 /* bytes: some 500 frames */
+#define LISTS_MAX       65536
+#define TRIES_MAX       4 /* an operand has the byte of APPENDS now and then */
 
 void plim_list_cache_init(plim_list_cache *cache, const plim_mem *mem)
 {
@@ -70,7 +70,7 @@ plim_array *plim_list_cache_find(plim_list_cache *cache, const uint8_t *at, size
             return found(cache, next[i], ret_length);
         }
     }
-    const size_t reach = available < LENGTH_MAX ? available : LENGTH_MAX;
+    const size_t reach = available < LIST_LENGTH_MAX ? available : LIST_LENGTH_MAX;
     size_t searched = 0;
     for (int i = 0; i < TRIES_MAX; i++) {
         const uint8_t *end = memchr(at + searched, PLIM_PICKLE_OP_APPENDS, reach - searched);
@@ -103,8 +103,8 @@ bool plim_list_cache_learn(plim_list_cache *cache, const uint8_t *bytes, size_t 
                            plim_array *items)
 {
     uint64_t hash = 0;
-    if (cache->is_off || length == 0 || length > LENGTH_MAX || cache->lists.count >= LISTS_MAX ||
-        !is_memo_reads(bytes, length) ||
+    if (cache->is_off || length == 0 || length > LIST_LENGTH_MAX ||
+        cache->lists.count >= LISTS_MAX || !is_memo_reads(bytes, length) ||
         find_exact(cache, bytes, length, &hash) != PLIM_INTERN_ABSENT) {
         return true;
     }

@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* Python's own limit on the digits of an integer read from text (sys.int_info). */
-#define DIGITS_MAX      4300
+#define LONG_DIGITS_MAX 4300
 #define FLOAT_BYTES_MAX 512
 
 /* A line of at most `max` bytes as a C string. */
@@ -70,10 +70,10 @@ static plim_status push_decimal(plim_machine *machine, const char *text, size_t 
                                 plim_error *err)
 {
     const bool has_sign = bytes > 0 && (text[0] == '-' || text[0] == '+');
-    uint8_t binary[DIGITS_MAX / 2 + 2]; /* log2(10)/8 < 1/2 byte a digit */
+    uint8_t binary[LONG_DIGITS_MAX / 2 + 2]; /* log2(10)/8 < 1/2 byte a digit */
     size_t count = 0;
-    if (bytes > DIGITS_MAX || !decimal_to_bytes(text + has_sign, bytes - has_sign,
-                                                has_sign && text[0] == '-', binary, &count)) {
+    if (bytes > LONG_DIGITS_MAX || !decimal_to_bytes(text + has_sign, bytes - has_sign,
+                                                     has_sign && text[0] == '-', binary, &count)) {
         return plim_machine_corrupt(machine, err, "\"%.40s\" is no integer", text);
     }
     plim_value value = PLIM_VALUE_ABSENT;
@@ -83,9 +83,9 @@ static plim_status push_decimal(plim_machine *machine, const char *text, size_t 
 
 static plim_status op_int(plim_machine *machine, plim_error *err)
 {
-    char text[DIGITS_MAX + 1];
+    char text[LONG_DIGITS_MAX + 1];
     size_t bytes = 0;
-    PLIM_TRY(take_short_line(machine, text, DIGITS_MAX, &bytes, err));
+    PLIM_TRY(take_short_line(machine, text, LONG_DIGITS_MAX, &bytes, err));
     if (bytes == 2 && memcmp(text, "00", 2) == 0) {
         return plim_machine_push(machine, PLIM_VALUE_FALSE, err);
     }
@@ -97,9 +97,9 @@ static plim_status op_int(plim_machine *machine, plim_error *err)
 
 static plim_status op_long(plim_machine *machine, plim_error *err)
 {
-    char text[DIGITS_MAX + 1];
+    char text[LONG_DIGITS_MAX + 1];
     size_t bytes = 0;
-    PLIM_TRY(take_short_line(machine, text, DIGITS_MAX, &bytes, err));
+    PLIM_TRY(take_short_line(machine, text, LONG_DIGITS_MAX, &bytes, err));
     if (bytes > 0 && text[bytes - 1] == 'L') {
         bytes--;
     }

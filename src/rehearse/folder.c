@@ -14,9 +14,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define OWNER_ONLY    0700
+#define FOLDER_MODE   0700
 #define ENTRIES_BYTES 4096
-#define DEPTH_MAX     64 /* of folders that are removed: what a program puts there is its own */
+#define FOLDER_DEPTH_MAX                                                    \
+    64 /* of folders that are removed: what a program puts there is its own \
+        */
 
 plim_status plim_folder_join(char *path, size_t path_bytes, const char *folder, const char *name,
                              plim_error *err)
@@ -32,7 +34,7 @@ static plim_status make_inside(const char *folder, const char *name, plim_error 
 {
     char path[PLIM_PATH_BYTES];
     PLIM_TRY(plim_folder_join(path, sizeof(path), folder, name, err));
-    if (mkdir(path, OWNER_ONLY) != 0) {
+    if (mkdir(path, FOLDER_MODE) != 0) {
         return plim_fail_errno(err, errno, "%s: cannot be made", path);
     }
     return PLIM_OK;
@@ -87,7 +89,7 @@ static void remove_folder(int at, const char *name, dev_t device, unsigned depth
     const int folder = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     struct stat about;
     if (folder >= 0 && fstat(folder, &about) == 0 && about.st_dev == device) {
-        (void)fchmod(folder, OWNER_ONLY); /* the program may have made it read-only */
+        (void)fchmod(folder, FOLDER_MODE); /* the program may have made it read-only */
         empty_folder(folder, device, depth_left);
     }
     if (folder >= 0) {
@@ -100,6 +102,6 @@ void plim_folder_remove(const char *path)
 {
     struct stat about;
     if (path[0] != '\0' && lstat(path, &about) == 0) {
-        remove_folder(AT_FDCWD, path, about.st_dev, DEPTH_MAX);
+        remove_folder(AT_FDCWD, path, about.st_dev, FOLDER_DEPTH_MAX);
     }
 }

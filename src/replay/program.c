@@ -3,13 +3,12 @@
  */
 #include "base/error.h"
 #include "base/memory.h"
+#include "device/books.h"
 #include "replay/conf.h"
 #include "replay/taking.h"
 #include "settings/rounding.h"
 
 #include <string.h>
-
-#define PAGE_BYTES ((uint64_t)2 << 20)
 
 /* --- what the other files use --- */
 
@@ -290,7 +289,8 @@ static void finish_facts(plim_program *program)
     const plim_device_history *device = program->device;
     facts->device = device->device;
     facts->events = program->to_event - program->from_event;
-    facts->floor_bytes = (program->peak_live_bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    facts->floor_bytes = (program->peak_live_bytes + PLIM_DEVICE_GRANULARITY_BYTES - 1) /
+                         PLIM_DEVICE_GRANULARITY_BYTES * PLIM_DEVICE_GRANULARITY_BYTES;
     facts->peak_event = program->peak_op == PLIM_NO_OP
                             ? PLIM_NO_EVENT
                             : plim_program_event(program, program->peak_op);

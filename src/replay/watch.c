@@ -5,8 +5,7 @@
 
 #include "base/assert.h"
 #include "base/error.h"
-
-#define NS_PER_S 1e9
+#include "base/units.h"
 
 plim_status plim_watch_init(plim_watch *watch, const plim_watch_options *options, plim_error *err)
 {
@@ -15,7 +14,7 @@ plim_status plim_watch_init(plim_watch *watch, const plim_watch_options *options
                            .progress_ctx = options->progress_ctx,
                            .clock = clock };
     if (options->budget_s > 0) {
-        const double budget_ns = options->budget_s * NS_PER_S;
+        const double budget_ns = options->budget_s * (double)NS_PER_S;
         const uint64_t now_ns = plim_clock_now_ns(clock);
         /* A budget of more than 200 years is none. */
         watch->deadline_ns = budget_ns < 0x1p62 ? now_ns + (uint64_t)budget_ns : 0;

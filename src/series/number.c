@@ -9,8 +9,8 @@
 #include <string.h>
 
 /* Digits that fit 64 bits; what comes behind only moves the point. */
-#define DIGITS_MAX   19u
-#define EXPONENT_MAX 300
+#define SERIES_DIGITS_MAX 19u
+#define EXPONENT_MAX      300
 
 /* --- finding --- */
 
@@ -135,7 +135,7 @@ bool plim_series_number_read(const char *line, plim_series_span number, double *
     for (; at < number.end; at++) {
         const unsigned digit = (unsigned char)line[at] - (unsigned)'0';
         if (digit <= 9) {
-            if (digit_count < DIGITS_MAX) {
+            if (digit_count < SERIES_DIGITS_MAX) {
                 digits = digits * 10 + digit;
                 digit_count += digits > 0 ? 1 : 0;
                 exponent -= in_fraction ? 1 : 0;

@@ -16,7 +16,7 @@
 
 #include <inttypes.h>
 
-#define LAST (PLIM_ROUNDUP_INTERVALS - 1)
+#define LAST_INTERVAL (PLIM_ROUNDUP_INTERVALS - 1)
 
 static void fill(uint64_t *divisions, size_t first, size_t last, uint64_t value)
 {
@@ -42,13 +42,13 @@ static plim_status read_item(plim_settings_reader *reader, list_state *state, ui
         PLIM_TRY(
             plim_settings_read_power(reader, "a boundary in MB", false, UINT64_MAX, &boundary));
         interval = plim_log2_floor(boundary);
-        interval = interval < LAST ? interval : LAST;
+        interval = interval < LAST_INTERVAL ? interval : LAST_INTERVAL;
     }
     PLIM_TRY(plim_settings_expect(reader, ':', is_rest ? "'>'" : "a boundary"));
     uint64_t value = 0;
     PLIM_TRY(plim_settings_read_power(reader, "divisions", true, UINT64_MAX, &value));
     if (is_rest) {
-        fill(divisions, state->last + 1, LAST, value);
+        fill(divisions, state->last + 1, LAST_INTERVAL, value);
         return PLIM_OK;
     }
     fill(divisions, state->has_boundary ? interval : 0, interval, value);
@@ -62,7 +62,7 @@ plim_status plim_settings_read_divisions(plim_settings_reader *reader,
     if (reader->token.kind != '[') {
         uint64_t value = 0;
         PLIM_TRY(plim_settings_read_power(reader, "divisions", false, UINT64_MAX, &value));
-        fill(divisions, 0, LAST, value);
+        fill(divisions, 0, LAST_INTERVAL, value);
         return PLIM_OK;
     }
     plim_settings_advance(reader);
@@ -85,7 +85,7 @@ plim_status plim_settings_read_divisions(plim_settings_reader *reader,
 static size_t run_length(const uint64_t *divisions, size_t first)
 {
     size_t end = first + 1;
-    while (end <= LAST && divisions[end] == divisions[first]) {
+    while (end <= LAST_INTERVAL && divisions[end] == divisions[first]) {
         end++;
     }
     return end - first;
@@ -99,11 +99,11 @@ void plim_settings_put_divisions(plim_fixed_text *out,
         plim_fixed_text_put(out, "%" PRIu64, divisions[0]);
         return;
     }
-    size_t rest = LAST; /* first interval of those at the end that are the same */
-    while (rest > 0 && divisions[rest - 1] == divisions[LAST]) {
+    size_t rest = LAST_INTERVAL; /* first interval of those at the end that are the same */
+    while (rest > 0 && divisions[rest - 1] == divisions[LAST_INTERVAL]) {
         rest--;
     }
-    const bool has_rest = divisions[LAST] != 0 && rest < LAST;
+    const bool has_rest = divisions[LAST_INTERVAL] != 0 && rest < LAST_INTERVAL;
     const char *separator = "[";
     for (size_t i = below - 1; i < (has_rest ? rest : PLIM_ROUNDUP_INTERVALS); i++) {
         /* Zeros need no saying, but for those below the first boundary and just below '>'. */
@@ -113,7 +113,7 @@ void plim_settings_put_divisions(plim_fixed_text *out,
         }
     }
     if (has_rest) {
-        plim_fixed_text_put(out, "%s>:%" PRIu64, separator, divisions[LAST]);
+        plim_fixed_text_put(out, "%s>:%" PRIu64, separator, divisions[LAST_INTERVAL]);
     }
     plim_fixed_text_put(out, "]");
 }

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define OWNER_ONLY 0600
+#define FILE_MODE 0600
 
 static plim_status init_lock(pthread_mutex_t *lock, plim_error *err)
 {
@@ -73,7 +73,7 @@ plim_status plim_stage_create(const char *path, const plim_stage_settings *setti
         return plim_fail(err, PLIM_INVALID_ARGUMENT, "%u devices: between 1 and %d can be had",
                          settings->device_count, PLIM_STAGE_DEVICES_MAX);
     }
-    const int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, OWNER_ONLY);
+    const int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
     if (file < 0) {
         return plim_fail_errno(err, errno, "%s: cannot be made", path);
     }

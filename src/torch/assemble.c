@@ -13,8 +13,6 @@
 
 #include <stdlib.h>
 
-#define DEVICES_MAX 1024
-
 static plim_status no_memory(plim_error *err)
 {
     return plim_fail_memory(err, "importing the snapshot");
@@ -236,20 +234,21 @@ static plim_status add_device(device_assembly *assembly, int32_t device, plim_va
 
 static plim_status too_many_devices(plim_error *err)
 {
-    return plim_fail(err, PLIM_LIMIT, "more than %d devices: not a memory snapshot", DEVICES_MAX);
+    return plim_fail(err, PLIM_LIMIT, "more than %d devices: not a memory snapshot",
+                     PLIM_SNAPSHOT_DEVICES_MAX);
 }
 
 /* Devices are those of traces (by place) and those that segments name. */
 static plim_status add_devices(device_assembly *assembly, plim_value traces, plim_error *err)
 {
     const uint64_t trace_count = plim_value_count(traces);
-    if (trace_count > DEVICES_MAX) {
+    if (trace_count > PLIM_SNAPSHOT_DEVICES_MAX) {
         return too_many_devices(err);
     }
     size_t added = 0;
     uint64_t next_trace = 0;
     while (next_trace < trace_count || assembly->ref_next < assembly->refs.count) {
-        if (++added > DEVICES_MAX) {
+        if (++added > PLIM_SNAPSHOT_DEVICES_MAX) {
             return too_many_devices(err);
         }
         int64_t device = (int64_t)next_trace;

@@ -14,6 +14,8 @@
 #include "history/builder.h"
 #include "pickle/build.h"
 
+#define PLIM_SNAPSHOT_DEVICES_MAX 1024 /* of one file; more: not a snapshot */
+
 /* The dicts of a snapshot that are records. Row classes of the builder. */
 typedef enum plim_record_kind {
     RECORD_NONE,

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <yajl/yajl_parse.h>
 
-#define CHUNK_BYTES      ((size_t)256 << 10) /* what yajl gets at a time */
+#define JSON_CHUNK_BYTES ((size_t)256 << 10) /* what yajl gets at a time */
 #define TOKEN_BYTES_MAX  ((size_t)32 << 20)  /* no string of a snapshot is nearly as long */
 #define NUMBER_BYTES_MAX 400                 /* a double's longest exact form has some 330 digits */
 
@@ -222,7 +222,7 @@ static plim_status feed(json_reader *reader, plim_input *input, yajl_handle yajl
                         const plim_pickle_options *options, plim_error *err)
 {
     size_t consumed = 0;
-    size_t chunk = CHUNK_BYTES;
+    size_t chunk = JSON_CHUNK_BYTES;
     for (;;) {
         plim_window window;
         PLIM_TRY(plim_input_refill(input, consumed, chunk, &window, err));
@@ -236,7 +236,7 @@ static plim_status feed(json_reader *reader, plim_input *input, yajl_handle yajl
         const uint64_t own_bytes =
             reader->stack.capacity * sizeof(plim_value) + reader->marks.capacity * sizeof(size_t);
         PLIM_TRY(plim_builder_check(reader->builder, own_bytes, offset + consumed, err));
-        chunk = reader->tokens == tokens_before ? 2 * chunk : CHUNK_BYTES;
+        chunk = reader->tokens == tokens_before ? 2 * chunk : JSON_CHUNK_BYTES;
         if (chunk > TOKEN_BYTES_MAX) {
             return plim_fail_at(err, PLIM_LIMIT, offset, "damaged JSON: %zu MiB without a value",
                                 TOKEN_BYTES_MAX >> 20);

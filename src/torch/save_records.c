@@ -7,7 +7,6 @@
 #include "base/error.h"
 
 /* More in a file is no snapshot to the reader of them either (assemble.c). */
-#define DEVICES_MAX 1024
 
 static void put_key_uint(plim_save *save, save_text key, uint64_t integer)
 {
@@ -123,13 +122,13 @@ plim_status plim_save_traces(plim_save *save)
     int64_t trace_count = 0;
     for (size_t i = 0; i < device_count; i++) {
         const plim_device_history *device = plim_history_device(history, i);
-        if (device->device >= DEVICES_MAX && device->events.count > 0) {
+        if (device->device >= PLIM_SNAPSHOT_DEVICES_MAX && device->events.count > 0) {
             return plim_fail(save->err, PLIM_LIMIT,
                              "a snapshot has a trace for each device; this has a device %d",
                              device->device);
         }
         /* The viewer offers devices that have a trace, if an empty one. */
-        if (device->device < DEVICES_MAX && device->device >= trace_count) {
+        if (device->device < PLIM_SNAPSHOT_DEVICES_MAX && device->device >= trace_count) {
             trace_count = device->device + 1;
         }
     }

@@ -7,8 +7,7 @@
 #include "torch/save.h"
 
 #include "base/error.h"
-
-#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
+#include "base/utf8.h"
 
 /* What torch.fx knows was joined by the importer from parts of at most this (stacks.c). */
 #define FX_PART_BYTES_MAX 1024
@@ -132,7 +131,7 @@ static void emit_string(plim_save *save, const char *text, size_t bytes)
         if (bytes == 0) {
             break;
         }
-        plim_text_append_string(&save->scratch, REPLACEMENT);
+        plim_text_append_string(&save->scratch, PLIM_UTF8_REPLACEMENT);
         text++;
         bytes--;
         valid = valid_bytes(text, bytes);

@@ -200,10 +200,10 @@ const uint8_t *plim_chunk_seek(const uint8_t *at, const uint8_t *end)
 }
 
 plim_status plim_chunk_unpack(const plim_chunk *chunk, const plim_mem *mem, plim_unpacked *room,
-                              plim_bytes *ret_payload)
+                              plim_trace_bytes *ret_payload)
 {
     if (!chunk->is_zstd) {
-        *ret_payload = (plim_bytes){ chunk->stored, chunk->stored + chunk->stored_bytes };
+        *ret_payload = (plim_trace_bytes){ chunk->stored, chunk->stored + chunk->stored_bytes };
         return PLIM_OK;
     }
     const size_t packed = chunk->stored_bytes - chunk->plain;
@@ -228,6 +228,6 @@ plim_status plim_chunk_unpack(const plim_chunk *chunk, const plim_mem *mem, plim
         raw) {
         return PLIM_CORRUPT;
     }
-    *ret_payload = (plim_bytes){ room->data, room->data + chunk->raw_bytes };
+    *ret_payload = (plim_trace_bytes){ room->data, room->data + chunk->raw_bytes };
     return PLIM_OK;
 }

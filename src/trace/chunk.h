@@ -77,6 +77,6 @@ typedef struct plim_unpacked {
  * errors   PLIM_OUT_OF_HOST_MEMORY, PLIM_CORRUPT
  */
 plim_status plim_chunk_unpack(const plim_chunk *chunk, const plim_mem *mem, plim_unpacked *room,
-                              plim_bytes *ret_payload);
+                              plim_trace_bytes *ret_payload);
 
 #endif

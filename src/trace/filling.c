@@ -3,13 +3,13 @@
  */
 #include "trace/filling.h"
 
-#define CHUNK_BYTES ((size_t)128 << 10) /* rows of a chunk */
-#define ROWS_BEGIN  ((size_t)PLIM_CHUNK_HEADER_BYTES + PLIM_EVENTS_HEAD_BYTES)
+#define ROWS_CHUNK_BYTES ((size_t)128 << 10) /* rows of a chunk */
+#define ROWS_BEGIN       ((size_t)PLIM_CHUNK_HEADER_BYTES + PLIM_EVENTS_HEAD_BYTES)
 
 plim_filling *plim_filling_create(const plim_mem *mem, int32_t device)
 {
     plim_filling *const filling =
-        plim_mem_alloc(mem, 1, sizeof *filling + ROWS_BEGIN + CHUNK_BYTES);
+        plim_mem_alloc(mem, 1, sizeof *filling + ROWS_BEGIN + ROWS_CHUNK_BYTES);
     if (filling != NULL) {
         *filling = (plim_filling){ .device = device, .used = ROWS_BEGIN };
         plim_rows_begin(&filling->state);
@@ -20,13 +20,13 @@ plim_filling *plim_filling_create(const plim_mem *mem, int32_t device)
 void plim_filling_destroy(const plim_mem *mem, plim_filling *filling)
 {
     if (filling != NULL) {
-        plim_mem_free(mem, filling, 1, sizeof *filling + ROWS_BEGIN + CHUNK_BYTES);
+        plim_mem_free(mem, filling, 1, sizeof *filling + ROWS_BEGIN + ROWS_CHUNK_BYTES);
     }
 }
 
 bool plim_filling_add(plim_filling *filling, const plim_event *row)
 {
-    if (ROWS_BEGIN + CHUNK_BYTES - filling->used < PLIM_ROW_BYTES_MAX) {
+    if (ROWS_BEGIN + ROWS_CHUNK_BYTES - filling->used < PLIM_ROW_BYTES_MAX) {
         return false;
     }
     const uint8_t *const end = plim_row_put(&filling->state, row, filling->chunk + filling->used);

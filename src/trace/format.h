@@ -108,18 +108,18 @@ static inline uint8_t *plim_put_varint(uint8_t *to, uint64_t value)
 }
 
 /* Bytes that are read from front to back; `at` becomes NULL for good where they do not suffice. */
-typedef struct plim_bytes {
+typedef struct plim_trace_bytes {
     const uint8_t *at;
     const uint8_t *end;
-} plim_bytes;
+} plim_trace_bytes;
 
-static inline size_t plim_bytes_left(const plim_bytes *bytes)
+static inline size_t plim_bytes_left(const plim_trace_bytes *bytes)
 {
     return bytes->at == NULL ? 0 : (size_t)(bytes->end - bytes->at);
 }
 
 /* 0 where there is none: look at `at` when it matters. */
-static inline uint64_t plim_get_varint(plim_bytes *bytes)
+static inline uint64_t plim_get_varint(plim_trace_bytes *bytes)
 {
     uint64_t value = 0;
     if (bytes->at == NULL) {

@@ -57,7 +57,7 @@ typedef struct plim_file_reading {
 
 /* The payload of a chunk, valid until the next call; PLIM_CORRUPT gives an empty one. */
 plim_status plim_file_reading_open(plim_file_reading *reading, const plim_chunk *chunk,
-                                   plim_bytes *ret_payload, plim_error *err);
+                                   plim_trace_bytes *ret_payload, plim_error *err);
 /* What is left of a chunk is not what it should be. */
 void plim_file_reading_spoiled(plim_file_reading *reading, const plim_chunk *chunk);
 

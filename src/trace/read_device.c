@@ -165,7 +165,7 @@ static events_head read_head(const plim_chunk *chunk)
 
 static plim_status read_events(device_reader *reader, const plim_chunk *chunk, plim_error *err)
 {
-    plim_bytes bytes = { 0 };
+    plim_trace_bytes bytes = { 0 };
     plim_row_state state;
     plim_event row;
     const events_head head = read_head(chunk);
@@ -194,14 +194,15 @@ static plim_status read_events(device_reader *reader, const plim_chunk *chunk, p
 
 /* --- what stood at the start --- */
 
-static uint32_t read_state_stack(device_reader *reader, plim_bytes *bytes)
+static uint32_t read_state_stack(device_reader *reader, plim_trace_bytes *bytes)
 {
     const uint64_t id = plim_get_varint(bytes);
     return id == 0 ? PLIM_NONE : plim_file_reading_stack(reader->reading, id - 1);
 }
 
-static plim_status read_state_block(device_reader *reader, plim_bytes *bytes, uint64_t *behind,
-                                    const plim_mirror_segment *segment, plim_error *err)
+static plim_status read_state_block(device_reader *reader, plim_trace_bytes *bytes,
+                                    uint64_t *behind, const plim_mirror_segment *segment,
+                                    plim_error *err)
 {
     plim_mirror_block block = { .stream = segment->stream,
                                 .pool = segment->pool,
@@ -221,7 +222,8 @@ static plim_status read_state_block(device_reader *reader, plim_bytes *bytes, ui
                : plim_fail_memory(err, "reading a recording");
 }
 
-static plim_status read_state_segment(device_reader *reader, plim_bytes *bytes, plim_error *err)
+static plim_status read_state_segment(device_reader *reader, plim_trace_bytes *bytes,
+                                      plim_error *err)
 {
     plim_mirror_segment segment = { 0 };
     const plim_addr addr = plim_get_varint(bytes);
@@ -249,7 +251,7 @@ static plim_status read_state_segment(device_reader *reader, plim_bytes *bytes, 
 
 static plim_status read_state(device_reader *reader, const plim_chunk *chunk, plim_error *err)
 {
-    plim_bytes bytes = { 0 };
+    plim_trace_bytes bytes = { 0 };
     PLIM_TRY(plim_file_reading_open(reader->reading, chunk, &bytes, err));
     (void)plim_get_varint(&bytes); /* the device */
     while (plim_bytes_left(&bytes) > 0) {

@@ -13,13 +13,13 @@ void plim_recorded_end_deinit(plim_recorded_end *state, const plim_mem *mem)
     PLIM_VEC_FREE(mem, &state->blocks);
 }
 
-static uint32_t read_stack(plim_file_reading *reading, plim_bytes *bytes)
+static uint32_t read_stack(plim_file_reading *reading, plim_trace_bytes *bytes)
 {
     const uint64_t id = plim_get_varint(bytes);
     return id == 0 || bytes->at == NULL ? PLIM_NONE : plim_file_reading_stack(reading, id - 1);
 }
 
-static bool read_block(plim_file_reading *reading, plim_bytes *bytes, plim_addr *behind,
+static bool read_block(plim_file_reading *reading, plim_trace_bytes *bytes, plim_addr *behind,
                        plim_block *ret_block)
 {
     plim_block block = { .addr = *behind + plim_unzigzag(plim_get_varint(bytes)) };
@@ -37,7 +37,7 @@ static bool read_block(plim_file_reading *reading, plim_bytes *bytes, plim_addr 
 }
 
 /* Reads the blocks of a segment; those of a history come in the order of addresses. */
-static plim_status read_blocks(plim_file_reading *reading, plim_bytes *bytes,
+static plim_status read_blocks(plim_file_reading *reading, plim_trace_bytes *bytes,
                                plim_recorded_end *state, const plim_segment *segment,
                                plim_error *err)
 {
@@ -57,7 +57,7 @@ static plim_status read_blocks(plim_file_reading *reading, plim_bytes *bytes,
     return PLIM_OK;
 }
 
-static plim_status read_segment(plim_file_reading *reading, plim_bytes *bytes,
+static plim_status read_segment(plim_file_reading *reading, plim_trace_bytes *bytes,
                                 plim_recorded_end *state, plim_error *err)
 {
     plim_segment segment = { .addr = plim_get_varint(bytes) };
@@ -84,7 +84,7 @@ static plim_status read_segment(plim_file_reading *reading, plim_bytes *bytes,
 }
 
 /* Whether the chunk is the next one of the same end. */
-static bool read_head(plim_bytes *bytes, plim_recorded_end *state)
+static bool read_head(plim_trace_bytes *bytes, plim_recorded_end *state)
 {
     (void)plim_get_varint(bytes); /* the device */
     const uint64_t overflowed = plim_get_varint(bytes);
@@ -105,7 +105,7 @@ static bool read_head(plim_bytes *bytes, plim_recorded_end *state)
 plim_status plim_file_reading_end(plim_file_reading *reading, const plim_chunk *chunk,
                                   plim_recorded_end *state, plim_error *err)
 {
-    plim_bytes bytes = { 0 };
+    plim_trace_bytes bytes = { 0 };
     if (state->is_wrong) {
         return PLIM_OK;
     }

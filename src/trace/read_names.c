@@ -11,14 +11,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-typedef plim_status record_reader(plim_file_reading *reading, plim_bytes *bytes, plim_error *err);
+typedef plim_status record_reader(plim_file_reading *reading, plim_trace_bytes *bytes,
+                                  plim_error *err);
 
 static plim_status no_memory(plim_error *err)
 {
     return plim_fail_memory(err, "reading a recording");
 }
 
-static plim_status read_string(plim_file_reading *reading, plim_bytes *bytes, plim_error *err)
+static plim_status read_string(plim_file_reading *reading, plim_trace_bytes *bytes, plim_error *err)
 {
     uint32_t string = 0;
     const uint64_t id = plim_get_varint(bytes);
@@ -33,7 +34,7 @@ static plim_status read_string(plim_file_reading *reading, plim_bytes *bytes, pl
     return plim_map_put(&reading->strings, id, string) ? PLIM_OK : no_memory(err);
 }
 
-static plim_status read_frame(plim_file_reading *reading, plim_bytes *bytes, plim_error *err)
+static plim_status read_frame(plim_file_reading *reading, plim_trace_bytes *bytes, plim_error *err)
 {
     const uint64_t id = plim_get_varint(bytes);
     plim_read_frame frame = { .frame = PLIM_NONE };
@@ -58,7 +59,8 @@ static plim_status read_frame(plim_file_reading *reading, plim_bytes *bytes, pli
                : no_memory(err);
 }
 
-static plim_status read_frame_note(plim_file_reading *reading, plim_bytes *bytes, plim_error *err)
+static plim_status read_frame_note(plim_file_reading *reading, plim_trace_bytes *bytes,
+                                   plim_error *err)
 {
     (void)err;
     const uint64_t row = plim_map_get(&reading->frames, plim_get_varint(bytes));
@@ -100,8 +102,8 @@ static plim_status add_frame(plim_file_reading *reading, plim_read_frame *row, p
 
 /* Reads the frames of a stack, without those the file does not tell, and without Plimsoll's own
  * at the inner end. */
-static plim_status read_frames(plim_file_reading *reading, plim_bytes *bytes, uint32_t *frames,
-                               size_t *count, plim_error *err)
+static plim_status read_frames(plim_file_reading *reading, plim_trace_bytes *bytes,
+                               uint32_t *frames, size_t *count, plim_error *err)
 {
     size_t known = 0;
     bool is_in_program = false; /* past what is ours */
@@ -124,7 +126,7 @@ static plim_status read_frames(plim_file_reading *reading, plim_bytes *bytes, ui
     return PLIM_OK;
 }
 
-static plim_status read_stack(plim_file_reading *reading, plim_bytes *bytes, plim_error *err)
+static plim_status read_stack(plim_file_reading *reading, plim_trace_bytes *bytes, plim_error *err)
 {
     const uint64_t id = plim_get_varint(bytes);
     const uint64_t count = plim_get_varint(bytes);
@@ -149,7 +151,8 @@ static plim_status read_stack(plim_file_reading *reading, plim_bytes *bytes, pli
     return status;
 }
 
-static plim_status read_setting(plim_file_reading *reading, plim_bytes *bytes, plim_error *err)
+static plim_status read_setting(plim_file_reading *reading, plim_trace_bytes *bytes,
+                                plim_error *err)
 {
     plim_setting setting = { .group = PLIM_NONE };
     const uint64_t group = plim_get_varint(bytes);
@@ -189,7 +192,7 @@ static plim_status read_all(plim_file_reading *reading, plim_chunk_kind kind, re
 {
     for (size_t i = 0; i < reading->chunks.count; i++) {
         const plim_chunk *const chunk = &reading->chunks.items[i];
-        plim_bytes bytes = { 0 };
+        plim_trace_bytes bytes = { 0 };
         if (chunk->kind != kind) {
             continue;
         }

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-static plim_status read_string(plim_file_reading *reading, plim_bytes *bytes, bool is_there,
+static plim_status read_string(plim_file_reading *reading, plim_trace_bytes *bytes, bool is_there,
                                uint32_t *ret_string, plim_error *err)
 {
     *ret_string = PLIM_NONE;
@@ -13,8 +13,8 @@ static plim_status read_string(plim_file_reading *reading, plim_bytes *bytes, bo
                     : PLIM_OK;
 }
 
-static plim_status read_note(plim_file_reading *reading, plim_bytes *bytes, plim_note_run *run,
-                             plim_error *err)
+static plim_status read_note(plim_file_reading *reading, plim_trace_bytes *bytes,
+                             plim_note_run *run, plim_error *err)
 {
     const uint64_t fields = plim_get_varint(bytes);
     plim_note note = { .has_pool = (fields & PLIM_NOTE_POOL) != 0 };
@@ -45,7 +45,7 @@ static plim_status read_note(plim_file_reading *reading, plim_bytes *bytes, plim
 plim_status plim_file_reading_notes(plim_file_reading *reading, const plim_chunk *chunk,
                                     plim_note_runs *runs, plim_error *err)
 {
-    plim_bytes bytes = { 0 };
+    plim_trace_bytes bytes = { 0 };
     uint64_t behind = 0;
     const uint64_t least =
         runs->count == 0 ? 0

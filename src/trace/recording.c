@@ -24,9 +24,9 @@ static plim_status no_memory(plim_error *err)
 /* --- for the other files --- */
 
 plim_status plim_file_reading_open(plim_file_reading *reading, const plim_chunk *chunk,
-                                   plim_bytes *ret_payload, plim_error *err)
+                                   plim_trace_bytes *ret_payload, plim_error *err)
 {
-    *ret_payload = (plim_bytes){ 0 };
+    *ret_payload = (plim_trace_bytes){ 0 };
     const plim_status status = plim_chunk_unpack(chunk, reading->mem, &reading->room, ret_payload);
     return status == PLIM_OUT_OF_HOST_MEMORY ? no_memory(err) : PLIM_OK;
 }
@@ -96,7 +96,7 @@ static plim_status find_chunks(plim_file_reading *reading, const uint8_t *data, 
 
 static void read_end(plim_file_reading *reading, const plim_chunk *chunk)
 {
-    plim_bytes bytes = { chunk->stored, chunk->stored + chunk->stored_bytes };
+    plim_trace_bytes bytes = { chunk->stored, chunk->stored + chunk->stored_bytes };
     (void)plim_get_varint(&bytes); /* events: those that are there are counted */
     (void)plim_get_varint(&bytes); /* dropped: likewise */
     reading->stacks_lost = plim_get_varint(&bytes);
@@ -115,7 +115,7 @@ static plim_status add_device_chunk(plim_file_reading *reading, size_t index, pl
         }
         row.device = (int32_t)plim_get_u32(chunk->stored);
     } else {
-        plim_bytes bytes = { 0 };
+        plim_trace_bytes bytes = { 0 };
         PLIM_TRY(plim_file_reading_open(reading, chunk, &bytes, err));
         const uint64_t device = plim_unzigzag(plim_get_varint(&bytes));
         if (bytes.at == NULL || (uint64_t)(int64_t)(int32_t)device != device) {
@@ -220,7 +220,7 @@ static plim_status name_source(plim_file_reading *reading, size_t file_bytes, pl
         if (chunk->kind != PLIM_CHUNK_PROCESS) {
             continue;
         }
-        plim_bytes bytes = { 0 };
+        plim_trace_bytes bytes = { 0 };
         PLIM_TRY(plim_file_reading_open(reading, chunk, &bytes, err));
         (void)plim_get_varint(&bytes);
         (void)plim_get_varint(&bytes);

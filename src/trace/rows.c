@@ -151,13 +151,13 @@ uint8_t *plim_row_put(plim_row_state *state, const plim_event *row, uint8_t *to)
 
 /* --- reading --- */
 
-static bool fail(plim_bytes *bytes)
+static bool fail(plim_trace_bytes *bytes)
 {
     bytes->at = NULL;
     return false;
 }
 
-static bool get_lane(plim_row_state *state, plim_bytes *bytes)
+static bool get_lane(plim_row_state *state, plim_trace_bytes *bytes)
 {
     const uint64_t index = plim_get_varint(bytes);
     if (index >= PLIM_LANES_MAX || index > state->lane_count) {
@@ -176,7 +176,7 @@ static bool get_lane(plim_row_state *state, plim_bytes *bytes)
     return true;
 }
 
-static bool get_stack(plim_row_lane *lane, plim_bytes *bytes)
+static bool get_stack(plim_row_lane *lane, plim_trace_bytes *bytes)
 {
     const uint64_t stack = plim_get_varint(bytes);
     if (stack > PLIM_NONE) {
@@ -186,14 +186,15 @@ static bool get_stack(plim_row_lane *lane, plim_bytes *bytes)
     return true;
 }
 
-static void get_time(plim_row_state *state, plim_bytes *bytes, plim_event *row)
+static void get_time(plim_row_state *state, plim_trace_bytes *bytes, plim_event *row)
 {
     state->time_ns += plim_unzigzag(plim_get_varint(bytes));
     row->time_ns = state->time_ns == 0 || state->time_ns > INT64_MAX ? PLIM_TIME_UNKNOWN
                                                                      : (int64_t)state->time_ns;
 }
 
-static bool get_action(plim_row_state *state, plim_bytes *bytes, unsigned head, plim_event *row)
+static bool get_action(plim_row_state *state, plim_trace_bytes *bytes, unsigned head,
+                       plim_event *row)
 {
     if ((head & HAS_LANE) != 0 && !get_lane(state, bytes)) {
         return false;
@@ -220,7 +221,7 @@ static bool get_action(plim_row_state *state, plim_bytes *bytes, unsigned head, 
     return bytes->at != NULL;
 }
 
-bool plim_row_get(plim_row_state *state, plim_bytes *bytes, plim_event *ret_row)
+bool plim_row_get(plim_row_state *state, plim_trace_bytes *bytes, plim_event *ret_row)
 {
     if (plim_bytes_left(bytes) == 0) {
         return false;

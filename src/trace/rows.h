@@ -53,6 +53,6 @@ uint8_t *plim_row_put(plim_row_state *state, const plim_event *row, uint8_t *to)
 
 /* Reads a row, without its device; false at the end and where bytes are no row (then bytes->at is
  * NULL). */
-bool plim_row_get(plim_row_state *state, plim_bytes *bytes, plim_event *ret_row);
+bool plim_row_get(plim_row_state *state, plim_trace_bytes *bytes, plim_event *ret_row);
 
 #endif

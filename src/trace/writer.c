@@ -11,14 +11,13 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/units.h"
 
 #include <time.h>
 
 #define RELEASE_EVERY    1024u /* slots after which threads see the room */
 #define RESOLVED_A_ROUND 16    /* addresses */
 #define WHOLE_ROUND      4096  /* slots after which there is no rest */
-#define NS_PER_MS        1000000u
-#define NS_PER_S         1000000000u
 #define UNPUBLISHED_WAITS                                                   \
     1000 /* rounds of 1 ms for a number that a thread took and never pushed \
           */

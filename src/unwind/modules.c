@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DEBUG_FOLDER "/usr/lib/debug/.build-id"
-#define ID_BYTES_MAX 64
-#define PATH_BYTES   (sizeof DEBUG_FOLDER + 2 * ID_BYTES_MAX + sizeof "//.debug")
+#define DEBUG_FOLDER     "/usr/lib/debug/.build-id"
+#define ID_BYTES_MAX     64
+#define DEBUG_PATH_BYTES (sizeof DEBUG_FOLDER + 2 * ID_BYTES_MAX + sizeof "//.debug")
 
 static int open_file(const char *path, char **ret_copy)
 {
@@ -57,7 +57,7 @@ static int find_debuginfo(Dwfl_Module *module, void **user_data, const char *nam
     if (bytes < 2 || bytes > ID_BYTES_MAX) {
         return -1;
     }
-    char path[PATH_BYTES];
+    char path[DEBUG_PATH_BYTES];
     int length = snprintf(path, sizeof path, DEBUG_FOLDER "/%02x/", id[0]);
     for (int i = 1; i < bytes; i++) {
         length += snprintf(path + length, sizeof path - (size_t)length, "%02x", id[i]);

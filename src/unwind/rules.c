@@ -22,7 +22,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#define SLOTS_MIN ((size_t)4096)
+#define RULES_MIN ((size_t)4096)
 #define SLOTS_MAX ((size_t)1 << 22) /* 64 MiB: a program has fewer places that call */
 
 /* DWARF numbers of registers (System V ABI for AMD64, figure 3.36). */
@@ -65,7 +65,7 @@ static rule_slot *find_slot(const table *in, uint64_t address)
 static bool grow(void)
 {
     table *const old = atomic_load_explicit(&rules.table, memory_order_relaxed);
-    const size_t slots = old == NULL ? SLOTS_MIN : (old->mask + 1) * 2;
+    const size_t slots = old == NULL ? RULES_MIN : (old->mask + 1) * 2;
     if (slots > SLOTS_MAX) {
         return false;
     }

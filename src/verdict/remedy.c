@@ -15,7 +15,7 @@
 #include "base/total.h"
 #include "verdict/request.h"
 
-#define STEPS_MAX 2 /* that are shown */
+#define REMEDIES_MAX 2 /* that are shown */
 
 /* What is held outside the allocator is shown from this share of the device on: below, it is what
  * a context takes. */
@@ -400,12 +400,12 @@ static const oom_step steps[] = {
     { judge_others, say_others },
 };
 
-/* Says up to STEPS_MAX steps of at least one effect and at most another. returns how many */
+/* Says up to REMEDIES_MAX steps of at least one effect and at most another. returns how many */
 static size_t put_steps(plim_fixed_text *out, const remedy *oom, step_effect least,
                         step_effect most)
 {
     size_t count = 0;
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0] && count < STEPS_MAX; i++) {
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0] && count < REMEDIES_MAX; i++) {
         const step_effect effect = steps[i].judge(oom);
         if (effect >= least && effect <= most) {
             steps[i].say(out, oom, effect);

@@ -15,11 +15,11 @@
 #include <inttypes.h>
 
 /* After the request; more would be a list, not a sentence. */
-#define CLAUSES_MAX 2
+#define REASONS_MAX 2
 
 /* Two sentences that are longer than this are not read; an addition takes up to 75. */
-#define LENGTH_MAX   ((size_t)300)
-#define ADDITION_MAX ((size_t)75)
+#define SENTENCE_LENGTH_MAX ((size_t)300)
+#define ADDITION_MAX        ((size_t)75)
 
 #define NAME_CHARS_MAX 31 /* of a process; Linux keeps 15 */
 
@@ -158,7 +158,7 @@ static void put_facts(why *say)
     }
     put_request(say);
     put_held(say);
-    if (say->clause_count < CLAUSES_MAX) {
+    if (say->clause_count < REASONS_MAX) {
         put_free(say);
     }
     put(say, ". ");
@@ -178,7 +178,7 @@ static void put_addition(const why *say)
 {
     const uint64_t pools = figure(say, PLIM_FIGURE_PRIVATE_POOLS);
     const uint64_t outside = say->judgement->outside_bytes;
-    if (say->out->length > LENGTH_MAX - ADDITION_MAX) {
+    if (say->out->length > SENTENCE_LENGTH_MAX - ADDITION_MAX) {
         return;
     }
     if (elsewhere_suffices(say)) {

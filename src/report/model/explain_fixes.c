@@ -8,8 +8,7 @@
 
 #include <string.h>
 
-#define COMMAND_INDENT 6u
-#define RECORDING_ID   "record-snapshot" /* of the fix that is to record */
+#define RECORDING_ID "record-snapshot" /* of the fix that is to record */
 
 static void say_command(plim_page *page, const char *command)
 {
@@ -18,7 +17,7 @@ static void say_command(plim_page *page, const char *command)
         plim_item *line = plim_page_say(page, "command", PLIM_TONE_USER, "{}",
                                         PLIM_FACTS(plim_words_of(command, bytes)));
         line->layout = PLIM_LAYOUT_COPY;
-        line->indent = bytes > 0 ? COMMAND_INDENT : 0;
+        line->indent = bytes > 0 ? PLIM_PAGE_COMMAND_INDENT : 0;
         command += bytes + (command[bytes] == '\n' ? 1 : 0);
     }
 }

@@ -90,6 +90,8 @@ plim_fact plim_apart(plim_fact fact);
         }                         \
     }
 
+#define PLIM_PAGE_COMMAND_INDENT 6u /* columns before a command to copy */
+
 /* ---- what a page is made of ----------------------------------------------------------------- */
 
 typedef struct plim_page_span {

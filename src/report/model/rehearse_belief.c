@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#define READS_SHOWN    6u
-#define WARNINGS_SHOWN 4u
+#define READS_SHOWN   6u
+#define CAVEATS_SHOWN 4u
 
 static void say_reads(const plim_rehearsing_page *self)
 {
@@ -59,7 +59,7 @@ static void say_modelled(const plim_rehearsing_page *self)
 
 static void say_warnings(plim_page *page, const char *const *warnings, size_t count)
 {
-    for (size_t i = 0; i < count && i < WARNINGS_SHOWN; i++) {
+    for (size_t i = 0; i < count && i < CAVEATS_SHOWN; i++) {
         plim_page_warn(page, "warning", "{}", PLIM_FACTS(plim_words(warnings[i])));
     }
 }

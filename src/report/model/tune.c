@@ -10,8 +10,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#define RELEASE_TOLD   PLIM_TORCH(2, 6) /* what came before, nearly everybody has */
-#define COMMAND_INDENT 6u
+#define RELEASE_TOLD PLIM_TORCH(2, 6) /* what came before, nearly everybody has */
 
 /* The page of a search while it is made. */
 typedef struct tuned {
@@ -247,7 +246,7 @@ static void say_command(const tuned *self)
                                                     : "export PYTORCH_CUDA_ALLOC_CONF={}{}{}",
                                     PLIM_FACTS(quote, plim_words(conf), quote));
     item->layout = PLIM_LAYOUT_COPY;
-    item->indent = COMMAND_INDENT;
+    item->indent = PLIM_PAGE_COMMAND_INDENT;
 }
 
 static void say_empty_cache(const tuned *self)

@@ -20,6 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define PLIM_CUDA_13 13000u /* where some functions got parameters */
+
 #define DRIVER(name, parameters, call) \
     int name parameters                \
     {                                  \

@@ -12,8 +12,6 @@
 #include "standin/core/stage.h"
 #include "standin/core/stub.h"
 
-#define CUDA_13 13000u
-
 BOTH(cuStreamBeginCapture_v2, cudaStreamBeginCapture, (void *stream, int mode),
      plim_standin_capture_begin(stream, mode, NULL, NULL, 0))
 BOTH(cuStreamBeginCaptureToGraph, cudaStreamBeginCaptureToGraph,
@@ -79,7 +77,8 @@ DRIVER(cuStreamGetCaptureInfo, (void *stream, int *status, uint64_t *id),
 int cudaStreamGetCaptureInfo(void *stream, int *status, uint64_t *id, void **graph,
                              void *const **dependencies, const void **edges, size_t *count)
 {
-    if (plim_standin_settings()->cuda_version < CUDA_13) { /* three parameters; the rest is noise */
+    if (plim_standin_settings()->cuda_version <
+        PLIM_CUDA_13) { /* three parameters; the rest is noise */
         return cudaStreamGetCaptureInfo_v2(stream, status, id, NULL, NULL, NULL);
     }
     return cudaStreamGetCaptureInfo_v3(stream, status, id, graph, dependencies, edges, count);
@@ -97,7 +96,8 @@ BOTH(cuStreamUpdateCaptureDependencies_v2, cudaStreamUpdateCaptureDependencies_v
 int cudaStreamUpdateCaptureDependencies(void *stream, void *const *dependencies, uintptr_t third,
                                         uintptr_t fourth, unsigned fifth)
 {
-    const bool is_13 = plim_standin_settings()->cuda_version >= CUDA_13; /* edges, count, flags */
+    const bool is_13 =
+        plim_standin_settings()->cuda_version >= PLIM_CUDA_13; /* edges, count, flags */
     return cudaStreamUpdateCaptureDependencies_v2(
         stream, dependencies, NULL, is_13 ? fourth : third, is_13 ? fifth : (unsigned)fourth);
 }

@@ -6,7 +6,7 @@
  */
 #include "standin/work/work.h"
 
-#define UNKNOWN "CUDA_ERROR_UNKNOWN"
+#define UNKNOWN_NAME "CUDA_ERROR_UNKNOWN"
 
 static const struct {
     int code;
@@ -18,7 +18,7 @@ static const struct {
     { 1, "CUDA_ERROR_INVALID_VALUE", "cudaErrorInvalidValue", "invalid argument" },
     { 2, "CUDA_ERROR_OUT_OF_MEMORY", "cudaErrorMemoryAllocation", "out of memory" },
     { 3, "CUDA_ERROR_NOT_INITIALIZED", "cudaErrorInitializationError", "initialization error" },
-    { 13, UNKNOWN, "cudaErrorInvalidSymbol", "invalid device symbol" },
+    { 13, UNKNOWN_NAME, "cudaErrorInvalidSymbol", "invalid device symbol" },
     { 100, "CUDA_ERROR_NO_DEVICE", "cudaErrorNoDevice", "no CUDA-capable device is detected" },
     { 101, "CUDA_ERROR_INVALID_DEVICE", "cudaErrorInvalidDevice", "invalid device ordinal" },
     { 200, "CUDA_ERROR_INVALID_IMAGE", "cudaErrorInvalidKernelImage",
@@ -95,7 +95,7 @@ const char *cudaGetErrorString(int error)
 int cuGetErrorName(int error, const char **name)
 {
     const size_t row = row_of(error);
-    *name = row < ERROR_COUNT ? errors[row].driver_name : UNKNOWN;
+    *name = row < ERROR_COUNT ? errors[row].driver_name : UNKNOWN_NAME;
     return PLIM_WORK_OK;
 }
 

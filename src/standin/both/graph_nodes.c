@@ -9,11 +9,9 @@
 #include "standin/both/both.h"
 #include "standin/core/stage.h"
 
-#define CUDA_13 13000u
-
 static bool has_edge_data(void)
 {
-    return plim_standin_settings()->cuda_version >= CUDA_13;
+    return plim_standin_settings()->cuda_version >= PLIM_CUDA_13;
 }
 
 /* ---- nodes added ----------------------------------------------------------------------------- */
@@ -66,31 +64,31 @@ static int add_event(void **node, node_place at, plim_standin_work_kind kind, vo
     return add(node, at, (plim_standin_node_spec){ .work = { .kind = kind }, .event = event });
 }
 
-#define AT ((node_place){ graph, after, count })
+#define HERE ((node_place){ graph, after, count })
 
 BOTH(cuGraphAddKernelNode, cudaGraphAddKernelNode,
      (void **node, void *graph, void *const *after, size_t count,
       const plim_standin_kernel_params *params),
-     add_kernel(node, AT, params))
+     add_kernel(node, HERE, params))
 DRIVER(cuGraphAddKernelNode_v2,
        (void **node, void *graph, void *const *after, size_t count,
         const plim_standin_kernel_params *params),
-       add_kernel(node, AT, params))
+       add_kernel(node, HERE, params))
 BOTH(cuGraphAddHostNode, cudaGraphAddHostNode,
      (void **node, void *graph, void *const *after, size_t count,
       const plim_standin_host_params *params),
-     add_host(node, AT, params))
+     add_host(node, HERE, params))
 BOTH(cuGraphAddEmptyNode, cudaGraphAddEmptyNode,
-     (void **node, void *graph, void *const *after, size_t count), add_empty(node, AT))
+     (void **node, void *graph, void *const *after, size_t count), add_empty(node, HERE))
 BOTH(cuGraphAddChildGraphNode, cudaGraphAddChildGraphNode,
      (void **node, void *graph, void *const *after, size_t count, void *child),
-     add_graph(node, AT, child))
+     add_graph(node, HERE, child))
 RUNTIME(cudaGraphAddEventRecordNode,
         (void **node, void *graph, void *const *after, size_t count, void *event),
-        add_event(node, AT, PLIM_WORK_EVENT_RECORD, event))
+        add_event(node, HERE, PLIM_WORK_EVENT_RECORD, event))
 RUNTIME(cudaGraphAddEventWaitNode,
         (void **node, void *graph, void *const *after, size_t count, void *event),
-        add_event(node, AT, PLIM_WORK_EVENT_WAIT, event))
+        add_event(node, HERE, PLIM_WORK_EVENT_WAIT, event))
 
 /* cudaGraphNodeParams, as far as it is read: a kind, and at byte 16 what belongs to it. */
 typedef struct node_params {
@@ -131,7 +129,7 @@ static int add_any(void **node, node_place at, const node_params *params)
 RUNTIME(cudaGraphAddNode_v2,
         (void **node, void *graph, void *const *after, const void *edges, size_t count,
          const node_params *params),
-        add_any(node, AT, params))
+        add_any(node, HERE, params))
 
 int cudaGraphAddNode(void **node, void *graph, void *const *after, uintptr_t fourth,
                      uintptr_t fifth, const node_params *sixth)
@@ -267,10 +265,10 @@ PLIM_STANDIN_NOTHING(cudaGraphKernelNodeCopyAttributes)
 PLIM_STANDIN_NOTHING(cudaGraphNodeSetEnabled)
 
 /* Copies and fills come into graphs by capture; no program was seen to build them by hand. */
-#define COPY   "capture the copy instead"
-#define MEMORY "memory that a graph owns is not modelled"
+#define COPY        "capture the copy instead"
+#define MEMORY_NOTE "memory that a graph owns is not modelled"
 PLIM_STANDIN_REFUSED(cudaGraphAddMemcpyNode, PLIM_WORK_NOT_SUPPORTED, COPY)
 PLIM_STANDIN_REFUSED(cudaGraphAddMemcpyNode1D, PLIM_WORK_NOT_SUPPORTED, COPY)
 PLIM_STANDIN_REFUSED(cudaGraphAddMemsetNode, PLIM_WORK_NOT_SUPPORTED, "capture the fill instead")
-PLIM_STANDIN_REFUSED(cudaGraphAddMemAllocNode, PLIM_WORK_NOT_SUPPORTED, MEMORY)
-PLIM_STANDIN_REFUSED(cudaGraphAddMemFreeNode, PLIM_WORK_NOT_SUPPORTED, MEMORY)
+PLIM_STANDIN_REFUSED(cudaGraphAddMemAllocNode, PLIM_WORK_NOT_SUPPORTED, MEMORY_NOTE)
+PLIM_STANDIN_REFUSED(cudaGraphAddMemFreeNode, PLIM_WORK_NOT_SUPPORTED, MEMORY_NOTE)

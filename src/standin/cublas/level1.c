@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define NOTE "gives 0: nothing is computed"
+#define ZERO_NOTE "gives 0: nothing is computed"
 
 /* --- vector in, vector out */
 PLIM_CUBLAS_LAUNCHES_SDCZ(axpy_v2)
@@ -46,14 +46,14 @@ static int give(const plim_standin_context *context, void *result, size_t bytes)
  * 32 and of 64 bits need not differ: both pass them in whole registers.
  */
 #define OF_ONE(name, bytes)                                                                   \
-    PLIM_STANDIN_KIND(name, PLIM_STAGE_NOTHING, NOTE)                                         \
+    PLIM_STANDIN_KIND(name, PLIM_STAGE_NOTHING, ZERO_NOTE)                                    \
     int name(const plim_standin_context *context, int64_t n, const void *x, int64_t stride_x, \
              void *result)                                                                    \
     {                                                                                         \
         return give(context, result, bytes);                                                  \
     }
 #define OF_TWO(name, bytes)                                                                   \
-    PLIM_STANDIN_KIND(name, PLIM_STAGE_NOTHING, NOTE)                                         \
+    PLIM_STANDIN_KIND(name, PLIM_STAGE_NOTHING, ZERO_NOTE)                                    \
     int name(const plim_standin_context *context, int64_t n, const void *x, int64_t stride_x, \
              const void *y, int64_t stride_y, void *result)                                   \
     {                                                                                         \
@@ -113,7 +113,7 @@ WHERE_BOTH(cublasIzamin_v2)
 
 /* What the type of the result is, is an argument. */
 #define DOT(name)                                                                         \
-    PLIM_STANDIN_KIND(name, PLIM_STAGE_NOTHING, NOTE)                                     \
+    PLIM_STANDIN_KIND(name, PLIM_STAGE_NOTHING, ZERO_NOTE)                                \
     int name(const plim_standin_context *context, int64_t n, const void *x, int type_x,   \
              int64_t stride_x, const void *y, int type_y, int64_t stride_y, void *result, \
              int type, int type_inside)                                                   \

@@ -13,14 +13,15 @@
 #include "standin/work/streams.h"
 #include "standin/work/work.h"
 
-#define DEPTH_MAX              64
+#define CONTEXT_DEPTH_MAX      64
 #define DRIVER_INVALID_CONTEXT 201
 #define LIMITS                 9 /* CUlimit */
 #define LIMIT_STACK_BYTES      1024
 #define LIMIT_PRINTF_BYTES     (UINT64_C(1) << 20)
 #define LIMIT_HEAP_BYTES       (UINT64_C(8) << 20)
 
-static _Thread_local int below[DEPTH_MAX]; /* devices whose contexts wait under the current one */
+static _Thread_local int
+    below[CONTEXT_DEPTH_MAX]; /* devices whose contexts wait under the current one */
 static _Thread_local int depth;
 static _Thread_local bool has_none; /* the program took the current context away */
 
@@ -93,7 +94,7 @@ int cuCtxSetCurrent(void *context)
 int cuCtxPushCurrent_v2(void *context)
 {
     int device = 0;
-    if (depth == DEPTH_MAX || !device_of(context, &device)) {
+    if (depth == CONTEXT_DEPTH_MAX || !device_of(context, &device)) {
         return DRIVER_INVALID_CONTEXT;
     }
     below[depth] = has_none ? -1 : plim_standin_current_device();

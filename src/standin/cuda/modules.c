@@ -11,17 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FATBIN_MAGIC         UINT32_C(0xba55ed50) /* of a fat binary's header */
 #define FATBIN_WRAPPER_MAGIC UINT32_C(0x466243b1) /* of what the compiler puts around one */
 #define KERNEL_MAGIC         UINT64_C(0x6c656e72656b6d70)
 #define MODULE_MAGIC         UINT64_C(0x656c75646f6d6d70)
 
 #define REGISTERS_PER_MULTIPROCESSOR 65536u /* every GPU since Kepler */
 #define REGISTER_UNIT                256u   /* a warp's are rounded up to it (cuda_occupancy.h) */
-#define WARP                         32u
-#define WARP_UNIT                    4u /* warps are placed four at a time */
+#define WARP_UNIT                    4u     /* warps are placed four at a time */
 #define BLOCK_MAX                    1024u
-#define SHARED_RESERVED              1024u /* of each block, from capability 8.0 */
 
 enum { /* CUresult */
        LOAD_OK = 0,
@@ -103,7 +100,7 @@ static bool is_opaque(const char *image)
 {
     uint32_t magic = 0;
     memcpy(&magic, image, sizeof(magic));
-    if (magic == FATBIN_MAGIC || magic == FATBIN_WRAPPER_MAGIC ||
+    if (magic == PLIM_FATBIN_MAGIC || magic == FATBIN_WRAPPER_MAGIC ||
         strncmp(image, PLIM_STANDIN_CUBIN_TOKEN, strlen(PLIM_STANDIN_CUBIN_TOKEN)) == 0) {
         return true;
     }
@@ -330,13 +327,13 @@ static unsigned round_up(unsigned value, unsigned unit)
 static unsigned warps_by_registers(const plim_standin_kernel_facts *facts)
 {
     const unsigned registers = facts->registers > 0 ? facts->registers : 1;
-    const unsigned of_a_warp = round_up(registers * WARP, REGISTER_UNIT);
+    const unsigned of_a_warp = round_up(registers * PLIM_WARP_THREADS, REGISTER_UNIT);
     return REGISTERS_PER_MULTIPROCESSOR / of_a_warp / WARP_UNIT * WARP_UNIT;
 }
 
 unsigned plim_standin_kernel_threads_max(const plim_standin_kernel_facts *facts)
 {
-    unsigned threads = warps_by_registers(facts) * WARP;
+    unsigned threads = warps_by_registers(facts) * PLIM_WARP_THREADS;
     if (facts->threads_max > 0 && facts->threads_max < threads) {
         threads = facts->threads_max;
     }
@@ -350,13 +347,13 @@ unsigned plim_standin_kernel_blocks(const plim_standin_kernel_facts *facts, unsi
     if (threads == 0 || threads > plim_standin_kernel_threads_max(facts)) {
         return 0;
     }
-    const unsigned warps = round_up(threads, WARP) / WARP;
-    unsigned blocks = gpu->threads_per_multiprocessor / (warps * WARP);
+    const unsigned warps = round_up(threads, PLIM_WARP_THREADS) / PLIM_WARP_THREADS;
+    unsigned blocks = gpu->threads_per_multiprocessor / (warps * PLIM_WARP_THREADS);
     const unsigned by_registers = warps_by_registers(facts) / warps;
     blocks = by_registers < blocks ? by_registers : blocks;
 
     uint64_t shared = facts->shared_bytes + dynamic_bytes;
-    shared += gpu->capability_major >= 8 ? SHARED_RESERVED : 0;
+    shared += gpu->capability_major >= 8 ? PLIM_SHARED_RESERVED : 0;
     if (shared > 0) {
         const uint64_t by_shared = gpu->shared_bytes_per_multiprocessor / shared;
         blocks = by_shared < blocks ? (unsigned)by_shared : blocks;

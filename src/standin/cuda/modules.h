@@ -11,6 +11,10 @@
 #include "standin/cuda/cubin.h"
 
 /* What NVRTC and the linker hand out instead of code. */
+#define PLIM_FATBIN_MAGIC    UINT32_C(0xba55ed50) /* of a fat binary's header */
+#define PLIM_WARP_THREADS    32u
+#define PLIM_SHARED_RESERVED 1024u /* bytes of each block, from capability 8.0 */
+
 #define PLIM_STANDIN_CUBIN_TOKEN "PLIMSOLL: a kernel that is never compiled\n"
 
 typedef struct plim_standin_module plim_standin_module;

@@ -7,10 +7,8 @@
 #include "standin/cuda/cuda.h"
 #include "standin/cuda/modules.h"
 
-#define WARP            32u
-#define SHARED_RESERVED 1024 /* of each block, from capability 8.0 */
-#define CLUSTER_MAX     8    /* blocks; every GPU that has clusters */
-#define CLUSTERS_FROM   9u   /* capability */
+#define CLUSTER_MAX   8  /* blocks; every GPU that has clusters */
+#define CLUSTERS_FROM 9u /* capability */
 
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function, int threads,
                                                 size_t dynamic_bytes)
@@ -42,7 +40,8 @@ int cuOccupancyMaxPotentialBlockSize(int *grid, int *block, const void *function
     }
     unsigned best_threads = 0;
     unsigned best_blocks = 0;
-    for (unsigned threads = largest / WARP * WARP; threads >= WARP; threads -= WARP) {
+    for (unsigned threads = largest / PLIM_WARP_THREADS * PLIM_WARP_THREADS;
+         threads >= PLIM_WARP_THREADS; threads -= PLIM_WARP_THREADS) {
         const size_t bytes =
             dynamic_bytes_of != NULL ? dynamic_bytes_of((int)threads) : dynamic_bytes;
         const unsigned blocks = plim_standin_kernel_blocks(&facts, threads, bytes);
@@ -65,7 +64,7 @@ int cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *function,
     const plim_standin_kernel_facts facts = plim_standin_kernel_get_facts(function);
     const plim_gpu *const gpu = &plim_standin_settings()->gpu;
     int64_t room = (int64_t)gpu->shared_bytes_per_multiprocessor / blocks;
-    room -= gpu->capability_major >= 8 ? SHARED_RESERVED : 0;
+    room -= gpu->capability_major >= 8 ? PLIM_SHARED_RESERVED : 0;
     room = room < gpu->shared_bytes_per_block_optin ? room : gpu->shared_bytes_per_block_optin;
     room -= (int64_t)facts.shared_bytes;
     *bytes = room > 0 ? (size_t)room : 0;

@@ -17,13 +17,13 @@
 #include "base/map.h"
 #include "standin/core/stage.h"
 #include "standin/core/stub.h"
+#include "standin/cuda/modules.h"
 #include "standin/cudart/cudart.h"
 
 #include <pthread.h>
 #include <string.h>
 
 #define WRAPPER_MAGIC UINT32_C(0x466243b1)
-#define FATBIN_MAGIC  UINT32_C(0xba55ed50)
 #define KIND_PTX      1
 #define KIND_CUBIN    2
 
@@ -115,7 +115,7 @@ bool plim_standin_kernel_image(const void *function, plim_standin_image *ret)
     }
     fatbin_header head;
     memcpy(&head, module->data, sizeof(head));
-    if (head.magic != FATBIN_MAGIC) {
+    if (head.magic != PLIM_FATBIN_MAGIC) {
         return true;
     }
     plim_standin_image cubin = { 0 };

@@ -12,7 +12,7 @@
 #include "standin/cudart/cudart.h"
 #include "standin/work/work.h"
 
-#define DEPTH_MAX 16 /* a launch inside the arguments of a launch is already rare */
+#define LAUNCH_DEPTH_MAX 16 /* a launch inside the arguments of a launch is already rare */
 
 /* cudaLaunchConfig_t begins like this, too; attributes follow there. */
 typedef struct configuration {
@@ -22,13 +22,13 @@ typedef struct configuration {
     void *stream;
 } configuration;
 
-static _Thread_local configuration stack[DEPTH_MAX];
+static _Thread_local configuration stack[LAUNCH_DEPTH_MAX];
 static _Thread_local int depth;
 
 unsigned __cudaPushCallConfiguration(plim_standin_dim3 grid, plim_standin_dim3 block,
                                      size_t shared_bytes, void *stream)
 {
-    if (depth == DEPTH_MAX) {
+    if (depth == LAUNCH_DEPTH_MAX) {
         plim_standin_trace("launch configuration refused: %d of them are waiting", depth);
         return 1; /* not zero: the caller then skips the launch */
     }

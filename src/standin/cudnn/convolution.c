@@ -38,7 +38,7 @@ static const int algorithm_numbers[][PLIM_CUDNN_ALGORITHMS] = {
     [PLIM_CUDNN_BACKWARD_FILTER] = { 0, 1, 5, 6 },
 };
 
-#define NOTE "workspaces: docs/design/cudnn.md"
+#define WORKSPACE_NOTE "workspaces: docs/design/cudnn.md"
 
 PLIM_STANDIN_NOTHING(cudnnConvolutionForward)
 PLIM_STANDIN_NOTHING(cudnnConvolutionBackwardData)
@@ -130,14 +130,14 @@ static int tell(plim_cudnn_direction direction, const tensor *const operands[3],
  * input, the filter and the output, in this order, whatever they are called.
  */
 #define RANKS(name, direction, parameters, ...)                        \
-    PLIM_STANDIN_MODELLED(name, NOTE)                                  \
+    PLIM_STANDIN_MODELLED(name, WORKSPACE_NOTE)                        \
     int name parameters                                                \
     {                                                                  \
         const tensor *const operands[] = { __VA_ARGS__ };              \
         return rank(direction, operands, how, wanted, found, results); \
     }
 #define TELLS(name, direction, parameters, ...)                  \
-    PLIM_STANDIN_MODELLED(name, NOTE)                            \
+    PLIM_STANDIN_MODELLED(name, WORKSPACE_NOTE)                  \
     int name parameters                                          \
     {                                                            \
         const tensor *const operands[] = { __VA_ARGS__ };        \

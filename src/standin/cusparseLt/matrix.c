@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <string.h>
 
-typedef plim_cusparselt_matrix matrix;
+typedef plim_cusparselt_matrix lt_matrix;
 
 PLIM_STANDIN_NOTHING(cusparseLtDestroy)
 PLIM_STANDIN_NOTHING(cusparseLtMatDescriptorDestroy)
@@ -33,7 +33,7 @@ int cusparseLtInit(void *context)
                : PLIM_CUSPARSELT_EXECUTION_FAILED;
 }
 
-static int make(matrix *of, const matrix *from)
+static int make(lt_matrix *of, const lt_matrix *from)
 {
     if (of == NULL || from->rows < 1 || from->columns < 1) {
         return PLIM_CUSPARSELT_INVALID_VALUE;
@@ -42,25 +42,25 @@ static int make(matrix *of, const matrix *from)
     return 0;
 }
 
-int cusparseLtDenseDescriptorInit(const void *context, matrix *of, int64_t rows, int64_t columns,
+int cusparseLtDenseDescriptorInit(const void *context, lt_matrix *of, int64_t rows, int64_t columns,
                                   int64_t leading, uint32_t alignment, int type, int order)
 {
-    const matrix from = { .rows = rows, .columns = columns, .count = 1, .type = type };
+    const lt_matrix from = { .rows = rows, .columns = columns, .count = 1, .type = type };
     return make(of, &from);
 }
 
-int cusparseLtStructuredDescriptorInit(const void *context, matrix *of, int64_t rows,
+int cusparseLtStructuredDescriptorInit(const void *context, lt_matrix *of, int64_t rows,
                                        int64_t columns, int64_t leading, uint32_t alignment,
                                        int type, int order, int sparsity)
 {
-    const matrix from = {
+    const lt_matrix from = {
         .rows = rows, .columns = columns, .count = 1, .type = type, .is_structured = 1
     };
     return make(of, &from);
 }
 
 /* cusparseLtMatDescAttribute_t: 0 is how many matrices, an int; 1 their distance, an int64_t. */
-int cusparseLtMatDescSetAttribute(const void *context, matrix *of, int number, const void *value,
+int cusparseLtMatDescSetAttribute(const void *context, lt_matrix *of, int number, const void *value,
                                   size_t bytes)
 {
     if (of == NULL || value == NULL) {
@@ -79,7 +79,7 @@ int cusparseLtMatDescSetAttribute(const void *context, matrix *of, int number, c
     return PLIM_CUSPARSELT_INVALID_VALUE;
 }
 
-int cusparseLtMatDescGetAttribute(const void *context, const matrix *of, int number,
+int cusparseLtMatDescGetAttribute(const void *context, const lt_matrix *of, int number,
                                   void *ret_value, size_t bytes)
 {
     if (of == NULL || ret_value == NULL) {
@@ -102,7 +102,7 @@ int cusparseLtMatDescGetAttribute(const void *context, const matrix *of, int num
  * 10/16 of 8-bit ones, as PyTorch reckons too (aten/src/ATen/native/sparse/cuda/cuSPARSELtOps.cpp).
  * Numbers of 32 bits go in pairs, one of two.
  */
-int cusparseLtSpMMACompressedSize2(const void *context, const matrix *of, size_t *ret_bytes,
+int cusparseLtSpMMACompressedSize2(const void *context, const lt_matrix *of, size_t *ret_bytes,
                                    size_t *ret_buffer_bytes)
 {
     if (of == NULL || ret_bytes == NULL || ret_buffer_bytes == NULL || !of->is_structured) {
@@ -114,7 +114,7 @@ int cusparseLtSpMMACompressedSize2(const void *context, const matrix *of, size_t
     return 0;
 }
 
-int cusparseLtSpMMACompress2(const void *context, const matrix *of, int is_first, int op,
+int cusparseLtSpMMACompress2(const void *context, const lt_matrix *of, int is_first, int op,
                              const void *dense, void *compressed, void *buffer, void *stream)
 {
     return plim_standin_submit_kernel(stream) == 0 ? 0 : PLIM_CUSPARSELT_EXECUTION_FAILED;

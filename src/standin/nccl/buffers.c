@@ -27,11 +27,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE_BYTES           (UINT64_C(2) << 20)
+#define BUFFER_PAGE_BYTES    (UINT64_C(2) << 20)
 #define SIMPLE_BYTES         (UINT64_C(4) << 20)
 #define LL_BYTES             (UINT64_C(8) * 512 * 8 * 16)
 #define LL128_BYTES          (UINT64_C(120) * 640 * 8 * 8)
-#define SENDER_BYTES         PAGE_BYTES
+#define SENDER_BYTES         BUFFER_PAGE_BYTES
 #define CHANNELS_MAX         64
 #define RANKS_PER_MACHINE    8 /* where the program may span several: machines with NVLink */
 #define PEER_CHANNELS_NVLINK 32
@@ -78,7 +78,7 @@ static uint64_t channels_of(const plim_nccl_communicator *communicator)
 
 static uint64_t in_pages(uint64_t bytes)
 {
-    return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    return (bytes + BUFFER_PAGE_BYTES - 1) / BUFFER_PAGE_BYTES * BUFFER_PAGE_BYTES;
 }
 
 static uint64_t receiver_bytes(void)

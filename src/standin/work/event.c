@@ -7,6 +7,7 @@
  */
 #include "standin/work/state.h"
 
+#include "base/units.h"
 #include "standin/core/current.h"
 #include "standin/core/stub.h"
 #include "standin/work/streams.h"
@@ -15,10 +16,8 @@
 #include <string.h>
 #include <time.h>
 
-#define NS_PER_SECOND UINT64_C(1000000000)
-#define NS_PER_MS     1e6
-#define TICKET        "plimsoll event"
-#define EVENT_FLAGS   7u /* blocking synchronisation, no timing, between processes */
+#define TICKET      "plimsoll event"
+#define EVENT_FLAGS 7u /* blocking synchronisation, no timing, between processes */
 
 /* The lock is held, or stamps could run backwards. */
 static uint64_t stamp(void)
@@ -26,7 +25,7 @@ static uint64_t stamp(void)
     static uint64_t last;
     struct timespec now = { 0 };
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    const uint64_t ns = (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
+    const uint64_t ns = (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
     last = ns > last ? ns : last + 1;
     return last;
 }
@@ -223,7 +222,7 @@ static int elapse(const plim_standin_event *start, const plim_standin_event *end
     }
     const double ns =
         end->ns >= start->ns ? (double)(end->ns - start->ns) : -(double)(start->ns - end->ns);
-    *ret = (float)(ns / NS_PER_MS);
+    *ret = (float)(ns / (double)NS_PER_MS);
     return PLIM_WORK_OK;
 }
 

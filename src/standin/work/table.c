@@ -4,10 +4,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define HANDLES_BASE  UINT64_C(0x510000000000) /* below any Linux heap: no real object is there */
-#define HANDLE_STRIDE UINT64_C(64)
-#define CHUNK_SLOTS   4096u
-#define CHUNKS_MAX    65536u /* 268 million handles in the life of a process */
+#define SLOTS_BASE  UINT64_C(0x510000000000) /* below any Linux heap: no real object is there */
+#define SLOT_STRIDE UINT64_C(64)
+#define CHUNK_SLOTS 4096u
+#define CHUNKS_MAX  65536u /* 268 million handles in the life of a process */
 
 typedef struct handle_slot {
     void *object;
@@ -33,14 +33,14 @@ void *plim_standin_table_add(plim_standin_object_kind kind, void *object)
     }
     chunks[chunk][index % CHUNK_SLOTS] = (handle_slot){ .object = object, .kind = kind };
     handle_count++;
-    return (void *)(uintptr_t)(HANDLES_BASE + HANDLE_STRIDE * (index + 1));
+    return (void *)(uintptr_t)(SLOTS_BASE + SLOT_STRIDE * (index + 1));
 }
 
 static handle_slot *slot_of(plim_standin_object_kind kind, const void *handle)
 {
-    const uint64_t offset = (uint64_t)(uintptr_t)handle - HANDLES_BASE;
-    const uint64_t index = offset / HANDLE_STRIDE - 1; /* of handle 0: beyond all */
-    if (offset % HANDLE_STRIDE != 0 || index >= handle_count) {
+    const uint64_t offset = (uint64_t)(uintptr_t)handle - SLOTS_BASE;
+    const uint64_t index = offset / SLOT_STRIDE - 1; /* of handle 0: beyond all */
+    if (offset % SLOT_STRIDE != 0 || index >= handle_count) {
         return NULL;
     }
     handle_slot *const found = &chunks[index / CHUNK_SLOTS][index % CHUNK_SLOTS];
