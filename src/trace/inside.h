@@ -78,7 +78,7 @@ struct plim_recorder {
     uint64_t flushes_wanted;
     uint64_t flushes_done;
     plim_chunk_file file;
-    plim_names names;
+    plim_trace_names names;
     PLIM_VEC(plim_filling *) fillings;
     plim_filling *last_filling;
     plim_event_queue *last_queue;

@@ -74,9 +74,10 @@ void plim_records_deinit(plim_record_list *list)
 
 /* --- the tables --- */
 
-plim_status plim_names_init(plim_names *names, bool resolves, const plim_mem *mem, plim_error *err)
+plim_status plim_names_init(plim_trace_names *names, bool resolves, const plim_mem *mem,
+                            plim_error *err)
 {
-    *names = (plim_names){ .mem = mem, .resolves = resolves };
+    *names = (plim_trace_names){ .mem = mem, .resolves = resolves };
     plim_arena_init(&names->arena, mem);
     plim_intern_init(&names->string_index, mem);
     plim_intern_init(&names->frame_index, mem);
@@ -87,7 +88,7 @@ plim_status plim_names_init(plim_names *names, bool resolves, const plim_mem *me
     return plim_names_string(names, "", 0, &empty, err);
 }
 
-void plim_names_deinit(plim_names *names)
+void plim_names_deinit(plim_trace_names *names)
 {
     if (names->mem == NULL) {
         return;
@@ -101,17 +102,17 @@ void plim_names_deinit(plim_names *names)
     PLIM_VEC_FREE(names->mem, &names->strings);
     PLIM_VEC_FREE(names->mem, &names->frames);
     plim_arena_deinit(&names->arena);
-    *names = (plim_names){ 0 };
+    *names = (plim_trace_names){ 0 };
 }
 
 static bool string_equal(const void *table, uint32_t id, const void *wanted)
 {
-    const plim_named_string *const row = &((const plim_names *)table)->strings.items[id];
+    const plim_named_string *const row = &((const plim_trace_names *)table)->strings.items[id];
     const plim_named_string *const other = wanted;
     return row->bytes == other->bytes && memcmp(row->text, other->text, row->bytes) == 0;
 }
 
-plim_status plim_names_string(plim_names *names, const char *text, size_t bytes,
+plim_status plim_names_string(plim_trace_names *names, const char *text, size_t bytes,
                               uint32_t *ret_string, plim_error *err)
 {
     bytes = bytes < PLIM_STRING_BYTES_KEPT ? bytes : PLIM_STRING_BYTES_KEPT;
@@ -137,7 +138,7 @@ plim_status plim_names_string(plim_names *names, const char *text, size_t bytes,
 
 static bool frame_equal(const void *table, uint32_t id, const void *wanted)
 {
-    const plim_named_frame *const row = &((const plim_names *)table)->frames.items[id];
+    const plim_named_frame *const row = &((const plim_trace_names *)table)->frames.items[id];
     const plim_named_frame *const other = wanted;
     if (row->address != 0 || other->address != 0) {
         return row->address == other->address;
@@ -145,7 +146,7 @@ static bool frame_equal(const void *table, uint32_t id, const void *wanted)
     return row->filename == other->filename && row->name == other->name && row->line == other->line;
 }
 
-static plim_status append_frame(plim_names *names, size_t id, plim_error *err)
+static plim_status append_frame(plim_trace_names *names, size_t id, plim_error *err)
 {
     const plim_named_frame *const frame = &names->frames.items[id];
     plim_records_number(&names->new_frames, id);
@@ -157,8 +158,8 @@ static plim_status append_frame(plim_names *names, size_t id, plim_error *err)
     return plim_records_close(&names->new_frames, err);
 }
 
-plim_status plim_names_frame(plim_names *names, const plim_named_frame *frame, uint32_t *ret_frame,
-                             plim_error *err)
+plim_status plim_names_frame(plim_trace_names *names, const plim_named_frame *frame,
+                             uint32_t *ret_frame, plim_error *err)
 {
     const uint64_t parts[] = { frame->address, frame->filename, frame->name, frame->line };
     const uint64_t key = names->frame_index.key;
@@ -179,8 +180,8 @@ plim_status plim_names_frame(plim_names *names, const plim_named_frame *frame, u
     return PLIM_OK;
 }
 
-plim_status plim_names_stack(plim_names *names, uint64_t id, const uint32_t *frames, size_t count,
-                             plim_error *err)
+plim_status plim_names_stack(plim_trace_names *names, uint64_t id, const uint32_t *frames,
+                             size_t count, plim_error *err)
 {
     plim_records_number(&names->new_stacks, id);
     plim_records_number(&names->new_stacks, count);
@@ -192,12 +193,12 @@ plim_status plim_names_stack(plim_names *names, uint64_t id, const uint32_t *fra
 
 /* --- names of addresses --- */
 
-bool plim_names_are_resolved(const plim_names *names)
+bool plim_names_are_resolved(const plim_trace_names *names)
 {
     return !names->resolves || names->resolved == names->frames.count;
 }
 
-static plim_status resolve(plim_names *names, size_t id, plim_error *err)
+static plim_status resolve(plim_trace_names *names, size_t id, plim_error *err)
 {
     plim_named_frame *const frame = &names->frames.items[id];
     if (frame->address == 0 || frame->name != 0) {
@@ -222,7 +223,7 @@ static plim_status resolve(plim_names *names, size_t id, plim_error *err)
     return append_frame(names, id, err);
 }
 
-plim_status plim_names_resolve(plim_names *names, size_t count, plim_error *err)
+plim_status plim_names_resolve(plim_trace_names *names, size_t count, plim_error *err)
 {
     if (!names->resolves) {
         return PLIM_OK;
@@ -235,7 +236,7 @@ plim_status plim_names_resolve(plim_names *names, size_t count, plim_error *err)
     return status;
 }
 
-plim_status plim_names_write(plim_names *names, plim_chunk_file *file, plim_error *err)
+plim_status plim_names_write(plim_trace_names *names, plim_chunk_file *file, plim_error *err)
 {
     /* All three, whatever becomes of the first: one that failed begins again. */
     const plim_status strings =

@@ -47,7 +47,7 @@ plim_status plim_records_close(plim_record_list *list, plim_error *err);
 plim_status plim_records_write(plim_record_list *list, plim_chunk_kind kind, plim_chunk_file *file,
                                plim_error *err);
 
-typedef struct plim_names {
+typedef struct plim_trace_names {
     const plim_mem *mem;
     plim_arena arena;
     PLIM_VEC(plim_named_string) strings;
@@ -60,26 +60,27 @@ typedef struct plim_names {
     plim_record_list new_strings;
     plim_record_list new_frames;
     plim_record_list new_stacks;
-} plim_names;
+} plim_trace_names;
 
-plim_status plim_names_init(plim_names *names, bool resolves, const plim_mem *mem, plim_error *err);
+plim_status plim_names_init(plim_trace_names *names, bool resolves, const plim_mem *mem,
+                            plim_error *err);
 /* Zeroed ones are allowed. */
-void plim_names_deinit(plim_names *names);
+void plim_names_deinit(plim_trace_names *names);
 
 /* The number of a string; what is longer than PLIM_STRING_BYTES_KEPT is cut. */
-plim_status plim_names_string(plim_names *names, const char *text, size_t bytes,
+plim_status plim_names_string(plim_trace_names *names, const char *text, size_t bytes,
                               uint32_t *ret_string, plim_error *err);
-plim_status plim_names_frame(plim_names *names, const plim_named_frame *frame, uint32_t *ret_frame,
-                             plim_error *err);
+plim_status plim_names_frame(plim_trace_names *names, const plim_named_frame *frame,
+                             uint32_t *ret_frame, plim_error *err);
 /* Frames innermost first. */
-plim_status plim_names_stack(plim_names *names, uint64_t id, const uint32_t *frames, size_t count,
-                             plim_error *err);
+plim_status plim_names_stack(plim_trace_names *names, uint64_t id, const uint32_t *frames,
+                             size_t count, plim_error *err);
 
-bool plim_names_are_resolved(const plim_names *names);
+bool plim_names_are_resolved(const plim_trace_names *names);
 /* Looks up the names of at most `count` addresses. */
-plim_status plim_names_resolve(plim_names *names, size_t count, plim_error *err);
+plim_status plim_names_resolve(plim_trace_names *names, size_t count, plim_error *err);
 
 /* Writes what the file does not know yet; its failure stays with the file. */
-plim_status plim_names_write(plim_names *names, plim_chunk_file *file, plim_error *err);
+plim_status plim_names_write(plim_trace_names *names, plim_chunk_file *file, plim_error *err);
 
 #endif

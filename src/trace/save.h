@@ -22,7 +22,7 @@ typedef struct plim_saved_annotation {
 typedef struct plim_saving {
     const plim_mem *mem;
     const plim_history *history;
-    plim_names names;
+    plim_trace_names names;
     plim_chunk_file file;
     plim_state_writer state;
     PLIM_VEC(plim_saved_annotation) annotations;

@@ -13,7 +13,7 @@
 typedef struct plim_state_writer {
     const plim_mem *mem;
     const plim_history *history;
-    plim_names *names;
+    plim_trace_names *names;
     plim_chunk_file *file;
     uint64_t first_stack; /* the file's id of the history's stack 0 */
     plim_record_list list;

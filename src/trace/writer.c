@@ -152,7 +152,7 @@ static void put_slot(plim_recorder *recorder, plim_event_queue *queue, const pli
 
 static plim_status put_stack(plim_recorder *recorder, const plim_told_stack *stack, plim_error *err)
 {
-    plim_names *const names = &recorder->names;
+    plim_trace_names *const names = &recorder->names;
     const uint64_t *const addresses = (const uint64_t *)(const void *)(stack + 1);
     const plim_told_frame *const frames =
         (const plim_told_frame *)(const void *)(addresses + stack->address_count);
