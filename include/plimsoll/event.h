@@ -23,9 +23,10 @@
 
 PLIM_BEGIN_DECLS
 
-#define PLIM_TIME_UNKNOWN INT64_MIN  /* in a time, where the source has no clock */
-#define PLIM_SIZE_UNKNOWN UINT64_MAX /* in a size the source leaves out */
-#define PLIM_NONE         UINT32_MAX /* in any index, where there is nothing to point at */
+#define PLIM_TIME_UNKNOWN INT64_MIN          /* in a time, where the source has no clock */
+#define PLIM_TIME_US_MAX  (INT64_MAX / 1000) /* events' times end in 2262 */
+#define PLIM_SIZE_UNKNOWN UINT64_MAX         /* in a size the source leaves out */
+#define PLIM_NONE         UINT32_MAX         /* in any index, where there is nothing to point at */
 
 /*
  * The action of an event. Names are those that PyTorch writes (PyTorch 2.11,
@@ -73,14 +74,14 @@ typedef struct plim_event {
 
 #define PLIM_HOST_DEVICE (-1)
 
-/** A time of a file as an event's; unknown where no event can have it: they end in 2262. */
+/** Nanoseconds of a time in microseconds; unknown beyond PLIM_TIME_US_MAX. */
 static inline int64_t plim_time_ns(int64_t time_us)
 {
-    const int64_t time_us_max = INT64_MAX / 1000;
-    return time_us >= -time_us_max && time_us <= time_us_max ? time_us * 1000 : PLIM_TIME_UNKNOWN;
+    return time_us >= -PLIM_TIME_US_MAX && time_us <= PLIM_TIME_US_MAX ? time_us * 1000
+                                                                       : PLIM_TIME_UNKNOWN;
 }
 
-/** An event's time as files have it. */
+/** Microseconds, as files have them, of an event's time. */
 static inline int64_t plim_time_us(int64_t time_ns)
 {
     return time_ns == PLIM_TIME_UNKNOWN ? PLIM_TIME_UNKNOWN : time_ns / 1000;

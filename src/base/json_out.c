@@ -36,6 +36,14 @@ static void put(plim_json *json, const char *data, size_t bytes)
     }
 }
 
+static inline void put_byte(plim_json *json, char byte)
+{
+    if (json->pending == PLIM_JSON_BUFFER_BYTES) {
+        flush(json);
+    }
+    json->buffer[json->pending++] = byte;
+}
+
 static void put_string(plim_json *json, const char *string)
 {
     put(json, string, strlen(string));
@@ -43,10 +51,14 @@ static void put_string(plim_json *json, const char *string)
 
 static void put_line_break(plim_json *json)
 {
-    put(json, "\n", 1);
-    for (size_t i = 0; i < json->depth; i++) {
-        put(json, "  ", 2);
+    const size_t bytes = 1 + 2 * json->depth;
+    _Static_assert(1 + 2 * PLIM_JSON_DEPTH_MAX <= PLIM_JSON_BUFFER_BYTES, "a line's begin fits");
+    if (bytes > PLIM_JSON_BUFFER_BYTES - json->pending) {
+        flush(json);
     }
+    json->buffer[json->pending] = '\n';
+    memset(json->buffer + json->pending + 1, ' ', bytes - 1);
+    json->pending += bytes;
 }
 
 /* --- structure --- */
@@ -69,14 +81,14 @@ static void separate(plim_json *json, bool breaks)
 {
     plim_json_level *level = &json->levels[json->depth];
     if (level->has_items) {
-        put(json, ",", 1);
+        put_byte(json, ',');
     }
     if ((json->style & PLIM_JSON_PRETTY) != 0 && json->depth > 0) {
         if (breaks || level->is_broken) {
             level->is_broken = true;
             put_line_break(json);
         } else if (level->has_items) {
-            put(json, " ", 1);
+            put_byte(json, ' ');
         }
     }
     level->has_items = true;
@@ -96,17 +108,17 @@ static void begin_value(plim_json *json, bool breaks)
     separate(json, breaks);
 }
 
-static void begin_level(plim_json *json, bool is_object, const char *bracket)
+static void begin_level(plim_json *json, bool is_object, char bracket)
 {
     begin_value(json, true);
     PLIM_ASSERT(json->depth < PLIM_JSON_DEPTH_MAX);
 
     json->depth++;
     json->levels[json->depth] = (plim_json_level){ .is_object = is_object };
-    put(json, bracket, 1);
+    put_byte(json, bracket);
 }
 
-static void end_level(plim_json *json, bool is_object, const char *bracket)
+static void end_level(plim_json *json, bool is_object, char bracket)
 {
     PLIM_ASSERT(json->depth > 0);
     PLIM_ASSERT(json->levels[json->depth].is_object == is_object);
@@ -117,27 +129,27 @@ static void end_level(plim_json *json, bool is_object, const char *bracket)
     if (is_broken) {
         put_line_break(json);
     }
-    put(json, bracket, 1);
+    put_byte(json, bracket);
 }
 
 void plim_json_begin_object(plim_json *json)
 {
-    begin_level(json, true, "{");
+    begin_level(json, true, '{');
 }
 
 void plim_json_end_object(plim_json *json)
 {
-    end_level(json, true, "}");
+    end_level(json, true, '}');
 }
 
 void plim_json_begin_array(plim_json *json)
 {
-    begin_level(json, false, "[");
+    begin_level(json, false, '[');
 }
 
 void plim_json_end_array(plim_json *json)
 {
-    end_level(json, false, "]");
+    end_level(json, false, ']');
 }
 
 /* --- strings --- */
@@ -178,22 +190,27 @@ static void put_ascii_escape(plim_json *json, unsigned char c)
     }
 }
 
-static bool is_plain_ascii(const plim_json *json, unsigned char c)
-{
-    if (c < 0x20 || c >= 0x7f || c == '"' || c == '\\') {
-        return false;
-    }
-    return (json->style & PLIM_JSON_HTML) == 0 || (c != '<' && c != '>' && c != '&');
-}
+/* 2: the byte stands for itself in a string; 1: but for PLIM_JSON_HTML; 0: it does not. */
+static const uint8_t plainness[256] = {
+    /* clang-format off */
+    [0x20] = 2, 2, 0, 2, 2, 2, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, /* " & */
+             2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 2, 1, 2, /* < > */
+             2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2,
+             2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 0, 2, 2, 2, /* \ */
+             2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2,
+             2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 0,
+    /* clang-format on */
+};
 
 static void put_quoted(plim_json *json, const char *data, size_t bytes)
 {
     const unsigned char *p = (const unsigned char *)data;
-    put(json, "\"", 1);
+    const uint8_t plain = (json->style & PLIM_JSON_HTML) == 0 ? 1 : 2;
+    put_byte(json, '"');
     size_t i = 0;
     while (i < bytes) {
         size_t end = i;
-        while (end < bytes && is_plain_ascii(json, p[end])) {
+        while (end < bytes && plainness[p[end]] >= plain) {
             end++;
         }
         put(json, data + i, end - i);
@@ -216,7 +233,7 @@ static void put_quoted(plim_json *json, const char *data, size_t bytes)
         }
         i += next.bytes;
     }
-    put(json, "\"", 1);
+    put_byte(json, '"');
 }
 
 void plim_json_key(plim_json *json, const char *key)
@@ -226,7 +243,10 @@ void plim_json_key(plim_json *json, const char *key)
 
     separate(json, true);
     put_quoted(json, key, strlen(key));
-    put_string(json, (json->style & PLIM_JSON_PRETTY) != 0 ? ": " : ":");
+    put_byte(json, ':');
+    if ((json->style & PLIM_JSON_PRETTY) != 0) {
+        put_byte(json, ' ');
+    }
     json->has_key = true;
 }
 
@@ -382,7 +402,7 @@ bool plim_json_finish(plim_json *json)
     PLIM_ASSERT(json->depth == 0);
     PLIM_ASSERT(json->levels[0].has_items);
 
-    put(json, "\n", 1);
+    put_byte(json, '\n');
     flush(json);
     return !json->failed;
 }

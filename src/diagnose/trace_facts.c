@@ -24,13 +24,16 @@ static void count_actions(const plim_events *events, action_table *table)
 {
     const uint8_t *const actions = events->action;
     const uint32_t *const stacks = events->stack;
-    for (uint64_t i = 0; i < events->count; i++) {
+    uint64_t without_stack = 0;
+    const uint64_t count = events->count;
+    for (uint64_t i = 0; i < count; i++) {
         const uint8_t action = actions[i];
-        table->without_stack += (action <= PLIM_FREE_COMPLETED) & (stacks[i] == PLIM_NONE);
+        without_stack += (action <= PLIM_FREE_COMPLETED) & (stacks[i] == PLIM_NONE);
         if (table->counts[action]++ == 0) {
             table->order[table->count++] = action;
         }
     }
+    table->without_stack = without_stack;
 }
 
 static bool tell_actions(const plim_history *history, const action_table *table, plim_arena *arena,
@@ -60,16 +63,19 @@ static void measure_time(const plim_events *events, plim_device_inspection *fact
 {
     int64_t first = PLIM_TIME_UNKNOWN;
     int64_t last = PLIM_TIME_UNKNOWN;
-    for (uint64_t i = 0; i < events->count; i++) {
+    uint64_t backwards = 0;
+    const uint64_t count = events->count;
+    for (uint64_t i = 0; i < count; i++) {
         const int64_t now = events->time_us[i];
         if (now == PLIM_TIME_UNKNOWN) {
             continue;
         }
         /* PLIM_TIME_UNKNOWN is the least of all times, so the first one is never a step back. */
-        anomalies[PLIM_ANOMALY_TIME_BACKWARDS] += now < last;
+        backwards += now < last;
         first = first == PLIM_TIME_UNKNOWN ? now : first;
         last = now;
     }
+    anomalies[PLIM_ANOMALY_TIME_BACKWARDS] += backwards;
     facts->has_times = first != PLIM_TIME_UNKNOWN;
     facts->duration_us = last > first ? (uint64_t)last - (uint64_t)first : 0;
 }

@@ -71,28 +71,27 @@ static void check_snapshot(plim_walk *walk, const plim_cursor *cursor, uint64_t 
     }
 }
 
-static void raise_bin(progress *seen, const plim_running *now)
+static inline void raise(plim_total *max, plim_total now)
 {
-    seen->allocated_max =
-        now->allocated > seen->allocated_max ? now->allocated : seen->allocated_max;
-    seen->reserved_max = now->reserved > seen->reserved_max ? now->reserved : seen->reserved_max;
+    *max = now > *max ? now : *max;
 }
 
-/* Only an alloc makes more live and only segments make more reserved: the rest is not asked. */
-static void take(plim_walk *walk, progress *seen, plim_cursor *cursor, uint64_t event)
+/* The event that the cursor has passed. Only an alloc raises what is live, only segments raise what
+ * is reserved. */
+static void take(plim_walk *walk, progress *seen, const plim_cursor *cursor)
 {
-    (void)plim_cursor_next(cursor);
+    const uint64_t event = cursor->next - 1;
     switch (cursor->timeline->device->events.action[event]) {
     case PLIM_ALLOC:
         if (cursor->now.requested > seen->peak.requested) {
             seen->peak = cursor->now;
             seen->peak_event = (int64_t)event;
         }
-        raise_bin(seen, &cursor->now);
+        raise(&seen->allocated_max, cursor->now.allocated);
         break;
     case PLIM_SEGMENT_ALLOC:
     case PLIM_SEGMENT_MAP:
-        raise_bin(seen, &cursor->now);
+        raise(&seen->reserved_max, cursor->now.reserved);
         break;
     case PLIM_OOM:
         note_oom(walk, seen, cursor, event);
@@ -114,11 +113,13 @@ static void fill_bin(plim_walk *walk, progress *seen, plim_cursor *cursor, size_
     seen->allocated_max = bin == 0 ? cursor->now.allocated : 0;
     seen->reserved_max = bin == 0 ? cursor->now.reserved : 0;
     if (first < end) {
-        take(walk, seen, cursor, first);
-        raise_bin(seen, &cursor->now);
+        (void)plim_cursor_next(cursor);
+        take(walk, seen, cursor);
+        raise(&seen->allocated_max, cursor->now.allocated);
+        raise(&seen->reserved_max, cursor->now.reserved);
     }
-    for (uint64_t event = first + 1; event < end; event++) {
-        take(walk, seen, cursor, event);
+    while (plim_cursor_next_other(cursor, end)) {
+        take(walk, seen, cursor);
     }
     walk->bins[bin] =
         (plim_timeline_bin){ .event_first = first,

@@ -41,8 +41,8 @@ typedef struct chain_link {
     plim_addr begin;
     plim_addr end;
     uint32_t before; /* in the segment, or PLIM_NONE */
-    uint32_t after;
-    uint32_t open; /* row of `rows` + 1 while its end is not known, else 0 */
+    uint32_t after;  /* likewise; of one that is gone: the next such */
+    uint32_t open;   /* row of `rows` + 1 while its end is not known, else 0 */
     link_state state;
 } chain_link;
 
@@ -52,8 +52,8 @@ typedef struct block_walk {
     const plim_events *events;
     plim_spans segments; /* that stand now */
     PLIM_VEC(chain_link) links;
-    PLIM_VEC(uint32_t) spare; /* links that are gone */
-    plim_map by_addr;         /* address: the last link that began there; it may be gone */
+    uint32_t gone;    /* the first link that is gone, or PLIM_NONE */
+    plim_map by_addr; /* address: the last link that began there; it may be gone */
     PLIM_VEC(start_row) rows;
     uint64_t open_count; /* of them, whose end is not known */
     uint64_t steps;
@@ -111,15 +111,15 @@ static uint32_t add_link(block_walk *walk, plim_addr begin, plim_addr end, uint3
     const chain_link fresh = {
         .begin = begin, .end = end, .before = before, .after = PLIM_NONE, .state = LINK_FREE
     };
-    if (walk->spare.count > 0) {
-        index = walk->spare.items[walk->spare.count - 1];
+    if (walk->gone != PLIM_NONE) {
+        index = walk->gone;
     } else if (!PLIM_VEC_PUSH(walk->blocks->mem, &walk->links, fresh)) {
         return PLIM_NONE;
     }
     if (!plim_map_put(&walk->by_addr, begin, index)) {
         return PLIM_NONE; /* the walk ends here */
     }
-    walk->spare.count -= walk->spare.count > 0;
+    walk->gone = index == walk->gone ? walk->links.items[index].after : walk->gone;
     walk->links.items[index] = fresh;
     chain_link *const low = link_of(walk, before);
     if (low != NULL) {
@@ -134,7 +134,7 @@ static uint32_t add_link(block_walk *walk, plim_addr begin, plim_addr end, uint3
 }
 
 /* Takes a link out of its chain. */
-static bool remove_link(block_walk *walk, uint32_t index)
+static void remove_link(block_walk *walk, uint32_t index)
 {
     chain_link *const link = link_of(walk, index);
     chain_link *const low = link_of(walk, link->before);
@@ -147,7 +147,8 @@ static bool remove_link(block_walk *walk, uint32_t index)
     }
     walk->open_count -= link->open != 0;
     link->state = LINK_GONE;
-    return PLIM_VEC_PUSH(walk->blocks->mem, &walk->spare, index);
+    link->after = walk->gone;
+    walk->gone = index;
 }
 
 /* Takes the first bytes of a free block. */
@@ -164,12 +165,12 @@ static bool take_front(block_walk *walk, uint32_t index, uint64_t bytes)
 }
 
 /* A block is free again, as one with its free neighbours. */
-static bool give_back(block_walk *walk, plim_addr addr)
+static void give_back(block_walk *walk, plim_addr addr)
 {
     const uint32_t index = link_at(walk, addr);
     chain_link *const link = link_of(walk, index);
     if (link == NULL || link->state != LINK_TAKEN) {
-        return true;
+        return;
     }
     walk->open_count -= link->open != 0;
     link->open = 0;
@@ -177,16 +178,13 @@ static bool give_back(block_walk *walk, plim_addr addr)
     const chain_link *const high = link_of(walk, link->after);
     if (high != NULL && high->state == LINK_FREE) {
         link->end = high->end;
-        if (!remove_link(walk, link->after)) {
-            return false;
-        }
+        remove_link(walk, link->after);
     }
     chain_link *const low = link_of(walk, link->before);
-    if (low == NULL || low->state != LINK_FREE) {
-        return true;
+    if (low != NULL && low->state == LINK_FREE) {
+        low->end = link->end;
+        remove_link(walk, index);
     }
-    low->end = link->end;
-    return remove_link(walk, index);
 }
 
 /* --- what is learned of the start --- */
@@ -485,17 +483,14 @@ static bool place_start(block_walk *walk)
 
 /* --- driver calls --- */
 
-static bool remove_chain(block_walk *walk, plim_addr begin)
+static void remove_chain(block_walk *walk, plim_addr begin)
 {
     uint32_t index = link_at(walk, begin);
     while (index != PLIM_NONE) {
         const uint32_t after = link_of(walk, index)->after;
-        if (!remove_link(walk, index)) {
-            return false;
-        }
+        remove_link(walk, index);
         index = after;
     }
-    return true;
 }
 
 static bool take_call(block_walk *walk, uint64_t event)
@@ -508,7 +503,8 @@ static bool take_call(block_walk *walk, uint64_t event)
     }
     const plim_spans_result result = plim_segments_follow(&walk->segments, events, event);
     if (result == PLIM_SPANS_DONE && action == PLIM_SEGMENT_FREE) {
-        return remove_chain(walk, begin);
+        remove_chain(walk, begin);
+        return true;
     }
     if (result == PLIM_SPANS_DONE && action == PLIM_SEGMENT_ALLOC &&
         events->bytes[event] != PLIM_SMALL_SEGMENT_BYTES) {
@@ -529,29 +525,30 @@ static bool is_in(const plim_event_list *list, size_t *next, uint32_t event)
 }
 
 /* The half of a free with which its block goes. */
-static bool take_free(block_walk *walk, uint32_t event)
+static void take_free(block_walk *walk, uint32_t event)
 {
     const plim_lifetimes *const lifetimes = &walk->start->lifetimes;
     if (!is_large(walk->events->bytes[event])) {
-        return true;
+        return;
     }
     const plim_event_list *const of_start =
         lifetimes->halves.requested && lifetimes->halves.completed ? &lifetimes->start_completions
                                                                    : &lifetimes->start_frees;
     const bool is_about =
         lifetimes->partner[event] != PLIM_NONE || is_in(of_start, &walk->next_of_start, event);
-    return !is_about || give_back(walk, walk->events->addr[event]);
+    if (is_about) {
+        give_back(walk, walk->events->addr[event]);
+    }
 }
 
-static bool take_displaced(block_walk *walk, uint32_t event)
+static void take_displaced(block_walk *walk, uint32_t event)
 {
     const plim_lifetimes *const lifetimes = &walk->start->lifetimes;
-    if (walk->next_displacement == lifetimes->displacements.count ||
-        lifetimes->displacements.items[walk->next_displacement].event != event) {
-        return true;
+    if (walk->next_displacement < lifetimes->displacements.count &&
+        lifetimes->displacements.items[walk->next_displacement].event == event) {
+        walk->next_displacement++;
+        give_back(walk, walk->events->addr[event]);
     }
-    walk->next_displacement++;
-    return give_back(walk, walk->events->addr[event]);
 }
 
 static bool walk_events(block_walk *walk)
@@ -563,9 +560,10 @@ static bool walk_events(block_walk *walk)
     for (uint64_t i = 0; done && i < walk->events->count; i++) {
         const uint8_t action = actions[i];
         if (action == PLIM_ALLOC) {
-            done = take_displaced(walk, (uint32_t)i) && take_alloc(walk, (uint32_t)i);
+            take_displaced(walk, (uint32_t)i);
+            done = take_alloc(walk, (uint32_t)i);
         } else if (action == last_half) {
-            done = take_free(walk, (uint32_t)i);
+            take_free(walk, (uint32_t)i);
         } else if (plim_is_driver_call(action)) {
             done = take_call(walk, i);
         }
@@ -626,7 +624,9 @@ plim_status plim_blocks_init(plim_blocks *blocks, plim_start *start,
         blocks->small_slack_bytes = rule->is_other ? PLIM_OTHER_SLACK_BYTES : 0;
         blocks->large_slack_bytes = rule->is_other ? PLIM_OTHER_SLACK_BYTES : PLIM_SMALL_BYTES_MAX;
     }
-    block_walk walk = { .blocks = blocks, .start = start, .events = &device->events };
+    block_walk walk = {
+        .blocks = blocks, .start = start, .events = &device->events, .gone = PLIM_NONE
+    };
     plim_map_init(&walk.by_addr, mem);
     blocks->is_odd =
         plim_mem_alloc_zeroed(mem, (size_t)(blocks->events / 64 + 1), sizeof *blocks->is_odd);
@@ -634,7 +634,6 @@ plim_status plim_blocks_init(plim_blocks *blocks, plim_start *start,
                       (is_followed ? walk_all(&walk, &start->undone) : estimate(&walk));
     plim_spans_deinit(&walk.segments);
     PLIM_VEC_FREE(mem, &walk.links);
-    PLIM_VEC_FREE(mem, &walk.spare);
     plim_map_deinit(&walk.by_addr);
     PLIM_VEC_FREE(mem, &walk.rows);
     if (!done) {

@@ -229,8 +229,17 @@ static bool grow_events(plim_history *history)
     return true;
 }
 
-/* The rows of an event's stream and note. */
-static plim_status find_rows(plim_history *history, const plim_event *event, plim_error *err)
+/* The rows of an event's stream and note are those of the event before it. */
+static bool has_last_rows(const plim_history *history, const plim_event *event)
+{
+    return history->last.stream == event->stream && history->last.stream_row != PLIM_NONE &&
+           (event->note != PLIM_NONE || (history->last.pool_note != PLIM_NONE &&
+                                         plim_pool_ids_equal(history->last.pool, event->pool)));
+}
+
+/* Finds the rows of an event's stream and note; out of line, for it is rarely called. */
+__attribute__((noinline)) static plim_status find_rows(plim_history *history,
+                                                       const plim_event *event, plim_error *err)
 {
     if (history->last.stream_row == PLIM_NONE || history->last.stream != event->stream) {
         PLIM_TRY(plim_history_add_stream(history, event->stream, &history->last.stream_row, err));
@@ -250,9 +259,12 @@ static plim_status find_rows(plim_history *history, const plim_event *event, pli
     return PLIM_OK;
 }
 
-plim_status plim_history_push_event(plim_history *history, const plim_event *event, plim_error *err)
+plim_status plim_history_push_event_at(plim_history *history, const plim_event *event,
+                                       int64_t time_us, plim_error *err)
 {
-    PLIM_TRY(find_rows(history, event, err));
+    if (!has_last_rows(history, event)) {
+        PLIM_TRY(find_rows(history, event, err));
+    }
     if (history->events.count == history->events.capacity && !grow_events(history)) {
         return no_memory(err);
     }
@@ -260,11 +272,16 @@ plim_status plim_history_push_event(plim_history *history, const plim_event *eve
     history->events.action[row] = (uint8_t)event->action;
     history->events.addr[row] = event->addr;
     history->events.bytes[row] = event->bytes;
-    history->events.time_us[row] = plim_time_us(event->time_ns);
+    history->events.time_us[row] = time_us;
     history->events.stack[row] = event->stack;
     history->events.stream[row] = history->last.stream_row;
     history->events.note[row] = event->note == PLIM_NONE ? history->last.pool_note : event->note;
     return PLIM_OK;
+}
+
+plim_status plim_history_push_event(plim_history *history, const plim_event *event, plim_error *err)
+{
+    return plim_history_push_event_at(history, event, plim_time_us(event->time_ns), err);
 }
 
 static plim_events events_at(const plim_history *history, plim_range range)

@@ -49,6 +49,9 @@ plim_status plim_history_add_action(plim_history *history, const char *name, siz
  * names its pool. What the columns have no place for is left out. */
 plim_status plim_history_push_event(plim_history *history, const plim_event *event,
                                     plim_error *err);
+/* Likewise, for sources that keep microseconds: time_ns is not read. */
+plim_status plim_history_push_event_at(plim_history *history, const plim_event *event,
+                                       int64_t time_us, plim_error *err);
 /* Row `index` of the events pushed so far, to push a copy of it. */
 plim_event plim_history_pushed_event(const plim_history *history, uint64_t index);
 uint64_t plim_history_pushed_events(const plim_history *history);

@@ -224,25 +224,20 @@ static void take_segment(plim_cursor *cursor, uint32_t event, bool is_more)
     cursor->now.reserved += bytes;
 }
 
-bool plim_cursor_next(plim_cursor *cursor)
+static inline void take_free(plim_cursor *cursor, uint32_t event, uint8_t action)
 {
-    const plim_timeline *const timeline = cursor->timeline;
-    if (cursor->next == timeline->device->events.count) {
-        return false;
+    if (plim_ends_allocation(plim_timeline_halves(cursor->timeline), action)) {
+        take_end(cursor, event);
+    } else {
+        take_completion(cursor, event);
     }
-    const uint32_t event = (uint32_t)cursor->next++;
-    const uint8_t action = timeline->device->events.action[event];
+}
+
+static inline void take_other(plim_cursor *cursor, uint32_t event, uint8_t action)
+{
     switch (action) {
     case PLIM_ALLOC:
         take_alloc(cursor, event);
-        break;
-    case PLIM_FREE_REQUESTED:
-    case PLIM_FREE_COMPLETED:
-        if (plim_ends_allocation(plim_timeline_halves(timeline), action)) {
-            take_end(cursor, event);
-        } else {
-            take_completion(cursor, event);
-        }
         break;
     case PLIM_SEGMENT_ALLOC:
     case PLIM_SEGMENT_MAP:
@@ -255,5 +250,32 @@ bool plim_cursor_next(plim_cursor *cursor)
     default:
         break; /* changes no memory */
     }
+}
+
+static inline bool is_free(uint8_t action)
+{
+    return action == PLIM_FREE_REQUESTED || action == PLIM_FREE_COMPLETED;
+}
+
+bool plim_cursor_next_other(plim_cursor *cursor, uint64_t end)
+{
+    const uint8_t *const actions = cursor->timeline->device->events.action;
+    while (cursor->next < end) {
+        const uint32_t event = (uint32_t)cursor->next++;
+        if (!is_free(actions[event])) {
+            take_other(cursor, event, actions[event]);
+            return true;
+        }
+        take_free(cursor, event, actions[event]);
+    }
+    return false;
+}
+
+bool plim_cursor_next(plim_cursor *cursor)
+{
+    if (cursor->next == cursor->timeline->device->events.count) {
+        return false;
+    }
+    (void)plim_cursor_next_other(cursor, cursor->next + 1);
     return true;
 }

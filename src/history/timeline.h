@@ -73,6 +73,10 @@ struct plim_cursor {
 /* At the start. */
 void plim_cursor_init(plim_cursor *cursor, const plim_timeline *timeline);
 
+/* Moves past frees, and past the next event that is not a free: the only ones that make a sum
+ * larger. False: event `end` comes next, after frees alone. */
+bool plim_cursor_next_other(plim_cursor *cursor, uint64_t end);
+
 /* The figures of sums kept from an earlier moment. */
 plim_figures plim_running_figures(const plim_running *running);
 

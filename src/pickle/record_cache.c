@@ -193,8 +193,10 @@ static inline const uint8_t *run_form(plim_machine *machine, plim_record_form *f
     return behind;
 }
 
-/* A record that does not have the expected form: as any other. */
-static const uint8_t *run_other_form(plim_machine *machine, const uint8_t *at, uint32_t expected)
+/* A record that does not have the expected form: as any other. Out of line, so that the loop over
+ * the expected form's fields is in plim_record_run() itself. */
+__attribute__((noinline)) static const uint8_t *run_other_form(plim_machine *machine,
+                                                               const uint8_t *at, uint32_t expected)
 {
     plim_record_cache *cache = &machine->records;
     for (uint32_t i = 0; i < cache->count && !cache->has_no_memory; i++) {

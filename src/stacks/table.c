@@ -100,7 +100,8 @@ static plim_status read_class(plim_tsv *file, plim_tsv_field of)
 
 static bool is_same_pattern(const plim_frame_pattern *a, const plim_frame_pattern *b)
 {
-    return a->begins == b->begins && a->ends == b->ends && strcmp(a->text, b->text) == 0;
+    return a->bytes == b->bytes && a->begins == b->begins && a->ends == b->ends &&
+           memcmp(a->text, b->text, a->bytes) == 0;
 }
 
 static bool stands_already(const plim_frame_row *rows, size_t count, const plim_frame_row *wanted)

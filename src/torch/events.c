@@ -13,7 +13,8 @@
 static plim_status import_action(plim_import *import, plim_value value, plim_action *ret_action,
                                  plim_error *err)
 {
-    const size_t cached = (value.bits >> 4) % 16;
+    /* A few names, whose addresses are chance: the high bits of a product keep them apart. */
+    const size_t cached = (value.bits * UINT64_C(0x9e3779b97f4a7c15) >> 32) % ACTIONS_KEPT;
     if (value.bits != 0 && import->last.action_bits[cached] == value.bits) {
         *ret_action = import->last.actions[cached];
         return PLIM_OK;
@@ -107,6 +108,17 @@ static uint32_t place_of_note(const plim_value values[NOTE_FIELDS])
     return (uint32_t)(hash >> 32) & (NOTES_KEPT - 1);
 }
 
+/* Five words of which mostly all are equal: compared here, for memcmp() would be called each time.
+ */
+static bool has_values(const known_note *known, const plim_value values[NOTE_FIELDS])
+{
+    uint64_t differing_bits = 0;
+    for (size_t i = 0; i < NOTE_FIELDS; i++) {
+        differing_bits |= known->values[i].bits ^ values[i].bits;
+    }
+    return differing_bits == 0;
+}
+
 static plim_status import_note(plim_import *import, const plim_record *record, uint32_t *ret_note,
                                plim_error *err)
 {
@@ -117,10 +129,10 @@ static plim_status import_note(plim_import *import, const plim_record *record, u
     for (size_t i = 0; i < NOTE_FIELDS; i++) {
         values[i] = record_get(record, fields[i]);
     }
-    if (memcmp(values, import->last.notes[import->last.note].values, sizeof values) != 0) {
+    if (!has_values(&import->last.notes[import->last.note], values)) {
         import->last.note = place_of_note(values);
         known_note *const known = &import->last.notes[import->last.note];
-        if (memcmp(values, known->values, sizeof values) != 0) {
+        if (!has_values(known, values)) {
             plim_note note;
             PLIM_TRY(make_note(import, record, &note, err));
             PLIM_TRY(plim_history_add_note(import->history, &note, &known->note, err));
@@ -141,14 +153,17 @@ static uint64_t import_addr(plim_import *import, const plim_record *record, plim
     return plim_record_u64(import, record, field, action == PLIM_OOM ? PLIM_SIZE_UNKNOWN : 0);
 }
 
+/* A time that no event can have is unknown. */
 static int64_t import_time(plim_import *import, const plim_record *record)
 {
     const int64_t time_us = plim_record_i64(import, record, FIELD_TIME_US, PLIM_TIME_UNKNOWN);
-    const int64_t time_ns = plim_time_ns(time_us);
-    if (time_ns == PLIM_TIME_UNKNOWN && time_us != PLIM_TIME_UNKNOWN) {
+    if (time_us >= -PLIM_TIME_US_MAX && time_us <= PLIM_TIME_US_MAX) {
+        return time_us;
+    }
+    if (time_us != PLIM_TIME_UNKNOWN) {
         plim_history_count_anomaly(import->history, PLIM_ANOMALY_BAD_FIELD, 1);
     }
-    return time_ns;
+    return PLIM_TIME_UNKNOWN;
 }
 
 plim_status plim_import_event(plim_import *import, const plim_record *record, uint64_t *ret_id,
@@ -158,16 +173,16 @@ plim_status plim_import_event(plim_import *import, const plim_record *record, ui
     PLIM_TRY(import_action(import, record_get(record, FIELD_ACTION), &event.action, err));
     event.addr = import_addr(import, record, event.action);
     event.bytes = plim_record_u64(import, record, FIELD_SIZE, 0);
-    event.time_ns = import_time(import, record);
+    const int64_t time_us = import_time(import, record);
     event.stream = plim_record_handle(import, record, FIELD_STREAM);
     PLIM_TRY(plim_import_record_stack(import, record, &event.stack, err));
     PLIM_TRY(import_note(import, record, &event.note, err));
-    import->facts.has_time |= event.time_ns != PLIM_TIME_UNKNOWN;
+    import->facts.has_time |= time_us != PLIM_TIME_UNKNOWN;
     if (event.action >= PLIM_ACTION_OTHER) {
         plim_history_count_anomaly(import->history, PLIM_ANOMALY_UNKNOWN_ACTION, 1);
     }
     *ret_id = plim_history_pushed_events(import->history);
-    return plim_history_push_event(import->history, &event, err);
+    return plim_history_push_event_at(import->history, &event, time_us, err);
 }
 
 plim_status plim_import_annotation(plim_import *import, const plim_record *record, uint64_t *ret_id,

@@ -109,8 +109,9 @@ typedef struct unknown_field {
     uint64_t times;
 } unknown_field;
 
-#define NOTE_FIELDS 5  /* of an event, those that a note keeps */
-#define NOTES_KEPT  16 /* a power of two */
+#define NOTE_FIELDS  5  /* of an event, those that a note keeps */
+#define NOTES_KEPT   16 /* a power of two */
+#define ACTIONS_KEPT 64 /* likewise */
 
 /* The note that some fields of an event gave. All zero: no fields, and the empty note. */
 typedef struct known_note {
@@ -140,8 +141,8 @@ typedef struct plim_import {
 
     /* The last of each, for events repeat themselves. */
     struct {
-        uint64_t action_bits[16];
-        plim_action actions[16];
+        uint64_t action_bits[ACTIONS_KEPT]; /* by a hash of the value */
+        plim_action actions[ACTIONS_KEPT];
         uint64_t stream_handle;
         uint32_t stream;
         bool has_stream;
@@ -176,24 +177,39 @@ static inline plim_value record_get(const plim_record *record, plim_record_field
  * PLIM_ANOMALY_BAD_FIELD is counted. None counts as absent. Floats that are whole are integers.
  */
 uint64_t plim_record_u64_slow(plim_import *import, plim_value value, uint64_t fallback);
+int64_t plim_record_i64_slow(plim_import *import, plim_value value, int64_t fallback);
+uint64_t plim_record_handle_slow(plim_import *import, plim_value value);
+
+/* Small numbers inline: the case that counts. */
+static inline bool record_is_small(plim_value value)
+{
+    return (value.bits & PLIM_TAG_MASK) == PLIM_TAG_INT && (int64_t)value.bits >= 0;
+}
+
 static inline uint64_t plim_record_u64(plim_import *import, const plim_record *record,
                                        plim_record_field field, uint64_t fallback)
 {
     const plim_value value = record_get(record, field);
-    /* Small numbers inline: the case that counts. */
-    if ((value.bits & PLIM_TAG_MASK) == PLIM_TAG_INT && (int64_t)value.bits >= 0) {
-        return value.bits >> 3;
-    }
-    return plim_record_u64_slow(import, value, fallback);
+    return record_is_small(value) ? value.bits >> 3 : plim_record_u64_slow(import, value, fallback);
 }
 
-int64_t plim_record_i64(plim_import *import, const plim_record *record, plim_record_field field,
-                        int64_t fallback);
+static inline int64_t plim_record_i64(plim_import *import, const plim_record *record,
+                                      plim_record_field field, int64_t fallback)
+{
+    const plim_value value = record_get(record, field);
+    return record_is_small(value) ? (int64_t)(value.bits >> 3)
+                                  : plim_record_i64_slow(import, value, fallback);
+}
+
 /* The field `device`: 0 where it is absent or no device's number (counted). */
 int32_t plim_record_device(plim_import *import, const plim_record *record);
 /* A stream's handle: any integer, negative ones modulo 2^64; 0, the default stream, if absent. */
-uint64_t plim_record_handle(plim_import *import, const plim_record *record,
-                            plim_record_field field);
+static inline uint64_t plim_record_handle(plim_import *import, const plim_record *record,
+                                          plim_record_field field)
+{
+    const plim_value value = record_get(record, field);
+    return record_is_small(value) ? value.bits >> 3 : plim_record_handle_slow(import, value);
+}
 bool plim_record_bool(plim_import *import, const plim_record *record, plim_record_field field,
                       bool fallback);
 /* The history's number of a string field, or PLIM_NONE. */

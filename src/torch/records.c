@@ -196,10 +196,8 @@ static void count_bad(plim_import *import)
     plim_history_count_anomaly(import->history, PLIM_ANOMALY_BAD_FIELD, 1);
 }
 
-int64_t plim_record_i64(plim_import *import, const plim_record *record, plim_record_field field,
-                        int64_t fallback)
+int64_t plim_record_i64_slow(plim_import *import, plim_value value, int64_t fallback)
 {
-    const plim_value value = record_get(record, field);
     int64_t integer = 0;
     double real = 0;
     if (plim_value_i64(value, &integer)) {
@@ -245,12 +243,10 @@ int32_t plim_record_device(plim_import *import, const plim_record *record)
     return (int32_t)device;
 }
 
-uint64_t plim_record_handle(plim_import *import, const plim_record *record, plim_record_field field)
+uint64_t plim_record_handle_slow(plim_import *import, plim_value value)
 {
     uint64_t handle = 0;
-    return plim_value_u64(record_get(record, field), &handle)
-               ? handle
-               : plim_record_u64(import, record, field, 0);
+    return plim_value_u64(value, &handle) ? handle : plim_record_u64_slow(import, value, 0);
 }
 
 bool plim_record_bool(plim_import *import, const plim_record *record, plim_record_field field,
