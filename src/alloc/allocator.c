@@ -1,20 +1,13 @@
 /*
- * allocator.c - making and ending an allocator, and the way of a request into it.
+ * allocator.c - making and ending an allocator.
  */
 #include "plimsoll/allocator.h"
 
-#include "alloc/allocate.h"
-#include "alloc/free.h"
-#include "alloc/harden.h"
-#include "alloc/lane.h"
-#include "alloc/lanes.h"
-#include "alloc/listeners.h"
-#include "alloc/policy.h"
-#include "alloc/pools.h"
-#include "alloc/segments.h"
-#include "alloc/shelf.h"
-#include "alloc/streams.h"
-#include "alloc/world.h"
+#include "alloc/core/free.h"
+#include "alloc/core/pools.h"
+#include "alloc/core/world.h"
+#include "alloc/policy/policies.h"
+#include "alloc/vm/expandable.h"
 #include "base/error.h"
 #include "settings/rounding.h"
 
@@ -46,7 +39,8 @@ static void init_heap(plim_heap *heap, plim_allocator *allocator, int32_t index,
     heap->index = index;
     heap->device = *device;
     heap->device.ops->properties(heap->device.self, &heap->properties);
-    heap->small = (plim_pool){ .is_small = true };
+    heap->small = (plim_pool){ .policy = allocator->policy, .is_small = true };
+    heap->large = (plim_pool){ .policy = allocator->policy };
     plim_map_init(&heap->homes, allocator->mem);
     heap->limit_bytes = PLIM_UNLIMITED;
     plim_ring_init(&heap->ring, allocator->mem);
@@ -107,6 +101,7 @@ static plim_status fill(plim_allocator *allocator, const plim_allocator_options 
     static atomic_uint_fast64_t serials;
     allocator->serial = atomic_fetch_add(&serials, 1) + 1;
     allocator->policy = plim_policy_of(options->policy);
+    allocator->private_policy = &plim_policy_torch;
     allocator->has_lanes = allocator->policy->has_lanes;
     allocator->release_threshold_bytes = options->release_threshold_bytes;
     allocator->hardening = options->hardening;
@@ -114,8 +109,8 @@ static plim_status fill(plim_allocator *allocator, const plim_allocator_options 
     allocator->expandable_share = options->expandable_share;
     allocator->has_divisions = plim_rounding_of(&allocator->settings).has_divisions;
     atomic_init(&allocator->is_caching, options->settings != NULL || !is_caching_unwanted());
-    plim_line_slab_init(&allocator->blocks, allocator->mem);
-    plim_line_slab_init(&allocator->nodes, allocator->mem);
+    plim_slab_init(&allocator->blocks, allocator->mem);
+    plim_slab_init(&allocator->nodes, allocator->mem);
     if (!plim_directory_init(&allocator->directory, allocator->mem)) {
         return plim_fail_memory(err, "making an allocator");
     }
@@ -235,8 +230,8 @@ void plim_allocator_destroy(plim_allocator *allocator)
     }
     PLIM_VEC_FREE(mem, &allocator->segment_records);
     plim_directory_deinit(&allocator->directory);
-    plim_line_slab_deinit(&allocator->blocks);
-    plim_line_slab_deinit(&allocator->nodes);
+    plim_slab_deinit(&allocator->blocks);
+    plim_slab_deinit(&allocator->nodes);
     plim_stacks_destroy(allocator->stacks);
     plim_recording *recording = (plim_recording *)(uintptr_t)atomic_load(&allocator->recording);
     while (recording != NULL) {
@@ -249,172 +244,4 @@ void plim_allocator_destroy(plim_allocator *allocator)
     PLIM_VEC_FREE(mem, &allocator->observers);
     (void)pthread_mutex_destroy(&allocator->lock);
     plim_mem_free(allocator->mem_below, allocator, 1, sizeof *allocator);
-}
-
-/* --- requests --- */
-
-/* The lane this thread used last, to be tried first. */
-#if defined(__GNUC__)
-__attribute__((tls_model("initial-exec")))
-#endif
-static _Thread_local struct {
-    uint64_t serial; /* of its allocator */
-    plim_lane *lane;
-} last_used;
-
-static plim_lane *lane_for(plim_heap *heap, plim_stream stream)
-{
-    if (last_used.serial == heap->allocator->serial && last_used.lane->heap == heap &&
-        last_used.lane->stream == stream) {
-        return last_used.lane;
-    }
-    plim_lane *lane = plim_lane_find(heap, stream);
-    if (lane != NULL) {
-        last_used.serial = heap->allocator->serial;
-        last_used.lane = lane;
-    }
-    return lane;
-}
-
-static uint32_t stack_from(plim_allocator *allocator, plim_stack_level level)
-{
-    return atomic_load_explicit(&allocator->is_listening, memory_order_relaxed)
-               ? plim_take_stack(allocator, level)
-               : PLIM_NONE;
-}
-
-static plim_status malloc_uncached(plim_heap *heap, uint64_t bytes, plim_addr *ret_addr,
-                                   plim_error *err)
-{
-    plim_allocator *allocator = heap->allocator;
-    pthread_mutex_lock(&allocator->lock);
-    plim_status status = PLIM_OK;
-    if (!PLIM_VEC_PUSH(allocator->mem, &allocator->uncached, ((plim_uncached_row){ 0, heap }))) {
-        status = plim_fail_memory(err, "allocating without the cache");
-    } else {
-        plim_uncached_row *row = &allocator->uncached.items[allocator->uncached.count - 1];
-        status = heap->device.ops->memory_alloc(heap->device.self, bytes, &row->addr, err);
-        if (status == PLIM_OK) {
-            *ret_addr = row->addr;
-        } else {
-            allocator->uncached.count--;
-        }
-    }
-    pthread_mutex_unlock(&allocator->lock);
-    return status;
-}
-
-plim_status plim_malloc(plim_allocator *allocator, int32_t device, uint64_t bytes,
-                        plim_stream stream, plim_addr *ret_addr, plim_error *err)
-{
-    plim_heap *heap = plim_heap_of(allocator, device, err);
-    if (heap == NULL) {
-        return PLIM_INVALID_ARGUMENT;
-    }
-    if (bytes == 0) {
-        *ret_addr = 0;
-        return PLIM_OK;
-    }
-    if (bytes >= PLIM_REQUEST_BYTES_MAX) {
-        return plim_fail(err, PLIM_OUT_OF_DEVICE_MEMORY,
-                         "device %d is out of memory: more than 1 EiB wanted; is the size "
-                         "computed from a negative number?",
-                         (int)device);
-    }
-    const uint32_t stack = stack_from(allocator, PLIM_STACKS_STATE);
-    plim_lane *lane = lane_for(heap, stream);
-    if (lane != NULL && plim_lane_malloc(lane, bytes, stack, ret_addr)) {
-        return PLIM_OK;
-    }
-    if (!atomic_load_explicit(&allocator->is_caching, memory_order_relaxed)) {
-        return malloc_uncached(heap, bytes, ret_addr, err);
-    }
-    return plim_allocate(heap, bytes, stream, stack, ret_addr, err);
-}
-
-/* --- giving back --- */
-
-static plim_status not_ours(plim_allocator *allocator, plim_addr addr, plim_error *err)
-{
-    plim_segment_record *segment = plim_directory_find(&allocator->directory, addr);
-    if (segment == NULL || plim_shelf_of_segment(segment) == NULL) {
-        return plim_fail(err, PLIM_INVALID_ARGUMENT,
-                         "invalid device pointer: 0x%" PRIx64 " is in no memory of this allocator",
-                         addr);
-    }
-    const char *why = "it was freed already, or never handed out";
-    plim_heap *heap = atomic_load(&segment->heap);
-    plim_world_stop(heap);
-    const bool is_still_there = atomic_load(&segment->heap) == heap;
-    const plim_heap_block *block = is_still_there ? segment->head : NULL;
-    for (; block != NULL; block = block->next) {
-        if (addr > block->addr && addr - block->addr < block->bytes &&
-            block->state == PLIM_BLOCK_IS_LIVE) {
-            why = "it lies inside a block; free the block's own address";
-        } else if (addr == block->addr && block->state == PLIM_BLOCK_IS_PENDING) {
-            why = "it was freed already, and waits for another stream";
-        }
-    }
-    plim_world_resume(heap, NULL);
-    return plim_fail(err, PLIM_INVALID_ARGUMENT, "invalid device pointer: 0x%" PRIx64 ": %s", addr,
-                     why);
-}
-
-static plim_status free_uncached(plim_allocator *allocator, plim_addr addr, plim_error *err)
-{
-    plim_status status = PLIM_OK;
-    bool is_found = false;
-    pthread_mutex_lock(&allocator->lock);
-    for (size_t i = allocator->uncached.count; i > 0 && !is_found; i--) {
-        plim_uncached_row *row = &allocator->uncached.items[i - 1];
-        is_found = row->addr == addr;
-        if (!is_found) {
-            continue;
-        }
-        status = row->heap->device.ops->memory_free(row->heap->device.self, addr, err);
-        if (status == PLIM_OK) { /* else it is still there, to be freed again */
-            allocator->uncached.count--;
-            *row = allocator->uncached.items[allocator->uncached.count];
-        }
-    }
-    pthread_mutex_unlock(&allocator->lock);
-    return is_found ? status : not_ours(allocator, addr, err);
-}
-
-static plim_status free_slowly(plim_allocator *allocator, plim_addr addr, uint32_t stack,
-                               plim_error *err)
-{
-    plim_heap_block *block = NULL;
-    plim_heap *heap = plim_stop_world_of(allocator, addr, &block);
-    if (heap == NULL) {
-        return free_uncached(allocator, addr, err);
-    }
-    plim_lane *lane = plim_shelf_of(block)->lane;
-    plim_status status = plim_harden_given_back(heap, block, err);
-    const plim_status freed = plim_free_request(heap, block, stack, status == PLIM_OK ? err : NULL);
-    status = status == PLIM_OK ? freed : status;
-    if (status == PLIM_OK) {
-        status = plim_harden_check(heap, err);
-    }
-    plim_world_resume(heap, lane);
-    return status;
-}
-
-plim_status plim_free(plim_allocator *allocator, plim_addr addr, plim_error *err)
-{
-    if (addr == 0) {
-        return PLIM_OK;
-    }
-    const uint32_t stack = stack_from(allocator, PLIM_STACKS_ALL);
-    plim_lane *last = last_used.serial == allocator->serial ? last_used.lane : NULL;
-    if (last != NULL && plim_lane_free(last, addr, stack)) {
-        return PLIM_OK;
-    }
-    plim_segment_record *segment = plim_directory_find(&allocator->directory, addr);
-    plim_lane *lane =
-        segment != NULL ? atomic_load_explicit(&segment->lane, memory_order_relaxed) : NULL;
-    if (lane != NULL && lane != last && plim_lane_free(lane, addr, stack)) {
-        return PLIM_OK;
-    }
-    return free_slowly(allocator, addr, stack, err);
 }

@@ -1,16 +1,16 @@
 /*
- * queries.c - what an allocator is asked, and told, besides requests for memory.
+ * queries.c - the public functions besides malloc and free: blocks, the cache, limits, settings,
+ * callbacks, statistics, and the allocator's own host memory.
  */
 #include "plimsoll/allocator.h"
 
-#include "alloc/check.h"
-#include "alloc/listeners.h"
-#include "alloc/pools.h"
-#include "alloc/release.h"
-#include "alloc/segments.h"
-#include "alloc/streams.h"
-#include "alloc/tell.h"
-#include "alloc/world.h"
+#include "alloc/core/check.h"
+#include "alloc/core/events.h"
+#include "alloc/core/free.h"
+#include "alloc/core/pools.h"
+#include "alloc/core/world.h"
+#include "alloc/vm/expandable.h"
+#include "alloc/vm/release.h"
 #include "base/error.h"
 #include "settings/rounding.h"
 
@@ -381,4 +381,55 @@ plim_status plim_allocator_check(plim_allocator *allocator, plim_error *err)
         plim_world_resume(&allocator->heaps[i], NULL);
     }
     return first;
+}
+
+/* --- what the allocator itself takes from the host --- */
+
+static void add_pool(const plim_pool *pool, plim_metadata *sum)
+{
+    for (size_t i = 0; i < pool->shelves.count; i++) {
+        const plim_shelf *shelf = pool->shelves.items[i];
+        sum->free_set_bytes += shelf->blocks.bytes + shelf->unmapped.bytes;
+    }
+}
+
+static void add_segments(const plim_heap *heap, plim_metadata *sum)
+{
+    for (const plim_segment_record *segment = heap->segments; segment != NULL;
+         segment = segment->next) {
+        for (const plim_heap_block *block = segment->head; block != NULL; block = block->next) {
+            sum->blocks++;
+        }
+        sum->index_bytes +=
+            segment->pages.items != NULL ? segment->pages.count * sizeof *segment->pages.items : 0;
+        sum->segment_bytes += sizeof *segment;
+        if (segment->expandable != NULL) {
+            sum->segment_bytes +=
+                sizeof *segment->expandable +
+                segment->expandable->handle_count * sizeof *segment->expandable->handles;
+        }
+    }
+}
+
+void plim_allocator_metadata(plim_allocator *allocator, plim_metadata *ret_metadata)
+{
+    plim_metadata sum = { 0 };
+    plim_worlds_stop(allocator);
+    for (size_t i = 0; i < allocator->heap_count; i++) {
+        const plim_heap *heap = &allocator->heaps[i];
+        add_segments(heap, &sum);
+        add_pool(&heap->small, &sum);
+        add_pool(&heap->large, &sum);
+        for (size_t p = 0; p < heap->private_pools.count; p++) {
+            add_pool(&heap->private_pools.items[p]->small, &sum);
+            add_pool(&heap->private_pools.items[p]->large, &sum);
+        }
+        sum.history_bytes += heap->ring.bytes;
+    }
+    sum.block_bytes = allocator->blocks.bytes;
+    sum.index_bytes += allocator->nodes.bytes + allocator->directory.bytes;
+    sum.history_bytes += plim_stacks_bytes(allocator->stacks);
+    sum.total_bytes = atomic_load(&allocator->total_bytes);
+    plim_worlds_resume(allocator);
+    *ret_metadata = sum;
 }

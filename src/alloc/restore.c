@@ -14,12 +14,13 @@
  */
 #include "alloc/restore.h"
 
-#include "alloc/harden.h"
-#include "alloc/place.h"
-#include "alloc/pools.h"
-#include "alloc/segments.h"
-#include "alloc/stat.h"
-#include "alloc/world.h"
+#include "alloc/core/check.h"
+#include "alloc/core/ledger.h"
+#include "alloc/core/place.h"
+#include "alloc/core/pools.h"
+#include "alloc/core/world.h"
+#include "alloc/vm/expandable.h"
+#include "alloc/vm/segments.h"
 #include "base/assert.h"
 #include "base/error.h"
 #include "settings/rounding.h"
@@ -286,7 +287,7 @@ static plim_heap_block *cut(plim_heap_block **rest, uint64_t bytes, bool is_free
     plim_heap_block *const whole = *rest;
     PLIM_ASSERT(whole != NULL); /* blocks tile their segment, and runs fit their range */
     PLIM_ASSERT(bytes <= whole->bytes);
-    plim_line_list *const spare = &plim_shelf_of(whole)->heap->spare;
+    plim_slab_list *const spare = &plim_shelf_of(whole)->heap->spare;
     plim_heap_block *block = whole->prev;
     if (is_free && plim_block_is_free(block) && block->is_mapped == is_mapped) {
         block->bytes += bytes;
@@ -326,7 +327,7 @@ static plim_status cut_blocks(restoring *to, const plim_segment *from, plim_heap
     for (uint64_t i = 0; i < from->block_count; i++) {
         const plim_block *const recorded = &to->state->blocks[from->block_first + i];
         const bool is_free = recorded->state == PLIM_BLOCK_INACTIVE;
-        if (!plim_line_slab_fill(&allocator->blocks, &heap->spare, 1)) {
+        if (!plim_slab_fill(&allocator->blocks, &heap->spare, 1)) {
             return plim_fail_memory(err, "restoring blocks");
         }
         plim_heap_block *const block = cut(rest, recorded->bytes, is_free, true);
@@ -433,7 +434,7 @@ static plim_status restore_run(restoring *to, const free_piece *run, plim_heap_b
     PLIM_ASSERT(*rest != NULL);
     plim_segment_record *const segment = (*rest)->segment;
     if (addr > (*rest)->addr) {
-        if (!plim_line_slab_fill(&heap->allocator->blocks, &heap->spare, 1)) {
+        if (!plim_slab_fill(&heap->allocator->blocks, &heap->spare, 1)) {
             return plim_fail_memory(err, "restoring a range");
         }
         (void)cut(rest, addr - (*rest)->addr, true, false);

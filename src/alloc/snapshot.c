@@ -1,9 +1,9 @@
 /*
  * snapshot.c - an allocator as a history: what stands, what was recorded, what is in force.
  */
-#include "alloc/pools.h"
-#include "alloc/tell.h"
-#include "alloc/world.h"
+#include "alloc/core/events.h"
+#include "alloc/core/pools.h"
+#include "alloc/core/world.h"
 #include "base/error.h"
 #include "history/builder.h"
 #include "settings/table.h"
@@ -34,7 +34,7 @@ static plim_pool_id pool_id_of(const plim_segment_record *segment)
 static plim_status push_events(snapshot *to, plim_error *err)
 {
     for (uint64_t i = 0; i < to->heap->ring.count; i++) {
-        plim_event event = plim_told_event(to->heap, i);
+        plim_event event = plim_recorded_event(to->heap, i);
         PLIM_TRY(plim_stacks_to_history(to->heap->allocator->stacks, event.stack, to->history,
                                         &event.stack, err));
         PLIM_TRY(plim_history_push_event(to->history, &event, err));
@@ -225,7 +225,7 @@ static plim_status push_device(snapshot *to, uint64_t first_segment, bool has_tr
         .overflowed = lost > 0 ? PLIM_YES : PLIM_NO,
     };
     PLIM_TRY(plim_history_add_device(to->history, &ranges, err));
-    plim_tell(
+    plim_emit(
         heap, &heap->large,
         &(plim_event){ .action = PLIM_SNAPSHOT, .bytes = to->active_bytes, .stack = PLIM_NONE });
     return PLIM_OK;

@@ -6,7 +6,7 @@
  * included, must be equal. Nothing is asked of the first that would stop its world, but when the
  * statistics are compared.
  */
-#include "alloc/heap.h"
+#include "alloc/core/heap.h"
 #include "alloc/heap_player.h"
 #include "base/units.h"
 #include "harness.h"

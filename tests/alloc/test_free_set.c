@@ -1,7 +1,7 @@
 /*
  * test_free_set.c - the sorted set of free blocks against a plain sorted array.
  */
-#include "alloc/free_set.h"
+#include "alloc/core/free_set.h"
 #include "harness.h"
 
 #define BLOCKS 1500

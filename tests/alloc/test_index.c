@@ -1,7 +1,7 @@
 /*
  * test_index.c - finding segments and blocks by address, against going through all of them.
  */
-#include "alloc/heap.h"
+#include "alloc/core/heap.h"
 #include "base/units.h"
 #include "harness.h"
 
@@ -169,7 +169,7 @@ static plim_heap_block *spare_record(void)
     }
 }
 
-static void drop_block(plim_page_index *pages, plim_addr base, size_t at, plim_line_slab *nodes)
+static void drop_block(plim_page_index *pages, plim_addr base, size_t at, plim_slab *nodes)
 {
     if (live[at] != NULL) {
         plim_page_index_take(pages, base, live[at], nodes);
@@ -183,8 +183,8 @@ static void finds_blocks(void)
 {
     t_mem heap;
     t_mem_init(&heap);
-    plim_line_slab nodes;
-    plim_line_slab_init(&nodes, &heap.mem);
+    plim_slab nodes;
+    plim_slab_init(&nodes, &heap.mem);
     const plim_addr bases[] = { 64 * MIB, 64 * MIB + 64 * KIB, 12345 * 512 };
     for (size_t b = 0; b < T_COUNT(bases); b++) {
         plim_page_index pages;
@@ -227,7 +227,7 @@ static void finds_blocks(void)
         }
         plim_page_index_deinit(&pages, &heap.mem, &nodes);
     }
-    plim_line_slab_deinit(&nodes);
+    plim_slab_deinit(&nodes);
     T_EQ_U64(heap.live_bytes, 0);
 }
 

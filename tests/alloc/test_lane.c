@@ -2,8 +2,8 @@
  * test_lane.c - the fast path in cases that random play meets rarely: its stack of what can be
  * undone, peaks that two lanes share, frees from other threads' lanes.
  */
-#include "alloc/heap.h"
-#include "alloc/ledger.h"
+#include "alloc/core/heap.h"
+#include "alloc/core/ledger.h"
 #include "alloc/small_world.h"
 #include "base/units.h"
 #include "harness.h"

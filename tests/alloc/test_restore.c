@@ -4,7 +4,7 @@
  * A program runs on an allocator; what stands is restored in a second one, whose device is told
  * where. Both are then the same to the block, and answer the same requests in the same way.
  */
-#include "alloc/heap.h"
+#include "alloc/core/heap.h"
 #include "alloc/restoring.h"
 
 #define LIVE_MAX 400

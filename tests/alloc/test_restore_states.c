@@ -1,7 +1,7 @@
 /*
  * test_restore_states.c - states made by hand, sound and not, are restored or refused.
  */
-#include "alloc/heap.h"
+#include "alloc/core/heap.h"
 #include "alloc/restoring.h"
 
 #define BASE UINT64_C(0x302000000) /* as drivers give them: in no window of the device */

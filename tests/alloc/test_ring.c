@@ -4,7 +4,7 @@
  */
 #include "harness.h"
 
-#include "alloc/ring.h"
+#include "alloc/core/ring.h"
 
 #define MODEL_MAX 5000
 

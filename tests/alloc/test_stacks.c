@@ -3,7 +3,7 @@
  */
 #include "harness.h"
 
-#include "alloc/stacks.h"
+#include "alloc/core/stacks.h"
 #include "history/builder.h"
 
 #include <pthread.h>

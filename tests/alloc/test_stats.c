@@ -3,7 +3,7 @@
  */
 #include "harness.h"
 
-#include "alloc/stat.h"
+#include "alloc/core/ledger.h"
 
 /* The number under a name. */
 static int64_t value_of(const plim_device_stats *stats, const char *name)

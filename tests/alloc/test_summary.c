@@ -7,7 +7,7 @@
  */
 #include "harness.h"
 
-#include "alloc/stat.h"
+#include "alloc/core/ledger.h"
 
 static char text[PLIM_SUMMARY_BYTES];
 

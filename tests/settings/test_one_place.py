@@ -26,7 +26,7 @@ SEGMENT_SIZE = re.compile(r"\b(?:20|10)(?: *\* *MIB\b|u?\)? *<< *20\b)"
                           r"[12](?: \* MIB|\)? << 20)")
 # These mean something else by such a name or value.
 OTHERS = {
-    "src/alloc/oom_text.c": "PyTorch's own words",
+    "src/alloc/text/oom_text.c": "PyTorch's own words",
     "src/oomtext/amount.c": "a number that is too small to be in bytes",
     "src/standin/core/memory.h": "cudaMalloc's own small allocations",
 }

@@ -1,0 +1,29 @@
+/*
+ * world.h - stopping a heap's lanes, to do what the fast path cannot.
+ */
+#ifndef PLIMSOLL_ALLOC_WORLD_H
+#define PLIMSOLL_ALLOC_WORLD_H
+
+#include "alloc/core/heap.h"
+
+/* Takes the heap's lock and those of its open lanes, and folds what they counted. Not recursive. */
+void plim_world_stop(plim_heap *heap);
+/* Lets go. `lane` (may be NULL) becomes open, if lanes may be open at all in this state. */
+void plim_world_resume(plim_heap *heap, plim_lane *lane);
+
+/* The same for all heaps of an allocator, in order. */
+void plim_worlds_stop(plim_allocator *allocator);
+void plim_worlds_resume(plim_allocator *allocator);
+
+/* Everything counted so far is in heap->stats. The world is stopped. */
+void plim_world_settle(plim_heap *heap);
+
+/* The heap of a device; NULL, and err says so, when there is none. */
+plim_heap *plim_heap_of(plim_allocator *allocator, int32_t device, plim_error *err);
+
+/* Stops the world of the heap that a live address belongs to. NULL: nobody holds this address, and
+ * no world is stopped. */
+plim_heap *plim_stop_world_of(plim_allocator *allocator, plim_addr addr,
+                              plim_heap_block **ret_block);
+
+#endif
