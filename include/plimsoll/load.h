@@ -1,10 +1,12 @@
 /*
- * plimsoll/load.h - a history from a file of any kind there is.
+ * plimsoll/load.h - a history from a file of any kind, and to one.
  */
 #ifndef PLIMSOLL_LOAD_H
 #define PLIMSOLL_LOAD_H
 
 #include "plimsoll/history.h"
+
+#include <stdbool.h>
 
 PLIM_BEGIN_DECLS
 
@@ -20,6 +22,19 @@ PLIM_BEGIN_DECLS
 PLIM_API PLIM_MUST_USE plim_status plim_history_load(const char *path,
                                                      const plim_load_options *options,
                                                      plim_history **ret_history, plim_error *err);
+
+/** True for FILE.plim and FILE.pickle. */
+PLIM_API bool plim_history_can_save(const char *path);
+
+/**
+ * Write a history as FILE.plim, a recording, or as FILE.pickle, a snapshot of PyTorch's.
+ *
+ * path    its end decides
+ * errors  PLIM_INVALID_ARGUMENT: another end; those of plim_recording_save() and
+ *         plim_snapshot_save()
+ */
+PLIM_API PLIM_MUST_USE plim_status plim_history_save(const plim_history *history, const char *path,
+                                                     plim_error *err);
 
 PLIM_END_DECLS
 

@@ -14,8 +14,7 @@
 #define PLIMSOLL_REHEARSE_H
 
 #include "plimsoll/gpu.h"
-#include "plimsoll/mem.h"
-#include "plimsoll/verdict.h"
+#include "plimsoll/launch.h"
 
 #include <stdbool.h>
 
@@ -31,13 +30,14 @@ typedef struct plim_rehearse_options {
     const char *settings;    /* for PYTORCH_CUDA_ALLOC_CONF; NULL: as the environment has it */
     const char *python;      /* the program's Python; NULL: found from the program */
     const char *home;        /* folder of the stand-ins; NULL: beside the library */
-    uint64_t history_max;    /* events to keep per device; 0: 100,000; UINT64_MAX: all */
-    uint64_t seed;           /* of values */
-    uint32_t world_size;     /* run one representative rank of so many; 0: run what there is */
-    uint32_t rank;           /* which */
-    bool wants_snapshot;     /* also when memory did not run out */
-    bool gives_values;       /* what is read from devices is noise, not zeros */
-    bool prints_calls;       /* functions name themselves on stderr when first called */
+    /* Write the whole history of each process: FILE.plim, or FILE.pickle as PyTorch does; NULL: no
+     */
+    const char *record_path;
+    uint64_t seed;       /* of values */
+    uint32_t world_size; /* run one representative rank of so many; 0: run what there is */
+    uint32_t rank;       /* which */
+    bool gives_values;   /* what is read from devices is noise, not zeros */
+    bool prints_calls;   /* functions name themselves on stderr when first called */
 } plim_rehearse_options;
 
 /* ---- what became of it ----------------------------------------------------------------------- */
@@ -178,6 +178,117 @@ PLIM_API PLIM_MUST_USE plim_status plim_rehearsal_finish(plim_rehearsal *rehears
 
 /** Removes the folder and frees everything. NULL is allowed. */
 PLIM_API void plim_rehearsal_destroy(plim_rehearsal *rehearsal);
+
+/* ---- all of that in one call ----------------------------------------------------------------- */
+
+typedef enum plim_rehearsed_verdict {
+    PLIM_REHEARSED_FITS,
+    PLIM_REHEARSED_OUT_OF_MEMORY,
+    PLIM_REHEARSED_FAILED,     /* the program failed for another reason */
+    PLIM_REHEARSED_UNANSWERED, /* it called a function that has no stand-in */
+} plim_rehearsed_verdict;
+
+/* The highest of all processes and devices. */
+typedef struct plim_rehearsed_peak {
+    uint64_t allocated_bytes;
+    uint64_t reserved_bytes;
+    uint64_t device_bytes; /* as nvidia-smi would show it */
+} plim_rehearsed_peak;
+
+typedef struct plim_rehearsed {
+    const plim_rehearsal_outcome *outcome;
+    const char *const *argv;         /* borrowed from the caller */
+    int exit_status;                 /* the program's, or 128 + signal */
+    bool ran_out;                    /* a device's memory ran out, and that ended the program */
+    const plim_oom_message *message; /* the main message about memory that it printed, or NULL */
+    const char *const *recordings;   /* the files that were written for record_path */
+    size_t recording_count;
+    plim_launched launched;
+    plim_rehearsal *rehearsal; /* owns the outcome and recordings */
+} plim_rehearsed;
+
+/**
+ * Rehearse a program: prepare, launch, finish, record.
+ *
+ * argv     as for plim_rehearsal_prepare(); borrowed until plim_rehearsed_deinit()
+ * options  may be NULL
+ * launch   where the program's output goes; NULL: to the caller's. Its environment is replaced
+ * ret      the caller's on success, until plim_rehearsed_deinit()
+ * errors   those of plim_rehearsal_prepare(), plim_launch(), plim_history_load() and
+ *          plim_history_save(); PLIM_CANCELLED: INT, TERM, HUP or QUIT came while results were read
+ * signals  see plim_launch(). Those four are held until the folder is removed or the results are
+ *          read
+ * threads  one call at a time in a process
+ */
+PLIM_API PLIM_MUST_USE plim_status plim_rehearse(const char *const *argv,
+                                                 const plim_rehearse_options *options,
+                                                 const plim_launch_options *launch,
+                                                 plim_rehearsed *ret, plim_error *err);
+
+/** A zeroed one is allowed. */
+PLIM_API void plim_rehearsed_deinit(plim_rehearsed *rehearsed);
+
+PLIM_API plim_rehearsed_verdict plim_rehearsed_judge(const plim_rehearsed *rehearsed);
+/** "fits", "out_of_memory", "failed", "unanswered"; a constant. */
+PLIM_API const char *plim_rehearsed_verdict_name(plim_rehearsed_verdict verdict);
+PLIM_API plim_rehearsed_peak plim_rehearsed_find_peak(const plim_rehearsal_outcome *outcome);
+
+/* ---- many rehearsals of one command ---------------------------------------------------------- */
+
+#define PLIM_REHEARSE_TRIES_MAX    256
+#define PLIM_REHEARSE_VALUE_MAX    (UINT64_C(1) << 30)
+#define PLIM_REHEARSE_OUTPUT_BYTES 4096
+
+/* One rehearsal of a search, with a value in the place of {}. */
+typedef struct plim_rehearse_try {
+    uint64_t value;
+    plim_rehearsed_verdict verdict;
+    plim_rehearsed_peak peak;
+    double seconds;
+} plim_rehearse_try;
+
+typedef struct plim_rehearse_tries {
+    plim_rehearse_try *items; /* by value */
+    size_t count;
+    uint64_t best;     /* the largest value that fits; 0: none */
+    bool is_unbounded; /* PLIM_REHEARSE_VALUE_MAX fits: memory does not depend on the value */
+    const plim_gpu *gpu;
+    uint32_t device_count;
+    uint64_t capacity_bytes; /* of each device */
+    /* The end of the last program's output, where it failed for a reason other than memory. */
+    char output[PLIM_REHEARSE_OUTPUT_BYTES];
+    size_t output_bytes;
+    const plim_mem *mem;
+} plim_rehearse_tries;
+
+typedef struct plim_rehearse_search_options {
+    plim_rehearse_options rehearse; /* steps 0: two; without record_path */
+    const uint64_t *values;         /* 1 to PLIM_REHEARSE_VALUE_MAX each */
+    size_t value_count;             /* 0: search for the largest value that fits */
+    /* Called after each try that fits or runs out of memory; NULL: not. */
+    void (*tried)(void *ctx, const plim_rehearse_try *one);
+    void *tried_ctx;
+} plim_rehearse_search_options;
+
+/** True if a word of the command has {} in it. */
+PLIM_API bool plim_rehearse_has_place(const char *const *argv);
+
+/**
+ * Rehearse a command with each of some values in the place of {}, or with those that lead to the
+ * largest that fits. That search assumes that a larger value needs no less memory.
+ *
+ * argv    a command with {} in it; ends in NULL
+ * ret     always filled, after an error with the tries before it; the caller's, until
+ *         plim_rehearse_tries_deinit()
+ * errors  those of plim_rehearse(); PLIM_UNSUPPORTED: a rehearsal failed for a reason other than
+ *         memory (see ret->output); PLIM_LIMIT: more than PLIM_REHEARSE_TRIES_MAX
+ */
+PLIM_API PLIM_MUST_USE plim_status plim_rehearse_search(const char *const *argv,
+                                                        const plim_rehearse_search_options *options,
+                                                        plim_rehearse_tries *ret, plim_error *err);
+
+/** A zeroed one is allowed. */
+PLIM_API void plim_rehearse_tries_deinit(plim_rehearse_tries *tries);
 
 PLIM_END_DECLS
 

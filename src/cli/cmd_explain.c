@@ -2,7 +2,6 @@
  * cmd_explain.c - "why did memory run out, and what now?", from what programs print.
  */
 #include "base/size.h"
-#include "cli/child.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -197,16 +196,16 @@ static int explain_files(const char *who, const explain_arguments *arguments)
 
 /* ---- a command ------------------------------------------------------------------------------ */
 
-static void say_of_kernel(const char *who, const plim_child_result *result)
+static void say_of_kernel(const char *who, const plim_launched *result)
 {
     if (result->was_oom_killed) {
         plim_say(who, "the kernel's out-of-memory killer ended %s: host memory ran out",
-                 result->kill_scope == PLIM_CHILD_KILLS_CGROUP
+                 result->kill_scope == PLIM_LAUNCH_KILLS_CGROUP
                      ? "it, at the limit of its control group"
                      : "it");
     } else if (result->may_be_oom_killed) {
-        plim_say(who,
-                 "it was killed (SIGKILL): perhaps for host memory, this system does not tell");
+        plim_say(who, "it was killed (SIGKILL), possibly for host memory: this system does not "
+                      "count such kills");
     }
 }
 
@@ -228,12 +227,17 @@ static void explain_death(const char *who, const explain_arguments *arguments,
 
 static int explain_command(const char *who, explain_arguments *arguments)
 {
-    const plim_explain_options child_options = { .capacity_bytes =
-                                                     (double)arguments->capacity_bytes };
-    plim_child_result result;
-    const plim_child_command command = { .argv = arguments->asked.command };
-    plim_child_run(who, &command, &child_options, &result);
-    if (result.was_started && result.explanation == NULL) {
+    const plim_launch_options how = {
+        .explain = { .capacity_bytes = (double)arguments->capacity_bytes },
+    };
+    plim_launched result;
+    plim_error err = { 0 };
+    if (plim_launch(arguments->asked.command, &how, &result, &err) != PLIM_OK) {
+        plim_say(who, "%s", err.message);
+        return result.exit_status;
+    }
+    plim_output_unwritten(who, &result);
+    if (result.explanation == NULL) {
         plim_say(who, "%s", result.explain_error.message);
     }
     say_of_kernel(who, &result);
@@ -242,9 +246,8 @@ static int explain_command(const char *who, explain_arguments *arguments)
         explain_death(who, arguments, result.explanation);
         result.explanation = NULL;
     }
-    const int status = result.exit_status;
-    plim_child_result_deinit(&result);
-    return status;
+    plim_launched_deinit(&result);
+    return result.exit_status;
 }
 
 /* ---- the command itself --------------------------------------------------------------------- */

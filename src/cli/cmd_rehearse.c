@@ -5,21 +5,20 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/output.h"
-#include "cli/rehearse_record.h"
-#include "cli/rehearse_search.h"
+#include "cli/values.h"
 #include "cli/words.h"
 #include "report/json/rehearse_json.h"
 #include "report/model/explain.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "plimsoll/load.h"
 
-#define SEARCH_STEPS 2 /* the second step is the first with the optimizer's states in place */
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
 
 typedef struct rehearse_arguments {
     plim_asked asked;
-    plim_rehearsing how;
+    plim_rehearse_options how;
     bool lists_gpus;
     bool all;               /* of the explanation */
     const char *find_batch; /* a command with {} in it */
@@ -30,47 +29,43 @@ typedef struct rehearse_arguments {
 
 static void take_record(struct argp_state *state, void *arguments, char *text)
 {
-    plim_rehearsing *const how = &((rehearse_arguments *)arguments)->how;
-    if (!plim_rehearse_record_is_known(text)) {
+    if (!plim_history_can_save(text)) {
         argp_error(state, "--record takes FILE.plim or FILE.pickle, not \"%s\"", text);
     }
-    how->record_path = text;
-    how->options.wants_snapshot = true;
-    how->options.history_max = UINT64_MAX;
+    ((rehearse_arguments *)arguments)->how.record_path = text;
 }
 
 static void take_values(struct argp_state *state, void *arguments, char *text)
 {
-    plim_rehearse_options *const wanted = &((rehearse_arguments *)arguments)->how.options;
+    plim_rehearse_options *const wanted = &((rehearse_arguments *)arguments)->how;
     wanted->gives_values = true;
     wanted->seed =
         text != NULL ? (uint64_t)plim_option_number(state, "values", text, 0, 1000000000) : 0;
 }
 
 static const plim_option options[] = {
-    PLIM_TEXT("gpu", "NAME", rehearse_arguments, how.options.gpu,
+    PLIM_TEXT("gpu", "NAME", rehearse_arguments, how.gpu,
               "which GPU to be: h100, rtx4090, a100-80gb … (h100)"),
-    PLIM_SIZE("capacity", rehearse_arguments, how.options.capacity_bytes,
+    PLIM_SIZE("capacity", rehearse_arguments, how.capacity_bytes,
               "memory of each GPU, 24GiB (what that GPU has)"),
-    PLIM_NUMBER("devices", rehearse_arguments, how.options.device_count, 1, 64,
-                "how many of them (1)"),
-    PLIM_COUNT("steps", rehearse_arguments, how.options.steps, 1, 1000000000,
+    PLIM_NUMBER("devices", rehearse_arguments, how.device_count, 1, 64, "how many of them (1)"),
+    PLIM_COUNT("steps", rehearse_arguments, how.steps, 1, 1000000000,
                "end after N optimizer steps (when the program ends)"),
     PLIM_TAKEN("record", "FILE", take_record,
                "write the whole history: FILE.plim, or FILE.pickle as PyTorch does"),
-    PLIM_TEXT("conf", "STRING", rehearse_arguments, how.options.settings,
+    PLIM_TEXT("conf", "STRING", rehearse_arguments, how.settings,
               "the allocator's settings: PYTORCH_CUDA_ALLOC_CONF"),
     PLIM_TEXT("find-batch", "CMD", rehearse_arguments, find_batch,
               "the largest value for {} in the command for which it fits"),
     PLIM_TEXT("sweep", "VALUES", rehearse_arguments, sweep,
               "rehearse with each value for {}: 1,2,4 or 1..8 or 8..64+8 or 1..64*2"),
-    PLIM_NUMBER("world-size", rehearse_arguments, how.options.world_size, 1, 1000000,
+    PLIM_NUMBER("world-size", rehearse_arguments, how.world_size, 1, 1000000,
                 "be one rank of N, without the others"),
     { .name = "rank",
       .argument = "R",
       .purpose = "which one (0)",
       .kind = PLIM_OPTION_NUMBER,
-      .place = PLIM_PLACE(rehearse_arguments, how.options.rank, uint32_t),
+      .place = PLIM_PLACE(rehearse_arguments, how.rank, uint32_t),
       .most = 999999 },
     { .name = "values",
       .argument = "SEED",
@@ -78,9 +73,9 @@ static const plim_option options[] = {
       .kind = PLIM_OPTION_TAKEN,
       .take = take_values,
       .is_optional = true },
-    PLIM_FLAG("trace-calls", rehearse_arguments, how.options.prints_calls,
+    PLIM_FLAG("trace-calls", rehearse_arguments, how.prints_calls,
               "list the functions that were called, and which of them are modelled"),
-    PLIM_TEXT("python", "PATH", rehearse_arguments, how.options.python,
+    PLIM_TEXT("python", "PATH", rehearse_arguments, how.python,
               "the program's Python, where it cannot be seen"),
     PLIM_FLAG("list-gpus", rehearse_arguments, lists_gpus, "print the GPUs that are known"),
     PLIM_FLAG("all", rehearse_arguments, all, "every fix, where it runs out of memory"),
@@ -116,15 +111,14 @@ static void check(struct argp_state *state, void *given)
     if (arguments->find_batch == NULL && !has_command) {
         argp_error(state, "which program? It stands after --");
     }
-    if (arguments->sweep != NULL && !plim_search_has_place((const char *const *)asked->command)) {
+    if (arguments->sweep != NULL && !plim_rehearse_has_place((const char *const *)asked->command)) {
         argp_error(state, "--sweep puts values in the place of {}: the program has none");
     }
     const bool is_search = arguments->find_batch != NULL || arguments->sweep != NULL;
     if (is_search && arguments->how.record_path != NULL) {
         argp_error(state, "--record has no place in a search: rehearse the value it finds");
     }
-    if (arguments->how.options.rank > 0 &&
-        arguments->how.options.rank >= arguments->how.options.world_size) {
+    if (arguments->how.rank > 0 && arguments->how.rank >= arguments->how.world_size) {
         argp_error(state, "--rank counts from 0 to --world-size less one");
     }
 }
@@ -140,9 +134,10 @@ static const plim_usage usage = {
     .asked = offsetof(rehearse_arguments, asked),
     .json = "print the document \"rehearse/1\"; the program's output goes to standard error",
     .examples = examples,
-    .closing = "Exit status: 0 it fits; 1 it ran out of memory; 2 wrong usage; 3 it could not be "
-               "rehearsed: not started, failed of something else, or called what is not stood in "
-               "for.",
+    .closing =
+        "Exit status: 0 it fits; 1 it ran out of memory; 2 wrong usage; 3 it could not be "
+        "rehearsed: it was not started, failed for another reason, or called a function that "
+        "has no stand-in.",
     .takes_command = true,
     .check = check,
 };
@@ -165,122 +160,141 @@ static int status_of(plim_rehearsed_verdict verdict)
 
 /* Why it ran out and what to do, from the message it died with. */
 static void add_explanation(const rehearse_arguments *arguments, plim_page *page,
-                            const plim_rehearsing_result *result)
+                            const plim_rehearsed *rehearsed)
 {
-    const plim_oom_message *message = result->rehearsed.message;
-    if (message == NULL || !result->rehearsed.ran_out) {
+    if (rehearsed->message == NULL || !rehearsed->ran_out) {
         return;
     }
     const plim_explained text = {
-        .path = result->rehearsed.argv[0],
+        .path = rehearsed->argv[0],
         .is_read = true,
-        .messages = &message,
+        .messages = &rehearsed->message,
         .message_count = 1,
-        .main_message = message,
+        .main_message = rehearsed->message,
     };
     const plim_explain_view view = { .all = arguments->all };
     plim_explain_page(page, &view, &text, 1);
 }
 
-static int show(const rehearse_arguments *arguments, const plim_rehearsing_result *result)
+static int show(const char *who, const rehearse_arguments *arguments,
+                const plim_rehearsed *rehearsed)
 {
     plim_error err = { 0 };
     plim_status written = PLIM_OK;
     plim_page page;
     plim_page_init(&page, NULL);
     plim_page_gap(&page); /* after the program's own output */
-    plim_rehearse_page(&page, &result->rehearsed);
-    add_explanation(arguments, &page, result);
+    plim_rehearse_page(&page, rehearsed, arguments->how.prints_calls);
+    add_explanation(arguments, &page, rehearsed);
     if (arguments->asked.as_json) {
-        written =
-            plim_rehearse_json_write(plim_sink_to_file(stdout), &result->rehearsed, &page, &err);
+        written = plim_rehearse_json_write(plim_sink_to_file(stdout), rehearsed, &page, &err);
     }
-    const int status =
-        plim_output_result(arguments->how.who, stdout, &arguments->asked, &page, written, &err);
-    return status == PLIM_EXIT_OK ? status_of(plim_rehearsed_judge(&result->rehearsed)) : status;
+    const int status = plim_output_result(who, stdout, &arguments->asked, &page, written, &err);
+    return status == PLIM_EXIT_OK ? status_of(plim_rehearsed_judge(rehearsed)) : status;
 }
 
-static int rehearse_once(const rehearse_arguments *arguments)
+static int rehearse_once(const char *who, const rehearse_arguments *arguments)
 {
-    plim_rehearsing_result result;
-    int status = PLIM_EXIT_FAILED;
-    if (plim_rehearsing_run(&arguments->how, (const char *const *)arguments->asked.command,
-                            &result)) {
-        status = show(arguments, &result);
+    /* With --json standard output is for the document. */
+    static const int to_stderr[PLIM_LAUNCH_STREAMS] = { STDERR_FILENO, STDERR_FILENO };
+    const plim_launch_options launch = { .outputs = arguments->asked.as_json ? to_stderr : NULL };
+    plim_rehearsed rehearsed;
+    plim_error err = { 0 };
+    if (plim_rehearse((const char *const *)arguments->asked.command, &arguments->how, &launch,
+                      &rehearsed, &err) != PLIM_OK) {
+        plim_say(who, "%s", err.message);
+        return PLIM_EXIT_FAILED;
     }
-    plim_rehearsing_deinit(&result);
+    plim_output_unwritten(who, &rehearsed.launched);
+    const int status = show(who, arguments, &rehearsed);
+    plim_rehearsed_deinit(&rehearsed);
     return status;
 }
 
 /* ---- many ------------------------------------------------------------------------------------ */
 
-static int show_search(const rehearse_arguments *arguments, const plim_search *search)
+static void say_try(void *who, const plim_rehearse_try *one)
 {
-    const plim_rehearse_tries tries = {
-        .items = search->tries,
-        .count = search->count,
-        .best = search->best,
-        .gpu = &search->gpu,
-        .device_count = search->device_count,
-        .capacity_bytes = search->capacity_bytes,
-    };
+    plim_say(who, "%" PRIu64 ": %s, %s of the device, %.1f s", one->value,
+             one->verdict == PLIM_REHEARSED_FITS ? "fits" : "out of memory",
+             plim_format_bytes(one->peak.device_bytes).text, one->seconds);
+}
+
+static void say_why_stopped(const char *who, const plim_rehearse_tries *tries,
+                            const plim_error *err)
+{
+    if (tries->output_bytes > 0) {
+        plim_say(who, "the program failed; the end of its output:");
+        (void)fwrite(tries->output, 1, tries->output_bytes, stderr);
+        (void)fputs(tries->output[tries->output_bytes - 1] != '\n' ? "\n" : "", stderr);
+    }
+    plim_say(who, "%s", err->message);
+}
+
+static int show_tries(const char *who, const rehearse_arguments *arguments,
+                      const plim_rehearse_tries *tries)
+{
     plim_error err = { 0 };
     plim_status written = PLIM_OK;
     plim_page page;
     plim_page_init(&page, NULL);
-    plim_rehearse_tries_page(&page, &tries);
+    plim_rehearse_tries_page(&page, tries);
     if (arguments->asked.as_json) {
-        written = plim_rehearse_json_write_tries(plim_sink_to_file(stdout), &tries, &page, &err);
+        written = plim_rehearse_json_write_tries(plim_sink_to_file(stdout), tries, &page, &err);
     }
-    const int status =
-        plim_output_result(arguments->how.who, stdout, &arguments->asked, &page, written, &err);
-    return status == PLIM_EXIT_OK && search->best == 0 ? PLIM_EXIT_FOUND : status;
+    const int status = plim_output_result(who, stdout, &arguments->asked, &page, written, &err);
+    return status == PLIM_EXIT_OK && tries->best == 0 ? PLIM_EXIT_FOUND : status;
 }
 
-static void set_up_search(rehearse_arguments *arguments)
+/* Each of the values, or without values the largest that fits. */
+static int search(char *who, const rehearse_arguments *arguments, const char *const *argv,
+                  const uint64_t *values, size_t count)
 {
-    arguments->how.output = PLIM_REHEARSING_KEPT;
-    if (arguments->how.options.steps == 0) {
-        arguments->how.options.steps = SEARCH_STEPS;
+    const plim_rehearse_search_options how = {
+        .rehearse = arguments->how,
+        .values = values,
+        .value_count = count,
+        .tried = say_try,
+        .tried_ctx = who,
+    };
+    plim_rehearse_tries tries;
+    plim_error err = { 0 };
+    const plim_status searched = plim_rehearse_search(argv, &how, &tries, &err);
+    if (searched != PLIM_OK) {
+        say_why_stopped(who, &tries, &err);
+    } else if (tries.is_unbounded) {
+        plim_say(who, "even %" PRIu64 " fits: does memory depend on {}?", tries.best);
     }
+    const int status = tries.count > 0 ? show_tries(who, arguments, &tries) : PLIM_EXIT_FAILED;
+    plim_rehearse_tries_deinit(&tries);
+    return searched == PLIM_OK ? status : PLIM_EXIT_FAILED;
 }
 
-static int sweep(rehearse_arguments *arguments)
+static int sweep(char *who, const rehearse_arguments *arguments)
 {
-    uint64_t values[PLIM_SEARCH_TRIES_MAX];
+    uint64_t values[PLIM_REHEARSE_TRIES_MAX];
     size_t count = 0;
     if (!plim_values_parse(arguments->sweep, values, &count)) {
-        plim_say(arguments->how.who,
+        plim_say(who,
                  "--sweep takes values such as 1,2,4 or 1..8 or 8..64+8 or 1..64*2, not \"%s\"",
                  arguments->sweep);
         return PLIM_EXIT_USAGE;
     }
-    static plim_search search; /* large, and once in a process */
-    set_up_search(arguments);
-    const bool is_good = plim_search_sweep(
-        &arguments->how, (const char *const *)arguments->asked.command, values, count, &search);
-    const int status = search.count > 0 ? show_search(arguments, &search) : PLIM_EXIT_FAILED;
-    return is_good ? status : PLIM_EXIT_FAILED;
+    return search(who, arguments, (const char *const *)arguments->asked.command, values, count);
 }
 
 /* The command comes as one string. */
-static int find_batch(rehearse_arguments *arguments)
+static int find_batch(char *who, const rehearse_arguments *arguments)
 {
-    const char *who = arguments->how.who;
     char **argv = plim_words_split(arguments->find_batch);
     int status = PLIM_EXIT_USAGE;
     if (argv == NULL || argv[0] == NULL) {
         plim_say(who, "--find-batch: cannot split \"%s\" into words: a quote is not closed",
                  arguments->find_batch);
-    } else if (!plim_search_has_place((const char *const *)argv)) {
+    } else if (!plim_rehearse_has_place((const char *const *)argv)) {
         plim_say(who, "--find-batch: \"%s\" has no {} where the value goes", arguments->find_batch);
     } else {
-        static plim_search search; /* large, and once in a process */
-        set_up_search(arguments);
-        const bool is_good =
-            plim_search_largest(&arguments->how, (const char *const *)argv, &search);
-        status = search.count > 0 ? show_search(arguments, &search) : PLIM_EXIT_FAILED;
-        status = is_good ? status : PLIM_EXIT_FAILED;
+        status = search(who, arguments, (const char *const *)argv, NULL, 0);
     }
     plim_words_free(argv);
     return status;
@@ -301,22 +315,19 @@ static int list_gpus(const char *who)
 
 int plim_cmd_rehearse(int argc, char **argv)
 {
-    const char *who = argv[0];
-    rehearse_arguments arguments = { .how = { .who = who } };
+    rehearse_arguments arguments = { 0 };
     int status = PLIM_EXIT_OK;
     if (!plim_options_read(&usage, argc, argv, &arguments, &status)) {
         return status;
     }
     if (arguments.lists_gpus) {
-        return list_gpus(who);
+        return list_gpus(argv[0]);
     }
     if (arguments.find_batch != NULL) {
-        return find_batch(&arguments);
+        return find_batch(argv[0], &arguments);
     }
     if (arguments.sweep != NULL) {
-        return sweep(&arguments);
+        return sweep(argv[0], &arguments);
     }
-    arguments.how.output =
-        arguments.asked.as_json ? PLIM_REHEARSING_STDERR : PLIM_REHEARSING_PASSES;
-    return rehearse_once(&arguments);
+    return rehearse_once(argv[0], &arguments);
 }

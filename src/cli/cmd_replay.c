@@ -7,13 +7,10 @@
 #include "cli/replaying.h"
 #include "report/json/replay_json.h"
 
-#include "plimsoll/recorder.h"
-#include "plimsoll/snapshot.h"
+#include "plimsoll/load.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define RECORDING_LEVEL 3 /* of zstd */
 
 typedef struct replay_arguments {
     plim_replay_arguments common;
@@ -26,16 +23,9 @@ typedef struct replay_arguments {
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
-static bool ends_in(const char *path, const char *end)
-{
-    const size_t length = strlen(path);
-    const size_t end_length = strlen(end);
-    return length > end_length && strcmp(path + length - end_length, end) == 0;
-}
-
 static void take_output(struct argp_state *state, void *arguments, char *text)
 {
-    if (!ends_in(text, ".plim") && !ends_in(text, ".pickle")) {
+    if (!plim_history_can_save(text)) {
         argp_error(state, "--output takes FILE.plim or FILE.pickle, not \"%s\"", text);
     }
     ((replay_arguments *)arguments)->predicted_path = text;
@@ -173,11 +163,8 @@ static plim_status save_predicted(const plim_replaying *replaying, const runs *s
     plim_status status = plim_replay_predict(replaying->replay, self->rows[self->count - 1].conf,
                                              &how, &history, err);
     plim_progress_bar_finish(&bar);
-    if (status == PLIM_OK && ends_in(path, ".plim")) {
-        const plim_recording_save_options saving = { .compression = RECORDING_LEVEL };
-        status = plim_recording_save(history, path, &saving, err);
-    } else if (status == PLIM_OK) {
-        status = plim_snapshot_save(history, path, NULL, err);
+    if (status == PLIM_OK) {
+        status = plim_history_save(history, path, err);
     }
     plim_history_destroy(history);
     return status;

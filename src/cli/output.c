@@ -102,6 +102,17 @@ int plim_output_result(const char *who, FILE *stream, const plim_asked *asked, p
     return status;
 }
 
+void plim_output_unwritten(const char *who, const plim_launched *launched)
+{
+    static const char *const names[PLIM_LAUNCH_STREAMS] = { "output", "error" };
+    for (int i = 0; i < PLIM_LAUNCH_STREAMS; i++) {
+        const int code = launched->write_errno[i];
+        if (code != 0 && code != EPIPE) {
+            plim_say(who, "cannot write standard %s: %s", names[i], strerror(code));
+        }
+    }
+}
+
 int plim_output_finish(const char *who)
 {
     int code = ferror(stdout) != 0 ? errno : 0; /* of the write that failed just before */

@@ -12,7 +12,7 @@
 #include "report/model/page.h"
 #include "report/term/style.h"
 
-#include "plimsoll/api.h"
+#include "plimsoll/launch.h"
 
 #include <stdio.h>
 
@@ -42,7 +42,10 @@ int plim_output_page(const char *who, FILE *stream, const plim_text *page);
 int plim_output_result(const char *who, FILE *stream, const plim_asked *asked, plim_page *page,
                        plim_status written, const plim_error *err);
 
-/** After the last byte: whether all arrived. Says so if not; returns the exit status. */
+/** Says which of a command's outputs could not be written, unless its reader left. */
+void plim_output_unwritten(const char *who, const plim_launched *launched);
+
+/** After the last byte: checks that all arrived, and says so if not; returns the exit status. */
 int plim_output_finish(const char *who);
 
 #endif

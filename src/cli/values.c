@@ -13,7 +13,7 @@ static bool read_number(const char **text, uint64_t *ret)
     char *end = NULL;
     errno = 0;
     *ret = isdigit((unsigned char)**text) != 0 ? strtoull(*text, &end, 10) : 0;
-    if (end == NULL || errno != 0 || *ret == 0 || *ret > PLIM_VALUE_MAX) {
+    if (end == NULL || errno != 0 || *ret == 0 || *ret > PLIM_REHEARSE_VALUE_MAX) {
         return false;
     }
     *text = end;
@@ -38,7 +38,7 @@ static bool read_range(const char **text, uint64_t from, uint64_t *values, size_
         }
     }
     for (uint64_t value = from; value <= to; value = how == '+' ? value + by : value * by) {
-        if (*count == PLIM_VALUES_MAX) {
+        if (*count == PLIM_REHEARSE_TRIES_MAX) {
             return false;
         }
         values[(*count)++] = value;
@@ -58,7 +58,7 @@ bool plim_values_parse(const char *text, uint64_t *values, size_t *ret_count)
             if (!read_range(&text, value, values, ret_count)) {
                 return false;
             }
-        } else if (*ret_count < PLIM_VALUES_MAX) {
+        } else if (*ret_count < PLIM_REHEARSE_TRIES_MAX) {
             values[(*ret_count)++] = value;
         } else {
             return false;

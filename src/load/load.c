@@ -1,11 +1,19 @@
 /*
- * load.c - looks at the first bytes of a file and hands it to the room that reads such files.
+ * load.c - hands a file to the room that reads such files, by its first bytes, or to the one that
+ * writes them, by its name.
  */
 #include "plimsoll/load.h"
 
 #include "base/error.h"
 #include "torch/read.h"
 #include "trace/recording.h"
+
+#include "plimsoll/recorder.h"
+#include "plimsoll/snapshot.h"
+
+#include <string.h>
+
+#define RECORDING_LEVEL 3 /* of zstd: small beside what making the history took */
 
 plim_status plim_history_load(const char *path, const plim_load_options *options,
                               plim_history **ret_history, plim_error *err)
@@ -21,4 +29,29 @@ plim_status plim_history_load(const char *path, const plim_load_options *options
     }
     plim_input_close(input);
     return status;
+}
+
+static bool ends_in(const char *path, const char *end)
+{
+    const size_t length = strlen(path);
+    const size_t end_length = strlen(end);
+    return length > end_length && strcmp(path + length - end_length, end) == 0;
+}
+
+bool plim_history_can_save(const char *path)
+{
+    return ends_in(path, ".plim") || ends_in(path, ".pickle");
+}
+
+plim_status plim_history_save(const plim_history *history, const char *path, plim_error *err)
+{
+    if (ends_in(path, ".plim")) {
+        const plim_recording_save_options options = { .compression = RECORDING_LEVEL };
+        return plim_recording_save(history, path, &options, err);
+    }
+    if (ends_in(path, ".pickle")) {
+        return plim_snapshot_save(history, path, NULL, err);
+    }
+    return plim_fail(err, PLIM_INVALID_ARGUMENT, "\"%s\" is neither FILE.plim nor FILE.pickle",
+                     path);
 }

@@ -15,8 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define VALUE_BYTES_MAX     ((size_t)1 << 20)
-#define HISTORY_MAX_DEFAULT 100000
+#define VALUE_BYTES_MAX ((size_t)1 << 20)
+#define HISTORY_EVENTS  100000
 
 typedef struct variables {
     plim_arena *arena;
@@ -139,14 +139,11 @@ static void set_what_the_agent_reads(variables *all, const plim_rehearsal *rehea
     if (options->steps > 0) {
         set_number(all, "PLIMSOLL_STEPS", options->steps);
     }
-    if (options->history_max == UINT64_MAX) {
+    if (options->record_path != NULL) {
         set(all, "PLIMSOLL_HISTORY", "all");
-    } else {
-        set_number(all, "PLIMSOLL_HISTORY",
-                   options->history_max > 0 ? options->history_max : HISTORY_MAX_DEFAULT);
-    }
-    if (options->wants_snapshot) {
         set(all, "PLIMSOLL_SNAPSHOT", "1");
+    } else {
+        set_number(all, "PLIMSOLL_HISTORY", HISTORY_EVENTS);
     }
     if (options->world_size > 0) {
         set_number(all, "PLIMSOLL_WORLD_SIZE", options->world_size);

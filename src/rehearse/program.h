@@ -7,14 +7,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The file that a command's name leads to, as execvp() would find it. False: there is none. */
-bool plim_program_find(const char *name, char *path, size_t path_bytes);
-
 /*
  * The Python of a program: itself, when it is one; that of its first line, when it is a script
  * (torchrun, accelerate); else python3, or python, in PATH. False: there is none.
  *
- * program  a path from plim_program_find()
+ * program  a path from plim_path_find()
  */
 bool plim_program_python(const char *program, char *path, size_t path_bytes);
 

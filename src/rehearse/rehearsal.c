@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "facade/facade.h"
+#include "launch/path.h"
 #include "rehearse/discovery.h"
 #include "rehearse/environment.h"
 #include "rehearse/folder.h"
@@ -65,14 +66,25 @@ static plim_status copy_argv(plim_rehearsal *rehearsal, const char *const *argv,
     return PLIM_OK;
 }
 
+plim_status plim_rehearse_gpu(const plim_rehearse_options *options, const plim_gpu **ret,
+                              uint64_t *ret_capacity_bytes, plim_error *err)
+{
+    const plim_gpu *gpu = NULL;
+    PLIM_TRY(plim_gpu_find(options->gpu != NULL ? options->gpu : GPU_DEFAULT, &gpu, err));
+    *ret = gpu;
+    *ret_capacity_bytes = options->capacity_bytes > 0 ? options->capacity_bytes : gpu->memory_bytes;
+    return PLIM_OK;
+}
+
 static plim_status make_stage(plim_rehearsal *rehearsal, const plim_rehearse_options *options,
                               const plim_discovery *found, plim_error *err)
 {
     const plim_gpu *gpu = NULL;
-    PLIM_TRY(plim_gpu_find(options->gpu != NULL ? options->gpu : GPU_DEFAULT, &gpu, err));
+    uint64_t capacity_bytes = 0;
+    PLIM_TRY(plim_rehearse_gpu(options, &gpu, &capacity_bytes, err));
     const plim_stage_settings settings = {
         .gpu = *gpu,
-        .capacity_bytes = options->capacity_bytes > 0 ? options->capacity_bytes : gpu->memory_bytes,
+        .capacity_bytes = capacity_bytes,
         .seed = options->seed,
         .device_count = options->device_count > 0 ? options->device_count : 1,
         .cuda_version = found->cuda_version > 0 ? found->cuda_version : CUDA_VERSION_DEFAULT,
@@ -137,13 +149,13 @@ static plim_status prepare(plim_rehearsal *rehearsal, const char *const *argv,
     char program[PLIM_PATH_BYTES];
     char python[PLIM_PATH_BYTES] = "";
     PLIM_TRY(check_options(options, err));
-    if (argv[0] == NULL || !plim_program_find(argv[0], program, sizeof(program))) {
+    if (argv[0] == NULL || !plim_path_find(argv[0], true, program, sizeof(program))) {
         return plim_fail(err, PLIM_INVALID_ARGUMENT, "cannot find the program \"%s\"",
                          argv[0] != NULL ? argv[0] : "");
     }
     PLIM_TRY(copy_argv(rehearsal, argv, program, err));
     PLIM_TRY(plim_home_find(options->home, rehearsal->home, sizeof(rehearsal->home), err));
-    if (options->python != NULL && !plim_program_find(options->python, python, sizeof(python))) {
+    if (options->python != NULL && !plim_path_find(options->python, true, python, sizeof(python))) {
         return plim_fail(err, PLIM_INVALID_ARGUMENT, "cannot find the Python \"%s\"",
                          options->python);
     }

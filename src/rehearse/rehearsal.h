@@ -1,5 +1,5 @@
 /*
- * rehearsal.h - what a rehearsal consists of, for the files of this room.
+ * rehearsal.h - the state of a rehearsal, for the files of this room.
  *
  *   rehearsal.c     prepare, finish, destroy: the order of things
  *   home.c          where our own files are: the stand-ins and the agent
@@ -11,6 +11,9 @@
  *   outcome.c       what was left on the stage and by the agents
  *   process_file.c  what one agent wrote
  *   json_read.c     reading it
+ *   run.c           all of that in one call, and the verdict
+ *   record.c        snapshots as files of the caller's choice
+ *   search.c        many rehearsals of one command
  */
 #ifndef PLIMSOLL_REHEARSE_REHEARSAL_H
 #define PLIMSOLL_REHEARSE_REHEARSAL_H
@@ -34,5 +37,10 @@ struct plim_rehearsal {
     char **environment;
     plim_rehearsal_outcome outcome;
 };
+
+/* The GPU that options name, and the memory of each device. */
+PLIM_MUST_USE plim_status plim_rehearse_gpu(const plim_rehearse_options *options,
+                                            const plim_gpu **ret, uint64_t *ret_capacity_bytes,
+                                            plim_error *err);
 
 #endif

@@ -57,7 +57,7 @@ static void values_are_lists_and_ranges(void)
     };
     for (size_t i = 0; i < T_COUNT(rows); i++) {
         T_CASE("%s", rows[i].text);
-        uint64_t values[PLIM_VALUES_MAX];
+        uint64_t values[PLIM_REHEARSE_TRIES_MAX];
         size_t count = 0;
         T_EQ_I64(plim_values_parse(rows[i].text, values, &count), rows[i].count > 0);
         if (rows[i].count > 0) {

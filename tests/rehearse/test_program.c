@@ -4,6 +4,7 @@
 #include "harness.h"
 
 #include "rehearse/folder.h"
+#include "launch/path.h"
 #include "rehearse/program.h"
 
 #include <stdio.h>
@@ -43,7 +44,7 @@ static void expect_python(const char *program, const char *python)
     char path[PLIM_PATH_BYTES];
     char expected[PLIM_PATH_BYTES];
     T_CASE("%s", program);
-    T_TRUE(plim_program_find(program, found, sizeof(found)));
+    T_TRUE(plim_path_find(program, true, found, sizeof(found)));
     T_TRUE(plim_program_python(found, path, sizeof(path)));
     T_EQ_I64(plim_folder_join(expected, sizeof(expected), folder, python, NULL), PLIM_OK);
     T_EQ_STR(path, expected);
@@ -63,11 +64,11 @@ static void what_cannot_run_is_no_program(void)
 {
     char path[PLIM_PATH_BYTES];
     set_up();
-    T_FALSE(plim_program_find("data", path, sizeof(path)));
-    T_FALSE(plim_program_find("other", path, sizeof(path)));
-    T_FALSE(plim_program_find("nowhere", path, sizeof(path)));
-    T_FALSE(plim_program_find("/nowhere/python3", path, sizeof(path)));
-    T_FALSE(plim_program_find("python3", path, 4));
+    T_FALSE(plim_path_find("data", true, path, sizeof(path)));
+    T_FALSE(plim_path_find("other", true, path, sizeof(path)));
+    T_FALSE(plim_path_find("nowhere", true, path, sizeof(path)));
+    T_FALSE(plim_path_find("/nowhere/python3", true, path, sizeof(path)));
+    T_FALSE(plim_path_find("python3", true, path, 4));
     T_EQ_I64(setenv("PATH", "/nowhere", 1), 0);
     T_FALSE(plim_program_python("/nowhere/binary", path, sizeof(path)));
     plim_folder_remove(folder);

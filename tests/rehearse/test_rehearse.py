@@ -155,10 +155,10 @@ class Rehearse(unittest.TestCase):
                          [100, 200, 300, 400, 500, 1000, 2000])
         self.assertEqual(told["best"], 1000)
 
-    def test_a_search_stops_at_what_is_no_lack_of_memory(self):
+    def test_a_search_stops_at_a_failure_that_is_not_of_memory(self):
         done = rehearse(f"--find-batch={QUOTED} alloc {{}} fail 9")
         self.assertEqual(done.returncode, 3)
-        self.assertIn("something else than memory", done.stderr)
+        self.assertIn("a reason other than memory", done.stderr)
 
     def test_nothing_is_left_behind(self):
         with tempfile.TemporaryDirectory() as folder:

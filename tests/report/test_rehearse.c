@@ -121,12 +121,14 @@ static void many_steps(rehearse_sample *sample)
     sample->processes[0].steps = 25000;
 }
 
+static bool lists_calls; /* of the next page */
+
 static void recorded(rehearse_sample *sample)
 {
     static const char *const recordings[] = { "run.plim", "run.rank1.plim" };
     sample->rehearsed.recordings = recordings;
     sample->rehearsed.recording_count = T_COUNT(recordings);
-    sample->rehearsed.lists_calls = true;
+    lists_calls = true;
 }
 
 static const struct {
@@ -165,7 +167,7 @@ static plim_status draw(const plim_mem *mem, plim_text *out, const plim_style *s
     if (search != NULL) {
         plim_rehearse_tries_page(&page, search);
     } else {
-        plim_rehearse_page(&page, &sample.rehearsed);
+        plim_rehearse_page(&page, &sample.rehearsed, lists_calls);
     }
     plim_text_init(out, mem, PAGE_BYTES_MAX);
     plim_page_draw(out, style, &page);
@@ -190,7 +192,7 @@ static void pages_read_as_approved(void)
 
 static const plim_gpu searched_gpu = { .key = "h100", .name = "NVIDIA H100 80GB HBM3" };
 
-static const plim_rehearse_try tries[] = {
+static plim_rehearse_try tries[] = {
     { 1, PLIM_REHEARSED_FITS, { 8 * GIB, 9 * GIB, 10 * GIB }, 4.5 },
     { 16, PLIM_REHEARSED_FITS, { 70 * GIB, 74 * GIB, 75 * GIB }, 5 },
     { 17, PLIM_REHEARSED_OUT_OF_MEMORY, { 71 * GIB, 78 * GIB, 79 * GIB }, 3 },
@@ -278,7 +280,7 @@ static void poison(rehearse_sample *all, const char *text, const char **list)
     all->rehearsed.argv = list;
     all->rehearsed.recordings = list;
     all->rehearsed.recording_count = 3;
-    all->rehearsed.lists_calls = true;
+    lists_calls = true;
 }
 
 /* No control byte but newlines, no line too long, none with a blank end, no nonsense numbers. */

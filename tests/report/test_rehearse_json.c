@@ -14,7 +14,7 @@
 
 static rehearse_sample sample; /* large, and filled anew by each test */
 
-static const plim_rehearse_try tries[] = {
+static plim_rehearse_try tries[] = {
     { 1, PLIM_REHEARSED_FITS, { 8 * GIB, 9 * GIB, 10 * GIB }, 4.5 },
     { 16, PLIM_REHEARSED_FITS, { 70 * GIB, 74 * GIB, 75 * GIB }, 5 },
     { 17, PLIM_REHEARSED_OUT_OF_MEMORY, { 71 * GIB, 78 * GIB, 79 * GIB }, 3 },
@@ -24,7 +24,7 @@ static plim_status write_to(plim_sink sink, const plim_mem *mem, plim_error *err
 {
     plim_page page;
     plim_page_init(&page, mem);
-    plim_rehearse_page(&page, &sample.rehearsed);
+    plim_rehearse_page(&page, &sample.rehearsed, false);
     const plim_status status = plim_rehearse_json_write(sink, &sample.rehearsed, &page, err);
     plim_page_deinit(&page);
     return status;

@@ -154,11 +154,12 @@ static void say_fits(const plim_rehearsing_page *self)
     }
 }
 
-void plim_rehearse_page(plim_page *page, const plim_rehearsed *rehearsed)
+void plim_rehearse_page(plim_page *page, const plim_rehearsed *rehearsed, bool lists_calls)
 {
     const plim_rehearsing_page self = { .page = page,
                                         .rehearsed = rehearsed,
-                                        .outcome = rehearsed->outcome };
+                                        .outcome = rehearsed->outcome,
+                                        .lists_calls = lists_calls };
     static void (*const answers[])(const plim_rehearsing_page *) = {
         [PLIM_REHEARSED_FITS] = say_fits,
         [PLIM_REHEARSED_OUT_OF_MEMORY] = say_out_of_memory,

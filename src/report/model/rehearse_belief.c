@@ -113,7 +113,7 @@ void plim_rehearsed_say_belief(const plim_rehearsing_page *self)
         plim_page_say(self->page, "recorded", PLIM_TONE_FAINT, "Recorded: plimsoll inspect {}",
                       PLIM_FACTS(plim_words(self->rehearsed->recordings[i])));
     }
-    if (self->rehearsed->lists_calls) {
+    if (self->lists_calls) {
         say_calls(self);
     }
 }

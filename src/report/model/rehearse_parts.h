@@ -11,6 +11,7 @@ typedef struct plim_rehearsing_page {
     plim_page *page;
     const plim_rehearsed *rehearsed;
     const plim_rehearsal_outcome *outcome;
+    bool lists_calls;
 } plim_rehearsing_page;
 
 /** A share of the memory of a device; of one without memory it is not a number. */

@@ -1,14 +1,14 @@
 /*
- * child_text.c - merging two streams by lines, into one explainer.
+ * lines.c - merging two streams by lines, into one explainer.
  */
-#include "cli/child_text.h"
+#include "launch/lines.h"
 
 #include "base/assert.h"
 
 #include <string.h>
 
-/* The first failure ends the reading; there is nobody to tell it until the command has ended. */
-static void give_up(plim_child_text *text, const plim_error *err)
+/* The first failure ends the reading, and is returned once the command has ended. */
+static void give_up(plim_launch_lines *text, const plim_error *err)
 {
     text->err = *err;
     plim_explainer_destroy(text->explainer);
@@ -18,15 +18,15 @@ static void give_up(plim_child_text *text, const plim_error *err)
     }
 }
 
-void plim_child_text_begin(plim_child_text *text, const plim_explain_options *options,
-                           size_t stream_count)
+void plim_launch_lines_begin(plim_launch_lines *text, const plim_explain_options *options,
+                             size_t stream_count)
 {
-    PLIM_ASSERT(stream_count <= PLIM_CHILD_STREAMS_MAX);
+    PLIM_ASSERT(stream_count <= PLIM_LAUNCH_STREAMS);
 
-    *text = (plim_child_text){ .stream_count = stream_count };
+    *text = (plim_launch_lines){ .stream_count = stream_count };
     for (size_t i = 0; i < stream_count; i++) {
         plim_text_init(&text->begun[i], options == NULL ? NULL : options->mem,
-                       PLIM_CHILD_LINE_BYTES_MAX);
+                       PLIM_LAUNCH_LINE_BYTES_MAX);
     }
     plim_error err = { 0 };
     if (plim_explainer_create(options, &text->explainer, &err) != PLIM_OK) {
@@ -35,7 +35,7 @@ void plim_child_text_begin(plim_child_text *text, const plim_explain_options *op
     }
 }
 
-static void feed(plim_child_text *text, const char *data, size_t bytes)
+static void feed(plim_launch_lines *text, const char *data, size_t bytes)
 {
     plim_error err = { 0 };
     if (bytes > 0 && text->explainer != NULL &&
@@ -44,7 +44,7 @@ static void feed(plim_child_text *text, const char *data, size_t bytes)
     }
 }
 
-static void feed_begun(plim_child_text *text, size_t stream)
+static void feed_begun(plim_launch_lines *text, size_t stream)
 {
     plim_text *begun = &text->begun[stream];
     feed(text, plim_text_string(begun), begun->length);
@@ -52,10 +52,10 @@ static void feed_begun(plim_child_text *text, size_t stream)
 }
 
 /* Keep what did not end yet, or cut it when there is too much. */
-static void keep(plim_child_text *text, size_t stream, const char *data, size_t bytes)
+static void keep(plim_launch_lines *text, size_t stream, const char *data, size_t bytes)
 {
     plim_text *begun = &text->begun[stream];
-    if (bytes > PLIM_CHILD_LINE_BYTES_MAX - begun->length) {
+    if (bytes > PLIM_LAUNCH_LINE_BYTES_MAX - begun->length) {
         feed_begun(text, stream);
         feed(text, data, bytes);
         return;
@@ -67,7 +67,7 @@ static void keep(plim_child_text *text, size_t stream, const char *data, size_t 
     }
 }
 
-void plim_child_text_feed(plim_child_text *text, size_t stream, const char *data, size_t bytes)
+void plim_launch_lines_feed(plim_launch_lines *text, size_t stream, const char *data, size_t bytes)
 {
     PLIM_ASSERT(stream < text->stream_count);
 
@@ -86,7 +86,7 @@ void plim_child_text_feed(plim_child_text *text, size_t stream, const char *data
     }
 }
 
-plim_explanation *plim_child_text_finish(plim_child_text *text, plim_error *ret_err)
+plim_explanation *plim_launch_lines_finish(plim_launch_lines *text, plim_error *ret_err)
 {
     bool is_inside = false; /* of a line that will never end */
     for (size_t i = 0; text->explainer != NULL && i < text->stream_count; i++) {

@@ -1,7 +1,7 @@
 /*
- * test_child_stream.c - opening and moving, where the whole command cannot be made to fail.
+ * test_stream.c - opening and moving, where the whole command cannot be made to fail.
  */
-#include "cli/child_stream.h"
+#include "launch/stream.h"
 
 #include "harness.h"
 
@@ -52,16 +52,16 @@ static size_t count_open(void)
 
 static bool open_both(const plim_mem *mem, void *ctx)
 {
-    plim_child_stream streams[2];
+    plim_launch_stream streams[2];
     size_t count = 99;
     plim_error err = { 0 };
-    const plim_status status = plim_child_streams_open(mem, streams, &count, &err);
+    const plim_status status = plim_launch_streams_open(mem, NULL, streams, &count, &err);
     *(plim_status *)ctx = status;
     if (status != PLIM_OK) {
         return false;
     }
     for (size_t i = 0; i < count; i++) {
-        plim_child_stream_close(&streams[i]);
+        plim_launch_stream_close(&streams[i]);
     }
     return count == 2;
 }
@@ -104,16 +104,16 @@ static void opening_fails_cleanly_without_descriptors(void)
     T_EQ_U64(before, after);
 }
 
-/* One turn of the loop that child.c has; false when the stream is over. */
-static bool turn(plim_child_stream *stream, size_t *moved)
+/* One turn of the loop that launch.c has; false when the stream is over. */
+static bool turn(plim_launch_stream *stream, size_t *moved)
 {
-    struct pollfd fds[PLIM_CHILD_STREAM_FDS];
-    if (plim_child_stream_is_over(stream)) {
+    struct pollfd fds[PLIM_LAUNCH_STREAM_FDS];
+    if (plim_launch_stream_is_over(stream)) {
         return false;
     }
-    plim_child_stream_prepare(stream, fds);
-    if (poll(fds, PLIM_CHILD_STREAM_FDS, 0) > 0) {
-        *moved += plim_child_stream_move(stream, fds, false).bytes;
+    plim_launch_stream_prepare(stream, fds);
+    if (poll(fds, PLIM_LAUNCH_STREAM_FDS, 0) > 0) {
+        *moved += plim_launch_stream_move(stream, fds, false).bytes;
     }
     return true;
 }
@@ -128,10 +128,10 @@ static void a_full_reader_never_blocks_us(void)
     outside out;
     signal(SIGPIPE, SIG_IGN); /* as the command does */
     begin_outside(&out);
-    plim_child_stream streams[2];
+    plim_launch_stream streams[2];
     size_t count = 0;
     plim_error err = { 0 };
-    const plim_status status = plim_child_streams_open(NULL, streams, &count, &err);
+    const plim_status status = plim_launch_streams_open(NULL, NULL, streams, &count, &err);
     bool is_right = status == PLIM_OK && count == 2;
     static char bytes[60000];
     size_t moved = 0;
@@ -147,7 +147,7 @@ static void a_full_reader_never_blocks_us(void)
     is_right = is_right && turn(&streams[0], &moved) && !turn(&streams[0], &moved);
     const int code = streams[0].write_errno;
     for (size_t i = 0; i < count; i++) {
-        plim_child_stream_close(&streams[i]);
+        plim_launch_stream_close(&streams[i]);
     }
     end_outside(&out);
     T_TRUE(is_right);

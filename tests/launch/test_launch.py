@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""test_child.py CHILD_TOOL PLIMSOLL - a command run by us behaves as if run without us.
+"""test_launch.py CHILD_TOOL PLIMSOLL - a command run by us behaves as if run without us.
 
-Most of it asks child_tool, which is plim_child_run() with an explainer that keeps what it is fed;
+Most of it asks launch_tool, which is plim_launch() with an explainer that keeps what it is fed;
 the end asks `plimsoll explain -- COMMAND` itself.
 """
 
@@ -146,6 +146,23 @@ os.kill(os.getpid(), {int(number)})"""))
             self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
             self.assertIn(name.encode(), done.stderr)
             self.assertEqual(self.result()["was_started"], 0)
+
+    def test_a_folder_of_path_that_cannot_be_searched_changes_nothing(self):
+        # execvp() fails with EACCES where a folder of PATH is closed to the user, and for root
+        # where a folder bears the command's name.
+        closed = os.path.join(self.folder, "closed")
+        os.makedirs(os.path.join(closed, "no-such-command-1b2"))
+        os.chmod(closed, 0o700 if os.getuid() == 0 else 0)
+        self.addCleanup(os.chmod, closed, 0o700)
+        path = f"{closed}:{os.environ['PATH']}"
+        done = self.run_child("no-such-command-1b2", env={**os.environ, "PATH": path})
+        self.assertEqual(done.returncode, 127)
+        self.assertIn(b"cannot find the command", done.stderr)
+        plain = os.path.join(self.folder, "plain-1b2")
+        with open(plain, "w", encoding="utf-8") as file:
+            file.write("no program")
+        done = self.run_child("plain-1b2", env={**os.environ, "PATH": f"{path}:{self.folder}"})
+        self.assertEqual(done.returncode, 126, done.stderr)
 
     def test_commands_that_cannot_be_executed(self):
         plain = os.path.join(self.folder, "plain")

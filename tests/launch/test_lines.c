@@ -1,7 +1,7 @@
 /*
- * test_child_text.c - two streams merged by lines, with an explainer that only keeps the text.
+ * test_lines.c - two streams merged by lines, with an explainer that only keeps the text.
  */
-#include "cli/child_text.h"
+#include "launch/lines.h"
 
 #include "base/error.h"
 #include "harness.h"
@@ -92,13 +92,13 @@ static void lines_are_fed_whole(void)
     };
     for (size_t i = 0; i < T_COUNT(cases); i++) {
         T_CASE("%s", cases[i].name);
-        plim_child_text text;
+        plim_launch_lines text;
         plim_error err = { 0 };
-        plim_child_text_begin(&text, NULL, 2);
+        plim_launch_lines_begin(&text, NULL, 2);
         for (const char *const *piece = cases[i].pieces; *piece != NULL; piece++) {
-            plim_child_text_feed(&text, **piece == '0' ? 0 : 1, *piece + 1, strlen(*piece) - 1);
+            plim_launch_lines_feed(&text, **piece == '0' ? 0 : 1, *piece + 1, strlen(*piece) - 1);
         }
-        plim_explanation *explanation = plim_child_text_finish(&text, &err);
+        plim_explanation *explanation = plim_launch_lines_finish(&text, &err);
         T_NOT_NULL(explanation);
         T_EQ_STR(explanation->text == NULL ? "" : explanation->text, cases[i].fed);
         plim_explanation_destroy(explanation);
@@ -106,7 +106,7 @@ static void lines_are_fed_whole(void)
 }
 
 /* Feeds `pieces` pieces of random lines; stream s writes lines that begin with 'A' + s. */
-static void feed_random(plim_child_text *text, size_t pieces, uint64_t line_bytes_most)
+static void feed_random(plim_launch_lines *text, size_t pieces, uint64_t line_bytes_most)
 {
     static char piece[1 << 16];
     uint64_t left[2] = { 0 };
@@ -120,17 +120,17 @@ static void feed_random(plim_child_text *text, size_t pieces, uint64_t line_byte
             left[stream]--;
             piece[j] = left[stream] == 0 ? '\n' : (char)('A' + stream);
         }
-        plim_child_text_feed(text, stream, piece, bytes);
+        plim_launch_lines_feed(text, stream, piece, bytes);
     }
 }
 
 static void no_line_holds_both_streams(void)
 {
-    plim_child_text text;
+    plim_launch_lines text;
     plim_error err = { 0 };
-    plim_child_text_begin(&text, NULL, 2);
-    feed_random(&text, 300, PLIM_CHILD_LINE_BYTES_MAX);
-    plim_explanation *explanation = plim_child_text_finish(&text, &err);
+    plim_launch_lines_begin(&text, NULL, 2);
+    feed_random(&text, 300, PLIM_LAUNCH_LINE_BYTES_MAX);
+    plim_explanation *explanation = plim_launch_lines_finish(&text, &err);
     T_NOT_NULL(explanation);
     T_NOT_NULL(explanation->text);
     const char *line = explanation->text;
@@ -147,16 +147,16 @@ static void long_lines_cost_no_more_than_is_stated(void)
     t_mem heap;
     t_mem_init(&heap);
     const plim_explain_options options = { .mem = &heap.mem };
-    plim_child_text text;
+    plim_launch_lines text;
     plim_error err = { 0 };
-    plim_child_text_begin(&text, &options, 2);
+    plim_launch_lines_begin(&text, &options, 2);
     static char piece[1000];
     memset(piece, 'x', sizeof piece);
     for (int i = 0; i < 4000; i++) {
-        plim_child_text_feed(&text, (size_t)i % 2, piece, sizeof piece);
-        T_TRUE(text.begun[i % 2].length <= PLIM_CHILD_LINE_BYTES_MAX);
+        plim_launch_lines_feed(&text, (size_t)i % 2, piece, sizeof piece);
+        T_TRUE(text.begun[i % 2].length <= PLIM_LAUNCH_LINE_BYTES_MAX);
     }
-    plim_explanation *explanation = plim_child_text_finish(&text, &err);
+    plim_explanation *explanation = plim_launch_lines_finish(&text, &err);
     T_NOT_NULL(explanation);
     T_EQ_U64(strlen(explanation->text), 4000 * sizeof piece + 1); /* and an end between the two */
     plim_explanation_destroy(explanation);
@@ -167,11 +167,11 @@ static bool read_both(const plim_mem *mem, void *ctx)
 {
     (void)ctx;
     const plim_explain_options options = { .mem = mem };
-    plim_child_text text;
+    plim_launch_lines text;
     plim_error err = { 0 };
-    plim_child_text_begin(&text, &options, 2);
+    plim_launch_lines_begin(&text, &options, 2);
     feed_random(&text, 20, 5000);
-    plim_explanation *explanation = plim_child_text_finish(&text, &err);
+    plim_explanation *explanation = plim_launch_lines_finish(&text, &err);
     if (explanation == NULL) {
         T_EQ_I64(err.status, PLIM_OUT_OF_HOST_MEMORY);
         return false;

@@ -1,7 +1,7 @@
 /*
- * child_tool.c - plim_child_run() alone, with an explainer that only keeps what it is fed:
+ * launch_tool.c - plim_launch() alone, with an explainer that only keeps what it is fed:
  *
- *     child_tool RESULT FED FAIL_AT COMMAND ARGS...
+ *     launch_tool RESULT FED FAIL_AT COMMAND ARGS...
  *
  * RESULT gets the result as JSON and FED the text, as an explainer would read it. Of the
  * explainer's calls, create being the first, the one numbered FAIL_AT fails; 0 is none. Exits as
@@ -9,12 +9,12 @@
  */
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/child.h"
-#include "cli/output.h"
 
+#include "plimsoll/launch.h"
+
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,17 +31,6 @@ struct plim_explanation {
     plim_oom_message messages[3];
     size_t count;
 };
-
-/* The command's own cleans what strangers wrote; it is tested where it is used. */
-void plim_say(const char *who, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    fprintf(stderr, "%s: ", who);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-    va_end(arguments);
-}
 
 static plim_status spend_call(plim_explainer *explainer, plim_error *err)
 {
@@ -127,9 +116,19 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN); /* as the command does */
     plim_explainer explainer = { .path = argv[2], .calls_left = strtol(argv[3], NULL, 10) };
     const plim_explain_options options = { .progress_ctx = &explainer };
-    plim_child_result result;
-    const plim_child_command command = { .argv = argv + 4 };
-    plim_child_run("child_tool", &command, &options, &result);
+    plim_launched result;
+    plim_error err = { 0 };
+    const plim_status status =
+        plim_launch(argv + 4, &(plim_launch_options){ .explain = options }, &result, &err);
+    if (status != PLIM_OK) {
+        fprintf(stderr, "launch_tool: %s\n", err.message);
+    }
+    for (int i = 0; i < PLIM_LAUNCH_STREAMS; i++) {
+        if (result.write_errno[i] != 0 && result.write_errno[i] != EPIPE) {
+            fprintf(stderr, "launch_tool: cannot write standard %s: %s\n",
+                    i == 0 ? "output" : "error", strerror(result.write_errno[i]));
+        }
+    }
     FILE *file = fopen(argv[1], "wb");
     if (file == NULL) {
         return 2;
@@ -139,11 +138,11 @@ int main(int argc, char **argv)
             "\"kill_scope\": %d, \"kill_count\": %" PRIu64 ", \"has_explanation\": %d,\n"
             "\"error\": \"%s\", \"died_of_memory\": %d, \"was_oom_killed\": %d,\n"
             "\"may_be_oom_killed\": %d}\n",
-            result.was_started, result.exit_status, result.signal, result.was_killed,
+            status == PLIM_OK, result.exit_status, result.signal, result.was_killed,
             (int)result.kill_scope, result.kill_count, result.explanation != NULL,
             result.explain_error.message, result.died_of_memory, result.was_oom_killed,
             result.may_be_oom_killed);
     fclose(file);
-    plim_child_result_deinit(&result);
+    plim_launched_deinit(&result);
     return result.exit_status;
 }

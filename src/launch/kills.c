@@ -1,5 +1,5 @@
 /*
- * child_kills.c - finding and reading the counter of out-of-memory kills that is nearest to us.
+ * kills.c - finding and reading the counter of out-of-memory kills that is nearest to us.
  *
  * Three places, the most telling first:
  *
@@ -7,13 +7,13 @@
  *   control groups, version 2   <group>/memory.events       "oom_kill 3"    Linux 4.13
  *   the whole machine           /proc/vmstat                "oom_kill 3"    Linux 4.13
  *
- * Which group is ours says /proc/self/cgroup, where groups are mounted /proc/self/mountinfo
- * (proc(5), cgroups(7), Documentation/admin-guide/cgroup-v2.rst). A version 2 group without the
- * memory controller has no such file: then the first group above that has it counts, since it
- * includes those below. The kernel counts before it kills, so whoever has waited for a victim
- * reads a count with that victim in it (mm/oom_kill.c, __oom_kill_process).
+ * /proc/self/cgroup names our group, /proc/self/mountinfo where groups are mounted (proc(5),
+ * cgroups(7), Documentation/admin-guide/cgroup-v2.rst). A version 2 group without the memory
+ * controller has no such file: then the first group above that has it counts, since it includes
+ * those below. The kernel counts before it kills, so a process that has waited for a victim reads
+ * a count that includes it (Linux, mm/oom_kill.c, `__oom_kill_process()`).
  */
-#include "cli/child_kills.h"
+#include "launch/kills.h"
 
 #include "base/ascii.h"
 
@@ -21,9 +21,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KILL_LINE_BYTES 8192u /* two paths of 4096 at most; what is longer is not for us */
+#define KILL_LINE_BYTES 8192u /* two paths of 4096 at most; longer lines are cut */
 
-/* What mounts of one version of control groups look like, and the file that counts. */
+/* How mounts of one version of control groups are recognised, and the file that counts. */
 typedef struct group_version {
     const char *controller; /* in /proc/self/cgroup, among commas; "" for version 2 */
     const char *fs_type;
@@ -39,13 +39,13 @@ static const group_version versions[] = {
 /* A path put together from pieces; false when it does not fit. */
 static bool join(char *path, const char *root, const char *folder, const char *rest)
 {
-    const int length = snprintf(path, PLIM_CHILD_KILLS_PATH_BYTES, "%s%s%s", root, folder, rest);
-    return length >= 0 && (size_t)length < PLIM_CHILD_KILLS_PATH_BYTES;
+    const int length = snprintf(path, PLIM_LAUNCH_KILLS_PATH_BYTES, "%s%s%s", root, folder, rest);
+    return length >= 0 && (size_t)length < PLIM_LAUNCH_KILLS_PATH_BYTES;
 }
 
 static FILE *open_file(const char *root, const char *name)
 {
-    char path[PLIM_CHILD_KILLS_PATH_BYTES];
+    char path[PLIM_LAUNCH_KILLS_PATH_BYTES];
     return join(path, root, name, "") ? fopen(path, "re") : NULL;
 }
 
@@ -70,7 +70,7 @@ static bool read_count(const char *path, uint64_t *ret)
     return is_found;
 }
 
-/* Whether `word` is one of the words in `list`, which commas part. */
+/* True if `word` is one of the comma-separated words in `list`. */
 static bool has_word(const char *list, const char *word)
 {
     const size_t length = strlen(word);
@@ -180,7 +180,7 @@ static const char *below_mount(const char *group, const char *mount_root)
 }
 
 /* Looks for the counter in the group's folder, then in those above, up to the mount. */
-static bool search_up(plim_child_kills *kills, const char *mount, char *below, const char *file)
+static bool search_up(plim_launch_kills *kills, const char *mount, char *below, const char *file)
 {
     char name[64];
     snprintf(name, sizeof name, "/%s", file);
@@ -196,9 +196,9 @@ static bool search_up(plim_child_kills *kills, const char *mount, char *below, c
     }
 }
 
-static bool find_in_group(plim_child_kills *kills, const char *root, const group_version *version)
+static bool find_in_group(plim_launch_kills *kills, const char *root, const group_version *version)
 {
-    char group[PLIM_CHILD_KILLS_PATH_BYTES];
+    char group[PLIM_LAUNCH_KILLS_PATH_BYTES];
     FILE *file = open_file(root, "/proc/self/mountinfo");
     if (file == NULL) {
         return false;
@@ -207,8 +207,8 @@ static bool find_in_group(plim_child_kills *kills, const char *root, const group
     if (find_group(root, version, group)) {
         char line[KILL_LINE_BYTES];
         while (!is_found && fgets(line, sizeof line, file) != NULL) {
-            char mount[PLIM_CHILD_KILLS_PATH_BYTES];
-            char below[PLIM_CHILD_KILLS_PATH_BYTES];
+            char mount[PLIM_LAUNCH_KILLS_PATH_BYTES];
+            char below[PLIM_LAUNCH_KILLS_PATH_BYTES];
             mount_line at;
             is_found = read_mount(line, version, &at) &&
                        join(below, below_mount(group, at.root), "", "") &&
@@ -220,27 +220,27 @@ static bool find_in_group(plim_child_kills *kills, const char *root, const group
     return is_found;
 }
 
-void plim_child_kills_begin(plim_child_kills *kills, const char *root)
+void plim_launch_kills_begin(plim_launch_kills *kills, const char *root)
 {
     kills->before = 0;
     for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++) {
         if (find_in_group(kills, root, &versions[i])) {
-            kills->scope = PLIM_CHILD_KILLS_CGROUP;
+            kills->scope = PLIM_LAUNCH_KILLS_CGROUP;
             return;
         }
     }
     if (join(kills->path, root, "/proc/vmstat", "") && read_count(kills->path, &kills->before)) {
-        kills->scope = PLIM_CHILD_KILLS_SYSTEM;
+        kills->scope = PLIM_LAUNCH_KILLS_MACHINE;
         return;
     }
-    kills->scope = PLIM_CHILD_KILLS_UNKNOWN;
+    kills->scope = PLIM_LAUNCH_KILLS_UNKNOWN;
     kills->path[0] = '\0';
 }
 
-uint64_t plim_child_kills_since(const plim_child_kills *kills)
+uint64_t plim_launch_kills_since(const plim_launch_kills *kills)
 {
     uint64_t now = 0;
-    if (kills->scope == PLIM_CHILD_KILLS_UNKNOWN || !read_count(kills->path, &now)) {
+    if (kills->scope == PLIM_LAUNCH_KILLS_UNKNOWN || !read_count(kills->path, &now)) {
         return 0;
     }
     return now > kills->before ? now - kills->before : 0;

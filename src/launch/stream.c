@@ -1,12 +1,13 @@
 /*
- * child_stream.c - opening a way out of the command, and moving bytes along it.
+ * stream.c - opening a way out of the command, and moving bytes along it.
  *
- * Our stdout may be shared with others, so it cannot be set not to block: that flag belongs to
- * the open file, not to us. Pipes and terminals are opened once more through /proc/self/fd, and
- * that opening is ours alone. Where it cannot be had (no /proc, a terminal of another mount
- * namespace, a socket), writes are so small that one which poll() allows does not block.
+ * The caller's descriptors may be shared with other processes, so they cannot be set not to block:
+ * that flag belongs to the open file. Pipes and terminals are opened once more through
+ * /proc/self/fd, and that opening is ours alone. Where it cannot be had (no /proc, a terminal of
+ * another mount namespace, a socket), writes are so small that one which poll() allows does not
+ * block.
  */
-#include "cli/child_stream.h"
+#include "launch/stream.h"
 
 #include "base/error.h"
 
@@ -52,8 +53,8 @@ static bool set_not_to_block(int fd)
     return flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0;
 }
 
-/* Both ends above the standard ones, ours not blocking; errno tells why not. */
-static bool settle(plim_child_stream *stream)
+/* Both ends above the standard ones, ours not blocking; errno on failure. */
+static bool settle(plim_launch_stream *stream)
 {
     if (move_up(&stream->source) && move_up(&stream->given) && set_not_to_block(stream->source)) {
         return true;
@@ -65,7 +66,7 @@ static bool settle(plim_child_stream *stream)
     return false;
 }
 
-static bool open_pipe(plim_child_stream *stream)
+static bool open_pipe(plim_launch_stream *stream)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
@@ -90,7 +91,7 @@ static bool copy_modes(int from, int terminal)
     return tcsetattr(terminal, TCSANOW, &modes) == 0;
 }
 
-static bool open_terminal(plim_child_stream *stream)
+static bool open_terminal(plim_launch_stream *stream)
 {
     char name[128];
     stream->source = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -101,7 +102,7 @@ static bool open_terminal(plim_child_stream *stream)
         ptsname_r(stream->source, name, sizeof name) == 0) {
         stream->given = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
     }
-    if (stream->given < 0 || !copy_modes(stream->target, stream->given)) {
+    if (stream->given < 0 || !copy_modes(stream->original, stream->given)) {
         close_fd(&stream->given);
         close_fd(&stream->source);
         return false;
@@ -110,14 +111,14 @@ static bool open_terminal(plim_child_stream *stream)
     return stream->is_terminal;
 }
 
-static void open_output(plim_child_stream *stream, const struct stat *about)
+static void open_output(plim_launch_stream *stream, const struct stat *about)
 {
-    const bool is_terminal = isatty(stream->target) == 1;
-    stream->output = stream->target;
+    const bool is_terminal = isatty(stream->original) == 1;
+    stream->output = stream->original;
     stream->is_file = !is_terminal && !S_ISFIFO(about->st_mode) && !S_ISSOCK(about->st_mode);
     if (is_terminal || S_ISFIFO(about->st_mode)) {
         char name[64];
-        snprintf(name, sizeof name, "/proc/self/fd/%d", stream->target);
+        snprintf(name, sizeof name, "/proc/self/fd/%d", stream->original);
         int own = open(name, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
         if (own >= 0 && move_up(&own)) {
             stream->output = own;
@@ -128,48 +129,58 @@ static void open_output(plim_child_stream *stream, const struct stat *about)
     }
 }
 
-static plim_status open_stream(plim_child_stream *stream, const struct stat *about, plim_error *err)
+static plim_status open_stream(plim_launch_stream *stream, const struct stat *about,
+                               plim_error *err)
 {
     /* Without pseudo-terminals (a container without /dev/pts) a pipe has to do. */
     const bool is_open =
-        (isatty(stream->target) == 1 && open_terminal(stream)) || open_pipe(stream);
+        (isatty(stream->original) == 1 && open_terminal(stream)) || open_pipe(stream);
     if (!is_open) {
         return plim_fail_errno(err, errno, "cannot open a pipe for the command's output");
     }
-    stream->bytes = plim_mem_alloc(stream->mem, PLIM_CHILD_STREAM_BYTES, 1);
+    stream->bytes = plim_mem_alloc(stream->mem, PLIM_LAUNCH_STREAM_BYTES, 1);
     if (stream->bytes == NULL) {
-        plim_child_stream_close(stream);
+        plim_launch_stream_close(stream);
         return plim_fail_memory(err, "opening the command's streams");
     }
-    open_output(stream, about);
+    if (stream->original >= 0) {
+        open_output(stream, about);
+    }
     if (stream->is_terminal) {
-        plim_child_stream_resize(stream);
+        plim_launch_stream_resize(stream);
     }
     return PLIM_OK;
 }
 
-plim_status plim_child_streams_open(const plim_mem *mem, plim_child_stream *ret, size_t *ret_count,
-                                    plim_error *err)
+plim_status plim_launch_streams_open(const plim_mem *mem, const int *outputs,
+                                     plim_launch_stream *ret, size_t *ret_count, plim_error *err)
 {
-    struct stat about[2];
+    struct stat about[PLIM_LAUNCH_STREAMS] = { 0 };
     size_t count = 0;
-    for (int i = 0; i < 2; i++) {
-        const int target = i == 0 ? STDOUT_FILENO : STDERR_FILENO;
-        if (fstat(target, &about[count]) != 0) {
-            continue; /* closed, and so it will be for the command */
+    for (int i = 0; i < PLIM_LAUNCH_STREAMS; i++) {
+        int original = outputs != NULL ? outputs[i] : STDOUT_FILENO + i;
+        if (original < 0 || fstat(original, &about[count]) != 0) {
+            if (outputs == NULL) {
+                continue; /* closed, and so it will be for the command */
+            }
+            original = -1;
+            about[count] = (struct stat){ 0 };
         }
         if (count == 1 && about[0].st_dev == about[1].st_dev &&
             about[0].st_ino == about[1].st_ino) {
             ret[0].is_both = true;
             break;
         }
-        ret[count] = (plim_child_stream){
-            .target = target, .given = -1, .source = -1, .output = -1, .mem = plim_mem_or_heap(mem)
-        };
+        ret[count] = (plim_launch_stream){ .target = STDOUT_FILENO + i,
+                                           .original = original,
+                                           .given = -1,
+                                           .source = -1,
+                                           .output = -1,
+                                           .mem = plim_mem_or_heap(mem) };
         const plim_status status = open_stream(&ret[count], &about[count], err);
         if (status != PLIM_OK) {
             if (count > 0) {
-                plim_child_stream_close(&ret[0]);
+                plim_launch_stream_close(&ret[0]);
             }
             return status;
         }
@@ -179,23 +190,23 @@ plim_status plim_child_streams_open(const plim_mem *mem, plim_child_stream *ret,
     return PLIM_OK;
 }
 
-bool plim_child_stream_take(const plim_child_stream *stream)
+bool plim_launch_stream_take(const plim_launch_stream *stream)
 {
     return dup2(stream->given, stream->target) >= 0 &&
            (!stream->is_both || dup2(stream->given, STDERR_FILENO) >= 0);
 }
 
-void plim_child_stream_let_go(plim_child_stream *stream)
+void plim_launch_stream_let_go(plim_launch_stream *stream)
 {
     close_fd(&stream->given);
 }
 
-bool plim_child_stream_resize(plim_child_stream *stream)
+bool plim_launch_stream_resize(plim_launch_stream *stream)
 {
     struct winsize real;
     struct winsize shown;
     if (!stream->is_terminal || stream->source < 0 ||
-        ioctl(stream->target, TIOCGWINSZ, &real) != 0 ||
+        ioctl(stream->original, TIOCGWINSZ, &real) != 0 ||
         ioctl(stream->source, TIOCGWINSZ, &shown) != 0 || memcmp(&real, &shown, sizeof real) == 0) {
         return false;
     }
@@ -204,25 +215,25 @@ bool plim_child_stream_resize(plim_child_stream *stream)
 
 /* --- moving --- */
 
-void plim_child_stream_prepare(const plim_child_stream *stream, struct pollfd *fds)
+void plim_launch_stream_prepare(const plim_launch_stream *stream, struct pollfd *fds)
 {
     const bool has_bytes = stream->begin < stream->end;
-    const bool is_over = plim_child_stream_is_over(stream);
+    const bool is_over = plim_launch_stream_is_over(stream);
     /* An end that left shows in every poll(), asked for or not: so it must be left out. */
     fds[0] = (struct pollfd){ .fd = has_bytes ? -1 : stream->source, .events = POLLIN };
     fds[1] =
         (struct pollfd){ .fd = is_over ? -1 : stream->output, .events = has_bytes ? POLLOUT : 0 };
 }
 
-/* Whoever read our output left, or the disk is full: the command is to find no reader either. */
-static void stop_writing(plim_child_stream *stream, int code)
+/* The output's reader left, or the disk is full: the command is to find no reader either. */
+static void stop_writing(plim_launch_stream *stream, int code)
 {
     stream->write_errno = code;
     stream->begin = stream->end;
     close_fd(&stream->source);
 }
 
-static void write_some(plim_child_stream *stream)
+static void write_some(plim_launch_stream *stream)
 {
     while (stream->begin < stream->end) {
         const size_t left = stream->end - stream->begin;
@@ -243,57 +254,59 @@ static void write_some(plim_child_stream *stream)
 }
 
 /* A pseudo-terminal ends with EIO when the last process that had it open is gone. */
-static plim_child_piece read_some(plim_child_stream *stream)
+static plim_launch_piece read_some(plim_launch_stream *stream)
 {
     ssize_t got = 0;
     do {
-        got = read(stream->source, stream->bytes, PLIM_CHILD_STREAM_BYTES);
+        got = read(stream->source, stream->bytes, PLIM_LAUNCH_STREAM_BYTES);
     } while (got < 0 && errno == EINTR);
     stream->is_dry = got <= 0;
     if (got > 0) {
         stream->begin = 0;
         stream->end = (size_t)got;
-        return (plim_child_piece){ .data = stream->bytes, .bytes = (size_t)got };
+        return (plim_launch_piece){ .data = stream->bytes, .bytes = (size_t)got };
     }
     if (got == 0 || errno != EAGAIN) {
         close_fd(&stream->source);
     }
-    return (plim_child_piece){ 0 };
+    return (plim_launch_piece){ 0 };
 }
 
-plim_child_piece plim_child_stream_move(plim_child_stream *stream, const struct pollfd *fds,
-                                        bool is_eager)
+plim_launch_piece plim_launch_stream_move(plim_launch_stream *stream, const struct pollfd *fds,
+                                          bool is_eager)
 {
-    plim_child_piece piece = { 0 };
+    plim_launch_piece piece = { 0 };
     if (stream->begin < stream->end) {
         if (fds[1].revents != 0) {
             write_some(stream);
         }
         return piece;
     }
-    if (fds[1].revents != 0) { /* nobody asked whether it can be written: its reader left */
+    if (fds[1].revents != 0) { /* an error, as POLLOUT was not requested: its reader left */
         stop_writing(stream, EPIPE);
     }
     if (stream->source >= 0 && (fds[0].revents != 0 || is_eager)) {
         piece = read_some(stream);
-        if (piece.bytes > 0 && (stream->is_own || stream->is_file)) {
+        if (stream->output < 0) {
+            stream->begin = stream->end;
+        } else if (piece.bytes > 0 && (stream->is_own || stream->is_file)) {
             write_some(stream); /* the others wait until poll() allows it */
         }
     }
     return piece;
 }
 
-void plim_child_stream_end(plim_child_stream *stream)
+void plim_launch_stream_end(plim_launch_stream *stream)
 {
     close_fd(&stream->source);
 }
 
-bool plim_child_stream_is_over(const plim_child_stream *stream)
+bool plim_launch_stream_is_over(const plim_launch_stream *stream)
 {
     return stream->source < 0 && stream->begin == stream->end;
 }
 
-void plim_child_stream_close(plim_child_stream *stream)
+void plim_launch_stream_close(plim_launch_stream *stream)
 {
     close_fd(&stream->given);
     close_fd(&stream->source);
@@ -302,7 +315,7 @@ void plim_child_stream_close(plim_child_stream *stream)
         stream->is_own = false;
     }
     if (stream->bytes != NULL) {
-        plim_mem_free(stream->mem, stream->bytes, PLIM_CHILD_STREAM_BYTES, 1);
+        plim_mem_free(stream->mem, stream->bytes, PLIM_LAUNCH_STREAM_BYTES, 1);
         stream->bytes = NULL;
     }
     stream->begin = 0;

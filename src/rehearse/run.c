@@ -1,0 +1,162 @@
+/*
+ * run.c - one rehearsal from start to end, and its verdict. See plimsoll/rehearse.h.
+ */
+#include "base/error.h"
+#include "base/numbers.h"
+#include "rehearse/record.h"
+
+#include "plimsoll/load.h"
+
+#include <signal.h>
+#include <string.h>
+
+/* ---- the verdict ----------------------------------------------------------------------------- */
+
+plim_rehearsed_verdict plim_rehearsed_judge(const plim_rehearsed *rehearsed)
+{
+    if (rehearsed->outcome->unanswered_count > 0) {
+        return PLIM_REHEARSED_UNANSWERED;
+    }
+    if (rehearsed->ran_out) {
+        return PLIM_REHEARSED_OUT_OF_MEMORY;
+    }
+    return rehearsed->exit_status == 0 ? PLIM_REHEARSED_FITS : PLIM_REHEARSED_FAILED;
+}
+
+const char *plim_rehearsed_verdict_name(plim_rehearsed_verdict verdict)
+{
+    static const char *const names[] = {
+        [PLIM_REHEARSED_FITS] = "fits",
+        [PLIM_REHEARSED_OUT_OF_MEMORY] = "out_of_memory",
+        [PLIM_REHEARSED_FAILED] = "failed",
+        [PLIM_REHEARSED_UNANSWERED] = "unanswered",
+    };
+    return names[verdict];
+}
+
+plim_rehearsed_peak plim_rehearsed_find_peak(const plim_rehearsal_outcome *outcome)
+{
+    plim_rehearsed_peak peak = { 0 };
+    for (size_t i = 0; i < outcome->process_count; i++) {
+        const plim_rehearsed_process *process = &outcome->processes[i];
+        for (size_t j = 0; j < process->device_count; j++) {
+            const plim_rehearsed_device *device = &process->devices[j];
+            peak.allocated_bytes = plim_max(peak.allocated_bytes, device->peak_allocated_bytes);
+            peak.reserved_bytes = plim_max(peak.reserved_bytes, device->peak_reserved_bytes);
+        }
+    }
+    for (uint32_t i = 0; i < outcome->device_count; i++) {
+        peak.device_bytes = plim_max(peak.device_bytes, outcome->gpus[i].peak_bytes);
+    }
+    return peak;
+}
+
+/* True if a device's memory ran out and that ended the program: by PyTorch's own record, or by the
+ * message that the program printed. */
+static bool has_run_out(const plim_rehearsed *rehearsed)
+{
+    if (rehearsed->exit_status == 0) {
+        return false;
+    }
+    for (size_t i = 0; i < rehearsed->outcome->process_count; i++) {
+        if (strcmp(rehearsed->outcome->processes[i].ended, "oom") == 0) {
+            return true;
+        }
+    }
+    return rehearsed->launched.died_of_memory && rehearsed->message != NULL &&
+           rehearsed->message->judgement.verdict != PLIM_VERDICT_HOST;
+}
+
+/* ---- its results ----------------------------------------------------------------------------- */
+
+static const int deadly[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+
+/* Holds those that would end this process here, and leave the folder with snapshots of any size. */
+static void hold_signals(sigset_t *ret_held, sigset_t *ret_before)
+{
+    sigemptyset(ret_held);
+    for (size_t i = 0; i < sizeof(deadly) / sizeof(deadly[0]); i++) {
+        struct sigaction now;
+        if (sigaction(deadly[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN) {
+            sigaddset(ret_held, deadly[i]);
+        }
+    }
+    sigprocmask(SIG_BLOCK, ret_held, ret_before);
+}
+
+static bool has_come(const sigset_t *held)
+{
+    sigset_t waiting;
+    sigpending(&waiting);
+    for (size_t i = 0; i < sizeof(deadly) / sizeof(deadly[0]); i++) {
+        if (sigismember(held, deadly[i]) == 1 && sigismember(&waiting, deadly[i]) == 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static plim_status gather(const char *record_path, plim_rehearsed *ret, plim_error *err)
+{
+    PLIM_TRY(plim_rehearsal_finish(ret->rehearsal, &ret->outcome, err));
+    ret->exit_status = ret->launched.exit_status;
+    ret->message =
+        ret->launched.explanation != NULL ? plim_explanation_main(ret->launched.explanation) : NULL;
+    ret->ran_out = has_run_out(ret);
+    return record_path == NULL
+               ? PLIM_OK
+               : plim_rehearsal_record(ret->rehearsal, record_path, &ret->recordings,
+                                       &ret->recording_count, err);
+}
+
+/* A signal that comes meanwhile takes effect after that, with the folder removed. */
+static plim_status keep_results(const char *record_path, plim_rehearsed *ret, plim_error *err)
+{
+    sigset_t held;
+    sigset_t before;
+    hold_signals(&held, &before);
+    plim_status status = gather(record_path, ret, err);
+    if (has_come(&held)) {
+        plim_rehearsed_deinit(ret);
+        status = plim_fail(err, PLIM_CANCELLED, "interrupted while the results were read");
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return status;
+}
+
+plim_status plim_rehearse(const char *const *argv, const plim_rehearse_options *options,
+                          const plim_launch_options *launch, plim_rehearsed *ret, plim_error *err)
+{
+    *ret = (plim_rehearsed){ .argv = argv };
+    const char *record_path = options != NULL ? options->record_path : NULL;
+    if (record_path != NULL && !plim_history_can_save(record_path)) {
+        return plim_fail(err, PLIM_INVALID_ARGUMENT, "\"%s\" is neither FILE.plim nor FILE.pickle",
+                         record_path);
+    }
+    PLIM_TRY(plim_rehearsal_prepare(argv, options, &ret->rehearsal, err));
+    plim_launch_options how = launch != NULL ? *launch : (plim_launch_options){ 0 };
+    how.environment = plim_rehearsal_environment(ret->rehearsal);
+    /* PyTorch frees the blocks of some sets in the order of their addresses: with fixed addresses
+     * two rehearsals of one program are equal to the byte. */
+    how.has_fixed_addresses = true;
+    if (options != NULL) {
+        how.explain.mem = options->mem;
+        how.explain.capacity_bytes = (double)options->capacity_bytes;
+    }
+    plim_status status =
+        plim_launch(plim_rehearsal_argv(ret->rehearsal), &how, &ret->launched, err);
+    if (status == PLIM_OK) {
+        status = keep_results(record_path, ret, err);
+    }
+    if (status != PLIM_OK) {
+        plim_rehearsed_deinit(ret);
+    }
+    return status;
+}
+
+void plim_rehearsed_deinit(plim_rehearsed *rehearsed)
+{
+    plim_launched_deinit(&rehearsed->launched);
+    plim_rehearsal_destroy(rehearsed->rehearsal);
+    *rehearsed = (plim_rehearsed){ 0 };
+}

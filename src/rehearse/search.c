@@ -1,0 +1,273 @@
+/*
+ * search.c - many rehearsals of one command, with a number in the place of {}. See
+ * plimsoll/rehearse.h.
+ */
+#include "base/error.h"
+#include "base/numbers.h"
+#include "rehearse/rehearsal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PLACE        "{}"
+#define STEPS        2u  /* the second step is the first with the optimizer's states in place */
+#define LEAP_MOST    16u /* times the last value that fits: how far a prediction is followed */
+#define LEAP_UNSURE  2u
+#define NUMBER_BYTES 32u
+
+/* ---- the command of a value ------------------------------------------------------------------ */
+
+bool plim_rehearse_has_place(const char *const *argv)
+{
+    for (; *argv != NULL; argv++) {
+        if (strstr(*argv, PLACE) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A word with the number in every place. */
+static const char *fill_word(plim_arena *arena, const char *word, const char *number)
+{
+    const size_t number_length = strlen(number);
+    size_t places = 0;
+    for (const char *at = strstr(word, PLACE); at != NULL; at = strstr(at + 2, PLACE)) {
+        places++;
+    }
+    char *filled = plim_arena_alloc(arena, strlen(word) + places * number_length + 1);
+    if (filled == NULL) {
+        return NULL;
+    }
+    char *end = filled;
+    for (const char *at = word; *at != '\0';) {
+        const bool is_place = strncmp(at, PLACE, 2) == 0;
+        const size_t length = is_place ? number_length : 1;
+        memcpy(end, is_place ? number : at, length);
+        end += length;
+        at += is_place ? 2 : 1;
+    }
+    *end = '\0';
+    return filled;
+}
+
+/* The command with the value in it. NULL: no memory. */
+static const char **fill_command(plim_arena *arena, const char *const *argv, uint64_t value)
+{
+    char number[NUMBER_BYTES];
+    (void)snprintf(number, sizeof(number), "%" PRIu64, value);
+    size_t count = 0;
+    while (argv[count] != NULL) {
+        count++;
+    }
+    const char **filled = plim_arena_alloc(arena, (count + 1) * sizeof(*filled));
+    for (size_t i = 0; filled != NULL && i < count; i++) {
+        filled[i] = fill_word(arena, argv[i], number);
+        if (filled[i] == NULL) {
+            return NULL;
+        }
+    }
+    if (filled != NULL) {
+        filled[count] = NULL;
+    }
+    return filled;
+}
+
+/* ---- one try --------------------------------------------------------------------------------- */
+
+typedef struct batch_search {
+    const char *const *argv;
+    const plim_rehearse_search_options *options;
+    plim_rehearse_options rehearse;
+    plim_rehearse_tries *tries;
+} batch_search;
+
+/* Keeps the end of the program's output. */
+static void keep_output(void *ctx, int stream, const char *data, size_t bytes)
+{
+    (void)stream;
+    plim_rehearse_tries *tries = ctx;
+    const size_t taken = plim_min(bytes, sizeof(tries->output));
+    const size_t kept = plim_min(tries->output_bytes, sizeof(tries->output) - taken);
+    memmove(tries->output, tries->output + tries->output_bytes - kept, kept);
+    memcpy(tries->output + kept, data + bytes - taken, taken);
+    tries->output_bytes = kept + taken;
+}
+
+static void keep(plim_rehearse_tries *tries, const plim_rehearse_try *one)
+{
+    size_t at = tries->count;
+    while (at > 0 && tries->items[at - 1].value > one->value) {
+        tries->items[at] = tries->items[at - 1];
+        at--;
+    }
+    tries->items[at] = *one;
+    tries->count++;
+    if (one->verdict == PLIM_REHEARSED_FITS && one->value > tries->best) {
+        tries->best = one->value;
+    }
+}
+
+/* Why more tries make no sense. */
+static plim_status stop(uint64_t value, const plim_rehearsal_outcome *outcome, plim_error *err)
+{
+    for (size_t i = 0; i < outcome->call_count; i++) {
+        const plim_rehearsed_call *call = &outcome->calls[i];
+        if (strcmp(call->kind, "unknown") == 0 || strcmp(call->kind, "refused") == 0) {
+            return plim_fail(err, PLIM_UNSUPPORTED,
+                             "stopped at %" PRIu64 ": the program called %s, which has no stand-in",
+                             value, call->name);
+        }
+    }
+    return plim_fail(err, PLIM_UNSUPPORTED,
+                     "stopped at %" PRIu64 ": it fails for a reason other than memory", value);
+}
+
+static plim_status try_command(const batch_search *self, const char *const *command, uint64_t value,
+                               plim_rehearse_try *ret, plim_error *err)
+{
+    static const int nowhere[PLIM_LAUNCH_STREAMS] = { -1, -1 };
+    const plim_launch_options launch = { .outputs = nowhere,
+                                         .output = keep_output,
+                                         .output_ctx = self->tries };
+    plim_rehearsed rehearsed;
+    self->tries->output_bytes = 0;
+    PLIM_TRY(plim_rehearse(command, &self->rehearse, &launch, &rehearsed, err));
+    *ret = (plim_rehearse_try){
+        .value = value,
+        .verdict = plim_rehearsed_judge(&rehearsed),
+        .peak = plim_rehearsed_find_peak(rehearsed.outcome),
+        .seconds = rehearsed.launched.seconds,
+    };
+    keep(self->tries, ret);
+    plim_status status = PLIM_OK;
+    if (ret->verdict != PLIM_REHEARSED_FITS && ret->verdict != PLIM_REHEARSED_OUT_OF_MEMORY) {
+        status = stop(value, rehearsed.outcome, err);
+    } else if (self->options->tried != NULL) {
+        self->options->tried(self->options->tried_ctx, ret);
+    }
+    if (ret->verdict != PLIM_REHEARSED_FAILED) {
+        self->tries->output_bytes = 0;
+    }
+    plim_rehearsed_deinit(&rehearsed);
+    return status;
+}
+
+static plim_status try_value(const batch_search *self, uint64_t value, plim_rehearse_try *ret,
+                             plim_error *err)
+{
+    if (self->tries->count == PLIM_REHEARSE_TRIES_MAX) {
+        return plim_fail(err, PLIM_LIMIT, "%d tries are the most", PLIM_REHEARSE_TRIES_MAX);
+    }
+    plim_arena arena;
+    plim_arena_init(&arena, plim_mem_or_heap(self->rehearse.mem));
+    const char **command = fill_command(&arena, self->argv, value);
+    const plim_status status = command != NULL ? try_command(self, command, value, ret, err)
+                                               : plim_fail_memory(err, "filling in the command");
+    plim_arena_deinit(&arena);
+    return status;
+}
+
+/* ---- the search ------------------------------------------------------------------------------ */
+
+/* low fits (0: nothing tried), high does not (0: unknown). */
+typedef struct bounds {
+    uint64_t low;
+    uint64_t high;
+    uint64_t low_bytes;
+    uint64_t bytes_per_value; /* by the last two that fit; 0: unknown */
+    uint64_t capacity_bytes;
+} bounds;
+
+/* The largest value that a straight line through what is known leaves room for. */
+static uint64_t predict(const bounds *known)
+{
+    if (known->bytes_per_value == 0 || known->low_bytes >= known->capacity_bytes) {
+        return known->low * LEAP_UNSURE;
+    }
+    const uint64_t more = (known->capacity_bytes - known->low_bytes) / known->bytes_per_value;
+    const uint64_t most = known->low * (LEAP_MOST - 1);
+    return known->low + (more < most ? more : most);
+}
+
+/* Predictions and halves take turns: the first are quick, the second never fail to end. */
+static uint64_t next_value(const bounds *known, size_t turn)
+{
+    if (known->low == 0) {
+        return 1;
+    }
+    uint64_t value = predict(known);
+    if (known->high > 0 && turn % 2 == 1) {
+        value = known->low + (known->high - known->low) / 2;
+    }
+    const uint64_t most = known->high > 0 ? known->high - 1 : PLIM_REHEARSE_VALUE_MAX;
+    value = value > known->low ? value : known->low + 1;
+    return value < most ? value : most;
+}
+
+static void learn(bounds *known, const plim_rehearse_try *one)
+{
+    if (one->verdict != PLIM_REHEARSED_FITS) {
+        known->high = one->value;
+        return;
+    }
+    if (known->low > 0 && one->peak.device_bytes > known->low_bytes) {
+        known->bytes_per_value =
+            (one->peak.device_bytes - known->low_bytes) / (one->value - known->low);
+    }
+    known->low = one->value;
+    known->low_bytes = one->peak.device_bytes;
+}
+
+static plim_status find_largest(const batch_search *self, plim_error *err)
+{
+    bounds known = { .capacity_bytes = self->tries->capacity_bytes };
+    for (size_t turn = 0; known.high == 0 || known.high > known.low + 1; turn++) {
+        if (known.low >= PLIM_REHEARSE_VALUE_MAX) {
+            self->tries->is_unbounded = true;
+            return PLIM_OK;
+        }
+        plim_rehearse_try one;
+        PLIM_TRY(try_value(self, next_value(&known, turn), &one, err));
+        learn(&known, &one);
+    }
+    return PLIM_OK;
+}
+
+plim_status plim_rehearse_search(const char *const *argv,
+                                 const plim_rehearse_search_options *options,
+                                 plim_rehearse_tries *ret, plim_error *err)
+{
+    *ret = (plim_rehearse_tries){ .mem = plim_mem_or_heap(options->rehearse.mem) };
+    batch_search self = {
+        .argv = argv, .options = options, .rehearse = options->rehearse, .tries = ret
+    };
+    if (!plim_rehearse_has_place(argv) || options->rehearse.record_path != NULL) {
+        return plim_fail(err, PLIM_INVALID_ARGUMENT,
+                         "a search takes a command with {} in it, and records nothing");
+    }
+    if (self.rehearse.steps == 0) {
+        self.rehearse.steps = STEPS;
+    }
+    PLIM_TRY(plim_rehearse_gpu(&self.rehearse, &ret->gpu, &ret->capacity_bytes, err));
+    ret->device_count = self.rehearse.device_count > 0 ? self.rehearse.device_count : 1;
+    ret->items = plim_mem_alloc(ret->mem, PLIM_REHEARSE_TRIES_MAX, sizeof(*ret->items));
+    if (ret->items == NULL) {
+        return plim_fail_memory(err, "listing tries");
+    }
+    if (options->value_count == 0) {
+        return find_largest(&self, err);
+    }
+    for (size_t i = 0; i < options->value_count; i++) {
+        plim_rehearse_try one;
+        PLIM_TRY(try_value(&self, options->values[i], &one, err));
+    }
+    return PLIM_OK;
+}
+
+void plim_rehearse_tries_deinit(plim_rehearse_tries *tries)
+{
+    plim_mem_free(tries->mem, tries->items, PLIM_REHEARSE_TRIES_MAX, sizeof(*tries->items));
+    tries->items = NULL;
+}
