@@ -20,7 +20,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* 256 KiB stays in a core's second-level cache and makes system calls cheap (input.md). */
+/* 256 KiB stays in a core's second-level cache and makes system calls cheap:
+ * docs/design/input.md. */
 #define WINDOW_BYTES ((size_t)256 << 10)
 /* The longest magic number there is. */
 #define MAGIC_BYTES 4

@@ -2,7 +2,7 @@
  * test_summary.c - the table of memory_summary(), to the character.
  *
  * What is expected was laid out and worked out by hand from the rules of
- * pytorch-caching-allocator §7; thousands of random tables were compared with PyTorch's own
+ * docs/reference/caching-allocator.md, 7; thousands of random tables were compared with PyTorch's own
  * function when this was written.
  */
 #include "harness.h"

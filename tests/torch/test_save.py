@@ -32,7 +32,7 @@ TOOL = sys.argv.pop(1)
 RECORDINGS = pathlib.Path("tests/data/recordings")
 NEWEST = 214
 
-# What PyTorch's MemoryViz.js reads (pytorch-caching-allocator §8.10) and we have a use for.
+# What PyTorch's MemoryViz.js reads (docs/reference/snapshots.md, 5) and we have a use for.
 # BINPUT and its kind are left out: the viewer counts MEMOIZE without looking at them.
 OPCODES = set(
     """PROTO FRAME STOP MARK EMPTY_DICT EMPTY_LIST TUPLE2 APPEND APPENDS SETITEM SETITEMS BININT

@@ -1,6 +1,6 @@
 /*
  * replay_json.c - the documents `replay/1` and `tune/1`. docs/formats/replay-json.md and
- * tune-json.md describe each member.
+ * docs/formats/tune-json.md describe each member.
  */
 #include "report/json/replay_json.h"
 
