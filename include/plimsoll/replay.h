@@ -208,31 +208,31 @@ PLIM_API PLIM_MUST_USE plim_status plim_replay_predict(const plim_replay *replay
 /* --- how far to believe it --- */
 
 /* In the list: enumerator, name in JSON, what it means. */
-#define PLIM_DOUBT_LIST(X)                                                                \
-    X(PLIM_DOUBT_START_BLOCKS, "start_blocks",                                            \
+#define PLIM_CAVEAT_LIST(X)                                                                \
+    X(PLIM_CAVEAT_START_BLOCKS, "start_blocks",                                            \
       "sizes of blocks from before the first event are worked out from their neighbours") \
-    X(PLIM_DOUBT_START_OUTSIDE, "start_outside_segments",                                 \
+    X(PLIM_CAVEAT_START_OUTSIDE, "start_outside_segments",                                 \
       "allocations from before the first event lie in no known segment")                  \
-    X(PLIM_DOUBT_NO_SETTINGS, "settings_unknown",                                         \
+    X(PLIM_CAVEAT_NO_SETTINGS, "settings_unknown",                                         \
       "the file does not say which settings were in force")                               \
-    X(PLIM_DOUBT_NO_DRIVER_CALLS, "no_driver_calls",                                      \
+    X(PLIM_CAVEAT_NO_DRIVER_CALLS, "no_driver_calls",                                      \
       "the recording shows no driver call, so there is nothing to compare")               \
-    X(PLIM_DOUBT_CONTRADICTIONS, "contradictions",                                        \
+    X(PLIM_CAVEAT_CONTRADICTIONS, "contradictions",                                        \
       "events contradict each other or the state at the end")                             \
-    X(PLIM_DOUBT_CAPACITY, "capacity_unknown",                                            \
+    X(PLIM_CAVEAT_CAPACITY, "capacity_unknown",                                            \
       "cached memory was given back for a request, at a capacity the file does not tell") \
-    X(PLIM_DOUBT_POOLS, "pools", "requests of private pools cannot be told from others")  \
-    X(PLIM_DOUBT_PLACEMENT, "placement", "requests got other addresses than recorded")
+    X(PLIM_CAVEAT_POOLS, "pools", "requests of private pools cannot be told from others")  \
+    X(PLIM_CAVEAT_PLACEMENT, "placement", "requests got other addresses than recorded")
 
-typedef enum plim_doubt {
-#define PLIM_DOUBT_ENUM(code, name, text) code,
-    PLIM_DOUBT_LIST(PLIM_DOUBT_ENUM)
-#undef PLIM_DOUBT_ENUM
-        PLIM_DOUBT_COUNT
-} plim_doubt;
+typedef enum plim_caveat {
+#define PLIM_CAVEAT_ENUM(code, name, text) code,
+    PLIM_CAVEAT_LIST(PLIM_CAVEAT_ENUM)
+#undef PLIM_CAVEAT_ENUM
+        PLIM_CAVEAT_COUNT
+} plim_caveat;
 
-PLIM_API const char *plim_doubt_name(plim_doubt doubt);
-PLIM_API const char *plim_doubt_text(plim_doubt doubt);
+PLIM_API const char *plim_caveat_name(plim_caveat doubt);
+PLIM_API const char *plim_caveat_text(plim_caveat doubt);
 
 #define PLIM_DIVERGENCE_BYTES 256
 
@@ -252,7 +252,7 @@ typedef struct plim_fidelity {
     uint64_t diverges_at_event;             /* the first segment event that differs, or
                                              * PLIM_NO_EVENT */
     char divergence[PLIM_DIVERGENCE_BYTES]; /* what differs there, one line */
-    uint64_t doubts[PLIM_DOUBT_COUNT];      /* how often each has cause */
+    uint64_t caveats[PLIM_CAVEAT_COUNT];      /* how often each has cause */
 } plim_fidelity;
 
 /**

@@ -115,14 +115,14 @@ static bool match_alloc(plim_lifetimes *lifetimes, uint32_t event, uint32_t *slo
 {
     const plim_address_end there = end_of(lifetimes, *slot);
     *slot = event + 1;
-    if (there.fate == PLIM_ADDRESS_LIVE) {
+    if (there.outcome == PLIM_ADDRESS_LIVE) {
         lifetimes->allocs_over_live++;
         lifetimes->partner[there.event] = event;
         return displace(lifetimes, event, there.event);
     }
     lifetimes->live_count_end++;
     /* A file that never completes a free says nothing by not completing this one. */
-    if (there.fate == PLIM_ADDRESS_PENDING && lifetimes->halves.completed) {
+    if (there.outcome == PLIM_ADDRESS_PENDING && lifetimes->halves.completed) {
         return displace(lifetimes, event, there.event) && complete(lifetimes, there.event, event);
     }
     return true;
@@ -131,7 +131,7 @@ static bool match_alloc(plim_lifetimes *lifetimes, uint32_t event, uint32_t *slo
 static bool match_end(plim_lifetimes *lifetimes, uint32_t event, uint32_t *slot)
 {
     const plim_address_end there = end_of(lifetimes, *slot);
-    if (there.fate == PLIM_ADDRESS_LIVE) {
+    if (there.outcome == PLIM_ADDRESS_LIVE) {
         const uint64_t *const size = lifetimes->events->bytes;
         lifetimes->partner[there.event] = event;
         lifetimes->partner[event] = there.event;
@@ -141,7 +141,7 @@ static bool match_end(plim_lifetimes *lifetimes, uint32_t event, uint32_t *slot)
         return true;
     }
     /* What the trace has met there before cannot have been live from before it. */
-    if (there.fate == PLIM_ADDRESS_UNTOUCHED) {
+    if (there.outcome == PLIM_ADDRESS_UNTOUCHED) {
         *slot = event + 1;
         return PLIM_VEC_PUSH(lifetimes->mem, &lifetimes->start_frees, event);
     }
@@ -152,12 +152,12 @@ static bool match_end(plim_lifetimes *lifetimes, uint32_t event, uint32_t *slot)
 static bool match_completion(plim_lifetimes *lifetimes, uint32_t event, uint32_t *slot)
 {
     const plim_address_end there = end_of(lifetimes, *slot);
-    if (there.fate == PLIM_ADDRESS_PENDING) {
+    if (there.outcome == PLIM_ADDRESS_PENDING) {
         lifetimes->partner[event] = there.event;
         *slot = event + 1;
         return complete(lifetimes, there.event, event);
     }
-    if (there.fate == PLIM_ADDRESS_UNTOUCHED) {
+    if (there.outcome == PLIM_ADDRESS_UNTOUCHED) {
         *slot = event + 1;
         return PLIM_VEC_PUSH(lifetimes->mem, &lifetimes->start_completions, event);
     }

@@ -76,15 +76,15 @@ typedef struct plim_lifetimes {
 } plim_lifetimes;
 
 /* What the events left at an address. */
-typedef enum plim_address_fate {
+typedef enum plim_address_outcome {
     PLIM_ADDRESS_UNTOUCHED, /* no event names it */
     PLIM_ADDRESS_LIVE,      /* event: its alloc */
     PLIM_ADDRESS_PENDING,   /* event: its free_requested, which nothing completed */
     PLIM_ADDRESS_FREE,
-} plim_address_fate;
+} plim_address_outcome;
 
 typedef struct plim_address_end {
-    plim_address_fate fate;
+    plim_address_outcome outcome;
     uint32_t event; /* or PLIM_NONE */
 } plim_address_end;
 

@@ -130,7 +130,7 @@ static bool add_standing(plim_start *start, const plim_block *block)
 static bool know_allocated(plim_start *start, const plim_events *events, const plim_block *block,
                            plim_address_end end)
 {
-    if (end.fate != PLIM_ADDRESS_LIVE) {
+    if (end.outcome != PLIM_ADDRESS_LIVE) {
         start->anomalies[PLIM_ANOMALY_ACTIVE_NOT_LIVE]++;
         return true;
     }
@@ -150,11 +150,11 @@ static bool add_blocks(plim_start *start, const plim_device_history *device)
         }
         const plim_address_end end = plim_lifetimes_at(&start->lifetimes, block->addr);
         bool done = true;
-        if (end.fate == PLIM_ADDRESS_UNTOUCHED) {
+        if (end.outcome == PLIM_ADDRESS_UNTOUCHED) {
             done = add_standing(start, block);
         } else if (block->state == PLIM_BLOCK_ACTIVE_ALLOCATED) {
             done = know_allocated(start, &device->events, block, end);
-        } else if (end.fate == PLIM_ADDRESS_PENDING) {
+        } else if (end.outcome == PLIM_ADDRESS_PENDING) {
             done = know_pending(start, block, end.event);
         }
         if (!done) {

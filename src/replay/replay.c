@@ -5,25 +5,25 @@
 
 #include "base/error.h"
 #include "replay/conf.h"
-#include "replay/run.h"
+#include "replay/run/run.h"
 
 static const struct {
     const char *name;
     const char *text;
-} doubts[] = {
-#define PLIM_DOUBT_ROW(code, name, text) [code] = { name, text },
-    PLIM_DOUBT_LIST(PLIM_DOUBT_ROW)
-#undef PLIM_DOUBT_ROW
+} caveats[] = {
+#define PLIM_CAVEAT_ROW(code, name, text) [code] = { name, text },
+    PLIM_CAVEAT_LIST(PLIM_CAVEAT_ROW)
+#undef PLIM_CAVEAT_ROW
 };
 
-const char *plim_doubt_name(plim_doubt doubt)
+const char *plim_caveat_name(plim_caveat caveat)
 {
-    return (size_t)doubt < PLIM_DOUBT_COUNT ? doubts[doubt].name : "unknown";
+    return (size_t)caveat < PLIM_CAVEAT_COUNT ? caveats[caveat].name : "unknown";
 }
 
-const char *plim_doubt_text(plim_doubt doubt)
+const char *plim_caveat_text(plim_caveat caveat)
 {
-    return (size_t)doubt < PLIM_DOUBT_COUNT ? doubts[doubt].text : "unknown";
+    return (size_t)caveat < PLIM_CAVEAT_COUNT ? caveats[caveat].text : "unknown";
 }
 
 /* --- preparing --- */
@@ -195,9 +195,9 @@ const plim_replay_facts *plim_replay_device(const plim_replay *replay, size_t in
 
 /* --- running --- */
 
-bool plim_replay_is_planted(const plim_replay_device_part *part, const plim_conf *conf)
+bool plim_replay_is_restored(const plim_replay_device_part *part, const plim_conf *conf)
 {
-    return part->asked == &part->recorded && part->recorded.is_plantable &&
+    return part->asked == &part->recorded && part->recorded.is_restorable &&
            plim_conf_equal(conf, &part->recorded.facts.conf);
 }
 
@@ -215,7 +215,7 @@ plim_status plim_replay_run(const plim_replay *replay, const plim_conf *conf,
     for (size_t i = 0; i < replay->devices.count; i++) {
         const plim_replay_device_part *part = &replay->devices.items[i];
         const plim_run_setup setup = { .conf = conf,
-                                       .is_planted = plim_replay_is_planted(part, conf),
+                                       .is_restored = plim_replay_is_restored(part, conf),
                                        .capacity_bytes = options->capacity_bytes,
                                        .others_bytes = plim_others_bytes(options),
                                        .costs = options->costs,

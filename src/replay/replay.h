@@ -5,7 +5,7 @@
 #define PLIMSOLL_REPLAY_REPLAY_H
 
 #include "plimsoll/phases.h"
-#include "replay/program.h"
+#include "replay/program/program.h"
 
 /* One device. `recorded` is the program as it was, `asked` with the scales; they are the same
  * program where there are none. */
@@ -23,7 +23,7 @@ struct plim_replay {
 
 /* Whether a run under `conf` has the start as the device's recording has it: nothing but limits
  * differs from the recorded settings, and nothing is scaled. */
-bool plim_replay_is_planted(const plim_replay_device_part *part, const plim_conf *conf);
+bool plim_replay_is_restored(const plim_replay_device_part *part, const plim_conf *conf);
 
 /* What others hold of the device, beside the capacity asked about. */
 uint64_t plim_others_bytes(const plim_run_options *options);

@@ -72,9 +72,10 @@ static void print_fidelity(const plim_fidelity *f)
     print_text(f->divergence);
     (void)printf(", \"doubts\": {");
     const char *comma = "";
-    for (int i = 0; i < PLIM_DOUBT_COUNT; i++) {
-        if (f->doubts[i] > 0) {
-            (void)printf("%s\"%s\": %" PRIu64, comma, plim_doubt_name((plim_doubt)i), f->doubts[i]);
+    for (int i = 0; i < PLIM_CAVEAT_COUNT; i++) {
+        if (f->caveats[i] > 0) {
+            (void)printf("%s\"%s\": %" PRIu64, comma, plim_caveat_name((plim_caveat)i),
+                         f->caveats[i]);
             comma = ", ";
         }
     }

@@ -1,7 +1,7 @@
 /*
  * test_bisect.c - the smallest capacity, of made-up things that say what they survive with.
  */
-#include "replay/bisect.h"
+#include "replay/search/bisect.h"
 
 #include "harness.h"
 

@@ -29,12 +29,12 @@ static const struct {
     uint64_t max_difference;
     uint64_t diverges_at_event;
     const char *divergence;
-    int doubt; /* that has cause, or PLIM_DOUBT_COUNT */
+    int doubt; /* that has cause, or PLIM_CAVEAT_COUNT */
 } cases[] = {
     { "what PyTorch does is predicted", SMALL_END LARGE_END SMALL LARGE SECOND, 2, 2, 2, 3, 3, 0,
-      PLIM_NO_EVENT, "", PLIM_DOUBT_COUNT },
-    { "a start is planted, and nothing is asked of the driver", SMALL_END LARGE_END SECOND, 0, 0, 0,
-      1, 1, 0, PLIM_NO_EVENT, "", PLIM_DOUBT_NO_DRIVER_CALLS },
+      PLIM_NO_EVENT, "", PLIM_CAVEAT_COUNT },
+    { "a start is restored, and nothing is asked of the driver", SMALL_END LARGE_END SECOND, 0, 0,
+      0, 1, 1, 0, PLIM_NO_EVENT, "", PLIM_CAVEAT_NO_DRIVER_CALLS },
     { "a call the replay does without",
       SMALL_END LARGE_END
       "segment 0x30000000 20971520 large; block 0x30000000 20971520 0 free;" SMALL LARGE
@@ -43,7 +43,7 @@ static const struct {
       3, 2, 2, 3, 2, 20971520, 4,
       "event 4: recorded segment_alloc of 20.0 MiB, predicted none: cached memory at 0x20400000 "
       "served the request of 4.00 MiB",
-      PLIM_DOUBT_PLACEMENT },
+      PLIM_CAVEAT_PLACEMENT },
     { "what agrees behind a difference still counts",
       SMALL_END LARGE_END
       "segment 0x30000000 20971520 large; block 0x30000000 20971520 0 free;"
@@ -54,23 +54,23 @@ static const struct {
       4, 3, 3, 4, 3, 20971520, 4,
       "event 4: recorded segment_alloc of 20.0 MiB, predicted none: cached memory at 0x20400000 "
       "served the request of 4.00 MiB",
-      PLIM_DOUBT_PLACEMENT },
+      PLIM_CAVEAT_PLACEMENT },
     { "a call of another size",
       SMALL_END "segment 0x20000000 33554432 large; block 0x20000000 4194304 4194304 allocated;"
                 "block 0x20400000 29360128 0 free;" SMALL
                 "segment_alloc 0x20000000 33554432; alloc 0x20000000 4194304",
       2, 2, 1, 2, 1, 12582912, 2,
       "event 2: recorded segment_alloc of 32.0 MiB, predicted segment_alloc of 20.0 MiB",
-      PLIM_DOUBT_PLACEMENT },
+      PLIM_CAVEAT_PLACEMENT },
     { "memory the program gave back goes back here",
       SMALL_END SMALL LARGE
       "request 0x20000000 4194304; complete 0x20000000 4194304; segment_free 0x20000000 20971520;"
       "alloc 0x10000200 100; request 0x10000200 100; complete 0x10000200 100",
-      3, 3, 3, 3, 3, 0, PLIM_NO_EVENT, "", PLIM_DOUBT_COUNT },
+      3, 3, 3, 3, 3, 0, PLIM_NO_EVENT, "", PLIM_CAVEAT_COUNT },
     { "a block at the end that the events free",
       SMALL_END LARGE_END SMALL LARGE SECOND "; request 0x20000000 4194304; complete 0x20000000 "
                                              "4194304",
-      2, 2, 2, 3, 3, 0, PLIM_NO_EVENT, "", PLIM_DOUBT_CONTRADICTIONS },
+      2, 2, 2, 3, 3, 0, PLIM_NO_EVENT, "", PLIM_CAVEAT_CONTRADICTIONS },
 };
 
 static plim_fidelity verified(const plim_history *history)
@@ -101,9 +101,9 @@ static void recordings_are_compared_gap_by_gap(void)
         T_EQ_U64(f.placements_matched, cases[i].placed);
         T_EQ_U64(f.reserved_bytes_max_difference, cases[i].max_difference);
         T_EQ_U64(f.diverges_at_event, cases[i].diverges_at_event);
-        for (int j = 0; j < PLIM_DOUBT_COUNT; j++) {
-            if (j != PLIM_DOUBT_NO_SETTINGS) { /* scripts say nothing of settings */
-                T_EQ_U64(f.doubts[j] > 0, j == cases[i].doubt);
+        for (int j = 0; j < PLIM_CAVEAT_COUNT; j++) {
+            if (j != PLIM_CAVEAT_NO_SETTINGS) { /* scripts say nothing of settings */
+                T_EQ_U64(f.caveats[j] > 0, j == cases[i].doubt);
             }
         }
         plim_history_destroy(history);

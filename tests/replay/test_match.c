@@ -1,7 +1,7 @@
 /*
  * test_match.c - the calls two lists have in common, against a plain recursion.
  */
-#include "replay/match.h"
+#include "replay/run/match.h"
 
 #include "harness.h"
 

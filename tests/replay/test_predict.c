@@ -272,11 +272,11 @@ static size_t exact_devices;
 /* Where a replay makes every driver call and places every request as recorded. */
 static bool is_exact(const plim_fidelity *fidelity)
 {
-    uint64_t doubts = 0;
-    for (size_t i = 0; i < PLIM_DOUBT_COUNT; i++) {
-        doubts += fidelity->doubts[i];
+    uint64_t caveats = 0;
+    for (size_t i = 0; i < PLIM_CAVEAT_COUNT; i++) {
+        caveats += fidelity->caveats[i];
     }
-    return doubts == 0 && fidelity->diverges_at_event == PLIM_NO_EVENT &&
+    return caveats == 0 && fidelity->diverges_at_event == PLIM_NO_EVENT &&
            fidelity->placements == fidelity->placements_matched;
 }
 

@@ -4,7 +4,7 @@
  * A program is written as words: a SLOT:BYTES, f SLOT, d SLOT>QUEUE (a free that waits), c
  * QUEUE:ENTRY (it is done), try:BYTES, empty, empty? (perhaps), pool N, drop N.
  */
-#include "replay/program.h"
+#include "replay/program/program.h"
 
 #include "history/script.h"
 
@@ -227,7 +227,7 @@ static void blocks_of_the_start_follow_the_rules(void)
         T_EQ_U64(block->state == PLIM_BLOCK_ACTIVE_ALLOCATED, expected[i].is_live);
         T_EQ_U64(start->block_slots.items[i] != PLIM_NONE, expected[i].is_live);
     }
-    T_EQ_U64(t.program.doubts[PLIM_DOUBT_START_BLOCKS], 2);
+    T_EQ_U64(t.program.caveats[PLIM_CAVEAT_START_BLOCKS], 2);
     T_EQ_U64(t.program.facts.start_allocations, 3);
     T_EQ_U64(t.program.facts.start_reserved_bytes, 20971520);
     drop(&t);
@@ -280,7 +280,7 @@ static void what_lies_in_no_segment_is_requested(void)
     taken t = take(BIG "request 0x90000000 100; complete 0x90000000 100; alloc 0x20000000 5");
     T_EQ_U64(t.program.start.allocations.count, 1);
     T_TRUE(t.program.start.allocations.items[0].is_outside);
-    T_EQ_U64(t.program.doubts[PLIM_DOUBT_START_OUTSIDE], 1);
+    T_EQ_U64(t.program.caveats[PLIM_CAVEAT_START_OUTSIDE], 1);
     expect_ops(&t.program, "f0 a0:5");
     drop(&t);
 }

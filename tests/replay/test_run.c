@@ -4,7 +4,7 @@
  * Sizes are such that PyTorch's rules can be followed by hand: requests of 10 MiB and more have a
  * segment of their own size, those of 1 to 10 MiB share segments of 20 MiB.
  */
-#include "replay/run.h"
+#include "replay/run/run.h"
 
 #include "history/script.h"
 
@@ -166,9 +166,9 @@ static void the_start_is_planted_or_requested(void)
         "segment 0x10000000 41943040 large; block 0x10000000 41943040 41943040 allocated;"
         "segment 0x20000000 62914560 large; block 0x20000000 62914560 0 free;"
         "alloc 0x20000000 62914560; request 0x20000000 62914560; complete 0x20000000 62914560";
-    const plim_run_result planted = run_at(script, "", PLIM_UNLIMITED);
-    T_EQ_U64(planted.peak_reserved_bytes, 100 * MIB);
-    T_EQ_U64(planted.driver_calls[PLIM_CALL_MEMORY_ALLOC], 0);
+    const plim_run_result restored = run_at(script, "", PLIM_UNLIMITED);
+    T_EQ_U64(restored.peak_reserved_bytes, 100 * MIB);
+    T_EQ_U64(restored.driver_calls[PLIM_CALL_MEMORY_ALLOC], 0);
     const plim_run_result requested = run_at(script, "roundup_power2_divisions:2", PLIM_UNLIMITED);
     T_EQ_U64(requested.driver_calls[PLIM_CALL_MEMORY_ALLOC], 1);
 }

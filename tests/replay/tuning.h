@@ -6,8 +6,8 @@
 
 #include "harness.h"
 #include "plimsoll/replay.h"
-#include "replay/trial.h"
-#include "replay/tune.h"
+#include "replay/search/trial.h"
+#include "replay/search/tune.h"
 
 static inline plim_replay *tuning_replay(const plim_history *history)
 {

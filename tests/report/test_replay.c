@@ -39,9 +39,9 @@ static void unlike(replay_sample *sample)
     fidelity->diverges_at_event = 77;
     snprintf(fidelity->divergence, sizeof fidelity->divergence,
              "event 77: recorded segment_alloc of 20.0 MiB, predicted none");
-    fidelity->doubts[PLIM_DOUBT_START_BLOCKS] = 3;
-    fidelity->doubts[PLIM_DOUBT_PLACEMENT] = 24;
-    fidelity->doubts[PLIM_DOUBT_NO_SETTINGS] = 1;
+    fidelity->caveats[PLIM_CAVEAT_START_BLOCKS] = 3;
+    fidelity->caveats[PLIM_CAVEAT_PLACEMENT] = 24;
+    fidelity->caveats[PLIM_CAVEAT_NO_SETTINGS] = 1;
     sample->facts[0].is_torn = true;
     sample->facts[0].start_allocations = 12;
     sample->facts[0].start_live_bytes = 3 * GIB;
@@ -52,7 +52,7 @@ static void nothing_to_compare(replay_sample *sample)
     sample->fidelity[0].segment_events_recorded = 0;
     sample->fidelity[0].segment_events_predicted = 0;
     sample->fidelity[0].segment_events_matched = 0;
-    sample->fidelity[0].doubts[PLIM_DOUBT_NO_DRIVER_CALLS] = 1;
+    sample->fidelity[0].caveats[PLIM_CAVEAT_NO_DRIVER_CALLS] = 1;
 }
 
 static void calls_not_recorded(replay_sample *sample)

@@ -61,7 +61,7 @@ static void complicate(void)
     sample.fidelity[1].share = 0.5;
     sample.fidelity[1].diverges_at_event = 77;
     snprintf(sample.fidelity[1].divergence, sizeof sample.fidelity[1].divergence, "\"quoted\"");
-    sample.fidelity[1].doubts[PLIM_DOUBT_CAPACITY] = 2;
+    sample.fidelity[1].caveats[PLIM_CAVEAT_CAPACITY] = 2;
 }
 
 static void without_capacity(void)

@@ -59,7 +59,7 @@ static bool is_faithful(const plim_history *history)
                          is.segment_events_matched == is.segment_events_predicted &&
                          is.placements_matched == is.placements &&
                          is.reserved_bytes_max_difference == 0;
-    if (!is_same && is.doubts[PLIM_DOUBT_START_BLOCKS] > 0) {
+    if (!is_same && is.caveats[PLIM_CAVEAT_START_BLOCKS] > 0) {
         return true;
     }
     if (!is_same) {
@@ -68,10 +68,10 @@ static bool is_faithful(const plim_history *history)
                     t_now.row, is.segment_events_recorded, is.segment_events_predicted,
                     is.segment_events_matched, is.placements_matched, is.placements,
                     is.diverges_at_event, is.divergence);
-        for (unsigned doubt = 0; doubt < PLIM_DOUBT_COUNT; doubt++) {
-            if (is.doubts[doubt] > 0) {
-                print_error("  %s: %" PRIu64 "\n", plim_doubt_name((plim_doubt)doubt),
-                            is.doubts[doubt]);
+        for (unsigned caveat = 0; caveat < PLIM_CAVEAT_COUNT; caveat++) {
+            if (is.caveats[caveat] > 0) {
+                print_error("  %s: %" PRIu64 "\n", plim_caveat_name((plim_caveat)caveat),
+                            is.caveats[caveat]);
             }
         }
     }

@@ -294,7 +294,7 @@ static void write_settings(plim_json *json, const plim_history *history)
     plim_json_end_object(json);
 }
 
-static void write_doubts(plim_json *json, const plim_inspect_file *file)
+static void write_caveats(plim_json *json, const plim_inspect_file *file)
 {
     plim_json_member_object(json, "anomalies");
     for (int i = 0; i < PLIM_ANOMALY_COUNT; i++) {
@@ -329,7 +329,7 @@ static void write_file(plim_json *json, const plim_inspect_view *view,
                                source.pickle_protocol);
     plim_json_member_u64(json, "bytes", source.bytes);
     write_settings(json, file->history);
-    write_doubts(json, file);
+    write_caveats(json, file);
     write_devices(json, view, file);
     plim_json_end_object(json);
 }

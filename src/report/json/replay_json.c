@@ -73,9 +73,9 @@ static void write_fidelity(plim_json *json, const plim_fidelity *fidelity)
     member_event(json, "diverges_at_event", fidelity->diverges_at_event);
     plim_json_member_optional_string(json, "divergence", fidelity->divergence);
     plim_json_member_object(json, "doubts");
-    for (int i = 0; i < PLIM_DOUBT_COUNT; i++) {
-        if (fidelity->doubts[i] > 0) {
-            plim_json_member_u64(json, plim_doubt_name((plim_doubt)i), fidelity->doubts[i]);
+    for (int i = 0; i < PLIM_CAVEAT_COUNT; i++) {
+        if (fidelity->caveats[i] > 0) {
+            plim_json_member_u64(json, plim_caveat_name((plim_caveat)i), fidelity->caveats[i]);
         }
     }
     plim_json_end_object(json);

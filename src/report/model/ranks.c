@@ -105,7 +105,7 @@ plim_rank_spread plim_ranks_spread(const plim_ranks *ranks,
 
 /* ---- the page ------------------------------------------------------------------------------- */
 
-static const char *doubt_of(const plim_device_inspection *device)
+static const char *caveat_of(const plim_device_inspection *device)
 {
     if (device->events == 0) {
         return "no events";
@@ -127,7 +127,7 @@ static void add_row(plim_page *page, const plim_rank_row *row)
                                                          : device->end.fragmentation));
     plim_page_cell(page, has_failed ? PLIM_TONE_BAD : PLIM_TONE_FAINT,
                    plim_count(NULL, device->oom_count));
-    plim_page_cell_text(page, PLIM_TONE_WARN, doubt_of(device), NULL);
+    plim_page_cell_text(page, PLIM_TONE_WARN, caveat_of(device), NULL);
 }
 
 static void say_table(plim_page *page, const plim_ranks *ranks)

@@ -188,8 +188,8 @@ plim_fidelity plim_replay_fidelity_of_all(const plim_replay_input *input)
             all.diverges_at_event = one->diverges_at_event;
             memcpy(all.divergence, one->divergence, sizeof all.divergence);
         }
-        for (int doubt = 0; doubt < PLIM_DOUBT_COUNT; doubt++) {
-            all.doubts[doubt] += one->doubts[doubt];
+        for (int caveat = 0; caveat < PLIM_CAVEAT_COUNT; caveat++) {
+            all.caveats[caveat] += one->caveats[caveat];
         }
     }
     const uint64_t most = plim_max(all.segment_events_recorded, all.segment_events_predicted);

@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-#define DOUBTS_SHOWN 2u
+#define CAVEATS_SHOWN 2u
 
 /* No driver calls, on either side. */
 static bool is_nothing(const plim_fidelity *fidelity)
@@ -101,35 +101,35 @@ static void say_different(const plim_replayed *self, const plim_fidelity *fideli
     }
 }
 
-/* The most frequent ones of those not shown yet; PLIM_DOUBT_COUNT: none is left. */
-static int next_doubt(const plim_fidelity *fidelity, const bool *is_shown)
+/* The most frequent ones of those not shown yet; PLIM_CAVEAT_COUNT: none is left. */
+static int next_caveat(const plim_fidelity *fidelity, const bool *is_shown)
 {
-    int most = PLIM_DOUBT_COUNT;
-    for (int i = 0; i < PLIM_DOUBT_COUNT; i++) {
-        if (fidelity->doubts[i] > 0 && !is_shown[i] &&
-            (most == PLIM_DOUBT_COUNT || fidelity->doubts[i] > fidelity->doubts[most])) {
+    int most = PLIM_CAVEAT_COUNT;
+    for (int i = 0; i < PLIM_CAVEAT_COUNT; i++) {
+        if (fidelity->caveats[i] > 0 && !is_shown[i] &&
+            (most == PLIM_CAVEAT_COUNT || fidelity->caveats[i] > fidelity->caveats[most])) {
             most = i;
         }
     }
     return most;
 }
 
-static void say_doubts(const plim_replayed *self, const plim_fidelity *fidelity, uint32_t most)
+static void say_caveats(const plim_replayed *self, const plim_fidelity *fidelity, uint32_t most)
 {
-    bool is_shown[PLIM_DOUBT_COUNT] = { false };
-    is_shown[PLIM_DOUBT_NO_DRIVER_CALLS] = is_nothing(fidelity); /* that was said */
+    bool is_shown[PLIM_CAVEAT_COUNT] = { false };
+    is_shown[PLIM_CAVEAT_NO_DRIVER_CALLS] = is_nothing(fidelity); /* that was said */
     for (uint32_t shown = 0; shown < most; shown++) {
-        const int doubt = next_doubt(fidelity, is_shown);
-        if (doubt == PLIM_DOUBT_COUNT) {
+        const int caveat = next_caveat(fidelity, is_shown);
+        if (caveat == PLIM_CAVEAT_COUNT) {
             return;
         }
-        is_shown[doubt] = true;
+        is_shown[caveat] = true;
         plim_page_warn(self->page, "doubt", "{}: {}.",
-                       PLIM_FACTS(plim_count_of(plim_doubt_name((plim_doubt)doubt),
-                                                fidelity->doubts[doubt], "time"),
-                                  plim_words(plim_doubt_text((plim_doubt)doubt))));
+                       PLIM_FACTS(plim_count_of(plim_caveat_name((plim_caveat)caveat),
+                                                fidelity->caveats[caveat], "time"),
+                                  plim_words(plim_caveat_text((plim_caveat)caveat))));
     }
-    if (next_doubt(fidelity, is_shown) != PLIM_DOUBT_COUNT) {
+    if (next_caveat(fidelity, is_shown) != PLIM_CAVEAT_COUNT) {
         plim_page_note(self->page, "more", PLIM_TONE_FAINT,
                        "(more kinds: replay --verify lists them)", NULL);
     }
@@ -146,7 +146,7 @@ static void say_brief(const plim_replayed *self, const plim_fidelity *fidelity)
     } else {
         say_different(self, fidelity);
     }
-    say_doubts(self, fidelity, DOUBTS_SHOWN);
+    say_caveats(self, fidelity, CAVEATS_SHOWN);
 }
 
 /* ---- whole ----------------------------------------------------------------------------------- */
@@ -205,7 +205,7 @@ static void say_whole(const plim_replayed *self, const plim_fidelity *fidelity)
                                   plim_words(plim_replayed_place(self, fidelity->device,
                                                                  fidelity->diverges_at_event))));
     }
-    say_doubts(self, fidelity, PLIM_DOUBT_COUNT);
+    say_caveats(self, fidelity, PLIM_CAVEAT_COUNT);
 }
 
 void plim_replayed_fidelity(const plim_replayed *self, bool whole)

@@ -1,0 +1,50 @@
+/*
+ * watch.h - who may end long work early: a caller who is shown how far it is, and a budget of
+ * time.
+ */
+#ifndef PLIMSOLL_REPLAY_SEARCH_WATCH_H
+#define PLIMSOLL_REPLAY_SEARCH_WATCH_H
+
+#include "base/clock.h"
+#include "plimsoll/replay.h"
+
+#include <pthread.h>
+
+/* Any thread may call all of it between init and deinit. */
+typedef struct plim_watch {
+    pthread_mutex_t lock;           /* of what follows; the caller is called under it */
+    plim_replay_progress *progress; /* may be NULL */
+    void *progress_ctx;
+    const plim_clock *clock;
+    uint64_t deadline_ns; /* 0: none */
+    uint64_t done;        /* runs */
+    uint64_t total;       /* that are expected */
+    bool is_cancelled;
+    bool is_late; /* the budget is spent, and somebody stopped for that */
+} plim_watch;
+
+typedef struct plim_watch_options {
+    plim_replay_progress *progress; /* may be NULL */
+    void *progress_ctx;
+    double budget_s;         /* 0: none */
+    const plim_clock *clock; /* NULL: the system's */
+} plim_watch_options;
+
+plim_status plim_watch_init(plim_watch *watch, const plim_watch_options *options, plim_error *err);
+void plim_watch_deinit(plim_watch *watch);
+
+/* So many runs more are expected. */
+void plim_watch_expect(plim_watch *watch, uint64_t runs);
+/* A run is made. */
+void plim_watch_count(plim_watch *watch);
+/* What was expected is done, or never will be. */
+void plim_watch_settle(plim_watch *watch);
+
+/* Whether work goes on. The caller is asked; `has_budget` false leaves the time aside. */
+bool plim_watch_asks(plim_watch *watch, bool has_budget);
+
+bool plim_watch_is_cancelled(plim_watch *watch);
+bool plim_watch_is_late(plim_watch *watch);
+uint64_t plim_watch_runs(plim_watch *watch);
+
+#endif
