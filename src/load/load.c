@@ -4,6 +4,7 @@
  */
 #include "plimsoll/load.h"
 
+#include "base/content.h"
 #include "base/error.h"
 #include "torch/read.h"
 #include "trace/recording.h"
@@ -21,11 +22,22 @@ plim_status plim_history_load(const char *path, const plim_load_options *options
     plim_input *input = NULL;
     plim_window window = { 0 };
     PLIM_TRY(plim_input_open(path, options == NULL ? NULL : options->mem, &input, err));
-    plim_status status = plim_input_refill(input, 0, PLIM_RECORDING_SNIFF_BYTES, &window, err);
+    plim_status status = plim_input_refill(input, 0, PLIM_CONTENT_BYTES, &window, err);
     if (status == PLIM_OK) {
-        status = plim_recording_looks_like(&window)
-                     ? plim_recording_read(input, options, ret_history, err)
-                     : plim_snapshot_read(input, options, ret_history, err);
+        const plim_content content = plim_content_of(window.data, window.length);
+        plim_error why = { 0 };
+        status = content == PLIM_CONTENT_RECORDING
+                     ? plim_recording_read(input, options, ret_history, &why)
+                     : plim_snapshot_read(input, options, ret_history, &why);
+        /* A pickle of protocol 0 is text too; a log fails at once. */
+        if (status != PLIM_OK && content == PLIM_CONTENT_TEXT && why.offset < PLIM_CONTENT_BYTES) {
+            status = plim_fail(&why, PLIM_UNSUPPORTED,
+                               "this is text, not a snapshot or recording: \"plimsoll explain\" "
+                               "reads logs and error messages");
+        }
+        if (status != PLIM_OK && err != NULL) {
+            *err = why;
+        }
     }
     plim_input_close(input);
     return status;

@@ -11,6 +11,7 @@
 
 #include "advice/advice.h"
 #include "base/assert.h"
+#include "base/content.h"
 #include "base/error.h"
 #include "base/input.h"
 #include "base/plain.h"
@@ -275,6 +276,21 @@ static plim_status feed_input(plim_explainer *explainer, plim_input *input, plim
     return PLIM_OK;
 }
 
+/* A history in the place of a text would give no message, or one of the texts in it. */
+static plim_status refuse_recording(plim_input *input, plim_error *err)
+{
+    plim_window window = { 0 };
+    PLIM_TRY(plim_input_refill(input, 0, PLIM_CONTENT_BYTES, &window, err));
+    const plim_content content = plim_content_of(window.data, window.length);
+    if (content != PLIM_CONTENT_PICKLE && content != PLIM_CONTENT_RECORDING) {
+        return PLIM_OK;
+    }
+    return plim_fail(
+        err, PLIM_UNSUPPORTED,
+        "this is a %s, not a text: \"plimsoll inspect\" reads snapshots and recordings",
+        content == PLIM_CONTENT_PICKLE ? "pickle" : "recording");
+}
+
 plim_status plim_explain_file(const char *path, const plim_explain_options *options,
                               plim_explanation **ret, plim_error *err)
 {
@@ -282,6 +298,9 @@ plim_status plim_explain_file(const char *path, const plim_explain_options *opti
     plim_input *input = NULL;
     PLIM_TRY(plim_explainer_create(options, &explainer, err));
     plim_status status = plim_input_open_text(path, &explainer->mem, &input, err);
+    if (status == PLIM_OK) {
+        status = refuse_recording(input, err);
+    }
     if (status == PLIM_OK) {
         status = feed_input(explainer, input, err);
     }

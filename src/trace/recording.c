@@ -287,13 +287,6 @@ plim_status plim_recording_parse(const void *data, size_t bytes, const plim_mem 
     return parse(&window, NULL, mem, ret_history, err);
 }
 
-bool plim_recording_looks_like(const plim_window *window)
-{
-    _Static_assert(sizeof plim_file_magic == PLIM_RECORDING_SNIFF_BYTES, "the magic is looked for");
-    return window->length >= sizeof plim_file_magic &&
-           memcmp(window->data, plim_file_magic, sizeof plim_file_magic) == 0;
-}
-
 plim_status plim_recording_read(plim_input *input, const plim_load_options *options,
                                 plim_history **ret_history, plim_error *err)
 {

@@ -156,6 +156,25 @@ class Cli(unittest.TestCase):
         self.expect(run("inspect", "-"), 3, 1)
         self.expect(run("inspect", ""), 3, 1)
 
+    def test_the_wrong_kind_of_file_gets_a_pointer(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = os.path.join(folder, "train.log")
+            with open(log, "w", encoding="utf-8") as file:
+                file.write("cuda is there\nCUDA out of memory. Tried to allocate 2.00 GiB\n")
+            subprocess.run(["gzip", "-k", log], check=True)
+            for command in ("inspect", "replay", "tune"):
+                for path in (log, log + ".gz"):
+                    done = self.expect(run(command, path), 3, 1)
+                    self.assertIn('"plimsoll explain" reads logs', done.stderr)
+            recording = os.path.join(folder, "run.plim")
+            run("replay", "--quick", "-o", recording, OOM)
+            for path, kind in ((OOM, "pickle"), (TWO_DEVICES, "pickle"), (recording, "recording")):
+                for option in ("--all", "--trend"):
+                    done = self.expect(run("explain", option, path), 3, 1)
+                    self.assertIn(f'this is a {kind}, not a text: "plimsoll inspect"', done.stderr)
+            with open(OOM, "rb") as file:
+                self.expect(run("explain", "-", stdin=file.read()), 3, 1)
+
     def test_a_hostile_name_is_shown_harmlessly(self):
         done = self.expect(run("inspect", "no\033]0;title\a\nsuch"), 3, 1)
         self.assertNotRegex(done.stderr, r"[\x00-\x09\x0b-\x1f\x7f]")

@@ -12,6 +12,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 PLIMSOLL = sys.argv.pop(1)
@@ -23,6 +24,10 @@ PAGES = {
     "recording-wrapped": ("wrapped_history.pickle",),
     "recording-cpp-frames": ("--top=2", "--frames=6", "cpp_stacks.pickle.zst"),
 }
+FRAGMENTED = ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total "
+              "capacity of 23.64 GiB of which 1.10 GiB is free. Including non-PyTorch memory, this "
+              "process has 22.50 GiB memory in use. Of the allocated memory 15.00 GiB is allocated by "
+              "PyTorch, and 7.10 GiB is reserved by PyTorch but unallocated.\n")
 
 
 def run(*arguments):
@@ -70,6 +75,27 @@ class Pages(unittest.TestCase):
             for option in re.findall(r"(?m)^ +(?:-\w, )?--([a-z-]+)", run(command, "--help")):
                 self.assertIn(f"`--{option}", text, f"{page} does not explain --{option}")
             self.assertIn("Example", text)
+
+    def test_examples_for_scripts_do_not_mistake_a_missing_file_for_an_answer(self):
+        examples = [line[2:] for page in pathlib.Path("docs").rglob("*.md")
+                    for line in page.read_text().splitlines()
+                    if line.startswith("$ ") and "--fail-on" in line and " && " in line]
+        self.assertGreater(len(examples), 2)
+        with tempfile.TemporaryDirectory() as folder:
+            files = pathlib.Path(folder, "files")
+            files.mkdir()
+            (files / "train.log").write_text(FRAGMENTED)
+            (files / "snapshot.pickle").write_bytes((RECORDINGS / "out_of_memory.pickle").read_bytes())
+            path = f"{pathlib.Path(PLIMSOLL).resolve().parent}:{os.environ['PATH']}"
+            for example in examples:
+                answers = []
+                for where in (folder, files):
+                    done = subprocess.run(["sh", "-c", example], cwd=where, capture_output=True,
+                                          env={**os.environ, "PATH": path}, timeout=60, check=False)
+                    answers.append(done.stdout)
+                self.assertEqual(answers[0], b"", example)
+                if "explain" in example:
+                    self.assertNotEqual(answers[1], b"", example)
 
     def test_recordings_read_as_approved(self):
         for name, words in PAGES.items():
