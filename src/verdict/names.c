@@ -26,7 +26,8 @@ const plim_names plim_names_of_reasons = NAMES_OF(reasons);
 size_t plim_names_find(const plim_names *names, const char *name, size_t bytes)
 {
     for (size_t i = 0; i < names->count; i++) {
-        if (strlen(names->names[i]) == bytes && memcmp(names->names[i], name, bytes) == 0) {
+        const char *const other = names->names[i];
+        if (other[0] == name[0] && strncmp(other, name, bytes) == 0 && other[bytes] == '\0') {
             return i;
         }
     }
