@@ -48,34 +48,34 @@ static bool may_tell_end(const uint8_t *data, size_t size)
 }
 
 /* Segments and their blocks come in order, and what was worked out tiles. */
-static void check_end(const plim_history *history, const plim_device_history *device, bool is_told)
+static void check_end(const plim_history *history, const plim_device_history *device, bool is_recorded)
 {
     uint64_t blocks = 0;
     for (uint64_t i = 0; i < device->segment_count; i++) {
         const plim_segment *const segment = &device->segments[i];
         plim_addr behind = segment->addr;
         const plim_segment *const low = &device->segments[i == 0 ? 0 : i - 1];
-        PLIM_ASSERT(i == 0 || low->addr + (is_told ? 0 : low->bytes) <= segment->addr);
+        PLIM_ASSERT(i == 0 || low->addr + (is_recorded ? 0 : low->bytes) <= segment->addr);
         PLIM_ASSERT(segment->block_first == blocks);
         (void)plim_history_stream(history, segment->stream);
         for (uint64_t k = 0; k < segment->block_count; k++) {
             const plim_block *const block = &device->blocks[blocks++];
-            PLIM_ASSERT(is_told ? k == 0 || block->addr >= behind
+            PLIM_ASSERT(is_recorded ? k == 0 || block->addr >= behind
                                 : block->addr == behind && block->bytes > 0);
             (void)plim_history_stack(history, block->stack);
-            behind = block->addr + (is_told ? 0 : block->bytes);
+            behind = block->addr + (is_recorded ? 0 : block->bytes);
         }
-        PLIM_ASSERT(is_told || behind == segment->addr + segment->bytes);
+        PLIM_ASSERT(is_recorded || behind == segment->addr + segment->bytes);
     }
     PLIM_ASSERT(blocks == device->block_count);
 }
 
 static void check_device(const plim_history *history, const plim_device_history *device,
-                         bool is_told, const plim_mem *mem)
+                         bool is_recorded, const plim_mem *mem)
 {
     plim_timeline timeline;
     const plim_timeline_options options = { .mem = mem };
-    check_end(history, device, is_told);
+    check_end(history, device, is_recorded);
     for (uint64_t i = 0; i < device->events.count; i++) {
         (void)plim_history_note(history, device->events.note[i]);
         (void)plim_history_stream(history, device->events.stream[i]);

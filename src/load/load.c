@@ -7,7 +7,7 @@
 #include "base/content.h"
 #include "base/error.h"
 #include "torch/read.h"
-#include "trace/recording.h"
+#include "trace/read/recording.h"
 
 #include "plimsoll/recorder.h"
 #include "plimsoll/snapshot.h"

@@ -36,7 +36,7 @@ static void tell_stack(t_program *program, uint32_t stack)
 {
     char file[16];
     char name[16];
-    if (stack == PLIM_NONE || program->is_told[stack]) {
+    if (stack == PLIM_NONE || program->is_recorded[stack]) {
         return;
     }
     (void)snprintf(file, sizeof file, "f%u.py", stack % 7);
@@ -51,7 +51,7 @@ static void tell_stack(t_program *program, uint32_t stack)
     if (program->sink.stack != NULL) {
         program->sink.stack(program->sink.ctx, &record);
     }
-    program->is_told[stack] = true;
+    program->is_recorded[stack] = true;
 }
 
 static void tell(t_program *program, plim_event event)

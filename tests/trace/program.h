@@ -49,7 +49,7 @@ typedef struct t_program {
     size_t device_count;
     plim_event_sink sink;
     uint64_t time_ns;
-    bool is_told[T_STACKS];
+    bool is_recorded[T_STACKS];
     plim_event *events; /* all that were told, in order */
     size_t count;
     size_t capacity;

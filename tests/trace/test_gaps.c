@@ -8,7 +8,7 @@
 #include "trace/program.h"
 
 #include "history/start.h"
-#include "trace/inside.h"
+#include "trace/write/inside.h"
 
 #include <unistd.h>
 

@@ -4,7 +4,7 @@
  */
 #include "trace/program.h"
 
-#include "trace/inside.h"
+#include "trace/write/inside.h"
 
 #include <errno.h>
 #include <signal.h>

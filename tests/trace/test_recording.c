@@ -81,7 +81,7 @@ static void goes_on_from_a_state(void)
     T_EQ_U64(plim_recorder_state(recorder, half, NULL), PLIM_OK);
     plim_history_destroy(half);
     program.sink = plim_recorder_sink(recorder);
-    memset(program.is_told, 0, sizeof program.is_told);
+    memset(program.is_recorded, 0, sizeof program.is_recorded);
     t_program_run(&program, 5000);
     T_EQ_U64(plim_recorder_stop(recorder, NULL), PLIM_OK);
     plim_history *const rest = load(path_of_rest);

@@ -1,8 +1,8 @@
 /*
  * filling.h - the chunk of a device's events that is being filled with rows.
  */
-#ifndef PLIMSOLL_TRACE_FILLING_H
-#define PLIMSOLL_TRACE_FILLING_H
+#ifndef PLIMSOLL_TRACE_WRITE_FILLING_H
+#define PLIMSOLL_TRACE_WRITE_FILLING_H
 
 #include "trace/chunk.h"
 #include "trace/rows.h"

@@ -8,7 +8,7 @@
  *
  * The same history gives the same bytes.
  */
-#include "trace/save.h"
+#include "trace/write/save.h"
 
 #include "base/error.h"
 #include "plimsoll/recorder.h"
@@ -17,14 +17,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-plim_status plim_saving_failed(const plim_saving *saving, plim_error *err)
-{
-    if (err != NULL) {
-        *err = saving->file.error;
-    }
-    return saving->file.error.status;
-}
 
 /* --- what belongs to no device --- */
 

@@ -4,7 +4,7 @@
  * A frame may be told again with its name, long after the stack that has it; so frames are all
  * read before the first stack, and strings before the first frame.
  */
-#include "trace/read.h"
+#include "trace/read/reading.h"
 
 #include "base/error.h"
 
@@ -68,17 +68,6 @@ static plim_status read_frame_note(plim_file_reading *reading, plim_trace_bytes 
     if (bytes->at != NULL && row != PLIM_MAP_ABSENT) {
         reading->frame_rows.items[row].fx = string + 1;
     }
-    return PLIM_OK;
-}
-
-plim_status plim_file_reading_string(plim_file_reading *reading, uint64_t id, uint32_t *ret_string,
-                                     plim_error *err)
-{
-    const uint64_t string = plim_map_get(&reading->strings, id);
-    if (string == PLIM_MAP_ABSENT) {
-        return plim_history_add_string(reading->history, "", 0, ret_string, err);
-    }
-    *ret_string = (uint32_t)string;
     return PLIM_OK;
 }
 
@@ -214,14 +203,4 @@ plim_status plim_file_reading_names(plim_file_reading *reading, plim_error *err)
     PLIM_TRY(read_all(reading, PLIM_CHUNK_FRAME_NOTES, read_frame_note, err));
     PLIM_TRY(read_all(reading, PLIM_CHUNK_STACKS, read_stack, err));
     return read_all(reading, PLIM_CHUNK_SETTINGS, read_setting, err);
-}
-
-uint32_t plim_file_reading_stack(plim_file_reading *reading, uint64_t id)
-{
-    const uint64_t stack = plim_map_get(&reading->stacks, id);
-    if (stack == PLIM_MAP_ABSENT) {
-        reading->unknown_stacks++;
-        return PLIM_NONE;
-    }
-    return (uint32_t)stack;
 }

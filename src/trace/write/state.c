@@ -1,10 +1,10 @@
 /*
  * state.c - a history's settings, stacks, segments and blocks as records of a recording.
  */
-#include "trace/state.h"
+#include "trace/write/state.h"
 
 #include "base/error.h"
-#include "trace/inside.h"
+#include "trace/write/inside.h"
 
 #define WRITTEN_FROM ((size_t)1 << 20) /* bytes of records that are worth a chunk */
 

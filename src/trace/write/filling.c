@@ -1,7 +1,7 @@
 /*
  * filling.c - rows one behind the other, with room in front for the headers that are known last.
  */
-#include "trace/filling.h"
+#include "trace/write/filling.h"
 
 #define ROWS_CHUNK_BYTES ((size_t)128 << 10) /* rows of a chunk */
 #define ROWS_BEGIN       ((size_t)PLIM_CHUNK_HEADER_BYTES + PLIM_EVENTS_HEAD_BYTES)

@@ -6,8 +6,8 @@
  * A frame of C is an address; its name is looked up later and a few at a time, because that can
  * take long: until then the file knows the address, and a frame told again replaces itself.
  */
-#ifndef PLIMSOLL_TRACE_NAMES_H
-#define PLIMSOLL_TRACE_NAMES_H
+#ifndef PLIMSOLL_TRACE_WRITE_NAMES_H
+#define PLIMSOLL_TRACE_WRITE_NAMES_H
 
 #include "base/arena.h"
 #include "base/intern.h"

@@ -4,7 +4,7 @@
  * What the allocator calls takes no lock: a queue of the thread's own, a counter shared by all
  * threads, and for new stacks a list that is pushed to with one compare-and-swap.
  */
-#include "trace/inside.h"
+#include "trace/write/inside.h"
 
 #include "base/error.h"
 #include "base/ticks.h"
@@ -132,47 +132,42 @@ static void take_event(void *ctx, const plim_event *event)
 
 /* --- stacks --- */
 
-void plim_told_stack_free(plim_recorder *recorder, plim_told_stack *stack)
-{
-    plim_mem_free(recorder->mem, stack, stack->bytes, 1);
-}
-
 static size_t string_bytes(const char *text)
 {
     return text == NULL ? 0 : strnlen(text, PLIM_STRING_BYTES_KEPT);
 }
 
 /* A copy of a stack, its parts one behind the other; NULL when there is no memory. */
-static plim_told_stack *copy_stack(plim_recorder *recorder, const plim_stack_record *stack)
+static plim_queued_stack *copy_stack(plim_recorder *recorder, const plim_stack_record *stack)
 {
     const size_t addresses =
         stack->address_count < PLIM_STACK_FRAMES_MAX ? stack->address_count : PLIM_STACK_FRAMES_MAX;
     const size_t frames =
         stack->foreign_count < PLIM_STACK_FRAMES_MAX ? stack->foreign_count : PLIM_STACK_FRAMES_MAX;
-    size_t bytes = sizeof(plim_told_stack) + addresses * sizeof *stack->addresses +
-                   frames * sizeof(plim_told_frame);
+    size_t bytes = sizeof(plim_queued_stack) + addresses * sizeof *stack->addresses +
+                   frames * sizeof(plim_queued_frame);
     for (size_t i = 0; i < frames; i++) {
         bytes += string_bytes(stack->foreign[i].filename) + string_bytes(stack->foreign[i].name);
     }
-    plim_told_stack *const copy =
-        bytes > PLIM_TOLD_BYTES_MAX ? NULL : plim_mem_alloc(recorder->mem, bytes, 1);
+    plim_queued_stack *const copy =
+        bytes > PLIM_QUEUED_BYTES_MAX ? NULL : plim_mem_alloc(recorder->mem, bytes, 1);
     if (copy == NULL) {
         return NULL;
     }
-    *copy = (plim_told_stack){
+    *copy = (plim_queued_stack){
         .bytes = bytes, .address_count = addresses, .frame_count = frames, .id = stack->id
     };
     uint64_t *const to = (uint64_t *)(void *)(copy + 1);
     if (addresses > 0) {
         memcpy(to, stack->addresses, addresses * sizeof *to);
     }
-    plim_told_frame *const told = (plim_told_frame *)(void *)(to + addresses);
+    plim_queued_frame *const told = (plim_queued_frame *)(void *)(to + addresses);
     char *text = (char *)(told + frames);
     for (size_t i = 0; i < frames; i++) {
         const plim_foreign_frame *const from = &stack->foreign[i];
-        told[i] = (plim_told_frame){ .line = from->line,
-                                     .filename_bytes = (uint32_t)string_bytes(from->filename),
-                                     .name_bytes = (uint32_t)string_bytes(from->name) };
+        told[i] = (plim_queued_frame){ .line = from->line,
+                                       .filename_bytes = (uint32_t)string_bytes(from->filename),
+                                       .name_bytes = (uint32_t)string_bytes(from->name) };
         memcpy(text, from->filename == NULL ? "" : from->filename, told[i].filename_bytes);
         text += told[i].filename_bytes;
         memcpy(text, from->name == NULL ? "" : from->name, told[i].name_bytes);
@@ -188,15 +183,15 @@ static void take_stack(void *ctx, const plim_stack_record *stack)
         return;
     }
     const bool is_full =
-        atomic_load_explicit(&recorder->told_bytes, memory_order_relaxed) > PLIM_TOLD_BYTES_MAX;
-    plim_told_stack *const copy = is_full ? NULL : copy_stack(recorder, stack);
+        atomic_load_explicit(&recorder->queued_bytes, memory_order_relaxed) > PLIM_QUEUED_BYTES_MAX;
+    plim_queued_stack *const copy = is_full ? NULL : copy_stack(recorder, stack);
     if (copy == NULL) {
         (void)atomic_fetch_add_explicit(&recorder->stacks_lost, 1, memory_order_relaxed);
         return;
     }
-    (void)atomic_fetch_add_explicit(&recorder->told_bytes, copy->bytes, memory_order_relaxed);
-    copy->next = atomic_load_explicit(&recorder->told, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak_explicit(&recorder->told, &copy->next, copy,
+    (void)atomic_fetch_add_explicit(&recorder->queued_bytes, copy->bytes, memory_order_relaxed);
+    copy->next = atomic_load_explicit(&recorder->queued, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&recorder->queued, &copy->next, copy,
                                                   memory_order_release, memory_order_relaxed)) {
     }
 }
@@ -213,11 +208,6 @@ static plim_status fail_in_child(plim_error *err)
     return plim_fail(err, PLIM_INVALID_ARGUMENT, "the recording belongs to the parent process");
 }
 
-void plim_told_name_free(plim_recorder *recorder, plim_told_name *name)
-{
-    plim_mem_free(recorder->mem, name, sizeof *name + name->bytes, 1);
-}
-
 plim_status plim_recorder_annotate(plim_recorder *recorder, int32_t device, const char *name,
                                    bool is_start, plim_error *err)
 {
@@ -226,7 +216,7 @@ plim_status plim_recorder_annotate(plim_recorder *recorder, int32_t device, cons
         return fail_in_child(err);
     }
     const size_t bytes = string_bytes(name);
-    plim_told_name *const told =
+    plim_queued_name *const told =
         queue == NULL ? NULL : plim_mem_alloc(recorder->mem, sizeof *told + bytes, 1);
     if (told == NULL) {
         return plim_fail_memory(err, "recording an annotation");
@@ -251,22 +241,6 @@ plim_status plim_recorder_annotate(plim_recorder *recorder, int32_t device, cons
 }
 
 /* --- asking and waiting --- */
-
-plim_recorder_counts plim_recorder_count(const plim_recorder *recorder)
-{
-    uint64_t events = 0;
-    const plim_event_queue *queue =
-        atomic_load_explicit(&recorder->listed.queues, memory_order_acquire);
-    for (; queue != NULL; queue = queue->other) {
-        events += atomic_load_explicit(&queue->events, memory_order_relaxed);
-    }
-    const uint64_t discarded = atomic_load_explicit(&recorder->discarded, memory_order_relaxed);
-    return (plim_recorder_counts){
-        .events = events - discarded,
-        .dropped = discarded + atomic_load_explicit(&recorder->dropped, memory_order_relaxed),
-        .written_bytes = atomic_load_explicit(&recorder->file.written_bytes, memory_order_relaxed),
-    };
-}
 
 /* The first failure, of the file or of the host's memory; the lock is held or nobody else there. */
 static plim_status first_failure(const plim_recorder *recorder, plim_error *err)
@@ -344,7 +318,7 @@ static void free_annotations(plim_recorder *recorder, plim_event_queue *queue)
     for (uint64_t i = queue->next; i < tail; i++) {
         const plim_slot *const slot = &queue->slots[i & queue->mask];
         if ((slot->mark & PLIM_SLOT_CODE_MASK) == PLIM_SLOT_ANNOTATION) {
-            plim_told_name_free(recorder, (plim_told_name *)(uintptr_t)slot->addr);
+            plim_queued_name_free(recorder, (plim_queued_name *)(uintptr_t)slot->addr);
         }
     }
 }
@@ -361,10 +335,10 @@ static void destroy(plim_recorder *recorder)
         plim_event_queue_destroy(queue, mem);
         queue = other;
     }
-    plim_told_stack *stack = atomic_load_explicit(&recorder->told, memory_order_acquire);
+    plim_queued_stack *stack = atomic_load_explicit(&recorder->queued, memory_order_acquire);
     while (stack != NULL) {
-        plim_told_stack *const next = stack->next;
-        plim_told_stack_free(recorder, stack);
+        plim_queued_stack *const next = stack->next;
+        plim_queued_stack_free(recorder, stack);
         stack = next;
     }
     for (size_t i = 0; i < recorder->fillings.count; i++) {

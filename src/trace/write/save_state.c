@@ -1,7 +1,7 @@
 /*
  * save_state.c - what stood before the first event of a device, worked out, and behind the last.
  */
-#include "trace/save.h"
+#include "trace/write/save.h"
 
 #include "base/block_bytes.h"
 #include "base/error.h"
@@ -102,7 +102,7 @@ static plim_status put_inside(start_writer *writer, const plim_span *span, plim_
 
 static plim_status put_start(start_writer *writer, plim_error *err)
 {
-    const plim_spans *const spans = &writer->saved->origins.standing;
+    const plim_spans *const spans = &writer->saved->origins.at_start;
     if (!collect_blocks(writer)) {
         return plim_fail_memory(err, "saving what stood at the start");
     }

@@ -4,11 +4,11 @@
  * A recorder tells what stands when it starts, plim_recording_save() what stood at the start and
  * at the end; both write with this.
  */
-#ifndef PLIMSOLL_TRACE_STATE_H
-#define PLIMSOLL_TRACE_STATE_H
+#ifndef PLIMSOLL_TRACE_WRITE_STATE_H
+#define PLIMSOLL_TRACE_WRITE_STATE_H
 
 #include "plimsoll/history.h"
-#include "trace/names.h"
+#include "trace/write/names.h"
 
 typedef struct plim_state_writer {
     const plim_mem *mem;

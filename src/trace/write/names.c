@@ -1,7 +1,7 @@
 /*
  * names.c - giving numbers to strings and frames, and collecting the new ones for the file.
  */
-#include "trace/names.h"
+#include "trace/write/names.h"
 
 #include "base/error.h"
 #include "base/hash.h"

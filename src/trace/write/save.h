@@ -5,12 +5,12 @@
  *   save_state.c  what stood at the start and at the end of a device
  *   save_rows.c   its events and annotations as rows, and what rows have no place for
  */
-#ifndef PLIMSOLL_TRACE_SAVE_H
-#define PLIMSOLL_TRACE_SAVE_H
+#ifndef PLIMSOLL_TRACE_WRITE_SAVE_H
+#define PLIMSOLL_TRACE_WRITE_SAVE_H
 
 #include "history/timeline.h"
-#include "trace/origin.h"
-#include "trace/state.h"
+#include "trace/write/origin.h"
+#include "trace/write/state.h"
 
 /* An annotation of the history, in the order the file has them: by device, then as they are. */
 typedef struct plim_saved_annotation {
@@ -44,7 +44,14 @@ plim_status plim_saving_end(plim_saving *saving, const plim_device_history *devi
 plim_status plim_saving_rows(plim_saving *saving, int32_t device, const plim_saved_device *saved,
                              plim_error *err);
 plim_status plim_saving_notes(plim_saving *saving, const plim_saved_device *saved, plim_error *err);
-/* Fails with what failed of the file. */
-plim_status plim_saving_failed(const plim_saving *saving, plim_error *err);
+
+/* Fails with the error of the file. */
+static inline plim_status plim_saving_failed(const plim_saving *saving, plim_error *err)
+{
+    if (err != NULL) {
+        *err = saving->file.error;
+    }
+    return saving->file.error.status;
+}
 
 #endif

@@ -6,9 +6,12 @@
  * those that were allocated go; what stands at each event tells where its address lies. A segment
  * that the end does not know has its pool from its neighbours or from events that name theirs, and
  * counts as small where it serves small requests.
+ *
+ * Not plim_timeline_segments(): the timeline knows where segments are, by stream; it drops which
+ * one an event of the past belongs to, its pool and its size class.
  */
-#ifndef PLIMSOLL_TRACE_ORIGIN_H
-#define PLIMSOLL_TRACE_ORIGIN_H
+#ifndef PLIMSOLL_TRACE_WRITE_ORIGIN_H
+#define PLIMSOLL_TRACE_WRITE_ORIGIN_H
 
 #include "history/spans.h"
 
@@ -24,7 +27,7 @@ typedef struct plim_origin {
 typedef struct plim_origins {
     const plim_mem *mem;
     PLIM_VEC(plim_origin) rows;
-    plim_spans standing; /* at the start; a span's tag is its row */
+    plim_spans at_start; /* at the start; a span's tag is its row */
     uint32_t *of_event;  /* row, or PLIM_NONE: the address lies in no segment that is known */
     uint64_t event_count;
 } plim_origins;

@@ -3,7 +3,7 @@
  *
  * What is not there as a whole is not used: then the end is worked out from the events.
  */
-#include "trace/read.h"
+#include "trace/read/reading.h"
 
 #include "base/error.h"
 
@@ -92,10 +92,10 @@ static bool read_head(plim_trace_bytes *bytes, plim_recorded_end *state)
     const uint64_t segment_count = plim_get_varint(bytes);
     const uint64_t first = plim_get_varint(bytes);
     if (bytes->at == NULL || overflowed > PLIM_YES || first != state->segments.count ||
-        (state->is_told && segment_count != state->segment_count)) {
+        (state->is_recorded && segment_count != state->segment_count)) {
         return false;
     }
-    state->is_told = true;
+    state->is_recorded = true;
     state->overflowed = (plim_known)overflowed;
     state->capacity_events = capacity_events;
     state->segment_count = segment_count;
@@ -123,7 +123,7 @@ plim_status plim_file_reading_end(plim_file_reading *reading, const plim_chunk *
 
 bool plim_recorded_end_is_whole(const plim_recorded_end *state)
 {
-    return state->is_told && !state->is_wrong && state->segments.count == state->segment_count;
+    return state->is_recorded && !state->is_wrong && state->segments.count == state->segment_count;
 }
 
 plim_status plim_recorded_end_push(const plim_recorded_end *state, plim_history *history,

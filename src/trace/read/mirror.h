@@ -8,9 +8,12 @@
  * whose place something else stands after it was freed in the gap; what is freed after the gap and
  * was never allocated was allocated in it. These events are put down as lost ones, to be inserted
  * where the gap is, so that every reader of the history sees each block begin and end.
+ *
+ * Not a plim_timeline: that reads a sealed history, whose end is known. The mirror makes that end,
+ * and the events that are missing, while the history is still being written.
  */
-#ifndef PLIMSOLL_TRACE_MIRROR_H
-#define PLIMSOLL_TRACE_MIRROR_H
+#ifndef PLIMSOLL_TRACE_READ_MIRROR_H
+#define PLIMSOLL_TRACE_READ_MIRROR_H
 
 #include "history/builder.h"
 #include "history/spans.h"

@@ -4,7 +4,7 @@
  * Events that contradict the segments around them change nothing: origins are hints for readers
  * that have to work out what stands (mirror.c), and those believe the events.
  */
-#include "trace/origin.h"
+#include "trace/write/origin.h"
 
 #include "base/block_bytes.h"
 #include "base/error.h"
@@ -19,7 +19,7 @@ typedef struct origin_walk {
 static uint32_t row_at(origin_walk *walk, plim_addr addr)
 {
     if (addr < walk->found.begin || addr >= walk->found.end) {
-        const plim_span *const span = plim_spans_find(&walk->origins->standing, addr);
+        const plim_span *const span = plim_spans_find(&walk->origins->at_start, addr);
         if (span == NULL) {
             return PLIM_NONE;
         }
@@ -42,7 +42,7 @@ static void learn(origin_walk *walk, uint64_t event, uint32_t row)
 /* The row of a neighbour that is part of the same run, or PLIM_NONE. */
 static uint32_t row_of_run(const plim_origins *origins, plim_addr inside, const plim_origin *origin)
 {
-    const plim_span *const span = plim_spans_find(&origins->standing, inside);
+    const plim_span *const span = plim_spans_find(&origins->at_start, inside);
     if (span == NULL) {
         return PLIM_NONE;
     }
@@ -90,13 +90,13 @@ static bool bring_back(origin_walk *walk, uint64_t event, uint32_t *ret_row)
         return false;
     }
     span.tag = *ret_row;
-    return plim_spans_add(&walk->origins->standing, span) != PLIM_SPANS_NO_MEMORY;
+    return plim_spans_add(&walk->origins->at_start, span) != PLIM_SPANS_NO_MEMORY;
 }
 
 /* What comes with this event did not stand before it. */
 static bool take_away(origin_walk *walk, uint64_t event, uint32_t *ret_row)
 {
-    plim_spans *const standing = &walk->origins->standing;
+    plim_spans *const standing = &walk->origins->at_start;
     const plim_span gone =
         plim_span_of(walk->events->addr[event], walk->events->bytes[event], 0, false);
     *ret_row = row_at(walk, gone.begin);
@@ -160,7 +160,7 @@ static bool stand_at_end(plim_origins *origins, const plim_device_history *devic
         const uint32_t row = (uint32_t)origins->rows.count;
         const plim_span span = plim_span_of(segment->addr, segment->bytes, row, false);
         if (!PLIM_VEC_PUSH(origins->mem, &origins->rows, origin) ||
-            plim_spans_add(&origins->standing, span) == PLIM_SPANS_NO_MEMORY) {
+            plim_spans_add(&origins->at_start, span) == PLIM_SPANS_NO_MEMORY) {
             return false;
         }
     }
@@ -172,7 +172,7 @@ plim_status plim_origins_init(plim_origins *origins, const plim_history *history
                               plim_error *err)
 {
     *origins = (plim_origins){ .mem = mem, .event_count = device->events.count };
-    plim_spans_init(&origins->standing, mem);
+    plim_spans_init(&origins->at_start, mem);
     origins->of_event =
         plim_mem_alloc(mem, (size_t)origins->event_count + 1, sizeof *origins->of_event);
     origin_walk walk = { .origins = origins, .history = history, .events = &device->events };
@@ -191,7 +191,7 @@ void plim_origins_deinit(plim_origins *origins)
         plim_mem_free(origins->mem, origins->of_event, (size_t)origins->event_count + 1,
                       sizeof *origins->of_event);
     }
-    plim_spans_deinit(&origins->standing);
+    plim_spans_deinit(&origins->at_start);
     PLIM_VEC_FREE(origins->mem, &origins->rows);
     *origins = (plim_origins){ 0 };
 }

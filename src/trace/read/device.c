@@ -5,7 +5,7 @@
  * the missing events must have been (mirror.h), and a second one pushes the events with those in
  * their places.
  */
-#include "trace/read.h"
+#include "trace/read/reading.h"
 
 #include "base/error.h"
 #include "trace/rows.h"
@@ -24,9 +24,9 @@ typedef struct device_reader {
     bool pushes;  /* events into the history */
     size_t lost;  /* of the mirror's lost events: those before it are pushed */
 
-    uint64_t number; /* events so far, without lost ones */
-    uint64_t told;   /* events so far by the heads of the chunks, lost ones too */
-    uint64_t place;  /* of the next event, lost ones counted */
+    uint64_t number;  /* events so far, without lost ones */
+    uint64_t counted; /* events so far by the heads of the chunks, lost ones too */
+    uint64_t place;   /* of the next event, lost ones counted */
     uint64_t missing;
     uint64_t spoiled; /* chunks with something that is no row */
     int64_t time_ns;  /* of the last event */
@@ -169,10 +169,10 @@ static plim_status read_events(device_reader *reader, const plim_chunk *chunk, p
     plim_row_state state;
     plim_event row;
     const events_head head = read_head(chunk);
-    if (head.first != reader->told) { /* chunks are missing */
-        put_gap(reader, head.first > reader->told ? head.first - reader->told : 0);
+    if (head.first != reader->counted) { /* chunks are missing */
+        put_gap(reader, head.first > reader->counted ? head.first - reader->counted : 0);
     }
-    reader->told = head.first + head.events + head.lost;
+    reader->counted = head.first + head.events + head.lost;
     reader->place = head.first;
     PLIM_TRY(plim_file_reading_open(reader->reading, chunk, &bytes, err));
     if (bytes.at != NULL) {
@@ -281,7 +281,7 @@ static plim_status read_all_state(device_reader *reader, plim_error *err)
 }
 
 /* What the recording tells besides events: notes, and what stood at the end. */
-static plim_status read_told(device_reader *reader, plim_error *err)
+static plim_status read_beside(device_reader *reader, plim_error *err)
 {
     for (size_t i = 0; i < reader->chunk_count; i++) {
         if (reader->chunks[i].kind == PLIM_CHUNK_NOTES) {
@@ -298,7 +298,7 @@ static plim_status read_told(device_reader *reader, plim_error *err)
 static plim_status read_all_events(device_reader *reader, plim_error *err)
 {
     reader->number = 0;
-    reader->told = 0;
+    reader->counted = 0;
     reader->place = 0;
     reader->run = 0;
     reader->missing = 0;
@@ -368,9 +368,9 @@ static plim_status finish(device_reader *reader, const rows_before *before, plim
 {
     plim_file_reading *const reading = reader->reading;
     plim_mirror_report report = { 0 };
-    const bool is_told = plim_recorded_end_is_whole(&reader->end);
+    const bool is_recorded = plim_recorded_end_is_whole(&reader->end);
     const bool has_gaps = reader->missing > 0 || reader->spoiled > 0;
-    if (is_told) {
+    if (is_recorded) {
         PLIM_TRY(plim_recorded_end_push(&reader->end, reading->history, err));
         report.segments = reader->end.segments.count;
         report.blocks = reader->end.blocks.count;
@@ -386,12 +386,12 @@ static plim_status finish(device_reader *reader, const rows_before *before, plim
         .events = { before->events, events },
         .segments = { before->segments, report.segments },
         .blocks = { before->blocks, report.blocks },
-        .capacity_events = reader->end.is_told ? reader->end.capacity_events : 0,
-        .overflowed = has_gaps              ? PLIM_YES
-                      : reader->end.is_told ? reader->end.overflowed
-                                            : PLIM_NO,
+        .capacity_events = reader->end.is_recorded ? reader->end.capacity_events : 0,
+        .overflowed = has_gaps                  ? PLIM_YES
+                      : reader->end.is_recorded ? reader->end.overflowed
+                                                : PLIM_NO,
     };
-    if (events == 0 && report.segments == 0 && !reader->end.is_told) {
+    if (events == 0 && report.segments == 0 && !reader->end.is_recorded) {
         return PLIM_OK; /* it was only annotated */
     }
     return plim_history_add_device(reading->history, &ranges, err);
@@ -399,7 +399,7 @@ static plim_status finish(device_reader *reader, const rows_before *before, plim
 
 static plim_status read_passes(device_reader *reader, plim_error *err)
 {
-    PLIM_TRY(read_told(reader, err));
+    PLIM_TRY(read_beside(reader, err));
     const bool is_missing = has_gaps(reader);
     reader->applies = is_missing || !plim_recorded_end_is_whole(&reader->end);
     if (reader->applies) {

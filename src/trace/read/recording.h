@@ -1,8 +1,8 @@
 /*
  * recording.h - reading a recording from an open input.
  */
-#ifndef PLIMSOLL_TRACE_RECORDING_H
-#define PLIMSOLL_TRACE_RECORDING_H
+#ifndef PLIMSOLL_TRACE_READ_RECORDING_H
+#define PLIMSOLL_TRACE_READ_RECORDING_H
 
 #include "base/input.h"
 #include "plimsoll/recorder.h"

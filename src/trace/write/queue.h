@@ -8,8 +8,8 @@
  * slot, so that numbers have no holes and the writer can put the slots of all queues in order. The
  * counter is one atomic variable, so whatever happened after an event has a higher number.
  */
-#ifndef PLIMSOLL_TRACE_QUEUE_H
-#define PLIMSOLL_TRACE_QUEUE_H
+#ifndef PLIMSOLL_TRACE_WRITE_QUEUE_H
+#define PLIMSOLL_TRACE_WRITE_QUEUE_H
 
 #include "base/memory.h"
 #include "plimsoll/event.h"
@@ -17,7 +17,7 @@
 #include <stdatomic.h>
 
 /* What a slot holds besides actions. The first two are as in rows.h. */
-#define PLIM_SLOT_ANNOTATION 11u /* addr: a plim_told_name */
+#define PLIM_SLOT_ANNOTATION 11u /* addr: a plim_queued_name */
 #define PLIM_SLOT_LOST       12u /* bytes: how many events of the device are missing here */
 #define PLIM_SLOT_POOL       14u /* addr, bytes: the pool of the slot that follows */
 #define PLIM_SLOT_CODE_MASK  0x0fu

@@ -1,7 +1,7 @@
 /*
  * queue.c - making queues. The slots are not touched: pages come as they are used.
  */
-#include "trace/queue.h"
+#include "trace/write/queue.h"
 
 plim_event_queue *plim_event_queue_create(uint64_t slots, uint64_t owner, const plim_mem *mem)
 {

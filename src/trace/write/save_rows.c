@@ -1,10 +1,10 @@
 /*
  * save_rows.c - events and annotations of a device as rows; what rows have no place for as notes.
  */
-#include "trace/save.h"
+#include "trace/write/save.h"
 
 #include "base/error.h"
-#include "trace/filling.h"
+#include "trace/write/filling.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * These are the only mutable globals of this room: a thread that ends is told to us by the system
  * alone, and a fork likewise, with nothing handed in.
  */
-#include "trace/threads.h"
+#include "trace/write/threads.h"
 
 static struct {
     pthread_once_t once;

@@ -8,32 +8,32 @@
  * Three kinds of fields: those the program's threads touch without a lock, those behind `lock`
  * (the writer holds it while it works, and never while it waits), and what never changes.
  */
-#ifndef PLIMSOLL_TRACE_INSIDE_H
-#define PLIMSOLL_TRACE_INSIDE_H
+#ifndef PLIMSOLL_TRACE_WRITE_INSIDE_H
+#define PLIMSOLL_TRACE_WRITE_INSIDE_H
 
 #include "plimsoll/recorder.h"
 #include "trace/chunk.h"
-#include "trace/filling.h"
-#include "trace/names.h"
-#include "trace/threads.h"
+#include "trace/write/filling.h"
+#include "trace/write/names.h"
+#include "trace/write/threads.h"
 
 #include <pthread.h>
 #include <semaphore.h>
 
-#define PLIM_LOST_DEVICES   64 /* devices above share the last place */
-#define PLIM_TOLD_BYTES_MAX ((uint64_t)64 << 20)
+#define PLIM_LOST_DEVICES     64 /* devices above share the last place */
+#define PLIM_QUEUED_BYTES_MAX ((uint64_t)64 << 20)
 
 /* A foreign frame within a told stack; its two strings lie behind one another. */
-typedef struct plim_told_frame {
+typedef struct plim_queued_frame {
     uint32_t line;
     uint32_t filename_bytes;
     uint32_t name_bytes;
-} plim_told_frame;
+} plim_queued_frame;
 
-/* A stack on its way to the writer: this, addresses, plim_told_frames, strings. */
-typedef struct plim_told_stack plim_told_stack;
-struct plim_told_stack {
-    plim_told_stack *next;
+/* A stack on its way to the writer: this, addresses, plim_queued_frames, strings. */
+typedef struct plim_queued_stack plim_queued_stack;
+struct plim_queued_stack {
+    plim_queued_stack *next;
     size_t bytes; /* all together */
     size_t address_count;
     size_t frame_count;
@@ -41,10 +41,10 @@ struct plim_told_stack {
 };
 
 /* The name of an annotation on its way. */
-typedef struct plim_told_name {
+typedef struct plim_queued_name {
     size_t bytes;
     char text[];
-} plim_told_name;
+} plim_queued_name;
 
 /* Events of a device that found no room since the last that did. */
 typedef struct plim_lost {
@@ -59,8 +59,8 @@ struct plim_recorder {
 
     /* --- without a lock --- */
     plim_listed listed;
-    _Atomic(plim_told_stack *) told; /* newest first */
-    _Atomic uint64_t told_bytes;
+    _Atomic(plim_queued_stack *) queued; /* newest first */
+    _Atomic uint64_t queued_bytes;
     _Atomic uint64_t dropped;
     _Atomic uint64_t discarded; /* taken, and not written because writing failed */
     _Atomic uint64_t stacks_lost;
@@ -91,8 +91,15 @@ struct plim_recorder {
 /* The thread's function; its argument is the recorder. */
 void *plim_recorder_write(void *recorder);
 
-/* Frees what a stack or a name on its way takes. */
-void plim_told_stack_free(plim_recorder *recorder, plim_told_stack *stack);
-void plim_told_name_free(plim_recorder *recorder, plim_told_name *name);
+/* Frees a stack or a name on its way. */
+static inline void plim_queued_stack_free(plim_recorder *recorder, plim_queued_stack *stack)
+{
+    plim_mem_free(recorder->mem, stack, stack->bytes, 1);
+}
+
+static inline void plim_queued_name_free(plim_recorder *recorder, plim_queued_name *name)
+{
+    plim_mem_free(recorder->mem, name, sizeof *name + name->bytes, 1);
+}
 
 #endif

@@ -7,7 +7,7 @@
  * A number that no queue shows yet belongs to a thread that is about to push it: the next round
  * will find it.
  */
-#include "trace/inside.h"
+#include "trace/write/inside.h"
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -107,7 +107,7 @@ static void put_lost(plim_recorder *recorder, int32_t device, uint64_t count)
 static void put_annotation(plim_recorder *recorder, const plim_slot *slot)
 {
     plim_error err;
-    plim_told_name *const name = (plim_told_name *)(uintptr_t)slot->addr;
+    plim_queued_name *const name = (plim_queued_name *)(uintptr_t)slot->addr;
     uint32_t string = 0;
     if (plim_names_string(&recorder->names, name->text, name->bytes, &string, &err) != PLIM_OK) {
         keep_error(recorder, &err);
@@ -118,7 +118,7 @@ static void put_annotation(plim_recorder *recorder, const plim_slot *slot)
                              .bytes = string,
                              .time_ns = slot->time_ns };
     put_row(recorder, &row);
-    plim_told_name_free(recorder, name);
+    plim_queued_name_free(recorder, name);
 }
 
 static void put_event(plim_recorder *recorder, plim_event_queue *queue, const plim_slot *slot)
@@ -150,12 +150,13 @@ static void put_slot(plim_recorder *recorder, plim_event_queue *queue, const pli
     }
 }
 
-static plim_status put_stack(plim_recorder *recorder, const plim_told_stack *stack, plim_error *err)
+static plim_status put_stack(plim_recorder *recorder, const plim_queued_stack *stack,
+                             plim_error *err)
 {
     plim_trace_names *const names = &recorder->names;
     const uint64_t *const addresses = (const uint64_t *)(const void *)(stack + 1);
-    const plim_told_frame *const frames =
-        (const plim_told_frame *)(const void *)(addresses + stack->address_count);
+    const plim_queued_frame *const frames =
+        (const plim_queued_frame *)(const void *)(addresses + stack->address_count);
     const char *text = (const char *)(frames + stack->frame_count);
     const size_t count = stack->frame_count + stack->address_count;
     uint32_t *const ids = plim_mem_alloc(recorder->mem, count + 1, sizeof *ids);
@@ -189,16 +190,18 @@ static plim_status put_stack(plim_recorder *recorder, const plim_told_stack *sta
 
 static void take_stacks(plim_recorder *recorder)
 {
-    plim_told_stack *stack = atomic_exchange_explicit(&recorder->told, NULL, memory_order_acquire);
+    plim_queued_stack *stack =
+        atomic_exchange_explicit(&recorder->queued, NULL, memory_order_acquire);
     while (stack != NULL) {
         plim_error err;
-        plim_told_stack *const next = stack->next;
+        plim_queued_stack *const next = stack->next;
         if (put_stack(recorder, stack, &err) != PLIM_OK) {
             keep_error(recorder, &err);
             (void)atomic_fetch_add_explicit(&recorder->stacks_lost, 1, memory_order_relaxed);
         }
-        (void)atomic_fetch_sub_explicit(&recorder->told_bytes, stack->bytes, memory_order_relaxed);
-        plim_told_stack_free(recorder, stack);
+        (void)atomic_fetch_sub_explicit(&recorder->queued_bytes, stack->bytes,
+                                        memory_order_relaxed);
+        plim_queued_stack_free(recorder, stack);
         stack = next;
     }
 }
@@ -302,6 +305,23 @@ static void answer_flushes(plim_recorder *recorder)
 }
 
 /* --- the end --- */
+
+/* Any thread may ask. */
+plim_recorder_counts plim_recorder_count(const plim_recorder *recorder)
+{
+    uint64_t events = 0;
+    const plim_event_queue *queue =
+        atomic_load_explicit(&recorder->listed.queues, memory_order_acquire);
+    for (; queue != NULL; queue = queue->other) {
+        events += atomic_load_explicit(&queue->events, memory_order_relaxed);
+    }
+    const uint64_t discarded = atomic_load_explicit(&recorder->discarded, memory_order_relaxed);
+    return (plim_recorder_counts){
+        .events = events - discarded,
+        .dropped = discarded + atomic_load_explicit(&recorder->dropped, memory_order_relaxed),
+        .written_bytes = atomic_load_explicit(&recorder->file.written_bytes, memory_order_relaxed),
+    };
+}
 
 static void write_end(plim_recorder *recorder)
 {

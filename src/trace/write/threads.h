@@ -10,10 +10,10 @@
  * that end and forks walk it. After a fork the child's recorders have the number 0 and take
  * nothing: the writer thread and the file belong to the parent.
  */
-#ifndef PLIMSOLL_TRACE_THREADS_H
-#define PLIMSOLL_TRACE_THREADS_H
+#ifndef PLIMSOLL_TRACE_WRITE_THREADS_H
+#define PLIMSOLL_TRACE_WRITE_THREADS_H
 
-#include "trace/queue.h"
+#include "trace/write/queue.h"
 
 #include <pthread.h>
 

@@ -1,20 +1,22 @@
 /*
- * read.h - the inside of reading a recording.
+ * reading.h - the inside of reading a recording. Calls go down:
  *
- *   recording.c    finds the chunks, says what is wrong with the file
- *   read_names.c   strings, frames, stacks, settings: once, before any event
- *   read_device.c  the events of one device, and what stands at their end
- *   read_notes.c   what rows have no place for
- *   read_end.c     what stood at the end, where the recording was told it
+ *   recording.c    finds the chunks, reports what is wrong with the file
+ *   device.c       the events of one device, and its segments and blocks at the end
+ *   names.c        strings, frames, stacks, settings: once, before any event
+ *   notes.c        fields of events that rows have no place for
+ *   end.c          segments and blocks at the end, where they were recorded
+ *   reading.c      payloads of chunks, strings and stacks by id
+ *   mirror.c       segments and blocks as events change them
  */
-#ifndef PLIMSOLL_TRACE_READ_H
-#define PLIMSOLL_TRACE_READ_H
+#ifndef PLIMSOLL_TRACE_READ_READING_H
+#define PLIMSOLL_TRACE_READ_READING_H
 
 #include "base/map.h"
 #include "base/vec.h"
 #include "history/builder.h"
 #include "trace/chunk.h"
-#include "trace/mirror.h"
+#include "trace/read/mirror.h"
 
 /* A frame as the file tells it. */
 typedef struct plim_read_frame {
@@ -90,8 +92,8 @@ typedef struct plim_recorded_end {
     uint64_t segment_count; /* that there should be */
     uint64_t capacity_events;
     plim_known overflowed;
-    bool is_told;  /* there is a chunk of it */
-    bool is_wrong; /* parts contradict each other */
+    bool is_recorded; /* there is a chunk of it */
+    bool is_wrong;    /* parts contradict each other */
 } plim_recorded_end;
 
 void plim_recorded_end_deinit(plim_recorded_end *state, const plim_mem *mem);

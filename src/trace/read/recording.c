@@ -4,10 +4,10 @@
  * Whole chunks are used, whatever lies between them: damage costs the chunk it is in. What is
  * behind the last whole chunk is the usual end of a program that was killed.
  */
-#include "trace/recording.h"
+#include "trace/read/recording.h"
 
 #include "base/error.h"
-#include "trace/read.h"
+#include "trace/read/reading.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,21 +19,6 @@
 static plim_status no_memory(plim_error *err)
 {
     return plim_fail_memory(err, "reading a recording");
-}
-
-/* --- for the other files --- */
-
-plim_status plim_file_reading_open(plim_file_reading *reading, const plim_chunk *chunk,
-                                   plim_trace_bytes *ret_payload, plim_error *err)
-{
-    *ret_payload = (plim_trace_bytes){ 0 };
-    const plim_status status = plim_chunk_unpack(chunk, reading->mem, &reading->room, ret_payload);
-    return status == PLIM_OUT_OF_HOST_MEMORY ? no_memory(err) : PLIM_OK;
-}
-
-void plim_file_reading_spoiled(plim_file_reading *reading, const plim_chunk *chunk)
-{
-    reading->unreadable_bytes += PLIM_CHUNK_HEADER_BYTES + chunk->stored_bytes;
 }
 
 /* --- the file --- */

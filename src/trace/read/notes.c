@@ -1,7 +1,7 @@
 /*
  * read_notes.c - what rows have no place for: runs of events that share a note.
  */
-#include "trace/read.h"
+#include "trace/read/reading.h"
 
 #include "base/error.h"
 
