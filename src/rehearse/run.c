@@ -103,6 +103,9 @@ static plim_status gather(const char *record_path, plim_rehearsed *ret, plim_err
     ret->message =
         ret->launched.explanation != NULL ? plim_explanation_main(ret->launched.explanation) : NULL;
     ret->ran_out = has_run_out(ret);
+    if (ret->launched.explanation == NULL && ret->exit_status != 0 && !ret->ran_out) {
+        return plim_fail_memory(err, "reading the program's output"); /* it may have been memory */
+    }
     return record_path == NULL
                ? PLIM_OK
                : plim_rehearsal_record(ret->rehearsal, record_path, &ret->recordings,

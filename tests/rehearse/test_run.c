@@ -1,0 +1,213 @@
+/*
+ * test_run.c - whole rehearsals and searches from C: figures, callbacks, and no leak and no folder
+ * left behind where an allocation fails.
+ */
+#include "harness.h"
+
+#include "base/units.h"
+#include "rehearse/folder.h"
+
+#include "plimsoll/rehearse.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Set by CMake: T_HOME, folder of the stand-ins; T_PROGRAM, an ELF file that wants CUDA. */
+
+#define CAPACITY GIB
+
+/* In the place of Python: it has no PyTorch, and one object that wants CUDA. */
+static const char python_script[] =
+    "#!/bin/sh\necho '{\"torch\": null, \"cuda\": null, \"cudnn\": null, \"nccl\": null,"
+    " \"objects\": [\"" T_PROGRAM "\"]}'\n";
+
+static char outside[PLIM_PATH_BYTES];
+static char python[PLIM_PATH_BYTES];
+
+static void set_up(void)
+{
+    static const char *const inside[] = { "tmp", NULL };
+    char base[PLIM_PATH_BYTES];
+    signal(SIGPIPE, SIG_IGN);
+    T_EQ_I64(unsetenv("TMPDIR"), 0);
+    T_EQ_I64(plim_folder_make(outside, sizeof outside, inside, NULL), PLIM_OK);
+    T_EQ_I64(plim_folder_join(base, sizeof base, outside, "tmp", NULL), PLIM_OK);
+    T_EQ_I64(setenv("TMPDIR", base, 1), 0);
+    T_EQ_I64(plim_folder_join(python, sizeof python, outside, "python", NULL), PLIM_OK);
+    FILE *file = fopen(python, "we");
+    T_NOT_NULL(file);
+    T_TRUE(fputs(python_script, file) >= 0);
+    T_EQ_I64(fclose(file), 0);
+    T_EQ_I64(chmod(python, 0700), 0);
+}
+
+static size_t folders_left(void)
+{
+    size_t count = 0;
+    DIR *folder = opendir(getenv("TMPDIR"));
+    T_NOT_NULL(folder);
+    for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
+        count += entry->d_name[0] != '.';
+    }
+    closedir(folder);
+    return count;
+}
+
+static void tear_down(void)
+{
+    T_EQ_U64(folders_left(), 0);
+    T_EQ_I64(unsetenv("TMPDIR"), 0);
+    plim_folder_remove(outside);
+}
+
+static plim_rehearse_options make_options(const plim_mem *mem)
+{
+    return (plim_rehearse_options){
+        .mem = mem, .python = python, .home = T_HOME, .capacity_bytes = CAPACITY
+    };
+}
+
+/* ---- one rehearsal --------------------------------------------------------------------------- */
+
+static void take_output(void *ctx, int stream, const char *data, size_t bytes)
+{
+    char *const text = ctx;
+    T_EQ_I64(stream, 0); /* both streams go nowhere, so they are one */
+    (void)strncat(text, data, bytes);
+}
+
+static void a_rehearsal_has_a_verdict_and_gives_output_to_a_callback(void)
+{
+    static const struct {
+        const char *mib;
+        plim_rehearsed_verdict verdict;
+        const char *output;
+    } rows[] = {
+        { "100", PLIM_REHEARSED_FITS, "info 0" },
+        { "2048", PLIM_REHEARSED_OUT_OF_MEMORY, "out of memory" },
+    };
+    static const int nowhere[] = { -1, -1 };
+    set_up();
+    for (size_t i = 0; i < T_COUNT(rows); i++) {
+        T_CASE("%s", rows[i].mib);
+        const char *const argv[] = { T_PROGRAM, "alloc", rows[i].mib, "info", NULL };
+        const plim_rehearse_options options = make_options(NULL);
+        char text[1024] = "";
+        const plim_launch_options launch = { .outputs = nowhere,
+                                             .output = take_output,
+                                             .output_ctx = text };
+        plim_rehearsed rehearsed;
+        T_EQ_I64(plim_rehearse(argv, &options, &launch, &rehearsed, NULL), PLIM_OK);
+        T_EQ_I64(plim_rehearsed_judge(&rehearsed), rows[i].verdict);
+        T_EQ_I64(rehearsed.exit_status == 0, rows[i].verdict == PLIM_REHEARSED_FITS);
+        T_TRUE(rehearsed.launched.seconds > 0);
+        T_TRUE(strstr(text, rows[i].output) != NULL);
+        plim_rehearsed_deinit(&rehearsed);
+    }
+    tear_down();
+}
+
+static void a_rehearsal_that_cannot_be_leaves_nothing(void)
+{
+    set_up();
+    plim_rehearse_options options = make_options(NULL);
+    options.record_path = "run.txt";
+    const char *const argv[] = { T_PROGRAM, NULL };
+    plim_rehearsed rehearsed;
+    T_EQ_I64(plim_rehearse(argv, &options, NULL, &rehearsed, NULL), PLIM_INVALID_ARGUMENT);
+    T_NULL(rehearsed.rehearsal);
+    options.record_path = "run.plim"; /* and without PyTorch nothing is recorded */
+    plim_error err = { 0 };
+    T_EQ_I64(plim_rehearse(argv, &options, NULL, &rehearsed, &err), PLIM_UNSUPPORTED);
+    T_TRUE(strstr(err.message, "nothing was recorded") != NULL);
+    plim_rehearsed_deinit(&rehearsed);
+    tear_down();
+}
+
+/* ---- searches -------------------------------------------------------------------------------- */
+
+static const char *const searched[] = { T_PROGRAM, "alloc", "{}", NULL };
+
+static void count_try(void *ctx, const plim_rehearse_try *one)
+{
+    T_TRUE(one->value > 0);
+    ++*(size_t *)ctx;
+}
+
+static void the_largest_value_is_found(void)
+{
+    set_up();
+    size_t calls = 0;
+    const plim_rehearse_search_options options = { .rehearse = make_options(NULL),
+                                                   .tried = count_try,
+                                                   .tried_ctx = &calls };
+    plim_rehearse_tries tries;
+    T_EQ_I64(plim_rehearse_search(searched, &options, &tries, NULL), PLIM_OK);
+    T_TRUE(tries.best > 100 && tries.best < 1024); /* MiB, beside the context */
+    T_EQ_U64(calls, tries.count);
+    T_EQ_U64(tries.capacity_bytes, CAPACITY);
+    bool has_next = false;
+    for (size_t i = 0; i < tries.count; i++) {
+        const plim_rehearse_try *one = &tries.items[i];
+        T_TRUE(i == 0 || one->value > one[-1].value);
+        T_EQ_I64(one->verdict == PLIM_REHEARSED_FITS, one->value <= tries.best);
+        has_next = has_next || one->value == tries.best + 1;
+    }
+    T_TRUE(has_next);
+    plim_rehearse_tries_deinit(&tries);
+    tear_down();
+}
+
+static void a_failure_of_another_kind_stops_a_search(void)
+{
+    static const char *const failing[] = { T_PROGRAM, "alloc", "{}", "info", "fail", "7", NULL };
+    static const char *const placeless[] = { T_PROGRAM, "alloc", "1", NULL };
+    static const uint64_t values[] = { 1, 2 };
+    set_up();
+    const plim_rehearse_search_options options = { .rehearse = make_options(NULL),
+                                                   .values = values,
+                                                   .value_count = T_COUNT(values) };
+    plim_rehearse_tries tries;
+    plim_error err = { 0 };
+    T_EQ_I64(plim_rehearse_search(failing, &options, &tries, &err), PLIM_UNSUPPORTED);
+    T_TRUE(strstr(err.message, "stopped at 1") != NULL);
+    T_EQ_U64(tries.count, 1);
+    T_TRUE(tries.output_bytes > 0 && memcmp(tries.output, "info", 4) == 0);
+    plim_rehearse_tries_deinit(&tries);
+    T_EQ_I64(plim_rehearse_search(placeless, &options, &tries, &err), PLIM_INVALID_ARGUMENT);
+    plim_rehearse_tries_deinit(&tries);
+    tear_down();
+}
+
+static bool attempt(const plim_mem *mem, void *ctx)
+{
+    (void)ctx;
+    static const uint64_t values[] = { 2048 };
+    const plim_rehearse_search_options options = { .rehearse = make_options(mem),
+                                                   .values = values,
+                                                   .value_count = T_COUNT(values) };
+    plim_rehearse_tries tries;
+    plim_error err = { 0 };
+    const plim_status status = plim_rehearse_search(searched, &options, &tries, &err);
+    if (status != PLIM_OK && status != PLIM_OUT_OF_HOST_MEMORY) {
+        fail_msg("lack of memory is reported as \"%s\"", err.message);
+    }
+    T_TRUE(status != PLIM_OK || tries.items[0].verdict == PLIM_REHEARSED_OUT_OF_MEMORY);
+    plim_rehearse_tries_deinit(&tries);
+    T_EQ_U64(folders_left(), 0);
+    return status == PLIM_OK;
+}
+
+static void nothing_leaks_when_memory_runs_out(void)
+{
+    set_up();
+    t_fail_each_allocation(attempt, NULL);
+    tear_down();
+}
+
+T_MAIN(T_TEST(a_rehearsal_has_a_verdict_and_gives_output_to_a_callback),
+       T_TEST(a_rehearsal_that_cannot_be_leaves_nothing), T_TEST(the_largest_value_is_found),
+       T_TEST(a_failure_of_another_kind_stops_a_search), T_TEST(nothing_leaks_when_memory_runs_out))
