@@ -80,6 +80,10 @@ typedef struct plim_replay_options {
      * the start. */
     uint64_t from_event;
     uint64_t to_event;
+    /* In their place the first event of a step, from 1; one more than there are is the end of the
+     * last. 0: not given. Each device has steps of its own: `device` chooses one. */
+    uint64_t from_step;
+    uint64_t to_step;
     const plim_scale *scales;
     size_t scale_count;
 } plim_replay_options;
@@ -92,8 +96,8 @@ typedef struct plim_replay plim_replay;
  * history      borrowed: it must outlive the replay
  * ret_replay   the caller's, until plim_replay_destroy()
  * errors       PLIM_UNSUPPORTED (no events to replay, or not of this device: the message says
- *              what the history has), PLIM_INVALID_ARGUMENT (a range that is empty, an unknown
- *              category), PLIM_LIMIT (2^32 events), PLIM_OUT_OF_HOST_MEMORY
+ *              what the history has), PLIM_INVALID_ARGUMENT (a range that is empty, a step that is
+ *              not there, an unknown category), PLIM_LIMIT (2^32 events), PLIM_OUT_OF_HOST_MEMORY
  * time         linear in events, n log n in segment events
  * memory       about 14 bytes an event
  */

@@ -1,20 +1,24 @@
 /*
- * options.c - reading rows of options through argp.
+ * options.c - reading rows of options through argp, and help made of them.
  */
 #include "cli/options.h"
 
 #include "base/error.h"
 #include "base/size.h"
 #include "cli/command.h"
-#include "cli/help.h"
 #include "cli/output.h"
+#include "report/term/line.h"
+#include "report/term/paragraph.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define OPTIONS_MAX 40
-#define KEY_FIRST   0x100 /* beyond characters: row i of a command has key KEY_FIRST + i */
+#define OPTION_INDENT 2u
+#define DOC_COLUMN    26u
+#define OPTIONS_MAX   40
+#define KEY_FIRST     0x100 /* beyond characters: row i of a command has key KEY_FIRST + i */
 
 static void take_color(struct argp_state *state, void *arguments, char *text)
 {
@@ -176,16 +180,81 @@ static reader reader_of(const plim_usage *usage, void *arguments)
                                .place = PLIM_PLACE(plim_asked, as_json, bool) } };
 }
 
-bool plim_usage_option(const plim_usage *usage, size_t index, plim_option *ret_option)
+/* --- help --- */
+
+/* argp could print it, but aborts when it finds no memory to sort options with. */
+
+static void add_usage(plim_text *page, const plim_style *style, const char *who,
+                      const plim_usage *usage)
 {
-    size_t ignored = 0;
-    const reader self = reader_of(usage, NULL);
-    const plim_option *const row = find_row(&self, index, &ignored);
-    if (row != NULL) {
-        *ret_option = *row;
-    }
-    return row != NULL;
+    char words[256];
+    snprintf(words, sizeof words, "Usage: %s [OPTION...] %s", who, usage->arguments);
+    plim_paragraph_write(page, style, 0, PLIM_TONE_PLAIN, "", words);
 }
+
+/* "-h, --help" or "    --top=N". */
+static void name_option(char *name, size_t name_bytes, const plim_option *option)
+{
+    const char letter[] = { '-', option->letter, ',', '\0' };
+    snprintf(name, name_bytes, "%3s --%s%s%s", option->letter != 0 ? letter : "", option->name,
+             option->argument != NULL ? "=" : "", option->argument != NULL ? option->argument : "");
+}
+
+/* The paragraph beside the name, wrapped in the second column. */
+static void add_option(plim_text *page, const plim_style *style, const plim_option *option)
+{
+    char name[64];
+    char lead[96];
+    name_option(name, sizeof name, option);
+    snprintf(lead, sizeof lead, "%-*s", (int)(DOC_COLUMN - OPTION_INDENT - 1), name);
+    plim_paragraph_write(page, style, OPTION_INDENT, PLIM_TONE_PLAIN, lead, option->purpose);
+}
+
+static int finish(const char *who, plim_text *page)
+{
+    const int status = plim_output_page(who, stdout, page);
+    plim_text_deinit(page);
+    return status;
+}
+
+static int print_usage(const char *who, const plim_usage *usage)
+{
+    const plim_style style = plim_output_style(stdout, PLIM_COLOR_AUTO, 0);
+    plim_text page;
+    plim_text_init(&page, NULL, PLIM_OUTPUT_BYTES_MAX);
+    add_usage(&page, &style, who, usage);
+    return finish(who, &page);
+}
+
+static int print_help(const char *who, const plim_usage *usage)
+{
+    const plim_style style = plim_output_style(stdout, PLIM_COLOR_AUTO, 0);
+    plim_text page;
+    plim_text_init(&page, NULL, PLIM_OUTPUT_BYTES_MAX);
+    add_usage(&page, &style, who, usage);
+    plim_paragraph_write(&page, &style, 0, PLIM_TONE_PLAIN, "", usage->purpose);
+    plim_text_append_char(&page, '\n');
+    const reader self = reader_of(usage, NULL);
+    size_t ignored = 0;
+    const plim_option *row = NULL;
+    for (size_t i = 0; (row = find_row(&self, i, &ignored)) != NULL; i++) {
+        if (!row->is_hidden) {
+            add_option(&page, &style, row);
+        }
+    }
+    plim_text_append_string(&page, "\nExamples:\n");
+    for (const char *const *example = usage->examples; *example != NULL; example += 2) {
+        plim_term_line line = plim_term_line_begin(&page, &style, OPTION_INDENT);
+        plim_term_line_add(&line, PLIM_TONE_HEADING, example[0]);
+        plim_term_line_end(&line);
+        plim_paragraph_write(&page, &style, 2 * OPTION_INDENT + 2, PLIM_TONE_PLAIN, "", example[1]);
+    }
+    plim_text_append_char(&page, '\n');
+    plim_paragraph_write(&page, &style, 0, PLIM_TONE_PLAIN, "", usage->closing);
+    return finish(who, &page);
+}
+
+/* --- reading --- */
 
 /* Takes "-- COMMAND ARG..." off: argp would take it for files. */
 static int split_command(int argc, char **argv, plim_asked *asked)
@@ -214,8 +283,7 @@ bool plim_options_read(const plim_usage *usage, int argc, char **argv, void *arg
         return false;
     }
     if (asked->wants_help || asked->wants_usage) {
-        *ret_status = asked->wants_help ? plim_help_print(argv[0], usage)
-                                        : plim_help_print_usage(argv[0], usage);
+        *ret_status = asked->wants_help ? print_help(argv[0], usage) : print_usage(argv[0], usage);
         return false;
     }
     return true;

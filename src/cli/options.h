@@ -124,9 +124,6 @@ typedef struct plim_usage {
 bool plim_options_read(const plim_usage *usage, int argc, char **argv, void *arguments,
                        int *ret_status);
 
-/* Row `index` in the order of help; false after the last. */
-bool plim_usage_option(const plim_usage *usage, size_t index, plim_option *ret_option);
-
 /* --- for take() --- */
 
 /** A whole number between two others, both included. */

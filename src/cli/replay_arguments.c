@@ -47,33 +47,39 @@ static void take_device(struct argp_state *state, void *arguments, char *text)
                                  : (int32_t)plim_option_number(state, "device", text, 0, 65535);
 }
 
-static plim_event_argument event_of(struct argp_state *state, const char *option, const char *text)
+/* "1200" or "step:3": one of the two becomes what the text gives. */
+static void take_event(struct argp_state *state, const char *option, const char *text,
+                       uint64_t *event, uint64_t *step)
 {
-    plim_event_argument event = { .is_given = true };
-    const char *digits = text;
-    if (strncmp(text, STEP_PREFIX, strlen(STEP_PREFIX)) == 0) {
-        event.is_step = true;
-        digits = text + strlen(STEP_PREFIX);
-    }
+    const bool is_step = strncmp(text, STEP_PREFIX, strlen(STEP_PREFIX)) == 0;
+    const char *digits = is_step ? text + strlen(STEP_PREFIX) : text;
     char *end = NULL;
     errno = 0;
-    event.number = strtoull(digits, &end, 10);
+    const unsigned long long number = strtoull(digits, &end, 10);
     const bool is_number = plim_is_digit(*digits) && *end == '\0' && errno == 0;
-    if (!is_number || event.number >= INT64_MAX || (event.is_step && event.number == 0)) {
+    if (!is_number || number >= INT64_MAX || (is_step && number == 0)) {
         argp_error(state, "--%s takes the number of an event, or step:N from 1, not \"%s\"", option,
                    text);
     }
-    return event;
+    *event = is_step ? 0 : number;
+    *step = is_step ? number : 0;
 }
 
-static void take_from(struct argp_state *state, void *arguments, char *text)
+static void take_from(struct argp_state *state, void *given, char *text)
 {
-    ((plim_replay_arguments *)arguments)->from = event_of(state, "from", text);
+    plim_replay_arguments *const arguments = given;
+    arguments->has_range = true;
+    take_event(state, "from", text, &arguments->from_event, &arguments->from_step);
 }
 
-static void take_to(struct argp_state *state, void *arguments, char *text)
+static void take_to(struct argp_state *state, void *given, char *text)
 {
-    ((plim_replay_arguments *)arguments)->to = event_of(state, "to", text);
+    plim_replay_arguments *const arguments = given;
+    arguments->has_range = true;
+    take_event(state, "to", text, &arguments->to_event, &arguments->to_step);
+    if (arguments->to_event == 0 && arguments->to_step == 0) {
+        argp_error(state, "--to 0: no event comes before the first");
+    }
 }
 
 /* A number above 0 (or 0 too), at the end of a text or before `stop`. */

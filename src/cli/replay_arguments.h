@@ -12,19 +12,15 @@
 #define PLIM_REPLAY_CONFS_MAX  64
 #define PLIM_REPLAY_SCALES_MAX 32
 
-/* An event as a user names it: its number, or the first one of a step. */
-typedef struct plim_event_argument {
-    bool is_given;
-    bool is_step;
-    uint64_t number; /* steps count from 1 */
-} plim_event_argument;
-
 /* All zero but `device` is a valid default; strings are the command line's. */
 typedef struct plim_replay_arguments {
     plim_asked asked; /* one file */
     int32_t device;   /* or PLIM_ALL_DEVICES */
-    plim_event_argument from;
-    plim_event_argument to; /* the first one that is not replayed */
+    bool has_range;
+    uint64_t from_event;
+    uint64_t to_event;
+    uint64_t from_step;
+    uint64_t to_step;
     plim_scale scales[PLIM_REPLAY_SCALES_MAX];
     size_t scale_count;
     const char *confs[PLIM_REPLAY_CONFS_MAX];

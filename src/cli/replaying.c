@@ -8,9 +8,6 @@
 #include "cli/output.h"
 #include "cli/reading.h"
 
-#include "plimsoll/phases.h"
-
-#include <inttypes.h>
 #include <stdlib.h>
 
 int plim_replaying_failed(const plim_replaying *self, const plim_error *err)
@@ -30,89 +27,20 @@ static int load(plim_replaying *self)
     return PLIM_EXIT_OK;
 }
 
-/* ---- which events ---------------------------------------------------------------------------- */
-
-/* The device whose steps are meant: the one asked for, or the only one with events. */
-static const plim_device_history *device_of_steps(const plim_replaying *self, plim_error *err)
-{
-    const plim_device_history *found = NULL;
-    const size_t count = plim_history_device_count(self->history);
-    for (size_t i = 0; i < count; i++) {
-        const plim_device_history *one = plim_history_device(self->history, i);
-        const bool is_asked = self->arguments->device == PLIM_ALL_DEVICES
-                                  ? one->device != PLIM_HOST_DEVICE && one->events.count > 0
-                                  : one->device == self->arguments->device;
-        if (is_asked && found != NULL) {
-            (void)plim_fail(err, PLIM_INVALID_ARGUMENT,
-                            "each device has steps of its own: say which with --device");
-            return NULL;
-        }
-        found = is_asked ? one : found;
-    }
-    if (found == NULL) {
-        (void)plim_fail(err, PLIM_UNSUPPORTED, "there are no events, and so no steps");
-    }
-    return found;
-}
-
-static plim_status find_step(const plim_steps *steps, const char *option, uint64_t number,
-                             uint64_t *ret_event, plim_error *err)
-{
-    if (steps->count == 0) {
-        return plim_fail(err, PLIM_INVALID_ARGUMENT,
-                         "--%s step:%" PRIu64 ": no steps were found; give the number of an event",
-                         option, number);
-    }
-    if (number > steps->count + 1) { /* one behind the last: its end */
-        return plim_fail(err, PLIM_INVALID_ARGUMENT,
-                         "--%s step:%" PRIu64 ": there are %zu steps, step:1 to step:%zu", option,
-                         number, steps->count, steps->count);
-    }
-    *ret_event = steps->first_events[number - 1];
-    return PLIM_OK;
-}
-
-static plim_status find_range(const plim_replaying *self, plim_replay_options *options,
-                              plim_error *err)
-{
-    const plim_event_argument from = self->arguments->from;
-    const plim_event_argument to = self->arguments->to;
-    options->from_event = from.number;
-    options->to_event = to.number;
-    if (to.is_given && !to.is_step && to.number == 0) {
-        return plim_fail(err, PLIM_INVALID_ARGUMENT, "--to 0: no event comes before the first");
-    }
-    if (!from.is_step && !to.is_step) {
-        return PLIM_OK;
-    }
-    const plim_device_history *device = device_of_steps(self, err);
-    plim_steps steps = { 0 };
-    if (device == NULL) {
-        return err->status;
-    }
-    PLIM_TRY(plim_steps_init(&steps, self->history, device, NULL, err));
-    plim_status status = PLIM_OK;
-    if (from.is_step) {
-        status = find_step(&steps, "from", from.number, &options->from_event, err);
-    }
-    if (to.is_step && status == PLIM_OK) {
-        status = find_step(&steps, "to", to.number, &options->to_event, err);
-    }
-    plim_steps_deinit(&steps);
-    return status;
-}
-
 /* ---- the replay ------------------------------------------------------------------------------ */
 
 static plim_status prepare(plim_replaying *self, plim_error *err)
 {
     const plim_replay_arguments *arguments = self->arguments;
-    plim_replay_options options = {
+    const plim_replay_options options = {
         .device = arguments->device,
+        .from_event = arguments->from_event,
+        .to_event = arguments->to_event,
+        .from_step = arguments->from_step,
+        .to_step = arguments->to_step,
         .scales = arguments->scales,
         .scale_count = arguments->scale_count,
     };
-    PLIM_TRY(find_range(self, &options, err));
     PLIM_TRY(plim_replay_create(self->history, &options, &self->replay, err));
     const size_t count = plim_replay_device_count(self->replay);
     self->facts = calloc(count, sizeof *self->facts);
@@ -131,7 +59,7 @@ static plim_status prepare(plim_replaying *self, plim_error *err)
         .device_count = count,
         .scales = arguments->scales,
         .scale_count = arguments->scale_count,
-        .has_range = arguments->from.is_given || arguments->to.is_given,
+        .has_range = arguments->has_range,
     };
     return PLIM_OK;
 }

@@ -154,6 +154,8 @@ static plim_status init_parts(plim_replay *replay, const plim_replay_options *op
 plim_status plim_replay_create(const plim_history *history, const plim_replay_options *options,
                                plim_replay **ret_replay, plim_error *err)
 {
+    plim_replay_options found = *options;
+    PLIM_TRY(plim_replay_find_range(history, &found, err));
     const plim_mem *mem = plim_mem_or_heap(options->mem);
     plim_replay *replay = plim_mem_alloc_zeroed(mem, 1, sizeof *replay);
     if (replay == NULL) {
@@ -161,7 +163,7 @@ plim_status plim_replay_create(const plim_history *history, const plim_replay_op
     }
     replay->mem = mem;
     replay->history = history;
-    const plim_status status = init_parts(replay, options, err);
+    const plim_status status = init_parts(replay, &found, err);
     if (status != PLIM_OK) {
         plim_replay_destroy(replay);
         return status;

@@ -25,6 +25,10 @@ struct plim_replay {
  * differs from the recorded settings, and nothing is scaled. */
 bool plim_replay_is_restored(const plim_replay_device_part *part, const plim_conf *conf);
 
+/* Replaces steps in options by their first events. */
+PLIM_MUST_USE plim_status plim_replay_find_range(const plim_history *history,
+                                                 plim_replay_options *options, plim_error *err);
+
 /* What others hold of the device, beside the capacity asked about. */
 uint64_t plim_others_bytes(const plim_run_options *options);
 
