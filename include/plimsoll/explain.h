@@ -2,7 +2,7 @@
  * plimsoll/explain.h - out-of-memory texts become figures, a verdict, and the next thing to do.
  *
  * Any text goes in: an error message, a traceback, a whole training log. Every out-of-memory
- * message in it, of every framework in the table of forms (src/oomtext/forms.c), comes out with
+ * message in it, of every framework in the table of forms (src/oomtext/forms.tsv), comes out with
  * the figures that it prints and nothing else: what a text does not say is PLIM_BYTES_UNKNOWN.
  * Memory that a log prints step by step comes out as series, with their trends.
  */

@@ -1,73 +1,18 @@
 /*
  * clause.h - the pieces that messages are made of: a phrase, and the figures beside it.
  *
- * A message may be cut, wrapped, reworded: so it is not matched as a whole. Each clause is looked
- * for on its own, in any order, and yields what it has. A clause is a phrase, compared word
- * character by word character (blanks, punctuation and case do not count), a number that may
- * stand right before it, and a pattern for what follows:
- *
- *   {free}      a size with its unit        {free:b}  an integer of bytes, "bytes" may follow
- *   {free:a}    either                      {free:u}  a number that shares the next one's unit
- *   {device:i}  an integer                  {:s}      any number, not kept (also {:b} {:a} {:u})
- *   {shape}     [64,128] and its type       [abc]     may be there or not (figures too)
- *   ~           anything but digits         !         (first) all of it, or nothing counts
- *
- * Everything else stands for itself; blanks in a pattern mean nothing.
+ * A message may be cut, wrapped, reworded: so it is not matched as a whole. Each clause of
+ * clauses.tsv is looked for on its own, in any order, and yields what it has. A clause is a phrase,
+ * compared word character by word character (blanks, punctuation and case do not count), a number
+ * that may stand right before it, and a pattern (pattern.h) for what follows.
  */
 #ifndef PLIMSOLL_OOMTEXT_CLAUSE_H
 #define PLIMSOLL_OOMTEXT_CLAUSE_H
 
+#include "base/arena.h"
 #include "oomtext/amount.h"
 
 #include "plimsoll/verdict.h"
-
-/* Families of clauses: a form names those that may be part of it. */
-enum {
-    PLIM_CLAUSES_TORCH = 1 << 0,
-    PLIM_CLAUSES_MPS = 1 << 1,
-    PLIM_CLAUSES_ASYNC = 1 << 2,
-    PLIM_CLAUSES_PADDLE = 1 << 3,
-    PLIM_CLAUSES_TF = 1 << 4,
-    PLIM_CLAUSES_BFC = 1 << 5,
-    PLIM_CLAUSES_XLA = 1 << 6,
-    PLIM_CLAUSES_TPU = 1 << 7,
-    PLIM_CLAUSES_CUPY = 1 << 8,
-    PLIM_CLAUSES_RMM = 1 << 9,
-    PLIM_CLAUSES_XGBOOST = 1 << 10,
-    PLIM_CLAUSES_FAISS = 1 << 11,
-    PLIM_CLAUSES_GGML = 1 << 12,
-    PLIM_CLAUSES_OLLAMA = 1 << 13,
-    PLIM_CLAUSES_METAL = 1 << 14,
-    PLIM_CLAUSES_OPENCL = 1 << 15,
-    PLIM_CLAUSES_MESA = 1 << 16,
-    PLIM_CLAUSES_VLLM = 1 << 17,
-    PLIM_CLAUSES_TENSORRT = 1 << 18,
-    PLIM_CLAUSES_ORT = 1 << 19,
-    PLIM_CLAUSES_THEANO = 1 << 20,
-    PLIM_CLAUSES_DARKNET = 1 << 21,
-    PLIM_CLAUSES_JULIA = 1 << 22,
-    PLIM_CLAUSES_HOST = 1 << 23,
-    PLIM_CLAUSES_KERNEL = 1 << 24,
-    PLIM_CLAUSES_PLAIN = 1 << 25, /* words that any program might use */
-    PLIM_CLAUSES_SUMMARY = 1 << 26,
-    PLIM_CLAUSES_ASCEND = 1 << 27,
-};
-
-enum {
-    PLIM_CLAUSE_KEY = 1,    /* seen again, it begins another message */
-    PLIM_CLAUSE_EARLY = 2,  /* may stand before the words that gave the message away */
-    PLIM_CLAUSE_LAST = 4,   /* nothing of the message follows it */
-    PLIM_CLAUSE_GLUED = 16, /* the phrase is written as one word */
-    PLIM_CLAUSE_EXACT = 8,  /* its figures replace what other clauses said */
-};
-
-typedef struct plim_clause {
-    uint32_t sets;
-    unsigned flags;
-    const char *phrase; /* lower case; blanks mean nothing */
-    const char *before; /* a pattern of one number, or NULL */
-    const char *after;  /* a pattern, or NULL */
-} plim_clause;
 
 /* What the clauses of one message said. */
 #define PLIM_PROCESSES_MAX 64u
@@ -76,6 +21,9 @@ typedef struct plim_said {
     plim_figure figures[PLIM_FIGURE_COUNT]; /* offsets count from the stretch */
     plim_process_figure processes[PLIM_PROCESSES_MAX];
     size_t process_count;
+    uint64_t victim;        /* the number of the process that was killed, or 0 */
+    uint32_t victim_at;     /* where its name stands in the stretch, */
+    uint32_t victim_length; /* and how many bytes of it; 0: nowhere */
     int32_t device;
     size_t end;  /* index in full, behind the last thing that was read */
     size_t stop; /* index in words, where the next message begins or this one must end */
@@ -83,9 +31,8 @@ typedef struct plim_said {
 
 typedef struct plim_clause_index plim_clause_index; /* the table, by first letters */
 
-/* NULL when there is no memory. */
-plim_clause_index *plim_clause_index_create(const plim_mem *mem);
-void plim_clause_index_destroy(plim_clause_index *index, const plim_mem *mem);
+/* Lives in the arena; NULL when there is no memory. */
+plim_clause_index *plim_clause_index_create(plim_arena *arena);
 
 /* Where to read, in words: from where the message may begin to where it must end. Before the
  * anchor, the words that gave it away, only EARLY clauses count, and of those the last ones. */
@@ -94,7 +41,7 @@ typedef struct plim_reach {
 } plim_reach;
 
 /** Read the clauses of `sets` in a part of a flat text. */
-void plim_clauses_read(const plim_clause_index *index, const plim_flat *flat, uint32_t sets,
+void plim_clauses_read(const plim_clause_index *index, const plim_flat *flat, uint64_t sets,
                        plim_reach reach, plim_said *ret);
 
 /** Whether words begin with a phrase (which may have blanks) at index w; *ret_end is behind it. */

@@ -7,6 +7,7 @@
 #include "base/ascii.h"
 #include "base/error.h"
 #include "base/numbers.h"
+#include "oomtext/in_force.h"
 #include "oomtext/near.h"
 #include "oomtext/phrases.h"
 #include "oomtext/prose.h"
@@ -23,13 +24,14 @@
 /* What a reading of clauses depends on, within one flat text. */
 typedef struct reading_key {
     bool is_valid;
-    uint32_t sets;
+    uint64_t sets;
     size_t from, first, to;
 } reading_key;
 
 struct plim_finder {
     plim_mem mem;
     plim_arena arena;
+    const plim_message_table *table;
     plim_phrases phrases;
     plim_scan *scan;
     plim_clause_index *clauses;
@@ -57,11 +59,12 @@ plim_status plim_finder_create(const plim_mem *mem, plim_finder **ret, plim_erro
     finder->mem = *plim_mem_or_heap(mem);
     plim_arena_init(&finder->arena, &finder->mem);
     plim_status status = PLIM_OK;
-    finder->clauses = plim_clause_index_create(&finder->mem);
+    finder->table = plim_message_tables();
+    finder->clauses = plim_clause_index_create(&finder->arena);
     finder->near = plim_near_create(&finder->arena);
     if (finder->clauses == NULL || finder->near == NULL ||
         !plim_flat_init(&finder->flat, &finder->mem) ||
-        !plim_phrases_collect(&finder->arena, &finder->phrases)) {
+        !plim_phrases_collect(finder->table, &finder->arena, &finder->phrases)) {
         status = plim_fail_memory(err, "preparing the search");
     } else {
         status = plim_scan_create(finder->phrases.folded, finder->phrases.count, &finder->mem,
@@ -82,7 +85,6 @@ void plim_finder_destroy(plim_finder *finder)
     }
     const plim_mem mem = finder->mem;
     plim_scan_destroy(finder->scan);
-    plim_clause_index_destroy(finder->clauses, &mem);
     plim_flat_deinit(&finder->flat, &mem);
     plim_arena_deinit(&finder->arena);
     plim_mem_free(&mem, finder, 1, sizeof *finder);
@@ -211,7 +213,7 @@ static bool reads_as(const plim_form *form, const plim_flat *flat, size_t begin,
 static uint32_t says(const plim_said *said)
 {
     uint32_t mask = 0;
-    for (uint32_t i = 0; i < PLIM_FIGURE_COUNT; i++) {
+    for (uint32_t i = 0; i < PLIM_FIGURE_PRINTED_COUNT; i++) {
         if (said->figures[i].bytes != PLIM_BYTES_UNKNOWN) {
             mask |= PLIM_SAYS(i);
         }
@@ -220,7 +222,7 @@ static uint32_t says(const plim_said *said)
 }
 
 /* The same reading serves all forms of a family, which differ in what they want it to say. */
-static const plim_said *read_clauses(plim_finder *finder, uint32_t sets, size_t from, size_t first,
+static const plim_said *read_clauses(plim_finder *finder, uint64_t sets, size_t from, size_t first,
                                      size_t to)
 {
     reading_key *key = &finder->read;
@@ -240,8 +242,8 @@ static bool is_host(const plim_form *form)
 
 static bool has_folded(const char *list, const char *folded)
 {
-    char phrase[128];
-    char fold[128];
+    char phrase[PLIM_PHRASE_TEXT_BYTES];
+    char fold[PLIM_PHRASE_TEXT_BYTES];
     while (plim_phrase_next(&list, phrase, sizeof phrase)) {
         const size_t length = plim_scan_fold(phrase, strlen(phrase), fold);
         if (strlen(folded) == length && memcmp(folded, fold, length) == 0) {
@@ -279,8 +281,7 @@ static bool is_of_another(const plim_finder *finder, const plim_scan_hit *hit,
     if (phrase->is_plain || phrase->is_head || !locate(finder, hit, &begin, &end)) {
         return false;
     }
-    size_t form_count = 0;
-    const plim_form *forms = plim_forms(&form_count);
+    const plim_form *const forms = finder->table->forms;
     bool gives_away = false;
     for (size_t f = 0; f < phrase->form_count; f++) {
         const plim_form *its = &forms[phrase->forms[f]];
@@ -366,7 +367,7 @@ static bool try_form(plim_finder *finder, const plim_form *form, const plim_scan
     }
     const plim_said *said = read_clauses(finder, form->sets, c.from, first, c.to);
     const uint32_t mask = says(said);
-    if ((mask & form->needs) != form->needs || (mask & form->lacks) != 0) {
+    if ((mask & form->says) != form->says || (mask & form->lacks) != 0) {
         return false;
     }
     const size_t place = flat->at[flat->word_at[begin]];
@@ -408,8 +409,8 @@ static bool belong_together(const plim_finder *finder, size_t i, size_t j)
 /* The most telling form for a message that begins at hit i. */
 static bool best_form(plim_finder *finder, size_t i, size_t done, candidate *ret)
 {
-    size_t form_count = 0;
-    const plim_form *forms = plim_forms(&form_count);
+    const plim_form *const forms = finder->table->forms;
+    const size_t form_count = finder->table->form_count;
     const plim_scan_hit *first = &finder->hits[i];
     size_t begin = 0;
     size_t end = 0;
@@ -513,8 +514,7 @@ static bool is_absorbed(const plim_finder *finder, size_t k, const candidate *be
     if (hit->offset < end) {
         return true;
     }
-    size_t form_count = 0;
-    const size_t mine = (size_t)(best->form - plim_forms(&form_count));
+    const size_t mine = (size_t)(best->form - finder->table->forms);
     const bool on_line = hit->offset < line_end(finder->piece, end);
     bool is_mine = false;
     bool is_lesser = phrase->form_count > 0;
@@ -540,7 +540,7 @@ static bool note_in_force(plim_finder *finder, const plim_scan_hit *hit)
         if (phrase->mark->what != PLIM_IN_FORCE_COUNT) {
             finder->in_force |= PLIM_IN_FORCE_BIT(phrase->mark->what);
         } else if (finder->server == PLIM_FAMILY_ANY) {
-            finder->server = phrase->mark->server;
+            finder->server = (plim_oom_family)phrase->mark->program;
         }
     }
     return phrase->form_count == 0 || (phrase->is_report && finder->ignores_reports);

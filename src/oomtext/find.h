@@ -8,7 +8,8 @@
 #ifndef PLIMSOLL_OOMTEXT_FIND_H
 #define PLIMSOLL_OOMTEXT_FIND_H
 
-#include "oomtext/form.h"
+#include "oomtext/clause.h"
+#include "oomtext/table.h"
 
 #include "plimsoll/status.h"
 

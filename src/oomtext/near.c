@@ -3,23 +3,13 @@
  */
 #include "oomtext/near.h"
 
-#include "base/assert.h"
-#include "oomtext/phrases.h"
-#include "oomtext/scan.h"
+#include "oomtext/phrase_set.h"
+#include "oomtext/table.h"
 
 #include <string.h>
 
-#define PHRASES_MAX 512u
-#define LISTS       3u /* with, also, without */
-#define BUCKETS     1024u
-#define PLACES_MAX  (2 * PLIM_FLAT_BYTES_MAX)
-#define NONE        UINT16_MAX
-
-typedef struct near_phrase {
-    const char *folded;
-    uint16_t length;
-    uint16_t next; /* of the same bucket */
-} near_phrase;
+#define LISTS      3u /* with, also, without */
+#define PLACES_MAX (2 * PLIM_FLAT_BYTES_MAX)
 
 /* The phrases of one list of a form: a run of ids. */
 typedef struct near_list {
@@ -33,48 +23,19 @@ typedef struct near_place {
 } near_place;
 
 struct plim_near {
-    near_phrase phrases[PHRASES_MAX];
-    size_t phrase_count;
-    uint16_t buckets[BUCKETS];
-    uint16_t *ids;             /* of all lists, one behind the other */
+    const plim_message_table *table;
+    plim_phrase_set set;
+    uint16_t *ids;             /* of all lists, one after the other */
     near_list (*lists)[LISTS]; /* by form */
     near_place *found;         /* in the order of the text */
     uint16_t *words;           /* the same, by phrase and then by place */
-    uint32_t begins[PHRASES_MAX + 1];
+    uint32_t begins[PLIM_PHRASES_MAX + 1];
 };
-
-static size_t bucket_of(const char *folded)
-{
-    return ((unsigned char)folded[0] * 31u + (unsigned char)folded[1]) % BUCKETS;
-}
-
-/* The id of a phrase, new if there is none like it; NONE when there is no memory. */
-static uint16_t find_or_add(plim_near *near, plim_arena *arena, const char *phrase)
-{
-    char folded[128];
-    const size_t length = plim_scan_fold(phrase, strlen(phrase), folded);
-    PLIM_ASSERT(length >= 2);
-    uint16_t *bucket = &near->buckets[bucket_of(folded)];
-    for (uint16_t i = *bucket; i != NONE; i = near->phrases[i].next) {
-        if (near->phrases[i].length == length &&
-            memcmp(near->phrases[i].folded, folded, length) == 0) {
-            return i;
-        }
-    }
-    const char *copy = plim_arena_copy(arena, folded, length);
-    if (copy == NULL) {
-        return NONE;
-    }
-    PLIM_ASSERT(near->phrase_count < PHRASES_MAX);
-    near->phrases[near->phrase_count] = (near_phrase){ copy, (uint16_t)length, *bucket };
-    *bucket = (uint16_t)near->phrase_count;
-    return (uint16_t)near->phrase_count++;
-}
 
 static size_t count_phrases(const char *list)
 {
-    size_t count = list != NULL;
-    for (; list != NULL && *list != '\0'; list++) {
+    size_t count = list[0] != '\0';
+    for (; *list != '\0'; list++) {
         count += *list == '|';
     }
     return count;
@@ -83,11 +44,11 @@ static size_t count_phrases(const char *list)
 static bool add_list(plim_near *near, plim_arena *arena, const char *list, uint32_t first,
                      near_list *ret)
 {
-    char phrase[128];
+    char phrase[PLIM_PHRASE_TEXT_BYTES];
     *ret = (near_list){ .first = first };
     while (plim_phrase_next(&list, phrase, sizeof phrase)) {
-        const uint16_t id = find_or_add(near, arena, phrase);
-        if (id == NONE) {
+        const uint16_t id = plim_phrase_set_add(&near->set, arena, phrase);
+        if (id == PLIM_PHRASE_NONE) {
             return false;
         }
         near->ids[first + ret->count++] = id;
@@ -97,10 +58,9 @@ static bool add_list(plim_near *near, plim_arena *arena, const char *list, uint3
 
 static bool add_forms(plim_near *near, plim_arena *arena)
 {
-    size_t form_count = 0;
-    const plim_form *forms = plim_forms(&form_count);
+    const plim_form *const forms = near->table->forms;
     uint32_t next = 0;
-    for (size_t i = 0; i < form_count; i++) {
+    for (size_t i = 0; i < near->table->form_count; i++) {
         const char *const lists[LISTS] = { forms[i].with, forms[i].also, forms[i].without };
         for (size_t k = 0; k < LISTS; k++) {
             if (!add_list(near, arena, lists[k], next, &near->lists[i][k])) {
@@ -114,9 +74,10 @@ static bool add_forms(plim_near *near, plim_arena *arena)
 
 plim_near *plim_near_create(plim_arena *arena)
 {
-    size_t form_count = 0;
+    const plim_message_table *const table = plim_message_tables();
+    const plim_form *const forms = table->forms;
+    const size_t form_count = table->form_count;
     size_t id_count = 0;
-    const plim_form *forms = plim_forms(&form_count);
     for (size_t i = 0; i < form_count; i++) {
         id_count += count_phrases(forms[i].with) + count_phrases(forms[i].also) +
                     count_phrases(forms[i].without);
@@ -125,8 +86,8 @@ plim_near *plim_near_create(plim_arena *arena)
     if (near == NULL) {
         return NULL;
     }
-    memset(near, 0, sizeof *near);
-    memset(near->buckets, 0xff, sizeof near->buckets);
+    near->table = table;
+    plim_phrase_set_init(&near->set);
     near->ids = plim_arena_alloc(arena, id_count * sizeof *near->ids);
     near->lists = plim_arena_alloc(arena, form_count * sizeof *near->lists);
     near->found = plim_arena_alloc(arena, PLACES_MAX * sizeof *near->found);
@@ -142,10 +103,11 @@ static size_t find_places(plim_near *near, const plim_flat *flat)
 {
     size_t count = 0;
     for (size_t w = 0; w + 1 < flat->word_count; w++) {
-        for (uint16_t i = near->buckets[bucket_of(flat->words + w)]; i != NONE;
-             i = near->phrases[i].next) {
-            if (near->phrases[i].length <= flat->word_count - w && count < PLACES_MAX &&
-                memcmp(near->phrases[i].folded, flat->words + w, near->phrases[i].length) == 0) {
+        for (uint16_t i = plim_phrase_set_first(&near->set, flat->words[w], flat->words[w + 1]);
+             i != PLIM_PHRASE_NONE; i = near->set.phrases[i].next) {
+            const plim_folded *const phrase = &near->set.phrases[i];
+            if (phrase->length <= flat->word_count - w && count < PLACES_MAX &&
+                memcmp(phrase->bytes, flat->words + w, phrase->length) == 0) {
                 near->found[count++] = (near_place){ i, (uint16_t)w };
             }
         }
@@ -161,13 +123,13 @@ void plim_near_set(plim_near *near, const plim_flat *flat)
     for (size_t i = 0; i < count; i++) {
         near->begins[near->found[i].phrase + 1]++;
     }
-    for (size_t i = 0; i < near->phrase_count; i++) {
+    for (size_t i = 0; i < near->set.count; i++) {
         near->begins[i + 1] += near->begins[i];
     }
     for (size_t i = 0; i < count; i++) { /* begins become ends … */
         near->words[near->begins[near->found[i].phrase]++] = near->found[i].word;
     }
-    for (size_t i = near->phrase_count; i > 0; i--) { /* … and begins again */
+    for (size_t i = near->set.count; i > 0; i--) { /* … and begins again */
         near->begins[i] = near->begins[i - 1];
     }
     near->begins[0] = 0;
@@ -187,7 +149,7 @@ static bool stands_in(const plim_near *near, uint16_t id, size_t from, size_t to
             high = middle;
         }
     }
-    return low < end && near->words[low] + (size_t)near->phrases[id].length <= to;
+    return low < end && near->words[low] + (size_t)near->set.phrases[id].length <= to;
 }
 
 static bool has_one(const plim_near *near, near_list list, size_t from, size_t to)
@@ -202,8 +164,7 @@ static bool has_one(const plim_near *near, near_list list, size_t from, size_t t
 
 bool plim_near_fits(const plim_near *near, const plim_form *form, size_t from, size_t to)
 {
-    size_t form_count = 0;
-    const near_list *lists = near->lists[form - plim_forms(&form_count)];
+    const near_list *lists = near->lists[form - near->table->forms];
     return (lists[0].count == 0 || has_one(near, lists[0], from, to)) &&
            (lists[1].count == 0 || has_one(near, lists[1], from, to)) &&
            !has_one(near, lists[2], from, to);

@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "oomtext/flat.h"
-#include "oomtext/form.h"
+#include "oomtext/table.h"
 
 typedef struct plim_near plim_near;
 

@@ -1,23 +1,21 @@
 /*
- * phrases.h - everything the scanner looks for, folded, and whose it is.
+ * phrases.h - everything the scanner looks for, folded, and the forms and marks it may mean.
  */
 #ifndef PLIMSOLL_OOMTEXT_PHRASES_H
 #define PLIMSOLL_OOMTEXT_PHRASES_H
 
 #include "base/arena.h"
-#include "oomtext/form.h"
-#include "oomtext/in_force.h"
+#include "oomtext/table.h"
 
 /* One phrase. Forms are listed by their place in the table, rising. */
 typedef struct plim_phrase {
     const char *folded;
-    size_t length;
     const uint16_t *forms;
     uint16_t form_count;
-    bool is_plain;                  /* a form that yields to others has it */
-    bool is_report;                 /* all its forms are reports */
-    bool is_head;                   /* it heads messages and is none alone */
-    const plim_in_force_mark *mark; /* or NULL */
+    bool is_plain;              /* a form that yields to others has it */
+    bool is_report;             /* all its forms are reports */
+    bool is_head;               /* it heads messages and is none alone */
+    const plim_text_mark *mark; /* or NULL */
 } plim_phrase;
 
 typedef struct plim_phrases {
@@ -26,10 +24,7 @@ typedef struct plim_phrases {
     size_t count;
 } plim_phrases;
 
-/** Collect them from the tables; false when there is no memory. All of it lives in the arena. */
-bool plim_phrases_collect(plim_arena *arena, plim_phrases *ret);
-
-/** The next phrase of a list "a|b|c", copied with its blanks; false at the end. */
-bool plim_phrase_next(const char **list, char *ret, size_t ret_bytes);
+/** Collect them from the table; false when there is no memory. All of it lives in the arena. */
+bool plim_phrases_collect(const plim_message_table *table, plim_arena *arena, plim_phrases *ret);
 
 #endif

@@ -4,6 +4,7 @@
 #include "oomtext/prose.h"
 
 #include "oomtext/clause.h"
+#include "oomtext/table.h"
 
 #include <string.h>
 
@@ -40,9 +41,25 @@ static size_t one_of(const char *list, const char *text, size_t bytes, part whic
     return 0;
 }
 
+/* The same with a list of words.tsv. */
+static size_t one_of_list(plim_word_list list, const char *text, size_t bytes, part which)
+{
+    size_t length = 0;
+    const char *const *const rows = plim_message_tables()->words[list];
+    for (size_t i = 0; rows[i] != NULL && length == 0; i++) {
+        length = one_of(rows[i], text, bytes, which);
+    }
+    return length;
+}
+
 static bool is_one_of(const plim_flat *flat, word w, const char *list)
 {
     return one_of(list, flat->full + w.begin, w.end - w.begin, WHOLE) > 0;
+}
+
+static bool is_listed(const plim_flat *flat, word w, plim_word_list list)
+{
+    return one_of_list(list, flat->full + w.begin, w.end - w.begin, WHOLE) > 0;
 }
 
 /* The word that begins at full[i]. */
@@ -102,23 +119,6 @@ static word word_before(const plim_flat *flat, size_t end, bool across)
     return w;
 }
 
-/* Words that make what follows a supposition, a warning, a piece of a program. */
-static const char supposing[] =
-    "if|may|might|could|can|cannot|would|avoid|avoids|avoiding|prevent|prevents|preventing|"
-    "without|risk|risks|reduce|reduces|reducing|case|when|whenever|cause|causes|lead|leads|"
-    "handle|handles|handling|should|help|helps|mitigate|against|except|catch|raise|import|"
-    "isinstance|class|def|likely|unless|until|never|no|not|fix|fixes|fixed|solve|recover|"
-    "simulate|simulates|instead|throw|assertraises|raises|potential|potentially|possible|"
-    "possibly|whether|suppress|expect|expected|pytest|wont|dont|doesnt|didnt|eventually|"
-    "sometimes|often|usually|common|ignore|prone|troubleshooting|guard|retry|retries|return|"
-    "assert|grep|says|say|first";
-
-/* Words behind "out of memory" that a sentence about a failure goes on with. */
-static const char going_on[] =
-    "error|exception|while|when|trying|on|at|during|allocating|to|occurred|with|in|for|killed|"
-    "detected|encountered|after|failed|caught|try|cuda|gpu|tried|need|requested|but|and|abort|"
-    "aborting|exiting|file|as|please|skipping|condition|using|cudamalloc|code|by";
-
 static bool supposes(const plim_flat *flat, size_t begin)
 {
     size_t i = flat->word_at[begin];
@@ -127,7 +127,7 @@ static bool supposes(const plim_flat *flat, size_t begin)
         if (w.begin == w.end) {
             return false;
         }
-        if (is_one_of(flat, w, supposing)) {
+        if (is_listed(flat, w, PLIM_WORDS_SUPPOSING)) {
             return true;
         }
         i = w.begin;
@@ -158,9 +158,6 @@ bool plim_prose_is_class_name(const plim_flat *flat, size_t end)
             ends_wrapped_name(flat, i));
 }
 
-/* Words behind it, in the same sentence, that take a failure back or put it off. */
-static const char taking_back[] =
-    "will|would|should|gone|longer|anymore|avoided|prevented|killer|handler|handling";
 #define WORDS_AFTER 9u
 
 static bool is_taken_back(const plim_flat *flat, size_t i)
@@ -177,7 +174,7 @@ static bool is_taken_back(const plim_flat *flat, size_t i)
         if (w.begin == w.end || (flat->gap[i] & PLIM_GAP_LINE) != 0) {
             return false;
         }
-        if (is_one_of(flat, w, taking_back)) {
+        if (is_listed(flat, w, PLIM_WORDS_TAKING_BACK)) {
             return true;
         }
         i = w.end;
@@ -222,7 +219,8 @@ static bool goes_on(const plim_flat *flat, size_t end)
     if (is_one_of(flat, w, "errors") || is_one_of(flat, w, "exceptions")) {
         return false; /* in general */
     }
-    return is_one_of(flat, w, going_on) || plim_is_digit(flat->full[i]) || is_wrapped(flat, w);
+    return is_listed(flat, w, PLIM_WORDS_GOING_ON) || plim_is_digit(flat->full[i]) ||
+           is_wrapped(flat, w);
 }
 
 /* "GPUassert: out of memory mean.cu 7": the place in a source follows at once. */
@@ -275,7 +273,7 @@ static bool is_other_name(const plim_flat *flat, size_t begin)
     if (i == 0 || flat->gap[i] != 0 || flat->full[i - 1] < 'a' || flat->full[i - 1] > 'z') {
         return false;
     }
-    if (one_of("error|cuda|hip|gpu|ray|status|torch", flat->full, i, TAIL) > 0) {
+    if (one_of_list(PLIM_WORDS_NAME_HEADS, flat->full, i, TAIL) > 0) {
         return false;
     }
     return flat->text[flat->at[i]] == 'O';
@@ -284,12 +282,11 @@ static bool is_other_name(const plim_flat *flat, size_t begin)
 /* A line of a program: log.warning("… out of memory …"), not OutOfMemoryError('…'). */
 static bool is_source_line(const plim_flat *flat, size_t begin)
 {
-    static const char calls[] =
-        "print(|printf(|warning(|warn(|error(|info(|debug(|log(|write(|exception(";
     size_t i = flat->word_at[begin];
     while (i > 0 && (flat->gap[i] & PLIM_GAP_LINE) == 0 && flat->full[i - 1] != ')') {
         i--;
-        const size_t length = flat->full[i] == '(' ? one_of(calls, flat->full, i + 1, TAIL) : 0;
+        const size_t length =
+            flat->full[i] == '(' ? one_of_list(PLIM_WORDS_CALLS, flat->full, i + 1, TAIL) : 0;
         if (length > 0 && flat->text[flat->at[i] + 1 - length] >= 'a') {
             return true;
         }
@@ -308,9 +305,6 @@ static bool ends_sentence(const plim_flat *flat, size_t i)
 /* Whether the sentence has other traces of a failure. */
 static bool has_traces(const plim_flat *flat, size_t begin, size_t end)
 {
-    static const char traces[] =
-        "error|exception|fail|fatal|abort|terminat|panic|critical|cuda|gpu|hip|device|alloc|vram|"
-        "oom|warning|torch|memoryer|kernel|nvrtc|metal|opencl|vulkan|driver|died|crash|traceback";
     size_t from = flat->word_at[begin];
     size_t to = flat->word_at[end - 1] + 1u;
     while (from > 0 && (flat->gap[from] & PLIM_GAP_LINE) == 0 && !ends_sentence(flat, from - 1) &&
@@ -330,7 +324,7 @@ static bool has_traces(const plim_flat *flat, size_t begin, size_t end)
         if (is_own || (i > 0 && flat->gap[i] == 0 && plim_is_lower(flat->full[i - 1]))) {
             continue; /* the words themselves, or within a word: "ship" */
         }
-        if (one_of(traces, flat->full + i, to - i, HEAD) > 0) {
+        if (one_of_list(PLIM_WORDS_TRACES, flat->full + i, to - i, HEAD) > 0) {
             return true;
         }
     }
@@ -396,7 +390,7 @@ bool plim_prose_is_shell_line(const plim_flat *flat, size_t begin, size_t end)
                 flat->full[i - 1] == '-') &&
                flat->gap[i] != 0;
     }
-    return digits == 0 && one_of("zsh:|sh:|bash:|timeout:", flat->full, i, TAIL) > 0;
+    return digits == 0 && one_of_list(PLIM_WORDS_SHELLS, flat->full, i, TAIL) > 0;
 }
 
 bool plim_prose_is_signal(const plim_flat *flat, size_t end)
@@ -435,10 +429,22 @@ plim_prose_count plim_prose_counts(const plim_flat *flat, size_t end)
                                      : PLIM_COUNT_NONE;
 }
 
-static bool contains_one_of(const char *text, size_t bytes, const char *list)
+static bool contains_one_of(const char *text, size_t bytes, plim_word_list list)
 {
     for (size_t i = 0; i < bytes; i++) {
-        if (one_of(list, text + i, bytes - i, HEAD) > 0) {
+        if (one_of_list(list, text + i, bytes - i, HEAD) > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* printf("… */
+static bool has_call(const char *text, size_t bytes)
+{
+    const char *at = text;
+    while (bytes > 1 && (at = memchr(at, '(', (size_t)(text + bytes - 1 - at))) != NULL) {
+        if (*++at == '"') {
             return true;
         }
     }
@@ -474,18 +480,13 @@ static source_line line_around(const char *text, size_t bytes, size_t offset)
 
 bool plim_prose_is_source(const char *text, size_t bytes, size_t offset)
 {
-    static const char heads[] =
-        "case |return |#define |raise |throw |assert |if (|if |elif |} else|grep |echo |printf |"
-        "const |static |//|/*|self.|except |catch";
-    static const char marks[] = "<< \"|\" <<|printf(|StrCat(|str(exc|.lower()|%zu|%u |%d |(\\d+)";
     const source_line line = line_around(text, bytes, offset);
-    if (one_of(heads, line.text, line.bytes, HEAD) > 0 ||
-        contains_one_of(line.text, line.bytes, marks)) {
+    if (one_of_list(PLIM_WORDS_SOURCE_HEADS, line.text, line.bytes, HEAD) > 0 ||
+        contains_one_of(line.text, line.bytes, PLIM_WORDS_SOURCE_MARKS)) {
         return true;
     }
     const char last = line.bytes > 0 ? line.text[line.bytes - 1] : ' ';
     const bool is_literal = line.indent >= INDENT_CHARS && line.text[0] == '"' &&
                             (last == '"' || last == ',' || last == '[');
-    return is_literal || last == '{' ||
-           (last == ';' && contains_one_of(line.text, line.bytes, "(\""));
+    return is_literal || last == '{' || (last == ';' && has_call(line.text, line.bytes));
 }

@@ -4,7 +4,7 @@ ROWS is a file of JSON lines: id, form, text, truth (only figures that the text 
 alt (verdicts that are as good). TOOL is explain_tool.c. Checked are
 
     rows       each yields one message (or as many as `messages` says), exactly right;
-               every form of the table in src/oomtext/forms.c has a row
+               every form of the table in src/oomtext/forms.tsv has a row
     mutations  what logs and pastes do to a text (mutations.py) changes nothing that is read
     pieces     nor does where the input is cut, nor where the buffer ends
     cuts       of a part of a text, a figure is one that the whole text gives, or it is missing
@@ -30,7 +30,7 @@ from fractions import Fraction
 
 import mutations
 
-FORMS = os.path.join(os.path.dirname(__file__), "../../src/oomtext/forms.c")
+FORMS = os.path.join(os.path.dirname(__file__), "../../src/oomtext/forms.tsv")
 BUFFER_BYTES = 512 << 10  # of explain.c
 SHOWN_MAX = 12
 FIGURES_SHARE = 0.95  # of messages that somebody collected,
@@ -149,17 +149,21 @@ def difference(want, got):
 
 
 def forms_of_table():
-    """Name to flags, read from the table. SHARED: a form of plain words has an anchor of it too."""
+    """Name to flags, read from the table. SHARED: a form of plain words has a phrase of it too."""
+    lists, forms, phrases = {}, {}, {}
     with open(FORMS, encoding="utf-8") as file:
-        rows = re.split(r'\{ ROW\("', file.read())[1:]
-    forms = {row.split('"')[0]: set(re.findall(r"PLIM_FORM_([A-Z]+)", row)) for row in rows}
-    anchors = {}
-    for row in rows:
-        strings = re.search(r'\.anchors =((?:\s*"[^"]*")*)', row).group(1)
-        anchors[row.split('"')[0]] = set("".join(re.findall(r'"([^"]*)"', strings)).split("|"))
-    plain = set().union(*(anchors[name] for name in forms if "PLAIN" in forms[name]))
+        for line in file:
+            row = line.rstrip("\n").split("\t")
+            if len(row) == 2:
+                lists["@" + row[0]] = row[1]
+            elif len(row) == 15 and row[0] != "form":
+                if row[0] in forms:
+                    sys.exit(f"forms.tsv has {row[0]} twice")
+                forms[row[0]] = set(row[14].upper().split(",")) - {""}
+                phrases[row[0]] = set(lists.get(row[5], row[5]).split("|"))
+    plain = set().union(*(phrases[name] for name in forms if "PLAIN" in forms[name]))
     for name, flags in forms.items():
-        if anchors[name] & plain:
+        if phrases[name] & plain:
             flags.add("SHARED")
     return forms
 
