@@ -15,13 +15,14 @@ if(PLIM_SANITIZE)
     target_link_options(plim_house INTERFACE -fsanitize=${PLIM_SANITIZE})
 endif()
 
-# plim_room(<name> FLOOR <n> [USES <rooms>...] [HEADERS <public headers>...] FILES <files>...
-#     [LIBS <targets>...] [DEFINES <D>...])
+# plim_room(<name> FLOOR <n> [USES <rooms>...] [HEADERS <public headers>...] [FOLDERS <folders>...]
+#     FILES <files>... [LIBS <targets>...] [DEFINES <D>...])
 # A folder of src/, compiled to objects. USES names the rooms whose headers it may include, HEADERS
-# those of include/plimsoll that are its own (tests/layering holds it to both); DEFINES is for
-# feature macros such as _GNU_SOURCE.
+# those of include/plimsoll that are its own, FOLDERS its folders, the lowest first: each may include
+# those before it (tests/layering holds it to all three); DEFINES is for feature macros such as
+# _GNU_SOURCE.
 function(plim_room name)
-    cmake_parse_arguments(PARSE_ARGV 1 room "" "FLOOR" "USES;HEADERS;FILES;LIBS;DEFINES")
+    cmake_parse_arguments(PARSE_ARGV 1 room "" "FLOOR" "USES;HEADERS;FOLDERS;FILES;LIBS;DEFINES")
     list(TRANSFORM room_FILES PREPEND ${name}/)
     add_library(plim_${name} OBJECT ${room_FILES})
     set_target_properties(plim_${name} PROPERTIES

@@ -102,12 +102,14 @@ static plim_status fill(plim_allocator *allocator, const plim_allocator_options 
     allocator->serial = atomic_fetch_add(&serials, 1) + 1;
     allocator->policy = plim_policy_of(options->policy);
     allocator->private_policy = &plim_policy_torch;
-    allocator->has_lanes = allocator->policy->has_lanes;
+    allocator->unit_mask = allocator->policy->unit_bytes - 1;
+    allocator->small_bytes_max = allocator->policy->small_bytes_max;
     allocator->release_threshold_bytes = options->release_threshold_bytes;
     allocator->hardening = options->hardening;
     allocator->is_mapping_transactional = options->is_mapping_transactional;
     allocator->expandable_share = options->expandable_share;
-    allocator->has_divisions = plim_rounding_of(&allocator->settings).has_divisions;
+    allocator->has_divisions =
+        allocator->policy->has_divisions && plim_rounding_of(&allocator->settings).has_divisions;
     atomic_init(&allocator->is_caching, options->settings != NULL || !is_caching_unwanted());
     plim_slab_init(&allocator->blocks, allocator->mem);
     plim_slab_init(&allocator->nodes, allocator->mem);
@@ -205,7 +207,6 @@ static void deinit_heap(plim_heap *heap)
     PLIM_VEC_FREE(mem, &heap->open_lanes);
     PLIM_VEC_FREE(mem, &heap->peers);
     PLIM_VEC_FREE(mem, &heap->pool_names);
-    PLIM_VEC_FREE(mem, &heap->pages);
     plim_map_deinit(&heap->homes);
     plim_ring_deinit(&heap->ring);
 }

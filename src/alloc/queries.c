@@ -7,6 +7,7 @@
 #include "alloc/core/check.h"
 #include "alloc/core/events.h"
 #include "alloc/core/free.h"
+#include "alloc/core/policy.h"
 #include "alloc/core/pools.h"
 #include "alloc/core/world.h"
 #include "alloc/vm/expandable.h"
@@ -165,7 +166,8 @@ plim_status plim_allocator_configure(plim_allocator *allocator, const char *text
     pthread_mutex_lock(&allocator->lock);
     plim_worlds_stop(allocator);
     const plim_status status = plim_settings_parse(text, &allocator->settings, err);
-    allocator->has_divisions = plim_rounding_of(&allocator->settings).has_divisions;
+    allocator->has_divisions =
+        allocator->policy->has_divisions && plim_rounding_of(&allocator->settings).has_divisions;
     plim_worlds_resume(allocator);
     pthread_mutex_unlock(&allocator->lock);
     return status;

@@ -21,63 +21,15 @@
 
 /* --- values: each function steps over the word, or fails and says what was expected --- */
 
-/* "'Yes' is not True or False (expandable_segments)", at a character of the word. */
-static plim_status fail_word(const plim_settings_reader *reader, plim_status status, size_t index,
-                             const char *what)
-{
-    return plim_settings_fail(reader, status, index, "%s %s (%s)",
-                              plim_settings_quoted(reader).text, what, reader->key);
-}
-
-/* A word stands here: `what` in "expected a value of max_split_size_mb, not ','". */
-static plim_status check_word(const plim_settings_reader *reader, const char *what, const char *of)
-{
-    return reader->token.kind == 'w'
-               ? PLIM_OK
-               : plim_settings_fail(reader, PLIM_CORRUPT, 0, "expected %s%s, not %s", what, of,
-                                    plim_settings_quoted(reader).text);
-}
-
-/* A word that is a value stands here, and is not cut. */
-static plim_status check_value(const plim_settings_reader *reader)
-{
-    PLIM_TRY(check_word(reader, "a value of ", reader->key));
-    return reader->token.length < PLIM_SETTINGS_WORD_BYTES
-               ? PLIM_OK
-               : fail_word(reader, PLIM_CORRUPT, 0, "is too long for a value");
-}
-
 static plim_status read_bool(plim_settings_reader *reader, bool *ret_value)
 {
-    PLIM_TRY(check_value(reader));
+    PLIM_TRY(plim_settings_check_value(reader));
     const bool is_true = plim_settings_at_word(reader, "True");
     if (!is_true && !plim_settings_at_word(reader, "False")) {
-        return fail_word(reader, PLIM_CORRUPT, 0, "is not True or False");
+        return plim_settings_fail_word(reader, PLIM_CORRUPT, 0, "is not True or False");
     }
     plim_settings_advance(reader);
     *ret_value = is_true;
-    return PLIM_OK;
-}
-
-/* Digits only, below 2^64. The reader stays, so that a caller can still complain of the value. */
-static plim_status peek_whole(const plim_settings_reader *reader, uint64_t *ret_value)
-{
-    PLIM_TRY(check_value(reader));
-    const char *const word = reader->token.word;
-    uint64_t value = 0;
-    bool fits = true;
-    for (size_t i = 0; i < reader->token.length; i++) {
-        if (word[i] < '0' || word[i] > '9') {
-            return fail_word(reader, PLIM_CORRUPT, i, "is not a whole number");
-        }
-        const uint64_t digit = (uint64_t)(word[i] - '0');
-        fits = fits && value <= (UINT64_MAX - digit) / 10;
-        value = fits ? value * 10 + digit : value;
-    }
-    if (!fits) {
-        return fail_word(reader, PLIM_INVALID_ARGUMENT, 0, "is too large, must be < 2^64");
-    }
-    *ret_value = value;
     return PLIM_OK;
 }
 
@@ -85,7 +37,7 @@ static plim_status peek_whole(const plim_settings_reader *reader, uint64_t *ret_
 static plim_status read_mb(plim_settings_reader *reader, uint64_t mb_min, uint64_t *ret_bytes)
 {
     uint64_t mb = 0;
-    PLIM_TRY(peek_whole(reader, &mb));
+    PLIM_TRY(plim_settings_peek_whole(reader, &mb));
     if (mb < mb_min) {
         return plim_settings_fail(reader, PLIM_INVALID_ARGUMENT, 0,
                                   "%s too small, must be >= %" PRIu64 ", not %" PRIu64, reader->key,
@@ -96,34 +48,13 @@ static plim_status read_mb(plim_settings_reader *reader, uint64_t mb_min, uint64
     return PLIM_OK;
 }
 
-plim_status plim_settings_read_power(plim_settings_reader *reader, const char *what, bool with_zero,
-                                     uint64_t max, uint64_t *ret_value)
-{
-    uint64_t value = 0;
-    PLIM_TRY(peek_whole(reader, &value));
-    const bool is_power = value != 0 && (value & (value - 1)) == 0;
-    if (!is_power && !(with_zero && value == 0)) {
-        return plim_settings_fail(reader, PLIM_INVALID_ARGUMENT, 0,
-                                  "%s must be a power of 2%s, like 4, not %" PRIu64 " (%s)", what,
-                                  with_zero ? " or 0 to disable rounding" : "", value, reader->key);
-    }
-    if (value > max) {
-        return plim_settings_fail(reader, PLIM_INVALID_ARGUMENT, 0,
-                                  "%s must be at most %" PRIu64 ", not %" PRIu64 " (%s)", what, max,
-                                  value, reader->key);
-    }
-    plim_settings_advance(reader);
-    *ret_value = value;
-    return PLIM_OK;
-}
-
 static plim_status read_fraction(plim_settings_reader *reader, const plim_setting_row *row,
                                  double *ret_value)
 {
-    PLIM_TRY(check_value(reader));
+    PLIM_TRY(plim_settings_check_value(reader));
     const size_t length = plim_decimal_length(reader->token.word);
     if (length != reader->token.length) {
-        return fail_word(reader, PLIM_CORRUPT, length, "is not a number");
+        return plim_settings_fail_word(reader, PLIM_CORRUPT, length, "is not a number");
     }
     const double value = plim_decimal_read(reader->token.word);
     if (!plim_setting_has_fraction(row, value)) {
@@ -139,13 +70,13 @@ static plim_status read_fraction(plim_settings_reader *reader, const plim_settin
 
 static plim_status read_backend(plim_settings_reader *reader, plim_backend *ret_backend)
 {
-    PLIM_TRY(check_value(reader));
+    PLIM_TRY(plim_settings_check_value(reader));
     plim_backend backend = PLIM_BACKEND_NATIVE;
     if (plim_settings_at_word(reader, "cudaMallocAsync") ||
         plim_settings_at_word(reader, "hipMallocAsync")) {
         backend = PLIM_BACKEND_CUDA_MALLOC_ASYNC;
     } else if (!plim_settings_at_word(reader, "native")) {
-        return fail_word(reader, PLIM_CORRUPT, 0, "is not native or cudaMallocAsync");
+        return plim_settings_fail_word(reader, PLIM_CORRUPT, 0, "is not native or cudaMallocAsync");
     }
     plim_settings_advance(reader);
     *ret_backend = backend;
@@ -178,7 +109,7 @@ static bool is_reserve(const plim_settings_token *token, double *ret_fraction, u
 static plim_status read_reserve(plim_settings_reader *reader, plim_settings *settings,
                                 bool *ret_ignored)
 {
-    PLIM_TRY(check_word(reader, "a value of ", reader->key));
+    PLIM_TRY(plim_settings_check_word(reader, "a value of ", reader->key));
     *ret_ignored = !is_reserve(&reader->token, &settings->expandable_segments_reserve_fraction,
                                &settings->expandable_segments_reserve_bytes);
     plim_settings_advance(reader);
@@ -192,10 +123,10 @@ static plim_status skip_classes(plim_settings_reader *reader, bool *ret_ignored)
     while (reader->token.kind != ']') {
         double fraction = 0;
         uint64_t bytes = 0;
-        PLIM_TRY(check_word(reader, "a class of ", reader->key));
+        PLIM_TRY(plim_settings_check_word(reader, "a class of ", reader->key));
         plim_settings_advance(reader);
         PLIM_TRY(plim_settings_expect(reader, ':', "a class"));
-        PLIM_TRY(check_word(reader, "a class's value", ""));
+        PLIM_TRY(plim_settings_check_word(reader, "a class's value", ""));
         *ret_ignored |= !is_reserve(&reader->token, &fraction, &bytes);
         plim_settings_advance(reader);
         if (reader->token.kind != ']') {
@@ -246,7 +177,8 @@ bool plim_settings_read_value(const plim_setting_row *row, const char *value, ui
         return true;
     }
     uint64_t size = 0;
-    if (is_size && peek_whole(&reader, &size) == PLIM_OK && size <= UINT64_MAX / unit) {
+    if (is_size && plim_settings_peek_whole(&reader, &size) == PLIM_OK &&
+        size <= UINT64_MAX / unit) {
         *(uint64_t *)plim_setting_field(settings, row) = size * unit;
         return true;
     }
@@ -289,7 +221,7 @@ static plim_status read_pair(plim_settings_reader *reader, plim_setting_key key,
 static plim_status read_next(plim_settings_reader *reader, const plim_settings_extra *extra,
                              plim_settings *settings)
 {
-    PLIM_TRY(check_word(reader, "a key", ""));
+    PLIM_TRY(plim_settings_check_word(reader, "a key", ""));
     plim_setting_key key = PLIM_SETTING_KEY_COUNT;
     if (plim_setting_key_find(reader->token.word, &key, &reader->key)) {
         return read_pair(reader, key, settings);

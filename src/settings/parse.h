@@ -37,11 +37,6 @@ bool plim_settings_read_value(const plim_setting_row *row, const char *value, ui
 
 /* --- between the files of the room --- */
 
-/* A power of two up to `max`, or, where with_zero says so, 0: over it, or fails. `what` names it
- * in a message. */
-plim_status plim_settings_read_power(plim_settings_reader *reader, const char *what, bool with_zero,
-                                     uint64_t max, uint64_t *ret_value);
-
 /* roundup_power2_divisions: a number for all intervals, or a list, which leaves what it does not
  * name. The entries are changed even when it fails. */
 plim_status plim_settings_read_divisions(plim_settings_reader *reader,

@@ -1,5 +1,5 @@
 /*
- * reader.c - cuts a settings string into tokens; no memory is taken.
+ * reader.c - cuts a settings string into tokens, and looks at words; no memory is taken.
  */
 #include "settings/reader.h"
 
@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -114,4 +115,73 @@ plim_settings_quote plim_settings_quoted(const plim_settings_reader *reader)
     snprintf(quote.text + length, sizeof quote.text - length, "%s'",
              token->length > QUOTE_LENGTH_MAX ? "..." : "");
     return quote;
+}
+
+/* --- values --- */
+
+plim_status plim_settings_fail_word(const plim_settings_reader *reader, plim_status status,
+                                    size_t index, const char *what)
+{
+    return plim_settings_fail(reader, status, index, "%s %s (%s)",
+                              plim_settings_quoted(reader).text, what, reader->key);
+}
+
+plim_status plim_settings_check_word(const plim_settings_reader *reader, const char *what,
+                                     const char *of)
+{
+    return reader->token.kind == 'w'
+               ? PLIM_OK
+               : plim_settings_fail(reader, PLIM_CORRUPT, 0, "expected %s%s, not %s", what, of,
+                                    plim_settings_quoted(reader).text);
+}
+
+plim_status plim_settings_check_value(const plim_settings_reader *reader)
+{
+    PLIM_TRY(plim_settings_check_word(reader, "a value of ", reader->key));
+    return reader->token.length < PLIM_SETTINGS_WORD_BYTES
+               ? PLIM_OK
+               : plim_settings_fail_word(reader, PLIM_CORRUPT, 0, "is too long for a value");
+}
+
+plim_status plim_settings_peek_whole(const plim_settings_reader *reader, uint64_t *ret_value)
+{
+    PLIM_TRY(plim_settings_check_value(reader));
+    const char *const word = reader->token.word;
+    uint64_t value = 0;
+    bool fits = true;
+    for (size_t i = 0; i < reader->token.length; i++) {
+        if (word[i] < '0' || word[i] > '9') {
+            return plim_settings_fail_word(reader, PLIM_CORRUPT, i, "is not a whole number");
+        }
+        const uint64_t digit = (uint64_t)(word[i] - '0');
+        fits = fits && value <= (UINT64_MAX - digit) / 10;
+        value = fits ? value * 10 + digit : value;
+    }
+    if (!fits) {
+        return plim_settings_fail_word(reader, PLIM_INVALID_ARGUMENT, 0,
+                                       "is too large, must be < 2^64");
+    }
+    *ret_value = value;
+    return PLIM_OK;
+}
+
+plim_status plim_settings_read_power(plim_settings_reader *reader, const char *what, bool with_zero,
+                                     uint64_t max, uint64_t *ret_value)
+{
+    uint64_t value = 0;
+    PLIM_TRY(plim_settings_peek_whole(reader, &value));
+    const bool is_power = value != 0 && (value & (value - 1)) == 0;
+    if (!is_power && !(with_zero && value == 0)) {
+        return plim_settings_fail(reader, PLIM_INVALID_ARGUMENT, 0,
+                                  "%s must be a power of 2%s, like 4, not %" PRIu64 " (%s)", what,
+                                  with_zero ? " or 0 to disable rounding" : "", value, reader->key);
+    }
+    if (value > max) {
+        return plim_settings_fail(reader, PLIM_INVALID_ARGUMENT, 0,
+                                  "%s must be at most %" PRIu64 ", not %" PRIu64 " (%s)", what, max,
+                                  value, reader->key);
+    }
+    plim_settings_advance(reader);
+    *ret_value = value;
+    return PLIM_OK;
 }

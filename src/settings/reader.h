@@ -47,4 +47,21 @@ typedef struct plim_settings_quote {
 } plim_settings_quote;
 plim_settings_quote plim_settings_quoted(const plim_settings_reader *reader);
 
+/* --- values. Each function looks at the word, or fails and says what was expected --- */
+
+/* Fails with "'Yes' is not True or False (expandable_segments)", at a character of the word. */
+plim_status plim_settings_fail_word(const plim_settings_reader *reader, plim_status status,
+                                    size_t index, const char *what);
+/* A word stands here: `what` in "expected a value of max_split_size_mb, not ','". */
+plim_status plim_settings_check_word(const plim_settings_reader *reader, const char *what,
+                                     const char *of);
+/* A word that is a value stands here, and is not cut. */
+plim_status plim_settings_check_value(const plim_settings_reader *reader);
+/* Digits only, below 2^64. The reader stays, so that a caller can still complain of the value. */
+plim_status plim_settings_peek_whole(const plim_settings_reader *reader, uint64_t *ret_value);
+/* A power of two up to `max`, or, where with_zero says so, 0: over it, or fails. `what` names it
+ * in a message. */
+plim_status plim_settings_read_power(plim_settings_reader *reader, const char *what, bool with_zero,
+                                     uint64_t max, uint64_t *ret_value);
+
 #endif

@@ -118,18 +118,26 @@ typedef struct row {
     t_order order;
     uint32_t streams;
     uint64_t live;
+    plim_policy_kind policy;
 } row;
 
 static const row rows[] = {
-    { "", true, T_ORDER_NEWEST, 1, 40 },
-    { "", true, T_ORDER_ANY, 1, 60 },
-    { "", true, T_ORDER_OLDEST, 2, 60 },
-    { "", false, T_ORDER_NEWEST, 3, 200 },
-    { "", true, T_ORDER_NEWEST, 4, 100 },
-    { "expandable_segments:True", true, T_ORDER_NEWEST, 1, 40 },
-    { "expandable_segments:True", false, T_ORDER_ANY, 3, 100 },
-    { "max_split_size_mb:32", true, T_ORDER_NEWEST, 2, 60 },
-    { "roundup_power2_divisions:4", false, T_ORDER_NEWEST, 2, 100 },
+    { "", true, T_ORDER_NEWEST, 1, 40, PLIM_POLICY_TORCH },
+    { "", true, T_ORDER_ANY, 1, 60, PLIM_POLICY_TORCH },
+    { "", true, T_ORDER_OLDEST, 2, 60, PLIM_POLICY_TORCH },
+    { "", false, T_ORDER_NEWEST, 3, 200, PLIM_POLICY_TORCH },
+    { "", true, T_ORDER_NEWEST, 4, 100, PLIM_POLICY_TORCH },
+    { "expandable_segments:True", true, T_ORDER_NEWEST, 1, 40, PLIM_POLICY_TORCH },
+    { "expandable_segments:True", false, T_ORDER_ANY, 3, 100, PLIM_POLICY_TORCH },
+    { "max_split_size_mb:32", true, T_ORDER_NEWEST, 2, 60, PLIM_POLICY_TORCH },
+    { "roundup_power2_divisions:4", false, T_ORDER_NEWEST, 2, 100, PLIM_POLICY_TORCH },
+    { "", true, T_ORDER_NEWEST, 1, 60, PLIM_POLICY_BFC },
+    { "roundup_power2_divisions:4", false, T_ORDER_ANY, 1, 100, PLIM_POLICY_BFC },
+    { "max_split_size_mb:32", false, T_ORDER_NEWEST, 1, 60, PLIM_POLICY_BFC },
+    { "", true, T_ORDER_NEWEST, 1, 60, PLIM_POLICY_ASYNC },
+    { "expandable_segments:True", false, T_ORDER_ANY, 1, 100, PLIM_POLICY_ASYNC },
+    { "", true, T_ORDER_NEWEST, 3, 100, PLIM_POLICY_ASYNC },
+    { "max_split_size_mb:32", false, T_ORDER_OLDEST, 4, 60, PLIM_POLICY_ASYNC },
 };
 
 static void requests_are_served_alike(void)
@@ -138,6 +146,7 @@ static void requests_are_served_alike(void)
     for (size_t i = 0; i < T_COUNT(rows); i++) {
         T_CASE("row %zu", i);
         const sightings seen = play((t_player_options){ .settings = rows[i].settings,
+                                                        .policy = rows[i].policy,
                                                         .device_bytes = 2048 * MIB,
                                                         .is_plain = true,
                                                         .has_few_sizes = rows[i].has_few_sizes,
@@ -145,6 +154,7 @@ static void requests_are_served_alike(void)
                                                         .streams = rows[i].streams,
                                                         .live = rows[i].live },
                                     STEPS, 40);
+        T_TRUE(seen.sole + seen.shared > 0);
         all.sole += seen.sole;
         all.shared += seen.shared;
         all.parked += seen.parked;
@@ -160,6 +170,7 @@ static void everything_else_is_done_alike(void)
     for (size_t i = 0; i < T_COUNT(rows); i++) {
         T_CASE("row %zu", i);
         (void)play((t_player_options){ .settings = rows[i].settings,
+                                       .policy = rows[i].policy,
                                        .device_bytes = 512 * MIB,
                                        .has_manual_fences = i % 2 == 0,
                                        .has_callback = i % 3 == 0,

@@ -52,6 +52,20 @@ class Layering(unittest.TestCase):
     def test_a_lower_room_including_a_higher_one(self):
         self.one("src/base/a.h", '/* a. */\n#include "history/h.h"\n', "may not include history/h.h")
 
+    def test_a_folder_including_one_above_it(self):
+        table = TABLE.replace("plim_room(trace FLOOR 2 USES base history HEADERS recorder.h FILES t.c)",
+                              "plim_room(trace FLOOR 2 USES base history HEADERS recorder.h\n"
+                              "    FOLDERS in out FILES t.c in/a.c out/b.c)")
+        tree = {"src/CMakeLists.txt": table,
+                "src/trace/in/a.c": '/* a. */\n#include "trace/in/a.h"\n',
+                "src/trace/in/a.h": "/* a. */\n",
+                "src/trace/out/b.c": '/* b. */\n#include "trace/in/a.h"\n',
+                "src/trace/t.c": '/* t. */\n#include "trace/in/a.h"\n'}
+        self.assertEqual(self.found(tree), [])
+        for include in ("trace/out/b.h", "trace/t.h"):
+            found = self.found({**tree, "src/trace/in/a.h": f'/* a. */\n#include "{include}"\n'})
+            self.assertEqual(found, [f"src/trace/in/a.h: may not include {include}, which stands above it"])
+
     def test_a_neighbour_on_the_same_floor(self):
         self.one("src/pickle/p.c", '/* p. */\n# include <history/h.h>\n', "not in its USES")
 

@@ -53,6 +53,7 @@ typedef struct plim_fence_queue {
 typedef struct plim_pool {
     struct plim_private_pool *owner;  /* NULL: the default pool */
     const struct plim_policy *policy; /* the allocator's; PyTorch's in private pools */
+    struct plim_pages *pages;         /* of a policy that maps whole pages (vm/pages.h), or NULL */
     bool is_small;
     uint64_t lookups;                      /* get_free_blocks_call_count */
     PLIM_VEC(struct plim_shelf *) shelves; /* by stream, as unsigned numbers */
@@ -196,9 +197,8 @@ typedef struct plim_heap {
 
     /* --- of policies other than PyTorch's --- */
     void *policy_state;
-    plim_map homes;              /* by address: the stream of a held block, not its shelf's */
-    PLIM_VEC(plim_handle) pages; /* mapped nowhere, on their way to another place */
-    bool has_seen_work;          /* fences of the program completed, and no policy was told */
+    plim_map homes;     /* by address: the stream of a held block, not its shelf's */
+    bool has_seen_work; /* fences of the program completed, and no policy was told */
 } plim_heap;
 
 /* What plim_record_history() asked for. Replaced as a whole, for those that look without a lock. */
@@ -231,6 +231,8 @@ typedef struct plim_allocator {
     bool has_divisions;                       /* of the settings: plim_rounding */
     const struct plim_policy *policy;         /* of the default pools */
     const struct plim_policy *private_policy; /* of private pools */
+    uint64_t unit_mask;                       /* policy->unit_bytes - 1 */
+    uint64_t small_bytes_max;                 /* of the policy */
     PLIM_VEC(struct plim_uncached_row) uncached; /* handed out while caching was off */
     atomic_bool is_caching;
     atomic_uint_fast64_t pool_ids[2]; /* programs', captures' */
@@ -244,7 +246,6 @@ typedef struct plim_allocator {
     bool has_free_callbacks; /* changed with the worlds stopped */
     PLIM_VEC(struct plim_observer_row) observers;
 
-    bool has_lanes; /* policy->has_lanes */
     uint64_t release_threshold_bytes;
 } plim_allocator;
 

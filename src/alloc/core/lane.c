@@ -5,7 +5,8 @@
 
 #include "alloc/core/events.h"
 #include "alloc/core/place.h"
-#include "alloc/policy/torch.h"
+#include "alloc/core/policy.h"
+#include "settings/rounding.h"
 
 #include <string.h>
 
@@ -190,32 +191,20 @@ static bool park(plim_lane *lane, bool is_small, plim_addr addr, uint32_t stack)
 
 /* --- the ordinary way --- */
 
-/* Which block is handed out for a request of a shelf. Not one that has statistics of its own. */
-static inline plim_free_cursor choose(const plim_lane *lane, const plim_shelf *shelf,
-                                      uint64_t rounded)
-{
-    const plim_settings *settings = &lane->heap->allocator->settings;
-    const plim_free_cursor none = { NULL, 0 };
-    if (shelf->blocks.waiting != NULL) {
-        return none;
-    }
-    const plim_free_cursor cursor =
-        plim_torch_find(settings, shelf, rounded, settings->expandable_segments);
-    const bool is_oversize = cursor.leaf != NULL && rounded >= settings->max_split_bytes;
-    return is_oversize ? none : cursor;
-}
-
 static bool take(plim_lane *lane, plim_shelf *shelf, uint64_t rounded, uint64_t bytes,
                  uint32_t stack, plim_addr *ret_addr)
 {
     plim_allocator *allocator = lane->heap->allocator;
-    const plim_free_cursor cursor = choose(lane, shelf, rounded);
-    const plim_heap_block *block = plim_free_cursor_block(cursor);
-    if (block == NULL) {
+    if (shelf->blocks.waiting != NULL) {
         return false;
     }
-    const uint64_t split_bytes = plim_torch_split(&allocator->settings, shelf, block->bytes,
-                                                  rounded, allocator->settings.expandable_segments);
+    uint64_t split_bytes = 0;
+    const plim_free_cursor cursor = allocator->policy->fit(shelf, rounded, &split_bytes);
+    const plim_heap_block *block = plim_free_cursor_block(cursor);
+    if (block == NULL || (split_bytes > 0 ? split_bytes : block->bytes) >=
+                             allocator->settings.max_split_bytes) { /* has statistics of its own */
+        return false;
+    }
     if (split_bytes > 0 && lane->spare.first == NULL &&
         !plim_slab_fill(&allocator->blocks, &lane->spare, SPARE_FILL)) {
         return false;
@@ -254,8 +243,8 @@ bool plim_lane_malloc(plim_lane *lane, uint64_t bytes, uint32_t stack, plim_addr
         const uint64_t rounded =
             allocator->has_divisions
                 ? plim_round_divided(allocator->settings.roundup_power2_divisions, bytes)
-                : plim_round_plain(bytes);
-        const bool is_small = rounded <= PLIM_SMALL_BYTES_MAX;
+                : (bytes + allocator->unit_mask) & ~allocator->unit_mask;
+        const bool is_small = rounded <= allocator->small_bytes_max;
         plim_undo *undo = &lane->undo[is_small];
         if (undo->live < undo->count && undo->entries[undo->live].rounded_bytes == rounded) {
             is_done = unpark(lane, undo, is_small, bytes, stack, ret_addr);

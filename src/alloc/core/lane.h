@@ -1,9 +1,9 @@
 /*
  * lane.h - the fast path: a stream's cached blocks under a lock of its own.
  *
- * It only takes from and gives to the free sets of one stream's two shelves, under PyTorch's own
- * rules. Whatever else a request needs (memory from the device, another stream's events, a peak
- * that several lanes might pass together) is left to the slow path, with nothing changed.
+ * It only takes from and gives to the free sets of one stream's two shelves, by the policy's `fit`
+ * (policy.h). Whatever else a request needs (memory from the device, another stream's events, a
+ * peak that several lanes might pass together) is left to the slow path, with nothing changed.
  */
 #ifndef PLIMSOLL_ALLOC_LANE_H
 #define PLIMSOLL_ALLOC_LANE_H

@@ -49,6 +49,16 @@ bool plim_ledger_is_used(const plim_ledger *ledger)
     return (ledger->gross[0][PLIM_STAT_ACTIVE] | ledger->gross[1][PLIM_STAT_ACTIVE]) != 0;
 }
 
+uint64_t plim_ledger_frees(const plim_ledger *ledger)
+{
+    int64_t falls = 0;
+    for (int is_small = 0; is_small < 2; is_small++) {
+        falls +=
+            ledger->gross[is_small][PLIM_STAT_ACTIVE] - ledger->net[is_small][PLIM_STAT_ACTIVE];
+    }
+    return (uint64_t)falls / 2;
+}
+
 bool plim_ledger_has_room(const plim_ledger *ledger, bool is_small,
                           const plim_ledger_change *change)
 {

@@ -90,8 +90,10 @@ typedef struct plim_ledger_change {
 void plim_ledger_open(plim_ledger *ledger, const plim_device_stats *stats, int64_t parts);
 /* Adds a ledger to the statistics it was opened from; it is closed then. */
 void plim_ledger_fold(const plim_ledger *ledger, plim_device_stats *stats);
-/* Whether anything was counted since it was opened. */
+/* True if anything was counted since it was opened. */
 bool plim_ledger_is_used(const plim_ledger *ledger);
+/* How many blocks became free since then. */
+uint64_t plim_ledger_frees(const plim_ledger *ledger);
 
 /* Whether a change may be counted: always, in a sole ledger. */
 bool plim_ledger_has_room(const plim_ledger *ledger, bool is_small,

@@ -1,12 +1,13 @@
 /*
  * policy.h - what a policy decides; everything else about memory is mechanism.
  *
- * The mechanism (place, segments, expandable, streams, release) splits, merges, maps and counts. A
- * policy says which free block serves a request, how much of it, and what is tried, in which
- * order, when none does; and what becomes of a block when it is free.
+ * The mechanism (core, vm) splits, merges, maps and counts. A policy says which free block serves a
+ * request, how much of it, and what is tried, in which order, when none does; and what becomes of a
+ * block when it is free.
  *
- *   prepare ──► find ──► (callbacks) ──► obtain ──► split ──► handed out
- *   freed ──► (the events it waits for) ──► take_back
+ *   fast path   round to unit_bytes ──► fit ──► handed out              (lane.c, under a lane's
+ * lock) slow path   prepare ──► find ──► (callbacks) ──► obtain ──► split ──► handed out frees
+ * freed ──► (the events it waits for) ──► take_back
  *
  * Private pools are served as PyTorch serves them, whatever the policy: what a graph or a program
  * keeps there must stay where it is. docs/design/policies.md has each policy's rules and sources.
@@ -72,9 +73,23 @@ typedef struct plim_policy {
     /* Invariants of that state. May be NULL. */
     plim_status (*check)(const plim_heap *heap, plim_error *err);
 
-    uint64_t page_bytes; /* of handles of its ranges, all mapped or none; 0: as settings say */
-    bool has_lanes;      /* the fast path knows its rules */
-    bool keeps_all;      /* emptying the cache releases nothing of the default pool */
+    bool keeps_all; /* emptying the cache releases nothing of the default pool */
+
+    /* --- the fast path, under the lock of one lane; it has no other rules than these --- */
+
+    /* The free block of a settled shelf that serves a rounded size, still in its set (leaf NULL:
+     * none), and how much of it is handed out (0: all). A function of the shelf and the settings
+     * alone: the same shelf gives the same answer, on which parking rests. NULL: no lane is ever
+     * opened. A policy that has it leaves take_back NULL: blocks merge and go to their set. */
+    plim_free_cursor (*fit)(const plim_shelf *shelf, uint64_t rounded_bytes,
+                            uint64_t *ret_split_bytes);
+    uint64_t unit_bytes;      /* sizes are rounded up to multiples of it, a power of two */
+    uint64_t small_bytes_max; /* rounded sizes above are of the large class; 0: all are */
+    bool has_divisions;       /* the settings' roundup_power2_divisions hold */
+    /* False: this lane stays closed for now. The world is stopped. May be NULL: never. */
+    bool (*may_open)(const plim_lane *lane);
+    /* An open lane took back `count` blocks, at least one. The world is stopped. May be NULL. */
+    void (*lane_freed)(const plim_lane *lane, uint64_t count);
 } plim_policy;
 
 #endif

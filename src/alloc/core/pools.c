@@ -127,6 +127,18 @@ plim_shelf *plim_shelf_for(plim_heap *heap, plim_pool *pool, plim_stream stream)
     return shelf;
 }
 
+plim_status plim_shelf_ready(plim_heap *heap, plim_pool *pool, plim_stream stream,
+                             plim_shelf **ret_shelf, plim_error *err)
+{
+    plim_shelf *shelf = plim_shelf_for(heap, pool, stream);
+    if (shelf == NULL || !plim_free_set_settle(&shelf->blocks) ||
+        !plim_free_set_settle(&shelf->unmapped)) {
+        return plim_fail_memory(err, "looking for a free block");
+    }
+    *ret_shelf = shelf;
+    return PLIM_OK;
+}
+
 /* --- private pools --- */
 
 plim_pool *plim_pool_for(plim_heap *heap, plim_stream stream, bool is_small)

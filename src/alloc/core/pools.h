@@ -13,6 +13,9 @@
 plim_pool *plim_pool_for(plim_heap *heap, plim_stream stream, bool is_small);
 /* The shelf of a pool for a stream, made if need be; NULL: no host memory. */
 plim_shelf *plim_shelf_for(plim_heap *heap, plim_pool *pool, plim_stream stream);
+/* The same, its sets settled: ready to be searched. */
+plim_status plim_shelf_ready(plim_heap *heap, plim_pool *pool, plim_stream stream,
+                             plim_shelf **ret_shelf, plim_error *err);
 
 /* Fails with the words for a pool that is not there. */
 plim_status plim_no_such_pool(plim_error *err, plim_pool_id id, int32_t device);

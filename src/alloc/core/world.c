@@ -4,6 +4,7 @@
 #include "alloc/core/world.h"
 
 #include "alloc/core/lane.h"
+#include "alloc/core/policy.h"
 #include "base/error.h"
 
 #define OPEN_LANES_MAX 16 /* stopping the world takes each one's lock */
@@ -17,9 +18,15 @@ void plim_world_stop(plim_heap *heap)
     if (heap->open_lanes.count == 0) {
         return; /* the heap's own ledger is open since last time */
     }
+    const plim_policy *policy = heap->allocator->policy;
     for (size_t i = 0; i < heap->open_lanes.count; i++) {
-        plim_lane_settle(heap->open_lanes.items[i]);
-        plim_ledger_fold(&heap->open_lanes.items[i]->ledger, &heap->stats);
+        plim_lane *lane = heap->open_lanes.items[i];
+        plim_lane_settle(lane);
+        const uint64_t frees = policy->lane_freed != NULL ? plim_ledger_frees(&lane->ledger) : 0;
+        if (frees > 0) {
+            policy->lane_freed(lane, frees);
+        }
+        plim_ledger_fold(&lane->ledger, &heap->stats);
     }
     plim_ledger_open(&heap->ledger, &heap->stats, 1);
 }
@@ -31,24 +38,30 @@ void plim_world_settle(plim_heap *heap)
 }
 
 /* What the fast path leaves out has to be absent: it only takes from and gives to free sets. */
-static bool may_open(const plim_heap *heap)
+static bool may_open_any(const plim_heap *heap)
 {
     const plim_allocator *allocator = heap->allocator;
     const bool is_collecting =
         heap->limit_bytes != PLIM_UNLIMITED && allocator->settings.garbage_collection_threshold > 0;
-    return allocator->has_lanes && heap->routings.count == 0 && heap->queued_events == 0 &&
-           heap->deferred == NULL && !is_collecting &&
-           allocator->hardening == PLIM_HARDENING_NONE &&
+    return allocator->policy->fit != NULL && heap->routings.count == 0 &&
+           heap->queued_events == 0 && heap->deferred == NULL && heap->homes.count == 0 &&
+           !is_collecting && allocator->hardening == PLIM_HARDENING_NONE &&
            atomic_load_explicit(&allocator->is_caching, memory_order_relaxed);
 }
 
-/* Closes the open lanes that nobody used since they were opened, or all. */
+static bool may_open(const plim_lane *lane)
+{
+    const plim_policy *policy = lane->heap->allocator->policy;
+    return policy->may_open == NULL || policy->may_open(lane);
+}
+
+/* Closes the open lanes that were not used since they were opened, or all. */
 static void close_lanes(plim_heap *heap, const plim_lane *but, bool all)
 {
     size_t kept = 0;
     for (size_t i = 0; i < heap->open_lanes.count; i++) {
         plim_lane *lane = heap->open_lanes.items[i];
-        if (!all && (lane == but || plim_ledger_is_used(&lane->ledger))) {
+        if (!all && may_open(lane) && (lane == but || plim_ledger_is_used(&lane->ledger))) {
             heap->open_lanes.items[kept] = lane;
             kept++;
             continue;
@@ -77,9 +90,9 @@ static void open_lane(plim_heap *heap, plim_lane *lane)
 
 void plim_world_resume(plim_heap *heap, plim_lane *lane)
 {
-    const bool may = may_open(heap);
+    const bool may = may_open_any(heap);
     close_lanes(heap, lane, !may);
-    if (may && lane != NULL) {
+    if (may && lane != NULL && may_open(lane)) {
         open_lane(heap, lane);
     }
     if (heap->open_lanes.count > 0) {

@@ -26,12 +26,18 @@ typedef struct arenas {
     PLIM_VEC(plim_superblocks) streams;
     plim_segment_record *segment; /* the range; NULL: nothing was asked for yet */
     plim_shelf *shelf;            /* of all blocks: that of the first stream */
+    plim_pages pages;
 } arenas;
 
 static plim_status init(plim_heap *heap, plim_error *err)
 {
-    heap->policy_state = plim_mem_alloc_zeroed(heap->allocator->mem, 1, sizeof(arenas));
-    return heap->policy_state != NULL ? PLIM_OK : plim_fail_memory(err, "making an allocator");
+    arenas *state = plim_mem_alloc_zeroed(heap->allocator->mem, 1, sizeof *state);
+    if (state == NULL) {
+        return plim_fail_memory(err, "making an allocator");
+    }
+    plim_pages_init(&state->pages, heap, PLIM_DEVICE_GRANULARITY_BYTES);
+    heap->policy_state = state;
+    return PLIM_OK;
 }
 
 static void deinit(plim_heap *heap)
@@ -46,6 +52,7 @@ static void deinit(plim_heap *heap)
     }
     PLIM_VEC_FREE(mem, &state->streams);
     PLIM_VEC_FREE(mem, &state->global.list);
+    plim_pages_deinit(&state->pages, heap);
     plim_mem_free(mem, state, 1, sizeof *state);
 }
 
@@ -475,6 +482,5 @@ const plim_policy plim_policy_arena = {
     .init = init,
     .deinit = deinit,
     .check = check,
-    .page_bytes = PLIM_DEVICE_GRANULARITY_BYTES,
     .keeps_all = true,
 };

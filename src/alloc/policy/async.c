@@ -16,7 +16,7 @@
 #include "device/books.h"
 #include "settings/rounding.h"
 
-/* How far a stream is known to be. Asking takes an event: it is recorded when somebody first wants
+/* How far a stream is known to be. Asking takes an event: it is recorded when a request first wants
  * what the stream freed, and what was freed before is done when it has happened. */
 typedef struct mark {
     plim_stream stream;
@@ -27,43 +27,50 @@ typedef struct mark {
     uint64_t frees_done;    /* … that are known to be done */
 } mark;
 
-typedef struct marks {
-    PLIM_VEC(mark) list;
-} marks;
+typedef struct async_pool {
+    PLIM_VEC(mark) marks;
+    plim_pages pages;
+} async_pool;
 
 static plim_status init(plim_heap *heap, plim_error *err)
 {
-    heap->policy_state = plim_mem_alloc_zeroed(heap->allocator->mem, 1, sizeof(marks));
-    return heap->policy_state != NULL ? PLIM_OK : plim_fail_memory(err, "making an allocator");
+    async_pool *state = plim_mem_alloc_zeroed(heap->allocator->mem, 1, sizeof *state);
+    if (state == NULL) {
+        return plim_fail_memory(err, "making an allocator");
+    }
+    plim_pages_init(&state->pages, heap, PLIM_DEVICE_GRANULARITY_BYTES);
+    heap->policy_state = state;
+    return PLIM_OK;
 }
 
 static void deinit(plim_heap *heap)
 {
-    marks *state = heap->policy_state;
+    async_pool *state = heap->policy_state;
     if (state == NULL) {
         return;
     }
-    for (size_t i = 0; i < state->list.count; i++) {
-        if (state->list.items[i].is_waiting) {
-            plim_fence_put(heap, state->list.items[i].fence);
+    for (size_t i = 0; i < state->marks.count; i++) {
+        if (state->marks.items[i].is_waiting) {
+            plim_fence_put(heap, state->marks.items[i].fence);
         }
     }
-    PLIM_VEC_FREE(heap->allocator->mem, &state->list);
+    plim_pages_deinit(&state->pages, heap);
+    PLIM_VEC_FREE(heap->allocator->mem, &state->marks);
     plim_mem_free(heap->allocator->mem, state, 1, sizeof *state);
 }
 
 /* NULL: no host memory. What was freed by a stream that has no mark yet is not known to be done. */
 static mark *mark_of(plim_heap *heap, plim_stream stream)
 {
-    marks *state = heap->policy_state;
-    for (size_t i = 0; i < state->list.count; i++) {
-        if (state->list.items[i].stream == stream) {
-            return &state->list.items[i];
+    async_pool *state = heap->policy_state;
+    for (size_t i = 0; i < state->marks.count; i++) {
+        if (state->marks.items[i].stream == stream) {
+            return &state->marks.items[i];
         }
     }
     const mark new_mark = { .stream = stream, .frees = 1 };
-    return PLIM_VEC_PUSH(heap->allocator->mem, &state->list, new_mark)
-               ? &state->list.items[state->list.count - 1]
+    return PLIM_VEC_PUSH(heap->allocator->mem, &state->marks, new_mark)
+               ? &state->marks.items[state->marks.count - 1]
                : NULL;
 }
 
@@ -128,6 +135,21 @@ static plim_status prepare(plim_request *request, plim_error *err)
                                  request->stream, err);
 }
 
+static uint64_t split_of(uint64_t block_bytes, uint64_t wanted)
+{
+    return block_bytes > wanted ? wanted : 0;
+}
+
+static plim_free_cursor fit(const plim_shelf *shelf, uint64_t rounded_bytes,
+                            uint64_t *ret_split_bytes)
+{
+    const plim_free_cursor cursor = plim_free_set_at_least(&shelf->blocks, rounded_bytes, 0);
+    if (cursor.leaf != NULL) {
+        *ret_split_bytes = split_of(cursor.leaf->entries[cursor.index].bytes, rounded_bytes);
+    }
+    return cursor;
+}
+
 static plim_heap_block *find(const plim_request *request)
 {
     return plim_policy_best_fit(request->shelf, request->rounded_bytes);
@@ -135,7 +157,7 @@ static plim_heap_block *find(const plim_request *request)
 
 static uint64_t split(const plim_request *request, const plim_heap_block *block)
 {
-    return block->bytes > request->rounded_bytes ? request->rounded_bytes : 0;
+    return split_of(block->bytes, request->rounded_bytes);
 }
 
 /* --- other streams' --- */
@@ -199,7 +221,8 @@ static bool is_in_room(const room *where, const plim_heap_block *block)
 /* What a search for free pages wants, and what it may touch. */
 typedef struct page_search {
     uint64_t wanted;   /* pages */
-    const room *where; /* they are for; NULL: they go back to the driver */
+    const room *where; /* they are for, or NULL */
+    plim_pages *kept;  /* where they are kept for it; NULL: they go back to the driver */
     uint32_t stack;
 } page_search;
 
@@ -224,7 +247,7 @@ static plim_status take_from(plim_shelf *shelf, page_search *todo, plim_error *e
                 : 0;
         if (pages > 0) {
             const uint64_t count = pages < todo->wanted ? pages : todo->wanted;
-            PLIM_TRY(plim_expandable_take(block, count, todo->where != NULL, todo->stack, err));
+            PLIM_TRY(plim_expandable_take(block, count, todo->kept, todo->stack, err));
             todo->wanted -= count;
         }
         block = block_before(set, bytes, addr);
@@ -271,23 +294,6 @@ static plim_status take_pages(plim_heap *heap, const plim_stream *own, page_sear
     return take_from_pool(heap, &heap->small, own, todo, err);
 }
 
-/* Pages that were unmapped and found no new place go back. */
-static void drop_pages(plim_heap *heap)
-{
-    while (heap->pages.count > 0) {
-        heap->pages.count--;
-        (void)heap->device.ops->handle_release(heap->device.self,
-                                               heap->pages.items[heap->pages.count], NULL);
-    }
-}
-
-/* Room to keep so many pages between two places. */
-static bool make_room(plim_heap *heap, uint64_t count)
-{
-    return count == 0 || plim_vec_room(heap->allocator->mem, &heap->pages.items,
-                                       &heap->pages.capacity, count - 1, sizeof *heap->pages.items);
-}
-
 /* Memory in one piece: from free pages that lie elsewhere, and new ones for the rest. */
 static plim_attempt grow(const plim_request *request, plim_heap_block **ret_block, plim_error *err)
 {
@@ -302,11 +308,14 @@ static plim_attempt grow(const plim_request *request, plim_heap_block **ret_bloc
         return attempt;
     }
     const room where = room_at(start, request->rounded_bytes);
-    page_search todo = { .wanted = where.missing, .where = &where, .stack = request->stack };
+    async_pool *state = heap->policy_state;
+    page_search todo = {
+        .wanted = where.missing, .where = &where, .kept = &state->pages, .stack = request->stack
+    };
     if (where.missing > heap->properties.total_bytes / PLIM_DEVICE_GRANULARITY_BYTES) {
         return PLIM_ATTEMPT_NO_MEMORY;
     }
-    if (!make_room(heap, where.missing)) {
+    if (!plim_pages_room(&state->pages, heap->allocator->mem, where.missing)) {
         (void)plim_fail_memory(err, "moving pages");
         return PLIM_ATTEMPT_FAILED;
     }
@@ -318,7 +327,7 @@ static plim_attempt grow(const plim_request *request, plim_heap_block **ret_bloc
         attempt =
             plim_expandable_fill(start, request->rounded_bytes, request->stack, ret_block, err);
     }
-    drop_pages(heap);
+    plim_pages_drop(&state->pages, heap);
     return attempt;
 }
 
@@ -365,6 +374,14 @@ static plim_status freed(plim_heap *heap, plim_heap_block *block, plim_stream ho
     return PLIM_OK;
 }
 
+static void lane_freed(const plim_lane *lane, uint64_t count)
+{
+    mark *of = mark_of(lane->heap, lane->stream);
+    if (of != NULL) {
+        of->frees += count;
+    }
+}
+
 /* What the pool holds above its threshold goes back, as far as it is free. */
 static plim_status synchronized(plim_heap *heap, plim_error *err)
 {
@@ -391,5 +408,8 @@ const plim_policy plim_policy_async = {
     .synchronized = synchronized,
     .init = init,
     .deinit = deinit,
-    .page_bytes = PLIM_DEVICE_GRANULARITY_BYTES,
+    .fit = fit,
+    .unit_bytes = PLIM_BLOCK_BYTES_MIN,
+    .small_bytes_max = PLIM_SMALL_BYTES_MAX,
+    .lane_freed = lane_freed,
 };

@@ -66,16 +66,37 @@ static plim_status prepare(plim_request *request, plim_error *err)
     return plim_policy_use_shelf(request, false, state->stream, err);
 }
 
+/* Two reasonably large pieces, or no more waste than is allowed. */
+static uint64_t split_of(uint64_t block_bytes, uint64_t wanted)
+{
+    return block_bytes - wanted >= wanted || block_bytes - wanted >= WASTE_BYTES_MAX ? wanted : 0;
+}
+
+static plim_free_cursor fit(const plim_shelf *shelf, uint64_t rounded_bytes,
+                            uint64_t *ret_split_bytes)
+{
+    const plim_free_cursor cursor = plim_free_set_at_least(&shelf->blocks, rounded_bytes, 0);
+    if (cursor.leaf != NULL) {
+        *ret_split_bytes = split_of(cursor.leaf->entries[cursor.index].bytes, rounded_bytes);
+    }
+    return cursor;
+}
+
+/* All chunks lie on the shelf of the first stream; once others ask, frees wait for events. */
+static bool may_open(const plim_lane *lane)
+{
+    const bfc *state = lane->heap->policy_state;
+    return state->has_stream && !state->has_others && lane->stream == state->stream;
+}
+
 static plim_heap_block *find(const plim_request *request)
 {
     return plim_policy_best_fit(request->shelf, request->rounded_bytes);
 }
 
-/* Two reasonably large pieces, or no more waste than is allowed. */
 static uint64_t split(const plim_request *request, const plim_heap_block *block)
 {
-    const uint64_t wanted = request->rounded_bytes;
-    return block->bytes - wanted >= wanted || block->bytes - wanted >= WASTE_BYTES_MAX ? wanted : 0;
+    return split_of(block->bytes, request->rounded_bytes);
 }
 
 /* --- regions --- */
@@ -208,4 +229,7 @@ const plim_policy plim_policy_bfc = {
     .init = init,
     .deinit = deinit,
     .keeps_all = true,
+    .fit = fit,
+    .unit_bytes = CHUNK_BYTES_MIN,
+    .may_open = may_open,
 };

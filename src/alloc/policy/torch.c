@@ -3,15 +3,25 @@
  * in which order when there is none (PyTorch 2.11, c10/cuda/CUDACachingAllocator.cpp,
  * DeviceCachingAllocator::malloc). See core/policy.h.
  */
-#include "alloc/policy/torch.h"
 #include "alloc/core/pools.h"
 #include "alloc/policy/policies.h"
 #include "alloc/vm/expandable.h"
 #include "alloc/vm/release.h"
 #include "alloc/vm/segments.h"
 #include "base/error.h"
+#include "settings/rounding.h"
 
-plim_free_cursor plim_torch_skip(plim_free_cursor cursor, bool is_expandable)
+/* --- which block, and how much of it: both paths --- */
+
+/* What a free block is worth: next to address space it can grow into, as much as it could grow. */
+static uint64_t grown_bytes(const plim_heap_block *block)
+{
+    const plim_heap_block *next = block->next;
+    return block->bytes + (next != NULL && !next->is_mapped ? next->bytes : 0);
+}
+
+/* Past blocks of expandable segments: all of them, or those that would rather grow. */
+static plim_free_cursor skip_growing(plim_free_cursor cursor, bool is_expandable)
 {
     if (!is_expandable) {
         while (cursor.leaf != NULL && plim_block_is_expandable(plim_free_cursor_block(cursor))) {
@@ -22,14 +32,66 @@ plim_free_cursor plim_torch_skip(plim_free_cursor cursor, bool is_expandable)
     /* What borders on address space to grow into is used last. */
     while (plim_block_is_expandable(plim_free_cursor_block(cursor))) {
         const plim_free_cursor next = plim_free_cursor_next(cursor);
-        if (next.leaf == NULL || plim_torch_grown(plim_free_cursor_block(next)) >=
-                                     plim_torch_grown(plim_free_cursor_block(cursor))) {
+        if (next.leaf == NULL || grown_bytes(plim_free_cursor_block(next)) >=
+                                     grown_bytes(plim_free_cursor_block(cursor))) {
             break;
         }
         cursor = next;
     }
     return cursor;
 }
+
+/* Best fit with its filters (get_free_block): the place of the block, still in the set. */
+static inline plim_free_cursor find_at(const plim_settings *settings, const plim_shelf *shelf,
+                                       uint64_t rounded_bytes, bool is_expandable)
+{
+    const plim_free_cursor none = { NULL, 0 };
+    plim_free_cursor cursor = plim_free_set_at_least(&shelf->blocks, rounded_bytes, 0);
+    if (shelf->had_expandable && cursor.leaf != NULL &&
+        plim_block_is_expandable(plim_free_cursor_block(cursor))) {
+        cursor = skip_growing(cursor, is_expandable);
+    }
+    if (cursor.leaf == NULL) {
+        return none;
+    }
+    const uint64_t bytes = cursor.leaf->entries[cursor.index].bytes;
+    const uint64_t oversize = settings->max_split_bytes;
+    if (rounded_bytes < oversize && bytes >= oversize) {
+        return none; /* an oversize block is not for small requests */
+    }
+    if (rounded_bytes >= oversize &&
+        bytes >= rounded_bytes + settings->max_non_split_rounding_bytes) {
+        return none; /* nor one that would waste too much */
+    }
+    return cursor;
+}
+
+/* How much is cut off a block; 0: it is handed out whole (should_split). */
+static inline uint64_t split_of(const plim_settings *settings, const plim_shelf *shelf,
+                                uint64_t block_bytes, uint64_t rounded_bytes, bool is_expandable)
+{
+    const uint64_t rest = block_bytes - rounded_bytes;
+    if (shelf->pool->is_small || is_expandable) {
+        return rest >= PLIM_BLOCK_BYTES_MIN ? rounded_bytes : 0;
+    }
+    const bool may = rounded_bytes < settings->max_split_bytes && rest > PLIM_SMALL_BYTES_MAX;
+    return may ? rounded_bytes : 0;
+}
+
+static plim_free_cursor fit(const plim_shelf *shelf, uint64_t rounded_bytes,
+                            uint64_t *ret_split_bytes)
+{
+    const plim_settings *settings = &shelf->heap->allocator->settings;
+    const bool is_expandable = settings->expandable_segments;
+    const plim_free_cursor cursor = find_at(settings, shelf, rounded_bytes, is_expandable);
+    if (cursor.leaf != NULL) {
+        *ret_split_bytes = split_of(settings, shelf, cursor.leaf->entries[cursor.index].bytes,
+                                    rounded_bytes, is_expandable);
+    }
+    return cursor;
+}
+
+/* --- with the world stopped --- */
 
 static plim_status prepare(plim_request *request, plim_error *err)
 {
@@ -39,14 +101,9 @@ static plim_status prepare(plim_request *request, plim_error *err)
     request->segment_bytes = plim_segment_for(settings, request->rounded_bytes);
     const bool is_small = request->rounded_bytes <= PLIM_SMALL_BYTES_MAX;
     plim_pool *pool = plim_pool_for(request->heap, request->stream, is_small);
-    request->shelf = plim_shelf_for(request->heap, pool, request->stream);
-    if (request->shelf == NULL || !plim_free_set_settle(&request->shelf->blocks) ||
-        !plim_free_set_settle(&request->shelf->unmapped)) {
-        return plim_fail_memory(err, "looking for a free block");
-    }
     request->is_expandable =
         settings->expandable_segments && (pool->owner == NULL || !pool->owner->has_source);
-    return PLIM_OK;
+    return plim_shelf_ready(request->heap, pool, request->stream, &request->shelf, err);
 }
 
 static bool is_collecting(const plim_heap *heap)
@@ -61,13 +118,9 @@ static plim_heap_block *find(const plim_request *request)
     if (is_collecting(request->heap)) {
         shelf->pool->lookups++;
     }
-    const plim_free_cursor cursor = plim_torch_find(&request->heap->allocator->settings, shelf,
-                                                    request->rounded_bytes, request->is_expandable);
-    plim_heap_block *block = plim_free_cursor_block(cursor);
-    if (block != NULL) {
-        plim_free_set_take_at(&shelf->blocks, cursor);
-    }
-    return block;
+    const plim_free_cursor cursor = find_at(&request->heap->allocator->settings, shelf,
+                                            request->rounded_bytes, request->is_expandable);
+    return plim_policy_take(shelf, cursor);
 }
 
 static uint64_t split(const plim_request *request, const plim_heap_block *block)
@@ -76,8 +129,8 @@ static uint64_t split(const plim_request *request, const plim_heap_block *block)
     if (owner != NULL && owner->is_no_split) {
         return 0;
     }
-    return plim_torch_split(&request->heap->allocator->settings, request->shelf, block->bytes,
-                            request->rounded_bytes, request->is_expandable);
+    return split_of(&request->heap->allocator->settings, request->shelf, block->bytes,
+                    request->rounded_bytes, request->is_expandable);
 }
 
 /* --- when none is found --- */
@@ -192,5 +245,8 @@ const plim_policy plim_policy_torch = {
     .find = find,
     .obtain = obtain,
     .split = split,
-    .has_lanes = true,
+    .fit = fit,
+    .unit_bytes = PLIM_BLOCK_BYTES_MIN,
+    .small_bytes_max = PLIM_SMALL_BYTES_MAX,
+    .has_divisions = true,
 };

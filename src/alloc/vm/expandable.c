@@ -32,9 +32,8 @@ static bool has_ops(const plim_heap *heap)
 
 uint64_t plim_expandable_handle_bytes(const plim_shelf *shelf)
 {
-    const uint64_t page_bytes = shelf->pool->policy->page_bytes;
-    if (page_bytes > 0) {
-        return page_bytes;
+    if (shelf->pool->pages != NULL) {
+        return shelf->pool->pages->page_bytes;
     }
     return shelf->pool->is_small ? PLIM_SMALL_SEGMENT_BYTES
                                  : shelf->heap->allocator->settings.large_segment_bytes;
@@ -139,17 +138,19 @@ static void release_created(plim_segment_record *segment, handle_run run)
 static bool is_transactional(const plim_segment_record *segment)
 {
     const plim_shelf *shelf = plim_shelf_of_segment(segment);
-    return shelf->heap->allocator->is_mapping_transactional || shelf->pool->policy->page_bytes > 0;
+    return shelf->heap->allocator->is_mapping_transactional || shelf->pool->pages != NULL;
 }
 
-/* A handle of a policy's that is mapped nowhere, or a new one. */
+/* A page that is on its way here, or a new handle. */
 static plim_status get_handle(const plim_segment_record *segment, plim_handle *ret_handle,
                               plim_error *err)
 {
-    plim_heap *heap = plim_shelf_of_segment(segment)->heap;
-    if (heap->pages.count > 0) {
-        heap->pages.count--;
-        *ret_handle = heap->pages.items[heap->pages.count];
+    const plim_shelf *shelf = plim_shelf_of_segment(segment);
+    const plim_heap *heap = shelf->heap;
+    plim_pages *pages = shelf->pool->pages;
+    if (pages != NULL && pages->moving.count > 0) {
+        pages->moving.count--;
+        *ret_handle = pages->moving.items[pages->moving.count];
         return PLIM_OK;
     }
     return heap->device.ops->handle_create(heap->device.self, segment->expandable->handle_bytes,
@@ -204,12 +205,12 @@ static plim_status grant_all(const plim_segment_record *segment, handle_run run,
     return PLIM_OK;
 }
 
-/* Unmaps handles one after the other and releases them, or keeps them for another place. The first
- * error is kept; all are tried. */
-static plim_status drop_handles(plim_segment_record *segment, handle_run run, bool keeps,
+/* Unmaps handles one after the other and releases them, or moves them to `kept` (NULL: none). The
+ * first error is kept; all are tried. */
+static plim_status drop_handles(plim_segment_record *segment, handle_run run, plim_pages *kept,
                                 plim_error *err)
 {
-    plim_heap *heap = plim_shelf_of_segment(segment)->heap;
+    const plim_heap *heap = plim_shelf_of_segment(segment)->heap;
     plim_expandable *expandable = segment->expandable;
     plim_status first = PLIM_OK;
     for (uint64_t i = run.first; i < run.end; i++) {
@@ -217,9 +218,9 @@ static plim_status drop_handles(plim_segment_record *segment, handle_run run, bo
             heap->device.ops->unmap(heap->device.self, address_of(segment, i),
                                     expandable->handle_bytes, first == PLIM_OK ? err : NULL);
         first = first == PLIM_OK ? status : first;
-        if (keeps && status == PLIM_OK) {
-            heap->pages.items[heap->pages.count] = expandable->handles[i];
-            heap->pages.count++;
+        if (kept != NULL && status == PLIM_OK) {
+            kept->moving.items[kept->moving.count] = expandable->handles[i];
+            kept->moving.count++;
             expandable->handles[i] = 0;
             continue;
         }
@@ -260,7 +261,7 @@ static plim_status map_handles(plim_segment_record *segment, handle_run run, pli
     if (!is_transactional(segment)) {
         return status == PLIM_OUT_OF_DEVICE_MEMORY ? PLIM_IO : status;
     }
-    (void)drop_handles(segment, (handle_run){ run.first, run.first + mapped }, false, NULL);
+    (void)drop_handles(segment, (handle_run){ run.first, run.first + mapped }, NULL, NULL);
     release_created(segment, (handle_run){ run.first + mapped, run.end });
     return PLIM_OUT_OF_DEVICE_MEMORY;
 }
@@ -511,7 +512,7 @@ static plim_status give_range_back(plim_segment_record *segment, plim_error *err
             (void)device->ops->stream_synchronize(device->self, shelf->stream, NULL);
             is_waited_for = true;
         }
-        (void)drop_handles(segment, run, false, NULL);
+        (void)drop_handles(segment, run, NULL, NULL);
     }
     const plim_status status =
         device->ops->range_free(device->self, segment->addr, segment->bytes, err);
@@ -529,13 +530,13 @@ static plim_status remove_segment(plim_segment_record *segment, plim_error *err)
 }
 
 /* Unmaps a run of handles inside a free block that is in its set. */
-static plim_status shrink(plim_heap_block *block, handle_run run, bool keeps, uint32_t stack,
+static plim_status shrink(plim_heap_block *block, handle_run run, plim_pages *kept, uint32_t stack,
                           plim_error *err)
 {
     plim_segment_record *segment = block->segment;
     plim_shelf *shelf = plim_shelf_of(block);
     plim_heap *heap = shelf->heap;
-    const plim_status status = drop_handles(segment, run, keeps, err);
+    const plim_status status = drop_handles(segment, run, kept, err);
     const plim_addr addr = address_of(segment, run.first);
     const uint64_t bytes = (run.end - run.first) * segment->expandable->handle_bytes;
     segment->expandable->mapped_bytes -= bytes;
@@ -586,21 +587,21 @@ plim_status plim_expandable_release(plim_heap_block *block, uint32_t stack, plim
     }
     /* Unmapping does not wait for the work that still uses the memory. */
     PLIM_TRY(heap->device.ops->stream_synchronize(heap->device.self, shelf->stream, err));
-    return shrink(block, run, false, stack, err);
+    return shrink(block, run, NULL, stack, err);
 }
 
-plim_status plim_expandable_take(plim_heap_block *block, uint64_t count, bool keeps, uint32_t stack,
-                                 plim_error *err)
+plim_status plim_expandable_take(plim_heap_block *block, uint64_t count, plim_pages *kept,
+                                 uint32_t stack, plim_error *err)
 {
     plim_heap *heap = plim_shelf_of(block)->heap;
     handle_run run = run_inside(block);
     PLIM_ASSERT(count > 0 && run.first + count <= run.end);
     run.first = run.end - count;
-    PLIM_ASSERT(!keeps || heap->pages.count + count <= heap->pages.capacity);
+    PLIM_ASSERT(kept == NULL || kept->moving.count + count <= kept->moving.capacity);
     if (!plim_slab_fill(&heap->allocator->blocks, &heap->spare, 2)) {
         return plim_fail_memory(err, "unmapping memory");
     }
-    return shrink(block, run, keeps, stack, err);
+    return shrink(block, run, kept, stack, err);
 }
 
 /* --- the rest --- */

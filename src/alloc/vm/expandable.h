@@ -8,6 +8,7 @@
 #define PLIMSOLL_ALLOC_EXPANDABLE_H
 
 #include "alloc/core/policy.h"
+#include "alloc/vm/pages.h"
 
 /* At least `bytes` in one free, mapped block, in no set, mapping what is missing
  * (try_allocate_expandable_block). */
@@ -25,9 +26,9 @@ plim_attempt plim_expandable_fill(plim_heap_block *block, uint64_t bytes, uint32
 plim_attempt plim_expandable_map_apart(plim_heap_block *block, uint64_t bytes, uint32_t stack,
                                        plim_error *err);
 /* Unmaps the last `count` whole handles inside a free block, which is in its set and nowhere used
- * any more. They are released, or kept in heap->pages, which has room for them. */
-plim_status plim_expandable_take(plim_heap_block *block, uint64_t count, bool keeps, uint32_t stack,
-                                 plim_error *err);
+ * any more. They are released, or moved to `kept` (may be NULL), which has room for them. */
+plim_status plim_expandable_take(plim_heap_block *block, uint64_t count, plim_pages *kept,
+                                 uint32_t stack, plim_error *err);
 /* Of the handles that a new expandable segment of a shelf is made of. */
 uint64_t plim_expandable_handle_bytes(const plim_shelf *shelf);
 /* How many addresses it reserves. */
