@@ -166,37 +166,49 @@ static void each_row_is_whole(void)
 
 /* --- all cases --- */
 
+#define OF(family) PLIM_FAMILY_BIT(PLIM_FAMILY_##family)
+#define TRAINERS   (OF(TRAINER) | OF(UNSLOTH) | OF(DEEPSPEED) | OF(MEGATRON) | OF(VERL))
+#define CUDA_TORCH (OF(PYTORCH) | OF(PYTORCH_ROCM) | OF(PYTORCH_ASYNC) | TRAINERS)
+#define IMAGES     (OF(COMFYUI) | OF(WEBUI) | OF(DIFFUSERS))
+#define TORCH      (CUDA_TORCH | OF(PYTORCH_MPS) | OF(PYTORCH_NPU) | OF(PYTORCH_XPU))
+
 /* Words of one framework, and the families to which they may be said. */
 static const struct {
     const char *words;
     uint64_t families;
 } territories[] = {
-    { "PYTORCH_CUDA_ALLOC_CONF",
-      PLIM_FAMILY_BIT(PLIM_FAMILY_PYTORCH) | PLIM_FAMILY_BIT(PLIM_FAMILY_PYTORCH_ASYNC) },
-    { "PYTORCH_HIP_ALLOC_CONF", PLIM_FAMILY_BIT(PLIM_FAMILY_PYTORCH_ROCM) },
-    { "PYTORCH_NPU_ALLOC_CONF", PLIM_FAMILY_BIT(PLIM_FAMILY_PYTORCH_NPU) },
-    { "PYTORCH_MPS", PLIM_FAMILY_BIT(PLIM_FAMILY_PYTORCH_MPS) },
-    { "torch.cuda.", PLIM_FAMILY_BIT(PLIM_FAMILY_PYTORCH) |
-                         PLIM_FAMILY_BIT(PLIM_FAMILY_PYTORCH_ROCM) |
-                         PLIM_FAMILY_BIT(PLIM_FAMILY_PYTORCH_ASYNC) },
-    { "torch.load",
-      PLIM_FAMILY_BIT(PLIM_FAMILY_PYTORCH) | PLIM_FAMILY_BIT(PLIM_FAMILY_PYTORCH_ROCM) |
-          PLIM_FAMILY_BIT(PLIM_FAMILY_PYTORCH_MPS) | PLIM_FAMILY_BIT(PLIM_FAMILY_PYTORCH_NPU) |
-          PLIM_FAMILY_BIT(PLIM_FAMILY_PYTORCH_XPU) | PLIM_FAMILY_BIT(PLIM_FAMILY_PYTORCH_ASYNC) },
-    { "tf.", PLIM_FAMILY_BIT(PLIM_FAMILY_TENSORFLOW) },
-    { "jax.", PLIM_FAMILY_BIT(PLIM_FAMILY_JAX) | PLIM_FAMILY_BIT(PLIM_FAMILY_TPU) },
-    { "paddle.", PLIM_FAMILY_BIT(PLIM_FAMILY_PADDLE) },
-    { "FLAGS_", PLIM_FAMILY_BIT(PLIM_FAMILY_PADDLE) },
-    { "cupy.", PLIM_FAMILY_BIT(PLIM_FAMILY_CUPY) },
-    { "rmm.", PLIM_FAMILY_BIT(PLIM_FAMILY_RMM) },
-    { "OLLAMA_", PLIM_FAMILY_BIT(PLIM_FAMILY_OLLAMA) },
-    { "--gpu-memory-utilization", PLIM_FAMILY_BIT(PLIM_FAMILY_VLLM) },
-    { "--mem-fraction-static", PLIM_FAMILY_BIT(PLIM_FAMILY_SGLANG) },
-    { "-ngl", PLIM_FAMILY_BIT(PLIM_FAMILY_LLAMA_CPP) },
-    { "nvidia-smi",
-      ~(PLIM_FAMILY_BIT(PLIM_FAMILY_PYTORCH_ROCM) | PLIM_FAMILY_BIT(PLIM_FAMILY_HIP) |
-        PLIM_FAMILY_BIT(PLIM_FAMILY_TPU) | PLIM_FAMILY_BIT(PLIM_FAMILY_PYTORCH_MPS)) },
-    { "rocm-smi", PLIM_FAMILY_BIT(PLIM_FAMILY_PYTORCH_ROCM) | PLIM_FAMILY_BIT(PLIM_FAMILY_HIP) },
+    { "PYTORCH_CUDA_ALLOC_CONF", OF(PYTORCH) | OF(PYTORCH_ASYNC) | TRAINERS | OF(WEBUI) |
+                                     OF(DIFFUSERS) | OF(WHISPER) | OF(EXLLAMA) | OF(VLLM) |
+                                     OF(SGLANG) },
+    { "PYTORCH_HIP_ALLOC_CONF", OF(PYTORCH_ROCM) },
+    { "PYTORCH_NPU_ALLOC_CONF", OF(PYTORCH_NPU) },
+    { "PYTORCH_MPS", OF(PYTORCH_MPS) },
+    { "torch.cuda.", CUDA_TORCH | IMAGES | OF(WHISPER) | OF(VLLM) | OF(SGLANG) },
+    { "torch.load", TORCH | OF(SPAWN) },
+    { "TrainingArguments", OF(TRAINER) | OF(UNSLOTH) },
+    { "tf.", OF(TENSORFLOW) },
+    { "jax.", OF(JAX) | OF(TPU) },
+    { "paddle.", OF(PADDLE) },
+    { "FLAGS_", OF(PADDLE) },
+    { "cupy.", OF(CUPY) },
+    { "rmm.", OF(RMM) },
+    { "OLLAMA_", OF(OLLAMA) },
+    { "--gpu-memory-utilization", OF(VLLM) },
+    { "--mem-fraction-static", OF(SGLANG) },
+    { "-ngl", OF(LLAMA_CPP) },
+    { "main.py --", OF(COMFYUI) },
+    { "COMMANDLINE_ARGS", OF(WEBUI) },
+    { "pipe.", OF(DIFFUSERS) },
+    { "trtllm-serve", OF(TENSORRT_LLM) },
+    { "lmdeploy", OF(LMDEPLOY) },
+    { "actor_rollout_ref", OF(VERL) },
+    { "sbatch", OF(SLURM) },
+    { "sacct", OF(SLURM) },
+    { "kubectl", OF(KUBERNETES) },
+    { "docker run --memory", OF(DOCKER) },
+    { "ray ", OF(RAY) },
+    { "nvidia-smi", ~(OF(PYTORCH_ROCM) | OF(HIP) | OF(TPU) | OF(PYTORCH_MPS)) },
+    { "rocm-smi", OF(PYTORCH_ROCM) | OF(HIP) },
 };
 
 static void check_territory(const plim_advice *advice, plim_oom_family family)
@@ -727,8 +739,28 @@ static void topics_that_are_no_gpu_memory_get_their_own(void)
     } cases[] = {
         { PLIM_VERDICT_HOST, PLIM_TOPIC_HOST_SHM, PLIM_FAMILY_PYTORCH, "larger-shm",
           "docker run --shm-size=8g" },
-        { PLIM_VERDICT_HOST, PLIM_TOPIC_HOST_KILLED, PLIM_FAMILY_HOST, "confirm-killer",
+        { PLIM_VERDICT_HOST, PLIM_TOPIC_HOST_SIGNAL, PLIM_FAMILY_HOST, "confirm-killer",
           "journalctl -k --grep \"Out of memory\"" },
+        { PLIM_VERDICT_HOST, PLIM_TOPIC_HOST_KILLED, PLIM_FAMILY_KUBERNETES,
+          "kubernetes-raise-limit",
+          "kubectl set resources deployment/my-app --limits=memory=64Gi "
+          "--requests=memory=64Gi" },
+        { PLIM_VERDICT_HOST, PLIM_TOPIC_HOST_EVICTED, PLIM_FAMILY_KUBERNETES,
+          "kubernetes-raise-request",
+          "kubectl set resources deployment/my-app --requests=memory=64Gi "
+          "--limits=memory=64Gi" },
+        { PLIM_VERDICT_HOST, PLIM_TOPIC_HOST_KILLED, PLIM_FAMILY_SLURM, "slurm-raise-memory",
+          "sbatch --mem=64G job.sh" },
+        { PLIM_VERDICT_HOST, PLIM_TOPIC_HOST_KILLED, PLIM_FAMILY_RAY, "ray-reserve-memory",
+          "task.options(memory=17179869184).remote()" },
+        { PLIM_VERDICT_HOST, PLIM_TOPIC_HOST_COMMIT, PLIM_FAMILY_WINDOWS, "windows-page-file",
+          "SystemPropertiesPerformance.exe" },
+        { PLIM_VERDICT_EXHAUSTED, PLIM_TOPIC_ALLOCATION, PLIM_FAMILY_COMFYUI,
+          "comfyui-reserve-vram", "python main.py --reserve-vram 2" },
+        { PLIM_VERDICT_EXHAUSTED, PLIM_TOPIC_ALLOCATION, PLIM_FAMILY_TENSORRT_LLM,
+          "trtllm-smaller-cache", "trtllm-serve model --kv_cache_free_gpu_memory_fraction 0.7" },
+        { PLIM_VERDICT_EXHAUSTED, PLIM_TOPIC_NO_ENGINE, PLIM_FAMILY_PYTORCH, "smaller-batch",
+          "loader = DataLoader(dataset, batch_size=batch_size // 2)" },
         { PLIM_VERDICT_HOST, PLIM_TOPIC_HOST_MAPS, PLIM_FAMILY_HOST, "more-mappings",
           "sudo sysctl -w vm.max_map_count=1048576" },
         { PLIM_VERDICT_HOST, PLIM_TOPIC_HOST_HEAP, PLIM_FAMILY_HOST, "larger-node-heap",
