@@ -30,27 +30,6 @@ static plim_status count_records(plim_import *import, uint64_t count, plim_error
     return PLIM_OK;
 }
 
-/* The id of the record in an item of a list: it became a row when it was read, or becomes one
- * now. *ret_found is false where the item is something else. */
-static plim_status row_of_item(plim_import *import, plim_value item, plim_record_kind kind,
-                               uint64_t *ret_id, bool *ret_found, plim_error *err)
-{
-    uint8_t row_class = 0;
-    *ret_found = plim_value_row_of(item, &row_class, ret_id) && row_class == kind;
-    if (*ret_found) {
-        return PLIM_OK;
-    }
-    plim_record_shape scratch;
-    plim_record record;
-    if (!plim_record_of_dict(item, &scratch, &record) || scratch.kind != kind) {
-        plim_history_count_anomaly(import->history, PLIM_ANOMALY_BAD_FIELD, 1);
-        return PLIM_OK;
-    }
-    *ret_found = true;
-    PLIM_TRY(plim_import_count_unknown(import, &scratch, 1, err));
-    return plim_record_importer(kind)(import, &record, ret_id, err);
-}
-
 static bool is_run_of(plim_value list, plim_record_kind kind, plim_range *ret_run)
 {
     const uint64_t count = plim_value_count(list);
@@ -80,7 +59,8 @@ static plim_status collect_events(plim_import *import, plim_value trace, plim_ra
     for (uint64_t i = 0; i < count && status == PLIM_OK; i++) {
         uint64_t id = 0;
         bool found = false;
-        status = row_of_item(import, plim_value_item(trace, i), RECORD_EVENT, &id, &found, err);
+        status =
+            plim_import_row_of(import, plim_value_item(trace, i), RECORD_EVENT, &id, &found, err);
         if (status == PLIM_OK && found && !PLIM_VEC_PUSH(import->mem, &ids, id)) {
             status = no_memory(err);
         }
@@ -126,7 +106,8 @@ static plim_status collect_segments(plim_import *import, plim_value list, segmen
     for (uint64_t i = 0; i < count; i++) {
         uint64_t id = 0;
         bool found = false;
-        PLIM_TRY(row_of_item(import, plim_value_item(list, i), RECORD_SEGMENT, &id, &found, err));
+        PLIM_TRY(
+            plim_import_row_of(import, plim_value_item(list, i), RECORD_SEGMENT, &id, &found, err));
         if (!found) {
             continue;
         }
@@ -163,8 +144,8 @@ static plim_status collect_blocks(plim_import *import, const raw_segment *raw, b
     for (uint64_t i = 0; i < count; i++) {
         uint64_t id = 0;
         bool found = false;
-        PLIM_TRY(
-            row_of_item(import, plim_value_item(raw->blocks, i), RECORD_BLOCK, &id, &found, err));
+        PLIM_TRY(plim_import_row_of(import, plim_value_item(raw->blocks, i), RECORD_BLOCK, &id,
+                                    &found, err));
         if (!found) {
             continue;
         }
@@ -308,8 +289,8 @@ static plim_status add_annotations(plim_import *import, plim_value list, plim_er
     for (uint64_t i = 0; i < count; i++) {
         uint64_t id = 0;
         bool found = false;
-        PLIM_TRY(
-            row_of_item(import, plim_value_item(list, i), RECORD_ANNOTATION, &id, &found, err));
+        PLIM_TRY(plim_import_row_of(import, plim_value_item(list, i), RECORD_ANNOTATION, &id,
+                                    &found, err));
         if (found) {
             PLIM_TRY(
                 plim_history_push_annotation(import->history, &import->annotations.items[id], err));

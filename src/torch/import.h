@@ -2,8 +2,8 @@
  * import.h - the state of one import, shared by the files of this room.
  *
  * A snapshot is read in two steps. While the document is parsed, every dict that is an event, a
- * segment, a block, a frame or an annotation is taken as a row (records.c decides by its keys)
- * and becomes an entry in a table here or in the history. When the root is known, assemble.c
+ * segment, a block, a frame or an annotation is taken as a row (rows.c; records.c decides by its
+ * keys) and becomes an entry in a table here or in the history. When the root is known, assemble.c
  * follows it down to the rows and says which device each belongs to. Documents that build their
  * dicts piecemeal (protocol 0) arrive as ordinary dicts; they pass through the same functions.
  */
@@ -151,15 +151,21 @@ typedef struct plim_import {
     } last;
 } plim_import;
 
-/* Whether an import goes on; the errors are those of the calls inside. */
+/* Imports one record; *ret_id is its row. Errors: those of the calls inside. */
 typedef plim_status plim_record_import(plim_import *import, const plim_record *record,
                                        uint64_t *ret_id, plim_error *err);
 
-/* records.c: which dicts are records, and their fields. */
+/* rows.c */
 void plim_import_sink(plim_import *import, plim_row_sink *ret_sink);
+/* The id of the record in an item of a list: it became a row when it was read, or becomes one
+ * now. *ret_found is false where the item is something else (counted). */
+plim_status plim_import_row_of(plim_import *import, plim_value item, plim_record_kind kind,
+                               uint64_t *ret_id, bool *ret_found, plim_error *err);
+
+/* records.c: which dicts are records, and their fields. */
+void plim_record_shape_read(plim_record_shape *shape, const plim_value *pairs, size_t pair_count);
 /* The record in a dict that did not become a row: `scratch` holds its shape. */
 bool plim_record_of_dict(plim_value dict, plim_record_shape *scratch, plim_record *ret_record);
-plim_record_import *plim_record_importer(plim_record_kind kind);
 /* Counts what a shape has that is not known, for `rows` records; nothing for most shapes. */
 plim_status plim_import_count_unknown(plim_import *import, const plim_record_shape *shape,
                                       uint64_t rows, plim_error *err);

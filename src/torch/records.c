@@ -1,12 +1,11 @@
 /*
- * records.c - telling records by their keys, and reading their fields.
+ * records.c - records are recognised by their keys, and their fields read.
  *
  * Dicts with the same keys in the same order share a shape, so which field stands where is found
  * out once for each of a handful of shapes and not for each of millions of dicts.
  */
 #include "torch/import.h"
 
-#include "base/assert.h"
 #include "base/error.h"
 
 #include <math.h>
@@ -18,7 +17,7 @@ static const char *const field_names[] = {
 #undef FIELD_NAME
 };
 
-/* Keys that tell a kind, in the order they are asked for. */
+/* The keys that make a dict a record of a kind, tried in this order. */
 static const struct {
     plim_record_kind kind;
     plim_record_field keys[2];
@@ -45,7 +44,7 @@ static int field_of_key(plim_value key)
     return -1;
 }
 
-static void read_shape(plim_record_shape *shape, const plim_value *pairs, size_t pair_count)
+void plim_record_shape_read(plim_record_shape *shape, const plim_value *pairs, size_t pair_count)
 {
     memset(shape->position, -1, sizeof shape->position);
     shape->unknown = 0;
@@ -69,58 +68,6 @@ static void read_shape(plim_record_shape *shape, const plim_value *pairs, size_t
     }
 }
 
-static plim_status on_shape(void *ctx, uint32_t number, const plim_value *pairs, size_t pair_count,
-                            plim_pickle_row_class *ret_class, plim_error *err)
-{
-    _Static_assert(PLIM_SHAPE_PAIRS_MAX <= 64, "a bit of `unknown` for each pair");
-    plim_import *import = ctx;
-    PLIM_ASSERT(number == import->shapes.count);
-
-    /* Most shapes are no records: they need no more than a NULL to keep the numbers in step. */
-    plim_record_shape local;
-    read_shape(&local, pairs, pair_count);
-    plim_record_shape *shape = NULL;
-    if (local.kind != RECORD_NONE) {
-        shape = plim_mem_alloc(import->mem, 1, sizeof *shape);
-        if (shape == NULL) {
-            return plim_fail_memory(err, "importing the snapshot");
-        }
-        *shape = local;
-    }
-    if (!PLIM_VEC_PUSH(import->mem, &import->shapes, shape)) {
-        plim_mem_free(import->mem, shape, 1, sizeof *shape);
-        return plim_fail_memory(err, "importing the snapshot");
-    }
-    *ret_class = (plim_pickle_row_class){ .number = (uint8_t)local.kind,
-                                          .is_by_value = local.kind == RECORD_FRAME };
-    return PLIM_OK;
-}
-
-plim_record_import *plim_record_importer(plim_record_kind kind)
-{
-    static plim_record_import *const importers[RECORD_KIND_COUNT] = {
-        [RECORD_EVENT] = plim_import_event,           [RECORD_SEGMENT] = plim_import_segment,
-        [RECORD_BLOCK] = plim_import_block,           [RECORD_FRAME] = plim_import_frame,
-        [RECORD_ANNOTATION] = plim_import_annotation,
-    };
-    return importers[kind];
-}
-
-static plim_status on_row(void *ctx, uint32_t number, const plim_value *pairs, uint64_t *ret_id,
-                          plim_error *err)
-{
-    plim_import *import = ctx;
-    plim_record_shape *shape = import->shapes.items[number];
-    shape->rows++;
-    const plim_record row = { shape, pairs };
-    return plim_record_importer(shape->kind)(import, &row, ret_id, err);
-}
-
-void plim_import_sink(plim_import *import, plim_row_sink *ret_sink)
-{
-    *ret_sink = (plim_row_sink){ .ctx = import, .on_shape = on_shape, .on_row = on_row };
-}
-
 bool plim_record_of_dict(plim_value dict, plim_record_shape *scratch, plim_record *ret_record)
 {
     const uint64_t count = plim_value_pairs(dict);
@@ -128,7 +75,7 @@ bool plim_record_of_dict(plim_value dict, plim_record_shape *scratch, plim_recor
         return false;
     }
     const plim_value *pairs = plim_value_object(dict)->as.array->items;
-    read_shape(scratch, pairs, (size_t)count);
+    plim_record_shape_read(scratch, pairs, (size_t)count);
     *ret_record = (plim_record){ scratch, pairs };
     return scratch->kind != RECORD_NONE;
 }
