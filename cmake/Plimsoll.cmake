@@ -59,6 +59,65 @@ function(plim_link_rooms target)
     endforeach()
 endfunction()
 
+# plim_library(<target> <name> ROOMS <rooms>... LIBS <targets>... [NEEDS <target>])
+# lib<name>.so and lib<name>.a, as targets <target>_shared and <target>_static, of rooms alone;
+# what is theirs of another such library, that one has.
+function(plim_library target name)
+    cmake_parse_arguments(PARSE_ARGV 2 library "" "NEEDS" "ROOMS;LIBS")
+    list(TRANSFORM library_ROOMS REPLACE "(.+)" "$<TARGET_OBJECTS:plim_\\1>" OUTPUT_VARIABLE objects)
+    foreach(kind IN ITEMS shared static)
+        string(TOUPPER ${kind} type)
+        add_library(${target}_${kind} ${type} ${objects})
+        set_target_properties(${target}_${kind} PROPERTIES OUTPUT_NAME ${name} LINKER_LANGUAGE C)
+        target_link_libraries(${target}_${kind} PRIVATE $<BUILD_INTERFACE:plim_house> ${library_LIBS})
+        if(library_NEEDS)
+            target_link_libraries(${target}_${kind} PUBLIC ${library_NEEDS}_${kind})
+        endif()
+        target_include_directories(${target}_${kind} INTERFACE
+            $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    endforeach()
+    set_target_properties(${target}_shared PROPERTIES EXPORT_NAME ${target}
+        VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+    if(NOT PLIM_SANITIZE) # sanitizers leave their own symbols to the program
+        target_link_options(${target}_shared PRIVATE LINKER:-z,defs)
+    endif()
+endfunction()
+
+# plim_export_core(<target> <rooms>): the other library calls functions of these rooms that no public
+# header has. They are visible under a version of their own, PLIMSOLL_PRIVATE_<release>, so that
+# only libraries of one release go together, and that nobody takes them for promised.
+function(plim_export_core target rooms)
+    foreach(room IN LISTS rooms)
+        set_target_properties(plim_${room} PROPERTIES C_VISIBILITY_PRESET protected)
+    endforeach()
+    file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/plimsoll/*.h)
+    set(public "")
+    foreach(header IN LISTS headers)
+        set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header})
+        file(READ ${header} text)
+        string(REPLACE ";" "|" text "${text}")
+        string(REGEX MATCHALL "PLIM_API[^|(#]*[ *]plim_[a-z0-9_]+\\(" found "${text}")
+        list(TRANSFORM found REPLACE "^.*[ *](plim_[a-z0-9_]+)\\($" "\\1")
+        list(APPEND public ${found})
+    endforeach()
+    list(JOIN public ";\n    " public)
+    set(script ${PROJECT_BINARY_DIR}/plimsoll-core.map)
+    file(CONFIGURE OUTPUT ${script} @ONLY CONTENT "PLIMSOLL_@PROJECT_VERSION_MAJOR@ {
+global:
+    @public@;
+local:
+    *;
+};
+PLIMSOLL_PRIVATE_@PROJECT_VERSION@ {
+global:
+    plim_*;
+};
+")
+    target_link_options(${target}_shared PRIVATE LINKER:--version-script,${script})
+    set_target_properties(${target}_shared PROPERTIES LINK_DEPENDS ${script})
+endfunction()
+
 # plim_test(<name> USES <rooms>... FILES <files>... [LIBS <targets>...])
 # One cmocka executable, run by ctest from the top of the tree; exit status 77 means skipped.
 function(plim_test name)

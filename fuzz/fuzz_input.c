@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/hash.h"
 #include "base/input.h"
+#include "codec/codec.h"
 
 /* A few hundred bytes can hold gigabytes of zeros; reading on would only take time. */
 #define BYTES_MAX ((uint64_t)4 << 20)
@@ -25,7 +26,8 @@ static outcome read_in_steps(const uint8_t *data, size_t size, size_t wanted)
     outcome result = { 0 };
     plim_input *input = NULL;
     plim_error err;
-    result.status = plim_input_open_memory(data, size, NULL, &input, &err);
+    result.status = plim_input_open_memory(
+        data, size, &(plim_input_options){ .codecs = plim_codecs }, &input, &err);
     size_t consumed = 0;
     while (result.status == PLIM_OK && result.length < BYTES_MAX) {
         plim_window window = { 0 };

@@ -71,7 +71,8 @@ PLIM_API PLIM_MUST_USE plim_status plim_explain_text(const char *text, size_t by
                                                      plim_explanation **ret, plim_error *err);
 
 /**
- * All of a file, plain, gzip or zstd; "-" is standard input.
+ * All of a file, plain or compressed (gzip, zstd, xz, bzip2), UTF-8 or UTF-16; "-" is standard
+ * input.
  *
  * errors  PLIM_IO, PLIM_CORRUPT (damaged compressed data), PLIM_LIMIT, PLIM_OUT_OF_HOST_MEMORY
  */

@@ -190,7 +190,7 @@ PLIM_API const char *plim_anomaly_text(plim_anomaly anomaly);
 /* What the history was read from. Strings are constants or belong to the history. */
 typedef struct plim_source {
     const char *format;      /* "pickle", "json", … */
-    const char *compression; /* "gzip", "zstd", or NULL */
+    const char *compression; /* "gzip", "zstd", "xz", "bzip2", "UTF-16", or NULL */
     const char *generation;  /* which releases write such files, "PyTorch 2.9"; "" if unclear */
     int32_t pickle_protocol; /* 0 … 5, or -1 */
     uint64_t bytes;          /* after decompression */

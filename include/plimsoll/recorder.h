@@ -24,7 +24,8 @@ typedef struct plim_recorder_options {
     const plim_mem *mem;    /* borrowed; NULL: the C heap. Called from several threads at once */
     uint64_t queue_events;  /* of each queue; 0: 65,536. A power of two or rounded up to one */
     uint32_t flush_ms;      /* how long an event waits at most before it is written; 0: 20 */
-    uint32_t compression;   /* zstd level; 0: none, which is the fastest */
+    uint32_t compression;   /* zstd level; 0: none, which is the fastest. Without libzstd.so.1 the
+                             * recording is written uncompressed */
     bool leaves_out_frames; /* keep return addresses, resolve no names */
 } plim_recorder_options;
 
@@ -100,8 +101,11 @@ PLIM_API PLIM_MUST_USE plim_status plim_recording_save(const plim_history *histo
  * missing ones must have been for the rest to make sense stands in their place, with a note whose
  * user metadata says so.
  *
+ * path     as the recorder wrote it; plim_history_load() of libplimsoll reads files that were
+ *          compressed afterwards too
  * mem      NULL: the C heap
- * errors   PLIM_IO, PLIM_CORRUPT (not even a header), PLIM_UNSUPPORTED (a newer format),
+ * errors   PLIM_IO, PLIM_CORRUPT (not even a header), PLIM_UNSUPPORTED (a newer format, a
+ * compressed file, or a recording with zstd's compression where libzstd.so.1 is not installed),
  *          PLIM_LIMIT, PLIM_OUT_OF_HOST_MEMORY
  */
 PLIM_API PLIM_MUST_USE plim_status plim_recording_load(const char *path, const plim_mem *mem,

@@ -3,7 +3,8 @@
  *
  * Reads what torch.cuda.memory._dump_snapshot() and its relatives have written since 1.x: a dict
  * or a bare list of segments, as a pickle of any protocol or as JSON, plain or compressed with
- * gzip or zstd. What a file is, its bytes decide, not its name. Nothing in a file is executed.
+ * gzip, zstd, xz or bzip2. What a file is, its bytes decide, not its name. Nothing in a file is
+ * executed.
  */
 #ifndef PLIMSOLL_SNAPSHOT_H
 #define PLIMSOLL_SNAPSHOT_H

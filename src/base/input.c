@@ -10,7 +10,6 @@
 
 #include "base/assert.h"
 #include "base/error.h"
-#include "base/input_codec.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,14 +22,12 @@
 /* 256 KiB stays in a core's second-level cache and makes system calls cheap:
  * docs/design/input.md. */
 #define WINDOW_BYTES ((size_t)256 << 10)
-/* The longest magic number there is. */
-#define MAGIC_BYTES 4
-#define NAME_BYTES  160
-
-static const plim_codec *const codecs[] = { &plim_codec_gzip, &plim_codec_zstd };
+#define NAME_BYTES   160
 
 struct plim_input {
     const plim_mem *mem;
+    const plim_codec *const *codecs; /* the caller's */
+    bool may_be_empty;
     plim_error failure; /* status PLIM_OK until a call failed; then each call repeats it */
 
     int fd; /* -1: memory */
@@ -48,7 +45,7 @@ struct plim_input {
     const uint8_t *window; /* in buffer, or the caller's memory */
     size_t window_length;
     uint64_t window_offset;
-    bool ended; /* nothing follows behind the window */
+    bool ended; /* nothing follows after the window */
     uint8_t *buffer;
     size_t buffer_bytes;
 
@@ -112,7 +109,7 @@ static plim_status read_some(plim_input *input, uint8_t *data, size_t bytes, siz
             return PLIM_OK;
         }
         if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            /* Somebody handed us a non-blocking pipe; waiting is what we want. */
+            /* The caller's pipe does not block; wait for it. */
             struct pollfd wait = { .fd = input->fd, .events = POLLIN };
             (void)poll(&wait, 1, -1);
         } else if (errno != EINTR) {
@@ -268,23 +265,93 @@ plim_status plim_input_refill(plim_input *input, size_t consumed, size_t wanted,
 
 /* --- opening --- */
 
-static const plim_codec *recognise(const uint8_t *data, size_t length)
+#define MAGIC_BYTES 10 /* that forms are recognised by */
+
+static bool begins_with(const uint8_t *data, size_t length, const char *magic, size_t bytes)
 {
-    for (size_t i = 0; i < sizeof codecs / sizeof *codecs; i++) {
-        if (codecs[i]->recognise(data, length)) {
-            return codecs[i];
-        }
+    return length >= bytes && memcmp(data, magic, bytes) == 0;
+}
+
+static bool is_gzip(const uint8_t *data, size_t length)
+{
+    return begins_with(data, length, "\x1f\x8b", 2);
+}
+
+/* Parallel writers put a skippable frame, with sizes for parallel readers, in front. */
+static bool is_zstd(const uint8_t *data, size_t length)
+{
+    return begins_with(data, length, "\x28\xb5\x2f\xfd", 4) ||
+           (length >= 4 && (data[0] & 0xf0) == 0x50 && memcmp(data + 1, "\x2a\x4d\x18", 3) == 0);
+}
+
+static bool is_xz(const uint8_t *data, size_t length)
+{
+    return begins_with(data, length, "\xfd\x37zXZ\0", 6);
+}
+
+/* A block follows, or the end. */
+static bool is_bzip2(const uint8_t *data, size_t length)
+{
+    return begins_with(data, length, "BZh", 3) && length >= 10 &&
+           (memcmp(data + 4, "1AY&SY", 6) == 0 || memcmp(data + 4, "\x17rE8P\x90", 6) == 0);
+}
+
+/* A byte order mark, or two characters of ASCII: no pickle and no JSON of bytes begins so. */
+static bool is_utf16(const uint8_t *data, size_t length)
+{
+    if (begins_with(data, length, "\xff\xfe", 2) || begins_with(data, length, "\xfe\xff", 2)) {
+        return true;
     }
-    return NULL;
+    const size_t high = length > 0 && data[0] == 0 ? 0 : 1; /* byte of the first unit */
+    return length >= 4 && data[high] == 0 && data[high + 2] == 0 && data[1 - high] >= '\t' &&
+           data[1 - high] < 0x7f && data[3 - high] >= '\t' && data[3 - high] < 0x7f;
+}
+
+/* What an input may be in, besides plain. */
+static const struct {
+    const char *name;
+    bool (*is)(const uint8_t *data, size_t length);
+    const char *command; /* that makes it plain */
+} forms[] = {
+    { "gzip", is_gzip, "gzip -dc" },
+    { "zstd", is_zstd, "zstd -dc" },
+    { "xz", is_xz, "xz -dc" },
+    { "bzip2", is_bzip2, "bzip2 -dc" },
+    { "UTF-16", is_utf16, "iconv -f UTF-16 -t UTF-8" },
+};
+
+/* NULL for plain bytes. PLIM_UNSUPPORTED: the caller has no codec for what they are in. */
+static plim_status find_codec(const plim_input *input, const plim_window *window,
+                              const plim_codec **ret_codec, plim_error *err)
+{
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        if (!forms[i].is(window->data, window->length)) {
+            continue;
+        }
+        const plim_codec *const *codec = input->codecs;
+        for (; codec != NULL && *codec != NULL; codec++) {
+            if (strcmp((*codec)->name, forms[i].name) == 0) {
+                *ret_codec = *codec;
+                return PLIM_OK;
+            }
+        }
+        return plim_fail_at(err, PLIM_UNSUPPORTED, 0,
+                            "\"%s\" is %s, which is not decoded here; make it plain with %s",
+                            input->name, forms[i].name, forms[i].command);
+    }
+    *ret_codec = NULL;
+    return PLIM_OK;
 }
 
 /* Closed by the caller whatever follows; NULL when there is no memory. */
-static plim_input *create(const plim_mem *mem)
+static plim_input *create(const plim_input_options *options)
 {
-    mem = plim_mem_or_heap(mem);
-    plim_input *input = plim_mem_alloc_zeroed(mem, 1, sizeof *input);
+    const plim_mem *const mem = plim_mem_or_heap(options != NULL ? options->mem : NULL);
+    plim_input *const input = plim_mem_alloc_zeroed(mem, 1, sizeof *input);
     if (input != NULL) {
         input->mem = mem;
+        input->codecs = options != NULL ? options->codecs : NULL;
+        input->may_be_empty = options != NULL && options->may_be_empty;
         input->fd = -1;
     }
     return input;
@@ -318,28 +385,40 @@ static plim_status start_codec(plim_input *input, const plim_codec *codec, plim_
 }
 
 /* Look at the first bytes; with a failure the input can only be closed. */
-static plim_status start(plim_input *input, bool may_be_empty, plim_error *err)
+static plim_status start(plim_input *input, plim_error *err)
 {
     plim_window window;
+    const plim_codec *codec = NULL;
     PLIM_TRY(plim_input_refill(input, 0, MAGIC_BYTES, &window, err));
-    const plim_codec *codec = recognise(window.data, window.length);
+    PLIM_TRY(find_codec(input, &window, &codec, err));
     if (codec != NULL) {
         PLIM_TRY(start_codec(input, codec, err));
         PLIM_TRY(plim_input_refill(input, 0, 1, &window, err));
     }
-    if (window.length == 0 && !may_be_empty) {
+    if (window.length == 0 && !input->may_be_empty) {
         return plim_fail_at(err, PLIM_CORRUPT, 0, "\"%s\" is empty%s", input->name,
                             codec != NULL ? " once decompressed" : "");
     }
     return PLIM_OK;
 }
 
-static plim_status open_path(const char *path, bool may_be_empty, const plim_mem *mem,
-                             plim_input **ret, plim_error *err)
+/* Hands the input out, or closes it. */
+static plim_status finish(plim_input *input, plim_status status, plim_input **ret)
+{
+    if (status == PLIM_OK) {
+        *ret = input;
+    } else {
+        plim_input_close(input);
+    }
+    return status;
+}
+
+plim_status plim_input_open(const char *path, const plim_input_options *options, plim_input **ret,
+                            plim_error *err)
 {
     PLIM_ASSERT(path != NULL);
 
-    plim_input *input = create(mem);
+    plim_input *const input = create(options);
     if (input == NULL) {
         return plim_fail_memory(err, "opening an input");
     }
@@ -348,34 +427,18 @@ static plim_status open_path(const char *path, bool may_be_empty, const plim_mem
         status = take_buffer(input, err);
     }
     if (status == PLIM_OK) {
-        status = start(input, may_be_empty, err);
+        status = start(input, err);
     }
-    if (status != PLIM_OK) {
-        plim_input_close(input);
-        return status;
-    }
-    *ret = input;
-    return PLIM_OK;
+    return finish(input, status, ret);
 }
 
-plim_status plim_input_open(const char *path, const plim_mem *mem, plim_input **ret,
-                            plim_error *err)
-{
-    return open_path(path, false, mem, ret, err);
-}
-
-plim_status plim_input_open_text(const char *path, const plim_mem *mem, plim_input **ret,
-                                 plim_error *err)
-{
-    return open_path(path, true, mem, ret, err);
-}
-
-plim_status plim_input_open_memory(const void *data, size_t bytes, const plim_mem *mem,
-                                   plim_input **ret, plim_error *err)
+plim_status plim_input_open_memory(const void *data, size_t bytes,
+                                   const plim_input_options *options, plim_input **ret,
+                                   plim_error *err)
 {
     PLIM_ASSERT(data != NULL || bytes == 0);
 
-    plim_input *input = create(mem);
+    plim_input *const input = create(options);
     if (input == NULL) {
         return plim_fail_memory(err, "opening an input");
     }
@@ -385,13 +448,7 @@ plim_status plim_input_open_memory(const void *data, size_t bytes, const plim_me
     input->window = data;
     input->window_length = bytes;
     input->ended = true;
-    const plim_status status = start(input, false, err);
-    if (status != PLIM_OK) {
-        plim_input_close(input);
-        return status;
-    }
-    *ret = input;
-    return PLIM_OK;
+    return finish(input, start(input, err), ret);
 }
 
 /* --- facts, and the end --- */

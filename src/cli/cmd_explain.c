@@ -107,7 +107,7 @@ static const plim_usage usage = {
     .arguments = "[FILE... | -- COMMAND [ARG...]]",
     .purpose =
         "Tells why memory ran out, from any text: an error message, a traceback, a whole log, "
-        "plain, gzip or zstd; - or nothing is standard input. Knows the messages of PyTorch, "
+        "plain or compressed; - or nothing is standard input. Knows the messages of PyTorch, "
         "TensorFlow, JAX, CUDA, llama.cpp, vLLM and many others.",
     .groups = groups,
     .group_count = 1,

@@ -63,7 +63,7 @@ static const plim_usage usage = {
     .purpose =
         "Tells where GPU memory went, from snapshots that PyTorch's "
         "torch.cuda.memory._dump_snapshot() wrote (pickle or JSON) and from recordings of "
-        "Plimsoll's own (.plim), plain, gzip or zstd; - is standard input. Nothing in a file is "
+        "Plimsoll's own (.plim), plain or compressed; - is standard input. Nothing in a file is "
         "executed.",
     .groups = groups,
     .group_count = 1,

@@ -6,6 +6,7 @@
 
 #include "base/content.h"
 #include "base/error.h"
+#include "codec/codec.h"
 #include "torch/read.h"
 #include "trace/read/recording.h"
 
@@ -21,7 +22,9 @@ plim_status plim_history_load(const char *path, const plim_load_options *options
 {
     plim_input *input = NULL;
     plim_window window = { 0 };
-    PLIM_TRY(plim_input_open(path, options == NULL ? NULL : options->mem, &input, err));
+    const plim_input_options how = { .mem = options == NULL ? NULL : options->mem,
+                                     .codecs = plim_codecs };
+    PLIM_TRY(plim_input_open(path, &how, &input, err));
     plim_status status = plim_input_refill(input, 0, PLIM_CONTENT_BYTES, &window, err);
     if (status == PLIM_OK) {
         const plim_content content = plim_content_of(window.data, window.length);

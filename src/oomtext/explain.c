@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/input.h"
 #include "base/plain.h"
+#include "codec/codec.h"
 #include "oomtext/collect.h"
 #include "series/reader.h"
 
@@ -297,7 +298,10 @@ plim_status plim_explain_file(const char *path, const plim_explain_options *opti
     plim_explainer *explainer = NULL;
     plim_input *input = NULL;
     PLIM_TRY(plim_explainer_create(options, &explainer, err));
-    plim_status status = plim_input_open_text(path, &explainer->mem, &input, err);
+    const plim_input_options how = { .mem = &explainer->mem,
+                                     .codecs = plim_codecs,
+                                     .may_be_empty = true };
+    plim_status status = plim_input_open(path, &how, &input, err);
     if (status == PLIM_OK) {
         status = refuse_recording(input, err);
     }

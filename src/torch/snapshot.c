@@ -4,6 +4,7 @@
 #include "plimsoll/snapshot.h"
 
 #include "base/error.h"
+#include "codec/codec.h"
 #include "pickle/reader.h"
 #include "torch/import.h"
 #include "torch/json_values.h"
@@ -144,11 +145,18 @@ plim_status plim_snapshot_read(plim_input *input, const plim_load_options *optio
     return PLIM_OK;
 }
 
+static plim_input_options input_options(const plim_load_options *options)
+{
+    return (plim_input_options){ .mem = options == NULL ? NULL : options->mem,
+                                 .codecs = plim_codecs };
+}
+
 plim_status plim_snapshot_load(const char *path, const plim_load_options *options,
                                plim_history **ret_history, plim_error *err)
 {
     plim_input *input = NULL;
-    PLIM_TRY(plim_input_open(path, options == NULL ? NULL : options->mem, &input, err));
+    const plim_input_options how = input_options(options);
+    PLIM_TRY(plim_input_open(path, &how, &input, err));
     const plim_status status = plim_snapshot_read(input, options, ret_history, err);
     plim_input_close(input);
     return status;
@@ -158,8 +166,8 @@ plim_status plim_snapshot_parse(const void *data, size_t bytes, const plim_load_
                                 plim_history **ret_history, plim_error *err)
 {
     plim_input *input = NULL;
-    PLIM_TRY(
-        plim_input_open_memory(data, bytes, options == NULL ? NULL : options->mem, &input, err));
+    const plim_input_options how = input_options(options);
+    PLIM_TRY(plim_input_open_memory(data, bytes, &how, &input, err));
     const plim_status status = plim_snapshot_read(input, options, ret_history, err);
     plim_input_close(input);
     return status;

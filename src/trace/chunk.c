@@ -6,21 +6,15 @@
  */
 #include "trace/chunk.h"
 
+#include "base/crc32.h"
 #include "base/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
 
 #define WORTH_PACKING 256 /* bytes */
-
-static uint32_t checksum(const uint8_t *data, size_t bytes)
-{
-    return (uint32_t)crc32_z(0, data, bytes);
-}
 
 static void put_header(uint8_t *to, const plim_chunk *chunk, uint32_t payload_checksum)
 {
@@ -32,7 +26,7 @@ static void put_header(uint8_t *to, const plim_chunk *chunk, uint32_t payload_ch
     plim_put_u32(to + 16, chunk->stored_bytes);
     plim_put_u32(to + 20, chunk->raw_bytes);
     plim_put_u32(to + 24, payload_checksum);
-    plim_put_u32(to + 28, checksum(to, 28));
+    plim_put_u32(to + 28, plim_crc32(to, 28));
 }
 
 /* --- writing --- */
@@ -62,9 +56,12 @@ plim_status plim_chunk_file_open(plim_chunk_file *file, const char *path, uint32
     uint8_t header[PLIM_FILE_HEADER_BYTES] = { 0 };
     *file = (plim_chunk_file){ .mem = mem, .fd = -1 };
     if (level > 0) {
+        file->zstd = plim_libzstd_find();
+    }
+    if (file->zstd != NULL) { /* else uncompressed, which every reader knows */
         file->level = level < 22 ? (int)level : 22;
-        file->zstd = ZSTD_createCCtx();
-        if (file->zstd == NULL) {
+        file->packer = file->zstd->ZSTD_createCCtx();
+        if (file->packer == NULL) {
             return plim_fail_memory(err, "starting a recording");
         }
     }
@@ -76,7 +73,7 @@ plim_status plim_chunk_file_open(plim_chunk_file *file, const char *path, uint32
     }
     memcpy(header, plim_file_magic, sizeof plim_file_magic);
     plim_put_u16(header + 8, PLIM_FORMAT_VERSION);
-    plim_put_u32(header + 12, checksum(header, 12));
+    plim_put_u32(header + 12, plim_crc32(header, 12));
     const plim_status status = write_all(file, header, sizeof header);
     if (status != PLIM_OK) {
         if (err != NULL) {
@@ -97,8 +94,10 @@ void plim_chunk_file_close(plim_chunk_file *file)
         }
         file->fd = -1;
     }
-    (void)ZSTD_freeCCtx(file->zstd);
-    file->zstd = NULL;
+    if (file->packer != NULL) {
+        (void)file->zstd->ZSTD_freeCCtx(file->packer);
+    }
+    file->packer = NULL;
     plim_mem_free(file->mem, file->packed, file->packed_bytes, 1);
     file->packed = NULL;
     file->packed_bytes = 0;
@@ -110,7 +109,8 @@ static size_t pack(plim_chunk_file *file, const uint8_t *payload, size_t bytes, 
     if (file->level == 0 || bytes - plain < WORTH_PACKING) {
         return 0;
     }
-    const size_t wanted = PLIM_CHUNK_HEADER_BYTES + plain + ZSTD_compressBound(bytes - plain);
+    const size_t bound = file->zstd->ZSTD_compressBound(bytes - plain);
+    const size_t wanted = PLIM_CHUNK_HEADER_BYTES + plain + bound;
     if (wanted > file->packed_bytes) {
         uint8_t *const grown =
             plim_mem_resize(file->mem, file->packed, file->packed_bytes, wanted, 1);
@@ -122,10 +122,9 @@ static size_t pack(plim_chunk_file *file, const uint8_t *payload, size_t bytes, 
     }
     uint8_t *const to = file->packed + PLIM_CHUNK_HEADER_BYTES;
     memcpy(to, payload, plain);
-    const size_t packed =
-        ZSTD_compressCCtx(file->zstd, to + plain, ZSTD_compressBound(bytes - plain),
-                          payload + plain, bytes - plain, file->level);
-    if (ZSTD_isError(packed) != 0 || packed >= bytes - plain ||
+    const size_t packed = file->zstd->ZSTD_compressCCtx(
+        file->packer, to + plain, bound, payload + plain, bytes - plain, file->level);
+    if (file->zstd->ZSTD_isError(packed) != 0 || packed >= bytes - plain ||
         (bytes - plain) / PLIM_CHUNK_ZSTD_GAIN_MAX >= packed) {
         return 0;
     }
@@ -146,7 +145,7 @@ plim_status plim_chunk_write(plim_chunk_file *file, plim_chunk_kind kind, uint8_
                                .number = file->chunks,
                                .stored_bytes = (uint32_t)(packed > 0 ? packed : payload),
                                .raw_bytes = (uint32_t)payload };
-    put_header(from, &facts, checksum(from + PLIM_CHUNK_HEADER_BYTES, facts.stored_bytes));
+    put_header(from, &facts, plim_crc32(from + PLIM_CHUNK_HEADER_BYTES, facts.stored_bytes));
     file->chunks++;
     return write_all(file, from, PLIM_CHUNK_HEADER_BYTES + (size_t)facts.stored_bytes);
 }
@@ -156,7 +155,7 @@ plim_status plim_chunk_write(plim_chunk_file *file, plim_chunk_kind kind, uint8_
 static bool is_header(const uint8_t *at, const uint8_t *end)
 {
     return end - at >= PLIM_CHUNK_HEADER_BYTES && plim_get_u32(at) == PLIM_CHUNK_MAGIC &&
-           plim_get_u32(at + 28) == checksum(at, 28);
+           plim_get_u32(at + 28) == plim_crc32(at, 28);
 }
 
 plim_chunk_find plim_chunk_read(const uint8_t *at, const uint8_t *end, plim_chunk *ret_chunk)
@@ -178,7 +177,7 @@ plim_chunk_find plim_chunk_read(const uint8_t *at, const uint8_t *end, plim_chun
     const bool makes_sense = chunk.raw_bytes <= PLIM_CHUNK_PAYLOAD_MAX &&
                              chunk.plain <= chunk.stored_bytes && chunk.plain <= chunk.raw_bytes &&
                              (chunk.is_zstd || chunk.raw_bytes == chunk.stored_bytes);
-    return makes_sense && checksum(chunk.stored, chunk.stored_bytes) == plim_get_u32(at + 24)
+    return makes_sense && plim_crc32(chunk.stored, chunk.stored_bytes) == plim_get_u32(at + 24)
                ? PLIM_CHUNK_FIND_WHOLE
                : PLIM_CHUNK_FIND_DAMAGED;
 }
@@ -206,6 +205,10 @@ plim_status plim_chunk_unpack(const plim_chunk *chunk, const plim_mem *mem, plim
         *ret_payload = (plim_trace_bytes){ chunk->stored, chunk->stored + chunk->stored_bytes };
         return PLIM_OK;
     }
+    const plim_libzstd *const zstd = plim_libzstd_find();
+    if (zstd == NULL) {
+        return PLIM_UNSUPPORTED;
+    }
     const size_t packed = chunk->stored_bytes - chunk->plain;
     const size_t raw = chunk->raw_bytes - chunk->plain;
     if (raw / PLIM_CHUNK_ZSTD_GAIN_MAX > packed) {
@@ -224,8 +227,8 @@ plim_status plim_chunk_unpack(const plim_chunk *chunk, const plim_mem *mem, plim
         return PLIM_CORRUPT;
     }
     memcpy(room->data, chunk->stored, chunk->plain);
-    if (ZSTD_decompress(room->data + chunk->plain, raw, chunk->stored + chunk->plain, packed) !=
-        raw) {
+    if (zstd->ZSTD_decompress(room->data + chunk->plain, raw, chunk->stored + chunk->plain,
+                              packed) != raw) {
         return PLIM_CORRUPT;
     }
     *ret_payload = (plim_trace_bytes){ room->data, room->data + chunk->raw_bytes };

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "plimsoll/status.h"
 #include "trace/format.h"
+#include "trace/libzstd.h"
 
 #include <stdatomic.h>
 
@@ -16,8 +17,9 @@
 typedef struct plim_chunk_file {
     const plim_mem *mem;
     int fd;
-    int level; /* of zstd; 0: none */
-    void *zstd;
+    int level;                /* of zstd; 0: none */
+    const plim_libzstd *zstd; /* NULL: not compressed */
+    ZSTD_CCtx *packer;
     uint8_t *packed; /* room for what zstd makes of a chunk */
     size_t packed_bytes;
     uint64_t chunks;
@@ -74,7 +76,7 @@ typedef struct plim_unpacked {
 /*
  * The payload of a chunk, decompressed into `room` where it has to be.
  *
- * errors   PLIM_OUT_OF_HOST_MEMORY, PLIM_CORRUPT
+ * errors   PLIM_OUT_OF_HOST_MEMORY, PLIM_CORRUPT, PLIM_UNSUPPORTED (libzstd is not installed)
  */
 plim_status plim_chunk_unpack(const plim_chunk *chunk, const plim_mem *mem, plim_unpacked *room,
                               plim_trace_bytes *ret_payload);

@@ -53,7 +53,7 @@ static int find_debuginfo(Dwfl_Module *module, void **user_data, const char *nam
     (void)link_crc;
     const unsigned char *id = NULL;
     GElf_Addr where = 0;
-    const int bytes = dwfl_module_build_id(module, &id, &where);
+    const int bytes = plim_libdw_find()->dwfl_module_build_id(module, &id, &where);
     if (bytes < 2 || bytes > ID_BYTES_MAX) {
         return -1;
     }
@@ -84,7 +84,7 @@ static int count_modules(struct dl_phdr_info *info, size_t bytes, void *ctx)
 static int report_module(struct dl_phdr_info *info, size_t bytes, void *ctx)
 {
     (void)bytes;
-    Dwfl *const dwfl = ctx;
+    const plim_modules *const modules = ctx;
     uint64_t low = UINT64_MAX;
     uint64_t high = 0;
     for (size_t i = 0; i < info->dlpi_phnum; i++) {
@@ -107,14 +107,18 @@ static int report_module(struct dl_phdr_info *info, size_t bytes, void *ctx)
         name = path;
     }
     if (low < high) {
-        (void)dwfl_report_module(dwfl, name, low, high); /* without memory it stays unknown */
+        (void)modules->libdw->dwfl_report_module(modules->dwfl, name, low,
+                                                 high); /* without memory it stays unknown */
     }
     return 0;
 }
 
 bool plim_modules_refresh(plim_modules *modules)
 {
-    plim_modules now = { 0 };
+    plim_modules now = { .libdw = plim_libdw_find() };
+    if (now.libdw == NULL) {
+        return false;
+    }
     (void)dl_iterate_phdr(count_modules, &now);
     if (modules->dwfl != NULL && now.loads == modules->loads && now.unloads == modules->unloads) {
         return false;
@@ -123,12 +127,13 @@ bool plim_modules_refresh(plim_modules *modules)
         plim_modules_close(modules);
     }
     if (modules->dwfl == NULL) {
-        modules->dwfl = dwfl_begin(&callbacks);
+        modules->libdw = now.libdw;
+        modules->dwfl = now.libdw->dwfl_begin(&callbacks);
     }
     if (modules->dwfl != NULL) {
-        dwfl_report_begin(modules->dwfl);
-        (void)dl_iterate_phdr(report_module, modules->dwfl);
-        (void)dwfl_report_end(modules->dwfl, NULL, NULL);
+        now.libdw->dwfl_report_begin(modules->dwfl);
+        (void)dl_iterate_phdr(report_module, modules);
+        (void)now.libdw->dwfl_report_end(modules->dwfl, NULL, NULL);
     }
     modules->loads = now.loads;
     modules->unloads = now.unloads;
@@ -140,11 +145,12 @@ Dwfl_Module *plim_modules_find(const plim_modules *modules, uint64_t address)
     if (modules->dwfl == NULL) {
         return NULL;
     }
-    Dwfl_Module *const module = dwfl_addrmodule(modules->dwfl, address);
+    Dwfl_Module *const module = modules->libdw->dwfl_addrmodule(modules->dwfl, address);
     Dwarf_Addr start = 0;
     Dwarf_Addr end = 0;
     if (module == NULL ||
-        dwfl_module_info(module, NULL, &start, &end, NULL, NULL, NULL, NULL) == NULL ||
+        modules->libdw->dwfl_module_info(module, NULL, &start, &end, NULL, NULL, NULL, NULL) ==
+            NULL ||
         address < start || address >= end) { /* libdw gives the nearest one too */
         return NULL;
     }
@@ -154,7 +160,7 @@ Dwfl_Module *plim_modules_find(const plim_modules *modules, uint64_t address)
 void plim_modules_close(plim_modules *modules)
 {
     if (modules->dwfl != NULL) {
-        dwfl_end(modules->dwfl);
+        modules->libdw->dwfl_end(modules->dwfl);
     }
     *modules = (plim_modules){ 0 };
 }

@@ -1,5 +1,5 @@
 /*
- * modules.h - the files this process consists of, as libdw sees them.
+ * modules.h - the files this process consists of, as libdw sees them; none without libdw.
  *
  * Only files that are there are read, never a server of debug information: a library that looks
  * at a program must not talk to the net. Not for two threads at once.
@@ -7,13 +7,14 @@
 #ifndef PLIMSOLL_UNWIND_MODULES_H
 #define PLIMSOLL_UNWIND_MODULES_H
 
-#include <elfutils/libdwfl.h>
+#include "unwind/libdw.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 typedef struct plim_modules {
-    Dwfl *dwfl; /* NULL before the first look */
+    const plim_libdw *libdw; /* not NULL where dwfl is not */
+    Dwfl *dwfl;              /* NULL before the first look */
     /* How many modules had been loaded and unloaded when dwfl was told. */
     uint64_t loads;
     uint64_t unloads;

@@ -22,6 +22,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#define LIBDW     rules.modules.libdw /* there, if a module was found */
 #define RULES_MIN ((size_t)4096)
 #define SLOTS_MAX ((size_t)1 << 22) /* 64 MiB: a program has fewer places that call */
 
@@ -133,7 +134,7 @@ static register_place find_register(Dwarf_Frame *frame, int number, int64_t *ret
     Dwarf_Op *ops = NULL;
     size_t count = 0;
     *ret_distance = 0;
-    if (dwarf_frame_register(frame, number, room, &ops, &count) != 0) {
+    if (LIBDW->dwarf_frame_register(frame, number, room, &ops, &count) != 0) {
         return PLACE_ODD;
     }
     if (count == 0) {
@@ -158,7 +159,7 @@ static int find_cfa(Dwarf_Frame *frame, int64_t *ret_distance)
     Dwarf_Op *ops = NULL;
     size_t count = 0;
     *ret_distance = 0;
-    if (dwarf_frame_cfa(frame, &ops, &count) != 0 || count != 1) {
+    if (LIBDW->dwarf_frame_cfa(frame, &ops, &count) != 0 || count != 1) {
         return -1;
     }
     if (ops[0].atom == DW_OP_bregx) {
@@ -179,7 +180,7 @@ static plim_rule rule_of(Dwarf_Frame *frame)
     int64_t rbp_at = 0;
     int64_t rsp_at = 0;
     int64_t cfa_at = 0;
-    if (dwarf_frame_info(frame, NULL, NULL, &is_signal) != REG_RETURN_ADDRESS || is_signal) {
+    if (LIBDW->dwarf_frame_info(frame, NULL, NULL, &is_signal) != REG_RETURN_ADDRESS || is_signal) {
         return PLIM_RULE_OTHER;
     }
     const register_place returns = find_register(frame, REG_RETURN_ADDRESS, &return_at);
@@ -205,9 +206,9 @@ static plim_rule read_rule(uint64_t return_address)
         return PLIM_RULE_OTHER;
     }
     Dwarf_Addr bias = 0;
-    Dwarf_CFI *const cfi = dwfl_module_eh_cfi(module, &bias);
+    Dwarf_CFI *const cfi = LIBDW->dwfl_module_eh_cfi(module, &bias);
     Dwarf_Frame *frame = NULL;
-    if (cfi == NULL || dwarf_cfi_addrframe(cfi, at - bias, &frame) != 0) {
+    if (cfi == NULL || LIBDW->dwarf_cfi_addrframe(cfi, at - bias, &frame) != 0) {
         return PLIM_RULE_OTHER;
     }
     const plim_rule rule = rule_of(frame);

@@ -91,17 +91,17 @@ static const char *keep_name(plim_symbols *symbols, const char *name)
 
 /* The line of an address, or NULL. libdw finds the unit by a table that some compilers leave out;
  * then we go through all of them. */
-static Dwarf_Line *find_line(Dwfl_Module *module, uint64_t address)
+static Dwarf_Line *find_line(const plim_libdw *libdw, Dwfl_Module *module, uint64_t address)
 {
-    Dwfl_Line *const line = dwfl_module_getsrc(module, address);
+    Dwfl_Line *const line = libdw->dwfl_module_getsrc(module, address);
     Dwarf_Addr bias = 0;
     if (line != NULL) {
-        return dwfl_dwarf_line(line, &bias);
+        return libdw->dwfl_dwarf_line(line, &bias);
     }
-    for (Dwarf_Die *unit = dwfl_module_nextcu(module, NULL, &bias); unit != NULL;
-         unit = dwfl_module_nextcu(module, unit, &bias)) {
-        if (dwarf_haspc(unit, address - bias) == 1) {
-            return dwarf_getsrc_die(unit, address - bias);
+    for (Dwarf_Die *unit = libdw->dwfl_module_nextcu(module, NULL, &bias); unit != NULL;
+         unit = libdw->dwfl_module_nextcu(module, unit, &bias)) {
+        if (libdw->dwarf_haspc(unit, address - bias) == 1) {
+            return libdw->dwarf_getsrc_die(unit, address - bias);
         }
     }
     return NULL;
@@ -116,20 +116,22 @@ static bool name_address(plim_symbols *symbols, uint64_t address, plim_symbol *r
     if (module == NULL) {
         return true;
     }
+    const plim_libdw *const libdw = symbols->modules.libdw;
     GElf_Off offset = 0;
     GElf_Sym symbol;
     ret_symbol->name = keep_name(
-        symbols, dwfl_module_addrinfo(module, address, &offset, &symbol, NULL, NULL, NULL));
+        symbols, libdw->dwfl_module_addrinfo(module, address, &offset, &symbol, NULL, NULL, NULL));
 
-    Dwarf_Line *const line = find_line(module, address);
-    const char *const source = line == NULL ? NULL : dwarf_linesrc(line, NULL, NULL);
+    Dwarf_Line *const line = find_line(libdw, module, address);
+    const char *const source = line == NULL ? NULL : libdw->dwarf_linesrc(line, NULL, NULL);
     int line_number = 0;
-    if (source != NULL && dwarf_lineno(line, &line_number) == 0 && line_number > 0) {
+    if (source != NULL && libdw->dwarf_lineno(line, &line_number) == 0 && line_number > 0) {
         ret_symbol->line = (uint32_t)line_number;
     }
-    ret_symbol->filename = keep(symbols, source != NULL ? source
-                                                        : dwfl_module_info(module, NULL, NULL, NULL,
-                                                                           NULL, NULL, NULL, NULL));
+    ret_symbol->filename =
+        keep(symbols, source != NULL ? source
+                                     : libdw->dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL,
+                                                               NULL, NULL));
     return ret_symbol->name != NULL && ret_symbol->filename != NULL;
 }
 

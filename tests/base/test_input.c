@@ -5,6 +5,7 @@
 
 #include "base/input.h"
 #include "base/units.h"
+#include "codec/codec.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +15,9 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
+
+static const plim_input_options with_codecs = { .codecs = plim_codecs };
+#define HOW(heap) (&(plim_input_options){ .mem = (heap), .codecs = plim_codecs })
 
 /* --- bytes to read --- */
 
@@ -165,18 +169,18 @@ static plim_status open_way(opened *self, way how, bytes content, const plim_mem
     *self = (opened){ .pipe_fd = -1, .old_stdin = -1 };
     switch (how) {
     case FROM_MEMORY:
-        return plim_input_open_memory(content.data, content.length, mem, &self->input, err);
+        return plim_input_open_memory(content.data, content.length, HOW(mem), &self->input, err);
     case FROM_FILE:
         write_file(self->path, content);
-        return plim_input_open(self->path, mem, &self->input, err);
+        return plim_input_open(self->path, HOW(mem), &self->input, err);
     case FROM_PIPE:
     case FROM_SLOW_PIPE:
         open_pipe(self, content, how == FROM_SLOW_PIPE);
-        return plim_input_open(self->path, mem, &self->input, err);
+        return plim_input_open(self->path, HOW(mem), &self->input, err);
     case FROM_STDIN:
         write_file(self->path, content);
         take_stdin(self, self->path);
-        return plim_input_open("-", mem, &self->input, err);
+        return plim_input_open("-", HOW(mem), &self->input, err);
     case WAY_COUNT:
     default:
         fail();
@@ -320,7 +324,8 @@ static plim_status read_all(const plim_mem *mem, bytes content, size_t *ret_leng
 {
     *ret_length = 0;
     plim_input *input = NULL;
-    plim_status status = plim_input_open_memory(content.data, content.length, mem, &input, err);
+    plim_status status =
+        plim_input_open_memory(content.data, content.length, HOW(mem), &input, err);
     size_t consumed = 0;
     while (status == PLIM_OK) {
         plim_window window = { 0 };
@@ -370,16 +375,17 @@ static void what_is_not_a_readable_file_is_told_with_advice(void)
         t_mem_init(&heap);
         plim_input *input = NULL;
         plim_error err;
-        T_EQ_U64(plim_input_open(cases[i].path, &heap.mem, &input, &err), cases[i].status);
+        T_EQ_U64(plim_input_open(cases[i].path, HOW(&heap.mem), &input, &err), cases[i].status);
         T_NULL(input);
         T_EQ_I64(err.native, cases[i].native);
         T_NOT_NULL(strstr(err.message, cases[i].words));
-        T_EQ_U64(plim_input_open(cases[i].path, &heap.mem, &input, NULL), cases[i].status);
+        T_EQ_U64(plim_input_open(cases[i].path, HOW(&heap.mem), &input, NULL), cases[i].status);
         T_EQ_U64(heap.live_bytes, 0);
     }
     plim_input *input = NULL;
     plim_window window = { 0 };
-    T_EQ_U64(plim_input_open_text(empty, NULL, &input, NULL), PLIM_OK);
+    T_EQ_U64(plim_input_open(empty, &(plim_input_options){ .may_be_empty = true }, &input, NULL),
+             PLIM_OK);
     T_EQ_U64(plim_input_refill(input, 0, 1, &window, NULL), PLIM_OK);
     T_EQ_U64(window.length, 0);
     plim_input_close(input);
@@ -397,7 +403,7 @@ static void a_long_path_is_named_by_its_end(void)
     snprintf(path + 1100, 100, "/file.pickle");
     plim_input *input = NULL;
     plim_error err;
-    T_EQ_U64(plim_input_open(path, NULL, &input, &err), PLIM_IO);
+    T_EQ_U64(plim_input_open(path, &with_codecs, &input, &err), PLIM_IO);
     T_NOT_NULL(strstr(err.message, "cannot open \"..."));
     T_NOT_NULL(strstr(err.message, "/file.pickle\": No such file or directory"));
 }
@@ -466,14 +472,14 @@ static void damaged_data_is_told_with_its_place(void)
         { "gzip, an unknown method", copy_of(gzip), 0, 2, PLIM_CORRUPT, 0, 4, 0,
           "unknown compression method" },
         { "gzip, then text", joined(gzipped(plain), literal("\0\0\0oops", 7)), 0, 0, PLIM_CORRUPT,
-          gzip.length + 3, gzip.length + 3, 262144, "something that is not gzip behind" },
+          gzip.length + 3, gzip.length + 3, 262144, "something that is not gzip after" },
         { "zstd, its header cut", copy_of(zstd), 6, 0, PLIM_CORRUPT, 0, 6, 0, "is cut off" },
         { "zstd, its middle cut", copy_of(zstd), zstd.length / 2, 0, PLIM_CORRUPT, zstd.length / 2,
           zstd.length / 2, 100000, "is cut off" },
         { "zstd, a bad checksum", copy_of(zstd), 0, zstd.length - 2, PLIM_CORRUPT, zstd.length - 8,
           zstd.length, 262144, "checksum" },
         { "zstd, then text", joined(zstandard(plain), literal("oops, text", 10)), 0, 0,
-          PLIM_CORRUPT, zstd.length, zstd.length, 262144, "something that is not zstd behind" },
+          PLIM_CORRUPT, zstd.length, zstd.length, 262144, "something that is not zstd after" },
         { "zstd, a window of 256 MiB", literal("\x28\xb5\x2f\xfd\x00\x90\x01\x00\x00", 9), 0, 0,
           PLIM_LIMIT, 0, 9, 0, "window above 128 MiB; pipe it through zstd -dc --long=31" },
     };
@@ -550,7 +556,8 @@ static void memory_is_not_copied(void)
     t_mem heap;
     t_mem_init(&heap);
     plim_input *input = NULL;
-    T_EQ_U64(plim_input_open_memory(plain.data, plain.length, &heap.mem, &input, NULL), PLIM_OK);
+    T_EQ_U64(plim_input_open_memory(plain.data, plain.length, HOW(&heap.mem), &input, NULL),
+             PLIM_OK);
     plim_window window;
     T_EQ_U64(plim_input_refill(input, 0, 1, &window, NULL), PLIM_OK);
     T_TRUE(window.data == plain.data);
@@ -601,7 +608,7 @@ static void standard_input_may_stand_in_the_middle_and_stays_open(void)
     write_file(o.path, (bytes){ .data = (uint8_t[]){ "headtail" }, .length = 8 });
     take_stdin(&o, o.path);
     T_EQ_I64(lseek(STDIN_FILENO, 4, SEEK_SET), 4);
-    T_EQ_U64(plim_input_open("-", NULL, &o.input, NULL), PLIM_OK);
+    T_EQ_U64(plim_input_open("-", &with_codecs, &o.input, NULL), PLIM_OK);
     T_EQ_U64(plim_input_total_bytes(o.input), 4);
     expect_content(o.input, (bytes){ .data = (uint8_t[]){ "tail" }, .length = 4 }, 3);
     plim_input_close(o.input);
@@ -618,7 +625,7 @@ static void a_pipe_that_does_not_block_is_waited_for(void)
     o.old_stdin = dup(STDIN_FILENO);
     T_TRUE(dup2(o.pipe_fd, STDIN_FILENO) >= 0);
     T_EQ_I64(fcntl(STDIN_FILENO, F_SETFL, O_NONBLOCK), 0);
-    T_EQ_U64(plim_input_open("-", NULL, &o.input, NULL), PLIM_OK);
+    T_EQ_U64(plim_input_open("-", &with_codecs, &o.input, NULL), PLIM_OK);
     expect_content(o.input, plain, 5000);
     close_way(&o);
     free(plain.data);

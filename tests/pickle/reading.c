@@ -3,6 +3,7 @@
  */
 #include "pickle/reading.h"
 
+#include "codec/codec.h"
 #include "pickle/dump.h"
 
 #define TEXT_BYTES_MAX ((size_t)1 << 30)
@@ -23,7 +24,8 @@ void read_pickle(const void *data, size_t bytes, const plim_mem *mem, const plim
 {
     plim_input *input = NULL;
     *ret = (pickle_reading){ .err.message = "" };
-    ret->status = plim_input_open_memory(data, bytes, mem, &input, &ret->err);
+    ret->status =
+        plim_input_open_memory(data, bytes, &(plim_input_options){ .mem = mem }, &input, &ret->err);
     read_input(input, mem, sink, ret);
 }
 
@@ -31,7 +33,7 @@ void read_pickle_file(const char *path, const plim_row_sink *sink, pickle_readin
 {
     plim_input *input = NULL;
     *ret = (pickle_reading){ .err.message = "" };
-    ret->status = plim_input_open(path, NULL, &input, &ret->err);
+    ret->status = plim_input_open(path, &(plim_input_options){ .codecs = plim_codecs }, &input, &ret->err);
     read_input(input, NULL, sink, ret);
 }
 

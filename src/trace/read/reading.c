@@ -11,6 +11,11 @@ plim_status plim_file_reading_open(plim_file_reading *reading, const plim_chunk 
 {
     *ret_payload = (plim_trace_bytes){ 0 };
     const plim_status status = plim_chunk_unpack(chunk, reading->mem, &reading->room, ret_payload);
+    if (status == PLIM_UNSUPPORTED) {
+        return plim_fail(
+            err, status,
+            "the recording is compressed with zstd, and libzstd.so.1 is not installed");
+    }
     return status == PLIM_OUT_OF_HOST_MEMORY ? plim_fail_memory(err, "reading a recording")
                                              : PLIM_OK;
 }

@@ -6,13 +6,13 @@
  */
 #include "trace/read/recording.h"
 
+#include "base/crc32.h"
 #include "base/error.h"
 #include "trace/read/reading.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #define READ_BYTES ((size_t)8 << 20) /* between two looks at the progress */
 
@@ -36,7 +36,7 @@ static plim_status check_header(const uint8_t *data, size_t bytes, plim_error *e
         memcmp(data, plim_file_magic, sizeof plim_file_magic) != 0) {
         return plim_fail_at(err, PLIM_CORRUPT, 0, "not a recording of Plimsoll");
     }
-    if (plim_get_u32(data + 12) != (uint32_t)crc32_z(0, data, 12)) {
+    if (plim_get_u32(data + 12) != plim_crc32(data, 12)) {
         return plim_fail_at(err, PLIM_CORRUPT, 8, "the header of the recording is damaged");
     }
     const unsigned version = plim_get_u16(data + 8);
@@ -295,7 +295,7 @@ plim_status plim_recording_load(const char *path, const plim_mem *mem, plim_hist
 {
     plim_input *input = NULL;
     const plim_load_options options = { .mem = mem };
-    PLIM_TRY(plim_input_open(path, mem, &input, err));
+    PLIM_TRY(plim_input_open(path, &(plim_input_options){ .mem = mem }, &input, err));
     const plim_status status = plim_recording_read(input, &options, ret_history, err);
     plim_input_close(input);
     return status;

@@ -1,11 +1,12 @@
 /*
- * input_codec.h - what a compression owes to input.c.
+ * codec.h - the interface between base/input and the decoders of compressed or re-encoded bytes.
  *
- * A codec turns the bytes of a compressed input into plain ones, piece by piece, and knows where
- * its members (frames) begin and end. It never sees files.
+ * base/input recognises forms by their first bytes and knows no decoder: callers give it those
+ * they have (room codec has all). A codec turns the bytes of an input into plain ones, piece by
+ * piece, and knows where its members (frames) begin and end. It never sees files.
  */
-#ifndef PLIMSOLL_BASE_INPUT_CODEC_H
-#define PLIMSOLL_BASE_INPUT_CODEC_H
+#ifndef PLIMSOLL_BASE_CODEC_H
+#define PLIMSOLL_BASE_CODEC_H
 
 #include "base/memory.h"
 
@@ -16,7 +17,7 @@ typedef struct plim_codec_io {
     const uint8_t *in;
     size_t in_length;
     uint64_t in_offset; /* of `in` in the compressed input */
-    bool in_ended;      /* nothing follows behind in_length */
+    bool in_ended;      /* nothing follows after in_length */
     uint8_t *out;
     size_t out_length;
     bool done;        /* set by the codec: the last member is complete and nothing follows */
@@ -24,19 +25,14 @@ typedef struct plim_codec_io {
 } plim_codec_io;
 
 typedef struct plim_codec {
-    const char *name; /* "gzip" */
-    /* Whether an input that starts so is one of ours. At least 4 bytes, or all there are. */
-    bool (*recognise)(const uint8_t *data, size_t length);
+    const char *name; /* "gzip": that of a form in base/input.c */
     plim_status (*open)(const plim_mem *mem, void **ret_ctx, plim_error *err);
     /*
-     * Go on until `in` is empty, `out` is full or all is done. With an error, what was decoded
+     * Goes on until `in` is empty, `out` is full or all is done. With an error, what was decoded
      * before it is counted in `out`. An input that ends within a member is PLIM_CORRUPT.
      */
     plim_status (*decode)(void *ctx, plim_codec_io *io, plim_error *err);
     void (*close)(void *ctx);
 } plim_codec;
-
-extern const plim_codec plim_codec_gzip; /* input_gzip.c */
-extern const plim_codec plim_codec_zstd; /* input_zstd.c */
 
 #endif

@@ -1,0 +1,26 @@
+/*
+ * libdw.c - see libdw.h.
+ */
+#include "unwind/libdw.h"
+
+#include "base/dynamic.h"
+
+#include <threads.h>
+
+static plim_libdw libdw; /* constant once looked for */
+static bool is_found;
+static once_flag once = ONCE_FLAG_INIT;
+
+static void look(void)
+{
+#define NAME(name) #name,
+    static const plim_dynamic_name names[] = { PLIM_LIBDW_LIST(NAME) };
+#undef NAME
+    is_found = plim_dynamic_open("libdw.so.1", names, sizeof names / sizeof names[0], &libdw);
+}
+
+const plim_libdw *plim_libdw_find(void)
+{
+    call_once(&once, look);
+    return is_found ? &libdw : NULL;
+}
