@@ -31,15 +31,20 @@ static const plim_device_history *device_of_steps(const plim_history *history, i
     return found;
 }
 
-static plim_status find_step(const plim_steps *steps, uint64_t number, uint64_t *ret_event,
-                             plim_error *err)
+/* number_max  the last step that will do: a range also ends at the end of the last one */
+static plim_status find_step(const plim_steps *steps, uint64_t number, uint64_t number_max,
+                             uint64_t *ret_event, plim_error *err)
 {
     if (steps->count == 0) {
         return plim_fail(err, PLIM_INVALID_ARGUMENT,
                          "step %" PRIu64 ": no steps were found; give the number of an event",
                          number);
     }
-    if (number > steps->count + 1) { /* the one after the last begins at its end */
+    if (number > number_max && steps->count == 1) {
+        return plim_fail(err, PLIM_INVALID_ARGUMENT,
+                         "step %" PRIu64 ": the recording has one step, step:1", number);
+    }
+    if (number > number_max) {
         return plim_fail(err, PLIM_INVALID_ARGUMENT,
                          "step %" PRIu64 ": there are %zu steps, step:1 to step:%zu", number,
                          steps->count, steps->count);
@@ -60,10 +65,10 @@ plim_status plim_replay_find_range(const plim_history *history, plim_replay_opti
     plim_status status =
         device != NULL ? plim_steps_init(&steps, history, device, options->mem, &why) : why.status;
     if (status == PLIM_OK && options->from_step > 0) {
-        status = find_step(&steps, options->from_step, &options->from_event, &why);
+        status = find_step(&steps, options->from_step, steps.count, &options->from_event, &why);
     }
     if (status == PLIM_OK && options->to_step > 0) {
-        status = find_step(&steps, options->to_step, &options->to_event, &why);
+        status = find_step(&steps, options->to_step, steps.count + 1, &options->to_event, &why);
     }
     plim_steps_deinit(&steps);
     if (status != PLIM_OK && err != NULL) {

@@ -19,6 +19,7 @@ PLIMSOLL = sys.argv.pop(1)
 RECORDINGS = pathlib.Path("tests/data/recordings")
 TRAIN = str(RECORDINGS / "train_gpt.pickle")
 OOM = str(RECORDINGS / "out_of_memory.pickle")
+ONE_STEP = str(RECORDINGS / "wrapped_history.pickle")
 HANDLED = str(RECORDINGS / "out_of_memory_handled.pickle.gz")
 TWO_DEVICES = str(RECORDINGS / "two_devices.pickle.gz")
 WRAPPED = str(RECORDINGS / "wrapped_history.pickle")
@@ -104,6 +105,10 @@ class Replay(unittest.TestCase):
                 (("--from", "100000", TRAIN), 2, "100000"),
                 (("--from", "20", "--to", "10", TRAIN), 2, "20"),
                 (("--from", "step:1000", TRAIN), 2, "step"),
+                (("--from", "step:2", ONE_STEP), 2, "step 2: the recording has one step, step:1"),
+                (("--from", "99999", OOM), 2, "no event to replay from event 99999 on"),
+                (("--from", "100", "--to", "100", OOM), 2,
+                 "the range begins with event 100 and ends before event 100"),
                 (("--from", "step:1", TWO_DEVICES), 2, "--device"),
                 (("--scale", "nonsense=2", TRAIN), 2, "nonsense"),
                 (("--capacity", "20MiB", "--from", "1500", TRAIN), 3, "before")):

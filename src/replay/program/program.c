@@ -151,11 +151,17 @@ static plim_status check_range(plim_program *program, const plim_program_options
     program->to_event =
         options->to_event == 0 || options->to_event > count ? count : options->to_event;
     if (program->from_event >= program->to_event) {
-        return plim_fail(err, PLIM_INVALID_ARGUMENT,
-                         "device %d has %llu events, and none from %llu to before %llu",
-                         (int)program->device->device, (unsigned long long)count,
-                         (unsigned long long)program->from_event,
-                         (unsigned long long)program->to_event);
+        return program->from_event >= count
+                   ? plim_fail(err, PLIM_INVALID_ARGUMENT,
+                               "no event to replay from event %llu on: device %d has %llu events, "
+                               "the first is 0",
+                               (unsigned long long)program->from_event,
+                               (int)program->device->device, (unsigned long long)count)
+                   : plim_fail(err, PLIM_INVALID_ARGUMENT,
+                               "no event to replay: the range begins with event %llu and ends "
+                               "before event %llu",
+                               (unsigned long long)program->from_event,
+                               (unsigned long long)program->to_event);
     }
     return PLIM_OK;
 }

@@ -1,8 +1,8 @@
 /*
  * replay.c - the page of a replay.
  *
- * How far to believe it comes first, what the device has next, and then what was asked: the
- * recording, the settings it had, the settings it might have had.
+ * The answer comes first: a row for each conf, and what ends a run that dies. What the answer rests
+ * on follows: the recording, how exactly it replays, the capacity of the device.
  */
 #include "report/model/replay.h"
 
@@ -60,25 +60,29 @@ void plim_replay_page(plim_page *page, const plim_replay_view *view, const plim_
                       const plim_replay_row *rows, size_t count)
 {
     const plim_replayed self = { .page = page, .input = input };
-    plim_replayed_head(&self);
-    plim_replayed_fidelity(&self, view->shows_fidelity_whole);
+    plim_page_file(page, input->path);
+    if (view->shows_fidelity_whole) { /* that is what was asked */
+        plim_replayed_fidelity(&self, true);
+    }
     plim_page_gap(page);
-    plim_replayed_limits(&self);
     if (plim_replay_floor_bytes(input) > input->capacity_bytes &&
         !plim_replay_is_capacity_bound(input)) {
         plim_page_say(page, "hopeless", PLIM_TONE_BAD,
                       "More is live than the device has: no allocator setting can help.", NULL);
     }
-    plim_page_gap(page);
     plim_replayed_rows(&self, rows, count);
     say_start(&self, count);
+    if (!view->shows_fidelity_whole) {
+        plim_replayed_caution(&self);
+    }
     for (size_t i = 0; i < count; i++) {
         say_devices(&self, &rows[i]);
-        plim_replayed_fate(&self, &rows[i]);
+        plim_replayed_outcome(&self, &rows[i]);
     }
     if (view->predicted_path != NULL) {
         plim_page_gap(page);
         plim_page_say(page, "predicted", PLIM_TONE_FAINT, "The predicted history: {}",
                       PLIM_FACTS(plim_words(view->predicted_path)));
     }
+    plim_replayed_basis(&self, !view->shows_fidelity_whole);
 }

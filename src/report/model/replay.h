@@ -3,7 +3,7 @@
  *
  * All is borrowed plain data: whoever has it (the commands, a test) points to it here.
  *   replay.c, tune.c   the pages
- *   replay_head.c      the recording: what it is, what it had, the capacity, the floor
+ *   replay_basis.c     what the answer rests on: the recording, the capacity, the floor
  *   replay_fidelity.c  how far predictions are to be believed
  *   replay_rows.c      the table: a row for each conf; and what becomes of each
  *   replay_facts.c     sums and choices that pages and documents share
@@ -119,17 +119,18 @@ const char *plim_replayed_place(const plim_replayed *self, int32_t device, uint6
 /** A conf as a user would write it, "default" where that is nothing. */
 const char *plim_replayed_conf(const plim_conf *conf);
 
-/** The file, its devices, the settings they had. */
-void plim_replayed_head(const plim_replayed *self);
+/** What the answer rests on, after it: the recording, its settings, how exactly it replays, the
+ * capacity, the floor, and what failed when it was recorded. */
+void plim_replayed_basis(const plim_replayed *self, bool with_fidelity);
+/** With the answer: a line where the replay is not exact. */
+void plim_replayed_caution(const plim_replayed *self);
 /** How far to believe the rest: a line or two for each device; whole: all of it. */
 void plim_replayed_fidelity(const plim_replayed *self, bool whole);
-/** Capacity, floor, and what failed when it was recorded. */
-void plim_replayed_limits(const plim_replayed *self);
-/** A row for each conf, between what the recording itself had and the floor. */
+/** A row for each conf, then what the recording itself had, and the floor. */
 void plim_replayed_rows(const plim_replayed *self, const plim_replay_row *rows, size_t count);
 /** The row's settings, as the heading of what is said of it. */
 void plim_replayed_head_row(const plim_replayed *self, const plim_replay_row *row);
 /** What failed, for what, and where; nothing for a row that survives what failed before. */
-void plim_replayed_fate(const plim_replayed *self, const plim_replay_row *row);
+void plim_replayed_outcome(const plim_replayed *self, const plim_replay_row *row);
 
 #endif

@@ -2,7 +2,7 @@
  * replay_fidelity.c - how far predictions are to be believed: the replay under the recorded
  * settings, beside the recording.
  *
- * It comes before everything else on a page, in a line or two. A prediction of what was recorded
+ * A line or two on a page. A prediction of what was recorded
  * that fails here and there may still be good for others; how wrong it was says how good.
  */
 #include "report/model/replay.h"
@@ -206,6 +206,18 @@ static void say_whole(const plim_replayed *self, const plim_fidelity *fidelity)
                                                                  fidelity->diverges_at_event))));
     }
     say_caveats(self, fidelity, PLIM_CAVEAT_COUNT);
+}
+
+void plim_replayed_caution(const plim_replayed *self)
+{
+    const plim_fidelity all = plim_replay_fidelity_of_all(self->input);
+    if (!plim_replay_is_exact(&all)) {
+        plim_page_gap(self->page);
+        plim_page_say(self->page, "caution", PLIM_TONE_WARN,
+                      "Read this with care: the replay of the recording itself has a fidelity of "
+                      "{}.",
+                      PLIM_FACTS(plim_percent("share", all.share)));
+    }
 }
 
 void plim_replayed_fidelity(const plim_replayed *self, bool whole)

@@ -64,7 +64,7 @@ static void add_needs(const row_view *view, plim_tone tone, const plim_replay_ro
     }
 }
 
-static void add_fate(const row_view *view, const plim_replay_row *row)
+static void add_outcome(const row_view *view, const plim_replay_row *row)
 {
     if (row->result != NULL && row->result->survives) {
         plim_page_cell_text(view->page, PLIM_TONE_IN_USE, "survives", NULL);
@@ -103,7 +103,7 @@ static void add_row(const row_view *view, const plim_replay_row *row)
         add_needs(view, tone, row);
     }
     if (view->has_capacity) {
-        add_fate(view, row);
+        add_outcome(view, row);
     }
     add_figures(view, row->result);
     add_settings(view, tone, row);
@@ -188,14 +188,14 @@ void plim_replayed_rows(const plim_replayed *self, const plim_replay_row *rows, 
     if (self->page->status != PLIM_OK) {
         return;
     }
-    add_recording(&view);
     for (size_t i = 0; i < count; i++) {
         add_row(&view, &rows[i]);
     }
+    add_recording(&view);
     add_floor(&view);
 }
 
-/* ---- fates ----------------------------------------------------------------------------------- */
+/* ---- outcomes -------------------------------------------------------------------------------- */
 
 static void say_death(const plim_replayed *self, const plim_run_result *result)
 {
@@ -233,7 +233,7 @@ void plim_replayed_head_row(const plim_replayed *self, const plim_replay_row *ro
         ->layout = PLIM_LAYOUT_COPY;
 }
 
-void plim_replayed_fate(const plim_replayed *self, const plim_replay_row *row)
+void plim_replayed_outcome(const plim_replayed *self, const plim_replay_row *row)
 {
     const plim_run_result *result = row->result;
     if (result != NULL && result->survives && result->ooms_survived == 0 &&

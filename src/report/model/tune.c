@@ -278,6 +278,7 @@ static void say_answer(const tuned *self)
         }
         say_difference(self, self->best);
     }
+    plim_replayed_caution(&self->replayed);
     if (self->best->result.ooms_survived > 0) {
         plim_page_say(self->page, "ooms_survived", PLIM_TONE_FAINT,
                       "What failed in the recording is served here; what the program would have "
@@ -345,11 +346,9 @@ void plim_tune_page(plim_page *page, const plim_tune_view *view, const plim_repl
         .reference = &tuning->rows[tuning->reference],
         .capacity_bytes = input->capacity_bytes,
     };
-    plim_replayed_head(&self.replayed);
-    plim_replayed_fidelity(&self.replayed, false);
-    plim_page_gap(page);
-    plim_replayed_limits(&self.replayed);
+    plim_page_file(page, input->path);
     say_answer(&self);
     say_rows(&self);
     say_end(&self);
+    plim_replayed_basis(&self.replayed, true);
 }

@@ -1,5 +1,5 @@
 /*
- * replay_head.c - the recording: what it is, what it had, what it could not do with less than.
+ * replay_basis.c - what an answer rests on: the recording, the device's capacity, the floor.
  */
 #include "report/model/replay.h"
 
@@ -21,11 +21,10 @@ static void say_device(plim_page *page, const plim_replay_facts *facts)
     }
 }
 
-void plim_replayed_head(const plim_replayed *self)
+static void say_recording(const plim_replayed *self)
 {
     plim_page *page = self->page;
     const plim_replay_input *input = self->input;
-    plim_page_file(page, input->path);
     for (size_t i = 0; i < input->device_count; i++) {
         say_device(page, &input->facts[i]);
     }
@@ -134,8 +133,14 @@ static void say_recorded_oom(const plim_replayed *self, const plim_replay_facts 
     }
 }
 
-void plim_replayed_limits(const plim_replayed *self)
+void plim_replayed_basis(const plim_replayed *self, bool with_fidelity)
 {
+    plim_page_heading(self->page, "What this rests on", NULL);
+    say_recording(self);
+    if (with_fidelity) {
+        plim_replayed_fidelity(self, false);
+    }
+    plim_page_gap(self->page);
     say_capacity(self);
     say_floor(self);
     for (size_t i = 0; i < self->input->device_count; i++) {
