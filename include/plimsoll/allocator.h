@@ -43,9 +43,10 @@ typedef enum plim_hardening {
 #define PLIM_POISON_BYTE 0xDB
 
 /*
- * Who decides which block serves a request and what is tried when none does. "torch" is PyTorch's
- * allocator, exactly; the others are there to be compared with it on the same trace
- * (docs/design/policies.md has their rules and sources). In the list: enumerator, name.
+ * The rules by which a free block is chosen for a request, and what is tried when there is none.
+ * "torch" is PyTorch's allocator, exactly. The others are sketches to compare it with on the same
+ * trace: written from published rules, not tested against those allocators (docs/design/policies.md
+ * has rules and sources). In the list: enumerator, name.
  */
 #define PLIM_POLICY_LIST(X)                                                                        \
     X(PLIM_POLICY_TORCH, "torch") /* PyTorch's caching allocator */                                \

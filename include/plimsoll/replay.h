@@ -40,7 +40,7 @@ PLIM_BEGIN_DECLS
  * says, or names another policy:
  *
  *   conf    := "" | "default" | policy [ "," pair … ] | pair { "," pair }
- *   policy  := one of plim_policy_name()
+ *   policy  := one of plim_policy_name(); those but "torch" are sketches (plimsoll/allocator.h)
  *   pair    := PyTorch's (plimsoll/settings.h) | "release_threshold:" SIZE
  *
  * "backend:cudaMallocAsync" is the policy "async" with a threshold that keeps everything, as
@@ -212,20 +212,20 @@ PLIM_API PLIM_MUST_USE plim_status plim_replay_predict(const plim_replay *replay
 /* --- how far to believe it --- */
 
 /* In the list: enumerator, name in JSON, what it means. */
-#define PLIM_CAVEAT_LIST(X)                                                                \
-    X(PLIM_CAVEAT_START_BLOCKS, "start_blocks",                                            \
+#define PLIM_CAVEAT_LIST(X)                                                               \
+    X(PLIM_CAVEAT_START_BLOCKS, "start_blocks",                                           \
       "sizes of blocks from before the first event are worked out from their neighbours") \
-    X(PLIM_CAVEAT_START_OUTSIDE, "start_outside_segments",                                 \
+    X(PLIM_CAVEAT_START_OUTSIDE, "start_outside_segments",                                \
       "allocations from before the first event lie in no known segment")                  \
-    X(PLIM_CAVEAT_NO_SETTINGS, "settings_unknown",                                         \
+    X(PLIM_CAVEAT_NO_SETTINGS, "settings_unknown",                                        \
       "the file does not say which settings were in force")                               \
-    X(PLIM_CAVEAT_NO_DRIVER_CALLS, "no_driver_calls",                                      \
+    X(PLIM_CAVEAT_NO_DRIVER_CALLS, "no_driver_calls",                                     \
       "the recording shows no driver call, so there is nothing to compare")               \
-    X(PLIM_CAVEAT_CONTRADICTIONS, "contradictions",                                        \
+    X(PLIM_CAVEAT_CONTRADICTIONS, "contradictions",                                       \
       "events contradict each other or the state at the end")                             \
-    X(PLIM_CAVEAT_CAPACITY, "capacity_unknown",                                            \
+    X(PLIM_CAVEAT_CAPACITY, "capacity_unknown",                                           \
       "cached memory was given back for a request, at a capacity the file does not tell") \
-    X(PLIM_CAVEAT_POOLS, "pools", "requests of private pools cannot be told from others")  \
+    X(PLIM_CAVEAT_POOLS, "pools", "requests of private pools cannot be told from others") \
     X(PLIM_CAVEAT_PLACEMENT, "placement", "requests got other addresses than recorded")
 
 typedef enum plim_caveat {
@@ -256,7 +256,7 @@ typedef struct plim_fidelity {
     uint64_t diverges_at_event;             /* the first segment event that differs, or
                                              * PLIM_NO_EVENT */
     char divergence[PLIM_DIVERGENCE_BYTES]; /* what differs there, one line */
-    uint64_t caveats[PLIM_CAVEAT_COUNT];      /* how often each has cause */
+    uint64_t caveats[PLIM_CAVEAT_COUNT];    /* how often each has cause */
 } plim_fidelity;
 
 /**

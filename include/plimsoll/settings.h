@@ -56,9 +56,9 @@ typedef enum plim_setting_key {
     PLIM_SETTING_KEY_COUNT
 } plim_setting_key;
 
-/** The name of a key in the string, a constant. */
+/** The name of a key in the string, a constant; NULL: there is no such key. */
 PLIM_API const char *plim_setting_key_name(plim_setting_key key);
-/** Whether the allocator acts on a key, or only accepts it. */
+/** True if the allocator acts on a key; false: it only accepts it, or there is no such key. */
 PLIM_API bool plim_setting_key_acts(plim_setting_key key);
 
 /* A plain value: copy it at will. */
@@ -106,7 +106,7 @@ PLIM_API plim_settings plim_settings_default(void);
  * settings   changed only when all of the string is valid
  * err        offset: the character of `text` that is wrong; the message says what was expected
  * errors     PLIM_CORRUPT (syntax, unknown key, not a number), PLIM_INVALID_ARGUMENT (a value out
- *            of its range)
+ *            of its range; NULL)
  * source     PyTorch 2.11 c10/core/AllocatorConfig.cpp, c10/cuda/CUDAAllocatorConfig.cpp
  */
 PLIM_API PLIM_MUST_USE plim_status plim_settings_parse(const char *text, plim_settings *settings,
@@ -128,17 +128,21 @@ PLIM_API PLIM_MUST_USE plim_status plim_settings_from_environment(plim_settings 
  * What of these settings differs from the default ones, as a string, keys in the order above.
  * Parsed over the default settings it gives these, where they came out of a parse themselves.
  *
- * returns  its length; what does not fit in `bytes` is cut, with a zero after it
+ * settings  NULL: an empty string
+ * text      may be NULL: only the length is asked for
+ * returns   its length; a string longer than `bytes` is cut, with a zero after it
  */
 PLIM_API size_t plim_settings_format(const plim_settings *settings, char *text, size_t bytes);
 
 /**
- * Requested bytes as the allocator rounds them; 0 < bytes < 2^60.
+ * Requested bytes as the allocator rounds them. Any size: 0 is given the smallest block, and 2^60
+ * bytes and more, which no request reaches, stay as they are.
  *
- * source  PyTorch 2.11 c10/cuda/CUDACachingAllocator.cpp: round_size()
+ * settings  NULL: the default ones
+ * source    PyTorch 2.11 c10/cuda/CUDACachingAllocator.cpp: round_size()
  */
 PLIM_API uint64_t plim_round_size(const plim_settings *settings, uint64_t bytes);
-/** The size of the segment that a rounded size is given out of: get_allocation_size() there. */
+/** The bytes of the segment for a rounded size: get_allocation_size() there. Same arguments. */
 PLIM_API uint64_t plim_segment_size(const plim_settings *settings, uint64_t rounded_bytes);
 
 PLIM_END_DECLS

@@ -267,6 +267,9 @@ plim_status plim_add_free_memory_callback(plim_allocator *allocator,
                                           plim_free_memory_callback *callback, void *ctx,
                                           plim_error *err)
 {
+    if (callback == NULL) {
+        return plim_fail(err, PLIM_INVALID_ARGUMENT, "a free-memory callback needs a function");
+    }
     pthread_mutex_lock(&allocator->lock);
     plim_worlds_stop(allocator);
     const bool is_added = PLIM_VEC_PUSH(allocator->mem, &allocator->free_callbacks,
@@ -280,6 +283,9 @@ plim_status plim_add_free_memory_callback(plim_allocator *allocator,
 plim_status plim_add_oom_observer(plim_allocator *allocator, plim_oom_observer *observer, void *ctx,
                                   plim_error *err)
 {
+    if (observer == NULL) {
+        return plim_fail(err, PLIM_INVALID_ARGUMENT, "an observer needs a function");
+    }
     pthread_mutex_lock(&allocator->lock);
     const bool is_added = PLIM_VEC_PUSH(allocator->mem, &allocator->observers,
                                         ((plim_observer_row){ observer, ctx }));

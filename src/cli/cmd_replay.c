@@ -44,8 +44,10 @@ static void take_fail_on(struct argp_state *state, void *given, char *text)
 }
 
 static const plim_option conf[] = {
-    PLIM_TAKEN("conf", "STRING", plim_replay_take_conf,
-               "run under these settings too, as in PYTORCH_CUDA_ALLOC_CONF; may be repeated"),
+    PLIM_TAKEN(
+        "conf", "STRING", plim_replay_take_conf,
+        "run under these settings too, as in PYTORCH_CUDA_ALLOC_CONF, or a sketch of another "
+        "allocator: naive, bfc, async, arena; may be repeated"),
 };
 static const plim_option options[] = {
     PLIM_FLAG("verify", replay_arguments, shows_fidelity_whole,

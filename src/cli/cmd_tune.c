@@ -62,7 +62,7 @@ static const plim_option conf[] = {
 static const plim_option candidates[] = {
     PLIM_FLAG("only", tune_arguments, only_given, "try nothing but those of --conf"),
     PLIM_FLAG("policies", tune_arguments, has_all_policies,
-              "compare other allocators too: naive, bfc, async, arena"),
+              "compare sketches of other allocators: naive, bfc, async, arena"),
 };
 static const plim_option options[] = {
     PLIM_TAKEN("budget", "TIME", take_budget, "end the search after 30s, 5min, 1h (when done)"),

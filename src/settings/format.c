@@ -50,12 +50,13 @@ static void put_value(plim_fixed_text *out, const plim_settings *settings,
 
 size_t plim_settings_format(const plim_settings *settings, char *text, size_t bytes)
 {
-    PLIM_ASSERT(text != NULL || bytes == 0);
-
+    plim_fixed_text out = plim_fixed_text_begin(text, text != NULL ? bytes : 0);
+    if (settings == NULL) {
+        return 0;
+    }
     /* A parse resets one of them to the large segment's size before it looks for the key. */
     plim_settings initial = plim_settings_default();
     initial.max_non_split_rounding_bytes = settings->large_segment_bytes;
-    plim_fixed_text out = plim_fixed_text_begin(text, bytes);
     for (size_t i = 0; i < PLIM_SETTING_KEY_COUNT; i++) {
         const plim_setting_row *const row = &plim_setting_rows[i];
         if (!plim_setting_equal(settings, &initial, row)) {

@@ -298,7 +298,10 @@ plim_status plim_settings_parse_from(const char *source, const char *text,
 
 plim_status plim_settings_parse(const char *text, plim_settings *settings, plim_error *err)
 {
-    PLIM_ASSERT(text != NULL);
+    if (text == NULL || settings == NULL) {
+        return plim_fail(err, PLIM_INVALID_ARGUMENT, "settings: no %s",
+                         text == NULL ? "string to parse" : "plim_settings to change");
+    }
     return plim_settings_parse_from("settings", text, NULL, settings, err);
 }
 
@@ -325,6 +328,9 @@ bool plim_settings_is_variable(const char *name)
 plim_status plim_settings_from_environment(plim_settings *settings, const char **ret_variable,
                                            plim_error *err)
 {
+    if (settings == NULL) {
+        return plim_fail(err, PLIM_INVALID_ARGUMENT, "settings: no plim_settings to change");
+    }
     plim_settings found = plim_settings_default();
     const char *variable = NULL;
     for (size_t i = 0; i < VARIABLE_COUNT && variable == NULL; i++) {

@@ -15,14 +15,16 @@ plim_rounding plim_rounding_of(const plim_settings *settings)
 
 uint64_t plim_round_size(const plim_settings *settings, uint64_t bytes)
 {
-    PLIM_ASSERT(bytes > 0);
-    PLIM_ASSERT(bytes < PLIM_REQUEST_BYTES_END);
-    return plim_round_divided(settings->roundup_power2_divisions, bytes);
+    const plim_rounding rounding =
+        settings != NULL ? plim_rounding_of(settings) : (plim_rounding){ .has_divisions = false };
+    return plim_round(&rounding, bytes);
 }
 
 uint64_t plim_segment_size(const plim_settings *settings, uint64_t rounded_bytes)
 {
-    PLIM_ASSERT(rounded_bytes > 0);
-    PLIM_ASSERT(rounded_bytes <= PLIM_REQUEST_BYTES_END);
-    return plim_segment_for(settings, rounded_bytes);
+    if (rounded_bytes > PLIM_REQUEST_BYTES_END) {
+        return rounded_bytes;
+    }
+    const plim_settings initial = plim_settings_default();
+    return plim_segment_for(settings != NULL ? settings : &initial, rounded_bytes);
 }

@@ -179,14 +179,12 @@ uint32_t plim_release_of(const char *words)
 
 const char *plim_setting_key_name(plim_setting_key key)
 {
-    PLIM_ASSERT(key < PLIM_SETTING_KEY_COUNT);
-    return plim_setting_rows[key].name;
+    return (size_t)key < PLIM_SETTING_KEY_COUNT ? plim_setting_rows[key].name : NULL;
 }
 
 bool plim_setting_key_acts(plim_setting_key key)
 {
-    PLIM_ASSERT(key < PLIM_SETTING_KEY_COUNT);
-    return plim_setting_rows[key].acts;
+    return (size_t)key < PLIM_SETTING_KEY_COUNT && plim_setting_rows[key].acts;
 }
 
 /* All names, the aliases first; NULL for those that are not there. */

@@ -70,5 +70,19 @@ static void only_requests_run_out_of_memory(void)
     world_end(&made);
 }
 
+static void a_callback_needs_a_function(void)
+{
+    world made = world_on_sim(64 * MIB, "");
+    T_EQ_U64(plim_add_free_memory_callback(made.allocator, NULL, NULL, NULL),
+             PLIM_INVALID_ARGUMENT);
+    T_EQ_U64(plim_add_oom_observer(made.allocator, NULL, NULL, NULL), PLIM_INVALID_ARGUMENT);
+    plim_error err;
+    T_EQ_U64(plim_allocator_configure(made.allocator, NULL, &err), PLIM_INVALID_ARGUMENT);
+    plim_addr addr = 0;
+    T_EQ_U64(plim_malloc(made.allocator, 0, 128 * MIB, 0, &addr, &err), PLIM_OUT_OF_DEVICE_MEMORY);
+    world_end(&made);
+}
+
 T_MAIN(T_TEST(a_pool_outlives_its_users_while_requests_go_there),
-       T_TEST(a_callback_may_end_the_pool_of_the_request), T_TEST(only_requests_run_out_of_memory))
+       T_TEST(a_callback_may_end_the_pool_of_the_request), T_TEST(only_requests_run_out_of_memory),
+       T_TEST(a_callback_needs_a_function))

@@ -208,7 +208,19 @@ static void rounding_agrees_with_walking_over_all_sizes(void)
     }
 }
 
+static void any_size_has_an_answer(void)
+{
+    const plim_settings settings = with_divisions(4);
+    T_EQ_U64(plim_round_size(&settings, 0), 512);
+    T_EQ_U64(plim_round_size(&settings, PLIM_REQUEST_BYTES_END), PLIM_REQUEST_BYTES_END);
+    T_EQ_U64(plim_round_size(&settings, UINT64_MAX), UINT64_MAX);
+    T_EQ_U64(plim_segment_size(&settings, 0), 2 * MIB);
+    T_EQ_U64(plim_segment_size(&settings, UINT64_MAX), UINT64_MAX);
+    T_EQ_U64(plim_round_size(NULL, 1000), 1024);
+    T_EQ_U64(plim_segment_size(NULL, 2 * MIB), 20 * MIB);
+}
+
 T_MAIN(T_TEST(sizes_are_multiples_of_512), T_TEST(large_segments_have_the_size_that_is_set),
        T_TEST(divisions_round_between_powers_of_two), T_TEST(each_interval_has_its_own_divisions),
        T_TEST(it_is_known_whether_any_division_matters), T_TEST(files_may_claim_any_size),
-       T_TEST(rounding_agrees_with_walking_over_all_sizes))
+       T_TEST(rounding_agrees_with_walking_over_all_sizes), T_TEST(any_size_has_an_answer))

@@ -358,10 +358,31 @@ static void keys_have_names(void)
     T_FALSE(plim_setting_key_acts(PLIM_KEY_GRAPH_CAPTURE_RECORD_STREAM_REUSE)); /* no graph nodes */
 }
 
+static void misuse_is_an_error_or_nothing(void)
+{
+    plim_settings settings = plim_settings_default();
+    plim_error err;
+    T_EQ_U64(plim_settings_parse(NULL, &settings, &err), PLIM_INVALID_ARGUMENT);
+    T_EQ_STR(err.message, "settings: no string to parse");
+    T_EQ_U64(plim_settings_parse("", NULL, &err), PLIM_INVALID_ARGUMENT);
+    T_EQ_U64(plim_settings_from_environment(NULL, NULL, &err), PLIM_INVALID_ARGUMENT);
+    char text[8] = "before";
+    T_EQ_U64(plim_settings_format(NULL, text, sizeof text), 0);
+    T_EQ_STR(text, "");
+    settings.expandable_segments = true;
+    T_EQ_U64(plim_settings_format(&settings, NULL, 100), strlen("expandable_segments:True"));
+    const int keys[] = { -1, PLIM_SETTING_KEY_COUNT, 1000 };
+    for (size_t i = 0; i < T_COUNT(keys); i++) {
+        T_TRUE(plim_setting_key_name((plim_setting_key)keys[i]) == NULL);
+        T_FALSE(plim_setting_key_acts((plim_setting_key)keys[i]));
+    }
+}
+
 T_MAIN(T_TEST(what_is_not_named_is_reset_or_stays_as_in_torch),
        T_TEST(lists_of_divisions_are_read_as_torch_does), T_TEST(every_key_reaches_its_field),
        T_TEST(a_reserve_is_a_share_or_gibibytes_or_ignored), T_TEST(the_last_text_is_kept_and_cut),
        T_TEST(a_string_is_cut_where_it_does_not_fit),
        T_TEST(fractions_are_written_with_as_many_digits_as_they_need),
        T_TEST(values_may_have_127_characters), T_TEST(points_are_points_in_every_locale),
-       T_TEST(the_first_variable_that_is_set_is_read), T_TEST(keys_have_names))
+       T_TEST(the_first_variable_that_is_set_is_read), T_TEST(keys_have_names),
+       T_TEST(misuse_is_an_error_or_nothing))
