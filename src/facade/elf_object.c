@@ -58,7 +58,7 @@ static plim_elf_table table_at(const plim_elf *elf, uint64_t address)
     return nothing;
 }
 
-/* The tables that tell how many symbols there are. */
+/* The tables from which the number of symbols follows. */
 typedef struct counters {
     plim_elf_table hash;
     plim_elf_table gnu_hash;

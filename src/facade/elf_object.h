@@ -15,7 +15,7 @@
 
 #define PLIM_ELF_NAME_MAX 255 /* longer names are passed over: C functions have shorter ones */
 
-/* A piece of the file; nothing is behind it in its segment. Empty when the object has none. */
+/* A piece of the file; nothing is after it in its segment. Empty when the object has none. */
 typedef struct plim_elf_table {
     uint64_t offset;
     uint64_t bytes;

@@ -12,7 +12,7 @@
 #include <elf.h>
 #include <string.h>
 
-/* Writes things of one kind one behind the other. */
+/* Writes things of one kind in sequence. */
 typedef struct cursor {
     unsigned char *to;
     const unsigned char *end;

@@ -4,7 +4,7 @@
  *   objects of the program ── symbols they want, by library and version ──┐
  *   libplim_standin.so ────── functions there are ────────────────────────┴─► libcudart.so.13 …
  *
- * facade/table.h tells what is in one.
+ * facade/table.h describes its content.
  */
 #ifndef PLIMSOLL_FACADE_FACADE_H
 #define PLIMSOLL_FACADE_FACADE_H
@@ -17,10 +17,10 @@
 typedef struct plim_wants plim_wants;
 
 /*
- * What objects leave undefined that a stood-in library should provide. Objects that want nothing
- * of these add nothing.
+ * The symbols that objects leave undefined and a stood-in library should provide. Objects that want
+ * nothing of these add nothing.
  *
- * paths       ELF files; what is none, or for another machine, is passed over
+ * paths       files; those that are not ELF, or for another machine, are skipped
  * standin     path of libplim_standin.so
  * ret         the caller's, until plim_wants_destroy()
  * errors      PLIM_IO: standin cannot be read; PLIM_OUT_OF_HOST_MEMORY
@@ -30,7 +30,7 @@ PLIM_MUST_USE plim_status plim_wants_collect(const char *const *paths, size_t pa
                                              plim_wants **ret, plim_error *err);
 void plim_wants_destroy(plim_wants *wants);
 
-/* How many libraries are wanted, and their sonames, sorted. libcuda.so.1 and libnvidia-ml.so.1,
+/* The number of wanted libraries, and their sonames, sorted. libcuda.so.1 and libnvidia-ml.so.1,
  * which programs open by hand, are always among them when there is any. */
 size_t plim_wants_count(const plim_wants *wants);
 const char *plim_wants_soname(const plim_wants *wants, size_t index);

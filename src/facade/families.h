@@ -14,10 +14,10 @@ typedef struct plim_family {
 
 /*
  * The family of a file name as objects need it: libcudart.so.13, or libcudart-9335f6a2.so.12, as
- * wheels call what they bring along. NULL: the library is none of the vendor's.
+ * wheels call what they bring along. NULL: the library is not the vendor's.
  */
 const plim_family *plim_family_of_library(const char *soname);
-/* The family whose functions have names like this; NULL when there is none. */
+/* The family whose functions have names like this; NULL without one. */
 const plim_family *plim_family_of_function(const char *name);
 
 #endif

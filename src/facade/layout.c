@@ -159,7 +159,7 @@ static void sort_into_buckets(plim_facade_layout *layout)
     }
 }
 
-/* How many bytes a part has. */
+/* The bytes of a part. */
 static uint64_t part_bytes(const plim_facade_layout *layout, plim_facade_part part)
 {
     const uint64_t exports = layout->exports.count;
@@ -215,7 +215,7 @@ static uint64_t align_up(uint64_t offset, uint64_t align)
     return (offset + align - 1) / align * align;
 }
 
-/* One behind the other; where the way of access changes, on a new page. */
+/* One after the other; where the way of access changes, on a new page. */
 static void place_parts(plim_facade_layout *layout)
 {
     uint64_t offset = 0;

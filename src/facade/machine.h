@@ -1,7 +1,7 @@
 /*
  * machine.h - the few instructions in a facade, for each kind of processor.
  *
- * For each function two trampolines, one behind the other, as facade/table.h has them: one that
+ * For each function two trampolines, one after the other, as facade/table.h has them: one that
  * counts and goes where the entry says, one that goes to what the table has for unknown names.
  * And one constructor, which hands the table to plim_standin_attach().
  */

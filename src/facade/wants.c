@@ -136,7 +136,7 @@ static bool note_needed(plim_wants *wants, const plim_elf *elf)
     return true;
 }
 
-/* The library that a symbol without version is wanted of; NULL: it is none of the vendor's. */
+/* The library that a symbol without version is wanted of; NULL: it is not the vendor's. */
 static plim_wants_library *library_by_name(plim_wants *wants, const plim_elf_symbol *symbol)
 {
     const plim_family *const family = plim_family_of_function(symbol->name);

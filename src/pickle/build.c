@@ -196,7 +196,7 @@ static plim_array *make_array(plim_builder *builder, uint64_t capacity)
     return array;
 }
 
-/* Whether the items are rows that follow each other, and the rows of `array` if it has any. */
+/* True if the items are rows that follow each other, and the rows of `array` if it has any. */
 static bool continues_run(const plim_array *array, const plim_value *items, size_t count)
 {
     uint64_t expected = plim_value_clean(items[0]).bits;
@@ -248,7 +248,7 @@ static plim_array *shared_array(plim_builder *builder, const plim_value *items, 
     return array;
 }
 
-/* An array the object owns alone, with room for `more` items behind those it has. */
+/* An array the object owns alone, with room for `more` items after those it has. */
 static plim_array *own_array(plim_builder *builder, plim_object *object, size_t more)
 {
     plim_array *old = object->as.array;

@@ -23,7 +23,7 @@
 #include "pickle/value.h"
 #include "plimsoll/status.h"
 
-/* What becomes of dicts with certain keys. */
+/* The class of dicts with certain keys. */
 typedef struct plim_pickle_row_class {
     uint8_t number;   /* 1 … 255: hand them over as rows; 0: keep them as dicts */
     bool is_by_value; /* ids name contents (equal rows have equal ids), not places in a sequence */
@@ -104,12 +104,12 @@ plim_status plim_container_extend(plim_builder *builder, plim_value container,
 plim_status plim_make_row(plim_builder *builder, uint32_t shape, const plim_value *pairs,
                           plim_value *ret, plim_error *err);
 
-/* The shape of pairs whose dict became a row; false where there is none. */
+/* The shape of pairs whose dict became a row; false without one. */
 bool plim_builder_shape(const plim_builder *builder, const plim_value *pairs, size_t pair_count,
                         uint32_t *ret_shape);
 
 /*
- * Add one pair to a dict that is filled pair by pair. Nobody can tell which is the last, so the
+ * Add one pair to a dict that is filled pair by pair. The last one is not known as such, so the
  * dict stays one.
  */
 plim_status plim_dict_add(plim_builder *builder, plim_value dict, const plim_value pair[2],

@@ -24,7 +24,7 @@ static inline plim_value plim_small_int(int64_t integer)
     return (plim_value){ (uint64_t)integer << 3 | PLIM_TAG_INT };
 }
 
-/* Of 1 to 7 bytes behind LONG1's length byte: such integers fit a value with its tag. */
+/* Of 1 to 7 bytes after LONG1's length byte: such integers fit a value with its tag. */
 static inline plim_value plim_short_long(const uint8_t *bytes, unsigned count)
 {
     const unsigned unused = 64 - 8 * count;

@@ -63,7 +63,7 @@ static inline PLIM_MUST_USE plim_status plim_emit_value(plim_emitter *out)
     return out->status;
 }
 
-/* Bytes of an opcode; whole ones, for a frame can end behind them. */
+/* Bytes of an opcode; whole ones, for a frame can end after them. */
 static inline void plim_emit_bytes(plim_emitter *out, const void *data, size_t bytes)
 {
     if ((out->length > 0 && bytes <= out->capacity - out->length) ||
@@ -78,7 +78,7 @@ static inline void plim_emit_opcode(plim_emitter *out, uint8_t code)
     plim_emit_bytes(out, &code, 1);
 }
 
-/* An opcode with one byte, two, or four behind it. */
+/* An opcode with one byte, two, or four after it. */
 static inline void plim_emit_u8(plim_emitter *out, uint8_t code, uint8_t number)
 {
     const uint8_t bytes[] = { code, number };
@@ -115,10 +115,10 @@ static inline uint64_t plim_emit_memoize(plim_emitter *out)
     return out->memo_count++;
 }
 
-/* What has this number. PLIM_LIMIT where it is above 2^32. */
+/* Emits the object of this number. PLIM_LIMIT where it is above 2^32. */
 void plim_emit_get(plim_emitter *out, uint64_t number);
 
-/* How the containers that grow by batches are written: by at most 1000 entries at once. */
+/* The forms of containers that grow by batches of at most 1000 entries. */
 typedef struct plim_emit_form {
     uint8_t empty;    /* makes one without items */
     uint8_t single;   /* adds an only entry; 0: there is no such opcode */
@@ -130,8 +130,8 @@ typedef struct plim_emit_form {
 extern const plim_emit_form plim_emit_list;
 extern const plim_emit_form plim_emit_dict;
 
-/* What stands before item `next` of `count` and, with next == count, after the last. The items
- * of a dict are its keys and values in turn. */
+/* Emits what stands before item `next` of `count` and, with next == count, after the last. The
+ * items of a dict are its keys and values in turn. */
 void plim_emit_between(plim_emitter *out, const plim_emit_form *form, uint64_t next,
                        uint64_t count);
 

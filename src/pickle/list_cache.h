@@ -5,7 +5,7 @@
  * the same bytes, thousands of times. Memo entries do not change once written, so equal bytes
  * mean equal lists: finding one by its bytes saves running its opcodes.
  *
- * How long a list's bytes are is not known before they are run. But each list ends in the byte of
+ * The length of a list's bytes is not known before they are run. But each list ends in the byte of
  * APPENDS, and no list's bytes are the beginning of another's (they are a prefix code), so it is
  * enough to try the first few places where that byte stands. Before that, the two lists that came
  * next before are tried: programs that train do the same things at every step.
@@ -18,7 +18,7 @@
 #include "pickle/value.h"
 
 typedef struct plim_known_list {
-    const uint8_t *bytes; /* behind MARK, with the APPENDS */
+    const uint8_t *bytes; /* after MARK, with the APPENDS */
     size_t length;
     plim_array *items;
     uint32_t next[2]; /* the lists that followed this one last, the latest first */

@@ -63,7 +63,7 @@ static plim_status cut_off(const plim_machine *machine, plim_error *err)
                         "recording still being written?");
 }
 
-/* Up to `bytes` bytes behind the opcode in one piece: fewer only where the input ends. */
+/* Up to `bytes` bytes after the opcode in one piece: fewer only where the input ends. */
 static plim_status gather(plim_machine *machine, size_t bytes, plim_error *err)
 {
     /* The opcode's own byte is kept, so that an error can still point at it. */
@@ -150,7 +150,7 @@ static bool memo_append(plim_machine *machine, plim_value value)
     return PLIM_VEC_PUSH(machine->builder->mem, &machine->memo, value);
 }
 
-/* What is known by its bytes is known no more once a memo entry has had two values. */
+/* Forms known by their bytes are forgotten once a memo entry has had two values. */
 static void note_rewrite(plim_machine *machine, bool is_rewrite)
 {
     machine->lists.is_off |= is_rewrite;

@@ -21,7 +21,7 @@ struct plim_machine {
     plim_pickle_facts facts;
 
     /* The bytes at hand. `end` may lie before the window's, so that limits get checked. */
-    const uint8_t *cursor; /* next byte; while an opcode runs, the byte behind the opcode */
+    const uint8_t *cursor; /* next byte; while an opcode runs, the byte after the opcode */
     const uint8_t *end;
     plim_window window;
     uint64_t window_offset; /* of the window's first byte in the input */
@@ -35,7 +35,7 @@ struct plim_machine {
 
     plim_record_cache records;
     plim_list_cache lists;
-    const uint8_t *list_at; /* behind the MARK of the list that began last; NULL: not at hand */
+    const uint8_t *list_at; /* after the MARK of the list that began last; NULL: not at hand */
 };
 
 /* The height of the stack at the last mark; what lies below it is out of reach. */
@@ -44,14 +44,14 @@ static inline size_t plim_machine_last_mark(const plim_machine *machine)
     return machine->marks.count == 0 ? 0 : machine->marks.items[machine->marks.count - 1];
 }
 
-/* Runs one opcode that is not frequent; the cursor stands behind it. */
+/* Runs one opcode that is not frequent; the cursor stands after it. */
 typedef plim_status plim_opcode_function(plim_machine *machine, plim_error *err);
 
 /* The place of a byte of the window in the input, for messages. */
 uint64_t plim_machine_offset(const plim_machine *machine, const uint8_t *at);
 
 /*
- * Have `bytes` bytes behind the opcode at hand in one piece; the cursor moves with the window.
+ * Have `bytes` bytes after the opcode at hand in one piece; the cursor moves with the window.
  * Fewer is PLIM_CORRUPT: the file ends inside an opcode.
  */
 plim_status plim_machine_need(plim_machine *machine, uint64_t bytes, plim_error *err);
@@ -59,7 +59,7 @@ plim_status plim_machine_need(plim_machine *machine, uint64_t bytes, plim_error 
 /* Have at least one byte at the cursor, or PLIM_CORRUPT: the file ends before its STOP. */
 plim_status plim_machine_more(plim_machine *machine, plim_error *err);
 
-/* The text up to the next newline; the cursor goes behind it. Valid until the next need. */
+/* The text up to the next newline; the cursor goes after it. Valid until the next need. */
 plim_status plim_machine_line(plim_machine *machine, const char **ret_line, size_t *ret_bytes,
                               plim_error *err);
 
@@ -83,7 +83,7 @@ plim_status plim_machine_extend(plim_machine *machine, plim_kind kind, size_t he
 plim_status plim_machine_corrupt(const plim_machine *machine, plim_error *err, const char *format,
                                  ...) PLIM_PRINTF(3, 4);
 
-/* The functions of infrequent opcodes, by code; NULL where there is none. */
+/* The functions of infrequent opcodes, by code; NULL for the others. */
 plim_opcode_function *plim_opcode_function_of(uint8_t code);  /* opcodes.c */
 plim_opcode_function *plim_text_opcode_of(uint8_t code);      /* opcodes_text.c */
 plim_opcode_function *plim_forbidden_opcode_of(uint8_t code); /* opcodes_forbidden.c */

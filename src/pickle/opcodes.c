@@ -9,7 +9,7 @@
 
 #define PROTOCOL_MAX 5
 
-/* Unsigned little-endian integer of 1, 4 or 8 bytes at the cursor, which moves behind it. */
+/* Unsigned little-endian integer of 1, 4 or 8 bytes at the cursor, which moves after it. */
 static plim_status take_length(plim_machine *machine, size_t bytes, uint64_t *ret, plim_error *err)
 {
     PLIM_TRY(plim_machine_need(machine, bytes, err));

@@ -63,7 +63,7 @@
     X(FRAME, 0x95)            \
     X(BYTEARRAY8, 0x96)
 
-/* Opcodes that import, call, or ask whoever reads for objects: always refused. */
+/* Opcodes that import, call, or need objects of the reading program: always refused. */
 #define PLIM_OPCODE_FORBIDDEN_LIST(X) \
     X(GLOBAL, 'c')                    \
     X(REDUCE, 'R')                    \

@@ -1,7 +1,7 @@
 /*
  * opcodes_forbidden.c - the opcodes that would import, call or fetch: refused, by name.
  *
- * A pickle is a program, and these are how one runs somebody else's code. A memory snapshot is
+ * A pickle is a program, and these are how one runs foreign code. A memory snapshot is
  * plain data and never needs them, so meeting one says that the file is not what it claims to be.
  * The message names the module, the name and the byte.
  */
@@ -25,7 +25,7 @@ static name clip(const char *text, size_t bytes)
     return (name){ text, bytes < NAME_BYTES_MAX ? bytes : NAME_BYTES_MAX };
 }
 
-/* The string `depth` below the top of the stack, or "?" where there is none. */
+/* The string `depth` below the top of the stack, or "?" without one. */
 static name name_on_stack(const plim_machine *machine, size_t depth)
 {
     const char *text = NULL;
@@ -37,7 +37,7 @@ static name name_on_stack(const plim_machine *machine, size_t depth)
     return clip(text, bytes);
 }
 
-/* GLOBAL and INST: the module and the name are two lines behind the opcode. */
+/* GLOBAL and INST: the module and the name are two lines after the opcode. */
 static plim_status refuse_lines(plim_machine *machine, plim_error *err)
 {
     const uint64_t offset = plim_machine_offset(machine, machine->cursor - 1);

@@ -73,13 +73,13 @@ static void place(plim_machine *machine, plim_value value)
 
 /*
  * EMPTY_LIST MEMOIZE MARK at `at`: if the list's bytes are known, all of it is run at once, and
- * *ret_behind is the byte behind it. Otherwise NULL, and the list may be learned at its end.
+ * *ret_after is the byte after it. Otherwise NULL, and the list may be learned at its end.
  */
 static plim_status run_known_list(plim_machine *machine, const uint8_t *at,
-                                  const uint8_t **ret_behind, plim_error *err)
+                                  const uint8_t **ret_after, plim_error *err)
 {
     plim_builder *builder = machine->builder;
-    *ret_behind = NULL;
+    *ret_after = NULL;
     if (at[1] != PLIM_PICKLE_OP_MEMOIZE || at[2] != PLIM_PICKLE_OP_MARK || builder->sink == NULL) {
         return PLIM_OK;
     }
@@ -95,19 +95,19 @@ static plim_status run_known_list(plim_machine *machine, const uint8_t *at,
         return no_memory(err);
     }
     place(machine, list);
-    *ret_behind = machine->list_at + length;
+    *ret_after = machine->list_at + length;
     return PLIM_OK;
 }
 
 /*
- * EMPTY_DICT MEMOIZE MARK at `at`, as every record begins: all three at once. *ret_behind is the
- * byte behind them, or NULL where they are not all there.
+ * EMPTY_DICT MEMOIZE MARK at `at`, as every record begins: all three at once. *ret_after is the
+ * byte after them, or NULL where they are not all there.
  */
 static plim_status run_dict_start(plim_machine *machine, const uint8_t *at,
-                                  const uint8_t **ret_behind, plim_error *err)
+                                  const uint8_t **ret_after, plim_error *err)
 {
     plim_value dict = PLIM_VALUE_ABSENT;
-    *ret_behind = NULL;
+    *ret_after = NULL;
     if (at[1] != PLIM_PICKLE_OP_MEMOIZE || at[2] != PLIM_PICKLE_OP_MARK ||
         machine->marks.count == machine->marks.capacity) {
         return PLIM_OK;
@@ -118,7 +118,7 @@ static plim_status run_dict_start(plim_machine *machine, const uint8_t *at,
     machine->records.begun = at;
     place(machine, dict);
     machine->marks.items[machine->marks.count++] = machine->stack.count;
-    *ret_behind = at + 3;
+    *ret_after = at + 3;
     return PLIM_OK;
 }
 
@@ -154,7 +154,7 @@ static plim_status set_marked(plim_machine *machine, plim_error *err)
     return PLIM_OK;
 }
 
-/* Bytes behind the opcode that run_one() reads without looking. */
+/* Bytes after the opcode that run_one() reads without looking. */
 static const uint8_t operand_bytes[256] = {
     [PLIM_PICKLE_OP_BINGET] = 1,           [PLIM_PICKLE_OP_LONG_BINGET] = 4,
     [PLIM_PICKLE_OP_BININT] = 4,           [PLIM_PICKLE_OP_BININT1] = 1,
@@ -290,19 +290,19 @@ static bool has_room(const plim_machine *machine)
 }
 
 /* All of a record or list that is known, or the beginning of a dict; NULL where it is neither. */
-static plim_status run_start(plim_machine *machine, const uint8_t **ret_behind, plim_error *err)
+static plim_status run_start(plim_machine *machine, const uint8_t **ret_after, plim_error *err)
 {
     const uint8_t *at = machine->cursor;
-    *ret_behind = NULL;
+    *ret_after = NULL;
     if ((*at != PLIM_PICKLE_OP_EMPTY_DICT && *at != PLIM_PICKLE_OP_EMPTY_LIST) ||
         !has_room(machine)) {
         return PLIM_OK;
     }
     if (*at == PLIM_PICKLE_OP_EMPTY_LIST) {
-        return run_known_list(machine, at, ret_behind, err);
+        return run_known_list(machine, at, ret_after, err);
     }
-    PLIM_TRY(plim_record_run(machine, at, ret_behind, err));
-    return *ret_behind == NULL ? run_dict_start(machine, at, ret_behind, err) : PLIM_OK;
+    PLIM_TRY(plim_record_run(machine, at, ret_after, err));
+    return *ret_after == NULL ? run_dict_start(machine, at, ret_after, err) : PLIM_OK;
 }
 
 static plim_status run(plim_machine *machine, plim_error *err)
@@ -310,10 +310,10 @@ static plim_status run(plim_machine *machine, plim_error *err)
     for (;;) {
         if (machine->end - machine->cursor > FAST_BYTES) {
             run_fast(machine);
-            const uint8_t *behind = NULL;
-            PLIM_TRY(run_start(machine, &behind, err));
-            if (behind != NULL) {
-                machine->cursor = behind;
+            const uint8_t *after = NULL;
+            PLIM_TRY(run_start(machine, &after, err));
+            if (after != NULL) {
+                machine->cursor = after;
                 continue;
             }
         }

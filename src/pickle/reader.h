@@ -15,15 +15,15 @@ typedef struct plim_pickle_options {
     void *reading_ctx;
 } plim_pickle_options;
 
-/* What was met on the way. */
+/* Facts about a pickle that was read. */
 typedef struct plim_pickle_facts {
-    int protocol; /* as the PROTO opcode says; 0 where there is none */
+    int protocol; /* as the PROTO opcode says; 0 without one */
 } plim_pickle_facts;
 
 /**
  * Read one pickle, protocols 0 to 5.
  *
- * input      at the pickle's first byte; left somewhere behind its STOP
+ * input      at the pickle's first byte; left somewhere after its STOP
  * builder    values live in it; its sink, if any, gets the rows
  * ret_root   the value the pickle stands for
  * errors     PLIM_CORRUPT      malformed; err->offset is the byte of the opcode at fault, or
@@ -39,7 +39,7 @@ plim_status plim_pickle_read(plim_input *input, plim_builder *builder,
                              const plim_pickle_options *options, plim_pickle_facts *ret_facts,
                              plim_value *ret_root, plim_error *err);
 
-/* Whether the bytes at the start of a document can be a pickle rather than text such as JSON. */
+/* True if a document that starts like this can be a pickle rather than text such as JSON. */
 bool plim_pickle_looks_like(const uint8_t *data, size_t bytes);
 
 #endif

@@ -31,7 +31,7 @@ static plim_byte_pattern pattern_of(const uint8_t *at, size_t length)
 
 /* --- values --- */
 
-/* What a plim_make_…() answered; lack of memory is told apart from values of other kinds. */
+/* The answer of a plim_make_…(): lack of memory differs from values of other kinds. */
 static bool is_made(plim_machine *machine, bool made)
 {
     machine->records.has_no_memory |= !made;
@@ -47,14 +47,14 @@ static bool is_memoized(plim_machine *machine, plim_value value)
     return true;
 }
 
-static const uint8_t *read_memo(const plim_machine *machine, size_t number, const uint8_t *behind,
+static const uint8_t *read_memo(const plim_machine *machine, size_t number, const uint8_t *after,
                                 plim_value *ret)
 {
     if (number >= machine->memo.count || machine->memo.items[number].bits == 0) {
         return NULL;
     }
     *ret = machine->memo.items[number];
-    return behind;
+    return after;
 }
 
 /* SHORT_BINUNICODE and its MEMOIZE. */
@@ -93,7 +93,7 @@ static const uint8_t *read_pair(plim_machine *machine, plim_pickle_record_field 
 /* EMPTY_LIST and MEMOIZE, with known items or with none. */
 static const uint8_t *read_list(plim_machine *machine, const uint8_t *at, plim_value *ret)
 {
-    const uint8_t *behind = at + 2;
+    const uint8_t *after = at + 2;
     if (at[1] != PLIM_PICKLE_OP_MEMOIZE) {
         return NULL;
     }
@@ -101,17 +101,17 @@ static const uint8_t *read_list(plim_machine *machine, const uint8_t *at, plim_v
         size_t length = 0;
         plim_array *items =
             plim_list_cache_find(&machine->lists, at + 3, (size_t)(machine->end - at) - 3, &length);
-        behind = at + 3 + length;
+        after = at + 3 + length;
         if (items == NULL || !is_made(machine, plim_make_list_of(machine->builder, items, ret))) {
             return NULL;
         }
     } else if (!is_made(machine, plim_make_container(machine->builder, PLIM_KIND_LIST, ret))) {
         return NULL;
     }
-    return is_memoized(machine, *ret) ? behind : NULL;
+    return is_memoized(machine, *ret) ? after : NULL;
 }
 
-/* The value at `at`; the byte behind it, or NULL where it is none of the usual ones. */
+/* The value at `at`; the byte after it, or NULL if it is not a usual one. */
 static const uint8_t *read_value(plim_machine *machine, plim_pickle_record_field *field,
                                  const uint8_t *at, plim_value *ret)
 {
@@ -162,7 +162,7 @@ static const uint8_t *read_value(plim_machine *machine, plim_pickle_record_field
 
 /* --- running --- */
 
-/* All pairs of a record; the byte behind its SETITEMS, or NULL. */
+/* All pairs of a record; the byte after its SETITEMS, or NULL. */
 static const uint8_t *read_pairs(plim_machine *machine, plim_record_form *form, const uint8_t *at)
 {
     const uint8_t *end = machine->end - MARGIN;
@@ -186,11 +186,11 @@ static inline const uint8_t *run_form(plim_machine *machine, plim_record_form *f
     /* The record's own place in the memo stays empty until it is a row. */
     const size_t place = machine->memo.count++;
     machine->memo.items[place] = PLIM_VALUE_ABSENT;
-    const uint8_t *behind = read_pairs(machine, form, at);
-    if (behind == NULL) {
+    const uint8_t *after = read_pairs(machine, form, at);
+    if (after == NULL) {
         machine->memo.count = place;
     }
-    return behind;
+    return after;
 }
 
 /* A record that does not have the expected form: as any other. Out of line, so that the loop over
@@ -200,21 +200,21 @@ __attribute__((noinline)) static const uint8_t *run_other_form(plim_machine *mac
 {
     plim_record_cache *cache = &machine->records;
     for (uint32_t i = 0; i < cache->count && !cache->has_no_memory; i++) {
-        const uint8_t *behind = i == expected ? NULL : run_form(machine, &cache->forms[i], at);
-        if (behind != NULL) {
+        const uint8_t *after = i == expected ? NULL : run_form(machine, &cache->forms[i], at);
+        if (after != NULL) {
             cache->forms[cache->last].next = i;
             cache->last = i;
-            return behind;
+            return after;
         }
     }
     return NULL;
 }
 
-plim_status plim_record_run(plim_machine *machine, const uint8_t *at, const uint8_t **ret_behind,
+plim_status plim_record_run(plim_machine *machine, const uint8_t *at, const uint8_t **ret_after,
                             plim_error *err)
 {
     plim_record_cache *cache = &machine->records;
-    *ret_behind = NULL;
+    *ret_after = NULL;
     if (cache->is_off || cache->count == 0 || machine->end - at < MARGIN ||
         at[1] != PLIM_PICKLE_OP_MEMOIZE || at[2] != PLIM_PICKLE_OP_MARK ||
         machine->memo.count == machine->memo.capacity) {
@@ -224,13 +224,13 @@ plim_status plim_record_run(plim_machine *machine, const uint8_t *at, const uint
     /* Kinds of events with different keys take turns: the form that followed the last one before.
      */
     const uint32_t expected = cache->forms[cache->last].next;
-    *ret_behind = run_form(machine, &cache->forms[expected], at + 3);
-    if (*ret_behind != NULL) {
+    *ret_after = run_form(machine, &cache->forms[expected], at + 3);
+    if (*ret_after != NULL) {
         cache->last = expected;
     } else {
-        *ret_behind = run_other_form(machine, at + 3, expected);
+        *ret_after = run_other_form(machine, at + 3, expected);
     }
-    if (*ret_behind == NULL) {
+    if (*ret_after == NULL) {
         return cache->has_no_memory ? plim_fail_memory(err, "reading the pickle") : PLIM_OK;
     }
     const plim_record_form *form = &cache->forms[cache->last];
@@ -244,7 +244,7 @@ plim_status plim_record_run(plim_machine *machine, const uint8_t *at, const uint
 
 /* --- learning --- */
 
-/* Steps over a memo read; NULL where there is none. */
+/* Steps over a memo read; NULL without one. */
 static const uint8_t *skip_memo_read(const uint8_t *at)
 {
     switch (*at) {
@@ -257,7 +257,7 @@ static const uint8_t *skip_memo_read(const uint8_t *at)
     }
 }
 
-/* Steps over a list of memo reads behind its EMPTY_LIST. */
+/* Steps over a list of memo reads after its EMPTY_LIST. */
 static const uint8_t *skip_list(const uint8_t *at, const uint8_t *end)
 {
     if (*at != PLIM_PICKLE_OP_MEMOIZE || at[1] != PLIM_PICKLE_OP_MARK) {
@@ -333,13 +333,13 @@ static bool is_known(const plim_record_cache *cache, const plim_record_form *for
     return false;
 }
 
-bool plim_record_learn(plim_machine *machine, const uint8_t *behind, const plim_value *pairs,
+bool plim_record_learn(plim_machine *machine, const uint8_t *after, const plim_value *pairs,
                        size_t pair_count)
 {
     plim_record_cache *cache = &machine->records;
     if (cache->is_off || cache->begun == NULL || pair_count > PLIM_RECORD_FIELDS ||
         cache->count == PLIM_RECORD_FORMS ||
-        machine->window.data + machine->window.length - behind < MARGIN) {
+        machine->window.data + machine->window.length - after < MARGIN) {
         return true;
     }
     if (cache->forms == NULL) {
@@ -352,8 +352,7 @@ bool plim_record_learn(plim_machine *machine, const uint8_t *behind, const plim_
     plim_record_form *form = &cache->forms[cache->count];
     form->field_count = (uint32_t)pair_count;
     if (plim_builder_shape(machine->builder, pairs, pair_count, &form->shape) &&
-        read_form(form, cache->begun + 3, behind - 1, pairs, pair_count) &&
-        !is_known(cache, form)) {
+        read_form(form, cache->begun + 3, after - 1, pairs, pair_count) && !is_known(cache, form)) {
         form->next = cache->count++;
     }
     return true;

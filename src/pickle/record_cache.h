@@ -55,18 +55,18 @@ void plim_record_cache_deinit(plim_record_cache *cache, const plim_mem *mem);
 typedef struct plim_machine plim_machine;
 
 /*
- * The record that begins at `at`, if its form is known: *ret_behind is the byte behind it, and
+ * The record that begins at `at`, if its form is known: *ret_after is the byte after it, and
  * its row stands on the stack. NULL where it is not, and nothing changed. There must be room for
  * a value on the stack. Errors are those of the sink, and lack of memory.
  */
-plim_status plim_record_run(plim_machine *machine, const uint8_t *at, const uint8_t **ret_behind,
+plim_status plim_record_run(plim_machine *machine, const uint8_t *at, const uint8_t **ret_after,
                             plim_error *err);
 
 /*
  * Remember the form of a dict that became a row: it began at cache->begun, its SETITEMS is the
- * byte before `behind`, and `pairs` are what it got. False when there is no memory.
+ * byte before `after`, and `pairs` are what it got. False when there is no memory.
  */
-bool plim_record_learn(plim_machine *machine, const uint8_t *behind, const plim_value *pairs,
+bool plim_record_learn(plim_machine *machine, const uint8_t *after, const plim_value *pairs,
                        size_t pair_count);
 
 #endif

@@ -49,7 +49,7 @@ typedef struct plim_array {
     plim_value items[];
 } plim_array;
 
-/* What a value with tag 0 points at: 16 bytes, then the bytes of strings and long integers. */
+/* The object of a value with tag 0: 16 bytes, then the bytes of strings and long integers. */
 typedef struct plim_object {
     uint8_t kind;
     uint8_t row_class;
@@ -100,7 +100,7 @@ static inline plim_value plim_value_of_object(const plim_object *object)
     return (plim_value){ (uint64_t)(uintptr_t)object };
 }
 
-/* The bytes behind an object that has some. They end in a zero that is not counted. */
+/* The bytes after an object that has some. They end in a zero that is not counted. */
 static inline char *plim_object_bytes(const plim_object *object)
 {
     return (char *)(uintptr_t)(object + 1);
@@ -144,7 +144,7 @@ plim_value plim_value_item(plim_value value, uint64_t index);
 uint64_t plim_value_pairs(plim_value value);
 plim_value plim_value_pair_key(plim_value value, uint64_t index);
 plim_value plim_value_pair_value(plim_value value, uint64_t index);
-/* The value of a string key, the last one where a file repeats it; absent when there is none. */
+/* The value of a string key, the last one where a file repeats it; absent without one. */
 plim_value plim_value_get(plim_value dict, const char *key);
 
 /*

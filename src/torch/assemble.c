@@ -51,8 +51,8 @@ static plim_status collect_events(plim_import *import, plim_value trace, plim_ra
     if (is_run_of(trace, RECORD_EVENT, ret_events)) {
         return PLIM_OK;
     }
-    /* Piecemeal: rows that are shared or out of order are copied behind one another. Importing
-     * dicts pushes events, so this list's must not begin before the first was asked for. */
+    /* Piecemeal: rows that are shared or out of order are copied one by one. Importing
+     * dicts pushes events, so this list's must not begin before the first was imported. */
     plim_history *history = import->history;
     PLIM_VEC(uint64_t) ids = { 0 };
     plim_status status = PLIM_OK;
@@ -174,7 +174,7 @@ typedef struct device_assembly {
     uint64_t segments_pushed;
     uint64_t blocks_pushed;
     block_list scratch;
-    plim_device_ranges settings; /* what settings say of every device's ring buffer */
+    plim_device_ranges settings; /* the settings' facts about every device's ring buffer */
 } device_assembly;
 
 static plim_status push_segment(device_assembly *assembly, const plim_device_ranges *device,

@@ -82,7 +82,7 @@ static plim_status make_note(plim_import *import, const plim_record *record, pli
     PLIM_TRY(plim_record_string(import, record, FIELD_CATEGORY, &note.category, err));
     PLIM_TRY(
         import_forward(import, record_get(record, FIELD_FORWARD_FRAMES), &note.forward_stack, err));
-    /* What PyTorch writes for "nothing" is nothing. */
+    /* PyTorch's words for "nothing". */
     if (plim_value_is_string(record_get(record, FIELD_COMPILE_CONTEXT), NO_COMPILE_CONTEXT)) {
         note.compile_context = PLIM_NONE;
     }
@@ -96,8 +96,7 @@ static plim_status make_note(plim_import *import, const plim_record *record, pli
     return PLIM_OK;
 }
 
-/* Where the note of these values is kept: kinds of events take turns, each with values of its own.
- */
+/* The place of the note of these values: kinds of events take turns, each with its own. */
 static uint32_t place_of_note(const plim_value values[NOTE_FIELDS])
 {
     uint64_t hash = 0;

@@ -76,7 +76,7 @@ typedef enum plim_record_field {
         FIELD_COUNT
 } plim_record_field;
 
-/* Where the fields of dicts with certain keys stand. */
+/* The places of the fields in dicts with certain keys. */
 typedef struct plim_record_shape {
     plim_record_kind kind;
     int8_t position[FIELD_COUNT]; /* pair index, or -1 */
@@ -119,7 +119,7 @@ typedef struct known_note {
     uint32_t note;
 } known_note;
 
-/* What releases can be told by. */
+/* The signs by which releases differ. */
 typedef struct generation_facts {
     bool bare_list, has_history, has_block_addr, has_time, has_settings, has_annotations,
         has_compile_context, has_stream_reuse, has_user_metadata, has_pool_id, has_host;

@@ -25,7 +25,7 @@
 typedef struct held_block {
     struct held_block *previous;
     struct held_block *next;
-    size_t bytes;  /* behind this header */
+    size_t bytes;  /* after this header */
     size_t unused; /* keeps what follows 16-aligned */
 } held_block;
 

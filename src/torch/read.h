@@ -1,5 +1,5 @@
 /*
- * read.h - reading a snapshot from an input that somebody else has opened.
+ * read.h - reading a snapshot from an input that the caller has opened.
  */
 #ifndef PLIMSOLL_TORCH_READ_H
 #define PLIMSOLL_TORCH_READ_H

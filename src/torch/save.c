@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "torch/save_file.h"
 
-/* What is known of the host's memory, or NULL if that is nothing. */
+/* The host's events and segments, or NULL without any. */
 static const plim_device_history *host_of(const plim_history *history)
 {
     const size_t count = plim_history_device_count(history);

@@ -62,7 +62,7 @@ typedef struct plim_save {
     plim_text scratch;
 } plim_save;
 
-/* What is written as one pickle into a sink: plim_snapshot_save() without the file. */
+/* Writes one pickle into a sink: plim_snapshot_save() without the file. */
 plim_status plim_snapshot_write(const plim_history *history,
                                 const plim_snapshot_save_options *options, plim_sink sink,
                                 plim_error *err);

@@ -74,7 +74,7 @@ static plim_status open_file(plim_save_file *file, plim_error *err)
         }
         plim_text_append_string(&file->target, resolved);
     } else if (file->path[0] != '\0' && (errno == ENOENT || errno == EACCES || errno == ENOTDIR)) {
-        plim_text_append_string(&file->target, file->path); /* creating it will tell */
+        plim_text_append_string(&file->target, file->path); /* creating it will fail */
     } else {
         return fail_to(file, "create", errno, err);
     }
@@ -111,7 +111,7 @@ static bool write_all(void *ctx, const void *data, size_t bytes)
             from += written;
             bytes -= (size_t)written;
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            /* Somebody handed us a non-blocking pipe; waiting is what we want. */
+            /* The caller's pipe is non-blocking: wait. */
             struct pollfd wait = { .fd = file->fd, .events = POLLOUT };
             (void)poll(&wait, 1, -1);
         } else if (errno != EINTR) {

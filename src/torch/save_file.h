@@ -12,7 +12,7 @@
 
 typedef struct plim_save_file {
     const char *path; /* as the caller names it, for messages */
-    plim_text target; /* without links; and the name until it is whole, empty if there is none */
+    plim_text target; /* without links; and the name until it is whole; empty without one */
     plim_text temporary;
     int fd;
     int failure; /* errno of the first write that failed, or 0 */

@@ -67,7 +67,7 @@ static void put_note(plim_save *save, const plim_note *note)
     }
 }
 
-/* What a number has to be where the history has none: readers count on it. */
+/* The number to write where the history has none: readers count on it. */
 static uint64_t known_or_zero(uint64_t bytes)
 {
     return bytes == PLIM_SIZE_UNKNOWN ? 0 : bytes;
@@ -145,7 +145,7 @@ plim_status plim_save_traces(plim_save *save)
 
 /* --- segments --- */
 
-/* What an allocation asked for, which before 2.1 stood in a list of what a block was used for. */
+/* The requested bytes, which before 2.1 stood in a list of a block's uses. */
 static void put_block_history(plim_save *save, const plim_block *block)
 {
     plim_save_text(save, TEXT_HISTORY);
@@ -214,7 +214,7 @@ static plim_status put_blocks(plim_save *save, const plim_block *blocks, uint64_
     return plim_save_between(save, count, count);
 }
 
-/* PyTorch adds the frames it has behind everything else, and none at their place. */
+/* PyTorch adds frames, where it has them, after all other fields. */
 static plim_status put_segment(plim_save *save, const plim_device_history *device,
                                const plim_segment *segment)
 {

@@ -51,7 +51,7 @@ static void put_table(plim_save *save, const plim_setting *settings, uint64_t co
     plim_emit_between(&save->out, &plim_emit_dict, 2 * count, 2 * count);
 }
 
-/* What devices know of their ring buffers, which files have among the settings. */
+/* The facts about ring buffers that files have among the settings. */
 typedef struct ring_facts {
     uint64_t capacity_events; /* 0: not to be written */
     plim_known overflowed;    /* PLIM_UNKNOWN: not to be written */

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 
-/* What torch.fx knows was joined by the importer from parts of at most this (stacks.c). */
+/* The importer joins the parts of torch.fx, each at most this long (stacks.c). */
 #define FX_PART_BYTES_MAX 1024
 
 static const struct {
@@ -51,7 +51,7 @@ void plim_save_deinit_shared(plim_save *save)
     plim_text_deinit(&save->scratch);
 }
 
-/* What was written is to be found again; beyond 2^32 objects it is written anew each time. */
+/* Remembers what was written; beyond 2^32 objects it is written anew each time. */
 static void remember(plim_save *save, uint32_t *slot)
 {
     const uint64_t number = plim_emit_memoize(&save->out);
@@ -75,7 +75,7 @@ void plim_save_text(plim_save *save, save_text text)
 }
 
 /*
- * Bytes of the character at `text`, 0 where there is none: the rules of RFC 3629 but for
+ * Bytes of the character at `text`, 0 if it is not one: the rules of RFC 3629 but for
  * surrogates, which Python's pickles have and take ("surrogatepass").
  */
 static size_t utf8_length(const char *text, size_t bytes)
@@ -97,7 +97,7 @@ static size_t utf8_length(const char *text, size_t bytes)
     return length;
 }
 
-/* How much of a text is UTF-8, from its start. */
+/* The bytes of a text that are UTF-8, from its start. */
 static size_t valid_bytes(const char *text, size_t bytes)
 {
     size_t at = 0;
@@ -178,8 +178,8 @@ static bool is_fx_operation(const char *text, size_t bytes)
     return false;
 }
 
-/* The first line, if there is another behind it; all, if there is but one; 0 for what is not so
- * simple: then a later part takes it. */
+/* The bytes of the first line if another follows, of all if there is one; 0 if a later part has
+ * to take the text. */
 static size_t first_line(const char *text, size_t bytes)
 {
     const char *end = memchr(text, '\n', bytes);

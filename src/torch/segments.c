@@ -53,7 +53,7 @@ plim_status plim_import_block(plim_import *import, const plim_record *record, ui
     block->addr = plim_record_u64(import, record, FIELD_ADDRESS, 0);
     block->bytes = plim_record_u64(import, record, FIELD_SIZE, 0);
     block->state = state_of(import, record_get(record, FIELD_STATE));
-    /* Where a release does not say what was requested, the block's size stands in. */
+    /* In releases without requested sizes the block's size stands in. */
     block->requested_bytes = plim_record_u64(import, record, FIELD_REQUESTED_SIZE, block->bytes);
     PLIM_TRY(plim_import_record_stack(import, record, &block->stack, err));
     const plim_value history = record_get(record, FIELD_HISTORY);

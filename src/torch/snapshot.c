@@ -25,7 +25,7 @@ static void import_deinit(plim_import *import)
     PLIM_VEC_FREE(import->mem, &import->unknown_fields);
 }
 
-/* Which releases write such files: the newest thing in one tells. */
+/* The releases that write such files, by the newest thing in one. */
 static const char *generation_of(const generation_facts *facts)
 {
     const struct {
@@ -112,7 +112,7 @@ static plim_status import_values(plim_import *import, plim_input *input,
     plim_status status = read_values(input, &builder, options, &source, &root, err);
     if (status == PLIM_OK) {
         plim_window window;
-        /* What was read: the window holds what a pickle leaves behind its STOP, if anything. */
+        /* All that was read: the window holds what follows a pickle's STOP, if anything. */
         status = plim_input_refill(input, 0, 0, &window, err);
         source.bytes = plim_input_offset(input) + (status == PLIM_OK ? window.length : 0);
         import->input_bytes = source.bytes;

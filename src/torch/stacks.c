@@ -11,11 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Slots hold the stack + SLOT_BASE, so that PLIM_NONE fits and 0 stays "not asked yet". */
+/* Slots hold the stack + SLOT_BASE, so that PLIM_NONE fits and 0 stays "not built yet". */
 #define SLOT_NONE 1u
 #define SLOT_BASE 2u
 
-/* What torch.fx knows of a frame, as one string: "op name\ntrace". PLIM_NONE for most frames. */
+/* A frame's members of torch.fx as one string: "op name\ntrace". PLIM_NONE for most frames. */
 static plim_status import_fx(plim_import *import, const plim_record *record, uint32_t *ret_fx,
                              plim_error *err)
 {

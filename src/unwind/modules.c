@@ -40,7 +40,7 @@ static int find_elf(Dwfl_Module *module, void **user_data, const char *name, Dwa
     return name[0] == '/' ? open_file(name, ret_path) : -1;
 }
 
-/* Where distributions install debug information. */
+/* The folder in which distributions install debug information. */
 /* NOLINTNEXTLINE(readability-function-size): libdw says what the parameters are */
 static int find_debuginfo(Dwfl_Module *module, void **user_data, const char *name, Dwarf_Addr base,
                           const char *file, const char *link, GElf_Word link_crc, char **ret_path)

@@ -15,7 +15,7 @@
 typedef struct plim_modules {
     const plim_libdw *libdw; /* not NULL where dwfl is not */
     Dwfl *dwfl;              /* NULL before the first look */
-    /* How many modules had been loaded and unloaded when dwfl was told. */
+    /* Modules loaded and unloaded by the time of dwfl's last report. */
     uint64_t loads;
     uint64_t unloads;
 } plim_modules;

@@ -6,8 +6,8 @@
  * who is overtaken by forget_all() sees it. Tables that became too small are kept: a reader may be
  * in one, and all of them together are smaller than the last.
  *
- * An unloaded module leaves rules behind that may be wrong for what is loaded in its place. All
- * are forgotten as soon as anybody meets a place that is not in the table; until then a wrong rule
+ * The rules of an unloaded module may be wrong for what is loaded in its place. All
+ * are forgotten as soon as a thread meets a place that is not in the table; until then a wrong rule
  * costs a wrong frame and nothing else, because the walk reads only the thread's own stack.
  */
 #include "unwind/rules.h"
@@ -200,9 +200,9 @@ static plim_rule rule_of(Dwarf_Frame *frame)
 
 static plim_rule read_rule(uint64_t return_address)
 {
-    const uint64_t at = return_address - 1; /* in the call, not behind it */
+    const uint64_t at = return_address - 1; /* in the call, not after it */
     Dwfl_Module *const module = plim_modules_find(&rules.modules, at);
-    if (module == NULL) { /* made at run time: the compiler's unwinder may have been told */
+    if (module == NULL) { /* made at run time: the compiler's unwinder may know it */
         return PLIM_RULE_OTHER;
     }
     Dwarf_Addr bias = 0;

@@ -152,7 +152,7 @@ plim_status plim_symbols_look_up(plim_symbols *symbols, uint64_t address, plim_s
     return PLIM_OK;
 }
 
-/* Where the sources of this library lie: this file's name, as the compiler was given it, without
+/* The folder of this library's sources: this file's name, as the compiler was given it, without
  * what every clone of the tree has. */
 #define THIS_FILE "unwind/symbols.c"
 

@@ -19,7 +19,7 @@
 #include <execinfo.h>
 #include <pthread.h>
 
-#define SLOW_FRAMES_MAX 1024 /* what is further out is left out */
+#define SLOW_FRAMES_MAX 1024 /* frames further out are left out */
 
 typedef struct walk {
     uint64_t *addresses;

@@ -26,7 +26,7 @@ typedef struct plim_symbol {
 } plim_symbol;
 
 /*
- * Whether a function is this library's: known by its source file, and where there is no debug
+ * True if a function is this library's: known by its source file, and where there is no debug
  * information by its name, which static functions do not have. Stacks are told without them.
  */
 bool plim_symbol_is_ours(const plim_symbol *symbol);
