@@ -193,11 +193,6 @@ static void put_addition(const why *say)
 
 /* --- the second sentence, one function for each reason --- */
 
-static void no_figures(const why *say)
-{
-    put(say, plim_words_of_topic(say->request->topic)->unknown);
-}
-
 static void free_enough(const why *say)
 {
     put(say, "That contradicts the error: suspect a limit that is not printed, a virtual GPU, a "
@@ -400,7 +395,7 @@ static void put_consequence(const why *say)
 {
     static void (*const sentences[])(const why *say) = {
         [PLIM_REASON_TOPIC] = by_topic,
-        [PLIM_REASON_NO_FIGURES] = no_figures,
+        [PLIM_REASON_NO_FIGURES] = by_topic,
         [PLIM_REASON_FREE_ENOUGH] = free_enough,
         [PLIM_REASON_OVER_LIMIT] = over_limit,
         [PLIM_REASON_OVER_DEVICE] = over_device,
@@ -446,33 +441,39 @@ static void put_found(why *say)
     }
 }
 
-/* Who ended the process, by the family. */
-static const char *killer(plim_oom_family family)
+/* Who kills a program's processes, and what has the limit that they met. */
+typedef struct killer_words {
+    plim_oom_family family;
+    const char *killer;
+    const char *limited;
+} killer_words;
+
+static const killer_words *killer_of(plim_oom_family family)
 {
-    static const struct {
-        plim_oom_family family;
-        const char *name;
-    } killers[] = {
-        { PLIM_FAMILY_LINUX, "The kernel" },
-        { PLIM_FAMILY_OOMD, "The memory daemon" },
-        { PLIM_FAMILY_RAY, "Ray's memory monitor" },
-        { PLIM_FAMILY_KUBERNETES, "Kubernetes" },
-        { PLIM_FAMILY_SLURM, "Slurm" },
-        { PLIM_FAMILY_MACOS, "macOS" },
-        { PLIM_FAMILY_BATCH, "The batch system" },
+    static const killer_words killers[] = {
+        { PLIM_FAMILY_LINUX, "The kernel", "its control group" },
+        { PLIM_FAMILY_DOCKER, "The kernel", "its container" },
+        { PLIM_FAMILY_KUBERNETES, "Kubernetes", "its container" },
+        { PLIM_FAMILY_SLURM, "Slurm", "its job" },
+        { PLIM_FAMILY_BATCH, "The batch system", "its job" },
+        { PLIM_FAMILY_RAY, "Ray's memory monitor", "its node" },
+        { PLIM_FAMILY_OOMD, "The memory daemon", "its unit" },
+        { PLIM_FAMILY_COLAB, "Colab", "its session" },
+        { PLIM_FAMILY_KAGGLE, "Kaggle", "its session" },
+        { PLIM_FAMILY_MACOS, "macOS", "its process" },
+        { PLIM_FAMILY_ANY, "The system", "its control group" },
     };
-    for (size_t i = 0; i < sizeof killers / sizeof killers[0]; i++) {
-        if (killers[i].family == family) {
-            return killers[i].name;
-        }
+    size_t i = 0;
+    while (killers[i].family != family && killers[i].family != PLIM_FAMILY_ANY) {
+        i++;
     }
-    return "The system";
+    return &killers[i];
 }
 
 static bool is_ended(plim_oom_topic topic)
 {
-    return topic == PLIM_TOPIC_HOST_MACHINE || topic == PLIM_TOPIC_HOST_CGROUP ||
-           topic == PLIM_TOPIC_HOST_EVICTED;
+    return topic == PLIM_TOPIC_HOST_KILLED || topic == PLIM_TOPIC_HOST_MACHINE ||
+           topic == PLIM_TOPIC_HOST_CGROUP || topic == PLIM_TOPIC_HOST_EVICTED;
 }
 
 /* What the text says of the machine, the job or the process. */
@@ -520,7 +521,8 @@ static const plim_process_figure *ended(const plim_failed_request *request)
 static void put_ended(const why *say)
 {
     const plim_process_figure *const process = ended(say->request);
-    put(say, killer(say->request->family));
+    const killer_words *const words = killer_of(say->request->family);
+    put(say, words->killer);
     if (say->request->topic == PLIM_TOPIC_HOST_EVICTED) {
         put(say, " evicted a pod");
     } else if (process != NULL && process->pid != 0) {
@@ -532,6 +534,7 @@ static void put_ended(const why *say)
         plim_fixed_text_put(say->out, " (%.*s)", NAME_CHARS_MAX, process->name);
     }
     put(say, plim_words_of_topic(say->request->topic)->first);
+    put(say, say->request->topic == PLIM_TOPIC_HOST_CGROUP ? words->limited : "");
     put_host_figures(say);
     put(say, ". ");
 }
@@ -561,12 +564,13 @@ size_t plim_judgement_why(const plim_failed_request *request, const plim_judgeme
 {
     plim_fixed_text out = plim_fixed_text_begin(text, bytes);
     why say = { .out = &out, .request = request, .judgement = judgement };
-    if (judgement->reason == PLIM_REASON_TOPIC && is_ended(request->topic)) {
-        put_ended(&say);
-    } else if (judgement->reason == PLIM_REASON_TOPIC) {
-        put_topic_facts(&say);
-    } else {
+    if (judgement->reason != PLIM_REASON_TOPIC ||
+        plim_words_of_topic(request->topic)->first == NULL) {
         put_facts(&say);
+    } else if (is_ended(request->topic)) {
+        put_ended(&say);
+    } else {
+        put_topic_facts(&say);
     }
     put_consequence(&say);
     return out.length;

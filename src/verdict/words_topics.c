@@ -11,123 +11,67 @@
 
 static const plim_topic_words words[] = {
     [PLIM_TOPIC_ALLOCATION] = {
-        .first = "An allocation on the device failed",
-        ASKED,
-        .second = "The allocator says so itself, and nothing more",
-        .unknown = TOO_FEW,
+        .second = TOO_FEW,
     },
     [PLIM_TOPIC_ASYNC_POOL] = {
-        .first = "An allocation from the driver's pool failed",
-        ASKED,
-        .second = "The driver says so itself, and nothing more",
-        .unknown = "What the driver's pool keeps is not printed, so it may be that, others, or "
+        .second = "What the driver's pool keeps is not printed, so it may be that, others, or "
                    "live data",
     },
     [PLIM_TOPIC_POOL] = {
         .full = "The pool is as good as full, and nearly all of it is live",
-        .first = "An allocation from the program's own pool failed",
-        ASKED,
-        .second = "The pool says so itself, and nothing more",
-        .unknown = "The program takes one pool at the start, and how large or how full it is, the "
+        .second = "The program takes one pool at the start, and how large or how full it is, the "
                    "text does not say",
     },
     [PLIM_TOPIC_WATERMARK] = {
         .full = "No limit of the allocator was in the way: the system had no more memory to give",
-        .first = "An allocation was refused at the allocator's watermark",
-        ASKED,
-        .second = "The watermark is PyTorch's own limit, a share of the memory that the system "
-                  "recommends",
-        .unknown = "The figures are missing or zero, as on a machine without a real device",
+        .second = "The figures are missing or zero, as on a machine without a real device",
     },
     [PLIM_TOPIC_STARTUP] = {
-        .first = "A share of the device was wanted at the start",
-        .before_wanted = "At the start ",
-        .with_wanted = " were wanted",
-        .with_bound = " were free",
-        .bound = PLIM_FIGURE_FREE,
         .second = "So much was not free: others hold the rest, or the share is set too high",
-        .unknown = TOO_FEW,
     },
     [PLIM_TOPIC_PROGRAM] = {
         .full = "It is planned ahead, so nothing else is to blame: the program itself has to "
                 "become smaller",
-        .first = "A compiled program does not fit the chip",
-        .before_wanted = "The compiled program needs ",
-        .with_wanted = "",
-        .with_bound = " are there",
-        .bound = PLIM_FIGURE_TOTAL,
-        .second = "It is planned ahead, so nothing else is to blame: the program itself has to "
-                  "become smaller",
-        .unknown = TOO_FEW,
+        .second = TOO_FEW,
     },
     [PLIM_TOPIC_ARENA] = {
-        .first = "An arena could not grow",
-        ASKED,
-        .second = "The same arena serves the CPU and the GPU, and the text does not say which",
-        .unknown = "The same arena serves the CPU and the GPU, and the text does not say which "
+        .second = "The same arena serves the CPU and the GPU, and the text does not say which "
                    "of the two is full",
     },
     [PLIM_TOPIC_SUMMARY] = {
         .first = "The allocator's table counts an out-of-memory",
         .second = "The request, and what was free, are not in it",
-        .unknown = "The figures that could say why are not in the text",
     },
     [PLIM_TOPIC_BARE] = {
-        .first = "The driver says that memory is out, without any figure",
-        ASKED,
         .second = "The cause is open: a device filled by others fails in this way, and so does a "
-                  "program that is too large",
-        .unknown = "The cause is open: a device filled by others fails in this way, and so does a "
                    "program that is too large",
     },
     [PLIM_TOPIC_WORKSPACE] = {
-        .first = "A library found no room for its workspace",
-        .before_wanted = "A library requested ",
-        .with_wanted = " of workspace and did not get them",
-        .second = "The device was full already, often by the framework's own pool",
-        .unknown = "The device was full already, often by the framework's own pool, and by whom "
+        .second = "The device was full already, often by the framework's own pool, and by whom "
                    "is not said",
     },
     [PLIM_TOPIC_HANDLE] = {
         .first = "A library (cuBLAS, cuDNN) could not be initialized",
         .second = "Its memory comes from outside a framework's pool, so a full device is a usual "
                   "cause; an earlier error, such as an index out of range, shows alike",
-        .unknown = TOO_FEW,
     },
     [PLIM_TOPIC_NO_ENGINE] = {
         .first = "No algorithm of cuDNN could run a convolution",
         .second = "It passes over those whose workspace does not fit, so a full device is a usual "
                   "cause; types or a build that no algorithm supports show alike",
-        .unknown = TOO_FEW,
     },
     [PLIM_TOPIC_WEIGHTS] = {
-        .first = "A model's weights did not fit",
-        .before_wanted = "Weights of ",
-        .with_wanted = " were to be loaded",
         .second = "How much the device has, or how much was free, the text does not say",
-        .unknown = "How much the device has, or how much was free, the text does not say",
     },
     [PLIM_TOPIC_COMPUTE] = {
-        .first = "A buffer for computing did not fit",
-        .before_wanted = "A buffer of ",
-        .with_wanted = " for computing was requested",
-        .second = "It grows with context and batch, and comes after the weights are loaded",
-        .unknown = "It grows with context and batch; how much was free, the text does not say",
+        .second = "It grows with context and batch; how much was free, the text does not say",
     },
     [PLIM_TOPIC_WARMUP] = {
-        .first = "A server tried its largest batch, and that did not fit",
-        .before_wanted = "A server tried its largest batch, which requested ",
-        .with_wanted = "",
-        .second = "Better now than under load: smaller limits start",
-        .unknown = "The limits of the server are too large for what is left beside the weights; "
+        .second = "The limits of the server are too large for what is left beside the weights; "
                    "no bytes are given",
     },
     [PLIM_TOPIC_TACTIC] = {
-        .first = "An optimizer tried a way that needs a large workspace",
-        .before_wanted = "An optimizer tried a way that needs ",
-        .with_wanted = " of workspace",
-        .second = "It goes on with another way if it can, so this may not be a failure",
-        .unknown = "It goes on with another way if it can, so this may not be a failure at all",
+        .second = "It goes on with another way if it can, so this may not be a failure at all",
     },
     [PLIM_TOPIC_CAP] = {
         .first = "A pool or a share that may not grow was full",
@@ -135,13 +79,11 @@ static const plim_topic_words words[] = {
         .with_bound = " is the limit",
         .bound = PLIM_FIGURE_LIMIT,
         .second = "A limit that was set refused it, not the device",
-        .unknown = "The text names a limit, but not how large it is",
     },
     [PLIM_TOPIC_KV_NONE] = {
         .first = "Nothing is left for the KV cache",
         .second = "Weights and activations use up the server's share of the device: a larger "
                   "share, a smaller or quantized model, or more devices help",
-        .unknown = "Weights and activations use up the server's share of the device",
     },
     [PLIM_TOPIC_KV_CACHE] = {
         .first = "The KV cache does not fit its budget",
@@ -151,7 +93,6 @@ static const plim_topic_words words[] = {
         .bound = PLIM_FIGURE_LIMIT,
         .second = "The budget is the server's share of the device less weights and activations: "
                   "a larger share or a shorter context helps",
-        .unknown = "The budget is the server's share of the device less weights and activations",
     },
     [PLIM_TOPIC_BUFFER_MAX] = {
         .first = "One buffer is larger than the driver allows",
@@ -160,13 +101,11 @@ static const plim_topic_words words[] = {
         .with_bound = " is the most that the driver gives at once",
         .bound = PLIM_FIGURE_LIMIT,
         .second = "However empty the device is, a single buffer of that size cannot be had",
-        .unknown = "However empty the device is, a single buffer may not be that large",
     },
     [PLIM_TOPIC_OVERFLOW] = {
         .first = "The size that was requested overflowed",
         ASKED,
         .second = "That is no size of anything real: it was computed wrongly",
-        .unknown = "That is no size of anything real: it was computed wrongly",
     },
     [PLIM_TOPIC_HOST_RAM] = {
         .first = "An allocation in the host's memory failed",
@@ -174,50 +113,39 @@ static const plim_topic_words words[] = {
         .with_bound = " were available",
         .bound = PLIM_FIGURE_FREE,
         .second = "It is the machine's memory that was short, not the GPU's",
-        .unknown = "It is the machine's memory that was short, not the GPU's",
     },
     [PLIM_TOPIC_HOST_KILLED] = {
-        .first = "A process was killed from outside",
-        .second = "That is how the kernel or a scheduler ends a program when the machine's "
-                  "memory is short; the GPU's has no part in it",
-        .unknown = "That is how the kernel or a scheduler ends a program when the machine's "
-                   "memory is short",
+        .first = " because memory was short",
+        .second = "It is the machine's memory, or a limit on it, that was short, not the GPU's",
     },
     [PLIM_TOPIC_HOST_CGROUP] = {
-        .first = " at the memory limit of its control group",
-        .second = "The limit is that of a container, a job or a service, not the machine's memory",
-        .unknown = "The limit is that of a container, a job or a service",
+        .first = " at the memory limit of ",
+        .second = "That limit is lower than the machine's memory; the GPU's has no part in it",
     },
     [PLIM_TOPIC_HOST_MACHINE] = {
         .first = " because the machine's memory was full",
         .second = "It is the machine's memory that was short, not the GPU's",
-        .unknown = "It is the machine's memory that was short, not the GPU's",
     },
     [PLIM_TOPIC_HOST_SIGNAL] = {
         .first = "A process was killed from outside",
         .second = "That is how the kernel or a scheduler ends a program when the machine's "
                   "memory is short; the GPU's has no part in it",
-        .unknown = "That is how the kernel or a scheduler ends a program when the machine's "
-                   "memory is short",
     },
     [PLIM_TOPIC_HOST_EVICTED] = {
         .first = " because the node's memory was short",
         .second = "Pods that use more than they request go first; the GPU's memory has no part "
                   "in it",
-        .unknown = "Pods that use more than they request go first",
     },
     [PLIM_TOPIC_HOST_COMMIT] = {
         .first = "Windows refused to promise more memory: the page file is too small",
         OF_HOST,
         .second = "Memory that is promised counts against RAM and page file together, so it fails "
                   "while RAM and the GPU have room",
-        .unknown = "Memory that is promised counts against RAM and page file together",
     },
     [PLIM_TOPIC_HOST_SHM] = {
         .first = "Shared memory between processes (/dev/shm) ran out",
         .second = "Loader processes hand batches over through it, and containers get only 64 MiB "
-                  "unless told otherwise",
-        .unknown = "Loader processes hand batches over through it",
+                  "unless they are given more",
     },
     [PLIM_TOPIC_HOST_PINNED] = {
         .first = "Pinned memory of the host could not be had",
@@ -225,7 +153,6 @@ static const plim_topic_words words[] = {
         .with_wanted = " of pinned host memory",
         .second = "It is the host's memory, locked for copies to the device; what the GPU has "
                   "free does not matter",
-        .unknown = "It is the host's memory, locked for copies to the device",
     },
     [PLIM_TOPIC_HOST_MAPS] = {
         .first = "The system refused a mapping or a new process",
@@ -233,8 +160,6 @@ static const plim_topic_words words[] = {
         .with_wanted = "",
         .second = "Memory may be free all the same: the number of mappings, the address space or "
                   "what the kernel promises is limited",
-        .unknown = "Memory may be free all the same: the number of mappings or the address space "
-                   "is limited",
     },
     [PLIM_TOPIC_HOST_HEAP] = {
         .first = "The heap of a language's runtime is full",
@@ -242,7 +167,6 @@ static const plim_topic_words words[] = {
         .with_wanted = "",
         .second = "It has a limit of its own, below the machine's memory, and nothing to do with "
                   "the GPU",
-        .unknown = "It has a limit of its own, below the machine's memory",
     },
     [PLIM_TOPIC_KERNEL] = {
         .first = "A kernel wants more shared memory, registers or threads than there are",
@@ -252,47 +176,39 @@ static const plim_topic_words words[] = {
         .bound = PLIM_FIGURE_SHARED_LIMIT,
         .wanted_shared = true,
         .second = "That is scratch space inside the chip, so the device's memory is not short",
-        .unknown = "That is scratch space inside the chip, so the device's memory is not short",
     },
     [PLIM_TOPIC_SCRATCH] = {
         .first = "The scratch memory of the chip is too small for this program",
         .before_wanted = "The program needs ",
         .with_wanted = " of the chip's scratch memory",
         .second = "That is memory inside the chip, so the device's memory is not short",
-        .unknown = "That is memory inside the chip, so the device's memory is not short",
     },
     [PLIM_TOPIC_DISK] = {
         .first = "A disk is full",
         .second = "The device without space is a disk or a quota on it, no GPU",
-        .unknown = "The device without space is a disk or a quota on it, no GPU",
     },
     [PLIM_TOPIC_ERROR] = {
         .first = "Another error of the device was reported",
         .second = "The words speak of memory or of an allocator, but no memory was short",
-        .unknown = "The words speak of memory or of an allocator, but no memory was short",
     },
     [PLIM_TOPIC_SLOTS] = {
         .first = "Tokens, slots or elements ran out",
         .second = "They are counted in a table of fixed size, so no memory was short",
-        .unknown = "They are counted in a table of fixed size, so no memory was short",
     },
     [PLIM_TOPIC_WARNING] = {
         .first = "The program tried to get memory and went on without it",
         .before_wanted = "The program tried to get ",
         .with_wanted = " and went on without",
         .second = "The text says itself that this is not a failure",
-        .unknown = "The text says itself that this is not a failure",
     },
     [PLIM_TOPIC_REPORT] = {
         .first = "This is a report of memory in use",
         .second = "It reports no failure",
-        .unknown = "It reports no failure",
     },
     [PLIM_TOPIC_PLACEMENT] = {
         .first = "A plan of layers over devices does not fit",
         .second = "Nothing was allocated yet: the GPU is too small or too full for the model as "
                   "it is to be loaded",
-        .unknown = "Nothing was allocated yet: the GPU is too small or too full for the model",
     },
 };
 
