@@ -56,7 +56,7 @@ typedef enum plim_subject_kind {
     PLIM_SUBJECT_TENSOR,
 } plim_subject_kind;
 
-/* What a finding is about. Members that the kind does not name are filled where they are known. */
+/* The subject of a finding. Members that the kind does not name are filled where they are known. */
 typedef struct plim_subject {
     plim_subject_kind kind;
     int32_t device;     /* PyTorch's index, or PLIM_DEVICE_UNKNOWN */

@@ -47,7 +47,7 @@ PLIM_API const char *plim_verdict_name(plim_verdict verdict);
  * and to some histories only; plim_remedy_text() uses them.
  */
 #define PLIM_FIGURE_LIST(X)                                                                        \
-    X(PLIM_FIGURE_REQUESTED, "requested_bytes") /* what the device was asked for: of PyTorch a     \
+    X(PLIM_FIGURE_REQUESTED, "requested_bytes") /* from the device: of PyTorch a                   \
                                                    whole segment, "Tried to allocate" */           \
     X(PLIM_FIGURE_TOTAL, "total_bytes")         /* of the device */                                \
     X(PLIM_FIGURE_FREE, "free_bytes")           /* as the driver reports it; in a pool's dump,     \

@@ -20,7 +20,7 @@
 #define PLIM_VERDICT_BIT(verdict) ((uint64_t)1 << (verdict))
 #define PLIM_TOPIC_BIT(topic)     ((uint64_t)1 << (topic))
 
-/* What a record asks of: each is a set of names, a bit for each; 0 does not ask. */
+/* Kinds of names. A record has a set of names of each, one bit per name; 0 matches all. */
 typedef enum plim_fix_kind {
     PLIM_FIX_VERDICT,
     PLIM_FIX_PROGRAM,
@@ -83,7 +83,7 @@ typedef struct plim_fix_group {
     uint64_t mask;
 } plim_fix_group;
 
-/* What programs call a thing: each wording is for some of them. */
+/* A word that differs among programs: each wording is for some of them. */
 typedef struct plim_fix_word {
     const char *name;
     plim_fix_run wordings;

@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What a rank of the same job holds on a device that it does not use: little beside a context. */
+/* A rank of the same job that only has a context on the device holds less. */
 #define SMALL_PROCESS_BYTES (2 * GIB)
 
 typedef uint64_t fix_value_of(const plim_failed_request *request, const plim_judgement *judgement);
@@ -143,7 +143,7 @@ static uint64_t free_share(const plim_failed_request *request, const plim_judgem
         percent(figure(request, PLIM_FIGURE_FREE), figure(request, PLIM_FIGURE_TOTAL), false), 100);
 }
 
-/* How much of the wanted length a KV cache holds, as the message's own estimate would say. */
+/* The share of the requested length that fits the KV cache, as the server estimates it. */
 static uint64_t cache_percent(const plim_failed_request *request, const plim_judgement *judgement)
 {
     (void)judgement;

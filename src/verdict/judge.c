@@ -51,7 +51,7 @@ static bool surely_covers(amount a, amount b)
     return known(a) && known(b) && a.bytes >= b.bytes && a.bytes - b.bytes >= slack;
 }
 
-/* a >= b for some truth behind the printed figures. */
+/* a >= b for some values that round to the printed figures. */
 static bool maybe_covers(amount a, amount b)
 {
     const uint64_t slack = a.slack + b.slack;
@@ -74,7 +74,7 @@ typedef struct sums {
     amount requested, total, free, limit, allocated;
     amount held;      /* reserved, or allocated and unallocated, or what is known of it */
     amount gap;       /* held and not live */
-    amount elsewhere; /* on the device, outside this process as far as one can tell */
+    amount elsewhere; /* on the device, outside this process, as far as the figures show */
     amount outside;   /* in this process, beside the allocator */
     size_t this_process;
 } sums;
@@ -236,7 +236,7 @@ static bool judge_topic(plim_oom_topic topic, plim_judgement *j)
     return true;
 }
 
-/* A limit below the device that what is held and asked for passes. */
+/* A limit below the device, which held and requested bytes together exceed. */
 static bool judge_limit(const plim_failed_request *oom, const sums *s, plim_judgement *j)
 {
     if (!known(s->limit) || maybe_covers(s->limit, s->total)) {
@@ -387,7 +387,7 @@ static plim_judgement judge_allocation(const sums *s)
         return judge_full(s); /* Intel's text may lack the free figure */
     }
     if (known(s->total) && known(s->free) && !maybe_covers(s->free, s->requested)) {
-        j = say(PLIM_VERDICT_EXHAUSTED, PLIM_REASON_FULL, GUESS); /* by whom, nobody says */
+        j = say(PLIM_VERDICT_EXHAUSTED, PLIM_REASON_FULL, GUESS); /* by which process is unknown */
         allow(&j, PLIM_VERDICT_OTHER_PROCESS);
         allow(&j, PLIM_VERDICT_UNKNOWN);
         return j;
@@ -403,7 +403,7 @@ static plim_judgement judge_allocation(const sums *s)
     return judge_unknown();
 }
 
-/* What the driver's pool keeps is not printed: live and request fit, yet nothing is free. */
+/* The driver's pool does not print its cache: live and request fit, yet nothing is free. */
 static plim_judgement judge_async_pool(const sums *s)
 {
     if (!known(s->total) || !known(s->allocated) || !known(s->requested)) {

@@ -17,8 +17,7 @@
 
 #define REMEDIES_MAX 2 /* that are shown */
 
-/* What is held outside the allocator is shown from this share of the device on: below, it is what
- * a context takes. */
+/* Memory outside the allocator is named from this share of the device on: a context takes less. */
 #define OUTSIDE_SHARE 10
 
 /* --- the figures, cut down to what is certain --- */
@@ -77,7 +76,7 @@ static uint64_t whole_pages(uint64_t page, uint64_t bytes)
     return plim_plus(bytes, over > 0 ? page - over : 0);
 }
 
-/* What is cached, by where it lies. */
+/* Cached memory, by where it lies. */
 static void fill_cached(const plim_failed_request *request, remedy *oom)
 {
     const uint64_t private_bytes = known_or_0(request, PLIM_FIGURE_PRIVATE_POOLS);
@@ -157,7 +156,7 @@ static uint64_t rounded_up(uint64_t bytes)
     if (unit == 1) {
         return bytes;
     }
-    uint64_t parts = 100; /* of a unit, that three digits tell apart */
+    uint64_t parts = 100; /* of a unit, that three digits distinguish */
     for (uint64_t whole = bytes / unit; whole >= 10 && parts > 1; whole /= 10) {
         parts /= 10;
     }
@@ -217,7 +216,7 @@ static void put_cached(plim_fixed_text *out, const remedy *oom)
 
 /* --- steps --- */
 
-/* What a step would have done. */
+/* The effect that a step would have had. */
 typedef enum step_effect {
     EFFECT_NONE, /* there is nothing of the kind */
     EFFECT_TOO_LITTLE,
@@ -289,7 +288,7 @@ static void say_release(plim_fixed_text *out, const remedy *oom, step_effect eff
                                                 : "would not have been enough");
 }
 
-/* Where the blocks lie, and whether they join, is not known: perhaps. */
+/* Perhaps: the places of the blocks are unknown, and so is whether they join. */
 static step_effect judge_waiting(const remedy *oom)
 {
     if (oom->pending_bytes == 0) {
@@ -308,7 +307,7 @@ static void say_waiting(plim_fixed_text *out, const remedy *oom, step_effect eff
         effect == EFFECT_PERHAPS ? "may be enough" : "is not enough");
 }
 
-/* Whether the range is of the request's size class is not known: perhaps. */
+/* Perhaps: the size class of the range is unknown. */
 static step_effect judge_elsewhere(const remedy *oom)
 {
     const uint64_t hole = oom->hole_anywhere_bytes;

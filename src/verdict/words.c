@@ -166,7 +166,7 @@ static void put_facts(why *say)
 
 /* --- additions to the second, one at most --- */
 
-/* What is held elsewhere would have been enough, and is much of the device. */
+/* Memory held elsewhere would have been enough, and is much of the device. */
 static bool elsewhere_suffices(const why *say)
 {
     const uint64_t elsewhere = say->judgement->elsewhere_bytes;
@@ -305,7 +305,7 @@ static void holds_little(const why *say)
     put(say, ", and room is to be made there");
 }
 
-/* What the figures say of a full device: the strongest claim that they carry. */
+/* A full device: the strongest claim that the figures carry. */
 static void full(const why *say)
 {
     const uint64_t wanted = requested(say);
@@ -441,7 +441,7 @@ static void put_found(why *say)
     }
 }
 
-/* Who kills a program's processes, and what has the limit that they met. */
+/* The killer of a program's processes, and the holder of the limit that they met. */
 typedef struct killer_words {
     plim_oom_family family;
     const char *killer;
@@ -476,7 +476,7 @@ static bool is_ended(plim_oom_topic topic)
            topic == PLIM_TOPIC_HOST_CGROUP || topic == PLIM_TOPIC_HOST_EVICTED;
 }
 
-/* What the text says of the machine, the job or the process. */
+/* Figures of the process, the job or the machine. */
 static void put_host_figures(const why *say)
 {
     const uint64_t process = figure(say, PLIM_FIGURE_HOST_PROCESS);

@@ -581,7 +581,7 @@ static void a_context_is_cut_to_what_the_cache_holds(void)
     t_mem heap;
     advised all = advise(&heap, &oom, &judgement);
     T_EQ_STR(all.items[0].id, "vllm-shorter-context");
-    T_NOT_NULL(strstr(all.items[0].text, "37 % of the length asked for"));
+    T_NOT_NULL(strstr(all.items[0].text, "37 % of the requested length"));
     done(&all, &heap);
 }
 

@@ -1,8 +1,7 @@
 /*
  * explain.c - one page: the message that answers for all, its bar, why, what to do, the rest.
  *
- * It has to fit a screen: somebody's training has just died. --all shows everything else,
- * --trend and --json.
+ * It has to fit a screen. --all, --trend and --json show the rest.
  */
 #include "report/model/explain_parts.h"
 

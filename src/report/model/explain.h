@@ -1,8 +1,8 @@
 /*
  * explain.h - what `plimsoll explain` has in hand, and the page it makes of it.
  *
- * A text that was explained comes as plain structs: whoever has them (a plim_explanation, a
- * test) points to them here.
+ * A text that was explained comes as plain structs: their owner (a
+ * plim_explanation, a test) outlives the page.
  *   explain.c         a text: the message that answers for all, why, what to do, the rest
  *   explain_bar.c     the device as one bar, and the request that failed
  *   explain_fixes.c   what to do next
@@ -34,7 +34,7 @@ typedef struct plim_explained {
     size_t leak_advice_count;
 } plim_explained;
 
-/* What the user asked for. All zero is a valid default. */
+/* The user's options. All zero is a valid default. */
 typedef struct plim_explain_view {
     bool all;            /* every message and series in full */
     bool trend;          /* the series, not the messages */
@@ -44,7 +44,7 @@ typedef struct plim_explain_view {
 
 #define PLIM_EXPLAIN_FIXES_SHOWN 4u
 
-/** Whether a text has messages or series: else nothing is said of it. */
+/** True if a text has messages or series; without them it has no page. */
 bool plim_explain_has_page(const plim_explain_view *view, const plim_explained *file);
 /** Say what is to be said of texts, one after the other; of several each is named. */
 void plim_explain_page(plim_page *page, const plim_explain_view *view, const plim_explained *files,

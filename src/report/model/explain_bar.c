@@ -41,7 +41,7 @@ static uint64_t figure(const plim_oom_message *message, plim_figure_id id)
 
 /* ---- what the parts are --------------------------------------------------------------------- */
 
-/* What the allocator holds: live and cached, or as much of it as the text tells. */
+/* Memory of the allocator: live and cached, as far as the text has figures. */
 static void fill_held(const plim_oom_message *message, device_bar *bar)
 {
     bar_part *live = &bar->parts[PLIM_BAR_LIVE];
@@ -80,7 +80,7 @@ static uint64_t sum_of_others(const plim_oom_message *message)
     return sum;
 }
 
-/* Who holds most of it: other processes, or this one's own context and libraries. */
+/* "other processes" if they hold most of it, and not this one's context and libraries. */
 static const char *name_elsewhere(const plim_oom_message *message, uint64_t elsewhere,
                                   uint64_t held)
 {
@@ -94,7 +94,7 @@ static const char *name_elsewhere(const plim_oom_message *message, uint64_t else
     return others >= 0.75 * (double)elsewhere ? "other processes" : "elsewhere";
 }
 
-/* What is neither held here nor free. */
+/* Memory that is neither held here nor free. */
 static void fill_elsewhere(const plim_oom_message *message, device_bar *bar)
 {
     const uint64_t held =
@@ -124,7 +124,7 @@ static void fill_free(const plim_oom_message *message, device_bar *bar)
     }
 }
 
-/* The rest of a device is free or somebody's; of a limit it is what was left of it. */
+/* The rest of a device is free or held elsewhere; the rest of a limit was left of it. */
 static void fill_rest(device_bar *bar)
 {
     if (bar->is_free_known) {

@@ -43,13 +43,13 @@ plim_explain_phrase plim_explain_headline(const plim_oom_message *message);
 /** The verdict's word, for lists: "other process". */
 plim_short_text plim_explain_verdict(plim_verdict verdict);
 
-/** What a class of trend means: "grows for ever". */
+/** The meaning of a class of trend: "grows for ever". */
 const char *plim_explain_trend_words(plim_trend_class kind);
 
-/** What a figure is called: "cached, not in use". */
+/** The name of a figure: "cached, not in use". */
 const char *plim_explain_figure(plim_figure_id id);
 
-/** What a step of a series is called: "step", or "point" where nothing counts them. */
+/** The name of a step of a series: "step", or "point" where no step is counted. */
 const char *plim_explain_step(const plim_series *series);
 
 /** Bytes of a series, which may be in per cent of a capacity that is not known: "12.4%". */
