@@ -36,3 +36,17 @@ void plim_setting_words_of(const plim_history *history, const plim_setting *sett
         break;
     }
 }
+
+void plim_setting_words_each(const plim_history *history,
+                             void (*take)(void *ctx, const char *group, const char *name,
+                                          const char *value),
+                             void *ctx)
+{
+    uint64_t count = 0;
+    const plim_setting *const settings = plim_history_settings(history, &count);
+    for (uint64_t i = 0; i < count; i++) {
+        plim_setting_words words;
+        plim_setting_words_of(history, &settings[i], &words);
+        take(ctx, words.group, words.name, words.value);
+    }
+}

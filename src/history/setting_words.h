@@ -20,4 +20,10 @@ typedef struct plim_setting_words {
 void plim_setting_words_of(const plim_history *history, const plim_setting *setting,
                            plim_setting_words *ret_words);
 
+/* Hands out the settings of a history, in order. */
+void plim_setting_words_each(const plim_history *history,
+                             void (*take)(void *ctx, const char *group, const char *name,
+                                          const char *value),
+                             void *ctx);
+
 #endif

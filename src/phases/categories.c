@@ -7,11 +7,10 @@
  */
 #include "phases/categories.h"
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "phases/categories_lifetimes.h"
 #include "phases/categories_rules.h"
-#include "phases/categories_start.h"
 
 #include <string.h>
 
@@ -45,6 +44,331 @@ bool plim_category_find(const char *name, plim_category *ret_category)
     return false;
 }
 
+/* --- names sources use --- */
+
+/* PyTorch's memory profiler (torch/profiler/_memory_profiler.py, Category), read without regard
+ * to case, and our own names. */
+static const struct {
+    const char *name;
+    plim_category category;
+} source_names[] = {
+    { "parameter", PLIM_CATEGORY_PARAMETERS },
+    { "weight", PLIM_CATEGORY_PARAMETERS },
+    { "weights", PLIM_CATEGORY_PARAMETERS },
+    { "optimizer_state", PLIM_CATEGORY_OPTIMIZER_STATE },
+    { "optimizer", PLIM_CATEGORY_OPTIMIZER_STATE },
+    { "input", PLIM_CATEGORY_INPUTS },
+    { "temporary", PLIM_CATEGORY_TEMPORARY },
+    { "activation", PLIM_CATEGORY_ACTIVATIONS },
+    { "gradient", PLIM_CATEGORY_GRADIENTS },
+    { "autograd_detail", PLIM_CATEGORY_ACTIVATIONS }, /* what autograd keeps for backward */
+    { "unknown", PLIM_CATEGORY_OTHER },
+};
+
+#define NAME_MAX 32
+
+/* The category of a name as sources write it; false: there is no such category. */
+static bool category_of_source(const char *name, plim_category *ret_category)
+{
+    const char *const dot = strrchr(name, '.'); /* "Category.PARAMETER" */
+    const char *from = dot != NULL ? dot + 1 : name;
+    char small[NAME_MAX];
+    size_t count = 0;
+    for (; from[count] != '\0'; count++) {
+        if (count == NAME_MAX - 1) {
+            return false;
+        }
+        const char c = from[count];
+        small[count] = plim_lower(c);
+        if (c == ' ' || c == '-') {
+            small[count] = '_';
+        }
+    }
+    small[count] = '\0';
+    for (size_t i = 0; i < sizeof source_names / sizeof source_names[0]; i++) {
+        if (strcmp(small, source_names[i].name) == 0) {
+            *ret_category = source_names[i].category;
+            return true;
+        }
+    }
+    return plim_category_find(small, ret_category);
+}
+
+/* --- what is live at the start ---
+ *
+ * Some have the stack of their block. Of the others, what the trace frees is judged by where it
+ * does: activations die in backward, gradients with the optimizer. What is never freed and as
+ * large as gradients are is a weight, and what there is of that size beyond one for each
+ * gradient is the optimizer's. Which is which nothing tells, but the sums come out right.
+ */
+
+/*
+ * How many allocations of each size one pass leaves: gradients of a backward pass, of which there
+ * is one for each weight; states that one step of an optimizer makes and the next replaces.
+ */
+typedef struct pass_sizes {
+    plim_map now;  /* size → pass << 32 | how many of it */
+    plim_map most; /* size → the most of any pass */
+} pass_sizes;
+
+/* What was found of the events, for the start; judging uses it up. */
+typedef struct start_evidence {
+    pass_sizes gradients;
+    pass_sizes replaced_states;
+} start_evidence;
+
+static void pass_sizes_init(pass_sizes *sizes, const plim_mem *mem)
+{
+    plim_map_init(&sizes->now, mem);
+    plim_map_init(&sizes->most, mem);
+}
+
+static void pass_sizes_deinit(pass_sizes *sizes)
+{
+    if (sizes->now.mem != NULL) {
+        plim_map_deinit(&sizes->now);
+        plim_map_deinit(&sizes->most);
+    }
+}
+
+static bool pass_sizes_take(pass_sizes *sizes, uint64_t bytes, uint32_t pass_end)
+{
+    const uint64_t before = plim_map_get(&sizes->now, bytes);
+    const bool is_same = before != PLIM_MAP_ABSENT && before >> 32 == pass_end;
+    const uint64_t count = is_same ? (before & UINT32_MAX) + 1 : 1;
+    if (!plim_map_put(&sizes->now, bytes, (uint64_t)pass_end << 32 | count)) {
+        return false;
+    }
+    const uint64_t most = plim_map_get(&sizes->most, bytes);
+    return (most != PLIM_MAP_ABSENT && most >= count) || plim_map_put(&sizes->most, bytes, count);
+}
+
+/* The kind of pass an event lies in. */
+static plim_pass_kind pass_kind_at(const plim_passes *passes, uint32_t event)
+{
+    size_t low = 0;
+    size_t high = passes->list.count;
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (passes->list.items[middle].first <= event) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return passes->list.items[low].kind;
+}
+
+/* By the code that asked for it. */
+static plim_category judge_stack(plim_stack_kind kind, bool is_forever)
+{
+    switch (kind) {
+    case PLIM_STACK_USER_INIT:
+    case PLIM_STACK_BUILD:
+        return PLIM_CATEGORY_PARAMETERS;
+    case PLIM_STACK_DATA:
+        return PLIM_CATEGORY_INPUTS;
+    case PLIM_STACK_FORWARD:
+    case PLIM_STACK_RECOMPUTE:
+        return is_forever ? PLIM_CATEGORY_OTHER : PLIM_CATEGORY_ACTIVATIONS;
+    case PLIM_STACK_BACKWARD:
+    case PLIM_STACK_BUCKETS:
+    case PLIM_STACK_ZERO_GRAD:
+        return PLIM_CATEGORY_GRADIENTS;
+    case PLIM_STACK_OPTIMIZER_SETUP:
+    case PLIM_STACK_OPTIMIZER_STATE:
+    case PLIM_STACK_OPTIMIZER_STEP:
+        return PLIM_CATEGORY_OPTIMIZER_STATE;
+    case PLIM_STACK_NONE:
+    case PLIM_STACK_USER:
+    case PLIM_STACK_GRADIENT_TOOLS:
+        break;
+    }
+    return PLIM_CATEGORY_OTHER;
+}
+
+/* Takes one of a size, as long as there are any. False: no memory. */
+static bool use_up(pass_sizes *sizes, uint64_t bytes, bool *ret_had)
+{
+    const uint64_t left = plim_map_get(&sizes->most, bytes);
+    *ret_had = left != PLIM_MAP_ABSENT && left > 0;
+    return !*ret_had || plim_map_put(&sizes->most, bytes, left - 1);
+}
+
+/* By where the trace frees it. In an optimizer's step gradients go, and states that it replaces:
+ * those are as many of each size as it makes in later steps. */
+static bool judge_end(const plim_passes *passes, pass_sizes *replaced_states,
+                      const plim_allocation *one, plim_category *ret_category)
+{
+    *ret_category = PLIM_CATEGORY_OTHER;
+    bool is_state = false;
+    switch (pass_kind_at(passes, (uint32_t)one->freed)) {
+    case PLIM_PASS_BACKWARD:
+    case PLIM_PASS_RECOMPUTE:
+        *ret_category = PLIM_CATEGORY_ACTIVATIONS;
+        return true;
+    case PLIM_PASS_OPTIMIZER:
+        if (!use_up(replaced_states, one->requested_bytes, &is_state)) {
+            return false;
+        }
+        *ret_category = is_state ? PLIM_CATEGORY_OPTIMIZER_STATE : PLIM_CATEGORY_GRADIENTS;
+        return true;
+    case PLIM_PASS_SETUP:
+    case PLIM_PASS_BETWEEN:
+    case PLIM_PASS_FORWARD:
+        break;
+    }
+    return true;
+}
+
+/* By its size alone. */
+static bool judge_size(const plim_passes *passes, pass_sizes *gradients, uint64_t bytes,
+                       plim_category *ret_category)
+{
+    *ret_category = PLIM_CATEGORY_OTHER;
+    if (!passes->has_backward) { /* inference: what stays is the model */
+        *ret_category = passes->has_forward ? PLIM_CATEGORY_PARAMETERS : PLIM_CATEGORY_OTHER;
+        return true;
+    }
+    const uint64_t left = plim_map_get(&gradients->most, bytes);
+    if (left == PLIM_MAP_ABSENT) {
+        return true;
+    }
+    if (left == 0) {
+        *ret_category = passes->has_optimizer ? PLIM_CATEGORY_OPTIMIZER_STATE : PLIM_CATEGORY_OTHER;
+        return true;
+    }
+    *ret_category = PLIM_CATEGORY_PARAMETERS;
+    return plim_map_put(&gradients->most, bytes, left - 1);
+}
+
+static bool judge_at_start(const plim_allocation *one, const plim_passes *passes,
+                           start_evidence *start, plim_category *ret_category)
+{
+    const plim_stack_kind kind =
+        one->is_stack_of_free ? PLIM_STACK_NONE : plim_stack_kind_of(&passes->stacks, one->stack);
+    const bool is_forever = one->freed == PLIM_NEVER;
+    if (kind != PLIM_STACK_NONE) {
+        *ret_category = judge_stack(kind, is_forever);
+        return true;
+    }
+    return is_forever ? judge_size(passes, &start->gradients, one->requested_bytes, ret_category)
+                      : judge_end(passes, &start->replaced_states, one, ret_category);
+}
+
+static bool judge_start(uint8_t *of, const plim_timeline *timeline, const plim_passes *passes,
+                        start_evidence *start)
+{
+    plim_live live = plim_timeline_live(timeline, PLIM_AT_START, false);
+    plim_allocation one;
+    while (plim_live_next(&live, &one)) {
+        plim_category category = PLIM_CATEGORY_OTHER;
+        if (!judge_at_start(&one, passes, start, &category)) {
+            return false;
+        }
+        of[one.id] = (uint8_t)category;
+    }
+    return true;
+}
+
+/* --- without stacks: lifetimes against steps ---
+ *
+ * Forward fills memory and backward empties it, so the peak of a step parts the two, and what is
+ * live there was saved for backward. This is worth less than a stack, and only asked without any.
+ *
+ *   before the first step, and kept for good     parameters
+ *   in a step, freed in it, live at its peak     activations
+ *   likewise, live only before or behind it      temporary
+ *   made behind the peak, live when the optimizer begins     gradients
+ */
+
+typedef struct step_facts {
+    uint32_t first;
+    uint32_t end;
+    uint32_t peak;      /* the event with the most bytes live before the optimizer */
+    uint32_t optimizer; /* the last span of the optimizer in it begins here; `end` without one */
+} step_facts;
+
+/* The optimizer's last span in a step; `*mark` goes on from step to step. */
+static void find_optimizer(const plim_passes *passes, size_t *mark, step_facts *facts)
+{
+    const size_t count = passes->marks.of[PLIM_MARK_OPTIMIZER].count;
+    const plim_mark *marks = passes->marks.of[PLIM_MARK_OPTIMIZER].items;
+    while (*mark < count && marks[*mark].first < facts->end) {
+        if (marks[*mark].first >= facts->first) {
+            facts->optimizer = (uint32_t)marks[*mark].first;
+        }
+        (*mark)++;
+    }
+}
+
+/* The peak before the optimizer, which may have one of its own. */
+static void find_peak(plim_free_halves halves, const plim_events *events, step_facts *facts)
+{
+    int64_t live = 0; /* in 64 KiB, rounded up: so that no sum wraps */
+    int64_t most = 0;
+    for (uint32_t i = facts->first; i < facts->optimizer; i++) {
+        const int64_t weight = (int64_t)(events->bytes[i] >> 16) + 1;
+        if (events->action[i] == PLIM_ALLOC) {
+            live += weight;
+        } else if (plim_ends_allocation(halves, events->action[i])) {
+            live -= weight;
+        }
+        if (live > most) {
+            most = live;
+            facts->peak = i;
+        }
+    }
+}
+
+static plim_category judge_in_step(const step_facts *facts, uint32_t made, uint32_t ended)
+{
+    if (made > facts->peak && made < facts->optimizer && facts->optimizer < facts->end &&
+        ended >= facts->optimizer) {
+        return PLIM_CATEGORY_GRADIENTS;
+    }
+    if (ended >= facts->end) {
+        return PLIM_CATEGORY_OTHER;
+    }
+    return made <= facts->peak && ended > facts->peak ? PLIM_CATEGORY_ACTIVATIONS
+                                                      : PLIM_CATEGORY_TEMPORARY;
+}
+
+static void judge_by_lifetimes(uint8_t *of, const plim_timeline *timeline,
+                               const plim_passes *passes, const plim_steps *steps)
+{
+    if (steps->count == 0) {
+        return;
+    }
+    const plim_events *events = passes->events;
+    const uint32_t *ended = timeline->start.lifetimes.partner;
+    const plim_free_halves halves = plim_timeline_halves(timeline);
+    uint8_t *const of_event = of + plim_timeline_recorded_id(timeline, 0);
+    const uint64_t first = steps->first_events[0];
+    for (uint64_t i = 0; i < first; i++) {
+        const bool is_kept = ended[i] == PLIM_NONE || ended[i] > passes->last_request;
+        if (events->action[i] == PLIM_ALLOC && of_event[i] == PLIM_CATEGORY_OTHER) {
+            of_event[i] = is_kept            ? PLIM_CATEGORY_PARAMETERS
+                          : ended[i] < first ? PLIM_CATEGORY_TEMPORARY
+                                             : PLIM_CATEGORY_OTHER;
+        }
+    }
+    size_t mark = 0;
+    for (size_t step = 0; step < steps->count; step++) {
+        step_facts facts = { .first = (uint32_t)steps->first_events[step],
+                             .end = (uint32_t)steps->first_events[step + 1] };
+        facts.peak = facts.first;
+        facts.optimizer = facts.end;
+        find_optimizer(passes, &mark, &facts);
+        find_peak(halves, events, &facts);
+        for (uint32_t i = facts.first; i < facts.end; i++) {
+            if (events->action[i] == PLIM_ALLOC && of_event[i] == PLIM_CATEGORY_OTHER) {
+                of_event[i] = (uint8_t)judge_in_step(&facts, i, ended[i]);
+            }
+        }
+    }
+}
+
 /* --- walks --- */
 
 typedef struct sorting {
@@ -52,7 +376,7 @@ typedef struct sorting {
     plim_categories *out;
     plim_passes passes;
     plim_category_evidence evidence;
-    plim_leftovers left;
+    start_evidence start;
 } sorting;
 
 static plim_life life_of_event(const sorting *all, uint32_t event)
@@ -95,22 +419,22 @@ static bool named_by_source(const sorting *all, uint64_t event, plim_category *r
     const plim_note *note =
         plim_history_note(all->timeline->history, all->passes.events->note[event]);
     return note->category != PLIM_NONE &&
-           plim_category_of_source(
-               plim_history_string(all->timeline->history, note->category, NULL), ret_category);
+           category_of_source(plim_history_string(all->timeline->history, note->category, NULL),
+                              ret_category);
 }
 
 /* Notes what of a pass tells the allocations of the start. False: no memory. */
-static bool note_leftover(sorting *all, size_t pass, const plim_life *life, plim_category category)
+static bool note_for_start(sorting *all, size_t pass, const plim_life *life, plim_category category)
 {
     const plim_pass *const of = &all->passes.list.items[pass];
     if (category == PLIM_CATEGORY_GRADIENTS) {
-        return plim_pass_sizes_take(&all->left.gradients, life->bytes, of->backward_end);
+        return pass_sizes_take(&all->start.gradients, life->bytes, of->backward_end);
     }
     const bool is_replaced = category == PLIM_CATEGORY_OPTIMIZER_STATE &&
                              of->kind == PLIM_PASS_OPTIMIZER && life->ended != PLIM_NONE &&
                              life->ended < all->passes.last_request &&
-                             plim_pass_kind_at(&all->passes, life->ended) == PLIM_PASS_OPTIMIZER;
-    return !is_replaced || plim_pass_sizes_take(&all->left.replaced_states, life->bytes, of->end);
+                             pass_kind_at(&all->passes, life->ended) == PLIM_PASS_OPTIMIZER;
+    return !is_replaced || pass_sizes_take(&all->start.replaced_states, life->bytes, of->end);
 }
 
 static bool judge_events(sorting *all)
@@ -128,7 +452,7 @@ static bool judge_events(sorting *all)
             category = plim_category_judge(&all->evidence, &all->passes, pass, &life);
         }
         all->out->of[plim_timeline_recorded_id(all->timeline, i)] = (uint8_t)category;
-        if (!note_leftover(all, pass, &life, category)) {
+        if (!note_for_start(all, pass, &life, category)) {
             return false;
         }
     }
@@ -137,18 +461,17 @@ static bool judge_events(sorting *all)
 
 static bool sort_all(sorting *all, size_t stack_count, const plim_mem *mem)
 {
-    plim_pass_sizes_init(&all->left.gradients, mem);
-    plim_pass_sizes_init(&all->left.replaced_states, mem);
+    pass_sizes_init(&all->start.gradients, mem);
+    pass_sizes_init(&all->start.replaced_states, mem);
     return plim_category_evidence_init(&all->evidence, stack_count, mem) && learn(all) &&
-           judge_events(all) &&
-           plim_categories_of_start(all->out->of, all->timeline, &all->passes, &all->left);
+           judge_events(all) && judge_start(all->out->of, all->timeline, &all->passes, &all->start);
 }
 
 static plim_status judge_lifetimes(sorting *all, const plim_mem *mem, plim_error *err)
 {
     plim_steps steps = { 0 };
     PLIM_TRY(plim_steps_init(&steps, all->timeline->history, all->timeline->device, mem, err));
-    plim_categories_by_lifetimes(all->out->of, all->timeline, &all->passes, &steps);
+    judge_by_lifetimes(all->out->of, all->timeline, &all->passes, &steps);
     plim_steps_deinit(&steps);
     return PLIM_OK;
 }
@@ -174,8 +497,8 @@ plim_status plim_categories_init(plim_categories *ret_categories, const plim_tim
     if (status == PLIM_OK && !all.passes.has_any_stack) {
         status = judge_lifetimes(&all, mem, err);
     }
-    plim_pass_sizes_deinit(&all.left.gradients);
-    plim_pass_sizes_deinit(&all.left.replaced_states);
+    pass_sizes_deinit(&all.start.gradients);
+    pass_sizes_deinit(&all.start.replaced_states);
     plim_category_evidence_deinit(&all.evidence);
     plim_passes_deinit(&all.passes);
     if (status != PLIM_OK) {

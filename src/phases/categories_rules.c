@@ -3,59 +3,6 @@
  */
 #include "phases/categories_rules.h"
 
-#include "base/ascii.h"
-
-#include <string.h>
-
-/* --- names sources use --- */
-
-/* PyTorch's memory profiler (torch/profiler/_memory_profiler.py, Category), read without regard
- * to case, and our own names. */
-static const struct {
-    const char *name;
-    plim_category category;
-} source_names[] = {
-    { "parameter", PLIM_CATEGORY_PARAMETERS },
-    { "weight", PLIM_CATEGORY_PARAMETERS },
-    { "weights", PLIM_CATEGORY_PARAMETERS },
-    { "optimizer_state", PLIM_CATEGORY_OPTIMIZER_STATE },
-    { "optimizer", PLIM_CATEGORY_OPTIMIZER_STATE },
-    { "input", PLIM_CATEGORY_INPUTS },
-    { "temporary", PLIM_CATEGORY_TEMPORARY },
-    { "activation", PLIM_CATEGORY_ACTIVATIONS },
-    { "gradient", PLIM_CATEGORY_GRADIENTS },
-    { "autograd_detail", PLIM_CATEGORY_ACTIVATIONS }, /* what autograd keeps for backward */
-    { "unknown", PLIM_CATEGORY_OTHER },
-};
-
-#define NAME_MAX 32
-
-bool plim_category_of_source(const char *name, plim_category *ret_category)
-{
-    const char *const dot = strrchr(name, '.'); /* "Category.PARAMETER" */
-    const char *from = dot != NULL ? dot + 1 : name;
-    char small[NAME_MAX];
-    size_t count = 0;
-    for (; from[count] != '\0'; count++) {
-        if (count == NAME_MAX - 1) {
-            return false;
-        }
-        const char c = from[count];
-        small[count] = plim_lower(c);
-        if (c == ' ' || c == '-') {
-            small[count] = '_';
-        }
-    }
-    small[count] = '\0';
-    for (size_t i = 0; i < sizeof source_names / sizeof source_names[0]; i++) {
-        if (strcmp(small, source_names[i].name) == 0) {
-            *ret_category = source_names[i].category;
-            return true;
-        }
-    }
-    return plim_category_find(small, ret_category);
-}
-
 /* --- evidence --- */
 
 bool plim_category_evidence_init(plim_category_evidence *evidence, size_t stack_count,

@@ -42,7 +42,4 @@ bool plim_category_evidence_take(plim_category_evidence *evidence, const plim_pa
 plim_category plim_category_judge(const plim_category_evidence *evidence, const plim_passes *passes,
                                   size_t pass, const plim_life *life);
 
-/* The category of a name as sources write it; false: it is none. */
-bool plim_category_of_source(const char *name, plim_category *ret_category);
-
 #endif

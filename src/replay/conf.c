@@ -208,19 +208,6 @@ bool plim_conf_equal(const plim_conf *a, const plim_conf *b)
 
 /* --- of recordings: the string, the values over that, and what segments show --- */
 
-static plim_recorded_settings read_settings(const plim_history *history)
-{
-    plim_recorded_settings recorded = { .conf = "" };
-    uint64_t count = 0;
-    const plim_setting *const settings = plim_history_settings(history, &count);
-    for (uint64_t i = 0; i < count; i++) {
-        plim_setting_words words;
-        plim_setting_words_of(history, &settings[i], &words);
-        plim_recorded_setting_add(&recorded, words.group, words.name, words.value);
-    }
-    return recorded;
-}
-
 /* Whether segments of the device grew page by page. */
 static bool shows_expandable(const plim_device_history *device)
 {
@@ -237,7 +224,8 @@ static bool shows_expandable(const plim_device_history *device)
 bool plim_conf_of_history(const plim_history *history, const plim_device_history *device,
                           plim_conf *ret_conf)
 {
-    const plim_recorded_settings recorded = read_settings(history);
+    plim_recorded_settings recorded = { .conf = "" };
+    plim_setting_words_each(history, plim_recorded_setting_add, &recorded);
     plim_conf conf = plim_conf_default();
     plim_settings *const settings = &conf.settings;
     /* PyTorch's, or the conf that a prediction was made under. */

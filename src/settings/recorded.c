@@ -44,9 +44,9 @@ static void add_interval(plim_recorded_settings *recorded, const char *name, con
     }
 }
 
-void plim_recorded_setting_add(plim_recorded_settings *recorded, const char *group,
-                               const char *name, const char *value)
+void plim_recorded_setting_add(void *to, const char *group, const char *name, const char *value)
 {
+    plim_recorded_settings *const recorded = to;
     plim_setting_key key = PLIM_SETTING_KEY_COUNT;
     bool in_bytes = false;
     if (group[0] != '\0') {

@@ -25,11 +25,13 @@ typedef struct plim_recorded_settings {
 } plim_recorded_settings;
 
 /*
+ * recorded  a plim_recorded_settings; a history hands out its settings to such a function
+ *           (plim_setting_words_each())
  * group   of a table, "" outside
  * value   as in a settings string: True, 67108864, 0.8; "" for none
  */
-void plim_recorded_setting_add(plim_recorded_settings *recorded, const char *group,
-                               const char *name, const char *value);
+void plim_recorded_setting_add(void *recorded, const char *group, const char *name,
+                               const char *value);
 /* The values, over what the string said. */
 void plim_recorded_settings_apply(const plim_recorded_settings *recorded, plim_settings *settings);
 /* Whether a key has a value of its own. */

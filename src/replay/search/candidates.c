@@ -28,7 +28,8 @@ static bool is_like(const plim_tune_row *a, const plim_tune_row *b)
            a->is_start_requested == b->is_start_requested && plim_conf_equal(&a->conf, &b->conf);
 }
 
-static plim_status add_row(plim_candidates *candidates, const plim_tune_row *row, plim_error *err)
+plim_status plim_candidates_add_row(plim_candidates *candidates, const plim_tune_row *row,
+                                    plim_error *err)
 {
     for (size_t i = 0; i < candidates->rows.count; i++) {
         if (is_like(&candidates->rows.items[i], row)) {
@@ -72,7 +73,7 @@ static plim_status add_settings(plim_candidates *candidates, const plim_settings
     if (length >= sizeof text || plim_conf_parse(text, &row.conf, NULL) != PLIM_OK) {
         return PLIM_OK;
     }
-    return add_row(candidates, &row, err);
+    return plim_candidates_add_row(candidates, &row, err);
 }
 
 /* --- what was recorded, what was given --- */
@@ -113,9 +114,10 @@ static plim_status add_recorded(plim_candidates *candidates, plim_error *err)
     candidates->base = base_of(&conf->settings);
     candidates->torch = plim_release_of(plim_history_source(replay->history).generation);
     candidates->recorded = 0;
-    PLIM_TRY(add_row(candidates, &row, err));
+    PLIM_TRY(plim_candidates_add_row(candidates, &row, err));
     row.is_start_requested = true;
-    PLIM_TRY(add_row(candidates, &row, err)); /* the same as before, where nothing is restored */
+    PLIM_TRY(plim_candidates_add_row(candidates, &row,
+                                     err)); /* the same as before, where nothing is restored */
     candidates->baseline = candidates->rows.count - 1;
     return PLIM_OK;
 }
@@ -125,7 +127,7 @@ static plim_status add_given(plim_candidates *candidates, plim_error *err)
     for (size_t i = 0; i < candidates->options->conf_count; i++) {
         plim_tune_row row = { .is_given = true, .is_start_requested = true };
         PLIM_TRY(plim_conf_parse(candidates->options->confs[i], &row.conf, err));
-        PLIM_TRY(add_row(candidates, &row, err));
+        PLIM_TRY(plim_candidates_add_row(candidates, &row, err));
     }
     return PLIM_OK;
 }
@@ -135,7 +137,7 @@ static plim_status add_policies(plim_candidates *candidates, plim_error *err)
     for (size_t i = 0; i < PLIM_POLICY_COUNT; i++) {
         plim_tune_row row = { .is_start_requested = true };
         PLIM_TRY(plim_conf_parse(plim_policy_name((plim_policy_kind)i), &row.conf, err));
-        PLIM_TRY(add_row(candidates, &row, err));
+        PLIM_TRY(plim_candidates_add_row(candidates, &row, err));
     }
     return PLIM_OK;
 }

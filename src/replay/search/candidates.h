@@ -54,6 +54,10 @@ plim_status plim_candidates_init(plim_candidates *candidates, const plim_replay 
 /* A zeroed one is allowed. */
 void plim_candidates_deinit(plim_candidates *candidates);
 
+/* Adds a row, unless one makes every decision like it. */
+plim_status plim_candidates_add_row(plim_candidates *candidates, const plim_tune_row *row,
+                                    plim_error *err);
+
 /* Bit c: the settings of a row change plim_change c. */
 uint32_t plim_candidates_changes(const plim_candidates *candidates, const plim_tune_row *row);
 

@@ -8,7 +8,6 @@
 #include "replay/search/candidates.h"
 
 #include "base/error.h"
-#include "replay/conf.h"
 
 #define VALLEY_SHARE_MAX 0.75 /* of the peak: no valley is less deep */
 
@@ -88,17 +87,7 @@ static plim_status add(plim_candidates *candidates, size_t row, plim_empty_cache
                                  .empty_cache = when,
                                  .empty_cache_event = when == PLIM_EMPTY_AT_EVENT ? event : 0,
                                  .is_start_requested = like->is_start_requested };
-    for (size_t i = 0; i < candidates->rows.count; i++) {
-        const plim_tune_row *const other = &candidates->rows.items[i];
-        if (other->empty_cache == when && other->empty_cache_event == next.empty_cache_event &&
-            plim_conf_equal(&other->conf, &next.conf)) {
-            return PLIM_OK;
-        }
-    }
-    if (!PLIM_VEC_PUSH(candidates->mem, &candidates->rows, next)) {
-        return plim_fail_memory(err, "listing settings to try");
-    }
-    return PLIM_OK;
+    return plim_candidates_add_row(candidates, &next, err);
 }
 
 plim_status plim_candidates_add_points(plim_candidates *candidates, size_t row,

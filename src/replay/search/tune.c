@@ -60,7 +60,7 @@ static void note_trial(plim_candidate *state, uint64_t steps, const plim_trial *
 /* A trial that ended early for want of time is none, and no error. */
 static plim_status forgive_lateness(search *s, plim_status status)
 {
-    const bool is_late = status == PLIM_CANCELLED && !plim_watch_is_cancelled(&s->watch);
+    const bool is_late = status == PLIM_CANCELLED && !s->watch.is_cancelled;
     return is_late ? PLIM_OK : status;
 }
 
@@ -277,7 +277,7 @@ static plim_status solve_all(search *s, plim_error *err)
     PLIM_TRY(solve_some(s, OPEN_SECOND, err));
     do {
         PLIM_TRY(solve_some(s, s->states.count, err));
-    } while (!plim_watch_is_late(&s->watch) && reopen(s));
+    } while (!s->watch.is_late && reopen(s));
     return PLIM_OK;
 }
 
@@ -522,7 +522,7 @@ static plim_status keep(search *s, plim_tuning **ret_tuning, plim_error *err)
     }
     unite_recorded(s);
     plim_tune_field field = field_of(s);
-    field.takes_open = plim_watch_is_late(&s->watch);
+    field.takes_open = s->watch.is_late;
     size_t winner = plim_field_best(&field, PLIM_ROW_PROGRAM, 0);
     winner = winner == SIZE_MAX ? reference_of(s, &field) : winner;
     PLIM_TRY(sort_rows(s, &field, winner, err));
@@ -541,9 +541,9 @@ static plim_status keep(search *s, plim_tuning **ret_tuning, plim_error *err)
                     !field.rows[reference_of(s, &field)].result.survives,
         .is_hopeless =
             !s->options->is_capacity_bound && s->floor_bytes > s->options->capacity_bytes,
-        .is_incomplete = plim_watch_is_late(&s->watch),
+        .is_incomplete = s->watch.is_late,
         .floor_bytes = s->floor_bytes,
-        .runs = plim_watch_runs(&s->watch),
+        .runs = s->watch.done,
     };
     set_gain(s, &field, winner, &kept->tuning);
     *ret_tuning = &kept->tuning;
@@ -588,9 +588,7 @@ static plim_status run_search(search *s, plim_error *err)
     PLIM_TRY(search_rounds(s, err));
     PLIM_TRY(check_start(s, err));
     plim_watch_settle(&s->watch);
-    return plim_watch_is_cancelled(&s->watch)
-               ? plim_fail(err, PLIM_CANCELLED, "the search was ended")
-               : PLIM_OK;
+    return s->watch.is_cancelled ? plim_fail(err, PLIM_CANCELLED, "the search was ended") : PLIM_OK;
 }
 
 static plim_status tune(search *s, plim_tuning **ret_tuning, plim_error *err)
@@ -625,7 +623,7 @@ static plim_status compare(search *s, plim_tuning **ret_tuning, plim_error *err)
                                   .hardly_better = SIZE_MAX,
                                   .is_hopeless = s->floor_bytes > s->options->capacity_bytes,
                                   .floor_bytes = s->floor_bytes,
-                                  .runs = plim_watch_runs(&s->watch) };
+                                  .runs = s->watch.done };
     *ret_tuning = &kept->tuning;
     return PLIM_OK;
 }

@@ -76,27 +76,3 @@ bool plim_watch_asks(plim_watch *watch, bool has_budget)
     pthread_mutex_unlock(&watch->lock);
     return goes_on;
 }
-
-bool plim_watch_is_cancelled(plim_watch *watch)
-{
-    pthread_mutex_lock(&watch->lock);
-    const bool is_cancelled = watch->is_cancelled;
-    pthread_mutex_unlock(&watch->lock);
-    return is_cancelled;
-}
-
-bool plim_watch_is_late(plim_watch *watch)
-{
-    pthread_mutex_lock(&watch->lock);
-    const bool is_late = watch->is_late;
-    pthread_mutex_unlock(&watch->lock);
-    return is_late;
-}
-
-uint64_t plim_watch_runs(plim_watch *watch)
-{
-    pthread_mutex_lock(&watch->lock);
-    const uint64_t done = watch->done;
-    pthread_mutex_unlock(&watch->lock);
-    return done;
-}

@@ -9,8 +9,10 @@
 #include "plimsoll/replay.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
-/* Any thread may call all of it between init and deinit. */
+/* Any thread may call all of it between init and deinit, and read is_cancelled and is_late; `done`
+ * while no other thread runs. */
 typedef struct plim_watch {
     pthread_mutex_t lock;           /* of what follows; the caller is called under it */
     plim_replay_progress *progress; /* may be NULL */
@@ -19,8 +21,8 @@ typedef struct plim_watch {
     uint64_t deadline_ns; /* 0: none */
     uint64_t done;        /* runs */
     uint64_t total;       /* that are expected */
-    bool is_cancelled;
-    bool is_late; /* the budget is spent, and somebody stopped for that */
+    atomic_bool is_cancelled;
+    atomic_bool is_late; /* work stopped because the budget is spent */
 } plim_watch;
 
 typedef struct plim_watch_options {
@@ -42,9 +44,5 @@ void plim_watch_settle(plim_watch *watch);
 
 /* Whether work goes on. The caller is asked; `has_budget` false leaves the time aside. */
 bool plim_watch_asks(plim_watch *watch, bool has_budget);
-
-bool plim_watch_is_cancelled(plim_watch *watch);
-bool plim_watch_is_late(plim_watch *watch);
-uint64_t plim_watch_runs(plim_watch *watch);
 
 #endif
