@@ -9,7 +9,6 @@
 #include "facade/table.h"
 
 #include "standin/core/calls.h"
-#include "standin/core/libraries.h"
 #include "standin/core/shadow.h"
 #include "standin/core/stub.h"
 

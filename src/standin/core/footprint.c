@@ -59,9 +59,15 @@ bool plim_standin_footprint_is_orphan(void)
     return is_orphan;
 }
 
-void plim_standin_footprint_orphan(void)
+/* In a forked child: what its parent had on the devices stays the parent's. */
+static void note_orphan(void)
 {
     for (int device = 0; device < PLIM_STAGE_DEVICES_MAX; device++) {
         is_orphan = is_orphan || atomic_load(&is_there[CONTEXT][device]);
     }
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    (void)pthread_atfork(NULL, NULL, note_orphan); /* fails only without memory */
 }

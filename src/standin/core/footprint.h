@@ -27,7 +27,4 @@ bool plim_standin_footprint_library(plim_standin_library library);
  * real one (cudaErrorInitializationError). */
 bool plim_standin_footprint_is_orphan(void);
 
-/* In a forked child. */
-void plim_standin_footprint_orphan(void);
-
 #endif

@@ -1,5 +1,5 @@
 /*
- * memory.c - what cudaMalloc does: whole pages, and small requests that share some.
+ * memory.c - what cudaMalloc does, whole pages and small requests that share some; and pools.
  *
  * The driver maps memory in pages of 2 MiB, and small requests are cut from a page that is there
  * (seen through cudaMemGetInfo on GPUs since Pascal, for example in
@@ -12,9 +12,9 @@
  */
 #include "standin/core/memory.h"
 
+#include "base/numbers.h"
 #include "standin/core/calls.h"
 #include "standin/core/devices.h"
-#include "standin/core/pool.h"
 #include "standin/core/ranges.h"
 #include "standin/core/shadow.h"
 #include "standin/core/stage.h"
@@ -124,19 +124,184 @@ plim_standin_memory_status plim_standin_memory_allocate(int device, uint64_t byt
     return PLIM_STANDIN_MEMORY_OK;
 }
 
-plim_standin_memory_status plim_standin_memory_place(int device, uint64_t bytes, uint64_t pool,
-                                                     uint64_t *ret_address)
+/* ---- pools ----------------------------------------------------------------------------------- */
+
+typedef struct pool {
+    plim_standin_pool_figures figures;
+    int device;
+    bool is_there;
+} pool;
+
+static pool pools[PLIM_STANDIN_POOLS_MAX]; /* the first are the devices' own */
+static uint64_t pool_count = PLIM_STAGE_DEVICES_MAX;
+
+static uint64_t whole_steps(uint64_t bytes)
 {
-    plim_standin_range range = { .bytes = bytes, .handle = pool };
+    return round_up(bytes, PLIM_STANDIN_POOL_STEP_BYTES);
+}
+
+/* The lock is held. NULL: there is none of that number. */
+static pool *pool_of(uint64_t number)
+{
+    if (number == 0 || number > pool_count) {
+        return NULL;
+    }
+    pool *found = &pools[number - 1];
+    if (number <= PLIM_STAGE_DEVICES_MAX && plim_standin_is_device((int)number - 1)) {
+        found->device = (int)number - 1;
+        found->is_there = true; /* default pools always are */
+    }
+    return found->is_there ? found : NULL;
+}
+
+uint64_t plim_standin_pool_default(int device)
+{
+    return plim_standin_is_device(device) ? (uint64_t)device + 1 : 0;
+}
+
+uint64_t plim_standin_pool_create(int device)
+{
+    if (!plim_standin_is_device(device)) {
+        return 0;
+    }
+    uint64_t number = 0;
     (void)pthread_mutex_lock(&lock);
-    const bool is_placed = place(device, PLIM_STANDIN_ALIGNMENT, &range);
+    if (pool_count < PLIM_STANDIN_POOLS_MAX) {
+        pools[pool_count] = (pool){ .device = device, .is_there = true };
+        pool_count++;
+        number = pool_count;
+    }
     (void)pthread_mutex_unlock(&lock);
-    if (!is_placed) {
+    return number;
+}
+
+/* Down to what is used, or to `keep_bytes` if that is more. */
+static void trim(pool *from, uint64_t keep_bytes)
+{
+    plim_standin_pool_figures *figures = &from->figures;
+    uint64_t keep = whole_steps(figures->used_bytes);
+    if (keep_bytes > keep) {
+        keep = keep_bytes < figures->reserved_bytes ? keep_bytes : figures->reserved_bytes;
+        keep = whole_steps(keep);
+    }
+    if (keep < figures->reserved_bytes) {
+        give(from->device, figures->reserved_bytes - keep);
+        figures->reserved_bytes = keep;
+    }
+}
+
+/* Unlocks. */
+static plim_standin_memory_status leave(const pool *found)
+{
+    (void)pthread_mutex_unlock(&lock);
+    return found != NULL ? PLIM_STANDIN_MEMORY_OK : PLIM_STANDIN_MEMORY_INVALID;
+}
+
+plim_standin_memory_status plim_standin_pool_destroy(uint64_t number)
+{
+    (void)pthread_mutex_lock(&lock);
+    pool *found = number > PLIM_STAGE_DEVICES_MAX ? pool_of(number) : NULL;
+    if (found != NULL) {
+        found->is_there = false;
+        found->figures.threshold_bytes = 0;
+        trim(found, 0);
+    }
+    return leave(found);
+}
+
+/* The lock is held. */
+static bool grow(pool *to, uint64_t bytes)
+{
+    plim_standin_pool_figures *figures = &to->figures;
+    const uint64_t need = whole_steps(figures->used_bytes + bytes);
+    if (need > figures->reserved_bytes) {
+        if (!take(to->device, need - figures->reserved_bytes)) {
+            return false;
+        }
+        figures->reserved_bytes = need;
+        figures->reserved_bytes_peak = plim_max(figures->reserved_bytes_peak, need);
+    }
+    return true;
+}
+
+plim_standin_memory_status plim_standin_pool_allocate(uint64_t number, uint64_t bytes,
+                                                      uint64_t *ret_address)
+{
+    if (bytes == 0) {
+        return PLIM_STANDIN_MEMORY_INVALID;
+    }
+    if (bytes > plim_standin_settings()->capacity_bytes) {
         return PLIM_STANDIN_MEMORY_OUT;
     }
-    *ret_address = range.base;
-    return PLIM_STANDIN_MEMORY_OK;
+    plim_standin_range range = { .bytes = round_up(bytes, PLIM_STANDIN_ALIGNMENT),
+                                 .handle = number };
+    plim_standin_calls_flush_now_and_then();
+    (void)pthread_mutex_lock(&lock);
+    pool *from = pool_of(number);
+    const bool is_placed = from != NULL && grow(from, range.bytes) &&
+                           place(from->device, PLIM_STANDIN_ALIGNMENT, &range);
+    if (is_placed) {
+        plim_standin_pool_figures *figures = &from->figures;
+        figures->used_bytes += range.bytes;
+        figures->used_bytes_peak = plim_max(figures->used_bytes_peak, figures->used_bytes);
+        *ret_address = range.base;
+    }
+    const plim_standin_memory_status status = leave(from);
+    return from != NULL && !is_placed ? PLIM_STANDIN_MEMORY_OUT : status;
 }
+
+/* The lock is held. */
+static void get_back(uint64_t number, uint64_t bytes)
+{
+    pool *to = &pools[number - 1];
+    to->figures.used_bytes -= bytes;
+    trim(to, to->figures.threshold_bytes);
+}
+
+plim_standin_memory_status plim_standin_pool_trim(uint64_t number, uint64_t keep_bytes)
+{
+    (void)pthread_mutex_lock(&lock);
+    pool *found = pool_of(number);
+    if (found != NULL) {
+        trim(found, keep_bytes);
+    }
+    return leave(found);
+}
+
+plim_standin_memory_status plim_standin_pool_figures_get(uint64_t number,
+                                                         plim_standin_pool_figures *ret)
+{
+    (void)pthread_mutex_lock(&lock);
+    const pool *found = pool_of(number);
+    if (found != NULL) {
+        *ret = found->figures;
+    }
+    return leave(found);
+}
+
+plim_standin_memory_status plim_standin_pool_set_threshold(uint64_t number, uint64_t bytes)
+{
+    (void)pthread_mutex_lock(&lock);
+    pool *found = pool_of(number);
+    if (found != NULL) {
+        found->figures.threshold_bytes = bytes;
+    }
+    return leave(found);
+}
+
+plim_standin_memory_status plim_standin_pool_reset_peaks(uint64_t number, bool of_reserved)
+{
+    (void)pthread_mutex_lock(&lock);
+    pool *found = pool_of(number);
+    if (found != NULL && of_reserved) {
+        found->figures.reserved_bytes_peak = found->figures.reserved_bytes;
+    } else if (found != NULL) {
+        found->figures.used_bytes_peak = found->figures.used_bytes;
+    }
+    return leave(found);
+}
+
+/* ---- released and found ---------------------------------------------------------------------- */
 
 static bool is_page_empty(int device, const plim_standin_range *page)
 {
@@ -181,12 +346,12 @@ plim_standin_memory_status plim_standin_memory_release(uint64_t address)
     (void)pthread_mutex_lock(&lock);
     const bool is_small = release_small(device, address, &range);
     const bool is_released = is_small || release_large(device, address, &range);
+    if (is_released && !is_small && range.handle != OWNER_LARGE) {
+        get_back(range.handle, range.bytes);
+    }
     (void)pthread_mutex_unlock(&lock);
     if (!is_released) {
         return PLIM_STANDIN_MEMORY_INVALID;
-    }
-    if (!is_small && range.handle != OWNER_LARGE) {
-        plim_standin_pool_get_back(range.handle, range.bytes);
     }
     plim_standin_shadow_forget(range.base, range.bytes);
     plim_standin_calls_flush_now_and_then();

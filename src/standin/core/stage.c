@@ -1,14 +1,8 @@
 /*
  * stage.c - see stage.h.
- *
- * A forked child counts its own calls, and what its parent had on the devices stays the parent's.
  */
 #include "standin/core/stage.h"
 
-#include "standin/core/calls.h"
-#include "standin/core/footprint.h"
-
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <threads.h>
@@ -26,12 +20,6 @@ static _Noreturn void end(const char *text)
     _exit(EXIT_DEVICE_FAILED);
 }
 
-static void start_anew_in_child(void)
-{
-    plim_standin_calls_forget();
-    plim_standin_footprint_orphan();
-}
-
 static void open_stage(void)
 {
     const char *path = getenv(PLIM_STAGE_VARIABLE);
@@ -43,7 +31,6 @@ static void open_stage(void)
     if (plim_stage_open(path, &stage, &err) != PLIM_OK) {
         end(err.message);
     }
-    (void)pthread_atfork(NULL, NULL, start_anew_in_child); /* fails only without memory */
 }
 
 plim_stage *plim_standin_stage(void)

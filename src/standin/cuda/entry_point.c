@@ -1,7 +1,7 @@
 /*
  * entry_point.c - driver functions by name.
  */
-#include "standin/core/attach.h"
+#include "standin/core/calls.h"
 #include "standin/core/stage.h"
 #include "standin/core/trace.h"
 #include "standin/cuda/cuda.h"

@@ -1,10 +1,10 @@
 /*
- * pool.c - stream-ordered memory, over core/pool.h.
+ * pool.c - stream-ordered memory, over core/memory.h.
  *
  * Allocating and freeing happen at once: every stream here has always finished its work.
  * Numbers of cudaMemPoolAttr from the CUDA Runtime API manual.
  */
-#include "standin/core/pool.h"
+#include "standin/core/memory.h"
 
 #include "standin/core/current.h"
 #include "standin/core/devices.h"
