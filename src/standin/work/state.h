@@ -14,7 +14,6 @@
 #ifndef PLIMSOLL_STANDIN_WORK_STATE_H
 #define PLIMSOLL_STANDIN_WORK_STATE_H
 
-#include "standin/work/table.h"
 #include "standin/work/work.h"
 
 #include <stdbool.h>
@@ -110,11 +109,33 @@ typedef struct plim_standin_event {
     plim_standin_nodes tail;
 } plim_standin_event;
 
+/* ---- state.c --------------------------------------------------------------------------------- */
+
 void plim_standin_work_lock(void);
 void plim_standin_work_unlock(void);
 uint64_t plim_standin_thread(void); /* a number of the calling thread, never 0 */
 
-/* ---- nodes.c --------------------------------------------------------------------------------- */
+/*
+ * Handles of streams, events and graphs. A handle is a number that no call has returned before, so
+ * a stale one is found out instead of being followed, and a run that is repeated repeats its
+ * handles: those of streams are in snapshots. They lie 64 apart in a range of addresses where
+ * nothing is mapped.
+ */
+typedef enum plim_standin_object_kind {
+    PLIM_OBJECT_NONE,
+    PLIM_OBJECT_STREAM,
+    PLIM_OBJECT_EVENT,
+    PLIM_OBJECT_GRAPH,
+    PLIM_OBJECT_EXEC,
+    PLIM_OBJECT_USER
+} plim_standin_object_kind;
+
+/* NULL when there is no memory. */
+void *plim_standin_table_add(plim_standin_object_kind kind, void *object);
+/* NULL when the handle is none, or of another kind. */
+void *plim_standin_table_get(plim_standin_object_kind kind, const void *handle);
+/* Takes it out: the object, or NULL as above. */
+void *plim_standin_table_take(plim_standin_object_kind kind, const void *handle);
 
 bool plim_standin_nodes_add(plim_standin_nodes *set, plim_standin_node *node);
 /* The same without a look whether it is there already. */
@@ -142,7 +163,15 @@ int plim_standin_capture_node(plim_standin_stream *stream, const plim_standin_wo
 int plim_standin_capture_record(plim_standin_stream *stream, plim_standin_event *event);
 int plim_standin_capture_wait(plim_standin_stream *stream, const plim_standin_event *event);
 void plim_standin_capture_invalidate(plim_standin_capture *capture);
+/* 0, or why the capture cannot end: it is invalid, or a stream has not joined its origin. */
+int plim_standin_capture_check(const plim_standin_capture *capture);
+/* Its streams are free again, and its graph goes unless it is kept. */
+void plim_standin_capture_finish(plim_standin_capture *capture, bool keeps_graph,
+                                 plim_standin_user **doomed);
 plim_standin_capture *plim_standin_capture_by_id(uint64_t id);
+void plim_standin_capture_join(plim_standin_capture *capture, plim_standin_stream *stream);
+/* True while a stream that the legacy stream waits for captures; may make its capture invalid. */
+bool plim_standin_capture_spoils_legacy(int device, bool invalidates);
 /* The stream is about to go. */
 void plim_standin_capture_leave(plim_standin_stream *stream);
 

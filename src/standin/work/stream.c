@@ -153,12 +153,3 @@ int plim_standin_stream_get_facts(void *stream, plim_standin_stream_facts *ret)
     plim_standin_work_unlock();
     return is_there ? PLIM_WORK_OK : PLIM_WORK_INVALID_HANDLE;
 }
-
-int plim_standin_stream_call(void *stream, void (*function)(void *), void *data)
-{
-    if (function == NULL) {
-        return PLIM_WORK_INVALID_VALUE;
-    }
-    const plim_standin_work work = { .kind = PLIM_WORK_HOST, .callback = function, .data = data };
-    return plim_standin_submit(stream, &work);
-}
