@@ -3,7 +3,7 @@
  */
 #include "standin/rehearsal.h"
 
-#include "standin/library/context.h"
+#include "standin/library/library.h"
 
 typedef plim_standin_context context;
 

@@ -3,7 +3,7 @@
  */
 #include "standin/rehearsal.h"
 
-#include "standin/cufft/workspace.h"
+#include "standin/cufft/plan.h"
 
 int cufftCreate(int *ret_plan);
 int cufftDestroy(int number);

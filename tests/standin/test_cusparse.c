@@ -3,7 +3,7 @@
  */
 #include "standin/rehearsal.h"
 
-#include "standin/cusparse/estimate.h"
+#include "standin/cusparse/cusparse.h"
 #include "standin/cusparseLt/cusparselt.h"
 
 typedef plim_cusparse_matrix matrix;

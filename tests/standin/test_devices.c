@@ -5,7 +5,7 @@
 #include "standin/rehearsal.h"
 
 #include "standin/core/devices.h"
-#include "standin/core/windows.h"
+#include "standin/core/ranges.h"
 #include "standin/cudart/properties.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
  * known from the version that the program was built for. Edges' data, when within a kernel its
  * successor may start, make no difference.
  */
-#include "standin/work/captures.h"
+#include "standin/work/work.h"
 
 #include "standin/both/both.h"
 #include "standin/core/stage.h"

@@ -8,7 +8,6 @@
  */
 #include "standin/core/devices.h"
 #include "standin/core/stage.h"
-#include "standin/core/trace.h"
 
 #include <limits.h>
 

@@ -1,9 +1,9 @@
 /* copy.c - see copy.h. Zeros and noise, not rubbish, so that two rehearsals of a program agree. */
 #include "standin/core/copy.h"
 
+#include "standin/core/ranges.h"
 #include "standin/core/shadow.h"
 #include "standin/core/stage.h"
-#include "standin/core/windows.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -18,7 +18,7 @@
 #ifndef PLIMSOLL_STANDIN_CORE_MEMORY_H
 #define PLIMSOLL_STANDIN_CORE_MEMORY_H
 
-#include "standin/core/windows.h"
+#include "standin/core/ranges.h"
 
 /* Smallest page the driver maps device memory with: 2 MiB (cuMemGetAllocationGranularity). */
 #define PLIM_STANDIN_PAGE_BYTES (UINT64_C(2) << 20)

@@ -3,6 +3,7 @@
  */
 #include "standin/core/stage.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <threads.h>
@@ -42,4 +43,20 @@ plim_stage *plim_standin_stage(void)
 const plim_stage_settings *plim_standin_settings(void)
 {
     return plim_stage_get_settings(plim_standin_stage());
+}
+
+/* ---- traces ---------------------------------------------------------------------------------- */
+
+void plim_standin_trace(const char *format, ...)
+{
+    if (!plim_standin_settings()->prints_calls) {
+        return;
+    }
+    /* One write per line, so that lines of two threads do not mix. */
+    char line[512];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(line, sizeof(line), format, arguments);
+    va_end(arguments);
+    (void)fprintf(stderr, "plimsoll: %s\n", line);
 }

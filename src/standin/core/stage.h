@@ -17,4 +17,13 @@ plim_stage *plim_standin_stage(void);
 /* Its settings: the GPU, the versions, … Constant. */
 const plim_stage_settings *plim_standin_settings(void);
 
+/* ---- traces: what the stand-ins made up ------------------------------------------------------ */
+
+/*
+ * If the rehearsal prints calls, stand-ins say on stderr where they guessed. Otherwise nothing.
+ */
+
+/* One line on stderr, "plimsoll: " before it. */
+void plim_standin_trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 #endif

@@ -6,7 +6,7 @@
 #ifndef PLIMSOLL_STANDIN_CUBLAS_CUBLAS_H
 #define PLIMSOLL_STANDIN_CUBLAS_CUBLAS_H
 
-#include "standin/library/context.h"
+#include "standin/library/library.h"
 
 /* cublasStatus_t, cuBLAS manual */
 enum {

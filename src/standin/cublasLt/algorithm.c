@@ -9,7 +9,7 @@
 #include "standin/core/stage.h"
 #include "standin/cublas/cublas.h"
 #include "standin/cublasLt/attributes.h"
-#include "standin/library/types.h"
+#include "standin/library/library.h"
 
 #include <stdbool.h>
 #include <string.h>

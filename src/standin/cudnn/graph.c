@@ -12,8 +12,8 @@
  */
 #include "standin/cudnn/graph.h"
 
+#include "standin/core/stage.h"
 #include "standin/core/stub.h"
-#include "standin/core/trace.h"
 #include "standin/cudnn/engines.h"
 #include "standin/cudnn/store.h"
 

@@ -5,7 +5,6 @@
  * The host's are 0 (reported in github.com/tlapack/tlapack/pull/128), but for geev.
  */
 #include "standin/cusolver/cusolver.h"
-#include "standin/cusolver/size.h"
 #include "standin/cusolver/workspace.h"
 
 #include <stdbool.h>

@@ -5,7 +5,7 @@
 #ifndef PLIMSOLL_STANDIN_CUSPARSE_CUSPARSE_H
 #define PLIMSOLL_STANDIN_CUSPARSE_CUSPARSE_H
 
-#include "standin/library/context.h"
+#include "standin/library/library.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -39,5 +39,31 @@ typedef struct plim_cusparse_vector {
     int64_t size;
     size_t value_bytes;
 } plim_cusparse_vector;
+
+/* ---- how much memory operations need, and how full results are ------------------------------- */
+
+/*
+ * PyTorch asks cuSPARSE and takes that much from its own allocator. The manual says which
+ * routines want extra memory and what it grows with, not how much; so all of this is MODELLED.
+ * Where numbers stand in a matrix is not known either: the stand-ins take any place to be as
+ * likely as any other.
+ */
+
+#define PLIM_CUSPARSE_NOTE    "workspace as what the manual says it grows with"
+#define PLIM_CUSPARSE_UNIFORM "numbers of the result as of matrices filled at random"
+
+/* Numbers multiplied with each other in a sparse product, all told. */
+double plim_cusparse_products(const plim_cusparse_matrix *a, const plim_cusparse_matrix *b);
+/* How many of the rows * columns places are filled when `hits` fall on them at random. */
+int64_t plim_cusparse_filled(int64_t rows, int64_t columns, double hits);
+/* How many places are filled in the sum of two matrices. */
+int64_t plim_cusparse_union(int64_t rows, int64_t columns, int64_t nnz_a, int64_t nnz_b);
+
+/* Bytes: for sorting pairs of `key_bytes` and a place; it is done from one array to another. */
+size_t plim_cusparse_sort_bytes(int64_t nnz, size_t key_bytes);
+/* Bytes: sparse times dense. */
+size_t plim_cusparse_multiply_bytes(const plim_cusparse_matrix *a);
+/* Bytes: triangular solution for one or more right-hand sides. */
+size_t plim_cusparse_solve_bytes(const plim_cusparse_matrix *a, int64_t columns);
 
 #endif

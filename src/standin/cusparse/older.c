@@ -3,7 +3,7 @@
  * COO, and matrices of small dense blocks (BSR).
  */
 #include "standin/core/handle.h"
-#include "standin/cusparse/estimate.h"
+#include "standin/cusparse/cusparse.h"
 
 #include <limits.h>
 

@@ -10,8 +10,7 @@
 
 #include "standin/core/current.h"
 #include "standin/core/stub.h"
-#include "standin/work/captures.h"
-#include "standin/work/streams.h"
+#include "standin/work/work.h"
 
 #include <stdlib.h>
 

@@ -10,7 +10,7 @@
 #include "base/units.h"
 #include "standin/core/current.h"
 #include "standin/core/stub.h"
-#include "standin/work/streams.h"
+#include "standin/work/work.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "standin/work/state.h"
 
 #include "standin/core/shadow.h"
-#include "standin/work/graphs.h"
+#include "standin/work/work.h"
 
 #include <stdlib.h>
 

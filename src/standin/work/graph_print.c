@@ -6,7 +6,7 @@
  */
 #include "standin/work/state.h"
 
-#include "standin/work/graphs.h"
+#include "standin/work/work.h"
 
 #include <stdio.h>
 

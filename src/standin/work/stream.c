@@ -8,7 +8,7 @@
 #include "standin/work/state.h"
 
 #include "standin/core/current.h"
-#include "standin/work/streams.h"
+#include "standin/work/work.h"
 
 #include <pthread.h>
 #include <stdlib.h>

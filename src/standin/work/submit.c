@@ -4,8 +4,7 @@
 #include "standin/work/state.h"
 
 #include "standin/core/current.h"
-#include "standin/work/captures.h"
-#include "standin/work/streams.h"
+#include "standin/work/work.h"
 
 #include <stdlib.h>
 

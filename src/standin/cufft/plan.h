@@ -1,8 +1,8 @@
 /*
- * workspace.h - how much memory a Fourier transform wants for itself.
+ * plan.h - how much memory a Fourier transform wants for itself.
  */
-#ifndef PLIMSOLL_STANDIN_CUFFT_WORKSPACE_H
-#define PLIMSOLL_STANDIN_CUFFT_WORKSPACE_H
+#ifndef PLIMSOLL_STANDIN_CUFFT_PLAN_H
+#define PLIMSOLL_STANDIN_CUFFT_PLAN_H
 
 #include <stdint.h>
 

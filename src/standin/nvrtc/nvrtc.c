@@ -1,17 +1,21 @@
 /*
- * program.c - run-time compilation that compiles nothing and always succeeds.
- *
- * What comes out is a token instead of machine code, which our modules accept for any kernel
- * (cuda/modules.h). Names that the program asks to have lowered come back as what can be used to
- * find the kernel again, which here is any name at all.
+ * nvrtc.c - run-time compilation that compiles nothing and always succeeds; versions, statuses.
  */
 #include "base/ascii.h"
+#include "standin/core/stage.h"
 #include "standin/core/stub.h"
 #include "standin/cuda/modules.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+/*
+ * What comes out is a token instead of machine code, which our modules accept for any kernel
+ * (cuda/modules.h). Names that the program asks to have lowered come back as what can be used to
+ * find the kernel again, which here is any name at all.
+ */
 
 enum { /* nvrtcResult, NVRTC manual */
        NVRTC_SUCCESS = 0,
@@ -186,4 +190,35 @@ int nvrtcGetSupportedArchs(int *archs)
 {
     memcpy(archs, architectures, sizeof(architectures));
     return NVRTC_SUCCESS;
+}
+
+/* ---- the version of the program's CUDA, and words for statuses ------------------------------- */
+
+int nvrtcVersion(int *major, int *minor)
+{
+    const uint32_t version = plim_standin_settings()->cuda_version;
+    *major = (int)(version / 1000);
+    *minor = (int)(version % 1000 / 10);
+    return 0;
+}
+
+const char *nvrtcGetErrorString(int status)
+{
+    /* nvrtcResult in order, NVRTC manual 13.0 */
+    static const char *const words[] = {
+        "NVRTC_SUCCESS",
+        "NVRTC_ERROR_OUT_OF_MEMORY",
+        "NVRTC_ERROR_PROGRAM_CREATION_FAILURE",
+        "NVRTC_ERROR_INVALID_INPUT",
+        "NVRTC_ERROR_INVALID_PROGRAM",
+        "NVRTC_ERROR_INVALID_OPTION",
+        "NVRTC_ERROR_COMPILATION",
+        "NVRTC_ERROR_BUILTIN_OPERATION_FAILURE",
+        "NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION",
+        "NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION",
+        "NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID",
+        "NVRTC_ERROR_INTERNAL_ERROR",
+    };
+    const size_t count = sizeof(words) / sizeof(words[0]);
+    return status >= 0 && (size_t)status < count ? words[status] : "NVRTC_ERROR unknown";
 }

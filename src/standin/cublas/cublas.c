@@ -1,13 +1,13 @@
 /*
- * handle.c - cuBLAS contexts, and what callers set and read back.
+ * cublas.c - cuBLAS contexts, and what callers set and read back.
  *
  * PyTorch gives each context a workspace out of its own allocator, which is what makes it appear
  * in recordings as it would on a GPU; so a context takes nothing beyond the library's footprint.
  */
+#include "standin/cublas/cublas.h"
 #include "standin/core/footprint.h"
 #include "standin/core/stage.h"
-#include "standin/cublas/cublas.h"
-#include "standin/library/versions.h"
+#include "standin/library/library.h"
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /*
- * handle.c - cuBLASLt contexts, and its objects: made, set, read, given up.
+ * cublaslt.c - cuBLASLt: contexts, objects (made, set, read, destroyed), and products.
  *
  * A context of cuBLAS serves as one of cuBLASLt (cuBLAS manual, "cublasLtHandle_t"), so both are
  * the same here.
@@ -7,8 +7,10 @@
 #include "standin/core/footprint.h"
 #include "standin/core/stage.h"
 #include "standin/cublas/cublas.h"
+#include "standin/cublasLt/algorithm.h"
 #include "standin/cublasLt/attributes.h"
-#include "standin/library/versions.h"
+#include "standin/library/library.h"
+#include "standin/work/work.h"
 
 #define BATCH_MODE_GROUPED 2 /* cublasLtBatchMode_t, CUDA 13.2 */
 
@@ -145,3 +147,34 @@ PLIM_STANDIN_NOTHING(cublasLtLoggerSetLevel)
 PLIM_STANDIN_NOTHING(cublasLtLoggerSetMask)
 PLIM_STANDIN_NOTHING(cublasLtLoggerForceDisable)
 PLIM_STANDIN_NOTHING(cublasLtLoggerOpenFile)
+
+/* ---- products, and changes of a matrix's layout: both name their stream last ----------------- */
+
+typedef plim_cublaslt_object object;
+
+PLIM_STANDIN_KIND(cublasLtMatmul, PLIM_STAGE_NOTHING, "")
+PLIM_STANDIN_KIND(cublasLtMatrixTransform, PLIM_STAGE_NOTHING, "")
+
+static int launch(const void *context, void *stream)
+{
+    if (context == NULL) {
+        return PLIM_CUBLAS_NOT_INITIALIZED;
+    }
+    return plim_standin_submit_kernel(stream) == 0 ? 0 : PLIM_CUBLAS_EXECUTION_FAILED;
+}
+
+int cublasLtMatmul(void *context, const object *product, const void *alpha, const void *a,
+                   const object *a_layout, const void *b, const object *b_layout, const void *beta,
+                   const void *c, const object *c_layout, void *d, const object *d_layout,
+                   const plim_cublaslt_algorithm *algorithm, void *workspace,
+                   size_t workspace_bytes, void *stream)
+{
+    return launch(context, stream);
+}
+
+int cublasLtMatrixTransform(void *context, const object *transform, const void *alpha,
+                            const void *a, const object *a_layout, const void *beta, const void *b,
+                            const object *b_layout, void *c, const object *c_layout, void *stream)
+{
+    return launch(context, stream);
+}
