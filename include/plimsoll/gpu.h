@@ -41,7 +41,7 @@ typedef struct plim_gpu {
     uint32_t memory_clock_khz;
 } plim_gpu;
 
-/** How many kinds are known, and the one at an index, NULL beyond; constant, never freed. */
+/** The number of known kinds, and the one at an index, NULL beyond; constant, never freed. */
 PLIM_API size_t plim_gpu_count(void);
 PLIM_API const plim_gpu *plim_gpu_at(size_t index);
 

@@ -42,7 +42,7 @@ typedef struct plim_rehearse_options {
 
 /* ---- what became of it ----------------------------------------------------------------------- */
 
-/* Where a program was. Steps count from 1; step 0 is what comes before the first. */
+/* A phase of the program. Steps count from 1; step 0 is what comes before the first. */
 typedef struct plim_rehearsed_phase {
     const char *name; /* "setup", "forward", "backward", "optimizer" */
     uint64_t peak_allocated_bytes;
@@ -116,12 +116,12 @@ typedef struct plim_rehearsed_process {
     const char *snapshot_path; /* NULL: none; gone with the rehearsal */
 } plim_rehearsed_process;
 
-/* What the driver saw of a device, of all processes together. */
+/* A device as the driver sees it, all processes together. */
 typedef struct plim_rehearsed_gpu {
     uint64_t peak_bytes;      /* as nvidia-smi would show it, and at that moment: */
-    uint64_t program_bytes;   /* what programs had asked for */
-    uint64_t context_bytes;   /* what the driver took for processes: modelled */
-    uint64_t libraries_bytes; /* what libraries took for themselves: modelled */
+    uint64_t program_bytes;   /* requested by programs */
+    uint64_t context_bytes;   /* taken by the driver for processes: modelled */
+    uint64_t libraries_bytes; /* taken by libraries for themselves: modelled */
 } plim_rehearsed_gpu;
 
 typedef struct plim_rehearsed_call {
@@ -140,7 +140,7 @@ typedef struct plim_rehearsal_outcome {
     size_t process_count; /* those that used PyTorch, by rank and pid */
     const plim_rehearsed_call *calls;
     size_t call_count;
-    size_t unanswered_count; /* of calls, refused or unknown: the figures are not to be believed */
+    size_t unanswered_count; /* of calls, refused or unknown: the figures do not count */
     const char *const *warnings;
     size_t warning_count;
 } plim_rehearsal_outcome;
@@ -154,15 +154,15 @@ typedef struct plim_rehearsal plim_rehearsal;
  *
  * argv    its name, searched for in PATH, and arguments; ends in NULL; copied
  * ret     the caller's, until plim_rehearsal_destroy()
- * errors  PLIM_INVALID_ARGUMENT: unknown GPU, impossible options; PLIM_UNSUPPORTED: nothing of the
- *         program wants CUDA; those of plim_settings_parse(); PLIM_CORRUPT: what Python says of
- *         itself is not understood; PLIM_IO; PLIM_LIMIT; PLIM_OUT_OF_HOST_MEMORY
+ * errors  PLIM_INVALID_ARGUMENT: unknown GPU, impossible options; PLIM_UNSUPPORTED: the program
+ *         does not use CUDA; those of plim_settings_parse(); PLIM_CORRUPT: the description of Python's
+ *         packages is malformed; PLIM_IO; PLIM_LIMIT; PLIM_OUT_OF_HOST_MEMORY
  */
 PLIM_API PLIM_MUST_USE plim_status plim_rehearsal_prepare(const char *const *argv,
                                                           const plim_rehearse_options *options,
                                                           plim_rehearsal **ret, plim_error *err);
 
-/** What to run it with, for execve(); the rehearsal's. */
+/** For execve(); the rehearsal's. */
 PLIM_API char *const *plim_rehearsal_argv(const plim_rehearsal *rehearsal);
 PLIM_API char *const *plim_rehearsal_environment(const plim_rehearsal *rehearsal);
 

@@ -14,7 +14,7 @@ import re
 import struct
 import sys
 
-# What a library of a GPU vendor is called in a shared object's list of needed libraries.
+# A GPU vendor's libraries in a shared object's list of needed libraries.
 VENDOR = re.compile(
     r"lib(cudart|cuda|cublas|cublasLt|cudnn\w*|cufft\w*|cufile|cupti|curand|cusolver\w*"
     r"|cusparse\w*|nccl|nvidia-ml|nvrtc|nvshmem_host|nvJitLink|nvToolsExt)\.so[.\d]*$"

@@ -59,15 +59,15 @@ static void take_fail_on(struct argp_state *state, void *arguments, char *text)
 }
 
 static const plim_option options[] = {
-    PLIM_FLAG("all", explain_arguments, view.all, "every message, fix and series in full"),
+    PLIM_FLAG("all", explain_arguments, view.all, "show every message, fix and series in full"),
     PLIM_NUMBER("top", explain_arguments, view.fixes_max, 1, 1000000, "show the N best fixes (4)"),
     PLIM_FLAG("trend", explain_arguments, view.trend,
-              "how memory moved over the steps that the text logs"),
+              "show how memory changes over the logged steps"),
     PLIM_SIZE("capacity", explain_arguments, capacity_bytes,
-              "what the device has, 80GiB: tells when memory that grows will be full"),
+              "memory of the device, 80GiB: for when growing memory will be full"),
     PLIM_TAKEN("fail-on", "WHAT", take_fail_on,
                "exit with 1 if the text has it: oom (any), leak, or verdicts such as fragmented, "
-               "with commas between"),
+               "separated by commas"),
 };
 static const plim_option_group groups[] = { PLIM_OPTION_GROUP(options, 0) };
 
@@ -77,22 +77,22 @@ static const char *const examples[] = {
     "python train.py 2>&1 | tee train.log | plimsoll explain",
     "the same, from a pipe",
     "plimsoll explain -- python train.py",
-    "runs the command as if Plimsoll were not there, and explains if it dies of memory",
+    "runs the command unchanged, and explains it if it dies of memory",
     "plimsoll explain --trend --capacity=80GiB train.log",
-    "whether memory grows from step to step, and when it will be full",
+    "does memory grow from step to step, and when will it be full?",
     NULL,
 };
 
-/* Whether what was given is enough to work with. */
+/* Ends the program unless there is a file or a command. */
 static void check(struct argp_state *state, void *given)
 {
     const explain_arguments *const arguments = given;
     const plim_asked *const asked = &arguments->asked;
     if (asked->command != NULL && asked->command[0] == NULL) {
-        argp_error(state, "which command? One has to stand after --");
+        argp_error(state, "which command? Give it after --");
     }
     if (asked->command != NULL && asked->file_count > 0) {
-        argp_error(state, "a file and a command? One of both");
+        argp_error(state, "a file and a command cannot be combined");
     }
     if (asked->command != NULL && arguments->fail_on != 0) {
         argp_error(state,
@@ -106,7 +106,7 @@ static void check(struct argp_state *state, void *given)
 static const plim_usage usage = {
     .arguments = "[FILE... | -- COMMAND [ARG...]]",
     .purpose =
-        "Tells why memory ran out, from any text: an error message, a traceback, a whole log, "
+        "Explains why memory ran out, from any text: an error message, a traceback, a whole log, "
         "plain or compressed; - or nothing is standard input. Knows the messages of PyTorch, "
         "TensorFlow, JAX, CUDA, llama.cpp, vLLM and many others.",
     .groups = groups,
@@ -114,9 +114,10 @@ static const plim_usage usage = {
     .asked = offsetof(explain_arguments, asked),
     .json = "print everything as JSON, document \"explain/1\"",
     .examples = examples,
-    .closing = "Exit status: 0 fine, also where nothing was found; 1 what --fail-on asks about is "
-               "there; 2 wrong usage; 3 a file could not be read or the output not be written. "
-               "With a command, its own status.",
+    .closing =
+        "Exit status: 0 fine, also if nothing was found; 1 --fail-on found something; 2 wrong "
+        "usage; 3 a file could not be read or the output not written. With a command: its "
+        "own status.",
     .takes_command = true,
     .check = check,
 };

@@ -33,8 +33,8 @@ static const plim_option options[] = {
     PLIM_NUMBER("top", inspect_arguments, view.top, 1, 1000000,
                 "show the N largest groups of memory (8)"),
     PLIM_NUMBER("frames", inspect_arguments, view.frames, 1, 1000000,
-                "show each stack apart, N frames of it around the innermost of your own code"),
-    PLIM_TAKEN("all-frames", NULL, take_all_frames, "show each stack apart and whole"),
+                "show each stack separately, with N frames around the innermost of your own code"),
+    PLIM_TAKEN("all-frames", NULL, take_all_frames, "show each stack separately and in full"),
     PLIM_FLAG("full-paths", inspect_arguments, view.full_paths,
               "do not shorten paths and C++ names"),
     PLIM_TAKEN("device", "N", take_device, "only GPU N (-1 is pinned host memory)"),
@@ -61,17 +61,16 @@ static void check(struct argp_state *state, void *arguments)
 static const plim_usage usage = {
     .arguments = "FILE...",
     .purpose =
-        "Tells where GPU memory went, from snapshots that PyTorch's "
-        "torch.cuda.memory._dump_snapshot() wrote (pickle or JSON) and from recordings of "
-        "Plimsoll's own (.plim), plain or compressed; - is standard input. Nothing in a file is "
-        "executed.",
+        "Shows where GPU memory went, from PyTorch's snapshots "
+        "(torch.cuda.memory._dump_snapshot(), pickle or JSON) and Plimsoll's recordings (.plim), "
+        "plain or compressed; - is standard input. Nothing in a file is executed.",
     .groups = groups,
     .group_count = 1,
     .asked = offsetof(inspect_arguments, asked),
     .json = "print everything as JSON, document \"inspect/1\"",
     .examples = examples,
     .closing = "Exit status: 0 fine, 2 wrong usage, 3 a file could not be read or the output not "
-               "be written.",
+               "written.",
     .check = check,
 };
 

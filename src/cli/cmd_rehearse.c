@@ -45,46 +45,46 @@ static void take_values(struct argp_state *state, void *arguments, char *text)
 
 static const plim_option options[] = {
     PLIM_TEXT("gpu", "NAME", rehearse_arguments, how.gpu,
-              "which GPU to be: h100, rtx4090, a100-80gb … (h100)"),
+              "the GPU to simulate: h100, rtx4090, a100-80gb … (h100)"),
     PLIM_SIZE("capacity", rehearse_arguments, how.capacity_bytes,
-              "memory of each GPU, 24GiB (what that GPU has)"),
-    PLIM_NUMBER("devices", rehearse_arguments, how.device_count, 1, 64, "how many of them (1)"),
+              "memory of each GPU, 24GiB (that of the GPU)"),
+    PLIM_NUMBER("devices", rehearse_arguments, how.device_count, 1, 64, "number of GPUs (1)"),
     PLIM_COUNT("steps", rehearse_arguments, how.steps, 1, 1000000000,
-               "end after N optimizer steps (when the program ends)"),
+               "stop after N optimizer steps (at the program's end)"),
     PLIM_TAKEN("record", "FILE", take_record,
                "write the whole history: FILE.plim, or FILE.pickle as PyTorch does"),
     PLIM_TEXT("conf", "STRING", rehearse_arguments, how.settings,
-              "the allocator's settings: PYTORCH_CUDA_ALLOC_CONF"),
+              "settings of the allocator: PYTORCH_CUDA_ALLOC_CONF"),
     PLIM_TEXT("find-batch", "CMD", rehearse_arguments, find_batch,
-              "the largest value for {} in the command for which it fits"),
+              "find the largest value for {} in the command that fits"),
     PLIM_TEXT("sweep", "VALUES", rehearse_arguments, sweep,
               "rehearse with each value for {}: 1,2,4 or 1..8 or 8..64+8 or 1..64*2"),
     PLIM_NUMBER("world-size", rehearse_arguments, how.world_size, 1, 1000000,
-                "be one rank of N, without the others"),
+                "run one rank of N, without the others"),
     { .name = "rank",
       .argument = "R",
-      .purpose = "which one (0)",
+      .purpose = "the rank to run (0)",
       .kind = PLIM_OPTION_NUMBER,
       .place = PLIM_PLACE(rehearse_arguments, how.rank, uint32_t),
       .most = 999999 },
     { .name = "values",
       .argument = "SEED",
-      .purpose = "what the host reads from devices is noise, not zeros",
+      .purpose = "values that the host reads from devices are noise, not zeros",
       .kind = PLIM_OPTION_TAKEN,
       .take = take_values,
       .is_optional = true },
     PLIM_FLAG("trace-calls", rehearse_arguments, how.prints_calls,
-              "list the functions that were called, and which of them are modelled"),
+              "list the functions that were called, and which are modelled"),
     PLIM_TEXT("python", "PATH", rehearse_arguments, how.python,
-              "the program's Python, where it cannot be seen"),
-    PLIM_FLAG("list-gpus", rehearse_arguments, lists_gpus, "print the GPUs that are known"),
-    PLIM_FLAG("all", rehearse_arguments, all, "every fix, where it runs out of memory"),
+              "the program's Python (found from the program)"),
+    PLIM_FLAG("list-gpus", rehearse_arguments, lists_gpus, "list the known GPUs"),
+    PLIM_FLAG("all", rehearse_arguments, all, "show every fix, if it runs out of memory"),
 };
 static const plim_option_group groups[] = { PLIM_OPTION_GROUP(options, 0) };
 
 static const char *const examples[] = {
     "plimsoll rehearse --gpu=rtx4090 --steps=3 -- python train.py --batch 16",
-    "whether three steps fit into an RTX 4090, and when memory peaks",
+    "do three steps fit into an RTX 4090, and when does memory peak?",
     "plimsoll rehearse --gpu=h100 --find-batch 'python train.py --batch {}'",
     "the largest batch that fits",
     "plimsoll rehearse --devices=8 -- torchrun --nproc-per-node=8 train_fsdp.py",
@@ -106,29 +106,30 @@ static void check(struct argp_state *state, void *given)
     }
     const bool has_command = asked->command != NULL && asked->command[0] != NULL;
     if (arguments->find_batch != NULL && (has_command || arguments->sweep != NULL)) {
-        argp_error(state, "--find-batch has the command with it: nothing else to run");
+        argp_error(state, "--find-batch takes the command itself: leave out --sweep and --");
     }
     if (arguments->find_batch == NULL && !has_command) {
-        argp_error(state, "which program? It stands after --");
+        argp_error(state, "which program? Give it after --");
     }
     if (arguments->sweep != NULL && !plim_rehearse_has_place((const char *const *)asked->command)) {
-        argp_error(state, "--sweep puts values in the place of {}: the program has none");
+        argp_error(state, "--sweep needs a {} in the program, where its values go");
     }
     const bool is_search = arguments->find_batch != NULL || arguments->sweep != NULL;
     if (is_search && arguments->how.record_path != NULL) {
-        argp_error(state, "--record has no place in a search: rehearse the value it finds");
+        argp_error(state,
+                   "--record cannot be combined with a search: rehearse the value that it finds");
     }
     if (arguments->how.rank > 0 && arguments->how.rank >= arguments->how.world_size) {
-        argp_error(state, "--rank counts from 0 to --world-size less one");
+        argp_error(state, "--rank takes 0 to --world-size minus 1");
     }
 }
 
 static const plim_usage usage = {
     .arguments = "-- PROGRAM [ARG...]",
     .purpose =
-        "Runs an unchanged PyTorch program on a machine without a GPU and tells what memory it "
-        "needs. PyTorch for CUDA is real, and so is every allocation it makes; CUDA itself and "
-        "its libraries are stood in for, and compute nothing.",
+        "Runs an unchanged PyTorch program on a machine without a GPU and measures the memory "
+        "that it needs. PyTorch for CUDA is real, and so is each of its allocations; stand-ins "
+        "take the place of CUDA and its libraries, and compute nothing.",
     .groups = groups,
     .group_count = 1,
     .asked = offsetof(rehearse_arguments, asked),

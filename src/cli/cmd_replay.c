@@ -46,7 +46,7 @@ static void take_fail_on(struct argp_state *state, void *given, char *text)
 static const plim_option conf[] = {
     PLIM_TAKEN(
         "conf", "STRING", plim_replay_take_conf,
-        "run under these settings too, as in PYTORCH_CUDA_ALLOC_CONF, or a sketch of another "
+        "also run under these settings, as in PYTORCH_CUDA_ALLOC_CONF, or a sketch of another "
         "allocator: naive, bfc, async, arena; may be repeated"),
 };
 static const plim_option options[] = {
@@ -84,7 +84,7 @@ static void check(struct argp_state *state, void *given)
 {
     const replay_arguments *const arguments = given;
     if (arguments->predicted_path != NULL && arguments->common.conf_count > 1) {
-        argp_error(state, "--output has the history of one --conf: give only one");
+        argp_error(state, "--output writes the history of one --conf: give only one");
     }
     plim_replay_arguments_check(state, &arguments->common);
 }
@@ -92,15 +92,14 @@ static void check(struct argp_state *state, void *given)
 static const plim_usage usage = {
     .arguments = "FILE",
     .purpose = "Runs a recording's requests again, through the allocator on a simulated GPU, and "
-               "tells what other settings would have made of them. First it replays the "
-               "recording under its own settings and says how well that agrees.",
+               "shows the effect of other settings. First it replays the recording under its "
+               "own settings and says how well that agrees.",
     .groups = groups,
     .group_count = sizeof groups / sizeof groups[0],
     .asked = offsetof(replay_arguments, common.asked),
     .json = "print everything as JSON, document \"replay/1\"",
     .examples = examples,
-    .closing = "Exit status: 0 fine, 1 what --fail-on asked about is there, 2 wrong usage, 3 the "
-               "file could not be read or replayed, or the output not be written.",
+    .closing = PLIM_REPLAY_CLOSING,
     .check = check,
 };
 

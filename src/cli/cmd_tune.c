@@ -57,12 +57,12 @@ static void take_fail_on(struct argp_state *state, void *arguments, char *text)
 
 static const plim_option conf[] = {
     PLIM_TAKEN("conf", "STRING", plim_replay_take_conf,
-               "try these settings too, as in PYTORCH_CUDA_ALLOC_CONF; may be repeated"),
+               "also try these settings, as in PYTORCH_CUDA_ALLOC_CONF; may be repeated"),
 };
 static const plim_option candidates[] = {
-    PLIM_FLAG("only", tune_arguments, only_given, "try nothing but those of --conf"),
+    PLIM_FLAG("only", tune_arguments, only_given, "try only the settings of --conf"),
     PLIM_FLAG("policies", tune_arguments, has_all_policies,
-              "compare sketches of other allocators: naive, bfc, async, arena"),
+              "also compare sketches of other allocators: naive, bfc, async, arena"),
 };
 static const plim_option options[] = {
     PLIM_TAKEN("budget", "TIME", take_budget, "end the search after 30s, 5min, 1h (when done)"),
@@ -93,7 +93,7 @@ static void check(struct argp_state *state, void *given)
 {
     const tune_arguments *const arguments = given;
     if (arguments->only_given && arguments->common.conf_count == 0) {
-        argp_error(state, "--only needs a --conf: there is nothing else to try");
+        argp_error(state, "--only needs a --conf to try");
     }
     plim_replay_arguments_check(state, &arguments->common);
 }
@@ -108,8 +108,7 @@ static const plim_usage usage = {
     .asked = offsetof(tune_arguments, common.asked),
     .json = "print everything as JSON, document \"tune/1\"",
     .examples = examples,
-    .closing = "Exit status: 0 fine, 1 what --fail-on asked about is there, 2 wrong usage, 3 the "
-               "file could not be read or replayed, or the output not be written.",
+    .closing = PLIM_REPLAY_CLOSING,
     .check = check,
 };
 

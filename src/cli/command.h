@@ -4,7 +4,7 @@
 #ifndef PLIMSOLL_CLI_COMMAND_H
 #define PLIMSOLL_CLI_COMMAND_H
 
-/* What the process returns; the same for every command (docs/commands/README.md). */
+/* Exit statuses, the same for every command (docs/commands/README.md). */
 enum {
     PLIM_EXIT_OK = 0,
     PLIM_EXIT_FOUND = 1, /* what a --fail-on asked about is there */

@@ -74,7 +74,7 @@ static int print_help(void)
     plim_text_append_char(&page, '\n');
     plim_paragraph_write(&page, &style, 0, PLIM_TONE_PLAIN, "",
                          "\"plimsoll COMMAND --help\" explains a command, with an example. "
-                         "\"plimsoll --version\" tells the version.");
+                         "\"plimsoll --version\" prints the version.");
     const int status = plim_output_page("plimsoll", stdout, &page);
     plim_text_deinit(&page);
     return status;

@@ -49,7 +49,7 @@ static const plim_option asked_rows[] = {
 };
 static const plim_option_group asked_group = PLIM_OPTION_GROUP(asked_rows, 0);
 
-/* What is being read. */
+/* A command line while it is read. */
 typedef struct reader {
     const plim_usage *usage;
     unsigned char *arguments;

@@ -88,7 +88,7 @@ typedef struct plim_option_group {
         .rows = (table), .count = sizeof(table) / sizeof(table)[0], .offset = (start) \
     }
 
-/* What every command is asked, and what stands on its command line beside options. */
+/* Options of every command, and the words of its command line beside options. */
 typedef struct plim_asked {
     plim_color_choice color;
     uint32_t width;
@@ -100,7 +100,7 @@ typedef struct plim_asked {
     char **command; /* what stands after "--", where the command takes one; else NULL */
 } plim_asked;
 
-/* What a command tells about itself; strings are constants. */
+/* The help of a command; strings are constants. */
 typedef struct plim_usage {
     const char *arguments; /* "FILE..." */
     const char *purpose;   /* a sentence or two */

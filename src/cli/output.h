@@ -1,7 +1,7 @@
 /*
  * output.h - the two streams: results on stdout, words to the human on stderr.
  *
- * Whether results arrived is found out once, at the end; a full disk or a reader that left makes
+ * Failed writes are found once, at the end; a full disk or a reader that left makes
  * the command fail like any other trouble.
  */
 #ifndef PLIMSOLL_CLI_OUTPUT_H
@@ -21,7 +21,7 @@
 /** Before anything is printed: stdout gets a buffer that needs no allocation. */
 void plim_output_begin(void);
 
-/** How results may look on a stream, from the environment and what the user asked for. */
+/** The style of results on a stream, from the environment and the user's options. */
 plim_style plim_output_style(FILE *stream, plim_color_choice color, uint32_t width);
 
 /** One line on stderr, "<who>: …". Strangers' text in it is cleaned like any other. */

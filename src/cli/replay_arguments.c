@@ -21,7 +21,7 @@ plim_replay_arguments plim_replay_arguments_default(void)
                                     .costs = plim_driver_costs_default() };
 }
 
-/* The text is looked through here, so that what is wrong with it is told before a long file is
+/* The text is checked here, so that a mistake is reported before a long file is
  * read. */
 void plim_replay_take_conf(struct argp_state *state, void *given, char *text)
 {
@@ -34,7 +34,7 @@ void plim_replay_take_conf(struct argp_state *state, void *given, char *text)
         argp_failure(state, PLIM_EXIT_USAGE, 0, "--conf \"%s\": %s", text,
                      err.message + (names_itself ? strlen(CONF) : 0));
     } else if (arguments->conf_count == PLIM_REPLAY_CONFS_MAX) {
-        argp_error(state, "--conf: %d are the most at once", PLIM_REPLAY_CONFS_MAX);
+        argp_error(state, "--conf: at most %d at once", PLIM_REPLAY_CONFS_MAX);
     } else {
         arguments->confs[arguments->conf_count++] = text;
     }
@@ -104,7 +104,7 @@ static void take_scale(struct argp_state *state, void *given, char *text)
         return;
     }
     if (arguments->scale_count == PLIM_REPLAY_SCALES_MAX) {
-        argp_error(state, "--scale: %d are the most at once", PLIM_REPLAY_SCALES_MAX);
+        argp_error(state, "--scale: at most %d at once", PLIM_REPLAY_SCALES_MAX);
         return;
     }
     *equals = '\0';
@@ -155,18 +155,18 @@ static void take_gpu(struct argp_state *state, void *arguments, char *text)
 
 const plim_option plim_replay_option_rows[PLIM_REPLAY_OPTION_COUNT] = {
     PLIM_SIZE("capacity", plim_replay_arguments, capacity_bytes,
-              "what the device has for the program, 24GiB (what the file tells)"),
-    PLIM_TAKEN("gpu", "NAME", take_gpu, "what a GPU of that name has: h100, rtx4090, a100-80gb …"),
+              "memory that the program may use, 24GiB (as the file says)"),
+    PLIM_TAKEN("gpu", "NAME", take_gpu, "memory of a GPU of that name: h100, rtx4090, a100-80gb …"),
     PLIM_SIZE("total", plim_replay_arguments, total_bytes,
-              "memory of the whole device, which fractions are of (the GPU's, or the capacity)"),
+              "memory of the whole device, for settings that are fractions of it (the GPU's, or "
+              "the capacity)"),
     PLIM_TAKEN("device", "N", take_device, "only GPU N, or all (all)"),
-    PLIM_TAKEN("from", "EVENT", take_from,
-               "begin with that event, or with step:N; what stood before is the start"),
+    PLIM_TAKEN("from", "EVENT", take_from, "begin with that event, or with step:N"),
     PLIM_TAKEN("to", "EVENT", take_to, "end before that event, or before step:N"),
     PLIM_TAKEN("scale", "WHAT=FACTOR", take_scale,
                "multiply requests: activations=2, all=1.5, stack:TEXT=0.5; may be repeated"),
     PLIM_TAKEN("costs", "CALL=US", take_costs,
-               "what a driver call takes, and each MiB of it: malloc=300+1.5; may be repeated"),
+               "time of a driver call, in us, and of each MiB: malloc=300+1.5; may be repeated"),
 };
 
 void plim_replay_arguments_check(struct argp_state *state, const plim_replay_arguments *arguments)

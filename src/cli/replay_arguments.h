@@ -31,9 +31,13 @@ typedef struct plim_replay_arguments {
     plim_driver_costs costs;
 } plim_replay_arguments;
 
-/* What is run: from --capacity to --costs. */
+/* Rows from --capacity to --costs. */
 #define PLIM_REPLAY_OPTION_COUNT 8
 extern const plim_option plim_replay_option_rows[PLIM_REPLAY_OPTION_COUNT];
+
+#define PLIM_REPLAY_CLOSING                                                              \
+    "Exit status: 0 fine, 1 --fail-on found something, 2 wrong usage, 3 the file could " \
+    "not be read or replayed, or the output not written."
 
 /* --conf, whose purpose differs. */
 void plim_replay_take_conf(struct argp_state *state, void *arguments, char *text);

@@ -64,7 +64,7 @@ static plim_status prepare(plim_replaying *self, plim_error *err)
     return PLIM_OK;
 }
 
-/* What a user says counts, then the least of what the file tells. */
+/* The user's, else the GPU's, else the smallest that the file gives. */
 static void choose_capacity(plim_replaying *self)
 {
     plim_replay_input *input = &self->input;

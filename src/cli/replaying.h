@@ -29,7 +29,7 @@ int plim_replaying_begin(const char *who, const plim_replay_arguments *arguments
 /** Also after a failure. */
 void plim_replaying_end(plim_replaying *self);
 
-/** What the whole device has, or 0: no more than the capacity. */
+/** Memory of the whole device, or 0: no more than the capacity. */
 uint64_t plim_replaying_total_bytes(const plim_replaying *self);
 
 /** Options for a run, drawn on a bar. */

@@ -20,7 +20,7 @@ static bool read_number(const char **text, uint64_t *ret)
     return true;
 }
 
-/* What stands behind a number: "..8", "..64+8", "..64*2". */
+/* The range after its first number: "..8", "..64+8", "..64*2". */
 static bool read_range(const char **text, uint64_t from, uint64_t *values, size_t *count)
 {
     uint64_t to = 0;

@@ -20,7 +20,7 @@ static const char *copy_quoted(const char *at, char **to)
     return *at == quote ? at : NULL;
 }
 
-/* Copies one word, which begins at `at`; returns the place behind it, or NULL. */
+/* Copies one word, which begins at `at`; returns the place after it, or NULL. */
 static const char *copy_word(const char *at, char *to)
 {
     for (; *at != '\0' && isspace((unsigned char)*at) == 0; at++) {
@@ -41,7 +41,8 @@ static const char *copy_word(const char *at, char *to)
 char **plim_words_split(const char *line)
 {
     const size_t length = strlen(line);
-    char **words = calloc(length / 2 + 2, sizeof(*words)); /* a word has a blank behind it */
+    char **words =
+        calloc(length / 2 + 2, sizeof(*words)); /* each word but the last has a blank after it */
     size_t count = 0;
     for (const char *at = line; words != NULL; count++) {
         while (isspace((unsigned char)*at) != 0) {

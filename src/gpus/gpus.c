@@ -56,7 +56,7 @@ static void remove_word(char *plain, const char *word)
     }
 }
 
-/* What matters of the first `length` bytes of a name. False: nothing does, or it is too long. */
+/* The letters and digits of the first `length` bytes of a name. False: none, or too long. */
 static bool make_plain(const char *name, size_t length, char plain[PLAIN_BYTES])
 {
     static const char *const words[] = { "nvidia", "geforce", "tesla", "quadro" };
@@ -86,7 +86,7 @@ static bool is_same(const char *plain, const char *name, size_t length)
     return make_plain(name, length, other) && strcmp(plain, other) == 0;
 }
 
-/* Whether a row is called so, by the driver or as one of its aliases. */
+/* True if the driver's name of a row or one of its aliases is this. */
 static bool is_called(const plim_gpus_row *row, const char *plain)
 {
     if (is_same(plain, row->gpu.name, strlen(row->gpu.name))) {
@@ -112,7 +112,7 @@ static void list_key(char list[LIST_BYTES], const char *key)
     }
 }
 
-/* The keys nearest to a name that is none, nearest first; up to a third of one may be wrong. */
+/* The keys most like an unknown name, best first; up to a third of the letters may differ. */
 static void list_near(const char *plain, char list[LIST_BYTES])
 {
     const size_t length = strlen(plain);

@@ -26,7 +26,7 @@ typedef struct plim_gpus_table {
     size_t capability_count;
 } plim_gpus_table;
 
-/* The lines of gpus.tsv without their ends, NULL behind the last: a generated file. */
+/* The lines of gpus.tsv without their ends, then NULL: a generated file. */
 extern const char *const plim_gpus_lines[];
 
 /*

@@ -1,7 +1,7 @@
 /*
  * kills.c - finding and reading the counter of out-of-memory kills that is nearest to us.
  *
- * Three places, the most telling first:
+ * Three places, the most specific first:
  *
  *   control groups, version 1   <group>/memory.oom_control  "oom_kill 3"    Linux 4.13
  *   control groups, version 2   <group>/memory.events       "oom_kill 3"    Linux 4.13
@@ -23,7 +23,7 @@
 
 #define KILL_LINE_BYTES 8192u /* two paths of 4096 at most; longer lines are cut */
 
-/* How mounts of one version of control groups are recognised, and the file that counts. */
+/* The mounts of one version of control groups, and the file that counts. */
 typedef struct group_version {
     const char *controller; /* in /proc/self/cgroup, among commas; "" for version 2 */
     const char *fs_type;

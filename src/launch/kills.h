@@ -22,7 +22,7 @@ typedef struct plim_launch_kills {
  */
 void plim_launch_kills_begin(plim_launch_kills *kills, const char *root);
 
-/** How far it rose since; 0 where it cannot be read any more. */
+/** The increase since; 0 where the counter cannot be read any more. */
 uint64_t plim_launch_kills_since(const plim_launch_kills *kills);
 
 #endif

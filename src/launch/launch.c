@@ -79,7 +79,7 @@ static void give_signals_back(launch *run)
 {
     struct signalfd_siginfo info;
     while (read(run->signals, &info, sizeof info) > 0) {
-        /* What was for the command must not strike us now. */
+        /* Signals for the command must not take effect here now. */
     }
     close(run->signals);
     sigprocmask(SIG_SETMASK, &run->old_mask, NULL);

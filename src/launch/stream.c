@@ -32,7 +32,7 @@ static void close_fd(int *fd)
     }
 }
 
-/* Where one of 0, 1, 2 was closed, a new descriptor would get that number and its meaning. */
+/* If 0, 1 or 2 was closed, a new descriptor would get that number and its meaning. */
 static bool move_up(int *fd)
 {
     if (*fd > STDERR_FILENO) {

@@ -38,7 +38,7 @@ typedef struct plim_launch_stream {
     const plim_mem *mem;
 } plim_launch_stream;
 
-/* What came in with one read; valid until the next move of the stream. */
+/* The bytes of one read; valid until the next move of the stream. */
 typedef struct plim_launch_piece {
     const char *data;
     size_t bytes; /* 0: nothing, for now or for ever */

@@ -69,13 +69,13 @@ static plim_status ask(char *const *argv, plim_text *answer, plim_error *err)
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
     if (status != 0) {
-        return plim_fail(err, PLIM_IO, "%s: cannot tell what it has installed (it ended with %d)",
-                         argv[0], WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status) + 128);
+        return plim_fail(err, PLIM_IO, "%s: cannot list its packages (it ended with %d)", argv[0],
+                         WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status) + 128);
     }
     return plim_text_status(answer, "asking Python what it has", err);
 }
 
-/* The next part of a version, and the place behind it and its dot; 0 where there is none. */
+/* The next part of a version, 0 at its end, and the place after it and its dot. */
 static uint32_t next_part(const char **text)
 {
     char *end = NULL;

@@ -10,7 +10,7 @@
 
 typedef struct plim_discovery {
     const char *torch;     /* its version; NULL: this Python has none */
-    uint32_t cuda_version; /* as in stage/stage.h; 0 where nobody said */
+    uint32_t cuda_version; /* as in stage/stage.h; 0 if unknown */
     uint32_t cudnn_version;
     uint32_t nccl_version;
     const char *const *objects; /* ELF files that may want CUDA */

@@ -23,7 +23,7 @@ plim_status plim_json_read_text(const char *name, const char *text, yajl_val *re
     return plim_fail(err, PLIM_CORRUPT, "%s: no JSON: %s", name, why);
 }
 
-/* All of a file, with a zero behind. */
+/* All of a file, zero-terminated. */
 static plim_status read_all(FILE *file, const char *path, char **ret_text, plim_error *err)
 {
     char *text = NULL;

@@ -15,17 +15,17 @@
 
 /* The document in a file. Freed by yajl_tree_free(). PLIM_IO, PLIM_CORRUPT, PLIM_LIMIT. */
 PLIM_MUST_USE plim_status plim_json_read_file(const char *path, yajl_val *ret, plim_error *err);
-/* The document in a text of `length` bytes with a zero behind; `name` is for errors. */
+/* The document in a text of `length` bytes, zero-terminated; `name` is for errors. */
 PLIM_MUST_USE plim_status plim_json_read_text(const char *name, const char *text, yajl_val *ret,
                                               plim_error *err);
 
-/* Where strings are copied to. Lack of memory is remembered here: to be asked once, at the end. */
+/* Strings are copied to it. It remembers a lack of memory: one check at the end is enough. */
 typedef struct plim_json_keeper {
     plim_arena *arena;
     bool is_out_of_memory;
 } plim_json_keeper;
 
-/* NULL where there is none, or it is no object. */
+/* NULL if absent or not an object. */
 yajl_val plim_json_get(yajl_val object, const char *key);
 /* 0 for what is no whole number, or negative. */
 uint64_t plim_json_get_u64(yajl_val object, const char *key);
@@ -33,7 +33,7 @@ double plim_json_get_double(yajl_val object, const char *key);
 /* A copy in the arena; NULL for what is no string, and when there is no memory. */
 const char *plim_json_get_string(yajl_val object, const char *key, plim_json_keeper *keeper);
 
-/* How many items an array has; 0 for what is none. */
+/* Number of items of an array; 0 for another value. */
 size_t plim_json_length(yajl_val array);
 yajl_val plim_json_item(yajl_val array, size_t index);
 

@@ -93,7 +93,7 @@ static bool read_results(plim_rehearsal *rehearsal, const char *folder, processe
 {
     DIR *results = opendir(folder);
     if (results == NULL) {
-        return errno != ENOMEM; /* the program removed it: then nobody left anything */
+        return errno != ENOMEM; /* the program removed it: no results then */
     }
     bool is_kept = true;
     for (const struct dirent *entry = readdir(results); is_kept && entry != NULL;

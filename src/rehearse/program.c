@@ -16,7 +16,7 @@ static bool is_python(const char *path)
     return strncmp(name, "python", 6) == 0 || strncmp(name, "pypy", 4) == 0;
 }
 
-/* What stands behind "#!" in the first line; false if nothing does. */
+/* The interpreter after "#!" in the first line; false if there is none. */
 static bool read_interpreter(const char *path, char *line, size_t line_bytes)
 {
     FILE *file = fopen(path, "re");

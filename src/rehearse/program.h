@@ -1,5 +1,5 @@
 /*
- * program.h - which Python a program will run in, told from its name without running it.
+ * program.h - the Python that a program will run in, from its name, without running it.
  */
 #ifndef PLIMSOLL_REHEARSE_PROGRAM_H
 #define PLIMSOLL_REHEARSE_PROGRAM_H
@@ -9,7 +9,7 @@
 
 /*
  * The Python of a program: itself, when it is one; that of its first line, when it is a script
- * (torchrun, accelerate); else python3, or python, in PATH. False: there is none.
+ * (torchrun, accelerate); else python3, or python, in PATH. False if there is none.
  *
  * program  a path from plim_path_find()
  */

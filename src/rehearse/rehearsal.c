@@ -20,7 +20,7 @@
 
 #define GPU_DEFAULT "h100"
 
-/* What the stand-ins say where nobody else does: PyTorch 2.11.0's. */
+/* Versions where the program's packages name none: PyTorch 2.11.0's. */
 #define CUDA_VERSION_DEFAULT  13000
 #define CUDNN_VERSION_DEFAULT 91900
 #define NCCL_VERSION_DEFAULT  22809

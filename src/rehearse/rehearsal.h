@@ -23,7 +23,7 @@
 #include "rehearse/folder.h"
 #include "stage/stage.h"
 
-/* Names in the folder of a run; the agent and the stand-ins are told by their variables. */
+/* Names in the folder of a run; environment variables pass them to the agent and the stand-ins. */
 #define PLIM_RUN_STAGE   "stage"
 #define PLIM_RUN_LIB     "lib"
 #define PLIM_RUN_RESULTS "results"

@@ -1,8 +1,8 @@
 /*
  * page.h - the stage's file, as it lies in memory.
  *
- * One mutex guards all but the settings. It is robust: whoever finds that its owner was killed
- * works the totals out anew, which the places of the processes give.
+ * One mutex guards all but the settings. It is robust: a process that finds that its owner was
+ * killed works the totals out anew, which the places of the processes give.
  */
 #ifndef PLIMSOLL_STAGE_PAGE_H
 #define PLIMSOLL_STAGE_PAGE_H

@@ -36,7 +36,7 @@ typedef struct plim_stage_settings {
     bool prints_calls;       /* each function names itself on stderr when it is first called */
 } plim_stage_settings;
 
-/* What memory of a device was taken for. */
+/* The use that memory of a device was taken for. */
 typedef enum plim_stage_use {
     PLIM_STAGE_PROGRAM,   /* what the program asked the driver for */
     PLIM_STAGE_CONTEXT,   /* what the driver takes for each process: modelled */
@@ -44,7 +44,7 @@ typedef enum plim_stage_use {
     PLIM_STAGE_USES
 } plim_stage_use;
 
-/* How a function is stood in for. */
+/* The kind of a stand-in. */
 typedef enum plim_stage_call {
     PLIM_STAGE_ANSWERED, /* does and answers what the real one would */
     PLIM_STAGE_NOTHING,  /* does nothing, and that is right where nothing is computed */
@@ -90,7 +90,7 @@ const plim_stage_settings *plim_stage_get_settings(const plim_stage *stage);
  */
 bool plim_stage_take(plim_stage *stage, uint32_t device, plim_stage_use use, uint64_t bytes);
 void plim_stage_give(plim_stage *stage, uint32_t device, plim_stage_use use, uint64_t bytes);
-/* What is free on a device, of all processes. */
+/* Free bytes of a device, shared by all processes. */
 uint64_t plim_stage_free_bytes(plim_stage *stage, uint32_t device);
 /* All that this process has is given back, and its place. For exits and fork children. */
 void plim_stage_leave(plim_stage *stage);

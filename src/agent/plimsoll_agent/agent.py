@@ -89,7 +89,7 @@ class Agent:
         self.results.begin_anew(is_mute=self.is_ready)  # CUDA does not survive a fork
 
     def has_results(self):
-        """Whether this process has something to tell. Workers that use no CUDA have not.
+        """True if this process has results. Workers that use no CUDA have none.
 
         That multiprocessing started a process is not known yet while its modules are imported.
         """

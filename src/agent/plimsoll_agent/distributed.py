@@ -1,6 +1,6 @@
 """torch.distributed in a rehearsal: many ranks on one machine, or one rank of many.
 
-Over the NCCL that stands in, collectives carry no values and wait for nobody. That is right for
+Over the NCCL that stands in, collectives carry no values and do not wait. That is right for
 memory; what programs rely on besides is mended here:
 
     objects   all_gather_object() and the like, and barriers: through the group's store
@@ -8,7 +8,7 @@ memory; what programs rely on besides is mended here:
     models    DistributedDataParallel compares them across ranks, and may find nothing to compare
     pauses    after the first steps, for the thread of PyTorch that drops finished work
 
-Groups are not split: ncclCommSplit() tells a rank nothing of how many the others are. A group
+Groups are not split: ncclCommSplit() gives a rank no number of the others. A group
 made anew takes the same memory, because PyTorch's splits share none.
 """
 

@@ -80,7 +80,7 @@ class Endings:
         self._exit_now(0)
 
     def _end_children(self):
-        """Those of multiprocessing, DataLoader's workers among them; they are told to go."""
+        """Those of multiprocessing, DataLoader's workers among them; they are asked to exit."""
         if "multiprocessing" not in sys.modules:
             return
         import multiprocessing

@@ -1,4 +1,4 @@
-"""Tells when the program has imported a module.
+"""Calls back when the program has imported a module.
 
 A finder that is asked first for every module, but only ever answers for the one: it lets the
 others find it, and puts a loader around theirs that calls back once the module has run. The
@@ -10,7 +10,7 @@ import time
 
 
 class _Loader:
-    """Loads as the given one does, then tells. Attributes are those of the given one."""
+    """Loads as the given one does, then calls back. Attributes are those of the given one."""
 
     def __init__(self, loader, loaded):
         self._loader = loader

@@ -1,4 +1,4 @@
-"""Failures of the agent itself: swallowed, and told as warnings in the results."""
+"""Failures of the agent itself: swallowed, and listed as warnings in the results."""
 
 import functools
 

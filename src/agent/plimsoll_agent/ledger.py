@@ -7,7 +7,7 @@ merged into it. So the last window that ended is kept open to that until the nex
 
 from plimsoll_agent.peaks import FIGURES
 
-STEPS_MAX = 1000  # told one by one; the peak counts all
+STEPS_MAX = 1000  # listed one by one; the peak counts all
 
 
 class _Window:

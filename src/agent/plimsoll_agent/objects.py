@@ -170,7 +170,7 @@ class Objects:
         def recv_object_list(object_list, src=None, group=None, device=None, group_src=None,
                              *args, **kwargs):
             post = self._post(group, device)
-            if post is None or (src is None and group_src is None):  # from anyone: not known
+            if post is None or (src is None and group_src is None):  # from any rank: not known
                 return original(object_list, src, group, device, group_src, *args, **kwargs)
             source = self._rank_in(group, src, group_src)
             _fill(object_list, post.get(post.next_key(f"recv_object_list/{source}-{post.rank}")))
@@ -179,7 +179,7 @@ class Objects:
         return recv_object_list
 
     def _barrier(self, original):
-        """NCCL's barrier is a collective, which waits for nobody here: this one does."""
+        """NCCL's barrier is a collective, which does not wait here: this one does."""
 
         def barrier(group=None, async_op=False, *args, **kwargs):
             result = original(group, async_op, *args, **kwargs)

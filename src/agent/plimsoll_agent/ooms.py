@@ -1,7 +1,7 @@
 """Out-of-memory errors: the allocator's figures, the place, and the message as PyTorch says it.
 
-The allocator tells its observers before it raises. The message is composed after that, so it is
-taken from the exception when that is made, also where the program catches it and nobody sees it.
+The allocator calls its observers before it raises. The message is composed after that, so it is
+taken from the exception when that is made, also where the program catches it.
 """
 
 import sys
@@ -32,7 +32,7 @@ class Ooms:
         self._hear_texts(error or self._torch.cuda.OutOfMemoryError)
 
     def _hear_texts(self, error_class):
-        """Has each exception of a class tell its text when it is made."""
+        """Records the text of each exception of a class when it is made."""
         made = error_class.__init__
         tell = self._journal.guard("note an error's text")(self._tell_text)
 

@@ -1,7 +1,7 @@
 """What a frame of the program is doing at the moment: "item", "nonzero", "boolean mask" …
 
 Python 3.11 and newer know the columns of the expression that an instruction belongs to; older
-ones know its line, and the first telling word of it has to do.
+ones know its line, of which the first known word is taken.
 """
 
 import ast
@@ -12,7 +12,7 @@ import re
 
 COPY_TO_HOST, COPY_TO_DEVICE, COPY = "copy to host", "copy to device", "copy"
 
-# What a called name means; others are told by their own name.
+# The meaning of a called name; others keep their own name.
 _CALLED = {
     "__bool__": "truth value",
     "bool": "truth value",

@@ -28,7 +28,7 @@ class Reading:
 
 
 def _pools_of(figure):
-    """{pool: figures}; what PyTorch does not tell apart by pool is its own only one."""
+    """{pool: figures}; figures without a pool are of the only one."""
     return {"": figure} if "peak" in figure else figure
 
 
@@ -95,7 +95,7 @@ class Peaks:
         self._devices = [_Device() for _ in range(self._torch.cuda.device_count())]
 
     def forget(self):
-        """In a forked child, where there are no figures, and the lock may be held by nobody."""
+        """In a forked child, without figures, where the lock may stay locked."""
         self._lock = threading.RLock()
         self._devices = []
 

@@ -5,12 +5,12 @@
                  └─────────────────────────────┘
 
 What marks the changes, each the least intrusive thing that does:
- - the first call of a module ends the setup: a descriptor in the place of Module.__call__ tells
+ - the first call of a module ends the setup: a descriptor in the place of Module.__call__ reports
    of a look-up and is gone again, so that no frame of ours is ever on a stack and no call is
    slower (module hooks would put frames on the stacks of a whole forward);
  - backward is the time in torch.autograd's one way into the engine, outermost calls only:
    checkpointing calls it again from within, on other threads too;
- - an optimizer's steps are told by PyTorch's hooks for all optimizers.
+ - PyTorch's hooks for all optimizers report an optimizer's steps.
 
 Between a backward and an optimizer lies gradient clipping, unscaling, waiting for all-reduce: that
 counts as optimizer; between two backwards lies a forward. Which of them it is shows when it ends,
@@ -27,10 +27,10 @@ SETUP, FORWARD, BACKWARD, OPTIMIZER = "setup", "forward", "backward", "optimizer
 
 
 class ModuleTap:
-    """Tells of the next call of a module, whichever.
+    """Reports the next call of any module.
 
     While it waits it stands in Module's dictionary for the function __call__, and gives that
-    function to whoever looks it up. Changing a class costs all its subclasses their caches, so it
+    function to every lookup. Changing a class costs all its subclasses their caches, so it
     is set few times: at the start, and where a forward may come where none was to be expected.
     """
 
@@ -103,7 +103,7 @@ class Phases:
             self._tap.set()
 
     def forget(self):
-        """In a forked child, where CUDA is not, and the lock may be held by nobody."""
+        """In a forked child, without CUDA, where the lock may stay locked."""
         self._lock = threading.RLock()
         self._ready = False
         self._backwards = 0

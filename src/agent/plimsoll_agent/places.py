@@ -10,7 +10,7 @@ _PACKAGES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.se
 
 
 class Places:
-    """Names places, and tells the user's code from others'."""
+    """Names places, and distinguishes the user's code from others'."""
 
     def __init__(self, torch_file):
         self._torch = os.path.dirname(os.path.abspath(torch_file)) + os.sep

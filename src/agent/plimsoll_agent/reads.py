@@ -1,7 +1,7 @@
 """Where the program reads values from the device: rehearsed, they are not what they would be.
 
 PyTorch warns of each operation that waits for the device, if asked to (its synchronization debug
-mode); those that copy values to the host are reads. Copies to the device wait too; they are told
+mode); those that copy values to the host are reads. Copies to the device wait too; they differ
 apart by what the line says. A program that sets the mode itself gets what it asked for.
 """
 

@@ -43,7 +43,7 @@ class Results:
         self._is_final = False
 
     def begin_anew(self, is_mute):
-        """In a forked child, where the parent's lock may be held by nobody."""
+        """In a forked child, where the parent's lock may stay locked."""
         self._lock = threading.RLock()
         self._is_final = is_mute
 
@@ -87,7 +87,7 @@ class Results:
     def _document(self, ending):
         agent = self._agent
         rank, local_rank, world_size = (
-            agent.journal.attempt("tell its rank", ranks.current, agent.torch) or (0, 0, 1)
+            agent.journal.attempt("find its rank", ranks.current, agent.torch) or (0, 0, 1)
         )
         return {
             "version": 1,
@@ -107,7 +107,7 @@ class Results:
                 "total": round(time.monotonic() - agent.settings.started, 3),
             },
             "conf": agent.conf(),
-            "devices": agent.journal.attempt("tell of devices", self._devices) or [],
+            "devices": agent.journal.attempt("report devices", self._devices) or [],
             "ooms": agent.ooms.as_result(),
             "value_reads": agent.reads.as_result(),
             "snapshot": self._snapshot_name(),

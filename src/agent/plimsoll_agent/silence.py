@@ -1,6 +1,6 @@
-"""Hears a few of Python's warnings before anybody else, and keeps them from all others.
+"""Takes a few of Python's warnings first, and keeps them from all other handlers.
 
-PyTorch tells of value reads by warnings. Those that we asked for must reach neither the screen
+PyTorch reports value reads by warnings. Those that we enabled must reach neither the screen
 nor the program, whatever it does with warnings: filter them, turn them into errors, record them.
 So a filter of ours stays first in warnings.filters, which becomes a list that keeps it there. A
 filter's pattern is asked by its method match() whether it is about a message; ours takes the

@@ -67,7 +67,7 @@ class Steps:
         """Whether an optimizer is alive that has yet to take its last step.
 
         PyTorch keeps no list of optimizers, the garbage collector does. Only those count whose
-        steps are told to hooks: wrappers around others need not be.
+        hooks see steps: wrappers around others need not be.
         """
         for thing in gc.get_objects():
             if not issubclass(type(thing), self._class) or not hasattr(thing, "param_groups"):

@@ -3,7 +3,7 @@
 The launcher says so by PLIMSOLL_WORLD_SIZE and PLIMSOLL_RANK. The environment becomes what
 torchrun would have given that rank, and groups are made over a store in which every other rank
 has already said what it would say. The groups themselves are PyTorch's own over the NCCL that
-stands in, whose collectives wait for nobody; so memory is that of a real group, on all its
+stands in, whose collectives do not wait; so memory is that of a real group, on all its
 streams, and NCCL's own is taken as a communicator is first used. Gloo would look for the others,
 and becomes PyTorch's fake group.
 """

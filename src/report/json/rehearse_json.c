@@ -34,7 +34,7 @@ static void write_peak(plim_json *json, const plim_rehearsed_peak *peak)
     plim_json_member_u64(json, "peak_device_bytes", peak->device_bytes);
 }
 
-/* What the driver saw of each device. */
+/* Each device as the driver sees it. */
 static void write_gpus(plim_json *json, const plim_rehearsal_outcome *outcome)
 {
     plim_json_member_array(json, "devices");

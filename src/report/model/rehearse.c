@@ -1,8 +1,8 @@
 /*
  * rehearse.c - the page of a rehearsal, and that of a search.
  *
- * The order is that of the questions of somebody who is about to rent a GPU: does it fit, how
- * much is left, when does it peak, what else takes memory, and how far is this to be believed.
+ * The order is that of a user's questions before renting a GPU: does it fit, how
+ * much is left, when does it peak, what else takes memory, and what limits the answer.
  */
 #include "base/numbers.h"
 #include "report/model/rehearse_parts.h"
@@ -46,7 +46,7 @@ static uint64_t figure(const plim_rehearsed_oom *oom, plim_figure_id id)
     return oom->request.figures[id].bytes;
 }
 
-/* What a process died of is its last failure; of those who lived on, the first one's. */
+/* The last failure of a process that died of it; else the first process that failed and went on. */
 static const plim_rehearsed_oom *fatal_oom(const plim_rehearsal_outcome *outcome)
 {
     const plim_rehearsed_process *found = NULL;
@@ -120,8 +120,7 @@ static void say_failed(const plim_rehearsing_page *self)
 static void say_unanswered(const plim_rehearsing_page *self)
 {
     plim_page_say(self->page, "unanswered", PLIM_TONE_BAD,
-                  "The program called functions that are not stood in for. The figures are not to "
-                  "be believed.",
+                  "The program called functions that have no stand-in. The figures are not valid.",
                   NULL);
     for (size_t i = 0; i < self->outcome->call_count; i++) {
         const plim_rehearsed_call *call = &self->outcome->calls[i];
@@ -170,8 +169,8 @@ void plim_rehearse_page(plim_page *page, const plim_rehearsed *rehearsed, bool l
     plim_page_gap(page);
     answers[plim_rehearsed_judge(rehearsed)](&self);
     plim_rehearsed_say_figures(&self);
-    plim_rehearsed_say_course(&self);
-    plim_rehearsed_say_belief(&self);
+    plim_rehearsed_say_phases(&self);
+    plim_rehearsed_say_limitations(&self);
 }
 
 /* ---- a search -------------------------------------------------------------------------------- */

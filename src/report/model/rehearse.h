@@ -3,8 +3,8 @@
  *
  *   rehearse.c          what was run, the answer, and the order of the rest; the table of a search
  *   rehearse_figures.c  peaks, of processes and of devices
- *   rehearse_course.c   peaks by phase and by step
- *   rehearse_belief.c   values that were read, what is modelled, what was called
+ *   rehearse_phases.c   peaks by phase and by step
+ *   rehearse_limitations.c   values that were read, what is modelled, what was called
  */
 #ifndef PLIMSOLL_REPORT_MODEL_REHEARSE_H
 #define PLIMSOLL_REPORT_MODEL_REHEARSE_H

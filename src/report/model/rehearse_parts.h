@@ -26,7 +26,7 @@ void plim_rehearsed_figure(const plim_rehearsing_page *self, const char *label, 
 
 /* The parts, in their order. */
 void plim_rehearsed_say_figures(const plim_rehearsing_page *self);
-void plim_rehearsed_say_course(const plim_rehearsing_page *self);
-void plim_rehearsed_say_belief(const plim_rehearsing_page *self);
+void plim_rehearsed_say_phases(const plim_rehearsing_page *self);
+void plim_rehearsed_say_limitations(const plim_rehearsing_page *self);
 
 #endif

@@ -33,7 +33,7 @@
     DRIVER(driver_name, parameters, call)                 \
     RUNTIME(runtime_name, parameters, call)
 
-/* Whether there is memory for what the first use of a device takes: its context. */
+/* True if the device has room for its context, which the first use creates. */
 static inline bool plim_standin_begins(void)
 {
     return plim_standin_footprint_context(plim_standin_current_device());

@@ -377,7 +377,7 @@ int cudaGraphKernelNodeSetParams(void *node, const plim_standin_kernel_params *p
     return plim_standin_current_error_note(plim_standin_node_set_work(node, &work));
 }
 
-/* What a launched graph's kernels, copies and fills would do otherwise makes no difference. */
+/* Other parameters of a launched graph's kernels, copies and fills make no difference. */
 PLIM_STANDIN_NOTHING(cuGraphExecKernelNodeSetParams_v2)
 PLIM_STANDIN_NOTHING(cudaGraphExecKernelNodeSetParams)
 PLIM_STANDIN_NOTHING(cudaGraphKernelNodeSetAttribute)

@@ -128,7 +128,7 @@ DRIVER(cuStreamWriteValue32_v2, (void *stream, uint64_t address, uint32_t value,
 DRIVER(cuStreamWriteValue64_v2, (void *stream, uint64_t address, uint64_t value, unsigned flags),
        put_value(stream, address, value, sizeof value))
 
-/* What is waited for has happened already. */
+/* All earlier work is done already. */
 PLIM_STANDIN_NOTHING(cuStreamWaitValue32)
 PLIM_STANDIN_NOTHING(cuStreamWaitValue32_v2)
 PLIM_STANDIN_NOTHING(cuStreamWaitValue64)
@@ -155,7 +155,8 @@ static int adopt(void **event, const plim_standin_event_ticket *ticket)
                                  : PLIM_WORK_OUT_OF_MEMORY;
 }
 
-BOTH(cuEventCreate, cudaEventCreateWithFlags, (void **event, unsigned flags), create_event(event, flags))
+BOTH(cuEventCreate, cudaEventCreateWithFlags, (void **event, unsigned flags),
+     create_event(event, flags))
 RUNTIME(cudaEventCreate, (void **event), create_event(event, 0))
 BOTH(cuEventDestroy_v2, cudaEventDestroy, (void *event), plim_standin_event_destroy(event))
 BOTH(cuEventRecordWithFlags, cudaEventRecordWithFlags, (void *event, void *stream, unsigned flags),
@@ -163,7 +164,7 @@ BOTH(cuEventRecordWithFlags, cudaEventRecordWithFlags, (void *event, void *strea
 BOTH(cuEventRecord, cudaEventRecord, (void *event, void *stream),
      plim_standin_event_record(event, stream, 0))
 BOTH(cuEventQuery, cudaEventQuery, (void *event), plim_standin_event_query(event))
-/* What may be asked about is done. */
+/* An event that may be queried is complete. */
 BOTH(cuEventSynchronize, cudaEventSynchronize, (void *event), plim_standin_event_query(event))
 BOTH(cuEventElapsedTime, cudaEventElapsedTime, (float *milliseconds, void *start, void *end),
      plim_standin_event_elapsed(milliseconds, start, end))

@@ -282,8 +282,8 @@ long plim_standin_refuse(const plim_standin_kind *kind, long status)
 {
     if (is_first_time(kind)) {
         (void)fprintf(stderr,
-                      "plimsoll: the program called %s, which is not stood in for (%s): this "
-                      "rehearsal's figures are not to be believed; leave out what uses it\n",
+                      "plimsoll: the program called %s, which has no stand-in (%s): this "
+                      "rehearsal's figures are not valid; leave out what uses it\n",
                       kind->name, kind->note);
         plim_stage_count_call(plim_standin_stage(), kind->name, kind->kind, kind->note, 0);
         plim_standin_calls_flush();
@@ -307,8 +307,8 @@ static long unknown(const plim_facade_entry *entry)
     const char *soname = table != NULL ? table->soname : "a library";
     if (is_first_time(entry)) {
         (void)fprintf(stderr,
-                      "plimsoll: the program called %s (%s), which is not stood in for: this "
-                      "rehearsal's figures are not to be believed; leave out what uses it\n",
+                      "plimsoll: the program called %s (%s), which has no stand-in: this "
+                      "rehearsal's figures are not valid; leave out what uses it\n",
                       entry->name, soname);
         plim_standin_calls_flush();
     }

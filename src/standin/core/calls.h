@@ -27,7 +27,7 @@ void plim_standin_calls_flush(void);
 /* The same if the last time was a while ago; cheap enough for every allocation. */
 void plim_standin_calls_flush_now_and_then(void);
 
-/* How many calls there were of libraries that compute: it grows when device memory may have. */
+/* Number of calls of libraries that compute: it grows when device memory may have changed. */
 uint64_t plim_standin_calls_computing(void);
 
 #endif

@@ -33,7 +33,7 @@ static float next_noise(void)
     return (float)(z >> 40) / (float)(1 << 24);
 }
 
-/* As much as may be a count, such as that behind nonzero(), or the pair of a value and its place
+/* As much as may be a count, such as that of nonzero(), or the pair of a value and its place
  * by which torch.mode() finds an address: noise would ask for a thousand million elements. */
 #define COUNTS_BYTES 16
 

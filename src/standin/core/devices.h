@@ -36,7 +36,7 @@ uint32_t plim_standin_device_on_stage(int device);
  */
 int plim_standin_device_attribute(int attribute, int device);
 
-/* The bus in "0000:01:00.0", also without the domain; 0: there is none. Buses count from 1, in the
+/* The bus in "0000:01:00.0", also without the domain; 0 if malformed. Buses count from 1, in the
  * order of the devices on the stage. */
 uint32_t plim_standin_device_bus(const char *pci_id);
 

@@ -21,7 +21,7 @@
 
 #include <pthread.h>
 
-/* What ranges of `allocations` carry as their handle, if not the number of a pool. */
+/* Handles of ranges of `allocations` that belong to no pool. */
 #define OWNER_LARGE      UINT64_C(0)
 #define OWNER_SMALL_PAGE UINT64_MAX
 
@@ -140,7 +140,7 @@ static uint64_t whole_steps(uint64_t bytes)
     return round_up(bytes, PLIM_STANDIN_POOL_STEP_BYTES);
 }
 
-/* The lock is held. NULL: there is none of that number. */
+/* The lock is held. NULL: not a pool. */
 static pool *pool_of(uint64_t number)
 {
     if (number == 0 || number > pool_count) {

@@ -59,13 +59,13 @@ plim_standin_memory_status plim_standin_memory_reserve(uint64_t bytes, uint64_t 
 plim_standin_memory_status plim_standin_memory_unreserve(uint64_t address, uint64_t bytes);
 
 /*
- * Memory without an address. It goes back to its device when whoever made or retained it has
+ * Memory without an address. It goes back to its device when every creator and retainer has
  * released the handle and nothing maps it any more, in either order.
  */
 plim_standin_memory_status plim_standin_memory_physical_create(int device, uint64_t bytes,
                                                                uint64_t *ret_handle);
 plim_standin_memory_status plim_standin_memory_physical_release(uint64_t handle);
-/* What is mapped at an address, retained once more. */
+/* The handle mapped at an address, retained once more. */
 plim_standin_memory_status plim_standin_memory_physical_retain(uint64_t address,
                                                                uint64_t *ret_handle);
 plim_standin_memory_status plim_standin_memory_physical_device(uint64_t handle, int *ret_device);
@@ -105,7 +105,7 @@ typedef struct plim_standin_pool_figures {
 /* 0: there is no such device, or no room for another pool. */
 uint64_t plim_standin_pool_create(int device);
 uint64_t plim_standin_pool_default(int device);
-/* What is still allocated stays so, and goes back to the device when it is freed. */
+/* Live allocations stay, and go back to the device when they are freed. */
 plim_standin_memory_status plim_standin_pool_destroy(uint64_t pool);
 
 plim_standin_memory_status plim_standin_pool_allocate(uint64_t pool, uint64_t bytes,

@@ -98,7 +98,7 @@ bool plim_standin_is_device_address(uint64_t address)
 
 /* ---- ranges ---------------------------------------------------------------------------------- */
 
-/* How many ranges start at or below `address`. */
+/* Number of ranges that start at or below `address`. */
 static size_t count_up_to(const plim_standin_ranges *set, uint64_t address)
 {
     size_t low = 0;

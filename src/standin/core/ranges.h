@@ -2,7 +2,7 @@
  * ranges.h - the addresses that stand for device memory, and ranges in them that do not overlap.
  *
  * The one data structure of the stand-ins: device allocations, reservations,
- * mappings and pinned host memory are each such a set. Not locked; whoever owns
+ * mappings and pinned host memory are each such a set. Not locked; the owner of
  * a set locks it.
  */
 #ifndef PLIMSOLL_STANDIN_CORE_RANGES_H
@@ -66,7 +66,7 @@ bool plim_standin_ranges_place(plim_standin_ranges *set, plim_standin_window win
 /* Add a range whose base is known. False: it overlaps another, or host memory ran out. */
 bool plim_standin_ranges_insert(plim_standin_ranges *set, plim_standin_range range);
 
-/* Take out the range that starts at `base`. False: there is none, *ret_range untouched. */
+/* Take out the range that starts at `base`. False if there is none; *ret_range is untouched. */
 bool plim_standin_ranges_remove(plim_standin_ranges *set, uint64_t base,
                                 plim_standin_range *ret_range);
 
@@ -74,10 +74,10 @@ bool plim_standin_ranges_remove(plim_standin_ranges *set, uint64_t base,
 const plim_standin_range *plim_standin_ranges_find(const plim_standin_ranges *set,
                                                    uint64_t address);
 
-/* The first range that holds `address` or lies behind it, or NULL. Valid until the set changes. */
+/* The first range that holds `address` or lies above it, or NULL. Valid until the set changes. */
 const plim_standin_range *plim_standin_ranges_from(const plim_standin_ranges *set,
                                                    uint64_t address);
-/* The place behind the last range; NULL where there is none. */
+/* The end of the last range; NULL without ranges. */
 const plim_standin_range *plim_standin_ranges_end(const plim_standin_ranges *ranges);
 
 #endif

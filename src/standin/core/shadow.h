@@ -1,7 +1,7 @@
 /*
  * shadow.h - small data on devices that is known exactly.
  *
- * What the host copied or filled into device memory comes back when it is read, as long as nothing
+ * Bytes that the host copied or filled into device memory come back when read, as long as nothing
  * was computed since: kernels may have written anywhere, so the first of them ends all knowledge.
  * That is enough for lists of lengths that go to a device and back, for shapes that ranks show
  * each other, and it can never be wrong. Only pieces up to PLIM_STANDIN_SHADOW_PIECE_BYTES are

@@ -9,7 +9,7 @@
  *   PLIM_STANDIN_REFUSED(name, status, note)  known but not stood in for: says so on stderr, once,
  *                                             and makes the rehearsal fail
  *
- * Calls of the libraries that compute (cuBLAS, cuDNN, …) are known by their facade (libraries.h);
+ * Calls of the libraries that compute (cuBLAS, cuDNN, …) are known by their facade (core/calls.c);
  * launches and the like in the others call plim_standin_computed(). What that is for: shadow.h.
  *
  * A function that is written takes all that its vendor's header says, for the reader, and looks at
@@ -35,7 +35,7 @@ typedef struct plim_standin_kind {
 /* Says so on stderr the first time, notes it on the stage, and returns the status. */
 long plim_standin_refuse(const plim_standin_kind *kind, long status);
 
-/* The linker gathers these in a table of its own, core/kinds.c reads it. */
+/* The linker gathers these in a table of its own, core/calls.c reads it. */
 #define PLIM_STANDIN_KIND(function_name, call_kind, text)                         \
     static const plim_standin_kind plim_standin_kind_of_##function_name           \
         __attribute__((section("plim_kinds"), used, aligned(sizeof(void *)))) = { \

@@ -27,7 +27,7 @@ PLIM_STANDIN_NOTHING(cublasSetWorkspace_v2)
 /* No log is kept. */
 PLIM_STANDIN_NOTHING(cublasLoggerConfigure)
 PLIM_STANDIN_NOTHING(cublasSetLoggerCallback)
-/* How products of doubles are imitated by smaller ones changes no size: CUDA 13. */
+/* The emulation of products of doubles by smaller ones changes no size: CUDA 13. */
 PLIM_STANDIN_NOTHING(cublasSetEmulationStrategy)
 PLIM_STANDIN_NOTHING(cublasSetEmulationSpecialValuesSupport)
 

@@ -86,7 +86,7 @@ OF_TWO_BOTH(cublasCdotu_v2, 2 * sizeof(float))
 OF_TWO_BOTH(cublasZdotc_v2, 2 * sizeof(double))
 OF_TWO_BOTH(cublasZdotu_v2, 2 * sizeof(double))
 
-/* Where the largest or smallest number of a vector stands, counted from 1; 0 if it is empty. */
+/* The index of the largest or smallest number of a vector, from 1; 0 if it is empty. */
 static int64_t first_of(int64_t n, int64_t stride)
 {
     return n > 0 && stride > 0 ? 1 : 0;
@@ -116,7 +116,7 @@ WHERE_BOTH(cublasIdamin_v2)
 WHERE_BOTH(cublasIcamin_v2)
 WHERE_BOTH(cublasIzamin_v2)
 
-/* What the type of the result is, is an argument. */
+/* The type of the result is an argument. */
 #define DOT(name)                                                                         \
     PLIM_STANDIN_KIND(name, PLIM_STAGE_NOTHING, ZERO_NOTE)                                \
     int name(const plim_standin_context *context, int64_t n, const void *x, int type_x,   \
@@ -258,7 +258,7 @@ PLIM_STANDIN_LAUNCHES_SDCZ(cublas, trttp)
 /* ---- factorisations and solutions of many small matrices at once ----------------------------- */
 
 /*
- * What is wrong with a matrix is told on the device. What is wrong with the arguments is told on
+ * Faults of a matrix are reported on the device. Faults of the arguments are reported on
  * the host, in *info, where there is one: 0 is fine.
  */
 

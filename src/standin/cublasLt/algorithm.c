@@ -1,7 +1,7 @@
 /*
  * algorithm.c - choosing how to multiply: there is one algorithm, and it needs no workspace.
  *
- * What a workspace would be used for is speed alone, and PyTorch takes one of its own size
+ * A workspace serves speed alone, and PyTorch takes one of its own size
  * whatever the chosen algorithm says it needs (aten/src/ATen/cuda/CUDABlas.cpp), so saying 0
  * moves no byte of its books.
  */
@@ -24,9 +24,9 @@ enum { SCALE_VEC16 = 1, SCALE_VEC32 = 2, SCALE_BLOCKS_FIRST = 3, SCALE_BLOCKS_LA
 typedef plim_cublaslt_object object;
 
 /*
- * What the chosen GPU has units for (cuBLAS manual, "Narrow precision data types usage"): 8-bit
- * floats from capability 8.9 on, and from 10.0 on 4-bit ones and scales for vectors. Scales for
- * rows and blocks are Hopper's alone, says github.com/NVIDIA/CUDALibrarySamples/issues/270.
+ * The types that the chosen GPU has units for (cuBLAS manual, "Narrow precision data types usage"):
+ * 8-bit floats from capability 8.9 on, and from 10.0 on 4-bit ones and scales for vectors. Scales
+ * for rows and blocks are Hopper's alone, says github.com/NVIDIA/CUDALibrarySamples/issues/270.
  */
 static bool has_type(uint32_t capability, int64_t type)
 {

@@ -50,7 +50,7 @@ void plim_cublaslt_destroy(plim_cublaslt_object *object);
 
 /* cublasStatus_t: INVALID_VALUE for an unknown number or another size. */
 int plim_cublaslt_set(plim_cublaslt_object *object, int number, const void *value, size_t bytes);
-/* How many bytes it wrote goes to ret_bytes, which may be NULL; with bytes 0 only that. */
+/* ret_bytes, which may be NULL, gets the bytes written; with bytes 0 only that. */
 int plim_cublaslt_get(const plim_cublaslt_object *object, int number, void *ret_value, size_t bytes,
                       size_t *ret_bytes);
 

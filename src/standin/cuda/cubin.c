@@ -74,7 +74,7 @@ static const Elf64_Shdr *section_of(const cubin *file, const char *prefix, const
     return NULL;
 }
 
-/* The record at *at, which moves behind it. False: the end, or nonsense. */
+/* The record at *at, which moves past it. False: the end, or malformed. */
 static bool next_record(const unsigned char *bytes, size_t size, size_t *at, cubin_record *ret)
 {
     if (size - *at < 4) {

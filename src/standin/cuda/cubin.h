@@ -35,7 +35,7 @@ bool plim_standin_cubin_is(const void *image);
  * Calls `visit` with each kernel and variable. False: a record or section is not what it should
  * be, or visit said no.
  *
- * image  as long as its own headers say; nobody tells more of it
+ * image  as long as its own headers say; there is no other length
  */
 bool plim_standin_cubin_read(const void *image,
                              bool (*visit)(void *data, const plim_standin_cubin_symbol *symbol),

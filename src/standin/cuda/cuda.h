@@ -22,7 +22,8 @@ enum {
     DRIVER_NOT_SUPPORTED = 801,
 };
 
-/* entry_point.c: a function of the driver by its base name, or NULL, which the stage is told. */
+/* entry_point.c: a function of the driver by its base name, or NULL, which is noted on the stage.
+ */
 void *plim_standin_driver_function(const char *symbol);
 
 /* memory.c: as a code of the driver. */

@@ -133,7 +133,7 @@ int cuMemsetD32_v2(uint64_t target, unsigned value, size_t count)
 /* ---- addresses and memory apart, and the mapping that joins them ----------------------------- */
 
 /*
- * What PyTorch's expandable segments are made of: reserve a long range of
+ * PyTorch's expandable segments are made of these: reserve a long range of
  * addresses once, then create physical memory piece by piece, and map it at the end.
  * Semantics from "Virtual Memory Management" in the CUDA Driver API manual.
  */
@@ -220,7 +220,7 @@ int cuMemUnmap(uint64_t address, size_t bytes)
     return plim_standin_driver_error(plim_standin_memory_unmap(address, bytes));
 }
 
-/* Who may access memory does not matter where nobody does; but there must be some. */
+/* Access rights make no difference here; but there must be some memory. */
 int cuMemSetAccess(uint64_t address, size_t bytes, const access_descriptor *descriptors,
                    size_t count)
 {

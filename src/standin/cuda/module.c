@@ -96,7 +96,8 @@ void *plim_standin_driver_function(const char *symbol)
             return found;
         }
     }
-    plim_standin_trace("%s is not stood in for: the program is told that there is none", symbol);
+    plim_standin_trace("%s has no stand-in: the program gets the error for a missing symbol",
+                       symbol);
     plim_stage_count_call(plim_standin_stage(), symbol, PLIM_STAGE_DECLINED, "asked for by name",
                           1);
     return NULL;

@@ -95,7 +95,7 @@ static bool add_symbol(void *data, const plim_standin_cubin_symbol *symbol)
     return add_variable(module, symbol->name, symbol->bytes) != NULL;
 }
 
-/* What is compiled or chosen when it is loaded, so that nothing is known of it. */
+/* Code that is compiled or chosen when it is loaded: nothing is known of it. */
 static bool is_opaque(const char *image)
 {
     uint32_t magic = 0;
@@ -129,7 +129,7 @@ int plim_standin_module_load(const void *image, plim_standin_module **ret)
     return LOAD_OK;
 }
 
-/* The whole file and a zero behind it, to be freed. NULL: it cannot be read. */
+/* The whole file, zero-terminated, to be freed. NULL: it cannot be read. */
 static char *read_file(const char *path)
 {
     FILE *const file = fopen(path, "rbe");
@@ -323,7 +323,7 @@ static unsigned round_up(unsigned value, unsigned unit)
     return (value + unit - 1) / unit * unit;
 }
 
-/* How many warps' registers a multiprocessor holds: NVIDIA's cuda_occupancy.h has the rule. */
+/* Warps whose registers a multiprocessor holds: NVIDIA's cuda_occupancy.h has the rule. */
 static unsigned warps_by_registers(const plim_standin_kernel_facts *facts)
 {
     const unsigned registers = facts->registers > 0 ? facts->registers : 1;

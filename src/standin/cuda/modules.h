@@ -1,7 +1,7 @@
 /*
  * modules.h - modules and their kernels, for cuModule…, cuLibrary…, cudaLibrary… and launches.
  *
- * What can be loaded is a cubin, whose kernels are known (cubin.h), or what would be compiled or
+ * A module is a cubin, whose kernels are known (cubin.h), or code that would be compiled or
  * picked from at run time: PTX, fat binaries, and what our NVRTC hands out. Of these nothing is
  * known, so every name that is asked for is there, with the figures of an unremarkable kernel.
  */
@@ -10,7 +10,7 @@
 
 #include "standin/cuda/cubin.h"
 
-/* What NVRTC and the linker hand out instead of code. */
+/* The token that NVRTC and the linker hand out instead of code. */
 #define PLIM_FATBIN_MAGIC    UINT32_C(0xba55ed50) /* of a fat binary's header */
 #define PLIM_WARP_THREADS    32u
 #define PLIM_SHARED_RESERVED 1024u /* bytes of each block, from capability 8.0 */
@@ -20,7 +20,7 @@
 typedef struct plim_standin_module plim_standin_module;
 typedef struct plim_standin_kernel plim_standin_kernel;
 
-/* Codes of CUresult. 200: the image is none; 2: no memory on the host. */
+/* Codes of CUresult. 200: not an image; 2: no memory on the host. */
 int plim_standin_module_load(const void *image, plim_standin_module **ret);
 /* The same from a file. 301: it cannot be read. */
 int plim_standin_module_open(const char *path, plim_standin_module **ret);
@@ -39,13 +39,13 @@ size_t plim_standin_module_kernel_count(plim_standin_module *module);
 
 /* Facts of what the program holds for a kernel: also what our runtime knows nothing of. */
 plim_standin_kernel_facts plim_standin_kernel_get_facts(const void *function);
-/* NULL: it is none of a module. */
+/* NULL: not of a module. */
 const char *plim_standin_kernel_name(const void *function);
 plim_standin_module *plim_standin_kernel_module(const void *function);
 
 /* The most threads of a block, by registers and by what the source promised. */
 unsigned plim_standin_kernel_threads_max(const plim_standin_kernel_facts *facts);
-/* How many blocks fit on a multiprocessor at once. */
+/* Blocks that fit on a multiprocessor at once. */
 unsigned plim_standin_kernel_blocks(const plim_standin_kernel_facts *facts, unsigned threads,
                                     uint64_t dynamic_bytes);
 

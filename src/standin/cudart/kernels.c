@@ -13,7 +13,7 @@
 #include <pthread.h>
 #include <string.h>
 
-/* What a driver would load of a kernel. */
+/* The image of a kernel that a driver would load. */
 typedef struct plim_standin_image {
     int ptx_version;    /* 10 * major + minor of the architecture it was compiled for */
     int binary_version; /* of what runs: the GPU's own where the driver compiles it */

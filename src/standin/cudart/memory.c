@@ -73,7 +73,7 @@ int cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
 
 #define HOST_PAGE_BYTES 4096
 
-/* What a range is, as its handle. */
+/* Kinds of ranges, as their handles. */
 enum {
     PINNED = 1, /* allocated here */
     REGISTERED, /* the program's own */
@@ -208,7 +208,7 @@ int cudaHostGetFlags(unsigned *flags, void *address)
 
 /* ---- whose memory an address is -------------------------------------------------------------- */
 
-/* cudaPointerAttributes, CUDA Runtime API manual 12.0; CUDA 13 added reserved words behind. */
+/* cudaPointerAttributes, CUDA Runtime API manual 12.0; CUDA 13 added reserved words at the end. */
 typedef struct pointer_attributes {
     int type; /* plim_standin_pointer_kind */
     int device;
@@ -269,7 +269,7 @@ PLIM_STANDIN_MODELLED(cudaMemAdvise, "managed memory stays in host memory")
 PLIM_STANDIN_MODELLED(cudaDeviceSetLimit, "kept, but takes no memory")
 PLIM_STANDIN_MODELLED(cudaOccupancyMaxActiveClusters, "an eighth of the multiprocessors")
 
-/* Where to, by what stream and why: the parameters that follow. */
+/* The parameters that follow: target, stream and purpose. */
 int cudaMemPrefetchAsync(const void *address, size_t bytes)
 {
     return plim_standin_require_context();

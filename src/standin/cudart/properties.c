@@ -41,7 +41,7 @@ static void fill_identity(plim_standin_properties *properties, int device)
     properties->clusterLaunch = plim_standin_device_attribute(120, device);
 }
 
-/* What all of these GPUs have in common; attribute.c knows the numbers. */
+/* Common to all of these GPUs; attribute.c has the numbers. */
 static void fill_limits(plim_standin_properties *properties, int device)
 {
     properties->sharedMemPerBlock = (size_t)plim_standin_device_attribute(8, device);

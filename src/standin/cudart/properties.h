@@ -112,7 +112,7 @@ typedef struct plim_standin_properties_13 {
     PLIM_STANDIN_PROPERTIES(PLIM_STANDIN_FIELD, PLIM_STANDIN_NO_FIELD, PLIM_STANDIN_FIELD)
 } plim_standin_properties_13;
 
-/* All there is to say, in no order that anybody relies on. */
+/* All values, in no particular order. */
 typedef struct plim_standin_properties {
     PLIM_STANDIN_PROPERTIES(PLIM_STANDIN_FIELD, PLIM_STANDIN_FIELD, PLIM_STANDIN_FIELD)
 } plim_standin_properties;

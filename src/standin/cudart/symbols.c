@@ -16,17 +16,17 @@
 
 typedef struct symbol {
     uint64_t bytes;
-    uint64_t address; /* 0: nobody has asked yet */
+    uint64_t address; /* 0: not used yet */
 } symbol;
 
 int cudaMemcpyAsync(void *target, const void *source, size_t bytes, int kind, void *stream);
 
-/* From a variable's host side to its symbol. Compiled code tells of it in this one way, so it is
+/* From a variable's host side to its symbol. Compiled code registers it in this one way, so it is
  * the process's. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static plim_map symbols;
 
-/* What nvcc's generated code calls (nvcc --keep; crt/host_runtime.h): the address of the variable's
+/* Called by nvcc's generated code (nvcc --keep; crt/host_runtime.h): the address of the variable's
  * host side is its name later. */
 void __cudaRegisterVar(void **module, const void *host_side, const char *address, const char *name,
                        int is_external, size_t bytes, int is_constant, int is_global)
@@ -48,7 +48,7 @@ void __cudaRegisterVar(void **module, const void *host_side, const char *address
 }
 
 /* The symbol of a host side, its address known, or NULL. The address is the same on all devices:
- * nothing can tell, since memory holds nothing. */
+ * no caller can see, since memory holds nothing. */
 static const symbol *find(const void *host_side)
 {
     (void)pthread_mutex_lock(&lock);
@@ -88,7 +88,7 @@ int cudaGetSymbolSize(size_t *bytes, const void *host_side)
     return CUDA_SUCCESS_CODE;
 }
 
-/* Where `bytes` behind `offset` of the variable lie. */
+/* The address of `bytes` at `offset` in the variable. */
 static int find_piece(const void *host_side, size_t bytes, size_t offset, void **ret)
 {
     const symbol *found = find(host_side);

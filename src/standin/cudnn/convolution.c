@@ -67,13 +67,13 @@ static bool read(plim_cudnn_direction direction, const tensor *const operands[3]
     return true;
 }
 
-/* float32 may be told to stay what it is; then tensor cores, which round to TF32, are out. */
+/* With FMA math float32 excludes tensor cores, which round to TF32. */
 static bool is_exact(const plim_cudnn_convolution *what, const convolution *how)
 {
     return what->x.type == PLIM_CUDNN_FLOAT && how->math == MATH_FMA;
 }
 
-/* What PyTorch compares with the math type it asked for. */
+/* PyTorch compares it with the math type that it requested. */
 static int math_of(plim_cudnn_algorithm algorithm, bool exact)
 {
     if (exact) {

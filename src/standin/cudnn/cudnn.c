@@ -173,7 +173,7 @@ int cudnnGetBatchNormalizationTrainingExReserveSpaceSize(void *handle, int mode,
 
 /* ---- connectionist temporal classification, and functions that only compute ------------------ */
 
-#define LABELS_MAX 256 /* the longest that cuDNN takes, where nobody says it */
+#define LABELS_MAX 256 /* cuDNN's maximum, where labels_max is not set */
 
 PLIM_STANDIN_MODELLED(cudnnGetCTCLossWorkspaceSize, "two values for each step and label state")
 PLIM_STANDIN_MODELLED(cudnnGetCTCLossWorkspaceSize_v8, "two values for each step and label state")

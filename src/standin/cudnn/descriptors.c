@@ -1,5 +1,5 @@
 /*
- * descriptors.c - see descriptors.h. They keep what they are told and give it back.
+ * descriptors.c - see descriptors.h. They keep what is set and return it.
  *
  * Signatures and enumerations: the manual of cuDNN 9, libraries cudnn_ops, cudnn_cnn, cudnn_adv.
  */

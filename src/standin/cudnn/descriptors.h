@@ -39,7 +39,7 @@ typedef struct plim_cudnn_rnn_descriptor {
 } plim_cudnn_rnn_descriptor;
 
 typedef struct plim_cudnn_ctc_descriptor {
-    int64_t labels_max; /* 0: not told */
+    int64_t labels_max; /* 0: not set */
 } plim_cudnn_ctc_descriptor;
 
 /* Sets a tensor of packed rows, the last dimension closest. */

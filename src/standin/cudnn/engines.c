@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* Where the operands of a convolution are, by direction. */
+/* The operands of a convolution, by direction. */
 typedef struct operands {
     int kind;
     plim_cudnn_direction direction;

@@ -1,5 +1,5 @@
 /*
- * graph.c - cuDNN's graph interface: descriptors that keep what they are told.
+ * graph.c - cuDNN's graph interface: descriptors that keep their attributes.
  *
  *   operation graph ──► heuristics ──► engine configurations ──► plan: its workspace
  *
@@ -7,7 +7,7 @@
  * one. Everything that can be asked of a descriptor is put into it when it is finalized, so that
  * reading an attribute is a look-up. Which engines there are: engines.c.
  *
- * What a plan computes is left as it is. Checks of the real library's that need a kernel (is this
+ * A plan computes nothing. Checks of the real library's that need a kernel (is this
  * combination of attributes supported?) are not made: cudnn-frontend makes most of them itself.
  */
 #include "standin/cudnn/graph.h"
@@ -38,7 +38,7 @@ static const plim_standin_kind unknown_operation = {
 
 static const plim_standin_kind unknown_attribute = {
     .name = "cudnnBackendGetAttribute",
-    .note = "an attribute that nobody has set",
+    .note = "an attribute that was not set",
     .kind = PLIM_STAGE_REFUSED,
 };
 
@@ -240,7 +240,7 @@ int cudnnBackendDestroyDescriptor(descriptor *self)
     return PLIM_CUDNN_OK;
 }
 
-/* Attributes of type descriptor: the bodies behind the handles. */
+/* Attributes of type descriptor: the bodies of the handles. */
 static int set_children(plim_cudnn_body *body, int name, int64_t count,
                         const descriptor *const *handles)
 {
@@ -282,7 +282,7 @@ int cudnnBackendSetAttribute(descriptor *self, int name, int type, int64_t count
                : plim_cudnn_body_set(self->body, name, type, count, elements);
 }
 
-/* These are empty where nobody has set them. */
+/* Empty unless set. */
 static bool may_be_missing(int name)
 {
     switch (name) {

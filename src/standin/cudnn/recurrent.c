@@ -94,7 +94,7 @@ static bool is_projected(const rnn *self)
     return self->projected_size != self->hidden_size;
 }
 
-/* What a pseudo-layer takes as its input. */
+/* The width of a pseudo-layer's input. */
 static int64_t width_of(const rnn *self, int64_t pseudo_layer)
 {
     if (pseudo_layer >= self->directions) {
@@ -120,7 +120,7 @@ static int64_t biases_of(const rnn *self)
     return bias_groups_of(self) * gates_of(self) * self->hidden_size;
 }
 
-/* Where the matrices of a pseudo-layer begin, or end for the one after the last. */
+/* The offset of a pseudo-layer's matrices; one after the last: the end. */
 static int64_t matrices_before(const rnn *self, int64_t pseudo_layer)
 {
     int64_t values = 0;
@@ -141,7 +141,7 @@ int cudnnGetRNNWeightSpaceSize(void *handle, const rnn *self, size_t *bytes)
     return PLIM_CUDNN_OK;
 }
 
-/* Writes down a matrix of weights, or that there is none. */
+/* Fills in the descriptor and address of a matrix of weights; empty without rows. */
 static void tell(const rnn *self, const void *space, int64_t at, int64_t rows, int64_t columns,
                  plim_cudnn_tensor *tensor, const void **address)
 {

@@ -53,13 +53,13 @@ int plim_cudnn_body_set(plim_cudnn_body *body, int name, int type, int64_t count
                         const void *elements);
 int plim_cudnn_body_set_integer(plim_cudnn_body *body, int name, int64_t value);
 
-/* How many elements an attribute has, and of what type; -1 where it was never set. */
+/* Number and type of an attribute's elements; -1 if it was never set. */
 int64_t plim_cudnn_body_count(const plim_cudnn_body *body, int name, int *ret_type);
 /* Copies the first elements, not of type descriptor. How many were there to be copied. */
 int64_t plim_cudnn_body_get(const plim_cudnn_body *body, int name, int64_t wanted, void *elements);
 /* 64 and 32 bit integers, enumerations and booleans; `missing` where it was never set. */
 int64_t plim_cudnn_body_integer(const plim_cudnn_body *body, int name, int64_t missing);
-/* An element of type descriptor, borrowed; NULL where there is none. */
+/* An element of type descriptor, borrowed; NULL if absent. */
 plim_cudnn_body *plim_cudnn_body_child(const plim_cudnn_body *body, int name, int64_t index);
 
 /*

@@ -7,7 +7,7 @@
  *
  *   [V100]  a profile of ResNet-50 training in float32, batch 32, on a V100 with PyTorch 1.9 and
  *           cuDNN 8, with every allocation: pytorch/kineto, tb_plugin/samples, 2021
- *   [CH]    sizes that cuDNN 7 told of half-precision convolutions on a V100:
+ *   [CH]    sizes that cuDNN 7 returned for half-precision convolutions on a V100:
  *           github.com/chainer/chainer/pull/3972
  *   [OCT]   a memory snapshot of PyTorch 2.5 with cuDNN 9.1:
  *           github.com/HugePandaCoder/octree-nca-groupeq, mem_snapshots/inference2_peso_oct.pickle
@@ -58,7 +58,7 @@ static uint64_t times(int64_t a, int64_t b)
     if (a <= 0 || b <= 0) {
         return 0;
     }
-    /* Sizes nobody can have become the largest there is, and that is out of memory. */
+    /* Impossible sizes become the largest there is, which is out of memory. */
     return __builtin_mul_overflow((uint64_t)a, (uint64_t)b, &product) ? UINT64_MAX / 4 : product;
 }
 
@@ -248,7 +248,7 @@ static uint64_t implicit_gemm_workspace(const plim_cudnn_convolution *convolutio
     }
 }
 
-/* What a method wants that transforms tiles: `values` for a tile and channel, in and out. */
+/* The workspace of a method that transforms tiles: `values` for a tile and channel, in and out. */
 static uint64_t transform_bytes(const plim_cudnn_convolution *convolution, int64_t tile,
                                 uint64_t value_bytes)
 {

@@ -1,7 +1,7 @@
 /*
  * workspace.h - how much memory cuDNN's algorithms want beside their operands: models.
  *
- * Pure functions of shapes, types and the GPU; what each is made after is told in workspace.c.
+ * Pure functions of shapes, types and the GPU; workspace.c names the source of each.
  */
 #ifndef PLIMSOLL_STANDIN_CUDNN_WORKSPACE_H
 #define PLIMSOLL_STANDIN_CUDNN_WORKSPACE_H
@@ -73,7 +73,7 @@ typedef struct plim_cudnn_recurrent {
 } plim_cudnn_recurrent;
 
 uint64_t plim_cudnn_recurrent_workspace(const plim_cudnn_recurrent *recurrent);
-/* What the backward pass wants back of a forward pass in training. */
+/* The reserve space that a forward pass in training leaves for the backward pass. */
 uint64_t plim_cudnn_recurrent_reserve(const plim_cudnn_recurrent *recurrent);
 
 uint64_t plim_cudnn_ctc_workspace(int64_t time, int64_t batch, int64_t labels_max);

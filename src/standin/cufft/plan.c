@@ -110,7 +110,7 @@ static void let_go(void)
     (void)pthread_mutex_unlock(&all.lock);
 }
 
-/* A place in the table, with the lock held; its count if there is none and no memory for more. */
+/* A free place in the table, with the lock held; its count if there is no memory for more. */
 static size_t free_place(void)
 {
     size_t place = 0;

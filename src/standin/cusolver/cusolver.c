@@ -56,7 +56,7 @@ PLIM_STANDIN_NOTHING(cusolverDnXgesvdjSetSortEig)
 /* ---- LU, Cholesky, LDLT and QR --------------------------------------------------------------- */
 
 /*
- * told in a number on the device, of which copies give 0: it did.
+ * reported in a number on the device, of which copies give 0: success.
  */
 
 PLIM_STANDIN_LAUNCHES_SDCZ(cusolverDn, getrf)
@@ -159,7 +159,7 @@ PLIM_CUSOLVER_SIZES(SgesvdaStridedBatched, DgesvdaStridedBatched, CgesvdaStrided
                      long long stride_v, int *lwork, int count),
                     context, m, n, leading, plim_cusolver_gesvda(m, n, count), lwork)
 
-/* How far off each result is, it tells the host. */
+/* The residual of each result goes to the host. */
 #define APPROXIMATE(name)                                                                          \
     int name(const plim_standin_context *context, int job, int rank, int m, int n, const void *a,  \
              int leading, long long stride_a, void *s, long long stride_s, void *u, int leading_u, \

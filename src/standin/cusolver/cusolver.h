@@ -31,7 +31,7 @@ int plim_cusolver_give(const void *context, int64_t m, int64_t n, int64_t leadin
 /*
  * The functions that say how large a workspace has to be, a row for each: the names for float,
  * double and their complex numbers, which differ in nothing else; what of it is modelled; the
- * parameters; and what plim_cusolver_give() is told.
+ * parameters; and the arguments of plim_cusolver_give().
  */
 #define PLIM_CUSOLVER_SIZES(s, d, c, z, note, parameters, ...) \
     PLIM_CUSOLVER_SIZE(s, note, parameters, __VA_ARGS__)       \

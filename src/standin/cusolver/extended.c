@@ -28,7 +28,7 @@ PLIM_STANDIN_MODELLED(cusolverDnXsyevd_bufferSize, PLIM_CUSOLVER_REPORTED)
 PLIM_STANDIN_MODELLED(cusolverDnXsyevBatched_bufferSize, PLIM_CUSOLVER_LAPACK)
 PLIM_STANDIN_MODELLED(cusolverDnXgeev_bufferSize, PLIM_CUSOLVER_LAPACK)
 
-/* What of the arguments matters. */
+/* The arguments that matter. */
 typedef struct shape {
     const void *context;
     int64_t m;

@@ -74,7 +74,7 @@ const char *cusparseGetErrorString(int status)
 typedef plim_cusparse_matrix matrix;
 typedef plim_cusparse_vector vector;
 
-/* What else is set changes no size: where numbers lie, which triangle, what the diagonal is. */
+/* Other settings change no size: addresses, triangle, diagonal. */
 PLIM_STANDIN_NOTHING(cusparseCsrSetPointers)
 PLIM_STANDIN_NOTHING(cusparseSpMatSetAttribute)
 PLIM_STANDIN_NOTHING(cusparseSpMatSetValues)

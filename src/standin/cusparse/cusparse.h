@@ -45,18 +45,18 @@ typedef struct plim_cusparse_vector {
 /*
  * PyTorch asks cuSPARSE and takes that much from its own allocator. The manual says which
  * routines want extra memory and what it grows with, not how much; so all of this is MODELLED.
- * Where numbers stand in a matrix is not known either: the stand-ins take any place to be as
+ * The places of a matrix's values are not known either: the stand-ins take any place to be as
  * likely as any other.
  */
 
 #define PLIM_CUSPARSE_NOTE    "workspace as what the manual says it grows with"
 #define PLIM_CUSPARSE_UNIFORM "numbers of the result as of matrices filled at random"
 
-/* Numbers multiplied with each other in a sparse product, all told. */
+/* Multiplications of a sparse product. */
 double plim_cusparse_products(const plim_cusparse_matrix *a, const plim_cusparse_matrix *b);
-/* How many of the rows * columns places are filled when `hits` fall on them at random. */
+/* Number of the rows * columns places that are filled when `hits` fall on them at random. */
 int64_t plim_cusparse_filled(int64_t rows, int64_t columns, double hits);
-/* How many places are filled in the sum of two matrices. */
+/* Number of places that are filled in the sum of two matrices. */
 int64_t plim_cusparse_union(int64_t rows, int64_t columns, int64_t nnz_a, int64_t nnz_b);
 
 /* Bytes: for sorting pairs of `key_bytes` and a place; it is done from one array to another. */

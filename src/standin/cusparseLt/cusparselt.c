@@ -131,7 +131,7 @@ enum { ALGORITHM = 0, ALGORITHMS = 1, ITERATIONS = 2, SPLITS = 3, SPLIT_MODE = 4
 
 typedef plim_cusparselt_algorithm algorithm;
 
-/* What a product is like changes no size. */
+/* A product's settings change no size. */
 PLIM_STANDIN_NOTHING(cusparseLtMatmulDescriptorInit)
 PLIM_STANDIN_NOTHING(cusparseLtMatmulDescSetAttribute)
 PLIM_STANDIN_NOTHING(cusparseLtMatmulPlanInit)

@@ -50,7 +50,7 @@ int plim_standin_context_launch(const plim_standin_context *context);
         return plim_standin_context_launch(context); \
     }
 
-/* What a context has that is set, and read back. */
+/* Settings of a context, set and read back. */
 #define PLIM_STANDIN_SETTER(name, type, field)          \
     int name(plim_standin_context *context, type value) \
     {                                                   \

@@ -110,7 +110,7 @@ bool plim_nccl_buffers_for_collectives(plim_nccl_communicator *communicator)
     return communicator->has_rings;
 }
 
-/* Whether a rank is on our machine. Ranks lie there one after the other. */
+/* True if a rank is on our machine. Ranks lie there one after the other. */
 static bool is_near(const plim_nccl_communicator *communicator, int peer)
 {
     const int devices = (int)plim_standin_settings()->device_count;

@@ -18,7 +18,7 @@ enum { OP_SUM, OP_PRODUCT, OP_MAX, OP_MIN, OP_MEAN, OPS };
 
 typedef plim_nccl_communicator communicator;
 
-/* Bytes of one element, 0 for a type that is none: ncclDataType_t. */
+/* Bytes of one element, 0 for an unknown type: ncclDataType_t. */
 static uint64_t bytes_of(int type)
 {
     static const uint64_t bytes[] = { 1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1 };
@@ -56,7 +56,7 @@ static int check_op(int op)
                    : plim_nccl_fail(PLIM_NCCL_INVALID_ARGUMENT, "the operation is invalid");
 }
 
-/* Whether ranks that hold the same get the same as the result. */
+/* True if ranks that hold equal values get those as the result. */
 static bool keeps(const communicator *own, int op)
 {
     return own->ranks == 1 || op == OP_MAX || op == OP_MIN || op == OP_MEAN;

@@ -30,7 +30,7 @@ PLIM_STANDIN_MODELLED(ncclCommInitAll, "memory of kernels and buffers: src/stand
 PLIM_STANDIN_MODELLED(ncclCommSplit, "as if all ranks of the parent were in it")
 PLIM_STANDIN_MODELLED(ncclCommMemStats, "the bytes of the model of buffers")
 
-/* Any bytes that no other call has returned: nobody connects to them. */
+/* Any bytes that no other call has returned: no rank connects to them. */
 int ncclGetUniqueId(plim_nccl_id *ret_id)
 {
     static atomic_uint_fast64_t count;

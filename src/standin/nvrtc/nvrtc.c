@@ -12,7 +12,7 @@
 #include <string.h>
 
 /*
- * What comes out is a token instead of machine code, which our modules accept for any kernel
+ * The result is a token instead of machine code, which our modules accept for any kernel
  * (cuda/modules.h). Names that the program asks to have lowered come back as what can be used to
  * find the kernel again, which here is any name at all.
  */
@@ -30,7 +30,7 @@ enum { /* nvrtcResult, NVRTC manual */
 /* A name expression, such as "kernel<float>", and a symbol for it: valid until the program goes. */
 typedef struct expression {
     struct expression *next;
-    char *lowered; /* in text[], behind the expression itself */
+    char *lowered; /* in text[], after the expression itself */
     char text[];
 } expression;
 

@@ -196,7 +196,7 @@ void plim_standin_capture_leave(plim_standin_stream *stream)
         return;
     }
     capture->is_invalid = true;
-    if (capture->origin == stream) { /* nobody could end it any more */
+    if (capture->origin == stream) { /* no call could end it any more */
         plim_standin_user *doomed = NULL;
         plim_standin_capture_finish(capture, false, &doomed);
         plim_standin_work_unlock();

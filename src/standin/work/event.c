@@ -185,7 +185,7 @@ int plim_standin_event_wait(void *stream, void *event, unsigned flags)
     return act(event, stream, flags, wait);
 }
 
-/* An event of a capture never happens: whoever asks about it spoils the capture. */
+/* An event of a capture never happens: a query spoils the capture. */
 static int refuse_captured(const plim_standin_event *event)
 {
     if (event->capture_id == 0) {

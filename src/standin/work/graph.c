@@ -122,7 +122,7 @@ static bool is_in_order(const plim_standin_graph *graph)
     return true;
 }
 
-/* What Kahn's algorithm needs: who comes after whom, as one array with a range for each node. */
+/* For Kahn's algorithm: the successors of all nodes in one array, with a range for each. */
 typedef struct graph_sorting {
     size_t *starts;  /* node_count + 1 */
     size_t *after;   /* indices of nodes */
@@ -229,7 +229,7 @@ static bool copy_users(plim_standin_graph *clone, const plim_standin_graph *grap
     return true;
 }
 
-/* Adds the node's copy behind those it depends on; copies[] finds these by their old indices. */
+/* Adds the node's copy after those it depends on; copies[] finds these by their old indices. */
 static bool copy_node(plim_standin_graph *clone, const plim_standin_node *node,
                       plim_standin_node **copies)
 {

@@ -12,7 +12,7 @@ static plim_standin_graph *graph_of(const void *handle)
     return plim_standin_table_get(PLIM_OBJECT_GRAPH, handle);
 }
 
-/* What a node needs beside its work; undone by the caller when this fails. */
+/* A node's state beside its work; the caller undoes it when this fails. */
 static int complete(plim_standin_node *node, const plim_standin_node_spec *spec)
 {
     node->event = spec->event;

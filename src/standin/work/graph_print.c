@@ -1,8 +1,8 @@
 /*
  * graph_print.c - a graph as Graphviz's dot reads it (cudaGraphDebugDotPrint).
  *
- * The layout of the real one's is not documented, and nobody should read it back: ours says which
- * nodes there are, of what kind, and what comes before what.
+ * The layout of the real one's is not documented, and no program should read it back: ours says
+ * which nodes there are, of what kind, and what comes before what.
  */
 #include "standin/work/state.h"
 

@@ -46,7 +46,7 @@ typedef struct plim_standin_user_reference {
 } plim_standin_user_reference;
 
 struct plim_standin_graph {
-    void *handle; /* NULL: a clone that nobody sees */
+    void *handle; /* NULL: an internal clone */
     plim_standin_node **nodes;
     size_t node_count;
     size_t node_capacity;
@@ -132,7 +132,7 @@ typedef enum plim_standin_object_kind {
 
 /* NULL when there is no memory. */
 void *plim_standin_table_add(plim_standin_object_kind kind, void *object);
-/* NULL when the handle is none, or of another kind. */
+/* NULL for another kind's handle, and one that is not in use. */
 void *plim_standin_table_get(plim_standin_object_kind kind, const void *handle);
 /* Takes it out: the object, or NULL as above. */
 void *plim_standin_table_take(plim_standin_object_kind kind, const void *handle);
@@ -185,7 +185,7 @@ plim_standin_graph *plim_standin_graph_new(void);
 plim_standin_node *plim_standin_graph_add(plim_standin_graph *graph, const plim_standin_work *work,
                                           const plim_standin_nodes *before);
 /* A copy without a handle, nodes in an order in which they can run. NULL: no memory, or a cycle,
- * which *ret_is_cyclic tells apart. */
+ * as *ret_is_cyclic says. */
 plim_standin_graph *plim_standin_graph_clone(plim_standin_graph *graph, bool *ret_is_cyclic);
 /* Frees it; user objects that nothing holds any more are put in front of *doomed. */
 void plim_standin_graph_free(plim_standin_graph *graph, plim_standin_user **doomed);

@@ -13,7 +13,7 @@
  * cudaErrorStreamCaptureUnsupported is 900, and so is CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED).
  * They may be called from any thread.
  *
- * Who calls what:
+ * Callers:
  *
  *   puts work on a stream, also in libraries         plim_standin_submit()
  *   waits for a stream, a device or asks about it    plim_standin_may_wait(), …_device()
@@ -145,7 +145,7 @@ int plim_standin_event_wait(void *stream, void *event, unsigned flags);
 /* May its work be waited for, or asked about? 0: and it is done. */
 int plim_standin_event_query(void *event);
 int plim_standin_event_elapsed(float *ret_milliseconds, void *start, void *end);
-/* What one process hands to another, cudaIpcEventHandle_t: 64 bytes that mean nothing there. */
+/* cudaIpcEventHandle_t: 64 bytes that one process hands to another and that mean nothing there. */
 typedef struct plim_standin_event_ticket {
     char bytes[64];
 } plim_standin_event_ticket;
@@ -235,7 +235,7 @@ int plim_standin_graph_list_edges(void *graph, void **ret_from, void **ret_to, s
 int plim_standin_node_list_before(void *node, void **ret, size_t *count);
 int plim_standin_node_list_after(void *node, void **ret, size_t *count);
 
-/* What a node does; valid until it is changed or gone. NULL: `node` is none. */
+/* The work of a node; valid until it is changed or destroyed. NULL: not a node. */
 const plim_standin_work *plim_standin_node_get_work(void *node);
 int plim_standin_node_set_work(void *node, const plim_standin_work *work);
 

@@ -1,5 +1,5 @@
 /*
- * rehearse_course.c - peaks by phase and by step, of the device that peaks highest.
+ * rehearse_phases.c - peaks by phase and by step, of the device that peaks highest.
  */
 #include "report/model/rehearse_parts.h"
 
@@ -65,7 +65,7 @@ static void say_steps(const plim_rehearsing_page *self, const char *whose,
     }
 }
 
-void plim_rehearsed_say_course(const plim_rehearsing_page *self)
+void plim_rehearsed_say_phases(const plim_rehearsing_page *self)
 {
     const plim_rehearsed_process *process = NULL;
     const plim_rehearsed_device *device = busiest(self->outcome, &process);

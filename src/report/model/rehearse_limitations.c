@@ -1,5 +1,5 @@
 /*
- * rehearse_belief.c - how far a rehearsal is to be believed: values read, models, calls.
+ * rehearse_limitations.c - the limitations of a rehearsal: values read, models, calls.
  */
 #include "report/model/rehearse_parts.h"
 
@@ -16,7 +16,7 @@ static void say_reads(const plim_rehearsing_page *self)
     if (process == NULL || process->read_count == 0) {
         return;
     }
-    plim_page_heading(page, "Values read from the device, where nothing was computed", NULL);
+    plim_page_heading(page, "Values read from the device, which computes nothing here", NULL);
     for (size_t i = 0; i < process->read_count && i < READS_SHOWN; i++) {
         const plim_rehearsed_read *read = &process->reads[i];
         plim_page_note(page, "value_read", PLIM_TONE_FAINT, "{} {} × {}",
@@ -30,8 +30,8 @@ static void say_reads(const plim_rehearsing_page *self)
                                                 process->read_count - READS_SHOWN, "place")));
     }
     plim_page_note(page, "values_read", PLIM_TONE_FAINT,
-                   "Printing them is harmless. A program that decides by them decided by made-up "
-                   "values here, and may take another way on a real GPU.",
+                   "Printing them is harmless. A program that branches on them used made-up values "
+                   "here, and may branch otherwise on a real GPU.",
                    NULL);
 }
 
@@ -42,18 +42,19 @@ static void say_modelled(const plim_rehearsing_page *self)
     for (size_t i = 0; i < self->outcome->call_count; i++) {
         const plim_rehearsed_call *call = &self->outcome->calls[i];
         if (strcmp(call->kind, "modelled") == 0) {
-            plim_page_more(self->page,
-                           count == 0
-                               ? "Modelled: context and libraries, and what these answered: {}"
-                               : ", {}",
-                           PLIM_FACTS(plim_words(call->name)));
+            plim_page_more(
+                self->page,
+                count == 0 ? "Modelled: the memory of context and libraries, and the answers of {}"
+                           : ", {}",
+                PLIM_FACTS(plim_words(call->name)));
             count++;
         }
     }
     plim_page_more(self->page,
-                   count > 0 ? "."
-                             : "Modelled: what context and libraries take. Everything else is "
-                               "PyTorch's own doing.",
+                   count > 0
+                       ? "."
+                       : "Modelled: the memory of context and libraries. All else is PyTorch's "
+                         "own allocation.",
                    NULL);
 }
 
@@ -71,14 +72,13 @@ static void say_processes(const plim_rehearsing_page *self)
         say_warnings(self->page, process->warnings, process->warning_count);
         if (strcmp(process->ended, "running") == 0) {
             plim_page_say(self->page, "killed", PLIM_TONE_WARN,
-                          "Process {} was killed; what it did in its last seconds is not in its "
-                          "figures.",
+                          "Process {} was killed; its figures lack its last seconds.",
                           PLIM_FACTS(plim_id("pid", process->pid)));
         }
     }
     if (self->outcome->process_count == 0) {
         plim_page_say(self->page, "no_process", PLIM_TONE_WARN,
-                      "No process told of PyTorch: it did not import it, started Python with -I, "
+                      "No process reported PyTorch: it did not import it, started Python with -I, "
                       "-E or -S, or was killed early. Only the device's own figures are known.",
                       NULL);
     }
@@ -91,7 +91,7 @@ static void say_calls(const plim_rehearsing_page *self)
                                            { "is", PLIM_ALIGN_LEFT, 0, 0 },
                                            { "", PLIM_ALIGN_LEFT, 0, 0 } };
     plim_page *page = self->page;
-    plim_page_heading(page, "What was called", NULL);
+    plim_page_heading(page, "Functions called", NULL);
     plim_page_table(page, "calls", columns, sizeof(columns) / sizeof(columns[0]));
     for (size_t i = 0; i < self->outcome->call_count; i++) {
         const plim_rehearsed_call *call = &self->outcome->calls[i];
@@ -102,7 +102,7 @@ static void say_calls(const plim_rehearsing_page *self)
     }
 }
 
-void plim_rehearsed_say_belief(const plim_rehearsing_page *self)
+void plim_rehearsed_say_limitations(const plim_rehearsing_page *self)
 {
     say_reads(self);
     plim_page_gap(self->page);
