@@ -180,18 +180,6 @@ static void destroy_segments(plim_heap *heap)
     }
 }
 
-static void free_lanes(plim_heap *heap)
-{
-    const plim_mem *mem = heap->allocator->mem;
-    size_t at = 0;
-    for (plim_lane *lane; (lane = plim_shared_next(&heap->lanes, &at)) != NULL;) {
-        plim_shelf_deinit(&lane->small);
-        plim_shelf_deinit(&lane->large);
-        plim_mem_free(mem, lane, 1, sizeof *lane);
-    }
-    plim_shared_deinit(&heap->lanes, mem);
-}
-
 static void deinit_heap(plim_heap *heap)
 {
     const plim_mem *mem = heap->allocator->mem;
@@ -201,9 +189,6 @@ static void deinit_heap(plim_heap *heap)
     plim_streams_deinit(heap);
     destroy_segments(heap);
     plim_pools_deinit(heap);
-    free_lanes(heap);
-    PLIM_VEC_FREE(mem, &heap->small.shelves);
-    PLIM_VEC_FREE(mem, &heap->large.shelves);
     PLIM_VEC_FREE(mem, &heap->open_lanes);
     PLIM_VEC_FREE(mem, &heap->peers);
     PLIM_VEC_FREE(mem, &heap->pool_names);

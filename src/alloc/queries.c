@@ -16,6 +16,7 @@
 #include "settings/rounding.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static plim_status nobody_holds(plim_error *err, plim_addr addr)
 {
@@ -36,9 +37,8 @@ plim_status plim_record_stream(plim_allocator *allocator, plim_addr addr, plim_s
     if (heap == NULL) {
         return nobody_holds(err, addr);
     }
-    const plim_status status = plim_use_add(heap, block, stream, err);
-    plim_world_resume(heap, NULL);
-    return status;
+    PLIM_WORLD_HELD(heap);
+    return plim_use_add(heap, block, stream, err);
 }
 
 plim_status plim_block_bytes(plim_allocator *allocator, plim_addr addr, uint64_t *ret_block_bytes,
@@ -49,13 +49,13 @@ plim_status plim_block_bytes(plim_allocator *allocator, plim_addr addr, uint64_t
     if (heap == NULL) {
         return nobody_holds(err, addr);
     }
+    PLIM_WORLD_HELD(heap);
     if (ret_block_bytes != NULL) {
         *ret_block_bytes = block->bytes;
     }
     if (ret_requested_bytes != NULL) {
         *ret_requested_bytes = block->requested_bytes;
     }
-    plim_world_resume(heap, NULL);
     return PLIM_OK;
 }
 
@@ -67,6 +67,7 @@ plim_status plim_base_allocation(plim_allocator *allocator, plim_addr addr, plim
     if (heap == NULL) {
         return nobody_holds(err, addr);
     }
+    PLIM_WORLD_HELD(heap);
     const plim_heap_block *first = block;
     while (first->prev != NULL && first->prev->is_mapped) {
         first = first->prev;
@@ -81,7 +82,6 @@ plim_status plim_base_allocation(plim_allocator *allocator, plim_addr addr, plim
     if (ret_bytes != NULL) {
         *ret_bytes = bytes;
     }
-    plim_world_resume(heap, NULL);
     return PLIM_OK;
 }
 
@@ -110,8 +110,8 @@ plim_status plim_cache_info(plim_allocator *allocator, int32_t device, uint64_t 
     if (heap == NULL) {
         return PLIM_INVALID_ARGUMENT;
     }
+    PLIM_WORLD_HOLD(heap);
     plim_status status = PLIM_OK;
-    plim_world_stop(heap);
     if (*largest_bytes == 0) {
         uint64_t total_bytes = 0;
         status = heap->device.ops->info(heap->device.self, largest_bytes, &total_bytes, err);
@@ -125,7 +125,6 @@ plim_status plim_cache_info(plim_allocator *allocator, int32_t device, uint64_t 
             }
         }
     }
-    plim_world_resume(heap, NULL);
     return status;
 }
 
@@ -142,10 +141,9 @@ plim_status plim_set_memory_fraction(plim_allocator *allocator, int32_t device, 
         return plim_fail(err, PLIM_INVALID_ARGUMENT, "a memory fraction is from 0 to 1, not %g",
                          fraction);
     }
-    plim_world_stop(heap);
+    PLIM_WORLD_HOLD(heap);
     heap->limit_bytes =
         fraction < 1 ? (uint64_t)(fraction * (double)heap->properties.total_bytes) : PLIM_UNLIMITED;
-    plim_world_resume(heap, NULL);
     return PLIM_OK;
 }
 
@@ -155,16 +153,15 @@ double plim_memory_fraction(plim_allocator *allocator, int32_t device)
     if (heap == NULL) {
         return 1;
     }
-    plim_world_stop(heap);
-    const uint64_t limit = heap->limit_bytes;
-    plim_world_resume(heap, NULL);
-    return limit == PLIM_UNLIMITED ? 1 : (double)limit / (double)heap->properties.total_bytes;
+    PLIM_WORLD_HOLD(heap);
+    return heap->limit_bytes == PLIM_UNLIMITED
+               ? 1
+               : (double)heap->limit_bytes / (double)heap->properties.total_bytes;
 }
 
 plim_status plim_allocator_configure(plim_allocator *allocator, const char *text, plim_error *err)
 {
-    pthread_mutex_lock(&allocator->lock);
-    plim_worlds_stop(allocator);
+    PLIM_WORLDS_HOLD(allocator);
     const plim_status status = plim_settings_parse(text, &allocator->settings, err);
     allocator->has_divisions =
         allocator->policy->has_divisions && plim_rounding_of(&allocator->settings).has_divisions;
@@ -215,10 +212,8 @@ plim_status plim_enable_peer_access(plim_allocator *allocator, int32_t device, i
     if (device == owner) {
         return PLIM_OK;
     }
-    plim_world_stop(heap);
-    const plim_status status = add_peer(heap, device, err);
-    plim_world_resume(heap, NULL);
-    return status;
+    PLIM_WORLD_HOLD(heap);
+    return add_peer(heap, device, err);
 }
 
 /* How many blocks of a segment are live, and how many of some addresses are among them. */
@@ -244,18 +239,17 @@ plim_status plim_pool_holds_exactly(plim_allocator *allocator, int32_t device, p
     if (heap == NULL) {
         return PLIM_INVALID_ARGUMENT;
     }
-    plim_world_stop(heap);
+    PLIM_WORLD_HOLD(heap);
     const plim_private_pool *owner = plim_private_pool_find(heap, pool);
+    if (owner == NULL) {
+        return plim_no_such_pool(err, pool, device);
+    }
     size_t live = 0, found = 0;
-    for (const plim_segment_record *segment = heap->segments; owner != NULL && segment != NULL;
+    for (const plim_segment_record *segment = heap->segments; segment != NULL;
          segment = segment->next) {
         if (plim_shelf_of_segment(segment)->pool->owner == owner) {
             count_held(segment, addrs, &live, &found);
         }
-    }
-    plim_world_resume(heap, NULL);
-    if (owner == NULL) {
-        return plim_no_such_pool(err, pool, device);
     }
     *ret_holds = live == addrs.count && found == addrs.count;
     return PLIM_OK;
@@ -270,13 +264,10 @@ plim_status plim_add_free_memory_callback(plim_allocator *allocator,
     if (callback == NULL) {
         return plim_fail(err, PLIM_INVALID_ARGUMENT, "a free-memory callback needs a function");
     }
-    pthread_mutex_lock(&allocator->lock);
-    plim_worlds_stop(allocator);
+    PLIM_WORLDS_HOLD(allocator);
     const bool is_added = PLIM_VEC_PUSH(allocator->mem, &allocator->free_callbacks,
                                         ((plim_callback_row){ callback, ctx }));
     allocator->has_free_callbacks = allocator->free_callbacks.count > 0;
-    plim_worlds_resume(allocator);
-    pthread_mutex_unlock(&allocator->lock);
     return is_added ? PLIM_OK : plim_fail_memory(err, "adding a callback");
 }
 
@@ -299,13 +290,11 @@ bool plim_allocator_last_oom(plim_allocator *allocator, int32_t device, plim_oom
     if (heap == NULL) {
         return false;
     }
-    plim_world_stop(heap);
-    const bool has_oom = heap->has_oom;
-    if (has_oom) {
+    PLIM_WORLD_HOLD(heap);
+    if (heap->has_oom) {
         *ret_facts = heap->last_oom;
     }
-    plim_world_resume(heap, NULL);
-    return has_oom;
+    return heap->has_oom;
 }
 
 /* --- counters --- */
@@ -317,10 +306,9 @@ plim_status plim_allocator_stats(plim_allocator *allocator, int32_t device,
     if (heap == NULL) {
         return PLIM_INVALID_ARGUMENT;
     }
-    plim_world_stop(heap);
+    PLIM_WORLD_HOLD(heap);
     plim_world_settle(heap);
     *ret_stats = heap->stats;
-    plim_world_resume(heap, NULL);
     return PLIM_OK;
 }
 
@@ -331,13 +319,13 @@ plim_status plim_pool_reserved(plim_allocator *allocator, int32_t device, plim_p
     if (heap == NULL) {
         return PLIM_INVALID_ARGUMENT;
     }
-    plim_world_stop(heap);
+    PLIM_WORLD_HOLD(heap);
     const plim_private_pool *found = plim_private_pool_find(heap, pool);
-    for (int slot = 0; found != NULL && slot < PLIM_SLOT_COUNT; slot++) {
-        ret_stats[slot] = found->reserved[slot];
+    if (found == NULL) {
+        return plim_no_such_pool(err, pool, device);
     }
-    plim_world_resume(heap, NULL);
-    return found != NULL ? PLIM_OK : plim_no_such_pool(err, pool, device);
+    memcpy(ret_stats, found->reserved, sizeof found->reserved);
+    return PLIM_OK;
 }
 
 /* A private pool's statistics are reset as if they were a device's. */
@@ -360,14 +348,13 @@ static void reset_stats(plim_allocator *allocator, int32_t device,
     if (heap == NULL) {
         return;
     }
-    plim_world_stop(heap);
+    PLIM_WORLD_HOLD(heap);
     plim_world_settle(heap);
     reset(&heap->stats);
     for (size_t i = 0; i < heap->private_pools.count; i++) {
         reset_pool(heap->private_pools.items[i], reset);
     }
     plim_ledger_open(&heap->ledger, &heap->stats, 1);
-    plim_world_resume(heap, NULL);
 }
 
 void plim_allocator_reset_peak_stats(plim_allocator *allocator, int32_t device)

@@ -56,29 +56,23 @@ static plim_status info(void *self, uint64_t *ret_free_bytes, uint64_t *ret_tota
 static plim_status stream_create(void *self, plim_stream *ret_stream, plim_error *err)
 {
     plim_device_core *const core = self;
-    plim_core_lock(core);
-    const plim_status status = plim_queues_create(&core->queues, ret_stream, err);
-    plim_core_unlock(core);
-    return status;
+    PLIM_CORE_HOLD(core);
+    return plim_queues_create(&core->queues, ret_stream, err);
 }
 
 static plim_status stream_destroy(void *self, plim_stream stream, plim_error *err)
 {
     plim_device_core *const core = self;
-    plim_core_lock(core);
-    const plim_status status = plim_queues_destroy(&core->queues, stream, err);
-    plim_core_unlock(core);
-    return status;
+    PLIM_CORE_HOLD(core);
+    return plim_queues_destroy(&core->queues, stream, err);
 }
 
 static bool stream_is_capturing(void *self, plim_stream stream)
 {
     plim_device_core *const core = self;
-    plim_core_lock(core);
+    PLIM_CORE_HOLD(core);
     const plim_queue *const queue = plim_queues_find(&core->queues, stream);
-    const bool is_capturing = queue != NULL && queue->is_capturing;
-    plim_core_unlock(core);
-    return is_capturing;
+    return queue != NULL && queue->is_capturing;
 }
 
 static plim_status stream_synchronize(void *self, plim_stream stream, plim_error *err)

@@ -61,6 +61,16 @@ static inline void plim_core_unlock(plim_device_core *core)
     }
 }
 
+static inline void plim_core_leave(plim_device_core *const *core)
+{
+    plim_core_unlock(*core);
+}
+
+/* Holds the lock from here to the end of the block, however that is left. */
+#define PLIM_CORE_HOLD(core)                                                 \
+    __attribute__((cleanup(plim_core_leave))) plim_device_core *const held = \
+        (plim_core_lock(core), (core))
+
 /* begin returns false when the call was told to fail; the record has the status. */
 bool plim_core_begin(plim_device_core *core, plim_device_record *record, plim_error *err);
 plim_status plim_core_end(plim_device_core *core, plim_device_record *record);

@@ -33,13 +33,12 @@ static plim_status fill(void *self, plim_addr addr, uint8_t value, uint64_t byte
 {
     (void)stream;
     plim_host *const host = self;
-    plim_core_lock(&host->core);
-    const plim_status status = check_live(host, addr, bytes, err);
-    if (status == PLIM_OK && bytes > 0) {
+    PLIM_CORE_HOLD(&host->core);
+    PLIM_TRY(check_live(host, addr, bytes, err));
+    if (bytes > 0) {
         memset(pointer(addr), value, bytes);
     }
-    plim_core_unlock(&host->core);
-    return status;
+    return PLIM_OK;
 }
 
 static plim_status copy(void *self, plim_addr to, plim_addr from, uint64_t bytes,
@@ -47,41 +46,36 @@ static plim_status copy(void *self, plim_addr to, plim_addr from, uint64_t bytes
 {
     (void)stream;
     plim_host *const host = self;
-    plim_core_lock(&host->core);
-    plim_status status = check_live(host, to, bytes, err);
-    if (status == PLIM_OK) {
-        status = check_live(host, from, bytes, err);
-    }
-    if (status == PLIM_OK && bytes > 0) {
+    PLIM_CORE_HOLD(&host->core);
+    PLIM_TRY(check_live(host, to, bytes, err));
+    PLIM_TRY(check_live(host, from, bytes, err));
+    if (bytes > 0) {
         memmove(pointer(to), pointer(from), bytes);
     }
-    plim_core_unlock(&host->core);
-    return status;
+    return PLIM_OK;
 }
 
 static plim_status read_bytes(void *self, void *to, plim_addr from, uint64_t bytes, plim_error *err)
 {
     plim_host *const host = self;
-    plim_core_lock(&host->core);
-    const plim_status status = check_live(host, from, bytes, err);
-    if (status == PLIM_OK && bytes > 0) {
+    PLIM_CORE_HOLD(&host->core);
+    PLIM_TRY(check_live(host, from, bytes, err));
+    if (bytes > 0) {
         memcpy(to, pointer(from), bytes);
     }
-    plim_core_unlock(&host->core);
-    return status;
+    return PLIM_OK;
 }
 
 static plim_status write_bytes(void *self, plim_addr to, const void *from, uint64_t bytes,
                                plim_error *err)
 {
     plim_host *const host = self;
-    plim_core_lock(&host->core);
-    const plim_status status = check_live(host, to, bytes, err);
-    if (status == PLIM_OK && bytes > 0) {
+    PLIM_CORE_HOLD(&host->core);
+    PLIM_TRY(check_live(host, to, bytes, err));
+    if (bytes > 0) {
         memcpy(pointer(to), from, bytes);
     }
-    plim_core_unlock(&host->core);
-    return status;
+    return PLIM_OK;
 }
 
 void plim_host_contents_ops(plim_device_ops *ops)

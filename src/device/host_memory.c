@@ -71,9 +71,10 @@ static plim_status take_addresses(const plim_host *host, uint64_t bytes, int pro
 
 /* --- plain memory --- */
 
-static plim_status alloc_locked(plim_host *host, uint64_t bytes, plim_addr *ret_addr,
-                                plim_error *err)
+static plim_status memory_alloc(void *self, uint64_t bytes, plim_addr *ret_addr, plim_error *err)
 {
+    plim_host *const host = self;
+    PLIM_CORE_HOLD(&host->core);
     uint64_t whole = 0;
     if (bytes == 0) {
         return plim_fail(err, PLIM_INVALID_ARGUMENT, "host: malloc of 0 bytes");
@@ -98,17 +99,10 @@ static plim_status alloc_locked(plim_host *host, uint64_t bytes, plim_addr *ret_
     return PLIM_OK;
 }
 
-static plim_status memory_alloc(void *self, uint64_t bytes, plim_addr *ret_addr, plim_error *err)
+static plim_status memory_free(void *self, plim_addr addr, plim_error *err)
 {
     plim_host *const host = self;
-    plim_core_lock(&host->core);
-    const plim_status status = alloc_locked(host, bytes, ret_addr, err);
-    plim_core_unlock(&host->core);
-    return status;
-}
-
-static plim_status free_locked(plim_host *host, plim_addr addr, plim_error *err)
-{
+    PLIM_CORE_HOLD(&host->core);
     const uint64_t bytes = plim_map_get(&host->core.plain_bytes, addr);
     if (bytes == PLIM_MAP_ABSENT) {
         return plim_fail(err, PLIM_INVALID_ARGUMENT,
@@ -124,20 +118,12 @@ static plim_status free_locked(plim_host *host, plim_addr addr, plim_error *err)
     return PLIM_OK;
 }
 
-static plim_status memory_free(void *self, plim_addr addr, plim_error *err)
-{
-    plim_host *const host = self;
-    plim_core_lock(&host->core);
-    const plim_status status = free_locked(host, addr, err);
-    plim_core_unlock(&host->core);
-    return status;
-}
-
 /* --- ranges --- */
 
-static plim_status reserve_locked(plim_host *host, uint64_t bytes, plim_addr *ret_addr,
-                                  plim_error *err)
+static plim_status range_reserve(void *self, uint64_t bytes, plim_addr *ret_addr, plim_error *err)
 {
+    plim_host *const host = self;
+    PLIM_CORE_HOLD(&host->core);
     plim_addr addr = 0;
     PLIM_TRY(plim_books_check_size(&host->core.books, "reserve", bytes, err));
     PLIM_TRY(take_addresses(host, bytes, PROT_NONE, &addr, err));
@@ -149,28 +135,16 @@ static plim_status reserve_locked(plim_host *host, uint64_t bytes, plim_addr *re
     return PLIM_OK;
 }
 
-static plim_status range_reserve(void *self, uint64_t bytes, plim_addr *ret_addr, plim_error *err)
-{
-    plim_host *const host = self;
-    plim_core_lock(&host->core);
-    const plim_status status = reserve_locked(host, bytes, ret_addr, err);
-    plim_core_unlock(&host->core);
-    return status;
-}
-
 static plim_status range_free(void *self, plim_addr addr, uint64_t bytes, plim_error *err)
 {
     plim_host *const host = self;
-    plim_core_lock(&host->core);
-    plim_status status = plim_books_check_free_range(&host->core.books, addr, bytes, err);
-    if (status == PLIM_OK && munmap(ADDRESS_C(addr), bytes) != 0) {
-        status = refused(errno, "giving addresses back", err);
+    PLIM_CORE_HOLD(&host->core);
+    PLIM_TRY(plim_books_check_free_range(&host->core.books, addr, bytes, err));
+    if (munmap(ADDRESS_C(addr), bytes) != 0) {
+        return refused(errno, "giving addresses back", err);
     }
-    if (status == PLIM_OK) {
-        plim_books_remove_range(&host->core.books, addr);
-    }
-    plim_core_unlock(&host->core);
-    return status;
+    plim_books_remove_range(&host->core.books, addr);
+    return PLIM_OK;
 }
 
 /* --- handles --- */
@@ -252,9 +226,11 @@ static void give_back(plim_host *host, const plim_physical *gone)
     plim_space_give(&host->offsets, gone->tag, gone->bytes);
 }
 
-static plim_status create_locked(plim_host *host, uint64_t bytes, plim_share share,
+static plim_status handle_create(void *self, uint64_t bytes, plim_share share,
                                  plim_handle *ret_handle, plim_error *err)
 {
+    plim_host *const host = self;
+    PLIM_CORE_HOLD(&host->core);
     if (share == PLIM_SHARE_FABRIC) {
         return plim_fail(err, PLIM_UNSUPPORTED, "host: it has no fabric handles");
     }
@@ -274,32 +250,21 @@ static plim_status create_locked(plim_host *host, uint64_t bytes, plim_share sha
     return PLIM_OK;
 }
 
-static plim_status handle_create(void *self, uint64_t bytes, plim_share share,
-                                 plim_handle *ret_handle, plim_error *err)
-{
-    plim_host *const host = self;
-    plim_core_lock(&host->core);
-    const plim_status status = create_locked(host, bytes, share, ret_handle, err);
-    plim_core_unlock(&host->core);
-    return status;
-}
-
 static plim_status handle_release(void *self, plim_handle handle, plim_error *err)
 {
     plim_host *const host = self;
     plim_physical gone;
-    plim_core_lock(&host->core);
-    const plim_status status = plim_books_release(&host->core.books, handle, &gone, err);
-    if (status == PLIM_OK) {
-        give_back(host, &gone);
-    }
-    plim_core_unlock(&host->core);
-    return status;
+    PLIM_CORE_HOLD(&host->core);
+    PLIM_TRY(plim_books_release(&host->core.books, handle, &gone, err));
+    give_back(host, &gone);
+    return PLIM_OK;
 }
 
-static plim_status export_locked(const plim_host *host, plim_handle handle, plim_share share,
-                                 void *data, plim_error *err)
+static plim_status handle_export(void *self, plim_handle handle, plim_share share, void *data,
+                                 plim_error *err)
 {
+    plim_host *const host = self;
+    PLIM_CORE_HOLD(&host->core);
     const plim_physical *const physical = plim_books_physical(&host->core.books, handle);
     if (physical == NULL || physical->is_released) {
         return plim_fail(err, PLIM_INVALID_ARGUMENT,
@@ -317,21 +282,13 @@ static plim_status export_locked(const plim_host *host, plim_handle handle, plim
     return PLIM_OK;
 }
 
-static plim_status handle_export(void *self, plim_handle handle, plim_share share, void *data,
-                                 plim_error *err)
-{
-    plim_host *const host = self;
-    plim_core_lock(&host->core);
-    const plim_status status = export_locked(host, handle, share, data, err);
-    plim_core_unlock(&host->core);
-    return status;
-}
-
 /* --- mappings --- */
 
-static plim_status map_locked(plim_host *host, plim_addr addr, uint64_t bytes, plim_handle handle,
-                              plim_error *err)
+static plim_status map(void *self, plim_addr addr, uint64_t bytes, plim_handle handle,
+                       plim_error *err)
 {
+    plim_host *const host = self;
+    PLIM_CORE_HOLD(&host->core);
     PLIM_TRY(plim_books_map(&host->core.books, addr, bytes, handle, err));
     const uint64_t tag = plim_books_physical(&host->core.books, handle)->tag;
     const bool is_own = (tag & OWN_FILE) != 0;
@@ -345,18 +302,10 @@ static plim_status map_locked(plim_host *host, plim_addr addr, uint64_t bytes, p
     return PLIM_OK;
 }
 
-static plim_status map(void *self, plim_addr addr, uint64_t bytes, plim_handle handle,
-                       plim_error *err)
+static plim_status unmap(void *self, plim_addr addr, uint64_t bytes, plim_error *err)
 {
     plim_host *const host = self;
-    plim_core_lock(&host->core);
-    const plim_status status = map_locked(host, addr, bytes, handle, err);
-    plim_core_unlock(&host->core);
-    return status;
-}
-
-static plim_status unmap_locked(plim_host *host, plim_addr addr, uint64_t bytes, plim_error *err)
-{
+    PLIM_CORE_HOLD(&host->core);
     PLIM_TRY(plim_books_check_mapped(&host->core.books, "unmap", addr, bytes, err));
     if (mmap(ADDRESS_C(addr), bytes, PROT_NONE, NO_PAGES | MAP_FIXED, -1, 0) == MAP_FAILED) {
         return refused(errno, "unmapping memory", err);
@@ -369,18 +318,11 @@ static plim_status unmap_locked(plim_host *host, plim_addr addr, uint64_t bytes,
     return PLIM_OK;
 }
 
-static plim_status unmap(void *self, plim_addr addr, uint64_t bytes, plim_error *err)
+static plim_status set_access(void *self, plim_addr addr, uint64_t bytes, int32_t accessor,
+                              plim_error *err)
 {
     plim_host *const host = self;
-    plim_core_lock(&host->core);
-    const plim_status status = unmap_locked(host, addr, bytes, err);
-    plim_core_unlock(&host->core);
-    return status;
-}
-
-static plim_status open_locked(plim_host *host, plim_addr addr, uint64_t bytes, int32_t accessor,
-                               plim_error *err)
-{
+    PLIM_CORE_HOLD(&host->core);
     if (accessor < 0) {
         return plim_fail(err, PLIM_INVALID_ARGUMENT, "host: access for device %" PRId32, accessor);
     }
@@ -389,16 +331,6 @@ static plim_status open_locked(plim_host *host, plim_addr addr, uint64_t bytes, 
         return refused(errno, "giving access", err);
     }
     return plim_books_open(&host->core.books, addr, bytes, err);
-}
-
-static plim_status set_access(void *self, plim_addr addr, uint64_t bytes, int32_t accessor,
-                              plim_error *err)
-{
-    plim_host *const host = self;
-    plim_core_lock(&host->core);
-    const plim_status status = open_locked(host, addr, bytes, accessor, err);
-    plim_core_unlock(&host->core);
-    return status;
 }
 
 void plim_host_memory_ops(plim_device_ops *ops)

@@ -101,70 +101,63 @@ plim_status plim_sim_create(const plim_sim_options *options, plim_device *ret_de
 
 /* --- controls --- */
 
-static plim_sim *locked(const plim_device *device)
+static plim_sim *sim_of(const plim_device *device)
 {
     PLIM_ASSERT(device->ops->destroy == destroy); /* a sim device */
-    plim_sim *const sim = device->self;
-    plim_core_lock(&sim->core);
-    return sim;
-}
-
-static void unlock(plim_sim *sim)
-{
-    plim_core_unlock(&sim->core);
+    return device->self;
 }
 
 void plim_sim_place_next(const plim_device *device, plim_addr addr)
 {
-    plim_sim *const sim = locked(device);
+    plim_sim *const sim = sim_of(device);
+    PLIM_CORE_HOLD(&sim->core);
     sim->wanted = addr;
-    unlock(sim);
 }
 
 void plim_sim_complete(const plim_device *device, plim_stream stream)
 {
-    plim_sim *const sim = locked(device);
+    plim_sim *const sim = sim_of(device);
+    PLIM_CORE_HOLD(&sim->core);
     plim_queues_complete(&sim->core.queues, stream);
-    unlock(sim);
 }
 
 void plim_sim_complete_all(const plim_device *device)
 {
-    plim_sim *const sim = locked(device);
+    plim_sim *const sim = sim_of(device);
+    PLIM_CORE_HOLD(&sim->core);
     plim_queues_complete_all(&sim->core.queues);
-    unlock(sim);
 }
 
 plim_status plim_sim_complete_first(const plim_device *device, plim_stream stream, uint64_t count)
 {
-    plim_sim *const sim = locked(device);
-    const bool is_done = plim_queues_complete_first(&sim->core.queues, stream, count);
-    unlock(sim);
-    return is_done ? PLIM_OK : PLIM_OUT_OF_HOST_MEMORY;
+    plim_sim *const sim = sim_of(device);
+    PLIM_CORE_HOLD(&sim->core);
+    return plim_queues_complete_first(&sim->core.queues, stream, count) ? PLIM_OK
+                                                                        : PLIM_OUT_OF_HOST_MEMORY;
 }
 
 void plim_sim_set_waiting(const plim_device *device, bool completes_fences)
 {
-    plim_sim *const sim = locked(device);
+    plim_sim *const sim = sim_of(device);
+    PLIM_CORE_HOLD(&sim->core);
     sim->core.is_lenient = !completes_fences;
-    unlock(sim);
 }
 
 void plim_sim_set_capturing(const plim_device *device, plim_stream stream, bool capturing)
 {
-    plim_sim *const sim = locked(device);
+    plim_sim *const sim = sim_of(device);
+    PLIM_CORE_HOLD(&sim->core);
     plim_queue *const found = plim_queues_of(&sim->core.queues, stream);
     if (found != NULL) {
         found->is_capturing = capturing;
     }
-    unlock(sim);
 }
 
 void plim_sim_set_used(const plim_device *device, uint64_t used_bytes)
 {
-    plim_sim *const sim = locked(device);
+    plim_sim *const sim = sim_of(device);
+    PLIM_CORE_HOLD(&sim->core);
     sim->core.books.used_bytes = used_bytes;
-    unlock(sim);
 }
 
 void plim_sim_fail(const plim_device *device, plim_device_call call, uint64_t nth,
@@ -172,25 +165,24 @@ void plim_sim_fail(const plim_device *device, plim_device_call call, uint64_t nt
 {
     PLIM_ASSERT((size_t)call < PLIM_DEVICE_CALL_COUNT);
     PLIM_ASSERT(nth == 0 || status != PLIM_OK);
-    plim_sim *const sim = locked(device);
+    plim_sim *const sim = sim_of(device);
+    PLIM_CORE_HOLD(&sim->core);
     sim->core.failures[call] = (plim_core_failure){ .in = nth, .status = status };
-    unlock(sim);
 }
 
 plim_sim_counts plim_sim_count(const plim_device *device)
 {
-    plim_sim *const sim = locked(device);
-    const plim_sim_counts counts = sim->core.counts;
-    unlock(sim);
-    return counts;
+    plim_sim *const sim = sim_of(device);
+    PLIM_CORE_HOLD(&sim->core);
+    return sim->core.counts;
 }
 
 plim_sim_counts plim_sim_take_counts(const plim_device *device)
 {
-    plim_sim *const sim = locked(device);
+    plim_sim *const sim = sim_of(device);
+    PLIM_CORE_HOLD(&sim->core);
     const plim_sim_counts counts = sim->core.counts;
     sim->core.counts = (plim_sim_counts){ .refusals = 0 };
-    unlock(sim);
     return counts;
 }
 
@@ -206,8 +198,7 @@ uint64_t plim_sim_calls(const plim_device *device, plim_device_call call)
 
 uint64_t plim_sim_taken_bytes(const plim_device *device)
 {
-    plim_sim *const sim = locked(device);
-    const uint64_t taken_bytes = sim->core.books.taken_bytes;
-    unlock(sim);
-    return taken_bytes;
+    plim_sim *const sim = sim_of(device);
+    PLIM_CORE_HOLD(&sim->core);
+    return sim->core.books.taken_bytes;
 }

@@ -155,8 +155,7 @@ plim_status plim_record_history(plim_allocator *allocator, const plim_record_opt
         return plim_fail_memory(err, "switching the history");
     }
     recording->options = *options;
-    pthread_mutex_lock(&allocator->lock);
-    plim_worlds_stop(allocator);
+    PLIM_WORLDS_HOLD(allocator);
     recording->older = (plim_recording *)(uintptr_t)plim_recording_of(allocator);
     atomic_store_explicit(&allocator->recording, recording, memory_order_release);
     for (size_t i = 0; i < allocator->heap_count; i++) {
@@ -167,8 +166,6 @@ plim_status plim_record_history(plim_allocator *allocator, const plim_record_opt
         }
     }
     refresh_listening(allocator);
-    plim_worlds_resume(allocator);
-    pthread_mutex_unlock(&allocator->lock);
     return PLIM_OK;
 }
 
@@ -178,19 +175,15 @@ plim_status plim_add_event_sink(plim_allocator *allocator, const plim_event_sink
     if (sink == NULL || sink->event == NULL) {
         return plim_fail(err, PLIM_INVALID_ARGUMENT, "an event sink needs a function");
     }
-    pthread_mutex_lock(&allocator->lock);
-    plim_worlds_stop(allocator);
+    PLIM_WORLDS_HOLD(allocator);
     const bool is_added = PLIM_VEC_PUSH(allocator->mem, &allocator->sinks, *sink);
     refresh_listening(allocator);
-    plim_worlds_resume(allocator);
-    pthread_mutex_unlock(&allocator->lock);
     return is_added ? PLIM_OK : plim_fail_memory(err, "adding a listener");
 }
 
 void plim_remove_event_sink(plim_allocator *allocator, const void *ctx)
 {
-    pthread_mutex_lock(&allocator->lock);
-    plim_worlds_stop(allocator);
+    PLIM_WORLDS_HOLD(allocator);
     size_t kept = 0;
     for (size_t i = 0; i < allocator->sinks.count; i++) {
         if (allocator->sinks.items[i].ctx != ctx) {
@@ -200,6 +193,4 @@ void plim_remove_event_sink(plim_allocator *allocator, const void *ctx)
     }
     allocator->sinks.count = kept;
     refresh_listening(allocator);
-    plim_worlds_resume(allocator);
-    pthread_mutex_unlock(&allocator->lock);
 }

@@ -119,9 +119,8 @@ void plim_ledger_cycle(plim_ledger *ledger, bool is_small, const plim_ledger_cha
     }
 }
 
-/* Counts inactive_split alone, `sign` times a change, if no peak is passed. */
-static bool count_splits(plim_ledger *ledger, bool is_small, const plim_ledger_change *change,
-                         int64_t sign)
+bool plim_ledger_count_splits(plim_ledger *ledger, bool is_small, const plim_ledger_change *change,
+                              int64_t sign)
 {
     int64_t *net = ledger->net[is_small];
     const int64_t *other = ledger->net[!is_small];
@@ -136,16 +135,6 @@ static bool count_splits(plim_ledger *ledger, bool is_small, const plim_ledger_c
         net[f] += sign * change->by[f];
     }
     return room >= 0;
-}
-
-bool plim_ledger_defer(plim_ledger *ledger, bool is_small, const plim_ledger_change *change)
-{
-    return count_splits(ledger, is_small, change, -1);
-}
-
-bool plim_ledger_undefer(plim_ledger *ledger, bool is_small, const plim_ledger_change *change)
-{
-    return count_splits(ledger, is_small, change, 1);
 }
 
 void plim_ledger_count_deferred(plim_ledger *ledger, bool is_small,

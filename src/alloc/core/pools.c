@@ -11,8 +11,8 @@
 
 /* --- shelves --- */
 
-bool plim_shelf_init(plim_shelf *shelf, plim_pool *pool, plim_heap *heap, plim_lane *lane,
-                     plim_stream stream)
+static bool init_shelf(plim_shelf *shelf, plim_pool *pool, plim_heap *heap, plim_lane *lane,
+                       plim_stream stream)
 {
     const plim_mem *mem = heap->allocator->mem;
     *shelf = (plim_shelf){ .pool = pool, .lane = lane, .heap = heap, .stream = stream };
@@ -29,7 +29,7 @@ bool plim_shelf_init(plim_shelf *shelf, plim_pool *pool, plim_heap *heap, plim_l
     return true;
 }
 
-void plim_shelf_deinit(plim_shelf *shelf)
+static void deinit_shelf(plim_shelf *shelf)
 {
     if (shelf->pool == NULL) {
         return;
@@ -81,8 +81,8 @@ plim_lane *plim_lane_find(const plim_heap *heap, plim_stream stream)
 
 static void destroy(plim_heap *heap, plim_lane *lane)
 {
-    plim_shelf_deinit(&lane->small);
-    plim_shelf_deinit(&lane->large);
+    deinit_shelf(&lane->small);
+    deinit_shelf(&lane->large);
     plim_mem_free(heap->allocator->mem, lane, 1, sizeof *lane);
 }
 
@@ -99,8 +99,8 @@ plim_lane *plim_lane_make(plim_heap *heap, plim_stream stream)
     }
     lane->stream = stream;
     lane->heap = heap;
-    if (!plim_shelf_init(&lane->small, &heap->small, heap, lane, stream) ||
-        !plim_shelf_init(&lane->large, &heap->large, heap, lane, stream) ||
+    if (!init_shelf(&lane->small, &heap->small, heap, lane, stream) ||
+        !init_shelf(&lane->large, &heap->large, heap, lane, stream) ||
         !plim_shared_add(&heap->lanes, mem, hash_lane, lane)) {
         destroy(heap, lane);
         return NULL;
@@ -120,7 +120,7 @@ plim_shelf *plim_shelf_for(plim_heap *heap, plim_pool *pool, plim_stream stream)
     }
     const plim_mem *mem = heap->allocator->mem;
     plim_shelf *shelf = plim_mem_alloc_zeroed(mem, 1, sizeof *shelf);
-    if (shelf == NULL || !plim_shelf_init(shelf, pool, heap, NULL, stream)) {
+    if (shelf == NULL || !init_shelf(shelf, pool, heap, NULL, stream)) {
         plim_mem_free(mem, shelf, 1, sizeof *shelf);
         return NULL;
     }
@@ -166,7 +166,7 @@ static void free_shelves(plim_heap *heap, plim_pool *pool)
 {
     while (pool->shelves.count > 0) {
         plim_shelf *shelf = pool->shelves.items[pool->shelves.count - 1];
-        plim_shelf_deinit(shelf);
+        deinit_shelf(shelf);
         plim_mem_free(heap->allocator->mem, shelf, 1, sizeof *shelf);
     }
     PLIM_VEC_FREE(heap->allocator->mem, &pool->shelves);
@@ -194,6 +194,13 @@ void plim_pools_deinit(plim_heap *heap)
     }
     PLIM_VEC_FREE(heap->allocator->mem, &heap->private_pools);
     PLIM_VEC_FREE(heap->allocator->mem, &heap->routings);
+    size_t at = 0;
+    for (plim_lane *lane; (lane = plim_shared_next(&heap->lanes, &at)) != NULL;) {
+        destroy(heap, lane);
+    }
+    plim_shared_deinit(&heap->lanes, heap->allocator->mem);
+    PLIM_VEC_FREE(heap->allocator->mem, &heap->small.shelves);
+    PLIM_VEC_FREE(heap->allocator->mem, &heap->large.shelves);
 }
 
 /* Private pools by id; a pool that is there has one user more. */
@@ -264,11 +271,9 @@ plim_status plim_pool_retain(plim_allocator *allocator, int32_t device, plim_poo
     if (heap == NULL) {
         return PLIM_INVALID_ARGUMENT;
     }
-    plim_world_stop(heap);
     plim_private_pool *found = NULL;
-    const plim_status status = retain(heap, pool, source, &found, err);
-    plim_world_resume(heap, NULL);
-    return status;
+    PLIM_WORLD_HOLD(heap);
+    return retain(heap, pool, source, &found, err);
 }
 
 plim_status plim_pool_release(plim_allocator *allocator, int32_t device, plim_pool_id pool,
@@ -278,14 +283,13 @@ plim_status plim_pool_release(plim_allocator *allocator, int32_t device, plim_po
     if (heap == NULL) {
         return PLIM_INVALID_ARGUMENT;
     }
-    plim_world_stop(heap);
+    PLIM_WORLD_HOLD(heap);
     plim_private_pool *found = plim_private_pool_find(heap, pool);
-    const bool is_used = found != NULL && found->use_count > 0;
-    if (is_used) {
-        found->use_count--;
+    if (found == NULL || found->use_count == 0) {
+        return plim_no_such_pool(err, pool, device);
     }
-    plim_world_resume(heap, NULL);
-    return is_used ? PLIM_OK : plim_no_such_pool(err, pool, device);
+    found->use_count--;
+    return PLIM_OK;
 }
 
 int64_t plim_pool_use_count(plim_allocator *allocator, int32_t device, plim_pool_id pool)
@@ -294,11 +298,9 @@ int64_t plim_pool_use_count(plim_allocator *allocator, int32_t device, plim_pool
     if (heap == NULL) {
         return 0;
     }
-    plim_world_stop(heap);
+    PLIM_WORLD_HOLD(heap);
     const plim_private_pool *found = plim_private_pool_find(heap, pool);
-    const int64_t count = found != NULL ? found->use_count : 0;
-    plim_world_resume(heap, NULL);
-    return count;
+    return found != NULL ? found->use_count : 0;
 }
 
 /* --- routing --- */
@@ -334,10 +336,8 @@ plim_status plim_pool_begin(plim_allocator *allocator, int32_t device, plim_pool
         return PLIM_INVALID_ARGUMENT;
     }
     const plim_routing routing = { .id = pool, .filter = filter, .filter_ctx = filter_ctx };
-    plim_world_stop(heap);
-    const plim_status status = begin(heap, &routing, err);
-    plim_world_resume(heap, NULL);
-    return status;
+    PLIM_WORLD_HOLD(heap);
+    return begin(heap, &routing, err);
 }
 
 plim_status plim_pool_end(plim_allocator *allocator, int32_t device, plim_pool_id pool,
@@ -347,23 +347,21 @@ plim_status plim_pool_end(plim_allocator *allocator, int32_t device, plim_pool_i
     if (heap == NULL) {
         return PLIM_INVALID_ARGUMENT;
     }
-    plim_world_stop(heap);
+    PLIM_WORLD_HOLD(heap);
     size_t at = 0;
     while (at < heap->routings.count && !plim_pool_ids_equal(heap->routings.items[at].id, pool)) {
         at++;
     }
-    const bool is_there = at < heap->routings.count;
-    if (is_there) {
-        heap->routings.count--;
-        for (; at < heap->routings.count; at++) {
-            heap->routings.items[at] = heap->routings.items[at + 1];
-        }
+    if (at == heap->routings.count) {
+        return plim_fail(err, PLIM_INVALID_ARGUMENT,
+                         "pool {%" PRIu64 ",%" PRIu64 "} takes no allocations: begin first", pool.a,
+                         pool.b);
     }
-    plim_world_resume(heap, NULL);
-    return is_there ? PLIM_OK
-                    : plim_fail(err, PLIM_INVALID_ARGUMENT,
-                                "pool {%" PRIu64 ",%" PRIu64 "} takes no allocations: begin first",
-                                pool.a, pool.b);
+    heap->routings.count--;
+    for (; at < heap->routings.count; at++) {
+        heap->routings.items[at] = heap->routings.items[at + 1];
+    }
+    return PLIM_OK;
 }
 
 /* --- kinds of pools --- */
@@ -375,13 +373,13 @@ plim_status plim_pool_set_use_on_oom(plim_allocator *allocator, int32_t device, 
     if (heap == NULL) {
         return PLIM_INVALID_ARGUMENT;
     }
-    plim_world_stop(heap);
+    PLIM_WORLD_HOLD(heap);
     plim_private_pool *found = plim_private_pool_find(heap, pool);
-    if (found != NULL) {
-        found->is_use_on_oom = use;
+    if (found == NULL) {
+        return plim_no_such_pool(err, pool, device);
     }
-    plim_world_resume(heap, NULL);
-    return found != NULL ? PLIM_OK : plim_no_such_pool(err, pool, device);
+    found->is_use_on_oom = use;
+    return PLIM_OK;
 }
 
 plim_status plim_pool_set_no_split(plim_allocator *allocator, int32_t device, plim_pool_id pool,
@@ -391,11 +389,11 @@ plim_status plim_pool_set_no_split(plim_allocator *allocator, int32_t device, pl
     if (heap == NULL) {
         return PLIM_INVALID_ARGUMENT;
     }
-    plim_world_stop(heap);
+    PLIM_WORLD_HOLD(heap);
     plim_private_pool *found = plim_private_pool_find(heap, pool);
-    if (found != NULL) {
-        found->is_no_split = true;
+    if (found == NULL) {
+        return plim_no_such_pool(err, pool, device);
     }
-    plim_world_resume(heap, NULL);
-    return found != NULL ? PLIM_OK : plim_no_such_pool(err, pool, device);
+    found->is_no_split = true;
+    return PLIM_OK;
 }

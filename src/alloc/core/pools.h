@@ -23,16 +23,11 @@ plim_status plim_no_such_pool(plim_error *err, plim_pool_id id, int32_t device);
 plim_private_pool *plim_private_pool_find(const plim_heap *heap, plim_pool_id id);
 /* Forgets a pool without users and driver allocations. */
 void plim_private_pool_remove(plim_heap *heap, plim_private_pool *pool);
+/* All pools, shelves and lanes. */
 void plim_pools_deinit(plim_heap *heap);
 
 /* --- shelves: the free blocks of one pool, size class and stream --- */
 
-/* Makes an empty shelf and enters it in its pool, by stream; false: no host memory. `lane` is NULL
- * in private pools. */
-bool plim_shelf_init(plim_shelf *shelf, plim_pool *pool, plim_heap *heap, plim_lane *lane,
-                     plim_stream stream);
-/* A zeroed shelf is allowed. */
-void plim_shelf_deinit(plim_shelf *shelf);
 /* The shelf of a pool for a stream, or NULL when there is none. */
 plim_shelf *plim_shelf_find(const plim_pool *pool, plim_stream stream);
 

@@ -15,6 +15,37 @@ void plim_world_resume(plim_heap *heap, plim_lane *lane);
 void plim_worlds_stop(plim_allocator *allocator);
 void plim_worlds_resume(plim_allocator *allocator);
 
+/* What the three below are made of. */
+static inline void plim_world_leave(plim_heap *const *heap)
+{
+    plim_world_resume(*heap, NULL);
+}
+
+static inline void plim_worlds_leave(plim_allocator *const *allocator)
+{
+    plim_worlds_resume(*allocator);
+    pthread_mutex_unlock(&(*allocator)->lock);
+}
+
+static inline plim_allocator *plim_worlds_enter(plim_allocator *allocator)
+{
+    pthread_mutex_lock(&allocator->lock);
+    plim_worlds_stop(allocator);
+    return allocator;
+}
+
+/* The world of a heap is stopped from here to the end of the block, however that is left. */
+#define PLIM_WORLD_HOLD(heap)                                          \
+    __attribute__((cleanup(plim_world_leave))) plim_heap *const held = \
+        (plim_world_stop(heap), (heap))
+/* The same for one that is stopped already. */
+#define PLIM_WORLD_HELD(heap) \
+    __attribute__((cleanup(plim_world_leave))) plim_heap *const held = (heap)
+/* The same for all, under the allocator's own lock. */
+#define PLIM_WORLDS_HOLD(allocator)                                          \
+    __attribute__((cleanup(plim_worlds_leave))) plim_allocator *const held = \
+        plim_worlds_enter(allocator)
+
 /* Everything counted so far is in heap->stats. The world is stopped. */
 void plim_world_settle(plim_heap *heap);
 

@@ -77,17 +77,15 @@ plim_status plim_export_block(plim_allocator *allocator, plim_addr addr, void *d
     if (heap == NULL) {
         return plim_fail(err, PLIM_INVALID_ARGUMENT, "invalid device pointer: nobody holds it");
     }
+    PLIM_WORLD_HELD(heap);
     plim_export what = { 0 };
-    plim_status status = describe(heap, block, &what, err);
-    if (status == PLIM_OK && data != NULL) {
-        status =
-            what.handle_count * entry_bytes(what.share) > bytes
-                ? plim_fail(err, PLIM_LIMIT, "no room for %zu handles", (size_t)what.handle_count)
-                : export_all(heap, block, &what, data, err);
+    PLIM_TRY(describe(heap, block, &what, err));
+    if (data != NULL) {
+        if (what.handle_count * entry_bytes(what.share) > bytes) {
+            return plim_fail(err, PLIM_LIMIT, "no room for %zu handles", (size_t)what.handle_count);
+        }
+        PLIM_TRY(export_all(heap, block, &what, data, err));
     }
-    plim_world_resume(heap, NULL);
-    if (status == PLIM_OK) {
-        *ret_export = what;
-    }
-    return status;
+    *ret_export = what;
+    return PLIM_OK;
 }
