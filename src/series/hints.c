@@ -1,9 +1,10 @@
 /*
  * hints.c - a few letters that every line with a figure of memory has.
  *
- * In any case: "mem", "llo" (allocated), "rss", "vr" (VRAM), "gb"; and "iB", "MB" as they stand.
- * Sixteen bytes are looked at at once where the processor has such words, else eight, by
- * arithmetic that is the same in every byte of a word.
+ * In any case: "mem", "llo" (allocated), "rss", "vr" (VRAM), "gb", "fb_" (frame buffer), "kv " and
+ * "n u" (KV cache, token usage); and "iB", "MB", "kB" as they stand. Sixteen bytes are looked at at
+ * once where the processor has such words, else eight, by arithmetic that is the same in every byte
+ * of a word.
  */
 #include "series/hints.h"
 
@@ -45,10 +46,16 @@ static inline unsigned hints(const char *at)
     const __m128i rss = _mm_and_si128(_mm_and_si128(is(a, 'r'), is(b, 's')), is(c, 's'));
     const __m128i vr = _mm_and_si128(is(a, 'v'), is(b, 'r'));
     const __m128i gb = _mm_and_si128(is(a, 'g'), is(b, 'b'));
+    const __m128i fb = _mm_and_si128(_mm_and_si128(is(a, 'f'), is(b, 'b')), is(c, 0x7f));
+    const __m128i kv = _mm_and_si128(_mm_and_si128(is(a, 'k'), is(b, 'v')), is(c, ' '));
+    const __m128i usage = _mm_and_si128(_mm_and_si128(is(a, 'n'), is(b, ' ')), is(c, 'u'));
+    const __m128i more = _mm_or_si128(_mm_or_si128(fb, kv), usage);
     const __m128i unit =
-        _mm_and_si128(_mm_or_si128(is(first, 'i'), is(first, 'M')), is(second, 'B'));
-    return (unsigned)_mm_movemask_epi8(_mm_or_si128(
-        _mm_or_si128(_mm_or_si128(mem, llo), _mm_or_si128(rss, vr)), _mm_or_si128(gb, unit)));
+        _mm_and_si128(_mm_or_si128(_mm_or_si128(is(first, 'i'), is(first, 'M')), is(first, 'k')),
+                      is(second, 'B'));
+    return (unsigned)_mm_movemask_epi8(
+        _mm_or_si128(_mm_or_si128(_mm_or_si128(mem, llo), _mm_or_si128(rss, vr)),
+                     _mm_or_si128(_mm_or_si128(gb, unit), more)));
 }
 
 static inline bool has_hint(const char *at)
@@ -85,10 +92,15 @@ static inline bool has_hint(const char *at)
     const uint64_t rss = (a ^ LANES('r')) | (b ^ LANES('s')) | (c ^ LANES('s'));
     const uint64_t vr = (a ^ LANES('v')) | (b ^ LANES('r'));
     const uint64_t gb = (a ^ LANES('g')) | (b ^ LANES('b'));
+    const uint64_t kilo = (first ^ LANES('k')) | (second ^ LANES('B'));
+    const uint64_t fb = (a ^ LANES('f')) | (b ^ LANES('b')) | (c ^ LANES(0x7f));
+    const uint64_t kv = (a ^ LANES('k')) | (b ^ LANES('v')) | (c ^ LANES(' '));
+    const uint64_t usage = (a ^ LANES('n')) | (b ^ LANES(' ')) | (c ^ LANES('u'));
     /* 'i' and 'M' differ in two bits: the four letters that this lets through do no harm. */
     const uint64_t unit = ((first ^ LANES('i')) & LANES(0xff ^ 'i' ^ 'M')) | (second ^ LANES('B'));
     const uint64_t any = ZERO_LANE(mem) | ZERO_LANE(llo) | ZERO_LANE(rss) | ZERO_LANE(vr) |
-                         ZERO_LANE(gb) | ZERO_LANE(unit);
+                         ZERO_LANE(gb) | ZERO_LANE(unit) | ZERO_LANE(fb) | ZERO_LANE(kilo) |
+                         ZERO_LANE(kv) | ZERO_LANE(usage);
     return (any & LANES(0x80)) != 0;
 }
 

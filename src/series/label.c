@@ -151,6 +151,31 @@ static void end_chunk(plim_label_walk *walk, chunk *last, plim_series_span text,
     }
 }
 
+/*
+ * {"key": "system/gpu_0_memory_usage_megabytes", "value": 5000.1}: what stands in quotes before a
+ * "value", if it speaks of memory; else the label.
+ */
+static plim_series_span label_of_value(const char *line, plim_series_span gap,
+                                       plim_series_span label)
+{
+    if (!plim_series_span_is_folded(line, label, "value")) {
+        return label;
+    }
+    plim_series_span found = label;
+    plim_series_span quoted = { 0 };
+    bool is_open = false;
+    for (uint32_t at = gap.at; at < label.at; at++) {
+        if (line[at] != '"') {
+            continue;
+        }
+        quoted = is_open ? (plim_series_span){ quoted.at, at } : (plim_series_span){ at + 1, 0 };
+        const uint32_t says = is_open ? plim_series_words_of(line, quoted).any : 0;
+        found = (says & PLIM_WORD_MEMORY) != 0 ? quoted : found;
+        is_open = !is_open;
+    }
+    return found;
+}
+
 void plim_label_walk_on(plim_label_walk *walk, plim_series_span gap)
 {
     const char *const line = walk->line;
@@ -178,8 +203,8 @@ void plim_label_walk_on(plim_label_walk *walk, plim_series_span gap)
     walk->is_bare = plim_series_span_is_empty(tail) && plim_series_span_is_empty(last.text);
     if (!plim_series_span_is_empty(tail)) {
         note_context(walk, &last);
-        walk->label = tail;
+        walk->label = label_of_value(line, gap, tail);
     } else {
-        walk->label = last.is_tied ? last.text : (plim_series_span){ 0 };
+        walk->label = last.is_tied ? label_of_value(line, gap, last.text) : (plim_series_span){ 0 };
     }
 }

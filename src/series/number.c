@@ -165,60 +165,38 @@ bool plim_series_number_read(const char *line, plim_series_span number, double *
 
 /* --- units --- */
 
-#define UNIT_LETTERS_MAX 9u
+/* What [units] has of a word, or NULL. */
+static const plim_series_word *find_unit(const char *word, size_t length)
+{
+    const plim_series_vocabulary *const all = plim_series_vocabulary_shared();
+    for (size_t i = 0; i < all->unit_count; i++) {
+        const char *const unit = all->units[i].text;
+        size_t at = 0;
+        while (at < length && unit[at] != '\0' && unit[at] == plim_lower(word[at])) {
+            at++;
+        }
+        if (at == length && unit[at] == '\0') {
+            return &all->units[i];
+        }
+    }
+    return NULL;
+}
 
 int8_t plim_series_unit_of(const char *word, size_t length)
 {
-    static const struct {
-        char name[UNIT_LETTERS_MAX + 1];
-        int8_t log2;
-    } units[] = {
-        { "b", 0 },          { "byte", 0 },       { "bytes", 0 }, { "k", 10 },
-        { "kb", 10 },        { "kib", 10 },       { "m", 20 },    { "mb", 20 },
-        { "mib", 20 },       { "g", 30 },         { "gb", 30 },   { "gib", 30 },
-        { "t", 40 },         { "tb", 40 },        { "tib", 40 },  { "kbytes", 10 },
-        { "mbytes", 20 },    { "gbytes", 30 },    { "gigs", 30 }, { "kilobytes", 10 },
-        { "megabytes", 20 }, { "gigabytes", 30 }, { "ki", 10 },   { "mi", 20 },
-        { "gi", 30 },        { "ti", 40 }, /* free -h */
-    };
-    char lower[UNIT_LETTERS_MAX + 1] = { 0 };
     /* Most words are none: look at their first letter before anything else. */
-    if (length == 0 || length > UNIT_LETTERS_MAX || strchr("bkmgt", plim_lower(word[0])) == NULL) {
+    if (length == 0 || strchr("bkmgt", plim_lower(word[0])) == NULL) {
         return PLIM_UNIT_NONE;
     }
-    for (size_t i = 0; i < length; i++) {
-        lower[i] = plim_lower(word[i]);
-    }
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (strcmp(lower, units[i].name) == 0) {
-            return units[i].log2;
-        }
-    }
-    return PLIM_UNIT_NONE;
+    const plim_series_word *const unit = find_unit(word, length);
+    return unit != NULL && unit->log2 >= 0 ? unit->log2 : PLIM_UNIT_NONE;
 }
 
 /* Words that may follow a number of something else, "10 iterations" apart. */
 static bool measures_something_else(const char *word, size_t length)
 {
-    static const char *const others[] = {
-        "ms",    "s",       "sec",     "secs",   "seconds", "us",      "ns",      "min",
-        "mins",  "minutes", "h",       "hours",  "mhz",     "ghz",     "tokens",  "token",
-        "times", "blocks",  "calls",   "params", "samples", "images",  "items",   "objects",
-        "files", "entries", "tensors", "layers", "gpus",    "devices", "percent",
-    };
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        size_t at = 0;
-        if (others[i][0] != plim_lower(word[0])) {
-            continue;
-        }
-        while (at < length && others[i][at] == plim_lower(word[at])) {
-            at++;
-        }
-        if (at == length && others[i][at] == '\0') {
-            return true;
-        }
-    }
-    return false;
+    const plim_series_word *const unit = find_unit(word, length);
+    return unit != NULL && unit->log2 == PLIM_UNIT_ELSE;
 }
 
 /* A single letter only means a unit when it is large: 3400M, but 5m and 10s are times. */

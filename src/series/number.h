@@ -5,6 +5,7 @@
 #define PLIMSOLL_SERIES_NUMBER_H
 
 #include "series/spans.h"
+#include "series/vocabulary.h"
 
 /* 12, 12.5, 1e-05, and 1,234.5 where a unit follows; signs are not part of it. */
 size_t plim_series_numbers(const char *line, size_t length, plim_series_span *ret,
@@ -19,9 +20,6 @@ bool plim_series_number_is_whole(const char *line, plim_series_span number);
 /** Finite; false when it is no number after all (a character in it is none of a number's). */
 bool plim_series_number_read(const char *line, plim_series_span number, double *ret);
 
-/* What a number is measured in: 2^log2 bytes. */
-#define PLIM_UNIT_NONE ((int8_t)-1) /* nothing is said */
-#define PLIM_UNIT_ELSE ((int8_t)-2) /* not memory: a rate, a percentage, seconds, … */
 typedef struct plim_series_unit {
     int8_t log2;
     plim_series_span text;

@@ -44,7 +44,7 @@ typedef struct number_candidate {
     plim_series_unit unit;
     const char *suffix; /* of its name, or NULL */
     bool is_smi;
-    bool may_be_percent;
+    bool is_of_section;
 } number_candidate;
 
 /* How much a number looks like the step, the more the better. */
@@ -289,6 +289,21 @@ static bool take_step(line_reading *all, const number_view *view)
     return true;
 }
 
+/* "_timestamp": 1767323045.25; after a figure of Prometheus, in thousandths and without words. */
+static bool take_time(line_reading *all, const number_view *view)
+{
+    const bool is_said = (view->words.any & PLIM_WORD_TIME) != 0;
+    const bool is_after = all->candidate_count > 0 && all->walk.is_bare;
+    if ((!is_said && !is_after) || !plim_series_is_epoch(all->line, view->text, is_said)) {
+        return false;
+    }
+    if (all->plan->stamp.kind == PLIM_STAMP_NONE) {
+        all->plan->stamp =
+            (plim_series_stamp){ .kind = PLIM_STAMP_EPOCH, .clock = (uint16_t)view->index };
+    }
+    return true;
+}
+
 static void settle_step(plim_series_plan *plan)
 {
     if (plan->step == PLIM_SERIES_NO_NUMBER && plan->epoch != PLIM_SERIES_NO_NUMBER) {
@@ -376,9 +391,11 @@ static bool is_memory(const line_reading *all, const number_view *view, number_c
                        ((own->any & PLIM_WORD_HOLD) != 0 && has_unit) ||
                        ((own->any & PLIM_WORD_FREE) != 0 && own->count == 2 && has_unit &&
                         view->unit.log2 == PLIM_UNIT_NONE) || /* fairseq: gb_free */
-                       ((own->any & PLIM_WORD_DEVICE) != 0 && view->unit.log2 >= 0) ||
+                       ((own->any & PLIM_WORD_NAMED_DEVICE) != 0 && view->unit.log2 >= 0) ||
                        ((parents & PLIM_WORD_MEMORY) != 0 &&
                         (own->any & (PLIM_WORD_HOLD | PLIM_WORD_AMOUNT)) != 0);
+    const plim_series_section *const section =
+        plim_series_sections_find(&all->parser->sections, false);
     if ((own->any & PLIM_WORD_MEMORY) != 0) {
         ret->context = (plim_series_span){ 0 };
         return true;
@@ -390,7 +407,12 @@ static bool is_memory(const line_reading *all, const number_view *view, number_c
         return true;
     }
     ret->context = (plim_series_span){ 0 };
-    return alone;
+    if (!alone && section != NULL && has_unit &&
+        (own->any & (PLIM_WORD_HOLD | PLIM_WORD_AMOUNT)) != 0) {
+        ret->words |= section->says & ~(uint32_t)PLIM_WORD_USED; /* "Memory Usage": "Total" */
+        ret->is_of_section = true;
+    }
+    return alone || ret->is_of_section;
 }
 
 /* A key that ends where `end` is, against a pattern in small letters: '#' is a number. */
@@ -413,25 +435,16 @@ static bool is_key(const line_reading *all, size_t end, const char *pattern)
     return at == 0 || !plim_is_name(all->line[at - 1]);
 }
 
-/*
- * Metrics that look like amounts of memory and are none. W&B: gpu.N.memory is the share of time in
- * which memory was read or written, gpu.N.memoryAllocated and system.memory are percentages of
- * what there is (W&B documentation, System metrics). ClearML: gpu_N_mem_usage is one too
- * (clearml/utilities/resource_monitor.py).
- */
-static bool is_other_metric(const line_reading *all, number_candidate *ret)
+/* What [keys] says of a label, or NULL. */
+static const plim_series_key *find_key(const line_reading *all, plim_series_span label)
 {
-    static const char *const percentages[] = { "gpu.#.memoryallocated", "process.#.memoryallocated",
-                                               "system.memory", "gpu_#_mem_usage" };
-    static const char *const others[] = { "gpu.#.memory", "process.#.memory" };
-    for (size_t i = 0; i < sizeof percentages / sizeof *percentages; i++) {
-        ret->may_be_percent = ret->may_be_percent || is_key(all, ret->label.end, percentages[i]);
+    const plim_series_vocabulary *const known = plim_series_vocabulary_shared();
+    for (size_t i = 0; i < known->key_count; i++) {
+        if (is_key(all, label.end, known->keys[i].text)) {
+            return &known->keys[i];
+        }
     }
-    bool is_other = false;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        is_other = is_other || is_key(all, ret->label.end, others[i]);
-    }
-    return is_other;
+    return NULL;
 }
 
 /* "12345 / 40960 MB", "512MiB / 1.5GiB": what stands after the slash is what there is. */
@@ -531,21 +544,37 @@ static size_t take_row(line_reading *all, const number_view *view)
     return i - view->index;
 }
 
+/* "usage: 42.1%" */
+static bool is_percent_sign(const line_reading *all, const plim_series_unit *unit)
+{
+    return unit->text.end > unit->text.at && all->line[unit->text.end - 1] == '%';
+}
+
 static bool take_figure(line_reading *all, const number_view *view)
 {
-    if (view->unit.log2 == PLIM_UNIT_ELSE || is_odd(all, view->text) ||
-        all->candidate_count == PLIM_SERIES_FIGURES_MAX) {
+    const plim_series_key *const key = find_key(all, all->walk.label);
+    const uint32_t says = key != NULL ? key->says : 0;
+    const bool is_percent = (says & PLIM_WORD_PERCENT) != 0 && is_percent_sign(all, &view->unit);
+    if ((view->unit.log2 == PLIM_UNIT_ELSE && !is_percent) || is_odd(all, view->text) ||
+        (says & PLIM_WORD_NEVER) != 0 || all->candidate_count == PLIM_SERIES_FIGURES_MAX) {
         return false;
     }
-    number_candidate one = new_candidate(all, view->index, view->unit.log2);
+    number_candidate one =
+        new_candidate(all, view->index, is_percent ? PLIM_UNIT_NONE : view->unit.log2);
     if (is_smi(all, view)) {
         one.is_smi = true;
         one.unit = view->unit;
         one.words = PLIM_WORD_MEMORY | PLIM_WORD_USED;
+    } else if ((says & PLIM_WORD_MEMORY) != 0) {
+        one.words = says;
+        one.unit = view->unit.log2 >= 0 ? view->unit : view->words.unit;
+        one.unit.log2 = is_percent ? PLIM_UNIT_NONE : one.unit.log2;
+        one.context = (plim_series_span){ 0 };
     } else if (plim_series_span_is_empty(one.label) || is_place_in_code(all->line, one.label) ||
-               !is_memory(all, view, &one) || is_other_metric(all, &one)) {
+               !is_memory(all, view, &one)) {
         return false;
     }
+    one.words |= says & PLIM_WORD_PERCENT;
     if (view->has_total) {
         take_total(all, view, &one);
     }
@@ -625,13 +654,27 @@ static void name_candidate(plim_series_heading *heading, line_reading *all,
         name_add_span(heading, all->line, one->context);
         plim_series_name_add(heading, " ", 1);
     }
+    const plim_series_section *const topic =
+        plim_series_sections_find(&all->parser->sections, false);
+    const plim_series_section *const owner =
+        plim_series_sections_find(&all->parser->sections, true);
+    if (one->is_of_section) {
+        plim_series_name_add(heading, topic->text, topic->length);
+        plim_series_name_add(heading, " ", 1);
+    }
     name_add_span(heading, all->line, one->label);
     plim_series_name_drop_verbs(heading);
     if (one->suffix != NULL) {
         plim_series_name_add(heading, " ", 1);
         plim_series_name_add(heading, one->suffix, strlen(one->suffix));
     }
-    name_whose(heading, all, one);
+    if (owner != NULL && one->whose_count == 0) {
+        plim_series_name_add_who(heading, true, owner->text, owner->word_length,
+                                 owner->text + owner->number_at, owner->length - owner->number_at);
+        plim_series_name_add(heading, "]", 1);
+    } else {
+        name_whose(heading, all, one);
+    }
     plim_series_name_mend(heading);
 }
 
@@ -668,7 +711,6 @@ static plim_status keep_candidate(line_reading *all, number_candidate *one, uint
                                   plim_error *err)
 {
     plim_series_heading heading = { .words = one->words,
-                                    .may_be_percent = one->may_be_percent,
                                     .unit_log2 = one->unit.log2,
                                     .unit = all->line + one->unit.text.at,
                                     .unit_length = one->unit.text.end - one->unit.text.at };
@@ -684,6 +726,81 @@ static plim_status keep_candidate(line_reading *all, number_candidate *one, uint
 }
 
 /* --- the line --- */
+
+/* Which of the labels of a metric says whose it is: one device at most, and what runs there. */
+static bool is_owner_label(const line_reading *all, plim_series_span key, bool *has_device)
+{
+    static const char *const things[] = { "pod", "container", "name" };
+    const uint32_t says = plim_series_words_of(all->line, key).any;
+    const bool is_device = (says & (PLIM_WORD_ACCELERATOR | PLIM_WORD_IDENTITY)) != 0 ||
+                           plim_series_span_is_folded(all->line, key, "minor") ||
+                           plim_series_span_is_folded(all->line, key, "minor_number") ||
+                           plim_series_span_is_folded(all->line, key, "index");
+    if (is_device) {
+        const bool is_first = !*has_device;
+        *has_device = true;
+        return is_first;
+    }
+    for (size_t i = 0; i < sizeof things / sizeof *things; i++) {
+        if (plim_series_span_is_folded(all->line, key, things[i])) {
+            return !*has_device; /* the name of a device's model */
+        }
+    }
+    return false;
+}
+
+/* {gpu="0",modelName="Tesla T4"}: returns where the brace closes, 0 if it does not. */
+static size_t take_metric_labels(line_reading *all, size_t at)
+{
+    bool has_device = false;
+    while (at < all->length && all->line[at] != '}') {
+        plim_series_span key = { .at = (uint32_t)at + 1 };
+        const char *const equals = memchr(all->line + at, '=', all->length - at);
+        if (equals == NULL || equals + 1 == all->line + all->length || equals[1] != '"') {
+            return 0;
+        }
+        key.end = (uint32_t)(equals - all->line);
+        plim_series_span value = { .at = key.end + 2 };
+        const char *const quote = memchr(all->line + value.at, '"', all->length - value.at);
+        if (quote == NULL) {
+            return 0;
+        }
+        value.end = (uint32_t)(quote - all->line);
+        at = value.end + 1;
+        if (is_owner_label(all, key, &has_device) && all->whose_count < WHO_MAX) {
+            all->whose[all->whose_count++] = (who){ .word = key, .number = value };
+        }
+    }
+    return at < all->length ? at : 0;
+}
+
+/* A line of Prometheus: a name, labels in braces, a value, and perhaps the time of it. */
+static bool take_metric(line_reading *all)
+{
+    uint32_t end = 0;
+    while (end < all->length && (plim_is_name(all->line[end]) || all->line[end] == ':')) {
+        end++;
+    }
+    const size_t close = end > 0 && at_or_blank(all, end) == '{' ? take_metric_labels(all, end) : 0;
+    size_t value = 0;
+    while (value < all->number_count && all->numbers[value].at < close) {
+        plim_series_plan_pin(all->plan, value++);
+    }
+    if (close == 0 || value == all->number_count ||
+        all->numbers[value].at != skip_blanks(all, close + 1)) {
+        all->whose_count = 0;
+        return false;
+    }
+    all->walk.label = (plim_series_span){ 0, end };
+    const number_view view = view_of(all, value);
+    (void)take_figure(all, &view);
+    if (value + 1 < all->number_count &&
+        plim_series_is_epoch(all->line, all->numbers[value + 1], false)) {
+        all->plan->stamp =
+            (plim_series_stamp){ .kind = PLIM_STAMP_EPOCH, .clock = (uint16_t)(value + 1) };
+    }
+    return true;
+}
 
 static void walk_numbers(line_reading *all)
 {
@@ -709,6 +826,10 @@ static void walk_numbers(line_reading *all)
         if (gap.at > view.text.end && i + 1 < all->number_count &&
             gap.at > all->numbers[i + 1].at) {
             gap.at = view.text.end; /* the unit is that of the total behind */
+        }
+        if (take_time(all, &view)) {
+            all->who_label = (plim_series_span){ 0 };
+            continue;
         }
         if (all->walk.is_slash) {
             all->who_label = (plim_series_span){ 0 };
@@ -762,10 +883,13 @@ plim_status plim_series_parse(plim_series_parser *parser, const plim_series_line
         parser->smi_gpu = 0;
         ret->is_repeatable = false;
     }
+    ret->stamp = plim_series_stamp_of(line->plain, line->length, line->numbers, line->number_count);
     if (line->number_count == 0 || plim_series_says_out_of_memory(line->plain, line->length)) {
         return PLIM_OK;
     }
-    walk_numbers(&all);
+    if (!take_metric(&all)) {
+        walk_numbers(&all);
+    }
     settle_step(ret);
     for (uint32_t i = 0; i < all.candidate_count; i++) {
         PLIM_TRY(keep_candidate(&all, &candidates[i], row, err));

@@ -3,6 +3,8 @@
  */
 #include "series/plan.h"
 
+#include <math.h>
+
 plim_series_plan plim_series_plan_none(void)
 {
     return (plim_series_plan){ .step = PLIM_SERIES_NO_NUMBER,
@@ -49,16 +51,25 @@ static bool read_step(const plim_series_plan *plan, const char *line,
     return true;
 }
 
-bool plim_series_plan_do(const plim_series_plan *plan, plim_series_tracks *tracks, const char *line,
-                         const plim_series_span *numbers, plim_series_place place)
+bool plim_series_plan_do(const plim_series_plan *plan, plim_series_tracks *tracks,
+                         plim_series_clock *clock, const char *line,
+                         const plim_series_span *numbers, uint64_t line_number)
 {
-    bool is_wanted = false;
+    plim_series_place place = { .line = line_number, .step_name = plan->step_name, .step = NAN };
+    bool is_wanted = plan->figure_count == 0;
     for (uint32_t i = 0; i < plan->figure_count; i++) {
         is_wanted = is_wanted || plim_series_track_wants(&tracks->items[plan->figures[i].track]);
     }
-    place.step_name = plan->step_name;
+    if (is_wanted) {
+        plim_series_clock_read(clock, &plan->stamp, line, numbers);
+    }
     if (plan->step_name != NULL && is_wanted && !read_step(plan, line, numbers, &place.step)) {
         place.step_name = NULL;
+        place.step = NAN;
+    }
+    if (plan->step_name == NULL && isfinite(clock->now)) {
+        place.step_name = plim_series_second;
+        place.step = clock->now;
     }
     for (uint32_t i = 0; i < plan->figure_count; i++) {
         const plim_series_figure figure = plan->figures[i];

@@ -5,6 +5,7 @@
 #ifndef PLIMSOLL_SERIES_PLAN_H
 #define PLIMSOLL_SERIES_PLAN_H
 
+#include "series/section.h"
 #include "series/tracks.h"
 
 #define PLIM_SERIES_NUMBERS_MAX 4096u /* of a line; those behind are not read */
@@ -38,6 +39,7 @@ typedef struct plim_series_plan {
     uint16_t step_total;   /* of an epoch: step is epoch * total + step */
     uint16_t epoch;        /* the three are PLIM_SERIES_NO_NUMBER where there is none */
     const char *step_name; /* NULL: the line has no step */
+    plim_series_stamp stamp;
     /* Numbers that are part of names: lines of one shape have them alike. */
     uint16_t pins[PLIM_SERIES_PINS_MAX];
     uint32_t pin_count;
@@ -47,6 +49,7 @@ typedef struct plim_series_plan {
 /* What parsing keeps from line to line. */
 typedef struct plim_series_parser {
     plim_series_tracks *tracks;
+    plim_series_sections sections;
     uint32_t smi_gpu; /* nvidia-smi's table names its GPUs on other lines: they are counted */
 } plim_series_parser;
 
@@ -70,12 +73,14 @@ PLIM_MUST_USE plim_status plim_series_parse(plim_series_parser *parser,
                                             plim_series_plan *ret, plim_error *err);
 
 /**
- * Add the points of a line to their tracks. Numbers stand where they stood when the plan was
- * made, counted along the line.
+ * Add the points of a line to their tracks, at its step or, where it has none, at the time that
+ * the line or one before it says. Numbers stand where they stood when the plan was made, counted
+ * along the line.
  *
  * returns  false: no memory
  */
-bool plim_series_plan_do(const plim_series_plan *plan, plim_series_tracks *tracks, const char *line,
-                         const plim_series_span *numbers, plim_series_place place);
+bool plim_series_plan_do(const plim_series_plan *plan, plim_series_tracks *tracks,
+                         plim_series_clock *clock, const char *line,
+                         const plim_series_span *numbers, uint64_t line_number);
 
 #endif

@@ -10,6 +10,7 @@
  */
 #include "series/reader.h"
 
+#include "series/bare.h"
 #include "series/hints.h"
 #include "series/plan.h"
 #include "series/result.h"
@@ -19,10 +20,11 @@
 #include "base/error.h"
 #include "base/plain.h"
 
+#include <math.h>
 #include <string.h>
 
 /* After so many lines without a figure, the filter takes over again. */
-#define HOT_LINES 16u
+#define HOT_LINES 64u
 
 struct plim_series_reader {
     const plim_mem *mem;
@@ -30,6 +32,9 @@ struct plim_series_reader {
     plim_series_parser parser;
     plim_shapes shapes;
     plim_series_table table;
+    plim_series_bare bare;
+    plim_series_clock clock;
+    bool wants_clock; /* the last figures had neither a step nor a time in their line */
     uint64_t line_feeds;
     uint64_t row;       /* lines that were parsed */
     uint32_t hot_lines; /* how many lines more are looked at one by one */
@@ -56,7 +61,10 @@ plim_status plim_series_reader_create(const plim_mem *mem, plim_series_reader **
     reader->table = (plim_series_table){ 0 };
     reader->line_feeds = 0;
     reader->row = 0;
-    reader->hot_lines = 0;
+    reader->bare = (plim_series_bare){ 0 };
+    reader->clock = (plim_series_clock)PLIM_SERIES_CLOCK_NONE;
+    reader->wants_clock = true;
+    reader->hot_lines = HOT_LINES; /* a time may stand in the first line */
     reader->carried = 0;
     *ret = reader;
     return PLIM_OK;
@@ -87,12 +95,14 @@ static const char *without_colours(plim_series_reader *reader, const char *line,
 static plim_status do_plan(plim_series_reader *reader, const plim_series_plan *plan,
                            const char *line, const plim_series_span *numbers, plim_error *err)
 {
-    if (plan->figure_count == 0) {
+    if (plan->figure_count > 0) {
+        reader->hot_lines = HOT_LINES;
+        reader->wants_clock = plan->stamp.kind == PLIM_STAMP_NONE && plan->step_name == NULL;
+    } else if (plan->stamp.kind == PLIM_STAMP_NONE) {
         return PLIM_OK;
     }
-    reader->hot_lines = HOT_LINES;
-    const plim_series_place place = { .line = reader->line_feeds + 1 };
-    if (!plim_series_plan_do(plan, &reader->tracks, line, numbers, place)) {
+    if (!plim_series_plan_do(plan, &reader->tracks, &reader->clock, line, numbers,
+                             reader->line_feeds + 1)) {
         return plim_fail_memory(err, "reading a log");
     }
     return PLIM_OK;
@@ -125,17 +135,14 @@ static plim_status read_words(plim_series_reader *reader, plim_series_line *line
     return learn(reader, line, &plan, err);
 }
 
-static plim_status read_line(plim_series_reader *reader, const char *text, size_t length,
-                             plim_error *err)
+static plim_status read_known(plim_series_reader *reader, const char *text, size_t length,
+                              plim_error *err)
 {
-    length = length < PLIM_SERIES_LINE_MAX ? length : PLIM_SERIES_LINE_MAX;
-    if (length == 0) {
-        return PLIM_OK;
-    }
     reader->hot_lines -= reader->hot_lines > 0 ? 1 : 0;
     const bool in_table = reader->table.separator != '\0';
+    const uint32_t section = plim_series_sections_id(&reader->parser.sections);
     const plim_shape_match match =
-        plim_shapes_guess(&reader->shapes, text, length, in_table ? reader->table.serial : 0);
+        plim_shapes_guess(&reader->shapes, text, length, in_table ? reader->table.serial : section);
     if (match.plan != NULL) {
         reader->table.missed = 0;
         return do_plan(reader, match.plan, text, match.numbers, err);
@@ -150,11 +157,48 @@ static plim_status read_line(plim_series_reader *reader, const char *text, size_
             return learn(reader, &line, &plan, err);
         }
     }
-    if (plim_series_filter(text, length) == length) {
+    if (plim_series_filter(text, length) == length && text[0] != '#') {
+        if (reader->wants_clock) {
+            plim_series_sections_look(&reader->parser.sections, text, length);
+            plim_series_clock_look(&reader->clock, text, length);
+        }
         return PLIM_OK;
     }
     line.plain = without_colours(reader, text, length);
+    plim_series_sections_look(&reader->parser.sections, line.plain, length);
+    line.table = plim_series_sections_id(&reader->parser.sections);
     return read_words(reader, &line, err);
+}
+
+/* The first rows of a log without words, once it is known what they are. */
+static plim_status end_bare(plim_series_reader *reader, plim_error *err)
+{
+    plim_series_bare *const bare = &reader->bare;
+    const uint64_t line_feeds = reader->line_feeds;
+    bare->is_over = true;
+    (void)plim_series_bare_begin(bare, &reader->table);
+    for (uint32_t i = 0; i < bare->count; i++) {
+        reader->line_feeds = bare->rows[i].line_feeds;
+        PLIM_TRY(read_known(reader, bare->rows[i].text, bare->rows[i].length, err));
+    }
+    reader->line_feeds = line_feeds;
+    return PLIM_OK;
+}
+
+static plim_status read_line(plim_series_reader *reader, const char *text, size_t length,
+                             plim_error *err)
+{
+    length = length < PLIM_SERIES_LINE_MAX ? length : PLIM_SERIES_LINE_MAX;
+    if (length == 0) {
+        return PLIM_OK;
+    }
+    if (!reader->bare.is_over) {
+        if (plim_series_bare_keep(&reader->bare, text, length, reader->line_feeds)) {
+            return PLIM_OK;
+        }
+        PLIM_TRY(end_bare(reader, err));
+    }
+    return read_known(reader, text, length, err);
 }
 
 /* --- lines --- */
@@ -238,7 +282,7 @@ plim_status plim_series_reader_feed(plim_series_reader *reader, const char *data
         pass(reader, &text, end);
     }
     while (text.at < text.end) {
-        if (reader->hot_lines == 0 && reader->table.separator == '\0') {
+        if (reader->hot_lines == 0 && reader->bare.is_over && reader->table.separator == '\0') {
             skip_cold(reader, &text);
         }
         const char *const end = line_end(&text);
@@ -257,5 +301,9 @@ plim_status plim_series_reader_finish(plim_series_reader *reader,
                                       const plim_series **ret, size_t *ret_count, plim_error *err)
 {
     PLIM_TRY(read_carried(reader, err));
-    return plim_series_results(&reader->tracks, capacity, arena, ret, ret_count, err);
+    if (!reader->bare.is_over) {
+        PLIM_TRY(end_bare(reader, err));
+    }
+    return plim_series_results(&reader->tracks, &reader->clock, capacity, arena, ret, ret_count,
+                               err);
 }

@@ -27,6 +27,11 @@
 /* Where there are more series, those that a first look finds flat are looked at no further. */
 #define UNSCREENED_MAX 64u
 
+/* Before the first time of a log there may be figures: a tenth of all, or one. */
+#define UNTIMED_SHARE 10u
+/* Many lines may have one time: so many different ones are enough for an axis. */
+#define TIMES_MIN 16u
+
 /* A metric that is documented as a percentage and passes this is not that metric. */
 #define PERCENT_MAX 100.5
 
@@ -80,22 +85,30 @@ static bool is_percent(const plim_series_track *track)
  */
 static bool steps_are_good(const plim_series_track *track)
 {
-    if (track->step_name == NULL) {
+    const bool is_time = track->step_name == plim_series_second;
+    if (track->step_name == NULL || track->mixes_steps ||
+        track->unstepped > (is_time ? 1 + track->seen / UNTIMED_SHARE : 0)) {
         return false;
     }
     double back = 0;
-    double low = track->points.items[0].step;
-    double high = low;
-    size_t changes = 1;
-    for (size_t i = 1; i < track->points.count; i++) {
+    double low = INFINITY;
+    double high = -INFINITY;
+    double before = NAN;
+    size_t changes = 0;
+    for (size_t i = 0; i < track->points.count; i++) {
         const double step = track->points.items[i].step;
-        const double before = track->points.items[i - 1].step;
-        back += fmax(before - step, 0);
+        if (isnan(step)) {
+            continue;
+        }
+        back += fmax(before - step, 0); /* of NaN and a number, fmax() takes the number */
         changes += step == before ? 0 : 1;
         low = fmin(low, step);
         high = fmax(high, step);
+        before = step;
     }
-    return back <= (high - low) / 2 && changes >= (track->points.count + 1) / 2;
+    const size_t enough = (track->points.count + 1) / 2;
+    return back <= (high - low) / 2 &&
+           changes >= (is_time && enough > TIMES_MIN ? TIMES_MIN : enough);
 }
 
 /* A series while it is put into its place. */
@@ -182,7 +195,8 @@ static scale scale_of(const plim_series_track *track, double capacity_bytes)
     static const char *const names[] = { "", "KiB", "MiB", "GiB", "TiB" };
     if (is_percent(track)) {
         const bool is_known = capacity_bytes > 0;
-        return (scale){ .factor = is_known ? capacity_bytes / 100 : 1,
+        const double percent = track->is_fraction ? 100 : 1;
+        return (scale){ .factor = percent * (is_known ? capacity_bytes / 100 : 1),
                         .unit = "%",
                         .is_percent = !is_known };
     }
@@ -192,9 +206,44 @@ static scale scale_of(const plim_series_track *track, double capacity_bytes)
                     .unit = is_bare || log2 == 0 ? names[log2 / 10] : track->unit };
 }
 
+/* " [gpu 0]" at the end of a name, or its end. */
+static const char *owner_of(const plim_series_track *track)
+{
+    const char *const owner = strrchr(track->name, '[');
+    return owner != NULL && track->name[track->name_length - 1] == ']'
+               ? owner
+               : track->name + track->name_length;
+}
+
+/* What other lines say there is, of the same device or machine; 0 unless that is one figure. */
+static double total_elsewhere(const plim_series_tracks *tracks, const plim_series_track *track)
+{
+    double found = 0;
+    size_t nearest = 0; /* letters that the names have in common: of several totals, this one's */
+    for (uint32_t i = 0; i < tracks->count; i++) {
+        const plim_series_track *const other = &tracks->items[i];
+        if (!other->is_total || other->is_host != track->is_host || other->points.count == 0 ||
+            !is_constant(other) || strcmp(owner_of(other), owner_of(track)) != 0 ||
+            (other->unit_log2 < 0 && unit_of_bare(other) == PLIM_UNIT_NONE)) {
+            continue;
+        }
+        const double total = largest(other) * scale_of(other, 0).factor;
+        size_t common = 0;
+        while (other->name[common] != '\0' && other->name[common] == track->name[common]) {
+            common++;
+        }
+        if (found > 0 && found != total && common == nearest) {
+            return 0;
+        }
+        found = common >= nearest ? total : found;
+        nearest = common > nearest ? common : nearest;
+    }
+    return found >= largest(track) * scale_of(track, 0).factor ? found : 0;
+}
+
 /* What the user says counts for the device, or for the host where the text has nothing else. */
-static double capacity_of(const plim_series_track *track, const plim_series_capacity *capacity,
-                          bool has_device)
+static double capacity_of(const plim_series_tracks *tracks, const plim_series_track *track,
+                          const plim_series_capacity *capacity, bool has_device)
 {
     const double total = constant_total(track);
     if (track->kind == PLIM_SERIES_FREE) {
@@ -203,17 +252,20 @@ static double capacity_of(const plim_series_track *track, const plim_series_capa
     if (capacity->given_bytes > 0 && !(track->is_host && has_device)) {
         return capacity->given_bytes;
     }
-    if (total > 0 && !is_percent(track)) {
-        return total * scale_of(track, 0).factor;
+    const double said = is_percent(track) ? 0
+                        : total > 0       ? total * scale_of(track, 0).factor
+                                          : total_elsewhere(tracks, track);
+    if (said > 0) {
+        return said;
     }
     return track->is_host ? 0 : capacity->named_bytes;
 }
 
-static plim_status fill(const plim_series_track *track, double capacity_bytes, plim_arena *arena,
-                        plim_series *ret, plim_error *err)
+static plim_status fill(const plim_series_track *track, double first_time, double capacity_bytes,
+                        plim_arena *arena, plim_series *ret, plim_error *err)
 {
     const scale to = scale_of(track, capacity_bytes);
-    const size_t count = track->points.count;
+    size_t count = track->points.count;
     double *const steps = plim_arena_alloc(arena, count * sizeof *steps);
     double *const bytes = plim_arena_alloc(arena, count * sizeof *bytes);
     const char *const name = plim_arena_copy(arena, track->name, track->name_length);
@@ -222,10 +274,14 @@ static plim_status fill(const plim_series_track *track, double capacity_bytes, p
         return plim_fail_memory(err, "reading a log");
     }
     const bool has_steps = steps_are_good(track);
-    for (size_t i = 0; i < count; i++) {
+    const double zero = track->step_name == plim_series_second ? first_time : 0;
+    count = 0;
+    for (size_t i = 0; i < track->points.count; i++) {
         const plim_series_point point = track->points.items[i];
-        steps[i] = has_steps ? point.step : (double)(i * track->stride);
-        bytes[i] = point.value * to.factor;
+        if (!has_steps || !isnan(point.step)) {
+            steps[count] = has_steps ? point.step - zero : (double)(i * track->stride);
+            bytes[count++] = point.value * to.factor;
+        }
     }
     *ret = (plim_series){ .name = name,
                           .step_name = has_steps ? track->step_name : NULL,
@@ -268,7 +324,7 @@ static bool has_device_series(const plim_series_tracks *tracks)
     return has_device;
 }
 
-plim_status plim_series_results(const plim_series_tracks *tracks,
+plim_status plim_series_results(const plim_series_tracks *tracks, const plim_series_clock *clock,
                                 const plim_series_capacity *capacity, plim_arena *arena,
                                 const plim_series **ret, size_t *ret_count, plim_error *err)
 {
@@ -282,8 +338,8 @@ plim_status plim_series_results(const plim_series_tracks *tracks,
     for (uint32_t i = 0; i < tracks->count; i++) {
         const plim_series_track *const track = &tracks->items[i];
         if (is_series(track)) {
-            PLIM_TRY(fill(track, capacity_of(track, capacity, has_device), arena,
-                          &all[count].series, err));
+            PLIM_TRY(fill(track, clock->first, capacity_of(tracks, track, capacity, has_device),
+                          arena, &all[count].series, err));
             all[count++].track = track;
         }
     }

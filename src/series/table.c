@@ -13,11 +13,12 @@
 
 #include <string.h>
 
-#define FIELD_BYTES_MAX 64u
-#define FIELD_WORDS_MAX 4u
-#define BLANK_COLUMNS   3u /* fewer words with blanks between are no header but a phrase */
-#define MISSED_ROWS_MAX 8u
-#define WHO_BYTES_MAX   40u
+#define FIELD_BYTES_MAX  96u
+#define FIELD_WORDS_MAX  4u
+#define QUOTED_WORDS_MAX 10u /* where fields are separated, not by blanks */
+#define BLANK_COLUMNS    3u  /* fewer words with blanks between are no header but a phrase */
+#define MISSED_ROWS_MAX  8u
+#define WHO_BYTES_MAX    40u
 
 typedef struct fields {
     plim_series_span items[PLIM_SERIES_TABLE_COLUMNS_MAX];
@@ -37,7 +38,8 @@ static plim_series_span bare_field(const char *line, plim_series_span field)
     return bare;
 }
 
-static void split_blanks(const char *line, size_t length, uint32_t count_max, fields *ret)
+static void split_blanks(const char *line, size_t length, bool is_wide, uint32_t count_max,
+                         fields *ret)
 {
     size_t at = 0;
     ret->count = 0;
@@ -49,7 +51,8 @@ static void split_blanks(const char *line, size_t length, uint32_t count_max, fi
             break;
         }
         plim_series_span field = { .at = (uint32_t)at };
-        while (at < length && !plim_is_blank(line[at])) {
+        while (at < length && !(plim_is_blank(line[at]) &&
+                                (!is_wide || at + 1 == length || plim_is_blank(line[at + 1])))) {
             at++;
         }
         field.end = (uint32_t)at;
@@ -81,13 +84,25 @@ static void split_at(const char *line, size_t length, char separator, uint32_t c
     }
 }
 
-static void split(const char *line, size_t length, char separator, uint32_t count_max, fields *ret)
+static void split(const plim_series_table *table, const char *line, size_t length,
+                  uint32_t count_max, fields *ret)
 {
-    if (separator == ' ') {
-        split_blanks(line, length, count_max, ret);
+    if (table->separator == ' ') {
+        split_blanks(line, length, table->is_wide, count_max, ret);
     } else {
-        split_at(line, length, separator, count_max, ret);
+        split_at(line, length, table->separator, count_max, ret);
     }
+}
+
+uint32_t plim_series_table_split(const plim_series_table *table, const char *line, size_t length,
+                                 uint32_t count_max, plim_series_span *ret)
+{
+    fields all;
+    split(table, line, length, count_max, &all);
+    for (uint32_t i = 0; i < all.count && i < count_max; i++) {
+        ret[i] = bare_field(line, all.items[i]);
+    }
+    return all.count;
 }
 
 /* --- headers --- */
@@ -109,7 +124,8 @@ static char separator_of(const char *line, size_t length)
 static bool is_column_name(const char *line, plim_series_span field)
 {
     if (field.end - field.at > FIELD_BYTES_MAX || plim_series_span_is_empty(field) ||
-        !(plim_is_alphabetic(line[field.at]) || line[field.at] == '_' || line[field.at] == '#')) {
+        !(plim_is_alphabetic(line[field.at]) || line[field.at] == '_' || line[field.at] == '#' ||
+          (line[field.at] == '%' && field.end - field.at > 1))) {
         return false;
     }
     for (uint32_t at = field.at; at < field.end; at++) {
@@ -125,7 +141,21 @@ static bool is_memory_column(const plim_series_words *words)
 {
     return (words->any & PLIM_WORD_NEVER) == 0 &&
            ((words->any & PLIM_WORD_MEMORY) != 0 ||
-            ((words->any & (PLIM_WORD_HOLD | PLIM_WORD_DEVICE)) != 0 && words->unit.log2 >= 0));
+            ((words->any & (PLIM_WORD_HOLD | PLIM_WORD_NAMED_DEVICE)) != 0 &&
+             words->unit.log2 >= 0));
+}
+
+/* A column of a tool, which [columns] has; NULL for any other. */
+static const plim_series_key *find_column(const plim_series_table *table, const char *line,
+                                          plim_series_span field)
+{
+    const plim_series_vocabulary *const known = plim_series_vocabulary_shared();
+    for (size_t i = 0; table->separator == ' ' && i < known->column_count; i++) {
+        if (plim_series_span_is_folded(line, field, known->columns[i].text)) {
+            return &known->columns[i];
+        }
+    }
+    return NULL;
 }
 
 static void add_figure(plim_series_table *table, const char *line, plim_series_span field,
@@ -161,6 +191,19 @@ static void add_who(plim_series_table *table, const char *line, plim_series_span
     table->whose[table->who_count++].index = index;
 }
 
+void plim_series_table_add_who(plim_series_table *table, const char *word, uint32_t index)
+{
+    add_who(table, word, (plim_series_span){ 0, (uint32_t)strlen(word) }, index);
+}
+
+void plim_series_table_add_bare(plim_series_table *table, uint32_t index, uint32_t says)
+{
+    char name[] = "column ?";
+    const plim_series_words words = { .any = says, .unit = { .log2 = PLIM_UNIT_NONE } };
+    name[sizeof name - 2] = (char)('1' + index % 9);
+    add_figure(table, name, (plim_series_span){ 0, sizeof name - 1 }, index, &words);
+}
+
 /* Whether a column says whose figures its row has; ret_device: which device, of one machine. */
 static bool says_who(const char *line, plim_series_span field, const plim_series_words *words,
                      uint32_t index, bool *ret_device)
@@ -185,6 +228,14 @@ static bool says_who(const char *line, plim_series_span field, const plim_series
            words->unit.log2 == PLIM_UNIT_NONE;
 }
 
+/* Of a tool's rows: a container, a pod, an entity. */
+static bool says_thing(const char *line, plim_series_span field)
+{
+    return plim_series_span_is_folded(line, field, "name") ||
+           plim_series_span_is_folded(line, field, "pod") ||
+           plim_series_span_is_folded(line, field, "entity");
+}
+
 /* Names of bytes that are no letters of ours stay out: a header is not the place to guess. */
 static bool is_plain(const char *line, plim_series_span field)
 {
@@ -207,13 +258,35 @@ static uint32_t rank_step(const plim_series_words *words)
     return (words->any & (PLIM_WORD_EPOCH | PLIM_WORD_NO_STEP)) == PLIM_WORD_EPOCH ? 1 : 0;
 }
 
-static void add_column(plim_series_table *table, const char *line, plim_series_span field,
-                       uint32_t index, uint32_t *step_rank)
+static bool has_percent(const char *line, plim_series_span field)
+{
+    return memchr(line + field.at, '%', field.end - field.at) != NULL;
+}
+
+/* A column of memory, by what tool prints it or by its words. */
+static bool add_memory_column(plim_series_table *table, const char *line, plim_series_span field,
+                              uint32_t index)
+{
+    const plim_series_key *const key = find_column(table, line, field);
+    plim_series_words words = plim_series_words_of(line, field);
+    if (key != NULL) {
+        words.any = key->says;
+        words.unit.log2 = key->log2;
+        words.unit.text = (plim_series_span){ 0 };
+        table->is_tool = true;
+    } else if (!is_memory_column(&words) || !is_plain(line, field) || has_percent(line, field)) {
+        return false;
+    }
+    add_figure(table, line, field, index, &words);
+    return true;
+}
+
+static void add_other_column(plim_series_table *table, const char *line, plim_series_span field,
+                             uint32_t index, uint32_t *step_rank)
 {
     const plim_series_words words = plim_series_words_of(line, field);
-    if (is_memory_column(&words) && is_plain(line, field)) {
-        add_figure(table, line, field, index, &words);
-        return;
+    if ((words.any & PLIM_WORD_TIME) != 0 && table->time_column == UINT32_MAX) {
+        table->time_column = index;
     }
     const uint32_t rank = rank_step(&words);
     if (rank > *step_rank) {
@@ -226,80 +299,205 @@ static void add_column(plim_series_table *table, const char *line, plim_series_s
     if (says_who(line, field, &words, index, &is_device) && !(is_device && table->has_device)) {
         add_who(table, line, field, index);
         table->has_device = table->has_device || is_device;
+    } else if (table->is_tool && index <= 1 && says_thing(line, field)) {
+        add_who(table, line, field, index);
     }
 }
 
-/* Numbers stand in names at most: "gpu0_mem_gb". */
+/*
+ * Numbers stand in names at most: "gpu0_mem_gb", "run-1 - gpu_mem". pidstat's header begins with
+ * the time.
+ */
 static bool has_values(const plim_series_line *row)
 {
-    for (size_t i = 0; i < row->number_count; i++) {
+    const plim_series_stamp stamp =
+        plim_series_stamp_of(row->plain, row->length, row->numbers, row->number_count);
+    const bool begins_with_time = stamp.kind == PLIM_STAMP_CLOCK && stamp.clock == 0;
+    for (size_t i = begins_with_time ? 3 : 0; i < row->number_count; i++) {
         const uint32_t at = row->numbers[i].at;
-        if (at == 0 || !(plim_is_alphabetic(row->plain[at - 1]) || row->plain[at - 1] == '_')) {
+        const bool is_joined = at > 1 && strchr("-._/", row->plain[at - 1]) != NULL &&
+                               plim_is_alphabetic(row->plain[at - 2]);
+        if (at == 0 ||
+            !(plim_is_alphabetic(row->plain[at - 1]) || row->plain[at - 1] == '_' || is_joined)) {
             return true;
         }
     }
     return false;
 }
 
-bool plim_series_table_begin(plim_series_table *table, const plim_series_line *header)
+/* Words of a name; of a path, those of its last part. */
+static size_t count_words(const char *line, plim_series_span field)
+{
+    for (uint32_t at = field.end; at > field.at + 1; at--) {
+        if (line[at - 1] == '/' && line[at - 2] != ' ') {
+            field.at = at;
+            break;
+        }
+    }
+    return plim_series_words_of(line, field).count;
+}
+
+/* Read a header; its separator and what parts its columns are set. False: it is none. */
+static bool read_header(plim_series_table *table, const char *line, size_t length)
 {
     fields all;
-    const char *const line = header->plain;
-    const size_t length = header->length;
+    uint32_t step_rank = 0;
+    split(table, line, length, PLIM_SERIES_TABLE_COLUMNS_MAX, &all);
+    const uint32_t count_min = table->separator == ' ' && !table->is_marked ? BLANK_COLUMNS : 2;
+    if (all.count < count_min || all.count > PLIM_SERIES_TABLE_COLUMNS_MAX) {
+        return false;
+    }
+    table->column_count = all.count;
+    table->time_column = UINT32_MAX;
+    bool is_memory[PLIM_SERIES_TABLE_COLUMNS_MAX];
+    for (uint32_t i = 0; i < all.count; i++) {
+        const plim_series_span field = bare_field(line, all.items[i]);
+        all.items[i] = field;
+        const bool is_time = i == 0 && table->separator == ' ' && plim_is_digit(line[field.at]);
+        /* pandas leaves the name of its index empty */
+        if (!(i == 0 && plim_series_span_is_empty(field)) && !is_time &&
+            !is_column_name(line, field)) {
+            return false;
+        }
+        if (count_words(line, field) >
+            (table->separator == ' ' ? FIELD_WORDS_MAX : QUOTED_WORDS_MAX)) {
+            return false;
+        }
+        is_memory[i] = add_memory_column(table, line, field, i);
+    }
+    for (uint32_t i = 0; i < all.count; i++) {
+        if (!is_memory[i]) {
+            add_other_column(table, line, all.items[i], i, &step_rank);
+        }
+    }
+    return table->figure_count > 0;
+}
+
+bool plim_series_table_begin(plim_series_table *table, const plim_series_line *header)
+{
     if (has_values(header)) {
         return false;
     }
-    const char separator = separator_of(line, length);
-    split(line, length, separator, PLIM_SERIES_TABLE_COLUMNS_MAX, &all);
-    if (all.count < (separator == ' ' ? BLANK_COLUMNS : 2) ||
-        all.count > PLIM_SERIES_TABLE_COLUMNS_MAX) {
-        return false;
-    }
-    plim_series_table fresh = { .separator = separator,
-                                .column_count = all.count,
+    const plim_series_span all =
+        plim_series_span_trim(header->plain, (plim_series_span){ 0, (uint32_t)header->length });
+    const bool is_marked = !plim_series_span_is_empty(all) && header->plain[all.at] == '#';
+    const char *const line = header->plain + all.at + (is_marked ? 1 : 0);
+    const size_t length = all.end - all.at - (is_marked ? 1 : 0);
+    plim_series_table fresh = { .separator = separator_of(line, length),
+                                .is_marked = is_marked,
+                                .is_tool = is_marked,
                                 .serial = table->serial + 1 };
-    uint32_t step_rank = 0;
-    for (uint32_t i = 0; i < all.count; i++) {
-        const plim_series_span field = bare_field(line, all.items[i]);
-        /* pandas leaves the name of its index empty */
-        if (!(i == 0 && plim_series_span_is_empty(field)) && !is_column_name(line, field)) {
+    if (length <= sizeof fresh.header) {
+        memcpy(fresh.header, line, length);
+        fresh.header_length = (uint32_t)length;
+    }
+    plim_series_table made = fresh;
+    if (!read_header(&made, line, length)) {
+        made = fresh;
+        made.is_wide = true;
+        if (made.separator != ' ' || !read_header(&made, line, length)) {
             return false;
         }
-        if (plim_series_words_of(line, field).count > FIELD_WORDS_MAX) {
-            return false;
-        }
-        add_column(&fresh, line, field, i, &step_rank);
     }
-    if (fresh.figure_count == 0) {
-        return false;
-    }
-    *table = fresh;
+    *table = made;
     return true;
+}
+
+/*
+ * Columns of blanks may be parted by one or by two: "283 MB" is one field of amd-smi's rows,
+ * "RSS COMMAND" is two of ps's header. The row says which, where its fields are as many.
+ */
+static void choose_width(plim_series_table *table, const char *line, size_t length)
+{
+    plim_series_table other = { .separator = ' ',
+                                .is_wide = !table->is_wide,
+                                .is_marked = table->is_marked,
+                                .is_tool = table->is_marked,
+                                .has_rows = table->has_rows,
+                                .header_length = table->header_length,
+                                .serial = table->serial,
+                                .missed = table->missed };
+    fields row;
+    memcpy(other.header, table->header, table->header_length);
+    if (table->header_length == 0 || !read_header(&other, other.header, other.header_length)) {
+        return;
+    }
+    split_blanks(line, length, true, PLIM_SERIES_TABLE_COLUMNS_MAX, &row);
+    const plim_series_table *const wide = table->is_wide ? table : &other;
+    if ((row.count == wide->column_count) != table->is_wide) {
+        *table = other;
+    }
+}
+
+/* "# Idx  MB  MB" after "# gpu  fb  bar1": what is in no unit of memory is no figure. */
+static bool take_units(plim_series_table *table, const char *line, size_t length)
+{
+    fields all;
+    split_blanks(line, length, false, PLIM_SERIES_TABLE_COLUMNS_MAX, &all);
+    const bool is_units = !table->has_rows && all.count == table->column_count;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; is_units && i < table->figure_count; i++) {
+        const plim_series_span unit = all.items[table->figures[i].index];
+        const int8_t log2 = plim_series_unit_of(line + unit.at, unit.end - unit.at);
+        if (log2 >= 0) {
+            table->figures[kept] = table->figures[i];
+            table->figures[kept++].heading.unit_log2 = log2;
+        }
+    }
+    table->figure_count = is_units ? kept : table->figure_count;
+    return is_units;
 }
 
 /* --- rows --- */
 
-/* A field that is a number, perhaps with a unit, and nothing else. */
-static bool read_field(const char *line, plim_series_span field, plim_series_span *ret_number,
-                       plim_series_unit *ret_unit)
+/* A number that begins a text, with its unit; returns what is behind them, 0 if there is none. */
+static size_t read_amount(const char *text, size_t length, bool is_tool,
+                          plim_series_span *ret_number, plim_series_unit *ret_unit)
+{
+    if (length == 0 || !plim_is_digit(text[0]) ||
+        plim_series_numbers(text, length, ret_number, 1) == 0) {
+        return 0;
+    }
+    *ret_unit = plim_series_unit_behind(text, length, *ret_number);
+    const size_t end = ret_number->end;
+    if (is_tool && end + 1 == length && plim_series_unit_of(text + end, 1) >= 0) {
+        *ret_unit = (plim_series_unit){ .log2 = plim_series_unit_of(text + end, 1), /* top: 5.1g */
+                                        .text = { (uint32_t)end, (uint32_t)end + 1 } };
+    }
+    return ret_unit->log2 == PLIM_UNIT_ELSE ? 0 : ret_unit->log2 >= 0 ? ret_unit->text.end : end;
+}
+
+/* What a field says: a number, perhaps with a unit, and what there is behind a slash. */
+typedef struct field_amount {
+    plim_series_span number;
+    plim_series_unit unit;
+    uint32_t total_at; /* 0: none */
+    int8_t total_log2;
+} field_amount;
+
+static bool read_field(const plim_series_table *table, const char *line, plim_series_span field,
+                       field_amount *ret)
 {
     const plim_series_span bare = bare_field(line, field);
     const char *const text = line + bare.at;
     const size_t length = bare.end - bare.at;
-    plim_series_span number;
-    if (length == 0 || !plim_is_digit(text[0]) ||
-        plim_series_numbers(text, length, &number, 1) == 0) {
+    size_t end = read_amount(text, length, table->is_tool, &ret->number, &ret->unit);
+    ret->total_at = 0;
+    if (end == 0) {
         return false;
     }
-    const plim_series_unit unit = plim_series_unit_behind(text, length, number);
-    const uint32_t end = unit.log2 >= 0 ? unit.text.end : number.end;
-    if (unit.log2 == PLIM_UNIT_ELSE || end != length) {
-        return false;
+    if (table->is_tool && end + 3 < length && memcmp(text + end, " / ", 3) == 0) {
+        plim_series_span total;
+        plim_series_unit unit;
+        const size_t some = read_amount(text + end + 3, length - end - 3, true, &total, &unit);
+        ret->total_at = bare.at + (uint32_t)end + 3;
+        ret->total_log2 = unit.log2;
+        end = some > 0 ? end + 3 + some : 0;
     }
-    *ret_number = (plim_series_span){ .at = bare.at + number.at, .end = bare.at + number.end };
-    *ret_unit = (plim_series_unit){ .log2 = unit.log2,
-                                    .text = { bare.at + unit.text.at, bare.at + unit.text.end } };
-    return true;
+    ret->number = (plim_series_span){ bare.at + ret->number.at, bare.at + ret->number.end };
+    ret->unit.text =
+        (plim_series_span){ bare.at + ret->unit.text.at, bare.at + ret->unit.text.end };
+    return end == length;
 }
 
 static bool is_numeric(const char *line, plim_series_span field)
@@ -311,6 +509,10 @@ static bool is_numeric(const char *line, plim_series_span field)
 
 static bool may_be_row(const plim_series_table *table, const char *line, const fields *all)
 {
+    if (table->is_tool) {
+        return table->is_wide ? all->count == table->column_count
+                              : all->count >= table->column_count;
+    }
     if (table->separator == ' ') {
         for (uint32_t i = 0; i < table->column_count; i++) {
             if (i >= all->count || !is_numeric(line, all->items[i])) {
@@ -376,6 +578,25 @@ static void plan_step(const plim_series_table *table, const plim_series_line *ro
     }
 }
 
+static void plan_time(const plim_series_table *table, const plim_series_line *row,
+                      const fields *all, plim_series_plan *plan)
+{
+    plan->stamp = plim_series_stamp_of(row->plain, row->length, row->numbers, row->number_count);
+    if (table->separator == ' ' && plan->stamp.kind != PLIM_STAMP_NONE &&
+        row->numbers[plan->stamp.clock].at >= all->items[1].end) {
+        plan->stamp.kind = PLIM_STAMP_NONE; /* processor time */
+    }
+    if (plan->stamp.kind != PLIM_STAMP_NONE || table->time_column >= all->count) {
+        return;
+    }
+    const plim_series_span field = bare_field(row->plain, all->items[table->time_column]);
+    const size_t number = number_at(row, field.at);
+    if (number != PLIM_SERIES_NO_NUMBER &&
+        plim_series_is_epoch(row->plain, row->numbers[number], true)) {
+        plan->stamp = (plim_series_stamp){ .kind = PLIM_STAMP_EPOCH, .clock = (uint16_t)number };
+    }
+}
+
 static void pin_whose(const plim_series_table *table, const plim_series_line *row,
                       const fields *all, plim_series_plan *plan)
 {
@@ -436,56 +657,103 @@ static const plim_series_figure *total_of(const plim_series_table *table, size_t
     return total;
 }
 
-plim_status plim_series_table_row(plim_series_table *table, plim_series_tracks *tracks,
-                                  plim_series_line *line, uint64_t row, plim_series_plan *ret,
-                                  plim_error *err)
-{
+/* A row while it is read. */
+typedef struct table_row {
+    const plim_series_table *table;
+    const plim_series_line *line;
     fields all;
-    const bool is_open_ended = table->separator == ' ';
-    split(line->plain, line->length, table->separator,
-          is_open_ended ? table->column_count : PLIM_SERIES_TABLE_COLUMNS_MAX, &all);
-    const bool fits = may_be_row(table, line->plain, &all);
+    uint64_t number;
     plim_series_figure figures[PLIM_SERIES_TABLE_FIGURES_MAX];
-    bool is_row = false;
-    *ret = plim_series_plan_none();
-    if (fits) {
-        find_numbers(line, &all, table->column_count);
-        plan_step(table, line, &all, ret);
-        pin_whose(table, line, &all, ret);
-    }
-    for (uint32_t i = 0; fits && i < table->figure_count; i++) {
-        const plim_series_table_column *const column = &table->figures[i];
-        plim_series_span number;
-        plim_series_unit unit;
-        figures[i] =
+    bool has_figures;
+} table_row;
+
+/* The figures of a row, each on its track. */
+static plim_status find_figures(table_row *row, plim_series_tracks *tracks, plim_error *err)
+{
+    const plim_series_line *const line = row->line;
+    for (uint32_t i = 0; i < row->table->figure_count; i++) {
+        const plim_series_table_column *const column = &row->table->figures[i];
+        field_amount amount;
+        row->figures[i] =
             (plim_series_figure){ .number = PLIM_SERIES_NO_NUMBER, .total = PLIM_SERIES_NO_NUMBER };
-        if (!read_field(line->plain, all.items[column->index], &number, &unit)) {
+        if (!read_field(row->table, line->plain, row->all.items[column->index], &amount)) {
             continue;
         }
-        const plim_series_heading heading = heading_of(table, column, line->plain, &all, &unit);
+        const plim_series_heading heading =
+            heading_of(row->table, column, line->plain, &row->all, &amount.unit);
         uint32_t track = PLIM_SERIES_NO_TRACK;
-        PLIM_TRY(plim_series_tracks_find(tracks, &heading, row, &track, err));
-        is_row = true;
-        if (track != PLIM_SERIES_NO_TRACK) {
-            figures[i].number = (uint16_t)number_at(line, number.at);
-            figures[i].track = (uint16_t)track;
-            figures[i].log2 = unit.log2;
-            figures[i].total_log2 = heading.unit_log2;
+        PLIM_TRY(plim_series_tracks_find(tracks, &heading, row->number, &track, err));
+        row->has_figures = true;
+        if (track == PLIM_SERIES_NO_TRACK) {
+            continue;
         }
+        const bool has_total = amount.total_at > 0;
+        row->figures[i] =
+            (plim_series_figure){ .number = (uint16_t)number_at(line, amount.number.at),
+                                  .track = (uint16_t)track,
+                                  .total = has_total ? (uint16_t)number_at(line, amount.total_at)
+                                                     : PLIM_SERIES_NO_NUMBER,
+                                  .log2 = amount.unit.log2,
+                                  .total_log2 = has_total ? amount.total_log2 : heading.unit_log2 };
     }
-    for (uint32_t i = 0; is_row && i < table->figure_count; i++) {
-        const plim_series_figure *const total = total_of(table, i, figures);
-        plim_series_figure figure = figures[i];
-        figure.total = total != NULL ? total->number : PLIM_SERIES_NO_NUMBER;
-        figure.total_log2 = total != NULL ? total->total_log2 : PLIM_UNIT_NONE;
+    return PLIM_OK;
+}
+
+static void plan_figures(const table_row *row, plim_series_plan *plan)
+{
+    for (uint32_t i = 0; i < row->table->figure_count; i++) {
+        const plim_series_figure *const total = total_of(row->table, i, row->figures);
+        plim_series_figure figure = row->figures[i];
+        if (figure.total == PLIM_SERIES_NO_NUMBER && total != NULL) {
+            figure.total = total->number;
+            figure.total_log2 = total->total_log2;
+        }
         if (figure.number != PLIM_SERIES_NO_NUMBER) {
-            plim_series_plan_add(ret, &figure);
+            plim_series_plan_add(plan, &figure);
         }
     }
-    table->missed = is_row ? 0 : table->missed + 1;
-    if (table->missed > (is_open_ended ? 0 : MISSED_ROWS_MAX)) {
+}
+
+/* The second line of a marked header; true if it is one. */
+static bool is_units_line(plim_series_table *table, const plim_series_line *line)
+{
+    const plim_series_span all =
+        plim_series_span_trim(line->plain, (plim_series_span){ 0, (uint32_t)line->length });
+    return table->is_marked && !plim_series_span_is_empty(all) && line->plain[all.at] == '#' &&
+           take_units(table, line->plain + all.at + 1, all.end - all.at - 1);
+}
+
+plim_status plim_series_table_row(plim_series_table *table, plim_series_tracks *tracks,
+                                  plim_series_line *line, uint64_t row_number,
+                                  plim_series_plan *ret, plim_error *err)
+{
+    table_row row = { .table = table, .line = line, .number = row_number };
+    *ret = plim_series_plan_none();
+    if (is_units_line(table, line)) {
+        line->table = 0;
+        return PLIM_OK;
+    }
+    if (table->separator == ' ') {
+        choose_width(table, line->plain, line->length);
+    }
+    const bool is_open_ended = table->separator == ' ' && !table->is_wide;
+    split(table, line->plain, line->length,
+          is_open_ended ? table->column_count : PLIM_SERIES_TABLE_COLUMNS_MAX, &row.all);
+    if (may_be_row(table, line->plain, &row.all)) {
+        find_numbers(line, &row.all, table->column_count);
+        plan_step(table, line, &row.all, ret);
+        plan_time(table, line, &row.all, ret);
+        pin_whose(table, line, &row.all, ret);
+        PLIM_TRY(find_figures(&row, tracks, err));
+    }
+    if (row.has_figures) {
+        plan_figures(&row, ret);
+    }
+    table->has_rows = table->has_rows || row.has_figures;
+    table->missed = row.has_figures ? 0 : table->missed + 1;
+    if (table->missed > (table->separator == ' ' && !table->is_marked ? 0 : MISSED_ROWS_MAX)) {
         table->separator = '\0';
     }
-    line->table = is_row ? table->serial : 0;
+    line->table = row.has_figures ? table->serial : 0;
     return PLIM_OK;
 }

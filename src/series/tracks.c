@@ -61,7 +61,8 @@ static void begin_track(plim_series_track *track, const plim_series_heading *hea
         .is_host = plim_series_is_host(heading->words),
         .is_total = plim_series_is_total(heading->words),
         .is_bound = plim_series_is_total(heading->words) && (heading->words & PLIM_WORD_BOUND) != 0,
-        .may_be_percent = heading->may_be_percent,
+        .may_be_percent = (heading->words & PLIM_WORD_PERCENT) != 0,
+        .is_fraction = (heading->words & PLIM_WORD_FRACTION) != 0,
         .all_whole = true,
         .total_low = INFINITY,
         .total_high = -INFINITY,
@@ -160,9 +161,14 @@ bool plim_series_track_add(plim_series_tracks *tracks, plim_series_track *track,
     }
     if (track->seen++ == 0) {
         track->first_line = place->line;
+    }
+    if (place->step_name == NULL) {
+        track->unstepped++;
+    } else if (track->step_name == NULL) {
         track->step_name = place->step_name;
-    } else if (place->step_name == NULL) {
-        track->step_name = NULL;
+    } else if ((track->step_name == plim_series_second) !=
+               (place->step_name == plim_series_second)) {
+        track->mixes_steps = true;
     }
     track->last_line = place->line;
     return true;

@@ -7,13 +7,14 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "series/reader.h"
+#include "series/stamp.h"
 #include "series/words.h"
 
 #define PLIM_SERIES_NAME_MAX 128u
 #define PLIM_SERIES_NO_TRACK UINT32_MAX
 
 typedef struct plim_series_point {
-    double step;  /* as printed; 0 if the line had none */
+    double step;  /* as printed, or the time in seconds; NaN if the line had neither */
     double value; /* in units of the track */
 } plim_series_point;
 
@@ -23,13 +24,16 @@ typedef struct plim_series_track {
     uint32_t name_length;
     char name[PLIM_SERIES_NAME_MAX + 1];
     char unit[12];         /* as printed first */
-    const char *step_name; /* NULL when one of the points had no step */
+    const char *step_name; /* of the first point that has a step; NULL: none has */
+    uint64_t unstepped;    /* points without one */
+    bool mixes_steps;      /* some are times */
     plim_series_kind kind;
     int8_t unit_log2;    /* PLIM_UNIT_NONE: bare numbers, decided about when all are seen */
     bool is_total;       /* of what there is, as long as it does not move; */
     bool is_bound;       /* or wherever it moves: a limit */
     bool is_host;        /* memory of the machine, not of a device */
-    bool may_be_percent; /* a metric that is known to be one; bare numbers only */
+    bool may_be_percent; /* a metric that is known to be one; bare numbers only, */
+    bool is_fraction;    /* of which 1 is all */
     bool all_whole;      /* no point had a fraction */
     double total_low;    /* of the totals that stood beside its points, in units of the track; */
     double total_high;   /* the second is smaller where there were none */
@@ -56,8 +60,7 @@ typedef struct plim_series_heading {
     char name[PLIM_SERIES_NAME_MAX + 1];
     uint32_t name_length;
     int8_t unit_log2;
-    uint32_t words; /* around it, PLIM_WORD_ of each */
-    bool may_be_percent;
+    uint32_t words;   /* around it, PLIM_WORD_ of each */
     const char *unit; /* text of unit_length bytes */
     uint32_t unit_length;
 } plim_series_heading;
@@ -66,7 +69,7 @@ typedef struct plim_series_heading {
 typedef struct plim_series_place {
     uint64_t line; /* from 1; line feeds are counted */
     double step;
-    const char *step_name; /* NULL: none */
+    const char *step_name; /* plim_series_second: a time; NULL: none */
 } plim_series_place;
 
 void plim_series_tracks_init(plim_series_tracks *tracks, const plim_mem *mem);

@@ -1,196 +1,11 @@
 /*
- * words.c - a table of the words that logs put before figures, and what each means.
- *
- * The table is what people write, found in the logs of mmdetection, Megatron, DeepSpeed,
- * Ultralytics, torchtune, torchtitan, MLX, Paddle, nanotron, fairseq, composer, verl, Habana,
- * axolotl, nvidia-smi and psutil. docs/design/series.md says how the sets are used.
+ * words.c - what the words of a label say together.
  */
 #include "series/words.h"
 
 #include <string.h>
 
-#define LETTERS_MAX 15u
-
-#define MEMORY   PLIM_WORD_MEMORY
-#define HOLD     (PLIM_WORD_HOLD | PLIM_WORD_USED)
-#define AMOUNT   PLIM_WORD_AMOUNT
-#define USED     (PLIM_WORD_USED | PLIM_WORD_AMOUNT)
-#define DEVICE   (PLIM_WORD_DEVICE | PLIM_WORD_IDENTITY | PLIM_WORD_ACCELERATOR)
-#define PEAK     (PLIM_WORD_PEAK | PLIM_WORD_AMOUNT | PLIM_WORD_NO_STEP)
-#define RESERVED PLIM_WORD_RESERVED
-#define HOST     PLIM_WORD_HOST
-#define FREE     (PLIM_WORD_FREE | PLIM_WORD_AMOUNT)
-#define TOTAL    (PLIM_WORD_TOTAL | PLIM_WORD_AMOUNT | PLIM_WORD_NO_STEP)
-#define BOUND    (TOTAL | PLIM_WORD_BOUND)
-#define NEVER    (PLIM_WORD_NEVER | PLIM_WORD_NO_STEP)
-#define SHARE    (NEVER | PLIM_WORD_SHARE)
-#define STEP     PLIM_WORD_STEP
-#define EPOCH    PLIM_WORD_EPOCH
-#define NO_STEP  PLIM_WORD_NO_STEP
-#define IDENTITY PLIM_WORD_IDENTITY
-
-typedef struct word_entry {
-    char word[LETTERS_MAX + 1];
-    uint32_t sets;
-} word_entry;
-
-/* By the alphabet. */
-static const word_entry words[] = {
-    { "acc", NEVER },
-    { "active", USED },
-    { "addr", NEVER },
-    { "address", NEVER },
-    { "alloc", HOLD },
-    { "allocated", HOLD },
-    { "allocation", HOLD },
-    { "attention", NEVER },
-    { "avail", FREE },
-    { "available", FREE },
-    { "bandwidth", NEVER },
-    { "bank", NEVER }, /* of keys, as in contrastive learning */
-    { "batch", STEP },
-    { "ca", HOLD | RESERVED }, /* DeepSpeed: cached */
-    { "cache", AMOUNT | RESERVED },
-    { "cached", AMOUNT | RESERVED },
-    { "calls", NEVER },
-    { "capacity", BOUND },
-    { "checkpoint", NEVER },
-    { "ckpt", NEVER },
-    { "clock", NEVER },
-    { "consumed", USED },
-    { "cost", NO_STEP },
-    { "count", NEVER },
-    { "cp", IDENTITY },
-    { "cpu", HOST },
-    { "cuda", DEVICE },
-    { "current", AMOUNT },
-    { "dataset", NEVER },
-    { "default", IDENTITY }, /* torchrun: [default3]: */
-    { "delta", NEVER },
-    { "dev", DEVICE },
-    { "device", DEVICE },
-    { "diff", NEVER },
-    { "disk", NEVER },
-    { "download", NEVER },
-    { "downloading", NEVER },
-    { "dp", IDENTITY },
-    { "efficiency", NEVER },
-    { "efficient", NEVER },
-    { "ep", IDENTITY },
-    { "epoch", EPOCH },
-    { "file", NEVER },
-    { "files", NEVER },
-    { "frac", NEVER },
-    { "fraction", NEVER },
-    { "fragmentation", NEVER },
-    { "free", FREE },
-    { "freed", NEVER },
-    { "freq", NEVER },
-    { "gb", AMOUNT }, /* fairseq: gb_free */
-    { "global", PLIM_WORD_GLOBAL },
-    { "gpu", DEVICE },
-    { "growth", NEVER },
-    { "hbm", MEMORY },
-    { "hd", NEVER }, /* nanotron: hd_used_memory_tb */
-    { "heads", NEVER },
-    { "hip", DEVICE },
-    { "host", HOST },
-    { "id", NO_STEP },
-    { "increase", NEVER },
-    { "inuse", USED },
-    { "it", STEP },
-    { "item", NO_STEP },
-    { "iter", STEP },
-    { "iteration", STEP },
-    { "latency", NEVER },
-    { "left", FREE },
-    { "len", NEVER },
-    { "length", NEVER },
-    { "limit", BOUND },
-    { "loss", NEVER },
-    { "lr", NEVER },
-    { "ma", HOLD }, /* DeepSpeed: memory allocated */
-    { "max", PEAK },
-    { "maximum", PEAK },
-    { "maxrss", MEMORY | HOST | PEAK },
-    { "mem", MEMORY },
-    { "memory", MEMORY },
-    { "mhz", NEVER },
-    { "micro", NO_STEP },
-    { "ms", NEVER },
-    { "node", IDENTITY },
-    { "norm", NEVER },
-    { "npu", DEVICE },
-    { "num", NEVER },
-    { "objects", NEVER },
-    { "occupied", USED },
-    { "oom", NEVER },
-    { "ooms", NEVER },
-    { "param", NEVER },
-    { "parameter", NEVER },
-    { "parameters", NEVER },
-    { "params", NEVER },
-    { "pct", SHARE },
-    { "peak", PEAK },
-    { "per", NO_STEP },
-    { "percent", SHARE },
-    { "percentage", SHARE },
-    { "pid", IDENTITY },
-    { "pin", NEVER },
-    { "power", NEVER },
-    { "pp", IDENTITY },
-    { "process", IDENTITY },
-    { "pss", MEMORY | HOST },
-    { "ram", PLIM_WORD_DEVICE | HOST },
-    { "rank", IDENTITY },
-    { "rate", NEVER },
-    { "ratio", NEVER },
-    { "remaining", FREE },
-    { "replay", NEVER }, /* reinforcement learning: a memory of events */
-    { "reserved", HOLD | RESERVED },
-    { "resv", HOLD | RESERVED },
-    { "retires", NEVER }, /* sic: llama-recipes */
-    { "retries", NEVER },
-    { "rss", MEMORY | HOST },
-    { "saved", NEVER },
-    { "score", NEVER },
-    { "sec", NEVER },
-    { "seconds", NEVER },
-    { "size", NO_STEP },
-    { "slots", NEVER },
-    { "speed", NEVER },
-    { "ssd", NEVER },
-    { "step", STEP },
-    { "steps", STEP },
-    { "svmem", MEMORY | HOST }, /* psutil.virtual_memory() */
-    { "swap", MEMORY | HOST },
-    { "system", HOST },
-    { "temp", NEVER },
-    { "temperature", NEVER },
-    { "throughput", NEVER },
-    { "time", NEVER },
-    { "token", NEVER },
-    { "tokens", NEVER },
-    { "total", TOTAL },
-    { "tp", IDENTITY },
-    { "update", STEP },
-    { "updates", STEP | PLIM_WORD_GLOBAL },
-    { "usage", USED },
-    { "use", USED },
-    { "used", USED },
-    { "uss", MEMORY | HOST },
-    { "util", NEVER },
-    { "utilisation", NEVER },
-    { "utilization", NEVER },
-    { "uuid", IDENTITY },
-    { "version", NEVER },
-    { "virtual", HOST },
-    { "vms", MEMORY | HOST },
-    { "vram", MEMORY },
-    { "width", NEVER },
-    { "worker", IDENTITY },
-    { "xpu", DEVICE },
-};
+#define LETTERS_MAX (PLIM_SERIES_WORD_BYTES - 1)
 
 /* Eight letters as a number that orders like them: compilers make one load of it. */
 static inline uint64_t in_order(const char *at)
@@ -202,19 +17,21 @@ static inline uint64_t in_order(const char *at)
     return number;
 }
 
-/* `word` has zeros up to LETTERS_MAX + 1, as the table's words have. */
+/* `word` has zeros up to PLIM_SERIES_WORD_BYTES, as the table's words have. */
 static uint32_t look_up(const char *word)
 {
     const uint64_t head = in_order(word);
     const uint64_t tail = in_order(word + sizeof head);
+    const plim_series_vocabulary *const all = plim_series_vocabulary_shared();
+    const plim_series_word *const words = all->words;
     size_t low = 0;
-    size_t high = sizeof words / sizeof *words;
+    size_t high = all->word_count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        const uint64_t its_head = in_order(words[middle].word);
-        const uint64_t its_tail = in_order(words[middle].word + sizeof head);
+        const uint64_t its_head = in_order(words[middle].text);
+        const uint64_t its_tail = in_order(words[middle].text + sizeof head);
         if (head == its_head && tail == its_tail) {
-            return words[middle].sets;
+            return words[middle].says;
         }
         if (head < its_head || (head == its_head && tail < its_tail)) {
             high = middle;
@@ -232,13 +49,13 @@ static uint32_t look_up_compound(const char *word, size_t length)
         char tail[LETTERS_MAX + 1] = { 0 };
         memcpy(tail, word + 3, length - 3);
         const uint32_t rest = look_up(tail);
-        return (rest & (PLIM_WORD_HOLD | PLIM_WORD_AMOUNT)) != 0 ? MEMORY | rest : 0;
+        return (rest & (PLIM_WORD_HOLD | PLIM_WORD_AMOUNT)) != 0 ? PLIM_WORD_MEMORY | rest : 0;
     }
     if (length > 3 && strcmp(word + length - 3, "mem") == 0) {
         char head[LETTERS_MAX + 1] = { 0 };
         memcpy(head, word, length - 3);
         const uint32_t rest = look_up(head) & ~(uint32_t)PLIM_WORD_IDENTITY;
-        return rest != 0 ? MEMORY | rest : 0;
+        return rest != 0 ? PLIM_WORD_MEMORY | rest : 0;
     }
     return 0;
 }
@@ -251,10 +68,10 @@ static uint32_t look_up_foreign(const char *line, plim_series_span word)
     const size_t length = sizeof device - 1;
     for (size_t at = word.at; at + length <= word.end; at++) {
         if (memcmp(line + at, device, length) == 0) {
-            return MEMORY;
+            return PLIM_WORD_MEMORY;
         }
         if (memcmp(line + at, host, length) == 0) {
-            return MEMORY | HOST;
+            return PLIM_WORD_MEMORY | PLIM_WORD_HOST;
         }
     }
     return 0;
@@ -345,7 +162,8 @@ plim_series_words plim_series_words_of(const char *line, plim_series_span text)
 
 bool plim_series_is_host(uint32_t any)
 {
-    return (any & HOST) != 0 && (any & PLIM_WORD_ACCELERATOR) == 0; /* a GPU's RAM is its own */
+    return (any & PLIM_WORD_HOST) != 0 &&
+           (any & PLIM_WORD_ACCELERATOR) == 0; /* a GPU's RAM is its own */
 }
 
 bool plim_series_is_total(uint32_t any)
@@ -366,7 +184,7 @@ plim_series_kind plim_series_kind_of(uint32_t any)
     if (plim_series_is_total(any)) {
         return PLIM_SERIES_TOTAL;
     }
-    if ((any & RESERVED) != 0) {
+    if ((any & PLIM_WORD_RESERVED) != 0) {
         return is_peak ? PLIM_SERIES_PEAK_RESERVED : PLIM_SERIES_RESERVED;
     }
     return is_peak ? PLIM_SERIES_PEAK : PLIM_SERIES_USED;

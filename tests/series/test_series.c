@@ -110,11 +110,11 @@ static const form forms[] = {
       "Max_MA 5.25 GB         CA 6.5 GB         Max_CA 7 GB \n"
       "[2024-02-21 23:35:2#,338] [INFO] [utils.py:832:see_memory_usage] CPU Virtual Memory:  "
       "used = 50.# GB, percent = 40.2%\n",
-      "MA (GB) by count: 0=1536 1=2560 2=3584 3=4608\n"
-      "CA (GB) by count: 0=6656 1=6656 2=6656 3=6656\n"
-      "Max_MA (GB) by count: 0=5376 1=5376 2=5376 3=5376\n"
-      "Max_CA (GB) by count: 0=7168 1=7168 2=7168 3=7168\n"
-      "CPU Virtual Memory used (GB) by count: 0=51302.4 1=51404.8 2=51507.2 3=51609.6\n" },
+      "MA (GB) by second: 0=1536 1=2560 2=3584 3=4608\n"
+      "CA (GB) by second: 0=6656 1=6656 2=6656 3=6656\n"
+      "Max_MA (GB) by second: 0=5376 1=5376 2=5376 3=5376\n"
+      "Max_CA (GB) by second: 0=7168 1=7168 2=7168 3=7168\n"
+      "CPU Virtual Memory used (GB) by second: 0=51302.4 1=51404.8 2=51507.2 3=51609.6\n" },
     /* Ultralytics: a table that is printed anew for each epoch */
     { "",
       "      Epoch    GPU_mem   box_loss   cls_loss  Instances       Size\n"
@@ -210,22 +210,22 @@ static const form forms[] = {
     { "index, timestamp, memory.used [MiB], memory.total [MiB], utilization.memory [%]\n",
       "0, 2024/01/01 12:00:0#.123, 1234# MiB, 24576 MiB, 12 %\n"
       "1, 2024/01/01 12:00:0#.123, 234# MiB, 24576 MiB, 12 %\n",
-      "memory.used [MiB] [index 0] (MiB) by count: 0=12341 1=12342 2=12343 3=12344\n"
-      "memory.used [MiB] [index 1] (MiB) by count: 0=2341 1=2342 2=2343 3=2344\n" },
+      "memory.used [MiB] [index 0] (MiB) by second: 0=12341 1=12342 2=12343 3=12344\n"
+      "memory.used [MiB] [index 1] (MiB) by second: 0=2341 1=2342 2=2343 3=2344\n" },
     /* the same, by what else may say which GPU it is, and by process */
     { "timestamp, pci.bus_id, memory.used [MiB]\n",
       "2024/01/01 12:00:0#.123, 00000000:07:00.0, 1234# MiB\n"
       "2024/01/01 12:00:0#.123, 00000000:8A:00.0, 234# MiB\n",
-      "memory.used [MiB] [pci.bus_id 00000000:07:00.0] (MiB) by count: 0=12341 1=12342 2=12343"
+      "memory.used [MiB] [pci.bus_id 00000000:07:00.0] (MiB) by second: 0=12341 1=12342 2=12343"
       " 3=12344\n"
-      "memory.used [MiB] [pci.bus_id 00000000:8A:00.0] (MiB) by count: 0=2341 1=2342 2=2343"
+      "memory.used [MiB] [pci.bus_id 00000000:8A:00.0] (MiB) by second: 0=2341 1=2342 2=2343"
       " 3=2344\n" },
     { "timestamp, gpu_uuid, pid, used_gpu_memory [MiB]\n",
       "2024/01/01 12:00:0#.123, GPU-0a1b2c3d-4e5f, 1234567, 500# MiB\n"
       "2024/01/01 12:00:0#.123, GPU-0a1b2c3d-4e5f, 1234568, 600# MiB\n",
-      "used_gpu_memory [MiB] [gpu_uuid GPU-0a1b2c3d-4e5f, pid 1234567] (MiB) by count: 0=5001"
+      "used_gpu_memory [MiB] [gpu_uuid GPU-0a1b2c3d-4e5f, pid 1234567] (MiB) by second: 0=5001"
       " 1=5002 2=5003 3=5004\n"
-      "used_gpu_memory [MiB] [gpu_uuid GPU-0a1b2c3d-4e5f, pid 1234568] (MiB) by count: 0=6001"
+      "used_gpu_memory [MiB] [gpu_uuid GPU-0a1b2c3d-4e5f, pid 1234568] (MiB) by second: 0=6001"
       " 1=6002 2=6003 3=6004\n" },
     { "step,hostname,mem_mb\n", "#,node-a,500#\n#,node-b,600#\n",
       "mem_mb [hostname node-a] (mb) by step: 1=5001 2=5002 3=5003 4=5004\n"
@@ -264,6 +264,60 @@ static const form forms[] = {
     { "", "{\"iteration\": #, \"gpu_0_mem_usage\": 4#.5, \"gpu_0_mem_used_gb\": 1#.5}\n",
       "gpu_0_mem_usage (%) by iteration: 1=41.5 2=42.5 3=43.5 4=44.5\n"
       "gpu_0_mem_used_gb (gb) by iteration: 1=11776 2=12800 3=13824 4=14848\n" },
+    /* vLLM, SGLang: the share of their cache */
+    { "",
+      "INFO 01-02 03:04:0# [loggers.py:118] Engine 000: Avg prompt throughput: 1.0 tokens/s, "
+      "GPU KV cache usage: 3#.2%, Prefix cache hit rate: 0.0%\n",
+      "GPU KV cache usage (%) by second: 0=31.2 1=32.2 2=33.2 3=34.2\n" },
+    { "",
+      "[2026-01-02 03:04:0# TP0] Decode batch. #running-req: 8, token usage: 0.5#, cuda graph: 1\n",
+      "token usage [tp 0] (%) by second: 0=51 1=52 2=53 3=54\n" },
+    /* tools whose rows have texts, and headers with units below them */
+    { "# gpu    sm    mem     fb   bar1\n# Idx     %      %     MB     MB\n",
+      "    0    99     4#   500#     11\n    1    99     4#   600#     11\n",
+      "fb [gpu 0] (MiB) by count: 0=5001 1=5002 2=5003 3=5004\n"
+      "fb [gpu 1] (MiB) by count: 0=6001 1=6002 2=6003 3=6004\n" },
+    { "#Date       Time        gpu     fb\n#YYYYMMDD   HH:MM:SS    Idx     MB\n",
+      " 20260102   03:04:0#      0   500#\n",
+      "fb [gpu 0] (MiB) by second: 0=5001 1=5002 2=5003 3=5004\n" },
+    { "", "    PID   RSS COMMAND\n 123456 512#000 python train.py\n",
+      "RSS [pid 123456] (KiB) by count: 0=5001 1=5002 2=5002.9 3=5003.9\n" },
+    { "",
+      "CONTAINER ID   NAME    CPU %     MEM USAGE / LIMIT   MEM %     NET I/O\n"
+      "0a1b2c3d4e50   train   99.51%    #.50GiB / 32GiB     12.34%    1.45kB / 0B\n",
+      "MEM USAGE / LIMIT [name train] (GiB) by count: 0=1536 1=2560 2=3584 3=4608\n" },
+    { "", "GPU  VRAM_USED  VRAM_TOTAL\n  0   500# MB    65504 MB\n",
+      "VRAM_USED [gpu 0] (MB) by count: 0=5001 1=5002 2=5003 3=5004\n" },
+    /* no header at all */
+    { "", "500#\n", "column 1 (MiB) by count: 0=5001 1=5002 2=5003 3=5004\n" },
+    { "", "0, 500#, 24564\n1, 600#, 24564\n",
+      "column 2 [index 0] (MiB) by count: 0=5001 1=5002 2=5003 3=5004\n"
+      "column 2 [index 1] (MiB) by count: 0=6001 1=6002 2=6003 3=6004\n" },
+    { "", "176732304500# 987#.5 #0\n",
+      "column 2 (MiB) by step: 10=9871.5 20=9872.5 30=9873.5 40=9874.5\n" },
+    /* metrics */
+    { "", "DCGM_FI_DEV_FB_USED{gpu=\"0\",device=\"nvidia0\",modelName=\"Tesla T4\"} 500#\n",
+      "DCGM_FI_DEV_FB_USED [gpu 0] (MiB) by count: 0=5001 1=5002 2=5003 3=5004\n" },
+    { "", "container_memory_working_set_bytes{pod=\"a-1\"} 1258291200# 176732304#000\n",
+      "container_memory_working_set_bytes [pod a-1] () by second: 0=12000 1=12000 2=12000 "
+      "3=12000\n" },
+    { "", "{\"key\": \"system/gpu_0_memory_usage_megabytes\", \"value\": 500#, \"step\": #}\n",
+      "system/gpu_0_memory_usage_megabytes (megabytes) by step: 1=5001 2=5002 3=5003 4=5004\n" },
+    /* reports in sections */
+    { "",
+      "GPU: 0\n    MEM_USAGE:\n        TOTAL_VRAM: 65504 MB\n        USED_VRAM: 500# MB\n"
+      "GPU: 1\n    MEM_USAGE:\n        TOTAL_VRAM: 65504 MB\n        USED_VRAM: 600# MB\n",
+      "USED_VRAM [gpu 0] (MB) by count: 0=5001 1=5002 2=5003 3=5004\n"
+      "USED_VRAM [gpu 1] (MB) by count: 0=6001 1=6002 2=6003 3=6004\n" },
+    { "",
+      "Timestamp    : Fri Jan  2 03:04:0# 2026\nGPU 00000000:01:00.0\n    FB Memory Usage\n"
+      "        Total                  : 24564 MiB\n        Used                   : 500# MiB\n",
+      "FB Memory Usage Used [gpu 00000000:01:00.0] (MiB) by second: 0=5001 1=5002 2=5003 "
+      "3=5004\n" },
+    /* a time that stands before the figures, and durations that are none */
+    { "", "Fri Jan  2 03:0#:05 PM UTC 2026\nmem 500#MB\n",
+      "mem (MB) by second: 0=5001 60=5002 120=5003 180=5004\n" },
+    { "", "eta: 1 day, 19:58:3# mem 500#MB\n", "mem (MB) by count: 0=5001 1=5002 2=5003 3=5004\n" },
     /* by hand */
     { "", "memory_allocated 9.747852#\n",
       "memory_allocated (GiB) by count: 0=9981.8 1=9981.8 2=9981.8 3=9981.8\n" },
@@ -388,7 +442,6 @@ static void what_is_no_memory_is_left_out(void)
         "mem += 512 MB\n",
         "memory grew by +512.0 MB, memory change -12 MB\n",
         "100%|####| 97.8M/97.8M [00:09<00:00, 10.3MB/s]\n",
-        "GPU KV cache usage: 34.2%\n",
         "memory at 12:30, memory 2024-01-02, memory 1.2.3\n",
         "Sleep mode freed 42.1 GiB memory\n",
         ("RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total "

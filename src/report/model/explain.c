@@ -68,14 +68,15 @@ static void say_leak(const plim_explaining *self)
         return;
     }
     const double steps = series->trend.last_step - series->trend.onset_step;
-    const plim_fact step = plim_words(plim_explain_step(series));
+    const plim_explain_axis axis = plim_explain_axis_of(series);
     plim_page_gap(self->page);
     plim_page_warn(self->page, "leak_before",
-                   "Before this, {} grew by {} per {} over {} {}s: --trend shows it.",
+                   "Before this, {} grew by {} per {} over {} {}: --trend shows it.",
                    PLIM_FACTS(plim_words(series->name),
                               plim_explain_amount(series, "growth_per_step",
-                                                  series->trend.growth_bytes_per_step),
-                              step, plim_number("steps", steps), step));
+                                                  series->trend.growth_bytes_per_step * axis.unit),
+                              plim_words(axis.step), plim_explain_steps(&axis, "steps", steps),
+                              plim_words(axis.steps)));
 }
 
 static void say_all_messages(const plim_explaining *self)

@@ -49,8 +49,15 @@ const char *plim_explain_trend_words(plim_trend_class kind);
 /** The name of a figure: "cached, not in use". */
 const char *plim_explain_figure(plim_figure_id id);
 
-/** The name of a step of a series: "step", or "point" where no step is counted. */
-const char *plim_explain_step(const plim_series *series);
+/** The axis of a series: "iteration", or "point" where the log counts no steps. */
+typedef struct plim_explain_axis {
+    const char *step; /* times are in seconds, minutes or hours, by the length of the run */
+    const char *steps;
+    double unit; /* steps of the series */
+} plim_explain_axis;
+plim_explain_axis plim_explain_axis_of(const plim_series *series);
+/** A place on the axis, or a distance. */
+plim_fact plim_explain_steps(const plim_explain_axis *axis, const char *name, double steps);
 
 /** Bytes of a series, which may be in per cent of a capacity that is not known: "12.4%". */
 plim_fact plim_explain_amount(const plim_series *series, const char *name, double amount);

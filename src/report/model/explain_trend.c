@@ -52,6 +52,7 @@ static void say_chart(plim_page *page, const plim_series *series)
     if (points == NULL) {
         return;
     }
+    const plim_explain_axis axis = plim_explain_axis_of(series);
     const double foot =
         fmin(trend->min_bytes, trend->max_bytes - CHART_WINDOW_MIN * fabs(trend->max_bytes));
     plim_page_gap(page);
@@ -64,10 +65,11 @@ static void say_chart(plim_page *page, const plim_series *series)
         .top = plim_page_text(page, "{}",
                               PLIM_FACTS(plim_explain_amount(series, NULL, trend->max_bytes))),
         .foot = plim_page_text(page, "{}", PLIM_FACTS(plim_explain_amount(series, NULL, foot))),
-        .from = plim_page_text(page, " {} {} ",
-                               PLIM_FACTS(plim_words(plim_explain_step(series)),
-                                          plim_number(NULL, trend->first_step))),
-        .to = plim_page_text(page, " {}", PLIM_FACTS(plim_number(NULL, trend->last_step))),
+        .from = plim_page_text(
+            page, " {} {} ",
+            PLIM_FACTS(plim_words(axis.step), plim_explain_steps(&axis, NULL, trend->first_step))),
+        .to = plim_page_text(page, " {}",
+                             PLIM_FACTS(plim_explain_steps(&axis, NULL, trend->last_step))),
     };
 }
 
@@ -101,31 +103,33 @@ static void say_fact(plim_page *page, const char *name, const char *text, const 
 static void say_growth(plim_page *page, const plim_series *series)
 {
     const plim_trend *trend = &series->trend;
-    const plim_fact step = plim_words(plim_explain_step(series));
+    const plim_explain_axis axis = plim_explain_axis_of(series);
+    const plim_fact step = plim_words(axis.step);
     if (does_grow(series)) {
         const plim_fact low =
-            plim_explain_amount(series, "growth_low", trend->growth_low_bytes_per_step);
-        const plim_fact high =
-            plim_explain_amount(series, "growth_high", trend->growth_high_bytes_per_step);
-        say_fact(
-            page, "grows by", "{} per {}",
-            PLIM_FACTS(plim_explain_amount(series, "growth_per_step", trend->growth_bytes_per_step),
-                       step));
+            plim_explain_amount(series, "growth_low", trend->growth_low_bytes_per_step * axis.unit);
+        const plim_fact high = plim_explain_amount(series, "growth_high",
+                                                   trend->growth_high_bytes_per_step * axis.unit);
+        say_fact(page, "grows by", "{} per {}",
+                 PLIM_FACTS(plim_explain_amount(series, "growth_per_step",
+                                                trend->growth_bytes_per_step * axis.unit),
+                            step));
         if (strcmp(plim_page_text(page, "{}", PLIM_FACTS(low)),
                    plim_page_text(page, "{}", PLIM_FACTS(high))) != 0) { /* three digits each */
             plim_page_more(page, " (95% sure of {} to {})", PLIM_FACTS(low, high));
         }
     }
     if (trend->riser_count > 0) {
-        say_fact(page, "stairs", "{}, of {} each, every {} {}s",
+        say_fact(page, "stairs", "{}, of {} each, every {} {}",
                  PLIM_FACTS(plim_count_of("riser_count", trend->riser_count, "stair"),
                             plim_explain_amount(series, "riser", trend->riser_bytes),
-                            plim_number("riser_period", trend->riser_period_steps), step));
+                            plim_explain_steps(&axis, "riser_period", trend->riser_period_steps),
+                            plim_words(axis.steps)));
     }
     const bool has_onset = trend->onset_step > trend->first_step; /* else there was no before */
     if (has_onset && (trend->kind == PLIM_TREND_LEAK || trend->kind == PLIM_TREND_RAMP)) {
         say_fact(page, trend->kind == PLIM_TREND_LEAK ? "since" : "settled", "{} {}",
-                 PLIM_FACTS(step, plim_number("onset_step", trend->onset_step)));
+                 PLIM_FACTS(step, plim_explain_steps(&axis, "onset_step", trend->onset_step)));
     }
 }
 
@@ -133,14 +137,18 @@ static void say_growth(plim_page *page, const plim_series *series)
 static void say_end(plim_page *page, const plim_series *series)
 {
     const plim_trend *trend = &series->trend;
-    const plim_fact step = plim_words(plim_explain_step(series));
+    const plim_explain_axis axis = plim_explain_axis_of(series);
+    const plim_fact step = plim_words(axis.step);
     const plim_fact capacity = plim_explain_amount(series, "capacity", series->capacity_bytes);
     if (trend->has_exhaustion && trend->exhaustion_step > trend->last_step) {
         say_fact(
-            page, "full at", "{} {}: {}, in {} {}s",
-            PLIM_FACTS(step, plim_number("exhaustion_step", ceil(trend->exhaustion_step)), capacity,
-                       plim_number("steps_left", ceil(trend->exhaustion_step - trend->last_step)),
-                       step));
+            page, "full at", "{} {}: {}, in {} {}",
+            PLIM_FACTS(step,
+                       plim_explain_steps(&axis, "exhaustion_step", ceil(trend->exhaustion_step)),
+                       capacity,
+                       plim_explain_steps(&axis, "steps_left",
+                                          ceil(trend->exhaustion_step - trend->last_step)),
+                       plim_words(axis.steps)));
     } else if (trend->has_exhaustion) {
         say_fact(page, "full at", "about now: {}", PLIM_FACTS(capacity));
     } else if (trend->kind == PLIM_TREND_LEAK && !(series->capacity_bytes > 0)) {
@@ -184,10 +192,11 @@ static void add_brief(plim_page *page, const plim_series *series)
     const plim_trend *trend = &series->trend;
     const char *growth = "";
     if (does_grow(series)) {
+        const plim_explain_axis axis = plim_explain_axis_of(series);
         growth = plim_page_text(
             page, " by {} per {}",
-            PLIM_FACTS(plim_explain_amount(series, NULL, trend->growth_bytes_per_step),
-                       plim_words(plim_explain_step(series))));
+            PLIM_FACTS(plim_explain_amount(series, NULL, trend->growth_bytes_per_step * axis.unit),
+                       plim_words(axis.step)));
     }
     const char *range =
         plim_page_text(page, ": {} to {}, {}",

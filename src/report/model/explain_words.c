@@ -4,6 +4,7 @@
 #include "report/model/explain_parts.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -171,9 +172,28 @@ const char *plim_explain_figure(plim_figure_id id)
     return (unsigned)id < PLIM_FIGURE_PRINTED_COUNT ? names[id] : "";
 }
 
-const char *plim_explain_step(const plim_series *series)
+plim_explain_axis plim_explain_axis_of(const plim_series *series)
 {
-    return series->step_name != NULL && series->step_name[0] != '\0' ? series->step_name : "point";
+    static const plim_explain_axis axes[] = {
+        { "second", "seconds", 1 },       { "minute", "minutes", 60 }, { "hour", "hours", 3600 },
+        { "iteration", "iterations", 1 }, { "step", "steps", 1 },      { "batch", "batches", 1 },
+        { "epoch", "epochs", 1 },         { "update", "updates", 1 },
+    };
+    const double span = series->trend.last_step - series->trend.first_step;
+    for (size_t i = 0; i < sizeof axes / sizeof axes[0]; i++) {
+        if (series->step_name != NULL && strcmp(series->step_name, axes[i].step) == 0) {
+            const size_t larger = i > 0 || span < 120 ? 0 : span < 7200 ? 1 : 2;
+            return axes[i + larger];
+        }
+    }
+    return (plim_explain_axis){ "point", "points", 1 };
+}
+
+plim_fact plim_explain_steps(const plim_explain_axis *axis, const char *name, double steps)
+{
+    const bool is_time = strcmp(axis->step, "second") == 0 || axis->unit > 1;
+    const double number = steps / axis->unit;
+    return plim_number(name, is_time ? round(number * 100) / 100 : number);
 }
 
 plim_fact plim_explain_amount(const plim_series *series, const char *name, double amount)
