@@ -1,5 +1,7 @@
 # Plimsoll in one-line targets. The builds are in CMakePresets.json, everything else in tools/.
 
+INSTALLED = plimsoll standin pages core_shared core_static plimsoll_shared plimsoll_static
+
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 18
 
@@ -30,8 +32,11 @@ format: ## lay out our C files by .clang-format
 tidy: ## clang-tidy over our C files
 	@tools/bootstrap ci && tools/tidy
 
-install: ## library, headers and command; PREFIX=/usr/local, DESTDIR= for packagers
-	@tools/bootstrap build && cmake --preset release >/dev/null && cmake --build --preset release && cmake --install build/release --prefix "$(or $(PREFIX),/usr/local)"
+install: ## command, libraries, headers, pages; PREFIX=/usr/local, DESTDIR= for packagers
+	@tools/bootstrap build && cmake --preset release >/dev/null && cmake --build --preset release --target $(INSTALLED) && cmake --install build/release --prefix "$(or $(PREFIX),/usr/local)"
+
+uninstall: ## remove what install put there; the same PREFIX and DESTDIR
+	@cmake -D PREFIX="$(abspath $(or $(PREFIX),/usr/local))" -P cmake/uninstall.cmake
 
 record-from-pypi: ## make the recordings of tests/data anew, with PyTorch from PyPI
 	@tools/record/record all
@@ -42,4 +47,4 @@ oracle: ## record PyTorch's own allocator afresh, with its library from PyPI
 clean: ## forget every build
 	@rm -rf build
 
-.PHONY: help build demo test ci docs bench fuzz format tidy install record-from-pypi oracle clean
+.PHONY: help build demo test ci docs bench fuzz format tidy install uninstall record-from-pypi oracle clean

@@ -1,5 +1,6 @@
-# What `cmake --install` puts where: the command, the libraries, the headers, and how to find them (a
-# CMake package, plimsoll.pc and plimsoll-core.pc). tests/install builds programs against the result.
+# What `cmake --install` puts where: the command with its man pages and completions, the libraries, the
+# headers and how to find them (a CMake package, plimsoll.pc and plimsoll-core.pc), the documents.
+# tests/install builds programs against the result, and removes it again.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS plimsoll RUNTIME)
@@ -40,3 +41,42 @@ foreach(name IN ITEMS plimsoll-core plimsoll)
     configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
     install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
+
+# Man pages and completions are made of the command's own help.
+if(NOT CMAKE_CROSSCOMPILING)
+    set(pages plimsoll.1 plimsoll.bash plimsoll.fish _plimsoll)
+    file(GLOB commands RELATIVE ${PROJECT_SOURCE_DIR}/src/cli ${PROJECT_SOURCE_DIR}/src/cli/cmd_*.c)
+    list(TRANSFORM commands REPLACE "cmd_(.*)\\.c" "plimsoll-\\1.1")
+    list(APPEND pages ${commands})
+    list(TRANSFORM pages PREPEND ${PROJECT_BINARY_DIR}/pages/)
+    add_custom_command(OUTPUT ${pages} DEPENDS plimsoll cmake/pages.sh VERBATIM
+        WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+        COMMAND cmake/pages.sh $<TARGET_FILE:plimsoll> ${PROJECT_BINARY_DIR}/pages)
+    add_custom_target(pages ALL DEPENDS ${pages})
+    list(FILTER pages INCLUDE REGEX "\\.1$")
+    install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    install(FILES ${PROJECT_BINARY_DIR}/pages/plimsoll.bash RENAME plimsoll
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+    install(FILES ${PROJECT_BINARY_DIR}/pages/_plimsoll
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+    install(FILES ${PROJECT_BINARY_DIR}/pages/plimsoll.fish
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()
+
+# Beside each other as they are here, so that their links hold.
+set(doc_dir ${CMAKE_INSTALL_DATADIR}/doc/plimsoll)
+install(FILES LICENSE NOTICE README.md ARCHITECTURE.md DESTINATION ${doc_dir})
+install(DIRECTORY docs examples DESTINATION ${doc_dir} PATTERN api EXCLUDE)
+
+# The last step of an install: a list of what it put there, for uninstalling.
+install(CODE [[
+    set(lines "")
+    foreach(file IN LISTS CMAKE_INSTALL_MANIFEST_FILES)
+        file(RELATIVE_PATH file "${CMAKE_INSTALL_PREFIX}" "${file}")
+        string(APPEND lines "${file}\n")
+    endforeach()
+    file(WRITE "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/lib/plimsoll/installed.txt" "${lines}")
+]])
+add_custom_target(uninstall VERBATIM
+    COMMAND ${CMAKE_COMMAND} -D PREFIX=${CMAKE_INSTALL_PREFIX}
+            -P ${PROJECT_SOURCE_DIR}/cmake/uninstall.cmake)

@@ -241,14 +241,29 @@ typedef enum form {
     ZSTD,
     ZSTD_FRAMES,
     ZSTD_SKIPPABLE,
+    UTF16_LITTLE,
+    UTF16_BIG,
     FORM_COUNT
 } form;
 
-static const char *const form_names[] = { "plain", "gzip",        "gzip members",  "gzip padded",
-                                          "zstd",  "zstd frames", "zstd skippable" };
-static const char *const compressions[] = {
-    "none", "gzip", "gzip", "gzip", "zstd", "zstd", "zstd"
-};
+static const char *const form_names[] = { "plain",          "gzip",   "gzip members",
+                                          "gzip padded",    "zstd",   "zstd frames",
+                                          "zstd skippable", "little", "big" };
+static const char *const compressions[] = { "none", "gzip", "gzip",   "gzip",  "zstd",
+                                            "zstd", "zstd", "UTF-16", "UTF-16" };
+
+/* ASCII in UTF-16, after a byte order mark. */
+static bytes in_utf16(bytes plain, bool is_big_endian)
+{
+    bytes result = bytes_of(2 * plain.length + 2);
+    result.data[is_big_endian ? 0 : 1] = 0xfe;
+    result.data[is_big_endian ? 1 : 0] = 0xff;
+    for (size_t i = 0; i < plain.length; i++) {
+        result.data[2 * i + (is_big_endian ? 3 : 2)] = plain.data[i];
+        result.data[2 * i + (is_big_endian ? 2 : 3)] = 0;
+    }
+    return result;
+}
 
 /* `plain` as a file would hold it. */
 static bytes in_form(form what, bytes plain)
@@ -270,6 +285,9 @@ static bytes in_form(form what, bytes plain)
         return joined(zstandard(first), zstandard(second));
     case ZSTD_SKIPPABLE:
         return joined(literal("\x51\x2a\x4d\x18\x03\0\0\0abc", 11), zstandard(plain));
+    case UTF16_LITTLE:
+    case UTF16_BIG:
+        return in_utf16(plain, what == UTF16_BIG);
     case PLAIN:
     case FORM_COUNT:
     default:

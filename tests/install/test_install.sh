@@ -16,6 +16,27 @@ fail() {
 }
 
 cmake --install "$build" --prefix "$scratch/first" >/dev/null
+
+# --- a packager's install, and its end
+
+DESTDIR="$scratch/stage" cmake --install "$build" --prefix /opt/plimsoll >/dev/null
+test -z "$(ls "$scratch/stage" | grep -vx opt)" || fail "DESTDIR is not respected"
+share="$scratch/stage/opt/plimsoll/share"
+for file in LICENSE NOTICE docs/commands/inspect.md; do
+    test -s "$share/doc/plimsoll/$file" || fail "$file is not installed"
+done
+for file in man/man1/plimsoll.1 man/man1/plimsoll-tune.1 bash-completion/completions/plimsoll \
+    zsh/site-functions/_plimsoll fish/vendor_completions.d/plimsoll.fish; do
+    test -s "$share/$file" || fail "$file is not installed"
+done
+touch "$share/man/man1/other.1" # of another program
+DESTDIR="$scratch/stage" cmake -D PREFIX=/opt/plimsoll -P "$source/cmake/uninstall.cmake" >/dev/null 2>&1
+test "$(cd "$scratch/stage" && find . -type f -o -name '*plimsoll*' ! -path ./opt/plimsoll)" = \
+    ./opt/plimsoll/share/man/man1/other.1 ||
+    fail "uninstall leaves $(find "$scratch/stage" -type f -o -type l)"
+! DESTDIR="$scratch/stage" cmake -D PREFIX=/opt/plimsoll -P "$source/cmake/uninstall.cmake" \
+    >/dev/null 2>&1 || fail "uninstall of nothing succeeds"
+
 mv "$scratch/first" "$scratch/moved here"
 prefix="$scratch/moved here"
 libdir=$(dirname "$(dirname "$(find "$prefix" -name plimsoll.pc)")")

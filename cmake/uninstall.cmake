@@ -1,0 +1,33 @@
+# Removes what was installed under a prefix: cmake -D PREFIX=/usr/local -P uninstall.cmake. What that
+# was stands in the file that the install left there; $DESTDIR is respected.
+set(root "$ENV{DESTDIR}${PREFIX}")
+set(manifest "${root}/lib/plimsoll/installed.txt")
+if(NOT EXISTS "${manifest}")
+    message(FATAL_ERROR "nothing of Plimsoll is installed under ${root}: ${manifest} is not there")
+endif()
+file(STRINGS "${manifest}" files)
+set(folders "")
+foreach(file IN LISTS files)
+    if(file MATCHES "(^|/)\\.\\.(/|$)")
+        message(FATAL_ERROR "${manifest}: ${file} leads out of the prefix")
+    endif()
+    file(REMOVE "${root}/${file}")
+    while(file MATCHES "/") # the folders that it lay in, innermost first
+        get_filename_component(file "${file}" DIRECTORY)
+        list(APPEND folders "${file}")
+    endwhile()
+endforeach()
+file(REMOVE "${manifest}")
+file(REMOVE_RECURSE "${root}/lib/plimsoll") # rehearsals leave compiled Python there
+# Folders of ours that are empty now; those of others are kept, empty or not.
+list(REMOVE_DUPLICATES folders)
+list(FILTER folders INCLUDE REGEX "(^|/)plimsoll(/|$)")
+list(SORT folders ORDER DESCENDING)
+foreach(folder IN LISTS folders)
+    file(GLOB left "${root}/${folder}/*")
+    if(NOT left)
+        file(REMOVE_RECURSE "${root}/${folder}")
+    endif()
+endforeach()
+list(LENGTH files count)
+message(STATUS "Removed ${count} files of Plimsoll from ${root}")
