@@ -24,9 +24,11 @@ typedef enum fix_record {
 typedef struct fix_reader {
     plim_fix_table *table;
     const char *const *lines;
-    unsigned line;     /* from 1 */
-    fix_record record; /* that is open: the last of its kind in the table */
-    bool may_continue; /* the last line was a text or a command */
+    unsigned line;                             /* from 1 */
+    fix_record record;                         /* that is open: the last of its kind in the table */
+    bool may_continue;                         /* the last line was a text or a command */
+    plim_tsv_field last_names[PLIM_FIX_KINDS]; /* fixes beside each other often name the same */
+    uint64_t last_masks[PLIM_FIX_KINDS];
     plim_error *err;
 } fix_reader;
 
@@ -48,13 +50,27 @@ static const struct {
 
 _Static_assert(PLIM_FAMILY_COUNT <= 64 && PLIM_TOPIC_COUNT <= 64, "a mask has 64 bits");
 
+/* As plim_tsv_is(), and most often decided by the first byte: thousands are compared at the start.
+ */
+static inline bool is(plim_tsv_field field, const char *text)
+{
+    return field.text[0] == text[0] && plim_tsv_is(field, text);
+}
+
 /* Takes the next word from the front of `rest`; false: there is none. */
 static bool next_word(plim_tsv_field *rest, plim_tsv_field *ret_word)
 {
-    *ret_word = (plim_tsv_field){ "", 0 };
-    while (ret_word->bytes == 0 && plim_tsv_cut(rest, ' ', ret_word)) {
-        ;
+    const char *const end = rest->text + rest->bytes;
+    const char *at = rest->text;
+    while (at < end && *at == ' ') {
+        at++;
     }
+    ret_word->text = at;
+    while (at < end && *at != ' ') {
+        at++;
+    }
+    ret_word->bytes = (size_t)(at - ret_word->text);
+    *rest = (plim_tsv_field){ at, (size_t)(end - at) };
     return ret_word->bytes > 0;
 }
 
@@ -64,7 +80,7 @@ static uint64_t mask_of_name(const fix_reader *r, plim_fix_kind kind, plim_tsv_f
 {
     for (size_t i = 0; i < r->table->group_count; i++) {
         const plim_fix_group *const group = &r->table->groups[i];
-        if (group->kind == kind && plim_tsv_is(name, group->name)) {
+        if (group->kind == kind && is(name, group->name)) {
             return group->mask;
         }
     }
@@ -73,16 +89,23 @@ static uint64_t mask_of_name(const fix_reader *r, plim_fix_kind kind, plim_tsv_f
 }
 
 /* "a b c": these; "not a b c": all others. */
-static plim_status read_names(const fix_reader *r, plim_fix_kind kind, plim_tsv_field rest,
+static plim_status read_names(fix_reader *r, plim_fix_kind kind, plim_tsv_field rest,
                               uint64_t *ret_mask)
 {
     const uint64_t all = UINT64_MAX >> (64 - kinds[kind].names->count);
+    const plim_tsv_field list = rest;
+    const plim_tsv_field last = r->last_names[kind];
     uint64_t mask = 0;
     bool is_negated = false;
     plim_tsv_field word;
+    if (last.bytes > 0 && list.bytes == last.bytes &&
+        memcmp(list.text, last.text, last.bytes) == 0) {
+        *ret_mask = r->last_masks[kind];
+        return PLIM_OK;
+    }
     while (next_word(&rest, &word)) {
         const uint64_t bits = mask_of_name(r, kind, word);
-        if (plim_tsv_is(word, "not") && mask == 0 && !is_negated) {
+        if (is(word, "not") && mask == 0 && !is_negated) {
             is_negated = true;
         } else if (bits == 0) {
             return FAIL(r, "no %s is called '%.*s'", r->line, kinds[kind].key, (int)word.bytes,
@@ -94,6 +117,8 @@ static plim_status read_names(const fix_reader *r, plim_fix_kind kind, plim_tsv_
         return FAIL(r, "no %s is named", r->line, kinds[kind].key);
     }
     *ret_mask = is_negated ? all & ~mask : mask;
+    r->last_names[kind] = list;
+    r->last_masks[kind] = *ret_mask;
     return PLIM_OK;
 }
 
@@ -129,7 +154,7 @@ static plim_status read_relation(const fix_reader *r, plim_tsv_field rest, plim_
         return PLIM_OK; /* "figure": it is known */
     }
     for (size_t i = 0; i < sizeof relations / sizeof relations[0]; i++) {
-        if (plim_tsv_is(word, relations[i])) {
+        if (is(word, relations[i])) {
             memcpy(ret->relation, relations[i], strlen(relations[i]) + 1);
         }
     }
@@ -141,9 +166,9 @@ static plim_status read_relation(const fix_reader *r, plim_tsv_field rest, plim_
         return PLIM_OK;
     }
     plim_tsv_field divisor;
-    if (!plim_tsv_is(word, "/") || !next_word(&rest, &divisor) ||
-        ret->right == PLIM_FIX_VALUE_NONE || divisor.bytes != 1 || divisor.text[0] < '2' ||
-        divisor.text[0] > '9' || next_word(&rest, &word)) {
+    if (!is(word, "/") || !next_word(&rest, &divisor) || ret->right == PLIM_FIX_VALUE_NONE ||
+        divisor.bytes != 1 || divisor.text[0] < '2' || divisor.text[0] > '9' ||
+        next_word(&rest, &word)) {
         return FAIL(r, "a figure is divided by one digit, and that ends the condition", r->line);
     }
     ret->number = (uint64_t)(divisor.text[0] - '0');
@@ -156,7 +181,7 @@ static plim_status read_condition(const fix_reader *r, plim_tsv_field rest)
     plim_fix_condition condition = { .right = PLIM_FIX_VALUE_NONE };
     plim_tsv_field word;
     (void)next_word(&rest, &word);
-    if (plim_tsv_is(word, "not")) {
+    if (is(word, "not")) {
         condition.is_negated = true;
         (void)next_word(&rest, &word);
     }
@@ -196,7 +221,7 @@ bool plim_fix_placeholder(const char **at, const char **ret_name, size_t *ret_by
 const plim_fix_word *plim_fix_word_find(const plim_fix_table *table, const char *name, size_t bytes)
 {
     for (size_t i = 0; i < table->word_count; i++) {
-        if (plim_tsv_is((plim_tsv_field){ name, bytes }, table->words[i].name)) {
+        if (is((plim_tsv_field){ name, bytes }, table->words[i].name)) {
             return &table->words[i];
         }
     }
@@ -204,17 +229,16 @@ const plim_fix_word *plim_fix_word_find(const plim_fix_table *table, const char 
 }
 
 /* The rest of a key, after "text", "command" or nothing: "for <programs>", "with <settings>". */
-static plim_status read_qualifier(const fix_reader *r, plim_tsv_field rest,
-                                  plim_fix_wording *wording)
+static plim_status read_qualifier(fix_reader *r, plim_tsv_field rest, plim_fix_wording *wording)
 {
     plim_tsv_field word;
     if (!next_word(&rest, &word)) {
         return PLIM_OK;
     }
-    if (plim_tsv_is(word, "for")) {
+    if (is(word, "for")) {
         return read_names(r, PLIM_FIX_PROGRAM, rest, &wording->programs);
     }
-    if (plim_tsv_is(word, "with")) {
+    if (is(word, "with")) {
         return read_names(r, PLIM_FIX_SETTING, rest, &wording->with);
     }
     return FAIL(r, "no key is called so", r->line);
@@ -252,11 +276,11 @@ static plim_status continue_wording(fix_reader *r)
 
 /* --- records --- */
 
-static plim_status read_group_line(const fix_reader *r, plim_tsv_field key, plim_tsv_field value)
+static plim_status read_group_line(fix_reader *r, plim_tsv_field key, plim_tsv_field value)
 {
     plim_fix_group *const group = &r->table->groups[r->table->group_count - 1];
     for (plim_fix_kind kind = 0; kind < PLIM_FIX_PLACE; kind++) {
-        if (plim_tsv_is(key, kinds[kind].key) && group->mask == 0) {
+        if (is(key, kinds[kind].key) && group->mask == 0) {
             group->kind = kind;
             return read_names(r, kind, value, &group->mask);
         }
@@ -265,7 +289,7 @@ static plim_status read_group_line(const fix_reader *r, plim_tsv_field key, plim
                 r->line);
 }
 
-static plim_status read_place(const fix_reader *r, plim_tsv_field value, plim_fix *fix)
+static plim_status read_place(fix_reader *r, plim_tsv_field value, plim_fix *fix)
 {
     uint64_t mask = 0;
     PLIM_TRY(read_names(r, PLIM_FIX_PLACE, value, &mask));
@@ -282,32 +306,32 @@ static plim_status read_fix_line(fix_reader *r, plim_tsv_field key, plim_tsv_fie
     plim_tsv_field qualifier = key;
     plim_tsv_field first;
     (void)next_word(&qualifier, &first);
-    if (plim_tsv_is(first, "text")) {
+    if (is(first, "text")) {
         return add_wording(r, qualifier, value, &fix->texts);
     }
-    if (plim_tsv_is(first, "command")) {
+    if (is(first, "command")) {
         return add_wording(r, qualifier, value, &fix->commands);
     }
     for (plim_fix_kind kind = 0; kind < PLIM_FIX_SETTING; kind++) {
-        if (plim_tsv_is(key, kinds[kind].key)) {
+        if (is(key, kinds[kind].key)) {
             return read_names(r, kind, value, &fix->masks[kind]);
         }
     }
-    if (plim_tsv_is(key, "if")) {
+    if (is(key, "if")) {
         return read_condition(r, value);
-    } else if (plim_tsv_is(key, "maybe")) {
+    } else if (is(key, "maybe")) {
         return read_names(r, PLIM_FIX_VERDICT, value, &fix->maybe);
-    } else if (plim_tsv_is(key, "unless")) {
+    } else if (is(key, "unless")) {
         return read_names(r, PLIM_FIX_SETTING, value, &fix->unless);
-    } else if (plim_tsv_is(key, "with")) {
+    } else if (is(key, "with")) {
         return read_names(r, PLIM_FIX_SETTING, value, &fix->with);
-    } else if (plim_tsv_is(key, "place")) {
+    } else if (is(key, "place")) {
         return read_place(r, value, fix);
-    } else if (plim_tsv_is(key, "finding")) {
+    } else if (is(key, "finding")) {
         fix->finding = value.text;
-    } else if (plim_tsv_is(key, "not beside")) {
+    } else if (is(key, "not beside")) {
         fix->not_beside = value.text;
-    } else if (plim_tsv_is(key, "source")) {
+    } else if (is(key, "source")) {
         fix->source = value.text;
     } else {
         return FAIL(r, "no key is called '%.*s'", r->line, (int)key.bytes, key.text);
@@ -330,15 +354,15 @@ static plim_status open_fix(fix_reader *r, const char *id)
 static plim_status open_record(fix_reader *r, plim_tsv_field key, const char *name)
 {
     plim_fix_table *const table = r->table;
-    if (plim_tsv_is(key, "fix")) {
+    if (is(key, "fix")) {
         return open_fix(r, name);
     }
-    if (plim_tsv_is(key, "group") && table->group_count < PLIM_FIX_GROUPS_MAX) {
+    if (is(key, "group") && table->group_count < PLIM_FIX_GROUPS_MAX) {
         table->groups[table->group_count++] = (plim_fix_group){ .name = name };
         r->record = FIX_RECORD_GROUP;
         return PLIM_OK;
     }
-    if (plim_tsv_is(key, "word") && table->word_count < PLIM_FIX_WORDS_MAX) {
+    if (is(key, "word") && table->word_count < PLIM_FIX_WORDS_MAX) {
         table->words[table->word_count++] = (plim_fix_word){ .name = name };
         r->record = FIX_RECORD_WORD;
         return PLIM_OK;
