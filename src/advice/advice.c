@@ -159,7 +159,7 @@ static bool write_word(const advice_choice *chosen, const plim_fix_word *word, p
     for (size_t i = 0; word != NULL && i < word->wordings.count; i++) {
         const plim_fix_wording *const wording = &chosen->table->wordings[word->wordings.first + i];
         if (suits(chosen, wording)) {
-            plim_text_append_string(text, wording->begin);
+            plim_text_append_string(text, plim_fix_line(chosen->table, wording, 0));
             return true;
         }
     }
@@ -199,13 +199,12 @@ static bool write_line(const advice_choice *chosen, const char *line, plim_text 
     return true;
 }
 
-/* The other lines of a wording begin with two blanks, of which one stands for the line's end. */
 static bool write_wording(const advice_choice *chosen, const plim_fix_wording *wording,
                           plim_text *text)
 {
-    bool is_written = suits(chosen, wording) && write_line(chosen, wording->begin, text);
-    for (size_t i = 1; i < wording->line_count && is_written; i++) {
-        is_written = write_line(chosen, wording->lines[i] + 1, text);
+    bool is_written = suits(chosen, wording);
+    for (size_t i = 0; i < wording->line_count && is_written; i++) {
+        is_written = write_line(chosen, plim_fix_line(chosen->table, wording, i), text);
     }
     return is_written;
 }
@@ -261,7 +260,7 @@ plim_status plim_advise(const plim_failed_request *request, const plim_judgement
                         plim_arena *arena, const plim_advice **ret, size_t *ret_count,
                         plim_error *err)
 {
-    advice_choice chosen = { .table = plim_fixes(), .request = request, .judgement = judgement };
+    advice_choice chosen = { .table = &plim_fixes, .request = request, .judgement = judgement };
     if (request->leaks && (PLIM_VERDICT_BIT(judgement->verdict) & LEAK_VERDICTS) != 0) {
         take(&chosen, PLIM_FINDING_LEAK, PLIM_FIX_IN_ORDER, LEAK_FIX_MAX);
         take(&chosen, PLIM_FINDING_LEAK, PLIM_FIX_RESORT, chosen.count == 0 ? 1 : 0);
@@ -275,7 +274,7 @@ plim_status plim_advise_finding(const plim_finding *finding, const plim_failed_r
                                 plim_error *err)
 {
     const plim_judgement judgement = plim_judge(program); /* unknown: there are no figures */
-    advice_choice chosen = { .table = plim_fixes(), .request = program, .judgement = &judgement };
+    advice_choice chosen = { .table = &plim_fixes, .request = program, .judgement = &judgement };
     choose(&chosen, finding->id);
     return finish(&chosen, arena, ret, ret_count, err);
 }

@@ -5,14 +5,12 @@
 
 #include "advice/values.h"
 #include "base/ascii.h"
-#include "base/assert.h"
 #include "base/error.h"
 #include "base/size.h"
 #include "base/tsv.h"
 #include "verdict/names.h"
 
 #include <string.h>
-#include <threads.h>
 
 typedef enum fix_record {
     FIX_RECORD_NONE,
@@ -218,6 +216,12 @@ bool plim_fix_placeholder(const char **at, const char **ret_name, size_t *ret_by
     return true;
 }
 
+const char *plim_fix_line(const plim_fix_table *table, const plim_fix_wording *wording,
+                          size_t index)
+{
+    return table->lines[wording->line + index] + (index == 0 ? wording->begin : 1);
+}
+
 const plim_fix_word *plim_fix_word_find(const plim_fix_table *table, const char *name, size_t bytes)
 {
     for (size_t i = 0; i < table->word_count; i++) {
@@ -248,8 +252,9 @@ static plim_status add_wording(fix_reader *r, plim_tsv_field qualifier, plim_tsv
                                plim_fix_run *run)
 {
     plim_fix_table *const table = r->table;
-    plim_fix_wording wording = { .begin = value.text,
-                                 .lines = &r->lines[r->line - 1],
+    const uint32_t line = r->line - 1;
+    plim_fix_wording wording = { .line = line,
+                                 .begin = (uint32_t)(value.text - r->lines[line]),
                                  .line_count = 1 };
     PLIM_TRY(read_qualifier(r, qualifier, &wording));
     if (table->wording_count == PLIM_FIX_WORDINGS_MAX) {
@@ -431,6 +436,7 @@ static plim_status read_line(fix_reader *r, const char *line)
 plim_status plim_fix_table_read(const char *const *lines, plim_fix_table *table, plim_error *err)
 {
     fix_reader r = { .table = table, .lines = lines, .err = err };
+    table->lines = lines;
     while (lines[r.line] != NULL) {
         const char *const line = lines[r.line++];
         PLIM_TRY(read_line(&r, line));
@@ -438,7 +444,7 @@ plim_status plim_fix_table_read(const char *const *lines, plim_fix_table *table,
     return close_record(&r);
 }
 
-/* --- what need not be checked at each start --- */
+/* --- the whole table --- */
 
 #define FAULT(fix, err, ...) plim_fail(err, PLIM_CORRUPT, "fixes.txt: fix '%s' " __VA_ARGS__)
 
@@ -467,9 +473,9 @@ static plim_status check_wordings(const plim_fix_table *table, const plim_fix *f
     for (size_t i = 0; i < run.count; i++) {
         const plim_fix_wording *const wording = &table->wordings[run.first + i];
         *ret_figures = 0; /* of the last */
-        PLIM_TRY(check_line(table, fix, wording->begin, ret_figures, err));
-        for (size_t k = 1; k < wording->line_count; k++) {
-            PLIM_TRY(check_line(table, fix, wording->lines[k], ret_figures, err));
+        for (size_t k = 0; k < wording->line_count; k++) {
+            const char *const line = plim_fix_line(table, wording, k);
+            PLIM_TRY(check_line(table, fix, line, ret_figures, err));
         }
     }
     return PLIM_OK;
@@ -506,21 +512,4 @@ plim_status plim_fix_table_check(const plim_fix_table *table, plim_error *err)
         }
     }
     return PLIM_OK;
-}
-
-static plim_fix_table fixes; /* constant once read */
-static once_flag fixes_once = ONCE_FLAG_INIT;
-
-static void read_fixes(void)
-{
-    plim_error err = { 0 };
-    if (plim_fix_table_read(plim_fixes_lines, &fixes, &err) != PLIM_OK) {
-        plim_assert_failed(err.message, __FILE__, __LINE__); /* built wrong: tests/advice */
-    }
-}
-
-const plim_fix_table *plim_fixes(void)
-{
-    call_once(&fixes_once, read_fixes);
-    return &fixes;
 }

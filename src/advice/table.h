@@ -1,9 +1,10 @@
 /*
  * table.h - the fixes of fixes.txt, and how its records are read.
  *
- * The text becomes part of the library as it is built (cmake/EmbedLines.cmake) and is read on first
- * use; docs/formats/fixes.md describes it. Strings of the table are the text's own, and the table
- * is the caller's, so that nothing here needs a heap.
+ * tools/fixes/make_table.c reads fixes.txt as the library is built and writes it as a constant
+ * table, so that it costs nothing at the start, and a record that is not as docs/formats/fixes.md
+ * describes ends the build with its line. Strings of the table are the text's own; nothing here
+ * needs a heap.
  */
 #ifndef PLIMSOLL_ADVICE_TABLE_H
 #define PLIMSOLL_ADVICE_TABLE_H
@@ -11,8 +12,8 @@
 #include "plimsoll/status.h"
 #include "plimsoll/verdict.h"
 
-#define PLIM_FIXES_MAX          512
-#define PLIM_FIX_WORDINGS_MAX   2048
+#define PLIM_FIXES_MAX          400
+#define PLIM_FIX_WORDINGS_MAX   1200
 #define PLIM_FIX_CONDITIONS_MAX 256
 #define PLIM_FIX_GROUPS_MAX     64
 #define PLIM_FIX_WORDS_MAX      16
@@ -40,11 +41,11 @@ typedef enum plim_fix_place {
 
 /* One text or command: of several, the first that suits and whose values are known is taken. */
 typedef struct plim_fix_wording {
-    uint64_t programs;        /* that it is for; 0: all */
-    uint64_t with;            /* settings that must be in force */
-    const char *begin;        /* of its words in the first line; */
-    const char *const *lines; /* the other lines begin with two blanks */
-    size_t line_count;
+    uint64_t programs; /* that it is for; 0: all */
+    uint64_t with;     /* settings that must be in force */
+    uint32_t line;     /* index of its first line, */
+    uint32_t begin;    /* and where its words begin there; other lines begin with two blanks */
+    uint32_t line_count;
 } plim_fix_wording;
 
 /* "[not] left [>= right / divisor]": false when a value of it is unknown, and `not` turns that. */
@@ -90,6 +91,7 @@ typedef struct plim_fix_word {
 } plim_fix_word;
 
 typedef struct plim_fix_table {
+    const char *const *lines; /* of the text */
     plim_fix fixes[PLIM_FIXES_MAX];
     plim_fix_wording wordings[PLIM_FIX_WORDINGS_MAX];
     plim_fix_condition conditions[PLIM_FIX_CONDITIONS_MAX];
@@ -108,18 +110,21 @@ extern const char *const plim_fixes_lines[];
 PLIM_MUST_USE plim_status plim_fix_table_read(const char *const *lines, plim_fix_table *table,
                                               plim_error *err);
 /*
- * For tests: PLIM_CORRUPT for an id that stands twice, a `not beside` without a fix above, an
+ * PLIM_CORRUPT for an id that stands twice, a `not beside` without a fix above, an
  * unknown placeholder, and a fix without a last text that suits every case.
  */
 PLIM_MUST_USE plim_status plim_fix_table_check(const plim_fix_table *table, plim_error *err);
-/* The table of fixes.txt, read on the first call. Threads: any. */
-const plim_fix_table *plim_fixes(void);
+/* fixes.txt: a generated file. */
+extern const plim_fix_table plim_fixes;
 
 /*
  * The placeholder at `*at`, and past it: "{name}", in small letters and underscores. False, and
  * nothing changes: there is none, and a brace stands for itself.
  */
 bool plim_fix_placeholder(const char **at, const char **ret_name, size_t *ret_bytes);
+/* A line of a wording; those after the first begin with one blank. */
+const char *plim_fix_line(const plim_fix_table *table, const plim_fix_wording *wording,
+                          size_t index);
 /* The word of that name, or NULL. */
 const plim_fix_word *plim_fix_word_find(const plim_fix_table *table, const char *name,
                                         size_t bytes);

@@ -152,16 +152,17 @@ static void check_row(const plim_fix *fix)
     T_TRUE(is_kebab(fix->id));
     T_TRUE(fix->source[0] != '\0');
     for (size_t i = 0; i < fix->commands.count; i++) {
-        T_TRUE(is_kind_to_shells(plim_fixes()->wordings[fix->commands.first + i].begin));
+        T_TRUE(is_kind_to_shells(
+            plim_fix_line(&plim_fixes, &plim_fixes.wordings[fix->commands.first + i], 0)));
     }
 }
 
 static void each_row_is_whole(void)
 {
-    for (size_t i = 0; i < plim_fixes()->count; i++) {
-        check_row(&plim_fixes()->fixes[i]);
+    for (size_t i = 0; i < plim_fixes.count; i++) {
+        check_row(&plim_fixes.fixes[i]);
     }
-    T_TRUE(plim_fixes()->count > 190);
+    T_TRUE(plim_fixes.count > 190);
 }
 
 /* --- all cases --- */
@@ -327,9 +328,9 @@ static void advise_at_random(row_set *rows)
 static void each_row_is_advised_some_day(void)
 {
     row_set rows = { .count = 0 };
-    for (size_t i = 0; i < plim_fixes()->count; i++) {
+    for (size_t i = 0; i < plim_fixes.count; i++) {
         T_TRUE(rows.count < ROWS_MAX);
-        rows.ids[rows.count++] = plim_fixes()->fixes[i].id;
+        rows.ids[rows.count++] = plim_fixes.fixes[i].id;
     }
     for (int i = 0; i < 1000000 && rows.count > 0; i++) {
         advise_at_random(&rows);
