@@ -5,7 +5,6 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/output.h"
-#include "cli/values.h"
 #include "cli/words.h"
 #include "report/json/rehearse_json.h"
 #include "report/model/explain.h"

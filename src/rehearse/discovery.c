@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "rehearse/folder.h"
-#include "rehearse/home.h"
 #include "rehearse/json_read.h"
+#include "rehearse/program.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,19 +1,23 @@
 /*
- * environment.c - the environment that leads a program to the stand-ins. See environment.h.
+ * environment.c - the environment that leads a program to the stand-ins. See rehearsal.h.
  */
-#include "rehearse/environment.h"
-
 #include "base/error.h"
 #include "base/text.h"
 #include "base/vec.h"
-#include "rehearse/home.h"
-#include "rehearse/triton.h"
+#include "rehearse/folder.h"
+#include "rehearse/program.h"
+#include "rehearse/rehearsal.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define RUN_TRITON_CACHE   "triton" /* in the folder of a run */
+#define RUN_INDUCTOR_CACHE "inductor"
 
 #define VALUE_BYTES_MAX ((size_t)1 << 20)
 #define HISTORY_EVENTS  100000
@@ -151,6 +155,24 @@ static void set_what_the_agent_reads(variables *all, const plim_rehearsal *rehea
     }
 }
 
+/* Linkers take a text file in the place of a library for a script (ld(1), "-l namespec"). */
+static const char script[] = "/* What this would define is loaded already. */\n";
+
+static plim_status write_script(const char *run, plim_error *err)
+{
+    char path[PLIM_PATH_BYTES];
+    PLIM_TRY(plim_folder_join(path, sizeof(path), run, PLIM_RUN_LINK "/libcuda.so.1", err));
+    FILE *file = fopen(path, "wxe");
+    if (file == NULL) {
+        return plim_fail_errno(err, errno, "%s: cannot be written", path);
+    }
+    const bool is_written = fputs(script, file) >= 0;
+    if (fclose(file) != 0 || !is_written) {
+        return plim_fail_errno(err, errno, "%s: cannot be written", path);
+    }
+    return PLIM_OK;
+}
+
 static void change(variables *all, const plim_rehearsal *rehearsal,
                    const plim_rehearse_options *options, const plim_wants *wants)
 {
@@ -170,8 +192,8 @@ static void change(variables *all, const plim_rehearsal *rehearsal,
     }
     show_devices(all);
     set_path_default(all, "TRITON_LIBCUDA_PATH", rehearsal->folder, PLIM_RUN_LINK);
-    set_path_default(all, "TRITON_CACHE_DIR", rehearsal->folder, PLIM_RUN_TRITON_CACHE);
-    set_path_default(all, "TORCHINDUCTOR_CACHE_DIR", rehearsal->folder, PLIM_RUN_INDUCTOR_CACHE);
+    set_path_default(all, "TRITON_CACHE_DIR", rehearsal->folder, RUN_TRITON_CACHE);
+    set_path_default(all, "TORCHINDUCTOR_CACHE_DIR", rehearsal->folder, RUN_INDUCTOR_CACHE);
     /* So that two rehearsals of one program agree: PyTorch frees some things in the order of
      * sets. */
     set_default(all, "PYTHONHASHSEED", "0");
@@ -181,6 +203,7 @@ static void change(variables *all, const plim_rehearsal *rehearsal,
 plim_status plim_environment_make(plim_rehearsal *rehearsal, const plim_rehearse_options *options,
                                   const plim_wants *wants, plim_error *err)
 {
+    PLIM_TRY(write_script(rehearsal->folder, err));
     variables all = { .arena = &rehearsal->arena };
     for (char **variable = environ; *variable != NULL; variable++) {
         char *copy = plim_arena_copy(all.arena, *variable, strlen(*variable));

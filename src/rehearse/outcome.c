@@ -1,12 +1,10 @@
 /*
- * outcome.c - what a rehearsal left, gathered. See outcome.h.
+ * outcome.c - what a rehearsal left, gathered. See rehearsal.h.
  */
-#include "rehearse/outcome.h"
-
 #include "base/error.h"
 #include "base/vec.h"
-#include "rehearse/folder.h"
 #include "rehearse/process_file.h"
+#include "rehearse/rehearsal.h"
 
 #include <dirent.h>
 #include <errno.h>

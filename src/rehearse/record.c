@@ -1,9 +1,8 @@
 /*
- * record.c - the snapshots of processes as files. See record.h.
+ * record.c - the snapshots of processes as files. See rehearsal.h.
  */
-#include "rehearse/record.h"
-
 #include "base/error.h"
+#include "rehearse/rehearsal.h"
 
 #include "plimsoll/load.h"
 

@@ -7,12 +7,8 @@
 #include "facade/facade.h"
 #include "launch/path.h"
 #include "rehearse/discovery.h"
-#include "rehearse/environment.h"
 #include "rehearse/folder.h"
-#include "rehearse/home.h"
-#include "rehearse/outcome.h"
 #include "rehearse/program.h"
-#include "rehearse/triton.h"
 
 #include "plimsoll/settings.h"
 
@@ -165,7 +161,6 @@ static plim_status prepare(plim_rehearsal *rehearsal, const char *const *argv,
     }
     static const char *const inside[] = { PLIM_RUN_LIB, PLIM_RUN_RESULTS, PLIM_RUN_LINK, NULL };
     PLIM_TRY(plim_folder_make(rehearsal->folder, sizeof(rehearsal->folder), inside, err));
-    PLIM_TRY(plim_triton_prepare(rehearsal->folder, err));
     PLIM_TRY(make_stage(rehearsal, options, &found, err));
 
     plim_wants *wants = NULL;

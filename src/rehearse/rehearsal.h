@@ -2,11 +2,9 @@
  * rehearsal.h - the state of a rehearsal, for the files of this room.
  *
  *   rehearsal.c     prepare, finish, destroy: the order of things
- *   home.c          where our own files are: the stand-ins and the agent
- *   program.c       which Python a program will run in
+ *   program.c       our own files: the stand-ins and the agent; the Python of a program
  *   discovery.c     what that Python has: versions of PyTorch, objects that want CUDA
- *   environment.c   the environment that leads the program to the stand-ins
- *   triton.c        what torch.compile needs besides
+ *   environment.c   the environment that leads the program to the stand-ins, and Triton's files
  *   folder.c        the folder of the run, and how it goes away again
  *   outcome.c       what was left on the stage and by the agents
  *   process_file.c  what one agent wrote
@@ -19,6 +17,7 @@
 #define PLIMSOLL_REHEARSE_REHEARSAL_H
 
 #include "base/arena.h"
+#include "facade/facade.h"
 #include "plimsoll/rehearse.h"
 #include "rehearse/folder.h"
 #include "stage/stage.h"
@@ -27,6 +26,7 @@
 #define PLIM_RUN_STAGE   "stage"
 #define PLIM_RUN_LIB     "lib"
 #define PLIM_RUN_RESULTS "results"
+#define PLIM_RUN_LINK    "link" /* of libraries for Triton's linker */
 
 struct plim_rehearsal {
     plim_arena arena; /* of all that lives as long as the rehearsal */
@@ -42,5 +42,38 @@ struct plim_rehearsal {
 PLIM_MUST_USE plim_status plim_rehearse_gpu(const plim_rehearse_options *options,
                                             const plim_gpu **ret, uint64_t *ret_capacity_bytes,
                                             plim_error *err);
+
+/* ---- environment.c --------------------------------------------------------------------------- */
+
+/*
+ * Our own environment with what a rehearsal adds, in the rehearsal's arena; and files for Triton.
+ *
+ * Triton, and so torch.compile, compiles a small helper of its own against libcuda.so.1, which is
+ * nowhere on a machine without a GPU. It gets a linker script of that name that defines nothing:
+ * the helper's symbols are found in the facade, which is loaded already. Results of autotuning are
+ * kept in the run's own folder: kernels that do nothing are all as fast, and a later run on a real
+ * GPU must not use them.
+ */
+PLIM_MUST_USE plim_status plim_environment_make(plim_rehearsal *rehearsal,
+                                                const plim_rehearse_options *options,
+                                                const plim_wants *wants, plim_error *err);
+
+/* ---- outcome.c, record.c --------------------------------------------------------------------- */
+
+/* Fills rehearsal->outcome. PLIM_OUT_OF_HOST_MEMORY. */
+PLIM_MUST_USE plim_status plim_outcome_gather(plim_rehearsal *rehearsal, plim_error *err);
+
+/**
+ * Write a file for each process that has a snapshot: "out.pickle" for the first, "out.rank1.pickle"
+ * for rank 1 and so on.
+ *
+ * path       what plim_history_can_save() accepts
+ * ret_names  the rehearsal's, in its arena
+ * errors     PLIM_UNSUPPORTED: no process left a snapshot; those of plim_history_load() and
+ *            plim_history_save()
+ */
+PLIM_MUST_USE plim_status plim_rehearsal_record(plim_rehearsal *rehearsal, const char *path,
+                                                const char *const **ret_names, size_t *ret_count,
+                                                plim_error *err);
 
 #endif

@@ -3,7 +3,7 @@
  */
 #include "base/error.h"
 #include "base/numbers.h"
-#include "rehearse/record.h"
+#include "rehearse/rehearsal.h"
 
 #include "plimsoll/load.h"
 

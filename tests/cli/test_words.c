@@ -3,7 +3,6 @@
  */
 #include "harness.h"
 
-#include "cli/values.h"
 #include "cli/words.h"
 
 #include <stdio.h>
