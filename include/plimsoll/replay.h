@@ -139,7 +139,7 @@ PLIM_API const plim_replay_facts *plim_replay_device(const plim_replay *replay, 
 
 /* --- running --- */
 
-/* Public measurements (docs/design/replay-costs.md has table and sources). */
+/* Public measurements (docs/design/replay.md has table and sources). */
 PLIM_API plim_driver_costs plim_driver_costs_default(void);
 
 /* Says how far work is; false asks to stop, and the call returns PLIM_CANCELLED. Called from one
@@ -349,7 +349,7 @@ typedef struct plim_tuning {
  * errors       PLIM_OUT_OF_DEVICE_MEMORY (under no settings the start fits the capacity), those of
  *              a conf given by the caller, PLIM_CANCELLED, PLIM_OUT_OF_HOST_MEMORY
  * threads      runs are made by several: the plim_mem of the replay is called from all of them
- * returns      PLIM_OK; the winner is among PyTorch's own settings (docs/design/tune.md: ties)
+ * returns      PLIM_OK; the winner is among PyTorch's own settings (docs/design/replay.md: ties)
  */
 PLIM_API PLIM_MUST_USE plim_status plim_replay_tune(const plim_replay *replay,
                                                     const plim_tune_options *options,

@@ -14,7 +14,7 @@
  * What the driver refused is a fact of the recording, as what it cost other streams to be done: it
  * depends on who else used the device. So it is given to the run, at an oom and where memory was
  * given back before the driver gave some; all that the allocator made of it is its own.
- * docs/design/fidelity.md has what is counted how.
+ * docs/design/replay.md has what is counted how.
  */
 #include "base/error.h"
 #include "base/size.h"

@@ -8,7 +8,7 @@
  *             cannot win and is left at that
  *   again     for the best of each kind together, and for moments to empty the cache
  *
- * docs/design/tune.md argues for it.
+ * docs/design/replay.md argues for it.
  */
 #include "replay/search/tune.h"
 
