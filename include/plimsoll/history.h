@@ -152,7 +152,7 @@ typedef struct plim_setting {
       "an allocation takes an address that still holds a live one")                                \
     X(PLIM_ANOMALY_FREE_SIZE, "free_size_mismatch", "a free has another size than its allocation") \
     X(PLIM_ANOMALY_COMPLETED_UNREQUESTED, "completed_without_request",                             \
-      "a free is completed that nobody requested")                                                 \
+      "a free completes without a request")                                                        \
     X(PLIM_ANOMALY_LIVE_NOT_ACTIVE, "live_but_not_active",                                         \
       "an allocation is live by the trace but no block holds it at the end")                       \
     X(PLIM_ANOMALY_ACTIVE_NOT_LIVE, "active_but_freed",                                            \

@@ -110,7 +110,7 @@ PLIM_API void plim_replay_destroy(plim_replay *replay);
 typedef enum plim_capacity_source {
     PLIM_CAPACITY_UNKNOWN, /* the file does not say, and nothing failed */
     PLIM_CAPACITY_OOM,     /* reserved and free bytes at an oom event */
-    PLIM_CAPACITY_RETRIES, /* it can be told from when cached memory was given back for a request */
+    PLIM_CAPACITY_RETRIES, /* it follows from when cached memory was given back for a request */
 } plim_capacity_source;
 
 /* What is known of a device of a replay before it is run. Bytes. */
@@ -128,7 +128,7 @@ typedef struct plim_replay_facts {
     uint64_t capacity_bytes; /* what the driver would have given this process, at most */
     plim_capacity_source capacity_source;
     uint64_t oom_event;        /* the first oom the recording has, or PLIM_NO_EVENT */
-    uint64_t events_after_oom; /* events behind it: what led to it ends there */
+    uint64_t events_after_oom; /* events after it: what led to it ends there */
     uint64_t cache_releases;   /* calls of empty_cache that the recording shows */
     bool is_torn;              /* the start is reconstructed from a ring that wrapped */
     plim_conf conf;            /* the settings in force when it was recorded */
@@ -212,20 +212,20 @@ PLIM_API PLIM_MUST_USE plim_status plim_replay_predict(const plim_replay *replay
 /* --- how far to believe it --- */
 
 /* In the list: enumerator, name in JSON, what it means. */
-#define PLIM_CAVEAT_LIST(X)                                                               \
-    X(PLIM_CAVEAT_START_BLOCKS, "start_blocks",                                           \
-      "sizes of blocks from before the first event are worked out from their neighbours") \
-    X(PLIM_CAVEAT_START_OUTSIDE, "start_outside_segments",                                \
-      "allocations from before the first event lie in no known segment")                  \
-    X(PLIM_CAVEAT_NO_SETTINGS, "settings_unknown",                                        \
-      "the file does not say which settings were in force")                               \
-    X(PLIM_CAVEAT_NO_DRIVER_CALLS, "no_driver_calls",                                     \
-      "the recording shows no driver call, so there is nothing to compare")               \
-    X(PLIM_CAVEAT_CONTRADICTIONS, "contradictions",                                       \
-      "events contradict each other or the state at the end")                             \
-    X(PLIM_CAVEAT_CAPACITY, "capacity_unknown",                                           \
-      "cached memory was given back for a request, at a capacity the file does not tell") \
-    X(PLIM_CAVEAT_POOLS, "pools", "requests of private pools cannot be told from others") \
+#define PLIM_CAVEAT_LIST(X)                                                                        \
+    X(PLIM_CAVEAT_START_BLOCKS, "start_blocks",                                                    \
+      "sizes of blocks from before the first event are worked out from their neighbours")          \
+    X(PLIM_CAVEAT_START_OUTSIDE, "start_outside_segments",                                         \
+      "allocations from before the first event lie in no known segment")                           \
+    X(PLIM_CAVEAT_NO_SETTINGS, "settings_unknown",                                                 \
+      "the file does not say which settings were in force")                                        \
+    X(PLIM_CAVEAT_NO_DRIVER_CALLS, "no_driver_calls",                                              \
+      "the recording shows no driver call, so there is nothing to compare")                        \
+    X(PLIM_CAVEAT_CONTRADICTIONS, "contradictions",                                                \
+      "events contradict each other or the state at the end")                                      \
+    X(PLIM_CAVEAT_CAPACITY, "capacity_unknown",                                                    \
+      "cached memory was given back for a request, at a capacity that the file does not record")   \
+    X(PLIM_CAVEAT_POOLS, "pools", "requests of private pools cannot be distinguished from others") \
     X(PLIM_CAVEAT_PLACEMENT, "placement", "requests got other addresses than recorded")
 
 typedef enum plim_caveat {
@@ -327,7 +327,7 @@ typedef struct plim_tuning {
     /* The recorded settings with start and addresses as the other rows have them. The same as
      * `recorded` where nothing stood before and it makes no difference. */
     size_t baseline;
-    size_t reference; /* of these two the one that fares better: savings are told against it */
+    size_t reference; /* of these two the one that fares better: savings are measured against it */
     /* Index of the winner: of the recorded settings where nothing costs 1 % less. Where no row
      * survives, the one that needs least; its result says that it does not survive. */
     size_t best;

@@ -123,7 +123,7 @@ uint32_t plim_group_user_frame(plim_grouper *grouper, uint32_t stack)
     return PLIM_NONE;
 }
 
-static plim_stack_group tell(plim_grouper *grouper, const plim_group_sum *sum)
+static plim_stack_group group_of(plim_grouper *grouper, const plim_group_sum *sum)
 {
     return (plim_stack_group){ .bytes = plim_total_bytes(sum->bytes),
                                .count = sum->count,
@@ -154,7 +154,7 @@ plim_status plim_group_moment(plim_grouper *grouper, const plim_timeline *timeli
     if (groups != NULL) {
         qsort(grouper->sums.items, count, sizeof *grouper->sums.items, compare_sums);
         for (size_t i = 0; i < count; i++) {
-            groups[i] = tell(grouper, &grouper->sums.items[i]);
+            groups[i] = group_of(grouper, &grouper->sums.items[i]);
         }
         moment->groups = groups;
         moment->group_count = count;

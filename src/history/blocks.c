@@ -211,7 +211,7 @@ static void close_end(block_walk *walk, chain_link *open)
     open->open = 0;
 }
 
-/* Whether an open block can have ended at an address. */
+/* True if an open block can have ended at an address. */
 static bool can_end(const block_walk *walk, const chain_link *open, plim_addr addr)
 {
     const start_row *const row = &walk->rows.items[open->open - 1];

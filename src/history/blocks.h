@@ -11,10 +11,10 @@
  *
  * An allocation takes the front of a free block, and free blocks that touch are one. So the free
  * block that B took reached from B's address to C's, or to the end of the segment where nothing
- * stood behind B. Following the large blocks from event to event gives the size of each.
+ * is after B. Following the large blocks from event to event gives the size of each.
  *
  * Blocks that still stand at the end are in the source, and those of the start are worked out
- * where they can be: the first allocation behind one tells where it ended.
+ * where they can be: the first allocation after one shows where it ended.
  */
 #ifndef PLIMSOLL_HISTORY_BLOCKS_H
 #define PLIMSOLL_HISTORY_BLOCKS_H

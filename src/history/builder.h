@@ -18,7 +18,8 @@ typedef struct plim_range {
     uint64_t count;
 } plim_range;
 
-/* What plim_history_add_device() is told. Segment rows name blocks by index from blocks.first. */
+/* The argument of plim_history_add_device(). Segment rows name blocks by index from blocks.first.
+ */
 typedef struct plim_device_ranges {
     int32_t device;
     plim_range events;

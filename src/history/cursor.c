@@ -137,7 +137,7 @@ static plim_block_size block_of(const plim_cursor *cursor, uint32_t alloc)
     return plim_blocks_of(&timeline->blocks, alloc, timeline->device->events.bytes[alloc]);
 }
 
-/* Whether a block that a free_requested ends waits for its completion. Where nothing is ever
+/* True if a block that a free_requested ends waits for its completion. Where nothing is ever
  * completed, only those that are pending at the end do. */
 static bool waits(const plim_cursor *cursor, uint64_t id)
 {

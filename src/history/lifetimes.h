@@ -105,7 +105,7 @@ void plim_lifetimes_forget_addresses(plim_lifetimes *lifetimes);
 /* The event that completes a free_requested, or PLIM_NONE. */
 uint32_t plim_lifetimes_completion(const plim_lifetimes *lifetimes, uint32_t request);
 
-/* Whether this kind of event ends allocations in this file. */
+/* True if this kind of event ends allocations in this file. */
 static inline bool plim_ends_allocation(plim_free_halves halves, uint8_t action)
 {
     return action == (halves.requested ? PLIM_FREE_REQUESTED : PLIM_FREE_COMPLETED);

@@ -11,7 +11,7 @@
 /* Pairs of stacks that must agree before we say that frees carry the stack of their alloc. */
 #define STACK_PAIRS_MAX 65536
 
-/* --- what the events alone tell --- */
+/* --- what the events alone show --- */
 
 /* The allocations that the trace ends and does not begin. */
 static bool add_start_frees(plim_start *start, const plim_events *events)

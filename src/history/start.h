@@ -4,12 +4,12 @@
  * A recording rarely begins with the program. What was live before it shows itself twice: as a
  * free of something the trace never allocated, and as a block that is allocated at the end
  * though no event names its address. Segments are undone from the end (undo.h). The same table
- * of lifetimes (lifetimes.h) that tells the start serves every later walk over the events, so
- * it stays here, with the blocks whose size is known because they still stand at the end.
+ * of lifetimes (lifetimes.h) that reconstructs the start serves every later walk over the events,
+ * so it stays here, with the blocks whose size is known because they still stand at the end.
  *
  * An address holds one thing at a time. So a block that is allocated at the end counts as live
  * from the start only when the trace neither allocates nor frees at its address; where it does,
- * the free tells what was there, and the block is PLIM_ANOMALY_ACTIVE_NOT_LIVE.
+ * the free shows what was there, and the block is PLIM_ANOMALY_ACTIVE_NOT_LIVE.
  */
 #ifndef PLIMSOLL_HISTORY_START_H
 #define PLIMSOLL_HISTORY_START_H

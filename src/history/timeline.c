@@ -240,7 +240,7 @@ plim_live plim_timeline_live(const plim_timeline *timeline, int64_t moment, bool
     return (plim_live){ .timeline = timeline, .moment = moment, .with_pending = with_pending };
 }
 
-/* Whether an alloc was still live, or pending if that counts, at the moment of a walk. */
+/* True if an alloc was still live, or pending if that counts, at the moment of a walk. */
 static bool is_there(const plim_live *live, uint32_t alloc)
 {
     const plim_timeline *const timeline = live->timeline;

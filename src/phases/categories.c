@@ -2,7 +2,7 @@
  * categories.c - see categories.h.
  *
  * Three walks over the events: passes (passes.h), what they teach (plim_category_evidence),
- * judgement. What stood before the first event comes last, because the events tell what it may have
+ * judgement. What stood before the first event comes last, because the events show what it may have
  * been.
  */
 #include "phases/categories.h"
@@ -99,7 +99,7 @@ static bool category_of_source(const char *name, plim_category *ret_category)
  * Some have the stack of their block. Of the others, what the trace frees is judged by where it
  * does: activations die in backward, gradients with the optimizer. What is never freed and as
  * large as gradients are is a weight, and what there is of that size beyond one for each
- * gradient is the optimizer's. Which is which nothing tells, but the sums come out right.
+ * gradient is the optimizer's. Which is which is unknown, but the sums come out right.
  */
 
 /*
@@ -278,8 +278,8 @@ static bool judge_start(uint8_t *of, const plim_timeline *timeline, const plim_p
  *
  *   before the first step, and kept for good     parameters
  *   in a step, freed in it, live at its peak     activations
- *   likewise, live only before or behind it      temporary
- *   made behind the peak, live when the optimizer begins     gradients
+ *   likewise, live only before or after it      temporary
+ *   made after the peak, live when the optimizer begins     gradients
  */
 
 typedef struct step_facts {
@@ -423,7 +423,7 @@ static bool named_by_source(const sorting *all, uint64_t event, plim_category *r
                               ret_category);
 }
 
-/* Notes what of a pass tells the allocations of the start. False: no memory. */
+/* Notes what of a pass bears on the allocations of the start. False: no memory. */
 static bool note_for_start(sorting *all, size_t pass, const plim_life *life, plim_category category)
 {
     const plim_pass *const of = &all->passes.list.items[pass];

@@ -37,19 +37,19 @@ static plim_stack_kind kind_of(const plim_passes *passes, const plim_life *life)
     return plim_stack_kind_of(&passes->stacks, life->stack);
 }
 
-/* Whether it is still there at an event; the recording's end is one that some things outlive. */
+/* True if it is still there at an event; the recording's end is one that some things outlive. */
 static bool lives_at(const plim_life *life, uint32_t event)
 {
     return life->ended == PLIM_NONE || life->ended >= event;
 }
 
-/* What is freed behind the last request is freed because the program ends. */
+/* What is freed after the last request is freed because the program ends. */
 static bool is_forever(const plim_passes *passes, const plim_life *life)
 {
     return life->ended == PLIM_NONE || life->ended > passes->last_request;
 }
 
-/* Whether more passes like this one follow: what goes on living then is not of this one. */
+/* True if more passes like this one follow: what goes on living then is not of this one. */
 static bool has_later_forward(const plim_passes *passes, const plim_pass *pass)
 {
     return pass->next_forward < passes->events->count;
@@ -69,14 +69,14 @@ static bool count_bytes(plim_map *map, uint64_t bytes)
     return plim_map_put(map, bytes, met == PLIM_MAP_ABSENT ? 1 : met + 1);
 }
 
-/* Whether weights have this size, or gradients that were freed in time. */
+/* True if weights have this size, or gradients that were freed in time. */
 static bool has_weight_size(const plim_category_evidence *evidence, const plim_life *life)
 {
     return plim_map_get(&evidence->built_bytes, life->bytes) != PLIM_MAP_ABSENT ||
            plim_map_get(&evidence->left_bytes, life->bytes) != PLIM_MAP_ABSENT;
 }
 
-/* Whether another step of training follows: a gradient of this one is of no use then. */
+/* True if another step of training follows: a gradient of this one is of no use then. */
 static bool has_later_step(const plim_passes *passes, const plim_pass *pass)
 {
     return pass->next_step < passes->events->count;
@@ -167,7 +167,7 @@ static plim_category judge_backward(const plim_category_evidence *evidence,
     if (is_forever(passes, life)) {
         return judge_left_for_good(evidence, passes, pass, life);
     }
-    /* No request between the last one of backward and the next step tells when backward ended:
+    /* No request between the last one of backward and the next step shows when backward ended:
      * there what is as large as a weight is taken for its gradient. */
     const bool survives = life->ended >= pass->backward_end ||
                           (has_weight_size(evidence, life) && life->ended > pass->backward_last);
@@ -210,7 +210,7 @@ static plim_category judge_user(const plim_category_evidence *evidence, const pl
                                                                      : PLIM_CATEGORY_TEMPORARY;
 }
 
-/* Nobody says who asked: only when and for how long is known. */
+/* No stack: only when and for how long is known. */
 static plim_category judge_unknown(const plim_category_evidence *evidence,
                                    const plim_passes *passes, const plim_pass *pass,
                                    const plim_life *life)

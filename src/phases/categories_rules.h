@@ -23,7 +23,7 @@ typedef struct plim_category_evidence {
     plim_map built_bytes;      /* sizes of weights → how many */
     plim_map left_bytes;       /* sizes of what backward left and was freed in time → how many */
     uint64_t kept_by_backward; /* allocations as large as a weight that it left for good, … */
-    uint64_t freed_after_backward; /* … and that were freed again behind it */
+    uint64_t freed_after_backward; /* … and that were freed again after it */
     uint32_t *kept_in_pass;        /* by stack: the last pass that left something for good, + 1 */
     uint8_t *kept_often;           /* by stack: in more than one pass */
     uint8_t *is_input;             /* by stack: it makes batches */

@@ -154,7 +154,7 @@ static bool close_all(plim_marks *marks, const open_mark *open, uint64_t event_c
     return true;
 }
 
-/* A start comes before the events of its microsecond, an end behind them. */
+/* A start comes before the events of its microsecond, an end after them. */
 static bool place(plim_marks *marks, const moments *list, const plim_events *events)
 {
     open_mark open[PLIM_MARK_KIND_COUNT] = { { 0 } };

@@ -19,7 +19,7 @@ typedef struct pass_walk {
 
 static const plim_mark_kind span_kinds[2] = { PLIM_MARK_OPTIMIZER, PLIM_MARK_ZERO_GRAD };
 
-/* Whether the event lies in a span of the optimizer; `ret_begins` whether one began since the
+/* True if the event lies in a span of the optimizer; `ret_begins` whether one began since the
  * event before: it may have ended again. */
 static bool in_optimizer_span(pass_walk *at, uint64_t event, bool *ret_begins)
 {
@@ -119,7 +119,7 @@ static bool walk_events(pass_walk *at)
     return true;
 }
 
-/* Fills what is known of a pass from those behind it. */
+/* Fills what is known of a pass from later ones. */
 static void look_back(plim_passes *passes)
 {
     const uint32_t end = (uint32_t)passes->events->count;
@@ -127,7 +127,7 @@ static void look_back(plim_passes *passes)
     uint32_t forward = end;
     uint32_t optimizer = end; /* the next one at all */
     uint32_t step = end;
-    uint32_t optimizer_later = end; /* the next one behind a forward pass */
+    uint32_t optimizer_later = end; /* the next one after a forward pass */
     for (size_t i = passes->list.count; i-- > 0;) {
         plim_pass *pass = &passes->list.items[i];
         pass->end = behind.first;
@@ -169,7 +169,7 @@ static void find_backward_last(plim_passes *passes)
     }
 }
 
-/* Whether stacks were recorded, so that missing ones tell something, and what they show. */
+/* Notes whether stacks were recorded, so that missing ones mean something, and what they show. */
 static void survey(plim_passes *passes)
 {
     const plim_events *events = passes->events;

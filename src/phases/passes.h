@@ -30,8 +30,8 @@ typedef struct plim_pass {
     uint32_t first;
     uint32_t end;
     uint32_t next_forward;   /* the next forward pass begins there */
-    uint32_t next_optimizer; /* likewise, the next optimizer's step behind a forward pass */
-    uint32_t next_step;      /* likewise, the next forward pass behind an optimizer's step */
+    uint32_t next_optimizer; /* likewise, the next optimizer's step after a forward pass */
+    uint32_t next_step;      /* likewise, the next forward pass after an optimizer's step */
     uint32_t backward_end;   /* of a backward pass with what is recomputed in it */
     uint32_t backward_last;  /* the last request of that */
     plim_pass_kind kind;
@@ -44,7 +44,7 @@ typedef struct plim_passes {
     plim_marks marks;
     PLIM_VEC(plim_pass) list; /* never empty */
     uint32_t last_request;    /* an event; 0 where there is none */
-    bool has_states;          /* stacks tell states from what an optimizer works on */
+    bool has_states;          /* stacks distinguish states from what an optimizer works on */
     bool has_any_stack;
     bool has_stacks; /* a request without a stack means something */
     bool has_forward;

@@ -46,10 +46,10 @@ static inline plim_stack_kind plim_stack_kind_of(const plim_stack_kinds *kinds, 
     return stack < kinds->stack_count ? (plim_stack_kind)kinds->of_stack[stack] : PLIM_STACK_NONE;
 }
 
-/* Whether this frame is Python's. Between those of a stack with C++ lie frames of the interpreter,
+/* True if this frame is Python's. Between those of a stack with C++ lie frames of the interpreter,
  * in numbers that vary. */
 bool plim_frame_is_python(const plim_stack_kinds *kinds, uint32_t frame);
-/* Whether this frame is a module being called. */
+/* True if this frame is a module being called. */
 bool plim_frame_is_module_call(const plim_stack_kinds *kinds, uint32_t frame);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * steps.h - the three ways to find steps, for steps.c.
  *
- * Each adds to `bounds` where steps begin, and behind the last one where it ends; nothing when
+ * Each adds to `bounds` where steps begin, and after the last one where it ends; nothing when
  * it finds none.
  */
 #ifndef PLIMSOLL_PHASES_STEPS_H
@@ -29,7 +29,7 @@ bool plim_steps_from_marks(const plim_steps_search *search, plim_bounds *bounds)
 bool plim_steps_from_optimizer(const plim_steps_search *search, plim_bounds *bounds);
 bool plim_steps_from_period(const plim_steps_search *search, plim_bounds *bounds);
 
-/* Turns ends of steps (events behind the last one of each, ascending) into bounds, in place. */
+/* Turns ends of steps (events after the last one of each, ascending) into bounds, in place. */
 bool plim_steps_from_ends(const plim_steps_search *search, plim_bounds *bounds);
 
 static inline plim_stack_kind plim_search_kind(const plim_steps_search *search, uint64_t event)

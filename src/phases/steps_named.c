@@ -103,7 +103,7 @@ static bool is_same_request(const plim_events *events, uint64_t a, uint64_t b)
     return events->stack[a] != PLIM_NONE || events->bytes[a] == events->bytes[b];
 }
 
-/* Whether making the model is over: the event behind the last request that builds, before the
+/* True if making the model is over: the event after the last request that builds, before the
  * first one that runs a module. */
 static bool find_end_of_building(const plim_steps_search *search, uint64_t end, uint64_t *ret_event)
 {
@@ -180,7 +180,7 @@ static bool is_optimizer(plim_stack_kind kind)
     return kind == PLIM_STACK_OPTIMIZER_STATE || kind == PLIM_STACK_OPTIMIZER_STEP;
 }
 
-/* Whether any module is called under the eyes of the recorder. */
+/* True if any module is called under the eyes of the recorder. */
 static bool has_forward(const plim_steps_search *search)
 {
     for (uint64_t i = 0; i < search->events->count; i++) {

@@ -11,7 +11,7 @@
  *
  *   - it holds REQUESTS_MIN requests or more, and not all of them alike,
  *   - its longest run holds three of it, or two that are half of all requests,
- *   - where no stacks tell layers from steps, it holds half of all requests,
+ *   - where no stacks distinguish layers from steps, it holds half of all requests,
  *   - half of what it requests is given back inside of the run, or these are layers being made,
  *   - its requests do not all come from inside of one call of a module: then they are layers.
  *
@@ -64,8 +64,8 @@ static void sequence_deinit(sequence *requests)
 
 /*
  * Making the model repeats, too, and is no step. What the engine's thread does in the backward
- * pass repeats layer by layer; where stacks tell it from what the program's own thread does, the
- * latter is enough.
+ * pass repeats layer by layer; where stacks distinguish it from what the program's own thread does,
+ * the latter is enough.
  */
 static bool is_counted(const plim_steps_search *search, uint64_t event, bool has_stacks)
 {
@@ -94,7 +94,7 @@ static bool is_counted(const plim_steps_search *search, uint64_t event, bool has
     return true;
 }
 
-/* Whether one request in ten or more has a stack that says something. */
+/* True if one request in ten or more has a stack that says something. */
 static bool has_stacks(const plim_steps_search *search)
 {
     uint64_t requests = 0;
@@ -212,7 +212,7 @@ static bool find_candidates(const sequence *requests, period_candidate kept[CAND
 
 /* --- runs --- */
 
-/* The run that goes on from `at` or behind; false: there is no more of two periods or longer. */
+/* The run that goes on from `at` or later; false: there is no more of two periods or longer. */
 static bool next_run(const sequence *requests, uint64_t period, uint64_t at, run *ret_run)
 {
     uint64_t same = 0;
@@ -263,7 +263,7 @@ static uint64_t weight_of(const plim_events *events, uint64_t event)
     return (events->bytes[event] >> 16) + 1;
 }
 
-/* Whether the events of a run give back half of what they request, or more. */
+/* True if the events of a run give back half of what they request, or more. */
 static bool gives_back(const plim_steps_search *search, uint64_t first, uint64_t end)
 {
     uint64_t taken = 0;
@@ -303,7 +303,7 @@ static void share_frames(outer_frames *outer, const plim_stack_kinds *kinds, pli
     outer->is_set = true;
 }
 
-/* Whether all requests of a period come from inside of one and the same call of a module. */
+/* True if all requests of a period come from inside of one and the same call of a module. */
 static bool is_inside_call(const plim_steps_search *search, const sequence *requests, run one,
                            uint64_t period)
 {

@@ -208,7 +208,7 @@ bool plim_conf_equal(const plim_conf *a, const plim_conf *b)
 
 /* --- of recordings: the string, the values over that, and what segments show --- */
 
-/* Whether segments of the device grew page by page. */
+/* True if segments of the device grew page by page. */
 static bool shows_expandable(const plim_device_history *device)
 {
     for (uint64_t i = 0; i < device->segment_count; i++) {

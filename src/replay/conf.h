@@ -18,7 +18,7 @@ plim_conf plim_conf_default(void);
 bool plim_conf_of_history(const plim_history *history, const plim_device_history *device,
                           plim_conf *ret_conf);
 
-/* Whether two confs make every decision alike. */
+/* True if two confs make every decision alike. */
 bool plim_conf_equal(const plim_conf *a, const plim_conf *b);
 
 #endif

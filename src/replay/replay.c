@@ -34,7 +34,7 @@ static void deinit_part(plim_replay_device_part *part)
     plim_program_deinit(&part->scaled);
 }
 
-/* Whether anything is scaled by another factor than 1. */
+/* True if anything is scaled by another factor than 1. */
 static bool has_effect(const plim_replay_options *options)
 {
     for (size_t i = 0; i < options->scale_count; i++) {
@@ -64,7 +64,7 @@ static plim_status init_part(plim_replay *replay, const plim_device_history *dev
     return PLIM_OK;
 }
 
-/* Whether it is asked for a device, and there is anything that can be run again. */
+/* True if it is asked for a device, and there is anything that can be run again. */
 static bool is_replayed(const plim_device_history *device, const plim_replay_options *options)
 {
     const bool is_wanted = options->device == PLIM_ALL_DEVICES ? device->device != PLIM_HOST_DEVICE

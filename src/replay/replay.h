@@ -21,7 +21,7 @@ struct plim_replay {
     PLIM_VEC(plim_replay_device_part) devices;
 };
 
-/* Whether a run under `conf` has the start as the device's recording has it: nothing but limits
+/* True if a run under `conf` has the start as the device's recording has it: nothing but limits
  * differs from the recorded settings, and nothing is scaled. */
 bool plim_replay_is_restored(const plim_replay_device_part *part, const plim_conf *conf);
 

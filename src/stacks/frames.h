@@ -53,7 +53,7 @@ typedef enum plim_frame_label { PLIM_FRAME_LABEL_LIST(PLIM_FRAME_ENUM) } plim_fr
 #undef PLIM_FRAME_ENUM
 
 /*
- * What a frame is. Some microseconds each: whoever asks for many keeps the answers.
+ * What a frame is. Some microseconds each: a caller with many keeps the answers.
  *
  * file      as recorded: of any system, absolute or not, "" or "??" where it is not known
  * function  as recorded, "" where it is not known
@@ -64,7 +64,7 @@ plim_frame_owner plim_frame_owner_of(const char *file, const char *function, uin
 /* Of a native frame, PLIM_ROLE_ENGINE or none; of any other, never that. */
 plim_frame_role plim_frame_role_of(const char *file, const char *function, plim_frame_owner owner);
 plim_frame_label plim_frame_label_of(const char *function);
-/* Whether the function is that in which Python makes an object, whatever role it has. */
+/* True if the function is that in which Python makes an object, whatever role it has. */
 bool plim_frame_is_init(const char *function);
 
 #endif

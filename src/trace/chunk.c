@@ -103,7 +103,7 @@ void plim_chunk_file_close(plim_chunk_file *file)
     file->packed_bytes = 0;
 }
 
-/* Compresses the payload behind its first `plain` bytes; 0 when that is not worth it. */
+/* Compresses the payload after its first `plain` bytes; 0 when that is not worth it. */
 static size_t pack(plim_chunk_file *file, const uint8_t *payload, size_t bytes, size_t plain)
 {
     if (file->level == 0 || bytes - plain < WORTH_PACKING) {

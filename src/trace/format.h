@@ -1,5 +1,5 @@
 /*
- * format.h - the numbers of a .plim file; docs/formats/plim.md tells what they mean.
+ * format.h - the numbers of a .plim file; docs/formats/plim.md explains them.
  *
  *   file   := file header, chunk…
  *   chunk  := chunk header, payload
@@ -36,7 +36,7 @@ typedef enum plim_chunk_kind {
     PLIM_CHUNK_STATE,
     PLIM_CHUNK_EVENTS,
     PLIM_CHUNK_END,
-    PLIM_CHUNK_END_STATE,   /* what stood behind the last event */
+    PLIM_CHUNK_END_STATE,   /* segments and blocks after the last event */
     PLIM_CHUNK_NOTES,       /* what rows have no place for */
     PLIM_CHUNK_FRAME_NOTES, /* likewise of frames */
 } plim_chunk_kind;
@@ -96,7 +96,7 @@ static inline uint64_t plim_get_u64(const uint8_t *from)
 
 #define PLIM_VARINT_BYTES_MAX 10
 
-/* Returns the place behind; room for PLIM_VARINT_BYTES_MAX is the caller's business. */
+/* Returns the place after it; room for PLIM_VARINT_BYTES_MAX is the caller's business. */
 static inline uint8_t *plim_put_varint(uint8_t *to, uint64_t value)
 {
     while (value >= 0x80) {
@@ -118,7 +118,7 @@ static inline size_t plim_bytes_left(const plim_trace_bytes *bytes)
     return bytes->at == NULL ? 0 : (size_t)(bytes->end - bytes->at);
 }
 
-/* 0 where there is none: look at `at` when it matters. */
+/* 0 at the end: look at `at` when it matters. */
 static inline uint64_t plim_get_varint(plim_trace_bytes *bytes)
 {
     uint64_t value = 0;

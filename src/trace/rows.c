@@ -27,7 +27,7 @@ static bool is_action(unsigned code)
     return code < PLIM_ACTION_KNOWN_COUNT;
 }
 
-/* What the block behind a request nearly always is. */
+/* The usual block of a request. */
 static uint64_t expected_block(plim_action action, uint64_t bytes)
 {
     return action > PLIM_FREE_COMPLETED ? 0 : plim_round_recorded(bytes);

@@ -46,7 +46,7 @@ typedef struct plim_row_state {
 void plim_rows_begin(plim_row_state *state);
 
 /*
- * Writes a row at `to`, which has room for PLIM_ROW_BYTES_MAX; returns the place behind, or NULL
+ * Writes a row at `to`, which has room for PLIM_ROW_BYTES_MAX; returns the place after it, or NULL
  * when the chunk can hold no more lanes: then it is to be closed first.
  */
 uint8_t *plim_row_put(plim_row_state *state, const plim_event *row, uint8_t *to);

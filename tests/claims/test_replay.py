@@ -397,7 +397,7 @@ FORMS = [(re.compile(form), claim) for form, claim in (
     (r"First at event \d+: .*?(?=\n)", nothing),
     (rf"! {N} times?: [^.!]*(?:\d\.\d[^.!]*)*\.", nothing),
     (r"\(more kinds: replay --verify lists them\)", nothing),
-    (r"! Capacity unknown: the file does not tell what the device had, so here nothing runs out\. "
+    (r"! Capacity unknown: the file does not record what the device had, so here nothing runs out\. "
      r"Give it with --capacity=24GiB or --gpu=h100\.",
      lambda s: s.test.assertIsNone(s.capacity_bytes)),
     (rf"Capacity (at least )?{B}: ([^.]*)\.", claim_capacity),
@@ -408,7 +408,7 @@ FORMS = [(re.compile(form), claim) for form, claim in (
      r"events|event) that follows? (?:are|is) (?:what came of it, not|no part of) what led to "
      r"it\.)", claim_recorded_oom),
     (rf"No allocator setting saves this run: it needs {B} live, the device has {B}, {B} less\. "
-     r"plimsoll inspect tells what holds it\.", claim_hopeless),
+     r"plimsoll inspect shows what holds it\.", claim_hopeless),
     (r"More is live than the device has: no allocator setting can help\.", claim_too_live),
     (rf"No setting that was tried saves this run\. The best of them needs {B}, {B} more than the "
      rf"device has; the floor is {B}\.", claim_unsaved),

@@ -12,7 +12,7 @@
 
 /* --- extraction --- */
 
-/* Whether requests may belong to private pools. */
+/* Notes whether requests may belong to private pools. */
 static void look_for_pools(plim_extraction *e)
 {
     const plim_device_history *device = e->program->device;

@@ -25,7 +25,7 @@ typedef enum plim_op_kind {
     PLIM_OP_EMPTY_CACHE, /* the program gave its cache back; slot: PLIM_RELEASE_…; bytes: of
                           * one pool only, its index + 1 */
     PLIM_OP_POOL,        /* requests go to pool `slot` from now on; PLIM_NONE: the default one */
-    PLIM_OP_POOL_DROP,   /* nobody uses pool `slot` any more */
+    PLIM_OP_POOL_DROP,   /* pool `slot` is not used any more */
 } plim_op_kind;
 
 typedef struct plim_op {
@@ -42,7 +42,7 @@ _Static_assert(sizeof(plim_op) == 16, "four ops to a cache line");
 #define PLIM_TRY_KEEPS    1u /* nothing was given back for it: perhaps something was routed */
 
 #define PLIM_RELEASE_SURE     0u
-#define PLIM_RELEASE_DOUBTFUL 1u /* or the driver refused the request behind it at first */
+#define PLIM_RELEASE_DOUBTFUL 1u /* or the driver refused the request after it at first */
 
 /* Frees that wait do so in queues: completed in the order they came in. A queue is a stream of
  * the device that is none of the program's. */

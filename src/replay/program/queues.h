@@ -5,7 +5,7 @@
  *   queue 0     queue 1                  queue 0
  *
  * A stream's events complete in order, so frees that one stream held up complete in the order they
- * were requested. Which stream it was no recording tells: the frees are dealt to as few queues as
+ * were requested. No recording has the stream: the frees are dealt to as few queues as
  * have that order, which are at most the streams there were.
  */
 #ifndef PLIMSOLL_REPLAY_PROGRAM_QUEUES_H

@@ -14,7 +14,7 @@
 typedef struct release {
     uint32_t event;           /* the first of them */
     uint64_t reserved_before; /* bytes */
-    uint64_t asked_bytes;     /* what the driver gave behind it, before the request was served */
+    uint64_t asked_bytes;     /* what the driver gave after it, before the request was served */
     plim_giver by;
     bool is_in_vain; /* the request failed all the same */
 } release;
@@ -49,7 +49,7 @@ static void note_oom(release_walk *walker, uint64_t event)
     }
 }
 
-/* Whether an event belongs to the release that is open: it does not with another stack. */
+/* True if an event belongs to the release that is open: it does not with another stack. */
 static bool goes_on(release_walk *walker, uint64_t event)
 {
     if (!walker->is_open) {
@@ -78,7 +78,7 @@ static bool begin_or_go_on(release_walk *walker, uint64_t event)
     return true;
 }
 
-/* What the stacks of a release say of who it was, beside that of the request behind it. */
+/* What the stacks of a release say of who it was, beside that of the request after it. */
 static plim_giver giver_by_stacks(const plim_events *events, uint64_t from, uint64_t request)
 {
     const uint32_t stack = events->stack[request];
@@ -96,7 +96,7 @@ static plim_giver giver_by_stacks(const plim_events *events, uint64_t from, uint
     return by;
 }
 
-/* The release before an event: had it been the allocator's, the driver was asked behind it. */
+/* The release before an event: had it been the allocator's, the driver was asked after it. */
 static void end_before(release_walk *walker, uint64_t event)
 {
     if (!walker->is_open) {
@@ -146,13 +146,13 @@ static bool step(release_walk *walker, uint64_t event)
 
 /* --- what it says --- */
 
-/* Whether the allocator itself may have given back before asking, whatever the driver had. */
+/* True if the allocator itself may have given back before asking, whatever the driver had. */
 static bool collects_garbage(const plim_conf *conf)
 {
     return conf->settings.garbage_collection_threshold > 0;
 }
 
-/* Whether the driver cannot have had room for what was asked behind a release. */
+/* True if the driver cannot have had room for what was requested after a release. */
 static bool was_refused(const plim_replay_facts *facts, const release *given_back)
 {
     const uint64_t most = facts->capacity_source == PLIM_CAPACITY_OOM

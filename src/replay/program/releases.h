@@ -7,7 +7,7 @@
  *                                            driver refused at first
  *   segment_free  oom                        the allocator, in vain
  *
- * In the second case stacks tell, where they were recorded: what the allocator gives back for a
+ * In the second case stacks decide, where they were recorded: what the allocator gives back for a
  * request has the stack of that request. Else the size of the device does: had the driver had
  * room for the request, it would not have refused. The size itself is known from an oom event;
  * without one it lies between the most that was ever held and the least that was ever refused,
@@ -19,7 +19,7 @@
 #include "replay/program/program.h"
 
 typedef enum plim_giver {
-    PLIM_BY_EITHER, /* nothing tells */
+    PLIM_BY_EITHER, /* unknown */
     PLIM_BY_PROGRAM,
     PLIM_BY_ALLOCATOR,
 } plim_giver;

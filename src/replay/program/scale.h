@@ -18,7 +18,7 @@ typedef struct plim_scaling {
     uint32_t stack_count;
 } plim_scaling;
 
-/* Errors: PLIM_INVALID_ARGUMENT (an unknown category, a factor that is none), PLIM_LIMIT,
+/* Errors: PLIM_INVALID_ARGUMENT (an unknown category, an impossible factor), PLIM_LIMIT,
  * PLIM_OUT_OF_HOST_MEMORY. */
 plim_status plim_scaling_init(plim_scaling *scaling, const plim_history *history,
                               const plim_program_options *options, const plim_mem *mem,

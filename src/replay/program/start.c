@@ -82,7 +82,7 @@ static bool defer_requests(plim_extraction *e)
     const plim_free_halves halves = plim_timeline_halves(&e->timeline);
     const plim_events *events = &e->program->device->events;
     if (!halves.requested || !halves.completed) {
-        return true; /* nothing tells when they completed */
+        return true; /* no event shows when they completed */
     }
     for (uint64_t i = e->program->from_event; i < e->program->to_event; i++) {
         if (events->action[i] != PLIM_FREE_REQUESTED) {
@@ -207,7 +207,7 @@ static bool is_placeable(const plim_start_entry *row)
            row->addr % PLIM_BLOCK_BYTES_MIN == 0 && is_request(row);
 }
 
-/* A run of an expandable segment serves what is in it; nothing else tells its size class. */
+/* A run of an expandable segment serves what is in it; nothing else shows its size class. */
 static void classify_run(const plim_extraction *e, plim_segment *segment,
                          const plim_start_entry *first, size_t count)
 {

@@ -200,7 +200,7 @@ static uint64_t next_request(const plim_extraction *e, uint64_t event)
     return event;
 }
 
-/* Whether a mapping is the first of a range: of its size class, stream and pool. */
+/* Notes the range of a mapping, by size class, stream and pool. False: no host memory. */
 static bool is_range_begun(plim_extraction *e, uint64_t event, bool *ret_begun)
 {
     const plim_events *events = &e->program->device->events;
@@ -231,7 +231,7 @@ static bool take_driver_call(plim_extraction *e, uint64_t event)
     return !is_wanted || PLIM_VEC_PUSH(program->mem, &program->recorded_segments, recorded);
 }
 
-/* Recorded segments know the event they were at; the op is that of the request behind it. */
+/* Recorded segments know the event they were at; the op is that of the next request. */
 static void settle_driver_calls(plim_program *program)
 {
     size_t op = program->prologue;
@@ -246,7 +246,7 @@ static void settle_driver_calls(plim_program *program)
     }
 }
 
-/* What private pools have goes back only when nobody uses them any more: so before a release of
+/* What private pools have goes back only when they are not used any more: so before a release of
  * some of it, they were given up. */
 static bool drop_pools(plim_extraction *e, uint64_t event)
 {

@@ -120,7 +120,7 @@ static uint64_t distance(int64_t a, int64_t b)
     return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
 }
 
-/* Both sides are behind the request `event`, or at the end. */
+/* Both sides are past the request `event`, or at the end. */
 static void end_gap(comparison *c, uint64_t event)
 {
     const size_t longer =
@@ -185,7 +185,7 @@ static bool on_op(void *ctx, uint64_t op)
     return !c->has_no_memory;
 }
 
-/* Whether the driver gave memory in this gap behind some that went back to it. */
+/* True if the driver gave memory in this gap after some went back to it. */
 static bool is_given_after_release(const plim_driver_calls *calls)
 {
     bool is_released = false;
@@ -273,7 +273,7 @@ static void note_end(comparison *c, const plim_run_result *run, uint64_t capacit
     }
 }
 
-/* Whether the driver was asked for memory. */
+/* True if the driver was asked for memory. */
 static bool has_growth(const plim_driver_calls *calls)
 {
     for (size_t i = 0; i < calls->count; i++) {
@@ -289,7 +289,7 @@ static void conclude(comparison *c, const plim_run_result *run, uint64_t capacit
     plim_fidelity *f = &c->result;
     advance(c, c->program->to_event);
     if (c->predicted.count == 0 && has_growth(&c->recorded)) {
-        c->recorded.count = 0; /* made for a request that lies behind the last event */
+        c->recorded.count = 0; /* made for a request that comes after the last event */
     }
     if (c->recorded.count > 0 || c->predicted.count > 0) {
         end_gap(c, c->program->to_event);

@@ -5,10 +5,10 @@
  *   ops                        alloc            free               …
  *   predicted   segment_map    alloc  annotate  request  complete  …
  *
- * An event of the run is told with the time, stack and note of the recorded event whose op caused
- * it; a free that completes later keeps those of its request, but happens when the run comes to
- * it. What the program did besides (annotations, snapshots) stays where it was. Rebuilding the
- * start tells nothing: what stood before the first event shows in what frees it, and at the end.
+ * An event of the run is emitted with the time, stack and note of the recorded event whose op
+ * caused it; a free that completes later keeps those of its request, but happens when the run comes
+ * to it. What the program did besides (annotations, snapshots) stays where it was. Rebuilding the
+ * start emits nothing: what stood before the first event shows in what frees it, and at the end.
  */
 #include "base/assert.h"
 #include "base/error.h"
@@ -146,12 +146,12 @@ typedef struct prediction {
     plim_map live;        /* address -> stack of what lies there, live or pending */
     plim_map freed;       /* address -> stack and note of the free that waits there */
     plim_map driver_made; /* address -> stack of what asked the driver for it */
-    uint64_t cursor;      /* recorded events before it are behind us */
+    uint64_t cursor;      /* recorded events before it are done */
     occasion now;
     uint64_t next_start; /* of start.allocations, while they are requested anew */
     uint64_t active_bytes;
     bool is_restored;
-    bool is_starting; /* before the first event: nothing is told */
+    bool is_starting; /* before the first event: nothing is emitted */
     bool is_request;  /* the op is one that ends the run when it fails */
     bool is_over;     /* and it did */
     plim_status status;
@@ -260,7 +260,7 @@ static plim_status add_note(prediction *p, const plim_event *record, uint32_t ro
         note.pool = record->pool;
     }
     if (is_of_driver(record->action)) {
-        note.category = PLIM_NONE; /* what an allocation is for, the driver is not told */
+        note.category = PLIM_NONE; /* what an allocation is for, the driver does not know */
     }
     return plim_history_add_note(p->history, &note, ret_note, NULL);
 }
@@ -331,7 +331,7 @@ static void on_restored(void *ctx, const plim_addr *addrs)
             p->active_bytes += block->bytes;
         }
     }
-    /* Where segments could not lie where they did, nobody knows who asked for them. */
+    /* Where segments could not lie where they did, it is unknown who requested them. */
     for (size_t i = 0; i < start->segments.count; i++) {
         put(p, &p->driver_made, start->segments.items[i].addr, start->segments.items[i].stack);
     }

@@ -125,7 +125,7 @@ static plim_status note_failure(runner *run, uint64_t index, bool was_oom, plim_
 /* --- ops --- */
 
 /* Takes memory where requests go now. Only the request itself is routed: how long the program kept
- * a routing no recording tells, and frees and releases do not care for it. */
+ * a routing is not recorded, and frees and releases do not care for it. */
 static plim_status take_memory(runner *run, uint64_t bytes, plim_stream stream, plim_addr *ret_addr,
                                plim_error *err)
 {
@@ -409,7 +409,7 @@ static plim_status request_start(runner *run, plim_error *err)
     return PLIM_OK;
 }
 
-/* Whether the driver is asked for what the recording's was: then it gives the same places, and
+/* True if the driver is asked for what the recording's was: then it gives the same places, and
  * frees that wait complete when they did. On a device too small for that requests go other ways. */
 static bool goes_as_recorded(const runner *run)
 {
@@ -466,7 +466,7 @@ static plim_status empty_when_due(runner *run, uint64_t index, plim_error *err)
     return is_due ? plim_empty_cache(run->allocator, NULL, err) : PLIM_OK;
 }
 
-/* Whether to go on. */
+/* False: stop. */
 static bool say_progress(const runner *run, uint64_t index)
 {
     const plim_run_setup *setup = run->setup;
@@ -649,7 +649,7 @@ static plim_status run_once(const plim_program *program, const plim_run_setup *s
     return status;
 }
 
-/* Whether a larger device may do better. This one was asked for more than it has; but some requests
+/* True if a larger device may do better. This one was asked for more than it has; but some requests
  * are such that none has enough. */
 static bool needs_more(plim_status status, const plim_run_result *result, const ran *how)
 {

@@ -6,12 +6,12 @@
 
 #include "replay/program/program.h"
 
-/* Somebody who watches a run, event by event. Functions may be NULL. */
+/* A listener to a run, event by event. Functions may be NULL. */
 typedef struct plim_run_listener {
     /* Before each op; what happens next is its doing. PLIM_NO_OP: rebuilding the start. False
      * stops the run: it then returns PLIM_CANCELLED. */
     bool (*op)(void *ctx, uint64_t op);
-    /* The most the driver gives this process during the op, which op() was told of just before:
+    /* The most the driver gives this process during the op, which op() got just before:
      * bytes, or PLIM_UNLIMITED for no less than the setup says. */
     uint64_t (*capacity)(void *ctx, uint64_t op);
     /* What the allocator did. No calls into the allocator. */
@@ -38,7 +38,7 @@ typedef struct plim_run_setup {
     bool stops_at_failure;  /* at any failing request, also those that failed in the recording */
     plim_replay_progress *progress; /* done and total are events */
     void *progress_ctx;
-    const plim_run_listener *listener; /* NULL: nobody, which is much faster */
+    const plim_run_listener *listener; /* NULL: no listener, which is much faster */
 } plim_run_setup;
 
 /*

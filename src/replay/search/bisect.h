@@ -3,11 +3,11 @@
  *
  *      floor        low             hint      high
  *   ─────┼───────────┼───────────────┼─────────┼──────►  steps of capacity
- *        nobody can  fails           needed    survives
+ *        impossible  fails           needed    survives
  *        do with     (tried)         there     (tried, or concluded from what a run used)
  *        less
  *
- * Who tries is told what to try next and tells what came of it. A try that fails ends where it
+ * The caller asks what to try next and reports what came of it. A try that fails ends where it
  * fails and says what it would have needed; one that survives goes on to the end. So the next try
  * is closer to `low` than to `high` where failures come early.
  *
@@ -53,7 +53,7 @@ void plim_bisect_survived(plim_bisect *bisect, uint64_t steps, uint64_t used, bo
 /*
  * A try failed.
  *
- * needed   what it would have taken to get past there; 0: nobody knows; from PLIM_STEPS_MAX on:
+ * needed   what it would have taken to get past there; 0: unknown; from PLIM_STEPS_MAX on:
  *          nothing is enough
  */
 void plim_bisect_failed(plim_bisect *bisect, uint64_t steps, uint64_t needed, double reach);

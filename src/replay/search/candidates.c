@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The collector of garbage acts only under a limit, and 1 is none since PyTorch 2.9. What the
+/* The collector of garbage acts only under a limit, and 1 is no limit since PyTorch 2.9. What the
  * driver gives is less than this of a device, so that the limit itself stays out of the way. */
 #define COLLECTING_FRACTION 0.999
 #define COLLECTING_USUAL    80 /* percent: what PyTorch's documentation has as an example */
@@ -200,7 +200,7 @@ static size_t find_gaps(const plim_trace_sizes *sizes, uint64_t line_min, gap be
         if (sizes->mib_bytes[i] == 0) {
             continue;
         }
-        /* A line that separates nothing large is none. */
+        /* A line must separate something large. */
         if (last > 0 && i >= line_min) {
             const double width = log2((double)i / (double)last);
             const double worth = width * (under / all) * (1 - under / all);
@@ -526,7 +526,7 @@ static plim_status add_mask(plim_candidates *candidates, uint32_t changes,
     return add_settings(candidates, &settings, err);
 }
 
-/* Expandable segments that grow by other pages than the usual ones, whoever shares segments. */
+/* Expandable segments that grow by other pages than the usual ones. */
 static plim_status add_pages(plim_candidates *candidates, plim_error *err)
 {
     for (size_t i = 0; i < sizeof pages_mib / sizeof pages_mib[0]; i++) {

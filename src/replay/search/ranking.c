@@ -87,7 +87,7 @@ static uint64_t with_tie(uint64_t cost)
     return cost + cost * PLIM_TIE_PERCENT / 100;
 }
 
-/* Whether a row may win, as far as is known. */
+/* True if a row may win, as far as is known. */
 static bool is_known(const plim_tune_field *field, size_t row)
 {
     const plim_candidate *const it = &field->states[row];
@@ -101,7 +101,7 @@ static bool is_quicker(const plim_tune_row *a, const plim_tune_row *b)
     return a->result.driver_time_us * (100 + PLIM_TIE_PERCENT) < b->result.driver_time_us * 100;
 }
 
-/* Whether row `a` of a tie goes before row `b`. */
+/* True if row `a` of a tie goes before row `b`. */
 static bool is_before(const plim_tune_field *field, size_t a, size_t b)
 {
     const plim_candidate *const first = &field->states[a];
@@ -122,7 +122,7 @@ static bool is_before(const plim_tune_field *field, size_t a, size_t b)
     return order != 0 ? order < 0 : a < b;
 }
 
-/* The row that costs least of those that count; survivors go first. SIZE_MAX: there is none. */
+/* The row that costs least of those that count; survivors go first. SIZE_MAX: no row. */
 static size_t cheapest_of(const plim_tune_field *field, plim_tune_row_class last, uint32_t least)
 {
     size_t cheapest = SIZE_MAX;

@@ -23,7 +23,7 @@ typedef struct plim_sweep_jobs {
     size_t count;
 } plim_sweep_jobs;
 
-/* How many threads work where nobody says: one for each core, at most the limit above. */
+/* The default number of threads: one for each core, at most the limit above. */
 uint32_t plim_sweep_default_threads(void);
 
 /*

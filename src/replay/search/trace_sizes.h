@@ -10,7 +10,7 @@
 
 /* Requests of so many MiB and more count as the last. */
 #define PLIM_SIZES_MIB ((size_t)64 << 10)
-/* Within an interval of roundup_power2_divisions, sizes are told apart by one part of so many. */
+/* Within an interval of roundup_power2_divisions, sizes are counted by one part of so many. */
 #define PLIM_SIZES_PARTS ((size_t)1024)
 
 /* Bytes are those of all requests together: traffic, not what lives at once. */
@@ -20,7 +20,7 @@ typedef struct plim_trace_sizes {
     uint64_t *parts_bytes; /* [PLIM_ROUNDUP_INTERVALS * PLIM_SIZES_PARTS] */
     uint64_t total_bytes;
     uint64_t interval_bytes[PLIM_ROUNDUP_INTERVALS];
-    uint32_t interval_sizes[PLIM_ROUNDUP_INTERVALS]; /* that can be told apart */
+    uint32_t interval_sizes[PLIM_ROUNDUP_INTERVALS]; /* that differ */
     uint64_t middle_bytes; /* of requests that share large segments: 1 to 10 MiB */
 } plim_trace_sizes;
 
@@ -33,7 +33,7 @@ void plim_trace_sizes_deinit(plim_trace_sizes *sizes);
 /* A size in the middle of a part of an interval. */
 uint64_t plim_trace_sizes_part(size_t interval, size_t part);
 
-/* Whether any request is rounded otherwise under `settings` than to whole 512 bytes. */
+/* True if any request is rounded otherwise under `settings` than to whole 512 bytes. */
 bool plim_replay_has_rounding(const plim_replay *replay, const plim_settings *settings);
 
 #endif

@@ -30,7 +30,7 @@ typedef struct plim_trial {
     bool survives;          /* on all devices */
     bool starts;            /* on all that were tried the start fits */
     uint64_t peak_bytes;    /* reserved on any device, where it survives: it would with this */
-    uint64_t needed_bytes;  /* about what the failed request would have taken; 0: nobody knows;
+    uint64_t needed_bytes;  /* about what the failed request would have taken; 0: unknown;
                              * UINT64_MAX: nothing is enough */
     double reach;           /* how much of the run was made until it failed, 0 to 1 */
     plim_error start_error; /* where it does not start: what the start needs */

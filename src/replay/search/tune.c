@@ -57,7 +57,7 @@ static void note_trial(plim_candidate *state, uint64_t steps, const plim_trial *
     }
 }
 
-/* A trial that ended early for want of time is none, and no error. */
+/* A trial that ended early for want of time does not count, and is no error. */
 static plim_status forgive_lateness(search *s, plim_status status)
 {
     const bool is_late = status == PLIM_CANCELLED && !s->watch.is_cancelled;
@@ -200,7 +200,7 @@ static bool is_in_batch(const search *s, size_t row)
     return false;
 }
 
-/* Whether row `a` is to be searched before row `b`. */
+/* True if row `a` is to be searched before row `b`. */
 static bool is_ahead(const search *s, size_t a, size_t b)
 {
     const plim_candidate *const first = &s->states.items[a];

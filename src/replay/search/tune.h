@@ -10,7 +10,7 @@
 
 #include "replay/replay.h"
 
-/* Memory comes from the driver in such pieces at least; capacities are told apart by one. */
+/* Memory comes from the driver in such pieces at least; capacities differ by one at least. */
 #define PLIM_CAPACITY_STEP_BYTES ((uint64_t)2 << 20)
 
 typedef PLIM_VEC(plim_tune_row) plim_tune_rows;

@@ -16,7 +16,7 @@ plim_status plim_watch_init(plim_watch *watch, const plim_watch_options *options
     if (options->budget_s > 0) {
         const double budget_ns = options->budget_s * (double)NS_PER_S;
         const uint64_t now_ns = plim_clock_now_ns(clock);
-        /* A budget of more than 200 years is none. */
+        /* A budget of more than 200 years is no limit. */
         watch->deadline_ns = budget_ns < 0x1p62 ? now_ns + (uint64_t)budget_ns : 0;
     }
     if (pthread_mutex_init(&watch->lock, NULL) != 0) {

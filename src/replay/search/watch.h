@@ -42,7 +42,7 @@ void plim_watch_count(plim_watch *watch);
 /* What was expected is done, or never will be. */
 void plim_watch_settle(plim_watch *watch);
 
-/* Whether work goes on. The caller is asked; `has_budget` false leaves the time aside. */
+/* True if work goes on. The caller is asked; `has_budget` false leaves the time aside. */
 bool plim_watch_asks(plim_watch *watch, bool has_budget);
 
 #endif

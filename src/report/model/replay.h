@@ -1,7 +1,7 @@
 /*
  * replay.h - what `plimsoll replay` and `plimsoll tune` have in hand, and the pages they make.
  *
- * All is borrowed plain data: whoever has it (the commands, a test) points to it here.
+ * All is borrowed plain data: the commands, or a test, own it.
  *   replay.c, tune.c   the pages
  *   replay_basis.c     what the answer rests on: the recording, the capacity, the floor
  *   replay_fidelity.c  how far predictions are to be believed
@@ -93,7 +93,7 @@ uint64_t plim_replay_recorded_peak_bytes(const plim_replay_input *input);
 double plim_replay_fragmentation(const plim_run_result *result);
 /** Calls that move memory; events and the like cost next to nothing. */
 uint64_t plim_replay_memory_calls(const plim_run_result *result);
-/** Whether the device had the capacity or more: what fails there may survive. */
+/** True if the device had the capacity or more: what fails there may survive. */
 bool plim_replay_is_capacity_bound(const plim_replay_input *input);
 /** How the capacity is known, a stable name: "given", "gpu", "oom", "retries", "unknown". */
 const char *plim_replay_capacity_name(const plim_replay_input *input);
@@ -101,7 +101,7 @@ const char *plim_replay_capacity_name(const plim_replay_input *input);
 const plim_run_result *plim_replay_worst(const plim_run_result *results, size_t count);
 /** Of all devices together: counts added up, differences the largest, the first divergence. */
 plim_fidelity plim_replay_fidelity_of_all(const plim_replay_input *input);
-/** Whether recording and prediction agree in every driver call. */
+/** True if recording and prediction agree in every driver call. */
 bool plim_replay_is_exact(const plim_fidelity *fidelity);
 
 /* ---- parts of a page ---- */

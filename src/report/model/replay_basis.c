@@ -75,7 +75,7 @@ static void say_capacity(const plim_replayed *self)
     const plim_replay_input *input = self->input;
     if (input->capacity_bytes == PLIM_UNLIMITED) {
         plim_page_warn(self->page, "capacity_unknown",
-                       "Capacity unknown: the file does not tell what the device had, so here "
+                       "Capacity unknown: the file does not record what the device had, so here "
                        "nothing runs out. Give it with --capacity=24GiB or --gpu=h100.",
                        NULL);
         return;

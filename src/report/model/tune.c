@@ -70,7 +70,7 @@ static void say_hopeless(const tuned *self)
 {
     plim_page_say(self->page, "hopeless", PLIM_TONE_BAD,
                   "No allocator setting saves this run: it needs {} live, the device has {}, {} "
-                  "less. plimsoll inspect tells what holds it.",
+                  "less. plimsoll inspect shows what holds it.",
                   PLIM_FACTS(floor_of(self), capacity(self),
                              plim_bytes("missing_bytes", plim_minus(self->tuning->floor_bytes,
                                                                     self->capacity_bytes))));
@@ -226,7 +226,7 @@ static void say_verdict(const tuned *self)
     }
 }
 
-/* Whether a shell would take a conf for one word. */
+/* True if a shell would take a conf for one word. */
 static bool needs_quotes(const char *text)
 {
     for (; *text != '\0'; text++) {
@@ -289,7 +289,7 @@ static void say_answer(const tuned *self)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* The first rows, and those somebody asked about: other allocators are only there when asked for.
+/* The first rows, and those of the caller: other allocators are only there on request.
  */
 static bool is_shown(const tuned *self, size_t index)
 {

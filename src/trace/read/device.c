@@ -1,5 +1,5 @@
 /*
- * read_device.c - the events of one device: decoded, applied to the mirror, pushed.
+ * device.c - the events of one device: decoded, applied to the mirror, pushed.
  *
  * Where nothing is missing that is one pass. Where something is, a first pass only finds out what
  * the missing events must have been (mirror.h), and a second one pushes the events with those in
@@ -19,7 +19,7 @@ typedef struct device_reader {
     plim_mirror mirror;
     plim_recorded_end end;
     plim_note_runs runs;
-    size_t run;   /* the first of the runs that is not behind the events read */
+    size_t run;   /* the first of the runs that is not before the events read */
     bool applies; /* events to the mirror */
     bool pushes;  /* events into the history */
     size_t lost;  /* of the mirror's lost events: those before it are pushed */
@@ -48,7 +48,7 @@ static void find_stack(device_reader *reader, uint32_t id)
 
 /* --- rows --- */
 
-/* What readers see of an event that nobody told. */
+/* The mark of an event that was reconstructed. */
 static const char worked_out[] = "worked out: missing in the recording";
 
 static plim_status push_worked_out(plim_history *history, const plim_event *lost, plim_error *err)
@@ -65,7 +65,7 @@ static plim_status push_worked_out(plim_history *history, const plim_event *lost
     return plim_history_push_event(history, &event, err);
 }
 
-/* Pushes the lost events that come behind the first `number`. */
+/* Pushes the lost events that come after the first `number`. */
 static plim_status push_lost(device_reader *reader, uint64_t number, plim_error *err)
 {
     const plim_mirror *const mirror = &reader->mirror;
@@ -280,7 +280,7 @@ static plim_status read_all_state(device_reader *reader, plim_error *err)
     return PLIM_OK;
 }
 
-/* What the recording tells besides events: notes, and what stood at the end. */
+/* Notes, and the segments and blocks at the end. */
 static plim_status read_beside(device_reader *reader, plim_error *err)
 {
     for (size_t i = 0; i < reader->chunk_count; i++) {
@@ -312,19 +312,19 @@ static plim_status read_all_events(device_reader *reader, plim_error *err)
     return PLIM_OK;
 }
 
-/* Whether the heads of the chunks say that events are missing. */
+/* True if the heads of the chunks say that events are missing. */
 static bool has_gaps(const device_reader *reader)
 {
-    uint64_t told = 0;
+    uint64_t counted = 0;
     for (size_t i = 0; i < reader->chunk_count; i++) {
         if (reader->chunks[i].kind != PLIM_CHUNK_EVENTS) {
             continue;
         }
         const events_head head = read_head(chunk_at(reader, i));
-        if (head.lost > 0 || head.first != told) {
+        if (head.lost > 0 || head.first != counted) {
             return true;
         }
-        told += head.events;
+        counted += head.events;
     }
     return false;
 }
@@ -337,8 +337,8 @@ static plim_status warn(const device_reader *reader, const plim_mirror_report *r
     if (reader->missing > 0) {
         PLIM_TRY(plim_history_warn(history, err,
                                    "device %" PRId32 ": %" PRIu64
-                                   " events are missing: told faster than they could be "
-                                   "written, or damaged; what followed tells %zu of them",
+                                   " events are missing: recorded faster than they could be "
+                                   "written, or damaged; later events show %zu of them",
                                    device, reader->missing, reader->mirror.lost.count));
     }
     if (report->made_up_segments > 0) {
@@ -349,10 +349,11 @@ static plim_status warn(const device_reader *reader, const plim_mirror_report *r
                                    device, report->made_up_segments));
     }
     if (report->stretched_segments > 0) {
-        PLIM_TRY(plim_history_warn(history, err,
-                                   "device %" PRId32 ": %" PRIu64
-                                   " segments are larger than was told: blocks reach beyond them",
-                                   device, report->stretched_segments));
+        PLIM_TRY(
+            plim_history_warn(history, err,
+                              "device %" PRId32 ": %" PRIu64
+                              " segments are larger than was recorded: blocks reach beyond them",
+                              device, report->stretched_segments));
     }
     return PLIM_OK;
 }

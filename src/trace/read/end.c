@@ -1,5 +1,5 @@
 /*
- * read_end.c - the segments and blocks at the end of a device as the recording tells them.
+ * end.c - the segments and blocks at the end of a device as they were recorded.
  *
  * What is not there as a whole is not used: then the end is worked out from the events.
  */
@@ -83,7 +83,7 @@ static plim_status read_segment(plim_file_reading *reading, plim_trace_bytes *by
                : plim_fail_memory(err, "reading a recording");
 }
 
-/* Whether the chunk is the next one of the same end. */
+/* True if the chunk is the next one of the same end. */
 static bool read_head(plim_trace_bytes *bytes, plim_recorded_end *state)
 {
     (void)plim_get_varint(bytes); /* the device */

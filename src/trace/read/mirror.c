@@ -68,7 +68,7 @@ static bool remove_block(plim_mirror *mirror, const plim_span *span)
     return result == PLIM_SPANS_DONE && PLIM_VEC_PUSH(mirror->mem, &mirror->free_rows, gone.tag);
 }
 
-/* A block that has to be gone, though nobody freed it. */
+/* A block that must be gone, though no event frees it. */
 static bool end_block(plim_mirror *mirror, const plim_span *span)
 {
     const plim_mirror_block *const block = &mirror->blocks.items[span->tag];
@@ -140,7 +140,7 @@ static const plim_span *find_block(const plim_mirror *mirror, plim_addr addr)
     return span != NULL && span->begin == addr ? span : NULL;
 }
 
-/* Whether another block took the place of this one in the last gap. */
+/* True if another block took the place of this one in the last gap. */
 static bool is_replaced(const plim_mirror *mirror, const plim_span *span, const plim_event *event)
 {
     const plim_mirror_block *const block = &mirror->blocks.items[span->tag];
@@ -176,7 +176,7 @@ static bool free_block(plim_mirror *mirror, const plim_event *event)
 
 /* --- segments --- */
 
-/* Cuts out of a segment what has to be gone, though nobody said so. */
+/* Cuts out of a segment what must be gone, though no event says so. */
 static bool end_part(plim_mirror *mirror, const plim_span *span, plim_addr from, plim_addr to)
 {
     const plim_mirror_segment *const segment = &mirror->segments.items[span->tag];
@@ -262,7 +262,7 @@ static bool begin_segment(plim_mirror *mirror, const plim_event *event, uint64_t
     return plim_mirror_add_segment(mirror, event->addr, event->bytes, &segment);
 }
 
-/* Parts of a run that is unmapped and of which nobody said that they were mapped. */
+/* Parts of a run that is unmapped and that no event maps. */
 static bool lose_holes(plim_mirror *mirror, const plim_event *what, plim_addr end)
 {
     plim_addr at = what->addr;
@@ -450,13 +450,13 @@ static plim_status push_inside(end_writer *writer, const plim_span **segment, pl
 {
     const plim_spans *const spans = &writer->mirror->segment_spans;
     const uint64_t first = writer->report.blocks;
-    const plim_span told = **segment;
+    const plim_span recorded = **segment;
     const plim_addr begin =
-        writer->block != NULL ? plim_min(writer->block->begin, told.begin) : told.begin;
+        writer->block != NULL ? plim_min(writer->block->begin, recorded.begin) : recorded.begin;
     plim_addr behind = begin;
-    plim_addr end = told.end;
+    plim_addr end = recorded.end;
     PLIM_TRY(push_blocks(writer, &behind, &end, err));
-    const plim_span *next = plim_spans_next(spans, &told);
+    const plim_span *next = plim_spans_next(spans, &recorded);
     while (next != NULL && next->begin < end) {
         end = plim_max(next->end, end);
         PLIM_TRY(push_blocks(writer, &behind, &end, err));
@@ -464,8 +464,9 @@ static plim_status push_inside(end_writer *writer, const plim_span **segment, pl
     }
     *segment = next;
     PLIM_TRY(push_free(writer, behind, end, err));
-    writer->report.stretched_segments += begin < told.begin || told.end < end;
-    return push_segment(writer, begin, end, &writer->mirror->segments.items[told.tag], first, err);
+    writer->report.stretched_segments += begin < recorded.begin || recorded.end < end;
+    return push_segment(writer, begin, end, &writer->mirror->segments.items[recorded.tag], first,
+                        err);
 }
 
 plim_status plim_mirror_push(const plim_mirror *mirror, plim_history *history,

@@ -1,7 +1,8 @@
 /*
- * mirror.h - segments and blocks as events change them: what stands at the end of a recording.
+ * mirror.h - segments and blocks as events change them: the segments and blocks at the end of a
+ * recording.
  *
- * Between the live blocks of a segment everything is free, so that blocks need not be told when
+ * Between the live blocks of a segment everything is free, so that blocks need not be recorded when
  * they are split and merged. Events that contradict what stands are believed: the newer one wins.
  *
  * Where events are missing, contradictions say which. A block that was live before the gap and in
@@ -79,7 +80,7 @@ bool plim_mirror_add_segment(plim_mirror *mirror, plim_addr addr, uint64_t bytes
 bool plim_mirror_add_block(plim_mirror *mirror, plim_addr addr, uint64_t bytes,
                            const plim_mirror_block *block);
 
-/* Events are missing behind the first `at`. */
+/* Events are missing after the first `at`. */
 void plim_mirror_gap(plim_mirror *mirror, uint64_t at, int64_t time_ns);
 /* `number`: events before and including this one. Its stack is one of the history's. */
 bool plim_mirror_apply(plim_mirror *mirror, const plim_event *event, uint64_t number);
@@ -91,8 +92,8 @@ void plim_mirror_sort_lost(plim_mirror *mirror);
 typedef struct plim_mirror_report {
     uint64_t segments;
     uint64_t blocks;
-    uint64_t made_up_segments;   /* for blocks in segments that nobody told of */
-    uint64_t stretched_segments; /* because blocks reach beyond what was told */
+    uint64_t made_up_segments;   /* for blocks in segments that are not recorded */
+    uint64_t stretched_segments; /* because blocks reach beyond what was recorded */
 } plim_mirror_report;
 
 /* Pushes the segments and blocks that stand. */

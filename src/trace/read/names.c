@@ -1,7 +1,7 @@
 /*
- * read_names.c - strings, frames and stacks, each kind in a pass of its own.
+ * names.c - strings, frames and stacks, each kind in a pass of its own.
  *
- * A frame may be told again with its name, long after the stack that has it; so frames are all
+ * A frame may be written again with its name, long after the stack that has it; so frames are all
  * read before the first stack, and strings before the first frame.
  */
 #include "trace/read/reading.h"
@@ -89,7 +89,7 @@ static plim_status add_frame(plim_file_reading *reading, plim_read_frame *row, p
     return plim_history_add_frame(reading->history, &frame, &row->frame, err);
 }
 
-/* Reads the frames of a stack, without those the file does not tell, and without Plimsoll's own
+/* Reads the frames of a stack, without those the file lacks, and without Plimsoll's own
  * at the inner end. */
 static plim_status read_frames(plim_file_reading *reading, plim_trace_bytes *bytes,
                                uint32_t *frames, size_t *count, plim_error *err)

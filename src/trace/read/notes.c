@@ -1,5 +1,5 @@
 /*
- * read_notes.c - what rows have no place for: runs of events that share a note.
+ * notes.c - what rows have no place for: runs of events that share a note.
  */
 #include "trace/read/reading.h"
 

@@ -18,7 +18,7 @@
 #include "trace/chunk.h"
 #include "trace/read/mirror.h"
 
-/* A frame as the file tells it. */
+/* A frame of the file. */
 typedef struct plim_read_frame {
     uint64_t address;
     uint64_t filename; /* ids of strings */
@@ -53,7 +53,7 @@ typedef struct plim_file_reading {
     /* What the end and the rest say. */
     bool has_end;
     uint64_t stacks_lost;
-    uint64_t unknown_stacks;   /* events with a stack the file does not tell */
+    uint64_t unknown_stacks;   /* events with a stack the file lacks */
     uint64_t unreadable_bytes; /* of chunks whose checksum is right and whose contents are not */
 } plim_file_reading;
 
@@ -65,10 +65,10 @@ void plim_file_reading_spoiled(plim_file_reading *reading, const plim_chunk *chu
 
 /* Reads all strings, frames, stacks and settings. */
 plim_status plim_file_reading_names(plim_file_reading *reading, plim_error *err);
-/* The history's string for an id of the file; that of "" where the file does not tell it. */
+/* The history's string for an id of the file; that of "" where the file lacks it. */
 plim_status plim_file_reading_string(plim_file_reading *reading, uint64_t id, uint32_t *ret_string,
                                      plim_error *err);
-/* The history's stack for an id of the file; PLIM_NONE where the file does not tell it. */
+/* The history's stack for an id of the file; PLIM_NONE where the file lacks it. */
 uint32_t plim_file_reading_stack(plim_file_reading *reading, uint64_t id);
 
 /* What some neighbouring events have besides their rows. */
@@ -81,7 +81,7 @@ typedef struct plim_note_run {
 
 typedef PLIM_VEC(plim_note_run) plim_note_runs;
 
-/* Reads a chunk of notes; its runs come behind those that are there. */
+/* Reads a chunk of notes; its runs follow those that are there. */
 plim_status plim_file_reading_notes(plim_file_reading *reading, const plim_chunk *chunk,
                                     plim_note_runs *runs, plim_error *err);
 
@@ -99,7 +99,7 @@ typedef struct plim_recorded_end {
 void plim_recorded_end_deinit(plim_recorded_end *state, const plim_mem *mem);
 plim_status plim_file_reading_end(plim_file_reading *reading, const plim_chunk *chunk,
                                   plim_recorded_end *state, plim_error *err);
-/* Whether the file tells all of it. */
+/* True if the file has all of it. */
 bool plim_recorded_end_is_whole(const plim_recorded_end *state);
 plim_status plim_recorded_end_push(const plim_recorded_end *state, plim_history *history,
                                    plim_error *err);

@@ -2,7 +2,7 @@
  * recording.c - reading a recording back: the chunks of the file, then names, then each device.
  *
  * Whole chunks are used, whatever lies between them: damage costs the chunk it is in. What is
- * behind the last whole chunk is the usual end of a program that was killed.
+ * after the last whole chunk is the usual end of a program that was killed.
  */
 #include "trace/read/recording.h"
 
@@ -27,7 +27,7 @@ static plim_status no_memory(plim_error *err)
 typedef struct file_facts {
     uint64_t damaged_places;
     uint64_t damaged_bytes;
-    uint64_t behind_bytes; /* behind the last whole chunk */
+    uint64_t behind_bytes; /* after the last whole chunk */
 } file_facts;
 
 static plim_status check_header(const uint8_t *data, size_t bytes, plim_error *err)
@@ -54,7 +54,7 @@ static plim_status find_chunks(plim_file_reading *reading, const uint8_t *data, 
 {
     const uint8_t *at = data + PLIM_FILE_HEADER_BYTES;
     const uint8_t *const end = data + bytes;
-    const uint8_t *whole = at; /* behind the last whole chunk */
+    const uint8_t *whole = at; /* after the last whole chunk */
     bool is_damaged = false;   /* there is something since */
     while (at < end) {
         plim_chunk chunk;
@@ -192,7 +192,7 @@ static plim_status warn(plim_file_reading *reading, const file_facts *facts, pli
     return PLIM_OK;
 }
 
-/* Who wrote it: the version stands behind the process's number and the time. */
+/* The writer: its version follows the process's number and the time. */
 static plim_status name_source(plim_file_reading *reading, size_t file_bytes, plim_error *err)
 {
     plim_source source = { .format = "plim",

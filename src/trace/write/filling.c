@@ -1,5 +1,5 @@
 /*
- * filling.c - rows one behind the other, with room in front for the headers that are known last.
+ * filling.c - rows one after the other, with room in front for the headers that are known last.
  */
 #include "trace/write/filling.h"
 

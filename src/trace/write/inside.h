@@ -3,9 +3,9 @@
  *
  *   recorder.c  the calls of the public header, in the program's threads
  *   writer.c    the thread that takes from the queues and writes
- *   state.c     what stands already, told at once
+ *   state.c     the segments and blocks that exist already, at once
  *
- * Three kinds of fields: those the program's threads touch without a lock, those behind `lock`
+ * Three kinds of fields: those the program's threads touch without a lock, those under `lock`
  * (the writer holds it while it works, and never while it waits), and what never changes.
  */
 #ifndef PLIMSOLL_TRACE_WRITE_INSIDE_H
@@ -23,7 +23,7 @@
 #define PLIM_LOST_DEVICES     64 /* devices above share the last place */
 #define PLIM_QUEUED_BYTES_MAX ((uint64_t)64 << 20)
 
-/* A foreign frame within a told stack; its two strings lie behind one another. */
+/* A foreign frame within a queued stack; its two strings follow. */
 typedef struct plim_queued_frame {
     uint32_t line;
     uint32_t filename_bytes;
@@ -72,7 +72,7 @@ struct plim_recorder {
     _Atomic uint64_t next_number; /* of a slot */
     uint8_t apart_too[PLIM_CACHE_LINE];
 
-    /* --- behind the lock --- */
+    /* --- under the lock --- */
     pthread_mutex_t lock;
     pthread_cond_t flushed;
     uint64_t flushes_wanted;

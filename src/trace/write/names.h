@@ -1,10 +1,10 @@
 /*
- * names.h - strings, frames and stacks of a recording as it is written: each told to the file once.
+ * names.h - strings, frames and stacks of a recording as it is written: each written once.
  *
  *   stack (id) ──► frames ──► address, function, file, line ──► strings
  *
  * A frame of C is an address; its name is looked up later and a few at a time, because that can
- * take long: until then the file knows the address, and a frame told again replaces itself.
+ * take long: until then the file knows the address, and a frame written again replaces itself.
  */
 #ifndef PLIMSOLL_TRACE_WRITE_NAMES_H
 #define PLIMSOLL_TRACE_WRITE_NAMES_H
@@ -30,7 +30,7 @@ typedef struct plim_named_frame {
     bool is_ours; /* a function of this library */
 } plim_named_frame;
 
-/* Records for one chunk, behind room for its header. */
+/* Records for one chunk, after room for its header. */
 typedef struct plim_record_list {
     plim_text bytes;
     size_t whole; /* so many of them are whole records; 0: there is not even the room */
@@ -54,7 +54,7 @@ typedef struct plim_trace_names {
     PLIM_VEC(plim_named_frame) frames;
     plim_intern string_index;
     plim_intern frame_index;
-    size_t resolved; /* frames before this one have their names, or told that there are none */
+    size_t resolved; /* frames before this one have their names, or are known to have none */
     bool resolves;
     plim_symbols *symbols;
     plim_record_list new_strings;

@@ -28,7 +28,7 @@ static uint32_t row_at(origin_walk *walk, plim_addr addr)
     return walk->found.tag;
 }
 
-/* A request tells whether a segment is small that nothing else tells it of. */
+/* A request shows whether a segment is small, where nothing else does. */
 static void learn(origin_walk *walk, uint64_t event, uint32_t row)
 {
     if (row != PLIM_NONE && walk->events->action[event] == PLIM_ALLOC &&

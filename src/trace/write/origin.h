@@ -3,7 +3,7 @@
  *
  * A history describes the segments that stand at its end: their pool, and whether they are small.
  * Going through the events from the last to the first, segments that were freed come back and
- * those that were allocated go; what stands at each event tells where its address lies. A segment
+ * those that were allocated go; the segments at each event show where its address lies. A segment
  * that the end does not know has its pool from its neighbours or from events that name theirs, and
  * counts as small where it serves small requests.
  *

@@ -1,5 +1,5 @@
 /*
- * queue.h - what one thread has told and the writer has not yet taken.
+ * queue.h - the events of one thread that the writer has not taken yet.
  *
  *   one thread pushes at the tail ──►  [slot slot slot …]  ──► the writer takes at the head
  *
@@ -38,7 +38,7 @@ typedef struct plim_slot {
 
 _Static_assert(sizeof(plim_slot) == 64, "a slot is a line of the cache");
 
-/* Whether the numbers of a pool need a PLIM_SLOT_POOL. */
+/* True if the numbers of a pool need a PLIM_SLOT_POOL. */
 static inline bool plim_pool_is_wide(plim_pool_id pool)
 {
     return (pool.a | pool.b) > UINT32_MAX;
@@ -104,7 +104,7 @@ struct plim_event_queue {
 plim_event_queue *plim_event_queue_create(uint64_t slots, uint64_t owner, const plim_mem *mem);
 void plim_event_queue_destroy(plim_event_queue *queue, const plim_mem *mem);
 
-/* Whether `wanted` more slots fit. For the queue's thread. */
+/* True if `wanted` more slots fit. For the queue's thread. */
 static inline bool plim_event_queue_has_room(plim_event_queue *queue, uint64_t wanted)
 {
     const uint64_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);

@@ -137,7 +137,7 @@ static size_t string_bytes(const char *text)
     return text == NULL ? 0 : strnlen(text, PLIM_STRING_BYTES_KEPT);
 }
 
-/* A copy of a stack, its parts one behind the other; NULL when there is no memory. */
+/* A copy of a stack, its parts one after the other; NULL when there is no memory. */
 static plim_queued_stack *copy_stack(plim_recorder *recorder, const plim_stack_record *stack)
 {
     const size_t addresses =
@@ -242,7 +242,7 @@ plim_status plim_recorder_annotate(plim_recorder *recorder, int32_t device, cons
 
 /* --- asking and waiting --- */
 
-/* The first failure, of the file or of the host's memory; the lock is held or nobody else there. */
+/* The first failure, of the file or of the host's memory; under the lock, or alone. */
 static plim_status first_failure(const plim_recorder *recorder, plim_error *err)
 {
     const plim_error *const error =

@@ -1,9 +1,9 @@
 /*
  * save.c - a history as a recording: all at once, by the thread that asks for it.
  *
- * A recording tells what stood at the start and what happened since; a history knows the end. So
+ * A recording has what existed at the start and what happened since; a history knows the end. So
  * the start is worked out (history/timeline.h, origin.h) and written as a recorder would have, and
- * what events alone do not tell follows in chunks of its own: the end as it was recorded, which
+ * what events alone do not show follows in chunks of its own: the end as it was recorded, which
  * no reader has to work out again, and what notes say.
  *
  * The same history gives the same bytes.

@@ -181,7 +181,7 @@ static plim_status put_run(plim_saving *saving, const plim_saved_device *saved, 
     return plim_state_close(state, PLIM_CHUNK_NOTES, err);
 }
 
-/* Whether the row of an event says all of it: its pool, and that it named one. */
+/* True if the row of an event says all of it: its pool, and that it named one. */
 static bool row_suffices(const plim_saving *saving, const plim_events *events, uint64_t event)
 {
     const plim_note *const note = plim_history_note(saving->history, events->note[event]);

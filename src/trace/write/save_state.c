@@ -1,5 +1,6 @@
 /*
- * save_state.c - what stood before the first event of a device, worked out, and behind the last.
+ * save_state.c - the segments and blocks of a device before its first event, reconstructed, and
+ * after its last.
  */
 #include "trace/write/save.h"
 
@@ -104,7 +105,7 @@ static plim_status put_start(start_writer *writer, plim_error *err)
 {
     const plim_spans *const spans = &writer->saved->origins.at_start;
     if (!collect_blocks(writer)) {
-        return plim_fail_memory(err, "saving what stood at the start");
+        return plim_fail_memory(err, "saving the start");
     }
     if (writer->blocks.count > 0) {
         qsort(writer->blocks.items, writer->blocks.count, sizeof *writer->blocks.items,

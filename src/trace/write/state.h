@@ -1,7 +1,7 @@
 /*
  * state.h - parts of a history as records: settings, stacks, segments with their blocks.
  *
- * A recorder tells what stands when it starts, plim_recording_save() what stood at the start and
+ * A recorder writes what exists when it starts, plim_recording_save() what existed at the start and
  * at the end; both write with this.
  */
 #ifndef PLIMSOLL_TRACE_WRITE_STATE_H
@@ -33,7 +33,7 @@ plim_status plim_state_string(plim_state_writer *writer, uint32_t string, uint32
 /* Makes sure that the file has the stack. */
 plim_status plim_state_stack(plim_state_writer *writer, uint32_t stack, plim_error *err);
 
-/* Whether the list has no record yet: then the head of the chunk is to be put first. */
+/* True if the list has no record yet: then the head of the chunk is to be put first. */
 bool plim_state_begins_chunk(const plim_state_writer *writer);
 /* Puts a segment, of which `block_count` blocks must follow; `behind` is where they start from. */
 plim_status plim_state_put_segment(plim_state_writer *writer, const plim_segment *segment,

@@ -1,7 +1,7 @@
 /*
  * threads.c - the list of recorders, and what happens to it when threads end and processes fork.
  *
- * These are the only mutable globals of this room: a thread that ends is told to us by the system
+ * These are the only mutable globals of this room: the system reports the end of a thread
  * alone, and a fork likewise, with nothing handed in.
  */
 #include "trace/write/threads.h"
@@ -42,7 +42,7 @@ static void end_of_thread(void *value)
     plim_threads_seat = (plim_seat){ 0 };
 }
 
-/* The list's lock first, then those of the recorders: nobody takes them the other way round. */
+/* The list's lock first, then those of the recorders: never the other way round. */
 static void before_fork(void)
 {
     (void)pthread_mutex_lock(&list.lock);

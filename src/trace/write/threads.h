@@ -1,12 +1,12 @@
 /*
  * threads.h - which queue a thread pushes to.
  *
- * A thread gets a queue of a recorder when it tells its first event, and gives it up when it ends:
+ * A thread gets a queue of a recorder with its first event, and gives it up when it ends:
  * then the next new thread goes on with it. Threads have numbers that are never used twice, and
  * so have recorders: a thread remembers the last pair of recorder and queue, and what it remembers
  * of a recorder that is gone matches no other.
  *
- * The recorders of the process are in a list, which is the one thing here behind a lock: threads
+ * The recorders of the process are in a list, which is the one thing here under a lock: threads
  * that end and forks walk it. After a fork the child's recorders have the number 0 and take
  * nothing: the writer thread and the file belong to the parent.
  */

@@ -1,8 +1,8 @@
 /*
  * writer.c - the thread that puts slots in order, packs them into chunks and writes these.
  *
- * A round: note how far each queue has come; take the stacks that were told; then take slots in
- * the order of their numbers as far as was noted. A stack is told before the first event that
+ * A round: note how far each queue has come; take the queued stacks; then take slots in
+ * the order of their numbers as far as was noted. A stack is queued before the first event that
  * names it, so it is taken in the same round at the latest, and stands before it in the file.
  * A number that no queue shows yet belongs to a thread that is about to push it: the next round
  * will find it.
@@ -96,7 +96,7 @@ static void put_row(plim_recorder *recorder, const plim_event *row)
     }
 }
 
-/* --- what was told --- */
+/* --- what was queued --- */
 
 static void put_lost(plim_recorder *recorder, int32_t device, uint64_t count)
 {
@@ -273,7 +273,7 @@ static void write_if_due(plim_recorder *recorder, uint64_t taken)
     }
 }
 
-/* Takes all that was told before the call, and writes it. */
+/* Takes all that was queued before the call, and writes it. */
 static void write_all(plim_recorder *recorder)
 {
     plim_error err;
