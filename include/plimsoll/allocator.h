@@ -34,7 +34,7 @@ typedef struct plim_allocator plim_allocator;
 typedef enum plim_hardening {
     PLIM_HARDENING_NONE,
     PLIM_HARDENING_CHECKS,   /* all invariants, after every operation: slow */
-    PLIM_HARDENING_CANARIES, /* bytes behind each request are filled, and looked at when it is
+    PLIM_HARDENING_CANARIES, /* bytes after each request are filled, and compared when it is
                                 freed; devices whose memory can be read */
     PLIM_HARDENING_POISON,   /* canaries, and freed memory is filled with PLIM_POISON_BYTE */
 } plim_hardening;
@@ -43,10 +43,10 @@ typedef enum plim_hardening {
 #define PLIM_POISON_BYTE 0xDB
 
 /*
- * The rules by which a free block is chosen for a request, and what is tried when there is none.
- * "torch" is PyTorch's allocator, exactly. The others are sketches to compare it with on the same
- * trace: written from published rules, not tested against those allocators (docs/design/policies.md
- * has rules and sources). In the list: enumerator, name.
+ * The rules that choose a free block for a request, and that say what is tried when no block
+ * serves it. "torch" is PyTorch's allocator, exactly. The others are sketches to compare it with on
+ * the same trace: written from published rules, not tested against those allocators
+ * (docs/design/policies.md has rules and sources). In the list: enumerator, name.
  */
 #define PLIM_POLICY_LIST(X)                                                                        \
     X(PLIM_POLICY_TORCH, "torch") /* PyTorch's caching allocator */                                \
@@ -73,7 +73,7 @@ typedef struct plim_allocator_options {
      * caching off. */
     const plim_settings *settings;
     plim_hardening hardening;
-    /* Where exactness and safety part: false is PyTorch's way. True: a mapping that fails half way
+    /* Exactness or safety: false is PyTorch's way. True: a mapping that fails half way
      * is taken back, and the request is out of memory (PyTorch issue 188008). */
     bool is_mapping_transactional;
     plim_share expandable_share; /* export type of the handles of expandable segments */
@@ -112,7 +112,7 @@ PLIM_API PLIM_MUST_USE plim_status plim_malloc(plim_allocator *allocator, int32_
  * Give memory back: to the stream it was allocated on at once, and where other streams were
  * recorded, after their work so far. 0 is allowed and does nothing.
  *
- * errors   PLIM_INVALID_ARGUMENT: nobody holds this address: never handed out, freed already, or
+ * errors   PLIM_INVALID_ARGUMENT: the address is not live: never handed out, freed already, or
  *          inside a block (the message says which). PLIM_CORRUPT: a canary is damaged
  */
 PLIM_API plim_status plim_free(plim_allocator *allocator, plim_addr addr, plim_error *err);
@@ -121,7 +121,7 @@ PLIM_API plim_status plim_free(plim_allocator *allocator, plim_addr addr, plim_e
 PLIM_API plim_status plim_record_stream(plim_allocator *allocator, plim_addr addr,
                                         plim_stream stream, plim_error *err);
 
-/** The bytes of the block behind a live address, and of its request. Either ret_ may be NULL. */
+/** The bytes of the block at a live address, and of its request. Either ret_ may be NULL. */
 PLIM_API plim_status plim_block_bytes(plim_allocator *allocator, plim_addr addr,
                                       uint64_t *ret_block_bytes, uint64_t *ret_requested_bytes,
                                       plim_error *err);
@@ -160,10 +160,10 @@ PLIM_API void plim_set_caching(plim_allocator *allocator, bool enabled);
 PLIM_API plim_status plim_enable_peer_access(plim_allocator *allocator, int32_t device,
                                              int32_t owner, plim_error *err);
 
-/* The physical memory behind a block of an expandable segment, for other processes to map
+/* The physical memory of a block of an expandable segment, for other processes to map
  * (shareIpcHandle). */
 typedef struct plim_export {
-    plim_addr addr; /* where the first handle starts; the block starts at or behind it */
+    plim_addr addr; /* where the first handle starts; the block starts at or after it */
     uint64_t handle_bytes;
     uint64_t handle_count;
     plim_share share; /* as plim_allocator_options.expandable_share: 4 or 64 bytes a handle */
@@ -184,11 +184,11 @@ PLIM_API plim_status plim_export_block(plim_allocator *allocator, plim_addr addr
 
 /* --- private pools and captures --- */
 
-/* Whether an allocation on this stream belongs to the pool. Called with locks held: no calls
+/* True if an allocation on this stream belongs to the pool. Called with locks held: no calls
  * into the allocator. */
 typedef bool plim_stream_filter(void *ctx, plim_stream stream);
 
-/* Where a private pool takes whole segments from instead of the device's plain memory. `alloc`
+/* The source of whole segments of a private pool instead of the device's plain memory. `alloc`
  * gives 0 when it has none. Called with locks held: no calls into the allocator. */
 typedef struct plim_segment_source {
     plim_addr (*alloc)(void *ctx, uint64_t bytes, int32_t device, plim_stream stream);
@@ -225,12 +225,12 @@ typedef struct plim_addr_list {
     size_t count;
 } plim_addr_list;
 
-/** Whether exactly these addresses are allocated in the pool. */
+/** True if exactly these addresses are allocated in the pool. */
 PLIM_API plim_status plim_pool_holds_exactly(plim_allocator *allocator, int32_t device,
                                              plim_pool_id pool, plim_addr_list addrs,
                                              bool *ret_holds, plim_error *err);
 
-/* --- being told --- */
+/* --- observers and sinks --- */
 
 /* Called when no cached block fits, before the device is asked: may free memory through this
  * allocator. Returns whether it did. */
@@ -256,7 +256,7 @@ typedef size_t plim_foreign_frames(void *ctx, plim_foreign_frame *frames, size_t
 /** Tell a listener everything from now on, whether or not history is kept. Copied. */
 PLIM_API plim_status plim_add_event_sink(plim_allocator *allocator, const plim_event_sink *sink,
                                          plim_error *err);
-/** Stop telling the listener with this ctx; when it returns, none of its calls is under way. */
+/** Remove the sink with this ctx; when it returns, none of its calls is under way. */
 PLIM_API void plim_remove_event_sink(plim_allocator *allocator, const void *ctx);
 
 /* --- history, as torch.cuda.memory._record_memory_history() keeps it --- */
@@ -278,7 +278,7 @@ typedef struct plim_record_options {
     bool has_c_frames;   /* take the C stack too */
     plim_foreign_frames *foreign_frames; /* may be NULL */
     void *foreign_ctx;
-    uint32_t skip_actions; /* bit per plim_action: not kept, still told to listeners */
+    uint32_t skip_actions; /* bit per plim_action: not kept, still emitted to sinks */
     bool clears;           /* forget what was recorded so far */
 } plim_record_options;
 
@@ -306,13 +306,13 @@ PLIM_API plim_status plim_allocator_stats(plim_allocator *allocator, int32_t dev
 PLIM_API void plim_allocator_reset_peak_stats(plim_allocator *allocator, int32_t device);
 PLIM_API void plim_allocator_reset_accumulated_stats(plim_allocator *allocator, int32_t device);
 
-/** What a private pool has reserved (PyTorch 2.13: reserved_bytes_by_private_pools).
+/** The reserved bytes of a private pool (PyTorch 2.13: reserved_bytes_by_private_pools).
  * errors   PLIM_INVALID_ARGUMENT: no such pool */
 PLIM_API plim_status plim_pool_reserved(plim_allocator *allocator, int32_t device,
                                         plim_pool_id pool, plim_stat ret_stats[PLIM_SLOT_COUNT],
                                         plim_error *err);
 
-/* What the allocator itself takes from the host. */
+/* Host memory of the allocator itself. */
 typedef struct plim_metadata {
     uint64_t blocks;         /* that exist: live, free and unmapped */
     uint64_t block_bytes;    /* host bytes of their records */

@@ -40,7 +40,7 @@ typedef struct plim_device_properties {
     bool is_host_readable;      /* device addresses are addresses of this process */
 } plim_device_properties;
 
-/* How a handle is to leave the process, if at all. */
+/* The form in which a handle leaves the process, if at all. */
 typedef enum plim_share {
     PLIM_SHARE_NONE,
     PLIM_SHARE_FD,     /* 4 bytes: an int, the caller's to close() */
@@ -49,7 +49,7 @@ typedef enum plim_share {
 
 #define PLIM_SHARE_BYTES_MAX 64
 
-/* A process that holds memory of a device, as far as the driver tells. */
+/* A process that holds memory of a device, as far as the driver reports. */
 typedef struct plim_device_process {
     int64_t pid;
     uint64_t used_bytes; /* or PLIM_USED_UNKNOWN */
@@ -72,7 +72,7 @@ typedef struct plim_device_ops {
     plim_status (*memory_alloc)(void *self, uint64_t bytes, plim_addr *ret_addr, plim_error *err);
     plim_status (*memory_free)(void *self, plim_addr addr, plim_error *err);
 
-    /* --- address ranges and the physical memory behind them; all may be NULL: cannot map --- */
+    /* --- address ranges and their physical memory; all may be NULL: cannot map --- */
     plim_status (*range_reserve)(void *self, uint64_t bytes, plim_addr *ret_addr, plim_error *err);
     plim_status (*range_free)(void *self, plim_addr addr, uint64_t bytes, plim_error *err);
     plim_status (*handle_create)(void *self, uint64_t bytes, plim_share share,
@@ -170,7 +170,7 @@ typedef struct plim_device_record {
     bool is_complete; /* query */
 } plim_device_record;
 
-/* What calls of a driver cost: a call of each kind, and each MiB of it. */
+/* The cost of driver calls: a call of each kind, and each MiB of it. */
 typedef struct plim_driver_costs {
     double call_us[PLIM_DEVICE_CALL_COUNT];
     double mib_us[PLIM_DEVICE_CALL_COUNT];
@@ -234,13 +234,13 @@ PLIM_API PLIM_MUST_USE plim_status plim_sim_complete_first(const plim_device *de
 PLIM_API void plim_sim_set_waiting(const plim_device *device, bool completes_fences);
 /** Say that a stream is, or is no longer, recorded into a graph. */
 PLIM_API void plim_sim_set_capturing(const plim_device *device, plim_stream stream, bool capturing);
-/** What others hold of the device, from now on. */
+/** Sets the bytes that other processes hold of the device. */
 PLIM_API void plim_sim_set_used(const plim_device *device, uint64_t used_bytes);
 /** Fail the nth call of a kind from now on (1 is the next) with `status`; 0: no more failing. */
 PLIM_API void plim_sim_fail(const plim_device *device, plim_device_call call, uint64_t nth,
                             plim_status status);
 
-/* What calls came to. */
+/* Sums over calls. */
 typedef struct plim_sim_counts {
     uint64_t calls[PLIM_DEVICE_CALL_COUNT];
     double clock_us;   /* the virtual clock */
@@ -295,7 +295,7 @@ typedef struct plim_cuda_options {
  */
 PLIM_API PLIM_MUST_USE plim_status plim_cuda_open(const plim_cuda_options *options,
                                                   plim_device *ret_device, plim_error *err);
-/** How many GPUs a driver shows; 0 when there is no driver. */
+/** The number of GPUs that a driver shows; 0: no driver. */
 PLIM_API int32_t plim_cuda_count(const char *driver_path);
 
 PLIM_END_DECLS

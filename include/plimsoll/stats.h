@@ -74,7 +74,7 @@ typedef struct plim_device_stats {
 PLIM_API size_t plim_stats_count(void);
 PLIM_API const char *plim_stats_name(size_t index);
 PLIM_API int64_t plim_stats_value(const plim_device_stats *stats, size_t index);
-/** The value under a name. returns false: there is none, *ret_value untouched */
+/** The value under a name. returns false: no such name, *ret_value untouched */
 PLIM_API bool plim_stats_find(const plim_device_stats *stats, const char *name, int64_t *ret_value);
 
 /** peak = current everywhere; allocated = freed = 0 and counters 0 everywhere, as resetPeakStats
@@ -83,7 +83,7 @@ PLIM_API void plim_stats_reset_peak(plim_device_stats *stats);
 PLIM_API void plim_stats_reset_accumulated(plim_device_stats *stats);
 
 /*
- * Room that holds any text of the functions below, with the zero behind. Each writes at most
+ * Room that holds any text of the functions below, with the zero after it. Each writes at most
  * `bytes`, ends the text with a zero, and returns the length of the whole text, as snprintf().
  */
 #define PLIM_SUMMARY_BYTES    6144
@@ -99,7 +99,7 @@ PLIM_API size_t plim_memory_summary(const plim_device_stats *stats, int32_t devi
 
 #define PLIM_OOM_PROCESSES_MAX 32
 
-/* What was true when a request failed, and what would have satisfied it. */
+/* The state of the device when a request failed, and what would have satisfied it. */
 typedef struct plim_oom_facts {
     int32_t device;
     plim_stream stream;
@@ -131,7 +131,7 @@ typedef struct plim_oom_facts {
     uint64_t releasable_bytes;      /* wholly free segments and pages that can still go back */
     uint64_t pending_bytes;         /* freed, waiting for another stream */
     uint64_t pinned_by_split_bytes; /* free, in segments that are partly used: stays reserved */
-    /* What expandable segments would leave reserved for what is live, per stream and pool in
+    /* Bytes that expandable segments would leave reserved for live blocks, per stream and pool in
      * whole pages: reserved_bytes - this could have been joined into one range. */
     uint64_t expandable_reserved_bytes;
 } plim_oom_facts;

@@ -31,7 +31,7 @@ static void *resize_counted(void *ctx, void *ptr, size_t old_bytes, size_t new_b
 
 /* --- making one --- */
 
-/* What cannot fail: a heap that is only this can be ended. */
+/* The part that cannot fail: a heap that is only this can be ended. */
 static void init_heap(plim_heap *heap, plim_allocator *allocator, int32_t index,
                       const plim_device *device)
 {

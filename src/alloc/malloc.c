@@ -39,9 +39,9 @@ static bool call_back(plim_heap *heap)
     }
 }
 
-/* How a call to the device failed, where that does not say that the request finds no memory, nor
- * that the caller asked for something impossible: a driver may be out of memory for an event, or
- * refuse what is our doing. */
+/* The status of a failed call to the device that does not mean that the request finds no memory,
+ * nor that its caller requested something impossible: a driver may be out of memory for an event,
+ * or refuse what is our doing. */
 static plim_status failed_call(plim_status status, plim_error *err)
 {
     if (status != PLIM_OUT_OF_DEVICE_MEMORY && status != PLIM_INVALID_ARGUMENT) {
@@ -73,7 +73,7 @@ static plim_status find_cached(plim_request *request, plim_heap_block **ret_bloc
     plim_world_resume(heap, NULL);
     const bool has_freed = call_back(heap);
     plim_world_stop(heap);
-    PLIM_TRY(prepare(request, err)); /* the heap may have changed, whoever changed it */
+    PLIM_TRY(prepare(request, err)); /* the heap may have changed meanwhile */
     if (has_freed) {
         *ret_block = request->policy->find(request);
     }

@@ -18,10 +18,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-static plim_status nobody_holds(plim_error *err, plim_addr addr)
+static plim_status not_live(plim_error *err, plim_addr addr)
 {
-    return plim_fail(err, PLIM_INVALID_ARGUMENT, "invalid device pointer: nobody holds 0x%" PRIx64,
-                     addr);
+    return plim_fail(err, PLIM_INVALID_ARGUMENT,
+                     "invalid device pointer: 0x%" PRIx64 " is not a live block", addr);
 }
 
 /* --- blocks --- */
@@ -35,7 +35,7 @@ plim_status plim_record_stream(plim_allocator *allocator, plim_addr addr, plim_s
     plim_heap_block *block = NULL;
     plim_heap *heap = plim_stop_world_of(allocator, addr, &block);
     if (heap == NULL) {
-        return nobody_holds(err, addr);
+        return not_live(err, addr);
     }
     PLIM_WORLD_HELD(heap);
     return plim_use_add(heap, block, stream, err);
@@ -47,7 +47,7 @@ plim_status plim_block_bytes(plim_allocator *allocator, plim_addr addr, uint64_t
     plim_heap_block *block = NULL;
     plim_heap *heap = plim_stop_world_of(allocator, addr, &block);
     if (heap == NULL) {
-        return nobody_holds(err, addr);
+        return not_live(err, addr);
     }
     PLIM_WORLD_HELD(heap);
     if (ret_block_bytes != NULL) {
@@ -65,7 +65,7 @@ plim_status plim_base_allocation(plim_allocator *allocator, plim_addr addr, plim
     plim_heap_block *block = NULL;
     plim_heap *heap = plim_stop_world_of(allocator, addr, &block);
     if (heap == NULL) {
-        return nobody_holds(err, addr);
+        return not_live(err, addr);
     }
     PLIM_WORLD_HELD(heap);
     const plim_heap_block *first = block;
@@ -216,7 +216,7 @@ plim_status plim_enable_peer_access(plim_allocator *allocator, int32_t device, i
     return add_peer(heap, device, err);
 }
 
-/* How many blocks of a segment are live, and how many of some addresses are among them. */
+/* Adds the live blocks of a segment, and those among some addresses. */
 static void count_held(const plim_segment_record *segment, plim_addr_list addrs, size_t *live,
                        size_t *found)
 {

@@ -205,7 +205,7 @@ static plim_addr end_of(const plim_segment *segment)
     return segment->addr + segment->bytes;
 }
 
-/* How many pieces from this one on lie in one range. */
+/* The number of pieces from this one on that lie in one range. */
 static size_t count_runs(const free_piece *first, size_t left)
 {
     const uint64_t handle_bytes = plim_expandable_handle_bytes(first->shelf);
@@ -389,7 +389,7 @@ static void want(const restoring *to, plim_addr addr)
     }
 }
 
-/* What the device gave for a plain segment or a run. */
+/* The memory of a plain segment or a run. */
 static void count_memory(plim_shelf *shelf, uint64_t bytes)
 {
     if (shelf->pool->owner != NULL) {
@@ -424,7 +424,7 @@ static plim_status restore_plain(restoring *to, free_piece *now, plim_error *err
     return status == PLIM_OK ? put : status;
 }
 
-/* One run of a range, behind those before it. */
+/* One run of a range, after those before it. */
 static plim_status restore_run(restoring *to, const free_piece *run, plim_heap_block **rest,
                                plim_error *err)
 {

@@ -27,8 +27,8 @@ typedef struct plim_heap_state {
 
 /*
  * Restores a device of an allocator that nothing was requested of yet. Private pools are made and
- * have one user each. Nobody is told; statistics are as if all was just allocated, with peaks and
- * sums of that alone. On failure nothing has changed. Nobody else uses the allocator meanwhile.
+ * have one user each. No event is emitted; statistics are as if all was just allocated, with peaks
+ * and sums of that alone. On failure nothing has changed. Nobody else uses the allocator meanwhile.
  *
  * ret_addrs   room for block_count: where each live block is now. Elsewhere than recorded when
  *             the device placed its segment elsewhere

@@ -64,7 +64,7 @@ static plim_status push_block(snapshot *to, const plim_heap_block *from, plim_er
     return PLIM_OK;
 }
 
-/* The run of mapped blocks that starts at `*at`, which moves behind it. */
+/* The run of mapped blocks that starts at `*at`, which moves past it. */
 static plim_status push_run(snapshot *to, const plim_heap_block **at, plim_error *err)
 {
     const plim_segment_record *from = (*at)->segment;

@@ -149,7 +149,7 @@ plim_status plim_books_release(plim_books *books, plim_handle handle, plim_physi
 
 /* --- ranges --- */
 
-/* How many ranges start at or below `addr`. */
+/* The number of ranges that start at or below `addr`. */
 static size_t count_up_to(const plim_books *books, plim_addr addr)
 {
     size_t low = 0;

@@ -25,7 +25,7 @@
 #define PLIM_DEVICE_GRANULARITY_MAX   (UINT64_C(1) << 30)
 
 typedef struct plim_physical {
-    uint64_t bytes;      /* 0: nobody's, `tag` is the next such one */
+    uint64_t bytes;      /* 0: a free slot, `tag` is the next one */
     uint64_t tag;        /* the owner's: where the memory is */
     uint32_t references; /* of the creator and of each mapping */
     uint32_t generation; /* how often the slot was used: an old handle stays unknown */
@@ -85,7 +85,7 @@ plim_status plim_books_check_free_range(const plim_books *books, plim_addr base,
                                         plim_error *err);
 /* One that was checked. */
 void plim_books_remove_range(plim_books *books, plim_addr base);
-/* Whether any of [addr, addr + bytes), which is not empty, lies in a range. */
+/* True if any of [addr, addr + bytes), which is not empty, lies in a range. */
 bool plim_books_has_range(const plim_books *books, plim_addr addr, uint64_t bytes);
 
 /* --- mappings --- */
@@ -99,7 +99,7 @@ plim_status plim_books_check_mapped(const plim_books *books, const char *what, p
 uint64_t plim_books_unmap(plim_books *books, plim_addr addr, plim_physical *ret_gone);
 /* Access to [addr, addr + bytes), which was checked as above. PLIM_OUT_OF_HOST_MEMORY. */
 plim_status plim_books_open(plim_books *books, plim_addr addr, uint64_t bytes, plim_error *err);
-/* Whether every byte of [addr, addr + bytes) is mapped and open. */
+/* True if every byte of [addr, addr + bytes) is mapped and open. */
 bool plim_books_is_open(const plim_books *books, plim_addr addr, uint64_t bytes);
 
 #endif

@@ -18,7 +18,7 @@ bool plim_core_begin(plim_device_core *core, plim_device_record *record, plim_er
     if (failure->in == 0 || --failure->in > 0) {
         return true;
     }
-    record->status = plim_fail(err, failure->status, "%s: %s was told to fail", core->name,
+    record->status = plim_fail(err, failure->status, "%s: %s was made to fail", core->name,
                                plim_device_call_name(record->call));
     return false;
 }

@@ -1,12 +1,12 @@
 /*
  * core.h - what sim and host have in common: the rules of memory (books.h), streams and fences
- * (queues.h), and that calls can be counted, told of and told to fail. Each call is
+ * (queues.h), and calls that are counted, reported and made to fail. Each call is
  *
  *     plim_device_record record = { .call = …, what was asked };
- *     if (plim_core_begin(core, &record, err)) {   locks; may have been told to fail
+ *     if (plim_core_begin(core, &record, err)) {   locks; may be made to fail
  *         record.status = …;
  *     }
- *     return plim_core_end(core, &record);         counts, costs, tells, unlocks
+ *     return plim_core_end(core, &record);         counts, costs, reports, unlocks
  */
 #ifndef PLIMSOLL_DEVICE_CORE_H
 #define PLIMSOLL_DEVICE_CORE_H
@@ -67,11 +67,11 @@ static inline void plim_core_leave(plim_device_core *const *core)
 }
 
 /* Holds the lock from here to the end of the block, however that is left. */
-#define PLIM_CORE_HOLD(core)                                                 \
-    __attribute__((cleanup(plim_core_leave))) plim_device_core *const held = \
+#define PLIM_CORE_HOLD(core)                                                         \
+    __attribute__((cleanup(plim_core_leave), unused)) plim_device_core *const held = \
         (plim_core_lock(core), (core))
 
-/* begin returns false when the call was told to fail; the record has the status. */
+/* begin returns false when the call is to fail; the record has the status. */
 bool plim_core_begin(plim_device_core *core, plim_device_record *record, plim_error *err);
 plim_status plim_core_end(plim_device_core *core, plim_device_record *record);
 

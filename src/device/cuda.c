@@ -384,8 +384,8 @@ static size_t processes(void *self, plim_device_process *ret, size_t capacity)
     if (list == NULL) {
         return 0;
     }
-    const size_t told = count < capacity ? count : capacity;
-    for (size_t i = 0; i < told; i++) {
+    const size_t filled = count < capacity ? count : capacity;
+    for (size_t i = 0; i < filled; i++) {
         ret[i] = (plim_device_process){
             .pid = list[i].pid,
             .used_bytes = list[i].used_bytes == NVML_VALUE_NOT_AVAILABLE ? PLIM_USED_UNKNOWN
@@ -393,7 +393,7 @@ static size_t processes(void *self, plim_device_process *ret, size_t capacity)
         };
     }
     plim_mem_free(cuda->mem, list, list_capacity, sizeof *list);
-    return told;
+    return filled;
 }
 
 /* --- opening and closing --- */
@@ -493,7 +493,8 @@ static plim_status open_device(plim_cuda *cuda, const plim_cuda_options *options
     (void)leave(cuda, CU_SUCCESS, "", NULL);
     PLIM_TRY(learned);
     if (cuda->driver.device_bus_id(bus_id, (int)sizeof bus_id, cuda->device) == CU_SUCCESS) {
-        (void)plim_nvml_open(&cuda->nvml, options->nvml_path, bus_id); /* or nobody knows */
+        (void)plim_nvml_open(&cuda->nvml, options->nvml_path,
+                             bus_id); /* or the processes stay unknown */
     }
     return PLIM_OK;
 }

@@ -17,7 +17,7 @@ typedef struct plim_host {
 
     int file;            /* the memfd behind all handles that cannot leave the process */
     uint64_t file_bytes; /* as long as was needed so far */
-    plim_space offsets;  /* of it: which lie behind a handle */
+    plim_space offsets;  /* of it: those that belong to a handle */
 } plim_host;
 
 /* Fill the entries of the table. */

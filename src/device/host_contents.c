@@ -14,7 +14,7 @@ static void *pointer(plim_addr addr)
     return (void *)(uintptr_t)addr;
 }
 
-/* Whether all of it is plain memory, or mapped and open. Under the lock. */
+/* True if all of it is plain memory, or mapped and open. Under the lock. */
 static plim_status check_live(const plim_host *host, plim_addr addr, uint64_t bytes,
                               plim_error *err)
 {

@@ -1,11 +1,11 @@
 /*
  * host_memory.c - the host device's memory: what the books say, done by the kernel.
  *
- *   range    PROT_NONE pages without memory behind them
+ *   range    PROT_NONE pages without memory
  *   handle   a part of one sparse memfd, which so serves any number of them; one that may leave
  *            the process has a memfd of its own, since a descriptor gives access to a whole file
  *   map      those bytes of the file in place of pages of the range, PROT_NONE still
- *   access   PROT_READ | PROT_WRITE, whoever is given it
+ *   access   PROT_READ | PROT_WRITE, for any accessor
  *   plain    private pages: nothing maps them twice
  *
  * Pages take memory when they are first written to. A process has a limited number of mappings
@@ -28,7 +28,7 @@
 #define OWN_FILE        (UINT64_C(1) << 63) /* in a tag: below it a descriptor, else an offset */
 #define ADDRESS_C(addr) ((void *)(uintptr_t)(addr))
 
-/* What the kernel refused. `doing` is "mapping memory". */
+/* Fails as the kernel did. `doing` is "mapping memory". */
 static plim_status refused(int error, const char *doing, plim_error *err)
 {
     if (error != ENOMEM && error != ENOSPC) {
@@ -210,7 +210,7 @@ static plim_status take_file(uint64_t bytes, uint64_t *ret_tag, plim_error *err)
     return PLIM_OK;
 }
 
-/* What a handle held goes back to the system. */
+/* The memory of a handle goes back to the system. */
 static void give_back(plim_host *host, const plim_physical *gone)
 {
     if (gone->bytes == 0) {

@@ -23,7 +23,7 @@ typedef struct plim_queue {
 } plim_queue;
 
 typedef struct plim_queue_fence {
-    uint64_t sequence; /* 0: never recorded. In a slot that nobody has: the next such one */
+    uint64_t sequence; /* 0: never recorded. In a free slot: the next one */
     uint32_t queue;    /* index */
     uint32_t generation;
     bool is_live;
@@ -47,7 +47,7 @@ void plim_queues_deinit(plim_queues *queues);
 
 /* --- streams --- */
 
-/* One that nobody has named before counts as known from now on. NULL: no host memory. */
+/* A new handle counts as known from now on. NULL: no host memory. */
 plim_queue *plim_queues_of(plim_queues *queues, plim_stream stream);
 /* NULL: never named. */
 plim_queue *plim_queues_find(const plim_queues *queues, plim_stream stream);

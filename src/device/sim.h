@@ -12,7 +12,7 @@ typedef struct plim_sim {
     plim_device_core core;
     plim_space plain;    /* addresses of plain memory */
     plim_space reserved; /* addresses of ranges */
-    plim_space guests;   /* all other addresses: only who is told to goes there */
+    plim_space guests;   /* all other addresses: only by plim_sim_place_next() */
     plim_addr wanted;    /* plim_sim_place_next(): where the next piece is to be; 0: anywhere */
     plim_addr (*place)(void *ctx, plim_device_call call, uint64_t bytes); /* or NULL */
     void *place_ctx;
@@ -23,7 +23,7 @@ void plim_sim_memory_ops(plim_device_ops *ops, bool can_map);
 
 /* --- addresses (sim_windows.c) --- */
 
-/* Where the device may put ranges and plain memory; false: no host memory. */
+/* Opens the windows for ranges and plain memory; false: no host memory. */
 bool plim_sim_add_windows(plim_sim *sim);
 /*
  * Takes `bytes` addresses: at `wanted` if all of them are free, else where `home` has them free
@@ -35,7 +35,7 @@ plim_status plim_sim_place(plim_sim *sim, plim_space *home, plim_addr wanted, ui
                            plim_addr *ret_addr);
 /* Gives back what was placed. */
 void plim_sim_displace(plim_sim *sim, plim_addr addr, uint64_t bytes);
-/* Whether every byte of [addr, addr + bytes) was placed. */
+/* True if every byte of [addr, addr + bytes) was placed. */
 bool plim_sim_is_placed(plim_sim *sim, plim_addr addr, uint64_t bytes);
 
 #endif

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What plim_sim_place_next() said, which is for one call, however it ends. */
+/* The address of plim_sim_place_next(), which is for one call, however it ends. */
 static plim_addr take_wanted(plim_sim *sim, const plim_device_record *record)
 {
     const plim_addr wanted = sim->wanted;
@@ -223,7 +223,7 @@ static plim_status check_access(plim_sim *sim, plim_addr addr, uint64_t bytes, i
                          sim->core.name, accessor);
     }
     PLIM_TRY(plim_books_check_mapped(&sim->core.books, "access", addr, bytes, err));
-    /* What peers may do is not kept: nothing of theirs runs here. */
+    /* The access of peers is not kept: nothing of theirs runs here. */
     return accessor != sim->core.ordinal ? PLIM_OK
                                          : plim_books_open(&sim->core.books, addr, bytes, err);
 }
@@ -243,7 +243,7 @@ static plim_status set_access(void *self, plim_addr addr, uint64_t bytes, int32_
 
 /* --- contents --- */
 
-/* Whether all of it is somebody's, as memory or by a mapping. */
+/* PLIM_OK if all of it is plain memory or mapped. */
 static plim_status check_live(plim_sim *sim, plim_addr addr, uint64_t bytes, plim_error *err)
 {
     plim_core_lock(&sim->core);

@@ -51,7 +51,7 @@ static void windows_of(plim_sim *sim, stretch *ret)
     ret[3] = (stretch){ &sim->plain, MORE_PLAIN_BASE + i * MORE_STEP, MORE_STEP };
 }
 
-/* What of [base, end) comes first: up to where a window starts or ends. */
+/* The first part of [base, end): up to where a window starts or ends. */
 static stretch first_of(plim_sim *sim, uint64_t base, uint64_t end)
 {
     stretch windows[WINDOW_COUNT];
@@ -83,7 +83,7 @@ bool plim_sim_add_windows(plim_sim *sim)
     return true;
 }
 
-/* --- where somebody wants it --- */
+/* --- where the caller wants it --- */
 
 static bool may_be_anyones(plim_addr addr, uint64_t bytes)
 {
@@ -130,7 +130,7 @@ static bool take(plim_sim *sim, plim_addr addr, uint64_t bytes)
 
 /* --- where the device has it --- */
 
-/* First fit. Who was told where to be may leave a gap that begins inside a granule. */
+/* First fit. A piece placed at a wanted address may leave a gap that begins inside a granule. */
 static bool place_whole(plim_space *home, uint64_t granularity, uint64_t bytes, plim_addr *ret_addr)
 {
     plim_addr addr = 0;

@@ -52,9 +52,9 @@ bool plim_space_take(plim_space *space, uint64_t base, uint64_t bytes);
 /* Give back a taken piece, or more of them side by side by one call each. */
 void plim_space_give(plim_space *space, uint64_t base, uint64_t bytes);
 
-/* Whether a piece of [base, base + bytes) is free. */
+/* True if a piece of [base, base + bytes) is free. */
 bool plim_space_has_free(const plim_space *space, uint64_t base, uint64_t bytes);
-/* Whether all of it is. */
+/* True if all of it is free. */
 bool plim_space_is_free(const plim_space *space, uint64_t base, uint64_t bytes);
 
 /* Asserts every invariant. O(n). */

@@ -25,10 +25,10 @@ static void fill(uint64_t *divisions, size_t first, size_t last, uint64_t value)
     }
 }
 
-/* What the items of a list know of those before them. */
+/* State of a list between its items. */
 typedef struct list_state {
     bool has_boundary;
-    size_t last; /* interval of the last boundary, 0 when there is none */
+    size_t last; /* interval of the last boundary; 0: no boundary yet */
 } list_state;
 
 static plim_status read_item(plim_settings_reader *reader, list_state *state, uint64_t *divisions)
@@ -81,7 +81,7 @@ plim_status plim_settings_read_divisions(plim_settings_reader *reader,
     return PLIM_OK;
 }
 
-/* How many intervals from `first` on have the same value. */
+/* The number of intervals from `first` on that have the same value. */
 static size_t run_length(const uint64_t *divisions, size_t first)
 {
     size_t end = first + 1;

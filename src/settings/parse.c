@@ -33,7 +33,7 @@ static plim_status read_bool(plim_settings_reader *reader, bool *ret_value)
     return PLIM_OK;
 }
 
-/* What does not fit is 2^64 - 2^20. */
+/* Sizes of 2^64 and more become 2^64 - 2^20. */
 static plim_status read_mb(plim_settings_reader *reader, uint64_t mb_min, uint64_t *ret_bytes)
 {
     uint64_t mb = 0;

@@ -45,7 +45,7 @@ plim_status plim_settings_read_divisions(plim_settings_reader *reader,
 void plim_settings_put_divisions(plim_fixed_text *out,
                                  const uint64_t divisions[PLIM_ROUNDUP_INTERVALS]);
 
-/* Whether a variable of this name holds settings. */
+/* True if a variable of this name holds settings. */
 bool plim_settings_is_variable(const char *name);
 
 #endif

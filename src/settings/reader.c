@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define QUOTE_LENGTH_MAX 48 /* more of a word helps nobody */
+#define QUOTE_LENGTH_MAX 48 /* more of a word does not help */
 
 static bool is_sign(char c)
 {

@@ -33,7 +33,7 @@ void plim_settings_reader_init(plim_settings_reader *reader, const char *source,
 void plim_settings_advance(plim_settings_reader *reader);
 /* Over a token of one kind; anything else is an error. `after` says what stands before it. */
 plim_status plim_settings_expect(plim_settings_reader *reader, char kind, const char *after);
-/* Whether a word stands here that is not cut and is this one. */
+/* True if a word stands here that is not cut and is this one. */
 bool plim_settings_at_word(const plim_settings_reader *reader, const char *word);
 
 /* Fails with "<source>: character <n>: <message>"; the offset is that of the token's

@@ -21,7 +21,7 @@ typedef struct plim_recorded_settings {
     plim_settings values;
     uint32_t given;                          /* bit i: values has plim_setting_key i */
     uint32_t in_bytes;                       /* bit i: under its name in snapshots */
-    char conf[2 * PLIM_SETTINGS_TEXT_BYTES]; /* the string; "" where there is none */
+    char conf[2 * PLIM_SETTINGS_TEXT_BYTES]; /* the string; "": not recorded */
 } plim_recorded_settings;
 
 /*
@@ -34,10 +34,10 @@ void plim_recorded_setting_add(void *recorded, const char *group, const char *na
                                const char *value);
 /* The values, over what the string said. */
 void plim_recorded_settings_apply(const plim_recorded_settings *recorded, plim_settings *settings);
-/* Whether a key has a value of its own. */
+/* True if a key has a value of its own. */
 bool plim_recorded_settings_have(const plim_recorded_settings *recorded, plim_setting_key key);
 
-/* Whether a recorded value is what PyTorch has where a program sets nothing. Settings that the
+/* True if a recorded value is what PyTorch has where a program sets nothing. Settings that the
  * table does not know are off by default: none, False, 0, -1 or "". */
 bool plim_recorded_setting_is_default(const char *name, const char *value);
 

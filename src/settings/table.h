@@ -55,7 +55,7 @@ static inline const void *plim_setting_value(const plim_settings *settings,
     return (const char *)settings + row->offset;
 }
 
-/* Whether the last parse named a key. */
+/* True if the last parse named a key. */
 static inline bool plim_setting_is_given(const plim_settings *settings, plim_setting_key key)
 {
     return (settings->given & PLIM_SETTING_BIT(key)) != 0;
@@ -70,12 +70,12 @@ static inline void plim_setting_copy(plim_settings *to, const plim_settings *fro
     const plim_setting_row *const row = &plim_setting_rows[key];
     memcpy(plim_setting_field(to, row), plim_setting_value(from, row), row->bytes);
 }
-/* Whether one setting has the same value in both. */
+/* True if one setting has the same value in both. */
 bool plim_setting_equal(const plim_settings *a, const plim_settings *b,
                         const plim_setting_row *row);
 /* The least that a setting of PLIM_TYPE_MB may be, in MiB. */
 uint64_t plim_setting_min_mb(const plim_settings *settings, const plim_setting_row *row);
-/* Whether a fraction is in the range of its setting. */
+/* True if a fraction is in the range of its setting. */
 bool plim_setting_has_fraction(const plim_setting_row *row, double fraction);
 
 /*
@@ -88,7 +88,7 @@ bool plim_setting_key_find(const char *word, plim_setting_key *ret_key, const ch
 /* The name that is nearest to a word that is not one, or NULL when nothing is near. */
 const char *plim_setting_key_nearest(const char *word);
 
-/* Whether an allocator with one thread makes every decision alike under both. */
+/* True if an allocator with one thread makes every decision alike under both. */
 bool plim_settings_decide_alike(const plim_settings *a, const plim_settings *b);
 
 /* The first release that knows all keys that the last parse named; 0: it named none. */

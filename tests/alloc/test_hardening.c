@@ -123,7 +123,7 @@ static void writing_past_the_end_is_noticed(void)
         world_give(&made, good);
         plim_error err;
         T_EQ_U64(plim_free(made.allocator, bad, &err), PLIM_CORRUPT);
-        T_NOT_NULL(strstr(err.message, "0 bytes behind"));
+        T_NOT_NULL(strstr(err.message, "0 bytes after"));
         expect_refused(&made, bad, "freed already"); /* it went all the same */
         world_end(&made);
     }

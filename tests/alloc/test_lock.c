@@ -26,7 +26,7 @@ static void who_enters_often_owns_it_and_keeps_it(void)
 {
     plim_biased_lock bias = { .streak = 0 };
     if (!become_owner(&bias)) {
-        T_SKIP("nobody owns locks here: no membarrier(2), or ThreadSanitizer");
+        T_SKIP("no thread owns locks here: no membarrier(2), or ThreadSanitizer");
     }
     for (int i = 0; i < 1000; i++) { /* its own slow sections do not end it */
         plim_biased_acquire(&bias);
@@ -49,7 +49,7 @@ static void another_thread_ends_ownership_and_it_comes_back_later(void)
 {
     plim_biased_lock bias = { .streak = 0 };
     if (!become_owner(&bias)) {
-        T_SKIP("nobody owns locks here: no membarrier(2), or ThreadSanitizer");
+        T_SKIP("no thread owns locks here: no membarrier(2), or ThreadSanitizer");
     }
     const uint32_t wanted = bias.streak_to_own;
     pthread_t thread;

@@ -417,7 +417,7 @@ static void calls_fail_when_they_are_told_to(void)
     const plim_addr first = taken(&device, 1);
     T_EQ_I64(device.ops->memory_alloc(device.self, 1, &addr, &failure), PLIM_OUT_OF_DEVICE_MEMORY);
     T_EQ_U64(addr, 77);
-    T_EQ_STR(failure.message, "sim: malloc was told to fail");
+    T_EQ_STR(failure.message, "sim: malloc was made to fail");
     T_EQ_U64(plim_sim_taken_bytes(&device), 2 * MIB);
     T_EQ_U64(taken(&device, 1), first + 2 * MIB); /* once is enough */
     plim_sim_fail(&device, PLIM_CALL_MEMORY_ALLOC, 1, PLIM_IO);

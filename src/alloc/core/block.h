@@ -1,9 +1,9 @@
 /*
- * block.h - a block: a piece of a segment, live, free or without memory behind it; 64 bytes.
+ * block.h - a block: a piece of a segment, live, free or unmapped; 64 bytes.
  *
  * Records lie in slabs, apart from the memory they describe, and their addresses stay valid until
  * the allocator is destroyed: a record that is given back becomes another block, never something
- * else. So whoever holds a stale pointer can look, and see that it is another block.
+ * else. So a stale pointer can be followed, and shows another block.
  */
 #ifndef PLIMSOLL_ALLOC_BLOCK_H
 #define PLIMSOLL_ALLOC_BLOCK_H
@@ -55,7 +55,7 @@ static inline void plim_block_free(plim_slab_list *spare, plim_heap_block *block
     plim_slab_list_push(spare, (plim_slab_record *)(void *)block);
 }
 
-/* Whether it is only a part of its segment. */
+/* True if it is only a part of its segment. */
 static inline bool plim_block_is_split(const plim_heap_block *block)
 {
     return block->prev != NULL || block->next != NULL;

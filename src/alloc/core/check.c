@@ -9,7 +9,7 @@
 
 #include <inttypes.h>
 
-/* What the heap itself adds up to, to be held against the statistics. */
+/* The sums of the heap itself, to be compared with the statistics. */
 typedef struct check_sums {
     int64_t by[PLIM_STAT_COUNT][PLIM_SLOT_COUNT];
     uint64_t free_blocks;     /* mapped, that must be in a set */
@@ -38,7 +38,7 @@ static bool is_in_set(const plim_heap_block *block)
     return set->waiting != NULL || plim_free_cursor_block(at) == block;
 }
 
-/* Whether the policy keeps a block apart from the one before it. */
+/* True if the policy keeps a block apart from the one before it. */
 static bool is_border(const plim_heap_block *block)
 {
     const plim_policy *policy = plim_shelf_of(block)->pool->policy;
@@ -115,7 +115,7 @@ static plim_status check_block(const plim_segment_record *segment, const plim_he
     return wrong(err, block->addr, "is in no state");
 }
 
-/* Whether each block has memory exactly where handles are mapped. */
+/* True if each block has memory exactly where handles are mapped. */
 static plim_status check_handles(const plim_segment_record *segment, plim_error *err)
 {
     const plim_expandable *expandable = segment->expandable;
@@ -126,7 +126,7 @@ static plim_status check_handles(const plim_segment_record *segment, plim_error 
             (block->addr + block->bytes - 1 - segment->addr) / expandable->handle_bytes;
         for (uint64_t i = first; i <= last && block->is_mapped; i++) {
             if (expandable->handles[i] == 0) {
-                return wrong(err, block->addr, "has no handle behind it");
+                return wrong(err, block->addr, "has no handle mapped");
             }
         }
         mapped += block->is_mapped ? block->bytes : 0;
@@ -272,7 +272,7 @@ static plim_status look(plim_heap *heap, const plim_heap_block *block, plim_erro
         if (damaged < count) {
             return plim_fail(err, PLIM_CORRUPT,
                              "the block at 0x%" PRIx64 " was written to %" PRIu64
-                             " bytes behind its %" PRIu64 " requested bytes: look for an index "
+                             " bytes after its %" PRIu64 " requested bytes: look for an index "
                              "that runs over",
                              block->addr, at + damaged - block->requested_bytes,
                              block->requested_bytes);

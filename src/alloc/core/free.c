@@ -206,7 +206,7 @@ plim_status plim_uses_wait(plim_heap *heap, plim_heap_block *block, plim_error *
     return insert_events(heap, block, err);
 }
 
-/* What was recorded during the capture has joined the stream by its end. */
+/* Streams that were recorded during a capture have joined it by its end. */
 static void drop_uses_of_capture(plim_heap *heap, plim_heap_block *block)
 {
     plim_use **at = &block->as.uses;
@@ -285,7 +285,7 @@ plim_status plim_events_process(plim_heap *heap, plim_error *err)
             PLIM_TRY(heap->device.ops->fence_query(heap->device.self, queue->first->fence,
                                                    &is_complete, err));
             if (!is_complete) {
-                break; /* nor are those behind it */
+                break; /* nor are those after it */
             }
             PLIM_TRY(happened(heap, queue, err));
         }

@@ -210,9 +210,9 @@ static bool take_nodes(plim_free_set *set, const path *way, new_nodes *ret)
 
 static void insert_child(inner *in, uint32_t at, key first, void *child)
 {
-    const size_t behind = in->count - at;
-    memmove(&in->keys[at + 1], &in->keys[at], behind * sizeof in->keys[0]);
-    memmove(&in->children[at + 1], &in->children[at], behind * sizeof in->children[0]);
+    const size_t after = in->count - at;
+    memmove(&in->keys[at + 1], &in->keys[at], after * sizeof in->keys[0]);
+    memmove(&in->children[at + 1], &in->children[at], after * sizeof in->children[0]);
     in->keys[at] = first;
     in->children[at] = child;
     in->count++;
@@ -354,9 +354,9 @@ bool plim_free_set_settle(plim_free_set *set)
 
 static void remove_child(inner *in, uint32_t at)
 {
-    const size_t behind = in->count - at - 1u;
-    memmove(&in->keys[at], &in->keys[at + 1], behind * sizeof in->keys[0]);
-    memmove(&in->children[at], &in->children[at + 1], behind * sizeof in->children[0]);
+    const size_t after = in->count - at - 1u;
+    memmove(&in->keys[at], &in->keys[at + 1], after * sizeof in->keys[0]);
+    memmove(&in->children[at], &in->children[at + 1], after * sizeof in->children[0]);
     in->count--;
 }
 

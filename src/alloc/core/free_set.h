@@ -45,7 +45,7 @@ typedef struct plim_free_set {
 
 /* A place in the set. Valid until the set changes. */
 typedef struct plim_free_cursor {
-    plim_free_leaf *leaf; /* NULL: behind the end */
+    plim_free_leaf *leaf; /* NULL: after the end */
     uint32_t index;
 } plim_free_cursor;
 
@@ -74,7 +74,7 @@ static inline plim_free_cursor plim_free_set_begin(const plim_free_set *set)
     return (plim_free_cursor){ set->first, 0 };
 }
 
-/* NULL behind the end. */
+/* NULL after the end. */
 static inline plim_heap_block *plim_free_cursor_block(plim_free_cursor cursor)
 {
     return cursor.leaf != NULL ? cursor.leaf->entries[cursor.index].block : NULL;
@@ -103,7 +103,7 @@ static inline plim_free_cursor plim_free_cursor_previous(plim_free_cursor cursor
     return (plim_free_cursor){ leaf, leaf != NULL ? leaf->count - 1u : 0 };
 }
 
-/* Whether order, links and counts are as they must be. */
+/* True if order, links and counts are as they must be. */
 bool plim_free_set_is_sound(const plim_free_set *set);
 
 #endif

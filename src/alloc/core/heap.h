@@ -126,7 +126,7 @@ typedef struct plim_undo_entry {
 /*
  * The last blocks handed out from a shelf, if nothing else has changed it since: freeing the
  * newest takes the shelf back to what it was before, so a request of the same size would get the
- * same block again. Such a block is parked: freed as far as anybody can see, but neither merged
+ * same block again. Such a block is parked: freed for all to see, but neither merged
  * nor put back yet (lane.c).
  *
  *   entries   [ live, oldest first … | parked, newest last … ]
@@ -198,13 +198,13 @@ typedef struct plim_heap {
     /* --- of policies other than PyTorch's --- */
     void *policy_state;
     plim_map homes;     /* by address: the stream of a held block, not its shelf's */
-    bool has_seen_work; /* fences of the program completed, and no policy was told */
+    bool has_seen_work; /* fences of the program completed, and the policy was not notified */
 } plim_heap;
 
-/* What plim_record_history() asked for. Replaced as a whole, for those that look without a lock. */
+/* The options of plim_record_history(). Replaced as a whole, for readers without a lock. */
 typedef struct plim_recording {
     plim_record_options options;
-    struct plim_recording *older; /* kept: somebody may be looking */
+    struct plim_recording *older; /* kept: a reader may be looking */
 } plim_recording;
 
 typedef struct plim_allocator {
@@ -237,7 +237,7 @@ typedef struct plim_allocator {
     atomic_bool is_caching;
     atomic_uint_fast64_t pool_ids[2]; /* programs', captures' */
 
-    /* --- who is told --- */
+    /* --- recording and observers --- */
     atomic_bool is_listening; /* a ring or a sink wants events */
     _Atomic(const plim_recording *) recording;
     plim_stacks *stacks;

@@ -1,7 +1,7 @@
 /*
  * index.c - the directory of segments, and the tries of blocks. See index.h.
  *
- * An entry is a pointer whose lowest bits tell what it points at; 0 is nothing.
+ * An entry is a pointer whose lowest bits say what it points at; 0 is nothing.
  */
 #include "alloc/core/index.h"
 
@@ -52,7 +52,7 @@ static void *untagged(uintptr_t value)
     return (void *)(value & ~TAG_MASK);
 }
 
-/* The lowest bit of an address that tells entries of a level apart: 48, 39, 30, 21. */
+/* The lowest bit of an address that distinguishes entries of a level: 48, 39, 30, 21. */
 static unsigned shift_of(unsigned level)
 {
     return PLIM_PAGE_BITS + FANOUT_BITS * (LEVELS - 1 - level);
@@ -365,7 +365,7 @@ void plim_page_index_deinit(plim_page_index *pages, const plim_mem *mem, plim_sl
     *pages = (plim_page_index){ 0 };
 }
 
-/* Where below a node an address goes: 3 bits of the 15 that number a page's granules. */
+/* The child of a node that an address is under: 3 bits of the 15 that number a page's granules. */
 static unsigned slot_of(uint64_t offset, unsigned level)
 {
     return (unsigned)(offset >> (PLIM_PAGE_BITS - TRIE_BITS * (level + 1))) % TRIE_FANOUT;

@@ -36,10 +36,10 @@ static void emit_alloc(plim_lane *lane, const plim_heap_block *block)
 static void emit_free(plim_lane *lane, const plim_heap_block *block, uint32_t stack)
 {
     if (plim_is_listening(lane->heap)) {
-        const uint32_t told = stack != PLIM_NONE ? stack : block->stack;
+        const uint32_t cause = stack != PLIM_NONE ? stack : block->stack;
         const uint64_t ticks = plim_ticks_now(); /* reading the clock is most of the cost */
-        emit_always(lane, PLIM_FREE_REQUESTED, block, told, ticks);
-        emit_always(lane, PLIM_FREE_COMPLETED, block, told, ticks);
+        emit_always(lane, PLIM_FREE_REQUESTED, block, cause, ticks);
+        emit_always(lane, PLIM_FREE_COMPLETED, block, cause, ticks);
     }
 }
 
@@ -105,7 +105,7 @@ void plim_lane_settle(plim_lane *lane)
     }
 }
 
-/* Room for one entry more behind the live ones; nothing is parked. */
+/* Room for one entry more after the live ones; nothing is parked. */
 static plim_undo_entry *next_undo(plim_undo *undo)
 {
     if (undo->live == PLIM_UNDO_MAX) { /* the older half is not undone any more */

@@ -81,7 +81,7 @@ typedef struct plim_ledger {
     bool is_sole;
 } plim_ledger;
 
-/* What one operation does to the families, as signed changes. */
+/* The signed change of each family by one operation. */
 typedef struct plim_ledger_change {
     int64_t by[PLIM_LEDGER_FAMILIES];
 } plim_ledger_change;
@@ -92,10 +92,10 @@ void plim_ledger_open(plim_ledger *ledger, const plim_device_stats *stats, int64
 void plim_ledger_fold(const plim_ledger *ledger, plim_device_stats *stats);
 /* True if anything was counted since it was opened. */
 bool plim_ledger_is_used(const plim_ledger *ledger);
-/* How many blocks became free since then. */
+/* The number of blocks that became free since then. */
 uint64_t plim_ledger_frees(const plim_ledger *ledger);
 
-/* Whether a change may be counted: always, in a sole ledger. */
+/* True if a change may be counted: always, in a sole ledger. */
 bool plim_ledger_has_room(const plim_ledger *ledger, bool is_small,
                           const plim_ledger_change *change);
 /* Counts a change. */

@@ -60,7 +60,7 @@ _Thread_local char plim_thread_byte;
 
 #if CAN_OWN
 
-/* Whether the kernel runs barriers for this process; asked once. */
+/* True if the kernel runs barriers for this process; asked once. */
 static bool has_barrier(void)
 {
     enum { UNKNOWN, YES, NO };

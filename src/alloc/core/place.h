@@ -21,10 +21,10 @@ plim_heap_block *plim_hand_out(plim_allocator *allocator, plim_heap_block *block
 plim_heap_block *plim_hand_out_at(plim_allocator *allocator, plim_free_cursor cursor,
                                   uint64_t split_bytes, plim_slab_list *spare);
 
-/* What handing out did, or would do: to be asked before plim_hand_out(). */
+/* The change by handing out; call it before plim_hand_out(). */
 void plim_change_of_hand_out(const plim_heap_block *block, uint64_t split_bytes,
                              uint64_t requested_bytes, plim_ledger_change *ret_change);
-/* What taking back does; to be asked before plim_take_back(). `by` of allocation and
+/* The change by taking back; call it before plim_take_back(). `by` of allocation and
  * allocated_bytes are left 0: they fall when the free is requested. */
 void plim_change_of_take_back(const plim_heap_block *block, plim_ledger_change *ret_change);
 

@@ -19,7 +19,7 @@
 
 struct plim_policy;
 
-/* How an attempt to get memory ended. */
+/* The end of an attempt to get memory. */
 typedef enum plim_attempt {
     PLIM_ATTEMPT_DONE,
     PLIM_ATTEMPT_NO_MEMORY, /* the device, or the limit, has no more */
@@ -50,7 +50,7 @@ typedef struct plim_policy {
     /* Memory for the request after none was found, released and asked for as need be. The block is
      * in no set. */
     plim_attempt (*obtain)(plim_request *request, plim_heap_block **ret_block, plim_error *err);
-    /* How much of the block is handed out; 0: all of it. */
+    /* The bytes of the block to hand out; 0: all of it. */
     uint64_t (*split)(const plim_request *request, const plim_heap_block *block);
 
     /* A free block in no set that is not handed out after all. May be NULL. */
@@ -65,7 +65,7 @@ typedef struct plim_policy {
                              plim_error *err);
     /* The host has seen that work of a stream is done. May be NULL. */
     plim_status (*synchronized)(plim_heap *heap, plim_error *err);
-    /* Whether a free block and the free one before it may stay apart. May be NULL: never. */
+    /* True if a free block and the free one before it may stay apart. May be NULL: never. */
     bool (*is_border)(const plim_heap_block *block);
     /* State of its own in heap->policy_state; init finds it NULL. May be NULL. */
     plim_status (*init)(plim_heap *heap, plim_error *err);

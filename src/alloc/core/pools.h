@@ -28,7 +28,7 @@ void plim_pools_deinit(plim_heap *heap);
 
 /* --- shelves: the free blocks of one pool, size class and stream --- */
 
-/* The shelf of a pool for a stream, or NULL when there is none. */
+/* The shelf of a pool for a stream, or NULL. */
 plim_shelf *plim_shelf_find(const plim_pool *pool, plim_stream stream);
 
 /* --- lanes, by stream --- */

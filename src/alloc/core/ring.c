@@ -4,7 +4,7 @@
  * Slots and their order are those of PyTorch's RingBuffer, which reads from the slot that is
  * overwritten next round to the one before it. So a ring that has wrapped and is then given room
  * for more appends in the middle of its order: that is PyTorch's order too. Lowering the limit
- * below `next` makes PyTorch write behind its array; here the slots start again from 0.
+ * below `next` makes PyTorch write past its array; here the slots start again from 0.
  */
 #include "alloc/core/ring.h"
 
@@ -43,7 +43,7 @@ static plim_ring_event *slot(const plim_ring *ring, uint64_t index)
     return &ring->chunks[index >> CHUNK_SHIFT][index & (CHUNK_EVENTS - 1)];
 }
 
-/* A chunk behind the last one; false when there is no memory. */
+/* A chunk after the last one; false when there is no memory. */
 static bool add_chunk(plim_ring *ring)
 {
     if (ring->chunk_count == ring->chunk_capacity &&

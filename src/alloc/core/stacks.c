@@ -4,7 +4,8 @@
  *   index: hash ──► slot ──► record, never changed      ids: number ──► record
  *
  * A record is complete before it is put into the index, and stays where it is until the end. So
- * whoever meets a stack that is known takes no lock; whoever adds one does, and looks again first.
+ * a thread that meets a known stack takes no lock; one that adds a stack does, and looks again
+ * first.
  */
 #include "alloc/core/stacks.h"
 

@@ -2,7 +2,7 @@
  * stacks.h - the stacks of an allocator: each distinct one stored once and named by a number.
  *
  * A stack is C return addresses and frames of the program's own language. Taking one that was
- * seen before costs the unwinding, a hash and a comparison; names are looked up when somebody
+ * seen before costs the unwinding, a hash and a comparison; names are looked up when a reader
  * wants a history. Any number of threads may use one.
  */
 #ifndef PLIMSOLL_ALLOC_STACKS_H
@@ -18,7 +18,7 @@ plim_status plim_stacks_create(const plim_mem *mem, plim_stacks **ret_stacks, pl
 void plim_stacks_destroy(plim_stacks *stacks);
 
 /* The calling thread's stack without this library's own frames: its id, or PLIM_NONE when there is
- * no memory or nothing to take. *ret_is_new: nobody has seen this id before. */
+ * no memory or nothing to take. *ret_is_new: the id is new. */
 uint32_t plim_stacks_take(plim_stacks *stacks, bool has_c_frames, plim_foreign_frames *foreign,
                           void *foreign_ctx, bool *ret_is_new);
 

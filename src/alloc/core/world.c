@@ -37,7 +37,7 @@ void plim_world_settle(plim_heap *heap)
     plim_ledger_open(&heap->ledger, &heap->stats, 1);
 }
 
-/* What the fast path leaves out has to be absent: it only takes from and gives to free sets. */
+/* Cases that the fast path leaves out must be absent: it only takes from and gives to free sets. */
 static bool may_open_any(const plim_heap *heap)
 {
     const plim_allocator *allocator = heap->allocator;

@@ -129,7 +129,7 @@ static plim_heap_block *carve(const plim_request *request, plim_heap_block *bloc
 
 /* --- the global arena --- */
 
-/* Memory behind the first bytes of an empty superblock, the last one. */
+/* Maps the first bytes of an empty superblock, the last one. */
 static plim_attempt map_head(const plim_request *request, plim_superblock *last, uint64_t bytes,
                              plim_error *err)
 {
@@ -165,7 +165,7 @@ static void split_superblock(plim_heap *heap, size_t at, uint64_t bytes)
     (void)plim_superblocks_put(&state->global, rest);
 }
 
-/* Whether the range ends with a superblock. */
+/* True if the range ends with a superblock. */
 static bool is_last(const arenas *state, const plim_superblock *superblock)
 {
     return superblock->addr + superblock->bytes == state->segment->addr + state->segment->bytes;
@@ -393,7 +393,7 @@ static void put_back(plim_heap_block *block)
     settle(heap, owner, at, block);
 }
 
-/* What leaves the stream's own arena has to be unused: the stream is waited for. */
+/* A block that leaves the stream's own arena must be unused: the stream is waited for. */
 static plim_status take_back(plim_heap *heap, plim_heap_block *block, plim_stream home,
                              plim_error *err)
 {
@@ -429,7 +429,7 @@ static bool is_border(const plim_heap_block *block)
     return owner != NULL && owner->list.items[at].addr == block->addr;
 }
 
-/* Whether blocks fill a superblock, and none is larger than `most`. */
+/* True if blocks fill a superblock, and none is larger than `most`. */
 static bool is_sound(const arenas *state, const plim_superblock *superblock)
 {
     const plim_addr end = superblock->addr + superblock->bytes;

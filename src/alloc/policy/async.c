@@ -16,7 +16,7 @@
 #include "device/books.h"
 #include "settings/rounding.h"
 
-/* How far a stream is known to be. Asking takes an event: it is recorded when a request first wants
+/* The known progress of a stream. Asking takes an event: it is recorded when a request first wants
  * what the stream freed, and what was freed before is done when it has happened. */
 typedef struct mark {
     plim_stream stream;
@@ -88,7 +88,7 @@ static plim_status begin_waiting(plim_heap *heap, mark *of, plim_error *err)
     return PLIM_OK;
 }
 
-/* Whether the fence has happened; then nothing is waited for. */
+/* True if the fence has happened; then nothing is waited for. */
 static plim_status look(plim_heap *heap, mark *of, plim_error *err)
 {
     bool is_complete = false;
@@ -101,7 +101,7 @@ static plim_status look(plim_heap *heap, mark *of, plim_error *err)
     return PLIM_OK;
 }
 
-/* Whether all that a stream freed is done, as far as can be told without waiting. */
+/* True if all that a stream freed is done, as far as is known without waiting. */
 static plim_status is_done(plim_heap *heap, plim_stream stream, bool *ret_is_done, plim_error *err)
 {
     *ret_is_done = false;
@@ -162,7 +162,7 @@ static uint64_t split(const plim_request *request, const plim_heap_block *block)
 
 /* --- other streams' --- */
 
-/* The first stream's block that fits and may be had; *ret_block is untouched when there is none.
+/* The first stream's block that fits and may be had; *ret_block stays as it is where none does.
  */
 static plim_status borrow(const plim_request *request, plim_heap_block **ret_block, plim_error *err)
 {
@@ -190,7 +190,7 @@ static plim_status borrow(const plim_request *request, plim_heap_block **ret_blo
 
 /* --- pages --- */
 
-/* Where memory is about to be mapped: blocks there and beside stay as they are. */
+/* The place where memory is about to be mapped: blocks there and beside stay as they are. */
 typedef struct room {
     const plim_segment_record *segment;
     plim_addr from;
@@ -218,7 +218,7 @@ static bool is_in_room(const room *where, const plim_heap_block *block)
            block->addr + block->bytes >= where->from;
 }
 
-/* What a search for free pages wants, and what it may touch. */
+/* The aim of a search for free pages, and the blocks it may touch. */
 typedef struct page_search {
     uint64_t wanted;   /* pages */
     const room *where; /* they are for, or NULL */
@@ -359,7 +359,7 @@ static plim_attempt obtain(plim_request *request, plim_heap_block **ret_block, p
 
 /* --- afterwards --- */
 
-/* What was borrowed from another stream's range is free there when this stream is done with it. */
+/* A block borrowed from another stream's range is free there when this stream is done with it. */
 static plim_status freed(plim_heap *heap, plim_heap_block *block, plim_stream home, plim_error *err)
 {
     const plim_stream stream = plim_shelf_of(block)->stream;
@@ -382,7 +382,7 @@ static void lane_freed(const plim_lane *lane, uint64_t count)
     }
 }
 
-/* What the pool holds above its threshold goes back, as far as it is free. */
+/* Free memory of the pool above its threshold goes back. */
 static plim_status synchronized(plim_heap *heap, plim_error *err)
 {
     uint64_t held = heap->reserved_bytes;

@@ -19,7 +19,7 @@
 
 typedef struct bfc {
     uint64_t region_bytes; /* of the next region, at least */
-    plim_stream stream;    /* the first that asked: the regions are told as its */
+    plim_stream stream;    /* the first that asked: events name it for all regions */
     bool has_stream;
     bool has_others; /* others asked, too: frees wait for the stream they were made on */
 } bfc;
@@ -101,7 +101,7 @@ static uint64_t split(const plim_request *request, const plim_heap_block *block)
 
 /* --- regions --- */
 
-/* What the memory limit leaves, in whole chunks. */
+/* The bytes that the memory limit leaves, in whole chunks. */
 static uint64_t available_bytes(const plim_heap *heap)
 {
     const uint64_t total = heap->properties.total_bytes;

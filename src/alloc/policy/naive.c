@@ -39,7 +39,7 @@ static plim_attempt attempt(const plim_request *request, plim_heap_block **ret_b
                : PLIM_ATTEMPT_NO_MEMORY;
 }
 
-/* What waits for other streams goes back before a request fails: cudaFree would have waited. */
+/* Blocks that wait for other streams go back before a request fails: cudaFree would have waited. */
 static plim_attempt obtain(plim_request *request, plim_heap_block **ret_block, plim_error *err)
 {
     plim_heap *heap = request->heap;

@@ -13,7 +13,7 @@ extern const plim_policy plim_policy_bfc;
 extern const plim_policy plim_policy_async;
 extern const plim_policy plim_policy_arena;
 
-/* NULL: there is none. */
+/* NULL: no such policy. */
 const plim_policy *plim_policy_of(plim_policy_kind kind);
 
 /* --- what policies share --- */

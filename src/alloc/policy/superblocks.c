@@ -15,8 +15,8 @@ bool plim_superblocks_room(plim_superblocks *blocks, size_t more, const plim_mem
                          sizeof *blocks->list.items);
 }
 
-/* The first that starts behind an address. */
-static size_t behind(const plim_superblocks *blocks, plim_addr addr)
+/* The first that starts after an address. */
+static size_t first_after(const plim_superblocks *blocks, plim_addr addr)
 {
     size_t low = 0;
     size_t high = blocks->list.count;
@@ -34,7 +34,7 @@ static size_t behind(const plim_superblocks *blocks, plim_addr addr)
 size_t plim_superblocks_put(plim_superblocks *blocks, plim_superblock superblock)
 {
     PLIM_ASSERT(blocks->list.count < blocks->list.capacity);
-    const size_t at = behind(blocks, superblock.addr);
+    const size_t at = first_after(blocks, superblock.addr);
     plim_superblock *items = blocks->list.items;
     memmove(&items[at + 1], &items[at], (blocks->list.count - at) * sizeof items[0]);
     items[at] = superblock;
@@ -54,7 +54,7 @@ plim_superblock plim_superblocks_take(plim_superblocks *blocks, size_t at)
 
 size_t plim_superblocks_find(const plim_superblocks *blocks, plim_addr addr)
 {
-    const size_t next = behind(blocks, addr);
+    const size_t next = first_after(blocks, addr);
     if (next == 0) {
         return PLIM_NO_SUPERBLOCK;
     }

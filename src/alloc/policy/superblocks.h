@@ -33,12 +33,12 @@ size_t plim_superblocks_find(const plim_superblocks *blocks, plim_addr addr);
 /* The first from `from` on that may have a free block of so many bytes. */
 size_t plim_superblocks_next(const plim_superblocks *blocks, size_t from, uint64_t bytes);
 
-/* The lowest free block of at least so many bytes, still in its set; NULL: there is none, and
+/* The lowest free block of at least so many bytes, still in its set; NULL: none fits, and
  * `most` is exact. */
 plim_heap_block *plim_superblock_fit(plim_superblock *superblock, uint64_t bytes);
-/* Whether all of it is one free block, but for what has no memory yet. */
+/* True if all of it is one free block, but for what has no memory yet. */
 bool plim_superblock_is_empty(const plim_superblock *superblock);
-/* Bytes of an empty one that have memory behind them. */
+/* Bytes of an empty one that are mapped. */
 uint64_t plim_superblock_mapped(const plim_superblock *superblock);
 
 #endif

@@ -13,7 +13,7 @@
 
 /* --- which block, and how much of it: both paths --- */
 
-/* What a free block is worth: next to address space it can grow into, as much as it could grow. */
+/* The bytes of a free block, with the unmapped addresses after it that it could grow into. */
 static uint64_t grown_bytes(const plim_heap_block *block)
 {
     const plim_heap_block *next = block->next;
@@ -29,7 +29,7 @@ static plim_free_cursor skip_growing(plim_free_cursor cursor, bool is_expandable
         }
         return cursor;
     }
-    /* What borders on address space to grow into is used last. */
+    /* Blocks that border on address space to grow into are used last. */
     while (plim_block_is_expandable(plim_free_cursor_block(cursor))) {
         const plim_free_cursor next = plim_free_cursor_next(cursor);
         if (next.leaf == NULL || grown_bytes(plim_free_cursor_block(next)) >=
@@ -66,7 +66,7 @@ static inline plim_free_cursor find_at(const plim_settings *settings, const plim
     return cursor;
 }
 
-/* How much is cut off a block; 0: it is handed out whole (should_split). */
+/* The bytes to cut off a block; 0: it is handed out whole (should_split). */
 static inline uint64_t split_of(const plim_settings *settings, const plim_shelf *shelf,
                                 uint64_t block_bytes, uint64_t rounded_bytes, bool is_expandable)
 {
@@ -135,7 +135,7 @@ static uint64_t split(const plim_request *request, const plim_heap_block *block)
 
 /* --- when none is found --- */
 
-/* Whether throw_on_cudamalloc_oom refuses before the driver is asked (alloc_block). */
+/* True if throw_on_cudamalloc_oom refuses before the driver is asked (alloc_block). */
 static bool is_rejected(const plim_request *request)
 {
     const plim_heap *heap = request->heap;

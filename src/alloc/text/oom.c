@@ -41,7 +41,7 @@ static void gather_free(plim_oom_facts *facts, const plim_request *request,
     }
 }
 
-/* What is held of a segment: live and pending, and whether that is anything. */
+/* Bytes of a segment that are live or pending. */
 static uint64_t gather_segment(plim_oom_facts *facts, const plim_request *request,
                                const plim_segment_record *segment)
 {
@@ -67,7 +67,7 @@ static uint64_t in_whole(uint64_t bytes, uint64_t unit)
     return (bytes + unit - 1) / unit * unit;
 }
 
-/* What is held on a shelf, packed into whole handles of one range. */
+/* The held bytes of a shelf, packed into whole handles of one range. */
 static uint64_t packed_bytes(const plim_shelf *shelf, uint64_t held)
 {
     return in_whole(held, plim_expandable_handle_bytes(shelf));

@@ -6,8 +6,8 @@
 
 #include "alloc/core/policy.h"
 
-/* Gathers the facts, counts and tells the failure. The world is stopped. Fails, and then nothing is
- * counted, when the device cannot even say how much memory it has. */
+/* Gathers the facts, counts the failure and emits its event. The world is stopped. Fails, and then
+ * nothing is counted, when the device cannot even say how much memory it has. */
 plim_status plim_oom_gather(const plim_request *request, plim_oom_facts *ret_facts,
                             plim_error *err);
 /* Fails with one line, after the observers were called. No locks are held. */

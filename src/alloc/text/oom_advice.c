@@ -13,7 +13,7 @@ static uint64_t as_known(uint64_t bytes)
     return plim_min(bytes, PLIM_BYTES_UNKNOWN - 1);
 }
 
-/* What the device was asked for, and the block: some of the three sizes may be missing. */
+/* The sizes of request, block and segment; some of the three may be missing. */
 static void set_sizes(plim_failed_request *request, const plim_oom_facts *facts)
 {
     const uint64_t block = as_known(plim_max(facts->rounded_bytes, facts->requested_bytes));
@@ -35,7 +35,7 @@ static void set_device(plim_failed_request *request, const plim_oom_facts *facts
     request->figures[PLIM_FIGURE_LIMIT].bytes = facts->allowed_bytes; /* unlimited is unknown */
 }
 
-/* What is held, counted as PyTorch's text counts it: free memory of private pools is allocated. */
+/* Held bytes, counted as PyTorch's text counts them: free memory of private pools is allocated. */
 static void set_held(plim_failed_request *request, const plim_oom_facts *facts)
 {
     const uint64_t page =

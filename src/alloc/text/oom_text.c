@@ -35,7 +35,7 @@ static void put_hundredths(plim_fixed_text *out, uint64_t bytes, uint64_t unit, 
 }
 
 /* Thresholds belong to the smaller unit: 1024 bytes, 1024.00 KiB. There is nothing above GiB. */
-static void put_size(plim_fixed_text *out, const char *before, uint64_t bytes, const char *behind)
+static void put_size(plim_fixed_text *out, const char *before, uint64_t bytes, const char *after)
 {
     plim_fixed_text_put(out, "%s", before);
     if (bytes <= KIB) {
@@ -47,7 +47,7 @@ static void put_size(plim_fixed_text *out, const char *before, uint64_t bytes, c
     } else {
         put_hundredths(out, bytes, GIB, "GiB");
     }
-    plim_fixed_text_put(out, "%s", behind);
+    plim_fixed_text_put(out, "%s", after);
 }
 
 /* --- releases --- */
@@ -63,7 +63,7 @@ static void put_size(plim_fixed_text *out, const char *before, uint64_t bytes, c
     " If reserved but unallocated memory is large try setting " setting " to avoid " \
     "fragmentation."
 
-/* What a release writes; a row holds until the next. */
+/* The text of a release; a row holds until the next. */
 typedef struct text_release {
     uint32_t since;
     bool has_sentences;
@@ -144,7 +144,7 @@ static void put_brackets(plim_fixed_text *out, const text_release *as, const pli
     }
 }
 
-/* A figure that the driver does not tell prints as 17179869184.00 GiB, all bits set. */
+/* A figure that the driver does not report prints as 17179869184.00 GiB, all bits set. */
 static void put_processes(plim_fixed_text *out, const plim_oom_facts *facts)
 {
     PLIM_ASSERT(facts->process_count <= PLIM_OOM_PROCESSES_MAX);

@@ -39,7 +39,7 @@ uint64_t plim_expandable_handle_bytes(const plim_shelf *shelf)
                                  : shelf->heap->allocator->settings.large_segment_bytes;
 }
 
-/* How much address space a segment reserves: 9/8 of the device, or what the settings say. */
+/* The addresses that a segment reserves: 9/8 of the device, or as the settings say. */
 static uint64_t reservation_bytes(const plim_heap *heap, uint64_t handle_bytes)
 {
     const plim_settings *settings = &heap->allocator->settings;
@@ -157,7 +157,7 @@ static plim_status get_handle(const plim_segment_record *segment, plim_handle *r
                                            heap->allocator->expandable_share, ret_handle, err);
 }
 
-/* Out of memory leaves nothing behind. So does any failure, if mapping is transactional; else the
+/* Out of memory leaves no handle. So does any failure, if mapping is transactional; else the
  * handles stay, as PyTorch leaves them. */
 static plim_status create_handles(plim_segment_record *segment, handle_run run, plim_error *err)
 {
@@ -246,7 +246,7 @@ static plim_status map_run(plim_segment_record *segment, handle_run run, uint64_
     return grant_all(segment, run, err);
 }
 
-/* Memory behind whole handles. What a failure half way leaves stays half mapped, as in PyTorch
+/* Maps whole handles. A failure half way leaves them half mapped, as in PyTorch
  * (its issue 188008), or is taken back and called out of memory, if mapping is transactional. */
 static plim_status map_handles(plim_segment_record *segment, handle_run run, plim_error *err)
 {
@@ -340,7 +340,7 @@ static plim_attempt map_block(plim_heap_block *block, uint64_t bytes, uint32_t s
     return attempt;
 }
 
-/* Whether `bytes` can be had from a run of free and unmapped blocks that starts here. */
+/* True if `bytes` can be had from a run of free and unmapped blocks that starts here. */
 static bool has_room(const plim_heap_block *block, uint64_t bytes)
 {
     uint64_t sum = 0;

@@ -31,16 +31,16 @@ plim_status plim_expandable_take(plim_heap_block *block, uint64_t count, plim_pa
                                  uint32_t stack, plim_error *err);
 /* Of the handles that a new expandable segment of a shelf is made of. */
 uint64_t plim_expandable_handle_bytes(const plim_shelf *shelf);
-/* How many addresses it reserves. */
+/* The bytes of addresses that it reserves. */
 uint64_t plim_expandable_range_bytes(const plim_shelf *shelf);
 /* A new expandable segment: nothing is mapped, and its one block is in no set. */
 plim_status plim_expandable_reserve(plim_shelf *shelf, plim_segment_record **ret_segment,
                                     plim_error *err);
-/* Memory behind whole handles of it, where there is none; its blocks are left to the caller. What
+/* Maps whole handles of it that are not mapped; its blocks are left to the caller. What
  * a failure leaves half mapped goes when the segment does. */
 plim_status plim_expandable_map(plim_segment_record *segment, plim_addr addr, uint64_t bytes,
                                 plim_error *err);
-/* What plim_expandable_release() would give back of a free block. */
+/* The bytes that plim_expandable_release() would give back of a free block. */
 uint64_t plim_expandable_releasable(const plim_heap_block *block);
 /* Gives the whole handles inside a free block back (unmap_block); the segment too, when nothing of
  * it is left. The block is in its set. */

@@ -75,7 +75,8 @@ plim_status plim_export_block(plim_allocator *allocator, plim_addr addr, void *d
     plim_heap_block *block = NULL;
     plim_heap *heap = plim_stop_world_of(allocator, addr, &block);
     if (heap == NULL) {
-        return plim_fail(err, PLIM_INVALID_ARGUMENT, "invalid device pointer: nobody holds it");
+        return plim_fail(err, PLIM_INVALID_ARGUMENT,
+                         "invalid device pointer: it is not a live block");
     }
     PLIM_WORLD_HELD(heap);
     plim_export what = { 0 };

@@ -10,7 +10,7 @@
 #include "alloc/vm/segments.h"
 #include "base/error.h"
 
-/* The first block behind one that may be gone by now. */
+/* The first block after one that may be gone by now. */
 static plim_heap_block *block_after(const plim_free_set *set, uint64_t bytes, plim_addr addr)
 {
     return plim_free_cursor_block(plim_free_set_at_least(set, bytes, addr + 1));

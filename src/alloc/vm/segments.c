@@ -236,7 +236,7 @@ plim_status plim_segment_release(plim_heap_block *block, uint32_t stack, plim_er
     plim_shelf *shelf = plim_shelf_of_segment(segment);
     plim_heap *heap = shelf->heap;
     const uint64_t bytes = segment->bytes;
-    heap->stats.num_device_free++; /* counted and told first, as PyTorch does */
+    heap->stats.num_device_free++; /* counted and emitted first, as PyTorch does */
     plim_emit(heap, shelf->pool,
               &(plim_event){ .action = PLIM_SEGMENT_FREE,
                              .addr = segment->addr,
