@@ -138,11 +138,12 @@ static int read_unit(const plim_flat *flat, size_t i, bool is_integer, size_t *r
         const char *word;
         int log2;
     } units[] = {
-        { "bytes", 0 }, { "byte", 0 },    { "b", 0 },       { "kbytes", 10 }, { "kib", 10 },
-        { "kb", 10 },   { "k", 10 },      { "mbytes", 20 }, { "mib", 20 },    { "mb", 20 },
-        { "m", 20 },    { "gbytes", 30 }, { "gib", 30 },    { "gb", 30 },     { "g", 30 },
-        { "tib", 40 },  { "tb", 40 },     { "t", 40 },      { "pib", 50 },    { "pb", 50 },
-        { "eib", 60 },  { "eb", 60 },
+        { "bytes", 0 }, { "byte", 0 }, { "b", 0 },    { "kbytes", 10 }, { "kib", 10 },
+        { "kb", 10 },   { "ki", 10 },  { "k", 10 },   { "mbytes", 20 }, { "mib", 20 },
+        { "mb", 20 },   { "mi", 20 },  { "m", 20 },   { "gbytes", 30 }, { "gib", 30 },
+        { "gb", 30 },   { "gi", 30 },  { "g", 30 },   { "tib", 40 },    { "tb", 40 },
+        { "ti", 40 },   { "t", 40 },   { "pib", 50 }, { "pb", 50 },     { "eib", 60 },
+        { "eb", 60 },
     };
     for (size_t u = 0; u < sizeof units / sizeof units[0]; u++) {
         const size_t end = spells(flat, i, units[u].word);

@@ -156,10 +156,12 @@ static void claim(claims *c, const plim_reading *r, uint8_t rank)
                 c->device_rank = rank;
             }
         } else if (what->in.where == PLIM_PLACE_VICTIM) {
-            c->said->victim = what->amount.bytes;
+            c->said->victim = c->said->victim == 0 ? what->amount.bytes : c->said->victim;
+        } else if (what->in.where == PLIM_PLACE_NAME && c->said->victim_end > 0) {
+            continue;
         } else if (what->in.where == PLIM_PLACE_NAME) {
-            c->said->victim_at = r->flat->at[what->begin];
-            c->said->victim_length = r->flat->at[what->amount.end - 1] + 1 - c->said->victim_at;
+            c->said->victim_begin = what->begin;
+            c->said->victim_end = what->amount.end;
         } else if (what->in.where == PLIM_PLACE_PID) {
             c->pid = what->amount.bytes;
         } else if (what->amount.is_sentinel || what->in.where == PLIM_PLACE_NOWHERE) {

@@ -21,9 +21,9 @@ typedef struct plim_said {
     plim_figure figures[PLIM_FIGURE_COUNT]; /* offsets count from the stretch */
     plim_process_figure processes[PLIM_PROCESSES_MAX];
     size_t process_count;
-    uint64_t victim;        /* the number of the process that was killed, or 0 */
-    uint32_t victim_at;     /* where its name stands in the stretch, */
-    uint32_t victim_length; /* and how many bytes of it; 0: nowhere */
+    uint64_t victim;     /* the number of the process that was killed, or 0 */
+    size_t victim_begin; /* of its name: index in full, */
+    size_t victim_end;   /* and one after its last; 0: it is not said */
     int32_t device;
     size_t end;  /* index in full, behind the last thing that was read */
     size_t stop; /* index in words, where the next message begins or this one must end */

@@ -6,6 +6,7 @@
 #include "advice/advice.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "verdict/request.h"
 
 #include <string.h>
 
@@ -28,6 +29,7 @@ static uint64_t hash_of(const plim_found *found, uint64_t key)
 {
     uint64_t hash = plim_hash_u64((uint64_t)(uintptr_t)found->form, key);
     hash = plim_hash_u64(hash ^ (uint64_t)found->said.device, key);
+    hash = plim_hash_u64(hash ^ found->said.victim, key);
     for (size_t i = 0; i < PLIM_FIGURE_COUNT; i++) {
         hash = plim_hash_u64(hash ^ found->said.figures[i].bytes, key);
     }
@@ -39,16 +41,49 @@ static uint64_t hash_of(const plim_found *found, uint64_t key)
 
 static bool is_same(const plim_gathered *a, const plim_found *b)
 {
+    const bool has_victim = b->said.victim != 0 || b->victim[0] != '\0';
+    if (a->is_victim != has_victim ||
+        (has_victim &&
+         (a->processes[0].pid != b->said.victim ||
+          strcmp(a->processes[0].name != NULL ? a->processes[0].name : "", b->victim) != 0))) {
+        return false;
+    }
     bool same = a->form == b->form && a->device == b->said.device &&
-                a->process_count == b->said.process_count;
+                (has_victim || a->process_count == b->said.process_count);
     for (size_t i = 0; same && i < PLIM_FIGURE_COUNT; i++) {
         same = a->figures[i].bytes == b->said.figures[i].bytes;
     }
-    for (size_t i = 0; same && i < a->process_count; i++) {
+    for (size_t i = 0; same && !has_victim && i < a->process_count; i++) {
         same = a->processes[i].pid == b->said.processes[i].pid &&
                a->processes[i].bytes == b->said.processes[i].bytes;
     }
     return same;
+}
+
+/* The process that was killed, where the text names it, is the item's only one. */
+static bool keep_victim(plim_collection *collection, const plim_found *found, plim_gathered *item)
+{
+    const size_t name_bytes = strlen(found->victim);
+    if (found->said.victim == 0 && name_bytes == 0) {
+        return true;
+    }
+    plim_process_figure *const process = plim_arena_alloc(collection->arena, sizeof *process);
+    if (process == NULL) {
+        return false;
+    }
+    *process = (plim_process_figure){
+        .pid = found->said.victim,
+        .bytes = item->figures[PLIM_FIGURE_HOST_PROCESS].bytes,
+        .is_this = true,
+    };
+    if (name_bytes > 0 &&
+        (process->name = plim_arena_copy(collection->arena, found->victim, name_bytes)) == NULL) {
+        return false;
+    }
+    item->processes = process;
+    item->process_count = 1;
+    item->is_victim = true;
+    return true;
 }
 
 /* Copy what `found` has into the arena and the list. */
@@ -76,6 +111,9 @@ static bool keep(plim_collection *collection, const plim_found *found, uint64_t 
     if (bytes > 0) {
         memcpy(item.processes, found->said.processes, bytes);
     }
+    if (!keep_victim(collection, found, &item)) {
+        return false;
+    }
     return PLIM_VEC_PUSH(collection->mem, &collection->items, item);
 }
 
@@ -84,18 +122,30 @@ static bool has(const plim_figure *figures, plim_figure_id id)
     return figures[id].bytes != PLIM_BYTES_UNKNOWN;
 }
 
-/* A pool's dump stands behind the line that says what was asked for: one failure in two parts. */
-static bool fold_dump(plim_collection *collection, const plim_found *found, uint64_t base)
+/* Whether `found` goes on with what the item before it began: a pool's dump after the line that
+ * says what was requested, a line of the kernel's report after the one that opens it. */
+static bool is_second_part(const plim_gathered *last, const plim_found *found)
+{
+    const plim_oom_family family = last->form->family;
+    if (family == PLIM_FAMILY_LINUX) {
+        return found->form->family == family && (last->form->flags & PLIM_FORM_DUMP) != 0 &&
+               (!last->is_victim || found->said.victim == 0 ||
+                found->said.victim == last->processes[0].pid);
+    }
+    return (family == PLIM_FAMILY_TENSORFLOW || family == PLIM_FAMILY_JAX) &&
+           last->form->topic == PLIM_TOPIC_BARE && !has(found->said.figures, PLIM_FIGURE_REQUESTED);
+}
+
+/* One failure in two parts: the second one adds its figures. False: it is no second part. */
+static bool fold_dump(plim_collection *collection, const plim_found *found, uint64_t base,
+                      bool *ret_kept)
 {
     if ((found->form->flags & PLIM_FORM_DUMP) == 0 || collection->items.count == 0) {
         return false;
     }
     plim_gathered *last = &collection->items.items[collection->items.count - 1];
-    const bool is_pool =
-        last->form->family == PLIM_FAMILY_TENSORFLOW || last->form->family == PLIM_FAMILY_JAX;
-    if (!is_pool || last->form->topic != PLIM_TOPIC_BARE ||
-        has(found->said.figures, PLIM_FIGURE_REQUESTED) ||
-        base + found->begin > last->offset + DUMP_BYTES_MAX) {
+    if (base + found->begin > last->offset + DUMP_BYTES_MAX || last->count > 1 ||
+        !is_second_part(last, found)) {
         return false;
     }
     for (size_t i = 0; i < PLIM_FIGURE_COUNT; i++) {
@@ -104,7 +154,13 @@ static bool fold_dump(plim_collection *collection, const plim_found *found, uint
             last->figures[i].offset += base;
         }
     }
-    last->form = found->form;
+    *ret_kept = last->is_victim || keep_victim(collection, found, last);
+    if (last->is_victim) {
+        last->processes[0].bytes = last->figures[PLIM_FIGURE_HOST_PROCESS].bytes;
+    }
+    if (last->form->topic == PLIM_TOPIC_BARE || found->form < last->form) {
+        last->form = found->form;
+    }
     last->length = base + found->end - last->offset;
     return true;
 }
@@ -112,8 +168,9 @@ static bool fold_dump(plim_collection *collection, const plim_found *found, uint
 bool plim_collection_add(plim_collection *collection, const plim_found *found, uint64_t base,
                          uint64_t line)
 {
-    if (fold_dump(collection, found, base)) {
-        return true;
+    bool is_kept = true;
+    if (fold_dump(collection, found, base, &is_kept)) {
+        return is_kept;
     }
     const uint64_t hash = hash_of(found, collection->hash_key);
     const uint64_t index = plim_map_get(&collection->by_content, hash);
@@ -176,6 +233,13 @@ static bool has_figures(const plim_oom_message *message)
     return false;
 }
 
+/* XLA's allocator is TensorFlow's, and both print its source's name: whose it is, marks say. */
+static const char *framework_of(const plim_form *form, plim_oom_family family)
+{
+    return form->family == PLIM_FAMILY_TENSORFLOW && family == PLIM_FAMILY_JAX ? "jax"
+                                                                               : form->framework;
+}
+
 static plim_status judge_one(plim_collection *collection, const plim_gathered *item,
                              const plim_failed_request *request, plim_oom_message *ret,
                              plim_error *err)
@@ -186,7 +250,7 @@ static plim_status judge_one(plim_collection *collection, const plim_gathered *i
         .offset = item->offset,
         .length = item->length,
         .count = item->count,
-        .framework = item->form->framework,
+        .framework = framework_of(item->form, request->family),
         .form = item->form->name,
         .versions = item->form->versions,
         .excerpt = item->excerpt,
@@ -220,9 +284,9 @@ static size_t choose_main(plim_oom_message *messages, size_t count)
         const plim_oom_message *message = &messages[i];
         const int rank =
             !is_failure(message)                                 ? 0
-            : message->judgement.verdict == PLIM_VERDICT_UNKNOWN ? 1 + has_figures(message)
-            : message->judgement.verdict == PLIM_VERDICT_HOST    ? 2
-                                                                 : 3 + has_figures(message);
+            : message->judgement.verdict == PLIM_VERDICT_UNKNOWN ? 2 + 2 * has_figures(message)
+            : message->judgement.verdict == PLIM_VERDICT_HOST    ? 4 + has_figures(message)
+                                                                 : 6 + has_figures(message);
         if (rank > best_rank) {
             best = i;
             best_rank = rank;
@@ -241,15 +305,57 @@ static void mark_followers(const plim_collection *collection, plim_oom_message *
         messages[i].is_follower =
             has_cause && (topic == PLIM_TOPIC_WORKSPACE || topic == PLIM_TOPIC_BARE ||
                           topic == PLIM_TOPIC_HANDLE || topic == PLIM_TOPIC_ERROR ||
-                          topic == PLIM_TOPIC_HOST_KILLED);
+                          topic == PLIM_TOPIC_HOST_KILLED || topic == PLIM_TOPIC_HOST_SIGNAL);
         has_cause |= is_failure(&messages[i]) && has_figures(&messages[i]);
     }
 }
 
-/* What PyTorch says within a server is turned by the server's switches. */
-static plim_oom_family family_of(const plim_form *form, plim_oom_family server)
+/*
+ * Frameworks whose words other programs print, and the only program that may stand in its place;
+ * ANY: any. What PyTorch says within a server is turned by the server's switches.
+ */
+static const struct {
+    plim_oom_family framework, program;
+} hosted[] = {
+    { PLIM_FAMILY_ANY, PLIM_FAMILY_ANY },
+    { PLIM_FAMILY_CUDA, PLIM_FAMILY_ANY },
+    { PLIM_FAMILY_HIP, PLIM_FAMILY_ANY },
+    { PLIM_FAMILY_SYCL, PLIM_FAMILY_ANY },
+    { PLIM_FAMILY_PYTORCH, PLIM_FAMILY_ANY },
+    { PLIM_FAMILY_PYTORCH_ROCM, PLIM_FAMILY_ANY },
+    { PLIM_FAMILY_PYTORCH_ASYNC, PLIM_FAMILY_ANY },
+    { PLIM_FAMILY_PYTORCH_XPU, PLIM_FAMILY_ANY },
+    { PLIM_FAMILY_LLAMA_CPP, PLIM_FAMILY_OLLAMA },
+    { PLIM_FAMILY_VULKAN, PLIM_FAMILY_OLLAMA },
+    { PLIM_FAMILY_METAL, PLIM_FAMILY_OLLAMA },
+    { PLIM_FAMILY_METAL, PLIM_FAMILY_MLX },
+    { PLIM_FAMILY_TENSORFLOW, PLIM_FAMILY_JAX },
+    { PLIM_FAMILY_TENSORRT, PLIM_FAMILY_TENSORRT_LLM },
+};
+
+/* PyTorch, llama.cpp and their like name the driver's words; another framework keeps its own. */
+static bool is_framework(plim_oom_family family)
 {
-    return form->family == PLIM_FAMILY_PYTORCH && server != PLIM_FAMILY_ANY ? server : form->family;
+    return family == PLIM_FAMILY_PYTORCH || family == PLIM_FAMILY_TENSORFLOW ||
+           family == PLIM_FAMILY_LLAMA_CPP || family == PLIM_FAMILY_CUPY ||
+           family == PLIM_FAMILY_ONNXRUNTIME || family == PLIM_FAMILY_JAX ||
+           family == PLIM_FAMILY_MLX;
+}
+
+/* Whose switches help. */
+static plim_oom_family family_of(const plim_form *form, plim_oom_family program)
+{
+    if (program == PLIM_FAMILY_ANY || plim_topic_is_host(form->topic) ||
+        (is_framework(program) && is_torch(form->family))) {
+        return form->family;
+    }
+    for (size_t i = 0; i < sizeof hosted / sizeof hosted[0]; i++) {
+        if (hosted[i].framework == form->family &&
+            (hosted[i].program == PLIM_FAMILY_ANY || hosted[i].program == program)) {
+            return program;
+        }
+    }
+    return form->family;
 }
 
 plim_status plim_collection_judge(plim_collection *collection, const plim_circumstances *around,
@@ -264,7 +370,7 @@ plim_status plim_collection_judge(plim_collection *collection, const plim_circum
     for (size_t i = 0; i < count; i++) {
         const plim_gathered *item = &collection->items.items[i];
         plim_failed_request request =
-            plim_failed_request_of(item->form->topic, family_of(item->form, around->server));
+            plim_failed_request_of(item->form->topic, family_of(item->form, around->program));
         request.subject.device = item->device;
         request.processes = item->processes;
         request.process_count = item->process_count;

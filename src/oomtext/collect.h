@@ -29,6 +29,7 @@ typedef struct plim_gathered {
     plim_figure figures[PLIM_FIGURE_COUNT];
     plim_process_figure *processes;
     size_t process_count;
+    bool is_victim; /* the only process is the one that was killed */
 } plim_gathered;
 
 typedef struct plim_collection {

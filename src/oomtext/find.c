@@ -12,6 +12,7 @@
 #include "oomtext/phrases.h"
 #include "oomtext/prose.h"
 #include "oomtext/scan.h"
+#include "verdict/request.h"
 
 #include <string.h>
 
@@ -43,7 +44,7 @@ struct plim_finder {
     size_t flat_begin; /* of the stretch that flat holds, in the piece */
     size_t flat_end;
     uint32_t in_force;
-    plim_oom_family server;
+    const plim_text_mark *program; /* the highest mark seen of a program, or NULL */
     bool ignores_reports;
     size_t hit_count;
     plim_scan_hit hits[HITS_MAX];
@@ -97,7 +98,11 @@ void plim_finder_ignore_reports(plim_finder *finder)
 
 plim_circumstances plim_finder_circumstances(const plim_finder *finder)
 {
-    return (plim_circumstances){ .in_force = finder->in_force, .server = finder->server };
+    return (plim_circumstances){
+        .in_force = finder->in_force,
+        .program =
+            finder->program != NULL ? (plim_oom_family)finder->program->program : PLIM_FAMILY_ANY,
+    };
 }
 
 /* --- the text around a hit --- */
@@ -235,11 +240,6 @@ static const plim_said *read_clauses(plim_finder *finder, uint64_t sets, size_t 
     return &finder->said;
 }
 
-static bool is_host(const plim_form *form)
-{
-    return form->topic >= PLIM_TOPIC_HOST_RAM && form->topic <= PLIM_TOPIC_HOST_HEAP;
-}
-
 static bool has_folded(const char *list, const char *folded)
 {
     char phrase[PLIM_PHRASE_TEXT_BYTES];
@@ -265,7 +265,8 @@ static bool are_related(const plim_form *a, const plim_form *b)
 {
     const bool share_pool = (a->family == PLIM_FAMILY_TENSORFLOW || a->family == PLIM_FAMILY_JAX) &&
                             (b->family == PLIM_FAMILY_TENSORFLOW || b->family == PLIM_FAMILY_JAX);
-    return (share_pool || is_same_program(a->framework, b->framework)) && is_host(a) == is_host(b);
+    return (share_pool || is_same_program(a->framework, b->framework)) &&
+           plim_topic_is_host(a->topic) == plim_topic_is_host(b->topic);
 }
 
 /*
@@ -463,6 +464,19 @@ static size_t line_end(const plim_piece *piece, size_t offset)
     return i;
 }
 
+/* Characters [begin, end) of the full text as they were written, blanks as one. */
+static void copy_words(const plim_flat *flat, size_t begin, size_t end, char *ret, size_t ret_bytes)
+{
+    size_t length = 0;
+    for (size_t i = begin; i < end && length + 3 < ret_bytes; i++) {
+        if (length > 0 && (flat->gap[i] & PLIM_GAP_BLANK) != 0) {
+            ret[length++] = ' ';
+        }
+        ret[length++] = flat->text[flat->at[i]];
+    }
+    ret[length] = '\0';
+}
+
 /* The message's own words, as a person would quote them: blanks as one, no colours. */
 static void write_excerpt(const plim_finder *finder, size_t begin, size_t end, plim_found *found)
 {
@@ -500,6 +514,8 @@ static void fill_found(const plim_finder *finder, size_t i, const candidate *bes
     for (size_t f = 0; f < PLIM_FIGURE_COUNT; f++) {
         found->said.figures[f].offset += finder->flat_begin;
     }
+    copy_words(flat, best->said.victim_begin, best->said.victim_end, found->victim,
+               sizeof found->victim);
     const size_t quoted_from = line_begin(finder->piece->text, found->begin);
     const size_t quoted_to = line_end(finder->piece, end);
     write_excerpt(finder, quoted_from + 200 < found->begin ? found->begin : quoted_from, quoted_to,
@@ -539,8 +555,10 @@ static bool note_in_force(plim_finder *finder, const plim_scan_hit *hit)
         plim_in_force_holds(phrase->mark, piece->text, piece->bytes, hit->offset, hit->end)) {
         if (phrase->mark->what != PLIM_IN_FORCE_COUNT) {
             finder->in_force |= PLIM_IN_FORCE_BIT(phrase->mark->what);
-        } else if (finder->server == PLIM_FAMILY_ANY) {
-            finder->server = (plim_oom_family)phrase->mark->program;
+        }
+        if (phrase->mark->program != PLIM_FAMILY_ANY &&
+            (finder->program == NULL || phrase->mark < finder->program)) {
+            finder->program = phrase->mark; /* special programs stand first in words.tsv */
         }
     }
     return phrase->form_count == 0 || (phrase->is_report && finder->ignores_reports);

@@ -17,6 +17,7 @@
 #define PLIM_FIND_BEFORE_BYTES ((size_t)1024)
 #define PLIM_FIND_AFTER_BYTES  ((size_t)3072)
 #define PLIM_EXCERPT_BYTES_MAX 240u
+#define PLIM_VICTIM_BYTES      48u
 
 /* A message, in the piece. */
 typedef struct plim_found {
@@ -25,6 +26,7 @@ typedef struct plim_found {
     size_t end;                               /* behind the last thing that was read */
     plim_said said;                           /* offsets count from the piece */
     char excerpt[PLIM_EXCERPT_BYTES_MAX + 1]; /* from its line, blanks as one */
+    char victim[PLIM_VICTIM_BYTES];           /* the name of the process that was killed, or "" */
 } plim_found;
 
 typedef struct plim_finder plim_finder;
@@ -59,9 +61,9 @@ PLIM_MUST_USE plim_status plim_finder_search(plim_finder *finder, const plim_pie
 
 /* What was seen in use around messages so far. */
 typedef struct plim_circumstances {
-    uint32_t in_force;      /* PLIM_IN_FORCE_BIT of each */
-    plim_oom_family server; /* that runs the framework, or PLIM_FAMILY_ANY */
-    bool leaks;             /* memory had been growing (the finder leaves it false) */
+    uint32_t in_force;       /* PLIM_IN_FORCE_BIT of each */
+    plim_oom_family program; /* that runs the framework, or PLIM_FAMILY_ANY */
+    bool leaks;              /* memory had been growing (the finder leaves it false) */
 } plim_circumstances;
 
 /** From now on, look for no reports: the input is a log, and nobody asks about them. */

@@ -56,5 +56,14 @@ bool plim_in_force_holds(const plim_text_mark *mark, const char *text, size_t by
                (strchr(mark->follows, next) == NULL || !plim_is_digit(digit))) {
         return false;
     }
+    if (strchr(mark->follows, ']') != NULL) { /* "engine.py:157]", a logger's place in a source */
+        size_t i = end + 1;
+        while (i < bytes && plim_is_digit(text[i])) {
+            i++;
+        }
+        if (i >= bytes || text[i] != ']') {
+            return false;
+        }
+    }
     return !is_hint(text, begin);
 }

@@ -129,7 +129,7 @@ static bool catch_name(plim_reading *r, plim_pattern_piece s)
     const size_t begin = r->i;
     const bool is_bracketed = begin > 0 && strchr("([", flat->full[begin - 1]) != NULL;
     while (r->i < flat->count && r->i - begin < NAME_CHARS_MAX &&
-           strchr("()[],;", flat->full[r->i]) == NULL && (flat->gap[r->i] & PLIM_GAP_LINE) == 0 &&
+           strchr("()[],;:", flat->full[r->i]) == NULL &&
            (r->i == begin || is_bracketed || flat->gap[r->i] == 0)) {
         r->i++;
     }

@@ -161,11 +161,6 @@ static void find_elsewhere(const plim_failed_request *oom, sums *s)
     }
 }
 
-static bool is_of_host(plim_oom_topic topic)
-{
-    return topic >= PLIM_TOPIC_HOST_RAM && topic <= PLIM_TOPIC_HOST_HEAP;
-}
-
 static sums add_up(const plim_failed_request *oom)
 {
     sums s = {
@@ -177,7 +172,10 @@ static sums add_up(const plim_failed_request *oom)
         .held = held_by_allocator(oom),
         .gap = unused_by_allocator(oom),
     };
-    if (is_of_host(oom->topic)) {
+    if (covers(s.free, s.total) && !maybe_covers(s.total, s.free)) {
+        s.total = nothing_known; /* an APU's: the driver gives more than it reports as the device */
+    }
+    if (plim_topic_is_host(oom->topic)) {
         s.elsewhere = s.outside = nothing_known; /* its processes are none of the device's */
         s.this_process = SIZE_MAX;
     } else {

@@ -14,6 +14,12 @@ static inline bool plim_request_has(const plim_failed_request *request, plim_fig
     return request->figures[id].bytes != PLIM_BYTES_UNKNOWN;
 }
 
+/* The machine's memory, not a device's. */
+static inline bool plim_topic_is_host(plim_oom_topic topic)
+{
+    return topic >= PLIM_TOPIC_HOST_RAM && topic <= PLIM_TOPIC_HOST_HEAP;
+}
+
 /* Metal's other allocations are part of what is held: no other figure says what is. */
 static inline bool plim_held_counts_others(const plim_failed_request *request)
 {

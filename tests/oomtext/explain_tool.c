@@ -7,6 +7,7 @@
  */
 #include "base/error.h"
 #include "base/json_out.h"
+#include "verdict/names.h"
 
 #include "plimsoll/explain.h"
 
@@ -52,6 +53,9 @@ static void write_figures(plim_json *json, const plim_oom_message *message)
         plim_json_begin_array(json);
         plim_json_u64(json, message->request.processes[i].pid);
         plim_json_u64(json, message->request.processes[i].bytes);
+        if (message->request.processes[i].name != NULL) {
+            plim_json_string(json, message->request.processes[i].name);
+        }
         plim_json_end_array(json);
     }
     plim_json_end_array(json);
@@ -62,6 +66,7 @@ static void write_message(plim_json *json, const plim_oom_message *message)
     plim_json_begin_object(json);
     plim_json_member_string(json, "form", message->form);
     plim_json_member_string(json, "framework", message->framework);
+    plim_json_member_string(json, "program", plim_names_of_families.names[message->request.family]);
     plim_json_member_string(json, "excerpt", message->excerpt);
     plim_json_member_string(json, "verdict", plim_verdict_name(message->judgement.verdict));
     plim_json_key(json, "alternatives");

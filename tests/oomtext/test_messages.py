@@ -55,7 +55,14 @@ FIGURES = {
     "allocated_peak": "allocated_peak_bytes",
     "reserved_peak": "reserved_peak_bytes",
     "inactive_split": "inactive_split_bytes",
+    "host_process": "host_process_bytes",
+    "host_virtual": "host_virtual_bytes",
+    "host_used": "host_used_bytes",
+    "host_limit": "host_limit_bytes",
+    "host_available": "host_available_bytes",
+    "host_total": "host_total_bytes",
 }
+UNKNOWN = (1 << 64) - 1
 SUM_OF_PROCESSES = "other_processes_bytes"
 
 
@@ -127,7 +134,11 @@ def expected(row):
     processes = truth.get("other_processes") or []
     if processes:
         figures[SUM_OF_PROCESSES] = sum(p[1] for p in processes)
-    return figures, [list(p) for p in processes], truth.get("device")
+    processes = [list(p) for p in processes]
+    if "victim" in truth or "name" in truth:  # the process that was killed
+        processes = [[truth.get("victim", 0), truth.get("host_process", UNKNOWN)]]
+        processes[0] += [truth["name"]] if "name" in truth else []
+    return figures, processes, truth.get("device")
 
 
 def said(message):
@@ -192,6 +203,8 @@ def check_rows(tool, rows, forms, fail):
             what = f"{len(found)} messages: {[m['form'] for m in found]}"
         elif found[0]["form"] != row["form"]:
             what = f"the form is {found[0]['form']}, not {row['form']}"
+        elif row.get("program", found[0]["program"]) != found[0]["program"]:
+            what = f"the program is {found[0]['program']}, not {row['program']}"
         elif found[0]["verdict"] not in [row["verdict"]] + row["alt"]:
             what = f"the verdict is {found[0]['verdict']}, not {row['verdict']}"
         else:
@@ -271,8 +284,11 @@ def amounts_in(text):
         scale = 1 << (10 * (" KMGTPE".index(unit.upper()) if unit else 0))
         values.add(int(Fraction(number.replace(",", "")) * scale + Fraction(1, 2)))
         values.add(int(Fraction(number.replace(",", "")) + Fraction(1, 2)))
-    for number in re.findall(r"([0-9.]+)/[0-9.]+ GiB", text):  # one unit for both
-        values.add(int(Fraction(number) * (1 << 30) + Fraction(1, 2)))
+    for number, unit in re.findall(r"([0-9.]+) ?(?:/|of) ?[0-9.]+ ([GM])i?B", text):  # of both
+        values.add(int(Fraction(number) * (1 << {"G": 30, "M": 20}[unit]) + Fraction(1, 2)))
+    for mark, scale in (("(GiB)", 30), ("exceeded memory limit", 10)):  # the unit stands elsewhere
+        for number in re.findall(r"[0-9]+(?:\.[0-9]+)?", text if mark in text else ""):
+            values.add(int(Fraction(number) * (1 << scale) + Fraction(1, 2)))
     for shape in re.findall(r"\[([0-9,]+)\]", text):
         items = 1
         for dimension in shape.split(","):
@@ -297,7 +313,7 @@ def check_cut(row, part, is_prefix, answer, fail):
     data = part.encode()
     for message in answer["messages"]:
         found = [(k, v) for k, v in message["figures"].items() if k != SUM_OF_PROCESSES]
-        found += [("a process", (p[1], 1, 0)) for p in message["processes"]]
+        found += [("a process", (p[1], 1, 0)) for p in message["processes"] if p[1] != UNKNOWN]
         for name, (value, offset, length) in found:
             # A bare number that ends the text, and one that begins it, may be all of it.
             rest = data[offset + length :] if is_prefix else data[:offset]
@@ -445,7 +461,9 @@ def check_collected(tool, path):
         verdict = first["verdict"] if first else "not_oom"
         wrong = []
         for key, name in names.items():
-            want, got = truth.get(key), figures.get(name)
+            if key not in truth:
+                continue  # the collection does not keep it
+            want, got = truth[key], figures.get(name)
             if want is None and got is None:
                 continue
             ok = want is not None and got is not None and abs(want - got) <= 1
