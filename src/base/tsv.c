@@ -43,7 +43,10 @@ bool plim_tsv_cut(plim_tsv_field *rest, char separator, plim_tsv_field *ret_piec
 
 bool plim_tsv_is(plim_tsv_field field, const char *text)
 {
-    return strlen(text) == field.bytes && memcmp(field.text, text, field.bytes) == 0;
+    if (field.bytes == 0 || field.text[0] != text[0]) {
+        return field.bytes == 0 && text[0] == '\0';
+    }
+    return strncmp(field.text, text, field.bytes) == 0 && text[field.bytes] == '\0';
 }
 
 bool plim_tsv_number(plim_tsv_field field, uint64_t limit, uint64_t *ret_number)

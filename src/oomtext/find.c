@@ -29,6 +29,13 @@ typedef struct reading_key {
     size_t from, first, to;
 } reading_key;
 
+/* Where a hit stands in the flat text, and which of its phrase's forms it gives away there. */
+typedef struct hit_place {
+    size_t begin, end; /* words */
+    uint64_t fits;     /* bits by the phrase's list of forms */
+    bool is_there;     /* flattening left it whole */
+} hit_place;
+
 struct plim_finder {
     plim_mem mem;
     plim_arena arena;
@@ -48,7 +55,9 @@ struct plim_finder {
     bool ignores_reports;
     size_t hit_count;
     plim_scan_hit hits[HITS_MAX];
-    size_t keep[HITS_MAX]; /* their offsets in the stretch */
+    size_t keep[HITS_MAX];      /* their offsets in the stretch */
+    hit_place places[HITS_MAX]; /* of hits [placed_from, placed_to), those within flat */
+    size_t placed_from, placed_to;
 };
 
 plim_status plim_finder_create(const plim_mem *mem, plim_finder **ret, plim_error *err)
@@ -107,6 +116,78 @@ plim_circumstances plim_finder_circumstances(const plim_finder *finder)
 
 /* --- the text around a hit --- */
 
+/* A phrase that ends in a digit within a longer number: "code 13" in "code 137". */
+static bool splits_number(const plim_flat *flat, size_t end)
+{
+    const char last = flat->words[end - 1];
+    return end < flat->word_count && plim_is_digit(last) && plim_is_digit(flat->words[end]) &&
+           flat->gap[flat->word_at[end]] == 0 && flat->word_at[end] == flat->word_at[end - 1] + 1;
+}
+
+static bool reads_as(const plim_form *form, const plim_flat *flat, size_t begin, size_t end)
+{
+    if ((form->flags & PLIM_FORM_ALONE) != 0 && !plim_prose_is_shell_line(flat, begin, end)) {
+        return false;
+    }
+    if ((form->flags & PLIM_FORM_SIGNAL) != 0 && !plim_prose_is_signal(flat, end)) {
+        return false;
+    }
+    if ((form->flags & (PLIM_FORM_NONE | PLIM_FORM_SOME)) != 0 &&
+        plim_prose_counts(flat, end) !=
+            ((form->flags & PLIM_FORM_SOME) != 0 ? PLIM_COUNT_SOME : PLIM_COUNT_NONE)) {
+        return false;
+    }
+    if ((form->flags & PLIM_FORM_GLUED) != 0 &&
+        flat->word_at[end - 1] - flat->word_at[begin] + 1u != end - begin) {
+        return false;
+    }
+    if ((form->flags & PLIM_FORM_LINE) != 0 && !plim_prose_begins_line(flat, begin)) {
+        return false;
+    }
+    return (form->flags & PLIM_FORM_PROSE) == 0 || plim_prose_states_error(flat, begin, end);
+}
+
+/* Bits of the forms of hit i's phrase that fit where it stands. */
+static uint64_t fits_at(const plim_finder *finder, size_t i)
+{
+    const plim_flat *const flat = &finder->flat;
+    const plim_phrase *const phrase = &finder->phrases.items[finder->hits[i].phrase];
+    const hit_place *const place = &finder->places[i];
+    uint64_t fits = 0;
+    for (size_t f = 0; f < phrase->form_count && f < 64; f++) {
+        const plim_form *const its = &finder->table->forms[phrase->forms[f]];
+        const size_t from = plim_flat_word_before(flat, place->begin, its->before);
+        const size_t to = plim_flat_word_behind(flat, place->end, its->after);
+        fits |= (uint64_t)(reads_as(its, flat, place->begin, place->end) &&
+                           plim_near_fits(finder->near, its, from, to))
+                << f;
+    }
+    return fits;
+}
+
+/* Find all hits of a new flat text in it, once: each is asked for by many others. */
+static void place_hits(plim_finder *finder)
+{
+    const plim_flat *const flat = &finder->flat;
+    size_t i = 0;
+    while (i < finder->hit_count && finder->hits[i].offset < finder->flat_begin) {
+        i++;
+    }
+    finder->placed_from = i;
+    for (; i < finder->hit_count && finder->hits[i].offset < finder->flat_end; i++) {
+        const plim_scan_hit *const hit = &finder->hits[i];
+        hit_place *const place = &finder->places[i];
+        const size_t w = plim_flat_word_from(flat, hit->offset - finder->flat_begin);
+        *place = (hit_place){ .begin = w };
+        place->is_there =
+            hit->end <= finder->flat_end &&
+            plim_phrase_at(flat, w, finder->phrases.items[hit->phrase].folded, &place->end) &&
+            !splits_number(flat, place->end);
+        place->fits = place->is_there ? fits_at(finder, i) : 0;
+    }
+    finder->placed_to = i;
+}
+
 /* Flatten the stretch around a hit, unless the last one still has all of it. */
 static void flatten_around(plim_finder *finder, size_t offset)
 {
@@ -142,30 +223,20 @@ static void flatten_around(plim_finder *finder, size_t offset)
     finder->read.is_valid = false;
     finder->flat_begin = begin;
     finder->flat_end = end;
-}
-
-/* A phrase that ends in a digit within a longer number: "code 13" in "code 137". */
-static bool splits_number(const plim_flat *flat, size_t end)
-{
-    const char last = flat->words[end - 1];
-    return end < flat->word_count && plim_is_digit(last) && plim_is_digit(flat->words[end]) &&
-           flat->gap[flat->word_at[end]] == 0 && flat->word_at[end] == flat->word_at[end - 1] + 1;
+    place_hits(finder);
 }
 
 /* A hit as words of the flat text; false when flattening took it apart. */
 static bool locate(const plim_finder *finder, const plim_scan_hit *hit, size_t *ret_begin,
                    size_t *ret_end)
 {
-    if (hit->offset < finder->flat_begin || hit->end > finder->flat_end) {
+    const size_t i = (size_t)(hit - finder->hits);
+    if (i < finder->placed_from || i >= finder->placed_to || !finder->places[i].is_there) {
         return false;
     }
-    const plim_flat *flat = &finder->flat;
-    const size_t w = plim_flat_word_from(flat, hit->offset - finder->flat_begin);
-    if (!plim_phrase_at(flat, w, finder->phrases.items[hit->phrase].folded, ret_end)) {
-        return false;
-    }
-    *ret_begin = w;
-    return !splits_number(flat, *ret_end);
+    *ret_begin = finder->places[i].begin;
+    *ret_end = finder->places[i].end;
+    return true;
 }
 
 /* A letter glued before the phrase makes it part of another word, unless a capital parts them. */
@@ -191,29 +262,6 @@ typedef struct candidate {
     size_t from, to;          /* words it may cover */
     plim_said said;
 } candidate;
-
-static bool reads_as(const plim_form *form, const plim_flat *flat, size_t begin, size_t end)
-{
-    if ((form->flags & PLIM_FORM_ALONE) != 0 && !plim_prose_is_shell_line(flat, begin, end)) {
-        return false;
-    }
-    if ((form->flags & PLIM_FORM_SIGNAL) != 0 && !plim_prose_is_signal(flat, end)) {
-        return false;
-    }
-    if ((form->flags & (PLIM_FORM_NONE | PLIM_FORM_SOME)) != 0 &&
-        plim_prose_counts(flat, end) !=
-            ((form->flags & PLIM_FORM_SOME) != 0 ? PLIM_COUNT_SOME : PLIM_COUNT_NONE)) {
-        return false;
-    }
-    if ((form->flags & PLIM_FORM_GLUED) != 0 &&
-        flat->word_at[end - 1] - flat->word_at[begin] + 1u != end - begin) {
-        return false;
-    }
-    if ((form->flags & PLIM_FORM_LINE) != 0 && !plim_prose_begins_line(flat, begin)) {
-        return false;
-    }
-    return (form->flags & PLIM_FORM_PROSE) == 0 || plim_prose_states_error(flat, begin, end);
-}
 
 static uint32_t says(const plim_said *said)
 {
@@ -277,26 +325,17 @@ static bool is_of_another(const plim_finder *finder, const plim_scan_hit *hit,
                           const plim_form *form)
 {
     const plim_phrase *phrase = &finder->phrases.items[hit->phrase];
-    size_t begin = 0;
-    size_t end = 0;
-    if (phrase->is_plain || phrase->is_head || !locate(finder, hit, &begin, &end)) {
+    const size_t i = (size_t)(hit - finder->hits);
+    if (phrase->is_plain || phrase->is_head || i < finder->placed_from || i >= finder->placed_to) {
         return false;
     }
-    const plim_form *const forms = finder->table->forms;
-    bool gives_away = false;
-    for (size_t f = 0; f < phrase->form_count; f++) {
-        const plim_form *its = &forms[phrase->forms[f]];
-        const size_t from = plim_flat_word_before(&finder->flat, begin, its->before);
-        const size_t to = plim_flat_word_behind(&finder->flat, end, its->after);
-        if (reads_as(its, &finder->flat, begin, end) &&
-            plim_near_fits(finder->near, its, from, to)) {
-            if (are_related(its, form)) {
-                return false;
-            }
-            gives_away = true;
+    const uint64_t fits = finder->places[i].fits;
+    for (size_t f = 0; f < phrase->form_count && f < 64; f++) {
+        if ((fits >> f & 1) != 0 && are_related(&finder->table->forms[phrase->forms[f]], form)) {
+            return false;
         }
     }
-    return gives_away && !has_folded(form->with, phrase->folded) &&
+    return fits != 0 && !has_folded(form->with, phrase->folded) &&
            !has_folded(form->also, phrase->folded);
 }
 
@@ -664,6 +703,7 @@ static bool collect_hits(plim_finder *finder, size_t begin)
     plim_scan_begin(finder->scan, piece->text + begin, piece->bytes - begin);
     finder->hit_count = 0;
     finder->flat_end = 0;
+    finder->placed_from = finder->placed_to = 0;
     while (finder->hit_count < HITS_MAX &&
            plim_scan_next(finder->scan, &finder->hits[finder->hit_count])) {
         finder->hits[finder->hit_count].offset += begin;

@@ -6,6 +6,7 @@
 #include "base/ascii.h"
 #include "base/assert.h"
 #include "base/error.h"
+#include "oomtext/fold.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -161,18 +162,18 @@ static plim_scan_gram *find_gram(const plim_scan_table *table, uint32_t gram)
 static size_t choose_window(const plim_scan_table *table, common_gram *common,
                             const plim_scan_phrase *phrase)
 {
-    const size_t windows = phrase->bytes - (table->stride + PLIM_SCAN_GRAM_BYTES - 1) + 1u;
+    const size_t grams = phrase->bytes - (PLIM_SCAN_GRAM_BYTES - 1);
+    uint64_t costs[PLIM_SCAN_PHRASE_BYTES_MAX];
+    uint64_t cost = 0; /* of the window that ends with gram i */
     uint64_t cost_min = UINT64_MAX;
     size_t best = 0;
-    for (size_t window = 0; window < windows; window++) {
-        uint64_t cost = 0;
-        for (size_t i = 0; i < table->stride; i++) {
-            const unsigned char *const at = phrase->text + window + i;
-            cost += find_gram(table, gram_at(at))->starts != 0 ? 0 : gram_commonness(common, at);
-        }
-        if (cost < cost_min) {
+    for (size_t i = 0; i < grams; i++) {
+        const unsigned char *const at = phrase->text + i;
+        costs[i] = find_gram(table, gram_at(at))->starts != 0 ? 0 : gram_commonness(common, at);
+        cost += costs[i] - (i >= table->stride ? costs[i - table->stride] : 0);
+        if (i + 1 >= table->stride && cost < cost_min) {
             cost_min = cost;
-            best = window;
+            best = i + 1 - table->stride;
         }
     }
     return best;
@@ -246,7 +247,6 @@ static void order_phrases(plim_scan_table *table)
 static plim_status take_phrases(plim_scan_table *table, const char *const *phrases, size_t count,
                                 plim_error *err)
 {
-    char folded[PLIM_SCAN_PHRASE_BYTES_MAX];
     size_t bytes_min = PLIM_SCAN_PHRASE_BYTES_MAX;
     for (size_t i = 0; i < count; i++) {
         const size_t bytes = strlen(phrases[i]);
@@ -255,9 +255,11 @@ static plim_status take_phrases(plim_scan_table *table, const char *const *phras
                              "phrase \"%.80s\" has %zu bytes, which is not %u to %u", phrases[i],
                              bytes, PLIM_SCAN_PHRASE_BYTES_MIN, PLIM_SCAN_PHRASE_BYTES_MAX);
         }
-        if (plim_scan_fold(phrases[i], bytes, folded) != bytes ||
-            memcmp(folded, phrases[i], bytes) != 0) {
-            return plim_fail(err, PLIM_INVALID_ARGUMENT, "phrase \"%s\" is not folded", phrases[i]);
+        for (size_t k = 0; k < bytes; k++) {
+            if (plim_fold_byte((unsigned char)phrases[i][k]) != (unsigned char)phrases[i][k]) {
+                return plim_fail(err, PLIM_INVALID_ARGUMENT, "phrase \"%s\" is not folded",
+                                 phrases[i]);
+            }
         }
         table->phrases[i] = (plim_scan_phrase){ .text = (const unsigned char *)phrases[i],
                                                 .bytes = (uint8_t)bytes,
