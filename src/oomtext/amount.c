@@ -21,7 +21,7 @@ typedef struct digits {
     bool is_integer;
 } digits;
 
-/* Whether full[i] still belongs to the number: nothing, or only a line's end, was left out. */
+/* True if full[i] still belongs to the number: nothing, or only a line's end, was left out. */
 static bool goes_on(const plim_flat *flat, size_t i, bool joined)
 {
     return i < flat->count && (flat->gap[i] == 0 || (joined && flat->gap[i] == PLIM_GAP_LINE));
@@ -37,7 +37,7 @@ static size_t digit_run(const plim_flat *flat, size_t i, bool joined)
     return count;
 }
 
-/* "1,048,576": groups of three behind the first, and at least one. Returns the end, or i. */
+/* "1,048,576": groups of three after the first, and at least one. Returns the end, or i. */
 static size_t grouped_end(const plim_flat *flat, size_t i, size_t first, bool joined)
 {
     size_t end = i + first;
@@ -60,7 +60,7 @@ static void add_digits(digits *d, const plim_flat *flat, size_t from, size_t to)
     }
 }
 
-/* Digits that begin at full[i], which may stand behind any gap. */
+/* Digits that begin at full[i], which may stand after any gap. */
 static bool read_digits(const plim_flat *flat, size_t i, bool joined, digits *ret)
 {
     digits d = { .is_integer = true };

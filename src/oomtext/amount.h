@@ -24,9 +24,9 @@ typedef struct plim_amount {
     uint64_t slack_bytes; /* half a unit of the last digit; 0 for an integer of bytes */
     bool is_sentinel;     /* 2^64 bytes: printed for "no limit" and "not known" */
     bool has_unit;        /* one was written */
-    size_t end;           /* index in full, behind number and unit */
+    size_t end;           /* index in full, after number and unit */
     long double value;    /* the digits alone, without their point, */
-    unsigned decimals;    /* how many of them stand behind it, */
+    unsigned decimals;    /* how many of them stand after the point, */
     int log2;             /* and what the unit multiplies by: 2^log2 */
 } plim_amount;
 

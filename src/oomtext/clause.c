@@ -138,7 +138,7 @@ static void claim_figure(claims *c, const plim_reading *r, const plim_caught *wh
     };
 }
 
-/* Whether a claim of this rank may replace what was said: the first one wins, early ones lose to
+/* True if a claim of this rank may replace what was said: the first one wins, early ones lose to
  * all, and of early ones the last stands. */
 static bool may_claim(uint8_t old, uint8_t rank)
 {
@@ -157,11 +157,11 @@ static void claim(claims *c, const plim_reading *r, uint8_t rank)
             }
         } else if (what->in.where == PLIM_PLACE_VICTIM) {
             c->said->victim = c->said->victim == 0 ? what->amount.bytes : c->said->victim;
-        } else if (what->in.where == PLIM_PLACE_NAME && c->said->victim_end > 0) {
-            continue;
         } else if (what->in.where == PLIM_PLACE_NAME) {
-            c->said->victim_begin = what->begin;
-            c->said->victim_end = what->amount.end;
+            if (c->said->victim_end == 0) { /* the first one stays */
+                c->said->victim_begin = what->begin;
+                c->said->victim_end = what->amount.end;
+            }
         } else if (what->in.where == PLIM_PLACE_PID) {
             c->pid = what->amount.bytes;
         } else if (what->amount.is_sentinel || what->in.where == PLIM_PLACE_NOWHERE) {
@@ -214,7 +214,7 @@ typedef struct course {
     const plim_flat *flat;
     uint64_t sets;
     claims claims;
-    uint8_t seen[PLIM_CLAUSES_MAX]; /* by clause: it was read behind the anchor */
+    uint8_t seen[PLIM_CLAUSES_MAX]; /* by clause: it was read after the anchor */
     bool is_last;                   /* nothing of the message follows */
 } course;
 
@@ -262,7 +262,7 @@ static bool read_at(course *c, size_t w, bool is_early)
     return true;
 }
 
-/* Whether words[w] is too far behind what was read to belong to it. */
+/* True if words[w] is too far after what was read to belong to it. */
 static bool is_far(const plim_flat *flat, size_t w, size_t anchor, size_t end)
 {
     const size_t last = end > flat->word_at[anchor] ? end : flat->word_at[anchor];

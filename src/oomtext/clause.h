@@ -25,7 +25,7 @@ typedef struct plim_said {
     size_t victim_begin; /* of its name: index in full, */
     size_t victim_end;   /* and one after its last; 0: it is not said */
     int32_t device;
-    size_t end;  /* index in full, behind the last thing that was read */
+    size_t end;  /* index in full, after the last thing that was read */
     size_t stop; /* index in words, where the next message begins or this one must end */
 } plim_said;
 
@@ -44,10 +44,11 @@ typedef struct plim_reach {
 void plim_clauses_read(const plim_clause_index *index, const plim_flat *flat, uint64_t sets,
                        plim_reach reach, plim_said *ret);
 
-/** Whether words begin with a phrase (which may have blanks) at index w; *ret_end is behind it. */
+/** True if words begin with a phrase (which may have blanks) at index w; *ret_end is one after it.
+ */
 bool plim_phrase_at(const plim_flat *flat, size_t w, const char *phrase, size_t *ret_end);
 
-/** Whether the text has no letter glued to either side of words [begin, end). */
+/** True if the text has no letter glued to either side of words [begin, end). */
 bool plim_phrase_stands_alone(const plim_flat *flat, size_t begin, size_t end);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* A pool's dump lists every chunk, so it may end this far behind the failure it belongs to. */
+/* A pool's dump lists every chunk, so it may end this far after the failure it belongs to. */
 #define DUMP_BYTES_MAX ((uint64_t)4 << 20)
 
 void plim_collection_init(plim_collection *collection, const plim_mem *mem, plim_arena *arena)
@@ -122,7 +122,7 @@ static bool has(const plim_figure *figures, plim_figure_id id)
     return figures[id].bytes != PLIM_BYTES_UNKNOWN;
 }
 
-/* Whether `found` goes on with what the item before it began: a pool's dump after the line that
+/* True if `found` goes on with what the item before it began: a pool's dump after the line that
  * says what was requested, a line of the kernel's report after the one that opens it. */
 static bool is_second_part(const plim_gathered *last, const plim_found *found)
 {
@@ -194,8 +194,8 @@ static bool is_torch(plim_oom_family family)
 }
 
 /*
- * Reports are dropped from logs, and wherever there is something else to tell; PyTorch's table
- * that counts a failure is dropped where PyTorch tells of the failure itself.
+ * Reports are dropped from logs, and wherever another message was found; PyTorch's table
+ * that counts a failure is dropped where the failure itself is in the text.
  */
 static void drop_reports(plim_collection *collection, uint64_t input_bytes)
 {
@@ -295,7 +295,7 @@ static size_t choose_main(plim_oom_message *messages, size_t count)
     return best;
 }
 
-/* Failures of a library or a bare error, behind one that has figures, are its consequences. */
+/* Failures of a library or a bare error, after one that has figures, are its consequences. */
 static void mark_followers(const plim_collection *collection, plim_oom_message *messages,
                            size_t count)
 {

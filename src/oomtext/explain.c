@@ -1,11 +1,11 @@
 /*
  * explain.c - text in, messages and series out.
  *
- * Text arrives in pieces cut anywhere. The buffer holds what has not been told yet, with as much
+ * Text arrives in pieces cut anywhere. The buffer holds what is not reported yet, with as much
  * before it as a message may reach back:
  *
  *   [ kept .... | undecided .... | new piece ................ ]
- *               ^ decided: messages that begin before it are told
+ *               ^ decided: messages that begin before it are reported
  */
 #include "plimsoll/explain.h"
 
@@ -224,7 +224,7 @@ static plim_status finish(plim_explainer *explainer, plim_error *err)
     result->main = judged.main;
     result->unkept_count = explainer->messages.unkept_count;
     if (count == 0 || all[0].trend.kind != PLIM_TREND_LEAK) {
-        return PLIM_OK; /* the worst is none */
+        return PLIM_OK; /* the worst series is not a leak */
     }
     const plim_oom_family family = all[0].is_host ? PLIM_FAMILY_HOST : family_of_main(explainer);
     const plim_finding leak = { .id = PLIM_FINDING_LEAK };

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define HITS_MAX          2048u          /* collected before they are looked at */
-#define REACH_BYTES       ((size_t)1300) /* how far behind a hit a more telling one may stand */
+#define REACH_BYTES       ((size_t)1300) /* how far after a hit a more special one may stand */
 #define CLASS_REACH_BYTES ((size_t)500)  /* a class and the message that it heads */
 #define AHEAD_MAX         48u            /* hits that are looked at for that */
 #define SAME_LINE_MAX     ((size_t)4096) /* of a line, what counts as the rest of a message */
@@ -34,6 +34,7 @@ typedef struct hit_place {
     size_t begin, end; /* words */
     uint64_t fits;     /* bits by the phrase's list of forms */
     bool is_there;     /* flattening left it whole */
+    bool states_error; /* and it is more than a mention: asked where a form is PROSE */
 } hit_place;
 
 struct plim_finder {
@@ -124,8 +125,10 @@ static bool splits_number(const plim_flat *flat, size_t end)
            flat->gap[flat->word_at[end]] == 0 && flat->word_at[end] == flat->word_at[end - 1] + 1;
 }
 
-static bool reads_as(const plim_form *form, const plim_flat *flat, size_t begin, size_t end)
+static bool reads_as(const plim_form *form, const plim_flat *flat, const hit_place *place)
 {
+    const size_t begin = place->begin;
+    const size_t end = place->end;
     if ((form->flags & PLIM_FORM_ALONE) != 0 && !plim_prose_is_shell_line(flat, begin, end)) {
         return false;
     }
@@ -144,7 +147,7 @@ static bool reads_as(const plim_form *form, const plim_flat *flat, size_t begin,
     if ((form->flags & PLIM_FORM_LINE) != 0 && !plim_prose_begins_line(flat, begin)) {
         return false;
     }
-    return (form->flags & PLIM_FORM_PROSE) == 0 || plim_prose_states_error(flat, begin, end);
+    return (form->flags & PLIM_FORM_PROSE) == 0 || place->states_error;
 }
 
 /* Bits of the forms of hit i's phrase that fit where it stands. */
@@ -157,10 +160,10 @@ static uint64_t fits_at(const plim_finder *finder, size_t i)
     for (size_t f = 0; f < phrase->form_count && f < 64; f++) {
         const plim_form *const its = &finder->table->forms[phrase->forms[f]];
         const size_t from = plim_flat_word_before(flat, place->begin, its->before);
-        const size_t to = plim_flat_word_behind(flat, place->end, its->after);
-        fits |= (uint64_t)(reads_as(its, flat, place->begin, place->end) &&
-                           plim_near_fits(finder->near, its, from, to))
-                << f;
+        const size_t to = plim_flat_word_after(flat, place->end, its->after);
+        fits |=
+            (uint64_t)(reads_as(its, flat, place) && plim_near_fits(finder->near, its, from, to))
+            << f;
     }
     return fits;
 }
@@ -183,6 +186,8 @@ static void place_hits(plim_finder *finder)
             hit->end <= finder->flat_end &&
             plim_phrase_at(flat, w, finder->phrases.items[hit->phrase].folded, &place->end) &&
             !splits_number(flat, place->end);
+        place->states_error = place->is_there && finder->phrases.items[hit->phrase].is_prose &&
+                              plim_prose_states_error(flat, w, place->end);
         place->fits = place->is_there ? fits_at(finder, i) : 0;
     }
     finder->placed_to = i;
@@ -318,7 +323,7 @@ static bool are_related(const plim_form *a, const plim_form *b)
 }
 
 /*
- * Whether a hit tells of another program than a form does: it gives forms away by itself, and
+ * True if a hit belongs to another program than a form does: it gives forms away by itself, and
  * none of them has to do with this one.
  */
 static bool is_of_another(const plim_finder *finder, const plim_scan_hit *hit,
@@ -348,7 +353,8 @@ static bool tell_apart(const plim_finder *finder, const plim_scan_hit *earlier,
            is_of_another(finder, is_later ? later : earlier, form);
 }
 
-/* Whether any of the hits from i on, before hit j, tells of another program than j's form does. */
+/* True if any of the hits from i on, before hit j, belongs to another program than j's form does.
+ */
 static bool are_told_apart(const plim_finder *finder, size_t i, size_t j, const plim_form *form)
 {
     for (size_t k = i; k < j; k++) {
@@ -359,7 +365,7 @@ static bool are_told_apart(const plim_finder *finder, size_t i, size_t j, const 
     return false;
 }
 
-/* The word at which another program's message begins behind a hit; `to` if none does before. */
+/* The word at which another program's message begins after a hit; `to` if none begins before it. */
 static size_t next_other(const plim_finder *finder, const plim_scan_hit *hit, const plim_form *form,
                          size_t to)
 {
@@ -389,7 +395,8 @@ static bool try_form(plim_finder *finder, const plim_form *form, const plim_scan
     const plim_flat *flat = &finder->flat;
     size_t begin = 0;
     size_t end = 0;
-    if (!locate(finder, hit, &begin, &end) || !reads_as(form, flat, begin, end)) {
+    if (!locate(finder, hit, &begin, &end) ||
+        !reads_as(form, flat, &finder->places[hit - finder->hits])) {
         return false;
     }
     const size_t limit =
@@ -399,7 +406,7 @@ static bool try_form(plim_finder *finder, const plim_form *form, const plim_scan
         .form = form,
         .hit = hit,
         .from = from > limit ? from : limit,
-        .to = plim_flat_word_behind(flat, end, form->after),
+        .to = plim_flat_word_after(flat, end, form->after),
     };
     c.to = next_other(finder, hit, form, c.to);
     if (!plim_near_fits(finder->near, form, c.from, c.to)) {
@@ -420,7 +427,7 @@ static bool try_form(plim_finder *finder, const plim_form *form, const plim_scan
 }
 
 /*
- * Whether a message that begins at hit i may be given away by hit j. Between two failures on two
+ * True if a message that begins at hit i may be given away by hit j. Between two failures on two
  * lines stands another "out of memory"; in one wrapped failure does not.
  */
 static bool belong_together(const plim_finder *finder, size_t i, size_t j)
@@ -561,7 +568,7 @@ static void fill_found(const plim_finder *finder, size_t i, const candidate *bes
                   found);
 }
 
-/* Whether hit k only repeats in other words what the message said already. */
+/* True if hit k only repeats in other words what the message said already. */
 static bool is_absorbed(const plim_finder *finder, size_t k, const candidate *best, size_t end)
 {
     const plim_scan_hit *hit = &finder->hits[k];
@@ -635,7 +642,7 @@ static bool only_names_class(const plim_finder *finder, size_t i)
 }
 
 /* What follows a message on its last line is not part of one that begins on a later line. */
-static size_t behind_line(const char *text, size_t done, size_t offset)
+static size_t after_line(const char *text, size_t done, size_t offset)
 {
     const char *const feed = memchr(text + done, '\n', offset - done);
     return done > 0 && feed != NULL ? (size_t)(feed - text) + 1 : done;
@@ -646,7 +653,7 @@ static void done_to(size_t *done, size_t end)
     *done = end > *done ? end : *done;
 }
 
-/* Behind a message: what only repeats it is passed over. Returns the next hit to look at. */
+/* After a message: what only repeats it is passed over. Returns the next hit to look at. */
 static size_t pass_over(plim_finder *finder, size_t i, const candidate *best, size_t *done)
 {
     const char *text = finder->piece->text;
@@ -677,11 +684,11 @@ static plim_status take_hits(plim_finder *finder, size_t limit, size_t *done, pl
         }
         flatten_around(finder, hit->offset);
         if (only_names_class(finder, i)) {
-            skip_to = hit->end; /* the message it heads stands behind it */
+            skip_to = hit->end; /* the message it heads stands after it */
             i++;
             continue;
         }
-        if (!best_form(finder, i, behind_line(finder->piece->text, *done, hit->offset), &best)) {
+        if (!best_form(finder, i, after_line(finder->piece->text, *done, hit->offset), &best)) {
             i++;
             continue;
         }
@@ -726,7 +733,7 @@ plim_status plim_finder_search(plim_finder *finder, const plim_piece *piece, pli
     bool more = true;
     while (more && begin < limit) {
         more = collect_hits(finder, begin);
-        /* With a full list, the last hits do not see those behind them. */
+        /* With a full list, the last hits do not see those after them. */
         const size_t seen = more ? finder->hits[HITS_MAX - AHEAD_MAX].offset : limit;
         const size_t now = plim_min(limit, seen > begin ? seen : begin + 1);
         PLIM_TRY(take_hits(finder, now, &done, taker, err));

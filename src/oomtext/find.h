@@ -13,7 +13,7 @@
 
 #include "plimsoll/status.h"
 
-/* How far a message may reach: before its first phrase, and behind it. */
+/* How far a message may reach: before its first phrase, and after it. */
 #define PLIM_FIND_BEFORE_BYTES ((size_t)1024)
 #define PLIM_FIND_AFTER_BYTES  ((size_t)3072)
 #define PLIM_EXCERPT_BYTES_MAX 240u
@@ -23,7 +23,7 @@
 typedef struct plim_found {
     const plim_form *form;
     size_t begin;                             /* of its first phrase */
-    size_t end;                               /* behind the last thing that was read */
+    size_t end;                               /* after the last thing that was read */
     plim_said said;                           /* offsets count from the piece */
     char excerpt[PLIM_EXCERPT_BYTES_MAX + 1]; /* from its line, blanks as one */
     char victim[PLIM_VICTIM_BYTES];           /* the name of the process that was killed, or "" */
@@ -35,7 +35,7 @@ PLIM_MUST_USE plim_status plim_finder_create(const plim_mem *mem, plim_finder **
                                              plim_error *err);
 void plim_finder_destroy(plim_finder *finder); /* NULL is allowed */
 
-/* A piece of the input: messages that begin before `from` are told already. */
+/* A piece of the input: messages that begin before `from` are reported already. */
 typedef struct plim_piece {
     const char *text;
     size_t bytes;
@@ -52,7 +52,7 @@ typedef struct plim_taker {
 /**
  * Search a piece.
  *
- * ret_done  messages that begin before it are told now; the next piece has to begin at least
+ * ret_done  messages that begin before it are reported now; the next piece has to begin at least
  *           PLIM_FIND_BEFORE_BYTES before it, if there is as much
  * errors    PLIM_OUT_OF_HOST_MEMORY, when the taker had none
  */
@@ -66,7 +66,7 @@ typedef struct plim_circumstances {
     bool leaks;              /* memory had been growing (the finder leaves it false) */
 } plim_circumstances;
 
-/** From now on, look for no reports: the input is a log, and nobody asks about them. */
+/** From now on, look for no reports: the input is a log, where reports are ordinary. */
 void plim_finder_ignore_reports(plim_finder *finder);
 
 plim_circumstances plim_finder_circumstances(const plim_finder *finder);

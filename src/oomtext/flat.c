@@ -220,7 +220,7 @@ static size_t head_limit(const plim_flat *flat, size_t line, const size_t *keep,
     return limit;
 }
 
-/* At the beginning of a line: behind the prefix it shares with the last, and marks of quotation. */
+/* At the beginning of a line: after the prefix it shares with the last, and marks of quotation. */
 static size_t skip_line_head(const plim_flat *flat, size_t line, size_t last, size_t limit)
 {
     const char *text = flat->text;
@@ -326,7 +326,7 @@ size_t plim_flat_word_before(const plim_flat *flat, size_t w, size_t distance)
     return read > distance ? word_at_read(flat, read - distance) : 0;
 }
 
-size_t plim_flat_word_behind(const plim_flat *flat, size_t w, size_t distance)
+size_t plim_flat_word_after(const plim_flat *flat, size_t w, size_t distance)
 {
     return word_at_read(flat, (uint64_t)read_of(flat, w) + distance);
 }

@@ -59,14 +59,14 @@ void plim_flat_deinit(plim_flat *flat, const plim_mem *mem);
 void plim_flat_set(plim_flat *flat, const char *text, size_t bytes, const size_t *keep,
                    size_t keep_count);
 
-/* The first word character at or behind an offset of the stretch; word_count if none. */
+/* The first word character at or after an offset of the stretch; word_count if none. */
 size_t plim_flat_word_from(const plim_flat *flat, size_t offset);
 
-/* How far words[b] stands behind words[a] for who reads on; prefixes and colours do not count. */
+/* Bytes from words[a] to words[b] as a reader counts them: without prefixes and colours. */
 size_t plim_flat_distance(const plim_flat *flat, size_t a, size_t b);
 
-/* The first word at least `distance` before words[w], and the first one that far behind it. */
+/* The first word at least `distance` before words[w], and the first one that far after it. */
 size_t plim_flat_word_before(const plim_flat *flat, size_t w, size_t distance);
-size_t plim_flat_word_behind(const plim_flat *flat, size_t w, size_t distance);
+size_t plim_flat_word_after(const plim_flat *flat, size_t w, size_t distance);
 
 #endif

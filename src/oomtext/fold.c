@@ -1,7 +1,7 @@
 /*
  * fold.c - folding text byte by byte, and sixteen bytes at once.
  *
- * Of sixteen bytes, compares tell which are kept; each half is then brought together by one
+ * Of sixteen bytes, comparisons find which are kept; each half is then brought together by one
  * shuffle, whose order a table has for every set of eight. Half the time of the whole search went
  * into folding byte by byte (docs/design/explain.md).
  */

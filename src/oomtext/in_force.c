@@ -20,7 +20,7 @@ static bool contains(const char *text, size_t bytes, const char *part, size_t pa
     return false;
 }
 
-/* Whether the text before a mark, on its line, gives advice: "try setting …", "consider …". */
+/* True if the text before a mark, on its line, gives advice: "try setting …", "consider …". */
 static bool is_hint(const char *text, size_t begin)
 {
     char before[HINT_BYTES];

@@ -8,7 +8,7 @@
 #include "oomtext/table.h"
 
 /**
- * Whether a mark found in raw text says that something is in force, and is not a hint ("try
+ * True if a mark found in raw text says that something is in force, and is not a hint ("try
  * setting …") or its opposite.
  *
  * text  the piece; the mark stands at [begin, end)

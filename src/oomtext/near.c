@@ -135,7 +135,7 @@ void plim_near_set(plim_near *near, const plim_flat *flat)
     near->begins[0] = 0;
 }
 
-/* Whether a phrase stands in words [from, to), all of it. */
+/* True if a phrase stands in words [from, to), all of it. */
 static bool stands_in(const plim_near *near, uint16_t id, size_t from, size_t to)
 {
     size_t low = near->begins[id];

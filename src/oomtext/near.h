@@ -19,7 +19,7 @@ plim_near *plim_near_create(plim_arena *arena);
 /** Find them in a flat text. */
 void plim_near_set(plim_near *near, const plim_flat *flat);
 
-/** Whether what a form wants to have, and not to have, holds in words [from, to). */
+/** True if what a form wants to have, and not to have, holds in words [from, to). */
 bool plim_near_fits(const plim_near *near, const plim_form *form, size_t from, size_t to);
 
 #endif

@@ -122,12 +122,12 @@ bool plim_pattern_continues(const plim_flat *flat, size_t i, size_t later)
     return later >= flat->count || flat->line[later] - flat->line[i] <= 1;
 }
 
-/* "(python)": to the bracket; else to the first blank. Returns whether there is a name. */
+/* "(python)", "=python,": to the bracket or comma; else to the first blank. False: no name. */
 static bool catch_name(plim_reading *r, plim_pattern_piece s)
 {
     const plim_flat *const flat = r->flat;
     const size_t begin = r->i;
-    const bool is_bracketed = begin > 0 && strchr("([", flat->full[begin - 1]) != NULL;
+    const bool is_bracketed = begin > 0 && strchr("([=", flat->full[begin - 1]) != NULL;
     while (r->i < flat->count && r->i - begin < NAME_CHARS_MAX &&
            strchr("()[],;:", flat->full[r->i]) == NULL &&
            (r->i == begin || is_bracketed || flat->gap[r->i] == 0)) {

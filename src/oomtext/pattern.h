@@ -58,7 +58,7 @@ plim_pattern_piece plim_pattern_slot(const char **pattern);
 /** Match a pattern at r->i. False when something of it is missing; what was caught stays. */
 bool plim_pattern_match(plim_reading *r, const char *pattern);
 
-/** Whether full[later] may go on with what ends at full[i]: not beyond an empty line. */
+/** True if full[later] may go on with what ends at full[i]: not beyond an empty line. */
 bool plim_pattern_continues(const plim_flat *flat, size_t i, size_t later);
 
 /** Where a pattern is malformed; NULL: nowhere. */

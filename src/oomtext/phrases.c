@@ -39,6 +39,7 @@ static bool add_form(plim_phrase *phrase, plim_arena *arena, const plim_form *fo
     phrase->forms = forms;
     phrase->is_report &= (form->flags & PLIM_FORM_REPORT) != 0;
     phrase->is_plain |= (form->flags & PLIM_FORM_PLAIN) != 0;
+    phrase->is_prose |= (form->flags & PLIM_FORM_PROSE) != 0;
     phrase->is_head |= (form->flags & PLIM_FORM_HEAD) != 0;
     return true;
 }

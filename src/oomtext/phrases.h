@@ -13,8 +13,9 @@ typedef struct plim_phrase {
     const uint16_t *forms;
     uint16_t form_count;
     bool is_plain;              /* a form that yields to others has it */
+    bool is_prose;              /* a form that people's words fit too has it */
     bool is_report;             /* all its forms are reports */
-    bool is_head;               /* it heads messages and is none alone */
+    bool is_head;               /* it heads messages and is not one alone */
     const plim_text_mark *mark; /* or NULL */
 } plim_phrase;
 

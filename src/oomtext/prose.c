@@ -73,7 +73,7 @@ static word word_from(const plim_flat *flat, size_t i)
     return w;
 }
 
-/* Whether full[i], the first of its line, may go on with what the line before began. */
+/* True if full[i], the first of its line, may go on with what the line before began. */
 static bool may_continue(const plim_flat *flat, size_t i)
 {
     return plim_is_lower(flat->text[flat->at[i]]);
@@ -182,14 +182,14 @@ static bool is_taken_back(const plim_flat *flat, size_t i)
     return false;
 }
 
-/* Behind the words, and behind "Error" if they are the name of an exception. */
-static size_t behind(const plim_flat *flat, size_t end)
+/* After the words, and after "Error" if they are the name of an exception. */
+static size_t after_words(const plim_flat *flat, size_t end)
 {
     const size_t i = flat->word_at[end - 1] + 1u;
     return plim_prose_is_class_name(flat, end) ? word_from(flat, i).end : i;
 }
 
-/* A word that the end of a line cut: nobody knows what it was. */
+/* A word that the end of a line cut: its rest is unknown. */
 static bool is_wrapped(const plim_flat *flat, word w)
 {
     return w.end < flat->count && flat->gap[w.end] == PLIM_GAP_LINE && w.end > w.begin &&
@@ -199,7 +199,7 @@ static bool is_wrapped(const plim_flat *flat, word w)
 /* What follows fits a failure: an end, punctuation, or words that go on from one. */
 static bool goes_on(const plim_flat *flat, size_t end)
 {
-    const size_t i = behind(flat, end);
+    const size_t i = after_words(flat, end);
     if (i >= flat->count || (flat->gap[i] & PLIM_GAP_LINE) != 0) {
         return true;
     }
@@ -226,7 +226,7 @@ static bool goes_on(const plim_flat *flat, size_t end)
 /* "GPUassert: out of memory mean.cu 7": the place in a source follows at once. */
 static bool names_source(const plim_flat *flat, size_t end)
 {
-    const size_t i = behind(flat, end);
+    const size_t i = after_words(flat, end);
     const size_t dot = word_from(flat, i).end;
     return i < flat->count && flat->gap[i] == PLIM_GAP_BLANK && dot + 1 < flat->count &&
            flat->full[dot] == '.' && flat->gap[dot] == 0 && flat->gap[dot + 1] == 0;
@@ -253,7 +253,7 @@ static bool is_mentioned(const plim_flat *flat, size_t begin, size_t end)
             return true;
         }
     }
-    const size_t after = behind(flat, end);
+    const size_t after = after_words(flat, end);
     const bool is_class = plim_prose_is_class_name(flat, end);
     const bool is_quoted = (flat->gap[i] & PLIM_GAP_OTHER) != 0 && after < flat->count &&
                            (flat->gap[after] & PLIM_GAP_OTHER) != 0;
@@ -294,7 +294,7 @@ static bool is_source_line(const plim_flat *flat, size_t begin)
     return false;
 }
 
-/* A point, a semicolon with a blank behind. */
+/* A point, a semicolon with a blank after. */
 static bool ends_sentence(const plim_flat *flat, size_t i)
 {
     const char c = flat->full[i];
@@ -302,7 +302,7 @@ static bool ends_sentence(const plim_flat *flat, size_t i)
            flat->gap[i + 1] != 0;
 }
 
-/* Whether the sentence has other traces of a failure. */
+/* True if the sentence has other traces of a failure. */
 static bool has_traces(const plim_flat *flat, size_t begin, size_t end)
 {
     size_t from = flat->word_at[begin];
@@ -315,7 +315,7 @@ static bool has_traces(const plim_flat *flat, size_t begin, size_t end)
            to - flat->word_at[end - 1] < LINE_CHARS) {
         to++;
     }
-    size_t own_end = behind(flat, end);
+    size_t own_end = after_words(flat, end);
     if (is_one_of(flat, word_from(flat, own_end), "error")) {
         own_end = word_from(flat, own_end).end; /* "an out of memory error" */
     }
@@ -334,7 +334,7 @@ static bool has_traces(const plim_flat *flat, size_t begin, size_t end)
 bool plim_prose_states_error(const plim_flat *flat, size_t begin, size_t end)
 {
     if (supposes(flat, begin) || is_mentioned(flat, begin, end) || is_other_name(flat, begin) ||
-        is_source_line(flat, begin) || is_taken_back(flat, behind(flat, end))) {
+        is_source_line(flat, begin) || is_taken_back(flat, after_words(flat, end))) {
         return false;
     }
     const word before = word_before(flat, flat->word_at[begin], false);
@@ -373,7 +373,7 @@ bool plim_prose_is_shell_line(const plim_flat *flat, size_t begin, size_t end)
         return ends_shell_line(flat, after);
     }
     if (i > 0 && flat->gap[i] == 0 && (flat->full[i - 1] == ']' || flat->full[i - 1] == '%')) {
-        return ends_shell_line(flat, after); /* behind a progress bar */
+        return ends_shell_line(flat, after); /* after a progress bar */
     }
     /* "run.sh: line 3: 4711 Killed python train.py", "[1]+ 4711 killed python", "zsh: killed" */
     size_t digits = 0;

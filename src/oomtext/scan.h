@@ -21,7 +21,7 @@ typedef struct plim_scan plim_scan;
 
 typedef struct plim_scan_hit {
     size_t offset;   /* in the piece: of the byte whose folded form begins the phrase */
-    size_t end;      /* behind the byte that ends it */
+    size_t end;      /* after the byte that ends it */
     uint32_t phrase; /* index */
 } plim_scan_hit;
 

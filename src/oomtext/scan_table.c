@@ -25,7 +25,7 @@ struct plim_scan_phrase {
 
 /* A gram of windows. */
 struct plim_scan_gram {
-    uint64_t starts; /* bit 63 - k: a phrase may begin k bytes before it; 0: nobody's place */
+    uint64_t starts; /* bit 63 - k: a phrase may begin k bytes before it; 0: a free place */
     uint32_t gram;
 };
 
@@ -33,7 +33,7 @@ struct plim_scan_gram {
 struct plim_scan_head {
     uint64_t head;
     uint16_t first; /* in phrases */
-    uint16_t count; /* 0: nobody's place */
+    uint16_t count; /* 0: a free place */
 };
 
 static uint32_t gram_at(const void *at)
@@ -100,7 +100,7 @@ static const char ordinary[] =
 
 typedef struct common_gram {
     uint32_t gram;
-    uint32_t count; /* 0: nobody's place */
+    uint32_t count; /* 0: a free place */
 } common_gram;
 
 static common_gram *find_common(common_gram *common, uint32_t gram)
@@ -344,7 +344,7 @@ void plim_scan_table_mark(const plim_scan_table *table, const char *folded, size
     if (table->phrase_count == 0) {
         return;
     }
-    /* Four at a time: one branch, seldom taken. The zeros behind the text are nobody's gram. */
+    /* Four at a time: one branch, seldom taken. The zeros after the text are not a gram. */
     for (size_t at = 0; at < bytes; at += 4 * stride) {
         const char *const four = folded + at;
         const uint32_t found = may_be_gram(table, four) | may_be_gram(table, four + stride) |
@@ -365,7 +365,7 @@ size_t plim_scan_table_match(const plim_scan_table *table, const char *at, uint1
     size_t count = 0;
     for (size_t i = 0; i < head->count; i++, phrase++) {
         if (i > 0 && phrase->shared < equal) {
-            break; /* it goes on after the text in the alphabet, and so do all behind it */
+            break; /* it goes on after the text in the alphabet, and so do all after it */
         }
         if (i > 0 && phrase->shared > equal) {
             continue; /* it differs from the text where the one before does */

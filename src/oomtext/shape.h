@@ -6,7 +6,7 @@
 
 #include "oomtext/amount.h"
 
-/** Read a shape that begins at full[i], and the type behind it (4 bytes where none is named). */
+/** Read a shape that begins at full[i], and the type after it (4 bytes where none is named). */
 bool plim_shape_read(const plim_flat *flat, size_t i, plim_amount *ret);
 
 #endif
