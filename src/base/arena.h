@@ -43,7 +43,7 @@ static inline void *plim_arena_alloc(plim_arena *arena, size_t bytes)
     return ptr;
 }
 
-/* A copy of `bytes` bytes with a zero behind; NULL when there is no memory. */
+/* A copy of `bytes` bytes and a zero after them; NULL without memory. */
 char *plim_arena_copy(plim_arena *arena, const void *data, size_t bytes);
 
 #endif

@@ -24,15 +24,18 @@ typedef struct plim_codec_io {
     const char *name; /* of the input, for messages */
 } plim_codec_io;
 
-typedef struct plim_codec {
+typedef struct plim_codec plim_codec;
+struct plim_codec {
     const char *name; /* "gzip": that of a form in base/input.c */
-    plim_status (*open)(const plim_mem *mem, void **ret_ctx, plim_error *err);
+    plim_status (*open)(const plim_codec *codec, const plim_mem *mem, void **ret_ctx,
+                        plim_error *err);
     /*
      * Goes on until `in` is empty, `out` is full or all is done. With an error, what was decoded
      * before it is counted in `out`. An input that ends within a member is PLIM_CORRUPT.
      */
     plim_status (*decode)(void *ctx, plim_codec_io *io, plim_error *err);
     void (*close)(void *ctx);
-} plim_codec;
+    const void *kind; /* the codec's own */
+};
 
 #endif

@@ -14,7 +14,7 @@ typedef struct plim_decimal_text {
 /* The fewest digits that read back as `value`, which is finite: "0.8", "1e-05". */
 plim_decimal_text plim_format_decimal(double value);
 
-/* How many characters at the start of `text` are a decimal number like 0.5, .5, -1 or 1e-3; 0 when
+/* Number of characters at the start of `text` are a decimal number like 0.5, .5, -1 or 1e-3; 0 when
  * it does not start with one. No hexadecimals, infinities and the like. */
 size_t plim_decimal_length(const char *text);
 /* The number that `text` starts with. */

@@ -9,7 +9,7 @@
 #define PLIM_EDIT_DISTANCE_CHARS_MAX 63
 
 /*
- * How many characters to insert, remove or replace to make one of the other: the edit distance
+ * Characters to insert, remove or replace to make one text of the other: the edit distance
  * (Wagner, Fischer 1974), upper and lower case being the same. Of `name` only the first
  * PLIM_EDIT_DISTANCE_CHARS_MAX characters are looked at.
  */

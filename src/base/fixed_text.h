@@ -11,7 +11,7 @@
 
 typedef struct plim_fixed_text {
     char *text;    /* may be NULL when there is no room at all */
-    size_t bytes;  /* room, with the zero behind */
+    size_t bytes;  /* room, with the final zero */
     size_t length; /* of all that was put, whether or not it fitted */
 } plim_fixed_text;
 

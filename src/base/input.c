@@ -156,7 +156,7 @@ static size_t room_behind_window(const plim_input *input)
 }
 
 /*
- * Have room behind the window, a quarter of the buffer at least. Moving what is left to the front
+ * Makes room after the window, a quarter of the buffer at least. Moving what is left to the front
  * is only done when that gains half the buffer, so a byte is moved about once however a caller
  * asks; else the buffer doubles, which it can only when more than half of it has really arrived.
  */
@@ -223,7 +223,7 @@ static plim_status fill_decoded(plim_input *input, uint8_t *data, size_t room, s
     return status;
 }
 
-/* One more piece behind the window. What arrived before an error stays. */
+/* One more piece after the window. What arrived before an error stays. */
 static plim_status fill(plim_input *input, plim_error *err)
 {
     PLIM_TRY(make_room(input, err));
@@ -307,7 +307,7 @@ static bool is_utf16(const uint8_t *data, size_t length)
            data[1 - high] < 0x7f && data[3 - high] >= '\t' && data[3 - high] < 0x7f;
 }
 
-/* What an input may be in, besides plain. */
+/* Forms of an input other than plain bytes. */
 static const struct {
     const char *name;
     bool (*is)(const uint8_t *data, size_t length);
@@ -373,7 +373,7 @@ static plim_status take_buffer(plim_input *input, plim_error *err)
 /* The bytes we looked at turn out to be compressed: the codec gets them, and a new window. */
 static plim_status start_codec(plim_input *input, const plim_codec *codec, plim_error *err)
 {
-    PLIM_TRY(codec->open(input->mem, &input->codec_ctx, err));
+    PLIM_TRY(codec->open(codec, input->mem, &input->codec_ctx, err));
     input->codec = codec;
     input->raw_buffer = input->buffer;
     input->raw = input->window;

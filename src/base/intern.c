@@ -1,5 +1,5 @@
 /*
- * intern.c - the index behind interning: growth at half full.
+ * intern.c - the index of interned strings: it grows at half full.
  */
 #include "base/intern.h"
 

@@ -26,7 +26,7 @@ void plim_intern_deinit(plim_intern *intern);
 /* Gives the next id to a thing of this hash that find() did not know; false: no memory or ids. */
 bool plim_intern_add(plim_intern *intern, uint64_t hash, uint32_t *ret_id);
 
-/* Whether the thing with this id equals `wanted`. */
+/* True if the thing with this id equals `wanted`. */
 typedef bool plim_intern_equal(const void *table, uint32_t id, const void *wanted);
 
 /* Inline so that a constant `equal` is inlined too: this is the inner loop of importing. */

@@ -94,7 +94,7 @@ static void separate(plim_json *json, bool breaks)
     level->has_items = true;
 }
 
-/* What comes before any value: in an object its key has done that already. */
+/* Writes the comma and layout before a value; in an object its key has done that. */
 static void begin_value(plim_json *json, bool breaks)
 {
     const plim_json_level *level = &json->levels[json->depth];

@@ -9,10 +9,10 @@
  *     plim_json_end_object(&json);
  *     if (!plim_json_finish(&json)) { … }
  *
- * What comes out is valid JSON (RFC 8259) in UTF-8 whatever goes in; calls in an impossible order
+ * The output is valid JSON (RFC 8259) in UTF-8 for any input; calls in an impossible order
  * are our mistake and assert. Nothing is allocated. A sink that fails makes the writer silent,
- * and plim_json_finish() tells. Integers are written exactly, also those above 2^53 that a reader
- * in JavaScript would round.
+ * and plim_json_finish() reports it. Integers are written exactly, also those above 2^53 that a
+ * reader in JavaScript would round.
  */
 #ifndef PLIMSOLL_BASE_JSON_OUT_H
 #define PLIMSOLL_BASE_JSON_OUT_H

@@ -95,7 +95,7 @@ uint64_t plim_map_take(plim_map *map, uint64_t key)
     }
     map->count--;
     map->slots[hole].value = PLIM_MAP_ABSENT;
-    /* Move back whoever probed past the hole, or it would not be found again. */
+    /* Move back each entry that probed past the hole, or it would not be found again. */
     for (size_t i = (hole + 1) & map->mask; map->slots[i].value != PLIM_MAP_ABSENT;
          i = (i + 1) & map->mask) {
         const size_t wanted = home(map, map->slots[i].key);

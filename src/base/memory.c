@@ -1,5 +1,5 @@
 /*
- * memory.c - the heap behind a plim_mem, and checked sizes.
+ * memory.c - the C heap as a plim_mem, and checked sizes.
  */
 #include "base/memory.h"
 

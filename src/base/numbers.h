@@ -3,7 +3,7 @@
  *
  * Sizes that files and users claim may be anything up to 2^64 - 1. Where a bound is as good an
  * answer as the exact figure, a result that does not fit is the nearest number that does; where
- * it is not, plim_checked_mul() of memory.h and plim_total of total.h tell or go on exactly.
+ * it is not, plim_checked_mul() of memory.h reports overflow and plim_total of total.h is exact.
  */
 #ifndef PLIMSOLL_BASE_NUMBERS_H
 #define PLIMSOLL_BASE_NUMBERS_H
@@ -30,12 +30,6 @@ static inline uint64_t plim_plus(uint64_t a, uint64_t b)
 static inline uint64_t plim_minus(uint64_t a, uint64_t b)
 {
     return a > b ? a - b : 0;
-}
-
-/* a * b, at most 2^64 - 1. */
-static inline uint64_t plim_times(uint64_t a, uint64_t b)
-{
-    return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
 }
 
 #endif

@@ -65,7 +65,7 @@ size_t plim_plain_wide_blank_bytes(const unsigned char *text, size_t bytes)
     return 0;
 }
 
-/* A colour that was printed as text, with its backslashes. 0 if it is none. */
+/* Bytes of a colour that was printed as text, with its backslashes; 0 for anything else. */
 static size_t written_mark_bytes(const char *text, size_t bytes)
 {
     size_t i = 0;

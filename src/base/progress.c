@@ -85,7 +85,7 @@ static plim_short_text format_amount(const plim_progress_bar *bar, uint64_t amou
     return bar->noun != NULL ? plim_format_count(amount) : plim_format_bytes(amount);
 }
 
-/* The part behind the label: "[####....]  41%  210 MiB of 512 MiB". */
+/* The part after the label: "[####....]  41%  210 MiB of 512 MiB". */
 static void describe(const plim_progress_bar *bar, char *text, size_t text_bytes, size_t room,
                      uint64_t done_bytes, uint64_t total_bytes)
 {

@@ -24,12 +24,13 @@ typedef struct plim_shared_table {
     size_t count;
 } plim_shared_table;
 
-/* Whether a thing is the one that is wanted. */
+/* True if `thing` is the one wanted. */
 typedef bool plim_shared_equal(const void *thing, const void *wanted);
 /* The hash of a thing, which find() is given for what is wanted; its low bits are used. */
 typedef uint64_t plim_shared_hash(const void *thing);
 
-/* NULL when there is none. Inline so that a constant `equal` is inlined too: requests pass here. */
+/* NULL if nothing is found. Inline so that a constant `equal` is inlined too: requests pass here.
+ */
 static inline void *plim_shared_find(const plim_shared_table *table, uint64_t hash,
                                      plim_shared_equal *equal, const void *wanted)
 {

@@ -19,7 +19,8 @@
 
 /* --- reading --- */
 
-/* What fits 64 bits; even of the largest unit, 2^60 bytes, more would not make half a byte. */
+/* The most that fits 64 bits; even of the largest unit, 2^60 bytes, more would not make half a
+ * byte. */
 #define FRACTION_DIGITS_MAX 19
 
 static const char unit_letters[] = "KMGTPE";
@@ -66,7 +67,7 @@ static plim_status read_whole(size_reader *reader, uint64_t *ret)
     return PLIM_OK;
 }
 
-/* Digits behind a point as *ret_digits / *ret_scale; 0 / 1 when there is no point. */
+/* Digits after a point as *ret_digits / *ret_scale; 0 / 1 when there is no point. */
 static plim_status read_fraction(size_reader *reader, uint64_t *ret_digits, uint64_t *ret_scale)
 {
     uint64_t digits = 0;
@@ -156,7 +157,7 @@ static uint64_t scaled(uint64_t value, uint64_t unit, uint64_t scale)
 }
 
 /*
- * value / unit with three significant digits (four from 1000 on) and the unit's name behind.
+ * value / unit with three significant digits (four from 1000 on) and the unit's name after them.
  * False when that comes out as `limit` or more, which is for the next unit to say.
  */
 static bool three_digits(uint64_t value, uint64_t unit, uint64_t limit, const char *name,

@@ -1,7 +1,7 @@
 /*
  * size.h - numbers as people read and write them: bytes, counts, shares, durations.
  *
- * KiB, MiB and GiB are powers of two, and so are KB, MB and GB where somebody types them, because
+ * KiB, MiB and GiB are powers of two, and so are KB, MB and GB in what users type, because
  * that is what PyTorch's settings mean by them.
  */
 #ifndef PLIMSOLL_BASE_SIZE_H

@@ -19,7 +19,8 @@ void plim_text_init(plim_text *text, const plim_mem *mem, size_t length_max)
     *text = (plim_text){ .mem = plim_mem_or_heap(mem), .length_max = length_max };
 }
 
-/* Room for `length` more bytes and the zero; false, with the status set, when there is none. */
+/* Room for `length` more bytes and the zero; false, with the status set, without memory or beyond
+ * the limit. */
 static bool make_room(plim_text *text, size_t length)
 {
     if (text->status != PLIM_OK) {

@@ -15,7 +15,7 @@
 typedef struct plim_text {
     const plim_mem *mem;
     char *data;      /* NULL until something is appended */
-    size_t length;   /* without the zero behind */
+    size_t length;   /* without the final zero */
     size_t capacity; /* with it */
     size_t length_max;
     plim_status status; /* PLIM_OK, PLIM_OUT_OF_HOST_MEMORY or PLIM_LIMIT */
@@ -30,9 +30,9 @@ void plim_text_append_string(plim_text *text, const char *string);
 void plim_text_append_char(plim_text *text, char c);
 void plim_text_append_format(plim_text *text, const char *format, ...) PLIM_PRINTF(2, 3);
 
-/* The text so far, "" when there is none; valid until the next append. */
+/* The text so far, "" if nothing was appended; valid until the next append. */
 const char *plim_text_string(const plim_text *text);
-/* Whether all was appended; else fails with "… while <doing>". */
+/* PLIM_OK if all was appended; else fails with "… while <doing>". */
 PLIM_MUST_USE plim_status plim_text_status(const plim_text *text, const char *doing,
                                            plim_error *err);
 

@@ -3,13 +3,12 @@
  *
  *   ns │                    ╱     The map from ticks to nanoseconds is a chain of straight pieces.
  *      │              ___╱        It starts at the first tick ever read, and is fixed up to a
- *      │         __╱              horizon. Whoever asks about ticks beyond the horizon measures
- *      │      ╱                   again and adds a piece that begins where the last one ends and
- *      │   ╱                      aims at the true time at the new horizon.
- *      └───┬──┬────┬────┬─ ticks
- *        first       horizon
+ *      │         __╱              horizon. A caller that asks about ticks beyond the horizon
+ * measures │      ╱                   again and adds a piece that begins where the last one ends
+ * and │   ╱                      aims at the true time at the new horizon. └───┬──┬────┬────┬─
+ * ticks first       horizon
  *
- * What is once fixed never changes, so the map is monotonic and readers need no lock. The horizon
+ * A fixed point never changes, so the map is monotonic and readers need no lock. The horizon
  * moves by half of all the time since the first tick: 64 pieces last for years.
  */
 #include "base/ticks.h"
@@ -101,7 +100,7 @@ static clock_reading read_both(void)
     return best;
 }
 
-/* How far the system's time is ahead of its monotonic clock, found in the same way. */
+/* Nanoseconds that the system's time is ahead of its monotonic clock, found in the same way. */
 static uint64_t read_unix_less_monotonic(void)
 {
     uint64_t best = 0;

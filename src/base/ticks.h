@@ -2,7 +2,7 @@
  * ticks.h - the cheapest clock there is, and what its ticks mean.
  *
  * On x86-64 the time stamp counter, where the processor says that it never changes its pace;
- * elsewhere the monotonic clock. Ticks are kept as they are read and converted when somebody
+ * elsewhere the monotonic clock. Ticks are kept as they are read and converted when a caller
  * looks. Any thread may do either at any time.
  */
 #ifndef PLIMSOLL_BASE_TICKS_H
@@ -15,7 +15,7 @@
 #include <x86intrin.h>
 #endif
 
-/* Whether ticks are those of the time stamp counter; false until the first tick was read. */
+/* True if ticks are those of the time stamp counter; false until the first tick was read. */
 extern atomic_bool plim_ticks_are_tsc;
 /* The slow way of plim_ticks_now(): the first tick, and machines without a steady counter. */
 uint64_t plim_ticks_now_slow(void);

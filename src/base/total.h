@@ -3,7 +3,7 @@
  *
  * A file may claim 2^64 - 1 bytes in every record. Sums run in 128 bits, where 2^64 such records
  * fit, so that they are exact whatever is added and taken away in between, and are cut off at
- * 2^64 - 1 only where they are told.
+ * 2^64 - 1 only where they are reported.
  */
 #ifndef PLIMSOLL_BASE_TOTAL_H
 #define PLIMSOLL_BASE_TOTAL_H

@@ -18,7 +18,7 @@
     }
 
 /*
- * Room for one more item behind `count`. `items` is the address of the items pointer, which is
+ * Room for one more item after the last. `items` is the address of the items pointer, which is
  * replaced; false when there is no memory, and then nothing changed.
  */
 bool plim_vec_room(const plim_mem *mem, void *items, size_t *capacity, size_t count,

@@ -3,7 +3,7 @@
  */
 #include "codec/codec.h"
 
-#include "codec/codecs.h"
+#include "codec/member.h"
 
 const plim_codec *const plim_codecs[] = {
     &plim_codec_gzip,

@@ -1,53 +1,53 @@
 /*
  * gzip.c - gzip members into plain bytes (RFC 1952, by zlib).
  */
-#include "base/error.h"
-#include "codec/codecs.h"
+#include "codec/member.h"
 
-#include <limits.h>
 #include <zlib.h>
 
 /* 15: the largest window there is, 32 KiB; 16 more: a gzip header, not a zlib one. */
 #define WINDOW_BITS (15 + 16)
 
-typedef struct gzip {
+typedef struct gzip_context {
     plim_member member;
     z_stream z;
-} gzip;
+} gzip_context;
 
 /* inflate() may look at window bytes that it has not written yet: they are zeroed. */
-static voidpf take_piece(voidpf ctx, uInt count, uInt item_bytes)
+static voidpf take_piece(voidpf opaque, uInt count, uInt item_bytes)
 {
-    return plim_member_alloc(ctx, count, item_bytes);
+    return plim_member_alloc(opaque, count, item_bytes);
 }
 
-static void give_piece(voidpf ctx, voidpf piece)
+static void give_piece(voidpf opaque, voidpf piece)
 {
-    plim_member_free(ctx, piece);
+    plim_member_free(opaque, piece);
 }
 
-static uInt clamp(size_t length)
+static bool gzip_begin(plim_member *member)
 {
-    return length < UINT_MAX ? (uInt)length : UINT_MAX;
+    z_stream *const z = &((gzip_context *)member)->z;
+    if (z->state != NULL) {
+        return inflateReset(z) == Z_OK;
+    }
+    z->zalloc = take_piece;
+    z->zfree = give_piece;
+    z->opaque = plim_member_opaque(member);
+    return inflateInit2(z, WINDOW_BITS) == Z_OK;
 }
 
 static plim_member_step gzip_step(plim_member *member, plim_codec_io *io)
 {
-    gzip *const self = (gzip *)member;
-    union { /* zlib's next_in is const only where ZLIB_CONST says so */
-        const uint8_t *in;
-        Bytef *next_in;
-    } hook = { .in = io->in };
-    const uInt in_length = clamp(io->in_length);
-    const uInt out_length = clamp(io->out_length);
-    self->z.next_in = hook.next_in;
-    self->z.avail_in = in_length;
-    self->z.next_out = io->out;
-    self->z.avail_out = out_length;
-    const int result = inflate(&self->z, Z_NO_FLUSH);
-    plim_member_move(io, io->in_length - (in_length - self->z.avail_in),
-                     io->out_length - (out_length - self->z.avail_out));
-    member->why = self->z.msg;
+    z_stream *const z = &((gzip_context *)member)->z;
+    const uInt in_length = plim_member_clamp(io->in_length);
+    const uInt out_length = plim_member_clamp(io->out_length);
+    z->next_in = plim_member_input(io);
+    z->avail_in = in_length;
+    z->next_out = io->out;
+    z->avail_out = out_length;
+    const int result = inflate(z, Z_NO_FLUSH);
+    plim_member_move(io, in_length - z->avail_in, out_length - z->avail_out);
+    member->why = z->msg;
     switch (result) {
     case Z_OK:
     case Z_BUF_ERROR:
@@ -61,38 +61,12 @@ static plim_member_step gzip_step(plim_member *member, plim_codec_io *io)
     }
 }
 
-static bool gzip_begin(plim_member *member)
+static void gzip_end(plim_member *member)
 {
-    return inflateReset(&((gzip *)member)->z) == Z_OK;
+    (void)inflateEnd(&((gzip_context *)member)->z); /* refuses one that was not begun */
 }
 
-static const plim_member_kind kind = { "gzip", "\x1f", true, gzip_step, gzip_begin };
-
-static plim_status gzip_open(const plim_mem *mem, void **ret_ctx, plim_error *err)
-{
-    gzip *const self = plim_mem_alloc_zeroed(mem, 1, sizeof *self);
-    if (self == NULL) {
-        return plim_fail_memory(err, "preparing to decompress");
-    }
-    self->member = (plim_member){ .kind = &kind, .mem = mem };
-    union { /* zlib's opaque pointer is not const; the hooks above only read through it */
-        const plim_mem *mem;
-        voidpf opaque;
-    } hook = { .mem = mem };
-    self->z = (z_stream){ .zalloc = take_piece, .zfree = give_piece, .opaque = hook.opaque };
-    if (inflateInit2(&self->z, WINDOW_BITS) != Z_OK) {
-        plim_mem_free(mem, self, 1, sizeof *self);
-        return plim_fail_memory(err, "preparing to decompress");
-    }
-    *ret_ctx = self;
-    return PLIM_OK;
-}
-
-static void gzip_close(void *ctx)
-{
-    gzip *const self = ctx;
-    inflateEnd(&self->z);
-    plim_mem_free(self->member.mem, self, 1, sizeof *self);
-}
-
-const plim_codec plim_codec_gzip = { "gzip", gzip_open, plim_member_decode, gzip_close };
+static const plim_member_kind kind = { sizeof(gzip_context), "\x1f",    true,
+                                       gzip_begin,           gzip_step, gzip_end };
+const plim_codec plim_codec_gzip = { "gzip", plim_member_open, plim_member_decode,
+                                     plim_member_close, &kind };

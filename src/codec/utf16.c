@@ -5,16 +5,15 @@
  * which is ASCII then (base/input.c). Marks are dropped wherever they stand, because logs are
  * appended to logs. A unit that is half of nothing becomes U+FFFD.
  */
-#include "base/error.h"
-#include "codec/codecs.h"
+#include "codec/member.h"
 
 #include <string.h>
 
 #define BYTE_ORDER_MARK 0xfeffu
 #define REPLACEMENT     0xfffdu
 
-typedef struct utf16 {
-    const plim_mem *mem;
+typedef struct utf16_context {
+    plim_member member;
     bool is_started; /* the byte order is known */
     bool is_big_endian;
     bool has_byte; /* the first of a unit */
@@ -22,9 +21,9 @@ typedef struct utf16 {
     uint32_t high; /* the first unit of a pair, or 0 */
     uint8_t text[8];
     size_t text_bytes; /* that wait for room */
-} utf16;
+} utf16_context;
 
-static void put(utf16 *self, uint32_t code)
+static void put(utf16_context *self, uint32_t code)
 {
     uint8_t *const to = self->text + self->text_bytes;
     if (code < 0x80) {
@@ -49,7 +48,7 @@ static void put(utf16 *self, uint32_t code)
 }
 
 /* At most two characters: the replacement of a lone first half, and the unit's own. */
-static void take_unit(utf16 *self, uint32_t unit)
+static void take_unit(utf16_context *self, uint32_t unit)
 {
     const uint32_t high = self->high;
     const bool is_low = unit >= 0xdc00 && unit <= 0xdfff;
@@ -64,7 +63,7 @@ static void take_unit(utf16 *self, uint32_t unit)
     }
 }
 
-static void take_byte(utf16 *self, uint8_t byte)
+static void take_byte(utf16_context *self, uint8_t byte)
 {
     if (!self->has_byte) {
         self->byte = byte;
@@ -80,7 +79,7 @@ static void take_byte(utf16 *self, uint8_t byte)
                                         : (uint32_t)byte << 8 | self->byte);
 }
 
-static void drain(utf16 *self, plim_codec_io *io)
+static void drain(utf16_context *self, plim_codec_io *io)
 {
     const size_t bytes = self->text_bytes < io->out_length ? self->text_bytes : io->out_length;
     memcpy(io->out, self->text, bytes);
@@ -93,7 +92,7 @@ static void drain(utf16 *self, plim_codec_io *io)
 static plim_status utf16_decode(void *ctx, plim_codec_io *io, plim_error *err)
 {
     (void)err;
-    utf16 *const self = ctx;
+    utf16_context *const self = ctx;
     for (;;) {
         drain(self, io);
         if (self->text_bytes > 0) {
@@ -114,21 +113,6 @@ static plim_status utf16_decode(void *ctx, plim_codec_io *io, plim_error *err)
     }
 }
 
-static plim_status utf16_open(const plim_mem *mem, void **ret_ctx, plim_error *err)
-{
-    utf16 *const self = plim_mem_alloc_zeroed(mem, 1, sizeof *self);
-    if (self == NULL) {
-        return plim_fail_memory(err, "preparing to read UTF-16");
-    }
-    self->mem = mem;
-    *ret_ctx = self;
-    return PLIM_OK;
-}
-
-static void utf16_close(void *ctx)
-{
-    utf16 *const self = ctx;
-    plim_mem_free(self->mem, self, 1, sizeof *self);
-}
-
-const plim_codec plim_codec_utf16 = { "UTF-16", utf16_open, utf16_decode, utf16_close };
+static const plim_member_kind kind = { .bytes = sizeof(utf16_context) };
+const plim_codec plim_codec_utf16 = { "UTF-16", plim_member_open, utf16_decode, plim_member_close,
+                                      &kind };

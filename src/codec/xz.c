@@ -1,42 +1,50 @@
 /*
  * xz.c - xz streams into plain bytes (by liblzma).
  */
-#include "base/error.h"
-#include "base/units.h"
-#include "codec/codecs.h"
+#include "codec/member.h"
 
 #if PLIM_HAS_XZ
+
+#include "base/units.h"
 
 #include <lzma.h>
 
 /* xz -9 needs 65 MiB; a file that wants more is refused, so that no file can take the memory. */
-#define MEMORY_MAX (128 * MIB)
+#define XZ_BYTES_MAX (128 * MIB)
 
-typedef struct xz {
+typedef struct xz_context {
     plim_member member;
     lzma_stream stream;
     lzma_allocator allocator;
-} xz;
+} xz_context;
 
-static void *take_piece(void *ctx, size_t count, size_t item_bytes)
+static void *take_piece(void *opaque, size_t count, size_t item_bytes)
 {
-    return plim_member_alloc(ctx, count, item_bytes);
+    return plim_member_alloc(opaque, count, item_bytes);
 }
 
-static void give_piece(void *ctx, void *piece)
+static void give_piece(void *opaque, void *piece)
 {
-    plim_member_free(ctx, piece);
+    plim_member_free(opaque, piece);
+}
+
+static bool xz_begin(plim_member *member)
+{
+    xz_context *const self = (xz_context *)member;
+    self->allocator = (lzma_allocator){ take_piece, give_piece, plim_member_opaque(member) };
+    self->stream.allocator = &self->allocator;
+    return lzma_stream_decoder(&self->stream, XZ_BYTES_MAX, 0) == LZMA_OK;
 }
 
 static plim_member_step xz_step(plim_member *member, plim_codec_io *io)
 {
-    xz *const self = (xz *)member;
-    self->stream.next_in = io->in;
-    self->stream.avail_in = io->in_length;
-    self->stream.next_out = io->out;
-    self->stream.avail_out = io->out_length;
-    const lzma_ret result = lzma_code(&self->stream, LZMA_RUN);
-    plim_member_move(io, self->stream.avail_in, self->stream.avail_out);
+    lzma_stream *const stream = &((xz_context *)member)->stream;
+    stream->next_in = io->in;
+    stream->avail_in = io->in_length;
+    stream->next_out = io->out;
+    stream->avail_out = io->out_length;
+    const lzma_ret result = lzma_code(stream, LZMA_RUN);
+    plim_member_move(io, io->in_length - stream->avail_in, io->out_length - stream->avail_out);
     switch ((int)result) {
     case LZMA_OK:
     case LZMA_BUF_ERROR:
@@ -54,39 +62,15 @@ static plim_member_step xz_step(plim_member *member, plim_codec_io *io)
     }
 }
 
-static bool xz_begin(plim_member *member)
+static void xz_end(plim_member *member)
 {
-    xz *const self = (xz *)member;
-    return lzma_stream_decoder(&self->stream, MEMORY_MAX, 0) == LZMA_OK;
+    lzma_end(&((xz_context *)member)->stream);
 }
 
-static const plim_member_kind kind = { "xz", "\xfd", true, xz_step, xz_begin };
-
-static plim_status xz_open(const plim_mem *mem, void **ret_ctx, plim_error *err)
-{
-    xz *const self = plim_mem_alloc_zeroed(mem, 1, sizeof *self);
-    if (self == NULL) {
-        return plim_fail_memory(err, "preparing to decompress");
-    }
-    union { /* liblzma's opaque pointer is not const; the hooks above only read through it */
-        const plim_mem *mem;
-        void *opaque;
-    } hook = { .mem = mem };
-    self->member = (plim_member){ .kind = &kind, .mem = mem };
-    self->allocator = (lzma_allocator){ take_piece, give_piece, hook.opaque };
-    self->stream = (lzma_stream)LZMA_STREAM_INIT;
-    self->stream.allocator = &self->allocator;
-    *ret_ctx = self;
-    return PLIM_OK;
-}
-
-static void xz_close(void *ctx)
-{
-    xz *const self = ctx;
-    lzma_end(&self->stream);
-    plim_mem_free(self->member.mem, self, 1, sizeof *self);
-}
-
-const plim_codec plim_codec_xz = { "xz", xz_open, plim_member_decode, xz_close };
+static const plim_member_kind kind = {
+    sizeof(xz_context), "\xfd", true, xz_begin, xz_step, xz_end
+};
+const plim_codec plim_codec_xz = { "xz", plim_member_open, plim_member_decode, plim_member_close,
+                                   &kind };
 
 #endif

@@ -5,19 +5,25 @@
  * block at a time, so that damage is placed at the block it is in and what came before is kept.
  * A frame's window is bounded by libzstd's default of 128 MiB (ZSTD_d_windowLogMax = 27).
  */
-#include "base/error.h"
 #include "base/numbers.h"
-#include "codec/codecs.h"
+#include "codec/member.h"
 
 #include <zstd.h>
 #include <zstd_errors.h>
 
-typedef struct zstd {
+typedef struct zstd_context {
     plim_member member;
     ZSTD_DStream *stream;
-    size_t start_bytes; /* what a frame's first call wants */
-    size_t next_bytes;  /* what the next call wants */
-} zstd;
+    size_t next_bytes; /* what the next call wants */
+} zstd_context;
+
+static bool zstd_begin(plim_member *member)
+{
+    zstd_context *const self = (zstd_context *)member;
+    self->stream = self->stream != NULL ? self->stream : ZSTD_createDStream();
+    self->next_bytes = self->stream != NULL ? ZSTD_initDStream(self->stream) : 0;
+    return self->stream != NULL;
+}
 
 static plim_member_step fail_step(plim_member *member, size_t result)
 {
@@ -36,49 +42,27 @@ static plim_member_step fail_step(plim_member *member, size_t result)
 
 static plim_member_step zstd_step(plim_member *member, plim_codec_io *io)
 {
-    zstd *const self = (zstd *)member;
+    zstd_context *const self = (zstd_context *)member;
     ZSTD_inBuffer in = { .src = io->in, .size = plim_min(io->in_length, self->next_bytes) };
     ZSTD_outBuffer out = { .dst = io->out, .size = io->out_length };
     const size_t result = ZSTD_decompressStream(self->stream, &out, &in);
     if (ZSTD_isError(result)) {
         return fail_step(member, result);
     }
-    plim_member_move(io, io->in_length - in.pos, io->out_length - out.pos);
+    plim_member_move(io, in.pos, out.pos);
     self->next_bytes = result;
     return result == 0 ? PLIM_MEMBER_END : PLIM_MEMBER_MORE;
 }
 
-static bool zstd_begin(plim_member *member)
+static void zstd_end(plim_member *member)
 {
-    zstd *const self = (zstd *)member;
-    self->next_bytes = self->start_bytes;
-    return true;
+    (void)ZSTD_freeDStream(((zstd_context *)member)->stream);
 }
 
 /* Of frames, and of the skippable ones in which parallel writers put sizes for parallel readers. */
 #define FIRST_BYTES "\x28PQRSTUVWXYZ[\\]^_"
 
-static const plim_member_kind kind = { "zstd", FIRST_BYTES, false, zstd_step, zstd_begin };
-
-static plim_status zstd_open(const plim_mem *mem, void **ret_ctx, plim_error *err)
-{
-    zstd *const self = plim_mem_alloc_zeroed(mem, 1, sizeof *self);
-    ZSTD_DStream *const stream = self == NULL ? NULL : ZSTD_createDStream();
-    if (stream == NULL) {
-        plim_mem_free(mem, self, 1, sizeof *self);
-        return plim_fail_memory(err, "preparing to decompress");
-    }
-    *self = (zstd){ .member = { .kind = &kind, .mem = mem }, .stream = stream };
-    self->start_bytes = ZSTD_initDStream(stream);
-    *ret_ctx = self;
-    return PLIM_OK;
-}
-
-static void zstd_close(void *ctx)
-{
-    zstd *const self = ctx;
-    ZSTD_freeDStream(self->stream);
-    plim_mem_free(self->member.mem, self, 1, sizeof *self);
-}
-
-const plim_codec plim_codec_zstd = { "zstd", zstd_open, plim_member_decode, zstd_close };
+static const plim_member_kind kind = { sizeof(zstd_context), FIRST_BYTES, false,
+                                       zstd_begin,           zstd_step,   zstd_end };
+const plim_codec plim_codec_zstd = { "zstd", plim_member_open, plim_member_decode,
+                                     plim_member_close, &kind };
