@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Any thread. About 2 GB/s. */
+/* Any thread. About 1.6 GB/s, as zlib's. */
 uint32_t plim_crc32(const void *data, size_t bytes);
 
 #endif

@@ -10,8 +10,7 @@
 
 #define FUNCTIONS_MAX 32
 
-bool plim_dynamic_open(const char *soname, const plim_dynamic_name *names, size_t count,
-                       void *ret_table)
+bool plim_dynamic_open(const char *soname, const char *const *names, size_t count, void *ret_table)
 {
     /* ISO C has no conversion from void * to a function pointer; POSIX promises the same bytes. */
     void *found[FUNCTIONS_MAX] = { NULL };

@@ -7,18 +7,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A table of function pointers is a struct of nothing else; this is the name of one of them. */
-typedef const char *plim_dynamic_name;
-
 /*
  * Fills a table from a library, which stays loaded.
  *
  * soname     "libzstd.so.1"
  * names      of the functions, in the table's order
- * ret_table  `count` function pointers; unchanged when the library or a function is missing
+ * ret_table  a struct of `count` function pointers; unchanged when anything is missing
  * returns    true if all were found
  */
-bool plim_dynamic_open(const char *soname, const plim_dynamic_name *names, size_t count,
-                       void *ret_table);
+bool plim_dynamic_open(const char *soname, const char *const *names, size_t count, void *ret_table);
 
 #endif

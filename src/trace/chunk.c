@@ -7,14 +7,52 @@
 #include "trace/chunk.h"
 
 #include "base/crc32.h"
+#include "base/dynamic.h"
 #include "base/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #define WORTH_PACKING 256 /* bytes */
+
+/* --- libzstd, looked for when the program runs --- */
+
+#define LIBZSTD_LIST(X)   \
+    X(ZSTD_compressBound) \
+    X(ZSTD_compressCCtx)  \
+    X(ZSTD_createCCtx)    \
+    X(ZSTD_decompress)    \
+    X(ZSTD_freeCCtx)      \
+    X(ZSTD_isError)
+
+/* Each member has its function's name and type. */
+static struct {
+#define MEMBER(name) __typeof__(name) *name;
+    LIBZSTD_LIST(MEMBER)
+#undef MEMBER
+} libzstd; /* constant once looked for */
+static bool has_libzstd;
+static pthread_once_t libzstd_once = PTHREAD_ONCE_INIT;
+
+static void look_for_libzstd(void)
+{
+#define NAME(name) #name,
+    static const char *const names[] = { LIBZSTD_LIST(NAME) };
+#undef NAME
+    has_libzstd =
+        plim_dynamic_open("libzstd.so.1", names, sizeof names / sizeof names[0], &libzstd);
+}
+
+/* Without it recordings are written uncompressed, and compressed ones cannot be read. */
+static bool find_libzstd(void)
+{
+    (void)pthread_once(&libzstd_once, look_for_libzstd);
+    return has_libzstd;
+}
 
 static void put_header(uint8_t *to, const plim_chunk *chunk, uint32_t payload_checksum)
 {
@@ -55,12 +93,9 @@ plim_status plim_chunk_file_open(plim_chunk_file *file, const char *path, uint32
 {
     uint8_t header[PLIM_FILE_HEADER_BYTES] = { 0 };
     *file = (plim_chunk_file){ .mem = mem, .fd = -1 };
-    if (level > 0) {
-        file->zstd = plim_libzstd_find();
-    }
-    if (file->zstd != NULL) { /* else uncompressed, which every reader knows */
+    if (level > 0 && find_libzstd()) {
         file->level = level < 22 ? (int)level : 22;
-        file->packer = file->zstd->ZSTD_createCCtx();
+        file->packer = libzstd.ZSTD_createCCtx();
         if (file->packer == NULL) {
             return plim_fail_memory(err, "starting a recording");
         }
@@ -95,7 +130,7 @@ void plim_chunk_file_close(plim_chunk_file *file)
         file->fd = -1;
     }
     if (file->packer != NULL) {
-        (void)file->zstd->ZSTD_freeCCtx(file->packer);
+        (void)libzstd.ZSTD_freeCCtx(file->packer);
     }
     file->packer = NULL;
     plim_mem_free(file->mem, file->packed, file->packed_bytes, 1);
@@ -109,7 +144,7 @@ static size_t pack(plim_chunk_file *file, const uint8_t *payload, size_t bytes, 
     if (file->level == 0 || bytes - plain < WORTH_PACKING) {
         return 0;
     }
-    const size_t bound = file->zstd->ZSTD_compressBound(bytes - plain);
+    const size_t bound = libzstd.ZSTD_compressBound(bytes - plain);
     const size_t wanted = PLIM_CHUNK_HEADER_BYTES + plain + bound;
     if (wanted > file->packed_bytes) {
         uint8_t *const grown =
@@ -122,9 +157,9 @@ static size_t pack(plim_chunk_file *file, const uint8_t *payload, size_t bytes, 
     }
     uint8_t *const to = file->packed + PLIM_CHUNK_HEADER_BYTES;
     memcpy(to, payload, plain);
-    const size_t packed = file->zstd->ZSTD_compressCCtx(
-        file->packer, to + plain, bound, payload + plain, bytes - plain, file->level);
-    if (file->zstd->ZSTD_isError(packed) != 0 || packed >= bytes - plain ||
+    const size_t packed = libzstd.ZSTD_compressCCtx(file->packer, to + plain, bound,
+                                                    payload + plain, bytes - plain, file->level);
+    if (libzstd.ZSTD_isError(packed) != 0 || packed >= bytes - plain ||
         (bytes - plain) / PLIM_CHUNK_ZSTD_GAIN_MAX >= packed) {
         return 0;
     }
@@ -205,8 +240,7 @@ plim_status plim_chunk_unpack(const plim_chunk *chunk, const plim_mem *mem, plim
         *ret_payload = (plim_trace_bytes){ chunk->stored, chunk->stored + chunk->stored_bytes };
         return PLIM_OK;
     }
-    const plim_libzstd *const zstd = plim_libzstd_find();
-    if (zstd == NULL) {
+    if (!find_libzstd()) {
         return PLIM_UNSUPPORTED;
     }
     const size_t packed = chunk->stored_bytes - chunk->plain;
@@ -227,8 +261,8 @@ plim_status plim_chunk_unpack(const plim_chunk *chunk, const plim_mem *mem, plim
         return PLIM_CORRUPT;
     }
     memcpy(room->data, chunk->stored, chunk->plain);
-    if (zstd->ZSTD_decompress(room->data + chunk->plain, raw, chunk->stored + chunk->plain,
-                              packed) != raw) {
+    if (libzstd.ZSTD_decompress(room->data + chunk->plain, raw, chunk->stored + chunk->plain,
+                                packed) != raw) {
         return PLIM_CORRUPT;
     }
     *ret_payload = (plim_trace_bytes){ room->data, room->data + chunk->raw_bytes };

@@ -7,7 +7,6 @@
 #include "base/memory.h"
 #include "plimsoll/status.h"
 #include "trace/format.h"
-#include "trace/libzstd.h"
 
 #include <stdatomic.h>
 
@@ -17,9 +16,8 @@
 typedef struct plim_chunk_file {
     const plim_mem *mem;
     int fd;
-    int level;                /* of zstd; 0: none */
-    const plim_libzstd *zstd; /* NULL: not compressed */
-    ZSTD_CCtx *packer;
+    int level;       /* of zstd; 0: none */
+    void *packer;    /* zstd's context; NULL at level 0 */
     uint8_t *packed; /* room for what zstd makes of a chunk */
     size_t packed_bytes;
     uint64_t chunks;

@@ -14,7 +14,7 @@ static once_flag once = ONCE_FLAG_INIT;
 static void look(void)
 {
 #define NAME(name) #name,
-    static const plim_dynamic_name names[] = { PLIM_LIBDW_LIST(NAME) };
+    static const char *const names[] = { PLIM_LIBDW_LIST(NAME) };
 #undef NAME
     is_found = plim_dynamic_open("libdw.so.1", names, sizeof names / sizeof names[0], &libdw);
 }
