@@ -60,7 +60,7 @@ bool plim_series_plan_do(const plim_series_plan *plan, plim_series_tracks *track
     for (uint32_t i = 0; i < plan->figure_count; i++) {
         is_wanted = is_wanted || plim_series_track_wants(&tracks->items[plan->figures[i].track]);
     }
-    if (is_wanted) {
+    if (is_wanted && plan->step_name == NULL) {
         plim_series_clock_read(clock, &plan->stamp, line, numbers);
     }
     if (plan->step_name != NULL && is_wanted && !read_step(plan, line, numbers, &place.step)) {

@@ -98,7 +98,7 @@ static plim_status do_plan(plim_series_reader *reader, const plim_series_plan *p
     if (plan->figure_count > 0) {
         reader->hot_lines = HOT_LINES;
         reader->wants_clock = plan->stamp.kind == PLIM_STAMP_NONE && plan->step_name == NULL;
-    } else if (plan->stamp.kind == PLIM_STAMP_NONE) {
+    } else if (plan->stamp.kind == PLIM_STAMP_NONE || !reader->wants_clock) {
         return PLIM_OK;
     }
     if (!plim_series_plan_do(plan, &reader->tracks, &reader->clock, line, numbers,

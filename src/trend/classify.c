@@ -23,6 +23,8 @@
 #define STRAIGHT_LEAD      8.0 /* by which a line must beat curves that settle */
 #define VALLEYS_FOR_COURSE 12
 #define STRAY_NOISES       6.0
+#define TURN_REACH         0.01 /* of the run: what grew before a turn is read off there, */
+#define TURN_SLOPE_MAX     0.5  /* and is at most so much of the growth after it */
 
 /* --- smooth courses --- */
 
@@ -110,6 +112,31 @@ static const plim_trend_model *choose_model(const plim_trend_models *models, dou
     return gain < GAIN_MIN * (1 + 8 / count + 400 / (count * count)) ? level : models->best;
 }
 
+/* The place at which a course of straight lines turned upwards; 0 if none has one. */
+static double turn_of(const plim_trend_model *model)
+{
+    switch (model->course) {
+    case PLIM_COURSE_LATE:
+    case PLIM_COURSE_HINGE:
+        return model->knots[0];
+    case PLIM_COURSE_PAUSE:
+        return model->knots[1];
+    case PLIM_COURSE_THREE:
+        return model->factors[2] > model->factors[3] ? model->knots[0] : model->knots[1];
+    case PLIM_COURSE_LEVEL:
+    case PLIM_COURSE_LINE:
+    case PLIM_COURSE_SETTLE:
+    case PLIM_COURSE_RAMP:
+    case PLIM_COURSE_SATURATE:
+    case PLIM_COURSE_LOG:
+    case PLIM_COURSE_COMPOUND:
+    case PLIM_COURSE_SATURATE_LINE:
+    case PLIM_COURSE_COUNT:
+        break;
+    }
+    return 0;
+}
+
 /* Where a course that ends level got there; where one that ends rising began to rise so. */
 static double onset_of(const plim_trend_model *model, const plim_trend_levels *levels,
                        plim_trend_class kind)
@@ -127,27 +154,11 @@ static double onset_of(const plim_trend_model *model, const plim_trend_levels *l
     if (kind != PLIM_TREND_LEAK) {
         return 0;
     }
-    switch (model->course) {
-    case PLIM_COURSE_LATE:
-    case PLIM_COURSE_HINGE:
-        return model->knots[0];
-    case PLIM_COURSE_PAUSE:
-        return model->knots[1];
-    case PLIM_COURSE_THREE:
-        /* The knot at which it turned upwards most. */
-        return model->factors[2] > model->factors[3] ? model->knots[0] : model->knots[1];
-    case PLIM_COURSE_LEVEL:
-    case PLIM_COURSE_LINE:
-    case PLIM_COURSE_SETTLE:
-    case PLIM_COURSE_RAMP:
-    case PLIM_COURSE_SATURATE:
-    case PLIM_COURSE_LOG:
-    case PLIM_COURSE_COMPOUND:
-    case PLIM_COURSE_SATURATE_LINE:
-    case PLIM_COURSE_COUNT:
-        break;
-    }
-    return 0;
+    const double turn = turn_of(model);
+    const double before =
+        plim_trend_model_at(model, turn) - plim_trend_model_at(model, turn - TURN_REACH);
+    /* A line bends a little where its figures are rounded: that is not where growth began. */
+    return before < TURN_SLOPE_MAX * plim_trend_model_slope(model) * TURN_REACH ? turn : 0;
 }
 
 /* How sure the class is: by how much the best course of another class is dearer. */
