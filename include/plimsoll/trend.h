@@ -3,7 +3,7 @@
  * climbing for ever.
  *
  * A pure function of the points: no clock, no randomness. What each class means, and every
- * threshold, is argued in docs/design/trend.md.
+ * threshold, is argued in docs/design/series.md.
  */
 #ifndef PLIMSOLL_TREND_H
 #define PLIMSOLL_TREND_H
@@ -19,7 +19,7 @@ PLIM_BEGIN_DECLS
 /* Class and name; the names are those of the JSON documents. */
 #define PLIM_TREND_LIST(X)                                                                   \
     X(PLIM_TREND_TOO_SHORT, "too_short") /* too few points to say anything */                \
-    X(PLIM_TREND_FLAT, "flat")           /* no growth: noise, saw teeth, evaluation peaks */ \
+    X(PLIM_TREND_FLAT, "flat")           /* no growth: noise, sawtooths, evaluation peaks */ \
     X(PLIM_TREND_RAMP, "ramp")           /* grew at first, and has settled */                \
     X(PLIM_TREND_STAIRCASE, "staircase") /* grows in steps, level between them */            \
     X(PLIM_TREND_LEAK, "leak")           /* grows for ever, perhaps only from some step on */
@@ -47,34 +47,38 @@ typedef struct plim_trend {
     double growth_low_bytes_per_step;
     double growth_high_bytes_per_step;
     double onset_step;         /* leak: where growth began; ramp: where it settled; else first */
-    size_t riser_count;        /* staircase: how many risers, */
-    double riser_bytes;        /* their median height, */
-    double riser_period_steps; /* and the median distance of them; else 0 */
+    size_t stair_count;        /* staircase: how many stairs, */
+    double stair_bytes;        /* their median height, */
+    double stair_period_steps; /* and the median distance of them; else 0 */
     bool has_exhaustion;       /* a capacity was given and growth will reach it */
     double exhaustion_step;    /* where the level plus its usual peaks meets the capacity */
 } plim_trend;
 
-/**
- * Say how a series moves.
- *
- * steps     count numbers, any order and distance; NULL: 0, 1, 2, …
- * bytes     count numbers; points that are not finite are left out
- * capacity_bytes  of the device, 0 if unknown
- * mem       NULL is the heap; about 40 bytes a point while it works
- * errors    PLIM_OUT_OF_HOST_MEMORY
- */
-PLIM_API PLIM_MUST_USE plim_status plim_trend_of(const double *steps, const double *bytes,
-                                                 size_t count, double capacity_bytes,
-                                                 const plim_mem *mem, plim_trend *ret,
-                                                 plim_error *err);
+/* What a trend is found of; borrowed for the call. */
+typedef struct plim_trend_input {
+    const double *steps; /* in any order and distance; NULL: 0, 1, 2, … */
+    const double *bytes; /* points that are not finite are left out */
+    size_t count;
+    double capacity_bytes; /* of the device; 0: unknown */
+} plim_trend_input;
 
 /**
- * The same from fewer and longer means, in down to a tenth of the time: for looking through many
- * series, of which those that are not flat are then worth plim_trend_of().
+ * Find the trend of a series.
+ *
+ * mem       NULL is the heap; about 40 bytes a point while the call works
+ * errors    PLIM_OUT_OF_HOST_MEMORY
+ * threads   any
  */
-PLIM_API PLIM_MUST_USE plim_status plim_trend_screen(const double *steps, const double *bytes,
-                                                     size_t count, const plim_mem *mem,
-                                                     plim_trend *ret, plim_error *err);
+PLIM_API PLIM_MUST_USE plim_status plim_trend_of(const plim_trend_input *input, const plim_mem *mem,
+                                                 plim_trend *ret, plim_error *err);
+
+/**
+ * The same from fewer and longer means and without an end, in down to a tenth of the time: for
+ * looking through many series, of which those that are not flat are then worth plim_trend_of().
+ */
+PLIM_API PLIM_MUST_USE plim_status plim_trend_screen(const plim_trend_input *input,
+                                                     const plim_mem *mem, plim_trend *ret,
+                                                     plim_error *err);
 
 /** "flat", "leak", … */
 PLIM_API const char *plim_trend_name(plim_trend_class kind);

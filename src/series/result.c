@@ -175,9 +175,9 @@ static void tame_trend(const plim_series_track *track, plim_trend *trend)
         trend->growth_low_bytes_per_step = 0;
         trend->growth_high_bytes_per_step = 0;
         trend->onset_step = trend->first_step;
-        trend->riser_count = 0;
-        trend->riser_bytes = 0;
-        trend->riser_period_steps = 0;
+        trend->stair_count = 0;
+        trend->stair_bytes = 0;
+        trend->stair_period_steps = 0;
         trend->has_exhaustion = false;
         trend->exhaustion_step = 0;
     }
@@ -302,13 +302,14 @@ static plim_status find_trend(const plim_series_track *track, bool is_one_of_man
                               const plim_mem *mem, plim_series *series, plim_error *err)
 {
     plim_trend *const trend = &series->trend;
+    const plim_trend_input input = { series->steps, series->bytes, series->count,
+                                     series->capacity_bytes };
     trend->kind = PLIM_TREND_LEAK;
     if (is_one_of_many) {
-        PLIM_TRY(plim_trend_screen(series->steps, series->bytes, series->count, mem, trend, err));
+        PLIM_TRY(plim_trend_screen(&input, mem, trend, err));
     }
     if (trend->kind != PLIM_TREND_FLAT && trend->kind != PLIM_TREND_TOO_SHORT) {
-        PLIM_TRY(plim_trend_of(series->steps, series->bytes, series->count, series->capacity_bytes,
-                               mem, trend, err));
+        PLIM_TRY(plim_trend_of(&input, mem, trend, err));
     }
     tame_trend(track, trend);
     return PLIM_OK;

@@ -3,10 +3,10 @@
  *
  *   levels, cut into parts ─┬─ parts that it comes back from ──► left out, cut again
  *                           ├─ drops that undo a climb ────────► the course of the floor
- *                           ├─ treads and risers ──────────────► staircase, or ramp if settled
+ *                           ├─ plateaus and stairs ──────────────► staircase, or ramp if settled
  *                           └─ else ───────────────────────────► the course that fits best
  *
- * docs/design/trend.md argues for the thresholds.
+ * docs/design/series.md argues for the thresholds.
  */
 #include "trend/classify.h"
 
@@ -19,7 +19,7 @@
 #define RAMP_RISE_MIN      0.005 /* of the level; less is flat */
 #define LEAK_RISE_MIN      2e-6  /* of the level; less is rounding */
 #define EXACT_SHARE        1e-4  /* of the growth; no log is more exact than that */
-#define ONLY_RISER_BY      0.9
+#define ONLY_STAIR_BY      0.9
 #define STRAIGHT_LEAD      8.0 /* by which a line must beat curves that settle */
 #define VALLEYS_FOR_COURSE 12
 #define STRAY_NOISES       6.0
@@ -230,10 +230,10 @@ static void classify_course(const plim_trend_models *models, const plim_trend_le
 /* The straight floor through few valleys. */
 static void classify_few_valleys(plim_trend_work *work, plim_trend_finding *ret)
 {
-    const plim_trend_teeth *const teeth = &work->teeth;
-    const plim_trend_levels *const valleys = &teeth->valleys;
+    const plim_trend_sawtooth *const sawtooth = &work->sawtooth;
+    const plim_trend_levels *const valleys = &sawtooth->valleys;
     const size_t count = valleys->count;
-    const size_t per_tooth = work->levels.count / (teeth->drop_count + 1);
+    const size_t per_tooth = work->levels.count / (sawtooth->drop_count + 1);
     /* The left end of a line through n points: twice the error of their mean. */
     const double known = work->levels.noise * 2 / sqrt(fmax((double)per_tooth, 4));
     double at[VALLEYS_FOR_COURSE];
@@ -244,7 +244,7 @@ static void classify_few_valleys(plim_trend_work *work, plim_trend_finding *ret)
     if (count == 1) {
         /* The series cannot begin below its floor. */
         at[used] = work->levels.at[0];
-        value[used++] = teeth->first;
+        value[used++] = sawtooth->first;
     }
     for (size_t i = 0; i < count; i++) {
         at[used] = valleys->at[i];
@@ -271,7 +271,7 @@ static void classify_few_valleys(plim_trend_work *work, plim_trend_finding *ret)
     /* Scatter that was measured on few valleys may be small by chance. */
     const double wanted = as_expected ? 4.5 : 3.5 + 25 / (freedom * freedom);
     const double across = slope * (at[used - 1] - at[0]);
-    const bool rises = slope > wanted * error && (used > 2 || across > 0.2 * teeth->height);
+    const bool rises = slope > wanted * error && (used > 2 || across > 0.2 * sawtooth->height);
     *ret = (plim_trend_finding){ .kind = rises ? PLIM_TREND_LEAK : PLIM_TREND_FLAT };
     ret->model = work->models.items[PLIM_COURSE_LEVEL];
     ret->confidence = 0.5 + 0.4 * (1 - exp(-(double)count / 3));
@@ -309,16 +309,16 @@ static void drop_strays(plim_trend_levels *floor, double *room)
 
 static void classify_saw(plim_trend_work *work, plim_trend_finding *ret)
 {
-    plim_trend_teeth *const teeth = &work->teeth;
-    if (teeth->valleys.count < VALLEYS_FOR_COURSE) {
+    plim_trend_sawtooth *const sawtooth = &work->sawtooth;
+    if (sawtooth->valleys.count < VALLEYS_FOR_COURSE) {
         classify_few_valleys(work, ret);
         return;
     }
     double *const room = &work->points.room[0].at;
-    plim_trend_levels_weigh(&teeth->valleys, 0, room);
-    plim_trend_levels_weigh(&teeth->means, 0, room);
-    const bool means = teeth->means.noise < teeth->valleys.noise;
-    plim_trend_levels *const floor = means ? &teeth->means : &teeth->valleys;
+    plim_trend_levels_weigh(&sawtooth->valleys, 0, room);
+    plim_trend_levels_weigh(&sawtooth->means, 0, room);
+    const bool means = sawtooth->means.noise < sawtooth->valleys.noise;
+    plim_trend_levels *const floor = means ? &sawtooth->means : &sawtooth->valleys;
     drop_strays(floor, room);
     plim_trend_models_fit(&work->models, floor);
     classify_course(&work->models, floor, ret);
@@ -330,23 +330,23 @@ static void classify_stairs(const plim_trend_work *work, plim_trend_finding *ret
 {
     const plim_trend_stairs *const stairs = &work->stairs;
     const double lead = work->models.best->squares - stairs->squares;
-    const double first = stairs->tread[0];
-    const double last = stairs->tread[stairs->riser_count];
+    const double first = stairs->plateau[0];
+    const double last = stairs->plateau[stairs->stair_count];
     *ret = (plim_trend_finding){ .kind = PLIM_TREND_STAIRCASE, .on_stairs = true };
     ret->confidence = (1 - 0.5 * exp(-fmax(lead, 0) / 8)) *
-                      (stairs->riser_count < 3 ? 0.6 : 1 - 0.5 / (double)stairs->riser_count);
+                      (stairs->stair_count < 3 ? 0.6 : 1 - 0.5 / (double)stairs->stair_count);
     if (stairs->settled) {
-        /* A single riser just before the end may as well be a peak that the log ends in. */
+        /* A single stair just before the end may as well be a peak that the log ends in. */
         const bool rose =
-            last - first > RAMP_RISE_MIN * fabs(last) && stairs->at[0] < ONLY_RISER_BY;
+            last - first > RAMP_RISE_MIN * fabs(last) && stairs->at[0] < ONLY_STAIR_BY;
         ret->kind = rose ? PLIM_TREND_RAMP : PLIM_TREND_FLAT;
-        ret->onset = rose ? stairs->at[stairs->riser_count - 1] : 0;
+        ret->onset = rose ? stairs->at[stairs->stair_count - 1] : 0;
         return;
     }
     use_growth(ret, stairs->growth, stairs->growth_error, stairs->freedom);
 }
 
-/* Whether treads explain more than courses do, in the variance that the better of them leaves. */
+/* Whether plateaus explain more than courses do, in the variance that the better of them leaves. */
 static bool stairs_win(const plim_trend_work *work)
 {
     const plim_trend_stairs *const stairs = &work->stairs;
@@ -357,7 +357,7 @@ static bool stairs_win(const plim_trend_work *work)
     return stairs->squares / dispersion + stairs->price < best->squares / dispersion + price;
 }
 
-/* Whether all cuts but the first go up, and there are some: the last tread may be short then. */
+/* Whether all cuts but the first go up, and there are some: the last plateau may be short then. */
 static bool climbs_in_steps(const plim_trend_levels *levels, const plim_trend_parts *parts)
 {
     for (size_t i = 2; i < parts->count; i++) {
@@ -401,7 +401,7 @@ static void cut(plim_trend_work *work)
         if (round == 0) {
             trim_ends(&work->levels, &work->parts);
         } else {
-            plim_trend_teeth_drop_excursions(&work->levels, &work->parts);
+            plim_trend_sawtooth_drop_excursions(&work->levels, &work->parts);
         }
         if (work->levels.count < before) {
             plim_trend_levels_weigh(&work->levels, work->points.quantum, room);
@@ -418,13 +418,13 @@ void plim_trend_classify(plim_trend_work *work, plim_trend_finding *ret)
     cut(work);
     const plim_trend_levels *const levels = &work->levels;
     plim_trend_models_fit(&work->models, levels);
-    plim_trend_teeth_find(&work->teeth, levels, &work->parts);
-    if (work->teeth.drop_count > 0) {
+    plim_trend_sawtooth_find(&work->sawtooth, levels, &work->parts);
+    if (work->sawtooth.drop_count > 0) {
         classify_saw(work, ret);
         return;
     }
-    plim_trend_parts_find(&work->treads, levels, true);
-    plim_trend_stairs_find(&work->stairs, levels, &work->parts, &work->treads, &work->models,
+    plim_trend_parts_find(&work->plateaus, levels, true);
+    plim_trend_stairs_find(&work->stairs, levels, &work->parts, &work->plateaus, &work->models,
                            work->points.quantum);
     if (work->stairs.are_stairs && stairs_win(work)) {
         classify_stairs(work, ret);

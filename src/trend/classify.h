@@ -7,8 +7,8 @@
 #include "plimsoll/trend.h"
 #include "trend/model.h"
 #include "trend/parts.h"
+#include "trend/sawtooth.h"
 #include "trend/stairs.h"
-#include "trend/teeth.h"
 
 #include <stdbool.h>
 
@@ -18,10 +18,10 @@ typedef struct plim_trend_work {
     plim_trend_points points;
     plim_trend_levels levels;
     plim_trend_parts parts;
-    plim_trend_parts treads;
+    plim_trend_parts plateaus;
     plim_trend_models models;
     plim_trend_stairs stairs;
-    plim_trend_teeth teeth;
+    plim_trend_sawtooth sawtooth;
 } plim_trend_work;
 
 /* In the units of the levels: steps 0 … 1, values of the largest. */
@@ -33,7 +33,7 @@ typedef struct plim_trend_finding {
     double growth_high;
     double onset;
     bool on_stairs;         /* the course is work->stairs, else it is: */
-    plim_trend_model model; /* whose offset is right for all points, saw teeth included */
+    plim_trend_model model; /* whose offset is right for all points, sawtooths included */
 } plim_trend_finding;
 
 /* Of a series of at least 8 points whose peaks are marked. */

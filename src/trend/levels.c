@@ -2,7 +2,7 @@
  * levels.c - a series thinned to levels.
  *
  * Noise is read off the scatter of each level around the line between its two neighbours: slopes
- * do not enter it at all, and risers or drops only where they are.
+ * do not enter it at all, and stairs or drops only where they are.
  */
 #include "trend/levels.h"
 

@@ -3,7 +3,7 @@
  *
  * Against the median of the neighbours, a point that is much further off than such points are is
  * a candidate. It is a peak if the way there and the way back are both sudden: the tip of a saw
- * tooth is as far off, but the tooth climbs to it, and a riser does not come back.
+ * tooth is as far off, but the tooth climbs to it, and a stair does not come back.
  */
 #include "trend/points.h"
 

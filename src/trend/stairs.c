@@ -1,32 +1,32 @@
 /*
- * stairs.c - treads and risers.
+ * stairs.c - plateaus and stairs.
  *
- * Two ways to see stairs. Risers that stand out of the noise are cuts between levels. Regular
- * stairs whose risers do not stand out are still seen in all of them together: what is left
+ * Two ways to see stairs. Stairs that stand out of the noise are cuts between levels. Regular
+ * stairs that do not stand out are still seen in all of them together: what is left
  * over of a line is then a saw of one period, and its height is the line's slope times that.
  */
 #include "trend/stairs.h"
 
 #include <math.h>
 
-#define LEVELS_PER_TREAD_MIN 3
-#define JUMP_SHARE_MIN       0.7  /* of the rise; a curve cut into pieces has hardly any */
-#define QUANTA_MIN           1.6  /* a riser of one printed unit is a slope */
-#define LAST_TREAD_MIN       0.3  /* of the run, and twice the longest other, is settled */
-#define RISE_MIDDLE_MIN      0.3  /* of the run; of stairs that go on it is a half */
-#define RISE_MIDDLE_BENT_MIN 0.42 /* the same where a settling curve fits better than a line */
-#define BENT_SQUARES_MAX     0.6
-#define COMB_NUMBERS         4.4  /* base, height, and period and phase, which are searched for */
-#define PHASES               8    /* of a period, when it is folded */
-#define TREAD_SLOPE_MAX      0.35 /* of the growth, on treads of regular stairs */
+#define LEVELS_PER_PLATEAU_MIN 3
+#define JUMP_SHARE_MIN         0.7  /* of the rise; a curve cut into pieces has hardly any */
+#define QUANTA_MIN             1.6  /* a stair of one printed unit is a slope */
+#define LAST_PLATEAU_MIN       0.3  /* of the run, and twice the longest other, is settled */
+#define RISE_MIDDLE_MIN        0.3  /* of the run; of stairs that go on it is a half */
+#define RISE_MIDDLE_BENT_MIN   0.42 /* the same where a settling curve fits better than a line */
+#define BENT_SQUARES_MAX       0.6
+#define COMB_NUMBERS           4.4  /* base, height, and period and phase, which are searched for */
+#define PHASES                 8    /* of a period, when it is folded */
+#define PLATEAU_SLOPE_MAX      0.35 /* of the growth, on plateaus of regular stairs */
 
-/* --- risers that stand out --- */
+/* --- stairs that stand out --- */
 
-/* The level between two treads that has the riser inside, and says by its value where. */
-static bool holds_riser(const plim_trend_levels *levels, const plim_trend_parts *treads, size_t i)
+/* The level between two plateaus that has the stair inside, and says by its value where. */
+static bool holds_stair(const plim_trend_levels *levels, const plim_trend_parts *plateaus, size_t i)
 {
-    const plim_trend_part *const part = &treads->items[i];
-    if (i == 0 || i + 1 == treads->count || part->end - part->begin > 1 ||
+    const plim_trend_part *const part = &plateaus->items[i];
+    if (i == 0 || i + 1 == plateaus->count || part->end - part->begin > 1 ||
         levels->size[part->begin] < 2) {
         return false;
     }
@@ -34,16 +34,16 @@ static bool holds_riser(const plim_trend_levels *levels, const plim_trend_parts 
            part[-1].end - part[-1].begin > 1 && part[1].end - part[1].begin > 1;
 }
 
-static void list_risers(plim_trend_stairs *stairs, const plim_trend_levels *levels,
-                        const plim_trend_parts *treads)
+static void list_stairs(plim_trend_stairs *stairs, const plim_trend_levels *levels,
+                        const plim_trend_parts *plateaus)
 {
     size_t count = 0;
-    stairs->tread[0] = treads->items[0].mean;
-    for (size_t i = 1; i < treads->count; i++) {
-        const plim_trend_part *const part = &treads->items[i];
+    stairs->plateau[0] = plateaus->items[0].mean;
+    for (size_t i = 1; i < plateaus->count; i++) {
+        const plim_trend_part *const part = &plateaus->items[i];
         const size_t place = part->begin;
         double at = (levels->at[place - 1] + levels->at[place]) / 2;
-        if (holds_riser(levels, treads, i)) {
+        if (holds_stair(levels, plateaus, i)) {
             const double low = (levels->at[place - 1] + levels->at[place]) / 2;
             const double high = (levels->at[place] + levels->at[place + 1]) / 2;
             const double share = (part[1].mean - part->mean) / (part[1].mean - part[-1].mean);
@@ -51,9 +51,9 @@ static void list_risers(plim_trend_stairs *stairs, const plim_trend_levels *leve
             i++;
         }
         stairs->at[count] = at;
-        stairs->tread[++count] = treads->items[i].mean;
+        stairs->plateau[++count] = plateaus->items[i].mean;
     }
-    stairs->riser_count = count;
+    stairs->stair_count = count;
 }
 
 static double up_jumps(const plim_trend_parts *parts)
@@ -67,8 +67,8 @@ static double up_jumps(const plim_trend_parts *parts)
 
 static bool all_go_up(const plim_trend_stairs *stairs, double least)
 {
-    for (size_t i = 0; i < stairs->riser_count; i++) {
-        if (!(stairs->tread[i + 1] - stairs->tread[i] > least)) {
+    for (size_t i = 0; i < stairs->stair_count; i++) {
+        if (!(stairs->plateau[i + 1] - stairs->plateau[i] > least)) {
             return false;
         }
     }
@@ -79,18 +79,18 @@ static bool all_go_up(const plim_trend_stairs *stairs, double least)
 
 typedef struct comb {
     double period;
-    double phase; /* of risers: at (phase + i) * period */
+    double phase; /* of stairs: at (phase + i) * period */
     double base;
     double height;
     double squares;
 } comb;
 
-/* Risers passed at x; a level that holds one counts it in part. */
+/* Stairs passed at x; a level that holds one counts it in part. */
 static double passed(const comb *trial, double x, double width)
 {
-    const double risers = x / trial->period - trial->phase;
-    const double below = floor(risers + 0.5);
-    const double share = (risers - below) * trial->period / fmax(width, 1e-12) + 0.5;
+    const double stairs = x / trial->period - trial->phase;
+    const double below = floor(stairs + 0.5);
+    const double share = (stairs - below) * trial->period / fmax(width, 1e-12) + 0.5;
     return below + fmax(0, fmin(share, 1));
 }
 
@@ -185,7 +185,7 @@ static comb find_comb(const plim_trend_levels *levels, const plim_trend_model *l
             if (k < 2) {
                 trial.phase += sign;
             } else {
-                /* Keeping the riser in the middle where it is. */
+                /* Keeping the stair in the middle where it is. */
                 trial.period *= 1 + sign * best.period;
                 trial.phase = 0.5 / trial.period - (0.5 / best.period - best.phase);
             }
@@ -197,8 +197,8 @@ static comb find_comb(const plim_trend_levels *levels, const plim_trend_model *l
     return best;
 }
 
-/* Whether treads are level: any other rhythm on a slope fits a comb in part. */
-static bool treads_are_level(const comb *regular, const plim_trend_levels *levels, double width)
+/* Whether plateaus are level: any other rhythm on a slope fits a comb in part. */
+static bool plateaus_are_level(const comb *regular, const plim_trend_levels *levels, double width)
 {
     double matrix[6][6] = { { 0 } };
     double right[6] = { 0 };
@@ -212,11 +212,11 @@ static bool treads_are_level(const comb *regular, const plim_trend_levels *level
         }
     }
     return plim_trend_solve(matrix, right, 3) &&
-           fabs(right[1]) < TREAD_SLOPE_MAX * regular->height / regular->period;
+           fabs(right[1]) < PLATEAU_SLOPE_MAX * regular->height / regular->period;
 }
 
 /*
- * Whether nothing of a rhythm is left beside the comb: of peaks or saw teeth that it caught in
+ * Whether nothing of a rhythm is left beside the comb: of peaks or sawtooths that it caught in
  * part there is, within its period or within two or three of them.
  */
 static bool nothing_is_left(const comb *regular, const plim_trend_levels *levels)
@@ -250,38 +250,38 @@ static bool nothing_is_left(const comb *regular, const plim_trend_levels *levels
 static void use_comb(plim_trend_stairs *stairs, const comb *regular)
 {
     size_t count = 0;
-    double riser = ceil(1e-9 - regular->phase);
-    double at = (riser + regular->phase) * regular->period;
-    stairs->tread[0] = regular->base + regular->height * (riser - 1);
+    double stair = ceil(1e-9 - regular->phase);
+    double at = (stair + regular->phase) * regular->period;
+    stairs->plateau[0] = regular->base + regular->height * (stair - 1);
     for (; at < 1 && count < PLIM_TREND_LEVELS_MAX; count++) {
         stairs->at[count] = at;
-        stairs->tread[count + 1] = regular->base + regular->height * riser;
-        riser += 1;
-        at = (riser + regular->phase) * regular->period;
+        stairs->plateau[count + 1] = regular->base + regular->height * stair;
+        stair += 1;
+        at = (stair + regular->phase) * regular->period;
     }
-    stairs->riser_count = count;
+    stairs->stair_count = count;
 }
 
 /* --- what they say --- */
 
-/* The line through the middles of the risers. */
+/* The line through the middles of the stairs. */
 static void measure(plim_trend_stairs *stairs, double noise)
 {
-    const size_t count = stairs->riser_count;
+    const size_t count = stairs->stair_count;
     double room[PLIM_TREND_LEVELS_MAX];
     double x = 0;
     double y = 0;
     for (size_t i = 0; i < count; i++) {
-        room[i] = stairs->tread[i + 1] - stairs->tread[i];
+        room[i] = stairs->plateau[i + 1] - stairs->plateau[i];
         x += stairs->at[i] / (double)count;
-        y += (stairs->tread[i + 1] + stairs->tread[i]) / 2 / (double)count;
+        y += (stairs->plateau[i + 1] + stairs->plateau[i]) / 2 / (double)count;
     }
     stairs->height = plim_trend_median(room, count);
     double xx = 0;
     double xy = 0;
     double yy = 0;
     for (size_t i = 0; i < count; i++) {
-        const double off = (stairs->tread[i + 1] + stairs->tread[i]) / 2 - y;
+        const double off = (stairs->plateau[i + 1] + stairs->plateau[i]) / 2 - y;
         xx += (stairs->at[i] - x) * (stairs->at[i] - x);
         xy += (stairs->at[i] - x) * off;
         yy += off * off;
@@ -296,7 +296,7 @@ static void measure(plim_trend_stairs *stairs, double noise)
     stairs->growth_error = count > 1 ? sqrt(fmax(squares, noise * noise) / xx) : 0;
 }
 
-/* High-water marks of noise rise by ever rarer and smaller risers: along a logarithm. */
+/* High-water marks of noise rise by ever rarer and smaller stairs: along a logarithm. */
 static bool is_bent(const plim_trend_models *models)
 {
     const double curve =
@@ -304,20 +304,20 @@ static bool is_bent(const plim_trend_models *models)
     return curve < BENT_SQUARES_MAX * models->items[PLIM_COURSE_LINE].squares;
 }
 
-/* Two risers are stairs only if they look like the third is due. */
+/* Two stairs are stairs only if they look like the third is due. */
 static bool pair_is_regular(const plim_trend_stairs *stairs)
 {
     const double *const at = stairs->at;
-    const double *const tread = stairs->tread;
+    const double *const plateau = stairs->plateau;
     const double gap = at[1] - at[0];
-    const double heights = (tread[2] - tread[1]) / (tread[1] - tread[0]);
+    const double heights = (plateau[2] - plateau[1]) / (plateau[1] - plateau[0]);
     return fabs(log(heights)) < log(1.5) && fabs(log(gap / at[0])) < log(2) &&
            fabs(log(gap / (1 - at[1]))) < log(2);
 }
 
 static bool is_settled(const plim_trend_stairs *stairs, const plim_trend_models *models)
 {
-    const size_t count = stairs->riser_count;
+    const size_t count = stairs->stair_count;
     if (count < 2 || (count == 2 && !pair_is_regular(stairs))) {
         return true;
     }
@@ -326,19 +326,19 @@ static bool is_settled(const plim_trend_stairs *stairs, const plim_trend_models 
         longest = fmax(longest, stairs->at[i] - stairs->at[i - 1]);
     }
     const double last = 1 - stairs->at[count - 1];
-    const double rise = stairs->tread[count] - stairs->tread[0];
+    const double rise = stairs->plateau[count] - stairs->plateau[0];
     double middle = 0; /* place of the rise, on average */
     for (size_t i = 0; i < count; i++) {
-        middle += stairs->at[i] * (stairs->tread[i + 1] - stairs->tread[i]) / rise;
+        middle += stairs->at[i] * (stairs->plateau[i + 1] - stairs->plateau[i]) / rise;
     }
-    return (last > LAST_TREAD_MIN && last > 2 * longest) ||
+    return (last > LAST_PLATEAU_MIN && last > 2 * longest) ||
            middle < (is_bent(models) ? RISE_MIDDLE_BENT_MIN : RISE_MIDDLE_MIN);
 }
 
 double plim_trend_stairs_at(const plim_trend_stairs *stairs, double at)
 {
     size_t low = 0;
-    size_t high = stairs->riser_count;
+    size_t high = stairs->stair_count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         if (stairs->at[middle] <= at) {
@@ -347,21 +347,21 @@ double plim_trend_stairs_at(const plim_trend_stairs *stairs, double at)
             high = middle;
         }
     }
-    return stairs->tread[low];
+    return stairs->plateau[low];
 }
 
 void plim_trend_stairs_find(plim_trend_stairs *stairs, const plim_trend_levels *levels,
-                            const plim_trend_parts *parts, const plim_trend_parts *treads,
+                            const plim_trend_parts *parts, const plim_trend_parts *plateaus,
                             const plim_trend_models *models, double quantum)
 {
     *stairs = (plim_trend_stairs){ .squares = INFINITY };
     const double price = plim_trend_number_cost(levels->count);
-    const double rise = treads->items[treads->count - 1].mean - treads->items[0].mean;
-    list_risers(stairs, levels, treads);
-    stairs->price = 2 * price * (double)treads->count;
-    stairs->squares = treads->cost - stairs->price;
+    const double rise = plateaus->items[plateaus->count - 1].mean - plateaus->items[0].mean;
+    list_stairs(stairs, levels, plateaus);
+    stairs->price = 2 * price * (double)plateaus->count;
+    stairs->squares = plateaus->cost - stairs->price;
     stairs->are_stairs =
-        stairs->riser_count > 0 && levels->count / treads->count >= LEVELS_PER_TREAD_MIN &&
+        stairs->stair_count > 0 && levels->count / plateaus->count >= LEVELS_PER_PLATEAU_MIN &&
         up_jumps(parts) > JUMP_SHARE_MIN * rise && all_go_up(stairs, QUANTA_MIN * quantum);
     const plim_trend_model *const line = &models->items[PLIM_COURSE_LINE];
     const double slope = line->factors[1];
@@ -369,21 +369,21 @@ void plim_trend_stairs_find(plim_trend_stairs *stairs, const plim_trend_levels *
         const comb regular = find_comb(levels, line);
         const double cost = regular.squares + COMB_NUMBERS * price;
         const bool holds = regular.squares < INFINITY && regular.height > QUANTA_MIN * quantum &&
-                           treads_are_level(&regular, levels, level_width(levels)) &&
+                           plateaus_are_level(&regular, levels, level_width(levels)) &&
                            nothing_is_left(&regular, levels);
-        if (holds && (!stairs->are_stairs || cost < treads->cost)) {
+        if (holds && (!stairs->are_stairs || cost < plateaus->cost)) {
             plim_trend_stairs found = { .are_stairs = true,
                                         .squares = regular.squares,
                                         .price = COMB_NUMBERS * price };
             use_comb(&found, &regular);
-            if (found.riser_count > 1) {
+            if (found.stair_count > 1) {
                 *stairs = found;
             }
         }
     }
     if (stairs->are_stairs) {
         measure(stairs,
-                levels->noise / sqrt((double)levels->count / (double)(stairs->riser_count + 1)));
+                levels->noise / sqrt((double)levels->count / (double)(stairs->stair_count + 1)));
         stairs->settled = is_settled(stairs, models);
     }
 }

@@ -111,9 +111,9 @@ static void say(plim_trend_work *work, plim_trend_finding *finding, double capac
     ret->growth_high_bytes_per_step = finding->growth_high * per_step;
     ret->onset_step = plim_trend_step_at(points, finding->onset);
     if (finding->kind == PLIM_TREND_STAIRCASE) {
-        ret->riser_count = work->stairs.riser_count;
-        ret->riser_bytes = work->stairs.height * scale;
-        ret->riser_period_steps = work->stairs.period * span;
+        ret->stair_count = work->stairs.stair_count;
+        ret->stair_bytes = work->stairs.height * scale;
+        ret->stair_period_steps = work->stairs.period * span;
     }
     say_exhaustion(work, finding, capacity_bytes, ret);
 }
@@ -167,11 +167,10 @@ static void describe_points(const plim_trend_points *points, plim_trend *ret)
     ret->last_bytes = points->items[points->count - 1].value * points->scale;
 }
 
-/* NOLINTNEXTLINE(readability-function-size): seven, one of them the error */
-static plim_status look(size_t level_max, const double *steps, const double *bytes, size_t count,
-                        double capacity_bytes, const plim_mem *mem, plim_trend *ret,
-                        plim_error *err)
+static plim_status look(size_t level_max, const plim_trend_input *input, const plim_mem *mem,
+                        plim_trend *ret, plim_error *err)
 {
+    PLIM_ASSERT(input->bytes != NULL || input->count == 0);
     const plim_mem *const heap = plim_mem_or_heap(mem);
     plim_trend_work *const work = plim_mem_alloc(heap, 1, sizeof *work);
     if (work == NULL) {
@@ -181,7 +180,7 @@ static plim_status look(size_t level_max, const double *steps, const double *byt
     plim_status status = PLIM_OK;
     plim_trend_finding finding;
     plim_trend result = { .kind = PLIM_TREND_TOO_SHORT };
-    if (!plim_trend_points_read(&work->points, steps, bytes, count, mem)) {
+    if (!plim_trend_points_read(&work->points, input->steps, input->bytes, input->count, mem)) {
         status = plim_fail_memory(err, "looking for a trend");
         goto free_points;
     }
@@ -195,7 +194,7 @@ static plim_status look(size_t level_max, const double *steps, const double *byt
         said = true;
     }
     if (said) {
-        say(work, &finding, capacity_bytes, &result);
+        say(work, &finding, level_max < PLIM_TREND_LEVELS_MAX ? 0 : input->capacity_bytes, &result);
     }
     *ret = result;
 
@@ -205,18 +204,14 @@ free_points:
     return status;
 }
 
-/* NOLINTNEXTLINE(readability-function-size): seven, one of them the error */
-plim_status plim_trend_of(const double *steps, const double *bytes, size_t count,
-                          double capacity_bytes, const plim_mem *mem, plim_trend *ret,
+plim_status plim_trend_of(const plim_trend_input *input, const plim_mem *mem, plim_trend *ret,
                           plim_error *err)
 {
-    PLIM_ASSERT(bytes != NULL || count == 0);
-    return look(PLIM_TREND_LEVELS_MAX, steps, bytes, count, capacity_bytes, mem, ret, err);
+    return look(PLIM_TREND_LEVELS_MAX, input, mem, ret, err);
 }
 
-plim_status plim_trend_screen(const double *steps, const double *bytes, size_t count,
-                              const plim_mem *mem, plim_trend *ret, plim_error *err)
+plim_status plim_trend_screen(const plim_trend_input *input, const plim_mem *mem, plim_trend *ret,
+                              plim_error *err)
 {
-    PLIM_ASSERT(bytes != NULL || count == 0);
-    return look(PLIM_TREND_LEVELS_SCREEN, steps, bytes, count, 0, mem, ret, err);
+    return look(PLIM_TREND_LEVELS_SCREEN, input, mem, ret, err);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """test_trends.py PLIMSOLL - every sentence of a trend page follows from the points of its series.
 
-Logs are made up (levels, noise, leaks from the start and later ones, ramps, stairs, saw teeth; one
+Logs are made up (levels, noise, leaks from the start and later ones, ramps, stairs, sawtooths; one
 rank or many, bytes or per cent, with a capacity or without), and the samples of tests/data/messages
 are read too. Of each series the points are known here, and its claims are derived again from them:
 
@@ -116,7 +116,7 @@ def slope(points):
 
 
 def lift(points):
-    """The smaller of the slopes of floor and ceiling: both rise with what grows, and neither with saw teeth."""
+    """The smaller of the slopes of floor and ceiling: both rise with what grows, and neither with sawtooths."""
     size = max(13, len(points) // 30)
     groups = [points[i : i + size] for i in range(0, len(points) - size + 1, size)]
     return min(slope([(group[0][0], pick(value for _, value in group)) for group in groups])
@@ -174,11 +174,11 @@ def derive(series, points, what):
             earlier = slope(before) * (onset - steps[0])
             check(earlier <= max(0.25 * rise, 4 * noise), f"since {onset}, {earlier:.3g} before", what)
     if series["class"] == "staircase":
-        height = series[f"riser_{kind}"] * series["riser_count"]
+        height = series[f"stair_{kind}"] * series["stair_count"]
         check(abs(height - (last - first)) <= 0.35 * (last - first),
-              f"{series['riser_count']} stairs of {series[f'riser_{kind}']:.3g} make no "
+              f"{series['stair_count']} stairs of {series[f'stair_{kind}']:.3g} make no "
               f"{last - first:.3g}", what)
-        check(0 < series["riser_period_steps"] <= run, "period of stairs", what)
+        check(0 < series["stair_period_steps"] <= run, "period of stairs", what)
     derive_end(series, kind, values, what)
 
 
@@ -235,8 +235,8 @@ def read_page(page, series, what):
         check(grows.group(2) == (series["step_name"] or "point"), "the name of steps", what)
     stairs = re.search(rf"stairs\s+([\d,]+) stairs?, of {AMOUNT} each, every ([\d.,]+) ", page)
     if stairs:
-        check(int(stairs.group(1).replace(",", "")) == series["riser_count"], "count of stairs", what)
-        hold(stairs.group(2), series[f"riser_{kind}"], what)
+        check(int(stairs.group(1).replace(",", "")) == series["stair_count"], "count of stairs", what)
+        hold(stairs.group(2), series[f"stair_{kind}"], what)
     level = re.search(rf"level\s+{AMOUNT} at first, {AMOUNT} at last;\s+lowest\s+{AMOUNT},\s+highest"
                       rf"\s+{AMOUNT}", page)
     check(level is not None or series["class"] == "too_short", "says no level", what)

@@ -142,9 +142,9 @@ static inline plim_series sample_series(sample_points *points, plim_trend_class 
         trend.exhaustion_step = 8960.4;
     }
     if (kind == PLIM_TREND_STAIRCASE) {
-        trend.riser_count = 3;
-        trend.riser_bytes = (double)GIB;
-        trend.riser_period_steps = 1000;
+        trend.stair_count = 3;
+        trend.stair_bytes = (double)GIB;
+        trend.stair_period_steps = 1000;
     }
     return (plim_series){ .name = name,
                           .step_name = kind == PLIM_TREND_TOO_SHORT ? NULL : "step",

@@ -405,16 +405,16 @@ static void ramp_peaks(t_made *made)
 static void stairs(t_made *made)
 {
     ground g = draw(made, 100, 20000, 0.1);
-    const double risers = floor(t_made_between(3, fmin(51, (double)g.count / 12)));
-    const double period = (double)g.count / (risers + t_made_between(0.2, 0.99));
+    const double stairs = floor(t_made_between(3, fmin(51, (double)g.count / 12)));
+    const double period = (double)g.count / (stairs + t_made_between(0.2, 0.99));
     const double height = t_made_between(0.02, 0.3);
-    /* Each tread must be known to a quarter of the height, or nobody sees stairs. */
+    /* Each plateau must be known to a quarter of the height, or nobody sees stairs. */
     g.noise =
-        fmin(g.noise, 0.25 * height * sqrt(period / 2) / (g.follows ? 1 + risers * height / 2 : 1));
+        fmin(g.noise, 0.25 * height * sqrt(period / 2) / (g.follows ? 1 + stairs * height / 2 : 1));
     for (size_t i = 0; i < made->count; i++) {
         made->bytes[i] = 1 + height * floor(((double)i + 0.5) / period);
     }
-    note(made, "risers", risers);
+    note(made, "stairs", stairs);
     note(made, "height", height);
     note(made, "noise", g.noise);
     made->growth = height / period * g.base / g.stride;
@@ -425,10 +425,10 @@ static void stairs(t_made *made)
 static void stairs_uneven(t_made *made)
 {
     ground g = draw(made, 150, 20000, 0.1);
-    const double risers = floor(t_made_between(3, fmin(30, (double)g.count / 20)));
-    const double period = (double)g.count / (risers + 1);
+    const double stairs = floor(t_made_between(3, fmin(30, (double)g.count / 20)));
+    const double period = (double)g.count / (stairs + 1);
     const double height = t_made_between(0.03, 0.3);
-    g.noise = fmin(g.noise, 0.15 * height / (g.follows ? 1 + risers * height : 1));
+    g.noise = fmin(g.noise, 0.15 * height / (g.follows ? 1 + stairs * height : 1));
     double next = period * t_made_between(0.5, 1.5);
     double level = 1;
     for (size_t i = 0; i < made->count; i++) {
@@ -438,7 +438,7 @@ static void stairs_uneven(t_made *made)
         }
         made->bytes[i] = level;
     }
-    note(made, "risers", risers);
+    note(made, "stairs", stairs);
     note(made, "height", height);
     note(made, "noise", g.noise);
     made->growth_error = INFINITY; /* what is the growth of so few? */
@@ -448,18 +448,18 @@ static void stairs_uneven(t_made *made)
 static void stairs_settled(t_made *made)
 {
     ground g = draw(made, 100, 20000, 0.02);
-    const double risers = floor(t_made_between(2, 7));
-    const double period = 0.45 * (double)g.count / risers;
+    const double stairs = floor(t_made_between(2, 7));
+    const double period = 0.45 * (double)g.count / stairs;
     const double height = t_made_between(0.05, 0.3);
     g.noise = fmin(g.noise, 0.3 * height);
     for (size_t i = 0; i < made->count; i++) {
-        made->bytes[i] = 1 + height * fmin(floor((double)i / period), risers - 1);
+        made->bytes[i] = 1 + height * fmin(floor((double)i / period), stairs - 1);
     }
-    note(made, "risers", risers - 1);
+    note(made, "stairs", stairs - 1);
     finish(made, &g);
 }
 
-static void one_riser(t_made *made)
+static void one_stair(t_made *made)
 {
     ground g = draw(made, 60, 20000, 0.05);
     const double at = t_made_between(0.2, 0.8) * (double)g.count;
@@ -535,7 +535,7 @@ const t_family t_families[] = {
     { "staircase", stairs, STAIR, 0.98 },
     { "staircase, uneven", stairs_uneven, STAIR, 0.98 },
     { "staircase, settled", stairs_settled, RAMP, 0.98 },
-    { "one riser", one_riser, RAMP, 0.98 },
+    { "one stair", one_stair, RAMP, 0.98 },
     { "high-water mark of noise", high_water, RAMP | FLAT, 0.85 },
 };
 const size_t t_family_count = sizeof t_families / sizeof t_families[0];

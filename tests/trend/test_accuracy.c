@@ -2,7 +2,7 @@
  * test_accuracy.c - how often the class is right, and how near the growth comes.
  *
  * Logs are drawn from the families of made.c, always the same ones: PLIM_TREND_LOGS=<n> draws
- * more of each than 25, and prints a table (docs/design/trend.md has one of 500).
+ * more of each than 25, and prints a table (docs/design/series.md has one of 500).
  *
  * Growth has to be within 5% wherever anybody could get there: where the least standard error
  * that any unbiased estimate can have (Cramér and Rao) is 1.5% of the growth or less. And its
@@ -64,7 +64,8 @@ static void classes_and_growth_are_right(void)
             t_made_seed(i * 1000 + f);
             family->make(&made);
             plim_trend trend;
-            T_EQ_U64(plim_trend_of(made.steps, made.bytes, made.count, 0, NULL, &trend, NULL),
+            T_EQ_U64(plim_trend_of(&(plim_trend_input){ made.steps, made.bytes, made.count, 0 },
+                                   NULL, &trend, NULL),
                      PLIM_OK);
             judge(&total, family, &trend);
         }

@@ -18,7 +18,9 @@ static plim_trend trend_of(const double *steps, const double *bytes, size_t coun
                            double capacity_bytes)
 {
     plim_trend trend;
-    T_EQ_U64(plim_trend_of(steps, bytes, count, capacity_bytes, NULL, &trend, NULL), PLIM_OK);
+    T_EQ_U64(plim_trend_of(&(plim_trend_input){ steps, bytes, count, capacity_bytes }, NULL, &trend,
+                           NULL),
+             PLIM_OK);
     return trend;
 }
 
@@ -56,19 +58,19 @@ static void a_leak_is_said_in_the_units_of_the_log(void)
     T_TRUE(trend.has_exhaustion);
     T_TRUE(near(trend.exhaustion_step, 30000, 1e-4));
     T_TRUE(trend.confidence > 0.9);
-    T_EQ_U64(trend.riser_count, 0);
+    T_EQ_U64(trend.stair_count, 0);
 }
 
-static void a_staircase_says_its_risers(void)
+static void a_staircase_says_its_stairs(void)
 {
     for (size_t i = 0; i < 1000; i++) {
         other.bytes[i] = 8 * GB + 0.5 * GB * floor((double)i / 90);
     }
     const plim_trend trend = trend_of(NULL, other.bytes, 1000, 80 * GB);
     T_EQ_STR(plim_trend_name(trend.kind), "staircase");
-    T_EQ_U64(trend.riser_count, 11);
-    T_TRUE(near(trend.riser_bytes, 0.5 * GB, 1e-3));
-    T_TRUE(near(trend.riser_period_steps, 90, 0.02));
+    T_EQ_U64(trend.stair_count, 11);
+    T_TRUE(near(trend.stair_bytes, 0.5 * GB, 1e-3));
+    T_TRUE(near(trend.stair_period_steps, 90, 0.02));
     T_TRUE(near(trend.growth_bytes_per_step, 0.5 * GB / 90, 0.01));
     T_TRUE(trend.has_exhaustion);
     T_TRUE(near(trend.exhaustion_step, 72 * 2 * 90 + 45, 0.02));
@@ -117,7 +119,7 @@ static void exhaustion_counts_usual_peaks(void)
     T_TRUE(trend_of(NULL, other.bytes, 1000, 12 * GB).exhaustion_step <= 999);
 }
 
-/* The riser is the printed unit: that is how a slow leak looks in a log. */
+/* The stair is the printed unit: that is how a slow leak looks in a log. */
 static void a_leak_printed_in_tenths_is_no_staircase(void)
 {
     for (size_t i = 0; i < 1000; i++) {
@@ -211,7 +213,7 @@ static void order_does_not_matter(void)
         T_TRUE(same(there.confidence, back.confidence));
         T_TRUE(same(there.growth_bytes_per_step, back.growth_bytes_per_step));
         T_TRUE(same(there.onset_step, back.onset_step));
-        T_EQ_U64(there.riser_count, back.riser_count);
+        T_EQ_U64(there.stair_count, back.stair_count);
     }
 }
 
@@ -313,8 +315,8 @@ static bool find_trend(const plim_mem *mem, void *ctx)
     (void)ctx;
     plim_trend trend = { .point_count = 77 };
     plim_error err;
-    const plim_status status =
-        plim_trend_of(made.steps, made.bytes, made.count, 0, mem, &trend, &err);
+    const plim_status status = plim_trend_of(
+        &(plim_trend_input){ made.steps, made.bytes, made.count, 0 }, mem, &trend, &err);
     if (status != PLIM_OK) {
         T_EQ_U64(status, PLIM_OUT_OF_HOST_MEMORY);
         T_EQ_U64(trend.point_count, 77);
@@ -337,7 +339,8 @@ static void memory_is_bounded(void)
     t_mem heap;
     t_mem_init(&heap);
     plim_trend trend;
-    T_EQ_U64(plim_trend_of(NULL, other.bytes, T_MADE_POINTS_MAX, 0, &heap.mem, &trend, NULL),
+    T_EQ_U64(plim_trend_of(&(plim_trend_input){ NULL, other.bytes, T_MADE_POINTS_MAX, 0 },
+                           &heap.mem, &trend, NULL),
              PLIM_OK);
     T_TRUE(heap.peak_bytes <= 40 * T_MADE_POINTS_MAX + 300000);
     T_EQ_U64(heap.live_bytes, 0);
@@ -393,8 +396,11 @@ static void a_first_look_finds_what_grows(void)
         }
         plim_trend first;
         plim_trend full;
-        T_EQ_U64(plim_trend_screen(NULL, bytes, COUNT, NULL, &first, NULL), PLIM_OK);
-        T_EQ_U64(plim_trend_of(NULL, bytes, COUNT, 0, NULL, &full, NULL), PLIM_OK);
+        T_EQ_U64(
+            plim_trend_screen(&(plim_trend_input){ NULL, bytes, COUNT, 0 }, NULL, &first, NULL),
+            PLIM_OK);
+        T_EQ_U64(plim_trend_of(&(plim_trend_input){ NULL, bytes, COUNT, 0 }, NULL, &full, NULL),
+                 PLIM_OK);
         T_TRUE((first.kind == PLIM_TREND_FLAT) == cases[k].is_flat);
         T_TRUE((full.kind == PLIM_TREND_FLAT) == cases[k].is_flat);
         T_TRUE(first.max_bytes == full.max_bytes && first.point_count == full.point_count);
@@ -402,7 +408,7 @@ static void a_first_look_finds_what_grows(void)
 }
 
 T_MAIN(T_TEST(a_first_look_finds_what_grows), T_TEST(a_leak_is_said_in_the_units_of_the_log),
-       T_TEST(a_staircase_says_its_risers), T_TEST(a_late_leak_says_where_it_began),
+       T_TEST(a_staircase_says_its_stairs), T_TEST(a_late_leak_says_where_it_began),
        T_TEST(a_ramp_says_where_it_settled), T_TEST(exhaustion_counts_usual_peaks),
        T_TEST(a_leak_printed_in_tenths_is_no_staircase),
        T_TEST(few_points_say_nothing_unless_they_are_a_line), T_TEST(units_do_not_matter),

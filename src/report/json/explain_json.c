@@ -181,9 +181,9 @@ static void write_trend(plim_json *json, const plim_series *series)
     member_amount(json, series, "max_bytes", trend->max_bytes);
     plim_json_member_double(json, "noise_share", trend->noise_share);
     plim_json_member_double(json, "onset_step", trend->onset_step);
-    plim_json_member_u64(json, "riser_count", trend->riser_count);
-    member_amount(json, series, "riser_bytes", trend->riser_bytes);
-    plim_json_member_double(json, "riser_period_steps", trend->riser_period_steps);
+    plim_json_member_u64(json, "stair_count", trend->stair_count);
+    member_amount(json, series, "stair_bytes", trend->stair_bytes);
+    plim_json_member_double(json, "stair_period_steps", trend->stair_period_steps);
 }
 
 static void write_series_members(plim_json *json, const plim_explained *file, size_t index)

@@ -119,11 +119,11 @@ static void say_growth(plim_page *page, const plim_series *series)
             plim_page_more(page, " (95% sure of {} to {})", PLIM_FACTS(low, high));
         }
     }
-    if (trend->riser_count > 0) {
+    if (trend->stair_count > 0) {
         say_fact(page, "stairs", "{}, of {} each, every {} {}",
-                 PLIM_FACTS(plim_count_of("riser_count", trend->riser_count, "stair"),
-                            plim_explain_amount(series, "riser", trend->riser_bytes),
-                            plim_explain_steps(&axis, "riser_period", trend->riser_period_steps),
+                 PLIM_FACTS(plim_count_of("stair_count", trend->stair_count, "stair"),
+                            plim_explain_amount(series, "stair", trend->stair_bytes),
+                            plim_explain_steps(&axis, "stair_period", trend->stair_period_steps),
                             plim_words(axis.steps)));
     }
     const bool has_onset = trend->onset_step > trend->first_step; /* else there was no before */

@@ -1,10 +1,10 @@
 /*
- * teeth.c - saws.
+ * sawtooth.c - saws.
  *
  * Within a tooth memory climbs, and that is no growth. What counts is the floor: the valleys
  * after each drop or, steadier where all teeth are alike, the means of whole teeth.
  */
-#include "trend/teeth.h"
+#include "trend/sawtooth.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -38,7 +38,7 @@ static bool is_excursion(const plim_trend_parts *parts, size_t begin, size_t end
            (double)(behind->begin - before->end) <= EXCURSION_LENGTH_MAX * (double)beside;
 }
 
-size_t plim_trend_teeth_drop_excursions(plim_trend_levels *levels, const plim_trend_parts *parts)
+size_t plim_trend_sawtooth_drop_excursions(plim_trend_levels *levels, const plim_trend_parts *parts)
 {
     size_t dropped = 0;
     for (size_t end = parts->count; end-- > 2;) {
@@ -82,14 +82,14 @@ static void add_mean(plim_trend_levels *means, const plim_trend_levels *levels, 
     add(means, at / size, value / size);
 }
 
-void plim_trend_teeth_find(plim_trend_teeth *teeth, const plim_trend_levels *levels,
-                           const plim_trend_parts *parts)
+void plim_trend_sawtooth_find(plim_trend_sawtooth *sawtooth, const plim_trend_levels *levels,
+                              const plim_trend_parts *parts)
 {
-    teeth->drop_count = 0;
-    teeth->height = 0;
-    teeth->first = parts->items[0].left;
-    teeth->valleys.count = 0;
-    teeth->means.count = 0;
+    sawtooth->drop_count = 0;
+    sawtooth->height = 0;
+    sawtooth->first = parts->items[0].left;
+    sawtooth->valleys.count = 0;
+    sawtooth->means.count = 0;
     double low = INFINITY;
     double high = -INFINITY;
     for (size_t i = 0; i < parts->count; i++) {
@@ -99,7 +99,7 @@ void plim_trend_teeth_find(plim_trend_teeth *teeth, const plim_trend_levels *lev
     const double least = fmax(DROP_NOISES_MIN * levels->noise, DROP_RANGE_SHARE_MIN * (high - low));
     size_t begin = 0;
     double top = parts->items[0].right;
-    double climbs = top - teeth->first;
+    double climbs = top - sawtooth->first;
     for (size_t i = 1; i < parts->count; i++) {
         const plim_trend_part *const part = &parts->items[i];
         /* A level with the drop inside is neither tip nor valley. */
@@ -113,16 +113,16 @@ void plim_trend_teeth_find(plim_trend_teeth *teeth, const plim_trend_levels *lev
         if (drop < least) {
             continue;
         }
-        if (teeth->drop_count > 0) {
-            add_mean(&teeth->means, levels, begin, part->begin);
+        if (sawtooth->drop_count > 0) {
+            add_mean(&sawtooth->means, levels, begin, part->begin);
         }
-        add(&teeth->valleys, levels->at[part->begin], part->left);
-        teeth->height += drop;
-        teeth->drop_count++;
+        add(&sawtooth->valleys, levels->at[part->begin], part->left);
+        sawtooth->height += drop;
+        sawtooth->drop_count++;
         begin = part->begin;
     }
-    if (teeth->height < DROP_CLIMB_SHARE_MIN * climbs) {
-        teeth->drop_count = 0; /* a climb with some dents */
+    if (sawtooth->height < DROP_CLIMB_SHARE_MIN * climbs) {
+        sawtooth->drop_count = 0; /* a climb with some dents */
     }
-    teeth->height /= fmax((double)teeth->drop_count, 1);
+    sawtooth->height /= fmax((double)sawtooth->drop_count, 1);
 }
