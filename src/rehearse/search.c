@@ -228,7 +228,7 @@ static plim_status find_largest(const batch_search *self, plim_error *err)
             self->tries->is_unbounded = true;
             return PLIM_OK;
         }
-        plim_rehearse_try one;
+        plim_rehearse_try one = { 0 };
         PLIM_TRY(try_value(self, next_value(&known, turn), &one, err));
         learn(&known, &one);
     }
@@ -260,7 +260,7 @@ plim_status plim_rehearse_search(const char *const *argv,
         return find_largest(&self, err);
     }
     for (size_t i = 0; i < options->value_count; i++) {
-        plim_rehearse_try one;
+        plim_rehearse_try one = { 0 };
         PLIM_TRY(try_value(&self, options->values[i], &one, err));
     }
     return PLIM_OK;
