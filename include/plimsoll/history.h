@@ -6,12 +6,12 @@
  *   strings, frames, stacks     each stored once and named by an index
  *   streams, notes              likewise: small tables that events point into
  *   devices                     each with its events by column, and the segments and blocks that
- *                               stood when the recording ended
+ *                               existed when the recording ended
  *   settings, annotations       what was in force, what the program said it was doing
  *   anomalies, warnings         what the source got wrong, counted
  *
- * A history may be the tail of a ring buffer: what stood before its first event is worked out by a
- * timeline (timeline.h), and is never mixed with what was recorded.
+ * A history may be the tail of a ring buffer: what existed before its first event is worked out by
+ * a timeline (timeline.h), and is never mixed with what was recorded.
  *
  * Histories are built by importers and are read-only afterwards: any number of threads may read
  * one. All pointers reached from it belong to it and live until plim_history_destroy().
@@ -46,7 +46,7 @@ typedef struct plim_stack {
     uint32_t frame_count;
 } plim_stack;
 
-/* What rarely differs between events, kept apart so that an event pays four bytes for it. */
+/* Fields that rarely differ between events, kept apart so that an event pays four bytes for it. */
 typedef struct plim_note {
     plim_pool_id pool;
     bool has_pool;            /* the event itself named a pool (PyTorch 2.12+) */
@@ -142,7 +142,7 @@ typedef struct plim_setting {
 } plim_setting;
 
 /*
- * What a source can get wrong. Each is counted, none is fatal.
+ * Faults of a source. Each is counted, and does not end the import.
  * In the list: enumerator, name in JSON, meaning with %s for "N times".
  */
 #define PLIM_ANOMALY_LIST(X)                                                                       \
@@ -187,7 +187,7 @@ typedef enum plim_anomaly {
 PLIM_API const char *plim_anomaly_name(plim_anomaly anomaly);
 PLIM_API const char *plim_anomaly_text(plim_anomaly anomaly);
 
-/* What the history was read from. Strings are constants or belong to the history. */
+/* The origin of a history. Strings are constants or belong to the history. */
 typedef struct plim_source {
     const char *format;      /* "pickle", "json", … */
     const char *compression; /* "gzip", "zstd", "xz", "bzip2", "UTF-16", or NULL */
@@ -201,7 +201,7 @@ typedef struct plim_history plim_history;
 /* Called now and then while a long file is read. Return false to stop with PLIM_CANCELLED. */
 typedef bool plim_progress(void *ctx, uint64_t done_bytes, uint64_t total_bytes);
 
-/* How a file is read into a history, whatever it is. All zero is a valid default. */
+/* Options of reading any file into a history. All zero is a valid default. */
 typedef struct plim_load_options {
     const plim_mem *mem;     /* borrowed until the history is destroyed; NULL: the C heap */
     plim_progress *progress; /* may be NULL; total_bytes is 0 when it is not known */
@@ -248,7 +248,7 @@ PLIM_API const plim_annotation *plim_history_annotations(const plim_history *his
 PLIM_API const plim_setting *plim_history_settings(const plim_history *history,
                                                    uint64_t *ret_count);
 
-/** How often the source showed an anomaly while it was imported. */
+/** Times the source showed an anomaly while it was imported. */
 PLIM_API uint64_t plim_history_anomaly_count(const plim_history *history, plim_anomaly anomaly);
 PLIM_API size_t plim_history_warning_count(const plim_history *history);
 /** One line for a person. */

@@ -65,10 +65,10 @@ typedef struct plim_oom_moment {
     bool has_device_free;
     uint32_t stack;      /* of the request: index into the history's stacks, or PLIM_NONE */
     uint32_t user_frame; /* as in plim_stack_group */
-    plim_moment moment;  /* what stood when it happened */
+    plim_moment moment;  /* the sums when it happened */
 } plim_oom_moment;
 
-/* What the segments and blocks of the source say. */
+/* The sums of the segments and blocks of the source. */
 typedef struct plim_end_state {
     uint64_t requested_bytes;      /* asked for in active_allocated blocks */
     uint64_t allocated_bytes;      /* active_allocated blocks */

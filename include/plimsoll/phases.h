@@ -2,7 +2,7 @@
  * plimsoll/phases.h - what a program was doing: its steps, and what its memory is for.
  *
  * Both are read off a history: off annotations where the program named what it did, else off the
- * stacks of its requests and how long they lived. How sure that is stands with each.
+ * stacks of its requests and how long they lived. Each says how sure that is.
  */
 #ifndef PLIMSOLL_PHASES_H
 #define PLIMSOLL_PHASES_H
@@ -13,7 +13,7 @@ PLIM_BEGIN_DECLS
 
 /* --- steps --- */
 
-/* How steps were found, the surest first. */
+/* The source of steps, the surest first. */
 typedef enum plim_steps_source {
     PLIM_STEPS_NONE,      /* no steps were found */
     PLIM_STEPS_ANNOTATED, /* the program named them: ProfilerStep#7, … */
@@ -47,7 +47,7 @@ PLIM_API void plim_steps_deinit(plim_steps *steps);
 
 /* --- categories --- */
 
-/* What an allocation is for. In the list: enumerator, name, meaning. */
+/* The purpose of an allocation. In the list: enumerator, name, meaning. */
 #define PLIM_CATEGORY_LIST(X)                                                                    \
     X(PLIM_CATEGORY_OTHER, "other", "nothing says what it is for")                               \
     X(PLIM_CATEGORY_PARAMETERS, "parameters", "weights and buffers of the model")                \

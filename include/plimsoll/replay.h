@@ -12,7 +12,7 @@
  *
  * The state before the first event is rebuilt: under the recorded settings segments and blocks
  * lie as the recording has them, but for cached segments that the device has no room for; under
- * others the allocations that stood are requested again, in order of their addresses.
+ * others the allocations from before are requested again, in order of their addresses.
  *
  * Determinism: the same history and options give the same results, whatever the machine or the
  * number of threads; but a budget of time may end a search earlier.
@@ -76,8 +76,8 @@ typedef struct plim_scale {
 typedef struct plim_replay_options {
     const plim_mem *mem; /* borrowed until destroy; NULL: the C heap */
     int32_t device;      /* PyTorch's index, or PLIM_ALL_DEVICES: those with anything to replay */
-    /* Events of each device that are replayed, [from, to); to 0: all. What stood before `from` is
-     * the start. */
+    /* Events of each device that are replayed, [from, to); to 0: all. Allocations from before
+     * `from` are the start. */
     uint64_t from_event;
     uint64_t to_event;
     /* In their place the first event of a step, from 1; one more than there are is the end of the
@@ -106,19 +106,19 @@ PLIM_API PLIM_MUST_USE plim_status plim_replay_create(const plim_history *histor
                                                       plim_replay **ret_replay, plim_error *err);
 PLIM_API void plim_replay_destroy(plim_replay *replay);
 
-/* How the capacity of the device was found. */
+/* The source of the capacity of a device. */
 typedef enum plim_capacity_source {
     PLIM_CAPACITY_UNKNOWN, /* the file does not say, and nothing failed */
     PLIM_CAPACITY_OOM,     /* reserved and free bytes at an oom event */
     PLIM_CAPACITY_RETRIES, /* it follows from when cached memory was given back for a request */
 } plim_capacity_source;
 
-/* What is known of a device of a replay before it is run. Bytes. */
+/* The facts of a device before it is replayed. Bytes. */
 typedef struct plim_replay_facts {
     int32_t device;  /* PyTorch's index */
     uint64_t events; /* that are replayed */
     uint64_t requests;
-    uint64_t start_allocations; /* that stood before the first event */
+    uint64_t start_allocations; /* from before the first event */
     uint64_t start_reserved_bytes;
     uint64_t start_live_bytes;
     uint64_t floor_bytes; /* peak of live requests in units of 512 bytes, in whole 2 MiB: no
@@ -155,7 +155,7 @@ typedef struct plim_run_options {
     void *progress_ctx;
 } plim_run_options;
 
-/* What became of one device. Bytes unless the name says otherwise. */
+/* The outcome of one device. Bytes unless the name says otherwise. */
 typedef struct plim_run_result {
     int32_t device;
     bool survives;         /* no request failed, those that failed in the recording included */
@@ -286,9 +286,9 @@ typedef struct plim_tune_row {
     uint32_t needs_torch; /* the first release that knows these settings, as PLIM_TORCH(2, 11); 0:
                            * any that has settings */
     bool is_too_new;      /* the recording is from an older release: it never wins */
-    /* What stood before the first event was requested anew, and the driver gave what addresses it
-     * liked. False: both as recorded, which only the recorded settings can have; rows are compared
-     * with those that start alike. */
+    /* Allocations from before the first event were requested anew, and the driver gave what
+     * addresses it liked. False: both as recorded, which only the recorded settings can have; rows
+     * are compared with those that start alike. */
     bool is_start_requested;
     /* At the capacity asked about; of several devices the first that fails, else the one with the
      * highest peak. Where not even the start fits: survives is false, failed_event is
@@ -325,7 +325,7 @@ typedef struct plim_tuning {
     size_t row_count;
     size_t recorded; /* index of the row of the recorded settings, its start as recorded */
     /* The recorded settings with start and addresses as the other rows have them. The same as
-     * `recorded` where nothing stood before and it makes no difference. */
+     * `recorded` where there were no allocations before and it makes no difference. */
     size_t baseline;
     size_t reference; /* of these two the one that fares better: savings are measured against it */
     /* Index of the winner: of the recorded settings where nothing costs 1 % less. Where no row

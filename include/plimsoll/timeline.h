@@ -64,8 +64,9 @@ typedef struct plim_figures {
 } plim_figures;
 
 /*
- * How the allocator cut blocks. All zero is PyTorch's rule by default: requests are rounded up to
- * whole 512 bytes, and a block of a large segment is cut only where more than 1 MiB is left.
+ * The rule by which the allocator splits blocks. All zero is PyTorch's rule by default: requests
+ * are rounded up to whole 512 bytes, and a block of a large segment is cut only where more than 1
+ * MiB is left.
  *
  * source  PyTorch 2.11 c10/cuda/CUDACachingAllocator.cpp: round_size(), should_split()
  */

@@ -75,7 +75,7 @@ typedef struct plim_lifetimes {
     uint64_t unrequested_completions;
 } plim_lifetimes;
 
-/* What the events left at an address. */
+/* The state of an address after the events. */
 typedef enum plim_address_outcome {
     PLIM_ADDRESS_UNTOUCHED, /* no event names it */
     PLIM_ADDRESS_LIVE,      /* event: its alloc */

@@ -62,7 +62,7 @@ struct plim_cursor {
     const plim_timeline *timeline;
     uint64_t next; /* event */
     plim_running now;
-    /* What comes next in each list: */
+    /* The next row of each list: */
     size_t start_allocation, start_pending, displacement;
     size_t shortfalls_left; /* that list is backwards */
     /* The last request of a free, and its block: its completion mostly comes next. */

@@ -17,7 +17,7 @@ typedef struct plim_life {
     uint32_t stack;
 } plim_life;
 
-/* What is learnt from the events before they are judged one by one. */
+/* Evidence of all events, collected before each is judged. */
 typedef struct plim_category_evidence {
     const plim_mem *mem;
     plim_map built_bytes;      /* sizes of weights → how many */

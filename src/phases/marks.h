@@ -10,7 +10,7 @@
 #include "base/vec.h"
 #include "plimsoll/history.h"
 
-/* What a name stands for. Later ones are tried later. */
+/* Meanings of a name. Later ones are tried later. */
 typedef enum plim_mark_kind {
     PLIM_MARK_PROFILER,  /* ProfilerStep#7 */
     PLIM_MARK_STEP,      /* train_step, iteration 3, … */

@@ -14,7 +14,7 @@
 
 typedef PLIM_VEC(uint64_t) plim_bounds;
 
-/* What all of them look at. */
+/* The input of all of them. */
 typedef struct plim_steps_search {
     const plim_mem *mem;
     const plim_history *history;

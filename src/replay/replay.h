@@ -29,7 +29,7 @@ bool plim_replay_is_restored(const plim_replay_device_part *part, const plim_con
 PLIM_MUST_USE plim_status plim_replay_find_range(const plim_history *history,
                                                  plim_replay_options *options, plim_error *err);
 
-/* What others hold of the device, beside the capacity asked about. */
+/* Bytes that others hold of the device, beside the capacity asked about. */
 uint64_t plim_others_bytes(const plim_run_options *options);
 
 #endif

@@ -59,8 +59,8 @@ typedef enum plim_chunk_find {
     PLIM_CHUNK_FIND_WHOLE,
 } plim_chunk_find;
 
-/* What lies at `at`. *ret_chunk is filled unless it is nothing: a damaged one can be passed over,
- * so that no byte is summed up twice. */
+/* Reads the chunk at `at`. *ret_chunk is filled unless it is nothing: a damaged one can be passed
+ * over, so that no byte is summed up twice. */
 plim_chunk_find plim_chunk_read(const uint8_t *at, const uint8_t *end, plim_chunk *ret_chunk);
 /* The first place from `at` on where a chunk header stands whose checksum is right, or `end`. */
 const uint8_t *plim_chunk_seek(const uint8_t *at, const uint8_t *end);

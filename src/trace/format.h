@@ -44,7 +44,7 @@ typedef enum plim_chunk_kind {
 /* The head of an events chunk, never compressed: device, events, number of the first, lost. */
 #define PLIM_EVENTS_HEAD_BYTES 24
 
-/* What the note of an event has, as bits; their values follow in this order. */
+/* The fields of an event's note, as bits; their values follow in this order. */
 typedef enum plim_note_field {
     PLIM_NOTE_POOL = 1,
     PLIM_NOTE_COMPILE_CONTEXT = 2,

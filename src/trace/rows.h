@@ -34,7 +34,7 @@ typedef struct plim_row_lane {
     uint32_t stack; /* likewise */
 } plim_row_lane;
 
-/* What writing and reading have in common: what rows refer back to. All zero to begin with. */
+/* State that writing and reading share: rows refer back to it. All zero to begin with. */
 typedef struct plim_row_state {
     plim_row_lane lanes[PLIM_LANES_MAX];
     uint32_t lane_count;

@@ -59,7 +59,7 @@ typedef struct plim_start_block {
     uint32_t stack;  /* index into the history's stacks, or PLIM_NONE */
 } plim_start_block;
 
-/* What stood before the first op. */
+/* The state before the first op. */
 typedef struct plim_program_start {
     /* As recorded: segments by address, tiled by blocks. plim_segment.stream is an index into the
      * program's streams. */

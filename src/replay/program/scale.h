@@ -26,7 +26,7 @@ plim_status plim_scaling_init(plim_scaling *scaling, const plim_history *history
 /* A zeroed one is allowed. */
 void plim_scaling_deinit(plim_scaling *scaling);
 
-/* What requests of a category and a stack (or PLIM_NONE) are multiplied by; later rules win. */
+/* The factor of requests of a category and a stack (or PLIM_NONE); later rules win. */
 double plim_scaling_factor(const plim_scaling *scaling, uint8_t category, uint32_t stack);
 uint64_t plim_scaled_bytes(uint64_t bytes, double factor);
 

@@ -24,7 +24,7 @@ typedef struct plim_driver {
     uint64_t op; /* the run is at this one */
 } plim_driver;
 
-/* What a device has: all of it is to be had but what others hold. */
+/* The size of a device, and the part that others hold. */
 typedef struct plim_driver_size {
     uint64_t total_bytes;
     uint64_t others_bytes;
@@ -34,7 +34,7 @@ typedef struct plim_driver_size {
 plim_status plim_driver_init(plim_driver *driver, plim_driver_size size, uint32_t queue_count,
                              const plim_driver_costs *costs, const plim_mem *mem, plim_error *err);
 
-/* What the recording's driver gave before this op cannot be asked for any more. */
+/* Drops the places that the recording's driver gave before this op. */
 static inline void plim_driver_at_op(plim_driver *driver, uint64_t op)
 {
     while (driver->places.count > 0 && driver->places.next->op < op) {

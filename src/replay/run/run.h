@@ -14,7 +14,7 @@ typedef struct plim_run_listener {
     /* The most the driver gives this process during the op, which op() got just before:
      * bytes, or PLIM_UNLIMITED for no less than the setup says. */
     uint64_t (*capacity)(void *ctx, uint64_t op);
-    /* What the allocator did. No calls into the allocator. */
+    /* An event of the allocator. No calls into the allocator. */
     void (*event)(void *ctx, const plim_event *event);
     /* The start is rebuilt: addrs[i] is where start.blocks[i] lies now, where it is live. Not
      * called when the start was requested anew. */

@@ -38,7 +38,8 @@ typedef struct plim_bisect {
 /* Nothing is tried yet; it needs `floor` at least, at least one. */
 plim_bisect plim_bisect_start(uint64_t floor);
 
-/* What to try next, above 0; 0: `high` is the answer, or PLIM_STEPS_UNKNOWN: nothing is enough. */
+/* The next capacity to try, above 0; 0: `high` is the answer, or PLIM_STEPS_UNKNOWN: nothing is
+ * enough. */
 uint64_t plim_bisect_next(const plim_bisect *bisect);
 
 /*

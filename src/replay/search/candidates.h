@@ -16,7 +16,7 @@
 #include "replay/search/trace_sizes.h"
 #include "replay/search/tune.h"
 
-/* What one change is about. */
+/* The subject of a change. */
 typedef enum plim_change {
     PLIM_CHANGE_EXPANDABLE,
     PLIM_CHANGE_SPLIT,

@@ -46,10 +46,10 @@ typedef struct plim_tune_field {
 
 plim_candidate plim_candidate_begin(const plim_candidates *candidates, size_t row, uint64_t floor);
 
-/* What a row costs if it needs so many steps of capacity, in steps. */
+/* The cost of a row that needs so many steps of capacity, in steps. */
 uint64_t plim_field_cost(const plim_tune_field *field, size_t row, uint64_t needed_steps);
 
-/* What it is known or thought to cost: lower is more promising. */
+/* Its cost as far as it is known: rows with a lower one are searched first. */
 uint64_t plim_field_estimate(const plim_tune_field *field, size_t row);
 
 /*

@@ -7,7 +7,7 @@
 #include "replay/replay.h"
 #include "replay/search/watch.h"
 
-/* What trials of one search have in common. */
+/* Common to the trials of one search. */
 typedef struct plim_trial_context {
     const plim_replay *replay;
     const plim_driver_costs *costs; /* NULL: the default ones */

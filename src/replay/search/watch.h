@@ -39,7 +39,7 @@ void plim_watch_deinit(plim_watch *watch);
 void plim_watch_expect(plim_watch *watch, uint64_t runs);
 /* A run is made. */
 void plim_watch_count(plim_watch *watch);
-/* What was expected is done, or never will be. */
+/* No more runs are expected. */
 void plim_watch_settle(plim_watch *watch);
 
 /* True if work goes on. The caller is asked; `has_budget` false leaves the time aside. */

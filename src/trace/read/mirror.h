@@ -74,7 +74,7 @@ void plim_mirror_init(plim_mirror *mirror, const plim_mem *mem);
 /* Zeroed ones are allowed. */
 void plim_mirror_deinit(plim_mirror *mirror);
 
-/* What stood at the start; what overlaps replaces. False, as below: no memory. */
+/* Segments and blocks of the start; one that overlaps replaces. False, as below: no memory. */
 bool plim_mirror_add_segment(plim_mirror *mirror, plim_addr addr, uint64_t bytes,
                              const plim_mirror_segment *segment);
 bool plim_mirror_add_block(plim_mirror *mirror, plim_addr addr, uint64_t bytes,
@@ -88,7 +88,7 @@ bool plim_mirror_apply(plim_mirror *mirror, const plim_event *event, uint64_t nu
 /* Sorts the lost events by place and order. */
 void plim_mirror_sort_lost(plim_mirror *mirror);
 
-/* What plim_mirror_push() pushed and made up. */
+/* Counts of rows that plim_mirror_push() pushed and made up. */
 typedef struct plim_mirror_report {
     uint64_t segments;
     uint64_t blocks;

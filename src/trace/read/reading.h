@@ -50,7 +50,7 @@ typedef struct plim_file_reading {
     uint64_t segments; /* pushed so far */
     uint64_t blocks;
 
-    /* What the end and the rest say. */
+    /* From the END chunk and the rest. */
     bool has_end;
     uint64_t stacks_lost;
     uint64_t unknown_stacks;   /* events with a stack the file lacks */
@@ -60,7 +60,7 @@ typedef struct plim_file_reading {
 /* The payload of a chunk, valid until the next call; PLIM_CORRUPT gives an empty one. */
 plim_status plim_file_reading_open(plim_file_reading *reading, const plim_chunk *chunk,
                                    plim_trace_bytes *ret_payload, plim_error *err);
-/* What is left of a chunk is not what it should be. */
+/* Counts a chunk whose rest is malformed. */
 void plim_file_reading_spoiled(plim_file_reading *reading, const plim_chunk *chunk);
 
 /* Reads all strings, frames, stacks and settings. */
@@ -71,7 +71,7 @@ plim_status plim_file_reading_string(plim_file_reading *reading, uint64_t id, ui
 /* The history's stack for an id of the file; PLIM_NONE where the file lacks it. */
 uint32_t plim_file_reading_stack(plim_file_reading *reading, uint64_t id);
 
-/* What some neighbouring events have besides their rows. */
+/* A note of some neighbouring events. */
 typedef struct plim_note_run {
     uint64_t first; /* events of the device before */
     uint64_t count;
@@ -85,7 +85,7 @@ typedef PLIM_VEC(plim_note_run) plim_note_runs;
 plim_status plim_file_reading_notes(plim_file_reading *reading, const plim_chunk *chunk,
                                     plim_note_runs *runs, plim_error *err);
 
-/* What stood at the end of a device. */
+/* Segments and blocks at the end of a device. */
 typedef struct plim_recorded_end {
     PLIM_VEC(plim_segment) segments;
     PLIM_VEC(plim_block) blocks;

@@ -16,7 +16,7 @@
 
 #include <stdatomic.h>
 
-/* What a slot holds besides actions. The first two are as in rows.h. */
+/* Kinds of slots besides actions. The first two are as in rows.h. */
 #define PLIM_SLOT_ANNOTATION 11u /* addr: a plim_queued_name */
 #define PLIM_SLOT_LOST       12u /* bytes: how many events of the device are missing here */
 #define PLIM_SLOT_POOL       14u /* addr, bytes: the pool of the slot that follows */

@@ -17,7 +17,7 @@
 
 #include <pthread.h>
 
-/* What a recorder lends to the list. */
+/* The part of a recorder that is in the list. */
 typedef struct plim_listed plim_listed;
 struct plim_listed {
     _Atomic uint64_t number;            /* 0: not listed, or a child's copy */
@@ -43,7 +43,7 @@ typedef struct plim_seat {
     plim_event_queue *queue;
 } plim_seat;
 
-/* What the calling thread remembers. In the part of thread memory that needs no call to reach. */
+/* State of the calling thread. In the part of thread memory that needs no call to reach. */
 extern _Thread_local plim_seat plim_threads_seat __attribute__((tls_model("initial-exec")));
 
 static inline plim_event_queue *plim_threads_queue(plim_listed *listed)
