@@ -13,6 +13,7 @@
 #include "alloc/core/policy.h"
 #include "alloc/core/pools.h"
 #include "alloc/core/world.h"
+#include "alloc/observers.h"
 #include "alloc/text/oom.h"
 #include "base/error.h"
 

@@ -1,15 +1,15 @@
 /*
  * queries.c - the public functions besides malloc and free: blocks, the cache, limits, settings,
- * callbacks, statistics, and the allocator's own host memory.
+ * statistics, and the allocator's own host memory.
  */
 #include "plimsoll/allocator.h"
 
 #include "alloc/core/check.h"
-#include "alloc/core/events.h"
 #include "alloc/core/free.h"
 #include "alloc/core/policy.h"
 #include "alloc/core/pools.h"
 #include "alloc/core/world.h"
+#include "alloc/observers.h"
 #include "alloc/vm/expandable.h"
 #include "alloc/vm/release.h"
 #include "base/error.h"
@@ -255,34 +255,7 @@ plim_status plim_pool_holds_exactly(plim_allocator *allocator, int32_t device, p
     return PLIM_OK;
 }
 
-/* --- callbacks --- */
-
-plim_status plim_add_free_memory_callback(plim_allocator *allocator,
-                                          plim_free_memory_callback *callback, void *ctx,
-                                          plim_error *err)
-{
-    if (callback == NULL) {
-        return plim_fail(err, PLIM_INVALID_ARGUMENT, "a free-memory callback needs a function");
-    }
-    PLIM_WORLDS_HOLD(allocator);
-    const bool is_added = PLIM_VEC_PUSH(allocator->mem, &allocator->free_callbacks,
-                                        ((plim_callback_row){ callback, ctx }));
-    allocator->has_free_callbacks = allocator->free_callbacks.count > 0;
-    return is_added ? PLIM_OK : plim_fail_memory(err, "adding a callback");
-}
-
-plim_status plim_add_oom_observer(plim_allocator *allocator, plim_oom_observer *observer, void *ctx,
-                                  plim_error *err)
-{
-    if (observer == NULL) {
-        return plim_fail(err, PLIM_INVALID_ARGUMENT, "an observer needs a function");
-    }
-    pthread_mutex_lock(&allocator->lock);
-    const bool is_added = PLIM_VEC_PUSH(allocator->mem, &allocator->observers,
-                                        ((plim_observer_row){ observer, ctx }));
-    pthread_mutex_unlock(&allocator->lock);
-    return is_added ? PLIM_OK : plim_fail_memory(err, "adding an observer");
-}
+/* --- the last failure, and counters --- */
 
 bool plim_allocator_last_oom(plim_allocator *allocator, int32_t device, plim_oom_facts *ret_facts)
 {
@@ -296,8 +269,6 @@ bool plim_allocator_last_oom(plim_allocator *allocator, int32_t device, plim_oom
     }
     return heap->has_oom;
 }
-
-/* --- counters --- */
 
 plim_status plim_allocator_stats(plim_allocator *allocator, int32_t device,
                                  plim_device_stats *ret_stats, plim_error *err)

@@ -33,8 +33,4 @@ void plim_emit_free(plim_heap *heap, plim_action action, const plim_heap_block *
  * are zero. */
 plim_event plim_recorded_event(const plim_heap *heap, uint64_t index);
 
-/* The calling thread's stack, if recording takes stacks from `level` on; before any lock is taken.
- */
-uint32_t plim_take_stack(plim_allocator *allocator, plim_stack_level level);
-
 #endif
