@@ -120,7 +120,7 @@ static const plim_topic_words words[] = {
     },
     [PLIM_TOPIC_HOST_CGROUP] = {
         .first = " at the memory limit of ",
-        .second = "That limit is lower than the machine's memory; the GPU's has no part in it",
+        .second = "The limit was met, not the end of the machine's memory; the GPU's has no part in it",
     },
     [PLIM_TOPIC_HOST_MACHINE] = {
         .first = " because the machine's memory was full",
