@@ -9,7 +9,7 @@
  *
  * All sources are judged by the same pure functions, which allocate nothing: the same figures get
  * the same verdict and the same sentences. Thresholds are named in src/verdict/thresholds.h and
- * argued in docs/design/verdict.md.
+ * argued in docs/design/explain.md.
  */
 #ifndef PLIMSOLL_VERDICT_H
 #define PLIMSOLL_VERDICT_H

@@ -3,7 +3,7 @@
  *
  * Every comparison leaves room for how figures were rounded when they were printed: `surely`
  * asks whether a relation holds wherever the truth lies, `maybe` whether it can. The thresholds
- * are argued in docs/design/verdict.md.
+ * are argued in docs/design/explain.md.
  */
 #include "verdict/request.h"
 #include "verdict/thresholds.h"

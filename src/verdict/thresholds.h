@@ -1,5 +1,5 @@
 /*
- * thresholds.h - the numbers a verdict turns on, each with its reason in docs/design/verdict.md.
+ * thresholds.h - the numbers a verdict turns on, each with its reason in docs/design/explain.md.
  */
 #ifndef PLIMSOLL_VERDICT_THRESHOLDS_H
 #define PLIMSOLL_VERDICT_THRESHOLDS_H
