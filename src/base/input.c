@@ -335,9 +335,9 @@ static plim_status find_codec(const plim_input *input, const plim_window *window
                 return PLIM_OK;
             }
         }
-        return plim_fail_at(err, PLIM_UNSUPPORTED, 0,
-                            "\"%s\" is %s, which is not decoded here; make it plain with %s",
-                            input->name, forms[i].name, forms[i].command);
+        return plim_fail(err, PLIM_UNSUPPORTED,
+                         "\"%s\" is %s, which is not decoded here; make it plain with %s",
+                         input->name, forms[i].name, forms[i].command);
     }
     *ret_codec = NULL;
     return PLIM_OK;
