@@ -3,15 +3,14 @@
  */
 #include "oomtext/table.h"
 
-#include "base/assert.h"
 #include "base/error.h"
 #include "base/tsv.h"
+#include "oomtext/fold.h"
 #include "oomtext/pattern.h"
 #include "oomtext/scan.h"
 #include "verdict/names.h"
 
 #include <string.h>
-#include <threads.h>
 
 #define REACH_BYTES_MAX 4096 /* of a message, to each side of its phrase */
 
@@ -177,9 +176,10 @@ bool plim_phrase_next(const char **list, char *ret, size_t ret_bytes)
 static plim_status check_phrases(const plim_tsv *file, const char *list, size_t least)
 {
     char phrase[PLIM_PHRASE_TEXT_BYTES];
-    char folded[PLIM_PHRASE_TEXT_BYTES];
+    char folded[PLIM_PHRASE_TEXT_BYTES + PLIM_FOLD_SLACK_BYTES];
     while (plim_phrase_next(&list, phrase, sizeof phrase)) {
-        const size_t bytes = plim_scan_fold(phrase, strlen(phrase), folded);
+        const size_t bytes =
+            plim_fold_plain(NULL, (const unsigned char *)phrase, strlen(phrase), folded);
         if (bytes < least || bytes > PLIM_SCAN_PHRASE_BYTES_MAX) {
             return plim_tsv_fail(file, "phrase '%s' has %zu letters and digits, not %zu to %u",
                                  phrase, bytes, least, PLIM_SCAN_PHRASE_BYTES_MAX);
@@ -344,7 +344,7 @@ static const plim_tsv_column word_columns[] = {
     }
 
 plim_status plim_message_table_read(const plim_message_lines *lines, plim_message_table *table,
-                                    plim_error *err)
+                                    char texts[PLIM_TABLE_TEXT_BYTES], plim_error *err)
 {
     static const plim_tsv_section clauses[] = { SECTION(NULL, clause_columns, add_clause) };
     static const plim_tsv_section forms[] = { SECTION("[lists]", list_columns, add_list),
@@ -356,8 +356,8 @@ plim_status plim_message_table_read(const plim_message_lines *lines, plim_messag
                       .lines = lines->clauses,
                       .row = &row,
                       .row_bytes = sizeof row,
-                      .texts = table->texts,
-                      .texts_bytes = sizeof table->texts,
+                      .texts = texts,
+                      .texts_bytes = PLIM_TABLE_TEXT_BYTES,
                       .ctx = table,
                       .err = err };
     PLIM_TRY(plim_tsv_read(&file, clauses, 1));
@@ -367,25 +367,6 @@ plim_status plim_message_table_read(const plim_message_lines *lines, plim_messag
     file.name = "words.tsv";
     file.lines = lines->words;
     return plim_tsv_read(&file, words, 2);
-}
-
-static plim_message_table own_table; /* constant once read */
-static once_flag own_once = ONCE_FLAG_INIT;
-
-static void read_own(void)
-{
-    static const plim_message_lines lines = { plim_forms_lines, plim_clauses_lines,
-                                              plim_words_lines };
-    plim_error err = { 0 };
-    if (plim_message_table_read(&lines, &own_table, &err) != PLIM_OK) {
-        plim_assert_failed(err.message, __FILE__, __LINE__); /* built wrong: tests/oomtext */
-    }
-}
-
-const plim_message_table *plim_message_tables(void)
-{
-    call_once(&own_once, read_own);
-    return &own_table;
 }
 
 uint64_t plim_clause_sets(const plim_message_table *table, const char *names)

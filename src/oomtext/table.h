@@ -1,8 +1,8 @@
 /*
  * table.h - the data files of messages: forms.tsv, clauses.tsv and words.tsv.
  *
- * The files become part of the library as it is built (cmake/EmbedLines.cmake) and are read once;
- * docs/formats/forms.md describes them, and what each column means.
+ * A program of the build reads them and writes a constant table, because reading them at each start
+ * would cost a third of a short explain. docs/formats/forms.md describes the files.
  */
 #ifndef PLIMSOLL_OOMTEXT_TABLE_H
 #define PLIMSOLL_OOMTEXT_TABLE_H
@@ -121,7 +121,6 @@ typedef struct plim_message_table {
     size_t list_count;
     const char *sets[PLIM_CLAUSE_SETS_MAX]; /* of clauses, as they are named first */
     size_t set_count;
-    char texts[PLIM_TABLE_TEXT_BYTES];
 } plim_message_table;
 
 /* The lines of a file without their ends, NULL after the last: generated files. */
@@ -135,12 +134,20 @@ extern const char *const plim_forms_lines[];
 extern const char *const plim_clauses_lines[];
 extern const char *const plim_words_lines[];
 
-/* Read into a table that is all zeros. PLIM_CORRUPT with file, line and what is wrong. */
+/* Read into a table that is all zeros; texts are copied to `texts`. PLIM_CORRUPT with file, line
+ * and what is wrong. */
 PLIM_MUST_USE plim_status plim_message_table_read(const plim_message_lines *lines,
-                                                  plim_message_table *table, plim_error *err);
+                                                  plim_message_table *table,
+                                                  char texts[PLIM_TABLE_TEXT_BYTES],
+                                                  plim_error *err);
 
-/* The library's own table, read on first use; any thread. */
-const plim_message_table *plim_message_tables(void);
+/* The library's own table: written by tools/messages/make_table.c while building. */
+extern const plim_message_table plim_own_messages;
+
+static inline const plim_message_table *plim_message_tables(void)
+{
+    return &plim_own_messages;
+}
 
 /** The next phrase of a list "a|b|c", copied with its blanks; false at the end. */
 bool plim_phrase_next(const char **list, char *ret, size_t ret_bytes);

@@ -6,13 +6,14 @@
 #include "oomtext/table.h"
 
 static plim_message_table table;
+static char texts[PLIM_TABLE_TEXT_BYTES];
 
 static void the_tables_read_well(void)
 {
     const plim_message_lines lines = { plim_forms_lines, plim_clauses_lines, plim_words_lines };
     plim_error err = { 0 };
     memset(&table, 0, sizeof table);
-    if (plim_message_table_read(&lines, &table, &err) != PLIM_OK) {
+    if (plim_message_table_read(&lines, &table, texts, &err) != PLIM_OK) {
         fail_msg("%s", err.message);
     }
     T_TRUE(table.form_count > 0 && table.clause_count > 0 && table.mark_count > 0);
@@ -98,7 +99,7 @@ static void a_bad_row_is_refused(void)
         plim_error err = { 0 };
         T_CASE("%s", bad[i].message);
         memset(&table, 0, sizeof table);
-        T_EQ_U64(plim_message_table_read(&lines, &table, &err), PLIM_CORRUPT);
+        T_EQ_U64(plim_message_table_read(&lines, &table, texts, &err), PLIM_CORRUPT);
         T_EQ_STR(err.message, bad[i].message);
     }
 }
