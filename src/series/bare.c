@@ -74,7 +74,7 @@ static bool is_row(const char *line, size_t length)
     const uint32_t count = split(line, length, fields);
     uint32_t amounts = 0;
     for (uint32_t i = 0; i < count && i < COLUMNS_MAX; i++) {
-        bare_column column;
+        bare_column column = { .is_whole = true, .is_epoch = true };
         const bool is_amount = read_amount(line, fields[i], &column, 0);
         amounts += is_amount ? 1 : 0;
         if (!is_amount && !is_label(line, fields[i])) {

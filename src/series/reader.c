@@ -304,6 +304,6 @@ plim_status plim_series_reader_finish(plim_series_reader *reader,
     if (!reader->bare.is_over) {
         PLIM_TRY(end_bare(reader, err));
     }
-    return plim_series_results(&reader->tracks, &reader->clock, capacity, arena, ret, ret_count,
-                               err);
+    reader->tracks.first_time = reader->clock.first;
+    return plim_series_results(&reader->tracks, capacity, arena, ret, ret_count, err);
 }

@@ -325,7 +325,7 @@ static bool has_device_series(const plim_series_tracks *tracks)
     return has_device;
 }
 
-plim_status plim_series_results(const plim_series_tracks *tracks, const plim_series_clock *clock,
+plim_status plim_series_results(const plim_series_tracks *tracks,
                                 const plim_series_capacity *capacity, plim_arena *arena,
                                 const plim_series **ret, size_t *ret_count, plim_error *err)
 {
@@ -339,8 +339,9 @@ plim_status plim_series_results(const plim_series_tracks *tracks, const plim_ser
     for (uint32_t i = 0; i < tracks->count; i++) {
         const plim_series_track *const track = &tracks->items[i];
         if (is_series(track)) {
-            PLIM_TRY(fill(track, clock->first, capacity_of(tracks, track, capacity, has_device),
-                          arena, &all[count].series, err));
+            PLIM_TRY(fill(track, tracks->first_time,
+                          capacity_of(tracks, track, capacity, has_device), arena,
+                          &all[count].series, err));
             all[count++].track = track;
         }
     }

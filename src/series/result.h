@@ -8,7 +8,6 @@
 
 /** As plim_series_reader_finish(). */
 PLIM_MUST_USE plim_status plim_series_results(const plim_series_tracks *tracks,
-                                              const plim_series_clock *clock,
                                               const plim_series_capacity *capacity,
                                               plim_arena *arena, const plim_series **ret,
                                               size_t *ret_count, plim_error *err);

@@ -53,6 +53,7 @@ typedef struct plim_series_tracks {
     uint32_t hand;       /* where to look for a name to give up */
     uint32_t generation; /* counts names that had to go: indices from before mean nothing */
     uint64_t hash_key;
+    double first_time; /* of the log, in seconds; the axis of times begins there */
 } plim_series_tracks;
 
 /* What is known of a name when it appears. */
