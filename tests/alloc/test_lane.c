@@ -148,12 +148,12 @@ static void counting_late_makes_up_no_peak(void)
     fit.by[PLIM_STAT_INACTIVE_SPLIT_BYTES] = -20;
     fits.by[PLIM_STAT_INACTIVE_SPLIT_BYTES] = -25;
     split.by[PLIM_STAT_INACTIVE_SPLIT_BYTES] = 30;
-    T_TRUE(plim_ledger_count_splits(&ledger, false, &split, -1)); /* 70 */
-    T_TRUE(plim_ledger_count_splits(&ledger, false, &fit, -1));   /* 90 */
-    T_TRUE(plim_ledger_count_splits(&ledger, false, &fits, -1));  /* 115 */
-    T_FALSE(plim_ledger_count_splits(&ledger, false, &fit, -1));  /* 135: above the peak */
-    T_FALSE(plim_ledger_count_splits(&ledger, false, &split, 1)); /* 145 */
-    T_TRUE(plim_ledger_count_splits(&ledger, false, &fits, 1));   /* 90 */
+    T_TRUE(plim_ledger_defer(&ledger, false, &split));    /* 70 */
+    T_TRUE(plim_ledger_defer(&ledger, false, &fit));      /* 90 */
+    T_TRUE(plim_ledger_defer(&ledger, false, &fits));     /* 115 */
+    T_FALSE(plim_ledger_defer(&ledger, false, &fit));     /* 135: above the peak */
+    T_FALSE(plim_ledger_undefer(&ledger, false, &split)); /* 145 */
+    T_TRUE(plim_ledger_undefer(&ledger, false, &fits));   /* 90 */
     plim_ledger_count_deferred(&ledger, false, &split);
     plim_ledger_count_deferred(&ledger, false, &fit);
     plim_ledger_fold(&ledger, &stats);

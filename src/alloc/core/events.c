@@ -1,6 +1,5 @@
 /*
- * events.c - events into the ring and to sinks, stacks taken for them, and the switches of both.
- * See events.h.
+ * events.c - an event into the ring and to sinks. See events.h.
  */
 #include "alloc/core/events.h"
 

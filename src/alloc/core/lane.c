@@ -122,7 +122,7 @@ static bool count_unparking(plim_lane *lane, plim_undo_entry *entry, bool is_sma
 {
     int64_t *requested = &entry->change.by[PLIM_STAT_REQUESTED_BYTES];
     if (entry->is_counted && *requested == (int64_t)bytes &&
-        plim_ledger_count_splits(&lane->ledger, is_small, &entry->change, 1)) {
+        plim_ledger_undefer(&lane->ledger, is_small, &entry->change)) {
         entry->cycles++;
         return true;
     }
@@ -157,7 +157,7 @@ static bool unpark(plim_lane *lane, plim_undo *undo, bool is_small, uint64_t byt
 static bool count_parking(plim_lane *lane, plim_undo_entry *entry, bool is_small)
 {
     /* Freeing raises inactive_split again where handing out lowered it; that alone needs room. */
-    if (plim_ledger_count_splits(&lane->ledger, is_small, &entry->change, -1)) {
+    if (plim_ledger_defer(&lane->ledger, is_small, &entry->change)) {
         entry->is_counted = true;
         lane->has_uncounted = true;
         return true;

@@ -119,8 +119,10 @@ void plim_ledger_cycle(plim_ledger *ledger, bool is_small, const plim_ledger_cha
     }
 }
 
-bool plim_ledger_count_splits(plim_ledger *ledger, bool is_small, const plim_ledger_change *change,
-                              int64_t sign)
+/* Counts inactive_split alone, `sign` times a change, if no peak is passed. A function for each
+ * sign calls it, so that the sign costs nothing on the hottest path. */
+static inline bool count_splits(plim_ledger *ledger, bool is_small,
+                                const plim_ledger_change *change, int64_t sign)
 {
     int64_t *net = ledger->net[is_small];
     const int64_t *other = ledger->net[!is_small];
@@ -135,6 +137,16 @@ bool plim_ledger_count_splits(plim_ledger *ledger, bool is_small, const plim_led
         net[f] += sign * change->by[f];
     }
     return room >= 0;
+}
+
+bool plim_ledger_defer(plim_ledger *ledger, bool is_small, const plim_ledger_change *change)
+{
+    return count_splits(ledger, is_small, change, -1);
+}
+
+bool plim_ledger_undefer(plim_ledger *ledger, bool is_small, const plim_ledger_change *change)
+{
+    return count_splits(ledger, is_small, change, 1);
 }
 
 void plim_ledger_count_deferred(plim_ledger *ledger, bool is_small,

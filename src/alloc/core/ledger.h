@@ -105,14 +105,14 @@ void plim_ledger_cycle(plim_ledger *ledger, bool is_small, const plim_ledger_cha
                        uint64_t times);
 
 /*
- * A change that is taken back now and counted later (sign -1), or made again before it was counted
- * (sign 1). What may rise by that, inactive_split, is counted at once: the next one that is taken
+ * A change that is taken back now and counted later (defer), or made again before it was counted
+ * (undefer). What may rise by that, inactive_split, is counted at once: the next one that is taken
  * back has to see how much room is left.
  *
  * returns  false: a peak would be passed, in a sole ledger too, and nothing changed
  */
-bool plim_ledger_count_splits(plim_ledger *ledger, bool is_small, const plim_ledger_change *change,
-                              int64_t sign);
+bool plim_ledger_defer(plim_ledger *ledger, bool is_small, const plim_ledger_change *change);
+bool plim_ledger_undefer(plim_ledger *ledger, bool is_small, const plim_ledger_change *change);
 /* Counts the rest of what was deferred. */
 void plim_ledger_count_deferred(plim_ledger *ledger, bool is_small,
                                 const plim_ledger_change *change);
