@@ -12,7 +12,7 @@ PLIM_BEGIN_DECLS
 typedef struct plim_advice {
     const char *id;      /* stable: "expandable-segments" */
     const char *text;    /* one or two sentences */
-    const char *command; /* the exact line to run or change, or NULL where there is none */
+    const char *command; /* the exact line to run or change, or NULL */
     const char *source;  /* where the claim comes from */
 } plim_advice;
 

@@ -239,13 +239,13 @@ PLIM_API plim_status plim_add_free_memory_callback(plim_allocator *allocator,
                                                    plim_free_memory_callback *callback, void *ctx,
                                                    plim_error *err);
 
-/* Called before a request fails, without locks held; is_rejection tells refusals by
- * throw_on_cudamalloc_oom apart. */
+/* Called before a request fails, without locks held; is_rejection marks refusals by
+ * throw_on_cudamalloc_oom. */
 typedef void plim_oom_observer(void *ctx, const plim_oom_facts *facts);
 PLIM_API plim_status plim_add_oom_observer(plim_allocator *allocator, plim_oom_observer *observer,
                                            void *ctx, plim_error *err);
 
-/** The facts of a device's last failure. returns false: there was none, *ret_facts untouched */
+/** The facts of a device's last failure. returns false: none so far, *ret_facts untouched */
 PLIM_API bool plim_allocator_last_oom(plim_allocator *allocator, int32_t device,
                                       plim_oom_facts *ret_facts);
 
@@ -253,7 +253,7 @@ PLIM_API bool plim_allocator_last_oom(plim_allocator *allocator, int32_t device,
  * not call into the allocator. */
 typedef size_t plim_foreign_frames(void *ctx, plim_foreign_frame *frames, size_t capacity);
 
-/** Tell a listener everything from now on, whether or not history is kept. Copied. */
+/** Send every event to a sink from now on, whether or not history is kept. Copied. */
 PLIM_API plim_status plim_add_event_sink(plim_allocator *allocator, const plim_event_sink *sink,
                                          plim_error *err);
 /** Remove the sink with this ctx; when it returns, none of its calls is under way. */
@@ -287,8 +287,9 @@ PLIM_API plim_status plim_record_history(plim_allocator *allocator,
 PLIM_API bool plim_is_recording(plim_allocator *allocator);
 
 /**
- * What stands and what was recorded, as a history; plim_snapshot_save() writes it as PyTorch's
- * snapshot. Each device's trace gets a `snapshot` event after it was copied, as PyTorch does.
+ * The present state and the recorded events, as a history; plim_snapshot_save() writes it as
+ * PyTorch's snapshot. Each device's trace gets a `snapshot` event after it was copied, as PyTorch
+ * does.
  *
  * pool          NULL or {0,0}: everything; else the segments of one private pool
  * ret_history   the caller's, until plim_history_destroy()

@@ -162,7 +162,7 @@ typedef struct plim_device_record {
     plim_status status;
     int32_t ordinal;
     plim_addr addr;     /* of the range or allocation */
-    uint64_t bytes;     /* as asked for; free and release: what was held */
+    uint64_t bytes;     /* requested; free and release: what was held */
     plim_handle handle; /* create, release, map, export */
     plim_stream stream; /* record, stream_sync */
     plim_fence fence;

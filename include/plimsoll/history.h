@@ -80,7 +80,7 @@ typedef enum plim_block_state {
 typedef struct plim_block {
     plim_addr addr;
     uint64_t bytes;
-    uint64_t requested_bytes; /* what the program asked for; stale in free blocks */
+    uint64_t requested_bytes; /* as the program requested; stale in free blocks */
     uint32_t stack;           /* of its allocation, or PLIM_NONE */
     plim_block_state state;
 } plim_block;
@@ -107,8 +107,7 @@ typedef struct plim_device_history {
     const plim_block *blocks; /* by segment, then address */
     uint64_t block_count;
     uint64_t capacity_events; /* of the ring buffer, 0 when the source does not say */
-    plim_known overflowed;    /* whether the source says that the ring buffer wrapped, or, where
-                                 there is none (.plim), that events are missing */
+    plim_known overflowed; /* the ring buffer wrapped; of a .plim file, that events are missing */
 } plim_device_history;
 
 /* A span the program named: START and END of one record_function scope. */

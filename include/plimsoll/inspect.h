@@ -2,7 +2,7 @@
  * plimsoll/inspect.h - where did the memory go: the plain facts of a history.
  *
  * An allocation is live from its alloc to its free_requested; where a history has only
- * free_completed, to that. Requested bytes are what the program asked for, allocated bytes the
+ * free_completed, to that. Requested bytes are what the program requested, allocated bytes the
  * blocks that hold them, active bytes also count blocks whose free waits for a stream, reserved
  * bytes are all the segments. Fragmentation is 1 - allocated/reserved.
  *
@@ -60,7 +60,7 @@ typedef struct plim_moment {
 typedef struct plim_oom_moment {
     uint64_t event;             /* index in the device's trace */
     uint64_t requested_bytes;   /* of the request that failed (rounded, as PyTorch records it) */
-    uint64_t segment_bytes;     /* what the device was asked for, by PyTorch's rule: a segment */
+    uint64_t segment_bytes;     /* requested of the device, by PyTorch's rule: a segment */
     uint64_t device_free_bytes; /* what the driver reported as free */
     bool has_device_free;
     uint32_t stack;      /* of the request: index into the history's stacks, or PLIM_NONE */
@@ -70,7 +70,7 @@ typedef struct plim_oom_moment {
 
 /* The sums of the segments and blocks of the source. */
 typedef struct plim_end_state {
-    uint64_t requested_bytes;      /* asked for in active_allocated blocks */
+    uint64_t requested_bytes;      /* requested in active_allocated blocks */
     uint64_t allocated_bytes;      /* active_allocated blocks */
     uint64_t active_bytes;         /* and active_pending_free ones */
     uint64_t pending_free_bytes;   /* the latter alone */

@@ -62,7 +62,7 @@ typedef struct plim_launched {
     plim_launch_kill_scope kill_scope;
     uint64_t kill_count; /* victims in that scope while it ran; 0 where the scope is unknown */
 
-    /* What was read from both streams; NULL: not started, or reading failed with explain_error. */
+    /* Read from both streams; NULL: not started, or reading failed with explain_error. */
     plim_explanation *explanation;
     plim_error explain_error;
 

@@ -66,7 +66,7 @@ typedef enum plim_category {
 
 PLIM_API const char *plim_category_name(plim_category category);
 PLIM_API const char *plim_category_text(plim_category category);
-/** The category of a name. returns false: there is none */
+/** The category of a name. returns false: unknown name */
 PLIM_API bool plim_category_find(const char *name, plim_category *ret_category);
 
 PLIM_END_DECLS

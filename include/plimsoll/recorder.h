@@ -43,7 +43,7 @@ PLIM_API PLIM_MUST_USE plim_status plim_recorder_start(const char *path,
  * keeps. Any number of threads may call it at once. */
 PLIM_API plim_event_sink plim_recorder_sink(plim_recorder *recorder);
 
-/** Tell the recording what stands already and which settings are in force: segments, blocks and
+/** Record the present state and the settings in force: segments, blocks and
  * settings of a history (its events are left out). Call it before events flow. */
 PLIM_API plim_status plim_recorder_state(plim_recorder *recorder, const plim_history *history,
                                          plim_error *err);

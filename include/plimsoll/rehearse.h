@@ -155,8 +155,8 @@ typedef struct plim_rehearsal plim_rehearsal;
  * argv    its name, searched for in PATH, and arguments; ends in NULL; copied
  * ret     the caller's, until plim_rehearsal_destroy()
  * errors  PLIM_INVALID_ARGUMENT: unknown GPU, impossible options; PLIM_UNSUPPORTED: the program
- *         does not use CUDA; those of plim_settings_parse(); PLIM_CORRUPT: the description of Python's
- *         packages is malformed; PLIM_IO; PLIM_LIMIT; PLIM_OUT_OF_HOST_MEMORY
+ *         does not use CUDA; those of plim_settings_parse(); PLIM_CORRUPT: the description of
+ * Python's packages is malformed; PLIM_IO; PLIM_LIMIT; PLIM_OUT_OF_HOST_MEMORY
  */
 PLIM_API PLIM_MUST_USE plim_status plim_rehearsal_prepare(const char *const *argv,
                                                           const plim_rehearse_options *options,

@@ -29,7 +29,7 @@
 
 PLIM_BEGIN_DECLS
 
-#define PLIM_NO_EVENT        UINT64_MAX /* in an index of an event, where there is none */
+#define PLIM_NO_EVENT        UINT64_MAX /* in place of an event's index: no event */
 #define PLIM_ALL_DEVICES     INT32_MIN  /* in place of a device's index */
 #define PLIM_CONF_TEXT_BYTES (PLIM_SETTINGS_TEXT_BYTES + 128)
 
@@ -147,7 +147,7 @@ PLIM_API plim_driver_costs plim_driver_costs_default(void);
 typedef bool plim_replay_progress(void *ctx, uint64_t done, uint64_t total);
 
 typedef struct plim_run_options {
-    uint64_t capacity_bytes;        /* of each device; PLIM_UNLIMITED: whatever is asked for */
+    uint64_t capacity_bytes;        /* of each device; PLIM_UNLIMITED: every request is served */
     uint64_t total_bytes;           /* what the whole device has: fractions are of it; 0: no more
                                      * than the capacity */
     const plim_driver_costs *costs; /* NULL: the default ones */
@@ -282,7 +282,7 @@ typedef struct plim_tune_row {
     plim_empty_cache_when empty_cache;
     uint64_t empty_cache_event; /* for PLIM_EMPTY_AT_EVENT */
     bool is_recorded;           /* the settings of the recording */
-    bool is_given;              /* the caller asked for it */
+    bool is_given;              /* the caller named it */
     uint32_t needs_torch; /* the first release that knows these settings, as PLIM_TORCH(2, 11); 0:
                            * any that has settings */
     bool is_too_new;      /* the recording is from an older release: it never wins */

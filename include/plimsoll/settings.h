@@ -125,11 +125,11 @@ PLIM_API PLIM_MUST_USE plim_status plim_settings_from_environment(plim_settings 
                                                                   plim_error *err);
 
 /**
- * What of these settings differs from the default ones, as a string, keys in the order above.
+ * The settings that differ from the default ones, as a string, keys in the order above.
  * Parsed over the default settings it gives these, where they came out of a parse themselves.
  *
  * settings  NULL: an empty string
- * text      may be NULL: only the length is asked for
+ * text      may be NULL: only the length is returned
  * returns   its length; a string longer than `bytes` is cut, with a zero after it
  */
 PLIM_API size_t plim_settings_format(const plim_settings *settings, char *text, size_t bytes);

@@ -107,9 +107,9 @@ typedef struct plim_oom_facts {
     bool is_small;                /* the request belongs to the small pool */
     bool is_rejection;            /* refused by throw_on_cudamalloc_oom, the driver was not asked */
     bool has_expandable_segments; /* the setting was on */
-    uint64_t requested_bytes;     /* as asked for */
+    uint64_t requested_bytes;     /* as the program requested it */
     uint64_t rounded_bytes;
-    uint64_t segment_bytes; /* what the driver was asked for: "Tried to allocate" */
+    uint64_t segment_bytes; /* requested of the driver: "Tried to allocate" */
     uint64_t handle_bytes;  /* of the pages an expandable segment would map for it; 0: none would,
                                or unknown */
     uint64_t device_total_bytes;

@@ -1,10 +1,10 @@
 /*
- * plimsoll/status.h - how a call tells that it failed, and why.
+ * plimsoll/status.h - how a call reports that it failed, and why.
  *
  * Functions that can fail return a plim_status. Those that have more to say take a last
- * parameter `plim_error *err`, which may be NULL: a status, the place in the input, the code of
- * whoever refused (errno, CUDA) and one line for a person. Nothing is kept in globals, so errors
- * compose with threads. A parameter named ret_… is untouched when the call fails.
+ * parameter `plim_error *err`, which may be NULL: a status, the place in the input, the system's or
+ * the driver's own code (errno, CUDA) and one line for a person. Nothing is kept in globals, so
+ * errors compose with threads. A parameter named ret_… is untouched when the call fails.
  */
 #ifndef PLIMSOLL_STATUS_H
 #define PLIMSOLL_STATUS_H
@@ -40,7 +40,7 @@ typedef enum plim_status {
 typedef struct plim_error {
     plim_status status;
     uint64_t offset; /* byte in the (decompressed) input, or PLIM_NO_OFFSET */
-    int64_t native;  /* errno or a driver's code; 0 where there is none */
+    int64_t native;  /* errno or a driver's code; 0 without one */
     char message[PLIM_ERROR_MESSAGE_BYTES]; /* one line: what, where, what to try */
 } plim_error;
 

@@ -372,7 +372,7 @@ PLIM_API size_t plim_judgement_why(const plim_failed_request *request,
 #define PLIM_REMEDY_BYTES 1536
 
 /**
- * What would have satisfied the request: what it needed and what there was; then the steps that
+ * The remedy of a request: what it needed and what there was; then the steps that
  * would have been enough, the cheapest first and at most two; or how far those fall short.
  *
  * returns  the length of the whole text; 0, and nothing is written but a zero, where the figures
