@@ -50,7 +50,7 @@ plim_status plim_books_has_room(const plim_books *books, uint64_t bytes, plim_er
         return PLIM_OK;
     }
     return plim_fail(err, PLIM_OUT_OF_DEVICE_MEMORY,
-                     "%s: %" PRIu64 " bytes were asked for, %" PRIu64 " of %" PRIu64 " are free",
+                     "%s: %" PRIu64 " bytes requested, %" PRIu64 " of %" PRIu64 " are free",
                      books->name, bytes, free_bytes, books->total_bytes);
 }
 

@@ -122,7 +122,7 @@ def claim_bound(s, *sizes):
 def claim_capacity(s, least, size, why):
     s.at_capacity(size)
     s.test.assertEqual(bool(least), s.is_capacity_bound)
-    source = {"as asked for": "given", "what was reserved and what was free when memory ran out":
+    source = {"as given": "given", "what was reserved and what was free when memory ran out":
               "oom", "so much was reserved when cached memory was given back for a request":
               "retries"}[why]
     s.test.assertEqual(s.capacity_source, source)
@@ -442,7 +442,7 @@ FORMS = [(re.compile(form), claim) for form, claim in (
     (r"and call torch\.cuda\.empty_cache\(\) after each optimizer step\.", claim_steps),
     (rf"and call torch\.cuda\.empty_cache\(\) once, before {EVENT}\.(?=\s)", claim_once),
     (r"PyTorch knows all of this since release ([\d.]+)\.(?= |\n)", claim_release),
-    (r"What failed in the recording is served here; what the program would have asked for next is "
+    (r"What failed in the recording is served here; what the program would have requested next is "
      r"not recorded\.", claim_served),
     (rf"{N} replays?\. Needs: the smallest capacity it survives with, to 2 MiB; with > before it, "
      r"it was not searched further\. The order is that of what is needed and reserved, added up; "
@@ -461,7 +461,7 @@ FORMS = [(re.compile(form), claim) for form, claim in (
     (rf"What stood before the first event fits without {B} of cached memory{GPU}, which is taken "
      r"as given back\.", claim_released),
     (rf"{N} requests? that failed in the recording (?:is|are) served here\. What the program would "
-     r"have asked for next is not recorded\.", claim_served_here),
+     r"have requested next is not recorded\.", claim_served_here),
     (rf"what stands before the first event takes {B}, and the device has {B}; give it more "
      r"capacity", claim_no_start),
     (rf"GPU (\d+): (?:(survives|may survive|dies at event {N}), )?{B} reserved at most, {B} "

@@ -35,7 +35,7 @@ MIB = 1 << 20
 UNITS = {"": 0, "B": 0, "KiB": 10, "MB": 20, "MiB": 20, "GB": 30, "GiB": 30}
 WORST_LAST = ["too_short", "flat", "ramp", "staircase", "leak"]
 WORDS = {
-    "too_short": "too few points to tell",
+    "too_short": "too few points to say",
     "flat": "does not grow",
     "ramp": "grew at first and has settled",
     "staircase": "grows in stairs",

@@ -202,7 +202,7 @@ static void what_others_hold_is_not_free(void)
     T_EQ_U64(free_bytes, 0);
     plim_addr more = 0;
     T_EQ_I64(device.ops->memory_alloc(device.self, 1, &more, &failure), PLIM_OUT_OF_DEVICE_MEMORY);
-    T_EQ_STR(failure.message, "sim: 2097152 bytes were asked for, 0 of 10737418240 are free");
+    T_EQ_STR(failure.message, "sim: 2097152 bytes requested, 0 of 10737418240 are free");
     given_back(&device, addr);
     T_EQ_U64(plim_sim_taken_bytes(&device), 0);
     plim_device_destroy(&device);

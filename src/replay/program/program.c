@@ -86,7 +86,7 @@ static plim_status extract(plim_extraction *e, const plim_program_options *optio
     PLIM_TRY(take_scales(e, options, err));
     look_for_pools(e);
     if (!plim_extraction_note_segments(e)) {
-        return plim_fail_memory(err, "telling pools apart");
+        return plim_fail_memory(err, "separating pools");
     }
     PLIM_TRY(plim_extraction_start(e, err));
     program->facts.start_allocations = program->start.allocations.count;

@@ -144,7 +144,7 @@ const char *plim_explain_trend_words(plim_trend_class kind)
 {
     switch (kind) {
     case PLIM_TREND_TOO_SHORT:
-        return "too few points to tell";
+        return "too few points to say";
     case PLIM_TREND_FLAT:
         return "does not grow";
     case PLIM_TREND_RAMP:

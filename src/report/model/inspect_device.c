@@ -155,7 +155,7 @@ static void say_missing(const plim_inspected *self, const plim_device_inspection
         plim_page_warn(self->page, "no_stacks",
                        knows_any_stack(&device->peak)
                            ? "No event has a stack; only blocks that stood at the end do."
-                           : "No stacks were recorded: who allocated what cannot be told.",
+                           : "No stacks were recorded, so the code that allocated is not known.",
                        NULL);
     } else if (device->events_without_stack > 0) {
         plim_page_warn(self->page, "stacks_missing",

@@ -55,7 +55,7 @@ static void add_gpu(const plim_rehearsing_page *self, const char *label, uint32_
     }
     plim_rehearsed_figure(self, label, gpu->peak_bytes, "");
     plim_item *item = plim_page_below(
-        self->page, PLIM_TONE_FAINT, "asked for by the program {}, context {}{}",
+        self->page, PLIM_TONE_FAINT, "requested by the program {}, context {}{}",
         PLIM_FACTS(plim_bytes("program_bytes", gpu->program_bytes),
                    plim_bytes("context_bytes", gpu->context_bytes), plim_words(libraries)));
     item->indent = BAR_INDENT;

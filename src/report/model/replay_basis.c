@@ -48,7 +48,7 @@ static const char *source_of(const plim_replay_input *input)
 {
     switch (input->capacity) {
     case PLIM_REPLAY_CAPACITY_ASKED:
-        return "as asked for";
+        return "as given";
     case PLIM_REPLAY_CAPACITY_GPU:
         return "less what a process takes of it to start with";
     case PLIM_REPLAY_CAPACITY_FILE:

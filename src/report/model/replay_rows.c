@@ -258,11 +258,10 @@ void plim_replayed_outcome(const plim_replayed *self, const plim_replay_row *row
         say_death(self, result);
     }
     if (result->ooms_survived > 0) {
-        plim_page_note(
-            self->page, "ooms_survived", PLIM_TONE_PLAIN,
-            "{} that failed in the recording {} served here. What the program would have asked for "
-            "next is not recorded.",
-            PLIM_FACTS(plim_count_of("ooms_survived", result->ooms_survived, "request"),
-                       plim_words(result->ooms_survived == 1 ? "is" : "are")));
+        plim_page_note(self->page, "ooms_survived", PLIM_TONE_PLAIN,
+                       "{} that failed in the recording {} served here. What the program would "
+                       "have requested next is not recorded.",
+                       PLIM_FACTS(plim_count_of("ooms_survived", result->ooms_survived, "request"),
+                                  plim_words(result->ooms_survived == 1 ? "is" : "are")));
     }
 }

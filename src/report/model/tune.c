@@ -282,7 +282,7 @@ static void say_answer(const tuned *self)
     if (self->best->result.ooms_survived > 0) {
         plim_page_say(self->page, "ooms_survived", PLIM_TONE_FAINT,
                       "What failed in the recording is served here; what the program would have "
-                      "asked for next is not recorded.",
+                      "requested next is not recorded.",
                       NULL);
     }
 }

@@ -182,7 +182,7 @@ static plim_status warn(plim_file_reading *reading, const file_facts *facts, pli
                                    facts->behind_bytes));
     } else if (facts->behind_bytes > 0) {
         PLIM_TRY(plim_history_warn(history, err,
-                                   "%" PRIu64 " bytes behind the end of the recording are left out",
+                                   "%" PRIu64 " bytes after the end of the recording are left out",
                                    facts->behind_bytes));
     }
     if (reading->stacks_lost > 0 || reading->unknown_stacks > 0) {
