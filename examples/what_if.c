@@ -59,7 +59,7 @@ static plim_status compare(const plim_replay *replay, plim_error *err)
     return status;
 }
 
-/* One run under settings of our choice, on a device that has whatever is asked for. */
+/* One run under settings of our choice, on a device that has whatever is requested. */
 static plim_status run_under(const plim_replay *replay, const char *text, plim_error *err)
 {
     const size_t count = plim_replay_device_count(replay);

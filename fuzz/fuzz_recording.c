@@ -1,7 +1,7 @@
 /*
  * fuzz_recording.c - any bytes as a recording: read as they are, and with right checksums.
  *
- * Checksums keep changed bytes from the readers behind them; so each input is also read with the
+ * Checksums keep changed bytes from the readers after them; so each input is also read with the
  * checksums set to what they should be. Whatever is read can be worked out to its start, and saved.
  */
 #include "base/assert.h"
@@ -40,7 +40,7 @@ static void *resize(void *ctx, void *ptr, size_t old_bytes, size_t new_bytes)
     return realloc(ptr, new_bytes);
 }
 
-/* Whether the input may tell what stood at the end: a chunk of that kind. */
+/* True if the input may tell what stood at the end: a chunk of that kind. */
 static bool may_tell_end(const uint8_t *data, size_t size)
 {
     static const uint8_t begin[] = { 'C', 'H', 'N', 'K', PLIM_CHUNK_END_STATE, 0 };
@@ -48,7 +48,8 @@ static bool may_tell_end(const uint8_t *data, size_t size)
 }
 
 /* Segments and their blocks come in order, and what was worked out tiles. */
-static void check_end(const plim_history *history, const plim_device_history *device, bool is_recorded)
+static void check_end(const plim_history *history, const plim_device_history *device,
+                      bool is_recorded)
 {
     uint64_t blocks = 0;
     for (uint64_t i = 0; i < device->segment_count; i++) {
@@ -61,7 +62,7 @@ static void check_end(const plim_history *history, const plim_device_history *de
         for (uint64_t k = 0; k < segment->block_count; k++) {
             const plim_block *const block = &device->blocks[blocks++];
             PLIM_ASSERT(is_recorded ? k == 0 || block->addr >= behind
-                                : block->addr == behind && block->bytes > 0);
+                                    : block->addr == behind && block->bytes > 0);
             (void)plim_history_stack(history, block->stack);
             behind = block->addr + (is_recorded ? 0 : block->bytes);
         }

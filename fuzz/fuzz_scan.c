@@ -23,7 +23,7 @@ typedef struct phrase_list {
     size_t count;
 } phrase_list;
 
-/* Takes lines as phrases; returns what is left behind the empty line. */
+/* Takes lines as phrases; returns what follows the empty line. */
 static size_t take_phrases(const uint8_t *data, size_t size, phrase_list *ret)
 {
     size_t at = 0;
@@ -42,7 +42,7 @@ static size_t take_phrases(const uint8_t *data, size_t size, phrase_list *ret)
     return at < size ? at + 1 : size;
 }
 
-/* How often any of the phrases is in the folded text, wherever. */
+/* The number of times any of the phrases is in the folded text, wherever. */
 static size_t count_all(const phrase_list *list, const char *folded, size_t length)
 {
     size_t count = 0;

@@ -1,7 +1,7 @@
 /*
  * loops.h - what an allocator is made to do while it is timed, and with which sizes.
  *
- * Included by measures.h only, behind side_malloc() and side_free().
+ * Included by measures.h only, after side_malloc() and side_free().
  */
 #ifndef PLIM_BENCH_LOOPS_H
 #define PLIM_BENCH_LOOPS_H

@@ -4,7 +4,7 @@
  * Segments are reserved and never given back; blocks are cut from them by best fit and merge with
  * their free neighbours again, by the sizes that PyTorch uses: requests up to 1 MiB share segments
  * of 2 MiB, requests below 10 MiB share segments of 20 MiB, larger ones get their own. One thread,
- * no memory behind the addresses. Running out of host memory ends the program.
+ * no memory at the addresses. Running out of host memory ends the program.
  */
 #ifndef BENCH_SNAPSHOT_LOAD_POOL_H
 #define BENCH_SNAPSHOT_LOAD_POOL_H
@@ -16,7 +16,7 @@
 typedef struct pool_block {
     uint64_t addr;
     uint64_t bytes;           /* after rounding and splitting */
-    uint64_t requested_bytes; /* as asked for, also after it was freed */
+    uint64_t requested_bytes; /* as requested, also after it was freed */
     uint64_t context;         /* the caller's number for the call that allocated it */
     uint32_t stack;           /* the caller's number for that call's stack */
     bool is_active;

@@ -16,7 +16,7 @@ enum {
     STACKS_DEPTH_MAX = 200,
 };
 
-/* How many frames stack `stack` has when the mean is `depth`. */
+/* The number of frames that stack `stack` has when the mean is `depth`. */
 uint32_t stacks_depth(uint32_t stack, uint32_t depth);
 
 /* The frame at `index` of stack `stack` (0 is innermost), below STACKS_FRAMES. */

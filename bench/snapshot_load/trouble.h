@@ -15,7 +15,7 @@ _Noreturn static inline void fail(const char *what, const char *which)
     exit(3);
 }
 
-/* Memory that was asked for, if there was any. */
+/* Memory that was requested, if there was any. */
 static inline void *must(void *memory)
 {
     if (memory == NULL) {

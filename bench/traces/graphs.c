@@ -14,7 +14,7 @@ typedef struct graph {
     plim_pool_id pool;
     plim_addr input;
     plim_addr output;
-    uint64_t tokens; /* 0: there is none */
+    uint64_t tokens; /* 0: none */
 } graph;
 
 typedef struct captured {

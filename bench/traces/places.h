@@ -1,5 +1,5 @@
 /*
- * places.h - where in a Python program memory is asked for: the frames that stacks are made of.
+ * places.h - where a Python program requests memory: the frames that stacks are made of.
  *
  * Files and functions are those that training and serving programs on PyTorch have, lines are
  * made up.

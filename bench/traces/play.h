@@ -53,7 +53,7 @@ uint64_t play_draw(trace_play *play, uint64_t below);
 uint64_t play_between(trace_play *play, uint64_t low, uint64_t high);
 /* About `median` x 2^(spread/256 x a normal draw), at least 1 and at most `most`. */
 uint64_t play_skewed(trace_play *play, uint64_t median, uint64_t spread_256, uint64_t most);
-/* Whether something of this likelihood happens now. */
+/* True if something of this likelihood happens now. */
 bool play_chance(trace_play *play, uint64_t per_mille);
 
 /* --- memory --- */

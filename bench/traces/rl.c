@@ -75,7 +75,7 @@ static void rollout(trace_play *play, policy *run)
     play_leave(play, &at_rollout);
 }
 
-/* How many answers, from the `first`th on, make up a micro-batch; their tokens. */
+/* The number of answers, from the `first`th on, in a micro-batch; their tokens. */
 static uint64_t packed(const policy *run, uint64_t first, uint64_t *ret_tokens)
 {
     uint64_t count = 0;

@@ -20,7 +20,7 @@ static uint64_t answer_tokens(trace_play *play)
     return play_skewed(play, 240, 220, CONTEXT_MAX / 2);
 }
 
-/* How many come within one step: each of a few may. */
+/* The number that come within one step: each of a few may. */
 static uint64_t arrivals(trace_play *play, uint64_t per_mille)
 {
     uint64_t count = 0;

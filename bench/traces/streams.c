@@ -19,7 +19,7 @@ typedef struct sharded {
     trace_weight shards[TRANSFORMER_LAYERS_MAX];
     plim_addr gathered[TRANSFORMER_LAYERS_MAX];
     uint64_t layer_numbers;
-    uint32_t ahead; /* layers that are asked for before the device is done with one */
+    uint32_t ahead; /* layers that are queued before the device is done with one */
     uint32_t launched;
 } sharded;
 

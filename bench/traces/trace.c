@@ -182,7 +182,7 @@ static plim_status play_once(const plim_trace_spec *spec, trace_scribe *scribe,
     return status;
 }
 
-/* How many of the first events a torn ring loses: the program is played for that alone. */
+/* The number of first events that a torn ring loses: the program is played for that alone. */
 static plim_status count_lost(const plim_trace_spec *spec, uint64_t *ret_lost, plim_error *err)
 {
     plim_trace_spec plain = *spec;

@@ -44,7 +44,7 @@ typedef enum plim_trace_kind {
 
 const char *plim_trace_kind_name(plim_trace_kind kind);
 const char *plim_trace_kind_text(plim_trace_kind kind);
-/* false: there is none of this name. */
+/* false: none of this name. */
 bool plim_trace_kind_find(const char *name, plim_trace_kind *ret_kind);
 
 #define PLIM_TRACE_EVENTS_MAX ((uint64_t)1 << 31)

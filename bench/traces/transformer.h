@@ -44,7 +44,7 @@ typedef struct trace_weight {
     plim_addr half; /* what autocast made of it, until backward */
     plim_addr gradient;
     plim_addr moments[2];
-    uint64_t count; /* of numbers; 0: there is none */
+    uint64_t count; /* of numbers; 0: none */
 } trace_weight;
 
 typedef struct trace_transformer {
@@ -74,10 +74,10 @@ void transformer_ops(trace_play *play, trace_transformer *it, const trace_pass *
 void transformer_ops_back(trace_play *play, trace_transformer *it, const trace_pass *pass,
                           uint32_t layer, uint32_t first, uint32_t end);
 
-/* Whole layers, embedding before. Where gradients are kept: and loss behind. */
+/* Whole layers, embedding before. Where gradients are kept: and loss after that. */
 void transformer_forward(trace_play *play, trace_transformer *it, const trace_pass *pass);
 void transformer_backward(trace_play *play, trace_transformer *it, const trace_pass *pass);
-/* The parts of these before and behind the layers. */
+/* The parts of these before and after the layers. */
 void transformer_embed(trace_play *play, trace_transformer *it, const trace_pass *pass);
 void transformer_loss(trace_play *play, trace_transformer *it, const trace_pass *pass);
 void transformer_loss_back(trace_play *play, trace_transformer *it, const trace_pass *pass);

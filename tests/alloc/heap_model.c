@@ -51,7 +51,7 @@ static const t_span *span_around(const t_spans *spans, plim_addr addr)
     return NULL;
 }
 
-/* Whether every byte lies in some span. */
+/* True if every byte lies in some span. */
 static bool spans_cover(const t_spans *spans, plim_addr addr, uint64_t bytes)
 {
     const plim_addr end = addr + bytes;

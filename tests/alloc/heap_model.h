@@ -87,7 +87,7 @@ const t_active *t_model_find(const t_model *model, int32_t device, plim_addr add
 void t_model_compare_stats(t_model *model, int32_t device, const plim_device_stats *stats);
 /* Holds segments and blocks of a snapshot against the model. */
 void t_model_compare_snapshot(t_model *model, const plim_history *history);
-/* Whether the device holds what the model's segments and mapped runs do. */
+/* True if the device holds what the model's segments and mapped runs do. */
 void t_model_compare_device(t_model *model, int32_t device);
 /* Keeps the first fault. */
 #if defined(__GNUC__)

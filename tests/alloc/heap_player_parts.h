@@ -12,7 +12,7 @@ plim_stream t_player_pick_stream(t_player *player);
 int32_t t_player_pick_device(t_player *player);
 size_t t_player_pick_live(t_player *player); /* something is live */
 
-/* Whether a call ended as it may. */
+/* True if a call ended as it may. */
 bool t_player_expect(t_player *player, plim_status status, plim_status wanted, const char *what);
 /* A fault that stands even where the model is blind. */
 void t_player_report(t_player *player, const char *text);

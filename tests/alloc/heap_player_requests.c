@@ -32,7 +32,7 @@ static uint64_t pick_bytes(t_player *player)
     }
 }
 
-/* What is asked for. */
+/* The requests. */
 typedef struct wish {
     int32_t device;
     plim_stream stream;

@@ -3,7 +3,7 @@
  * statistics are exact.
  *
  * Threads ask for memory on streams of their own and on a common one, write into it, hand it to
- * each other, free what others asked for, and record each other's streams, while one more thread
+ * each other, free what others requested, and record each other's streams, while one more thread
  * looks at everything and changes what can be changed. What must come out does not depend on who
  * is faster. Under ThreadSanitizer the memory itself is watched too: what is written after a block
  * was handed out again would be a race.

@@ -1,6 +1,6 @@
 /*
  * test_policies.c - scripts for each policy, worked out by hand from docs/design/policies.md:
- * where blocks lie, what the driver is asked for, and which stream may have what.
+ * where blocks lie, what is requested of the driver, and which stream may have what.
  */
 #include "base/units.h"
 #include "harness.h"
@@ -253,7 +253,7 @@ static void bfc_doubles_its_regions(void)
 static void bfc_splits_where_two_pieces_are_reasonable(void)
 {
     begin((setup){ .policy = PLIM_POLICY_BFC, .device_bytes = 1024 * MIB });
-    const plim_addr all = get(200 * MIB, A); /* a region of 256 MiB: 56 MiB more than asked for */
+    const plim_addr all = get(200 * MIB, A); /* a region of 256 MiB: 56 MiB more than requested */
     T_EQ_U64(block_bytes(all), 256 * MIB);
     give(all);
     const plim_addr half = get(128 * MIB, A); /* twice the request: split */

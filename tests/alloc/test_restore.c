@@ -119,7 +119,7 @@ static void expect_same_stats(const subject *a, const subject *b)
     T_EQ_U64(plim_sim_taken_bytes(&a->device), plim_sim_taken_bytes(&b->device));
 }
 
-/* Whether ranges begin where they did: where nothing is mapped at their start, that is a guess. */
+/* True if ranges begin where they did: where nothing is mapped at their start, that is a guess. */
 static bool have_same_ranges(const subject *a, const subject *b)
 {
     size_t count = 0;
@@ -281,7 +281,7 @@ static void make_busy(subject *from)
     }
 }
 
-/* Whether it was restored; what failed left nothing behind. */
+/* True if it was restored; what failed left nothing. */
 static bool try_to_restore(const subject *to, const plim_heap_state *state, plim_addr *addrs,
                            plim_status expected)
 {

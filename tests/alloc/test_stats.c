@@ -207,7 +207,7 @@ static void peaks_fall_to_what_is_current(void)
         const char *const name = plim_stats_name(i);
         T_CASE("%s", name);
         if (ends_with(name, ".peak")) {
-            /* Sorted, a peak stands two behind its current: current, freed, peak. */
+            /* Sorted, a peak stands two after its current: current, freed, peak. */
             T_EQ_I64(plim_stats_value(&after, i), plim_stats_value(&before, i - 2));
         } else {
             T_EQ_I64(plim_stats_value(&after, i), plim_stats_value(&before, i));

@@ -2,8 +2,8 @@
  * test_summary.c - the table of memory_summary(), to the character.
  *
  * What is expected was laid out and worked out by hand from the rules of
- * docs/reference/caching-allocator.md, 7; thousands of random tables were compared with PyTorch's own
- * function when this was written.
+ * docs/reference/caching-allocator.md, 7; thousands of random tables were compared with PyTorch's
+ * own function when this was written.
  */
 #include "harness.h"
 
@@ -18,7 +18,7 @@ static const char *summary_of(const plim_device_stats *stats, int32_t device, bo
     return text;
 }
 
-/* The line with this beginning, and the cells behind it. */
+/* The line with this beginning, and the cells after it. */
 static void expect_line(const plim_device_stats *stats, const char *line)
 {
     T_CASE("%.100s", line);

@@ -16,7 +16,7 @@
 
 typedef void write_something(plim_json *json);
 
-/* What `body` writes, without the newline behind; the caller deinits the text. */
+/* What `body` writes, without the final newline; the caller deinits the text. */
 static void written(plim_text *text, unsigned style, write_something *body)
 {
     plim_text_init(text, NULL, TEXT_MAX);
@@ -413,7 +413,7 @@ static void no_document(plim_json *json)
     (void)!plim_json_finish(json);
 }
 
-/* Whether `body` is stopped by an assertion, tried in a process of its own. */
+/* True if `body` is stopped by an assertion, tried in a process of its own. */
 static bool aborts(write_something *body)
 {
     const pid_t child = fork();

@@ -137,7 +137,7 @@ static void extreme_keys_and_values_are_ordinary(void)
     plim_map_deinit(&map);
 }
 
-/* A long life at one size: removals leave nothing behind that would make it grow. */
+/* A long life at one size: removals leave nothing that would make it grow. */
 static void coming_and_going_does_not_make_it_grow(void)
 {
     t_mem heap;

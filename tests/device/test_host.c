@@ -46,7 +46,7 @@ static volatile uint8_t *bytes_at(plim_addr addr)
     return (volatile uint8_t *)(uintptr_t)addr;
 }
 
-/* Whether the kernel would let anybody read there. */
+/* True if the kernel would let the process read there. */
 static bool can_be_read(plim_addr addr)
 {
     int ends[2];

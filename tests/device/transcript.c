@@ -1,7 +1,7 @@
 /*
  * transcript.c - a long random sequence of calls, and how each of them ended.
  *
- * What is asked for depends on the seed and on nothing a device answers but whether a call was
+ * What is requested depends on the seed and on nothing a device answers but whether a call was
  * done, so that two devices of one mind are asked the same.
  */
 #include "device/contract.h"

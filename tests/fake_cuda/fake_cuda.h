@@ -37,9 +37,9 @@ void fake_cuda_set_devices(int count);
 void fake_cuda_set_memory(int device, uint64_t total_bytes, uint64_t used_bytes);
 /* Of all devices. */
 void fake_cuda_set_attribute(int attribute, int value);
-/* Whether cuGetProcAddress() finds nothing, as if the driver were old. */
+/* True if cuGetProcAddress() finds nothing, as if the driver were old. */
 void fake_cuda_hide_lookup(bool is_hidden);
-/* Whether events recorded from now on wait for fake_cuda_complete(). */
+/* True if events recorded from now on wait for fake_cuda_complete(). */
 void fake_cuda_set_pending(bool is_pending);
 /* What was recorded so far on a stream of device 0, by its handle, or on all streams. */
 void fake_cuda_complete(uint64_t stream);

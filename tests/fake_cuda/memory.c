@@ -33,7 +33,7 @@ static uint64_t free_bytes(const fake_device *device)
     return held < device->total_bytes ? device->total_bytes - held : 0;
 }
 
-/* Addresses at a multiple of `unit`; 0: there are none. */
+/* Addresses at a multiple of `unit`; 0: none. */
 static uint64_t take_addresses(uint64_t bytes, uint64_t unit, int protection)
 {
     void *const got = mmap(NULL, bytes + unit, protection, NO_PAGES, -1, 0);
@@ -366,7 +366,7 @@ static size_t mapping_at(uint64_t addr, uint64_t bytes)
     return i;
 }
 
-/* Whether [addr, addr + bytes) is mapped, from mapping to mapping. */
+/* True if [addr, addr + bytes) is mapped, from mapping to mapping. */
 static bool is_mapped(uint64_t addr, uint64_t bytes)
 {
     uint64_t done = 0;
@@ -438,7 +438,7 @@ cu_result fake_mem_set_access(cu_deviceptr addr, size_t bytes, const cu_mem_acce
 
 /* --- contents --- */
 
-/* How many bytes from `addr` on the current device can use in one piece of memory. */
+/* The bytes from `addr` on that the current device can use in one piece of memory. */
 static uint64_t usable(uint64_t addr)
 {
     for (size_t i = 0; i < fake.allocations.count; i++) {

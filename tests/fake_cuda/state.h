@@ -129,7 +129,7 @@ cu_result fake_end(cu_result result);
 fake_device *fake_current(void);
 /* -1: none. */
 int fake_current_ordinal(void);
-/* Whether a call that a capture forbids comes while there is one and the thread minds. */
+/* True if a call that a capture forbids comes while there is one and the thread minds. */
 bool fake_is_captured(void);
 
 /* Tells of a misuse; the result of the call that it was. */

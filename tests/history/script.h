@@ -6,7 +6,7 @@
  *
  * Words, each ended by ';':
  *   alloc|request|complete ADDR BYTES [@STACK]     segment_alloc|segment_free|map|unmap ADDR BYTES
- *   snapshot BYTES     oom BYTES FREE              time MICROSECONDS (of the events behind it)
+ *   snapshot BYTES     oom BYTES FREE              time MICROSECONDS (of the events after it)
  *   segment ADDR BYTES [large|expandable|stream N|pool A B]…
  *   block ADDR BYTES REQUESTED allocated|pending|free [@STACK]   (of the segment before it)
  *   device N   capacity EVENTS   overflowed yes|no   divisions KEY VALUE   format NAME
@@ -43,7 +43,7 @@ static inline uint32_t script_stack(plim_history *history, uint64_t number)
     return stack;
 }
 
-/* Whether a stack of a finished history is @number. */
+/* True if a stack of a finished history is @number. */
 static inline bool script_is_stack(const plim_history *history, uint32_t stack, uint64_t number)
 {
     char name[32];

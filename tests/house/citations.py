@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """citations.py ROOT - finds references that a stranger cannot open.
 
-In documents: relative links to files and headings that are not there. In sources, tests and tools: pages (*.md) that are neither
+In documents: relative links to files and headings, and files named in code font, that are not there. In sources, tests and tools: pages (*.md) that are neither
 beside the file nor below the root, and papers that are not in this repository, by name.
 """
 import pathlib
@@ -12,6 +12,7 @@ DOCUMENTS = ("docs", "tests", "tools", "examples", "src", "fuzz", "bench", "incl
 SOURCES = ("src", "include", "tests", "fuzz", "bench", "tools", "examples")
 KINDS = {".c", ".h", ".py", ".tsv", ".cmake", ".sh", ".txt", ".md", ".map", ".s", ".in"}
 LINK = re.compile(r"(?<!\\)\[[^\]\n]*\]\(([^)\s]+)\)")
+FILE = re.compile(r"`((?:[\w-]+/)+[\w-]+\.(?:c|h|py|tsv|txt|map))`")
 HEADING = re.compile(r"^#{1,6} +(.*?) *#*$", re.M)
 PAGE = re.compile(r"(?<![\w./<{*%-])((?:[\w-]+/|\.\./)*[\w-]+\.md)\b")
 PAPERS = re.compile(r"pytorch-caching-allocator|snapshot-tools|memory-planning|training-techniques"
@@ -33,6 +34,11 @@ def anchors(text):
 
 def dead_links(root, path):
     text = path.read_text()
+    for found in FILE.finditer(re.sub(r"```.*?```", lambda block: re.sub(r"[^\n]", " ", block[0]), text, flags=re.S)):
+        first = found[1].split("/")[0]
+        places = (root, root / "src", root / "include", path.parent) # `base/map.c` is a room's; torch is also PyTorch
+        if first != "torch" and any((place / first).is_dir() for place in places[:2]) and not any((place / found[1]).exists() for place in places):
+            yield text.count("\n", 0, found.start()) + 1, f"{found[1]} is not there"
     text = re.sub(r"```.*?```|`[^`\n]*`(?!\])", lambda found: re.sub(r"[^\n]", " ", found[0]), text, flags=re.S)
     for found in LINK.finditer(text):
         target, _, anchor = found[1].partition("#")

@@ -11,6 +11,7 @@ DEAD = (
     ("docs/a.md", "[x](gone.md)\n", "docs/a.md:1: gone.md is not there"),
     ("docs/a.md", "\n[x](page.md#second)\n", "docs/a.md:2: page.md#second: no such heading"),
     ("README.md", "see [here](docs/none)\n", "README.md:1: docs/none is not there"),
+    ("README.md", "see `base/none.c`\n", "README.md:1: base/none.c is not there"),
     ("src/base/a.c", "/* docs/design/none.md */\n", "src/base/a.c:1: docs/design/none.md is not there"),
     ("tests/base/a.py", "# pytorch-caching-allocator §9\n",
      "tests/base/a.py:1: pytorch-caching-allocator is a paper that is not in the repository"),

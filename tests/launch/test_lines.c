@@ -16,7 +16,7 @@ struct plim_explainer {
 struct plim_explanation {
     const plim_mem *mem;
     size_t capacity;
-    char *text; /* with a zero behind */
+    char *text; /* with a final zero */
 };
 
 plim_status plim_explainer_create(const plim_explain_options *options, plim_explainer **ret,

@@ -159,7 +159,7 @@ static void what_stands_far_behind_is_not_of_it(void)
     T_EQ_U64(said.figures[PLIM_FIGURE_TOTAL].bytes, NONE);
 }
 
-/* Of clauses before the anchor the last ones stand, and those behind it replace them. */
+/* Of clauses before the anchor the last ones stand, and those after it replace them. */
 static void what_stands_before_yields(void)
 {
     static const char text[] = "MPS allocated: 1.00 GB, MPS allocated: 2.00 GB, max allowed: "

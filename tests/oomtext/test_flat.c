@@ -4,7 +4,7 @@
 #include "oomtext/flattened.h"
 
 /*
- * The flat form as a string: each character behind the gap before it, "|" for a line end, "_" for
+ * The flat form as a string: each character after the gap before it, "|" for a line end, "_" for
  * blanks, "~" for anything else.
  */
 static void show(const plim_flat *flat, char *ret)

@@ -1,5 +1,5 @@
 /*
- * test_prose.c - errors and sentences about them, told apart by the words around.
+ * test_prose.c - errors and sentences about them, distinguished by the words around.
  */
 #include "oomtext/flattened.h"
 

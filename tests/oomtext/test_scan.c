@@ -68,7 +68,7 @@ static void check_hit(const plim_scan_hit *found, const plim_scan_hit *expected)
     T_EQ_U64(found->phrase, expected->phrase);
 }
 
-/* Whatever is asked for, an exact copy of the text is searched: reading beyond it is caught. */
+/* Whatever is requested, an exact copy of the text is searched: reading beyond it is caught. */
 static void check_text(const char *const *phrases, size_t count, const char *text, size_t bytes)
 {
     plim_scan_hit *const expected = malloc(HITS_MAX * sizeof *expected);

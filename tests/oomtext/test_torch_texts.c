@@ -160,7 +160,7 @@ static void refusals_are_read_as_what_they_are(void)
     expect_form(&facts, PLIM_TORCH_NEWEST, "pytorch-1EB", PLIM_VERDICT_OVERSIZED);
 }
 
-/* The paragraph may stand behind the text: it is no second failure, and changes no figure. */
+/* The paragraph may stand after the text: it is no second failure, and changes no figure. */
 static void advice_behind_a_text_is_not_another_message(void)
 {
     for (int i = 0; i < 200; i++) {

@@ -1,5 +1,5 @@
 /*
- * test_categories.c - what memory is for, from who asked for it and how long it lived.
+ * test_categories.c - what memory is for, from who requested it and how long it lived.
  */
 #include "base/memory.h"
 #include "phases/categories.h"
@@ -34,7 +34,7 @@ static plim_category category_at(const sorted *all, uint64_t event)
     return (plim_category)all->categories.of[id];
 }
 
-/* The category of the first allocation under a name at or behind an event. */
+/* The category of the first allocation under a name at or after an event. */
 static const char *category_of(const sorted *all, uint64_t name, uint64_t from)
 {
     for (uint64_t i = from; i < all->device->events.count; i++) {

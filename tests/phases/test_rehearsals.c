@@ -157,7 +157,7 @@ static void sum_up(const recording *at, uint64_t event, uint64_t sums[PLIM_CATEG
     }
 }
 
-/* The event behind the one with the most requested bytes live. */
+/* The event after the one with the most requested bytes live. */
 static uint64_t peak_of(const recording *at)
 {
     const plim_events *events = &at->device->events;

@@ -76,7 +76,7 @@ static void steps_of_training_are_those_of_the_program(void)
         T_EQ_U64(all.steps.source, trainings[i].source);
         T_EQ_U64(all.steps.count, run.steps);
         /* Without stacks the weights repeat nothing, and are of the first step for all one can
-         * tell; the end of the last one may be anywhere behind its last request. */
+         * tell; the end of the last one may be anywhere after its last request. */
         for (size_t k = trainings[i].has_stacks ? 0 : 1; k < run.steps; k++) {
             T_EQ_U64(all.steps.first_events[k], run.first_events[k]);
         }

@@ -75,7 +75,7 @@ static void dump_pairs(value_dumper *dumper, plim_value value)
     plim_text_append_char(dumper->text, '}');
 }
 
-/* Whether a container was met before; its number is written then. */
+/* True if a container was met before; its number is written then. */
 static bool dump_again(value_dumper *dumper, plim_value value, plim_kind kind)
 {
     if ((kind == PLIM_KIND_TUPLE || kind == PLIM_KIND_FROZENSET) && plim_value_count(value) == 0) {

@@ -275,7 +275,7 @@ static bool check_file(const char *path)
     return is_ours;
 }
 
-/* How many files were compared. */
+/* The number of files that were compared. */
 static int check_folder(const char *folder)
 {
     struct dirent **entries = NULL;

@@ -61,7 +61,7 @@ static void note_failure(void)
     }
 }
 
-/* Whether this call is the one to fail. `caller` is an address in the code that made it. */
+/* True if this call is the one to fail. `caller` is an address in the code that made it. */
 static bool is_our_turn(const void *caller)
 {
     const uintptr_t from = (uintptr_t)caller;

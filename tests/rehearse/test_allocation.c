@@ -1,6 +1,6 @@
 /*
  * test_allocation.c - a rehearsal whose nth allocation fails says so, leaks nothing and leaves no
- * folder behind; and so does one that fails of its surroundings.
+ * folder; nor does one that fails because of its surroundings.
  *
  * The program is never run: its place is taken by a result that we write ourselves.
  */

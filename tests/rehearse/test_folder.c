@@ -19,7 +19,7 @@ static void make(char *path)
     T_EQ_I64(plim_folder_make(path, PLIM_PATH_BYTES, inside, NULL), PLIM_OK);
 }
 
-/* A new file in a folder: its name, and a number behind it. */
+/* A new file in a folder: its name, and a number after it. */
 static void touch(const char *folder, const char *name, int number)
 {
     char path[PLIM_PATH_BYTES];

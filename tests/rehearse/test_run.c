@@ -1,6 +1,6 @@
 /*
  * test_run.c - whole rehearsals and searches from C: figures, callbacks, and no leak and no folder
- * left behind where an allocation fails.
+ * left behind when an allocation fails.
  */
 #include "harness.h"
 

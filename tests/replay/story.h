@@ -1,5 +1,5 @@
 /*
- * story.h - short histories written by hand, or made up at random: what a program asked for, with
+ * story.h - short histories written by hand, or made up at random: what a program requested, with
  * addresses nobody reads and nothing left at the end.
  */
 #ifndef PLIMSOLL_TESTS_REPLAY_STORY_H

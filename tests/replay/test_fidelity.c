@@ -115,7 +115,7 @@ static void figures_follow_from_the_counts(void)
     plim_history *history = script_history(cases[2].script);
     const plim_fidelity f = verified(history);
     T_TRUE(f.share > 0.66 && f.share < 0.67);
-    /* Of 8 events that are no driver calls the last 3 lie behind the difference. */
+    /* Of 8 events that are no driver calls the last 3 lie after the difference. */
     T_TRUE(f.reserved_bytes_mean_difference == 20971520.0 * 3 / 5);
     T_EQ_U64(f.recorded_peak_reserved_bytes, 2097152 + 2 * 20971520);
     T_EQ_U64(f.predicted_peak_reserved_bytes, 2097152 + 20971520);

@@ -203,7 +203,7 @@ static void memory_given_back_tells_of_program_and_device(void)
 
 static void blocks_of_the_start_follow_the_rules(void)
 {
-    /* A: known at the end. B: 1 MiB behind it is too little to be cut off. C: more is. */
+    /* A: known at the end. B: 1 MiB after it is too little to be cut off. C: more is. */
     taken t = take("segment 0x20000000 20971520 large; block 0x20000000 4194304 4000000 allocated;"
                    "block 0x20400000 16777216 0 free;"
                    "request 0x20400000 3145728; complete 0x20400000 3145728;"
@@ -233,7 +233,7 @@ static void blocks_of_the_start_follow_the_rules(void)
     drop(&t);
 }
 
-/* A: 3 MiB requested, freed in the recording; what happened behind it tells where it ended. */
+/* A: 3 MiB requested, freed in the recording; what happened after it tells where it ended. */
 static void later_events_tell_where_blocks_ended(void)
 {
     static const struct {

@@ -245,7 +245,7 @@ static void devices_run_apart(void)
     plim_history_destroy(history);
 }
 
-/* What is behind a fraction is the whole device, not only what others left of it. */
+/* A fraction is of the whole device, not only what others left of it. */
 static void fractions_are_of_the_whole_device(void)
 {
     plim_history *history = script_history("alloc 0 41943040; alloc 0x10000000 41943040");

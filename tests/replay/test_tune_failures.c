@@ -143,7 +143,7 @@ static void tune_once(const plim_mem *mem, attempt *it)
     plim_replay_destroy(replay);
 }
 
-/* Whether it came to the nth allocation. */
+/* True if it came to the nth allocation. */
 typedef bool failing(attempt *it, uint64_t n);
 
 static bool fail_alone(attempt *it, uint64_t n)

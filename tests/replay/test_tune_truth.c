@@ -9,7 +9,7 @@
 
 #define EVENTS 8000
 
-/* How many requests of the program fail under these settings, on a device so large. */
+/* The number of requests of the program that fail under these settings, on a device so large. */
 static uint64_t fails(plim_trace_kind kind, const char *conf, uint64_t capacity_bytes)
 {
     const plim_trace_spec spec = { .kind = kind,

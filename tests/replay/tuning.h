@@ -30,7 +30,7 @@ static inline plim_tuning *tuning_of(const plim_replay *replay, const plim_tune_
     return tuning;
 }
 
-/* Whether a row survives, tried. */
+/* True if a row survives, tried. */
 static inline bool tuning_survives(const plim_replay *replay, const plim_tune_row *row,
                                    uint64_t capacity_bytes)
 {
@@ -84,7 +84,7 @@ static inline uint64_t tuning_cost(const plim_tune_row *row, uint64_t needed_byt
     return needed + (row->result.survives ? reserved : needed);
 }
 
-/* Whether a row costs no more than `percent` of what another does, a step aside. */
+/* True if a row costs no more than `percent` of what another does, a step aside. */
 static inline bool tuning_is_within(const plim_tune_row *row, const plim_tune_row *other,
                                     uint64_t percent)
 {

@@ -25,7 +25,7 @@ static void ran_out(rehearse_sample *sample)
     sample_run_out(sample);
 }
 
-/* It asked for too much, and tried less. */
+/* It requested too much, and tried less. */
 static void ran_out_and_went_on(rehearse_sample *sample)
 {
     sample_run_out(sample);

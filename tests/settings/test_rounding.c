@@ -1,5 +1,5 @@
 /*
- * test_rounding.c - bytes asked for, bytes of the block, bytes of the segment.
+ * test_rounding.c - bytes requested, bytes of the block, bytes of the segment.
  */
 #include "harness.h"
 

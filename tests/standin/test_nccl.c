@@ -1,5 +1,5 @@
 /*
- * test_nccl.c - communicators, what they take of a device, and what collectives leave behind.
+ * test_nccl.c - communicators, what they take of a device, and what collectives leave.
  */
 #include "rehearsal.h"
 

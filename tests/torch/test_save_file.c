@@ -35,7 +35,7 @@ static void make_folder(void)
     T_NOT_NULL(mkdtemp(folder));
 }
 
-/* How many files there are. */
+/* The number of files. */
 static size_t count_files(void)
 {
     DIR *const entries = opendir(folder);

@@ -61,11 +61,11 @@ void t_program_deinit(t_program *program);
 void t_program_step(t_program *program);
 void t_program_run(t_program *program, size_t steps);
 
-/* Whether the history ends with what stands in the program. */
+/* True if the history ends with what stands in the program. */
 void t_program_expect_end(const t_program *program, const plim_history *history);
-/* Whether the history has the events from `first` on, as they were told, and no others. */
+/* True if the history has the events from `first` on, as they were told, and no others. */
 void t_program_expect_events(const t_program *program, const plim_history *history, size_t first);
-/* How many events of a device there are from `first` on. */
+/* The number of events of a device from `first` on. */
 uint64_t t_program_events_of(const t_program *program, int32_t device, size_t first);
 
 /* A name for a file that is this process's own. */

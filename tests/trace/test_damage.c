@@ -206,7 +206,7 @@ static void chunks_of_unknown_kinds_are_skipped(void)
     plim_history_destroy(history);
 }
 
-/* Contents that are no rows behind a checksum that is right: what comes before is kept. */
+/* Contents that are no rows after a checksum that is right: what comes before is kept. */
 static void contents_without_meaning_are_a_gap(void)
 {
     size_t begin = 0;

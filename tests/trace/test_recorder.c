@@ -61,11 +61,11 @@ static plim_history *load(const char *path)
 typedef struct teller {
     plim_event_sink sink;
     pthread_mutex_t *lock; /* NULL: a device of its own */
-    uint64_t *counter;     /* behind the lock */
+    uint64_t *counter;     /* guarded by the lock */
     int32_t device;
 } teller;
 
-/* Events of a shared device are numbered behind a lock, as an allocator's are. */
+/* Events of a shared device are numbered under a lock, as an allocator's are. */
 static void *tell_many(void *argument)
 {
     const teller *const t = argument;
@@ -421,7 +421,7 @@ static void a_full_disk_ends_the_recording_and_not_the_program(void)
 
 /* --- a lack of memory --- */
 
-/* Whether all went well and nothing was lost with the `fail_at`th allocation failing. */
+/* True if all went well and nothing was lost with the `fail_at`th allocation failing. */
 static bool record_with(locked_mem *heap, const char *path, const plim_history *state)
 {
     static t_program program;

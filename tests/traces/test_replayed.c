@@ -113,7 +113,7 @@ static void so_is_one_of_a_torn_recording(void)
     T_TRUE(are_all);
 }
 
-/* Whether a replay of a history says of a conf what the program itself does under it. */
+/* True if a replay of a history says of a conf what the program itself does under it. */
 static bool predicts(const plim_replay *replay, plim_trace_spec spec, const char *text)
 {
     plim_error err;
@@ -164,7 +164,7 @@ static void a_prediction_is_what_the_program_does_under_other_settings(void)
     T_TRUE(are_all);
 }
 
-/* Recorded where there was room, asked for where there is less: does it survive? */
+/* Recorded where there was room, requested where there is less: does it survive? */
 static void survival_on_a_smaller_device_is_told_right(void)
 {
     bool are_all = true;

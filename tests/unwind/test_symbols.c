@@ -289,7 +289,7 @@ static void functions_of_the_library_are_known_by_file_and_by_name(void)
     }
 }
 
-/* Memory, and where the library asked for it. */
+/* Memory, and where the library requested it. */
 static void *take_and_give(void *ctx, void *old, size_t old_bytes, size_t bytes)
 {
     if (bytes > 0) {

@@ -1,5 +1,5 @@
 /*
- * test_unwind.c - return addresses: the right ones, as many as asked for, from anywhere.
+ * test_unwind.c - return addresses: the right ones, as many as requested, from anywhere.
  */
 #include "harness.h"
 

@@ -192,7 +192,7 @@ static void keeps_the_sums_it_rests_on(void)
 
 static void compares_within_what_was_rounded_away(void)
 {
-    /* 1072 MiB held and 2 asked for, under "1.05 GiB": it was met, though the figure is above. */
+    /* 1072 MiB held and 2 requested, under "1.05 GiB": it was met, though the figure is above. */
     plim_failed_request oom = plim_failed_request_of(PLIM_TOPIC_ALLOCATION, PLIM_FAMILY_ANY);
     oom.figures[PLIM_FIGURE_REQUESTED] = (plim_figure){ .bytes = 2 * MIB };
     oom.figures[PLIM_FIGURE_TOTAL] = (plim_figure){ .bytes = 24 * GIB };

@@ -37,7 +37,7 @@ static const char *why(const plim_failed_request *oom, const plim_judgement *jud
     return buffer;
 }
 
-/* Points behind a word and before a blank or the end. */
+/* Points after a word and before a blank or the end. */
 static size_t sentence_count(const char *text)
 {
     size_t count = 0;
@@ -121,7 +121,7 @@ static void with_any_figures_there_are_two_sentences(void)
 
 /* --- each reason --- */
 
-/* A card of 24 GiB; 20 MiB asked for, 22 GiB held, 20 of them live, 12 MiB free. */
+/* A card of 24 GiB; 20 MiB requested, 22 GiB held, 20 of them live, 12 MiB free. */
 static plim_failed_request usual_case(void)
 {
     plim_failed_request oom = bare_case(PLIM_TOPIC_ALLOCATION);

@@ -86,7 +86,7 @@ static void write_groups(plim_json *json, const plim_history *history, const pli
 
 /* ---- moments -------------------------------------------------------------------------------- */
 
-/* What a moment and an out-of-memory event have in common. */
+/* The members that a moment and an out-of-memory event share. */
 static void write_moment_figures(plim_json *json, const plim_moment *moment)
 {
     plim_json_member_u64(json, "allocated_bytes", moment->allocated_bytes);

@@ -197,7 +197,7 @@ static void write_result(plim_json *json, const plim_replay_input *input,
                                           .failed_event = PLIM_NO_EVENT };
     const bool is_run = result != NULL;
     const plim_run_result *one = is_run ? result : &none;
-    /* Where nothing is known of the capacity nothing fails, which is no survival; what fails with
+    /* Without a known capacity no request fails, which is no survival; what fails with
      * the least the device had may survive. */
     const bool survives = is_run && one->survives;
     plim_json_member_known_bool(json, "survives",

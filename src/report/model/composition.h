@@ -17,7 +17,7 @@
 typedef enum plim_part_kind {
     PLIM_PART_STACKS,   /* live allocations: one stack, or those that share a line */
     PLIM_PART_OTHERS,   /* all stacks that are not shown one by one */
-    PLIM_PART_ROUNDING, /* what blocks hold beyond what was asked for */
+    PLIM_PART_ROUNDING, /* bytes of blocks beyond the requests */
     PLIM_PART_PENDING,  /* freed, but a stream has not passed the free yet */
     PLIM_PART_FREE,     /* reserved and not in use */
 } plim_part_kind;

@@ -1,5 +1,5 @@
 /*
- * frame_text.c - cutting paths and C++ names down to what tells frames apart.
+ * frame_text.c - cutting paths and C++ names down to what distinguishes frames.
  *
  * PyTorch records Python frames with a file and a line; C++ frames mostly as "??" and line 0,
  * with the whole signature as name.
@@ -90,7 +90,7 @@ static text_span without_arguments(text_span name)
 /* Namespaces that every reader would skip. */
 static const char *const silent[] = { "(anonymous namespace)::", "torch::autograd::generated::" };
 
-/* How many bytes of a silent namespace the name begins with; 0 if none. */
+/* The bytes of the silent namespace that the name begins with; 0 without one. */
 static size_t silent_bytes(const char *name, size_t bytes)
 {
     for (size_t i = 0; i < sizeof silent / sizeof silent[0]; i++) {

@@ -1,7 +1,7 @@
 /*
  * inspect.c - the page of a file: what it is, what it lacks, its devices, what to ask next.
  *
- * The order is that of the questions of somebody whose training just died: did it run out, how
+ * The order is that of the questions after a training has died: did it run out, how
  * much was in use and when, is it fragmentation, whose lines held it. Pools come last.
  */
 #include "report/model/inspect.h"
@@ -98,7 +98,8 @@ static void say_settings(const plim_inspected *self)
     plim_text_deinit(&text);
 }
 
-/* Times to tell of; events after a failure are no contradiction: they stand with the failure. */
+/* Times of anomalies that are shown; events after a failure are no contradiction: they stand with
+ * the failure. */
 static uint64_t anomaly_count(const plim_inspected *self, int anomaly)
 {
     return anomaly == PLIM_ANOMALY_AFTER_OOM ? 0 : self->file->anomalies[anomaly];

@@ -28,7 +28,7 @@ typedef struct plim_inspect_file {
 #define PLIM_INSPECT_TOP_DEFAULT 8u
 #define PLIM_INSPECT_FRAMES_ALL  UINT32_MAX
 
-/* What to show. All zero is a valid default. */
+/* Options of the page. All zero is a valid default. */
 typedef struct plim_inspect_view {
     uint32_t top;    /* stacks shown one by one; 0 means PLIM_INSPECT_TOP_DEFAULT */
     uint32_t frames; /* frames shown of each, around the user's; 0: one line and its callers */
@@ -52,9 +52,9 @@ void plim_inspect_page(plim_page *page, const plim_inspect_view *view,
 /** When a request failed, or PLIM_TIME_UNKNOWN. */
 int64_t plim_inspect_oom_time(const plim_inspect_file *file, const plim_device_inspection *device,
                               const plim_oom_moment *oom);
-/** Whether the view asks for this device. */
+/** True if the options include this device. */
 bool plim_inspect_shows(const plim_inspect_view *view, const plim_device_inspection *device);
-/** Whether there is anything to say about a device. */
+/** True if the device has anything to report. */
 bool plim_inspect_has_memory(const plim_device_inspection *device);
 
 #endif

@@ -52,7 +52,7 @@ static void say_head(const plim_inspected *self, const plim_device_inspection *d
     say_actions(self, device);
 }
 
-/* What the share of reserved memory that is unused amounts to. */
+/* A word for the share of reserved memory that is unused. */
 static const char *judge(double unused)
 {
     if (unused < 0.0) {
@@ -122,13 +122,14 @@ static bool knows_any_stack(const plim_moment *moment)
     return false;
 }
 
-/* Whether it is one of ours: they have no ring buffer, and lack events in the middle if any. */
+/* True for recordings of Plimsoll: they have no ring buffer, and lack events in the middle if any.
+ */
 static bool is_recording(const plim_history *history)
 {
     return strcmp(plim_history_source(history).format, "plim") == 0;
 }
 
-/* What the recording lacks, and what that means for the figures below. */
+/* The gaps of the recording, and their effect on the figures below. */
 static void say_missing(const plim_inspected *self, const plim_device_inspection *device)
 {
     const char *because = device->truncated_because;
@@ -224,7 +225,7 @@ static void say_ooms(const plim_inspected *self, const plim_device_inspection *d
     }
 }
 
-/* Two moments with the same live memory: one list of stacks tells both. */
+/* Two moments with the same live memory: one list of stacks serves both. */
 static bool is_same_memory(const plim_moment *a, const plim_moment *b)
 {
     return a->requested_bytes == b->requested_bytes && a->live_count == b->live_count &&

@@ -9,7 +9,7 @@
 
 /* ---- over time ------------------------------------------------------------------------------ */
 
-/* Where an event lies: bins are as wide as each other on the page, whatever they hold. */
+/* The place of an event on the chart: all bins have one width, whatever they hold. */
 static double place_of(const plim_device_inspection *device, uint64_t event)
 {
     size_t bin = 0;
@@ -77,7 +77,7 @@ void plim_inspected_chart(const plim_inspected *self, const plim_device_inspecti
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
-/* What most rows have: five cells. */
+/* The five cells that most rows have. */
 typedef struct moment_figures {
     uint64_t requested_bytes;
     uint64_t allocated_bytes;
@@ -94,7 +94,7 @@ static void add_figures(const plim_inspected *self, const moment_figures *figure
     plim_page_cell_text(page, PLIM_TONE_PLAIN, figures->is_estimate ? "about {}" : "{}",
                         PLIM_FACTS(plim_bytes(NULL, figures->allocated_bytes)));
     plim_page_cell(page, PLIM_TONE_PLAIN, plim_bytes(NULL, figures->reserved_bytes));
-    /* What is reserved and not allocated, and its share, the fragmentation. */
+    /* Reserved minus allocated, and its share, the fragmentation. */
     plim_page_cell(page, PLIM_TONE_PLAIN,
                    plim_bytes(NULL, plim_minus(figures->reserved_bytes, figures->allocated_bytes)));
     plim_page_cell(page, is_much ? PLIM_TONE_WARN : PLIM_TONE_PLAIN,

@@ -14,7 +14,7 @@
 #define FRAME_INDENT  6u
 #define CALLERS_SHOWN 3u
 
-/* One composition while it is told. */
+/* One composition while it is written. */
 typedef struct telling {
     const plim_inspected *self;
     plim_page *page;
@@ -134,7 +134,7 @@ static void add_callers(const telling *tell, const plim_composition_part *part)
     line->layout = PLIM_LAYOUT_FIT;
 }
 
-/* The frames asked for, a line each, innermost first; the window contains the label. */
+/* The requested frames, a line each, innermost first; the window contains the label. */
 static void add_frames(const telling *tell, const plim_composition_part *part)
 {
     const plim_history *history = tell->self->file->history;

@@ -5,9 +5,9 @@
  *           text     table   chart      a text is finished words and the figures they rest on,
  *                    rows of cells      and so is a cell
  *
- * Whoever draws chooses lines, columns, characters and colours, and makes no words. Texts are
+ * The renderer chooses lines, columns, characters and colours, and adds no words. Texts are
  * UTF-8; what comes from files is as untrusted as they are, and is cleaned where it is drawn.
- * All lies in the arena of the page. As in base/text.h a failure sticks, and is asked for once.
+ * All lies in the arena of the page. As in base/text.h a failure sticks, and is checked once.
  */
 #ifndef PLIMSOLL_REPORT_MODEL_PAGE_H
 #define PLIMSOLL_REPORT_MODEL_PAGE_H
@@ -114,12 +114,12 @@ typedef struct plim_page_phrase {
 typedef enum plim_layout {
     PLIM_LAYOUT_WRAP, /* as many lines as it takes */
     PLIM_LAYOUT_CUT,  /* one line, cut at its end */
-    PLIM_LAYOUT_PATH, /* one line, cut at its beginning: names are told by their end */
+    PLIM_LAYOUT_PATH, /* one line, cut at its beginning: names differ at their end */
     PLIM_LAYOUT_FIT,  /* one line; spans that do not fit whole are left out, but the first */
     PLIM_LAYOUT_COPY, /* never cut and never wrapped: it is there to be copied */
 } plim_layout;
 
-/* Where a text stands in its column, and what becomes of it where it does not fit. */
+/* The place of a text in its column, and what becomes of it where it does not fit. */
 typedef enum plim_align {
     PLIM_ALIGN_LEFT,  /* cut at the end */
     PLIM_ALIGN_RIGHT, /* likewise */
@@ -254,9 +254,9 @@ typedef struct plim_page {
 void plim_page_init(plim_page *page, const plim_mem *mem);
 /* A zeroed one is allowed. */
 void plim_page_deinit(plim_page *page);
-/** Whether all was said; else fails with "… while making the page". */
+/** PLIM_OK if the page is complete; else the failure, "… while making the page". */
 PLIM_MUST_USE plim_status plim_page_status(const plim_page *page, plim_error *err);
-/** Memory of the page, zeroed; NULL, and the page has failed, where there is none. */
+/** Memory of the page, zeroed; NULL if out of memory: the page has then failed. */
 void *plim_page_alloc(plim_page *page, size_t count, size_t item_bytes);
 /** A copy that lies in the page, with a zero after it. */
 const char *plim_page_copy(plim_page *page, const char *data, size_t length);
@@ -273,11 +273,12 @@ void plim_page_heading(plim_page *page, const char *text, const plim_fact *facts
  * id       stable: documents name the sentence by it
  * text     a literal; each {} in it takes one of the facts
  * facts    PLIM_FACTS(…), or NULL where there is no hole
- * returns  the item, for whoever wants it laid out in another way; never NULL
+ * returns  the item, whose layout the caller may change; never NULL
  */
 plim_item *plim_page_say(plim_page *page, const char *id, plim_tone tone, const char *text,
                          const plim_fact *facts);
-/** The file that a page is about: a line that is told by its end. path  "-" is standard input */
+/** The file that a page is about: a line that is cut at its beginning. path  "-" is standard input
+ */
 void plim_page_file(plim_page *page, const char *path);
 /** Go on with the text that was said last: sentences whose parts depend on what is known. */
 void plim_page_more(plim_page *page, const char *text, const plim_fact *facts);

@@ -48,7 +48,7 @@ static bool read_rank_word(const char *begin, const char *at, const char *end, u
     return read_number(at, end, ret);
 }
 
-/* _r3, -r3, .r3, with something that is no letter behind. */
+/* _r3, -r3, .r3, not followed by a letter. */
 static bool read_rank_letter(const char *begin, const char *at, const char *end, uint64_t *ret)
 {
     if (end - at < 2 || (*at != 'r' && *at != 'R') ||

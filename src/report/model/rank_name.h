@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 /**
- * The rank a file name tells: snapshot_rank3.pickle, rank-12.pkl, mem_r3_iter10.pickle.
+ * The rank in a file's name: snapshot_rank3.pickle, rank-12.pkl, mem_r3_iter10.pickle.
  *
  * path      its last part counts, then its folders: run/rank_4/snapshot.pickle
- * ret_rank  untouched when there is none
+ * ret_rank  untouched if false
  */
 bool plim_rank_of_path(const char *path, uint64_t *ret_rank);
 

@@ -38,7 +38,8 @@ bool plim_ranks_init(const plim_mem *mem, const plim_inspect_view *view,
                      const plim_inspect_file *files, size_t count, plim_ranks *ret);
 void plim_ranks_deinit(plim_ranks *ranks);
 
-/** What is compared: bytes at the peak; at the end where nothing was recorded over time. */
+/** The bytes that ranks are compared by: at the peak; at the end where nothing was recorded over
+ * time. */
 uint64_t plim_rank_requested(const plim_rank_row *row);
 uint64_t plim_rank_reserved(const plim_rank_row *row);
 

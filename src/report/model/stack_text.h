@@ -18,12 +18,12 @@ uint32_t plim_stack_label_frame(const plim_history *history, const plim_stack_gr
 /** The same as a place in the stack: 0 is the innermost frame. PLIM_NONE in an empty stack. */
 uint32_t plim_stack_label_place(const plim_history *history, const plim_stack_group *group);
 
-/** Whether a frame is the user's own code: not PyTorch's, not Python's, not C++. */
+/** True if a frame is the user's own code: not PyTorch's, not Python's, not C++. */
 bool plim_stack_frame_is_user(const plim_history *history, uint32_t frame);
 
 /**
- * The callers worth naming beside the label: frames of the user's own further out, or, where
- * there are none, the next Python frames.
+ * The callers worth naming beside the label: frames of the user's own further out, or, without\n *
+ * such, the next Python frames.
  *
  * places   PLIM_STACK_CONTEXT_MAX places in the stack, innermost first
  * returns  how many were found, at most `most`

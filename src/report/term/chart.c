@@ -66,7 +66,7 @@ static void spread(const plim_chart *chart, uint32_t columns, plot *ret)
 
 /* ---- cells ---------------------------------------------------------------------------------- */
 
-/* How many of a cell's eighths are filled, seen from its foot. */
+/* The number of a cell's eighths that are filled, from its foot. */
 static uint32_t eighths_in_row(uint64_t height, uint32_t row)
 {
     const uint32_t filled = plim_bar_steps(height, SCALE, ROWS * 8);

@@ -3,7 +3,7 @@
  *
  * All that a page shows goes through here, and here alone it is cleaned (printable.h), coloured
  * and cut. What does not fit ends in an ellipsis; after that the line takes nothing more. Text
- * that could not be kept for want of memory is remembered by the plim_text behind it.
+ * that could not be kept for want of memory is remembered by its plim_text.
  */
 #ifndef PLIMSOLL_REPORT_TERM_LINE_H
 #define PLIMSOLL_REPORT_TERM_LINE_H
@@ -36,7 +36,7 @@ void plim_term_line_add_span(plim_term_line *line, const plim_page_span *span, u
 void plim_term_line_repeat(plim_term_line *line, plim_tone tone, const char *glyph, uint32_t count);
 /** Fill with spaces up to `column`; nothing when the line is there already. */
 void plim_term_line_to(plim_term_line *line, uint32_t column);
-/** How many columns are left. */
+/** The number of columns left. */
 uint32_t plim_term_line_left(const plim_term_line *line);
 void plim_term_line_end(plim_term_line *line);
 

@@ -9,7 +9,7 @@
 /**
  * Write words, wrapped.
  *
- * lead   stands before the words, which hang after it; "" is none
+ * lead   stands before the words, which hang after it; may be ""
  * words  runs of blanks count as one; a word that is longer than a line is cut
  */
 void plim_paragraph_write(plim_text *out, const plim_style *style, uint32_t indent, plim_tone tone,

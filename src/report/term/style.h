@@ -11,7 +11,7 @@
 
 #define PLIM_STYLE_WIDTH_MIN     60u
 #define PLIM_STYLE_WIDTH_MAX     400u
-#define PLIM_STYLE_WIDTH_DEFAULT 96u  /* where nobody says: files and pipes */
+#define PLIM_STYLE_WIDTH_DEFAULT 96u  /* by default: files and pipes */
 #define PLIM_STYLE_WIDTH_READ    100u /* wider terminals are not filled: lines stay readable */
 
 typedef struct plim_glyphs {
@@ -19,7 +19,7 @@ typedef struct plim_glyphs {
     const char *levels[9];  /* a cell filled from below: 0 … 8 eighths */
     const char *shade;      /* reserved but not in use */
     const char *dense;      /* in use, but not by whom the page is about */
-    const char *beam;       /* what was asked for, drawn against what there is */
+    const char *beam;       /* the failed request, drawn against the device */
     const char *rule;       /* a horizontal line */
     const char *axis;       /* a vertical one */
     const char *corner;     /* where both meet, below left */
@@ -40,7 +40,7 @@ typedef enum plim_color_choice {
     PLIM_COLOR_NEVER,
 } plim_color_choice;
 
-/* What the environment says; strings may be NULL, as from getenv(). */
+/* The environment; strings may be NULL, as from getenv(). */
 typedef struct plim_terminal {
     bool is_terminal;
     uint32_t columns; /* 0: unknown */
@@ -54,7 +54,7 @@ typedef struct plim_terminal {
 /**
  * The style for a terminal, or for what takes its place.
  *
- * width  what the user asked for, 0 if nothing
+ * width  as the user chose it, 0 for none
  * color  AUTO is: on a terminal that is not "dumb", unless NO_COLOR is set and not empty
  * utf8   when the locale names UTF-8 (LC_ALL before LC_CTYPE before LANG), or none is set at all
  *        and the output is no terminal; never on a "dumb" terminal

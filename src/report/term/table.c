@@ -120,7 +120,7 @@ static void cap_words(table_drawing *draw, uint32_t most)
     }
 }
 
-/* What words to copy get is what is left; where that is too little, figures leave. */
+/* Commands to copy get the rest of the width; if that is too little, columns of figures go. */
 static void fit_copy(table_drawing *draw, uint32_t room)
 {
     uint32_t *copy = &draw->columns[draw->table->column_count - 1];
@@ -170,7 +170,7 @@ static uint32_t find_start(const table_drawing *draw, uint32_t column)
 
 /* ---- cells ---------------------------------------------------------------------------------- */
 
-/* The last place after one of the marks, not too far from the end; 0: there is none. */
+/* The last place after one of the marks, not too far from the end; 0: not found. */
 static size_t break_after(const char *words, size_t most, const char *marks)
 {
     for (size_t i = most; i > most / 4; i--) {
@@ -181,7 +181,7 @@ static size_t break_after(const char *words, size_t most, const char *marks)
     return 0;
 }
 
-/* How much of the words goes on a line: up to a comma, where one is near enough. */
+/* The bytes of the words that go on a line: up to a comma, if one is near enough. */
 static size_t piece_bytes(const char *words, size_t length, size_t most)
 {
     if (length <= most) {

@@ -44,7 +44,7 @@ int cudaWeakAbsent(void);           /* wanted weakly, and not of the vendor */
 extern int64_t cudaVariableData[4]; /* a variable */
 
 int ncclWithoutVersion(int a);
-int cudaOnlyByName(int a); /* no object wants it: asked for by dlsym() */
+int cudaOnlyByName(int a); /* no object wants it: requested by dlsym() */
 int cuOnlyByName(int a);
 
 #endif

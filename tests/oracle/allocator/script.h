@@ -99,7 +99,7 @@ typedef struct script script; /* a file that is read */
 
 /* Opens a script and reads its setup. Anything wrong ends the program with a message. */
 script *script_open(const char *path, script_setup *ret_setup);
-/* The next operation. False: there is none. */
+/* The next operation. False: none. */
 bool script_next(script *s, script_op *ret_op);
 void script_close(script *s);
 
