@@ -7,7 +7,7 @@
 #include "cli/output.h"
 #include "cli/reading.h"
 #include "cli/texts.h"
-#include "report/json/explain_json.h"
+#include "report/json/documents.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "cli/files.h"
 #include "cli/options.h"
 #include "cli/output.h"
-#include "report/json/inspect_json.h"
+#include "report/json/documents.h"
 #include "report/term/draw.h"
 
 #include <stdio.h>

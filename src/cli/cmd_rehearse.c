@@ -6,7 +6,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/words.h"
-#include "report/json/rehearse_json.h"
+#include "report/json/documents.h"
 #include "report/model/explain.h"
 
 #include "plimsoll/load.h"

@@ -5,7 +5,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/replaying.h"
-#include "report/json/replay_json.h"
+#include "report/json/documents.h"
 
 #include <errno.h>
 #include <math.h>

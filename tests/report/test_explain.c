@@ -5,7 +5,7 @@
 #include "golden.h"
 #include "harness.h"
 
-#include "report/json/explain_json.h"
+#include "report/json/documents.h"
 
 static const plim_style wide = { .utf8 = true, .width = 96 };
 static const plim_style plain = { .width = 80 };

@@ -5,8 +5,8 @@
 #include "harness.h"
 #include "sample.h"
 
-#include "report/json/inspect_json.h"
-#include "report/model/rank_name.h"
+#include "report/json/documents.h"
+#include "report/model/ranks.h"
 
 static const plim_style wide = { .utf8 = true, .width = 96 };
 static const plim_style endless = { .utf8 = true, .width = 400 };

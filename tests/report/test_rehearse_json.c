@@ -5,7 +5,7 @@
 #include "harness.h"
 #include "rehearse_sample.h"
 
-#include "report/json/rehearse_json.h"
+#include "report/json/documents.h"
 
 #include <math.h>
 #include <yajl/yajl_tree.h>

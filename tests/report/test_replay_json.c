@@ -5,7 +5,7 @@
 #include "harness.h"
 #include "replay_sample.h"
 
-#include "report/json/replay_json.h"
+#include "report/json/documents.h"
 
 #include <yajl/yajl_tree.h>
 

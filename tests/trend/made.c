@@ -525,7 +525,7 @@ const t_family t_families[] = {
     { "leak, late", leak_late, LEAK, 0.98 },
     { "leak, compounding", leak_compound, LEAK, 0.98 },
     { "leak, outliers", leak_outliers, LEAK, 0.98 },
-    { "leak behind a warm-up", leak_warm, LEAK, 0.98 },
+    { "leak after a warm-up", leak_warm, LEAK, 0.98 },
     { "leak, printed in units", leak_printed, LEAK, 0.98 },
     { "leak, high-water mark", high_water_leak, LEAK | STAIR, 0.98 },
     { "ramp, straight", ramp_line, RAMP, 0.98 },

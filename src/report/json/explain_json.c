@@ -4,13 +4,12 @@
  * One shape for one text and for many: messages of all of them stand in one array at the top, each
  * with the name of its text, so that a program need not ask how many there were.
  */
-#include "report/json/explain_json.h"
+#include "report/json/documents.h"
 #include "verdict/names.h"
 
 #include "base/error.h"
 #include "base/json_out.h"
-#include "report/json/failure_json.h"
-#include "report/json/page_json.h"
+#include "report/json/parts.h"
 #include "verdict/names.h"
 
 #include <math.h>

@@ -3,12 +3,11 @@
  *
  * Written straight to the sink, a value at a time: nothing is kept, whatever a file's size.
  */
-#include "report/json/inspect_json.h"
+#include "report/json/documents.h"
 
 #include "base/error.h"
 #include "base/json_out.h"
-#include "report/json/failure_json.h"
-#include "report/json/page_json.h"
+#include "report/json/parts.h"
 #include "report/model/ranks.h"
 
 static void member_time(plim_json *json, const char *key, int64_t time_us)

@@ -1,12 +1,11 @@
 /*
- * rehearse_json.c - the document `rehearse/1`. See rehearse_json.h.
+ * rehearse_json.c - the document `rehearse/1`. See documents.h.
  */
-#include "report/json/rehearse_json.h"
+#include "report/json/documents.h"
 
 #include "base/error.h"
 #include "base/json_out.h"
-#include "report/json/failure_json.h"
-#include "report/json/page_json.h"
+#include "report/json/parts.h"
 
 static void write_strings(plim_json *json, const char *key, const char *const *items, size_t count)
 {

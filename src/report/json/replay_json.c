@@ -2,11 +2,10 @@
  * replay_json.c - the documents `replay/1` and `tune/1`. docs/formats/replay-json.md and
  * docs/formats/tune-json.md describe each member.
  */
-#include "report/json/replay_json.h"
+#include "report/json/documents.h"
 
 #include "base/error.h"
-#include "report/json/failure_json.h"
-#include "report/json/page_json.h"
+#include "report/json/parts.h"
 
 static void member_event(plim_json *json, const char *key, uint64_t event)
 {

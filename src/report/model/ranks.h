@@ -33,6 +33,14 @@ typedef struct plim_rank_spread {
     size_t min_row;
 } plim_rank_spread;
 
+/**
+ * The rank in a file's name: snapshot_rank3.pickle, rank-12.pkl, mem_r3_iter10.pickle.
+ *
+ * path      its last part counts, then its folders: run/rank_4/snapshot.pickle
+ * ret_rank  untouched if false
+ */
+bool plim_rank_of_path(const char *path, uint64_t *ret_rank);
+
 /** Rows of all files that could be read; false when there is no memory. */
 bool plim_ranks_init(const plim_mem *mem, const plim_inspect_view *view,
                      const plim_inspect_file *files, size_t count, plim_ranks *ret);

@@ -1,0 +1,49 @@
+/*
+ * documents.h - the documents of `--json`, for programs: `inspect/1`, `explain/1`, `rehearse/1`,
+ * `replay/1` and `tune/1`.
+ *
+ * The promise and every member are in docs/formats, a page for each: members may be added, none is
+ * removed or changes its meaning. All write to a sink; `page` is what the terminal would show, and
+ * becomes the member "says". Errors: PLIM_IO, the sink refused; those of plim_page_status(), before
+ * anything is written.
+ */
+#ifndef PLIMSOLL_REPORT_JSON_DOCUMENTS_H
+#define PLIMSOLL_REPORT_JSON_DOCUMENTS_H
+
+#include "base/sink.h"
+#include "report/model/explain.h"
+#include "report/model/inspect.h"
+#include "report/model/rehearse.h"
+#include "report/model/replay.h"
+
+PLIM_MUST_USE plim_status plim_explain_json_write(plim_sink sink, const plim_explained *files,
+                                                  size_t count, const plim_page *page,
+                                                  plim_error *err);
+
+/** view  only its device counts: a document is never cut */
+PLIM_MUST_USE plim_status plim_inspect_json_write(plim_sink sink, const plim_inspect_view *view,
+                                                  const plim_inspect_file *files, size_t count,
+                                                  const plim_page *page, plim_error *err);
+
+PLIM_MUST_USE plim_status plim_rehearse_json_write(plim_sink sink, const plim_rehearsed *rehearsed,
+                                                   const plim_page *page, plim_error *err);
+/** The document of a search or a sweep. */
+PLIM_MUST_USE plim_status plim_rehearse_json_write_tries(plim_sink sink,
+                                                         const plim_rehearse_tries *tries,
+                                                         const plim_page *page, plim_error *err);
+
+/* The confs of a replay, the recorded settings first. */
+typedef struct plim_replay_rows {
+    const plim_replay_row *items;
+    size_t count;
+    size_t asked; /* index of the row whose members the document itself has */
+} plim_replay_rows;
+
+PLIM_MUST_USE plim_status plim_replay_json_write(plim_sink sink, const plim_replay_input *input,
+                                                 const plim_replay_rows *rows,
+                                                 const plim_page *page, plim_error *err);
+PLIM_MUST_USE plim_status plim_tune_json_write(plim_sink sink, const plim_replay_input *input,
+                                               const plim_tuning *tuning, const plim_page *page,
+                                               plim_error *err);
+
+#endif
