@@ -54,7 +54,7 @@ typedef struct plim_trend {
     double exhaustion_step;    /* where the level plus its usual peaks meets the capacity */
 } plim_trend;
 
-/* What a trend is found of; borrowed for the call. */
+/* The points of a series; borrowed for the call. */
 typedef struct plim_trend_input {
     const double *steps; /* in any order and distance; NULL: 0, 1, 2, … */
     const double *bytes; /* points that are not finite are left out */

@@ -85,7 +85,7 @@ static bool add_live(plim_grouper *grouper, const plim_timeline *timeline, int64
     return true;
 }
 
-/* --- ordering and telling --- */
+/* --- ordering and output --- */
 
 static int compare_sums(const void *left, const void *right)
 {

@@ -26,7 +26,7 @@ typedef struct plim_grouper {
     const plim_history *history;
     const plim_mem *mem;
     uint32_t *group_of; /* by stack: index into sums + 1, or 0; all 0 between moments */
-    uint8_t *owners;    /* by frame: plim_frame_owner + 1, or 0 where it is not asked for yet */
+    uint8_t *owners;    /* by frame: plim_frame_owner + 1, or 0 where it is not looked up yet */
     PLIM_VEC(plim_group_sum) sums;
 } plim_grouper;
 

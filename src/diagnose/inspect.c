@@ -30,7 +30,7 @@ struct plim_inspection {
     uint64_t anomalies[PLIM_ANOMALY_COUNT];
 };
 
-/* What inspecting a history needs for all its devices. */
+/* The state of an inspection, for all devices of a history. */
 typedef struct work {
     const plim_history *history;
     plim_inspection *inspection;
@@ -72,7 +72,7 @@ static plim_moment moment_of(const plim_running *running, const plim_events *eve
     return moment;
 }
 
-/* How many events a bin has, and how many bins that makes. At least one, for the start. */
+/* The number of events a bin has, and how many bins that makes. At least one, for the start. */
 static void plan_bins(device_walk *walk, uint64_t event_count, uint32_t bins_max)
 {
     walk->bin_events = event_count / bins_max + (event_count % bins_max != 0);
@@ -83,7 +83,7 @@ static void plan_bins(device_walk *walk, uint64_t event_count, uint32_t bins_max
     walk->bin_count = bins == 0 ? 1 : (size_t)bins;
 }
 
-/* What the walk has seen so far, beside the cursor itself. */
+/* Facts of the walk so far, beside the cursor's. */
 typedef struct progress {
     plim_running peak; /* as the sums were then */
     int64_t peak_event;
@@ -251,7 +251,7 @@ static uint64_t round_with(const void *rounding, uint64_t requested_bytes)
     return plim_round(rounding, requested_bytes);
 }
 
-/* How the allocator of the recording cut blocks. */
+/* The rule by which the allocator of the recording cut blocks. */
 static plim_block_rule rule_of(const work *job)
 {
     return (plim_block_rule){ .round = job->rounding.has_divisions ? round_with : NULL,
@@ -309,7 +309,7 @@ static bool names_other(const plim_recorded_settings *recorded)
     return recorded->conf[0] != '\0' && recorded->conf[first] != ':';
 }
 
-/* What was in force when the history was recorded. */
+/* The settings in force when the history was recorded. */
 static void read_settings(work *job)
 {
     plim_recorded_settings recorded = { .conf = "" };

@@ -252,7 +252,7 @@ static bool learn_end(block_walk *walk, const plim_span *segment, plim_addr addr
     return move_end(walk, open, addr);
 }
 
-/* Memory was asked for a request: what was free after an open block was less than that. */
+/* New memory was needed for a request: what was free after an open block was less than that. */
 static bool compare_free(block_walk *walk, chain_link *open, uint64_t wanted_bytes)
 {
     const chain_link *const free = link_of(walk, open->after);

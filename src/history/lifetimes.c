@@ -78,7 +78,7 @@ static bool has_room(const plim_address_table *table)
     return table->slots != NULL && (table->count + 1) * 8 <= (table->mask + 1) * 5;
 }
 
-/* What the event of a slot left there. */
+/* The state that the event of a slot left there. */
 static plim_address_end end_of(const plim_lifetimes *lifetimes, uint32_t slot)
 {
     if (slot == 0) {

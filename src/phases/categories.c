@@ -103,8 +103,9 @@ static bool category_of_source(const char *name, plim_category *ret_category)
  */
 
 /*
- * How many allocations of each size one pass leaves: gradients of a backward pass, of which there
- * is one for each weight; states that one step of an optimizer makes and the next replaces.
+ * The number of allocations of each size that one pass leaves: gradients of a backward pass, of
+ * which there is one for each weight; states that one step of an optimizer makes and the next
+ * replaces.
  */
 typedef struct pass_sizes {
     plim_map now;  /* size → pass << 32 | how many of it */
@@ -159,7 +160,7 @@ static plim_pass_kind pass_kind_at(const plim_passes *passes, uint32_t event)
     return passes->list.items[low].kind;
 }
 
-/* By the code that asked for it. */
+/* By the code that requested it. */
 static plim_category judge_stack(plim_stack_kind kind, bool is_forever)
 {
     switch (kind) {

@@ -1,5 +1,5 @@
 /*
- * categories_rules.h - what an allocation is for, from who asked for it, when, and how long it
+ * categories_rules.h - what an allocation is for, from who requested it, when, and how long it
  * lived.
  */
 #ifndef PLIMSOLL_PHASES_CATEGORIES_RULES_H

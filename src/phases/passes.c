@@ -51,7 +51,7 @@ static bool enter(pass_walk *at, plim_pass_kind kind, uint64_t event)
     return PLIM_VEC_PUSH(at->passes->mem, &at->passes->list, pass);
 }
 
-/* What a request turns the pass into. */
+/* The kind of pass that a request makes of it. */
 static plim_pass_kind pass_after(const plim_passes *passes, plim_pass_kind now,
                                  plim_stack_kind stack)
 {

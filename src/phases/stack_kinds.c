@@ -49,7 +49,7 @@ static const uint8_t kind_of_deciding[] = {
     [PLIM_ROLE_OPTIMIZER_STEP] = PLIM_STACK_OPTIMIZER_STEP,
 };
 
-/* What a stack's frames say together. */
+/* The classes of a stack, from all its frames. */
 typedef struct stack_says {
     uint8_t deciding;  /* the innermost that decides, or SAYS_NOTHING */
     uint8_t outermost; /* of Python's */

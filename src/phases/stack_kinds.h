@@ -1,5 +1,5 @@
 /*
- * stack_kinds.h - what the code that asked for memory was doing, read off each distinct stack.
+ * stack_kinds.h - what the code that requested memory was doing, read off each distinct stack.
  *
  * Every frame is judged once by its file and name, then every stack once by its frames: the
  * innermost frame that decides, does. So a forward pass inside an optimizer's closure is forward,

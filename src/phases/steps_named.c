@@ -3,7 +3,7 @@
  */
 #include "phases/steps.h"
 
-/* How many of a step's first requests are looked for in the step before it. */
+/* The number of a step's first requests that are looked for in the step before it. */
 #define FIRST_REQUESTS 16
 
 /* --- steps with a beginning of their own --- */

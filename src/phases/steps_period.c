@@ -143,7 +143,7 @@ static uint64_t window_at(const sequence *requests, uint64_t at)
     return hash;
 }
 
-/* How often a distance was met, in `distances`. */
+/* The number of times a distance was met, in `distances`. */
 static bool count_distances(const sequence *requests, plim_map *last, plim_map *distances)
 {
     for (uint64_t i = 0; i + WINDOW <= requests->count; i++) {

@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-/* The device whose steps are meant: the one that is asked for, or the only one with events. */
+/* The device whose steps are meant: the one that is requested, or the only one with events. */
 static const plim_device_history *device_of_steps(const plim_history *history, int32_t device,
                                                   plim_error *err)
 {

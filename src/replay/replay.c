@@ -98,7 +98,7 @@ static plim_status nothing_to_replay(const plim_history *history,
     return plim_fail(err, PLIM_UNSUPPORTED, "there are no requests to replay among the events");
 }
 
-/* Where a part of the events is asked for, devices that end before it are left out; all of them is
+/* Where a part of the events is requested, devices that end before it are left out; all of them is
  * an error, which the last one says. */
 static plim_status init_all(plim_replay *replay, const plim_replay_options *options,
                             plim_error *err)

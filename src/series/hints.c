@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define REACH 2u /* a hint has so many bytes behind its first */
+#define REACH 2u /* a hint has so many bytes after its first */
 
 #if PLIM_HAS_X86_VECTORS
 
@@ -79,7 +79,7 @@ static uint64_t load(const char *at)
     return word;
 }
 
-/* Whether one of the hints begins at one of the eight bytes. */
+/* True if one of the hints begins at one of the eight bytes. */
 static inline bool has_hint(const char *at)
 {
     const uint64_t first = load(at);
@@ -114,7 +114,7 @@ size_t plim_series_filter(const char *text, size_t length)
             return at;
         }
     }
-    /* The rest, with blanks behind. */
+    /* The rest, with blanks after. */
     char rest[2 * LANE_COUNT + REACH];
     memset(rest, ' ', sizeof rest);
     memcpy(rest, text + at, length - at);

@@ -15,7 +15,7 @@
 
 typedef enum delimiter {
     TEXT,
-    TIE,   /* the chunk before may name what comes behind */
+    TIE,   /* the chunk before may name what comes after */
     CUT,   /* it does not */
     OPEN,  /* a brace */
     CLOSE, /* its end */
@@ -104,7 +104,7 @@ static delimiter delimiter_at(const char *line, plim_series_span gap, uint32_t a
 /* The last chunk that was cut from a gap. */
 typedef struct chunk {
     plim_series_span text;
-    char end;     /* the character behind it */
+    char end;     /* the character after it */
     bool is_tied; /* nothing has cut it off from what follows */
 } chunk;
 

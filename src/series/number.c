@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Digits that fit 64 bits; what comes behind only moves the point. */
+/* Digits that fit 64 bits; what comes after only moves the point. */
 #define SERIES_DIGITS_MAX 19u
 #define EXPONENT_MAX      300
 
@@ -22,7 +22,7 @@ static size_t skip_digits(const char *line, size_t length, size_t at)
     return at;
 }
 
-/* Behind an exponent that begins at `at`, or `at`. */
+/* After an exponent that begins at `at`, or `at`. */
 static size_t skip_exponent(const char *line, size_t length, size_t at)
 {
     if (at >= length || (line[at] | 32) != 'e') {
@@ -45,7 +45,7 @@ static size_t skip_fraction(const char *line, size_t length, size_t at)
 }
 
 /*
- * Behind groups of thousands from a comma at `at`, if they are followed by a unit: without one,
+ * After groups of thousands from a comma at `at`, if they are followed by a unit: without one,
  * "10,200,300" is as well a list.
  */
 static size_t skip_thousands(const char *line, size_t length, plim_series_span head)

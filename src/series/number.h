@@ -28,7 +28,7 @@ typedef struct plim_series_unit {
 /** The unit of a word: "MiB", "gb", "gigabytes"; log2 or PLIM_UNIT_NONE. */
 int8_t plim_series_unit_of(const char *word, size_t length);
 
-/** The unit that stands behind a number. Its text ends where other things begin. */
+/** The unit that stands after a number. Its text ends where other things begin. */
 plim_series_unit plim_series_unit_behind(const char *line, size_t length, plim_series_span number);
 
 #endif

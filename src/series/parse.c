@@ -47,7 +47,7 @@ typedef struct number_candidate {
     bool is_of_section;
 } number_candidate;
 
-/* How much a number looks like the step, the more the better. */
+/* A score of the likeness of a number to the step, the more the better. */
 typedef enum step_rank {
     STEP_NONE,
     STEP_BAR, /* 12/500 [00:10<… */
@@ -70,7 +70,7 @@ typedef struct line_reading {
     uint32_t whose_count;
     plim_series_span who_label; /* of the last number, if it said who */
     step_rank step_rank;
-    uint32_t epoch_behind; /* where the epoch ends, its total included; 0: there is none */
+    uint32_t epoch_behind; /* where the epoch ends, its total included; 0: none */
 } line_reading;
 
 static char at_or_blank(const line_reading *all, size_t at)
@@ -340,7 +340,7 @@ static bool is_place_in_code(const char *line, plim_series_span label)
     return false;
 }
 
-/* A sign in front (a difference), or something like a date, a version or a time behind. */
+/* A sign in front (a difference), or something like a date, a version or a time after. */
 static bool is_odd(const line_reading *all, plim_series_span number)
 {
     const char before = number.at == 0 ? ' ' : all->line[number.at - 1];
@@ -375,7 +375,7 @@ static uint32_t words_of_parents(const line_reading *all)
     return any;
 }
 
-/* Whether the words speak of memory; the context is dropped if it is not needed for that. */
+/* True if the words speak of memory; the context is dropped if it is not needed for that. */
 static bool is_memory(const line_reading *all, const number_view *view, number_candidate *ret)
 {
     const plim_series_words *const own = &view->words;
@@ -598,7 +598,7 @@ static bool is_needed(const line_reading *all, const who *whose, uint32_t count,
 static void name_whose(plim_series_heading *heading, const line_reading *all,
                        const number_candidate *one)
 {
-    /* "memory 12 GB on cuda:0": said behind, for all of the line. */
+    /* "memory 12 GB on cuda:0": said after, for all of the line. */
     const bool is_behind =
         one->whose_count == 0 && all->whose_count == 1 && all->whose[0].is_afterthought;
     const who *const whose = is_behind ? all->whose : one->whose;
@@ -825,7 +825,7 @@ static void walk_numbers(line_reading *all)
         gap.at = view.unit.text.end > gap.end ? view.unit.text.end : view.text.end;
         if (gap.at > view.text.end && i + 1 < all->number_count &&
             gap.at > all->numbers[i + 1].at) {
-            gap.at = view.text.end; /* the unit is that of the total behind */
+            gap.at = view.text.end; /* the unit is that of the total after */
         }
         if (take_time(all, &view)) {
             all->who_label = (plim_series_span){ 0 };

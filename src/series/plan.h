@@ -8,7 +8,7 @@
 #include "series/section.h"
 #include "series/tracks.h"
 
-#define PLIM_SERIES_NUMBERS_MAX 4096u /* of a line; those behind are not read */
+#define PLIM_SERIES_NUMBERS_MAX 4096u /* of a line; those after are not read */
 #define PLIM_SERIES_FIGURES_MAX 64u   /* of a line: eight GPUs with eight figures each */
 #define PLIM_SERIES_PINS_MAX    32u
 #define PLIM_SERIES_NO_NUMBER   UINT16_MAX
@@ -46,7 +46,7 @@ typedef struct plim_series_plan {
     bool is_repeatable; /* whether it holds for another line of the same shape */
 } plim_series_plan;
 
-/* What parsing keeps from line to line. */
+/* The state of parsing between lines. */
 typedef struct plim_series_parser {
     plim_series_tracks *tracks;
     plim_series_sections sections;

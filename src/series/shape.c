@@ -6,7 +6,7 @@
  *   skeleton   step  0 | mem: 0 MB              and six characters that no log puts there.
  *
  * As long as numbers keep their width, mask and text answer, eight bytes at a time. Where a width
- * changes, the number is skipped on both sides and the comparison goes on behind it; when the
+ * changes, the number is skipped on both sides and the comparison goes on after it; when the
  * new widths stay, the shape takes on the line as its text. Lines that come unexpected are looked
  * up by their skeleton.
  */
@@ -23,7 +23,7 @@ struct plim_series_shape {
     uint32_t number_count;
     uint32_t table;
     uint32_t missed_length; /* of the last line that was not quite like the text */
-    uint32_t next;          /* the shape of the line that came behind, last time */
+    uint32_t next;          /* the shape of the line that came after, last time */
     plim_series_plan plan;
     plim_series_span numbers[PLIM_SHAPE_NUMBERS_MAX];
     char text[PLIM_SHAPE_BYTES_MAX];
@@ -96,7 +96,7 @@ static size_t first_byte(uint64_t word)
     return (size_t)((((below >> 7) & ones) * ones) >> 56);
 }
 
-/* How many bytes agree with the text from `at` on, of at most `count`. */
+/* The number of bytes that agree with the text from `at` on, of at most `count`. */
 static size_t agreeing(const plim_series_shape *shape, size_t at, const char *line, size_t count)
 {
     const char *const text = shape->text + at;
@@ -133,7 +133,7 @@ static bool is_nearly_like(const plim_series_shape *shape, const char *line, siz
             ret[next].at = shape->numbers[next].at + ahead;
             ret[next].end = shape->numbers[next].end + ahead;
         }
-        /* What differs must be a number, or come right behind one. */
+        /* What differs must be a number, or come right after one. */
         if (next == shape->number_count || at < shape->numbers[next].at) {
             return at == shape->length && line_at == length;
         }

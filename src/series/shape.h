@@ -40,7 +40,7 @@ void plim_shapes_deinit(plim_shapes *shapes);
 /** Forget all when names had to go. */
 void plim_shapes_follow(plim_shapes *shapes, uint32_t generation);
 
-/** Whether a line is like the one that the last line lets expect, but for its numbers. */
+/** True if a line is like the one that the last line lets expect, but for its numbers. */
 plim_shape_match plim_shapes_guess(plim_shapes *shapes, const char *line, size_t length,
                                    uint32_t table);
 

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of a line: the first, and the one behind the last. */
+/* Bytes of a line: the first, and the one after the last. */
 typedef struct plim_series_span {
     uint32_t at;
     uint32_t end;
@@ -29,7 +29,7 @@ static inline bool plim_is_alphabetic(char c)
     return plim_is_letter(c) || (unsigned char)c >= 0x80;
 }
 
-/* What names are made of. */
+/* The characters of names. */
 static inline bool plim_is_name(char c)
 {
     return plim_is_alphabetic(c) || plim_is_digit(c) || c == '_';
@@ -41,7 +41,7 @@ static inline bool plim_is_blank(char c)
     return (unsigned char)c <= ' ' || c == 0x7f;
 }
 
-/* Whether a piece of a line is a word, in letters of any case; the word is in small ones. */
+/* True if a piece of a line is a word, in letters of any case; the word is in small ones. */
 static inline bool plim_series_span_is_folded(const char *line, plim_series_span span,
                                               const char *word)
 {

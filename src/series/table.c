@@ -3,7 +3,7 @@
  *
  * A header is a line of nothing but names, one of which speaks of memory. What follows is a row
  * as long as its fields are as many and the figures are numbers. Columns of blanks (Ultralytics
- * prints them) are looser: a row may go on behind its columns, with a progress bar.
+ * prints them) are looser: a row may go on after its columns, with a progress bar.
  */
 #include "series/table.h"
 
@@ -204,7 +204,7 @@ void plim_series_table_add_bare(plim_series_table *table, uint32_t index, uint32
     add_figure(table, name, (plim_series_span){ 0, sizeof name - 1 }, index, &words);
 }
 
-/* Whether a column says whose figures its row has; ret_device: which device, of one machine. */
+/* True if a column says whose figures its row has; ret_device: which device, of one machine. */
 static bool says_who(const char *line, plim_series_span field, const plim_series_words *words,
                      uint32_t index, bool *ret_device)
 {
@@ -450,7 +450,7 @@ static bool take_units(plim_series_table *table, const char *line, size_t length
 
 /* --- rows --- */
 
-/* A number that begins a text, with its unit; returns what is behind them, 0 if there is none. */
+/* A number that begins a text, with its unit; returns what is after them, 0 if there is none. */
 static size_t read_amount(const char *text, size_t length, bool is_tool,
                           plim_series_span *ret_number, plim_series_unit *ret_unit)
 {
@@ -467,7 +467,7 @@ static size_t read_amount(const char *text, size_t length, bool is_tool,
     return ret_unit->log2 == PLIM_UNIT_ELSE ? 0 : ret_unit->log2 >= 0 ? ret_unit->text.end : end;
 }
 
-/* What a field says: a number, perhaps with a unit, and what there is behind a slash. */
+/* What a field says: a number, perhaps with a unit, and what there is after a slash. */
 typedef struct field_amount {
     plim_series_span number;
     plim_series_unit unit;
@@ -530,7 +530,7 @@ static void find_numbers(plim_series_line *row, const fields *all, uint32_t colu
     row->number_count = 0;
     uint32_t behind = 0;
     for (uint32_t i = 0; i <= column_count; i++) {
-        /* At last what is behind the columns, where a table allows that. */
+        /* At last what is after the columns, where a table allows that. */
         plim_series_span field = { .at = behind, .end = (uint32_t)row->length };
         if (i < column_count) {
             field = all->items[i];
@@ -610,7 +610,7 @@ static void pin_whose(const plim_series_table *table, const plim_series_line *ro
     }
 }
 
-/* The column's name with "[gpu 0]" behind, and the unit of this very field, if it says one. */
+/* The column's name with "[gpu 0]" after, and the unit of this very field, if it says one. */
 static plim_series_heading heading_of(const plim_series_table *table,
                                       const plim_series_table_column *column, const char *line,
                                       const fields *all, const plim_series_unit *unit)

@@ -52,7 +52,7 @@ void plim_series_table_add_who(plim_series_table *table, const char *word, uint3
 /** A column without a header: "column 2". `says` are PLIM_WORD_ bits. */
 void plim_series_table_add_bare(plim_series_table *table, uint32_t index, uint32_t says);
 
-/** Whether a line is the header of a table with memory in it, which is followed from now on. */
+/** True if a line is the header of a table with memory in it, which is followed from now on. */
 bool plim_series_table_begin(plim_series_table *table, const plim_series_line *line);
 
 /**

@@ -124,8 +124,8 @@ plim_status plim_series_tracks_find(plim_series_tracks *tracks, const plim_serie
 }
 
 /*
- * How many points a track may keep: all tracks together are bounded, so that a log of a thousand
- * ranks takes no more than one of a few.
+ * The number of points a track may keep: all tracks together are bounded, so that a log of a
+ * thousand ranks takes no more than one of a few.
  */
 static size_t points_max(const plim_series_tracks *tracks)
 {

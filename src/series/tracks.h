@@ -56,7 +56,7 @@ typedef struct plim_series_tracks {
     double first_time; /* of the log, in seconds; the axis of times begins there */
 } plim_series_tracks;
 
-/* What is known of a name when it appears. */
+/* The facts of a name when it appears. */
 typedef struct plim_series_heading {
     char name[PLIM_SERIES_NAME_MAX + 1];
     uint32_t name_length;
@@ -66,7 +66,7 @@ typedef struct plim_series_heading {
     uint32_t unit_length;
 } plim_series_heading;
 
-/* Where a point stands. */
+/* The place of a point. */
 typedef struct plim_series_place {
     uint64_t line; /* from 1; line feeds are counted */
     double step;
@@ -87,7 +87,7 @@ PLIM_MUST_USE plim_status plim_series_tracks_find(plim_series_tracks *tracks,
                                                   const plim_series_heading *heading, uint64_t row,
                                                   uint32_t *ret, plim_error *err);
 
-/** Whether the next point will be kept: else its value need not be read. */
+/** True if the next point will be kept: else its value need not be read. */
 static inline bool plim_series_track_wants(const plim_series_track *track)
 {
     return (track->seen & (track->stride - 1)) == 0;

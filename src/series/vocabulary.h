@@ -48,7 +48,7 @@ enum {
 #undef PLIM_SERIES_SAYS_BIT
 };
 
-/* What a number is measured in: 2^log2 bytes. */
+/* The unit of a number: 2^log2 bytes. */
 #define PLIM_UNIT_NONE ((int8_t)-1) /* nothing is said */
 #define PLIM_UNIT_ELSE ((int8_t)-2) /* not memory: a rate, a percentage, seconds, … */
 
@@ -60,7 +60,7 @@ enum {
 #define PLIM_SERIES_COLUMNS_MAX 48u
 
 typedef struct plim_series_word {
-    char text[PLIM_SERIES_WORD_BYTES]; /* zeros behind it */
+    char text[PLIM_SERIES_WORD_BYTES]; /* zeros after it */
     uint32_t says;                     /* PLIM_WORD_ bits */
     int8_t log2;                       /* of a unit */
 } plim_series_word;

@@ -126,7 +126,7 @@ static void add_word(plim_series_words *all, const char *line, plim_series_span 
     }
 }
 
-/* Whether a word ends before `at`: memUsed, GPUMem. */
+/* True if a word ends before `at`: memUsed, GPUMem. */
 static bool is_hump(const char *line, plim_series_span text, size_t at)
 {
     if (!plim_is_upper(line[at])) {

@@ -28,7 +28,7 @@ static void read_table(void)
 }
 
 /*
- * Whether the pattern meets the text from here on, and ends where it does. A '*' that met too
+ * True if the pattern meets the text from here on, and ends where it does. A '*' that met too
  * little is widened by one; only the last one met needs to be, so nothing is tried twice.
  */
 static bool meets_from(const plim_frame_pattern *pattern, const char *text, char stop)

@@ -27,7 +27,7 @@ static const class_name class_names[] = {
 #undef LABEL_NAME
 };
 
-/* What a line is read to. */
+/* A line as it is read. */
 typedef struct frame_line {
     plim_frame_row frame;
     plim_frame_class_kind kind;

@@ -16,7 +16,7 @@ typedef struct plim_trend_levels {
     size_t count;
     double at[PLIM_TREND_LEVELS_MAX];
     double value[PLIM_TREND_LEVELS_MAX];
-    double size[PLIM_TREND_LEVELS_MAX];   /* points behind it */
+    double size[PLIM_TREND_LEVELS_MAX];   /* points after it */
     double weight[PLIM_TREND_LEVELS_MAX]; /* 1 / variance */
     size_t first[PLIM_TREND_LEVELS_MAX];  /* its first point */
     bool noise_grows;                     /* noise is a share of the level, not so many bytes */

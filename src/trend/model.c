@@ -296,8 +296,8 @@ static void fit_course(plim_trend_model *best, const plim_trend_levels *levels)
 /* --- comparing --- */
 
 /*
- * How much more the leftovers of neighbours agree than independent ones would, as a factor on
- * the variance of sums: 1 if they do not.
+ * The factor by which the leftovers of neighbours agree more than independent ones would, as a
+ * factor on the variance of sums: 1 if they do not.
  */
 static double correlation_factor(const plim_trend_model *model, const plim_trend_levels *levels)
 {
@@ -392,7 +392,7 @@ static size_t stretch_count(const plim_trend_levels *levels)
     return levels->count < 40 ? levels->count : 40;
 }
 
-/* With the first n numbers of the model free; infinite if they cannot be told apart. */
+/* With the first n numbers of the model free; infinite if they cannot be distinguished. */
 static double error_of_slope(const plim_trend_model *model, const plim_trend_levels *levels,
                              unsigned n)
 {

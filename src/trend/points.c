@@ -68,7 +68,7 @@ static void normalize(plim_trend_points *points)
     }
 }
 
-/* Whether each value is a whole number of units; what is read from text is whole bytes. */
+/* True if each value is a whole number of units; what is read from text is whole bytes. */
 static bool all_are_multiples(const plim_trend_points *points, double unit)
 {
     for (size_t i = 0; i < points->count; i++) {

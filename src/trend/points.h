@@ -2,7 +2,7 @@
  * points.h - the points of a log made fit for arithmetic.
  *
  * In order of their steps, one point a step, steps mapped to 0 … 1 and bytes divided by the
- * largest of them, so that nothing behind this file can overflow or depends on units. Peaks
+ * largest of them, so that nothing after this file can overflow or depends on units. Peaks
  * (evaluations, outliers) are marked, not removed.
  */
 #ifndef PLIMSOLL_TREND_POINTS_H

@@ -22,7 +22,7 @@ static size_t length(const plim_trend_part *part)
 }
 
 /*
- * Whether the series is, behind parts [begin, end), about where it was before them, and they are
+ * True if the series is, after parts [begin, end), about where it was before them, and they are
  * short.
  */
 static bool is_excursion(const plim_trend_parts *parts, size_t begin, size_t end)

@@ -2,7 +2,7 @@
  * symbols.c - names of return addresses, from the symbol tables and line tables of the files that
  * the process consists of (libdw).
  *
- * A return address is that of the instruction behind the call, which may belong to the next line
+ * A return address is that of the instruction after the call, which may belong to the next line
  * or even to the next function; so what is looked up is the byte before it.
  */
 #include "unwind/unwind.h"

@@ -68,7 +68,7 @@ typedef struct registers {
 
 typedef struct stack_bounds {
     uint64_t low;
-    uint64_t high; /* 0: not asked for yet */
+    uint64_t high; /* 0: not looked up yet */
 } stack_bounds;
 
 static _Thread_local stack_bounds own_stack;

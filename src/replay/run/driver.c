@@ -25,7 +25,7 @@ static plim_addr place(void *ctx, plim_device_call call, uint64_t bytes)
     return 0;
 }
 
-/* What was given in vain will be asked for again: memory that was refused, and a range that is
+/* What was given in vain will be requested again: memory that was refused, and a range that is
  * given up in the op that reserved it, because it could not be mapped. */
 static void on_call(void *ctx, const plim_device_record *record)
 {

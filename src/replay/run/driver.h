@@ -9,7 +9,7 @@
 #include "plimsoll/device.h"
 #include "replay/program/program.h"
 
-/* Segments of the recording that can still be asked for, in order. */
+/* Segments of the recording that can still be requested, in order. */
 typedef struct plim_recorded_places {
     const plim_recorded_segment *next;
     size_t count;
@@ -18,7 +18,7 @@ typedef struct plim_recorded_places {
 typedef struct plim_driver {
     plim_device sim;
     plim_recorded_places places;        /* none: the sim decides */
-    plim_recorded_places before;        /* the last that was asked for */
+    plim_recorded_places before;        /* the last that was requested */
     const plim_recorded_segment *range; /* the last of them that was reserved, or NULL */
     uint64_t range_op;
     uint64_t op; /* the run is at this one */

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How large a device is that has whatever is asked for. Ranges of expandable segments are 9/8 of
+/* How large a device is that has whatever is requested. Ranges of expandable segments are 9/8 of
  * it, and what it costs to have one grows with that: so it is no larger than is likely to do, and
  * the run is repeated on a larger one where it did not. */
 #define AMPLE_BYTES_MIN     ((uint64_t)4 << 30)
@@ -453,7 +453,7 @@ static plim_status rebuild_start(runner *run, plim_error *err)
 
 /* --- the run --- */
 
-/* What is asked for besides what the program did. */
+/* What is requested besides what the program did. */
 static plim_status empty_when_due(runner *run, uint64_t index, plim_error *err)
 {
     const plim_run_setup *setup = run->setup;
@@ -538,7 +538,7 @@ static plim_status perform_all(runner *run, plim_error *err)
 static uint64_t ample_bytes(const plim_program *program, const plim_run_setup *setup)
 {
     if (setup->conf->settings.per_process_memory_fraction < 1) {
-        return AMPLE_BYTES_MAX; /* a limit that is a share of whatever is asked for limits nothing
+        return AMPLE_BYTES_MAX; /* a limit that is a share of whatever is requested limits nothing
                                  */
     }
     uint64_t ample = AMPLE_BYTES_MIN;

@@ -26,10 +26,10 @@ typedef struct plim_run_listener {
 
 typedef struct plim_run_setup {
     const plim_conf *conf;
-    bool is_restored;        /* the start as recorded, and driver addresses too while the driver is
-                              * asked for what it was; else the start is requested anew */
-    uint64_t capacity_bytes; /* or PLIM_UNLIMITED */
-    uint64_t others_bytes;   /* what others hold of the device, beside the capacity */
+    bool is_restored; /* the start as recorded, and driver addresses too while the driver gets the
+                         same requests; else the start is requested anew */
+    uint64_t capacity_bytes;        /* or PLIM_UNLIMITED */
+    uint64_t others_bytes;          /* what others hold of the device, beside the capacity */
     const plim_driver_costs *costs; /* NULL: the default ones */
     /* Events before which the cache is emptied; ascending. */
     const uint64_t *empty_events;

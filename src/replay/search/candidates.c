@@ -235,8 +235,8 @@ static plim_status add_splits(plim_candidates *candidates, plim_error *err)
 #define SEGMENT_MIB_MIN 12 /* above 10, and whole pages of 2 MiB */
 #define SEGMENT_MIB_MAX 64
 
-/* How much of a segment's bytes is left over when it is cut into pieces of one size, summed over
- * the sizes that share such segments. */
+/* The bytes of a segment that are left over when it is cut into pieces of one size, summed
+ * over the sizes that share such segments. */
 static double left_over(const plim_trace_sizes *sizes, uint64_t segment_bytes)
 {
     double bytes = 0;

@@ -253,7 +253,7 @@ static plim_status solve_some(search *s, size_t more, plim_error *err)
     return run_batch(s, run_solving, err);
 }
 
-/* Rows given up beside a incumbent that has lost since may win now; false: there are none. */
+/* Rows given up beside a incumbent that has lost since may win now; false: none. */
 static bool reopen(search *s)
 {
     const plim_tune_field field = field_of(s);

@@ -51,7 +51,7 @@ typedef struct plim_replay_row {
         *result; /* of the device that fares worst; NULL: the start does not fit */
     const plim_run_result *results; /* of each device, or NULL */
     const char *failure;            /* what the start needs, where it does not fit; else NULL */
-    uint64_t min_capacity_bytes;    /* 0: was not asked for */
+    uint64_t min_capacity_bytes;    /* 0: was not requested */
     bool is_min_capacity_bound;
     plim_empty_cache_when empty_cache;
     uint64_t empty_cache_event;

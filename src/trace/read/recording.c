@@ -23,7 +23,7 @@ static plim_status no_memory(plim_error *err)
 
 /* --- the file --- */
 
-/* What there is besides whole chunks. */
+/* The file besides its whole chunks. */
 typedef struct file_facts {
     uint64_t damaged_places;
     uint64_t damaged_bytes;

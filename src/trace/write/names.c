@@ -231,7 +231,7 @@ plim_status plim_names_resolve(plim_trace_names *names, size_t count, plim_error
     plim_status status = PLIM_OK;
     for (; count > 0 && names->resolved < names->frames.count && status == PLIM_OK; count--) {
         status = resolve(names, names->resolved, err);
-        names->resolved++; /* a name that could not be kept is not asked for again */
+        names->resolved++; /* a name that could not be kept is not looked up again */
     }
     return status;
 }

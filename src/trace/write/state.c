@@ -42,7 +42,7 @@ plim_status plim_state_string(plim_state_writer *writer, uint32_t string, uint32
     return plim_names_string(writer->names, text, bytes, ret_string, err);
 }
 
-/* What torch.fx says of a frame. */
+/* The text of torch.fx about a frame. */
 static plim_status put_frame_note(plim_state_writer *writer, uint32_t id, uint32_t fx,
                                   plim_error *err)
 {

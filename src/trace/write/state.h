@@ -35,7 +35,7 @@ plim_status plim_state_stack(plim_state_writer *writer, uint32_t stack, plim_err
 
 /* True if the list has no record yet: then the head of the chunk is to be put first. */
 bool plim_state_begins_chunk(const plim_state_writer *writer);
-/* Puts a segment, of which `block_count` blocks must follow; `behind` is where they start from. */
+/* Puts a segment, of which `block_count` blocks must follow; `after` is where they start from. */
 plim_status plim_state_put_segment(plim_state_writer *writer, const plim_segment *segment,
                                    plim_addr *ret_behind, plim_error *err);
 plim_status plim_state_put_block(plim_state_writer *writer, const plim_block *block,
