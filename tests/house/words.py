@@ -9,9 +9,9 @@ import pathlib
 import re
 import sys
 
-COMMENTS_MAX = 600
-DESIGN_MAX = 40
-SAID_MAX = 12
+COMMENTS_MAX = 510
+DESIGN_MAX = 0
+SAID_MAX = 0
 OFFENDERS = (
     ("behind", re.compile(r"\bbehind\b", re.I)),
     ("tell", re.compile(r"\b(?:tells?|told|telling)\b", re.I)),
