@@ -16,47 +16,6 @@
 #define ANOMALIES_SHOWN 3u
 #define WARNINGS_SHOWN  3u
 
-/* ---- facts ---------------------------------------------------------------------------------- */
-
-int64_t plim_inspect_oom_time(const plim_inspect_file *file, const plim_device_inspection *device,
-                              const plim_oom_moment *oom)
-{
-    const plim_events *events = plim_events_of(file->history, device->device);
-    return events != NULL && oom->event < events->count ? events->time_us[oom->event]
-                                                        : oom->moment.time_us;
-}
-
-bool plim_inspect_shows(const plim_inspect_view *view, const plim_device_inspection *device)
-{
-    return !view->one_device || device->device == view->device;
-}
-
-bool plim_inspect_has_memory(const plim_device_inspection *device)
-{
-    return device->events > 0 || device->end.segments > 0;
-}
-
-const char *plim_inspected_name(const plim_inspected *self, int32_t device)
-{
-    return device == PLIM_HOST_DEVICE
-               ? "Pinned host memory"
-               : plim_page_text(self->page, "GPU {}", PLIM_FACTS(plim_id("device", device)));
-}
-
-const char *plim_inspected_event(const plim_inspected *self, int32_t device, uint64_t event,
-                                 int64_t time_us, const char *at)
-{
-    const plim_events *events = plim_events_of(self->file->history, device);
-    if (events == NULL || events->count == 0 || time_us == PLIM_TIME_UNKNOWN ||
-        events->time_us[0] == PLIM_TIME_UNKNOWN || time_us < events->time_us[0]) {
-        return plim_page_text(self->page, "event {}", PLIM_FACTS(plim_count(NULL, event)));
-    }
-    const uint64_t since_us = (uint64_t)time_us - (uint64_t)events->time_us[0];
-    return plim_page_text(
-        self->page, "event {}, {}{}",
-        PLIM_FACTS(plim_count(NULL, event), plim_words(at), plim_duration(NULL, since_us)));
-}
-
 /* ---- the file ------------------------------------------------------------------------------- */
 
 static void say_source(const plim_inspected *self)

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#define COPY_COLUMNS 4096u /* what is there to be copied is neither cut nor wrapped */
+
 /* A place in the words: a byte of a span. */
 typedef struct text_place {
     size_t span;
@@ -93,4 +95,42 @@ void plim_paragraph_write(plim_text *out, const plim_style *style, uint32_t inde
         .indent = indent, .tone = tone, .lead = lead, .spans = &span, .span_count = 1
     };
     plim_paragraph_draw(out, style, &paragraph);
+}
+
+/* The spans of a text on one line, as its layout has it. */
+static void draw_line(plim_text *out, const plim_style *style, const plim_item *item,
+                      uint32_t indent)
+{
+    plim_term_line line = plim_term_line_begin(out, style, indent);
+    for (size_t i = 0; i < item->phrase.span_count; i++) {
+        const plim_page_span *span = &item->phrase.spans[i];
+        const uint32_t columns = plim_span_columns(style, span);
+        if (item->layout == PLIM_LAYOUT_FIT && i > 0 && columns > plim_term_line_left(&line)) {
+            break;
+        }
+        if (item->layout == PLIM_LAYOUT_PATH) {
+            plim_term_line_add_span(&line, span, columns, PLIM_ALIGN_PATH);
+        } else {
+            plim_term_line_add_bytes(&line, span->tone, span->data, span->length);
+        }
+    }
+    plim_term_line_end(&line);
+}
+
+void plim_text_item_draw(plim_text *out, const plim_style *style, const plim_item *item,
+                         uint32_t indent)
+{
+    if (item->layout == PLIM_LAYOUT_WRAP) {
+        const plim_paragraph paragraph = { .indent = indent,
+                                           .tone = item->tone,
+                                           .lead = item->lead,
+                                           .hang = item->hang,
+                                           .spans = item->phrase.spans,
+                                           .span_count = item->phrase.span_count };
+        plim_paragraph_draw(out, style, &paragraph);
+        return;
+    }
+    plim_style wide = *style;
+    wide.width = item->layout == PLIM_LAYOUT_COPY ? COPY_COLUMNS : style->width;
+    draw_line(out, &wide, item, indent);
 }

@@ -27,4 +27,8 @@ typedef struct plim_paragraph {
 
 void plim_paragraph_draw(plim_text *out, const plim_style *style, const plim_paragraph *paragraph);
 
+/** Draw a text of a page in its layout: wrapped, or on one line. indent  where its lines begin */
+void plim_text_item_draw(plim_text *out, const plim_style *style, const plim_item *item,
+                         uint32_t indent);
+
 #endif

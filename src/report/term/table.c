@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "report/term/bars.h"
+#include "report/term/paragraph.h"
 
 #include <string.h>
 

@@ -14,8 +14,4 @@
 /** Draw titles, rows, and what stands below rows. */
 void plim_table_draw(plim_text *out, const plim_style *style, const plim_item *item);
 
-/** Draw a text in its layout. indent  where its lines begin */
-void plim_text_item_draw(plim_text *out, const plim_style *style, const plim_item *item,
-                         uint32_t indent);
-
 #endif
