@@ -17,6 +17,14 @@
 
 #define RECORDING_LEVEL 3 /* of zstd: small beside what making the history took */
 
+/* True if the first line of a window has no blank in it. */
+static bool is_one_word(const plim_window *window)
+{
+    const uint8_t *end = memchr(window->data, '\n', window->length);
+    const size_t bytes = end == NULL ? window->length : (size_t)(end - window->data);
+    return memchr(window->data, ' ', bytes) == NULL;
+}
+
 plim_status plim_history_load(const char *path, const plim_load_options *options,
                               plim_history **ret_history, plim_error *err)
 {
@@ -28,12 +36,14 @@ plim_status plim_history_load(const char *path, const plim_load_options *options
     plim_status status = plim_input_refill(input, 0, PLIM_CONTENT_BYTES, &window, err);
     if (status == PLIM_OK) {
         const plim_content content = plim_content_of(window.data, window.length);
+        const bool begins_with_word = is_one_word(&window); /* which reading moves on */
         plim_error why = { 0 };
         status = content == PLIM_CONTENT_RECORDING
                      ? plim_recording_read(input, options, ret_history, &why)
                      : plim_snapshot_read(input, options, ret_history, &why);
-        /* A pickle of protocol 0 is text too; a log fails at once. */
-        if (status != PLIM_OK && content == PLIM_CONTENT_TEXT && why.offset < PLIM_CONTENT_BYTES) {
+        /* A pickle of protocol 0 is text too, its lines without blanks; a log fails at once. */
+        if (status != PLIM_OK && content == PLIM_CONTENT_TEXT && why.offset < PLIM_CONTENT_BYTES &&
+            !(status == PLIM_FORBIDDEN && begins_with_word)) {
             status = plim_fail(&why, PLIM_UNSUPPORTED,
                                "this is text, not a snapshot or recording: \"plimsoll explain\" "
                                "reads logs and error messages");
