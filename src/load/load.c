@@ -20,6 +20,9 @@
 /* True if the first line of a window has no blank in it. */
 static bool is_one_word(const plim_window *window)
 {
+    if (window->length == 0) {
+        return true; /* and there may be no data */
+    }
     const uint8_t *end = memchr(window->data, '\n', window->length);
     const size_t bytes = end == NULL ? window->length : (size_t)(end - window->data);
     return memchr(window->data, ' ', bytes) == NULL;
