@@ -189,6 +189,7 @@ bool plim_series_bare_begin(const plim_series_bare *bare, plim_series_table *tab
     plim_series_table fresh = { .separator = separator_of(bare->rows[0].text, bare->rows[0].length),
                                 .column_count = count,
                                 .time_column = UINT32_MAX,
+                                .key_column = UINT32_MAX,
                                 .serial = table->serial + 1 };
     uint32_t figures = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -216,7 +217,7 @@ bool plim_series_bare_begin(const plim_series_bare *bare, plim_series_table *tab
         if (columns[i].is_figure) {
             const uint32_t says =
                 is_total(bare, columns, count, i) ? PLIM_WORD_TOTAL : PLIM_WORD_USED;
-            plim_series_table_add_bare(&fresh, i, PLIM_WORD_MEMORY | says);
+            plim_series_table_add_bare(&fresh, i, PLIM_WORD_MEMORY | PLIM_WORD_BARE | says);
         }
     }
     if (fresh.figure_count == 0) {

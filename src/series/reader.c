@@ -34,7 +34,8 @@ struct plim_series_reader {
     plim_series_table table;
     plim_series_bare bare;
     plim_series_clock clock;
-    bool wants_clock; /* the last figures had neither a step nor a time in their line */
+    bool wants_clock;   /* the last figures had neither a step nor a time in their line */
+    bool after_heading; /* no lines yet, or one that speaks of memory without a number */
     uint64_t line_feeds;
     uint64_t row;       /* lines that were parsed */
     uint32_t hot_lines; /* how many lines more are looked at one by one */
@@ -64,6 +65,7 @@ plim_status plim_series_reader_create(const plim_mem *mem, plim_series_reader **
     reader->bare = (plim_series_bare){ 0 };
     reader->clock = (plim_series_clock)PLIM_SERIES_CLOCK_NONE;
     reader->wants_clock = true;
+    reader->after_heading = true;
     reader->hot_lines = HOT_LINES; /* a time may stand in the first line */
     reader->carried = 0;
     *ret = reader;
@@ -130,9 +132,19 @@ static plim_status read_words(plim_series_reader *reader, plim_series_line *line
     if (plim_series_table_begin(&reader->table, line)) {
         return PLIM_OK;
     }
+    reader->after_heading = line->number_count == 0;
     plim_series_plan plan;
     PLIM_TRY(plim_series_parse(&reader->parser, line, ++reader->row, &plan, err));
     return learn(reader, line, &plan, err);
+}
+
+/* A header without a hint of memory: TensorBoard's, at the beginning; vmstat's, below a heading. */
+static bool begin_table(plim_series_reader *reader, plim_series_line *line)
+{
+    line->plain = without_colours(reader, line->text, line->length);
+    line->number_count =
+        plim_series_numbers(line->plain, line->length, line->numbers, PLIM_SERIES_NUMBERS_MAX);
+    return plim_series_table_begin(&reader->table, line);
 }
 
 static plim_status read_known(plim_series_reader *reader, const char *text, size_t length,
@@ -157,7 +169,12 @@ static plim_status read_known(plim_series_reader *reader, const char *text, size
             return learn(reader, &line, &plan, err);
         }
     }
+    const bool after_heading = reader->after_heading;
+    reader->after_heading = false;
     if (plim_series_filter(text, length) == length && text[0] != '#') {
+        if (after_heading && begin_table(reader, &line)) {
+            return PLIM_OK;
+        }
         if (reader->wants_clock) {
             plim_series_sections_look(&reader->parser.sections, text, length);
             plim_series_clock_look(&reader->clock, text, length);

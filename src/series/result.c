@@ -18,6 +18,12 @@
 #define BARE_BYTES_MIN 2097152.0 /* 2^21: as MiB, 2 TiB */
 #define BARE_SHARE_MAX 1.0
 
+/* ps and /proc print KiB: of whole numbers between 256 MiB and 256 GiB in KiB that are no multiples
+ * of what allocators round to, for those would be bytes. */
+#define BARE_KIB_MIN    262144.0    /* 2^18: as MiB, 256 GiB */
+#define BARE_KIB_MAX    268435456.0 /* 2^28 */
+#define BARE_BYTES_UNIT 512.0
+
 /* free prints KiB unless told otherwise; its total says which unit it is: no machine has less than
  * 128 MiB, and few have more than 2 TiB as MiB or 8 TiB as KiB. */
 #define HOST_BYTES_MIN 8589934592.0 /* 2^33 */
@@ -51,6 +57,19 @@ static double constant_total(const plim_series_track *track)
     return is_one && track->total_high >= largest(track) ? track->total_high : 0;
 }
 
+static bool is_in_kib(const plim_series_track *track, double most)
+{
+    if (!track->may_be_kib || !track->all_whole || most < BARE_KIB_MIN || most >= BARE_KIB_MAX) {
+        return false;
+    }
+    for (size_t i = 0; i < track->points.count; i++) {
+        if (fmod(track->points.items[i].value, BARE_BYTES_UNIT) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The unit of bare numbers, by what they look like; PLIM_UNIT_NONE if nothing can be said. */
 static int8_t unit_of_bare(const plim_series_track *track)
 {
@@ -61,6 +80,9 @@ static int8_t unit_of_bare(const plim_series_track *track)
                : total >= HOST_KIB_MIN ? 10
                : total >= HOST_MIB_MIN ? 20
                                        : 30;
+    }
+    if (is_in_kib(track, most)) {
+        return 10;
     }
     if (most >= BARE_BYTES_MIN) {
         return 0;

@@ -20,6 +20,9 @@
 #define MISSED_ROWS_MAX  8u
 #define WHO_BYTES_MAX    40u
 
+/* Columns of [columns] that say neither count only beside one that does: vmstat's "free". */
+#define MARKS_TOOL (PLIM_WORD_MEMORY | PLIM_WORD_NEVER)
+
 typedef struct fields {
     plim_series_span items[PLIM_SERIES_TABLE_COLUMNS_MAX];
     uint32_t count; /* PLIM_SERIES_TABLE_COLUMNS_MAX + 1: more */
@@ -269,11 +272,14 @@ static bool add_memory_column(plim_series_table *table, const char *line, plim_s
 {
     const plim_series_key *const key = find_column(table, line, field);
     plim_series_words words = plim_series_words_of(line, field);
-    if (key != NULL) {
-        words.any = key->says;
+    if (key != NULL && (table->is_tool || (key->says & MARKS_TOOL) != 0)) {
+        table->is_tool = true;
+        if ((key->says & PLIM_WORD_NEVER) != 0) {
+            return false;
+        }
+        words.any = key->says | PLIM_WORD_MEMORY;
         words.unit.log2 = key->log2;
         words.unit.text = (plim_series_span){ 0 };
-        table->is_tool = true;
     } else if (!is_memory_column(&words) || !is_plain(line, field) || has_percent(line, field)) {
         return false;
     }
@@ -337,18 +343,53 @@ static size_t count_words(const char *line, plim_series_span field)
     return plim_series_words_of(line, field).count;
 }
 
+static bool says_key(const char *line, plim_series_span field)
+{
+    static const char *const known[] = { "key", "metric", "metric_name", "name", "tag" };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (plim_series_span_is_folded(line, field, known[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * Exports of one metric a row: "Wall time,Step,Value" of TensorBoard, where the file is one metric,
+ * and "run_id,key,value,step,timestamp" of MLflow, where the row names it.
+ */
+static void add_value_column(plim_series_table *table, const char *line, const fields *all)
+{
+    uint32_t value = UINT32_MAX;
+    uint32_t key = UINT32_MAX;
+    for (uint32_t i = 0; i < all->count; i++) {
+        value = plim_series_span_is_folded(line, all->items[i], "value") ? i : value;
+        key = key == UINT32_MAX && says_key(line, all->items[i]) ? i : key;
+    }
+    const uint32_t places =
+        (table->step_name != NULL ? 1u : 0u) + (table->time_column != UINT32_MAX ? 1u : 0u);
+    const bool is_alone = all->count == places + 1;
+    if (value == UINT32_MAX || places == 0 || (key == UINT32_MAX && !is_alone)) {
+        return;
+    }
+    const plim_series_words words = { .any = PLIM_WORD_MEMORY | PLIM_WORD_USED | PLIM_WORD_BARE,
+                                      .unit = { .log2 = PLIM_UNIT_NONE } };
+    table->key_column = key;
+    add_figure(table, line, all->items[value], value, &words);
+}
+
 /* Read a header; its separator and what parts its columns are set. False: it is none. */
 static bool read_header(plim_series_table *table, const char *line, size_t length)
 {
     fields all;
     uint32_t step_rank = 0;
     split(table, line, length, PLIM_SERIES_TABLE_COLUMNS_MAX, &all);
-    const uint32_t count_min = table->separator == ' ' && !table->is_marked ? BLANK_COLUMNS : 2;
-    if (all.count < count_min || all.count > PLIM_SERIES_TABLE_COLUMNS_MAX) {
+    if (all.count > PLIM_SERIES_TABLE_COLUMNS_MAX) {
         return false;
     }
     table->column_count = all.count;
     table->time_column = UINT32_MAX;
+    table->key_column = UINT32_MAX;
     bool is_memory[PLIM_SERIES_TABLE_COLUMNS_MAX];
     for (uint32_t i = 0; i < all.count; i++) {
         const plim_series_span field = bare_field(line, all.items[i]);
@@ -370,7 +411,11 @@ static bool read_header(plim_series_table *table, const char *line, size_t lengt
             add_other_column(table, line, all.items[i], i, &step_rank);
         }
     }
-    return table->figure_count > 0;
+    const uint32_t count_min = table->separator != ' ' ? 2 : table->is_tool ? 1 : BLANK_COLUMNS;
+    if (table->figure_count == 0 && table->separator != ' ') {
+        add_value_column(table, line, &all);
+    }
+    return table->figure_count > 0 && all.count >= count_min;
 }
 
 bool plim_series_table_begin(plim_series_table *table, const plim_series_line *header)
@@ -597,34 +642,75 @@ static void plan_time(const plim_series_table *table, const plim_series_line *ro
     }
 }
 
-static void pin_whose(const plim_series_table *table, const plim_series_line *row,
-                      const fields *all, plim_series_plan *plan)
+static void pin_field(const plim_series_line *row, plim_series_span field, plim_series_plan *plan)
 {
-    for (uint32_t i = 0; i < table->who_count; i++) {
-        const plim_series_span field = all->items[table->whose[i].index];
-        for (size_t k = 0; k < row->number_count; k++) {
-            if (row->numbers[k].at >= field.at && row->numbers[k].at < field.end) {
-                plim_series_plan_pin(plan, k);
-            }
+    for (size_t k = 0; k < row->number_count; k++) {
+        if (row->numbers[k].at >= field.at && row->numbers[k].at < field.end) {
+            plim_series_plan_pin(plan, k);
         }
     }
 }
 
-/* The column's name with "[gpu 0]" after, and the unit of this very field, if it says one. */
-static plim_series_heading heading_of(const plim_series_table *table,
-                                      const plim_series_table_column *column, const char *line,
-                                      const fields *all, const plim_series_unit *unit)
+/* Numbers in names: of whose figures they are, and of the metric. */
+static void pin_names(const plim_series_table *table, const plim_series_line *row,
+                      const fields *all, plim_series_plan *plan)
 {
+    for (uint32_t i = 0; i < table->who_count; i++) {
+        pin_field(row, all->items[table->whose[i].index], plan);
+    }
+    if (table->key_column < all->count) {
+        pin_field(row, all->items[table->key_column], plan);
+    }
+}
+
+/* A row while it is read. */
+typedef struct table_row {
+    const plim_series_table *table;
+    const plim_series_line *line;
+    fields all;
+    uint64_t number;
+    plim_series_figure figures[PLIM_SERIES_TABLE_FIGURES_MAX];
+    bool has_figures;
+} table_row;
+
+/* The metric that a row names; false if it is not memory. */
+static bool read_key(const table_row *row, plim_series_heading *ret)
+{
+    const char *const line = row->line->plain;
+    const plim_series_span field = bare_field(line, row->all.items[row->table->key_column]);
+    const plim_series_words words = plim_series_words_of(line, field);
+    if (!is_memory_column(&words) || field.end - field.at > FIELD_BYTES_MAX) {
+        return false;
+    }
+    *ret = (plim_series_heading){ .words = words.any, .unit_log2 = words.unit.log2 };
+    plim_series_name_add(ret, line + field.at, field.end - field.at);
+    if (words.unit.log2 >= 0) {
+        ret->unit = line + words.unit.text.at;
+        ret->unit_length = words.unit.text.end - words.unit.text.at;
+    }
+    return true;
+}
+
+/* The column's name with "[gpu 0]" after, and the unit of this very field, if it says one. */
+static plim_series_heading heading_of(const table_row *row, const plim_series_table_column *column,
+                                      const plim_series_unit *unit)
+{
+    const plim_series_table *const table = row->table;
+    const char *const line = row->line->plain;
     plim_series_heading heading = column->heading;
     heading.unit = column->unit;
     heading.unit_length = column->unit_length;
+    if (table->key_column != UINT32_MAX && !read_key(row, &heading)) {
+        heading.name_length = 0;
+        return heading;
+    }
     if (unit->log2 >= 0) {
         heading.unit_log2 = unit->log2;
         heading.unit = line + unit->text.at;
         heading.unit_length = unit->text.end - unit->text.at;
     }
     for (uint32_t i = 0; i < table->who_count; i++) {
-        const plim_series_span field = bare_field(line, all->items[table->whose[i].index]);
+        const plim_series_span field = bare_field(line, row->all.items[table->whose[i].index]);
         const char *const word = table->whose[i].word;
         const size_t length = field.end - field.at;
         plim_series_name_add_who(&heading, i == 0, word, strlen(word), line + field.at,
@@ -657,16 +743,6 @@ static const plim_series_figure *total_of(const plim_series_table *table, size_t
     return total;
 }
 
-/* A row while it is read. */
-typedef struct table_row {
-    const plim_series_table *table;
-    const plim_series_line *line;
-    fields all;
-    uint64_t number;
-    plim_series_figure figures[PLIM_SERIES_TABLE_FIGURES_MAX];
-    bool has_figures;
-} table_row;
-
 /* The figures of a row, each on its track. */
 static plim_status find_figures(table_row *row, plim_series_tracks *tracks, plim_error *err)
 {
@@ -679,9 +755,11 @@ static plim_status find_figures(table_row *row, plim_series_tracks *tracks, plim
         if (!read_field(row->table, line->plain, row->all.items[column->index], &amount)) {
             continue;
         }
-        const plim_series_heading heading =
-            heading_of(row->table, column, line->plain, &row->all, &amount.unit);
+        const plim_series_heading heading = heading_of(row, column, &amount.unit);
         uint32_t track = PLIM_SERIES_NO_TRACK;
+        if (heading.name_length == 0) {
+            continue;
+        }
         PLIM_TRY(plim_series_tracks_find(tracks, &heading, row->number, &track, err));
         row->has_figures = true;
         if (track == PLIM_SERIES_NO_TRACK) {
@@ -743,7 +821,7 @@ plim_status plim_series_table_row(plim_series_table *table, plim_series_tracks *
         find_numbers(line, &row.all, table->column_count);
         plan_step(table, line, &row.all, ret);
         plan_time(table, line, &row.all, ret);
-        pin_whose(table, line, &row.all, ret);
+        pin_names(table, line, &row.all, ret);
         PLIM_TRY(find_figures(&row, tracks, err));
     }
     if (row.has_figures) {

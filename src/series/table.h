@@ -32,6 +32,7 @@ typedef struct plim_series_table {
     uint32_t step_column;
     const char *step_name; /* NULL: none */
     uint32_t time_column;  /* UINT32_MAX: none is called so */
+    uint32_t key_column;   /* of the metric's name, which each row has; UINT32_MAX: none */
     struct {
         uint32_t index;
         char word[16];

@@ -63,6 +63,7 @@ static void begin_track(plim_series_track *track, const plim_series_heading *hea
         .is_bound = plim_series_is_total(heading->words) && (heading->words & PLIM_WORD_BOUND) != 0,
         .may_be_percent = (heading->words & PLIM_WORD_PERCENT) != 0,
         .is_fraction = (heading->words & PLIM_WORD_FRACTION) != 0,
+        .may_be_kib = plim_series_is_host(heading->words) || (heading->words & PLIM_WORD_BARE) != 0,
         .all_whole = true,
         .total_low = INFINITY,
         .total_high = -INFINITY,

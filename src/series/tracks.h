@@ -34,6 +34,7 @@ typedef struct plim_series_track {
     bool is_host;        /* memory of the machine, not of a device */
     bool may_be_percent; /* a metric that is known to be one; bare numbers only, */
     bool is_fraction;    /* of which 1 is all */
+    bool may_be_kib;     /* bare numbers of the host or without words: ps prints KiB */
     bool all_whole;      /* no point had a fraction */
     double total_low;    /* of the totals that stood beside its points, in units of the track; */
     double total_high;   /* the second is smaller where there were none */

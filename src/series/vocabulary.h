@@ -35,7 +35,8 @@
     X(GLOBAL, "global", 0)                                 /* of steps: over all epochs */         \
     X(TIME, "time", PLIM_WORD_NEVER | PLIM_WORD_NO_STEP)   /* a time of the epoch may follow */    \
     X(PERCENT, "percent", 0)                               /* of what there is: in per cent */     \
-    X(FRACTION, "fraction", PLIM_WORD_PERCENT)             /* in shares of 1 */
+    X(FRACTION, "fraction", PLIM_WORD_PERCENT)             /* in shares of 1 */                    \
+    X(BARE, "bare", 0) /* without words: its size alone says the unit */
 
 enum {
 #define PLIM_SERIES_SAYS_INDEX(bit, name, more) PLIM_WORD_INDEX_##bit,

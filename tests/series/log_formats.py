@@ -350,6 +350,48 @@ def proc_status(m):
     return f"Name:\tpython\nVmSize:\t{m.mem[0] * 2048:.0f} kB\nVmRSS:\t {m.mem[0] * 1024:.0f} kB\nThreads:\t17\n"
 
 
+@form("", owners=1)
+def ps_rss_alone(m):  # ps -o rss= -p 123: KiB, without a word
+    return f"{m.mem[0] * 1024:.0f}\n"
+
+
+@form("", axis=None)
+def ps_pid_and_rss(m):  # ps -o pid=,rss=
+    return f"23145 {m.mem[0] * 1024:.0f}\n"
+
+
+@form("RSS")
+def ps_rss_with_header(m):  # ps -o rss in a loop
+    return f"  RSS\n{m.mem[0] * 1024:.0f}\n"
+
+
+@form("kbmemused", axis="second")
+def sar_r(m):
+    head = ("Linux 5.15.0 (node7) \t01/02/2026 \t_x86_64_\t(64 CPU)\n\n"
+            "03:04:05    kbmemfree   kbavail kbmemused  %memused kbbuffers  kbcached\n") if m.is_first else ""
+    kib = m.mem[0] * 1024
+    return head + (f"{m.at('%H:%M:%S')}     {HOST_TOTAL * 1024 - kib:.0f}  {HOST_TOTAL * 1024 - kib + 99999:.0f} {kib:9.0f}"
+                   f"     {m.mem[0] / HOST_TOTAL * 100:.2f}    103412   5213412\n")
+
+
+@form("MEM USAGE", owners=2, owner=lambda k: f"train-{k}")
+def docker_stats_two_columns(m):
+    return "NAME      MEM USAGE / LIMIT\n" + "".join(
+        f"train-{k}   {mem / 1024:.3f}GiB / 62.71GiB\n" for k, mem in enumerate(m.mem))
+
+
+@form("Value", axis="step", stride=50)
+def tensorboard_csv(m):
+    return ("Wall time,Step,Value\n" if m.is_first else "") + f"{m.time + 0.25:.7f},{m.i * 50},{m.mem[0] * MIB:.1f}\n"
+
+
+@form("gpu_1_memory", axis="step")
+def mlflow_csv(m):
+    head = "run_id,key,value,step,timestamp\n" if m.is_first else ""
+    return head + (f"0a1b,train_loss,2.31,{m.i},{m.time * 1000:.0f}\n"
+                   f"0a1b,system/gpu_1_memory_mb,{m.mem[0]:.2f},{m.i},{m.time * 1000:.0f}\n")
+
+
 # --- metrics ----------------------------------------------------------------------------------------
 
 

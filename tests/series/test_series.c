@@ -286,6 +286,13 @@ static const form forms[] = {
       "CONTAINER ID   NAME    CPU %     MEM USAGE / LIMIT   MEM %     NET I/O\n"
       "0a1b2c3d4e50   train   99.51%    #.50GiB / 32GiB     12.34%    1.45kB / 0B\n",
       "MEM USAGE / LIMIT [name train] (GiB) by count: 0=1536 1=2560 2=3584 3=4608\n" },
+    { "procs ---------memory-------- ---swap--\n r  b   swpd   free   buff  cache   si   so\n",
+      " 1  0      0 512#000 103412 521341    0    0\n",
+      "free (KiB) by count: 0=5001 1=5002 2=5002.9 3=5003.9\n" },
+    { "Wall time,Step,Value,Other\n", "1767323045.5,#0,5#0.5,1.5\n", "" },
+    { "Step,Value\n", "#0,53#.5\n", "Value (MiB) by step: 10=531.5 20=532.5 30=533.5 40=534.5\n" },
+    { "run,key,value,step\n", "a,loss,2.5#,#\na,gpu_1_mem_mb,500#,#\n",
+      "gpu_1_mem_mb (mb) by step: 1=5001 2=5002 3=5003 4=5004\n" },
     { "", "GPU  VRAM_USED  VRAM_TOTAL\n  0   500# MB    65504 MB\n",
       "VRAM_USED [gpu 0] (MB) by count: 0=5001 1=5002 2=5003 3=5004\n" },
     /* no header at all */
