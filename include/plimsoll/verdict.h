@@ -174,6 +174,7 @@ typedef struct plim_process_figure {
     X(PLIM_FAMILY_WHISPER, "whisper")         /* OpenAI's, and WhisperX */                        \
     X(PLIM_FAMILY_CTRANSLATE2, "ctranslate2") /* faster-whisper */                                \
     X(PLIM_FAMILY_EXLLAMA, "exllama")                                                             \
+    X(PLIM_FAMILY_LM_STUDIO, "lm_studio")                                                         \
     X(PLIM_FAMILY_LINUX, "linux") /* the kernel's out-of-memory killer, by its own words */       \
     X(PLIM_FAMILY_OOMD, "oomd")   /* systemd-oomd, earlyoom */                                    \
     X(PLIM_FAMILY_DOCKER, "docker")                                                               \

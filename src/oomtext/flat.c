@@ -230,9 +230,8 @@ static size_t skip_line_head(const plim_flat *flat, size_t line, size_t last, si
     }
     while (i < limit && (is_quote_mark(text[i]) || text[i] == ' ' || text[i] == '\t')) {
         const char next = i + 1 < limit ? text[i + 1] : '\n';
-        if ((plim_is_digit(next) && (text[i] == '-' || text[i] == '_')) ||
-            (text[i] == '_' && plim_is_lower(next))) {
-            break; /* "exit code" and "-9" on two lines, "GPU_0" and "_bfc" */
+        if ((text[i] == '-' || text[i] == '_') && (plim_is_digit(next) || plim_is_lower(next))) {
+            break; /* "exit code" and "-9" on two lines, "GPU_0" and "_bfc", "total" and "-vm" */
         }
         i++;
     }

@@ -521,6 +521,8 @@ static plim_judgement judge_bare(plim_oom_topic topic)
     } else if (topic == PLIM_TOPIC_WEIGHTS || topic == PLIM_TOPIC_COMPUTE) {
         allow(&j, PLIM_VERDICT_OVERSIZED);
     } else if (topic == PLIM_TOPIC_WARMUP) {
+        j = say(PLIM_VERDICT_EXHAUSTED, PLIM_REASON_TOPIC, GUESS);
+        allow(&j, PLIM_VERDICT_UNKNOWN);
         allow(&j, PLIM_VERDICT_CAPPED);
     }
     return j;

@@ -67,6 +67,7 @@ static const plim_topic_words words[] = {
         .second = "It grows with context and batch; how much was free, the text does not say",
     },
     [PLIM_TOPIC_WARMUP] = {
+        .first = "A server's warm-up ran out of memory",
         .second = "The limits of the server are too large for what is left beside the weights; "
                    "no bytes are given",
     },
@@ -123,7 +124,7 @@ static const plim_topic_words words[] = {
         .second = "The limit was met, not the end of the machine's memory; the GPU's has no part in it",
     },
     [PLIM_TOPIC_HOST_MACHINE] = {
-        .first = " because the machine's memory was full",
+        .first = " because the machine's memory ran short",
         .second = "It is the machine's memory that was short, not the GPU's",
     },
     [PLIM_TOPIC_HOST_SIGNAL] = {
@@ -189,7 +190,7 @@ static const plim_topic_words words[] = {
     },
     [PLIM_TOPIC_ERROR] = {
         .first = "Another error of the device was reported",
-        .second = "The words speak of memory or of an allocator, but no memory was short",
+        .second = "The words name another failure, and do not say that memory was short",
     },
     [PLIM_TOPIC_SLOTS] = {
         .first = "Tokens, slots or elements ran out",
