@@ -9,6 +9,8 @@
 #define COLUMNS_MAX 8u
 #define INDEX_MAX   63.0 /* of a GPU */
 
+#define TIME_NUMBERS_MAX 12u
+
 /* A column over the rows that are kept. */
 typedef struct bare_column {
     bool is_figure; /* an amount in every row */
@@ -67,13 +69,32 @@ static bool is_label(const char *line, plim_series_span field)
     return is_model || (says & speaks) == 0;
 }
 
-/* Of blanks between, all fields are numbers; else one is. */
+/* The end of the time that a line begins with; 0 if it does not begin with one. */
+static uint32_t end_of_time(const char *line, size_t length)
+{
+    plim_series_span numbers[TIME_NUMBERS_MAX];
+    const size_t count = plim_series_numbers(line, length, numbers, TIME_NUMBERS_MAX);
+    const plim_series_stamp stamp = plim_series_stamp_of(line, length, numbers, count);
+    const bool is_first =
+        count > 0 && plim_is_digit(line[0]) &&
+        (stamp.kind == PLIM_STAMP_CLOCK ? stamp.clock == 0 : stamp.kind == PLIM_STAMP_DATE);
+    return is_first ? numbers[stamp.clock + 2].end : 0;
+}
+
+/* Of blanks between, all fields after the time are numbers; else one is. */
 static bool is_row(const char *line, size_t length)
 {
     plim_series_span fields[COLUMNS_MAX];
     const uint32_t count = split(line, length, fields);
+    const bool is_blank = separator_of(line, length) == ' ';
+    const uint32_t timed = is_blank ? end_of_time(line, length) : 0;
     uint32_t amounts = 0;
+    uint32_t times = 0;
     for (uint32_t i = 0; i < count && i < COLUMNS_MAX; i++) {
+        if (fields[i].at < timed) {
+            times++;
+            continue;
+        }
         bare_column column = { .is_whole = true, .is_epoch = true };
         const bool is_amount = read_amount(line, fields[i], &column, 0);
         amounts += is_amount ? 1 : 0;
@@ -81,8 +102,8 @@ static bool is_row(const char *line, size_t length)
             return false;
         }
     }
-    const bool all = separator_of(line, length) == ' ' || count == 1;
-    return count >= 1 && count <= COLUMNS_MAX && (all ? amounts == count : amounts > 0);
+    return count <= COLUMNS_MAX && amounts > 0 &&
+           ((!is_blank && count > 1) || amounts + times == count);
 }
 
 bool plim_series_bare_keep(plim_series_bare *bare, const char *line, size_t length,

@@ -10,6 +10,12 @@
 
 /* A printed unit is one only if it is small; stairs of a tenth of the memory are stairs. */
 #define QUANTUM_SHARE_MAX 0.05
+#define BYTES_UNIT_MIN    500.0
+#define WHOLE_BYTE_SLACK  0.51 /* figures are rounded to whole bytes when they are read */
+
+/* No series of bytes is that low: then it is in per cent. */
+#define PERCENT_MAX      100.5
+#define PERCENT_UNIT_MIN 0.005
 
 double plim_trend_step_at(const plim_trend_points *points, double at)
 {
@@ -68,29 +74,34 @@ static void normalize(plim_trend_points *points)
     }
 }
 
-/* True if each value is a whole number of units; what is read from text is whole bytes. */
-static bool all_are_multiples(const plim_trend_points *points, double unit)
+/* True if each value is a whole number of units, give or take `slack`. */
+static bool all_are_multiples(const plim_trend_points *points, double unit, double slack)
 {
     for (size_t i = 0; i < points->count; i++) {
         const double bytes = points->items[i].value * points->scale;
-        if (fabs(bytes - round(bytes / unit) * unit) > 0.51 + fabs(bytes) * 1e-14) {
+        if (fabs(bytes - round(bytes / unit) * unit) > slack + fabs(bytes) * 1e-14) {
             return false;
         }
     }
     return true;
 }
 
-/* The largest unit like GB, 0.1 GiB or MiB of which all values are multiples. */
+/* The largest unit like GB, 0.1 GiB or MiB of which all values are multiples; of per cent, 1 or
+ * 0.1.
+ */
 static double printed_unit(const plim_trend_points *points, double level)
 {
     static const double bases[] = {
-        0x1p40, 1e12, 0x1p30, 1e9, 0x1p20, 1e6, 0x1p10, 1e3,
+        0x1p40, 1e12, 0x1p30, 1e9, 0x1p20, 1e6, 0x1p10, 1e3, 1,
     };
+    const bool is_percent = points->scale <= PERCENT_MAX;
+    const double least = is_percent ? PERCENT_UNIT_MIN : BYTES_UNIT_MIN;
+    const double slack = is_percent ? PERCENT_UNIT_MIN / 10 : WHOLE_BYTE_SLACK;
     double best = 0;
     for (size_t i = 0; i < sizeof bases / sizeof bases[0]; i++) {
         double unit = bases[i];
-        for (int digits = 0; digits < 6 && unit > 500 && unit > best; digits++) {
-            if (unit <= QUANTUM_SHARE_MAX * level && all_are_multiples(points, unit)) {
+        for (int digits = 0; digits < 6 && unit > least && unit > best; digits++) {
+            if (unit <= QUANTUM_SHARE_MAX * level && all_are_multiples(points, unit, slack)) {
                 best = unit;
             }
             unit /= 10;

@@ -290,6 +290,7 @@ static const form forms[] = {
       " 1  0      0 512#000 103412 521341    0    0\n",
       "free (KiB) by count: 0=5001 1=5002 2=5002.9 3=5003.9\n" },
     { "Wall time,Step,Value,Other\n", "1767323045.5,#0,5#0.5,1.5\n", "" },
+    { "", "03:04:0# 512#000\n", "column 2 (KiB) by second: 0=5001 1=5002 2=5002.9 3=5003.9\n" },
     { "Step,Value\n", "#0,53#.5\n", "Value (MiB) by step: 10=531.5 20=532.5 30=533.5 40=534.5\n" },
     { "run,key,value,step\n", "a,loss,2.5#,#\na,gpu_1_mem_mb,500#,#\n",
       "gpu_1_mem_mb (mb) by step: 1=5001 2=5002 3=5003 4=5004\n" },

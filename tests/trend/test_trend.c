@@ -130,6 +130,19 @@ static void a_leak_printed_in_tenths_is_no_staircase(void)
     T_TRUE(near(trend.growth_bytes_per_step, 0.003 * GB, 0.02));
 }
 
+/* Per cent are rounded too: most plateaus repeat one figure, and the rest is a unit below. */
+static void stairs_in_tenths_of_a_percent_are_stairs(void)
+{
+    const double stairs[] = { 41.8, 44.8, 47.8, 50.8, 53.8, 56.8 };
+    for (size_t i = 0; i < 234; i++) {
+        const bool is_below = i * i % 5 == 4;
+        other.bytes[i] = round(10 * stairs[i / 39] - (is_below ? 1 : 0)) / 10;
+    }
+    const plim_trend trend = trend_of(NULL, other.bytes, 234, 0);
+    T_EQ_STR(plim_trend_name(trend.kind), "staircase");
+    T_EQ_U64(trend.stair_count, 5);
+}
+
 /* --- few points --- */
 
 static void few_points_say_nothing_unless_they_are_a_line(void)
@@ -411,6 +424,7 @@ T_MAIN(T_TEST(a_first_look_finds_what_grows), T_TEST(a_leak_is_said_in_the_units
        T_TEST(a_staircase_says_its_stairs), T_TEST(a_late_leak_says_where_it_began),
        T_TEST(a_ramp_says_where_it_settled), T_TEST(exhaustion_counts_usual_peaks),
        T_TEST(a_leak_printed_in_tenths_is_no_staircase),
+       T_TEST(stairs_in_tenths_of_a_percent_are_stairs),
        T_TEST(few_points_say_nothing_unless_they_are_a_line), T_TEST(units_do_not_matter),
        T_TEST(order_does_not_matter), T_TEST(another_base_keeps_the_class),
        T_TEST(points_that_are_no_numbers_are_left_out), T_TEST(extremes_are_survived),
