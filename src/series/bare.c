@@ -10,6 +10,7 @@
 #define INDEX_MAX   63.0 /* of a GPU */
 
 #define TIME_NUMBERS_MAX 12u
+#define TIME_BYTES_MAX   48u
 
 /* A column over the rows that are kept. */
 typedef struct bare_column {
@@ -106,6 +107,27 @@ static bool is_row(const char *line, size_t length)
            ((!is_blank && count > 1) || amounts + times == count);
 }
 
+/* A line of date(1), between the rows of a loop. */
+static bool is_time(const char *line, size_t length)
+{
+    plim_series_span numbers[TIME_NUMBERS_MAX];
+    const size_t count = plim_series_numbers(line, length, numbers, TIME_NUMBERS_MAX);
+    return length <= TIME_BYTES_MAX &&
+           plim_series_stamp_of(line, length, numbers, count).kind != PLIM_STAMP_NONE;
+}
+
+/* The kept rows without the lines of times between them. */
+static plim_series_bare rows_of(const plim_series_bare *bare)
+{
+    plim_series_bare rows = { 0 };
+    for (uint32_t i = 0; i < bare->count; i++) {
+        if (!bare->rows[i].is_time) {
+            rows.rows[rows.count++] = bare->rows[i];
+        }
+    }
+    return rows;
+}
+
 bool plim_series_bare_keep(plim_series_bare *bare, const char *line, size_t length,
                            uint64_t line_feeds)
 {
@@ -113,17 +135,21 @@ bool plim_series_bare_keep(plim_series_bare *bare, const char *line, size_t leng
         plim_series_span_trim(line, (plim_series_span){ 0, (uint32_t)length });
     line += all.at;
     length = all.end - all.at;
+    if (bare->count == PLIM_SERIES_BARE_ROWS || length > PLIM_SERIES_BARE_BYTES_MAX) {
+        return false;
+    }
     plim_series_span fields[COLUMNS_MAX];
-    if (bare->count == PLIM_SERIES_BARE_ROWS || length > PLIM_SERIES_BARE_BYTES_MAX ||
-        !is_row(line, length)) {
+    const bool has_figures = is_row(line, length);
+    const uint32_t field_count = has_figures ? split(line, length, fields) : 0;
+    const bool is_like_others =
+        bare->field_count == 0 || field_count == 0 || field_count == bare->field_count;
+    if ((!has_figures && !is_time(line, length)) || !is_like_others) {
         return false;
     }
-    if (bare->count > 0 &&
-        split(line, length, fields) != split(bare->rows[0].text, bare->rows[0].length, fields)) {
-        return false;
-    }
+    bare->field_count = has_figures ? field_count : bare->field_count;
     memcpy(bare->rows[bare->count].text, line, length);
     bare->rows[bare->count].length = (uint32_t)length;
+    bare->rows[bare->count].is_time = !has_figures;
     bare->rows[bare->count++].line_feeds = line_feeds;
     return true;
 }
@@ -200,8 +226,10 @@ static bool is_total(const plim_series_bare *bare, const bare_column *columns, u
     return others > 0 && is_constant(bare, &columns[index]);
 }
 
-bool plim_series_bare_begin(const plim_series_bare *bare, plim_series_table *table)
+bool plim_series_bare_begin(const plim_series_bare *kept, plim_series_table *table)
 {
+    const plim_series_bare rows = rows_of(kept);
+    const plim_series_bare *const bare = &rows;
     bare_column columns[COLUMNS_MAX];
     if (bare->count < PLIM_SERIES_BARE_ROWS_MIN) {
         return false;

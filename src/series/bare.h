@@ -20,9 +20,11 @@
 typedef struct plim_series_bare {
     bool is_over;
     uint32_t count;
+    uint32_t field_count; /* of each row; 0: none is kept yet */
     struct {
         char text[PLIM_SERIES_BARE_BYTES_MAX];
         uint32_t length;
+        bool is_time;        /* no row but the time of those below it */
         uint64_t line_feeds; /* before it */
     } rows[PLIM_SERIES_BARE_ROWS];
 } plim_series_bare;
@@ -32,6 +34,6 @@ bool plim_series_bare_keep(plim_series_bare *bare, const char *line, size_t leng
                            uint64_t line_feeds);
 
 /** Open a table for the rows that are kept. False: they do not show which column is memory. */
-bool plim_series_bare_begin(const plim_series_bare *bare, plim_series_table *table);
+bool plim_series_bare_begin(const plim_series_bare *kept, plim_series_table *table);
 
 #endif

@@ -360,6 +360,16 @@ def ps_pid_and_rss(m):  # ps -o pid=,rss=
     return f"23145 {m.mem[0] * 1024:.0f}\n"
 
 
+@form("", axis="second")
+def date_and_ps_rss(m):
+    return m.at("%a %b %e %H:%M:%S UTC %Y\n") + f"{m.mem[0] * 1024:.0f}\n"
+
+
+@form("", axis="second")
+def time_and_ps_rss(m):
+    return m.at("%H:%M:%S ") + f"{m.mem[0] * 1024:.0f}\n"
+
+
 @form("RSS")
 def ps_rss_with_header(m):  # ps -o rss in a loop
     return f"  RSS\n{m.mem[0] * 1024:.0f}\n"
