@@ -49,7 +49,7 @@ static bool read_amount(const char *line, plim_series_span field, bare_column *r
         plim_series_numbers(text, length, &number, 1) == 0) {
         return false;
     }
-    const plim_series_unit unit = plim_series_unit_behind(text, length, number);
+    const plim_series_unit unit = plim_series_unit_after(text, length, number);
     const size_t end = unit.log2 >= 0 ? unit.text.end : number.end;
     ret->log2 = unit.log2;
     ret->is_whole = ret->is_whole && plim_series_number_is_whole(text, number);

@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 /**
- * Where the hints of memory begin in a text: none stands before that place, and one within the
- * next 256 bytes. `length` when there is none at all.
+ * The place in a text where hints of memory begin: none stands before that place, and one within
+ * the next 256 bytes. `length` without any.
  */
 size_t plim_series_filter(const char *text, size_t length);
 

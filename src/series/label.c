@@ -21,7 +21,7 @@ typedef enum delimiter {
     CLOSE, /* its end */
 } delimiter;
 
-/* What trimmed chunks may not begin or end with. */
+/* Characters that trimmed chunks may not begin or end with. */
 static bool is_edge(char c)
 {
     return plim_is_blank(c) || c == '"' || c == '\'' || c == '_' || c == '-' || c == '*' ||
@@ -39,7 +39,7 @@ static plim_series_span trim(const char *line, plim_series_span chunk)
     return chunk;
 }
 
-/* Where a remark that opens at `at` ends; `at` if it is none. */
+/* The end of a remark that opens at `at`; `at` if no remark does. */
 static uint32_t skip_remark(const char *line, plim_series_span gap, uint32_t at)
 {
     const char close = line[at] == '(' ? ')' : ']';
@@ -185,9 +185,9 @@ void plim_label_walk_on(plim_label_walk *walk, plim_series_span gap)
     uint32_t at = gap.at;
     while (at < gap.end) {
         if (line[at] == '(' || line[at] == '[') {
-            const uint32_t behind = skip_remark(line, gap, at);
-            if (behind > at) {
-                at = behind;
+            const uint32_t after = skip_remark(line, gap, at);
+            if (after > at) {
+                at = after;
                 continue;
             }
         }

@@ -62,7 +62,7 @@ static size_t skip_thousands(const char *line, size_t length, plim_series_span h
     }
     const plim_series_span whole = { .at = head.at,
                                      .end = (uint32_t)skip_fraction(line, length, at) };
-    const bool measured = plim_series_unit_behind(line, length, whole).log2 >= 0;
+    const bool measured = plim_series_unit_after(line, length, whole).log2 >= 0;
     return measured ? at : head.end;
 }
 
@@ -109,7 +109,7 @@ static double power_of_ten(int exponent)
     return (size_t)exponent < sizeof small / sizeof *small ? small[exponent] : pow(10, exponent);
 }
 
-/* The exponent that begins with an 'e' at `at`; false if it is none. */
+/* The exponent that begins with an 'e' at `at`; false if none does. */
 static bool read_exponent(const char *line, size_t at, size_t end, int *ret)
 {
     const bool is_negative = at + 1 < end && line[at + 1] == '-';
@@ -165,7 +165,7 @@ bool plim_series_number_read(const char *line, plim_series_span number, double *
 
 /* --- units --- */
 
-/* What [units] has of a word, or NULL. */
+/* The row of a word in [units], or NULL. */
 static const plim_series_word *find_unit(const char *word, size_t length)
 {
     const plim_series_vocabulary *const all = plim_series_vocabulary_shared();
@@ -184,7 +184,7 @@ static const plim_series_word *find_unit(const char *word, size_t length)
 
 int8_t plim_series_unit_of(const char *word, size_t length)
 {
-    /* Most words are none: look at their first letter before anything else. */
+    /* Most words are not units: look at their first letter before anything else. */
     if (length == 0 || strchr("bkmgt", plim_lower(word[0])) == NULL) {
         return PLIM_UNIT_NONE;
     }
@@ -206,7 +206,7 @@ static int8_t unit_word(const char *word, size_t length)
                                                   : plim_series_unit_of(word, length);
 }
 
-plim_series_unit plim_series_unit_behind(const char *line, size_t length, plim_series_span number)
+plim_series_unit plim_series_unit_after(const char *line, size_t length, plim_series_span number)
 {
     plim_series_unit unit = { .log2 = PLIM_UNIT_NONE, .text = { number.end, number.end } };
     size_t at = number.end;

@@ -11,13 +11,13 @@
 size_t plim_series_numbers(const char *line, size_t length, plim_series_span *ret,
                            size_t count_max);
 
-/** Where the number ends that begins with the digit at `at`; with commas in it or without. */
+/** The end of the number that begins with the digit at `at`, with commas in it or without. */
 uint32_t plim_series_number_end(const char *line, size_t length, size_t at, bool with_commas);
 
 /** Digits only. */
 bool plim_series_number_is_whole(const char *line, plim_series_span number);
 
-/** Finite; false when it is no number after all (a character in it is none of a number's). */
+/** The value, finite; false if a character does not belong to a number. */
 bool plim_series_number_read(const char *line, plim_series_span number, double *ret);
 
 typedef struct plim_series_unit {
@@ -29,6 +29,6 @@ typedef struct plim_series_unit {
 int8_t plim_series_unit_of(const char *word, size_t length);
 
 /** The unit that stands after a number. Its text ends where other things begin. */
-plim_series_unit plim_series_unit_behind(const char *line, size_t length, plim_series_span number);
+plim_series_unit plim_series_unit_after(const char *line, size_t length, plim_series_span number);
 
 #endif

@@ -70,7 +70,7 @@ typedef struct line_reading {
     uint32_t whose_count;
     plim_series_span who_label; /* of the last number, if it said who */
     step_rank step_rank;
-    uint32_t epoch_behind; /* where the epoch ends, its total included; 0: none */
+    uint32_t epoch_end; /* where the epoch ends, its total included; 0: none */
 } line_reading;
 
 static char at_or_blank(const line_reading *all, size_t at)
@@ -106,8 +106,8 @@ static bool is_ascii_name(char c)
 static bool is_inside_name(const line_reading *all, plim_series_span number)
 {
     const char before = number.at == 0 ? ' ' : all->line[number.at - 1];
-    const char behind = at_or_blank(all, number.end);
-    return is_ascii_name(before) && is_ascii_name(behind);
+    const char after = at_or_blank(all, number.end);
+    return is_ascii_name(before) && is_ascii_name(after);
 }
 
 static bool has_total(const line_reading *all, size_t index, const plim_series_unit *unit)
@@ -120,12 +120,12 @@ static bool has_total(const line_reading *all, size_t index, const plim_series_u
 static number_view view_of(const line_reading *all, size_t index)
 {
     number_view view = { .index = index, .text = all->numbers[index] };
-    view.unit = plim_series_unit_behind(all->line, all->length, view.text);
+    view.unit = plim_series_unit_after(all->line, all->length, view.text);
     view.has_total = has_total(all, index, &view.unit);
     if (view.has_total && view.unit.log2 == PLIM_UNIT_NONE) {
         /* "12345 / 40960 MB" */
         const plim_series_span total = all->numbers[index + 1];
-        const plim_series_unit unit = plim_series_unit_behind(all->line, all->length, total);
+        const plim_series_unit unit = plim_series_unit_after(all->line, all->length, total);
         view.unit.log2 = unit.log2;
         view.unit.text = unit.log2 >= 0 ? unit.text : view.unit.text;
     }
@@ -197,8 +197,8 @@ static bool take_who(line_reading *all, const number_view *view)
                 .number = view->text,
                 .depth = all->walk.depth };
     one.is_afterthought = is_afterthought(all, one.word);
-    const char behind = at_or_blank(all, view->text.end);
-    one.is_in_key = behind == '.' || behind == '/';
+    const char after = at_or_blank(all, view->text.end);
+    one.is_in_key = after == '.' || after == '/';
     for (uint32_t i = 0; i < all->whose_count; i++) {
         if (same_word(all->line, all->whose[i].word, one.word)) {
             all->whose[i] = one;
@@ -229,16 +229,16 @@ static bool is_after_steps(const line_reading *all, const number_view *view)
     if (word.end - word.at != 5 || memcmp(all->line + word.at, "after", 5) != 0) {
         return false;
     }
-    plim_series_span behind = { .at = (uint32_t)skip_blanks(all, view->text.end) };
-    behind.end = behind.at;
-    while (plim_is_alphabetic(at_or_blank(all, behind.end))) {
-        behind.end++;
+    plim_series_span after = { .at = (uint32_t)skip_blanks(all, view->text.end) };
+    after.end = after.at;
+    while (plim_is_alphabetic(at_or_blank(all, after.end))) {
+        after.end++;
     }
     static const char iterations[] = "iterations";
-    const size_t length = behind.end - behind.at;
+    const size_t length = after.end - after.at;
     return (length >= 4 && length < sizeof iterations &&
-            memcmp(all->line + behind.at, iterations, 4) == 0) ||
-           (length == 5 && memcmp(all->line + behind.at, "steps", 5) == 0);
+            memcmp(all->line + after.at, iterations, 4) == 0) ||
+           (length == 5 && memcmp(all->line + after.at, "steps", 5) == 0);
 }
 
 static step_rank rank_step(const line_reading *all, const number_view *view)
@@ -257,7 +257,7 @@ static step_rank rank_step(const line_reading *all, const number_view *view)
         return STEP_NONE;
     }
     /* "Epoch [3][120/500]", "epoch 001:    100 / 1000" */
-    if (all->epoch_behind > 0 && all->walk.is_bare && view->has_total) {
+    if (all->epoch_end > 0 && all->walk.is_bare && view->has_total) {
         return STEP_NAMED;
     }
     if (is_after_steps(all, view)) {
@@ -274,7 +274,7 @@ static bool take_step(line_reading *all, const number_view *view)
         view->words.count <= STEP_WORDS_MAX && view->is_whole;
     if (is_epoch && plan->epoch == PLIM_SERIES_NO_NUMBER) {
         plan->epoch = (uint16_t)view->index;
-        all->epoch_behind = view->has_total ? all->numbers[view->index + 1].end : view->text.end;
+        all->epoch_end = view->has_total ? all->numbers[view->index + 1].end : view->text.end;
         return true;
     }
     const step_rank rank = rank_step(all, view);
@@ -344,12 +344,12 @@ static bool is_place_in_code(const char *line, plim_series_span label)
 static bool is_odd(const line_reading *all, plim_series_span number)
 {
     const char before = number.at == 0 ? ' ' : all->line[number.at - 1];
-    const char behind = at_or_blank(all, number.end);
-    const bool goes_on = behind == ':' || behind == '-' || behind == '.';
+    const char after = at_or_blank(all, number.end);
+    const bool goes_on = after == ':' || after == '-' || after == '.';
     const plim_series_span label = all->walk.label;
     const bool is_sum =
         !plim_series_span_is_empty(label) && all->line[label.end - 1] == '+'; /* += */
-    return is_sum || before == '-' || before == '+' || before == '.' || behind == '_' ||
+    return is_sum || before == '-' || before == '+' || before == '.' || after == '_' ||
            (goes_on && plim_is_digit(at_or_blank(all, number.end + 1)));
 }
 
@@ -435,7 +435,7 @@ static bool is_key(const line_reading *all, size_t end, const char *pattern)
     return at == 0 || !plim_is_name(all->line[at - 1]);
 }
 
-/* What [keys] says of a label, or NULL. */
+/* The row of a label in [keys], or NULL. */
 static const plim_series_key *find_key(const line_reading *all, plim_series_span label)
 {
     const plim_series_vocabulary *const known = plim_series_vocabulary_shared();
@@ -451,7 +451,7 @@ static const plim_series_key *find_key(const line_reading *all, plim_series_span
 static void take_total(const line_reading *all, const number_view *view, number_candidate *ret)
 {
     const plim_series_span total = all->numbers[view->index + 1];
-    const plim_series_unit unit = plim_series_unit_behind(all->line, all->length, total);
+    const plim_series_unit unit = plim_series_unit_after(all->line, all->length, total);
     ret->figure.total = (uint16_t)(view->index + 1);
     ret->figure.total_log2 = unit.log2 >= 0 ? unit.log2 : ret->unit.log2;
 }
@@ -485,7 +485,7 @@ static bool begins_row(const line_reading *all, const number_view *view)
 }
 
 /* The word that follows a number in top's row, or empty. */
-static plim_series_span word_behind(const line_reading *all, size_t at)
+static plim_series_span word_after(const line_reading *all, size_t at)
 {
     plim_series_span word = { .at = (uint32_t)skip_blanks(all, at) };
     word.end = word.at;
@@ -518,12 +518,12 @@ static size_t take_row(line_reading *all, const number_view *view)
     size_t i = view->index;
     for (size_t end = view->text.at; i < all->number_count && count < column_count; i++) {
         const plim_series_span number = all->numbers[i];
-        const plim_series_unit unit = plim_series_unit_behind(all->line, all->length, number);
+        const plim_series_unit unit = plim_series_unit_after(all->line, all->length, number);
         const char between = at_or_blank(all, end);
         if (number.at != skip_blanks(all, end + (between == ',' ? 1 : 0))) {
             break;
         }
-        const plim_series_span word = word_behind(all, unit.log2 >= 0 ? unit.text.end : number.end);
+        const plim_series_span word = word_after(all, unit.log2 >= 0 ? unit.text.end : number.end);
         size_t column = count;
         for (size_t k = 0; k < column_count; k++) {
             column = plim_series_span_is_folded(all->line, word, columns[k].name) ? k : column;
@@ -599,10 +599,10 @@ static void name_whose(plim_series_heading *heading, const line_reading *all,
                        const number_candidate *one)
 {
     /* "memory 12 GB on cuda:0": said after, for all of the line. */
-    const bool is_behind =
+    const bool is_after_line =
         one->whose_count == 0 && all->whose_count == 1 && all->whose[0].is_afterthought;
-    const who *const whose = is_behind ? all->whose : one->whose;
-    const uint32_t count = is_behind ? 1 : one->whose_count;
+    const who *const whose = is_after_line ? all->whose : one->whose;
+    const uint32_t count = is_after_line ? 1 : one->whose_count;
     uint32_t named = 0;
     for (uint32_t i = 0; i < count; i++) {
         const plim_series_span word = whose[i].word;
@@ -727,7 +727,7 @@ static plim_status keep_candidate(line_reading *all, number_candidate *one, uint
 
 /* --- the line --- */
 
-/* Which of the labels of a metric says whose it is: one device at most, and what runs there. */
+/* True if a label of a metric says whose it is: one device at most, and what runs there. */
 static bool is_owner_label(const line_reading *all, plim_series_span key, bool *has_device)
 {
     static const char *const things[] = { "pod", "container", "name" };

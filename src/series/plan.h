@@ -37,7 +37,7 @@ typedef struct plim_series_plan {
     uint32_t figure_count;
     uint16_t step;
     uint16_t step_total;   /* of an epoch: step is epoch * total + step */
-    uint16_t epoch;        /* the three are PLIM_SERIES_NO_NUMBER where there is none */
+    uint16_t epoch;        /* the three are PLIM_SERIES_NO_NUMBER where a line has none */
     const char *step_name; /* NULL: the line has no step */
     plim_series_stamp stamp;
     /* Numbers that are part of names: lines of one shape have them alike. */

@@ -5,8 +5,8 @@
  *                          │ no                              ▲
  *                          └► a hint of memory? ──► parse ───┘   (and remember the shape)
  *
- * Where no line says anything, text is not even cut into lines: the filter runs over it in one go.
- * What is found depends on the lines alone, never on how the text came in pieces.
+ * Text without a hint of memory is not even split into lines: the filter runs over it in one go.
+ * The result depends on the lines alone, never on how the text came in pieces.
  */
 #include "series/reader.h"
 
@@ -234,7 +234,7 @@ static const char *find(const char *at, const char *end, char c)
     return found != NULL ? found : end;
 }
 
-/* Where the line ends: at '\n', '\r', or the end of the piece. */
+/* The end of the line: at '\n', '\r', or the end of the piece. */
 static const char *line_end(text_cursor *text)
 {
     if (text->feed < text->at) {
@@ -246,7 +246,7 @@ static const char *line_end(text_cursor *text)
     return text->feed < text->carriage ? text->feed : text->carriage;
 }
 
-/* Go behind the end of a line. */
+/* Go past the end of a line. */
 static void pass(plim_series_reader *reader, text_cursor *text, const char *end)
 {
     reader->line_feeds += *end == '\n' ? 1 : 0;

@@ -2,7 +2,7 @@
  * result.c - from tracks to series.
  *
  * Only now, with all points seen, can bare numbers be given a unit, printed steps be judged, and
- * totals be told from sums. docs/design/series.md argues for the rules.
+ * totals be distinguished from sums. docs/design/series.md argues for the rules.
  */
 #include "series/result.h"
 
@@ -24,13 +24,13 @@
 #define BARE_KIB_MAX    268435456.0 /* 2^28 */
 #define BARE_BYTES_UNIT 512.0
 
-/* free prints KiB unless told otherwise; its total says which unit it is: no machine has less than
+/* free prints KiB by default; its total says which unit it is: no machine has less than
  * 128 MiB, and few have more than 2 TiB as MiB or 8 TiB as KiB. */
 #define HOST_BYTES_MIN 8589934592.0 /* 2^33 */
 #define HOST_KIB_MIN   2097152.0    /* 2^21 */
 #define HOST_MIB_MIN   2048.0
 
-/* Where there are more series, those that a first look finds flat are looked at no further. */
+/* With more series, those that a first look finds flat are not looked at again. */
 #define UNSCREENED_MAX 64u
 
 /* Before the first time of a log there may be figures: a tenth of all, or one. */
@@ -50,7 +50,7 @@ static double largest(const plim_series_track *track)
     return most;
 }
 
-/* What there is, in units of the track; 0 where that is not known or not one figure. */
+/* The total, in units of the track; 0 if it is not known or not one figure. */
 static double constant_total(const plim_series_track *track)
 {
     const bool is_one = track->total_low == track->total_high;
@@ -102,7 +102,7 @@ static bool is_percent(const plim_series_track *track)
 }
 
 /*
- * Whether the printed steps say more than counting: they hardly run back, and most points have
+ * True if the printed steps say more than counting: they hardly run back, and most points have
  * one of their own. A counter that starts anew with each epoch runs back by all it has.
  */
 static bool steps_are_good(const plim_series_track *track)
@@ -139,13 +139,13 @@ typedef struct ranked {
     const plim_series_track *track;
 } ranked;
 
-/* What it grows by over as many steps as it has. */
+/* Growth over the whole run. */
 static double growth_of(const plim_trend *trend)
 {
     return trend->growth_bytes_per_step * (trend->last_step - trend->first_step);
 }
 
-/* The worst trend first; among equals what tells most, and what grows fastest. */
+/* The worst trend first; among equals by kind, then the fastest growth. */
 static int compare_ranked(const void *left, const void *right)
 {
     const ranked *const a = left;
@@ -188,7 +188,7 @@ static bool is_series(const plim_series_track *track)
            (track->unit_log2 >= 0 || is_percent(track) || unit_of_bare(track) != PLIM_UNIT_NONE);
 }
 
-/* What is free does not leak when it rises. */
+/* Free memory does not leak when it rises. */
 static void tame_trend(const plim_series_track *track, plim_trend *trend)
 {
     if (track->kind == PLIM_SERIES_FREE && trend->kind != PLIM_TREND_TOO_SHORT) {
@@ -205,7 +205,7 @@ static void tame_trend(const plim_series_track *track, plim_trend *trend)
     }
 }
 
-/* What its points are multiplied by, and how that is called. */
+/* The factor of its points, and the name of the unit. */
 typedef struct scale {
     double factor;
     const char *unit;
@@ -237,7 +237,7 @@ static const char *owner_of(const plim_series_track *track)
                : track->name + track->name_length;
 }
 
-/* What other lines say there is, of the same device or machine; 0 unless that is one figure. */
+/* The total that other lines give for the same device or machine; 0 unless that is one figure. */
 static double total_elsewhere(const plim_series_tracks *tracks, const plim_series_track *track)
 {
     double found = 0;
@@ -263,7 +263,7 @@ static double total_elsewhere(const plim_series_tracks *tracks, const plim_serie
     return found >= largest(track) * scale_of(track, 0).factor ? found : 0;
 }
 
-/* What the user says counts for the device, or for the host where the text has nothing else. */
+/* --capacity holds for the device, or for the host where the text has nothing else. */
 static double capacity_of(const plim_series_tracks *tracks, const plim_series_track *track,
                           const plim_series_capacity *capacity, bool has_device)
 {

@@ -31,7 +31,7 @@ typedef struct plim_series_sections {
 /** Take note of a line: it may open a section, or end some. */
 void plim_series_sections_look(plim_series_sections *sections, const char *line, size_t length);
 
-/** The innermost one of an owner, or of words; NULL if there is none. */
+/** The innermost one of an owner, or of words; else NULL. */
 const plim_series_section *plim_series_sections_find(const plim_series_sections *sections,
                                                      bool is_owner);
 

@@ -133,7 +133,7 @@ static bool is_nearly_like(const plim_series_shape *shape, const char *line, siz
             ret[next].at = shape->numbers[next].at + ahead;
             ret[next].end = shape->numbers[next].end + ahead;
         }
-        /* What differs must be a number, or come right after one. */
+        /* Differences must be a number, or come right after one. */
         if (next == shape->number_count || at < shape->numbers[next].at) {
             return at == shape->length && line_at == length;
         }

@@ -48,7 +48,7 @@ static bool are_joined(const char *line, plim_series_span a, plim_series_span b,
 
 /* --- words around --- */
 
-/* The month that a word of three letters or more begins with, from 1; 0 if it is none. */
+/* The month that a word of three letters or more begins with, from 1; 0 for any other word. */
 static uint8_t month_of(const char *line, plim_series_span word)
 {
     static const char names[] = "janfebmaraprmayjunjulaugsepoctnovdec";

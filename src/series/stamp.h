@@ -11,7 +11,7 @@
 
 #include "series/number.h"
 
-/* What a series that has no steps, but times, is said to be by. */
+/* The name of the axis of a series that has times but no steps. */
 extern const char plim_series_second[];
 
 typedef enum plim_stamp_kind {
@@ -47,7 +47,7 @@ typedef struct plim_series_clock {
         .now = NAN, .first = NAN, .year = 2000 \
     }
 
-/** The first time in a line that is no duration; kind PLIM_STAMP_NONE if there is none. */
+/** The first time in a line that is not a duration; else of kind PLIM_STAMP_NONE. */
 plim_series_stamp plim_series_stamp_of(const char *line, size_t length,
                                        const plim_series_span *numbers, size_t number_count);
 

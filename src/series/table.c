@@ -378,7 +378,7 @@ static void add_value_column(plim_series_table *table, const char *line, const f
     add_figure(table, line, all->items[value], value, &words);
 }
 
-/* Read a header; its separator and what parts its columns are set. False: it is none. */
+/* Read a header; its separator and what parts its columns are set. False: not a header. */
 static bool read_header(plim_series_table *table, const char *line, size_t length)
 {
     fields all;
@@ -495,7 +495,7 @@ static bool take_units(plim_series_table *table, const char *line, size_t length
 
 /* --- rows --- */
 
-/* A number that begins a text, with its unit; returns what is after them, 0 if there is none. */
+/* A number that begins a text, with its unit; returns their end, 0 without a number. */
 static size_t read_amount(const char *text, size_t length, bool is_tool,
                           plim_series_span *ret_number, plim_series_unit *ret_unit)
 {
@@ -503,7 +503,7 @@ static size_t read_amount(const char *text, size_t length, bool is_tool,
         plim_series_numbers(text, length, ret_number, 1) == 0) {
         return 0;
     }
-    *ret_unit = plim_series_unit_behind(text, length, *ret_number);
+    *ret_unit = plim_series_unit_after(text, length, *ret_number);
     const size_t end = ret_number->end;
     if (is_tool && end + 1 == length && plim_series_unit_of(text + end, 1) >= 0) {
         *ret_unit = (plim_series_unit){ .log2 = plim_series_unit_of(text + end, 1), /* top: 5.1g */
@@ -512,7 +512,7 @@ static size_t read_amount(const char *text, size_t length, bool is_tool,
     return ret_unit->log2 == PLIM_UNIT_ELSE ? 0 : ret_unit->log2 >= 0 ? ret_unit->text.end : end;
 }
 
-/* What a field says: a number, perhaps with a unit, and what there is after a slash. */
+/* A field: a number, perhaps with a unit, and the total after a slash. */
 typedef struct field_amount {
     plim_series_span number;
     plim_series_unit unit;
@@ -569,18 +569,18 @@ static bool may_be_row(const plim_series_table *table, const char *line, const f
     return all->count == table->column_count;
 }
 
-/* All numbers of a row, field by field: commas are none of them. */
+/* All numbers of a row, field by field: commas end them. */
 static void find_numbers(plim_series_line *row, const fields *all, uint32_t column_count)
 {
     row->number_count = 0;
-    uint32_t behind = 0;
+    uint32_t after = 0;
     for (uint32_t i = 0; i <= column_count; i++) {
         /* At last what is after the columns, where a table allows that. */
-        plim_series_span field = { .at = behind, .end = (uint32_t)row->length };
+        plim_series_span field = { .at = after, .end = (uint32_t)row->length };
         if (i < column_count) {
             field = all->items[i];
         }
-        behind = field.end;
+        after = field.end;
         plim_series_span *const numbers = row->numbers + row->number_count;
         const size_t some =
             plim_series_numbers(row->plain + field.at, field.end - field.at, numbers,
@@ -593,7 +593,7 @@ static void find_numbers(plim_series_line *row, const fields *all, uint32_t colu
     }
 }
 
-/* Which of the row's numbers begins at a place; it must be one. */
+/* The index of the row's number that begins at a place; one must. */
 static size_t number_at(const plim_series_line *row, uint32_t at)
 {
     size_t low = 0;

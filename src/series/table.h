@@ -57,7 +57,7 @@ void plim_series_table_add_bare(plim_series_table *table, uint32_t index, uint32
 bool plim_series_table_begin(plim_series_table *table, const plim_series_line *line);
 
 /**
- * The plan of a line, if it is a row; after too many lines that are none, the table is over.
+ * The plan of a line, if it is a row; after too many other lines the table is over.
  *
  * line    its numbers are found here, and `table` is set if it is a row
  * errors  PLIM_OUT_OF_HOST_MEMORY

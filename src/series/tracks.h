@@ -108,7 +108,7 @@ bool plim_series_track_read(plim_series_tracks *tracks, plim_series_track *track
                             const plim_series_place *place, const char *line,
                             plim_series_span number, int8_t log2);
 
-/** What there is of it, given as text. */
+/** Add a total, given as text. */
 void plim_series_track_read_total(plim_series_track *track, const char *line,
                                   plim_series_span number, int8_t log2);
 

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a word says of the number beside it: X(bit, name in vocabulary.tsv, the bits that it stands
- * for).
+/* The meanings of a word for the number beside it: X(bit, name in vocabulary.tsv, the bits that it
+ * stands for).
  */
 #define PLIM_SERIES_SAYS_LIST(X)                                                                   \
     X(MEMORY, "memory", 0)             /* enough alone: memory, vram, rss */                       \

@@ -35,7 +35,7 @@ bool plim_series_is_host(uint32_t words);
 /** A total of what there is, by all the words around a figure. */
 bool plim_series_is_total(uint32_t words);
 
-/** What a figure is, likewise. */
+/** The kind of a figure, likewise. */
 plim_series_kind plim_series_kind_of(uint32_t words);
 
 /** A failure and no report: its figures are for others to read. */

@@ -66,36 +66,36 @@ static plim_trend_class class_of_course(const plim_trend_models *models,
                                         const plim_trend_model *model, const course_sense *sense)
 {
     const bool grows = sense->slope > 0 && sense->slope > 3.3 * sense->error;
-    switch (model->course) {
-    case PLIM_COURSE_LEVEL:
-    case PLIM_COURSE_COUNT:
+    switch (model->form) {
+    case PLIM_MODEL_LEVEL:
+    case PLIM_MODEL_COUNT:
         return PLIM_TREND_FLAT;
-    case PLIM_COURSE_LINE:
-    case PLIM_COURSE_LATE:
-    case PLIM_COURSE_COMPOUND:
+    case PLIM_MODEL_LINE:
+    case PLIM_MODEL_LATE:
+    case PLIM_MODEL_COMPOUND:
         return sense->slope > 0 && sense->rise > 0 ? PLIM_TREND_LEAK : PLIM_TREND_FLAT;
-    case PLIM_COURSE_SETTLE:
-    case PLIM_COURSE_RAMP:
+    case PLIM_MODEL_SETTLE:
+    case PLIM_MODEL_RAMP:
         return settled_or_flat(sense->rise, model);
-    case PLIM_COURSE_SATURATE:
-    case PLIM_COURSE_LOG:
+    case PLIM_MODEL_SATURATE:
+    case PLIM_MODEL_LOG:
         return class_of_curve(model, sense);
-    case PLIM_COURSE_HINGE:
-    case PLIM_COURSE_PAUSE:
-    case PLIM_COURSE_THREE:
-    case PLIM_COURSE_SATURATE_LINE:
+    case PLIM_MODEL_HINGE:
+    case PLIM_MODEL_PAUSE:
+    case PLIM_MODEL_THREE:
+    case PLIM_MODEL_SATURATE_LINE:
         break;
     }
     if (!grows) {
         return settled_or_flat(sense->rise, model);
     }
     /* Straight at the end, or a curve that lines were laid along? */
-    static const plim_trend_course curves[] = { PLIM_COURSE_SATURATE, PLIM_COURSE_LOG,
-                                                PLIM_COURSE_RAMP, PLIM_COURSE_SETTLE };
+    static const plim_trend_form curves[] = { PLIM_MODEL_SATURATE, PLIM_MODEL_LOG, PLIM_MODEL_RAMP,
+                                              PLIM_MODEL_SETTLE };
     for (size_t i = 0; i < sizeof curves / sizeof curves[0]; i++) {
         const plim_trend_model *const curve = &models->items[curves[i]];
         const double slope = plim_trend_model_slope(curve);
-        if (curve->cost < model->cost + STRAIGHT_LEAD && curve->factors[1] > 0 &&
+        if (curve->cost < model->cost + STRAIGHT_LEAD && curve->coefficients[1] > 0 &&
             slope < SETTLED_SLOPE_MAX * sense->rise) {
             return settled_or_flat(sense->rise, model);
         }
@@ -106,8 +106,8 @@ static plim_trend_class class_of_course(const plim_trend_models *models,
 /* The cheapest course that the series follows surely enough. */
 static const plim_trend_model *choose_model(const plim_trend_models *models, double count)
 {
-    const plim_trend_model *const level = &models->items[PLIM_COURSE_LEVEL];
-    const double gain = (level->squares - models->best->squares) / models->dispersion;
+    const plim_trend_model *const level = &models->items[PLIM_MODEL_LEVEL];
+    const double gain = (level->rss - models->best->rss) / models->dispersion;
     /* The variance is known from the same few levels: Student's t has heavier tails. */
     return gain < GAIN_MIN * (1 + 8 / count + 400 / (count * count)) ? level : models->best;
 }
@@ -115,29 +115,29 @@ static const plim_trend_model *choose_model(const plim_trend_models *models, dou
 /* The place at which a course of straight lines turned upwards; 0 if none has one. */
 static double turn_of(const plim_trend_model *model)
 {
-    switch (model->course) {
-    case PLIM_COURSE_LATE:
-    case PLIM_COURSE_HINGE:
+    switch (model->form) {
+    case PLIM_MODEL_LATE:
+    case PLIM_MODEL_HINGE:
         return model->knots[0];
-    case PLIM_COURSE_PAUSE:
+    case PLIM_MODEL_PAUSE:
         return model->knots[1];
-    case PLIM_COURSE_THREE:
-        return model->factors[2] > model->factors[3] ? model->knots[0] : model->knots[1];
-    case PLIM_COURSE_LEVEL:
-    case PLIM_COURSE_LINE:
-    case PLIM_COURSE_SETTLE:
-    case PLIM_COURSE_RAMP:
-    case PLIM_COURSE_SATURATE:
-    case PLIM_COURSE_LOG:
-    case PLIM_COURSE_COMPOUND:
-    case PLIM_COURSE_SATURATE_LINE:
-    case PLIM_COURSE_COUNT:
+    case PLIM_MODEL_THREE:
+        return model->coefficients[2] > model->coefficients[3] ? model->knots[0] : model->knots[1];
+    case PLIM_MODEL_LEVEL:
+    case PLIM_MODEL_LINE:
+    case PLIM_MODEL_SETTLE:
+    case PLIM_MODEL_RAMP:
+    case PLIM_MODEL_SATURATE:
+    case PLIM_MODEL_LOG:
+    case PLIM_MODEL_COMPOUND:
+    case PLIM_MODEL_SATURATE_LINE:
+    case PLIM_MODEL_COUNT:
         break;
     }
     return 0;
 }
 
-/* Where a course that ends level got there; where one that ends rising began to rise so. */
+/* The place where a model that ends level became level, or one that ends rising began to rise. */
 static double onset_of(const plim_trend_model *model, const plim_trend_levels *levels,
                        plim_trend_class kind)
 {
@@ -161,14 +161,14 @@ static double onset_of(const plim_trend_model *model, const plim_trend_levels *l
     return before < TURN_SLOPE_MAX * plim_trend_model_slope(model) * TURN_REACH ? turn : 0;
 }
 
-/* How sure the class is: by how much the best course of another class is dearer. */
+/* Confidence of the class, from the cost by which the best model of another class is dearer. */
 static double confidence_of(const plim_trend_models *models, const plim_trend_levels *levels,
                             const plim_trend_model *chosen, plim_trend_class kind)
 {
     double lead = 60;
-    for (int i = 0; i < PLIM_COURSE_COUNT; i++) {
+    for (int i = 0; i < PLIM_MODEL_COUNT; i++) {
         const plim_trend_model *const model = &models->items[i];
-        if (model->squares < INFINITY) {
+        if (model->rss < INFINITY) {
             const course_sense sense = {
                 .rise = plim_trend_model_at(model, levels->at[levels->count - 1]) -
                         plim_trend_model_at(model, levels->at[0]),
@@ -221,7 +221,7 @@ static void classify_course(const plim_trend_models *models, const plim_trend_le
     if (kind == PLIM_TREND_LEAK) {
         use_growth(ret, sense.slope, sense.error, sense.freedom);
     } else if (kind == PLIM_TREND_FLAT) {
-        ret->model = models->items[PLIM_COURSE_LEVEL];
+        ret->model = models->items[PLIM_MODEL_LEVEL];
     }
 }
 
@@ -273,11 +273,11 @@ static void classify_few_valleys(plim_trend_work *work, plim_trend_finding *ret)
     const double across = slope * (at[used - 1] - at[0]);
     const bool rises = slope > wanted * error && (used > 2 || across > 0.2 * sawtooth->height);
     *ret = (plim_trend_finding){ .kind = rises ? PLIM_TREND_LEAK : PLIM_TREND_FLAT };
-    ret->model = work->models.items[PLIM_COURSE_LEVEL];
+    ret->model = work->models.items[PLIM_MODEL_LEVEL];
     ret->confidence = 0.5 + 0.4 * (1 - exp(-(double)count / 3));
     if (rises) {
         ret->model =
-            (plim_trend_model){ .course = PLIM_COURSE_LINE, .factors = { y - slope * x, slope } };
+            (plim_trend_model){ .form = PLIM_MODEL_LINE, .coefficients = { y - slope * x, slope } };
         use_growth(ret, slope, error, as_expected ? 30 : freedom);
         ret->confidence *= 1 - 0.5 * exp(-slope / error / 6);
     }
@@ -329,7 +329,7 @@ static void classify_saw(plim_trend_work *work, plim_trend_finding *ret)
 static void classify_stairs(const plim_trend_work *work, plim_trend_finding *ret)
 {
     const plim_trend_stairs *const stairs = &work->stairs;
-    const double lead = work->models.best->squares - stairs->squares;
+    const double lead = work->models.best->rss - stairs->rss;
     const double first = stairs->plateau[0];
     const double last = stairs->plateau[stairs->stair_count];
     *ret = (plim_trend_finding){ .kind = PLIM_TREND_STAIRCASE, .on_stairs = true };
@@ -346,18 +346,19 @@ static void classify_stairs(const plim_trend_work *work, plim_trend_finding *ret
     use_growth(ret, stairs->growth, stairs->growth_error, stairs->freedom);
 }
 
-/* Whether plateaus explain more than courses do, in the variance that the better of them leaves. */
+/* True if plateaus explain more than models do, in the residual variance of the better of them. */
 static bool stairs_win(const plim_trend_work *work)
 {
     const plim_trend_stairs *const stairs = &work->stairs;
     const plim_trend_model *const best = work->models.best;
-    const double price = best->cost - best->squares / work->models.dispersion;
-    const double variance = stairs->squares / (double)work->levels.count;
+    const double penalty = best->cost - best->rss / work->models.dispersion;
+    const double variance = stairs->rss / (double)work->levels.count;
     const double dispersion = fmax(1, fmin(variance, work->models.dispersion));
-    return stairs->squares / dispersion + stairs->price < best->squares / dispersion + price;
+    return stairs->rss / dispersion + stairs->penalty < best->rss / dispersion + penalty;
 }
 
-/* Whether all cuts but the first go up, and there are some: the last plateau may be short then. */
+/* True if all changepoints but the first go up, and there are some: the last plateau may be short.
+ */
 static bool climbs_in_steps(const plim_trend_levels *levels, const plim_trend_parts *parts)
 {
     for (size_t i = 2; i < parts->count; i++) {
@@ -390,8 +391,8 @@ static void trim_ends(plim_trend_levels *levels, const plim_trend_parts *parts)
     plim_trend_levels_drop(levels, 0, begin);
 }
 
-/* Leaves out what is no part of the course, and cuts what remains. */
-static void cut(plim_trend_work *work)
+/* Leaves out what no model should follow, and finds the changepoints of the rest. */
+static void find_changepoints(plim_trend_work *work)
 {
     double *const room = &work->points.room[0].at;
     plim_trend_levels_weigh(&work->levels, work->points.quantum, room);
@@ -415,7 +416,7 @@ static void cut(plim_trend_work *work)
 void plim_trend_classify(plim_trend_work *work, plim_trend_finding *ret)
 {
     plim_trend_levels_make(&work->levels, &work->points, work->level_max);
-    cut(work);
+    find_changepoints(work);
     const plim_trend_levels *const levels = &work->levels;
     plim_trend_models_fit(&work->models, levels);
     plim_trend_sawtooth_find(&work->sawtooth, levels, &work->parts);

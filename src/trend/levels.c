@@ -76,7 +76,7 @@ static double smooth_level(const plim_trend_levels *levels, size_t i)
 }
 
 /*
- * Whether noise follows the level rather than staying the same: the series is cut in stretches,
+ * True if noise follows the level rather than staying the same: the series is split in stretches,
  * and the spread of each must vary less when it is divided by the stretch's level.
  */
 static bool noise_follows_level(const plim_trend_levels *levels, double *room)

@@ -6,33 +6,33 @@
 
 #include "trend/levels.h"
 
-typedef enum plim_trend_course {
-    PLIM_COURSE_LEVEL,
-    PLIM_COURSE_LINE,
-    PLIM_COURSE_LATE,          /* level, then a line */
-    PLIM_COURSE_SETTLE,        /* a line, then level */
-    PLIM_COURSE_HINGE,         /* two lines */
-    PLIM_COURSE_RAMP,          /* level, line, level */
-    PLIM_COURSE_PAUSE,         /* line, level, line */
-    PLIM_COURSE_THREE,         /* three lines */
-    PLIM_COURSE_SATURATE,      /* 1 - exp(-x/k) */
-    PLIM_COURSE_LOG,           /* log(1 + x/k) */
-    PLIM_COURSE_COMPOUND,      /* exp(x/k) */
-    PLIM_COURSE_SATURATE_LINE, /* 1 - exp(-x/k), and a line */
-    PLIM_COURSE_COUNT
-} plim_trend_course;
+typedef enum plim_trend_form {
+    PLIM_MODEL_LEVEL,
+    PLIM_MODEL_LINE,
+    PLIM_MODEL_LATE,          /* level, then a line */
+    PLIM_MODEL_SETTLE,        /* a line, then level */
+    PLIM_MODEL_HINGE,         /* two lines */
+    PLIM_MODEL_RAMP,          /* level, line, level */
+    PLIM_MODEL_PAUSE,         /* line, level, line */
+    PLIM_MODEL_THREE,         /* three lines */
+    PLIM_MODEL_SATURATE,      /* 1 - exp(-x/k) */
+    PLIM_MODEL_LOG,           /* log(1 + x/k) */
+    PLIM_MODEL_COMPOUND,      /* exp(x/k) */
+    PLIM_MODEL_SATURATE_LINE, /* 1 - exp(-x/k), and a line */
+    PLIM_MODEL_COUNT
+} plim_trend_form;
 
 typedef struct plim_trend_model {
-    plim_trend_course course;
-    double factors[4]; /* of its functions */
+    plim_trend_form form;
+    double coefficients[4]; /* of its functions */
     double knots[2];
-    double squares; /* weighted, left over */
-    double cost;    /* squares over the dispersion, and the price of its numbers */
+    double rss;  /* residual sum of squares, weighted */
+    double cost; /* RSS over the dispersion, and the penalty of its parameters */
 } plim_trend_model;
 
 typedef struct plim_trend_models {
-    plim_trend_model items[PLIM_COURSE_COUNT];
-    double dispersion; /* variance of what is left over, in that which the weights say */
+    plim_trend_model items[PLIM_MODEL_COUNT];
+    double dispersion; /* variance of the residuals over that of the weights */
     const plim_trend_model *best;
 } plim_trend_models;
 

@@ -1,9 +1,9 @@
 /*
  * order.c - sorting and order statistics, in memory that the caller has.
  *
- * qsort() of the C library takes memory that nobody can make fail, and may be quadratic; these
- * do neither. Sorting merges runs bottom up. Selecting is Hoare's, with the median of three as
- * pivot; should that choose badly time and again, what is left is heap-sorted.
+ * qsort() of the C library allocates memory whose failure no test can inject, and may be quadratic;
+ * these do neither. Sorting merges runs bottom up. Selecting is Hoare's, with the median of three
+ * as pivot; should that choose badly time and again, what is left is heap-sorted.
  */
 #include "trend/order.h"
 

@@ -1,7 +1,7 @@
 /*
- * parts.c - a series cut into parts.
+ * parts.c - the parts of a series between its changepoints.
  *
- * Of all ways to cut it, the one whose squared deviations plus the price of its numbers are
+ * Of all sets of changepoints, the one whose squared deviations plus the penalty of its numbers are
  * least, by dynamic programming over the end of the last part (Jackson et al. 2005, "An
  * algorithm for optimal partitioning of data on an interval"): quadratic in the levels, of
  * which there are few. Sums up to each level give the deviations of any stretch at once.
@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * ln m is the usual price (BIC); half as much again, because places of cuts are searched for,
- * and at least what keeps 50 levels of plain noise whole.
+ * ln m is the usual penalty (BIC); half as much again, because places of changepoints are searched
+ * for, and at least what keeps 50 levels of plain noise whole.
  */
 double plim_trend_number_cost(size_t level_count)
 {
@@ -82,7 +82,7 @@ void plim_trend_parts_find(plim_trend_parts *parts, const plim_trend_levels *lev
                            bool only_level)
 {
     const size_t count = levels->count;
-    const double price = plim_trend_number_cost(count);
+    const double penalty = plim_trend_number_cost(count);
     add_up(parts, levels);
     parts->best[0] = 0;
     for (size_t end = 1; end <= count; end++) {
@@ -92,9 +92,9 @@ void plim_trend_parts_find(plim_trend_parts *parts, const plim_trend_levels *lev
             double line = 0;
             deviations(parts, begin, end, &level, &line);
             /* A place and one or two numbers; a line through two levels explains nothing. */
-            double cost = level + 2 * price;
+            double cost = level + 2 * penalty;
             if (!only_level && end - begin > 2) {
-                cost = fmin(cost, line + 3 * price);
+                cost = fmin(cost, line + 3 * penalty);
             }
             cost += parts->best[begin];
             if (cost < parts->best[end]) {
@@ -115,7 +115,7 @@ void plim_trend_parts_find(plim_trend_parts *parts, const plim_trend_levels *lev
         double level = 0;
         double line = 0;
         deviations(parts, part->begin, end, &level, &line);
-        part->is_level = only_level || end - part->begin <= 2 || level <= line + price;
+        part->is_level = only_level || end - part->begin <= 2 || level <= line + penalty;
         describe(part, levels);
     }
 }

@@ -1,5 +1,5 @@
 /*
- * parts.h - a series cut into parts, each level or straight, with jumps between them.
+ * parts.h - the parts of a series between its changepoints, each level or straight.
  */
 #ifndef PLIMSOLL_TREND_PARTS_H
 #define PLIMSOLL_TREND_PARTS_H
@@ -26,10 +26,10 @@ typedef struct plim_trend_parts {
     double sums[PLIM_TREND_LEVELS_MAX + 1][6];
 } plim_trend_parts;
 
-/* What a free number costs where models compete, in units of the noise's variance. */
+/* The penalty of a free parameter where models compete, in units of the noise's variance. */
 double plim_trend_number_cost(size_t level_count);
 
-/* The best cut of all. `only_level` admits no slopes. */
+/* The best set of changepoints. `only_level` admits no slopes. */
 void plim_trend_parts_find(plim_trend_parts *parts, const plim_trend_levels *levels,
                            bool only_level);
 

@@ -74,7 +74,7 @@ static void offsets_from_neighbours(const plim_trend_points *points, size_t half
     }
 }
 
-/* The nearest point at most 3 before (step -1) or behind `from` that is not far off; else NULL. */
+/* The nearest point at most 3 before (step -1) or after `from` that is not far off; else NULL. */
 static const plim_trend_point *ordinary_neighbour(const plim_trend_points *points,
                                                   const double *offsets, double limit, size_t from,
                                                   int step)
@@ -91,7 +91,7 @@ static const plim_trend_point *ordinary_neighbour(const plim_trend_points *point
     return NULL;
 }
 
-/* Whether the points first … last, all off to one side, are left as suddenly as they come. */
+/* True if the points first … last, all off to one side, are left as suddenly as they come. */
 static bool is_sudden(const plim_trend_points *points, const double *offsets, double limit,
                       size_t first, size_t last)
 {

@@ -20,7 +20,7 @@ void plim_trend_sawtooth_find(plim_trend_sawtooth *sawtooth, const plim_trend_le
 
 /*
  * Leaves out of `levels` the parts that the series soon comes back from: long evaluations, dips.
- * How many levels that were.
+ * Returns the number of levels left out.
  */
 size_t plim_trend_sawtooth_drop_excursions(plim_trend_levels *levels,
                                            const plim_trend_parts *parts);

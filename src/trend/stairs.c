@@ -1,7 +1,7 @@
 /*
  * stairs.c - plateaus and stairs.
  *
- * Two ways to see stairs. Stairs that stand out of the noise are cuts between levels. Regular
+ * Two ways to see stairs. Stairs that stand out of the noise are changepoints. Regular
  * stairs that do not stand out are still seen in all of them together: what is left
  * over of a line is then a saw of one period, and its height is the line's slope times that.
  */
@@ -10,7 +10,7 @@
 #include <math.h>
 
 #define LEVELS_PER_PLATEAU_MIN 3
-#define JUMP_SHARE_MIN         0.7  /* of the rise; a curve cut into pieces has hardly any */
+#define JUMP_SHARE_MIN         0.7  /* of the rise; a curve split into pieces has hardly any */
 #define QUANTA_MIN             1.6  /* a stair of one printed unit is a slope */
 #define LAST_PLATEAU_MIN       0.3  /* of the run, and twice the longest other, is settled */
 #define RISE_MIDDLE_MIN        0.3  /* of the run; of stairs that go on it is a half */
@@ -82,7 +82,7 @@ typedef struct comb {
     double phase; /* of stairs: at (phase + i) * period */
     double base;
     double height;
-    double squares;
+    double rss;
 } comb;
 
 /* Stairs passed at x; a level that holds one counts it in part. */
@@ -94,7 +94,7 @@ static double passed(const comb *trial, double x, double width)
     return below + fmax(0, fmin(share, 1));
 }
 
-/* How much of the run a level covers; 0 of single points. */
+/* The share of the run that a level covers; 0 of single points. */
 static double level_width(const plim_trend_levels *levels)
 {
     const double last = (double)(levels->count - 1);
@@ -119,17 +119,17 @@ static void fit_comb(comb *trial, const plim_trend_levels *levels, double width)
     const double yy = sums[5] - sums[2] * sums[2] / sums[0];
     trial->height = xx > 0 ? xy / xx : 0;
     trial->base = (sums[2] - trial->height * sums[1]) / sums[0] + offset;
-    trial->squares = xx > 0 ? fmax(yy - xy * xy / xx, 0) : INFINITY;
+    trial->rss = xx > 0 ? fmax(yy - xy * xy / xx, 0) : INFINITY;
 }
 
 static void keep_better(comb *best, const comb *trial)
 {
-    if (trial->squares < best->squares) {
+    if (trial->rss < best->rss) {
         *best = *trial;
     }
 }
 
-/* How strongly what a line leaves over has so many periods. */
+/* The power of so many periods in the residuals of a line. */
 static double power_of(const plim_trend_levels *levels, const plim_trend_model *line,
                        double periods)
 {
@@ -166,7 +166,7 @@ static comb find_comb(const plim_trend_levels *levels, const plim_trend_model *l
             }
         }
     }
-    comb best = { .squares = INFINITY };
+    comb best = { .rss = INFINITY };
     for (int k = 0; k < 3 && periods[k] > 0; k++) {
         for (int i = 0; i < 24; i++) {
             for (int j = -2; j <= 2; j++) {
@@ -177,8 +177,8 @@ static comb find_comb(const plim_trend_levels *levels, const plim_trend_model *l
         }
     }
     double step = 0.05;
-    for (int i = 0; i < 14 && best.squares < INFINITY; i++) {
-        const double before = best.squares;
+    for (int i = 0; i < 14 && best.rss < INFINITY; i++) {
+        const double before = best.rss;
         for (int k = 0; k < 4; k++) {
             const double sign = k % 2 == 0 ? step : -step;
             comb trial = best;
@@ -192,12 +192,12 @@ static comb find_comb(const plim_trend_levels *levels, const plim_trend_model *l
             fit_comb(&trial, levels, width);
             keep_better(&best, &trial);
         }
-        step = best.squares < before ? step : step / 2;
+        step = best.rss < before ? step : step / 2;
     }
     return best;
 }
 
-/* Whether plateaus are level: any other rhythm on a slope fits a comb in part. */
+/* True if plateaus are level: any other rhythm on a slope fits a comb in part. */
 static bool plateaus_are_level(const comb *regular, const plim_trend_levels *levels, double width)
 {
     double matrix[6][6] = { { 0 } };
@@ -216,12 +216,12 @@ static bool plateaus_are_level(const comb *regular, const plim_trend_levels *lev
 }
 
 /*
- * Whether nothing of a rhythm is left beside the comb: of peaks or sawtooths that it caught in
+ * True if no rhythm is left beside the comb: of peaks or sawtooths that it caught in
  * part there is, within its period or within two or three of them.
  */
 static bool nothing_is_left(const comb *regular, const plim_trend_levels *levels)
 {
-    const double variance = regular->squares / (double)levels->count;
+    const double variance = regular->rss / (double)levels->count;
     const double width = level_width(levels);
     for (int periods = 1; periods <= 3; periods++) {
         double offs[3 * PHASES] = { 0 };
@@ -300,8 +300,8 @@ static void measure(plim_trend_stairs *stairs, double noise)
 static bool is_bent(const plim_trend_models *models)
 {
     const double curve =
-        fmin(models->items[PLIM_COURSE_SATURATE].squares, models->items[PLIM_COURSE_LOG].squares);
-    return curve < BENT_SQUARES_MAX * models->items[PLIM_COURSE_LINE].squares;
+        fmin(models->items[PLIM_MODEL_SATURATE].rss, models->items[PLIM_MODEL_LOG].rss);
+    return curve < BENT_SQUARES_MAX * models->items[PLIM_MODEL_LINE].rss;
 }
 
 /* Two stairs are stairs only if they look like the third is due. */
@@ -354,27 +354,27 @@ void plim_trend_stairs_find(plim_trend_stairs *stairs, const plim_trend_levels *
                             const plim_trend_parts *parts, const plim_trend_parts *plateaus,
                             const plim_trend_models *models, double quantum)
 {
-    *stairs = (plim_trend_stairs){ .squares = INFINITY };
-    const double price = plim_trend_number_cost(levels->count);
+    *stairs = (plim_trend_stairs){ .rss = INFINITY };
+    const double penalty = plim_trend_number_cost(levels->count);
     const double rise = plateaus->items[plateaus->count - 1].mean - plateaus->items[0].mean;
     list_stairs(stairs, levels, plateaus);
-    stairs->price = 2 * price * (double)plateaus->count;
-    stairs->squares = plateaus->cost - stairs->price;
+    stairs->penalty = 2 * penalty * (double)plateaus->count;
+    stairs->rss = plateaus->cost - stairs->penalty;
     stairs->are_stairs =
         stairs->stair_count > 0 && levels->count / plateaus->count >= LEVELS_PER_PLATEAU_MIN &&
         up_jumps(parts) > JUMP_SHARE_MIN * rise && all_go_up(stairs, QUANTA_MIN * quantum);
-    const plim_trend_model *const line = &models->items[PLIM_COURSE_LINE];
-    const double slope = line->factors[1];
+    const plim_trend_model *const line = &models->items[PLIM_MODEL_LINE];
+    const double slope = line->coefficients[1];
     if (levels->count >= 40 && slope > 0) {
         const comb regular = find_comb(levels, line);
-        const double cost = regular.squares + COMB_NUMBERS * price;
-        const bool holds = regular.squares < INFINITY && regular.height > QUANTA_MIN * quantum &&
+        const double cost = regular.rss + COMB_NUMBERS * penalty;
+        const bool holds = regular.rss < INFINITY && regular.height > QUANTA_MIN * quantum &&
                            plateaus_are_level(&regular, levels, level_width(levels)) &&
                            nothing_is_left(&regular, levels);
         if (holds && (!stairs->are_stairs || cost < plateaus->cost)) {
             plim_trend_stairs found = { .are_stairs = true,
-                                        .squares = regular.squares,
-                                        .price = COMB_NUMBERS * price };
+                                        .rss = regular.rss,
+                                        .penalty = COMB_NUMBERS * penalty };
             use_comb(&found, &regular);
             if (found.stair_count > 1) {
                 *stairs = found;

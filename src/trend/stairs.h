@@ -14,14 +14,14 @@ typedef struct plim_trend_stairs {
     bool settled;    /* and the last plateau is so long that no stair is to be expected */
     size_t stair_count;
     double at[PLIM_TREND_LEVELS_MAX];          /* of each stair */
-    double plateau[PLIM_TREND_LEVELS_MAX + 1]; /* before the first stair, and behind each */
+    double plateau[PLIM_TREND_LEVELS_MAX + 1]; /* before the first stair, and after each */
     double height;                             /* median */
     double period;                             /* median distance; 0 of a single stair */
     double growth;
     double growth_error;
     double freedom;
-    double squares; /* weighted, left over */
-    double price;   /* of its numbers */
+    double rss;     /* residual sum of squares, weighted */
+    double penalty; /* of its numbers */
 } plim_trend_stairs;
 
 /*

@@ -45,7 +45,7 @@ static double *leftovers(plim_trend_work *work, const plim_trend_finding *findin
     return room;
 }
 
-/* How far above the course a usual peak goes: evaluations too, if there are some. */
+/* Height of a usual peak above the model: evaluations too, if there are some. */
 static double usual_peak(plim_trend_work *work, const plim_trend_finding *finding)
 {
     const size_t count = work->points.count;
@@ -94,7 +94,7 @@ static void say(plim_trend_work *work, plim_trend_finding *finding, double capac
     const plim_trend_points *const points = &work->points;
     if (!finding->on_stairs) {
         double *const room = leftovers(work, finding);
-        finding->model.factors[0] += plim_trend_median(room, points->count);
+        finding->model.coefficients[0] += plim_trend_median(room, points->count);
     }
     const double scale = points->scale;
     const double span = points->last_step - points->first_step;
@@ -132,8 +132,8 @@ static bool classify_few(plim_trend_work *work, plim_trend_finding *ret)
     plim_trend_levels_weigh(&work->levels, points->quantum, &points->room[0].at);
     plim_trend_models_fit(&work->models, &work->levels);
     *ret = (plim_trend_finding){ .kind = PLIM_TREND_FLAT, .confidence = 0.3 };
-    ret->model = work->models.items[PLIM_COURSE_LINE];
-    const double rise = ret->model.factors[1];
+    ret->model = work->models.items[PLIM_MODEL_LINE];
+    const double rise = ret->model.coefficients[1];
     double furthest = 0;
     for (size_t i = 0; i < points->count; i++) {
         const double off =
@@ -148,7 +148,7 @@ static bool classify_few(plim_trend_work *work, plim_trend_finding *ret)
         ret->growth_high = rise + 4 * furthest;
         return true;
     }
-    ret->model = work->models.items[PLIM_COURSE_LEVEL];
+    ret->model = work->models.items[PLIM_MODEL_LEVEL];
     return furthest <= 1e-12 && fabs(rise) <= 1e-12;
 }
 
