@@ -122,15 +122,19 @@ bool plim_pattern_continues(const plim_flat *flat, size_t i, size_t later)
     return later >= flat->count || flat->line[later] - flat->line[i] <= 1;
 }
 
-/* "(python)", "=python,": to the bracket or comma; else to the first blank. False: no name. */
-static bool catch_name(plim_reading *r, plim_pattern_piece s)
+/*
+ * "(python)", "=python,": to the bracket or comma; else to the first blank. A line may end within
+ * it where `after`, the rest of the pattern, names what ends it. False: no name.
+ */
+static bool catch_name(plim_reading *r, plim_pattern_piece s, const char *after)
 {
     const plim_flat *const flat = r->flat;
     const size_t begin = r->i;
     const bool is_bracketed = begin > 0 && strchr("([=", flat->full[begin - 1]) != NULL;
+    const uint8_t allowed = *after == '(' || *after == ':' ? PLIM_GAP_LINE : 0;
     while (r->i < flat->count && r->i - begin < NAME_CHARS_MAX &&
            strchr("()[],;:", flat->full[r->i]) == NULL &&
-           (r->i == begin || is_bracketed || flat->gap[r->i] == 0)) {
+           (r->i == begin || is_bracketed || (flat->gap[r->i] & ~allowed) == 0)) {
         r->i++;
     }
     if (r->i == begin) {
@@ -155,12 +159,12 @@ static bool read_amount(const plim_flat *flat, size_t i, plim_pattern_piece s, p
     return true;
 }
 
-static bool catch_amount(plim_reading *r, plim_pattern_piece s)
+static bool catch_piece(plim_reading *r, plim_pattern_piece s, const char *after)
 {
     plim_amount amount = { 0 };
     const size_t begin = r->i;
     if (s.where == PLIM_PLACE_NAME) {
-        return catch_name(r, s);
+        return catch_name(r, s, after);
     }
     if (s.where == PLIM_PLACE_SHAPE) {
         if (!plim_shape_read(r->flat, begin, &amount)) {
@@ -200,7 +204,8 @@ static bool match(plim_reading *r, const char *pattern, const char *end)
             skip_to_digit(r);
             pattern++;
         } else if (*pattern == '{') {
-            if (!catch_amount(r, plim_pattern_slot(&pattern))) {
+            const plim_pattern_piece piece = plim_pattern_slot(&pattern);
+            if (!catch_piece(r, piece, pattern)) {
                 return false;
             }
         } else if (r->i < r->flat->count && r->flat->full[r->i] == plim_lower(*pattern)) {

@@ -56,7 +56,7 @@ static const plim_topic_words words[] = {
                   "cause; an earlier error, such as an index out of range, shows alike",
     },
     [PLIM_TOPIC_NO_ENGINE] = {
-        .first = "No algorithm of cuDNN could run a convolution",
+        .first = "The library (cuDNN, MIOpen) found no algorithm for a convolution",
         .second = "It passes over those whose workspace does not fit, so a full device is a usual "
                   "cause; types or a build that no algorithm supports show alike",
     },
