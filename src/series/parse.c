@@ -375,6 +375,18 @@ static uint32_t words_of_parents(const line_reading *all)
     return any;
 }
 
+/* "GPU 0: used=…": the figures after it are the device's. */
+static bool is_of_device(const line_reading *all)
+{
+    for (uint32_t i = 0; i < all->whose_count; i++) {
+        if ((plim_series_words_of(all->line, all->whose[i].word).any & PLIM_WORD_ACCELERATOR) !=
+            0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* True if the words speak of memory; the context is dropped if it is not needed for that. */
 static bool is_memory(const line_reading *all, const number_view *view, number_candidate *ret)
 {
@@ -392,6 +404,8 @@ static bool is_memory(const line_reading *all, const number_view *view, number_c
                        ((own->any & PLIM_WORD_FREE) != 0 && own->count == 2 && has_unit &&
                         view->unit.log2 == PLIM_UNIT_NONE) || /* fairseq: gb_free */
                        ((own->any & PLIM_WORD_NAMED_DEVICE) != 0 && view->unit.log2 >= 0) ||
+                       ((own->any & PLIM_WORD_AMOUNT) != 0 && own->count == 1 &&
+                        view->unit.log2 >= 0 && is_of_device(all)) ||
                        ((parents & PLIM_WORD_MEMORY) != 0 &&
                         (own->any & (PLIM_WORD_HOLD | PLIM_WORD_AMOUNT)) != 0);
     const plim_series_section *const section =

@@ -343,15 +343,19 @@ static size_t count_words(const char *line, plim_series_span field)
     return plim_series_words_of(line, field).count;
 }
 
-static bool says_key(const char *line, plim_series_span field)
+/* The column of the metric's name, by the surest word: MLflow has "Name" (of the run) and "metric".
+ */
+static uint32_t key_column(const char *line, const fields *all)
 {
-    static const char *const known[] = { "key", "metric", "metric_name", "name", "tag" };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (plim_series_span_is_folded(line, field, known[i])) {
-            return true;
+    static const char *const known[] = { "key", "metric", "metric_name", "tag", "name" };
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        for (uint32_t i = 0; i < all->count; i++) {
+            if (plim_series_span_is_folded(line, all->items[i], known[k])) {
+                return i;
+            }
         }
     }
-    return false;
+    return UINT32_MAX;
 }
 
 /*
@@ -361,10 +365,9 @@ static bool says_key(const char *line, plim_series_span field)
 static void add_value_column(plim_series_table *table, const char *line, const fields *all)
 {
     uint32_t value = UINT32_MAX;
-    uint32_t key = UINT32_MAX;
+    const uint32_t key = key_column(line, all);
     for (uint32_t i = 0; i < all->count; i++) {
         value = plim_series_span_is_folded(line, all->items[i], "value") ? i : value;
-        key = key == UINT32_MAX && says_key(line, all->items[i]) ? i : key;
     }
     const uint32_t places =
         (table->step_name != NULL ? 1u : 0u) + (table->time_column != UINT32_MAX ? 1u : 0u);

@@ -445,6 +445,18 @@ def lightning_device_stats(m):
     return (head if m.is_first else "") + f"{m.mem[0] * MIB:.0f},0,{m.i * 10}\n"
 
 
+@form("gpu_1_memory", axis="step")
+def mlflow_csv_of_the_page(m):
+    head = "Run,Name,metric,step,timestamp,value\n" if m.is_first else ""
+    return head + f"0a1b,run-1,system/gpu_1_memory_usage_megabytes,{m.i},{m.time * 1000:.0f},{m.mem[0]:.2f}\n"
+
+
+@form("used", axis="second", owners=2, owner=gpu, capacity=DEVICE)
+def pynvml_by_hand(m):
+    return "".join(f"{m.at('%Y-%m-%d %H:%M:%S')} GPU {k}: used={mem:.1f}MiB free={TOTAL - mem:.1f}MiB total={TOTAL}.0MiB\n"
+                   for k, mem in enumerate(m.mem))
+
+
 # --- training ---------------------------------------------------------------------------------------
 
 
