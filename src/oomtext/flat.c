@@ -103,6 +103,9 @@ static bool ends_prefix(const char *line, size_t bytes)
     if (i < bytes && ends_in_clock(line, i)) {
         return true;
     }
+    if (i > 0 && line[i - 1] == ')' && memchr(line, '(', i) == NULL) {
+        return false; /* "32212254720) / total" */
+    }
     const bool is_dash = i > 1 && i < bytes && line[i - 1] == '-' && line[i - 2] == ' ';
     return is_dash || (i > 0 && i < bytes && strchr(":])|>#", line[i - 1]) != NULL);
 }

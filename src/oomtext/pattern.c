@@ -124,17 +124,18 @@ bool plim_pattern_continues(const plim_flat *flat, size_t i, size_t later)
 
 /*
  * "(python)", "=python,": to the bracket or comma; else to the first blank. A line may end within
- * it where `after`, the rest of the pattern, names what ends it. False: no name.
+ * it where `after`, the rest of the pattern, says what ends it. False: no name.
  */
 static bool catch_name(plim_reading *r, plim_pattern_piece s, const char *after)
 {
     const plim_flat *const flat = r->flat;
     const size_t begin = r->i;
     const bool is_bracketed = begin > 0 && strchr("([=", flat->full[begin - 1]) != NULL;
-    const uint8_t allowed = *after == '(' || *after == ':' ? PLIM_GAP_LINE : 0;
+    const bool is_ended = *after == '(' || *after == ':' || plim_is_letter(*after);
     while (r->i < flat->count && r->i - begin < NAME_CHARS_MAX &&
            strchr("()[],;:", flat->full[r->i]) == NULL &&
-           (r->i == begin || is_bracketed || (flat->gap[r->i] & ~allowed) == 0)) {
+           (r->i == begin || is_bracketed || flat->gap[r->i] == 0 ||
+            (is_ended && flat->gap[r->i] == PLIM_GAP_LINE && flat->full[r->i] != *after))) {
         r->i++;
     }
     if (r->i == begin) {
