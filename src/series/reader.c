@@ -144,7 +144,9 @@ static bool begin_table(plim_series_reader *reader, plim_series_line *line)
     line->plain = without_colours(reader, line->text, line->length);
     line->number_count =
         plim_series_numbers(line->plain, line->length, line->numbers, PLIM_SERIES_NUMBERS_MAX);
-    return plim_series_table_begin(&reader->table, line);
+    const bool is_header = plim_series_table_begin(&reader->table, line);
+    reader->table.is_lasting = is_header;
+    return is_header;
 }
 
 static plim_status read_known(plim_series_reader *reader, const char *text, size_t length,

@@ -461,6 +461,7 @@ static void choose_width(plim_series_table *table, const char *line, size_t leng
                                 .is_wide = !table->is_wide,
                                 .is_marked = table->is_marked,
                                 .is_tool = table->is_marked,
+                                .is_lasting = table->is_lasting,
                                 .has_rows = table->has_rows,
                                 .header_length = table->header_length,
                                 .serial = table->serial,
@@ -832,7 +833,8 @@ plim_status plim_series_table_row(plim_series_table *table, plim_series_tracks *
     }
     table->has_rows = table->has_rows || row.has_figures;
     table->missed = row.has_figures ? 0 : table->missed + 1;
-    if (table->missed > (table->separator == ' ' && !table->is_marked ? 0 : MISSED_ROWS_MAX)) {
+    const bool is_strict = table->separator == ' ' && !table->is_marked && !table->is_lasting;
+    if (table->missed > (is_strict ? 0 : MISSED_ROWS_MAX)) {
         table->separator = '\0';
     }
     line->table = row.has_figures ? table->serial : 0;

@@ -22,7 +22,8 @@ typedef struct plim_series_table {
     char separator; /* ',', ';', a tab, ' ' for columns of blanks; '\0': there is no table */
     bool is_wide;   /* of blanks: two or more of them part columns, one does not */
     bool is_tool; /* a header of [columns] in vocabulary.tsv, or with a '#': rows may have texts */
-    bool is_marked; /* its header begins with '#': one of units may follow */
+    bool is_marked;  /* its header begins with '#': one of units may follow */
+    bool is_lasting; /* its header comes again below a heading: lines between rows do not end it */
     bool has_rows;
     char header[PLIM_SERIES_TABLE_HEADER_MAX];
     uint32_t header_length; /* 0: longer */

@@ -289,6 +289,8 @@ static const form forms[] = {
     { "procs ---------memory-------- ---swap--\n r  b   swpd   free   buff  cache   si   so\n",
       " 1  0      0 512#000 103412 521341    0    0\n",
       "free (KiB) by count: 0=5001 1=5002 2=5002.9 3=5003.9\n" },
+    { "", "procs -----memory----\n r  b   swpd   free\n 1  0      0 512#000\n",
+      "free (KiB) by count: 0=5001 1=5002 2=5002.9 3=5003.9\n" },
     { "Wall time,Step,Value,Other\n", "1767323045.5,#0,5#0.5,1.5\n", "" },
     { "", "03:04:0# 512#000\n", "column 2 (KiB) by second: 0=5001 1=5002 2=5002.9 3=5003.9\n" },
     { "Step,Value\n", "#0,53#.5\n", "Value (MiB) by step: 10=531.5 20=532.5 30=533.5 40=534.5\n" },
