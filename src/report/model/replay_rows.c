@@ -173,6 +173,21 @@ static void begin(row_view *view)
     plim_page_table(page, "confs", columns, count);
 }
 
+/* The other allocators in the table are not those themselves (docs/design/policies.md). */
+static void say_sketches(plim_page *page, const plim_replay_row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].conf->policy != PLIM_POLICY_TORCH) {
+            plim_page_note(
+                page, "sketches", PLIM_TONE_FAINT,
+                "Rows of other allocators (naive, bfc, async, arena) are sketches of them, "
+                "written from their published rules.",
+                NULL);
+            return;
+        }
+    }
+}
+
 void plim_replayed_rows(const plim_replayed *self, const plim_replay_row *rows, size_t count)
 {
     row_view view = { .page = self->page,
@@ -193,6 +208,7 @@ void plim_replayed_rows(const plim_replayed *self, const plim_replay_row *rows, 
     }
     add_recording(&view);
     add_floor(&view);
+    say_sketches(self->page, rows, count);
 }
 
 /* ---- outcomes -------------------------------------------------------------------------------- */
