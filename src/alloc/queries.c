@@ -165,8 +165,6 @@ plim_status plim_allocator_configure(plim_allocator *allocator, const char *text
     const plim_status status = plim_settings_parse(text, &allocator->settings, err);
     allocator->has_divisions =
         allocator->policy->has_divisions && plim_rounding_of(&allocator->settings).has_divisions;
-    plim_worlds_resume(allocator);
-    pthread_mutex_unlock(&allocator->lock);
     return status;
 }
 

@@ -9,7 +9,7 @@ import pathlib
 import re
 import sys
 
-COMMENTS_MAX = 510
+COMMENTS_MAX = 445
 DESIGN_MAX = 0
 SAID_MAX = 0
 OFFENDERS = (

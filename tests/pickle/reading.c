@@ -33,7 +33,8 @@ void read_pickle_file(const char *path, const plim_row_sink *sink, pickle_readin
 {
     plim_input *input = NULL;
     *ret = (pickle_reading){ .err.message = "" };
-    ret->status = plim_input_open(path, &(plim_input_options){ .codecs = plim_codecs }, &input, &ret->err);
+    ret->status =
+        plim_input_open(path, &(plim_input_options){ .codecs = plim_codecs }, &input, &ret->err);
     read_input(input, NULL, sink, ret);
 }
 

@@ -239,7 +239,8 @@ static plim_text load(const char *path)
     plim_input *input = NULL;
     plim_window window = { 0 };
     plim_text_init(&bytes, NULL, PICKLE_BYTES_MAX);
-    T_EQ_U64(plim_input_open(path, &(plim_input_options){ .codecs = plim_codecs }, &input, NULL), PLIM_OK);
+    T_EQ_U64(plim_input_open(path, &(plim_input_options){ .codecs = plim_codecs }, &input, NULL),
+             PLIM_OK);
     do {
         T_EQ_U64(plim_input_refill(input, window.length, 1, &window, NULL), PLIM_OK);
         plim_text_append(&bytes, window.data, window.length);

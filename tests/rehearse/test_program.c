@@ -3,8 +3,8 @@
  */
 #include "harness.h"
 
-#include "rehearse/folder.h"
 #include "launch/path.h"
+#include "rehearse/folder.h"
 #include "rehearse/program.h"
 
 #include <stdio.h>
