@@ -165,18 +165,19 @@ bool plim_series_number_read(const char *line, plim_series_span number, double *
 
 /* --- units --- */
 
-/* The row of a word in [units], or NULL. */
+/* The row of a word, which is not empty, in [units], or NULL. */
 static const plim_series_word *find_unit(const char *word, size_t length)
 {
     const plim_series_vocabulary *const all = plim_series_vocabulary_shared();
-    for (size_t i = 0; i < all->unit_count; i++) {
-        const char *const unit = all->units[i].text;
-        size_t at = 0;
+    uint8_t row = plim_series_chain_of(&all->unit_chains, word[0]);
+    for (; row != 0; row = all->unit_chains.next[row - 1]) {
+        const char *const unit = all->units[row - 1].text;
+        size_t at = 1;
         while (at < length && unit[at] != '\0' && unit[at] == plim_lower(word[at])) {
             at++;
         }
         if (at == length && unit[at] == '\0') {
-            return &all->units[i];
+            return &all->units[row - 1];
         }
     }
     return NULL;

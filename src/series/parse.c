@@ -453,9 +453,11 @@ static bool is_key(const line_reading *all, size_t end, const char *pattern)
 static const plim_series_key *find_key(const line_reading *all, plim_series_span label)
 {
     const plim_series_vocabulary *const known = plim_series_vocabulary_shared();
-    for (size_t i = 0; i < known->key_count; i++) {
-        if (is_key(all, label.end, known->keys[i].text)) {
-            return &known->keys[i];
+    const char last = label.end == 0 ? '\0' : all->line[label.end - 1];
+    uint8_t row = plim_series_chain_of(&known->key_chains, last);
+    for (; row != 0; row = known->key_chains.next[row - 1]) {
+        if (is_key(all, label.end, known->keys[row - 1].text)) {
+            return &known->keys[row - 1];
         }
     }
     return NULL;

@@ -4,6 +4,7 @@
 #include "series/vocabulary.h"
 
 #include "base/assert.h"
+#include "base/error.h"
 #include "base/tsv.h"
 
 #include <string.h>
@@ -93,13 +94,32 @@ static plim_status add_word(plim_tsv *file)
     if (all->word_count > 0 && strcmp(all->words[all->word_count - 1].text, row->text) >= 0) {
         return plim_tsv_fail(file, "'%s' is not in the order of the alphabet", row->text);
     }
-    return add_short(file, all->words, PLIM_SERIES_WORDS_MAX, &all->word_count);
+    PLIM_TRY(add_short(file, all->words, PLIM_SERIES_WORDS_MAX, &all->word_count));
+    for (size_t letter = ((size_t)row->text[0] & 127u) + 1; letter <= 128; letter++) {
+        all->words_from[letter] = (uint16_t)all->word_count;
+    }
+    return PLIM_OK;
+}
+
+/* At the end of its chain: an earlier row wins. */
+static void chain(plim_series_chains *chains, char letter, size_t row)
+{
+    const unsigned char small = (unsigned char)plim_lower(letter) & 127u;
+    uint8_t *end = &chains->first[plim_is_digit((char)small) ? '#' : small];
+    while (*end != 0) {
+        end = &chains->next[*end - 1];
+    }
+    *end = (uint8_t)(row + 1);
 }
 
 static plim_status add_unit(plim_tsv *file)
 {
     plim_series_vocabulary *const all = file->ctx;
-    return add_short(file, all->units, PLIM_SERIES_UNITS_MAX, &all->unit_count);
+    const vocabulary_row *const row = file->row;
+    const size_t at = all->unit_count;
+    PLIM_TRY(add_short(file, all->units, PLIM_SERIES_UNITS_MAX, &all->unit_count));
+    chain(&all->unit_chains, row->text[0], at);
+    return PLIM_OK;
 }
 
 static plim_status add_long(plim_tsv *file, plim_series_key *items, size_t count_max, size_t *count)
@@ -118,7 +138,11 @@ static plim_status add_long(plim_tsv *file, plim_series_key *items, size_t count
 static plim_status add_key(plim_tsv *file)
 {
     plim_series_vocabulary *const all = file->ctx;
-    return add_long(file, all->keys, PLIM_SERIES_KEYS_MAX, &all->key_count);
+    const vocabulary_row *const row = file->row;
+    const size_t at = all->key_count;
+    PLIM_TRY(add_long(file, all->keys, PLIM_SERIES_KEYS_MAX, &all->key_count));
+    chain(&all->key_chains, row->text[strlen(row->text) - 1], at);
+    return PLIM_OK;
 }
 
 static plim_status add_column(plim_tsv *file)

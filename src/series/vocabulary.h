@@ -4,6 +4,7 @@
 #ifndef PLIMSOLL_SERIES_VOCABULARY_H
 #define PLIMSOLL_SERIES_VOCABULARY_H
 
+#include "base/ascii.h"
 #include "plimsoll/status.h"
 
 #include <stddef.h>
@@ -60,6 +61,8 @@ enum {
 #define PLIM_SERIES_KEYS_MAX    96u
 #define PLIM_SERIES_COLUMNS_MAX 48u
 
+_Static_assert(PLIM_SERIES_KEYS_MAX <= PLIM_SERIES_UNITS_MAX, "chains have room for both");
+
 typedef struct plim_series_word {
     char text[PLIM_SERIES_WORD_BYTES]; /* zeros after it */
     uint32_t says;                     /* PLIM_WORD_ bits */
@@ -72,13 +75,30 @@ typedef struct plim_series_key {
     int8_t log2; /* of a column's figures without a unit, else PLIM_UNIT_NONE */
 } plim_series_key;
 
+/* The rows of a section that share a letter, in order: row + 1 each, 0 ends. Lines have many words,
+ * and nearly all of them end here. */
+typedef struct plim_series_chains {
+    uint8_t first[128]; /* by the letter, small */
+    uint8_t next[PLIM_SERIES_UNITS_MAX];
+} plim_series_chains;
+
+/** The first row + 1 with this letter, 0 for none; then chains->next[row]. */
+static inline uint8_t plim_series_chain_of(const plim_series_chains *chains, char letter)
+{
+    const unsigned char small = (unsigned char)plim_lower(letter);
+    return small >= 128 ? 0 : chains->first[plim_is_digit((char)small) ? '#' : small];
+}
+
 typedef struct plim_series_vocabulary {
     plim_series_word words[PLIM_SERIES_WORDS_MAX]; /* by the alphabet */
     size_t word_count;
+    uint16_t words_from[129]; /* words before those that begin with a letter, by the letter */
     plim_series_word units[PLIM_SERIES_UNITS_MAX];
     size_t unit_count;
+    plim_series_chains unit_chains; /* by the first letter */
     plim_series_key keys[PLIM_SERIES_KEYS_MAX];
     size_t key_count;
+    plim_series_chains key_chains; /* by the last letter; digits and '#' are one */
     plim_series_key columns[PLIM_SERIES_COLUMNS_MAX];
     size_t column_count;
 } plim_series_vocabulary;

@@ -24,8 +24,9 @@ static uint32_t look_up(const char *word)
     const uint64_t tail = in_order(word + sizeof head);
     const plim_series_vocabulary *const all = plim_series_vocabulary_shared();
     const plim_series_word *const words = all->words;
-    size_t low = 0;
-    size_t high = all->word_count;
+    const size_t letter = (unsigned char)word[0] & 127u;
+    size_t low = all->words_from[letter];
+    size_t high = all->words_from[letter + 1];
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         const uint64_t its_head = in_order(words[middle].text);
