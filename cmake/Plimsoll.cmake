@@ -86,7 +86,7 @@ endfunction()
 
 # plim_export_core(<target> <rooms>): the other library calls functions of these rooms that no public
 # header has. They are visible under a version of their own, PLIMSOLL_PRIVATE_<release>, so that
-# only libraries of one release go together, and that nobody takes them for promised.
+# only libraries of one release go together, and that programs do not take them for promised.
 function(plim_export_core target rooms)
     foreach(room IN LISTS rooms)
         set_target_properties(plim_${room} PROPERTIES C_VISIBILITY_PRESET protected)

@@ -209,7 +209,7 @@ static bool write_wording(const advice_choice *chosen, const plim_fix_wording *w
     return is_written;
 }
 
-/* The first wording that suits and whose figures are known; NULL: there is none. */
+/* The first wording that suits and whose figures are known; NULL if none suits. */
 static plim_status write_first(const advice_choice *chosen, plim_fix_run run, plim_text *text,
                                plim_arena *arena, const char **ret, plim_error *err)
 {

@@ -55,7 +55,7 @@ static inline bool is(plim_tsv_field field, const char *text)
     return field.text[0] == text[0] && plim_tsv_is(field, text);
 }
 
-/* Takes the next word from the front of `rest`; false: there is none. */
+/* Takes the next word from the front of `rest`; false without one. */
 static bool next_word(plim_tsv_field *rest, plim_tsv_field *ret_word)
 {
     const char *const end = rest->text + rest->bytes;

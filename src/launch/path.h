@@ -11,7 +11,7 @@
  * Search PATH as execvp() does; a name with a slash stands for itself.
  *
  * must_run  false: a regular file is enough, executable or not
- * path      the first match; unspecified if there is none or it does not fit
+ * path      the first match; unspecified without one, or if it does not fit
  */
 bool plim_path_find(const char *name, bool must_run, char *path, size_t path_bytes);
 

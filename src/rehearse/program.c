@@ -29,7 +29,7 @@ static void cut_name(char *path)
     }
 }
 
-/* The stand-ins beside a file of ours; false: there are none. */
+/* The stand-ins beside a file of ours; false without them. */
 static bool find_beside(const char *file, char *path, size_t path_bytes)
 {
     static const char *const places[] = {
@@ -56,7 +56,7 @@ static bool find_beside(const char *file, char *path, size_t path_bytes)
 /* The shared library that this code is in, or the program where it is linked statically. */
 static const char *find_own_object(void)
 {
-    static const char anchor; /* dladdr() takes pointers to objects, and functions are none */
+    static const char anchor; /* dladdr() takes pointers to objects, and a function is not one */
     Dl_info about = { 0 };
     return dladdr(&anchor, &about) != 0 ? about.dli_fname : NULL;
 }
@@ -88,7 +88,7 @@ static bool is_python(const char *path)
     return strncmp(name, "python", 6) == 0 || strncmp(name, "pypy", 4) == 0;
 }
 
-/* The interpreter after "#!" in the first line; false if there is none. */
+/* The interpreter after "#!" in the first line; false without one. */
 static bool read_interpreter(const char *path, char *line, size_t line_bytes)
 {
     FILE *file = fopen(path, "re");

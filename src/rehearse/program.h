@@ -26,7 +26,7 @@ PLIM_MUST_USE plim_status plim_home_find(const char *given, char *path, size_t p
 
 /*
  * The Python of a program: itself, when it is one; that of its first line, when it is a script
- * (torchrun, accelerate); else python3, or python, in PATH. False if there is none.
+ * (torchrun, accelerate); else python3, or python, in PATH. False without one.
  *
  * program  a path from plim_path_find()
  */

@@ -7,71 +7,17 @@
  */
 #include "series/plan.h"
 
-#include "series/heading.h"
-#include "series/label.h"
+#include "series/candidate.h"
 
 #include "base/error.h"
 
 #include <string.h>
 
-#define WHO_MAX         3u
 #define WHO_DIGITS_MAX  7u /* as many as the number of a process has */
 #define LABEL_WORDS_MAX 10u
 #define STEP_WORDS_MAX  6u
 #define EXTENSION_MAX   4u
-#define SMI_NAME        "Memory-Usage"
 #define UNIT_MEBI       20
-
-/* "rank" and its number. */
-typedef struct who {
-    plim_series_span word;
-    plim_series_span number;
-    uint32_t depth;       /* of braces: it says so of what is in deeper ones, … */
-    bool is_afterthought; /* "on cuda:0", "(rank 3)": … or of what was said before */
-    bool is_in_key;       /* "gpu.0.memory": of the next figure alone */
-} who;
-
-/* A figure whose name is made when all of its line is known. */
-typedef struct number_candidate {
-    plim_series_figure figure;
-    plim_series_span label;
-    plim_series_span context;
-    plim_series_span parents[PLIM_LABEL_PARENTS_MAX];
-    uint32_t depth;
-    who whose[WHO_MAX];
-    uint32_t whose_count;
-    uint32_t words;
-    plim_series_unit unit;
-    const char *suffix; /* of its name, or NULL */
-    bool is_smi;
-    bool is_of_section;
-} number_candidate;
-
-/* A score of the likeness of a number to the step, the more the better. */
-typedef enum step_rank {
-    STEP_NONE,
-    STEP_BAR, /* 12/500 [00:10<… */
-    STEP_BATCH,
-    STEP_NAMED,
-    STEP_GLOBAL,
-} step_rank;
-
-typedef struct line_reading {
-    plim_series_parser *parser;
-    const char *line;
-    size_t length;
-    const plim_series_span *numbers;
-    size_t number_count;
-    plim_series_plan *plan;
-    plim_label_walk walk;
-    number_candidate *candidates;
-    uint32_t candidate_count;
-    who whose[WHO_MAX];
-    uint32_t whose_count;
-    plim_series_span who_label; /* of the last number, if it said who */
-    step_rank step_rank;
-    uint32_t epoch_end; /* where the epoch ends, its total included; 0: none */
-} line_reading;
 
 static char at_or_blank(const line_reading *all, size_t at)
 {
@@ -136,11 +82,6 @@ static number_view view_of(const line_reading *all, size_t index)
 
 /* --- who --- */
 
-static bool same_word(const char *line, plim_series_span a, plim_series_span b)
-{
-    return a.end - a.at == b.end - b.at && memcmp(line + a.at, line + b.at, a.end - a.at) == 0;
-}
-
 /* The last word of a label. */
 static plim_series_span last_word(const char *line, plim_series_span label)
 {
@@ -200,12 +141,12 @@ static bool take_who(line_reading *all, const number_view *view)
     const char after = at_or_blank(all, view->text.end);
     one.is_in_key = after == '.' || after == '/';
     for (uint32_t i = 0; i < all->whose_count; i++) {
-        if (same_word(all->line, all->whose[i].word, one.word)) {
+        if (plim_series_same_word(all->line, all->whose[i].word, one.word)) {
             all->whose[i] = one;
             return true;
         }
     }
-    if (all->whose_count < WHO_MAX) {
+    if (all->whose_count < PLIM_SERIES_WHO_MAX) {
         all->whose[all->whose_count++] = one;
     }
     return true;
@@ -598,149 +539,6 @@ static bool take_figure(line_reading *all, const number_view *view)
     return true;
 }
 
-/* --- names --- */
-
-static void name_add_span(plim_series_heading *heading, const char *line, plim_series_span span)
-{
-    plim_series_name_add(heading, line + span.at, span.end - span.at);
-}
-
-/* The number of a process changes with each start: it says who only where nothing else does. */
-static bool is_needed(const line_reading *all, const who *whose, uint32_t count, uint32_t index)
-{
-    return count == 1 || !plim_series_span_is_folded(all->line, whose[index].word, "pid");
-}
-
-static void name_whose(plim_series_heading *heading, const line_reading *all,
-                       const number_candidate *one)
-{
-    /* "memory 12 GB on cuda:0": said after, for all of the line. */
-    const bool is_after_line =
-        one->whose_count == 0 && all->whose_count == 1 && all->whose[0].is_afterthought;
-    const who *const whose = is_after_line ? all->whose : one->whose;
-    const uint32_t count = is_after_line ? 1 : one->whose_count;
-    uint32_t named = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const plim_series_span word = whose[i].word;
-        const plim_series_span number = whose[i].number;
-        if (is_needed(all, whose, count, i)) {
-            plim_series_name_add_who(heading, named++ == 0, all->line + word.at, word.end - word.at,
-                                     all->line + number.at, number.end - number.at);
-        }
-    }
-    if (named > 0) {
-        plim_series_name_add(heading, "]", 1);
-    }
-}
-
-static void name_smi(plim_series_heading *heading, line_reading *all)
-{
-    plim_series_name_add(heading, SMI_NAME " [gpu ", sizeof SMI_NAME " [gpu " - 1);
-    if (all->line[0] == '[' && all->numbers[0].at == 1) { /* gpustat: "[0] NVIDIA …" */
-        name_add_span(heading, all->line, all->numbers[0]);
-        plim_series_plan_pin(all->plan, 0);
-    } else {
-        char digits[12];
-        size_t at = sizeof digits;
-        uint32_t rest = all->parser->smi_gpu++;
-        do {
-            digits[--at] = (char)('0' + rest % 10);
-            rest /= 10;
-        } while (rest > 0);
-        plim_series_name_add(heading, digits + at, sizeof digits - at);
-        all->plan->is_repeatable = false;
-    }
-    plim_series_name_add(heading, "]", 1);
-}
-
-static void name_candidate(plim_series_heading *heading, line_reading *all,
-                           const number_candidate *one)
-{
-    if (one->is_smi) {
-        name_smi(heading, all);
-        return;
-    }
-    for (uint32_t i = 0; i < one->depth; i++) {
-        if (!plim_series_span_is_empty(one->parents[i])) {
-            name_add_span(heading, all->line, one->parents[i]);
-            plim_series_name_add(heading, ".", 1);
-        }
-    }
-    if (!plim_series_span_is_empty(one->context)) {
-        name_add_span(heading, all->line, one->context);
-        plim_series_name_add(heading, " ", 1);
-    }
-    const plim_series_section *const topic =
-        plim_series_sections_find(&all->parser->sections, false);
-    const plim_series_section *const owner =
-        plim_series_sections_find(&all->parser->sections, true);
-    if (one->is_of_section) {
-        plim_series_name_add(heading, topic->text, topic->length);
-        plim_series_name_add(heading, " ", 1);
-    }
-    name_add_span(heading, all->line, one->label);
-    plim_series_name_drop_verbs(heading);
-    if (one->suffix != NULL) {
-        plim_series_name_add(heading, " ", 1);
-        plim_series_name_add(heading, one->suffix, strlen(one->suffix));
-    }
-    if (owner != NULL && one->whose_count == 0) {
-        plim_series_name_add_who(heading, true, owner->text, owner->word_length,
-                                 owner->text + owner->number_at, owner->length - owner->number_at);
-        plim_series_name_add(heading, "]", 1);
-    } else {
-        name_whose(heading, all, one);
-    }
-    plim_series_name_mend(heading);
-}
-
-static bool have_same_owner(const line_reading *all, const number_candidate *a,
-                            const number_candidate *b)
-{
-    bool is_same = a->whose_count == b->whose_count;
-    for (uint32_t i = 0; is_same && i < a->whose_count; i++) {
-        is_same = same_word(all->line, a->whose[i].word, b->whose[i].word) &&
-                  same_word(all->line, a->whose[i].number, b->whose[i].number);
-    }
-    return is_same && ((a->words ^ b->words) & PLIM_WORD_HOST) == 0;
-}
-
-/* The capacity of a figure: the only total in the line that is of the same device. */
-static void find_total(const line_reading *all, number_candidate *one)
-{
-    const number_candidate *total = NULL;
-    size_t count = 0;
-    for (uint32_t i = 0; i < all->candidate_count; i++) {
-        const number_candidate *const other = &all->candidates[i];
-        if (plim_series_is_total(other->words) && have_same_owner(all, one, other)) {
-            total = other;
-            count++;
-        }
-    }
-    if (one->figure.total == PLIM_SERIES_NO_NUMBER && count == 1 && total != one) {
-        one->figure.total = total->figure.number;
-        one->figure.total_log2 = total->unit.log2;
-    }
-}
-
-static plim_status keep_candidate(line_reading *all, number_candidate *one, uint64_t row,
-                                  plim_error *err)
-{
-    plim_series_heading heading = { .words = one->words,
-                                    .unit_log2 = one->unit.log2,
-                                    .unit = all->line + one->unit.text.at,
-                                    .unit_length = one->unit.text.end - one->unit.text.at };
-    name_candidate(&heading, all, one);
-    uint32_t track = PLIM_SERIES_NO_TRACK;
-    PLIM_TRY(plim_series_tracks_find(all->parser->tracks, &heading, row, &track, err));
-    if (track != PLIM_SERIES_NO_TRACK) {
-        find_total(all, one);
-        one->figure.track = (uint16_t)track;
-        plim_series_plan_add(all->plan, &one->figure);
-    }
-    return PLIM_OK;
-}
-
 /* --- the line --- */
 
 /* True if a label of a metric says whose it is: one device at most, and what runs there. */
@@ -783,7 +581,7 @@ static size_t take_metric_labels(line_reading *all, size_t at)
         }
         value.end = (uint32_t)(quote - all->line);
         at = value.end + 1;
-        if (is_owner_label(all, key, &has_device) && all->whose_count < WHO_MAX) {
+        if (is_owner_label(all, key, &has_device) && all->whose_count < PLIM_SERIES_WHO_MAX) {
             all->whose[all->whose_count++] = (who){ .word = key, .number = value };
         }
     }
@@ -870,11 +668,12 @@ static void walk_numbers(line_reading *all)
 /* The header of nvidia-smi's table. */
 static bool says_smi(const char *line, size_t length)
 {
-    const size_t name_length = sizeof SMI_NAME - 1;
+    const size_t name_length = sizeof PLIM_SERIES_SMI_NAME - 1;
     const char *at = line;
     const char *const end = line + length;
-    while (at < end && (at = memchr(at, SMI_NAME[0], (size_t)(end - at))) != NULL) {
-        if ((size_t)(end - at) >= name_length && memcmp(at, SMI_NAME, name_length) == 0) {
+    while (at < end && (at = memchr(at, PLIM_SERIES_SMI_NAME[0], (size_t)(end - at))) != NULL) {
+        if ((size_t)(end - at) >= name_length &&
+            memcmp(at, PLIM_SERIES_SMI_NAME, name_length) == 0) {
             return true;
         }
         at++;
@@ -908,7 +707,7 @@ plim_status plim_series_parse(plim_series_parser *parser, const plim_series_line
     }
     settle_step(ret);
     for (uint32_t i = 0; i < all.candidate_count; i++) {
-        PLIM_TRY(keep_candidate(&all, &candidates[i], row, err));
+        PLIM_TRY(plim_series_candidate_keep(&all, &candidates[i], row, err));
     }
     return PLIM_OK;
 }

@@ -7,6 +7,7 @@
  */
 #include "series/table.h"
 
+#include "series/fields.h"
 #include "series/heading.h"
 
 #include "base/error.h"
@@ -22,91 +23,6 @@
 
 /* Columns of [columns] that say neither count only beside one that does: vmstat's "free". */
 #define MARKS_TOOL (PLIM_WORD_MEMORY | PLIM_WORD_NEVER)
-
-typedef struct fields {
-    plim_series_span items[PLIM_SERIES_TABLE_COLUMNS_MAX];
-    uint32_t count; /* PLIM_SERIES_TABLE_COLUMNS_MAX + 1: more */
-} fields;
-
-/* Without blanks and quotes around it. */
-static plim_series_span bare_field(const char *line, plim_series_span field)
-{
-    plim_series_span bare = plim_series_span_trim(line, field);
-    if (bare.end - bare.at >= 2 && line[bare.at] == line[bare.end - 1] &&
-        (line[bare.at] == '"' || line[bare.at] == '\'')) {
-        bare.at++;
-        bare.end--;
-        bare = plim_series_span_trim(line, bare);
-    }
-    return bare;
-}
-
-static void split_blanks(const char *line, size_t length, bool is_wide, uint32_t count_max,
-                         fields *ret)
-{
-    size_t at = 0;
-    ret->count = 0;
-    while (true) {
-        while (at < length && plim_is_blank(line[at])) {
-            at++;
-        }
-        if (at == length || ret->count == count_max) {
-            break;
-        }
-        plim_series_span field = { .at = (uint32_t)at };
-        while (at < length && !(plim_is_blank(line[at]) &&
-                                (!is_wide || at + 1 == length || plim_is_blank(line[at + 1])))) {
-            at++;
-        }
-        field.end = (uint32_t)at;
-        ret->items[ret->count++] = field;
-    }
-    ret->count += at < length ? 1 : 0;
-}
-
-static void split_at(const char *line, size_t length, char separator, uint32_t count_max,
-                     fields *ret)
-{
-    uint32_t begin = 0;
-    bool in_quotes = false;
-    ret->count = 0;
-    for (uint32_t at = 0; at <= length; at++) {
-        const char c = at < length ? line[at] : separator;
-        if (c == '"') {
-            in_quotes = !in_quotes;
-        }
-        if (c != separator || (in_quotes && at < length)) {
-            continue;
-        }
-        if (ret->count == count_max) {
-            ret->count++;
-            return;
-        }
-        ret->items[ret->count++] = (plim_series_span){ .at = begin, .end = at };
-        begin = at + 1;
-    }
-}
-
-static void split(const plim_series_table *table, const char *line, size_t length,
-                  uint32_t count_max, fields *ret)
-{
-    if (table->separator == ' ') {
-        split_blanks(line, length, table->is_wide, count_max, ret);
-    } else {
-        split_at(line, length, table->separator, count_max, ret);
-    }
-}
-
-uint32_t plim_series_table_split(const plim_series_table *table, const char *line, size_t length,
-                                 uint32_t count_max, plim_series_span *ret)
-{
-    fields all;
-    split(table, line, length, count_max, &all);
-    for (uint32_t i = 0; i < all.count && i < count_max; i++) {
-        ret[i] = bare_field(line, all.items[i]);
-    }
-    return all.count;
-}
 
 /* --- headers --- */
 
@@ -345,7 +261,7 @@ static size_t count_words(const char *line, plim_series_span field)
 
 /* The column of the metric's name, by the surest word: MLflow has "Name" (of the run) and "metric".
  */
-static uint32_t key_column(const char *line, const fields *all)
+static uint32_t key_column(const char *line, const plim_series_fields *all)
 {
     static const char *const known[] = { "key", "metric", "metric_name", "tag", "name" };
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
@@ -362,7 +278,8 @@ static uint32_t key_column(const char *line, const fields *all)
  * Exports of one metric a row: "Wall time,Step,Value" of TensorBoard, where the file is one metric,
  * and "run_id,key,value,step,timestamp" of MLflow, where the row names it.
  */
-static void add_value_column(plim_series_table *table, const char *line, const fields *all)
+static void add_value_column(plim_series_table *table, const char *line,
+                             const plim_series_fields *all)
 {
     uint32_t value = UINT32_MAX;
     const uint32_t key = key_column(line, all);
@@ -384,9 +301,9 @@ static void add_value_column(plim_series_table *table, const char *line, const f
 /* Read a header; its separator and what parts its columns are set. False: not a header. */
 static bool read_header(plim_series_table *table, const char *line, size_t length)
 {
-    fields all;
+    plim_series_fields all;
     uint32_t step_rank = 0;
-    split(table, line, length, PLIM_SERIES_TABLE_COLUMNS_MAX, &all);
+    plim_series_split(table, line, length, PLIM_SERIES_TABLE_COLUMNS_MAX, &all);
     if (all.count > PLIM_SERIES_TABLE_COLUMNS_MAX) {
         return false;
     }
@@ -395,7 +312,7 @@ static bool read_header(plim_series_table *table, const char *line, size_t lengt
     table->key_column = UINT32_MAX;
     bool is_memory[PLIM_SERIES_TABLE_COLUMNS_MAX];
     for (uint32_t i = 0; i < all.count; i++) {
-        const plim_series_span field = bare_field(line, all.items[i]);
+        const plim_series_span field = plim_series_bare_field(line, all.items[i]);
         all.items[i] = field;
         const bool is_time = i == 0 && table->separator == ' ' && plim_is_digit(line[field.at]);
         /* pandas leaves the name of its index empty */
@@ -466,12 +383,12 @@ static void choose_width(plim_series_table *table, const char *line, size_t leng
                                 .header_length = table->header_length,
                                 .serial = table->serial,
                                 .missed = table->missed };
-    fields row;
+    plim_series_fields row;
     memcpy(other.header, table->header, table->header_length);
     if (table->header_length == 0 || !read_header(&other, other.header, other.header_length)) {
         return;
     }
-    split_blanks(line, length, true, PLIM_SERIES_TABLE_COLUMNS_MAX, &row);
+    plim_series_split_blanks(line, length, true, PLIM_SERIES_TABLE_COLUMNS_MAX, &row);
     const plim_series_table *const wide = table->is_wide ? table : &other;
     if ((row.count == wide->column_count) != table->is_wide) {
         *table = other;
@@ -481,8 +398,8 @@ static void choose_width(plim_series_table *table, const char *line, size_t leng
 /* "# Idx  MB  MB" after "# gpu  fb  bar1": what is in no unit of memory is no figure. */
 static bool take_units(plim_series_table *table, const char *line, size_t length)
 {
-    fields all;
-    split_blanks(line, length, false, PLIM_SERIES_TABLE_COLUMNS_MAX, &all);
+    plim_series_fields all;
+    plim_series_split_blanks(line, length, false, PLIM_SERIES_TABLE_COLUMNS_MAX, &all);
     const bool is_units = !table->has_rows && all.count == table->column_count;
     uint32_t kept = 0;
     for (uint32_t i = 0; is_units && i < table->figure_count; i++) {
@@ -527,7 +444,7 @@ typedef struct field_amount {
 static bool read_field(const plim_series_table *table, const char *line, plim_series_span field,
                        field_amount *ret)
 {
-    const plim_series_span bare = bare_field(line, field);
+    const plim_series_span bare = plim_series_bare_field(line, field);
     const char *const text = line + bare.at;
     const size_t length = bare.end - bare.at;
     size_t end = read_amount(text, length, table->is_tool, &ret->number, &ret->unit);
@@ -551,12 +468,13 @@ static bool read_field(const plim_series_table *table, const char *line, plim_se
 
 static bool is_numeric(const char *line, plim_series_span field)
 {
-    const plim_series_span bare = bare_field(line, field);
+    const plim_series_span bare = plim_series_bare_field(line, field);
     const char c = plim_series_span_is_empty(bare) ? ' ' : line[bare.at];
     return plim_is_digit(c) || c == '-' || c == '+' || c == 'n' || c == 'N'; /* nan */
 }
 
-static bool may_be_row(const plim_series_table *table, const char *line, const fields *all)
+static bool may_be_row(const plim_series_table *table, const char *line,
+                       const plim_series_fields *all)
 {
     if (table->is_tool) {
         return table->is_wide ? all->count == table->column_count
@@ -574,7 +492,8 @@ static bool may_be_row(const plim_series_table *table, const char *line, const f
 }
 
 /* All numbers of a row, field by field: commas end them. */
-static void find_numbers(plim_series_line *row, const fields *all, uint32_t column_count)
+static void find_numbers(plim_series_line *row, const plim_series_fields *all,
+                         uint32_t column_count)
 {
     row->number_count = 0;
     uint32_t after = 0;
@@ -614,12 +533,13 @@ static size_t number_at(const plim_series_line *row, uint32_t at)
 }
 
 static void plan_step(const plim_series_table *table, const plim_series_line *row,
-                      const fields *all, plim_series_plan *plan)
+                      const plim_series_fields *all, plim_series_plan *plan)
 {
     if (table->step_name == NULL) {
         return;
     }
-    const plim_series_span field = bare_field(row->plain, all->items[table->step_column]);
+    const plim_series_span field =
+        plim_series_bare_field(row->plain, all->items[table->step_column]);
     const size_t number = number_at(row, field.at);
     if (number != PLIM_SERIES_NO_NUMBER) {
         plan->step = (uint16_t)number; /* of "13/30", 13 */
@@ -628,7 +548,7 @@ static void plan_step(const plim_series_table *table, const plim_series_line *ro
 }
 
 static void plan_time(const plim_series_table *table, const plim_series_line *row,
-                      const fields *all, plim_series_plan *plan)
+                      const plim_series_fields *all, plim_series_plan *plan)
 {
     plan->stamp = plim_series_stamp_of(row->plain, row->length, row->numbers, row->number_count);
     if (table->separator == ' ' && plan->stamp.kind != PLIM_STAMP_NONE &&
@@ -638,7 +558,8 @@ static void plan_time(const plim_series_table *table, const plim_series_line *ro
     if (plan->stamp.kind != PLIM_STAMP_NONE || table->time_column >= all->count) {
         return;
     }
-    const plim_series_span field = bare_field(row->plain, all->items[table->time_column]);
+    const plim_series_span field =
+        plim_series_bare_field(row->plain, all->items[table->time_column]);
     const size_t number = number_at(row, field.at);
     if (number != PLIM_SERIES_NO_NUMBER &&
         plim_series_is_epoch(row->plain, row->numbers[number], true)) {
@@ -657,7 +578,7 @@ static void pin_field(const plim_series_line *row, plim_series_span field, plim_
 
 /* Numbers in names: of whose figures they are, and of the metric. */
 static void pin_names(const plim_series_table *table, const plim_series_line *row,
-                      const fields *all, plim_series_plan *plan)
+                      const plim_series_fields *all, plim_series_plan *plan)
 {
     for (uint32_t i = 0; i < table->who_count; i++) {
         pin_field(row, all->items[table->whose[i].index], plan);
@@ -671,7 +592,7 @@ static void pin_names(const plim_series_table *table, const plim_series_line *ro
 typedef struct table_row {
     const plim_series_table *table;
     const plim_series_line *line;
-    fields all;
+    plim_series_fields all;
     uint64_t number;
     plim_series_figure figures[PLIM_SERIES_TABLE_FIGURES_MAX];
     bool has_figures;
@@ -681,7 +602,8 @@ typedef struct table_row {
 static bool read_key(const table_row *row, plim_series_heading *ret)
 {
     const char *const line = row->line->plain;
-    const plim_series_span field = bare_field(line, row->all.items[row->table->key_column]);
+    const plim_series_span field =
+        plim_series_bare_field(line, row->all.items[row->table->key_column]);
     const plim_series_words words = plim_series_words_of(line, field);
     if (!is_memory_column(&words) || field.end - field.at > FIELD_BYTES_MAX) {
         return false;
@@ -714,7 +636,8 @@ static plim_series_heading heading_of(const table_row *row, const plim_series_ta
         heading.unit_length = unit->text.end - unit->text.at;
     }
     for (uint32_t i = 0; i < table->who_count; i++) {
-        const plim_series_span field = bare_field(line, row->all.items[table->whose[i].index]);
+        const plim_series_span field =
+            plim_series_bare_field(line, row->all.items[table->whose[i].index]);
         const char *const word = table->whose[i].word;
         const size_t length = field.end - field.at;
         plim_series_name_add_who(&heading, i == 0, word, strlen(word), line + field.at,
@@ -819,8 +742,9 @@ plim_status plim_series_table_row(plim_series_table *table, plim_series_tracks *
         choose_width(table, line->plain, line->length);
     }
     const bool is_open_ended = table->separator == ' ' && !table->is_wide;
-    split(table, line->plain, line->length,
-          is_open_ended ? table->column_count : PLIM_SERIES_TABLE_COLUMNS_MAX, &row.all);
+    plim_series_split(table, line->plain, line->length,
+                      is_open_ended ? table->column_count : PLIM_SERIES_TABLE_COLUMNS_MAX,
+                      &row.all);
     if (may_be_row(table, line->plain, &row.all)) {
         find_numbers(line, &row.all, table->column_count);
         plan_step(table, line, &row.all, ret);

@@ -70,7 +70,7 @@ static const struct {
 
 enum { ERROR_COUNT = sizeof errors / sizeof errors[0] };
 
-/* The row of an error; ERROR_COUNT if there is none. */
+/* The row of an error; ERROR_COUNT without one. */
 static size_t row_of(int error)
 {
     size_t i = 0;

@@ -66,7 +66,7 @@ bool plim_standin_ranges_place(plim_standin_ranges *set, plim_standin_window win
 /* Add a range whose base is known. False: it overlaps another, or host memory ran out. */
 bool plim_standin_ranges_insert(plim_standin_ranges *set, plim_standin_range range);
 
-/* Take out the range that starts at `base`. False if there is none; *ret_range is untouched. */
+/* Take out the range that starts at `base`. False without one; *ret_range is untouched. */
 bool plim_standin_ranges_remove(plim_standin_ranges *set, uint64_t base,
                                 plim_standin_range *ret_range);
 

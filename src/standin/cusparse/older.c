@@ -145,7 +145,7 @@ BLOCKS_MANY(cusparseDbsrsm2_bufferSize, 8)
 BLOCKS_MANY(cusparseCbsrsm2_bufferSize, 8)
 BLOCKS_MANY(cusparseZbsrsm2_bufferSize, 16)
 
-/* The index of the first zero on the diagonal: there is none. */
+/* The index of the first zero on the diagonal: -1, for none is known. */
 #define PIVOT(name)                                                                           \
     int name(const plim_standin_context *context, const void *state, int *ret_position)       \
     {                                                                                         \
