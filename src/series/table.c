@@ -454,7 +454,7 @@ static bool read_field(const plim_series_table *table, const char *line, plim_se
     }
     if (table->is_tool && end + 3 < length && memcmp(text + end, " / ", 3) == 0) {
         plim_series_span total;
-        plim_series_unit unit;
+        plim_series_unit unit = { .log2 = PLIM_UNIT_NONE };
         const size_t some = read_amount(text + end + 3, length - end - 3, true, &total, &unit);
         ret->total_at = bare.at + (uint32_t)end + 3;
         ret->total_log2 = unit.log2;
