@@ -92,14 +92,26 @@ typedef struct plim_rehearsed_read {
     uint64_t count;
     const char *const *stack;
     size_t stack_count;
+    const char *why; /* how sizes or the program's way hang on the value; NULL: they do not */
 } plim_rehearsed_read;
+
+/* Something that decides how much memory a program needs, or a technique that it switched on. */
+typedef struct plim_rehearsed_fact {
+    const char *kind;     /* "decides", "technique" */
+    const char *name;     /* "attention", "gradient checkpointing" */
+    const char *value;    /* "flash", "24 blocks" */
+    const char *effect;   /* of a technique: "yes", "no", "unknown"; else NULL */
+    const char *evidence; /* a sentence; may be NULL */
+} plim_rehearsed_fact;
 
 typedef struct plim_rehearsed_process {
     int64_t pid;
     uint64_t rank;
     uint64_t world_size;
     const char *torch; /* its version */
-    const char *ended; /* "exit", "oom", "steps", "error", "running" (it was killed) */
+    const char *ended; /* "exit", "oom", "steps", "error", "stopped", "running" (it was killed) */
+    const char *stop_reason; /* of "stopped": "endless_loop", "no_kernels"; else NULL */
+    const char *stop_text;   /* the same as a sentence */
     const char *exception;
     uint64_t steps;
     double import_seconds;
@@ -111,17 +123,27 @@ typedef struct plim_rehearsed_process {
     size_t oom_count;
     const plim_rehearsed_read *reads;
     size_t read_count;
+    const plim_rehearsed_fact *facts;
+    size_t fact_count;
     const char *const *warnings;
     size_t warning_count;
     const char *snapshot_path; /* NULL: none; gone with the rehearsal */
 } plim_rehearsed_process;
 
+/* One quantity with its error bar. */
+typedef struct plim_rehearsed_bar {
+    uint64_t low_bytes;
+    uint64_t expected_bytes;
+    uint64_t high_bytes;
+} plim_rehearsed_bar;
+
 /* A device as the driver sees it, all processes together. */
 typedef struct plim_rehearsed_gpu {
-    uint64_t peak_bytes;      /* as nvidia-smi would show it, and at that moment: */
+    uint64_t peak_bytes;      /* of what can be allocated, and at that moment: */
     uint64_t program_bytes;   /* requested by programs */
     uint64_t context_bytes;   /* taken by the driver for processes: modelled */
     uint64_t libraries_bytes; /* taken by libraries for themselves: modelled */
+    plim_rehearsed_bar peak;  /* expected_bytes is peak_bytes */
 } plim_rehearsed_gpu;
 
 typedef struct plim_rehearsed_call {
@@ -183,8 +205,10 @@ PLIM_API void plim_rehearsal_destroy(plim_rehearsal *rehearsal);
 
 typedef enum plim_rehearsed_verdict {
     PLIM_REHEARSED_FITS,
+    PLIM_REHEARSED_TIGHT, /* it ended well, but the error bar of device use ends beyond capacity */
+    PLIM_REHEARSED_AT_LEAST, /* it ended well, but sizes hang on values that were not computed */
     PLIM_REHEARSED_OUT_OF_MEMORY,
-    PLIM_REHEARSED_FAILED,     /* the program failed for another reason */
+    PLIM_REHEARSED_FAILED,     /* it failed for another reason, was stopped, or used no GPU */
     PLIM_REHEARSED_UNANSWERED, /* it called a function that has no stand-in */
 } plim_rehearsed_verdict;
 
@@ -229,9 +253,14 @@ PLIM_API PLIM_MUST_USE plim_status plim_rehearse(const char *const *argv,
 PLIM_API void plim_rehearsed_deinit(plim_rehearsed *rehearsed);
 
 PLIM_API plim_rehearsed_verdict plim_rehearsed_judge(const plim_rehearsed *rehearsed);
-/** "fits", "out_of_memory", "failed", "unanswered"; a constant. */
+/** "fits", "tight", "at_least", "out_of_memory", "failed", "unanswered"; a constant. */
 PLIM_API const char *plim_rehearsed_verdict_name(plim_rehearsed_verdict verdict);
 PLIM_API plim_rehearsed_peak plim_rehearsed_find_peak(const plim_rehearsal_outcome *outcome);
+/** The bar of the device that is used most. */
+PLIM_API plim_rehearsed_bar plim_rehearsed_find_bar(const plim_rehearsal_outcome *outcome);
+/** True if the figures are lower bounds: a size, or where a loop ends, hangs on a value that was
+ * not computed. */
+PLIM_API bool plim_rehearsed_is_at_least(const plim_rehearsal_outcome *outcome);
 
 /* ---- many rehearsals of one command ---------------------------------------------------------- */
 

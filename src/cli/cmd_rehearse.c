@@ -149,6 +149,8 @@ static int status_of(plim_rehearsed_verdict verdict)
     switch (verdict) {
     case PLIM_REHEARSED_FITS:
         return PLIM_EXIT_OK;
+    case PLIM_REHEARSED_TIGHT:
+    case PLIM_REHEARSED_AT_LEAST:
     case PLIM_REHEARSED_OUT_OF_MEMORY:
         return PLIM_EXIT_FOUND;
     case PLIM_REHEARSED_FAILED:
@@ -216,7 +218,9 @@ static int rehearse_once(const char *who, const rehearse_arguments *arguments)
 static void say_try(void *who, const plim_rehearse_try *one)
 {
     plim_say(who, "%" PRIu64 ": %s, %s of the device, %.1f s", one->value,
-             one->verdict == PLIM_REHEARSED_FITS ? "fits" : "out of memory",
+             one->verdict == PLIM_REHEARSED_OUT_OF_MEMORY
+                 ? "out of memory"
+                 : plim_rehearsed_verdict_name(one->verdict),
              plim_format_bytes(one->peak.device_bytes).text, one->seconds);
 }
 

@@ -22,6 +22,7 @@ static bool gather_gpus(plim_rehearsal *rehearsal)
         plim_stage_figures figures;
         plim_stage_device_figures(rehearsal->stage, i, &figures);
         gpus[i] = (plim_rehearsed_gpu){
+            .peak = { figures.peak_bytes, figures.peak_bytes, figures.peak_bytes },
             .peak_bytes = figures.peak_bytes,
             .program_bytes = figures.at_peak_bytes[PLIM_STAGE_PROGRAM],
             .context_bytes = figures.at_peak_bytes[PLIM_STAGE_CONTEXT],

@@ -142,6 +142,7 @@ static bool read_reads(yajl_val root, plim_json_keeper *keeper, plim_rehearsed_p
         reads[i] = (plim_rehearsed_read){
             .where = string_or(plim_json_get_string(item, "where", keeper), "?"),
             .what = string_or(plim_json_get_string(item, "what", keeper), ""),
+            .why = plim_json_get_string(item, "why", keeper),
             .count = plim_json_get_u64(item, "count"),
         };
         is_kept =
@@ -149,6 +150,25 @@ static bool read_reads(yajl_val root, plim_json_keeper *keeper, plim_rehearsed_p
     }
     ret->reads = reads;
     return is_kept;
+}
+
+static bool read_facts(yajl_val root, plim_json_keeper *keeper, plim_rehearsed_process *ret)
+{
+    yajl_val array = plim_json_get(root, "facts");
+    ret->fact_count = plim_json_length(array);
+    plim_rehearsed_fact *facts = plim_arena_alloc(keeper->arena, ret->fact_count * sizeof(*facts));
+    for (size_t i = 0; facts != NULL && i < ret->fact_count; i++) {
+        yajl_val item = plim_json_item(array, i);
+        facts[i] = (plim_rehearsed_fact){
+            .kind = string_or(plim_json_get_string(item, "kind", keeper), ""),
+            .name = string_or(plim_json_get_string(item, "name", keeper), "?"),
+            .value = string_or(plim_json_get_string(item, "value", keeper), ""),
+            .effect = plim_json_get_string(item, "effect", keeper),
+            .evidence = plim_json_get_string(item, "evidence", keeper),
+        };
+    }
+    ret->facts = facts;
+    return facts != NULL;
 }
 
 /* The snapshot's path, if the file names one and it is there. */
@@ -177,6 +197,8 @@ static bool read_process(yajl_val root, const char *folder, plim_json_keeper *ke
         .world_size = world_size > 0 ? world_size : 1,
         .torch = string_or(plim_json_get_string(root, "torch", keeper), ""),
         .ended = string_or(plim_json_get_string(root, "ended", keeper), "running"),
+        .stop_reason = plim_json_get_string(root, "stop_reason", keeper),
+        .stop_text = plim_json_get_string(root, "stop_text", keeper),
         .exception = plim_json_get_string(root, "exception", keeper),
         .steps = plim_json_get_u64(root, "steps"),
         .import_seconds = plim_json_get_double(seconds, "import"),
@@ -185,7 +207,7 @@ static bool read_process(yajl_val root, const char *folder, plim_json_keeper *ke
         .snapshot_path = find_snapshot(root, folder, keeper),
     };
     return read_devices(root, keeper, ret) && read_ooms(root, keeper, ret) &&
-           read_reads(root, keeper, ret) &&
+           read_reads(root, keeper, ret) && read_facts(root, keeper, ret) &&
            plim_json_get_strings(root, "warnings", keeper, &ret->warnings, &ret->warning_count);
 }
 

@@ -20,16 +20,24 @@ plim_rehearsed_verdict plim_rehearsed_judge(const plim_rehearsed *rehearsed)
     if (rehearsed->ran_out) {
         return PLIM_REHEARSED_OUT_OF_MEMORY;
     }
-    return rehearsed->exit_status == 0 ? PLIM_REHEARSED_FITS : PLIM_REHEARSED_FAILED;
+    if (rehearsed->exit_status != 0) {
+        return PLIM_REHEARSED_FAILED;
+    }
+    const plim_rehearsal_outcome *outcome = rehearsed->outcome;
+    if (plim_rehearsed_is_at_least(outcome)) {
+        return PLIM_REHEARSED_AT_LEAST;
+    }
+    return plim_rehearsed_find_bar(outcome).high_bytes > outcome->capacity_bytes
+               ? PLIM_REHEARSED_TIGHT
+               : PLIM_REHEARSED_FITS;
 }
 
 const char *plim_rehearsed_verdict_name(plim_rehearsed_verdict verdict)
 {
     static const char *const names[] = {
-        [PLIM_REHEARSED_FITS] = "fits",
-        [PLIM_REHEARSED_OUT_OF_MEMORY] = "out_of_memory",
-        [PLIM_REHEARSED_FAILED] = "failed",
-        [PLIM_REHEARSED_UNANSWERED] = "unanswered",
+        [PLIM_REHEARSED_FITS] = "fits",         [PLIM_REHEARSED_TIGHT] = "tight",
+        [PLIM_REHEARSED_AT_LEAST] = "at_least", [PLIM_REHEARSED_OUT_OF_MEMORY] = "out_of_memory",
+        [PLIM_REHEARSED_FAILED] = "failed",     [PLIM_REHEARSED_UNANSWERED] = "unanswered",
     };
     return names[verdict];
 }
@@ -49,6 +57,29 @@ plim_rehearsed_peak plim_rehearsed_find_peak(const plim_rehearsal_outcome *outco
         peak.device_bytes = plim_max(peak.device_bytes, outcome->gpus[i].peak_bytes);
     }
     return peak;
+}
+
+plim_rehearsed_bar plim_rehearsed_find_bar(const plim_rehearsal_outcome *outcome)
+{
+    plim_rehearsed_bar bar = { 0 };
+    for (uint32_t i = 0; i < outcome->device_count; i++) {
+        const plim_rehearsed_bar *one = &outcome->gpus[i].peak;
+        bar = one->high_bytes > bar.high_bytes ? *one : bar;
+    }
+    return bar;
+}
+
+bool plim_rehearsed_is_at_least(const plim_rehearsal_outcome *outcome)
+{
+    for (size_t i = 0; i < outcome->process_count; i++) {
+        const plim_rehearsed_process *process = &outcome->processes[i];
+        for (size_t j = 0; j < process->read_count; j++) {
+            if (process->reads[j].why != NULL) {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 /* True if a device's memory ran out and that ended the program: by PyTorch's own record, or by the

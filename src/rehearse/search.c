@@ -142,7 +142,7 @@ static plim_status try_command(const batch_search *self, const char *const *comm
     };
     keep(self->tries, ret);
     plim_status status = PLIM_OK;
-    if (ret->verdict != PLIM_REHEARSED_FITS && ret->verdict != PLIM_REHEARSED_OUT_OF_MEMORY) {
+    if (ret->verdict == PLIM_REHEARSED_FAILED || ret->verdict == PLIM_REHEARSED_UNANSWERED) {
         status = stop(value, rehearsed.outcome, err);
     } else if (self->options->tried != NULL) {
         self->options->tried(self->options->tried_ctx, ret);

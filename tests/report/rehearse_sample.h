@@ -44,8 +44,8 @@ static const char *const sample_stack[] = {
 };
 
 static const plim_rehearsed_read sample_reads[] = {
-    { "train.py:60 main", "item", 3, sample_stack, T_COUNT(sample_stack) },
-    { "train.py:61 main", "__bool__", 1, sample_stack + 2, 1 },
+    { "train.py:60 main", "item", 3, sample_stack, T_COUNT(sample_stack), NULL },
+    { "train.py:61 main", "__bool__", 1, sample_stack + 2, 1, NULL },
 };
 
 static const plim_rehearsed_call sample_calls[] = {
@@ -82,7 +82,8 @@ static inline void sample_begin(rehearse_sample *sample)
 {
     *sample = (rehearse_sample){
         .gpu = { .key = "h100", .name = "NVIDIA H100 80GB HBM3", .memory_bytes = 79 * GIB },
-        .gpus = { { .peak_bytes = 56 * GIB,
+        .gpus = { { .peak = { 56 * GIB, 56 * GIB, 56 * GIB },
+                    .peak_bytes = 56 * GIB,
                     .program_bytes = 55 * GIB,
                     .context_bytes = 500 * MIB,
                     .libraries_bytes = 524 * MIB } },

@@ -251,7 +251,7 @@ static void poison(rehearse_sample *all, const char *text, const char **list)
         phases[i].name = text;
     }
     for (size_t i = 0; i < T_COUNT(reads); i++) {
-        reads[i] = (plim_rehearsed_read){ text, text, 2, list, 3 };
+        reads[i] = (plim_rehearsed_read){ text, text, 2, list, 3, text };
     }
     static const char *const kinds[T_COUNT(calls)] = { "unknown", "refused", "modelled",
                                                        "modelled" };

@@ -241,7 +241,7 @@ static void names_of_any_bytes_stay_json(void)
     for (size_t i = 0; i < T_COUNT(hostile); i++) {
         const char *const text = hostile[i];
         const char *const list[] = { text, text, NULL };
-        const plim_rehearsed_read read = { text, text, 1, list, 2 };
+        const plim_rehearsed_read read = { text, text, 1, list, 2, NULL };
         const plim_rehearsed_call call = { text, text, text, UINT64_MAX };
         plim_rehearsed_phase phase = sample_phases[0];
         plim_text out;

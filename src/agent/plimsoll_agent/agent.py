@@ -5,6 +5,7 @@ import os
 
 from plimsoll_agent import checks
 from plimsoll_agent.endings import Endings
+from plimsoll_agent.facts import Facts
 from plimsoll_agent.history import History
 from plimsoll_agent.journal import Journal
 from plimsoll_agent.ooms import Ooms
@@ -24,6 +25,7 @@ class Agent:
         self.settings = settings
         self.import_seconds = import_seconds
         self.journal = Journal()
+        self.facts = Facts()
         self.is_ready = False  # CUDA is in use
         self._is_fork = False
         places = Places(torch.__file__)

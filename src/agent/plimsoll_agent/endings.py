@@ -70,9 +70,12 @@ class Endings:
             self._journal.attempt("close its books", self.before_end)
         self._journal.attempt("write results", self._results.write, ending)
 
-    def stop(self):
-        """Ends the process, as one that is done: children too, without the program's rest."""
-        self.end(Ending("steps"))
+    def stop(self, ending=None):
+        """Ends the process, as one that is done: children too, without the program's rest.
+
+        ending  None: the steps that were asked for are done
+        """
+        self.end(ending or Ending("steps"))
         for stream in (sys.stdout, sys.stderr):
             self._journal.attempt("flush", stream.flush)
         self._journal.attempt("flush logs", logging.shutdown)

@@ -23,15 +23,19 @@ RUNNING = "running"
 class Ending:
     """How the process ends.
 
-    how        "exit", "oom", "steps", "error" or "running"
-    exception  the last line of the traceback
-    status     what its parent gets to see, as a shell says it
+    how          "exit", "oom", "steps", "error", "stopped" or "running"
+    exception    the last line of the traceback
+    status       what its parent gets to see, as a shell says it
+    stop_reason  of "stopped": "endless_loop" or "no_kernels"
+    stop_text    the same as a sentence
     """
 
-    def __init__(self, how, exception=None, status=0):
+    def __init__(self, how, exception=None, status=0, stop_reason=None, stop_text=None):
         self.how = how
         self.exception = exception
         self.status = status
+        self.stop_reason = stop_reason
+        self.stop_text = stop_text
 
 
 class Results:
@@ -99,6 +103,8 @@ class Results:
             "torch": str(agent.torch.__version__),
             "python": platform.python_version(),
             "ended": ending.how,
+            "stop_reason": ending.stop_reason,
+            "stop_text": ending.stop_text,
             "exception": ending.exception,
             "exit_status": ending.status,
             "steps": agent.steps.done,
@@ -110,6 +116,7 @@ class Results:
             "devices": agent.journal.attempt("report devices", self._devices) or [],
             "ooms": agent.ooms.as_result(),
             "value_reads": agent.reads.as_result(),
+            "facts": agent.facts.as_result(),
             "snapshot": self._snapshot_name(),
             "warnings": list(agent.journal.lines),
         }

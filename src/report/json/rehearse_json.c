@@ -33,6 +33,15 @@ static void write_peak(plim_json *json, const plim_rehearsed_peak *peak)
     plim_json_member_u64(json, "peak_device_bytes", peak->device_bytes);
 }
 
+static void write_bar(plim_json *json, const char *key, const plim_rehearsed_bar *bar)
+{
+    plim_json_member_object(json, key);
+    plim_json_member_u64(json, "low_bytes", bar->low_bytes);
+    plim_json_member_u64(json, "expected_bytes", bar->expected_bytes);
+    plim_json_member_u64(json, "high_bytes", bar->high_bytes);
+    plim_json_end_object(json);
+}
+
 /* Each device as the driver sees it. */
 static void write_gpus(plim_json *json, const plim_rehearsal_outcome *outcome)
 {
@@ -41,6 +50,7 @@ static void write_gpus(plim_json *json, const plim_rehearsal_outcome *outcome)
         const plim_rehearsed_gpu *gpu = &outcome->gpus[i];
         plim_json_begin_object(json);
         plim_json_member_u64(json, "device", i);
+        write_bar(json, "peak", &gpu->peak);
         plim_json_member_u64(json, "peak_bytes", gpu->peak_bytes);
         plim_json_member_u64(json, "program_bytes", gpu->program_bytes);
         plim_json_member_u64(json, "context_bytes", gpu->context_bytes);
@@ -129,8 +139,25 @@ static void write_reads(plim_json *json, const plim_rehearsed_process *process)
         plim_json_begin_object(json);
         plim_json_member_string(json, "where", read->where);
         plim_json_member_optional_string(json, "what", read->what);
+        plim_json_member_optional_string(json, "why", read->why);
         plim_json_member_u64(json, "count", read->count);
         write_strings(json, "stack", read->stack, read->stack_count);
+        plim_json_end_object(json);
+    }
+    plim_json_end_array(json);
+}
+
+static void write_facts(plim_json *json, const plim_rehearsed_process *process)
+{
+    plim_json_member_array(json, "facts");
+    for (size_t i = 0; i < process->fact_count; i++) {
+        const plim_rehearsed_fact *fact = &process->facts[i];
+        plim_json_begin_object(json);
+        plim_json_member_string(json, "kind", fact->kind);
+        plim_json_member_string(json, "name", fact->name);
+        plim_json_member_string(json, "value", fact->value);
+        plim_json_member_optional_string(json, "effect", fact->effect);
+        plim_json_member_optional_string(json, "evidence", fact->evidence);
         plim_json_end_object(json);
     }
     plim_json_end_array(json);
@@ -145,6 +172,8 @@ static void write_process(plim_json *json, const plim_rehearsed_process *process
     plim_json_member_optional_string(json, "torch", process->torch);
     plim_json_member_string(json, "conf", process->settings);
     plim_json_member_string(json, "ended", process->ended);
+    plim_json_member_optional_string(json, "stop_reason", process->stop_reason);
+    plim_json_member_optional_string(json, "stop_text", process->stop_text);
     plim_json_member_optional_string(json, "exception", process->exception);
     plim_json_member_u64(json, "steps", process->steps);
     plim_json_member_double(json, "import_seconds", process->import_seconds);
@@ -156,6 +185,7 @@ static void write_process(plim_json *json, const plim_rehearsed_process *process
     plim_json_end_array(json);
     write_ooms(json, process);
     write_reads(json, process);
+    write_facts(json, process);
     write_strings(json, "warnings", process->warnings, process->warning_count);
     plim_json_end_object(json);
 }
@@ -180,6 +210,7 @@ plim_status plim_rehearse_json_write(plim_sink sink, const plim_rehearsed *rehea
 {
     const plim_rehearsal_outcome *outcome = rehearsed->outcome;
     const plim_rehearsed_peak peak = plim_rehearsed_find_peak(outcome);
+    const plim_rehearsed_bar bar = plim_rehearsed_find_bar(outcome);
     size_t words = 0;
     while (rehearsed->argv[words] != NULL) {
         words++;
@@ -188,10 +219,13 @@ plim_status plim_rehearse_json_write(plim_sink sink, const plim_rehearsed *rehea
     PLIM_TRY(plim_document_begin(&json, sink, "rehearse/1", page, err));
     plim_json_member_string(&json, "verdict",
                             plim_rehearsed_verdict_name(plim_rehearsed_judge(rehearsed)));
+    plim_json_member_string(&json, "bound",
+                            plim_rehearsed_is_at_least(outcome) ? "at_least" : "exact");
     write_strings(&json, "command", rehearsed->argv, words);
     plim_json_member_i64(&json, "exit_status", rehearsed->exit_status);
     write_gpu(&json, outcome->gpu, outcome->capacity_bytes, outcome->device_count);
     write_peak(&json, &peak);
+    write_bar(&json, "peak_device", &bar);
     plim_json_key(&json, "oom_verdict");
     if (rehearsed->message != NULL) {
         plim_json_string(&json, plim_verdict_name(rehearsed->message->judgement.verdict));

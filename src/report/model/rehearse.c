@@ -153,6 +153,25 @@ static void say_fits(const plim_rehearsing_page *self)
     }
 }
 
+static void say_tight(const plim_rehearsing_page *self)
+{
+    const plim_rehearsed_bar bar = plim_rehearsed_find_bar(self->outcome);
+    plim_page_say(self->page, "tight", PLIM_TONE_WARN,
+                  "It is tight: {} expected at the peak, {} to {} possible, of {}.",
+                  PLIM_FACTS(plim_bytes("expected_bytes", bar.expected_bytes),
+                             plim_bytes("low_bytes", bar.low_bytes),
+                             plim_bytes("high_bytes", bar.high_bytes),
+                             plim_bytes("capacity_bytes", self->outcome->capacity_bytes)));
+}
+
+static void say_at_least(const plim_rehearsing_page *self)
+{
+    plim_page_say(
+        self->page, "at_least", PLIM_TONE_WARN,
+        "It needs at least {}: sizes hang on values that were not computed here.",
+        PLIM_FACTS(plim_bytes("peak_bytes", plim_rehearsed_find_peak(self->outcome).device_bytes)));
+}
+
 void plim_rehearse_page(plim_page *page, const plim_rehearsed *rehearsed, bool lists_calls)
 {
     const plim_rehearsing_page self = { .page = page,
@@ -161,6 +180,8 @@ void plim_rehearse_page(plim_page *page, const plim_rehearsed *rehearsed, bool l
                                         .lists_calls = lists_calls };
     static void (*const answers[])(const plim_rehearsing_page *) = {
         [PLIM_REHEARSED_FITS] = say_fits,
+        [PLIM_REHEARSED_TIGHT] = say_tight,
+        [PLIM_REHEARSED_AT_LEAST] = say_at_least,
         [PLIM_REHEARSED_OUT_OF_MEMORY] = say_out_of_memory,
         [PLIM_REHEARSED_FAILED] = say_failed,
         [PLIM_REHEARSED_UNANSWERED] = say_unanswered,
