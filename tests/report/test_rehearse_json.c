@@ -166,18 +166,22 @@ static void every_member_is_there_whatever_happened(void)
         documents[i].change();
         T_EQ_I64(write(&out, NULL), PLIM_OK);
         yajl_val root = read_back(&out);
-        check_members(root, MEMBERS("says", "schema", "verdict", "command", "exit_status", "gpu",
-                                    "peak_allocated_bytes", "peak_reserved_bytes",
-                                    "peak_device_bytes", "oom_verdict", "devices", "processes",
-                                    "unanswered", "calls", "recordings", "warnings"));
+        check_members(root, MEMBERS("says", "schema", "verdict", "bound", "command", "exit_status",
+                                    "gpu", "peak_allocated_bytes", "peak_reserved_bytes",
+                                    "peak_device_bytes", "peak_device", "oom_verdict", "devices",
+                                    "processes", "unanswered", "calls", "recordings", "warnings"));
+        check_members(get(root, "peak_device"),
+                      MEMBERS("low_bytes", "expected_bytes", "high_bytes"));
         check_members(get(root, "gpu"), MEMBERS("key", "name", "capacity_bytes", "count"));
-        check_members(first(root, "devices"), MEMBERS("device", "peak_bytes", "program_bytes",
-                                                      "context_bytes", "libraries_bytes"));
+        check_members(first(root, "devices"),
+                      MEMBERS("device", "peak", "peak_bytes", "program_bytes", "context_bytes",
+                              "libraries_bytes"));
         if (sample.outcome.process_count > 0) {
             yajl_val process = first(root, "processes");
             check_members(process, MEMBERS("pid", "rank", "world_size", "torch", "conf", "ended",
-                                           "exception", "steps", "import_seconds", "total_seconds",
-                                           "devices", "ooms", "value_reads", "warnings"));
+                                           "stop_reason", "stop_text", "exception", "steps",
+                                           "import_seconds", "total_seconds", "devices", "ooms",
+                                           "value_reads", "facts", "warnings"));
             yajl_val device = first(process, "devices");
             check_members(device, MEMBERS("device", "peak_allocated_bytes", "peak_reserved_bytes",
                                           "peak_active_bytes", "peak_requested_bytes", "peak_step",
@@ -189,7 +193,7 @@ static void every_member_is_there_whatever_happened(void)
                           MEMBERS("step", "peak_allocated_bytes", "peak_reserved_bytes",
                                   "end_allocated_bytes"));
             check_members(first(process, "value_reads"),
-                          MEMBERS("where", "what", "count", "stack"));
+                          MEMBERS("where", "what", "why", "count", "stack"));
             check_members(first(root, "calls"), MEMBERS("function", "kind", "count", "note"));
         }
         if (sample.rehearsed.ran_out) {
