@@ -21,9 +21,14 @@ static uint64_t sum(const plim_stage_figures *figures)
 static void note_peak(plim_stage_figures *figures)
 {
     const uint64_t now = sum(figures);
-    if (now > figures->peak_bytes) {
+    const uint64_t before = figures->peak_bytes;
+    if (now > before) {
         figures->peak_bytes = now;
         memcpy(figures->at_peak_bytes, figures->used_bytes, sizeof(figures->used_bytes));
+        /* What would have led beyond the former peak leads less far beyond this one. */
+        const uint64_t rise = now - before;
+        figures->modelled_above_bytes -=
+            rise < figures->modelled_above_bytes ? rise : figures->modelled_above_bytes;
     }
 }
 
@@ -148,6 +153,31 @@ void plim_stage_give(plim_stage *stage, uint32_t device, plim_stage_use use, uin
     if (stage->place != PLIM_STAGE_NOBODY && stage->owner == getpid()) {
         subtract(&stage->page->places[stage->place].devices[device], use, bytes);
         subtract(&stage->page->devices[device], use, bytes);
+    }
+    plim_stage_unlock(stage);
+}
+
+static void note_range(plim_stage_figures *figures, uint64_t below, uint64_t above)
+{
+    const uint64_t spare = figures->peak_bytes - sum(figures); /* of the peak, at this moment */
+    const uint64_t beyond = above > spare ? above - spare : 0;
+    if (below > figures->modelled_below_bytes) {
+        figures->modelled_below_bytes = below;
+    }
+    if (beyond > figures->modelled_above_bytes) {
+        figures->modelled_above_bytes = beyond;
+    }
+}
+
+void plim_stage_note_range(plim_stage *stage, uint32_t device, uint64_t below_bytes,
+                           uint64_t above_bytes)
+{
+    plim_stage_page *page = stage->page;
+    lock_books(stage);
+    plim_stage_place *place = my_place(stage);
+    if (place != NULL && device < page->settings.device_count) {
+        note_range(&place->devices[device], below_bytes, above_bytes);
+        note_range(&page->devices[device], below_bytes, above_bytes);
     }
     plim_stage_unlock(stage);
 }

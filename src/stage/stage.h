@@ -59,6 +59,9 @@ typedef struct plim_stage_figures {
     uint64_t used_bytes[PLIM_STAGE_USES];
     uint64_t peak_bytes;                     /* the most that all uses took together */
     uint64_t at_peak_bytes[PLIM_STAGE_USES]; /* how it was made up */
+    /* What the peak may be less and more, as plim_stage_note_range() said. 0: it is exact. */
+    uint64_t modelled_below_bytes;
+    uint64_t modelled_above_bytes;
 } plim_stage_figures;
 
 typedef struct plim_stage_call_count {
@@ -90,6 +93,14 @@ const plim_stage_settings *plim_stage_get_settings(const plim_stage *stage);
  */
 bool plim_stage_take(plim_stage *stage, uint32_t device, plim_stage_use use, uint64_t bytes);
 void plim_stage_give(plim_stage *stage, uint32_t device, plim_stage_use use, uint64_t bytes);
+/*
+ * Says that what this process has taken of a device by now hangs on a figure of a model, such as a
+ * workspace that the program asks a library for: it could be up to `below` bytes less, and up to
+ * `above` more. Of many the largest counts, as they are needed one after the other; `above` counts
+ * only as far as it would lead beyond the peak.
+ */
+void plim_stage_note_range(plim_stage *stage, uint32_t device, uint64_t below_bytes,
+                           uint64_t above_bytes);
 /* Free bytes of a device, shared by all processes. */
 uint64_t plim_stage_free_bytes(plim_stage *stage, uint32_t device);
 /* All that this process has is given back, and its place. For exits and fork children. */

@@ -74,6 +74,33 @@ static void a_device_gives_what_it_has_and_no_more(void)
     remove_stage(stage);
 }
 
+static void a_range_counts_as_far_as_it_leads_beyond_the_peak(void)
+{
+    plim_stage *stage = make_stage();
+    plim_stage_figures figures;
+    T_TRUE(plim_stage_take(stage, 0, PLIM_STAGE_PROGRAM, 50 * MIB));
+    plim_stage_note_range(stage, 0, 4 * MIB, 30 * MIB);
+    plim_stage_note_range(stage, 0, 2 * MIB, 20 * MIB);
+    plim_stage_device_figures(stage, 0, &figures);
+    T_EQ_U64(figures.modelled_below_bytes, 4 * MIB);
+    T_EQ_U64(figures.modelled_above_bytes, 30 * MIB);
+
+    T_TRUE(plim_stage_take(stage, 0, PLIM_STAGE_PROGRAM, 20 * MIB)); /* 80 would still be more */
+    plim_stage_device_figures(stage, 0, &figures);
+    T_EQ_U64(figures.modelled_above_bytes, 10 * MIB);
+    T_TRUE(plim_stage_take(stage, 0, PLIM_STAGE_PROGRAM, 20 * MIB));
+    plim_stage_give(stage, 0, PLIM_STAGE_PROGRAM, 60 * MIB);
+    plim_stage_note_range(stage, 0, 0, 60 * MIB); /* there was room for it */
+    int32_t pid = 0;
+    T_TRUE(plim_stage_process_figures(stage, 0, 0, &pid, &figures));
+    T_EQ_U64(figures.modelled_below_bytes, 4 * MIB);
+    T_EQ_U64(figures.modelled_above_bytes, 0);
+    plim_stage_device_figures(stage, 1, &figures);
+    T_EQ_U64(figures.modelled_above_bytes, 0);
+    plim_stage_leave(stage);
+    remove_stage(stage);
+}
+
 /* Runs in a child, which ends with what it returns. */
 static void in_child(int (*body)(void))
 {
@@ -235,6 +262,7 @@ static void what_is_no_stage_is_refused(void)
 }
 
 T_MAIN(T_TEST(a_device_gives_what_it_has_and_no_more),
+       T_TEST(a_range_counts_as_far_as_it_leads_beyond_the_peak),
        T_TEST(what_a_killed_process_had_is_free_again),
        T_TEST(a_fork_does_not_touch_what_its_parent_has), T_TEST(a_lock_outlives_its_owner),
        T_TEST(threads_agree_on_the_books), T_TEST(names_beyond_the_room_are_dropped),
