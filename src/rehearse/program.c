@@ -119,12 +119,31 @@ static bool python_of_script(const char *program, char *path, size_t path_bytes)
     return false;
 }
 
-bool plim_program_python(const char *program, char *path, size_t path_bytes)
+static bool python_of(const char *program, char *path, size_t path_bytes)
 {
     if (is_python(program)) {
         return (size_t)snprintf(path, path_bytes, "%s", program) < path_bytes;
     }
-    return python_of_script(program, path, path_bytes) ||
+    return python_of_script(program, path, path_bytes);
+}
+
+/* Of a program that starts another: "timeout 600 python train.py", "env -u X torchrun train.py". */
+static bool python_of_words(const char *const *words, char *path, size_t path_bytes)
+{
+    char program[PLIM_PATH_BYTES];
+    for (; *words != NULL; words++) {
+        if (plim_path_find(*words, true, program, sizeof(program)) &&
+            python_of(program, path, path_bytes)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool plim_program_python(const char *program, const char *const *words, char *path,
+                         size_t path_bytes)
+{
+    return python_of(program, path, path_bytes) || python_of_words(words, path, path_bytes) ||
            plim_path_find("python3", true, path, path_bytes) ||
            plim_path_find("python", true, path, path_bytes);
 }

@@ -26,10 +26,13 @@ PLIM_MUST_USE plim_status plim_home_find(const char *given, char *path, size_t p
 
 /*
  * The Python of a program: itself, when it is one; that of its first line, when it is a script
- * (torchrun, accelerate); else python3, or python, in PATH. False without one.
+ * (torchrun, accelerate); that of the first of its arguments that has one (timeout, env, nice);
+ * else python3, or python, in PATH. False without one.
  *
  * program  a path from plim_path_find()
+ * words    its arguments, without its name; ends in NULL
  */
-bool plim_program_python(const char *program, char *path, size_t path_bytes);
+bool plim_program_python(const char *program, const char *const *words, char *path,
+                         size_t path_bytes);
 
 #endif

@@ -156,7 +156,7 @@ static plim_status prepare(plim_rehearsal *rehearsal, const char *const *argv,
                          options->python);
     }
     plim_discovery found = { 0 };
-    if (python[0] != '\0' || plim_program_python(program, python, sizeof(python))) {
+    if (python[0] != '\0' || plim_program_python(program, argv + 1, python, sizeof(python))) {
         PLIM_TRY(plim_discover(python, rehearsal->home, &rehearsal->arena, &found, err));
     }
     static const char *const inside[] = { PLIM_RUN_LIB, PLIM_RUN_RESULTS, PLIM_RUN_LINK, NULL };

@@ -38,16 +38,22 @@ static void set_up(void)
     write_program("data", "", 0600);
 }
 
-static void expect_python(const char *program, const char *python)
+static void expect_python_of(const char *const *argv, const char *python)
 {
     char found[PLIM_PATH_BYTES];
     char path[PLIM_PATH_BYTES];
     char expected[PLIM_PATH_BYTES];
-    T_CASE("%s", program);
-    T_TRUE(plim_path_find(program, true, found, sizeof(found)));
-    T_TRUE(plim_program_python(found, path, sizeof(path)));
+    T_CASE("%s", argv[0]);
+    T_TRUE(plim_path_find(argv[0], true, found, sizeof(found)));
+    T_TRUE(plim_program_python(found, argv + 1, path, sizeof(path)));
     T_EQ_I64(plim_folder_join(expected, sizeof(expected), folder, python, NULL), PLIM_OK);
     T_EQ_STR(path, expected);
+}
+
+static void expect_python(const char *program, const char *python)
+{
+    const char *const argv[] = { program, NULL };
+    expect_python_of(argv, python);
 }
 
 static void the_python_of_a_program_is_found(void)
@@ -57,6 +63,10 @@ static void the_python_of_a_program_is_found(void)
     expect_python("torchrun", "python3.12");
     expect_python("train.sh", "python3");
     expect_python("binary", "python3");
+    static const char *const timed[] = { "binary", "600", "data", "python3.12", "x", NULL };
+    expect_python_of(timed, "python3.12");
+    static const char *const ranks[] = { "binary", "-k", "torchrun", "python3", NULL };
+    expect_python_of(ranks, "python3.12");
     plim_folder_remove(folder);
 }
 
@@ -70,7 +80,8 @@ static void what_cannot_run_is_no_program(void)
     T_FALSE(plim_path_find("/nowhere/python3", true, path, sizeof(path)));
     T_FALSE(plim_path_find("python3", true, path, 4));
     T_EQ_I64(setenv("PATH", "/nowhere", 1), 0);
-    T_FALSE(plim_program_python("/nowhere/binary", path, sizeof(path)));
+    static const char *const without[] = { NULL };
+    T_FALSE(plim_program_python("/nowhere/binary", without, path, sizeof(path)));
     plim_folder_remove(folder);
 }
 
