@@ -655,17 +655,21 @@ class TheProgramsOwn(AgentTest):
 SHORT = ["Training.test_steps_and_phases", "Reads.test_kinds", "Ooms.test_uncaught"]
 
 
-def main():
+def run_tests(script, short):
+    """The tests of a script, as a rehearsal; without a Python that has PyTorch they are skipped.
+
+    short  those that PLIM_TORCH_SHORT=1 asks for
+    """
     if sys.argv[1:2] != ["--here"]:
         python = os.environ.get("PLIM_TORCH_PYTHON")
         if not python:
             print("skipped: PLIM_TORCH_PYTHON does not name a Python that has PyTorch")
             sys.exit(SKIPPED)
-        command = [sys.argv[1], "rehearse", "--", python, os.path.abspath(__file__), "--here"]
-        sys.exit(subprocess.run(command, check=False).returncode)
+        command = [sys.argv[1], "rehearse", "--", python, os.path.abspath(script), "--here"]
+        sys.exit(subprocess.run(command + sys.argv[2:], check=False).returncode)
     unittest.main(argv=sys.argv[:1] + sys.argv[2:], verbosity=2,
-                  defaultTest=SHORT if os.environ.get("PLIM_TORCH_SHORT") else None)
+                  defaultTest=short if os.environ.get("PLIM_TORCH_SHORT") else None)
 
 
 if __name__ == "__main__":
-    main()
+    run_tests(__file__, SHORT)

@@ -3,7 +3,8 @@
 import multiprocessing.process
 import os
 
-from plimsoll_agent import checks
+from plimsoll_agent import allocator, checks
+from plimsoll_agent.deciding import Deciding
 from plimsoll_agent.endings import Endings
 from plimsoll_agent.facts import Facts
 from plimsoll_agent.history import History
@@ -37,6 +38,7 @@ class Agent:
         self.ooms = Ooms(torch, places, self.phases, self.journal)
         self.results = Results(self)
         self.endings = Endings(self.ooms, self.results, self.journal)
+        self.deciding = Deciding(self)
 
     def install(self):
         """Hooks into torch; each part fails for itself."""
@@ -48,7 +50,8 @@ class Agent:
         attempt("watch optimizers", self.steps.watch, self.journal)
         self.steps.enough = self.endings.stop
         self.ooms.on_first = self._first_oom
-        self.endings.before_end = self.phases.close
+        self.endings.before_end = self._before_end
+        attempt("watch what decides", self.deciding.install)
         attempt("watch forks", self._watch_forks)
         attempt("stand in for other ranks", self._install_distributed)
         attempt("let checks of values succeed", checks.install, self.torch)
@@ -63,12 +66,18 @@ class Agent:
         self.is_ready = True
         attempt("begin statistics", self.peaks.begin)
         attempt("begin phases", self.phases.begin, self.torch.cuda.device_count())
+        attempt("look at what decides", self.deciding.begin)  # without a history it is quick
         attempt("begin history", self.history.begin)
         attempt("watch for out-of-memory errors", self.ooms.begin)
         attempt("watch for value reads", self.reads.begin)
         attempt("keep writing", self.results.keep_writing)
 
+    def _before_end(self):
+        self.phases.close()
+        self.journal.attempt("look at what decides", self.deciding.look)
+
     def _first_oom(self):
+        self.journal.attempt("look at what decides", self.deciding.look)
         self.journal.attempt("write a snapshot", self.results.write_oom_snapshot)
         self.journal.attempt("write results", self.results.write, Ending(RUNNING))
 
@@ -100,8 +109,7 @@ class Agent:
 
     def conf(self):
         """The settings of PyTorch's allocator, from its environment."""
-        names = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF")
-        return next((os.environ[name] for name in names if os.environ.get(name)), "")
+        return allocator.asked()[1]
 
 
 def start(torch, settings, import_seconds):

@@ -68,6 +68,7 @@ class Phases:
         self.steps = 0  # finished
         self.ledgers = []
         self.progress = 0  # grows with each thing that the program begins or finishes
+        self.backwards_done = 0  # outermost ones
         self._backwards = 0  # nested calls into the engine
         self._backward_thread = None
         self._stepping = None  # the optimizer that is at work
@@ -75,6 +76,7 @@ class Phases:
         self._before_optimizer = False  # an optimizer may be next without a forward
         self._turns_due = False  # a step ended within backward
         self._tap = ModuleTap(torch.nn.Module, journal.guard("note a forward")(self._called))
+        self.on_first_forward = None  # called before it
         self.on_backward_end = None  # called after the outermost one
 
     # ---- the outside ---------------------------------------------------------------------------
@@ -161,12 +163,15 @@ class Phases:
             if not self._ready or self._backwards > 0:
                 return False
             self.progress += 1
+            is_first = self.phase == SETUP
             if self.phase in (SETUP, OPTIMIZER):
                 self._change(self.phase, FORWARD)
                 self._before_optimizer = False
                 if not self._has_closure:
                     self._stepping = None
-            return True
+        if is_first and self.on_first_forward is not None:
+            self.on_first_forward()
+        return True
 
     def _backward_began(self):
         with self._lock:
@@ -185,6 +190,7 @@ class Phases:
             if self._backwards > 0 or not self._ready:
                 return
             self._backward_thread = None
+            self.backwards_done += 1
             if self._stepping is not None:  # a closure's; it may be called again
                 self._change(BACKWARD, OPTIMIZER)
                 self._tap.set()

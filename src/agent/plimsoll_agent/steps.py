@@ -25,6 +25,8 @@ class Steps:
         self._phases = phases
         self._counts = weakref.WeakKeyDictionary()
         self.done = 0
+        self.classes = {}  # names of the optimizers that stepped, in that order: within backward?
+        self.on_first_step = None  # called when the first step is complete
         self.enough = None  # called when the last step that is wanted is complete
         self._is_enough = False
 
@@ -41,6 +43,7 @@ class Steps:
         return 0 if len(self._counts) > 0 else self.done
 
     def _began(self, optimizer, args, kwargs):
+        self.classes.setdefault(type(optimizer).__name__, self._phases.is_in_backward())
         count = self._count(optimizer)
         if self._limit is not None and count >= self._limit:
             self._stop()  # the others do not step as often: their turn is over
@@ -50,6 +53,9 @@ class Steps:
         self._counts[optimizer] = self._count(optimizer) + 1
         self.done = max(self.done, self._counts[optimizer])
         self._phases.optimizer_ended(optimizer, self.done)
+        if self.on_first_step is not None:
+            look, self.on_first_step = self.on_first_step, None
+            look()
         if self._limit is not None and self.done >= self._limit:
             self._is_enough = not self._is_one_missing()
         self._look_up()
