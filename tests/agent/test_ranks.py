@@ -10,7 +10,7 @@ import unittest
 AGENT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", "src", "agent"))
 sys.path.insert(0, AGENT)
 
-from plimsoll_agent import mail, rebinding, world  # noqa: E402
+from plimsoll_agent import broadcasts, mail, rebinding, world  # noqa: E402
 from plimsoll_agent.mail import Mail  # noqa: E402
 from plimsoll_agent.objects import Objects  # noqa: E402
 
@@ -223,6 +223,16 @@ class OneRank(unittest.TestCase):
         self.assertEqual((objects, own), (["a"], ["b"]))
         self.assertEqual([line.split(":")[0] for line in self.lines],
                          ["broadcast_object_list", "scatter_object_list", "recv_object_list"])
+
+    def test_deepspeed_disagrees_with_no_rank_that_is_not_there(self):
+        def compare(numbers):
+            raise RuntimeError("Detected a disagreement on list length" if numbers else "no room")
+
+        module = types.SimpleNamespace(assert_ints_same_as_other_ranks=compare)
+        broadcasts._let_agree(module)
+        module.assert_ints_same_as_other_ranks([3, 4])
+        with self.assertRaisesRegex(RuntimeError, "no room"):
+            module.assert_ints_same_as_other_ranks([])
 
 
 class TheWorld(unittest.TestCase):

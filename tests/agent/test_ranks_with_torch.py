@@ -64,6 +64,9 @@ assert found == (list(range(world)) if "many" in sys.argv else [rank] * world), 
 objects = ["said"] if rank == 0 else [None]
 distributed.broadcast_object_list(objects, src=0)
 assert "many" not in sys.argv or objects == ["said"], objects
+numbers = torch.tensor([7, 8] if rank == 0 else [-1, -1], device=device)
+distributed.broadcast(numbers, 0)
+assert "many" not in sys.argv or numbers.tolist() == [7, 8], numbers
 distributed.barrier()
 os.write(1, f"\\nrank {rank}: {torch.cuda.max_memory_allocated()}\\n".encode())  # in one piece
 if "leave" not in sys.argv:

@@ -86,7 +86,7 @@ class Agent:
             from plimsoll_agent import distributed
         except ImportError:
             return
-        distributed.install(self.torch, self.journal.note)
+        distributed.install(self.torch, self.journal)
 
     def _watch_forks(self):
         os.register_at_fork(after_in_child=self.journal.guard("begin in a fork")(self._forked))

@@ -4,6 +4,7 @@ Over the NCCL that stands in, collectives carry no values and do not wait. That 
 memory; what programs rely on besides is mended here:
 
     objects   all_gather_object() and the like, and barriers: through the group's store
+    numbers   small broadcasts of whole numbers: through the store too
     world     with --world-size: this process is one rank of N, and the others do not exist
     models    DistributedDataParallel compares them across ranks, and may find nothing to compare
     pauses    after the first steps, for the thread of PyTorch that drops finished work
@@ -15,7 +16,7 @@ made anew takes the same memory, because PyTorch's splits share none.
 import importlib
 import time
 
-from plimsoll_agent import world
+from plimsoll_agent import broadcasts, world
 from plimsoll_agent.objects import Objects
 from plimsoll_agent.rebinding import rebind
 
@@ -25,18 +26,22 @@ PAUSE_SECONDS = 0.25
 PAUSED_STEPS = 4
 
 
-def install(torch, note=None):
+def install(torch, journal):
     """Hooks into torch.distributed, once torch is there.
 
-    note  takes lines for the user
+    journal  takes lines for the user, and failures
     """
     if not torch.distributed.is_available():
         return
     from torch.distributed import distributed_c10d as c10d
 
-    note = note or (lambda line: None)
     is_alone = world.install(torch, c10d)
-    Objects(c10d, note, is_alone).install()
+    objects = Objects(c10d, journal.note, is_alone)
+    objects.install()
+    if is_alone:
+        broadcasts.agree_alone()
+    else:
+        broadcasts.Broadcasts(torch, c10d, objects, journal).install()
     rebind(c10d, "_get_split_source", lambda original: lambda *args, **kwargs: None)
     rebind(torch.distributed, "_verify_params_across_processes", _make_verify)
     optimizer = importlib.import_module("torch.optim.optimizer")  # no attribute of its package

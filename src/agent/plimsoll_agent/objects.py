@@ -54,7 +54,7 @@ class Objects:
             rebind(self._c10d, "barrier", self._barrier)
             rebind(self._c10d, "destroy_process_group", self._destroy_process_group)
 
-    def _post(self, group, device=None):
+    def post(self, group, device=None):
         """The post of a group that needs one, else None: the group can do it itself."""
         c10d = self._c10d
         group = group or c10d._get_default_group()
@@ -71,7 +71,7 @@ class Objects:
             self._posts[name] = make
         return self._posts[name]
 
-    def _rank_in(self, group, rank, group_rank, fallback=None):
+    def rank_in(self, group, rank, group_rank, fallback=None):
         """The rank in the group, given that, or the global one."""
         if group_rank is not None:
             return group_rank
@@ -80,7 +80,7 @@ class Objects:
 
     def _all_gather_object(self, original):
         def all_gather_object(object_list, obj, group=None, *args, **kwargs):
-            post = self._post(group)
+            post = self.post(group)
             if post is None:
                 return original(object_list, obj, group, *args, **kwargs)
             key = post.next_key("all_gather_object")
@@ -95,10 +95,10 @@ class Objects:
     def _gather_object(self, original):
         def gather_object(obj, object_gather_list=None, dst=None, group=None, group_dst=None,
                           *args, **kwargs):
-            post = self._post(group)
+            post = self.post(group)
             if post is None:
                 return original(obj, object_gather_list, dst, group, group_dst, *args, **kwargs)
-            target = self._rank_in(group, dst, group_dst, 0)
+            target = self.rank_in(group, dst, group_dst, 0)
             self._c10d._validate_output_list_for_rank(post.rank, target, object_gather_list)
             key = post.next_key("gather_object")
             post.put(f"{key}/{post.rank}", obj, 1)
@@ -113,10 +113,10 @@ class Objects:
     def _broadcast_object_list(self, original):
         def broadcast_object_list(object_list, src=None, group=None, device=None, group_src=None,
                                   *args, **kwargs):
-            post = self._post(group, device)
+            post = self.post(group, device)
             if post is None:
                 return original(object_list, src, group, device, group_src, *args, **kwargs)
-            source = self._rank_in(group, src, group_src, 0)
+            source = self.rank_in(group, src, group_src, 0)
             key = f"{post.next_key('broadcast_object_list')}/{source}"
             if post.rank == source:
                 post.put(key, list(object_list), max(post.size - 1, 1))
@@ -129,14 +129,14 @@ class Objects:
     def _scatter_object_list(self, original):
         def scatter_object_list(scatter_object_output_list, scatter_object_input_list=None,
                                 src=None, group=None, group_src=None, *args, **kwargs):
-            post = self._post(group)
+            post = self.post(group)
             if post is None:
                 return original(scatter_object_output_list, scatter_object_input_list, src, group,
                                 group_src, *args, **kwargs)
             if not isinstance(scatter_object_output_list, list) or not scatter_object_output_list:
                 raise ValueError("Expected argument scatter_object_output_list to be a list of "
                                  "size at least 1.")
-            source = self._rank_in(group, src, group_src, 0)
+            source = self.rank_in(group, src, group_src, 0)
             key = post.next_key("scatter_object_list")
             if post.rank == source:
                 if scatter_object_input_list is None:
@@ -156,10 +156,10 @@ class Objects:
     def _send_object_list(self, original):
         def send_object_list(object_list, dst=None, group=None, device=None, group_dst=None,
                              *args, **kwargs):
-            post = self._post(group, device)
+            post = self.post(group, device)
             if post is None:
                 return original(object_list, dst, group, device, group_dst, *args, **kwargs)
-            target = self._rank_in(group, dst, group_dst)
+            target = self.rank_in(group, dst, group_dst)
             key = post.next_key(f"recv_object_list/{post.rank}-{target}")
             post.put(key, list(object_list), 1)
             return None
@@ -169,10 +169,10 @@ class Objects:
     def _recv_object_list(self, original):
         def recv_object_list(object_list, src=None, group=None, device=None, group_src=None,
                              *args, **kwargs):
-            post = self._post(group, device)
+            post = self.post(group, device)
             if post is None or (src is None and group_src is None):  # from any rank: not known
                 return original(object_list, src, group, device, group_src, *args, **kwargs)
-            source = self._rank_in(group, src, group_src)
+            source = self.rank_in(group, src, group_src)
             _fill(object_list, post.get(post.next_key(f"recv_object_list/{source}-{post.rank}")))
             return self._c10d.get_global_rank(group or self._c10d._get_default_group(), source)
 
@@ -183,7 +183,7 @@ class Objects:
 
         def barrier(group=None, async_op=False, *args, **kwargs):
             result = original(group, async_op, *args, **kwargs)
-            post = None if async_op else self._post(group)
+            post = None if async_op else self.post(group)
             if post is not None:
                 post.meet()
             return result
@@ -194,7 +194,7 @@ class Objects:
         """Ranks end together, as NCCL makes them: one of them may hold the others' store."""
 
         def destroy_process_group(group=None, *args, **kwargs):
-            post = self._post(group) if self._c10d.is_initialized() else None
+            post = self.post(group) if self._c10d.is_initialized() else None
             if post is not None:
                 post.meet(DESTROY_SECONDS_MAX)
             if group is None:
