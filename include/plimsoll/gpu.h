@@ -15,6 +15,13 @@ PLIM_BEGIN_DECLS
 #define PLIM_GPU_KEY_BYTES  32
 #define PLIM_GPU_NAME_BYTES 64
 
+/* The evidence for the memory of a GPU's context. */
+typedef enum plim_gpu_evidence {
+    PLIM_GPU_MODELLED, /* by the number of threads that can be resident */
+    PLIM_GPU_CHECKED,  /* modelled, and a public measurement is within 3 % of it */
+    PLIM_GPU_MEASURED,
+} plim_gpu_evidence;
+
 /*
  * One kind of GPU. A plain value without pointers, so that it can lie in shared memory. The
  * figures and where each comes from: src/gpus/gpus.tsv, docs/formats/gpus.md.
@@ -24,6 +31,7 @@ typedef struct plim_gpu {
     char name[PLIM_GPU_NAME_BYTES]; /* what the driver says: "NVIDIA H100 80GB HBM3" */
     uint64_t memory_bytes;          /* cudaMemGetInfo's total: what programs can have */
     uint64_t nominal_bytes;         /* what is printed on the box */
+    uint64_t driver_bytes;          /* the driver's own, beyond memory_bytes; 0: not known */
     uint64_t context_bytes;         /* a process takes so much as it starts to use the GPU */
     uint64_t cublas_bytes;          /* more with the first cuBLAS handle, kernels included */
     uint64_t cudnn_bytes;           /* more with the first cuDNN handle, kernels included */
@@ -39,11 +47,15 @@ typedef struct plim_gpu {
     uint32_t bus_bits;
     uint32_t clock_khz;
     uint32_t memory_clock_khz;
+    plim_gpu_evidence context_evidence;
 } plim_gpu;
 
 /** The number of known kinds, and the one at an index, NULL beyond; constant, never freed. */
 PLIM_API size_t plim_gpu_count(void);
 PLIM_API const plim_gpu *plim_gpu_at(size_t index);
+
+/** "modelled", "checked", "measured"; a constant. */
+PLIM_API const char *plim_gpu_evidence_name(plim_gpu_evidence evidence);
 
 /**
  * The GPU of a name: a key, or what people and drivers call it. Case, spaces, "-", "_" and the

@@ -25,6 +25,8 @@ typedef struct plim_rehearse_options {
     const plim_mem *mem;
     const char *gpu;         /* a name plim_gpu_find() knows; NULL: "h100" */
     uint64_t capacity_bytes; /* of each device; 0: what the GPU has */
+    uint64_t margin_bytes;   /* tight, unless so much of each device stays free; or: */
+    double margin_share;     /* so much of its capacity, 0 to 1, where that is more */
     uint32_t device_count;   /* 0: one */
     uint64_t steps;          /* end after so many optimizer steps; 0: when the program ends */
     const char *settings;    /* for PYTORCH_CUDA_ALLOC_CONF; NULL: as the environment has it */
@@ -137,6 +139,17 @@ typedef struct plim_rehearsed_bar {
     uint64_t high_bytes;
 } plim_rehearsed_bar;
 
+/* The largest part of an error bar above the expected figure. */
+typedef enum plim_rehearsed_doubt {
+    PLIM_REHEARSED_DOUBT_NOTHING,
+    PLIM_REHEARSED_DOUBT_REQUESTS, /* what the program asks for hangs on a real device's choices */
+    PLIM_REHEARSED_DOUBT_CONTEXT,
+    PLIM_REHEARSED_DOUBT_MODULES, /* kernels that are loaded eagerly */
+    PLIM_REHEARSED_DOUBT_GRAPHS,  /* CUDA graphs */
+    PLIM_REHEARSED_DOUBT_LIBRARIES,
+    PLIM_REHEARSED_DOUBT_NCCL,
+} plim_rehearsed_doubt;
+
 /* A device as the driver sees it, all processes together. */
 typedef struct plim_rehearsed_gpu {
     uint64_t peak_bytes;      /* of what can be allocated, and at that moment: */
@@ -144,6 +157,7 @@ typedef struct plim_rehearsed_gpu {
     uint64_t context_bytes;   /* taken by the driver for processes: modelled */
     uint64_t libraries_bytes; /* taken by libraries for themselves: modelled */
     plim_rehearsed_bar peak;  /* expected_bytes is peak_bytes */
+    plim_rehearsed_doubt doubt;
 } plim_rehearsed_gpu;
 
 typedef struct plim_rehearsed_call {
@@ -156,6 +170,7 @@ typedef struct plim_rehearsed_call {
 typedef struct plim_rehearsal_outcome {
     const plim_gpu *gpu;
     uint64_t capacity_bytes;
+    uint64_t margin_bytes; /* to be kept free of it */
     uint32_t device_count;
     const plim_rehearsed_gpu *gpus; /* device_count of them */
     const plim_rehearsed_process *processes;

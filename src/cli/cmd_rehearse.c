@@ -13,6 +13,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 typedef struct rehearse_arguments {
@@ -42,11 +44,30 @@ static void take_values(struct argp_state *state, void *arguments, char *text)
         text != NULL ? (uint64_t)plim_option_number(state, "values", text, 0, 1000000000) : 0;
 }
 
+/* "2GiB" or "10%" */
+static void take_margin(struct argp_state *state, void *arguments, char *text)
+{
+    plim_rehearse_options *const wanted = &((rehearse_arguments *)arguments)->how;
+    plim_error err = { 0 };
+    char *end = NULL;
+    const double percent = strtod(text, &end);
+    if (end != text && strcmp(end, "%") == 0 && percent >= 0 && percent <= 100) {
+        wanted->margin_share = percent / 100;
+        wanted->margin_bytes = 0;
+    } else if (plim_size_parse(text, &wanted->margin_bytes, &err) == PLIM_OK) {
+        wanted->margin_share = 0;
+    } else {
+        argp_error(state, "--margin takes a size such as 2GiB, or 0%% to 100%%, not \"%s\"", text);
+    }
+}
+
 static const plim_option options[] = {
     PLIM_TEXT("gpu", "NAME", rehearse_arguments, how.gpu,
               "the GPU to simulate: h100, rtx4090, a100-80gb … (h100)"),
     PLIM_SIZE("capacity", rehearse_arguments, how.capacity_bytes,
               "memory of each GPU, 24GiB (that of the GPU)"),
+    PLIM_TAKEN("margin", "SIZE", take_margin,
+               "keep so much free of each GPU, 2GiB or 10%; less is tight (0)"),
     PLIM_NUMBER("devices", rehearse_arguments, how.device_count, 1, 64, "number of GPUs (1)"),
     PLIM_COUNT("steps", rehearse_arguments, how.steps, 1, 1000000000,
                "stop after N optimizer steps (at the program's end)"),
@@ -310,9 +331,10 @@ static int list_gpus(const char *who)
 {
     for (size_t i = 0; i < plim_gpu_count(); i++) {
         const plim_gpu *gpu = plim_gpu_at(i);
-        (void)printf("%-16s %-40s %10s  %u.%u\n", gpu->key, gpu->name,
+        (void)printf("%-16s %-40s %10s  %2u.%u  context %s, %s\n", gpu->key, gpu->name,
                      plim_format_bytes(gpu->memory_bytes).text, gpu->capability_major,
-                     gpu->capability_minor);
+                     gpu->capability_minor, plim_format_bytes(gpu->context_bytes).text,
+                     plim_gpu_evidence_name(gpu->context_evidence));
     }
     return plim_output_finish(who);
 }

@@ -28,6 +28,27 @@ static plim_status read_capability(plim_tsv *file, plim_tsv_field field)
     return PLIM_OK;
 }
 
+const char *plim_gpu_evidence_name(plim_gpu_evidence evidence)
+{
+    static const char *const names[] = { [PLIM_GPU_MODELLED] = "modelled",
+                                         [PLIM_GPU_CHECKED] = "checked",
+                                         [PLIM_GPU_MEASURED] = "measured" };
+    return evidence <= PLIM_GPU_MEASURED ? names[evidence] : "modelled";
+}
+
+static plim_status read_evidence(plim_tsv *file, plim_tsv_field field)
+{
+    plim_gpus_row *const row = file->row;
+    for (plim_gpu_evidence i = PLIM_GPU_MODELLED; i <= PLIM_GPU_MEASURED; i++) {
+        if (plim_tsv_is(field, plim_gpu_evidence_name(i))) {
+            row->gpu.context_evidence = i;
+            return PLIM_OK;
+        }
+    }
+    return plim_tsv_fail(file, "context_is is '%.*s', not modelled, checked or measured",
+                         (int)field.bytes, field.text);
+}
+
 #define FIGURE(bits, name, field, unit, limit)                                                     \
     {                                                                                              \
         name, PLIM_TSV_U##bits, false, offsetof(plim_gpus_row, gpu.field), limit, unit, NULL, NULL \
@@ -65,6 +86,9 @@ static const plim_tsv_column gpu_columns[] = {
     FIGURE(32, "clock_mhz", clock_khz, 1000, 10000),
     FIGURE(32, "memory_clock_mhz", memory_clock_khz, 1000, 100000),
     FIGURE(64, "context_mib", context_bytes, MIB, 4096),
+    { .name = "context_is", .kind = PLIM_TSV_OTHER, .read = read_evidence },
+    { "driver_mib", PLIM_TSV_U64, true, offsetof(plim_gpus_row, gpu.driver_bytes), 4096, MIB, NULL,
+      NULL },
     CHARS("aliases", true, aliases, PLIM_GPUS_ALIASES_BYTES),
     { .name = "source" },
 };

@@ -3,6 +3,7 @@
  */
 #include "base/error.h"
 #include "base/vec.h"
+#include "rehearse/device_use.h"
 #include "rehearse/process_file.h"
 #include "rehearse/rehearsal.h"
 
@@ -16,17 +17,22 @@ typedef PLIM_VEC(const char *) lines;
 
 static bool gather_gpus(plim_rehearsal *rehearsal)
 {
+    const plim_gpu *gpu = &plim_stage_get_settings(rehearsal->stage)->gpu;
     const uint32_t count = plim_stage_get_settings(rehearsal->stage)->device_count;
     plim_rehearsed_gpu *gpus = plim_arena_alloc(&rehearsal->arena, count * sizeof(*gpus));
     for (uint32_t i = 0; gpus != NULL && i < count; i++) {
         plim_stage_figures figures;
         plim_stage_device_figures(rehearsal->stage, i, &figures);
         gpus[i] = (plim_rehearsed_gpu){
-            .peak = { figures.peak_bytes, figures.peak_bytes, figures.peak_bytes },
+            .peak = plim_device_use_bar(gpu, &figures),
+            .doubt = plim_device_use_doubt(gpu, &figures),
             .peak_bytes = figures.peak_bytes,
             .program_bytes = figures.at_peak_bytes[PLIM_STAGE_PROGRAM],
-            .context_bytes = figures.at_peak_bytes[PLIM_STAGE_CONTEXT],
-            .libraries_bytes = figures.at_peak_bytes[PLIM_STAGE_LIBRARIES],
+            .context_bytes = figures.at_peak_bytes[PLIM_STAGE_CONTEXT] +
+                             figures.at_peak_bytes[PLIM_STAGE_MODULES] +
+                             figures.at_peak_bytes[PLIM_STAGE_GRAPHS],
+            .libraries_bytes = figures.at_peak_bytes[PLIM_STAGE_LIBRARIES] +
+                               figures.at_peak_bytes[PLIM_STAGE_NCCL],
         };
     }
     rehearsal->outcome.gpus = gpus;
@@ -145,6 +151,7 @@ plim_status plim_outcome_gather(plim_rehearsal *rehearsal, plim_error *err)
     rehearsal->outcome = (plim_rehearsal_outcome){
         .gpu = &settings->gpu,
         .capacity_bytes = settings->capacity_bytes,
+        .margin_bytes = rehearsal->margin_bytes,
         .device_count = settings->device_count,
     };
     char folder[PLIM_PATH_BYTES];

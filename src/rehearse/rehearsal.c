@@ -4,6 +4,7 @@
 #include "rehearse/rehearsal.h"
 
 #include "base/error.h"
+#include "base/numbers.h"
 #include "facade/facade.h"
 #include "launch/path.h"
 #include "rehearse/discovery.h"
@@ -31,6 +32,10 @@ static plim_status check_options(const plim_rehearse_options *options, plim_erro
         return plim_fail(err, PLIM_INVALID_ARGUMENT,
                          "rank %u of %u: ranks count from 0 to the world size less one",
                          options->rank, options->world_size);
+    }
+    if (!(options->margin_share >= 0 && options->margin_share <= 1)) {
+        return plim_fail(err, PLIM_INVALID_ARGUMENT, "a margin is 0 to 1 of the capacity, not %g",
+                         options->margin_share);
     }
     if (options->settings != NULL) {
         plim_settings settings = plim_settings_default();
@@ -78,6 +83,8 @@ static plim_status make_stage(plim_rehearsal *rehearsal, const plim_rehearse_opt
     const plim_gpu *gpu = NULL;
     uint64_t capacity_bytes = 0;
     PLIM_TRY(plim_rehearse_gpu(options, &gpu, &capacity_bytes, err));
+    rehearsal->margin_bytes =
+        plim_max(options->margin_bytes, (uint64_t)(options->margin_share * (double)capacity_bytes));
     const plim_stage_settings settings = {
         .gpu = *gpu,
         .capacity_bytes = capacity_bytes,

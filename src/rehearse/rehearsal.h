@@ -7,6 +7,7 @@
  *   environment.c   the environment that leads the program to the stand-ins, and Triton's files
  *   folder.c        the folder of the run, and how it goes away again
  *   outcome.c       what was left on the stage and by the agents
+ *   device_use.c    the error bar of a device's use
  *   process_file.c  what one agent wrote
  *   json_read.c     reading it
  *   run.c           all of that in one call, and the verdict
@@ -33,6 +34,7 @@ struct plim_rehearsal {
     char home[PLIM_PATH_BYTES];
     char folder[PLIM_PATH_BYTES];
     plim_stage *stage;
+    uint64_t margin_bytes;
     char **argv;
     char **environment;
     plim_rehearsal_outcome outcome;

@@ -27,9 +27,9 @@ plim_rehearsed_verdict plim_rehearsed_judge(const plim_rehearsed *rehearsed)
     if (plim_rehearsed_is_at_least(outcome)) {
         return PLIM_REHEARSED_AT_LEAST;
     }
-    return plim_rehearsed_find_bar(outcome).high_bytes > outcome->capacity_bytes
-               ? PLIM_REHEARSED_TIGHT
-               : PLIM_REHEARSED_FITS;
+    const uint64_t wanted =
+        plim_plus(plim_rehearsed_find_bar(outcome).high_bytes, outcome->margin_bytes);
+    return wanted > outcome->capacity_bytes ? PLIM_REHEARSED_TIGHT : PLIM_REHEARSED_FITS;
 }
 
 const char *plim_rehearsed_verdict_name(plim_rehearsed_verdict verdict)

@@ -38,9 +38,12 @@ typedef struct plim_stage_settings {
 
 /* The use that memory of a device was taken for. */
 typedef enum plim_stage_use {
-    PLIM_STAGE_PROGRAM,   /* what the program asked the driver for */
-    PLIM_STAGE_CONTEXT,   /* what the driver takes for each process: modelled */
-    PLIM_STAGE_LIBRARIES, /* what cuBLAS, cuDNN, NCCL … take for themselves: modelled */
+    PLIM_STAGE_PROGRAM,   /* what the program asked the driver for; all others are modelled: */
+    PLIM_STAGE_CONTEXT,   /* what the driver takes for each process */
+    PLIM_STAGE_MODULES,   /* the same for kernels, where all are loaded at once */
+    PLIM_STAGE_GRAPHS,    /* the same for CUDA graphs that are instantiated */
+    PLIM_STAGE_LIBRARIES, /* what cuBLAS and cuDNN take for themselves */
+    PLIM_STAGE_NCCL,      /* kernels and buffers of communicators */
     PLIM_STAGE_USES
 } plim_stage_use;
 

@@ -77,18 +77,28 @@ static inline plim_rehearsed_device sample_device(const rehearse_sample *sample,
     };
 }
 
+/* Sets a peak with a bar that encloses it. */
+static inline void sample_peak(plim_rehearsed_gpu *gpu, uint64_t bytes)
+{
+    gpu->peak_bytes = bytes;
+    gpu->peak = (plim_rehearsed_bar){ bytes - 244 * MIB, bytes, bytes + 370 * MIB };
+}
+
 /* One process on one H100, three steps, and room to spare. */
 static inline void sample_begin(rehearse_sample *sample)
 {
     *sample = (rehearse_sample){
-        .gpu = { .key = "h100", .name = "NVIDIA H100 80GB HBM3", .memory_bytes = 79 * GIB },
-        .gpus = { { .peak = { 56 * GIB, 56 * GIB, 56 * GIB },
-                    .peak_bytes = 56 * GIB,
+        .gpu = { .key = "h100",
+                 .name = "NVIDIA H100 80GB HBM3",
+                 .memory_bytes = 79 * GIB,
+                 .driver_bytes = 478 * MIB },
+        .gpus = { { .doubt = PLIM_REHEARSED_DOUBT_LIBRARIES,
                     .program_bytes = 55 * GIB,
                     .context_bytes = 500 * MIB,
                     .libraries_bytes = 524 * MIB } },
         .message = { .judgement.verdict = PLIM_VERDICT_FRAGMENTED },
     };
+    sample_peak(&sample->gpus[0], 56 * GIB);
     for (uint32_t i = 0; i < SAMPLE_STEPS; i++) {
         sample->steps[i] = (plim_rehearsed_step){
             .step = i + 1,

@@ -71,7 +71,7 @@ static void two_gpus(rehearse_sample *sample)
     sample->devices[1].alloc_retries = 1;
     sample->processes[0].device_count = 2;
     sample->gpus[1] = sample->gpus[0];
-    sample->gpus[1].peak_bytes = 21 * GIB;
+    sample_peak(&sample->gpus[1], 21 * GIB);
     sample->gpus[1].libraries_bytes = 0;
     sample->outcome.device_count = 2;
 }
@@ -87,7 +87,7 @@ static void ranks_unlike(rehearse_sample *sample)
     sample->devices[3].peak_allocated_bytes = 70 * GIB;
     sample->devices[3].peak_reserved_bytes = 77 * GIB;
     sample->devices[3].peak_phase = "optimizer";
-    sample->gpus[3].peak_bytes = 78 * GIB;
+    sample_peak(&sample->gpus[3], 78 * GIB);
     sample->processes[5].ended = "running";
     sample->processes[6].warnings = sample_warnings;
     sample->processes[6].warning_count = 1;
@@ -98,7 +98,18 @@ static void ranks_many(rehearse_sample *sample)
     sample_spread(sample, SAMPLE_PROCESSES);
     sample->devices[99].peak_allocated_bytes = 70 * GIB;
     sample->devices[99].peak_reserved_bytes = 77 * GIB;
-    sample->gpus[99].peak_bytes = 78 * GIB;
+    sample_peak(&sample->gpus[99], 78 * GIB);
+}
+
+static void tight(rehearse_sample *sample)
+{
+    sample_peak(&sample->gpus[0], 78 * GIB + 800 * MIB);
+}
+
+static void within_the_margin(rehearse_sample *sample)
+{
+    sample_peak(&sample->gpus[0], 76 * GIB);
+    sample->outcome.margin_bytes = 4 * GIB;
 }
 
 static void one_of_many(rehearse_sample *sample)
@@ -150,6 +161,8 @@ static const struct {
     { "rehearse-ranks-alike.txt", ranks_alike, &wide },
     { "rehearse-ranks-unlike.txt", ranks_unlike, &wide },
     { "rehearse-ranks-many.txt", ranks_many, &wide },
+    { "rehearse-tight.txt", tight, &wide },
+    { "rehearse-margin.txt", within_the_margin, &wide },
     { "rehearse-one-of-many.txt", one_of_many, &wide },
     { "rehearse-no-process.txt", no_process, &wide },
     { "rehearse-many-steps.txt", many_steps, &wide },

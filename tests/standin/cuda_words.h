@@ -49,6 +49,8 @@ int cuGetProcAddress_v2(const char *symbol, void **function, int version, uint64
 int nvmlDeviceGetCount_v2(unsigned *count);
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device);
 int nvmlDeviceGetHandleByPciBusId_v2(const char *id, void **device);
+int nvmlDeviceGetMemoryInfo(void *device, void *info);
+int nvmlDeviceGetMemoryInfo_v2(void *device, void *info);
 int nvmlDeviceGetUUID(void *device, char *text, unsigned bytes);
 int nvmlDeviceGetHandleByUUID(const char *text, void **device);
 int nvmlDeviceGetComputeRunningProcesses(void *device, unsigned *count, void *processes);

@@ -51,6 +51,7 @@ static inline plim_stage_settings r_settings(void)
     settings.gpu = (plim_gpu){ .key = "round",
                                .name = "Round GPU",
                                .memory_bytes = 1024 * MIB,
+                               .driver_bytes = 40 * MIB,
                                .context_bytes = 100 * MIB,
                                .cublas_bytes = 30 * MIB,
                                .cudnn_bytes = 20 * MIB,

@@ -114,6 +114,63 @@ static void what_the_driver_takes_is_taken_once(void)
     r_play(footprints);
 }
 
+static void eager(void)
+{
+    R_EQ(cudaFree(NULL), 0);
+    R_EQ(used_by(PLIM_STAGE_CONTEXT), CONTEXT);
+    R_EQ(used_by(PLIM_STAGE_MODULES), 500 * MIB);
+}
+
+static void lazy(void)
+{
+    R_EQ(cudaFree(NULL), 0);
+    R_EQ(used_by(PLIM_STAGE_MODULES), 0);
+}
+
+/* By the environment, and always before CUDA 11.7. */
+static void kernels_may_be_loaded_with_the_context(void)
+{
+    plim_stage_settings settings = r_settings();
+    r_play_on(&settings, lazy);
+    T_EQ_I64(setenv("CUDA_MODULE_LOADING", "EAGER", 1), 0);
+    r_play_on(&settings, eager);
+    T_EQ_I64(setenv("CUDA_MODULE_LOADING", "LAZY", 1), 0);
+    r_play_on(&settings, lazy);
+    T_EQ_I64(unsetenv("CUDA_MODULE_LOADING"), 0);
+    settings.cuda_version = 11060;
+    r_play_on(&settings, eager);
+    settings.cuda_version = 11070;
+    r_play_on(&settings, lazy);
+}
+
+static void both_queries_of_memory(void)
+{
+    unsigned long long first[3] = { 0 }; /* total, free, used */
+    struct {
+        unsigned version;
+        unsigned long long total_bytes, reserved_bytes, free_bytes, used_bytes;
+    } second = { .version = (unsigned)sizeof(second) | 2u << 24 };
+    void *device = NULL;
+    (void)allocate(200 * MIB);
+    R_EQ(nvmlDeviceGetHandleByIndex_v2(0, &device), 0);
+    R_EQ(nvmlDeviceGetMemoryInfo(device, first), 0);
+    R_EQ(nvmlDeviceGetMemoryInfo_v2(device, &second), 0);
+    R_EQ(first[0], 1064 * MIB);
+    R_EQ(first[1], 724 * MIB);
+    R_EQ(first[2], 340 * MIB);
+    R_EQ(second.total_bytes, 1064 * MIB);
+    R_EQ(second.free_bytes, 724 * MIB);
+    R_EQ(second.used_bytes, 300 * MIB);
+    R_EQ(second.reserved_bytes, 40 * MIB);
+    second.version = 1;
+    R_EQ(nvmlDeviceGetMemoryInfo_v2(device, &second), 25);
+}
+
+static void the_first_query_counts_the_drivers_own_as_used(void)
+{
+    r_play(both_queries_of_memory);
+}
+
 static void no_room_for_a_context(void)
 {
     R_EQ(cudaSetDevice(0), 2);
@@ -513,7 +570,8 @@ static void threads_may_ask_at_once(void)
 }
 
 T_MAIN(T_TEST(small_requests_share_pages), T_TEST(no_more_than_the_capacity),
-       T_TEST(what_the_driver_takes_is_taken_once), T_TEST(a_context_needs_room),
+       T_TEST(what_the_driver_takes_is_taken_once), T_TEST(kernels_may_be_loaded_with_the_context),
+       T_TEST(the_first_query_counts_the_drivers_own_as_used), T_TEST(a_context_needs_room),
        T_TEST(processes_share_a_device), T_TEST(a_child_cannot_use_what_its_parent_started),
        T_TEST(addresses_and_memory_come_apart), T_TEST(pools_keep_what_is_freed),
        T_TEST(pointers_are_told_apart), T_TEST(random_requests_never_overlap),

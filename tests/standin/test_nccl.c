@@ -76,7 +76,7 @@ static communicator *make(int ranks, int rank)
 
 static uint64_t libraries_mib(void)
 {
-    return r_device(0).used_bytes[PLIM_STAGE_LIBRARIES] / MIB;
+    return r_device(0).used_bytes[PLIM_STAGE_NCCL] / MIB;
 }
 
 /* Device memory that holds numbers. */
@@ -144,7 +144,7 @@ static void refuses_places_that_are_none(void)
     R_TRUE(strstr(ncclGetLastError(NULL), "NCCL_CONFIG_INITIALIZER") != NULL);
     R_EQ(ncclCommInitRankScalable(&own, 2, 0, 3, &id, NULL), PLIM_NCCL_INVALID_ARGUMENT);
     R_TRUE(own == NULL);
-    R_EQ(r_device(0).used_bytes[PLIM_STAGE_LIBRARIES], 0);
+    R_EQ(r_device(0).used_bytes[PLIM_STAGE_NCCL], 0);
 }
 
 static void takes_kernels_once_and_buffers_with_the_first_collective(void)

@@ -136,10 +136,12 @@ static void say_unanswered(const plim_rehearsing_page *self)
 static void say_fits(const plim_rehearsing_page *self)
 {
     const uint64_t peak = plim_rehearsed_find_peak(self->outcome).device_bytes;
+    const uint64_t most = plim_rehearsed_find_bar(self->outcome).high_bytes;
     const uint64_t spare = plim_minus(self->outcome->capacity_bytes, peak);
     plim_page_say(self->page, "fits", PLIM_TONE_IN_USE,
-                  "It fits: {} at the peak, {} to spare ({}).",
-                  PLIM_FACTS(plim_bytes("peak_bytes", peak), plim_bytes("spare_bytes", spare),
+                  "It fits: {} at the peak, up to {} possible; {} to spare ({}).",
+                  PLIM_FACTS(plim_bytes("peak_bytes", peak), plim_bytes("high_bytes", most),
+                             plim_bytes("spare_bytes", spare),
                              plim_percent("spare", plim_rehearsed_share(self->outcome, spare))));
     const plim_rehearsed_oom *oom = fatal_oom(self->outcome);
     if (oom != NULL) {
@@ -151,17 +153,6 @@ static void say_fits(const plim_rehearsing_page *self)
                        plim_plain("device", (uint32_t)oom->request.subject.device)));
         say_stack(self->page, oom);
     }
-}
-
-static void say_tight(const plim_rehearsing_page *self)
-{
-    const plim_rehearsed_bar bar = plim_rehearsed_find_bar(self->outcome);
-    plim_page_say(self->page, "tight", PLIM_TONE_WARN,
-                  "It is tight: {} expected at the peak, {} to {} possible, of {}.",
-                  PLIM_FACTS(plim_bytes("expected_bytes", bar.expected_bytes),
-                             plim_bytes("low_bytes", bar.low_bytes),
-                             plim_bytes("high_bytes", bar.high_bytes),
-                             plim_bytes("capacity_bytes", self->outcome->capacity_bytes)));
 }
 
 static void say_at_least(const plim_rehearsing_page *self)
@@ -180,7 +171,7 @@ void plim_rehearse_page(plim_page *page, const plim_rehearsed *rehearsed, bool l
                                         .lists_calls = lists_calls };
     static void (*const answers[])(const plim_rehearsing_page *) = {
         [PLIM_REHEARSED_FITS] = say_fits,
-        [PLIM_REHEARSED_TIGHT] = say_tight,
+        [PLIM_REHEARSED_TIGHT] = plim_rehearsed_say_tight,
         [PLIM_REHEARSED_AT_LEAST] = say_at_least,
         [PLIM_REHEARSED_OUT_OF_MEMORY] = say_out_of_memory,
         [PLIM_REHEARSED_FAILED] = say_failed,

@@ -45,6 +45,21 @@ void plim_rehearsed_figure(const plim_rehearsing_page *self, const char *label, 
     plim_page_cell(page, PLIM_TONE_FAINT, plim_words(note));
 }
 
+/* What NVML's first query counts as used: the driver's own memory too. */
+static void add_driver(const plim_rehearsing_page *self, const plim_rehearsed_gpu *gpu)
+{
+    const uint64_t driver_bytes = self->outcome->gpu->driver_bytes;
+    if (driver_bytes == 0) {
+        return;
+    }
+    plim_item *item = plim_page_below(
+        self->page, PLIM_TONE_FAINT, "nvidia-smi before 510: {}, with the driver's own {}",
+        PLIM_FACTS(plim_bytes("nvml_bytes", gpu->peak_bytes + driver_bytes),
+                   plim_bytes("driver_bytes", driver_bytes)));
+    item->indent = BAR_INDENT;
+    item->layout = PLIM_LAYOUT_WRAP;
+}
+
 static void add_gpu(const plim_rehearsing_page *self, const char *label, uint32_t device)
 {
     const plim_rehearsed_gpu *gpu = &self->outcome->gpus[device];
@@ -53,19 +68,30 @@ static void add_gpu(const plim_rehearsing_page *self, const char *label, uint32_
         libraries = plim_page_text(self->page, ", libraries {}",
                                    PLIM_FACTS(plim_bytes(NULL, gpu->libraries_bytes)));
     }
-    plim_rehearsed_figure(self, label, gpu->peak_bytes, "");
+    plim_rehearsed_figure(self, label, gpu->peak_bytes,
+                          plim_page_text(self->page, "{} to {}",
+                                         PLIM_FACTS(plim_bytes(NULL, gpu->peak.low_bytes),
+                                                    plim_bytes(NULL, gpu->peak.high_bytes))));
     plim_item *item = plim_page_below(
         self->page, PLIM_TONE_FAINT, "requested by the program {}, context {}{}",
         PLIM_FACTS(plim_bytes("program_bytes", gpu->program_bytes),
                    plim_bytes("context_bytes", gpu->context_bytes), plim_words(libraries)));
     item->indent = BAR_INDENT;
     item->layout = PLIM_LAYOUT_WRAP;
+    add_driver(self, gpu);
+}
+
+static bool is_like(const plim_rehearsed_gpu *a, const plim_rehearsed_gpu *b)
+{
+    return a->peak_bytes == b->peak_bytes && a->program_bytes == b->program_bytes &&
+           a->context_bytes == b->context_bytes && a->libraries_bytes == b->libraries_bytes &&
+           a->doubt == b->doubt && memcmp(&a->peak, &b->peak, sizeof(a->peak)) == 0;
 }
 
 static bool are_alike(const plim_rehearsal_outcome *outcome)
 {
     for (uint32_t i = 1; i < outcome->device_count; i++) {
-        if (memcmp(&outcome->gpus[i], &outcome->gpus[0], sizeof(outcome->gpus[0])) != 0) {
+        if (!is_like(&outcome->gpus[i], &outcome->gpus[0])) {
             return false;
         }
     }

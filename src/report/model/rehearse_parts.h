@@ -25,6 +25,7 @@ void plim_rehearsed_figure(const plim_rehearsing_page *self, const char *label, 
                            const char *note);
 
 /* The parts, in their order. */
+void plim_rehearsed_say_tight(const plim_rehearsing_page *self);
 void plim_rehearsed_say_figures(const plim_rehearsing_page *self);
 void plim_rehearsed_say_phases(const plim_rehearsing_page *self);
 void plim_rehearsed_say_limitations(const plim_rehearsing_page *self);

@@ -3,6 +3,7 @@
  */
 #include "report/term/paragraph.h"
 
+#include "base/ascii.h"
 #include "report/term/printable.h"
 
 #include <string.h>
@@ -15,12 +16,29 @@ typedef struct text_place {
     size_t byte;
 } text_place;
 
+/* True if a unit of bytes begins there, and the word is no longer: "B", "MiB". */
+static bool is_unit(const plim_page_span *span, size_t at)
+{
+    const size_t letters = at < span->length && strchr("KMGTPE", span->data[at]) != NULL ? 2 : 0;
+    const size_t end = at + letters + 1;
+    return end <= span->length && span->data[end - 1] == 'B' &&
+           (letters == 0 || span->data[at + 1] == 'i') &&
+           (end == span->length || !plim_is_letter(span->data[end]));
+}
+
+/* True if a line may end at this byte: at a blank, but not between "72.0" and "MiB". */
+static bool is_blank(const plim_page_span *span, size_t at)
+{
+    return span->data[at] == ' ' &&
+           !(at > 0 && plim_is_digit(span->data[at - 1]) && is_unit(span, at + 1));
+}
+
 /* Past all blanks, or all bytes that are not blanks. */
 static text_place skip(const plim_paragraph *paragraph, text_place at, bool blanks)
 {
     while (at.span < paragraph->span_count) {
         const plim_page_span *span = &paragraph->spans[at.span];
-        while (at.byte < span->length && (span->data[at.byte] == ' ') == blanks) {
+        while (at.byte < span->length && is_blank(span, at.byte) == blanks) {
             at.byte++;
         }
         if (at.byte < span->length) {

@@ -2,7 +2,8 @@
  * footprint.h - what the driver and the libraries take of a device for themselves.
  *
  * Once per process and device: the primary context with the first call that needs one, a
- * library's kernels and tables with its first handle. How much is a figure of the GPU.
+ * library's kernels and tables with its first handle. How much is a figure of the GPU, but for
+ * the kernels of all libraries that come with the context where they are loaded eagerly.
  */
 #ifndef PLIMSOLL_STANDIN_CORE_FOOTPRINT_H
 #define PLIMSOLL_STANDIN_CORE_FOOTPRINT_H

@@ -92,7 +92,7 @@ static uint64_t receiver_bytes(void)
 static bool take(plim_nccl_communicator *communicator, uint64_t bytes)
 {
     if (!plim_stage_take(plim_standin_stage(), plim_standin_device_on_stage(communicator->device),
-                         PLIM_STAGE_LIBRARIES, bytes)) {
+                         PLIM_STAGE_NCCL, bytes)) {
         return false;
     }
     communicator->buffer_bytes += bytes;
@@ -138,7 +138,7 @@ void plim_nccl_buffers_release(plim_nccl_communicator *communicator)
 {
     if (communicator->buffer_bytes > 0) {
         plim_stage_give(plim_standin_stage(), plim_standin_device_on_stage(communicator->device),
-                        PLIM_STAGE_LIBRARIES, communicator->buffer_bytes);
+                        PLIM_STAGE_NCCL, communicator->buffer_bytes);
         communicator->buffer_bytes = 0;
     }
     communicator->has_rings = false;

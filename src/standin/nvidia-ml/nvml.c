@@ -22,6 +22,7 @@ enum {
     NVML_NOT_SUPPORTED_CODE = 3,
     NVML_NOT_FOUND_CODE = 6,
     NVML_INSUFFICIENT_SIZE_CODE = 7,
+    NVML_VERSION_MISMATCH_CODE = 25, /* NVML_ERROR_ARGUMENT_VERSION_MISMATCH */
 };
 
 /* ---- devices --------------------------------------------------------------------------------- */
@@ -149,6 +150,8 @@ const char *nvmlErrorString(int code)
         return "Not Found";
     case NVML_INSUFFICIENT_SIZE_CODE:
         return "Insufficient Size";
+    case NVML_VERSION_MISMATCH_CODE:
+        return "Argument Version Mismatch";
     default:
         return "Unknown Error";
     }
@@ -171,6 +174,16 @@ typedef struct memory { /* nvmlMemory_t */
     unsigned long long free_bytes;
     unsigned long long used_bytes;
 } memory;
+
+typedef struct memory_2 { /* nvmlMemory_v2_t */
+    unsigned version;
+    unsigned long long total_bytes;
+    unsigned long long reserved_bytes;
+    unsigned long long free_bytes;
+    unsigned long long used_bytes;
+} memory_2;
+
+#define MEMORY_2_VERSION ((unsigned)sizeof(memory_2) | 2u << 24) /* NVML_STRUCT_VERSION */
 
 typedef struct process_1 { /* nvmlProcessInfo_v1_t */
     unsigned pid;
@@ -199,13 +212,30 @@ typedef struct fabric { /* the head of nvmlGpuFabricInfo_v2_t and v3_t */
     unsigned char state;
 } fabric;
 
-int nvmlDeviceGetMemoryInfo(void *device, memory *info)
+/* The second form counts what the driver keeps to itself apart; the total has it in both. */
+int nvmlDeviceGetMemoryInfo_v2(void *device, memory_2 *info)
 {
     uint32_t number = 0;
     PLIM_STANDIN_TRY(device_of(device, &number));
-    info->total_bytes = plim_standin_settings()->capacity_bytes;
+    if (info->version != MEMORY_2_VERSION) {
+        return NVML_VERSION_MISMATCH_CODE;
+    }
+    const plim_stage_settings *settings = plim_standin_settings();
+    info->reserved_bytes = settings->gpu.driver_bytes;
+    info->total_bytes = settings->capacity_bytes + info->reserved_bytes;
     info->free_bytes = plim_stage_free_bytes(plim_standin_stage(), number);
-    info->used_bytes = info->total_bytes - info->free_bytes;
+    info->used_bytes = settings->capacity_bytes - info->free_bytes;
+    return NVML_SUCCESS_CODE;
+}
+
+/* The first form counts it as used, and so does nvidia-smi before driver 510. */
+int nvmlDeviceGetMemoryInfo(void *device, memory *info)
+{
+    memory_2 all = { .version = MEMORY_2_VERSION };
+    PLIM_STANDIN_TRY(nvmlDeviceGetMemoryInfo_v2(device, &all));
+    info->total_bytes = all.total_bytes;
+    info->free_bytes = all.free_bytes;
+    info->used_bytes = all.used_bytes + all.reserved_bytes;
     return NVML_SUCCESS_CODE;
 }
 

@@ -3,12 +3,16 @@
  */
 #include "standin/work/state.h"
 
+#include "standin/core/current.h"
+#include "standin/core/devices.h"
 #include "standin/core/shadow.h"
+#include "standin/core/stage.h"
 #include "standin/work/work.h"
 
 #include <stdlib.h>
 
 #define FLAGS_KNOWN UINT64_C(15) /* cudaGraphInstantiateFlags */
+#define NODE_BYTES  9437u        /* 2.7 MiB for 300 nodes: docs/formats/gpus.md */
 
 void plim_standin_work_run(const plim_standin_work *work)
 {
@@ -42,6 +46,29 @@ static plim_standin_exec *exec_of(const void *handle)
     return plim_standin_table_get(PLIM_OBJECT_EXEC, handle);
 }
 
+static size_t count_nodes(const plim_standin_graph *graph)
+{
+    size_t count = graph->node_count;
+    for (size_t i = 0; i < graph->node_count; i++) {
+        const plim_standin_graph *child = graph->nodes[i]->child;
+        count += child != NULL ? count_nodes(child) : 0; /* as deep as graphs are nested */
+    }
+    return count;
+}
+
+/* What the driver takes of the device for it. */
+static bool take_memory(plim_standin_exec *exec)
+{
+    exec->place = plim_standin_device_on_stage(plim_standin_current_device());
+    exec->bytes = count_nodes(exec->graph) * NODE_BYTES;
+    return plim_stage_take(plim_standin_stage(), exec->place, PLIM_STAGE_GRAPHS, exec->bytes);
+}
+
+static void give_memory(const plim_standin_exec *exec)
+{
+    plim_stage_give(plim_standin_stage(), exec->place, PLIM_STAGE_GRAPHS, exec->bytes);
+}
+
 static int create(plim_standin_graph *graph, uint64_t flags, plim_standin_exec *made)
 {
     if (graph->capture != NULL) {
@@ -53,8 +80,12 @@ static int create(plim_standin_graph *graph, uint64_t flags, plim_standin_exec *
     if (made->graph == NULL) {
         return is_cyclic ? PLIM_WORK_INVALID_VALUE : PLIM_WORK_OUT_OF_MEMORY;
     }
-    made->handle = plim_standin_table_add(PLIM_OBJECT_EXEC, made);
+    const bool is_taken = take_memory(made);
+    made->handle = is_taken ? plim_standin_table_add(PLIM_OBJECT_EXEC, made) : NULL;
     if (made->handle == NULL) {
+        if (is_taken) {
+            give_memory(made);
+        }
         plim_standin_user *doomed = NULL; /* `graph` still holds all of them */
         plim_standin_graph_free(made->graph, &doomed);
         return PLIM_WORK_OUT_OF_MEMORY;
@@ -89,6 +120,7 @@ static void drop(plim_standin_exec *exec, plim_standin_user **doomed)
 {
     exec->uses--;
     if (exec->uses == 0) {
+        give_memory(exec);
         plim_standin_graph_free(exec->graph, doomed);
         free(exec);
     }

@@ -59,7 +59,9 @@ typedef struct plim_standin_exec {
     void *handle;
     plim_standin_graph *graph; /* it belongs to */
     uint64_t flags;
-    unsigned uses; /* one for the handle, one for each launch under way */
+    unsigned uses;  /* one for the handle, one for each launch under way */
+    uint32_t place; /* device on the stage, which holds so much for it: */
+    uint64_t bytes;
 } plim_standin_exec;
 
 struct plim_standin_user {
