@@ -5,6 +5,7 @@
 #include "harness.h"
 
 #include "stage/stage.h"
+#include "standin/core/stage.h"
 #include "standin/cudnn/graph.h"
 #include "standin/cudnn/store.h"
 
@@ -45,6 +46,13 @@ static void take_part(void)
 static void leave(void)
 {
     (void)unlink(path);
+}
+
+static plim_stage_figures figures_now(void)
+{
+    plim_stage_figures figures;
+    plim_stage_device_figures(plim_standin_stage(), 0, &figures);
+    return figures;
 }
 
 static void *make(int kind)
@@ -186,7 +194,8 @@ static void a_convolution_comes_to_a_plan_with_its_workspace(void)
     T_EQ_I64(cudnnBackendGetAttribute(heuristics, PLIM_CUDNN_HEURISTICS_RESULTS,
                                       PLIM_CUDNN_TYPE_DESCRIPTOR, 0, &found, NULL),
              PLIM_CUDNN_OK);
-    T_EQ_I64(found, 3); /* Winograd, implicit GEMM, FFT: no tensor cores for float32 before 8.0 */
+    /* Winograd, implicit GEMM, copies, FFT: no tensor cores for float32 before 8.0 */
+    T_EQ_I64(found, 4);
     T_EQ_I64(integer_of(graph, PLIM_CUDNN_GRAPH_ENGINE_COUNT), found);
 
     void *config = make(PLIM_CUDNN_KIND_ENGINE_CONFIG);
@@ -241,7 +250,12 @@ static void the_first_plan_of_a_graph_that_runs_is_the_one(void)
         finish(plans[i]);
     }
     T_EQ_I64(cudnnBackendExecute(NULL, plans[1], pack), PLIM_CUDNN_OK);
+    /* Winograd would take more */
+    T_EQ_U64(figures_now().modelled_below_bytes, 256 * 256 * 9 * 4);
+    T_EQ_U64(figures_now().modelled_above_bytes, 47185920 - 256 * 256 * 9 * 4);
     T_EQ_I64(cudnnBackendExecute(NULL, plans[0], pack), PLIM_CUDNN_NOT_SUPPORTED);
+    /* A search also tries FFT, which is far from sure. */
+    T_TRUE(figures_now().modelled_below_bytes > UINT64_C(256) << 20);
     T_EQ_I64(cudnnBackendExecute(NULL, plans[2], pack), PLIM_CUDNN_NOT_SUPPORTED);
     T_EQ_I64(cudnnBackendExecute(NULL, plans[1], pack), PLIM_CUDNN_OK);
     for (size_t i = 0; i < T_COUNT(configs); i++) {

@@ -67,6 +67,92 @@ static void resnet_on_a_v100_wants_what_was_measured(void)
     }
 }
 
+/* ---- figures of others: those of device-use.jsonl, where it is present ----------------------- */
+
+/* The number after a name in a line of JSON; -1: it is not there. */
+static int64_t field(const char *line, const char *name)
+{
+    char quoted[32];
+    (void)snprintf(quoted, sizeof quoted, "\"%s\": ", name);
+    const char *at = strstr(line, quoted);
+    return at == NULL ? -1 : strtoll(at + strlen(quoted), NULL, 10);
+}
+
+/*
+ * A layer of ResNet-50 on a V100. What the recording leaves out follows from the network: the
+ * filter of a gradient, and where strides are.
+ */
+static bool read_layer(const char *line, plim_cudnn_convolution *ret)
+{
+    const int64_t n = field(line, "n");
+    const int64_t c = field(line, "c");
+    const int64_t k = field(line, "k");
+    if (strstr(line, "\"v100-32gb\"") == NULL || n < 0) {
+        return false;
+    }
+    const bool is_forward = strstr(line, "\"direction\": \"forward\"") != NULL;
+    const bool is_data = strstr(line, "\"direction\": \"backward data\"") != NULL;
+    int64_t filter = field(line, "r");
+    filter = filter > 0 ? filter : (c == 3 ? 7 : (c == k ? 3 : 1));
+    const int64_t h = field(line, "h");
+    const int64_t p = field(line, "p");
+    const int64_t stride = h > 0 && p > 0 ? h / p
+                                          : (filter == 7 || (filter == 1 && k == 2 * c) ||
+                                                     (filter == 3 && h * c == 128 * 56)
+                                                 ? 2
+                                                 : 1);
+    const int64_t in = h > 0 ? h : p * stride;
+    const int64_t shape[] = { n, c, k, in, filter };
+    *ret = make(is_forward ? PLIM_CUDNN_FORWARD
+                           : (is_data ? PLIM_CUDNN_BACKWARD_DATA : PLIM_CUDNN_BACKWARD_FILTER),
+                PLIM_CUDNN_FLOAT, 7, shape);
+    const int64_t out = in / stride;
+    ret->y = (plim_cudnn_tensor){
+        PLIM_CUDNN_FLOAT, 4, { n, k, out, out }, { k * out * out, out * out, out, 1 }
+    };
+    ret->strides[0] = stride;
+    ret->strides[1] = stride;
+    return true;
+}
+
+static void layers_of_others_are_inside_the_bounds(void)
+{
+    static char line[4096];
+    const char *named = getenv("PLIM_DEVICE_USE");
+    FILE *const file = fopen(named != NULL ? named : "../shared/data/device-use.jsonl", "rb");
+    if (file == NULL) {
+        T_SKIP("no device-use.jsonl: set PLIM_DEVICE_USE to its path");
+    }
+    uint64_t sums[2] = { 0 };
+    uint64_t largest[2] = { 0 };
+    uint64_t error = 0;
+    size_t count = 0;
+    while (fgets(line, sizeof line, file) != NULL) {
+        plim_cudnn_convolution what;
+        if (strstr(line, "\"cudnn_workspace\"") == NULL || !read_layer(line, &what)) {
+            continue;
+        }
+        const uint64_t bytes[] = { (uint64_t)field(line, "workspace_bytes"),
+                                   best_workspace(&what) };
+        const plim_cudnn_bounds bounds = plim_cudnn_convolution_bounds(&what, false);
+        count++;
+        T_CASE("row %zu: measured %" PRIu64 ", here %" PRIu64 " of %" PRIu64, count, bytes[0],
+               bytes[1], bounds.most_bytes);
+        T_TRUE(bytes[0] <= bounds.most_bytes + 2 * 1024 * 1024); /* some KiB for indices */
+        for (int i = 0; i < 2; i++) {
+            sums[i] += bytes[i];
+            largest[i] = bytes[i] > largest[i] ? bytes[i] : largest[i];
+        }
+        error += bytes[0] > bytes[1] ? bytes[0] - bytes[1] : bytes[1] - bytes[0];
+    }
+    (void)fclose(file);
+    T_EQ_U64(count, 64);
+    T_EQ_U64(largest[1], largest[0]);
+    T_TRUE(error < sums[0] / 50); /* 2 % */
+    print_message("%zu layers: %" PRIu64 " bytes measured, %" PRIu64 " here, %" PRIu64 " apart\n",
+                  count, sums[0], sums[1], error);
+}
+
 /* cuDNN 7 told 29,600,043 and 22,137,259 bytes: it counted the result twice. */
 static void half_precision_channels_first_is_copied_to_channels_last(void)
 {
@@ -186,7 +272,8 @@ static void a_mask_has_a_bit_for_each_element(void)
     T_EQ_U64(plim_cudnn_batch_norm_workspace(&x, 132), 0);
 }
 
-T_MAIN(T_TEST(resnet_on_a_v100_wants_what_was_measured),
+T_MAIN(T_TEST(layers_of_others_are_inside_the_bounds),
+       T_TEST(resnet_on_a_v100_wants_what_was_measured),
        T_TEST(half_precision_channels_first_is_copied_to_channels_last),
        T_TEST(channels_last_wants_nothing_but_sums_for_filters),
        T_TEST(three_channels_are_padded_to_eight),

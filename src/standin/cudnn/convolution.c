@@ -31,11 +31,14 @@ typedef struct performance {
 typedef plim_cudnn_convolution_descriptor convolution;
 typedef plim_cudnn_tensor tensor;
 
-/* The number of an algorithm in a direction: IMPLICIT_PRECOMP_GEMM or ALGO_1, and so on. */
+/*
+ * The number of an algorithm in a direction: IMPLICIT_PRECOMP_GEMM or ALGO_1, and so on. Kernels
+ * that copy have none of their own: GEMM, FFT and ALGO_3, which we do not offer otherwise.
+ */
 static const int algorithm_numbers[][PLIM_CUDNN_ALGORITHMS] = {
-    [PLIM_CUDNN_FORWARD] = { 0, 1, 7, 5 },
-    [PLIM_CUDNN_BACKWARD_DATA] = { 0, 1, 5, 3 },
-    [PLIM_CUDNN_BACKWARD_FILTER] = { 0, 1, 5, 6 },
+    [PLIM_CUDNN_FORWARD] = { 0, 1, 7, 5, 2 },
+    [PLIM_CUDNN_BACKWARD_DATA] = { 0, 1, 5, 3, 2 },
+    [PLIM_CUDNN_BACKWARD_FILTER] = { 0, 1, 5, 6, 3 },
 };
 
 #define WORKSPACE_NOTE "workspaces: docs/design/cudnn.md"

@@ -6,6 +6,7 @@
  */
 #include "standin/cudnn/engines.h"
 
+#include "standin/core/current.h"
 #include "standin/core/stage.h"
 #include "standin/cudnn/graph.h"
 #include "standin/cudnn/workspace.h"
@@ -121,6 +122,7 @@ static void take_notes(plim_cudnn_engine *engine, plim_cudnn_algorithm algorithm
         engine->notes[engine->note_count++] = PLIM_CUDNN_NOTE_FFT;
         break;
     case PLIM_CUDNN_IMPLICIT_GEMM:
+    case PLIM_CUDNN_COPIES:
     case PLIM_CUDNN_ALGORITHMS:
     default:
         break;
@@ -144,6 +146,41 @@ static size_t convolution_engines(const plim_cudnn_body *operation, const operan
         take_notes(&ret[i], algorithms[i]);
     }
     return count;
+}
+
+/* The graph's convolution; false where it has none. */
+static bool find_convolution(const plim_cudnn_body *graph, plim_cudnn_convolution *ret)
+{
+    const plim_cudnn_body *operation = NULL;
+    for (int64_t i = 0;
+         (operation = plim_cudnn_body_child(graph, PLIM_CUDNN_GRAPH_OPERATIONS, i)) != NULL; i++) {
+        const operands *names = operands_of(plim_cudnn_body_kind(operation));
+        if (names != NULL) {
+            return read_convolution(operation, names, ret);
+        }
+    }
+    return false;
+}
+
+void plim_cudnn_engines_note_range(const plim_cudnn_body *graph, int64_t chosen, bool is_searched)
+{
+    plim_cudnn_convolution convolution;
+    plim_cudnn_algorithm algorithms[PLIM_CUDNN_ALGORITHMS];
+    if (!find_convolution(graph, &convolution)) {
+        return;
+    }
+    const size_t count = plim_cudnn_convolution_rank(&convolution, algorithms);
+    uint64_t expected = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t bytes = plim_cudnn_convolution_workspace(&convolution, algorithms[i]);
+        if ((is_searched && bytes > expected) || (!is_searched && algorithms[i] == chosen)) {
+            expected = bytes;
+        }
+    }
+    const plim_cudnn_bounds bounds = plim_cudnn_convolution_bounds(&convolution, is_searched);
+    plim_stage_note_range(plim_standin_stage(), (uint32_t)plim_standin_current_device(),
+                          expected > bounds.least_bytes ? expected - bounds.least_bytes : 0,
+                          bounds.most_bytes > expected ? bounds.most_bytes - expected : 0);
 }
 
 /* ---- all others ------------------------------------------------------------------------------ */

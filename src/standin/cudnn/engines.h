@@ -6,7 +6,7 @@
 
 #include "standin/cudnn/store.h"
 
-#define PLIM_CUDNN_ENGINES_MAX 4
+#define PLIM_CUDNN_ENGINES_MAX 5
 #define PLIM_CUDNN_NOTES_MAX   2
 
 /* cudnnBackendNumericalNote_t */
@@ -24,6 +24,13 @@ typedef struct plim_cudnn_engine {
     int64_t note_count;
     bool is_compiled_at_run_time;
 } plim_cudnn_engine;
+
+/*
+ * A plan of the graph's engine `chosen` is about to run: says to the books of the current device
+ * how far off its model may be. `is_searched`: it is one of many that are tried, with a workspace
+ * that the largest of them fits in.
+ */
+void plim_cudnn_engines_note_range(const plim_cudnn_body *graph, int64_t chosen, bool is_searched);
 
 /* Best first. 0: the graph holds an operation we have no model for, or is no graph. */
 size_t plim_cudnn_engines_of(const plim_cudnn_body *graph,

@@ -375,7 +375,8 @@ int cudnnBackendExecute(void *handle, const descriptor *plan, const descriptor *
     }
     const plim_cudnn_body *engine = plim_cudnn_body_child(config, PLIM_CUDNN_CONFIG_ENGINE, 0);
     plim_cudnn_body *graph = plim_cudnn_body_child(engine, PLIM_CUDNN_ENGINE_GRAPH, 0);
-    return plim_cudnn_body_claim(graph, plim_cudnn_body_integer(engine, PLIM_CUDNN_ENGINE_INDEX, 0))
-               ? PLIM_CUDNN_OK
-               : PLIM_CUDNN_NOT_SUPPORTED;
+    const int64_t index = plim_cudnn_body_integer(engine, PLIM_CUDNN_ENGINE_INDEX, 0);
+    const bool is_claimed = plim_cudnn_body_claim(graph, index);
+    plim_cudnn_engines_note_range(graph, index, !is_claimed);
+    return is_claimed ? PLIM_CUDNN_OK : PLIM_CUDNN_NOT_SUPPORTED;
 }

@@ -11,6 +11,7 @@
  *           github.com/chainer/chainer/pull/3972
  *   [OCT]   a memory snapshot of PyTorch 2.5 with cuDNN 9.1:
  *           github.com/HugePandaCoder/octree-nca-groupeq, mem_snapshots/inference2_peso_oct.pickle
+ *   [CUA]   workspaces that cuDNN returned for one layer with 3 channels and 10 filters of 3×3
  *   [FE]    cudnn-frontend, node/scaled_dot_product_flash_attention.h: the buffers of the backward
  *           pass. Where it builds attention of many operations they are its own, and exact
  *   [DOC]   the manual of cuDNN
@@ -23,17 +24,25 @@
  *                            count each once]; float32 (TF32): the input only, and none for 1×1
  *                            filters [OCT]. The filter's gradient: one float32 copy of it for
  *                            partial sums. Channels last and aligned: 0 otherwise
- *   convolution, implicit    forward: a copy of the filter, 0 if it is 1×1 [V100, within 80 KB];
- *   GEMM                     gradient of the input: one copy of it for 1×1 filters on planes of
- *                            28×28 and more [V100: 7 of 9 layers], of the filter: a copy of it
- *                            [V100: 0 or that]
+ *   convolution, implicit    forward: a copy of the filter, 0 if it is 1×1 [V100, within 80 KB],
+ *   GEMM                     with strides and 256 channels and more all operands or the columns
+ *                            of the input, whichever is less [V100, two layers]; gradient of the
+ *                            input: one copy of it for 1×1 filters of stride 1 on planes of 56×56
+ *                            and more, from 28×28 on where it has more channels than the output
+ *                            [V100, all layers]; of the filter: a copy of it, 0 if it is 1×1 and
+ *                            below 2 MiB [V100, within 1 MiB]
  *   convolution, Winograd    36 values for each tile of 4×4 outputs and channel, in and out, and
- *                            for each pair of channels. [V100: to the byte, 9 layers]
+ *                            for each pair of channels. [V100: to the byte, 9 layers; CUA: too]
  *   convolution, FFT         32×17 complex values for each tile of 32×32 and channel, in and out,
- *                            and for each pair of channels [DOC: the tile; not measured]
+ *                            and for each pair of channels [DOC: the tile, and that it wants
+ *                            channels first; one size was reported, a tenth of this]
+ *   convolution, copies      all operands, the filter once more [V100: one layer within 3 KB]
  *   choice of algorithm      tensor cores where the type and the GPU have them; else Winograd for
  *                            3×3 filters of stride 1 [V100: with 128 channels and more, and for
  *                            all gradients of filters], else implicit GEMM
+ *   what it could be         0 to the largest of all but FFT, which counts only for filters of
+ *                            5×5 and more without tensor cores; searched: FFT counts for the
+ *                            most, also over the whole plane
  *   attention, forward       0
  *   attention, backward      as one operation: gradient of the queries in float32 and one float32
  *                            for each row, and whole heads of the gradients of keys and values
@@ -49,6 +58,8 @@
  *                            XORWOW generator (1.9 MB on 20 multiprocessors of 2048)
  */
 #include "standin/cudnn/workspace.h"
+
+#include "base/numbers.h"
 
 #define ALIGNMENT_BYTES 16 /* what tensor-core kernels load at once */
 
@@ -110,6 +121,22 @@ static int64_t groups_of(const plim_cudnn_convolution *convolution)
     return channels > 0 ? convolution->x.sizes[1] / channels : 1;
 }
 
+static bool is_depthwise(const plim_cudnn_convolution *convolution)
+{
+    return convolution->w.sizes[1] == 1 && groups_of(convolution) > 1;
+}
+
+/* Do channels lie side by side? Where there is one channel or one pixel, both layouts are one. */
+static bool is_channels_last(const plim_cudnn_tensor *tensor)
+{
+    return tensor->sizes[1] == 1 || plane_of(tensor) == 1 || tensor->strides[1] == 1;
+}
+
+static bool is_channels_first(const plim_cudnn_tensor *tensor)
+{
+    return !is_channels_last(tensor) || tensor->sizes[1] == 1;
+}
+
 static bool uses_tensor_cores(const plim_cudnn_convolution *convolution)
 {
     const int major = convolution->capability_major;
@@ -147,7 +174,10 @@ static bool can_take(const plim_cudnn_convolution *convolution, plim_cudnn_algor
         return can_be_transformed(convolution) && w->sizes[2] == 3 && w->sizes[3] == 3;
     case PLIM_CUDNN_FFT_TILING:
         return can_be_transformed(convolution) && !is_one_by_one(w) && w->sizes[2] <= 16 &&
-               w->sizes[3] <= 16;
+               w->sizes[3] <= 16 && is_channels_first(&convolution->x);
+    case PLIM_CUDNN_COPIES:
+        return !is_depthwise(convolution) && is_channels_first(&convolution->x) &&
+               plim_cudnn_type_bytes(convolution->x.type) <= sizeof(float);
     case PLIM_CUDNN_IMPLICIT_GEMM:
     case PLIM_CUDNN_ALGORITHMS:
     default:
@@ -165,13 +195,14 @@ static bool prefers_winograd(const plim_cudnn_convolution *convolution)
 size_t plim_cudnn_convolution_rank(const plim_cudnn_convolution *convolution,
                                    plim_cudnn_algorithm ret[PLIM_CUDNN_ALGORITHMS])
 {
-    const bool is_depthwise = convolution->w.sizes[1] == 1 && groups_of(convolution) > 1;
+    const bool has_own_kernels = is_depthwise(convolution);
     const bool winograd_first = prefers_winograd(convolution);
     const plim_cudnn_algorithm order[] = {
-        is_depthwise ? PLIM_CUDNN_IMPLICIT_GEMM : PLIM_CUDNN_TENSOR_CORE,
-        is_depthwise ? PLIM_CUDNN_TENSOR_CORE
-                     : (winograd_first ? PLIM_CUDNN_WINOGRAD : PLIM_CUDNN_IMPLICIT_GEMM),
+        has_own_kernels ? PLIM_CUDNN_IMPLICIT_GEMM : PLIM_CUDNN_TENSOR_CORE,
+        has_own_kernels ? PLIM_CUDNN_TENSOR_CORE
+                        : (winograd_first ? PLIM_CUDNN_WINOGRAD : PLIM_CUDNN_IMPLICIT_GEMM),
         winograd_first ? PLIM_CUDNN_IMPLICIT_GEMM : PLIM_CUDNN_WINOGRAD,
+        PLIM_CUDNN_COPIES,
         PLIM_CUDNN_FFT_TILING,
     };
     size_t count = 0;
@@ -181,12 +212,6 @@ size_t plim_cudnn_convolution_rank(const plim_cudnn_convolution *convolution,
         }
     }
     return count;
-}
-
-/* Do channels lie side by side? Where there is one channel or one pixel, both layouts are one. */
-static bool is_channels_last(const plim_cudnn_tensor *tensor)
-{
-    return tensor->sizes[1] == 1 || plane_of(tensor) == 1 || tensor->strides[1] == 1;
 }
 
 static bool is_aligned(const plim_cudnn_tensor *tensor, int64_t channels)
@@ -231,20 +256,51 @@ static uint64_t tensor_core_workspace(const plim_cudnn_convolution *convolution)
     return copy_bytes(x) + copy_bytes(w) + copy_bytes(y);
 }
 
+static uint64_t all_copies(const plim_cudnn_convolution *convolution)
+{
+    return bytes_of(&convolution->x) + bytes_of(&convolution->y) + 2 * bytes_of(&convolution->w);
+}
+
+/* The input as columns, one for each pixel of the output. */
+static uint64_t columns_bytes(const plim_cudnn_convolution *convolution)
+{
+    const plim_cudnn_tensor *x = &convolution->x;
+    return times(x->sizes[0], x->sizes[1]) * plane_of(&convolution->y) * plane_of(&convolution->w) *
+           plim_cudnn_type_bytes(x->type);
+}
+
+static uint64_t implicit_forward_workspace(const plim_cudnn_convolution *convolution)
+{
+    enum { MANY_CHANNELS = 256 };
+    if (is_one_by_one(&convolution->w) || convolution->w.sizes[1] == 1) {
+        return 0;
+    }
+    if (has_unit_strides(convolution) || convolution->w.sizes[1] < MANY_CHANNELS) {
+        return bytes_of(&convolution->w);
+    }
+    const uint64_t copies = all_copies(convolution);
+    const uint64_t columns = columns_bytes(convolution);
+    return copies < columns ? copies : columns;
+}
+
 static uint64_t implicit_gemm_workspace(const plim_cudnn_convolution *convolution)
 {
+    enum { SMALL_PLANE = 28 * 28, LARGE_PLANE = 56 * 56, SMALL_FILTER_BYTES = 2 << 20 };
     const bool is_direct = is_one_by_one(&convolution->w);
-    const bool is_depthwise = convolution->w.sizes[1] == 1;
+    const uint64_t plane = plane_of(&convolution->x);
+    const uint64_t filter = bytes_of(&convolution->w);
     switch (convolution->direction) {
     case PLIM_CUDNN_FORWARD:
-        return is_direct || is_depthwise ? 0 : bytes_of(&convolution->w);
+        return implicit_forward_workspace(convolution);
     case PLIM_CUDNN_BACKWARD_DATA:
-        return is_direct && !is_depthwise && plane_of(&convolution->x) >= 28 * 28
+        return is_direct && has_unit_strides(convolution) && convolution->w.sizes[1] != 1 &&
+                       (plane >= LARGE_PLANE ||
+                        (plane >= SMALL_PLANE && convolution->w.sizes[1] > convolution->w.sizes[0]))
                    ? bytes_of(&convolution->x)
                    : 0;
     case PLIM_CUDNN_BACKWARD_FILTER:
     default:
-        return bytes_of(&convolution->w);
+        return is_direct && filter < SMALL_FILTER_BYTES ? 0 : filter;
     }
 }
 
@@ -271,11 +327,68 @@ uint64_t plim_cudnn_convolution_workspace(const plim_cudnn_convolution *convolut
     case PLIM_CUDNN_FFT_TILING: /* 32×32 values: half of the spectrum of real numbers */
         return transform_bytes(convolution, 32 - (convolution->w.sizes[2] - 1),
                                UINT64_C(32) * 17 * 2 * sizeof(float));
+    case PLIM_CUDNN_COPIES:
+        return all_copies(convolution);
     case PLIM_CUDNN_IMPLICIT_GEMM:
     case PLIM_CUDNN_ALGORITHMS:
     default:
         return implicit_gemm_workspace(convolution);
     }
+}
+
+/* The transform of whole planes, which are filled up to powers of two of at most 256. */
+static uint64_t whole_plane_bytes(const plim_cudnn_convolution *convolution)
+{
+    enum { PLANE_MAX = 256 };
+    int64_t sides[2];
+    for (int i = 0; i < 2; i++) {
+        const int64_t wanted = convolution->x.sizes[2 + i] + convolution->w.sizes[2 + i] - 1;
+        for (sides[i] = 1; sides[i] < wanted; sides[i] *= 2) {
+        }
+        if (sides[i] > PLANE_MAX) {
+            return 0;
+        }
+    }
+    const int64_t batch = convolution->x.sizes[0];
+    const int64_t inputs = convolution->w.sizes[1];
+    const int64_t outputs = convolution->w.sizes[0];
+    return (times(batch, inputs) + times(batch, outputs) + times(inputs, outputs)) *
+           (uint64_t)(sides[0] * (sides[1] / 2 + 1)) * 2 * sizeof(float);
+}
+
+/* Sums of parts of a filter's gradient may be kept in several copies. */
+static uint64_t split_sums_bytes(const plim_cudnn_convolution *convolution)
+{
+    enum { FILTER_SUMS = 4 };
+    return convolution->direction == PLIM_CUDNN_BACKWARD_FILTER && !is_depthwise(convolution)
+               ? FILTER_SUMS * filter_elements(convolution) * sizeof(float)
+               : 0;
+}
+
+plim_cudnn_bounds plim_cudnn_convolution_bounds(const plim_cudnn_convolution *convolution,
+                                                bool is_searched)
+{
+    enum { WIDE_FILTER = 5 };
+    plim_cudnn_algorithm ranked[PLIM_CUDNN_ALGORITHMS];
+    const size_t count = plim_cudnn_convolution_rank(convolution, ranked);
+    uint64_t without_fft = split_sums_bytes(convolution);
+    uint64_t fft = 0;
+    uint64_t searched = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t bytes = plim_cudnn_convolution_workspace(convolution, ranked[i]);
+        if (ranked[i] == PLIM_CUDNN_FFT_TILING) {
+            fft = plim_max(bytes, whole_plane_bytes(convolution));
+        } else {
+            without_fft = plim_max(without_fft, bytes);
+            searched = ranked[i] == PLIM_CUDNN_COPIES ? searched : plim_max(searched, bytes);
+        }
+    }
+    const bool may_choose_fft =
+        is_searched || (!uses_tensor_cores(convolution) && convolution->w.sizes[2] >= WIDE_FILTER);
+    return (plim_cudnn_bounds){
+        .least_bytes = is_searched ? searched : 0,
+        .most_bytes = may_choose_fft ? plim_max(without_fft, fft) : without_fft,
+    };
 }
 
 /* ---- attention ------------------------------------------------------------------------------- */

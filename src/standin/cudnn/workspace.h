@@ -30,6 +30,7 @@ typedef enum plim_cudnn_algorithm {
     PLIM_CUDNN_TENSOR_CORE, /* implicit GEMM on tensor cores */
     PLIM_CUDNN_WINOGRAD,    /* not fused, tiles of 4 by 4 */
     PLIM_CUDNN_FFT_TILING,
+    PLIM_CUDNN_COPIES, /* all operands in the layout of other kernels */
     PLIM_CUDNN_ALGORITHMS
 } plim_cudnn_algorithm;
 
@@ -38,6 +39,19 @@ size_t plim_cudnn_convolution_rank(const plim_cudnn_convolution *convolution,
                                    plim_cudnn_algorithm ret[PLIM_CUDNN_ALGORITHMS]);
 uint64_t plim_cudnn_convolution_workspace(const plim_cudnn_convolution *convolution,
                                           plim_cudnn_algorithm algorithm);
+
+/*
+ * Between what the real library would want for it, whichever of its kernels it takes: the one that
+ * its heuristics choose; or, `is_searched`, the largest of those that a search for the fastest
+ * tries, which the caller allocates for all of them.
+ */
+typedef struct plim_cudnn_bounds {
+    uint64_t least_bytes;
+    uint64_t most_bytes;
+} plim_cudnn_bounds;
+
+plim_cudnn_bounds plim_cudnn_convolution_bounds(const plim_cudnn_convolution *convolution,
+                                                bool is_searched);
 
 /* Scaled dot-product attention, batch × heads × sequence × head dimension. */
 typedef struct plim_cudnn_attention {
