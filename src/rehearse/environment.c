@@ -158,10 +158,10 @@ static void set_what_the_agent_reads(variables *all, const plim_rehearsal *rehea
 /* Linkers take a text file in the place of a library for a script (ld(1), "-l namespec"). */
 static const char script[] = "/* What this would define is loaded already. */\n";
 
-static plim_status write_script(const char *run, plim_error *err)
+static plim_status write_script(const char *run, const char *name, plim_error *err)
 {
     char path[PLIM_PATH_BYTES];
-    PLIM_TRY(plim_folder_join(path, sizeof(path), run, PLIM_RUN_LINK "/libcuda.so.1", err));
+    PLIM_TRY(plim_folder_join(path, sizeof(path), run, name, err));
     FILE *file = fopen(path, "wxe");
     if (file == NULL) {
         return plim_fail_errno(err, errno, "%s: cannot be written", path);
@@ -203,7 +203,8 @@ static void change(variables *all, const plim_rehearsal *rehearsal,
 plim_status plim_environment_make(plim_rehearsal *rehearsal, const plim_rehearse_options *options,
                                   const plim_wants *wants, plim_error *err)
 {
-    PLIM_TRY(write_script(rehearsal->folder, err));
+    PLIM_TRY(write_script(rehearsal->folder, PLIM_RUN_LINK "/libcuda.so.1", err));
+    PLIM_TRY(write_script(rehearsal->folder, PLIM_RUN_LINK "/libcuda.so", err));
     variables all = { .arena = &rehearsal->arena };
     for (char **variable = environ; *variable != NULL; variable++) {
         char *copy = plim_arena_copy(all.arena, *variable, strlen(*variable));

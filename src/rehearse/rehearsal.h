@@ -51,10 +51,10 @@ PLIM_MUST_USE plim_status plim_rehearse_gpu(const plim_rehearse_options *options
  * Our own environment with what a rehearsal adds, in the rehearsal's arena; and files for Triton.
  *
  * Triton, and so torch.compile, compiles a small helper of its own against libcuda.so.1, which is
- * nowhere on a machine without a GPU. It gets a linker script of that name that defines nothing:
- * the helper's symbols are found in the facade, which is loaded already. Results of autotuning are
- * kept in the run's own folder: kernels that do nothing are all as fast, and a later run on a real
- * GPU must not use them.
+ * nowhere on a machine without a GPU. It gets a linker script of that name, and one of the name
+ * that older ones ask for (-lcuda), that define nothing: the helper's symbols are found in the
+ * facade, which is loaded already. Results of autotuning are kept in the run's own folder: kernels
+ * that do nothing are all as fast, and a later run on a real GPU must not use them.
  */
 PLIM_MUST_USE plim_status plim_environment_make(plim_rehearsal *rehearsal,
                                                 const plim_rehearse_options *options,

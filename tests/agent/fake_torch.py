@@ -44,6 +44,7 @@ class Statistics:
         self.current = 0
         self.peak = 0
         self.ooms = 0
+        self.private_pools = 0  # reserved by so many; PyTorch says so since 2.15
 
     def allocate(self, count):
         self.current += count
@@ -58,6 +59,10 @@ class Statistics:
         names = ("allocated_bytes", "reserved_bytes", "active_bytes", "requested_bytes")
         answer = {name: {pool: figure() for pool in ("all", "small_pool")} for name in names}
         answer["oversize_allocations"] = figure()
+        answer["reserved_bytes_by_private_pools"] = {
+            (1, index): {pool: figure() for pool in ("all", "small_pool")}
+            for index in range(self.private_pools)
+        }
         answer.update(num_alloc_retries=0, num_ooms=self.ooms, max_split_size=-1)
         return answer
 
@@ -70,8 +75,24 @@ class Statistics:
         self.ooms = 0
 
 
+class Engine:
+    """What PyTorch before 2.3 enters its engine by: an object that takes no names."""
+
+    __slots__ = ()
+
+    def run_backward(self, work):
+        work()
+
+    def queue_callback(self, work):
+        work()
+
+
 class FakeTorch:
-    def __init__(self):
+    """
+    is_before_2_3  its engine is an object's
+    """
+
+    def __init__(self, is_before_2_3=False):
         self.device = Statistics()
         core = types.SimpleNamespace(
             _cuda_memoryStats=self.device.stats,
@@ -80,7 +101,11 @@ class FakeTorch:
         )
         self._C = core
         self.cuda = types.SimpleNamespace(device_count=lambda: 1)
-        self.autograd = types.SimpleNamespace(_engine_run_backward=lambda work: work())
+        if is_before_2_3:
+            variable = types.SimpleNamespace(_execution_engine=Engine())
+            self.autograd = types.SimpleNamespace(Variable=variable)
+        else:
+            self.autograd = types.SimpleNamespace(_engine_run_backward=lambda work: work())
         # classes of its own, because tests and the agent change them
         self.nn = types.SimpleNamespace(Module=type("Module", (), dict(vars(Module))))
         hooks = {"pre_hooks": [], "post_hooks": [], "__module__": "fake_torch_optimizer"}
@@ -97,4 +122,7 @@ class FakeTorch:
         self.device.current -= count
 
     def backward(self, work):
-        self.autograd._engine_run_backward(work)
+        if hasattr(self.autograd, "Variable"):
+            self.autograd.Variable._execution_engine.run_backward(work)
+        else:
+            self.autograd._engine_run_backward(work)

@@ -27,8 +27,8 @@ from plimsoll_agent.steps import Steps  # noqa: E402
 class Watched:
     """A fake torch with the agent's parts for phases and steps around it."""
 
-    def __init__(self, steps=None):
-        self.torch = FakeTorch()
+    def __init__(self, steps=None, is_before_2_3=False):
+        self.torch = FakeTorch(is_before_2_3)
         self.journal = Journal()
         self.peaks = Peaks(self.torch, self.journal)
         self.peaks.cover()
@@ -77,6 +77,18 @@ class PhasesTest(unittest.TestCase):
         device = watched.device()
         self.assertEqual((device["peak_step"], device["peak_phase"]), (1, "optimizer"))
         self.assertEqual(watched.journal.lines, [])
+
+    def test_the_engine_of_before_2_3(self):
+        watched = Watched(is_before_2_3=True)
+        watched.module()
+        watched.torch.backward(lambda: watched.use(3))
+        watched.optimizer(4).step()
+        self.assertEqual(watched.phase_peaks(),
+                         {"setup": 0, "forward": 0, "backward": 3, "optimizer": 4})
+        called = []
+        engine = watched.torch.autograd.Variable._execution_engine
+        engine.queue_callback(lambda: called.append(1))
+        self.assertEqual(called, [1])
 
     def test_what_lies_between_backward_and_optimizer(self):
         watched = Watched()
@@ -227,6 +239,20 @@ class PeaksTest(unittest.TestCase):
         self.assertEqual(core._cuda_memoryStats(0)["active_bytes"]["small_pool"]["peak"], 40)
         torch.allocate(10)
         self.assertEqual(core._cuda_memoryStats(0)["allocated_bytes"]["all"]["peak"], 50)
+
+    def test_private_pools_of_2_15(self):
+        watched = Watched()
+        watched.torch.device.private_pools = 2
+        watched.module()
+        watched.torch.backward(lambda: watched.use(100))
+        watched.optimizer(4).step()
+        watched.torch.device.private_pools = 1  # one was freed
+        pools = watched.torch._C._cuda_memoryStats(0)["reserved_bytes_by_private_pools"]
+        self.assertEqual(pools, {(1, 0): {pool: {"current": 0, "peak": 100}
+                                          for pool in ("all", "small_pool")}})
+        self.assertEqual(watched.phase_peaks(),
+                         {"setup": 0, "forward": 0, "backward": 100, "optimizer": 4})
+        self.assertEqual(watched.journal.lines, [])
 
     def test_the_programs_reset_hides_nothing_from_us(self):
         watched = Watched()

@@ -27,27 +27,33 @@ class Reading:
         self.current = current
 
 
-def _pools_of(figure):
-    """{pool: figures}; figures without a pool are of the only one."""
-    return {"": figure} if "peak" in figure else figure
+def _figures_in(statistic, path=()):
+    """(path, figures) of all that a statistic has, however deep they lie: at once, by pool, or,
+    since PyTorch 2.15, by private pool and pool."""
+    if "peak" in statistic:
+        yield path, statistic
+        return
+    for name, inner in statistic.items():
+        if type(inner) is dict:
+            yield from _figures_in(inner, (*path, name))
 
 
 class _Device:
     """What was taken away from one device's statistics."""
 
     def __init__(self):
-        self.seen = {}  # {statistic: {pool: highest peak since the program's last reset}}
+        self.seen = {}  # {statistic: {path: highest peak since the program's last reset}}
         self.interval = dict.fromkeys(FIGURES, 0)  # the same since the last boundary
         self.counts = dict.fromkeys(COUNTS, 0)  # before the program's resets of them
 
     def keep(self, stats):
         """Remembers the peaks of PyTorch's statistics, before they are reset."""
-        for name, figure in stats.items():
-            if type(figure) is not dict:
+        for name, statistic in stats.items():
+            if type(statistic) is not dict:
                 continue
             seen = self.seen.setdefault(name, {})
-            for pool, figures in _pools_of(figure).items():
-                seen[pool] = max(seen.get(pool, 0), figures["peak"])
+            for path, figures in _figures_in(statistic):
+                seen[path] = max(seen.get(path, 0), figures["peak"])
         self.keep_interval(stats)
 
     def keep_interval(self, stats):
@@ -57,9 +63,9 @@ class _Device:
     def lift(self, stats):
         """Raises the peaks in PyTorch's statistics to what they would be without us."""
         for name, seen in self.seen.items():
-            for pool, figures in _pools_of(stats.get(name, {})).items():
-                if figures["peak"] < seen.get(pool, 0):
-                    figures["peak"] = seen[pool]
+            for path, figures in _figures_in(stats.get(name, {})):
+                if figures["peak"] < seen.get(path, 0):
+                    figures["peak"] = seen[path]
 
 
 class Peaks:

@@ -57,6 +57,20 @@ class ModuleTap:
         return self._function.__get__(instance, owner)
 
 
+def way_into_engine(torch):
+    """(what has it, its name) of the function by which all of torch.autograd enters the engine.
+
+    PyTorch has one since 2.3. Before that it is a method of an object, which gets a class of its
+    own here, so that the method can be replaced; the engine itself is one for all such objects.
+    """
+    if hasattr(torch.autograd, "_engine_run_backward"):
+        return torch.autograd, "_engine_run_backward"
+    variable = torch.autograd.Variable
+    engine = type(variable._execution_engine)
+    variable._execution_engine = type(engine.__name__, (engine,), {})()
+    return variable._execution_engine, "run_backward"
+
+
 class Phases:
     """The program's phase, step and ledgers."""
 
@@ -83,7 +97,8 @@ class Phases:
 
     def watch_backward(self, torch, journal):
         """Stands before the engine."""
-        engine = torch.autograd._engine_run_backward
+        owner, name = way_into_engine(torch)
+        engine = getattr(owner, name)
         began = journal.guard("note a backward")(self._backward_began)
         ended = journal.guard("note the end of a backward")(self._backward_ended)
 
@@ -95,7 +110,7 @@ class Phases:
             finally:
                 ended()
 
-        torch.autograd._engine_run_backward = run_backward
+        setattr(owner, name, run_backward)
 
     def begin(self, device_count):
         """CUDA is there."""
