@@ -95,6 +95,11 @@ class Marks:
         self.marks.append({"name": name,
                            **self.read("memory_allocated", "memory_reserved", "current")})
 
+    def peak_at(self, name):
+        """Mark the highest so far, as a program prints it that asks for no current figures."""
+        self.marks.append({"name": name,
+                           **self.read("max_memory_allocated", "max_memory_reserved", "peak")})
+
     def moment(self, step, name):
         """Mark a moment of a step; of a long run only the first steps."""
         if step < self.steps_marked:
