@@ -8,7 +8,9 @@ import subprocess
 import sys
 import tempfile
 import threading
+import types
 import unittest
+import unittest.mock
 import warnings
 
 AGENT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", "src", "agent"))
@@ -16,6 +18,7 @@ sys.path.insert(0, AGENT)
 
 from fake_torch import FakeTorch  # noqa: E402
 from plimsoll_agent import endings, importing, operations, settings, silence  # noqa: E402
+from plimsoll_agent.host import SECONDS_MIN, Host  # noqa: E402
 from plimsoll_agent.journal import Journal  # noqa: E402
 from plimsoll_agent.ooms import Ooms  # noqa: E402
 from plimsoll_agent.peaks import Peaks  # noqa: E402
@@ -421,6 +424,44 @@ class OperationsTest(unittest.TestCase):
         seen = []
         exec("x.item()", {"x": self.Value(seen)})
         self.assertEqual(seen, ["value"])
+
+
+class HostTest(unittest.TestCase):
+    def setUp(self):
+        self.host = Host(types.SimpleNamespace(done=0), Journal())
+
+    def build(self, seconds, on_terminal):
+        """Looks so often while weights are initialised; returns what is written meanwhile."""
+        written = []
+
+        def reset_parameters():
+            for _ in range(seconds):
+                self.host.look()
+
+        with unittest.mock.patch("os.isatty", lambda descriptor: on_terminal), \
+                unittest.mock.patch("os.write", lambda _, data: written.append(data.decode())), \
+                unittest.mock.patch.dict(os.environ, LOCAL_RANK="0"):
+            reset_parameters()
+        return written
+
+    def test_says_once_that_the_model_is_built_on_the_cpu(self):
+        written = self.build(3 * SECONDS_MIN, on_terminal=True)
+        self.assertEqual(len(written), 1)
+        self.assertIn("is being built on the CPU", written[0])
+        self.assertIn(f"took {3 * SECONDS_MIN} s", self.host.as_lines()[0])
+
+    def test_prints_nothing_where_there_is_no_terminal(self):
+        self.assertEqual(self.build(SECONDS_MIN, on_terminal=False), [])
+        self.assertEqual(len(self.host.as_lines()), 1)
+
+    def test_short_ones_are_not_worth_a_word(self):
+        self.assertEqual(self.build(SECONDS_MIN - 1, on_terminal=True), [])
+        self.assertEqual(self.host.as_lines(), [])
+
+    def test_other_work_is_not_building(self):
+        for _ in range(2 * SECONDS_MIN):
+            self.host.look()
+        self.assertEqual(self.host.as_lines(), [])
 
 
 class SmallPartsTest(unittest.TestCase):

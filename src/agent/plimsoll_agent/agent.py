@@ -8,6 +8,7 @@ from plimsoll_agent.deciding import Deciding
 from plimsoll_agent.endings import Endings
 from plimsoll_agent.facts import Facts
 from plimsoll_agent.history import History
+from plimsoll_agent.host import Host
 from plimsoll_agent.journal import Journal
 from plimsoll_agent.ooms import Ooms
 from plimsoll_agent.peaks import Peaks
@@ -33,6 +34,7 @@ class Agent:
         self.peaks = Peaks(torch, self.journal)
         self.phases = Phases(torch, self.peaks, self.journal)
         self.steps = Steps(torch.optim.Optimizer, settings.steps, self.phases)
+        self.host = Host(self.steps, self.journal)
         self.history = History(torch, settings.history, self.journal)
         self.reads = Reads(torch, places, self.phases, self.journal)
         self.ooms = Ooms(torch, places, self.phases, self.journal)
@@ -52,6 +54,7 @@ class Agent:
         self.ooms.on_first = self._first_oom
         self.endings.before_end = self._before_end
         attempt("watch what decides", self.deciding.install)
+        attempt("watch the host", self.host.watch)
         attempt("watch forks", self._watch_forks)
         attempt("stand in for other ranks", self._install_distributed)
         attempt("let checks of values succeed", checks.install, self.torch)

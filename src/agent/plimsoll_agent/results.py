@@ -118,7 +118,7 @@ class Results:
             "value_reads": agent.reads.as_result(),
             "facts": agent.facts.as_result(),
             "snapshot": self._snapshot_name(),
-            "warnings": list(agent.journal.lines),
+            "warnings": [*agent.journal.lines, *agent.host.as_lines()],
         }
 
     def _devices(self):
