@@ -2,6 +2,12 @@
 
 INSTALLED = plimsoll standin pages core_shared core_static plimsoll_shared plimsoll_static
 
+# What follows "others" are names for it, not targets.
+ifeq (others,$(firstword $(MAKECMDGOALS)))
+OTHERS := $(wordlist 2,$(words $(MAKECMDGOALS)),$(MAKECMDGOALS)) $(NAME)
+$(filter-out others build,$(OTHERS)):: ; @:
+endif
+
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 18
 
@@ -44,7 +50,10 @@ record-from-pypi: ## make the recordings of tests/data anew, with PyTorch from P
 oracle: ## record PyTorch's own allocator afresh, with its library from PyPI
 	@tests/oracle/allocator/record.py
 
+others: $(if $(strip $(OTHERS)),build) ## programs of others, unmodified, rehearsed: make others NAME...; their list, without names
+	@examples/rehearse/others/run.py $(OTHERS)
+
 clean: ## forget every build
 	@rm -rf build
 
-.PHONY: help build demo test ci docs bench fuzz format tidy install uninstall record-from-pypi oracle clean
+.PHONY: help build demo test ci docs bench fuzz format tidy install uninstall record-from-pypi oracle others clean
