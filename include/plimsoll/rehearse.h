@@ -87,6 +87,12 @@ typedef struct plim_rehearsed_oom {
     size_t stack_count;
 } plim_rehearsed_oom;
 
+/* A line of the program where requests failed. */
+typedef struct plim_rehearsed_oom_place {
+    const char *where; /* "train.py:55 main" */
+    uint64_t count;
+} plim_rehearsed_oom_place;
+
 /* A place where the host reads what a device computed, which here it never did. */
 typedef struct plim_rehearsed_read {
     const char *where; /* "train.py:55 main" */
@@ -121,8 +127,12 @@ typedef struct plim_rehearsed_process {
     const char *settings; /* PYTORCH_CUDA_ALLOC_CONF */
     const plim_rehearsed_device *devices;
     size_t device_count;
-    const plim_rehearsed_oom *ooms;
+    const plim_rehearsed_oom *ooms; /* the first 20 */
     size_t oom_count;
+    uint64_t oom_total; /* requests that failed, those that the program caught too */
+    const plim_rehearsed_oom_place *oom_places; /* the most frequent first */
+    size_t oom_place_count;
+    const char *no_gpu_text; /* why it used no GPU, as far as is known; NULL: it did */
     const plim_rehearsed_read *reads;
     size_t read_count;
     const plim_rehearsed_fact *facts;
@@ -234,11 +244,18 @@ typedef struct plim_rehearsed_peak {
     uint64_t device_bytes; /* as nvidia-smi would show it */
 } plim_rehearsed_peak;
 
+/* Why a verdict is PLIM_REHEARSED_FAILED. */
+typedef struct plim_rehearsed_reason {
+    const char *word; /* "no_kernels", "signal", "program", "no_gpu_used"; NULL: it did not fail */
+    const char *text; /* a sentence without its stop; NULL without a word */
+} plim_rehearsed_reason;
+
 typedef struct plim_rehearsed {
     const plim_rehearsal_outcome *outcome;
-    const char *const *argv;         /* borrowed from the caller */
-    int exit_status;                 /* the program's, or 128 + signal */
-    bool ran_out;                    /* a device's memory ran out, and that ended the program */
+    const char *const *argv; /* borrowed from the caller */
+    int exit_status;         /* the program's, or 128 + signal */
+    bool ran_out;            /* a device's memory ran out, and that ended the program */
+    plim_rehearsed_reason reason;
     const plim_oom_message *message; /* the main message about memory that it printed, or NULL */
     const char *const *recordings;   /* the files that were written for record_path */
     size_t recording_count;
@@ -268,6 +285,8 @@ PLIM_API PLIM_MUST_USE plim_status plim_rehearse(const char *const *argv,
 PLIM_API void plim_rehearsed_deinit(plim_rehearsed *rehearsed);
 
 PLIM_API plim_rehearsed_verdict plim_rehearsed_judge(const plim_rehearsed *rehearsed);
+/** True if a process took memory of a device, its context included. */
+PLIM_API bool plim_rehearsed_used_gpu(const plim_rehearsal_outcome *outcome);
 /** "fits", "tight", "at_least", "out_of_memory", "failed", "unanswered"; a constant. */
 PLIM_API const char *plim_rehearsed_verdict_name(plim_rehearsed_verdict verdict);
 PLIM_API plim_rehearsed_peak plim_rehearsed_find_peak(const plim_rehearsal_outcome *outcome);
@@ -294,7 +313,8 @@ typedef struct plim_rehearse_try {
 typedef struct plim_rehearse_tries {
     plim_rehearse_try *items; /* by value */
     size_t count;
-    uint64_t best;     /* the largest value that fits; 0: none */
+    uint64_t best;     /* the largest value that fits; 0: none does, or is_complete is false */
+    bool is_complete;  /* no interruption and no failure ended the search before its answer */
     bool is_unbounded; /* PLIM_REHEARSE_VALUE_MAX fits: memory does not depend on the value */
     const plim_gpu *gpu;
     uint32_t device_count;
@@ -309,10 +329,16 @@ typedef struct plim_rehearse_search_options {
     plim_rehearse_options rehearse; /* steps 0: two; without record_path */
     const uint64_t *values;         /* 1 to PLIM_REHEARSE_VALUE_MAX each */
     size_t value_count;             /* 0: search for the largest value that fits */
+    bool accepts_tight;             /* PLIM_REHEARSED_TIGHT fits */
+    bool accepts_at_least;          /* PLIM_REHEARSED_AT_LEAST fits */
     /* Called after each try that fits or runs out of memory; NULL: not. */
     void (*tried)(void *ctx, const plim_rehearse_try *one);
     void *tried_ctx;
 } plim_rehearse_search_options;
+
+/** True if a search with these options takes the verdict for one that fits. */
+PLIM_API bool plim_rehearse_accepts(const plim_rehearse_search_options *options,
+                                    plim_rehearsed_verdict verdict);
 
 /** True if a word of the command has {} in it. */
 PLIM_API bool plim_rehearse_has_place(const char *const *argv);
@@ -324,7 +350,8 @@ PLIM_API bool plim_rehearse_has_place(const char *const *argv);
  * argv    a command with {} in it; ends in NULL
  * ret     always filled, after an error with the tries before it; the caller's, until
  *         plim_rehearse_tries_deinit()
- * errors  those of plim_rehearse(); PLIM_UNSUPPORTED: a rehearsal failed for a reason other than
+ * errors  those of plim_rehearse(); PLIM_CANCELLED: INT, TERM, HUP or QUIT ended a program;
+ *         PLIM_UNSUPPORTED: a rehearsal failed for a reason other than
  *         memory (see ret->output); PLIM_LIMIT: more than PLIM_REHEARSE_TRIES_MAX
  */
 PLIM_API PLIM_MUST_USE plim_status plim_rehearse_search(const char *const *argv,

@@ -10,6 +10,7 @@
 #include "report/model/explain.h"
 
 #include "plimsoll/load.h"
+#include "plimsoll/settings.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,6 +22,8 @@ typedef struct rehearse_arguments {
     plim_asked asked;
     plim_rehearse_options how;
     bool lists_gpus;
+    bool accepts_tight;
+    bool accepts_at_least;
     bool all;               /* of the explanation */
     const char *find_batch; /* a command with {} in it */
     const char *sweep;      /* values */
@@ -61,6 +64,24 @@ static void take_margin(struct argp_state *state, void *arguments, char *text)
     }
 }
 
+/* "tight,at_least": verdicts that are as good as "fits". */
+static void take_accept(struct argp_state *state, void *arguments, char *text)
+{
+    rehearse_arguments *const wanted = arguments;
+    char *rest = NULL;
+    for (const char *word = strtok_r(text, ",", &rest); word != NULL;
+         word = strtok_r(NULL, ",", &rest)) {
+        if (strcmp(word, "tight") == 0) {
+            wanted->accepts_tight = true;
+        } else if (strcmp(word, "at_least") == 0) {
+            wanted->accepts_at_least = true;
+        } else {
+            argp_error(state, "--accept takes tight, at_least or both with a comma, not \"%s\"",
+                       word);
+        }
+    }
+}
+
 static const plim_option options[] = {
     PLIM_TEXT("gpu", "NAME", rehearse_arguments, how.gpu,
               "the GPU to simulate: h100, rtx4090, a100-80gb … (h100)"),
@@ -71,6 +92,7 @@ static const plim_option options[] = {
     PLIM_NUMBER("devices", rehearse_arguments, how.device_count, 1, 64, "number of GPUs (1)"),
     PLIM_COUNT("steps", rehearse_arguments, how.steps, 1, 1000000000,
                "stop after N optimizer steps (at the program's end)"),
+    PLIM_TAKEN("accept", "WORDS", take_accept, "verdicts that are a success too: tight, at_least"),
     PLIM_TAKEN("record", "FILE", take_record,
                "write the whole history: FILE.plim, or FILE.pickle as PyTorch does"),
     PLIM_TEXT("conf", "STRING", rehearse_arguments, how.settings,
@@ -114,6 +136,22 @@ static const char *const examples[] = {
     NULL,
 };
 
+/* What plim_rehearsal_prepare() would refuse, as wrong usage. */
+static void check_simulated(struct argp_state *state, const plim_rehearse_options *how)
+{
+    plim_error err = { 0 };
+    const plim_gpu *gpu = NULL;
+    plim_settings settings = plim_settings_default();
+    if (how->gpu != NULL && plim_gpu_find(how->gpu, &gpu, &err) == PLIM_INVALID_ARGUMENT) {
+        argp_error(state, "--gpu: %s (--list-gpus lists them)", err.message);
+    }
+    const plim_status parsed =
+        how->settings != NULL ? plim_settings_parse(how->settings, &settings, &err) : PLIM_OK;
+    if (parsed != PLIM_OK && parsed != PLIM_OUT_OF_HOST_MEMORY) {
+        argp_error(state, "--conf: %s", err.message);
+    }
+}
+
 static void check(struct argp_state *state, void *given)
 {
     const rehearse_arguments *const arguments = given;
@@ -134,6 +172,7 @@ static void check(struct argp_state *state, void *given)
     if (arguments->sweep != NULL && !plim_rehearse_has_place((const char *const *)asked->command)) {
         argp_error(state, "--sweep needs a {} in the program, where its values go");
     }
+    check_simulated(state, &arguments->how);
     const bool is_search = arguments->find_batch != NULL || arguments->sweep != NULL;
     if (is_search && arguments->how.record_path != NULL) {
         argp_error(state,
@@ -156,22 +195,24 @@ static const plim_usage usage = {
     .json = "print the document \"rehearse/1\"; the program's output goes to standard error",
     .examples = examples,
     .closing =
-        "Exit status: 0 it fits; 1 it ran out of memory; 2 wrong usage; 3 it could not be "
-        "rehearsed: it was not started, failed for another reason, or called a function that "
-        "has no stand-in.",
+        "Exit status: 0 it fits; 1 it ran out of memory, is tight, or needs at least what was "
+        "measured (see --accept); 2 wrong usage; 3 it could not be rehearsed: it was not started, "
+        "failed for another reason, used no GPU, or called a function that has no stand-in.",
     .takes_command = true,
     .check = check,
 };
 
 /* ---- one rehearsal --------------------------------------------------------------------------- */
 
-static int status_of(plim_rehearsed_verdict verdict)
+static int status_of(const rehearse_arguments *arguments, plim_rehearsed_verdict verdict)
 {
     switch (verdict) {
     case PLIM_REHEARSED_FITS:
         return PLIM_EXIT_OK;
     case PLIM_REHEARSED_TIGHT:
+        return arguments->accepts_tight ? PLIM_EXIT_OK : PLIM_EXIT_FOUND;
     case PLIM_REHEARSED_AT_LEAST:
+        return arguments->accepts_at_least ? PLIM_EXIT_OK : PLIM_EXIT_FOUND;
     case PLIM_REHEARSED_OUT_OF_MEMORY:
         return PLIM_EXIT_FOUND;
     case PLIM_REHEARSED_FAILED:
@@ -213,7 +254,7 @@ static int show(const char *who, const rehearse_arguments *arguments,
         written = plim_rehearse_json_write(plim_sink_to_file(stdout), rehearsed, &page, &err);
     }
     const int status = plim_output_result(who, stdout, &arguments->asked, &page, written, &err);
-    return status == PLIM_EXIT_OK ? status_of(plim_rehearsed_judge(rehearsed)) : status;
+    return status == PLIM_EXIT_OK ? status_of(arguments, plim_rehearsed_judge(rehearsed)) : status;
 }
 
 static int rehearse_once(const char *who, const rehearse_arguments *arguments)
@@ -239,9 +280,7 @@ static int rehearse_once(const char *who, const rehearse_arguments *arguments)
 static void say_try(void *who, const plim_rehearse_try *one)
 {
     plim_say(who, "%" PRIu64 ": %s, %s of the device, %.1f s", one->value,
-             one->verdict == PLIM_REHEARSED_OUT_OF_MEMORY
-                 ? "out of memory"
-                 : plim_rehearsed_verdict_name(one->verdict),
+             plim_rehearsed_verdict_text(one->verdict),
              plim_format_bytes(one->peak.device_bytes).text, one->seconds);
 }
 
@@ -279,6 +318,8 @@ static int search(char *who, const rehearse_arguments *arguments, const char *co
         .rehearse = arguments->how,
         .values = values,
         .value_count = count,
+        .accepts_tight = arguments->accepts_tight,
+        .accepts_at_least = arguments->accepts_at_least,
         .tried = say_try,
         .tried_ctx = who,
     };

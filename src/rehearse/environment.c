@@ -20,7 +20,6 @@
 #define RUN_INDUCTOR_CACHE "inductor"
 
 #define VALUE_BYTES_MAX ((size_t)1 << 20)
-#define HISTORY_EVENTS  100000
 
 typedef struct variables {
     plim_arena *arena;
@@ -146,8 +145,6 @@ static void set_what_the_agent_reads(variables *all, const plim_rehearsal *rehea
     if (options->record_path != NULL) {
         set(all, "PLIMSOLL_HISTORY", "all");
         set(all, "PLIMSOLL_SNAPSHOT", "1");
-    } else {
-        set_number(all, "PLIMSOLL_HISTORY", HISTORY_EVENTS);
     }
     if (options->world_size > 0) {
         set_number(all, "PLIMSOLL_WORLD_SIZE", options->world_size);

@@ -131,6 +131,26 @@ static bool read_ooms(yajl_val root, plim_json_keeper *keeper, plim_rehearsed_pr
     return is_kept;
 }
 
+/* The total is at least the number of those in full. */
+static bool read_oom_places(yajl_val root, plim_json_keeper *keeper, plim_rehearsed_process *ret)
+{
+    yajl_val array = plim_json_get(root, "oom_places");
+    const uint64_t total = plim_json_get_u64(root, "oom_count");
+    ret->oom_total = total > ret->oom_count ? total : ret->oom_count;
+    ret->oom_place_count = plim_json_length(array);
+    plim_rehearsed_oom_place *places =
+        plim_arena_alloc(keeper->arena, ret->oom_place_count * sizeof(*places));
+    for (size_t i = 0; places != NULL && i < ret->oom_place_count; i++) {
+        yajl_val item = plim_json_item(array, i);
+        places[i] = (plim_rehearsed_oom_place){
+            .where = string_or(plim_json_get_string(item, "where", keeper), "?"),
+            .count = plim_json_get_u64(item, "count"),
+        };
+    }
+    ret->oom_places = places;
+    return places != NULL;
+}
+
 static bool read_reads(yajl_val root, plim_json_keeper *keeper, plim_rehearsed_process *ret)
 {
     yajl_val array = plim_json_get(root, "value_reads");
@@ -200,6 +220,7 @@ static bool read_process(yajl_val root, const char *folder, plim_json_keeper *ke
         .stop_reason = plim_json_get_string(root, "stop_reason", keeper),
         .stop_text = plim_json_get_string(root, "stop_text", keeper),
         .exception = plim_json_get_string(root, "exception", keeper),
+        .no_gpu_text = plim_json_get_string(root, "no_gpu_text", keeper),
         .steps = plim_json_get_u64(root, "steps"),
         .import_seconds = plim_json_get_double(seconds, "import"),
         .total_seconds = plim_json_get_double(seconds, "total"),
@@ -207,7 +228,8 @@ static bool read_process(yajl_val root, const char *folder, plim_json_keeper *ke
         .snapshot_path = find_snapshot(root, folder, keeper),
     };
     return read_devices(root, keeper, ret) && read_ooms(root, keeper, ret) &&
-           read_reads(root, keeper, ret) && read_facts(root, keeper, ret) &&
+           read_oom_places(root, keeper, ret) && read_reads(root, keeper, ret) &&
+           read_facts(root, keeper, ret) &&
            plim_json_get_strings(root, "warnings", keeper, &ret->warnings, &ret->warning_count);
 }
 

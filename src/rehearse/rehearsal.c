@@ -14,6 +14,7 @@
 #include "plimsoll/settings.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #define GPU_DEFAULT "h100"
 
@@ -145,6 +146,20 @@ static plim_status refuse_without_cuda(const char *program, const char *python,
                      python[0] != '\0' ? python : "this machine", program);
 }
 
+static plim_status refuse_program(const char *name, plim_error *err)
+{
+    char path[PLIM_PATH_BYTES];
+    const size_t length = strlen(name);
+    const bool is_script = length > 3 && strcmp(name + length - 3, ".py") == 0;
+    if (is_script && access(name, F_OK) == 0) {
+        return plim_fail(err, PLIM_INVALID_ARGUMENT, "%s: %s; run it with Python: -- python %s",
+                         name, strchr(name, '/') != NULL ? "not executable" : "not in PATH", name);
+    }
+    return plim_path_find(name, false, path, sizeof(path))
+               ? plim_fail(err, PLIM_INVALID_ARGUMENT, "%s: not executable (chmod +x)", path)
+               : plim_fail(err, PLIM_INVALID_ARGUMENT, "cannot find the program \"%s\"", name);
+}
+
 /* From the program's name to its environment. */
 static plim_status prepare(plim_rehearsal *rehearsal, const char *const *argv,
                            const plim_rehearse_options *options, plim_error *err)
@@ -153,8 +168,7 @@ static plim_status prepare(plim_rehearsal *rehearsal, const char *const *argv,
     char python[PLIM_PATH_BYTES] = "";
     PLIM_TRY(check_options(options, err));
     if (argv[0] == NULL || !plim_path_find(argv[0], true, program, sizeof(program))) {
-        return plim_fail(err, PLIM_INVALID_ARGUMENT, "cannot find the program \"%s\"",
-                         argv[0] != NULL ? argv[0] : "");
+        return refuse_program(argv[0] != NULL ? argv[0] : "", err);
     }
     PLIM_TRY(copy_argv(rehearsal, argv, program, err));
     PLIM_TRY(plim_home_find(options->home, rehearsal->home, sizeof(rehearsal->home), err));

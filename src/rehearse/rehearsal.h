@@ -11,6 +11,7 @@
  *   process_file.c  what one agent wrote
  *   json_read.c     reading it
  *   run.c           all of that in one call, and the verdict
+ *   reason.c        why there is no answer: the program failed, or used no GPU
  *   record.c        snapshots as files of the caller's choice
  *   search.c        many rehearsals of one command
  */

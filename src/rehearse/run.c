@@ -3,6 +3,7 @@
  */
 #include "base/error.h"
 #include "base/numbers.h"
+#include "rehearse/reason.h"
 #include "rehearse/rehearsal.h"
 
 #include "plimsoll/load.h"
@@ -20,7 +21,7 @@ plim_rehearsed_verdict plim_rehearsed_judge(const plim_rehearsed *rehearsed)
     if (rehearsed->ran_out) {
         return PLIM_REHEARSED_OUT_OF_MEMORY;
     }
-    if (rehearsed->exit_status != 0) {
+    if (rehearsed->exit_status != 0 || rehearsed->reason.word != NULL) {
         return PLIM_REHEARSED_FAILED;
     }
     const plim_rehearsal_outcome *outcome = rehearsed->outcome;
@@ -127,7 +128,8 @@ static bool has_come(const sigset_t *held)
     return false;
 }
 
-static plim_status gather(const char *record_path, plim_rehearsed *ret, plim_error *err)
+static plim_status gather(const char *record_path, const plim_output_end *end, plim_rehearsed *ret,
+                          plim_error *err)
 {
     PLIM_TRY(plim_rehearsal_finish(ret->rehearsal, &ret->outcome, err));
     ret->exit_status = ret->launched.exit_status;
@@ -137,19 +139,23 @@ static plim_status gather(const char *record_path, plim_rehearsed *ret, plim_err
     if (ret->launched.explanation == NULL && ret->exit_status != 0 && !ret->ran_out) {
         return plim_fail_memory(err, "reading the program's output"); /* it may have been memory */
     }
-    return record_path == NULL
-               ? PLIM_OK
-               : plim_rehearsal_record(ret->rehearsal, record_path, &ret->recordings,
-                                       &ret->recording_count, err);
+    PLIM_TRY(plim_reason_find(ret, end, &ret->rehearsal->arena, &ret->reason, err));
+    const plim_status status =
+        record_path == NULL ? PLIM_OK
+                            : plim_rehearsal_record(ret->rehearsal, record_path, &ret->recordings,
+                                                    &ret->recording_count, err);
+    /* Of what failed early there is no history, and the failure is the answer. */
+    return status == PLIM_UNSUPPORTED && ret->reason.word != NULL ? PLIM_OK : status;
 }
 
 /* A signal that comes meanwhile takes effect after that, with the folder removed. */
-static plim_status keep_results(const char *record_path, plim_rehearsed *ret, plim_error *err)
+static plim_status keep_results(const char *record_path, const plim_output_end *end,
+                                plim_rehearsed *ret, plim_error *err)
 {
     sigset_t held;
     sigset_t before;
     hold_signals(&held, &before);
-    plim_status status = gather(record_path, ret, err);
+    plim_status status = gather(record_path, end, ret, err);
     if (has_come(&held)) {
         plim_rehearsed_deinit(ret);
         status = plim_fail(err, PLIM_CANCELLED, "interrupted while the results were read");
@@ -170,6 +176,9 @@ plim_status plim_rehearse(const char *const *argv, const plim_rehearse_options *
     PLIM_TRY(plim_rehearsal_prepare(argv, options, &ret->rehearsal, err));
     plim_launch_options how = launch != NULL ? *launch : (plim_launch_options){ 0 };
     how.environment = plim_rehearsal_environment(ret->rehearsal);
+    plim_output_end end = { .output = how.output, .output_ctx = how.output_ctx };
+    how.output = plim_output_end_take;
+    how.output_ctx = &end;
     /* PyTorch frees the blocks of some sets in the order of their addresses: with fixed addresses
      * two rehearsals of one program are equal to the byte. */
     how.has_fixed_addresses = true;
@@ -180,7 +189,7 @@ plim_status plim_rehearse(const char *const *argv, const plim_rehearse_options *
     plim_status status =
         plim_launch(plim_rehearsal_argv(ret->rehearsal), &how, &ret->launched, err);
     if (status == PLIM_OK) {
-        status = keep_results(record_path, ret, err);
+        status = keep_results(record_path, &end, ret, err);
     }
     if (status != PLIM_OK) {
         plim_rehearsed_deinit(ret);

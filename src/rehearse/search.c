@@ -7,6 +7,7 @@
 #include "rehearse/rehearsal.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -104,14 +105,46 @@ static void keep(plim_rehearse_tries *tries, const plim_rehearse_try *one)
     }
     tries->items[at] = *one;
     tries->count++;
-    if (one->verdict == PLIM_REHEARSED_FITS && one->value > tries->best) {
-        tries->best = one->value;
+}
+
+bool plim_rehearse_accepts(const plim_rehearse_search_options *options,
+                           plim_rehearsed_verdict verdict)
+{
+    return verdict == PLIM_REHEARSED_FITS ||
+           (verdict == PLIM_REHEARSED_TIGHT && options->accepts_tight) ||
+           (verdict == PLIM_REHEARSED_AT_LEAST && options->accepts_at_least);
+}
+
+/* The search has ended: only now is its largest value known to be the largest. */
+static plim_status complete(const plim_rehearse_search_options *options, plim_rehearse_tries *tries)
+{
+    for (size_t i = 0; i < tries->count; i++) {
+        if (plim_rehearse_accepts(options, tries->items[i].verdict)) {
+            tries->best = tries->items[i].value;
+        }
     }
+    tries->is_complete = true;
+    return PLIM_OK;
+}
+
+static bool was_interrupted(const plim_rehearsed *rehearsed)
+{
+    static const int deadly[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+    for (size_t i = 0; i < sizeof(deadly) / sizeof(deadly[0]); i++) {
+        if (rehearsed->exit_status == PLIM_LAUNCH_SIGNALLED + deadly[i]) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Why more tries make no sense. */
-static plim_status stop(uint64_t value, const plim_rehearsal_outcome *outcome, plim_error *err)
+static plim_status stop(uint64_t value, const plim_rehearsed *rehearsed, plim_error *err)
 {
+    const plim_rehearsal_outcome *outcome = rehearsed->outcome;
+    if (was_interrupted(rehearsed)) {
+        return plim_fail(err, PLIM_CANCELLED, "interrupted at %" PRIu64, value);
+    }
     for (size_t i = 0; i < outcome->call_count; i++) {
         const plim_rehearsed_call *call = &outcome->calls[i];
         if (strcmp(call->kind, "unknown") == 0 || strcmp(call->kind, "refused") == 0) {
@@ -121,7 +154,8 @@ static plim_status stop(uint64_t value, const plim_rehearsal_outcome *outcome, p
         }
     }
     return plim_fail(err, PLIM_UNSUPPORTED,
-                     "stopped at %" PRIu64 ": it fails for a reason other than memory", value);
+                     "stopped at %" PRIu64 ": it fails for a reason other than memory: %s", value,
+                     rehearsed->reason.text != NULL ? rehearsed->reason.text : "unknown");
 }
 
 static plim_status try_command(const batch_search *self, const char *const *command, uint64_t value,
@@ -143,7 +177,7 @@ static plim_status try_command(const batch_search *self, const char *const *comm
     keep(self->tries, ret);
     plim_status status = PLIM_OK;
     if (ret->verdict == PLIM_REHEARSED_FAILED || ret->verdict == PLIM_REHEARSED_UNANSWERED) {
-        status = stop(value, rehearsed.outcome, err);
+        status = stop(value, &rehearsed, err);
     } else if (self->options->tried != NULL) {
         self->options->tried(self->options->tried_ctx, ret);
     }
@@ -206,9 +240,9 @@ static uint64_t next_value(const bounds *known, size_t turn)
     return value < most ? value : most;
 }
 
-static void learn(bounds *known, const plim_rehearse_try *one)
+static void learn(bounds *known, const plim_rehearse_try *one, bool fits)
 {
-    if (one->verdict != PLIM_REHEARSED_FITS) {
+    if (!fits) {
         known->high = one->value;
         return;
     }
@@ -226,13 +260,13 @@ static plim_status find_largest(const batch_search *self, plim_error *err)
     for (size_t turn = 0; known.high == 0 || known.high > known.low + 1; turn++) {
         if (known.low >= PLIM_REHEARSE_VALUE_MAX) {
             self->tries->is_unbounded = true;
-            return PLIM_OK;
+            break;
         }
         plim_rehearse_try one = { 0 };
         PLIM_TRY(try_value(self, next_value(&known, turn), &one, err));
-        learn(&known, &one);
+        learn(&known, &one, plim_rehearse_accepts(self->options, one.verdict));
     }
-    return PLIM_OK;
+    return complete(self->options, self->tries);
 }
 
 plim_status plim_rehearse_search(const char *const *argv,
@@ -263,7 +297,7 @@ plim_status plim_rehearse_search(const char *const *argv,
         plim_rehearse_try one = { 0 };
         PLIM_TRY(try_value(&self, options->values[i], &one, err));
     }
-    return PLIM_OK;
+    return complete(options, ret);
 }
 
 void plim_rehearse_tries_deinit(plim_rehearse_tries *tries)

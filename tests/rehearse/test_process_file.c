@@ -19,6 +19,8 @@ static const char whole[] =
     "   \"peak_allocated_bytes\": 7}], \"steps\": [{\"step\": 1, \"end_allocated_bytes\": 5}]}],"
     " \"ooms\": [{\"device\": 1, \"requested_bytes\": 512, \"text\": null,"
     "   \"stack\": [\"a.py:1 f\", 7, \"b.py:2 g\"]}],"
+    " \"oom_count\": 25, \"oom_places\": [{\"where\": \"a.py:1 f\", \"count\": 24}, 7],"
+    " \"no_gpu_text\": \"why\","
     " \"value_reads\": [{\"where\": \"a.py:9\", \"count\": 4}], \"warnings\": [\"one\"],"
     " \"of a later version\": {}}";
 
@@ -62,6 +64,11 @@ static void everything_is_read(void)
     T_NULL(process.ooms[0].text);
     T_EQ_U64(process.ooms[0].stack_count, 2); /* what is no string is left out */
     T_EQ_STR(process.ooms[0].stack[1], "b.py:2 g");
+    T_EQ_U64(process.oom_total, 25);
+    T_EQ_U64(process.oom_place_count, 2);
+    T_EQ_STR(process.oom_places[0].where, "a.py:1 f");
+    T_EQ_U64(process.oom_places[0].count, 24);
+    T_EQ_STR(process.no_gpu_text, "why");
     T_EQ_U64(process.reads[0].count, 4);
     T_EQ_STR(process.warnings[0], "one");
     plim_arena_deinit(&arena);

@@ -133,7 +133,8 @@ class Rehearse(unittest.TestCase):
     def test_the_largest_value_is_exact(self):
         _, one = document("--capacity=8GiB", program=["alloc", "1"])
         free = 8 * GIB - one["devices"][0]["context_bytes"]
-        done, told = document("--capacity=8GiB", f"--find-batch={QUOTED} alloc {{}}")
+        done, told = document("--capacity=8GiB", "--accept=tight",
+                              f"--find-batch={QUOTED} alloc {{}}")
         self.assertEqual(done.returncode, 0, done.stderr)
         # Whole pages of 2 MiB are what a device gives.
         self.assertEqual(told["best"], free // (2 * MIB) * 2)
@@ -141,6 +142,11 @@ class Rehearse(unittest.TestCase):
         values = [one["value"] for one in told["tries"]]
         self.assertEqual(values, sorted(values))
         self.assertIn(told["best"] + 1, values)
+        # One whose error bar reaches beyond the capacity does not fit, unless that is accepted.
+        _, sure = document("--capacity=8GiB", f"--find-batch={QUOTED} alloc {{}}")
+        self.assertLess(sure["best"], told["best"])
+        self.assertEqual([one["verdict"] for one in sure["tries"]
+                          if one["value"] == sure["best"] + 1], ["tight"])
 
     def test_nothing_fits(self):
         done, told = document("--capacity=1GiB", f"--find-batch={QUOTED} alloc {{}}000")
@@ -174,10 +180,11 @@ class Rehearse(unittest.TestCase):
             (["--rank=4", "--world-size=4"], "rank"),
             (["--sweep=1,2"], "{}"),
             (["--record=out.txt"], "out.txt"),
+            (["--accept=fits"], "fits"),
         ]:
             with self.subTest(words=words):
                 done = rehearse(*words, program=["alloc", "1"])
-                self.assertIn(done.returncode, (2, 3), done.stderr)
+                self.assertEqual(done.returncode, 2, done.stderr)
                 self.assertIn(part, done.stderr)
                 self.assertEqual(done.stdout, "")
 
@@ -186,6 +193,28 @@ class Rehearse(unittest.TestCase):
                               capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 3)
         self.assertIn("/nowhere/program", done.stderr)
+
+    def test_a_script_that_is_not_executable(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, part in (("train.py", "run it with Python: -- python"), ("tool", "chmod")):
+                path = pathlib.Path(folder, name)
+                path.write_text("print()\n")
+                done = subprocess.run([PLIMSOLL, "rehearse", "--", path],
+                                      capture_output=True, text=True, timeout=60)
+                self.assertEqual(done.returncode, 3)
+                self.assertIn("not executable", done.stderr)
+                self.assertIn(part, done.stderr)
+
+    def test_a_program_that_uses_no_gpu_did_not_fit(self):
+        done, told = document(program=["nothing"])
+        self.assertEqual(done.returncode, 3)
+        self.assertEqual((told["verdict"], told["exit_status"]), ("failed", 0))
+        self.assertEqual(told["reason"]["word"], "no_gpu_used")
+        page = rehearse("--color=never", program=["nothing"]).stdout
+        self.assertIn("It used no GPU", page)
+        self.assertNotIn("Device use", page)
+        _, told = document(program=["start", "1"])  # its child does
+        self.assertEqual((told["verdict"], told["reason"]), ("fits", None))
 
     def test_a_program_without_cuda(self):
         done = subprocess.run([PLIMSOLL, "rehearse", "--python=/bin/true", "--", "/bin/true"],
@@ -244,6 +273,56 @@ class Surroundings(unittest.TestCase):
             self.assertEqual(done.returncode, 3)
             self.assertEqual(json.loads(done.stdout)["exit_status"], 128 + signal.SIGTERM)
             self.assertEqual(shell.left(), [])
+
+    def test_an_early_end_is_that_and_nothing_else(self):
+        for line, word, text in [
+            ("echo 'package.SomeError: bad' >&2; exit 1", "program", "package.SomeError: bad"),
+            ("echo \"python: can't open file 'a.py'\" >&2; exit 2", "program",
+             "can't open file 'a.py'"),
+            ("echo 'no error: here'; exit 9", "program", "exit status 9"),
+            ("kill -SEGV $$", "signal", "SIGSEGV (segmentation fault)"),
+            ("exit 134", "signal", "SIGABRT (aborted)"),
+        ]:
+            with Shell() as shell, self.subTest(line=line):
+                done = shell.run(line, "--json")
+                self.assertEqual(done.returncode, 3)
+                self.assertEqual(json.loads(done.stdout)["reason"], {"word": word, "text": text})
+                done = shell.run(line)
+                page = done.stdout.decode()
+                self.assertIn(text, page)
+                for block in ("Device use", "Modelled", "No process"):
+                    self.assertNotIn(block, page)
+                done = shell.run(line, f"--record={shell.temporary}/run.pickle")
+                self.assertIn(text, done.stdout.decode())
+
+    def test_a_search_that_did_not_end_claims_nothing(self):
+        for line, part in [("kill -INT $$", b"interrupted at 2"),
+                           ("exit 7", b"reason other than memory: exit status 7")]:
+            with Shell() as shell, self.subTest(line=line):
+                line = f'"$CUDA_PROGRAM" alloc 1; if [ {{}} = 2 ]; then {line}; fi'
+                done = shell.run(line, "--json", "--sweep=1,2,4")
+                self.assertEqual(done.returncode, 3)
+                self.assertIn(part, done.stderr)
+                told = json.loads(done.stdout)
+                self.assertEqual((told["best"], told["complete"]), (None, False))
+                self.assertEqual([one["verdict"] for one in told["tries"]], ["fits", "failed"])
+                page = shell.run(line, "--sweep=1,2,4").stdout
+                self.assertNotIn(b"The largest that fits:", page)
+                self.assertIn(b"is not known", page)
+
+    def test_what_is_unsure_fits_where_it_is_accepted(self):
+        result = json.dumps({"version": 1, "pid": 1, "value_reads": [
+            {"where": "a.py:1 f", "what": "nonzero", "count": 1, "why": "a size"}]})
+        line = f"\"$CUDA_PROGRAM\" alloc 1; echo '{result}' > $PLIMSOLL_REHEARSAL/results/1.json"
+        with Shell() as shell:
+            for accept, status, best in (("tight", 1, None), ("tight,at_least", 0, 2)):
+                done = shell.run(line, "--json", f"--accept={accept}")
+                self.assertEqual(done.returncode, status, done.stderr)
+                self.assertEqual(json.loads(done.stdout)["verdict"], "at_least")
+                done = shell.run(line + " # {}", "--json", f"--accept={accept}", "--sweep=1,2")
+                self.assertEqual(done.returncode, status, done.stderr)
+                told = json.loads(done.stdout)
+                self.assertEqual((told["best"], told["complete"]), (best, True))
 
     def test_the_page_comes_after_what_the_program_says(self):
         with Shell() as shell:

@@ -115,7 +115,7 @@ static void a_rehearsal_that_cannot_be_leaves_nothing(void)
     set_up();
     plim_rehearse_options options = make_options(NULL);
     options.record_path = "run.txt";
-    const char *const argv[] = { T_PROGRAM, NULL };
+    const char *const argv[] = { T_PROGRAM, "alloc", "1", NULL };
     plim_rehearsed rehearsed;
     T_EQ_I64(plim_rehearse(argv, &options, NULL, &rehearsed, NULL), PLIM_INVALID_ARGUMENT);
     T_NULL(rehearsed.rehearsal);

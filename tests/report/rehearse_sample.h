@@ -174,6 +174,7 @@ static inline void sample_run_out(rehearse_sample *sample)
     sample->processes[0].exception = "OutOfMemoryError";
     sample->processes[0].ooms = &sample->oom;
     sample->processes[0].oom_count = 1;
+    sample->processes[0].oom_total = 1;
     sample->rehearsed.exit_status = 1;
     sample->rehearsed.ran_out = true;
     sample->rehearsed.message = &sample->message;

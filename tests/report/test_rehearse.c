@@ -48,6 +48,79 @@ static void failed(rehearse_sample *sample)
     sample->processes[0].ended = "error";
     sample->processes[0].exception = "ValueError: the batch does not divide by the world size";
     sample->rehearsed.exit_status = 2;
+    sample->rehearsed.reason = (plim_rehearsed_reason){ "program", sample->processes[0].exception };
+}
+
+/* Of what failed before it used a GPU there are no figures. */
+static void without_figures(rehearse_sample *sample, int exit_status, const char *word,
+                            const char *text)
+{
+    sample->outcome.process_count = 0;
+    sample->gpus[0] = (plim_rehearsed_gpu){ 0 };
+    sample->rehearsed.exit_status = exit_status;
+    sample->rehearsed.reason = (plim_rehearsed_reason){ word, text };
+}
+
+static void failed_early(rehearse_sample *sample)
+{
+    without_figures(sample, 1, "program", "ModuleNotFoundError: No module named 'tiktoken'");
+}
+
+static void failed_silently(rehearse_sample *sample)
+{
+    without_figures(sample, 9, "program", "exit status 9");
+}
+
+static void crashed_early(rehearse_sample *sample)
+{
+    without_figures(sample, 139, "signal", "SIGSEGV (segmentation fault)");
+}
+
+static void crashed(rehearse_sample *sample)
+{
+    sample->processes[0].ended = "running";
+    sample->rehearsed.exit_status = 139;
+    sample->rehearsed.reason = (plim_rehearsed_reason){ "signal", "SIGSEGV (segmentation fault)" };
+}
+
+static void no_gpu_used(rehearse_sample *sample)
+{
+    without_figures(sample, 0, "no_gpu_used", "PyTorch was imported and CUDA never used");
+    sample->outcome.process_count = 1;
+    sample->processes[0].device_count = 0;
+}
+
+static void no_kernels(rehearse_sample *sample)
+{
+    without_figures(sample, 0, "no_kernels",
+                    "PyTorch 2.11.0+cu130 has no kernels for NVIDIA TITAN V, whose compute "
+                    "capability is 7.0 (it has sm_75 sm_80): packages for cu126 have them");
+}
+
+/* Of 25 failures only 20 are there in full. */
+static void ran_out_often(rehearse_sample *sample)
+{
+    static const plim_rehearsed_oom_place places[] = { { "train.py:9 main", 24 },
+                                                       { "train.py:12 main", 1 } };
+    ran_out_and_went_on(sample);
+    sample_spread(sample, 2);
+    for (size_t i = 0; i < 2; i++) {
+        sample->processes[i].oom_total = 25;
+        sample->processes[i].oom_places = places;
+        sample->processes[i].oom_place_count = T_COUNT(places);
+    }
+}
+
+static void ran_out_again(rehearse_sample *sample)
+{
+    static const plim_rehearsed_oom_place places[] = {
+        { "train.py:9 main", 3 }, { "a.py:1 f", 1 }, { "b.py:1 f", 1 },
+        { "c.py:1 f", 1 },        { "d.py:1 f", 1 }, { "e.py:1 f", 1 },
+    };
+    sample_run_out(sample);
+    sample->processes[0].oom_total = 8;
+    sample->processes[0].oom_places = places;
+    sample->processes[0].oom_place_count = T_COUNT(places);
 }
 
 static void unanswered(rehearse_sample *sample)
@@ -156,6 +229,14 @@ static const struct {
     { "rehearse-oom-survived.txt", ran_out_and_went_on, &wide },
     { "rehearse-oom-unseen.txt", ran_out_unseen, &wide },
     { "rehearse-failed.txt", failed, &wide },
+    { "rehearse-failed-early.txt", failed_early, &wide },
+    { "rehearse-failed-silently.txt", failed_silently, &wide },
+    { "rehearse-crashed-early.txt", crashed_early, &wide },
+    { "rehearse-crashed.txt", crashed, &wide },
+    { "rehearse-no-gpu-used.txt", no_gpu_used, &wide },
+    { "rehearse-no-kernels.txt", no_kernels, &wide },
+    { "rehearse-oom-often.txt", ran_out_often, &wide },
+    { "rehearse-oom-again.txt", ran_out_again, &wide },
     { "rehearse-unanswered.txt", unanswered, &wide },
     { "rehearse-two-gpus.txt", two_gpus, &wide },
     { "rehearse-ranks-alike.txt", ranks_alike, &wide },
@@ -215,16 +296,36 @@ static plim_rehearse_try tries[] = {
 
 static void tables_of_tries_read_as_approved(void)
 {
+    static plim_rehearse_try unsure[] = {
+        { 1, PLIM_REHEARSED_AT_LEAST, { 8 * GIB, 9 * GIB, 10 * GIB }, 4.5 },
+        { 2, PLIM_REHEARSED_AT_LEAST, { 9 * GIB, 10 * GIB, 11 * GIB }, 4.5 },
+        { 4, PLIM_REHEARSED_TIGHT, { 70 * GIB, 78 * GIB, 79 * GIB }, 5 },
+    };
     static const struct {
         const char *golden;
         plim_rehearse_tries tries;
         const plim_style *style;
     } rows[] = {
-        { "rehearse-tries.txt", { .items = tries, .count = 5, .best = 16 }, &wide },
-        { "rehearse-tries-color.txt", { .items = tries, .count = 3, .best = 16 }, &bright },
-        { "rehearse-tries-narrow.txt", { .items = tries, .count = 5, .best = 16 }, &narrow },
-        { "rehearse-tries-none-fits.txt", { .items = tries + 2, .count = 1 }, &plain },
-        { "rehearse-tries-none.txt", { .items = tries }, &plain },
+        { "rehearse-tries.txt",
+          { .items = tries, .count = 3, .best = 16, .is_complete = true },
+          &wide },
+        { "rehearse-tries-color.txt",
+          { .items = tries, .count = 3, .best = 16, .is_complete = true },
+          &bright },
+        { "rehearse-tries-narrow.txt",
+          { .items = tries, .count = 3, .best = 16, .is_complete = true },
+          &narrow },
+        { "rehearse-tries-none-fits.txt",
+          { .items = tries + 2, .count = 1, .is_complete = true },
+          &plain },
+        { "rehearse-tries-incomplete.txt", { .items = tries, .count = 5 }, &wide },
+        { "rehearse-tries-at-least.txt",
+          { .items = unsure, .count = 2, .is_complete = true },
+          &wide },
+        { "rehearse-tries-unsure.txt",
+          { .items = unsure, .count = 3, .is_complete = true },
+          &wide },
+        { "rehearse-tries-none.txt", { .items = tries, .is_complete = true }, &plain },
     };
     for (size_t i = 0; i < T_COUNT(rows); i++) {
         plim_text out;
@@ -402,7 +503,7 @@ static bool write_page(const plim_mem *mem, void *ctx)
 static bool write_tries(const plim_mem *mem, void *ctx)
 {
     (void)ctx;
-    const plim_rehearse_tries search = { .items = tries, .count = 5, .best = 16 };
+    const plim_rehearse_tries search = { .items = tries, .count = 5 };
     plim_text out;
     const bool ok = draw(mem, &out, &wide, &search) == PLIM_OK;
     plim_text_deinit(&out);

@@ -43,6 +43,7 @@ static plim_status write_search(plim_text *out, const plim_mem *mem, size_t coun
         .items = tries,
         .count = count,
         .best = best,
+        .is_complete = true,
         .gpu = &sample.gpu,
         .device_count = 1,
         .capacity_bytes = 79 * GIB,
@@ -166,10 +167,11 @@ static void every_member_is_there_whatever_happened(void)
         documents[i].change();
         T_EQ_I64(write(&out, NULL), PLIM_OK);
         yajl_val root = read_back(&out);
-        check_members(root, MEMBERS("says", "schema", "verdict", "bound", "command", "exit_status",
-                                    "gpu", "peak_allocated_bytes", "peak_reserved_bytes",
-                                    "peak_device_bytes", "peak_device", "oom_verdict", "devices",
-                                    "processes", "unanswered", "calls", "recordings", "warnings"));
+        check_members(root,
+                      MEMBERS("says", "schema", "verdict", "reason", "bound", "command",
+                              "exit_status", "gpu", "peak_allocated_bytes", "peak_reserved_bytes",
+                              "peak_device_bytes", "peak_device", "oom_verdict", "devices",
+                              "processes", "unanswered", "calls", "recordings", "warnings"));
         check_members(get(root, "peak_device"),
                       MEMBERS("low_bytes", "expected_bytes", "high_bytes"));
         check_members(get(root, "gpu"), MEMBERS("key", "name", "capacity_bytes", "count"));
@@ -178,10 +180,11 @@ static void every_member_is_there_whatever_happened(void)
                               "libraries_bytes", "driver_reserved_bytes", "nvml_v1_peak_bytes"));
         if (sample.outcome.process_count > 0) {
             yajl_val process = first(root, "processes");
-            check_members(process, MEMBERS("pid", "rank", "world_size", "torch", "conf", "ended",
-                                           "stop_reason", "stop_text", "exception", "steps",
-                                           "import_seconds", "total_seconds", "devices", "ooms",
-                                           "value_reads", "facts", "warnings"));
+            check_members(process,
+                          MEMBERS("pid", "rank", "world_size", "torch", "conf", "ended",
+                                  "stop_reason", "stop_text", "exception", "steps",
+                                  "import_seconds", "total_seconds", "devices", "ooms", "oom_count",
+                                  "oom_places", "value_reads", "facts", "warnings"));
             yajl_val device = first(process, "devices");
             check_members(device, MEMBERS("device", "peak_allocated_bytes", "peak_reserved_bytes",
                                           "peak_active_bytes", "peak_requested_bytes", "peak_step",
@@ -234,6 +237,29 @@ static void verdicts_are_told_in_their_order(void)
         yajl_tree_free(root);
         plim_text_deinit(&out);
     }
+}
+
+static void a_failure_has_its_reason_and_places_their_counts(void)
+{
+    static const plim_rehearsed_oom_place places[] = { { "train.py:9 main", 24 },
+                                                       { "train.py:12 main", 1 } };
+    plim_text out;
+    sample_begin(&sample);
+    sample.rehearsed.reason = (plim_rehearsed_reason){ "no_gpu_used", "CUDA was never used" };
+    sample.processes[0].oom_total = 25;
+    sample.processes[0].oom_places = places;
+    sample.processes[0].oom_place_count = T_COUNT(places);
+    T_EQ_I64(write(&out, NULL), PLIM_OK);
+    yajl_val root = read_back(&out);
+    T_EQ_STR(YAJL_GET_STRING(get(root, "verdict")), "failed"); /* with exit status 0 */
+    check_members(get(root, "reason"), MEMBERS("word", "text"));
+    T_EQ_STR(YAJL_GET_STRING(get(get(root, "reason"), "word")), "no_gpu_used");
+    yajl_val process = first(root, "processes");
+    T_EQ_I64(YAJL_GET_INTEGER(get(process, "oom_count")), 25);
+    check_members(first(process, "oom_places"), MEMBERS("where", "count"));
+    T_EQ_I64(YAJL_GET_INTEGER(get(first(process, "oom_places"), "count")), 24);
+    yajl_tree_free(root);
+    plim_text_deinit(&out);
 }
 
 /* ---- strangers ------------------------------------------------------------------------------- */
@@ -346,6 +372,7 @@ static void a_sink_that_is_full_is_an_error(void)
 }
 
 T_MAIN(T_TEST(documents_are_as_approved), T_TEST(every_member_is_there_whatever_happened),
-       T_TEST(verdicts_are_told_in_their_order), T_TEST(names_of_any_bytes_stay_json),
-       T_TEST(what_is_missing_is_null), T_TEST(lack_of_memory_is_never_a_success),
-       T_TEST(a_sink_that_is_full_is_an_error))
+       T_TEST(verdicts_are_told_in_their_order),
+       T_TEST(a_failure_has_its_reason_and_places_their_counts),
+       T_TEST(names_of_any_bytes_stay_json), T_TEST(what_is_missing_is_null),
+       T_TEST(lack_of_memory_is_never_a_success), T_TEST(a_sink_that_is_full_is_an_error))

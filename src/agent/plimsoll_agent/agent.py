@@ -3,7 +3,7 @@
 import multiprocessing.process
 import os
 
-from plimsoll_agent import allocator, checks
+from plimsoll_agent import allocator, checks, kernels
 from plimsoll_agent.deciding import Deciding
 from plimsoll_agent.endings import Endings
 from plimsoll_agent.facts import Facts
@@ -67,12 +67,16 @@ class Agent:
     def _begin(self):
         attempt = self.journal.attempt
         self.is_ready = True
+        why = attempt("look for kernels", kernels.why_none, self.torch)
+        if why is not None:
+            self.endings.stop(Ending("stopped", stop_reason="no_kernels", stop_text=why))
         attempt("begin statistics", self.peaks.begin)
         attempt("begin phases", self.phases.begin, self.torch.cuda.device_count())
         attempt("look at what decides", self.deciding.begin)  # without a history it is quick
         attempt("begin history", self.history.begin)
         attempt("watch for out-of-memory errors", self.ooms.begin)
         attempt("watch for value reads", self.reads.begin)
+        attempt("write results", self.results.write, Ending(RUNNING))  # it may crash early
         attempt("keep writing", self.results.keep_writing)
 
     def _before_end(self):

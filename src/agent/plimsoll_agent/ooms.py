@@ -9,10 +9,11 @@ import sys
 from plimsoll_agent.places import callers_frame
 
 TOLD_MAX = 20
+PLACES_MAX = 100
 
 
 class Ooms:
-    """All that happened, the first TOLD_MAX in full."""
+    """All that happened: the first TOLD_MAX in full, all of them counted by place."""
 
     def __init__(self, torch, places, phases, journal):
         self._torch = torch
@@ -20,6 +21,7 @@ class Ooms:
         self._phases = phases
         self._journal = journal
         self._told = []
+        self._counts = {}  # {"train.py:55 main": failures there}
         self._last = None  # the last one
         self._progress_at_last = 0
         self.on_first = None  # called at the moment of the first, in the allocator
@@ -65,9 +67,13 @@ class Ooms:
         }
         if len(self._told) < TOLD_MAX:
             self._told.append(self._last)
+        where = self._places.name(self._places.users_frame(frame)) if frame is not None else "?"
+        is_known = where in self._counts or len(self._counts) < PLACES_MAX
+        where = where if is_known else "elsewhere"
+        self._counts[where] = self._counts.get(where, 0) + 1
         self._progress_at_last = self._phases.progress
         self._phases.oom()
-        if len(self._told) == 1 and self.on_first is not None:
+        if self.count() == 1 and self.on_first is not None:
             self.on_first()
 
     def is_one_in(self, error):
@@ -84,5 +90,14 @@ class Ooms:
         """Whether nothing has got on since the last one."""
         return self._last is not None and self._progress_at_last == self._phases.progress
 
+    def count(self):
+        """All of them, those that the program caught too."""
+        return sum(self._counts.values())
+
     def as_result(self):
         return [dict(oom) for oom in self._told]
+
+    def places_as_result(self):
+        """The most frequent first."""
+        counts = sorted(self._counts.items(), key=lambda item: -item[1])
+        return [{"where": where, "count": count} for where, count in counts]

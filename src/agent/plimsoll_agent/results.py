@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 
-from plimsoll_agent import ranks
+from plimsoll_agent import kernels, ranks
 
 INTERVAL_SECONDS = 5
 LOCK_SECONDS = 2  # to wait for a thread that is writing
@@ -72,8 +72,9 @@ class Results:
             self._lock.release()
 
     def write_oom_snapshot(self):
-        """The state at the first OOM."""
-        self._agent.history.write_snapshot(self._path(".oom.pickle"))
+        """The state at the first OOM, where a recording is wanted."""
+        if self._agent.settings.history:
+            self._agent.history.write_snapshot(self._path(".oom.pickle"))
 
     def _write_last_snapshot(self, ending):
         """The state at the end. After a deadly OOM that of the OOM is worth more."""
@@ -115,11 +116,18 @@ class Results:
             "conf": agent.conf(),
             "devices": agent.journal.attempt("report devices", self._devices) or [],
             "ooms": agent.ooms.as_result(),
+            "oom_count": agent.ooms.count(),
+            "oom_places": agent.ooms.places_as_result(),
+            "no_gpu_text": agent.journal.attempt("say why no GPU was used", self._why_no_gpu),
             "value_reads": agent.reads.as_result(),
             "facts": agent.facts.as_result(),
             "snapshot": self._snapshot_name(),
             "warnings": [*agent.journal.lines, *agent.host.as_lines()],
         }
+
+    def _why_no_gpu(self):
+        agent = self._agent
+        return None if agent.is_ready else kernels.why_unused(agent.torch)
 
     def _devices(self):
         """The devices that were used."""

@@ -134,6 +134,19 @@ static void write_ooms(plim_json *json, const plim_rehearsed_process *process)
     plim_json_end_array(json);
 }
 
+static void write_oom_places(plim_json *json, const plim_rehearsed_process *process)
+{
+    plim_json_member_u64(json, "oom_count", process->oom_total);
+    plim_json_member_array(json, "oom_places");
+    for (size_t i = 0; i < process->oom_place_count; i++) {
+        plim_json_begin_object(json);
+        plim_json_member_string(json, "where", process->oom_places[i].where);
+        plim_json_member_u64(json, "count", process->oom_places[i].count);
+        plim_json_end_object(json);
+    }
+    plim_json_end_array(json);
+}
+
 static void write_reads(plim_json *json, const plim_rehearsed_process *process)
 {
     plim_json_member_array(json, "value_reads");
@@ -187,6 +200,7 @@ static void write_process(plim_json *json, const plim_rehearsed_process *process
     }
     plim_json_end_array(json);
     write_ooms(json, process);
+    write_oom_places(json, process);
     write_reads(json, process);
     write_facts(json, process);
     write_strings(json, "warnings", process->warnings, process->warning_count);
@@ -208,6 +222,20 @@ static void write_calls(plim_json *json, const plim_rehearsal_outcome *outcome)
     plim_json_end_array(json);
 }
 
+/* Null where the rehearsal has an answer. */
+static void write_reason(plim_json *json, const plim_rehearsed_reason *reason)
+{
+    if (reason->word == NULL) {
+        plim_json_key(json, "reason");
+        plim_json_null(json);
+        return;
+    }
+    plim_json_member_object(json, "reason");
+    plim_json_member_string(json, "word", reason->word);
+    plim_json_member_optional_string(json, "text", reason->text);
+    plim_json_end_object(json);
+}
+
 plim_status plim_rehearse_json_write(plim_sink sink, const plim_rehearsed *rehearsed,
                                      const plim_page *page, plim_error *err)
 {
@@ -222,6 +250,7 @@ plim_status plim_rehearse_json_write(plim_sink sink, const plim_rehearsed *rehea
     PLIM_TRY(plim_document_begin(&json, sink, "rehearse/1", page, err));
     plim_json_member_string(&json, "verdict",
                             plim_rehearsed_verdict_name(plim_rehearsed_judge(rehearsed)));
+    write_reason(&json, &rehearsed->reason);
     plim_json_member_string(&json, "bound",
                             plim_rehearsed_is_at_least(outcome) ? "at_least" : "exact");
     write_strings(&json, "command", rehearsed->argv, words);
@@ -255,6 +284,7 @@ plim_status plim_rehearse_json_write_tries(plim_sink sink, const plim_rehearse_t
     PLIM_TRY(plim_document_begin(&json, sink, "rehearse/1", page, err));
     write_gpu(&json, tries->gpu, tries->capacity_bytes, tries->device_count);
     plim_json_member_known_u64(&json, "best", tries->best > 0, tries->best);
+    plim_json_member_bool(&json, "complete", tries->is_complete);
     plim_json_member_array(&json, "tries");
     for (size_t i = 0; i < tries->count; i++) {
         const plim_rehearse_try *one = &tries->items[i];

@@ -6,11 +6,8 @@
  */
 #include "base/numbers.h"
 #include "report/model/rehearse_parts.h"
-#include "stacks/frames.h"
 
 #include <string.h>
-
-#define STACK_SHOWN 3u
 
 static void say_command(const plim_rehearsing_page *self)
 {
@@ -46,49 +43,9 @@ static uint64_t figure(const plim_rehearsed_oom *oom, plim_figure_id id)
     return oom->request.figures[id].bytes;
 }
 
-/* The last failure of a process that died of it; else the first process that failed and went on. */
-static const plim_rehearsed_oom *fatal_oom(const plim_rehearsal_outcome *outcome)
-{
-    const plim_rehearsed_process *found = NULL;
-    for (size_t i = 0; i < outcome->process_count; i++) {
-        const plim_rehearsed_process *process = &outcome->processes[i];
-        if (process->oom_count > 0 && strcmp(process->ended, "oom") == 0) {
-            found = process;
-            break;
-        }
-        found = found == NULL && process->oom_count > 0 ? process : found;
-    }
-    return found != NULL ? &found->ooms[found->oom_count - 1] : NULL;
-}
-
-/* "train.py:41 forward": all of them are Python's. */
-static bool is_own(const char *frame)
-{
-    return plim_frame_owner_of(frame, "", 1) == PLIM_FRAME_USER;
-}
-
-/* Frames of the user's own code; where there are none, the innermost of any. */
-static void say_stack(plim_page *page, const plim_rehearsed_oom *oom)
-{
-    size_t own = 0;
-    for (size_t i = 0; i < oom->stack_count; i++) {
-        own += is_own(oom->stack[i]);
-    }
-    size_t shown = 0;
-    for (size_t i = 0; i < oom->stack_count && shown < STACK_SHOWN; i++) {
-        if (oom->stack[i][0] == '\0' || (own > 0 && !is_own(oom->stack[i]))) {
-            continue;
-        }
-        plim_page_note(page, "from", PLIM_TONE_USER, "{}{}",
-                       PLIM_FACTS(plim_apart(plim_words("← ")), plim_words(oom->stack[i])))
-            ->layout = PLIM_LAYOUT_PATH;
-        shown++;
-    }
-}
-
 static void say_out_of_memory(const plim_rehearsing_page *self)
 {
-    const plim_rehearsed_oom *oom = fatal_oom(self->outcome);
+    const plim_rehearsed_oom *oom = plim_rehearsed_fatal_oom(self->outcome);
     if (oom == NULL) {
         plim_page_say(self->page, "out_of_memory", PLIM_TONE_BAD, "It runs out of memory.", NULL);
         return;
@@ -99,22 +56,8 @@ static void say_out_of_memory(const plim_rehearsing_page *self)
                              plim_bytes("requested_bytes", figure(oom, PLIM_FIGURE_REQUESTED)),
                              plim_plain("device", (uint32_t)oom->request.subject.device),
                              plim_bytes("device_free_bytes", figure(oom, PLIM_FIGURE_FREE))));
-    say_stack(self->page, oom);
-}
-
-static void say_failed(const plim_rehearsing_page *self)
-{
-    const char *exception = NULL;
-    for (size_t i = 0; i < self->outcome->process_count && exception == NULL; i++) {
-        exception = self->outcome->processes[i].exception;
-    }
-    plim_page_say(self->page, "failed", PLIM_TONE_BAD,
-                  "The program failed with exit status {}. The figures end there.",
-                  PLIM_FACTS(plim_id("exit_status", self->rehearsed->exit_status)));
-    if (exception != NULL) {
-        plim_page_note(self->page, "exception", PLIM_TONE_BAD, "{}",
-                       PLIM_FACTS(plim_words(exception)));
-    }
+    plim_rehearsed_say_stack(self->page, oom);
+    plim_rehearsed_say_earlier(self);
 }
 
 static void say_unanswered(const plim_rehearsing_page *self)
@@ -143,16 +86,6 @@ static void say_fits(const plim_rehearsing_page *self)
                   PLIM_FACTS(plim_bytes("peak_bytes", peak), plim_bytes("high_bytes", most),
                              plim_bytes("spare_bytes", spare),
                              plim_percent("spare", plim_rehearsed_share(self->outcome, spare))));
-    const plim_rehearsed_oom *oom = fatal_oom(self->outcome);
-    if (oom != NULL) {
-        plim_page_say(
-            self->page, "went_on", PLIM_TONE_WARN,
-            "It ran out of memory on the way, in {} ({} more on GPU {}), and went on.",
-            PLIM_FACTS(plim_words(plim_rehearsed_moment(self->page, oom->step, oom->phase)),
-                       plim_bytes("requested_bytes", figure(oom, PLIM_FIGURE_REQUESTED)),
-                       plim_plain("device", (uint32_t)oom->request.subject.device)));
-        say_stack(self->page, oom);
-    }
 }
 
 static void say_at_least(const plim_rehearsing_page *self)
@@ -174,18 +107,42 @@ void plim_rehearse_page(plim_page *page, const plim_rehearsed *rehearsed, bool l
         [PLIM_REHEARSED_TIGHT] = plim_rehearsed_say_tight,
         [PLIM_REHEARSED_AT_LEAST] = say_at_least,
         [PLIM_REHEARSED_OUT_OF_MEMORY] = say_out_of_memory,
-        [PLIM_REHEARSED_FAILED] = say_failed,
+        [PLIM_REHEARSED_FAILED] = plim_rehearsed_say_failed,
         [PLIM_REHEARSED_UNANSWERED] = say_unanswered,
     };
     say_command(&self);
     plim_page_gap(page);
-    answers[plim_rehearsed_judge(rehearsed)](&self);
+    const plim_rehearsed_verdict verdict = plim_rehearsed_judge(rehearsed);
+    answers[verdict](&self);
+    if (verdict == PLIM_REHEARSED_FAILED && !plim_rehearsed_used_gpu(rehearsed->outcome)) {
+        plim_rehearsed_say_warnings(&self); /* it measured nothing */
+        return;
+    }
+    if (verdict <= PLIM_REHEARSED_AT_LEAST) {
+        plim_rehearsed_say_survived(&self);
+    }
     plim_rehearsed_say_figures(&self);
     plim_rehearsed_say_phases(&self);
     plim_rehearsed_say_limitations(&self);
 }
 
 /* ---- a search -------------------------------------------------------------------------------- */
+
+const char *plim_rehearsed_verdict_text(plim_rehearsed_verdict verdict)
+{
+    switch (verdict) {
+    case PLIM_REHEARSED_OUT_OF_MEMORY:
+        return "out of memory";
+    case PLIM_REHEARSED_AT_LEAST:
+        return "at least";
+    case PLIM_REHEARSED_FITS:
+    case PLIM_REHEARSED_TIGHT:
+    case PLIM_REHEARSED_FAILED:
+    case PLIM_REHEARSED_UNANSWERED:
+        break;
+    }
+    return plim_rehearsed_verdict_name(verdict);
+}
 
 void plim_rehearse_tries_page(plim_page *page, const plim_rehearse_tries *tries)
 {
@@ -200,18 +157,11 @@ void plim_rehearse_tries_page(plim_page *page, const plim_rehearse_tries *tries)
         const bool fits = one->verdict == PLIM_REHEARSED_FITS;
         plim_page_cell(page, PLIM_TONE_PLAIN, plim_plain("value", one->value));
         plim_page_cell(page, fits ? PLIM_TONE_IN_USE : PLIM_TONE_BAD,
-                       plim_words(one->verdict == PLIM_REHEARSED_OUT_OF_MEMORY
-                                      ? "out of memory"
-                                      : plim_rehearsed_verdict_name(one->verdict)));
+                       plim_words(plim_rehearsed_verdict_text(one->verdict)));
         plim_page_cell(page, PLIM_TONE_PLAIN, plim_bytes(NULL, one->peak.allocated_bytes));
         plim_page_cell(page, PLIM_TONE_PLAIN, plim_bytes(NULL, one->peak.reserved_bytes));
         plim_page_cell(page, PLIM_TONE_PLAIN, plim_bytes(NULL, one->peak.device_bytes));
     }
     plim_page_gap(page);
-    if (tries->best > 0) {
-        plim_page_say(page, "best", PLIM_TONE_HEADING, "The largest that fits: {}",
-                      PLIM_FACTS(plim_plain("value", tries->best)));
-    } else {
-        plim_page_say(page, "none_fits", PLIM_TONE_BAD, "None of them fits.", NULL);
-    }
+    plim_rehearsed_say_best(page, tries);
 }

@@ -192,7 +192,7 @@ static void say_ranks(const plim_rehearsing_page *self)
 
 void plim_rehearsed_say_figures(const plim_rehearsing_page *self)
 {
-    if (self->outcome->process_count == 1) {
+    if (self->outcome->process_count == 1 && self->outcome->processes[0].device_count > 0) {
         say_process(self, &self->outcome->processes[0]);
     } else if (self->outcome->process_count > 1) {
         say_ranks(self);

@@ -65,6 +65,15 @@ static void say_warnings(plim_page *page, const char *const *warnings, size_t co
     }
 }
 
+void plim_rehearsed_say_warnings(const plim_rehearsing_page *self)
+{
+    say_warnings(self->page, self->outcome->warnings, self->outcome->warning_count);
+    for (size_t i = 0; i < self->outcome->process_count; i++) {
+        const plim_rehearsed_process *process = &self->outcome->processes[i];
+        say_warnings(self->page, process->warnings, process->warning_count);
+    }
+}
+
 static void say_processes(const plim_rehearsing_page *self)
 {
     for (size_t i = 0; i < self->outcome->process_count; i++) {

@@ -24,6 +24,21 @@ void plim_rehearsed_figures(plim_page *page, const char *id);
 void plim_rehearsed_figure(const plim_rehearsing_page *self, const char *label, uint64_t bytes,
                            const char *note);
 
+/** The last failure of a process that died of it; else of the first that failed and went on. */
+const plim_rehearsed_oom *plim_rehearsed_fatal_oom(const plim_rehearsal_outcome *outcome);
+/** Frames of the user's own code; where there are none, the innermost of any. */
+void plim_rehearsed_say_stack(plim_page *page, const plim_rehearsed_oom *oom);
+
+void plim_rehearsed_say_failed(const plim_rehearsing_page *self);
+/** Failed requests after which the program went on, in all processes. */
+void plim_rehearsed_say_survived(const plim_rehearsing_page *self);
+/** Those before the one that ended it. */
+void plim_rehearsed_say_earlier(const plim_rehearsing_page *self);
+/** Warnings of the rehearsal and its processes, and nothing else. */
+void plim_rehearsed_say_warnings(const plim_rehearsing_page *self);
+/** The answer of a search. */
+void plim_rehearsed_say_best(plim_page *page, const plim_rehearse_tries *tries);
+
 /* The parts, in their order. */
 void plim_rehearsed_say_tight(const plim_rehearsing_page *self);
 void plim_rehearsed_say_figures(const plim_rehearsing_page *self);
