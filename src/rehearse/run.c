@@ -74,6 +74,9 @@ bool plim_rehearsed_is_at_least(const plim_rehearsal_outcome *outcome)
 {
     for (size_t i = 0; i < outcome->process_count; i++) {
         const plim_rehearsed_process *process = &outcome->processes[i];
+        if (process->stop_reason != NULL && strcmp(process->stop_reason, "endless_loop") == 0) {
+            return true;
+        }
         for (size_t j = 0; j < process->read_count; j++) {
             if (process->reads[j].why != NULL) {
                 return true;

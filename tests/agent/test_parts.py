@@ -17,7 +17,7 @@ AGENT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", "src
 sys.path.insert(0, AGENT)
 
 from fake_torch import FakeTorch  # noqa: E402
-from plimsoll_agent import endings, importing, operations, settings, silence  # noqa: E402
+from plimsoll_agent import endings, flow, importing, operations, settings, silence  # noqa: E402
 from plimsoll_agent.host import SECONDS_MIN, Host  # noqa: E402
 from plimsoll_agent.journal import Journal  # noqa: E402
 from plimsoll_agent.ooms import Ooms  # noqa: E402
@@ -378,20 +378,22 @@ class OperationsTest(unittest.TestCase):
     """What a line does, seen from a function that it calls."""
 
     class Value:
+        SOURCES = flow.Sources()
+
         def __init__(self, seen):
             self.seen = seen
 
         def look(self, *args, **kwargs):
-            self.seen.append(operations.of(sys._getframe(1)).name)
+            self.seen.append(operations.of(sys._getframe(1), self.SOURCES).name)
             return True
 
         item = nonzero = to = cpu = tolist = __getitem__ = __bool__ = __gt__ = look
 
         def __setitem__(self, key, value):
-            self.seen.append(operations.of(sys._getframe(1)).name)
+            self.seen.append(operations.of(sys._getframe(1), self.SOURCES).name)
 
         def __float__(self):
-            self.seen.append(operations.of(sys._getframe(1)).name)
+            self.seen.append(operations.of(sys._getframe(1), self.SOURCES).name)
             return 1.0
 
     def test_names(self):
@@ -404,8 +406,8 @@ class OperationsTest(unittest.TestCase):
         x.to("cpu")
         _ = x[None]
         float(x)
-        self.assertEqual(seen, ["item", "item", "nonzero", "copy to host", "copy",
-                                "boolean mask", "item"])
+        self.assertEqual(seen, ["item", "item", "nonzero", "copy to host",
+                                "copy to host", "boolean mask", "item"])
 
     @unittest.skipIf(sys.version_info < (3, 11), "older Pythons know no columns")
     def test_names_that_need_columns(self):

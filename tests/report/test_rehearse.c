@@ -205,6 +205,31 @@ static void many_steps(rehearse_sample *sample)
     sample->processes[0].steps = 25000;
 }
 
+/* A mask, of which there are two ranks, and a value that is only printed. */
+static void hangs_on_values(rehearse_sample *sample)
+{
+    static plim_rehearsed_read reads[2];
+    reads[0] = sample_reads[0];
+    reads[1] = sample_reads[1];
+    reads[0].what = "boolean mask";
+    reads[0].why = "how many elements it selects was not computed (layers/moe.py:78)";
+    sample_spread(sample, 2);
+    for (size_t i = 0; i < 2; i++) {
+        sample->processes[i].reads = reads;
+        sample->processes[i].read_count = T_COUNT(reads);
+    }
+}
+
+static void never_ends(rehearse_sample *sample)
+{
+    hangs_on_values(sample);
+    sample->processes[1].ended = "stopped";
+    sample->processes[1].stop_reason = "endless_loop";
+    sample->processes[1].stop_text =
+        "The loop at generation/utils.py:3229 did not end: 37 tokens, where max_length is 36. Its "
+        "end hangs on a value that was not computed.";
+}
+
 static bool lists_calls; /* of the next page */
 
 static void recorded(rehearse_sample *sample)
@@ -247,6 +272,8 @@ static const struct {
     { "rehearse-one-of-many.txt", one_of_many, &wide },
     { "rehearse-no-process.txt", no_process, &wide },
     { "rehearse-many-steps.txt", many_steps, &wide },
+    { "rehearse-at-least.txt", hangs_on_values, &wide },
+    { "rehearse-endless.txt", never_ends, &wide },
     { "rehearse-recorded.txt", recorded, &wide },
 };
 

@@ -51,6 +51,7 @@ class Agent:
         attempt("watch backward", self.phases.watch_backward, self.torch, self.journal)
         attempt("watch optimizers", self.steps.watch, self.journal)
         self.steps.enough = self.endings.stop
+        self.reads.loops.stop = self._stop_endless
         self.ooms.on_first = self._first_oom
         self.endings.before_end = self._before_end
         attempt("watch what decides", self.deciding.install)
@@ -87,6 +88,9 @@ class Agent:
         self.journal.attempt("look at what decides", self.deciding.look)
         self.journal.attempt("write a snapshot", self.results.write_oom_snapshot)
         self.journal.attempt("write results", self.results.write, Ending(RUNNING))
+
+    def _stop_endless(self, text):
+        self.endings.stop(Ending("stopped", stop_reason="endless_loop", stop_text=text))
 
     def _install_distributed(self):
         try:

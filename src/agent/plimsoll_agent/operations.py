@@ -7,34 +7,36 @@ ones know its line, of which the first known word is taken.
 import ast
 import dis
 import inspect
+import itertools
 import linecache
 import re
 
-COPY_TO_HOST, COPY_TO_DEVICE, COPY = "copy to host", "copy to device", "copy"
+from plimsoll_agent import flow
+
+COPY_TO_HOST, TRUTH_VALUE, ITEM = "copy to host", "truth value", "item"
+MASK, SLICE = "boolean mask", "slice"
+# Take values to the device, or wait: never a read.
+UPLOADS = frozenset(("cuda", "tensor", "as_tensor", "asarray", "synchronize", "Tensor"))
 
 # The meaning of a called name; others keep their own name.
 _CALLED = {
-    "__bool__": "truth value",
-    "bool": "truth value",
-    "__float__": "item",
-    "float": "item",
-    "__int__": "item",
-    "int": "item",
-    "__index__": "item",
-    "__getitem__": "boolean mask",
-    "__setitem__": "boolean mask",
+    "__bool__": TRUTH_VALUE,
+    "bool": TRUTH_VALUE,
+    "__float__": ITEM,
+    "float": ITEM,
+    "__int__": ITEM,
+    "int": ITEM,
+    "__index__": ITEM,
+    "__getitem__": MASK,
+    "__setitem__": MASK,
     "cpu": COPY_TO_HOST,
     "numpy": COPY_TO_HOST,
     "__array__": COPY_TO_HOST,
     "tolist": COPY_TO_HOST,
-    "cuda": COPY_TO_DEVICE,
-    "tensor": COPY_TO_DEVICE,
-    "as_tensor": COPY_TO_DEVICE,
-    "asarray": COPY_TO_DEVICE,
-    "to": COPY,
-    "copy_": COPY,
-    "type": COPY,
-    "_to_copy": COPY,
+    "to": COPY_TO_HOST,
+    "copy_": COPY_TO_HOST,
+    "type": COPY_TO_HOST,
+    "_to_copy": COPY_TO_HOST,
 }
 _WORDS = re.compile(
     r"\b(item|tolist|nonzero|masked_select|unique|cpu|numpy|cuda|to|copy_|as_tensor|tensor|equal"
@@ -43,46 +45,62 @@ _WORDS = re.compile(
 
 
 class Operation:
-    """What is being done.
+    """An operation of a frame.
 
-    name   "item"
-    call   the call's syntax, where it is one and Python knows it
+    name      "item"
+    node      its expression in the function's tree, where Python and its source know it
+    function  the flow.Function that the expression belongs to
     """
 
-    def __init__(self, name, call=None):
+    def __init__(self, name, node=None, function=None):
         self.name = name
-        self.call = call
+        self.node = node
+        self.function = function
 
 
-def _text_of(frame):
-    """The source of the expression that a frame is at, or None."""
-    positions = getattr(frame.f_code, "co_positions", None)
-    if positions is None:
+def position_of(frame, is_branching=False):
+    """(line, end line, column, end column) of the expression that a frame is at, or None.
+
+    is_branching  of the one whose truth is wanted: a jump may have another's place, so that of
+                  the instruction before it is taken
+    """
+    code = frame.f_code
+    if not hasattr(code, "co_positions"):
         return None
-    for index, place in enumerate(positions()):
-        if index == frame.f_lasti // 2:
-            break
-    else:
-        return None
-    line, end_line, column, end_column = place
-    if None in place:
-        return None
-    lines = linecache.getlines(frame.f_code.co_filename, frame.f_globals)[line - 1:end_line]
-    if not lines:
-        return None
-    pieces = [text.encode() for text in lines]  # columns count bytes
-    pieces[-1] = pieces[-1][:end_column]
-    pieces[0] = pieces[0][column:]
-    return b"".join(pieces).decode(errors="replace")
+    index = frame.f_lasti // 2
+    if is_branching and index > 0:
+        index -= 1
+        while index > 0 and dis.opname[code.co_code[2 * index]] in ("CACHE", "COPY"):
+            index -= 1
+    place = next(itertools.islice(code.co_positions(), index, None), (None,))
+    return None if None in place else place
 
 
-def _called_name(node):
-    function = node.func
-    if isinstance(function, ast.Attribute):
-        name = function.attr
-    else:
-        name = getattr(function, "id", "call")
-    return _CALLED.get(name, name)
+def expression_of(frame, sources, is_branching=False):
+    """(expression, function) that a frame is at; (None, None) where that is not known.
+
+    A comprehension may be a frame of its own, and a lambda is: their trees are of what they lie in.
+    """
+    place = position_of(frame, is_branching)
+    if place is None:
+        return _expression_of_line(frame, sources)
+    outer = frame
+    while outer.f_code.co_name in flow.INNER and outer.f_back is not None \
+            and outer.f_back.f_code.co_filename == frame.f_code.co_filename:
+        outer = outer.f_back
+    function = sources.of(outer.f_code, frame.f_globals)
+    node = function.find(place) if function is not None else None
+    return (node, function) if node is not None else (None, None)
+
+
+def _expression_of_line(frame, sources):
+    function = sources.of(frame.f_code, frame.f_globals)
+    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno, frame.f_globals)
+    word = _WORDS.search(line)
+    if function is None or word is None:
+        return None, None
+    calls = function.find_line(frame.f_lineno, (word.group(1),))
+    return (calls[0], function) if calls else (None, None)
 
 
 def _of_line(frame):
@@ -90,36 +108,59 @@ def _of_line(frame):
     line = linecache.getline(frame.f_code.co_filename, frame.f_lineno, frame.f_globals)
     word = _WORDS.search(line)
     if word:
-        return Operation(_CALLED.get(word.group(1), word.group(1)))
-    return Operation("boolean mask" if "[" in line else "value")
+        return _CALLED.get(word.group(1), word.group(1))
+    return MASK if "[" in line else "value"
 
 
 def _is_branching(frame):
-    """Whether the instruction asks for a truth value: if, while, not, and …"""
+    """True if the instruction asks for a truth value: if, while, not, and …"""
     name = dis.opname[frame.f_code.co_code[frame.f_lasti]]
     return "JUMP" in name or name in ("TO_BOOL", "UNARY_NOT")
 
 
-def of(frame):
+def of(frame, sources):
     """The operation that a frame is at."""
-    if _is_branching(frame):
-        return Operation("truth value")
-    text = _text_of(frame)
-    if text is None:
-        return _of_line(frame)
-    try:
-        node = ast.parse(f"({text})", mode="eval").body
-    except (SyntaxError, ValueError, RecursionError):
-        return _of_line(frame)  # a statement
+    is_branching = _is_branching(frame)
+    node, function = expression_of(frame, sources, is_branching)
+    if is_branching:
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            node = node.operand
+        return Operation(TRUTH_VALUE, node, function)
+    if node is None:
+        return Operation(_of_line(frame))
     if isinstance(node, ast.Call):
-        return Operation(_called_name(node), node)
-    return Operation("boolean mask" if isinstance(node, ast.Subscript) else "value")
+        name = flow.name_of(node) or "call"
+        return Operation(_CALLED.get(name, name), node, function)
+    if isinstance(node, ast.Subscript):
+        return Operation(_of_subscript(node, frame), node, function)
+    return Operation("value", node, function)
+
+
+def _of_subscript(node, frame):
+    """ "slice" where one ends at a tensor, "item" where the index plainly is one number."""
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    is_number = False
+    for part in parts:
+        if isinstance(part, ast.Slice):
+            bounds = (part.lower, part.upper)
+            if any(_is_tensor(value_of(bound, frame)) for bound in bounds if bound is not None):
+                return SLICE
+        else:
+            dtype = str(getattr(value_of(part, frame), "dtype", ""))
+            if "bool" in dtype or "uint8" in dtype:
+                return MASK
+            is_number = is_number or "int" in dtype
+    return ITEM if is_number else MASK
+
+
+def _is_tensor(value):
+    return hasattr(value, "dtype")
 
 
 _ASK_FOR_LOCALS = frozenset(("locals", "vars", "dir", "eval", "exec"))
 
 
-def _variable(name, frame):
+def variable(name, frame):
     """The value of a variable, or None.
 
     Before Python 3.13 the locals of a function are copied into a dict that the frame keeps: what
@@ -137,37 +178,13 @@ def _variable(name, frame):
     return found
 
 
-def _value(node, frame):
+def value_of(node, frame):
     """The value of a name or constant in a frame, or None. Never runs code of the program's."""
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, ast.Name):
-        return _variable(node.id, frame)
+        return variable(node.id, frame)
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        owner = _value(node.value, frame)
+        owner = value_of(node.value, frame)
         return getattr(owner, "__dict__", {}).get(node.attr) if owner is not None else None
     return None
-
-
-def _device_kind(value, torch):
-    """ "cpu" or "cuda" where a value names a device, else None."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return "cuda"
-    if isinstance(value, (str, torch.device)):
-        return str(value).split(":")[0]
-    return value.device.type if isinstance(value, torch.Tensor) else None
-
-
-def copies_to_host(operation, frame, torch):
-    """Whether a copy leads to the host. True where nothing is known of it."""
-    call = operation.call
-    if call is None:
-        return True
-    receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
-    kind = _device_kind(_value(receiver, frame), torch) if receiver is not None else None
-    if kind is not None:
-        target = isinstance(call.func, ast.Attribute) and call.func.attr == "copy_"
-        return (kind == "cpu") == target
-    arguments = call.args + [word.value for word in call.keywords]
-    kinds = [_device_kind(_value(argument, frame), torch) for argument in arguments]
-    return "cuda" not in kinds

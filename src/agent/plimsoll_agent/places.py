@@ -34,6 +34,14 @@ class Places:
             path = path[len(self._folder):]
         return f"{path}:{frame.f_lineno} {frame.f_code.co_name}"
 
+    def short(self, frame, line=0):
+        """ "transformers/generation/utils.py:3229": without the folder that packages lie in."""
+        path = frame.f_code.co_filename
+        for part in (*_PACKAGES, self._folder):
+            if part in path:
+                path = path[path.rindex(part) + len(part):]
+        return f"{path}:{line or frame.f_lineno}"
+
     def stack(self, frame):
         """The names of a frame and its callers, innermost first, without our own."""
         names = []

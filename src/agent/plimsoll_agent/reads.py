@@ -1,20 +1,44 @@
 """Where the program reads values from the device: rehearsed, they are not what they would be.
 
 PyTorch warns of each operation that waits for the device, if asked to (its synchronization debug
-mode); those that copy values to the host are reads. Copies to the device wait too; they differ
-apart by what the line says. A program that sets the mode itself gets what it asked for.
+mode); Python hears of it when the operation is done. The stand-in counts the copies that gave the
+host values that were not computed: where their count has grown since the last warning, this was
+such a read. Copies to the device, and reads of what the host itself put there, are not. A program
+that sets the mode itself gets its own warnings.
 """
 
+import ctypes
 import functools
 import sys
 
 from plimsoll_agent import operations, silence
+from plimsoll_agent.consequences import FRAMES_MAX, Consequences, Decision
+from plimsoll_agent.loops import Loops
 from plimsoll_agent.places import callers_frame
 
 PLACES_MAX = 100
 OFF, WARN = 0, 1
 _SYNCHRONIZES = "called a synchronizing CUDA operation"
 _PROTOTYPE = "Synchronization debug mode is a prototype"
+
+
+def made_up_counter():
+    """A function that returns how many reads gave made-up values so far."""
+    try:
+        counter = ctypes.PyDLL(None).plim_standin_made_up_values
+    except AttributeError:  # no rehearsal: every read counts
+        counts = iter(range(1 << 62))
+        return lambda: next(counts)
+    counter.restype = ctypes.c_uint64
+    return counter
+
+
+class Place:
+    """A position in the program that waits for the device."""
+
+    def __init__(self, read, decision):
+        self.read = read
+        self.decision = decision
 
 
 class Reads:
@@ -26,10 +50,14 @@ class Reads:
         self._phases = phases
         self._programs_mode = OFF
         self._set_mode = torch._C._cuda_set_sync_debug_mode
-        self._known = {}  # {instructions: read or None}
-        self._reads = {}  # {(where, what): read}
+        self._known = {}  # {instructions: Place}
+        self._reads = {}  # {(where, what, why): read}
         self._hears_prototype = True
         self._hear_read = journal.guard("note a value read")(self._read)
+        self._consequences = Consequences(torch, places)
+        self.loops = Loops(operations.variable, self._allocated_bytes, self._progress, places)
+        self._made_up = made_up_counter()
+        self._made_up_before = 0
 
     def begin(self):
         """CUDA is there. What the program asked of the mode before that, it gets."""
@@ -48,6 +76,13 @@ class Reads:
         core._cuda_set_sync_debug_mode = set_mode
         core._cuda_get_sync_debug_mode = lambda: self._programs_mode
 
+    def _allocated_bytes(self):
+        count = self._torch.cuda.device_count()
+        return sum(self._torch.cuda.memory_allocated(index) for index in range(count))
+
+    def _progress(self):
+        return self._phases.progress
+
     def _hear(self, text):
         """A warning comes. Returns whether the program would not have had it without us."""
         if text.startswith(_PROTOTYPE):
@@ -56,42 +91,57 @@ class Reads:
         return self._programs_mode == OFF
 
     def _read(self):
+        before, self._made_up_before = self._made_up_before, self._made_up()
+        if self._made_up_before == before:
+            return
         inner = callers_frame()
         if inner is None:  # a thread of the engine's; its caller waits in backward
             inner = sys._current_frames().get(self._phases.backward_thread())
         if inner is None:
             return
+        inner = self._consequences.working_frame(inner)
         users = self._places.users_frame(inner)
-        key = (inner.f_code, inner.f_lasti, users.f_code, users.f_lasti)
+        key = _instructions(inner, users)
         if key not in self._known:
             self._known[key] = self._look_at(inner, users)
-        read = self._known[key]
-        if read is not None:
-            read["count"] += 1
+        place = self._known[key]
+        if place.read is not None:
+            place.read["count"] += 1
+        if place.decision.depth >= 0:
+            frame = inner
+            for _ in range(place.decision.depth):
+                frame = frame.f_back
+            self.loops.passed(key, frame, place.decision.line)
 
     def _look_at(self, inner, users):
-        """What is read here for the first time; None if nothing is."""
-        what = self._operation(inner, users)
-        if what is None:
-            return None
+        """The place that is come to for the first time."""
+        operation = self._consequences.operation(inner)
+        if operation.name in operations.UPLOADS:
+            return Place(None, Decision())
+        decision = self._consequences.decide(inner, operation)
         where = self._places.name(users)
-        read = self._reads.get((where, what))
+        why = decision.why
+        if why is not None and decision.place != self._places.short(users):
+            why = f"{why} ({decision.place})"
+        key = where, operation.name, why
+        read = self._reads.get(key)
         if read is None and len(self._reads) < PLACES_MAX:
-            read = {"where": where, "what": what, "count": 0, "stack": self._places.stack(inner)}
-            self._reads[where, what] = read
-        return read
-
-    def _operation(self, inner, users):
-        """The read's name, or None for what reads nothing."""
-        if inner.f_code.co_filename.endswith("_tensor_str.py"):
-            return "print"
-        operation = operations.of(inner)
-        if operation.name in (operations.COPY_TO_DEVICE, "synchronize"):
-            return None
-        if operation.name == operations.COPY:
-            to_host = operations.copies_to_host(operation, inner, self._torch)
-            return operations.COPY_TO_HOST if to_host else None
-        return operation.name
+            read = {"where": where, "what": operation.name, "why": why, "count": 0,
+                    "stack": self._places.stack(inner)}
+            self._reads[key] = read
+        return Place(read, decision)
 
     def as_result(self):
         return [dict(read) for read in self._reads.values()]
+
+
+def _instructions(inner, users):
+    """A key for a place: where the value may go to, and the user's own line."""
+    key = [users.f_code, users.f_lasti]
+    frame = inner
+    for _ in range(FRAMES_MAX):
+        if frame is None:
+            break
+        key += (frame.f_code, frame.f_lasti)
+        frame = frame.f_back
+    return tuple(key)

@@ -88,12 +88,33 @@ static void say_fits(const plim_rehearsing_page *self)
                              plim_percent("spare", plim_rehearsed_share(self->outcome, spare))));
 }
 
+/* The first process that was stopped in a loop without an end, or NULL. */
+static const plim_rehearsed_process *find_endless(const plim_rehearsal_outcome *outcome)
+{
+    for (size_t i = 0; i < outcome->process_count; i++) {
+        const char *reason = outcome->processes[i].stop_reason;
+        if (reason != NULL && strcmp(reason, "endless_loop") == 0) {
+            return &outcome->processes[i];
+        }
+    }
+    return NULL;
+}
+
 static void say_at_least(const plim_rehearsing_page *self)
 {
+    const plim_rehearsed_process *endless = find_endless(self->outcome);
+    const uint64_t peak = plim_rehearsed_find_peak(self->outcome).device_bytes;
     plim_page_say(
-        self->page, "at_least", PLIM_TONE_WARN,
-        "It needs at least {}: sizes hang on values that were not computed here.",
-        PLIM_FACTS(plim_bytes("peak_bytes", plim_rehearsed_find_peak(self->outcome).device_bytes)));
+        self->page, "at_least", PLIM_TONE_WARN, "It needs at least {} of {}: {}.",
+        PLIM_FACTS(plim_bytes("peak_bytes", peak),
+                   plim_bytes("capacity_bytes", self->outcome->capacity_bytes),
+                   plim_words(endless != NULL ? "it was stopped in a loop that does not end here"
+                                              : "sizes, or the way it goes, hang on values that "
+                                                "were not computed")));
+    if (endless != NULL && endless->stop_text != NULL) {
+        plim_page_note(self->page, "endless_loop", PLIM_TONE_WARN, "{}",
+                       PLIM_FACTS(plim_words(endless->stop_text)));
+    }
 }
 
 void plim_rehearse_page(plim_page *page, const plim_rehearsed *rehearsed, bool lists_calls)

@@ -8,31 +8,105 @@
 #define READS_SHOWN   6u
 #define CAVEATS_SHOWN 4u
 
+static bool is_same_text(const char *one, const char *other)
+{
+    return one == other || (one != NULL && other != NULL && strcmp(one, other) == 0);
+}
+
+static bool is_same_place(const plim_rehearsed_read *one, const plim_rehearsed_read *other)
+{
+    return strcmp(one->where, other->where) == 0 && strcmp(one->what, other->what) == 0 &&
+           is_same_text(one->why, other->why);
+}
+
+/* A walk over the places of all processes, those of several ranks once. */
+typedef struct {
+    const plim_rehearsal_outcome *outcome;
+    size_t process;
+    size_t next;
+} place_walk;
+
+static bool came_before(const place_walk *walk, const plim_rehearsed_read *read)
+{
+    for (size_t i = 0; i < walk->process; i++) {
+        const plim_rehearsed_process *process = &walk->outcome->processes[i];
+        for (size_t j = 0; j < process->read_count; j++) {
+            if (is_same_place(&process->reads[j], read)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static const plim_rehearsed_read *next_place(place_walk *walk)
+{
+    for (; walk->process < walk->outcome->process_count; walk->process++, walk->next = 0) {
+        const plim_rehearsed_process *process = &walk->outcome->processes[walk->process];
+        while (walk->next < process->read_count) {
+            const plim_rehearsed_read *read = &process->reads[walk->next++];
+            if (!came_before(walk, read)) {
+                return read;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* The count of all processes. */
+static uint64_t count_at(const plim_rehearsal_outcome *outcome, const plim_rehearsed_read *read)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < outcome->process_count; i++) {
+        const plim_rehearsed_process *process = &outcome->processes[i];
+        for (size_t j = 0; j < process->read_count; j++) {
+            count += is_same_place(&process->reads[j], read) ? process->reads[j].count : 0;
+        }
+    }
+    return count;
+}
+
+static void say_place(const plim_rehearsing_page *self, const plim_rehearsed_read *read)
+{
+    plim_page_note(
+        self->page, "value_read", PLIM_TONE_FAINT, "{} {} × {}: {}",
+        PLIM_FACTS(plim_toned(PLIM_TONE_USER, plim_words(read->where)), plim_words(read->what),
+                   plim_plain("count", count_at(self->outcome, read)), plim_words(read->why)));
+}
+
 static void say_reads(const plim_rehearsing_page *self)
 {
     plim_page *page = self->page;
-    const plim_rehearsed_process *process =
-        self->outcome->process_count > 0 ? &self->outcome->processes[0] : NULL;
-    if (process == NULL || process->read_count == 0) {
-        return;
+    size_t deciding = 0;
+    size_t others = 0;
+    place_walk walk = { .outcome = self->outcome };
+    for (const plim_rehearsed_read *read = next_place(&walk); read != NULL;
+         read = next_place(&walk)) {
+        if (read->why == NULL) {
+            others++;
+            continue;
+        }
+        if (deciding == 0) {
+            plim_page_heading(page, "Values that were not computed, and decide sizes or the way",
+                              NULL);
+        }
+        if (deciding++ < READS_SHOWN) {
+            say_place(self, read);
+        }
     }
-    plim_page_heading(page, "Values read from the device, which computes nothing here", NULL);
-    for (size_t i = 0; i < process->read_count && i < READS_SHOWN; i++) {
-        const plim_rehearsed_read *read = &process->reads[i];
-        plim_page_note(page, "value_read", PLIM_TONE_FAINT, "{} {} × {}",
-                       PLIM_FACTS(plim_toned(PLIM_TONE_USER, plim_words(read->where)),
-                                  plim_words(read->what), plim_plain("count", read->count)))
-            ->layout = PLIM_LAYOUT_CUT;
+    if (deciding > READS_SHOWN) {
+        plim_page_note(
+            page, "more", PLIM_TONE_FAINT, "and {} more",
+            PLIM_FACTS(plim_count_of("places_left_out", deciding - READS_SHOWN, "place")));
     }
-    if (process->read_count > READS_SHOWN) {
-        plim_page_note(page, "more", PLIM_TONE_FAINT, "and {} more",
-                       PLIM_FACTS(plim_count_of("places_left_out",
-                                                process->read_count - READS_SHOWN, "place")));
+    if (others > 0) {
+        plim_page_gap(page);
+        plim_page_say(
+            page, "values_read", PLIM_TONE_FAINT,
+            "Values read in {} (--json lists them) decide no size and no loop, as far as "
+            "the source shows.",
+            PLIM_FACTS(plim_count_of("places", others, deciding > 0 ? "other place" : "place")));
     }
-    plim_page_note(page, "values_read", PLIM_TONE_FAINT,
-                   "Printing them is harmless. A program that branches on them used made-up values "
-                   "here, and may branch otherwise on a real GPU.",
-                   NULL);
 }
 
 static void say_modelled(const plim_rehearsing_page *self)

@@ -6,6 +6,7 @@
 #include "standin/core/stage.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 static uint64_t number_of(const void *address)
@@ -51,6 +52,13 @@ static void make_values(void *target, size_t bytes)
     }
 }
 
+static atomic_uint_fast64_t made_up_values;
+
+uint64_t plim_standin_made_up_values(void)
+{
+    return atomic_load_explicit(&made_up_values, memory_order_relaxed);
+}
+
 void plim_standin_copy(void *target, const void *source, size_t bytes)
 {
     if (bytes == 0) {
@@ -62,7 +70,9 @@ void plim_standin_copy(void *target, const void *source, size_t bytes)
         plim_standin_shadow_write(number_of(target), source, bytes);
     } else if (is_on_device(source)) {
         make_values(target, bytes);
-        plim_standin_shadow_read(target, number_of(source), bytes);
+        if (plim_standin_shadow_read(target, number_of(source), bytes) < bytes) {
+            (void)atomic_fetch_add_explicit(&made_up_values, 1, memory_order_relaxed);
+        }
     } else {
         memmove(target, source, bytes);
     }

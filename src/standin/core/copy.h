@@ -5,6 +5,7 @@
 #define PLIMSOLL_STANDIN_CORE_COPY_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * Host to host copies for real. From a device the host gets what is known exactly (shadow.h), and
@@ -13,7 +14,13 @@
  */
 void plim_standin_copy(void *target, const void *source, size_t bytes);
 
-/* The same for `rows` rows of `row_bytes`, each side with its own distance between rows. */
+/*
+ * The number of copies to the host, in this process, that gave values that are not known. The agent asks
+ * before and after an operation that waits for the device.
+ */
+uint64_t plim_standin_made_up_values(void);
+
+/* plim_standin_copy() for `rows` rows of `row_bytes`, each side with its own distance between rows. */
 void plim_standin_copy_rows(void *target, size_t target_pitch, const void *source,
                             size_t source_pitch, size_t row_bytes, size_t rows);
 

@@ -126,8 +126,9 @@ void plim_standin_shadow_fill(uint64_t address, int byte, size_t bytes)
     free(filled);
 }
 
-void plim_standin_shadow_read(void *target, uint64_t address, size_t bytes)
+uint64_t plim_standin_shadow_read(void *target, uint64_t address, size_t bytes)
 {
+    uint64_t known = 0;
     lock_pieces();
     const plim_standin_range *end = plim_standin_ranges_end(&pieces);
     const plim_standin_range *piece = plim_standin_ranges_from(&pieces, address);
@@ -136,8 +137,10 @@ void plim_standin_shadow_read(void *target, uint64_t address, size_t bytes)
         const uint64_t to = plim_min(piece->base + piece->bytes, address + bytes);
         memcpy((char *)target + (from - address), bytes_of(piece) + (from - piece->base),
                to - from);
+        known += to - from;
     }
     unlock_pieces();
+    return known;
 }
 
 /* The pieces inside a range, cut to it, with bytes of their own. */

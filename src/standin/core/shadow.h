@@ -29,8 +29,8 @@ void plim_standin_shadow_copy(void *target, const void *source, size_t bytes);
 /* From the host. */
 void plim_standin_shadow_write(uint64_t address, const void *source, size_t bytes);
 void plim_standin_shadow_fill(uint64_t address, int byte, size_t bytes);
-/* To the host: overwrites the bytes that are known, and no others. */
-void plim_standin_shadow_read(void *target, uint64_t address, size_t bytes);
+/* To the host: overwrites the bytes that are known, and no others. Returns how many are. */
+uint64_t plim_standin_shadow_read(void *target, uint64_t address, size_t bytes);
 
 /* Given back, or written by we do not know what. */
 void plim_standin_shadow_forget(uint64_t address, uint64_t bytes);
