@@ -39,6 +39,7 @@ typedef struct plim_rehearse_options {
     uint32_t world_size; /* run one representative rank of so many; 0: run what there is */
     uint32_t rank;       /* which */
     bool gives_values;   /* what is read from devices is noise, not zeros */
+    bool ends_late;      /* work on streams, as late as on a GPU: the most that is reserved */
     bool prints_calls;   /* functions name themselves on stderr when first called */
 } plim_rehearse_options;
 
@@ -168,6 +169,7 @@ typedef struct plim_rehearsed_gpu {
     uint64_t libraries_bytes; /* taken by libraries for themselves: modelled */
     plim_rehearsed_bar peak;  /* expected_bytes is peak_bytes */
     plim_rehearsed_doubt doubt;
+    uint64_t wait_count; /* freed blocks that would wait for other streams on a GPU */
 } plim_rehearsed_gpu;
 
 typedef struct plim_rehearsed_call {
@@ -187,6 +189,7 @@ typedef struct plim_rehearsal_outcome {
     size_t process_count; /* those that used PyTorch, by rank and pid */
     const plim_rehearsed_call *calls;
     size_t call_count;
+    bool ends_late;          /* as the options asked */
     size_t unanswered_count; /* of calls, refused or unknown: the figures do not count */
     const char *const *warnings;
     size_t warning_count;

@@ -115,6 +115,8 @@ static const plim_option options[] = {
       .kind = PLIM_OPTION_TAKEN,
       .take = take_values,
       .is_optional = true },
+    PLIM_FLAG("late", rehearse_arguments, how.ends_late,
+              "blocks used on several streams are free as late as on a GPU at the latest"),
     PLIM_FLAG("trace-calls", rehearse_arguments, how.prints_calls,
               "list the functions that were called, and which are modelled"),
     PLIM_TEXT("python", "PATH", rehearse_arguments, how.python,

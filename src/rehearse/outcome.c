@@ -26,6 +26,7 @@ static bool gather_gpus(plim_rehearsal *rehearsal)
         gpus[i] = (plim_rehearsed_gpu){
             .peak = plim_device_use_bar(gpu, &figures),
             .doubt = plim_device_use_doubt(gpu, &figures),
+            .wait_count = figures.wait_count,
             .peak_bytes = figures.peak_bytes,
             .program_bytes = figures.at_peak_bytes[PLIM_STAGE_PROGRAM],
             .context_bytes = figures.at_peak_bytes[PLIM_STAGE_CONTEXT] +
@@ -36,6 +37,7 @@ static bool gather_gpus(plim_rehearsal *rehearsal)
         };
     }
     rehearsal->outcome.gpus = gpus;
+    rehearsal->outcome.ends_late = plim_stage_get_settings(rehearsal->stage)->ends_late;
     return gpus != NULL;
 }
 

@@ -95,6 +95,7 @@ static plim_status make_stage(plim_rehearsal *rehearsal, const plim_rehearse_opt
         .cudnn_version = found->cudnn_version > 0 ? found->cudnn_version : CUDNN_VERSION_DEFAULT,
         .nccl_version = found->nccl_version > 0 ? found->nccl_version : NCCL_VERSION_DEFAULT,
         .gives_values = options->gives_values,
+        .ends_late = options->ends_late,
         .prints_calls = options->prints_calls,
     };
     char path[PLIM_PATH_BYTES];

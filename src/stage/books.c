@@ -182,6 +182,18 @@ void plim_stage_note_range(plim_stage *stage, uint32_t device, uint64_t below_by
     plim_stage_unlock(stage);
 }
 
+void plim_stage_note_wait(plim_stage *stage, uint32_t device)
+{
+    plim_stage_page *page = stage->page;
+    lock_books(stage);
+    plim_stage_place *place = my_place(stage);
+    if (place != NULL && device < page->settings.device_count) {
+        place->devices[device].wait_count++;
+        page->devices[device].wait_count++;
+    }
+    plim_stage_unlock(stage);
+}
+
 uint64_t plim_stage_free_bytes(plim_stage *stage, uint32_t device)
 {
     plim_stage_page *page = stage->page;

@@ -33,6 +33,7 @@ typedef struct plim_stage_settings {
     uint32_t cudnn_version;  /* 10000 * major + 100 * minor + patch */
     uint32_t nccl_version;   /* 10000 * major + 100 * minor + patch */
     bool gives_values;       /* copies from devices give noise, not zeros */
+    bool ends_late;          /* work on streams, as far as the caching allocator can see it */
     bool prints_calls;       /* each function names itself on stderr when it is first called */
 } plim_stage_settings;
 
@@ -65,6 +66,8 @@ typedef struct plim_stage_figures {
     /* What the peak may be less and more, as plim_stage_note_range() said. 0: it is exact. */
     uint64_t modelled_below_bytes;
     uint64_t modelled_above_bytes;
+    /* Freed blocks that would wait for other streams on a GPU: the peak may be more by them. */
+    uint64_t wait_count;
 } plim_stage_figures;
 
 typedef struct plim_stage_call_count {
@@ -104,6 +107,8 @@ void plim_stage_give(plim_stage *stage, uint32_t device, plim_stage_use use, uin
  */
 void plim_stage_note_range(plim_stage *stage, uint32_t device, uint64_t below_bytes,
                            uint64_t above_bytes);
+/* Says that a block of a device that the program freed would wait for another stream on a GPU. */
+void plim_stage_note_wait(plim_stage *stage, uint32_t device);
 /* Free bytes of a device, shared by all processes. */
 uint64_t plim_stage_free_bytes(plim_stage *stage, uint32_t device);
 /* All that this process has is given back, and its place. For exits and fork children. */

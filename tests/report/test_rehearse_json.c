@@ -177,7 +177,8 @@ static void every_member_is_there_whatever_happened(void)
         check_members(get(root, "gpu"), MEMBERS("key", "name", "capacity_bytes", "count"));
         check_members(first(root, "devices"),
                       MEMBERS("device", "peak", "peak_bytes", "program_bytes", "context_bytes",
-                              "libraries_bytes", "driver_reserved_bytes", "nvml_v1_peak_bytes"));
+                              "libraries_bytes", "driver_reserved_bytes", "nvml_v1_peak_bytes",
+                              "waits"));
         if (sample.outcome.process_count > 0) {
             yajl_val process = first(root, "processes");
             check_members(process,

@@ -2,6 +2,7 @@
  * test_streams.c - streams and events: what they say of themselves, and that all work is done.
  */
 #include "standin/rehearsal.h"
+#include "standin/work/work.h"
 #include "standin/work_words.h"
 
 #include "standin/cuda_words.h"
@@ -193,7 +194,65 @@ static void every_thread_has_its_own_stream(void)
     r_play(own);
 }
 
-T_MAIN(T_TEST(streams_say_what_they_were_made_with), T_TEST(stale_handles_are_found_out),
+/* An event on a stream after work: could it still be ahead? */
+static void *record_on(void *stream)
+{
+    void *event = NULL;
+    R_EQ(cudaEventCreateWithFlags(&event, 2), 0);
+    R_EQ(launch(stream), 0);
+    R_EQ(cudaEventRecord(event, stream), 0);
+    return event;
+}
+
+static void late(void)
+{
+    enum { QUEUE_LENGTH = 1024 };
+    void *first = NULL;
+    void *second = NULL;
+    R_EQ(cudaStreamCreateWithFlags(&first, 1), 0);
+    R_EQ(cudaStreamCreateWithFlags(&second, 1), 0);
+
+    void *event = record_on(first);
+    R_EQ(cudaEventQuery(event), 0); /* to a program all work is over */
+    R_TRUE(plim_standin_event_is_late(event));
+    R_TRUE(plim_standin_event_is_late(event));
+    R_EQ(r_device(0).wait_count, 1);
+    R_EQ(cudaStreamSynchronize(second), 0);
+    R_TRUE(plim_standin_event_is_late(event));
+    R_EQ(cudaStreamSynchronize(first), 0);
+    R_TRUE(!plim_standin_event_is_late(event));
+
+    event = record_on(first); /* the second stream waits for the first, the host for the second */
+    void *const after = record_on(first);
+    R_EQ(cudaStreamWaitEvent(second, event, 0), 0);
+    R_EQ(cudaEventSynchronize(record_on(second)), 0);
+    R_TRUE(!plim_standin_event_is_late(event));
+    R_TRUE(plim_standin_event_is_late(after));
+    R_EQ(cudaDeviceSynchronize(), 0);
+    R_TRUE(!plim_standin_event_is_late(after));
+
+    event = record_on(first);
+    R_EQ(cudaStreamWaitEvent(NULL, event, 0), 0); /* the legacy stream */
+    for (int i = 0; i < QUEUE_LENGTH - 1; i++) {
+        R_TRUE(plim_standin_event_is_late(event));
+        R_EQ(launch(NULL), 0);
+    }
+    R_EQ(launch(NULL), 0); /* more than the queue holds */
+    R_TRUE(!plim_standin_event_is_late(event));
+
+    event = record_on(second);
+    R_EQ(cudaStreamDestroy(second), 0);
+    R_TRUE(!plim_standin_event_is_late(event));
+    R_EQ(r_device(0).wait_count, 3);
+}
+
+static void what_the_host_did_not_wait_for_may_be_late(void)
+{
+    r_play(late);
+}
+
+T_MAIN(T_TEST(what_the_host_did_not_wait_for_may_be_late),
+       T_TEST(streams_say_what_they_were_made_with), T_TEST(stale_handles_are_found_out),
        T_TEST(time_passes_between_events), T_TEST(events_are_recorded_on_their_own_device),
        T_TEST(callbacks_run_at_once), T_TEST(events_go_to_other_processes),
        T_TEST(every_thread_has_its_own_stream))

@@ -58,6 +58,7 @@ static void write_gpus(plim_json *json, const plim_rehearsal_outcome *outcome)
         plim_json_member_u64(json, "driver_reserved_bytes", outcome->gpu->driver_bytes);
         plim_json_member_u64(json, "nvml_v1_peak_bytes",
                              gpu->peak_bytes + outcome->gpu->driver_bytes);
+        plim_json_member_u64(json, "waits", gpu->wait_count);
         plim_json_end_object(json);
     }
     plim_json_end_array(json);

@@ -132,6 +132,32 @@ static void say_modelled(const plim_rehearsing_page *self)
                    NULL);
 }
 
+/* What the caching allocator could not have again at once. */
+static void say_waits(const plim_rehearsing_page *self)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < self->outcome->device_count; i++) {
+        count += self->outcome->gpus[i].wait_count;
+    }
+    if (count == 0) {
+        return;
+    }
+    if (self->outcome->ends_late) {
+        plim_page_say(self->page, "waits", PLIM_TONE_FAINT,
+                      "Blocks that several streams used were reserved as long as a GPU could need "
+                      "them: reserved is the most that it can be.",
+                      NULL);
+    } else {
+        plim_page_say(
+            self->page, "waits", PLIM_TONE_WARN,
+            "{} {} freed while another stream could still use {} on a GPU, and can be had "
+            "again later there: reserved may be more. --late shows the most.",
+            PLIM_FACTS(plim_count(NULL, count),
+                       plim_words(count == 1 ? "block was" : "blocks were"),
+                       plim_words(count == 1 ? "it" : "them")));
+    }
+}
+
 static void say_warnings(plim_page *page, const char *const *warnings, size_t count)
 {
     for (size_t i = 0; i < count && i < CAVEATS_SHOWN; i++) {
@@ -190,6 +216,7 @@ void plim_rehearsed_say_limitations(const plim_rehearsing_page *self)
     say_reads(self);
     plim_page_gap(self->page);
     say_modelled(self);
+    say_waits(self);
     say_warnings(self->page, self->outcome->warnings, self->outcome->warning_count);
     say_processes(self);
     for (size_t i = 0; i < self->rehearsed->recording_count; i++) {

@@ -9,6 +9,7 @@
 
 #include "base/units.h"
 #include "standin/core/current.h"
+#include "standin/core/stage.h"
 #include "standin/core/stub.h"
 #include "standin/work/work.h"
 
@@ -145,6 +146,9 @@ static int record(plim_standin_stream *stream, plim_standin_event *event, unsign
         return plim_standin_capture_record(stream, event);
     }
     happen(event);
+    event->clock = plim_standin_stream_clock(stream);
+    event->number = plim_standin_clock_tick(event->clock);
+    event->is_counted = false;
     return PLIM_WORK_OK;
 }
 
@@ -153,6 +157,11 @@ static int wait(plim_standin_stream *stream, plim_standin_event *event, unsigned
     if ((flags & PLIM_EVENT_EXTERNAL) != 0) {
         const int error = plim_standin_capture_admit(stream);
         return error != 0 ? error : add_external(stream, event, PLIM_WORK_EVENT_WAIT);
+    }
+    if (event->capture_id == 0) {
+        plim_standin_clock *const clock = plim_standin_stream_clock(stream);
+        plim_standin_clock_follow(clock, event->clock, event->number);
+        (void)plim_standin_clock_tick(clock);
     }
     return plim_standin_capture_wait(stream, event);
 }
@@ -205,6 +214,36 @@ int plim_standin_event_query(void *event)
     const int error = found != NULL ? refuse_captured(found) : PLIM_WORK_INVALID_HANDLE;
     plim_standin_work_unlock();
     return error != 0 ? error : plim_standin_may_act();
+}
+
+int plim_standin_event_synchronize(void *event)
+{
+    const int error = plim_standin_event_query(event);
+
+    plim_standin_work_lock();
+    const plim_standin_event *const found = event_of(event);
+    if (error == 0 && found != NULL) {
+        plim_standin_clock_finish(found->clock, found->number);
+    }
+    plim_standin_work_unlock();
+    return error;
+}
+
+bool plim_standin_event_is_late(void *event)
+{
+    plim_standin_work_lock();
+    plim_standin_event *const found = event_of(event);
+    const bool is_late = found != NULL && !plim_standin_clock_is_over(found->clock, found->number);
+    const bool is_new = is_late && !found->is_counted;
+    const int device = found != NULL ? found->device : 0;
+    if (is_new) {
+        found->is_counted = true;
+    }
+    plim_standin_work_unlock();
+    if (is_new) {
+        plim_stage_note_wait(plim_standin_stage(), (uint32_t)device);
+    }
+    return is_late;
 }
 
 static int elapse(const plim_standin_event *start, const plim_standin_event *end, float *ret)

@@ -178,6 +178,7 @@ int plim_standin_exec_launch(void *exec, void *stream)
     } else if (error == 0) {
         launched->uses++;
         runs = true;
+        (void)plim_standin_clock_tick(plim_standin_stream_clock(found));
     }
     plim_standin_work_unlock();
     if (!runs) {

@@ -14,6 +14,7 @@
 #ifndef PLIMSOLL_STANDIN_WORK_STATE_H
 #define PLIMSOLL_STANDIN_WORK_STATE_H
 
+#include "standin/work/clock.h"
 #include "standin/work/work.h"
 
 #include <stdbool.h>
@@ -80,6 +81,7 @@ typedef struct plim_standin_stream {
     unsigned flags;                /* 1: cudaStreamNonBlocking */
     plim_standin_capture *capture; /* it is part of; NULL for none */
     plim_standin_nodes tail;
+    plim_standin_clock *clock;
     struct plim_standin_stream *next; /* in the same capture */
 } plim_standin_stream;
 
@@ -105,9 +107,12 @@ struct plim_standin_capture {
 typedef struct plim_standin_event {
     void *handle;
     int device;
-    unsigned flags;      /* 2: cudaEventDisableTiming */
-    uint64_t ns;         /* when it was recorded, 0: never */
-    uint64_t capture_id; /* of the capture in which it was recorded last, 0: in none */
+    unsigned flags;            /* 2: cudaEventDisableTiming */
+    uint64_t ns;               /* when it was recorded, 0: never */
+    uint64_t capture_id;       /* of the capture in which it was recorded last, 0: in none */
+    plim_standin_clock *clock; /* of the stream it was recorded on, NULL: never */
+    uint64_t number;           /* on that clock */
+    bool is_counted;           /* as one that a freed block waits for */
     plim_standin_nodes tail;
 } plim_standin_event;
 
@@ -152,6 +157,8 @@ void plim_standin_nodes_clear(plim_standin_nodes *set);
 
 /* The stream of a handle. *ret is NULL for the legacy stream; false when there is no such. */
 bool plim_standin_stream_find(const void *handle, plim_standin_stream **ret);
+/* The clock of a stream that was found, NULL: the legacy stream. */
+plim_standin_clock *plim_standin_stream_clock(plim_standin_stream *stream);
 
 /* ---- capture.c ------------------------------------------------------------------------------- */
 

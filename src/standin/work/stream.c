@@ -34,6 +34,7 @@ static void forget_own(void *list)
         own_streams *const next = at->next;
         plim_standin_capture_leave(&at->stream);
         plim_standin_nodes_clear(&at->stream.tail);
+        plim_standin_clock_give(at->stream.clock);
         free(at);
         at = next;
     }
@@ -59,7 +60,9 @@ static plim_standin_stream *own_stream(int device)
         return NULL;
     }
     stream_count++;
-    made->stream = (plim_standin_stream){ .id = stream_count + 1, .device = device };
+    made->stream = (plim_standin_stream){ .id = stream_count + 1,
+                                          .device = device,
+                                          .clock = plim_standin_clock_take(device) };
     made->next = list;
     if (pthread_setspecific(own_key, made) != 0) {
         free(made);
@@ -84,6 +87,12 @@ bool plim_standin_stream_find(const void *handle, plim_standin_stream **ret)
     return true;
 }
 
+plim_standin_clock *plim_standin_stream_clock(plim_standin_stream *stream)
+{
+    return stream != NULL ? stream->clock
+                          : plim_standin_clock_of_legacy(plim_standin_current_device());
+}
+
 static int clamp_priority(int priority)
 {
     if (priority > PLIM_STREAM_PRIORITY_MIN) {
@@ -105,11 +114,13 @@ int plim_standin_stream_create(unsigned flags, int priority, void **ret)
     void *const handle = plim_standin_table_add(PLIM_OBJECT_STREAM, made);
     if (handle != NULL) {
         stream_count++;
-        *made = (plim_standin_stream){ .handle = handle,
-                                       .id = stream_count + 1,
-                                       .device = plim_standin_current_device(),
-                                       .priority = clamp_priority(priority),
-                                       .flags = flags };
+        *made =
+            (plim_standin_stream){ .handle = handle,
+                                   .id = stream_count + 1,
+                                   .device = plim_standin_current_device(),
+                                   .clock = plim_standin_clock_take(plim_standin_current_device()),
+                                   .priority = clamp_priority(priority),
+                                   .flags = flags };
     }
     plim_standin_work_unlock();
     if (handle == NULL) {
@@ -126,6 +137,7 @@ int plim_standin_stream_destroy(void *stream)
     plim_standin_stream *const found = plim_standin_table_take(PLIM_OBJECT_STREAM, stream);
     if (found != NULL) {
         plim_standin_capture_leave(found);
+        plim_standin_clock_give(found->clock);
     }
     plim_standin_work_unlock();
     if (found == NULL) {

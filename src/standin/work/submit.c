@@ -21,6 +21,8 @@ int plim_standin_submit(void *stream, const plim_standin_work *work)
     const bool is_captured = error == 0 && found != NULL && found->capture != NULL;
     if (is_captured) {
         error = plim_standin_capture_node(found, work, &node);
+    } else if (error == 0) {
+        (void)plim_standin_clock_tick(plim_standin_stream_clock(found));
     }
     plim_standin_work_unlock();
 
@@ -53,6 +55,19 @@ int plim_standin_may_wait(void *stream)
     return error;
 }
 
+int plim_standin_stream_synchronize(void *stream)
+{
+    const int error = plim_standin_may_wait(stream);
+    plim_standin_stream *found = NULL;
+
+    plim_standin_work_lock();
+    if (error == 0 && plim_standin_stream_find(stream, &found)) {
+        plim_standin_clock_finish_all(plim_standin_stream_clock(found));
+    }
+    plim_standin_work_unlock();
+    return error;
+}
+
 static bool is_on_device(const plim_standin_capture *capture, int device)
 {
     for (const plim_standin_stream *at = capture->streams; at != NULL; at = at->next) {
@@ -73,6 +88,9 @@ int plim_standin_may_wait_device(int device)
             plim_standin_capture_invalidate(at);
             error = PLIM_WORK_CAPTURE_UNSUPPORTED;
         }
+    }
+    if (error == 0) {
+        plim_standin_clock_finish_device(device);
     }
     plim_standin_work_unlock();
     return error;

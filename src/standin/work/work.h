@@ -2,8 +2,9 @@
  * work.h - work on streams: done at once, or captured into a graph.
  *
  * Nothing on a device takes time here, so what is put on a stream is over when the call returns,
- * and all streams are always idle. The exception is a stream that captures: its work becomes the
- * nodes of a graph, which are run when the graph is launched.
+ * and all streams are always idle. How late it could be over on a GPU is counted (clock.h). The
+ * exception is a stream that captures: its work becomes the nodes of a graph, which are run when
+ * the graph is launched.
  *
  *   launch, copy, fill, host function ── submit() ──┬── run now
  *                                                   └── node of the graph that the stream captures
@@ -37,6 +38,7 @@ enum {
     PLIM_WORK_FILE_ERROR = 304,
     PLIM_WORK_INVALID_HANDLE = 400,
     PLIM_WORK_ILLEGAL_STATE = 401,
+    PLIM_WORK_NOT_READY = 600,
     PLIM_WORK_NOT_SUPPORTED = 801,
     PLIM_WORK_CAPTURE_UNSUPPORTED = 900,
     PLIM_WORK_CAPTURE_INVALIDATED = 901,
@@ -100,7 +102,9 @@ int plim_standin_submit_kernel(void *stream);
 
 /* May the caller wait for the stream, or ask whether it is done? Not while it captures. */
 int plim_standin_may_wait(void *stream);
-/* The same of a whole device: not while any stream of it captures. */
+/* Waits: what the stream was given is over, and what that waited for. */
+int plim_standin_stream_synchronize(void *stream);
+/* Of a whole device: waits, but not while any stream of it captures. */
 int plim_standin_may_wait_device(int device);
 
 /*
@@ -144,6 +148,12 @@ int plim_standin_event_record(void *event, void *stream, unsigned flags);
 int plim_standin_event_wait(void *stream, void *event, unsigned flags);
 /* May its work be waited for, or asked about? 0: and it is done. */
 int plim_standin_event_query(void *event);
+int plim_standin_event_synchronize(void *event);
+/*
+ * Could its work still be ahead on a GPU, as the host has not waited for it? Asked for a block that
+ * the caching allocator frees: the first time it is counted on the stage.
+ */
+bool plim_standin_event_is_late(void *event);
 int plim_standin_event_elapsed(float *ret_milliseconds, void *start, void *end);
 /* cudaIpcEventHandle_t: 64 bytes that one process hands to another and that mean nothing there. */
 typedef struct plim_standin_event_ticket {
