@@ -10,7 +10,7 @@ import unittest
 AGENT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", "src", "agent"))
 sys.path.insert(0, AGENT)
 
-from plimsoll_agent import broadcasts, mail, rebinding, world  # noqa: E402
+from plimsoll_agent import broadcasts, mail, ranks, rebinding, world  # noqa: E402
 from plimsoll_agent.mail import Mail  # noqa: E402
 from plimsoll_agent.objects import Objects  # noqa: E402
 
@@ -233,6 +233,32 @@ class OneRank(unittest.TestCase):
         module.assert_ints_same_as_other_ranks([3, 4])
         with self.assertRaisesRegex(RuntimeError, "no room"):
             module.assert_ints_same_as_other_ranks([])
+
+
+class WhichRank(unittest.TestCase):
+    def setUp(self):
+        self.before = dict(os.environ)
+        for name in ("RANK", "WORLD_SIZE"):
+            os.environ.pop(name, None)
+        os.environ["LOCAL_RANK"] = "1"
+        ranks._last[0] = None
+
+    def tearDown(self):
+        os.environ.clear()
+        os.environ.update(self.before)
+        ranks._last[0] = None
+
+    def test_stays_known_when_the_group_is_gone(self):
+        """Lightning's launcher leaves RANK unset, and destroys the group at the end."""
+        distributed = types.SimpleNamespace(is_available=lambda: True, is_initialized=lambda: True,
+                                            get_rank=lambda: 1, get_world_size=lambda: 2)
+        torch = types.SimpleNamespace(distributed=distributed)
+        self.assertEqual(ranks.current(torch), (1, 1, 2))
+        distributed.is_initialized = lambda: False
+        self.assertEqual(ranks.current(torch), (1, 1, 2))
+
+    def test_without_a_group_as_the_environment_says(self):
+        self.assertEqual(ranks.current(types.SimpleNamespace()), (0, 1, 1))
 
 
 class TheWorld(unittest.TestCase):

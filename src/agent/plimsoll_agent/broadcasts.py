@@ -31,7 +31,7 @@ class Broadcasts:
     def _carries(self, tensor):
         """Whether it is small, of whole numbers, on a device, and not part of a graph."""
         torch = self._torch
-        return (type(tensor) is torch.Tensor and tensor.is_cuda
+        return (type(tensor) is torch.Tensor and tensor.is_cuda and tensor.is_contiguous()
                 and not tensor.is_floating_point() and not tensor.is_complex()
                 and 0 < tensor.numel() * tensor.element_size() <= BYTES_MAX
                 and not torch.cuda.is_current_stream_capturing())

@@ -16,7 +16,7 @@ made anew takes the same memory, because PyTorch's splits share none.
 import importlib
 import time
 
-from plimsoll_agent import broadcasts, world
+from plimsoll_agent import broadcasts, ranks, world
 from plimsoll_agent.objects import Objects
 from plimsoll_agent.rebinding import rebind
 
@@ -42,11 +42,22 @@ def install(torch, journal):
         broadcasts.agree_alone()
     else:
         broadcasts.Broadcasts(torch, c10d, objects, journal).install()
+    rebind(c10d, "destroy_process_group", lambda original: _make_destroy(torch, original))
     rebind(c10d, "_get_split_source", lambda original: lambda *args, **kwargs: None)
     rebind(torch.distributed, "_verify_params_across_processes", _make_verify)
     optimizer = importlib.import_module("torch.optim.optimizer")  # no attribute of its package
     optimizer.register_optimizer_step_post_hook(_make_pauses(c10d))
     rebind(c10d, "split_group", lambda original: _make_split_group(c10d, original))
+
+
+def _make_destroy(torch, original):
+    """Notes which rank this is before the group, which alone may know it, is gone."""
+
+    def destroy_process_group(*args, **kwargs):
+        ranks.current(torch)
+        return original(*args, **kwargs)
+
+    return destroy_process_group
 
 
 def _make_split_group(c10d, original):
