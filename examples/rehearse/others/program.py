@@ -1,4 +1,7 @@
-"""What run.py knows of a program of others: one file in programs/ for each, with a PROGRAM or PROGRAMS."""
+"""What run.py knows of a program of others.
+
+One file in programs/ for each, with a PROGRAM or PROGRAMS.
+"""
 
 import dataclasses
 import typing
@@ -19,7 +22,6 @@ class Program:
     in_source     the folder within the source to run in; None: a folder of its own
     feed          feed(folder) writes data; it runs before `makers`
     makers        commands that run rehearsed, once, to make a model of random weights
-    parameters    of the model, counted by hand
     low, high     bounds of peak_allocated_bytes of every process, by hand
     at_end        bounds of what is allocated when a process ends, or None
     steps         optimizer steps of every process that has any

@@ -6,7 +6,8 @@ WIDTH, VOCABULARY, LAYERS, INNER = 200, 33278, 2, 200  # lightning.pytorch.demos
 ATTENTION = 4 * WIDTH * WIDTH + 4 * WIDTH
 FEED_FORWARD = 2 * WIDTH * INNER + WIDTH + INNER
 PARAMETERS = (VOCABULARY * WIDTH  # embedding
-              + LAYERS * (3 * ATTENTION + 2 * FEED_FORWARD + 10 * WIDTH) + 4 * WIDTH  # nn.Transformer
+              # nn.Transformer: encoder, decoder, their norms
+              + LAYERS * (3 * ATTENTION + 2 * FEED_FORWARD + 10 * WIDTH) + 4 * WIDTH
               + VOCABULARY * WIDTH + VOCABULARY)  # decoder
 
 PROGRAM = Program(

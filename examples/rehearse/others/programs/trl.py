@@ -20,7 +20,7 @@ def feed(folder):
 
 PROGRAM = Program(
     name="trl",
-    what="TRL 1.16, trl sft, Llama of 19 million parameters",
+    what="TRL 1.16, trl sft, Llama of 18 million parameters",
     feed=feed,
     makers=(["python", "SCRIPTS/make_tokenizer.py", "WORK/model"],
             ["python", "SCRIPTS/make_llama.py", "WORK/model"]),
@@ -28,6 +28,9 @@ PROGRAM = Program(
     command=["trl", "sft", "--model_name_or_path=WORK/model", "--dataset_name=DATA",
              "--max_steps=2", "--per_device_train_batch_size=2", "--max_length=128",
              "--report_to=none", "--save_strategy=no", "--output_dir=WORK/out"],
+    # Its loss takes only the positions that a mask on the device leaves: how many these are is
+    # not known here, so no rehearsal can say that it fits.
+    verdicts=("at_least",),
     low=16 * PARAMETERS,
     high=16 * PARAMETERS + (512 << 20),
 )

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A small Stable Diffusion of random weights on disk: make_diffusion.py FOLDER.
 
-The architecture is that of the first versions, with a quarter of the channels and fewer blocks.
+The architecture is that of the first versions, with less than half the channels and one block less.
 """
 
 import os
@@ -12,7 +12,7 @@ from transformers import CLIPTextConfig, CLIPTextModel
 
 folder = sys.argv[1]
 UNet2DConditionModel(
-    sample_size=8, block_out_channels=(80, 160, 320), layers_per_block=2, cross_attention_dim=192,
+    sample_size=8, block_out_channels=(96, 192, 384), layers_per_block=2, cross_attention_dim=192,
     attention_head_dim=8,
     down_block_types=("CrossAttnDownBlock2D", "CrossAttnDownBlock2D", "DownBlock2D"),
     up_block_types=("UpBlock2D", "CrossAttnUpBlock2D", "CrossAttnUpBlock2D"),
