@@ -33,8 +33,9 @@ typedef struct plim_gpu {
     uint64_t nominal_bytes;         /* what is printed on the box */
     uint64_t driver_bytes;          /* the driver's own, beyond memory_bytes; 0: not known */
     uint64_t context_bytes;         /* a process takes so much as it starts to use the GPU */
-    uint64_t cublas_bytes;          /* more with the first cuBLAS handle, kernels included */
-    uint64_t cudnn_bytes;           /* more with the first cuDNN handle, kernels included */
+    uint64_t kernels_bytes;         /* more with the first kernels */
+    uint64_t cublas_bytes;          /* more with the first cuBLAS handle */
+    uint64_t cudnn_bytes;           /* more with the first cuDNN handle */
     uint64_t nccl_bytes;            /* more with the first NCCL communicator, buffers apart */
     uint32_t capability_major;
     uint32_t capability_minor;

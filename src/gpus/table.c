@@ -68,6 +68,7 @@ static const plim_tsv_column capability_columns[] = {
     FIGURE(32, "blocks", blocks_per_multiprocessor, 1, 64),
     FIGURE(32, "shared_kib", shared_bytes_per_multiprocessor, KIB, 1024),
     FIGURE(32, "shared_block_kib", shared_bytes_per_block_optin, KIB, 1024),
+    FIGURE(64, "kernels_mib", kernels_bytes, MIB, 4096),
     FIGURE(64, "cublas_mib", cublas_bytes, MIB, 4096),
     FIGURE(64, "cudnn_mib", cudnn_bytes, MIB, 4096),
     FIGURE(64, "nccl_mib", nccl_bytes, MIB, 4096),
@@ -142,6 +143,7 @@ static plim_status add_gpu(plim_tsv *file)
     gpu->blocks_per_multiprocessor = capability->blocks_per_multiprocessor;
     gpu->shared_bytes_per_multiprocessor = capability->shared_bytes_per_multiprocessor;
     gpu->shared_bytes_per_block_optin = capability->shared_bytes_per_block_optin;
+    gpu->kernels_bytes = capability->kernels_bytes;
     gpu->cublas_bytes = capability->cublas_bytes;
     gpu->cudnn_bytes = capability->cudnn_bytes;
     gpu->nccl_bytes = capability->nccl_bytes;

@@ -165,8 +165,8 @@ static void libraries_are_one_figure_by_capability(void)
         const plim_gpu *gpu = NULL;
         T_CASE("%s", cases[i].key);
         T_EQ_U64(plim_gpu_find(cases[i].key, &gpu, NULL), PLIM_OK);
-        T_EQ_U64(gpu->cublas_bytes + gpu->cudnn_bytes, cases[i].mib * MIB);
-        T_TRUE(gpu->cudnn_bytes < 10 * MIB);
+        T_EQ_U64(gpu->kernels_bytes + gpu->cublas_bytes + gpu->cudnn_bytes, cases[i].mib * MIB);
+        T_TRUE(gpu->cublas_bytes == 12 * MIB && gpu->cudnn_bytes < 10 * MIB);
     }
 }
 
@@ -189,15 +189,17 @@ static void figures_are_plausible(void)
         T_TRUE(gpu->l2_bytes >= 2 * MIB);
         T_TRUE(gpu->clock_khz >= 1000000 && gpu->clock_khz <= 3000000);
         T_TRUE(gpu->memory_clock_khz >= 500000 && gpu->memory_clock_khz <= 16000000);
-        T_TRUE(gpu->cublas_bytes > 0 && gpu->cudnn_bytes > 0 && gpu->nccl_bytes > 0);
+        T_TRUE(gpu->kernels_bytes > 0 && gpu->cublas_bytes > 0 && gpu->cudnn_bytes > 0 &&
+               gpu->nccl_bytes > 0);
     }
 }
 
-#define CAPABILITIES                                                                         \
-    "[capabilities]",                                                                        \
-        "capability\tthreads\tblocks\tshared_kib\tshared_block_kib\tcublas_mib\tcudnn_mib\t" \
-        "nccl_mib\tsource",                                                                  \
-        "9.0\t2048\t32\t228\t227\t80\t96\t170\tx"
+#define CAPABILITIES                                                                      \
+    "[capabilities]",                                                                     \
+        "capability\tthreads\tblocks\tshared_kib\tshared_block_kib\tkernels_mib\tcublas_" \
+        "mib\tcudnn_mib\t"                                                                \
+        "nccl_mib\tsource",                                                               \
+        "9.0\t2048\t32\t228\t227\t60\t80\t96\t170\tx"
 #define GPUS                                                                                \
     "[gpus]",                                                                               \
         "key\tname\tmemory_mib\tnominal_gib\tcapability\tmultiprocessors\tl2_kib\tbus_bits" \
@@ -216,9 +218,9 @@ static void refuses_bad_rows(void)
         { { "h100\tx" }, "gpus.tsv:1: a row before any section" },
         { { "[toasters]" }, "gpus.tsv:1: there is no section [toasters]" },
         { { "[gpus]", "name\tkey" }, "gpus.tsv:2: column 1 must be 'key'" },
-        { { CAPABILITIES, "9.0\t2048\t32\t228\t227\t80\t96\t170\tx" },
+        { { CAPABILITIES, "9.0\t2048\t32\t228\t227\t60\t80\t96\t170\tx" },
           "gpus.tsv:4: capability 9.0 stands twice" },
-        { { CAPABILITIES, "9\t2048\t32\t228\t227\t80\t96\t170\tx" },
+        { { CAPABILITIES, "9\t2048\t32\t228\t227\t60\t80\t96\t170\tx" },
           "gpus.tsv:4: '9' is not a capability such as 9.0" },
         { { CAPABILITIES, GPUS, ROW("h", "81081", "9.0.1") },
           "gpus.tsv:6: '9.0.1' is not a capability such as 9.0" },

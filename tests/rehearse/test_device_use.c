@@ -188,7 +188,7 @@ static uint64_t sum(const plim_stage_figures *figures)
     return all;
 }
 
-/* A message does not say whether the process had made a cuBLAS handle yet, which a rehearsal
+/* A message does not say whether the process had called a kernel yet, which a rehearsal
  * knows: its bar reaches from that of a process without to that of one with. */
 static plim_rehearsed_bar bar_of(const plim_gpu *gpu, uint64_t reserved_bytes, bool has_libraries)
 {
@@ -199,7 +199,8 @@ static plim_rehearsed_bar bar_of(const plim_gpu *gpu, uint64_t reserved_bytes, b
     plim_rehearsed_bar bar = plim_device_use_bar(gpu, &figures);
     if (has_libraries) {
         const uint64_t low_bytes = bar.low_bytes;
-        figures.at_peak_bytes[PLIM_STAGE_LIBRARIES] = gpu->cublas_bytes + gpu->cudnn_bytes;
+        figures.at_peak_bytes[PLIM_STAGE_LIBRARIES] =
+            gpu->kernels_bytes + gpu->cublas_bytes + gpu->cudnn_bytes;
         figures.peak_bytes = sum(&figures);
         bar = plim_device_use_bar(gpu, &figures);
         bar.low_bytes = plim_min(low_bytes, bar.low_bytes);
@@ -300,7 +301,8 @@ static double libraries_without(const row *left_out)
         }
     }
     return count > 0 ? quantile(values, count, 0.5)
-                     : (double)(left_out->gpu->cublas_bytes + left_out->gpu->cudnn_bytes);
+                     : (double)(left_out->gpu->kernels_bytes + left_out->gpu->cublas_bytes +
+                                left_out->gpu->cudnn_bytes);
 }
 
 static void processes_are_within_their_bars(void)

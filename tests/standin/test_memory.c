@@ -143,6 +143,31 @@ static void kernels_may_be_loaded_with_the_context(void)
     r_play_on(&settings, lazy);
 }
 
+static void kernels(void)
+{
+    R_EQ(cudaFree(NULL), 0);
+    R_EQ(used_by(PLIM_STAGE_LIBRARIES), 0);
+    plim_standin_footprint_kernels();
+    plim_standin_footprint_kernels();
+    R_EQ(used_by(PLIM_STAGE_LIBRARIES), 25 * MIB);
+}
+
+static void full_without_kernels(void)
+{
+    (void)allocate(900 * MIB);
+    plim_standin_footprint_kernels();
+    R_EQ(used_by(PLIM_STAGE_LIBRARIES), 0);
+}
+
+static void kernels_come_with_the_first_launch(void)
+{
+    plim_stage_settings settings = r_settings();
+    settings.gpu.kernels_bytes = 25 * MIB;
+    r_play_on(&settings, kernels);
+    settings.capacity_bytes = 1000 * MIB;
+    r_play_on(&settings, full_without_kernels);
+}
+
 static void both_queries_of_memory(void)
 {
     unsigned long long first[3] = { 0 }; /* total, free, used */
@@ -571,6 +596,7 @@ static void threads_may_ask_at_once(void)
 
 T_MAIN(T_TEST(small_requests_share_pages), T_TEST(no_more_than_the_capacity),
        T_TEST(what_the_driver_takes_is_taken_once), T_TEST(kernels_may_be_loaded_with_the_context),
+       T_TEST(kernels_come_with_the_first_launch),
        T_TEST(the_first_query_counts_the_drivers_own_as_used), T_TEST(a_context_needs_room),
        T_TEST(processes_share_a_device), T_TEST(a_child_cannot_use_what_its_parent_started),
        T_TEST(addresses_and_memory_come_apart), T_TEST(pools_keep_what_is_freed),

@@ -12,7 +12,8 @@
 
 #define CONTEXT PLIM_STANDIN_LIBRARIES /* the rows after the libraries' */
 #define MODULES (PLIM_STANDIN_LIBRARIES + 1)
-#define ROWS    (PLIM_STANDIN_LIBRARIES + 2)
+#define KERNELS (PLIM_STANDIN_LIBRARIES + 2)
+#define ROWS    (PLIM_STANDIN_LIBRARIES + 3)
 
 /* All kernels of PyTorch and its libraries: 461 to 497 MiB on an A100 with PyTorch 1.13 and 2.1,
  * 1398 with 1.10 (docs/formats/gpus.md). */
@@ -41,13 +42,12 @@ static bool take_once(int what, int device, plim_stage_use use, uint64_t bytes)
     return is_taken;
 }
 
-static uint64_t module_bytes(void)
+static bool is_eager(void)
 {
     const uint32_t version = plim_standin_settings()->cuda_version;
     const char *loading = getenv("CUDA_MODULE_LOADING");
-    const bool is_eager =
-        (version > 0 && version < LAZY_SINCE) || (loading != NULL && strcmp(loading, "EAGER") == 0);
-    return is_eager ? EAGER_BYTES : 0;
+    return (version > 0 && version < LAZY_SINCE) ||
+           (loading != NULL && strcmp(loading, "EAGER") == 0);
 }
 
 bool plim_standin_footprint_context(int device)
@@ -56,12 +56,26 @@ bool plim_standin_footprint_context(int device)
            take_once(CONTEXT, device, PLIM_STAGE_CONTEXT,
                      plim_standin_settings()->gpu.context_bytes) &&
            (atomic_load_explicit(&is_there[MODULES][device], memory_order_acquire) ||
-            take_once(MODULES, device, PLIM_STAGE_MODULES, module_bytes()));
+            take_once(MODULES, device, PLIM_STAGE_MODULES, is_eager() ? EAGER_BYTES : 0));
 }
 
 bool plim_standin_footprint_has_context(int device)
 {
     return plim_standin_is_device(device) && atomic_load(&is_there[CONTEXT][device]);
+}
+
+void plim_standin_footprint_kernels(void)
+{
+    const int device = plim_standin_current_device();
+    if (!plim_standin_is_device(device) ||
+        atomic_load_explicit(&is_there[KERNELS][device], memory_order_acquire)) {
+        return;
+    }
+    if (plim_standin_footprint_context(device) && !is_eager()) {
+        (void)take_once(KERNELS, device, PLIM_STAGE_LIBRARIES,
+                        plim_standin_settings()->gpu.kernels_bytes);
+    }
+    atomic_store_explicit(&is_there[KERNELS][device], true, memory_order_release);
 }
 
 bool plim_standin_footprint_library(plim_standin_library library)

@@ -21,6 +21,10 @@ typedef enum plim_standin_library {
 bool plim_standin_footprint_context(int device);
 bool plim_standin_footprint_has_context(int device);
 
+/* The kernels that a program's first launch loads, on the current device. Where there is no room
+ * for them it runs without. */
+void plim_standin_footprint_kernels(void);
+
 /* The same for a library on the current device, which gets its context too. */
 bool plim_standin_footprint_library(plim_standin_library library);
 

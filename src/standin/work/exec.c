@@ -5,6 +5,7 @@
 
 #include "standin/core/current.h"
 #include "standin/core/devices.h"
+#include "standin/core/footprint.h"
 #include "standin/core/shadow.h"
 #include "standin/core/stage.h"
 #include "standin/work/work.h"
@@ -17,6 +18,7 @@
 void plim_standin_work_run(const plim_standin_work *work)
 {
     if (work->kind == PLIM_WORK_KERNEL) {
+        plim_standin_footprint_kernels();
         plim_standin_computed();
     }
     if (work->callback != NULL) {
