@@ -181,6 +181,14 @@ class Fates(unittest.TestCase):
             with self.subTest(source):
                 self.assertIn(word, fate_of(value, source).why or "")
 
+    def test_many_ways_end(self):
+        """Recursive functions with several calls each, as those that gather nested tensors."""
+        functions = "".join(
+            f"def f{i}(x):\n    y = [f{j}(e) for j in x for e in (f{k}(x), x)]\n"
+            f"    return f{j}(f{k}(y)), f{i}(y)\n"
+            for i, j, k in ((i, (i + 1) % 12, (i + 5) % 12) for i in range(12)))
+        self.assertIsNone(fate_of(HOST, functions + "z = f0(«x.cpu()»)\nprint(z)").why)
+
     def test_results_go_to_the_caller(self):
         for source in ("def f(x):\n    return «x.item()»", "f = lambda x: «x.item()»",
                        "def f(x):\n    n = «x.item()»\n    return n + 1"):

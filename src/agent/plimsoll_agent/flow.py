@@ -16,6 +16,7 @@ import operator
 
 FLOAT, WHOLE, TRUTH, UNKNOWN = "float", "whole", "truth", "unknown"
 DEPTH_MAX = 40
+STEPS_MAX = 3000
 LINES_MAX = 4000  # of a function; longer ones are left alone
 
 # Functions and methods whose arguments are sizes, counts or indices of what they make.
@@ -181,10 +182,12 @@ class Function:
     def follow(self, node, value, seen=None, depth=0):
         """The fate of an expression's value."""
         seen = set() if seen is None else seen
-        key = (node, value.is_weak, value.is_sized)
+        key = (node, value.kind, value.constant, value.is_weak, value.is_sized)
         parent = self.parent(node)
-        if key in seen or depth > DEPTH_MAX or parent is None:
+        if key in seen or parent is None:
             return HARMLESS
+        if depth > DEPTH_MAX or len(seen) > STEPS_MAX:
+            return HARMLESS if value.is_soft() else Fate("its way is too long to follow")
         seen.add(key)
         handler = getattr(self, "_in_" + type(parent).__name__, None)
         if handler is None:
@@ -403,9 +406,10 @@ class Function:
         own = owner is None or isinstance(owner, ast.Name) and owner.id in ("self", "cls")
         function = self.file.function(name) if own and self.file else None
         if function is not None:
-            inner = function.follow_parameter(position, keyword, value, owner is not None, depth)
+            inner = function.follow_parameter(position, keyword, value, owner is not None, seen,
+                                              depth)
             if inner.returned is not None:
-                inner = self.follow(call, inner.returned, set(seen) - {(call, True, False)}, depth)
+                inner = self.follow(call, inner.returned, seen, depth)
             return _worse(inner, fate)
         if value.is_soft() or _is_of_torch(call):
             return fate
@@ -413,7 +417,7 @@ class Function:
             return fate
         return Fate(f"{name or 'a function'}() gets it, and may size by it")
 
-    def follow_parameter(self, position, keyword, value, is_method, depth):
+    def follow_parameter(self, position, keyword, value, is_method, seen, depth):
         arguments = getattr(self.tree, "args", None)
         if arguments is None:
             return HARMLESS
@@ -424,7 +428,7 @@ class Function:
             if position is None or position >= len(names):
                 return HARMLESS
             keyword = names[position]
-        return self._follow_name(keyword, value, set(), depth)
+        return self._follow_name(keyword, value, seen, depth)
 
     # ---- stores --------------------------------------------------------------------------------
 
@@ -461,7 +465,7 @@ class Function:
         if isinstance(target, ast.Subscript):
             return self._stored_in(target.value, value, seen, depth)
         if isinstance(target, ast.Attribute):
-            return self._follow_attribute(target.attr, value, depth)
+            return self._follow_attribute(target.attr, value, seen, depth)
         return HARMLESS
 
     def _stored_in(self, container, value, seen, depth):
@@ -471,7 +475,7 @@ class Function:
         if isinstance(container, ast.Name):
             return self._follow_name(container.id, weak, seen, depth)
         if isinstance(container, ast.Attribute):
-            return self._follow_attribute(container.attr, weak, depth)
+            return self._follow_attribute(container.attr, weak, seen, depth)
         return HARMLESS
 
     def _follow_name(self, name, value, seen, depth, after=0):
@@ -484,13 +488,13 @@ class Function:
                 break
         return fate
 
-    def _follow_attribute(self, attribute, value, depth):
+    def _follow_attribute(self, attribute, value, seen, depth):
         """Where the same file reads an attribute of that name: only certain ends matter."""
         if self.file is None or value.kind == FLOAT or depth > 12:
             return HARMLESS
         loads = self.file.attribute_loads(attribute) + self.attribute_loads(attribute)
         for function, node in loads:
-            fate = function.follow(node, value.with_(is_weak=True, constant=None), None, depth + 5)
+            fate = function.follow(node, value.with_(is_weak=True, constant=None), seen, depth + 5)
             if fate.why:
                 return fate
         return HARMLESS
