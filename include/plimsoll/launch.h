@@ -48,6 +48,8 @@ typedef struct plim_launch_options {
     /* Called with each piece that was read; NULL: not. `stream` is 0 for output, 1 for error. */
     void (*output)(void *ctx, int stream, const char *data, size_t bytes);
     void *output_ctx;
+    /* It gets SIGTERM after so long, and SIGKILL soon after that; 0: it may take its time. */
+    double seconds_max;
     bool has_fixed_addresses; /* without address randomisation, where the system allows it */
 } plim_launch_options;
 
@@ -56,6 +58,7 @@ typedef struct plim_launched {
     int signal;      /* the signal that ended it, or 0 */
     bool was_killed; /* by SIGKILL: the command, or by the status, what a shell ran for it */
     double seconds;  /* from the start of the command to its end */
+    bool timed_out;  /* it was ended for seconds_max */
     /* Why writing to each output ended early (errno), or 0. EPIPE: its reader left. */
     int write_errno[PLIM_LAUNCH_STREAMS];
 

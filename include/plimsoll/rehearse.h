@@ -15,6 +15,7 @@
 
 #include "plimsoll/gpu.h"
 #include "plimsoll/launch.h"
+#include "plimsoll/phases.h"
 
 #include <stdbool.h>
 
@@ -35,12 +36,13 @@ typedef struct plim_rehearse_options {
     /* Write the whole history of each process: FILE.plim, or FILE.pickle as PyTorch does; NULL: no
      */
     const char *record_path;
-    uint64_t seed;       /* of values */
-    uint32_t world_size; /* run one representative rank of so many; 0: run what there is */
-    uint32_t rank;       /* which */
-    bool gives_values;   /* what is read from devices is noise, not zeros */
-    bool ends_late;      /* work on streams, as late as on a GPU: the most that is reserved */
-    bool prints_calls;   /* functions name themselves on stderr when first called */
+    uint64_t seed;        /* of values */
+    uint32_t world_size;  /* run one representative rank of so many; 0: run what there is */
+    uint32_t rank;        /* which */
+    bool keeps_snapshots; /* as for record_path, but left at each process's snapshot_path */
+    bool gives_values;    /* what is read from devices is noise, not zeros */
+    bool ends_late;       /* work on streams, as late as on a GPU: the most that is reserved */
+    bool prints_calls;    /* functions name themselves on stderr when first called */
 } plim_rehearse_options;
 
 /* ---- what became of it ----------------------------------------------------------------------- */
@@ -253,6 +255,24 @@ typedef struct plim_rehearsed_reason {
     const char *text; /* a sentence without its stop; NULL without a word */
 } plim_rehearsed_reason;
 
+/* The need of a program that ran out of memory, from a second run without the limit. */
+typedef struct plim_rehearsed_need {
+    const char *why_unknown;  /* half a sentence; the rest then has no meaning. NULL: it is known */
+    const char *why_at_least; /* half a sentence: figures are lower bounds. NULL: they are not */
+    plim_rehearsed_peak peak;
+    plim_rehearsed_bar bar; /* of device use */
+    uint64_t step;          /* where allocated bytes peaked */
+    const char *phase;
+    uint64_t steps; /* finished in the second run; where it was ended for that, has_all is false */
+    bool has_all;
+    uint64_t growth_bytes; /* what stays after a step grows by so much with each; 0: it does not */
+    bool asks_for_free; /* it asks how much memory is free, and may take more where there is more */
+    bool has_backward;  /* it trains, */
+    bool has_optimizer; /* and updates weights */
+    bool has_categories;
+    uint64_t category_bytes[PLIM_CATEGORY_COUNT]; /* live at the peak of one device */
+} plim_rehearsed_need;
+
 typedef struct plim_rehearsed {
     const plim_rehearsal_outcome *outcome;
     const char *const *argv; /* borrowed from the caller */
@@ -260,6 +280,7 @@ typedef struct plim_rehearsed {
     bool ran_out;            /* a device's memory ran out, and that ended the program */
     plim_rehearsed_reason reason;
     const plim_oom_message *message; /* the main message about memory that it printed, or NULL */
+    const plim_rehearsed_need *need; /* NULL: plim_rehearse_need() was not called */
     const char *const *recordings;   /* the files that were written for record_path */
     size_t recording_count;
     plim_launched launched;
@@ -283,6 +304,27 @@ PLIM_API PLIM_MUST_USE plim_status plim_rehearse(const char *const *argv,
                                                  const plim_rehearse_options *options,
                                                  const plim_launch_options *launch,
                                                  plim_rehearsed *ret, plim_error *err);
+
+/* The second run of plim_rehearse_need(): the memory of each device, in multiples of the first
+ * run's and at least; and the time that it may take, in multiples of the first run's and at least.
+ */
+#define PLIM_NEED_CAPACITY_TIMES 16
+#define PLIM_NEED_CAPACITY_LEAST (UINT64_C(256) << 30)
+#define PLIM_NEED_SECONDS_TIMES  10
+#define PLIM_NEED_SECONDS_LEAST  120
+
+/**
+ * After PLIM_REHEARSED_OUT_OF_MEMORY: rehearse the program once more, without the limit and without
+ * its output, and fill rehearsed->need. It ends two steps after the one in which memory ran out,
+ * not before the sixth, and where options->steps say so.
+ *
+ * options  as for plim_rehearse(); nothing is recorded for record_path
+ * errors   PLIM_OUT_OF_HOST_MEMORY; whatever else goes wrong is need->why_unknown
+ * signals  as for plim_rehearse(), but INT, TERM, HUP and QUIT end the second run only
+ */
+PLIM_API PLIM_MUST_USE plim_status plim_rehearse_need(plim_rehearsed *rehearsed,
+                                                      const plim_rehearse_options *options,
+                                                      plim_error *err);
 
 /** A zeroed one is allowed. */
 PLIM_API void plim_rehearsed_deinit(plim_rehearsed *rehearsed);

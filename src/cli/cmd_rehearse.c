@@ -24,7 +24,8 @@ typedef struct rehearse_arguments {
     bool lists_gpus;
     bool accepts_tight;
     bool accepts_at_least;
-    bool all;               /* of the explanation */
+    bool all; /* of the explanation */
+    bool does_not_retry;
     const char *find_batch; /* a command with {} in it */
     const char *sweep;      /* values */
 } rehearse_arguments;
@@ -121,6 +122,8 @@ static const plim_option options[] = {
               "list the functions that were called, and which are modelled"),
     PLIM_TEXT("python", "PATH", rehearse_arguments, how.python,
               "the program's Python (found from the program)"),
+    PLIM_FLAG("no-retry", rehearse_arguments, does_not_retry,
+              "if it runs out of memory, do not run it again to learn what it would need"),
     PLIM_FLAG("list-gpus", rehearse_arguments, lists_gpus, "list the known GPUs"),
     PLIM_FLAG("all", rehearse_arguments, all, "show every fix, if it runs out of memory"),
 };
@@ -272,6 +275,11 @@ static int rehearse_once(const char *who, const rehearse_arguments *arguments)
         return PLIM_EXIT_FAILED;
     }
     plim_output_unwritten(who, &rehearsed.launched);
+    if (!arguments->does_not_retry &&
+        plim_rehearsed_judge(&rehearsed) == PLIM_REHEARSED_OUT_OF_MEMORY &&
+        plim_rehearse_need(&rehearsed, &arguments->how, &err) != PLIM_OK) {
+        plim_say(who, "%s", err.message);
+    }
     const int status = show(who, arguments, &rehearsed);
     plim_rehearsed_deinit(&rehearsed);
     return status;

@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/personality.h>
@@ -27,6 +28,7 @@
 /* After the command's end its children may still hold its streams: their output is awaited. */
 #define QUIET_NS        UINT64_C(100000000)  /* until so long a silence */
 #define TALK_NS         UINT64_C(1000000000) /* at most so long */
+#define GRACE_NS        UINT64_C(5000000000) /* from SIGTERM to SIGKILL, where it takes too long */
 #define PIPE_BYTES_MOST ((uint64_t)1 << 20)  /* what a pipe may hold: fs.pipe-max-size, pipe(7) */
 
 #define HOST_CONFIDENCE_MIN 0.5 /* of a message: below, a failure of the host is only a guess */
@@ -47,6 +49,8 @@ typedef struct launch {
     uint64_t exit_ns;
     uint64_t quiet_ns; /* the end of the silence that is waited for */
     uint64_t bytes_since_exit[PLIM_LAUNCH_STREAMS];
+    uint64_t late_ns; /* from when on the command takes too long; UINT64_MAX: never */
+    bool is_late;
     bool is_interrupted; /* by a signal after the command had ended */
 } launch;
 
@@ -124,6 +128,9 @@ static bool start(launch *run, int *ret_code)
         return false;
     }
     run->start_ns = plim_clock_now_ns(&plim_clock_system);
+    run->late_ns = run->options->seconds_max > 0
+                       ? run->start_ns + (uint64_t)(run->options->seconds_max * (double)NS_PER_S)
+                       : UINT64_MAX;
     run->pid = fork();
     if (run->pid == 0) {
         become_command(run, report[1]);
@@ -286,6 +293,23 @@ static int wait_for_silence(launch *run)
     return -1;
 }
 
+/* Ends a command that takes too long. Returns poll()'s timeout until then. */
+static int wait_for_time(launch *run)
+{
+    if (run->late_ns == UINT64_MAX) {
+        return -1;
+    }
+    const uint64_t now = plim_clock_now_ns(&plim_clock_system);
+    if (now >= run->late_ns) {
+        kill(run->pid, run->is_late ? SIGKILL : SIGTERM);
+        run->late_ns = run->is_late ? UINT64_MAX : now + GRACE_NS;
+        run->is_late = true;
+        return run->late_ns == UINT64_MAX ? -1 : (int)(GRACE_NS / 1000000u);
+    }
+    const uint64_t left_ms = (run->late_ns - now) / 1000000u + 1;
+    return left_ms < INT_MAX ? (int)left_ms : INT_MAX;
+}
+
 static bool is_over(const launch *run)
 {
     for (size_t i = 0; i < run->stream_count; i++) {
@@ -310,7 +334,7 @@ static bool waits_for_reader(const launch *run)
 static void watch(launch *run)
 {
     while (!is_over(run)) {
-        int patience = -1;
+        int patience = run->has_exited ? -1 : wait_for_time(run);
         if (run->has_exited) {
             patience = wait_for_silence(run);
             patience = waits_for_reader(run) ? -1 : patience;
@@ -351,6 +375,7 @@ static void judge(const launch *run, const plim_launch_kills *kills, plim_launch
 {
     const int status = run->wait_status;
     ret->seconds = (double)(run->exit_ns - run->start_ns) / (double)NS_PER_S;
+    ret->timed_out = run->is_late;
     ret->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     ret->exit_status =
         WIFSIGNALED(status) ? PLIM_LAUNCH_SIGNALLED + WTERMSIG(status) : WEXITSTATUS(status);

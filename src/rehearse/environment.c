@@ -142,7 +142,7 @@ static void set_what_the_agent_reads(variables *all, const plim_rehearsal *rehea
     if (options->steps > 0) {
         set_number(all, "PLIMSOLL_STEPS", options->steps);
     }
-    if (options->record_path != NULL) {
+    if (options->record_path != NULL || options->keeps_snapshots) {
         set(all, "PLIMSOLL_HISTORY", "all");
         set(all, "PLIMSOLL_SNAPSHOT", "1");
     }

@@ -12,6 +12,9 @@
  *   json_read.c     reading it
  *   run.c           all of that in one call, and the verdict
  *   reason.c        why there is no answer: the program failed, or used no GPU
+ *   need.c          what a program that ran out would need: once more, without the limit
+ *   need_parts.c    the memory at its peak, by category
+ *   signals.c       those that would end this process, held
  *   record.c        snapshots as files of the caller's choice
  *   search.c        many rehearsals of one command
  */
@@ -22,6 +25,7 @@
 #include "facade/facade.h"
 #include "plimsoll/rehearse.h"
 #include "rehearse/folder.h"
+#include "rehearse/reason.h"
 #include "stage/stage.h"
 
 /* Names in the folder of a run; environment variables pass them to the agent and the stand-ins. */
@@ -60,6 +64,26 @@ PLIM_MUST_USE plim_status plim_rehearse_gpu(const plim_rehearse_options *options
 PLIM_MUST_USE plim_status plim_environment_make(plim_rehearsal *rehearsal,
                                                 const plim_rehearse_options *options,
                                                 const plim_wants *wants, plim_error *err);
+
+/* ---- run.c ----------------------------------------------------------------------------------- */
+
+/* Runs what was prepared in ret->rehearsal, to its end. Errors: those of plim_launch(). */
+PLIM_MUST_USE plim_status plim_rehearsal_launch(const plim_rehearse_options *options,
+                                                const plim_launch_options *launch,
+                                                plim_output_end *ret_end, plim_rehearsed *ret,
+                                                plim_error *err);
+/* After that: what it left. Signals are to be held. Errors: as plim_rehearse(). */
+PLIM_MUST_USE plim_status plim_rehearsal_gather(const char *record_path, const plim_output_end *end,
+                                                plim_rehearsed *ret, plim_error *err);
+
+/* ---- need_parts.c ---------------------------------------------------------------------------- */
+
+/*
+ * The memory of a device at its peak in a snapshot, by category. False: it cannot be read, or its
+ * peak is another than `peak_bytes`: events are missing.
+ */
+bool plim_need_parts(const char *snapshot, uint32_t device, uint64_t peak_bytes,
+                     const plim_mem *mem, uint64_t ret_bytes[PLIM_CATEGORY_COUNT]);
 
 /* ---- outcome.c, record.c --------------------------------------------------------------------- */
 

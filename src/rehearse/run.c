@@ -5,10 +5,10 @@
 #include "base/numbers.h"
 #include "rehearse/reason.h"
 #include "rehearse/rehearsal.h"
+#include "rehearse/signals.h"
 
 #include "plimsoll/load.h"
 
-#include <signal.h>
 #include <string.h>
 
 /* ---- the verdict ----------------------------------------------------------------------------- */
@@ -104,35 +104,8 @@ static bool has_run_out(const plim_rehearsed *rehearsed)
 
 /* ---- its results ----------------------------------------------------------------------------- */
 
-static const int deadly[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-
-/* Holds those that would end this process here, and leave the folder with snapshots of any size. */
-static void hold_signals(sigset_t *ret_held, sigset_t *ret_before)
-{
-    sigemptyset(ret_held);
-    for (size_t i = 0; i < sizeof(deadly) / sizeof(deadly[0]); i++) {
-        struct sigaction now;
-        if (sigaction(deadly[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN) {
-            sigaddset(ret_held, deadly[i]);
-        }
-    }
-    sigprocmask(SIG_BLOCK, ret_held, ret_before);
-}
-
-static bool has_come(const sigset_t *held)
-{
-    sigset_t waiting;
-    sigpending(&waiting);
-    for (size_t i = 0; i < sizeof(deadly) / sizeof(deadly[0]); i++) {
-        if (sigismember(held, deadly[i]) == 1 && sigismember(&waiting, deadly[i]) == 1) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static plim_status gather(const char *record_path, const plim_output_end *end, plim_rehearsed *ret,
-                          plim_error *err)
+plim_status plim_rehearsal_gather(const char *record_path, const plim_output_end *end,
+                                  plim_rehearsed *ret, plim_error *err)
 {
     PLIM_TRY(plim_rehearsal_finish(ret->rehearsal, &ret->outcome, err));
     ret->exit_status = ret->launched.exit_status;
@@ -155,16 +128,33 @@ static plim_status gather(const char *record_path, const plim_output_end *end, p
 static plim_status keep_results(const char *record_path, const plim_output_end *end,
                                 plim_rehearsed *ret, plim_error *err)
 {
-    sigset_t held;
-    sigset_t before;
-    hold_signals(&held, &before);
-    plim_status status = gather(record_path, end, ret, err);
-    if (has_come(&held)) {
+    const plim_held_signals signals = plim_signals_hold();
+    plim_status status = plim_rehearsal_gather(record_path, end, ret, err);
+    if (plim_signals_wait(signals)) {
         plim_rehearsed_deinit(ret);
         status = plim_fail(err, PLIM_CANCELLED, "interrupted while the results were read");
     }
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    plim_signals_release(signals);
     return status;
+}
+
+plim_status plim_rehearsal_launch(const plim_rehearse_options *options,
+                                  const plim_launch_options *launch, plim_output_end *ret_end,
+                                  plim_rehearsed *ret, plim_error *err)
+{
+    plim_launch_options how = launch != NULL ? *launch : (plim_launch_options){ 0 };
+    how.environment = plim_rehearsal_environment(ret->rehearsal);
+    *ret_end = (plim_output_end){ .output = how.output, .output_ctx = how.output_ctx };
+    how.output = plim_output_end_take;
+    how.output_ctx = ret_end;
+    /* PyTorch frees the blocks of some sets in the order of their addresses: with fixed addresses
+     * two rehearsals of one program are equal to the byte. */
+    how.has_fixed_addresses = true;
+    if (options != NULL) {
+        how.explain.mem = options->mem;
+        how.explain.capacity_bytes = (double)options->capacity_bytes;
+    }
+    return plim_launch(plim_rehearsal_argv(ret->rehearsal), &how, &ret->launched, err);
 }
 
 plim_status plim_rehearse(const char *const *argv, const plim_rehearse_options *options,
@@ -177,20 +167,8 @@ plim_status plim_rehearse(const char *const *argv, const plim_rehearse_options *
                          record_path);
     }
     PLIM_TRY(plim_rehearsal_prepare(argv, options, &ret->rehearsal, err));
-    plim_launch_options how = launch != NULL ? *launch : (plim_launch_options){ 0 };
-    how.environment = plim_rehearsal_environment(ret->rehearsal);
-    plim_output_end end = { .output = how.output, .output_ctx = how.output_ctx };
-    how.output = plim_output_end_take;
-    how.output_ctx = &end;
-    /* PyTorch frees the blocks of some sets in the order of their addresses: with fixed addresses
-     * two rehearsals of one program are equal to the byte. */
-    how.has_fixed_addresses = true;
-    if (options != NULL) {
-        how.explain.mem = options->mem;
-        how.explain.capacity_bytes = (double)options->capacity_bytes;
-    }
-    plim_status status =
-        plim_launch(plim_rehearsal_argv(ret->rehearsal), &how, &ret->launched, err);
+    plim_output_end end = { 0 };
+    plim_status status = plim_rehearsal_launch(options, launch, &end, ret, err);
     if (status == PLIM_OK) {
         status = keep_results(record_path, &end, ret, err);
     }

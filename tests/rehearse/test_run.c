@@ -127,6 +127,91 @@ static void a_rehearsal_that_cannot_be_leaves_nothing(void)
     tear_down();
 }
 
+/* ---- its need ------------------------------------------------------------------------
+ */
+
+static plim_rehearsed run_out(const char *const *argv, const plim_mem *mem)
+{
+    static const int nowhere[] = { -1, -1 };
+    const plim_rehearse_options options = make_options(mem);
+    const plim_launch_options launch = { .outputs = nowhere };
+    plim_rehearsed rehearsed;
+    T_EQ_I64(plim_rehearse(argv, &options, &launch, &rehearsed, NULL), PLIM_OK);
+    T_EQ_I64(plim_rehearsed_judge(&rehearsed), PLIM_REHEARSED_OUT_OF_MEMORY);
+    T_NULL(rehearsed.need);
+    return rehearsed;
+}
+
+static void the_need_of_a_program_is_found_without_the_limit(void)
+{
+    static const struct {
+        const char *argv[8];
+        uint64_t least_bytes;
+        const char *why_at_least;
+        const char *why_unknown;
+    } rows[] = {
+        { { T_PROGRAM, "alloc", "2048" }, 2 * GIB, NULL, NULL },
+        { { T_PROGRAM, "alloc", "2048", "fail", "7" }, 2 * GIB, "exit status 7", NULL },
+        { { T_PROGRAM, "alloc", "2048", "alloc", "400000" }, 2 * GIB, "256 GiB were not", NULL },
+        { { T_PROGRAM, "alloc", "400000" }, 0, NULL, "256 GiB were not" },
+        { { T_PROGRAM, "alloc", "2048", "unknown" }, 0, NULL, "no stand-in" },
+    };
+    set_up();
+    for (size_t i = 0; i < T_COUNT(rows); i++) {
+        T_CASE("row %zu", i);
+        plim_rehearsed rehearsed = run_out(rows[i].argv, NULL);
+        const plim_rehearse_options options = make_options(NULL);
+        T_EQ_I64(plim_rehearse_need(&rehearsed, &options, NULL), PLIM_OK);
+        const plim_rehearsed_need *const need = rehearsed.need;
+        T_NOT_NULL(need);
+        T_TRUE(need->peak.device_bytes >= rows[i].least_bytes);
+        T_EQ_I64(need->why_at_least != NULL, rows[i].why_at_least != NULL);
+        T_EQ_I64(need->why_unknown != NULL, rows[i].why_unknown != NULL);
+        T_TRUE(need->why_at_least == NULL ||
+               strstr(need->why_at_least, rows[i].why_at_least) != NULL);
+        T_TRUE(need->why_unknown == NULL || strstr(need->why_unknown, rows[i].why_unknown) != NULL);
+        T_FALSE(need->asks_for_free);
+        T_EQ_U64(rehearsed.outcome->capacity_bytes, CAPACITY); /* the first answer stays */
+        plim_rehearsed_deinit(&rehearsed);
+    }
+    tear_down();
+}
+
+static bool attempt_need(const plim_mem *mem, void *ctx)
+{
+    plim_rehearsed *const rehearsed = ctx;
+    const plim_rehearse_options options = make_options(mem);
+    const plim_status status = plim_rehearse_need(rehearsed, &options, NULL);
+    T_TRUE(status == PLIM_OK || status == PLIM_OUT_OF_HOST_MEMORY);
+    T_TRUE(status != PLIM_OK || rehearsed->need->why_unknown == NULL);
+    T_EQ_U64(folders_left(), 1); /* that of the first run */
+    return status == PLIM_OK;
+}
+
+static void a_need_without_memory_fails_cleanly(void)
+{
+    static const char *const argv[] = { T_PROGRAM, "alloc", "2048", "fail", "7", NULL };
+    set_up();
+    plim_rehearsed rehearsed = run_out(argv, NULL);
+    t_fail_each_allocation(attempt_need, &rehearsed);
+    plim_rehearsed_deinit(&rehearsed);
+    tear_down();
+}
+
+/* So that a second run cannot last for ever. */
+static void a_command_that_takes_too_long_is_ended(void)
+{
+    char sleep[] = "sleep";
+    char seconds[] = "1000";
+    char *const argv[] = { sleep, seconds, NULL };
+    const plim_launch_options options = { .seconds_max = 0.05 };
+    plim_launched launched;
+    T_EQ_I64(plim_launch(argv, &options, &launched, NULL), PLIM_OK);
+    T_TRUE(launched.timed_out);
+    T_EQ_I64(launched.signal, SIGTERM);
+    plim_launched_deinit(&launched);
+}
+
 /* ---- searches -------------------------------------------------------------------------------- */
 
 static const char *const searched[] = { T_PROGRAM, "alloc", "{}", NULL };
@@ -208,6 +293,8 @@ static void nothing_leaks_when_memory_runs_out(void)
     tear_down();
 }
 
-T_MAIN(T_TEST(a_rehearsal_has_a_verdict_and_gives_output_to_a_callback),
+T_MAIN(T_TEST(the_need_of_a_program_is_found_without_the_limit),
+       T_TEST(a_need_without_memory_fails_cleanly), T_TEST(a_command_that_takes_too_long_is_ended),
+       T_TEST(a_rehearsal_has_a_verdict_and_gives_output_to_a_callback),
        T_TEST(a_rehearsal_that_cannot_be_leaves_nothing), T_TEST(the_largest_value_is_found),
        T_TEST(a_failure_of_another_kind_stops_a_search), T_TEST(nothing_leaks_when_memory_runs_out))

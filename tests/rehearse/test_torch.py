@@ -34,6 +34,42 @@ import torch
 held = [torch.empty(256 << 20, dtype=torch.uint8, device="cuda") for _ in range(100)]
 """
 
+TOO_LARGE = """
+import torch
+model = torch.nn.Linear(4096, 4096, bias=False, device="cuda")
+optimizer = torch.optim.AdamW(model.parameters(), foreach=True)
+for step in range(3):
+    model(torch.zeros(16, 4096, device="cuda")).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+
+KEEPS_RESULTS = """
+import torch
+model = torch.nn.Linear(1024, 8192, device="cuda", dtype=torch.float16)
+with torch.no_grad():
+    kept = [model(torch.zeros(15360, 1024, device="cuda", dtype=torch.float16)) for _ in range(8)]
+"""
+
+LEAKS = """
+import torch
+model = torch.nn.Linear(1024, 1024, device="cuda")
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+losses = []
+while True:
+    result = model(torch.zeros(16384, 1024, device="cuda"))
+    result.mean().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    losses.append(result)
+"""
+
+FAILS_LATER = """
+import torch
+held = torch.empty(1 << 31, dtype=torch.uint8, device="cuda")
+raise ValueError("not this time")
+"""
+
 READS = """
 import torch
 x = torch.arange(10, device="cuda")
@@ -106,6 +142,51 @@ class Torch(unittest.TestCase):
         self.assertIn("CUDA out of memory", oom["text"])
         free = 4 * GIB - told["devices"][0]["context_bytes"]
         self.assertEqual(told["peak_reserved_bytes"], free // (256 * MIB) * 256 * MIB)
+
+    def test_what_ran_out_is_rehearsed_without_the_limit(self):
+        done, told = rehearse("--capacity=800MiB", code=TOO_LARGE)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        need = told["need"]
+        self.assertEqual(need["bound"], "exact", need)
+        self.assertEqual((need["steps"], need["has_all"]), (3, True))
+        self.assertEqual((need["step"], need["phase"]), (1, "optimizer"))
+        whole = rehearse("--capacity=24GiB", code=TOO_LARGE)[1]
+        for name in ("allocated", "reserved", "device"):
+            self.assertEqual(need[f"{name}_bytes"], whole[f"peak_{name}_bytes"])
+        bytes_of = {one["category"]: one["bytes"] for one in need["categories"]}
+        weight = 4096 * 4096 * 4
+        self.assertEqual(bytes_of["parameters"], weight)
+        self.assertEqual(bytes_of["gradients"], weight)
+        self.assertEqual(bytes_of["optimizer_state"], 2 * weight)
+        self.assertEqual(sum(bytes_of.values()), need["allocated_bytes"])
+        self.assertEqual(done.stderr.count("OutOfMemoryError"), 1)  # the second run is not heard
+
+    def test_what_it_would_need_is_not_asked_without_retry(self):
+        done, told = rehearse("--capacity=800MiB", "--no-retry", code=TOO_LARGE)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIsNone(told["need"])
+
+    def test_inference_that_keeps_results_needs_them_all(self):
+        done, told = rehearse("--capacity=2GiB", code=KEEPS_RESULTS)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        need = told["need"]
+        self.assertEqual((need["bound"], need["has_backward"]), ("exact", False))
+        self.assertGreaterEqual(need["allocated_bytes"], 8 * 240 * MIB)
+
+    def test_a_leak_needs_more_with_each_step(self):
+        done, told = rehearse("--capacity=1GiB", code=LEAKS)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        need = told["need"]
+        self.assertEqual((need["bound"], need["has_all"]), ("at_least", False))
+        self.assertEqual(need["growth_bytes"], 64 * MIB)
+
+    def test_a_second_run_that_fails_bounds_the_need(self):
+        done, told = rehearse("--capacity=1GiB", code=FAILS_LATER)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        need = told["need"]
+        self.assertEqual(need["bound"], "at_least")
+        self.assertIn("ValueError: not this time", need["why"])
+        self.assertGreaterEqual(need["allocated_bytes"], 2 * GIB)
 
     def test_reads_of_values_are_told_with_their_place(self):
         done, told = rehearse(code=READS)

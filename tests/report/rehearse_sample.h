@@ -21,6 +21,7 @@ typedef struct rehearse_sample {
     plim_rehearsed_process processes[SAMPLE_PROCESSES];
     plim_rehearsed_gpu gpus[SAMPLE_PROCESSES];
     plim_rehearsed_oom oom;
+    plim_rehearsed_need need;
     plim_oom_message message;
     plim_rehearsal_outcome outcome;
     plim_rehearsed rehearsed;
@@ -178,6 +179,28 @@ static inline void sample_run_out(rehearse_sample *sample)
     sample->rehearsed.exit_status = 1;
     sample->rehearsed.ran_out = true;
     sample->rehearsed.message = &sample->message;
+}
+
+/* Its need was asked. */
+static inline void sample_need(rehearse_sample *sample)
+{
+    sample->need = (plim_rehearsed_need){
+        .peak = { 90 * GIB, 95 * GIB, 96 * GIB },
+        .bar = { 95 * GIB, 96 * GIB, 97 * GIB },
+        .step = 2,
+        .phase = "backward",
+        .steps = 6,
+        .has_all = true,
+        .has_backward = true,
+        .has_optimizer = true,
+        .has_categories = true,
+        .category_bytes = { [PLIM_CATEGORY_PARAMETERS] = 6 * GIB,
+                            [PLIM_CATEGORY_GRADIENTS] = 6 * GIB,
+                            [PLIM_CATEGORY_OPTIMIZER_STATE] = 12 * GIB,
+                            [PLIM_CATEGORY_ACTIVATIONS] = 65 * GIB,
+                            [PLIM_CATEGORY_OTHER] = GIB },
+    };
+    sample->rehearsed.need = &sample->need;
 }
 
 #endif

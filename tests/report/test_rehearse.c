@@ -43,6 +43,48 @@ static void ran_out_unseen(rehearse_sample *sample)
     sample->rehearsed.ran_out = true;
 }
 
+static void ran_out_with_need(rehearse_sample *sample)
+{
+    sample_run_out(sample);
+    sample_need(sample);
+}
+
+/* Live data would fit: what is reserved does not. */
+static void ran_out_with_holes(rehearse_sample *sample)
+{
+    sample_run_out(sample);
+    sample_need(sample);
+    sample->need.peak.allocated_bytes = 70 * GIB;
+    sample->need.has_categories = false;
+    sample->need.asks_for_free = true;
+    sample->need.has_all = false;
+}
+
+static void ran_out_for_ever(rehearse_sample *sample)
+{
+    sample_run_out(sample);
+    sample_need(sample);
+    sample->need.why_at_least = "what it keeps grows with each step";
+    sample->need.growth_bytes = 240 * MIB;
+    sample->need.has_all = false;
+    sample->need.has_categories = false;
+}
+
+static void ran_out_and_failed(rehearse_sample *sample)
+{
+    sample_run_out(sample);
+    sample_need(sample);
+    sample->need.why_at_least = "without the limit it ended with exit status 1: ValueError: no";
+    sample->need.has_backward = false;
+}
+
+static void ran_out_and_then(rehearse_sample *sample)
+{
+    sample_run_out(sample);
+    sample_need(sample);
+    sample->need = (plim_rehearsed_need){ .why_unknown = "the second run was interrupted" };
+}
+
 static void failed(rehearse_sample *sample)
 {
     sample->processes[0].ended = "error";
@@ -253,6 +295,11 @@ static const struct {
     { "rehearse-oom-color.txt", ran_out, &bright },
     { "rehearse-oom-survived.txt", ran_out_and_went_on, &wide },
     { "rehearse-oom-unseen.txt", ran_out_unseen, &wide },
+    { "rehearse-oom-need.txt", ran_out_with_need, &wide },
+    { "rehearse-oom-holes.txt", ran_out_with_holes, &wide },
+    { "rehearse-oom-leak.txt", ran_out_for_ever, &wide },
+    { "rehearse-oom-need-failed.txt", ran_out_and_failed, &wide },
+    { "rehearse-oom-need-unknown.txt", ran_out_and_then, &narrow },
     { "rehearse-failed.txt", failed, &wide },
     { "rehearse-failed-early.txt", failed_early, &wide },
     { "rehearse-failed-silently.txt", failed_silently, &wide },

@@ -74,6 +74,12 @@ static void ran_out(void)
     sample_run_out(&sample);
 }
 
+static void ran_out_with_need(void)
+{
+    sample_run_out(&sample);
+    sample_need(&sample);
+}
+
 static void no_process(void)
 {
     sample.outcome.process_count = 0;
@@ -91,6 +97,7 @@ static const struct {
 } documents[] = {
     { "rehearse-fits.json", fits },
     { "rehearse-oom.json", ran_out },
+    { "rehearse-oom-need.json", ran_out_with_need },
     { "rehearse-no-process.json", no_process },
     { "rehearse-ranks.json", ranks },
 };
@@ -170,7 +177,7 @@ static void every_member_is_there_whatever_happened(void)
         check_members(root,
                       MEMBERS("says", "schema", "verdict", "reason", "bound", "command",
                               "exit_status", "gpu", "peak_allocated_bytes", "peak_reserved_bytes",
-                              "peak_device_bytes", "peak_device", "oom_verdict", "devices",
+                              "peak_device_bytes", "peak_device", "oom_verdict", "need", "devices",
                               "processes", "unanswered", "calls", "recordings", "warnings"));
         check_members(get(root, "peak_device"),
                       MEMBERS("low_bytes", "expected_bytes", "high_bytes"));

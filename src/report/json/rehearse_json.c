@@ -237,6 +237,45 @@ static void write_reason(plim_json *json, const plim_rehearsed_reason *reason)
     plim_json_end_object(json);
 }
 
+/* The need of a program that ran out; null where it was not asked. */
+static void write_need(plim_json *json, const plim_rehearsed_need *need)
+{
+    plim_json_key(json, "need");
+    if (need == NULL) {
+        plim_json_null(json);
+        return;
+    }
+    const bool is_known = need->why_unknown == NULL;
+    plim_json_begin_object(json);
+    plim_json_member_string(json, "bound",
+                            !is_known                    ? "unknown"
+                            : need->why_at_least != NULL ? "at_least"
+                                                         : "exact");
+    plim_json_member_optional_string(json, "why",
+                                     is_known ? need->why_at_least : need->why_unknown);
+    plim_json_member_u64(json, "allocated_bytes", need->peak.allocated_bytes);
+    plim_json_member_u64(json, "reserved_bytes", need->peak.reserved_bytes);
+    plim_json_member_u64(json, "device_bytes", need->peak.device_bytes);
+    write_bar(json, "device", &need->bar);
+    plim_json_member_u64(json, "step", need->step);
+    plim_json_member_optional_string(json, "phase", need->phase);
+    plim_json_member_u64(json, "steps", need->steps);
+    plim_json_member_bool(json, "has_all", need->has_all);
+    plim_json_member_bool(json, "has_backward", need->has_backward);
+    plim_json_member_bool(json, "has_optimizer", need->has_optimizer);
+    plim_json_member_bool(json, "asks_for_free", need->asks_for_free);
+    plim_json_member_u64(json, "growth_bytes", need->growth_bytes);
+    plim_json_member_array(json, "categories");
+    for (size_t i = 0; need->has_categories && i < PLIM_CATEGORY_COUNT; i++) {
+        plim_json_begin_object(json);
+        plim_json_member_string(json, "category", plim_category_name((plim_category)i));
+        plim_json_member_u64(json, "bytes", need->category_bytes[i]);
+        plim_json_end_object(json);
+    }
+    plim_json_end_array(json);
+    plim_json_end_object(json);
+}
+
 plim_status plim_rehearse_json_write(plim_sink sink, const plim_rehearsed *rehearsed,
                                      const plim_page *page, plim_error *err)
 {
@@ -265,6 +304,7 @@ plim_status plim_rehearse_json_write(plim_sink sink, const plim_rehearsed *rehea
     } else {
         plim_json_null(&json);
     }
+    write_need(&json, rehearsed->need);
     write_gpus(&json, outcome);
     plim_json_member_array(&json, "processes");
     for (size_t i = 0; i < outcome->process_count; i++) {

@@ -142,6 +142,7 @@ void plim_rehearse_page(plim_page *page, const plim_rehearsed *rehearsed, bool l
     if (verdict <= PLIM_REHEARSED_AT_LEAST) {
         plim_rehearsed_say_survived(&self);
     }
+    plim_rehearsed_say_need(&self);
     plim_rehearsed_say_figures(&self);
     plim_rehearsed_say_phases(&self);
     plim_rehearsed_say_limitations(&self);

@@ -2,6 +2,7 @@
  * rehearse.h - the pages of `plimsoll rehearse`.
  *
  *   rehearse.c          what was run, the answer, and the order of the rest; the table of a search
+ *   rehearse_need.c     what a program that ran out would need
  *   rehearse_figures.c  peaks, of processes and of devices
  *   rehearse_phases.c   peaks by phase and by step
  *   rehearse_ends.c     how it ended without an answer; failures that it survived; a search's end

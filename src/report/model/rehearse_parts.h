@@ -41,6 +41,8 @@ void plim_rehearsed_say_best(plim_page *page, const plim_rehearse_tries *tries);
 
 /* The parts, in their order. */
 void plim_rehearsed_say_tight(const plim_rehearsing_page *self);
+/* Its need, where it ran out and that was asked. */
+void plim_rehearsed_say_need(const plim_rehearsing_page *self);
 void plim_rehearsed_say_figures(const plim_rehearsing_page *self);
 void plim_rehearsed_say_phases(const plim_rehearsing_page *self);
 void plim_rehearsed_say_limitations(const plim_rehearsing_page *self);
