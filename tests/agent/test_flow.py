@@ -46,6 +46,12 @@ HARMLESS = [
     (FLOAT, "assert «x.max().item()» <= 1"),
     (FLOAT, "lr = base * «scale.item()»\nfor group in optimizer.param_groups:\n"
             "    group['lr'] = lr"),
+    (FLOAT, "if resume:\n    best = checkpoint['best']\n    model = make(checkpoint)\n"
+            "while True:\n    loss = «loss.item()»\n    if loss < best:\n        best = loss\n"
+            "        checkpoint = {'best': best}\n        torch.save(checkpoint, path)"),
+    (FLOAT, "for i, x in enumerate(meter.log_every(data)):\n    if i % 8 == 0:\n"
+            "        y = model(x)\n    meter.update(«acc.item()»)"),
+    (WHOLE, "x = torch.zeros(n)\nn = «count.item()»\nprint(n)"),
     (WHOLE, "correct += «(pred == y).sum().item()»\nprint(correct / total)"),
     (WHOLE, "correct += «(pred == y).sum().item()»\naccuracy = 100.0 * correct / len(data)\n"
             "print(f'{accuracy:.2f}')"),
@@ -95,6 +101,8 @@ MATTERS = [
     (WHOLE, "n = int(«mask.sum().item()»)\nbuffer = x.new_empty(n, 8)", "new_empty"),
     (WHOLE, "x = x[:, :«lengths.max().item()»]\ny = model(x)", "slice"),
     (WHOLE, "n = «lengths.max().item()»\nx = x[:n]\ny = model(x)", "slice"),
+    (WHOLE, "for y in data:\n    x = torch.zeros(n)\n    n = «count.item()»", "zeros"),
+    (WHOLE, "def make():\n    return torch.zeros(n)\nn = «count.item()»", "zeros"),
     (WHOLE, "x = x.view(«n.item()», -1)", "view"),
     (WHOLE, "mask = torch.arange(«lengths.max().item()»)[None] < lengths[:, None]", "arange"),
     (WHOLE, "for i in range(«n.item()»):\n    x = layer(x)", "loop"),

@@ -54,6 +54,7 @@ _HARMLESS_IN_TORCH = (
     "amp/",  # GradScaler: a step is skipped for infinite gradients, which finds nothing
     "optim/",  # counts of steps, scalars of Adam and schedulers
     "nn/utils/clip_grad.py",  # raises for infinite norms, if at all
+    "nn/modules/module.py",  # to() and cpu() look at kinds of tensors, not at values
     "nn/parallel/",  # models are compared between ranks; buckets follow shapes
     "distributed/",  # shapes and objects of ranks, which the agent answers
     "distributions/distribution.py",  # checks of arguments, which pass
@@ -73,6 +74,13 @@ _HARMLESS_IN_TORCH = (
     "testing/",
     "utils/tensorboard/",
 )
+# The same of Lightning: moving batches, results and states, and warnings of empty loaders.
+_HARMLESS_ELSEWHERE = ("/lightning/fabric/utilities/", "/lightning/pytorch/utilities/data.py",
+                       "/lightning_utilities/core/apply_func.py")
+# Functions that look for infinite values, by words of their names: a step that has some is left
+# out, and where nothing is computed it has none, as in a healthy one.
+_LOOKS_FOR_INFINITE = ("overflow", "finite", "invalid_grad", "isnan", "isinf", "inf_or_nan",
+                       "nan_or_inf", "has_nan", "has_inf")
 # Frames of PyTorch that pass a call on: the operation is that of their caller.
 _FORWARDERS = ("utils/_device.py", "_ops.py", "overrides.py", "utils/_contextlib.py",
                "_jit_internal.py", "autograd/grad_mode.py")
@@ -140,6 +148,10 @@ class Consequences:
             return Decision()
         if operation.name in MAKE_SIZES:
             return Decision(MAKE_SIZES[operation.name], self._places.short(frame))
+        code = frame.f_code
+        if any(word in code.co_name.lower() for word in _LOOKS_FOR_INFINITE) \
+                or any(part in code.co_filename for part in _HARMLESS_ELSEWHERE):
+            return Decision()
         if operation.node is None:
             return self._unseen(frame, operation)
         return self._follow(frame, operation)

@@ -454,7 +454,7 @@ class Function:
         if isinstance(target, ast.Name):
             if len(self._stores.get(target.id, ())) > 1:
                 value = value.with_(constant=None)
-            return self._follow_name(target.id, value, seen, depth)
+            return self._follow_name(target.id, value, seen, depth, since=self._reach(target))
         if isinstance(target, (ast.Tuple, ast.List)):
             fate = HARMLESS
             for part in target.elts:
@@ -473,15 +473,36 @@ class Function:
             container = container.value
         weak = value.with_(is_weak=True, constant=None)
         if isinstance(container, ast.Name):
-            return self._follow_name(container.id, weak, seen, depth)
+            return self._follow_name(container.id, weak, seen, depth,
+                                     since=self._reach(container))
         if isinstance(container, ast.Attribute):
             return self._follow_attribute(container.attr, weak, seen, depth)
         return HARMLESS
 
-    def _follow_name(self, name, value, seen, depth, after=0):
+    def _reach(self, target):
+        """The first line at which a name may be read as it is set here: that of the outermost
+        loop around, as code runs downwards otherwise."""
+        line, node = target.lineno, self.parent(target)
+        while node is not None:
+            if isinstance(node, ast.While):
+                line = node.lineno
+            elif isinstance(node, _LOOPS):  # what it goes over was asked for before
+                line = node.body[0].lineno
+            node = self.parent(node)
+        return line
+
+    def _is_inside(self, node):
+        """True if it belongs to a function within this one, which may run whenever."""
+        while node is not None and node is not self.tree:
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+                return True
+            node = self.parent(node)
+        return False
+
+    def _follow_name(self, name, value, seen, depth, after=0, since=0):
         fate = HARMLESS
         for node in self._loads.get(name, ()):
-            if node.lineno <= after:
+            if node.lineno <= after or node.lineno < since and not self._is_inside(node):
                 continue
             fate = _worse(fate, self.follow(node, value, seen, depth))
             if fate.why:
