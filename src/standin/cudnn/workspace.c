@@ -40,9 +40,10 @@
  *   choice of algorithm      tensor cores where the type and the GPU have them; else Winograd for
  *                            3×3 filters of stride 1 [V100: with 128 channels and more, and for
  *                            all gradients of filters], else implicit GEMM
- *   what it could be         0 to the largest of all but FFT, which counts only for filters of
- *                            5×5 and more without tensor cores; searched: FFT counts for the
- *                            most, also over the whole plane
+ *   what it could be         0 to the largest; of these copies not for 1×1 filters in float32,
+ *                            Winograd only without tensor cores, and FFT only for filters of
+ *                            5×5 and more besides; searched: the largest that is tried, FFT
+ *                            over whole planes too
  *   attention, forward       0
  *   attention, backward      as one operation: gradient of the queries in float32 and one float32
  *                            for each row, and whole heads of the gradients of keys and values
@@ -365,6 +366,23 @@ static uint64_t split_sums_bytes(const plim_cudnn_convolution *convolution)
                : 0;
 }
 
+/* Would the heuristics perhaps choose it? */
+static bool is_plausible(const plim_cudnn_convolution *convolution, plim_cudnn_algorithm algorithm)
+{
+    switch (algorithm) {
+    case PLIM_CUDNN_WINOGRAD: /* tensor cores are faster */
+        return !uses_tensor_cores(convolution);
+    case PLIM_CUDNN_COPIES: /* no measured 1×1 filter in float32 had its operands copied */
+        return !is_one_by_one(&convolution->w) || is_sixteen_bit(convolution->x.type);
+    case PLIM_CUDNN_IMPLICIT_GEMM:
+    case PLIM_CUDNN_TENSOR_CORE:
+    case PLIM_CUDNN_FFT_TILING:
+    case PLIM_CUDNN_ALGORITHMS:
+    default:
+        return true;
+    }
+}
+
 plim_cudnn_bounds plim_cudnn_convolution_bounds(const plim_cudnn_convolution *convolution,
                                                 bool is_searched)
 {
@@ -378,7 +396,7 @@ plim_cudnn_bounds plim_cudnn_convolution_bounds(const plim_cudnn_convolution *co
         const uint64_t bytes = plim_cudnn_convolution_workspace(convolution, ranked[i]);
         if (ranked[i] == PLIM_CUDNN_FFT_TILING) {
             fft = plim_max(bytes, whole_plane_bytes(convolution));
-        } else {
+        } else if (is_searched || is_plausible(convolution, ranked[i])) {
             without_fft = plim_max(without_fft, bytes);
             searched = ranked[i] == PLIM_CUDNN_COPIES ? searched : plim_max(searched, bytes);
         }
