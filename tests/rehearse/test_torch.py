@@ -94,6 +94,34 @@ except ValueError:
 """
 
 
+STREAMS = """
+import torch
+side, main = torch.cuda.Stream(), torch.cuda.current_stream()
+for _ in range(8):
+    with torch.cuda.stream(side):
+        batch = torch.empty(64 << 20, dtype=torch.uint8, device="cuda")
+    main.wait_stream(side)
+    batch.record_stream(main)
+    batch.zero_()
+    del batch
+"""
+
+SHARDED = """
+import torch
+from torch.distributed.fsdp import FullyShardedDataParallel, wrap
+torch.distributed.init_process_group("nccl")
+with torch.device("cuda"):
+    model = torch.nn.Sequential(*[torch.nn.Linear(1024, 1024) for _ in range(8)])
+model = FullyShardedDataParallel(model, limit_all_gathers={limits},
+                                 auto_wrap_policy=wrap.ModuleWrapPolicy([torch.nn.Linear]))
+model(torch.zeros(8, 1024, device="cuda")).sum().backward()
+"""
+
+
+def reserved(told):
+    return told["processes"][0]["devices"][0]["peak_reserved_bytes"]
+
+
 def rehearse(*words, code=None, program=None):
     command = [PLIMSOLL, "rehearse", "--json", *words, "--", PYTHON]
     command += ["-c", code] if code is not None else program
@@ -217,6 +245,24 @@ class Torch(unittest.TestCase):
                 device = json.loads(seen.stdout)["files"][0]["devices"][0]
                 peak = told["processes"][0]["devices"][0]["peak_allocated_bytes"]
                 self.assertEqual(device["peak"]["allocated_bytes"], peak)
+
+    def test_blocks_that_wait_for_other_streams_are_told(self):
+        done, early = rehearse(code=STREAMS)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(reserved(early), 64 * MIB)
+        self.assertEqual(early["devices"][0]["waits"], 7)
+        said, = (item for item in early["says"] if item["id"] == "waits")
+        self.assertIn("7 blocks were freed", said["text"])
+        _, late = rehearse("--late", code=STREAMS)
+        self.assertEqual(reserved(late), 8 * 64 * MIB)
+
+    def test_gathers_without_a_limit_pile_up_late(self):
+        found = []
+        for words, limits in ((), False), (("--late",), True), (("--late",), False):
+            done, told = rehearse("--world-size=4", *words, code=SHARDED.format(limits=limits))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            found.append(reserved(told))
+        self.assertEqual(found, sorted(set(found)))
 
     def test_two_runs_agree_to_the_byte(self):
         told = [rehearse(code=TRAIN)[1] for _ in range(2)]
