@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import traceback
 import types
 import unittest
 import unittest.mock
@@ -17,14 +18,15 @@ AGENT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", "src
 sys.path.insert(0, AGENT)
 
 from fake_torch import FakeTorch  # noqa: E402
-from plimsoll_agent import endings, flow, importing, operations, settings, silence  # noqa: E402
+from plimsoll_agent import endings, flow, frameless, importing, kernels, operations  # noqa: E402
+from plimsoll_agent import settings, silence  # noqa: E402
 from plimsoll_agent.host import SECONDS_MIN, Host  # noqa: E402
 from plimsoll_agent.journal import Journal  # noqa: E402
 from plimsoll_agent.ooms import Ooms  # noqa: E402
 from plimsoll_agent.peaks import Peaks  # noqa: E402
 from plimsoll_agent.phases import Phases  # noqa: E402
 from plimsoll_agent.places import Places  # noqa: E402
-from plimsoll_agent.steps import Steps  # noqa: E402
+from plimsoll_agent.steps import LOOKS_MAX, Steps  # noqa: E402
 
 
 class Watched:
@@ -226,6 +228,120 @@ class StepsTest(unittest.TestCase):
         for _ in range(3):
             watched.optimizer(1).step()
         self.assertEqual(watched.steps.done, 3)
+
+
+class ByHandTest(unittest.TestCase):
+    """Programs that change their weights without an optimizer."""
+
+    def pass_over(self, watched, need=1):
+        watched.module()
+        watched.torch.backward(lambda: watched.use(need))
+
+    def test_a_step_ends_with_the_next_forward(self):
+        watched = Watched(steps=2)
+        for step in (1, 2):
+            self.pass_over(watched)
+            watched.use(step + 6)  # the update
+            self.assertEqual((watched.steps.done, watched.stops), (step - 1, 0))
+        watched.module()
+        self.assertEqual((watched.steps.done, watched.stops), (2, 1))
+        self.assertEqual(watched.step_peaks(), [(1, 7), (2, 8)])
+        self.assertEqual(watched.phase_peaks()["optimizer"], 8)
+
+    def test_or_with_the_next_backward_or_the_end(self):
+        watched = Watched(steps=9)
+        for _ in range(3):
+            watched.torch.backward(lambda: None)
+        watched.steps.finish(watched.journal)
+        self.assertEqual((watched.steps.done, watched.journal.lines), (3, []))
+
+    def test_accumulation_before_an_optimizers_first_step_counts_nothing(self):
+        watched = Watched(steps=2)
+        optimizer = watched.optimizer(1)
+        for _ in range(LOOKS_MAX + 2):
+            self.pass_over(watched)
+        optimizer.step()
+        self.pass_over(watched)
+        self.pass_over(watched)
+        watched.steps.finish(watched.journal)
+        self.assertEqual((watched.steps.done, watched.stops), (1, 0))
+
+    def test_without_a_limit_nothing_is_counted(self):
+        watched = Watched()
+        for _ in range(3):
+            self.pass_over(watched)
+        watched.steps.finish(watched.journal)
+        self.assertEqual((watched.steps.done, watched.journal.lines), (0, []))
+
+    def test_a_limit_without_any_step_is_noted(self):
+        watched = Watched(steps=2)
+        watched.module()
+        watched.steps.finish(watched.journal)
+        self.assertEqual(len(watched.journal.lines), 1)
+        self.assertIn("no step", watched.journal.lines[0])
+
+
+class FramelessTest(unittest.TestCase):
+    def test_no_frame_of_ours_while_it_runs_or_fails(self):
+        seen = []
+
+        def work(fails):
+            seen.append(sys._getframe(1).f_code.co_name)
+            if fails:
+                raise KeyError("x")
+            return 7
+
+        watched = frameless.Watched(work, lambda: seen.append("began"),
+                                    lambda: seen.append("ended"))
+        self.assertEqual(watched(False), 7)
+        name = sys._getframe().f_code.co_name
+        self.assertEqual(seen, ["began", name, "ended"])
+        try:
+            watched(fails=True)
+        except KeyError as error:
+            self.assertEqual(seen[3:], ["began", name, "ended"])
+            names = [frame.name for frame in traceback.extract_tb(error.__traceback__)]
+            self.assertEqual(names, [name, "work"])
+        self.assertEqual(watched.__name__, "work")
+
+
+class KernelsTest(unittest.TestCase):
+    def test_what_runs_on_what(self):
+        for arch, yes, no in [
+            ("sm_80", [(8, 0), (8, 6), (8, 9)], [(7, 5), (9, 0)]),
+            ("sm_86", [(8, 6), (8, 9)], [(8, 0)]),
+            ("sm_90a", [(9, 0)], [(8, 9), (9, 1), (10, 0)]),
+            ("sm_100f", [(10, 0), (10, 3)], [(11, 0), (9, 0)]),
+            ("sm_120", [(12, 0), (12, 1)], [(10, 0)]),
+            ("compute_90", [(9, 0), (10, 0), (12, 1)], [(8, 9)]),
+            ("compute_90a", [(9, 0)], [(10, 0)]),
+            ("gfx90a", [(7, 0)], []),
+        ]:
+            for capability in yes:
+                self.assertTrue(kernels.runs_on(arch, capability), (arch, capability))
+            for capability in no:
+                self.assertFalse(kernels.runs_on(arch, capability), (arch, capability))
+
+    def torch(self, archs, major, minor, cuda="13.0"):
+        about = types.SimpleNamespace(name="GPU X", major=major, minor=minor)
+        return types.SimpleNamespace(
+            __version__="2.11.0", version=types.SimpleNamespace(cuda=cuda),
+            _C=types.SimpleNamespace(_cuda_getArchFlags=lambda: archs),
+            cuda=types.SimpleNamespace(device_count=lambda: 1,
+                                       get_device_properties=lambda _: about))
+
+    def test_why_there_are_none(self):
+        text = kernels.why_none(self.torch("sm_75 sm_80", 7, 0))
+        for part in ("GPU X", "7.0", "sm_75 sm_80", "cu126 or cu128"):
+            self.assertIn(part, text)
+        self.assertIn("from source", kernels.why_none(self.torch("sm_75", 3, 5)))
+        self.assertIsNone(kernels.why_none(self.torch("sm_75", 7, 5)))
+        self.assertIsNone(kernels.why_none(self.torch("", 7, 0)))
+        self.assertIsNone(kernels.why_none(self.torch("sm_75", 7, 0, cuda=None)))
+
+    def test_why_none_was_used(self):
+        self.assertIn("without CUDA", kernels.why_unused(self.torch("", 7, 0, cuda=None)))
+        self.assertIn("--device cuda", kernels.why_unused(self.torch("sm_75", 7, 5)))
 
 
 class PeaksTest(unittest.TestCase):

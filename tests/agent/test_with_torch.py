@@ -101,6 +101,7 @@ class AgentTest(unittest.TestCase):
         without = program.run(with_agent=False, options=options)
         with_agent = program.run(options=options, **settings)
         self.assertEqual(with_agent.stdout, without.stdout)
+        self.assertNotIn("plimsoll_agent", with_agent.stderr)
         self.assertEqual(without_own_lines(with_agent.stderr), without_own_lines(without.stderr))
         self.assertEqual(with_agent.status, without.status)
         return with_agent
@@ -466,6 +467,7 @@ class Ooms(AgentTest):
             """, PLIMSOLL_HISTORY="all", PLIMSOLL_SNAPSHOT="1")
         result = self.one(run)
         self.assertEqual((result["ended"], result["steps"], len(result["ooms"])), ("exit", 2, 2))
+        self.assertEqual((result["oom_count"], result["oom_places"][0]["count"]), (2, 2))
         self.assertIn("Tried to allocate", result["ooms"][1]["text"])
         self.assertEqual(result["devices"][0]["ooms"], 2)
         self.assertEqual(result["snapshot"], f"{result['pid']}.pickle")
@@ -626,6 +628,69 @@ class TheProgramsOwn(AgentTest):
         result = self.one(run)
         self.assertEqual(len(result["warnings"]), 1)
         self.assertIn("_record_memory_history", result["warnings"][0])
+
+    def test_history_from_half_way(self):
+        """With --record too, the program's snapshot has nothing from before its own start."""
+        self.one(self.both("""
+            before = [batch() for _ in range(5)]
+            torch.cuda.memory._record_memory_history(max_entries=1000)
+            kept = batch()
+            torch.cuda.memory._dump_snapshot("own.pickle")
+            import pickle
+            with open("own.pickle", "rb") as file:
+                traces = pickle.load(file)["device_traces"]
+            print([[entry["action"] for entry in trace] for trace in traces])
+            """, PLIMSOLL_HISTORY="all"))
+
+    def test_tracebacks(self):
+        """None of our frames, wherever an exception comes through."""
+        self.one(self.both("""
+            import traceback
+            from torch.utils.checkpoint import checkpoint
+            class Fails(torch.autograd.Function):
+                @staticmethod
+                def forward(ctx, x):
+                    return x * 2
+                @staticmethod
+                def backward(ctx, gradient):
+                    raise ValueError("in backward")
+            def fail(*args):
+                raise KeyError("in a hook")
+            net = model()
+            x = batch().requires_grad_()
+            for reentrant in (False, True):
+                try:
+                    checkpoint(lambda y: Fails.apply(net(y)), x, use_reentrant=reentrant
+                               ).sum().backward()
+                except ValueError:
+                    traceback.print_exc()
+            optimizer = torch.optim.SGD(net.parameters())
+            optimizer.register_step_pre_hook(fail)
+            handle = net.register_forward_hook(fail)
+            for call in (lambda: net(x), optimizer.step):
+                try:
+                    call()
+                except KeyError:
+                    traceback.print_exc()
+            handle.remove()
+            net(x).sum().backward()
+            """))
+
+    def test_steps_by_hand(self):
+        program = Program(self, """
+            net = model()
+            for step in range(9):
+                loss_of(net).backward()
+                with torch.no_grad():
+                    for p in net.parameters():
+                        p -= 0.1 * p.grad
+                        p.grad = None
+            print("not reached")
+            """)
+        run = program.run(PLIMSOLL_STEPS="3")
+        result = self.one(run)
+        self.assertEqual((result["ended"], result["steps"], run.stdout), ("steps", 3, ""))
+        self.assertEqual(len(result["devices"][0]["steps"]), 3)
 
     def test_hooks_and_threads(self):
         self.one(self.both("""

@@ -81,6 +81,8 @@ class Agent:
         attempt("keep writing", self.results.keep_writing)
 
     def _before_end(self):
+        if self.is_ready:
+            self.journal.attempt("count the last step", self.steps.finish, self.journal)
         self.phases.close()
         self.journal.attempt("look at what decides", self.deciding.look)
 

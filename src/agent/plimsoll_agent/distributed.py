@@ -13,11 +13,13 @@ Groups are not split: ncclCommSplit() gives a rank no number of the others. A gr
 made anew takes the same memory, because PyTorch's splits share none.
 """
 
+import functools
 import importlib
 import time
 
 from plimsoll_agent import broadcasts, ranks, world
 from plimsoll_agent.objects import Objects
+from plimsoll_agent.reads import unwatched
 from plimsoll_agent.rebinding import rebind
 
 # PyTorch's thread looks ten times a second for collectives that are done, and only then frees
@@ -44,7 +46,13 @@ def install(torch, journal):
         broadcasts.Broadcasts(torch, c10d, objects, journal).install()
     rebind(c10d, "destroy_process_group", lambda original: _make_destroy(torch, original))
     rebind(c10d, "_get_split_source", lambda original: lambda *args, **kwargs: None)
-    rebind(torch.distributed, "_verify_params_across_processes", _make_verify)
+    rebind(torch.distributed, "_verify_params_across_processes",
+           lambda original: _make_verify(torch, original))
+    rebind(c10d, "barrier", lambda original: _make_unwatched(torch, original))
+    reducer = getattr(torch.distributed, "Reducer", None)
+    if hasattr(reducer, "_rebuild_buckets"):  # which agrees on them across ranks
+        rebuild = reducer._rebuild_buckets
+        reducer._rebuild_buckets = functools.wraps(rebuild)(_make_unwatched(torch, rebuild))
     optimizer = importlib.import_module("torch.optim.optimizer")  # no attribute of its package
     optimizer.register_optimizer_step_post_hook(_make_pauses(c10d))
     rebind(c10d, "split_group", lambda original: _make_split_group(c10d, original))
@@ -75,13 +83,22 @@ def _make_split_group(c10d, original):
     return split_group
 
 
-def _make_verify(original):
+def _make_unwatched(torch, original):
+    def call(*args, **kwargs):
+        with unwatched(torch):
+            return original(*args, **kwargs)
+
+    return call
+
+
+def _make_verify(torch, original):
     """The ranks' numbers of parameters come through the device. Up to PyTorch 2.11 they arrive,
     as all ranks say the same; later ones move them by a kernel, after which they are not known."""
 
     def verify_params_across_processes(*args, **kwargs):
         try:
-            return original(*args, **kwargs)
+            with unwatched(torch):
+                return original(*args, **kwargs)
         except RuntimeError as error:
             if "same model across all ranks" not in str(error):
                 raise

@@ -1,7 +1,7 @@
 """PyTorch's own history of memory events: started for the program, left to it if it wants it.
 
-Where the program calls _record_memory_history itself, that call is carried out as it is, and what
-is recorded from there on is what the program asked for.
+Only with --record. Where the program calls _record_memory_history itself, what was recorded for us
+is dropped, that call is carried out as it is, and from there on its history is what it asked for.
 """
 
 import functools
@@ -19,6 +19,7 @@ class History:
         self._journal = journal
         self._is_ours = False
         self._is_programs = False
+        self._has_begun = False
 
     def cover(self):
         """Stands before PyTorch's functions, to know of the program's own calls."""
@@ -31,6 +32,8 @@ class History:
         @functools.wraps(real)
         def record(*args, **kwargs):
             if not self._is_ours:
+                if self._has_begun and not self._is_programs:
+                    self._clear()
                 self._is_programs = True
                 self._journal.note(
                     "the program calls _record_memory_history itself: the history is as it asked"
@@ -44,10 +47,20 @@ class History:
         if self._entries == 0 or self._is_programs:
             return
         self._is_ours = True
+        self._has_begun = True
         try:
             self._torch.cuda.memory._record_memory_history(
                 enabled="all", context=self._context(), stacks="python", max_entries=self._entries
             )
+        finally:
+            self._is_ours = False
+
+    def _clear(self):
+        """Takes back what was recorded for us: the program finds its own events alone."""
+        self._has_begun = False
+        self._is_ours = True
+        try:
+            self._torch.cuda.memory._record_memory_history(enabled=None)
         finally:
             self._is_ours = False
 

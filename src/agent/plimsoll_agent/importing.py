@@ -30,6 +30,11 @@ class _Loader:
         self._loaded(module, time.monotonic() - began)
 
 
+# CPython takes frames of importlib out of a failed import's traceback, if they are called so.
+_Loader.exec_module.__code__ = _Loader.exec_module.__code__.replace(
+    co_filename="<frozen importlib._bootstrap>", co_name="_call_with_frames_removed")
+
+
 class _Finder:
     """Finds one module, through the finders after this one."""
 

@@ -18,9 +18,9 @@ so an interval is named when it ends. An optimizer that steps within backward is
 """
 
 import copy
-import functools
 import threading
 
+from plimsoll_agent.frameless import Watched
 from plimsoll_agent.ledger import Ledger
 
 SETUP, FORWARD, BACKWARD, OPTIMIZER = "setup", "forward", "backward", "optimizer"
@@ -92,6 +92,8 @@ class Phases:
         self._tap = ModuleTap(torch.nn.Module, journal.guard("note a forward")(self._called))
         self.on_first_forward = None  # called before it
         self.on_backward_end = None  # called after the outermost one
+        self.on_again = None  # called where a forward or backward follows a backward: see Steps
+        self._may_be_again = False
 
     # ---- the outside ---------------------------------------------------------------------------
 
@@ -101,16 +103,7 @@ class Phases:
         engine = getattr(owner, name)
         began = journal.guard("note a backward")(self._backward_began)
         ended = journal.guard("note the end of a backward")(self._backward_ended)
-
-        @functools.wraps(engine)
-        def run_backward(*args, **kwargs):
-            began()
-            try:
-                return engine(*args, **kwargs)
-            finally:
-                ended()
-
-        setattr(owner, name, run_backward)
+        setattr(owner, name, Watched(engine, began, ended))
 
     def begin(self, device_count):
         """CUDA is there."""
@@ -125,6 +118,7 @@ class Phases:
         self._ready = False
         self._backwards = 0
         self._stepping = None
+        self._may_be_again = False
         self._tap.clear()
 
     def current_ledgers(self):
@@ -186,9 +180,29 @@ class Phases:
                     self._stepping = None
         if is_first and self.on_first_forward is not None:
             self.on_first_forward()
+        self._look_for_again()
         return True
 
+    def _look_for_again(self):
+        if self._may_be_again:
+            self._may_be_again = False
+            self.on_again()
+
+    def stepped_by_hand(self, steps):
+        """The program has changed its weights since the last backward, without an optimizer."""
+        with self._lock:
+            self.steps = steps
+            self._change(OPTIMIZER, FORWARD)
+            self._before_optimizer = False
+            self._turn()
+
+    def is_after_backward(self):
+        """Whether nothing has followed the last backward."""
+        return self._may_be_again
+
     def _backward_began(self):
+        if self._backwards == 0:
+            self._look_for_again()
         with self._lock:
             self._backwards += 1
             if self._backwards > 1 or not self._ready:
@@ -212,6 +226,9 @@ class Phases:
             else:
                 self._change(BACKWARD, FORWARD)
                 self._before_optimizer = True
+                self._may_be_again = self.on_again is not None
+                if self._may_be_again:
+                    self._tap.set()
             if self._turns_due:
                 self._turns_due = False
                 self._turn()
@@ -228,6 +245,7 @@ class Phases:
             if nested or self._backwards > 0 or not self._ready:
                 return
             self.progress += 1
+            self._may_be_again = False
             self._stepping = optimizer
             self._has_closure = has_closure
             lay_in = OPTIMIZER if self._before_optimizer else self.phase

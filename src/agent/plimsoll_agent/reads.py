@@ -7,6 +7,7 @@ such a read. Copies to the device, and reads of what the host itself put there, 
 that sets the mode itself gets its own warnings.
 """
 
+import contextlib
 import ctypes
 import functools
 import sys
@@ -41,6 +42,27 @@ class Place:
         self.decision = decision
 
 
+@contextlib.contextmanager
+def unwatched(torch):
+    """While it lasts our mode warns of nothing.
+
+    Functions that PyTorch has from C++ without a handler of Python's warnings print them: those of
+    torch.distributed, of which none reads a value of the program's.
+    """
+    core = torch._C
+    ours = core._cuda_set_sync_debug_mode
+    real = getattr(ours, "__wrapped__", None)
+    if real is None or core._cuda_get_sync_debug_mode() != OFF:
+        yield
+        return
+    real(OFF)
+    try:
+        yield
+    finally:
+        real(WARN)
+        ours.pass_over()
+
+
 class Reads:
     """Value reads by place."""
 
@@ -73,8 +95,13 @@ class Reads:
             self._set_mode(mode or WARN)
             self._programs_mode = mode
 
+        set_mode.pass_over = self._pass_over
         core._cuda_set_sync_debug_mode = set_mode
         core._cuda_get_sync_debug_mode = lambda: self._programs_mode
+
+    def _pass_over(self):
+        """Reads so far are not those of the next warning."""
+        self._made_up_before = self._made_up()
 
     def _allocated_bytes(self):
         count = self._torch.cuda.device_count()

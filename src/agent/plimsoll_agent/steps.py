@@ -3,11 +3,16 @@
 A program may have several optimizers and step them in turn; GradScaler may skip one; a trial may
 make new ones. An optimizer's own count starts where the program's stood when it first stepped,
 if no other was alive then. Steps finished are the highest count of any optimizer.
+
+A program may change its weights itself. Where a limit is wanted, no optimizer has stepped and none
+is alive, a step ends where the next forward or backward follows a backward, and at the end.
 """
 
 import gc
 import sys
 import weakref
+
+LOOKS_MAX = 3  # in vain for an optimizer, which takes some milliseconds each
 
 
 def _has_closure(args, kwargs):
@@ -29,6 +34,7 @@ class Steps:
         self.on_first_step = None  # called when the first step is complete
         self.enough = None  # called when the last step that is wanted is complete
         self._is_enough = False
+        self._looks_left = LOOKS_MAX
 
     def watch(self, journal):
         """Hooks into all optimizers, those of the future too."""
@@ -36,6 +42,8 @@ class Steps:
         optim.register_optimizer_step_pre_hook(journal.guard("note a step")(self._began))
         optim.register_optimizer_step_post_hook(journal.guard("note a step's end")(self._ended))
         self._phases.on_backward_end = self._look_up
+        if self._limit is not None:
+            self._phases.on_again = journal.guard("count a step by hand")(self._again)
 
     def _count(self, optimizer):
         if optimizer in self._counts:
@@ -50,6 +58,7 @@ class Steps:
         self._phases.optimizer_began(optimizer, _has_closure(args, kwargs), count < self.done)
 
     def _ended(self, optimizer, args, kwargs):
+        self._phases.on_again = None  # it has optimizers: they are counted
         self._counts[optimizer] = self._count(optimizer) + 1
         self.done = max(self.done, self._counts[optimizer])
         self._phases.optimizer_ended(optimizer, self.done)
@@ -59,6 +68,31 @@ class Steps:
         if self._limit is not None and self.done >= self._limit:
             self._is_enough = not self._is_one_missing()
         self._look_up()
+
+    def _again(self):
+        """A forward or backward follows a backward, and no optimizer stepped between them."""
+        if not self._is_by_hand():
+            return
+        self.done += 1
+        self._phases.stepped_by_hand(self.done)
+        if self.done >= self._limit:
+            self._stop()
+
+    def _is_by_hand(self):
+        if self._looks_left > 0:
+            self._looks_left -= 1
+            if self._optimizers():
+                self._looks_left = LOOKS_MAX
+                return False
+        return True
+
+    def finish(self, journal):
+        """The program ends."""
+        if self._limit is not None and self._phases.is_after_backward() and self._is_by_hand():
+            self.done += 1
+            self._phases.stepped_by_hand(self.done)
+        if self._limit is not None and self.done == 0:
+            journal.note("--steps counted no step: no optimizer stepped, and no backward pass ran")
 
     def _look_up(self):
         """Stops if it is time, but never within a backward: parameters are missing there."""
@@ -75,13 +109,17 @@ class Steps:
         PyTorch keeps no list of optimizers, the garbage collector does. Only those count whose
         hooks see steps: wrappers around others need not be.
         """
-        for thing in gc.get_objects():
-            if not issubclass(type(thing), self._class) or not hasattr(thing, "param_groups"):
-                continue
-            hooked = getattr(type(thing).step, "hooked", False)
-            if hooked and self._count(thing) < self._limit and _has_parameters(thing):
-                return True
-        return False
+        return any(self._count(thing) < self._limit and _has_parameters(thing)
+                   for thing in self._optimizers())
+
+    def _optimizers(self):
+        """Those that are alive and whose hooks see steps.
+
+        A list: a generator that is left half way would be among the objects that it holds.
+        """
+        return [thing for thing in gc.get_objects()
+                if issubclass(type(thing), self._class) and hasattr(thing, "param_groups")
+                and getattr(type(thing).step, "hooked", False)]
 
 
 def _has_parameters(optimizer):
