@@ -642,6 +642,23 @@ class TheProgramsOwn(AgentTest):
             print([[entry["action"] for entry in trace] for trace in traces])
             """, PLIMSOLL_HISTORY="all"))
 
+    def test_history_of_a_failure(self):
+        """Without --record: no event of ours, in what the program records until it runs out."""
+        self.one(self.both(f"""
+            before = batch()
+            torch.cuda.memory._record_memory_history(max_entries=1000)
+            net = model()
+            loss_of(net).backward()
+            try:
+                {Ooms.HUGE}
+            except torch.cuda.OutOfMemoryError:
+                torch.cuda.memory._dump_snapshot("own.pickle")
+            import pickle
+            with open("own.pickle", "rb") as file:
+                traces = pickle.load(file)["device_traces"]
+            print([[entry["action"] for entry in trace] for trace in traces])
+            """))
+
     def test_tracebacks(self):
         """None of our frames, wherever an exception comes through."""
         self.one(self.both("""

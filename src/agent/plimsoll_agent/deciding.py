@@ -47,13 +47,15 @@ class Deciding:
 
     def begin(self):
         """CUDA is there."""
-        self._attempt("look at the allocator's settings", self.allocator.begin)
+        if not self._agent.history.is_programs():  # a snapshot would be an event in it
+            self._attempt("look at the allocator's settings", self.allocator.begin)
 
     def look(self):
         """Gathers what is known now."""
         if not self._agent.is_ready:
             return
-        self._attempt("look at the allocator", self.allocator.look)
+        if not self._agent.history.is_programs():
+            self._attempt("look at the allocator", self.allocator.look)
         for what, note in (("PyTorch", self._torchs), ("the allocator", self._settings),
                            ("cuDNN", self._cudnn), ("the precision", self._precision),
                            ("compilation", self._compile), ("the steps", self._steps)):

@@ -42,6 +42,10 @@ class History:
 
         return record
 
+    def is_programs(self):
+        """Whether the program records, or has: what it finds is to be its own."""
+        return self._is_programs
+
     def begin(self):
         """CUDA is there: records from the first allocation on."""
         if self._entries == 0 or self._is_programs:
