@@ -5,6 +5,7 @@ process plays rank R of a world of N: PyTorch's fake group answers every collect
 memory is that of rank R.
 """
 
+import inspect
 import os
 
 import torch
@@ -32,5 +33,7 @@ def start(arguments):
         raise SystemExit("start this with torchrun --nproc-per-node N, or give --fake N")
     device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
     torch.cuda.set_device(device)
-    distributed.init_process_group("nccl", device_id=device)
+    takes = inspect.signature(distributed.init_process_group).parameters
+    where = {"device_id": device} if "device_id" in takes else {}  # since PyTorch 2.3
+    distributed.init_process_group("nccl", **where)
     return device

@@ -112,6 +112,13 @@ def make_optimizer(parameters, arguments):
     return make(parameters)
 
 
+def make_scaler(enabled):
+    """A gradient scaler; PyTorch before 2.3 has it elsewhere."""
+    if hasattr(torch.amp, "GradScaler"):
+        return torch.amp.GradScaler("cuda", enabled=enabled)
+    return torch.cuda.amp.GradScaler(enabled=enabled)
+
+
 def build(make_model, arguments, device):
     """The model, made on the device and nowhere else."""
     before = torch.get_default_dtype()
@@ -150,7 +157,7 @@ class Trainer:
         if arguments.compile:
             self.objective = torch.compile(self.objective, backend=arguments.compile)
         self.optimizer = make_optimizer(model.parameters(), arguments)
-        self.scaler = torch.amp.GradScaler("cuda", enabled=arguments.autocast == "fp16")
+        self.scaler = make_scaler(arguments.autocast == "fp16")
 
     def forward(self, tokens, targets):
         with forward_context(self.arguments):

@@ -29,9 +29,9 @@ def wrap(model, arguments):
     The fake group has no answers, so there it is told not to ask: nothing is compared at the
     start, buckets stay as they are (which is what looking for unused parameters implies), and
     the hook after each bucket does not wait for a sum."""
+    alone = {"init_sync": False} if arguments.fake else {}  # not every version has it
     model = DistributedDataParallel(model, bucket_cap_mb=arguments.bucket_mb,
-                                    gradient_as_bucket_view=arguments.view,
-                                    init_sync=not arguments.fake,
+                                    gradient_as_bucket_view=arguments.view, **alone,
                                     find_unused_parameters=bool(arguments.fake))
     if arguments.fake:
         model.register_comm_hook(arguments.fake, average_alone)

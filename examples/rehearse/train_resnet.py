@@ -52,7 +52,7 @@ def evaluate(model, arguments, run):
 
 def train(model, arguments, run):
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, weight_decay=1e-4)
-    scaler = torch.amp.GradScaler("cuda", enabled=arguments.autocast == "fp16")
+    scaler = techniques.make_scaler(arguments.autocast == "fp16")
     for step in range(arguments.steps):
         images, labels = images_of(arguments, run.device)
         with autocast(arguments):

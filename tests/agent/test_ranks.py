@@ -193,6 +193,14 @@ class ManyRanks(unittest.TestCase):
         self.assertEqual(module.all_gather_object([None], 1), "PyTorch's all_gather_object")
         self.assertEqual(module.barrier(), "PyTorch's barrier")
 
+    def test_groups_of_before_2_5(self):
+        group = FakeGroup(0, 2)
+        module = fake_c10d(group, FakeStore(), device="cpu")
+        module._get_pg_default_device = module._get_object_coll_device
+        del module._get_object_coll_device
+        install(module, False, None)
+        self.assertEqual(module.all_gather_object([None], 1), "PyTorch's all_gather_object")
+
 
 class OneRank(unittest.TestCase):
     def setUp(self):

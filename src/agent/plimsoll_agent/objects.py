@@ -60,7 +60,8 @@ class Objects:
         group = group or c10d._get_default_group()
         if not isinstance(group, c10d.ProcessGroup) or c10d._rank_not_in_group(group):
             return None
-        kind = device or c10d._get_object_coll_device(group)
+        kind_of = getattr(c10d, "_get_object_coll_device", None)  # since PyTorch 2.5
+        kind = device or (kind_of or c10d._get_pg_default_device)(group)
         if str(getattr(kind, "type", kind)) == "cpu" and not self._is_alone:
             return None
         name = group.group_name
