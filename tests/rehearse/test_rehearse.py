@@ -77,6 +77,32 @@ class Rehearse(unittest.TestCase):
         self.assertEqual(total, told["gpu"]["capacity_bytes"])
         self.assertEqual(free, total - 100 * MIB - device["context_bytes"])
 
+    def test_a_margin_that_the_bar_reaches_into_is_tight(self):
+        for margin, verdict, status in (("0", "fits", 0), ("2GiB", "fits", 0), ("60%", "tight", 1),
+                                        ("7.5GiB", "tight", 1)):
+            with self.subTest(margin=margin):
+                done, told = document("--gpu=h100", "--capacity=8GiB", f"--margin={margin}",
+                                      program=["alloc", "3072"])
+                self.assertEqual(told["verdict"], verdict)
+                self.assertEqual(done.returncode, status, done.stderr)
+        for margin in ("lots", "101%", "-1GiB", "5", "nan%", ""):
+            with self.subTest(margin=margin):
+                done = rehearse(f"--margin={margin}", program=["alloc", "1"])
+                self.assertEqual(done.returncode, 2, done.stdout)
+                self.assertIn("--margin takes", done.stderr)
+
+    def test_a_bar_encloses_the_peak(self):
+        done, told = document("--gpu=h100", program=["alloc", "100"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        bar = told["peak_device"]
+        self.assertEqual(bar["expected_bytes"], told["peak_device_bytes"])
+        self.assertEqual(bar, told["devices"][0]["peak"])
+        self.assertLess(bar["low_bytes"], bar["expected_bytes"])
+        self.assertGreater(bar["high_bytes"], bar["expected_bytes"])
+        self.assertEqual(told["devices"][0]["nvml_v1_peak_bytes"],
+                         told["peak_device_bytes"] +
+                         told["devices"][0]["driver_reserved_bytes"])
+
     def test_the_page_answers_first(self):
         done = rehearse("--gpu=rtx4090", "--color=never", program=["alloc", "1024"])
         self.assertEqual(done.returncode, 0, done.stderr)
