@@ -8,11 +8,14 @@ import ast
 import os
 import sys
 import textwrap
+import types
 import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "src", "agent"))
-from plimsoll_agent import flow  # noqa: E402
+from plimsoll_agent import flow, operations  # noqa: E402
+from plimsoll_agent.consequences import Consequences  # noqa: E402
+from plimsoll_agent.places import Places  # noqa: E402
 
 FLOAT = flow.Value(flow.FLOAT, 0)
 WHOLE = flow.Value(flow.WHOLE, 0)
@@ -206,6 +209,18 @@ class Fates(unittest.TestCase):
     def test_what_is_otherwise_counts(self):
         fate = fate_of(TRUTH, "def f(m):\n    if «m.all()»:\n        return True\n    return g(m)")
         self.assertIs(fate.returned.constant, False)
+
+    def test_masks_that_might_be_left_out(self):
+        """transformers looks for padding: false keeps the mask, which needs no less."""
+        packages = "/nowhere/site-packages/"
+        torch = types.SimpleNamespace(__file__=packages + "torch/__init__.py")
+        judge = Consequences(torch, Places(torch.__file__))
+        for file, is_harmless in (("transformers/masking_utils.py", True), ("other.py", False)):
+            code = compile("frame = sys._getframe()", packages + file, "exec")
+            names = {"sys": sys}
+            exec(code, names)
+            decision = judge.decide(names["frame"], operations.Operation(operations.TRUTH_VALUE))
+            self.assertEqual(decision.why is None, is_harmless, file)
 
 
 if __name__ == "__main__":

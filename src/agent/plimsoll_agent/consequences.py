@@ -81,6 +81,9 @@ _HARMLESS_ELSEWHERE = ("/lightning/fabric/utilities/", "/lightning/pytorch/utili
 # out, and where nothing is computed it has none, as in a healthy one.
 _LOOKS_FOR_INFINITE = ("overflow", "finite", "invalid_grad", "isnan", "isinf", "inf_or_nan",
                        "nan_or_inf", "has_nan", "has_inf")
+# Files of other packages in which a made-up value, false, leads the way that needs no less: a mask
+# that might be left out is kept.
+_KEEPS_MORE = ("/transformers/masking_utils.py", "/transformers/modeling_attn_mask_utils.py")
 # Frames of PyTorch that pass a call on: the operation is that of their caller.
 _FORWARDERS = ("utils/_device.py", "_ops.py", "overrides.py", "utils/_contextlib.py",
                "_jit_internal.py", "autograd/grad_mode.py")
@@ -150,7 +153,7 @@ class Consequences:
             return Decision(MAKE_SIZES[operation.name], self._places.short(frame))
         code = frame.f_code
         if any(word in code.co_name.lower() for word in _LOOKS_FOR_INFINITE) \
-                or any(part in code.co_filename for part in _HARMLESS_ELSEWHERE):
+                or any(part in code.co_filename for part in _HARMLESS_ELSEWHERE + _KEEPS_MORE):
             return Decision()
         if operation.node is None:
             return self._unseen(frame, operation)
