@@ -255,26 +255,28 @@ typedef enum plim_oom_topic {
 } plim_oom_topic;
 
 /* Settings and techniques that are in force already, so that they are not advised. */
-#define PLIM_IN_FORCE_LIST(X)                                                      \
-    X(PLIM_IN_FORCE_EXPANDABLE_SEGMENTS, "expandable_segments")                    \
-    X(PLIM_IN_FORCE_MAX_SPLIT_SIZE, "max_split_size")                              \
-    X(PLIM_IN_FORCE_CUDA_MALLOC_ASYNC, "cuda_malloc_async")                        \
-    X(PLIM_IN_FORCE_GC_THRESHOLD, "gc_threshold")                                  \
-    X(PLIM_IN_FORCE_CHECKPOINTING, "checkpointing")                                \
-    X(PLIM_IN_FORCE_MIXED_PRECISION, "mixed_precision") /* bf16, fp16, autocast */ \
-    X(PLIM_IN_FORCE_BATCH_OF_ONE, "batch_of_one")                                  \
-    X(PLIM_IN_FORCE_ACCUMULATION, "accumulation")                                  \
-    X(PLIM_IN_FORCE_8BIT_OPTIMIZER, "8bit_optimizer")                              \
-    X(PLIM_IN_FORCE_QUANTIZED, "quantized") /* load_in_4bit, load_in_8bit, … */  \
-    X(PLIM_IN_FORCE_LORA, "lora")                                                  \
-    X(PLIM_IN_FORCE_OFFLOAD, "offload")                                            \
-    X(PLIM_IN_FORCE_SHARDED, "sharded")                   /* FSDP, ZeRO */         \
-    X(PLIM_IN_FORCE_NO_PREALLOCATION, "no_preallocation") /* JAX, TensorFlow */    \
-    X(PLIM_IN_FORCE_PLATFORM_ALLOCATOR, "platform_allocator")                      \
-    X(PLIM_IN_FORCE_SNAPSHOT, "snapshot") /* _record_memory_history was called */  \
-    X(PLIM_IN_FORCE_FLASH_ATTENTION, "flash_attention")                            \
-    X(PLIM_IN_FORCE_ENFORCE_EAGER, "enforce_eager")                                \
-    X(PLIM_IN_FORCE_SLEEP_MODE, "sleep_mode") /* vLLM's, or torch_memory_saver */
+#define PLIM_IN_FORCE_LIST(X)                                                                   \
+    X(PLIM_IN_FORCE_EXPANDABLE_SEGMENTS, "expandable_segments")                                 \
+    X(PLIM_IN_FORCE_MAX_SPLIT_SIZE, "max_split_size")                                           \
+    X(PLIM_IN_FORCE_CUDA_MALLOC_ASYNC, "cuda_malloc_async")                                     \
+    X(PLIM_IN_FORCE_GC_THRESHOLD, "gc_threshold")                                               \
+    X(PLIM_IN_FORCE_CHECKPOINTING, "checkpointing")                                             \
+    X(PLIM_IN_FORCE_MIXED_PRECISION, "mixed_precision") /* bf16, fp16, autocast */              \
+    X(PLIM_IN_FORCE_BATCH_OF_ONE, "batch_of_one")                                               \
+    X(PLIM_IN_FORCE_ACCUMULATION, "accumulation")                                               \
+    X(PLIM_IN_FORCE_8BIT_OPTIMIZER, "8bit_optimizer")                                           \
+    X(PLIM_IN_FORCE_QUANTIZED, "quantized") /* load_in_4bit, load_in_8bit, … */               \
+    X(PLIM_IN_FORCE_LORA, "lora")                                                               \
+    X(PLIM_IN_FORCE_OFFLOAD, "offload")                                                         \
+    X(PLIM_IN_FORCE_SHARDED, "sharded")                   /* FSDP, ZeRO */                      \
+    X(PLIM_IN_FORCE_NO_PREALLOCATION, "no_preallocation") /* JAX, TensorFlow */                 \
+    X(PLIM_IN_FORCE_PLATFORM_ALLOCATOR, "platform_allocator")                                   \
+    X(PLIM_IN_FORCE_SNAPSHOT, "snapshot") /* _record_memory_history was called */               \
+    X(PLIM_IN_FORCE_FLASH_ATTENTION, "flash_attention")                                         \
+    X(PLIM_IN_FORCE_ENFORCE_EAGER, "enforce_eager")                                             \
+    X(PLIM_IN_FORCE_SLEEP_MODE, "sleep_mode")     /* vLLM's, or torch_memory_saver */           \
+    X(PLIM_IN_FORCE_NO_BACKWARD, "no_backward")   /* nothing is trained: seen in a rehearsal */ \
+    X(PLIM_IN_FORCE_NO_OPTIMIZER, "no_optimizer") /* no weights are updated: likewise */
 
 typedef enum plim_in_force {
 #define PLIM_IN_FORCE_ENUM(code, name) code,
@@ -294,8 +296,12 @@ typedef struct plim_failed_request {
     const plim_process_figure *processes;   /* borrowed; is_this need not be filled in yet */
     size_t process_count;
     uint32_t in_force; /* PLIM_IN_FORCE_BIT of each */
-    bool is_rejected;  /* refused by throw_on_cudamalloc_oom: the device was not asked */
-    bool leaks;        /* memory had been growing over the steps before */
+    /* The need of the whole program, and of that parameters, gradients and optimizer states,
+     * from a rehearsal without the limit; 0: not known. */
+    uint64_t need_bytes;
+    uint64_t need_kept_bytes;
+    bool is_rejected; /* refused by throw_on_cudamalloc_oom: the device was not asked */
+    bool leaks;       /* memory had been growing over the steps before */
 } plim_failed_request;
 
 /** A request of which nothing is known yet. */

@@ -68,6 +68,20 @@ static uint64_t bound(const plim_failed_request *request, const plim_judgement *
     return plim_min(figure(request, PLIM_FIGURE_LIMIT), figure(request, PLIM_FIGURE_TOTAL));
 }
 
+/* --- the whole program, by a rehearsal --- */
+
+static uint64_t need(const plim_failed_request *request, const plim_judgement *judgement)
+{
+    (void)judgement;
+    return request->need_bytes > 0 ? request->need_bytes : PLIM_FIX_VALUE_UNKNOWN;
+}
+
+static uint64_t need_kept(const plim_failed_request *request, const plim_judgement *judgement)
+{
+    (void)judgement;
+    return request->need_kept_bytes > 0 ? request->need_kept_bytes : PLIM_FIX_VALUE_UNKNOWN;
+}
+
 /* --- other processes --- */
 
 static uint64_t other(const plim_failed_request *request, const plim_judgement *judgement)
@@ -179,6 +193,8 @@ static const struct {
     { "outside", FIX_VALUE_BYTES, outside },
     { "missing", FIX_VALUE_BYTES, missing },
     { "bound", FIX_VALUE_BYTES, bound },
+    { "need", FIX_VALUE_BYTES, need },
+    { "need_kept", FIX_VALUE_BYTES, need_kept },
     { "other", FIX_VALUE_BYTES, other },
     { "other_pid", FIX_VALUE_NUMBER, other_pid },
     { "other_device", FIX_VALUE_NUMBER, other_device },

@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "base/size.h"
 #include "base/text.h"
+#include "rehearse/advise.h"
 #include "rehearse/rehearsal.h"
 #include "rehearse/signals.h"
 
@@ -308,5 +309,5 @@ plim_status plim_rehearse_need(plim_rehearsed *rehearsed, const plim_rehearse_op
         return plim_fail_memory(err, "asking what a program needs");
     }
     rehearsed->need = need;
-    return PLIM_OK;
+    return plim_rehearsal_advise(rehearsed, err);
 }

@@ -12,6 +12,7 @@
  *   json_read.c     reading it
  *   run.c           all of that in one call, and the verdict
  *   reason.c        why there is no answer: the program failed, or used no GPU
+ *   advise.c        the advice, by what is known of the program
  *   need.c          what a program that ran out would need: once more, without the limit
  *   need_parts.c    the memory at its peak, by category
  *   signals.c       those that would end this process, held

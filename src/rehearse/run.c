@@ -3,6 +3,7 @@
  */
 #include "base/error.h"
 #include "base/numbers.h"
+#include "rehearse/advise.h"
 #include "rehearse/reason.h"
 #include "rehearse/rehearsal.h"
 #include "rehearse/signals.h"
@@ -115,6 +116,7 @@ plim_status plim_rehearsal_gather(const char *record_path, const plim_output_end
     if (ret->launched.explanation == NULL && ret->exit_status != 0 && !ret->ran_out) {
         return plim_fail_memory(err, "reading the program's output"); /* it may have been memory */
     }
+    PLIM_TRY(plim_rehearsal_advise(ret, err));
     PLIM_TRY(plim_reason_find(ret, end, &ret->rehearsal->arena, &ret->reason, err));
     const plim_status status =
         record_path == NULL ? PLIM_OK

@@ -842,8 +842,39 @@ static void no_memory_is_an_error(void)
     t_fail_each_allocation(advise_with, &oom);
 }
 
-T_MAIN(T_TEST(each_row_is_whole), T_TEST(every_case_has_its_advice),
-       T_TEST(every_case_with_figures_has_its_advice),
+/* Of the program that failed more is known than its message says. */
+static void what_does_not_fit_the_program_is_not_advised(void)
+{
+    t_mem heap;
+    plim_failed_request oom = usual_case(PLIM_FAMILY_PYTORCH);
+    plim_judgement judgement = usual_judgement(PLIM_VERDICT_FRAGMENTED, PLIM_REASON_GAP);
+    oom.need_bytes = 20 * GIB;
+    advised all = advise(&heap, &oom, &judgement);
+    T_NOT_NULL(find(&all, "expandable-segments"));
+    done(&all, &heap);
+    oom.need_bytes = 36 * GIB; /* live data alone do not fit: no setting helps */
+    all = advise(&heap, &oom, &judgement);
+    T_NULL(find(&all, "expandable-segments"));
+    T_NULL(find(&all, "max-split-size"));
+    done(&all, &heap);
+    judgement = usual_judgement(PLIM_VERDICT_EXHAUSTED, PLIM_REASON_FULL);
+    oom.need_kept_bytes = 30 * GIB; /* nor does a smaller batch */
+    all = advise(&heap, &oom, &judgement);
+    T_NULL(find(&all, "smaller-batch"));
+    T_NOT_NULL(find(&all, "8bit-optimizer"));
+    done(&all, &heap);
+    oom.in_force = IN(NO_BACKWARD) | IN(NO_OPTIMIZER);
+    oom.need_kept_bytes = GIB;
+    all = advise(&heap, &oom, &judgement);
+    T_NULL(find(&all, "smaller-batch"));
+    T_NULL(find(&all, "gradient-checkpointing"));
+    T_NULL(find(&all, "8bit-optimizer"));
+    T_NOT_NULL(find(&all, "results-to-host"));
+    done(&all, &heap);
+}
+
+T_MAIN(T_TEST(what_does_not_fit_the_program_is_not_advised), T_TEST(each_row_is_whole),
+       T_TEST(every_case_has_its_advice), T_TEST(every_case_with_figures_has_its_advice),
        T_TEST(every_case_has_its_advice_whatever_is_in_force), T_TEST(each_row_is_advised_some_day),
        T_TEST(a_leak_has_its_advice_in_every_family), T_TEST(what_is_in_force_is_not_advised),
        T_TEST(what_is_cheap_comes_first), T_TEST(a_setting_is_called_what_the_device_calls_it),

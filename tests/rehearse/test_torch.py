@@ -201,6 +201,15 @@ class Torch(unittest.TestCase):
         self.assertEqual((need["bound"], need["has_backward"]), ("exact", False))
         self.assertGreaterEqual(need["allocated_bytes"], 8 * 240 * MIB)
 
+    def test_advice_is_for_what_runs(self):
+        done, told = rehearse("--capacity=2GiB", "--conf=expandable_segments:True",
+                              code=KEEPS_RESULTS)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        said = "\n".join(one.get("text", "") for one in told["says"])
+        for absent in ("expandable_segments", "accumulate", "checkpoint", "AdamW8bit"):
+            self.assertNotIn(absent, said)
+        self.assertIn("results.append(y.cpu())", said)
+
     def test_a_leak_needs_more_with_each_step(self):
         done, told = rehearse("--capacity=1GiB", code=LEAKS)
         self.assertEqual(done.returncode, 1, done.stderr)

@@ -43,6 +43,21 @@ static void ran_out_unseen(rehearse_sample *sample)
     sample->rehearsed.ran_out = true;
 }
 
+static const char *const in_a_trainer[] = {
+    "/usr/lib/python3/site-packages/torch/nn/functional.py:2546 linear",
+    "/usr/lib/python3/site-packages/transformers/models/llama/modeling_llama.py:176 forward",
+    "/usr/lib/python3/site-packages/transformers/trainer.py:2325 train",
+    "/home/user/project/train.py:90 <module>",
+};
+
+/* The user's own code is but the call of the Trainer. */
+static void ran_out_in_a_trainer(rehearse_sample *sample)
+{
+    sample_run_out(sample);
+    sample->oom.stack = in_a_trainer;
+    sample->oom.stack_count = T_COUNT(in_a_trainer);
+}
+
 static void ran_out_with_need(rehearse_sample *sample)
 {
     sample_run_out(sample);
@@ -295,6 +310,7 @@ static const struct {
     { "rehearse-oom-color.txt", ran_out, &bright },
     { "rehearse-oom-survived.txt", ran_out_and_went_on, &wide },
     { "rehearse-oom-unseen.txt", ran_out_unseen, &wide },
+    { "rehearse-oom-trainer.txt", ran_out_in_a_trainer, &wide },
     { "rehearse-oom-need.txt", ran_out_with_need, &wide },
     { "rehearse-oom-holes.txt", ran_out_with_holes, &wide },
     { "rehearse-oom-leak.txt", ran_out_for_ever, &wide },

@@ -60,21 +60,41 @@ static bool is_own(const char *frame)
     return plim_frame_owner_of(frame, "", 1) == PLIM_FRAME_USER;
 }
 
-/* Frames of the user's own code; where there are none, the innermost of any. */
+static void say_frame(plim_page *page, const char *frame)
+{
+    plim_page_note(page, "from", PLIM_TONE_USER, "{}{}",
+                   PLIM_FACTS(plim_apart(plim_words("← ")), plim_words(frame)))
+        ->layout = PLIM_LAYOUT_PATH;
+}
+
+/* The innermost frame of a library that the user's own code called: a Trainer's, a model's. */
+static void say_library(plim_page *page, const plim_rehearsed_oom *oom)
+{
+    for (size_t i = 0; i < oom->stack_count && !is_own(oom->stack[i]); i++) {
+        if (plim_frame_owner_of(oom->stack[i], "", 1) == PLIM_FRAME_LIBRARY) {
+            say_frame(page, oom->stack[i]);
+            return;
+        }
+    }
+}
+
+/* Frames of the user's own code, and where it called a library, that library's; where there are no
+ * own ones, the innermost of any. */
 void plim_rehearsed_say_stack(plim_page *page, const plim_rehearsed_oom *oom)
 {
     size_t own = 0;
     for (size_t i = 0; i < oom->stack_count; i++) {
         own += is_own(oom->stack[i]);
     }
+    if (own > 0) {
+        say_library(page, oom);
+    }
     size_t shown = 0;
     for (size_t i = 0; i < oom->stack_count && shown < STACK_SHOWN; i++) {
         if (oom->stack[i][0] == '\0' || (own > 0 && !is_own(oom->stack[i]))) {
             continue;
         }
-        plim_page_note(page, "from", PLIM_TONE_USER, "{}{}",
-                       PLIM_FACTS(plim_apart(plim_words("← ")), plim_words(oom->stack[i])))
-            ->layout = PLIM_LAYOUT_PATH;
+        say_frame(page, oom->stack[i]);
         shown++;
     }
 }
