@@ -74,8 +74,10 @@ _HARMLESS_IN_TORCH = (
     "testing/",
     "utils/tensorboard/",
 )
-# The same of Lightning: moving batches, results and states, and warnings of empty loaders.
-_HARMLESS_ELSEWHERE = ("/lightning/fabric/utilities/", "/lightning/pytorch/utilities/data.py",
+# The same of other libraries: saving weights; Lightning's moving of batches, results and states,
+# and its warnings of empty loaders.
+_HARMLESS_ELSEWHERE = ("/safetensors/torch.py", "/lightning/fabric/utilities/",
+                       "/lightning/pytorch/utilities/data.py",
                        "/lightning_utilities/core/apply_func.py")
 # Functions that look for infinite values, by words of their names: a step that has some is left
 # out, and where nothing is computed it has none, as in a healthy one.
