@@ -256,6 +256,54 @@ static void no_process(rehearse_sample *sample)
     sample->outcome.warning_count = 1;
 }
 
+static const plim_rehearsed_fact some_facts[] = {
+    { "decides", "PyTorch", "2.11.0+cu130, CUDA 13.0", NULL, NULL },
+    { "decides", "attention", "flash × 24, memory-efficient × 2", NULL, "Kernels launched." },
+    { "decides", "allocator settings", "defaults", NULL,
+      "PYTORCH_ALLOC_CONF asks for max_split_size_mb:64, and the allocator does not have it." },
+    { "decides", "backward", "yes", NULL, NULL },
+    { "decides", "dtype", "bfloat16 (97%), float32", NULL, NULL },
+    { "technique", "LoRA", "64 modules", "yes", "0.3% of the parameters require gradients." },
+    { "technique", "flash attention", "flash", "yes", "Kernels launched." },
+    { "technique", "activation offloading", "1 region", "unknown", NULL },
+    { "technique", "gradient checkpointing", "24 modules", "no",
+      "It is on and saved nothing: no block was recomputed." },
+};
+
+static void facts(rehearse_sample *sample)
+{
+    sample->processes[0].facts = some_facts;
+    sample->processes[0].fact_count = T_COUNT(some_facts);
+}
+
+/* One has another attention, and one has nothing to say. The setting is a technique, too. */
+static void facts_of_ranks(rehearse_sample *sample)
+{
+    static const plim_rehearsed_fact other_facts[] = {
+        { "decides", "attention", "math", NULL, NULL },
+        { "technique", "gradient checkpointing", "24 modules", "yes", "24 were recomputed." },
+        { "technique", "expandable segments", "expandable_segments:True", "no",
+          "The allocator does not have it." },
+    };
+    sample_spread(sample, 4);
+    facts(sample);
+    sample->processes[2].facts = some_facts;
+    sample->processes[2].fact_count = T_COUNT(some_facts);
+    sample->processes[3].facts = other_facts;
+    sample->processes[3].fact_count = T_COUNT(other_facts);
+}
+
+static void ignored_setting_is_a_technique(rehearse_sample *sample)
+{
+    static const plim_rehearsed_fact ignored[] = {
+        { "decides", "allocator settings", "defaults", NULL, "It is said below." },
+        { "technique", "expandable segments", "expandable_segments:True", "no",
+          "The allocator does not have it." },
+    };
+    sample->processes[0].facts = ignored;
+    sample->processes[0].fact_count = T_COUNT(ignored);
+}
+
 static void many_steps(rehearse_sample *sample)
 {
     sample->devices[0].step_count = SAMPLE_STEPS;
@@ -306,6 +354,10 @@ static const struct {
     { "rehearse-fits-ascii.txt", fits, &plain },
     { "rehearse-fits-narrow.txt", fits, &narrow },
     { "rehearse-fits-wide.txt", fits, &widest },
+    { "rehearse-facts.txt", facts, &wide },
+    { "rehearse-facts-narrow.txt", facts, &narrow },
+    { "rehearse-facts-ranks.txt", facts_of_ranks, &wide },
+    { "rehearse-facts-ignored.txt", ignored_setting_is_a_technique, &wide },
     { "rehearse-oom.txt", ran_out, &wide },
     { "rehearse-oom-color.txt", ran_out, &bright },
     { "rehearse-oom-survived.txt", ran_out_and_went_on, &wide },

@@ -84,7 +84,7 @@ class Agent:
         if self.is_ready:
             self.journal.attempt("count the last step", self.steps.finish, self.journal)
         self.phases.close()
-        self.journal.attempt("look at what decides", self.deciding.look)
+        self.journal.attempt("look at what decides", self.deciding.look, True)
 
     def _first_oom(self):
         self.journal.attempt("look at what decides", self.deciding.look)

@@ -5,6 +5,7 @@ PYTORCH_ALLOC_CONF), and none reads them once the allocator has begun.
 """
 
 import os
+import sys
 
 NAMES = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF")
 MIB = 1 << 20
@@ -92,7 +93,13 @@ class Allocator:
         self._take(found)
 
     def look(self):
-        """Looks again, where this PyTorch can leave out the history."""
+        """Looks again, where this PyTorch can leave out the history.
+
+        For the frames of what is allocated it asks Inductor, which takes a second to import: only
+        where the program has done so.
+        """
+        if "torch._inductor.codecache" not in sys.modules:
+            return
         try:
             found = self._torch._C._cuda_memorySnapshot(_WITHOUT_TRACES)
         except Exception:  # an older one, which cannot; each release objects in its own way

@@ -3,6 +3,7 @@
 import functools
 
 NAME = "autocast"
+PRODUCT = "product "  # in the tally
 
 
 def name_of(dtype):
@@ -30,6 +31,7 @@ class Autocasts:
 
     def __init__(self, torch):
         self._torch = torch
+        self._parameters = {}  # {type: bytes}, of the last look that found some
         self.entered = {}  # {type: regions}, of those for CUDA that were enabled
 
     def watch(self):
@@ -42,18 +44,28 @@ class Autocasts:
             dtype = name_of(mode.fast_dtype)
             self.entered[dtype] = self.entered.get(dtype, 0) + 1
 
-    def note(self, facts, inventory):
+    def note(self, facts, counts, inventory):
+        """By the products that ran, in which type; where none ran, by the parameters."""
         if not self.entered:
             return
         dtype = max(self.entered, key=self.entered.get)
         regions = sum(self.entered.values())
-        text = f"{regions} region{'s' if regions > 1 else ''} of autocast to {dtype}"
-        sums = inventory.bytes_by(lambda parameter: name_of(parameter.dtype))
+        entered = f"{regions} region{'s' if regions > 1 else ''}"
+        products = {name[len(PRODUCT):]: count for name, count in counts.items()
+                    if name.startswith(PRODUCT)}
+        sums = inventory.bytes_by(lambda parameter: name_of(parameter.dtype)) or self._parameters
+        self._parameters = sums
+        shown = ", ".join(f"{name} × {count}" for name, count in products.items())
         if sums and sums.get(dtype, 0) == sum(sums.values()):
-            facts.add("technique", NAME, dtype, "no",
-                      f"All parameters are {dtype} already: autocast had nothing to cast.")
-        elif sums.get("float32", 0) > 0:
-            facts.add("technique", NAME, dtype, "yes",
-                      f"The program entered {text}, and parameters are float32.")
+            effect = "no"
+            evidence = f"All parameters are {dtype} already: autocast had nothing to cast."
+        elif products and dtype not in products:
+            effect = "no"
+            evidence = f"{entered} were entered, but no product ran in {dtype}: {shown}."
+        elif products:
+            effect = "yes"
+            evidence = f"{entered} entered; matrix products ran in {shown}."
         else:
-            facts.add("technique", NAME, dtype, "unknown", f"The program entered {text}.")
+            effect = "unknown"
+            evidence = f"{entered} entered; no matrix product ran."
+        facts.add("technique", NAME, dtype, effect, evidence)

@@ -52,7 +52,7 @@ class ModuleTap:
     def __get__(self, instance, owner=None):
         if instance is None:
             return self._function
-        if self._called():
+        if self._called(instance):
             self.clear()
         return self._function.__get__(instance, owner)
 
@@ -90,7 +90,7 @@ class Phases:
         self._before_optimizer = False  # an optimizer may be next without a forward
         self._turns_due = False  # a step ended within backward
         self._tap = ModuleTap(torch.nn.Module, journal.guard("note a forward")(self._called))
-        self.on_first_forward = None  # called before it
+        self.on_first_forward = None  # called before it with its module
         self.on_backward_end = None  # called after the outermost one
         self.on_again = None  # called where a forward or backward follows a backward: see Steps
         self._may_be_again = False
@@ -166,7 +166,7 @@ class Phases:
             self._turn()
         self.phase = phase
 
-    def _called(self):
+    def _called(self, module):
         """A module is called. Returns whether that was worth waiting for."""
         with self._lock:
             if not self._ready or self._backwards > 0:
@@ -179,7 +179,7 @@ class Phases:
                 if not self._has_closure:
                     self._stepping = None
         if is_first and self.on_first_forward is not None:
-            self.on_first_forward()
+            self.on_first_forward(module)
         self._look_for_again()
         return True
 

@@ -145,6 +145,7 @@ void plim_rehearse_page(plim_page *page, const plim_rehearsed *rehearsed, bool l
     plim_rehearsed_say_need(&self);
     plim_rehearsed_say_figures(&self);
     plim_rehearsed_say_phases(&self);
+    plim_rehearsed_say_facts(&self);
     plim_rehearsed_say_limitations(&self);
 }
 

@@ -45,6 +45,7 @@ void plim_rehearsed_say_tight(const plim_rehearsing_page *self);
 void plim_rehearsed_say_need(const plim_rehearsing_page *self);
 void plim_rehearsed_say_figures(const plim_rehearsing_page *self);
 void plim_rehearsed_say_phases(const plim_rehearsing_page *self);
+void plim_rehearsed_say_facts(const plim_rehearsing_page *self);
 void plim_rehearsed_say_limitations(const plim_rehearsing_page *self);
 
 #endif

@@ -4,6 +4,7 @@
 #include "standin/core/ranges.h"
 #include "standin/core/shadow.h"
 #include "standin/core/stage.h"
+#include "standin/core/tally.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -67,8 +68,12 @@ void plim_standin_copy(void *target, const void *source, size_t bytes)
     if (is_on_device(target) && is_on_device(source)) {
         plim_standin_shadow_copy(target, source, bytes);
     } else if (is_on_device(target)) {
+        static const char counted[] = "bytes to device";
+        plim_standin_tally(counted, counted, bytes);
         plim_standin_shadow_write(number_of(target), source, bytes);
     } else if (is_on_device(source)) {
+        static const char counted[] = "bytes to host";
+        plim_standin_tally(counted, counted, bytes);
         make_values(target, bytes);
         if (plim_standin_shadow_read(target, number_of(source), bytes) < bytes) {
             (void)atomic_fetch_add_explicit(&made_up_values, 1, memory_order_relaxed);

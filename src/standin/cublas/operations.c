@@ -210,23 +210,51 @@ PLIM_CUBLAS_LAUNCHES_SDCZ(tpsv_v2)
 /* ---- matrices -------------------------------------------------------------------------------- */
 
 /* --- general products of one type, and of types that are arguments */
-PLIM_CUBLAS_LAUNCHES_SDCZ(gemm_v2)
+#define PRODUCT(name, type)                          \
+    PLIM_STANDIN_KIND(name, PLIM_STAGE_NOTHING, "")  \
+    long name(const plim_standin_context *context)   \
+    {                                                \
+        plim_standin_tally_product(type);            \
+        return plim_standin_context_launch(context); \
+    }
+#define PRODUCTS(name, type) \
+    PRODUCT(name, type)      \
+    PRODUCT(name##_64, type)
+
+/* Sizes are not read, so that functions of 32 and of 64 bits need not differ. */
+#define PRODUCT_OF_TYPES(name)                                                                 \
+    PLIM_STANDIN_KIND(name, PLIM_STAGE_NOTHING, "")                                            \
+    int name(const plim_standin_context *context, int transpose_a, int transpose_b, int64_t m, \
+             int64_t n, int64_t k, const void *alpha, const void *a, int a_type)               \
+    {                                                                                          \
+        plim_standin_tally_product(a_type);                                                    \
+        return plim_standin_context_launch(context);                                           \
+    }
+#define PRODUCTS_OF_TYPES(name) \
+    PRODUCT_OF_TYPES(name)      \
+    PRODUCT_OF_TYPES(name##_64)
+
+PRODUCTS(cublasSgemm_v2, PLIM_STANDIN_R_32F)
+PRODUCTS(cublasDgemm_v2, PLIM_STANDIN_R_64F)
+PLIM_CUBLAS_LAUNCHES_CZ(gemm_v2)
 PLIM_CUBLAS_LAUNCHES(cublasHgemm)
 PLIM_CUBLAS_LAUNCHES_CZ(gemm3m)
 PLIM_CUBLAS_LAUNCHES(cublasCgemm3mEx)
 PLIM_CUBLAS_LAUNCHES(cublasSgemmEx)
 PLIM_CUBLAS_LAUNCHES(cublasCgemmEx)
-PLIM_CUBLAS_LAUNCHES(cublasGemmEx)
+PRODUCTS_OF_TYPES(cublasGemmEx)
 
 /* --- many at once: by pointers, by strides, in groups of different shapes */
 PLIM_CUBLAS_LAUNCHES_SDCZ(gemmBatched)
 PLIM_CUBLAS_LAUNCHES(cublasHgemmBatched)
 PLIM_CUBLAS_LAUNCHES(cublasCgemm3mBatched)
-PLIM_CUBLAS_LAUNCHES(cublasGemmBatchedEx)
-PLIM_CUBLAS_LAUNCHES_SDCZ(gemmStridedBatched)
+PRODUCTS_OF_TYPES(cublasGemmBatchedEx)
+PRODUCTS(cublasSgemmStridedBatched, PLIM_STANDIN_R_32F)
+PRODUCTS(cublasDgemmStridedBatched, PLIM_STANDIN_R_64F)
+PLIM_CUBLAS_LAUNCHES_CZ(gemmStridedBatched)
 PLIM_CUBLAS_LAUNCHES(cublasHgemmStridedBatched)
 PLIM_CUBLAS_LAUNCHES(cublasCgemm3mStridedBatched)
-PLIM_CUBLAS_LAUNCHES(cublasGemmStridedBatchedEx)
+PRODUCTS_OF_TYPES(cublasGemmStridedBatchedEx)
 PLIM_CUBLAS_LAUNCHES_SD(gemmGroupedBatched)
 PLIM_CUBLAS_LAUNCHES(cublasGemmGroupedBatchedEx)
 

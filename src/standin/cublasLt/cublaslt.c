@@ -169,6 +169,9 @@ int cublasLtMatmul(void *context, const object *product, const void *alpha, cons
                    const plim_cublaslt_algorithm *algorithm, void *workspace,
                    size_t workspace_bytes, void *stream)
 {
+    if (a_layout != NULL) {
+        plim_standin_tally_product((int)a_layout->values[PLIM_CUBLASLT_MATRIX_TYPE]);
+    }
     return launch(context, stream);
 }
 

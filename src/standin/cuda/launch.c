@@ -3,6 +3,7 @@
  */
 #include "standin/core/stage.h"
 #include "standin/core/stub.h"
+#include "standin/core/tally.h"
 #include "standin/cuda/cuda.h"
 #include "standin/cuda/modules.h"
 #include "standin/work/work.h"
@@ -41,6 +42,10 @@ static int launch(void *stream, const plim_standin_kernel_params *params)
         if (params->grid[i] == 0 || params->block[i] == 0) {
             return PLIM_WORK_INVALID_VALUE;
         }
+    }
+    const char *name = plim_standin_kernel_name(params->function);
+    if (name != NULL) {
+        plim_standin_tally(params->function, name, 1);
     }
     const plim_standin_work work = plim_standin_kernel_work(params);
     return plim_standin_submit(stream, &work);

@@ -2,10 +2,12 @@
  * kernels.c - which kernels a program has, their attributes and occupancy, and their launches.
  */
 #include "base/map.h"
+#include "base/vec.h"
 #include "standin/core/current.h"
 #include "standin/core/devices.h"
 #include "standin/core/stage.h"
 #include "standin/core/stub.h"
+#include "standin/core/tally.h"
 #include "standin/cuda/modules.h"
 #include "standin/cudart/cudart.h"
 #include "standin/work/work.h"
@@ -63,10 +65,16 @@ typedef struct entry_header {
     uint32_t architecture;
 } entry_header;
 
-/* From a kernel's host side to the wrapper of its fat binary. Compiled code has only this one way
- * to tell, so it is the process's. */
+typedef struct registered {
+    const wrapper *module;
+    const char *name; /* mangled; of the compiled code, which stays */
+} registered;
+
+/* From a kernel's host side to what is registered of it. Compiled code has only this one way to
+ * say so, so it is the process's. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static plim_map modules;
+static plim_map indices;
+static PLIM_VEC(registered) kernels;
 
 /* A module is known by its wrapper, which stays where it is. */
 void **__cudaRegisterFatBinary(void *binary)
@@ -79,25 +87,31 @@ char __cudaInitModule(void **module)
     return 1; /* nothing is loaded lazily, so it is always ready */
 }
 
-void __cudaRegisterFunction(void **module, const void *function)
+void __cudaRegisterFunction(void **module, const void *function, const char *handle,
+                            const char *name)
 {
+    const registered made = { .module = (const wrapper *)(const void *)module, .name = name };
     (void)pthread_mutex_lock(&lock);
-    if (modules.mem == NULL) {
-        plim_map_init(&modules, &plim_mem_heap);
+    if (indices.mem == NULL) {
+        plim_map_init(&indices, &plim_mem_heap);
     }
     /* Without memory a kernel is unknown, which has an answer too. */
-    (void)plim_map_put(&modules, (uint64_t)(uintptr_t)function, (uint64_t)(uintptr_t)module);
+    if (PLIM_VEC_PUSH(&plim_mem_heap, &kernels, made)) {
+        (void)plim_map_put(&indices, (uint64_t)(uintptr_t)function, kernels.count - 1);
+    }
     (void)pthread_mutex_unlock(&lock);
 }
 
-static const wrapper *find_module(const void *function)
+/* All NULL where it was not registered. */
+static registered find_kernel(const void *function)
 {
     (void)pthread_mutex_lock(&lock);
-    const uint64_t found = modules.mem != NULL
-                               ? plim_map_get(&modules, (uint64_t)(uintptr_t)function)
+    const uint64_t found = indices.mem != NULL
+                               ? plim_map_get(&indices, (uint64_t)(uintptr_t)function)
                                : PLIM_MAP_ABSENT;
+    const registered ret = found != PLIM_MAP_ABSENT ? kernels.items[found] : (registered){ 0 };
     (void)pthread_mutex_unlock(&lock);
-    return found != PLIM_MAP_ABSENT ? (const wrapper *)(uintptr_t)found : NULL;
+    return ret;
 }
 
 /* Machine code runs on later GPUs of the same major version, PTX on any later one. */
@@ -125,7 +139,7 @@ static bool plim_standin_kernel_image(const void *function, plim_standin_image *
 {
     const plim_gpu *gpu = &plim_standin_settings()->gpu;
     const int capability = (int)(10 * gpu->capability_major + gpu->capability_minor);
-    const wrapper *module = find_module(function);
+    const wrapper *module = find_kernel(function).module;
     *ret = (plim_standin_image){ .ptx_version = capability, .binary_version = capability };
     if (module == NULL || module->magic != WRAPPER_MAGIC) {
         return true; /* loaded in another way: the driver will have chosen well */
@@ -292,6 +306,10 @@ PLIM_STANDIN_KIND(__cudaLaunchKernel, PLIM_STAGE_NOTHING, "")
 int cudaLaunchKernel(const void *function, plim_standin_dim3 grid, plim_standin_dim3 block,
                      void **arguments, size_t shared_bytes, void *stream)
 {
+    const char *name = find_kernel(function).name;
+    if (name != NULL) {
+        plim_standin_tally(function, name, 1);
+    }
     const plim_standin_work work = { .kind = PLIM_WORK_KERNEL,
                                      .function = function,
                                      .grid = { grid.x, grid.y, grid.z },

@@ -14,6 +14,7 @@
 
 #include "standin/core/stage.h"
 #include "standin/core/stub.h"
+#include "standin/core/tally.h"
 #include "standin/cudnn/engines.h"
 #include "standin/cudnn/store.h"
 
@@ -358,6 +359,30 @@ int cudnnBackendFinalize(descriptor *self)
     return status;
 }
 
+/* An attention is one operation in new graphs; in older ones it shows by its products, two forward
+ * and five backward. */
+static void tally_attention(const plim_cudnn_body *graph)
+{
+    static const char forward[] = "cudnn attention forward";
+    static const char backward[] = "cudnn attention backward";
+    size_t products = 0;
+    const plim_cudnn_body *operation = NULL;
+    for (int64_t i = 0; graph != NULL; i++) {
+        operation = plim_cudnn_body_child(graph, PLIM_CUDNN_GRAPH_OPERATIONS, i);
+        if (operation == NULL) {
+            break;
+        }
+        const int kind = plim_cudnn_body_kind(operation);
+        products += kind == PLIM_CUDNN_KIND_OPERATION_MATMUL ? 1 : 0;
+        products += kind == PLIM_CUDNN_KIND_OPERATION_ATTENTION_FORWARD ? 2 : 0;
+        products += kind == PLIM_CUDNN_KIND_OPERATION_ATTENTION_BACKWARD ? 5 : 0;
+    }
+    if (products >= 2) {
+        const char *name = products < 5 ? forward : backward;
+        plim_standin_tally(name, name, 1);
+    }
+}
+
 /*
  * Leaves results as they are. With torch.backends.cudnn.benchmark all plans of a graph are run
  * and timed, and the fastest is kept. No work takes time here, so it would be one by chance, and
@@ -378,5 +403,9 @@ int cudnnBackendExecute(void *handle, const descriptor *plan, const descriptor *
     const int64_t index = plim_cudnn_body_integer(engine, PLIM_CUDNN_ENGINE_INDEX, 0);
     const bool is_claimed = plim_cudnn_body_claim(graph, index);
     plim_cudnn_engines_note_range(graph, index, !is_claimed);
-    return is_claimed ? PLIM_CUDNN_OK : PLIM_CUDNN_NOT_SUPPORTED;
+    if (!is_claimed) {
+        return PLIM_CUDNN_NOT_SUPPORTED;
+    }
+    tally_attention(graph);
+    return PLIM_CUDNN_OK;
 }

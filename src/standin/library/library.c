@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "standin/core/stage.h"
+#include "standin/core/tally.h"
 #include "standin/work/work.h"
 
 #include <stddef.h>
@@ -62,6 +63,21 @@ size_t plim_standin_type_bytes(int type)
         return 16;
     default:
         return 0;
+    }
+}
+
+void plim_standin_tally_product(int type)
+{
+    static const char *const names[] = {
+        [PLIM_STANDIN_R_32F] = "product float32",    [PLIM_STANDIN_R_64F] = "product float64",
+        [PLIM_STANDIN_R_16F] = "product float16",    [PLIM_STANDIN_R_8I] = "product int8",
+        [PLIM_STANDIN_R_16BF] = "product bfloat16",  [PLIM_STANDIN_R_8F_E4M3] = "product float8",
+        [PLIM_STANDIN_R_8F_E5M2] = "product float8", [PLIM_STANDIN_R_4F_E2M1] = "product float4",
+    };
+    const bool is_known = type >= 0 && (size_t)type < sizeof(names) / sizeof(names[0]);
+    const char *name = is_known ? names[type] : NULL;
+    if (name != NULL) {
+        plim_standin_tally(&names[type], name, 1);
     }
 }
 

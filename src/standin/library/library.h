@@ -104,6 +104,9 @@ enum {
 /* 0 for types that are not whole bytes, and unknown ones. */
 size_t plim_standin_type_bytes(int type);
 
+/* Counts a product of two matrices, the first of that type: tally.h. */
+void plim_standin_tally_product(int type);
+
 /* ---- versions that come with a version of CUDA ----------------------------------------------- */
 
 typedef struct plim_standin_version {

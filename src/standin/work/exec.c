@@ -8,6 +8,7 @@
 #include "standin/core/footprint.h"
 #include "standin/core/shadow.h"
 #include "standin/core/stage.h"
+#include "standin/core/tally.h"
 #include "standin/work/work.h"
 
 #include <stdlib.h>
@@ -108,6 +109,8 @@ int plim_standin_exec_create(void *graph, uint64_t flags, void **ret_exec)
     plim_standin_graph *const found = plim_standin_table_get(PLIM_OBJECT_GRAPH, graph);
     const int error = found != NULL ? create(found, flags, made) : PLIM_WORK_INVALID_VALUE;
     if (error == 0) {
+        static const char counted[] = "graph instantiation";
+        plim_standin_tally(counted, counted, 1);
         *ret_exec = made->handle;
     }
     plim_standin_work_unlock();
@@ -187,6 +190,8 @@ int plim_standin_exec_launch(void *exec, void *stream)
         return error;
     }
 
+    static const char counted[] = "graph launch";
+    plim_standin_tally(counted, counted, 1);
     run_graph(launched->graph);
     plim_standin_user *doomed = NULL;
     plim_standin_work_lock();
