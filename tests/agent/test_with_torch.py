@@ -506,6 +506,15 @@ class Ends(AgentTest):
     def test_exception(self):
         self.assertEqual(self.end_of("raise KeyError('x')"), ("error", "KeyError: 'x'", 1))
 
+    def test_exception_by_a_value(self):
+        result = self.one(self.both("""
+            def check(loss):
+                assert loss.item() > 0
+            check(loss_of(model()))
+            """))
+        self.assertEqual(result["ended"], "error")
+        self.assertTrue(any("check reads a value" in line for line in result["warnings"]))
+
     def test_sys_exit(self):
         self.assertEqual(self.end_of("import sys; sys.exit(3)"), ("exit", None, 3))
 

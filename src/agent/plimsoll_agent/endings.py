@@ -121,6 +121,8 @@ class Endings:
     def _of_exception(self, error):
         if self._ooms.is_one_in(error):
             return Ending("oom", describe(error), 1)
+        self._journal.attempt("look at an exception's line", self._results.note_if_by_a_value,
+                              error)
         return Ending("error", describe(error), 130 if isinstance(error, KeyboardInterrupt) else 1)
 
     def _of_status(self, status):

@@ -158,6 +158,11 @@ class Reads:
             self._reads[key] = read
         return Place(read, decision)
 
+    def name_of(self, frame, line):
+        """As `where` of a read has it, for a frame that has gone on to another line."""
+        file, _, function = self._places.name(frame).rpartition(":")
+        return f"{file}:{line} {function.partition(' ')[2]}"
+
     def as_result(self):
         return [dict(read) for read in self._reads.values()]
 

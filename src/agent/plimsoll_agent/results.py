@@ -125,6 +125,20 @@ class Results:
             "warnings": [*agent.journal.lines, *agent.host.as_lines()],
         }
 
+    def note_if_by_a_value(self, error):
+        """Notes that an exception came from a line that reads what was not computed."""
+        agent = self._agent
+        lines = {read["where"] for read in agent.reads.as_result()}
+        step = error.__traceback__
+        found = None
+        while step is not None:
+            name = agent.reads.name_of(step.tb_frame, step.tb_lineno)
+            found = name if name in lines else found
+            step = step.tb_next
+        if found is not None:
+            agent.journal.note(f"{found} reads a value that was not computed here: this failure "
+                               "may not happen on a GPU")
+
     def _why_no_gpu(self):
         agent = self._agent
         return None if agent.is_ready else kernels.why_unused(agent.torch)
