@@ -193,6 +193,16 @@ class ManyRanks(unittest.TestCase):
         self.assertEqual(module.all_gather_object([None], 1), "PyTorch's all_gather_object")
         self.assertEqual(module.barrier(), "PyTorch's barrier")
 
+    def test_groups_of_2_1_have_no_name(self):
+        group = FakeGroup(0, 1)
+        vars(group).pop("group_name", None)
+        module = fake_c10d(group, FakeStore())
+        module._world.pg_names = {group: "0"}
+        install(module, False, None)
+        found = [None]
+        module.all_gather_object(found, "mine")
+        self.assertEqual(found, ["mine"])
+
     def test_groups_of_before_2_5(self):
         group = FakeGroup(0, 2)
         module = fake_c10d(group, FakeStore(), device="cpu")

@@ -64,7 +64,8 @@ class Objects:
         kind = device or (kind_of or c10d._get_pg_default_device)(group)
         if str(getattr(kind, "type", kind)) == "cpu" and not self._is_alone:
             return None
-        name = group.group_name
+        name = getattr(group, "group_name", None)  # since PyTorch 2.2
+        name = name or c10d._world.pg_names[group]
         if name not in self._posts:
             _, store = c10d._world.pg_map[group]
             make = (Alone(group.rank(), group.size(), self._note) if self._is_alone
