@@ -94,6 +94,8 @@ HARMLESS = [
     (HOST, "weights = «x.cpu()»\nx2 = weights.cuda()"),
     (HOST, "x = «x.cpu()».to('cuda')"),
     (LABELS, "auc = roc_auc_score(«y.cpu()».numpy(), p)"),
+    (TRUTH, "def f(x):\n    return False, «x.all()»\nleave, flag = f(x)\nif leave:\n    y = m(x)"),
+    (HOST, "m = «x.cpu()»\nh = block(h, m)\nh = h.view((-1, h.size(-1)))"),
     (SOFT, "log_metric('x', «out['loss'].item()»)"),
     (SOFT, "callback(«out['loss'].item()»)"),
 ]

@@ -8,6 +8,7 @@ without one it is skipped. `test_with_torch.py --here` takes the stand-ins that 
 environment already. Programs run twice, without and with the agent, and must do the same.
 """
 
+import importlib.util
 import json
 import os
 import pickle
@@ -425,6 +426,75 @@ class Reads(AgentTest):
             print(x[:1, :2])
             """)
         self.assertEqual([what for _, what, _ in reads], ["item", "print"])
+
+
+class Values(AgentTest):
+    """Which reads matter, and loops without an end."""
+
+    MODEL = """
+        from transformers import {0}Config as Config, {0}ForCausalLM as Model
+        config = Config(hidden_size=64, intermediate_size=128, num_hidden_layers=2,
+                        num_attention_heads=4, num_key_value_heads=4, vocab_size=1000)
+        with torch.device("cuda"):
+            net = Model(config).bfloat16()
+        ids = torch.randint(1000, (2, 16)).cuda()
+    """
+
+    def whys(self, source):
+        """The end, and what matters."""
+        result = self.one(Program(self, source).run())
+        return result, [(read["what"], read["why"]) for read in result["value_reads"]
+                        if read["why"]]
+
+    def with_transformers(self, name, source):
+        if importlib.util.find_spec("transformers") is None:
+            self.skipTest("transformers is not installed")
+        return self.whys(textwrap.dedent(self.MODEL.format(name)) + textwrap.dedent(source))
+
+    def test_masks_and_branches(self):
+        result, whys = self.whys("""
+            x = batch()
+            kept = x[x > 0]
+            if x.isnan().any():
+                print("odd")
+            print(x.sum().item(), (x > 0).sum().item())
+            n = int((x > 0).sum())
+            y = torch.zeros(n + 1, device="cuda")
+            host = torch.tensor([1, 2, 3], device="cuda")
+            z = torch.zeros(int(host[:1]), device="cuda")
+            """)
+        self.assertEqual([what for what, _ in whys], ["boolean mask", "item"])
+        self.assertIn("zeros", whys[1][1])
+
+    def test_a_loop_without_an_end(self):
+        result, whys = self.whys("""
+            x = batch()
+            while not (x[-1] > 3).any():
+                x = torch.cat((x[-9000:], batch(1)))
+            print("done")
+            """)
+        self.assertEqual((result["ended"], result["stop_reason"], result["exit_status"]),
+                         ("stopped", "endless_loop", 0))
+        self.assertIn("memory grew", result["stop_text"])
+
+    def test_generation_is_stopped(self):
+        result, _ = self.with_transformers("Llama", "net.generate(ids, max_new_tokens=4)")
+        if result["ended"] == "exit":
+            self.skipTest("this version of transformers stops on the host")
+        self.assertEqual(result["stop_reason"], "endless_loop")
+        self.assertIn("21 tokens, where max_length is 20", result["stop_text"])
+
+    def test_beams_hang_on_values(self):
+        result, whys = self.with_transformers(
+            "Llama", "net.generate(ids, max_new_tokens=4, num_beams=2)")
+        self.assertTrue(whys)
+
+    def test_experts_hang_on_values(self):
+        result, whys = self.with_transformers("Mixtral", """
+            net.set_experts_implementation("eager")
+            net(ids, labels=ids).loss.backward()
+            """)
+        self.assertIn("nonzero", [what for what, _ in whys])
 
 
 class Ooms(AgentTest):

@@ -59,6 +59,7 @@ _ELEMENTWISE = frozenset(
     "mul add sub div pow clamp clamp_min clamp_max eq ne lt gt le ge masked_fill fill maximum minimum"
     " lerp addcmul addcdiv true_divide remainder fmod scatter index_fill full_like isclose".split()
 )
+_OF_SHAPE = frozenset("size numel dim nelement ndimension stride element_size get_device".split())
 _SELECTING = frozenset("nonzero where argwhere flatnonzero unique bincount compress".split())
 _TO_DEVICE = frozenset("cuda to tensor as_tensor from_numpy tensor_like".split())
 _AS_TEXT = frozenset("decode batch_decode print len str repr format".split())
@@ -81,10 +82,12 @@ class Value:
     is_weak   it came by a container, a tensor on the host or a branch: only certain ends matter
     is_sized  its own size hangs on what was read
     is_here   it was read in this very expression
+    index     in the tuple that a function returns, or None
     """
 
     def __init__(self, kind=UNKNOWN, constant=None, is_weak=False, is_sized=False):
         self.is_here = True
+        self.index = None
         self.kind = kind
         self.constant = constant
         self.is_weak = is_weak
@@ -268,6 +271,9 @@ class Function:
                 and len(outer.targets[0].elts) == len(parent.elts):
             target = outer.targets[0].elts[parent.elts.index(node)]
             return self._stored(target, value, seen, depth)
+        if isinstance(outer, ast.Return):
+            index = parent.elts.index(node)
+            return Fate(returned=value.with_(index=index, is_weak=True, constant=None))
         return self._in_container(node, parent, value, seen, depth)
 
     def _in_keyword(self, node, parent, value, seen, depth):
@@ -323,6 +329,8 @@ class Function:
     def _asreceiver(self, call, value, seen, depth):
         """value.method(…)"""
         name = name_of(call)
+        if name in _OF_SHAPE and not value.is_sized:
+            return HARMLESS
         if name in ("item", "int", "long"):
             return self.follow(call, value.with_(is_weak=False), seen, depth)
         if name in ("mean", "std", "var", "norm", "float", "double"):
@@ -435,6 +443,9 @@ class Function:
     def _in_Assign(self, node, parent, value, seen, depth):
         fate = HARMLESS
         for target in parent.targets:
+            if value.index is not None and isinstance(target, ast.Tuple) \
+                    and value.index < len(target.elts):
+                target = target.elts[value.index]
             fate = _worse(fate, self._stored(target, value, seen, depth))
         return fate
 
@@ -450,7 +461,7 @@ class Function:
                       self.follow(parent, value, seen, depth))
 
     def _stored(self, target, value, seen, depth):
-        value = value.with_(is_here=False)
+        value = value.with_(is_here=False, index=None)
         if isinstance(target, ast.Name):
             if len(self._stores.get(target.id, ())) > 1:
                 value = value.with_(constant=None)
