@@ -273,15 +273,26 @@ typedef struct plim_rehearsed_need {
     uint64_t category_bytes[PLIM_CATEGORY_COUNT]; /* live at the peak of one device */
 } plim_rehearsed_need;
 
+/* A setting of the allocator that was advised, and what became of the program with it. */
+typedef struct plim_rehearsed_tried {
+    const char *settings; /* for PYTORCH_CUDA_ALLOC_CONF, with those that were in force */
+    plim_rehearsed_verdict verdict;
+    plim_rehearsed_peak peak;
+    uint64_t steps; /* finished; where it was ended for that, has_all is false */
+    bool has_all;
+} plim_rehearsed_tried;
+
 typedef struct plim_rehearsed {
     const plim_rehearsal_outcome *outcome;
     const char *const *argv; /* borrowed from the caller */
     int exit_status;         /* the program's, or 128 + signal */
     bool ran_out;            /* a device's memory ran out, and that ended the program */
     plim_rehearsed_reason reason;
-    const plim_oom_message *message; /* the main message about memory that it printed, or NULL */
-    const plim_rehearsed_need *need; /* NULL: plim_rehearse_need() was not called */
-    const char *const *recordings;   /* the files that were written for record_path */
+    const plim_oom_message *message;   /* the main message about memory that it printed, or NULL */
+    const plim_rehearsed_need *need;   /* NULL: plim_rehearse_need() was not called */
+    const plim_rehearsed_tried *tried; /* by plim_rehearse_advised(), in the order of advice */
+    size_t tried_count;
+    const char *const *recordings; /* the files that were written for record_path */
     size_t recording_count;
     plim_launched launched;
     plim_rehearsal *rehearsal; /* owns the outcome and recordings */
@@ -326,10 +337,29 @@ PLIM_API PLIM_MUST_USE plim_status plim_rehearse_need(plim_rehearsed *rehearsed,
                                                       const plim_rehearse_options *options,
                                                       plim_error *err);
 
+#define PLIM_TRIED_MAX 2
+
+/**
+ * After plim_rehearse_need(), where what must be allocated at once fits: rehearse the program with
+ * settings of the allocator that the advice names, each in its turn and PLIM_TRIED_MAX at most, and
+ * fill rehearsed->tried. Limits of steps and time are those of plim_rehearse_need(). What comes to
+ * no answer, and a program that has settings of its own instead, is left out.
+ *
+ * options  as for plim_rehearse(); nothing is recorded for record_path
+ * errors   PLIM_OUT_OF_HOST_MEMORY
+ * signals  as for plim_rehearse_need(); after one, no more are tried
+ */
+PLIM_API PLIM_MUST_USE plim_status plim_rehearse_advised(plim_rehearsed *rehearsed,
+                                                         const plim_rehearse_options *options,
+                                                         plim_error *err);
+
 /** A zeroed one is allowed. */
 PLIM_API void plim_rehearsed_deinit(plim_rehearsed *rehearsed);
 
 PLIM_API plim_rehearsed_verdict plim_rehearsed_judge(const plim_rehearsed *rehearsed);
+/** True if the need is known and what must be allocated at once fits beside context and libraries:
+ * only what is reserved and not in use is in the way. */
+PLIM_API bool plim_rehearsed_is_held_by_cache(const plim_rehearsed *rehearsed);
 /** True if a process took memory of a device, its context included. */
 PLIM_API bool plim_rehearsed_used_gpu(const plim_rehearsal_outcome *outcome);
 /** "fits", "tight", "at_least", "out_of_memory", "failed", "unanswered"; a constant. */

@@ -277,7 +277,8 @@ static int rehearse_once(const char *who, const rehearse_arguments *arguments)
     plim_output_unwritten(who, &rehearsed.launched);
     if (!arguments->does_not_retry &&
         plim_rehearsed_judge(&rehearsed) == PLIM_REHEARSED_OUT_OF_MEMORY &&
-        plim_rehearse_need(&rehearsed, &arguments->how, &err) != PLIM_OK) {
+        (plim_rehearse_need(&rehearsed, &arguments->how, &err) != PLIM_OK ||
+         plim_rehearse_advised(&rehearsed, &arguments->how, &err) != PLIM_OK)) {
         plim_say(who, "%s", err.message);
     }
     const int status = show(who, arguments, &rehearsed);

@@ -10,61 +10,29 @@
 #include "base/size.h"
 #include "base/text.h"
 #include "rehearse/advise.h"
+#include "rehearse/again.h"
 #include "rehearse/rehearsal.h"
-#include "rehearse/signals.h"
 
 #include "plimsoll/trend.h"
 
-#include <signal.h>
 #include <string.h>
-
-#define STEPS_MORE  2u /* after the step in which memory ran out */
-#define STEPS_LEAST 6u /* room trend needs five points without noise to call them a leak */
 
 #define REASON_BYTES_MAX 300u
 
 /* ---- options ------------------------------------------------------------------------------ */
 
-static uint64_t step_of_failure(const plim_rehearsal_outcome *outcome)
-{
-    uint64_t step = 0;
-    for (size_t i = 0; i < outcome->process_count; i++) {
-        const plim_rehearsed_process *process = &outcome->processes[i];
-        for (size_t j = 0; j < process->oom_count; j++) {
-            step = plim_max(step, process->ooms[j].step);
-        }
-    }
-    return step;
-}
-
 /* As in the first run, but for the limit, and with a history to sort the peak by. */
 static plim_rehearse_options options_without_limit(const plim_rehearsed *rehearsed,
                                                    const plim_rehearse_options *options)
 {
-    plim_rehearse_options how = options != NULL ? *options : (plim_rehearse_options){ 0 };
+    plim_rehearse_options how = plim_again_options(rehearsed, options);
     const uint64_t capacity_bytes = rehearsed->outcome->capacity_bytes;
     how.capacity_bytes = capacity_bytes < UINT64_MAX / PLIM_NEED_CAPACITY_TIMES
                              ? capacity_bytes * PLIM_NEED_CAPACITY_TIMES
                              : capacity_bytes;
     how.capacity_bytes = plim_max(how.capacity_bytes, PLIM_NEED_CAPACITY_LEAST);
-    const uint64_t wanted = step_of_failure(rehearsed->outcome) + STEPS_MORE;
-    const uint64_t enough = plim_max(wanted, STEPS_LEAST);
-    how.steps = how.steps == 0 || how.steps > enough ? enough : how.steps;
-    how.record_path = NULL;
     how.keeps_snapshots = true;
-    how.prints_calls = false;
     return how;
-}
-
-static bool was_interrupted(const plim_launched *launched)
-{
-    static const int deadly[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-    for (size_t i = 0; i < sizeof(deadly) / sizeof(deadly[0]) && !launched->timed_out; i++) {
-        if (launched->exit_status == PLIM_LAUNCH_SIGNALLED + deadly[i]) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* ---- its outcome ------------------------------------------------------------------------- */
@@ -161,11 +129,6 @@ static void write_failure(const plim_rehearsed *second, plim_text *text)
 static void write_doubt(const plim_rehearsed *second, plim_text *text, bool *ret_is_void)
 {
     *ret_is_void = false;
-    if (was_interrupted(&second->launched)) {
-        *ret_is_void = true;
-        plim_text_append_string(text, "the second run was interrupted");
-        return;
-    }
     if (second->launched.timed_out) {
         plim_text_append_format(text, "the second run was ended after %.0f seconds",
                                 second->launched.seconds);
@@ -227,11 +190,17 @@ static plim_status measure(const plim_rehearsed *second, const plim_rehearse_opt
     return PLIM_OK;
 }
 
-static plim_status judge_need(const plim_rehearsed *first, const plim_rehearsed *second,
-                              const plim_rehearse_options *how, plim_rehearsed_need *need,
-                              plim_error *err)
+typedef struct asked {
+    const plim_rehearsed *first;
+    const plim_rehearse_options *how;
+    plim_rehearsed_need *need;
+} asked;
+
+static plim_status judge_need(void *ctx, const plim_rehearsed *second, plim_error *err)
 {
-    plim_arena *arena = &first->rehearsal->arena;
+    const asked *const self = ctx;
+    plim_rehearsed_need *need = self->need;
+    plim_arena *arena = &self->first->rehearsal->arena;
     plim_text text;
     plim_text_init(&text, arena->mem, REASON_BYTES_MAX * 2);
     bool is_void = false;
@@ -244,51 +213,15 @@ static plim_status judge_need(const plim_rehearsed *first, const plim_rehearsed 
     }
     plim_text_deinit(&text);
     PLIM_TRY(status);
-    if (doubt != NULL && (is_void || !got_further(first, second))) {
+    if (doubt != NULL && (is_void || !got_further(self->first, second))) {
         need->why_unknown = doubt;
         return PLIM_OK;
     }
     need->why_at_least = doubt;
-    return measure(second, how, arena, need, err);
+    return measure(second, self->how, arena, need, err);
 }
 
 /* ---- the second run -------------------------------------------------------------------------- */
-
-/* From start to end, with signals held but while the program itself runs. */
-static plim_status run_again(const plim_rehearsed *first, const plim_rehearse_options *how,
-                             plim_rehearsed_need *need, plim_error *err)
-{
-    static const int nowhere[PLIM_LAUNCH_STREAMS] = { -1, -1 };
-    const double seconds = first->launched.seconds * PLIM_NEED_SECONDS_TIMES;
-    const plim_launch_options launch = {
-        .outputs = nowhere,
-        .seconds_max = seconds > PLIM_NEED_SECONDS_LEAST ? seconds : PLIM_NEED_SECONDS_LEAST,
-    };
-    plim_rehearsed second = { .argv = first->argv };
-    plim_output_end end = { 0 };
-    plim_held_signals signals = plim_signals_hold();
-    plim_status status = plim_rehearsal_prepare(first->argv, how, &second.rehearsal, err);
-    bool is_interrupted = plim_signals_drop(signals);
-    plim_signals_release(signals);
-    if (status == PLIM_OK && !is_interrupted) {
-        status = plim_rehearsal_launch(how, &launch, &end, &second, err);
-    }
-    signals = plim_signals_hold();
-    if (status == PLIM_OK && !is_interrupted) {
-        status = plim_rehearsal_gather(NULL, &end, &second, err);
-    }
-    if (status == PLIM_OK && !is_interrupted) {
-        status = judge_need(first, &second, how, need, err);
-    }
-    is_interrupted = plim_signals_drop(signals) || is_interrupted;
-    plim_rehearsed_deinit(&second);
-    plim_signals_release(signals);
-    if (is_interrupted) {
-        *need = (plim_rehearsed_need){ .why_unknown = "the second run was interrupted" };
-        return PLIM_OK;
-    }
-    return status;
-}
 
 plim_status plim_rehearse_need(plim_rehearsed *rehearsed, const plim_rehearse_options *options,
                                plim_error *err)
@@ -301,8 +234,13 @@ plim_status plim_rehearse_need(plim_rehearsed *rehearsed, const plim_rehearse_op
     *need = (plim_rehearsed_need){ 0 };
     const plim_rehearse_options how = options_without_limit(rehearsed, options);
     plim_error why = { 0 };
-    const plim_status status = run_again(rehearsed, &how, need, &why);
-    if (status != PLIM_OK) {
+    bool is_interrupted = false;
+    asked self = { .first = rehearsed, .how = &how, .need = need };
+    const plim_status status =
+        plim_again(rehearsed, &how, judge_need, &self, &is_interrupted, &why);
+    if (is_interrupted) {
+        *need = (plim_rehearsed_need){ .why_unknown = "the second run was interrupted" };
+    } else if (status != PLIM_OK) {
         *need = (plim_rehearsed_need){ .why_unknown = keep_text(arena, why.message) };
     }
     if (status == PLIM_OUT_OF_HOST_MEMORY || (status != PLIM_OK && need->why_unknown == NULL)) {

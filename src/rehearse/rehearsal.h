@@ -13,8 +13,10 @@
  *   run.c           all of that in one call, and the verdict
  *   reason.c        why there is no answer: the program failed, or used no GPU
  *   advise.c        the advice, by what is known of the program
+ *   again.c         the program of a rehearsal once more, unheard
  *   need.c          what a program that ran out would need: once more, without the limit
  *   need_parts.c    the memory at its peak, by category
+ *   tried.c         settings that are advised, each rehearsed
  *   signals.c       those that would end this process, held
  *   record.c        snapshots as files of the caller's choice
  *   search.c        many rehearsals of one command

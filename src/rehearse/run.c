@@ -87,6 +87,16 @@ bool plim_rehearsed_is_at_least(const plim_rehearsal_outcome *outcome)
     return false;
 }
 
+bool plim_rehearsed_is_held_by_cache(const plim_rehearsed *rehearsed)
+{
+    const plim_rehearsed_need *need = rehearsed->need;
+    if (need == NULL || need->why_unknown != NULL || need->why_at_least != NULL) {
+        return false;
+    }
+    const uint64_t beside = plim_minus(need->peak.device_bytes, need->peak.reserved_bytes);
+    return plim_plus(need->peak.allocated_bytes, beside) <= rehearsed->outcome->capacity_bytes;
+}
+
 /* True if a device's memory ran out and that ended the program: by PyTorch's own record, or by the
  * message that the program printed. */
 static bool has_run_out(const plim_rehearsed *rehearsed)

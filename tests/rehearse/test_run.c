@@ -127,8 +127,7 @@ static void a_rehearsal_that_cannot_be_leaves_nothing(void)
     tear_down();
 }
 
-/* ---- its need ------------------------------------------------------------------------
- */
+/* ---- its need -------------------------------------------------------------------------------- */
 
 static plim_rehearsed run_out(const char *const *argv, const plim_mem *mem)
 {
@@ -194,6 +193,78 @@ static void a_need_without_memory_fails_cleanly(void)
     set_up();
     plim_rehearsed rehearsed = run_out(argv, NULL);
     t_fail_each_allocation(attempt_need, &rehearsed);
+    plim_rehearsed_deinit(&rehearsed);
+    tear_down();
+}
+
+/* ---- its advice ------------------------------------------------------------------------------ */
+
+#define EXPORT "export PYTORCH_CUDA_ALLOC_CONF="
+
+/* As one who has PyTorch would know it: the program has none. */
+static plim_rehearsed run_out_with_advice(uint64_t allocated_bytes)
+{
+    static const char *const argv[] = { T_PROGRAM, "alloc", "2048", NULL };
+    static const plim_advice advice[] = {
+        { "raise-memory-fraction", "", NULL, "" },
+        { "empty-cache", "", "torch.cuda.empty_cache()", "" },
+        { "native-allocator", "", EXPORT "backend:native,expandable_segments:True", "" },
+        { "cuda-malloc-async", "", EXPORT "backend:cudaMallocAsync", "" },
+        { "unknown-setting", "", EXPORT "no_such_setting:1", "" },
+        { "expandable-segments", "", EXPORT "expandable_segments:True", "" },
+        { "max-split-size", "", EXPORT "max_split_size_mb:512", "" },
+        { "gc-threshold", "", EXPORT "garbage_collection_threshold:0.8", "" },
+    };
+    static const plim_oom_message message = { .advice = advice, .advice_count = T_COUNT(advice) };
+    static plim_rehearsed_need need;
+    plim_rehearsed rehearsed = run_out(argv, NULL);
+    need = (plim_rehearsed_need){
+        .peak = { allocated_bytes, 2 * CAPACITY, 2 * CAPACITY + MIB },
+    };
+    rehearsed.need = &need;
+    rehearsed.message = &message;
+    return rehearsed;
+}
+
+static void advised_settings_are_tried_where_they_can_help(void)
+{
+    static const char *const expected[] = { "expandable_segments:True", "max_split_size_mb:512" };
+    set_up();
+    const plim_rehearse_options options = make_options(NULL);
+    plim_rehearsed rehearsed = run_out_with_advice(CAPACITY / 2);
+    T_EQ_I64(plim_rehearse_advised(&rehearsed, &options, NULL), PLIM_OK);
+    T_EQ_U64(rehearsed.tried_count, T_COUNT(expected));
+    for (size_t i = 0; i < T_COUNT(expected); i++) {
+        T_EQ_STR(rehearsed.tried[i].settings, expected[i]);
+        T_EQ_I64(rehearsed.tried[i].verdict, PLIM_REHEARSED_OUT_OF_MEMORY);
+        T_TRUE(rehearsed.tried[i].peak.device_bytes > 0);
+        T_TRUE(rehearsed.tried[i].has_all);
+    }
+    T_EQ_U64(folders_left(), 1); /* that of the first run */
+    plim_rehearsed_deinit(&rehearsed);
+    rehearsed = run_out_with_advice(CAPACITY);
+    T_EQ_I64(plim_rehearse_advised(&rehearsed, &options, NULL), PLIM_OK);
+    T_EQ_U64(rehearsed.tried_count, 0); /* nothing that is reserved and unused is in the way */
+    plim_rehearsed_deinit(&rehearsed);
+    tear_down();
+}
+
+static bool attempt_advised(const plim_mem *mem, void *ctx)
+{
+    plim_rehearsed *const rehearsed = ctx;
+    const plim_rehearse_options options = make_options(mem);
+    const plim_status status = plim_rehearse_advised(rehearsed, &options, NULL);
+    T_TRUE(status == PLIM_OK || status == PLIM_OUT_OF_HOST_MEMORY);
+    T_TRUE(status != PLIM_OK || rehearsed->tried_count == PLIM_TRIED_MAX);
+    T_EQ_U64(folders_left(), 1);
+    return status == PLIM_OK;
+}
+
+static void advice_without_memory_fails_cleanly(void)
+{
+    set_up();
+    plim_rehearsed rehearsed = run_out_with_advice(CAPACITY / 2);
+    t_fail_each_allocation(attempt_advised, &rehearsed);
     plim_rehearsed_deinit(&rehearsed);
     tear_down();
 }
@@ -294,7 +365,9 @@ static void nothing_leaks_when_memory_runs_out(void)
 }
 
 T_MAIN(T_TEST(the_need_of_a_program_is_found_without_the_limit),
-       T_TEST(a_need_without_memory_fails_cleanly), T_TEST(a_command_that_takes_too_long_is_ended),
+       T_TEST(a_need_without_memory_fails_cleanly),
+       T_TEST(advised_settings_are_tried_where_they_can_help),
+       T_TEST(advice_without_memory_fails_cleanly), T_TEST(a_command_that_takes_too_long_is_ended),
        T_TEST(a_rehearsal_has_a_verdict_and_gives_output_to_a_callback),
        T_TEST(a_rehearsal_that_cannot_be_leaves_nothing), T_TEST(the_largest_value_is_found),
        T_TEST(a_failure_of_another_kind_stops_a_search), T_TEST(nothing_leaks_when_memory_runs_out))

@@ -51,6 +51,15 @@ with torch.no_grad():
     kept = [model(torch.zeros(15360, 1024, device="cuda", dtype=torch.float16)) for _ in range(8)]
 """
 
+# 100 MiB of 600 stay in use, and keep the others from a request of 700; all at once are 800 MiB.
+FRAGMENTS = """
+import torch
+first = torch.empty(600 << 20, dtype=torch.uint8, device="cuda")
+del first
+kept = torch.empty(100 << 20, dtype=torch.uint8, device="cuda")
+last = torch.empty(700 << 20, dtype=torch.uint8, device="cuda")
+"""
+
 LEAKS = """
 import torch
 model = torch.nn.Linear(1024, 1024, device="cuda")
@@ -206,9 +215,41 @@ class Torch(unittest.TestCase):
                               code=KEEPS_RESULTS)
         self.assertEqual(done.returncode, 1, done.stderr)
         said = "\n".join(one.get("text", "") for one in told["says"])
-        for absent in ("expandable_segments", "accumulate", "checkpoint", "AdamW8bit"):
+        for absent in ("export PYTORCH_CUDA_ALLOC_CONF", "accumulate", "checkpoint", "AdamW8bit"):
             self.assertNotIn(absent, said)
         self.assertIn("results.append(y.cpu())", said)
+
+    def test_advised_settings_are_tried(self):
+        done, told = rehearse("--capacity=1536MiB", code=FRAGMENTS)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual([one["settings"] for one in told["tried"]],
+                         ["expandable_segments:True", "max_split_size_mb:512"])
+        for one in told["tried"]:
+            self.assertEqual(one["verdict"], "fits")
+            self.assertEqual(one["peak_allocated_bytes"], 800 * MIB)
+        self.assertEqual(done.stderr.count("OutOfMemoryError"), 1)  # no other run is heard
+
+    def test_settings_in_force_go_with_those_that_are_tried(self):
+        done, told = rehearse("--capacity=1536MiB", "--conf=roundup_power2_divisions:8,"
+                              "garbage_collection_threshold:0.9", code=FRAGMENTS)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        settings = [one["settings"] for one in told["tried"]]
+        self.assertEqual(len(settings), 2, settings)
+        self.assertIn("roundup_power2_divisions", settings[0])
+        self.assertNotIn("garbage_collection_threshold", settings[0])  # they do not go together
+        self.assertIn("garbage_collection_threshold:0.9", settings[1])
+
+    def test_settings_that_a_program_overrides_are_not_said_to_be_tried(self):
+        own = "import os; os.environ['PYTORCH_CUDA_ALLOC_CONF'] = 'max_split_size_mb:700'"
+        done, told = rehearse("--capacity=1536MiB", code=own + FRAGMENTS)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(told["tried"], [])
+
+    def test_no_setting_is_tried_where_live_data_exceed_the_gpu(self):
+        done, told = rehearse("--capacity=1GiB", code=FRAGMENTS)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(told["need"]["allocated_bytes"], 800 * MIB)
+        self.assertEqual(told["tried"], [])
 
     def test_a_leak_needs_more_with_each_step(self):
         done, told = rehearse("--capacity=1GiB", code=LEAKS)

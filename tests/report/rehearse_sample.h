@@ -203,4 +203,24 @@ static inline void sample_need(rehearse_sample *sample)
     sample->rehearsed.need = &sample->need;
 }
 
+/* Live data would fit: what is reserved does not. Advised settings were tried. */
+static inline void sample_tried(rehearse_sample *sample)
+{
+    static const plim_rehearsed_tried tried[] = {
+        { .settings = "expandable_segments:True",
+          .verdict = PLIM_REHEARSED_FITS,
+          .peak = { 70 * GIB, 71 * GIB, 72 * GIB },
+          .steps = 6 },
+        { .settings = "max_split_size_mb:512",
+          .verdict = PLIM_REHEARSED_OUT_OF_MEMORY,
+          .peak = { 69 * GIB, 75 * GIB, 76 * GIB },
+          .steps = 1,
+          .has_all = true },
+    };
+    sample_need(sample);
+    sample->need.peak.allocated_bytes = 70 * GIB;
+    sample->rehearsed.tried = tried;
+    sample->rehearsed.tried_count = sizeof(tried) / sizeof(tried[0]);
+}
+
 #endif

@@ -64,12 +64,10 @@ static void ran_out_with_need(rehearse_sample *sample)
     sample_need(sample);
 }
 
-/* Live data would fit: what is reserved does not. */
 static void ran_out_with_holes(rehearse_sample *sample)
 {
     sample_run_out(sample);
-    sample_need(sample);
-    sample->need.peak.allocated_bytes = 70 * GIB;
+    sample_tried(sample);
     sample->need.has_categories = false;
     sample->need.asks_for_free = true;
     sample->need.has_all = false;

@@ -80,6 +80,12 @@ static void ran_out_with_need(void)
     sample_need(&sample);
 }
 
+static void ran_out_and_tried(void)
+{
+    sample_run_out(&sample);
+    sample_tried(&sample);
+}
+
 static void no_process(void)
 {
     sample.outcome.process_count = 0;
@@ -98,6 +104,7 @@ static const struct {
     { "rehearse-fits.json", fits },
     { "rehearse-oom.json", ran_out },
     { "rehearse-oom-need.json", ran_out_with_need },
+    { "rehearse-oom-tried.json", ran_out_and_tried },
     { "rehearse-no-process.json", no_process },
     { "rehearse-ranks.json", ranks },
 };
@@ -174,11 +181,11 @@ static void every_member_is_there_whatever_happened(void)
         documents[i].change();
         T_EQ_I64(write(&out, NULL), PLIM_OK);
         yajl_val root = read_back(&out);
-        check_members(root,
-                      MEMBERS("says", "schema", "verdict", "reason", "bound", "command",
-                              "exit_status", "gpu", "peak_allocated_bytes", "peak_reserved_bytes",
-                              "peak_device_bytes", "peak_device", "oom_verdict", "need", "devices",
-                              "processes", "unanswered", "calls", "recordings", "warnings"));
+        check_members(root, MEMBERS("says", "schema", "verdict", "reason", "bound", "command",
+                                    "exit_status", "gpu", "peak_allocated_bytes",
+                                    "peak_reserved_bytes", "peak_device_bytes", "peak_device",
+                                    "oom_verdict", "need", "tried", "devices", "processes",
+                                    "unanswered", "calls", "recordings", "warnings"));
         check_members(get(root, "peak_device"),
                       MEMBERS("low_bytes", "expected_bytes", "high_bytes"));
         check_members(get(root, "gpu"), MEMBERS("key", "name", "capacity_bytes", "count"));
@@ -206,6 +213,11 @@ static void every_member_is_there_whatever_happened(void)
             check_members(first(process, "value_reads"),
                           MEMBERS("where", "what", "why", "count", "stack"));
             check_members(first(root, "calls"), MEMBERS("function", "kind", "count", "note"));
+        }
+        if (sample.rehearsed.tried_count > 0) {
+            check_members(first(root, "tried"),
+                          MEMBERS("settings", "verdict", "peak_allocated_bytes",
+                                  "peak_reserved_bytes", "peak_device_bytes", "steps", "has_all"));
         }
         if (sample.rehearsed.ran_out) {
             check_members(first(first(root, "processes"), "ooms"),

@@ -276,6 +276,23 @@ static void write_need(plim_json *json, const plim_rehearsed_need *need)
     plim_json_end_object(json);
 }
 
+/* Settings that were advised and rehearsed. */
+static void write_tried(plim_json *json, const plim_rehearsed *rehearsed)
+{
+    plim_json_member_array(json, "tried");
+    for (size_t i = 0; i < rehearsed->tried_count; i++) {
+        const plim_rehearsed_tried *one = &rehearsed->tried[i];
+        plim_json_begin_object(json);
+        plim_json_member_string(json, "settings", one->settings);
+        plim_json_member_string(json, "verdict", plim_rehearsed_verdict_name(one->verdict));
+        write_peak(json, &one->peak);
+        plim_json_member_u64(json, "steps", one->steps);
+        plim_json_member_bool(json, "has_all", one->has_all);
+        plim_json_end_object(json);
+    }
+    plim_json_end_array(json);
+}
+
 plim_status plim_rehearse_json_write(plim_sink sink, const plim_rehearsed *rehearsed,
                                      const plim_page *page, plim_error *err)
 {
@@ -305,6 +322,7 @@ plim_status plim_rehearse_json_write(plim_sink sink, const plim_rehearsed *rehea
         plim_json_null(&json);
     }
     write_need(&json, rehearsed->need);
+    write_tried(&json, rehearsed);
     write_gpus(&json, outcome);
     plim_json_member_array(&json, "processes");
     for (size_t i = 0; i < outcome->process_count; i++) {

@@ -64,7 +64,6 @@ static void say_amount(const plim_rehearsing_page *self, const plim_rehearsed_ne
     plim_page *page = self->page;
     const uint64_t capacity = self->outcome->capacity_bytes;
     const uint64_t bytes = need->peak.device_bytes;
-    const uint64_t beside = plim_minus(bytes, need->peak.reserved_bytes);
     plim_page_say(page, "need", PLIM_TONE_HEADING, "It would need {}{}",
                   PLIM_FACTS(plim_words(need->why_at_least != NULL ? "at least " : ""),
                              plim_bytes("need_bytes", bytes)));
@@ -80,7 +79,7 @@ static void say_amount(const plim_rehearsing_page *self, const plim_rehearsed_ne
             PLIM_FACTS(plim_words(plim_rehearsed_moment(page, need->step, need->phase))));
     }
     plim_page_more(page, ".", NULL);
-    if (need->why_at_least == NULL && plim_plus(need->peak.allocated_bytes, beside) <= capacity) {
+    if (plim_rehearsed_is_held_by_cache(self->rehearsed)) {
         plim_page_say(page, "need_allocated", PLIM_TONE_PLAIN,
                       "No more than {} are allocated at once, which fits: the rest is reserved and "
                       "not in use.",
@@ -112,6 +111,33 @@ static void say_doubts(plim_page *page, const plim_rehearsed_need *need)
                                            PLIM_FACTS(plim_count_of(NULL, need->steps, "step"))))));
 }
 
+/* "Tried: --conf=expandable_segments:True fits, 10.9 GiB at the peak." */
+static void say_tried(plim_page *page, const plim_rehearsed_tried *tried)
+{
+    static const struct {
+        plim_tone tone;
+        const char *text;
+    } results[] = {
+        [PLIM_REHEARSED_FITS] = { PLIM_TONE_IN_USE, "fits" },
+        [PLIM_REHEARSED_TIGHT] = { PLIM_TONE_WARN, "is tight" },
+        [PLIM_REHEARSED_AT_LEAST] = { PLIM_TONE_WARN, "needs at least what was measured" },
+        [PLIM_REHEARSED_OUT_OF_MEMORY] = { PLIM_TONE_WARN, "still runs out of memory" },
+        [PLIM_REHEARSED_FAILED] = { PLIM_TONE_WARN, "gave no answer" },
+        [PLIM_REHEARSED_UNANSWERED] = { PLIM_TONE_WARN, "gave no answer" },
+    };
+    plim_page_say(
+        page, "tried", results[tried->verdict].tone, "Tried: --conf={} {}",
+        PLIM_FACTS(plim_words(tried->settings), plim_words(results[tried->verdict].text)));
+    if (tried->verdict <= PLIM_REHEARSED_AT_LEAST) {
+        plim_page_more(page, ", {} at the peak",
+                       PLIM_FACTS(plim_bytes("peak_bytes", tried->peak.device_bytes)));
+    }
+    if (tried->verdict <= PLIM_REHEARSED_AT_LEAST && !tried->has_all) {
+        plim_page_more(page, " of {}", PLIM_FACTS(plim_count_of(NULL, tried->steps, "step")));
+    }
+    plim_page_more(page, ".", NULL);
+}
+
 void plim_rehearsed_say_need(const plim_rehearsing_page *self)
 {
     const plim_rehearsed_need *need = self->rehearsed->need;
@@ -127,5 +153,8 @@ void plim_rehearsed_say_need(const plim_rehearsing_page *self)
     }
     say_amount(self, need);
     say_doubts(self->page, need);
+    for (size_t i = 0; i < self->rehearsed->tried_count; i++) {
+        say_tried(self->page, &self->rehearsed->tried[i]);
+    }
     say_categories(self->page, need);
 }
