@@ -23,8 +23,8 @@ static const struct {
     { "autocast", PLIM_IN_FORCE_MIXED_PRECISION },
     { "gradient checkpointing", PLIM_IN_FORCE_CHECKPOINTING },
     { "8-bit optimizer", PLIM_IN_FORCE_8BIT_OPTIMIZER },
-    { "8-bit states", PLIM_IN_FORCE_8BIT_OPTIMIZER },
-    { "offload", PLIM_IN_FORCE_OFFLOAD },
+    { "LoRA", PLIM_IN_FORCE_LORA },
+    { "activation offloading", PLIM_IN_FORCE_OFFLOAD },
     { "sharding", PLIM_IN_FORCE_SHARDED },
     { "flash attention", PLIM_IN_FORCE_FLASH_ATTENTION },
     { "expandable segments", PLIM_IN_FORCE_EXPANDABLE_SEGMENTS },
@@ -53,11 +53,19 @@ static uint32_t in_force_by_settings(const char *text)
     return bits;
 }
 
+/* True if every parameter has 16 bits: there is no float32 to compute with. */
+static bool is_half(const plim_rehearsed_fact *fact)
+{
+    return strcmp(fact->kind, "decides") == 0 && strcmp(fact->name, "dtype") == 0 &&
+           strstr(fact->value, "float16") != NULL && strstr(fact->value, "float32") == NULL;
+}
+
 static uint32_t in_force_by_facts(const plim_rehearsed_process *process)
 {
     uint32_t bits = 0;
     for (size_t i = 0; i < process->fact_count; i++) {
         const plim_rehearsed_fact *fact = &process->facts[i];
+        bits |= is_half(fact) ? PLIM_IN_FORCE_BIT(PLIM_IN_FORCE_MIXED_PRECISION) : 0;
         for (size_t j = 0; j < sizeof(techniques) / sizeof(techniques[0]); j++) {
             if (strcmp(fact->kind, "technique") == 0 &&
                 strcmp(fact->name, techniques[j].name) == 0) {
