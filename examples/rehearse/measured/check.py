@@ -6,8 +6,8 @@
     check.py --committed                nothing is rehearsed: what the table says is judged
 
 Rows are in measurements.tsv, whose columns README.md describes; an ID may be the beginning of
-several. With --write the columns `rehearsed_bytes` and `difference` become what was found. Exit
-status 1: outside of what must hold; 77: nothing could be rehearsed.
+several. With --write the columns `rehearsed_bytes`, `difference`, `low_bytes` and `high_bytes`
+become what was found. Exit status 1: outside of what must hold; 77: nothing could be rehearsed.
 """
 
 import argparse
@@ -28,6 +28,7 @@ MEDIAN_EXACT, MEDIAN_DEVICE = 0.001, 0.04  # of relative errors, at most
 NEAR, NEAR_SHARE = 0.01, 0.95  # so many rows of allocated and reserved are so near
 BAR_SHARE = 0.9  # so many device figures lie within their bar
 SAME = 0.001  # of what the table says was rehearsed
+CLASSES = ("yes", "inferred", "no")  # of the column `matched`
 
 
 def read_table():
@@ -108,7 +109,11 @@ class Found:
 
     @property
     def is_judged(self):
-        return self.bytes is not None and self.row["matched"] != "no" and self.is_own_version
+        return self.counts and self.row["matched"] != "no"
+
+    @property
+    def counts(self):
+        return self.bytes is not None and self.is_own_version
 
     def is_in_bar(self):
         slack = int(self.row["resolution_bytes"]) / 2
@@ -121,6 +126,8 @@ def look(row, options):
     if options.committed:
         found = Found(row, is_own)
         found.bytes = int(row["rehearsed_bytes"])  # every row has been rehearsed once
+        if row["low_bytes"]:
+            found.bar = int(row["low_bytes"]), int(row["high_bytes"])
         return found
     if python == "each":
         python = python_of(row["rehearsed_with"])
@@ -148,49 +155,59 @@ def line(found):
     return f"{start}{found.bytes:>16,}{found.difference:>+10.3%}{judged}"
 
 
+def summary(all_found, matched):
+    """Lines about the rows of one class."""
+    lines = []
+    rows = [found for found in all_found if found.counts and found.row["matched"] == matched]
+    for what in ("allocated", "reserved", "device"):
+        some = [found for found in rows if found.row["quantity"].startswith(what)]
+        if not some:
+            continue
+        errors = [found.error for found in some]
+        near = sum(error <= NEAR for error in errors)
+        words = (f"{matched}, {what}: of {len(some)}, median {statistics.median(errors):.3%}, "
+                 f"worst {max(errors):.2%}, {near} within {NEAR:.0%}")
+        barred = [found for found in some if found.bar]
+        if barred:
+            inside = sum(found.is_in_bar() for found in barred)
+            words += f", {inside} of {len(barred)} within the bar"
+        lines.append(words)
+    return lines
+
 
 def judge(all_found):
-    """The summary, as lines; and what does not hold."""
-    said, wrong = [], []
+    """What does not hold, of the rows that are judged, class by class."""
+    wrong = []
 
     def must(holds, words):
         if not holds:
             wrong.append(words)
 
-    judged = [found for found in all_found if found.is_judged]
-    for what in ("allocated", "reserved"):
-        errors = [found.error for found in judged if found.row["quantity"].startswith(what)]
-        if errors:
-            median = statistics.median(errors)
-            said.append(f"{what}: {len(errors)} judged, median {median:.3%}, worst {max(errors):.2%}")
-            must(median <= MEDIAN_EXACT, f"median of {what}: {median:.3%}")
-    exact = [found.error for found in judged if not found.is_device]
-    if exact:
-        share = sum(error <= NEAR for error in exact) / len(exact)
-        said.append(f"within {NEAR:.0%}: {share:.0%} of {len(exact)}")
-        must(share >= NEAR_SHARE, f"within {NEAR:.0%}: {share:.0%}")
-    devices = [found for found in judged if found.is_device]
-    if devices:
-        median = statistics.median(found.error for found in devices)
-        said.append(f"device: {len(devices)} judged, median {median:.2%}")
-        must(median <= MEDIAN_DEVICE, f"median of device use: {median:.2%}")
-    barred = [found for found in devices if found.bar]
-    if barred:
-        inside = sum(found.is_in_bar() for found in barred) / len(barred)
-        said.append(f"within the bar: {inside:.0%} of {len(barred)}")
-        must(inside >= BAR_SHARE, f"within the bar: {inside:.0%}")
+    for matched in CLASSES[:2]:
+        judged = [found for found in all_found
+                  if found.is_judged and found.row["matched"] == matched]
+        for what, most in (("allocated", MEDIAN_EXACT), ("reserved", MEDIAN_EXACT),
+                           ("device", MEDIAN_DEVICE)):
+            errors = [found.error for found in judged if found.row["quantity"].startswith(what)]
+            median = statistics.median(errors or [0])
+            must(median <= most, f"{matched}, {what}: median {median:.3%}")
+        near = [found.error <= NEAR for found in judged if not found.is_device]
+        must(sum(near) >= NEAR_SHARE * len(near),
+             f"{matched}, within {NEAR:.0%}: {sum(near)} of {len(near)}")
+        inside = [found.is_in_bar() for found in judged if found.bar]
+        must(sum(inside) >= BAR_SHARE * len(inside),
+             f"{matched}, within the bar: {sum(inside)} of {len(inside)}")
     for found in all_found:
         name = found.row["id"]
-        if found.bytes is None:
+        if not found.counts:
             continue
-        far = found.error > (MEDIAN_DEVICE if found.is_device else NEAR)
-        must(not far or found.row["explanation"] or not found.is_own_version,
+        must(found.error <= NEAR or found.row["explanation"],
              f"{name}: {found.difference:+.2%}, without an explanation")
         before = found.row["rehearsed_bytes"]
-        if before and found.is_own_version and not found.is_device:
+        if before and not found.is_device:
             must(abs(found.bytes - int(before)) <= SAME * int(before),
                  f"{name}: rehearsed {found.bytes:,}, the table says {int(before):,}")
-    return said, wrong
+    return wrong
 
 
 def parse():
@@ -221,13 +238,15 @@ def main():
         print(line(found), flush=True)
     if not any(found.bytes for found in all_found):
         sys.exit(77)
-    said, wrong = judge(all_found)
+    said = [line for matched in CLASSES for line in summary(all_found, matched)]
+    wrong = judge(all_found)
     print("", *said, *(f"WRONG: {words}" for words in wrong), sep="\n")
     if options.write:
         for found in all_found:
-            if found.bytes is not None and found.is_own_version:
+            if found.counts:
                 found.row["rehearsed_bytes"] = found.bytes
                 found.row["difference"] = f"{found.difference:+.3%}"
+                found.row["low_bytes"], found.row["high_bytes"] = found.bar or ("", "")
         write_table(rows)
     sys.exit(bool(wrong))
 
