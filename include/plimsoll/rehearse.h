@@ -171,7 +171,8 @@ typedef struct plim_rehearsed_gpu {
     uint64_t libraries_bytes; /* taken by libraries for themselves: modelled */
     plim_rehearsed_bar peak;  /* expected_bytes is peak_bytes */
     plim_rehearsed_doubt doubt;
-    uint64_t wait_count; /* freed blocks that would wait for other streams on a GPU */
+    uint64_t wait_count; /* freed blocks that would wait for other streams on a GPU: they may add */
+    uint64_t waiting_bytes; /* so much, which peak.high_bytes includes */
 } plim_rehearsed_gpu;
 
 typedef struct plim_rehearsed_call {
@@ -282,6 +283,14 @@ typedef struct plim_rehearsed_tried {
     bool has_all;
 } plim_rehearsed_tried;
 
+/* Of a program that is tight only by blocks that wait for other streams: a second run in which they
+ * waited as late as on a GPU at the latest. */
+typedef struct plim_rehearsed_late {
+    const char *why_unknown; /* half a sentence; the rest then has no meaning. NULL: it is known */
+    bool ran_out; /* of memory; bars are those of the first run. Else they are narrowed */
+    plim_rehearsed_peak peak;
+} plim_rehearsed_late;
+
 typedef struct plim_rehearsed {
     const plim_rehearsal_outcome *outcome;
     const char *const *argv; /* borrowed from the caller */
@@ -290,6 +299,7 @@ typedef struct plim_rehearsed {
     plim_rehearsed_reason reason;
     const plim_oom_message *message;   /* the main message about memory that it printed, or NULL */
     const plim_rehearsed_need *need;   /* NULL: plim_rehearse_need() was not called */
+    const plim_rehearsed_late *late;   /* NULL: it was not run late, see plim_rehearse_late() */
     const plim_rehearsed_tried *tried; /* by plim_rehearse_advised(), in the order of advice */
     size_t tried_count;
     const char *const *recordings; /* the files that were written for record_path */
@@ -352,6 +362,19 @@ PLIM_API PLIM_MUST_USE plim_status plim_rehearse_need(plim_rehearsed *rehearsed,
 PLIM_API PLIM_MUST_USE plim_status plim_rehearse_advised(plim_rehearsed *rehearsed,
                                                          const plim_rehearse_options *options,
                                                          plim_error *err);
+
+/**
+ * After PLIM_REHEARSED_TIGHT: if only the bound of blocks that wait for other streams makes it
+ * that, rehearse the program once more, without its output, with work that ends late. Its peak
+ * takes the place of the bound, and the verdict may be PLIM_REHEARSED_FITS. Does nothing for other
+ * verdicts.
+ *
+ * options, signals  as for plim_rehearse_need()
+ * errors            PLIM_OUT_OF_HOST_MEMORY; whatever else goes wrong is late->why_unknown
+ */
+PLIM_API PLIM_MUST_USE plim_status plim_rehearse_late(plim_rehearsed *rehearsed,
+                                                      const plim_rehearse_options *options,
+                                                      plim_error *err);
 
 /** A zeroed one is allowed. */
 PLIM_API void plim_rehearsed_deinit(plim_rehearsed *rehearsed);

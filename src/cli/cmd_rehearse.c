@@ -123,7 +123,7 @@ static const plim_option options[] = {
     PLIM_TEXT("python", "PATH", rehearse_arguments, how.python,
               "the program's Python (found from the program)"),
     PLIM_FLAG("no-retry", rehearse_arguments, does_not_retry,
-              "if it runs out of memory, do not run it again to learn what it would need"),
+              "do not run it again to learn what it would need, or how much waits for streams"),
     PLIM_FLAG("list-gpus", rehearse_arguments, lists_gpus, "list the known GPUs"),
     PLIM_FLAG("all", rehearse_arguments, all, "show every fix, if it runs out of memory"),
 };
@@ -279,6 +279,10 @@ static int rehearse_once(const char *who, const rehearse_arguments *arguments)
         plim_rehearsed_judge(&rehearsed) == PLIM_REHEARSED_OUT_OF_MEMORY &&
         (plim_rehearse_need(&rehearsed, &arguments->how, &err) != PLIM_OK ||
          plim_rehearse_advised(&rehearsed, &arguments->how, &err) != PLIM_OK)) {
+        plim_say(who, "%s", err.message);
+    }
+    if (!arguments->does_not_retry &&
+        plim_rehearse_late(&rehearsed, &arguments->how, &err) != PLIM_OK) {
         plim_say(who, "%s", err.message);
     }
     const int status = show(who, arguments, &rehearsed);

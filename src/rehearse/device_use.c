@@ -90,6 +90,7 @@ plim_rehearsed_bar plim_device_use_bar(const plim_gpu *gpu, const plim_stage_fig
         bar.low_bytes = plim_minus(bar.low_bytes, found.less_bytes[use]);
         bar.high_bytes += found.more_bytes[use];
     }
+    bar.high_bytes = plim_plus(bar.high_bytes, figures->waiting_bytes);
     return bar;
 }
 

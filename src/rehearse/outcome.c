@@ -23,10 +23,14 @@ static bool gather_gpus(plim_rehearsal *rehearsal)
     for (uint32_t i = 0; gpus != NULL && i < count; i++) {
         plim_stage_figures figures;
         plim_stage_device_figures(rehearsal->stage, i, &figures);
+        if (plim_stage_get_settings(rehearsal->stage)->ends_late) {
+            figures.waiting_bytes = 0; /* they did wait */
+        }
         gpus[i] = (plim_rehearsed_gpu){
             .peak = plim_device_use_bar(gpu, &figures),
             .doubt = plim_device_use_doubt(gpu, &figures),
             .wait_count = figures.wait_count,
+            .waiting_bytes = figures.waiting_bytes,
             .peak_bytes = figures.peak_bytes,
             .program_bytes = figures.at_peak_bytes[PLIM_STAGE_PROGRAM],
             .context_bytes = figures.at_peak_bytes[PLIM_STAGE_CONTEXT] +

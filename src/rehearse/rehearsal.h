@@ -15,6 +15,7 @@
  *   advise.c        the advice, by what is known of the program
  *   again.c         the program of a rehearsal once more, unheard
  *   need.c          what a program that ran out would need: once more, without the limit
+ *   late.c          whether it fits with work that ends late: once more
  *   need_parts.c    the memory at its peak, by category
  *   tried.c         settings that are advised, each rehearsed
  *   signals.c       those that would end this process, held

@@ -168,6 +168,11 @@ static plim_status try_command(const batch_search *self, const char *const *comm
     plim_rehearsed rehearsed;
     self->tries->output_bytes = 0;
     PLIM_TRY(plim_rehearse(command, &self->rehearse, &launch, &rehearsed, err));
+    const plim_status narrowed = plim_rehearse_late(&rehearsed, &self->rehearse, err);
+    if (narrowed != PLIM_OK) {
+        plim_rehearsed_deinit(&rehearsed);
+        return narrowed;
+    }
     *ret = (plim_rehearse_try){
         .value = value,
         .verdict = plim_rehearsed_judge(&rehearsed),

@@ -1,6 +1,7 @@
 /*
  * books.c - who has how much of which device. See stage.h.
  */
+#include "base/numbers.h"
 #include "stage/page.h"
 
 #include <errno.h>
@@ -182,14 +183,24 @@ void plim_stage_note_range(plim_stage *stage, uint32_t device, uint64_t below_by
     plim_stage_unlock(stage);
 }
 
-void plim_stage_note_wait(plim_stage *stage, uint32_t device)
+void plim_stage_note_wait(plim_stage *stage, uint32_t device, uint64_t at_once,
+                          uint64_t largest_bytes)
 {
     plim_stage_page *page = stage->page;
     lock_books(stage);
     plim_stage_place *place = my_place(stage);
     if (place != NULL && device < page->settings.device_count) {
-        place->devices[device].wait_count++;
-        page->devices[device].wait_count++;
+        plim_stage_figures *const mine = &place->devices[device];
+        plim_stage_figures *const all = &page->devices[device];
+        const uint64_t each = plim_min(largest_bytes, mine->peak_bytes);
+        const uint64_t bytes =
+            each > 0 && at_once > UINT64_MAX / each ? UINT64_MAX : at_once * each;
+        mine->wait_count++;
+        all->wait_count++;
+        if (bytes > mine->waiting_bytes) { /* processes wait at the same time, if they do */
+            all->waiting_bytes = plim_plus(all->waiting_bytes, bytes - mine->waiting_bytes);
+            mine->waiting_bytes = bytes;
+        }
     }
     plim_stage_unlock(stage);
 }

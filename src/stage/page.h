@@ -13,7 +13,7 @@
 #include <sys/types.h>
 
 #define PLIM_STAGE_MAGIC   UINT64_C(0x65676174736d6c70) /* "plmstage" */
-#define PLIM_STAGE_VERSION 2
+#define PLIM_STAGE_VERSION 3
 #define PLIM_STAGE_BUCKETS 8192 /* of the index of names; twice PLIM_STAGE_CALLS_MAX */
 #define PLIM_STAGE_NOBODY  (-1)
 

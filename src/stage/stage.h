@@ -68,6 +68,7 @@ typedef struct plim_stage_figures {
     uint64_t modelled_above_bytes;
     /* Freed blocks that would wait for other streams on a GPU: the peak may be more by them. */
     uint64_t wait_count;
+    uint64_t waiting_bytes; /* no more than this, whenever they wait */
 } plim_stage_figures;
 
 typedef struct plim_stage_call_count {
@@ -107,8 +108,14 @@ void plim_stage_give(plim_stage *stage, uint32_t device, plim_stage_use use, uin
  */
 void plim_stage_note_range(plim_stage *stage, uint32_t device, uint64_t below_bytes,
                            uint64_t above_bytes);
-/* Says that a block of a device that the program freed would wait for another stream on a GPU. */
-void plim_stage_note_wait(plim_stage *stage, uint32_t device);
+/*
+ * Says that a block of a device that the program freed would wait for another stream on a GPU.
+ *
+ * at_once        how many wait by now
+ * largest_bytes  no block is larger; UINT64_MAX: that is not known
+ */
+void plim_stage_note_wait(plim_stage *stage, uint32_t device, uint64_t at_once,
+                          uint64_t largest_bytes);
 /* Free bytes of a device, shared by all processes. */
 uint64_t plim_stage_free_bytes(plim_stage *stage, uint32_t device);
 /* All that this process has is given back, and its place. For exits and fork children. */

@@ -74,6 +74,10 @@ static void doubts_of_programs_count(void)
     T_EQ_U64(before.low_bytes - after.low_bytes, 100 * MIB);
     T_EQ_U64(after.high_bytes - before.high_bytes, 700 * MIB);
     T_EQ_U64(plim_device_use_doubt(&round_gpu, &figures), PLIM_REHEARSED_DOUBT_REQUESTS);
+    figures.waiting_bytes = 300 * MIB;
+    const plim_rehearsed_bar late = plim_device_use_bar(&round_gpu, &figures);
+    T_EQ_U64(late.high_bytes - after.high_bytes, 300 * MIB);
+    T_EQ_U64(late.low_bytes, after.low_bytes);
 }
 
 static void the_doubt_is_what_makes_most_of_the_bar(void)

@@ -6,6 +6,7 @@
 
 #include "base/units.h"
 #include "rehearse/folder.h"
+#include "rehearse/rehearsal.h"
 
 #include "plimsoll/rehearse.h"
 
@@ -269,6 +270,80 @@ static void advice_without_memory_fails_cleanly(void)
     tear_down();
 }
 
+/* ---- what waits for streams ------------------------------------------------------------------ */
+
+/* Ended well; then as if blocks had waited. */
+static plim_rehearsed wait_for_streams(const char *const *argv, uint64_t waiting_bytes,
+                                       plim_rehearsed_gpu *gpu)
+{
+    static const int nowhere[] = { -1, -1 };
+    const plim_rehearse_options options = make_options(NULL);
+    const plim_launch_options launch = { .outputs = nowhere };
+    plim_rehearsed rehearsed;
+    T_EQ_I64(plim_rehearse(argv, &options, &launch, &rehearsed, NULL), PLIM_OK);
+    T_EQ_I64(plim_rehearsed_judge(&rehearsed), PLIM_REHEARSED_FITS);
+    *gpu = rehearsed.outcome->gpus[0];
+    gpu->waiting_bytes = waiting_bytes;
+    gpu->peak.high_bytes += waiting_bytes;
+    rehearsed.rehearsal->outcome.gpus = gpu;
+    return rehearsed;
+}
+
+static void only_a_bound_beyond_the_capacity_is_worth_a_second_run(void)
+{
+    static const char *const argv[] = { T_PROGRAM, "alloc", "100", NULL };
+    set_up();
+    for (uint64_t waiting = 0; waiting <= 2 * GIB; waiting += GIB / 8) {
+        T_CASE("%llu", (unsigned long long)waiting);
+        plim_rehearsed_gpu gpu;
+        plim_rehearsed rehearsed = wait_for_streams(argv, waiting, &gpu);
+        const plim_rehearse_options options = make_options(NULL);
+        const bool is_tight = gpu.peak.high_bytes > CAPACITY;
+        T_EQ_I64(plim_rehearsed_judge(&rehearsed) == PLIM_REHEARSED_TIGHT, is_tight);
+        T_EQ_I64(plim_rehearse_late(&rehearsed, &options, NULL), PLIM_OK);
+        T_EQ_I64(rehearsed.late != NULL, is_tight);
+        T_EQ_I64(plim_rehearsed_judge(&rehearsed), PLIM_REHEARSED_FITS);
+        if (is_tight) { /* nothing waited in truth */
+            T_NULL(rehearsed.late->why_unknown);
+            T_FALSE(rehearsed.late->ran_out);
+            T_EQ_U64(rehearsed.outcome->gpus[0].waiting_bytes, 0);
+            T_EQ_U64(rehearsed.outcome->gpus[0].peak.high_bytes, gpu.peak.high_bytes - waiting);
+        }
+        plim_rehearsed_deinit(&rehearsed);
+    }
+    tear_down();
+}
+
+/* A program that ended well is judged without its output: lack of memory for that is no failure. */
+static void a_late_run_without_memory_fails_cleanly(void)
+{
+    static const char *const argv[] = { T_PROGRAM, "alloc", "100", NULL };
+    set_up();
+    plim_rehearsed_gpu gpu;
+    plim_rehearsed rehearsed = wait_for_streams(argv, GIB, &gpu);
+    plim_status status = PLIM_OUT_OF_HOST_MEMORY;
+    bool has_failed = true;
+    for (uint64_t n = 1; has_failed; n++) {
+        T_CASE("allocation %llu", (unsigned long long)n);
+        t_mem heap;
+        t_mem_init(&heap);
+        heap.fail_at = n;
+        const plim_rehearse_options options = make_options(&heap.mem);
+        rehearsed.late = NULL;
+        rehearsed.rehearsal->outcome.gpus = &gpu;
+        status = plim_rehearse_late(&rehearsed, &options, NULL);
+        T_TRUE(status == PLIM_OK || status == PLIM_OUT_OF_HOST_MEMORY);
+        T_EQ_I64(status == PLIM_OK, rehearsed.late != NULL);
+        T_EQ_I64(status == PLIM_OK, rehearsed.outcome->gpus != &gpu);
+        T_EQ_U64(heap.live_bytes, 0);
+        T_EQ_U64(folders_left(), 1); /* that of the first run */
+        has_failed = heap.failed;
+    }
+    T_EQ_I64(status, PLIM_OK);
+    plim_rehearsed_deinit(&rehearsed);
+    tear_down();
+}
+
 /* So that a second run cannot last for ever. */
 static void a_command_that_takes_too_long_is_ended(void)
 {
@@ -367,7 +442,10 @@ static void nothing_leaks_when_memory_runs_out(void)
 T_MAIN(T_TEST(the_need_of_a_program_is_found_without_the_limit),
        T_TEST(a_need_without_memory_fails_cleanly),
        T_TEST(advised_settings_are_tried_where_they_can_help),
-       T_TEST(advice_without_memory_fails_cleanly), T_TEST(a_command_that_takes_too_long_is_ended),
+       T_TEST(advice_without_memory_fails_cleanly),
+       T_TEST(only_a_bound_beyond_the_capacity_is_worth_a_second_run),
+       T_TEST(a_late_run_without_memory_fails_cleanly),
+       T_TEST(a_command_that_takes_too_long_is_ended),
        T_TEST(a_rehearsal_has_a_verdict_and_gives_output_to_a_callback),
        T_TEST(a_rehearsal_that_cannot_be_leaves_nothing), T_TEST(the_largest_value_is_found),
        T_TEST(a_failure_of_another_kind_stops_a_search), T_TEST(nothing_leaks_when_memory_runs_out))

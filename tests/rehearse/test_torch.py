@@ -115,6 +115,10 @@ for _ in range(8):
     del batch
 """
 
+# Small blocks wait, and a large one does not.
+SMALL_WAITS = STREAMS.replace("64 << 20", "2 << 20").replace(
+    "for _", "kept = torch.empty(768 << 20, dtype=torch.uint8, device='cuda')\nfor _")
+
 SHARDED = """
 import torch
 from torch.distributed.fsdp import FullyShardedDataParallel, wrap
@@ -306,6 +310,34 @@ class Torch(unittest.TestCase):
         self.assertIn("7 blocks were freed", said["text"])
         _, late = rehearse("--late", code=STREAMS)
         self.assertEqual(reserved(late), 8 * 64 * MIB)
+
+    def test_what_waits_is_in_the_verdict(self):
+        done, roomy = rehearse(code=STREAMS)  # all of it fits: one run is enough
+        self.assertEqual((done.returncode, roomy["verdict"]), (0, "fits"), done.stderr)
+        self.assertIsNone(roomy["late"])
+        self.assertEqual(roomy["devices"][0]["waiting_bytes"], 7 * 64 * MIB)
+        self.assertEqual(roomy["peak_device"], roomy["devices"][0]["peak"])
+        without = roomy["peak_device"]["high_bytes"] - 7 * 64 * MIB
+        self.assertGreaterEqual(without, roomy["peak_device"]["expected_bytes"])
+
+        near = f"--capacity={without // MIB + 40}MiB"
+        done, tight = rehearse(near, code=STREAMS)
+        self.assertEqual((done.returncode, tight["verdict"]), (1, "tight"), done.stderr)
+        self.assertFalse(tight["late"]["ran_out"])
+        self.assertGreater(tight["late"]["peak_reserved_bytes"], 64 * MIB)
+        self.assertEqual(reserved(tight), 64 * MIB)
+        said, = (item for item in tight["says"] if item["id"] == "waits")
+        self.assertIn("second run", said["text"])
+        _, once = rehearse(near, "--no-retry", code=STREAMS)
+        self.assertEqual((once["verdict"], once["late"]), ("tight", None))
+        said, = (item for item in once["says"] if item["id"] == "doubt")
+        self.assertIn("448 MiB", said["text"])
+
+    def test_a_second_run_finds_that_what_waits_fits(self):
+        done, told = rehearse("--capacity=3GiB", code=SMALL_WAITS)
+        self.assertEqual((done.returncode, told["verdict"]), (0, "fits"), done.stderr)
+        self.assertIsNone(told["late"]["why_unknown"])
+        self.assertLess(told["devices"][0]["waiting_bytes"], 40 * MIB)
 
     def test_gathers_without_a_limit_pile_up_late(self):
         found = []

@@ -184,7 +184,7 @@ static void every_member_is_there_whatever_happened(void)
         check_members(root, MEMBERS("says", "schema", "verdict", "reason", "bound", "command",
                                     "exit_status", "gpu", "peak_allocated_bytes",
                                     "peak_reserved_bytes", "peak_device_bytes", "peak_device",
-                                    "oom_verdict", "need", "tried", "devices", "processes",
+                                    "oom_verdict", "need", "tried", "late", "devices", "processes",
                                     "unanswered", "calls", "recordings", "warnings"));
         check_members(get(root, "peak_device"),
                       MEMBERS("low_bytes", "expected_bytes", "high_bytes"));
@@ -192,7 +192,7 @@ static void every_member_is_there_whatever_happened(void)
         check_members(first(root, "devices"),
                       MEMBERS("device", "peak", "peak_bytes", "program_bytes", "context_bytes",
                               "libraries_bytes", "driver_reserved_bytes", "nvml_v1_peak_bytes",
-                              "waits"));
+                              "waits", "waiting_bytes"));
         if (sample.outcome.process_count > 0) {
             yajl_val process = first(root, "processes");
             check_members(process,

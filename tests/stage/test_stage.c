@@ -127,6 +127,28 @@ static int take_and_be_killed(void)
     return 2;
 }
 
+static void what_waits_is_bounded_by_the_most_at_once(void)
+{
+    plim_stage *stage = make_stage();
+    plim_stage_figures figures;
+    T_TRUE(plim_stage_take(stage, 0, PLIM_STAGE_PROGRAM, 50 * MIB));
+    plim_stage_note_wait(stage, 0, 3, 4 * MIB);
+    plim_stage_note_wait(stage, 0, 1, 8 * MIB);
+    plim_stage_device_figures(stage, 0, &figures);
+    T_EQ_U64(figures.wait_count, 2);
+    T_EQ_U64(figures.waiting_bytes, 12 * MIB);
+    plim_stage_note_wait(stage, 0, 2, UINT64_MAX); /* no block is larger than all there is */
+    plim_stage_device_figures(stage, 0, &figures);
+    T_EQ_U64(figures.waiting_bytes, 100 * MIB);
+    plim_stage_note_wait(stage, 0, UINT64_MAX, UINT64_MAX);
+    plim_stage_device_figures(stage, 0, &figures);
+    T_EQ_U64(figures.waiting_bytes, UINT64_MAX);
+    plim_stage_device_figures(stage, 1, &figures);
+    T_EQ_U64(figures.wait_count, 0);
+    T_EQ_U64(figures.waiting_bytes, 0);
+    remove_stage(stage);
+}
+
 static void what_a_killed_process_had_is_free_again(void)
 {
     plim_stage *stage = make_stage();
@@ -263,6 +285,7 @@ static void what_is_no_stage_is_refused(void)
 
 T_MAIN(T_TEST(a_device_gives_what_it_has_and_no_more),
        T_TEST(a_range_counts_as_far_as_it_leads_beyond_the_peak),
+       T_TEST(what_waits_is_bounded_by_the_most_at_once),
        T_TEST(what_a_killed_process_had_is_free_again),
        T_TEST(a_fork_does_not_touch_what_its_parent_has), T_TEST(a_lock_outlives_its_owner),
        T_TEST(threads_agree_on_the_books), T_TEST(names_beyond_the_room_are_dropped),

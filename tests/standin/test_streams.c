@@ -251,7 +251,34 @@ static void what_the_host_did_not_wait_for_may_be_late(void)
     r_play(late);
 }
 
-T_MAIN(T_TEST(what_the_host_did_not_wait_for_may_be_late),
+static void held(void)
+{
+    void *streams[3] = { NULL };
+    void *memory = NULL;
+    R_EQ(r_device(0).waiting_bytes, 0);
+    R_EQ(cudaMalloc(&memory, 6 * MIB), 0);
+    for (int i = 0; i < 3; i++) {
+        R_EQ(cudaStreamCreateWithFlags(&streams[i], 1), 0);
+    }
+    R_TRUE(plim_standin_event_is_late(record_on(streams[0])));
+    R_EQ(r_device(0).waiting_bytes, 6 * MIB);
+    R_TRUE(plim_standin_event_is_late(record_on(streams[1])));
+    R_EQ(r_device(0).waiting_bytes, 2 * 6 * MIB);
+    R_EQ(cudaStreamSynchronize(streams[0]), 0); /* two at once are the most */
+    R_TRUE(plim_standin_event_is_late(record_on(streams[2])));
+    R_EQ(r_device(0).waiting_bytes, 2 * 6 * MIB);
+    R_EQ(cudaMalloc(&memory, 8 * MIB), 0); /* from now on blocks may be larger */
+    R_TRUE(plim_standin_event_is_late(record_on(streams[2])));
+    R_EQ(r_device(0).waiting_bytes, 3 * 8 * MIB);
+    R_EQ(r_device(0).wait_count, 4);
+}
+
+static void what_waits_at_once_has_a_bound(void)
+{
+    r_play(held);
+}
+
+T_MAIN(T_TEST(what_the_host_did_not_wait_for_may_be_late), T_TEST(what_waits_at_once_has_a_bound),
        T_TEST(streams_say_what_they_were_made_with), T_TEST(stale_handles_are_found_out),
        T_TEST(time_passes_between_events), T_TEST(events_are_recorded_on_their_own_device),
        T_TEST(callbacks_run_at_once), T_TEST(events_go_to_other_processes),

@@ -59,6 +59,7 @@ static void write_gpus(plim_json *json, const plim_rehearsal_outcome *outcome)
         plim_json_member_u64(json, "nvml_v1_peak_bytes",
                              gpu->peak_bytes + outcome->gpu->driver_bytes);
         plim_json_member_u64(json, "waits", gpu->wait_count);
+        plim_json_member_u64(json, "waiting_bytes", gpu->waiting_bytes);
         plim_json_end_object(json);
     }
     plim_json_end_array(json);
@@ -293,6 +294,21 @@ static void write_tried(plim_json *json, const plim_rehearsed *rehearsed)
     plim_json_end_array(json);
 }
 
+/* The second run, with work that ends late; null without one. */
+static void write_late(plim_json *json, const plim_rehearsed_late *late)
+{
+    plim_json_key(json, "late");
+    if (late == NULL) {
+        plim_json_null(json);
+        return;
+    }
+    plim_json_begin_object(json);
+    plim_json_member_optional_string(json, "why_unknown", late->why_unknown);
+    plim_json_member_bool(json, "ran_out", late->ran_out);
+    write_peak(json, &late->peak);
+    plim_json_end_object(json);
+}
+
 plim_status plim_rehearse_json_write(plim_sink sink, const plim_rehearsed *rehearsed,
                                      const plim_page *page, plim_error *err)
 {
@@ -323,6 +339,7 @@ plim_status plim_rehearse_json_write(plim_sink sink, const plim_rehearsed *rehea
     }
     write_need(&json, rehearsed->need);
     write_tried(&json, rehearsed);
+    write_late(&json, rehearsed->late);
     write_gpus(&json, outcome);
     plim_json_member_array(&json, "processes");
     for (size_t i = 0; i < outcome->process_count; i++) {

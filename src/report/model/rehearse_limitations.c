@@ -1,6 +1,7 @@
 /*
  * rehearse_limitations.c - the limitations of a rehearsal: values read, models, calls.
  */
+#include "base/numbers.h"
 #include "report/model/rehearse_parts.h"
 
 #include <string.h>
@@ -132,12 +133,40 @@ static void say_modelled(const plim_rehearsing_page *self)
                    NULL);
 }
 
+/* The rest of that sentence: what it may cost. */
+static void say_waiting(const plim_rehearsing_page *self, uint64_t most)
+{
+    const plim_rehearsed_late *late = self->rehearsed->late;
+    if (late != NULL && late->why_unknown == NULL && !late->ran_out) {
+        plim_page_more(self->page,
+                       ": a second run, in which they waited as long as a GPU could need, had {} "
+                       "reserved.",
+                       PLIM_FACTS(plim_bytes("late_reserved_bytes", late->peak.reserved_bytes)));
+        return;
+    }
+    plim_page_more(self->page, ": up to {} more may be reserved, which \"possible\" includes",
+                   PLIM_FACTS(plim_bytes("waiting_bytes", most)));
+    if (late == NULL) {
+        plim_page_more(self->page, ". --late shows the most.", NULL);
+    } else if (late->ran_out) {
+        plim_page_more(self->page,
+                       ". A second run, in which they waited as long as a GPU could need, ran out "
+                       "of memory.",
+                       NULL);
+    } else {
+        plim_page_more(self->page, "; it is not known more exactly: {}.",
+                       PLIM_FACTS(plim_words(late->why_unknown)));
+    }
+}
+
 /* What the caching allocator could not have again at once. */
 static void say_waits(const plim_rehearsing_page *self)
 {
     uint64_t count = 0;
+    uint64_t most = 0;
     for (uint32_t i = 0; i < self->outcome->device_count; i++) {
         count += self->outcome->gpus[i].wait_count;
+        most = plim_max(most, self->outcome->gpus[i].waiting_bytes);
     }
     if (count == 0) {
         return;
@@ -151,10 +180,11 @@ static void say_waits(const plim_rehearsing_page *self)
         plim_page_say(
             self->page, "waits", PLIM_TONE_WARN,
             "{} {} freed while another stream could still use {} on a GPU, and can be had "
-            "again later there: reserved may be more. --late shows the most.",
+            "again later there",
             PLIM_FACTS(plim_count(NULL, count),
                        plim_words(count == 1 ? "block was" : "blocks were"),
                        plim_words(count == 1 ? "it" : "them")));
+        say_waiting(self, most);
     }
 }
 

@@ -5,14 +5,15 @@
 #include "base/numbers.h"
 #include "report/model/rehearse_parts.h"
 
-static plim_rehearsed_doubt find_doubt(const plim_rehearsal_outcome *outcome, uint64_t high_bytes)
+static const plim_rehearsed_gpu *find_gpu(const plim_rehearsal_outcome *outcome,
+                                          uint64_t high_bytes)
 {
     for (uint32_t i = 0; i < outcome->device_count; i++) {
         if (outcome->gpus[i].peak.high_bytes == high_bytes) {
-            return outcome->gpus[i].doubt;
+            return &outcome->gpus[i];
         }
     }
-    return PLIM_REHEARSED_DOUBT_NOTHING;
+    return NULL;
 }
 
 static void say_doubt(const plim_rehearsing_page *self, uint64_t high_bytes)
@@ -32,9 +33,16 @@ static void say_doubt(const plim_rehearsing_page *self, uint64_t high_bytes)
             "Most of the bar: the kernels that PyTorch and its libraries load are modelled.",
         [PLIM_REHEARSED_DOUBT_NCCL] = "Most of the bar: the memory of NCCL is modelled.",
     };
-    const plim_rehearsed_doubt doubt = find_doubt(self->outcome, high_bytes);
-    if (doubt != PLIM_REHEARSED_DOUBT_NOTHING) {
-        plim_page_say(self->page, "doubt", PLIM_TONE_PLAIN, sentences[doubt], NULL);
+    const plim_rehearsed_gpu *gpu = find_gpu(self->outcome, high_bytes);
+    if (gpu == NULL) {
+        return;
+    }
+    if (gpu->waiting_bytes > (gpu->peak.high_bytes - gpu->peak.expected_bytes) / 2) {
+        plim_page_say(self->page, "doubt", PLIM_TONE_PLAIN,
+                      "Most of the bar: blocks that wait for other streams, up to {}.",
+                      PLIM_FACTS(plim_bytes("waiting_bytes", gpu->waiting_bytes)));
+    } else if (gpu->doubt != PLIM_REHEARSED_DOUBT_NOTHING) {
+        plim_page_say(self->page, "doubt", PLIM_TONE_PLAIN, sentences[gpu->doubt], NULL);
     }
 }
 

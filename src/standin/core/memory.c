@@ -120,6 +120,7 @@ plim_standin_memory_status plim_standin_memory_allocate(int device, uint64_t byt
     if (!is_placed) {
         return PLIM_STANDIN_MEMORY_OUT;
     }
+    plim_standin_memory_note_piece(device, range.bytes);
     *ret_address = range.base;
     return PLIM_STANDIN_MEMORY_OK;
 }

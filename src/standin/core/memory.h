@@ -41,6 +41,11 @@ typedef struct plim_standin_place {
 
 void plim_standin_memory_info(int device, uint64_t *ret_free_bytes, uint64_t *ret_total_bytes);
 
+/* No block of a caching allocator in memory of the device is larger. */
+uint64_t plim_standin_memory_largest(int device);
+/* Something lies in memory of a device in one piece. */
+void plim_standin_memory_note_piece(int device, uint64_t bytes);
+
 /* Of devices that have their context (footprint.h): the driver makes it first. */
 plim_standin_memory_status plim_standin_memory_allocate(int device, uint64_t bytes,
                                                         uint64_t *ret_address);

@@ -10,6 +10,7 @@
 #include "standin/core/stage.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 /* One cuMemCreate. Its handle is its index plus one, so that zero is never a handle. */
@@ -26,6 +27,20 @@ static plim_standin_ranges mappings; /* lie inside reservations; their handle is
 static physical *physicals;
 static size_t physical_count;
 static size_t physical_capacity;
+
+static _Atomic uint64_t largest[PLIM_STAGE_DEVICES_MAX];
+
+uint64_t plim_standin_memory_largest(int device)
+{
+    return plim_standin_is_device(device) ? atomic_load(&largest[device]) : 0;
+}
+
+void plim_standin_memory_note_piece(int device, uint64_t bytes)
+{
+    uint64_t before = atomic_load(&largest[device]);
+    while (before < bytes && !atomic_compare_exchange_weak(&largest[device], &before, bytes)) {
+    }
+}
 
 plim_standin_memory_status plim_standin_memory_reserve(uint64_t bytes, uint64_t alignment,
                                                        uint64_t *ret_address)
@@ -117,6 +132,7 @@ plim_standin_memory_status plim_standin_memory_physical_create(int device, uint6
         physical_count++; /* handles are not used again: a stale one stays stale */
         *ret_handle = physical_count;
         status = PLIM_STANDIN_MEMORY_OK;
+        plim_standin_memory_note_piece(device, UINT64_MAX); /* one block may lie in all of them */
     }
     (void)pthread_mutex_unlock(&lock);
     return status;

@@ -26,6 +26,8 @@ struct plim_standin_clock {
     wait *waits;    /* in the order of their numbers, of work that may be ahead */
     size_t wait_count;
     size_t wait_capacity;
+    bool holds[QUEUE_LENGTH]; /* blocks wait for the work of a number, modulo its length, */
+    uint64_t hold_count;      /* which are so many */
     plim_standin_clock *next;
 };
 
@@ -101,12 +103,23 @@ void plim_standin_clock_follow(plim_standin_clock *clock, plim_standin_clock *ot
     clock->wait_count++;
 }
 
+/* Blocks that wait for work up to that number can be had. No more than the queue holds is ahead. */
+static void let_go(plim_standin_clock *clock, uint64_t number)
+{
+    for (uint64_t one = clock->over + 1; one <= number && clock->hold_count > 0; one++) {
+        bool *const holds = &clock->holds[one % QUEUE_LENGTH];
+        clock->hold_count -= *holds ? 1 : 0;
+        *holds = false;
+    }
+}
+
 void plim_standin_clock_finish(plim_standin_clock *clock, // NOLINT(misc-no-recursion): a queue deep
                                uint64_t number)
 {
     if (clock == NULL || clock->over >= number) {
         return;
     }
+    let_go(clock, number);
     clock->over = number;
     size_t done = 0;
     for (; done < clock->wait_count && clock->waits[done].number <= number; done++) {
@@ -138,4 +151,17 @@ void plim_standin_clock_finish_device(int device)
 bool plim_standin_clock_is_over(const plim_standin_clock *clock, uint64_t number)
 {
     return clock == NULL || clock->over >= number;
+}
+
+uint64_t plim_standin_clock_hold(plim_standin_clock *clock, uint64_t number)
+{
+    uint64_t count = 0;
+    if (!plim_standin_clock_is_over(clock, number) && !clock->holds[number % QUEUE_LENGTH]) {
+        clock->holds[number % QUEUE_LENGTH] = true;
+        clock->hold_count++;
+    }
+    for (const plim_standin_clock *at = clocks; clock != NULL && at != NULL; at = at->next) {
+        count += at->device == clock->device ? at->hold_count : 0;
+    }
+    return count;
 }

@@ -35,5 +35,8 @@ void plim_standin_clock_finish(plim_standin_clock *clock, uint64_t number);
 void plim_standin_clock_finish_all(plim_standin_clock *clock);
 void plim_standin_clock_finish_device(int device);
 bool plim_standin_clock_is_over(const plim_standin_clock *clock, uint64_t number);
+/* A freed block waits for work of that number, which is not over. Returns how many could wait at
+ * once now, on all streams of the device. */
+uint64_t plim_standin_clock_hold(plim_standin_clock *clock, uint64_t number);
 
 #endif

@@ -9,6 +9,8 @@
 
 #include "base/units.h"
 #include "standin/core/current.h"
+#include "standin/core/devices.h"
+#include "standin/core/memory.h"
 #include "standin/core/stage.h"
 #include "standin/core/stub.h"
 #include "standin/work/work.h"
@@ -236,12 +238,15 @@ bool plim_standin_event_is_late(void *event)
     const bool is_late = found != NULL && !plim_standin_clock_is_over(found->clock, found->number);
     const bool is_new = is_late && !found->is_counted;
     const int device = found != NULL ? found->device : 0;
+    uint64_t at_once = 0;
     if (is_new) {
         found->is_counted = true;
+        at_once = plim_standin_clock_hold(found->clock, found->number);
     }
     plim_standin_work_unlock();
     if (is_new) {
-        plim_stage_note_wait(plim_standin_stage(), (uint32_t)device);
+        plim_stage_note_wait(plim_standin_stage(), plim_standin_device_on_stage(device), at_once,
+                             plim_standin_memory_largest(device));
     }
     return is_late;
 }
