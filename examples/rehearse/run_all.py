@@ -86,7 +86,8 @@ def load(path):
 
 def start(one, plimsoll, python, scratch):
     """Run it; (exit status, the most memory any of its processes had, seconds)."""
-    own = [plimsoll, "rehearse", "--json", *options_of(one),
+    # One run alone: a second would write the program's own counters anew.
+    own = [plimsoll, "rehearse", "--json", "--no-retry", *options_of(one),
            "--record", str(scratch / "recording.pickle"), "--"]
     command = own + program_of(one, python, HERE) + ["--json", str(scratch / "marks.json")]
     began = time.monotonic()

@@ -5,10 +5,13 @@
 # NO_LIBRARY is a preload that hides libraries from dlopen().
 set -eu
 
-source=$1 build=$2 cc=$3 cxx=$4 no_library=$5
+source=$1 build=$2 cc=$3 cxx=$4
 # A space in the path: a prefix that only works without one is broken.
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/plimsoll install.XXXXXX")
-trap 'rm -rf "$scratch"' EXIT
+# LD_PRELOAD is a list with spaces between: its file needs a path without.
+no_library=$(mktemp "${TMPDIR:-/tmp}/plimsoll-no-library.XXXXXX")
+trap 'rm -rf "$scratch" "$no_library"' EXIT
+cp "$5" "$no_library"
 
 fail() {
     echo "test_install: $*" >&2

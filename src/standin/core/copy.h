@@ -15,12 +15,13 @@
 void plim_standin_copy(void *target, const void *source, size_t bytes);
 
 /*
- * The number of copies to the host, in this process, that gave values that are not known. The agent asks
- * before and after an operation that waits for the device.
+ * The number of copies to the host, in this process, that gave values that are not known. The agent
+ * asks before and after an operation that waits for the device.
  */
 uint64_t plim_standin_made_up_values(void);
 
-/* plim_standin_copy() for `rows` rows of `row_bytes`, each side with its own distance between rows. */
+/* plim_standin_copy() for `rows` rows of `row_bytes`, each side with its own distance between rows.
+ */
 void plim_standin_copy_rows(void *target, size_t target_pitch, const void *source,
                             size_t source_pitch, size_t row_bytes, size_t rows);
 
