@@ -24,6 +24,7 @@ HANDLED = str(RECORDINGS / "out_of_memory_handled.pickle.gz")
 TWO_DEVICES = str(RECORDINGS / "two_devices.pickle.gz")
 WRAPPED = str(RECORDINGS / "wrapped_history.pickle")
 SAVES = "max_split_size_mb:51"  # of OOM and HANDLED
+GPUS = pathlib.Path("src/gpus/gpus.tsv").read_text(encoding="utf-8")
 GIB = 1 << 30
 RESULT = {"conf", "survives", "failed_event", "min_capacity_bytes", "peak_reserved_bytes",
           "peak_allocated_bytes", "fragmentation", "driver_calls", "driver_time_us", "retries"}
@@ -194,10 +195,14 @@ class Replay(unittest.TestCase):
         self.assertIsNone(document["survives"])
         self.assertIn("Capacity unknown", self.expect(run("replay", "--quick", TRAIN), 0).stdout)
 
-    def test_a_gpu_has_what_its_context_leaves(self):
+    def test_a_gpu_has_what_context_and_libraries_leave(self):
+        rows = {cells[0]: cells for cells in map(lambda line: line.split("\t"), GPUS.splitlines())}
+        gpu = rows["rtx4090"]
+        libraries = rows[gpu[4]][5:7]  # kernels and cuBLAS, of its capability
+        left_mib = int(gpu[2]) - int(gpu[10]) - sum(map(int, libraries))
         document = self.document("replay", "--quick", "--gpu=rtx4090", TRAIN)
         self.assertEqual(document["capacity_source"], "gpu")
-        self.assertTrue(20 * GIB < document["capacity_bytes"] < 24 * GIB)
+        self.assertEqual(document["capacity_bytes"], left_mib << 20)
 
     def test_devices_one_at_a_time_or_together(self):
         both = self.document("replay", "--quick", TWO_DEVICES)

@@ -21,7 +21,7 @@
 typedef enum plim_replay_capacity {
     PLIM_REPLAY_CAPACITY_FILE,  /* facts.capacity_source says how; it may be unknown */
     PLIM_REPLAY_CAPACITY_ASKED, /* the user's */
-    PLIM_REPLAY_CAPACITY_GPU,   /* that of a GPU, less what a process's context takes */
+    PLIM_REPLAY_CAPACITY_GPU,   /* that of a GPU, less what a process takes of it */
 } plim_replay_capacity;
 
 /* The recording, what of it is replayed, and how far that is to be believed. */
