@@ -392,31 +392,36 @@ static void names_are_those_of_the_documents(void)
     T_EQ_STR(plim_trend_name((plim_trend_class)99), "too_short");
 }
 
-/* A thousand points in 64 means: what grows is not taken for flat, and what is flat is. */
+/* A thousand points in 64 means: what grows is not taken for flat, and what is flat is. By chance
+ * one noise in some hundred looks like more than noise, so most of three decide. */
 static void a_first_look_finds_what_grows(void)
 {
-    enum { COUNT = 1000 };
+    enum { COUNT = 1000, DRAWS = 3 };
     static double bytes[COUNT];
     const struct {
         double slope;
         bool is_late, is_flat;
     } cases[] = { { 0, false, true }, { 0.05, false, false }, { 0.2, true, false } };
     for (size_t k = 0; k < T_COUNT(cases); k++) {
-        for (int i = 0; i < COUNT; i++) {
-            const double grown = cases[k].is_late ? fmax(0, i - COUNT / 2.0) : i;
-            bytes[i] =
-                1000 + cases[k].slope * grown + ((double)t_random_between(0, 2000) / 100 - 10);
+        int flat_at_first = 0;
+        int flat_in_full = 0;
+        for (int draw = 0; draw < DRAWS; draw++) {
+            for (int i = 0; i < COUNT; i++) {
+                const double grown = cases[k].is_late ? fmax(0, i - COUNT / 2.0) : i;
+                bytes[i] =
+                    1000 + cases[k].slope * grown + ((double)t_random_between(0, 2000) / 100 - 10);
+            }
+            const plim_trend_input input = { NULL, bytes, COUNT, 0 };
+            plim_trend first;
+            plim_trend full;
+            T_EQ_U64(plim_trend_screen(&input, NULL, &first, NULL), PLIM_OK);
+            T_EQ_U64(plim_trend_of(&input, NULL, &full, NULL), PLIM_OK);
+            flat_at_first += first.kind == PLIM_TREND_FLAT;
+            flat_in_full += full.kind == PLIM_TREND_FLAT;
+            T_TRUE(first.max_bytes == full.max_bytes && first.point_count == full.point_count);
         }
-        plim_trend first;
-        plim_trend full;
-        T_EQ_U64(
-            plim_trend_screen(&(plim_trend_input){ NULL, bytes, COUNT, 0 }, NULL, &first, NULL),
-            PLIM_OK);
-        T_EQ_U64(plim_trend_of(&(plim_trend_input){ NULL, bytes, COUNT, 0 }, NULL, &full, NULL),
-                 PLIM_OK);
-        T_TRUE((first.kind == PLIM_TREND_FLAT) == cases[k].is_flat);
-        T_TRUE((full.kind == PLIM_TREND_FLAT) == cases[k].is_flat);
-        T_TRUE(first.max_bytes == full.max_bytes && first.point_count == full.point_count);
+        T_TRUE((flat_at_first * 2 > DRAWS) == cases[k].is_flat);
+        T_TRUE((flat_in_full * 2 > DRAWS) == cases[k].is_flat);
     }
 }
 
