@@ -32,8 +32,6 @@ plim_rehearse_options plim_again_options(const plim_rehearsed *first,
     const uint64_t wanted = step_of_failure(first->outcome) + STEPS_MORE;
     const uint64_t enough = plim_max(wanted, STEPS_LEAST);
     how.steps = how.steps == 0 || how.steps > enough ? enough : how.steps;
-    how.record_path = NULL;
-    how.prints_calls = false;
     return how;
 }
 
@@ -48,6 +46,15 @@ static bool was_interrupted(const plim_launched *launched)
     return false;
 }
 
+/* Without a recording and a list of calls, which are of the first run. */
+static plim_rehearse_options unheard(const plim_rehearse_options *how)
+{
+    plim_rehearse_options options = *how;
+    options.record_path = NULL;
+    options.prints_calls = false;
+    return options;
+}
+
 /* Signals are held but while the program itself runs. */
 plim_status plim_again(const plim_rehearsed *first, const plim_rehearse_options *how,
                        plim_again_judge judge, void *ctx, bool *ret_is_interrupted, plim_error *err)
@@ -58,14 +65,15 @@ plim_status plim_again(const plim_rehearsed *first, const plim_rehearse_options 
         .outputs = nowhere,
         .seconds_max = seconds > PLIM_NEED_SECONDS_LEAST ? seconds : PLIM_NEED_SECONDS_LEAST,
     };
+    const plim_rehearse_options options = unheard(how);
     plim_rehearsed again = { .argv = first->argv };
     plim_output_end end = { 0 };
     plim_held_signals signals = plim_signals_hold();
-    plim_status status = plim_rehearsal_prepare(first->argv, how, &again.rehearsal, err);
+    plim_status status = plim_rehearsal_prepare(first->argv, &options, &again.rehearsal, err);
     bool is_interrupted = plim_signals_drop(signals);
     plim_signals_release(signals);
     if (status == PLIM_OK && !is_interrupted) {
-        status = plim_rehearsal_launch(how, &launch, &end, &again, err);
+        status = plim_rehearsal_launch(&options, &launch, &end, &again, err);
     }
     signals = plim_signals_hold();
     if (status == PLIM_OK && !is_interrupted) {

@@ -91,9 +91,7 @@ plim_status plim_rehearse_late(plim_rehearsed *rehearsed, const plim_rehearse_op
     *late = (plim_rehearsed_late){ 0 };
     plim_rehearse_options how = options != NULL ? *options : (plim_rehearse_options){ 0 };
     how.ends_late = true;
-    how.record_path = NULL;
     how.keeps_snapshots = false;
-    how.prints_calls = false;
     late_run self = { rehearsed->rehearsal, late };
     bool is_interrupted = false;
     const plim_status status = plim_again(rehearsed, &how, judge, &self, &is_interrupted, err);

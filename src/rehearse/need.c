@@ -114,14 +114,11 @@ static bool got_further(const plim_rehearsed *first, const plim_rehearsed *secon
 
 static void write_failure(const plim_rehearsed *second, plim_text *text)
 {
-    const char *exception = NULL;
-    for (size_t i = 0; i < second->outcome->process_count && exception == NULL; i++) {
-        exception = second->outcome->processes[i].exception;
-    }
+    const plim_rehearsed_process *process = plim_reason_process(second->outcome);
     plim_text_append_format(text, "without the limit it ended with exit status %d",
                             second->exit_status);
-    if (exception != NULL) {
-        plim_text_append_format(text, ": %s", exception);
+    if (process != NULL) {
+        plim_text_append_format(text, ": %s", process->exception);
     }
 }
 

@@ -79,8 +79,7 @@ static bool is_follower(const plim_rehearsed_process *process)
     return process->device_count == 0 || strcmp(process->exception, "terminated by SIGTERM") == 0;
 }
 
-/* The process whose exception ended the program; NULL: none has one. */
-static const plim_rehearsed_process *find_culprit(const plim_rehearsal_outcome *outcome)
+const plim_rehearsed_process *plim_reason_process(const plim_rehearsal_outcome *outcome)
 {
     const plim_rehearsed_process *found = NULL;
     for (size_t i = 0; i < outcome->process_count; i++) {
@@ -111,7 +110,7 @@ bool plim_rehearsed_used_gpu(const plim_rehearsal_outcome *outcome)
 static void describe_program(const plim_rehearsed *rehearsed, const plim_output_end *end,
                              char text[TEXT_BYTES])
 {
-    const plim_rehearsed_process *culprit = find_culprit(rehearsed->outcome);
+    const plim_rehearsed_process *culprit = plim_reason_process(rehearsed->outcome);
     char printed[TEXT_BYTES];
     if (culprit != NULL && rehearsed->outcome->process_count > 1 && culprit->device_count > 0) {
         (void)snprintf(text, TEXT_BYTES, "rank %llu: %s", (unsigned long long)culprit->rank,

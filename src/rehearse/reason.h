@@ -13,18 +13,19 @@
 #define PLIM_REASON_PROGRAM    "program"
 #define PLIM_REASON_NO_GPU     "no_gpu_used"
 
-#define PLIM_OUTPUT_END_BYTES 2048u
-
 /* The end of what the program prints, on its way to the caller's own callback. */
 typedef struct plim_output_end {
     void (*output)(void *ctx, int stream, const char *data, size_t bytes); /* NULL: none */
     void *output_ctx;
-    char bytes[PLIM_OUTPUT_END_BYTES];
+    char bytes[PLIM_REHEARSE_OUTPUT_BYTES];
     size_t count;
 } plim_output_end;
 
 /** For plim_launch_options.output; `ctx` is a plim_output_end. */
 void plim_output_end_take(void *ctx, int stream, const char *data, size_t bytes);
+
+/** The process whose exception ended the program; NULL: none has one. */
+const plim_rehearsed_process *plim_reason_process(const plim_rehearsal_outcome *outcome);
 
 /**
  * Why a rehearsal failed. It has to have its outcome, exit status and `ran_out`.

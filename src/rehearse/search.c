@@ -84,18 +84,6 @@ typedef struct batch_search {
     plim_rehearse_tries *tries;
 } batch_search;
 
-/* Keeps the end of the program's output. */
-static void keep_output(void *ctx, int stream, const char *data, size_t bytes)
-{
-    (void)stream;
-    plim_rehearse_tries *tries = ctx;
-    const size_t taken = plim_min(bytes, sizeof(tries->output));
-    const size_t kept = plim_min(tries->output_bytes, sizeof(tries->output) - taken);
-    memmove(tries->output, tries->output + tries->output_bytes - kept, kept);
-    memcpy(tries->output + kept, data + bytes - taken, taken);
-    tries->output_bytes = kept + taken;
-}
-
 static void keep(plim_rehearse_tries *tries, const plim_rehearse_try *one)
 {
     size_t at = tries->count;
@@ -162,12 +150,15 @@ static plim_status try_command(const batch_search *self, const char *const *comm
                                plim_rehearse_try *ret, plim_error *err)
 {
     static const int nowhere[PLIM_LAUNCH_STREAMS] = { -1, -1 };
+    plim_output_end end = { 0 };
     const plim_launch_options launch = { .outputs = nowhere,
-                                         .output = keep_output,
-                                         .output_ctx = self->tries };
+                                         .output = plim_output_end_take,
+                                         .output_ctx = &end };
     plim_rehearsed rehearsed;
-    self->tries->output_bytes = 0;
-    PLIM_TRY(plim_rehearse(command, &self->rehearse, &launch, &rehearsed, err));
+    const plim_status tried = plim_rehearse(command, &self->rehearse, &launch, &rehearsed, err);
+    memcpy(self->tries->output, end.bytes, end.count);
+    self->tries->output_bytes = end.count;
+    PLIM_TRY(tried);
     const plim_status narrowed = plim_rehearse_late(&rehearsed, &self->rehearse, err);
     if (narrowed != PLIM_OK) {
         plim_rehearsed_deinit(&rehearsed);
