@@ -13,7 +13,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "src", "agent"))
-from plimsoll_agent import flow, operations  # noqa: E402
+from plimsoll_agent import flow, operations, sources  # noqa: E402
 from plimsoll_agent.consequences import Consequences  # noqa: E402
 from plimsoll_agent.places import Places  # noqa: E402
 
@@ -166,7 +166,7 @@ def locate(source):
     return text, (line, line, column, column + len(marked))
 
 
-class OneFile(flow.File):
+class OneFile(sources.File):
     """A file that is a text."""
 
     def __init__(self, text):

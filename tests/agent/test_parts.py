@@ -18,7 +18,7 @@ AGENT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", "src
 sys.path.insert(0, AGENT)
 
 from fake_torch import FakeTorch  # noqa: E402
-from plimsoll_agent import endings, flow, frameless, importing, kernels, operations  # noqa: E402
+from plimsoll_agent import endings, frameless, importing, kernels, operations, sources  # noqa: E402
 from plimsoll_agent import settings, silence  # noqa: E402
 from plimsoll_agent.host import SECONDS_MIN, Host  # noqa: E402
 from plimsoll_agent.journal import Journal  # noqa: E402
@@ -494,7 +494,7 @@ class OperationsTest(unittest.TestCase):
     """What a line does, seen from a function that it calls."""
 
     class Value:
-        SOURCES = flow.Sources()
+        SOURCES = sources.Sources()
 
         def __init__(self, seen):
             self.seen = seen

@@ -8,7 +8,7 @@ docs/design/values.md.
 import ast
 import os
 
-from plimsoll_agent import flow, operations
+from plimsoll_agent import flow, operations, sources, trees
 from plimsoll_agent.flow import FLOAT, TRUTH, UNKNOWN, WHOLE
 
 FRAMES_MAX = 8  # callers looked at
@@ -128,7 +128,7 @@ class Consequences:
         self._torch = torch
         self._places = places
         self._folder = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
-        self.sources = flow.Sources()
+        self.sources = sources.Sources()
 
     def _in_torch(self, frame):
         """The path of a frame's file within PyTorch, or "" """
@@ -212,16 +212,16 @@ class Consequences:
         name, node = operation.name, operation.node
         if name in (operations.TRUTH_VALUE, "equal", "allclose", "is_nonzero"):
             return flow.Value(TRUTH, False if name == operations.TRUTH_VALUE else None)
-        called = flow.name_of(node) if isinstance(node, ast.Call) else ""
+        called = trees.name_of(node) if isinstance(node, ast.Call) else ""
         if name == operations.ITEM:
             kind = {"float": FLOAT, "__float__": FLOAT, "int": WHOLE, "__index__": WHOLE}.get(called)
             if kind is None and isinstance(node, ast.Call):
-                kind = self._kind(flow.receiver(node), frame)
+                kind = self._kind(trees.receiver(node), frame)
             if isinstance(node, ast.Subscript):
                 return flow.Value(UNKNOWN, None, True)
             return flow.Value(kind or UNKNOWN, flow.MADE_UP)
         if name == operations.COPY_TO_HOST and isinstance(node, ast.Call):
-            return flow.Value(self._kind(flow.receiver(node), frame), None, True)
+            return flow.Value(self._kind(trees.receiver(node), frame), None, True)
         return flow.Value(UNKNOWN, None, True)
 
     def _kind(self, node, frame, depth=0):
@@ -247,11 +247,11 @@ class Consequences:
         return UNKNOWN
 
     def _kind_of_call(self, node, frame, depth):
-        name = flow.name_of(node)
+        name = trees.name_of(node)
         for names, kind in ((_FLOATING, FLOAT), (_WHOLE, WHOLE), (_TRUE, TRUTH)):
             if name in names or kind == FLOAT and name.endswith("loss"):
                 return kind
-        owner = flow.receiver(node)
+        owner = trees.receiver(node)
         if isinstance(owner, ast.Name) and owner.id in ("torch", "F") and node.args:
             owner = node.args[0]
         kind = self._kind(owner, frame, depth + 1)

@@ -10,14 +10,24 @@ goes into an unknown function, and does not where it is a float or a whole tenso
 
 import ast
 import copy
-import inspect
-import linecache
 import operator
+
+from plimsoll_agent.trees import (
+    called,
+    constant_returned,
+    is_of_torch,
+    is_on_host,
+    is_text,
+    is_true,
+    leaves,
+    name_of,
+    names_host,
+    receiver,
+)
 
 FLOAT, WHOLE, TRUTH, UNKNOWN = "float", "whole", "truth", "unknown"
 DEPTH_MAX = 40
 STEPS_MAX = 3000
-LINES_MAX = 4000  # of a function; longer ones are left alone
 
 # Functions and methods whose arguments are sizes, counts or indices of what they make.
 SIZES = frozenset(
@@ -63,7 +73,6 @@ _OF_SHAPE = frozenset("size numel dim nelement ndimension stride element_size ge
 _SELECTING = frozenset("nonzero where argwhere flatnonzero unique bincount compress".split())
 _TO_DEVICE = frozenset("cuda to tensor as_tensor from_numpy tensor_like".split())
 _AS_TEXT = frozenset("decode batch_decode print len str repr format".split())
-_LEAVES = (ast.Break, ast.Continue, ast.Return, ast.Raise)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module, ast.ClassDef)
 _COMPARED = {
@@ -124,16 +133,6 @@ def _worse(one, other):
     if one.why or other.why:
         return one if one.why else other
     return one if one.returned else other
-
-
-def name_of(call):
-    """The last word of what is called: "zeros"."""
-    function = call.func
-    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-
-
-def receiver(call):
-    return call.func.value if isinstance(call.func, ast.Attribute) else None
 
 
 class Function:
@@ -200,7 +199,7 @@ class Function:
     def _passes(self, node, parent, value, seen, depth):
         return self.follow(parent, value, seen, depth)
 
-    _in_Starred = _in_NamedPass = _in_Await = _in_FormattedPass = _passes
+    _in_Starred = _in_Await = _passes
 
     def _in_Expr(self, node, parent, value, seen, depth):
         return HARMLESS
@@ -300,14 +299,14 @@ class Function:
             subscript = self.parent(subscript)
         if not isinstance(subscript, ast.Subscript) or isinstance(subscript.ctx, ast.Store):
             return HARMLESS
-        if _is_on_host(subscript.value) or self._becomes_text(subscript):
+        if is_on_host(subscript.value) or self._becomes_text(subscript):
             return HARMLESS
         return Fate("a slice ends there")
 
     def _as_index(self, subscript, value, seen, depth):
         if isinstance(subscript.ctx, ast.Store):
             return HARMLESS
-        if value.is_weak and value.kind in (TRUTH, UNKNOWN) and _is_on_host(subscript.value):
+        if value.is_weak and value.kind in (TRUTH, UNKNOWN) and is_on_host(subscript.value):
             return self.follow(subscript, value.with_(is_sized=True), seen, depth)
         return self.follow(subscript, Value(UNKNOWN, None, True), seen, depth)
 
@@ -339,7 +338,7 @@ class Function:
             return self.follow(call, value.with_(kind=TRUTH), seen, depth)
         if name in _SELECTING:
             return self.follow(call, value.with_(is_sized=True, is_weak=True), seen, depth)
-        if name in _TO_DEVICE and name != "to" or name == "to" and not _names_host(call):
+        if name in _TO_DEVICE and name != "to" or name == "to" and not names_host(call):
             return self._to_device(call, value)
         if name in ("format", "__format__", "append", "backward", "hex", "is_integer"):
             return HARMLESS
@@ -360,7 +359,7 @@ class Function:
         if not isinstance(call, ast.Call):  # bases of a class
             return HARMLESS
         name = name_of(call)
-        if name in SIZES and not (name == "split" and _is_text(receiver(call))):
+        if name in SIZES and not (name == "split" and is_text(receiver(call))):
             return self._as_size(call, name, position, keyword, value, seen, depth)
         if name in _SELECTING:
             return self.follow(call, value.with_(is_sized=True, is_weak=True), seen, depth)
@@ -419,7 +418,7 @@ class Function:
             if inner.returned is not None:
                 inner = self.follow(call, inner.returned, seen, depth)
             return _worse(inner, fate)
-        if value.is_soft() or _is_of_torch(call):
+        if value.is_soft() or is_of_torch(call):
             return fate
         if value.is_sized and name in _AS_TEXT:
             return fate
@@ -586,15 +585,15 @@ class Function:
         for part in missing:
             heavy = self._heavy_in(part)
             if heavy:
-                return Fate(f"{_called(heavy)} runs or does not, as it says")
+                return Fate(f"{called(heavy)} runs or does not, as it says")
         for part in taken:
             fate = self._left_out(parent, part)
             if fate.why:
                 return fate
         for part in missing:
             loop = self._loop_of(parent)
-            if isinstance(loop, ast.While) and _is_true(loop.test) \
-                    and any(isinstance(leave, (ast.Break, ast.Return)) for leave in _leaves(part)):
+            if isinstance(loop, ast.While) and is_true(loop.test) \
+                    and any(isinstance(leave, (ast.Break, ast.Return)) for leave in leaves(part)):
                 return Fate(f"the loop of line {loop.lineno} ends when it says", loop.lineno)
         return self._implied(parent, seen, depth, truth)
 
@@ -619,11 +618,11 @@ class Function:
         if truth is None:
             return Value(TRUTH, None, True)
         ways = [branch.orelse, branch.body]
-        other = _constant_returned(ways[not truth])
+        other = constant_returned(ways[not truth])
         if other is not None:
             return Value(TRUTH, not other, True)
         taken = ways[bool(truth)] or self._following(branch)[:1]
-        return Value(TRUTH, _constant_returned(taken), True)
+        return Value(TRUTH, constant_returned(taken), True)
 
     def _loop_of(self, node):
         while node is not None and not isinstance(node, _SCOPES):
@@ -642,7 +641,7 @@ class Function:
 
     def _left_out(self, branch, taken):
         """The fate where a way leaves the block before work that it does not come to."""
-        for leave in _leaves(taken):
+        for leave in leaves(taken):
             if isinstance(leave, ast.Raise):
                 continue
             node, rest = branch, []
@@ -703,158 +702,3 @@ class Function:
         function = self.file.function(name) if is_own and self.file and depth < 3 else None
         body = getattr(function.tree, "body", None) if function is not None else None
         return isinstance(body, list) and function._heavy_in(body, depth + 1) is None
-
-
-def _called(node):
-    return f"{name_of(node) or 'a function'}()" if isinstance(node, ast.Call) else "a product"
-
-
-def _leaves(statements):
-    """Those of some statements by which they leave their block, not those of loops within."""
-    found = []
-    for statement in statements:
-        if isinstance(statement, _LEAVES):
-            found.append(statement)
-        elif isinstance(statement, (ast.If, ast.With, ast.Try)):
-            for _, block in ast.iter_fields(statement):
-                if isinstance(block, list):
-                    found += _leaves([part for part in block if isinstance(part, ast.stmt)])
-    return found
-
-
-def _constant_returned(statements):
-    """The truth value that some statements end in returning, or None."""
-    last = statements[-1] if statements else None
-    if isinstance(last, ast.Return) and isinstance(last.value, ast.Constant):
-        return bool(last.value.value)
-    return None
-
-
-def _is_true(test):
-    return isinstance(test, ast.Constant) and bool(test.value)
-
-
-def _is_text(node):
-    return isinstance(node, (ast.JoinedStr, ast.Constant))
-
-
-def _names_host(call):
-    """True if to(…) plainly names the host, or no device."""
-    words = [argument for argument in call.args] + [word.value for word in call.keywords]
-    texts = [ast.unparse(word) for word in words]
-    return any("cpu" in text for text in texts) or all("dtype" in text or text.startswith(
-        ("torch.float", "torch.int", "torch.long", "torch.bfloat", "torch.half", "torch.bool"))
-        for text in texts)
-
-
-def _is_on_host(node):
-    """True if an expression plainly is on the host: text, lists, arrays, copies."""
-    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
-        if isinstance(node, ast.Call):
-            if name_of(node) in ("cpu", "numpy", "tolist", "decode", "batch_decode", "list",
-                                 "sorted"):
-                return True
-            node = node.func
-        else:
-            node = node.value
-    return isinstance(node, (ast.List, ast.Tuple, ast.Dict, ast.Constant, ast.JoinedStr,
-                             ast.ListComp))
-
-
-def _is_of_torch(call):
-    """True for torch.f(), F.f(), math.f(): what is no size there is an element's value."""
-    owner = receiver(call)
-    while isinstance(owner, ast.Attribute):
-        owner = owner.value
-    return isinstance(owner, ast.Name) and owner.id in ("torch", "F", "math", "np", "numpy", "nn",
-                                                        "random", "wandb", "logger", "logging")
-
-
-# ---- sources -----------------------------------------------------------------------------------
-
-
-class File:
-    """A source file, parsed when something of it is wanted."""
-
-    def __init__(self, name, variables):
-        self._lines = linecache.getlines(name, variables)
-        self._tree = None
-        self._functions = None
-        self._attributes = {}
-
-    def lines(self):
-        return self._lines
-
-    def tree(self):
-        if self._tree is None:
-            self._tree = ast.parse("".join(self._lines))
-        return self._tree
-
-    def function(self, name):
-        """A function of that name, wherever in the file it is defined; else None."""
-        if self._functions is None:
-            self._functions = {}
-            for node in ast.walk(self.tree()):
-                if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                    self._functions[node.name] = node
-        found = self._functions.get(name)
-        if isinstance(found, ast.AST):
-            found = self._functions[name] = Function(found, name, self)
-        return found
-
-    def attribute_loads(self, attribute):
-        """(function, expression) for each place that reads an attribute of that name."""
-        if attribute not in self._attributes:
-            found = []
-            if sum(f".{attribute}" in line for line in self._lines) > 1:
-                self.function("")
-                for name in list(self._functions):
-                    function = self.function(name)
-                    found += function.attribute_loads(attribute)
-            self._attributes[attribute] = found
-        return self._attributes[attribute]
-
-
-class Sources:
-    """Functions by their code."""
-
-    def __init__(self):
-        self._files = {}
-        self._functions = {}
-
-    def of(self, code, variables=None):
-        """The Function of a code object, or None where its source is not to be had."""
-        if code not in self._functions:
-            self._functions[code] = self._read(code, variables)
-        return self._functions[code]
-
-    def _read(self, code, variables):
-        name = code.co_filename
-        if name not in self._files:
-            self._files[name] = File(name, variables)
-        file = self._files[name]
-        if not file.lines():
-            return None
-        try:
-            tree = file.tree() if code.co_name.startswith("<") else _parse(file.lines(), code)
-        except (SyntaxError, ValueError, RecursionError):
-            return None
-        return Function(tree, code.co_name, file) if tree is not None else None
-
-
-def _parse(lines, code):
-    """The tree of one function: a large file need not be parsed for it."""
-    first = code.co_firstlineno
-    block = inspect.getblock(lines[first - 1:]) if lines[first - 1:] else []
-    if len(block) > LINES_MAX:
-        return None
-    text = "".join(block)
-    if text[:1] in (" ", "\t"):
-        text = "if True:\n" + text
-        first -= 1
-    tree = ast.parse(text)
-    ast.increment_lineno(tree, first - 1)
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == code.co_name:
-            return node
-    return tree

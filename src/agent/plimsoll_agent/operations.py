@@ -11,7 +11,7 @@ import itertools
 import linecache
 import re
 
-from plimsoll_agent import flow
+from plimsoll_agent import flow, trees
 
 COPY_TO_HOST, TRUTH_VALUE, ITEM = "copy to host", "truth value", "item"
 MASK, SLICE = "boolean mask", "slice"
@@ -129,7 +129,7 @@ def of(frame, sources):
     if node is None:
         return Operation(_of_line(frame))
     if isinstance(node, ast.Call):
-        name = flow.name_of(node) or "call"
+        name = trees.name_of(node) or "call"
         return Operation(_CALLED.get(name, name), node, function)
     if isinstance(node, ast.Subscript):
         return Operation(_of_subscript(node, frame), node, function)
