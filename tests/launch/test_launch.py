@@ -30,6 +30,9 @@ TOOL = os.path.abspath(sys.argv.pop(1))
 PLIMSOLL = os.path.abspath(sys.argv.pop(1))
 PYTHON = sys.executable
 SECONDS = 60  # for what takes none: a machine may be busy
+# Sleeps in Python until a signal comes. In one long sleep, the handler of a signal that comes just
+# before it would wait for its end.
+IDLE = "for _ in range(6000): time.sleep(0.01)"
 
 
 def open_pty(rows=24, columns=80):
@@ -395,7 +398,8 @@ def got(number, frame):
     print("got", number, flush=True); sys.exit(7)
 for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2):
     signal.signal(n, got)
-print("ready", flush=True); time.sleep(60)"""
+print("ready", flush=True)
+""" + IDLE
 
     def test_signals_for_us_reach_the_command(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1,
@@ -421,7 +425,7 @@ print("ready", flush=True); time.sleep(60)"""
         self.assertEqual(self.result()["signal"], signal.SIGTERM)
 
     def test_a_paused_reader_does_not_keep_signals_away(self):
-        child = self.start(*python(self.TRAP.replace("time.sleep(60)", """
+        child = self.start(*python(self.TRAP.replace(IDLE, """
 import os
 while True: os.write(1, b"x" * 100000)""").replace('print("got", number, flush=True); ', "")),
                            stdout=subprocess.PIPE)
@@ -507,7 +511,8 @@ for i in range(2000): os.write(1 + i % 2, b"%d\\n" % i)"""))
         control, child = self.start_on_terminal(*python("""
 import os, signal, sys, time
 def tell(*_): print("size", *os.get_terminal_size(1), *os.get_terminal_size(2), flush=True)
-signal.signal(signal.SIGWINCH, tell); tell(); time.sleep(60)"""))
+signal.signal(signal.SIGWINCH, tell); tell()
+""" + IDLE))
         read_until(control, b"size 80 24 80 24\r\n")
         set_size(control, 50, 132)
         read_until(control, b"size 132 50 132 50\r\n")
