@@ -26,7 +26,12 @@ PLIM_BEGIN_DECLS
     X(PLIM_VERDICT_CAPPED, "capped")               /* a limit that was set, not the device */    \
     X(PLIM_VERDICT_OVERSIZED, "oversized")         /* the one request exceeds the device */      \
     X(PLIM_VERDICT_HOST, "host")                   /* CPU memory, pinned memory, /dev/shm */     \
-    X(PLIM_VERDICT_NOT_OOM, "not_oom")             /* another error that speaks of memory */
+    X(PLIM_VERDICT_NOT_OOM, "not_oom")             /* another error that speaks of memory */     \
+    /* Of histories only: diagnose.h. */                                                         \
+    X(PLIM_VERDICT_LEAK, "leak")   /* what is live grows step by step */                         \
+    X(PLIM_VERDICT_SPIKE, "spike") /* one short burst far above the rest */                      \
+    X(PLIM_VERDICT_FIRST_STEP_GROWTH, "first_step_growth") /* optimizer states arrive */         \
+    X(PLIM_VERDICT_HEALTHY, "healthy")                     /* nothing is wrong */
 
 typedef enum plim_verdict {
 #define PLIM_VERDICT_ENUM(code, name) code,
@@ -34,6 +39,9 @@ typedef enum plim_verdict {
 #undef PLIM_VERDICT_ENUM
         PLIM_VERDICT_COUNT
 } plim_verdict;
+
+/* Those that plim_judge() may give a request. */
+#define PLIM_VERDICT_JUDGED_COUNT (PLIM_VERDICT_NOT_OOM + 1)
 
 /** "exhausted", …; a constant string, never NULL. */
 PLIM_API const char *plim_verdict_name(plim_verdict verdict);

@@ -75,7 +75,7 @@ static bool meets_conditions(const advice_choice *chosen, const plim_fix *fix)
 static uint64_t possible_verdicts(const plim_judgement *judgement)
 {
     uint64_t mask = PLIM_VERDICT_BIT(judgement->verdict);
-    for (size_t i = 0; i < judgement->alternative_count && i < PLIM_VERDICT_COUNT; i++) {
+    for (size_t i = 0; i < judgement->alternative_count && i < PLIM_VERDICT_JUDGED_COUNT; i++) {
         mask |= PLIM_VERDICT_BIT(judgement->alternatives[i]);
     }
     return mask;

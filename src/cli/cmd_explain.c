@@ -32,7 +32,7 @@ static uint32_t parse_fail_on_word(struct argp_state *state, const char *word, s
     if (length == 4 && strncmp(word, "leak", length) == 0) {
         return FAIL_ON_LEAK;
     }
-    for (uint32_t i = 0; i < PLIM_VERDICT_COUNT; i++) {
+    for (uint32_t i = 0; i < PLIM_VERDICT_JUDGED_COUNT; i++) {
         const char *name = plim_verdict_name((plim_verdict)i);
         if (strlen(name) == length && strncmp(word, name, length) == 0) {
             return UINT32_C(1) << i;

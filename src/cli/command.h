@@ -19,6 +19,7 @@ typedef struct plim_command {
     const char *summary;
 } plim_command;
 
+int plim_cmd_diagnose(int argc, char **argv);
 int plim_cmd_explain(int argc, char **argv);
 int plim_cmd_inspect(int argc, char **argv);
 int plim_cmd_rehearse(int argc, char **argv);

@@ -243,7 +243,7 @@ static void check_advice(const advised *all, const plim_failed_request *oom)
 static void for_each_combination(uint32_t in_force, bool with_figures)
 {
     plim_process_figure processes[5];
-    for (int verdict = 0; verdict < PLIM_VERDICT_COUNT; verdict++) {
+    for (int verdict = 0; verdict < PLIM_VERDICT_JUDGED_COUNT; verdict++) {
         for (int topic = 0; topic < PLIM_TOPIC_COUNT; topic++) {
             for (int family = 0; family < PLIM_FAMILY_COUNT; family++) {
                 T_CASE("verdict %d topic %d family %d in force %x", verdict, topic, family,
@@ -309,7 +309,7 @@ static void advise_at_random(row_set *rows)
     plim_failed_request oom = bare_case((plim_oom_family)t_random_between(0, PLIM_FAMILY_COUNT - 1),
                                         (plim_oom_topic)t_random_between(0, PLIM_TOPIC_COUNT - 1));
     plim_judgement judgement = bare_judgement(
-        (plim_verdict)t_random_between(0, PLIM_VERDICT_COUNT - 1), PLIM_REASON_NO_FIGURES);
+        (plim_verdict)t_random_between(0, PLIM_VERDICT_JUDGED_COUNT - 1), PLIM_REASON_NO_FIGURES);
     scramble(&oom, &judgement, processes, T_COUNT(processes));
     oom.in_force = (uint32_t)t_random();
     oom.in_force &= (uint32_t)t_random(); /* a quarter of all */

@@ -224,7 +224,7 @@ static void survives_any_figures(void)
                 (plim_process_figure){ .pid = i, .bytes = values[t_random_between(0, 7 - 1)] };
         }
         const plim_judgement judgement = plim_judge(&oom);
-        T_TRUE(judgement.verdict < PLIM_VERDICT_COUNT);
+        T_TRUE(judgement.verdict < PLIM_VERDICT_JUDGED_COUNT);
         T_TRUE(judgement.confidence > 0 && judgement.confidence < 1);
         T_TRUE(judgement.this_process == SIZE_MAX || judgement.this_process < oom.process_count);
         for (size_t i = 0; i < judgement.alternative_count; i++) {

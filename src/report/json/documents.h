@@ -1,6 +1,6 @@
 /*
- * documents.h - the documents of `--json`, for programs: `inspect/1`, `explain/1`, `rehearse/1`,
- * `replay/1` and `tune/1`.
+ * documents.h - the documents of `--json`, for programs: `inspect/1`, `diagnose/1`, `explain/1`,
+ * `rehearse/1`, `replay/1` and `tune/1`.
  *
  * The promise and every member are in docs/formats, a page for each: members may be added, none is
  * removed or changes its meaning. All write to a sink; `page` is what the terminal would show, and
@@ -11,6 +11,7 @@
 #define PLIMSOLL_REPORT_JSON_DOCUMENTS_H
 
 #include "base/sink.h"
+#include "report/model/diagnose.h"
 #include "report/model/explain.h"
 #include "report/model/inspect.h"
 #include "report/model/rehearse.h"
@@ -19,6 +20,10 @@
 PLIM_MUST_USE plim_status plim_explain_json_write(plim_sink sink, const plim_explained *files,
                                                   size_t count, const plim_page *page,
                                                   plim_error *err);
+
+PLIM_MUST_USE plim_status plim_diagnose_json_write(plim_sink sink, const plim_diagnosed *files,
+                                                   size_t count, const plim_page *page,
+                                                   plim_error *err);
 
 /** view  only its device counts: a document is never cut */
 PLIM_MUST_USE plim_status plim_inspect_json_write(plim_sink sink, const plim_inspect_view *view,

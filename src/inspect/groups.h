@@ -4,8 +4,8 @@
  * A grouper serves all moments of all devices of a history: it keeps a table by stack and what
  * it has learned of frames. A moment costs one look at each event up to it.
  */
-#ifndef PLIMSOLL_DIAGNOSE_GROUPS_H
-#define PLIMSOLL_DIAGNOSE_GROUPS_H
+#ifndef PLIMSOLL_INSPECT_GROUPS_H
+#define PLIMSOLL_INSPECT_GROUPS_H
 
 #include "base/arena.h"
 #include "base/total.h"

@@ -1,7 +1,7 @@
 /*
  * trace_facts.c - counts along the columns, and the evidence for a ring buffer that wrapped.
  */
-#include "diagnose/trace_facts.h"
+#include "inspect/trace_facts.h"
 
 #include "base/error.h"
 

@@ -6,8 +6,8 @@
  * PyTorch's own inactive_split statistic leaves them out (PyTorch 2.11,
  * c10/cuda/CUDACachingAllocator.cpp).
  */
-#ifndef PLIMSOLL_DIAGNOSE_END_STATE_H
-#define PLIMSOLL_DIAGNOSE_END_STATE_H
+#ifndef PLIMSOLL_INSPECT_END_STATE_H
+#define PLIMSOLL_INSPECT_END_STATE_H
 
 #include "base/arena.h"
 #include "plimsoll/inspect.h"

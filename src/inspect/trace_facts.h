@@ -2,8 +2,8 @@
  * trace_facts.h - what can be said of a trace without following memory: its actions, its clock,
  * and whether it is all there.
  */
-#ifndef PLIMSOLL_DIAGNOSE_TRACE_FACTS_H
-#define PLIMSOLL_DIAGNOSE_TRACE_FACTS_H
+#ifndef PLIMSOLL_INSPECT_TRACE_FACTS_H
+#define PLIMSOLL_INSPECT_TRACE_FACTS_H
 
 #include "base/arena.h"
 #include "history/lifetimes.h"

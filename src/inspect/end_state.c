@@ -1,7 +1,7 @@
 /*
  * end_state.c - sums over segments, each segment's blocks first.
  */
-#include "diagnose/end_state.h"
+#include "inspect/end_state.h"
 
 #include "base/error.h"
 #include "base/numbers.h"

@@ -1,7 +1,7 @@
 /*
  * groups.c - what is live at a moment, added up by stack.
  */
-#include "diagnose/groups.h"
+#include "inspect/groups.h"
 
 #include "base/error.h"
 #include "stacks/frames.h"

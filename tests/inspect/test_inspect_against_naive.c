@@ -2,8 +2,8 @@
  * test_inspect_against_naive.c - random programs, every cut of them, and noise: plim_inspect()
  * must agree with the naive model in every figure, and with the truth where there is one.
  */
-#include "diagnose/naive.h"
-#include "diagnose/programs.h"
+#include "inspect/naive.h"
+#include "inspect/programs.h"
 
 static naive model; /* half a megabyte: not for the stack */
 static toy_program toy;

@@ -1,0 +1,170 @@
+/*
+ * case.c - what detectors share of one device.
+ */
+#include "diagnose/case/case.h"
+
+#include "base/error.h"
+#include "history/setting_words.h"
+#include "settings/recorded.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ID_BYTES 64u
+
+/* --- steps --- */
+
+/* The lowest, the highest and the last figure of each step: one walk. */
+static void measure_steps(plim_case *one)
+{
+    plim_cursor cursor;
+    plim_cursor_init(&cursor, &one->timeline);
+    size_t step = 0;
+    uint64_t requested = plim_cursor_figures(&cursor).requested_bytes;
+    for (uint64_t event = 0; step < one->steps.count; event++) {
+        while (step < one->steps.count && event >= one->step_facts[step].end_event) {
+            one->step_facts[step].end_requested_bytes = requested;
+            step++;
+        }
+        if (step == one->steps.count || !plim_cursor_next(&cursor)) {
+            break;
+        }
+        requested = plim_cursor_figures(&cursor).requested_bytes;
+        plim_step_fact *const fact = &one->step_facts[step];
+        if (event < fact->first_event) {
+            continue;
+        }
+        if (requested > fact->peak_requested_bytes) {
+            fact->peak_requested_bytes = requested;
+            fact->peak_event = event;
+        }
+        if (requested < fact->least_requested_bytes) {
+            fact->least_requested_bytes = requested;
+        }
+    }
+    for (; step < one->steps.count; step++) {
+        one->step_facts[step].end_requested_bytes = requested;
+    }
+}
+
+static bool make_step_facts(plim_case *one)
+{
+    const size_t count = one->steps.count;
+    if (count == 0) {
+        return true;
+    }
+    one->step_facts = plim_mem_alloc(one->mem, count, sizeof *one->step_facts);
+    if (one->step_facts == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        one->step_facts[i] = (plim_step_fact){ .first_event = one->steps.first_events[i],
+                                               .end_event = one->steps.first_events[i + 1],
+                                               .peak_event = one->steps.first_events[i],
+                                               .least_requested_bytes = UINT64_MAX };
+    }
+    measure_steps(one);
+    return true;
+}
+
+uint64_t plim_case_step(const plim_case *one, uint64_t event)
+{
+    const size_t count = one->steps.count;
+    if (count == 0 || event < one->steps.first_events[0] ||
+        event >= one->steps.first_events[count]) {
+        return PLIM_NO_STEP;
+    }
+    size_t low = 0;
+    size_t high = count;
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (one->steps.first_events[middle] <= event) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* --- the case --- */
+
+plim_status plim_case_init(plim_case *one, plim_error *err)
+{
+    const plim_timeline_options options = { .mem = one->mem };
+    PLIM_TRY(plim_timeline_init(&one->timeline, one->history, one->device, &options, err));
+    PLIM_TRY(plim_passes_init(&one->passes, one->history, one->device, one->mem, err));
+    PLIM_TRY(plim_categories_init(&one->categories, &one->timeline, one->mem, err));
+    PLIM_TRY(plim_steps_init(&one->steps, one->history, one->device, one->mem, err));
+    PLIM_TRY(plim_grouper_init(&one->grouper, one->history, one->mem, err));
+    one->has_stacks = one->passes.has_any_stack;
+    return make_step_facts(one) ? PLIM_OK : plim_fail_memory(err, "measuring steps");
+}
+
+void plim_case_deinit(plim_case *one)
+{
+    if (one->mem == NULL) {
+        return;
+    }
+    plim_mem_free(one->mem, one->step_facts, one->steps.count, sizeof *one->step_facts);
+    plim_grouper_deinit(&one->grouper);
+    plim_steps_deinit(&one->steps);
+    plim_categories_deinit(&one->categories);
+    plim_passes_deinit(&one->passes);
+    plim_timeline_deinit(&one->timeline);
+    PLIM_VEC_FREE(one->mem, &one->findings);
+    *one = (plim_case){ 0 };
+}
+
+plim_code_place plim_case_place(plim_case *one, uint32_t stack)
+{
+    const plim_stack frames = plim_history_stack(one->history, stack);
+    plim_code_place place = { .stack = stack, .frame = PLIM_NONE };
+    if (frames.frame_count > 0) {
+        const uint32_t user = plim_group_user_frame(&one->grouper, stack);
+        place.frame = frames.frames[user != PLIM_NONE ? user : 0];
+    }
+    return place;
+}
+
+/* --- findings --- */
+
+plim_diagnosis_finding *plim_case_add(plim_case *one, plim_verdict kind, plim_cause cause)
+{
+    char id[ID_BYTES];
+    const int length =
+        snprintf(id, sizeof id, "%s.%s", plim_verdict_name(kind), plim_cause_name(cause));
+    const char *const kept = plim_arena_copy(one->arena, id, (size_t)length);
+    const plim_code_place nowhere = { .stack = PLIM_NONE, .frame = PLIM_NONE };
+    const plim_diagnosis_finding fresh = {
+        .finding = { .id = kept, .subject = plim_subject_unknown() },
+        .kind = kind,
+        .cause = cause,
+        .first_step = PLIM_NO_STEP,
+        .last_step = PLIM_NO_STEP,
+        .root = nowhere,
+        .keeper = nowhere,
+    };
+    if (kept == NULL || !PLIM_VEC_PUSH(one->mem, &one->findings, fresh)) {
+        return NULL;
+    }
+    plim_diagnosis_finding *const finding = &one->findings.items[one->findings.count - 1];
+    finding->finding.subject.device = one->device->device;
+    return finding;
+}
+
+bool plim_case_say(plim_case *one, plim_diagnosis_finding *finding, const plim_evidence_line *line)
+{
+    const size_t count = finding->evidence_count;
+    plim_evidence_line *const lines = plim_arena_alloc(one->arena, (count + 1) * sizeof *lines);
+    if (lines == NULL) {
+        return false;
+    }
+    if (count > 0) {
+        memcpy(lines, finding->evidence, count * sizeof *lines);
+    }
+    lines[count] = *line;
+    finding->evidence = lines;
+    finding->evidence_count = count + 1;
+    return true;
+}

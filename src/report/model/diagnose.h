@@ -1,0 +1,33 @@
+/*
+ * diagnose.h - what `plimsoll diagnose` has in hand, and the page it makes of it.
+ */
+#ifndef PLIMSOLL_REPORT_MODEL_DIAGNOSE_H
+#define PLIMSOLL_REPORT_MODEL_DIAGNOSE_H
+
+#include "report/model/page.h"
+
+#include "plimsoll/diagnose.h"
+
+/* One file as it was read and diagnosed, or why it was not. */
+typedef struct plim_diagnosed {
+    const char *path;          /* as the user named it; "-" is standard input */
+    plim_history *history;     /* owned by the command; NULL: it could not be read, see error */
+    plim_diagnosis *diagnosis; /* likewise */
+    plim_error error;
+} plim_diagnosed;
+
+/* Options of the page. All zero is a valid default. */
+typedef struct plim_diagnose_view {
+    bool all; /* more than the first screen */
+    bool full_paths;
+} plim_diagnose_view;
+
+/** files  borrowed for the call; more than one: ranks of one job */
+void plim_diagnose_page(plim_page *page, const plim_diagnose_view *view,
+                        const plim_diagnosed *files, size_t count);
+
+/** A sentence of evidence, with its figures. */
+void plim_diagnose_say_evidence(plim_page *page, const plim_history *history,
+                                const plim_evidence_line *line);
+
+#endif
