@@ -1,0 +1,58 @@
+"""A recording whose answer is known, because the problem was planted.
+
+Each group of programs has a `catalogue.py` with CASES; record.py makes the recordings and writes
+the labels.
+"""
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """`program` is the command line after `python`; its file lies in the group's folder.
+
+    `blame` is a piece of the source line that allocates the root; `blame_also` are pieces of other
+    lines that a fair judge accepts. The lines are found in the program's file.
+    `growth` counts requested bytes; `growth_blocks` the same in blocks of 512 bytes, given where
+    the two differ by more than 2 %.
+    `strip` removes parts of the recording: "frames", "annotations"; `last` keeps only so many
+    events, as a ring of that size does.
+    """
+    name: str
+    program: str
+    verdict: str
+    cause: str
+    why: str
+    blame: str = None
+    blame_also: tuple = ()
+    also: tuple = ()
+    leak: bool = None
+    growth: float = None
+    growth_blocks: float = None
+    period: int = None
+    first: int = None
+    gpu: str = "h100"
+    capacity: str = None
+    conf: str = None
+    strip: tuple = ()
+    last: int = None
+
+    @property
+    def file(self):
+        return self.program.split()[0]
+
+    @property
+    def arguments(self):
+        return self.program.split()[1:]
+
+    @property
+    def is_leak(self):
+        return self.verdict == "leak" if self.leak is None else self.leak
+
+    def options(self):
+        options = ["--gpu", self.gpu, "--devices", "1"]
+        if self.capacity:
+            options += ["--capacity", self.capacity]
+        if self.conf:
+            options += ["--conf", self.conf]
+        return options
