@@ -50,7 +50,7 @@ static const plim_usage usage = {
     .check = check,
 };
 
-static int print(const char *who, const diagnose_arguments *arguments, const plim_diagnosed *files,
+static int print(const char *who, const diagnose_arguments *arguments, plim_diagnosed *files,
                  size_t count)
 {
     plim_error err = { 0 };

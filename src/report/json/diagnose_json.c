@@ -6,20 +6,31 @@
 #include "base/error.h"
 #include "base/json_out.h"
 #include "report/json/parts.h"
+#include "report/model/ranks.h"
 
 /* ---- places --------------------------------------------------------------------------------- */
 
-static void write_frame_members(plim_json *json, const plim_history *history, uint32_t index)
+static void write_string(plim_json *json, const char *key, const plim_history *history,
+                         uint32_t string)
 {
-    const plim_frame *const frame = plim_history_frame(history, index);
     size_t bytes = 0;
-    const char *text = plim_history_string(history, frame->filename, &bytes);
-    plim_json_key(json, "filename");
+    const char *const text = plim_history_string(history, string, &bytes);
+    plim_json_key(json, key);
     plim_json_string_bytes(json, text, bytes);
+}
+
+static void write_frame(plim_json *json, const plim_history *history, uint32_t index)
+{
+    if (index == PLIM_NONE) {
+        plim_json_null(json);
+        return;
+    }
+    const plim_frame *const frame = plim_history_frame(history, index);
+    plim_json_begin_object(json);
+    write_string(json, "filename", history, frame->filename);
     plim_json_member_u64(json, "line", frame->line);
-    text = plim_history_string(history, frame->name, &bytes);
-    plim_json_key(json, "name");
-    plim_json_string_bytes(json, text, bytes);
+    write_string(json, "name", history, frame->name);
+    plim_json_end_object(json);
 }
 
 static void write_place(plim_json *json, const char *key, const plim_history *history,
@@ -30,17 +41,38 @@ static void write_place(plim_json *json, const char *key, const plim_history *hi
         plim_json_null(json);
         return;
     }
+    const plim_stack stack = plim_history_stack(history, place.stack);
     plim_json_begin_object(json);
-    plim_json_member_known_u64(json, "stack", place.stack != PLIM_NONE, place.stack);
-    plim_json_key(json, "frame");
-    if (place.frame == PLIM_NONE) {
-        plim_json_null(json);
-    } else {
-        plim_json_begin_object(json);
-        write_frame_members(json, history, place.frame);
-        plim_json_end_object(json);
+    plim_json_member_array(json, "stack");
+    for (uint32_t i = 0; i < stack.frame_count; i++) {
+        write_frame(json, history, stack.frames[i]);
     }
+    plim_json_end_array(json);
+    plim_json_key(json, "frame");
+    write_frame(json, history, place.frame);
     plim_json_end_object(json);
+}
+
+/* ---- small things --------------------------------------------------------------------------- */
+
+static void member_known_double(plim_json *json, const char *key, bool is_known, double value)
+{
+    plim_json_key(json, key);
+    if (is_known) {
+        plim_json_double(json, value);
+    } else {
+        plim_json_null(json);
+    }
+}
+
+static void member_step(plim_json *json, const char *key, uint64_t step)
+{
+    plim_json_member_known_u64(json, key, step != PLIM_NO_STEP, step);
+}
+
+static void member_event(plim_json *json, const char *key, int64_t event)
+{
+    plim_json_member_known_i64(json, key, event >= 0, event);
 }
 
 /* ---- findings ------------------------------------------------------------------------------- */
@@ -60,25 +92,24 @@ static void write_figure(plim_json *json, const plim_history *history,
         plim_json_member_double(json, figure->name, figure->value);
         return;
     case PLIM_FIGURE_WORD:
-        plim_json_member_string(json, figure->name, figure->word);
+        plim_json_member_optional_string(json, figure->name, figure->word);
         return;
     case PLIM_FIGURE_FRAME:
-        plim_json_member_object(json, figure->name);
-        write_frame_members(json, history, (uint32_t)figure->value);
-        plim_json_end_object(json);
+        plim_json_key(json, figure->name);
+        write_frame(json, history, (uint32_t)figure->value);
         return;
     }
 }
 
 static void write_evidence(plim_json *json, const plim_history *history,
-                           const plim_diagnosis_finding *finding)
+                           const plim_diagnosis_finding *finding, const char *const *sentences)
 {
     plim_json_member_array(json, "evidence");
     for (size_t i = 0; i < finding->evidence_count; i++) {
         const plim_evidence_line *const line = &finding->evidence[i];
         plim_json_begin_object(json);
         plim_json_member_string(json, "id", line->id);
-        plim_json_member_string(json, "text", line->text);
+        plim_json_member_string(json, "text", sentences[i]);
         plim_json_member_object(json, "figures");
         for (size_t k = 0; k < line->figure_count; k++) {
             write_figure(json, history, &line->figures[k]);
@@ -96,9 +127,10 @@ static void write_members(plim_json *json, const plim_history *history,
     for (size_t i = 0; i < finding->member_count; i++) {
         const plim_finding_member *const member = &finding->members[i];
         plim_json_begin_object(json);
-        write_place(json, "place", history, member->place);
         plim_json_member_u64(json, "bytes", member->bytes);
         plim_json_member_u64(json, "count", member->count);
+        plim_json_key(json, "frame");
+        write_frame(json, history, member->place.frame);
         plim_json_end_object(json);
     }
     plim_json_end_array(json);
@@ -107,73 +139,320 @@ static void write_members(plim_json *json, const plim_history *history,
 static void write_growth(plim_json *json, const plim_diagnosis_finding *finding)
 {
     const bool grows = finding->growth_bytes_per_step > 0;
-    plim_json_key(json, "growth_bytes_per_step");
-    if (grows) {
-        plim_json_double(json, finding->growth_bytes_per_step);
-    } else {
-        plim_json_null(json);
-    }
-    plim_json_member_array(json, "growth_interval");
-    plim_json_double(json, finding->growth_low_bytes_per_step);
-    plim_json_double(json, finding->growth_high_bytes_per_step);
-    plim_json_end_array(json);
-    plim_json_key(json, "period_steps");
-    if (finding->period_steps > 0) {
-        plim_json_double(json, finding->period_steps);
-    } else {
-        plim_json_null(json);
-    }
+    member_known_double(json, "growth_bytes_per_step", grows, finding->growth_bytes_per_step);
+    member_known_double(json, "growth_low_bytes_per_step", grows,
+                        finding->growth_low_bytes_per_step);
+    member_known_double(json, "growth_high_bytes_per_step", grows,
+                        finding->growth_high_bytes_per_step);
+    member_known_double(json, "period_steps", finding->period_steps > 0, finding->period_steps);
     plim_json_member_object(json, "steps");
-    plim_json_member_known_u64(json, "first", finding->first_step != PLIM_NO_STEP,
-                               finding->first_step);
-    plim_json_member_known_u64(json, "last", finding->last_step != PLIM_NO_STEP,
-                               finding->last_step);
+    member_step(json, "first", finding->first_step);
+    member_step(json, "last", finding->last_step);
     plim_json_end_object(json);
-    plim_json_key(json, "full_at_step");
-    if (finding->has_full_step) {
-        plim_json_double(json, finding->full_at_step);
-    } else {
-        plim_json_null(json);
+    member_known_double(json, "full_at_step", finding->has_full_step, finding->full_at_step);
+}
+
+static const char *subject_name(plim_subject_kind kind)
+{
+    switch (kind) {
+    case PLIM_SUBJECT_STACK:
+        return "stack";
+    case PLIM_SUBJECT_STEPS:
+        return "steps";
+    case PLIM_SUBJECT_POOL:
+        return "pool";
+    case PLIM_SUBJECT_EVENT:
+        return "event";
+    case PLIM_SUBJECT_TENSOR:
+        return "tensor";
+    case PLIM_SUBJECT_NONE:
+        break;
     }
+    return "device";
+}
+
+static void write_subject(plim_json *json, const plim_subject *subject)
+{
+    plim_json_member_object(json, "subject");
+    plim_json_member_string(json, "kind", subject_name(subject->kind));
+    plim_json_member_i64(json, "device", subject->device);
+    if (subject->kind == PLIM_SUBJECT_EVENT) {
+        plim_json_member_u64(json, "event", subject->first);
+    }
+    if (subject->kind == PLIM_SUBJECT_STEPS) {
+        plim_json_member_u64(json, "first", subject->first);
+        plim_json_member_u64(json, "last", subject->last);
+    }
+    if (subject->kind == PLIM_SUBJECT_POOL) {
+        plim_json_member_array(json, "pool_id");
+        plim_json_u64(json, subject->pool[0]);
+        plim_json_u64(json, subject->pool[1]);
+        plim_json_end_array(json);
+        plim_json_member_u64(json, "stream", subject->stream);
+    }
+    plim_json_end_object(json);
 }
 
 static void write_finding(plim_json *json, const plim_history *history,
-                          const plim_diagnosis_finding *finding)
+                          const plim_diagnosis_finding *finding, const char *const *sentences)
 {
     plim_json_begin_object(json);
     plim_json_member_string(json, "id", finding->finding.id);
     plim_json_member_string(json, "kind", plim_verdict_name(finding->kind));
     plim_json_member_string(json, "cause", plim_cause_name(finding->cause));
+    plim_json_member_string(json, "cause_text", plim_cause_text(finding->cause));
     plim_json_member_bool(json, "decides", finding->decides);
     plim_json_member_string(json, "severity", plim_severity_name(finding->finding.severity));
     plim_json_member_string(json, "certainty", plim_certainty_name(finding->finding.certainty));
     plim_json_member_double(json, "confidence", finding->confidence);
     plim_json_member_u64(json, "bytes", finding->bytes);
     write_growth(json, finding);
+    write_subject(json, &finding->finding.subject);
+    plim_json_member_object(json, "figures");
+    for (size_t i = 0; i < finding->finding.figure_count; i++) {
+        const plim_measure *const figure = &finding->finding.figures[i];
+        plim_json_member_u64(json, figure->name, figure->value);
+    }
+    plim_json_end_object(json);
     write_place(json, "root", history, finding->root);
     write_place(json, "keeper", history, finding->keeper);
     plim_json_member_double(json, "keeper_confidence", finding->keeper_confidence);
     write_members(json, history, finding);
-    write_evidence(json, history, finding);
+    write_evidence(json, history, finding, sentences);
     plim_json_end_object(json);
+}
+
+/* ---- composition ---------------------------------------------------------------------------- */
+
+static void write_sums(plim_json *json, const plim_device_composition *made)
+{
+    plim_json_begin_object(json);
+    for (size_t i = 0; i < made->sum_count; i++) {
+        plim_json_member_u64(json, made->sums[i].name, made->sums[i].bytes);
+    }
+    plim_json_end_object(json);
+}
+
+static void write_moment(plim_json *json, const plim_device_composition *made)
+{
+    plim_json_begin_object(json);
+    member_event(json, "event", made->event);
+    member_step(json, "step", made->step);
+    plim_json_member_u64(json, "requested_bytes", made->requested_bytes);
+    plim_json_member_u64(json, "unknown_bytes", made->unknown_bytes);
+    plim_json_member_array(json, "categories");
+    for (size_t i = 0; i < made->sum_count; i++) {
+        const plim_category_sum *const sum = &made->sums[i];
+        plim_json_begin_object(json);
+        plim_json_member_string(json, "category", sum->name);
+        plim_json_member_u64(json, "bytes", sum->bytes);
+        plim_json_member_u64(json, "count", sum->count);
+        plim_json_member_optional_string(json, "rule", sum->rule);
+        plim_json_end_object(json);
+    }
+    plim_json_end_array(json);
+    plim_json_end_object(json);
+}
+
+static void write_moments(plim_json *json, const char *key, const plim_device_composition *moments,
+                          size_t count)
+{
+    plim_json_member_array(json, key);
+    for (size_t i = 0; i < count; i++) {
+        write_moment(json, &moments[i]);
+    }
+    plim_json_end_array(json);
+}
+
+static void write_composition(plim_json *json, const plim_device_diagnosis *device)
+{
+    plim_json_member_object(json, "composition");
+    plim_json_key(json, "peak");
+    write_sums(json, &device->peak);
+    plim_json_key(json, "peak_moment");
+    write_moment(json, &device->peak);
+    write_moments(json, "failures", device->failures, device->failure_count);
+    write_moments(json, "steps", device->steps, device->composition_step_count);
+    plim_json_end_object(json);
+    const plim_peak_place *const place = &device->peak_place;
+    plim_json_member_object(json, "peak_place");
+    member_step(json, "step", place->step);
+    plim_json_member_optional_string(json, "pass", place->pass);
+    plim_json_member_double(json, "position", place->position);
+    plim_json_member_known_u64(json, "next_peak_bytes", place->next_peak_bytes > 0,
+                               place->next_peak_bytes);
+    plim_json_member_known_i64(json, "next_peak_event", place->next_peak_bytes > 0,
+                               place->next_peak_event);
+    plim_json_end_object(json);
+}
+
+/* ---- fragmentation -------------------------------------------------------------------------- */
+
+static void write_loss(plim_json *json, const plim_loss *loss)
+{
+    plim_json_member_object(json, "loss");
+    plim_json_member_u64(json, "split_bytes", loss->split_bytes);
+    plim_json_member_u64(json, "rounding_bytes", loss->rounding_bytes);
+    plim_json_member_u64(json, "other_stream_bytes", loss->other_stream_bytes);
+    plim_json_member_u64(json, "private_pool_bytes", loss->private_pool_bytes);
+    plim_json_member_u64(json, "oversize_bytes", loss->oversize_bytes);
+    plim_json_member_u64(json, "page_bytes", loss->page_bytes);
+    plim_json_member_u64(json, "free_segment_bytes", loss->free_segment_bytes);
+    plim_json_member_u64(json, "pending_bytes", loss->pending_bytes);
+    plim_json_end_object(json);
+}
+
+static void write_holes(plim_json *json, const plim_fragmentation_facts *facts)
+{
+    plim_json_member_array(json, "holes");
+    for (size_t i = 0; i < PLIM_HOLE_CLASSES; i++) {
+        if (facts->hole_counts[i] > 0) {
+            plim_json_begin_object(json);
+            plim_json_member_u64(json, "from_bytes", UINT64_C(1) << i);
+            plim_json_member_u64(json, "bytes", facts->hole_bytes[i]);
+            plim_json_member_u64(json, "count", facts->hole_counts[i]);
+            plim_json_end_object(json);
+        }
+    }
+    plim_json_end_array(json);
+}
+
+static void write_pins(plim_json *json, const plim_history *history,
+                       const plim_fragmentation_facts *facts)
+{
+    plim_json_member_array(json, "pins");
+    for (size_t i = 0; i < facts->pin_count; i++) {
+        const plim_pin *const pin = &facts->pins[i];
+        plim_json_begin_object(json);
+        plim_json_member_u64(json, "bytes", pin->bytes);
+        plim_json_member_u64(json, "blocked_bytes", pin->blocked_bytes);
+        plim_json_member_u64(json, "count", pin->count);
+        member_event(json, "born_event", pin->born);
+        plim_json_key(json, "frame");
+        write_frame(json, history, pin->place.frame);
+        plim_json_end_object(json);
+    }
+    plim_json_end_array(json);
+}
+
+static void write_fragmentation(plim_json *json, const plim_history *history,
+                                const plim_device_diagnosis *device)
+{
+    plim_json_member_array(json, "fragmentation");
+    for (size_t i = 0; i < device->fragmentation_count; i++) {
+        const plim_fragmentation_facts *const facts = &device->fragmentation[i];
+        plim_json_begin_object(json);
+        member_event(json, "event", facts->event);
+        plim_json_member_bool(json, "is_oom", facts->is_oom);
+        plim_json_member_u64(json, "reserved_bytes", facts->reserved_bytes);
+        plim_json_member_u64(json, "allocated_bytes", facts->allocated_bytes);
+        plim_json_member_known_u64(json, "request_bytes", facts->request_bytes > 0,
+                                   facts->request_bytes);
+        plim_json_member_u64(json, "largest_hole_bytes", facts->largest_hole_bytes);
+        write_loss(json, &facts->loss);
+        write_holes(json, facts);
+        write_pins(json, history, facts);
+        plim_json_end_object(json);
+    }
+    plim_json_end_array(json);
 }
 
 /* ---- devices -------------------------------------------------------------------------------- */
 
-static void write_device(plim_json *json, const plim_diagnosed *file,
-                         const plim_device_diagnosis *device)
+static void write_advice(plim_json *json, const plim_device_diagnosis *device)
 {
+    plim_json_member_array(json, "advice");
+    for (size_t i = 0; i < device->advice_count; i++) {
+        const plim_diagnosis_advice *const advice = &device->advice[i];
+        plim_json_begin_object(json);
+        plim_json_member_optional_string(json, "finding", advice->finding);
+        plim_json_member_string(json, "technique", advice->technique);
+        plim_json_member_string(json, "text", advice->text);
+        plim_json_member_known_u64(json, "saves_bytes", advice->has_saving, advice->saves_bytes);
+        plim_json_member_string(json, "basis", plim_saving_basis_name(advice->basis));
+        plim_json_member_optional_string(json, "cost", advice->cost);
+        plim_json_member_optional_string(json, "change", advice->change);
+        plim_json_end_object(json);
+    }
+    plim_json_end_array(json);
+}
+
+static const char *step_source_name(plim_steps_source source)
+{
+    static const char *const names[] = { [PLIM_STEPS_NONE] = "none",
+                                         [PLIM_STEPS_ANNOTATED] = "annotated",
+                                         [PLIM_STEPS_OPTIMIZER] = "optimizer",
+                                         [PLIM_STEPS_PERIOD] = "period" };
+    return names[source];
+}
+
+static void write_facts(plim_json *json, const plim_device_diagnosis *device)
+{
+    const plim_device_inspection *const facts = device->facts;
+    plim_json_member_known_u64(json, "capacity_bytes", device->capacity_bytes > 0,
+                               device->capacity_bytes);
+    plim_json_member_optional_string(json, "capacity_source", device->capacity_source);
+    plim_json_member_u64(json, "steps", device->step_count);
+    plim_json_member_string(json, "steps_source", step_source_name(device->step_source));
+    plim_json_member_bool(json, "has_events", device->has_events);
+    plim_json_member_bool(json, "has_stacks", device->has_stacks);
+    plim_json_member_bool(json, "truncated", facts->truncated);
+    plim_json_member_bool(json, "late_start", facts->late_start);
+    plim_json_member_u64(json, "peak_requested_bytes", facts->peak.requested_bytes);
+    plim_json_member_u64(json, "peak_allocated_bytes", facts->peak.allocated_bytes);
+    plim_json_member_u64(json, "peak_reserved_bytes", facts->peak.reserved_bytes);
+    plim_json_member_u64(json, "ooms", facts->oom_count);
+}
+
+/* Returns the sentences of the next device. */
+static const char *const *write_device(plim_json *json, const plim_diagnosed *file, size_t index,
+                                       const char *const *sentences)
+{
+    const plim_device_diagnosis *const device = plim_diagnosis_device(file->diagnosis, index);
+    uint64_t rank = 0;
     plim_json_begin_object(json);
     plim_json_member_string(json, "file", file->path);
+    const bool has_rank = plim_rank_of_path(file->path, &rank);
+    plim_json_member_known_u64(json, "rank", has_rank, rank);
     plim_json_member_i64(json, "device", device->device);
     plim_json_member_string(json, "verdict", plim_verdict_name(device->verdict));
     plim_json_member_double(json, "confidence", device->confidence);
+    write_facts(json, device);
     plim_json_member_array(json, "findings");
     for (size_t i = 0; i < device->finding_count; i++) {
-        write_finding(json, file->history, &device->findings[i]);
+        write_finding(json, file->history, &device->findings[i], sentences);
+        sentences += device->findings[i].evidence_count;
     }
     plim_json_end_array(json);
+    write_composition(json, device);
+    write_fragmentation(json, file->history, device);
+    write_advice(json, device);
     plim_json_end_object(json);
+    return sentences;
+}
+
+static void write_file(plim_json *json, const plim_diagnosed *file)
+{
+    const char *const *sentences = file->sentences;
+    for (size_t i = 0; i < plim_diagnosis_device_count(file->diagnosis); i++) {
+        sentences = write_device(json, file, i, sentences);
+    }
+}
+
+/* ---- the document --------------------------------------------------------------------------- */
+
+static void write_errors(plim_json *json, const plim_diagnosed *files, size_t count)
+{
+    plim_json_member_array(json, "errors");
+    for (size_t i = 0; i < count; i++) {
+        if (files[i].history == NULL) {
+            plim_json_begin_object(json);
+            plim_json_member_string(json, "file", files[i].path);
+            plim_json_error(json, &files[i].error);
+            plim_json_end_object(json);
+        }
+    }
+    plim_json_end_array(json);
 }
 
 plim_status plim_diagnose_json_write(plim_sink sink, const plim_diagnosed *files, size_t count,
@@ -181,28 +460,17 @@ plim_status plim_diagnose_json_write(plim_sink sink, const plim_diagnosed *files
 {
     plim_json json;
     PLIM_TRY(plim_document_begin(&json, sink, "diagnose/1", page, err));
-    plim_verdict verdict = PLIM_VERDICT_HEALTHY;
-    double confidence = 0;
-    for (size_t i = 0; i < count; i++) {
-        for (size_t d = 0;
-             files[i].history != NULL && d < plim_diagnosis_device_count(files[i].diagnosis); d++) {
-            const plim_device_diagnosis *const device =
-                plim_diagnosis_device(files[i].diagnosis, d);
-            if (plim_verdict_precedes(device->verdict, verdict) || confidence == 0) {
-                verdict = device->verdict;
-                confidence = device->confidence;
-            }
-        }
-    }
-    plim_json_member_string(&json, "verdict", plim_verdict_name(verdict));
-    plim_json_member_double(&json, "confidence", confidence);
+    const plim_device_diagnosis *const worst = plim_diagnosed_worst(files, count);
+    plim_json_member_optional_string(&json, "verdict",
+                                     worst != NULL ? plim_verdict_name(worst->verdict) : NULL);
+    member_known_double(&json, "confidence", worst != NULL, worst != NULL ? worst->confidence : 0);
     plim_json_member_array(&json, "devices");
     for (size_t i = 0; i < count; i++) {
-        for (size_t d = 0;
-             files[i].history != NULL && d < plim_diagnosis_device_count(files[i].diagnosis); d++) {
-            write_device(&json, &files[i], plim_diagnosis_device(files[i].diagnosis, d));
+        if (files[i].history != NULL) {
+            write_file(&json, &files[i]);
         }
     }
     plim_json_end_array(&json);
+    write_errors(&json, files, count);
     return plim_document_finish(&json, page, err);
 }

@@ -5,6 +5,22 @@
 
 #include "report/model/frame_text.h"
 
+const plim_device_diagnosis *plim_diagnosed_worst(const plim_diagnosed *files, size_t count)
+{
+    const plim_device_diagnosis *worst = NULL;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t d = 0;
+             files[i].history != NULL && d < plim_diagnosis_device_count(files[i].diagnosis); d++) {
+            const plim_device_diagnosis *const device =
+                plim_diagnosis_device(files[i].diagnosis, d);
+            if (worst == NULL || plim_verdict_precedes(device->verdict, worst->verdict)) {
+                worst = device;
+            }
+        }
+    }
+    return worst;
+}
+
 static plim_fact fact_of(plim_page *page, const plim_history *history,
                          const plim_evidence_figure *figure)
 {
@@ -28,8 +44,8 @@ static plim_fact fact_of(plim_page *page, const plim_history *history,
     return plim_words(figure->word);
 }
 
-void plim_diagnose_say_evidence(plim_page *page, const plim_history *history,
-                                const plim_evidence_line *line)
+static const char *sentence_of(plim_page *page, const plim_history *history,
+                               const plim_evidence_line *line)
 {
     plim_fact facts[PLIM_EVIDENCE_FIGURES_MAX + 1];
     size_t count = 0;
@@ -37,37 +53,79 @@ void plim_diagnose_say_evidence(plim_page *page, const plim_history *history,
         facts[count] = fact_of(page, history, &line->figures[count]);
     }
     facts[count] = (plim_fact){ .unit = PLIM_UNIT_END };
-    plim_page_note(page, line->id, PLIM_TONE_PLAIN, line->text, facts);
+    return plim_page_text(page, line->text, facts);
 }
 
-static void say_finding(plim_page *page, const plim_diagnosed *file,
-                        const plim_diagnosis_finding *finding)
+static size_t sentence_count(const plim_diagnosis *diagnosis)
+{
+    size_t count = 0;
+    for (size_t d = 0; d < plim_diagnosis_device_count(diagnosis); d++) {
+        const plim_device_diagnosis *const device = plim_diagnosis_device(diagnosis, d);
+        for (size_t i = 0; i < device->finding_count; i++) {
+            count += device->findings[i].evidence_count;
+        }
+    }
+    return count;
+}
+
+/* All sentences of a file, before anything is drawn or written. */
+static void make_sentences(plim_page *page, plim_diagnosed *file)
+{
+    size_t next = 0;
+    file->sentences =
+        plim_page_alloc(page, sentence_count(file->diagnosis) + 1, sizeof *file->sentences);
+    if (file->sentences == NULL) {
+        return;
+    }
+    for (size_t d = 0; d < plim_diagnosis_device_count(file->diagnosis); d++) {
+        const plim_device_diagnosis *const device = plim_diagnosis_device(file->diagnosis, d);
+        for (size_t i = 0; i < device->finding_count; i++) {
+            for (size_t k = 0; k < device->findings[i].evidence_count; k++) {
+                file->sentences[next++] =
+                    sentence_of(page, file->history, &device->findings[i].evidence[k]);
+            }
+        }
+    }
+}
+
+static void say_finding(plim_page *page, const plim_diagnosis_finding *finding,
+                        const char *const *sentences)
 {
     plim_page_say(page, finding->finding.id, PLIM_TONE_HEADING, "{}: {}",
                   PLIM_FACTS(plim_words(plim_verdict_name(finding->kind)),
                              plim_words(plim_cause_text(finding->cause))));
     for (size_t i = 0; i < finding->evidence_count; i++) {
-        plim_diagnose_say_evidence(page, file->history, &finding->evidence[i]);
+        plim_page_note(page, finding->evidence[i].id, PLIM_TONE_PLAIN, "{}",
+                       PLIM_FACTS(plim_words(sentences[i])));
     }
 }
 
-void plim_diagnose_page(plim_page *page, const plim_diagnose_view *view,
-                        const plim_diagnosed *files, size_t count)
+static void say_file(plim_page *page, plim_diagnosed *file)
+{
+    make_sentences(page, file);
+    if (file->sentences == NULL) {
+        return;
+    }
+    const char *const *sentences = file->sentences;
+    plim_page_file(page, file->path);
+    for (size_t d = 0; d < plim_diagnosis_device_count(file->diagnosis); d++) {
+        const plim_device_diagnosis *const device = plim_diagnosis_device(file->diagnosis, d);
+        plim_page_say(page, "verdict", PLIM_TONE_HEADING, "{}",
+                      PLIM_FACTS(plim_words(plim_verdict_name(device->verdict))));
+        for (size_t i = 0; i < device->finding_count; i++) {
+            say_finding(page, &device->findings[i], sentences);
+            sentences += device->findings[i].evidence_count;
+        }
+    }
+}
+
+void plim_diagnose_page(plim_page *page, const plim_diagnose_view *view, plim_diagnosed *files,
+                        size_t count)
 {
     (void)view;
     for (size_t i = 0; i < count; i++) {
-        if (files[i].history == NULL) {
-            continue;
-        }
-        plim_page_file(page, files[i].path);
-        for (size_t d = 0; d < plim_diagnosis_device_count(files[i].diagnosis); d++) {
-            const plim_device_diagnosis *const device =
-                plim_diagnosis_device(files[i].diagnosis, d);
-            plim_page_say(page, "verdict", PLIM_TONE_HEADING, "{}",
-                          PLIM_FACTS(plim_words(plim_verdict_name(device->verdict))));
-            for (size_t k = 0; k < device->finding_count; k++) {
-                say_finding(page, &files[i], &device->findings[k]);
-            }
+        if (files[i].history != NULL) {
+            say_file(page, &files[i]);
         }
     }
 }

@@ -14,6 +14,9 @@ typedef struct plim_diagnosed {
     plim_history *history;     /* owned by the command; NULL: it could not be read, see error */
     plim_diagnosis *diagnosis; /* likewise */
     plim_error error;
+    /* The sentences of evidence with their figures, of all devices and findings in their order;
+     * in the page. */
+    const char **sentences;
 } plim_diagnosed;
 
 /* Options of the page. All zero is a valid default. */
@@ -22,12 +25,11 @@ typedef struct plim_diagnose_view {
     bool full_paths;
 } plim_diagnose_view;
 
-/** files  borrowed for the call; more than one: ranks of one job */
-void plim_diagnose_page(plim_page *page, const plim_diagnose_view *view,
-                        const plim_diagnosed *files, size_t count);
+/** files  borrowed for the call, their sentences are made; more than one: ranks of one job */
+void plim_diagnose_page(plim_page *page, const plim_diagnose_view *view, plim_diagnosed *files,
+                        size_t count);
 
-/** A sentence of evidence, with its figures. */
-void plim_diagnose_say_evidence(plim_page *page, const plim_history *history,
-                                const plim_evidence_line *line);
+/** The device whose verdict is that of all, the first of several; NULL: no file has a device. */
+const plim_device_diagnosis *plim_diagnosed_worst(const plim_diagnosed *files, size_t count);
 
 #endif
