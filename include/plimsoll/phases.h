@@ -69,6 +69,26 @@ PLIM_API const char *plim_category_text(plim_category category);
 /** The category of a name. returns false: unknown name */
 PLIM_API bool plim_category_find(const char *name, plim_category *ret_category);
 
+/* The rule that gave an allocation its category. In the list: enumerator, name, what it reads. */
+#define PLIM_CATEGORY_RULE_LIST(X)                                                              \
+    X(PLIM_CATEGORY_RULE_NONE, "none", "no rule applied")                                       \
+    X(PLIM_CATEGORY_RULE_SOURCE, "source", "the recording names it")                            \
+    X(PLIM_CATEGORY_RULE_STACK, "stack", "the code that requested it, and how long it lived")   \
+    X(PLIM_CATEGORY_RULE_LIFETIME, "lifetime", "the passes of the program that it lived in")    \
+    X(PLIM_CATEGORY_RULE_SIZE, "size", "it stood before the recording and is as large as such") \
+    X(PLIM_CATEGORY_RULE_USER, "user", "a rule of the user's file")
+
+typedef enum plim_category_rule {
+#define PLIM_CATEGORY_RULE_ENUM(code, name, text) code,
+    PLIM_CATEGORY_RULE_LIST(PLIM_CATEGORY_RULE_ENUM)
+#undef PLIM_CATEGORY_RULE_ENUM
+        PLIM_CATEGORY_RULE_COUNT
+} plim_category_rule;
+
+/** "source", …; what it reads. Constant strings, never NULL. */
+PLIM_API const char *plim_category_rule_name(plim_category_rule rule);
+PLIM_API const char *plim_category_rule_text(plim_category_rule rule);
+
 PLIM_END_DECLS
 
 #endif

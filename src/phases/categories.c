@@ -33,6 +33,25 @@ const char *plim_category_text(plim_category category)
     return (size_t)category < PLIM_CATEGORY_COUNT ? categories[category].text : "unknown";
 }
 
+static const struct {
+    const char *name;
+    const char *text;
+} rules[] = {
+#define PLIM_CATEGORY_RULE_ROW(code, name, text) [code] = { name, text },
+    PLIM_CATEGORY_RULE_LIST(PLIM_CATEGORY_RULE_ROW)
+#undef PLIM_CATEGORY_RULE_ROW
+};
+
+const char *plim_category_rule_name(plim_category_rule rule)
+{
+    return (size_t)rule < PLIM_CATEGORY_RULE_COUNT ? rules[rule].name : "unknown";
+}
+
+const char *plim_category_rule_text(plim_category_rule rule)
+{
+    return (size_t)rule < PLIM_CATEGORY_RULE_COUNT ? rules[rule].text : "unknown";
+}
+
 bool plim_category_find(const char *name, plim_category *ret_category)
 {
     for (size_t i = 0; i < PLIM_CATEGORY_COUNT; i++) {
@@ -94,6 +113,16 @@ static bool category_of_source(const char *name, plim_category *ret_category)
     return plim_category_find(small, ret_category);
 }
 
+/* --- verdicts --- */
+
+/* "other" is no rule's. */
+static void set_category(plim_categories *out, uint64_t id, plim_category category,
+                         plim_category_rule rule)
+{
+    out->of[id] = (uint8_t)category;
+    out->rule_of[id] = (uint8_t)(category != PLIM_CATEGORY_OTHER ? rule : PLIM_CATEGORY_RULE_NONE);
+}
+
 /* --- what is live at the start ---
  *
  * Some have the stack of their block. Of the others, what the trace frees is judged by where it
@@ -144,22 +173,6 @@ static bool pass_sizes_take(pass_sizes *sizes, uint64_t bytes, uint32_t pass_end
     return (most != PLIM_MAP_ABSENT && most >= count) || plim_map_put(&sizes->most, bytes, count);
 }
 
-/* The kind of pass an event lies in. */
-static plim_pass_kind pass_kind_at(const plim_passes *passes, uint32_t event)
-{
-    size_t low = 0;
-    size_t high = passes->list.count;
-    while (high - low > 1) {
-        const size_t middle = low + (high - low) / 2;
-        if (passes->list.items[middle].first <= event) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return passes->list.items[low].kind;
-}
-
 /* By the code that requested it. */
 static plim_category judge_stack(plim_stack_kind kind, bool is_forever)
 {
@@ -203,7 +216,7 @@ static bool judge_end(const plim_passes *passes, pass_sizes *replaced_states,
 {
     *ret_category = PLIM_CATEGORY_OTHER;
     bool is_state = false;
-    switch (pass_kind_at(passes, (uint32_t)one->freed)) {
+    switch (plim_passes_at(passes, (uint64_t)one->freed)->kind) {
     case PLIM_PASS_BACKWARD:
     case PLIM_PASS_RECOMPUTE:
         *ret_category = PLIM_CATEGORY_ACTIVATIONS;
@@ -244,30 +257,34 @@ static bool judge_size(const plim_passes *passes, pass_sizes *gradients, uint64_
 }
 
 static bool judge_at_start(const plim_allocation *one, const plim_passes *passes,
-                           start_evidence *start, plim_category *ret_category)
+                           start_evidence *start, plim_category *ret_category,
+                           plim_category_rule *ret_rule)
 {
     const plim_stack_kind kind =
         one->is_stack_of_free ? PLIM_STACK_NONE : plim_stack_kind_of(&passes->stacks, one->stack);
     const bool is_forever = one->freed == PLIM_NEVER;
     if (kind != PLIM_STACK_NONE) {
         *ret_category = judge_stack(kind, is_forever);
+        *ret_rule = PLIM_CATEGORY_RULE_STACK;
         return true;
     }
+    *ret_rule = is_forever ? PLIM_CATEGORY_RULE_SIZE : PLIM_CATEGORY_RULE_LIFETIME;
     return is_forever ? judge_size(passes, &start->gradients, one->requested_bytes, ret_category)
                       : judge_end(passes, &start->replaced_states, one, ret_category);
 }
 
-static bool judge_start(uint8_t *of, const plim_timeline *timeline, const plim_passes *passes,
-                        start_evidence *start)
+static bool judge_start(plim_categories *out, const plim_timeline *timeline,
+                        const plim_passes *passes, start_evidence *start)
 {
     plim_live live = plim_timeline_live(timeline, PLIM_AT_START, false);
     plim_allocation one;
     while (plim_live_next(&live, &one)) {
         plim_category category = PLIM_CATEGORY_OTHER;
-        if (!judge_at_start(&one, passes, start, &category)) {
+        plim_category_rule rule = PLIM_CATEGORY_RULE_NONE;
+        if (!judge_at_start(&one, passes, start, &category, &rule)) {
             return false;
         }
-        of[one.id] = (uint8_t)category;
+        set_category(out, one.id, category, rule);
     }
     return true;
 }
@@ -335,7 +352,7 @@ static plim_category judge_in_step(const step_facts *facts, uint32_t made, uint3
                                                       : PLIM_CATEGORY_TEMPORARY;
 }
 
-static void judge_by_lifetimes(uint8_t *of, const plim_timeline *timeline,
+static void judge_by_lifetimes(plim_categories *out, const plim_timeline *timeline,
                                const plim_passes *passes, const plim_steps *steps)
 {
     if (steps->count == 0) {
@@ -344,14 +361,17 @@ static void judge_by_lifetimes(uint8_t *of, const plim_timeline *timeline,
     const plim_events *events = passes->events;
     const uint32_t *ended = timeline->start.lifetimes.partner;
     const plim_free_halves halves = plim_timeline_halves(timeline);
-    uint8_t *const of_event = of + plim_timeline_recorded_id(timeline, 0);
+    const uint64_t base = plim_timeline_recorded_id(timeline, 0);
+    const uint8_t *const of_event = out->of + base;
     const uint64_t first = steps->first_events[0];
     for (uint64_t i = 0; i < first; i++) {
         const bool is_kept = ended[i] == PLIM_NONE || ended[i] > passes->last_request;
         if (events->action[i] == PLIM_ALLOC && of_event[i] == PLIM_CATEGORY_OTHER) {
-            of_event[i] = is_kept            ? PLIM_CATEGORY_PARAMETERS
-                          : ended[i] < first ? PLIM_CATEGORY_TEMPORARY
-                                             : PLIM_CATEGORY_OTHER;
+            set_category(out, base + i,
+                         is_kept            ? PLIM_CATEGORY_PARAMETERS
+                         : ended[i] < first ? PLIM_CATEGORY_TEMPORARY
+                                            : PLIM_CATEGORY_OTHER,
+                         PLIM_CATEGORY_RULE_LIFETIME);
         }
     }
     size_t mark = 0;
@@ -364,7 +384,8 @@ static void judge_by_lifetimes(uint8_t *of, const plim_timeline *timeline,
         find_peak(halves, events, &facts);
         for (uint32_t i = facts.first; i < facts.end; i++) {
             if (events->action[i] == PLIM_ALLOC && of_event[i] == PLIM_CATEGORY_OTHER) {
-                of_event[i] = (uint8_t)judge_in_step(&facts, i, ended[i]);
+                set_category(out, base + i, judge_in_step(&facts, i, ended[i]),
+                             PLIM_CATEGORY_RULE_LIFETIME);
             }
         }
     }
@@ -434,7 +455,7 @@ static bool note_for_start(sorting *all, size_t pass, const plim_life *life, pli
     const bool is_replaced = category == PLIM_CATEGORY_OPTIMIZER_STATE &&
                              of->kind == PLIM_PASS_OPTIMIZER && life->ended != PLIM_NONE &&
                              life->ended < all->passes.last_request &&
-                             pass_kind_at(&all->passes, life->ended) == PLIM_PASS_OPTIMIZER;
+                             plim_passes_at(&all->passes, life->ended)->kind == PLIM_PASS_OPTIMIZER;
     return !is_replaced || pass_sizes_take(&all->start.replaced_states, life->bytes, of->end);
 }
 
@@ -449,10 +470,14 @@ static bool judge_events(sorting *all)
         }
         plim_category category = PLIM_CATEGORY_OTHER;
         const plim_life life = life_of_event(all, (uint32_t)i);
+        plim_category_rule rule = PLIM_CATEGORY_RULE_SOURCE;
         if (!named_by_source(all, i, &category)) {
             category = plim_category_judge(&all->evidence, &all->passes, pass, &life);
+            rule = plim_stack_kind_of(&all->passes.stacks, life.stack) != PLIM_STACK_NONE
+                       ? PLIM_CATEGORY_RULE_STACK
+                       : PLIM_CATEGORY_RULE_LIFETIME;
         }
-        all->out->of[plim_timeline_recorded_id(all->timeline, i)] = (uint8_t)category;
+        set_category(all->out, plim_timeline_recorded_id(all->timeline, i), category, rule);
         if (!note_for_start(all, pass, &life, category)) {
             return false;
         }
@@ -465,14 +490,14 @@ static bool sort_all(sorting *all, size_t stack_count, const plim_mem *mem)
     pass_sizes_init(&all->start.gradients, mem);
     pass_sizes_init(&all->start.replaced_states, mem);
     return plim_category_evidence_init(&all->evidence, stack_count, mem) && learn(all) &&
-           judge_events(all) && judge_start(all->out->of, all->timeline, &all->passes, &all->start);
+           judge_events(all) && judge_start(all->out, all->timeline, &all->passes, &all->start);
 }
 
 static plim_status judge_lifetimes(sorting *all, const plim_mem *mem, plim_error *err)
 {
     plim_steps steps = { 0 };
     PLIM_TRY(plim_steps_init(&steps, all->timeline->history, all->timeline->device, mem, err));
-    judge_by_lifetimes(all->out->of, all->timeline, &all->passes, &steps);
+    judge_by_lifetimes(all->out, all->timeline, &all->passes, &steps);
     plim_steps_deinit(&steps);
     return PLIM_OK;
 }
@@ -484,9 +509,10 @@ plim_status plim_categories_init(plim_categories *ret_categories, const plim_tim
     const plim_history *const history = timeline->history;
     plim_categories sorted = { .mem = mem, .count = plim_timeline_id_end(timeline) };
     sorted.of = plim_mem_alloc_zeroed(mem, sorted.count + 1, 1);
+    sorted.rule_of = plim_mem_alloc_zeroed(mem, sorted.count + 1, 1);
     sorting all = { .timeline = timeline, .out = &sorted };
     plim_status status = PLIM_OK;
-    if (sorted.of == NULL) {
+    if (sorted.of == NULL || sorted.rule_of == NULL) {
         status = plim_fail_memory(err, "sorting allocations");
     }
     if (status == PLIM_OK) {
@@ -516,5 +542,6 @@ void plim_categories_deinit(plim_categories *sorted)
         return;
     }
     plim_mem_free(sorted->mem, sorted->of, sorted->count + 1, 1);
+    plim_mem_free(sorted->mem, sorted->rule_of, sorted->count + 1, 1);
     *sorted = (plim_categories){ 0 };
 }

@@ -9,8 +9,9 @@
 
 typedef struct plim_categories {
     const plim_mem *mem;
-    uint8_t *of;    /* plim_category, by id of the timeline */
-    uint64_t count; /* ids */
+    uint8_t *of;      /* plim_category, by id of the timeline */
+    uint8_t *rule_of; /* plim_category_rule, likewise */
+    uint64_t count;   /* ids */
 } plim_categories;
 
 /*

@@ -225,6 +225,21 @@ plim_status plim_passes_init(plim_passes *passes, const plim_history *history,
     return PLIM_OK;
 }
 
+const plim_pass *plim_passes_at(const plim_passes *passes, uint64_t event)
+{
+    size_t low = 0;
+    size_t high = passes->list.count;
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (passes->list.items[middle].first <= event) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return &passes->list.items[low];
+}
+
 void plim_passes_deinit(plim_passes *passes)
 {
     if (passes->mem == NULL) {

@@ -56,6 +56,8 @@ typedef struct plim_passes {
 plim_status plim_passes_init(plim_passes *passes, const plim_history *history,
                              const plim_device_history *device, const plim_mem *mem,
                              plim_error *err);
+/* The pass that an event lies in. Logarithmic. */
+const plim_pass *plim_passes_at(const plim_passes *passes, uint64_t event);
 /* Zeroed ones are allowed. */
 void plim_passes_deinit(plim_passes *passes);
 
