@@ -65,14 +65,21 @@ static void put_line_break(plim_json *json)
 
 void plim_json_init(plim_json *json, plim_sink sink, unsigned style)
 {
+    plim_json_init_within(json, sink, style, 0);
+}
+
+void plim_json_init_within(plim_json *json, plim_sink sink, unsigned style, size_t depth)
+{
     PLIM_ASSERT(sink.write != NULL);
+    PLIM_ASSERT(depth < PLIM_JSON_DEPTH_MAX);
 
     json->sink = sink;
     json->style = style;
     json->failed = false;
     json->has_key = false;
-    json->depth = 0;
-    json->levels[0] = (plim_json_level){ 0 };
+    json->depth = depth;
+    json->depth_least = depth;
+    json->levels[depth] = (plim_json_level){ 0 };
     json->pending = 0;
 }
 
@@ -83,7 +90,7 @@ static void separate(plim_json *json, bool breaks)
     if (level->has_items) {
         put_byte(json, ',');
     }
-    if ((json->style & PLIM_JSON_PRETTY) != 0 && json->depth > 0) {
+    if ((json->style & PLIM_JSON_PRETTY) != 0 && json->depth > json->depth_least) {
         if (breaks || level->is_broken) {
             level->is_broken = true;
             put_line_break(json);
@@ -99,7 +106,7 @@ static void begin_value(plim_json *json, bool breaks)
 {
     const plim_json_level *level = &json->levels[json->depth];
     PLIM_ASSERT(json->has_key == level->is_object);
-    PLIM_ASSERT(json->depth > 0 || !level->has_items);
+    PLIM_ASSERT(json->depth > json->depth_least || !level->has_items);
 
     if (json->has_key) {
         json->has_key = false;
@@ -120,7 +127,7 @@ static void begin_level(plim_json *json, bool is_object, char bracket)
 
 static void end_level(plim_json *json, bool is_object, char bracket)
 {
-    PLIM_ASSERT(json->depth > 0);
+    PLIM_ASSERT(json->depth > json->depth_least);
     PLIM_ASSERT(json->levels[json->depth].is_object == is_object);
     PLIM_ASSERT(!json->has_key);
 
@@ -397,12 +404,24 @@ void plim_json_member_known_bool(plim_json *json, const char *key, bool is_known
     }
 }
 
-bool plim_json_finish(plim_json *json)
+void plim_json_raw(plim_json *json, const char *value, size_t bytes)
 {
-    PLIM_ASSERT(json->depth == 0);
-    PLIM_ASSERT(json->levels[0].has_items);
+    PLIM_ASSERT(bytes > 0);
+    begin_value(json, true);
+    put(json, value, bytes);
+}
 
-    put_byte(json, '\n');
+bool plim_json_finish_within(plim_json *json)
+{
+    PLIM_ASSERT(json->depth == json->depth_least);
+    PLIM_ASSERT(json->levels[json->depth].has_items);
+
     flush(json);
     return !json->failed;
+}
+
+bool plim_json_finish(plim_json *json)
+{
+    put_byte(json, '\n');
+    return plim_json_finish_within(json);
 }

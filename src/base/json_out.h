@@ -42,12 +42,22 @@ typedef struct plim_json {
     bool failed;
     bool has_key; /* the last call was plim_json_key() */
     size_t depth;
-    plim_json_level levels[PLIM_JSON_DEPTH_MAX + 1]; /* levels[0] holds the document */
+    size_t depth_least;                              /* of the document's top */
+    plim_json_level levels[PLIM_JSON_DEPTH_MAX + 1]; /* levels[depth_least] holds the document */
     size_t pending;
     char buffer[PLIM_JSON_BUFFER_BYTES];
 } plim_json;
 
 void plim_json_init(plim_json *json, plim_sink sink, unsigned style);
+
+/*
+ * A value of its own that is to stand in another document, at so many levels below its top: made
+ * by another thread, say. It is indented as it will be there, and finished by the next call, which
+ * is false when the sink failed; plim_json_raw() puts it there.
+ */
+void plim_json_init_within(plim_json *json, plim_sink sink, unsigned style, size_t depth);
+PLIM_MUST_USE bool plim_json_finish_within(plim_json *json);
+void plim_json_raw(plim_json *json, const char *value, size_t bytes);
 
 void plim_json_begin_object(plim_json *json);
 void plim_json_end_object(plim_json *json);

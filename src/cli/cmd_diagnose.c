@@ -1,15 +1,15 @@
 /*
  * cmd_diagnose.c - "what happened, and what helps?"
  */
+#include "base/error.h"
 #include "cli/command.h"
+#include "cli/diagnosing.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/reading.h"
-#include "report/json/documents.h"
 #include "report/term/draw.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 typedef struct diagnose_arguments {
     plim_asked asked;
@@ -17,12 +17,12 @@ typedef struct diagnose_arguments {
     uint64_t capacity_bytes;
 } diagnose_arguments;
 
-static const plim_option options[] = {
+static const plim_option rows[] = {
     PLIM_FLAG("all", diagnose_arguments, view.all, "show all, not the first screen alone"),
     PLIM_FLAG("full-paths", diagnose_arguments, view.full_paths, "do not shorten paths"),
     PLIM_SIZE("capacity", diagnose_arguments, capacity_bytes, "memory of the device"),
 };
-static const plim_option_group groups[] = { PLIM_OPTION_GROUP(options, 0) };
+static const plim_option_group groups[] = { PLIM_OPTION_GROUP(rows, 0) };
 
 static const char *const examples[] = {
     "plimsoll diagnose snapshot.pickle",
@@ -50,18 +50,81 @@ static const plim_usage usage = {
     .check = check,
 };
 
-static int print(const char *who, const diagnose_arguments *arguments, plim_diagnosed *files,
-                 size_t count)
+/* --- one file --- */
+
+static plim_status load(const char *path, const plim_diagnose_options *options, plim_diagnosed *ret,
+                        plim_error *err)
 {
-    plim_error err = { 0 };
-    plim_status written = PLIM_OK;
-    plim_page page;
-    plim_page_init(&page, NULL);
-    plim_diagnose_page(&page, &arguments->view, files, count);
-    if (arguments->asked.as_json) {
-        written = plim_diagnose_json_write(plim_sink_to_file(stdout), files, count, &page, &err);
+    *ret = (plim_diagnosed){ .path = path };
+    PLIM_TRY(plim_reading_history(path, &ret->history, err));
+    return plim_diagnose(ret->history, options, &ret->diagnosis, err);
+}
+
+static void unload(plim_diagnosed *file)
+{
+    plim_diagnosis_destroy(file->diagnosis);
+    plim_history_destroy(file->history);
+    *file = (plim_diagnosed){ 0 };
+}
+
+/* --- all --- */
+
+/* One file in full: its page, and what the document says of it. */
+static plim_status show(const diagnose_arguments *arguments, const plim_diagnose_options *options,
+                        plim_diagnosing *work, size_t index, plim_page *page)
+{
+    plim_diagnosed file;
+    plim_error *const err = &work->files[index].error;
+    plim_status status = load(work->paths[index], options, &file, err);
+    if (status == PLIM_OK) {
+        plim_diagnose_page(page, &arguments->view, &file);
+        status = plim_diagnosing_keep(work, index, &file, err);
     }
-    return plim_output_result(who, stdout, &arguments->asked, &page, written, &err);
+    unload(&file);
+    return status;
+}
+
+/* Ranks of a job, and the worst of them once more, with what takes time. */
+static plim_status show_job(const diagnose_arguments *arguments,
+                            const plim_diagnose_options *options, plim_diagnosing *work,
+                            plim_page *page, plim_error *err)
+{
+    PLIM_TRY(plim_diagnosing_run(work, 0, err));
+    PLIM_TRY(plim_diagnosing_gather(work, err));
+    plim_diagnose_ranks_page(page, &arguments->view, work->ranks, work->rank_count, work->paths);
+    const size_t worst = plim_diagnosed_rank_worst(work->ranks, work->rank_count);
+    if (worst != SIZE_MAX) {
+        const size_t index = work->ranks[worst].file;
+        work->files[index].status = show(arguments, options, work, index, page);
+    }
+    return PLIM_OK;
+}
+
+static plim_status diagnose_all(const diagnose_arguments *arguments, plim_diagnosing *work,
+                                plim_page *page, plim_error *err)
+{
+    const plim_diagnose_options options = { .capacity_bytes = arguments->capacity_bytes };
+    work->options = &options;
+    PLIM_TRY(plim_diagnosing_init(work, err));
+    if (work->count > 1) {
+        PLIM_TRY(show_job(arguments, &options, work, page, err));
+    } else {
+        work->files[0].status = show(arguments, &options, work, 0, page);
+    }
+    PLIM_TRY(plim_diagnosing_gather(work, err));
+    return arguments->asked.as_json
+               ? plim_diagnose_json_write(plim_sink_to_file(stdout), work->files, work->count,
+                                          work->ranks, work->rank_count, page, err)
+               : PLIM_OK;
+}
+
+static void say_failures(const char *who, const plim_diagnosing *work)
+{
+    for (size_t i = 0; work->files != NULL && i < work->count; i++) {
+        if (work->files[i].status != PLIM_OK) {
+            plim_reading_failed(who, work->paths[i], &work->files[i].error);
+        }
+    }
 }
 
 int plim_cmd_diagnose(int argc, char **argv)
@@ -72,33 +135,18 @@ int plim_cmd_diagnose(int argc, char **argv)
     if (!plim_options_read(&usage, argc, argv, &arguments, &status)) {
         return status;
     }
-    const size_t count = arguments.asked.file_count;
-    plim_diagnosed *const files = calloc(count, sizeof *files);
-    if (files == NULL) {
-        plim_say(who, "out of host memory while listing files");
-        return PLIM_EXIT_FAILED;
+    plim_diagnosing work = { .paths = arguments.asked.files,
+                             .count = arguments.asked.file_count,
+                             .as_json = arguments.asked.as_json };
+    plim_page page;
+    plim_page_init(&page, NULL);
+    plim_error err = { .offset = PLIM_NO_OFFSET };
+    const plim_status written = diagnose_all(&arguments, &work, &page, &err);
+    say_failures(who, &work);
+    status = plim_output_result(who, stdout, &arguments.asked, &page, written, &err);
+    if (status == PLIM_EXIT_OK && work.failed_count > 0) {
+        status = PLIM_EXIT_FAILED;
     }
-    bool has_failed = false;
-    const plim_diagnose_options chosen = { .capacity_bytes = arguments.capacity_bytes };
-    for (size_t i = 0; i < count; i++) {
-        files[i].path = arguments.asked.files[i];
-        plim_history *history = NULL;
-        plim_diagnosis *diagnosis = NULL;
-        if (plim_reading_history(files[i].path, &history, &files[i].error) == PLIM_OK &&
-            plim_diagnose(history, &chosen, &diagnosis, &files[i].error) == PLIM_OK) {
-            files[i].history = history;
-            files[i].diagnosis = diagnosis;
-        } else {
-            plim_reading_failed(who, files[i].path, &files[i].error);
-            plim_history_destroy(history);
-            has_failed = true;
-        }
-    }
-    status = print(who, &arguments, files, count);
-    for (size_t i = 0; i < count; i++) {
-        plim_diagnosis_destroy(files[i].diagnosis);
-        plim_history_destroy(files[i].history);
-    }
-    free(files);
-    return status == PLIM_EXIT_OK && has_failed ? PLIM_EXIT_FAILED : status;
+    plim_diagnosing_deinit(&work);
+    return status;
 }

@@ -105,7 +105,7 @@ static const plim_usage usage = {
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-/* The recorded settings, and each that was asked for. */
+/* The recorded settings, and each that was requested. */
 typedef struct runs {
     plim_tuning *tuning;
     plim_replay_row *rows;
@@ -194,7 +194,7 @@ static int print(const replay_arguments *arguments, const plim_replaying *replay
                               &err);
 }
 
-/* Of those asked for; of the recorded settings where nothing else was. */
+/* Of those requested; of the recorded settings where nothing else was. */
 static bool has_found(const replay_arguments *arguments, const plim_replaying *replaying,
                       const runs *self)
 {

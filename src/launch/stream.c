@@ -219,7 +219,7 @@ void plim_launch_stream_prepare(const plim_launch_stream *stream, struct pollfd 
 {
     const bool has_bytes = stream->begin < stream->end;
     const bool is_over = plim_launch_stream_is_over(stream);
-    /* An end that left shows in every poll(), asked for or not: so it must be left out. */
+    /* An end that left shows in every poll(), requested or not: so it must be left out. */
     fds[0] = (struct pollfd){ .fd = has_bytes ? -1 : stream->source, .events = POLLIN };
     fds[1] =
         (struct pollfd){ .fd = is_over ? -1 : stream->output, .events = has_bytes ? POLLOUT : 0 };

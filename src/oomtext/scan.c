@@ -3,7 +3,7 @@
  *
  * A piece is taken in blocks that stay in the first-level cache: fold a block without a branch,
  * mark the places where phrases may begin (scan_table.c), then look at the marked ones as hits are
- * asked for. The last bytes of a block are searched again in front of the next, so that no phrase
+ * requested. The last bytes of a block are searched again in front of the next, so that no phrase
  * is cut:
  *
  *   piece    | Tried to alloc | ate 2 GiB      | ...

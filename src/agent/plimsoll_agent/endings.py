@@ -73,7 +73,7 @@ class Endings:
     def stop(self, ending=None):
         """Ends the process, as one that is done: children too, without the program's rest.
 
-        ending  None: the steps that were asked for are done
+        ending  None: the steps that were requested are done
         """
         self.end(ending or Ending("steps"))
         for stream in (sys.stdout, sys.stderr):

@@ -496,7 +496,7 @@ class Function:
         while node is not None:
             if isinstance(node, ast.While):
                 line = node.lineno
-            elif isinstance(node, _LOOPS):  # what it goes over was asked for before
+            elif isinstance(node, _LOOPS):  # what it goes over was requested before
                 line = node.body[0].lineno
             node = self.parent(node)
         return line

@@ -1,7 +1,7 @@
 """PyTorch's own history of memory events: started for the program, left to it if it wants it.
 
 Only with --record. Where the program calls _record_memory_history itself, what was recorded for us
-is dropped, that call is carried out as it is, and from there on its history is what it asked for.
+is dropped, that call is carried out as it is, and from there on its history is what it requested.
 """
 
 import functools

@@ -134,7 +134,7 @@ class World:
 
 
 def install(torch, c10d):
-    """Makes this process the rank that was asked for. False: none was."""
+    """Makes this process the rank that was requested. False: none was."""
     place = requested()
     if place is None:
         return False

@@ -47,7 +47,7 @@ typedef struct plim_policy {
     plim_status (*prepare)(plim_request *request, plim_error *err);
     /* A free block for the request, taken out of its set; NULL: none fits. */
     plim_heap_block *(*find)(const plim_request *request);
-    /* Memory for the request after none was found, released and asked for as need be. The block is
+    /* Memory for the request after none was found, released and requested as need be. The block is
      * in no set. */
     plim_attempt (*obtain)(plim_request *request, plim_heap_block **ret_block, plim_error *err);
     /* The bytes of the block to hand out; 0: all of it. */

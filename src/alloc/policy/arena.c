@@ -24,7 +24,7 @@
 typedef struct arenas {
     plim_superblocks global;
     PLIM_VEC(plim_superblocks) streams;
-    plim_segment_record *segment; /* the range; NULL: nothing was asked for yet */
+    plim_segment_record *segment; /* the range; NULL: nothing was requested yet */
     plim_shelf *shelf;            /* of all blocks: that of the first stream */
     plim_pages pages;
 } arenas;
@@ -188,7 +188,7 @@ static plim_attempt open_range(const plim_request *request, plim_error *err)
 }
 
 /* A superblock of the global arena with a free block for the request: the lowest, and its head
- * only, if it is empty and leaves one. `may_map`: where there is no memory yet, it is asked for. */
+ * only, if it is empty and leaves one. `may_map`: where there is no memory yet, it is requested. */
 static plim_attempt acquire(const plim_request *request, bool may_map, size_t *ret_at,
                             plim_error *err)
 {

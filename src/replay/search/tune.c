@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "replay/search/ranking.h"
-#include "replay/search/sweep.h"
+#include "base/sweep.h"
 #include "replay/search/trial.h"
 
 #include <string.h>

@@ -8,6 +8,8 @@
 #include "report/json/parts.h"
 #include "report/model/ranks.h"
 
+#include <string.h>
+
 /* ---- places --------------------------------------------------------------------------------- */
 
 static void write_string(plim_json *json, const char *key, const plim_history *history,
@@ -54,16 +56,6 @@ static void write_place(plim_json *json, const char *key, const plim_history *hi
 }
 
 /* ---- small things --------------------------------------------------------------------------- */
-
-static void member_known_double(plim_json *json, const char *key, bool is_known, double value)
-{
-    plim_json_key(json, key);
-    if (is_known) {
-        plim_json_double(json, value);
-    } else {
-        plim_json_null(json);
-    }
-}
 
 static void member_step(plim_json *json, const char *key, uint64_t step)
 {
@@ -139,17 +131,20 @@ static void write_members(plim_json *json, const plim_history *history,
 static void write_growth(plim_json *json, const plim_diagnosis_finding *finding)
 {
     const bool grows = finding->growth_bytes_per_step > 0;
-    member_known_double(json, "growth_bytes_per_step", grows, finding->growth_bytes_per_step);
-    member_known_double(json, "growth_low_bytes_per_step", grows,
-                        finding->growth_low_bytes_per_step);
-    member_known_double(json, "growth_high_bytes_per_step", grows,
-                        finding->growth_high_bytes_per_step);
-    member_known_double(json, "period_steps", finding->period_steps > 0, finding->period_steps);
+    plim_json_member_known_double(json, "growth_bytes_per_step", grows,
+                                  finding->growth_bytes_per_step);
+    plim_json_member_known_double(json, "growth_low_bytes_per_step", grows,
+                                  finding->growth_low_bytes_per_step);
+    plim_json_member_known_double(json, "growth_high_bytes_per_step", grows,
+                                  finding->growth_high_bytes_per_step);
+    plim_json_member_known_double(json, "period_steps", finding->period_steps > 0,
+                                  finding->period_steps);
     plim_json_member_object(json, "steps");
     member_step(json, "first", finding->first_step);
     member_step(json, "last", finding->last_step);
     plim_json_end_object(json);
-    member_known_double(json, "full_at_step", finding->has_full_step, finding->full_at_step);
+    plim_json_member_known_double(json, "full_at_step", finding->has_full_step,
+                                  finding->full_at_step);
 }
 
 static const char *subject_name(plim_subject_kind kind)
@@ -431,21 +426,95 @@ static const char *const *write_device(plim_json *json, const plim_diagnosed *fi
     return sentences;
 }
 
-static void write_file(plim_json *json, const plim_diagnosed *file)
+/* ---- the part of a file --------------------------------------------------------------------- */
+
+#define DEVICE_DEPTH 2u /* within the document and its "devices" */
+
+/* Each device as a value of its own, with a zero byte after it. */
+static bool write_part(const plim_diagnosed *file, plim_text *part)
 {
     const char *const *sentences = file->sentences;
     for (size_t i = 0; i < plim_diagnosis_device_count(file->diagnosis); i++) {
-        sentences = write_device(json, file, i, sentences);
+        plim_json json;
+        plim_json_init_within(&json, plim_sink_to_text(part), PLIM_JSON_PRETTY, DEVICE_DEPTH);
+        sentences = write_device(&json, file, i, sentences);
+        if (!plim_json_finish_within(&json)) {
+            return false;
+        }
+        plim_text_append_char(part, '\0');
     }
+    return plim_text_status(part, "writing the document", NULL) == PLIM_OK;
+}
+
+plim_status plim_diagnose_json_part(plim_diagnosed *file, plim_text *ret_part, plim_error *err)
+{
+    plim_page page;
+    plim_page_init(&page, NULL);
+    plim_diagnose_sentences(&page, file);
+    plim_status status = plim_page_status(&page, err);
+    if (status == PLIM_OK) {
+        plim_text_init(ret_part, NULL, PLIM_PAGE_BYTES_MAX);
+        if (!write_part(file, ret_part)) {
+            plim_text_deinit(ret_part);
+            status = plim_fail_memory(err, "writing the document");
+        }
+    }
+    plim_page_deinit(&page);
+    return status;
+}
+
+static void write_devices(plim_json *json, const plim_diagnosed_file *files, size_t count)
+{
+    plim_json_member_array(json, "devices");
+    for (size_t i = 0; i < count; i++) {
+        const plim_text *const part = &files[i].document;
+        for (size_t at = 0; at < part->length;) {
+            const size_t bytes = strlen(part->data + at);
+            plim_json_raw(json, part->data + at, bytes);
+            at += bytes + 1;
+        }
+    }
+    plim_json_end_array(json);
 }
 
 /* ---- the document --------------------------------------------------------------------------- */
 
-static void write_errors(plim_json *json, const plim_diagnosed *files, size_t count)
+static void write_ranks(plim_json *json, const plim_diagnosed_rank *ranks, size_t count,
+                        const plim_diagnosed_rank *worst)
+{
+    const plim_diagnosed_skew skew = plim_diagnosed_skew_of(ranks, count);
+    plim_json_member_object(json, "ranks");
+    plim_json_member_u64(json, "count", count);
+    plim_json_member_u64(json, "worst", worst->rank);
+    plim_json_member_i64(json, "worst_device", worst->device);
+    plim_json_member_string(json, "worst_cause", plim_cause_name(worst->cause));
+    plim_json_member_object(json, "skew");
+    plim_json_member_u64(json, "max_bytes", skew.max_bytes);
+    plim_json_member_u64(json, "min_bytes", skew.min_bytes);
+    plim_json_member_double(json, "mean_bytes", skew.mean_bytes);
+    plim_json_member_double(json, "max_over_mean", skew.max_over_mean);
+    plim_json_end_object(json);
+    plim_json_member_array(json, "rows");
+    for (size_t i = 0; i < count; i++) {
+        plim_json_begin_object(json);
+        plim_json_member_u64(json, "rank", ranks[i].rank);
+        plim_json_member_i64(json, "device", ranks[i].device);
+        plim_json_member_string(json, "verdict", plim_verdict_name(ranks[i].verdict));
+        plim_json_member_string(json, "cause", plim_cause_name(ranks[i].cause));
+        plim_json_member_u64(json, "peak_requested_bytes", ranks[i].peak_requested_bytes);
+        plim_json_member_u64(json, "peak_reserved_bytes", ranks[i].peak_reserved_bytes);
+        plim_json_member_u64(json, "ooms", ranks[i].ooms);
+        plim_json_end_object(json);
+    }
+    plim_json_end_array(json);
+    plim_json_end_object(json);
+}
+
+static void write_errors(plim_json *json, const plim_diagnosed_file *files, size_t count)
 {
     plim_json_member_array(json, "errors");
     for (size_t i = 0; i < count; i++) {
-        if (files[i].history == NULL) {
+        if (files[i].status != PLIM_OK) {
             plim_json_begin_object(json);
             plim_json_member_string(json, "file", files[i].path);
             plim_json_error(json, &files[i].error);
@@ -455,22 +524,22 @@ static void write_errors(plim_json *json, const plim_diagnosed *files, size_t co
     plim_json_end_array(json);
 }
 
-plim_status plim_diagnose_json_write(plim_sink sink, const plim_diagnosed *files, size_t count,
+plim_status plim_diagnose_json_write(plim_sink sink, const plim_diagnosed_file *files, size_t count,
+                                     const plim_diagnosed_rank *ranks, size_t rank_count,
                                      const plim_page *page, plim_error *err)
 {
     plim_json json;
     PLIM_TRY(plim_document_begin(&json, sink, "diagnose/1", page, err));
-    const plim_device_diagnosis *const worst = plim_diagnosed_worst(files, count);
+    const size_t index = plim_diagnosed_rank_worst(ranks, rank_count);
+    const plim_diagnosed_rank *const worst = index != SIZE_MAX ? &ranks[index] : NULL;
     plim_json_member_optional_string(&json, "verdict",
                                      worst != NULL ? plim_verdict_name(worst->verdict) : NULL);
-    member_known_double(&json, "confidence", worst != NULL, worst != NULL ? worst->confidence : 0);
-    plim_json_member_array(&json, "devices");
-    for (size_t i = 0; i < count; i++) {
-        if (files[i].history != NULL) {
-            write_file(&json, &files[i]);
-        }
+    plim_json_member_known_double(&json, "confidence", worst != NULL,
+                                  worst != NULL ? worst->confidence : 0);
+    write_devices(&json, files, count);
+    if (count > 1 && worst != NULL) {
+        write_ranks(&json, ranks, rank_count, worst);
     }
-    plim_json_end_array(&json);
     write_errors(&json, files, count);
     return plim_document_finish(&json, page, err);
 }

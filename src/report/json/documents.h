@@ -11,7 +11,7 @@
 #define PLIMSOLL_REPORT_JSON_DOCUMENTS_H
 
 #include "base/sink.h"
-#include "report/model/diagnose.h"
+#include "report/model/diagnose_ranks.h"
 #include "report/model/explain.h"
 #include "report/model/inspect.h"
 #include "report/model/rehearse.h"
@@ -21,8 +21,17 @@ PLIM_MUST_USE plim_status plim_explain_json_write(plim_sink sink, const plim_exp
                                                   size_t count, const plim_page *page,
                                                   plim_error *err);
 
-PLIM_MUST_USE plim_status plim_diagnose_json_write(plim_sink sink, const plim_diagnosed *files,
-                                                   size_t count, const plim_page *page,
+/** The devices of a file that has been diagnosed, to be given to plim_diagnose_json_write().
+ *
+ * file      its sentences are made if they are missing
+ * ret_part  the caller's: each device a line's end after the other
+ * errors    PLIM_OUT_OF_HOST_MEMORY */
+PLIM_MUST_USE plim_status plim_diagnose_json_part(plim_diagnosed *file, plim_text *ret_part,
+                                                  plim_error *err);
+/** files  those that were read have their parts; ranks  of them, by rank */
+PLIM_MUST_USE plim_status plim_diagnose_json_write(plim_sink sink, const plim_diagnosed_file *files,
+                                                   size_t count, const plim_diagnosed_rank *ranks,
+                                                   size_t rank_count, const plim_page *page,
                                                    plim_error *err);
 
 /** view  only its device counts: a document is never cut */

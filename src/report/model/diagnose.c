@@ -5,22 +5,6 @@
 
 #include "report/model/frame_text.h"
 
-const plim_device_diagnosis *plim_diagnosed_worst(const plim_diagnosed *files, size_t count)
-{
-    const plim_device_diagnosis *worst = NULL;
-    for (size_t i = 0; i < count; i++) {
-        for (size_t d = 0;
-             files[i].history != NULL && d < plim_diagnosis_device_count(files[i].diagnosis); d++) {
-            const plim_device_diagnosis *const device =
-                plim_diagnosis_device(files[i].diagnosis, d);
-            if (worst == NULL || plim_verdict_precedes(device->verdict, worst->verdict)) {
-                worst = device;
-            }
-        }
-    }
-    return worst;
-}
-
 static plim_fact fact_of(plim_page *page, const plim_history *history,
                          const plim_evidence_figure *figure)
 {
@@ -68,10 +52,12 @@ static size_t sentence_count(const plim_diagnosis *diagnosis)
     return count;
 }
 
-/* All sentences of a file, before anything is drawn or written. */
-static void make_sentences(plim_page *page, plim_diagnosed *file)
+void plim_diagnose_sentences(plim_page *page, plim_diagnosed *file)
 {
     size_t next = 0;
+    if (file->sentences != NULL) {
+        return;
+    }
     file->sentences =
         plim_page_alloc(page, sentence_count(file->diagnosis) + 1, sizeof *file->sentences);
     if (file->sentences == NULL) {
@@ -100,13 +86,14 @@ static void say_finding(plim_page *page, const plim_diagnosis_finding *finding,
     }
 }
 
-static void say_file(plim_page *page, plim_diagnosed *file)
+void plim_diagnose_page(plim_page *page, const plim_diagnose_view *view, plim_diagnosed *file)
 {
-    make_sentences(page, file);
-    if (file->sentences == NULL) {
+    (void)view;
+    plim_diagnose_sentences(page, file);
+    const char *const *sentences = file->sentences;
+    if (sentences == NULL) {
         return;
     }
-    const char *const *sentences = file->sentences;
     plim_page_file(page, file->path);
     for (size_t d = 0; d < plim_diagnosis_device_count(file->diagnosis); d++) {
         const plim_device_diagnosis *const device = plim_diagnosis_device(file->diagnosis, d);
@@ -115,17 +102,6 @@ static void say_file(plim_page *page, plim_diagnosed *file)
         for (size_t i = 0; i < device->finding_count; i++) {
             say_finding(page, &device->findings[i], sentences);
             sentences += device->findings[i].evidence_count;
-        }
-    }
-}
-
-void plim_diagnose_page(plim_page *page, const plim_diagnose_view *view, plim_diagnosed *files,
-                        size_t count)
-{
-    (void)view;
-    for (size_t i = 0; i < count; i++) {
-        if (files[i].history != NULL) {
-            say_file(page, &files[i]);
         }
     }
 }

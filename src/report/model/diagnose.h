@@ -25,11 +25,11 @@ typedef struct plim_diagnose_view {
     bool full_paths;
 } plim_diagnose_view;
 
-/** files  borrowed for the call, their sentences are made; more than one: ranks of one job */
-void plim_diagnose_page(plim_page *page, const plim_diagnose_view *view, plim_diagnosed *files,
-                        size_t count);
+/** A file's sentences, which lie in the page; done once. After a failure of the page they are not
+ * to be read. */
+void plim_diagnose_sentences(plim_page *page, plim_diagnosed *file);
 
-/** The device whose verdict is that of all, the first of several; NULL: no file has a device. */
-const plim_device_diagnosis *plim_diagnosed_worst(const plim_diagnosed *files, size_t count);
+/** The page of one file. file  borrowed for the call */
+void plim_diagnose_page(plim_page *page, const plim_diagnose_view *view, plim_diagnosed *file);
 
 #endif

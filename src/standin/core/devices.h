@@ -15,7 +15,7 @@
 #define PLIM_STANDIN_BLOCK_MAX  1024 /* threads; every GPU since 2010 */
 #define PLIM_STANDIN_UUID_BYTES 16
 
-/* Attributes that are asked for by name, too; the rest is in attribute.c. */
+/* Attributes that are requested by name, too; the rest is in attribute.c. */
 enum {
     PLIM_STANDIN_ATTRIBUTE_CLOCK = 13,
     PLIM_STANDIN_ATTRIBUTE_PCI_BUS = 33,

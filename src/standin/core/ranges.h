@@ -30,7 +30,7 @@ typedef struct plim_standin_window {
     uint64_t bytes;
 } plim_standin_window;
 
-/* Not locked: each is asked for under the lock of its user. */
+/* Not locked: each is requested under the lock of its user. */
 plim_standin_window plim_standin_window_of_reservations(void);
 plim_standin_window plim_standin_window_of_device(int device);
 

@@ -114,7 +114,7 @@ int cuFuncGetAttribute(int *value, int attribute, const void *function)
     case FUNCTION_BINARY_VERSION:
         *value = (int)(10 * gpu->capability_major + gpu->capability_minor);
         break;
-    case FUNCTION_MAX_DYNAMIC_SHARED: /* as if the program had asked for all of it already */
+    case FUNCTION_MAX_DYNAMIC_SHARED: /* as if the program had requested all of it already */
         *value = facts.shared_bytes < shared_max ? (int)(shared_max - facts.shared_bytes) : 0;
         break;
     case FUNCTION_CARVEOUT:

@@ -42,7 +42,7 @@ struct plim_standin_kernel {
 
 typedef struct variable {
     struct variable *next;
-    uint64_t address; /* 0: not asked for yet */
+    uint64_t address; /* 0: not requested yet */
     uint64_t bytes;
     char name[];
 } variable;

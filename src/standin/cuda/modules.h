@@ -3,7 +3,7 @@
  *
  * A module is a cubin, whose kernels are known (cubin.h), or code that would be compiled or
  * picked from at run time: PTX, fat binaries, and what our NVRTC hands out. Of these nothing is
- * known, so every name that is asked for is there, with the figures of an unremarkable kernel.
+ * known, so every name that is requested is there, with the figures of an unremarkable kernel.
  */
 #ifndef PLIMSOLL_STANDIN_CUDA_MODULES_H
 #define PLIMSOLL_STANDIN_CUDA_MODULES_H
@@ -33,7 +33,7 @@ int plim_standin_module_kernel(plim_standin_module *module, const char *name,
 /* A variable's address on the current device, and its size. */
 int plim_standin_module_variable(plim_standin_module *module, const char *name,
                                  uint64_t *ret_address, size_t *ret_bytes);
-/* Those that are known: all of a cubin, else those that were asked for. NULL beyond the last. */
+/* Those that are known: all of a cubin, else those that were requested. NULL beyond the last. */
 plim_standin_kernel *plim_standin_module_kernel_at(plim_standin_module *module, size_t index);
 size_t plim_standin_module_kernel_count(plim_standin_module *module);
 

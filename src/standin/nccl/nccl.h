@@ -50,7 +50,7 @@ typedef struct plim_nccl_communicator {
     int rank;
     int ranks; /* 0: a split, of which only all ranks together know the size */
     int device;
-    int channels_min; /* asked for, or PLIM_NCCL_UNDEFINED */
+    int channels_min; /* requested, or PLIM_NCCL_UNDEFINED */
     int channels_max;
     bool is_finalized;
     bool is_suspended;

@@ -4,8 +4,8 @@
  * Jobs are numbered, and write only what belongs to their number: so what comes out does not
  * depend on who did which, or when.
  */
-#ifndef PLIMSOLL_REPLAY_SEARCH_SWEEP_H
-#define PLIMSOLL_REPLAY_SEARCH_SWEEP_H
+#ifndef PLIMSOLL_BASE_SWEEP_H
+#define PLIMSOLL_BASE_SWEEP_H
 
 #include "plimsoll/status.h"
 

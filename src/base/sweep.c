@@ -1,7 +1,7 @@
 /*
  * sweep.c - see sweep.h. The queue is a counter: who is free takes the next number.
  */
-#include "replay/search/sweep.h"
+#include "base/sweep.h"
 
 #include "base/assert.h"
 #include "base/error.h"

@@ -1,7 +1,7 @@
 /*
  * test_sweep.c - jobs over threads.
  */
-#include "replay/search/sweep.h"
+#include "base/sweep.h"
 
 #include "base/error.h"
 #include "harness.h"

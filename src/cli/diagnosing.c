@@ -1,0 +1,138 @@
+/*
+ * diagnosing.c - see diagnosing.h.
+ */
+#include "cli/diagnosing.h"
+
+#include "base/error.h"
+#include "base/sweep.h"
+
+#include "plimsoll/load.h"
+
+#include <stdlib.h>
+
+/* --- one file --- */
+
+static plim_status keep_ranks(plim_diagnosed_file *file, const plim_diagnosed *diagnosed,
+                              size_t index, plim_error *err)
+{
+    const size_t count = plim_diagnosis_device_count(diagnosed->diagnosis);
+    free(file->ranks); /* of an earlier diagnosis of it */
+    plim_text_deinit(&file->document);
+    file->rank_count = 0;
+    file->ranks = calloc(count > 0 ? count : 1, sizeof *file->ranks);
+    if (file->ranks == NULL) {
+        return plim_fail_memory(err, "keeping figures of a file");
+    }
+    for (size_t i = 0; i < count; i++) {
+        file->ranks[i] = plim_diagnosed_rank_of(diagnosed, index, i);
+    }
+    file->rank_count = count;
+    return PLIM_OK;
+}
+
+plim_status plim_diagnosing_keep(plim_diagnosing *work, size_t index, plim_diagnosed *diagnosed,
+                                 plim_error *err)
+{
+    plim_diagnosed_file *const file = &work->files[index];
+    PLIM_TRY(keep_ranks(file, diagnosed, index, err));
+    return work->as_json ? plim_diagnose_json_part(diagnosed, &file->document, err) : PLIM_OK;
+}
+
+static plim_status diagnose_history(plim_diagnosing *work, size_t index, plim_history *history,
+                                    plim_error *err)
+{
+    plim_diagnosed diagnosed = { .path = work->paths[index], .history = history };
+    PLIM_TRY(plim_diagnose(history, work->options, &diagnosed.diagnosis, err));
+    const plim_status status = plim_diagnosing_keep(work, index, &diagnosed, err);
+    plim_diagnosis_destroy(diagnosed.diagnosis);
+    return status;
+}
+
+/* A file's failure stays with the file: the others go on. */
+static plim_status diagnose_file(void *ctx, size_t index, plim_error *err)
+{
+    (void)err;
+    plim_diagnosing *const work = ctx;
+    plim_diagnosed_file *const file = &work->files[index];
+    plim_history *history = NULL;
+    file->status = plim_history_load(file->path, NULL, &history, &file->error);
+    if (file->status == PLIM_OK) {
+        file->status = diagnose_history(work, index, history, &file->error);
+    }
+    plim_history_destroy(history);
+    return PLIM_OK;
+}
+
+/* --- all of them --- */
+
+static int compare_ranks(const void *left, const void *right)
+{
+    const plim_diagnosed_rank *const a = left;
+    const plim_diagnosed_rank *const b = right;
+    if (a->rank != b->rank) {
+        return a->rank < b->rank ? -1 : 1;
+    }
+    if (a->file != b->file) {
+        return a->file < b->file ? -1 : 1;
+    }
+    return a->device < b->device ? -1 : a->device > b->device;
+}
+
+/* The devices that have memory. */
+plim_status plim_diagnosing_gather(plim_diagnosing *work, plim_error *err)
+{
+    size_t count = 0;
+    free(work->ranks);
+    work->rank_count = 0;
+    work->failed_count = 0;
+    for (size_t i = 0; i < work->count; i++) {
+        count += work->files[i].rank_count;
+    }
+    work->ranks = calloc(count > 0 ? count : 1, sizeof *work->ranks);
+    if (work->ranks == NULL) {
+        return plim_fail_memory(err, "listing ranks");
+    }
+    for (size_t i = 0; i < work->count; i++) {
+        const plim_diagnosed_file *const file = &work->files[i];
+        work->failed_count += file->status != PLIM_OK;
+        for (size_t k = 0; k < file->rank_count; k++) {
+            if (file->ranks[k].device != PLIM_HOST_DEVICE &&
+                (file->ranks[k].peak_reserved_bytes > 0 || file->ranks[k].ooms > 0)) {
+                work->ranks[work->rank_count++] = file->ranks[k];
+            }
+        }
+    }
+    if (work->rank_count > 0) {
+        qsort(work->ranks, work->rank_count, sizeof *work->ranks, compare_ranks);
+    }
+    return PLIM_OK;
+}
+
+plim_status plim_diagnosing_init(plim_diagnosing *work, plim_error *err)
+{
+    work->files = calloc(work->count > 0 ? work->count : 1, sizeof *work->files);
+    if (work->files == NULL) {
+        return plim_fail_memory(err, "listing files");
+    }
+    for (size_t i = 0; i < work->count; i++) {
+        work->files[i].path = work->paths[i];
+    }
+    return PLIM_OK;
+}
+
+plim_status plim_diagnosing_run(plim_diagnosing *work, uint32_t threads, plim_error *err)
+{
+    const plim_sweep_jobs jobs = { .run = diagnose_file, .ctx = work, .count = work->count };
+    return plim_sweep(&jobs, threads > 0 ? threads : plim_sweep_default_threads(), err);
+}
+
+void plim_diagnosing_deinit(plim_diagnosing *work)
+{
+    for (size_t i = 0; work->files != NULL && i < work->count; i++) {
+        free(work->files[i].ranks);
+        plim_text_deinit(&work->files[i].document);
+    }
+    free(work->files);
+    free(work->ranks);
+    *work = (plim_diagnosing){ 0 };
+}
