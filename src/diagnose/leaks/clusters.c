@@ -1,0 +1,285 @@
+/*
+ * clusters.c - see clusters.h. The thresholds are argued in docs/design/diagnose.md.
+ */
+#include "diagnose/leaks/clusters.h"
+
+#include "base/error.h"
+
+#include <stdlib.h>
+
+/* Groups that share so much of their steps grow together. */
+#define SHARED_MIN 0.5
+/* A leak that is compared with later groups; those beyond are joined to the most alike. */
+#define CLUSTERS_MAX 16
+/* Steps of birth from which on they say more than floors do. */
+#define BIRTHS_MIN 3
+
+/* --- what stays --- */
+
+/* One look at each alloc of the axis that stays and belongs to a grower. */
+typedef struct kept_walk {
+    const plim_levels *levels;
+    uint64_t event;
+    size_t step;
+    const uint32_t *grower_of; /* by group: index + 1 */
+} kept_walk;
+
+/* The next one, from walk->event on; PLIM_NONE: no more. */
+static uint32_t next_kept(kept_walk *walk)
+{
+    const plim_levels *const levels = walk->levels;
+    const uint8_t *const actions = levels->one->device->events.action;
+    for (; walk->event < levels->end_event; walk->event++) {
+        const uint64_t event = walk->event;
+        if (actions[event] != PLIM_ALLOC || !plim_levels_stays(levels, event)) {
+            continue;
+        }
+        const uint32_t grower = walk->grower_of[plim_levels_group(levels, event)];
+        if (grower != 0) {
+            walk->step = plim_axis_step(&levels->axis, walk->step, event);
+            walk->event++;
+            return grower - 1;
+        }
+    }
+    return PLIM_NONE;
+}
+
+/* Only what is born in the run of its group, and before the last step: what is born there may be
+ * in use still. */
+static bool is_of_run(const plim_levels *levels, const plim_grower *grower, size_t step)
+{
+    const size_t last = levels->axis.count - 1;
+    return step + 1 >= grower->first_step && (step < last || last < BIRTHS_MIN) && grower->by_count;
+}
+
+static kept_walk begin_walk(const plim_levels *levels, const uint32_t *grower_of)
+{
+    return (kept_walk){ .levels = levels,
+                        .event = levels->axis.first_events[0],
+                        .grower_of = grower_of };
+}
+
+/* Two walks: one counts, one fills in. */
+static bool collect_kept(plim_clusters *clusters, const plim_levels *levels, plim_growers *growers,
+                         const uint32_t *grower_of)
+{
+    kept_walk walk = begin_walk(levels, grower_of);
+    for (uint32_t at = next_kept(&walk); at != PLIM_NONE; at = next_kept(&walk)) {
+        plim_grower *const grower = &growers->items[at];
+        if (is_of_run(levels, grower, walk.step)) {
+            grower->kept_count++;
+            clusters->kept_count++;
+        }
+    }
+    if (clusters->kept_count == 0) {
+        return true;
+    }
+    clusters->kept = plim_mem_alloc(levels->one->mem, clusters->kept_count, sizeof(plim_kept));
+    if (clusters->kept == NULL) {
+        return false;
+    }
+    size_t first = 0;
+    for (size_t i = 0; i < growers->count; i++) {
+        growers->items[i].kept_first = first;
+        first += growers->items[i].kept_count;
+        growers->items[i].kept_count = 0;
+    }
+    walk = begin_walk(levels, grower_of);
+    for (uint32_t at = next_kept(&walk); at != PLIM_NONE; at = next_kept(&walk)) {
+        plim_grower *const grower = &growers->items[at];
+        if (is_of_run(levels, grower, walk.step)) {
+            clusters->kept[grower->kept_first + grower->kept_count++] =
+                (plim_kept){ .event = (uint32_t)(walk.event - 1), .step = (uint32_t)walk.step };
+        }
+    }
+    return true;
+}
+
+static bool find_kept(plim_clusters *clusters, const plim_levels *levels, plim_growers *growers)
+{
+    uint32_t *const grower_of =
+        plim_mem_alloc_zeroed(levels->one->mem, levels->groups.count, sizeof *grower_of);
+    if (grower_of == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < growers->count; i++) {
+        grower_of[growers->items[i].group] = (uint32_t)i + 1;
+    }
+    const bool is_done = collect_kept(clusters, levels, growers, grower_of);
+    plim_mem_free(levels->one->mem, grower_of, levels->groups.count, sizeof *grower_of);
+    return is_done;
+}
+
+/* --- steps of birth --- */
+
+/* The rises of a grower: what is born in each step and stays; of groups in which nothing stays, as
+ * their floors rise. */
+static bool find_rises(const plim_clusters *clusters, const plim_levels *levels,
+                       plim_grower *grower)
+{
+    const uint64_t *const bytes = levels->one->device->events.bytes;
+    for (size_t i = 0; i < grower->kept_count; i++) {
+        const plim_kept *const kept = &clusters->kept[grower->kept_first + i];
+        const plim_rise rise = { .step = kept->step, .amount = bytes[kept->event] };
+        if (!PLIM_VEC_PUSH(levels->one->mem, &grower->rises, rise)) {
+            return false;
+        }
+    }
+    plim_rises_join(&grower->rises);
+    if (grower->rises.count >= BIRTHS_MIN || (grower->is_rest && grower->rises.count > 0)) {
+        return true;
+    }
+    plim_growth growth;
+    grower->by_count = false;
+    return plim_rises_of(levels, grower->group, false, &grower->rises, &growth);
+}
+
+/* --- clusters --- */
+
+/* The share of steps that two groups have in common, one step more or less. */
+static double shared(const plim_rises *left, const plim_rises *right)
+{
+    size_t i = 0;
+    size_t j = 0;
+    size_t count = 0;
+    while (i < left->count && j < right->count) {
+        const uint32_t a = left->items[i].step;
+        const uint32_t b = right->items[j].step;
+        if (a + 1 < b) {
+            i++;
+        } else if (b + 1 < a) {
+            j++;
+        } else {
+            count++;
+            i++;
+            j++;
+        }
+    }
+    const size_t most = left->count > right->count ? left->count : right->count;
+    return most > 0 ? (double)count / (double)most : 0;
+}
+
+/* The sum of both, in `ret`: a new list. */
+static bool add_rises(const plim_mem *mem, const plim_rises *left, const plim_rises *right,
+                      plim_rises *ret)
+{
+    size_t i = 0;
+    size_t j = 0;
+    while (i < left->count || j < right->count) {
+        const bool is_left =
+            j == right->count || (i < left->count && left->items[i].step <= right->items[j].step);
+        const plim_rise rise = is_left ? left->items[i++] : right->items[j++];
+        if (!PLIM_VEC_PUSH(mem, ret, rise)) {
+            return false;
+        }
+    }
+    plim_rises_join(ret);
+    return true;
+}
+
+/* The cluster of the groups that rise too rarely to be compared; list.count: there is none yet. */
+static size_t find_rest(const plim_clusters *clusters)
+{
+    size_t at = 0;
+    while (at < clusters->list.count && !clusters->list.items[at].is_rest) {
+        at++;
+    }
+    return at;
+}
+
+/* The cluster that a grower belongs to; list.count: a new one. */
+static size_t find_cluster(const plim_clusters *clusters, plim_grower *grower)
+{
+    double most = 0;
+    size_t best = clusters->list.count;
+    for (size_t i = 0; i < clusters->list.count && !grower->is_rest; i++) {
+        const plim_cluster *const cluster = &clusters->list.items[i];
+        const double share = cluster->is_rest ? 0 : shared(&cluster->rises, &grower->rises);
+        if (share >= SHARED_MIN && share > most) {
+            most = share;
+            best = i;
+        }
+    }
+    grower->is_rest = grower->is_rest || (best == clusters->list.count && best >= CLUSTERS_MAX);
+    return grower->is_rest ? find_rest(clusters) : best;
+}
+
+static bool append_rises(const plim_mem *mem, const plim_rises *from, plim_rises *to)
+{
+    for (size_t i = 0; i < from->count; i++) {
+        if (!PLIM_VEC_PUSH(mem, to, from->items[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool add_to_cluster(plim_clusters *clusters, plim_grower *grower)
+{
+    const size_t at = find_cluster(clusters, grower);
+    const plim_cluster fresh = { .is_rest = grower->is_rest };
+    if (at == clusters->list.count && !PLIM_VEC_PUSH(clusters->mem, &clusters->list, fresh)) {
+        return false;
+    }
+    plim_cluster *const cluster = &clusters->list.items[at];
+    cluster->grower_count++;
+    cluster->by_count = cluster->by_count || grower->by_count;
+    cluster->is_saw = cluster->is_saw || grower->is_saw;
+    grower->cluster = (uint32_t)at;
+    if (grower->is_rest) {
+        return append_rises(clusters->mem, &grower->rises, &cluster->rises);
+    }
+    plim_rises sum = { 0 };
+    const bool is_done = add_rises(clusters->mem, &cluster->rises, &grower->rises, &sum);
+    PLIM_VEC_FREE(clusters->mem, &cluster->rises);
+    cluster->rises = sum;
+    return is_done;
+}
+
+/* The largest first: they lead clusters. */
+static int compare_growers(const void *left, const void *right)
+{
+    const plim_grower *const a = left;
+    const plim_grower *const b = right;
+    if (a->bytes != b->bytes) {
+        return a->bytes > b->bytes ? -1 : 1;
+    }
+    return a->group < b->group ? -1 : a->group > b->group;
+}
+
+plim_status plim_clusters_init(plim_clusters *clusters, const plim_levels *levels,
+                               plim_growers *growers, plim_error *err)
+{
+    *clusters = (plim_clusters){ .mem = levels->one->mem };
+    bool is_done = find_kept(clusters, levels, growers);
+    for (size_t i = 0; is_done && i < growers->count; i++) {
+        is_done = find_rises(clusters, levels, &growers->items[i]);
+        for (size_t j = 0; j < growers->items[i].rises.count; j++) {
+            growers->items[i].bytes += growers->items[i].rises.items[j].amount;
+        }
+    }
+    if (is_done && growers->count > 1) {
+        qsort(growers->items, growers->count, sizeof *growers->items, compare_growers);
+    }
+    for (size_t i = 0; is_done && i < growers->count; i++) {
+        is_done = add_to_cluster(clusters, &growers->items[i]);
+    }
+    const size_t rest = find_rest(clusters);
+    if (is_done && rest < clusters->list.count) {
+        plim_rises_sort(&clusters->list.items[rest].rises);
+    }
+    return is_done ? PLIM_OK : plim_fail_memory(err, "grouping what grows together");
+}
+
+void plim_clusters_deinit(plim_clusters *clusters)
+{
+    if (clusters->mem == NULL) {
+        return;
+    }
+    plim_mem_free(clusters->mem, clusters->kept, clusters->kept_count, sizeof *clusters->kept);
+    for (size_t i = 0; i < clusters->list.count; i++) {
+        PLIM_VEC_FREE(clusters->mem, &clusters->list.items[i].rises);
+    }
+    PLIM_VEC_FREE(clusters->mem, &clusters->list);
+    *clusters = (plim_clusters){ 0 };
+}

@@ -1,0 +1,342 @@
+/*
+ * figures.c - see figures.h. The thresholds are argued in docs/design/diagnose.md.
+ */
+#include "diagnose/leaks/figures.h"
+
+#include "base/error.h"
+#include "diagnose/roots/leak.h"
+#include "trend/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Gaps of which so many are alike make a period of whole steps. */
+#define ALIKE_SHARE 0.8
+/* Growth below it in a million steps is named without alarm. */
+#define CALM_BYTES_PER_STEP 1024.0
+/* A leak that fills the device within so many steps will lose the program a request. */
+#define SOON_STEPS 100000.0
+
+/* What is known of one leak while it is reported. */
+typedef struct leak_report {
+    plim_case *one;
+    const plim_levels *levels;
+    const plim_clusters *clusters;
+    const plim_growers *growers;
+    size_t at;
+    const plim_cluster *cluster;
+    uint64_t *ids; /* in order of birth */
+    size_t id_count;
+    uint64_t kept_bytes;
+    double blocks_share; /* bytes of blocks over requested ones */
+    plim_leak leak;
+    double low, high; /* of its growth */
+    bool is_regular;  /* one period of whole steps */
+} leak_report;
+
+static int compare_ids(const void *left, const void *right)
+{
+    const uint64_t a = *(const uint64_t *)left;
+    const uint64_t b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* --- allocations --- */
+
+/* What a group without staying allocations has live at the end. */
+static void collect_live(leak_report *report, uint32_t group)
+{
+    const plim_levels *const levels = report->levels;
+    const uint8_t *const actions = levels->one->device->events.action;
+    for (uint64_t i = levels->axis.first_events[0]; i < levels->end_event; i++) {
+        if (actions[i] == PLIM_ALLOC && plim_levels_stays(levels, i) &&
+            plim_levels_group(levels, i) == group) {
+            report->ids[report->id_count++] = plim_timeline_recorded_id(&levels->one->timeline, i);
+        }
+    }
+}
+
+static size_t room_for(const leak_report *report)
+{
+    size_t room = 0;
+    for (size_t i = 0; i < report->growers->count; i++) {
+        const plim_grower *const grower = &report->growers->items[i];
+        if (grower->cluster == report->at) {
+            room += grower->by_count ? grower->kept_count
+                                     : report->levels->groups.items[grower->group].count;
+        }
+    }
+    return room;
+}
+
+static bool collect_ids(leak_report *report)
+{
+    const size_t room = room_for(report);
+    report->ids = plim_arena_alloc(report->one->arena, room * sizeof *report->ids);
+    if (report->ids == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < report->growers->count; i++) {
+        const plim_grower *const grower = &report->growers->items[i];
+        if (grower->cluster != report->at) {
+            continue;
+        }
+        if (!grower->by_count) {
+            collect_live(report, grower->group);
+            continue;
+        }
+        for (size_t j = 0; j < grower->kept_count; j++) {
+            const plim_kept *const kept = &report->clusters->kept[grower->kept_first + j];
+            report->ids[report->id_count++] =
+                plim_timeline_recorded_id(&report->one->timeline, kept->event);
+        }
+    }
+    if (report->id_count > 1) {
+        qsort(report->ids, report->id_count, sizeof *report->ids, compare_ids);
+    }
+    double blocks = 0;
+    double requested = 0;
+    for (size_t i = 0; i < report->id_count; i++) {
+        const plim_allocation kept =
+            plim_timeline_allocation(&report->one->timeline, report->ids[i]);
+        blocks += (double)kept.block_bytes;
+        requested += (double)kept.requested_bytes;
+        report->kept_bytes += kept.requested_bytes;
+    }
+    report->blocks_share = requested > 0 && blocks > requested ? blocks / requested : 1;
+    return true;
+}
+
+/* --- growth --- */
+
+static int compare_gaps(const void *left, const void *right)
+{
+    const uint32_t a = *(const uint32_t *)left;
+    const uint32_t b = *(const uint32_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* The period: the distance of births where most are alike, else their mean one. False: no memory.
+ */
+static bool find_period(leak_report *report)
+{
+    const plim_rises *const rises = &report->cluster->rises;
+    const size_t count = rises->count - 1;
+    uint32_t *const gaps = plim_mem_alloc(report->one->mem, count, sizeof *gaps);
+    if (gaps == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        gaps[i] = rises->items[i + 1].step - rises->items[i].step;
+    }
+    qsort(gaps, count, sizeof *gaps, compare_gaps);
+    const uint32_t median = gaps[count / 2];
+    size_t alike = 0;
+    for (size_t i = 0; i < count; i++) {
+        alike += gaps[i] == median ? 1u : 0u;
+    }
+    plim_mem_free(report->one->mem, gaps, count, sizeof *gaps);
+    report->is_regular = (double)alike >= ALIKE_SHARE * (double)count;
+    report->leak.period_steps =
+        report->is_regular
+            ? (double)median
+            : (double)(rises->items[count].step - rises->items[0].step) / (double)count;
+    return true;
+}
+
+/*
+ * Growth per step: what is born after the first birth, over the steps since. Births are a renewal
+ * process: the error is that of what each brings beyond its distance from the one before.
+ */
+static void find_growth(leak_report *report)
+{
+    const plim_rises *const rises = &report->cluster->rises;
+    const size_t count = rises->count - 1;
+    const double span = (double)(rises->items[count].step - rises->items[0].step);
+    double total = 0;
+    for (size_t i = 1; i <= count; i++) {
+        total += (double)rises->items[i].amount;
+    }
+    const double growth = total / span;
+    double squares = 0;
+    for (size_t i = 1; i <= count; i++) {
+        const double gap = (double)(rises->items[i].step - rises->items[i - 1].step);
+        const double off = (double)rises->items[i].amount - growth * gap;
+        squares += off * off;
+    }
+    const double freedom = count > 1 ? (double)(count - 1) : 1;
+    const double error = sqrt(squares / freedom * (double)count) / span;
+    const double reach = error * plim_trend_student(freedom);
+    report->leak.growth_bytes_per_step = growth;
+    report->low = growth > reach ? growth - reach : 0;
+    report->high = growth + reach;
+}
+
+/* The highest moment of the last half of the steps, as it would be at the last step's level. */
+static double usual_peak(const leak_report *report)
+{
+    const plim_case *const one = report->one;
+    const size_t count = one->steps.count;
+    double highest = 0;
+    for (size_t i = count / 2; i < count; i++) {
+        const double later = (double)(count - 1 - i) * report->leak.growth_bytes_per_step;
+        const double peak = (double)one->step_facts[i].peak_requested_bytes + later;
+        highest = peak > highest ? peak : highest;
+    }
+    return highest;
+}
+
+/* The step in which the device is full: requests are rounded up to blocks. */
+static void find_full(const leak_report *report, plim_diagnosis_finding *finding)
+{
+    const plim_case *const one = report->one;
+    const double growth = report->leak.growth_bytes_per_step * report->blocks_share;
+    if (one->capacity_bytes == 0 || growth <= 0) {
+        return;
+    }
+    const double rounding =
+        one->facts->peak.allocated_bytes > one->facts->peak.requested_bytes
+            ? (double)(one->facts->peak.allocated_bytes - one->facts->peak.requested_bytes)
+            : 0;
+    const double left = (double)one->capacity_bytes - usual_peak(report) - rounding;
+    finding->has_full_step = true;
+    finding->full_at_step = (double)(one->steps.count - 1) + (left > 0 ? left / growth : 0);
+}
+
+/* --- the finding --- */
+
+static double confidence_of(const leak_report *report)
+{
+    const size_t rises = report->cluster->rises.count;
+    double confidence = rises >= 8 ? 0.97 : rises >= 5 ? 0.9 : 0.75;
+    confidence *= report->is_regular ? 1 : 0.95;
+    confidence *= report->cluster->by_count ? 1 : 0.9;
+    confidence *= report->cluster->is_saw || report->cluster->is_rest ? 0.85 : 1;
+    return confidence * (report->one->has_stacks ? 1 : 0.9);
+}
+
+static plim_severity severity_of(const leak_report *report, const plim_diagnosis_finding *finding)
+{
+    const double growth = report->leak.growth_bytes_per_step * report->blocks_share;
+    if (growth <= CALM_BYTES_PER_STEP) {
+        return PLIM_SEVERITY_NOTE;
+    }
+    return finding->has_full_step &&
+                   finding->full_at_step < (double)report->one->steps.count + SOON_STEPS
+               ? PLIM_SEVERITY_FAILURE
+               : PLIM_SEVERITY_WARNING;
+}
+
+static bool say_kept(leak_report *report, plim_diagnosis_finding *finding)
+{
+    const plim_evidence_line line = {
+        .id = "kept",
+        .text = report->cluster->by_count
+                    ? "{} in {} allocations made in steps {} to {} are still live at the end"
+                    : "{} in {} allocations are live at the end; from step {} to step {} each new "
+                      "one was larger than the one whose place it took",
+        .figures = { plim_say_bytes("kept_bytes", report->kept_bytes),
+                     plim_say_amount("kept_count", report->id_count),
+                     plim_say_step("first_step", finding->first_step),
+                     plim_say_step("last_step", finding->last_step) },
+        .figure_count = 4
+    };
+    return plim_case_say(report->one, finding, &line);
+}
+
+static plim_evidence_figure say_growth(const char *name, double growth)
+{
+    return (plim_evidence_figure){ name, PLIM_FIGURE_BYTES_PER_STEP, growth, NULL };
+}
+
+static bool say_rate(leak_report *report, plim_diagnosis_finding *finding)
+{
+    const plim_evidence_line line = {
+        .id = "growth",
+        .text = "live memory grows by {} (95 % interval {} to {}), in {} of the steps",
+        .figures = { say_growth("growth", finding->growth_bytes_per_step),
+                     say_growth("growth_low", finding->growth_low_bytes_per_step),
+                     say_growth("growth_high", finding->growth_high_bytes_per_step),
+                     plim_say_amount("steps_with_growth", report->cluster->rises.count) },
+        .figure_count = 4
+    };
+    return plim_case_say(report->one, finding, &line);
+}
+
+static bool say_floors(leak_report *report, plim_diagnosis_finding *finding)
+{
+    const plim_case *const one = report->one;
+    const uint64_t first = one->step_facts[finding->first_step].least_requested_bytes;
+    const uint64_t last = one->step_facts[one->steps.count - 1].least_requested_bytes;
+    const plim_evidence_line line = {
+        .id = "floor",
+        .text = "the least that was live in a step went from {} in step {} to {} in step {}",
+        .figures = { plim_say_bytes("first_floor_bytes", first),
+                     plim_say_step("first_step", finding->first_step),
+                     plim_say_bytes("last_floor_bytes", last),
+                     plim_say_step("last_step", one->steps.count - 1) },
+        .figure_count = 4
+    };
+    return plim_case_say(report->one, finding, &line);
+}
+
+static bool say_no_stacks(leak_report *report, plim_diagnosis_finding *finding)
+{
+    const plim_evidence_line line = {
+        .id = "no_stacks",
+        .text = "the recording has no stacks: these allocations are grouped by size, and the line "
+                "that makes them cannot be known",
+    };
+    return report->one->has_stacks || plim_case_say(report->one, finding, &line);
+}
+
+static plim_status add_finding(leak_report *report, plim_error *err)
+{
+    plim_case *const one = report->one;
+    plim_diagnosis_finding *const finding = plim_case_add(one, PLIM_VERDICT_LEAK, PLIM_CAUSE_KEPT);
+    if (finding == NULL) {
+        return plim_fail_memory(err, "reporting a leak");
+    }
+    const plim_rises *const rises = &report->cluster->rises;
+    report->leak.ids = report->ids;
+    report->leak.id_count = report->id_count;
+    report->leak.first_step = rises->items[0].step;
+    report->leak.last_step = rises->items[rises->count - 1].step;
+    finding->decides = true;
+    finding->bytes = report->kept_bytes;
+    finding->growth_bytes_per_step = report->leak.growth_bytes_per_step;
+    finding->growth_low_bytes_per_step = report->low;
+    finding->growth_high_bytes_per_step = report->high;
+    finding->period_steps = report->leak.period_steps;
+    finding->first_step = report->leak.first_step;
+    finding->last_step = report->leak.last_step;
+    finding->confidence = confidence_of(report);
+    find_full(report, finding);
+    finding->finding.severity = severity_of(report, finding);
+    finding->finding.certainty = plim_certainty_of(finding->confidence, false);
+    if (!say_kept(report, finding) || !say_rate(report, finding) || !say_floors(report, finding) ||
+        !say_no_stacks(report, finding)) {
+        return plim_fail_memory(err, "reporting a leak");
+    }
+    return plim_leak_explain(one, &report->leak, finding, err);
+}
+
+plim_status plim_report_leak(plim_case *one, const plim_levels *levels,
+                             const plim_clusters *clusters, const plim_growers *growers,
+                             size_t cluster, plim_error *err)
+{
+    leak_report report = { .one = one,
+                           .levels = levels,
+                           .clusters = clusters,
+                           .growers = growers,
+                           .at = cluster,
+                           .cluster = &clusters->list.items[cluster] };
+    if (report.cluster->rises.count < 2) {
+        return PLIM_OK;
+    }
+    if (!collect_ids(&report) || !find_period(&report)) {
+        return plim_fail_memory(err, "reporting a leak");
+    }
+    find_growth(&report);
+    return add_finding(&report, err);
+}

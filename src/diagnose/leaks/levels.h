@@ -1,0 +1,68 @@
+/*
+ * levels.h - the least that each group of allocations had live in each step.
+ *
+ *   step        0    1    2    3    4
+ *   live       /\_  /\_  /\_  /\_  /\_      a group: one stack and stream; without a stack, one
+ *   floor      0    1    2    3    4        size and stream
+ *
+ * What a step makes and gives back does not show in floors; what it leaves does. A floor is
+ * recorded where it differs from the one before, so that a group that does not move costs nothing.
+ */
+#ifndef PLIMSOLL_DIAGNOSE_LEAKS_LEVELS_H
+#define PLIMSOLL_DIAGNOSE_LEAKS_LEVELS_H
+
+#include "base/map.h"
+#include "diagnose/case/case.h"
+
+/* Holds from its step up to the next one that is recorded. */
+typedef struct plim_floor {
+    uint64_t bytes;
+    uint32_t count;  /* allocations */
+    uint32_t step;   /* of the axis */
+    uint32_t before; /* the group's last one before it, or PLIM_NONE */
+} plim_floor;
+
+typedef struct plim_level {
+    uint64_t bytes; /* live now */
+    uint64_t floor_bytes;
+    uint32_t count;
+    uint32_t floor_count;
+    uint32_t touched;    /* step in which something happened to it last, + 1 */
+    uint32_t last_floor; /* index into floors, or PLIM_NONE */
+} plim_level;
+
+/* The runs of events that take the place of steps: run i is [first_events[i],
+ * first_events[i + 1]); what follows the last one is not looked at. */
+typedef struct plim_axis {
+    const uint64_t *first_events; /* count + 1 */
+    size_t count;                 /* below 2^32 - 1 */
+} plim_axis;
+
+typedef struct plim_levels {
+    const plim_case *one; /* borrowed */
+    plim_axis axis;       /* borrowed */
+    PLIM_VEC(plim_level) groups;
+    PLIM_VEC(plim_floor) floors;
+    uint32_t *of_stack; /* by stack: group + 1; further groups of a stack are in of_other */
+    plim_map of_other;
+    uint64_t end_event; /* the walk ends there */
+} plim_levels;
+
+/* Linear in events. Errors: PLIM_OUT_OF_HOST_MEMORY; plim_levels_deinit() is allowed after them. */
+plim_status plim_levels_init(plim_levels *levels, const plim_case *one, plim_axis axis,
+                             plim_error *err);
+/* Zeroed ones are allowed. */
+void plim_levels_deinit(plim_levels *levels);
+
+/* The group of an alloc that the walk has passed. */
+uint32_t plim_levels_group(const plim_levels *levels, uint64_t event);
+
+/* True if nothing frees what an alloc began before the last request: what is freed after it is
+ * freed by the program's end. */
+bool plim_levels_stays(const plim_levels *levels, uint64_t event);
+
+/* The run of the axis that an event lies in; `hint` is one that is not after it. Events come in
+ * order, so that a walk over all of them is linear. */
+size_t plim_axis_step(const plim_axis *axis, size_t hint, uint64_t event);
+
+#endif
