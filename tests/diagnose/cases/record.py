@@ -99,6 +99,16 @@ def strip(snapshot, case):
                                      for trace in snapshot["device_traces"]]
 
 
+def share(snapshot):
+    """Make equal stacks one list: a pickle then holds each of them once."""
+    known = {}
+    for trace in snapshot["device_traces"]:
+        for entry in trace:
+            if "frames" in entry:
+                stack = tuple(id(frame) for frame in entry["frames"])
+                entry["frames"] = known.setdefault(stack, entry["frames"])
+
+
 def record(group, case, plimsoll, python, pairs):
     """Rehearse one case; returns the path of its recording."""
     with tempfile.TemporaryDirectory() as folder:
@@ -116,6 +126,7 @@ def record(group, case, plimsoll, python, pairs):
         frame["filename"] = recordings.rename(frame["filename"], pairs)
     recordings.neutralise(snapshot, pairs)  # refuses paths that no rule covers
     strip(snapshot, case)
+    share(snapshot)
     data, suffix = recordings.compress(pickle.dumps(snapshot, protocol=4))
     kept = OUT / f"{case.name}.pickle{suffix}"
     kept.write_bytes(data)

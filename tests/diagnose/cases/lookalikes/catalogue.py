@@ -50,7 +50,7 @@ CASES = [
             blame_also=("scratch = Scratch(self, torch.rand",
                         "return self.trainer.decoder(self.hidden)"), period=1, first=1),
     healthy("image-pool", "image_pool.py", "memory_bank",
-            "Grows by one fake batch a step until the pool holds 9; after that a random one is "
+            "Grows by one fake batch a step until the pool holds 7; after that a random one is "
             "replaced in half of the steps, so ages at death vary.", period=1, first=1),
     healthy("truncated-backprop", "truncated_backprop.py", "truncated_history",
             "The graph of eight chunks is kept and freed by one backward pass; the optimizer "
@@ -94,4 +94,94 @@ CASES = [
     healthy("shapes-settle", "shapes_settle.py", "growing_cache",
             "A bias is cached for each of eight lengths, which come up at random: growth gets "
             "rarer and ends. Inference, nothing is annotated."),
+    healthy("requests-split", "requests_split.py", "oom_caught",
+            "Three large requests run out of memory, some of their parts too; each is caught and "
+            "answered in halves.", capacity="1GiB"),
+    healthy("workspaces-tried", "workspaces_tried.py", "oom_caught",
+            "Workspaces of 900 and 600 MiB are tried in each step and refused; the third fits. "
+            "Nothing fails.", capacity="1GiB"),
+    healthy("collected-on-purpose", "collected_on_purpose.py", "reference_cycle",
+            "The program switches the collector off and calls it every 8 steps; each step leaves a "
+            "tree whose nodes know their parents.", blame="left, right = torch.tanh(self.split(",
+            blame_also=("root = Node(None, torch.randn(",), period=1, first=1),
+    healthy("hook-keeps-last", "hook_keeps_last.py", "hook_replaced",
+            "Hooks keep activations, but only the last step's; batches grow by one every fourth "
+            "step, and so does what is kept.", period=1),
+    healthy("losses-by-epoch", "losses_by_epoch.py", "logged_tensors",
+            "512 bytes a step are kept and cleared every 15 steps; the recording ends with seven "
+            "kept. Two optimizers.", period=1, first=1),
+    healthy("streams-take-workspaces", "streams_take_workspaces.py", "library_workspaces",
+            "Each of six streams gets a workspace of cuBLAS at its first product, one every fourth "
+            "request of the first 24 of 48; inference.", period=4, first=1),
+    Case("large-beginning", "large_beginning.py", "spike", "preparation",
+         "A table is prepared once and dropped; later 92 % of what is reserved is unused, in whole "
+         "free segments, which is not fragmentation.", also=("healthy",),
+         blame="table = (table - table.mean(0))",
+         blame_also=("table = torch.randn(rows", "reduced = principal()")),
+    healthy("deviations-kept", "deviations_kept.py", "memory_bank",
+            "Every 4 steps a vector of all weights is kept, until there are five; from step 24 of "
+            "48 the oldest goes for each.", period=4, first=4),
+    healthy("inner-loops", "inner_loops.py", "truncated_history",
+            "Graphs of three tasks pile up and are freed by one backward pass; the optimizer steps "
+            "once in three tasks.", period=1, first=1),
+    healthy("tenants-adapters", "tenants_adapters.py", "growing_cache",
+            "Adapters are loaded at a tenant's first request until there are six; then the least "
+            "recently used go.", first=1),
+    healthy("bank-full-late", "bank_full_late.py", "memory_bank",
+            "Grows by one batch a step for 24 of 34 steps; only the last ten replace the oldest.",
+            period=1, first=1),
+    healthy("full-before-recorded", "full_before_recorded.py", "memory_bank",
+            "Each recorded step keeps one batch to the end of the recording, and frees one that "
+            "was made before it began.", period=1, first=1),
+    healthy("outputs-by-epoch", "outputs_by_epoch.py", "outputs_kept",
+            "Outputs of 16 batches are kept, scored and cleared; the recording ends in the third "
+            "epoch, two batches before it is full. Inference.", period=1, first=1),
+    healthy("heads-by-task", "heads_by_task.py", "new_parameters",
+            "Every 5 steps to the end a head is added, with a gradient and two states: planned "
+            "growth of the model.", also=("first_step_growth",), period=5, first=1),
+    healthy("rays-in-varying-number", "rays_in_varying_number.py", "varying_sizes",
+            "The number of samples changes in each step: peaks jump about, reserved memory rises "
+            "for a while.", also=("fragmented",)),
+    healthy("penalty-now-and-then", "penalty_now_and_then.py", "periodic_work",
+            "Every sixth step has a second derivative and a peak that is a sixth higher. Two "
+            "optimizers.", also=("spike",), period=6),
+    healthy("steps-skipped", "steps_skipped.py", "optimizer_states",
+            "The first nine steps do not reach the optimizer; its states arrive in the tenth.",
+            also=("first_step_growth",), first=10),
+    healthy("shards-in-turn", "shards_in_turn.py", "prefetch_queue",
+            "Two shards of a corpus are on the device; each is larger than the last until the "
+            "pass begins again in step 37.", period=4),
+    healthy("compiled-by-length", "compiled_by_length.py", "compiled_variants",
+            "New lengths are compiled anew in steps 9 and 17; peaks follow the lengths."),
+    healthy("two-stages", "two_stages.py", "new_parameters",
+            "From step 15 of 40 another, larger model is trained; the first one's decoder, "
+            "gradients and states are gone.", first=15),
+    healthy("pages-of-a-pool", "pages_of_a_pool.py", "growing_cache",
+            "Pages for keys and values are made when none is free, ever more rarely, and never "
+            "given back. Inference.", first=1),
+    healthy("evaluated-every-eight", "evaluated_every_eight.py", "periodic_work",
+            "Every eight steps an evaluation in larger batches has a peak an eighth higher.",
+            also=("spike", "fragmented"), period=8),
+    healthy("averaged-gradients", "averaged_gradients.py", "accumulation",
+            "Gradients live for six steps of the loop and go when the optimizer steps.",
+            period=6),
+    # The same programs, with less in the recording.
+    healthy("momentum-queue-bare", "momentum_queue.py", "memory_bank",
+            "momentum-queue without stacks and annotations.", strip=("frames", "annotations"),
+            period=1, first=1),
+    healthy("momentum-queue-late", "momentum_queue.py", "memory_bank",
+            "The last 3000 events of momentum-queue: full since before they begin.", last=3000,
+            period=1),
+    healthy("rollouts-bare", "rollouts_freed_in_mass.py", "rollouts",
+            "rollouts-freed-in-mass without stacks and annotations.",
+            strip=("frames", "annotations"), period=1, first=1),
+    healthy("collector-sawtooth-bare", "collector_sawtooth.py", "reference_cycle",
+            "collector-sawtooth without stacks and annotations: the line cannot be known.",
+            strip=("frames", "annotations"), period=1, first=1),
+    healthy("frozen-features-unmarked", "frozen_features_cached.py", "growing_cache",
+            "frozen-features-cached without annotations.", strip=("annotations",), period=1,
+            first=1),
+    healthy("heads-by-task-bare", "heads_by_task.py", "new_parameters",
+            "heads-by-task without stacks and annotations.", strip=("frames", "annotations"),
+            also=("first_step_growth", "leak"), period=5, first=1),
 ]

@@ -41,7 +41,7 @@ def main():
     of_makes = torch.optim.Adam(makes.parameters(), lr=1e-3, betas=(0.0, 0.99), fused=True)
     of_judges = torch.optim.Adam(judges.parameters(), lr=1e-3, betas=(0.0, 0.99), fused=True)
     size = 8
-    for step in range(17):
+    for step in range(14):
         if step in (0, 4, 8):
             makes.grow(of_makes, up=True)
             judges.grow(of_judges, up=False)

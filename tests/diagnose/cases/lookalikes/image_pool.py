@@ -1,4 +1,4 @@
-"""A CycleGAN's pool of 9 fakes: it fills, and then a random one is replaced, not the oldest."""
+"""A CycleGAN's pool of 7 fakes: it fills, and then a random one is replaced, not the oldest."""
 
 import random
 
@@ -17,7 +17,7 @@ def critic():
 
 
 class Pool:
-    def __init__(self, limit=9):
+    def __init__(self, limit=7):
         self.limit, self.fakes, self.draw = limit, [], random.Random(3)
 
     def swap(self, fake):
@@ -37,7 +37,7 @@ there, back, judge = translator().cuda(), translator().cuda(), critic().cuda()
 of_makers = torch.optim.Adam([*there.parameters(), *back.parameters()], lr=2e-4, fused=True)
 of_judge = torch.optim.Adam(judge.parameters(), lr=2e-4, fused=True)
 pool = Pool()
-for _ in range(26):
+for _ in range(22):
     summer, winter = torch.rand(2, 4, 3, 64, 64, device="cuda")
     of_makers.zero_grad()
     fake = there(summer)
