@@ -15,6 +15,8 @@ class Case:
     lines that a fair judge accepts. The lines are found in the program's file.
     `growth` counts requested bytes; `growth_blocks` the same in blocks of 512 bytes, given where
     the two differ by more than 2 %.
+    `optimizer_steps` is how often optimizers step in one turn of the loop, where that is not once: a
+    growth per step of the optimizer is accepted too.
     `strip` removes parts of the recording: "frames", "annotations"; `last` keeps only so many
     events, as a ring of that size does.
     """
@@ -31,6 +33,7 @@ class Case:
     growth_blocks: float = None
     period: int = None
     first: int = None
+    optimizer_steps: float = None
     gpu: str = "h100"
     capacity: str = None
     conf: str = None

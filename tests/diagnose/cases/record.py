@@ -81,6 +81,7 @@ def label(group, case, path):
         "blame_lines": blame_lines(group, case), "leak": case.is_leak,
         "growth_bytes_per_step": case.growth, "growth_blocks_per_step": case.growth_blocks,
         "period_steps": case.period, "first_step": case.first,
+        "optimizer_steps": case.optimizer_steps,
         "strip": list(case.strip), "last": case.last, "why": case.why,
     }
 
