@@ -19,7 +19,7 @@ TOLERANCE = 0.02
 
 
 def diagnose(plimsoll, path):
-    """(findings of all devices, verdict); the verdict is a message where there is none."""
+    """(findings of all devices, verdict); without a document a message instead of the verdict."""
     done = subprocess.run([plimsoll, "diagnose", "--json", path], capture_output=True, text=True)
     try:
         document = json.loads(done.stdout)
