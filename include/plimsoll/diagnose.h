@@ -324,7 +324,7 @@ typedef struct plim_diagnose_options {
 } plim_diagnose_options;
 
 /**
- * Diagnose every device of a history that has events or segments.
+ * Diagnose the device of a history, or of several those that have events or segments.
  *
  * history        borrowed: it must outlive the diagnosis
  * ret_diagnosis  the caller's, until plim_diagnosis_destroy()

@@ -78,7 +78,23 @@ static int compare_ranks(const void *left, const void *right)
     return a->device < b->device ? -1 : a->device > b->device;
 }
 
-/* The devices that have memory. */
+static bool has_memory(const plim_diagnosed_rank *rank)
+{
+    return rank->device != PLIM_HOST_DEVICE && (rank->peak_reserved_bytes > 0 || rank->ooms > 0);
+}
+
+/* is_one  NULL: all of them are */
+static void add_ranks(plim_diagnosing *work, const plim_diagnosed_file *file,
+                      bool (*is_one)(const plim_diagnosed_rank *rank))
+{
+    for (size_t i = 0; i < file->rank_count; i++) {
+        if (is_one == NULL || is_one(&file->ranks[i])) {
+            work->ranks[work->rank_count++] = file->ranks[i];
+        }
+    }
+}
+
+/* The GPUs that have memory; where none has any, all devices. */
 plim_status plim_diagnosing_gather(plim_diagnosing *work, plim_error *err)
 {
     size_t count = 0;
@@ -93,13 +109,12 @@ plim_status plim_diagnosing_gather(plim_diagnosing *work, plim_error *err)
         return plim_fail_memory(err, "listing ranks");
     }
     for (size_t i = 0; i < work->count; i++) {
-        const plim_diagnosed_file *const file = &work->files[i];
-        work->failed_count += file->status != PLIM_OK;
-        for (size_t k = 0; k < file->rank_count; k++) {
-            if (file->ranks[k].device != PLIM_HOST_DEVICE &&
-                (file->ranks[k].peak_reserved_bytes > 0 || file->ranks[k].ooms > 0)) {
-                work->ranks[work->rank_count++] = file->ranks[k];
-            }
+        work->failed_count += work->files[i].status != PLIM_OK;
+        add_ranks(work, &work->files[i], has_memory);
+    }
+    if (work->rank_count == 0) {
+        for (size_t i = 0; i < work->count; i++) {
+            add_ranks(work, &work->files[i], NULL);
         }
     }
     if (work->rank_count > 0) {

@@ -106,7 +106,7 @@ static plim_status diagnose_devices(plim_diagnosis *diagnosis, const plim_histor
     const plim_settings settings = read_settings(history);
     for (size_t i = 0; i < count; i++) {
         const plim_device_history *const device = plim_history_device(history, i);
-        if (device->events.count == 0 && device->segment_count == 0) {
+        if (count > 1 && device->events.count == 0 && device->segment_count == 0) {
             continue; /* a GPU that the process never used */
         }
         plim_device_diagnosis *const out = &diagnosis->devices[diagnosis->device_count];

@@ -22,6 +22,11 @@ plim_live_change plim_live_change_of(const plim_timeline *timeline, uint64_t eve
         change.begun_bytes = timeline->device->events.bytes[event];
         if (timeline->start.lifetimes.displacements.count > 0) {
             change.ended = plim_timeline_displaced(timeline, event);
+            /* It may also have displaced a block whose free was only pending. */
+            if (change.ended != PLIM_NO_ALLOCATION &&
+                plim_timeline_allocation(timeline, change.ended).freed != (int64_t)event) {
+                change.ended = PLIM_NO_ALLOCATION;
+            }
         }
     } else if (plim_ends_allocation(plim_timeline_halves(timeline), action)) {
         change.ended = plim_timeline_about(timeline, event);

@@ -532,10 +532,9 @@ plim_status plim_diagnose_json_write(plim_sink sink, const plim_diagnosed_file *
     PLIM_TRY(plim_document_begin(&json, sink, "diagnose/1", page, err));
     const size_t index = plim_diagnosed_rank_worst(ranks, rank_count);
     const plim_diagnosed_rank *const worst = index != SIZE_MAX ? &ranks[index] : NULL;
-    plim_json_member_optional_string(&json, "verdict",
-                                     worst != NULL ? plim_verdict_name(worst->verdict) : NULL);
-    plim_json_member_known_double(&json, "confidence", worst != NULL,
-                                  worst != NULL ? worst->confidence : 0);
+    const plim_verdict verdict = worst != NULL ? worst->verdict : PLIM_VERDICT_UNKNOWN;
+    plim_json_member_string(&json, "verdict", plim_verdict_name(verdict));
+    plim_json_member_double(&json, "confidence", worst != NULL ? worst->confidence : 0);
     write_devices(&json, files, count);
     if (count > 1 && worst != NULL) {
         write_ranks(&json, ranks, rank_count, worst);
