@@ -50,6 +50,9 @@ class Case:
 
     @property
     def is_leak(self):
+        """True, False, or None where a fair judge accepts both."""
+        if self.leak is None and "leak" in self.also:
+            return None
         return self.verdict == "leak" if self.leak is None else self.leak
 
     def options(self):

@@ -165,6 +165,38 @@ CASES = [
     healthy("averaged-gradients", "averaged_gradients.py", "accumulation",
             "Gradients live for six steps of the loop and go when the optimizer steps.",
             period=6),
+    healthy("trials-in-turn", "trials_in_turn.py", "optimizer_states",
+            "Six trials of seven steps, each with a larger model and an optimizer of its own; the "
+            "last one's are freed when the next one's are made.", also=("first_step_growth",),
+            period=7, first=1),
+    healthy("averages-in-turn", "averages_in_turn.py", "weights_average",
+            "A copy of the weights is made in steps 8, 15 and 22 of 40: three stairs, then no "
+            "more.", period=7, first=8),
+    healthy("sessions-ramp", "sessions_ramp.py", "kv_cache",
+            "Sessions open until there are 12, each keeps what was said, and ends after a random "
+            "number of turns. Inference.", period=1, first=1),
+    healthy("doubling-buffer", "doubling_buffer.py", "replay_buffer",
+            "A buffer doubles when it is full, ever more rarely, and stops at 32 places.",
+            first=1),
+    healthy("points-split", "points_split.py", "new_parameters",
+            "Weights and states are replaced by larger ones every 4 steps until step 24 of 40.",
+            also=("first_step_growth",), period=4, first=4),
+    healthy("clients-in-rounds", "clients_in_rounds.py", "accumulation",
+            "Six clients a round, of two optimizer steps each, keep a difference of all weights; "
+            "the round's average frees them. A step is an optimizer's.", period=2, first=2),
+    healthy("league-of-opponents", "league_of_opponents.py", "memory_bank",
+            "Every third step a copy of the model is kept, until there are five; then a random "
+            "one goes for each.", period=3, first=1),
+    healthy("longer-requests", "longer_requests.py", "kv_cache",
+            "Each of ten requests is longer than the last one, and so is its cache, which goes "
+            "with it. Inference; a step is a request.", also=("fragmented",), period=1, first=1),
+    healthy("loss-of-last-step", "loss_of_last_step.py", "loss_replaced",
+            "The last loss is kept with its graph, and only the last; batches grow for 12 steps.",
+            period=1, first=1),
+    healthy("vocabulary-grows", "vocabulary_grows.py", "new_parameters",
+            "A table is replaced by a larger one every third step until step 28 of 45, with its "
+            "gradient and a new optimizer's state.", also=("first_step_growth",), period=3,
+            first=1),
     # The same programs, with less in the recording.
     healthy("momentum-queue-bare", "momentum_queue.py", "memory_bank",
             "momentum-queue without stacks and annotations.", strip=("frames", "annotations"),
