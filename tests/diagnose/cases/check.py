@@ -35,8 +35,10 @@ def names_line(finding, lines):
                for file, line in lines)
 
 
-def judge_line(label, findings):
+def judge_line(label, findings, verdict):
     if not label["blame_lines"] or "frames" in label.get("strip", ()):
+        return "-"
+    if verdict == "healthy" in label["also"] and not findings:
         return "-"
     named = [names_line(finding, label["blame_lines"]) for finding in findings]
     if named and named[0]:
@@ -72,7 +74,7 @@ def judge(label, findings, verdict):
         "verdict": "ok" if verdict in words else "WRONG",
         "leak": "-" if label["leak"] is None else
                 "ok" if bool(leaks) == label["leak"] else "WRONG",
-        "line": judge_line(label, findings),
+        "line": judge_line(label, findings, verdict),
         "growth": judge_growth(label, leaks) if label["leak"] else "-",
         "period": judge_period(label, leaks) if label["leak"] else "-",
     }
