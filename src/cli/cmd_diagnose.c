@@ -17,9 +17,18 @@ typedef struct diagnose_arguments {
     uint64_t capacity_bytes;
 } diagnose_arguments;
 
+static void take_device(struct argp_state *state, void *arguments, char *text)
+{
+    plim_diagnose_view *const view = &((diagnose_arguments *)arguments)->view;
+    view->device = (int32_t)plim_option_number(state, "device", text, -1, 65535);
+    view->one_device = true;
+}
+
 static const plim_option rows[] = {
     PLIM_FLAG("all", diagnose_arguments, view.all, "show all, not the first screen alone"),
     PLIM_FLAG("full-paths", diagnose_arguments, view.full_paths, "do not shorten paths"),
+    PLIM_TAKEN("device", "N", take_device, "only GPU N (-1 is pinned host memory)"),
+    PLIM_NUMBER("top", diagnose_arguments, view.top, 1, 1000000, "show N rows of a table (12)"),
     PLIM_SIZE("capacity", diagnose_arguments, capacity_bytes, "memory of the device"),
 };
 static const plim_option_group groups[] = { PLIM_OPTION_GROUP(rows, 0) };

@@ -1,9 +1,15 @@
 /*
- * diagnose.c - see diagnose.h.
+ * diagnose.c - the page of a file: its devices, and of the worst the verdict, the evidence, what is
+ * missing and what helps; with --all of every device all that is known.
  */
 #include "report/model/diagnose.h"
 
+#include "base/ascii.h"
+#include "report/model/diagnose_parts.h"
 #include "report/model/frame_text.h"
+#include "report/model/inspect_parts.h"
+
+#include <string.h>
 
 static plim_fact fact_of(plim_page *page, const plim_history *history,
                          const plim_evidence_figure *figure)
@@ -28,6 +34,12 @@ static plim_fact fact_of(plim_page *page, const plim_history *history,
     return plim_words(figure->word);
 }
 
+static bool ends_sentence(const char *text)
+{
+    return strchr(".:?!", text[strlen(text) - 1]) != NULL;
+}
+
+/* Detectors write half sentences and whole ones; both become whole. */
 static const char *sentence_of(plim_page *page, const plim_history *history,
                                const plim_evidence_line *line)
 {
@@ -37,7 +49,11 @@ static const char *sentence_of(plim_page *page, const plim_history *history,
         facts[count] = fact_of(page, history, &line->figures[count]);
     }
     facts[count] = (plim_fact){ .unit = PLIM_UNIT_END };
-    return plim_page_text(page, line->text, facts);
+    const char *const text = plim_page_text(page, line->text, facts);
+    const char first[] = { line->text[0] == '{' ? text[0] : plim_upper(text[0]), '\0' };
+    return *text != '\0' ? plim_page_text(page, ends_sentence(text) ? "{}{}" : "{}{}.",
+                                          PLIM_FACTS(plim_words(first), plim_words(text + 1)))
+                         : text;
 }
 
 static size_t sentence_count(const plim_diagnosis *diagnosis)
@@ -74,34 +90,114 @@ void plim_diagnose_sentences(plim_page *page, plim_diagnosed *file)
     }
 }
 
-static void say_finding(plim_page *page, const plim_diagnosis_finding *finding,
-                        const char *const *sentences)
+/* --- the page --- */
+
+/* The worst device: the first of those whose verdict comes first. Pinned host memory is one of the
+ * last resort. */
+static size_t worst_of(const plim_diagnosis *diagnosis)
 {
-    plim_page_say(page, finding->finding.id, PLIM_TONE_HEADING, "{}: {}",
-                  PLIM_FACTS(plim_words(plim_verdict_name(finding->kind)),
-                             plim_words(plim_cause_text(finding->cause))));
-    for (size_t i = 0; i < finding->evidence_count; i++) {
-        plim_page_note(page, finding->evidence[i].id, PLIM_TONE_PLAIN, "{}",
-                       PLIM_FACTS(plim_words(sentences[i])));
+    size_t worst = 0;
+    for (size_t i = 1; i < plim_diagnosis_device_count(diagnosis); i++) {
+        if (plim_verdict_precedes(plim_diagnosis_device(diagnosis, i)->verdict,
+                                  plim_diagnosis_device(diagnosis, worst)->verdict)) {
+            worst = i;
+        }
     }
+    return worst;
+}
+
+/* A row of each device, where there are several: pinned host memory is one. */
+static void say_devices(plim_page *page, const plim_diagnosis *diagnosis)
+{
+    static const plim_column columns[] = {
+        { "device", PLIM_ALIGN_LEFT, 0, 0 },    { "requested", PLIM_ALIGN_RIGHT, 0, 0 },
+        { "reserved", PLIM_ALIGN_RIGHT, 0, 0 }, { "OOM", PLIM_ALIGN_RIGHT, 1, 0 },
+        { "verdict", PLIM_ALIGN_LEFT, 0, 0 },
+    };
+    plim_page_gap(page);
+    plim_page_table(page, "devices", columns, sizeof columns / sizeof columns[0]);
+    for (size_t i = 0; i < plim_diagnosis_device_count(diagnosis); i++) {
+        const plim_device_diagnosis *const device = plim_diagnosis_device(diagnosis, i);
+        const plim_device_inspection *const facts = device->facts;
+        const bool has_peak = device->has_events;
+        plim_page_cell(page, PLIM_TONE_HEADING, plim_words(plim_device_name(page, device->device)));
+        plim_page_cell(page, PLIM_TONE_PLAIN,
+                       plim_bytes("requested_bytes", has_peak ? facts->peak.requested_bytes
+                                                              : facts->end.requested_bytes));
+        plim_page_cell(page, PLIM_TONE_PLAIN,
+                       plim_bytes("reserved_bytes", has_peak ? facts->peak.reserved_bytes
+                                                             : facts->end.reserved_bytes));
+        plim_page_cell(page, facts->oom_count > 0 ? PLIM_TONE_BAD : PLIM_TONE_PLAIN,
+                       plim_count("ooms", facts->oom_count));
+        plim_page_cell(page,
+                       device->verdict == PLIM_VERDICT_HEALTHY ? PLIM_TONE_PLAIN : PLIM_TONE_BAD,
+                       plim_words(plim_verdict_name(device->verdict)));
+    }
+}
+
+static void say_device(const plim_diagnose_part *self)
+{
+    plim_diagnose_verdict(self);
+    plim_diagnose_lacks(self);
+    plim_diagnose_findings(self);
+    plim_diagnose_fixes(self);
+    if (self->view->all) {
+        plim_diagnose_composition(self);
+        plim_diagnose_fragmentation(self);
+    }
+}
+
+static bool is_shown(const plim_diagnose_view *view, const plim_device_diagnosis *device,
+                     bool is_worst)
+{
+    return view->one_device ? device->device == view->device : view->all || is_worst;
+}
+
+/* The devices that are wanted; returns how many there are. */
+static size_t say_wanted(plim_page *page, const plim_diagnose_view *view, plim_diagnosed *file)
+{
+    const size_t worst = worst_of(file->diagnosis);
+    const char *const *sentences = file->sentences;
+    size_t shown = 0;
+    for (size_t d = 0; d < plim_diagnosis_device_count(file->diagnosis); d++) {
+        const plim_device_diagnosis *const device = plim_diagnosis_device(file->diagnosis, d);
+        const plim_diagnose_part part = { .page = page,
+                                          .view = view,
+                                          .history = file->history,
+                                          .device = device,
+                                          .sentences = sentences };
+        if (is_shown(view, device, d == worst)) {
+            say_device(&part);
+            shown++;
+        }
+        for (size_t i = 0; i < device->finding_count; i++) {
+            sentences += device->findings[i].evidence_count;
+        }
+    }
+    return shown;
 }
 
 void plim_diagnose_page(plim_page *page, const plim_diagnose_view *view, plim_diagnosed *file)
 {
-    (void)view;
     plim_diagnose_sentences(page, file);
-    const char *const *sentences = file->sentences;
-    if (sentences == NULL) {
+    if (file->sentences == NULL) {
         return;
     }
+    const size_t count = plim_diagnosis_device_count(file->diagnosis);
     plim_page_file(page, file->path);
-    for (size_t d = 0; d < plim_diagnosis_device_count(file->diagnosis); d++) {
-        const plim_device_diagnosis *const device = plim_diagnosis_device(file->diagnosis, d);
-        plim_page_say(page, "verdict", PLIM_TONE_HEADING, "{}",
-                      PLIM_FACTS(plim_words(plim_verdict_name(device->verdict))));
-        for (size_t i = 0; i < device->finding_count; i++) {
-            say_finding(page, &device->findings[i], sentences);
-            sentences += device->findings[i].evidence_count;
-        }
+    if (count > 1) {
+        say_devices(page, file->diagnosis);
+    }
+    const size_t shown = say_wanted(page, view, file);
+    plim_page_gap(page);
+    if (shown == 0 && view->one_device) {
+        plim_page_say(page, "no_such_device", PLIM_TONE_WARN, "The file knows no device {}.",
+                      PLIM_FACTS(plim_id("device", view->device)));
+    } else if (shown == 0) {
+        plim_page_say(page, "empty", PLIM_TONE_WARN, "The file is empty: no events, no segments.",
+                      NULL);
+    } else {
+        plim_page_say(page, "next", PLIM_TONE_FAINT, "Next: {}--json everything",
+                      PLIM_FACTS(plim_words(view->all ? "" : "--all shows the rest, ")));
     }
 }

@@ -23,6 +23,9 @@ typedef struct plim_diagnosed {
 typedef struct plim_diagnose_view {
     bool all; /* more than the first screen */
     bool full_paths;
+    bool one_device; /* only this one: */
+    int32_t device;
+    uint32_t top; /* rows of a table; 0: a usual number */
 } plim_diagnose_view;
 
 /** A file's sentences, which lie in the page; done once. After a failure of the page they are not

@@ -115,10 +115,10 @@ static void say_idle_devices(const plim_inspected *self)
     for (size_t i = 0; i < self->file->device_count; i++) {
         const plim_device_inspection *device = self->file->devices[i];
         if (!plim_inspect_has_memory(device) && plim_inspect_shows(self->view, device)) {
-            names =
-                plim_page_text(self->page, "{}{}{}",
-                               PLIM_FACTS(plim_words(names), plim_words(*names != '\0' ? ", " : ""),
-                                          plim_words(plim_inspected_name(self, device->device))));
+            names = plim_page_text(
+                self->page, "{}{}{}",
+                PLIM_FACTS(plim_words(names), plim_words(*names != '\0' ? ", " : ""),
+                           plim_words(plim_device_name(self->page, device->device))));
         }
     }
     if (*names != '\0') {

@@ -35,7 +35,7 @@ static void say_actions(const plim_inspected *self, const plim_device_inspection
 static void say_head(const plim_inspected *self, const plim_device_inspection *device)
 {
     const plim_fact name =
-        plim_toned(PLIM_TONE_HEADING, plim_words(plim_inspected_name(self, device->device)));
+        plim_toned(PLIM_TONE_HEADING, plim_words(plim_device_name(self->page, device->device)));
     const plim_fact events = plim_count_of("events", device->events, "event");
     plim_page_gap(self->page);
     if (device->events == 0) {
@@ -192,7 +192,7 @@ static void say_oom(const plim_inspected *self, const plim_device_inspection *de
     const int64_t time_us = plim_inspect_oom_time(self->file, device, oom);
     const char *certainty = plim_certainty_name(failure.judgement.finding.certainty);
     char headline[PLIM_HEADLINE_BYTES];
-    plim_verdict_headline(failure.judgement.verdict, plim_inspected_name(self, device->device),
+    plim_verdict_headline(failure.judgement.verdict, plim_device_name(self->page, device->device),
                           headline, sizeof headline);
     plim_page_gap(self->page);
     plim_page_say(self->page, "out_of_memory", PLIM_TONE_FAINT, "{} ({}, {})",

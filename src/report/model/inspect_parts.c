@@ -34,11 +34,11 @@ bool plim_inspect_has_memory(const plim_device_inspection *device)
     return device->events > 0 || device->end.segments > 0;
 }
 
-const char *plim_inspected_name(const plim_inspected *self, int32_t device)
+const char *plim_device_name(plim_page *page, int32_t device)
 {
     return device == PLIM_HOST_DEVICE
                ? "Pinned host memory"
-               : plim_page_text(self->page, "GPU {}", PLIM_FACTS(plim_id("device", device)));
+               : plim_page_text(page, "GPU {}", PLIM_FACTS(plim_id("device", device)));
 }
 
 const char *plim_inspected_event(const plim_inspected *self, int32_t device, uint64_t event,

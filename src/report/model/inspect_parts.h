@@ -29,7 +29,7 @@ void plim_inspected_parts(const plim_inspected *self, const plim_moment *moment,
 void plim_inspected_ranks(const plim_inspected *self, const plim_inspect_file *files, size_t count);
 
 /** "GPU 0", or "Pinned host memory"; in the page. */
-const char *plim_inspected_name(const plim_inspected *self, int32_t device);
+const char *plim_device_name(plim_page *page, int32_t device);
 /** "event 2,233, 1.85 s", where `at` stands before the time since the device's first event. */
 const char *plim_inspected_event(const plim_inspected *self, int32_t device, uint64_t event,
                                  int64_t time_us, const char *at);
