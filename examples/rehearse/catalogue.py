@@ -10,6 +10,8 @@ Labels are the ground truth for a diagnosis:
     oom          it does not fit, and nothing but size is to blame; `cause` says which
 
 `blame` is a piece of the source line that allocates what is kept or what is too large.
+
+VERDICTS is what `plimsoll diagnose` is to answer.
 """
 
 import dataclasses
@@ -38,6 +40,26 @@ class Rehearsal:
     @property
     def arguments(self):
         return self.command.split()[1:]
+
+
+# By label; where the cause makes it another, by both. Waste and cycles are bounded: they are findings
+# of a healthy run. What is kept in pieces is a leak first: it would fill the device in one piece too.
+VERDICTS = {
+    "healthy": "healthy",
+    "leak": "leak",
+    "cycles": "healthy",
+    "waste": "healthy",
+    "fragmented": "fragmented",
+    "oom": "exhausted",
+    ("waste", "evaluate-with-grad"): "spike",
+    ("fragmented", "fragmented"): "leak",
+    ("oom", "logits"): "spike",
+    ("oom", "optimizer"): "first_step_growth",
+}
+
+
+def verdict_of(label, cause):
+    return VERDICTS.get((label, cause), VERDICTS[label])
 
 
 EXPANDABLE = "expandable_segments:True"

@@ -176,6 +176,7 @@ def write_labels(results, out):
         for path in result.files:
             labels[path.name] = {
                 "name": one.name, "label": one.label, "cause": one.cause, "blame": one.blame,
+                "verdict": catalogue.verdict_of(one.label, one.cause),
                 "command": said(one), "torch": result.marks["torch"],
                 "ends": one.ends,
                 "peak_allocated_bytes": result.document["peak_allocated_bytes"],
@@ -200,8 +201,8 @@ This page, the labels and all recordings are written by
 every run against what can be computed by hand. File names of frames were renamed, so that no
 machine's folders are in them; times differ from run to run.
 
-| recording | label | allocated | reserved | device | file bytes | shows |
-| --- | --- | ---: | ---: | ---: | ---: | --- |
+| recording | label | verdict | allocated | reserved | device | file bytes | shows |
+| --- | --- | --- | ---: | ---: | ---: | ---: | --- |
 """
 
 
@@ -209,7 +210,7 @@ def write_page(labels, out):
     rows, commands = [], []
     for file, label in labels.items():
         kind = label["label"] + (f": {label['cause']}" if label["cause"] else "")
-        rows.append(f"| {file} | {kind} | {label['peak_allocated_bytes']:,} "
+        rows.append(f"| {file} | {kind} | {label['verdict']} | {label['peak_allocated_bytes']:,} "
                     f"| {label['peak_reserved_bytes']:,} | {label['peak_device_bytes']:,} "
                     f"| {(out / file).stat().st_size:,} "
                     f"| {catalogue.find(label['name']).shows} |")
@@ -218,7 +219,8 @@ def write_page(labels, out):
             commands.append(command)
     versions = sorted({label["torch"] for label in labels.values()})
     text = PAGE.format(torch=" and ".join(versions)) + "\n".join(rows) \
-        + "\n\nPeaks are those of the whole device, in bytes.\n\n## Commands\n\n" \
+        + "\n\nPeaks are those of the whole device, in bytes. The verdict is what " \
+        + "`plimsoll diagnose` is to answer.\n\n## Commands\n\n" \
         + "\n".join(commands) + "\n"
     (out / "README.md").write_text(text, encoding="utf-8")
 

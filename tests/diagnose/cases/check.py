@@ -14,8 +14,34 @@ import pathlib
 import subprocess
 import sys
 
+REHEARSALS = pathlib.Path("examples/rehearse")  # from the repository's folder
 COLUMNS = ("verdict", "leak", "line", "growth", "period")
 TOLERANCE = 0.02
+
+
+def lines_of_blame(program, blame):
+    """Where a piece of source text stands in a program of examples/rehearse, or in its models."""
+    sources = [program, *sorted((REHEARSALS / "models").glob("*.py"))]
+    return [[source.relative_to(REHEARSALS).as_posix(), number]
+            for source in sources
+            for number, line in enumerate(source.read_text(encoding="utf-8").splitlines(), 1)
+            if blame in line]
+
+
+def of_rehearsal(file, label):
+    """A label of tests/data/rehearsals, as those of tests/data/diagnoses."""
+    words = label["command"].split()
+    program = next(word for word in words if word.endswith(".py"))
+    lines = lines_of_blame(pathlib.Path(program), label["blame"]) if label["blame"] else []
+    return {"name": file.removesuffix(".pickle.zst"), "file": file, "verdict": label["verdict"],
+            "also": [], "leak": label["verdict"] == "leak", "blame_lines": lines}
+
+
+def read_labels(path):
+    labels = json.loads(path.read_text(encoding="utf-8"))
+    if isinstance(labels, dict):
+        labels = [of_rehearsal(file, label) for file, label in labels.items()]
+    return [(label, path.parent / label["file"]) for label in labels]
 
 
 def diagnose(plimsoll, path):
@@ -104,8 +130,7 @@ def main():
     arguments = parse()
     files = [pathlib.Path(word) for word in arguments.rest if word.endswith(".json")]
     names = [word for word in arguments.rest if not word.endswith(".json")]
-    labels = [(label, file.parent / label["file"]) for file in files
-              for label in json.loads(file.read_text(encoding="utf-8"))
+    labels = [(label, path) for file in files for label, path in read_labels(file)
               if not names or label["name"] in names]
     totals = {column: [0, 0] for column in COLUMNS}
     false_leaks = right = 0
