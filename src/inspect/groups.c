@@ -100,7 +100,7 @@ static int compare_sums(const void *left, const void *right)
     return (a->stack > b->stack) - (a->stack < b->stack); /* PLIM_NONE is the last */
 }
 
-static plim_frame_owner owner_of_frame(plim_grouper *grouper, uint32_t frame)
+plim_frame_owner plim_group_owner(plim_grouper *grouper, uint32_t frame)
 {
     if (grouper->owners[frame] == 0) {
         const plim_frame *const row = plim_history_frame(grouper->history, frame);
@@ -116,7 +116,7 @@ uint32_t plim_group_user_frame(plim_grouper *grouper, uint32_t stack)
 {
     const plim_stack frames = plim_history_stack(grouper->history, stack);
     for (uint32_t i = 0; i < frames.frame_count; i++) {
-        if (owner_of_frame(grouper, frames.frames[i]) == PLIM_FRAME_USER) {
+        if (plim_group_owner(grouper, frames.frames[i]) == PLIM_FRAME_USER) {
             return i;
         }
     }

@@ -12,6 +12,7 @@
 #include "base/vec.h"
 #include "history/timeline.h"
 #include "plimsoll/inspect.h"
+#include "stacks/frames.h"
 
 typedef struct plim_group_sum {
     plim_total bytes;
@@ -35,6 +36,9 @@ plim_status plim_grouper_init(plim_grouper *grouper, const plim_history *history
                               const plim_mem *mem, plim_error *err);
 /* A zeroed one is allowed. */
 void plim_grouper_deinit(plim_grouper *grouper);
+
+/* Whose code a frame is. */
+plim_frame_owner plim_group_owner(plim_grouper *grouper, uint32_t frame);
 
 /* Which frame of a stack is the innermost of the user's own code, or PLIM_NONE. */
 uint32_t plim_group_user_frame(plim_grouper *grouper, uint32_t stack);
