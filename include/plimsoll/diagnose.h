@@ -293,7 +293,8 @@ typedef struct plim_device_diagnosis {
     const char *capacity_source;         /* "given", "oom", "gpu", …; NULL: not known */
     size_t step_count;
     plim_steps_source step_source;
-    bool has_events; /* false: the end state alone, and what needs events cannot be concluded */
+    bool has_events; /* a request was recorded; false: the end state alone, and what needs events
+                        cannot be concluded */
     bool has_stacks;
     plim_peak_place peak_place;
     plim_device_composition peak;

@@ -64,12 +64,24 @@ static plim_status keep_findings(plim_case *one, plim_error *err)
     return PLIM_OK;
 }
 
+/* True if any request was recorded. A recording of the state alone may have a snapshot event or a
+ * lone free_completed. */
+static bool has_requests(const plim_events *events)
+{
+    for (uint64_t i = 0; i < events->count; i++) {
+        if (events->action[i] == PLIM_ALLOC || events->action[i] == PLIM_OOM) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static plim_status diagnose_case(plim_case *one, plim_error *err)
 {
     PLIM_TRY(plim_case_init(one, err));
     one->out->step_count = one->steps.count;
     one->out->step_source = one->steps.source;
-    one->out->has_events = one->facts->events > 0;
+    one->out->has_events = has_requests(&one->device->events);
     one->out->has_stacks = one->has_stacks;
     find_capacity(one);
     for (size_t i = 0; i < sizeof detectors / sizeof detectors[0]; i++) {

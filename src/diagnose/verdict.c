@@ -60,5 +60,5 @@ void plim_choose_verdict(plim_case *one)
         one->findings.count > 0 ? &one->findings.items[0] : NULL;
     const bool decides = first != NULL && first->decides;
     out->verdict = decides ? first->kind : PLIM_VERDICT_HEALTHY;
-    out->confidence = decides ? first->confidence : one->facts->events > 0 ? 0.9 : 0.3;
+    out->confidence = decides ? first->confidence : out->has_events ? 0.9 : 0.3;
 }

@@ -169,7 +169,7 @@ static bool add(const first_states *at, const plim_oom_moment *failure)
 plim_status plim_find_growth(plim_case *one, plim_error *err)
 {
     first_states at = { .one = one };
-    if (one->facts->events == 0 || !find_pass(&at)) {
+    if (!one->out->has_events || !find_pass(&at)) {
         return PLIM_OK;
     }
     add_up(&at);

@@ -23,7 +23,7 @@ static bool find_spikes(plim_case *one, const plim_oom_moment *failure,
 
 plim_status plim_find_spikes(plim_case *one, plim_error *err)
 {
-    if (one->facts->events == 0) {
+    if (!one->out->has_events) {
         return PLIM_OK;
     }
     plim_oom_outcomes outcomes = { 0 };

@@ -38,7 +38,7 @@ plim_diagnosed_rank plim_diagnosed_rank_of(const plim_diagnosed *file, size_t in
                                  .peak_reserved_bytes = facts->peak.reserved_bytes,
                                  .ooms = facts->oom_count,
                                  .first_oom_us = PLIM_TIME_UNKNOWN };
-    if (facts->events == 0) {
+    if (!found->has_events) {
         rank.peak_requested_bytes = facts->end.requested_bytes;
         rank.peak_reserved_bytes = facts->end.reserved_bytes;
     }
