@@ -15,6 +15,7 @@ class Case:
     lines that a fair judge accepts. The lines are found in the program's file.
     `growth` counts requested bytes; `growth_blocks` the same in blocks of 512 bytes, given where
     the two differ by more than 2 %.
+    `leak` is given where the verdict does not say it; it is open where `also` leaves it open.
     `optimizer_steps` is how often optimizers step in one turn of the loop, where that is not once: a
     growth per step of the optimizer is accepted too.
     `strip` removes parts of the recording: "frames", "annotations"; `last` keeps only so many
@@ -51,7 +52,8 @@ class Case:
     @property
     def is_leak(self):
         """True, False, or None where a fair judge accepts both."""
-        if self.leak is None and "leak" in self.also:
+        words = {self.verdict, *self.also}
+        if self.leak is None and "leak" in words and (self.verdict != "leak" or "healthy" in words):
             return None
         return self.verdict == "leak" if self.leak is None else self.leak
 

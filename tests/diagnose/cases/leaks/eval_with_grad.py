@@ -43,7 +43,7 @@ def main():
     recording = torch.no_grad if "--inference" in sys.argv else contextlib.nullcontext
     model = network().cuda()
     loss_of = nn.CrossEntropyLoss(label_smoothing=0.1)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9, weight_decay=1e-4, fused=True)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9, fused=True)
     curve = []
     for _ in range(EPOCHS):
         train(model, optimizer, loss_of)

@@ -1,4 +1,4 @@
-"""The gradients of all steps are kept, to measure their noise; zero_grad() lets go, the list not."""
+"""The gradients of all steps are kept, to measure their noise; zero_grad() drops them, a list not."""
 
 import torch
 from torch import nn

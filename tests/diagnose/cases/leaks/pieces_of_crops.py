@@ -1,5 +1,6 @@
 """Pictures come in growing sizes; of each a little more than half is kept, cut out of the memory
-the picture had, in a list of twelve. A canvas then fits nowhere, although more than it is free."""
+the picture had, in a list of twelve. Small canvases fit between them; a large one fits nowhere,
+although more than its size is free."""
 
 import collections
 
@@ -24,6 +25,7 @@ def crops(source, limit=ROUNDS):
 
 
 kept = crops(pictures())
-canvas = torch.zeros(150 * MIB, dtype=torch.uint8, device="cuda")
-for crop in kept:
-    canvas[:crop.numel()].add_(crop)
+for side in [4] * 30 + [150]:
+    canvas = torch.zeros(side * MIB, dtype=torch.uint8, device="cuda")
+    for crop in kept:
+        canvas[:crop.numel()].add_(crop[:canvas.numel()])
