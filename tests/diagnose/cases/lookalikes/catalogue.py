@@ -197,6 +197,32 @@ CASES = [
             "A table is replaced by a larger one every third step until step 28 of 45, with its "
             "gradient and a new optimizer's state.", also=("first_step_growth",), period=3,
             first=1),
+    healthy("cache-by-bytes", "cache_by_bytes.py", "growing_cache",
+            "Pictures of different sizes are cached up to 40 MiB; then the least recently used "
+            "make room. Inference; a step is a request.", also=("fragmented",), period=1, first=1),
+    healthy("resized-once", "resized_once.py", "larger_inputs",
+            "From step 17 of 36 pictures are larger; the last batch, scores and loss live into "
+            "the next step, as before.", also=("fragmented",), first=17),
+    healthy("errors-in-cycles", "errors_in_cycles.py", "reference_cycle",
+            "Every third request's error and frame hold each other, and the frame its "
+            "activations, until the collector comes. Inference.",
+            blame="hidden = encoder(", blame_also=("check(hidden, limit=100)",), period=3,
+            first=1),
+    healthy("updates-by-hand", "updates_by_hand.py", "optimizer_states",
+            "Nothing is annotated; momentum arrives in step 7 of 40, and twelve small norms are "
+            "kept.", also=("first_step_growth",), first=1),
+    healthy("rollouts-get-longer", "rollouts_get_longer.py", "larger_inputs",
+            "Each path is two moments longer than the last one, and freed by its backward pass.",
+            also=("fragmented",), period=1, first=1),
+    healthy("body-thawed-at-once", "body_thawed_at_once.py", "new_parameters",
+            "From step 13 of 30 a body is trained that was frozen: activations, gradients and two "
+            "states, in a new optimizer.", also=("first_step_growth",), first=13),
+    healthy("reservoir", "reservoir.py", "memory_bank",
+            "Batches of different sizes are kept until there are 12; a new one replaces a random "
+            "one ever more rarely.", period=1, first=1),
+    healthy("beams-widen", "beams_widen.py", "varying_sizes",
+            "Beams widen every second request until the 21st of 30; the last request's answers "
+            "are kept until the next. Inference.", also=("fragmented",), first=1),
     # The same programs, with less in the recording.
     healthy("momentum-queue-bare", "momentum_queue.py", "memory_bank",
             "momentum-queue without stacks and annotations.", strip=("frames", "annotations"),
@@ -216,4 +242,13 @@ CASES = [
     healthy("heads-by-task-bare", "heads_by_task.py", "new_parameters",
             "heads-by-task without stacks and annotations.", strip=("frames", "annotations"),
             also=("first_step_growth", "leak"), period=5, first=1),
+    healthy("curriculum-bare", "curriculum.py", "varying_sizes",
+            "curriculum without stacks and annotations.", strip=("frames", "annotations"),
+            also=("fragmented",)),
+    healthy("league-bare", "league_of_opponents.py", "memory_bank",
+            "league-of-opponents without stacks and annotations.", strip=("frames", "annotations"),
+            period=3, first=1),
+    healthy("requests-late", "requests_with_cache.py", "kv_cache",
+            "The last 2600 events of requests-with-cache, without annotations; it begins within a "
+            "request.", strip=("annotations",), last=2600),
 ]
