@@ -15,22 +15,22 @@
 /* --- steps --- */
 
 /* The lowest, the highest and the last figure of each step: one walk. */
-static void measure_steps(plim_case *one)
+static void measure_steps(const plim_case *one, plim_step_fact *facts, size_t count)
 {
     plim_cursor cursor;
     plim_cursor_init(&cursor, &one->timeline);
     size_t step = 0;
     uint64_t requested = plim_cursor_figures(&cursor).requested_bytes;
-    for (uint64_t event = 0; step < one->steps.count; event++) {
-        while (step < one->steps.count && event >= one->step_facts[step].end_event) {
-            one->step_facts[step].end_requested_bytes = requested;
+    for (uint64_t event = 0; step < count; event++) {
+        while (step < count && event >= facts[step].end_event) {
+            facts[step].end_requested_bytes = requested;
             step++;
         }
-        if (step == one->steps.count || !plim_cursor_next(&cursor)) {
+        if (step == count || !plim_cursor_next(&cursor)) {
             break;
         }
         requested = plim_cursor_figures(&cursor).requested_bytes;
-        plim_step_fact *const fact = &one->step_facts[step];
+        plim_step_fact *const fact = &facts[step];
         if (event < fact->first_event) {
             continue;
         }
@@ -42,29 +42,34 @@ static void measure_steps(plim_case *one)
             fact->least_requested_bytes = requested;
         }
     }
-    for (; step < one->steps.count; step++) {
-        one->step_facts[step].end_requested_bytes = requested;
+    for (; step < count; step++) {
+        facts[step].end_requested_bytes = requested;
     }
+}
+
+plim_step_fact *plim_case_measure(const plim_case *one, const uint64_t *first_events, size_t count)
+{
+    plim_step_fact *const facts = plim_mem_alloc(one->mem, count, sizeof *facts);
+    if (facts == NULL) {
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        facts[i] = (plim_step_fact){ .first_event = first_events[i],
+                                     .end_event = first_events[i + 1],
+                                     .peak_event = first_events[i],
+                                     .least_requested_bytes = UINT64_MAX };
+    }
+    measure_steps(one, facts, count);
+    return facts;
 }
 
 static bool make_step_facts(plim_case *one)
 {
     const size_t count = one->steps.count;
-    if (count == 0) {
-        return true;
+    if (count > 0) {
+        one->step_facts = plim_case_measure(one, one->steps.first_events, count);
     }
-    one->step_facts = plim_mem_alloc(one->mem, count, sizeof *one->step_facts);
-    if (one->step_facts == NULL) {
-        return false;
-    }
-    for (size_t i = 0; i < count; i++) {
-        one->step_facts[i] = (plim_step_fact){ .first_event = one->steps.first_events[i],
-                                               .end_event = one->steps.first_events[i + 1],
-                                               .peak_event = one->steps.first_events[i],
-                                               .least_requested_bytes = UINT64_MAX };
-    }
-    measure_steps(one);
-    return true;
+    return count == 0 || one->step_facts != NULL;
 }
 
 uint64_t plim_case_step(const plim_case *one, uint64_t event)

@@ -64,6 +64,10 @@ plim_code_place plim_case_place(plim_case *one, uint32_t stack);
 /* The step that an event lies in, or PLIM_NO_STEP: before the first, after the last, no steps. */
 uint64_t plim_case_step(const plim_case *one, uint64_t event);
 
+/* Figures of `count` runs of events, run i being [first_events[i], first_events[i + 1]). The
+ * caller's; NULL: no memory. */
+plim_step_fact *plim_case_measure(const plim_case *one, const uint64_t *first_events, size_t count);
+
 /* Adds a sentence to a finding; its figures lie in `line`, which is copied. False: no memory. */
 bool plim_case_say(plim_case *one, plim_diagnosis_finding *finding, const plim_evidence_line *line);
 

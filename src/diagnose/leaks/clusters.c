@@ -11,8 +11,8 @@
 #define SHARED_MIN 0.5
 /* A leak that is compared with later groups; those beyond are joined to the most alike. */
 #define CLUSTERS_MAX 16
-/* Steps of birth from which on they say more than floors do. */
-#define BIRTHS_MIN 3
+/* What is born in the step of the last rise is part of it if it is not larger by more than this. */
+#define TRIM_TIMES 1.1
 
 /* --- what stays --- */
 
@@ -44,12 +44,13 @@ static uint32_t next_kept(kept_walk *walk)
     return PLIM_NONE;
 }
 
-/* Only what is born in the run of its group, and before the last step: what is born there may be
- * in use still. */
+/* Only what is born in the run of its group, and not after its last rise, or in the last step: it
+ * may still be in use. */
 static bool is_of_run(const plim_levels *levels, const plim_grower *grower, size_t step)
 {
-    const size_t last = levels->axis.count - 1;
-    return step + 1 >= grower->first_step && (step < last || last < BIRTHS_MIN) && grower->by_count;
+    const size_t count = grower->rises.count;
+    const size_t last = count > 0 ? grower->rises.items[count - 1].step : levels->axis.count - 2;
+    return step + 1 >= grower->first_step && step <= last && grower->by_count;
 }
 
 static kept_walk begin_walk(const plim_levels *levels, const uint32_t *grower_of)
@@ -112,8 +113,7 @@ static bool find_kept(plim_clusters *clusters, const plim_levels *levels, plim_g
 
 /* --- steps of birth --- */
 
-/* The rises of a grower: what is born in each step and stays; of groups in which nothing stays, as
- * their floors rise. */
+/* The rises of a grower whose floors do not show them: what is born in each step and stays. */
 static bool find_rises(const plim_clusters *clusters, const plim_levels *levels,
                        plim_grower *grower)
 {
@@ -126,12 +126,22 @@ static bool find_rises(const plim_clusters *clusters, const plim_levels *levels,
         }
     }
     plim_rises_join(&grower->rises);
-    if (grower->rises.count >= BIRTHS_MIN || (grower->is_rest && grower->rises.count > 0)) {
-        return true;
+    return true;
+}
+
+/* Leaves out what was born in the step of the last rise where it is more than that rise. */
+static void trim_kept(const plim_clusters *clusters, const plim_levels *levels, plim_grower *grower)
+{
+    const plim_rise *const last = &grower->rises.items[grower->rises.count - 1];
+    size_t count = grower->kept_count;
+    double bytes = 0;
+    while (count > 0 && clusters->kept[grower->kept_first + count - 1].step == last->step) {
+        const uint32_t event = clusters->kept[grower->kept_first + --count].event;
+        bytes += (double)levels->one->device->events.bytes[event];
     }
-    plim_growth growth;
-    grower->by_count = false;
-    return plim_rises_of(levels, grower->group, false, &grower->rises, &growth);
+    if (bytes > (double)last->amount * TRIM_TIMES) {
+        grower->kept_count = count;
+    }
 }
 
 /* --- clusters --- */
@@ -253,16 +263,21 @@ plim_status plim_clusters_init(plim_clusters *clusters, const plim_levels *level
     *clusters = (plim_clusters){ .mem = levels->one->mem };
     bool is_done = find_kept(clusters, levels, growers);
     for (size_t i = 0; is_done && i < growers->count; i++) {
-        is_done = find_rises(clusters, levels, &growers->items[i]);
-        for (size_t j = 0; j < growers->items[i].rises.count; j++) {
-            growers->items[i].bytes += growers->items[i].rises.items[j].amount;
+        plim_grower *const grower = &growers->items[i];
+        if (grower->rises.count == 0) {
+            is_done = find_rises(clusters, levels, grower);
+        } else {
+            trim_kept(clusters, levels, grower);
+        }
+        for (size_t j = 0; j < grower->rises.count; j++) {
+            grower->bytes += grower->rises.items[j].amount;
         }
     }
     if (is_done && growers->count > 1) {
         qsort(growers->items, growers->count, sizeof *growers->items, compare_growers);
     }
     for (size_t i = 0; is_done && i < growers->count; i++) {
-        is_done = add_to_cluster(clusters, &growers->items[i]);
+        is_done = growers->items[i].is_innocent || add_to_cluster(clusters, &growers->items[i]);
     }
     const size_t rest = find_rest(clusters);
     if (is_done && rest < clusters->list.count) {

@@ -14,12 +14,12 @@
 typedef struct plim_grower {
     uint32_t group;
     uint32_t first_step; /* as its floors show it */
-    uint32_t end_step;
     bool by_count; /* its allocations stay; else one takes the place of the last, and is larger */
     bool is_saw;
     bool is_rest; /* one of many that rise too rarely to be judged alone */
     uint32_t cluster;
-    plim_rises rises;  /* by step of birth, in bytes */
+    bool is_innocent;  /* lookalikes.h */
+    plim_rises rises;  /* by step of birth, in bytes; none: as what stays was born */
     uint64_t bytes;    /* of all rises */
     size_t kept_first; /* in kept */
     size_t kept_count;
@@ -48,8 +48,9 @@ typedef struct plim_clusters {
     PLIM_VEC(plim_cluster) list;
 } plim_clusters;
 
-/* Clusters the growers, and fills in their kept allocations and rises. n log n in what stays, and
- * linear in events. Errors: PLIM_OUT_OF_HOST_MEMORY; plim_clusters_deinit() is allowed after. */
+/* Clusters the growers that are leaks, and fills in their kept allocations and rises. n log n in
+ * what stays, and linear in events. Errors: PLIM_OUT_OF_HOST_MEMORY; plim_clusters_deinit() is
+ * allowed after. */
 plim_status plim_clusters_init(plim_clusters *clusters, const plim_levels *levels,
                                plim_growers *growers, plim_error *err);
 /* Zeroed ones are allowed. */

@@ -12,6 +12,11 @@
 
 /* Gaps of which so many are alike make a period of whole steps. */
 #define ALIKE_SHARE 0.8
+/* Rises of which a leak has this many at least. */
+#define RISES_MIN    3
+#define ENOUGH_RISES 5
+/* The floors of the device show at least this share of a leak. */
+#define SHOWING_MIN 0.5
 /* Growth below it in a million steps is named without alarm. */
 #define CALM_BYTES_PER_STEP 1024.0
 /* A leak that fills the device within so many steps will lose the program a request. */
@@ -25,7 +30,8 @@ typedef struct leak_report {
     const plim_growers *growers;
     size_t at;
     const plim_cluster *cluster;
-    uint64_t *ids; /* in order of birth */
+    plim_rises rises; /* the cluster's, or all but the first; borrowed */
+    uint64_t *ids;    /* in order of birth */
     size_t id_count;
     uint64_t kept_bytes;
     double blocks_share; /* bytes of blocks over requested ones */
@@ -43,57 +49,22 @@ static int compare_ids(const void *left, const void *right)
 
 /* --- allocations --- */
 
-/* What a group without staying allocations has live at the end. */
-static void collect_live(leak_report *report, uint32_t group)
+/* What the groups without staying allocations have live at the end: one walk. */
+static void collect_live(leak_report *report, const bool *is_wanted)
 {
     const plim_levels *const levels = report->levels;
     const uint8_t *const actions = levels->one->device->events.action;
     for (uint64_t i = levels->axis.first_events[0]; i < levels->end_event; i++) {
         if (actions[i] == PLIM_ALLOC && plim_levels_stays(levels, i) &&
-            plim_levels_group(levels, i) == group) {
+            is_wanted[plim_levels_group(levels, i)]) {
             report->ids[report->id_count++] = plim_timeline_recorded_id(&levels->one->timeline, i);
         }
     }
 }
 
-static size_t room_for(const leak_report *report)
+/* Sums of what is collected. */
+static void add_up_ids(leak_report *report)
 {
-    size_t room = 0;
-    for (size_t i = 0; i < report->growers->count; i++) {
-        const plim_grower *const grower = &report->growers->items[i];
-        if (grower->cluster == report->at) {
-            room += grower->by_count ? grower->kept_count
-                                     : report->levels->groups.items[grower->group].count;
-        }
-    }
-    return room;
-}
-
-static bool collect_ids(leak_report *report)
-{
-    const size_t room = room_for(report);
-    report->ids = plim_arena_alloc(report->one->arena, room * sizeof *report->ids);
-    if (report->ids == NULL) {
-        return false;
-    }
-    for (size_t i = 0; i < report->growers->count; i++) {
-        const plim_grower *const grower = &report->growers->items[i];
-        if (grower->cluster != report->at) {
-            continue;
-        }
-        if (!grower->by_count) {
-            collect_live(report, grower->group);
-            continue;
-        }
-        for (size_t j = 0; j < grower->kept_count; j++) {
-            const plim_kept *const kept = &report->clusters->kept[grower->kept_first + j];
-            report->ids[report->id_count++] =
-                plim_timeline_recorded_id(&report->one->timeline, kept->event);
-        }
-    }
-    if (report->id_count > 1) {
-        qsort(report->ids, report->id_count, sizeof *report->ids, compare_ids);
-    }
     double blocks = 0;
     double requested = 0;
     for (size_t i = 0; i < report->id_count; i++) {
@@ -104,7 +75,52 @@ static bool collect_ids(leak_report *report)
         report->kept_bytes += kept.requested_bytes;
     }
     report->blocks_share = requested > 0 && blocks > requested ? blocks / requested : 1;
-    return true;
+}
+
+static size_t room_for(const leak_report *report)
+{
+    size_t room = 0;
+    for (size_t i = 0; i < report->growers->count; i++) {
+        const plim_grower *const grower = &report->growers->items[i];
+        if (grower->cluster == report->at && !grower->is_innocent) {
+            room += grower->by_count ? grower->kept_count
+                                     : report->levels->groups.items[grower->group].count;
+        }
+    }
+    return room;
+}
+
+static bool collect_ids(leak_report *report)
+{
+    const plim_mem *const mem = report->one->mem;
+    const size_t groups = report->levels->groups.count;
+    bool *const is_wanted = plim_mem_alloc_zeroed(mem, groups, sizeof *is_wanted);
+    report->ids = plim_arena_alloc(report->one->arena, room_for(report) * sizeof *report->ids);
+    bool has_turnover = false;
+    for (size_t i = 0; is_wanted != NULL && report->ids != NULL && i < report->growers->count;
+         i++) {
+        const plim_grower *const grower = &report->growers->items[i];
+        if (grower->cluster != report->at || grower->is_innocent) {
+            continue;
+        }
+        is_wanted[grower->group] = !grower->by_count;
+        has_turnover = has_turnover || !grower->by_count;
+        for (size_t j = 0; grower->by_count && j < grower->kept_count; j++) {
+            const plim_kept *const kept = &report->clusters->kept[grower->kept_first + j];
+            report->ids[report->id_count++] =
+                plim_timeline_recorded_id(&report->one->timeline, kept->event);
+        }
+    }
+    if (has_turnover) {
+        collect_live(report, is_wanted);
+    }
+    const bool is_done = is_wanted != NULL && report->ids != NULL;
+    plim_mem_free(mem, is_wanted, groups, sizeof *is_wanted);
+    if (report->id_count > 1) {
+        qsort(report->ids, report->id_count, sizeof *report->ids, compare_ids);
+    }
+    add_up_ids(report);
+    return is_done;
 }
 
 /* --- growth --- */
@@ -120,7 +136,7 @@ static int compare_gaps(const void *left, const void *right)
  */
 static bool find_period(leak_report *report)
 {
-    const plim_rises *const rises = &report->cluster->rises;
+    const plim_rises *const rises = &report->rises;
     const size_t count = rises->count - 1;
     uint32_t *const gaps = plim_mem_alloc(report->one->mem, count, sizeof *gaps);
     if (gaps == NULL) {
@@ -141,17 +157,23 @@ static bool find_period(leak_report *report)
         report->is_regular
             ? (double)median
             : (double)(rises->items[count].step - rises->items[0].step) / (double)count;
+    if (report->is_regular && count > 2 && rises->items[1].step - rises->items[0].step != median) {
+        report->rises.items++; /* what is made once, at the beginning */
+        report->rises.count--;
+    }
     return true;
 }
 
 /*
  * Growth per step: what is born after the first birth, over the steps since. Births are a renewal
- * process: the error is that of what each brings beyond its distance from the one before.
+ * process: the error is that of what each brings beyond its distance from the one before. Of enough
+ * births the last one is left out if no later floor shows what of it is in use.
  */
 static void find_growth(leak_report *report)
 {
-    const plim_rises *const rises = &report->cluster->rises;
-    const size_t count = rises->count - 1;
+    const plim_rises *const rises = &report->rises;
+    const bool is_last = rises->items[rises->count - 1].step + 2 >= report->levels->axis.count;
+    const size_t count = rises->count - (is_last && rises->count >= ENOUGH_RISES ? 2 : 1);
     const double span = (double)(rises->items[count].step - rises->items[0].step);
     double total = 0;
     for (size_t i = 1; i <= count; i++) {
@@ -172,15 +194,41 @@ static void find_growth(leak_report *report)
     report->high = growth + reach;
 }
 
+/* The step of the last floor that counts: in the very last step, the program's end frees. */
+static uint32_t last_floor_step(const leak_report *report)
+{
+    const uint32_t last = report->rises.items[report->rises.count - 1].step + 1;
+    const uint32_t most = (uint32_t)report->levels->axis.count - 2;
+    return last < most ? last : most;
+}
+
+/* True if the device's floors range over what the leak adds: else something else shrinks with it,
+ * frees of what was live before the recording make up for it, or the history contradicts itself. */
+static bool do_floors_show(const leak_report *report)
+{
+    const plim_axis *const axis = &report->levels->axis;
+    const uint32_t first = report->rises.items[0].step + 1;
+    const uint32_t last = last_floor_step(report);
+    uint64_t least = UINT64_MAX;
+    uint64_t most = 0;
+    for (uint32_t i = first; i <= last; i++) {
+        const uint64_t floor = axis->facts[i].least_requested_bytes;
+        least = floor < least ? floor : least;
+        most = floor > most ? floor : most;
+    }
+    const double expected = report->leak.growth_bytes_per_step * ((double)last - (double)first);
+    return last <= first || (most > least && (double)(most - least) >= SHOWING_MIN * expected);
+}
+
 /* The highest moment of the last half of the steps, as it would be at the last step's level. */
 static double usual_peak(const leak_report *report)
 {
-    const plim_case *const one = report->one;
-    const size_t count = one->steps.count;
+    const plim_axis *const axis = &report->levels->axis;
+    const size_t count = axis->count;
     double highest = 0;
     for (size_t i = count / 2; i < count; i++) {
         const double later = (double)(count - 1 - i) * report->leak.growth_bytes_per_step;
-        const double peak = (double)one->step_facts[i].peak_requested_bytes + later;
+        const double peak = (double)axis->facts[i].peak_requested_bytes + later;
         highest = peak > highest ? peak : highest;
     }
     return highest;
@@ -200,14 +248,15 @@ static void find_full(const leak_report *report, plim_diagnosis_finding *finding
             : 0;
     const double left = (double)one->capacity_bytes - usual_peak(report) - rounding;
     finding->has_full_step = true;
-    finding->full_at_step = (double)(one->steps.count - 1) + (left > 0 ? left / growth : 0);
+    finding->full_at_step =
+        (double)(report->levels->axis.count - 1) + (left > 0 ? left / growth : 0);
 }
 
 /* --- the finding --- */
 
 static double confidence_of(const leak_report *report)
 {
-    const size_t rises = report->cluster->rises.count;
+    const size_t rises = report->rises.count;
     double confidence = rises >= 8 ? 0.97 : rises >= 5 ? 0.9 : 0.75;
     confidence *= report->is_regular ? 1 : 0.95;
     confidence *= report->cluster->by_count ? 1 : 0.9;
@@ -222,7 +271,7 @@ static plim_severity severity_of(const leak_report *report, const plim_diagnosis
         return PLIM_SEVERITY_NOTE;
     }
     return finding->has_full_step &&
-                   finding->full_at_step < (double)report->one->steps.count + SOON_STEPS
+                   finding->full_at_step < (double)report->levels->axis.count + SOON_STEPS
                ? PLIM_SEVERITY_FAILURE
                : PLIM_SEVERITY_WARNING;
 }
@@ -265,19 +314,31 @@ static bool say_rate(leak_report *report, plim_diagnosis_finding *finding)
 
 static bool say_floors(leak_report *report, plim_diagnosis_finding *finding)
 {
-    const plim_case *const one = report->one;
-    const uint64_t first = one->step_facts[finding->first_step].least_requested_bytes;
-    const uint64_t last = one->step_facts[one->steps.count - 1].least_requested_bytes;
+    const plim_axis *const axis = &report->levels->axis;
+    const uint32_t last = last_floor_step(report);
     const plim_evidence_line line = {
         .id = "floor",
         .text = "the least that was live in a step went from {} in step {} to {} in step {}",
-        .figures = { plim_say_bytes("first_floor_bytes", first),
+        .figures = { plim_say_bytes("first_floor_bytes",
+                                    axis->facts[finding->first_step].least_requested_bytes),
                      plim_say_step("first_step", finding->first_step),
-                     plim_say_bytes("last_floor_bytes", last),
-                     plim_say_step("last_step", one->steps.count - 1) },
+                     plim_say_bytes("last_floor_bytes", axis->facts[last].least_requested_bytes),
+                     plim_say_step("last_step", last) },
         .figure_count = 4
     };
     return plim_case_say(report->one, finding, &line);
+}
+
+static bool say_turns(leak_report *report, plim_diagnosis_finding *finding)
+{
+    const plim_evidence_line line = {
+        .id = "turns",
+        .text = "no steps were found: a step here is one of the {} turns of a loop, each from one "
+                "request of the same kind to the next",
+        .figures = { plim_say_amount("turns", report->levels->axis.count) },
+        .figure_count = 1
+    };
+    return !report->levels->axis.is_turns || plim_case_say(report->one, finding, &line);
 }
 
 static bool say_no_stacks(leak_report *report, plim_diagnosis_finding *finding)
@@ -297,7 +358,7 @@ static plim_status add_finding(leak_report *report, plim_error *err)
     if (finding == NULL) {
         return plim_fail_memory(err, "reporting a leak");
     }
-    const plim_rises *const rises = &report->cluster->rises;
+    const plim_rises *const rises = &report->rises;
     report->leak.ids = report->ids;
     report->leak.id_count = report->id_count;
     report->leak.first_step = rises->items[0].step;
@@ -315,7 +376,7 @@ static plim_status add_finding(leak_report *report, plim_error *err)
     finding->finding.severity = severity_of(report, finding);
     finding->finding.certainty = plim_certainty_of(finding->confidence, false);
     if (!say_kept(report, finding) || !say_rate(report, finding) || !say_floors(report, finding) ||
-        !say_no_stacks(report, finding)) {
+        !say_turns(report, finding) || !say_no_stacks(report, finding)) {
         return plim_fail_memory(err, "reporting a leak");
     }
     return plim_leak_explain(one, &report->leak, finding, err);
@@ -330,13 +391,14 @@ plim_status plim_report_leak(plim_case *one, const plim_levels *levels,
                            .clusters = clusters,
                            .growers = growers,
                            .at = cluster,
-                           .cluster = &clusters->list.items[cluster] };
-    if (report.cluster->rises.count < 2) {
+                           .cluster = &clusters->list.items[cluster],
+                           .rises = clusters->list.items[cluster].rises };
+    if (report.rises.count < RISES_MIN) {
         return PLIM_OK;
     }
     if (!collect_ids(&report) || !find_period(&report)) {
         return plim_fail_memory(err, "reporting a leak");
     }
     find_growth(&report);
-    return add_finding(&report, err);
+    return do_floors_show(&report) && report.id_count > 0 ? add_finding(&report, err) : PLIM_OK;
 }

@@ -10,11 +10,15 @@
  * docs/design/diagnose.md says what each rule is for.
  */
 #include "diagnose/leaks/figures.h"
+#include "diagnose/leaks/lookalikes.h"
 
 #include "base/error.h"
 
 /* Groups that rise once or twice are judged together from so many rises on. */
 #define REST_RISES_MIN 5
+/* Rises in bytes are clear where they are at least this share of those in allocations: what else
+ * the group has live does not vary. */
+#define CLEAR_SHARE 0.8
 /* Steps from which on something can be said. */
 #define STEPS_MIN 4
 
@@ -27,45 +31,67 @@ typedef struct grower_search {
     PLIM_VEC(uint32_t) rest_groups;
 } grower_search;
 
+/* Adds a grower. Its rises are those at hand, if they are bytes: they show in the floor of the step
+ * after. */
 static bool add_grower(grower_search *search, uint32_t group, const plim_growth *growth,
-                       bool by_count)
+                       bool by_count, bool takes_rises)
 {
-    const plim_grower grower = { .group = group,
-                                 .first_step = growth->first_step,
-                                 .end_step = growth->end_step,
-                                 .by_count = by_count,
-                                 .is_saw = growth->is_saw };
-    return PLIM_VEC_PUSH(search->levels->one->mem, search->growers, grower);
+    plim_grower grower = { .group = group,
+                           .first_step = growth->first_step,
+                           .by_count = by_count,
+                           .is_saw = growth->is_saw };
+    const plim_mem *const mem = search->levels->one->mem;
+    for (size_t i = 0; takes_rises && i < search->rises.count; i++) {
+        const plim_rise rise = { .step = search->rises.items[i].step - 1,
+                                 .amount = search->rises.items[i].amount };
+        if (rise.step + 1 >= growth->first_step && !PLIM_VEC_PUSH(mem, &grower.rises, rise)) {
+            PLIM_VEC_FREE(mem, &grower.rises);
+            return false;
+        }
+    }
+    if (!PLIM_VEC_PUSH(mem, search->growers, grower)) {
+        PLIM_VEC_FREE(mem, &grower.rises);
+        return false;
+    }
+    return true;
+}
+
+static bool measure(grower_search *search, uint32_t group, bool by_count, plim_growth *ret_growth)
+{
+    return plim_rises_of(search->levels, group, by_count, &search->rises, ret_growth) &&
+           plim_growth_judge(search->levels->one->mem, &search->rises, ret_growth);
 }
 
 static bool judge_group(grower_search *search, uint32_t group)
 {
-    const plim_levels *const levels = search->levels;
+    const plim_mem *const mem = search->levels->one->mem;
     plim_growth by_count;
     plim_growth by_bytes;
-    if (!plim_rises_of(levels, group, true, &search->rises, &by_count) ||
-        !plim_growth_judge(levels->one->mem, &search->rises, &by_count)) {
+    if (!measure(search, group, true, &by_count)) {
         return false;
     }
-    if (by_count.kind == PLIM_GROWTH_ENDLESS) {
-        return add_grower(search, group, &by_count, true);
-    }
-    if (!plim_rises_of(levels, group, false, &search->rises, &by_bytes) ||
-        !plim_growth_judge(levels->one->mem, &search->rises, &by_bytes)) {
+    const size_t count = search->rises.count;
+    if (!measure(search, group, false, &by_bytes)) {
         return false;
     }
     if (by_bytes.kind == PLIM_GROWTH_ENDLESS) {
-        return add_grower(search, group, &by_bytes, false);
+        const bool is_clear = by_count.kind != PLIM_GROWTH_ENDLESS ||
+                              (double)search->rises.count >= CLEAR_SHARE * (double)count;
+        return add_grower(search, group, is_clear ? &by_bytes : &by_count,
+                          by_count.kind == PLIM_GROWTH_ENDLESS, is_clear);
+    }
+    if (by_count.kind == PLIM_GROWTH_ENDLESS) {
+        return add_grower(search, group, &by_count, true, false);
     }
     if (by_count.kind != PLIM_GROWTH_FEW || by_bytes.kind != PLIM_GROWTH_FEW) {
         return true;
     }
     for (size_t i = 0; i < search->rises.count; i++) {
-        if (!PLIM_VEC_PUSH(levels->one->mem, &search->rest, search->rises.items[i])) {
+        if (!PLIM_VEC_PUSH(mem, &search->rest, search->rises.items[i])) {
             return false;
         }
     }
-    return PLIM_VEC_PUSH(levels->one->mem, &search->rest_groups, group);
+    return PLIM_VEC_PUSH(mem, &search->rest_groups, group);
 }
 
 /* Sizes that never come again, stacks that differ each time: alone they say nothing. */
@@ -80,7 +106,10 @@ static bool judge_rest(grower_search *search)
         return false;
     }
     for (size_t i = 0; growth.kind == PLIM_GROWTH_ENDLESS && i < search->rest_groups.count; i++) {
-        if (!add_grower(search, search->rest_groups.items[i], &growth, true)) {
+        plim_growth few;
+        if (!plim_rises_of(search->levels, search->rest_groups.items[i], false, &search->rises,
+                           &few) ||
+            !add_grower(search, search->rest_groups.items[i], &growth, true, true)) {
             return false;
         }
         search->growers->items[search->growers->count - 1].is_rest = true;
@@ -112,6 +141,9 @@ static plim_status find_on_axis(plim_case *one, plim_axis axis, plim_error *err)
     if (status == PLIM_OK) {
         status = find_growers(&levels, &growers, err);
     }
+    if (status == PLIM_OK) {
+        status = plim_review_growers(&levels, &growers, err);
+    }
     if (status == PLIM_OK && growers.count > 0) {
         status = plim_clusters_init(&clusters, &levels, &growers, err);
     }
@@ -127,11 +159,35 @@ static plim_status find_on_axis(plim_case *one, plim_axis axis, plim_error *err)
     return status;
 }
 
+/* Where no steps were found, the turns of a loop take their place. */
+static plim_status find_on_turns(plim_case *one, plim_error *err)
+{
+    plim_turns turns = { 0 };
+    plim_status status = PLIM_OK;
+    if (!plim_turns_find(one, &turns)) {
+        status = plim_fail_memory(err, "finding the turns of a loop");
+    }
+    if (turns.count > STEPS_MIN && turns.count < UINT32_MAX) {
+        const size_t count = turns.count - 1;
+        plim_step_fact *const facts = plim_case_measure(one, turns.items, count);
+        const plim_axis axis = {
+            .first_events = turns.items, .count = count, .facts = facts, .is_turns = true
+        };
+        status = facts != NULL ? find_on_axis(one, axis, err)
+                               : plim_fail_memory(err, "finding the turns of a loop");
+        plim_mem_free(one->mem, facts, count, sizeof *facts);
+    }
+    PLIM_VEC_FREE(one->mem, &turns);
+    return status;
+}
+
 plim_status plim_find_leaks(plim_case *one, plim_error *err)
 {
-    if (one->steps.count < STEPS_MIN || one->steps.count >= UINT32_MAX) {
-        return PLIM_OK;
+    if (one->steps.count < STEPS_MIN) {
+        return find_on_turns(one, err);
     }
-    const plim_axis axis = { .first_events = one->steps.first_events, .count = one->steps.count };
-    return find_on_axis(one, axis, err);
+    const plim_axis axis = { .first_events = one->steps.first_events,
+                             .count = one->steps.count,
+                             .facts = one->step_facts };
+    return one->steps.count < UINT32_MAX ? find_on_axis(one, axis, err) : PLIM_OK;
 }

@@ -248,11 +248,3 @@ bool plim_levels_stays(const plim_levels *levels, uint64_t event)
     const uint32_t partner = levels->one->timeline.start.lifetimes.partner[event];
     return partner == PLIM_NONE || partner > levels->one->passes.last_request;
 }
-
-size_t plim_axis_step(const plim_axis *axis, size_t hint, uint64_t event)
-{
-    while (hint + 1 < axis->count && axis->first_events[hint + 1] <= event) {
-        hint++;
-    }
-    return hint;
-}

@@ -12,7 +12,7 @@
 #define PLIMSOLL_DIAGNOSE_LEAKS_LEVELS_H
 
 #include "base/map.h"
-#include "diagnose/case/case.h"
+#include "diagnose/leaks/axis.h"
 
 /* Holds from its step up to the next one that is recorded. */
 typedef struct plim_floor {
@@ -30,13 +30,6 @@ typedef struct plim_level {
     uint32_t touched;    /* step in which something happened to it last, + 1 */
     uint32_t last_floor; /* index into floors, or PLIM_NONE */
 } plim_level;
-
-/* The runs of events that take the place of steps: run i is [first_events[i],
- * first_events[i + 1]); what follows the last one is not looked at. */
-typedef struct plim_axis {
-    const uint64_t *first_events; /* count + 1 */
-    size_t count;                 /* below 2^32 - 1 */
-} plim_axis;
 
 typedef struct plim_levels {
     const plim_case *one; /* borrowed */
@@ -60,9 +53,5 @@ uint32_t plim_levels_group(const plim_levels *levels, uint64_t event);
 /* True if nothing frees what an alloc began before the last request: what is freed after it is
  * freed by the program's end. */
 bool plim_levels_stays(const plim_levels *levels, uint64_t event);
-
-/* The run of the axis that an event lies in; `hint` is one that is not after it. Events come in
- * order, so that a walk over all of them is linear. */
-size_t plim_axis_step(const plim_axis *axis, size_t hint, uint64_t event);
 
 #endif
