@@ -11,7 +11,7 @@
 #define SPAN_MIN 0.6
 /* No turn is longer than so many average ones. */
 #define UNEVEN_MAX 3.0
-/* Where there are no stacks: the share of turns that must give something back. */
+/* The share of turns that must give something back, if there are no stacks. */
 #define GIVING_MIN 0.8
 
 /* One kind of request, by stack, or by size where there are no stacks. */

@@ -11,7 +11,7 @@
 #define SHARED_MIN 0.5
 /* A leak that is compared with later groups; those beyond are joined to the most alike. */
 #define CLUSTERS_MAX 16
-/* What is born in the step of the last rise is part of it if it is not larger by more than this. */
+/* Births in the step of the last rise are part of it if they are not larger by more than this. */
 #define TRIM_TIMES 1.1
 
 /* --- what stays --- */

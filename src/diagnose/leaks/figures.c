@@ -22,7 +22,7 @@
 /* A leak that fills the device within so many steps will lose the program a request. */
 #define SOON_STEPS 100000.0
 
-/* What is known of one leak while it is reported. */
+/* One leak while it is reported. */
 typedef struct leak_report {
     plim_case *one;
     const plim_levels *levels;
@@ -49,7 +49,7 @@ static int compare_ids(const void *left, const void *right)
 
 /* --- allocations --- */
 
-/* What the groups without staying allocations have live at the end: one walk. */
+/* Live allocations at the end, of groups in which none stays: one walk. */
 static void collect_live(leak_report *report, const bool *is_wanted)
 {
     const plim_levels *const levels = report->levels;

@@ -22,7 +22,7 @@
 /* Steps from which on something can be said. */
 #define STEPS_MIN 4
 
-/* What the search for growers keeps. */
+/* The search for growers. */
 typedef struct grower_search {
     const plim_levels *levels;
     plim_growers *growers;
@@ -159,7 +159,7 @@ static plim_status find_on_axis(plim_case *one, plim_axis axis, plim_error *err)
     return status;
 }
 
-/* Where no steps were found, the turns of a loop take their place. */
+/* The turns of a loop take the place of steps if none were found. */
 static plim_status find_on_turns(plim_case *one, plim_error *err)
 {
     plim_turns turns = { 0 };

@@ -5,8 +5,9 @@
  *   live       /\_  /\_  /\_  /\_  /\_      a group: one stack and stream; without a stack, one
  *   floor      0    1    2    3    4        size and stream
  *
- * What a step makes and gives back does not show in floors; what it leaves does. A floor is
- * recorded where it differs from the one before, so that a group that does not move costs nothing.
+ * Things that a step makes and gives back do not show in floors; those that it leaves do. A floor
+ * is recorded where it differs from the one before, so that a group that does not move costs
+ * nothing.
  */
 #ifndef PLIMSOLL_DIAGNOSE_LEAKS_LEVELS_H
 #define PLIMSOLL_DIAGNOSE_LEAKS_LEVELS_H

@@ -7,7 +7,7 @@
 
 /* A stack whose requests became larger by this much follows something that grows. */
 #define LARGER_TIMES 1.1
-/* Where so many of all stacks do, it is the input. */
+/* If so many of all stacks do, it is the input. */
 #define FOLLOWING_SHARE 0.5
 
 /* Steps between two rises that show what a step makes without one. */
