@@ -1,11 +1,118 @@
 /*
- * advice.c - what helps, and what it saves.
+ * advice.c - what helps, and what it saves: fixes of causes, techniques, the allocator's settings.
  */
-#include "diagnose/case/case.h"
+#include "diagnose/advice/fixes.h"
+#include "diagnose/advice/techniques.h"
+
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SAVING_SHARE_MIN 0.01 /* of the peak: what saves less is not worth a change */
+
+/* What is saved, less the more it costs. */
+static double worth(const plim_diagnosis_advice *advice)
+{
+    return advice->has_saving ? (double)advice->saves_bytes * (1 - advice->cost_rank) : 0;
+}
+
+/* Fixes of what a finding names come first; then by worth; equals by name. */
+static int compare(const void *left_item, const void *right_item)
+{
+    const plim_diagnosis_advice *const left = left_item;
+    const plim_diagnosis_advice *const right = right_item;
+    const int fixes = (right->finding != NULL) - (left->finding != NULL);
+    if (fixes != 0) {
+        return fixes;
+    }
+    const double more = worth(right) - worth(left);
+    return more > 0 ? 1 : more < 0 ? -1 : strcmp(left->technique, right->technique);
+}
+
+/* Each technique that applies, with what the history would save with it. */
+static bool try_techniques(const plim_program_shape *shape, plim_what_if *what_if,
+                           plim_advice_list *list)
+{
+    size_t count = 0;
+    const plim_technique *const techniques = plim_techniques(&count);
+    for (size_t i = 0; i < count; i++) {
+        const plim_technique *const technique = &techniques[i];
+        if (!technique->applies(shape)) {
+            continue;
+        }
+        if (!technique->change_history(shape, what_if)) {
+            return false;
+        }
+        const uint64_t saved = plim_what_if_saves(what_if);
+        if ((double)saved < SAVING_SHARE_MIN * (double)what_if->peak_bytes || saved == 0) {
+            continue;
+        }
+        const plim_diagnosis_advice advice = {
+            .technique = technique->name,
+            .text = technique->text,
+            .has_saving = true,
+            .saves_bytes = saved,
+            .basis = shape->is_whole ? technique->basis : PLIM_BASIS_BOUNDED,
+            .cost = technique->cost,
+            .cost_rank = technique->cost_rank,
+            .change = technique->change,
+        };
+        if (!PLIM_VEC_PUSH(list->mem, list, advice)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool keep(plim_case *one, const plim_advice_list *list)
+{
+    if (list->count == 0) {
+        return true;
+    }
+    plim_diagnosis_advice *const kept =
+        plim_arena_alloc(one->arena, list->count * sizeof *list->items);
+    if (kept == NULL) {
+        return false;
+    }
+    memcpy(kept, list->items, list->count * sizeof *kept);
+    qsort(kept, list->count, sizeof *kept, compare);
+    one->out->advice = kept;
+    one->out->advice_count = list->count;
+    return true;
+}
+
+static plim_status advise(plim_case *one, plim_advice_list *list, plim_error *err)
+{
+    plim_what_if what_if;
+    PLIM_TRY(plim_what_if_init(&what_if, &one->timeline, one->mem, err));
+    plim_program_shape shape = { 0 };
+    plim_status status = plim_program_shape_init(&shape, one, &what_if, err);
+    if (status == PLIM_OK && (!plim_advise_findings(&shape, &what_if, list) ||
+                              !try_techniques(&shape, &what_if, list))) {
+        status = plim_fail_memory(err, "working out what helps");
+    }
+    plim_program_shape_deinit(&shape);
+    plim_what_if_deinit(&what_if);
+    return status;
+}
 
 plim_status plim_find_advice(plim_case *one, plim_error *err)
 {
-    (void)one;
-    (void)err;
-    return PLIM_OK;
+    if (one->options->findings_only) {
+        return PLIM_OK;
+    }
+    plim_advice_list list = { .mem = one->mem };
+    plim_status status = PLIM_OK;
+    if (one->facts->events > 0 && one->device->device != PLIM_HOST_DEVICE) {
+        status = advise(one, &list, err);
+    }
+    if (status == PLIM_OK) {
+        status = plim_advise_settings(one, &list, err);
+    }
+    if (status == PLIM_OK && !keep(one, &list)) {
+        status = plim_fail_memory(err, "working out what helps");
+    }
+    PLIM_VEC_FREE(list.mem, &list);
+    return status;
 }

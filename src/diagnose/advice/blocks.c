@@ -1,0 +1,284 @@
+/*
+ * blocks.c - the repeated blocks of a forward pass: layers that request the same, in the same
+ * order.
+ *
+ *   request   e  a b c d  a b c d  a b c d  n h l
+ *   before            4 4 4 4  4 4 4 4              how far back the same request stands
+ *
+ * A request is its stack and its size. The distance that most have is the length of a block; where
+ * it holds without a break are blocks. Where a block begins in such a run its outermost frame that
+ * varies says: the line numbers of a function fall where it is called again.
+ */
+#include "diagnose/advice/program.h"
+
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/memory.h"
+
+#define BLOCK_REQUESTS_MIN 4u /* in one block: fewer repeat by chance */
+#define LENGTHS_TRIED      3u
+#define EVENTS_BACK_MAX    4096 /* looked at for where a block's backward pass begins */
+
+typedef struct forward_requests {
+    const plim_program_shape *shape;
+    const plim_round *round;
+    uint32_t *events;
+    uint64_t *kinds;   /* stack and size of each, as one number */
+    uint32_t *lengths; /* how often each distance is met */
+    size_t count;
+    size_t room;
+} forward_requests;
+
+static bool requests_init(forward_requests *all, const plim_program_shape *shape,
+                          const plim_round *round)
+{
+    const plim_events *const events = &shape->one->device->events;
+    size_t room = 1;
+    for (uint32_t i = round->forward; i < round->turn; i++) {
+        room += events->action[i] == PLIM_ALLOC ? 1u : 0u;
+    }
+    *all = (forward_requests){ .shape = shape, .round = round, .room = room };
+    all->events = plim_mem_alloc(shape->mem, room, sizeof *all->events);
+    all->kinds = plim_mem_alloc(shape->mem, room, sizeof *all->kinds);
+    all->lengths = plim_mem_alloc_zeroed(shape->mem, room, sizeof *all->lengths);
+    if (all->events == NULL || all->kinds == NULL || all->lengths == NULL) {
+        return false;
+    }
+    uint64_t before = 0;
+    uint64_t repeats = 0;
+    for (uint32_t i = round->forward; i < round->turn; i++) {
+        if (events->action[i] != PLIM_ALLOC) {
+            continue;
+        }
+        const uint64_t kind = plim_hash_u64(events->bytes[i], events->stack[i]);
+        repeats = kind == before ? repeats + 1 : 0; /* several alike in a row are told by number */
+        before = kind;
+        all->events[all->count] = i;
+        all->kinds[all->count++] = kind + repeats;
+    }
+    return true;
+}
+
+static void requests_deinit(forward_requests *all)
+{
+    const plim_mem *const mem = all->shape->mem;
+    plim_mem_free(mem, all->events, all->room, sizeof *all->events);
+    plim_mem_free(mem, all->kinds, all->room, sizeof *all->kinds);
+    plim_mem_free(mem, all->lengths, all->room, sizeof *all->lengths);
+}
+
+static bool count_lengths(forward_requests *all)
+{
+    plim_map last;
+    plim_map_init(&last, all->shape->mem);
+    bool has_memory = true;
+    for (size_t i = 0; i < all->count && has_memory; i++) {
+        const uint64_t before = plim_map_get(&last, all->kinds[i]);
+        if (before != PLIM_MAP_ABSENT) {
+            all->lengths[i - before]++;
+        }
+        has_memory = plim_map_put(&last, all->kinds[i], i);
+    }
+    plim_map_deinit(&last);
+    return has_memory;
+}
+
+/* The end of the run of requests, from `from` on, that each stand `length` after the same one. */
+static size_t run_end(const forward_requests *all, size_t from, size_t length)
+{
+    while (from < all->count && all->kinds[from] == all->kinds[from - length]) {
+        from++;
+    }
+    return from;
+}
+
+/* Requests that lie in blocks of a length. */
+static size_t covered_by(const forward_requests *all, size_t length)
+{
+    size_t covered = 0;
+    for (size_t i = length; i < all->count;) {
+        const size_t end = run_end(all, i, length);
+        covered += end - i >= length ? end - i : 0;
+        i = end + 1;
+    }
+    return covered;
+}
+
+/* The length of a block, or 0. Of the distances met most often, the one that covers most. */
+static size_t find_length(forward_requests *all)
+{
+    size_t best = 0;
+    size_t most = 0;
+    for (size_t tried = 0; tried < LENGTHS_TRIED; tried++) {
+        size_t length = 0;
+        for (size_t i = BLOCK_REQUESTS_MIN; i < all->count; i++) {
+            if (all->lengths[i] > (length > 0 ? all->lengths[length] : 0)) {
+                length = i;
+            }
+        }
+        if (length == 0) {
+            break;
+        }
+        const size_t covered = covered_by(all, length);
+        if (covered > most) {
+            most = covered;
+            best = length;
+        }
+        all->lengths[length] = 0;
+    }
+    return best;
+}
+
+/* --- where a block begins --- */
+
+static plim_stack stack_of(const forward_requests *all, size_t request)
+{
+    const plim_case *const one = all->shape->one;
+    const uint32_t stack = one->device->events.stack[all->events[request]];
+    return stack < plim_history_stack_count(one->history) ? plim_history_stack(one->history, stack)
+                                                          : (plim_stack){ 0 };
+}
+
+/* Frame number `depth` of a stack, from the outermost; PLIM_NONE where there is none. */
+static uint32_t frame_at(plim_stack stack, uint32_t depth)
+{
+    return depth < stack.frame_count ? stack.frames[stack.frame_count - 1 - depth] : PLIM_NONE;
+}
+
+/* The line of the outermost frame that varies within a block, at a request; 0: not known. */
+static uint32_t line_at(const forward_requests *all, size_t request, uint32_t depth)
+{
+    const uint32_t frame = frame_at(stack_of(all, request), depth);
+    return frame == PLIM_NONE ? 0 : plim_history_frame(all->shape->one->history, frame)->line;
+}
+
+static uint32_t common_depth(const forward_requests *all, size_t from, size_t length)
+{
+    const plim_stack first = stack_of(all, from);
+    uint32_t depth = first.frame_count;
+    for (size_t i = from + 1; i < from + length; i++) {
+        const plim_stack other = stack_of(all, i);
+        uint32_t common = 0;
+        while (common < depth && frame_at(other, common) == frame_at(first, common)) {
+            common++;
+        }
+        depth = common;
+    }
+    return depth;
+}
+
+/* The first request of a block, in a run that begins at `from` anywhere in one. */
+static size_t align(const forward_requests *all, size_t from, size_t length)
+{
+    const uint32_t depth = common_depth(all, from, length);
+    for (size_t i = from + 1; i < from + length; i++) {
+        if (line_at(all, i, depth) < line_at(all, i - 1, depth)) {
+            /* From its first line to its last it is the run's own. */
+            return line_at(all, from, depth) > line_at(all, from + length - 1, depth) ? i : from;
+        }
+    }
+    return from;
+}
+
+/* --- one block --- */
+
+static int64_t freed_of(const plim_case *one, uint32_t event)
+{
+    const uint32_t ended = one->timeline.start.lifetimes.partner[event];
+    return ended == PLIM_NONE ? PLIM_NEVER : (int64_t)ended;
+}
+
+/* The last moment before `event` at which something from the forward pass was freed: there the
+ * backward pass of what comes later ends. */
+static uint32_t begin_of_backward(const plim_case *one, const plim_round *round, int64_t event)
+{
+    for (int64_t i = event - 1; i >= (int64_t)round->turn && event - i < EVENTS_BACK_MAX; i--) {
+        const uint64_t about = plim_timeline_about(&one->timeline, (uint64_t)i);
+        if (one->device->events.action[i] != PLIM_ALLOC && about != PLIM_NO_ALLOCATION &&
+            about < plim_timeline_recorded_id(&one->timeline, round->turn)) {
+            return (uint32_t)i;
+        }
+    }
+    return event > (int64_t)round->turn ? (uint32_t)event - 1 : round->turn;
+}
+
+static plim_block_span measure(const forward_requests *all, size_t from, size_t to)
+{
+    const plim_case *const one = all->shape->one;
+    const plim_events *const events = &one->device->events;
+    plim_block_span block = { .first = all->events[from],
+                              .end = to < all->count ? all->events[to] : all->round->turn,
+                              .again = PLIM_NONE,
+                              .output = PLIM_NONE };
+    uint64_t stays = 0;
+    uint64_t live = 0;
+    uint64_t most = 0;
+    int64_t soonest = PLIM_NEVER;
+    for (uint32_t i = block.first; i < block.end; i++) {
+        if (events->action[i] != PLIM_ALLOC) {
+            const uint32_t made = one->timeline.start.lifetimes.partner[i];
+            if (made != PLIM_NONE && made >= block.first && made < i &&
+                one->timeline.start.lifetimes.partner[made] == i) {
+                live -= events->bytes[made] < live ? events->bytes[made] : live;
+            }
+            continue;
+        }
+        live += events->bytes[i];
+        most = live > most ? live : most;
+        if (freed_of(one, i) < (int64_t)all->round->turn) {
+            continue;
+        }
+        stays += events->bytes[i];
+        block.output = i;
+        if (freed_of(one, i) < soonest) {
+            soonest = freed_of(one, i);
+        }
+    }
+    block.extra_bytes = most > stays ? most - stays : 0;
+    if (soonest < (int64_t)all->round->back) {
+        block.again = begin_of_backward(one, all->round, soonest);
+    }
+    return block;
+}
+
+static bool add_blocks(plim_program_shape *shape, const forward_requests *all, size_t length)
+{
+    uint32_t number = 0;
+    for (size_t i = length; i < all->count;) {
+        const size_t end = run_end(all, i, length);
+        const size_t begin = end - i >= length ? align(all, i - length, length) : end;
+        for (size_t k = begin; k + length <= end; k += length) {
+            plim_block_span block = measure(all, k, k + length);
+            block.round = (uint32_t)(all->round - shape->rounds.items);
+            block.number = number++;
+            if (!PLIM_VEC_PUSH(shape->mem, &shape->blocks, block)) {
+                return false;
+            }
+        }
+        i = end + 1;
+    }
+    return true;
+}
+
+bool plim_program_find_blocks(plim_program_shape *shape)
+{
+    for (size_t i = 0; i < shape->rounds.count; i++) {
+        forward_requests all;
+        bool has_memory = requests_init(&all, shape, &shape->rounds.items[i]);
+        if (has_memory && all.count >= 2 * (size_t)BLOCK_REQUESTS_MIN) {
+            has_memory = count_lengths(&all);
+            const size_t length = has_memory ? find_length(&all) : 0;
+            has_memory = has_memory && (length == 0 || add_blocks(shape, &all, length));
+        }
+        requests_deinit(&all);
+        if (!has_memory) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < shape->blocks.count; i++) {
+        const uint32_t output = shape->blocks.items[i].output;
+        const uint64_t bytes = output != PLIM_NONE ? shape->one->device->events.bytes[output] : 0;
+        shape->output_bytes = bytes > shape->output_bytes ? bytes : shape->output_bytes;
+    }
+    return true;
+}

@@ -1,0 +1,172 @@
+/*
+ * program.c - rounds, and what stacks show of techniques. See program.h.
+ */
+#include "diagnose/advice/program.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+
+#include <string.h>
+
+/* A frame shows a technique where its file and its function contain these. */
+static const struct {
+    const char *file;
+    const char *function;
+    uint32_t seen;
+} signs[] = {
+    { "torch/utils/checkpoint.py", "", PLIM_SEEN_CHECKPOINT },
+    { "deepspeed/runtime/activation_checkpointing", "", PLIM_SEEN_CHECKPOINT },
+    { "torch/autograd/graph.py", "pack_to_cpu", PLIM_SEEN_OFFLOAD },
+    { "torch/autograd/graph.py", "unpack_from_cpu", PLIM_SEEN_OFFLOAD },
+    { "offload", "pack", PLIM_SEEN_OFFLOAD },
+    { "/peft/", "", PLIM_SEEN_LORA },
+    { "lora", "", PLIM_SEEN_LORA },
+    { "torch/distributed/fsdp", "", PLIM_SEEN_SHARDED },
+    { "torch/distributed/_composable/fsdp", "", PLIM_SEEN_SHARDED },
+    { "deepspeed/runtime/zero", "", PLIM_SEEN_SHARDED },
+    { "zero_redundancy_optimizer.py", "", PLIM_SEEN_SHARDED },
+    { "torch/nn/parallel/distributed.py", "", PLIM_SEEN_REPLICAS },
+    { "torch/optim/", "_fused_", PLIM_SEEN_FUSED },
+    { "torch/optim/", "_multi_tensor_", PLIM_SEEN_FOREACH },
+    { "torch/optim/adam", "", PLIM_SEEN_ADAM },
+    { "torch/optim/nadam", "", PLIM_SEEN_ADAM },
+    { "torch/optim/radam", "", PLIM_SEEN_ADAM },
+    { "torch/optim/sgd", "", PLIM_SEEN_SGD },
+    { "adafactor", "", PLIM_SEEN_ADAFACTOR },
+    { "/optimization.py", "Adafactor", PLIM_SEEN_ADAFACTOR },
+    { "bitsandbytes", "", PLIM_SEEN_EIGHT_BIT },
+    { "torchao/optim", "", PLIM_SEEN_EIGHT_BIT },
+    { "", "cross_entropy", PLIM_SEEN_LOSS },
+    { "", "nll_loss", PLIM_SEEN_LOSS },
+    { "", "softmax", PLIM_SEEN_SOFTMAX },
+    { "torch/cuda/graphs.py", "", PLIM_SEEN_GRAPH },
+    { "torch/amp/grad_scaler.py", "", PLIM_SEEN_SCALER },
+};
+
+static uint32_t read_frames(const plim_history *history)
+{
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < plim_history_frame_count(history); i++) {
+        const plim_frame *const frame = plim_history_frame(history, i);
+        const char *const file = plim_history_string(history, frame->filename, NULL);
+        const char *const name = plim_history_string(history, frame->name, NULL);
+        for (size_t k = 0; k < sizeof signs / sizeof signs[0]; k++) {
+            if ((seen & signs[k].seen) == 0 && strstr(file, signs[k].file) != NULL &&
+                strstr(name, signs[k].function) != NULL) {
+                seen |= signs[k].seen;
+            }
+        }
+    }
+    return seen;
+}
+
+/* --- rounds --- */
+
+static bool is_backward(plim_pass_kind kind)
+{
+    return kind == PLIM_PASS_BACKWARD || kind == PLIM_PASS_RECOMPUTE;
+}
+
+/* The forward pass that ends at `turn`, in the passes before number `pass`. */
+static uint32_t forward_before(const plim_passes *passes, size_t pass, uint32_t start)
+{
+    for (size_t i = pass; i-- > 0 && passes->list.items[i].first >= start;) {
+        if (passes->list.items[i].kind == PLIM_PASS_FORWARD) {
+            return passes->list.items[i].first;
+        }
+    }
+    return start;
+}
+
+/* After the last round: a forward pass that no backward pass follows. */
+static bool add_rest(plim_program_shape *shape, uint32_t start)
+{
+    const plim_passes *const passes = &shape->one->passes;
+    const uint32_t end = (uint32_t)passes->events->count;
+    bool has_forward = false;
+    for (size_t i = passes->list.count; i-- > 0 && passes->list.items[i].first >= start;) {
+        has_forward = has_forward || passes->list.items[i].kind == PLIM_PASS_FORWARD;
+    }
+    if (!has_forward) {
+        return true;
+    }
+    const plim_round round = { .start = start,
+                               .forward = forward_before(passes, passes->list.count, start),
+                               .turn = end,
+                               .back = end,
+                               .end = end };
+    return PLIM_VEC_PUSH(shape->mem, &shape->rounds, round);
+}
+
+static bool find_rounds(plim_program_shape *shape)
+{
+    const plim_passes *const passes = &shape->one->passes;
+    uint32_t start = 0;
+    bool is_begun = false;
+    for (size_t i = 0; i < passes->list.count; i++) {
+        const plim_pass *const pass = &passes->list.items[i];
+        if (!is_begun && pass->kind != PLIM_PASS_SETUP && !is_backward(pass->kind)) {
+            start = pass->first;
+            is_begun = true;
+        }
+        if (pass->kind == PLIM_PASS_OPTIMIZER && shape->rounds.count > 0) {
+            shape->rounds.items[shape->rounds.count - 1].end = pass->end;
+            start = pass->end;
+        }
+        if (!is_begun || !is_backward(pass->kind) || pass->first < start) {
+            continue;
+        }
+        const plim_round round = { .start = start,
+                                   .forward = forward_before(passes, i, start),
+                                   .turn = pass->first,
+                                   .back = pass->backward_end,
+                                   .end = pass->backward_end };
+        if (!PLIM_VEC_PUSH(shape->mem, &shape->rounds, round)) {
+            return false;
+        }
+        start = pass->backward_end;
+    }
+    return add_rest(shape, start);
+}
+
+/* --- all --- */
+
+plim_what_if_walk plim_program_lives(const plim_program_shape *shape)
+{
+    return plim_what_if_lives(&shape->one->timeline, &shape->one->categories, &shape->one->passes);
+}
+
+plim_status plim_program_shape_init(plim_program_shape *shape, plim_case *one,
+                                    const plim_what_if *what_if, plim_error *err)
+{
+    *shape = (plim_program_shape){ .one = one,
+                                   .mem = one->mem,
+                                   .ids = plim_timeline_id_end(&one->timeline),
+                                   .seen = read_frames(one->history),
+                                   .has_backward = one->passes.has_backward,
+                                   .has_optimizer = one->passes.has_optimizer };
+    shape->plays = plim_mem_alloc_zeroed(one->mem, shape->ids + 1, 1);
+    if (shape->plays == NULL || !find_rounds(shape) || !plim_program_find_blocks(shape) ||
+        !plim_program_find_roles(shape, what_if->peak_event)) {
+        plim_program_shape_deinit(shape);
+        return plim_fail_memory(err, "working out what helps");
+    }
+    for (size_t i = 0; i < shape->rounds.count; i++) {
+        const plim_round *const round = &shape->rounds.items[i];
+        shape->is_whole = shape->is_whole ||
+                          (round->turn < round->back && round->back < one->device->events.count &&
+                           what_if->peak_event < (int64_t)round->end);
+    }
+    return PLIM_OK;
+}
+
+void plim_program_shape_deinit(plim_program_shape *shape)
+{
+    if (shape->mem == NULL) {
+        return;
+    }
+    plim_mem_free(shape->mem, shape->plays, shape->ids + 1, 1);
+    PLIM_VEC_FREE(shape->mem, &shape->rounds);
+    PLIM_VEC_FREE(shape->mem, &shape->blocks);
+    *shape = (plim_program_shape){ 0 };
+}
