@@ -9,12 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define BOUND_WORTH      0.5
 #define SAVING_SHARE_MIN 0.01 /* of the peak: what saves less is not worth a change */
 
-/* What is saved, less the more it costs. */
+/* What is saved, less the more it costs; of a bound half, as it may be far from what comes. */
 static double worth(const plim_diagnosis_advice *advice)
 {
-    return advice->has_saving ? (double)advice->saves_bytes * (1 - advice->cost_rank) : 0;
+    const double likely = advice->basis == PLIM_BASIS_BOUNDED ? BOUND_WORTH : 1;
+    return advice->has_saving ? (double)advice->saves_bytes * likely * (1 - advice->cost_rank) : 0;
 }
 
 /* Fixes of what a finding names come first; then by worth; equals by name. */

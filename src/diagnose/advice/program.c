@@ -43,21 +43,47 @@ static const struct {
     { "torch/amp/grad_scaler.py", "", PLIM_SEEN_SCALER },
 };
 
-static uint32_t read_frames(const plim_history *history)
+static uint32_t read_frame(const plim_history *history, uint32_t index, uint32_t seen)
 {
-    uint32_t seen = 0;
-    for (uint32_t i = 0; i < plim_history_frame_count(history); i++) {
-        const plim_frame *const frame = plim_history_frame(history, i);
-        const char *const file = plim_history_string(history, frame->filename, NULL);
-        const char *const name = plim_history_string(history, frame->name, NULL);
-        for (size_t k = 0; k < sizeof signs / sizeof signs[0]; k++) {
-            if ((seen & signs[k].seen) == 0 && strstr(file, signs[k].file) != NULL &&
-                strstr(name, signs[k].function) != NULL) {
-                seen |= signs[k].seen;
-            }
+    const plim_frame *const frame = plim_history_frame(history, index);
+    const char *const file = plim_history_string(history, frame->filename, NULL);
+    const char *const name = plim_history_string(history, frame->name, NULL);
+    for (size_t k = 0; k < sizeof signs / sizeof signs[0]; k++) {
+        if ((seen & signs[k].seen) == 0 && strstr(file, signs[k].file) != NULL &&
+            strstr(name, signs[k].function) != NULL) {
+            seen |= signs[k].seen;
         }
     }
     return seen;
+}
+
+/* What the stacks of a device's requests show. False: no memory. */
+static bool read_stacks(plim_program_shape *shape)
+{
+    const plim_history *const history = shape->one->history;
+    const plim_events *const events = &shape->one->device->events;
+    const size_t stacks = plim_history_stack_count(history);
+    const size_t frames = plim_history_frame_count(history);
+    uint8_t *const is_read = plim_mem_alloc_zeroed(shape->mem, stacks + frames + 1, 1);
+    if (is_read == NULL) {
+        return false;
+    }
+    for (uint64_t i = 0; i < events->count; i++) {
+        const uint32_t index = events->stack[i];
+        if (events->action[i] != PLIM_ALLOC || index >= stacks || is_read[index] != 0) {
+            continue;
+        }
+        is_read[index] = 1;
+        const plim_stack stack = plim_history_stack(history, index);
+        for (uint32_t k = 0; k < stack.frame_count; k++) {
+            if (is_read[stacks + stack.frames[k]] == 0) {
+                is_read[stacks + stack.frames[k]] = 1;
+                shape->seen = read_frame(history, stack.frames[k], shape->seen);
+            }
+        }
+    }
+    plim_mem_free(shape->mem, is_read, stacks + frames + 1, 1);
+    return true;
 }
 
 /* --- rounds --- */
@@ -142,12 +168,11 @@ plim_status plim_program_shape_init(plim_program_shape *shape, plim_case *one,
     *shape = (plim_program_shape){ .one = one,
                                    .mem = one->mem,
                                    .ids = plim_timeline_id_end(&one->timeline),
-                                   .seen = read_frames(one->history),
                                    .has_backward = one->passes.has_backward,
                                    .has_optimizer = one->passes.has_optimizer };
     shape->plays = plim_mem_alloc_zeroed(one->mem, shape->ids + 1, 1);
-    if (shape->plays == NULL || !find_rounds(shape) || !plim_program_find_blocks(shape) ||
-        !plim_program_find_roles(shape, what_if->peak_event)) {
+    if (shape->plays == NULL || !read_stacks(shape) || !find_rounds(shape) ||
+        !plim_program_find_blocks(shape) || !plim_program_find_roles(shape, what_if->peak_event)) {
         plim_program_shape_deinit(shape);
         return plim_fail_memory(err, "working out what helps");
     }
