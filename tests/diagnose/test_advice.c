@@ -28,7 +28,7 @@ static void end(diagnosed *all)
     plim_history_destroy(all->made.history);
 }
 
-/* What a technique is said to save; 0: it is not advised. */
+/* The bytes that a technique is said to save; 0: it is not advised. */
 static uint64_t saving_of(const diagnosed *all, const char *technique)
 {
     for (size_t i = 0; i < all->device->advice_count; i++) {

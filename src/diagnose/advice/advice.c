@@ -12,7 +12,7 @@
 #define BOUND_WORTH      0.5
 #define SAVING_SHARE_MIN 0.01 /* of the peak: what saves less is not worth a change */
 
-/* What is saved, less the more it costs; of a bound half, as it may be far from what comes. */
+/* The saving, less the more it costs; of a bound half, as it may be far from what comes. */
 static double worth(const plim_diagnosis_advice *advice)
 {
     const double likely = advice->basis == PLIM_BASIS_BOUNDED ? BOUND_WORTH : 1;

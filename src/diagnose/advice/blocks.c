@@ -51,7 +51,8 @@ static bool requests_init(forward_requests *all, const plim_program_shape *shape
             continue;
         }
         const uint64_t kind = plim_hash_u64(events->bytes[i], events->stack[i]);
-        repeats = kind == before ? repeats + 1 : 0; /* several alike in a row are told by number */
+        repeats = kind == before ? repeats + 1
+                                 : 0; /* several alike in a row are distinguished by number */
         before = kind;
         all->events[all->count] = i;
         all->kinds[all->count++] = kind + repeats;
@@ -139,7 +140,7 @@ static plim_stack stack_of(const forward_requests *all, size_t request)
                                                           : (plim_stack){ 0 };
 }
 
-/* Frame number `depth` of a stack, from the outermost; PLIM_NONE where there is none. */
+/* Frame number `depth` of a stack, from the outermost; PLIM_NONE beyond the last. */
 static uint32_t frame_at(plim_stack stack, uint32_t depth)
 {
     return depth < stack.frame_count ? stack.frames[stack.frame_count - 1 - depth] : PLIM_NONE;

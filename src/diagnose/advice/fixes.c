@@ -5,7 +5,7 @@
 
 #include "base/map.h"
 
-/* What a fix takes away. */
+/* The bytes that a fix takes away. */
 typedef enum fix_saving {
     FIX_KEPT,    /* what the finding's stacks leave beyond the step that made it */
     FIX_BOUND,   /* at most the finding's bytes */
@@ -112,7 +112,7 @@ static const struct {
                               FIX_UNKNOWN },
 };
 
-/* From which moment on an allocation is kept in vain: the end of the step after its own. */
+/* The moment from which on an allocation is kept in vain: the end of its own step. */
 static int64_t kept_from(const plim_case *one, int64_t born)
 {
     if (one->steps.count == 0) {
@@ -136,7 +136,7 @@ static bool take_members(plim_map *stacks, const plim_diagnosis_finding *finding
     return finding->member_count > 0 || plim_map_put(stacks, finding->root.stack, 1);
 }
 
-/* What the peak would be without what a finding's stacks keep. False: no memory. */
+/* Takes away what a finding's stacks keep. False: no memory. */
 static bool without_kept(const plim_program_shape *shape, const plim_diagnosis_finding *finding,
                          plim_what_if *what_if)
 {

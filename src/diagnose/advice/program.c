@@ -57,7 +57,7 @@ static uint32_t read_frame(const plim_history *history, uint32_t index, uint32_t
     return seen;
 }
 
-/* What the stacks of a device's requests show. False: no memory. */
+/* Reads what the stacks of a device's requests show. False: no memory. */
 static bool read_stacks(plim_program_shape *shape)
 {
     const plim_history *const history = shape->one->history;
@@ -156,11 +156,6 @@ static bool find_rounds(plim_program_shape *shape)
 }
 
 /* --- all --- */
-
-plim_what_if_walk plim_program_lives(const plim_program_shape *shape)
-{
-    return plim_what_if_lives(&shape->one->timeline, &shape->one->categories, &shape->one->passes);
-}
 
 plim_status plim_program_shape_init(plim_program_shape *shape, plim_case *one,
                                     const plim_what_if *what_if, plim_error *err)

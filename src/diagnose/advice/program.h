@@ -27,7 +27,7 @@ enum {
 typedef struct plim_round {
     uint32_t start;
     uint32_t forward; /* the forward pass that the backward pass follows begins here */
-    uint32_t turn;    /* the backward pass begins; the same as back where there is none */
+    uint32_t turn;    /* the backward pass begins; the same as back if it never does */
     uint32_t back;    /* it is over */
     uint32_t end;     /* the optimizer's step is over, if one follows; else the same as back */
 } plim_round;
@@ -87,7 +87,10 @@ plim_status plim_program_shape_init(plim_program_shape *shape, plim_case *one,
 /* A zeroed one is allowed. */
 void plim_program_shape_deinit(plim_program_shape *shape);
 
-plim_what_if_walk plim_program_lives(const plim_program_shape *shape);
+static inline plim_what_if_walk plim_program_lives(const plim_program_shape *shape)
+{
+    return plim_what_if_lives(&shape->one->timeline, &shape->one->categories, &shape->one->passes);
+}
 
 /* Finds the blocks of all rounds, for plim_program_shape_init(). False: no memory. */
 bool plim_program_find_blocks(plim_program_shape *shape);

@@ -21,7 +21,7 @@ typedef struct role_search {
     plim_map forward;      /* size → requests in the forward pass of one round */
     plim_map backward;     /* likewise in its backward pass */
     plim_map in_block;     /* likewise in one block */
-    uint64_t scores_bytes; /* 0: none were found */
+    uint64_t scores_bytes; /* 0: not found */
     uint64_t scores_function;
 } role_search;
 

@@ -36,7 +36,7 @@ void plim_what_if_deinit(plim_what_if *what_if);
 void plim_what_if_more(plim_what_if *what_if, uint64_t bytes, int64_t from, int64_t to);
 void plim_what_if_less(plim_what_if *what_if, uint64_t bytes, int64_t from, int64_t to);
 
-/* What the changes save at the peak, 0 where they save nothing. Forgets the changes. */
+/* The bytes that the changes save at the peak, 0 where they save nothing. Forgets the changes. */
 uint64_t plim_what_if_saves(plim_what_if *what_if);
 
 /* --- what is changed: each allocation, with what is known of it --- */
