@@ -223,6 +223,21 @@ CASES = [
     healthy("beams-widen", "beams_widen.py", "varying_sizes",
             "Beams widen every second request until the 21st of 30; the last request's answers "
             "are kept until the next. Inference.", also=("fragmented",), first=1),
+    healthy("tasks-alternate", "tasks_alternate.py", "periodic_work",
+            "Every third step has texts three times as long, and the peak.", also=("spike",),
+            period=3),
+    healthy("checkpoint-loaded", "checkpoint_loaded.py", "preparation",
+            "A model is trained and saved, then another resumes from the file: at the beginning "
+            "weights and states are on the device twice.", also=("spike",)),
+    healthy("one-long-answer", "one_long_answer.py", "kv_cache",
+            "A single request: keys and values grow with each token, and all go when the answer "
+            "is complete, at the very end. Inference; a step is a token.", period=1, first=1),
+    healthy("sliding-window", "sliding_window.py", "kv_cache",
+            "A tensor is replaced by a longer one for 30 steps, then keeps its length. Inference.",
+            period=1, first=1),
+    healthy("average-expandable", "average_from_step.py", "weights_average",
+            "average-from-step in expandable segments.", conf="expandable_segments:True",
+            first=15),
     # The same programs, with less in the recording.
     healthy("momentum-queue-bare", "momentum_queue.py", "memory_bank",
             "momentum-queue without stacks and annotations.", strip=("frames", "annotations"),
