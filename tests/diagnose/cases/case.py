@@ -16,8 +16,8 @@ class Case:
     `growth` counts requested bytes; `growth_blocks` the same in blocks of 512 bytes, given where
     the two differ by more than 2 %.
     `leak` is given where the verdict does not say it; it is open where `also` leaves it open.
-    `optimizer_steps` is how often optimizers step in one turn of the loop, where that is not once: a
-    growth per step of the optimizer is accepted too.
+    `optimizer_steps` is how often optimizers step in one turn of the loop, where that is not once:
+    a growth per step of the optimizer is accepted too.
     `strip` removes parts of the recording: "frames", "annotations"; `last` keeps only so many
     events, as a ring of that size does.
     """

@@ -1,4 +1,5 @@
-"""The gradients of all steps are kept, to measure their noise; zero_grad() drops them, a list not."""
+"""The gradients of all steps are kept, to measure their noise, although zero_grad() drops
+them."""
 
 import torch
 from torch import nn

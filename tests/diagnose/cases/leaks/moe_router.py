@@ -1,4 +1,4 @@
-"""A mixture of experts whose router remembers its scores for a balancing loss, and never forgets."""
+"""A mixture of experts whose router keeps its scores for a balancing loss, and never forgets."""
 
 import torch
 from torch import nn

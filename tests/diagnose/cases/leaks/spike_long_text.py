@@ -1,4 +1,4 @@
-"""Batches of texts, one of which is eight times as long: attention's scores grow with the square."""
+"""Batches of texts, one of which is eight times as long; scores grow with the square."""
 
 import torch
 from torch import nn

@@ -22,7 +22,8 @@ everything = torch.randn(SAMPLES, 128)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
 for step in range(STEPS):
     codes = model(everything[:BATCH].cuda())
-    nn.functional.cosine_embedding_loss(codes, codes.roll(1, 0), torch.ones(BATCH).cuda()).backward()
+    alike = torch.ones(BATCH).cuda()
+    nn.functional.cosine_embedding_loss(codes, codes.roll(1, 0), alike).backward()
     optimizer.step()
     optimizer.zero_grad()
     if step == CHECK:

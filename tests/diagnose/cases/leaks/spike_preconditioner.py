@@ -1,4 +1,4 @@
-"""An optimizer written by hand: every eighth step it whitens the gradients, with large temporaries."""
+"""An optimizer written by hand: every eighth step it whitens gradients, with large temporaries."""
 
 import torch
 from torch import nn

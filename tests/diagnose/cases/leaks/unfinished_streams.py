@@ -1,4 +1,4 @@
-"""Streams of generated text that clients give up half-way: suspended generators hold their state."""
+"""Streams of generated text that clients give up half-way: suspended generators hold state."""
 
 import torch
 from torch import nn
