@@ -1,4 +1,4 @@
-"""A side loss is watched but never trained on; a window of means keeps it, with six layers' graph."""
+"""A side loss is watched, not trained on; a list keeps each of them with the graph of six layers."""
 
 import statistics
 
