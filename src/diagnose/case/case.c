@@ -134,12 +134,27 @@ plim_code_place plim_case_place(plim_case *one, uint32_t stack)
 
 /* --- findings --- */
 
-plim_diagnosis_finding *plim_case_add(plim_case *one, plim_verdict kind, plim_cause cause)
+static const char *make_id(plim_case *one, plim_verdict kind, plim_cause cause)
 {
     char id[ID_BYTES];
     const int length =
         snprintf(id, sizeof id, "%s.%s", plim_verdict_name(kind), plim_cause_name(cause));
-    const char *const kept = plim_arena_copy(one->arena, id, (size_t)length);
+    return plim_arena_copy(one->arena, id, (size_t)length);
+}
+
+bool plim_case_name_cause(plim_case *one, plim_diagnosis_finding *finding, plim_cause cause)
+{
+    const char *const id = make_id(one, finding->kind, cause);
+    if (id != NULL) {
+        finding->finding.id = id;
+        finding->cause = cause;
+    }
+    return id != NULL;
+}
+
+plim_diagnosis_finding *plim_case_add(plim_case *one, plim_verdict kind, plim_cause cause)
+{
+    const char *const kept = make_id(one, kind, cause);
     const plim_code_place nowhere = { .stack = PLIM_NONE, .frame = PLIM_NONE };
     const plim_diagnosis_finding fresh = {
         .finding = { .id = kept, .subject = plim_subject_unknown() },

@@ -58,6 +58,9 @@ void plim_case_deinit(plim_case *one);
  * until the next one is added. */
 plim_diagnosis_finding *plim_case_add(plim_case *one, plim_verdict kind, plim_cause cause);
 
+/* Gives a finding another cause, and the id that goes with it. False: no memory. */
+bool plim_case_name_cause(plim_case *one, plim_diagnosis_finding *finding, plim_cause cause);
+
 /* The user's own innermost line of a stack; else the innermost frame; PLIM_NONE in an empty one. */
 plim_code_place plim_case_place(plim_case *one, uint32_t stack);
 

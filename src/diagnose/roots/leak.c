@@ -1,13 +1,19 @@
 /*
  * leak.c - the root and the cause of a leak. See leak.h.
+ *
+ * First what is kept is sorted by stack and by round (kept.h). Then the causes are tried in the
+ * order of `judge()`, the ones with the surest signature first; docs/design/diagnose.md argues
+ * each.
  */
 #include "diagnose/roots/leak.h"
 
 #include "base/error.h"
-#include "base/map.h"
+#include "diagnose/roots/causes.h"
 
 #include <stdlib.h>
-#include <string.h>
+
+/* Events looked at around what is kept, for each leak. */
+#define LOOK_EVENTS 2000000u
 
 /* Most bytes first; then the stack that the recording has first. */
 static int compare_members(const void *left, const void *right)
@@ -20,37 +26,26 @@ static int compare_members(const void *left, const void *right)
     return a->place.stack < b->place.stack ? -1 : a->place.stack > b->place.stack;
 }
 
-/* The ids by stack, in the arena. */
-static plim_finding_member *group_members(plim_case *one, const plim_leak *leak, size_t *ret_count)
+static bool list_members(plim_case *one, const plim_leak_content *kept,
+                         plim_diagnosis_finding *finding)
 {
     plim_finding_member *const members =
-        plim_arena_alloc(one->arena, leak->id_count * sizeof *members);
-    plim_map rows;
-    plim_map_init(&rows, one->mem);
-    size_t count = 0;
-    bool is_done = members != NULL;
-    for (size_t i = 0; is_done && i < leak->id_count; i++) {
-        const plim_allocation kept = plim_timeline_allocation(&one->timeline, leak->ids[i]);
-        uint64_t row = plim_map_get(&rows, kept.stack);
-        if (row == PLIM_MAP_ABSENT) {
-            row = count;
-            is_done = plim_map_put(&rows, kept.stack, row);
-            if (is_done) {
-                members[count++] =
-                    (plim_finding_member){ .place = plim_case_place(one, kept.stack) };
-            }
-        }
-        if (is_done) {
-            members[row].bytes += kept.requested_bytes;
-            members[row].count++;
-        }
+        plim_arena_alloc(one->arena, kept->stack_count * sizeof *members);
+    if (members == NULL) {
+        return false;
     }
-    plim_map_deinit(&rows);
-    *ret_count = count;
-    if (is_done && count > 1) {
-        qsort(members, count, sizeof *members, compare_members);
+    for (size_t i = 0; i < kept->stack_count; i++) {
+        const plim_kept_stack *const row = &kept->stacks[i];
+        members[i] = (plim_finding_member){ .place = plim_line_place(one, row->stack, row->line),
+                                            .bytes = row->bytes,
+                                            .count = row->count };
     }
-    return is_done ? members : NULL;
+    if (kept->stack_count > 1) {
+        qsort(members, kept->stack_count, sizeof *members, compare_members);
+    }
+    finding->members = members;
+    finding->member_count = kept->stack_count;
+    return true;
 }
 
 plim_status plim_leak_explain(plim_case *one, const plim_leak *leak,
@@ -59,15 +54,18 @@ plim_status plim_leak_explain(plim_case *one, const plim_leak *leak,
     if (leak->id_count == 0) {
         return PLIM_OK;
     }
-    size_t count = 0;
-    const plim_finding_member *const members = group_members(one, leak, &count);
-    if (members == NULL) {
+    plim_look look = { .left = LOOK_EVENTS };
+    plim_leak_content kept;
+    if (!plim_kept_find(one, leak, &look, &kept) || !list_members(one, &kept, finding)) {
         return plim_fail_memory(err, "finding the root of a leak");
     }
-    finding->members = members;
-    finding->member_count = count;
-    finding->root = members[0].place;
+    plim_root_question asked = {
+        .one = one, .leak = leak, .kept = &kept, .look = &look, .finding = finding
+    };
+    if (!plim_judge_cause(&asked)) {
+        return plim_fail_memory(err, "finding the root of a leak");
+    }
     finding->finding.subject.kind = PLIM_SUBJECT_STACK;
-    finding->finding.subject.stack = members[0].place.stack;
+    finding->finding.subject.stack = finding->root.stack;
     return PLIM_OK;
 }
