@@ -188,7 +188,7 @@ CASES = [
             "Every third step a copy of the model is kept, until there are five; then a random "
             "one goes for each.", period=3, first=1),
     healthy("longer-requests", "longer_requests.py", "kv_cache",
-            "Each of ten requests is longer than the last one, and so is its cache, which goes "
+            "Each of eight requests is longer than the last one, and so is its cache, which goes "
             "with it. Inference; a step is a request.", also=("fragmented",), period=1, first=1),
     healthy("loss-of-last-step", "loss_of_last_step.py", "loss_replaced",
             "The last loss is kept with its graph, and only the last; batches grow for 12 steps.",
@@ -238,6 +238,22 @@ CASES = [
     healthy("average-expandable", "average_from_step.py", "weights_average",
             "average-from-step in expandable segments.", conf="expandable_segments:True",
             first=15),
+    healthy("stacked-coders", "stacked_coders.py", "new_parameters",
+            "Every 5 steps to the end a layer is added and the one below frozen: its weights stay, "
+            "its gradients and states go.", also=("first_step_growth",), period=5, first=1),
+    healthy("scores-until-next", "scores_until_next.py", "outputs_replaced",
+            "An evaluation's scores stay for 8 steps, until the next one begins, and each has one "
+            "batch more than the last.", period=8, first=8),
+    healthy("trimmed-log", "trimmed_log.py", "memory_bank",
+            "A copied gradient a step is kept; at 20 the oldest 12 go: teeth of 12 steps above a "
+            "base of 8, and the last is cut short.", period=1, first=1),
+    healthy("snapshot-ensemble", "snapshot_ensemble.py", "weights_copy",
+            "Every 8 optimizer steps a copy of the model is kept, four in all; the last 12 of 44 "
+            "steps only ask them, and nothing marks those.", period=8, first=8),
+    healthy("collected-once", "collected_once.py", "reference_cycle",
+            "A step's object holds a method bound to it; the collector comes once, in step 26 of "
+            "40, and the second tooth is cut short.", blame="self.weighed = layer(self.rows)",
+            blame_also=("batch = Batch(torch.randn",), period=1, first=1),
     # The same programs, with less in the recording.
     healthy("momentum-queue-bare", "momentum_queue.py", "memory_bank",
             "momentum-queue without stacks and annotations.", strip=("frames", "annotations"),
@@ -251,9 +267,6 @@ CASES = [
     healthy("collector-sawtooth-bare", "collector_sawtooth.py", "reference_cycle",
             "collector-sawtooth without stacks and annotations: the line cannot be known.",
             strip=("frames", "annotations"), period=1, first=1),
-    healthy("frozen-features-unmarked", "frozen_features_cached.py", "growing_cache",
-            "frozen-features-cached without annotations.", strip=("annotations",), period=1,
-            first=1),
     healthy("heads-by-task-bare", "heads_by_task.py", "new_parameters",
             "heads-by-task without stacks and annotations.", strip=("frames", "annotations"),
             also=("first_step_growth", "leak"), period=5, first=1),

@@ -18,10 +18,10 @@ def cache_of(length):
 
 model = MistralForCausalLM(config).cuda().eval()
 with torch.no_grad():
-    for request in range(10):
-        length = 128 + 128 * request
+    for request in range(8):
+        length = 128 + 160 * request
         with cache_of(length) as cache:
             ids = torch.randint(600, (4, length // 2), device="cuda")
-            for _ in range(3):
+            for _ in range(2):
                 ids = model(input_ids=ids, past_key_values=cache).logits[:, -1:].argmax(-1)
             del cache
