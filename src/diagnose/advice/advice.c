@@ -19,17 +19,27 @@ static double worth(const plim_diagnosis_advice *advice)
     return advice->has_saving ? (double)advice->saves_bytes * likely * (1 - advice->cost_rank) : 0;
 }
 
-/* Fixes of what a finding names come first; then by worth; equals by name. */
+/* What answers the verdict comes first; then by worth; equals by name. */
 static int compare(const void *left_item, const void *right_item)
 {
-    const plim_diagnosis_advice *const left = left_item;
-    const plim_diagnosis_advice *const right = right_item;
-    const int fixes = (right->finding != NULL) - (left->finding != NULL);
-    if (fixes != 0) {
-        return fixes;
+    const plim_advice_item *const left = left_item;
+    const plim_advice_item *const right = right_item;
+    if (left->decides != right->decides) {
+        return left->decides ? -1 : 1;
     }
-    const double more = worth(right) - worth(left);
-    return more > 0 ? 1 : more < 0 ? -1 : strcmp(left->technique, right->technique);
+    const double more = worth(&right->advice) - worth(&left->advice);
+    return more > 0 ? 1 : more < 0 ? -1 : strcmp(left->advice.technique, right->advice.technique);
+}
+
+/* The finding whose cause a technique ends, or NULL. */
+static const plim_diagnosis_finding *answered(const plim_case *one, plim_cause cause)
+{
+    for (size_t i = 0; i < one->findings.count && cause != PLIM_CAUSE_UNKNOWN; i++) {
+        if (one->findings.items[i].cause == cause) {
+            return &one->findings.items[i];
+        }
+    }
+    return NULL;
 }
 
 /* Each technique that applies, with what the history would save with it. */
@@ -50,7 +60,9 @@ static bool try_techniques(const plim_program_shape *shape, plim_what_if *what_i
         if ((double)saved < SAVING_SHARE_MIN * (double)what_if->peak_bytes || saved == 0) {
             continue;
         }
+        const plim_diagnosis_finding *const finding = answered(shape->one, technique->answers);
         const plim_diagnosis_advice advice = {
+            .finding = finding != NULL ? finding->finding.id : NULL,
             .technique = technique->name,
             .text = technique->text,
             .has_saving = true,
@@ -60,7 +72,7 @@ static bool try_techniques(const plim_program_shape *shape, plim_what_if *what_i
             .cost_rank = technique->cost_rank,
             .change = technique->change,
         };
-        if (!PLIM_VEC_PUSH(list->mem, list, advice)) {
+        if (!plim_advice_add(list, &advice, finding != NULL && finding->decides)) {
             return false;
         }
     }
@@ -72,13 +84,14 @@ static bool keep(plim_case *one, const plim_advice_list *list)
     if (list->count == 0) {
         return true;
     }
-    plim_diagnosis_advice *const kept =
-        plim_arena_alloc(one->arena, list->count * sizeof *list->items);
+    plim_diagnosis_advice *const kept = plim_arena_alloc(one->arena, list->count * sizeof *kept);
     if (kept == NULL) {
         return false;
     }
-    memcpy(kept, list->items, list->count * sizeof *kept);
-    qsort(kept, list->count, sizeof *kept, compare);
+    qsort(list->items, list->count, sizeof *list->items, compare);
+    for (size_t i = 0; i < list->count; i++) {
+        kept[i] = list->items[i].advice;
+    }
     one->out->advice = kept;
     one->out->advice_count = list->count;
     return true;

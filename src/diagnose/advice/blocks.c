@@ -17,6 +17,10 @@
 
 #define BLOCK_REQUESTS_MIN 4u /* in one block: fewer repeat by chance */
 #define LENGTHS_TRIED      3u
+#define LOOKS_PER_REQUEST  16u
+#define ROUNDS_LEARNT      8u   /* shapes may vary from batch to batch */
+#define PATTERNS_MAX       64u  /* kinds of blocks in one program */
+#define OUTPUT_SHARE       512u /* of the largest that a block saves is its output, at the least */
 #define EVENTS_BACK_MAX    4096 /* looked at for where a block's backward pass begins */
 
 typedef struct forward_requests {
@@ -27,6 +31,7 @@ typedef struct forward_requests {
     uint32_t *lengths; /* how often each distance is met */
     size_t count;
     size_t room;
+    size_t looks; /* left for where blocks end, so that no file costs the square of its length */
 } forward_requests;
 
 static bool requests_init(forward_requests *all, const plim_program_shape *shape,
@@ -37,7 +42,9 @@ static bool requests_init(forward_requests *all, const plim_program_shape *shape
     for (uint32_t i = round->forward; i < round->turn; i++) {
         room += events->action[i] == PLIM_ALLOC ? 1u : 0u;
     }
-    *all = (forward_requests){ .shape = shape, .round = round, .room = room };
+    *all = (forward_requests){
+        .shape = shape, .round = round, .room = room, .looks = LOOKS_PER_REQUEST * room
+    };
     all->events = plim_mem_alloc(shape->mem, room, sizeof *all->events);
     all->kinds = plim_mem_alloc(shape->mem, room, sizeof *all->kinds);
     all->lengths = plim_mem_alloc_zeroed(shape->mem, room, sizeof *all->lengths);
@@ -214,6 +221,7 @@ static plim_block_span measure(const forward_requests *all, size_t from, size_t 
     uint64_t stays = 0;
     uint64_t live = 0;
     uint64_t most = 0;
+    uint64_t largest = 0;
     int64_t soonest = PLIM_NEVER;
     for (uint32_t i = block.first; i < block.end; i++) {
         if (events->action[i] != PLIM_ALLOC) {
@@ -230,7 +238,8 @@ static plim_block_span measure(const forward_requests *all, size_t from, size_t 
             continue;
         }
         stays += events->bytes[i];
-        block.output = i;
+        largest = events->bytes[i] > largest ? events->bytes[i] : largest;
+        block.output = events->bytes[i] >= largest / OUTPUT_SHARE ? i : block.output;
         if (freed_of(one, i) < soonest) {
             soonest = freed_of(one, i);
         }
@@ -242,44 +251,123 @@ static plim_block_span measure(const forward_requests *all, size_t from, size_t 
     return block;
 }
 
-static bool add_blocks(plim_program_shape *shape, const forward_requests *all, size_t length)
+/* Blocks of one kind begin and end with the same requests in every round. */
+typedef struct block_pattern {
+    uint64_t first;
+    uint64_t last;
+    size_t length;
+} block_pattern;
+
+typedef struct block_patterns {
+    block_pattern items[PATTERNS_MAX];
+    size_t count;
+} block_patterns;
+
+static void add_pattern(block_patterns *patterns, const forward_requests *all, size_t from,
+                        size_t length)
 {
-    uint32_t number = 0;
+    const block_pattern pattern = { .first = all->kinds[from],
+                                    .last = all->kinds[from + length - 1],
+                                    .length = length };
+    for (size_t i = 0; i < patterns->count; i++) {
+        if (patterns->items[i].first == pattern.first && patterns->items[i].last == pattern.last) {
+            return;
+        }
+    }
+    if (patterns->count < PATTERNS_MAX) {
+        patterns->items[patterns->count++] = pattern;
+    }
+}
+
+/* Learns what blocks look like from the requests of a round. */
+static void learn_patterns(block_patterns *patterns, const forward_requests *all, size_t length)
+{
     for (size_t i = length; i < all->count;) {
         const size_t end = run_end(all, i, length);
         const size_t begin = end - i >= length ? align(all, i - length, length) : end;
-        for (size_t k = begin; k + length <= end; k += length) {
-            plim_block_span block = measure(all, k, k + length);
-            block.round = (uint32_t)(all->round - shape->rounds.items);
-            block.number = number++;
-            if (!PLIM_VEC_PUSH(shape->mem, &shape->blocks, block)) {
-                return false;
-            }
+        if (begin + length <= end) {
+            add_pattern(patterns, all, begin, length);
         }
         i = end + 1;
+    }
+}
+
+/* Where the block that begins at `from` ends; `from` where none begins. The first batch requests
+ * workspaces too, so that a block may have more requests then. */
+static size_t block_end(const block_patterns *patterns, forward_requests *all, size_t from)
+{
+    for (size_t k = 0; k < patterns->count; k++) {
+        const block_pattern *const pattern = &patterns->items[k];
+        if (all->kinds[from] != pattern->first) {
+            continue;
+        }
+        const size_t longest = from + pattern->length + pattern->length / 2;
+        for (size_t i = from + pattern->length / 2; i < longest && i < all->count && all->looks > 0;
+             i++, all->looks--) {
+            if (all->kinds[i] == pattern->last) {
+                return i + 1;
+            }
+        }
+    }
+    return from;
+}
+
+static bool add_blocks(plim_program_shape *shape, forward_requests *all,
+                       const block_patterns *patterns)
+{
+    uint32_t number = 0;
+    for (size_t i = 0; i < all->count;) {
+        const size_t end = block_end(patterns, all, i);
+        if (end == i) {
+            i++;
+            continue;
+        }
+        plim_block_span block = measure(all, i, end);
+        block.round = (uint32_t)(all->round - shape->rounds.items);
+        block.number = number++;
+        if (!PLIM_VEC_PUSH(shape->mem, &shape->blocks, block)) {
+            return false;
+        }
+        i = end;
     }
     return true;
 }
 
-bool plim_program_find_blocks(plim_program_shape *shape)
+/* Learns from the first rounds. False: no memory. */
+static bool find_patterns(plim_program_shape *shape, block_patterns *patterns)
 {
-    for (size_t i = 0; i < shape->rounds.count; i++) {
+    for (size_t i = 0; i < shape->rounds.count && i < ROUNDS_LEARNT; i++) {
         forward_requests all;
         bool has_memory = requests_init(&all, shape, &shape->rounds.items[i]);
         if (has_memory && all.count >= 2 * (size_t)BLOCK_REQUESTS_MIN) {
             has_memory = count_lengths(&all);
             const size_t length = has_memory ? find_length(&all) : 0;
-            has_memory = has_memory && (length == 0 || add_blocks(shape, &all, length));
+            if (length > 0) {
+                learn_patterns(patterns, &all, length);
+            }
         }
         requests_deinit(&all);
         if (!has_memory) {
             return false;
         }
     }
+    return true;
+}
+
+bool plim_program_find_blocks(plim_program_shape *shape)
+{
+    block_patterns patterns = { .count = 0 };
+    bool has_memory = find_patterns(shape, &patterns);
+    for (size_t i = 0; i < shape->rounds.count && has_memory && patterns.count > 0; i++) {
+        forward_requests all;
+        has_memory = requests_init(&all, shape, &shape->rounds.items[i]) &&
+                     add_blocks(shape, &all, &patterns);
+        requests_deinit(&all);
+    }
     for (size_t i = 0; i < shape->blocks.count; i++) {
         const uint32_t output = shape->blocks.items[i].output;
         const uint64_t bytes = output != PLIM_NONE ? shape->one->device->events.bytes[output] : 0;
         shape->output_bytes = bytes > shape->output_bytes ? bytes : shape->output_bytes;
     }
-    return true;
+    return has_memory;
 }

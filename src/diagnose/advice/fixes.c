@@ -83,11 +83,6 @@ static const struct {
                                    "for batch in loader: batch = batch.to(device, "
                                    "non_blocking=True)",
                                    FIX_BOUND },
-    [PLIM_CAUSE_EVALUATION_BATCH] = { "smaller_evaluation_batch",
-                                      "Evaluate with a smaller batch, without recording for a "
-                                      "backward pass.",
-                                      "evaluation = DataLoader(data, batch_size=batch_size // 2)",
-                                      FIX_BOUND },
     [PLIM_CAUSE_GATHERED_WEIGHTS] = { "reshard",
                                       "Free gathered weights after each block, and wrap each block "
                                       "of its own, so that few are gathered at a time.",
@@ -178,6 +173,12 @@ static bool fix_finding(const plim_program_shape *shape, const plim_diagnosis_fi
     return true;
 }
 
+bool plim_advice_add(plim_advice_list *list, const plim_diagnosis_advice *advice, bool decides)
+{
+    const plim_advice_item item = { .advice = *advice, .decides = decides };
+    return PLIM_VEC_PUSH(list->mem, list, item);
+}
+
 bool plim_advise_findings(const plim_program_shape *shape, plim_what_if *what_if,
                           plim_advice_list *list)
 {
@@ -193,7 +194,7 @@ bool plim_advise_findings(const plim_program_shape *shape, plim_what_if *what_if
                                          .basis = PLIM_BASIS_UNKNOWN,
                                          .change = fixes[finding->cause].change };
         if (!fix_finding(shape, finding, what_if, &advice) ||
-            !PLIM_VEC_PUSH(list->mem, list, advice)) {
+            !plim_advice_add(list, &advice, finding->decides)) {
             return false;
         }
     }

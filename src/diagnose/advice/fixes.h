@@ -6,12 +6,20 @@
 
 #include "diagnose/advice/program.h"
 
+typedef struct plim_advice_item {
+    plim_diagnosis_advice advice;
+    bool decides; /* it answers the verdict */
+} plim_advice_item;
+
 typedef struct plim_advice_list {
     const plim_mem *mem;
-    plim_diagnosis_advice *items;
+    plim_advice_item *items;
     size_t count;
     size_t capacity;
 } plim_advice_list;
+
+/* False: no memory. */
+bool plim_advice_add(plim_advice_list *list, const plim_diagnosis_advice *advice, bool decides);
 
 /* For each finding that names a cause the change of code that ends it. False: no memory. */
 bool plim_advise_findings(const plim_program_shape *shape, plim_what_if *what_if,

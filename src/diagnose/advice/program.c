@@ -163,6 +163,7 @@ plim_status plim_program_shape_init(plim_program_shape *shape, plim_case *one,
     *shape = (plim_program_shape){ .one = one,
                                    .mem = one->mem,
                                    .ids = plim_timeline_id_end(&one->timeline),
+                                   .peak_event = what_if->peak_event,
                                    .has_backward = one->passes.has_backward,
                                    .has_optimizer = one->passes.has_optimizer };
     shape->plays = plim_mem_alloc_zeroed(one->mem, shape->ids + 1, 1);

@@ -70,6 +70,7 @@ typedef struct plim_program_shape {
     PLIM_VEC(plim_round) rounds;
     PLIM_VEC(plim_block_span) blocks; /* of all rounds, in order */
     uint32_t seen;
+    int64_t peak_event;
     bool has_backward;
     bool has_optimizer;
     bool has_half_copies; /* weights have copies of half their size: mixed precision */

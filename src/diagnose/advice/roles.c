@@ -13,6 +13,7 @@
 #define SCORES_IN_BLOCK_MIN 3u    /* scores, masked, softmax: fewer are no attention's */
 #define BLOCK_EVENTS_MAX    4096u /* a block of more is not looked at for scores */
 #define LOGITS_MIN          2u    /* logits and their softmax */
+#define BIAS_SHARE          16u   /* of its weight is a bias, at the most */
 #define COPIES_SHARE_MIN    0.5   /* of the weights have copies: then it is mixed precision */
 
 typedef struct role_search {
@@ -23,6 +24,9 @@ typedef struct role_search {
     plim_map in_block;     /* likewise in one block */
     uint64_t scores_bytes; /* 0: not found */
     uint64_t scores_function;
+    uint32_t before_stack; /* of the allocation that was judged last */
+    uint64_t before_bytes;
+    uint8_t before_role;
 } role_search;
 
 static uint64_t count_in(const plim_map *map, uint64_t bytes)
@@ -247,6 +251,19 @@ static bool is_scores(const role_search *at, const plim_round *round, const plim
             function_of(at->shape, life->stack) == at->scores_function);
 }
 
+/*
+ * Where activations have the size of copies too: autocast copies a layer's bias and weight before
+ * anything else that the layer requests.
+ */
+static bool comes_first(const role_search *at, const plim_round *round,
+                        const plim_what_if_life *life)
+{
+    return at->shape->has_half_copies && life->born < (int64_t)round->turn &&
+           count_in(&at->weights, life->bytes * 2) > 0 && life->stack != PLIM_NONE &&
+           (life->stack != at->before_stack ||
+            (at->before_role == PLIM_PLAYS_COPY && at->before_bytes < life->bytes / BIAS_SHARE));
+}
+
 static uint8_t role_of(const role_search *at, const plim_round *round,
                        const plim_what_if_life *life)
 {
@@ -257,7 +274,8 @@ static uint8_t role_of(const role_search *at, const plim_round *round,
         !goes_with_batch(life->category, life->freed)) {
         return 0;
     }
-    if (is_copy(at, life->bytes, life->born >= (int64_t)round->turn)) {
+    if (is_copy(at, life->bytes, life->born >= (int64_t)round->turn) ||
+        comes_first(at, round, life)) {
         return PLIM_PLAYS_COPY;
     }
     return (uint8_t)(PLIM_PLAYS_BATCH | (is_scores(at, round, life) ? PLIM_PLAYS_SCORES : 0));
@@ -277,6 +295,9 @@ static void judge_all(role_search *at)
         const plim_round *const now =
             round < shape->rounds.count ? &shape->rounds.items[round] : NULL;
         shape->plays[life.id] = role_of(at, now, &life);
+        at->before_stack = life.stack;
+        at->before_role = shape->plays[life.id];
+        at->before_bytes = life.bytes;
     }
 }
 

@@ -16,6 +16,7 @@ typedef struct plim_technique {
     const char *cost; /* NULL: nothing */
     double cost_rank;
     plim_saving_basis basis;
+    plim_cause answers; /* the cause of a finding that it ends; PLIM_CAUSE_UNKNOWN: of none */
     bool (*applies)(const plim_program_shape *shape);
     /* Changes the history as the technique would. False: no memory. */
     bool (*change_history)(const plim_program_shape *shape, plim_what_if *what_if);

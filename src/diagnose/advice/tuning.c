@@ -10,11 +10,11 @@
 #include <string.h>
 
 /* The finding that settings answer: fragmented, or a failure. NULL: the peak as such. */
-static const char *answered(const plim_case *one)
+static const plim_diagnosis_finding *answered(const plim_case *one)
 {
     for (size_t i = 0; i < one->findings.count; i++) {
         if (one->findings.items[i].kind == PLIM_VERDICT_FRAGMENTED) {
-            return one->findings.items[i].finding.id;
+            return &one->findings.items[i];
         }
     }
     return NULL;
@@ -42,8 +42,9 @@ static plim_status add_best(plim_case *one, const plim_tuning *tuning, plim_advi
         best->min_capacity_bytes >= now->min_capacity_bytes) {
         return PLIM_OK;
     }
-    plim_diagnosis_advice advice = {
-        .finding = answered(one),
+    const plim_diagnosis_finding *const finding = answered(one);
+    const plim_diagnosis_advice advice = {
+        .finding = finding != NULL ? finding->finding.id : NULL,
         .technique = best->conf.settings.expandable_segments ? "expandable_segments"
                      : best->empty_cache != PLIM_EMPTY_NEVER ? "empty_cache"
                                                              : "allocator_settings",
@@ -56,7 +57,8 @@ static plim_status add_best(plim_case *one, const plim_tuning *tuning, plim_advi
         .cost_rank = 0.01,
         .change = write_change(one->arena, best),
     };
-    return advice.change != NULL && PLIM_VEC_PUSH(list->mem, list, advice)
+    return advice.change != NULL &&
+                   plim_advice_add(list, &advice, finding != NULL && finding->decides)
                ? PLIM_OK
                : plim_fail_memory(err, "working out what helps");
 }
