@@ -290,7 +290,7 @@ typedef struct plim_device_diagnosis {
     size_t finding_count;
     const plim_device_inspection *facts; /* peak, failures, end */
     uint64_t capacity_bytes;             /* 0: not known */
-    const char *capacity_source;         /* "given", "oom", "gpu", …; NULL: not known */
+    const char *capacity_source;         /* "given", "gpu", "oom", "message"; NULL: not known */
     size_t step_count;
     plim_steps_source step_source;
     bool has_events; /* a request was recorded; false: the end state alone, and what needs events

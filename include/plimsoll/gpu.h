@@ -55,6 +55,12 @@ typedef struct plim_gpu {
 PLIM_API size_t plim_gpu_count(void);
 PLIM_API const plim_gpu *plim_gpu_at(size_t index);
 
+/**
+ * Memory that the allocator of one program can have: all but what a process that computes takes
+ * beside it, as in a rehearsal. cuDNN and NCCL take more of those that use them.
+ */
+PLIM_API uint64_t plim_gpu_allocator_bytes(const plim_gpu *gpu);
+
 /** "modelled", "checked", "measured"; a constant. */
 PLIM_API const char *plim_gpu_evidence_name(plim_gpu_evidence evidence);
 

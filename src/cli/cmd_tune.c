@@ -1,15 +1,11 @@
 /*
  * cmd_tune.c - "which settings would have saved it?"
  */
-#include "base/ascii.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/replaying.h"
 #include "report/json/documents.h"
 
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define THREADS_MAX 1024
@@ -25,26 +21,9 @@ typedef struct tune_arguments {
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
-/* "30", "30s", "5min", "1h" */
 static void take_budget(struct argp_state *state, void *arguments, char *text)
 {
-    static const struct {
-        const char *unit;
-        double seconds;
-    } units[] = {
-        { "", 1 }, { "s", 1 }, { "ms", 0.001 }, { "min", 60 }, { "m", 60 }, { "h", 3600 }
-    };
-    const bool is_digit = plim_is_digit(*text) || *text == '.';
-    char *end = NULL;
-    errno = 0;
-    const double number = is_digit ? strtod(text, &end) : 0;
-    for (size_t i = 0; is_digit && i < sizeof units / sizeof units[0]; i++) {
-        if (strcmp(end, units[i].unit) == 0 && number > 0 && isfinite(number) && errno == 0) {
-            ((tune_arguments *)arguments)->view.budget_s = number * units[i].seconds;
-            return;
-        }
-    }
-    argp_error(state, "--budget takes a time such as 30s, 5min or 1h, not \"%s\"", text);
+    ((tune_arguments *)arguments)->view.budget_s = plim_option_seconds(state, "budget", text);
 }
 
 static void take_fail_on(struct argp_state *state, void *arguments, char *text)

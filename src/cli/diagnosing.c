@@ -35,7 +35,7 @@ plim_status plim_diagnosing_keep(plim_diagnosing *work, size_t index, plim_diagn
 {
     plim_diagnosed_file *const file = &work->files[index];
     PLIM_TRY(keep_ranks(file, diagnosed, index, err));
-    return work->as_json ? plim_diagnose_json_part(diagnosed, &file->document, err) : PLIM_OK;
+    return work->write_part != NULL ? work->write_part(diagnosed, &file->document, err) : PLIM_OK;
 }
 
 static plim_status diagnose_history(plim_diagnosing *work, size_t index, plim_history *history,

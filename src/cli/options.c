@@ -3,6 +3,7 @@
  */
 #include "cli/options.h"
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/size.h"
 #include "cli/command.h"
@@ -11,6 +12,7 @@
 #include "report/term/paragraph.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +87,27 @@ long plim_option_number(struct argp_state *state, const char *option, const char
                    text);
     }
     return number;
+}
+
+double plim_option_seconds(struct argp_state *state, const char *option, const char *text)
+{
+    static const struct {
+        const char *unit;
+        double seconds;
+    } units[] = {
+        { "", 1 }, { "s", 1 }, { "ms", 0.001 }, { "min", 60 }, { "m", 60 }, { "h", 3600 }
+    };
+    const bool is_digit = plim_is_digit(*text) || *text == '.';
+    char *end = NULL;
+    errno = 0;
+    const double number = is_digit ? strtod(text, &end) : 0;
+    for (size_t i = 0; is_digit && i < sizeof units / sizeof units[0]; i++) {
+        if (strcmp(end, units[i].unit) == 0 && number > 0 && isfinite(number) && errno == 0) {
+            return number * units[i].seconds;
+        }
+    }
+    argp_error(state, "--%s takes a time such as 30s, 5min or 1h, not \"%s\"", option, text);
+    return 0;
 }
 
 static uint64_t size_of(struct argp_state *state, const char *option, const char *text)

@@ -129,5 +129,7 @@ bool plim_options_read(const plim_usage *usage, int argc, char **argv, void *arg
 /** A whole number between two others, both included. */
 long plim_option_number(struct argp_state *state, const char *option, const char *text, long least,
                         long most);
+/** Seconds, above 0: "30", "30s", "500ms", "5min", "1h". */
+double plim_option_seconds(struct argp_state *state, const char *option, const char *text);
 
 #endif

@@ -3,12 +3,16 @@
  */
 #include "cli/reading.h"
 
+#include "base/error.h"
+#include "base/input.h"
 #include "base/progress.h"
 #include "cli/output.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#define TEXT_BYTES_MAX ((size_t)1 << 20)
 
 const char *plim_reading_name(const char *path)
 {
@@ -38,6 +42,24 @@ plim_status plim_reading_history(const char *path, plim_history **ret, plim_erro
     const plim_status status = plim_history_load(path, &options, ret, err);
     plim_progress_bar_finish(&bar);
     return status;
+}
+
+plim_status plim_reading_text(const char *path, plim_text *ret, plim_error *err)
+{
+    const plim_input_options options = { .may_be_empty = true };
+    plim_input *input = NULL;
+    plim_window window = { 0 };
+    plim_text_init(ret, NULL, TEXT_BYTES_MAX);
+    PLIM_TRY(plim_input_open(path, &options, &input, err));
+    plim_status status = PLIM_OK;
+    do {
+        status = plim_input_refill(input, window.length, 1, &window, err);
+        if (status == PLIM_OK && window.length > 0) {
+            plim_text_append(ret, window.data, window.length);
+        }
+    } while (status == PLIM_OK && window.length > 0 && ret->status == PLIM_OK);
+    plim_input_close(input);
+    return status != PLIM_OK ? status : plim_text_status(ret, "reading", err);
 }
 
 void plim_reading_failed(const char *who, const char *path, const plim_error *err)

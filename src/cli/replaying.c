@@ -246,15 +246,6 @@ static plim_status prepare(plim_replaying *self, plim_error *err)
     return PLIM_OK;
 }
 
-/*
- * What a program's allocator can have of a GPU: all but what a process that computes takes beside
- * it, as in a rehearsal. cuDNN and NCCL take more of those that use them.
- */
-static uint64_t allocator_bytes(const plim_gpu *gpu)
-{
-    return gpu->memory_bytes - gpu->context_bytes - gpu->kernels_bytes - gpu->cublas_bytes;
-}
-
 /* The user's, else the GPU's, else the smallest that the file gives. */
 static void choose_capacity(plim_replaying *self)
 {
@@ -269,7 +260,7 @@ static void choose_capacity(plim_replaying *self)
     if (arguments->gpu != NULL) {
         input->capacity = PLIM_REPLAY_CAPACITY_GPU;
         input->gpu = arguments->gpu;
-        input->capacity_bytes = allocator_bytes(arguments->gpu);
+        input->capacity_bytes = plim_gpu_allocator_bytes(arguments->gpu);
         return;
     }
     for (size_t i = 0; i < input->device_count; i++) {

@@ -28,6 +28,16 @@ static plim_status (*const detectors[])(plim_case *one, plim_error *err) = {
     plim_find_advice,
 };
 
+/* Memory that the allocator could have, as an error text shows it: what it held and what was free.
+ * 0: the text does not say. */
+static uint64_t capacity_of_text(const plim_judgement *judgement)
+{
+    const uint64_t reserved = plim_finding_figure(&judgement->finding, "reserved_bytes");
+    const uint64_t free = plim_finding_figure(&judgement->finding, "free_bytes");
+    const uint64_t held = reserved != PLIM_BYTES_UNKNOWN ? reserved : judgement->held_bytes;
+    return held != PLIM_BYTES_UNKNOWN && free != PLIM_BYTES_UNKNOWN ? held + free : 0;
+}
+
 /* The capacity, as given or as a failure shows it: what the driver had left and what was held. */
 static void find_capacity(plim_case *one)
 {
@@ -43,6 +53,10 @@ static void find_capacity(plim_case *one)
             out->capacity_bytes = oom->moment.reserved_bytes + oom->device_free_bytes;
             out->capacity_source = "oom";
         }
+    }
+    for (size_t i = 0; i < one->options->judgement_count && out->capacity_bytes == 0; i++) {
+        out->capacity_bytes = capacity_of_text(&one->options->judgements[i]);
+        out->capacity_source = out->capacity_bytes > 0 ? "message" : NULL;
     }
     one->capacity_bytes = out->capacity_bytes;
 }

@@ -28,6 +28,11 @@ static plim_status read_capability(plim_tsv *file, plim_tsv_field field)
     return PLIM_OK;
 }
 
+uint64_t plim_gpu_allocator_bytes(const plim_gpu *gpu)
+{
+    return gpu->memory_bytes - gpu->context_bytes - gpu->kernels_bytes - gpu->cublas_bytes;
+}
+
 const char *plim_gpu_evidence_name(plim_gpu_evidence evidence)
 {
     static const char *const names[] = { [PLIM_GPU_MODELLED] = "modelled",

@@ -24,6 +24,18 @@ static void keep_root(plim_diagnosed_rank *rank, const plim_history *history, ui
     plim_text_deinit(&text);
 }
 
+static void keep_findings(plim_diagnosed_rank *rank, const plim_device_diagnosis *device)
+{
+    for (size_t i = 0; i < device->finding_count; i++) {
+        const plim_diagnosis_finding *const finding = &device->findings[i];
+        rank->kinds |= finding->decides ? UINT32_C(1) << finding->kind : 0;
+        if (finding->kind == PLIM_VERDICT_LEAK &&
+            finding->growth_bytes_per_step > rank->leak_bytes_per_step) {
+            rank->leak_bytes_per_step = finding->growth_bytes_per_step;
+        }
+    }
+}
+
 plim_diagnosed_rank plim_diagnosed_rank_of(const plim_diagnosed *file, size_t index, size_t device)
 {
     const plim_device_diagnosis *const found = plim_diagnosis_device(file->diagnosis, device);
@@ -36,12 +48,15 @@ plim_diagnosed_rank plim_diagnosed_rank_of(const plim_diagnosed *file, size_t in
                                  .cause = PLIM_CAUSE_NONE,
                                  .peak_requested_bytes = facts->peak.requested_bytes,
                                  .peak_reserved_bytes = facts->peak.reserved_bytes,
+                                 .fragmentation = facts->peak.fragmentation,
                                  .ooms = facts->oom_count,
                                  .first_oom_us = PLIM_TIME_UNKNOWN };
     if (!found->has_events) {
         rank.peak_requested_bytes = facts->end.requested_bytes;
         rank.peak_reserved_bytes = facts->end.reserved_bytes;
+        rank.fragmentation = facts->end.fragmentation;
     }
+    keep_findings(&rank, found);
     rank.has_rank = plim_rank_of_path(file->path, &rank.rank);
     if (facts->oom_count > 0) {
         rank.first_oom_us = facts->ooms[0].moment.time_us;
@@ -166,6 +181,32 @@ static void say_table(plim_page *page, const plim_diagnosed_rank *ranks, size_t 
     }
 }
 
+/* Ranks that no file is of, where files name theirs: "rank 2 and 3 more". */
+static void say_missing(plim_page *page, const plim_diagnosed_rank *ranks, size_t count)
+{
+    uint64_t missing = 0;
+    uint64_t first = 0;
+    uint64_t next = 0; /* the rank that would come now: they are in order */
+    for (size_t i = 0; i < count; i++) {
+        if (!ranks[i].has_rank) {
+            return;
+        }
+        if (ranks[i].rank > next) {
+            first = missing == 0 ? next : first;
+            missing += ranks[i].rank - next;
+        }
+        next = ranks[i].rank + 1;
+    }
+    if (missing == 1) {
+        plim_page_warn(page, "rank_missing", "No file of rank {}: it may be the worst.",
+                       PLIM_FACTS(plim_plain("rank", first)));
+    } else if (missing > 0) {
+        plim_page_warn(
+            page, "ranks_missing", "No file of rank {} and {} more: one of them may be the worst.",
+            PLIM_FACTS(plim_plain("rank", first), plim_count("more_ranks_missing", missing - 1)));
+    }
+}
+
 void plim_diagnose_ranks_page(plim_page *page, const plim_diagnose_view *view,
                               const plim_diagnosed_rank *ranks, size_t count, char *const *paths)
 {
@@ -180,6 +221,7 @@ void plim_diagnose_ranks_page(plim_page *page, const plim_diagnose_view *view,
         page, "skew", PLIM_TONE_PLAIN, "Reserved at the peak: {} to {}; the most is {} the mean.",
         PLIM_FACTS(plim_bytes("min_bytes", skew.min_bytes), plim_bytes("max_bytes", skew.max_bytes),
                    plim_ratio("max_over_mean", skew.max_over_mean)));
+    say_missing(page, ranks, count);
     const size_t shown = view->all || count <= ROWS_FIRST ? count : ROWS_FIRST;
     plim_page_gap(page);
     say_table(page, ranks, shown, paths);

@@ -21,7 +21,10 @@ typedef struct plim_diagnosed_rank {
     plim_cause cause; /* of the finding that decides, else PLIM_CAUSE_NONE */
     uint64_t bytes;   /* of it */
     double growth_bytes_per_step;
-    char root[160]; /* the line that it blames, as the page says it; "" */
+    double leak_bytes_per_step; /* growth of the fastest leak, whether it decides or not */
+    double fragmentation;       /* share of what is reserved at the peak that is not allocated */
+    uint32_t kinds;             /* 1 << kind, of the findings that decide */
+    char root[160];             /* the line that it blames, as the page says it; "" */
     uint64_t peak_requested_bytes;
     uint64_t peak_reserved_bytes;
     uint64_t ooms;
@@ -35,7 +38,7 @@ typedef struct plim_diagnosed_file {
     plim_error error;
     plim_diagnosed_rank *ranks; /* one for each device; freed by who allocated them */
     size_t rank_count;
-    plim_text document; /* its part of `diagnose/1`, where one is wanted */
+    plim_text document; /* its part of `diagnose/1`, or its annotations */
 } plim_diagnosed_file;
 
 /* Skew: the largest peak over the mean of all. 1 is perfectly even. */

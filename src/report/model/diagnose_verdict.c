@@ -102,8 +102,10 @@ static void say_growth(const plim_diagnose_part *self, const plim_diagnosis_find
                    PLIM_FACTS(plim_toned(PLIM_TONE_HEADING,
                                          plim_bytes("growth_bytes_per_step", (uint64_t)growth))));
     if (finding->period_steps > ALWAYS) {
-        plim_page_more(page, ", once in {} steps",
-                       PLIM_FACTS(plim_number("period_steps", finding->period_steps)));
+        plim_page_more(page, " on average, {} at once in {} steps",
+                       PLIM_FACTS(plim_bytes("growth_bytes_per_period",
+                                             (uint64_t)(growth * finding->period_steps)),
+                                  plim_number("period_steps", finding->period_steps)));
     }
     if (finding->has_full_step) {
         plim_page_more(page, "; GPU memory is full near step {}",
