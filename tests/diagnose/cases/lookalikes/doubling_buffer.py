@@ -1,4 +1,4 @@
-"""A buffer of rows doubles when it is full, as lists do: in steps 1, 2, 4, 8 and 16 of 44."""
+"""A buffer of rows doubles when it is full, as lists do: in steps 2, 3, 5, 9 and 17 of 44."""
 
 import torch
 from torch import nn
