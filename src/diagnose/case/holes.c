@@ -136,11 +136,12 @@ static bool is_usable(const holes *all, const place *at, uint64_t bytes)
            at->is_small == (request->bytes <= PLIM_SMALL_BYTES_MAX);
 }
 
-/* The part of a hole in an expandable segment that is whole pages. */
+/* The part of a hole in an expandable segment that is whole pages, counted from where its run of
+ * mapped pages begins. */
 static uint64_t whole_pages(const place *at, plim_addr begin, plim_addr end)
 {
     const uint64_t page = at->is_small ? PAGE_BYTES_SMALL : PAGE_BYTES_LARGE;
-    const uint64_t into = begin % page;
+    const uint64_t into = (begin - at->span->begin) % page;
     const plim_addr first = into == 0 ? begin : plim_plus(begin, page - into);
     return first < end ? (end - first) / page * page : 0;
 }
@@ -373,6 +374,26 @@ plim_status plim_holes_measure(plim_case *one, const plim_holes_request *request
     }
     *ret_facts = facts;
     return PLIM_OK;
+}
+
+bool plim_holes_say_pin(plim_case *one, plim_diagnosis_finding *finding,
+                        const plim_fragmentation_facts *facts)
+{
+    const plim_pin *const pin = facts->pin_count > 0 ? &facts->pins[0] : NULL;
+    if (pin == NULL || pin->place.frame == PLIM_NONE) {
+        return true;
+    }
+    const plim_evidence_line line = {
+        .id = "pin",
+        .text = "Blocks that live long ({}, requested at {}, {} in all) keep {} around them from "
+                "use",
+        .figures = { plim_say_amount("pin_count", pin->count),
+                     plim_say_frame("pin_at", pin->place.frame),
+                     plim_say_bytes("pin_bytes", pin->bytes),
+                     plim_say_bytes("blocked_bytes", pin->blocked_bytes) },
+        .figure_count = 4,
+    };
+    return plim_case_say(one, finding, &line);
 }
 
 /* --- causes --- */

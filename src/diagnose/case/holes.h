@@ -32,7 +32,12 @@ plim_status plim_holes_measure(plim_case *one, const plim_holes_request *request
  * rounding. */
 uint64_t plim_holes_lost(const plim_loss *loss);
 
-/* The cause that explains most of the loss. */
+/* Says which place's blocks keep most from use; without a place nothing is said. False: no memory.
+ */
+bool plim_holes_say_pin(plim_case *one, plim_diagnosis_finding *finding,
+                        const plim_fragmentation_facts *facts);
+
+/* The cause that explains most of the loss; `stack` is that of the request. */
 plim_cause plim_holes_cause(plim_case *one, const plim_fragmentation_facts *facts, uint32_t stack);
 
 #endif

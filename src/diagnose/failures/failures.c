@@ -158,11 +158,23 @@ static plim_status find_survived(plim_case *one, const plim_oom_outcomes *outcom
 
 /* --- error texts alone --- */
 
-/* True if a text speaks of this device: by its index, or it is the first of the history. */
+/* The first device that the process used. */
+static const plim_device_history *first_used(const plim_history *history)
+{
+    for (size_t i = 0; i < plim_history_device_count(history); i++) {
+        const plim_device_history *const device = plim_history_device(history, i);
+        if (device->events.count > 0 || device->segment_count > 0) {
+            return device;
+        }
+    }
+    return NULL;
+}
+
+/* True if a text speaks of this device: by its index, or it names none and this is the first. */
 static bool is_of_device(const plim_case *one, const plim_judgement *text)
 {
     const int32_t device = text->finding.subject.device;
-    return device == PLIM_DEVICE_UNKNOWN ? one->device == plim_history_device(one->history, 0)
+    return device == PLIM_DEVICE_UNKNOWN ? one->device == first_used(one->history)
                                          : device == one->device->device;
 }
 

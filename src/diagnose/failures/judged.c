@@ -236,22 +236,8 @@ static bool say_holes(plim_case *one, plim_diagnosis_finding *finding,
                                     plim_minus(facts->reserved_bytes, facts->allocated_bytes)) },
         .figure_count = 2,
     };
-    if (!plim_case_say(one, finding, &line)) {
-        return false;
-    }
-    const plim_pin *const pin = facts->pin_count > 0 ? &facts->pins[0] : NULL;
-    if (is_spurious || pin == NULL || pin->place.frame == PLIM_NONE) {
-        return true;
-    }
-    line = (plim_evidence_line){ .id = "pin",
-                                 .text = "Blocks that live long ({}, requested at {}, {} in all) "
-                                         "keep {} around them from use",
-                                 .figures = { plim_say_amount("pin_count", pin->count),
-                                              plim_say_frame("pin_at", pin->place.frame),
-                                              plim_say_bytes("pin_bytes", pin->bytes),
-                                              plim_say_bytes("blocked_bytes", pin->blocked_bytes) },
-                                 .figure_count = 4 };
-    return plim_case_say(one, finding, &line);
+    return plim_case_say(one, finding, &line) &&
+           (is_spurious || plim_holes_say_pin(one, finding, facts));
 }
 
 /* The finding of a verdict, but for its cause, its root and what is special to it. */
