@@ -13,6 +13,8 @@
 #define CLUSTERS_MAX 16
 /* Births in the step of the last rise are part of it if they are not larger by more than this. */
 #define TRIM_TIMES 1.1
+/* Of so many births in the first step none is compared with later ones. */
+#define TRIMMED_MAX 256
 
 /* --- what stays --- */
 
@@ -127,6 +129,43 @@ static bool find_rises(const plim_clusters *clusters, const plim_levels *levels,
     }
     plim_rises_join(&grower->rises);
     return true;
+}
+
+/* True if an allocation of this size is among `count` kept ones of one step. */
+static bool has_size(const uint64_t *bytes, const plim_kept *kept, size_t count, uint64_t size)
+{
+    for (size_t i = 0; i < count && kept[i].step == kept[0].step; i++) {
+        if (bytes[kept[i].event] == size) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Leaves out births of the first step whose size is not among those of the second: a library's
+ * workspace is made in the first call of a line. */
+static void trim_first(const plim_clusters *clusters, const plim_levels *levels,
+                       plim_grower *grower)
+{
+    const uint64_t *const bytes = levels->one->device->events.bytes;
+    plim_kept *const kept = &clusters->kept[grower->kept_first];
+    size_t first = 0;
+    while (first < grower->kept_count && kept[first].step == kept[0].step) {
+        first++;
+    }
+    if (first == grower->kept_count || first > TRIMMED_MAX) {
+        return;
+    }
+    size_t left = first;
+    for (size_t i = first; i-- > 0;) {
+        if (has_size(bytes, kept + first, grower->kept_count - first, bytes[kept[i].event])) {
+            kept[--left] = kept[i];
+        }
+    }
+    if (left < first) {
+        grower->kept_first += left;
+        grower->kept_count -= left;
+    }
 }
 
 /* Leaves out what was born in the step of the last rise where it is more than that rise. */
@@ -268,6 +307,7 @@ plim_status plim_clusters_init(plim_clusters *clusters, const plim_levels *level
             is_done = find_rises(clusters, levels, grower);
         } else {
             trim_kept(clusters, levels, grower);
+            trim_first(clusters, levels, grower);
         }
         for (size_t j = 0; j < grower->rises.count; j++) {
             grower->bytes += grower->rises.items[j].amount;

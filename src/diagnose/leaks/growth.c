@@ -10,9 +10,12 @@
 /* The last third grows at this share of the whole's rate at least, or growth settles: the share by
  * which plim_trend_of() parts ramps from leaks. */
 #define SLOWING_SHARE 0.4
+/* A gap of so many median ones begins another run. */
+#define RUN_GAPS 6
 /* A rise counts for so many times the median one at most, so that one large one is not a rate. */
 #define CLIPPED_TIMES 4
-/* Drops that undo this share of all climbs make a sawtooth; as in trend/sawtooth.c. */
+/* Drops that undo this share of all climbs but the largest, which may be a workspace that is made
+ * once, make a sawtooth; as in trend/sawtooth.c. */
 #define SAW_SHARE 0.25
 /* Drops of this share of the largest one end a tooth. */
 #define TOOTH_SHARE 0.5
@@ -28,6 +31,7 @@ static uint64_t amount_of(const plim_floor *floor, bool by_count)
 typedef struct saw_sums {
     double climbs;
     double drops;
+    double largest_climb;
     uint64_t largest_drop;
 } saw_sums;
 
@@ -45,7 +49,9 @@ static saw_sums add_up(const plim_levels *levels, uint32_t group, bool by_count)
             sums.drops += (double)(before - now);
             sums.largest_drop = before - now > sums.largest_drop ? before - now : sums.largest_drop;
         } else {
-            sums.climbs += (double)(now - before);
+            const double climb = (double)(now - before);
+            sums.climbs += climb;
+            sums.largest_climb = climb > sums.largest_climb ? climb : sums.largest_climb;
         }
         at = floor->before;
     }
@@ -77,7 +83,8 @@ bool plim_rises_of(const plim_levels *levels, uint32_t group, bool by_count, pli
     const plim_mem *const mem = levels->one->mem;
     const saw_sums sums = add_up(levels, group, by_count);
     *ret_growth = (plim_growth){ .end_step = (uint32_t)levels->axis.count - 1 };
-    ret_growth->is_saw = sums.drops > 0 && sums.drops >= SAW_SHARE * sums.climbs;
+    ret_growth->is_saw =
+        sums.drops > 0 && sums.drops >= SAW_SHARE * (sums.climbs - sums.largest_climb);
     if (ret_growth->is_saw) {
         ret_growth->end_step = last_valley(levels, group, by_count, sums.largest_drop);
     }
@@ -177,7 +184,8 @@ static bool find_medians(const plim_mem *mem, const plim_rises *rises, uint64_t 
 static size_t find_run(const plim_rises *rises, uint64_t gap)
 {
     size_t first = rises->count - 1;
-    while (first > 0 && rises->items[first].step - rises->items[first - 1].step <= 3 * gap + 1) {
+    while (first > 0 &&
+           rises->items[first].step - rises->items[first - 1].step <= RUN_GAPS * gap + 1) {
         first--;
     }
     return first;
@@ -192,6 +200,8 @@ static double clipped(const plim_rise *rise, uint64_t median)
 /* True if growth goes on: the last third of the run has its share. */
 static bool goes_on(const plim_rises *rises, size_t first, uint32_t end_step, uint64_t median)
 {
+    /* The floor of step 1 is the first to show all that step 0 makes. */
+    first += rises->items[first].step <= 1 && rises->count - first > RISES_MIN ? 1u : 0u;
     const double begin = (double)rises->items[first].step - 1;
     const double end = (double)end_step;
     const double third = end - (end - begin) / 3;

@@ -15,10 +15,12 @@
 #include "base/error.h"
 
 /* Groups that rise once or twice are judged together from so many rises on. */
-#define REST_RISES_MIN 5
+#define REST_RISES_MIN 8
 /* Rises in bytes are clear where they are at least this share of those in allocations: what else
  * the group has live does not vary. */
 #define CLEAR_SHARE 0.8
+/* Failures that are looked at. */
+#define FAILING_MAX 64
 /* Steps from which on something can be said. */
 #define STEPS_MIN 4
 
@@ -29,6 +31,8 @@ typedef struct grower_search {
     plim_rises rises; /* of the group at hand */
     plim_rises rest;  /* of groups that rise too rarely */
     PLIM_VEC(uint32_t) rest_groups;
+    uint32_t failing[FAILING_MAX]; /* steps in which requests failed */
+    size_t failing_count;
 } grower_search;
 
 /* Adds a grower. Its rises are those at hand, if they are bytes: they show in the floor of the step
@@ -56,10 +60,46 @@ static bool add_grower(grower_search *search, uint32_t group, const plim_growth 
     return true;
 }
 
+/* The first step from `first` on in which a request failed; UINT32_MAX: none, or too many came
+ * before. */
+static uint32_t failing_step(const grower_search *search, uint32_t first)
+{
+    for (size_t i = 0; i < search->failing_count; i++) {
+        if (search->failing[i] >= first) {
+            return search->failing[i];
+        }
+    }
+    return UINT32_MAX;
+}
+
+static void find_failing_steps(grower_search *search)
+{
+    const plim_case *const one = search->levels->one;
+    size_t step = 0;
+    for (size_t i = 0; i < one->facts->oom_count && search->failing_count < FAILING_MAX; i++) {
+        step = plim_axis_step(&search->levels->axis, step, one->facts->ooms[i].event);
+        search->failing[search->failing_count++] = (uint32_t)step;
+    }
+}
+
+/* Judges the rises of a group. Growth that stopped because nothing more fitted has not settled. */
 static bool measure(grower_search *search, uint32_t group, bool by_count, plim_growth *ret_growth)
 {
-    return plim_rises_of(search->levels, group, by_count, &search->rises, ret_growth) &&
-           plim_growth_judge(search->levels->one->mem, &search->rises, ret_growth);
+    const plim_mem *const mem = search->levels->one->mem;
+    if (!plim_rises_of(search->levels, group, by_count, &search->rises, ret_growth) ||
+        !plim_growth_judge(mem, &search->rises, ret_growth)) {
+        return false;
+    }
+    if (ret_growth->kind != PLIM_GROWTH_SETTLED) {
+        return true;
+    }
+    const uint32_t last = search->rises.items[search->rises.count - 1].step;
+    const uint32_t failing = failing_step(search, last);
+    if (failing > last + 2 * ret_growth->gap + 1 || failing >= ret_growth->end_step) {
+        return true;
+    }
+    ret_growth->end_step = failing;
+    return plim_growth_judge(mem, &search->rises, ret_growth);
 }
 
 static bool judge_group(grower_search *search, uint32_t group)
@@ -83,7 +123,8 @@ static bool judge_group(grower_search *search, uint32_t group)
     if (by_count.kind == PLIM_GROWTH_ENDLESS) {
         return add_grower(search, group, &by_count, true, false);
     }
-    if (by_count.kind != PLIM_GROWTH_FEW || by_bytes.kind != PLIM_GROWTH_FEW) {
+    if (by_count.kind != PLIM_GROWTH_FEW || by_bytes.kind != PLIM_GROWTH_FEW ||
+        !search->levels->groups.items[group].has_stack) {
         return true;
     }
     for (size_t i = 0; i < search->rises.count; i++) {
@@ -105,7 +146,10 @@ static bool judge_rest(grower_search *search)
     if (!plim_growth_judge(search->levels->one->mem, &search->rest, &growth)) {
         return false;
     }
-    for (size_t i = 0; growth.kind == PLIM_GROWTH_ENDLESS && i < search->rest_groups.count; i++) {
+    /* Groups that die are not among them: where a cache turns over, the rest is its last turn. */
+    const bool is_whole = growth.first_step <= growth.end_step / 2;
+    const bool grows = growth.kind == PLIM_GROWTH_ENDLESS && is_whole;
+    for (size_t i = 0; grows && i < search->rest_groups.count; i++) {
         plim_growth few;
         if (!plim_rises_of(search->levels, search->rest_groups.items[i], false, &search->rises,
                            &few) ||
@@ -121,6 +165,7 @@ static plim_status find_growers(const plim_levels *levels, plim_growers *growers
 {
     grower_search search = { .levels = levels, .growers = growers };
     bool is_done = true;
+    find_failing_steps(&search);
     for (size_t i = 0; is_done && i < levels->groups.count; i++) {
         const plim_level *const group = &levels->groups.items[i];
         is_done = group->last_floor == PLIM_NONE || judge_group(&search, (uint32_t)i);

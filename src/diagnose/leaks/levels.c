@@ -8,6 +8,12 @@
 /* Sizes beyond it are a file's mistake; sums of them stay sums. */
 #define BYTES_MAX (UINT64_C(1) << 48)
 
+/* Stands for the sizes that are rare. */
+#define RARE_KEY (UINT64_C(1) << 46)
+/* A size is rare that comes in less than one of so many steps, or less often than RARE_MIN. */
+#define RARE_SHARE 4
+#define RARE_MIN   3
+
 typedef PLIM_VEC(uint32_t) group_list;
 
 /* One walk over the events. */
@@ -21,13 +27,22 @@ typedef struct level_walk {
 
 /* --- groups --- */
 
-/* Streams are few; sizes speak only where there is no stack. */
-static uint64_t other_key(const plim_events *events, uint64_t event)
+static bool is_rare_size(const plim_levels *levels, uint64_t event)
 {
+    const uint64_t bytes = levels->one->device->events.bytes[event];
+    return plim_map_get(&levels->sizes, bytes >> 1) < levels->rare;
+}
+
+/* Streams are few; sizes speak only where there is no stack, and only those that come again. */
+static uint64_t other_key(const plim_levels *levels, uint64_t event)
+{
+    const plim_events *const events = &levels->one->device->events;
     const uint64_t stream = (uint64_t)events->stream[event] << 48;
-    return events->stack[event] != PLIM_NONE
-               ? stream ^ events->stack[event] ^ (UINT64_C(1) << 47)
-               : stream ^ (events->bytes[event] & ((UINT64_C(1) << 47) - 1));
+    const uint64_t bytes = events->bytes[event];
+    if (events->stack[event] != PLIM_NONE) {
+        return stream ^ events->stack[event] ^ (UINT64_C(1) << 47);
+    }
+    return is_rare_size(levels, event) ? stream ^ RARE_KEY : stream ^ (bytes & (RARE_KEY - 1));
 }
 
 static bool is_plain(const plim_events *events, uint64_t event)
@@ -41,7 +56,7 @@ uint32_t plim_levels_group(const plim_levels *levels, uint64_t event)
     if (is_plain(events, event)) {
         return levels->of_stack[events->stack[event]] - 1;
     }
-    return (uint32_t)plim_map_get(&levels->of_other, other_key(events, event));
+    return (uint32_t)plim_map_get(&levels->of_other, other_key(levels, event));
 }
 
 /* The group of an alloc, made if it is new; PLIM_NONE: no memory. */
@@ -56,7 +71,7 @@ static uint32_t group_of(plim_levels *levels, uint64_t event)
         }
         *of_stack = fresh + 1;
     } else {
-        const uint64_t key = other_key(events, event);
+        const uint64_t key = other_key(levels, event);
         const uint64_t found = plim_map_get(&levels->of_other, key);
         if (found != PLIM_MAP_ABSENT) {
             return (uint32_t)found;
@@ -65,7 +80,10 @@ static uint32_t group_of(plim_levels *levels, uint64_t event)
             return PLIM_NONE;
         }
     }
-    const plim_level group = { .last_floor = PLIM_NONE };
+    const bool has_stack = events->stack[event] != PLIM_NONE;
+    const plim_level group = { .last_floor = PLIM_NONE,
+                               .has_stack = has_stack,
+                               .is_rare = !has_stack && is_rare_size(levels, event) };
     return PLIM_VEC_PUSH(levels->one->mem, &levels->groups, group) ? fresh : PLIM_NONE;
 }
 
@@ -205,6 +223,24 @@ static bool walk_events(level_walk *walk)
     return close_step(walk);
 }
 
+/* Counts how often each size comes without a stack. Halves of sizes are keys, as one number is not
+ * allowed. */
+static bool count_sizes(plim_levels *levels)
+{
+    const plim_events *const events = &levels->one->device->events;
+    for (uint64_t i = 0; i < levels->end_event; i++) {
+        if (events->action[i] != PLIM_ALLOC || events->stack[i] != PLIM_NONE) {
+            continue;
+        }
+        const uint64_t key = events->bytes[i] >> 1;
+        const uint64_t count = plim_map_get(&levels->sizes, key);
+        if (!plim_map_put(&levels->sizes, key, count == PLIM_MAP_ABSENT ? 1 : count + 1)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 plim_status plim_levels_init(plim_levels *levels, const plim_case *one, plim_axis axis,
                              plim_error *err)
 {
@@ -212,7 +248,10 @@ plim_status plim_levels_init(plim_levels *levels, const plim_case *one, plim_axi
     const uint64_t end_event =
         last <= one->passes.last_request ? last : (uint64_t)one->passes.last_request + 1;
     *levels = (plim_levels){ .one = one, .axis = axis, .end_event = end_event };
+    const uint64_t rare = (uint64_t)axis.count / RARE_SHARE;
+    levels->rare = rare > RARE_MIN ? rare : RARE_MIN;
     plim_map_init(&levels->of_other, one->mem);
+    plim_map_init(&levels->sizes, one->mem);
     const size_t stacks = plim_history_stack_count(one->history);
     if (stacks > 0) {
         levels->of_stack = plim_mem_alloc_zeroed(one->mem, stacks, sizeof *levels->of_stack);
@@ -221,7 +260,7 @@ plim_status plim_levels_init(plim_levels *levels, const plim_case *one, plim_axi
         }
     }
     level_walk walk = { .levels = levels };
-    const bool is_done = walk_events(&walk);
+    const bool is_done = count_sizes(levels) && walk_events(&walk);
     PLIM_VEC_FREE(one->mem, &walk.touched);
     PLIM_VEC_FREE(one->mem, &walk.moved);
     return is_done ? PLIM_OK : plim_fail_memory(err, "following groups of allocations");
@@ -236,6 +275,7 @@ void plim_levels_deinit(plim_levels *levels)
     plim_mem_free(mem, levels->of_stack, plim_history_stack_count(levels->one->history),
                   sizeof *levels->of_stack);
     plim_map_deinit(&levels->of_other);
+    plim_map_deinit(&levels->sizes);
     PLIM_VEC_FREE(mem, &levels->groups);
     PLIM_VEC_FREE(mem, &levels->floors);
     *levels = (plim_levels){ 0 };

@@ -3,7 +3,7 @@
  *
  *   step        0    1    2    3    4
  *   live       /\_  /\_  /\_  /\_  /\_      a group: one stack and stream; without a stack, one
- *   floor      0    1    2    3    4        size and stream
+ *   floor      0    1    2    3    4        size and stream; rare sizes are one group
  *
  * Things that a step makes and gives back do not show in floors; those that it leaves do. A floor
  * is recorded where it differs from the one before, so that a group that does not move costs
@@ -30,6 +30,8 @@ typedef struct plim_level {
     uint32_t floor_count;
     uint32_t touched;    /* step in which something happened to it last, + 1 */
     uint32_t last_floor; /* index into floors, or PLIM_NONE */
+    bool has_stack;
+    bool is_rare; /* all sizes that are rare */
 } plim_level;
 
 typedef struct plim_levels {
@@ -39,6 +41,8 @@ typedef struct plim_levels {
     PLIM_VEC(plim_floor) floors;
     uint32_t *of_stack; /* by stack: group + 1; further groups of a stack are in of_other */
     plim_map of_other;
+    plim_map sizes;     /* requests without a stack, by size: how many */
+    uint64_t rare;      /* sizes that come less often share one group */
     uint64_t end_event; /* the walk ends there */
 } plim_levels;
 

@@ -11,7 +11,11 @@
 #define FOLLOWING_SHARE 0.5
 
 /* Steps between two rises that show what a step makes without one. */
-#define PLATEAU_MIN 2
+#define PLATEAU_MIN 1
+/* More requests in the last third of the steps than in the first. */
+#define MORE_TIMES 1.1
+/* A step requests so many times what is left of it. */
+#define PASSING_TIMES 2.5
 /* Rises of which so many bring requests are a model that grows. */
 #define BRINGING_SHARE 0.6
 
@@ -39,7 +43,7 @@ static void add_requests(const plim_levels *levels, third_sums *sums)
         const uint64_t first = levels->axis.first_events[starts[part]];
         const uint64_t end = levels->axis.first_events[starts[part] + third];
         for (uint64_t i = first; i < end && i < levels->end_event; i++) {
-            if (events->action[i] != PLIM_ALLOC || events->stack[i] == PLIM_NONE ||
+            if (events->action[i] != PLIM_ALLOC ||
                 is_of_optimizer(plim_stack_kind_of(&one->passes.stacks, events->stack[i]))) {
                 continue;
             }
@@ -56,7 +60,8 @@ static double following_share(const plim_levels *levels, const third_sums *sums)
     size_t larger = 0;
     size_t all = 0;
     for (size_t i = 0; i < levels->groups.count; i++) {
-        if (sums[i].count[0] > 0 && sums[i].count[1] > 0) {
+        const bool has_stack = levels->groups.items[i].has_stack;
+        if (has_stack && sums[i].count[0] > 0 && sums[i].count[1] > 0) {
             const double before = sums[i].bytes[0] / (double)sums[i].count[0];
             const double after = sums[i].bytes[1] / (double)sums[i].count[1];
             larger += after > LARGER_TIMES * before ? 1u : 0u;
@@ -66,7 +71,17 @@ static double following_share(const plim_levels *levels, const third_sums *sums)
     return all > 0 ? (double)larger / (double)all : 0;
 }
 
-static bool find_inputs_grow(const plim_levels *levels, bool *ret_grow)
+/* Rare sizes are one group. What is left of a step in it follows the step's own size where the step
+ * requests far more of such sizes; a cache that is made anew, larger, requests just itself. */
+static bool is_rest_of_step(const plim_levels *levels, const third_sums *sum,
+                            const plim_grower *grower)
+{
+    const plim_level *const group = &levels->groups.items[grower->group];
+    const double per_step = sum->bytes[1] / (double)(levels->axis.count / 3);
+    return group->is_rare && per_step > PASSING_TIMES * (double)group->bytes;
+}
+
+static bool review_inputs(const plim_levels *levels, plim_growers *growers)
 {
     third_sums *const sums =
         plim_mem_alloc_zeroed(levels->one->mem, levels->groups.count, sizeof *sums);
@@ -74,7 +89,14 @@ static bool find_inputs_grow(const plim_levels *levels, bool *ret_grow)
         return false;
     }
     add_requests(levels, sums);
-    *ret_grow = following_share(levels, sums) >= FOLLOWING_SHARE;
+    const bool inputs_grow = following_share(levels, sums) >= FOLLOWING_SHARE;
+    for (size_t i = 0; i < growers->count; i++) {
+        plim_grower *const grower = &growers->items[i];
+        grower->is_innocent =
+            grower->is_innocent ||
+            (!grower->by_count &&
+             (inputs_grow || is_rest_of_step(levels, &sums[grower->group], grower)));
+    }
     plim_mem_free(levels->one->mem, sums, levels->groups.count, sizeof *sums);
     return true;
 }
@@ -123,19 +145,9 @@ static bool review_turnover(const plim_levels *levels, plim_growers *growers)
         has_turnover = has_turnover || !growers->items[i].by_count;
     }
     const plim_passes *const passes = &levels->one->passes;
-    bool inputs_grow = false;
-    if (has_turnover && !find_inputs_grow(levels, &inputs_grow)) {
-        return false;
-    }
-    if (has_turnover && !passes->has_backward && !passes->has_optimizer &&
-        !review_requests(levels, growers)) {
-        return false;
-    }
-    for (size_t i = 0; inputs_grow && i < growers->count; i++) {
-        plim_grower *const grower = &growers->items[i];
-        grower->is_innocent = grower->is_innocent || !grower->by_count;
-    }
-    return true;
+    const bool is_trained = passes->has_backward || passes->has_optimizer;
+    return !has_turnover ||
+           ((is_trained || review_requests(levels, growers)) && review_inputs(levels, growers));
 }
 
 /* --- a model that grows --- */
@@ -188,6 +200,18 @@ static bool brings_requests(const plim_rises *rises, const uint64_t *requests)
     return all >= 2 && (double)more >= BRINGING_SHARE * (double)all;
 }
 
+/* True if the steps of the last third make more requests than those of the first. */
+static bool do_requests_grow(const plim_levels *levels, const uint64_t *requests)
+{
+    const size_t third = levels->axis.count / 3;
+    double sums[2] = { 0 };
+    for (size_t i = 0; i < third; i++) {
+        sums[0] += (double)requests[i];
+        sums[1] += (double)requests[levels->axis.count - 1 - i];
+    }
+    return sums[1] > MORE_TIMES * sums[0];
+}
+
 static bool review_model(const plim_levels *levels, plim_growers *growers)
 {
     const plim_mem *const mem = levels->one->mem;
@@ -198,11 +222,14 @@ static bool review_model(const plim_levels *levels, plim_growers *growers)
         weigh_categories(levels, balance);
         count_requests(levels, requests);
     }
+    const bool do_grow = is_done && do_requests_grow(levels, requests);
     for (size_t i = 0; is_done && i < growers->count; i++) {
         plim_grower *const grower = &growers->items[i];
+        const bool is_unknown = !levels->groups.items[grower->group].has_stack;
         grower->is_innocent =
-            grower->is_innocent || ((!grower->by_count || balance[grower->group] > 0) &&
-                                    brings_requests(&grower->rises, requests));
+            (is_unknown && do_grow) || grower->is_innocent ||
+            ((!grower->by_count || !levels->one->has_stacks || balance[grower->group] > 0) &&
+             brings_requests(&grower->rises, requests));
     }
     plim_mem_free(mem, balance, levels->groups.count, sizeof *balance);
     plim_mem_free(mem, requests, levels->axis.count, sizeof *requests);
