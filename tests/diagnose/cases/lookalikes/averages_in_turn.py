@@ -1,4 +1,4 @@
-"""Three averages of the weights begin in steps 7, 14 and 21 of 40, each with a horizon of its own."""
+"""Three averages of the weights begin in steps 7, 14 and 21 of 40, with three horizons."""
 
 import torch
 from torch import nn

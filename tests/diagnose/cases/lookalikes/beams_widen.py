@@ -1,4 +1,4 @@
-"""Beam search: beams widen with each request up to 12; the last request's beams stay until the next."""
+"""Beam search: beams widen up to 12; the last answer stays until the next."""
 
 import torch
 from torch import nn

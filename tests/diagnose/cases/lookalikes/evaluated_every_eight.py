@@ -1,4 +1,4 @@
-"""A sequence-to-sequence model is evaluated every eight steps, in larger batches without history."""
+"""A sequence-to-sequence model is evaluated every eight steps, in larger batches."""
 
 import torch
 from torch import nn

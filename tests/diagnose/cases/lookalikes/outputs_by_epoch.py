@@ -1,4 +1,4 @@
-"""Outputs of an epoch of 16 batches are kept, scored and cleared; the recording ends in the third."""
+"""Outputs of an epoch of 16 batches are kept and cleared; the recording ends in the third."""
 
 import torch
 from torch import nn

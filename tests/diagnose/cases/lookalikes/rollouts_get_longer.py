@@ -1,4 +1,4 @@
-"""Rollouts of 2, 4, 6, … moments are collected and freed: each sawtooth is higher than the last."""
+"""Rollouts of 2, 4, 6 and more moments are freed: each tooth is higher than the last."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""Layer-wise training: every 5 steps a layer with an optimizer of its own; older ones are frozen."""
+"""Layer-wise training: every 5 steps a layer with its own optimizer; older ones are frozen."""
 
 import torch
 from torch import nn
