@@ -17,6 +17,7 @@ typedef enum program_code {
     CODE_OTHER,  /* likewise, another line */
     CODE_BUILD,
     CODE_FORWARD,
+    CODE_EVALUATE, /* the same modules, called from another line */
     CODE_RECOMPUTE,
     CODE_OPTIMIZER,
     CODE_STATE,
@@ -92,6 +93,14 @@ static inline void program_begin(program *at)
     at->stacks[CODE_OTHER] = program_stack(at, other, 2);
     at->stacks[CODE_BUILD] = program_stack(at, build, 3);
     at->stacks[CODE_FORWARD] = program_stack(at, forward, 4);
+    static const char *const evaluate[] = { TORCH "nn/modules/linear.py",
+                                            "forward",
+                                            TORCH "nn/modules/module.py",
+                                            "_call_impl",
+                                            "/home/u/train.py",
+                                            "evaluate",
+                                            NULL };
+    at->stacks[CODE_EVALUATE] = program_stack(at, evaluate, 4);
     at->stacks[CODE_RECOMPUTE] = program_recompute(at);
     at->stacks[CODE_OPTIMIZER] = program_stack(at, optimizer, 5);
     at->stacks[CODE_STATE] = program_stack(at, state, 6);

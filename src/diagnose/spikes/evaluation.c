@@ -5,7 +5,7 @@
 
 /* Evaluation stands above training where its peak is so much of training's, or more. */
 #define ABOVE_SHARE 1.25
-/* Where it failed the device was full: less is enough to say that training needed less. */
+/* The device was full when it failed: less is enough to say that training needed less. */
 #define FAILED_SHARE 1.1
 /* Training has shown its own peak after so many backward passes. */
 #define CYCLES_MIN 2
@@ -26,6 +26,7 @@ typedef struct evaluation {
     plim_map saved_paths;        /* of those, where it keeps something for backward → 1 */
     uint64_t saved;              /* allocations that training keeps for backward */
     uint64_t held;               /* at the peak of evaluation, in the same modules */
+    plim_map training_calls;     /* frames from which training calls the model → 1 */
     plim_map calls;              /* frames that call the model → bytes at that peak */
     uint64_t forward_bytes;      /* of modules' calls at the peak, made in the stretch */
     uint64_t known_bytes;        /* of those, in modules that training calls too */
@@ -51,6 +52,10 @@ static bool note_training(evaluation *at, const plim_stretches *stretches)
         const uint64_t path = plim_module_path(at->one, events->stack[i]);
         const bool is_saved = plim_is_saved(at->one, i);
         at->saved += is_saved ? 1u : 0u;
+        const uint32_t call = plim_model_call(at->one, events->stack[i]);
+        if (call != PLIM_NONE && !plim_map_put(&at->training_calls, call, 1)) {
+            return false;
+        }
         if (path != 0 && (!plim_map_put(&at->called_paths, path, 1) ||
                           (is_saved && !plim_map_put(&at->saved_paths, path, 1)))) {
             return false;
@@ -80,7 +85,7 @@ static bool note_held(evaluation *at, uint64_t event, uint64_t bytes)
     return true;
 }
 
-/* What modules' calls of the stretch hold at its peak. */
+/* Notes all that modules' calls of the stretch hold at its peak. */
 static bool note_peak(evaluation *at)
 {
     const plim_events *const events = at->one->passes.events;
@@ -111,7 +116,7 @@ static plim_code_place find_place(const evaluation *at)
     return place;
 }
 
-/* What one pass of training keeps, on average. */
+/* Allocations that one pass of training keeps, on average. */
 static double saved_each(const evaluation *at, const plim_stretches *stretches)
 {
     return (double)at->saved / (double)stretches->cycles;
@@ -218,6 +223,16 @@ static bool stands_out(const plim_stretch *stretch, const plim_last_request *fai
                : (double)stretch->peak_bytes >= ABOVE_SHARE * training;
 }
 
+/* Another model than that which is trained is no evaluation of it. A forward pass that failed is
+ * evaluation where training calls the model from elsewhere: else it may be training's. */
+static bool is_evaluation(const evaluation *at, const plim_last_request *failed)
+{
+    const uint32_t call = find_place(at).frame;
+    return at->known_bytes > 0 && at->known_bytes >= at->forward_bytes / 2 &&
+           (failed == NULL ||
+            (call != PLIM_NONE && plim_map_get(&at->training_calls, call) == PLIM_MAP_ABSENT));
+}
+
 bool plim_spike_of_evaluation(plim_case *one, const plim_last_request *failed,
                               const plim_stretches *stretches)
 {
@@ -227,13 +242,14 @@ bool plim_spike_of_evaluation(plim_case *one, const plim_last_request *failed,
     }
     plim_map_init(&at.called_paths, one->mem);
     plim_map_init(&at.saved_paths, one->mem);
+    plim_map_init(&at.training_calls, one->mem);
     plim_map_init(&at.calls, one->mem);
     bool is_done = note_training(&at, stretches) && note_peak(&at);
-    /* Another model than that which is trained is no evaluation of it. */
-    if (is_done && at.known_bytes > 0 && at.known_bytes >= at.forward_bytes / 2) {
+    if (is_done && is_evaluation(&at, failed)) {
         is_done = add(&at, stretches, failed != NULL);
     }
     plim_map_deinit(&at.calls);
+    plim_map_deinit(&at.training_calls);
     plim_map_deinit(&at.saved_paths);
     plim_map_deinit(&at.called_paths);
     return is_done;

@@ -2,6 +2,7 @@
  * outliers.c - a few steps that take far more than the others: one batch far larger, a tensor that
  * only some steps make.
  */
+#include "base/total.h"
 #include "diagnose/spikes/parts.h"
 
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 /* The smallest number of steps that say what is ordinary. */
 #define STEPS_MIN 6
 /* Outliers are up to this share of the steps, */
-#define RARE_SHARE 0.2
+#define RARE_SHARE 0.25
 /* stand above the highest of the others by this share of it, */
 #define ABOVE_SHARE 0.4
 /* and by the range of the others, times this: sizes that vary have no outlier. */
@@ -18,12 +19,16 @@
  * them: a program that looks for the batch size that fits has none. */
 #define BEFORE_MIN   4
 #define BEFORE_SHARE 0.5
+/* Outliers at one distance, three or more, are what the program does (a generator's steps after
+ * its critic's), unless they are so much higher. */
+#define PERIODIC_SHARE 1.0
 /* The first steps, in which workspaces and states are made, say nothing. */
 #define WARM_UP_STEPS 2
 
 typedef struct outliers {
     plim_case *one;
-    const uint64_t *peaks; /* by step */
+    const uint64_t *peaks; /* by step, */
+    const uint64_t *peak_events;
     uint64_t *sorted;
     size_t count;    /* of steps that count */
     size_t rare;     /* outliers */
@@ -60,9 +65,11 @@ static bool find_gap(outliers *at)
     return false;
 }
 
-/* True if outliers come again at one distance: then they are what the program does. */
-static bool is_periodic(const outliers *at)
+static bool is_ordinary(const outliers *at)
 {
+    if ((double)at->limit >= (1 + PERIODIC_SHARE) * (double)at->usual) {
+        return false;
+    }
     size_t last = SIZE_MAX;
     size_t distance = 0;
     size_t seen = 0;
@@ -90,27 +97,25 @@ static bool had_run(const outliers *at)
     return before >= BEFORE_MIN;
 }
 
-/* True if ordinary steps follow the outliers: else the program has moved to a higher level. */
+/* True if an ordinary step follows an outlier: else the program has moved to a higher level. */
 static bool comes_back(const outliers *at)
 {
-    size_t after = 0;
-    size_t limit = SIZE_MAX;
-    for (size_t i = at->one->steps.count; i-- > WARM_UP_STEPS;) {
-        if (at->peaks[i] >= at->limit) {
-            limit = i;
-            break;
+    bool is_above = false;
+    for (size_t i = WARM_UP_STEPS; i < at->one->steps.count; i++) {
+        if (is_above && at->peaks[i] < at->limit) {
+            return true;
         }
-        after++;
+        is_above = is_above || at->peaks[i] >= at->limit;
     }
-    return limit != SIZE_MAX && after > 0;
+    return false;
 }
 
 /* The largest of what stands at the worst peak and was made in its step. */
-static uint64_t find_largest(const outliers *at, const plim_stretches *stretches)
+static uint64_t find_largest(const outliers *at)
 {
     const plim_case *const one = at->one;
     const uint32_t *const ends = one->timeline.start.lifetimes.partner;
-    const uint64_t peak = stretches->step_peak_events[at->worst];
+    const uint64_t peak = at->peak_events[at->worst];
     uint64_t largest = UINT64_MAX;
     for (uint64_t i = one->step_facts[at->worst].first_event; i <= peak; i++) {
         const uint32_t stack = one->passes.events->stack[i];
@@ -125,29 +130,67 @@ static uint64_t find_largest(const outliers *at, const plim_stretches *stretches
     return largest;
 }
 
-/* Weights that are copied for a checkpoint, or models that are made, are no burst of a step. */
-static bool is_of_passes(const plim_case *one, uint64_t event)
+/* True if it is a copy of weights or of states, for a checkpoint, or a model that is made: as many
+ * bytes as anything that stood before the step. */
+static bool is_copy(const outliers *at, uint64_t event)
 {
+    const plim_case *const one = at->one;
     const plim_stack_kind kind =
         plim_stack_kind_of(&one->passes.stacks, one->passes.events->stack[event]);
-    return kind == PLIM_STACK_FORWARD || kind == PLIM_STACK_RECOMPUTE ||
-           kind == PLIM_STACK_BACKWARD || kind == PLIM_STACK_DATA ||
-           kind == PLIM_STACK_OPTIMIZER_STEP ||
-           (kind == PLIM_STACK_USER &&
-            plim_passes_at(&one->passes, event)->kind == PLIM_PASS_FORWARD);
+    if (kind == PLIM_STACK_BUILD || kind == PLIM_STACK_USER_INIT) {
+        return true;
+    }
+    if (kind != PLIM_STACK_USER) {
+        return false;
+    }
+    plim_live live = plim_timeline_live(&one->timeline,
+                                        (int64_t)one->step_facts[at->worst].first_event - 1, false);
+    plim_allocation standing;
+    while (plim_live_next(&live, &standing)) {
+        if (standing.requested_bytes == one->passes.events->bytes[event]) {
+            return true;
+        }
+    }
+    return false;
 }
 
-static bool add(const outliers *at, const plim_stretches *stretches)
+/* Requested by the code of a stack in a step. */
+static plim_total requested_in(const plim_case *one, size_t step, uint32_t stack)
+{
+    const plim_events *const events = one->passes.events;
+    plim_total bytes = 0;
+    for (uint64_t i = one->step_facts[step].first_event; i < one->step_facts[step].end_event; i++) {
+        bytes +=
+            events->action[i] == PLIM_ALLOC && events->stack[i] == stack ? events->bytes[i] : 0;
+    }
+    return bytes;
+}
+
+/* True if the same code requests less, but something, in an ordinary step. */
+static bool is_larger_than_usual(const outliers *at, uint32_t stack)
+{
+    const plim_total worst = requested_in(at->one, at->worst, stack);
+    for (size_t step = 0; step < at->one->steps.count; step++) {
+        const plim_total bytes =
+            at->peaks[step] < at->limit ? requested_in(at->one, step, stack) : 0;
+        if (bytes > 0 && bytes <= worst / 2) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool add(const outliers *at)
 {
     plim_case *const one = at->one;
-    const uint64_t largest = find_largest(at, stretches);
-    if (largest == UINT64_MAX || !is_of_passes(one, largest)) {
+    const uint64_t largest = find_largest(at);
+    if (largest == UINT64_MAX || is_copy(at, largest)) {
         return true;
     }
     const uint32_t stack = one->passes.events->stack[largest];
-    const plim_cause named = plim_burst_cause(one, stack);
-    plim_diagnosis_finding *const finding = plim_case_add(
-        one, PLIM_VERDICT_SPIKE, named == PLIM_CAUSE_BURST ? PLIM_CAUSE_LARGE_BATCH : named);
+    const plim_cause cause =
+        is_larger_than_usual(at, stack) ? PLIM_CAUSE_LARGE_BATCH : plim_burst_cause(one, stack);
+    plim_diagnosis_finding *const finding = plim_case_add(one, PLIM_VERDICT_SPIKE, cause);
     if (finding == NULL) {
         return false;
     }
@@ -176,7 +219,7 @@ static bool add(const outliers *at, const plim_stretches *stretches)
     return plim_case_say(one, finding, &line);
 }
 
-static bool look(outliers *at, const plim_stretches *stretches)
+static bool look(outliers *at)
 {
     for (size_t i = 0; i < at->count; i++) {
         at->sorted[i] = at->peaks[WARM_UP_STEPS + i];
@@ -185,8 +228,7 @@ static bool look(outliers *at, const plim_stretches *stretches)
                         : at->worst;
     }
     qsort(at->sorted, at->count, sizeof *at->sorted, compare_bytes);
-    return !find_gap(at) || is_periodic(at) || !had_run(at) || !comes_back(at) ||
-           add(at, stretches);
+    return !find_gap(at) || is_ordinary(at) || !had_run(at) || !comes_back(at) || add(at);
 }
 
 bool plim_spike_of_steps(plim_case *one, const plim_stretches *stretches)
@@ -196,12 +238,13 @@ bool plim_spike_of_steps(plim_case *one, const plim_stretches *stretches)
     }
     outliers at = { .one = one,
                     .peaks = stretches->step_peaks,
+                    .peak_events = stretches->step_peak_events,
                     .count = one->steps.count - WARM_UP_STEPS };
     at.sorted = plim_mem_alloc(one->mem, at.count, sizeof *at.sorted);
     if (at.sorted == NULL) {
         return false;
     }
-    const bool is_done = look(&at, stretches);
+    const bool is_done = look(&at);
     plim_mem_free(one->mem, at.sorted, at.count, sizeof *at.sorted);
     return is_done;
 }

@@ -5,18 +5,46 @@
 #include "diagnose/case/outcomes.h"
 #include "diagnose/spikes/parts.h"
 
-static bool find_spikes(plim_case *one, const plim_oom_moment *failure,
-                        const plim_stretches *stretches)
+/* The peaks of steps with all that is in them. */
+static void take_step_peaks(const plim_case *one, plim_stretches *stretches)
 {
+    for (size_t i = 0; i < one->steps.count; i++) {
+        stretches->step_peaks[i] = one->step_facts[i].peak_requested_bytes;
+        stretches->step_peak_events[i] = one->step_facts[i].peak_event;
+    }
+}
+
+/* True if the request alone exceeds the device: no burst is to blame. */
+static bool is_oversized(const plim_case *one)
+{
+    for (size_t i = 0; i < one->findings.count; i++) {
+        if (one->findings.items[i].kind == PLIM_VERDICT_OVERSIZED) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool find_spikes(plim_case *one, const plim_oom_moment *failure, plim_stretches *stretches)
+{
+    const size_t before = one->findings.count;
     if (failure == NULL) {
-        return plim_spike_of_evaluation(one, NULL, stretches) &&
-               plim_spike_of_steps(one, stretches);
+        if (!plim_spike_of_evaluation(one, NULL, stretches)) {
+            return false;
+        }
+        if (one->findings.count == before) { /* no evaluation: stretches are of ordinary steps */
+            take_step_peaks(one, stretches);
+        }
+        return plim_spike_of_steps(one, stretches) &&
+               (one->findings.count > before || plim_spike_at_peak(one));
     }
     const plim_last_request failed = { .event = failure->event,
                                        .bytes = failure->requested_bytes,
                                        .live_bytes = failure->moment.requested_bytes,
                                        .stack = failure->stack };
-    const size_t before = one->findings.count;
+    if (is_oversized(one)) {
+        return true;
+    }
     return plim_spike_of_evaluation(one, &failed, stretches) &&
            (one->findings.count > before || plim_spike_at_failure(one, &failed, stretches));
 }
