@@ -52,7 +52,10 @@ static void say_some(const plim_diagnose_part *self)
 
 static void say_steps(const plim_diagnose_part *self, const plim_diagnosis_finding *finding)
 {
-    if (finding->first_step != PLIM_NO_STEP && finding->last_step != PLIM_NO_STEP) {
+    if (finding->first_step != PLIM_NO_STEP && finding->first_step == finding->last_step) {
+        plim_page_more(self->page, "; seen in step {}",
+                       PLIM_FACTS(plim_plain("first_step", finding->first_step)));
+    } else if (finding->first_step != PLIM_NO_STEP && finding->last_step != PLIM_NO_STEP) {
         plim_page_more(self->page, "; seen in steps {} to {}",
                        PLIM_FACTS(plim_plain("first_step", finding->first_step),
                                   plim_plain("last_step", finding->last_step)));

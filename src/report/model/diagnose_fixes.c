@@ -8,8 +8,8 @@
 static void say_saving(const plim_diagnose_part *self, const plim_diagnosis_advice *advice)
 {
     static const char *const texts[] = {
-        [PLIM_BASIS_COMPUTED] = " Saves {} at the peak, computed from what memory was made of",
-        [PLIM_BASIS_REPLAYED] = " Saves {} at the peak when the recording is replayed with it",
+        [PLIM_BASIS_COMPUTED] = " Saves {} at the peak (computed)",
+        [PLIM_BASIS_REPLAYED] = " Saves {} at the peak (replayed)",
         [PLIM_BASIS_BOUNDED] = " Saves at most {} at the peak",
         [PLIM_BASIS_UNKNOWN] = " Saves about {} at the peak",
     };
@@ -21,7 +21,7 @@ static void say_saving(const plim_diagnose_part *self, const plim_diagnosis_advi
         plim_page_more(self->page, " The recording does not show how much it saves", NULL);
     }
     if (advice->cost != NULL) {
-        plim_page_more(self->page, "; it costs {}", PLIM_FACTS(plim_words(advice->cost)));
+        plim_page_more(self->page, "; cost: {}", PLIM_FACTS(plim_words(advice->cost)));
     }
     plim_page_more(self->page, ".", NULL);
 }

@@ -8,11 +8,13 @@ static void say_beginning(const plim_diagnose_part *self)
     const plim_device_inspection *const facts = self->device->facts;
     if (facts->truncated) {
         const char *const because = facts->truncated_because;
-        plim_page_warn(self->page, "events_lost",
-                       "Events are lost{}{}: what was requested before has no history here, and a "
-                       "burst among them is not seen.",
-                       PLIM_FACTS(plim_words(because != NULL ? ", " : ""),
-                                  plim_words(because != NULL ? because : "")));
+        plim_page_warn(
+            self->page, "events_lost",
+            "Events are lost{}{}{}: what was requested before has no history here, and a "
+            "burst among them is not seen.",
+            PLIM_FACTS(plim_words(because != NULL ? " (" : ""),
+                       plim_words(because != NULL ? because : ""),
+                       plim_words(because != NULL ? ")" : "")));
     } else if (facts->late_start) {
         plim_page_warn(
             self->page, "late_start",
