@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Groups that share so much of their steps grow together. */
@@ -13,6 +14,10 @@
 #define CLUSTERS_MAX 16
 /* Births in the step of the last rise are part of it if they are not larger by more than this. */
 #define TRIM_TIMES 1.1
+/* Births and floors add up to the same, but for this share; and births are in this share of the
+ * steps in which floors rise at least. */
+#define AGREE_SHARE 0.15
+#define AGREE_STEPS 0.7
 /* Of so many births in the first step none is compared with later ones. */
 #define TRIMMED_MAX 256
 
@@ -115,19 +120,54 @@ static bool find_kept(plim_clusters *clusters, const plim_levels *levels, plim_g
 
 /* --- steps of birth --- */
 
-/* The rises of a grower whose floors do not show them: what is born in each step and stays. */
-static bool find_rises(const plim_clusters *clusters, const plim_levels *levels,
-                       plim_grower *grower)
+/* What is born in each step and stays. */
+static bool find_births(const plim_clusters *clusters, const plim_levels *levels,
+                        const plim_grower *grower, plim_rises *births)
 {
     const uint64_t *const bytes = levels->one->device->events.bytes;
     for (size_t i = 0; i < grower->kept_count; i++) {
         const plim_kept *const kept = &clusters->kept[grower->kept_first + i];
         const plim_rise rise = { .step = kept->step, .amount = bytes[kept->event] };
-        if (!PLIM_VEC_PUSH(levels->one->mem, &grower->rises, rise)) {
+        if (!PLIM_VEC_PUSH(levels->one->mem, births, rise)) {
             return false;
         }
     }
-    plim_rises_join(&grower->rises);
+    plim_rises_join(births);
+    return true;
+}
+
+static double sum_of(const plim_rises *rises)
+{
+    double sum = 0;
+    for (size_t i = 1; i < rises->count; i++) {
+        sum += (double)rises->items[i].amount;
+    }
+    return sum;
+}
+
+/*
+ * The rises of a grower: births of what stays, if they add up to what the floors show, and else the
+ * floors: in a queue the oldest go, and what stays was born late. Births name their steps exactly,
+ * floors know what else of a group is in use.
+ */
+static bool find_rises(const plim_clusters *clusters, const plim_levels *levels,
+                       plim_grower *grower)
+{
+    plim_rises births = { 0 };
+    if (!find_births(clusters, levels, grower, &births)) {
+        PLIM_VEC_FREE(levels->one->mem, &births);
+        return false;
+    }
+    const double by_births = sum_of(&births);
+    const double by_floors = sum_of(&grower->rises);
+    const bool agree = fabs(by_births - by_floors) <= AGREE_SHARE * by_floors &&
+                       (double)births.count >= AGREE_STEPS * (double)grower->rises.count;
+    if (grower->rises.count == 0 || (births.count > 0 && agree)) {
+        const plim_rises unused = grower->rises;
+        grower->rises = births;
+        births = unused;
+    }
+    PLIM_VEC_FREE(levels->one->mem, &births);
     return true;
 }
 
@@ -303,12 +343,11 @@ plim_status plim_clusters_init(plim_clusters *clusters, const plim_levels *level
     bool is_done = find_kept(clusters, levels, growers);
     for (size_t i = 0; is_done && i < growers->count; i++) {
         plim_grower *const grower = &growers->items[i];
-        if (grower->rises.count == 0) {
-            is_done = find_rises(clusters, levels, grower);
-        } else {
+        if (grower->rises.count > 0) {
             trim_kept(clusters, levels, grower);
             trim_first(clusters, levels, grower);
         }
+        is_done = find_rises(clusters, levels, grower);
         for (size_t j = 0; j < grower->rises.count; j++) {
             grower->bytes += grower->rises.items[j].amount;
         }
@@ -322,6 +361,9 @@ plim_status plim_clusters_init(plim_clusters *clusters, const plim_levels *level
     const size_t rest = find_rest(clusters);
     if (is_done && rest < clusters->list.count) {
         plim_rises_sort(&clusters->list.items[rest].rises);
+    }
+    for (size_t i = 0; is_done && i < clusters->list.count; i++) {
+        is_done = plim_rises_round(levels->one->mem, &clusters->list.items[i].rises);
     }
     return is_done ? PLIM_OK : plim_fail_memory(err, "grouping what grows together");
 }

@@ -15,6 +15,11 @@
 /* Rises of which a leak has this many at least. */
 #define RISES_MIN    3
 #define ENOUGH_RISES 5
+/* Births of which so many bring the same, but for SAME_SHARE, are regular, and the slope through
+ * all of them is no further off than NEAR_SHARE. */
+#define MOST_SHARE 0.6
+#define SAME_SHARE 0.02
+#define NEAR_SHARE 0.1
 /* The floors of the device show at least this share of a leak. */
 #define SHOWING_MIN 0.5
 /* Growth below it in a million steps is named without alarm. */
@@ -164,22 +169,81 @@ static bool find_period(leak_report *report)
     return true;
 }
 
+/* The slope of the level over the steps of births, by least squares: a birth that shows a step
+ * early or late moves it little. */
+static double slope_of(const plim_rises *rises, size_t count)
+{
+    double mean_step = 0;
+    double mean_level = 0;
+    double level = 0;
+    for (size_t i = 0; i < count; i++) {
+        level += i > 0 ? (double)rises->items[i].amount : 0;
+        mean_step += (double)(rises->items[i].step - rises->items[0].step) / (double)count;
+        mean_level += level / (double)count;
+    }
+    double squares = 0;
+    double products = 0;
+    level = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double step = (double)(rises->items[i].step - rises->items[0].step) - mean_step;
+        level += i > 0 ? (double)rises->items[i].amount : 0;
+        squares += step * step;
+        products += step * (level - mean_level);
+    }
+    return products / squares;
+}
+
+static int compare_amounts(const void *left, const void *right)
+{
+    const uint64_t a = *(const uint64_t *)left;
+    const uint64_t b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/*
+ * The slope where most births bring the same once in a period: then that is the growth, as long as
+ * the rest makes up for it: two in one step, and none in the next. False: no memory.
+ */
+static bool correct_slope(const leak_report *report, double *slope)
+{
+    const plim_rises *const rises = &report->rises;
+    uint64_t *const amounts = plim_mem_alloc(report->one->mem, rises->count, sizeof *amounts);
+    if (amounts == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < rises->count; i++) {
+        amounts[i] = rises->items[i].amount;
+    }
+    qsort(amounts, rises->count, sizeof *amounts, compare_amounts);
+    const double median = (double)amounts[rises->count / 2];
+    size_t alike = 0;
+    for (size_t i = 0; i < rises->count; i++) {
+        alike += fabs((double)amounts[i] - median) <= SAME_SHARE * median ? 1u : 0u;
+    }
+    plim_mem_free(report->one->mem, amounts, rises->count, sizeof *amounts);
+    const double regular = median / report->leak.period_steps;
+    if (report->is_regular && (double)alike >= MOST_SHARE * (double)rises->count &&
+        fabs(*slope - regular) <= NEAR_SHARE * regular) {
+        *slope = regular;
+    }
+    return true;
+}
+
 /*
  * Growth per step: what is born after the first birth, over the steps since. Births are a renewal
  * process: the error is that of what each brings beyond its distance from the one before. Of enough
  * births the last one is left out if no later floor shows what of it is in use.
  */
-static void find_growth(leak_report *report)
+static bool find_growth(leak_report *report)
 {
     const plim_rises *const rises = &report->rises;
     const bool is_last = rises->items[rises->count - 1].step + 2 >= report->levels->axis.count;
     const size_t count = rises->count - (is_last && rises->count >= ENOUGH_RISES ? 2 : 1);
     const double span = (double)(rises->items[count].step - rises->items[0].step);
-    double total = 0;
-    for (size_t i = 1; i <= count; i++) {
-        total += (double)rises->items[i].amount;
+    double growth = slope_of(rises, count + 1);
+    if (!correct_slope(report, &growth)) {
+        return false;
     }
-    const double growth = total / span;
     double squares = 0;
     for (size_t i = 1; i <= count; i++) {
         const double gap = (double)(rises->items[i].step - rises->items[i - 1].step);
@@ -192,6 +256,7 @@ static void find_growth(leak_report *report)
     report->leak.growth_bytes_per_step = growth;
     report->low = growth > reach ? growth - reach : 0;
     report->high = growth + reach;
+    return true;
 }
 
 /* The step of the last floor that counts: in the very last step, the program's end frees. */
@@ -396,9 +461,8 @@ plim_status plim_report_leak(plim_case *one, const plim_levels *levels,
     if (report.rises.count < RISES_MIN) {
         return PLIM_OK;
     }
-    if (!collect_ids(&report) || !find_period(&report)) {
+    if (!collect_ids(&report) || !find_period(&report) || !find_growth(&report)) {
         return plim_fail_memory(err, "reporting a leak");
     }
-    find_growth(&report);
     return do_floors_show(&report) && report.id_count > 0 ? add_finding(&report, err) : PLIM_OK;
 }

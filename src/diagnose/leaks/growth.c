@@ -14,6 +14,8 @@
 #define RUN_GAPS 6
 /* A rise counts for so many times the median one at most, so that one large one is not a rate. */
 #define CLIPPED_TIMES 4
+/* A rise below this share of the median is a part of the next one that shows early. */
+#define EARLY_SHARE 0.1
 /* Drops that undo this share of all climbs but the largest, which may be a workspace that is made
  * once, make a sawtooth; as in trend/sawtooth.c. */
 #define SAW_SHARE 0.25
@@ -176,6 +178,32 @@ static bool find_medians(const plim_mem *mem, const plim_rises *rises, uint64_t 
     qsort(values, count, sizeof *values, compare_amounts);
     *ret_amount = values[count / 2];
     plim_mem_free(mem, values, count, sizeof *values);
+    return true;
+}
+
+bool plim_rises_round(const plim_mem *mem, plim_rises *rises)
+{
+    uint64_t gap = 0;
+    uint64_t median = 0;
+    if (rises->count < RISES_MIN) {
+        return true;
+    }
+    if (!find_medians(mem, rises, &gap, &median)) {
+        return false;
+    }
+    size_t count = 0;
+    uint64_t early = 0;
+    for (size_t i = 0; i < rises->count; i++) {
+        const plim_rise rise = rises->items[i];
+        if ((double)rise.amount < EARLY_SHARE * (double)median && i + 1 < rises->count &&
+            rises->items[i + 1].step - rise.step < gap) {
+            early += rise.amount;
+            continue;
+        }
+        rises->items[count++] = (plim_rise){ .step = rise.step, .amount = rise.amount + early };
+        early = 0;
+    }
+    rises->count = count;
     return true;
 }
 

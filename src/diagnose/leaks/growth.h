@@ -42,6 +42,9 @@ bool plim_rises_of(const plim_levels *levels, uint32_t group, bool by_count, pli
 /* Joins rises of one step, of a list in order of steps; puts a list in order and joins them. */
 void plim_rises_join(plim_rises *rises);
 void plim_rises_sort(plim_rises *rises);
+/* Adds rises that are far smaller than the median to the next one: parts of it that show early.
+ * False: no memory. */
+bool plim_rises_round(const plim_mem *mem, plim_rises *rises);
 
 /* Completes a growth whose end_step is known. Sorts a copy of n rises. False: no memory. */
 bool plim_growth_judge(const plim_mem *mem, const plim_rises *rises, plim_growth *growth);
