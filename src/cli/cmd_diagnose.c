@@ -283,9 +283,9 @@ static plim_status diagnose_all(const diagnose_arguments *arguments, plim_diagno
         work->files[0].status = show(arguments, work, 0, page);
     }
     PLIM_TRY(plim_diagnosing_gather(work, err));
+    const plim_diagnosed_job job = { work->files, work->count, work->ranks, work->rank_count };
     return arguments->asked.as_json
-               ? plim_diagnose_json_write(plim_sink_to_file(stdout), work->files, work->count,
-                                          work->ranks, work->rank_count, page, err)
+               ? plim_diagnose_json_write(plim_sink_to_file(stdout), &job, page, err)
                : PLIM_OK;
 }
 

@@ -524,21 +524,20 @@ static void write_errors(plim_json *json, const plim_diagnosed_file *files, size
     plim_json_end_array(json);
 }
 
-plim_status plim_diagnose_json_write(plim_sink sink, const plim_diagnosed_file *files, size_t count,
-                                     const plim_diagnosed_rank *ranks, size_t rank_count,
+plim_status plim_diagnose_json_write(plim_sink sink, const plim_diagnosed_job *job,
                                      const plim_page *page, plim_error *err)
 {
     plim_json json;
     PLIM_TRY(plim_document_begin(&json, sink, "diagnose/1", page, err));
-    const size_t index = plim_diagnosed_rank_worst(ranks, rank_count);
-    const plim_diagnosed_rank *const worst = index != SIZE_MAX ? &ranks[index] : NULL;
+    const size_t index = plim_diagnosed_rank_worst(job->ranks, job->rank_count);
+    const plim_diagnosed_rank *const worst = index != SIZE_MAX ? &job->ranks[index] : NULL;
     const plim_verdict verdict = worst != NULL ? worst->verdict : PLIM_VERDICT_UNKNOWN;
     plim_json_member_string(&json, "verdict", plim_verdict_name(verdict));
     plim_json_member_double(&json, "confidence", worst != NULL ? worst->confidence : 0);
-    write_devices(&json, files, count);
-    if (count > 1 && worst != NULL) {
-        write_ranks(&json, ranks, rank_count, worst);
+    write_devices(&json, job->files, job->count);
+    if (job->count > 1 && worst != NULL) {
+        write_ranks(&json, job->ranks, job->rank_count, worst);
     }
-    write_errors(&json, files, count);
+    write_errors(&json, job->files, job->count);
     return plim_document_finish(&json, page, err);
 }

@@ -28,11 +28,9 @@ PLIM_MUST_USE plim_status plim_explain_json_write(plim_sink sink, const plim_exp
  * errors    PLIM_OUT_OF_HOST_MEMORY */
 PLIM_MUST_USE plim_status plim_diagnose_json_part(plim_diagnosed *file, plim_text *ret_part,
                                                   plim_error *err);
-/** files  those that were read have their parts; ranks  of them, by rank */
-PLIM_MUST_USE plim_status plim_diagnose_json_write(plim_sink sink, const plim_diagnosed_file *files,
-                                                   size_t count, const plim_diagnosed_rank *ranks,
-                                                   size_t rank_count, const plim_page *page,
-                                                   plim_error *err);
+/** job  files that were read have their parts */
+PLIM_MUST_USE plim_status plim_diagnose_json_write(plim_sink sink, const plim_diagnosed_job *job,
+                                                   const plim_page *page, plim_error *err);
 
 /** view  only its device counts: a document is never cut */
 PLIM_MUST_USE plim_status plim_inspect_json_write(plim_sink sink, const plim_inspect_view *view,

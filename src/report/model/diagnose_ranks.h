@@ -41,6 +41,14 @@ typedef struct plim_diagnosed_file {
     plim_text document; /* its part of `diagnose/1`, or its annotations */
 } plim_diagnosed_file;
 
+/* All of a job. Arrays are borrowed. */
+typedef struct plim_diagnosed_job {
+    const plim_diagnosed_file *files;
+    size_t count;
+    const plim_diagnosed_rank *ranks; /* of them, by rank */
+    size_t rank_count;
+} plim_diagnosed_job;
+
 /* Skew: the largest peak over the mean of all. 1 is perfectly even. */
 typedef struct plim_diagnosed_skew {
     uint64_t max_bytes;
