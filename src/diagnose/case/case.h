@@ -117,6 +117,12 @@ plim_status plim_find_spikes(plim_case *one, plim_error *err);
 plim_status plim_find_growth(plim_case *one, plim_error *err);
 /* Categories at the peak and at other moments; PLIM_INVALID_ARGUMENT: the user's rules. */
 plim_status plim_compose(plim_case *one, plim_error *err);
+/* Memory that does not grow and is held in vain: gradients between steps, */
+plim_status plim_find_gradients_kept(plim_case *one, plim_error *err);
+/* batches that wait for their turn, */
+plim_status plim_find_batches_ahead(plim_case *one, plim_error *err);
+/* and reference cycles, whose sawtooth a leak's finding may have taken for growth. */
+plim_status plim_find_cycles(plim_case *one, plim_error *err);
 /* Settings that are not in force or work against each other; the collector. */
 plim_status plim_find_settings(plim_case *one, plim_error *err);
 /* Pinned host memory; file cache in the device's. */

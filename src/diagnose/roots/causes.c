@@ -191,6 +191,11 @@ static void set_root(const plim_root_question *asked, const plim_kept_stack *row
     asked->finding->root = line_for(asked, examples, count);
 }
 
+void plim_root_largest(const plim_root_question *asked)
+{
+    set_root(asked, largest_stack(asked, NULL));
+}
+
 plim_code_place plim_backward_place(plim_case *one, uint64_t event)
 {
     const plim_pass *const passes = one->passes.list.items;

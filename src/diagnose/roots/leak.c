@@ -48,8 +48,9 @@ static bool list_members(plim_case *one, const plim_leak_content *kept,
     return true;
 }
 
-plim_status plim_leak_explain(plim_case *one, const plim_leak *leak,
-                              plim_diagnosis_finding *finding, plim_error *err)
+/* Explains, or only locates. */
+static plim_status answer(plim_case *one, const plim_leak *leak, plim_diagnosis_finding *finding,
+                          bool with_cause, plim_error *err)
 {
     if (leak->id_count == 0) {
         return PLIM_OK;
@@ -62,10 +63,24 @@ plim_status plim_leak_explain(plim_case *one, const plim_leak *leak,
     plim_root_question asked = {
         .one = one, .leak = leak, .kept = &kept, .look = &look, .finding = finding
     };
-    if (!plim_judge_cause(&asked)) {
+    if (!with_cause) {
+        plim_root_largest(&asked);
+    } else if (!plim_judge_cause(&asked)) {
         return plim_fail_memory(err, "finding the root of a leak");
     }
     finding->finding.subject.kind = PLIM_SUBJECT_STACK;
     finding->finding.subject.stack = finding->root.stack;
     return PLIM_OK;
+}
+
+plim_status plim_leak_explain(plim_case *one, const plim_leak *leak,
+                              plim_diagnosis_finding *finding, plim_error *err)
+{
+    return answer(one, leak, finding, true, err);
+}
+
+plim_status plim_leak_locate(plim_case *one, const plim_leak *leak, plim_diagnosis_finding *finding,
+                             plim_error *err)
+{
+    return answer(one, leak, finding, false, err);
 }

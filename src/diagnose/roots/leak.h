@@ -31,4 +31,8 @@ typedef struct plim_leak {
 plim_status plim_leak_explain(plim_case *one, const plim_leak *leak,
                               plim_diagnosis_finding *finding, plim_error *err);
 
+/* Fills in no more than members, root and the subject's stack: the line that makes most of it. */
+plim_status plim_leak_locate(plim_case *one, const plim_leak *leak, plim_diagnosis_finding *finding,
+                             plim_error *err);
+
 #endif
