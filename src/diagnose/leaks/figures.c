@@ -39,6 +39,7 @@ typedef struct leak_report {
     uint64_t *ids;    /* in order of birth */
     size_t id_count;
     uint64_t kept_bytes;
+    bool has_stacks;     /* any of them */
     double blocks_share; /* bytes of blocks over requested ones */
     plim_leak leak;
     double low, high; /* of its growth */
@@ -78,6 +79,7 @@ static void add_up_ids(leak_report *report)
         blocks += (double)kept.block_bytes;
         requested += (double)kept.requested_bytes;
         report->kept_bytes += kept.requested_bytes;
+        report->has_stacks = report->has_stacks || kept.stack != PLIM_NONE;
     }
     report->blocks_share = requested > 0 && blocks > requested ? blocks / requested : 1;
 }
@@ -326,7 +328,7 @@ static double confidence_of(const leak_report *report)
     confidence *= report->is_regular ? 1 : 0.95;
     confidence *= report->cluster->by_count ? 1 : 0.9;
     confidence *= report->cluster->is_saw || report->cluster->is_rest ? 0.85 : 1;
-    return confidence * (report->one->has_stacks ? 1 : 0.9);
+    return confidence * (report->has_stacks ? 1 : 0.9);
 }
 
 static plim_severity severity_of(const leak_report *report, const plim_diagnosis_finding *finding)
@@ -410,10 +412,10 @@ static bool say_no_stacks(leak_report *report, plim_diagnosis_finding *finding)
 {
     const plim_evidence_line line = {
         .id = "no_stacks",
-        .text = "the recording has no stacks: these allocations are grouped by size, and the line "
-                "that makes them cannot be known",
+        .text = "these allocations were recorded without stacks: they are grouped by size, and the "
+                "line that makes them cannot be known",
     };
-    return report->one->has_stacks || plim_case_say(report->one, finding, &line);
+    return report->has_stacks || plim_case_say(report->one, finding, &line);
 }
 
 static plim_status add_finding(leak_report *report, plim_error *err)
