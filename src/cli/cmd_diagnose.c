@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUDGET_S  0.5 /* of one file, where no other is given */
 #define TEXTS_MAX 16u
 
 typedef struct diagnose_arguments {
@@ -226,21 +225,6 @@ static plim_diagnose_options options_of(const diagnose_arguments *arguments,
 
 /* --- the files --- */
 
-static plim_status load(const char *path, const plim_diagnose_options *options, plim_diagnosed *ret,
-                        plim_error *err)
-{
-    *ret = (plim_diagnosed){ .path = path };
-    PLIM_TRY(plim_reading_history(path, &ret->history, err));
-    return plim_diagnose(ret->history, options, &ret->diagnosis, err);
-}
-
-static void unload(plim_diagnosed *file)
-{
-    plim_diagnosis_destroy(file->diagnosis);
-    plim_history_destroy(file->history);
-    *file = (plim_diagnosed){ 0 };
-}
-
 /* One file in full: its page, and what the document says of it. */
 static plim_status show(const diagnose_arguments *arguments, plim_diagnosing *work, size_t index,
                         plim_page *page)
@@ -249,12 +233,12 @@ static plim_status show(const diagnose_arguments *arguments, plim_diagnosing *wo
     plim_error *const err = &work->files[index].error;
     plim_diagnose_options options = *work->options;
     options.budget_seconds = arguments->budget_s;
-    plim_status status = load(work->paths[index], &options, &file, err);
+    plim_status status = plim_diagnosed_load(work->paths[index], &options, &file, err);
     if (status == PLIM_OK) {
         plim_diagnose_page(page, &arguments->view, &file);
         status = plim_diagnosing_keep(work, index, &file, err);
     }
-    unload(&file);
+    plim_diagnosed_unload(&file);
     return status;
 }
 
@@ -347,7 +331,7 @@ static int diagnose(const char *who, const diagnose_arguments *arguments, const 
 
 int plim_cmd_diagnose(int argc, char **argv)
 {
-    diagnose_arguments arguments = { .budget_s = BUDGET_S };
+    diagnose_arguments arguments = { .budget_s = PLIM_DIAGNOSE_BUDGET_S };
     int status = PLIM_EXIT_OK;
     if (!plim_options_read(&usage, argc, argv, &arguments, &status)) {
         return status;

@@ -1,14 +1,17 @@
 /*
  * cmd_rehearse.c - "will it fit?", from running the program itself without a GPU.
  */
+#include "base/error.h"
 #include "base/size.h"
 #include "cli/command.h"
+#include "cli/diagnosing.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/words.h"
 #include "report/json/documents.h"
 #include "report/model/explain.h"
 
+#include "plimsoll/gpu.h"
 #include "plimsoll/load.h"
 #include "plimsoll/settings.h"
 
@@ -26,6 +29,7 @@ typedef struct rehearse_arguments {
     bool accepts_at_least;
     bool all; /* of the explanation */
     bool does_not_retry;
+    bool diagnoses;
     const char *find_batch; /* a command with {} in it */
     const char *sweep;      /* values */
 } rehearse_arguments;
@@ -124,6 +128,8 @@ static const plim_option options[] = {
               "the program's Python (found from the program)"),
     PLIM_FLAG("no-retry", rehearse_arguments, does_not_retry,
               "do not run it again to learn what it would need, or how much waits for streams"),
+    PLIM_FLAG("diagnose", rehearse_arguments, diagnoses,
+              "also say what happened to memory and what helps, as plimsoll diagnose does"),
     PLIM_FLAG("list-gpus", rehearse_arguments, lists_gpus, "list the known GPUs"),
     PLIM_FLAG("all", rehearse_arguments, all, "show every fix, if it runs out of memory"),
 };
@@ -182,6 +188,10 @@ static void check(struct argp_state *state, void *given)
     if (is_search && arguments->how.record_path != NULL) {
         argp_error(state,
                    "--record cannot be combined with a search: rehearse the value that it finds");
+    }
+    if (is_search && arguments->diagnoses) {
+        argp_error(state, "--diagnose cannot be combined with a search: rehearse the value that "
+                          "it finds");
     }
     if (arguments->how.rank > 0 && arguments->how.rank >= arguments->how.world_size) {
         argp_error(state, "--rank takes 0 to --world-size minus 1");
@@ -245,6 +255,53 @@ static void add_explanation(const rehearse_arguments *arguments, plim_page *page
     plim_explain_page(page, &view, &text, 1);
 }
 
+/* What an allocator can have of a simulated device, without the program's error. */
+static uint64_t capacity_of(const plim_rehearse_options *how)
+{
+    const plim_gpu *gpu = NULL;
+    if (plim_gpu_find(how->gpu != NULL ? how->gpu : "h100", &gpu, NULL) != PLIM_OK) {
+        return 0;
+    }
+    const uint64_t taken = gpu->memory_bytes - plim_gpu_allocator_bytes(gpu);
+    const uint64_t total = how->capacity_bytes > 0 ? how->capacity_bytes : gpu->memory_bytes;
+    return total > taken ? total - taken : 0;
+}
+
+/* The diagnosis of each process that left a history, which is named as its recording, if there is
+ * one. A process without devices left none. */
+static void add_diagnosis(const char *who, const rehearse_arguments *arguments, plim_page *page,
+                          const plim_rehearsed *rehearsed)
+{
+    const plim_diagnose_view view = { .all = arguments->all };
+    const bool has_message = rehearsed->message != NULL && rehearsed->ran_out;
+    const plim_diagnose_options given = {
+        .capacity_bytes = capacity_of(&arguments->how),
+        .capacity_source = "gpu",
+        .judgements = has_message ? &rehearsed->message->judgement : NULL,
+        .judgement_count = has_message ? 1 : 0,
+        .budget_seconds = PLIM_DIAGNOSE_BUDGET_S,
+    };
+    size_t recording = 0;
+    for (size_t i = 0; i < rehearsed->outcome->process_count; i++) {
+        const char *const path = rehearsed->outcome->processes[i].snapshot_path;
+        if (path == NULL) {
+            continue;
+        }
+        plim_diagnosed file;
+        plim_error err = { .offset = PLIM_NO_OFFSET };
+        if (plim_diagnosed_load(path, &given, &file, &err) == PLIM_OK) {
+            file.path = recording < rehearsed->recording_count ? rehearsed->recordings[recording]
+                                                               : "Diagnosis";
+            plim_page_gap(page);
+            plim_diagnose_page(page, &view, &file);
+        } else {
+            plim_say(who, "--diagnose: %s", err.message);
+        }
+        recording++;
+        plim_diagnosed_unload(&file);
+    }
+}
+
 static int show(const char *who, const rehearse_arguments *arguments,
                 const plim_rehearsed *rehearsed)
 {
@@ -255,6 +312,9 @@ static int show(const char *who, const rehearse_arguments *arguments,
     plim_page_gap(&page); /* after the program's own output */
     plim_rehearse_page(&page, rehearsed, arguments->how.prints_calls);
     add_explanation(arguments, &page, rehearsed);
+    if (arguments->diagnoses) {
+        add_diagnosis(who, arguments, &page, rehearsed);
+    }
     if (arguments->asked.as_json) {
         written = plim_rehearse_json_write(plim_sink_to_file(stdout), rehearsed, &page, &err);
     }
@@ -411,5 +471,6 @@ int plim_cmd_rehearse(int argc, char **argv)
     if (arguments.sweep != NULL) {
         return sweep(argv[0], &arguments);
     }
+    arguments.how.keeps_snapshots = arguments.diagnoses;
     return rehearse_once(argv[0], &arguments);
 }

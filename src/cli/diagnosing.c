@@ -5,12 +5,28 @@
 
 #include "base/error.h"
 #include "base/sweep.h"
+#include "cli/reading.h"
 
 #include "plimsoll/load.h"
 
 #include <stdlib.h>
 
 /* --- one file --- */
+
+plim_status plim_diagnosed_load(const char *path, const plim_diagnose_options *options,
+                                plim_diagnosed *ret, plim_error *err)
+{
+    *ret = (plim_diagnosed){ .path = path };
+    PLIM_TRY(plim_reading_history(path, &ret->history, err));
+    return plim_diagnose(ret->history, options, &ret->diagnosis, err);
+}
+
+void plim_diagnosed_unload(plim_diagnosed *file)
+{
+    plim_diagnosis_destroy(file->diagnosis);
+    plim_history_destroy(file->history);
+    *file = (plim_diagnosed){ 0 };
+}
 
 static plim_status keep_ranks(plim_diagnosed_file *file, const plim_diagnosed *diagnosed,
                               size_t index, plim_error *err)

@@ -9,6 +9,14 @@
 
 #include "report/json/documents.h"
 
+#define PLIM_DIAGNOSE_BUDGET_S 0.5 /* of replays for one file, where no other is given */
+
+/** One file, read with a progress bar and diagnosed. ret  the caller's, after a failure too */
+PLIM_MUST_USE plim_status plim_diagnosed_load(const char *path,
+                                              const plim_diagnose_options *options,
+                                              plim_diagnosed *ret, plim_error *err);
+void plim_diagnosed_unload(plim_diagnosed *file);
+
 typedef struct plim_diagnosing {
     char *const *paths;
     size_t count;

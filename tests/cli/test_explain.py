@@ -261,7 +261,7 @@ class Explain(unittest.TestCase):
         self.assertEqual(done.stdout, "before\n")
         self.assertIn("Out of memory: GPU 0 is exhausted", done.stderr)
         self.assertIn("torch.cuda.memory._record_memory_history()", done.stderr)
-        self.assertIn("plimsoll inspect snapshot.pickle", done.stderr)
+        self.assertIn("plimsoll diagnose snapshot.pickle", done.stderr)
 
     def test_a_command_that_survives_is_not_explained(self):
         self.assertEqual(run("--", "cat", FULL).stderr, "")

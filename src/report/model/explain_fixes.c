@@ -34,7 +34,7 @@ static void say_recording(plim_page *page)
     say_command(page, "torch.cuda.memory._record_memory_history()  # before training\n"
                       "torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")  # where it fails");
     plim_page_note(page, RECORDING_ID, PLIM_TONE_PLAIN,
-                   "and then plimsoll inspect snapshot.pickle.", NULL);
+                   "and then plimsoll diagnose snapshot.pickle.", NULL);
 }
 
 static void say_fix(plim_page *page, const plim_advice *advice, size_t number)

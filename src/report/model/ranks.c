@@ -254,7 +254,8 @@ static void say_largest(const plim_inspected *self, const plim_rank_row *largest
                          plim_page_text(self->page, "At the peak of rank {}",
                                         PLIM_FACTS(plim_plain("rank", largest->rank))));
     plim_page_gap(self->page);
-    plim_page_say(self->page, "next", PLIM_TONE_FAINT, "Next: plimsoll inspect {}",
+    plim_page_say(self->page, "next", PLIM_TONE_FAINT,
+                  "Next: plimsoll inspect {}; plimsoll diagnose gives all ranks one verdict",
                   PLIM_FACTS(plim_words(largest->file->path)));
 }
 

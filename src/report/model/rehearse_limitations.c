@@ -250,7 +250,8 @@ void plim_rehearsed_say_limitations(const plim_rehearsing_page *self)
     say_warnings(self->page, self->outcome->warnings, self->outcome->warning_count);
     say_processes(self);
     for (size_t i = 0; i < self->rehearsed->recording_count; i++) {
-        plim_page_say(self->page, "recorded", PLIM_TONE_FAINT, "Recorded: plimsoll inspect {}",
+        plim_page_say(self->page, "recorded", PLIM_TONE_FAINT,
+                      "Recorded: plimsoll inspect {} shows it, plimsoll diagnose says what helps",
                       PLIM_FACTS(plim_words(self->rehearsed->recordings[i])));
     }
     if (self->lists_calls) {
