@@ -19,7 +19,7 @@ static double worth(const plim_diagnosis_advice *advice)
     return advice->has_saving ? (double)advice->saves_bytes * likely * (1 - advice->cost_rank) : 0;
 }
 
-/* What answers the verdict comes first; then by worth; equals by name. */
+/* Answers to the verdict come first; then by worth; equals by name. */
 static int compare(const void *left_item, const void *right_item)
 {
     const plim_advice_item *const left = left_item;

@@ -292,7 +292,7 @@ static void learn_patterns(block_patterns *patterns, const forward_requests *all
     }
 }
 
-/* Where the block that begins at `from` ends; `from` where none begins. The first batch requests
+/* The end of the block that begins at `from`; `from` where none begins. The first batch requests
  * workspaces too, so that a block may have more requests then. */
 static size_t block_end(const block_patterns *patterns, forward_requests *all, size_t from)
 {

@@ -48,8 +48,8 @@ bool plim_change_micro_batches(const plim_program_shape *shape, plim_what_if *wh
     return true;
 }
 
-/* Only what runs before the forward pass that is trained with. */
-bool plim_change_evaluation_batch(const plim_program_shape *shape, plim_what_if *what_if)
+/* Of what runs before the forward pass that is trained with, one part in `kept` stays. */
+static void shrink_evaluation(const plim_program_shape *shape, plim_what_if *what_if, uint64_t kept)
 {
     plim_what_if_walk walk = plim_program_lives(shape);
     plim_what_if_life life;
@@ -62,10 +62,21 @@ bool plim_change_evaluation_batch(const plim_program_shape *shape, plim_what_if 
         if (round < shape->rounds.count && (shape->plays[life.id] & PLIM_PLAYS_BATCH) != 0 &&
             (life.born < (int64_t)shape->rounds.items[round].forward ||
              shape->rounds.items[round].turn == shape->rounds.items[round].back)) {
-            plim_what_if_less(what_if, life.bytes / 2, life.born, life.freed);
+            plim_what_if_less(what_if, life.bytes - (kept > 0 ? life.bytes / kept : 0), life.born,
+                              life.freed);
         }
     }
+}
+
+bool plim_change_evaluation_batch(const plim_program_shape *shape, plim_what_if *what_if)
+{
+    shrink_evaluation(shape, what_if, 2);
     return true;
+}
+
+void plim_change_evaluation(const plim_program_shape *shape, plim_what_if *what_if)
+{
+    shrink_evaluation(shape, what_if, 0);
 }
 
 /* --- recomputing --- */

@@ -66,10 +66,12 @@ bool plim_change_foreach(const plim_program_shape *shape, plim_what_if *what_if)
     return true;
 }
 
-/* No gradients, no states but those of adapters, which are small. */
+/* No gradients, no states but those of adapters, which are small; and of what layers save for the
+ * gradients of their weights, at most half of what goes with the batch. */
 bool plim_change_adapters(const plim_program_shape *shape, plim_what_if *what_if)
 {
     keep_states(shape, what_if, 0, 1);
+    (void)plim_change_batch(shape, what_if);
     plim_what_if_walk walk = plim_program_lives(shape);
     plim_what_if_life life;
     while (plim_what_if_next(&walk, &life)) {

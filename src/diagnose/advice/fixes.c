@@ -2,6 +2,7 @@
  * fixes.c - for each cause the change of code that ends it, and what that saves at the peak.
  */
 #include "diagnose/advice/fixes.h"
+#include "diagnose/advice/techniques.h"
 
 #include "base/map.h"
 
@@ -9,6 +10,7 @@
 typedef enum fix_saving {
     FIX_KEPT,    /* what the finding's stacks leave beyond the step that made it */
     FIX_BOUND,   /* at most the finding's bytes */
+    FIX_FORWARD, /* at most all that forward passes without a backward pass make */
     FIX_UNKNOWN, /* the recording does not say */
 } fix_saving;
 
@@ -36,7 +38,7 @@ static const struct {
     [PLIM_CAUSE_EVALUATION_WITH_GRAD] = { "inference_mode",
                                           "Evaluate or generate without recording for a backward "
                                           "pass.",
-                                          "with torch.inference_mode():", FIX_BOUND },
+                                          "with torch.inference_mode():", FIX_FORWARD },
     [PLIM_CAUSE_HIDDEN_STATE_KEPT] = { "detach_state",
                                        "Cut the graph where the state goes into the next step.",
                                        "state = state.detach()", FIX_KEPT },
@@ -158,6 +160,11 @@ static bool fix_finding(const plim_program_shape *shape, const plim_diagnosis_fi
     }
     uint64_t saved = finding->bytes < what_if->peak_bytes ? finding->bytes : what_if->peak_bytes;
     advice->basis = PLIM_BASIS_BOUNDED;
+    if (saving == FIX_FORWARD) {
+        plim_change_evaluation(shape, what_if);
+        const uint64_t most = plim_what_if_saves(what_if);
+        saved = most > saved ? most : saved;
+    }
     if (saving == FIX_KEPT && shape->one->steps.count > 0 && shape->one->has_stacks) {
         if (!without_kept(shape, finding, what_if)) {
             return false;

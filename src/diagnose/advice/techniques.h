@@ -29,6 +29,8 @@ const plim_technique *plim_techniques(size_t *ret_count);
 bool plim_change_batch(const plim_program_shape *shape, plim_what_if *what_if);
 bool plim_change_micro_batches(const plim_program_shape *shape, plim_what_if *what_if);
 bool plim_change_evaluation_batch(const plim_program_shape *shape, plim_what_if *what_if);
+/* Nothing of it stays. */
+void plim_change_evaluation(const plim_program_shape *shape, plim_what_if *what_if);
 bool plim_change_checkpointing(const plim_program_shape *shape, plim_what_if *what_if);
 bool plim_change_half_checkpointing(const plim_program_shape *shape, plim_what_if *what_if);
 bool plim_change_loss(const plim_program_shape *shape, plim_what_if *what_if);
