@@ -124,6 +124,25 @@ static bool add_rest(plim_program_shape *shape, uint32_t start)
     return PLIM_VEC_PUSH(shape->mem, &shape->rounds, round);
 }
 
+/* A forward pass that is trained with begins where something is made that its backward pass frees:
+ * evaluation right before it makes nothing of the kind. */
+static void part_evaluation(plim_program_shape *shape)
+{
+    const plim_events *const events = shape->one->passes.events;
+    const uint32_t *const ended = shape->one->timeline.start.lifetimes.partner;
+    for (size_t i = 0; i < shape->rounds.count; i++) {
+        plim_round *const round = &shape->rounds.items[i];
+        uint32_t first = round->forward;
+        while (first < round->turn && (events->action[first] != PLIM_ALLOC ||
+                                       ended[first] < round->turn || ended[first] >= round->back)) {
+            first++;
+        }
+        if (first < round->turn) {
+            round->forward = first;
+        }
+    }
+}
+
 static bool find_rounds(plim_program_shape *shape)
 {
     const plim_passes *const passes = &shape->one->passes;
@@ -152,6 +171,7 @@ static bool find_rounds(plim_program_shape *shape)
         }
         start = pass->backward_end;
     }
+    part_evaluation(shape);
     return add_rest(shape, start);
 }
 
