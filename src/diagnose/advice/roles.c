@@ -252,7 +252,7 @@ static bool is_scores(const role_search *at, const plim_round *round, const plim
 }
 
 /*
- * Where activations have the size of copies too: autocast copies a layer's bias and weight before
+ * If activations have the size of copies too: autocast copies a layer's bias and weight before
  * anything else that the layer requests.
  */
 static bool comes_first(const role_search *at, const plim_round *round,

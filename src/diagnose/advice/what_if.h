@@ -7,7 +7,7 @@
  *   peak    the highest of both together: the next highest moment limits what a fix saves
  *
  * One change is a number of bytes over a range of moments. All changes of a technique are added,
- * then the peak is asked for, which forgets them.
+ * then the peak is taken, which forgets them.
  */
 #ifndef PLIMSOLL_DIAGNOSE_ADVICE_WHAT_IF_H
 #define PLIMSOLL_DIAGNOSE_ADVICE_WHAT_IF_H
