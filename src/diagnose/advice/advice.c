@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BOUND_WORTH      0.5
+#define BOUND_WORTH      0.25
 #define SAVING_SHARE_MIN 0.01 /* of the peak: what saves less is not worth a change */
 
-/* The saving, less the more it costs; of a bound half, as it may be far from what comes. */
+/* The saving, less the more it costs; of a bound a quarter, as it may be far from the outcome. */
 static double worth(const plim_diagnosis_advice *advice)
 {
     const double likely = advice->basis == PLIM_BASIS_BOUNDED ? BOUND_WORTH : 1;

@@ -57,6 +57,24 @@ static uint32_t read_frame(const plim_history *history, uint32_t index, uint32_t
     return seen;
 }
 
+/* Collectives and their buffers: called by a module's hooks, not by its forward(). */
+static bool gathers(const plim_program_shape *shape, plim_stack stack)
+{
+    const plim_history *const history = shape->one->history;
+    for (uint32_t i = 0; i < stack.frame_count; i++) {
+        const plim_frame *const frame = plim_history_frame(history, stack.frames[i]);
+        const char *const file = plim_history_string(history, frame->filename, NULL);
+        if (strstr(file, "torch/distributed/") != NULL ||
+            strstr(file, "deepspeed/runtime/zero") != NULL) {
+            return true;
+        }
+        if (strstr(file, "torch/nn/") != NULL) {
+            return false;
+        }
+    }
+    return false;
+}
+
 /* Reads what the stacks of a device's requests show. False: no memory. */
 static bool read_stacks(plim_program_shape *shape)
 {
@@ -75,6 +93,7 @@ static bool read_stacks(plim_program_shape *shape)
         }
         is_read[index] = 1;
         const plim_stack stack = plim_history_stack(history, index);
+        shape->is_gathered[index] = gathers(shape, stack) ? 1 : 0;
         for (uint32_t k = 0; k < stack.frame_count; k++) {
             if (is_read[stacks + stack.frames[k]] == 0) {
                 is_read[stacks + stack.frames[k]] = 1;
@@ -184,11 +203,14 @@ plim_status plim_program_shape_init(plim_program_shape *shape, plim_case *one,
                                    .mem = one->mem,
                                    .ids = plim_timeline_id_end(&one->timeline),
                                    .peak_event = what_if->peak_event,
+                                   .stack_count = plim_history_stack_count(one->history),
                                    .has_backward = one->passes.has_backward,
                                    .has_optimizer = one->passes.has_optimizer };
     shape->plays = plim_mem_alloc_zeroed(one->mem, shape->ids + 1, 1);
-    if (shape->plays == NULL || !read_stacks(shape) || !find_rounds(shape) ||
-        !plim_program_find_blocks(shape) || !plim_program_find_roles(shape, what_if->peak_event)) {
+    shape->is_gathered = plim_mem_alloc_zeroed(one->mem, shape->stack_count + 1, 1);
+    if (shape->plays == NULL || shape->is_gathered == NULL || !read_stacks(shape) ||
+        !find_rounds(shape) || !plim_program_find_blocks(shape) ||
+        !plim_program_find_roles(shape, what_if->peak_event)) {
         plim_program_shape_deinit(shape);
         return plim_fail_memory(err, "working out what helps");
     }
@@ -207,6 +229,7 @@ void plim_program_shape_deinit(plim_program_shape *shape)
         return;
     }
     plim_mem_free(shape->mem, shape->plays, shape->ids + 1, 1);
+    plim_mem_free(shape->mem, shape->is_gathered, shape->stack_count + 1, 1);
     PLIM_VEC_FREE(shape->mem, &shape->rounds);
     PLIM_VEC_FREE(shape->mem, &shape->blocks);
     *shape = (plim_program_shape){ 0 };

@@ -67,6 +67,8 @@ typedef struct plim_program_shape {
     const plim_mem *mem;
     uint8_t *plays; /* roles by id */
     uint64_t ids;
+    uint8_t *is_gathered; /* by stack: it gathers what ranks share */
+    size_t stack_count;
     PLIM_VEC(plim_round) rounds;
     PLIM_VEC(plim_block_span) blocks; /* of all rounds, in order */
     uint32_t seen;

@@ -271,7 +271,8 @@ static uint8_t role_of(const role_search *at, const plim_round *round,
         return life->category == PLIM_CATEGORY_TEMPORARY ? PLIM_PLAYS_OPTIMIZING : 0;
     }
     if (round == NULL || life->born < (int64_t)round->start || life->born >= (int64_t)round->back ||
-        !goes_with_batch(life->category, life->freed)) {
+        !goes_with_batch(life->category, life->freed) ||
+        (life->stack < at->shape->stack_count && at->shape->is_gathered[life->stack] != 0)) {
         return 0;
     }
     if (is_copy(at, life->bytes, life->born >= (int64_t)round->turn) ||

@@ -9,6 +9,15 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Few, so that the budget ends the search only of very long recordings, and the advice for a file
+ * is the same on every machine. */
+static const char *const candidates[] = {
+    "expandable_segments:True",
+    "max_split_size_mb:128",
+    "max_split_size_mb:512",
+    "roundup_power2_divisions:8",
+};
+
 /* The finding that settings answer: fragmented, or a failure. NULL: the peak as such. */
 static const plim_diagnosis_finding *answered(const plim_case *one)
 {
@@ -77,6 +86,9 @@ plim_status plim_advise_settings(plim_case *one, plim_advice_list *list, plim_er
         const plim_tune_options tune = { .capacity_bytes = one->capacity_bytes > 0
                                                                ? one->capacity_bytes
                                                                : PLIM_UNLIMITED,
+                                         .confs = candidates,
+                                         .conf_count = sizeof candidates / sizeof candidates[0],
+                                         .only_given = true,
                                          .budget_s = one->options->budget_seconds,
                                          .mem = one->mem };
         status = plim_replay_tune(replay, &tune, &tuning, err);
