@@ -11,7 +11,7 @@ static bool is_worth(const plim_diagnosis_finding *finding)
 
 static void say_brief(const plim_diagnose_part *self, const plim_diagnosis_finding *finding)
 {
-    plim_page_note(self->page, finding->finding.id, PLIM_TONE_PLAIN, "{}",
+    plim_page_note(self->page, "finding", PLIM_TONE_PLAIN, "{}",
                    PLIM_FACTS(plim_words(plim_cause_text(finding->cause))))
         ->lead = "-";
     if (finding->bytes > 0) {
@@ -107,7 +107,7 @@ static void say_in_full(const plim_diagnose_part *self, const plim_diagnosis_fin
 {
     plim_page *const page = self->page;
     plim_page_gap(page);
-    plim_page_say(page, finding->finding.id, PLIM_TONE_PLAIN, "{}. {}: {} ({}, {}",
+    plim_page_say(page, "finding", PLIM_TONE_PLAIN, "{}. {}: {} ({}, {}",
                   PLIM_FACTS(plim_plain("number", number),
                              plim_toned(PLIM_TONE_HEADING, plim_words(finding->finding.id)),
                              plim_words(plim_cause_text(finding->cause)),
