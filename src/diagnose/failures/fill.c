@@ -14,6 +14,10 @@
 #define TRAINED_SHARE 0.1
 /* Frames of a stack, from its innermost on, whose names say that a cache is made or grows. */
 #define CACHE_FRAMES_MAX 8u
+/* Requests before a failure among which the first of its function's call is looked for. */
+#define CALL_REQUESTS_MAX 64u
+/* Sizes so near are copies of one tensor. */
+#define SAME_SIZE_SHARE 0.01
 
 /* True if a name has the word, in any case of letters. */
 static bool has_word(const char *name, const char *word)
@@ -145,4 +149,51 @@ plim_status plim_failure_fill(plim_case *one, const plim_oom_moment *oom, plim_c
     all.total = plim_plus(all.total, oom->requested_bytes);
     *ret_cause = cause_of(one, oom, &all);
     return PLIM_OK;
+}
+
+/* --- the line to blame --- */
+
+static bool is_attention(const plim_case *one, const plim_frame *frame)
+{
+    const char *const name = plim_history_string(one->history, frame->name, NULL);
+    const char *const file = file_of(plim_history_string(one->history, frame->filename, NULL));
+    return has_word(name, "attn") || has_word(name, "atten") || has_word(file, "attn") ||
+           has_word(file, "atten");
+}
+
+plim_code_place plim_failure_root(plim_case *one, const plim_oom_moment *oom)
+{
+    const plim_events *const events = &one->device->events;
+    plim_code_place root = plim_case_place(one, oom->stack);
+    if (root.frame == PLIM_NONE) {
+        return root;
+    }
+    const plim_frame *const own = plim_history_frame(one->history, root.frame);
+    uint32_t line = own->line;
+    uint32_t seen = 0;
+    for (uint64_t i = oom->event; i-- > 0 && is_attention(one, own) && seen < CALL_REQUESTS_MAX;) {
+        if (events->action[i] != PLIM_ALLOC) {
+            continue;
+        }
+        seen++;
+        const plim_code_place place = plim_case_place(one, events->stack[i]);
+        if (place.frame == PLIM_NONE) {
+            continue;
+        }
+        const plim_frame *const frame = plim_history_frame(one->history, place.frame);
+        if (frame->filename != own->filename || frame->name != own->name) {
+            continue;
+        }
+        if (frame->line > line) {
+            break; /* the call before */
+        }
+        line = frame->line;
+        const uint64_t bytes = events->bytes[i];
+        const uint64_t off = bytes > oom->requested_bytes ? bytes - oom->requested_bytes
+                                                          : oom->requested_bytes - bytes;
+        if ((double)off <= SAME_SIZE_SHARE * (double)oom->requested_bytes) {
+            root = place;
+        }
+    }
+    return root;
 }

@@ -240,6 +240,19 @@ static bool say_holes(plim_case *one, plim_diagnosis_finding *finding,
            (is_spurious || plim_holes_say_pin(one, finding, facts));
 }
 
+/* The line that is blamed, where it is not the request's. */
+static bool say_root(plim_case *one, plim_diagnosis_finding *finding, const plim_oom_moment *oom)
+{
+    const plim_evidence_line line = {
+        .id = "first_of_size",
+        .text = "The same call requested as much before, first at {}",
+        .figures = { plim_say_frame("root_at", finding->root.frame) },
+        .figure_count = 1,
+    };
+    return finding->root.frame == plim_case_place(one, oom->stack).frame ||
+           plim_case_say(one, finding, &line);
+}
+
 /* The finding of a verdict, but for its cause, its root and what is special to it. */
 static plim_diagnosis_finding *begin(plim_case *one, const plim_oom_moment *oom,
                                      const plim_judgement *judged, plim_cause cause)
@@ -257,7 +270,7 @@ static plim_diagnosis_finding *begin(plim_case *one, const plim_oom_moment *oom,
     finding->decides = true;
     finding->confidence = judged->confidence;
     finding->bytes = oom->segment_bytes;
-    finding->root = plim_case_place(one, oom->stack);
+    finding->root = plim_failure_root(one, oom);
     finding->first_step = finding->last_step = plim_case_step(one, oom->event);
     return say_request(one, finding, oom) ? finding : NULL;
 }
@@ -303,7 +316,8 @@ plim_status plim_failure_add(plim_case *one, size_t index, plim_error *err)
                          plim_say_bytes("category_bytes", largest.bytes) },
             .figure_count = 2,
         };
-        said = largest.bytes == 0 || plim_case_say(one, finding, &line);
+        said = (largest.bytes == 0 || plim_case_say(one, finding, &line)) &&
+               say_root(one, finding, oom);
     }
     return said ? PLIM_OK : plim_fail_memory(err, "writing down a failure");
 }

@@ -37,4 +37,10 @@ typedef struct plim_full_part {
 plim_status plim_failure_fill(plim_case *one, const plim_oom_moment *oom, plim_cause *ret_cause,
                               plim_full_part *ret_largest, plim_error *err);
 
+/*
+ * The line to blame for a request in a function that computes attention: the first of the same
+ * call that requests as much, which makes the scores that the others copy. Else the request's.
+ */
+plim_code_place plim_failure_root(plim_case *one, const plim_oom_moment *oom);
+
 #endif
