@@ -19,6 +19,7 @@ typedef enum plim_steps_source {
     PLIM_STEPS_ANNOTATED, /* the program named them: ProfilerStep#7, … */
     PLIM_STEPS_OPTIMIZER, /* a step ends with the last event of an optimizer's step */
     PLIM_STEPS_PERIOD,    /* the sequence of requests repeats */
+    PLIM_STEPS_BACKWARD,  /* a step ends after the call of backward that ends the loop's turn */
 } plim_steps_source;
 
 /* The steps of one device: step i is the events [first_events[i], first_events[i + 1]). The last

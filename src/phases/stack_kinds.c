@@ -194,3 +194,16 @@ bool plim_frame_is_module_call(const plim_stack_kinds *kinds, uint32_t frame)
 {
     return frame < kinds->frame_count && kinds->of_frame[frame] == PLIM_ROLE_CALL;
 }
+
+uint32_t plim_backward_line(const plim_stack_kinds *kinds, plim_stack stack)
+{
+    bool is_called = false;
+    for (uint32_t i = 0; i < stack.frame_count; i++) {
+        const uint8_t one = kinds->of_frame[stack.frames[i]];
+        if (is_called && one == SAYS_USER) {
+            return stack.frames[i];
+        }
+        is_called = is_called || one == PLIM_ROLE_BACKWARD;
+    }
+    return PLIM_NONE;
+}

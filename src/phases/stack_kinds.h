@@ -49,6 +49,9 @@ static inline plim_stack_kind plim_stack_kind_of(const plim_stack_kinds *kinds, 
 /* True if this frame is Python's. Between those of a stack with C++ lie frames of the interpreter,
  * in numbers that vary. */
 bool plim_frame_is_python(const plim_stack_kinds *kinds, uint32_t frame);
+/* The line of the program that calls backward, of a request that the call itself makes; PLIM_NONE:
+ * it is another's, or no frame of the program calls it (hooks in the engine's thread). */
+uint32_t plim_backward_line(const plim_stack_kinds *kinds, plim_stack stack);
 /* True if this frame is a module being called. */
 bool plim_frame_is_module_call(const plim_stack_kinds *kinds, uint32_t frame);
 

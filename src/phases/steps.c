@@ -7,6 +7,45 @@
 #include "base/error.h"
 #include "history/lifetimes.h"
 
+/* True if steps were found, and only a training loop's turns may say better. */
+static bool is_optimizers(const plim_steps_search *search)
+{
+    return search->marks.of[PLIM_MARK_OPTIMIZER].count > 0;
+}
+
+/* Bursts of an optimizer; one burst is one step, or of many steps the one that made its states:
+ * then what repeats says more, and so it does where calls of backward lie between the bursts in
+ * ever other numbers. */
+static bool find_unnamed(const plim_steps_search *search, const plim_backward_calls *calls,
+                         plim_bounds *bounds, plim_steps_source *ret_source)
+{
+    plim_bounds bursts = { 0 };
+    plim_bounds periods = { 0 };
+    plim_bounds turns = { 0 };
+    bool is_done = is_optimizers(search) || /* it never came to an end */
+                   plim_steps_from_optimizer(search, &bursts);
+    const bool is_regular = bursts.count > 2 && plim_steps_are_regular(calls, &bursts);
+    if (is_done && !is_regular) {
+        is_done = plim_steps_from_period(search, &periods);
+    }
+    if (is_done && !is_regular && !plim_steps_are_regular(calls, &periods)) {
+        PLIM_VEC_FREE(search->mem, &periods);
+    }
+    if (is_done && !is_regular && periods.count == 0) {
+        is_done = plim_steps_from_backward(search, calls, &turns);
+    }
+    plim_bounds *const chosen = periods.count > 0 ? &periods : turns.count > 0 ? &turns : &bursts;
+    *ret_source = periods.count > 0 ? PLIM_STEPS_PERIOD
+                  : turns.count > 0 ? PLIM_STEPS_BACKWARD
+                                    : PLIM_STEPS_OPTIMIZER;
+    *bounds = *chosen;
+    *chosen = (plim_bounds){ 0 };
+    PLIM_VEC_FREE(search->mem, &bursts);
+    PLIM_VEC_FREE(search->mem, &periods);
+    PLIM_VEC_FREE(search->mem, &turns);
+    return is_done;
+}
+
 /* Tries the ways in turn; `ret_source` says which one added to `bounds`. False: no memory. */
 static bool find(const plim_steps_search *search, plim_bounds *bounds,
                  plim_steps_source *ret_source)
@@ -15,22 +54,21 @@ static bool find(const plim_steps_search *search, plim_bounds *bounds,
     if (!plim_steps_from_marks(search, bounds)) {
         return false;
     }
-    if (bounds->count > 0) {
-        return true;
+    plim_backward_calls calls;
+    if (!plim_backward_calls_find(search, &calls)) {
+        return false;
     }
-    /* One burst of an optimizer is one step, or of many steps the one that made its states:
-     * then what repeats says more. */
-    plim_bounds bursts = { 0 };
-    plim_bounds periods = { 0 };
-    bool is_done = search->marks.of[PLIM_MARK_OPTIMIZER].count > 0 || /* it never came to an end */
-                   plim_steps_from_optimizer(search, &bursts);
-    if (is_done && bursts.count <= 2) {
-        is_done = plim_steps_from_period(search, &periods);
+    bool is_done = true;
+    if (bounds->count == 0) {
+        is_done = find_unnamed(search, &calls, bounds, ret_source);
     }
-    const bool takes_periods = periods.count > 0;
-    *ret_source = takes_periods ? PLIM_STEPS_PERIOD : PLIM_STEPS_OPTIMIZER;
-    *bounds = takes_periods ? periods : bursts;
-    PLIM_VEC_FREE(search->mem, takes_periods ? &bursts : &periods);
+    if (*ret_source == PLIM_STEPS_OPTIMIZER ||
+        (*ret_source == PLIM_STEPS_ANNOTATED && is_optimizers(search) &&
+         search->marks.of[PLIM_MARK_PROFILER].count < 2 &&
+         search->marks.of[PLIM_MARK_STEP].count < 2)) {
+        plim_steps_join(&calls, bounds);
+    }
+    plim_backward_calls_deinit(search, &calls);
     return is_done;
 }
 

@@ -21,7 +21,9 @@ typedef enum program_code {
     CODE_RECOMPUTE,
     CODE_OPTIMIZER,
     CODE_STATE,
-    CODE_CACHE, /* an object that is no module */
+    CODE_BACKWARD,        /* backward() makes the first gradient */
+    CODE_BACKWARD_BESIDE, /* likewise, called from another line */
+    CODE_CACHE,           /* an object that is no module */
     CODE_COUNT,
 } program_code;
 
@@ -104,6 +106,17 @@ static inline void program_begin(program *at)
     at->stacks[CODE_RECOMPUTE] = program_recompute(at);
     at->stacks[CODE_OPTIMIZER] = program_stack(at, optimizer, 5);
     at->stacks[CODE_STATE] = program_stack(at, state, 6);
+    static const char *const backward[] = { TORCH "autograd/__init__.py", "_make_grads",
+                                            TORCH "_tensor.py", "backward", NULL };
+    static const char *const beside[] = { TORCH "autograd/__init__.py",
+                                          "_make_grads",
+                                          TORCH "_tensor.py",
+                                          "backward",
+                                          "/home/u/train.py",
+                                          "judge",
+                                          NULL };
+    at->stacks[CODE_BACKWARD] = program_stack(at, backward, 8);
+    at->stacks[CODE_BACKWARD_BESIDE] = program_stack(at, beside, 9);
     at->stacks[CODE_CACHE] = program_stack(at, cache, 7);
 }
 

@@ -266,6 +266,102 @@ static void growing_sizes_repeat_by_their_stacks(void)
     end(&all);
 }
 
+/* --- turns of a loop, by the lines that call backward --- */
+
+/* Forward, backward called from one of two lines, an optimizer's span. Sizes differ each time, so
+ * that nothing repeats. */
+static void turn(program *at, program_code backward, bool has_span)
+{
+    const uint64_t bytes = 1000 + 512 * at->events;
+    (void)program_alloc(at, 1, bytes, CODE_MAIN);
+    (void)program_alloc(at, 2, bytes + 1, CODE_FORWARD);
+    (void)program_alloc(at, 3, 4, backward);
+    (void)program_alloc(at, 4, bytes + 2, CODE_NOBODY);
+    (void)program_free(at, 2, bytes + 1);
+    (void)program_free(at, 3, 4);
+    if (has_span) {
+        program_annotate(at, "Optimizer.step#Adam.step", true);
+        (void)program_alloc(at, 5, 64, CODE_OPTIMIZER);
+        (void)program_free(at, 5, 64);
+        program_annotate(at, "Optimizer.step#Adam.step", false);
+    }
+    (void)program_free(at, 4, bytes + 2);
+    (void)program_free(at, 1, bytes);
+}
+
+static void two_optimizers_of_one_turn_are_one_step(void)
+{
+    for (size_t critics = 1; critics <= 5; critics += 4) {
+        program made;
+        program_begin(&made);
+        uint64_t starts[8];
+        for (size_t i = 0; i < 8; i++) {
+            starts[i] = made.events;
+            for (size_t k = 0; k < critics; k++) {
+                turn(&made, CODE_BACKWARD_BESIDE, true);
+            }
+            turn(&made, CODE_BACKWARD, true);
+        }
+        found all = find(&made);
+        T_EQ_U64(all.steps.source, PLIM_STEPS_ANNOTATED);
+        T_EQ_U64(all.steps.count, 8);
+        for (size_t i = 0; i < 8; i++) {
+            T_EQ_U64(all.steps.first_events[i], starts[i]);
+        }
+        end(&all);
+    }
+}
+
+static void loops_one_after_another_are_not_joined(void)
+{
+    program made;
+    program_begin(&made);
+    for (size_t i = 0; i < 18; i++) {
+        turn(&made, i < 12 ? CODE_BACKWARD : CODE_BACKWARD_BESIDE, true);
+    }
+    found all = find(&made);
+    T_EQ_U64(all.steps.count, 18);
+    end(&all);
+}
+
+static void a_penalty_now_and_then_joins_no_steps(void)
+{
+    program made;
+    program_begin(&made);
+    for (size_t i = 0; i < 64; i++) {
+        turn(&made, CODE_BACKWARD, true);
+        if (i % 16 == 15) {
+            turn(&made, CODE_BACKWARD_BESIDE, false);
+        }
+    }
+    found all = find(&made);
+    T_EQ_U64(all.steps.count, 64);
+    end(&all);
+}
+
+/* The optimizer requests memory in three steps of twenty only, when states come. */
+static void calls_of_backward_are_steps_where_optimizers_say_little(void)
+{
+    program made;
+    program_begin(&made);
+    uint64_t starts[20];
+    for (uint64_t i = 0; i < 20; i++) {
+        starts[i] = made.events;
+        turn(&made, CODE_BACKWARD, false);
+        if (i == 0 || i == 7 || i == 11) {
+            (void)program_alloc(&made, 100 + i, 4096, CODE_STATE);
+        }
+    }
+    (void)program_alloc(&made, 1, 512, CODE_MAIN);
+    found all = find(&made);
+    T_EQ_U64(all.steps.source, PLIM_STEPS_BACKWARD);
+    T_EQ_U64(all.steps.count, 20);
+    for (size_t i = 0; i < 20; i++) {
+        T_EQ_U64(all.steps.first_events[i], starts[i]);
+    }
+    end(&all);
+}
+
 static void chance_is_no_repetition(void)
 {
     program made;
@@ -352,6 +448,15 @@ static void each_allocation_may_fail(void)
         t_fail_each_allocation(attempt, &of);
         plim_history_destroy(made.history);
     }
+    program made;
+    program_begin(&made);
+    for (size_t i = 0; i < 6; i++) {
+        turn(&made, CODE_BACKWARD_BESIDE, false);
+        turn(&made, CODE_BACKWARD, false);
+    }
+    attempt_of of = { .history = made.history, .device = program_end(&made) };
+    t_fail_each_allocation(attempt, &of);
+    plim_history_destroy(made.history);
 }
 
 T_MAIN(T_TEST(steps_of_training_are_those_of_the_program), T_TEST(spans_of_the_profiler_win),
@@ -359,6 +464,10 @@ T_MAIN(T_TEST(steps_of_training_are_those_of_the_program), T_TEST(spans_of_the_p
        T_TEST(optimizers_inside_one_another_and_one_after_another_are_one),
        T_TEST(what_an_optimizer_did_not_end_is_no_step), T_TEST(a_torn_first_step_belongs_to_none),
        T_TEST(layers_are_no_steps), T_TEST(repetition_survives_what_lies_between),
-       T_TEST(growing_sizes_repeat_by_their_stacks), T_TEST(chance_is_no_repetition),
-       T_TEST(clocks_that_lie_are_borne), T_TEST(a_million_spans_backwards_take_no_time),
-       T_TEST(each_allocation_may_fail))
+       T_TEST(growing_sizes_repeat_by_their_stacks),
+       T_TEST(two_optimizers_of_one_turn_are_one_step),
+       T_TEST(loops_one_after_another_are_not_joined),
+       T_TEST(a_penalty_now_and_then_joins_no_steps),
+       T_TEST(calls_of_backward_are_steps_where_optimizers_say_little),
+       T_TEST(chance_is_no_repetition), T_TEST(clocks_that_lie_are_borne),
+       T_TEST(a_million_spans_backwards_take_no_time), T_TEST(each_allocation_may_fail))

@@ -238,7 +238,7 @@ static bool goes_on(const plim_rises *rises, size_t first, uint32_t end_step, ui
     for (size_t i = first; i < rises->count; i++) {
         const double amount = clipped(&rises->items[i], median);
         all += amount;
-        late += (double)rises->items[i].step > third ? amount : 0;
+        late += (double)rises->items[i].step - 1 > third ? amount : 0; /* made by then */
     }
     return late * 3 >= SLOWING_SHARE * all;
 }

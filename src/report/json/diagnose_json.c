@@ -377,7 +377,8 @@ static const char *step_source_name(plim_steps_source source)
     static const char *const names[] = { [PLIM_STEPS_NONE] = "none",
                                          [PLIM_STEPS_ANNOTATED] = "annotated",
                                          [PLIM_STEPS_OPTIMIZER] = "optimizer",
-                                         [PLIM_STEPS_PERIOD] = "period" };
+                                         [PLIM_STEPS_PERIOD] = "period",
+                                         [PLIM_STEPS_BACKWARD] = "backward" };
     return names[source];
 }
 
