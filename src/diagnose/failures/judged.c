@@ -6,6 +6,7 @@
 #include "base/block_bytes.h"
 #include "base/error.h"
 #include "base/numbers.h"
+#include "verdict/thresholds.h"
 
 /* A text's figure is that of a request if it lies so near: texts have two decimals. */
 #define TEXT_SHARE 0.01
@@ -92,10 +93,24 @@ static uint64_t figure_of(const plim_failed_request *request, plim_figure_id id)
     return request->figures[id].bytes;
 }
 
+/* A recording does not show what the process holds beside the allocator: where a context and
+ * libraries explain what lies elsewhere, that is no other process. */
+static plim_judgement judge_with_context(const plim_failed_request *request)
+{
+    const plim_judgement judged = plim_judge(request);
+    if (judged.verdict != PLIM_VERDICT_OTHER_PROCESS ||
+        judged.elsewhere_bytes > CONTEXT_BYTES_MAX) {
+        return judged;
+    }
+    plim_failed_request without = *request;
+    without.figures[PLIM_FIGURE_TOTAL].bytes = PLIM_BYTES_UNKNOWN;
+    return plim_judge(&without);
+}
+
 static plim_judgement judge(const plim_case *one, const plim_failed_request *request,
                             const plim_judgement *text)
 {
-    plim_judgement judged = plim_judge(request);
+    plim_judgement judged = text != NULL ? plim_judge(request) : judge_with_context(request);
     const bool text_decides =
         text != NULL &&
         (text->verdict == PLIM_VERDICT_CAPPED || text->verdict == PLIM_VERDICT_OTHER_PROCESS ||

@@ -28,13 +28,21 @@ def lines_of_blame(program, blame):
             if blame in line]
 
 
+def device_of(words, ends):
+    """The device that a rehearsal is of: the GPU, or the memory that it ran out of. Where a run of
+    as much memory as it likes goes on a smaller GPU, the GPU is in question."""
+    option = "--capacity" if ends and "--capacity" in words else "--gpu"
+    return [option, words[words.index(option) + 1]]
+
+
 def of_rehearsal(file, label):
     """A label of tests/data/rehearsals, as those of tests/data/diagnoses."""
     words = label["command"].split()
     program = next(word for word in words if word.endswith(".py"))
     lines = lines_of_blame(pathlib.Path(program), label["blame"]) if label["blame"] else []
     return {"name": file.removesuffix(".pickle.zst"), "file": file, "verdict": label["verdict"],
-            "also": [], "leak": label["verdict"] == "leak", "blame_lines": lines}
+            "also": [], "leak": label["verdict"] == "leak", "blame_lines": lines,
+            "device": device_of(words, label["ends"])}
 
 
 def read_labels(path):
@@ -44,9 +52,10 @@ def read_labels(path):
     return [(label, path.parent / label["file"]) for label in labels]
 
 
-def diagnose(plimsoll, path):
+def diagnose(plimsoll, path, options=()):
     """(findings of all devices, verdict); without a document a message instead of the verdict."""
-    done = subprocess.run([plimsoll, "diagnose", "--json", path], capture_output=True, text=True)
+    done = subprocess.run([plimsoll, "diagnose", "--json", *options, path], capture_output=True,
+                          text=True)
     try:
         document = json.loads(done.stdout)
     except ValueError:
@@ -137,7 +146,7 @@ def main():
     print(f"{'recording':30}{'label':19}{'found':19}"
           + "".join(f"{column:8}" for column in COLUMNS[1:]))
     for label, path in labels:
-        findings, verdict = diagnose(arguments.plimsoll, path)
+        findings, verdict = diagnose(arguments.plimsoll, path, label.get("device", ()))
         marks = judge(label, findings, verdict)
         for column, mark in marks.items():
             totals[column][0] += mark in ("ok", "2nd")
