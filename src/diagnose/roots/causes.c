@@ -179,14 +179,14 @@ static size_t find_examples(const plim_root_question *asked, const plim_kept_sta
 
 static plim_allocation example_of(const plim_root_question *asked, const plim_kept_stack *row)
 {
-    plim_allocation examples[EXAMPLES];
-    find_examples(asked, row, examples);
+    plim_allocation examples[EXAMPLES] = { 0 };
+    (void)find_examples(asked, row, examples);
     return examples[0];
 }
 
 static void set_root(const plim_root_question *asked, const plim_kept_stack *row)
 {
-    plim_allocation examples[EXAMPLES];
+    plim_allocation examples[EXAMPLES] = { 0 };
     const size_t count = find_examples(asked, row, examples);
     asked->finding->root = line_for(asked, examples, count);
 }
