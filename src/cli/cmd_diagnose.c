@@ -14,6 +14,7 @@
 
 #include "plimsoll/gpu.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -279,28 +280,50 @@ static plim_status diagnose_all(const diagnose_arguments *arguments, plim_diagno
 static int say_failures(const char *who, const diagnose_arguments *arguments,
                         const plim_diagnosing *work)
 {
+    int status = PLIM_EXIT_OK;
     for (size_t i = 0; work->files != NULL && i < work->count; i++) {
         const plim_diagnosed_file *const file = &work->files[i];
         if (file->status == PLIM_INVALID_ARGUMENT && arguments->rules != NULL) {
-            plim_say(who, "--rules %s, line %llu: %s", arguments->rules,
-                     (unsigned long long)file->error.offset, file->error.message);
+            plim_say(who, "--rules %s, line %" PRIu64 ": %s", arguments->rules, file->error.offset,
+                     file->error.message);
             return PLIM_EXIT_USAGE;
         }
         if (file->status != PLIM_OK) {
             plim_reading_failed(who, work->paths[i], &file->error);
+            status = PLIM_EXIT_FAILED;
         }
     }
-    return work->failed_count > 0 ? PLIM_EXIT_FAILED : PLIM_EXIT_OK;
+    return status;
 }
 
-static int print_annotations(const char *who, const plim_diagnosing *work, plim_page *page)
+static int print_annotations(const char *who, const plim_diagnosing *work)
 {
-    plim_page_deinit(page);
     for (size_t i = 0; i < work->count; i++) {
         const plim_text *const text = &work->files[i].document;
         fwrite(plim_text_string(text), 1, text->length, stdout);
     }
     return plim_output_finish(who);
+}
+
+/* Prints what there is. Frees the page. said  files that failed were named: no more is said then
+ * of what failed for the same reason */
+static int print(const char *who, const diagnose_arguments *arguments, const plim_diagnosing *work,
+                 plim_page *page, const plim_error *err, bool said)
+{
+    const plim_status written = err->status;
+    const bool is_whole = written == PLIM_OK || written == PLIM_IO;
+    const bool is_nothing = said && work->count == 1 && !arguments->asked.as_json;
+    if (is_whole && !arguments->is_for_github && !is_nothing) {
+        return plim_output_result(who, stdout, &arguments->asked, page, written, err);
+    }
+    plim_page_deinit(page);
+    if (is_whole) {
+        return print_annotations(who, work);
+    }
+    if (!said) {
+        plim_say(who, "%s", err->message);
+    }
+    return PLIM_EXIT_FAILED;
 }
 
 static int diagnose(const char *who, const diagnose_arguments *arguments, const diagnose_aids *aids)
@@ -315,11 +338,9 @@ static int diagnose(const char *who, const diagnose_arguments *arguments, const 
     plim_page page;
     plim_page_init(&page, NULL);
     plim_error err = { .offset = PLIM_NO_OFFSET };
-    const plim_status written = diagnose_all(arguments, &work, &page, &err);
+    err.status = diagnose_all(arguments, &work, &page, &err);
     const int read = say_failures(who, arguments, &work);
-    int status = arguments->is_for_github && written == PLIM_OK
-                     ? print_annotations(who, &work, &page)
-                     : plim_output_result(who, stdout, &arguments->asked, &page, written, &err);
+    int status = print(who, arguments, &work, &page, &err, read != PLIM_EXIT_OK);
     const bool is_exceeded =
         plim_limits_exceeded(who, &arguments->limits, work.ranks, work.rank_count, work.paths);
     if (status == PLIM_EXIT_OK) {

@@ -46,7 +46,7 @@ static bool read_share(const char *text, double *ret)
     char *end = NULL;
     errno = 0;
     *ret = plim_is_digit(*text) || *text == '.' ? strtod(text, &end) / 100 : -1;
-    return *ret >= 0 && *ret <= 1 && errno == 0 && strcmp(end, "%") == 0;
+    return end != NULL && *ret >= 0 && *ret <= 1 && errno == 0 && strcmp(end, "%") == 0;
 }
 
 /* "1MiB", of growth "1MiB/step" too */

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """test_alloc_failure.py PLIMSOLL PRELOAD RECORDINGS CUDA_PROGRAM - no allocation's failure goes unnoticed.
 
-Runs `plimsoll inspect --json`, `plimsoll replay` and `plimsoll tune` on recordings, `plimsoll explain` on a
+Runs `plimsoll inspect --json`, `plimsoll diagnose`, `plimsoll replay` and `plimsoll tune` on recordings, `plimsoll explain` on a
 log and `plimsoll rehearse` on a program of CUDA with the 1st, 2nd, 3rd, … allocation failing (once alone, once with all that follow)
 until none is left to fail. Each such run must exit with 3 and say so in one line on stderr; one that
 got by without the memory may succeed if its output is the complete one; none may leave a temporary
@@ -115,6 +115,9 @@ runs += [(words, recordings.parent / "messages" / "leak.log")
          for words in (("explain", "--json"), ("explain", "--all"))]
 runs += [(("rehearse", *words, f"--python={python}", "--", "/bin/sh"), program)
          for words in (("--json",), ("--color=never",))]
+runs += [(("diagnose", "--budget=0", *words), chosen[0])
+         for words in (("--all", "--color=never"), ("--json",), ("--format=github",))]
+runs += [(("diagnose", "--budget=0", "--color=never", f"--log={recordings.parent / 'messages' / 'leak.log'}"), chosen[0])]
 conf = "--conf=expandable_segments:True"
 runs += [(words, chosen[0])
          for words in (("replay", "--quick", conf, "--color=never"), ("replay", "--quick", "--json"),

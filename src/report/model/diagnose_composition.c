@@ -4,6 +4,8 @@
  */
 #include "report/model/diagnose_parts.h"
 
+#include <string.h>
+
 #define STEP_CATEGORIES 7u /* columns; the rest is one */
 
 static double share_of(uint64_t bytes, uint64_t total)
@@ -124,7 +126,8 @@ static void say_steps(const plim_diagnose_part *self)
     columns[0] = (plim_column){ "step", PLIM_ALIGN_RIGHT, 0, 6 };
     columns[1] = (plim_column){ "peak", PLIM_ALIGN_RIGHT, 0, 0 };
     for (size_t i = 0; i < name_count; i++) {
-        columns[i + 2] = (plim_column){ names[i], PLIM_ALIGN_RIGHT, (uint8_t)(name_count - i), 0 };
+        const char *const title = plim_page_copy(self->page, names[i], strlen(names[i]));
+        columns[i + 2] = (plim_column){ title, PLIM_ALIGN_RIGHT, (uint8_t)(name_count - i), 0 };
     }
     const size_t shown = plim_diagnose_rows(self, count);
     plim_page_heading(self->page, "At the peak of each step", NULL);

@@ -119,7 +119,7 @@ static void say_in_full(const plim_diagnose_part *self, const plim_diagnosis_fin
     say_steps(self, finding);
     plim_page_more(page, ")", NULL);
     for (size_t i = 0; i < finding->evidence_count; i++) {
-        plim_page_note(page, finding->evidence[i].id, PLIM_TONE_PLAIN, "{}",
+        plim_page_note(page, "evidence", PLIM_TONE_PLAIN, "{}",
                        PLIM_FACTS(plim_words(sentences[i])))
             ->lead = "-";
     }

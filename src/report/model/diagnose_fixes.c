@@ -52,7 +52,7 @@ void plim_diagnose_fixes(const plim_diagnose_part *self)
                       NULL);
     for (size_t i = 0; i < shown; i++) {
         const plim_diagnosis_advice *const advice = &self->device->advice[i];
-        plim_page_note(self->page, advice->technique, PLIM_TONE_PLAIN, "{}",
+        plim_page_note(self->page, "advice", PLIM_TONE_PLAIN, "{}",
                        PLIM_FACTS(plim_words(advice->text)))
             ->lead = plim_page_text(self->page, "{}.", PLIM_FACTS(plim_plain(NULL, i + 1)));
         say_saving(self, advice);

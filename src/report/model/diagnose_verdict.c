@@ -158,7 +158,7 @@ void plim_diagnose_verdict(const plim_diagnose_part *self)
                        PLIM_FACTS(plim_count_of("ooms", device->facts->oom_count, "request")));
     }
     for (size_t i = 0; i < decides->evidence_count && i < PLIM_DIAGNOSE_LINES_SHOWN; i++) {
-        plim_page_note(self->page, decides->evidence[i].id, PLIM_TONE_PLAIN, "{}",
+        plim_page_note(self->page, "evidence", PLIM_TONE_PLAIN, "{}",
                        PLIM_FACTS(plim_words(self->sentences[i])))
             ->lead = "-";
     }
