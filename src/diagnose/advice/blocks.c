@@ -19,6 +19,7 @@
 #define LENGTHS_TRIED      3u
 #define LOOKS_PER_REQUEST  16u
 #define ROUNDS_LEARNT      8u   /* shapes may vary from batch to batch */
+#define SAVED_BY_GRAPH_MIN 5u   /* requests of a block: a cache of keys and values keeps two */
 #define PATTERNS_MAX       64u  /* kinds of blocks in one program */
 #define OUTPUT_SHARE       512u /* of the largest that a block saves is its output, at the least */
 #define EVENTS_BACK_MAX    4096 /* looked at for where a block's backward pass begins */
@@ -354,6 +355,30 @@ static bool find_patterns(plim_program_shape *shape, block_patterns *patterns)
     return true;
 }
 
+/* The requests of a block that stay after it. */
+static size_t count_saved(const plim_case *one, const plim_block_span *block, uint32_t turn)
+{
+    size_t saved = 0;
+    for (uint32_t i = block->first; i < block->end; i++) {
+        saved += one->device->events.action[i] == PLIM_ALLOC && freed_of(one, i) >= (int64_t)turn
+                     ? 1u
+                     : 0u;
+    }
+    return saved;
+}
+
+static bool find_graph(const plim_program_shape *shape)
+{
+    bool keeps =
+        shape->blocks.count > 0 && !shape->has_backward && shape->one->facts->oom_count > 0;
+    for (size_t i = 0; i < shape->blocks.count && keeps; i++) {
+        const plim_block_span *const block = &shape->blocks.items[i];
+        keeps = count_saved(shape->one, block, shape->rounds.items[block->round].turn) >=
+                SAVED_BY_GRAPH_MIN;
+    }
+    return keeps;
+}
+
 bool plim_program_find_blocks(plim_program_shape *shape)
 {
     block_patterns patterns = { .count = 0 };
@@ -369,5 +394,6 @@ bool plim_program_find_blocks(plim_program_shape *shape)
         const uint64_t bytes = output != PLIM_NONE ? shape->one->device->events.bytes[output] : 0;
         shape->output_bytes = bytes > shape->output_bytes ? bytes : shape->output_bytes;
     }
+    shape->keeps_graph = find_graph(shape);
     return has_memory;
 }

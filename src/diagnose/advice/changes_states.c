@@ -121,7 +121,10 @@ static bool find_kept(const plim_program_shape *shape, kept_gradients *kept)
     size_t round = 0;
     while (plim_what_if_next(&walk, &life)) {
         round = round_at(shape, life.born, round);
-        if (life.category != PLIM_CATEGORY_GRADIENTS || round + 1 >= shape->rounds.count ||
+        const bool is_bucket =
+            plim_stack_kind_of(&shape->one->passes.stacks, life.stack) == PLIM_STACK_BUCKETS;
+        if (life.category != PLIM_CATEGORY_GRADIENTS || is_bucket ||
+            round + 1 >= shape->rounds.count ||
             life.freed < (int64_t)shape->rounds.items[round + 1].back) {
             continue;
         }
@@ -140,10 +143,14 @@ static bool find_kept(const plim_program_shape *shape, kept_gradients *kept)
     return true;
 }
 
-/* In the backward pass of a round the temporaries that are added to kept gradients become the
- * gradients. False: no memory. */
+/*
+ * In the backward pass of a round the temporaries that are added to kept gradients become the
+ * gradients. *ret_bytes: of those; what nothing is added to is no gradient that stays (a bucket of
+ * data-parallel training). False: no memory.
+ */
 static bool renew(const plim_program_shape *shape, const plim_round *round,
-                  const kept_gradients *kept, uint64_t kept_bytes, plim_what_if *what_if)
+                  const kept_gradients *kept, uint64_t kept_bytes, uint64_t *ret_bytes,
+                  plim_what_if *what_if)
 {
     const plim_events *const events = &shape->one->device->events;
     plim_map used;
@@ -164,8 +171,8 @@ static bool renew(const plim_program_shape *shape, const plim_round *round,
         left -= bytes;
         has_memory = plim_map_put(&used, bytes, count + 1);
     }
-    plim_what_if_more(what_if, left, round->turn, round->back);
     plim_map_deinit(&used);
+    *ret_bytes = kept_bytes - left;
     return has_memory;
 }
 
@@ -176,13 +183,18 @@ bool plim_change_set_to_none(const plim_program_shape *shape, plim_what_if *what
     kept.changes = plim_mem_alloc_zeroed(shape->mem, kept.rounds, sizeof *kept.changes);
     bool has_memory = kept.changes != NULL && find_kept(shape, &kept);
     uint64_t bytes = 0;
+    uint64_t renewed = 0; /* in the last round that has a backward pass */
     for (size_t i = 0; i < shape->rounds.count && has_memory; i++) {
         const plim_round *const round = &shape->rounds.items[i];
         bytes += kept.changes[i];
-        if (bytes > 0 && bytes <= INT64_MAX) {
-            plim_what_if_less(what_if, bytes, round->start, round->back);
-            has_memory = renew(shape, round, &kept, bytes, what_if);
+        /* Between two steps of the optimizer gradients accumulate, and have to stay. */
+        if (bytes == 0 || bytes > INT64_MAX || i == 0 || round[-1].end == round[-1].back) {
+            continue;
         }
+        if (round->turn < round->back) {
+            has_memory = renew(shape, round, &kept, bytes, &renewed, what_if);
+        }
+        plim_what_if_less(what_if, renewed < bytes ? renewed : bytes, round->start, round->back);
     }
     plim_mem_free(shape->mem, kept.changes, kept.rounds, sizeof *kept.changes);
     plim_map_deinit(&kept.sizes);

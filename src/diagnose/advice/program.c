@@ -38,7 +38,6 @@ static const struct {
     { "torchao/optim", "", PLIM_SEEN_EIGHT_BIT },
     { "", "cross_entropy", PLIM_SEEN_LOSS },
     { "", "nll_loss", PLIM_SEEN_LOSS },
-    { "", "softmax", PLIM_SEEN_SOFTMAX },
     { "torch/cuda/graphs.py", "", PLIM_SEEN_GRAPH },
     { "torch/amp/grad_scaler.py", "", PLIM_SEEN_SCALER },
 };

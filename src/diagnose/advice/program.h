@@ -56,8 +56,7 @@ enum {
     PLIM_SEEN_SGD = 1 << 8,
     PLIM_SEEN_ADAFACTOR = 1 << 9,
     PLIM_SEEN_EIGHT_BIT = 1 << 10,
-    PLIM_SEEN_LOSS = 1 << 11, /* cross entropy */
-    PLIM_SEEN_SOFTMAX = 1 << 12,
+    PLIM_SEEN_LOSS = 1 << 11,  /* cross entropy */
     PLIM_SEEN_GRAPH = 1 << 13, /* captured */
     PLIM_SEEN_SCALER = 1 << 14,
 };
@@ -75,6 +74,8 @@ typedef struct plim_program_shape {
     int64_t peak_event;
     bool has_backward;
     bool has_optimizer;
+    bool keeps_graph; /* a request failed in the first forward pass, whose blocks leave more than
+                       * an output: it is one that a backward pass would follow */
     bool has_half_copies; /* weights have copies of half their size: mixed precision */
     uint32_t item_bytes;  /* of a weight's element, or 0: not known */
     uint64_t parameter_bytes;

@@ -153,28 +153,6 @@ static bool is_copy(const role_search *at, uint64_t bytes, bool is_backward)
     return weights > 0 && count_in(is_backward ? &at->backward : &at->forward, bytes) <= weights;
 }
 
-/* A hidden layer is so many times as wide as what a block hands on: then a weight joins the two. */
-static bool is_hidden_layer(const role_search *at, uint64_t bytes)
-{
-    const uint32_t item = at->shape->item_bytes;
-    const plim_map *const weights = &at->weights;
-    for (size_t i = 0; item > 0 && weights->count > 0 && i <= weights->mask; i++) {
-        const uint64_t vector = weights->slots[i].key;
-        if (weights->slots[i].value == PLIM_MAP_ABSENT || vector < 64 || vector > UINT32_MAX ||
-            count_in(weights, vector * vector / item) == 0) {
-            continue;
-        }
-        const double ratio = (double)bytes / (double)at->shape->output_bytes;
-        for (double k = 1; k <= 2; k++) {
-            const double joins = ratio * k * (double)(vector * vector / item);
-            if (joins < 1e18 && count_in(weights, (uint64_t)(joins + 0.5)) > 0) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 /* The user's function that requested something, as its file's and its name's strings in one number;
  * 0: not known. */
 static uint64_t function_of(plim_program_shape *shape, uint32_t stack)
@@ -187,7 +165,7 @@ static uint64_t function_of(plim_program_shape *shape, uint32_t stack)
     return ((uint64_t)place->filename << 32 | place->name) + 1;
 }
 
-/* The function calls itself attention. */
+/* The function calls itself attention, and no kernel that does it in one. */
 static bool is_named_attention(plim_program_shape *shape, uint32_t stack)
 {
     const uint32_t frame = plim_case_place(shape->one, stack).frame;
@@ -196,14 +174,14 @@ static bool is_named_attention(plim_program_shape *shape, uint32_t stack)
     }
     const plim_frame *const place = plim_history_frame(shape->one->history, frame);
     const char *const name = plim_history_string(shape->one->history, place->name, NULL);
-    return strstr(name, "atten") != NULL || strstr(name, "attn") != NULL ||
-           strstr(name, "softmax") != NULL;
+    return (strstr(name, "atten") != NULL || strstr(name, "attn") != NULL ||
+            strstr(name, "softmax") != NULL) &&
+           strstr(name, "sdpa") == NULL && strstr(name, "scaled_dot") == NULL &&
+           strstr(name, "flash") == NULL;
 }
 
-/*
- * Scores of attention: the largest size of which one function requests several in a block, where it
- * is no hidden layer, or the function calls itself attention.
- */
+/* Scores of attention: the largest size of which a function of that name requests several in a
+ * block, larger than what blocks hand on. */
 static void find_scores_in(role_search *at, const plim_block_span *block)
 {
     const plim_events *const events = &at->shape->one->device->events;
@@ -221,9 +199,8 @@ static void find_scores_in(role_search *at, const plim_block_span *block)
                          ? 1u
                          : 0u;
         }
-        const bool is_named = is_named_attention(at->shape, events->stack[i]);
-        if (count >= SCORES_IN_BLOCK_MIN && bytes >= at->shape->output_bytes &&
-            (is_named || (at->shape->item_bytes > 0 && !is_hidden_layer(at, bytes)))) {
+        if (count >= SCORES_IN_BLOCK_MIN && bytes > at->shape->output_bytes &&
+            is_named_attention(at->shape, events->stack[i])) {
             at->scores_bytes = bytes;
             at->scores_function = function;
         }

@@ -12,7 +12,7 @@ static bool sees(const plim_program_shape *shape, uint32_t what)
 
 static bool is_trained(const plim_program_shape *shape)
 {
-    return shape->has_backward && shape->rounds.count > 0;
+    return (shape->has_backward || shape->keeps_graph) && shape->rounds.count > 0;
 }
 
 static bool can_fuse(const plim_program_shape *shape)
@@ -65,7 +65,8 @@ static bool has_wide_weights(const plim_program_shape *shape)
 
 static bool can_split_step(const plim_program_shape *shape)
 {
-    return is_trained(shape) && shape->has_optimizer && !sees(shape, PLIM_SEEN_GRAPH);
+    return is_trained(shape) && (shape->has_optimizer || shape->keeps_graph) &&
+           !sees(shape, PLIM_SEEN_GRAPH);
 }
 
 /* One batch to each of the optimizer's steps: what accumulates needs all gradients at once. */
