@@ -11,8 +11,8 @@
 #define SPAN_MIN 0.6
 /* No turn is longer than so many average ones. */
 #define UNEVEN_MAX 3.0
-/* The share of turns that must give something back, if there are no stacks. */
-#define GIVING_MIN 0.8
+/* The share of turns that do what a turn does. */
+#define TURNS_SHARE 0.8
 
 /* One kind of request, by stack, or by size where there are no stacks. */
 typedef struct anchor {
@@ -135,21 +135,42 @@ static bool add_turns(const plim_case *one, const anchor *chosen, plim_turns *tu
     return PLIM_VEC_PUSH(one->mem, turns, end);
 }
 
-/* True if most turns free something that they made: layers that are made one after the other, and
- * the layers of a single pass, free nothing. */
-static bool do_turns_give_back(const plim_case *one, const plim_turns *turns)
+/* True if a request is what turns are there for: a module's, or, where none is called, at least not
+ * an optimizer's, which has a loop over weights of its own. */
+static bool is_work(const plim_case *one, uint32_t stack)
+{
+    const plim_stack_kind kind = plim_stack_kind_of(&one->passes.stacks, stack);
+    return one->passes.has_forward
+               ? kind == PLIM_STACK_FORWARD
+               : kind != PLIM_STACK_OPTIMIZER_STATE && kind != PLIM_STACK_OPTIMIZER_STEP;
+}
+
+/* True if a turn frees something that it made; where modules are called at all and stacks show it,
+ * if it calls one. */
+static bool is_turn(const plim_case *one, uint64_t first, uint64_t end)
 {
     const uint32_t *const partner = one->timeline.start.lifetimes.partner;
-    size_t giving = 0;
-    for (size_t i = 0; i + 1 < turns->count; i++) {
-        bool gives = false;
-        for (uint64_t at = turns->items[i]; at < turns->items[i + 1] && !gives; at++) {
-            gives = one->device->events.action[at] == PLIM_ALLOC && partner[at] != PLIM_NONE &&
-                    partner[at] < turns->items[i + 1];
+    const plim_events *const events = &one->device->events;
+    bool works = false;
+    bool gives = one->has_stacks;
+    for (uint64_t at = first; at < end && !(works && gives); at++) {
+        if (events->action[at] == PLIM_ALLOC) {
+            works = works || is_work(one, events->stack[at]);
+            gives = gives || (partner[at] != PLIM_NONE && partner[at] < end);
         }
-        giving += gives ? 1u : 0u;
     }
-    return (double)giving >= GIVING_MIN * (double)(turns->count - 1);
+    return works && gives;
+}
+
+/* True if most turns are: parts of a model that are made one after the other, the layers of a
+ * single pass, and a loop over weights are no turns. */
+static bool are_turns(const plim_case *one, const plim_turns *turns)
+{
+    size_t good = 0;
+    for (size_t i = 0; i + 1 < turns->count; i++) {
+        good += is_turn(one, turns->items[i], turns->items[i + 1]) ? 1u : 0u;
+    }
+    return (double)good >= TURNS_SHARE * (double)(turns->count - 1);
 }
 
 bool plim_turns_find(const plim_case *one, plim_turns *turns)
@@ -168,7 +189,7 @@ bool plim_turns_find(const plim_case *one, plim_turns *turns)
     if (chosen != NULL) {
         is_done = add_turns(one, chosen, turns);
     }
-    if (!is_done || (!one->has_stacks && turns->count > 0 && !do_turns_give_back(one, turns))) {
+    if (!is_done || (turns->count > 0 && !are_turns(one, turns))) {
         turns->count = 0;
     }
     plim_map_deinit(&search.rows);

@@ -15,6 +15,10 @@
 /* Rises of which a leak has this many at least. */
 #define RISES_MIN    3
 #define ENOUGH_RISES 5
+/* … and this many where the longest distance of two is more than so many times the shortest. */
+#define ODD_RISES_MIN 4
+#define ODD_SIZES_MIN 6 /* without stacks */
+#define EVEN_TIMES    2
 /* Births of which so many bring the same, but for SAME_SHARE, are regular, and the slope through
  * all of them is no further off than NEAR_SHARE. */
 #define MOST_SHARE 0.6
@@ -269,13 +273,10 @@ static uint32_t last_floor_step(const leak_report *report)
     return last < most ? last : most;
 }
 
-/* True if the device's floors range over what the leak adds: else something else shrinks with it,
- * frees of what was live before the recording make up for it, or the history contradicts itself. */
-static bool do_floors_show(const leak_report *report)
+/* True if the device's floors of steps [first, last] range over what the leak adds in them. */
+static bool do_floors_show(const leak_report *report, uint32_t first, uint32_t last)
 {
     const plim_axis *const axis = &report->levels->axis;
-    const uint32_t first = report->rises.items[0].step + 1;
-    const uint32_t last = last_floor_step(report);
     uint64_t least = UINT64_MAX;
     uint64_t most = 0;
     for (uint32_t i = first; i <= last; i++) {
@@ -285,6 +286,43 @@ static bool do_floors_show(const leak_report *report)
     }
     const double expected = report->leak.growth_bytes_per_step * ((double)last - (double)first);
     return last <= first || (most > least && (double)(most - least) >= SHOWING_MIN * expected);
+}
+
+/* True if the floors show the leak, and still do in its last third: else something else shrinks
+ * with it, frees of what was live before the recording make up for it, or the history contradicts
+ * itself. */
+static bool is_shown(const leak_report *report)
+{
+    const uint32_t first = report->rises.items[0].step + 1;
+    const uint32_t last = last_floor_step(report);
+    const uint32_t span = last > first ? last - first : 0;
+    const double periods = 2 * report->leak.period_steps;
+    const uint32_t late = (double)(span / 3) > periods ? span / 3 : (uint32_t)periods + 1;
+    return do_floors_show(report, first, last) &&
+           (late >= span || do_floors_show(report, last - late, last));
+}
+
+/*
+ * True if rises are enough for a leak. The first floor shows all that the first step makes at once,
+ * and counts only if it is like the others; rises at odd distances must be more.
+ */
+static bool is_enough(const leak_report *report)
+{
+    const plim_rises *const rises = &report->rises;
+    const double first = (double)rises->items[0].amount;
+    const double second = (double)rises->items[1].amount;
+    const bool is_alike = fabs(first - second) <= NEAR_SHARE * second;
+    const size_t count = rises->count - (rises->items[0].step == 0 && !is_alike ? 1 : 0);
+    uint32_t shortest = UINT32_MAX;
+    uint32_t longest = 0;
+    for (size_t i = rises->count - count + 1; i < rises->count; i++) {
+        const uint32_t gap = rises->items[i].step - rises->items[i - 1].step;
+        shortest = gap < shortest ? gap : shortest;
+        longest = gap > longest ? gap : longest;
+    }
+    const bool is_even = longest <= EVEN_TIMES * (uint64_t)shortest;
+    const size_t odd = report->has_stacks ? ODD_RISES_MIN : ODD_SIZES_MIN;
+    return count >= (is_even ? RISES_MIN : odd);
 }
 
 /* The highest moment of the last half of the steps, as it would be at the last step's level. */
@@ -466,5 +504,7 @@ plim_status plim_report_leak(plim_case *one, const plim_levels *levels,
     if (!collect_ids(&report) || !find_period(&report) || !find_growth(&report)) {
         return plim_fail_memory(err, "reporting a leak");
     }
-    return do_floors_show(&report) && report.id_count > 0 ? add_finding(&report, err) : PLIM_OK;
+    return is_shown(&report) && report.id_count > 0 && is_enough(&report)
+               ? add_finding(&report, err)
+               : PLIM_OK;
 }
