@@ -145,8 +145,7 @@ static bool is_work(const plim_case *one, uint32_t stack)
                : kind != PLIM_STACK_OPTIMIZER_STATE && kind != PLIM_STACK_OPTIMIZER_STEP;
 }
 
-/* True if a turn frees something that it made; where modules are called at all and stacks show it,
- * if it calls one. */
+/* True if a turn does its work and, where no stacks show that, frees something that it made. */
 static bool is_turn(const plim_case *one, uint64_t first, uint64_t end)
 {
     const uint32_t *const partner = one->timeline.start.lifetimes.partner;
