@@ -8,6 +8,8 @@
 /* Rounds that are looked at closely, and allocations in each. */
 #define ROUNDS_SAMPLED      4
 #define ALLOCATIONS_SAMPLED 96
+/* What one statement keeps stands together: of so many that follow, others of it are looked for. */
+#define NEIGHBOURS 256
 
 plim_allocation plim_kept_allocation(const plim_case *one, const plim_leak *leak, size_t index)
 {
@@ -51,6 +53,21 @@ static void add_to_stack(plim_case *one, plim_kept_stack *row, const plim_alloca
     }
 }
 
+static bool add_stack(plim_case *one, plim_leak_content *kept, uint32_t stack)
+{
+    if (kept->stack_count == kept->stack_capacity &&
+        !plim_vec_room(kept->mem, &kept->stacks, &kept->stack_capacity, kept->stack_count,
+                       sizeof *kept->stacks)) {
+        return false;
+    }
+    kept->stacks[kept->stack_count++] =
+        (plim_kept_stack){ .kind = plim_stack_kind_of(&one->passes.stacks, stack),
+                           .stack = stack,
+                           .line = plim_line_innermost(one, stack),
+                           .part = PLIM_NONE };
+    return true;
+}
+
 static bool group_by_stack(plim_case *one, const plim_leak *leak, plim_leak_content *kept)
 {
     plim_map rows;
@@ -61,13 +78,10 @@ static bool group_by_stack(plim_case *one, const plim_leak *leak, plim_leak_cont
         uint64_t row = plim_map_get(&rows, made.stack);
         if (row == PLIM_MAP_ABSENT) {
             row = kept->stack_count;
-            is_done = plim_map_put(&rows, made.stack, row);
-            kept->stacks[row] =
-                (plim_kept_stack){ .kind = plim_stack_kind_of(&one->passes.stacks, made.stack),
-                                   .stack = made.stack,
-                                   .line = plim_line_innermost(one, made.stack),
-                                   .part = PLIM_NONE };
-            kept->stack_count++;
+            is_done = plim_map_put(&rows, made.stack, row) && add_stack(one, kept, made.stack);
+            if (!is_done) {
+                break;
+            }
         }
         kept->stack_of[i] = (uint32_t)row;
         kept->bytes += made.requested_bytes;
@@ -257,7 +271,7 @@ static void look_at(plim_case *one, const plim_leak *leak, plim_leak_content *ke
     const uint32_t outside = plim_line_outside_model(one, row->stack, row->line);
     row->outputs += outside != row->line && plim_is_result(one, &made, outside, look);
     size_t last = index;
-    for (size_t i = index + 1; i < round_end; i++) {
+    for (size_t i = index + 1; i < round_end && i <= index + NEIGHBOURS; i++) {
         if (plim_line_same_statement(one, row->stack, row->line,
                                      kept->stacks[kept->stack_of[i]].stack)) {
             last = i;
@@ -365,25 +379,37 @@ static void sample_rounds(plim_case *one, const plim_leak *leak, plim_leak_conte
     }
 }
 
+void plim_kept_deinit(plim_leak_content *kept)
+{
+    if (kept->mem == NULL) {
+        return;
+    }
+    plim_mem_free(kept->mem, kept->stacks, kept->stack_capacity, sizeof *kept->stacks);
+    plim_mem_free(kept->mem, kept->stack_of, kept->id_count, sizeof *kept->stack_of);
+    plim_mem_free(kept->mem, kept->round_ends, kept->id_count, sizeof *kept->round_ends);
+    plim_mem_free(kept->mem, kept->last_of, kept->id_count, sizeof *kept->last_of);
+    *kept = (plim_leak_content){ 0 };
+}
+
 bool plim_kept_find(plim_case *one, const plim_leak *leak, plim_look *look,
                     plim_leak_content *ret_kept)
 {
-    plim_leak_content kept = { 0 };
-    kept.stacks = plim_arena_alloc(one->arena, leak->id_count * sizeof *kept.stacks);
-    kept.stack_of = plim_arena_alloc(one->arena, leak->id_count * sizeof *kept.stack_of);
-    kept.round_ends = plim_arena_alloc(one->arena, leak->id_count * sizeof *kept.round_ends);
-    kept.last_of = plim_arena_alloc(one->arena, leak->id_count * sizeof *kept.last_of);
-    if (kept.stacks == NULL || kept.stack_of == NULL || kept.round_ends == NULL ||
-        kept.last_of == NULL || !group_by_stack(one, leak, &kept)) {
+    const size_t count = leak->id_count;
+    *ret_kept = (plim_leak_content){ .mem = one->mem, .id_count = count };
+    plim_leak_content *const kept = ret_kept;
+    kept->stack_of = plim_mem_alloc(one->mem, count, sizeof *kept->stack_of);
+    kept->round_ends = plim_mem_alloc(one->mem, count, sizeof *kept->round_ends);
+    kept->last_of = plim_mem_alloc(one->mem, count, sizeof *kept->last_of);
+    if (kept->stack_of == NULL || kept->round_ends == NULL || kept->last_of == NULL ||
+        !group_by_stack(one, leak, kept)) {
         return false;
     }
-    find_parting(one, &kept);
-    find_rounds(one, leak, &kept, look);
-    for (size_t round = 0; round < kept.round_count; round++) {
-        kept.last_of[round] = last_of_forward(one, leak, &kept, round);
-        kept.stacks[kept.stack_of[kept.last_of[round]]].last++;
+    find_parting(one, kept);
+    find_rounds(one, leak, kept, look);
+    for (size_t round = 0; round < kept->round_count; round++) {
+        kept->last_of[round] = last_of_forward(one, leak, kept, round);
+        kept->stacks[kept->stack_of[kept->last_of[round]]].last++;
     }
-    sample_rounds(one, leak, &kept, look);
-    *ret_kept = kept;
+    sample_rounds(one, leak, kept, look);
     return true;
 }

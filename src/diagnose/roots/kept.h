@@ -31,8 +31,11 @@ typedef struct plim_kept_stack {
 } plim_kept_stack;
 
 typedef struct plim_leak_content {
+    const plim_mem *mem;
     plim_kept_stack *stacks; /* in order of birth */
     size_t stack_count;
+    size_t stack_capacity;
+    size_t id_count;
     uint32_t *stack_of; /* by index of the leak's ids */
     size_t *round_ends; /* indices into the leak's ids, one beyond each round's last */
     size_t round_count;
@@ -49,8 +52,9 @@ typedef struct plim_leak_content {
 
 plim_allocation plim_kept_allocation(const plim_case *one, const plim_leak *leak, size_t index);
 
-/* Linear in the ids; what it points to lies in the case's arena. False: no memory. */
+/* Linear in the ids. False: no memory. plim_kept_deinit() frees it, after a failure too. */
 bool plim_kept_find(plim_case *one, const plim_leak *leak, plim_look *look,
                     plim_leak_content *ret_kept);
+void plim_kept_deinit(plim_leak_content *kept);
 
 #endif

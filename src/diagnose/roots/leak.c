@@ -56,21 +56,20 @@ static plim_status answer(plim_case *one, const plim_leak *leak, plim_diagnosis_
         return PLIM_OK;
     }
     plim_look look = { .left = LOOK_EVENTS };
-    plim_leak_content kept;
-    if (!plim_kept_find(one, leak, &look, &kept) || !list_members(one, &kept, finding)) {
-        return plim_fail_memory(err, "finding the root of a leak");
-    }
+    plim_leak_content kept = { 0 };
     plim_root_question asked = {
         .one = one, .leak = leak, .kept = &kept, .look = &look, .finding = finding
     };
-    if (!with_cause) {
+    bool is_done = plim_kept_find(one, leak, &look, &kept) && list_members(one, &kept, finding);
+    if (is_done && with_cause) {
+        is_done = plim_judge_cause(&asked);
+    } else if (is_done) {
         plim_root_largest(&asked);
-    } else if (!plim_judge_cause(&asked)) {
-        return plim_fail_memory(err, "finding the root of a leak");
     }
+    plim_kept_deinit(&kept);
     finding->finding.subject.kind = PLIM_SUBJECT_STACK;
     finding->finding.subject.stack = finding->root.stack;
-    return PLIM_OK;
+    return is_done ? PLIM_OK : plim_fail_memory(err, "finding the root of a leak");
 }
 
 plim_status plim_leak_explain(plim_case *one, const plim_leak *leak,
