@@ -49,6 +49,20 @@ static int compare_findings(const void *left, const void *right)
     return a->root.stack < b->root.stack ? -1 : a->root.stack > b->root.stack;
 }
 
+/* Nothing was found: that says less where events are lost or no step can be compared with another,
+ * and little where only the end is recorded. */
+#define HEALTHY_CONFIDENCE     0.9
+#define HALF_SEEN_CONFIDENCE   0.6
+#define STATE_ALONE_CONFIDENCE 0.3
+
+static double confidence_in_health(const plim_case *one)
+{
+    const bool is_seen = !one->facts->truncated && one->steps.count > 1;
+    return !one->out->has_events ? STATE_ALONE_CONFIDENCE
+           : is_seen             ? HEALTHY_CONFIDENCE
+                                 : HALF_SEEN_CONFIDENCE;
+}
+
 void plim_choose_verdict(plim_case *one)
 {
     plim_device_diagnosis *const out = one->out;
@@ -60,5 +74,5 @@ void plim_choose_verdict(plim_case *one)
         one->findings.count > 0 ? &one->findings.items[0] : NULL;
     const bool decides = first != NULL && first->decides;
     out->verdict = decides ? first->kind : PLIM_VERDICT_HEALTHY;
-    out->confidence = decides ? first->confidence : out->has_events ? 0.9 : 0.3;
+    out->confidence = decides ? first->confidence : confidence_in_health(one);
 }

@@ -81,6 +81,15 @@ class Pages(unittest.TestCase):
             too_long = [line for line in lines if len(line) > width and not line.startswith("      ")]
             self.assertEqual(too_long, [])
 
+    def test_health_is_no_surer_than_what_was_recorded(self):
+        whole = document(HEALTHY)["devices"][0]
+        self.assertEqual((whole["verdict"], whole["truncated"]), ("healthy", False))
+        wrapped = document(str(RECORDINGS / "wrapped_history.pickle"))["devices"][0]
+        self.assertEqual((wrapped["verdict"], wrapped["truncated"]), ("healthy", True))
+        self.assertLess(wrapped["confidence"], whole["confidence"])
+        self.assertIn("Nothing is wrong with", run(HEALTHY).stdout)
+        self.assertIn("Nothing seems wrong with", run(str(RECORDINGS / "wrapped_history.pickle")).stdout)
+
     def test_a_device_that_is_not_there_is_named(self):
         self.assertIn("knows no device 7", run("--device=7", LEAK).stdout)
 
