@@ -42,6 +42,25 @@ static const plim_diagnosis_finding *answered(const plim_case *one, plim_cause c
     return NULL;
 }
 
+/* The saving of a technique: as the history shows it, else what the verdict's finding has at stake.
+ * False: it is not worth a word. */
+static bool find_saving(const plim_technique *technique, const plim_diagnosis_finding *finding,
+                        uint64_t saved, uint64_t peak_bytes, plim_diagnosis_advice *advice)
+{
+    advice->has_saving = true;
+    advice->saves_bytes = saved;
+    if (saved > 0 && (double)saved >= SAVING_SHARE_MIN * (double)peak_bytes) {
+        return true;
+    }
+    if (finding == NULL || !finding->decides || technique->answers == PLIM_CAUSE_UNKNOWN ||
+        finding->bytes == 0) {
+        return false;
+    }
+    advice->saves_bytes = finding->bytes < peak_bytes ? finding->bytes : peak_bytes;
+    advice->basis = PLIM_BASIS_BOUNDED;
+    return advice->saves_bytes > 0;
+}
+
 /* Each technique that applies, with what the history would save with it. */
 static bool try_techniques(const plim_program_shape *shape, plim_what_if *what_if,
                            plim_advice_list *list)
@@ -56,23 +75,19 @@ static bool try_techniques(const plim_program_shape *shape, plim_what_if *what_i
         if (!technique->change_history(shape, what_if)) {
             return false;
         }
-        const uint64_t saved = plim_what_if_saves(what_if);
-        if ((double)saved < SAVING_SHARE_MIN * (double)what_if->peak_bytes || saved == 0) {
-            continue;
-        }
         const plim_diagnosis_finding *const finding = answered(shape->one, technique->answers);
-        const plim_diagnosis_advice advice = {
+        plim_diagnosis_advice advice = {
             .finding = finding != NULL ? finding->finding.id : NULL,
             .technique = technique->name,
             .text = technique->text,
-            .has_saving = true,
-            .saves_bytes = saved,
             .basis = shape->is_whole ? technique->basis : PLIM_BASIS_BOUNDED,
             .cost = technique->cost,
             .cost_rank = technique->cost_rank,
             .change = technique->change,
         };
-        if (!plim_advice_add(list, &advice, finding != NULL && finding->decides)) {
+        if (find_saving(technique, finding, plim_what_if_saves(what_if), what_if->peak_bytes,
+                        &advice) &&
+            !plim_advice_add(list, &advice, finding != NULL && finding->decides)) {
             return false;
         }
     }

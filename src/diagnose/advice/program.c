@@ -193,6 +193,16 @@ static bool find_rounds(plim_program_shape *shape)
     return add_rest(shape, start);
 }
 
+/* A request for the loss of a batch failed before any backward pass. */
+static bool fails_in_loss(const plim_program_shape *shape)
+{
+    bool fails = false;
+    for (size_t i = 0; i < shape->one->findings.count && !shape->has_backward; i++) {
+        fails = fails || shape->one->findings.items[i].cause == PLIM_CAUSE_LOGITS;
+    }
+    return fails;
+}
+
 /* --- all --- */
 
 plim_status plim_program_shape_init(plim_program_shape *shape, plim_case *one,
@@ -213,6 +223,7 @@ plim_status plim_program_shape_init(plim_program_shape *shape, plim_case *one,
         plim_program_shape_deinit(shape);
         return plim_fail_memory(err, "working out what helps");
     }
+    shape->keeps_graph = shape->keeps_graph || fails_in_loss(shape);
     for (size_t i = 0; i < shape->rounds.count; i++) {
         const plim_round *const round = &shape->rounds.items[i];
         shape->is_whole = shape->is_whole ||
