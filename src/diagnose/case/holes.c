@@ -471,6 +471,7 @@ plim_cause plim_holes_cause(plim_case *one, const plim_fragmentation_facts *fact
     if (gathers_weights(one, stack) || gathers_weights(one, pin)) {
         return PLIM_CAUSE_GATHERED_WEIGHTS;
     }
-    const bool varies = has_varying_sizes(one, stack) || has_varying_sizes(one, pin);
-    return cause == PLIM_CAUSE_PINNED_SEGMENTS && varies ? PLIM_CAUSE_VARYING_SIZES : cause;
+    return cause == PLIM_CAUSE_PINNED_SEGMENTS && has_varying_sizes(one, stack)
+               ? PLIM_CAUSE_VARYING_SIZES
+               : cause;
 }

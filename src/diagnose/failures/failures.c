@@ -41,27 +41,32 @@ static bool say_survived(plim_case *one, plim_diagnosis_finding *finding, const 
                          bool is_tried)
 {
     const plim_oom_moment *const oom = &one->facts->ooms[all->largest];
-    plim_evidence_line line = {
+    const bool has_place = finding->root.frame != PLIM_NONE;
+    const plim_evidence_line line = {
         .id = is_tried ? "tries" : "survived",
-        .text = is_tried ? "{} requests failed, and the same code requested less at once, as "
+        .text = is_tried ? "Requests failed {} times, and the same code requested less at once, as "
                            "libraries do that look for a workspace which fits"
-                         : "{} requests failed, and the program went on after each",
+                         : "Requests failed {} times, and the program went on",
         .figures = { plim_say_amount("failures", all->count) },
         .figure_count = 1,
     };
-    if (!plim_case_say(one, finding, &line)) {
-        return false;
+    plim_evidence_line largest = {
+        .id = "largest",
+        .text = has_place ? "The largest was for {}, at {}" : "The largest was for {}",
+        .figures = { plim_say_bytes("requested_bytes", oom->requested_bytes) },
+        .figure_count = 1,
+    };
+    if (has_place) {
+        largest.figures[largest.figure_count++] =
+            plim_say_frame("requested_at", finding->root.frame);
     }
-    line = (plim_evidence_line){ .id = "largest",
-                                 .text = "The largest of them was for {}",
-                                 .figures = { plim_say_bytes("requested_bytes",
-                                                             oom->requested_bytes) },
-                                 .figure_count = 1 };
-    if (finding->root.frame != PLIM_NONE) {
-        line.text = "The largest of them was for {}, at {}";
-        line.figures[line.figure_count++] = plim_say_frame("requested_at", finding->root.frame);
+    if (all->count == 1 && !is_tried) {
+        largest.id = "survived";
+        largest.text = has_place ? "A request for {} failed at {}, and the program went on"
+                                 : "A request for {} failed, and the program went on";
+        return plim_case_say(one, finding, &largest);
     }
-    return plim_case_say(one, finding, &line);
+    return plim_case_say(one, finding, &line) && plim_case_say(one, finding, &largest);
 }
 
 static plim_status add_survived(plim_case *one, const survived *all, bool is_tried, plim_error *err)
