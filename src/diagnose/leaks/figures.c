@@ -107,9 +107,12 @@ static bool collect_ids(leak_report *report)
     const size_t groups = report->levels->groups.count;
     bool *const is_wanted = plim_mem_alloc_zeroed(mem, groups, sizeof *is_wanted);
     report->ids = plim_arena_alloc(report->one->arena, room_for(report) * sizeof *report->ids);
+    if (is_wanted == NULL || report->ids == NULL) {
+        plim_mem_free(mem, is_wanted, groups, sizeof *is_wanted);
+        return false;
+    }
     bool has_turnover = false;
-    for (size_t i = 0; is_wanted != NULL && report->ids != NULL && i < report->growers->count;
-         i++) {
+    for (size_t i = 0; i < report->growers->count; i++) {
         const plim_grower *const grower = &report->growers->items[i];
         if (grower->cluster != report->at || grower->is_innocent) {
             continue;
@@ -125,13 +128,12 @@ static bool collect_ids(leak_report *report)
     if (has_turnover) {
         collect_live(report, is_wanted);
     }
-    const bool is_done = is_wanted != NULL && report->ids != NULL;
     plim_mem_free(mem, is_wanted, groups, sizeof *is_wanted);
     if (report->id_count > 1) {
         qsort(report->ids, report->id_count, sizeof *report->ids, compare_ids);
     }
     add_up_ids(report);
-    return is_done;
+    return true;
 }
 
 /* --- growth --- */
@@ -221,7 +223,8 @@ static bool correct_slope(const leak_report *report, double *slope)
         amounts[i] = rises->items[i].amount;
     }
     qsort(amounts, rises->count, sizeof *amounts, compare_amounts);
-    const double median = (double)amounts[rises->count / 2];
+    const size_t middle = rises->count / 2;
+    const double median = (double)amounts[middle];
     size_t alike = 0;
     for (size_t i = 0; i < rises->count; i++) {
         alike += fabs((double)amounts[i] - median) <= SAME_SHARE * median ? 1u : 0u;
@@ -296,8 +299,9 @@ static bool is_shown(const leak_report *report)
     const uint32_t first = report->rises.items[0].step + 1;
     const uint32_t last = last_floor_step(report);
     const uint32_t span = last > first ? last - first : 0;
+    const uint32_t third = span / 3;
     const double periods = 2 * report->leak.period_steps;
-    const uint32_t late = (double)(span / 3) > periods ? span / 3 : (uint32_t)periods + 1;
+    const uint32_t late = (double)third > periods ? third : (uint32_t)periods + 1;
     return do_floors_show(report, first, last) &&
            (late >= span || do_floors_show(report, last - late, last));
 }

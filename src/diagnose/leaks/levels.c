@@ -95,10 +95,9 @@ static bool close_floor(level_walk *walk, uint32_t index)
     plim_levels *const levels = walk->levels;
     plim_level *const group = &levels->groups.items[index];
     const uint32_t last = group->last_floor;
-    const plim_floor *const before = last != PLIM_NONE ? &levels->floors.items[last] : NULL;
-    const uint64_t bytes = before != NULL ? before->bytes : 0;
-    const uint32_t count = before != NULL ? before->count : 0;
-    if (group->floor_bytes == bytes && group->floor_count == count) {
+    const plim_floor before =
+        last != PLIM_NONE ? levels->floors.items[last] : (plim_floor){ .before = PLIM_NONE };
+    if (group->floor_bytes == before.bytes && group->floor_count == before.count) {
         return true;
     }
     const plim_floor floor = {

@@ -77,7 +77,8 @@ static bool is_rest_of_step(const plim_levels *levels, const third_sums *sum,
                             const plim_grower *grower)
 {
     const plim_level *const group = &levels->groups.items[grower->group];
-    const double per_step = sum->bytes[1] / (double)(levels->axis.count / 3);
+    const size_t third = levels->axis.count / 3;
+    const double per_step = sum->bytes[1] / (double)third;
     return group->is_rare && per_step > PASSING_TIMES * (double)group->bytes;
 }
 
