@@ -96,7 +96,7 @@ static const plim_option rows[] = {
               "memory that the program may use, 24GiB (as the recording shows)"),
     PLIM_TAKEN("gpu", "NAME", take_gpu, "memory of a GPU of that name: h100, rtx4090, a100-80gb …"),
     PLIM_TEXT("rules", "FILE", diagnose_arguments, rules,
-              "your own rules of what memory is for; see docs/commands/diagnose.md"),
+              "your own rules of what memory is for; see docs/formats/rules.md"),
     PLIM_TAKEN("budget", "TIME", take_budget,
                "try allocator settings for 2s, 1min; 0: do not (500ms for one file)"),
     PLIM_TAKEN("fail-on", "WHAT", take_fail_on,

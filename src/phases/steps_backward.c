@@ -91,7 +91,8 @@ static bool comes_all_along(const backward_calls *calls, uint32_t frame, size_t 
     }
     gaps[count++] = calls->count + 1 - last;
     qsort(gaps, count, sizeof *gaps, compare_gaps);
-    return (double)gaps[count - 1] <= GAP_FACTOR * (double)gaps[count / 2];
+    const size_t middle = count / 2;
+    return (double)gaps[count - 1] <= GAP_FACTOR * (double)gaps[middle];
 }
 
 static bool count_lines(const plim_steps_search *search, const backward_calls *calls,
@@ -109,7 +110,7 @@ static bool count_lines(const plim_steps_search *search, const backward_calls *c
             is_done = PLIM_VEC_PUSH(search->mem, &lines, fresh) &&
                       plim_map_put(&at, calls->items[i].frame, line);
         }
-        if (is_done) {
+        if (is_done && line < lines.count) {
             lines.items[line].calls++;
         }
     }

@@ -145,6 +145,83 @@ static void the_next_peak_has_nothing_of_the_burst(void)
     end(&all);
 }
 
+/* --- rules of a user --- */
+
+static plim_status diagnose_rules(const plim_history *history, const char *rules,
+                                  plim_diagnosis **ret_diagnosis, plim_error *err)
+{
+    const plim_diagnose_options options = { .rules = rules, .rules_bytes = strlen(rules) };
+    return plim_diagnose(history, &options, ret_diagnosis, err);
+}
+
+static void rules_of_a_user_come_first(void)
+{
+    training run = { .steps = 4, .batches = 1, .has_names = true, .has_optimizer = true };
+    diagnosed all = diagnose_training(&run, true);
+    const uint64_t states = sum_of(&all.device->peak, "optimizer_state").bytes;
+    plim_diagnosis *ruled = NULL;
+    T_TRUE(diagnose_rules(all.made.history,
+                          "# mine\n\ncategory moments: function \"_init_*\", size >= 1KiB\n"
+                          "category temporary: is other # workspaces\r\n",
+                          &ruled, NULL) == PLIM_OK);
+    const plim_device_composition *const peak = &plim_diagnosis_device(ruled, 0)->peak;
+    check_sums(peak);
+    T_EQ_U64(sum_of(peak, "moments").bytes, states);
+    T_EQ_STR(sum_of(peak, "moments").rule, "user");
+    T_EQ_U64(sum_of(peak, "optimizer_state").bytes, 0);
+    T_EQ_U64(sum_of(peak, "other").bytes, 0);
+    T_EQ_U64(peak->unknown_bytes, 0);
+    plim_diagnosis_destroy(ruled);
+    end(&all);
+}
+
+static void wrong_rules_name_their_line(void)
+{
+    static const struct {
+        const char *text;
+        uint64_t line;
+    } rows[] = {
+        { "group x: size >= 1KiB", 1 },
+        { "\ncategory: size >= 1KiB", 2 },
+        { "category x", 1 },
+        { "category x:", 1 },
+        { "category x: size = 1KiB", 1 },
+        { "category x: size >= much", 1 },
+        { "category x: file model.py", 1 },
+        { "category x: file \"model.py", 1 },
+        { "category x: file \"\"", 1 },
+        { "category x: file \"a\", file \"b\"", 1 },
+        { "category x: stream left", 1 },
+        { "category x: is nothing", 1 },
+        { "category x: size >= 1KiB\n\ncategory y: size >= 1KiB file \"a\"", 3 },
+        { "category a_name_that_is_longer_than_32_bytes: size >= 1KiB", 1 },
+    };
+    training run = { .steps = 1, .batches = 1 };
+    diagnosed all = diagnose_training(&run, true);
+    for (size_t i = 0; i < T_COUNT(rows); i++) {
+        T_CASE("%s", rows[i].text);
+        plim_diagnosis *ruled = NULL;
+        plim_error err = { 0 };
+        T_TRUE(diagnose_rules(all.made.history, rows[i].text, &ruled, &err) ==
+               PLIM_INVALID_ARGUMENT);
+        T_EQ_U64(err.offset, rows[i].line);
+        T_NULL(ruled);
+    }
+    end(&all);
+}
+
+static bool attempt_rules(const plim_mem *mem, void *ctx)
+{
+    static const char rules[] = "category a: file \"*train.py\"\ncategory b: stream 0x0";
+    const plim_diagnose_options options = { .mem = mem,
+                                            .rules = rules,
+                                            .rules_bytes = sizeof rules - 1 };
+    plim_diagnosis *diagnosis = NULL;
+    const plim_status status = plim_diagnose(ctx, &options, &diagnosis, NULL);
+    plim_diagnosis_destroy(diagnosis);
+    return status == PLIM_OK;
+}
+
 static void nothing_has_no_peak(void)
 {
     program made;
@@ -171,9 +248,11 @@ static void each_allocation_may_fail(void)
     training run = { .steps = 4, .batches = 1, .has_names = true, .has_optimizer = true };
     diagnosed all = diagnose_training(&run, true);
     t_fail_each_allocation(attempt, all.made.history);
+    t_fail_each_allocation(attempt_rules, all.made.history);
     end(&all);
 }
 
-T_MAIN(T_TEST(moments_are_made_of_categories), T_TEST(where_no_stack_says_it_lifetimes_do),
+T_MAIN(T_TEST(rules_of_a_user_come_first), T_TEST(wrong_rules_name_their_line),
+       T_TEST(moments_are_made_of_categories), T_TEST(where_no_stack_says_it_lifetimes_do),
        T_TEST(of_many_steps_the_worst_is_kept), T_TEST(the_next_peak_has_nothing_of_the_burst),
        T_TEST(nothing_has_no_peak), T_TEST(each_allocation_may_fail))

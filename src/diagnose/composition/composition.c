@@ -8,14 +8,17 @@
 #include "base/total.h"
 #include "diagnose/case/changes.h"
 #include "diagnose/composition/peak_place.h"
+#include "phases/user_rules.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Steps whose composition is kept: the first, the last, the one with the highest peak, and others
  * at even distances. */
 #define STEPS_MAX 256
 
-#define SLOTS PLIM_CATEGORY_COUNT
+/* The categories of phases.h, then those of a user. */
+#define SLOTS (PLIM_CATEGORY_COUNT + PLIM_USER_RULES_MAX)
 
 /* Live allocations of one category. */
 typedef struct slot_sum {
@@ -33,27 +36,55 @@ typedef struct wanted_moment {
 typedef struct composing {
     plim_case *one;
     PLIM_VEC(wanted_moment) wanted;
+    plim_user_rules rules;
+    uint8_t slot_of_rule[PLIM_USER_RULES_MAX];
+    const char *names[SLOTS]; /* in the arena, or constant */
+    size_t slot_count;
     slot_sum slots[SLOTS];
     plim_total live;
 } composing;
 
 /* --- sums --- */
 
+/* Rules of a user come before all others. */
+static slot_sum *slot_of(composing *at, uint64_t id, uint64_t bytes, plim_category_rule *ret_rule)
+{
+    const plim_case *const one = at->one;
+    const uint8_t category = one->categories.of[id];
+    *ret_rule = (plim_category_rule)one->categories.rule_of[id];
+    if (at->rules.list.count == 0) {
+        return &at->slots[category];
+    }
+    const plim_allocation allocation = plim_timeline_allocation(&one->timeline, id);
+    const uint64_t stream = allocation.stream != PLIM_NONE
+                                ? plim_history_stream(one->history, allocation.stream)
+                                : UINT64_MAX;
+    const size_t rule = plim_user_rules_judge(
+        &at->rules, allocation.is_stack_of_free ? PLIM_NONE : allocation.stack, stream, bytes,
+        (plim_category)category);
+    if (rule == at->rules.list.count) {
+        return &at->slots[category];
+    }
+    *ret_rule = PLIM_CATEGORY_RULE_USER;
+    return &at->slots[at->slot_of_rule[rule]];
+}
+
 static void take(composing *at, uint64_t id, uint64_t bytes)
 {
-    slot_sum *const slot = &at->slots[at->one->categories.of[id]];
+    plim_category_rule rule = PLIM_CATEGORY_RULE_NONE;
+    slot_sum *const slot = slot_of(at, id, bytes, &rule);
     slot->bytes += bytes;
-    slot->by_rule[at->one->categories.rule_of[id]] += bytes;
+    slot->by_rule[rule] += bytes;
     slot->count++;
     at->live += bytes;
 }
 
 static void drop(composing *at, uint64_t id, uint64_t bytes)
 {
-    slot_sum *const slot = &at->slots[at->one->categories.of[id]];
+    plim_category_rule rule = PLIM_CATEGORY_RULE_NONE;
+    slot_sum *const slot = slot_of(at, id, bytes, &rule);
     slot->bytes = plim_total_less(slot->bytes, bytes);
-    plim_total *const by_rule = &slot->by_rule[at->one->categories.rule_of[id]];
-    *by_rule = plim_total_less(*by_rule, bytes);
+    slot->by_rule[rule] = plim_total_less(slot->by_rule[rule], bytes);
     slot->count -= slot->count > 0 ? 1u : 0u;
     at->live = plim_total_less(at->live, bytes);
 }
@@ -72,16 +103,20 @@ static const char *main_rule(const slot_sum *slot)
 /* Largest first; those of no bytes are left out. */
 static bool describe(composing *at, const wanted_moment *moment)
 {
-    plim_category_sum *const sums = plim_arena_alloc(at->one->arena, SLOTS * sizeof *sums);
+    size_t room = 0;
+    for (size_t i = 0; i < at->slot_count; i++) {
+        room += at->slots[i].bytes > 0 ? 1u : 0u;
+    }
+    plim_category_sum *const sums = plim_arena_alloc(at->one->arena, room * sizeof *sums);
     if (sums == NULL) {
         return false;
     }
     size_t count = 0;
-    for (size_t i = 0; i < SLOTS; i++) {
+    for (size_t i = 0; i < at->slot_count; i++) {
         if (at->slots[i].bytes == 0) {
             continue;
         }
-        const plim_category_sum sum = { .name = plim_category_name((plim_category)i),
+        const plim_category_sum sum = { .name = at->names[i],
                                         .bytes = plim_total_bytes(at->slots[i].bytes),
                                         .count = at->slots[i].count,
                                         .rule = main_rule(&at->slots[i]) };
@@ -225,13 +260,40 @@ static bool compose(composing *at)
     return walk(at);
 }
 
+/* Gives each name a slot: those of phases.h, then each new one. False: no memory. */
+static bool name_slots(composing *at)
+{
+    for (; at->slot_count < PLIM_CATEGORY_COUNT; at->slot_count++) {
+        at->names[at->slot_count] = plim_category_name((plim_category)at->slot_count);
+    }
+    for (size_t i = 0; i < at->rules.list.count; i++) {
+        const char *const name = at->rules.list.items[i].name;
+        size_t slot = 0;
+        while (slot < at->slot_count && strcmp(at->names[slot], name) != 0) {
+            slot++;
+        }
+        if (slot == at->slot_count) {
+            const char *const kept = plim_arena_copy(at->one->arena, name, strlen(name));
+            if (kept == NULL) {
+                return false;
+            }
+            at->names[at->slot_count++] = kept;
+        }
+        at->slot_of_rule[i] = (uint8_t)slot;
+    }
+    return at->rules.list.count == 0 || plim_user_rules_bind(&at->rules, at->one->history);
+}
+
 plim_status plim_compose(plim_case *one, plim_error *err)
 {
-    if (one->options->findings_only) {
-        return PLIM_OK;
-    }
     composing at = { .one = one };
-    const bool is_done = compose(&at) && plim_place_peak(one);
+    PLIM_TRY(plim_user_rules_parse(one->options->rules, one->options->rules_bytes, one->mem,
+                                   &at.rules, err));
+    bool is_done = true;
+    if (!one->options->findings_only) {
+        is_done = name_slots(&at) && compose(&at) && plim_place_peak(one);
+    }
     PLIM_VEC_FREE(one->mem, &at.wanted);
+    plim_user_rules_deinit(&at.rules);
     return is_done ? PLIM_OK : plim_fail_memory(err, "summing up categories");
 }
