@@ -58,8 +58,7 @@ static bool take(rule_text *text, char c)
 
 static plim_status refuse(const rule_text *text, const char *wanted)
 {
-    return plim_fail_at(text->err, PLIM_INVALID_ARGUMENT, text->line,
-                        "rules, line %zu: %s expected", text->line, wanted);
+    return plim_fail_at(text->err, PLIM_INVALID_ARGUMENT, text->line, "%s expected", wanted);
 }
 
 /* --- conditions --- */
