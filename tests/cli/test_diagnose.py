@@ -201,6 +201,16 @@ class Texts(unittest.TestCase):
             device = document(f"--log={text}", "--capacity=16GiB", HEALTHY)["devices"][0]
             self.assertEqual((device["capacity_source"], device["capacity_bytes"]), ("given", 16 << 30))
 
+    def test_rules_of_a_file_decide_and_a_wrong_line_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            rules = pathlib.Path(folder, "rules")
+            rules.write_text("# mine\ncategory mine: size >= 1MiB\n")
+            self.assertIn("mine", document(f"--rules={rules}", LEAK)["devices"][0]["composition"]["peak"])
+            rules.write_text("# mine\n\ncategory mine size\n")
+            done = run(f"--rules={rules}", LEAK)
+            self.assertEqual((done.returncode, len(done.stderr.splitlines())), (2, 1), done.stderr)
+            self.assertIn("line 3", done.stderr)
+
     def test_a_gpu_gives_what_its_driver_leaves(self):
         device = document("--gpu=h100", HEALTHY)["devices"][0]
         self.assertEqual(device["capacity_source"], "gpu")
