@@ -23,6 +23,10 @@
 #define FAILING_MAX 64
 /* Steps from which on something can be said. */
 #define STEPS_MIN 4
+/* Fewer repetitions of a sequence may be of many turns of a loop each, … */
+#define PERIODS_MIN 10
+/* … if there are so many turns for each. */
+#define TURNS_A_STEP 2
 
 /* The search for growers. */
 typedef struct grower_search {
@@ -114,6 +118,10 @@ static bool judge_group(grower_search *search, uint32_t group)
     if (!measure(search, group, false, &by_bytes)) {
         return false;
     }
+    /* Where no more allocations stay, valleys of sizes that go up and down rise by chance. */
+    if (by_bytes.is_saw && by_count.kind != PLIM_GROWTH_ENDLESS) {
+        return true;
+    }
     if (by_bytes.kind == PLIM_GROWTH_ENDLESS) {
         const bool is_clear = by_count.kind != PLIM_GROWTH_ENDLESS ||
                               (double)search->rises.count >= CLEAR_SHARE * (double)count;
@@ -204,35 +212,49 @@ static plim_status find_on_axis(plim_case *one, plim_axis axis, plim_error *err)
     return status;
 }
 
-/* The turns of a loop take the place of steps if none were found. */
-static plim_status find_on_turns(plim_case *one, plim_error *err)
+static plim_status find_on_steps(plim_case *one, plim_error *err)
 {
-    plim_turns turns = { 0 };
-    plim_status status = PLIM_OK;
-    if (!plim_turns_find(one, &turns)) {
-        status = plim_fail_memory(err, "finding the turns of a loop");
-    }
-    if (turns.count > STEPS_MIN && turns.count < UINT32_MAX) {
-        const size_t count = turns.count - 1;
-        plim_step_fact *const facts = plim_case_measure(one, turns.items, count);
-        const plim_axis axis = {
-            .first_events = turns.items, .count = count, .facts = facts, .is_turns = true
-        };
-        status = facts != NULL ? find_on_axis(one, axis, err)
-                               : plim_fail_memory(err, "finding the turns of a loop");
-        plim_mem_free(one->mem, facts, count, sizeof *facts);
-    }
-    PLIM_VEC_FREE(one->mem, &turns);
-    return status;
-}
-
-plim_status plim_find_leaks(plim_case *one, plim_error *err)
-{
-    if (one->steps.count < STEPS_MIN) {
-        return find_on_turns(one, err);
-    }
     const plim_axis axis = { .first_events = one->steps.first_events,
                              .count = one->steps.count,
                              .facts = one->step_facts };
-    return one->steps.count < UINT32_MAX ? find_on_axis(one, axis, err) : PLIM_OK;
+    return axis.count >= STEPS_MIN && axis.count < UINT32_MAX ? find_on_axis(one, axis, err)
+                                                              : PLIM_OK;
+}
+
+static plim_status find_on_turns(plim_case *one, const plim_turns *turns, plim_error *err)
+{
+    const size_t count = turns->count - 1;
+    plim_step_fact *const facts = plim_case_measure(one, turns->items, count);
+    if (facts == NULL) {
+        return plim_fail_memory(err, "finding the turns of a loop");
+    }
+    const plim_axis axis = {
+        .first_events = turns->items, .count = count, .facts = facts, .is_turns = true
+    };
+    const plim_status status = find_on_axis(one, axis, err);
+    plim_mem_free(one->mem, facts, count, sizeof *facts);
+    return status;
+}
+
+/* True if steps may be missing, or be several turns of a loop each: too few to judge growth by. */
+static bool may_be_turns(const plim_case *one)
+{
+    return one->steps.count < STEPS_MIN ||
+           (one->steps.source == PLIM_STEPS_PERIOD && one->steps.count < PERIODS_MIN);
+}
+
+/* The turns of a loop take the place of steps where there are more of them. */
+plim_status plim_find_leaks(plim_case *one, plim_error *err)
+{
+    plim_turns turns = { 0 };
+    if (may_be_turns(one) && !plim_turns_find(one, &turns)) {
+        PLIM_VEC_FREE(one->mem, &turns);
+        return plim_fail_memory(err, "finding the turns of a loop");
+    }
+    const bool is_better = turns.count > STEPS_MIN && turns.count < UINT32_MAX &&
+                           turns.count / TURNS_A_STEP > one->steps.count;
+    const plim_status status =
+        is_better ? find_on_turns(one, &turns, err) : find_on_steps(one, err);
+    PLIM_VEC_FREE(one->mem, &turns);
+    return status;
 }

@@ -444,7 +444,7 @@ static bool write_part(const plim_diagnosed *file, plim_text *part)
         }
         plim_text_append_char(part, '\0');
     }
-    return plim_text_status(part, "writing the document", NULL) == PLIM_OK;
+    return plim_text_status(part, "writing", NULL) == PLIM_OK;
 }
 
 plim_status plim_diagnose_json_part(plim_diagnosed *file, plim_text *ret_part, plim_error *err)
@@ -457,7 +457,7 @@ plim_status plim_diagnose_json_part(plim_diagnosed *file, plim_text *ret_part, p
         plim_text_init(ret_part, NULL, PLIM_PAGE_BYTES_MAX);
         if (!write_part(file, ret_part)) {
             plim_text_deinit(ret_part);
-            status = plim_fail_memory(err, "writing the document");
+            status = plim_fail_memory(err, "writing");
         }
     }
     plim_page_deinit(&page);
