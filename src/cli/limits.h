@@ -31,7 +31,7 @@ typedef struct plim_limits {
     size_t count;
 } plim_limits;
 
-/** Add what the option's text names. Ends the program where the text is none such. */
+/** Add what the option's text names. Ends the program where the text names nothing. */
 void plim_limits_take(struct argp_state *state, plim_limits *limits, const char *text);
 
 /** Say on stderr which device exceeds which limit; true if one does. */

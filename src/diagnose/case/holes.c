@@ -186,7 +186,7 @@ static uint64_t add_hole(holes *all, const place *at, plim_addr begin, plim_addr
     return bytes;
 }
 
-/* Where pages can go one by one, a hole is its neighbours'; else all blocks of a segment share. */
+/* A hole of pages that can go one by one is its neighbours'; else all blocks of a segment share. */
 static void blame(holes *all, const place *at, size_t next, uint64_t bytes)
 {
     layout_block *const blocks = all->blocks.items;

@@ -10,7 +10,7 @@
 #define GOES_ON_REQUESTS 64u
 #define NONE_YET         UINT64_MAX
 
-/* What comes after the event at which the walk is. */
+/* The events after the one at which the walk is. */
 typedef struct after {
     uint64_t requests;
     uint64_t next_request; /* event, or NONE_YET */

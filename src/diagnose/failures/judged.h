@@ -33,7 +33,7 @@ typedef struct plim_full_part {
     uint64_t bytes;
 } plim_full_part;
 
-/* What fills a device. Linear in events up to the moment. Errors: PLIM_OUT_OF_HOST_MEMORY. */
+/* Finds what fills a device. Linear in events up to the moment. Errors: PLIM_OUT_OF_HOST_MEMORY. */
 plim_status plim_failure_fill(plim_case *one, const plim_oom_moment *oom, plim_cause *ret_cause,
                               plim_full_part *ret_largest, plim_error *err);
 

@@ -215,7 +215,7 @@ static plim_status add_pinned(plim_case *one, const plim_reserved_course *course
                : plim_fail_memory(err, "writing down fragmentation");
 }
 
-/* What is lost at a peak, of a program that has memory enough. */
+/* A note on what is lost at a peak, of a program that has memory enough. */
 static plim_status add_note(plim_case *one, const plim_reserved_course *course,
                             const plim_fragmentation_facts *facts, plim_error *err)
 {

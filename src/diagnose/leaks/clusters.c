@@ -120,7 +120,7 @@ static bool find_kept(plim_clusters *clusters, const plim_levels *levels, plim_g
 
 /* --- steps of birth --- */
 
-/* What is born in each step and stays. */
+/* Finds what is born in each step and stays. */
 static bool find_births(const plim_clusters *clusters, const plim_levels *levels,
                         const plim_grower *grower, plim_rises *births)
 {
@@ -266,7 +266,7 @@ static bool add_rises(const plim_mem *mem, const plim_rises *left, const plim_ri
     return true;
 }
 
-/* The cluster of the groups that rise too rarely to be compared; list.count: there is none yet. */
+/* The cluster of the groups that rise too rarely to be compared; list.count: not there yet. */
 static size_t find_rest(const plim_clusters *clusters)
 {
     size_t at = 0;

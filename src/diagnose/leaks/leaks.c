@@ -118,7 +118,7 @@ static bool judge_group(grower_search *search, uint32_t group)
     if (!measure(search, group, false, &by_bytes)) {
         return false;
     }
-    /* Where no more allocations stay, valleys of sizes that go up and down rise by chance. */
+    /* Valleys of sizes that go up and down rise by chance, where no more allocations stay. */
     if (by_bytes.is_saw && by_count.kind != PLIM_GROWTH_ENDLESS) {
         return true;
     }
