@@ -210,7 +210,9 @@ static void side_loss_that_is_kept(void)
     check_leak(&made, "loss_kept", LINE_SIDE);
 }
 
-static void state_with_its_history(void)
+/* Steps whose forward pass stays though a backward pass follows; what the loss makes of it goes
+ * with the next step, or at once. */
+static roots keep_forward(bool is_carried)
 {
     roots made = begin();
     for (uint64_t step = 0; step < STEPS; step++) {
@@ -219,8 +221,12 @@ static void state_with_its_history(void)
         forward(&made, name); /* all of it stays, */
         request(&made, name + 22, KIB(40), made.loss);
         request(&made, name + 23, 4, made.loss);
-        if (step > 0) { /* but for what the last loss saved */
+        if (!is_carried) {
+            drop(&made, name + 22, KIB(40));
+        } else if (step > 0) { /* but for what the last loss saved */
             drop(&made, name - NAMES + 22, KIB(40));
+        }
+        if (step > 0) {
             drop(&made, name - NAMES + 23, 4);
         }
         backward(&made, name);
@@ -228,7 +234,56 @@ static void state_with_its_history(void)
         drop(&made, name + 9, KIB(400));
         drop(&made, name + 20, KIB(10));
     }
+    return made;
+}
+
+static void state_with_its_history(void)
+{
+    roots made = keep_forward(true);
     check_leak(&made, "hidden_state_kept", LINE_MODEL);
+}
+
+/* A hook that keeps what autograd saves does the same, and of the number nothing stays. */
+static void saved_tensors_are_no_state(void)
+{
+    roots made = keep_forward(false);
+    check_leak(&made, "kept", LINE_LOSS);
+}
+
+/* Trains; after each `period` of steps a forward pass without backward keeps what it makes. */
+static roots train_and_look(uint64_t period)
+{
+    roots made = begin();
+    for (uint64_t step = 0; step < 3 * STEPS; step++) {
+        const uint64_t name = (step + 1) * NAMES;
+        request(&made, name + 20, KIB(10), made.input);
+        forward(&made, name);
+        backward(&made, name);
+        drop(&made, name, KIB(100));
+        drop(&made, name + 1, KIB(40));
+        optimize(&made);
+        drop(&made, name + 9, KIB(400));
+        drop(&made, name + 20, KIB(10));
+        for (uint64_t i = 0; step % period == 0 && i < 6; i++) {
+            request(&made, name + 30 + i, KIB(50), made.layer);
+        }
+        if (step % period == 0) {
+            request(&made, name + 40, KIB(50), made.head);
+        }
+    }
+    return made;
+}
+
+static void stretch_among_training_is_evaluation(void)
+{
+    roots made = train_and_look(4);
+    check_leak(&made, "evaluation_with_grad", LINE_MODEL);
+}
+
+static void second_forward_of_each_step_is_no_evaluation(void)
+{
+    roots made = train_and_look(1);
+    check_leak(&made, "kept", LINE_MODEL);
 }
 
 static void evaluation_that_keeps_graphs(void)
@@ -345,6 +400,75 @@ static void states_made_again(void)
     check_leak(&made, "optimizer_recreated", LINE_OPTIMIZER);
 }
 
+/* Layers of other sizes get their states one after the other: none is made again. */
+static void states_made_late(void)
+{
+    roots made = begin();
+    for (uint64_t step = 0; step < 2 * STEPS; step++) {
+        const uint64_t name = (step + 1) * NAMES;
+        request(&made, name + 20, KIB(10), made.input);
+        forward(&made, name);
+        backward(&made, name);
+        drop(&made, name, KIB(100));
+        drop(&made, name + 1, KIB(40));
+        program_annotate(&made.at, "Optimizer.step#AdamW.step", true);
+        request(&made, name + 30, KIB(400) + step * KIB(4), made.optimizer);
+        program_annotate(&made.at, "Optimizer.step#AdamW.step", false);
+        drop(&made, name + 9, KIB(400));
+        drop(&made, name + 20, KIB(10));
+    }
+    diagnose(&made);
+    T_NULL(find(&made, "optimizer_recreated"));
+    end(&made);
+}
+
+/* An optimizer's step calls a closure, which keeps what it makes. */
+static void closure_of_an_optimizer(void)
+{
+    roots made = begin();
+    const uint32_t frames[] = {
+        program_frame(&made.at, "/home/u/run.py", "closure", LINE_STORE),
+        program_frame(&made.at, TORCH "optim/lbfgs.py", "step", 1),
+        program_frame(&made.at, TORCH "optim/optimizer.py", "wrapper", 1),
+        program_frame(&made.at, "/home/u/run.py", "train", LINE_OPTIMIZER),
+    };
+    const uint32_t closure = stack_of(&made.at, frames, 4);
+    for (uint64_t step = 0; step < 2 * STEPS; step++) {
+        const uint64_t name = (step + 1) * NAMES;
+        program_annotate(&made.at, "train_step", true);
+        request(&made, name + 20, KIB(10), made.input);
+        forward(&made, name);
+        request(&made, name + 30, KIB(60), closure);
+        backward(&made, name);
+        drop(&made, name, KIB(100));
+        drop(&made, name + 1, KIB(40));
+        drop(&made, name + 9, KIB(400));
+        drop(&made, name + 20, KIB(10));
+        program_annotate(&made.at, "train_step", false);
+    }
+    check_leak(&made, "kept", LINE_STORE);
+}
+
+/* A batch, the result of a layer and that of the model: variables of a frame, or a list. */
+static void batches_and_results_are_no_traceback(void)
+{
+    roots made = begin();
+    for (uint64_t step = 0; step < STEPS; step++) {
+        const uint64_t name = (step + 1) * NAMES;
+        program_annotate(&made.at, "train_step", true);
+        request(&made, name + 20, KIB(10), made.input);
+        request(&made, name + 1, KIB(40), made.head);
+        request(&made, name + 24, KIB(1), made.store);
+        drop(&made, name + 24, KIB(1));
+        program_annotate(&made.at, "train_step", false);
+    }
+    diagnose(&made);
+    T_EQ_STR(plim_verdict_name(made.device->verdict), "leak");
+    T_NULL(find(&made, "traceback_kept"));
+    T_NULL(find(&made, "evaluation_with_grad"));
+    end(&made);
+}
+
 static void tensor_that_is_concatenated_to(void)
 {
     roots made = begin();
@@ -459,6 +583,9 @@ static void healthy_training_wastes_nothing(void)
 }
 
 T_MAIN(T_TEST(side_loss_that_is_kept), T_TEST(state_with_its_history),
+       T_TEST(saved_tensors_are_no_state), T_TEST(stretch_among_training_is_evaluation),
+       T_TEST(second_forward_of_each_step_is_no_evaluation), T_TEST(states_made_late),
+       T_TEST(closure_of_an_optimizer), T_TEST(batches_and_results_are_no_traceback),
        T_TEST(evaluation_that_keeps_graphs), T_TEST(result_of_the_model_is_its_callers),
        T_TEST(result_of_a_layer_is_the_models), T_TEST(small_tensors_are_numbers),
        T_TEST(batches_that_stay), T_TEST(states_made_again), T_TEST(tensor_that_is_concatenated_to),

@@ -14,6 +14,9 @@
  * anything but linear layers and activation functions every other one. */
 #define GRAPH_TENSORS_MIN   5
 #define GRAPH_SHARE_OF_PASS 0.4
+/* Among the backward passes of training, a stretch without any stands apart where so many run from
+ * one to the next. One is what a second forward pass in each step has. */
+#define STRETCH_MIN 2
 /* Allocations of a stack that must agree on which line speaks for them. */
 #define EXAMPLES 4
 
@@ -32,6 +35,7 @@ typedef struct kept_sums {
     uint64_t returned;    /* bytes that calls of modules return in the middle of a statement */
     size_t returned_count;
     size_t inner_lines; /* stacks inside of modules that keep what they make */
+    size_t on_the_way;  /* stacks of what no call of the whole model, or no statement, ends with */
     uint64_t stored;    /* likewise, bytes of what they return there */
     uint64_t largest;
 } kept_sums;
@@ -42,10 +46,11 @@ static bool is_backward(const plim_root_question *asked, const plim_kept_stack *
            (row->kind == PLIM_STACK_NONE && asked->one->passes.has_stacks);
 }
 
+/* An optimizer's step may call the program's own code (a closure): only what is known to make
+ * states counts. */
 static bool is_optimizer(const plim_kept_stack *row)
 {
-    return row->kind == PLIM_STACK_OPTIMIZER_SETUP || row->kind == PLIM_STACK_OPTIMIZER_STATE ||
-           row->kind == PLIM_STACK_OPTIMIZER_STEP;
+    return row->kind == PLIM_STACK_OPTIMIZER_SETUP || row->kind == PLIM_STACK_OPTIMIZER_STATE;
 }
 
 /* True of most that were looked at. */
@@ -64,12 +69,14 @@ static void add_computed(const plim_root_question *asked, const plim_kept_stack 
     if (row->sampled == 0 || is_mostly(row->outputs, row)) {
         return;
     }
+    sums->on_the_way += !is_result || is_inside;
     if (!is_result && is_returned) {
         sums->returned += row->bytes;
         sums->returned_count++;
     } else if (!is_result && plim_line_module_call(asked->one, row->stack, level) != PLIM_NONE) {
         sums->hidden_count++;
-    } else if (!is_result && row->open > 0 && 2 * row->open >= asked->kept->sampled_rounds) {
+    } else if (!is_result && 2 * row->inputs <= row->count && row->open > 0 &&
+               2 * row->open >= asked->kept->sampled_rounds) {
         sums->unnamed += row->bytes;
         sums->unnamed_count++;
     } else if (is_inside) {
@@ -279,22 +286,84 @@ static plim_allocation find_holder(const plim_root_question *asked, bool *ret_is
     return holder;
 }
 
+/* The sentence on the backward passes that follow. */
+static const plim_evidence_line *after_forward(const plim_root_question *asked, plim_cause cause)
+{
+    static const plim_evidence_line released = {
+        .id = "released",
+        .text = "A backward pass follows and frees other activations of the same forward pass: "
+                "these belong to a result from which none was run."
+    };
+    static const plim_evidence_line carried = {
+        .id = "not_released",
+        .text = "A backward pass follows, and frees no activation of this forward pass: the graph "
+                "outlives it, as with retain_graph=True. What is made of the last of it goes with "
+                "the next step: a state that is carried on has such a history, and a list of "
+                "results would look alike."
+    };
+    static const plim_evidence_line not_released = {
+        .id = "not_released",
+        .text = "A backward pass follows, and frees no activation of this forward pass: the graph "
+                "outlives it, or a hook keeps what autograd saves."
+    };
+    static const plim_evidence_line passed_by = {
+        .id = "passed_by",
+        .text = "The backward pass that follows frees only what is made later: none was run "
+                "through these, or something else keeps them as well."
+    };
+    static const plim_evidence_line never = {
+        .id = "no_backward",
+        .text = "No backward pass follows that frees any of it: a history is recorded in vain, or "
+                "the program keeps each of these itself."
+    };
+    static const plim_evidence_line partly = {
+        .id = "no_backward",
+        .text = "No backward pass follows that frees any of it. Much of the forward pass is not "
+                "kept: a history, a hook, a table or a closure may be what keeps the rest."
+    };
+    const plim_leak_content *const kept = asked->kept;
+    if (kept->rounds_released > 0) {
+        return &released;
+    }
+    if (kept->rounds_with_backward > kept->rounds_passed_by) {
+        return cause == PLIM_CAUSE_HIDDEN_STATE_KEPT ? &carried : &not_released;
+    }
+    if (cause == PLIM_CAUSE_KEPT) {
+        return kept->rounds_passed_by > 0 ? &passed_by : &partly;
+    }
+    return &never;
+}
+
+/* Of a graph that ends in a number, or not. */
+static plim_cause name_graph(const plim_root_question *asked, const plim_allocation *holder,
+                             bool is_scalar)
+{
+    const plim_leak_content *const kept = asked->kept;
+    const bool has_backward = kept->rounds_with_backward > kept->rounds_passed_by;
+    if (has_backward && kept->rounds_released == 0) {
+        /* Retained, or kept as it is saved: it may end in a number of which nothing stays. */
+        return is_scalar && holder->freed == PLIM_NEVER          ? PLIM_CAUSE_LOSS_KEPT
+               : 2 * kept->rounds_carried > kept->sampled_rounds ? PLIM_CAUSE_HIDDEN_STATE_KEPT
+                                                                 : PLIM_CAUSE_KEPT;
+    }
+    if (has_backward || (is_scalar && asked->one->passes.has_backward)) {
+        return PLIM_CAUSE_LOSS_KEPT;
+    }
+    const bool is_deep = kept->computed_kept >= GRAPH_TENSORS_MIN * kept->sampled_rounds;
+    /* A stretch without backward passes stands among them: each training step has one. */
+    const bool is_stretch = !asked->one->passes.has_backward ||
+                            kept->backward_passes >= STRETCH_MIN * kept->sampled_rounds;
+    return is_deep && is_stretch ? PLIM_CAUSE_EVALUATION_WITH_GRAD : PLIM_CAUSE_KEPT;
+}
+
 static bool judge_graph(const plim_root_question *asked, const kept_sums *sums)
 {
     const plim_leak_content *const kept = asked->kept;
     bool is_scalar = false;
     const plim_allocation holder = find_holder(asked, &is_scalar);
     plim_code_place place = line_for(asked, &holder, 1);
-    const bool has_backward =
-        kept->rounds_with_backward > 0 && kept->rounds_passed_by < kept->rounds_with_backward;
-    const bool is_released = kept->rounds_released > 0;
-    plim_cause cause = PLIM_CAUSE_EVALUATION_WITH_GRAD;
-    if (has_backward) {
-        cause = is_released || is_scalar ? PLIM_CAUSE_LOSS_KEPT : PLIM_CAUSE_HIDDEN_STATE_KEPT;
-    } else if (is_scalar && asked->one->passes.has_backward) {
-        cause = PLIM_CAUSE_LOSS_KEPT;
-    }
-    if (!has_backward) {
+    const plim_cause cause = name_graph(asked, &holder, is_scalar);
+    if (kept->rounds_passed_by >= kept->rounds_with_backward) {
         /* The whole of the model's call is kept: its caller should not have recorded it. */
         const plim_stack frames = plim_history_stack(asked->one->history, holder.stack);
         uint32_t level = 0;
@@ -306,32 +375,40 @@ static bool judge_graph(const plim_root_question *asked, const kept_sums *sums)
     }
     asked->finding->root = place;
     const plim_evidence_figure inner[] = {
-        plim_say_amount("graph_stacks", sums->unnamed_count + sums->hidden_count +
-                                            sums->returned_count + sums->inner_lines),
+        plim_say_amount("graph_stacks", sums->on_the_way),
         plim_say_amount("kept_stacks", kept->stack_count),
     };
-    const plim_evidence_figure none[] = { plim_say_amount("rounds", kept->sampled_rounds) };
-    return name_cause(asked, cause, 0.85) &&
+    return name_cause(asked, cause, cause == PLIM_CAUSE_KEPT ? 0.6 : 0.85) &&
            say_at(asked, "graph",
-                  "{} of the {} stacks that keep memory make tensors on the way to a result, which "
-                  "autograd's history holds; the last of them belongs to {}.",
-                  "{} of the {} stacks that keep memory make tensors on the way to a result, which "
-                  "autograd's history holds.",
+                  "{} of the {} stacks that keep memory make tensors on the way to a result, as "
+                  "autograd's history holds them; the last of them belongs to {}.",
+                  "{} of the {} stacks that keep memory make tensors on the way to a result, as "
+                  "autograd's history holds them.",
                   inner, 2) &&
-           (is_released
-                ? say(asked, "released",
-                      "A backward pass follows and frees other activations of the same forward "
-                      "pass: these belong to a result from which none was run.",
-                      none, 0)
-            : has_backward
-                ? say(asked, "not_released",
-                      "A backward pass follows, and frees no activation of this forward pass: the "
-                      "graph outlives it, as with retain_graph=True.",
-                      none, 0)
-                : say(asked, "no_backward",
-                      "No backward pass follows that frees any of it: the history is recorded in "
-                      "vain.",
-                      none, 0));
+           plim_case_say(asked->one, asked->finding, after_forward(asked, cause));
+}
+
+/* In how many passes, up to two, states of the size of the stack's largest are made. */
+static size_t count_makings(const plim_root_question *asked, const plim_kept_stack *row)
+{
+    const plim_leak_content *const kept = asked->kept;
+    const size_t wanted = (size_t)(row - kept->stacks);
+    size_t first = SIZE_MAX;
+    for (size_t i = 0; i < kept->id_count; i++) {
+        if (kept->stack_of[i] != wanted) {
+            continue;
+        }
+        const plim_allocation made = plim_kept_allocation(asked->one, asked->leak, i);
+        if (made.requested_bytes != row->largest || made.born < 0) {
+            continue;
+        }
+        const size_t pass = plim_pass_of(asked->one, (uint64_t)made.born);
+        if (first != SIZE_MAX && pass != first) {
+            return 2;
+        }
+        first = pass;
+    }
+    return first != SIZE_MAX;
 }
 
 static bool judge_optimizer(const plim_root_question *asked, const kept_sums *sums)
@@ -341,10 +418,18 @@ static bool judge_optimizer(const plim_root_question *asked, const kept_sums *su
         plim_say_bytes("optimizer_bytes", sums->optimizer),
         plim_say_bytes("kept_bytes", asked->kept->bytes),
     };
+    if (count_makings(asked, largest_stack(asked, is_optimizer)) < 2) {
+        return name_cause(asked, PLIM_CAUSE_KEPT, 0.6) &&
+               say(asked, "states",
+                   "{} of {} that stay are states which an optimizer made, of each size in one of "
+                   "its steps.",
+                   figures, 2);
+    }
     return name_cause(asked, PLIM_CAUSE_OPTIMIZER_RECREATED, 0.9) &&
            say(asked, "optimizer",
-               "{} of {} that stay are states which an optimizer made. An optimizer makes them "
-               "once: they are made again, and the old ones are not freed.",
+               "{} of {} that stay are states which an optimizer made, of the same sizes in "
+               "several of its steps. An optimizer makes them once for each weight: they are made "
+               "again, and the old ones are not freed.",
                figures, 2);
 }
 
@@ -481,22 +566,24 @@ static bool judge_rest(const plim_root_question *asked, const kept_sums *sums)
     const plim_evidence_figure figures[] = { plim_say_bytes("kept_bytes", asked->kept->bytes) };
     const bool is_mixed = has_outputs && sums->inputs > 0 && asked->kept->stack_count >= 3;
     if (is_mixed) {
-        return name_cause(asked, PLIM_CAUSE_TRACEBACK_KEPT, 0.5) &&
+        return name_cause(asked, PLIM_CAUSE_KEPT, 0.5) &&
                say_at(asked, "locals",
                       "{} stay: batches and what a model made of them. An exception's traceback "
                       "keeps the variables of its frames so; a list of inputs with their outputs "
-                      "would look alike. The largest is made at {}.",
+                      "or a history would look alike. The largest is made at {}.",
                       "{} stay: batches and what a model made of them. An exception's traceback "
                       "keeps the variables of its frames so; a list of inputs with their outputs "
-                      "would look alike.",
+                      "or a history would look alike.",
                       figures, 1);
     }
     if (has_outputs) {
         return name_cause(asked, PLIM_CAUSE_OUTPUTS_KEPT, 0.8) &&
                say_at(asked, "outputs",
-                      "{} stay: what calls of a model return, or what it stores. Most is made at "
-                      "{}.",
-                      "{} stay: what calls of a model return, or what it stores.", figures, 1);
+                      "{} stay: what calls of a model return, or what it stores. A list, a table "
+                      "and a closure that keep them look alike. Most is made at {}.",
+                      "{} stay: what calls of a model return, or what it stores. A list, a table "
+                      "and a closure that keep them look alike.",
+                      figures, 1);
     }
     return name_cause(asked, PLIM_CAUSE_KEPT, 0.6) &&
            say_at(asked, "kept", "{} stay. What keeps them is not recorded; most is made at {}.",
@@ -508,7 +595,7 @@ bool plim_judge_cause(plim_root_question *asked)
     const kept_sums sums = add_up(asked);
     const plim_kept_stack *const largest = largest_stack(asked, NULL);
     /* A backward pass frees what its forward pass saved, unless its graph is kept. */
-    const bool is_retained = sums.forward + sums.program > sums.inputs &&
+    const bool is_retained = sums.forward + sums.program > sums.inputs && sums.on_the_way > 0 &&
                              asked->kept->rounds_with_backward > 0 &&
                              asked->kept->rounds_released + asked->kept->rounds_passed_by == 0;
     const plim_leak_content *const kept = asked->kept;
@@ -538,7 +625,8 @@ bool plim_judge_cause(plim_root_question *asked)
     if (grows_by_copies(asked, largest)) {
         return judge_growing(asked, largest);
     }
-    if (is_share(asked, sums.returned + sums.stored, MOST_SHARE)) {
+    /* Of a single round it is not known where a statement ends. */
+    if (is_share(asked, sums.returned + sums.stored, MOST_SHARE) && kept->round_count > 1) {
         return judge_hook(asked, &sums);
     }
     if (sums.largest <= PLIM_SMALLEST_BLOCK) {

@@ -309,6 +309,28 @@ static bool releases(const plim_case *one, uint64_t from, uint64_t to, const pli
     return false;
 }
 
+/* True if a forward pass's tensor of [born + 1, the backward pass), no number, outlives that pass
+ * and is freed in the next turn: by `until` the next round has come as far. */
+static bool carries(const plim_case *one, uint64_t born, uint64_t until, const plim_pass *backward,
+                    plim_look *look)
+{
+    const plim_events *const events = &one->device->events;
+    const int64_t turn_end = (int64_t)(until + (until - born));
+    for (uint64_t i = born + 1; i < backward->first && look->left > 0; i++, look->left--) {
+        if (events->action[i] != PLIM_ALLOC || !is_computed(one, events->stack[i]) ||
+            events->bytes[i] <= PLIM_SCALAR_BYTES) {
+            continue;
+        }
+        const int64_t freed =
+            plim_timeline_allocation(&one->timeline, plim_timeline_recorded_id(&one->timeline, i))
+                .freed;
+        if (freed >= (int64_t)backward->backward_end && freed < turn_end) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Looks for the backward pass after the last that a round keeps, before event `until`. */
 static void look_for_backward(const plim_case *one, uint64_t born, uint64_t until,
                               plim_leak_content *kept, plim_look *look)
@@ -324,6 +346,10 @@ static void look_for_backward(const plim_case *one, uint64_t born, uint64_t unti
         return;
     }
     kept->rounds_with_backward++;
+    for (size_t i = pass; i < count && passes[i].first < until; i++) {
+        kept->backward_passes += passes[i].kind == PLIM_PASS_BACKWARD;
+    }
+    kept->rounds_carried += carries(one, born, until, &passes[pass], look);
     if (releases(one, passes[forward].first, born, &passes[pass], look)) {
         kept->rounds_released++;
     } else if (releases(one, born, passes[pass].first, &passes[pass], look)) {

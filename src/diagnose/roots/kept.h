@@ -47,7 +47,9 @@ typedef struct plim_leak_content {
     uint64_t computed_kept;        /* and how many of these are kept */
     uint64_t rounds_with_backward; /* of these a backward pass follows in so many, */
     uint64_t rounds_released;      /* and frees what was computed before the last that is kept, */
-    uint64_t rounds_passed_by;     /* or only what was computed after it */
+    uint64_t rounds_passed_by;     /* or only what was computed after it; */
+    uint64_t rounds_carried;       /* in so many, that outlives the backward pass, and is freed */
+    uint64_t backward_passes;      /* that begin between a round's last and the next one's */
 } plim_leak_content;
 
 plim_allocation plim_kept_allocation(const plim_case *one, const plim_leak *leak, size_t index);

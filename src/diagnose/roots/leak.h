@@ -24,9 +24,8 @@ typedef struct plim_leak {
 /*
  * Fills in what `finding` (of plim_case_add()) says of the cause: cause and id, root, keeper,
  * members, and the subject's stack; adds sentences of evidence after those that are there. The
- * confidence is lowered where the cause is less sure than the leak; a finding that has none gets
- * that of the cause. Linear in the ids, the events and the frames of the ids' stacks.
- * Errors: PLIM_OUT_OF_HOST_MEMORY.
+ * confidence is that of the leak, and stays; a finding that has none gets that of the cause. Linear
+ * in the ids, the events and the frames of the ids' stacks. Errors: PLIM_OUT_OF_HOST_MEMORY.
  */
 plim_status plim_leak_explain(plim_case *one, const plim_leak *leak,
                               plim_diagnosis_finding *finding, plim_error *err);
