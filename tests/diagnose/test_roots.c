@@ -210,6 +210,32 @@ static void side_loss_that_is_kept(void)
     check_leak(&made, "loss_kept", LINE_SIDE);
 }
 
+/* The same without a number at its end: a result that is kept with its history. */
+static void side_result_is_no_loss(void)
+{
+    roots made = begin();
+    for (uint64_t step = 0; step < STEPS; step++) {
+        const uint64_t name = (step + 1) * NAMES;
+        request(&made, name + 20, KIB(10), made.input);
+        forward(&made, name);
+        request(&made, name + 21, KIB(40), made.side); /* stays, on the way to */
+        request(&made, name + 22, KIB(41), made.side); /* what stays */
+        request(&made, name + 23, KIB(2), made.loss);
+        backward(&made, name);
+        drop(&made, name + 23, KIB(2));
+        drop(&made, name, KIB(100));
+        drop(&made, name + 1, KIB(40));
+        optimize(&made);
+        drop(&made, name + 9, KIB(400));
+        drop(&made, name + 20, KIB(10));
+    }
+    diagnose(&made);
+    T_EQ_STR(plim_verdict_name(made.device->verdict), "leak");
+    T_NULL(find(&made, "loss_kept"));
+    check_finding(&made, &made.device->findings[0], LINE_SIDE);
+    end(&made);
+}
+
 /* Steps whose forward pass stays though a backward pass follows; what the loss makes of it goes
  * with the next step, or at once. */
 static roots keep_forward(bool is_carried)
@@ -582,8 +608,9 @@ static void healthy_training_wastes_nothing(void)
     end(&made);
 }
 
-T_MAIN(T_TEST(side_loss_that_is_kept), T_TEST(state_with_its_history),
-       T_TEST(saved_tensors_are_no_state), T_TEST(stretch_among_training_is_evaluation),
+T_MAIN(T_TEST(side_loss_that_is_kept), T_TEST(side_result_is_no_loss),
+       T_TEST(state_with_its_history), T_TEST(saved_tensors_are_no_state),
+       T_TEST(stretch_among_training_is_evaluation),
        T_TEST(second_forward_of_each_step_is_no_evaluation), T_TEST(states_made_late),
        T_TEST(closure_of_an_optimizer), T_TEST(batches_and_results_are_no_traceback),
        T_TEST(evaluation_that_keeps_graphs), T_TEST(result_of_the_model_is_its_callers),

@@ -346,8 +346,11 @@ static plim_cause name_graph(const plim_root_question *asked, const plim_allocat
                : 2 * kept->rounds_carried > kept->sampled_rounds ? PLIM_CAUSE_HIDDEN_STATE_KEPT
                                                                  : PLIM_CAUSE_KEPT;
     }
-    if (has_backward || (is_scalar && asked->one->passes.has_backward)) {
+    if (is_scalar && asked->one->passes.has_backward) {
         return PLIM_CAUSE_LOSS_KEPT;
+    }
+    if (has_backward) {
+        return PLIM_CAUSE_KEPT; /* a result with its history, which is no number */
     }
     const bool is_deep = kept->computed_kept >= GRAPH_TENSORS_MIN * kept->sampled_rounds;
     /* A stretch without backward passes stands among them: each training step has one. */
