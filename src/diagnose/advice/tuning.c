@@ -54,7 +54,8 @@ static plim_status add_best(plim_case *one, const plim_tuning *tuning, plim_advi
     const plim_diagnosis_finding *const finding = answered(one);
     const plim_diagnosis_advice advice = {
         .finding = finding != NULL ? finding->finding.id : NULL,
-        .technique = best->conf.settings.expandable_segments ? "expandable_segments"
+        .technique = best->conf.settings.expandable_segments
+                         ? plim_setting_key_name(PLIM_KEY_EXPANDABLE_SEGMENTS)
                      : best->empty_cache != PLIM_EMPTY_NEVER ? "empty_cache"
                                                              : "allocator_settings",
         .text = "Run with these settings of the allocator: the same requests then fit a smaller "

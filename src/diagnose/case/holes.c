@@ -10,9 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE_BYTES_SMALL ((uint64_t)2 << 20) /* of expandable segments, by pool */
-#define PAGE_BYTES_LARGE ((uint64_t)20 << 20)
-#define PINS_MAX         8u
+#define PINS_MAX 8u
 /* A block that lives less than a step, or than this part of a recording without steps, leaves of
  * itself. */
 #define LONG_LIFE_PART 10u
@@ -118,7 +116,8 @@ typedef struct place {
     const plim_span *span;
     bool is_private;
     bool is_small;
-    size_t first; /* blocks in it, [first, end) */
+    uint64_t page_bytes; /* of an expandable segment of its pool */
+    size_t first;        /* blocks in it, [first, end) */
     size_t end;
 } place;
 
@@ -140,7 +139,7 @@ static bool is_usable(const holes *all, const place *at, uint64_t bytes)
  * mapped pages begins. */
 static uint64_t whole_pages(const place *at, plim_addr begin, plim_addr end)
 {
-    const uint64_t page = at->is_small ? PAGE_BYTES_SMALL : PAGE_BYTES_LARGE;
+    const uint64_t page = at->page_bytes;
     const uint64_t into = (begin - at->span->begin) % page;
     const plim_addr first = into == 0 ? begin : plim_plus(begin, page - into);
     return first < end ? (end - first) / page * page : 0;
@@ -209,9 +208,10 @@ static void measure_segment(holes *all, const plim_span *span)
     const plim_segment *const known = segment_at(all->one->device, span->begin);
     place at = { .span = span,
                  .is_private = known != NULL && !plim_pool_is_default(known->pool),
-                 .is_small = known != NULL
-                                 ? !known->is_large
-                                 : !span->joins && span->end - span->begin == PAGE_BYTES_SMALL };
+                 .is_small = known != NULL ? !known->is_large
+                                           : !span->joins && span->end - span->begin ==
+                                                                 PLIM_SMALL_SEGMENT_BYTES };
+    at.page_bytes = at.is_small ? PLIM_SMALL_SEGMENT_BYTES : all->one->settings.large_segment_bytes;
     const layout_block *const blocks = all->blocks.items;
     while (all->next < all->blocks.count && blocks[all->next].begin < span->begin) {
         all->next++;
