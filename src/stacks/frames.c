@@ -129,6 +129,22 @@ plim_frame_role plim_frame_role_of(const char *file, const char *function, plim_
     return PLIM_ROLE_NONE;
 }
 
+plim_frame_technique plim_frame_technique_of(const char *file, const char *function)
+{
+    char path[PATH_BYTES];
+    const size_t bytes = read_path(file, path);
+    const size_t function_bytes = strlen(function);
+    call_once(&table_once, read_table);
+    for (size_t i = 0; i < table.counts[PLIM_CLASS_TECHNIQUE]; i++) {
+        const plim_frame_row *const row = &table.rows[PLIM_CLASS_TECHNIQUE][i];
+        if (meets_function(row, function, function_bytes) &&
+            (row->file.bytes == 0 || meets(&row->file, path, bytes, '/'))) {
+            return (plim_frame_technique)row->class;
+        }
+    }
+    return PLIM_TECHNIQUE_NONE;
+}
+
 plim_frame_label plim_frame_label_of(const char *function)
 {
     const size_t bytes = strlen(function);

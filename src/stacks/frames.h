@@ -1,5 +1,6 @@
 /*
- * frames.h - what a stack frame is: whose code, what it does, and whether it names its stack.
+ * frames.h - what a stack frame is: whose code, what it does, whether it names its stack, and which
+ * technique it shows.
  *
  * One table for all rooms, frames.tsv, which docs/formats/frames.md describes.
  */
@@ -44,12 +45,35 @@
     X(PLIM_LABEL_OTHER, "other")                     \
     X(PLIM_LABEL_MACHINERY, "machinery") /* the allocator's and the recorder's: names nothing */
 
+/* A technique or tool that a frame shows to be in use. */
+#define PLIM_FRAME_TECHNIQUE_LIST(X)                                                             \
+    X(PLIM_TECHNIQUE_NONE, "no_technique")                                                       \
+    X(PLIM_TECHNIQUE_CHECKPOINTING, "checkpointing")                                             \
+    X(PLIM_TECHNIQUE_OFFLOADING, "offloading") /* of activations */                              \
+    X(PLIM_TECHNIQUE_LORA, "lora")                                                               \
+    X(PLIM_TECHNIQUE_SHARDING, "sharding")       /* FSDP, ZeRO */                                \
+    X(PLIM_TECHNIQUE_REPLICAS, "replicas")       /* data-parallel training of whole models */    \
+    X(PLIM_TECHNIQUE_COLLECTIVES, "collectives") /* what ranks do together, besides these */     \
+    X(PLIM_TECHNIQUE_FUSED, "fused")             /* an optimizer in one kernel, */               \
+    X(PLIM_TECHNIQUE_FOREACH, "foreach")         /* or over lists of tensors */                  \
+    X(PLIM_TECHNIQUE_ADAM, "adam")                                                               \
+    X(PLIM_TECHNIQUE_SGD, "sgd")                                                                 \
+    X(PLIM_TECHNIQUE_ADAFACTOR, "adafactor")                                                     \
+    X(PLIM_TECHNIQUE_EIGHT_BIT, "eight_bit") /* states of an optimizer */                        \
+    X(PLIM_TECHNIQUE_CROSS_ENTROPY, "cross_entropy")                                             \
+    X(PLIM_TECHNIQUE_LOG_SOFTMAX, "log_softmax") X(PLIM_TECHNIQUE_ATTENTION, "attention")        \
+        X(PLIM_TECHNIQUE_GATHERING, "gathering") X(PLIM_TECHNIQUE_GRAPH, "graph") /* captured */ \
+        X(PLIM_TECHNIQUE_SCALER, "scaler") /* of a loss in half precision */
+
 #define PLIM_FRAME_ENUM(code, name) code,
 typedef enum plim_frame_owner { PLIM_FRAME_OWNER_LIST(PLIM_FRAME_ENUM) } plim_frame_owner;
 typedef enum plim_frame_role {
     PLIM_FRAME_ROLE_LIST(PLIM_FRAME_ENUM) PLIM_ROLE_COUNT
 } plim_frame_role;
 typedef enum plim_frame_label { PLIM_FRAME_LABEL_LIST(PLIM_FRAME_ENUM) } plim_frame_label;
+typedef enum plim_frame_technique {
+    PLIM_FRAME_TECHNIQUE_LIST(PLIM_FRAME_ENUM)
+} plim_frame_technique;
 #undef PLIM_FRAME_ENUM
 
 /*
@@ -64,6 +88,7 @@ plim_frame_owner plim_frame_owner_of(const char *file, const char *function, uin
 /* Of a native frame, PLIM_ROLE_ENGINE or none; of any other, never that. */
 plim_frame_role plim_frame_role_of(const char *file, const char *function, plim_frame_owner owner);
 plim_frame_label plim_frame_label_of(const char *function);
+plim_frame_technique plim_frame_technique_of(const char *file, const char *function);
 /* True if the function is that in which Python makes an object, whatever role it has. */
 bool plim_frame_is_init(const char *function);
 

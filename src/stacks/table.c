@@ -17,14 +17,16 @@ typedef struct class_name {
 } class_name;
 
 static const class_name class_names[] = {
-#define OWNER_NAME(code, name) { name, PLIM_CLASS_OWNER, code },
-#define ROLE_NAME(code, name)  { name, PLIM_CLASS_ROLE, code },
-#define LABEL_NAME(code, name) { name, PLIM_CLASS_LABEL, code },
+#define OWNER_NAME(code, name)     { name, PLIM_CLASS_OWNER, code },
+#define ROLE_NAME(code, name)      { name, PLIM_CLASS_ROLE, code },
+#define LABEL_NAME(code, name)     { name, PLIM_CLASS_LABEL, code },
+#define TECHNIQUE_NAME(code, name) { name, PLIM_CLASS_TECHNIQUE, code },
     PLIM_FRAME_OWNER_LIST(OWNER_NAME) PLIM_FRAME_ROLE_LIST(ROLE_NAME)
-        PLIM_FRAME_LABEL_LIST(LABEL_NAME)
+        PLIM_FRAME_LABEL_LIST(LABEL_NAME) PLIM_FRAME_TECHNIQUE_LIST(TECHNIQUE_NAME)
 #undef OWNER_NAME
 #undef ROLE_NAME
 #undef LABEL_NAME
+#undef TECHNIQUE_NAME
 };
 
 /* A line as it is read. */

@@ -22,6 +22,7 @@ typedef enum plim_frame_class_kind {
     PLIM_CLASS_OWNER,
     PLIM_CLASS_ROLE,
     PLIM_CLASS_LABEL,
+    PLIM_CLASS_TECHNIQUE,
     PLIM_CLASS_KINDS
 } plim_frame_class_kind;
 
@@ -38,7 +39,7 @@ typedef struct plim_frame_row {
     plim_frame_pattern file;
     plim_frame_pattern function;
     bool without_line; /* only frames whose line is not known */
-    uint8_t class;     /* a plim_frame_owner, role or label */
+    uint8_t class;     /* a plim_frame_owner, role, label or technique */
 } plim_frame_row;
 
 typedef struct plim_frame_table {

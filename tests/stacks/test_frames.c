@@ -162,5 +162,38 @@ static void a_native_frame_names_its_stack_or_not(void)
     }
 }
 
-T_MAIN(T_TEST(frames_belong_to_whom_we_wrote_down), T_TEST(a_path_made_to_be_slow_is_not),
-       T_TEST(frames_do_what_they_did), T_TEST(a_native_frame_names_its_stack_or_not))
+static void a_frame_shows_a_technique_or_none(void)
+{
+    static const struct {
+        const char *file;
+        const char *function;
+        plim_frame_technique technique;
+    } frames[] = {
+        { SITE "/torch/utils/checkpoint.py", "checkpoint", PLIM_TECHNIQUE_CHECKPOINTING },
+        { SITE "/torch/autograd/graph.py", "pack_to_cpu", PLIM_TECHNIQUE_OFFLOADING },
+        { SITE "/torch/autograd/graph.py", "pack_hook", PLIM_TECHNIQUE_NONE },
+        { SITE "/peft/tuners/layer.py", "forward", PLIM_TECHNIQUE_LORA },
+        { SITE "/torch/distributed/fsdp/_fully_shard/_fsdp_param.py", "init_sharded_param",
+          PLIM_TECHNIQUE_SHARDING },
+        { SITE "/torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py", "unshard",
+          PLIM_TECHNIQUE_GATHERING },
+        { SITE "/torch/distributed/distributed_c10d.py", "all_reduce", PLIM_TECHNIQUE_COLLECTIVES },
+        { SITE "/torch/nn/parallel/distributed.py", "forward", PLIM_TECHNIQUE_REPLICAS },
+        { SITE "/torch/optim/adamw.py", "_multi_tensor_adamw", PLIM_TECHNIQUE_FOREACH },
+        { SITE "/torch/optim/adamw.py", "step", PLIM_TECHNIQUE_ADAM },
+        { SITE "/transformers/optimization.py", "Adafactor.step", PLIM_TECHNIQUE_ADAFACTOR },
+        { SITE "/bitsandbytes/optim/optimizer.py", "step", PLIM_TECHNIQUE_EIGHT_BIT },
+        { SITE "/torch/nn/functional.py", "cross_entropy", PLIM_TECHNIQUE_CROSS_ENTROPY },
+        { SITE "/torch/nn/functional.py", "scaled_dot_product_attention",
+          PLIM_TECHNIQUE_ATTENTION },
+        { "/home/u/train.py", "step", PLIM_TECHNIQUE_NONE },
+    };
+    for (size_t i = 0; i < T_COUNT(frames); i++) {
+        T_CASE("%s of %s", frames[i].function, frames[i].file);
+        T_EQ_U64(plim_frame_technique_of(frames[i].file, frames[i].function), frames[i].technique);
+    }
+}
+
+T_MAIN(T_TEST(a_frame_shows_a_technique_or_none), T_TEST(frames_belong_to_whom_we_wrote_down),
+       T_TEST(a_path_made_to_be_slow_is_not), T_TEST(frames_do_what_they_did),
+       T_TEST(a_native_frame_names_its_stack_or_not))

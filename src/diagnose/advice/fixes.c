@@ -42,7 +42,8 @@ static const struct {
     [PLIM_CAUSE_HIDDEN_STATE_KEPT] = { "detach_state",
                                        "Cut the graph where the state goes into the next step.",
                                        "state = state.detach()", FIX_KEPT },
-    [PLIM_CAUSE_GRADIENTS_KEPT] = { "zero_grad", "Free gradients once the optimizer has used them.",
+    [PLIM_CAUSE_GRADIENTS_KEPT] = { "free_gradients",
+                                    "Free gradients once the optimizer has used them.",
                                     "optimizer.zero_grad(set_to_none=True)", FIX_BOUND },
     [PLIM_CAUSE_OPTIMIZER_RECREATED] = { "one_optimizer",
                                          "Make the optimizer once, before the loop, and drop the "

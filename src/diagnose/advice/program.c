@@ -6,68 +6,23 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-#include <string.h>
-
-/* A frame shows a technique where its file and its function contain these. */
-static const struct {
-    const char *file;
-    const char *function;
-    uint32_t seen;
-} signs[] = {
-    { "torch/utils/checkpoint.py", "", PLIM_SEEN_CHECKPOINT },
-    { "deepspeed/runtime/activation_checkpointing", "", PLIM_SEEN_CHECKPOINT },
-    { "torch/autograd/graph.py", "pack_to_cpu", PLIM_SEEN_OFFLOAD },
-    { "torch/autograd/graph.py", "unpack_from_cpu", PLIM_SEEN_OFFLOAD },
-    { "offload", "pack", PLIM_SEEN_OFFLOAD },
-    { "/peft/", "", PLIM_SEEN_LORA },
-    { "lora", "", PLIM_SEEN_LORA },
-    { "torch/distributed/fsdp", "", PLIM_SEEN_SHARDED },
-    { "torch/distributed/_composable/fsdp", "", PLIM_SEEN_SHARDED },
-    { "deepspeed/runtime/zero", "", PLIM_SEEN_SHARDED },
-    { "zero_redundancy_optimizer.py", "", PLIM_SEEN_SHARDED },
-    { "torch/nn/parallel/distributed.py", "", PLIM_SEEN_REPLICAS },
-    { "torch/optim/", "_fused_", PLIM_SEEN_FUSED },
-    { "torch/optim/", "_multi_tensor_", PLIM_SEEN_FOREACH },
-    { "torch/optim/adam", "", PLIM_SEEN_ADAM },
-    { "torch/optim/nadam", "", PLIM_SEEN_ADAM },
-    { "torch/optim/radam", "", PLIM_SEEN_ADAM },
-    { "torch/optim/sgd", "", PLIM_SEEN_SGD },
-    { "adafactor", "", PLIM_SEEN_ADAFACTOR },
-    { "/optimization.py", "Adafactor", PLIM_SEEN_ADAFACTOR },
-    { "bitsandbytes", "", PLIM_SEEN_EIGHT_BIT },
-    { "torchao/optim", "", PLIM_SEEN_EIGHT_BIT },
-    { "", "cross_entropy", PLIM_SEEN_LOSS },
-    { "", "nll_loss", PLIM_SEEN_LOSS },
-    { "torch/cuda/graphs.py", "", PLIM_SEEN_GRAPH },
-    { "torch/amp/grad_scaler.py", "", PLIM_SEEN_SCALER },
-};
-
-static uint32_t read_frame(const plim_history *history, uint32_t index, uint32_t seen)
+static plim_frame_technique technique_of(const plim_history *history, uint32_t index)
 {
     const plim_frame *const frame = plim_history_frame(history, index);
-    const char *const file = plim_history_string(history, frame->filename, NULL);
-    const char *const name = plim_history_string(history, frame->name, NULL);
-    for (size_t k = 0; k < sizeof signs / sizeof signs[0]; k++) {
-        if ((seen & signs[k].seen) == 0 && strstr(file, signs[k].file) != NULL &&
-            strstr(name, signs[k].function) != NULL) {
-            seen |= signs[k].seen;
-        }
-    }
-    return seen;
+    return plim_frame_technique_of(plim_history_string(history, frame->filename, NULL),
+                                   plim_history_string(history, frame->name, NULL));
 }
 
 /* Collectives and their buffers: called by a module's hooks, not by its forward(). */
-static bool gathers(const plim_program_shape *shape, plim_stack stack)
+static bool gathers(const plim_program_shape *shape, const uint8_t *of_frame, plim_stack stack)
 {
-    const plim_history *const history = shape->one->history;
     for (uint32_t i = 0; i < stack.frame_count; i++) {
-        const plim_frame *const frame = plim_history_frame(history, stack.frames[i]);
-        const char *const file = plim_history_string(history, frame->filename, NULL);
-        if (strstr(file, "torch/distributed/") != NULL ||
-            strstr(file, "deepspeed/runtime/zero") != NULL) {
+        const uint8_t technique = of_frame[stack.frames[i]];
+        if (technique == PLIM_TECHNIQUE_SHARDING || technique == PLIM_TECHNIQUE_COLLECTIVES ||
+            technique == PLIM_TECHNIQUE_GATHERING) {
             return true;
         }
-        if (strstr(file, "torch/nn/") != NULL) {
+        if (plim_frame_is_module_call(&shape->one->passes.stacks, stack.frames[i])) {
             return false;
         }
     }
@@ -81,9 +36,13 @@ static bool read_stacks(plim_program_shape *shape)
     const plim_events *const events = &shape->one->device->events;
     const size_t stacks = plim_history_stack_count(history);
     const size_t frames = plim_history_frame_count(history);
-    uint8_t *const is_read = plim_mem_alloc_zeroed(shape->mem, stacks + frames + 1, 1);
-    if (is_read == NULL) {
+    uint8_t *const of_frame = plim_mem_alloc_zeroed(shape->mem, stacks + frames + 1, 1);
+    if (of_frame == NULL) {
         return false;
+    }
+    uint8_t *const is_read = of_frame + frames; /* by stack */
+    for (size_t i = 0; i < frames; i++) {
+        of_frame[i] = (uint8_t)technique_of(history, (uint32_t)i);
     }
     for (uint64_t i = 0; i < events->count; i++) {
         const uint32_t index = events->stack[i];
@@ -92,15 +51,12 @@ static bool read_stacks(plim_program_shape *shape)
         }
         is_read[index] = 1;
         const plim_stack stack = plim_history_stack(history, index);
-        shape->is_gathered[index] = gathers(shape, stack) ? 1 : 0;
+        shape->is_gathered[index] = gathers(shape, of_frame, stack) ? 1 : 0;
         for (uint32_t k = 0; k < stack.frame_count; k++) {
-            if (is_read[stacks + stack.frames[k]] == 0) {
-                is_read[stacks + stack.frames[k]] = 1;
-                shape->seen = read_frame(history, stack.frames[k], shape->seen);
-            }
+            shape->seen |= PLIM_SEEN(of_frame[stack.frames[k]]);
         }
     }
-    plim_mem_free(shape->mem, is_read, stacks + frames + 1, 1);
+    plim_mem_free(shape->mem, of_frame, stacks + frames + 1, 1);
     return true;
 }
 

@@ -14,6 +14,7 @@
 
 #include "diagnose/advice/what_if.h"
 #include "diagnose/case/case.h"
+#include "stacks/frames.h"
 
 /* Roles of an allocation, as bits. */
 enum {
@@ -43,23 +44,8 @@ typedef struct plim_block_span {
     uint64_t extra_bytes; /* its highest moment above what stays of it */
 } plim_block_span;
 
-/* Techniques and tools that show in the stacks, as bits. */
-enum {
-    PLIM_SEEN_CHECKPOINT = 1 << 0,
-    PLIM_SEEN_OFFLOAD = 1 << 1, /* of activations */
-    PLIM_SEEN_LORA = 1 << 2,
-    PLIM_SEEN_SHARDED = 1 << 3, /* FSDP, ZeRO */
-    PLIM_SEEN_REPLICAS = 1 << 4,
-    PLIM_SEEN_FUSED = 1 << 5,
-    PLIM_SEEN_FOREACH = 1 << 6,
-    PLIM_SEEN_ADAM = 1 << 7,
-    PLIM_SEEN_SGD = 1 << 8,
-    PLIM_SEEN_ADAFACTOR = 1 << 9,
-    PLIM_SEEN_EIGHT_BIT = 1 << 10,
-    PLIM_SEEN_LOSS = 1 << 11,  /* cross entropy */
-    PLIM_SEEN_GRAPH = 1 << 13, /* captured */
-    PLIM_SEEN_SCALER = 1 << 14,
-};
+/* The bit of a plim_frame_technique, in what the stacks show. */
+#define PLIM_SEEN(technique) (UINT32_C(1) << (technique))
 
 typedef struct plim_program_shape {
     plim_case *one;

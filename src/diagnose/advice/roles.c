@@ -305,7 +305,8 @@ static void find_logits(plim_program_shape *shape, size_t index, size_t *block)
         }
         count += events->bytes[i] == most || events->bytes[i] == most / 2 ? 1u : 0u;
     }
-    if (count < LOGITS_MIN || most <= shape->output_bytes || (shape->seen & PLIM_SEEN_LOSS) == 0) {
+    if (count < LOGITS_MIN || most <= shape->output_bytes ||
+        (shape->seen & PLIM_SEEN(PLIM_TECHNIQUE_CROSS_ENTROPY)) == 0) {
         return;
     }
     for (uint32_t i = from; i < to; i++) {

@@ -17,24 +17,27 @@ static bool is_trained(const plim_program_shape *shape)
 
 static bool can_fuse(const plim_program_shape *shape)
 {
-    return sees(shape, PLIM_SEEN_ADAM | PLIM_SEEN_SGD) &&
-           !sees(shape, PLIM_SEEN_FUSED | PLIM_SEEN_EIGHT_BIT | PLIM_SEEN_ADAFACTOR);
+    return sees(shape, PLIM_SEEN(PLIM_TECHNIQUE_ADAM) | PLIM_SEEN(PLIM_TECHNIQUE_SGD)) &&
+           !sees(shape, PLIM_SEEN(PLIM_TECHNIQUE_FUSED) | PLIM_SEEN(PLIM_TECHNIQUE_EIGHT_BIT) |
+                            PLIM_SEEN(PLIM_TECHNIQUE_ADAFACTOR));
 }
 
 static bool can_loop(const plim_program_shape *shape)
 {
-    return sees(shape, PLIM_SEEN_FOREACH) && !can_fuse(shape);
+    return sees(shape, PLIM_SEEN(PLIM_TECHNIQUE_FOREACH)) && !can_fuse(shape);
 }
 
 static bool can_recompute(const plim_program_shape *shape)
 {
     return is_trained(shape) && shape->blocks.count > 0 &&
-           !sees(shape, PLIM_SEEN_CHECKPOINT | PLIM_SEEN_OFFLOAD);
+           !sees(shape,
+                 PLIM_SEEN(PLIM_TECHNIQUE_CHECKPOINTING) | PLIM_SEEN(PLIM_TECHNIQUE_OFFLOADING));
 }
 
 static bool has_adam(const plim_program_shape *shape)
 {
-    return is_trained(shape) && sees(shape, PLIM_SEEN_ADAM) && !sees(shape, PLIM_SEEN_EIGHT_BIT);
+    return is_trained(shape) && sees(shape, PLIM_SEEN(PLIM_TECHNIQUE_ADAM)) &&
+           !sees(shape, PLIM_SEEN(PLIM_TECHNIQUE_EIGHT_BIT));
 }
 
 static bool has_states(const plim_program_shape *shape)
@@ -45,12 +48,13 @@ static bool has_states(const plim_program_shape *shape)
 /* Without adapters, and as it stands not quantized. */
 static bool trains_all(const plim_program_shape *shape)
 {
-    return has_states(shape) && !sees(shape, PLIM_SEEN_LORA);
+    return has_states(shape) && !sees(shape, PLIM_SEEN(PLIM_TECHNIQUE_LORA));
 }
 
 static bool is_replicated(const plim_program_shape *shape)
 {
-    return has_states(shape) && sees(shape, PLIM_SEEN_REPLICAS) && !sees(shape, PLIM_SEEN_SHARDED);
+    return has_states(shape) && sees(shape, PLIM_SEEN(PLIM_TECHNIQUE_REPLICAS)) &&
+           !sees(shape, PLIM_SEEN(PLIM_TECHNIQUE_SHARDING));
 }
 
 static bool is_full_precision(const plim_program_shape *shape)
@@ -66,13 +70,14 @@ static bool has_wide_weights(const plim_program_shape *shape)
 static bool can_split_step(const plim_program_shape *shape)
 {
     return is_trained(shape) && (shape->has_optimizer || shape->keeps_graph) &&
-           !sees(shape, PLIM_SEEN_GRAPH);
+           !sees(shape, PLIM_SEEN(PLIM_TECHNIQUE_GRAPH));
 }
 
 /* One batch to each of the optimizer's steps: what accumulates needs all gradients at once. */
 static bool steps_each_round(const plim_program_shape *shape)
 {
-    if (!has_states(shape) || sees(shape, PLIM_SEEN_SCALER | PLIM_SEEN_GRAPH)) {
+    if (!has_states(shape) ||
+        sees(shape, PLIM_SEEN(PLIM_TECHNIQUE_SCALER) | PLIM_SEEN(PLIM_TECHNIQUE_GRAPH))) {
         return false;
     }
     for (size_t i = 0; i + 1 < shape->rounds.count; i++) {
@@ -98,7 +103,8 @@ static bool peaks_in_evaluation(const plim_program_shape *shape)
 
 static bool can_offload(const plim_program_shape *shape)
 {
-    return is_trained(shape) && !sees(shape, PLIM_SEEN_OFFLOAD | PLIM_SEEN_CHECKPOINT);
+    return is_trained(shape) && !sees(shape, PLIM_SEEN(PLIM_TECHNIQUE_OFFLOADING) |
+                                                 PLIM_SEEN(PLIM_TECHNIQUE_CHECKPOINTING));
 }
 
 static bool is_any(const plim_program_shape *shape)

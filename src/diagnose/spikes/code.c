@@ -5,8 +5,7 @@
 #include "diagnose/spikes/parts.h"
 
 #include "base/hash.h"
-
-#include <string.h>
+#include "stacks/frames.h"
 
 /* The level of the outermost call of a module, or PLIM_NONE. */
 static uint32_t outermost_call(const plim_case *one, plim_stack frames)
@@ -44,40 +43,37 @@ uint32_t plim_model_call(plim_case *one, uint32_t stack)
     return PLIM_NONE;
 }
 
-/* Functions whose own tensors are these; the first that is found in a stack decides. */
-static const struct {
-    const char *name;
-    plim_cause cause;
-} words[] = {
-    { "cross_entropy", PLIM_CAUSE_LOGITS },
-    { "nll_loss", PLIM_CAUSE_LOGITS },
-    { "log_softmax", PLIM_CAUSE_LOGITS },
-    { "ForCausalLMLoss", PLIM_CAUSE_LOGITS },
-    { "fixed_cross_entropy", PLIM_CAUSE_LOGITS },
-    { "kl_div", PLIM_CAUSE_LOGITS },
-    { "scaled_dot_product_attention", PLIM_CAUSE_ATTENTION_SCORES },
-    { "multi_head_attention_forward", PLIM_CAUSE_ATTENTION_SCORES },
-    { "eager_attention_forward", PLIM_CAUSE_ATTENTION_SCORES },
-    { "all_gather_into_tensor", PLIM_CAUSE_GATHERED_WEIGHTS },
-    { "_all_gather_base", PLIM_CAUSE_GATHERED_WEIGHTS },
-    { "all_gather", PLIM_CAUSE_GATHERED_WEIGHTS },
-    { "_unshard", PLIM_CAUSE_GATHERED_WEIGHTS },
-    { "unshard", PLIM_CAUSE_GATHERED_WEIGHTS },
-    { "summon_full_params", PLIM_CAUSE_GATHERED_WEIGHTS },
-};
-
-static plim_cause cause_of_names(const plim_case *one, plim_stack frames)
+/* The cause that a frame's technique gives away; the first that is found in a stack decides. */
+static plim_cause cause_of_frame(const plim_case *one, uint32_t index)
 {
-    for (uint32_t i = 0; i < frames.frame_count; i++) {
-        const plim_frame *const frame = plim_history_frame(one->history, frames.frames[i]);
-        const char *const name = plim_history_string(one->history, frame->name, NULL);
-        for (size_t w = 0; w < sizeof words / sizeof words[0]; w++) {
-            if (strcmp(name, words[w].name) == 0) {
-                return words[w].cause;
-            }
+    static const struct {
+        plim_frame_technique technique;
+        plim_cause cause;
+    } causes[] = {
+        { PLIM_TECHNIQUE_CROSS_ENTROPY, PLIM_CAUSE_LOGITS },
+        { PLIM_TECHNIQUE_LOG_SOFTMAX, PLIM_CAUSE_LOGITS },
+        { PLIM_TECHNIQUE_ATTENTION, PLIM_CAUSE_ATTENTION_SCORES },
+        { PLIM_TECHNIQUE_GATHERING, PLIM_CAUSE_GATHERED_WEIGHTS },
+    };
+    const plim_frame *const frame = plim_history_frame(one->history, index);
+    const plim_frame_technique technique =
+        plim_frame_technique_of(plim_history_string(one->history, frame->filename, NULL),
+                                plim_history_string(one->history, frame->name, NULL));
+    for (size_t i = 0; i < sizeof causes / sizeof causes[0]; i++) {
+        if (causes[i].technique == technique) {
+            return causes[i].cause;
         }
     }
     return PLIM_CAUSE_BURST;
+}
+
+static plim_cause cause_of_names(const plim_case *one, plim_stack frames)
+{
+    plim_cause cause = PLIM_CAUSE_BURST;
+    for (uint32_t i = 0; i < frames.frame_count && cause == PLIM_CAUSE_BURST; i++) {
+        cause = cause_of_frame(one, frames.frames[i]);
+    }
+    return cause;
 }
 
 /* A statement makes several allocations: some stacks of its line may say more than others. */
