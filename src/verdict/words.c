@@ -592,8 +592,8 @@ size_t plim_verdict_headline(plim_verdict verdict, const char *device, char *tex
         [PLIM_VERDICT_HOST] = { "Out of host memory", NULL },
         [PLIM_VERDICT_NOT_OOM] = { "Not out of memory", NULL },
         [PLIM_VERDICT_LEAK] = { "Memory leaks on ", "" },
-        [PLIM_VERDICT_SPIKE] = { "A short burst fills ", "" },
-        [PLIM_VERDICT_FIRST_STEP_GROWTH] = { "The first step grows beyond ", "" },
+        [PLIM_VERDICT_SPIKE] = { "A short burst sets the peak of ", "" },
+        [PLIM_VERDICT_FIRST_STEP_GROWTH] = { "Memory of ", " grows in the first step" },
         [PLIM_VERDICT_HEALTHY] = { "Nothing is wrong with the memory of ", "" },
     };
     const size_t row = (size_t)verdict < PLIM_VERDICT_COUNT ? (size_t)verdict : 0;
