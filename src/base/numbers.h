@@ -26,6 +26,12 @@ static inline uint64_t plim_plus(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
+/* The whole part of a number, from 0 to 2^64 - 1; 0 for what is not a number. */
+static inline uint64_t plim_whole(double number)
+{
+    return number >= 0x1p64 ? UINT64_MAX : number > 0 ? (uint64_t)number : 0;
+}
+
 /* a - b, at least 0. */
 static inline uint64_t plim_minus(uint64_t a, uint64_t b)
 {

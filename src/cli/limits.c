@@ -5,6 +5,7 @@
 
 #include "base/ascii.h"
 #include "base/error.h"
+#include "base/numbers.h"
 #include "base/size.h"
 #include "cli/output.h"
 #include "cli/reading.h"
@@ -145,8 +146,8 @@ void plim_limits_take(struct argp_state *state, plim_limits *limits, const char 
 /* Half a sentence about what the device has; "" where it is within the limit. */
 static void find_excess(const plim_limit *limit, const plim_diagnosed_rank *rank, char *said)
 {
-    const plim_short_text bound = plim_format_bytes((uint64_t)limit->value);
-    const plim_short_text growth = plim_format_bytes((uint64_t)rank->leak_bytes_per_step);
+    const plim_short_text bound = plim_format_bytes(plim_whole(limit->value));
+    const plim_short_text growth = plim_format_bytes(plim_whole(rank->leak_bytes_per_step));
     said[0] = '\0';
     switch (limit->kind) {
     case PLIM_LIMIT_VERDICT:

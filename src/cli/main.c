@@ -18,7 +18,8 @@
 #include <string.h>
 
 static const plim_command commands[] = {
-    { "diagnose", plim_cmd_diagnose, "what happened, from which evidence, and what helps how much" },
+    { "diagnose", plim_cmd_diagnose,
+      "what happened, from which evidence, and what helps how much" },
     { "explain", plim_cmd_explain, "why did it run out: error texts and logs, and what to do" },
     { "inspect", plim_cmd_inspect, "where did the memory go: peak, stacks, pools, failures" },
     { "rehearse", plim_cmd_rehearse, "will it fit: run a PyTorch program without a GPU" },

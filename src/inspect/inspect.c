@@ -10,11 +10,11 @@
 #include "base/arena.h"
 #include "base/assert.h"
 #include "base/error.h"
+#include "history/setting_words.h"
+#include "history/timeline.h"
 #include "inspect/end_state.h"
 #include "inspect/groups.h"
 #include "inspect/trace_facts.h"
-#include "history/setting_words.h"
-#include "history/timeline.h"
 #include "settings/recorded.h"
 #include "settings/rounding.h"
 

@@ -46,23 +46,24 @@
     X(PLIM_LABEL_MACHINERY, "machinery") /* the allocator's and the recorder's: names nothing */
 
 /* A technique or tool that a frame shows to be in use. */
-#define PLIM_FRAME_TECHNIQUE_LIST(X)                                                             \
-    X(PLIM_TECHNIQUE_NONE, "no_technique")                                                       \
-    X(PLIM_TECHNIQUE_CHECKPOINTING, "checkpointing")                                             \
-    X(PLIM_TECHNIQUE_OFFLOADING, "offloading") /* of activations */                              \
-    X(PLIM_TECHNIQUE_LORA, "lora")                                                               \
-    X(PLIM_TECHNIQUE_SHARDING, "sharding")       /* FSDP, ZeRO */                                \
-    X(PLIM_TECHNIQUE_REPLICAS, "replicas")       /* data-parallel training of whole models */    \
-    X(PLIM_TECHNIQUE_COLLECTIVES, "collectives") /* what ranks do together, besides these */     \
-    X(PLIM_TECHNIQUE_FUSED, "fused")             /* an optimizer in one kernel, */               \
-    X(PLIM_TECHNIQUE_FOREACH, "foreach")         /* or over lists of tensors */                  \
-    X(PLIM_TECHNIQUE_ADAM, "adam")                                                               \
-    X(PLIM_TECHNIQUE_SGD, "sgd")                                                                 \
-    X(PLIM_TECHNIQUE_ADAFACTOR, "adafactor")                                                     \
-    X(PLIM_TECHNIQUE_EIGHT_BIT, "eight_bit") /* states of an optimizer */                        \
-    X(PLIM_TECHNIQUE_CROSS_ENTROPY, "cross_entropy")                                             \
-    X(PLIM_TECHNIQUE_LOG_SOFTMAX, "log_softmax") X(PLIM_TECHNIQUE_ATTENTION, "attention")        \
-        X(PLIM_TECHNIQUE_GATHERING, "gathering") X(PLIM_TECHNIQUE_GRAPH, "graph") /* captured */ \
+#define PLIM_FRAME_TECHNIQUE_LIST(X)                                                          \
+    X(PLIM_TECHNIQUE_NONE, "no_technique")                                                    \
+    X(PLIM_TECHNIQUE_CHECKPOINTING, "checkpointing")                                          \
+    X(PLIM_TECHNIQUE_OFFLOADING, "offloading") /* of activations */                           \
+    X(PLIM_TECHNIQUE_LORA, "lora")                                                            \
+    X(PLIM_TECHNIQUE_SHARDING, "sharding")       /* FSDP, ZeRO */                             \
+    X(PLIM_TECHNIQUE_REPLICAS, "replicas")       /* data-parallel training of whole models */ \
+    X(PLIM_TECHNIQUE_COLLECTIVES, "collectives") /* what ranks do together, besides these */  \
+    X(PLIM_TECHNIQUE_FUSED, "fused")             /* an optimizer in one kernel, */            \
+    X(PLIM_TECHNIQUE_FOREACH, "foreach")         /* or over lists of tensors */               \
+    X(PLIM_TECHNIQUE_ADAM, "adam")                                                            \
+    X(PLIM_TECHNIQUE_SGD, "sgd")                                                              \
+    X(PLIM_TECHNIQUE_ADAFACTOR, "adafactor")                                                  \
+    X(PLIM_TECHNIQUE_EIGHT_BIT, "eight_bit") /* states of an optimizer */                     \
+    X(PLIM_TECHNIQUE_CROSS_ENTROPY, "cross_entropy")                                          \
+    X(PLIM_TECHNIQUE_LOG_SOFTMAX, "log_softmax")                                              \
+    X(PLIM_TECHNIQUE_ATTENTION, "attention") X(PLIM_TECHNIQUE_GATHERING, "gathering")         \
+        X(PLIM_TECHNIQUE_GRAPH, "graph")   /* captured */                                     \
         X(PLIM_TECHNIQUE_SCALER, "scaler") /* of a loss in half precision */
 
 #define PLIM_FRAME_ENUM(code, name) code,

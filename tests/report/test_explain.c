@@ -301,7 +301,8 @@ static void no_figures_break_the_bar(void)
     for (int round = 0; round < 3000; round++) {
         plim_oom_message message = hostile_message();
         message.request.subject.device = (int32_t)t_random_between(0, 3) - 1;
-        message.judgement.verdict = (plim_verdict)t_random_between(0, PLIM_VERDICT_JUDGED_COUNT - 1);
+        message.judgement.verdict =
+            (plim_verdict)t_random_between(0, PLIM_VERDICT_JUDGED_COUNT - 1);
         for (int i = 0; i < PLIM_FIGURE_COUNT; i++) {
             const bool is_listed = t_random() % 2 == 0;
             message.request.figures[i].bytes = is_listed ? values[t_random() % T_COUNT(values)]

@@ -71,7 +71,7 @@ plim_failed_request plim_failure_request(const plim_case *one, size_t index,
     uint64_t *const limit = &request.figures[PLIM_FIGURE_LIMIT].bytes;
     const double fraction = one->settings.per_process_memory_fraction;
     if (*limit == PLIM_BYTES_UNKNOWN && *total != PLIM_BYTES_UNKNOWN && fraction < 1) {
-        *limit = (uint64_t)(fraction * (double)*total);
+        *limit = plim_whole(fraction * (double)*total);
     }
     if (one->settings.expandable_segments) {
         request.in_force |= PLIM_IN_FORCE_BIT(PLIM_IN_FORCE_EXPANDABLE_SEGMENTS);

@@ -187,6 +187,9 @@ static bool has_size(const uint64_t *bytes, const plim_kept *kept, size_t count,
 static void trim_first(const plim_clusters *clusters, const plim_levels *levels,
                        plim_grower *grower)
 {
+    if (grower->kept_count == 0) {
+        return;
+    }
     const uint64_t *const bytes = levels->one->device->events.bytes;
     plim_kept *const kept = &clusters->kept[grower->kept_first];
     size_t first = 0;

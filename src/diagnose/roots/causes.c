@@ -3,6 +3,8 @@
  */
 #include "diagnose/roots/causes.h"
 
+#include "base/numbers.h"
+
 /* The share of the bytes that a kind of memory must have to speak for all of it. */
 #define MOST_SHARE 0.5
 /* Likewise where the rest would speak against it. */
@@ -92,11 +94,11 @@ static kept_sums add_up(const plim_root_question *asked)
         const plim_kept_stack *const row = &asked->kept->stacks[i];
         sums.inputs +=
             row->count > 0
-                ? (uint64_t)((double)row->bytes * (double)row->inputs / (double)row->count)
+                ? plim_whole((double)row->bytes * (double)row->inputs / (double)row->count)
                 : 0;
         sums.gradients +=
             row->count > 0
-                ? (uint64_t)((double)row->bytes * (double)row->graded / (double)row->count)
+                ? plim_whole((double)row->bytes * (double)row->graded / (double)row->count)
                 : 0;
         sums.in_pool += row->in_pool;
         sums.largest = row->largest > sums.largest ? row->largest : sums.largest;

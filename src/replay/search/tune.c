@@ -13,8 +13,8 @@
 #include "replay/search/tune.h"
 
 #include "base/error.h"
-#include "replay/search/ranking.h"
 #include "base/sweep.h"
+#include "replay/search/ranking.h"
 #include "replay/search/trial.h"
 
 #include <string.h>

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/json_out.h"
+#include "base/numbers.h"
 #include "report/json/parts.h"
 #include "report/model/ranks.h"
 
@@ -76,7 +77,7 @@ static void write_figure(plim_json *json, const plim_history *history,
     case PLIM_FIGURE_BYTES:
     case PLIM_FIGURE_AMOUNT:
     case PLIM_FIGURE_STEP:
-        plim_json_member_u64(json, figure->name, (uint64_t)figure->value);
+        plim_json_member_u64(json, figure->name, plim_whole(figure->value));
         return;
     case PLIM_FIGURE_BYTES_PER_STEP:
     case PLIM_FIGURE_STEPS:

@@ -5,6 +5,7 @@
 #include "report/model/diagnose.h"
 
 #include "base/ascii.h"
+#include "base/numbers.h"
 #include "report/model/diagnose_parts.h"
 #include "report/model/frame_text.h"
 #include "report/model/inspect_parts.h"
@@ -17,11 +18,11 @@ static plim_fact fact_of(plim_page *page, const plim_history *history,
     switch (figure->unit) {
     case PLIM_FIGURE_BYTES:
     case PLIM_FIGURE_BYTES_PER_STEP:
-        return plim_bytes(figure->name, (uint64_t)figure->value);
+        return plim_bytes(figure->name, plim_whole(figure->value));
     case PLIM_FIGURE_AMOUNT:
-        return plim_count(figure->name, (uint64_t)figure->value);
+        return plim_count(figure->name, plim_whole(figure->value));
     case PLIM_FIGURE_STEP:
-        return plim_plain(figure->name, (uint64_t)figure->value);
+        return plim_plain(figure->name, plim_whole(figure->value));
     case PLIM_FIGURE_STEPS:
         return plim_number(figure->name, figure->value);
     case PLIM_FIGURE_SHARE:

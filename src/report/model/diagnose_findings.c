@@ -3,6 +3,8 @@
  */
 #include "report/model/diagnose_parts.h"
 
+#include "base/numbers.h"
+
 /* Without --all: the lines that a reader gains from, without the ones that only complete it. */
 static bool is_worth(const plim_diagnosis_finding *finding)
 {
@@ -62,15 +64,14 @@ static void say_steps(const plim_diagnose_part *self, const plim_diagnosis_findi
     }
     if (finding->growth_bytes_per_step >= 1) {
         const double low = finding->growth_low_bytes_per_step;
-        plim_page_more(
-            self->page, "; {} a step, {} to {} with 95% confidence",
-            PLIM_FACTS(
-                plim_bytes("growth_bytes_per_step", (uint64_t)finding->growth_bytes_per_step),
-                plim_bytes("growth_low_bytes_per_step", low > 0 ? (uint64_t)low : 0),
-                plim_bytes("growth_high_bytes_per_step",
-                           finding->growth_high_bytes_per_step > 0
-                               ? (uint64_t)finding->growth_high_bytes_per_step
-                               : 0)));
+        plim_page_more(self->page, "; {} a step, {} to {} with 95% confidence",
+                       PLIM_FACTS(plim_bytes("growth_bytes_per_step",
+                                             plim_whole(finding->growth_bytes_per_step)),
+                                  plim_bytes("growth_low_bytes_per_step", plim_whole(low)),
+                                  plim_bytes("growth_high_bytes_per_step",
+                                             finding->growth_high_bytes_per_step > 0
+                                                 ? plim_whole(finding->growth_high_bytes_per_step)
+                                                 : 0)));
     }
 }
 

@@ -4,6 +4,8 @@
  */
 #include "report/model/diagnose_parts.h"
 
+#include "base/numbers.h"
+
 #include "report/model/inspect_parts.h"
 
 #define SMALL_GROWTH_BYTES ((double)(1 << 20)) /* a step: it takes long to matter */
@@ -100,19 +102,19 @@ static void say_growth(const plim_diagnose_part *self, const plim_diagnosis_find
     }
     plim_page_note(page, "growth", PLIM_TONE_PLAIN, "It grows by {} a step",
                    PLIM_FACTS(plim_toned(PLIM_TONE_HEADING,
-                                         plim_bytes("growth_bytes_per_step", (uint64_t)growth))));
+                                         plim_bytes("growth_bytes_per_step", plim_whole(growth)))));
     if (finding->period_steps > ALWAYS) {
         plim_page_more(page, " on average, {} at once in {} steps",
                        PLIM_FACTS(plim_bytes("growth_bytes_per_period",
-                                             (uint64_t)(growth * finding->period_steps)),
+                                             plim_whole(growth * finding->period_steps)),
                                   plim_number("period_steps", finding->period_steps)));
     }
     if (finding->has_full_step) {
         plim_page_more(page, "; GPU memory is full near step {}",
-                       PLIM_FACTS(plim_count("full_at_step", (uint64_t)finding->full_at_step)));
+                       PLIM_FACTS(plim_count("full_at_step", plim_whole(finding->full_at_step))));
     } else if (growth < SMALL_GROWTH_BYTES) {
         plim_page_more(page, "; at that rate 1 GiB takes {} steps",
-                       PLIM_FACTS(plim_count("steps_to_gib", (uint64_t)(GIB_BYTES / growth))));
+                       PLIM_FACTS(plim_count("steps_to_gib", plim_whole(GIB_BYTES / growth))));
     }
     plim_page_more(page, ".", NULL);
 }
