@@ -110,12 +110,7 @@ static plim_settings read_settings(const plim_history *history)
 {
     plim_recorded_settings recorded = { .conf = "" };
     plim_setting_words_each(history, plim_recorded_setting_add, &recorded);
-    plim_settings settings = plim_settings_default();
-    if (plim_settings_parse(recorded.conf, &settings, NULL) != PLIM_OK) {
-        settings = plim_settings_default();
-    }
-    plim_recorded_settings_apply(&recorded, &settings);
-    return settings;
+    return plim_recorded_settings_in_force(&recorded);
 }
 
 static plim_status diagnose_devices(plim_diagnosis *diagnosis, const plim_history *history,

@@ -314,11 +314,7 @@ static void read_settings(work *job)
 {
     plim_recorded_settings recorded = { .conf = "" };
     plim_setting_words_each(job->history, plim_recorded_setting_add, &recorded);
-    job->settings = plim_settings_default();
-    if (plim_settings_parse(recorded.conf, &job->settings, NULL) != PLIM_OK) {
-        job->settings = plim_settings_default(); /* the values say it, too */
-    }
-    plim_recorded_settings_apply(&recorded, &job->settings);
+    job->settings = plim_recorded_settings_in_force(&recorded);
     job->rounding = plim_rounding_of(&job->settings);
     job->is_other_allocator =
         names_other(&recorded) || job->settings.backend != PLIM_BACKEND_NATIVE;

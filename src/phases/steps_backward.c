@@ -150,7 +150,7 @@ static uint32_t rarest(const backward_line *lines, size_t count)
     return found != NULL ? found->frame : PLIM_NONE;
 }
 
-/* The line with whose calls steps end; PLIM_NONE: with all, or there are none. */
+/* The line with whose calls steps end; PLIM_NONE: with all, or no line calls. */
 static bool find_head(const plim_steps_search *search, const backward_calls *calls,
                       uint32_t *ret_frame)
 {

@@ -90,6 +90,16 @@ void plim_recorded_settings_apply(const plim_recorded_settings *recorded, plim_s
     }
 }
 
+plim_settings plim_recorded_settings_in_force(const plim_recorded_settings *recorded)
+{
+    plim_settings settings = plim_settings_default();
+    if (plim_settings_parse(recorded->conf, &settings, NULL) != PLIM_OK) {
+        settings = plim_settings_default(); /* the values say it, too */
+    }
+    plim_recorded_settings_apply(recorded, &settings);
+    return settings;
+}
+
 bool plim_recorded_settings_have(const plim_recorded_settings *recorded, plim_setting_key key)
 {
     return (recorded->given & PLIM_SETTING_BIT(key)) != 0;

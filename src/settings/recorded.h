@@ -3,8 +3,7 @@
  *
  *   plim_recorded_settings recorded = { .conf = "" };
  *   plim_recorded_setting_add(&recorded, group, name, value);    for each, in order
- *   plim_settings_parse(recorded.conf, &settings, NULL);         if it parses
- *   plim_recorded_settings_apply(&recorded, &settings);
+ *   settings = plim_recorded_settings_in_force(&recorded);
  *
  * A file says them twice: the string that was parsed last, which has what is not written down
  * otherwise (large_segment_size_mb), and values of some settings, which know of earlier strings
@@ -32,6 +31,9 @@ typedef struct plim_recorded_settings {
  */
 void plim_recorded_setting_add(void *recorded, const char *group, const char *name,
                                const char *value);
+/* What was in force: the string, or the defaults where it does not parse, and the values over it.
+ */
+plim_settings plim_recorded_settings_in_force(const plim_recorded_settings *recorded);
 /* The values, over what the string said. */
 void plim_recorded_settings_apply(const plim_recorded_settings *recorded, plim_settings *settings);
 /* True if a key has a value of its own. */

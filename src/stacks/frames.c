@@ -89,22 +89,41 @@ static size_t read_path(const char *file, char path[PATH_BYTES])
     return bytes + 1;
 }
 
+/* A frame as rows are held against it. */
+typedef struct frame_words {
+    char path[PATH_BYTES];
+    size_t path_bytes;
+    const char *function;
+    size_t function_bytes;
+} frame_words;
+
+static void read_words(const char *file, const char *function, frame_words *words)
+{
+    words->path_bytes = read_path(file, words->path);
+    words->function = function;
+    words->function_bytes = strlen(function);
+    call_once(&table_once, read_table);
+}
+
 /* Any function, which most rows have, costs nothing. */
 static bool meets_function(const plim_frame_row *row, const char *function, size_t bytes)
 {
     return row->function.bytes == 0 || meets(&row->function, function, bytes, '\0');
 }
 
+static bool meets_words(const plim_frame_row *row, const frame_words *words)
+{
+    return meets_function(row, words->function, words->function_bytes) &&
+           (row->file.bytes == 0 || meets(&row->file, words->path, words->path_bytes, '/'));
+}
+
 plim_frame_owner plim_frame_owner_of(const char *file, const char *function, uint32_t line)
 {
-    char path[PATH_BYTES];
-    const size_t bytes = read_path(file, path);
-    const size_t function_bytes = strlen(function);
-    call_once(&table_once, read_table);
+    frame_words words;
+    read_words(file, function, &words);
     for (size_t i = 0; i < table.counts[PLIM_CLASS_OWNER]; i++) {
         const plim_frame_row *const row = &table.rows[PLIM_CLASS_OWNER][i];
-        if ((!row->without_line || line == 0) && meets_function(row, function, function_bytes) &&
-            (row->file.bytes == 0 || meets(&row->file, path, bytes, '/'))) {
+        if ((!row->without_line || line == 0) && meets_words(row, &words)) {
             return (plim_frame_owner)row->class;
         }
     }
@@ -113,16 +132,12 @@ plim_frame_owner plim_frame_owner_of(const char *file, const char *function, uin
 
 plim_frame_role plim_frame_role_of(const char *file, const char *function, plim_frame_owner owner)
 {
-    char path[PATH_BYTES];
-    const size_t bytes = read_path(file, path);
-    const size_t function_bytes = strlen(function);
-    call_once(&table_once, read_table);
+    frame_words words;
+    read_words(file, function, &words);
     for (size_t i = 0; i < table.counts[PLIM_CLASS_ROLE]; i++) {
         const plim_frame_row *const row = &table.rows[PLIM_CLASS_ROLE][i];
         const bool is_of_native = row->class == PLIM_ROLE_ENGINE;
-        if (is_of_native == (owner == PLIM_FRAME_NATIVE) &&
-            meets_function(row, function, function_bytes) &&
-            (row->file.bytes == 0 || meets(&row->file, path, bytes, '/'))) {
+        if (is_of_native == (owner == PLIM_FRAME_NATIVE) && meets_words(row, &words)) {
             return (plim_frame_role)row->class;
         }
     }
@@ -131,14 +146,11 @@ plim_frame_role plim_frame_role_of(const char *file, const char *function, plim_
 
 plim_frame_technique plim_frame_technique_of(const char *file, const char *function)
 {
-    char path[PATH_BYTES];
-    const size_t bytes = read_path(file, path);
-    const size_t function_bytes = strlen(function);
-    call_once(&table_once, read_table);
+    frame_words words;
+    read_words(file, function, &words);
     for (size_t i = 0; i < table.counts[PLIM_CLASS_TECHNIQUE]; i++) {
         const plim_frame_row *const row = &table.rows[PLIM_CLASS_TECHNIQUE][i];
-        if (meets_function(row, function, function_bytes) &&
-            (row->file.bytes == 0 || meets(&row->file, path, bytes, '/'))) {
+        if (meets_words(row, &words)) {
             return (plim_frame_technique)row->class;
         }
     }

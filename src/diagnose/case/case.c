@@ -4,8 +4,6 @@
 #include "diagnose/case/case.h"
 
 #include "base/error.h"
-#include "history/setting_words.h"
-#include "settings/recorded.h"
 
 #include <stdio.h>
 #include <string.h>
