@@ -55,10 +55,7 @@ static void shrink_evaluation(const plim_program_shape *shape, plim_what_if *wha
     plim_what_if_life life;
     size_t round = 0;
     while (plim_what_if_next(&walk, &life)) {
-        while (round < shape->rounds.count &&
-               life.born >= (int64_t)shape->rounds.items[round].end) {
-            round++;
-        }
+        round = plim_program_round_at(shape, life.born, round);
         if (round < shape->rounds.count && (shape->plays[life.id] & PLIM_PLAYS_BATCH) != 0 &&
             (life.born < (int64_t)shape->rounds.items[round].forward ||
              shape->rounds.items[round].turn == shape->rounds.items[round].back)) {

@@ -105,14 +105,6 @@ typedef struct kept_gradients {
     size_t rounds;
 } kept_gradients;
 
-static size_t round_at(const plim_program_shape *shape, int64_t event, size_t round)
-{
-    while (round < shape->rounds.count && event >= (int64_t)shape->rounds.items[round].end) {
-        round++;
-    }
-    return round;
-}
-
 /* Gradients that a later round finds when it begins. False: no memory. */
 static bool find_kept(const plim_program_shape *shape, kept_gradients *kept)
 {
@@ -120,7 +112,7 @@ static bool find_kept(const plim_program_shape *shape, kept_gradients *kept)
     plim_what_if_life life;
     size_t round = 0;
     while (plim_what_if_next(&walk, &life)) {
-        round = round_at(shape, life.born, round);
+        round = plim_program_round_at(shape, life.born, round);
         const bool is_bucket =
             plim_stack_kind_of(&shape->one->passes.stacks, life.stack) == PLIM_STACK_BUCKETS;
         if (life.category != PLIM_CATEGORY_GRADIENTS || is_bucket ||
@@ -134,7 +126,8 @@ static bool find_kept(const plim_program_shape *shape, kept_gradients *kept)
         }
         const size_t first = life.born == PLIM_AT_START ? 0 : round + 1;
         kept->changes[first] += life.bytes;
-        size_t last = round_at(shape, life.freed, round); /* the round in which it goes */
+        size_t last =
+            plim_program_round_at(shape, life.freed, round); /* the round in which it goes */
         if (last < shape->rounds.count && life.freed >= (int64_t)shape->rounds.items[last].back) {
             last++;
         }

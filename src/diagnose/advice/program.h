@@ -82,6 +82,16 @@ static inline plim_what_if_walk plim_program_lives(const plim_program_shape *sha
     return plim_what_if_lives(&shape->one->timeline, &shape->one->categories, &shape->one->passes);
 }
 
+/* The first round from `round` on that ends after an event, or the count of rounds. */
+static inline size_t plim_program_round_at(const plim_program_shape *shape, int64_t event,
+                                           size_t round)
+{
+    while (round < shape->rounds.count && event >= (int64_t)shape->rounds.items[round].end) {
+        round++;
+    }
+    return round;
+}
+
 /* Finds the blocks of all rounds, for plim_program_shape_init(). False: no memory. */
 bool plim_program_find_blocks(plim_program_shape *shape);
 /* Gives allocations their roles; after the blocks. False: no memory. */

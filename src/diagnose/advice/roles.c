@@ -266,10 +266,7 @@ static void judge_all(role_search *at)
     plim_what_if_life life;
     size_t round = 0;
     while (plim_what_if_next(&walk, &life)) {
-        while (round < shape->rounds.count &&
-               life.born >= (int64_t)shape->rounds.items[round].end) {
-            round++;
-        }
+        round = plim_program_round_at(shape, life.born, round);
         const plim_round *const now =
             round < shape->rounds.count ? &shape->rounds.items[round] : NULL;
         shape->plays[life.id] = role_of(at, now, &life);
