@@ -62,9 +62,10 @@
     X(PLIM_TECHNIQUE_EIGHT_BIT, "eight_bit") /* states of an optimizer */                     \
     X(PLIM_TECHNIQUE_CROSS_ENTROPY, "cross_entropy")                                          \
     X(PLIM_TECHNIQUE_LOG_SOFTMAX, "log_softmax")                                              \
-    X(PLIM_TECHNIQUE_ATTENTION, "attention") X(PLIM_TECHNIQUE_GATHERING, "gathering")         \
-        X(PLIM_TECHNIQUE_GRAPH, "graph")   /* captured */                                     \
-        X(PLIM_TECHNIQUE_SCALER, "scaler") /* of a loss in half precision */
+    X(PLIM_TECHNIQUE_ATTENTION, "attention")                                                  \
+    X(PLIM_TECHNIQUE_GATHERING, "gathering")                                                  \
+    X(PLIM_TECHNIQUE_GRAPH, "graph")   /* captured */                                         \
+    X(PLIM_TECHNIQUE_SCALER, "scaler") /* of a loss in half precision */
 
 #define PLIM_FRAME_ENUM(code, name) code,
 typedef enum plim_frame_owner { PLIM_FRAME_OWNER_LIST(PLIM_FRAME_ENUM) } plim_frame_owner;
