@@ -19,8 +19,6 @@
 
 PLIM_BEGIN_DECLS
 
-#define PLIM_NO_STEP UINT64_MAX /* in place of a step's number, from 0 */
-
 /* --- causes --- */
 
 /*

@@ -48,6 +48,31 @@ typedef struct plim_moment {
     size_t group_count;
 } plim_moment;
 
+/* --- a moment of one's choice --- */
+
+typedef enum plim_moment_kind {
+    PLIM_MOMENT_PEAK,      /* requested bytes are highest */
+    PLIM_MOMENT_START,     /* before the first event */
+    PLIM_MOMENT_END,       /* after the last */
+    PLIM_MOMENT_EVENT,     /* after event `number` */
+    PLIM_MOMENT_STEP_PEAK, /* requested bytes are highest within step `number` */
+    PLIM_MOMENT_STEP_END,  /* after the last event of step `number` */
+    PLIM_MOMENT_OOM,       /* when failure `number` happened */
+} plim_moment_kind;
+
+typedef struct plim_moment_choice {
+    plim_moment_kind kind;
+    uint64_t number; /* from 0 */
+} plim_moment_choice;
+
+/**
+ * Read the name of a moment: "peak", "start", "end", "event:120" or "120", "step:7" (its highest
+ * moment), "step:7:end", "oom" (the first failure), "oom:2".
+ *
+ * returns  false: it names none, and `ret_choice` is untouched
+ */
+PLIM_API bool plim_moment_parse(const char *text, plim_moment_choice *ret_choice);
+
 /*
  * Groups of an oom's moment are worked out for the first so many ooms of a device: a program that
  * runs out again and again would otherwise cost the square of its length. Figures are there for

@@ -46,6 +46,12 @@ PLIM_API PLIM_MUST_USE plim_status plim_steps_init(plim_steps *ret_steps,
 /** A zeroed one is allowed. */
 PLIM_API void plim_steps_deinit(plim_steps *steps);
 
+#define PLIM_NO_STEP UINT64_MAX /* in place of a step's number, from 0 */
+
+/** The step that an event lies in, or PLIM_NO_STEP: before the first, after the last, no steps.
+ * Logarithmic. */
+PLIM_API uint64_t plim_steps_at(const plim_steps *steps, uint64_t event);
+
 /* --- categories --- */
 
 /* The purpose of an allocation. In the list: enumerator, name, meaning. */

@@ -10,15 +10,11 @@
 #include "base/arena.h"
 #include "base/assert.h"
 #include "base/error.h"
-#include "history/setting_words.h"
 #include "history/timeline.h"
 #include "inspect/end_state.h"
 #include "inspect/groups.h"
+#include "inspect/recorded_rule.h"
 #include "inspect/trace_facts.h"
-#include "settings/recorded.h"
-#include "settings/rounding.h"
-
-#include <string.h>
 
 #define TIMELINE_BINS_DEFAULT 256u
 
@@ -35,9 +31,7 @@ typedef struct work {
     const plim_history *history;
     plim_inspection *inspection;
     plim_grouper grouper;
-    plim_settings settings;
-    plim_rounding rounding; /* of these */
-    bool is_other_allocator;
+    plim_recorded_rule rule;
     uint32_t bins_max;
 } work;
 
@@ -232,7 +226,7 @@ static plim_status walk_device(work *job, const plim_device_history *device,
         plim_oom_moment *const oom = &walk.ooms[i];
         const uint64_t bytes = oom->requested_bytes; /* as the file claims */
         oom->segment_bytes = bytes > 0 && bytes <= PLIM_REQUEST_BYTES_END
-                                 ? plim_segment_size(&job->settings, bytes)
+                                 ? plim_segment_size(&job->rule.settings, bytes)
                                  : bytes;
         oom->user_frame = plim_group_user_frame(&job->grouper, oom->stack);
     }
@@ -246,20 +240,6 @@ static plim_status walk_device(work *job, const plim_device_history *device,
     return PLIM_OK;
 }
 
-static uint64_t round_with(const void *rounding, uint64_t requested_bytes)
-{
-    return plim_round(rounding, requested_bytes);
-}
-
-/* The rule by which the allocator of the recording cut blocks. */
-static plim_block_rule rule_of(const work *job)
-{
-    return (plim_block_rule){ .round = job->rounding.has_divisions ? round_with : NULL,
-                              .ctx = &job->rounding,
-                              .max_split_bytes = job->settings.max_split_bytes,
-                              .is_other = job->is_other_allocator };
-}
-
 static plim_status inspect_device(work *job, const plim_device_history *device,
                                   plim_device_inspection *facts, plim_error *err)
 {
@@ -270,7 +250,8 @@ static plim_status inspect_device(work *job, const plim_device_history *device,
     facts->end = plim_end_state_of(device, inspection->anomalies);
     PLIM_TRY(
         plim_pool_states_of(job->history, device, arena, &facts->pools, &facts->pool_count, err));
-    const plim_timeline_options options = { .mem = inspection->mem, .rule = rule_of(job) };
+    const plim_timeline_options options = { .mem = inspection->mem,
+                                            .rule = plim_recorded_block_rule(&job->rule) };
     plim_timeline timeline;
     PLIM_TRY(plim_timeline_init(&timeline, job->history, device, &options, err));
     for (size_t i = 0; i < PLIM_ANOMALY_COUNT; i++) {
@@ -302,24 +283,6 @@ static plim_status inspect_devices(work *job, plim_error *err)
     return PLIM_OK;
 }
 
-/* A conf that begins with a word of its own names another allocator than PyTorch's ("bfc"). */
-static bool names_other(const plim_recorded_settings *recorded)
-{
-    const size_t first = strcspn(recorded->conf, ":,");
-    return recorded->conf[0] != '\0' && recorded->conf[first] != ':';
-}
-
-/* The settings in force when the history was recorded. */
-static void read_settings(work *job)
-{
-    plim_recorded_settings recorded = { .conf = "" };
-    plim_setting_words_each(job->history, plim_recorded_setting_add, &recorded);
-    job->settings = plim_recorded_settings_in_force(&recorded);
-    job->rounding = plim_rounding_of(&job->settings);
-    job->is_other_allocator =
-        names_other(&recorded) || job->settings.backend != PLIM_BACKEND_NATIVE;
-}
-
 plim_status plim_inspect(const plim_history *history, const plim_inspect_options *options,
                          plim_inspection **ret_inspection, plim_error *err)
 {
@@ -333,9 +296,9 @@ plim_status plim_inspect(const plim_history *history, const plim_inspect_options
     plim_arena_init(&inspection->arena, mem);
     work job = { .history = history,
                  .inspection = inspection,
+                 .rule = plim_recorded_rule_of(history),
                  .bins_max =
                      chosen.timeline_bins > 0 ? chosen.timeline_bins : TIMELINE_BINS_DEFAULT };
-    read_settings(&job);
     plim_status status = plim_grouper_init(&job.grouper, history, mem, err);
     if (status == PLIM_OK) {
         status = inspect_devices(&job, err);

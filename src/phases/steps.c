@@ -129,3 +129,22 @@ void plim_steps_deinit(plim_steps *steps)
     }
     *steps = (plim_steps){ 0 };
 }
+
+uint64_t plim_steps_at(const plim_steps *steps, uint64_t event)
+{
+    const size_t count = steps->count;
+    if (count == 0 || event < steps->first_events[0] || event >= steps->first_events[count]) {
+        return PLIM_NO_STEP;
+    }
+    size_t low = 0;
+    size_t high = count;
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (steps->first_events[middle] <= event) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}

@@ -72,22 +72,7 @@ static bool make_step_facts(plim_case *one)
 
 uint64_t plim_case_step(const plim_case *one, uint64_t event)
 {
-    const size_t count = one->steps.count;
-    if (count == 0 || event < one->steps.first_events[0] ||
-        event >= one->steps.first_events[count]) {
-        return PLIM_NO_STEP;
-    }
-    size_t low = 0;
-    size_t high = count;
-    while (high - low > 1) {
-        const size_t middle = low + (high - low) / 2;
-        if (one->steps.first_events[middle] <= event) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return plim_steps_at(&one->steps, event);
 }
 
 /* --- the case --- */
