@@ -246,7 +246,8 @@ static shape shape_of(const plim_trace_spec *spec)
 
 /*
  * Ranges that every seed stays in. For fixed shapes they are those of recorded training runs
- * (docs/design/traces.md); others have what their program implies.
+ * (docs/design/traces.md); others have what their program implies: the extremes of 210 seeds, with
+ * room beyond them, as each run draws seeds of its own.
  */
 static const struct {
     plim_trace_kind kind;
@@ -255,15 +256,15 @@ static const struct {
     uint64_t life_max;
     bool has_deferred, has_pools;
 } ranges[] = {
-    { PLIM_TRACE_TRAINING, 9, 27, 0.96, 0.1, 0.6, 12, false, false },
-    { PLIM_TRACE_FINETUNE, 25, 800, 0.4, 0.05, 0.7, 10, false, false },
+    { PLIM_TRACE_TRAINING, 9, 27, 0.96, 0.05, 0.6, 12, false, false },
+    { PLIM_TRACE_FINETUNE, 25, 800, 0.3, 0.05, 0.7, 10, false, false },
     { PLIM_TRACE_MOE, 400, 4000, 0.3, 0.05, 0.4, 8, false, false },
     { PLIM_TRACE_UNET, 40, 600, 0.4, 0.2, 0.7, 25, false, false },
     { PLIM_TRACE_DIT, 10, 200, 0.6, 0.05, 0.9, 8, false, false },
-    { PLIM_TRACE_PAGED, 20, 400, 0.3, 0.5, 1, 8, false, false },
+    { PLIM_TRACE_PAGED, 15, 400, 0.3, 0.4, 1, 8, false, false },
     { PLIM_TRACE_CONTIGUOUS, 20, 400, 0.5, 0.6, 1, 8, false, false },
-    { PLIM_TRACE_RL, 30, 600, 0.4, 0.1, 0.8, 8, false, false },
-    { PLIM_TRACE_EVALUATION, 15, 600, 0.4, 0.05, 0.6, 25, false, false },
+    { PLIM_TRACE_RL, 30, 600, 0.2, 0.1, 0.9, 8, false, false },
+    { PLIM_TRACE_EVALUATION, 9, 600, 0.2, 0.05, 0.6, 25, false, false },
     { PLIM_TRACE_VISION, 200, 5000, 0.2, 0.1, 0.8, 12, false, false },
     { PLIM_TRACE_STREAMS, 9, 30, 0.9, 0.05, 0.6, 8, true, false },
     { PLIM_TRACE_GRAPHS, 30, 300, 0.3, 0.1, 0.8, 8, false, true },
