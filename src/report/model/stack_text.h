@@ -8,21 +8,12 @@
 #ifndef PLIMSOLL_REPORT_MODEL_STACK_TEXT_H
 #define PLIMSOLL_REPORT_MODEL_STACK_TEXT_H
 
-#include "plimsoll/inspect.h"
+#include "inspect/stack_label.h"
 
 #define PLIM_STACK_CONTEXT_MAX 4u
 
-/** The frame that speaks for a group: an index into the history's frames, or PLIM_NONE. */
-uint32_t plim_stack_label_frame(const plim_history *history, const plim_stack_group *group);
-
-/** The same as a place in the stack: 0 is the innermost frame. PLIM_NONE in an empty stack. */
-uint32_t plim_stack_label_place(const plim_history *history, const plim_stack_group *group);
-
-/** True if a frame is the user's own code: not PyTorch's, not Python's, not C++. */
-bool plim_stack_frame_is_user(const plim_history *history, uint32_t frame);
-
 /**
- * The callers worth naming beside the label: frames of the user's own further out, or, without\n *
+ * The callers worth naming beside the label: frames of the user's own further out, or, without
  * such, the next Python frames.
  *
  * places   PLIM_STACK_CONTEXT_MAX places in the stack, innermost first
