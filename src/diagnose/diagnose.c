@@ -8,8 +8,6 @@
 
 #include "base/assert.h"
 #include "base/error.h"
-#include "history/setting_words.h"
-#include "settings/recorded.h"
 
 #include <string.h>
 
@@ -93,8 +91,8 @@ static bool has_requests(const plim_events *events)
 static plim_status diagnose_case(plim_case *one, plim_error *err)
 {
     PLIM_TRY(plim_case_init(one, err));
-    one->out->step_count = one->steps.count;
-    one->out->step_source = one->steps.source;
+    one->out->step_count = one->view.steps.count;
+    one->out->step_source = one->view.steps.source;
     one->out->has_events = has_requests(&one->device->events);
     one->out->has_stacks = one->has_stacks;
     find_capacity(one);
@@ -103,14 +101,6 @@ static plim_status diagnose_case(plim_case *one, plim_error *err)
     }
     plim_choose_verdict(one);
     return keep_findings(one, err);
-}
-
-/* The settings in force when the history was recorded. */
-static plim_settings read_settings(const plim_history *history)
-{
-    plim_recorded_settings recorded = { .conf = "" };
-    plim_setting_words_each(history, plim_recorded_setting_add, &recorded);
-    return plim_recorded_settings_in_force(&recorded);
 }
 
 static plim_status diagnose_devices(plim_diagnosis *diagnosis, const plim_history *history,
@@ -124,7 +114,6 @@ static plim_status diagnose_devices(plim_diagnosis *diagnosis, const plim_histor
     if (diagnosis->devices == NULL) {
         return plim_fail_memory(err, "diagnosing the history");
     }
-    const plim_settings settings = read_settings(history);
     for (size_t i = 0; i < count; i++) {
         const plim_device_history *const device = plim_history_device(history, i);
         if (count > 1 && device->events.count == 0 && device->segment_count == 0) {
@@ -139,7 +128,6 @@ static plim_status diagnose_devices(plim_diagnosis *diagnosis, const plim_histor
                           .history = history,
                           .device = device,
                           .facts = out->facts,
-                          .settings = settings,
                           .out = out };
         const plim_status status = diagnose_case(&one, err);
         plim_case_deinit(&one);

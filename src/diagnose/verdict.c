@@ -57,7 +57,7 @@ static int compare_findings(const void *left, const void *right)
 
 static double confidence_in_health(const plim_case *one)
 {
-    const bool is_seen = !one->facts->truncated && one->steps.count > 1;
+    const bool is_seen = !one->facts->truncated && one->view.steps.count > 1;
     return !one->out->has_events ? STATE_ALONE_CONFIDENCE
            : is_seen             ? HEALTHY_CONFIDENCE
                                  : HALF_SEEN_CONFIDENCE;

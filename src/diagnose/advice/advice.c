@@ -115,7 +115,7 @@ static bool keep(plim_case *one, const plim_advice_list *list)
 static plim_status advise(plim_case *one, plim_advice_list *list, plim_error *err)
 {
     plim_what_if what_if;
-    PLIM_TRY(plim_what_if_init(&what_if, &one->timeline, one->mem, err));
+    PLIM_TRY(plim_what_if_init(&what_if, &one->view.timeline, one->mem, err));
     plim_program_shape shape = { 0 };
     plim_status status = plim_program_shape_init(&shape, one, &what_if, err);
     if (status == PLIM_OK && (!plim_advise_findings(&shape, &what_if, list) ||

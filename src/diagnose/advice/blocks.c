@@ -26,7 +26,7 @@
 
 typedef struct forward_requests {
     const plim_program_shape *shape;
-    const plim_round *round;
+    const plim_training_round *round;
     uint32_t *events;
     uint64_t *kinds;   /* stack and size of each, as one number */
     uint32_t *lengths; /* how often each distance is met */
@@ -36,7 +36,7 @@ typedef struct forward_requests {
 } forward_requests;
 
 static bool requests_init(forward_requests *all, const plim_program_shape *shape,
-                          const plim_round *round)
+                          const plim_training_round *round)
 {
     const plim_events *const events = &shape->one->device->events;
     size_t room = 1;
@@ -193,18 +193,19 @@ static size_t align(const forward_requests *all, size_t from, size_t length)
 
 static int64_t freed_of(const plim_case *one, uint32_t event)
 {
-    const uint32_t ended = one->timeline.start.lifetimes.partner[event];
+    const uint32_t ended = one->view.timeline.start.lifetimes.partner[event];
     return ended == PLIM_NONE ? PLIM_NEVER : (int64_t)ended;
 }
 
 /* The last moment before `event` at which something from the forward pass was freed: there the
  * backward pass of what comes later ends. */
-static uint32_t begin_of_backward(const plim_case *one, const plim_round *round, int64_t event)
+static uint32_t begin_of_backward(const plim_case *one, const plim_training_round *round,
+                                  int64_t event)
 {
     for (int64_t i = event - 1; i >= (int64_t)round->turn && event - i < EVENTS_BACK_MAX; i--) {
-        const uint64_t about = plim_timeline_about(&one->timeline, (uint64_t)i);
+        const uint64_t about = plim_timeline_about(&one->view.timeline, (uint64_t)i);
         if (one->device->events.action[i] != PLIM_ALLOC && about != PLIM_NO_ALLOCATION &&
-            about < plim_timeline_recorded_id(&one->timeline, round->turn)) {
+            about < plim_timeline_recorded_id(&one->view.timeline, round->turn)) {
             return (uint32_t)i;
         }
     }
@@ -226,9 +227,9 @@ static plim_block_span measure(const forward_requests *all, size_t from, size_t 
     int64_t soonest = PLIM_NEVER;
     for (uint32_t i = block.first; i < block.end; i++) {
         if (events->action[i] != PLIM_ALLOC) {
-            const uint32_t made = one->timeline.start.lifetimes.partner[i];
+            const uint32_t made = one->view.timeline.start.lifetimes.partner[i];
             if (made != PLIM_NONE && made >= block.first && made < i &&
-                one->timeline.start.lifetimes.partner[made] == i) {
+                one->view.timeline.start.lifetimes.partner[made] == i) {
                 live -= events->bytes[made] < live ? events->bytes[made] : live;
             }
             continue;

@@ -85,9 +85,9 @@ void plim_change_evaluation(const plim_program_shape *shape, plim_what_if *what_
 static void recompute(const plim_program_shape *shape, const plim_block_span *block,
                       plim_what_if *what_if)
 {
-    const plim_timeline *const timeline = &shape->one->timeline;
+    const plim_timeline *const timeline = &shape->one->view.timeline;
     const plim_events *const events = &shape->one->device->events;
-    const plim_round *const round = &shape->rounds.items[block->round];
+    const plim_training_round *const round = &shape->rounds.items[block->round];
     const int64_t again = block->again == PLIM_NONE ? PLIM_NEVER : (int64_t)block->again;
     for (uint32_t i = block->first; i < block->end; i++) {
         const uint32_t ended = timeline->start.lifetimes.partner[i];
@@ -140,9 +140,9 @@ static uint32_t blocks_again(const plim_program_shape *shape, size_t round, size
 }
 
 /* The first request of the loss in a round, or PLIM_NONE: logits. */
-static uint32_t first_logits(const plim_program_shape *shape, const plim_round *round)
+static uint32_t first_logits(const plim_program_shape *shape, const plim_training_round *round)
 {
-    const uint64_t first_id = plim_timeline_recorded_id(&shape->one->timeline, 0);
+    const uint64_t first_id = plim_timeline_recorded_id(&shape->one->view.timeline, 0);
     for (uint32_t i = round->forward; i < round->turn; i++) {
         if ((shape->plays[first_id + i] & PLIM_PLAYS_LOGITS) != 0) {
             return i;
@@ -157,7 +157,7 @@ bool plim_change_loss(const plim_program_shape *shape, plim_what_if *what_if)
 {
     shrink(shape, what_if, PLIM_PLAYS_LOGITS, LOSS_PIECES);
     const plim_events *const events = &shape->one->device->events;
-    const plim_categories *const categories = &shape->one->categories;
+    const plim_categories *const categories = &shape->one->view.categories;
     size_t block = 0;
     for (size_t i = 0; i < shape->rounds.count; i++) {
         const uint32_t turn = shape->rounds.items[i].turn;
@@ -168,7 +168,7 @@ bool plim_change_loss(const plim_program_shape *shape, plim_what_if *what_if)
         }
         plim_what_if_more(what_if, events->bytes[logits] / LOSS_PIECES, turn, until);
         for (uint32_t k = turn; k < until; k++) {
-            const uint64_t id = plim_timeline_recorded_id(&shape->one->timeline, k);
+            const uint64_t id = plim_timeline_recorded_id(&shape->one->view.timeline, k);
             if (events->action[k] == PLIM_ALLOC && categories->of[id] == PLIM_CATEGORY_GRADIENTS) {
                 plim_what_if_more(what_if, events->bytes[k], turn, k);
                 plim_what_if_more(what_if, events->bytes[k], k, (int64_t)k + 1);
@@ -196,9 +196,9 @@ bool plim_change_attention(const plim_program_shape *shape, plim_what_if *what_i
 bool plim_change_activation_offload(const plim_program_shape *shape, plim_what_if *what_if)
 {
     const plim_events *const events = &shape->one->device->events;
-    const plim_timeline *const timeline = &shape->one->timeline;
+    const plim_timeline *const timeline = &shape->one->view.timeline;
     for (size_t r = 0; r < shape->rounds.count; r++) {
-        const plim_round *const round = &shape->rounds.items[r];
+        const plim_training_round *const round = &shape->rounds.items[r];
         for (uint32_t i = round->forward; i < round->turn; i++) {
             const uint32_t ended = timeline->start.lifetimes.partner[i];
             const uint64_t id = plim_timeline_recorded_id(timeline, i);

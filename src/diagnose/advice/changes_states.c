@@ -141,7 +141,7 @@ static bool find_kept(const plim_program_shape *shape, kept_gradients *kept)
  * gradients. *ret_bytes: of those; what nothing is added to is no gradient that stays (a bucket of
  * data-parallel training). False: no memory.
  */
-static bool renew(const plim_program_shape *shape, const plim_round *round,
+static bool renew(const plim_program_shape *shape, const plim_training_round *round,
                   const kept_gradients *kept, uint64_t kept_bytes, uint64_t *ret_bytes,
                   plim_what_if *what_if)
 {
@@ -156,7 +156,7 @@ static bool renew(const plim_program_shape *shape, const plim_round *round,
             events->action[i] == PLIM_ALLOC ? plim_map_get(&kept->sizes, bytes) : PLIM_MAP_ABSENT;
         const uint64_t before = plim_map_get(&used, bytes);
         const uint64_t count = before == PLIM_MAP_ABSENT ? 0 : before;
-        const uint32_t ended = shape->one->timeline.start.lifetimes.partner[i];
+        const uint32_t ended = shape->one->view.timeline.start.lifetimes.partner[i];
         if (all == PLIM_MAP_ABSENT || count >= all || ended >= round->back || bytes > left) {
             continue;
         }
@@ -178,7 +178,7 @@ bool plim_change_set_to_none(const plim_program_shape *shape, plim_what_if *what
     uint64_t bytes = 0;
     uint64_t renewed = 0; /* in the last round that has a backward pass */
     for (size_t i = 0; i < shape->rounds.count && has_memory; i++) {
-        const plim_round *const round = &shape->rounds.items[i];
+        const plim_training_round *const round = &shape->rounds.items[i];
         bytes += kept.changes[i];
         /* Between two steps of the optimizer gradients accumulate, and have to stay. */
         if (bytes == 0 || bytes > INT64_MAX || i == 0 || round[-1].end == round[-1].back) {

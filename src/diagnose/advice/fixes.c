@@ -113,15 +113,16 @@ static const struct {
 /* The moment from which on an allocation is kept in vain: the end of its own step. */
 static int64_t kept_from(const plim_case *one, int64_t born)
 {
-    if (one->steps.count == 0) {
+    if (one->view.steps.count == 0) {
         return PLIM_NEVER;
     }
-    const uint64_t step = born < 0 ? 0 : plim_case_step(one, (uint64_t)born);
+    const uint64_t step = born < 0 ? 0 : plim_steps_at(&one->view.steps, (uint64_t)born);
     if (step == PLIM_NO_STEP) {
-        return born < (int64_t)one->steps.first_events[0] ? (int64_t)one->steps.first_events[1]
-                                                          : PLIM_NEVER;
+        return born < (int64_t)one->view.steps.first_events[0]
+                   ? (int64_t)one->view.steps.first_events[1]
+                   : PLIM_NEVER;
     }
-    return (int64_t)one->steps.first_events[step + 1];
+    return (int64_t)one->view.steps.first_events[step + 1];
 }
 
 static bool take_members(plim_map *stacks, const plim_diagnosis_finding *finding)
@@ -166,7 +167,7 @@ static bool fix_finding(const plim_program_shape *shape, const plim_diagnosis_fi
         const uint64_t most = plim_what_if_saves(what_if);
         saved = most > saved ? most : saved;
     }
-    if (saving == FIX_KEPT && shape->one->steps.count > 0 && shape->one->has_stacks) {
+    if (saving == FIX_KEPT && shape->one->view.steps.count > 0 && shape->one->has_stacks) {
         if (!without_kept(shape, finding, what_if)) {
             return false;
         }

@@ -90,11 +90,12 @@ static bool add_rest(plim_program_shape *shape, uint32_t start)
     if (!has_forward) {
         return true;
     }
-    const plim_round round = { .start = start,
-                               .forward = forward_before(passes, passes->list.count, start),
-                               .turn = end,
-                               .back = end,
-                               .end = end };
+    const plim_training_round round = { .start = start,
+                                        .forward =
+                                            forward_before(passes, passes->list.count, start),
+                                        .turn = end,
+                                        .back = end,
+                                        .end = end };
     return PLIM_VEC_PUSH(shape->mem, &shape->rounds, round);
 }
 
@@ -103,9 +104,9 @@ static bool add_rest(plim_program_shape *shape, uint32_t start)
 static void part_evaluation(plim_program_shape *shape)
 {
     const plim_events *const events = shape->one->passes.events;
-    const uint32_t *const ended = shape->one->timeline.start.lifetimes.partner;
+    const uint32_t *const ended = shape->one->view.timeline.start.lifetimes.partner;
     for (size_t i = 0; i < shape->rounds.count; i++) {
-        plim_round *const round = &shape->rounds.items[i];
+        plim_training_round *const round = &shape->rounds.items[i];
         uint32_t first = round->forward;
         while (first < round->turn && (events->action[first] != PLIM_ALLOC ||
                                        ended[first] < round->turn || ended[first] >= round->back)) {
@@ -135,11 +136,11 @@ static bool find_rounds(plim_program_shape *shape)
         if (!is_begun || !is_backward(pass->kind) || pass->first < start) {
             continue;
         }
-        const plim_round round = { .start = start,
-                                   .forward = forward_before(passes, i, start),
-                                   .turn = pass->first,
-                                   .back = pass->backward_end,
-                                   .end = pass->backward_end };
+        const plim_training_round round = { .start = start,
+                                            .forward = forward_before(passes, i, start),
+                                            .turn = pass->first,
+                                            .back = pass->backward_end,
+                                            .end = pass->backward_end };
         if (!PLIM_VEC_PUSH(shape->mem, &shape->rounds, round)) {
             return false;
         }
@@ -166,7 +167,7 @@ plim_status plim_program_shape_init(plim_program_shape *shape, plim_case *one,
 {
     *shape = (plim_program_shape){ .one = one,
                                    .mem = one->mem,
-                                   .ids = plim_timeline_id_end(&one->timeline),
+                                   .ids = plim_timeline_id_end(&one->view.timeline),
                                    .peak_event = what_if->peak_event,
                                    .stack_count = plim_history_stack_count(one->history),
                                    .has_backward = one->passes.has_backward,
@@ -181,7 +182,7 @@ plim_status plim_program_shape_init(plim_program_shape *shape, plim_case *one,
     }
     shape->keeps_graph = shape->keeps_graph || fails_in_loss(shape);
     for (size_t i = 0; i < shape->rounds.count; i++) {
-        const plim_round *const round = &shape->rounds.items[i];
+        const plim_training_round *const round = &shape->rounds.items[i];
         shape->is_whole = shape->is_whole ||
                           (round->turn < round->back && round->back < one->device->events.count &&
                            what_if->peak_event < (int64_t)round->end);

@@ -25,13 +25,13 @@ enum {
     PLIM_PLAYS_OPTIMIZING = 16, /* a temporary of the optimizer's step */
 };
 
-typedef struct plim_round {
+typedef struct plim_training_round {
     uint32_t start;
     uint32_t forward; /* the forward pass that the backward pass follows begins here */
     uint32_t turn;    /* the backward pass begins; the same as back if it never does */
     uint32_t back;    /* it is over */
     uint32_t end;     /* the optimizer's step is over, if one follows; else the same as back */
-} plim_round;
+} plim_training_round;
 
 /* One of several parts of a forward pass that request the same in the same order. */
 typedef struct plim_block_span {
@@ -54,7 +54,7 @@ typedef struct plim_program_shape {
     uint64_t ids;
     uint8_t *is_gathered; /* by stack: it gathers what ranks share */
     size_t stack_count;
-    PLIM_VEC(plim_round) rounds;
+    PLIM_VEC(plim_training_round) rounds;
     PLIM_VEC(plim_block_span) blocks; /* of all rounds, in order */
     uint32_t seen;
     int64_t peak_event;
@@ -79,7 +79,8 @@ void plim_program_shape_deinit(plim_program_shape *shape);
 
 static inline plim_what_if_walk plim_program_lives(const plim_program_shape *shape)
 {
-    return plim_what_if_lives(&shape->one->timeline, &shape->one->categories, &shape->one->passes);
+    return plim_what_if_lives(&shape->one->view.timeline, &shape->one->view.categories,
+                              &shape->one->passes);
 }
 
 /* The first round from `round` on that ends after an event, or the count of rounds. */

@@ -91,10 +91,10 @@ static uint32_t find_item_bytes(const plim_map *weights)
 }
 
 /* The last round with both passes, else the last: there sizes are counted. NULL: no rounds. */
-static const plim_round *reference_round(const plim_program_shape *shape)
+static const plim_training_round *reference_round(const plim_program_shape *shape)
 {
     for (size_t i = shape->rounds.count; i-- > 0;) {
-        const plim_round *const round = &shape->rounds.items[i];
+        const plim_training_round *const round = &shape->rounds.items[i];
         if (round->turn < round->back && round->back < shape->one->device->events.count) {
             return round;
         }
@@ -102,11 +102,11 @@ static const plim_round *reference_round(const plim_program_shape *shape)
     return shape->rounds.count > 0 ? &shape->rounds.items[shape->rounds.count - 1] : NULL;
 }
 
-static bool count_sizes(role_search *at, const plim_round *round)
+static bool count_sizes(role_search *at, const plim_training_round *round)
 {
     const plim_events *const events = &at->shape->one->device->events;
-    const uint8_t *const of = at->shape->one->categories.of;
-    const uint64_t first_id = plim_timeline_recorded_id(&at->shape->one->timeline, 0);
+    const uint8_t *const of = at->shape->one->view.categories.of;
+    const uint64_t first_id = plim_timeline_recorded_id(&at->shape->one->view.timeline, 0);
     for (uint32_t i = round->forward; i < round->back; i++) {
         const plim_category category = (plim_category)of[first_id + i];
         if (events->action[i] == PLIM_ALLOC && goes_with_batch(category, PLIM_AT_START) &&
@@ -207,7 +207,7 @@ static void find_scores_in(role_search *at, const plim_block_span *block)
     }
 }
 
-static void find_scores(role_search *at, const plim_round *round)
+static void find_scores(role_search *at, const plim_training_round *round)
 {
     for (size_t i = 0; i < at->shape->blocks.count && round != NULL; i++) {
         const plim_block_span *const block = &at->shape->blocks.items[i];
@@ -221,7 +221,8 @@ static void find_scores(role_search *at, const plim_round *round)
 /* --- judging --- */
 
 /* By size, and in the forward pass by who requested it. */
-static bool is_scores(const role_search *at, const plim_round *round, const plim_what_if_life *life)
+static bool is_scores(const role_search *at, const plim_training_round *round,
+                      const plim_what_if_life *life)
 {
     return at->scores_bytes > 0 && is_of_size(life->bytes, at->scores_bytes) &&
            (life->born >= (int64_t)round->turn ||
@@ -232,7 +233,7 @@ static bool is_scores(const role_search *at, const plim_round *round, const plim
  * If activations have the size of copies too: autocast copies a layer's bias and weight before
  * anything else that the layer requests.
  */
-static bool comes_first(const role_search *at, const plim_round *round,
+static bool comes_first(const role_search *at, const plim_training_round *round,
                         const plim_what_if_life *life)
 {
     return at->shape->has_half_copies && life->born < (int64_t)round->turn &&
@@ -241,7 +242,7 @@ static bool comes_first(const role_search *at, const plim_round *round,
             (at->before_role == PLIM_PLAYS_COPY && at->before_bytes < life->bytes / BIAS_SHARE));
 }
 
-static uint8_t role_of(const role_search *at, const plim_round *round,
+static uint8_t role_of(const role_search *at, const plim_training_round *round,
                        const plim_what_if_life *life)
 {
     if (life->pass == PLIM_PASS_OPTIMIZER) {
@@ -267,7 +268,7 @@ static void judge_all(role_search *at)
     size_t round = 0;
     while (plim_what_if_next(&walk, &life)) {
         round = plim_program_round_at(shape, life.born, round);
-        const plim_round *const now =
+        const plim_training_round *const now =
             round < shape->rounds.count ? &shape->rounds.items[round] : NULL;
         shape->plays[life.id] = role_of(at, now, &life);
         at->before_stack = life.stack;
@@ -279,7 +280,7 @@ static void judge_all(role_search *at)
 /* Logits: after the blocks, the largest size of which the loss makes several. */
 static void find_logits(plim_program_shape *shape, size_t index, size_t *block)
 {
-    const plim_round *const round = &shape->rounds.items[index];
+    const plim_training_round *const round = &shape->rounds.items[index];
     const plim_events *const events = &shape->one->device->events;
     uint32_t from = round->forward;
     uint32_t to = round->back;
@@ -288,7 +289,7 @@ static void find_logits(plim_program_shape *shape, size_t index, size_t *block)
         to = shape->blocks.items[*block].again;
     }
     to = to == PLIM_NONE ? round->back : to;
-    const uint64_t first_id = plim_timeline_recorded_id(&shape->one->timeline, 0);
+    const uint64_t first_id = plim_timeline_recorded_id(&shape->one->view.timeline, 0);
     uint64_t most = 0;
     size_t count = 0;
     for (uint32_t i = from; i < round->turn; i++) {
@@ -322,7 +323,7 @@ bool plim_program_find_roles(plim_program_shape *shape, int64_t peak_event)
     plim_map_init(&at.forward, shape->mem);
     plim_map_init(&at.backward, shape->mem);
     plim_map_init(&at.in_block, shape->mem);
-    const plim_round *const round = reference_round(shape);
+    const plim_training_round *const round = reference_round(shape);
     const bool has_memory =
         find_weights(&at, peak_event) && (round == NULL || count_sizes(&at, round));
     if (has_memory) {

@@ -92,7 +92,7 @@ static bool steps_each_round(const plim_program_shape *shape)
 static bool peaks_in_evaluation(const plim_program_shape *shape)
 {
     for (size_t i = 0; i < shape->rounds.count && shape->has_backward; i++) {
-        const plim_round *const round = &shape->rounds.items[i];
+        const plim_training_round *const round = &shape->rounds.items[i];
         const uint32_t until = round->turn < round->back ? round->forward : round->end;
         if (shape->peak_event >= (int64_t)round->start && shape->peak_event < (int64_t)until) {
             return true;

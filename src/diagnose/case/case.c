@@ -16,7 +16,7 @@
 static void measure_steps(const plim_case *one, plim_step_fact *facts, size_t count)
 {
     plim_cursor cursor;
-    plim_cursor_init(&cursor, &one->timeline);
+    plim_cursor_init(&cursor, &one->view.timeline);
     size_t step = 0;
     uint64_t requested = plim_cursor_figures(&cursor).requested_bytes;
     for (uint64_t event = 0; step < count; event++) {
@@ -63,28 +63,19 @@ plim_step_fact *plim_case_measure(const plim_case *one, const uint64_t *first_ev
 
 static bool make_step_facts(plim_case *one)
 {
-    const size_t count = one->steps.count;
+    const size_t count = one->view.steps.count;
     if (count > 0) {
-        one->step_facts = plim_case_measure(one, one->steps.first_events, count);
+        one->step_facts = plim_case_measure(one, one->view.steps.first_events, count);
     }
     return count == 0 || one->step_facts != NULL;
-}
-
-uint64_t plim_case_step(const plim_case *one, uint64_t event)
-{
-    return plim_steps_at(&one->steps, event);
 }
 
 /* --- the case --- */
 
 plim_status plim_case_init(plim_case *one, plim_error *err)
 {
-    const plim_timeline_options options = { .mem = one->mem };
-    PLIM_TRY(plim_timeline_init(&one->timeline, one->history, one->device, &options, err));
+    PLIM_TRY(plim_device_view_init(&one->view, one->history, one->device, one->mem, err));
     PLIM_TRY(plim_passes_init(&one->passes, one->history, one->device, one->mem, err));
-    PLIM_TRY(plim_categories_init(&one->categories, &one->timeline, one->mem, err));
-    PLIM_TRY(plim_steps_init(&one->steps, one->history, one->device, one->mem, err));
-    PLIM_TRY(plim_grouper_init(&one->grouper, one->history, one->mem, err));
     one->has_stacks = one->passes.has_any_stack;
     return make_step_facts(one) ? PLIM_OK : plim_fail_memory(err, "measuring steps");
 }
@@ -94,12 +85,9 @@ void plim_case_deinit(plim_case *one)
     if (one->mem == NULL) {
         return;
     }
-    plim_mem_free(one->mem, one->step_facts, one->steps.count, sizeof *one->step_facts);
-    plim_grouper_deinit(&one->grouper);
-    plim_steps_deinit(&one->steps);
-    plim_categories_deinit(&one->categories);
+    plim_mem_free(one->mem, one->step_facts, one->view.steps.count, sizeof *one->step_facts);
     plim_passes_deinit(&one->passes);
-    plim_timeline_deinit(&one->timeline);
+    plim_device_view_deinit(&one->view);
     PLIM_VEC_FREE(one->mem, &one->findings);
     *one = (plim_case){ 0 };
 }
@@ -109,7 +97,7 @@ plim_code_place plim_case_place(plim_case *one, uint32_t stack)
     const plim_stack frames = plim_history_stack(one->history, stack);
     plim_code_place place = { .stack = stack, .frame = PLIM_NONE };
     if (frames.frame_count > 0) {
-        const uint32_t user = plim_group_user_frame(&one->grouper, stack);
+        const uint32_t user = plim_group_user_frame(&one->view.grouper, stack);
         place.frame = frames.frames[user != PLIM_NONE ? user : 0];
     }
     return place;

@@ -12,12 +12,9 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
-#include "history/timeline.h"
-#include "inspect/groups.h"
-#include "phases/categories.h"
+#include "inspect/device_view.h"
 #include "phases/passes.h"
 #include "plimsoll/diagnose.h"
-#include "plimsoll/settings.h"
 
 /* Figures of one step. */
 typedef struct plim_step_fact {
@@ -36,12 +33,8 @@ typedef struct plim_case {
     const plim_history *history;
     const plim_device_history *device;
     const plim_device_inspection *facts;
-    plim_settings settings; /* in force when it was recorded */
-    plim_timeline timeline;
+    plim_device_view view; /* with the settings in force when it was recorded */
     plim_passes passes;
-    plim_categories categories;
-    plim_steps steps;
-    plim_grouper grouper;       /* for plim_group_user_frame() */
     plim_step_fact *step_facts; /* steps.count of them; NULL without steps */
     uint64_t capacity_bytes;    /* 0: not known */
     bool has_stacks;
@@ -63,9 +56,6 @@ bool plim_case_name_cause(plim_case *one, plim_diagnosis_finding *finding, plim_
 
 /* The user's own innermost line of a stack; else the innermost frame; PLIM_NONE in an empty one. */
 plim_code_place plim_case_place(plim_case *one, uint32_t stack);
-
-/* The step that an event lies in, or PLIM_NO_STEP: before the first, after the last, no steps. */
-uint64_t plim_case_step(const plim_case *one, uint64_t event);
 
 /* Figures of `count` runs of events, run i being [first_events[i], first_events[i + 1]). The
  * caller's; NULL: no memory. */

@@ -42,9 +42,9 @@ typedef struct holes {
 
 static int64_t long_life(const plim_case *one)
 {
-    const size_t count = one->steps.count;
+    const size_t count = one->view.steps.count;
     if (count > 0) {
-        const uint64_t all = one->steps.first_events[count] - one->steps.first_events[0];
+        const uint64_t all = one->view.steps.first_events[count] - one->view.steps.first_events[0];
         return (int64_t)(all / count);
     }
     return (int64_t)(one->device->events.count / LONG_LIFE_PART);
@@ -62,7 +62,7 @@ static bool gather_blocks(holes *all)
 {
     plim_fragmentation_facts *const facts = all->facts;
     const int64_t life = long_life(all->one);
-    plim_live live = plim_timeline_live(&all->one->timeline, all->request->moment, true);
+    plim_live live = plim_timeline_live(&all->one->view.timeline, all->request->moment, true);
     plim_allocation found;
     while (plim_live_next(&live, &found)) {
         const bool is_pending = found.freed <= all->request->moment;
@@ -211,7 +211,8 @@ static void measure_segment(holes *all, const plim_span *span)
                  .is_small = known != NULL ? !known->is_large
                                            : !span->joins && span->end - span->begin ==
                                                                  PLIM_SMALL_SEGMENT_BYTES };
-    at.page_bytes = at.is_small ? PLIM_SMALL_SEGMENT_BYTES : all->one->settings.large_segment_bytes;
+    at.page_bytes =
+        at.is_small ? PLIM_SMALL_SEGMENT_BYTES : all->one->view.rule.settings.large_segment_bytes;
     const layout_block *const blocks = all->blocks.items;
     while (all->next < all->blocks.count && blocks[all->next].begin < span->begin) {
         all->next++;
@@ -243,7 +244,7 @@ static void measure_segment(holes *all, const plim_span *span)
 static bool measure_segments(holes *all)
 {
     plim_spans segments = { 0 };
-    if (!plim_timeline_segments(&all->one->timeline, all->request->moment, &segments)) {
+    if (!plim_timeline_segments(&all->one->view.timeline, all->request->moment, &segments)) {
         return false;
     }
     for (const plim_span *span = plim_spans_first(&segments); span != NULL;
@@ -366,7 +367,7 @@ plim_status plim_holes_measure(plim_case *one, const plim_holes_request *request
     holes all = { .one = one,
                   .request = request,
                   .facts = &facts,
-                  .max_split_bytes = one->settings.max_split_bytes };
+                  .max_split_bytes = one->view.rule.settings.max_split_bytes };
     const bool done = gather_blocks(&all) && measure_segments(&all) && find_pins(&all);
     PLIM_VEC_FREE(one->mem, &all.blocks);
     if (!done) {

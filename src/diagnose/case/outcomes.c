@@ -29,7 +29,8 @@ static plim_oom_outcome outcome_of(const plim_case *one, const plim_oom_moment *
     if (!seen->is_free_between && events->stack[seen->next_request] == oom->stack &&
         (has_stack || !one->has_stacks)) {
         /* Rounded, as the failure has it. */
-        const uint64_t bytes = plim_round_size(&one->settings, events->bytes[seen->next_request]);
+        const uint64_t bytes =
+            plim_round_size(&one->view.rule.settings, events->bytes[seen->next_request]);
         return bytes < oom->requested_bytes    ? PLIM_OOM_TRIED
                : bytes == oom->requested_bytes ? PLIM_OOM_RETRIED
                                                : PLIM_OOM_CAUGHT;

@@ -50,12 +50,12 @@ typedef struct composing {
 static slot_sum *slot_of(composing *at, uint64_t id, uint64_t bytes, plim_category_rule *ret_rule)
 {
     const plim_case *const one = at->one;
-    const uint8_t category = one->categories.of[id];
-    *ret_rule = (plim_category_rule)one->categories.rule_of[id];
+    const uint8_t category = one->view.categories.of[id];
+    *ret_rule = (plim_category_rule)one->view.categories.rule_of[id];
     if (at->rules.list.count == 0) {
         return &at->slots[category];
     }
-    const plim_allocation allocation = plim_timeline_allocation(&one->timeline, id);
+    const plim_allocation allocation = plim_timeline_allocation(&one->view.timeline, id);
     const uint64_t stream = allocation.stream != PLIM_NONE
                                 ? plim_history_stream(one->history, allocation.stream)
                                 : UINT64_MAX;
@@ -128,8 +128,9 @@ static bool describe(composing *at, const wanted_moment *moment)
     }
     *moment->out = (plim_device_composition){
         .event = moment->event,
-        .step = moment->event == PLIM_AT_START ? PLIM_NO_STEP
-                                               : plim_case_step(at->one, (uint64_t)moment->event),
+        .step = moment->event == PLIM_AT_START
+                    ? PLIM_NO_STEP
+                    : plim_steps_at(&at->one->view.steps, (uint64_t)moment->event),
         .requested_bytes = plim_total_bytes(at->live),
         .unknown_bytes = plim_total_bytes(at->slots[PLIM_CATEGORY_OTHER].bytes),
         .sums = sums,
@@ -173,7 +174,7 @@ static bool want_failures(composing *at)
 static size_t highest_step(const plim_case *one)
 {
     size_t highest = 0;
-    for (size_t i = 1; i < one->steps.count; i++) {
+    for (size_t i = 1; i < one->view.steps.count; i++) {
         if (one->step_facts[i].peak_requested_bytes >
             one->step_facts[highest].peak_requested_bytes) {
             highest = i;
@@ -185,7 +186,7 @@ static size_t highest_step(const plim_case *one)
 static bool want_steps(composing *at)
 {
     const plim_case *const one = at->one;
-    const size_t count = one->steps.count;
+    const size_t count = one->view.steps.count;
     if (count == 0) {
         return true;
     }
@@ -221,7 +222,7 @@ static int compare_moments(const void *left, const void *right)
 
 static bool walk(composing *at)
 {
-    const plim_timeline *const timeline = &at->one->timeline;
+    const plim_timeline *const timeline = &at->one->view.timeline;
     plim_live live = plim_timeline_live(timeline, PLIM_AT_START, false);
     plim_allocation standing;
     while (plim_live_next(&live, &standing)) {

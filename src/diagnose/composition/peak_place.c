@@ -32,7 +32,7 @@ static uint64_t peak_event(const burst_search *at)
 /* True if it is short and live at the peak. */
 static bool is_member(const burst_search *at, uint64_t event)
 {
-    const uint32_t end = at->one->timeline.start.lifetimes.partner[event];
+    const uint32_t end = at->one->view.timeline.start.lifetimes.partner[event];
     return (end == PLIM_NONE || end > peak_event(at)) &&
            plim_lives_short(at->one, event, at->makers.longest);
 }
@@ -100,7 +100,7 @@ bool plim_place_peak(plim_case *one)
         return true;
     }
     burst_search at = { .one = one, .first = 0, .end = one->passes.events->count };
-    place->step = plim_case_step(one, (uint64_t)event);
+    place->step = plim_steps_at(&one->view.steps, (uint64_t)event);
     place->pass = pass_name(&one->passes, (uint64_t)event);
     if (place->step != PLIM_NO_STEP) {
         at.first = one->step_facts[place->step].first_event;

@@ -27,7 +27,7 @@ typedef struct survived {
 static void add_survivor(const plim_case *one, size_t index, survived *all)
 {
     const plim_oom_moment *const ooms = one->facts->ooms;
-    const uint64_t step = plim_case_step(one, ooms[index].event);
+    const uint64_t step = plim_steps_at(&one->view.steps, ooms[index].event);
     all->count++;
     if (all->largest == SIZE_MAX ||
         ooms[index].requested_bytes > ooms[all->largest].requested_bytes) {

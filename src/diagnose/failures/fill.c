@@ -88,10 +88,10 @@ static bool add_live(const plim_case *one, const plim_oom_moment *oom, fill *sum
     if (seen == NULL) {
         return false;
     }
-    plim_live live = plim_timeline_live(&one->timeline, (int64_t)oom->event, false);
+    plim_live live = plim_timeline_live(&one->view.timeline, (int64_t)oom->event, false);
     plim_allocation found;
     while (plim_live_next(&live, &found)) {
-        uint64_t *const sum = &sums->sums[one->categories.of[found.id]];
+        uint64_t *const sum = &sums->sums[one->view.categories.of[found.id]];
         *sum = plim_plus(*sum, found.requested_bytes);
         sums->total = plim_plus(sums->total, found.requested_bytes);
         if (found.stack == PLIM_NONE) {

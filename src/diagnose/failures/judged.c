@@ -69,11 +69,11 @@ plim_failed_request plim_failure_request(const plim_case *one, size_t index,
         *total = one->options->capacity_bytes;
     }
     uint64_t *const limit = &request.figures[PLIM_FIGURE_LIMIT].bytes;
-    const double fraction = one->settings.per_process_memory_fraction;
+    const double fraction = one->view.rule.settings.per_process_memory_fraction;
     if (*limit == PLIM_BYTES_UNKNOWN && *total != PLIM_BYTES_UNKNOWN && fraction < 1) {
         *limit = plim_whole(fraction * (double)*total);
     }
-    if (one->settings.expandable_segments) {
+    if (one->view.rule.settings.expandable_segments) {
         request.in_force |= PLIM_IN_FORCE_BIT(PLIM_IN_FORCE_EXPANDABLE_SEGMENTS);
     }
     *ret_text = text;
@@ -123,7 +123,8 @@ static plim_judgement judge(const plim_case *one, const plim_failed_request *req
     if (judged.verdict == PLIM_VERDICT_UNKNOWN && judged.reason == PLIM_REASON_FREE_ENOUGH) {
         /* In a recording both figures are the driver's own, at one moment. */
         decide(&judged, PLIM_VERDICT_CAPPED,
-               one->settings.per_process_memory_fraction < 1 ? CONFIDENCE_SURE : CONFIDENCE_LIKELY);
+               one->view.rule.settings.per_process_memory_fraction < 1 ? CONFIDENCE_SURE
+                                                                       : CONFIDENCE_LIKELY);
     }
     const uint64_t free = figure_of(request, PLIM_FIGURE_FREE);
     const uint64_t held = figure_of(request, PLIM_FIGURE_RESERVED);
@@ -286,7 +287,7 @@ static plim_diagnosis_finding *begin(plim_case *one, const plim_oom_moment *oom,
     finding->confidence = judged->confidence;
     finding->bytes = oom->segment_bytes;
     finding->root = plim_failure_root(one, oom);
-    finding->first_step = finding->last_step = plim_case_step(one, oom->event);
+    finding->first_step = finding->last_step = plim_steps_at(&one->view.steps, oom->event);
     return say_request(one, finding, oom) ? finding : NULL;
 }
 

@@ -29,8 +29,8 @@ typedef struct course_walk {
 /* The round of an event, 0 in the warm-up. */
 static uint64_t round_of(const plim_case *one, uint64_t event)
 {
-    if (one->steps.count > WARM_UP_STEPS) {
-        const uint64_t step = plim_case_step(one, event);
+    if (one->view.steps.count > WARM_UP_STEPS) {
+        const uint64_t step = plim_steps_at(&one->view.steps, event);
         return step == PLIM_NO_STEP || step < WARM_UP_STEPS ? 0 : step - WARM_UP_STEPS + 1;
     }
     const uint64_t events = one->device->events.count;
@@ -93,7 +93,7 @@ plim_reserved_course plim_reserved_course_of(const plim_case *one)
     plim_reserved_course course = { .peak_event = PLIM_NO_EVENT_YET, .peak_stack = PLIM_NONE };
     course_walk at = { .one = one, .course = &course };
     plim_cursor cursor;
-    plim_cursor_init(&cursor, &one->timeline);
+    plim_cursor_init(&cursor, &one->view.timeline);
     plim_figures before = plim_cursor_figures(&cursor);
     course.peak_reserved_bytes = before.reserved_bytes;
     course.peak_allocated_bytes = before.allocated_bytes;
@@ -102,9 +102,9 @@ plim_reserved_course plim_reserved_course_of(const plim_case *one)
         follow(&at, event, &before, &after);
         before = after;
     }
-    course.rounds_are_steps = one->steps.count > WARM_UP_STEPS;
+    course.rounds_are_steps = one->view.steps.count > WARM_UP_STEPS;
     if (course.rounds_are_steps) {
-        course.rounds = one->steps.count - WARM_UP_STEPS;
+        course.rounds = one->view.steps.count - WARM_UP_STEPS;
     } else if (one->device->events.count >= ROUNDS) {
         course.rounds = ROUNDS - WARM_UP_ROUNDS;
     }

@@ -144,7 +144,8 @@ static plim_diagnosis_finding *begin(plim_case *one, const plim_fragmentation_fa
     const bool has_pin = facts->pin_count > 0 && facts->pins[0].place.frame != PLIM_NONE;
     finding->root = has_pin ? facts->pins[0].place : plim_case_place(one, request_stack);
     if (facts->event >= 0) {
-        finding->first_step = finding->last_step = plim_case_step(one, (uint64_t)facts->event);
+        finding->first_step = finding->last_step =
+            plim_steps_at(&one->view.steps, (uint64_t)facts->event);
     }
     return finding;
 }
@@ -207,8 +208,8 @@ static plim_status add_pinned(plim_case *one, const plim_reserved_course *course
     }
     finding->decides = true;
     finding->finding.severity = PLIM_SEVERITY_WARNING;
-    finding->first_step = plim_case_step(one, course->first_forced);
-    finding->last_step = plim_case_step(one, course->last_forced);
+    finding->first_step = plim_steps_at(&one->view.steps, course->first_forced);
+    finding->last_step = plim_steps_at(&one->view.steps, course->last_forced);
     return say_forced(one, finding, course) && say_unused(one, finding, facts) &&
                    plim_holes_say_pin(one, finding, facts)
                ? PLIM_OK

@@ -27,7 +27,8 @@ typedef struct first_states {
 
 static plim_category category_of(const plim_case *one, uint64_t event)
 {
-    return (plim_category)one->categories.of[plim_timeline_recorded_id(&one->timeline, event)];
+    return (plim_category)
+        one->view.categories.of[plim_timeline_recorded_id(&one->view.timeline, event)];
 }
 
 /* The first pass of an optimizer that makes states, and the forward pass after it. */
@@ -53,7 +54,7 @@ static void add_up(first_states *at)
 {
     const plim_case *const one = at->one;
     const plim_events *const events = one->passes.events;
-    const uint32_t *const ends = one->timeline.start.lifetimes.partner;
+    const uint32_t *const ends = one->view.timeline.start.lifetimes.partner;
     at->largest = UINT64_MAX;
     for (uint64_t i = at->first; i < at->end; i++) {
         if (events->action[i] != PLIM_ALLOC || (ends[i] != PLIM_NONE && ends[i] < at->end)) {
@@ -68,15 +69,15 @@ static void add_up(first_states *at)
             at->largest = i;
         }
     }
-    plim_live live = plim_timeline_live(&one->timeline, (int64_t)at->first - 1, false);
+    plim_live live = plim_timeline_live(&one->view.timeline, (int64_t)at->first - 1, false);
     plim_allocation standing;
     while (plim_live_next(&live, &standing)) {
-        at->before_bytes += one->categories.of[standing.id] == PLIM_CATEGORY_OPTIMIZER_STATE
+        at->before_bytes += one->view.categories.of[standing.id] == PLIM_CATEGORY_OPTIMIZER_STATE
                                 ? standing.requested_bytes
                                 : 0;
     }
     plim_cursor cursor;
-    plim_cursor_init(&cursor, &one->timeline);
+    plim_cursor_init(&cursor, &one->view.timeline);
     for (uint64_t i = 0; i < at->first && plim_cursor_next(&cursor); i++) {
         const uint64_t now = plim_cursor_figures(&cursor).requested_bytes;
         at->fitted_bytes = now > at->fitted_bytes ? now : at->fitted_bytes;
@@ -155,7 +156,7 @@ static bool add(const first_states *at, const plim_oom_moment *failure)
     finding->confidence = in_it ? 0.9 : 0.8;
     finding->bytes = at->bytes + (in_it ? failure->requested_bytes : 0);
     finding->root = plim_case_place(one, stack);
-    finding->first_step = plim_case_step(one, at->first);
+    finding->first_step = plim_steps_at(&one->view.steps, at->first);
     finding->last_step = finding->first_step;
     finding->finding.severity = decides ? PLIM_SEVERITY_FAILURE : PLIM_SEVERITY_NOTE;
     finding->finding.certainty = plim_certainty_of(finding->confidence, true);

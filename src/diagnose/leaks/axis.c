@@ -148,7 +148,7 @@ static bool is_work(const plim_case *one, uint32_t stack)
 /* True if a turn does its work and, where no stacks show that, frees something that it made. */
 static bool is_turn(const plim_case *one, uint64_t first, uint64_t end)
 {
-    const uint32_t *const partner = one->timeline.start.lifetimes.partner;
+    const uint32_t *const partner = one->view.timeline.start.lifetimes.partner;
     const plim_events *const events = &one->device->events;
     bool works = false;
     bool gives = one->has_stacks;

@@ -67,7 +67,8 @@ static void collect_live(leak_report *report, const bool *is_wanted)
     for (uint64_t i = levels->axis.first_events[0]; i < levels->end_event; i++) {
         if (actions[i] == PLIM_ALLOC && plim_levels_stays(levels, i) &&
             is_wanted[plim_levels_group(levels, i)]) {
-            report->ids[report->id_count++] = plim_timeline_recorded_id(&levels->one->timeline, i);
+            report->ids[report->id_count++] =
+                plim_timeline_recorded_id(&levels->one->view.timeline, i);
         }
     }
 }
@@ -79,7 +80,7 @@ static void add_up_ids(leak_report *report)
     double requested = 0;
     for (size_t i = 0; i < report->id_count; i++) {
         const plim_allocation kept =
-            plim_timeline_allocation(&report->one->timeline, report->ids[i]);
+            plim_timeline_allocation(&report->one->view.timeline, report->ids[i]);
         blocks += (double)kept.block_bytes;
         requested += (double)kept.requested_bytes;
         report->kept_bytes += kept.requested_bytes;
@@ -122,7 +123,7 @@ static bool collect_ids(leak_report *report)
         for (size_t j = 0; grower->by_count && j < grower->kept_count; j++) {
             const plim_kept *const kept = &report->clusters->kept[grower->kept_first + j];
             report->ids[report->id_count++] =
-                plim_timeline_recorded_id(&report->one->timeline, kept->event);
+                plim_timeline_recorded_id(&report->one->view.timeline, kept->event);
         }
     }
     if (has_turnover) {

@@ -214,8 +214,8 @@ static plim_status find_on_axis(plim_case *one, plim_axis axis, plim_error *err)
 
 static plim_status find_on_steps(plim_case *one, plim_error *err)
 {
-    const plim_axis axis = { .first_events = one->steps.first_events,
-                             .count = one->steps.count,
+    const plim_axis axis = { .first_events = one->view.steps.first_events,
+                             .count = one->view.steps.count,
                              .facts = one->step_facts };
     return axis.count >= STEPS_MIN && axis.count < UINT32_MAX ? find_on_axis(one, axis, err)
                                                               : PLIM_OK;
@@ -239,8 +239,8 @@ static plim_status find_on_turns(plim_case *one, const plim_turns *turns, plim_e
 /* True if steps may be missing, or be several turns of a loop each: too few to judge growth by. */
 static bool may_be_turns(const plim_case *one)
 {
-    return one->steps.count < STEPS_MIN ||
-           (one->steps.source == PLIM_STEPS_PERIOD && one->steps.count < PERIODS_MIN);
+    return one->view.steps.count < STEPS_MIN ||
+           (one->view.steps.source == PLIM_STEPS_PERIOD && one->view.steps.count < PERIODS_MIN);
 }
 
 /* The turns of a loop take the place of steps where there are more of them. */
@@ -252,7 +252,7 @@ plim_status plim_find_leaks(plim_case *one, plim_error *err)
         return plim_fail_memory(err, "finding the turns of a loop");
     }
     const bool is_better = turns.count > STEPS_MIN && turns.count < UINT32_MAX &&
-                           turns.count / TURNS_A_STEP > one->steps.count;
+                           turns.count / TURNS_A_STEP > one->view.steps.count;
     const plim_status status =
         is_better ? find_on_turns(one, &turns, err) : find_on_steps(one, err);
     PLIM_VEC_FREE(one->mem, &turns);

@@ -189,7 +189,7 @@ static bool end(level_walk *walk, uint64_t event)
 /* Ends what is displaced by an alloc, if anything is. */
 static bool end_displaced(level_walk *walk, uint64_t event)
 {
-    const plim_lifetimes *const lifetimes = &walk->levels->one->timeline.start.lifetimes;
+    const plim_lifetimes *const lifetimes = &walk->levels->one->view.timeline.start.lifetimes;
     if (walk->next_displacement == lifetimes->displacements.count ||
         lifetimes->displacements.items[walk->next_displacement].event != event) {
         return true;
@@ -202,7 +202,7 @@ static bool end_displaced(level_walk *walk, uint64_t event)
 static bool walk_events(level_walk *walk)
 {
     const plim_levels *const levels = walk->levels;
-    const plim_lifetimes *const lifetimes = &levels->one->timeline.start.lifetimes;
+    const plim_lifetimes *const lifetimes = &levels->one->view.timeline.start.lifetimes;
     const plim_events *const events = &levels->one->device->events;
     for (uint64_t i = 0; i < levels->end_event; i++) {
         while (i >= levels->axis.first_events[walk->step + 1]) {
@@ -284,6 +284,6 @@ void plim_levels_deinit(plim_levels *levels)
 
 bool plim_levels_stays(const plim_levels *levels, uint64_t event)
 {
-    const uint32_t partner = levels->one->timeline.start.lifetimes.partner[event];
+    const uint32_t partner = levels->one->view.timeline.start.lifetimes.partner[event];
     return partner == PLIM_NONE || partner > levels->one->passes.last_request;
 }

@@ -117,7 +117,8 @@ static void mark_ended(const plim_levels *levels, plim_growers *growers, const u
         const uint32_t grower = grower_of[plim_levels_group(levels, i)];
         if (grower != 0) {
             growers->items[grower - 1].is_innocent =
-                one->timeline.start.lifetimes.partner[i] != PLIM_NONE || one->facts->oom_count > 0;
+                one->view.timeline.start.lifetimes.partner[i] != PLIM_NONE ||
+                one->facts->oom_count > 0;
         }
     }
 }
@@ -165,8 +166,8 @@ static void weigh_categories(const plim_levels *levels, int64_t *balance)
     const plim_case *const one = levels->one;
     for (uint64_t i = levels->axis.first_events[0]; i < levels->end_event; i++) {
         if (one->device->events.action[i] == PLIM_ALLOC && plim_levels_stays(levels, i)) {
-            const uint64_t id = plim_timeline_recorded_id(&one->timeline, i);
-            const plim_category category = (plim_category)one->categories.of[id];
+            const uint64_t id = plim_timeline_recorded_id(&one->view.timeline, i);
+            const plim_category category = (plim_category)one->view.categories.of[id];
             balance[plim_levels_group(levels, i)] += is_of_model(category) ? 1 : -1;
         }
     }
@@ -248,7 +249,7 @@ static bool is_loop_over(const plim_levels *levels)
     const plim_case *const one = levels->one;
     const plim_events *const events = &one->device->events;
     if (one->facts->oom_count == 0 || !one->has_stacks ||
-        (!levels->axis.is_turns && one->steps.source != PLIM_STEPS_PERIOD)) {
+        (!levels->axis.is_turns && one->view.steps.source != PLIM_STEPS_PERIOD)) {
         return false;
     }
     const uint32_t stack = one->facts->ooms[one->facts->oom_count - 1].stack;

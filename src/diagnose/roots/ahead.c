@@ -51,8 +51,8 @@ static void note_request(ahead_search *at, uint64_t event, uint64_t pass)
 {
     const plim_case *const one = at->one;
     const uint32_t stack = one->device->events.stack[event];
-    const uint64_t id = plim_timeline_recorded_id(&one->timeline, event);
-    const plim_allocation made = plim_timeline_allocation(&one->timeline, id);
+    const uint64_t id = plim_timeline_recorded_id(&one->view.timeline, event);
+    const plim_allocation made = plim_timeline_allocation(&one->view.timeline, id);
     burst *const now = &at->bursts[stack];
     if (now->pass != pass + 1) {
         end_burst(at, stack);
@@ -60,7 +60,7 @@ static void note_request(ahead_search *at, uint64_t event, uint64_t pass)
     }
     const uint64_t step = made.freed == PLIM_NEVER || made.freed > (int64_t)one->passes.last_request
                               ? PLIM_NO_STEP
-                              : plim_case_step(one, (uint64_t)made.freed);
+                              : plim_steps_at(&one->view.steps, (uint64_t)made.freed);
     if (step == PLIM_NO_STEP) {
         return; /* not used by the end, or freed with the program */
     }
@@ -73,7 +73,7 @@ static void note_request(ahead_search *at, uint64_t event, uint64_t pass)
     const int64_t peak = one->facts->peak.event;
     if (made.born <= peak && made.freed > peak) {
         now->peak_bytes += made.requested_bytes;
-        const bool is_next = peak >= 0 && step == plim_case_step(one, (uint64_t)peak);
+        const bool is_next = peak >= 0 && step == plim_steps_at(&one->view.steps, (uint64_t)peak);
         now->next_bytes += is_next ? made.requested_bytes : 0;
     }
 }
@@ -135,7 +135,7 @@ static plim_status report_ahead(ahead_search *at, plim_error *err)
 plim_status plim_find_batches_ahead(plim_case *one, plim_error *err)
 {
     const uint32_t stacks = plim_history_stack_count(one->history);
-    if (stacks == 0 || one->steps.count < STEPS_AHEAD_MIN) {
+    if (stacks == 0 || one->view.steps.count < STEPS_AHEAD_MIN) {
         return PLIM_OK;
     }
     ahead_search at = { .one = one };

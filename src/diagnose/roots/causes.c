@@ -218,7 +218,7 @@ plim_code_place plim_backward_place(plim_case *one, uint64_t event)
         const uint32_t stack = events->stack[i];
         if (events->action[i] == PLIM_ALLOC &&
             plim_stack_kind_of(&one->passes.stacks, stack) == PLIM_STACK_BACKWARD &&
-            plim_group_user_frame(&one->grouper, stack) != PLIM_NONE) {
+            plim_group_user_frame(&one->view.grouper, stack) != PLIM_NONE) {
             return plim_case_place(one, stack);
         }
     }
@@ -450,7 +450,7 @@ static bool judge_backward(const plim_root_question *asked, const kept_sums *sum
         }
     }
     const plim_allocation made = example_of(asked, largest);
-    if (plim_group_user_frame(&asked->one->grouper, made.stack) != PLIM_NONE) {
+    if (plim_group_user_frame(&asked->one->view.grouper, made.stack) != PLIM_NONE) {
         place = plim_case_place(asked->one, made.stack);
     } else if (made.born >= 0) {
         place = plim_backward_place(asked->one, (uint64_t)made.born);
@@ -509,7 +509,8 @@ static bool grows_by_copies(const plim_root_question *asked, const plim_kept_sta
             continue;
         }
         const int64_t end =
-            plim_timeline_allocation(&one->timeline, plim_timeline_recorded_id(&one->timeline, i))
+            plim_timeline_allocation(&one->view.timeline,
+                                     plim_timeline_recorded_id(&one->view.timeline, i))
                 .freed;
         larger += count > 0 && events->bytes[i] > last;
         freed += end != PLIM_NEVER;

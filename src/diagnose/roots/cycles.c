@@ -61,7 +61,7 @@ static bool looks_collected(const free_run *run)
 /* A model and its optimizer that are dropped as a whole are no cycle's. */
 static bool is_of_model(const plim_case *one, const plim_allocation *made)
 {
-    const uint8_t category = one->categories.of[made->id];
+    const uint8_t category = one->view.categories.of[made->id];
     return category == PLIM_CATEGORY_PARAMETERS || category == PLIM_CATEGORY_GRADIENTS ||
            category == PLIM_CATEGORY_OPTIMIZER_STATE ||
            (one->passes.has_stacks && made->stack == PLIM_NONE);
@@ -70,15 +70,15 @@ static bool is_of_model(const plim_case *one, const plim_allocation *made)
 static bool note_free(cycle_search *at, uint64_t event, uint64_t step)
 {
     plim_case *const one = at->one;
-    const uint64_t id = plim_timeline_about(&one->timeline, event);
+    const uint64_t id = plim_timeline_about(&one->view.timeline, event);
     if (id == PLIM_NO_ALLOCATION) {
         return true;
     }
-    const plim_allocation made = plim_timeline_allocation(&one->timeline, id);
+    const plim_allocation made = plim_timeline_allocation(&one->view.timeline, id);
     if (made.freed != (int64_t)event || made.born < 0 || is_of_model(one, &made)) {
         return true;
     }
-    const uint64_t born = plim_case_step(one, (uint64_t)made.born);
+    const uint64_t born = plim_steps_at(&one->view.steps, (uint64_t)made.born);
     if (born == PLIM_NO_STEP) {
         return true;
     }
@@ -107,7 +107,7 @@ static void end_run(cycle_search *at)
         const int64_t peak = at->one->facts->peak.event;
         for (size_t i = 0; i < run->ids.count; i++) {
             const plim_allocation made =
-                plim_timeline_allocation(&at->one->timeline, run->ids.items[i]);
+                plim_timeline_allocation(&at->one->view.timeline, run->ids.items[i]);
             at->peak_bytes += made.born <= peak && made.freed > peak ? made.requested_bytes : 0;
         }
         at->first_step = at->runs == 0 ? run->at_step : at->first_step;
@@ -131,8 +131,8 @@ static bool walk_frees(cycle_search *at)
     const plim_case *const one = at->one;
     const plim_events *const events = &one->device->events;
     size_t step = 0;
-    for (uint64_t i = one->steps.first_events[0]; i < one->passes.last_request; i++) {
-        while (step + 1 < one->steps.count && i >= one->steps.first_events[step + 1]) {
+    for (uint64_t i = one->view.steps.first_events[0]; i < one->passes.last_request; i++) {
+        while (step + 1 < one->view.steps.count && i >= one->view.steps.first_events[step + 1]) {
             step++;
         }
         if (events->action[i] == PLIM_ALLOC) {
@@ -220,7 +220,7 @@ static plim_status report_cycle(cycle_search *at, plim_error *err)
 
 plim_status plim_find_cycles(plim_case *one, plim_error *err)
 {
-    if (one->steps.count <= STEPS_MIN) {
+    if (one->view.steps.count <= STEPS_MIN) {
         return PLIM_OK;
     }
     cycle_search at = { .one = one };

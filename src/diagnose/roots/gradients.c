@@ -56,11 +56,11 @@ static gradient_sums add_up_gradients(const plim_case *one)
             (kind != PLIM_PASS_BACKWARD && kind != PLIM_PASS_RECOMPUTE)) {
             continue;
         }
-        const uint64_t id = plim_timeline_recorded_id(&one->timeline, i);
-        if (one->categories.of[id] != PLIM_CATEGORY_GRADIENTS) {
+        const uint64_t id = plim_timeline_recorded_id(&one->view.timeline, i);
+        if (one->view.categories.of[id] != PLIM_CATEGORY_GRADIENTS) {
             continue;
         }
-        const plim_allocation made = plim_timeline_allocation(&one->timeline, id);
+        const plim_allocation made = plim_timeline_allocation(&one->view.timeline, id);
         sums.all += made.requested_bytes;
         if (known_pass != pass) {
             known_pass = pass;
@@ -96,8 +96,8 @@ static bool is_leak_of_gradients(const plim_case *one)
 
 plim_status plim_find_gradients_kept(plim_case *one, plim_error *err)
 {
-    if (!one->passes.has_backward || !one->passes.has_optimizer || one->steps.count < STEPS_LIVED ||
-        is_leak_of_gradients(one)) {
+    if (!one->passes.has_backward || !one->passes.has_optimizer ||
+        one->view.steps.count < STEPS_LIVED || is_leak_of_gradients(one)) {
         return PLIM_OK;
     }
     const gradient_sums sums = add_up_gradients(one);

@@ -13,7 +13,7 @@
 
 plim_allocation plim_kept_allocation(const plim_case *one, const plim_leak *leak, size_t index)
 {
-    return plim_timeline_allocation(&one->timeline, leak->ids[index]);
+    return plim_timeline_allocation(&one->view.timeline, leak->ids[index]);
 }
 
 /* --- by stack --- */
@@ -40,7 +40,7 @@ static bool is_in_graph_pool(const plim_device_history *device, plim_addr addr)
 
 static void add_to_stack(plim_case *one, plim_kept_stack *row, const plim_allocation *made)
 {
-    const uint8_t category = one->categories.of[made->id];
+    const uint8_t category = one->view.categories.of[made->id];
     row->bytes += made->requested_bytes;
     row->count++;
     row->inputs += category == PLIM_CATEGORY_INPUTS;
@@ -300,7 +300,8 @@ static bool releases(const plim_case *one, uint64_t from, uint64_t to, const pli
             continue;
         }
         const int64_t freed =
-            plim_timeline_allocation(&one->timeline, plim_timeline_recorded_id(&one->timeline, i))
+            plim_timeline_allocation(&one->view.timeline,
+                                     plim_timeline_recorded_id(&one->view.timeline, i))
                 .freed;
         if (freed >= (int64_t)backward->first && freed < (int64_t)backward->backward_end) {
             return true;
@@ -322,7 +323,8 @@ static bool carries(const plim_case *one, uint64_t born, uint64_t until, const p
             continue;
         }
         const int64_t freed =
-            plim_timeline_allocation(&one->timeline, plim_timeline_recorded_id(&one->timeline, i))
+            plim_timeline_allocation(&one->view.timeline,
+                                     plim_timeline_recorded_id(&one->view.timeline, i))
                 .freed;
         if (freed >= (int64_t)backward->backward_end && freed < turn_end) {
             return true;

@@ -5,19 +5,19 @@
 
 static bool is_users(plim_case *one, uint32_t frame)
 {
-    return plim_group_owner(&one->grouper, frame) == PLIM_FRAME_USER;
+    return plim_group_owner(&one->view.grouper, frame) == PLIM_FRAME_USER;
 }
 
 uint32_t plim_line_innermost(plim_case *one, uint32_t stack)
 {
-    const uint32_t user = plim_group_user_frame(&one->grouper, stack);
+    const uint32_t user = plim_group_user_frame(&one->view.grouper, stack);
     if (user != PLIM_NONE) {
         return user;
     }
     const plim_stack frames = plim_history_stack(one->history, stack);
     uint32_t python = PLIM_NONE;
     for (uint32_t i = frames.frame_count; i-- > 0;) {
-        const plim_frame_owner owner = plim_group_owner(&one->grouper, frames.frames[i]);
+        const plim_frame_owner owner = plim_group_owner(&one->view.grouper, frames.frames[i]);
         if (owner == PLIM_FRAME_LIBRARY) {
             return i;
         }

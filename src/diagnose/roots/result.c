@@ -67,8 +67,8 @@ static bool begins_again(const plim_case *one, uint32_t stack, uint32_t level, u
 
 static plim_allocation allocation_at(const plim_case *one, uint64_t event)
 {
-    return plim_timeline_allocation(&one->timeline,
-                                    plim_timeline_recorded_id(&one->timeline, event));
+    return plim_timeline_allocation(&one->view.timeline,
+                                    plim_timeline_recorded_id(&one->view.timeline, event));
 }
 
 bool plim_is_result(plim_case *one, const plim_allocation *kept, uint32_t level, plim_look *look)

@@ -94,7 +94,7 @@ static bool has_expandable(const plim_device_history *device, uint64_t *ret_plai
 
 static bool find_without_effect(plim_case *one)
 {
-    const plim_settings *const settings = &one->settings;
+    const plim_settings *const settings = &one->view.rule.settings;
     uint64_t plain = 0;
     if (settings->expandable_segments && !has_expandable(one->device, &plain) && plain > 0) {
         const plim_evidence_line line = {
@@ -125,7 +125,7 @@ static bool find_without_effect(plim_case *one)
 
 static bool find_conflicts(plim_case *one)
 {
-    const plim_settings *const settings = &one->settings;
+    const plim_settings *const settings = &one->view.rule.settings;
     if (settings->expandable_segments && settings->max_split_bytes != PLIM_UNLIMITED) {
         const plim_evidence_line line = {
             .id = "split_and_expandable",

@@ -17,12 +17,13 @@ bool plim_is_of_step(plim_stack_kind kind)
 static bool is_held(const plim_burst *at, uint64_t event)
 {
     const plim_case *const one = at->one;
-    const uint32_t end = one->timeline.start.lifetimes.partner[event];
+    const uint32_t end = one->view.timeline.start.lifetimes.partner[event];
     if (one->passes.events->action[event] != PLIM_ALLOC ||
         (end != PLIM_NONE && end < at->failed->event)) {
         return false;
     }
-    const uint8_t category = one->categories.of[plim_timeline_recorded_id(&one->timeline, event)];
+    const uint8_t category =
+        one->view.categories.of[plim_timeline_recorded_id(&one->view.timeline, event)];
     return category != PLIM_CATEGORY_PARAMETERS && category != PLIM_CATEGORY_OPTIMIZER_STATE &&
            category != PLIM_CATEGORY_GRADIENTS && category != PLIM_CATEGORY_INPUTS &&
            plim_is_of_step(
@@ -74,7 +75,7 @@ static bool look(plim_burst *at)
             at->first_member = i;
             at->before = requests - 1;
         }
-        const uint32_t end = at->one->timeline.start.lifetimes.partner[i];
+        const uint32_t end = at->one->view.timeline.start.lifetimes.partner[i];
         const uint64_t life = end == PLIM_NONE ? UINT64_MAX : end - i;
         at->longest = life > at->longest ? life : at->longest;
         if (!take_member(at, events->bytes[i], events->stack[i])) {
@@ -92,12 +93,12 @@ static bool look(plim_burst *at)
 /* The event that the failed step begins with: after the last whole step, or after setup. */
 static uint64_t begin_of_step(const plim_case *one, uint64_t event)
 {
-    const uint64_t step = plim_case_step(one, event);
+    const uint64_t step = plim_steps_at(&one->view.steps, event);
     if (step != PLIM_NO_STEP) {
         return one->step_facts[step].first_event;
     }
-    if (one->steps.count > 0 && event >= one->steps.first_events[one->steps.count]) {
-        return one->steps.first_events[one->steps.count];
+    if (one->view.steps.count > 0 && event >= one->view.steps.first_events[one->view.steps.count]) {
+        return one->view.steps.first_events[one->view.steps.count];
     }
     uint64_t first = 0;
     for (uint64_t i = 0; i < event; i++) {

@@ -36,7 +36,7 @@ uint32_t plim_model_call(plim_case *one, uint32_t stack)
     const plim_stack frames = plim_history_stack(one->history, stack);
     const uint32_t outermost = outermost_call(one, frames);
     for (uint32_t i = outermost == PLIM_NONE ? 0 : outermost + 1; i < frames.frame_count; i++) {
-        if (plim_group_owner(&one->grouper, frames.frames[i]) == PLIM_FRAME_USER) {
+        if (plim_group_owner(&one->view.grouper, frames.frames[i]) == PLIM_FRAME_USER) {
             return frames.frames[i];
         }
     }
@@ -102,7 +102,7 @@ plim_cause plim_burst_cause(plim_case *one, uint32_t stack)
     }
     const plim_stack frames = plim_history_stack(one->history, stack);
     const plim_cause named = cause_of_names(one, frames);
-    const uint32_t user = plim_group_user_frame(&one->grouper, stack);
+    const uint32_t user = plim_group_user_frame(&one->view.grouper, stack);
     return named != PLIM_CAUSE_BURST || user == PLIM_NONE ? named
                                                           : cause_of_line(one, frames.frames[user]);
 }

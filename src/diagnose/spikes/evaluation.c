@@ -89,7 +89,7 @@ static bool note_held(evaluation *at, uint64_t event, uint64_t bytes)
 static bool note_peak(evaluation *at)
 {
     const plim_events *const events = at->one->passes.events;
-    const uint32_t *const ends = at->one->timeline.start.lifetimes.partner;
+    const uint32_t *const ends = at->one->view.timeline.start.lifetimes.partner;
     for (uint64_t i = at->stretch->first; i <= at->stretch->peak_event; i++) {
         if (events->action[i] == PLIM_ALLOC &&
             (ends[i] == PLIM_NONE || ends[i] > at->stretch->peak_event) &&
@@ -187,7 +187,7 @@ static bool add(evaluation *at, const plim_stretches *stretches, bool is_failure
     finding->bytes =
         high > stretches->training_bytes ? high - stretches->training_bytes : at->forward_bytes;
     finding->root = find_place(at);
-    finding->first_step = plim_case_step(at->one, at->stretch->peak_event);
+    finding->first_step = plim_steps_at(&at->one->view.steps, at->stretch->peak_event);
     finding->last_step = finding->first_step;
     finding->finding.subject.kind = PLIM_SUBJECT_EVENT;
     finding->finding.subject.first = at->stretch->peak_event;

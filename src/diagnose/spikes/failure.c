@@ -23,7 +23,7 @@
 static uint64_t highest_before(const plim_burst *at, const plim_stretches *stretches)
 {
     uint64_t highest = 0;
-    for (size_t i = 0; i < at->one->steps.count; i++) {
+    for (size_t i = 0; i < at->one->view.steps.count; i++) {
         if (at->one->step_facts[i].end_event <= at->first && stretches->step_peaks[i] > highest) {
             highest = stretches->step_peaks[i];
         }

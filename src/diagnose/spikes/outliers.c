@@ -73,7 +73,7 @@ static bool is_ordinary(const outliers *at)
     size_t last = SIZE_MAX;
     size_t distance = 0;
     size_t seen = 0;
-    for (size_t i = WARM_UP_STEPS; i < at->one->steps.count; i++) {
+    for (size_t i = WARM_UP_STEPS; i < at->one->view.steps.count; i++) {
         if (at->peaks[i] < at->limit) {
             continue;
         }
@@ -91,7 +91,7 @@ static bool is_ordinary(const outliers *at)
 static bool had_run(const outliers *at)
 {
     size_t before = 0;
-    for (size_t i = 0; i < at->one->steps.count && at->peaks[i] < at->limit; i++) {
+    for (size_t i = 0; i < at->one->view.steps.count && at->peaks[i] < at->limit; i++) {
         before += (double)at->peaks[i] >= BEFORE_SHARE * (double)at->usual ? 1u : 0u;
     }
     return before >= BEFORE_MIN;
@@ -101,7 +101,7 @@ static bool had_run(const outliers *at)
 static bool comes_back(const outliers *at)
 {
     bool is_above = false;
-    for (size_t i = WARM_UP_STEPS; i < at->one->steps.count; i++) {
+    for (size_t i = WARM_UP_STEPS; i < at->one->view.steps.count; i++) {
         if (is_above && at->peaks[i] < at->limit) {
             return true;
         }
@@ -114,7 +114,7 @@ static bool comes_back(const outliers *at)
 static uint64_t find_largest(const outliers *at)
 {
     const plim_case *const one = at->one;
-    const uint32_t *const ends = one->timeline.start.lifetimes.partner;
+    const uint32_t *const ends = one->view.timeline.start.lifetimes.partner;
     const uint64_t peak = at->peak_events[at->worst];
     uint64_t largest = UINT64_MAX;
     for (uint64_t i = one->step_facts[at->worst].first_event; i <= peak; i++) {
@@ -143,7 +143,7 @@ static bool is_copy(const outliers *at, uint64_t event)
     if (kind != PLIM_STACK_USER) {
         return false;
     }
-    plim_live live = plim_timeline_live(&one->timeline,
+    plim_live live = plim_timeline_live(&one->view.timeline,
                                         (int64_t)one->step_facts[at->worst].first_event - 1, false);
     plim_allocation standing;
     while (plim_live_next(&live, &standing)) {
@@ -170,7 +170,7 @@ static plim_total requested_in(const plim_case *one, size_t step, uint32_t stack
 static bool is_larger_than_usual(const outliers *at, uint32_t stack)
 {
     const plim_total worst = requested_in(at->one, at->worst, stack);
-    for (size_t step = 0; step < at->one->steps.count; step++) {
+    for (size_t step = 0; step < at->one->view.steps.count; step++) {
         const plim_total bytes =
             at->peaks[step] < at->limit ? requested_in(at->one, step, stack) : 0;
         if (bytes > 0 && bytes <= worst / 2) {
@@ -233,13 +233,13 @@ static bool look(outliers *at)
 
 bool plim_spike_of_steps(plim_case *one, const plim_stretches *stretches)
 {
-    if (one->steps.count < STEPS_MIN + WARM_UP_STEPS || !one->has_stacks) {
+    if (one->view.steps.count < STEPS_MIN + WARM_UP_STEPS || !one->has_stacks) {
         return true;
     }
     outliers at = { .one = one,
                     .peaks = stretches->step_peaks,
                     .peak_events = stretches->step_peak_events,
-                    .count = one->steps.count - WARM_UP_STEPS };
+                    .count = one->view.steps.count - WARM_UP_STEPS };
     at.sorted = plim_mem_alloc(one->mem, at.count, sizeof *at.sorted);
     if (at.sorted == NULL) {
         return false;

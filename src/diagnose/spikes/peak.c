@@ -19,12 +19,13 @@
 /* Bytes of no category that stand before the step: a library's workspaces, tables. */
 static uint64_t standing_bytes(const plim_case *one, uint64_t first)
 {
-    plim_live live = plim_timeline_live(&one->timeline, (int64_t)first - 1, false);
+    plim_live live = plim_timeline_live(&one->view.timeline, (int64_t)first - 1, false);
     plim_allocation standing;
     plim_total bytes = 0;
     while (plim_live_next(&live, &standing)) {
-        bytes +=
-            one->categories.of[standing.id] == PLIM_CATEGORY_OTHER ? standing.requested_bytes : 0;
+        bytes += one->view.categories.of[standing.id] == PLIM_CATEGORY_OTHER
+                     ? standing.requested_bytes
+                     : 0;
     }
     return plim_total_bytes(bytes);
 }
@@ -42,7 +43,7 @@ static bool add(const plim_burst *burst, uint64_t next_bytes, bool decides)
     finding->confidence = decides ? 0.7 : 0.8;
     finding->bytes = peak - next_bytes;
     finding->root = plim_case_place(one, burst->stack);
-    finding->first_step = plim_case_step(one, (uint64_t)one->facts->peak.event);
+    finding->first_step = plim_steps_at(&one->view.steps, (uint64_t)one->facts->peak.event);
     finding->last_step = finding->first_step;
     finding->finding.severity = decides ? PLIM_SEVERITY_WARNING : PLIM_SEVERITY_NOTE;
     finding->finding.certainty = plim_certainty_of(finding->confidence, true);
@@ -66,7 +67,7 @@ static bool add(const plim_burst *burst, uint64_t next_bytes, bool decides)
 static bool judge(plim_burst *burst)
 {
     plim_case *const one = burst->one;
-    const uint64_t step = plim_case_step(one, (uint64_t)one->facts->peak.event);
+    const uint64_t step = plim_steps_at(&one->view.steps, (uint64_t)one->facts->peak.event);
     const plim_step_fact *const fact = &one->step_facts[step];
     const plim_makers makers = { .keys = burst->stacks,
                                  .longest = (fact->end_event - fact->first_event) / SHORT_SHARE };
@@ -86,7 +87,8 @@ static bool judge(plim_burst *burst)
 bool plim_spike_at_peak(plim_case *one)
 {
     const int64_t event = one->facts->peak.event;
-    if (event < 0 || !one->has_stacks || plim_case_step(one, (uint64_t)event) == PLIM_NO_STEP) {
+    if (event < 0 || !one->has_stacks ||
+        plim_steps_at(&one->view.steps, (uint64_t)event) == PLIM_NO_STEP) {
         return true;
     }
     const plim_last_request peak = { .event = (uint64_t)event + 1,

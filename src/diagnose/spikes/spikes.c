@@ -8,7 +8,7 @@
 /* The peaks of steps with all that is in them. */
 static void take_step_peaks(const plim_case *one, plim_stretches *stretches)
 {
-    for (size_t i = 0; i < one->steps.count; i++) {
+    for (size_t i = 0; i < one->view.steps.count; i++) {
         stretches->step_peaks[i] = one->step_facts[i].peak_requested_bytes;
         stretches->step_peak_events[i] = one->step_facts[i].peak_event;
     }

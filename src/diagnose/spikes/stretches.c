@@ -20,7 +20,7 @@ typedef struct stretch_walk {
 
 bool plim_is_saved(const plim_case *one, uint64_t event)
 {
-    const uint32_t end = one->timeline.start.lifetimes.partner[event];
+    const uint32_t end = one->view.timeline.start.lifetimes.partner[event];
     if (end == PLIM_NONE) {
         return false;
     }
@@ -94,7 +94,7 @@ static void measure(stretch_walk *at)
 {
     const plim_case *const one = at->one;
     plim_cursor cursor;
-    plim_cursor_init(&cursor, &one->timeline);
+    plim_cursor_init(&cursor, &one->view.timeline);
     size_t next = 0;
     size_t step = 0;
     for (uint64_t i = 0; plim_cursor_next(&cursor); i++) {
@@ -102,7 +102,7 @@ static void measure(stretch_walk *at)
         while (next < at->out->list.count && at->out->list.items[next].end <= i) {
             next++;
         }
-        while (step < one->steps.count && one->step_facts[step].end_event <= i) {
+        while (step < one->view.steps.count && one->step_facts[step].end_event <= i) {
             step++;
         }
         plim_stretch *const stretch =
@@ -118,7 +118,7 @@ static void measure(stretch_walk *at)
             at->out->training_bytes = live;
             at->out->training_event = i;
         }
-        if (step < one->steps.count && one->step_facts[step].first_event <= i &&
+        if (step < one->view.steps.count && one->step_facts[step].first_event <= i &&
             live > at->out->step_peaks[step]) {
             at->out->step_peaks[step] = live;
             at->out->step_peak_events[step] = i;
@@ -129,7 +129,7 @@ static void measure(stretch_walk *at)
 bool plim_stretches_find(const plim_case *one, plim_stretches *ret_stretches)
 {
     *ret_stretches = (plim_stretches){ 0 };
-    const size_t count = one->steps.count;
+    const size_t count = one->view.steps.count;
     if (count > 0) {
         ret_stretches->step_peaks = plim_mem_alloc_zeroed(one->mem, count, sizeof(uint64_t));
         ret_stretches->step_peak_events = plim_mem_alloc_zeroed(one->mem, count, sizeof(uint64_t));
@@ -147,8 +147,8 @@ bool plim_stretches_find(const plim_case *one, plim_stretches *ret_stretches)
 
 void plim_stretches_deinit(const plim_case *one, plim_stretches *stretches)
 {
-    plim_mem_free(one->mem, stretches->step_peaks, one->steps.count, sizeof(uint64_t));
-    plim_mem_free(one->mem, stretches->step_peak_events, one->steps.count, sizeof(uint64_t));
+    plim_mem_free(one->mem, stretches->step_peaks, one->view.steps.count, sizeof(uint64_t));
+    plim_mem_free(one->mem, stretches->step_peak_events, one->view.steps.count, sizeof(uint64_t));
     PLIM_VEC_FREE(one->mem, &stretches->list);
     *stretches = (plim_stretches){ 0 };
 }
