@@ -6,15 +6,6 @@
 #include "history/setting_words.h"
 #include "settings/recorded.h"
 
-#include <string.h>
-
-/* A conf that begins with a word of its own names another allocator than PyTorch's ("bfc"). */
-static bool names_other(const plim_recorded_settings *recorded)
-{
-    const size_t first = strcspn(recorded->conf, ":,");
-    return recorded->conf[0] != '\0' && recorded->conf[first] != ':';
-}
-
 plim_recorded_rule plim_recorded_rule_of(const plim_history *history)
 {
     plim_recorded_settings recorded = { .conf = "" };
@@ -22,7 +13,7 @@ plim_recorded_rule plim_recorded_rule_of(const plim_history *history)
     plim_recorded_rule rule = { .settings = plim_recorded_settings_in_force(&recorded) };
     rule.rounding = plim_rounding_of(&rule.settings);
     rule.is_other_allocator =
-        names_other(&recorded) || rule.settings.backend != PLIM_BACKEND_NATIVE;
+        plim_recorded_settings_name_other(&recorded) || rule.settings.backend != PLIM_BACKEND_NATIVE;
     return rule;
 }
 

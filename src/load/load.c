@@ -7,6 +7,7 @@
 #include "base/content.h"
 #include "base/error.h"
 #include "codec/codec.h"
+#include "rmm/read.h"
 #include "torch/read.h"
 #include "trace/read/recording.h"
 
@@ -15,6 +16,7 @@
 
 #include <string.h>
 
+#define SEEN_BYTES      PLIM_RMM_HEADER_BYTES_MAX /* of a file, to know what it is */
 #define RECORDING_LEVEL 3 /* of zstd: small beside what making the history took */
 
 /* True if the first line of a window has no blank in it. */
@@ -28,6 +30,21 @@ static bool is_one_word(const plim_window *window)
     return memchr(window->data, ' ', bytes) == NULL;
 }
 
+/* As the rooms declare theirs. */
+typedef plim_status read_history(plim_input *input, const plim_load_options *options,
+                                 plim_history **ret_history, plim_error *err);
+
+static read_history *reader_of(const plim_window *window, plim_content content)
+{
+    if (content == PLIM_CONTENT_RECORDING) {
+        return plim_recording_read;
+    }
+    if (content == PLIM_CONTENT_TEXT && plim_rmm_looks_like(window->data, window->length)) {
+        return plim_rmm_read;
+    }
+    return plim_snapshot_read; /* which says what it is not */
+}
+
 plim_status plim_history_load(const char *path, const plim_load_options *options,
                               plim_history **ret_history, plim_error *err)
 {
@@ -36,20 +53,20 @@ plim_status plim_history_load(const char *path, const plim_load_options *options
     const plim_input_options how = { .mem = options == NULL ? NULL : options->mem,
                                      .codecs = plim_codecs };
     PLIM_TRY(plim_input_open(path, &how, &input, err));
-    plim_status status = plim_input_refill(input, 0, PLIM_CONTENT_BYTES, &window, err);
+    plim_status status = plim_input_refill(input, 0, SEEN_BYTES, &window, err);
     if (status == PLIM_OK) {
         const plim_content content = plim_content_of(window.data, window.length);
         const bool begins_with_word = is_one_word(&window); /* which reading moves on */
         plim_error why = { 0 };
-        status = content == PLIM_CONTENT_RECORDING
-                     ? plim_recording_read(input, options, ret_history, &why)
-                     : plim_snapshot_read(input, options, ret_history, &why);
+        read_history *const read = reader_of(&window, content);
+        status = read(input, options, ret_history, &why);
         /* A pickle of protocol 0 is text too, its lines without blanks; a log fails at once. */
-        if (status != PLIM_OK && content == PLIM_CONTENT_TEXT && why.offset < PLIM_CONTENT_BYTES &&
-            !(status == PLIM_FORBIDDEN && begins_with_word)) {
-            status = plim_fail(&why, PLIM_UNSUPPORTED,
-                               "this is text, not a snapshot or recording: \"plimsoll explain\" "
-                               "reads logs and error messages");
+        if (status != PLIM_OK && read == plim_snapshot_read && content == PLIM_CONTENT_TEXT &&
+            why.offset < PLIM_CONTENT_BYTES && !(status == PLIM_FORBIDDEN && begins_with_word)) {
+            status = plim_fail(
+                &why, PLIM_UNSUPPORTED,
+                "this is text, not a snapshot, recording or log of RMM: \"plimsoll explain\" "
+                "reads logs and error messages");
         }
         if (status != PLIM_OK && err != NULL) {
             *err = why;

@@ -248,5 +248,5 @@ bool plim_conf_of_history(const plim_history *history, const plim_device_history
     *ret_conf = conf;
     uint64_t count = 0;
     (void)plim_history_settings(history, &count);
-    return count > 0;
+    return count > 0 && (has_string || !plim_recorded_settings_name_other(&recorded));
 }

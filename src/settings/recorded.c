@@ -119,3 +119,9 @@ bool plim_recorded_setting_is_default(const char *name, const char *value)
     return length == 0 || strcmp(value, "False") == 0 ||
            (plim_decimal_length(value) == length && !(plim_decimal_read(value) > 0));
 }
+
+bool plim_recorded_settings_name_other(const plim_recorded_settings *recorded)
+{
+    const size_t first = strcspn(recorded->conf, ":,");
+    return recorded->conf[0] != '\0' && recorded->conf[first] != ':';
+}

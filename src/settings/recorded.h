@@ -36,6 +36,9 @@ void plim_recorded_setting_add(void *recorded, const char *group, const char *na
 plim_settings plim_recorded_settings_in_force(const plim_recorded_settings *recorded);
 /* The values, over what the string said. */
 void plim_recorded_settings_apply(const plim_recorded_settings *recorded, plim_settings *settings);
+/* True if the string begins with a word that stands alone: it names another allocator than
+ * PyTorch's ("bfc", "rmm"). */
+bool plim_recorded_settings_name_other(const plim_recorded_settings *recorded);
 /* True if a key has a value of its own. */
 bool plim_recorded_settings_have(const plim_recorded_settings *recorded, plim_setting_key key);
 
