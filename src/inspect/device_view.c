@@ -4,6 +4,7 @@
 #include "inspect/device_view.h"
 
 #include "base/error.h"
+#include "inspect/end_state.h"
 
 #include <inttypes.h>
 
@@ -30,6 +31,33 @@ void plim_device_view_deinit(plim_device_view *view)
     plim_categories_deinit(&view->categories);
     plim_timeline_deinit(&view->timeline);
     *view = (plim_device_view){ 0 };
+}
+
+plim_moment plim_moment_of(const plim_running *running, const plim_events *events, int64_t event)
+{
+    const plim_figures figures = plim_running_figures(running);
+    plim_moment moment = {
+        .event = event,
+        .time_us = event < 0 ? PLIM_TIME_UNKNOWN : events->time_us[event],
+        .requested_bytes = figures.requested_bytes,
+        .allocated_bytes = figures.allocated_bytes,
+        .allocated_slack_bytes = figures.allocated_slack_bytes,
+        .active_bytes = figures.active_bytes,
+        .active_slack_bytes = figures.active_slack_bytes,
+        .reserved_bytes = figures.reserved_bytes,
+        .live_count = figures.live_count,
+    };
+    moment.fragmentation = plim_fragmentation(moment.allocated_bytes, moment.reserved_bytes);
+    return moment;
+}
+
+plim_moment plim_device_view_sums(const plim_device_view *view, int64_t event)
+{
+    plim_cursor cursor;
+    plim_cursor_init(&cursor, &view->timeline);
+    while (plim_cursor_moment(&cursor) < event && plim_cursor_next(&cursor)) {
+    }
+    return plim_moment_of(&cursor.now, &view->device->events, plim_cursor_moment(&cursor));
 }
 
 /* The first moment of [first, end) at which requested bytes are highest; `first` may be

@@ -40,4 +40,9 @@ void plim_device_view_deinit(plim_device_view *view);
 plim_status plim_device_view_moment(const plim_device_view *view, plim_moment_choice choice,
                                     int64_t *ret_event, plim_error *err);
 
+/* The moment after an event, or PLIM_AT_START, without its groups. Linear in events. */
+plim_moment plim_device_view_sums(const plim_device_view *view, int64_t event);
+/* Of the sums that a cursor of the device had after an event. */
+plim_moment plim_moment_of(const plim_running *running, const plim_events *events, int64_t event);
+
 #endif

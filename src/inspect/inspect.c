@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "history/timeline.h"
+#include "inspect/device_view.h"
 #include "inspect/end_state.h"
 #include "inspect/groups.h"
 #include "inspect/recorded_rule.h"
@@ -48,24 +49,6 @@ typedef struct device_walk {
     uint64_t snapshot_mismatches;
 } device_walk;
 
-static plim_moment moment_of(const plim_running *running, const plim_events *events, int64_t event)
-{
-    const plim_figures figures = plim_running_figures(running);
-    plim_moment moment = {
-        .event = event,
-        .time_us = event < 0 ? PLIM_TIME_UNKNOWN : events->time_us[event],
-        .requested_bytes = figures.requested_bytes,
-        .allocated_bytes = figures.allocated_bytes,
-        .allocated_slack_bytes = figures.allocated_slack_bytes,
-        .active_bytes = figures.active_bytes,
-        .active_slack_bytes = figures.active_slack_bytes,
-        .reserved_bytes = figures.reserved_bytes,
-        .live_count = figures.live_count,
-    };
-    moment.fragmentation = plim_fragmentation(moment.allocated_bytes, moment.reserved_bytes);
-    return moment;
-}
-
 /* The number of events a bin has, and how many bins that makes. At least one, for the start. */
 static void plan_bins(device_walk *walk, uint64_t event_count, uint32_t bins_max)
 {
@@ -97,7 +80,7 @@ static void note_oom(device_walk *walk, progress *seen, const plim_cursor *curso
         .stack = events->stack[event],
         .device_free_bytes = has_free ? free_bytes : 0,
         .has_device_free = has_free,
-        .moment = moment_of(&cursor->now, events, (int64_t)event),
+        .moment = plim_moment_of(&cursor->now, events, (int64_t)event),
     };
 }
 
@@ -178,7 +161,7 @@ static void walk_events(device_walk *walk, plim_cursor *cursor)
         fill_bin(walk, &seen, cursor, bin);
     }
     PLIM_ASSERT(seen.oom_count == walk->oom_count);
-    walk->peak = moment_of(&seen.peak, &cursor->timeline->device->events, seen.peak_event);
+    walk->peak = plim_moment_of(&seen.peak, &cursor->timeline->device->events, seen.peak_event);
 }
 
 /* --- a device --- */

@@ -170,6 +170,59 @@ plim_frame_label plim_frame_label_of(const char *function)
     return PLIM_LABEL_OTHER;
 }
 
+static bool is_separator(char c)
+{
+    return c == '/' || c == '\\';
+}
+
+/* After `folder`, where the path goes through it here; a '*' at its end meets the rest of a name.
+ * Else NULL. */
+static const char *after_folder(const char *path, const char *folder)
+{
+    for (; *folder != '\0' && *folder != '*'; folder++, path++) {
+        if (is_separator(*folder) ? !is_separator(*path) : plim_lower(*path) != *folder) {
+            return NULL;
+        }
+    }
+    if (*folder == '*') {
+        path += strcspn(path, "/\\");
+        return *path != '\0' ? path + 1 : NULL;
+    }
+    return path;
+}
+
+const char *plim_frame_installed_path(const char *file)
+{
+    static const struct {
+        const char *folder;
+        size_t kept; /* bytes of its end that belong to the path */
+    } places[] = {
+        { "/site-packages/", 0 }, { "/dist-packages/", 0 }, { "/pytorch/torch/", 6 },
+        { "/lib/python3*", 0 },   { "/lib64/python3*", 0 }, { "conda3/lib/", 0 },
+    };
+    const char *found = NULL;
+    for (; *file != '\0'; file++) {
+        for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+            const char *const after = after_folder(file, places[i].folder);
+            if (after != NULL) {
+                found = after - places[i].kept;
+            }
+        }
+    }
+    return found;
+}
+
+const char *plim_frame_package(const char *installed_path, size_t *ret_bytes)
+{
+    size_t bytes = strcspn(installed_path, "/\\");
+    if (installed_path[bytes] == '\0' && bytes > 3 &&
+        strcmp(installed_path + bytes - 3, ".py") == 0) {
+        bytes -= 3;
+    }
+    *ret_bytes = bytes;
+    return installed_path;
+}
+
 bool plim_frame_is_init(const char *function)
 {
     return strcmp(function, "__init__") == 0;

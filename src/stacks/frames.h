@@ -8,6 +8,7 @@
 #define PLIMSOLL_STACKS_FRAMES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* In the lists: enumerator, name in the table. Without a row a frame is user, none and other. */
@@ -91,6 +92,15 @@ plim_frame_owner plim_frame_owner_of(const char *file, const char *function, uin
 plim_frame_role plim_frame_role_of(const char *file, const char *function, plim_frame_owner owner);
 plim_frame_label plim_frame_label_of(const char *function);
 plim_frame_technique plim_frame_technique_of(const char *file, const char *function);
+/*
+ * The path of a file within the installed code that it belongs to: "torch/nn/functional.py" of
+ * "/opt/venv/lib/python3.11/site-packages/torch/nn/functional.py", "threading.py" of
+ * "/usr/lib/python3.11/threading.py". A part of `file`, or NULL: not of installed Python code.
+ */
+const char *plim_frame_installed_path(const char *file);
+/* The package of such a path, of *ret_bytes bytes: "torch", "transformers"; a module that is one
+ * file goes without its ending. */
+const char *plim_frame_package(const char *installed_path, size_t *ret_bytes);
 /* True if the function is that in which Python makes an object, whatever role it has. */
 bool plim_frame_is_init(const char *function);
 
