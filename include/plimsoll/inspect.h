@@ -73,6 +73,11 @@ typedef struct plim_moment_choice {
  */
 PLIM_API bool plim_moment_parse(const char *text, plim_moment_choice *ret_choice);
 
+#define PLIM_MOMENT_TEXT_BYTES 32
+
+/** The name of a moment, as plim_moment_parse() reads it. */
+PLIM_API void plim_moment_text(plim_moment_choice choice, char text[PLIM_MOMENT_TEXT_BYTES]);
+
 /*
  * Groups of an oom's moment are worked out for the first so many ooms of a device: a program that
  * runs out again and again would otherwise cost the square of its length. Figures are there for

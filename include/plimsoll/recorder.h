@@ -69,10 +69,12 @@ PLIM_API plim_status plim_recorder_flush(plim_recorder *recorder, plim_error *er
  * errors   as plim_recorder_flush(). NULL is allowed */
 PLIM_API plim_status plim_recorder_stop(plim_recorder *recorder, plim_error *err);
 
+#define PLIM_RECORDING_SAVE_LEVEL 3 /* of zstd: small beside what making a history takes */
+
 /* All zero is a valid default. */
 typedef struct plim_recording_save_options {
     const plim_mem *mem;  /* borrowed; NULL: the C heap */
-    uint32_t compression; /* zstd level; 0: none */
+    uint32_t compression; /* zstd level, such as the above; 0: none */
 } plim_recording_save_options;
 
 /**

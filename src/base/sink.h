@@ -18,4 +18,19 @@ typedef struct plim_sink {
 plim_sink plim_sink_to_file(FILE *file);
 plim_sink plim_sink_to_text(plim_text *text);
 
+#define PLIM_SINK_BUFFER_BYTES ((size_t)1 << 16)
+
+/* Gathers small pieces before another sink. A failure sticks. */
+typedef struct plim_sink_buffer {
+    plim_sink below;
+    bool failed;
+    size_t count;
+    unsigned char data[PLIM_SINK_BUFFER_BYTES];
+} plim_sink_buffer;
+
+void plim_sink_buffer_init(plim_sink_buffer *buffer, plim_sink below);
+plim_sink plim_sink_to_buffer(plim_sink_buffer *buffer);
+/* All to the sink below; false: it failed, then or before. */
+bool plim_sink_buffer_flush(plim_sink_buffer *buffer);
+
 #endif

@@ -21,6 +21,8 @@ static const plim_command commands[] = {
     { "diagnose", plim_cmd_diagnose,
       "what happened, from which evidence, and what helps how much" },
     { "explain", plim_cmd_explain, "why did it run out: error texts and logs, and what to do" },
+    { "export", plim_cmd_export,
+      "a recording for other tools: flame graphs, speedscope, snapshots" },
     { "inspect", plim_cmd_inspect, "where did the memory go: peak, stacks, pools, failures" },
     { "rehearse", plim_cmd_rehearse, "will it fit: run a PyTorch program without a GPU" },
     { "replay", plim_cmd_replay, "what if: a recording again, under other allocator settings" },

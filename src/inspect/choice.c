@@ -6,6 +6,8 @@
 #include "base/ascii.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,29 +21,28 @@ static bool read_number(const char *text, uint64_t *ret, const char **ret_rest)
     return plim_is_digit(*text) && errno == 0;
 }
 
+/* Of a kind's names, the first is the one that is written. */
+static const struct {
+    const char *prefix; /* before the number */
+    const char *suffix; /* after it */
+    plim_moment_kind kind;
+} numbered[] = {
+    { "event:", "", PLIM_MOMENT_EVENT },       { "", "", PLIM_MOMENT_EVENT },
+    { "step:", "", PLIM_MOMENT_STEP_PEAK },    { "step:", ":peak", PLIM_MOMENT_STEP_PEAK },
+    { "step:", ":end", PLIM_MOMENT_STEP_END }, { "oom:", "", PLIM_MOMENT_OOM },
+};
+static const struct {
+    const char *name;
+    plim_moment_kind kind;
+} plain[] = {
+    { "peak", PLIM_MOMENT_PEAK },
+    { "start", PLIM_MOMENT_START },
+    { "end", PLIM_MOMENT_END },
+    { "oom", PLIM_MOMENT_OOM },
+};
+
 bool plim_moment_parse(const char *text, plim_moment_choice *ret_choice)
 {
-    static const struct {
-        const char *prefix; /* before the number */
-        const char *suffix; /* after it */
-        plim_moment_kind kind;
-    } numbered[] = {
-        { "", "", PLIM_MOMENT_EVENT },
-        { "event:", "", PLIM_MOMENT_EVENT },
-        { "step:", "", PLIM_MOMENT_STEP_PEAK },
-        { "step:", ":peak", PLIM_MOMENT_STEP_PEAK },
-        { "step:", ":end", PLIM_MOMENT_STEP_END },
-        { "oom:", "", PLIM_MOMENT_OOM },
-    };
-    static const struct {
-        const char *name;
-        plim_moment_kind kind;
-    } plain[] = {
-        { "peak", PLIM_MOMENT_PEAK },
-        { "start", PLIM_MOMENT_START },
-        { "end", PLIM_MOMENT_END },
-        { "oom", PLIM_MOMENT_OOM },
-    };
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
         if (strcmp(text, plain[i].name) == 0) {
             *ret_choice = (plim_moment_choice){ .kind = plain[i].kind };
@@ -59,4 +60,21 @@ bool plim_moment_parse(const char *text, plim_moment_choice *ret_choice)
         }
     }
     return false;
+}
+
+void plim_moment_text(plim_moment_choice choice, char text[PLIM_MOMENT_TEXT_BYTES])
+{
+    for (size_t i = 0; i < sizeof numbered / sizeof numbered[0]; i++) {
+        if (numbered[i].kind == choice.kind) {
+            (void)snprintf(text, PLIM_MOMENT_TEXT_BYTES, "%s%" PRIu64 "%s", numbered[i].prefix,
+                           choice.number, numbered[i].suffix);
+            return;
+        }
+    }
+    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
+        if (plain[i].kind == choice.kind) {
+            (void)snprintf(text, PLIM_MOMENT_TEXT_BYTES, "%s", plain[i].name);
+            return;
+        }
+    }
 }

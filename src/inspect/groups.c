@@ -64,25 +64,21 @@ static plim_group_sum *sum_of(plim_grouper *grouper, uint32_t stack)
     return &grouper->sums.items[*group - 1];
 }
 
-static bool add_live(plim_grouper *grouper, const plim_timeline *timeline, int64_t moment)
+void plim_group_add(plim_grouper *grouper, const plim_allocation *one)
 {
-    plim_live live = plim_timeline_live(timeline, moment, false);
-    plim_allocation one;
-    while (plim_live_next(&live, &one)) {
-        plim_group_sum *const sum = sum_of(grouper, one.stack);
-        if (sum == NULL) {
-            return false;
-        }
-        sum->bytes += one.requested_bytes;
-        sum->count++;
-        if (one.born == PLIM_AT_START) {
-            sum->before_bytes += one.requested_bytes;
-            sum->before_count++;
-        }
-        /* "The stack of its free" says nothing where there is no stack. */
-        sum->by_free_count += one.is_stack_of_free && one.stack != PLIM_NONE;
+    plim_group_sum *const sum = sum_of(grouper, one->stack);
+    if (sum == NULL) {
+        grouper->is_short = true;
+        return;
     }
-    return true;
+    sum->bytes += one->requested_bytes;
+    sum->count++;
+    if (one->born == PLIM_AT_START) {
+        sum->before_bytes += one->requested_bytes;
+        sum->before_count++;
+    }
+    /* "The stack of its free" says nothing where there is no stack. */
+    sum->by_free_count += one->is_stack_of_free && one->stack != PLIM_NONE;
 }
 
 /* --- ordering and output --- */
@@ -140,12 +136,13 @@ static void forget_sums(plim_grouper *grouper)
         grouper->group_of[row_of(grouper, grouper->sums.items[i].stack)] = 0;
     }
     grouper->sums.count = 0;
+    grouper->is_short = false;
 }
 
-plim_status plim_group_moment(plim_grouper *grouper, const plim_timeline *timeline,
-                              plim_arena *arena, plim_moment *moment, plim_error *err)
+plim_status plim_group_take(plim_grouper *grouper, plim_arena *arena,
+                            const plim_stack_group **ret_groups, size_t *ret_count, plim_error *err)
 {
-    const bool added = add_live(grouper, timeline, moment->event);
+    const bool added = !grouper->is_short;
     const size_t count = grouper->sums.count;
     plim_stack_group *groups = NULL;
     if (added && count > 0) {
@@ -156,12 +153,23 @@ plim_status plim_group_moment(plim_grouper *grouper, const plim_timeline *timeli
         for (size_t i = 0; i < count; i++) {
             groups[i] = group_of(grouper, &grouper->sums.items[i]);
         }
-        moment->groups = groups;
-        moment->group_count = count;
+        *ret_groups = groups;
+        *ret_count = count;
     }
     forget_sums(grouper);
     if (!added || (count > 0 && groups == NULL)) {
         return plim_fail_memory(err, "grouping allocations by stack");
     }
     return PLIM_OK;
+}
+
+plim_status plim_group_moment(plim_grouper *grouper, const plim_timeline *timeline,
+                              plim_arena *arena, plim_moment *moment, plim_error *err)
+{
+    plim_live live = plim_timeline_live(timeline, moment->event, false);
+    plim_allocation one;
+    while (!grouper->is_short && plim_live_next(&live, &one)) {
+        plim_group_add(grouper, &one);
+    }
+    return plim_group_take(grouper, arena, &moment->groups, &moment->group_count, err);
 }

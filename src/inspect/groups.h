@@ -29,6 +29,7 @@ typedef struct plim_grouper {
     uint32_t *group_of; /* by stack: index into sums + 1, or 0; all 0 between moments */
     uint8_t *owners;    /* by frame: plim_frame_owner + 1, or 0 where it is not looked up yet */
     PLIM_VEC(plim_group_sum) sums;
+    bool is_short; /* of memory, while adding up */
 } plim_grouper;
 
 /* 4 bytes for each stack of the history and 1 for each frame. Errors: PLIM_OUT_OF_HOST_MEMORY. */
@@ -42,6 +43,16 @@ plim_frame_owner plim_group_owner(plim_grouper *grouper, uint32_t frame);
 
 /* Which frame of a stack is the innermost of the user's own code, or PLIM_NONE. */
 uint32_t plim_group_user_frame(plim_grouper *grouper, uint32_t stack);
+
+/* Adds an allocation to the sum of its stack; that there is no memory, plim_group_take() says. */
+void plim_group_add(plim_grouper *grouper, const plim_allocation *one);
+/*
+ * What was added since the last call, in groups that live in `arena`: in the order below.
+ * Errors: PLIM_OUT_OF_HOST_MEMORY.
+ */
+plim_status plim_group_take(plim_grouper *grouper, plim_arena *arena,
+                            const plim_stack_group **ret_groups, size_t *ret_count,
+                            plim_error *err);
 
 /*
  * Gives `moment` its groups, which live in `arena`: largest first, then most allocations first,

@@ -16,8 +16,7 @@
 
 #include <string.h>
 
-#define SEEN_BYTES      PLIM_RMM_HEADER_BYTES_MAX /* of a file, to know what it is */
-#define RECORDING_LEVEL 3 /* of zstd: small beside what making the history took */
+#define SEEN_BYTES PLIM_RMM_HEADER_BYTES_MAX /* of a file, to know what it is */
 
 /* True if the first line of a window has no blank in it. */
 static bool is_one_word(const plim_window *window)
@@ -91,7 +90,7 @@ bool plim_history_can_save(const char *path)
 plim_status plim_history_save(const plim_history *history, const char *path, plim_error *err)
 {
     if (ends_in(path, ".plim")) {
-        const plim_recording_save_options options = { .compression = RECORDING_LEVEL };
+        const plim_recording_save_options options = { .compression = PLIM_RECORDING_SAVE_LEVEL };
         return plim_recording_save(history, path, &options, err);
     }
     if (ends_in(path, ".pickle")) {

@@ -5,7 +5,7 @@
 #include "torch/save.h"
 
 #include "base/error.h"
-#include "torch/save_file.h"
+#include "base/save_file.h"
 
 /* The host's events and segments, or NULL without any. */
 static const plim_device_history *host_of(const plim_history *history)

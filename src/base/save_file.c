@@ -1,7 +1,7 @@
 /*
  * save_file.c - writing a file beside its name, and giving it the name at the end.
  */
-#include "torch/save_file.h"
+#include "base/save_file.h"
 
 #include "base/error.h"
 
@@ -41,7 +41,7 @@ static plim_status open_temporary(plim_save_file *file, mode_t mode, plim_error 
         plim_text_reset(&file->temporary);
         plim_text_append(&file->temporary, target, folder_bytes);
         plim_text_append_format(&file->temporary, ".plimsoll-%ld-%u", (long)getpid(), i);
-        PLIM_TRY(plim_text_status(&file->temporary, "writing the snapshot", err));
+        PLIM_TRY(plim_text_status(&file->temporary, "writing a file", err));
         file->fd = open_again(plim_text_string(&file->temporary), O_CREAT | O_EXCL, mode);
         if (file->fd >= 0) {
             return PLIM_OK;
@@ -78,7 +78,7 @@ static plim_status open_file(plim_save_file *file, plim_error *err)
     } else {
         return fail_to(file, "create", errno, err);
     }
-    PLIM_TRY(plim_text_status(&file->target, "writing the snapshot", err));
+    PLIM_TRY(plim_text_status(&file->target, "writing a file", err));
     return open_temporary(file, mode, err);
 }
 
@@ -127,21 +127,38 @@ plim_sink plim_save_file_sink(plim_save_file *file)
     return (plim_sink){ .write = write_all, .ctx = file };
 }
 
+const char *plim_save_file_name(const plim_save_file *file)
+{
+    const char *const temporary = plim_text_string(&file->temporary);
+    return temporary[0] != '\0' ? temporary : NULL;
+}
+
+uint64_t plim_save_file_bytes(const plim_save_file *file)
+{
+    struct stat facts;
+    return fstat(file->fd, &facts) == 0 && S_ISREG(facts.st_mode) ? (uint64_t)facts.st_size : 0;
+}
+
+bool plim_save_file_exists(const char *path)
+{
+    struct stat facts;
+    return strcmp(path, "-") != 0 && stat(path, &facts) == 0 && S_ISREG(facts.st_mode);
+}
+
 plim_status plim_save_file_close(plim_save_file *file, plim_status status, plim_error *err)
 {
-    const char *temporary = plim_text_string(&file->temporary);
-    const bool has_temporary = temporary[0] != '\0';
+    const char *const temporary = plim_save_file_name(file);
     if (close(file->fd) != 0 && file->failure == 0 && errno != EINTR) {
         file->failure = errno; /* some file systems say so late that a disk is full */
     }
     if (file->failure != 0) {
         status = fail_to(file, "write to", file->failure, err);
     }
-    if (status == PLIM_OK && has_temporary &&
+    if (status == PLIM_OK && temporary != NULL &&
         rename(temporary, plim_text_string(&file->target)) != 0) {
         status = fail_to(file, "create", errno, err);
     }
-    if (status != PLIM_OK && has_temporary) {
+    if (status != PLIM_OK && temporary != NULL) {
         (void)unlink(temporary);
     }
     forget(file);

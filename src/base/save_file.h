@@ -5,8 +5,8 @@
  * before stays until then, and keeps its permissions. Through a symbolic link, what it points to
  * is replaced. What is no regular file (a pipe, "-" for standard output) is written as it is.
  */
-#ifndef PLIMSOLL_TORCH_SAVE_FILE_H
-#define PLIMSOLL_TORCH_SAVE_FILE_H
+#ifndef PLIMSOLL_BASE_SAVE_FILE_H
+#define PLIMSOLL_BASE_SAVE_FILE_H
 
 #include "base/sink.h"
 
@@ -22,6 +22,13 @@ typedef struct plim_save_file {
 plim_status plim_save_file_open(plim_save_file *file, const char *path, const plim_mem *mem,
                                 plim_error *err);
 plim_sink plim_save_file_sink(plim_save_file *file);
+/* The name under which it stands until it is whole, for who writes it by name; NULL: it has none,
+ * as it is no regular file. */
+const char *plim_save_file_name(const plim_save_file *file);
+/* Its bytes so far; 0 where it is no regular file. */
+uint64_t plim_save_file_bytes(const plim_save_file *file);
+/* True if a regular file stands under the name. */
+bool plim_save_file_exists(const char *path);
 
 /*
  * Closes the file. `status` is what became of writing it: only if that is PLIM_OK the file gets
