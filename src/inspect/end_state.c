@@ -56,6 +56,14 @@ static void finish(plim_end_state *state)
     state->fragmentation = plim_fragmentation(state->allocated_bytes, state->reserved_bytes);
 }
 
+plim_end_state plim_segment_state_of(const plim_device_history *device, const plim_segment *segment)
+{
+    plim_end_state state = { 0 };
+    add_segment(&state, device, segment);
+    finish(&state);
+    return state;
+}
+
 /* --- what blocks contradict --- */
 
 /* Blocks tile their segment: each begins where the one before ended, the last ends with it. */

@@ -16,6 +16,10 @@
 plim_end_state plim_end_state_of(const plim_device_history *device,
                                  uint64_t anomalies[PLIM_ANOMALY_COUNT]);
 
+/* The state of one of its segments. */
+plim_end_state plim_segment_state_of(const plim_device_history *device,
+                                     const plim_segment *segment);
+
 /*
  * The same by pool: by stream handle, private pool, small before large, plain before expandable.
  * ret_pools lives in `arena`. Errors: PLIM_OUT_OF_HOST_MEMORY.
