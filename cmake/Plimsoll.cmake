@@ -50,6 +50,21 @@ function(plim_embed_lines room text array)
     target_sources(plim_${room} PRIVATE ${output})
 endfunction()
 
+# Makes messages of a .proto file part of a room: protoc-c writes <name>.pb-c.h and .c, which are not
+# ours to warn of.
+function(plim_messages room proto)
+    get_filename_component(name ${proto} NAME_WE)
+    set(input ${CMAKE_CURRENT_SOURCE_DIR}/${proto})
+    get_filename_component(folder ${input} DIRECTORY)
+    set(output ${CMAKE_CURRENT_BINARY_DIR}/messages)
+    file(MAKE_DIRECTORY ${output})
+    add_custom_command(OUTPUT ${output}/${name}.pb-c.c ${output}/${name}.pb-c.h DEPENDS ${input}
+        VERBATIM COMMAND ${PROTOC_C} --c_out=${output} --proto_path=${folder} ${input})
+    set_source_files_properties(${output}/${name}.pb-c.c PROPERTIES COMPILE_OPTIONS -w)
+    target_sources(plim_${room} PRIVATE ${output}/${name}.pb-c.c ${output}/${name}.pb-c.h)
+    target_include_directories(plim_${room} SYSTEM PRIVATE ${output})
+endfunction()
+
 # Links the objects of rooms, and of all the rooms they use, to a target.
 function(plim_link_rooms target)
     foreach(room IN LISTS ARGN)

@@ -38,6 +38,7 @@ typedef struct plim_export_format {
     plim_export_scope scope;
     plim_export_gzip gzip;
     bool has_differences; /* it has room for two figures a stack */
+    bool has_lives;       /* it draws the lives of allocations, if asked */
 } plim_export_format;
 
 /** The formats, in the order of help; NULL after the last. */
@@ -80,7 +81,9 @@ typedef struct plim_export_options {
     const plim_moment_choice *until; /* NULL: the end */
     const int32_t *device;           /* only this one; NULL: all */
     bool full_paths;                 /* in formats whose frames are one text */
-    bool replaces;                   /* a file that stands under the name */
+    uint64_t
+        lives_min_bytes; /* draw lives of allocations that requested at least so much; 0: none */
+    bool replaces;       /* a file that stands under the name */
 } plim_export_options;
 
 /* One weighing of a device's stacks, as it was written. */

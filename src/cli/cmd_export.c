@@ -111,6 +111,8 @@ static const plim_option options[] = {
     PLIM_TAKEN("from", "MOMENT", take_from, "where the span begins (start)"),
     PLIM_TAKEN("until", "MOMENT", take_until, "where it ends (end)"),
     PLIM_TAKEN("device", "N", take_device, "only GPU N (-1 is pinned host memory)"),
+    PLIM_SIZE("lives", export_arguments, options.lives_min_bytes,
+              "draw the life of each allocation of at least SIZE as a span, in traces"),
     PLIM_FLAG("full-paths", export_arguments, options.full_paths,
               "do not shorten paths and C++ names, in folded stacks"),
     PLIM_FLAG("force", export_arguments, options.replaces, "replace a file that is there already"),
@@ -150,7 +152,8 @@ static const plim_usage usage = {
     .arguments = "FILE -o NAME",
     .purpose =
         "Writes a snapshot of PyTorch's or a recording of Plimsoll's in the format of another "
-        "tool: .speedscope.json, .folded (flame graphs), .pickle (PyTorch's snapshot), .plim. "
+        "tool: .speedscope.json, .folded (flame graphs), .pb.gz (pprof), .pftrace (Perfetto), "
+        ".trace.json (Chrome), .pickle (PyTorch's snapshot), .plim. "
         "With .gz at the end of the name, compressed.",
     .groups = groups,
     .group_count = 1,

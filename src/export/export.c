@@ -40,6 +40,10 @@ static plim_status check_scope(const plim_export_format *format, const plim_expo
                          "%s holds the whole history: neither moments nor weights of stacks apply",
                          format->name);
     }
+    if (options->lives_min_bytes > 0 && !format->has_lives) {
+        return plim_fail(err, PLIM_INVALID_ARGUMENT, "%s does not draw lives of allocations",
+                         format->name);
+    }
     if (format->scope == PLIM_EXPORT_ONE && options->moment_count > 1) {
         return plim_fail(err, PLIM_INVALID_ARGUMENT, "%s holds one moment, not %zu", format->name,
                          options->moment_count);
@@ -195,10 +199,10 @@ static plim_status make_profiles(plim_export_job *job, const plim_export_format 
     const size_t most = job->view_count * count;
     job->profiles = plim_arena_alloc(&job->arena, most * sizeof *job->profiles);
     result->parts = plim_mem_alloc_zeroed(job->mem, most, sizeof *result->parts);
+    result->part_room = most;
     if (job->profiles == NULL || result->parts == NULL) {
         return plim_fail_memory(err, "listing profiles");
     }
-    result->part_room = most;
     for (size_t i = 0; i < job->view_count; i++) {
         for (size_t j = 0; j < count; j++) {
             PLIM_TRY(add_profile(job, &job->views[i], moments[j], result, err));

@@ -54,7 +54,10 @@ const plim_export_writer *plim_export_writer_of(const plim_export_format *format
 #define PLIM_EXPORT_NO_FRAMES "[a stack without frames]"
 
 /* The writers, by format; in files of their names. */
+plim_export_write plim_export_chrome;
 plim_export_write plim_export_folded;
+plim_export_write plim_export_perfetto;
+plim_export_write plim_export_pprof;
 plim_export_write plim_export_speedscope;
 plim_export_write plim_export_snapshot;
 plim_export_save plim_export_recording;

@@ -22,6 +22,29 @@ static const plim_export_writer writers[] = {
                   .scope = PLIM_EXPORT_ONE,
                   .has_differences = true },
       .write = plim_export_folded },
+    { .format = { .name = "pprof",
+                  .endings = { ".pb.gz", ".pprof" },
+                  .holds = "stacks by bytes and allocations, with stream, category and pool",
+                  .opens = "go tool pprof -http=: %s",
+                  .scope = PLIM_EXPORT_ONE,
+                  .gzip = PLIM_EXPORT_GZIP_ALWAYS },
+      .write = plim_export_pprof },
+    { .format = { .name = "perfetto",
+                  .endings = { ".pftrace", ".perfetto-trace" },
+                  .holds = "memory over time: counters, steps, annotations, segments, failures",
+                  .opens = "https://ui.perfetto.dev",
+                  .scope = PLIM_EXPORT_WHOLE,
+                  .has_lives = true },
+      .write = plim_export_perfetto,
+      .needs_views = true },
+    { .format = { .name = "chrome",
+                  .endings = { ".trace.json" },
+                  .holds = "the same as JSON, for short recordings",
+                  .opens = "https://ui.perfetto.dev or chrome://tracing",
+                  .scope = PLIM_EXPORT_WHOLE,
+                  .has_lives = true },
+      .write = plim_export_chrome,
+      .needs_views = true },
     { .format = { .name = "snapshot",
                   .endings = { ".pickle" },
                   .holds = "all of it, as PyTorch's own recorder writes it",
@@ -101,36 +124,4 @@ const plim_export_writer *plim_export_writer_of(const plim_export_format *format
         }
     }
     return NULL;
-}
-
-/* --- kinds of weights --- */
-
-static const struct {
-    const char *name;
-    const char *text;
-} whats[] = {
-#define WHAT_ROW(code, name, text) [code] = { name, text },
-    PLIM_EXPORT_WHAT_LIST(WHAT_ROW)
-#undef WHAT_ROW
-};
-
-const char *plim_export_what_name(plim_export_what what)
-{
-    return whats[what].name;
-}
-
-const char *plim_export_what_text(plim_export_what what)
-{
-    return whats[what].text;
-}
-
-bool plim_export_what_find(const char *name, plim_export_what *ret_what)
-{
-    for (int i = 0; i < PLIM_EXPORT_WHAT_COUNT; i++) {
-        if (strcmp(whats[i].name, name) == 0) {
-            *ret_what = (plim_export_what)i;
-            return true;
-        }
-    }
-    return false;
 }

@@ -29,7 +29,7 @@ static bool ends_lines(uint32_t code)
     return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029;
 }
 
-static void add_cleaned(plim_text *out, const char *data, size_t bytes, char separator)
+void plim_clean_text_add(plim_text *out, const char *data, size_t bytes, char separator)
 {
     size_t plain = 0; /* where a run begins that goes as it is */
     for (size_t i = 0; i < bytes;) {
@@ -82,6 +82,6 @@ void plim_frame_name_add(plim_frame_namer *namer, plim_text *out, uint32_t frame
     if (name->length == 0) {
         plim_text_append_string(out, PLIM_EXPORT_UNNAMED);
     } else {
-        add_cleaned(out, name->data, name->length, namer->separator);
+        plim_clean_text_add(out, name->data, name->length, namer->separator);
     }
 }

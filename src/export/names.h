@@ -19,6 +19,10 @@ plim_export_device_text plim_export_device_name(int32_t device);
 /* True if a frame's file is known: C++ frames have "??" there, or nothing. */
 bool plim_frame_has_file(const plim_history *history, const plim_frame *frame);
 
+/* Adds any bytes as UTF-8 in one line: each control character is a blank, the separator becomes ':'
+ * and what is not UTF-8 U+FFFD. */
+void plim_clean_text_add(plim_text *out, const char *data, size_t bytes, char separator);
+
 /* The texts of frames, fit to be joined by a separator in a line. */
 typedef struct plim_frame_namer {
     const plim_history *history;
@@ -32,8 +36,8 @@ void plim_frame_namer_init(plim_frame_namer *namer, const plim_history *history,
 void plim_frame_namer_deinit(plim_frame_namer *namer);
 
 /*
- * Adds "train.py:42 in forward" (inspect/frame_text.h), where each control character is a blank,
- * the separator becomes ':' and what is not UTF-8 U+FFFD. That there is no memory sticks in `out`.
+ * Adds "train.py:42 in forward" (inspect/frame_text.h), cleaned. That there is no memory sticks in
+ * `out`.
  */
 void plim_frame_name_add(plim_frame_namer *namer, plim_text *out, uint32_t frame);
 
