@@ -13,6 +13,7 @@
 #define PLIMSOLL_INSPECT_H
 
 #include "plimsoll/history.h"
+#include "plimsoll/phases.h"
 #include "plimsoll/verdict.h"
 
 PLIM_BEGIN_DECLS
@@ -29,7 +30,16 @@ typedef struct plim_stack_group {
     uint64_t before_recording_count;
     /* and of that, where the stack is that of the free, as the alloc was not recorded. */
     uint64_t stack_of_free_count;
+    /* Events of the first and the last alloc among them, or -1: all were there before. */
+    int64_t first_born;
+    int64_t last_born;
 } plim_stack_group;
+
+/* Live allocations of one category. */
+typedef struct plim_category_total {
+    uint64_t bytes; /* requested */
+    uint64_t count;
+} plim_category_total;
 
 /* The memory of a device at one moment. */
 typedef struct plim_moment {
@@ -44,8 +54,13 @@ typedef struct plim_moment {
     uint64_t reserved_bytes;        /* segments */
     uint64_t live_count;            /* allocations */
     double fragmentation;           /* 1 - allocated/reserved; 0 when nothing is reserved */
-    const plim_stack_group *groups; /* largest first; their bytes add up to requested_bytes */
+    const plim_stack_group *groups; /* largest first; their bytes add up to grouped_bytes */
     size_t group_count;
+    uint64_t grouped_bytes; /* requested_bytes; with a filter by stack, those that it lets pass */
+    uint64_t grouped_count; /* likewise of live_count */
+    bool is_filtered;
+    const plim_category_total *categories; /* of what is grouped: PLIM_CATEGORY_COUNT of them, by
+                                            * plim_category; NULL: they were not asked for */
 } plim_moment;
 
 /* --- a moment of one's choice --- */
@@ -134,6 +149,16 @@ typedef struct plim_action_count {
     uint64_t count;
 } plim_action_count;
 
+/* What was allocated within the recording and not freed in it, though perhaps later. */
+typedef struct plim_never_freed {
+    uint64_t bytes; /* requested; with a filter by stack, those that it lets pass */
+    uint64_t count;
+    const plim_stack_group *groups; /* largest first */
+    size_t group_count;
+    uint64_t before_bytes; /* live at the end as well, but older than the recording: not in them */
+    uint64_t before_count;
+} plim_never_freed;
+
 typedef struct plim_device_inspection {
     int32_t device; /* PLIM_HOST_DEVICE for pinned host memory */
     uint64_t events;
@@ -155,6 +180,13 @@ typedef struct plim_device_inspection {
     plim_moment peak;
     const plim_oom_moment *ooms;
     size_t oom_count;
+    plim_moment end_live; /* after the last event, as the events have it */
+    plim_never_freed never_freed;
+
+    plim_moment chosen;   /* the moment of plim_inspect_options.at */
+    uint64_t chosen_step; /* it lies in this step, or PLIM_NO_STEP */
+    bool has_chosen;
+    const char *no_chosen_because; /* the device has no such moment: why; else NULL */
 
     const plim_pool_state *pools; /* by stream, pool, size class */
     size_t pool_count;
@@ -166,8 +198,14 @@ typedef struct plim_inspection plim_inspection;
 
 /* All zero is a valid default. */
 typedef struct plim_inspect_options {
-    const plim_mem *mem;    /* borrowed until destroy; NULL: the C heap */
-    uint32_t timeline_bins; /* 0 means 256 */
+    const plim_mem *mem;          /* borrowed until destroy; NULL: the C heap */
+    uint32_t timeline_bins;       /* 0 means 256 */
+    const plim_moment_choice *at; /* a moment beside peak, failures and end; NULL: no other */
+    const char *stack_pattern;    /* group only allocations with a frame whose function or file it
+                                   * is part of; with * or ? it is a pattern of the whole function,
+                                   * or of whole last parts of the path; "gpt.py:50" names a line.
+                                   * NULL: all */
+    bool with_categories;         /* work out moment.categories, which costs as much again */
 } plim_inspect_options;
 
 /**

@@ -13,6 +13,7 @@
 typedef struct inspect_arguments {
     plim_asked asked;
     plim_inspect_view view;
+    plim_moment_choice at; /* where view.at is not NULL */
 } inspect_arguments;
 
 static void take_device(struct argp_state *state, void *arguments, char *text)
@@ -29,7 +30,30 @@ static void take_all_frames(struct argp_state *state, void *arguments, char *tex
     ((inspect_arguments *)arguments)->view.frames = PLIM_INSPECT_FRAMES_ALL;
 }
 
+static void take_at(struct argp_state *state, void *arguments, char *text)
+{
+    inspect_arguments *const all = arguments;
+    if (!plim_moment_parse(text, &all->at)) {
+        argp_error(
+            state,
+            "--at: \"%s\" is no moment; say peak, start, end, event:120, step:7 (its highest "
+            "moment), step:7:end, oom or oom:2",
+            text);
+    }
+    all->view.at = text;
+}
+
 static const plim_option options[] = {
+    PLIM_TAKEN("at", "MOMENT", take_at,
+               "show this moment: peak, start, end, event:120, step:7 (its highest moment), "
+               "step:7:end, oom:0 (when the first request failed)"),
+    PLIM_FLAG("categories", inspect_arguments, view.categories,
+              "show what the memory was for: parameters, gradients, activations, ..."),
+    PLIM_FLAG("never-freed", inspect_arguments, view.never_freed,
+              "list by stack what was allocated within the recording and never freed"),
+    PLIM_TEXT("stack", "PATTERN", inspect_arguments, view.stack_pattern,
+              "only stacks with a frame whose function or file has PATTERN in it, or as a whole "
+              "where it has * or ?; \"gpt.py:50\" names a line"),
     PLIM_NUMBER("top", inspect_arguments, view.top, 1, 1000000,
                 "show the N largest groups of memory (8)"),
     PLIM_NUMBER("frames", inspect_arguments, view.frames, 1, 1000000,
@@ -44,6 +68,10 @@ static const plim_option_group groups[] = { PLIM_OPTION_GROUP(options, 0) };
 static const char *const examples[] = {
     "plimsoll inspect snapshot.pickle",
     "the peak, what held it by line of your code, and why requests failed",
+    "plimsoll inspect --never-freed --stack 'models/*.py' snapshot.pickle",
+    "what your models allocated and never freed",
+    "plimsoll inspect --at step:7:end --categories snapshot.pickle",
+    "what was left after step 7, and what it is for",
     "plimsoll inspect rank*.pickle",
     "one row for each rank, and how uneven they are",
     "plimsoll inspect --json snapshot.pickle | jq '.files[].devices[].peak.requested_bytes'",
@@ -70,7 +98,7 @@ static const plim_usage usage = {
     .json = "print everything as JSON, document \"inspect/1\"",
     .examples = examples,
     .closing = "Exit status: 0 fine, 2 wrong usage, 3 a file could not be read or the output not "
-               "written.",
+               "written, or no device has the moment of --at.",
     .check = check,
 };
 
@@ -91,6 +119,26 @@ static int print(const char *who, const inspect_arguments *arguments, const plim
     return plim_output_result(who, stdout, &arguments->asked, &page, written, &err);
 }
 
+/* True if a device that is shown has the moment of --at, or none was asked for; else why not is
+ * said. */
+static bool has_moment(const char *who, const plim_inspect_view *view, const plim_files *files)
+{
+    const char *because = NULL;
+    for (size_t i = 0; i < files->count; i++) {
+        for (size_t k = 0; k < files->items[i].device_count; k++) {
+            const plim_device_inspection *const device = files->items[i].devices[k];
+            if (device->has_chosen && plim_inspect_shows(view, device)) {
+                return true;
+            }
+            because = device->no_chosen_because != NULL ? device->no_chosen_because : because;
+        }
+    }
+    if (view->at != NULL && because != NULL) {
+        plim_say(who, "--at %s: %s", view->at, because);
+    }
+    return view->at == NULL || because == NULL;
+}
+
 int plim_cmd_inspect(int argc, char **argv)
 {
     const char *who = argv[0];
@@ -100,10 +148,17 @@ int plim_cmd_inspect(int argc, char **argv)
         return status;
     }
     plim_files files;
-    if (!plim_files_load(who, arguments.asked.files, arguments.asked.file_count, &files)) {
+    const plim_inspect_options chosen = { .at = arguments.view.at != NULL ? &arguments.at : NULL,
+                                          .stack_pattern = arguments.view.stack_pattern,
+                                          .with_categories = arguments.view.categories ||
+                                                             arguments.asked.as_json };
+    if (!plim_files_load(who, arguments.asked.files, arguments.asked.file_count, &chosen, &files)) {
         return PLIM_EXIT_FAILED;
     }
     status = print(who, &arguments, &files);
+    if (!has_moment(who, &arguments.view, &files)) {
+        status = PLIM_EXIT_FAILED;
+    }
     if (status == PLIM_EXIT_OK && files.failed_count > 0) {
         status = PLIM_EXIT_FAILED;
     }

@@ -15,11 +15,12 @@ typedef struct plim_file_parts {
     const plim_device_inspection **devices;
 } plim_file_parts;
 
-static plim_status load(plim_inspect_file *file, plim_file_parts *parts)
+static plim_status load(plim_inspect_file *file, plim_file_parts *parts,
+                        const plim_inspect_options *options)
 {
     plim_error *err = &file->error;
     PLIM_TRY(plim_reading_history(file->path, &parts->history, err));
-    PLIM_TRY(plim_inspect(parts->history, NULL, &parts->inspection, err));
+    PLIM_TRY(plim_inspect(parts->history, options, &parts->inspection, err));
     const size_t count = plim_inspection_device_count(parts->inspection);
     parts->devices = calloc(count > 0 ? count : 1, sizeof *parts->devices);
     if (parts->devices == NULL) {
@@ -37,7 +38,8 @@ static plim_status load(plim_inspect_file *file, plim_file_parts *parts)
     return PLIM_OK;
 }
 
-bool plim_files_load(const char *who, char *const *paths, size_t count, plim_files *ret)
+bool plim_files_load(const char *who, char *const *paths, size_t count,
+                     const plim_inspect_options *options, plim_files *ret)
 {
     plim_files files = { .count = count };
     files.items = calloc(count, sizeof *files.items);
@@ -50,7 +52,7 @@ bool plim_files_load(const char *who, char *const *paths, size_t count, plim_fil
     }
     for (size_t i = 0; i < count; i++) {
         files.items[i].path = paths[i];
-        if (load(&files.items[i], &files.parts[i]) != PLIM_OK) {
+        if (load(&files.items[i], &files.parts[i], options) != PLIM_OK) {
             plim_reading_failed(who, paths[i], &files.items[i].error);
             files.failed_count++;
         }

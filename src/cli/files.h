@@ -18,9 +18,11 @@ typedef struct plim_files {
  * the list.
  *
  * who      heads the messages
+ * options  of each inspection; NULL: defaults
  * returns  false when not even the list found memory, which is said too
  */
-bool plim_files_load(const char *who, char *const *paths, size_t count, plim_files *ret);
+bool plim_files_load(const char *who, char *const *paths, size_t count,
+                     const plim_inspect_options *options, plim_files *ret);
 /** A zeroed one is allowed. */
 void plim_files_deinit(plim_files *files);
 

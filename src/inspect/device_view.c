@@ -8,9 +8,9 @@
 
 #include <inttypes.h>
 
-plim_status plim_device_view_init(plim_device_view *view, const plim_history *history,
-                                  const plim_device_history *device, const plim_mem *mem,
-                                  plim_error *err)
+plim_status plim_device_view_init_timeline(plim_device_view *view, const plim_history *history,
+                                           const plim_device_history *device, const plim_mem *mem,
+                                           plim_error *err)
 {
     *view = (plim_device_view){ .mem = plim_mem_or_heap(mem),
                                 .history = history,
@@ -19,9 +19,16 @@ plim_status plim_device_view_init(plim_device_view *view, const plim_history *hi
     const plim_timeline_options options = { .mem = view->mem,
                                             .rule = plim_recorded_block_rule(&view->rule) };
     PLIM_TRY(plim_timeline_init(&view->timeline, history, device, &options, err));
-    PLIM_TRY(plim_categories_init(&view->categories, &view->timeline, view->mem, err));
-    PLIM_TRY(plim_steps_init(&view->steps, history, device, view->mem, err));
     return plim_grouper_init(&view->grouper, history, view->mem, err);
+}
+
+plim_status plim_device_view_init(plim_device_view *view, const plim_history *history,
+                                  const plim_device_history *device, const plim_mem *mem,
+                                  plim_error *err)
+{
+    PLIM_TRY(plim_device_view_init_timeline(view, history, device, mem, err));
+    PLIM_TRY(plim_categories_init(&view->categories, &view->timeline, view->mem, err));
+    return plim_steps_init(&view->steps, history, device, view->mem, err);
 }
 
 void plim_device_view_deinit(plim_device_view *view)

@@ -28,6 +28,10 @@ typedef struct plim_device_view {
 plim_status plim_device_view_init(plim_device_view *view, const plim_history *history,
                                   const plim_device_history *device, const plim_mem *mem,
                                   plim_error *err);
+/* The same without categories and steps, which cost more than all the rest. */
+plim_status plim_device_view_init_timeline(plim_device_view *view, const plim_history *history,
+                                           const plim_device_history *device, const plim_mem *mem,
+                                           plim_error *err);
 /* A zeroed one is allowed. */
 void plim_device_view_deinit(plim_device_view *view);
 

@@ -55,7 +55,9 @@ static plim_group_sum *sum_of(plim_grouper *grouper, uint32_t stack)
 {
     uint32_t *const group = &grouper->group_of[row_of(grouper, stack)];
     if (*group == 0) {
-        const plim_group_sum fresh = { .stack = stack };
+        const plim_group_sum fresh = { .stack = stack,
+                                       .first_born = PLIM_AT_START,
+                                       .last_born = PLIM_AT_START };
         if (!PLIM_VEC_PUSH(grouper->mem, &grouper->sums, fresh)) {
             return NULL;
         }
@@ -76,6 +78,10 @@ void plim_group_add(plim_grouper *grouper, const plim_allocation *one)
     if (one->born == PLIM_AT_START) {
         sum->before_bytes += one->requested_bytes;
         sum->before_count++;
+    } else {
+        const bool is_first = sum->first_born == PLIM_AT_START || one->born < sum->first_born;
+        sum->first_born = is_first ? one->born : sum->first_born;
+        sum->last_born = one->born > sum->last_born ? one->born : sum->last_born;
     }
     /* "The stack of its free" says nothing where there is no stack. */
     sum->by_free_count += one->is_stack_of_free && one->stack != PLIM_NONE;
@@ -127,7 +133,9 @@ static plim_stack_group group_of(plim_grouper *grouper, const plim_group_sum *su
                                .user_frame = plim_group_user_frame(grouper, sum->stack),
                                .before_recording_bytes = plim_total_bytes(sum->before_bytes),
                                .before_recording_count = sum->before_count,
-                               .stack_of_free_count = sum->by_free_count };
+                               .stack_of_free_count = sum->by_free_count,
+                               .first_born = sum->first_born,
+                               .last_born = sum->last_born };
 }
 
 static void forget_sums(plim_grouper *grouper)
@@ -163,13 +171,59 @@ plim_status plim_group_take(plim_grouper *grouper, plim_arena *arena,
     return PLIM_OK;
 }
 
+/* --- a moment --- */
+
+/* Sums over all stacks that are grouped. */
+typedef struct moment_sums {
+    plim_total bytes;
+    uint64_t count;
+    plim_total category_bytes[PLIM_CATEGORY_COUNT];
+    uint64_t category_counts[PLIM_CATEGORY_COUNT];
+} moment_sums;
+
+static void add_live(plim_grouper *grouper, const plim_timeline *timeline, int64_t moment,
+                     moment_sums *all)
+{
+    plim_live live = plim_timeline_live(timeline, moment, false);
+    plim_allocation one;
+    while (!grouper->is_short && plim_live_next(&live, &one)) {
+        if (grouper->filter != NULL && !plim_stack_filter_passes(grouper->filter, one.stack)) {
+            continue;
+        }
+        plim_group_add(grouper, &one);
+        all->bytes += one.requested_bytes;
+        all->count++;
+        if (grouper->categories != NULL) {
+            const uint8_t category = grouper->categories->of[one.id];
+            all->category_bytes[category] += one.requested_bytes;
+            all->category_counts[category]++;
+        }
+    }
+}
+
+static plim_status keep_categories(const moment_sums *all, plim_arena *arena, plim_moment *moment,
+                                   plim_error *err)
+{
+    plim_category_total *const kept = plim_arena_alloc(arena, PLIM_CATEGORY_COUNT * sizeof *kept);
+    if (kept == NULL) {
+        return plim_fail_memory(err, "adding up categories");
+    }
+    for (size_t i = 0; i < PLIM_CATEGORY_COUNT; i++) {
+        kept[i] = (plim_category_total){ .bytes = plim_total_bytes(all->category_bytes[i]),
+                                         .count = all->category_counts[i] };
+    }
+    moment->categories = kept;
+    return PLIM_OK;
+}
+
 plim_status plim_group_moment(plim_grouper *grouper, const plim_timeline *timeline,
                               plim_arena *arena, plim_moment *moment, plim_error *err)
 {
-    plim_live live = plim_timeline_live(timeline, moment->event, false);
-    plim_allocation one;
-    while (!grouper->is_short && plim_live_next(&live, &one)) {
-        plim_group_add(grouper, &one);
-    }
-    return plim_group_take(grouper, arena, &moment->groups, &moment->group_count, err);
+    moment_sums all = { 0 };
+    add_live(grouper, timeline, moment->event, &all);
+    PLIM_TRY(plim_group_take(grouper, arena, &moment->groups, &moment->group_count, err));
+    moment->grouped_bytes = plim_total_bytes(all.bytes);
+    moment->grouped_count = all.count;
+    moment->is_filtered = grouper->filter != NULL;
+    return grouper->categories != NULL ? keep_categories(&all, arena, moment, err) : PLIM_OK;
 }

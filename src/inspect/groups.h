@@ -11,6 +11,8 @@
 #include "base/total.h"
 #include "base/vec.h"
 #include "history/timeline.h"
+#include "inspect/stack_filter.h"
+#include "phases/categories.h"
 #include "plimsoll/inspect.h"
 #include "stacks/frames.h"
 
@@ -20,6 +22,8 @@ typedef struct plim_group_sum {
     uint64_t count;
     uint64_t before_count;
     uint64_t by_free_count; /* known by the stack of their free */
+    int64_t first_born;     /* of those of the recording; PLIM_AT_START: there are none */
+    int64_t last_born;
     uint32_t stack;
 } plim_group_sum;
 
@@ -29,7 +33,9 @@ typedef struct plim_grouper {
     uint32_t *group_of; /* by stack: index into sums + 1, or 0; all 0 between moments */
     uint8_t *owners;    /* by frame: plim_frame_owner + 1, or 0 where it is not looked up yet */
     PLIM_VEC(plim_group_sum) sums;
-    bool is_short; /* of memory, while adding up */
+    bool is_short;                     /* of memory, while adding up */
+    const plim_stack_filter *filter;   /* borrowed; NULL: all stacks pass */
+    const plim_categories *categories; /* borrowed, of the timeline; NULL: not added up */
 } plim_grouper;
 
 /* 4 bytes for each stack of the history and 1 for each frame. Errors: PLIM_OUT_OF_HOST_MEMORY. */
@@ -44,7 +50,8 @@ plim_frame_owner plim_group_owner(plim_grouper *grouper, uint32_t frame);
 /* Which frame of a stack is the innermost of the user's own code, or PLIM_NONE. */
 uint32_t plim_group_user_frame(plim_grouper *grouper, uint32_t stack);
 
-/* Adds an allocation to the sum of its stack; that there is no memory, plim_group_take() says. */
+/* Adds an allocation to the sum of its stack, whatever the filter lets pass; that there is no
+ * memory, plim_group_take() says. */
 void plim_group_add(plim_grouper *grouper, const plim_allocation *one);
 /*
  * What was added since the last call, in groups that live in `arena`: in the order below.

@@ -10,12 +10,12 @@
 #include "base/arena.h"
 #include "base/assert.h"
 #include "base/error.h"
-#include "history/timeline.h"
 #include "inspect/device_view.h"
 #include "inspect/end_state.h"
-#include "inspect/groups.h"
-#include "inspect/recorded_rule.h"
+#include "inspect/never_freed.h"
 #include "inspect/trace_facts.h"
+
+#include <string.h>
 
 #define TIMELINE_BINS_DEFAULT 256u
 
@@ -30,9 +30,9 @@ struct plim_inspection {
 /* The state of an inspection, for all devices of a history. */
 typedef struct work {
     const plim_history *history;
+    const plim_inspect_options *options;
     plim_inspection *inspection;
-    plim_grouper grouper;
-    plim_recorded_rule rule;
+    plim_stack_filter filter; /* where the options have a pattern */
     uint32_t bins_max;
 } work;
 
@@ -188,31 +188,78 @@ static bool make_room(device_walk *walk, const work *job, const plim_device_hist
     return walk->bins != NULL && (oom_count == 0 || walk->ooms != NULL);
 }
 
-static plim_status walk_device(work *job, const plim_device_history *device,
-                               const plim_timeline *timeline, plim_device_inspection *facts,
+static plim_status choose_moment(work *job, const plim_device_view *view,
+                                 plim_device_inspection *facts, plim_error *err)
+{
+    facts->chosen_step = PLIM_NO_STEP;
+    if (job->options->at == NULL) {
+        return PLIM_OK;
+    }
+    plim_error why = { 0 };
+    int64_t event = 0;
+    if (plim_device_view_moment(view, *job->options->at, &event, &why) != PLIM_OK) {
+        facts->no_chosen_because =
+            plim_arena_copy(&job->inspection->arena, why.message, strlen(why.message));
+        return facts->no_chosen_because != NULL ? PLIM_OK
+                                                : plim_fail_memory(err, "choosing a moment");
+    }
+    facts->chosen = plim_device_view_sums(view, event);
+    facts->has_chosen = true;
+    if (event >= 0) {
+        facts->chosen_step = plim_steps_at(&view->steps, (uint64_t)event);
+    }
+    return PLIM_OK;
+}
+
+/* Groups at each moment that has them. */
+static plim_status group_moments(work *job, plim_device_view *view, device_walk *walk,
+                                 plim_device_inspection *facts, plim_error *err)
+{
+    plim_arena *const arena = &job->inspection->arena;
+    plim_grouper *const grouper = &view->grouper;
+    grouper->filter = job->options->stack_pattern != NULL ? &job->filter : NULL;
+    grouper->categories = job->options->with_categories ? &view->categories : NULL;
+    PLIM_TRY(plim_group_moment(grouper, &view->timeline, arena, &walk->peak, err));
+    for (size_t i = 0; i < walk->oom_count && i < PLIM_OOM_GROUPS_MAX; i++) {
+        PLIM_TRY(plim_group_moment(grouper, &view->timeline, arena, &walk->ooms[i].moment, err));
+    }
+    PLIM_TRY(plim_group_moment(grouper, &view->timeline, arena, &facts->end_live, err));
+    return facts->has_chosen
+               ? plim_group_moment(grouper, &view->timeline, arena, &facts->chosen, err)
+               : PLIM_OK;
+}
+
+static void complete_ooms(plim_device_view *view, device_walk *walk)
+{
+    for (size_t i = 0; i < walk->oom_count; i++) {
+        plim_oom_moment *const oom = &walk->ooms[i];
+        const uint64_t bytes = oom->requested_bytes; /* as the file claims */
+        oom->segment_bytes = bytes > 0 && bytes <= PLIM_REQUEST_BYTES_END
+                                 ? plim_segment_size(&view->rule.settings, bytes)
+                                 : bytes;
+        oom->user_frame = plim_group_user_frame(&view->grouper, oom->stack);
+    }
+}
+
+static plim_status walk_device(work *job, plim_device_view *view, plim_device_inspection *facts,
                                plim_error *err)
 {
+    const plim_device_history *const device = view->device;
     plim_cursor cursor;
-    plim_cursor_init(&cursor, timeline);
+    plim_cursor_init(&cursor, &view->timeline);
     note_start(&cursor, facts);
     device_walk walk = { 0 };
     if (!make_room(&walk, job, device, facts->oom_count)) {
         return plim_fail_memory(err, "inspecting the history");
     }
     walk_events(&walk, &cursor);
-    plim_arena *const arena = &job->inspection->arena;
-    PLIM_TRY(plim_group_moment(&job->grouper, timeline, arena, &walk.peak, err));
-    for (size_t i = 0; i < walk.oom_count && i < PLIM_OOM_GROUPS_MAX; i++) {
-        PLIM_TRY(plim_group_moment(&job->grouper, timeline, arena, &walk.ooms[i].moment, err));
-    }
-    for (size_t i = 0; i < walk.oom_count; i++) {
-        plim_oom_moment *const oom = &walk.ooms[i];
-        const uint64_t bytes = oom->requested_bytes; /* as the file claims */
-        oom->segment_bytes = bytes > 0 && bytes <= PLIM_REQUEST_BYTES_END
-                                 ? plim_segment_size(&job->rule.settings, bytes)
-                                 : bytes;
-        oom->user_frame = plim_group_user_frame(&job->grouper, oom->stack);
-    }
+    facts->end_live =
+        plim_moment_of(&cursor.now, &device->events, (int64_t)device->events.count - 1);
+    PLIM_TRY(choose_moment(job, view, facts, err));
+    PLIM_TRY(group_moments(job, view, &walk, facts, err));
+    PLIM_TRY(
+        plim_never_freed_of(&facts->end_live, &job->inspection->arena, &facts->never_freed, err));
+    complete_ooms(view, &walk);
     facts->peak = walk.peak;
     facts->ooms = walk.ooms;
     if (device->events.count > 0 || device->segment_count > 0) {
@@ -221,6 +268,16 @@ static plim_status walk_device(work *job, const plim_device_history *device,
     }
     job->inspection->anomalies[PLIM_ANOMALY_SNAPSHOT_CHECK] += walk.snapshot_mismatches;
     return PLIM_OK;
+}
+
+/* Steps and categories are worked out where they are asked for. */
+static plim_status view_device(const work *job, const plim_device_history *device,
+                               plim_device_view *view, plim_error *err)
+{
+    const plim_mem *const mem = job->inspection->mem;
+    return job->options->with_categories || job->options->at != NULL
+               ? plim_device_view_init(view, job->history, device, mem, err)
+               : plim_device_view_init_timeline(view, job->history, device, mem, err);
 }
 
 static plim_status inspect_device(work *job, const plim_device_history *device,
@@ -233,16 +290,18 @@ static plim_status inspect_device(work *job, const plim_device_history *device,
     facts->end = plim_end_state_of(device, inspection->anomalies);
     PLIM_TRY(
         plim_pool_states_of(job->history, device, arena, &facts->pools, &facts->pool_count, err));
-    const plim_timeline_options options = { .mem = inspection->mem,
-                                            .rule = plim_recorded_block_rule(&job->rule) };
-    plim_timeline timeline;
-    PLIM_TRY(plim_timeline_init(&timeline, job->history, device, &options, err));
-    for (size_t i = 0; i < PLIM_ANOMALY_COUNT; i++) {
-        inspection->anomalies[i] += plim_timeline_anomaly_count(&timeline, (plim_anomaly)i);
+    plim_device_view view;
+    plim_status status = view_device(job, device, &view, err);
+    plim_free_halves halves = { 0 };
+    if (status == PLIM_OK) {
+        for (size_t i = 0; i < PLIM_ANOMALY_COUNT; i++) {
+            inspection->anomalies[i] +=
+                plim_timeline_anomaly_count(&view.timeline, (plim_anomaly)i);
+        }
+        halves = plim_timeline_halves(&view.timeline);
+        status = walk_device(job, &view, facts, err);
     }
-    const plim_free_halves halves = plim_timeline_halves(&timeline);
-    const plim_status status = walk_device(job, device, &timeline, facts, err);
-    plim_timeline_deinit(&timeline);
+    plim_device_view_deinit(&view);
     PLIM_TRY(status);
     return plim_judge_truncation(job->history, device, halves, arena, facts, err);
 }
@@ -278,15 +337,18 @@ plim_status plim_inspect(const plim_history *history, const plim_inspect_options
     inspection->mem = mem;
     plim_arena_init(&inspection->arena, mem);
     work job = { .history = history,
+                 .options = &chosen,
                  .inspection = inspection,
-                 .rule = plim_recorded_rule_of(history),
                  .bins_max =
                      chosen.timeline_bins > 0 ? chosen.timeline_bins : TIMELINE_BINS_DEFAULT };
-    plim_status status = plim_grouper_init(&job.grouper, history, mem, err);
+    plim_status status = PLIM_OK;
+    if (chosen.stack_pattern != NULL) {
+        status = plim_stack_filter_init(&job.filter, history, chosen.stack_pattern, mem, err);
+    }
     if (status == PLIM_OK) {
         status = inspect_devices(&job, err);
     }
-    plim_grouper_deinit(&job.grouper);
+    plim_stack_filter_deinit(&job.filter);
     if (status != PLIM_OK) {
         plim_inspection_destroy(inspection);
         return status;

@@ -12,8 +12,8 @@ plim_recorded_rule plim_recorded_rule_of(const plim_history *history)
     plim_setting_words_each(history, plim_recorded_setting_add, &recorded);
     plim_recorded_rule rule = { .settings = plim_recorded_settings_in_force(&recorded) };
     rule.rounding = plim_rounding_of(&rule.settings);
-    rule.is_other_allocator =
-        plim_recorded_settings_name_other(&recorded) || rule.settings.backend != PLIM_BACKEND_NATIVE;
+    rule.is_other_allocator = plim_recorded_settings_name_other(&recorded) ||
+                              rule.settings.backend != PLIM_BACKEND_NATIVE;
     return rule;
 }
 

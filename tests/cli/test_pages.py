@@ -22,6 +22,8 @@ PAGES = {
     "recording-oom": ("out_of_memory.pickle",),
     "recording-two-devices": ("two_devices.pickle.gz",),
     "recording-wrapped": ("wrapped_history.pickle",),
+    "recording-at-a-step": ("--at=step:1:end", "--categories", "--top=3", "train_gpt.pickle"),
+    "recording-never-freed": ("--never-freed", "--stack=gpt.py", "--top=2", "train_gpt.pickle"),
     "recording-cpp-frames": ("--top=2", "--frames=6", "cpp_stacks.pickle.zst"),
 }
 FRAGMENTED = ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total "

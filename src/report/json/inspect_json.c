@@ -65,22 +65,55 @@ static void write_group(plim_json *json, const plim_history *history, const plim
     plim_json_member_u64(json, "before_recording_bytes", group->before_recording_bytes);
     plim_json_member_u64(json, "before_recording_count", group->before_recording_count);
     plim_json_member_u64(json, "stack_of_free_count", group->stack_of_free_count);
+    plim_json_member_known_i64(json, "first_born_event", group->first_born >= 0, group->first_born);
+    plim_json_member_known_i64(json, "last_born_event", group->last_born >= 0, group->last_born);
     write_frames(json, history, group->stack);
+    plim_json_end_object(json);
+}
+
+static void write_list(plim_json *json, const plim_history *history, const plim_stack_group *groups,
+                       size_t count)
+{
+    plim_json_begin_array(json);
+    for (size_t i = 0; i < count; i++) {
+        write_group(json, history, &groups[i]);
+    }
+    plim_json_end_array(json);
+}
+
+static void write_categories(plim_json *json, const plim_moment *moment)
+{
+    plim_json_key(json, "by_category");
+    if (moment->categories == NULL) {
+        plim_json_null(json);
+        return;
+    }
+    plim_json_begin_object(json);
+    for (int i = 0; i < PLIM_CATEGORY_COUNT; i++) {
+        if (moment->categories[i].count > 0) {
+            plim_json_member_object(json, plim_category_name((plim_category)i));
+            plim_json_member_u64(json, "bytes", moment->categories[i].bytes);
+            plim_json_member_u64(json, "count", moment->categories[i].count);
+            plim_json_end_object(json);
+        }
+    }
     plim_json_end_object(json);
 }
 
 static void write_groups(plim_json *json, const plim_history *history, const plim_moment *moment)
 {
+    /* Beyond PLIM_OOM_GROUPS_MAX nothing is grouped. */
+    const bool is_grouped =
+        moment->group_count > 0 || moment->live_count == 0 || moment->is_filtered;
+    plim_json_member_known_u64(json, "grouped_bytes", is_grouped, moment->grouped_bytes);
+    plim_json_member_known_u64(json, "grouped_count", is_grouped, moment->grouped_count);
+    write_categories(json, moment);
     plim_json_key(json, "by_stack");
-    if (moment->group_count == 0 && moment->live_count > 0) { /* beyond PLIM_OOM_GROUPS_MAX */
+    if (is_grouped) {
+        write_list(json, history, moment->groups, moment->group_count);
+    } else {
         plim_json_null(json);
-        return;
     }
-    plim_json_begin_array(json);
-    for (size_t i = 0; i < moment->group_count; i++) {
-        write_group(json, history, &moment->groups[i]);
-    }
-    plim_json_end_array(json);
 }
 
 /* ---- moments -------------------------------------------------------------------------------- */
@@ -97,14 +130,43 @@ static void write_moment_figures(plim_json *json, const plim_moment *moment)
     plim_json_member_double(json, "fragmentation", moment->fragmentation);
 }
 
-static void write_peak(plim_json *json, const plim_history *history, const plim_moment *peak)
+/* The object is begun. */
+static void write_moment(plim_json *json, const plim_history *history, const plim_moment *moment)
 {
-    plim_json_member_object(json, "peak");
-    plim_json_member_i64(json, "event", peak->event);
-    member_time(json, "time_us", peak->time_us);
-    plim_json_member_u64(json, "requested_bytes", peak->requested_bytes);
-    write_moment_figures(json, peak);
-    write_groups(json, history, peak);
+    plim_json_member_i64(json, "event", moment->event);
+    member_time(json, "time_us", moment->time_us);
+    plim_json_member_u64(json, "requested_bytes", moment->requested_bytes);
+    write_moment_figures(json, moment);
+    write_groups(json, history, moment);
+    plim_json_end_object(json);
+}
+
+/* The moment of --at. */
+static void write_chosen(plim_json *json, const plim_history *history,
+                         const plim_device_inspection *device)
+{
+    plim_json_member_optional_string(json, "no_chosen_because", device->no_chosen_because);
+    plim_json_key(json, "chosen");
+    if (!device->has_chosen) {
+        plim_json_null(json);
+        return;
+    }
+    plim_json_begin_object(json);
+    plim_json_member_known_u64(json, "step", device->chosen_step != PLIM_NO_STEP,
+                               device->chosen_step);
+    write_moment(json, history, &device->chosen);
+}
+
+static void write_never_freed(plim_json *json, const plim_history *history,
+                              const plim_never_freed *kept)
+{
+    plim_json_member_object(json, "never_freed");
+    plim_json_member_u64(json, "bytes", kept->bytes);
+    plim_json_member_u64(json, "count", kept->count);
+    plim_json_member_u64(json, "before_recording_bytes", kept->before_bytes);
+    plim_json_member_u64(json, "before_recording_count", kept->before_count);
+    plim_json_key(json, "by_stack");
+    write_list(json, history, kept->groups, kept->group_count);
     plim_json_end_object(json);
 }
 
@@ -214,7 +276,12 @@ static void write_device(plim_json *json, const plim_inspect_file *file,
     plim_json_member_object(json, "end");
     write_state(json, &device->end);
     plim_json_end_object(json);
-    write_peak(json, file->history, &device->peak);
+    plim_json_member_object(json, "peak");
+    write_moment(json, file->history, &device->peak);
+    write_chosen(json, file->history, device);
+    plim_json_member_object(json, "end_live");
+    write_moment(json, file->history, &device->end_live);
+    write_never_freed(json, file->history, &device->never_freed);
     write_ooms(json, file, device);
     write_pools(json, device);
     write_timeline(json, device);
@@ -389,6 +456,8 @@ plim_status plim_inspect_json_write(plim_sink sink, const plim_inspect_view *vie
     }
     plim_status status = plim_document_begin(&json, sink, "inspect/1", page, err);
     if (status == PLIM_OK) {
+        plim_json_member_optional_string(&json, "at", view->at);
+        plim_json_member_optional_string(&json, "stack_pattern", view->stack_pattern);
         plim_json_member_array(&json, "files");
         for (size_t i = 0; i < count; i++) {
             write_file(&json, view, &files[i]);

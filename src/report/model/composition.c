@@ -30,6 +30,12 @@ static void add_group(plim_composition_part *part, const plim_stack_group *group
     part->before_count = plim_plus(part->before_count, group->before_recording_count);
     part->by_free_count = plim_plus(part->by_free_count, group->stack_of_free_count);
     part->group_count++;
+    if (group->first_born >= 0) {
+        part->first_born = part->first_born < 0 || group->first_born < part->first_born
+                               ? group->first_born
+                               : part->first_born;
+        part->last_born = group->last_born > part->last_born ? group->last_born : part->last_born;
+    }
 }
 
 static bool add_merged(const plim_mem *mem, plim_map *part_of, part_vec *parts, uint64_t key,
@@ -42,7 +48,9 @@ static bool add_merged(const plim_mem *mem, plim_map *part_of, part_vec *parts, 
         add_group(&parts->items[known], group);
         return true;
     }
-    plim_composition_part part = { .kind = PLIM_PART_STACKS, .group = group };
+    plim_composition_part part = {
+        .kind = PLIM_PART_STACKS, .group = group, .first_born = -1, .last_born = -1
+    };
     add_group(&part, group);
     return plim_map_put(part_of, key, parts->count) && PLIM_VEC_PUSH(mem, parts, part);
 }
@@ -91,7 +99,11 @@ static void fold_rest(part_vec *parts, size_t top)
 
 static bool add_remainders(const plim_mem *mem, const plim_moment *moment, part_vec *parts)
 {
+    const bool is_filtered = moment->is_filtered;
     const plim_composition_part remainders[] = {
+        { .kind = PLIM_PART_FILTERED,
+          .bytes = is_filtered ? plim_minus(moment->requested_bytes, moment->grouped_bytes) : 0,
+          .count = is_filtered ? plim_minus(moment->live_count, moment->grouped_count) : 0 },
         { .kind = PLIM_PART_ROUNDING,
           .bytes = plim_minus(moment->allocated_bytes, moment->requested_bytes) },
         { .kind = PLIM_PART_PENDING,

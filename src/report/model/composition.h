@@ -1,10 +1,10 @@
 /*
  * composition.h - what reserved memory consisted of at one moment, in parts that add up.
  *
- *   reserved  = stacks + other stacks + rounding + pending + free
- *               [------ requested ---]
- *               [--------- allocated ----------]
- *               [-------------- active ------------------]
+ *   reserved  = stacks + other stacks + filtered out + rounding + pending + free
+ *               [------------- requested ------------]
+ *               [------------------ allocated ------------------]
+ *               [----------------------- active -------------------------]
  *
  * The library groups by stack. A page reads better by line of the user's code: many stacks end
  * in one such line (each layer of a model, each operator it calls), so they can be merged.
@@ -17,6 +17,7 @@
 typedef enum plim_part_kind {
     PLIM_PART_STACKS,   /* live allocations: one stack, or those that share a line */
     PLIM_PART_OTHERS,   /* all stacks that are not shown one by one */
+    PLIM_PART_FILTERED, /* live allocations that a filter by stack leaves out */
     PLIM_PART_ROUNDING, /* bytes of blocks beyond the requests */
     PLIM_PART_PENDING,  /* freed, but a stream has not passed the free yet */
     PLIM_PART_FREE,     /* reserved and not in use */
@@ -30,6 +31,8 @@ typedef struct plim_composition_part {
     size_t group_count;            /* how many are in it */
     uint64_t before_count;         /* of its allocations: older than the recording */
     uint64_t by_free_count;        /* and of those: known by the stack of their free */
+    int64_t first_born;            /* as in plim_stack_group */
+    int64_t last_born;
 } plim_composition_part;
 
 typedef struct plim_composition {

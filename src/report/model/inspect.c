@@ -173,7 +173,7 @@ void plim_inspect_page(plim_page *page, const plim_inspect_view *view,
     plim_page_gap(page);
     plim_page_say(
         page, "next", PLIM_TONE_FAINT,
-        "Next: plimsoll diagnose says what happened and what helps; {}--top N more of them, --json "
-        "everything",
+        "Next: plimsoll diagnose says what happened and what helps; {}--top N more of them, --at "
+        "another moment, --json everything",
         PLIM_FACTS(plim_words(view->frames == 0 ? "--all-frames shows whole stacks, " : "")));
 }

@@ -5,6 +5,7 @@
  *   inspect_device.c   a device: its events, what they lack, the answer; then the following
  *   inspect_moments.c  memory over time; start, peak, failures and end as a table
  *   inspect_parts.c    what memory was made of at one moment, as bars
+ *   inspect_kinds.c    what it was for, by category; what was never freed
  *   inspect_pools.c    where the segments lie at the end
  *   ranks.c            several files: one row each, and how far they are apart
  */
@@ -36,6 +37,10 @@ typedef struct plim_inspect_view {
     bool no_callers; /* not even who called the line that is shown */
     bool one_device; /* only the device named by: */
     int32_t device;
+    bool never_freed;          /* list it by stack */
+    bool categories;           /* show them, where the facts have them */
+    const char *at;            /* a moment of one's choice, as it was asked for; NULL: none */
+    const char *stack_pattern; /* the facts are filtered by it; NULL: they are not */
 } plim_inspect_view;
 
 /**

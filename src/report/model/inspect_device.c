@@ -256,6 +256,76 @@ static void say_oom_parts(const plim_inspected *self, const plim_device_inspecti
     }
 }
 
+/* ---- a moment of one's choice, and what a filter lets pass ------------------------------------
+ */
+
+static void say_chosen(const plim_inspected *self, const plim_device_inspection *device)
+{
+    plim_page *const page = self->page;
+    const plim_moment *const chosen = &device->chosen;
+    if (device->no_chosen_because != NULL) {
+        plim_page_warn(
+            page, "no_such_moment", "--at {}: {}.",
+            PLIM_FACTS(plim_words(self->view->at), plim_words(device->no_chosen_because)));
+        return;
+    }
+    if (!device->has_chosen) {
+        return;
+    }
+    const char *const when =
+        chosen->event < 0 ? "before the first event"
+                          : plim_inspected_event(self, device->device, (uint64_t)chosen->event,
+                                                 chosen->time_us, "");
+    plim_page_say(page, "chosen", PLIM_TONE_PLAIN, "At {} ({}{}",
+                  PLIM_FACTS(plim_toned(PLIM_TONE_HEADING, plim_words(plim_inspected_at(self))),
+                             plim_words(when),
+                             plim_words(device->chosen_step != PLIM_NO_STEP ? ", in step " : "")));
+    if (device->chosen_step != PLIM_NO_STEP) {
+        plim_page_more(page, "{}", PLIM_FACTS(plim_plain("step", device->chosen_step)));
+    }
+    plim_page_more(page, "): {} in {}, {} reserved",
+                   PLIM_FACTS(plim_toned(PLIM_TONE_HEADING,
+                                         plim_bytes("requested_bytes", chosen->requested_bytes)),
+                              plim_count_of("live_count", chosen->live_count, "allocation"),
+                              plim_bytes("reserved_bytes", chosen->reserved_bytes)));
+}
+
+static const plim_moment *shown_moment(const plim_device_inspection *device)
+{
+    return device->has_chosen ? &device->chosen : &device->peak;
+}
+
+static const char *shown_name(const plim_inspected *self, const plim_device_inspection *device)
+{
+    if (device->has_chosen) {
+        return plim_page_text(self->page, "At {}", PLIM_FACTS(plim_words(plim_inspected_at(self))));
+    }
+    return device->events > 0 ? "At the peak" : "At the end";
+}
+
+/* "Stacks with "forward": 3.10 of 7.20 GiB at the peak …". */
+static void say_filter(const plim_inspected *self, const plim_device_inspection *device)
+{
+    const plim_moment *const moment = shown_moment(device);
+    if (self->view->stack_pattern == NULL) {
+        return;
+    }
+    plim_page_say(
+        self->page, "stack_filter", PLIM_TONE_PLAIN,
+        "Only stacks with \"{}\": {} of {} ({}) in {} of {} {}",
+        PLIM_FACTS(
+            plim_words(self->view->stack_pattern),
+            plim_toned(PLIM_TONE_HEADING, plim_bytes("grouped_bytes", moment->grouped_bytes)),
+            plim_bytes("requested_bytes", moment->requested_bytes),
+            plim_percent("grouped_share",
+                         plim_inspected_share(moment->grouped_bytes, moment->requested_bytes)),
+            plim_count("grouped_count", moment->grouped_count),
+            plim_count_of("live_count", moment->live_count, "allocation"),
+            plim_words(device->has_chosen   ? "then"
+                       : device->events > 0 ? "at the peak"
+                                            : "at the end")));
+}
+
 void plim_inspected_device(const plim_inspected *self, const plim_device_inspection *device)
 {
     const size_t first = device->oom_count > OOMS_SHOWN ? device->oom_count - OOMS_SHOWN : 0;
@@ -263,9 +333,16 @@ void plim_inspected_device(const plim_inspected *self, const plim_device_inspect
     say_missing(self, device);
     say_ooms(self, device, first);
     say_answer(self, device);
+    say_chosen(self, device);
+    say_filter(self, device);
+    plim_inspected_end(self, device);
     plim_inspected_chart(self, device);
     plim_inspected_moments(self, device);
-    plim_inspected_parts(self, &device->peak, device->events > 0 ? "At the peak" : "At the end");
-    say_oom_parts(self, device, first);
+    plim_inspected_parts(self, shown_moment(device), shown_name(self, device));
+    plim_inspected_categories(self, shown_moment(device), shown_name(self, device));
+    if (!device->has_chosen) {
+        say_oom_parts(self, device, first);
+    }
+    plim_inspected_never_freed(self, device);
     plim_inspected_pools(self, device);
 }

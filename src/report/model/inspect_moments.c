@@ -163,6 +163,9 @@ void plim_inspected_moments(const plim_inspected *self, const plim_device_inspec
     if (device->events > 0) {
         add_moment(self, device, "peak", &device->peak);
     }
+    if (device->has_chosen) {
+        add_moment(self, device, self->view->at, &device->chosen);
+    }
     /* The last ones: the first failures are often retried, the last ended the program. */
     const size_t first =
         device->oom_count > OOM_ROWS_SHOWN ? device->oom_count - OOM_ROWS_SHOWN : 0;

@@ -11,6 +11,8 @@
 #include "report/model/frame_text.h"
 #include "report/model/stack_text.h"
 
+#include <string.h>
+
 #define FRAME_INDENT  6u
 #define CALLERS_SHOWN 3u
 
@@ -41,6 +43,17 @@ const char *plim_device_name(plim_page *page, int32_t device)
                : plim_page_text(page, "GPU {}", PLIM_FACTS(plim_id("device", device)));
 }
 
+const char *plim_inspected_at(const plim_inspected *self)
+{
+    static const char *const plain[] = { "peak", "start", "end" };
+    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
+        if (strcmp(self->view->at, plain[i]) == 0) {
+            return plim_page_text(self->page, "the {}", PLIM_FACTS(plim_words(plain[i])));
+        }
+    }
+    return self->view->at;
+}
+
 const char *plim_inspected_event(const plim_inspected *self, int32_t device, uint64_t event,
                                  int64_t time_us, const char *at)
 {
@@ -63,6 +76,7 @@ typedef struct telling {
     plim_page *page;
     uint64_t total_bytes; /* a full bar */
     bool marks_before;    /* say what is older than the recording: not where all of it is */
+    const plim_device_inspection *births_of; /* say when a part was allocated; NULL: not */
 } telling;
 
 static plim_fact frame_after(const telling *tell, const char *words, uint32_t frame)
@@ -119,6 +133,7 @@ static void add_stacks(const telling *tell, const plim_composition_part *part)
 static void add_description(const telling *tell, const plim_composition_part *part)
 {
     static const char *const words[] = {
+        [PLIM_PART_FILTERED] = "stacks that do not match, or no stack",
         [PLIM_PART_ROUNDING] = "rounding up to block sizes",
         [PLIM_PART_PENDING] = "freed, waiting for another stream",
         [PLIM_PART_FREE] = "reserved, not in use",
@@ -131,6 +146,7 @@ static void add_description(const telling *tell, const plim_composition_part *pa
         plim_page_cell_text(tell->page, PLIM_TONE_PLAIN, "{} more",
                             PLIM_FACTS(plim_count_of("stacks", part->group_count, "stack")));
         break;
+    case PLIM_PART_FILTERED:
     case PLIM_PART_ROUNDING:
     case PLIM_PART_PENDING:
     case PLIM_PART_FREE:
@@ -200,6 +216,29 @@ static void add_frames(const telling *tell, const plim_composition_part *part)
     }
 }
 
+/* One line: the first and the last alloc of a part. */
+static void add_births(const telling *tell, const plim_composition_part *part)
+{
+    const int32_t device = tell->births_of->device;
+    const plim_events *const events = plim_events_of(tell->self->file->history, device);
+    if (part->first_born < 0 || events == NULL || (uint64_t)part->last_born >= events->count) {
+        return;
+    }
+    const char *words = plim_inspected_event(tell->self, device, (uint64_t)part->first_born,
+                                             events->time_us[part->first_born], "");
+    if (part->last_born > part->first_born) {
+        words = plim_page_text(
+            tell->page, "from {} to {}",
+            PLIM_FACTS(plim_words(words), plim_words(plim_inspected_event(
+                                              tell->self, device, (uint64_t)part->last_born,
+                                              events->time_us[part->last_born], ""))));
+    }
+    plim_item *const line = plim_page_below(tell->page, PLIM_TONE_FAINT,
+                                            part->last_born > part->first_born ? "{}" : "at {}",
+                                            PLIM_FACTS(plim_words(words)));
+    line->indent = PLIM_INDENT_LAST;
+}
+
 static void tell_parts(const telling *tell, const plim_composition *whole)
 {
     static const plim_column columns[] = {
@@ -217,7 +256,23 @@ static void tell_parts(const telling *tell, const plim_composition *whole)
         } else if (part->kind == PLIM_PART_STACKS && !tell->self->view->no_callers) {
             add_callers(tell, part);
         }
+        if (part->kind == PLIM_PART_STACKS && tell->births_of != NULL) {
+            add_births(tell, part);
+        }
     }
+}
+
+/* False: no memory, and the page has failed. */
+static bool take_apart(const plim_inspected *self, const plim_moment *moment, plim_composition *ret)
+{
+    const plim_inspect_view *const view = self->view;
+    const bool done = plim_composition_init(self->page->arena.mem, self->file->history, moment,
+                                            view->top != 0 ? view->top : PLIM_INSPECT_TOP_DEFAULT,
+                                            view->frames == 0, ret);
+    if (!done) {
+        self->page->status = PLIM_OUT_OF_HOST_MEMORY;
+    }
+    return done;
 }
 
 void plim_inspected_parts(const plim_inspected *self, const plim_moment *moment, const char *when)
@@ -225,12 +280,8 @@ void plim_inspected_parts(const plim_inspected *self, const plim_moment *moment,
     if (moment->reserved_bytes == 0 && moment->requested_bytes == 0) {
         return;
     }
-    const plim_inspect_view *view = self->view;
     plim_composition whole;
-    if (!plim_composition_init(self->page->arena.mem, self->file->history, moment,
-                               view->top != 0 ? view->top : PLIM_INSPECT_TOP_DEFAULT,
-                               view->frames == 0, &whole)) {
-        self->page->status = PLIM_OUT_OF_HOST_MEMORY;
+    if (!take_apart(self, moment, &whole)) {
         return;
     }
     const bool is_reserved = moment->reserved_bytes > 0; /* a file may have no segments */
@@ -243,6 +294,20 @@ void plim_inspected_parts(const plim_inspected *self, const plim_moment *moment,
                      .page = self->page,
                      .total_bytes = whole.total_bytes,
                      .marks_before = moment->event >= 0 };
+    tell_parts(&tell, &whole);
+    plim_composition_deinit(&whole);
+}
+
+void plim_inspected_births(const plim_inspected *self, const plim_device_inspection *device,
+                           const plim_moment *moment)
+{
+    plim_composition whole;
+    if (!take_apart(self, moment, &whole)) {
+        return;
+    }
+    const telling tell = {
+        .self = self, .page = self->page, .total_bytes = whole.total_bytes, .births_of = device
+    };
     tell_parts(&tell, &whole);
     plim_composition_deinit(&whole);
 }

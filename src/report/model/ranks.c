@@ -145,16 +145,22 @@ void plim_ranks_deinit(plim_ranks *ranks)
     *ranks = (plim_ranks){ 0 };
 }
 
+/* The moment that ranks are compared at; NULL: the device has no events. */
+static const plim_moment *moment_of(const plim_device_inspection *device)
+{
+    return device->has_chosen ? &device->chosen : device->events > 0 ? &device->peak : NULL;
+}
+
 uint64_t plim_rank_requested(const plim_rank_row *row)
 {
-    return row->device->events > 0 ? row->device->peak.requested_bytes
-                                   : row->device->end.requested_bytes;
+    const plim_moment *const moment = moment_of(row->device);
+    return moment != NULL ? moment->requested_bytes : row->device->end.requested_bytes;
 }
 
 uint64_t plim_rank_reserved(const plim_rank_row *row)
 {
-    return row->device->events > 0 ? row->device->peak.reserved_bytes
-                                   : row->device->end.reserved_bytes;
+    const plim_moment *const moment = moment_of(row->device);
+    return moment != NULL ? moment->reserved_bytes : row->device->end.reserved_bytes;
 }
 
 plim_rank_spread plim_ranks_spread(const plim_ranks *ranks,
@@ -191,35 +197,44 @@ static const char *caveat_of(const plim_device_inspection *device)
     if (device->events == 0) {
         return "no events";
     }
+    if (device->no_chosen_because != NULL) {
+        return "at its peak";
+    }
     return device->truncated ? "truncated" : device->late_start ? "late start" : "";
 }
 
 static void add_row(plim_page *page, const plim_rank_row *row)
 {
     const plim_device_inspection *device = row->device;
+    const plim_moment *const moment = moment_of(device);
     const bool has_failed = device->oom_count > 0;
     plim_page_cell(page, PLIM_TONE_HEADING, plim_plain("rank", row->rank));
     plim_page_cell(page, PLIM_TONE_PLAIN, plim_words(row->file->path));
     plim_page_cell(page, PLIM_TONE_PLAIN, plim_id("device", device->device));
     plim_page_cell(page, PLIM_TONE_HEADING, plim_bytes(NULL, plim_rank_requested(row)));
     plim_page_cell(page, PLIM_TONE_PLAIN, plim_bytes(NULL, plim_rank_reserved(row)));
-    plim_page_cell(page, PLIM_TONE_PLAIN,
-                   plim_percent(NULL, device->events > 0 ? device->peak.fragmentation
-                                                         : device->end.fragmentation));
+    plim_page_cell(
+        page, PLIM_TONE_PLAIN,
+        plim_percent(NULL, moment != NULL ? moment->fragmentation : device->end.fragmentation));
     plim_page_cell(page, has_failed ? PLIM_TONE_BAD : PLIM_TONE_FAINT,
                    plim_count(NULL, device->oom_count));
-    plim_page_cell_text(page, PLIM_TONE_WARN, caveat_of(device), NULL);
+    plim_page_cell(page, PLIM_TONE_WARN, plim_words(caveat_of(device)));
 }
 
-static void say_table(plim_page *page, const plim_ranks *ranks)
+static void say_table(const plim_inspected *self, const plim_ranks *ranks)
 {
+    plim_page *const page = self->page;
     static const plim_column columns[] = {
         { "rank", PLIM_ALIGN_RIGHT, 0, 0 },     { "file", PLIM_ALIGN_PATH, 0, 0 },
         { "GPU", PLIM_ALIGN_RIGHT, 0, 0 },      { "requested", PLIM_ALIGN_RIGHT, 0, 0 },
         { "reserved", PLIM_ALIGN_RIGHT, 0, 0 }, { "fragm.", PLIM_ALIGN_RIGHT, 0, 0 },
         { "OOM", PLIM_ALIGN_RIGHT, 0, 0 },      { "", PLIM_ALIGN_LEFT, 0, 0 },
     };
-    plim_page_heading(page, "Ranks at their peak", NULL);
+    if (self->view->at != NULL) {
+        plim_page_heading(page, "Ranks at {}", PLIM_FACTS(plim_words(plim_inspected_at(self))));
+    } else {
+        plim_page_heading(page, "Ranks at their peak", NULL);
+    }
     plim_page_table(page, "ranks", columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < ranks->row_count; i++) {
         add_row(page, &ranks->rows[i]);
@@ -250,9 +265,14 @@ static void say_largest(const plim_inspected *self, const plim_rank_row *largest
 {
     plim_inspected at_file = *self;
     at_file.file = largest->file;
-    plim_inspected_parts(&at_file, &largest->device->peak,
-                         plim_page_text(self->page, "At the peak of rank {}",
-                                        PLIM_FACTS(plim_plain("rank", largest->rank))));
+    const bool is_chosen = largest->device->has_chosen;
+    const plim_moment *const moment = is_chosen ? &largest->device->chosen : &largest->device->peak;
+    const char *const when =
+        plim_page_text(self->page, "At {} of rank {}",
+                       PLIM_FACTS(plim_words(is_chosen ? plim_inspected_at(self) : "the peak"),
+                                  plim_plain("rank", largest->rank)));
+    plim_inspected_parts(&at_file, moment, when);
+    plim_inspected_categories(&at_file, moment, when);
     plim_page_gap(self->page);
     plim_page_say(self->page, "next", PLIM_TONE_FAINT,
                   "Next: plimsoll inspect {}; plimsoll diagnose gives all ranks one verdict",
@@ -268,7 +288,7 @@ static void say_ranks(const plim_inspected *self, const plim_ranks *ranks)
                       NULL);
         return;
     }
-    say_table(self->page, ranks);
+    say_table(self, ranks);
     plim_page_heading(self->page, "Skew", NULL);
     say_skew(self->page, ranks, "requested", &requested);
     say_skew(self->page, ranks, "reserved", &reserved);
