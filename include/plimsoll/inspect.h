@@ -60,7 +60,7 @@ typedef struct plim_moment {
     uint64_t grouped_count; /* likewise of live_count */
     bool is_filtered;
     const plim_category_total *categories; /* of what is grouped: PLIM_CATEGORY_COUNT of them, by
-                                            * plim_category; NULL: they were not asked for */
+                                            * plim_category; NULL: they were not wanted */
 } plim_moment;
 
 /* --- a moment of one's choice --- */
@@ -149,7 +149,7 @@ typedef struct plim_action_count {
     uint64_t count;
 } plim_action_count;
 
-/* What was allocated within the recording and not freed in it, though perhaps later. */
+/* Allocations of the recording that it does not see freed, though perhaps they are later. */
 typedef struct plim_never_freed {
     uint64_t bytes; /* requested; with a filter by stack, those that it lets pass */
     uint64_t count;
