@@ -1,5 +1,5 @@
 /*
- * device_view.c - what is worked out of a device, in the order in which it builds on itself.
+ * device_view.c - timeline, grouper, categories and steps of a device; moments by their names.
  */
 #include "inspect/device_view.h"
 

@@ -1,5 +1,5 @@
 /*
- * groups.c - what is live at a moment, added up by stack.
+ * groups.c - live allocations at a moment, added up by stack.
  */
 #include "inspect/groups.h"
 
@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* Where a stack stands in the table: 0, 1, 2, … and last that of allocations without one. */
+/* The row of a stack in the table: 0, 1, 2, … and last that of allocations without one. */
 static uint64_t row_of(const plim_grouper *grouper, uint32_t stack)
 {
     return stack == PLIM_NONE ? plim_history_stack_count(grouper->history) : stack;

@@ -38,7 +38,7 @@ typedef struct work {
 
 /* --- one walk: the start, the peak, every oom, and the timeline by bins --- */
 
-/* Where the walk puts what it finds. The caller makes room: oom_count is that of the events. */
+/* Results of the walk. The caller makes room: oom_count is that of the events. */
 typedef struct device_walk {
     plim_moment peak;      /* without its groups */
     plim_oom_moment *ooms; /* likewise */

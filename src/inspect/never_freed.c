@@ -1,5 +1,6 @@
 /*
- * never_freed.c - what is live after the last event was not freed before it: no second walk.
+ * never_freed.c - allocations live after the last event, without those of the start: no second
+ * walk.
  */
 #include "inspect/never_freed.h"
 

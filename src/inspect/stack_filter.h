@@ -1,5 +1,5 @@
 /*
- * stack_filter.h - which stacks of a history a pattern names.
+ * stack_filter.h - the stacks of a history that a pattern names.
  */
 #ifndef PLIMSOLL_INSPECT_STACK_FILTER_H
 #define PLIMSOLL_INSPECT_STACK_FILTER_H

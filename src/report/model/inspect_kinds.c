@@ -1,6 +1,6 @@
 /*
- * inspect_kinds.c - what memory was for at a moment, by category; what is live at the end, and what
- * the recording saw allocated and never freed.
+ * inspect_kinds.c - memory at a moment by category; allocations that are live at the end, and
+ * those of them that the recording saw made and never freed.
  */
 #include "report/model/inspect_parts.h"
 
