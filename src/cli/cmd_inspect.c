@@ -119,7 +119,7 @@ static int print(const char *who, const inspect_arguments *arguments, const plim
     return plim_output_result(who, stdout, &arguments->asked, &page, written, &err);
 }
 
-/* True if a device that is shown has the moment of --at, or none was asked for; else why not is
+/* True if a device that is shown has the moment of --at, or there is no --at; else why not is
  * said. */
 static bool has_moment(const char *who, const plim_inspect_view *view, const plim_files *files)
 {

@@ -22,7 +22,7 @@ typedef struct plim_group_sum {
     uint64_t count;
     uint64_t before_count;
     uint64_t by_free_count; /* known by the stack of their free */
-    int64_t first_born;     /* of those of the recording; PLIM_AT_START: there are none */
+    int64_t first_born;     /* of those of the recording; PLIM_AT_START: no such alloc */
     int64_t last_born;
     uint32_t stack;
 } plim_group_sum;
@@ -44,7 +44,7 @@ plim_status plim_grouper_init(plim_grouper *grouper, const plim_history *history
 /* A zeroed one is allowed. */
 void plim_grouper_deinit(plim_grouper *grouper);
 
-/* Whose code a frame is. */
+/* The owner of the code of a frame. */
 plim_frame_owner plim_group_owner(plim_grouper *grouper, uint32_t frame);
 
 /* Which frame of a stack is the innermost of the user's own code, or PLIM_NONE. */

@@ -270,7 +270,7 @@ static plim_status walk_device(work *job, plim_device_view *view, plim_device_in
     return PLIM_OK;
 }
 
-/* Steps and categories are worked out where they are asked for. */
+/* Steps and categories are worked out where they are wanted. */
 static plim_status view_device(const work *job, const plim_device_history *device,
                                plim_device_view *view, plim_error *err)
 {

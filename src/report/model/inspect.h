@@ -39,7 +39,7 @@ typedef struct plim_inspect_view {
     int32_t device;
     bool never_freed;          /* list it by stack */
     bool categories;           /* show them, where the facts have them */
-    const char *at;            /* a moment of one's choice, as it was asked for; NULL: none */
+    const char *at;            /* a moment of one's choice, as it was given; NULL: without */
     const char *stack_pattern; /* the facts are filtered by it; NULL: they are not */
 } plim_inspect_view;
 
