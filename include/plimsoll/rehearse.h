@@ -32,6 +32,7 @@ typedef struct plim_rehearse_options {
     uint64_t steps;          /* end after so many optimizer steps; 0: when the program ends */
     const char *settings;    /* for PYTORCH_CUDA_ALLOC_CONF; NULL: as the environment has it */
     const char *python;      /* the program's Python; NULL: found from the program */
+    const char *in_python;   /* another Python that the program is to run in; NULL: its own */
     const char *home;        /* folder of the stand-ins; NULL: beside the library */
     /* Write the whole history of each process: FILE.plim, or FILE.pickle as PyTorch does; NULL: no
      */

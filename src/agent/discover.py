@@ -53,21 +53,28 @@ def torch_versions(folder):
 def package_version(name, cuda, folder):
     """The version of NVIDIA's package for this CUDA ("nvidia-cudnn-cu13"), or None.
 
-    The installed one's; where none is installed, that which torch was built for.
+    That of the one installed beside torch, where torch looks for it; else that which torch was
+    built for; else that of one installed anywhere.
     """
     names = [f"nvidia-{name}-cu{cuda.split('.')[0]}"] if cuda else []
     names.append(f"nvidia-{name}")
     beside_torch = [os.path.dirname(folder)]
-    for path in (beside_torch, sys.path):
+
+    def installed(path):
         for candidate in names:
             for found in importlib.metadata.distributions(name=candidate, path=path):
                 return found.version
-    for torch in importlib.metadata.distributions(name="torch", path=beside_torch):
-        for line in torch.requires or []:
-            required = re.match(r"([\w.-]+)\s*==\s*([\w.]+)", line)
-            if required and required.group(1) in names:
-                return required.group(2)
-    return None
+        return None
+
+    def required_by_torch():
+        for torch in importlib.metadata.distributions(name="torch", path=beside_torch):
+            for line in torch.requires or []:
+                required = re.match(r"([\w.-]+)\s*==\s*([\w.]+)", line)
+                if required and required.group(1) in names:
+                    return required.group(2)
+        return None
+
+    return installed(beside_torch) or required_by_torch() or installed(sys.path)
 
 
 def is_object(name):

@@ -8,8 +8,6 @@
 #include "rehearse/rehearsal.h"
 #include "rehearse/signals.h"
 
-#include <signal.h>
-
 #define STEPS_MORE  2u /* after the step in which memory ran out */
 #define STEPS_LEAST 6u /* room trend needs five points without noise to call them a leak */
 
@@ -33,17 +31,6 @@ plim_rehearse_options plim_again_options(const plim_rehearsed *first,
     const uint64_t enough = plim_max(wanted, STEPS_LEAST);
     how.steps = how.steps == 0 || how.steps > enough ? enough : how.steps;
     return how;
-}
-
-static bool was_interrupted(const plim_launched *launched)
-{
-    static const int deadly[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-    for (size_t i = 0; i < sizeof(deadly) / sizeof(deadly[0]) && !launched->timed_out; i++) {
-        if (launched->exit_status == PLIM_LAUNCH_SIGNALLED + deadly[i]) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* Without a recording and a list of calls, which are of the first run. */
@@ -79,7 +66,8 @@ plim_status plim_again(const plim_rehearsed *first, const plim_rehearse_options 
     if (status == PLIM_OK && !is_interrupted) {
         status = plim_rehearsal_gather(NULL, &end, &again, err);
     }
-    is_interrupted = is_interrupted || was_interrupted(&again.launched);
+    is_interrupted = is_interrupted ||
+                     (!again.launched.timed_out && plim_signals_ended(again.launched.exit_status));
     if (status == PLIM_OK && !is_interrupted) {
         status = judge(ctx, &again, err);
     }

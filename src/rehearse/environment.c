@@ -113,6 +113,19 @@ static void set_python_path(variables *all, const char *home)
     plim_text_deinit(&value);
 }
 
+/* Programs that start a Python by its name get that of the other environment. */
+static void set_python(variables *all, const char *python)
+{
+    const char *const slash = strrchr(python, '/');
+    plim_text folder;
+    plim_text_init(&folder, NULL, VALUE_BYTES_MAX);
+    plim_text_append(&folder, python, slash != NULL ? (size_t)(slash - python) : 0);
+    put_before(all, "PATH", &folder);
+    plim_text_deinit(&folder);
+    unset(all, "VIRTUAL_ENV");
+    unset(all, "PYTHONHOME");
+}
+
 /* Machines without a GPU, and those who would not use theirs, hide all: ours are to be seen. */
 static void show_devices(variables *all)
 {
@@ -182,6 +195,9 @@ static void change(variables *all, const plim_rehearsal *rehearsal,
     set_preload(all, rehearsal->folder, wants);
     set_python_path(all, rehearsal->home);
     set_what_the_agent_reads(all, rehearsal, options);
+    if (options->in_python != NULL) {
+        set_python(all, options->in_python);
+    }
     if (options->settings != NULL) {
         unset(all, "PYTORCH_ALLOC_CONF");
         unset(all, "PYTORCH_HIP_ALLOC_CONF");

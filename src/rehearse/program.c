@@ -147,3 +147,69 @@ bool plim_program_python(const char *program, const char *const *words, char *pa
            plim_path_find("python3", true, path, path_bytes) ||
            plim_path_find("python", true, path, path_bytes);
 }
+
+/* ---- in another Python ----------------------------------------------------------------------- */
+
+/* "<folder of python>/<name of script>", if that can be run. */
+static bool find_own_script(const char *python, const char *script, char *path, size_t path_bytes)
+{
+    char folder[PLIM_PATH_BYTES];
+    const char *slash = strrchr(script, '/');
+    (void)snprintf(folder, sizeof(folder), "%s", python);
+    cut_name(folder);
+    return plim_folder_join(path, path_bytes, folder, slash != NULL ? slash + 1 : script, NULL) ==
+               PLIM_OK &&
+           access(path, X_OK) == 0;
+}
+
+/* The words that take the place of one: none if it is neither a Python nor a script of one. */
+static size_t replace_word(plim_arena *arena, const char *word, const char *python,
+                           const char **ret_words)
+{
+    char program[PLIM_PATH_BYTES];
+    char found[PLIM_PATH_BYTES];
+    if (!plim_path_find(word, true, program, sizeof(program)) ||
+        !python_of(program, found, sizeof(found))) {
+        return 0;
+    }
+    ret_words[0] = python;
+    if (is_python(program)) {
+        return 1;
+    }
+    if (find_own_script(python, program, found, sizeof(found))) {
+        ret_words[0] = plim_arena_copy(arena, found, strlen(found));
+        return 1;
+    }
+    ret_words[1] = plim_arena_copy(arena, program, strlen(program));
+    return 2;
+}
+
+plim_status plim_program_in_python(plim_arena *arena, const char *const *argv, const char *python,
+                                   const char *const **ret, plim_error *err)
+{
+    size_t count = 0;
+    while (argv[count] != NULL) {
+        count++;
+    }
+    const char **words = plim_arena_alloc(arena, (count + 2) * sizeof(*words));
+    if (words == NULL) {
+        return plim_fail_memory(err, "preparing a command for another Python");
+    }
+    size_t filled = 0;
+    bool is_replaced = false;
+    for (size_t i = 0; i < count; i++) {
+        const char *other[2] = { argv[i], argv[i] };
+        const size_t replaced = is_replaced ? 0 : replace_word(arena, argv[i], python, other);
+        if (other[0] == NULL || other[1] == NULL) {
+            return plim_fail_memory(err, "preparing a command for another Python");
+        }
+        is_replaced = is_replaced || replaced > 0;
+        words[filled++] = other[0];
+        if (replaced == 2) {
+            words[filled++] = other[1];
+        }
+    }
+    words[filled] = NULL;
+    *ret = words;
+    return PLIM_OK;
+}

@@ -168,14 +168,17 @@ static plim_status prepare(plim_rehearsal *rehearsal, const char *const *argv,
     char program[PLIM_PATH_BYTES];
     char python[PLIM_PATH_BYTES] = "";
     PLIM_TRY(check_options(options, err));
+    if (options->in_python != NULL) {
+        PLIM_TRY(plim_program_in_python(&rehearsal->arena, argv, options->in_python, &argv, err));
+    }
     if (argv[0] == NULL || !plim_path_find(argv[0], true, program, sizeof(program))) {
         return refuse_program(argv[0] != NULL ? argv[0] : "", err);
     }
     PLIM_TRY(copy_argv(rehearsal, argv, program, err));
     PLIM_TRY(plim_home_find(options->home, rehearsal->home, sizeof(rehearsal->home), err));
-    if (options->python != NULL && !plim_path_find(options->python, true, python, sizeof(python))) {
-        return plim_fail(err, PLIM_INVALID_ARGUMENT, "cannot find the Python \"%s\"",
-                         options->python);
+    const char *given = options->in_python != NULL ? options->in_python : options->python;
+    if (given != NULL && !plim_path_find(given, true, python, sizeof(python))) {
+        return plim_fail(err, PLIM_INVALID_ARGUMENT, "cannot find the Python \"%s\"", given);
     }
     plim_discovery found = { 0 };
     if (python[0] != '\0' || plim_program_python(program, argv + 1, python, sizeof(python))) {

@@ -3,6 +3,7 @@
  *
  *   rehearsal.c     prepare, finish, destroy: the order of things
  *   program.c       our own files: the stand-ins and the agent; the Python of a program
+ *   ask.c           a script of ours run with a Python
  *   discovery.c     what that Python has: versions of PyTorch, objects that want CUDA
  *   environment.c   the environment that leads the program to the stand-ins, and Triton's files
  *   folder.c        the folder of the run, and how it goes away again
@@ -21,6 +22,8 @@
  *   signals.c       those that would end this process, held
  *   record.c        snapshots as files of the caller's choice
  *   search.c        many rehearsals of one command
+ *   upgrade.c       environments with another release of a package
+ *   bisect.c        the release with which memory grew
  */
 #ifndef PLIMSOLL_REHEARSE_REHEARSAL_H
 #define PLIMSOLL_REHEARSE_REHEARSAL_H

@@ -5,9 +5,9 @@
 #include "base/error.h"
 #include "base/numbers.h"
 #include "rehearse/rehearsal.h"
+#include "rehearse/signals.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -115,22 +115,11 @@ static plim_status complete(const plim_rehearse_search_options *options, plim_re
     return PLIM_OK;
 }
 
-static bool was_interrupted(const plim_rehearsed *rehearsed)
-{
-    static const int deadly[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-    for (size_t i = 0; i < sizeof(deadly) / sizeof(deadly[0]); i++) {
-        if (rehearsed->exit_status == PLIM_LAUNCH_SIGNALLED + deadly[i]) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Why more tries make no sense. */
 static plim_status stop(uint64_t value, const plim_rehearsed *rehearsed, plim_error *err)
 {
     const plim_rehearsal_outcome *outcome = rehearsed->outcome;
-    if (was_interrupted(rehearsed)) {
+    if (plim_signals_ended(rehearsed->exit_status)) {
         return plim_fail(err, PLIM_CANCELLED, "interrupted at %" PRIu64, value);
     }
     for (size_t i = 0; i < outcome->call_count; i++) {

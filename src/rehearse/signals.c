@@ -3,6 +3,8 @@
  */
 #include "rehearse/signals.h"
 
+#include "plimsoll/launch.h"
+
 #include <signal.h>
 #include <stddef.h>
 #include <time.h>
@@ -30,6 +32,16 @@ static unsigned bits_of(const sigset_t *set)
         bits |= sigismember(set, deadly[i]) == 1 ? 1u << i : 0;
     }
     return bits;
+}
+
+bool plim_signals_ended(int exit_status)
+{
+    for (size_t i = 0; i < DEADLY_COUNT; i++) {
+        if (exit_status == PLIM_LAUNCH_SIGNALLED + deadly[i]) {
+            return true;
+        }
+    }
+    return false;
 }
 
 plim_held_signals plim_signals_hold(void)

@@ -13,6 +13,9 @@ typedef struct plim_held_signals {
     unsigned was_blocked; /* before */
 } plim_held_signals;
 
+/* True if a program's exit status, as plim_launched has it, is that of one of them. */
+bool plim_signals_ended(int exit_status);
+
 plim_held_signals plim_signals_hold(void);
 /* True if one of them waits. */
 bool plim_signals_wait(plim_held_signals signals);

@@ -16,6 +16,7 @@
 #include "report/model/export.h"
 #include "report/model/inspect.h"
 #include "report/model/rehearse.h"
+#include "report/model/rehearse_upgrade.h"
 #include "report/model/replay.h"
 
 PLIM_MUST_USE plim_status plim_explain_json_write(plim_sink sink, const plim_explained *files,
@@ -47,6 +48,16 @@ PLIM_MUST_USE plim_status plim_rehearse_json_write(plim_sink sink, const plim_re
 PLIM_MUST_USE plim_status plim_rehearse_json_write_tries(plim_sink sink,
                                                          const plim_rehearse_tries *tries,
                                                          const plim_page *page, plim_error *err);
+
+/** The document of a program in two environments. page  gets names of environments */
+PLIM_MUST_USE plim_status plim_rehearse_json_write_against(plim_sink sink,
+                                                           const plim_rehearsed_pair *pair,
+                                                           plim_page *page, plim_error *err);
+/** The document of a search for a release; the pair is that of its neighbours. */
+PLIM_MUST_USE plim_status plim_rehearse_json_write_bisect(plim_sink sink, const char *package,
+                                                          const plim_bisected *bisected,
+                                                          const plim_rehearsed_pair *pair,
+                                                          plim_page *page, plim_error *err);
 
 /* The confs of a replay, the recorded settings first. */
 typedef struct plim_replay_rows {

@@ -6,41 +6,7 @@
 #include "base/error.h"
 #include "base/json_out.h"
 #include "report/json/parts.h"
-
-static void write_strings(plim_json *json, const char *key, const char *const *items, size_t count)
-{
-    plim_json_member_array(json, key);
-    for (size_t i = 0; i < count; i++) {
-        plim_json_string(json, items[i]);
-    }
-    plim_json_end_array(json);
-}
-
-static void write_gpu(plim_json *json, const plim_gpu *gpu, uint64_t capacity_bytes, uint32_t count)
-{
-    plim_json_member_object(json, "gpu");
-    plim_json_member_string(json, "key", gpu->key);
-    plim_json_member_string(json, "name", gpu->name);
-    plim_json_member_u64(json, "capacity_bytes", capacity_bytes);
-    plim_json_member_u64(json, "count", count);
-    plim_json_end_object(json);
-}
-
-static void write_peak(plim_json *json, const plim_rehearsed_peak *peak)
-{
-    plim_json_member_u64(json, "peak_allocated_bytes", peak->allocated_bytes);
-    plim_json_member_u64(json, "peak_reserved_bytes", peak->reserved_bytes);
-    plim_json_member_u64(json, "peak_device_bytes", peak->device_bytes);
-}
-
-static void write_bar(plim_json *json, const char *key, const plim_rehearsed_bar *bar)
-{
-    plim_json_member_object(json, key);
-    plim_json_member_u64(json, "low_bytes", bar->low_bytes);
-    plim_json_member_u64(json, "expected_bytes", bar->expected_bytes);
-    plim_json_member_u64(json, "high_bytes", bar->high_bytes);
-    plim_json_end_object(json);
-}
+#include "report/json/rehearse_parts.h"
 
 /* Each device as the driver sees it. */
 static void write_gpus(plim_json *json, const plim_rehearsal_outcome *outcome)
@@ -50,7 +16,7 @@ static void write_gpus(plim_json *json, const plim_rehearsal_outcome *outcome)
         const plim_rehearsed_gpu *gpu = &outcome->gpus[i];
         plim_json_begin_object(json);
         plim_json_member_u64(json, "device", i);
-        write_bar(json, "peak", &gpu->peak);
+        plim_json_rehearsed_bar(json, "peak", &gpu->peak);
         plim_json_member_u64(json, "peak_bytes", gpu->peak_bytes);
         plim_json_member_u64(json, "program_bytes", gpu->program_bytes);
         plim_json_member_u64(json, "context_bytes", gpu->context_bytes);
@@ -130,7 +96,7 @@ static void write_ooms(plim_json *json, const plim_rehearsed_process *process)
         plim_json_member_u64(json, "device_free_bytes", figures[PLIM_FIGURE_FREE].bytes);
         plim_json_failure(json, &failure);
         plim_json_member_optional_string(json, "text", oom->text);
-        write_strings(json, "stack", oom->stack, oom->stack_count);
+        plim_json_strings(json, "stack", oom->stack, oom->stack_count);
         plim_json_end_object(json);
     }
     plim_json_end_array(json);
@@ -159,7 +125,7 @@ static void write_reads(plim_json *json, const plim_rehearsed_process *process)
         plim_json_member_optional_string(json, "what", read->what);
         plim_json_member_optional_string(json, "why", read->why);
         plim_json_member_u64(json, "count", read->count);
-        write_strings(json, "stack", read->stack, read->stack_count);
+        plim_json_strings(json, "stack", read->stack, read->stack_count);
         plim_json_end_object(json);
     }
     plim_json_end_array(json);
@@ -205,7 +171,7 @@ static void write_process(plim_json *json, const plim_rehearsed_process *process
     write_oom_places(json, process);
     write_reads(json, process);
     write_facts(json, process);
-    write_strings(json, "warnings", process->warnings, process->warning_count);
+    plim_json_strings(json, "warnings", process->warnings, process->warning_count);
     plim_json_end_object(json);
 }
 
@@ -224,59 +190,6 @@ static void write_calls(plim_json *json, const plim_rehearsal_outcome *outcome)
     plim_json_end_array(json);
 }
 
-/* Null where the rehearsal has an answer. */
-static void write_reason(plim_json *json, const plim_rehearsed_reason *reason)
-{
-    if (reason->word == NULL) {
-        plim_json_key(json, "reason");
-        plim_json_null(json);
-        return;
-    }
-    plim_json_member_object(json, "reason");
-    plim_json_member_string(json, "word", reason->word);
-    plim_json_member_optional_string(json, "text", reason->text);
-    plim_json_end_object(json);
-}
-
-/* The need of a program that ran out; null where it was not asked. */
-static void write_need(plim_json *json, const plim_rehearsed_need *need)
-{
-    plim_json_key(json, "need");
-    if (need == NULL) {
-        plim_json_null(json);
-        return;
-    }
-    const bool is_known = need->why_unknown == NULL;
-    plim_json_begin_object(json);
-    plim_json_member_string(json, "bound",
-                            !is_known                    ? "unknown"
-                            : need->why_at_least != NULL ? "at_least"
-                                                         : "exact");
-    plim_json_member_optional_string(json, "why",
-                                     is_known ? need->why_at_least : need->why_unknown);
-    plim_json_member_u64(json, "allocated_bytes", need->peak.allocated_bytes);
-    plim_json_member_u64(json, "reserved_bytes", need->peak.reserved_bytes);
-    plim_json_member_u64(json, "device_bytes", need->peak.device_bytes);
-    write_bar(json, "device", &need->bar);
-    plim_json_member_u64(json, "step", need->step);
-    plim_json_member_optional_string(json, "phase", need->phase);
-    plim_json_member_u64(json, "steps", need->steps);
-    plim_json_member_bool(json, "has_all", need->has_all);
-    plim_json_member_bool(json, "has_backward", need->has_backward);
-    plim_json_member_bool(json, "has_optimizer", need->has_optimizer);
-    plim_json_member_bool(json, "asks_for_free", need->asks_for_free);
-    plim_json_member_u64(json, "growth_bytes", need->growth_bytes);
-    plim_json_member_array(json, "categories");
-    for (size_t i = 0; need->has_categories && i < PLIM_CATEGORY_COUNT; i++) {
-        plim_json_begin_object(json);
-        plim_json_member_string(json, "category", plim_category_name((plim_category)i));
-        plim_json_member_u64(json, "bytes", need->category_bytes[i]);
-        plim_json_end_object(json);
-    }
-    plim_json_end_array(json);
-    plim_json_end_object(json);
-}
-
 /* Settings that were advised and rehearsed. */
 static void write_tried(plim_json *json, const plim_rehearsed *rehearsed)
 {
@@ -286,7 +199,7 @@ static void write_tried(plim_json *json, const plim_rehearsed *rehearsed)
         plim_json_begin_object(json);
         plim_json_member_string(json, "settings", one->settings);
         plim_json_member_string(json, "verdict", plim_rehearsed_verdict_name(one->verdict));
-        write_peak(json, &one->peak);
+        plim_json_rehearsed_peak(json, &one->peak);
         plim_json_member_u64(json, "steps", one->steps);
         plim_json_member_bool(json, "has_all", one->has_all);
         plim_json_end_object(json);
@@ -305,7 +218,7 @@ static void write_late(plim_json *json, const plim_rehearsed_late *late)
     plim_json_begin_object(json);
     plim_json_member_optional_string(json, "why_unknown", late->why_unknown);
     plim_json_member_bool(json, "ran_out", late->ran_out);
-    write_peak(json, &late->peak);
+    plim_json_rehearsed_peak(json, &late->peak);
     plim_json_end_object(json);
 }
 
@@ -323,21 +236,21 @@ plim_status plim_rehearse_json_write(plim_sink sink, const plim_rehearsed *rehea
     PLIM_TRY(plim_document_begin(&json, sink, "rehearse/1", page, err));
     plim_json_member_string(&json, "verdict",
                             plim_rehearsed_verdict_name(plim_rehearsed_judge(rehearsed)));
-    write_reason(&json, &rehearsed->reason);
+    plim_json_rehearsed_reason(&json, &rehearsed->reason);
     plim_json_member_string(&json, "bound",
                             plim_rehearsed_is_at_least(outcome) ? "at_least" : "exact");
-    write_strings(&json, "command", rehearsed->argv, words);
+    plim_json_strings(&json, "command", rehearsed->argv, words);
     plim_json_member_i64(&json, "exit_status", rehearsed->exit_status);
-    write_gpu(&json, outcome->gpu, outcome->capacity_bytes, outcome->device_count);
-    write_peak(&json, &peak);
-    write_bar(&json, "peak_device", &bar);
+    plim_json_rehearsed_gpu(&json, outcome->gpu, outcome->capacity_bytes, outcome->device_count);
+    plim_json_rehearsed_peak(&json, &peak);
+    plim_json_rehearsed_bar(&json, "peak_device", &bar);
     plim_json_key(&json, "oom_verdict");
     if (rehearsed->message != NULL) {
         plim_json_string(&json, plim_verdict_name(rehearsed->message->judgement.verdict));
     } else {
         plim_json_null(&json);
     }
-    write_need(&json, rehearsed->need);
+    plim_json_rehearsed_need(&json, rehearsed->need);
     write_tried(&json, rehearsed);
     write_late(&json, rehearsed->late);
     write_gpus(&json, outcome);
@@ -348,8 +261,8 @@ plim_status plim_rehearse_json_write(plim_sink sink, const plim_rehearsed *rehea
     plim_json_end_array(&json);
     plim_json_member_u64(&json, "unanswered", outcome->unanswered_count);
     write_calls(&json, outcome);
-    write_strings(&json, "recordings", rehearsed->recordings, rehearsed->recording_count);
-    write_strings(&json, "warnings", outcome->warnings, outcome->warning_count);
+    plim_json_strings(&json, "recordings", rehearsed->recordings, rehearsed->recording_count);
+    plim_json_strings(&json, "warnings", outcome->warnings, outcome->warning_count);
     return plim_document_finish(&json, page, err);
 }
 
@@ -358,7 +271,7 @@ plim_status plim_rehearse_json_write_tries(plim_sink sink, const plim_rehearse_t
 {
     plim_json json;
     PLIM_TRY(plim_document_begin(&json, sink, "rehearse/1", page, err));
-    write_gpu(&json, tries->gpu, tries->capacity_bytes, tries->device_count);
+    plim_json_rehearsed_gpu(&json, tries->gpu, tries->capacity_bytes, tries->device_count);
     plim_json_member_known_u64(&json, "best", tries->best > 0, tries->best);
     plim_json_member_bool(&json, "complete", tries->is_complete);
     plim_json_member_array(&json, "tries");
@@ -367,7 +280,7 @@ plim_status plim_rehearse_json_write_tries(plim_sink sink, const plim_rehearse_t
         plim_json_begin_object(&json);
         plim_json_member_u64(&json, "value", one->value);
         plim_json_member_string(&json, "verdict", plim_rehearsed_verdict_name(one->verdict));
-        write_peak(&json, &one->peak);
+        plim_json_rehearsed_peak(&json, &one->peak);
         plim_json_member_double(&json, "seconds", one->seconds);
         plim_json_end_object(&json);
     }

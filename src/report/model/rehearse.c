@@ -38,6 +38,14 @@ static void say_command(const plim_rehearsing_page *self)
     }
 }
 
+void plim_rehearse_page_command(plim_page *page, const plim_rehearsed *rehearsed)
+{
+    const plim_rehearsing_page self = { .page = page,
+                                        .rehearsed = rehearsed,
+                                        .outcome = rehearsed->outcome };
+    say_command(&self);
+}
+
 static uint64_t figure(const plim_rehearsed_oom *oom, plim_figure_id id)
 {
     return oom->request.figures[id].bytes;
