@@ -29,6 +29,9 @@ docs: ## the API reference, at build/docs/api/index.html
 bench: ## measure; one JSON document per line
 	@tools/bootstrap test && tools/bench
 
+check-exports: build ## open exports in the tools they are for; these come from PyPI, npm and Debian
+	@tests/export/validate/run.py build/release/plimsoll
+
 measured: build ## rehearse what others measured on GPUs, and compare; installs PyTorch, 2 GB a version
 	@examples/rehearse/measured/check.py build/release/plimsoll each
 
@@ -59,4 +62,4 @@ others: $(if $(strip $(OTHERS)),build) ## programs of others, unmodified, rehear
 clean: ## forget every build
 	@rm -rf build
 
-.PHONY: help build demo test ci docs bench measured fuzz format tidy install uninstall record-from-pypi oracle others clean
+.PHONY: help build demo test ci docs bench check-exports measured fuzz format tidy install uninstall record-from-pypi oracle others clean

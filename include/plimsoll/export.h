@@ -35,6 +35,7 @@ typedef struct plim_export_format {
                                                    */
     const char *holds;                            /* half a sentence */
     const char *opens; /* with what, half a sentence; "%s" stands for the file's name */
+    bool opens_gzip;   /* that also reads the file compressed */
     plim_export_scope scope;
     plim_export_gzip gzip;
     bool has_differences; /* it has room for two figures a stack */

@@ -73,15 +73,18 @@ void plim_frame_namer_deinit(plim_frame_namer *namer)
 void plim_frame_name_add(plim_frame_namer *namer, plim_text *out, uint32_t frame)
 {
     plim_text *const name = &namer->scratch;
+    const plim_frame *const row = plim_history_frame(namer->history, frame);
+    size_t name_bytes = 0;
+    (void)plim_history_string(namer->history, row->name, &name_bytes);
+    if (name_bytes == 0 && !plim_frame_has_file(namer->history, row)) {
+        plim_text_append_string(out, PLIM_EXPORT_UNNAMED);
+        return;
+    }
     plim_text_reset(name);
     plim_frame_text_add(name, namer->history, frame, namer->full_paths);
     if (name->status != PLIM_OK) {
         out->status = name->status;
         return;
     }
-    if (name->length == 0) {
-        plim_text_append_string(out, PLIM_EXPORT_UNNAMED);
-    } else {
-        plim_clean_text_add(out, name->data, name->length, namer->separator);
-    }
+    plim_clean_text_add(out, plim_text_string(name), name->length, namer->separator);
 }

@@ -66,22 +66,37 @@ static void say_part(plim_page *page, const plim_exported *exported, const plim_
     }
 }
 
-/* A file's name stands where the format's hint has a hole. */
+/* Files that the tool wants plain are unpacked first; it is given the name that they have then. */
+static size_t plain_name_bytes(plim_page *page, const plim_exported *exported)
+{
+    const plim_export_format *const format = exported->result->format;
+    const size_t bytes = strlen(exported->path);
+    const size_t end = strlen(".gz");
+    if (format->gzip != PLIM_EXPORT_GZIP_BY_NAME || format->opens_gzip || bytes <= end ||
+        strcmp(exported->path + bytes - end, ".gz") != 0) {
+        return bytes;
+    }
+    plim_page_say(page, "export.unpack", PLIM_TONE_PLAIN, "unpack it with: gunzip {}",
+                  PLIM_FACTS(plim_words(exported->path)))
+        ->layout = PLIM_LAYOUT_COPY;
+    return bytes - end;
+}
+
+/* The file's name stands where the format's hint has a hole. */
 static void say_opens(plim_page *page, const plim_exported *exported)
 {
     const char *const opens = exported->result->format->opens;
     const char *const hole = strstr(opens, "%s");
-    plim_item *item = NULL;
-    if (hole == NULL || strcmp(exported->path, "-") == 0) {
-        if (hole != NULL) {
-            return; /* there is no file to be named */
-        }
-        item = plim_page_say(page, "export.opens", PLIM_TONE_PLAIN, "open it with: {}",
-                             PLIM_FACTS(plim_words(opens)));
-    } else {
-        item = plim_page_say(page, "export.opens", PLIM_TONE_PLAIN, "open it with: {}{}{}",
-                             PLIM_FACTS(plim_words_of(opens, (size_t)(hole - opens)),
-                                        plim_words(exported->path), plim_words(hole + 2)));
+    if (strcmp(exported->path, "-") == 0) {
+        return; /* there is no file to be named */
+    }
+    const size_t bytes = plain_name_bytes(page, exported);
+    plim_item *const item = plim_page_say(
+        page, "export.opens", PLIM_TONE_PLAIN, "open it with: {}",
+        PLIM_FACTS(plim_words_of(opens, hole != NULL ? (size_t)(hole - opens) : strlen(opens))));
+    if (hole != NULL) {
+        plim_page_more(page, "{}{}",
+                       PLIM_FACTS(plim_words_of(exported->path, bytes), plim_words(hole + 2)));
     }
     item->layout = PLIM_LAYOUT_COPY;
 }
