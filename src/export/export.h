@@ -61,5 +61,6 @@ plim_export_write plim_export_pprof;
 plim_export_write plim_export_speedscope;
 plim_export_write plim_export_snapshot;
 plim_export_save plim_export_recording;
+plim_export_save plim_export_sqlite;
 
 #endif

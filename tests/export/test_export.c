@@ -175,13 +175,17 @@ static plim_status export_as(const plim_history *history, const plim_export_form
     plim_export_result result = { 0 };
     const plim_export_options options = { .mem = mem, .format = format, .replaces = true };
     const char *const path = name_for(format);
-    const plim_status status = plim_history_export(history, path, &options, &result, NULL);
+    plim_error err = { 0 };
+    const plim_status status = plim_history_export(history, path, &options, &result, &err);
     plim_export_result_deinit(&result);
+    if (status != PLIM_OK && status != PLIM_OUT_OF_HOST_MEMORY) {
+        fail_msg("%s", err.message);
+    }
     return status;
 }
 
 static const char *const hostile[] = {
-    "device 0",                                                    /* nothing happened */
+    "capacity 5",                                                  /* nothing happened */
     "alloc 0 100 @1",                                              /* one event */
     "segment 0 2048; block 0 2048 100 allocated @1",               /* a state without events */
     "capacity 2; overflowed yes; request 0 7 @2; complete 0 7 @2", /* a ring that wrapped */
@@ -255,6 +259,12 @@ static const struct {
     { "a.collapsed.gz", "folded" },
     { "a.pickle", "snapshot" },
     { "a.plim", "plim" },
+    { "a.sqlite", "sqlite" },
+    { "a.db", "sqlite" },
+    { "a.trace.json", "chrome" },
+    { "a.pb.gz", "pprof" },
+    { "a.db.gz", NULL },
+    { "a.json", NULL },
     { "a.plim.gz", NULL },
     { ".folded", NULL },
     { "a", NULL },

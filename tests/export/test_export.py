@@ -11,6 +11,9 @@ import os
 import pathlib
 import pickle
 import re
+import resource
+import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -151,6 +154,48 @@ class Export(unittest.TestCase):
                     self.assertEqual({device: fact["peak"] for device, fact in before.items()},
                                      {device: fact["peak"] for device, fact in after.items()})
 
+    # --- tables
+
+    def test_sqlite_has_the_tables_and_views_and_their_sums(self):
+        for i, source in enumerate(RECORDINGS):
+            with self.subTest(source):
+                facts = inspect(source)
+                self.export(source, f"a b%3f{i}.sqlite")
+                base = sqlite3.connect(self.folder / f"a b%3f{i}.sqlite")
+                self.addCleanup(base.close)
+                self.assertEqual(base.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
+                self.assertEqual(base.execute("PRAGMA foreign_key_check").fetchall(), [])
+                self.assertEqual(base.execute("PRAGMA user_version").fetchone()[0], 1)
+                names = [row[0] for row in base.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")]
+                for name in names:
+                    base.execute(f'SELECT * FROM "{name}" LIMIT 3').fetchall()
+                self.assertTrue({"events", "allocations", "stacks", "frames", "segments", "blocks", "steps", "moments",
+                                 "findings", "peak_by_stack", "named_moments"} <= set(names))
+                for device, fact in facts.items():
+                    one = lambda sql: base.execute(sql, (device,)).fetchone()[0]
+                    peak = fact["peak"]
+                    self.assertEqual(one("SELECT SUM(requested_bytes) FROM peak_by_stack WHERE device = ?"),
+                                     peak["requested_bytes"])
+                    self.assertEqual(one("SELECT SUM(allocations) FROM peak_by_stack WHERE device = ?"), peak["live_count"])
+                    self.assertEqual(one("SELECT SUM(requested_bytes) FROM by_category_at_peak WHERE device = ?"),
+                                     peak["requested_bytes"])
+                    self.assertEqual(one("SELECT requested_bytes FROM named_moments WHERE device = ? AND moment = 'peak'"),
+                                     peak["requested_bytes"])
+                    self.assertEqual(one("SELECT MAX(requested_bytes) FROM moments WHERE device = ?"),
+                                     peak["requested_bytes"])
+                    self.assertEqual(one("SELECT COUNT(*) FROM events WHERE device = ?"), fact["events"])
+                    self.assertEqual(one("SELECT SUM(bytes) FROM segments WHERE device = ?"), fact["end"]["reserved_bytes"])
+
+    def test_views_of_the_file_name_frames_as_those_of_stacks(self):
+        self.export(TRAIN, "a.db")
+        base = sqlite3.connect(self.folder / "a.db")
+        self.addCleanup(base.close)
+        frames = dict(base.execute("SELECT id, frame FROM stacks"))
+        for view in ("peak_by_stack", "live_at_end", "never_freed", "temporaries", "churn_by_stack"):
+            rows = base.execute(f"SELECT stack, frame FROM {view}").fetchall()
+            self.assertTrue(rows, view)
+            self.assertEqual([frames.get(stack) for stack, _ in rows], [frame for _, frame in rows])
+
     # --- files
 
     def test_gz_is_the_same_compressed(self):
@@ -158,7 +203,7 @@ class Export(unittest.TestCase):
         self.assertEqual(gzip.decompress(self.export(TRAIN, "a.folded.gz")[1]), plain)
 
     def test_the_same_recording_gives_the_same_bytes(self):
-        for ending in (".speedscope.json", ".folded", ".folded.gz", ".pickle", ".plim"):
+        for ending in (".speedscope.json", ".folded", ".folded.gz", ".pickle", ".plim", ".sqlite"):
             self.assertEqual(self.export(TRAIN, "a" + ending)[1], self.export(TRAIN, "b" + ending)[1])
 
     def test_standard_output_takes_what_a_file_would(self):
@@ -187,6 +232,19 @@ class Export(unittest.TestCase):
             done = run("export", LEAK, "-o", full)
             self.assertEqual(done.returncode, 3, done.stderr)
             self.assertIn(b"No space left on device", done.stderr)
+        # No file may be larger than 4096 bytes: as a disk that fills, for those that want a regular one.
+        def is_small():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+        for ending in (".folded", ".speedscope.json", ".pickle", ".plim", ".sqlite"):
+            done = subprocess.run([PLIMSOLL, "export", LEAK, "-o", self.folder / ("cut" + ending), "--what",
+                                   "difference" if ending == ".folded" else "live"], capture_output=True,
+                                  preexec_fn=is_small, check=False)
+            if ending in (".folded",) and done.returncode == 0:
+                (self.folder / ("cut" + ending)).unlink() # it is short enough
+                continue
+            self.assertEqual(done.returncode, 3, (ending, done.stderr))
+            self.assertRegex(done.stderr.decode(), r"^plimsoll export: .*cannot write|File too large")
         self.refuse(3, "cannot create", TRAIN, "-o", self.folder / "none" / "a.folded")
         self.assertEqual(len(os.listdir(self.folder)), 3)
 
@@ -210,7 +268,8 @@ class Export(unittest.TestCase):
                 ("one figure for each stack", (LEAK, "-o", "a.speedscope.json", "--what", "difference")),
                 ("--what takes live", (LEAK, "-o", place, "--what", "all")),
                 ("--to takes one of speedscope", (LEAK, "-o", place, "--to", "svg")),
-                ("files alone, not to standard output", (LEAK, "-o", "-", "--to", "plim"))):
+                ("files alone, not to standard output", (LEAK, "-o", "-", "--to", "plim")),
+                ("files alone, not to standard output", (LEAK, "-o", "-", "--to", "sqlite"))):
             with self.subTest(arguments):
                 self.refuse(2, message, *arguments)
         self.assertEqual(os.listdir(self.folder), [])
