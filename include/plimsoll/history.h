@@ -186,6 +186,12 @@ typedef enum plim_anomaly {
 PLIM_API const char *plim_anomaly_name(plim_anomaly anomaly);
 PLIM_API const char *plim_anomaly_text(plim_anomaly anomaly);
 
+/* The sizes that alloc and free events have. */
+typedef enum plim_sizes {
+    PLIM_SIZES_REQUESTED, /* as the program requested */
+    PLIM_SIZES_OF_BLOCKS, /* as the allocator rounded them: requests are not recorded */
+} plim_sizes;
+
 /* The origin of a history. Strings are constants or belong to the history. */
 typedef struct plim_source {
     const char *format;      /* "pickle", "json", … */
@@ -193,6 +199,7 @@ typedef struct plim_source {
     const char *generation;  /* which releases write such files, "PyTorch 2.9"; "" if unclear */
     int32_t pickle_protocol; /* 0 … 5, or -1 */
     uint64_t bytes;          /* after decompression */
+    plim_sizes sizes;
 } plim_source;
 
 typedef struct plim_history plim_history;

@@ -11,9 +11,10 @@
 PLIM_BEGIN_DECLS
 
 /**
- * Read a snapshot of PyTorch's, a recording of Plimsoll's or a log of RMM: what it is, its bytes
- * decide. Each may be compressed with gzip, zstd, xz or bzip2 (the last two where the library was
- * built with liblzma and libbz2). JSON may be UTF-16.
+ * Read a snapshot of PyTorch's, a trace or raw memory timeline of its profiler, a recording of
+ * Plimsoll's or a log of RMM: what it is, its bytes decide. Each may be compressed with gzip, zstd,
+ * xz or bzip2 (the last two where the library was built with liblzma and libbz2). JSON may be
+ * UTF-16.
  *
  * path         a file, or "-" for standard input
  * options      may be NULL; they mean the same for recordings

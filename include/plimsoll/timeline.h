@@ -75,6 +75,8 @@ typedef struct plim_block_rule {
     const void *ctx;
     uint64_t max_split_bytes; /* blocks from this size on are never cut; 0: no such size */
     bool is_other; /* another allocator: sizes are estimates, but for blocks at the end */
+    bool is_exact; /* rounded sizes are those of blocks. Set for a source of PLIM_SIZES_OF_BLOCKS,
+                    * whatever the rule says */
 } plim_block_rule;
 
 /* All zero is a valid default. */

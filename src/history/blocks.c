@@ -619,8 +619,8 @@ plim_status plim_blocks_init(plim_blocks *blocks, plim_start *start,
     if (rule->max_split_bytes == 0) {
         blocks->rule.max_split_bytes = UINT64_MAX;
     }
-    const bool is_followed = !rule->is_other && has_segments(device);
-    if (!is_followed) {
+    const bool is_followed = !rule->is_other && !rule->is_exact && has_segments(device);
+    if (!is_followed && !rule->is_exact) {
         blocks->small_slack_bytes = rule->is_other ? PLIM_OTHER_SLACK_BYTES : 0;
         blocks->large_slack_bytes = rule->is_other ? PLIM_OTHER_SLACK_BYTES : PLIM_SMALL_BYTES_MAX;
     }

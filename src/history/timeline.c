@@ -11,12 +11,21 @@
 
 /* --- making one --- */
 
+static uint64_t as_recorded(const void *ctx, uint64_t block_bytes)
+{
+    (void)ctx;
+    return block_bytes;
+}
+
 plim_status plim_timeline_init(plim_timeline *timeline, const plim_history *history,
                                const plim_device_history *device,
                                const plim_timeline_options *options, plim_error *err)
 {
-    const plim_timeline_options chosen =
+    plim_timeline_options chosen =
         options != NULL ? *options : (plim_timeline_options){ .mem = NULL };
+    if (plim_history_source(history).sizes == PLIM_SIZES_OF_BLOCKS) {
+        chosen.rule = (plim_block_rule){ .round = as_recorded, .is_exact = true };
+    }
     const plim_mem *const mem = plim_mem_or_heap(chosen.mem);
     *timeline = (plim_timeline){ .mem = mem, .history = history, .device = device };
     const plim_free_halves halves = plim_free_halves_of(history, device->device);

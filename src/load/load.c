@@ -7,6 +7,7 @@
 #include "base/content.h"
 #include "base/error.h"
 #include "codec/codec.h"
+#include "profiler/read.h"
 #include "rmm/read.h"
 #include "torch/read.h"
 #include "trace/read/recording.h"
@@ -40,6 +41,9 @@ static read_history *reader_of(const plim_window *window, plim_content content)
     }
     if (content == PLIM_CONTENT_TEXT && plim_rmm_looks_like(window->data, window->length)) {
         return plim_rmm_read;
+    }
+    if (content != PLIM_CONTENT_PICKLE && plim_profiler_looks_like(window->data, window->length)) {
+        return plim_profiler_read;
     }
     return plim_snapshot_read; /* which says what it is not */
 }

@@ -138,8 +138,8 @@ static plim_status take_line(rmm_log *log, const char *line, size_t bytes, bool 
     if (log->line == 1) {
         return plim_csv_read_header(line, bytes, &log->header)
                    ? PLIM_OK
-                   : plim_fail_at(err, PLIM_UNSUPPORTED, 0,
-                                  "not a log of RMM: its header has no Action, Pointer and Size");
+                   : plim_fail(err, PLIM_UNSUPPORTED,
+                               "not a log of RMM: its header has no Action, Pointer and Size");
     }
     if (bytes == 0) {
         return PLIM_OK;

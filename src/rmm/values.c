@@ -49,7 +49,7 @@ bool plim_rmm_bytes(plim_csv_field field, uint64_t *ret_bytes)
     return field.bytes > 0;
 }
 
-/* Digits at *at, as a number up to `max`; false: there are none, or it is larger. */
+/* Digits at *at, as a number up to `max`; false: no digit, or it is larger. */
 static bool read_digits(plim_csv_field field, size_t *at, int64_t max, int64_t *ret_number)
 {
     int64_t number = 0;
@@ -64,7 +64,7 @@ static bool read_digits(plim_csv_field field, size_t *at, int64_t max, int64_t *
     return *at > begin;
 }
 
-/* What follows the seconds: nothing, or a separator and a fraction that ends the field. */
+/* The part after the seconds: nothing, or a separator and a fraction that ends the field. */
 static bool read_fraction(plim_csv_field field, size_t at, int64_t *ret_us)
 {
     int64_t us = 0;

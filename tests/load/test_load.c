@@ -26,6 +26,8 @@ static const struct {
     { "tests/data/recordings/leak.pickle.gz", "pickle", "gzip", PLIM_OK },
     { "fuzz/corpus/recording/plain", "plim", NULL, PLIM_OK },
     { "fuzz/corpus/recording/newer", NULL, NULL, PLIM_CORRUPT },
+    { "tests/data/profiles/kineto.json.gz", "kineto", "gzip", PLIM_OK },
+    { "tests/data/profiles/timeline.raw.json.gz", "memory-timeline", "gzip", PLIM_OK },
     { "tests/data/profiles/rmm.csv", "rmm-csv", NULL, PLIM_OK },
     { "tests/CMakeLists.txt", NULL, NULL, PLIM_UNSUPPORTED },
     { "nowhere", NULL, NULL, PLIM_IO },

@@ -201,7 +201,10 @@ static bool say_request(plim_case *one, plim_diagnosis_finding *finding, const p
                      plim_say_bytes("reserved_bytes", oom->moment.reserved_bytes) },
         .figure_count = 2,
     };
-    if (oom->has_device_free) {
+    if (oom->moment.reserved_bytes == 0 && oom->moment.allocated_bytes > 0) {
+        held.text = "The program held {} in live blocks; what was reserved is not recorded";
+        held.figure_count = 1;
+    } else if (oom->has_device_free) {
         held.text = "The program held {} in live blocks of {} reserved, and the driver had {} left";
         held.figures[held.figure_count++] =
             plim_say_bytes("device_free_bytes", oom->device_free_bytes);

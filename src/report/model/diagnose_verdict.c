@@ -73,9 +73,12 @@ static void say_figures(const plim_diagnose_part *self)
                                   plim_bytes("end_reserved_bytes", facts->end.reserved_bytes)));
         return;
     }
-    plim_page_more(page, ": the peak is {} requested and {} reserved",
-                   PLIM_FACTS(plim_bytes("peak_requested_bytes", facts->peak.requested_bytes),
-                              plim_bytes("peak_reserved_bytes", facts->peak.reserved_bytes)));
+    plim_page_more(page, ": the peak is {} requested",
+                   PLIM_FACTS(plim_bytes("peak_requested_bytes", facts->peak.requested_bytes)));
+    if (facts->peak.reserved_bytes > 0 || facts->peak.allocated_bytes == 0) {
+        plim_page_more(page, " and {} reserved",
+                       PLIM_FACTS(plim_bytes("peak_reserved_bytes", facts->peak.reserved_bytes)));
+    }
     if (self->device->capacity_bytes > 0) {
         plim_page_more(page, " of {}",
                        PLIM_FACTS(plim_bytes("capacity_bytes", self->device->capacity_bytes)));

@@ -93,6 +93,12 @@ static void add_figures(const plim_inspected *self, const moment_figures *figure
     plim_page_cell(page, PLIM_TONE_HEADING, plim_bytes(NULL, figures->requested_bytes));
     plim_page_cell_text(page, PLIM_TONE_PLAIN, figures->is_estimate ? "about {}" : "{}",
                         PLIM_FACTS(plim_bytes(NULL, figures->allocated_bytes)));
+    if (figures->reserved_bytes == 0 && figures->allocated_bytes > 0) { /* without segments */
+        for (int i = 0; i < 3; i++) {
+            plim_page_cell_text(page, PLIM_TONE_FAINT, "-", NULL);
+        }
+        return;
+    }
     plim_page_cell(page, PLIM_TONE_PLAIN, plim_bytes(NULL, figures->reserved_bytes));
     /* Reserved minus allocated, and its share, the fragmentation. */
     plim_page_cell(page, PLIM_TONE_PLAIN,
@@ -176,5 +182,8 @@ void plim_inspected_moments(const plim_inspected *self, const plim_device_inspec
                 : "OOM";
         add_moment(self, device, name, &device->ooms[i].moment);
     }
-    add_end(self, &device->end);
+    /* Of a file without segments nothing is known of the end but what its events leave. */
+    if (device->end.segments > 0 || device->peak.reserved_bytes > 0 || device->events == 0) {
+        add_end(self, &device->end);
+    }
 }

@@ -124,8 +124,12 @@ static void add_recording(const row_view *view)
     } else if (view->has_capacity) {
         plim_page_cell_text(view->page, PLIM_TONE_FAINT, "survived", NULL);
     }
-    plim_page_cell(view->page, PLIM_TONE_FAINT,
-                   plim_bytes(NULL, plim_replay_recorded_peak_bytes(input)));
+    const uint64_t recorded = plim_replay_recorded_peak_bytes(input);
+    if (recorded > 0) {
+        plim_page_cell(view->page, PLIM_TONE_FAINT, plim_bytes(NULL, recorded));
+    } else {
+        plim_page_cell_text(view->page, PLIM_TONE_FAINT, "-", NULL); /* it shows no segments */
+    }
     add_empty(view, view->figure_count - view->has_needs - view->has_capacity - 1);
     plim_page_cell_text(view->page, PLIM_TONE_FAINT, "the recording itself", NULL);
 }
