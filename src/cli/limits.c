@@ -3,20 +3,16 @@
  */
 #include "cli/limits.h"
 
-#include "base/ascii.h"
 #include "base/error.h"
 #include "base/numbers.h"
 #include "base/size.h"
+#include "cli/bounds.h"
 #include "cli/output.h"
 #include "cli/reading.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define WORD_BYTES 64
 
 /* --- the text --- */
 
@@ -41,29 +37,6 @@ static void refuse(struct argp_state *state, const char *word)
                word);
 }
 
-/* "20%" */
-static bool read_share(const char *text, double *ret)
-{
-    char *end = NULL;
-    errno = 0;
-    *ret = plim_is_digit(*text) || *text == '.' ? strtod(text, &end) / 100 : -1;
-    return end != NULL && *ret >= 0 && *ret <= 1 && errno == 0 && strcmp(end, "%") == 0;
-}
-
-/* "1MiB", of growth "1MiB/step" too */
-static bool read_bytes(char *text, bool is_growth, double *ret)
-{
-    uint64_t bytes = 0;
-    plim_error err;
-    char *const slash = strchr(text, '/');
-    if (slash != NULL && is_growth && strcmp(slash, "/step") == 0) {
-        *slash = '\0';
-    }
-    const bool is_size = plim_size_parse(text, &bytes, &err) == PLIM_OK;
-    *ret = (double)bytes;
-    return is_size;
-}
-
 /* A figure and its bound; `value` is what stands after the ">". */
 static bool read_bound(const char *name, char *value, plim_limit *ret, const char **ret_example)
 {
@@ -72,8 +45,8 @@ static bool read_bound(const char *name, char *value, plim_limit *ret, const cha
             ret->kind = figures[i].kind;
             *ret_example = figures[i].example;
             return ret->kind == PLIM_LIMIT_FRAGMENTATION
-                       ? read_share(value, &ret->value)
-                       : read_bytes(value, ret->kind == PLIM_LIMIT_GROWTH, &ret->value);
+                       ? plim_bound_share(value, 100, &ret->value)
+                       : plim_bound_size(value, ret->kind == PLIM_LIMIT_GROWTH, &ret->value);
         }
     }
     return false;
@@ -97,11 +70,12 @@ static bool read_verdict(const char *word, plim_limit *ret)
 }
 
 /* One part; it is changed. */
-static void take_word(struct argp_state *state, plim_limits *limits, char *word)
+static void take_word(struct argp_state *state, void *given, char *word)
 {
+    plim_limits *const limits = given;
     plim_limit limit = { 0 };
     const char *example = NULL;
-    char original[WORD_BYTES];
+    char original[PLIM_BOUND_BYTES];
     snprintf(original, sizeof original, "%s", word);
     char *const sign = strchr(word, '>');
     if (sign != NULL) {
@@ -113,8 +87,8 @@ static void take_word(struct argp_state *state, plim_limits *limits, char *word)
         argp_error(state, "--fail-on: a bound reads %s, not \"%s\"", example, original);
     } else if (!is_good) {
         refuse(state, original);
-    } else if (limits->count == PLIM_LIMITS_MAX) {
-        argp_error(state, "--fail-on: at most %d at once", PLIM_LIMITS_MAX);
+    } else if (limits->count == PLIM_BOUNDS_MAX) {
+        argp_error(state, "--fail-on: at most %d at once", PLIM_BOUNDS_MAX);
     } else {
         limits->items[limits->count++] = limit;
     }
@@ -122,20 +96,8 @@ static void take_word(struct argp_state *state, plim_limits *limits, char *word)
 
 void plim_limits_take(struct argp_state *state, plim_limits *limits, const char *text)
 {
-    for (;;) {
-        const size_t length = strcspn(text, ",");
-        char word[WORD_BYTES];
-        if (length == 0 || length >= sizeof word) {
-            refuse(state, text);
-            return;
-        }
-        memcpy(word, text, length);
-        word[length] = '\0';
-        take_word(state, limits, word);
-        if (text[length] == '\0') {
-            return;
-        }
-        text += length + 1;
+    if (!plim_bounds_each(state, text, take_word, limits)) {
+        refuse(state, text);
     }
 }
 

@@ -6,10 +6,9 @@
 #ifndef PLIMSOLL_CLI_LIMITS_H
 #define PLIMSOLL_CLI_LIMITS_H
 
+#include "cli/bounds.h"
 #include "cli/options.h"
 #include "report/model/diagnose_ranks.h"
-
-#define PLIM_LIMITS_MAX 32
 
 typedef enum plim_limit_kind {
     PLIM_LIMIT_VERDICT,       /* a finding of that kind decides */
@@ -27,7 +26,7 @@ typedef struct plim_limit {
 } plim_limit;
 
 typedef struct plim_limits {
-    plim_limit items[PLIM_LIMITS_MAX];
+    plim_limit items[PLIM_BOUNDS_MAX];
     size_t count;
 } plim_limits;
 

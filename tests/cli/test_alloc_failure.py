@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """test_alloc_failure.py PLIMSOLL PRELOAD RECORDINGS CUDA_PROGRAM - no allocation's failure goes unnoticed.
 
-Runs `plimsoll inspect --json`, `plimsoll diagnose`, `plimsoll replay` and `plimsoll tune` on recordings, `plimsoll explain` on a
+Runs `plimsoll inspect --json`, `plimsoll diagnose`, `plimsoll diff`, `plimsoll replay` and `plimsoll tune` on recordings, `plimsoll explain` on a
 log and `plimsoll rehearse` on a program of CUDA with the 1st, 2nd, 3rd, … allocation failing (once alone, once with all that follow)
 until none is left to fail. Each such run must exit with 3 and say so in one line on stderr; one that
 got by without the memory may succeed if its output is the complete one; none may leave a temporary
@@ -110,6 +110,10 @@ if not files:
 files.sort(key=lambda path: path.stat().st_size)
 chosen = {files[0], files[len(files) // 2]} | {f for f in files if f.suffix in (".gz", ".zst")}
 chosen = sorted(chosen, key=lambda path: path.stat().st_size)[:4]
+jobs = [pathlib.Path(preload_folder.name, side) for side in ("before", "after")]  # of one rank each
+for job in jobs:
+    job.mkdir()
+    shutil.copy(chosen[0], job / f"rank0{chosen[0].suffix}")
 runs = [(("inspect", "--json"), path) for path in chosen]
 runs += [(words, recordings.parent / "messages" / "leak.log")
          for words in (("explain", "--json"), ("explain", "--all"))]
@@ -117,6 +121,9 @@ runs += [(("rehearse", *words, f"--python={python}", "--", "/bin/sh"), program)
          for words in (("--json",), ("--color=never",))]
 runs += [(("diagnose", "--budget=0", *words), chosen[0])
          for words in (("--all", "--color=never"), ("--json",), ("--format=github",))]
+runs += [(("diff", *words, str(chosen[0])), chosen[1])
+         for words in (("--color=never",), ("--json", "--fail-on=peak>+9000%"))]
+runs += [(("diff", "--color=never", str(jobs[0])), jobs[1])]
 runs += [(("diagnose", "--budget=0", "--color=never", f"--log={recordings.parent / 'messages' / 'leak.log'}"), chosen[0])]
 conf = "--conf=expandable_segments:True"
 runs += [(words, chosen[0])

@@ -1,6 +1,6 @@
 /*
- * documents.h - the documents of `--json`, for programs: `inspect/1`, `diagnose/1`, `explain/1`,
- * `export/1`, `rehearse/1`, `replay/1` and `tune/1`.
+ * documents.h - the documents of `--json`, for programs: `inspect/1`, `diagnose/1`, `diff/1`,
+ * `explain/1`, `export/1`, `rehearse/1`, `replay/1` and `tune/1`.
  *
  * The promise and every member are in docs/formats, a page for each: members may be added, none is
  * removed or changes its meaning. All write to a sink; `page` is what the terminal would show, and
@@ -12,6 +12,7 @@
 
 #include "base/sink.h"
 #include "report/model/diagnose_ranks.h"
+#include "report/model/diff_ranks.h"
 #include "report/model/explain.h"
 #include "report/model/export.h"
 #include "report/model/inspect.h"
@@ -36,6 +37,16 @@ PLIM_MUST_USE plim_status plim_diagnose_json_part(plim_diagnosed *file, plim_tex
 /** job  files that were read have their parts */
 PLIM_MUST_USE plim_status plim_diagnose_json_write(plim_sink sink, const plim_diagnosed_job *job,
                                                    const plim_page *page, plim_error *err);
+
+/** The part of a pair of files that were compared, to be given to plim_diff_json_write().
+ *
+ * ret_part  the caller's
+ * errors    PLIM_OUT_OF_HOST_MEMORY, PLIM_LIMIT */
+PLIM_MUST_USE plim_status plim_diff_json_part(const plim_diff_view *view, const plim_diffed *diffed,
+                                              plim_text *ret_part, plim_error *err);
+/** job  pairs that were compared have their parts */
+PLIM_MUST_USE plim_status plim_diff_json_write(plim_sink sink, const plim_diff_job *job,
+                                               const plim_page *page, plim_error *err);
 
 /** view  only its device counts: a document is never cut */
 PLIM_MUST_USE plim_status plim_inspect_json_write(plim_sink sink, const plim_inspect_view *view,

@@ -10,64 +10,18 @@
 #include "report/json/parts.h"
 #include "report/model/ranks.h"
 
-static void member_time(plim_json *json, const char *key, int64_t time_us)
-{
-    plim_json_member_known_i64(json, key, time_us != PLIM_TIME_UNKNOWN, time_us);
-}
-
-/* Strings of the history may hold any bytes, zeros too. */
-static void history_string(plim_json *json, const plim_history *history, uint32_t string)
-{
-    size_t bytes = 0;
-    const char *data = plim_history_string(history, string, &bytes);
-    plim_json_string_bytes(json, data, bytes);
-}
-
-/* ---- stacks --------------------------------------------------------------------------------- */
-
-static void write_frame(plim_json *json, const plim_history *history, uint32_t frame)
-{
-    const plim_frame *place = plim_history_frame(history, frame);
-    plim_json_begin_object(json);
-    plim_json_key(json, "filename");
-    history_string(json, history, place->filename);
-    plim_json_member_u64(json, "line", place->line);
-    plim_json_key(json, "name");
-    history_string(json, history, place->name);
-    if (place->fx != PLIM_NONE) {
-        plim_json_key(json, "fx");
-        history_string(json, history, place->fx);
-    }
-    plim_json_end_object(json);
-}
-
-static void write_user_frame(plim_json *json, uint32_t user_frame)
-{
-    plim_json_member_known_u64(json, "user_frame", user_frame != PLIM_NONE, user_frame);
-}
-
-static void write_frames(plim_json *json, const plim_history *history, uint32_t index)
-{
-    const plim_stack stack = plim_history_stack(history, index);
-    plim_json_member_array(json, "frames");
-    for (uint32_t i = 0; i < stack.frame_count; i++) {
-        write_frame(json, history, stack.frames[i]);
-    }
-    plim_json_end_array(json);
-}
-
 static void write_group(plim_json *json, const plim_history *history, const plim_stack_group *group)
 {
     plim_json_begin_object(json);
     plim_json_member_u64(json, "bytes", group->bytes);
     plim_json_member_u64(json, "count", group->count);
-    write_user_frame(json, group->user_frame);
+    plim_json_user_frame(json, group->user_frame);
     plim_json_member_u64(json, "before_recording_bytes", group->before_recording_bytes);
     plim_json_member_u64(json, "before_recording_count", group->before_recording_count);
     plim_json_member_u64(json, "stack_of_free_count", group->stack_of_free_count);
     plim_json_member_known_i64(json, "first_born_event", group->first_born >= 0, group->first_born);
     plim_json_member_known_i64(json, "last_born_event", group->last_born >= 0, group->last_born);
-    write_frames(json, history, group->stack);
+    plim_json_frames(json, history, group->stack);
     plim_json_end_object(json);
 }
 
@@ -118,25 +72,13 @@ static void write_groups(plim_json *json, const plim_history *history, const pli
 
 /* ---- moments -------------------------------------------------------------------------------- */
 
-/* The members that a moment and an out-of-memory event share. */
-static void write_moment_figures(plim_json *json, const plim_moment *moment)
-{
-    plim_json_member_u64(json, "allocated_bytes", moment->allocated_bytes);
-    plim_json_member_u64(json, "allocated_slack_bytes", moment->allocated_slack_bytes);
-    plim_json_member_u64(json, "active_bytes", moment->active_bytes);
-    plim_json_member_u64(json, "active_slack_bytes", moment->active_slack_bytes);
-    plim_json_member_u64(json, "reserved_bytes", moment->reserved_bytes);
-    plim_json_member_u64(json, "live_count", moment->live_count);
-    plim_json_member_double(json, "fragmentation", moment->fragmentation);
-}
-
 /* The object is begun. */
 static void write_moment(plim_json *json, const plim_history *history, const plim_moment *moment)
 {
     plim_json_member_i64(json, "event", moment->event);
-    member_time(json, "time_us", moment->time_us);
+    plim_json_member_time(json, "time_us", moment->time_us);
     plim_json_member_u64(json, "requested_bytes", moment->requested_bytes);
-    write_moment_figures(json, moment);
+    plim_json_moment_figures(json, moment);
     write_groups(json, history, moment);
     plim_json_end_object(json);
 }
@@ -178,17 +120,17 @@ static void write_ooms(plim_json *json, const plim_inspect_file *file,
         const plim_oom_moment *oom = &device->ooms[i];
         plim_json_begin_object(json);
         plim_json_member_u64(json, "event", oom->event);
-        member_time(json, "time_us", plim_inspect_oom_time(file, device, oom));
+        plim_json_member_time(json, "time_us", plim_inspect_oom_time(file, device, oom));
         plim_json_member_u64(json, "requested_bytes", oom->requested_bytes);
         plim_json_member_known_u64(json, "device_free_bytes", oom->has_device_free,
                                    oom->device_free_bytes);
         const plim_failed_request request = plim_oom_request(device, i);
         const plim_failure failure = plim_failure_of(&request);
         plim_json_failure(json, &failure);
-        write_user_frame(json, oom->user_frame);
-        write_frames(json, file->history, oom->stack);
+        plim_json_user_frame(json, oom->user_frame);
+        plim_json_frames(json, file->history, oom->stack);
         plim_json_member_u64(json, "live_requested_bytes", oom->moment.requested_bytes);
-        write_moment_figures(json, &oom->moment);
+        plim_json_moment_figures(json, &oom->moment);
         write_groups(json, file->history, &oom->moment);
         plim_json_end_object(json);
     }
@@ -331,7 +273,7 @@ static void write_setting(plim_json *json, const plim_history *history, const pl
         plim_json_bool(json, setting->value.boolean);
         break;
     case PLIM_SETTING_TEXT:
-        history_string(json, history, setting->value.text);
+        plim_json_history_string(json, history, setting->value.text);
         break;
     }
 }

@@ -218,3 +218,59 @@ void plim_json_error(plim_json *json, const plim_error *error)
     plim_json_member_known_u64(json, "offset", error->offset != PLIM_NO_OFFSET, error->offset);
     plim_json_end_object(json);
 }
+
+/* ---- histories ------------------------------------------------------------------------------ */
+
+void plim_json_member_time(plim_json *json, const char *key, int64_t time_us)
+{
+    plim_json_member_known_i64(json, key, time_us != PLIM_TIME_UNKNOWN, time_us);
+}
+
+void plim_json_history_string(plim_json *json, const plim_history *history, uint32_t string)
+{
+    size_t bytes = 0;
+    const char *data = plim_history_string(history, string, &bytes);
+    plim_json_string_bytes(json, data, bytes);
+}
+
+static void write_frame(plim_json *json, const plim_history *history, uint32_t frame)
+{
+    const plim_frame *place = plim_history_frame(history, frame);
+    plim_json_begin_object(json);
+    plim_json_key(json, "filename");
+    plim_json_history_string(json, history, place->filename);
+    plim_json_member_u64(json, "line", place->line);
+    plim_json_key(json, "name");
+    plim_json_history_string(json, history, place->name);
+    if (place->fx != PLIM_NONE) {
+        plim_json_key(json, "fx");
+        plim_json_history_string(json, history, place->fx);
+    }
+    plim_json_end_object(json);
+}
+
+void plim_json_user_frame(plim_json *json, uint32_t user_frame)
+{
+    plim_json_member_known_u64(json, "user_frame", user_frame != PLIM_NONE, user_frame);
+}
+
+void plim_json_frames(plim_json *json, const plim_history *history, uint32_t index)
+{
+    const plim_stack stack = plim_history_stack(history, index);
+    plim_json_member_array(json, "frames");
+    for (uint32_t i = 0; i < stack.frame_count; i++) {
+        write_frame(json, history, stack.frames[i]);
+    }
+    plim_json_end_array(json);
+}
+
+void plim_json_moment_figures(plim_json *json, const plim_moment *moment)
+{
+    plim_json_member_u64(json, "allocated_bytes", moment->allocated_bytes);
+    plim_json_member_u64(json, "allocated_slack_bytes", moment->allocated_slack_bytes);
+    plim_json_member_u64(json, "active_bytes", moment->active_bytes);
+    plim_json_member_u64(json, "active_slack_bytes", moment->active_slack_bytes);
+    plim_json_member_u64(json, "reserved_bytes", moment->reserved_bytes);
+    plim_json_member_u64(json, "live_count", moment->live_count);
+    plim_json_member_double(json, "fragmentation", moment->fragmentation);
+}

@@ -24,13 +24,13 @@ void plim_diagnose_verdict(const plim_diagnose_part *self);
 /** Findings that are not the verdict: the first few, a line each; or all, with all that is known.
  */
 void plim_diagnose_findings(const plim_diagnose_part *self);
-/** What helps: the first fixes, or all. */
+/** The first fixes, or all. */
 void plim_diagnose_fixes(const plim_diagnose_part *self);
-/** What the recording lacks, and what cannot be concluded without it. */
+/** The gaps of the recording, and what cannot be concluded without it. */
 void plim_diagnose_lacks(const plim_diagnose_part *self);
-/** What memory was made of: at the peak, at failures, in each step. */
+/** The composition of memory: at the peak, at failures, in each step. */
 void plim_diagnose_composition(const plim_diagnose_part *self);
-/** Where reserved memory was lost. */
+/** The places at which reserved memory was lost. */
 void plim_diagnose_fragmentation(const plim_diagnose_part *self);
 
 /** The frame of a place as words: "train.py:42 in step". frame  not PLIM_NONE */

@@ -173,21 +173,21 @@ static void add_part(const telling *tell, const plim_composition_part *part)
     add_description(tell, part);
 }
 
-/* One line: who called the line that speaks for the stack. */
-static void add_callers(const telling *tell, const plim_composition_part *part)
+void plim_page_callers(plim_page *page, const plim_history *history, const plim_stack_group *group,
+                       bool full)
 {
     uint32_t places[PLIM_STACK_CONTEXT_MAX];
-    const plim_history *history = tell->self->file->history;
-    const uint32_t count = plim_stack_callers(history, part->group, CALLERS_SHOWN, places);
+    const uint32_t count = plim_stack_callers(history, group, CALLERS_SHOWN, places);
     if (count == 0) {
         return;
     }
-    const plim_stack stack = plim_history_stack(history, part->group->stack);
+    const plim_stack stack = plim_history_stack(history, group->stack);
     plim_fact callers[CALLERS_SHOWN] = { { 0 } };
     for (uint32_t i = 0; i < count; i++) {
-        callers[i] = plim_apart(frame_after(tell, i > 0 ? " ← " : "← ", stack.frames[places[i]]));
+        callers[i] = plim_apart(
+            plim_frame_words(page, i > 0 ? " ← " : "← ", history, stack.frames[places[i]], full));
     }
-    plim_item *line = plim_page_below(tell->page, PLIM_TONE_FAINT, "{}{}{}",
+    plim_item *line = plim_page_below(page, PLIM_TONE_FAINT, "{}{}{}",
                                       PLIM_FACTS(callers[0], callers[1], callers[2]));
     line->indent = PLIM_INDENT_LAST;
     line->layout = PLIM_LAYOUT_FIT;
@@ -254,7 +254,8 @@ static void tell_parts(const telling *tell, const plim_composition *whole)
         if (part->kind == PLIM_PART_STACKS && tell->self->view->frames > 0) {
             add_frames(tell, part);
         } else if (part->kind == PLIM_PART_STACKS && !tell->self->view->no_callers) {
-            add_callers(tell, part);
+            plim_page_callers(tell->page, tell->self->file->history, part->group,
+                              tell->self->view->full_paths);
         }
         if (part->kind == PLIM_PART_STACKS && tell->births_of != NULL) {
             add_births(tell, part);

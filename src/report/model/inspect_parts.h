@@ -49,4 +49,9 @@ const char *plim_inspected_at(const plim_inspected *self);
 const char *plim_inspected_event(const plim_inspected *self, int32_t device, uint64_t event,
                                  int64_t time_us, const char *at);
 
+/** Below the last row: one line, who called the line that speaks for a group; nothing without
+ * callers. */
+void plim_page_callers(plim_page *page, const plim_history *history, const plim_stack_group *group,
+                       bool full);
+
 #endif

@@ -9,6 +9,9 @@
 
 #include <string.h>
 
+/* Of each history: PyTorch records some thirty, and comparing all with all has to end. */
+#define SETTINGS_COMPARED 256u
+
 /* Settings in bytes say so in their name; those in MB end in _mb. */
 static bool is_size(const char *name)
 {
@@ -39,6 +42,42 @@ void plim_settings_text_add(plim_text *out, const plim_history *history)
         plim_setting_words words;
         plim_setting_words_of(history, &settings[i], &words);
         if (!plim_recorded_setting_is_default(words.name, words.value)) {
+            plim_text_append_string(out, separator);
+            separator = ", ";
+            add_setting(out, &settings[i], &words);
+        }
+    }
+}
+
+/* True if `history` has a setting of this name, and value where `with_value`. */
+static bool has_setting(const plim_history *history, const plim_setting_words *wanted,
+                        bool with_value)
+{
+    uint64_t count = 0;
+    const plim_setting *const settings = plim_history_settings(history, &count);
+    for (uint64_t i = 0; i < count && i < SETTINGS_COMPARED; i++) {
+        plim_setting_words words;
+        plim_setting_words_of(history, &settings[i], &words);
+        if (strcmp(words.group, wanted->group) == 0 && strcmp(words.name, wanted->name) == 0 &&
+            (!with_value || strcmp(words.value, wanted->value) == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void plim_settings_text_add_other(plim_text *out, const plim_history *history,
+                                  const plim_history *other)
+{
+    uint64_t count = 0;
+    const plim_setting *const settings = plim_history_settings(history, &count);
+    const char *separator = "";
+    for (uint64_t i = 0; i < count && i < SETTINGS_COMPARED; i++) {
+        plim_setting_words words;
+        plim_setting_words_of(history, &settings[i], &words);
+        const bool is_default = plim_recorded_setting_is_default(words.name, words.value);
+        if (*words.value != '\0' && !has_setting(other, &words, true) &&
+            (!is_default || has_setting(other, &words, false))) {
             plim_text_append_string(out, separator);
             separator = ", ";
             add_setting(out, &settings[i], &words);

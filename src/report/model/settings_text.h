@@ -15,4 +15,12 @@
  */
 void plim_settings_text_add(plim_text *out, const plim_history *history);
 
+/**
+ * Likewise add those that `other` has with another value, or lacks and that are not the defaults.
+ *
+ * Of each history the first 256 settings are compared.
+ */
+void plim_settings_text_add_other(plim_text *out, const plim_history *history,
+                                  const plim_history *other);
+
 #endif

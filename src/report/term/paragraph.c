@@ -120,6 +120,10 @@ static void draw_line(plim_text *out, const plim_style *style, const plim_item *
                       uint32_t indent)
 {
     plim_term_line line = plim_term_line_begin(out, style, indent);
+    if (item->lead[0] != '\0') {
+        plim_term_line_add(&line, PLIM_TONE_FAINT, item->lead);
+        plim_term_line_to(&line, indent + item->hang + 1);
+    }
     for (size_t i = 0; i < item->phrase.span_count; i++) {
         const plim_page_span *span = &item->phrase.spans[i];
         const uint32_t columns = plim_span_columns(style, span);
