@@ -124,6 +124,8 @@ static const char *const examples[] = {
     "what was live at the peak and at the end, by stack, for https://www.speedscope.app",
     "plimsoll export run.pickle --what=growth --from=step:2 --until=step:9 -o grown.folded",
     "the stacks that held more at step 9 than at step 2, for flamegraph.pl",
+    "plimsoll export run.pickle --lives=1MiB -o run.pftrace",
+    "memory over time, with every allocation from 1 MiB on, for https://ui.perfetto.dev",
     "plimsoll export run.plim -o run.pickle",
     "a recording of Plimsoll's for PyTorch's own tools",
     NULL,
@@ -139,6 +141,7 @@ static void check(struct argp_state *state, void *arguments)
     }
     if (self->path == NULL) {
         argp_error(state, "where to? -o NAME says where, and by its ending in which format");
+        return;
     }
     if (strcmp(self->path, "-") == 0 && self->asked.as_json) {
         argp_error(state, "--json prints on standard output, which -o - gives to the export");

@@ -5,6 +5,7 @@
 #include "export/perfetto_packets.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static void put_counter(void *ctx, int64_t time_us, size_t counter, uint64_t bytes)
 {
@@ -112,6 +113,24 @@ static void put_mark(void *ctx, const plim_course_mark *mark)
 
 /* --- the trace --- */
 
+/* The origin of the trace, at its beginning: the format has no place for it. */
+static void put_origin(plim_perfetto *out)
+{
+    const char *const title = out->job->options->title;
+    Plim__Perfetto__TrackEvent event =
+        plim_perfetto_event(PLIM_PERFETTO_INSTANT, plim_perfetto_marks(out));
+    plim_perfetto_name(&event, "recording");
+    plim_perfetto_add_string(out, "exporter", "plimsoll " PLIM_VERSION);
+    plim_perfetto_add_string(out, "times",
+                             out->has_times ? "as recorded" : "none: each event takes 1 µs");
+    plim_text_reset(&out->text);
+    if (title != NULL) {
+        plim_clean_text_add(&out->text, title, strlen(title), '\n');
+        plim_perfetto_add_string(out, "source", plim_text_string(&out->text));
+    }
+    plim_perfetto_put(out, plim_course_origin_us(out->view->device), &event);
+}
+
 static plim_status write_device(plim_perfetto *out, size_t place, plim_error *err)
 {
     const plim_course_sink sink = {
@@ -120,6 +139,7 @@ static plim_status write_device(plim_perfetto *out, size_t place, plim_error *er
     plim_status status = plim_perfetto_begin_device(out, place, err);
     if (status == PLIM_OK) {
         plim_perfetto_put_tracks(out);
+        put_origin(out);
         status = plim_course_run(out->view, out->job->options->lives_min_bytes, &sink, err);
     }
     plim_perfetto_end_device(out);

@@ -158,6 +158,39 @@ static void random_histories_add_up(void)
     }
 }
 
+static uint64_t extreme(void)
+{
+    static const uint64_t values[] = {
+        0, 1, 512, UINT64_MAX, UINT64_MAX - 1, INT64_MAX, 0x8000000000000000
+    };
+    return t_random_between(0, 2) == 0 ? t_random() : values[t_random_between(0, 6)];
+}
+
+/* Any number in any field: each format is written, and nothing is read past its end. */
+static void numbers_may_be_anything(void)
+{
+    static const char *const formats[] = { "perfetto", "chrome", "pprof" };
+    static toy_program toy;
+    for (size_t round = 0; round < 300; round++) {
+        T_CASE("extremes %zu", round);
+        program_of_noise(&toy, (size_t)t_random_between(0, 40));
+        for (size_t i = 0; i < toy.event_count; i++) {
+            toy.events[i].addr = extreme();
+            toy.events[i].bytes = extreme();
+            toy.events[i].time_ns = (int64_t)extreme();
+        }
+        plim_history *const history = program_history(&toy, 0);
+        const char *const format = formats[round % T_COUNT(formats)];
+        const plim_export_options options = { .format = plim_export_format_named(format),
+                                              .lives_min_bytes =
+                                                  strcmp(format, "pprof") == 0 ? 0 : 1 };
+        plim_export_result result = { 0 };
+        T_TRUE(plim_history_export(history, "/dev/null", &options, &result, NULL) == PLIM_OK);
+        plim_export_result_deinit(&result);
+        plim_history_destroy(history);
+    }
+}
+
 /* --- memory --- */
 
 typedef struct attempt_context {
@@ -214,5 +247,5 @@ static void each_failing_allocation_surfaces(void)
     plim_history_destroy(history);
 }
 
-T_MAIN(T_TEST(random_histories_add_up), T_TEST(each_failing_allocation_surfaces),
-       T_TEST(histories_are_drawn_as_they_claim))
+T_MAIN(T_TEST(random_histories_add_up), T_TEST(numbers_may_be_anything),
+       T_TEST(each_failing_allocation_surfaces), T_TEST(histories_are_drawn_as_they_claim))

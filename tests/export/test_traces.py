@@ -188,6 +188,14 @@ class Traces(unittest.TestCase):
                              (1 * unit, 5 * unit))
         self.assertEqual(Pprof(self.export(path, ".pb.gz")[0]).total("inuse_space"), 510)
 
+    def test_a_trace_says_where_it_is_from(self):
+        device = next(self.traces(TRAIN))[0][0]
+        _, name, facts, _ = device.marks[0]
+        self.assertEqual((name, facts["source"], facts["times"]), ("recording", "train_gpt.pickle", "as recorded"))
+        self.assertRegex(facts["exporter"], r"^plimsoll \d")
+        document = json.loads(self.export(TRAIN, ".trace.json")[0])
+        self.assertEqual(document["otherData"], {"exporter": facts["exporter"], "source": "train_gpt.pickle"})
+
     def test_times_that_step_back_stand_still(self):
         events = [{"action": "alloc", "addr": 512 * i, "size": 100, "stream": 0, "frames": [], "time_us": time}
                   for i, time in enumerate((50, 70, 60, 80))]
