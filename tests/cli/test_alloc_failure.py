@@ -113,7 +113,7 @@ chosen = sorted(chosen, key=lambda path: path.stat().st_size)[:4]
 jobs = [pathlib.Path(preload_folder.name, side) for side in ("before", "after")]  # of one rank each
 for job in jobs:
     job.mkdir()
-    shutil.copy(chosen[0], job / f"rank0{chosen[0].suffix}")
+    shutil.copy(chosen[0], job / f"rank0-{chosen[0].name}")
 runs = [(("inspect", "--json"), path) for path in chosen]
 runs += [(words, recordings.parent / "messages" / "leak.log")
          for words in (("explain", "--json"), ("explain", "--all"))]

@@ -111,19 +111,22 @@ static void write_categories(plim_json *json, const plim_diff_moment *moment)
 static plim_status write_groups(plim_json *json, const plim_diff_view *view,
                                 const plim_diffed *diffed, const plim_diff_moment *moment)
 {
-    plim_diff_lines rows;
-    const plim_status status = plim_diff_lines_init(&rows, NULL, view, diffed, moment, NULL);
+    plim_diff_lines lines;
+    plim_diff_filter filter = { 0 };
+    plim_status status = plim_diff_lines_init(&lines, NULL, view, diffed, moment, NULL);
     if (status == PLIM_OK) {
-        write_lines(json, &rows);
+        write_lines(json, &lines);
+        status = plim_diff_filter_init(&filter, NULL, view, diffed, NULL);
     }
-    plim_diff_lines_deinit(&rows);
     plim_json_member_array(json, "groups");
-    for (size_t i = 0; i < moment->group_count; i++) {
-        if (plim_diff_shows(view, diffed, &moment->groups[i])) {
+    for (size_t i = 0; i < moment->group_count && status == PLIM_OK; i++) {
+        if (plim_diff_shows(&filter, &moment->groups[i])) {
             write_group(json, diffed, &moment->groups[i]);
         }
     }
     plim_json_end_array(json);
+    plim_diff_filter_deinit(&filter);
+    plim_diff_lines_deinit(&lines);
     return status;
 }
 

@@ -40,7 +40,7 @@ typedef struct plim_diff_view {
     bool full_paths;
     bool one_device; /* only this one: */
     int32_t device;
-    const char *stack; /* only groups with a frame whose file or name contains it, or NULL */
+    const char *stack; /* only groups that this pattern names (plimsoll/inspect.h), or NULL */
     bool one_category; /* only this one: */
     plim_category category;
     bool no_next; /* no hint at the end: the page stands within another */

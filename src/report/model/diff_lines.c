@@ -34,6 +34,7 @@ typedef struct row_maker {
     const plim_mem *mem;
     const plim_diff_view *view;
     const plim_diffed *diffed;
+    plim_diff_filter filter;
     plim_intern index;
     PLIM_VEC(row_label) labels;
     PLIM_VEC(plim_diff_line) made;
@@ -58,41 +59,32 @@ const char *plim_diff_line_kind(const plim_diff_line *row)
 
 /* --- filters --- */
 
-static bool string_contains(const plim_history *history, uint32_t string, const char *wanted)
+plim_status plim_diff_filter_init(plim_diff_filter *ret, const plim_mem *mem,
+                                  const plim_diff_view *view, const plim_diffed *diffed,
+                                  plim_error *err)
 {
-    size_t bytes = 0;
-    const char *const data = plim_history_string(history, string, &bytes);
-    const size_t length = strlen(wanted);
-    for (size_t i = 0; i + length <= bytes; i++) {
-        if (memcmp(data + i, wanted, length) == 0) {
-            return true;
-        }
+    *ret = (plim_diff_filter){ .view = view };
+    if (view->stack == NULL) {
+        return PLIM_OK;
     }
-    return false;
+    PLIM_TRY(plim_stack_filter_init(&ret->before, diffed->before.history, view->stack, mem, err));
+    return plim_stack_filter_init(&ret->after, diffed->after.history, view->stack, mem, err);
 }
 
-static bool stack_contains(const plim_history *history, uint32_t index, const char *wanted)
+void plim_diff_filter_deinit(plim_diff_filter *filter)
 {
-    const plim_stack stack = plim_history_stack(history, index);
-    for (uint32_t i = 0; i < stack.frame_count; i++) {
-        const plim_frame *const frame = plim_history_frame(history, stack.frames[i]);
-        if (string_contains(history, frame->filename, wanted) ||
-            string_contains(history, frame->name, wanted)) {
-            return true;
-        }
-    }
-    return false;
+    plim_stack_filter_deinit(&filter->before);
+    plim_stack_filter_deinit(&filter->after);
 }
 
-bool plim_diff_shows(const plim_diff_view *view, const plim_diffed *diffed,
-                     const plim_diff_group *group)
+bool plim_diff_shows(const plim_diff_filter *filter, const plim_diff_group *group)
 {
+    const plim_diff_view *const view = filter->view;
     if (view->one_category && group->category != view->category) {
         return false;
     }
-    return view->stack == NULL ||
-           stack_contains(diffed->before.history, group->before.stack, view->stack) ||
-           stack_contains(diffed->after.history, group->after.stack, view->stack);
+    return view->stack == NULL || plim_stack_filter_passes(&filter->before, group->before.stack) ||
+           plim_stack_filter_passes(&filter->after, group->after.stack);
 }
 
 /* --- labels --- */
@@ -225,7 +217,7 @@ static bool place_all(row_maker *make, const plim_diff_moment *moment)
             const plim_diff_group *const group = &moment->groups[i];
             if (is_there(&group->before) == passes[pass][0] &&
                 is_there(&group->after) == passes[pass][1] &&
-                plim_diff_shows(make->view, make->diffed, group) && !place_group(make, group)) {
+                plim_diff_shows(&make->filter, group) && !place_group(make, group)) {
                 return false;
             }
         }
@@ -313,7 +305,9 @@ plim_status plim_diff_lines_init(plim_diff_lines *ret, const plim_mem *mem,
     row_maker make = { .rows = ret, .mem = mem, .view = view, .diffed = diffed };
     plim_intern_init(&make.index, mem);
     plim_text_init(&make.scratch, mem, LABEL_BYTES_MAX);
-    const bool is_made = place_all(&make, moment) && finish_rows(&make);
+    const bool is_made = plim_diff_filter_init(&make.filter, mem, view, diffed, NULL) == PLIM_OK &&
+                         place_all(&make, moment) && finish_rows(&make);
+    plim_diff_filter_deinit(&make.filter);
     plim_text_deinit(&make.scratch);
     plim_intern_deinit(&make.index);
     PLIM_VEC_FREE(mem, &make.labels);

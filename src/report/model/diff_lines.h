@@ -9,6 +9,7 @@
 #define PLIMSOLL_REPORT_MODEL_DIFF_LINES_H
 
 #include "base/arena.h"
+#include "inspect/stack_filter.h"
 #include "report/model/diff.h"
 
 typedef struct plim_diff_line {
@@ -49,9 +50,20 @@ void plim_diff_lines_deinit(plim_diff_lines *rows);
 
 /** "new", "gone", "grown", "shrunk" or "equal". */
 const char *plim_diff_line_kind(const plim_diff_line *row);
-/** True if the view's filters let a group through. */
-bool plim_diff_shows(const plim_diff_view *view, const plim_diffed *diffed,
-                     const plim_diff_group *group);
+/* The groups that a view lets through. */
+typedef struct plim_diff_filter {
+    const plim_diff_view *view;
+    plim_stack_filter before;
+    plim_stack_filter after;
+} plim_diff_filter;
+
+/* errors  PLIM_OUT_OF_HOST_MEMORY; ret  the caller's, until plim_diff_filter_deinit(), also then */
+PLIM_MUST_USE plim_status plim_diff_filter_init(plim_diff_filter *ret, const plim_mem *mem,
+                                                const plim_diff_view *view,
+                                                const plim_diffed *diffed, plim_error *err);
+void plim_diff_filter_deinit(plim_diff_filter *filter);
+/** True if it lets a group through: by its category, and by a stack of either side. */
+bool plim_diff_shows(const plim_diff_filter *filter, const plim_diff_group *group);
 /** after - before, cut off at both ends of int64_t. */
 int64_t plim_diff_change(uint64_t before, uint64_t after);
 
