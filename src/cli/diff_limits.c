@@ -138,6 +138,10 @@ int plim_diff_limits_check(const char *who, const plim_diff_limits *limits,
                            const plim_diff_job *job)
 {
     int status = limits->count > 0 ? say_unpaired(who, job) : PLIM_EXIT_OK;
+    if (limits->count > 0 && job->rank_count == 0) {
+        plim_say(who, "--fail-on: no device has memory: nothing could be checked");
+        status = PLIM_EXIT_FAILED;
+    }
     for (size_t i = 0; i < limits->count; i++) {
         const plim_diff_limit *const limit = &limits->items[i];
         for (size_t k = 0; k < job->rank_count; k++) {

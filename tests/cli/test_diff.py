@@ -153,6 +153,13 @@ class Pages(Files):
         self.assertIn("only before", table)
         self.assertIn("only after", table)
 
+    def test_a_sum_that_is_made_of_other_code_is_a_difference(self):
+        before = self.write("a.pickle", [("f", 1, 1 << 20), ("g", 2, 2 << 20)])
+        after = self.write("b.pickle", [("f", 1, 2 << 20), ("g", 2, 1 << 20)])
+        page = run(before, after).stdout
+        self.assertIn("The sum is as before, but not what it is made of: 1.00 MiB more at train.py:1 in f.", page)
+        self.assertFalse(document(before, after)["same"])
+
     def test_hostile_names_are_cleaned_and_bounded(self):
         name = "\x1b[31mstep\x07\"\n" + "x" * (1 << 20)
         before = self.write("a.pickle", [(name, 1, 1 << 20)])
@@ -278,6 +285,7 @@ class Limits(Files):
     def test_what_cannot_be_checked_has_not_passed(self):
         self.exits("growth>+1GiB", 3, "stays of each step cannot be checked", (WRAPPED, WRAPPED))
         self.exits("at>+1GiB", 3, "cannot be checked", (LEAK, LEAK))
+        self.exits("peak>+1GiB", 3, "nothing could be checked", ("--device=7", LEAK, LEAK))
         self.exits("peak>+1%,at>+1GiB", 1, "cannot be checked")
 
     def test_what_is_no_bound_is_wrong_usage(self):

@@ -115,22 +115,25 @@ static const plim_diff_line *find_cause(const plim_diff_lines *rows, bool grew, 
     return NULL;
 }
 
+/* Of a line that is said: others changed as well, it is the only one, or it follows others. */
+typedef enum line_place { LINE_OF_SEVERAL, LINE_ALONE, LINE_AFTER } line_place;
+
 /* "0.94 GiB of it at train.py:41 in step (activations), which is new" */
 static void add_line(const plim_diff_part *self, const plim_diff_line *row, int64_t change,
-                     bool follows)
+                     line_place place)
 {
     const bool grew = change > 0;
     const bool is_within = size_of(row->change_bytes) <= size_of(change);
-    const bool is_all = row->change_bytes == change;
+    const bool is_all = place == LINE_ALONE && row->change_bytes == change;
     const plim_fact size =
         plim_toned(PLIM_TONE_HEADING, plim_bytes(grew ? "line_grown_bytes" : "line_shrunk_bytes",
                                                  size_of(row->change_bytes)));
     plim_page_more(
         self->page, "{}{}{} at {}",
         PLIM_FACTS(is_all ? plim_words("all") : size,
-                   plim_words(!is_within ? (grew ? " more" : " less")
-                              : follows  ? ""
-                                         : " of it"),
+                   plim_words(!is_within            ? (grew ? " more" : " less")
+                              : place == LINE_AFTER ? ""
+                                                    : " of it"),
                    plim_words(row->likely_bytes > 0 ? ", probably," : ""),
                    plim_toned(PLIM_TONE_USER, plim_words_of(row->where, row->where_length))));
     if (row->group->category != PLIM_CATEGORY_OTHER) {
@@ -163,7 +166,10 @@ static void add_cause(const plim_diff_part *self, const plim_diff_lines *rows, i
     }
     if (named != NULL) {
         plim_page_more(self->page, says_other ? ", " : "", NULL);
-        add_line(self, named, change, says_other);
+        add_line(self, named, change,
+                 says_other                        ? LINE_AFTER
+                 : rows->grown + rows->shrunk == 1 ? LINE_ALONE
+                                                   : LINE_OF_SEVERAL);
     }
     plim_page_more(self->page, ".", NULL);
 }
@@ -225,7 +231,7 @@ static void say_other_makeup(const plim_diff_part *self, const plim_diff_lines *
     if (rows->grown > 0) {
         plim_page_say(
             self->page, "answer", PLIM_TONE_PLAIN,
-            "As much as before is held, and other code holds it: {} more at {}.",
+            "The sum is as before, but not what it is made of: {} more at {}.",
             PLIM_FACTS(
                 plim_toned(PLIM_TONE_HEADING,
                            plim_bytes("line_grown_bytes", size_of(rows->items[0].change_bytes))),
@@ -239,9 +245,11 @@ static void say_other_makeup(const plim_diff_part *self, const plim_diff_lines *
                                                        size_of(change))),
                                  plim_words(change > 0 ? "more" : "less")));
     } else {
-        plim_page_say(self->page, "answer", PLIM_TONE_PLAIN,
-                      "As much as before is held by every line, but not for the same purposes.",
-                      NULL);
+        plim_page_say(
+            self->page, "answer", PLIM_TONE_PLAIN,
+            "As much as before is held by every line, but not by the same calls or for the "
+            "same purposes.",
+            NULL);
     }
 }
 

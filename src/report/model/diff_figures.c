@@ -168,16 +168,32 @@ static int64_t change_of(const plim_diffed_rank *rank, plim_diff_figure_id figur
     return one->is_known ? plim_diff_change(one->before_bytes, one->after_bytes) : 0;
 }
 
-/* The first of those that are held whose change has this sign; PLIM_DIFF_FIGURE_COUNT: there is
- * none. */
+/* What is held, in the order in which it matters. */
+static const plim_diff_figure_id held_figures[] = { PLIM_DIFF_FIGURE_PEAK, PLIM_DIFF_FIGURE_STEP,
+                                                    PLIM_DIFF_FIGURE_END };
+#define HELD_COUNT (sizeof held_figures / sizeof held_figures[0])
+
+/* The first whose sum is as before and whose groups or categories are not; PLIM_DIFF_FIGURE_COUNT:
+ * all are as before. */
+static plim_diff_figure_id first_remade(const plim_diffed_rank *rank,
+                                        const plim_diff_device *device)
+{
+    for (size_t i = 0; i < HELD_COUNT; i++) {
+        if (rank->figures[held_figures[i]].is_known &&
+            !device->moments[plim_diff_moment_of(held_figures[i])].is_same) {
+            return held_figures[i];
+        }
+    }
+    return PLIM_DIFF_FIGURE_COUNT;
+}
+
+/* The first whose change has this sign, or PLIM_DIFF_FIGURE_COUNT. */
 static plim_diff_figure_id first_changed(const plim_diffed_rank *rank, bool grew)
 {
-    static const plim_diff_figure_id held[] = { PLIM_DIFF_FIGURE_PEAK, PLIM_DIFF_FIGURE_STEP,
-                                                PLIM_DIFF_FIGURE_END };
-    for (size_t i = 0; i < sizeof held / sizeof held[0]; i++) {
-        const int64_t change = change_of(rank, held[i]);
+    for (size_t i = 0; i < HELD_COUNT; i++) {
+        const int64_t change = change_of(rank, held_figures[i]);
         if (grew ? change > 0 : change < 0) {
-            return held[i];
+            return held_figures[i];
         }
     }
     return PLIM_DIFF_FIGURE_COUNT;
@@ -196,8 +212,10 @@ static plim_diff_figure_id subject_of(const plim_diffed_rank *rank, const plim_d
     }
     const plim_diff_figure_id grown = first_changed(rank, true);
     const plim_diff_figure_id shrunk = first_changed(rank, false);
+    const plim_diff_figure_id other = first_remade(rank, device);
     return grown != PLIM_DIFF_FIGURE_COUNT                 ? grown
            : shrunk != PLIM_DIFF_FIGURE_COUNT              ? shrunk
+           : other != PLIM_DIFF_FIGURE_COUNT               ? other
            : rank->figures[PLIM_DIFF_FIGURE_PEAK].is_known ? PLIM_DIFF_FIGURE_PEAK
                                                            : PLIM_DIFF_FIGURE_END;
 }

@@ -116,6 +116,17 @@ static size_t count_same(const plim_diffed_rank *ranks, size_t count)
     return same;
 }
 
+/* "rank", or "GPU" where a rank has several. */
+static const char *noun_of(const plim_diffed_rank *ranks, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        if (ranks[i].pair == ranks[i - 1].pair) {
+            return "GPU";
+        }
+    }
+    return "rank";
+}
+
 static void say_worst(plim_page *page, const plim_diffed_rank *ranks, size_t count,
                       const plim_diffed_rank *worst)
 {
@@ -130,14 +141,14 @@ static void say_worst(plim_page *page, const plim_diffed_rank *ranks, size_t cou
     const plim_diff_figure_id subject = worst->subject;
     const int64_t change = change_of(worst, subject);
     const size_t same = count_same(ranks, count);
+    const plim_fact all = plim_count_of("ranks", count, noun_of(ranks, count));
     if (same == count) {
         plim_page_say(page, "answer", PLIM_TONE_IN_USE, "No difference on any of {}.",
-                      PLIM_FACTS(plim_count_of("ranks", count, "rank")));
+                      PLIM_FACTS(all));
     } else if (change > 0) {
         plim_page_say(page, "answer", PLIM_TONE_HEADING, "{} on {} of {}, most on rank {}: by {}.",
                       PLIM_FACTS(plim_words(verbs[subject]),
-                                 plim_count("ranks_grown", count_grown(ranks, count, subject)),
-                                 plim_count_of("ranks", count, "rank"),
+                                 plim_count("ranks_grown", count_grown(ranks, count, subject)), all,
                                  plim_plain("rank", worst->rank),
                                  plim_bytes("grown_bytes", (uint64_t)change)));
     } else {
