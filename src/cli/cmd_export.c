@@ -143,11 +143,13 @@ static void check(struct argp_state *state, void *arguments)
         argp_error(state, "where to? -o NAME says where, and by its ending in which format");
         return;
     }
-    if (strcmp(self->path, "-") == 0 && self->asked.as_json) {
-        argp_error(state, "--json prints on standard output, which -o - gives to the export");
-    }
-    if (strcmp(self->path, "-") == 0 && self->options.format == NULL) {
-        argp_error(state, "which format? -o - has no ending: name one with --to");
+    if (self->path != NULL && strcmp(self->path, "-") == 0) {
+        if (self->asked.as_json) {
+            argp_error(state, "--json prints on standard output, which -o - gives to the export");
+        }
+        if (self->options.format == NULL) {
+            argp_error(state, "which format? -o - has no ending: name one with --to");
+        }
     }
 }
 
@@ -156,7 +158,7 @@ static const plim_usage usage = {
     .purpose =
         "Writes a snapshot of PyTorch's or a recording of Plimsoll's in the format of another "
         "tool: .speedscope.json, .folded (flame graphs), .pb.gz (pprof), .pftrace (Perfetto), "
-        ".trace.json (Chrome), .pickle (PyTorch's snapshot), .plim. "
+        ".trace.json (Chrome), .sqlite, .pickle (PyTorch's snapshot), .plim. "
         "With .gz at the end of the name, compressed.",
     .groups = groups,
     .group_count = 1,

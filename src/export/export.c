@@ -123,26 +123,25 @@ static plim_status name_profile(plim_export_job *job, plim_export_profile *profi
 
 static plim_status weigh(plim_export_job *job, plim_export_profile *profile, plim_error *err)
 {
-    plim_export_part *const part = profile->part;
     static const plim_category temporary = PLIM_CATEGORY_TEMPORARY;
-    plim_weights_span span = { .from = part->from, .until = part->event };
+    plim_export_part *const part = profile->part;
+    const plim_weights_span span = { .from = part->from, .until = part->event };
+    plim_device_view *const view = profile->view;
+    plim_weights *const weights = &profile->weights;
     switch (job->options->what) {
     case PLIM_EXPORT_DIFFERENCE:
-        return plim_weights_difference(profile->view, &job->arena, part->from, part->event,
-                                       &profile->weights, err);
+        return plim_weights_difference(view, &job->arena, span, weights, err);
     case PLIM_EXPORT_GROWTH:
-        return plim_weights_growth(profile->view, &job->arena, part->from, part->event,
-                                   &profile->weights, &part->shrunk_bytes, err);
+        return plim_weights_growth(view, &job->arena, span, weights, &part->shrunk_bytes, err);
     case PLIM_EXPORT_TEMPORARY:
-        span.category = &temporary;
-        return plim_weights_allocated(profile->view, &job->arena, span, &profile->weights, err);
+        return plim_weights_allocated(view, &job->arena, span, &temporary, weights, err);
     case PLIM_EXPORT_CHURN:
-        return plim_weights_allocated(profile->view, &job->arena, span, &profile->weights, err);
+        return plim_weights_allocated(view, &job->arena, span, NULL, weights, err);
     case PLIM_EXPORT_LIVE:
     case PLIM_EXPORT_WHAT_COUNT:
         break;
     }
-    return plim_weights_live(profile->view, &job->arena, part->event, &profile->weights, err);
+    return plim_weights_live(view, &job->arena, part->event, weights, err);
 }
 
 static void add_up(const plim_weights *weights, plim_export_part *part)

@@ -144,13 +144,14 @@ static void merge(const plim_weights *before, const plim_weights *after, plim_we
     }
 }
 
-plim_status plim_weights_difference(plim_device_view *view, plim_arena *arena, int64_t from,
-                                    int64_t until, plim_weights *ret_weights, plim_error *err)
+plim_status plim_weights_difference(plim_device_view *view, plim_arena *arena,
+                                    plim_weights_span span, plim_weights *ret_weights,
+                                    plim_error *err)
 {
     plim_weights before = { 0 };
     plim_weights after = { 0 };
-    PLIM_TRY(plim_weights_live(view, arena, from, &before, err));
-    PLIM_TRY(plim_weights_live(view, arena, until, &after, err));
+    PLIM_TRY(plim_weights_live(view, arena, span.from, &before, err));
+    PLIM_TRY(plim_weights_live(view, arena, span.until, &after, err));
     PLIM_TRY(make_room(arena, before.count + after.count, ret_weights, err));
     sort(&before, compare_by_name);
     sort(&after, compare_by_name);
@@ -159,12 +160,12 @@ plim_status plim_weights_difference(plim_device_view *view, plim_arena *arena, i
     return PLIM_OK;
 }
 
-plim_status plim_weights_growth(plim_device_view *view, plim_arena *arena, int64_t from,
-                                int64_t until, plim_weights *ret_weights,
-                                uint64_t *ret_shrunk_bytes, plim_error *err)
+plim_status plim_weights_growth(plim_device_view *view, plim_arena *arena, plim_weights_span span,
+                                plim_weights *ret_weights, uint64_t *ret_shrunk_bytes,
+                                plim_error *err)
 {
     plim_weights both = { 0 };
-    PLIM_TRY(plim_weights_difference(view, arena, from, until, &both, err));
+    PLIM_TRY(plim_weights_difference(view, arena, span, &both, err));
     plim_weights grown = { .rows = both.rows };
     plim_total shrunk = 0;
     for (size_t i = 0; i < both.count; i++) {
@@ -186,8 +187,8 @@ plim_status plim_weights_growth(plim_device_view *view, plim_arena *arena, int64
 }
 
 plim_status plim_weights_allocated(plim_device_view *view, plim_arena *arena,
-                                   plim_weights_span span, plim_weights *ret_weights,
-                                   plim_error *err)
+                                   plim_weights_span span, const plim_category *category,
+                                   plim_weights *ret_weights, plim_error *err)
 {
     const plim_events *const events = &view->device->events;
     for (int64_t i = span.from + 1; i <= span.until; i++) {
@@ -196,7 +197,7 @@ plim_status plim_weights_allocated(plim_device_view *view, plim_arena *arena,
         }
         const uint64_t id = plim_timeline_about(&view->timeline, (uint64_t)i);
         if (id == PLIM_NO_ALLOCATION ||
-            (span.category != NULL && view->categories.of[id] != *span.category)) {
+            (category != NULL && view->categories.of[id] != *category)) {
             continue;
         }
         const plim_allocation one = plim_timeline_allocation(&view->timeline, id);

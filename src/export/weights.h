@@ -49,22 +49,25 @@ typedef struct plim_weights {
 /* The allocations live after `event`. The bytes add up to the figure of that moment. */
 plim_status plim_weights_live(plim_device_view *view, plim_arena *arena, int64_t event,
                               plim_weights *ret_weights, plim_error *err);
-/* Those live after `from` and after `until`, side by side: all stacks of either. */
-plim_status plim_weights_difference(plim_device_view *view, plim_arena *arena, int64_t from,
-                                    int64_t until, plim_weights *ret_weights, plim_error *err);
-/* Of that, the stacks that hold more at `until`, by how much; `ret_shrunk_bytes` is the sum of
- * what others hold less. */
-plim_status plim_weights_growth(plim_device_view *view, plim_arena *arena, int64_t from,
-                                int64_t until, plim_weights *ret_weights,
-                                uint64_t *ret_shrunk_bytes, plim_error *err);
-/* Those allocated after `from`, up to and with `until`; `category`: only that, or NULL. */
+
+/* From the moment `from` to the moment `until`. */
 typedef struct plim_weights_span {
     int64_t from;
     int64_t until;
-    const plim_category *category;
 } plim_weights_span;
+
+/* Those live at both ends of a span, side by side: all stacks of either. */
+plim_status plim_weights_difference(plim_device_view *view, plim_arena *arena,
+                                    plim_weights_span span, plim_weights *ret_weights,
+                                    plim_error *err);
+/* Of that, the stacks that hold more at its end, by how much; `ret_shrunk_bytes` is the sum of
+ * what others hold less. */
+plim_status plim_weights_growth(plim_device_view *view, plim_arena *arena, plim_weights_span span,
+                                plim_weights *ret_weights, uint64_t *ret_shrunk_bytes,
+                                plim_error *err);
+/* Those allocated after `from`, up to and with `until`; `category`: only that, or NULL. */
 plim_status plim_weights_allocated(plim_device_view *view, plim_arena *arena,
-                                   plim_weights_span span, plim_weights *ret_weights,
-                                   plim_error *err);
+                                   plim_weights_span span, const plim_category *category,
+                                   plim_weights *ret_weights, plim_error *err);
 
 #endif

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """test_alloc_failure.py PLIMSOLL PRELOAD RECORDINGS CUDA_PROGRAM - no allocation's failure goes unnoticed.
 
-Runs `plimsoll inspect --json`, `plimsoll diagnose`, `plimsoll diff`, `plimsoll replay` and `plimsoll tune` on recordings, `plimsoll explain` on a
-log and `plimsoll rehearse` on a program of CUDA with the 1st, 2nd, 3rd, … allocation failing (once alone, once with all that follow)
-until none is left to fail. Each such run must exit with 3 and say so in one line on stderr; one that
+Runs `plimsoll inspect --json`, `plimsoll diagnose`, `plimsoll diff`, `plimsoll replay`, `plimsoll tune` and `plimsoll export`
+to standard output on recordings, `plimsoll explain` on a log and `plimsoll rehearse` on a program of CUDA with the 1st, 2nd, 3rd, …
+allocation failing (once alone, once with all that follow) until none is left to fail. Each such run must exit with 3 and say so in one line on stderr; one that
 got by without the memory may succeed if its output is the complete one; none may leave a temporary
 file. After the first 400 the steps grow, so that the time stays bounded.
 Exit status 77: nothing to read.
@@ -130,6 +130,7 @@ runs += [(words, chosen[0])
          for words in (("replay", "--quick", conf, "--color=never"), ("replay", "--quick", "--json"),
                        ("tune", "--only", conf, "--threads=1"),
                        ("tune", "--only", conf, "--threads=1", "--json"))]
+runs += [(("export", "--to", format, "-o", "-"), chosen[0]) for format in ("folded", "speedscope", "pprof", "snapshot")]
 wrong_count = 0
 with concurrent.futures.ThreadPoolExecutor(2) as pool:
     for words, path in runs:

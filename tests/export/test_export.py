@@ -105,6 +105,8 @@ class Export(unittest.TestCase):
                         peak = facts[part["device"]]["peak"]
                         self.assertEqual(profile["endValue"], peak["requested_bytes"])
                         self.assertEqual(part["allocations"], peak["live_count"])
+                    else:
+                        self.assertEqual(profile["endValue"], facts[part["device"]]["end"]["requested_bytes"])
 
     def test_folded_stacks_weigh_what_inspect_reports(self):
         for i, source in enumerate(RECORDINGS):

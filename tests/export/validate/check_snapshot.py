@@ -16,7 +16,7 @@ import json, pickle, runpy, sys
 viz = runpy.run_path(sys.argv[1])
 with open(sys.argv[2], "rb") as file:
     data = pickle.load(file)
-live, peaks = {}, []
+live = {}
 for number, events in enumerate(data["device_traces"]):
     blocks = {}
     for segment in data["segments"]:
