@@ -107,6 +107,9 @@ typedef struct plim_device_history {
     const plim_block *blocks; /* by segment, then address */
     uint64_t block_count;
     uint64_t capacity_events; /* of the ring buffer, 0 when the source does not say */
+    /* The first so many events stand for what was allocated before the recording, of a source that
+     * has sums or a list of that. */
+    uint64_t earlier_events;
     plim_known overflowed; /* the ring buffer wrapped; of a .plim file, that events are missing */
 } plim_device_history;
 

@@ -49,6 +49,8 @@ typedef struct plim_allocation {
     int64_t completed;          /* when its block was given back, or PLIM_NEVER */
     uint32_t stack;             /* index into stacks, or PLIM_NONE */
     uint32_t stream;            /* index into streams; PLIM_NONE: no event names it */
+    bool is_from_before;        /* older than the recording: born at the start, or of an event that
+                                 * stands for it (plim_device_history.earlier_events) */
     bool is_stack_of_free;      /* the alloc was not recorded: the stack is that of the free */
 } plim_allocation;
 

@@ -18,7 +18,7 @@ static bool is_equal(const void *table, uint32_t id, const void *wanted)
 static plim_weight_origin origin_of(const plim_allocation *one)
 {
     if (one->stack == PLIM_NONE) {
-        return one->born == PLIM_AT_START ? PLIM_WEIGHT_NO_STACK_BEFORE : PLIM_WEIGHT_NO_STACK;
+        return one->is_from_before ? PLIM_WEIGHT_NO_STACK_BEFORE : PLIM_WEIGHT_NO_STACK;
     }
     return one->is_stack_of_free ? PLIM_WEIGHT_OF_FREE : PLIM_WEIGHT_RECORDED;
 }

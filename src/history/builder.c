@@ -393,6 +393,7 @@ void plim_history_seal(plim_history *history)
         device->segment_count = ranges->segments.count;
         device->block_count = ranges->blocks.count;
         device->capacity_events = ranges->capacity_events;
+        device->earlier_events = ranges->earlier_events;
         device->overflowed = ranges->overflowed;
         if (ranges->segments.count > 0) {
             device->segments = history->segments.items + ranges->segments.first;

@@ -26,6 +26,7 @@ typedef struct plim_device_ranges {
     plim_range segments;
     plim_range blocks;
     uint64_t capacity_events;
+    uint64_t earlier_events;
     plim_known overflowed;
 } plim_device_ranges;
 

@@ -75,7 +75,7 @@ void plim_group_add(plim_grouper *grouper, const plim_allocation *one)
     }
     sum->bytes += one->requested_bytes;
     sum->count++;
-    if (one->born == PLIM_AT_START) {
+    if (one->is_from_before) {
         sum->before_bytes += one->requested_bytes;
         sum->before_count++;
     } else {

@@ -97,7 +97,7 @@ static bool is_word(const char *text, size_t bytes, const char *word)
     return strlen(word) == bytes && memcmp(text, word, bytes) == 0;
 }
 
-/* "Operator" is how PyTorch before 1.13 named "cpu_op". */
+/* "Operator" is an older name of "cpu_op". */
 static plim_trace_kind kind_of(const char *text, size_t bytes)
 {
     return is_word(text, bytes, "python_function") ? PLIM_TRACE_PYTHON

@@ -327,9 +327,14 @@ static plim_status push_rows(timeline_reader *reader, plim_error *err)
             PLIM_TRY(plim_history_push_event_at(reader->history, &event, us, err));
         }
     }
-    const plim_device_ranges ranges = {
-        .events = { 0, plim_history_pushed_events(reader->history) }, .overflowed = PLIM_NO
-    };
+    plim_device_ranges ranges = { .events = { 0, plim_history_pushed_events(reader->history) },
+                                  .overflowed = PLIM_NO };
+    /* What was there before comes first. */
+    while (ranges.earlier_events < reader->rows.count &&
+           reader->rows.items[ranges.earlier_events].time_us == PLIM_TIME_UNKNOWN &&
+           !reader->rows.items[ranges.earlier_events].is_free) {
+        ranges.earlier_events++;
+    }
     return plim_history_add_device(reader->history, &ranges, err);
 }
 

@@ -162,6 +162,7 @@ static plim_status push_device(plim_trace *trace, trace_device *device, plim_err
 {
     plim_device_ranges ranges = { .device = device->events[0].device, .overflowed = PLIM_NO };
     PLIM_TRY(measure(trace, device, err));
+    ranges.earlier_events = device->earlier_bytes > 0;
     ranges.events.first = plim_history_pushed_events(trace->history);
     if (device->earlier_bytes > 0) {
         PLIM_TRY(push_earlier(trace, device, err));

@@ -201,10 +201,10 @@ static void put_life(sqlite3_context *out, const plim_query_device *device,
         plim_put_bool(out, one->freed == PLIM_NEVER);
         break;
     case NEVER_FREED:
-        plim_put_bool(out, one->born != PLIM_AT_START && one->freed == PLIM_NEVER);
+        plim_put_bool(out, !one->is_from_before && one->freed == PLIM_NEVER);
         break;
     default:
-        plim_put_bool(out, one->born == PLIM_AT_START);
+        plim_put_bool(out, one->is_from_before);
         break;
     }
 }

@@ -26,6 +26,12 @@ PAGES = {
     "recording-never-freed": ("--never-freed", "--stack=gpt.py", "--top=2", "train_gpt.pickle"),
     "recording-cpp-frames": ("--top=2", "--frames=6", "cpp_stacks.pickle.zst"),
 }
+PROFILES = pathlib.Path("tests/data/profiles")
+PROFILED = {
+    "profile-kineto": ("--top=4", "kineto.json.gz"),
+    "profile-timeline": ("timeline.raw.json.gz",),
+    "profile-rmm": ("rmm.csv",),
+}
 FRAGMENTED = ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total "
               "capacity of 23.64 GiB of which 1.10 GiB is free. Including non-PyTorch memory, this "
               "process has 22.50 GiB memory in use. Of the allocated memory 15.00 GiB is allocated by "
@@ -103,6 +109,17 @@ class Pages(unittest.TestCase):
         for name, words in PAGES.items():
             *options, file = words
             self.check(name, masked(run("inspect", *options, str(RECORDINGS / file))))
+
+    def test_profiles_read_as_approved(self):
+        for name, words in PROFILED.items():
+            *options, file = words
+            self.check(name, masked(run("inspect", *options, str(PROFILES / file))))
+
+    def test_every_command_reads_profiles(self):
+        for _, (*_, file) in PROFILED.items():
+            for command in ("diagnose", "replay", "tune"):
+                page = run(command, str(PROFILES / file))
+                self.assertNotRegex(page, r"(?<![\d.])0 B reserved", f"{command} {file}")
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ static void rows_become_events(void)
     T_EQ_U64(events->count, 7);
     T_EQ_U64(events->action[0], PLIM_ALLOC);
     T_EQ_I64(events->time_us[0], 5); /* that of the first event with one */
+    T_EQ_U64(plim_history_device(history, 0)->earlier_events, 1);
     T_EQ_STR(category(history, 0), "PARAMETER");
     T_EQ_STR(category(history, 1), "GRADIENT"); /* the first that is known */
     T_EQ_STR(category(history, 2), "ACTIVATION");

@@ -64,6 +64,7 @@ static void events_are_sorted_and_have_stacks(void)
     T_EQ_U64(events->count, 4); /* what was there before, an alloc, both halves of a free */
     T_EQ_U64(events->action[0], PLIM_ALLOC);
     T_EQ_U64(events->bytes[0], 5000);
+    T_EQ_U64(plim_history_device(history, 0)->earlier_events, 1);
     T_EQ_STR(t_frame(history, 0, 0), "(allocated before the trace began)");
     T_EQ_U64(events->action[1], PLIM_ALLOC);
     T_EQ_U64(events->addr[1], 4096);

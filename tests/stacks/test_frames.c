@@ -126,6 +126,7 @@ static const struct {
     { "/home/u/runpyramid.py", "run", PLIM_ROLE_NONE },
     { "??", "torch::autograd::Engine::thread_main(...)", PLIM_ROLE_ENGINE },
     { "??", "torch::autograd::AccumulateGrad::apply(...)", PLIM_ROLE_ENGINE },
+    { "", "autograd::engine::evaluate_function: MmBackward0", PLIM_ROLE_ENGINE },
     { "??", "at::native::empty(...)", PLIM_ROLE_NONE },
     { "/src/zero.cpp", "zero_grad", PLIM_ROLE_NONE }, /* roles of Python are Python's */
 };
