@@ -87,6 +87,16 @@ static void take_by(struct argp_state *state, void *arguments, char *text)
     }
 }
 
+/* "text" or "github" */
+static void take_format(struct argp_state *state, void *arguments, char *text)
+{
+    plim_locking *const locking = &((plim_rehearse_asked *)arguments)->locking;
+    locking->annotates = strcmp(text, "github") == 0;
+    if (!locking->annotates && strcmp(text, "text") != 0) {
+        argp_error(state, "--format takes text or github, not \"%s\"", text);
+    }
+}
+
 static const plim_option options[] = {
     PLIM_TEXT("gpu", "NAME", plim_rehearse_asked, how.gpu,
               "the GPU to simulate: h100, rtx4090, a100-80gb … (h100)"),
@@ -111,8 +121,15 @@ static const plim_option options[] = {
               "requirement such as torch==2.9.1"),
     PLIM_TEXT("bisect", "PACKAGE", plim_rehearse_asked, bisect,
               "find the release of a package with which memory grew: --bisect torch 2.6..2.15"),
+    PLIM_TEXT("lock", "FILE", plim_rehearse_asked, locking.lock,
+              "write the peaks to FILE, to be committed; entries of other commands stay"),
+    PLIM_TEXT("check", "FILE", plim_rehearse_asked, locking.check,
+              "hold the peaks to those of FILE, and name the line that grew"),
+    PLIM_TAKEN("format", "WORD", take_format,
+               "of a check: github adds an annotation at the line that grew (text)"),
     PLIM_TAKEN("by", "SIZE", take_by,
-               "how much growth counts for --against and --bisect: 100MiB, or 5% of the peak (1%)"),
+               "how much growth counts for --against, --bisect and --check: 100MiB, or 5% of the "
+               "peak (1%)"),
     PLIM_FLAG("pre", plim_rehearse_asked, takes_pre_releases,
               "releases before the final ones count for --bisect too"),
     PLIM_FLAG("offline", plim_rehearse_asked, is_offline,
@@ -153,6 +170,8 @@ static const char *const examples[] = {
     "the largest batch that fits",
     "plimsoll rehearse --devices=8 -- torchrun --nproc-per-node=8 train_fsdp.py",
     "eight ranks, each on a GPU of its own",
+    "plimsoll rehearse --check=plimsoll.lock -- python train.py",
+    "fails if a peak is above the one that --lock=plimsoll.lock wrote; for continuous integration",
     "plimsoll rehearse --record=run.pickle -- python train.py",
     "keeps the history for plimsoll inspect and for PyTorch's own viewer",
     "plimsoll rehearse --against=torch==2.9.1 -- python train.py",
@@ -231,6 +250,9 @@ static void check(struct argp_state *state, void *given)
     }
     check_simulated(state, &arguments->how);
     const bool is_search = arguments->find_batch != NULL || arguments->sweep != NULL;
+    plim_locking_check_options(state, &arguments->locking,
+                               is_search || arguments->against != NULL ||
+                                   arguments->bisect != NULL);
     if (is_search && arguments->how.record_path != NULL) {
         argp_error(state,
                    "--record cannot be combined with a search: rehearse the value that it finds");
@@ -257,7 +279,8 @@ static const plim_usage usage = {
     .examples = examples,
     .closing =
         "Exit status: 0 it fits; 1 it ran out of memory, is tight, or needs at least what was "
-        "measured (see --accept); 2 wrong usage; 3 it could not be rehearsed: it was not started, "
+        "measured (see --accept), or exceeds the file of --check; 2 wrong usage; 3 it could not be "
+        "rehearsed: it was not started, "
         "failed for another reason, used no GPU, or called a function that has no stand-in. With "
         "--against and --bisect: 0 memory did not grow; 1 it did, or it runs out; 3 it could not "
         "be rehearsed in both environments, or they could not be made.",
@@ -301,6 +324,7 @@ int plim_cmd_rehearse(int argc, char **argv)
     if (arguments.against != NULL) {
         return plim_rehearsing_against(argv[0], &arguments);
     }
-    arguments.how.keeps_snapshots = arguments.diagnoses;
+    arguments.how.keeps_snapshots =
+        arguments.diagnoses || arguments.locking.lock != NULL || arguments.locking.check != NULL;
     return plim_rehearsing_once(argv[0], &arguments);
 }

@@ -9,6 +9,7 @@
 #ifndef PLIMSOLL_CLI_REHEARSING_H
 #define PLIMSOLL_CLI_REHEARSING_H
 
+#include "cli/locking.h"
 #include "cli/options.h"
 
 #include "plimsoll/upgrade.h"
@@ -31,7 +32,8 @@ typedef struct plim_rehearse_asked {
     char *bisect_to;
     bool takes_pre_releases;
     bool is_offline;
-    plim_upgrade_limit limit;
+    plim_upgrade_limit limit; /* of growth, for these and the check of a lock */
+    plim_locking locking;
 } plim_rehearse_asked;
 
 /* Each does all that is asked and returns the exit status. `who` is the name that messages begin

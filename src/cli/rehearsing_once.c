@@ -99,13 +99,16 @@ static void add_diagnosis(const char *who, const plim_rehearse_asked *arguments,
 }
 
 static int show(const char *who, const plim_rehearse_asked *arguments,
-                const plim_rehearsed *rehearsed)
+                const plim_rehearsed *rehearsed, plim_locking_work *lock)
 {
     plim_error err = { 0 };
     plim_status written = PLIM_OK;
     plim_page page;
     plim_page_init(&page, NULL);
     plim_page_gap(&page); /* after the program's own output */
+    const int answer =
+        plim_locking_end(who, lock, rehearsed, &arguments->how, &page,
+                         plim_rehearsing_status(arguments, plim_rehearsed_judge(rehearsed)));
     plim_rehearse_page(&page, rehearsed, arguments->how.prints_calls);
     add_explanation(arguments, &page, rehearsed);
     if (arguments->diagnoses) {
@@ -114,13 +117,15 @@ static int show(const char *who, const plim_rehearse_asked *arguments,
     if (arguments->asked.as_json) {
         written = plim_rehearse_json_write(plim_sink_to_file(stdout), rehearsed, &page, &err);
     }
+    if (lock->annotation.length > 0) {
+        (void)fputs(plim_text_string(&lock->annotation),
+                    arguments->asked.as_json ? stderr : stdout);
+    }
     const int status = plim_output_result(who, stdout, &arguments->asked, &page, written, &err);
-    return status == PLIM_EXIT_OK
-               ? plim_rehearsing_status(arguments, plim_rehearsed_judge(rehearsed))
-               : status;
+    return status == PLIM_EXIT_OK ? answer : status;
 }
 
-int plim_rehearsing_once(const char *who, const plim_rehearse_asked *arguments)
+static int rehearse(const char *who, const plim_rehearse_asked *arguments, plim_locking_work *lock)
 {
     /* With --json standard output is for the document. */
     static const int to_stderr[PLIM_LAUNCH_STREAMS] = { STDERR_FILENO, STDERR_FILENO };
@@ -143,7 +148,18 @@ int plim_rehearsing_once(const char *who, const plim_rehearse_asked *arguments)
         plim_rehearse_late(&rehearsed, &arguments->how, &err) != PLIM_OK) {
         plim_say(who, "%s", err.message);
     }
-    const int status = show(who, arguments, &rehearsed);
+    const int status = show(who, arguments, &rehearsed, lock);
     plim_rehearsed_deinit(&rehearsed);
+    return status;
+}
+
+int plim_rehearsing_once(const char *who, const plim_rehearse_asked *arguments)
+{
+    plim_locking_work lock;
+    int status = plim_locking_begin(who, &arguments->locking, arguments->limit, &lock);
+    if (status == PLIM_EXIT_OK) {
+        status = rehearse(who, arguments, &lock);
+    }
+    plim_locking_deinit(&lock);
     return status;
 }

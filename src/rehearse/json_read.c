@@ -10,9 +10,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* yajl frees a tree by recursion: one that is nested deeper would need a stack of its own. */
+#define DEPTH_MAX 128u
+
+static bool is_too_deep(const char *text)
+{
+    uint32_t depth = 0;
+    bool is_string = false;
+    for (const char *at = text; *at != '\0'; at++) {
+        if (is_string) {
+            at += *at == '\\' && at[1] != '\0';
+            is_string = *at != '"';
+        } else if (*at == '"') {
+            is_string = true;
+        } else if (*at == '[' || *at == '{') {
+            if (++depth > DEPTH_MAX) {
+                return true;
+            }
+        } else if ((*at == ']' || *at == '}') && depth > 0) {
+            depth--;
+        }
+    }
+    return false;
+}
+
 plim_status plim_json_read_text(const char *name, const char *text, yajl_val *ret, plim_error *err)
 {
     char why[256] = "";
+    if (is_too_deep(text)) {
+        return plim_fail(err, PLIM_CORRUPT, "%s: is nested too deep", name);
+    }
     *ret = yajl_tree_parse(text, why, sizeof(why));
     if (*ret != NULL) {
         return PLIM_OK;

@@ -44,6 +44,18 @@ static void add_place(plim_text *out, const plim_history *history, uint32_t inde
     plim_text_append_format(out, ",line=%" PRIu64 ",", (uint64_t)frame->line);
 }
 
+void plim_annotation_add(plim_text *out, const plim_history *history, uint32_t frame,
+                         const char *level, const char *title, const char *words)
+{
+    plim_text_append_format(out, "::%s ", level);
+    add_place(out, history, frame);
+    plim_text_append_string(out, "title=");
+    add_words(out, title, true);
+    plim_text_append_string(out, "::");
+    add_words(out, words, false);
+    plim_text_append_char(out, '\n');
+}
+
 static void annotate(plim_text *out, const plim_diagnosed *file,
                      const plim_diagnosis_finding *finding, const char *const *sentences)
 {

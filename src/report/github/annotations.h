@@ -22,4 +22,13 @@
 PLIM_MUST_USE plim_status plim_diagnose_annotate(plim_diagnosed *file, plim_text *ret_text,
                                                  plim_error *err);
 
+/**
+ * One annotation, of anything.
+ *
+ * frame  its place, or PLIM_NONE
+ * level  "notice", "warning" or "error"
+ */
+void plim_annotation_add(plim_text *out, const plim_history *history, uint32_t frame,
+                         const char *level, const char *title, const char *words);
+
 #endif
