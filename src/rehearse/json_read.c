@@ -15,20 +15,22 @@
 
 static bool is_too_deep(const char *text)
 {
+    const size_t length = strlen(text);
     uint32_t depth = 0;
     bool is_string = false;
-    for (const char *at = text; *at != '\0'; at++) {
+    for (size_t i = 0; i < length; i++) {
         if (is_string) {
-            at += *at == '\\' && at[1] != '\0';
-            is_string = *at != '"';
-        } else if (*at == '"') {
+            is_string = text[i] != '"';
+            i += text[i] == '\\'; /* and what it escapes */
+        } else if (text[i] == '"') {
             is_string = true;
-        } else if (*at == '[' || *at == '{') {
-            if (++depth > DEPTH_MAX) {
-                return true;
-            }
-        } else if ((*at == ']' || *at == '}') && depth > 0) {
+        } else if (text[i] == '[' || text[i] == '{') {
+            depth++;
+        } else if ((text[i] == ']' || text[i] == '}') && depth > 0) {
             depth--;
+        }
+        if (depth > DEPTH_MAX) {
+            return true;
         }
     }
     return false;

@@ -70,7 +70,7 @@ static const char *frame_words(const gathering *self, uint32_t frame)
 /* The frames of the user's code; without such, the one that speaks for the stack. */
 static bool add_frames(const gathering *self, const plim_stack_group *from, plim_lock_group *group)
 {
-    uint32_t chosen[PLIM_LOCK_FRAMES_MAX];
+    uint32_t chosen[PLIM_LOCK_FRAMES_MAX] = { 0 };
     const plim_stack stack = plim_history_stack(self->history, from->stack);
     for (uint32_t i = 0; i < stack.frame_count && group->frame_count < PLIM_LOCK_FRAMES_MAX; i++) {
         if (plim_stack_frame_is_user(self->history, stack.frames[i])) {

@@ -39,7 +39,7 @@ static void fail_memory(reading *self)
 
 static uint64_t get_u64(reading *self, yajl_val object, const char *key, uint64_t most)
 {
-    const yajl_val value = plim_json_get(object, key);
+    yajl_val value = plim_json_get(object, key);
     const bool is_whole = value != NULL && value->type == yajl_t_number &&
                           (value->u.number.flags & YAJL_NUMBER_INT_VALID) != 0 &&
                           value->u.number.i >= 0 && (uint64_t)value->u.number.i <= most;
@@ -120,7 +120,7 @@ static plim_lock_peak read_peak(reading *self, yajl_val object)
         fail_member(self, "phases", "of 64 at most");
     }
     for (size_t i = 0; i < peak.phase_count && self->status == PLIM_OK; i++) {
-        const yajl_val item = plim_json_item(array, i);
+        yajl_val item = plim_json_item(array, i);
         phases[i] = (plim_lock_phase){ .name = get_string(self, item, "name"),
                                        .allocated_bytes =
                                            get_u64(self, item, "allocated_bytes", INT64_MAX) };
