@@ -68,6 +68,13 @@ class Pages(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 self.check(name, done.stdout)
 
+    def test_count_and_noun_agree(self):
+        for name, words in (("collected-once", "This happens 1 time; "),
+                            ("memory-bank", " in 1 allocation are live ")):
+            page = run("--all", "--width=400", f"tests/data/diagnoses/{name}.pickle.zst").stdout
+            self.assertIn(words, page)
+            self.assertNotRegex(page, r"\b(?<!the )1 (allocations|times|steps|stacks|tensors)\b")
+
     def test_the_first_screen_is_one_screen(self):
         for path in sorted(REHEARSALS.glob("*.zst"))[::4]:
             with self.subTest(path.name):

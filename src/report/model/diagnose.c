@@ -40,6 +40,39 @@ static bool ends_sentence(const char *text)
     return strchr(".:?!", text[strlen(text) - 1]) != NULL;
 }
 
+#define PLURAL_BYTES_MIN 5u /* "times"; shorter words are "is", "was" */
+
+/* The text with its nouns in the singular after an amount of 1: "{} allocations" of 1 is "{}
+ * allocation". "1 of the {} stacks" stays. NULL: no memory. */
+static const char *agreeing_text(plim_page *page, const plim_evidence_line *line)
+{
+    static const char the[] = "the ";
+    const char *from = line->text;
+    char *const text = plim_page_alloc(page, strlen(from) + 1, 1);
+    char *to = text;
+    for (size_t hole = 0; text != NULL && *from != '\0';) {
+        const bool is_hole = strncmp(from, "{}", 2) == 0 && hole < line->figure_count;
+        if (!is_hole) {
+            *to++ = *from++;
+            continue;
+        }
+        const plim_evidence_figure *const figure = &line->figures[hole++];
+        const bool is_one = figure->unit == PLIM_FIGURE_AMOUNT && plim_whole(figure->value) == 1 &&
+                            !(from - line->text >= (ptrdiff_t)sizeof the - 1 &&
+                              strncmp(from - (sizeof the - 1), the, sizeof the - 1) == 0);
+        size_t word = 3; /* "{} " */
+        while (is_one && from[2] == ' ' && plim_is_lower(from[word])) {
+            word++;
+        }
+        const bool is_plural = is_one && word >= 3 + PLURAL_BYTES_MIN && from[word - 1] == 's';
+        const size_t kept = is_plural ? word - 1 : 2;
+        memcpy(to, from, kept);
+        to += kept;
+        from += is_plural ? word : 2;
+    }
+    return text;
+}
+
 /* Detectors write half sentences and whole ones; both become whole. */
 static const char *sentence_of(plim_page *page, const plim_history *history,
                                const plim_evidence_line *line)
@@ -50,7 +83,8 @@ static const char *sentence_of(plim_page *page, const plim_history *history,
         facts[count] = fact_of(page, history, &line->figures[count]);
     }
     facts[count] = (plim_fact){ .unit = PLIM_UNIT_END };
-    const char *const text = plim_page_text(page, line->text, facts);
+    const char *const agreeing = agreeing_text(page, line);
+    const char *const text = plim_page_text(page, agreeing != NULL ? agreeing : line->text, facts);
     const char first[] = { line->text[0] == '{' ? text[0] : plim_upper(text[0]), '\0' };
     return *text != '\0' ? plim_page_text(page, ends_sentence(text) ? "{}{}" : "{}{}.",
                                           PLIM_FACTS(plim_words(first), plim_words(text + 1)))
