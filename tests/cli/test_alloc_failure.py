@@ -131,6 +131,7 @@ runs += [(words, chosen[0])
                        ("tune", "--only", conf, "--threads=1"),
                        ("tune", "--only", conf, "--threads=1", "--json"))]
 runs += [(("export", "--to", format, "-o", "-"), chosen[0]) for format in ("folded", "speedscope", "pprof", "snapshot")]
+runs += [(("export", "--to", format, "--lives=1KiB", "-o", "-"), chosen[0]) for format in ("perfetto", "chrome")]
 wrong_count = 0
 with concurrent.futures.ThreadPoolExecutor(2) as pool:
     for words, path in runs:
