@@ -26,8 +26,8 @@ typedef struct plim_device_ranges {
     plim_range segments;
     plim_range blocks;
     uint64_t capacity_events;
-    uint64_t earlier_events;
     plim_known overflowed;
+    uint64_t earlier_events;
 } plim_device_ranges;
 
 plim_status plim_history_create(const plim_mem *mem, plim_history **ret_history, plim_error *err);

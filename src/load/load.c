@@ -56,7 +56,10 @@ plim_status plim_history_load(const char *path, const plim_load_options *options
     const plim_input_options how = { .mem = options == NULL ? NULL : options->mem,
                                      .codecs = plim_codecs };
     PLIM_TRY(plim_input_open(path, &how, &input, err));
-    plim_status status = plim_input_refill(input, 0, SEEN_BYTES, &window, err);
+    plim_status status = plim_input_refill(input, 0, SEEN_BYTES, &window, NULL);
+    if (status != PLIM_OK) { /* damage that begins later: what comes before it may be a recording */
+        status = plim_input_refill(input, 0, PLIM_CONTENT_BYTES, &window, err);
+    }
     if (status == PLIM_OK) {
         const plim_content content = plim_content_of(window.data, window.length);
         const bool begins_with_word = is_one_word(&window); /* which reading moves on */

@@ -249,9 +249,9 @@ static plim_history *everything(void)
     push_segment(history, UINT64_MAX - (UINT64_C(1) << 41), PLIM_NONE, 0);
     push_segment(history, 8192, stack, 0);
     const plim_device_ranges ranges[] = {
-        { 0, { 0, 4 }, { 0, 2 }, { 0, 6 }, 1000, PLIM_YES },
-        { 3, { 4, 0 }, { 2, 0 }, { 6, 0 }, 1000, PLIM_YES },
-        { PLIM_HOST_DEVICE, { 4, 1 }, { 2, 1 }, { 6, 3 }, 0, PLIM_UNKNOWN },
+        { 0, { 0, 4 }, { 0, 2 }, { 0, 6 }, 1000, PLIM_YES, 0 },
+        { 3, { 4, 0 }, { 2, 0 }, { 6, 0 }, 1000, PLIM_YES, 0 },
+        { PLIM_HOST_DEVICE, { 4, 1 }, { 2, 1 }, { 6, 3 }, 0, PLIM_UNKNOWN, 0 },
     };
     for (size_t i = 0; i < T_COUNT(ranges); i++) {
         T_EQ_U64(plim_history_add_device(history, &ranges[i], NULL), PLIM_OK);
