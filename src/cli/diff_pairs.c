@@ -207,8 +207,10 @@ static bool keep_pairs(plim_diff_pairs *ret, const pair_list *pairs)
     if (ret->items == NULL) {
         return false;
     }
-    memcpy(ret->items, pairs->items, pairs->count * sizeof *ret->items);
     ret->count = pairs->count;
+    for (size_t i = 0; i < ret->count; i++) {
+        ret->items[i] = pairs->items[i];
+    }
     qsort(ret->items, ret->count, sizeof *ret->items, compare_pairs);
     for (size_t i = 0; i < ret->count; i++) {
         ret->items[i].rank = ret->items[i].has_rank ? ret->items[i].rank : i;
