@@ -51,11 +51,11 @@ def document(*arguments):
     return json.loads(run("--json", *arguments).stdout)
 
 
-def snapshot(groups, device=0, stacks=True):
+def snapshot(groups, device=0, stacks=True, folder="/src"):
     """A snapshot in which each (name, line, bytes) is allocated and stays."""
     events, blocks, address = [], [], 0x7000000000
     for name, line, size in groups:
-        frames = [{"filename": "/src/train.py", "name": name, "line": line}] if stacks else []
+        frames = [{"filename": f"{folder}/train.py", "name": name, "line": line}] if stacks else []
         rounded = (size + 511) // 512 * 512
         events.append({"action": "alloc", "addr": address, "size": size, "stream": 0, "time_us": 1000 + len(events),
                        "frames": frames})
@@ -159,6 +159,14 @@ class Pages(Files):
         page = run(before, after).stdout
         self.assertIn("The sum is as before, but not what it is made of: 1.00 MiB more at train.py:1 in f.", page)
         self.assertFalse(document(before, after)["same"])
+
+    def test_one_line_in_two_folders_is_one_row(self):
+        before = self.write("a.pickle", [("f", 1, 1 << 20), ("g", 2, 2 << 20)], folder="/home/ada/main")
+        after = self.write("b.pickle", [("f", 1, 3 << 20), ("g", 2, 2 << 20)], folder="/home/bob/branch")
+        page = run(before, after).stdout
+        self.assertIn("Peak grew by 2.00 MiB (+66.7%): all of it", page)
+        self.assertIn(" at train.py:1 in f", page)
+        self.assertNotIn("gone", page)
 
     def test_hostile_names_are_cleaned_and_bounded(self):
         name = "\x1b[31mstep\x07\"\n" + "x" * (1 << 20)

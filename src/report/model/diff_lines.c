@@ -21,7 +21,7 @@
 #define LABEL_BYTES_MAX ((size_t)1 << 20)
 #define NO_ROW          UINT32_MAX
 
-/* A line of code in full: what rows are put together by. */
+/* A line of code as it is said: rows are put together by it, as the folders of two runs differ. */
 typedef struct row_label {
     const char *text;
     size_t length;
@@ -120,7 +120,7 @@ static bool label_of(row_maker *make, const plim_history *history, const plim_di
                      uint32_t *ret)
 {
     row_label label = { .row_after = NO_ROW, .row_before = NO_ROW };
-    if (!write_line(make, history, share, true, &label.text, &label.length)) {
+    if (!write_line(make, history, share, make->view->full_paths, &label.text, &label.length)) {
         return false;
     }
     const uint64_t hash = plim_hash_bytes(label.text, label.length, make->index.key);
