@@ -35,6 +35,9 @@ check-exports: build ## open exports in the tools they are for; these come from 
 measured: build ## rehearse what others measured on GPUs, and compare; installs PyTorch, 2 GB a version
 	@examples/rehearse/measured/check.py build/release/plimsoll each
 
+check-regression: build ## find real regressions between releases of packages; installs three PyTorch, 6 GB
+	@examples/rehearse/upgrades/check.py build/release/plimsoll
+
 fuzz: ## every fuzz target for FUZZ_SECONDS (600) each
 	@tools/bootstrap ci && tools/fuzz
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/rehearsing_diffs.h"
 #include "report/json/documents.h"
 
 #include <stdio.h>
@@ -56,18 +57,37 @@ static plim_status rehearse_in(const plim_rehearse_asked *arguments, const char 
     return PLIM_OK;
 }
 
-static int show_pair(const char *who, const plim_rehearse_asked *arguments,
-                     const plim_rehearsed_pair *pair)
+/* The histories of both: the evidence. Without it there are still the figures. */
+static void add_diffs(const char *who, plim_page *page, plim_rehearsed_pair *pair,
+                      plim_rehearsing_diffs *diffs)
 {
+    plim_error err = { 0 };
+    const plim_status made = plim_rehearsing_diffs_make(
+        pair->before, pair->after, plim_rehearsed_pair_name(page, pair, false),
+        plim_rehearsed_pair_name(page, pair, true), diffs, &err);
+    if (made != PLIM_OK) {
+        plim_say(who, "the histories cannot be compared: %s", err.message);
+        return;
+    }
+    pair->diffs = diffs->items;
+    pair->diff_count = diffs->count;
+}
+
+static int show_pair(const char *who, const plim_rehearse_asked *arguments,
+                     plim_rehearsed_pair *pair)
+{
+    plim_rehearsing_diffs diffs = { 0 };
     plim_error err = { 0 };
     plim_status written = PLIM_OK;
     plim_page page;
     plim_page_init(&page, NULL);
+    add_diffs(who, &page, pair, &diffs);
     plim_rehearse_against_page(&page, pair);
     if (arguments->asked.as_json) {
         written = plim_rehearse_json_write_against(plim_sink_to_file(stdout), pair, &page, &err);
     }
     const int status = plim_output_result(who, stdout, &arguments->asked, &page, written, &err);
+    plim_rehearsing_diffs_deinit(&diffs);
     return status == PLIM_EXIT_OK ? exit_status_of(plim_rehearsed_pair_judge(pair)) : status;
 }
 
@@ -85,7 +105,7 @@ static int compare(const char *who, const plim_rehearse_asked *arguments,
         rehearsed = rehearse_in(arguments, other->python, &other_run, &err);
     }
     if (rehearsed == PLIM_OK) {
-        const plim_rehearsed_pair pair = {
+        plim_rehearsed_pair pair = {
             .before = other->is_older ? &other_run : &own_run,
             .after = other->is_older ? &own_run : &other_run,
             .before_environment = other->is_older ? other : NULL,
@@ -132,7 +152,8 @@ static void say_try(void *who, const plim_release_try *one)
 static int show_bisected(const char *who, const plim_rehearse_asked *arguments,
                          const plim_bisected *bisected)
 {
-    const plim_rehearsed_pair pair = {
+    plim_rehearsing_diffs diffs = { 0 };
+    plim_rehearsed_pair pair = {
         .before = &bisected->before,
         .after = &bisected->after,
         .before_environment = bisected->before_environment,
@@ -143,12 +164,16 @@ static int show_bisected(const char *who, const plim_rehearse_asked *arguments,
     plim_status written = PLIM_OK;
     plim_page page;
     plim_page_init(&page, NULL);
+    if (bisected->is_complete) {
+        add_diffs(who, &page, &pair, &diffs);
+    }
     plim_rehearse_bisect_page(&page, arguments->bisect, bisected, &pair);
     if (arguments->asked.as_json) {
         written = plim_rehearse_json_write_bisect(plim_sink_to_file(stdout), arguments->bisect,
                                                   bisected, &pair, &page, &err);
     }
     const int status = plim_output_result(who, stdout, &arguments->asked, &page, written, &err);
+    plim_rehearsing_diffs_deinit(&diffs);
     return status == PLIM_EXIT_OK && bisected->grew ? PLIM_EXIT_FOUND : status;
 }
 

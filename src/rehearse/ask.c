@@ -80,21 +80,20 @@ static plim_status ask(char *const *argv, const char *doing, plim_text *answer, 
     return plim_text_status(answer, "asking Python what it has", err);
 }
 
-plim_status plim_python_ask(const char *python, const char *home, const char *script,
-                            const char *const *words, const char *doing, yajl_val *ret,
-                            plim_error *err)
+plim_status plim_python_ask(const plim_python_question *question, yajl_val *ret, plim_error *err)
 {
+    const char *const *const words = question->words;
     char path[PLIM_PATH_BYTES];
-    PLIM_TRY(plim_folder_join(path, sizeof(path), home, script, err));
-    const char *line[WORDS_MAX + 1] = { python, "-B", path };
+    PLIM_TRY(plim_folder_join(path, sizeof(path), question->home, question->script, err));
+    const char *line[WORDS_MAX + 1] = { question->python, "-B", path };
     for (size_t i = 0; words != NULL && words[i] != NULL && 3 + i < WORDS_MAX; i++) {
         line[3 + i] = words[i];
     }
     plim_text answer;
     plim_text_init(&answer, NULL, ANSWER_BYTES_MAX);
-    plim_status status = ask((char *const *)(uintptr_t)line, doing, &answer, err);
+    plim_status status = ask((char *const *)(uintptr_t)line, question->doing, &answer, err);
     if (status == PLIM_OK) {
-        status = plim_json_read_text(python, plim_text_string(&answer), ret, err);
+        status = plim_json_read_text(question->python, plim_text_string(&answer), ret, err);
     }
     plim_text_deinit(&answer);
     return status;

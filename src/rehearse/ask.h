@@ -10,18 +10,20 @@
 
 #include <yajl/yajl_tree.h>
 
+typedef struct plim_python_question {
+    const char *python;       /* a path */
+    const char *home;         /* see plim_home_find() */
+    const char *script;       /* its place there */
+    const char *const *words; /* of the script, end in NULL; NULL: none */
+    const char *doing;        /* of its failure: "list its packages" */
+} plim_python_question;
+
 /*
- * python   a path
- * home     see plim_home_find()
- * script   its place there
- * words    of the script, end in NULL; NULL: none
- * doing    of its failure: "list its packages"
  * ret      freed by yajl_tree_free()
  * errors   PLIM_IO: it cannot be run, or failed; PLIM_CORRUPT: it writes something else;
  *          PLIM_CANCELLED: INT, TERM, HUP or QUIT ended it; PLIM_LIMIT; PLIM_OUT_OF_HOST_MEMORY
  */
-PLIM_MUST_USE plim_status plim_python_ask(const char *python, const char *home, const char *script,
-                                          const char *const *words, const char *doing,
-                                          yajl_val *ret, plim_error *err);
+PLIM_MUST_USE plim_status plim_python_ask(const plim_python_question *question, yajl_val *ret,
+                                          plim_error *err);
 
 #endif

@@ -40,15 +40,19 @@ static void let_go(held *one)
     *one = (held){ 0 };
 }
 
+static bool is_untried(const plim_release_try *tries, size_t index, size_t low, size_t high)
+{
+    return index > low && index < high && tries[index].state == PLIM_RELEASE_UNTRIED;
+}
+
 size_t plim_upgrade_next(const plim_release_try *tries, size_t low, size_t high)
 {
     const size_t middle = low + (high - low) / 2;
     for (size_t away = 0; away <= high - low; away++) {
-        if (middle >= away && middle - away > low &&
-            tries[middle - away].state == PLIM_RELEASE_UNTRIED) {
+        if (away <= middle && is_untried(tries, middle - away, low, high)) {
             return middle - away;
         }
-        if (middle + away < high && tries[middle + away].state == PLIM_RELEASE_UNTRIED) {
+        if (is_untried(tries, middle + away, low, high)) {
             return middle + away;
         }
     }
@@ -248,7 +252,7 @@ static plim_status search(struct plim_bisection *self, plim_bisected *ret, plim_
 {
     held first = { 0 };
     PLIM_TRY(list_releases(self, ret, err));
-    if (self->count < 2) {
+    if (self->tries == NULL || self->count < 2) {
         return plim_fail(err, PLIM_UNSUPPORTED,
                          "%s has %zu release%s from %s to %s for this Python; two are the least",
                          self->options->package, self->count, self->count == 1 ? "" : "s",

@@ -52,8 +52,10 @@ plim_status plim_discover(const char *python, const char *home, plim_arena *aren
                           plim_discovery *ret, plim_error *err)
 {
     yajl_val document = NULL;
-    PLIM_TRY(plim_python_ask(python, home, PLIM_HOME_DISCOVER, NULL, "list its packages", &document,
-                             err));
+    const plim_python_question question = {
+        .python = python, .home = home, .script = PLIM_HOME_DISCOVER, .doing = "list its packages"
+    };
+    PLIM_TRY(plim_python_ask(&question, &document, err));
     const plim_status status = understand(document, arena, ret, err);
     yajl_tree_free(document);
     return status;

@@ -54,8 +54,12 @@ plim_status plim_environments_ask(const plim_own_python *own, const char *const 
                                   yajl_val *ret, plim_error *err)
 {
     yajl_val answer = NULL;
-    PLIM_TRY(plim_python_ask(own->path, own->home, PLIM_HOME_ENVIRONMENTS, words,
-                             "make an environment", &answer, err));
+    const plim_python_question question = { .python = own->path,
+                                            .home = own->home,
+                                            .script = PLIM_HOME_ENVIRONMENTS,
+                                            .words = words,
+                                            .doing = "make an environment" };
+    PLIM_TRY(plim_python_ask(&question, &answer, err));
     plim_arena arena;
     plim_arena_init(&arena, NULL);
     plim_json_keeper keeper = { .arena = &arena };
@@ -130,14 +134,14 @@ static plim_status find_cache(const plim_environment_options *options, char *pat
 static plim_status keep_changes(opened *self, yajl_val answer, plim_json_keeper *keeper,
                                 plim_error *err)
 {
-    const yajl_val list = plim_json_get(answer, "changes");
+    yajl_val list = plim_json_get(answer, "changes");
     const size_t count = plim_json_length(list);
     plim_package_change *changes = plim_arena_alloc(&self->arena, (count + 1) * sizeof(*changes));
     if (changes == NULL) {
         return plim_fail_memory(err, "opening an environment");
     }
     for (size_t i = 0; i < count; i++) {
-        const yajl_val one = plim_json_item(list, i);
+        yajl_val one = plim_json_item(list, i);
         changes[i] = (plim_package_change){
             .name = plim_json_get_string(one, "name", keeper),
             .own_version = plim_json_get_string(one, "own", keeper),

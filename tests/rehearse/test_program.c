@@ -85,6 +85,51 @@ static void what_cannot_run_is_no_program(void)
     plim_folder_remove(folder);
 }
 
+static void expect_in_python(const char *const *argv, const char *const *expected)
+{
+    plim_arena arena;
+    plim_arena_init(&arena, NULL);
+    char other[PLIM_PATH_BYTES];
+    const char *const *words = NULL;
+    T_CASE("%s", argv[0]);
+    T_EQ_I64(plim_folder_join(other, sizeof(other), folder, "other/python", NULL), PLIM_OK);
+    T_EQ_I64(plim_program_in_python(&arena, argv, other, &words, NULL), PLIM_OK);
+    size_t i = 0;
+    for (; expected[i] != NULL; i++) {
+        T_NOT_NULL(words[i]);
+        const char *slash = strstr(words[i], folder); /* paths, from the folder on */
+        T_EQ_STR(slash != NULL ? words[i] + strlen(folder) + 1 : words[i], expected[i]);
+    }
+    T_NULL(words[i]);
+    plim_arena_deinit(&arena);
+}
+
+static void a_command_runs_in_another_python(void)
+{
+    set_up();
+    write_program("other/python", "", 0700);
+    write_program("other/accelerate", "#!/usr/bin/python3\n", 0700);
+    write_program("accelerate", "#!/usr/bin/env python3\n", 0700);
+    static const char *const commands[][4] = {
+        { "python3", "train.py", "python3", NULL },
+        { "torchrun", "train.py", NULL },
+        { "accelerate", "launch", NULL },
+        { "binary", "-k", "python3.12", NULL },
+        { "train.sh", "data", NULL },
+    };
+    static const char *const expected[][5] = {
+        { "other/python", "train.py", "python3", NULL },
+        { "other/python", "torchrun", "train.py", NULL },
+        { "other/accelerate", "launch", NULL },
+        { "binary", "-k", "other/python", NULL },
+        { "train.sh", "data", NULL },
+    };
+    for (size_t i = 0; i < T_COUNT(commands); i++) {
+        expect_in_python(commands[i], expected[i]);
+    }
+    plim_folder_remove(folder);
+}
+
 static void a_folder_goes_with_all_that_is_in_it(void)
 {
     char path[PLIM_PATH_BYTES];
@@ -101,4 +146,4 @@ static void a_folder_goes_with_all_that_is_in_it(void)
 }
 
 T_MAIN(T_TEST(the_python_of_a_program_is_found), T_TEST(what_cannot_run_is_no_program),
-       T_TEST(a_folder_goes_with_all_that_is_in_it))
+       T_TEST(a_command_runs_in_another_python), T_TEST(a_folder_goes_with_all_that_is_in_it))

@@ -352,7 +352,7 @@ class WithTorch(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             wheels = pathlib.Path(folder, "wheels")
             wheels.mkdir()
-            for version, copies in (("1.0", 0), ("1.1", 0), ("1.2", 4), ("1.3", 4), ("1.4", 4)):
+            for version, copies in (("1.0", 8), ("1.1", 8), ("1.2", 12), ("1.3", 12), ("1.4", 12)):
                 make_wheel(wheels, "hungry", version, loss(copies))
             train = pathlib.Path(folder, "train.py")
             train.write_text(REAL_TRAIN)
@@ -366,6 +366,10 @@ class WithTorch(unittest.TestCase):
             self.assertEqual((told["last_good"], told["first_grown"]), ("1.1", "1.2"))
             grown = told["after"]["compared_bytes"] - told["before"]["compared_bytes"]
             self.assertEqual(grown, 16 * MIB, "four copies of 1024 × 1024 floats")
+            (rank,) = told["ranks"]
+            self.assertEqual(rank["rank"], 0)
+            self.assertIn("train.py:7", json.dumps(told["says"]), "the line that calls it")
+            self.assertIn("hungry requested 16.0 MiB more", json.dumps(told["says"]))
 
 
 if __name__ == "__main__":

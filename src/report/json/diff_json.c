@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/json_out.h"
+#include "report/json/diff_part.h"
 #include "report/json/parts.h"
 #include "report/model/diff_parts.h"
 #include "report/model/inspect.h"
@@ -289,7 +290,7 @@ plim_status plim_diff_json_part(const plim_diff_view *view, const plim_diffed *d
 
 /* ---- the document --------------------------------------------------------------------------- */
 
-static void write_part(plim_json *json, const plim_text *part)
+void plim_json_diff_part(plim_json *json, const plim_text *part)
 {
     size_t member = 0;
     for (size_t at = 0; at < part->length && member < PART_MEMBERS; member++) {
@@ -318,7 +319,7 @@ static void write_pair(plim_json *json, const plim_diffed_pair *pair)
     plim_json_begin_object(json);
     plim_json_member_known_u64(json, "rank", pair->has_rank, pair->rank);
     if (pair->document.length > 0) {
-        write_part(json, &pair->document);
+        plim_json_diff_part(json, &pair->document);
     } else {
         write_name(json, "before", pair->before_path);
         write_name(json, "after", pair->after_path);

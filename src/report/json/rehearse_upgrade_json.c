@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/json_out.h"
+#include "report/json/diff_part.h"
 #include "report/json/parts.h"
 #include "report/json/rehearse_parts.h"
 
@@ -32,7 +33,29 @@ static void write_side(plim_json *json, const char *key, const char *name,
     plim_json_end_object(json);
 }
 
-static void write_pair(plim_json *json, plim_page *page, const plim_rehearsed_pair *pair)
+/* The histories of each rank, as `diff/1` has them. */
+static plim_status write_diffs(plim_json *json, const plim_rehearsed_pair *pair, plim_error *err)
+{
+    static const plim_diff_view view = { .no_next = true };
+    plim_status status = PLIM_OK;
+    plim_json_member_array(json, "ranks");
+    for (size_t i = 0; i < pair->diff_count && status == PLIM_OK; i++) {
+        plim_text part;
+        status = plim_diff_json_part(&view, pair->diffs[i].diffed, &part, err);
+        if (status == PLIM_OK) {
+            plim_json_begin_object(json);
+            plim_json_member_u64(json, "rank", pair->diffs[i].rank);
+            plim_json_diff_part(json, &part);
+            plim_json_end_object(json);
+            plim_text_deinit(&part);
+        }
+    }
+    plim_json_end_array(json);
+    return status;
+}
+
+static plim_status write_pair(plim_json *json, plim_page *page, const plim_rehearsed_pair *pair,
+                              plim_error *err)
 {
     size_t count = 0;
     const plim_pair_change *changes = plim_rehearsed_pair_changes(page, pair, &count);
@@ -55,6 +78,7 @@ static void write_pair(plim_json *json, plim_page *page, const plim_rehearsed_pa
         plim_json_end_object(json);
     }
     plim_json_end_array(json);
+    return write_diffs(json, pair, err);
 }
 
 static void write_program(plim_json *json, const plim_rehearsed *rehearsed)
@@ -74,8 +98,9 @@ plim_status plim_rehearse_json_write_against(plim_sink sink, const plim_rehearse
     plim_json json;
     PLIM_TRY(plim_document_begin(&json, sink, "rehearse/1", page, err));
     write_program(&json, pair->after);
-    write_pair(&json, page, pair);
-    return plim_document_finish(&json, page, err);
+    const plim_status status = write_pair(&json, page, pair, err);
+    const plim_status finished = plim_document_finish(&json, page, err);
+    return status != PLIM_OK ? status : finished;
 }
 
 static void write_tries(plim_json *json, const plim_bisected *bisected)
@@ -104,6 +129,7 @@ plim_status plim_rehearse_json_write_bisect(plim_sink sink, const char *package,
                                             plim_error *err)
 {
     const bool has_answer = bisected->is_complete && bisected->grew;
+    plim_status status = PLIM_OK;
     plim_json json;
     PLIM_TRY(plim_document_begin(&json, sink, "rehearse/1", page, err));
     plim_json_member_string(&json, "package", package);
@@ -115,7 +141,8 @@ plim_status plim_rehearse_json_write_bisect(plim_sink sink, const char *package,
     write_tries(&json, bisected);
     if (bisected->is_complete) {
         write_program(&json, pair->after);
-        write_pair(&json, page, pair);
+        status = write_pair(&json, page, pair, err);
     }
-    return plim_document_finish(&json, page, err);
+    const plim_status finished = plim_document_finish(&json, page, err);
+    return status != PLIM_OK ? status : finished;
 }

@@ -5,11 +5,13 @@
 #include "report/model/rehearse_upgrade.h"
 
 #include "base/numbers.h"
+#include "report/model/diff_parts.h"
 #include "report/model/rehearse_parts.h"
 
 #include <string.h>
 
-#define PACKAGES_SHOWN 6u
+#define PACKAGES_SHOWN  6u
+#define PACKAGES_SUMMED 64u
 
 static const char *const phase_names[] = { "setup", "forward", "backward", "optimizer" };
 
@@ -121,19 +123,6 @@ const char *plim_rehearsed_pair_name(plim_page *page, const plim_rehearsed_pair 
 
 /* ---- a page of two --------------------------------------------------------------------------- */
 
-static void change_cell(plim_page *page, uint64_t before, uint64_t after)
-{
-    const plim_tone tone = after > before ? PLIM_TONE_BAD : PLIM_TONE_PLAIN;
-    if (after == before) {
-        plim_page_cell(page, tone, plim_words("="));
-        return;
-    }
-    plim_page_cell_text(
-        page, tone, "{}{}",
-        PLIM_FACTS(plim_words(after > before ? "+" : "-"),
-                   plim_bytes(NULL, plim_max(after, before) - plim_min(after, before))));
-}
-
 static void say_row(plim_page *page, const char *label, uint64_t before, uint64_t after)
 {
     if (before == 0 && after == 0) {
@@ -142,7 +131,7 @@ static void say_row(plim_page *page, const char *label, uint64_t before, uint64_
     plim_page_cell(page, PLIM_TONE_PLAIN, plim_words(label));
     plim_page_cell(page, PLIM_TONE_PLAIN, plim_bytes(NULL, before));
     plim_page_cell(page, PLIM_TONE_PLAIN, plim_bytes(NULL, after));
-    change_cell(page, before, after);
+    plim_diff_change_cell(page, plim_diff_change(before, after));
 }
 
 /* The highest of all processes and devices. */
@@ -289,9 +278,101 @@ static void say_bounds(plim_page *page, const plim_rehearsed_pair *pair)
     }
 }
 
+/* ---- where it grew --------------------------------------------------------------------------- */
+
+/* Growth at the peak of one device, in memory that a package requested. */
+typedef struct package_change {
+    const char *name;
+    int64_t bytes;
+} package_change;
+
+/* The changes of a moment's groups by package, the largest growth first. Returns their number. */
+static size_t sum_packages(const plim_diff_moment *moment, package_change *list)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < moment->group_count; i++) {
+        const plim_diff_group *group = &moment->groups[i];
+        const char *name = group->package != NULL ? group->package : "";
+        size_t at = 0;
+        while (at < count && strcmp(list[at].name, name) != 0) {
+            at++;
+        }
+        if (at == PACKAGES_SUMMED) {
+            continue;
+        }
+        if (at == count) {
+            list[count++] = (package_change){ .name = name };
+        }
+        list[at].bytes += group->change_bytes;
+    }
+    for (size_t i = 1; i < count; i++) {
+        for (size_t j = i; j > 0 && list[j].bytes > list[j - 1].bytes; j--) {
+            const package_change moved = list[j];
+            list[j] = list[j - 1];
+            list[j - 1] = moved;
+        }
+    }
+    return count;
+}
+
+/* "It grew at conv3d.py:14 in forward; torch requested 4.99 GiB more." */
+static void say_cause(plim_page *page, const plim_diffed_rank *rank, const plim_diff_device *device)
+{
+    package_change changes[PACKAGES_SUMMED];
+    const size_t count = sum_packages(&device->moments[PLIM_DIFF_PEAK], changes);
+    if (count == 0 || changes[0].bytes <= 0) {
+        return;
+    }
+    if (rank->where[0] != '\0') {
+        plim_page_more(page, " It grew most at {}.",
+                       PLIM_FACTS(plim_toned(
+                           PLIM_TONE_USER,
+                           plim_words(plim_page_copy(page, rank->where, strlen(rank->where))))));
+    }
+    plim_page_more(
+        page, " {} requested {} more.",
+        PLIM_FACTS(plim_words(changes[0].name[0] != '\0' ? changes[0].name : "The program itself"),
+                   plim_bytes("package_bytes", (uint64_t)changes[0].bytes)));
+}
+
+/* The rank and device whose peak grew most: the evidence that is shown. False without any. */
+static bool find_worst(plim_page *page, const plim_rehearsed_pair *pair, size_t *ret_diff,
+                       plim_diffed_rank *ret_rank, const plim_diff_device **ret_device)
+{
+    bool is_found = false;
+    int64_t most = 0;
+    for (size_t i = 0; i < pair->diff_count; i++) {
+        const plim_diff_result *result = pair->diffs[i].diffed->result;
+        for (size_t j = 0; j < plim_diff_device_count(result); j++) {
+            const plim_diff_device *device = plim_diff_device_at(result, j);
+            const plim_diff_moment *peak = &device->moments[PLIM_DIFF_PEAK];
+            const int64_t change =
+                plim_diff_change(peak->before.requested_bytes, peak->after.requested_bytes);
+            plim_diffed_rank rank;
+            if (!peak->is_known || (is_found && change <= most)) {
+                continue;
+            }
+            if (plim_diffed_rank_of(pair->diffs[i].diffed, device, &rank, NULL) != PLIM_OK) {
+                page->status = PLIM_OUT_OF_HOST_MEMORY;
+                return false;
+            }
+            is_found = true;
+            most = change;
+            *ret_diff = i;
+            *ret_rank = rank;
+            *ret_device = device;
+        }
+    }
+    return is_found;
+}
+
 static void say_pair(plim_page *page, const plim_rehearsed_pair *pair)
 {
     const plim_pair_answer answer = plim_rehearsed_pair_judge(pair);
+    const plim_diff_device *device = NULL;
+    plim_diffed_rank rank;
+    size_t worst = 0;
+    const bool has_evidence = find_worst(page, pair, &worst, &rank, &device);
     if (answer == PLIM_PAIR_FAILED) {
         plim_page_say(page, "failed", PLIM_TONE_BAD,
                       "It could not be compared: the program has no answer in both environments.",
@@ -300,6 +381,9 @@ static void say_pair(plim_page *page, const plim_rehearsed_pair *pair)
         say_why_failed(page, pair, true);
     } else {
         say_change(page, pair, answer);
+        if (answer == PLIM_PAIR_GREW && has_evidence) {
+            say_cause(page, &rank, device);
+        }
         say_bounds(page, pair);
         say_figures(page, pair);
     }
@@ -307,6 +391,15 @@ static void say_pair(plim_page *page, const plim_rehearsed_pair *pair)
     say_packages(page, pair);
     say_warnings(page, pair->before_environment);
     say_warnings(page, pair->after_environment);
+    if (has_evidence && answer != PLIM_PAIR_FAILED) {
+        static const plim_diff_view view = { .no_next = true };
+        plim_page_gap(page);
+        if (pair->diff_count > 1) {
+            plim_page_heading(page, "Rank {}, which changed most",
+                              PLIM_FACTS(plim_plain("rank", pair->diffs[worst].rank)));
+        }
+        plim_diff_page(page, &view, pair->diffs[worst].diffed);
+    }
 }
 
 void plim_rehearse_against_page(plim_page *page, const plim_rehearsed_pair *pair)

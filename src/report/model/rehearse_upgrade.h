@@ -4,9 +4,15 @@
 #ifndef PLIMSOLL_REPORT_MODEL_REHEARSE_UPGRADE_H
 #define PLIMSOLL_REPORT_MODEL_REHEARSE_UPGRADE_H
 
-#include "report/model/page.h"
+#include "report/model/diff.h"
 
 #include "plimsoll/upgrade.h"
+
+/* The histories of one rank in both environments, compared. */
+typedef struct plim_rehearsed_diff {
+    uint64_t rank;
+    const plim_diffed *diffed;
+} plim_rehearsed_diff;
 
 /* One program in two environments; all of it is borrowed. */
 typedef struct plim_rehearsed_pair {
@@ -15,6 +21,8 @@ typedef struct plim_rehearsed_pair {
     const plim_environment *before_environment; /* NULL: the program's own */
     const plim_environment *after_environment;
     plim_upgrade_limit limit;
+    const plim_rehearsed_diff *diffs; /* by rank; of ranks that left histories in both */
+    size_t diff_count;
 } plim_rehearsed_pair;
 
 /* In the list: enumerator, name. */
