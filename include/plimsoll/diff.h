@@ -8,7 +8,8 @@
  * Stacks of two runs are matched across small changes of code. A match is sure where the stacks
  * are equal, or differ in nothing but line numbers of lines that are equal otherwise or in names
  * that stand in the same place; it is likely where more differs. Stacks that are matched form one
- * group at every moment and on every device.
+ * group at every moment and on every device. What a recording has no stack of is one group, but for
+ * what the autograd engine requests, which is a group for each call of backward.
  */
 #ifndef PLIMSOLL_DIFF_H
 #define PLIMSOLL_DIFF_H
@@ -73,8 +74,10 @@ typedef struct plim_diff_group {
     plim_category category; /* of most of its bytes, after where there are any */
     const char *because;    /* of a likely match and of a sure one with differences: a constant,
                              * "lines moved", "renamed in place", "file moved" …; else NULL */
-    const char *package;    /* whose code requested it: "torch", "transformers", "" for the user's
-                             * own */
+    bool is_by_engine; /* the autograd engine requested it in a thread of its own, without a stack:
+                        * the stacks are those of the calls of backward that it did so for */
+    const char *package; /* whose code requested it: "torch", "transformers", "" for the user's
+                          * own */
 } plim_diff_group;
 
 typedef struct plim_diff_amount {

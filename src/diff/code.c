@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "diff/files.h"
 
 #include <string.h>
 
@@ -59,20 +60,91 @@ static plim_diff_text file_text(const char *file, size_t bytes, plim_frame_owner
     return (plim_diff_text){ file, bytes };
 }
 
-/* By string of a history and plim_frame_owner, the text of a file is found once. */
-static bool number_frames(plim_diff_code *code, plim_diff_side *side)
+/* The text of a frame's file. */
+static bool number_file(plim_diff_code *code, plim_diff_side *side, uint32_t frame, uint32_t *ret)
+{
+    size_t bytes = 0;
+    const char *const file = plim_history_string(
+        side->history, plim_history_frame(side->history, frame)->filename, &bytes);
+    return find_text(code, file_text(file, bytes, plim_group_owner(&side->grouper, frame)), ret);
+}
+
+static bool number_files(plim_diff_code *code, plim_diff_side *side)
 {
     const uint32_t count = plim_history_frame_count(side->history);
     for (uint32_t i = 0; i < count; i++) {
-        const plim_frame *const frame = plim_history_frame(side->history, i);
-        const plim_frame_owner owner = plim_group_owner(&side->grouper, i);
-        size_t file_bytes = 0;
-        const char *const file = plim_history_string(side->history, frame->filename, &file_bytes);
+        if (!number_file(code, side, i, &side->functions[i])) { /* the file, until it is known */
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The user's files of one side alone; `sides_of`, by text: bits of the sides that have it. */
+static void list_files(const plim_diff_code *code, uint8_t *sides_of, plim_diff_file *files,
+                       size_t *ret_count)
+{
+    for (uint8_t kind = 0; kind < PLIM_DIFF_SIDES; kind++) {
+        const plim_diff_side *const side = &code->sides[kind];
+        for (uint32_t i = 0; i < plim_history_frame_count(side->history); i++) {
+            sides_of[side->functions[i]] |= (uint8_t)(1u << kind);
+            if (side->grouper.owners[i] == PLIM_FRAME_USER + 1) {
+                sides_of[side->functions[i]] |= 1u << PLIM_DIFF_SIDES;
+            }
+        }
+    }
+    for (size_t i = 0; i < code->texts.count; i++) {
+        const uint8_t users = 1u << PLIM_DIFF_SIDES;
+        for (uint8_t kind = 0; kind < PLIM_DIFF_SIDES; kind++) {
+            if (sides_of[i] == (users | 1u << kind) && code->texts.items[i].bytes > 0) {
+                files[(*ret_count)++] = (plim_diff_file){ .path = code->texts.items[i].data,
+                                                          .bytes = code->texts.items[i].bytes,
+                                                          .text = (uint32_t)i,
+                                                          .kind = kind };
+            }
+        }
+    }
+}
+
+/* Files that moved get one number. */
+static bool pair_files(plim_diff_code *code)
+{
+    const size_t count = code->texts.count;
+    if (count == 0) {
+        return true;
+    }
+    uint8_t *const sides_of = plim_mem_alloc_zeroed(code->mem, count, sizeof *sides_of);
+    plim_diff_file *const files = plim_mem_alloc(code->mem, count, sizeof *files);
+    uint32_t *const same = plim_mem_alloc(code->mem, count, sizeof *same);
+    const bool fits = sides_of != NULL && files != NULL && same != NULL;
+    if (fits) {
+        size_t file_count = 0;
+        list_files(code, sides_of, files, &file_count);
+        for (size_t i = 0; i < count; i++) {
+            same[i] = (uint32_t)i;
+        }
+        plim_diff_pair_files(files, file_count, same);
+        const plim_diff_side *const after = &code->sides[PLIM_DIFF_AFTER];
+        for (uint32_t i = 0; i < plim_history_frame_count(after->history); i++) {
+            after->functions[i] = same[after->functions[i]];
+        }
+    }
+    plim_mem_free(code->mem, sides_of, count, sizeof *sides_of);
+    plim_mem_free(code->mem, files, count, sizeof *files);
+    plim_mem_free(code->mem, same, count, sizeof *same);
+    return fits;
+}
+
+static bool number_functions(plim_diff_code *code, plim_diff_side *side)
+{
+    const uint32_t count = plim_history_frame_count(side->history);
+    for (uint32_t i = 0; i < count; i++) {
         plim_diff_text name = { 0 };
-        name.data = plim_history_string(side->history, frame->name, &name.bytes);
-        plim_diff_function function = { .owner = (uint8_t)owner };
-        if (!find_text(code, file_text(file, file_bytes, owner), &function.file) ||
-            !find_text(code, name, &function.name) ||
+        name.data = plim_history_string(side->history, plim_history_frame(side->history, i)->name,
+                                        &name.bytes);
+        plim_diff_function function = { .file = side->functions[i],
+                                        .owner = (uint8_t)plim_group_owner(&side->grouper, i) };
+        if (!find_text(code, name, &function.name) ||
             !find_function(code, &function, &side->functions[i])) {
             return false;
         }
@@ -134,7 +206,7 @@ static void note_functions(plim_diff_code *code, plim_diff_side_kind kind)
     for (uint32_t i = 0; i < count; i++) {
         const plim_stack stack = plim_history_stack(side->history, i);
         for (uint32_t k = 0; side->profiles[i].count > 0 && k < stack.frame_count; k++) {
-            code->functions.items[side->functions[stack.frames[k]]].is_in[kind] = true;
+            code->functions.items[side->functions[stack.frames[k]]].stacks[kind]++;
         }
     }
 }
@@ -155,13 +227,12 @@ static plim_status side_init(plim_diff_code *code, plim_diff_side_kind kind, pli
         side->profiles = plim_mem_alloc_zeroed(code->mem, stacks, sizeof *side->profiles);
     }
     if ((frames > 0 && side->functions == NULL) || (stacks > 0 && side->profiles == NULL) ||
-        !number_frames(code, side)) {
+        !number_files(code, side)) {
         return plim_fail_memory(err, "comparing histories");
     }
     for (size_t i = 0; i < plim_history_device_count(side->history); i++) {
         add_requests(side, plim_history_device(side->history, i));
     }
-    note_functions(code, kind);
     return PLIM_OK;
 }
 
@@ -174,7 +245,14 @@ plim_status plim_diff_code_init(plim_diff_code *code, const plim_history *before
     plim_intern_init(&code->text_index, mem);
     plim_intern_init(&code->function_index, mem);
     PLIM_TRY(side_init(code, PLIM_DIFF_BEFORE, err));
-    return side_init(code, PLIM_DIFF_AFTER, err);
+    PLIM_TRY(side_init(code, PLIM_DIFF_AFTER, err));
+    if (!pair_files(code) || !number_functions(code, &code->sides[PLIM_DIFF_BEFORE]) ||
+        !number_functions(code, &code->sides[PLIM_DIFF_AFTER])) {
+        return plim_fail_memory(err, "comparing histories");
+    }
+    note_functions(code, PLIM_DIFF_BEFORE);
+    note_functions(code, PLIM_DIFF_AFTER);
+    return PLIM_OK;
 }
 
 void plim_diff_code_deinit(plim_diff_code *code)

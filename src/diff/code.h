@@ -23,8 +23,8 @@ typedef enum plim_diff_side_kind { PLIM_DIFF_BEFORE, PLIM_DIFF_AFTER } plim_diff
 typedef struct plim_diff_function {
     uint32_t file; /* numbers of texts */
     uint32_t name;
-    uint8_t owner;               /* plim_frame_owner */
-    bool is_in[PLIM_DIFF_SIDES]; /* a stack that requests memory goes through it */
+    uint8_t owner;                    /* plim_frame_owner */
+    uint32_t stacks[PLIM_DIFF_SIDES]; /* that request memory and go through it */
 } plim_diff_function;
 
 #define PLIM_DIFF_SAMPLE 4 /* of the sizes of a stack, a sample that is the same in both sides */

@@ -32,7 +32,7 @@ typedef struct diff_work {
 
 /* Both sides of a device; a side without it has no view. */
 typedef struct sides {
-    const plim_device_view *views[PLIM_DIFF_SIDES];
+    const plim_diff_calls *views[PLIM_DIFF_SIDES];
     plim_diff_device *device;
 } sides;
 
@@ -54,14 +54,14 @@ static plim_status compare_at(diff_work *job, const sides *both, plim_diff_momen
     plim_diff_moment *const moment = &both->device->moments[kind];
     plim_moment *const figures[] = { &moment->before, &moment->after };
     for (size_t i = 0; i < PLIM_DIFF_SIDES; i++) {
-        const plim_device_view *const view = both->views[i];
+        const plim_diff_calls *const view = both->views[i];
         if (view == NULL) {
             *figures[i] = (plim_moment){ .event = PLIM_AT_START, .time_us = PLIM_TIME_UNKNOWN };
             continue;
         }
         int64_t event = PLIM_AT_START;
-        PLIM_TRY(plim_device_view_moment(view, choices[i], &event, err));
-        *figures[i] = plim_device_view_sums(view, event);
+        PLIM_TRY(plim_device_view_moment(view->view, choices[i], &event, err));
+        *figures[i] = plim_device_view_sums(view->view, event);
         if (!plim_diff_sums_add_live(&job->sums, (plim_diff_side_kind)i, view, event)) {
             return plim_fail_memory(err, "comparing histories");
         }
@@ -71,11 +71,11 @@ static plim_status compare_at(diff_work *job, const sides *both, plim_diff_momen
 
 static const char *steps_unknown_because(const sides *both)
 {
-    const plim_device_view *const before = both->views[PLIM_DIFF_BEFORE];
-    const plim_device_view *const after = both->views[PLIM_DIFF_AFTER];
-    if (before == NULL || after == NULL) {
+    if (both->views[PLIM_DIFF_BEFORE] == NULL || both->views[PLIM_DIFF_AFTER] == NULL) {
         return "only one side has this device";
     }
+    const plim_device_view *const before = both->views[PLIM_DIFF_BEFORE]->view;
+    const plim_device_view *const after = both->views[PLIM_DIFF_AFTER]->view;
     if (before == after) {
         return "both moments are of one history";
     }
@@ -98,8 +98,9 @@ static plim_status compare_steps(diff_work *job, const sides *both, plim_error *
     }
     plim_moment *const figures[] = { &moment->before, &moment->after };
     for (size_t i = 0; i < PLIM_DIFF_SIDES; i++) {
-        const plim_device_view *const view = both->views[i];
-        *figures[i] = plim_device_view_sums(view, plim_diff_last_step_end(&view->steps));
+        const plim_diff_calls *const view = both->views[i];
+        *figures[i] =
+            plim_device_view_sums(view->view, plim_diff_last_step_end(&view->view->steps));
         if (!plim_diff_sums_add_steps(&job->sums, (plim_diff_side_kind)i, view)) {
             return plim_fail_memory(err, "comparing histories");
         }
@@ -124,40 +125,92 @@ static plim_status compare_moments(diff_work *job, const sides *both, plim_error
     return compare_at(job, both, PLIM_DIFF_CHOSEN, choices, err);
 }
 
+/* Bytes that groups have grown or shrunk by, whichever is more. */
+static double bytes_changed(const plim_diff_moment *moment)
+{
+    double growth = 0;
+    double shrinkage = 0;
+    for (size_t i = 0; i < moment->group_count; i++) {
+        const double change = (double)moment->groups[i].change_bytes;
+        growth += change > 0 ? change : 0;
+        shrinkage -= change < 0 ? change : 0;
+    }
+    return growth > shrinkage ? growth : shrinkage;
+}
+
+/*
+ * The moment that shows best what changed: the peak, or the end if more has changed there. Peaks
+ * and ends of runs of different lengths are of different moments, so what stays of each step leads
+ * there if it differs at all.
+ */
+static plim_diff_moment_kind lead_of(const plim_diff_device *device)
+{
+    const plim_diff_moment *const moments = device->moments;
+    if (moments[PLIM_DIFF_CHOSEN].is_known) {
+        return PLIM_DIFF_CHOSEN;
+    }
+    if (device->before_steps != device->after_steps &&
+        bytes_changed(&moments[PLIM_DIFF_STEP]) > 0) {
+        return PLIM_DIFF_STEP;
+    }
+    return bytes_changed(&moments[PLIM_DIFF_END]) > bytes_changed(&moments[PLIM_DIFF_PEAK])
+               ? PLIM_DIFF_END
+               : PLIM_DIFF_PEAK;
+}
+
+/* The views of a device; of one history both are one. */
+typedef struct two_views {
+    plim_device_view views[PLIM_DIFF_SIDES];
+    plim_diff_calls calls[PLIM_DIFF_SIDES];
+} two_views;
+
+static plim_status view_sides(const diff_work *job,
+                              const plim_device_history *const devices[PLIM_DIFF_SIDES],
+                              two_views *views, sides *both, plim_error *err)
+{
+    for (size_t i = 0; i < PLIM_DIFF_SIDES; i++) {
+        const plim_diff_side *const side = &job->code.sides[i];
+        if (devices[i] != NULL && i > 0 && devices[i] == devices[0]) {
+            both->views[i] = both->views[0];
+        } else if (devices[i] != NULL) {
+            PLIM_TRY(plim_device_view_init(&views->views[i], side->history, devices[i],
+                                           job->result->mem, err));
+            PLIM_TRY(plim_diff_calls_init(&views->calls[i], &views->views[i], side, err));
+            both->views[i] = &views->calls[i];
+        }
+    }
+    return PLIM_OK;
+}
+
 static plim_status compare_device(diff_work *job, const plim_device_history *before,
                                   const plim_device_history *after, plim_diff_device *device,
                                   plim_error *err)
 {
-    *device = (plim_diff_device){ .device = before != NULL ? before->device : after->device,
+    const plim_device_history *const any = before != NULL ? before : after;
+    PLIM_ASSERT(any != NULL);
+    *device = (plim_diff_device){ .device = any->device,
                                   .in_before = before != NULL,
                                   .in_after = after != NULL };
-    const plim_mem *const mem = job->result->mem;
     const plim_device_history *const devices[] = { before, after };
-    plim_device_view views[PLIM_DIFF_SIDES] = { 0 };
+    two_views views = { 0 };
     sides both = { .device = device };
-    plim_status status = PLIM_OK;
-    for (size_t i = 0; i < PLIM_DIFF_SIDES && status == PLIM_OK; i++) {
-        if (devices[i] != NULL && i > 0 && devices[i] == devices[0]) {
-            both.views[i] = both.views[0];
-        } else if (devices[i] != NULL) {
-            status =
-                plim_device_view_init(&views[i], job->code.sides[i].history, devices[i], mem, err);
-            both.views[i] = &views[i];
-        }
-    }
+    plim_status status = view_sides(job, devices, &views, &both, err);
     if (status == PLIM_OK && before != NULL) {
-        device->before_steps = both.views[PLIM_DIFF_BEFORE]->steps.count;
-        device->before_steps_source = both.views[PLIM_DIFF_BEFORE]->steps.source;
+        device->before_steps = both.views[PLIM_DIFF_BEFORE]->view->steps.count;
+        device->before_steps_source = both.views[PLIM_DIFF_BEFORE]->view->steps.source;
     }
     if (status == PLIM_OK && after != NULL) {
-        device->after_steps = both.views[PLIM_DIFF_AFTER]->steps.count;
-        device->after_steps_source = both.views[PLIM_DIFF_AFTER]->steps.source;
+        device->after_steps = both.views[PLIM_DIFF_AFTER]->view->steps.count;
+        device->after_steps_source = both.views[PLIM_DIFF_AFTER]->view->steps.source;
     }
     if (status == PLIM_OK) {
         status = compare_moments(job, &both, err);
+        device->lead = lead_of(device);
     }
-    plim_device_view_deinit(&views[PLIM_DIFF_BEFORE]);
-    plim_device_view_deinit(&views[PLIM_DIFF_AFTER]);
+    for (size_t i = 0; i < PLIM_DIFF_SIDES; i++) {
+        plim_diff_calls_deinit(&views.calls[i]);
+        plim_device_view_deinit(&views.views[i]);
+    }
     return status;
 }
 

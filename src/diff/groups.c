@@ -35,7 +35,7 @@ static uint32_t differing_frame(const plim_diff_writer *writer, plim_diff_side_k
     const plim_diff_side_kind other = side == PLIM_DIFF_BEFORE ? PLIM_DIFF_AFTER : PLIM_DIFF_BEFORE;
     const plim_stack frames = plim_history_stack(writer->code->sides[side].history, stack);
     for (uint32_t i = 0; i < frames.frame_count; i++) {
-        if (!plim_diff_function_of(writer->code, side, frames.frames[i])->is_in[other]) {
+        if (plim_diff_function_of(writer->code, side, frames.frames[i])->stacks[other] == 0) {
             return i;
         }
     }
@@ -119,6 +119,7 @@ static bool write_group(const plim_diff_writer *writer, const plim_diff_sums *su
                               .after = share_of(writer, PLIM_DIFF_AFTER, after),
                               .category = category_of(before, after),
                               .because = one->because,
+                              .is_by_engine = one->is_by_engine,
                               .package = "" };
     ret->change_bytes = change_of(ret->before.bytes, ret->after.bytes);
     if (after->stack != PLIM_NONE) {

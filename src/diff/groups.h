@@ -6,7 +6,7 @@
 
 #include "diff/sums.h"
 
-/* What groups are made of, and where they go. */
+/* The sources of groups, and the arena that they go to. */
 typedef struct plim_diff_writer {
     plim_diff_code *code;
     const plim_diff_classes *classes;

@@ -22,6 +22,7 @@
 typedef struct plim_diff_class {
     plim_diff_match match;
     const char *because;
+    bool is_by_engine; /* requests without a stack, during calls of backward */
 } plim_diff_class;
 
 typedef struct plim_diff_classes {
@@ -29,6 +30,8 @@ typedef struct plim_diff_classes {
     uint32_t *of[PLIM_DIFF_SIDES]; /* by stack of the side */
     uint32_t counts[PLIM_DIFF_SIDES];
     PLIM_VEC(plim_diff_class) items;
+    uint32_t *engine_of; /* by class of calls of backward; 0 for others, as for those beyond */
+    size_t engine_count;
 } plim_diff_classes;
 
 /* n log n in stacks. Errors: PLIM_OUT_OF_HOST_MEMORY. After a failure plim_diff_classes_deinit()
@@ -37,6 +40,12 @@ plim_status plim_diff_classes_init(plim_diff_classes *classes, plim_diff_code *c
                                    plim_error *err);
 /* A zeroed one is allowed. */
 void plim_diff_classes_deinit(plim_diff_classes *classes);
+
+/* The class of what the autograd engine requests during calls of a class. */
+static inline uint32_t plim_diff_engine_class(const plim_diff_classes *classes, uint32_t call)
+{
+    return call < classes->engine_count ? classes->engine_of[call] : PLIM_DIFF_NO_CLASS;
+}
 
 /* The class of a stack, or of PLIM_NONE. */
 static inline uint32_t plim_diff_class_of(const plim_diff_classes *classes,

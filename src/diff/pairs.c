@@ -12,6 +12,7 @@
  * requests the same sizes is better than two that do not. */
 #define POINTS_PAIR  2u
 #define POINTS_ALIKE 2u /* for each quarter of the sizes that both request */
+#define POINTS_PLACE 2u /* the line is where its neighbours have gone */
 #define POINTS_LINES 1u
 #define POINTS_COUNT 1u
 
@@ -77,9 +78,18 @@ uint32_t plim_diff_alike(const plim_diff_row *before, const plim_diff_row *after
     return all == 0 ? 0 : (shared * 4 + all - 1) / all;
 }
 
+bool plim_diff_has_equal_requests(const plim_diff_row *before, const plim_diff_row *after)
+{
+    return plim_diff_alike(before, after) == 4 &&
+           profile_of(before)->count == profile_of(after)->count &&
+           profile_of(before)->bytes == profile_of(after)->bytes;
+}
+
 static uint32_t points(const plim_diff_row *before, const plim_diff_row *after)
 {
+    const bool is_place = after->line >= before->line_first && after->line <= before->line_last;
     return POINTS_PAIR + POINTS_ALIKE * plim_diff_alike(before, after) +
+           (is_place ? POINTS_PLACE : 0) +
            (plim_diff_has_equal_lines(before, after) ? POINTS_LINES : 0) +
            (profile_of(before)->count == profile_of(after)->count ? POINTS_COUNT : 0);
 }
@@ -102,7 +112,8 @@ typedef struct unpaired_rows {
 /* Pairs what is equal in all respects from both ends on. */
 static void trim(unpaired_rows *left)
 {
-    const uint32_t best = POINTS_PAIR + POINTS_ALIKE * 4 + POINTS_LINES + POINTS_COUNT;
+    const uint32_t best =
+        POINTS_PAIR + POINTS_ALIKE * 4 + POINTS_PLACE + POINTS_LINES + POINTS_COUNT;
     while (left->first_before < left->end_before && left->first_after < left->end_after &&
            points(&left->before[left->first_before], &left->after[left->first_after]) == best) {
         join(left->before, left->first_before++, left->after, left->first_after++);

@@ -29,6 +29,7 @@ typedef struct series {
 
 typedef struct step_walk {
     plim_diff_sums *sums;
+    const plim_diff_calls *calls;
     const plim_device_view *view;
     plim_diff_side_kind side;
     series *series;      /* by class */
@@ -103,11 +104,12 @@ static void catch_up(const step_walk *job, series *one, uint64_t x)
 static void change(const step_walk *job, const plim_allocation *allocation, uint64_t x,
                    bool is_born)
 {
-    series *const one =
-        &job->series[plim_diff_allocation_class(job->sums->classes, job->side, allocation)];
+    uint32_t stack = PLIM_NONE;
+    series *const one = &job->series[plim_diff_allocation_class(job->sums->classes, job->side,
+                                                                job->calls, allocation, &stack)];
     if (!one->is_seen) {
         one->is_seen = true;
-        one->stack = allocation->stack;
+        one->stack = stack;
         one->bytes.last_least = UINT64_MAX;
         one->count.last_least = UINT64_MAX;
     }
@@ -168,10 +170,10 @@ static plim_category largest_category(const series *one)
 }
 
 bool plim_diff_sums_add_steps(plim_diff_sums *sums, plim_diff_side_kind side,
-                              const plim_device_view *view)
+                              const plim_diff_calls *view)
 {
-    step_walk job = { .sums = sums, .view = view, .side = side };
-    window_of(&view->steps, &job.first_step, &job.count);
+    step_walk job = { .sums = sums, .calls = view, .view = view->view, .side = side };
+    window_of(&view->view->steps, &job.first_step, &job.count);
     const size_t classes = sums->classes->items.count;
     job.series = plim_mem_alloc_zeroed(sums->mem, classes, sizeof *job.series);
     bool fits = job.series != NULL;
@@ -186,8 +188,12 @@ bool plim_diff_sums_add_steps(plim_diff_sums *sums, plim_diff_side_kind side,
         catch_up(&job, one, job.count);
         const uint64_t bytes = slope_of(&one->bytes, job.count);
         if (bytes > 0) {
-            fits = plim_diff_sums_add(sums, side, one->stack, (uint32_t)i, largest_category(one),
-                                      bytes, slope_of(&one->count, job.count));
+            const plim_diff_addend part = { .bytes = bytes,
+                                            .count = slope_of(&one->count, job.count),
+                                            .class = (uint32_t)i,
+                                            .stack = one->stack,
+                                            .category = largest_category(one) };
+            fits = plim_diff_sums_add(sums, side, &part);
         }
     }
     plim_mem_free(sums->mem, job.series, classes, sizeof *job.series);

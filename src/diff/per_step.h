@@ -23,6 +23,6 @@ int64_t plim_diff_last_step_end(const plim_steps *steps);
 /* Adds to sums, of each class that grows from step to step, its bytes and allocations a step.
  * Linear in events. False: no memory. */
 bool plim_diff_sums_add_steps(plim_diff_sums *sums, plim_diff_side_kind side,
-                              const plim_device_view *view);
+                              const plim_diff_calls *view);
 
 #endif

@@ -61,49 +61,61 @@ void plim_diff_sums_reset(plim_diff_sums *sums)
 }
 
 uint32_t plim_diff_allocation_class(const plim_diff_classes *classes, plim_diff_side_kind side,
-                                    const plim_allocation *one)
+                                    const plim_diff_calls *view, const plim_allocation *one,
+                                    uint32_t *ret_stack)
 {
-    return one->is_stack_of_free ? PLIM_DIFF_NO_CLASS
-                                 : plim_diff_class_of(classes, side, one->stack);
+    *ret_stack = PLIM_NONE;
+    if (one->is_stack_of_free) {
+        return PLIM_DIFF_NO_CLASS;
+    }
+    const uint32_t class = plim_diff_class_of(classes, side, one->stack);
+    if (class != PLIM_DIFF_NO_CLASS) {
+        *ret_stack = one->stack;
+        return class;
+    }
+    *ret_stack = plim_diff_call_of(view, one);
+    return plim_diff_engine_class(classes, plim_diff_class_of(classes, side, *ret_stack));
 }
 
-bool plim_diff_sums_add(plim_diff_sums *sums, plim_diff_side_kind side, uint32_t stack,
-                        uint32_t class, plim_category category, plim_total bytes, uint64_t count)
+bool plim_diff_sums_add(plim_diff_sums *sums, plim_diff_side_kind side,
+                        const plim_diff_addend *part)
 {
-    if (!sums->is_seen[class]) {
-        if (!PLIM_VEC_PUSH(sums->mem, &sums->seen, class)) {
+    if (!sums->is_seen[part->class]) {
+        if (!PLIM_VEC_PUSH(sums->mem, &sums->seen, part->class)) {
             return false;
         }
-        sums->is_seen[class] = true;
-        sums->items[PLIM_DIFF_BEFORE][class].stack = PLIM_NONE;
-        sums->items[PLIM_DIFF_AFTER][class].stack = PLIM_NONE;
+        sums->is_seen[part->class] = true;
+        sums->items[PLIM_DIFF_BEFORE][part->class].stack = PLIM_NONE;
+        sums->items[PLIM_DIFF_AFTER][part->class].stack = PLIM_NONE;
     }
-    plim_diff_sum *const sum = &sums->items[side][class];
-    sum->bytes += bytes;
-    sum->count += count;
-    sum->of_category[category] += bytes;
-    sums->categories[side][category] += bytes;
-    if (class == PLIM_DIFF_NO_CLASS || stack == PLIM_NONE) {
+    plim_diff_sum *const sum = &sums->items[side][part->class];
+    sum->bytes += part->bytes;
+    sum->count += part->count;
+    sum->of_category[part->category] += part->bytes;
+    sums->categories[side][part->category] += part->bytes;
+    if (part->class == PLIM_DIFF_NO_CLASS || part->stack == PLIM_NONE) {
         return true;
     }
-    plim_total *const of_stack = &sums->by_stack[side][stack];
-    *of_stack += bytes;
+    plim_total *const of_stack = &sums->by_stack[side][part->stack];
+    *of_stack += part->bytes;
     if (sum->stack == PLIM_NONE || *of_stack > sum->stack_bytes) {
-        sum->stack = stack;
+        sum->stack = part->stack;
         sum->stack_bytes = *of_stack;
     }
     return true;
 }
 
 bool plim_diff_sums_add_live(plim_diff_sums *sums, plim_diff_side_kind side,
-                             const plim_device_view *view, int64_t event)
+                             const plim_diff_calls *view, int64_t event)
 {
-    plim_live live = plim_timeline_live(&view->timeline, event, false);
+    plim_live live = plim_timeline_live(&view->view->timeline, event, false);
     plim_allocation one;
     while (plim_live_next(&live, &one)) {
-        if (!plim_diff_sums_add(
-                sums, side, one.stack, plim_diff_allocation_class(sums->classes, side, &one),
-                (plim_category)view->categories.of[one.id], one.requested_bytes, 1)) {
+        plim_diff_addend part = { .bytes = one.requested_bytes,
+                                  .count = 1,
+                                  .category = (plim_category)view->view->categories.of[one.id] };
+        part.class = plim_diff_allocation_class(sums->classes, side, view, &one, &part.stack);
+        if (!plim_diff_sums_add(sums, side, &part)) {
             return false;
         }
     }

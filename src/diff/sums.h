@@ -4,8 +4,8 @@
 #ifndef PLIMSOLL_DIFF_SUMS_H
 #define PLIMSOLL_DIFF_SUMS_H
 
+#include "diff/calls.h"
 #include "diff/match.h"
-#include "inspect/device_view.h"
 
 /* One class on one side. */
 typedef struct plim_diff_sum {
@@ -34,16 +34,27 @@ void plim_diff_sums_deinit(plim_diff_sums *sums);
 /* All zero again. */
 void plim_diff_sums_reset(plim_diff_sums *sums);
 
-/* The class of an allocation: none where its stack is that of its free. */
+/* The class of an allocation, and the stack that shows it: its own, or that of the call of backward
+ * that it was requested during. None where its stack is that of its free. */
 uint32_t plim_diff_allocation_class(const plim_diff_classes *classes, plim_diff_side_kind side,
-                                    const plim_allocation *one);
+                                    const plim_diff_calls *view, const plim_allocation *one,
+                                    uint32_t *ret_stack);
 
-/* One side's part of a class: bytes and allocations of a stack and a category. False: no memory. */
-bool plim_diff_sums_add(plim_diff_sums *sums, plim_diff_side_kind side, uint32_t stack,
-                        uint32_t class, plim_category category, plim_total bytes, uint64_t count);
+/* One side's part of a class. */
+typedef struct plim_diff_addend {
+    plim_total bytes;
+    uint64_t count;
+    uint32_t class;
+    uint32_t stack; /* that shows it, or PLIM_NONE */
+    plim_category category;
+} plim_diff_addend;
+
+/* False: no memory. */
+bool plim_diff_sums_add(plim_diff_sums *sums, plim_diff_side_kind side,
+                        const plim_diff_addend *part);
 
 /* All that is live after an event. False: no memory. */
 bool plim_diff_sums_add_live(plim_diff_sums *sums, plim_diff_side_kind side,
-                             const plim_device_view *view, int64_t event);
+                             const plim_diff_calls *view, int64_t event);
 
 #endif
