@@ -25,6 +25,7 @@ static const plim_command commands[] = {
     { "export", plim_cmd_export,
       "a recording for other tools: flame graphs, speedscope, snapshots" },
     { "inspect", plim_cmd_inspect, "where did the memory go: peak, stacks, pools, failures" },
+    { "query", plim_cmd_query, "a question of your own: a recording as tables, asked in SQL" },
     { "rehearse", plim_cmd_rehearse, "will it fit: run a PyTorch program without a GPU" },
     { "replay", plim_cmd_replay, "what if: a recording again, under other allocator settings" },
     { "tune", plim_cmd_tune, "which allocator settings would have saved it, as a line to paste" },

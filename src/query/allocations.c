@@ -13,8 +13,7 @@
 
 #define ALLOCATION_COLUMNS(X)                                                                    \
     X(DEVICE, "device", INTEGER, "PyTorch's index; -1 is pinned host memory")                    \
-    X(ID, "id", INTEGER,                                                                         \
-      "of the allocation on its device; event i that begins one has id_base + i")                \
+    X(ID, "id", INTEGER, "its number on the device, as in the column allocation of events")      \
     X(ADDR, "addr", INTEGER, "of its block; address(addr) shows it")                             \
     X(REQUESTED, "requested_bytes", INTEGER, "as the program requested them")                    \
     X(BLOCK, "block_bytes", INTEGER, "of the block that holds it")                               \
@@ -258,10 +257,22 @@ static void put_rest(sqlite3_context *out, plim_query *query, const plim_query_d
     }
 }
 
+/* Categories and steps are worked out when they are first read. */
+static plim_status prepare_column(plim_relation_cursor *cursor, int column, plim_error *err)
+{
+    if (column == CATEGORY || column == RULE) {
+        return plim_query_need_categories(cursor->query, cursor->part, err);
+    }
+    return column == BORN_STEP || column == FREED_STEP
+               ? plim_query_need_steps(cursor->query, cursor->part, err)
+               : PLIM_OK;
+}
+
 static void put_column(plim_relation_cursor *cursor, int column, sqlite3_context *out)
 {
     const plim_query_device *const device = plim_cursor_device(cursor);
     const uint64_t first = first_recorded(device);
+    plim_error err; /* written only by a failure: this runs for each value */
     if (column == DEVICE) {
         plim_put_i64(out, device->history->device);
     } else if (column == ID) {
@@ -273,6 +284,8 @@ static void put_column(plim_relation_cursor *cursor, int column, sqlite3_context
         plim_put_u64(out, device->history->events.bytes[cursor->row - first]);
     } else if (column == STACK && cursor->row >= first) {
         plim_put_index(out, device->history->events.stack[cursor->row - first]);
+    } else if (prepare_column(cursor, column, &err) != PLIM_OK) {
+        plim_put_error(out, cursor->query, &err);
     } else {
         put_rest(out, cursor->query, device, allocation_of(cursor), column);
     }
@@ -315,10 +328,9 @@ static const plim_query_column live_columns[] = {
 
 static plim_status live_at(plim_relation_cursor *cursor, const char *moment, plim_error *err)
 {
-    const plim_device_view *const view = &plim_cursor_device(cursor)->view;
     int64_t event = 0;
-    PLIM_TRY(plim_query_moment(view, moment, &event, err));
-    cursor->live = plim_timeline_live(&view->timeline, event, false);
+    PLIM_TRY(plim_query_moment(cursor->query, cursor->part, moment, &event, err));
+    cursor->live = plim_timeline_live(&plim_cursor_device(cursor)->view.timeline, event, false);
     return PLIM_OK;
 }
 

@@ -40,8 +40,10 @@ typedef struct plim_step_figures {
 
 typedef struct plim_query_device {
     const plim_device_history *history;
-    bool has_view;
+    bool has_view; /* the timeline and the grouper of: */
     plim_device_view view;
+    bool has_categories; /* in it */
+    bool has_steps;
     plim_key_order orders[PLIM_KEY_COLUMNS];
     plim_step_figures *step_figures;
 } plim_query_device;

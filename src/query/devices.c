@@ -20,7 +20,7 @@ plim_status plim_query_need_view(plim_query *query, size_t device, plim_error *e
         return PLIM_OK;
     }
     const plim_status status =
-        plim_device_view_init(&one->view, query->history, one->history, query->mem, err);
+        plim_device_view_init_timeline(&one->view, query->history, one->history, query->mem, err);
     if (status != PLIM_OK) {
         plim_device_view_deinit(&one->view);
         return status;
@@ -29,8 +29,30 @@ plim_status plim_query_need_view(plim_query *query, size_t device, plim_error *e
     return PLIM_OK;
 }
 
-plim_status plim_query_moment(const plim_device_view *view, const char *moment, int64_t *ret_event,
-                              plim_error *err)
+plim_status plim_query_need_categories(plim_query *query, size_t device, plim_error *err)
+{
+    PLIM_TRY(plim_query_need_view(query, device, err));
+    plim_query_device *const one = &query->devices[device];
+    if (!one->has_categories) {
+        PLIM_TRY(plim_categories_init(&one->view.categories, &one->view.timeline, query->mem, err));
+        one->has_categories = true;
+    }
+    return PLIM_OK;
+}
+
+plim_status plim_query_need_steps(plim_query *query, size_t device, plim_error *err)
+{
+    PLIM_TRY(plim_query_need_view(query, device, err));
+    plim_query_device *const one = &query->devices[device];
+    if (!one->has_steps) {
+        PLIM_TRY(plim_steps_init(&one->view.steps, query->history, one->history, query->mem, err));
+        one->has_steps = true;
+    }
+    return PLIM_OK;
+}
+
+plim_status plim_query_moment(plim_query *query, size_t device, const char *moment,
+                              int64_t *ret_event, plim_error *err)
 {
     plim_moment_choice choice = { .kind = PLIM_MOMENT_PEAK };
     if (moment != NULL && !plim_moment_parse(moment, &choice)) {
@@ -39,7 +61,10 @@ plim_status plim_query_moment(const plim_device_view *view, const char *moment, 
                          "step:7:end or oom",
                          moment);
     }
-    return plim_device_view_moment(view, choice, ret_event, err);
+    if (choice.kind == PLIM_MOMENT_STEP_PEAK || choice.kind == PLIM_MOMENT_STEP_END) {
+        PLIM_TRY(plim_query_need_steps(query, device, err));
+    }
+    return plim_device_view_moment(&query->devices[device].view, choice, ret_event, err);
 }
 
 /* --- the figures of steps --- */
@@ -73,7 +98,7 @@ static void walk_steps(const plim_device_view *view, plim_step_figures *figures)
 
 plim_status plim_query_need_step_figures(plim_query *query, size_t device, plim_error *err)
 {
-    PLIM_TRY(plim_query_need_view(query, device, err));
+    PLIM_TRY(plim_query_need_steps(query, device, err));
     plim_query_device *const one = &query->devices[device];
     const size_t count = one->view.steps.count;
     if (one->step_figures != NULL || count == 0) {
@@ -162,7 +187,9 @@ static void fill_order(const plim_query_device *device, plim_key_column column,
 plim_status plim_query_need_order(plim_query *query, size_t device, plim_key_column column,
                                   plim_error *err)
 {
-    PLIM_TRY(plim_query_need_view(query, device, err));
+    PLIM_TRY(column == PLIM_KEY_CATEGORY ? plim_query_need_categories(query, device, err)
+             : column == PLIM_KEY_STEP   ? plim_query_need_steps(query, device, err)
+                                         : plim_query_need_view(query, device, err));
     plim_query_device *const one = &query->devices[device];
     const uint64_t id_end = plim_timeline_id_end(&one->view.timeline);
     plim_key_order order = { .key_count = key_count(query, one, column) };

@@ -9,8 +9,10 @@
 
 #include "query/database.h"
 
-/* Timeline, categories and steps of a device. */
+/* The timeline of a device; and its categories, its steps. */
 plim_status plim_query_need_view(plim_query *query, size_t device, plim_error *err);
+plim_status plim_query_need_categories(plim_query *query, size_t device, plim_error *err);
+plim_status plim_query_need_steps(plim_query *query, size_t device, plim_error *err);
 plim_status plim_query_need_step_figures(plim_query *query, size_t device, plim_error *err);
 plim_status plim_query_need_order(plim_query *query, size_t device, plim_key_column column,
                                   plim_error *err);
@@ -25,8 +27,8 @@ uint32_t plim_query_label(plim_query *query, uint32_t stack);
  * The event after which a named moment of a device holds; NULL is the peak.
  * Errors: PLIM_INVALID_ARGUMENT: no such name, or the device has no such moment.
  */
-plim_status plim_query_moment(const plim_device_view *view, const char *moment, int64_t *ret_event,
-                              plim_error *err);
+plim_status plim_query_moment(plim_query *query, size_t device, const char *moment,
+                              int64_t *ret_event, plim_error *err);
 
 /* True if an id of a timeline is that of an allocation. */
 bool plim_query_is_allocation(const plim_query_device *device, uint64_t id);

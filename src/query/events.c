@@ -64,9 +64,12 @@ static plim_status events_by_key(plim_relation_cursor *cursor, int column, sqlit
 
 static void put_about(plim_relation_cursor *cursor, int column, sqlite3_context *out)
 {
-    plim_error err;
-    if (plim_query_need_view(cursor->query, cursor->part, &err) != PLIM_OK) {
-        sqlite3_result_error(out, err.message, -1);
+    plim_error err = { 0 };
+    const plim_status status = column == STEP
+                                   ? plim_query_need_steps(cursor->query, cursor->part, &err)
+                                   : plim_query_need_view(cursor->query, cursor->part, &err);
+    if (status != PLIM_OK) {
+        plim_put_error(out, cursor->query, &err);
         return;
     }
     const plim_device_view *const view = &plim_cursor_device(cursor)->view;
@@ -195,13 +198,12 @@ static uint64_t count_moments(const plim_query *query, size_t part)
 
 static plim_status moment_at(plim_relation_cursor *cursor, const char *moment, plim_error *err)
 {
-    const plim_device_view *const view = &plim_cursor_device(cursor)->view;
-    plim_cursor_init(&cursor->figures, &view->timeline);
+    plim_cursor_init(&cursor->figures, &plim_cursor_device(cursor)->view.timeline);
     if (moment == NULL) {
         return PLIM_OK;
     }
     int64_t event = 0;
-    PLIM_TRY(plim_query_moment(view, moment, &event, err));
+    PLIM_TRY(plim_query_moment(cursor->query, cursor->part, moment, &event, err));
     const uint64_t row = (uint64_t)(event + 1);
     const bool is_wanted = row >= cursor->position && row < cursor->position_end;
     cursor->position = is_wanted ? row : cursor->position_end;
@@ -247,6 +249,19 @@ static void put_figure(plim_relation_cursor *cursor, int column, sqlite3_context
     }
 }
 
+static void put_moment_step(plim_relation_cursor *cursor, int64_t event, sqlite3_context *out)
+{
+    plim_error err = { 0 };
+    if (event < 0) {
+        return;
+    }
+    if (plim_query_need_steps(cursor->query, cursor->part, &err) != PLIM_OK) {
+        plim_put_error(out, cursor->query, &err);
+        return;
+    }
+    plim_put_step(out, plim_steps_at(&plim_cursor_device(cursor)->view.steps, (uint64_t)event));
+}
+
 static void put_moment(plim_relation_cursor *cursor, int column, sqlite3_context *out)
 {
     const plim_query_device *const device = plim_cursor_device(cursor);
@@ -262,8 +277,7 @@ static void put_moment(plim_relation_cursor *cursor, int column, sqlite3_context
         plim_put_time(out, event < 0 ? PLIM_TIME_UNKNOWN : device->history->events.time_us[event]);
         break;
     case M_STEP:
-        plim_put_step(out, event < 0 ? PLIM_NO_STEP
-                                     : plim_steps_at(&device->view.steps, (uint64_t)event));
+        put_moment_step(cursor, event, out);
         break;
     case M_AT:
         sqlite3_result_text(out, cursor->moment, -1, SQLITE_TRANSIENT); /* NULL: NULL */

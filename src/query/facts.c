@@ -42,7 +42,7 @@ static uint64_t one_row(const plim_query *query, size_t part)
 static plim_status prepare_device(plim_query *query, size_t part, plim_error *err)
 {
     PLIM_TRY(plim_query_need_inspection(query, err));
-    return plim_query_need_view(query, part, err);
+    return plim_query_need_steps(query, part, err);
 }
 
 static uint64_t count_inspected(const plim_query *query, size_t part)

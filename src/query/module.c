@@ -21,6 +21,13 @@ typedef struct relation_vtab {
     relation_table of;
 } relation_vtab;
 
+/* Our memory ran out, not SQLite's. */
+static int fail_memory(plim_query *query)
+{
+    (void)plim_fail_memory(&query->error, "reading a table");
+    return SQLITE_NOMEM;
+}
+
 /* --- a table --- */
 
 static void declare(plim_text *text, const plim_query_table *schema)
@@ -47,8 +54,8 @@ static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv,
     plim_text_init(&text, of->query->mem, (size_t)1 << 16);
     declare(&text, &of->relation->schema);
     of->query->is_declaring = true;
-    const int code =
-        text.status == PLIM_OK ? sqlite3_declare_vtab(db, plim_text_string(&text)) : SQLITE_NOMEM;
+    const int code = text.status == PLIM_OK ? sqlite3_declare_vtab(db, plim_text_string(&text))
+                                            : fail_memory(of->query);
     of->query->is_declaring = false;
     plim_text_deinit(&text);
     if (code != SQLITE_OK) {
@@ -56,7 +63,7 @@ static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv,
     }
     relation_vtab *const vtab = plim_mem_alloc_zeroed(of->query->mem, 1, sizeof *vtab);
     if (vtab == NULL) {
-        return SQLITE_NOMEM;
+        return fail_memory(of->query);
     }
     vtab->of = *of;
     *ret_vtab = &vtab->base;
@@ -84,7 +91,7 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **ret_cursor)
     plim_relation_cursor *const cursor =
         plim_mem_alloc_zeroed(vtab->of.query->mem, 1, sizeof *cursor);
     if (cursor == NULL) {
-        return SQLITE_NOMEM;
+        return fail_memory(vtab->of.query);
     }
     cursor->query = vtab->of.query;
     cursor->relation = vtab->of.relation;
@@ -165,7 +172,7 @@ static bool find_row(plim_relation_cursor *cursor)
 /* Goes to the next row from the position on, which may be in a later part. */
 static int settle(plim_relation_cursor *cursor)
 {
-    plim_error err = { 0 };
+    plim_error err; /* written only by a failure: this runs for each row */
     while (!find_row(cursor)) {
         cursor->part++;
         if (cursor->part >= cursor->part_end) {
@@ -254,7 +261,7 @@ int plim_query_add_tables(plim_query *query)
     }
     query->tables = plim_mem_alloc(query->mem, count, sizeof *query->tables);
     if (query->tables == NULL) {
-        return SQLITE_NOMEM;
+        return fail_memory(query);
     }
     for (size_t i = 0; i < count; i++) {
         query->tables[i] = (relation_table){ .query = query, .relation = plim_relations[i] };

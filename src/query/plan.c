@@ -303,7 +303,7 @@ static void take_number(plim_relation_cursor *cursor, sqlite3_value *value)
         cursor->row_end = 0;
         return;
     }
-    cursor->row_first = (uint64_t)(sqlite3_value_int64(value) - first);
+    cursor->row_first = (uint64_t)sqlite3_value_int64(value) - (uint64_t)first;
     cursor->row_end = cursor->row_first + 1;
 }
 

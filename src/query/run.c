@@ -79,11 +79,14 @@ static plim_status deliver(plim_query *query, sqlite3_stmt *statement,
     const size_t room = count > 0 ? (size_t)count : 1;
     const char **const names = plim_mem_alloc(query->mem, room, sizeof *names);
     plim_query_value *const values = plim_mem_alloc(query->mem, room, sizeof *values);
-    plim_status status = names != NULL && values != NULL
-                             ? name_columns(statement, names, count, reader, err)
-                             : plim_fail_memory(err, "reading the rows of a statement");
-    if (status == PLIM_OK) {
-        status = read_rows(query, statement, values, reader, err);
+    plim_status status = PLIM_OK;
+    if (names == NULL || values == NULL) {
+        status = plim_fail_memory(err, "reading the rows of a statement");
+    } else {
+        status = name_columns(statement, names, count, reader, err);
+        if (status == PLIM_OK) {
+            status = read_rows(query, statement, values, reader, err);
+        }
     }
     plim_mem_free(query->mem, values, values != NULL ? room : 0, sizeof *values);
     plim_mem_free(query->mem, (void *)names, names != NULL ? room : 0, sizeof *names);
@@ -124,7 +127,9 @@ static plim_status prepare(plim_query *query, const char *sql, size_t bytes,
         return plim_fail(err, PLIM_INVALID_ARGUMENT, "there is no statement");
     }
     PLIM_TRY(check_rest(query, rest, bytes - (size_t)(rest - sql), err));
-    if (query->is_guarded && !sqlite3_stmt_readonly(*ret_statement)) {
+    const bool reads =
+        sqlite3_stmt_readonly(*ret_statement) != 0 && sqlite3_column_count(*ret_statement) > 0;
+    if (query->is_guarded && !reads) {
         return plim_fail(err, PLIM_FORBIDDEN, "queries only read: this statement is refused");
     }
     return PLIM_OK;
@@ -146,6 +151,15 @@ static plim_status check_text(const plim_query *query, const char *sql, size_t b
     return PLIM_OK;
 }
 
+/* 0: none, as where the limit is beyond what the clock counts. */
+static uint64_t deadline_of(const plim_query *query)
+{
+    const double seconds = query->time_limit_seconds;
+    return seconds > 0 && seconds < 1e9
+               ? plim_clock_now_ns(&plim_clock_system) + (uint64_t)(seconds * 1e9)
+               : 0;
+}
+
 plim_status plim_query_run(plim_query *query, const char *sql, size_t bytes,
                            const plim_query_reader *reader, plim_error *err)
 {
@@ -153,10 +167,7 @@ plim_status plim_query_run(plim_query *query, const char *sql, size_t bytes,
     query->error = (plim_error){ 0 };
     query->forbidden = NULL;
     query->is_late = false;
-    query->deadline_ns =
-        query->time_limit_seconds > 0
-            ? plim_clock_now_ns(&plim_clock_system) + (uint64_t)(query->time_limit_seconds * 1e9)
-            : 0;
+    query->deadline_ns = deadline_of(query);
     PLIM_TRY(check_text(query, sql, bytes, err));
     plim_status status = prepare(query, sql, bytes, &statement, err);
     if (status == PLIM_OK) {

@@ -37,7 +37,7 @@ static void put_text(sqlite3_context *out, plim_query *query, plim_stack stack)
         plim_text_append_string(&query->scratch, i == stack.frame_count ? "" : ";");
         plim_frame_text_add(&query->scratch, query->history, stack.frames[i - 1], false);
     }
-    plim_put_text(out, &query->scratch);
+    plim_put_scratch(out, query);
 }
 
 static void put_stack(plim_relation_cursor *cursor, int column, sqlite3_context *out)

@@ -25,12 +25,20 @@ void plim_put_pool(sqlite3_context *out, plim_pool_id pool)
     sqlite3_result_text(out, text, bytes, SQLITE_TRANSIENT);
 }
 
-void plim_put_text(sqlite3_context *out, const plim_text *text)
+void plim_put_error(sqlite3_context *out, plim_query *query, const plim_error *err)
 {
-    if (text->status == PLIM_OUT_OF_HOST_MEMORY) {
-        sqlite3_result_error_nomem(out);
-    } else if (text->status != PLIM_OK) {
+    query->error = *err;
+    sqlite3_result_error(out, err->message, -1);
+}
+
+void plim_put_scratch(sqlite3_context *out, plim_query *query)
+{
+    const plim_text *const text = &query->scratch;
+    plim_error err = { 0 };
+    if (text->status == PLIM_LIMIT) {
         sqlite3_result_error_toobig(out);
+    } else if (plim_text_status(text, "naming a stack", &err) != PLIM_OK) {
+        plim_put_error(out, query, &err);
     } else {
         sqlite3_result_text64(out, plim_text_string(text), text->length, SQLITE_TRANSIENT,
                               SQLITE_UTF8);
@@ -56,7 +64,7 @@ void plim_put_frame(sqlite3_context *out, plim_query *query, uint32_t frame, pli
     case PLIM_LABEL_TEXT:
         plim_text_reset(&query->scratch);
         plim_frame_text_add(&query->scratch, query->history, frame, false);
-        plim_put_text(out, &query->scratch);
+        plim_put_scratch(out, query);
         break;
     }
 }

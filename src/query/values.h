@@ -72,8 +72,10 @@ static inline void plim_put_word(sqlite3_context *out, const char *word)
 void plim_put_string(sqlite3_context *out, const plim_history *history, uint32_t string);
 /* "0:1" */
 void plim_put_pool(sqlite3_context *out, plim_pool_id pool);
-/* A text that was put together, copied. */
-void plim_put_text(sqlite3_context *out, const plim_text *text);
+/* The query's scratch, copied. */
+void plim_put_scratch(sqlite3_context *out, plim_query *query);
+/* A value that could not be worked out: the statement fails with it. */
+void plim_put_error(sqlite3_context *out, plim_query *query, const plim_error *err);
 
 /* Columns of the frame that speaks for a stack. */
 typedef enum plim_label_part {

@@ -90,6 +90,11 @@ static const question about_moments[] = {
     { "SELECT event, requested_bytes FROM moments WHERE event = 4", "4|300" },
     { "SELECT event, requested_bytes FROM moments WHERE event BETWEEN -5 AND 0", "-1|10;0|210" },
     { "SELECT event FROM moments WHERE event < -1", "" },
+    { "SELECT event FROM moments WHERE event = 9223372036854775807", "" },
+    { "SELECT event FROM moments WHERE event = -9223372036854775807 - 1", "" },
+    { "SELECT event FROM moments WHERE event >= 9223372036854775807", "" },
+    { "SELECT event FROM moments WHERE event > 7.5 AND event < 1e300", "8" },
+    { "SELECT COUNT(*) FROM moments WHERE event > -1e300", "10" },
     { "SELECT event FROM moments WHERE event > 6", "7;8" },
     { "SELECT MAX(requested_bytes) = (SELECT requested_bytes FROM moments('peak')) FROM moments",
       "1" },
@@ -162,5 +167,41 @@ static void every_table_and_view_is_as_described(void)
     }
 }
 
-T_MAIN(T_TEST(every_table_and_view_is_as_described), T_TEST(allocations_have_their_lives),
-       T_TEST(moments_are_those_of_the_timeline))
+/* --- memory that runs out --- */
+
+static bool run_statements(const plim_mem *mem, void *ctx)
+{
+    static const char *const statements[] = {
+        "SELECT stack, SUM(requested_bytes) FROM allocations GROUP BY stack",
+        "SELECT category, born_step, frame(stack) FROM allocations",
+        "SELECT step, allocation FROM events",
+        "SELECT step, live_count FROM moments",
+        "SELECT * FROM live('end')",
+        "SELECT text FROM stacks JOIN frames ON frames.stack = stacks.id",
+        "SELECT * FROM steps",
+        "SELECT COUNT(*) FROM anomalies, devices, findings",
+    };
+    const plim_query_options options = { .mem = mem, .memory_limit_bytes = (uint64_t)1 << 30 };
+    plim_query *query = NULL;
+    plim_error err = { 0 };
+    plim_status status = plim_query_open(ctx, &options, &query, &err);
+    for (size_t i = 0; status == PLIM_OK && i < T_COUNT(statements); i++) {
+        const plim_query_reader reader = { .row = any_row };
+        status = plim_query_run(query, statements[i], strlen(statements[i]), &reader, &err);
+    }
+    if (status != PLIM_OK && status != PLIM_OUT_OF_HOST_MEMORY) {
+        fail_msg("%s", err.message);
+    }
+    plim_query_close(query);
+    return status == PLIM_OK;
+}
+
+static void each_allocation_may_fail(void)
+{
+    plim_history *const history = script_history(SCRIPT);
+    t_fail_each_allocation(run_statements, history);
+    plim_history_destroy(history);
+}
+
+T_MAIN(T_TEST(each_allocation_may_fail), T_TEST(every_table_and_view_is_as_described),
+       T_TEST(allocations_have_their_lives), T_TEST(moments_are_those_of_the_timeline))

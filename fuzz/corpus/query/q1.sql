@@ -1,0 +1,1 @@
+SELECT stack, SUM(requested_bytes) FROM allocations GROUP BY stack

@@ -1,0 +1,1 @@
+SELECT * FROM peak_by_stack, by_category_at_peak, never_freed, steps_growth, named_moments, leaks, churn_by_stack

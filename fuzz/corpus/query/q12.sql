@@ -1,0 +1,1 @@
+SELECT * FROM events WHERE action = 'alloc' AND event > '2' AND device = NULL

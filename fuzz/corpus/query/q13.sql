@@ -1,0 +1,1 @@
+EXPLAIN QUERY PLAN SELECT DISTINCT device, stack FROM allocations ORDER BY stack DESC, device

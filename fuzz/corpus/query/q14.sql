@@ -1,0 +1,1 @@
+SELECT * FROM live(NULL), moments('oom'), segments, blocks, pools, ooms, findings, anomalies, warnings, source LIMIT 9

@@ -1,0 +1,1 @@
+SELECT * FROM live('step:0') JOIN stacks ON stacks.id = live.stack ORDER BY requested_bytes DESC

@@ -1,0 +1,1 @@
+SELECT * FROM moments WHERE event BETWEEN -1 AND 3 AND device = 1

@@ -1,0 +1,1 @@
+SELECT * FROM frames WHERE stack = 1 OR function GLOB '*f*'

@@ -1,0 +1,1 @@
+SELECT zeroblob(1000000000), printf('%1000000000d', 1), group_concat(hex(zeroblob(99999)))

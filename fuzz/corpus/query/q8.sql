@@ -1,0 +1,1 @@
+SELECT m.event, l.id FROM moments m, live('event:' || m.event) l WHERE m.event >= 0

@@ -1,0 +1,1 @@
+SELECT category, born_step, frame(stack), size(requested_bytes), duration(lifetime_us), address(addr) FROM allocations WHERE category = 'other' AND id > 1.5
