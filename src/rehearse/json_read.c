@@ -91,7 +91,7 @@ plim_status plim_json_read_file(const char *path, yajl_val *ret, plim_error *err
     char *text = NULL;
     plim_status status = read_all(file, path, &text, err);
     (void)fclose(file);
-    if (status == PLIM_OK) {
+    if (status == PLIM_OK && text != NULL) {
         status = plim_json_read_text(path, text, ret, err);
         free(text);
     }
