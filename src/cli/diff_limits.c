@@ -134,11 +134,21 @@ static int say_unpaired(const char *who, const plim_diff_job *job)
     return status;
 }
 
+/* False: a pair was not compared, and why was said. */
+static bool all_compared(const plim_diff_job *job)
+{
+    bool is_good = true;
+    for (size_t i = 0; i < job->count; i++) {
+        is_good = is_good && job->pairs[i].status == PLIM_OK;
+    }
+    return is_good;
+}
+
 int plim_diff_limits_check(const char *who, const plim_diff_limits *limits,
                            const plim_diff_job *job)
 {
     int status = limits->count > 0 ? say_unpaired(who, job) : PLIM_EXIT_OK;
-    if (limits->count > 0 && job->rank_count == 0) {
+    if (limits->count > 0 && job->rank_count == 0 && all_compared(job)) {
         plim_say(who, "--fail-on: no device has memory: nothing could be checked");
         status = PLIM_EXIT_FAILED;
     }

@@ -331,7 +331,8 @@ class Usage(Files):
         done = run(LEAK, self.place("missing.pickle"))
         self.assertEqual((done.returncode, done.stdout), (3, ""))
         self.assertIn("missing.pickle", done.stderr)
-        self.assertEqual(run(self.place("missing.pickle"), LEAK).returncode, 3)
+        failed = run("--fail-on=peak>+5%", self.place("missing.pickle"), LEAK)
+        self.assertEqual((failed.returncode, len(failed.stderr.splitlines())), (3, 1))
         failed = run("--json", LEAK, self.place("missing.pickle"))
         pair = json.loads(failed.stdout)["pairs"][0]
         self.assertEqual((failed.returncode, pair["failed_file"]), (3, self.place("missing.pickle")))
