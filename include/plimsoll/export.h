@@ -40,6 +40,7 @@ typedef struct plim_export_format {
     plim_export_gzip gzip;
     bool has_differences; /* it has room for two figures a stack */
     bool has_lives;       /* it draws the lives of allocations, if asked */
+    bool has_tables;      /* it holds one table */
 } plim_export_format;
 
 /** The formats, in the order of help; NULL after the last. */
@@ -81,7 +82,8 @@ typedef struct plim_export_options {
     const plim_moment_choice *from;  /* the span of all others; NULL: the start */
     const plim_moment_choice *until; /* NULL: the end */
     const int32_t *device;           /* only this one; NULL: all */
-    bool full_paths;                 /* in formats whose frames are one text */
+    const char *table; /* of plimsoll query, for formats that hold one; NULL: allocations */
+    bool full_paths;   /* in formats whose frames are one text */
     uint64_t
         lives_min_bytes; /* draw lives of allocations that requested at least so much; 0: none */
     bool replaces;       /* a file that stands under the name */

@@ -101,6 +101,18 @@ typedef struct plim_query_reader {
     void *ctx;
 } plim_query_reader;
 
+/* Rows as comma-separated values (RFC 4180), a line of names first; lines end in a line feed. NULL
+ * is an empty field, an empty text "", a blob hexadecimal. */
+typedef struct plim_query_csv {
+    /* Takes all of the bytes, or returns false: then it is not called again. */
+    bool (*write)(void *ctx, const void *data, size_t bytes);
+    void *ctx;
+    bool failed; /* it did; the statement ends with PLIM_CANCELLED */
+} plim_query_csv;
+
+/** The reader that writes such; it borrows `csv`. */
+PLIM_API plim_query_reader plim_query_csv_reader(plim_query_csv *csv);
+
 /**
  * Run one statement, which reads.
  *

@@ -113,6 +113,8 @@ static const plim_option options[] = {
     PLIM_TAKEN("device", "N", take_device, "only GPU N (-1 is pinned host memory)"),
     PLIM_SIZE("lives", export_arguments, options.lives_min_bytes,
               "draw the life of each allocation of at least SIZE as a span, in traces"),
+    PLIM_TEXT("table", "NAME", export_arguments, options.table,
+              "of CSV: the table or view of plimsoll query (allocations)"),
     PLIM_FLAG("full-paths", export_arguments, options.full_paths,
               "do not shorten paths and C++ names, in folded stacks"),
     PLIM_FLAG("force", export_arguments, options.replaces, "replace a file that is there already"),
@@ -158,7 +160,7 @@ static const plim_usage usage = {
     .purpose =
         "Writes a snapshot of PyTorch's or a recording of Plimsoll's in the format of another "
         "tool: .speedscope.json, .folded (flame graphs), .pb.gz (pprof), .pftrace (Perfetto), "
-        ".trace.json (Chrome), .sqlite, .pickle (PyTorch's snapshot), .plim. "
+        ".trace.json (Chrome), .sqlite, .csv, .pickle (PyTorch's snapshot), .plim. "
         "With .gz at the end of the name, compressed.",
     .groups = groups,
     .group_count = 1,

@@ -1,7 +1,7 @@
 /*
  * cmd_query.c - "I have a question of my own": a recording as tables, asked in SQL.
  */
-#include "base/csv.h"
+#include "base/sink.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -155,45 +155,6 @@ static void stop_watching(void)
     (void)setitimer(ITIMER_REAL, &none, NULL);
 }
 
-/* --- CSV --- */
-
-static bool write_names(void *ctx, const char *const *names, size_t count)
-{
-    plim_csv *const csv = ctx;
-    for (size_t i = 0; i < count; i++) {
-        plim_csv_text(csv, names[i], strlen(names[i]));
-    }
-    plim_csv_end_line(csv);
-    return !csv->failed;
-}
-
-static bool write_values(void *ctx, const plim_query_value *values, size_t count)
-{
-    plim_csv *const csv = ctx;
-    for (size_t i = 0; i < count; i++) {
-        switch (values[i].type) {
-        case PLIM_QUERY_TYPE_INTEGER:
-            plim_csv_i64(csv, values[i].integer);
-            break;
-        case PLIM_QUERY_TYPE_REAL:
-            plim_csv_double(csv, values[i].real);
-            break;
-        case PLIM_QUERY_TYPE_TEXT:
-            plim_csv_text(csv, values[i].data, values[i].bytes);
-            break;
-        case PLIM_QUERY_TYPE_BLOB:
-            plim_csv_hex(csv, values[i].data, values[i].bytes);
-            break;
-        case PLIM_QUERY_TYPE_NULL:
-        case PLIM_QUERY_TYPE_COUNT:
-            plim_csv_null(csv);
-            break;
-        }
-    }
-    plim_csv_end_line(csv);
-    return !csv->failed;
-}
-
 /* --- a statement --- */
 
 typedef struct statement {
@@ -235,10 +196,10 @@ static plim_status run(const statement *self, const plim_query_reader *reader, p
 
 static int print_csv(const statement *self)
 {
-    plim_csv csv;
     plim_error err = { 0 };
-    plim_csv_init(&csv, plim_sink_to_file(stdout));
-    const plim_query_reader reader = { .begin = write_names, .row = write_values, .ctx = &csv };
+    const plim_sink sink = plim_sink_to_file(stdout);
+    plim_query_csv csv = { .write = sink.write, .ctx = sink.ctx };
+    const plim_query_reader reader = plim_query_csv_reader(&csv);
     if (run(self, &reader, &err) != PLIM_OK) {
         const int status = say_failure(self, &err);
         (void)plim_output_finish(self->who);

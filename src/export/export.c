@@ -57,6 +57,10 @@ static plim_status check_scope(const plim_export_format *format, const plim_expo
         return plim_fail(err, PLIM_INVALID_ARGUMENT, "%s has a span, not a moment",
                          plim_export_what_name(options->what));
     }
+    if (options->table != NULL && !format->has_tables) {
+        return plim_fail(err, PLIM_INVALID_ARGUMENT, "%s holds no single table: --table is for csv",
+                         format->name);
+    }
     if (options->what == PLIM_EXPORT_DIFFERENCE && !format->has_differences) {
         return plim_fail(err, PLIM_INVALID_ARGUMENT,
                          "%s has one figure for each stack, a difference two", format->name);

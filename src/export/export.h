@@ -55,6 +55,7 @@ const plim_export_writer *plim_export_writer_of(const plim_export_format *format
 
 /* The writers, by format; in files of their names. */
 plim_export_write plim_export_chrome;
+plim_export_write plim_export_csv;
 plim_export_write plim_export_folded;
 plim_export_write plim_export_perfetto;
 plim_export_write plim_export_pprof;

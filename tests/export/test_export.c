@@ -261,6 +261,8 @@ static const struct {
     { "a.plim", "plim" },
     { "a.sqlite", "sqlite" },
     { "a.db", "sqlite" },
+    { "a.csv", "csv" },
+    { "a.csv.gz", "csv" },
     { "a.trace.json", "chrome" },
     { "a.pb.gz", "pprof" },
     { "a.db.gz", NULL },

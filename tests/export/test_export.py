@@ -5,7 +5,9 @@ those of `inspect`, to the byte.
 Runs from the top of the tree.
 """
 
+import csv
 import gzip
+import io
 import json
 import os
 import pathlib
@@ -198,6 +200,19 @@ class Export(unittest.TestCase):
             self.assertTrue(rows, view)
             self.assertEqual([frames.get(stack) for stack, _ in rows], [frame for _, frame in rows])
 
+    def test_csv_has_the_rows_of_a_table(self):
+        for name, options in (("allocations", ()), ("events", ("--table", "events")),
+                              ("peak_by_stack", ("--table", "peak_by_stack"))):
+            data = self.export(LEAK, f"{name}.csv", *options)[1]
+            rows = list(csv.DictReader(io.StringIO(data.decode(), newline="")))
+            self.export(LEAK, f"{name}.db")
+            base = sqlite3.connect(self.folder / f"{name}.db")
+            self.addCleanup(base.close)
+            self.assertEqual(len(rows), base.execute(f"SELECT COUNT(*) FROM {name}").fetchone()[0])
+            self.assertEqual(list(rows[0]), [row[1] for row in base.execute(f"PRAGMA table_info({name})")])
+        self.assertEqual(sum(int(row["requested_bytes"]) for row in rows),
+                         inspect(LEAK)[0]["peak"]["requested_bytes"])
+
     # --- files
 
     def test_gz_is_the_same_compressed(self):
@@ -205,7 +220,7 @@ class Export(unittest.TestCase):
         self.assertEqual(gzip.decompress(self.export(TRAIN, "a.folded.gz")[1]), plain)
 
     def test_the_same_recording_gives_the_same_bytes(self):
-        for ending in (".speedscope.json", ".folded", ".folded.gz", ".pickle", ".plim", ".sqlite"):
+        for ending in (".speedscope.json", ".folded", ".folded.gz", ".pickle", ".plim", ".sqlite", ".csv"):
             self.assertEqual(self.export(TRAIN, "a" + ending)[1], self.export(TRAIN, "b" + ending)[1])
 
     def test_standard_output_takes_what_a_file_would(self):
@@ -228,7 +243,7 @@ class Export(unittest.TestCase):
         self.assertNotEqual(place.read_text(), "precious")
 
     def test_a_failed_write_leaves_nothing(self):
-        for ending in (".folded", ".speedscope.json", ".pickle"):
+        for ending in (".folded", ".speedscope.json", ".pickle", ".csv"):
             full = self.folder / ("full" + ending)
             full.symlink_to("/dev/full")
             done = run("export", LEAK, "-o", full)
@@ -248,7 +263,7 @@ class Export(unittest.TestCase):
             self.assertEqual(done.returncode, 3, (ending, done.stderr))
             self.assertRegex(done.stderr.decode(), r"^plimsoll export: .*cannot write|File too large")
         self.refuse(3, "cannot create", TRAIN, "-o", self.folder / "none" / "a.folded")
-        self.assertEqual(len(os.listdir(self.folder)), 3)
+        self.assertEqual(len(os.listdir(self.folder)), 4)
 
     # --- wrong usage
 
@@ -268,6 +283,8 @@ class Export(unittest.TestCase):
                 ("churn has a span", (LEAK, "-o", place, "--what", "churn", "--at", "end")),
                 ("holds the whole history", (LEAK, "-o", "a.plim", "--at", "end")),
                 ("one figure for each stack", (LEAK, "-o", "a.speedscope.json", "--what", "difference")),
+                ('there is no table "x", but devices, steps', (LEAK, "-o", "a.csv", "--table", "x")),
+                ("--table is for csv", (LEAK, "-o", place, "--table", "events")),
                 ("--what takes live", (LEAK, "-o", place, "--what", "all")),
                 ("--to takes one of speedscope", (LEAK, "-o", place, "--to", "svg")),
                 ("files alone, not to standard output", (LEAK, "-o", "-", "--to", "plim")),
