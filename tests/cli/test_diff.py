@@ -160,6 +160,18 @@ class Pages(Files):
         self.assertIn("The sum is as before, but not what it is made of: 1.00 MiB more at train.py:1 in f.", page)
         self.assertFalse(document(before, after)["same"])
 
+    def test_what_is_not_recorded_is_not_reserved_as_nothing(self):
+        plain = snapshot([("f", 1, 1 << 20)])
+        plain["segments"], plain["device_traces"][0][:1] = [], []
+        path = pathlib.Path(self.place("a.pickle"))
+        path.write_bytes(pickle.dumps(plain))
+        page = run(str(path), str(path)).stdout
+        self.assertIn("1.00 MiB", page)
+        self.assertNotIn("reserved", page)
+        self.assertNotIn("reserved", document(str(path), str(path))["pairs"][0]["devices"][0]["figures"])
+        self.assertEqual(run("--fail-on=reserved>+1GiB", str(path), str(path)).returncode, 3)
+        self.assertIn("one side has no segments", run(str(path), self.write("b.pickle", [("f", 1, 1 << 20)])).stdout)
+
     def test_one_line_in_two_folders_is_one_row(self):
         before = self.write("a.pickle", [("f", 1, 1 << 20), ("g", 2, 2 << 20)], folder="/home/ada/main")
         after = self.write("b.pickle", [("f", 1, 3 << 20), ("g", 2, 2 << 20)], folder="/home/bob/branch")

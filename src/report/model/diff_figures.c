@@ -138,9 +138,11 @@ static plim_diff_figure reserved_of(const plim_diff_moment *moment)
     plim_diff_figure figure = figure_of(moment);
     figure.before_bytes = moment->before.reserved_bytes;
     figure.after_bytes = moment->after.reserved_bytes;
-    if (figure.is_known && (figure.before_bytes == 0) != (figure.after_bytes == 0)) {
+    if (figure.is_known && (figure.before_bytes == 0 || figure.after_bytes == 0)) {
         figure.is_known = false;
-        figure.unknown_because = "one side has no segments";
+        figure.unknown_because = figure.before_bytes == figure.after_bytes
+                                     ? "neither side has segments"
+                                     : "one side has no segments";
     }
     return figure;
 }

@@ -77,6 +77,7 @@ void plim_diff_figures(const plim_diff_part *self)
     };
     const bool is_chosen = self->diffed->after_at != NULL;
     const bool is_one_file = self->diffed->before.history == self->diffed->after.history;
+    const plim_diff_figure *const reserved = &self->rank.figures[PLIM_DIFF_FIGURE_RESERVED];
     plim_page_gap(self->page);
     plim_page_table(self->page, "figures", columns, sizeof columns / sizeof columns[0]);
     if (is_chosen) {
@@ -87,7 +88,9 @@ void plim_diff_figures(const plim_diff_part *self)
         add_figure(self, PLIM_DIFF_FIGURE_END);
         add_figure(self, PLIM_DIFF_FIGURE_STEP);
     }
-    add_figure(self, PLIM_DIFF_FIGURE_RESERVED);
+    if (reserved->is_known || reserved->before_bytes != reserved->after_bytes) {
+        add_figure(self, PLIM_DIFF_FIGURE_RESERVED); /* a file may have no segments */
+    }
 }
 
 /* --- lines of code --- */
