@@ -8,7 +8,6 @@
 #include "base/size.h"
 #include "query/devices.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define SCRATCH_BYTES_MAX ((size_t)64 << 20)
@@ -105,18 +104,8 @@ static int is_late(void *ctx)
 
 /* --- failures --- */
 
-static const char *describe_memory(const plim_query *query, char *text, size_t bytes)
-{
-    snprintf(text, bytes,
-             "the statement needs more memory than %s, the limit; group or sort fewer "
-             "rows",
-             plim_format_bytes(query->memory_limit_bytes).text);
-    return text;
-}
-
 plim_status plim_query_fail(plim_query *query, int code, plim_error *err)
 {
-    char text[160];
     const int kind = code & 0xff;
     if (query->is_late) {
         return plim_fail(err, PLIM_LIMIT, "the statement was stopped after %s, the time limit",
@@ -128,10 +117,15 @@ plim_status plim_query_fail(plim_query *query, int code, plim_error *err)
     if (query->error.status != PLIM_OK) {
         return plim_fail(err, query->error.status, "%s", query->error.message);
     }
+    if (kind == SQLITE_NOMEM && query->has_heap_limit) { /* SQLite does not say which it was */
+        return plim_fail(
+            err, PLIM_LIMIT,
+            "no memory is left for the statement: the limit is %s, unless the host has "
+            "less; group or sort fewer rows",
+            plim_format_bytes(query->memory_limit_bytes).text);
+    }
     if (kind == SQLITE_NOMEM) {
-        return query->has_heap_limit
-                   ? plim_fail(err, PLIM_LIMIT, "%s", describe_memory(query, text, sizeof text))
-                   : plim_fail_memory(err, "running a statement");
+        return plim_fail_memory(err, "running a statement");
     }
     const char *const message =
         query->db != NULL ? sqlite3_errmsg(query->db) : sqlite3_errstr(code);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """test_alloc_failure.py PLIMSOLL PRELOAD RECORDINGS CUDA_PROGRAM - no allocation's failure goes unnoticed.
 
-Runs `plimsoll inspect --json`, `plimsoll diagnose`, `plimsoll diff`, `plimsoll replay`, `plimsoll tune` and `plimsoll export`
-to standard output on recordings, `plimsoll explain` on a log and `plimsoll rehearse` on a program of CUDA with the 1st, 2nd, 3rd, …
+Runs `plimsoll inspect --json`, `plimsoll diagnose`, `plimsoll diff`, `plimsoll replay`, `plimsoll tune`, `plimsoll query` and
+`plimsoll export` to standard output on recordings, `plimsoll explain` on a log and `plimsoll rehearse` on a program of CUDA with the 1st, 2nd, 3rd, …
 allocation failing (once alone, once with all that follow) until none is left to fail. Each such run must exit with 3 and say so in one line on stderr; one that
 got by without the memory may succeed if its output is the complete one; none may leave a temporary
 file. After the first 400 the steps grow, so that the time stays bounded.
@@ -132,6 +132,9 @@ runs += [(words, chosen[0])
                        ("tune", "--only", conf, "--threads=1", "--json"))]
 runs += [(("export", "--to", format, "-o", "-"), chosen[0]) for format in ("folded", "speedscope", "pprof", "snapshot")]
 runs += [(("export", "--to", format, "--lives=1KiB", "-o", "-"), chosen[0]) for format in ("perfetto", "chrome")]
+statement = pathlib.Path(preload_folder.name, "statement.sql")
+statement.write_text("SELECT frame, size(requested_bytes) FROM peak_by_stack")
+runs += [(("query", f"--sql-file={statement}", words), chosen[0]) for words in ("--json", "--color=never")]
 wrong_count = 0
 with concurrent.futures.ThreadPoolExecutor(2) as pool:
     for words, path in runs:

@@ -214,7 +214,7 @@ class Refused(unittest.TestCase):
     def test_memory_has_a_limit(self):
         sql = ("SELECT SUM(length(x)) FROM (SELECT hex(zeroblob(500000)) || event AS x FROM events "
                "ORDER BY x)")
-        self.check(sql, 3, "needs more memory than 32.0 MiB", "--memory-limit=32MiB")
+        self.check(sql, 3, "no memory is left for the statement: the limit is 32.0 MiB", "--memory-limit=32MiB")
 
     def test_a_json_document_that_stops_says_so(self):
         sql = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n WHERE i < 4 OR i < 0"
