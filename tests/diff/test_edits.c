@@ -8,6 +8,9 @@
 #include <dirent.h>
 
 #define EVENTS_MAX 6000 /* larger recordings say no more and take long */
+#ifndef ONE_OF
+#define ONE_OF 1 /* recordings: each, or one of so many */
+#endif
 
 /* Edits, and how many recordings of a folder show a difference all the same: where functions
  * are renamed and others come in between at once, places say little. */
@@ -79,6 +82,7 @@ static size_t check_folder(const char *folder)
 {
     DIR *const list = opendir(folder);
     size_t count = 0;
+    size_t seen = 0;
     size_t wrong[T_COUNT(edits)] = { 0 };
     T_NOT_NULL(list);
     for (const struct dirent *entry = readdir(list); entry != NULL; entry = readdir(list)) {
@@ -89,7 +93,7 @@ static size_t check_folder(const char *folder)
             plim_history_load(path, NULL, &history, NULL) != PLIM_OK) {
             continue;
         }
-        const bool is_taken = plim_history_device_count(history) > 0 &&
+        const bool is_taken = seen++ % ONE_OF == 0 && plim_history_device_count(history) > 0 &&
                               plim_history_device(history, 0)->events.count < EVENTS_MAX;
         for (size_t i = 0; is_taken && i < T_COUNT(edits); i++) {
             wrong[i] += !is_equal(path, history, i);
@@ -107,15 +111,15 @@ static size_t check_folder(const char *folder)
 
 static void edited_rehearsals_have_no_difference(void)
 {
-    T_TRUE(check_folder("tests/data/rehearsals") > 20);
+    T_TRUE(check_folder("tests/data/rehearsals") > 20 / ONE_OF);
 }
 static void edited_programs_have_no_difference(void)
 {
-    T_TRUE(check_folder("tests/data/diagnoses") > 20);
+    T_TRUE(check_folder("tests/data/diagnoses") > 20 / ONE_OF);
 }
 static void edited_recordings_have_no_difference(void)
 {
-    T_TRUE(check_folder("tests/data/recordings") > 2);
+    T_TRUE(check_folder("tests/data/recordings") > 2 / ONE_OF);
 }
 
 T_MAIN(T_TEST(edited_rehearsals_have_no_difference), T_TEST(edited_programs_have_no_difference),
