@@ -6,7 +6,7 @@ The tool (snapshot_tool.c) works with the allocator and writes its snapshot. The
     plimsoll inspect      agrees with the statistics to the byte, and has nothing to complain of
     the same run again    gives the same bytes, but for the times
     _memory_viz.py        of PyTorch prints its summaries of it: where it is at hand, as
-                          PLIM_MEMORY_VIZ or somewhere below ~/.cache/plimsoll
+                          PLIM_MEMORY_VIZ or where tools/torch-python puts it
 """
 
 import contextlib
@@ -21,6 +21,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "torch"))
+from memory_viz import find_memory_viz
+
 PLIMSOLL = sys.argv.pop(2)
 TOOL = sys.argv.pop(1)
 SETTINGS = [
@@ -30,15 +33,6 @@ SETTINGS = [
     "roundup_power2_divisions:8,garbage_collection_threshold:0.7",
     "expandable_segments:True,large_segment_size_mb:32",
 ]
-
-
-def find_memory_viz():
-    named = os.environ.get("PLIM_MEMORY_VIZ")
-    if named:
-        return pathlib.Path(named)
-    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
-    found = sorted((cache / "plimsoll").rglob("_memory_viz.py"))
-    return found[0] if found else None
 
 
 def run(settings, seed, path):

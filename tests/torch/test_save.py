@@ -8,7 +8,7 @@ The tool (save_tool.c) reads a snapshot and writes it back. Then
     the pickle               is of opcodes that PyTorch's viewer knows, in batches it can take
     older releases           get their own keys
     PyTorch's _memory_viz.py says the same of our file as of the original: where it is at hand,
-                             as PLIM_MEMORY_VIZ or somewhere below ~/.cache/plimsoll
+                             as PLIM_MEMORY_VIZ or where tools/torch-python puts it
 
 $PLIM_SNAPSHOT_DIR may name a folder with more snapshots.
 """
@@ -27,6 +27,8 @@ import subprocess
 import sys
 import tempfile
 import unittest
+
+from memory_viz import find_memory_viz
 
 TOOL = sys.argv.pop(1)
 RECORDINGS = pathlib.Path("tests/data/recordings")
@@ -446,14 +448,6 @@ class Releases(unittest.TestCase):
         self.assertNotIn("time_us", entry)
 
 
-def find_memory_viz():
-    named = os.environ.get("PLIM_MEMORY_VIZ")
-    if named:
-        return pathlib.Path(named)
-    cache = pathlib.Path.home() / ".cache" / "plimsoll"
-    return next(iter(sorted(cache.rglob("_memory_viz.py"))), None) if cache.is_dir() else None
-
-
 class MemoryViz(unittest.TestCase):
     """PyTorch's own tool, run on the original and on ours."""
 
@@ -462,7 +456,7 @@ class MemoryViz(unittest.TestCase):
         path = find_memory_viz()
         if path is None:
             raise unittest.SkipTest("PyTorch's _memory_viz.py is not here: name it as "
-                                    "PLIM_MEMORY_VIZ or put it into ~/.cache/plimsoll")
+                                    "PLIM_MEMORY_VIZ, or run tools/torch-python")
         spec = importlib.util.spec_from_file_location("_memory_viz", path)
         cls.viz = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(cls.viz)

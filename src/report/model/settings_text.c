@@ -19,9 +19,21 @@ static bool is_size(const char *name)
     return length > 5 && strcmp(name + length - 5, "_size") == 0;
 }
 
+/* True if it is a string that names another allocator than PyTorch's: "bfc", "rmm". */
+static bool names_other(const plim_setting_words *words)
+{
+    plim_recorded_settings recorded = { .conf = "" };
+    plim_recorded_setting_add(&recorded, words->group, words->name, words->value);
+    return plim_recorded_settings_name_other(&recorded);
+}
+
 static void add_setting(plim_text *out, const plim_setting *setting,
                         const plim_setting_words *words)
 {
+    if (names_other(words)) {
+        plim_text_append_format(out, "allocator=%s", words->value);
+        return;
+    }
     const bool in_table = setting->group != PLIM_NONE;
     plim_text_append_string(out, in_table ? words->group : words->name);
     if (in_table) {
