@@ -46,9 +46,7 @@ plim_status plim_json_read_text(const char *name, const char *text, yajl_val *re
     if (*ret != NULL) {
         return PLIM_OK;
     }
-    for (char *c = why; *c != '\0'; c++) { /* one line */
-        *c = *c == '\n' ? ' ' : *c;
-    }
+    why[strcspn(why, "\n")] = '\0'; /* the text and an arrow into it follow */
     return plim_fail(err, PLIM_CORRUPT, "%s: no JSON: %s", name, why);
 }
 
