@@ -434,14 +434,14 @@ def answer(command, words):
 
 def main():
     try:
-        told = answer(sys.argv[1], sys.argv[2:])
+        document = answer(sys.argv[1], sys.argv[2:])
     except Failure as failure:
-        told = {"error": str(failure), "kind": failure.kind}
+        document = {"error": str(failure), "kind": failure.kind}
     except (OSError, subprocess.SubprocessError) as failure:
-        told = {"error": "the environment cannot be made: %s" % failure, "kind": "failed"}
+        document = {"error": "the environment cannot be made: %s" % failure, "kind": "failed"}
     except KeyboardInterrupt:
         sys.exit(130)
-    json.dump(told, sys.stdout)
+    json.dump(document, sys.stdout)
     sys.stdout.write("\n")
 
 

@@ -2,7 +2,7 @@
  * tokens.c - JSON through yajl, a streaming parser, to a sink.
  *
  * Two things about yajl need care. It takes memory without looking whether it got any, so our
- * allocator leaves by longjmp() when there is none and frees what yajl held from a list. And it
+ * allocator leaves by longjmp() when memory is out and frees what yajl held from a list. And it
  * knows no end of input of its own: the caller says so.
  */
 #include "json/tokens.h"

@@ -100,7 +100,7 @@ static const struct {
       LOCK("{\"command\": \"a\", \"gpu\": \"h100\", \"devices\": 1, \"capacity_bytes\": 80, "
            "\"steps\": 0, \"world_size\": 0, \"rank\": 0, \"conf\": \"\", \"torch\": \"\", "
            "\"device_use_bytes\": 1, \"peaks\": [" PEAK ", " PEAK "]}") },
-    { "a group that is none", LOCK(ENTRY("a", "1", "[]")) },
+    { "a list in place of a group", LOCK(ENTRY("a", "1", "[]")) },
     { "frames of numbers", LOCK(ENTRY("a", "1", "{\"bytes\": 1, \"count\": 1, \"stack\": [1]}")) },
 };
 

@@ -148,51 +148,51 @@ class Upgrade(unittest.TestCase):
 class Against(Upgrade):
     def test_growth_since_an_older_release(self):
         before = tree(self.own)
-        done, told = self.document("--against=hungry==1.2")
+        done, said = self.document("--against=hungry==1.2")
         self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertEqual(told["comparison"], "grew")
-        self.assertEqual((told["before"]["name"], told["after"]["name"]), ("hungry 1.2", "hungry 1.4"))
-        grown = told["after"]["compared_bytes"] - told["before"]["compared_bytes"]
+        self.assertEqual(said["comparison"], "grew")
+        self.assertEqual((said["before"]["name"], said["after"]["name"]), ("hungry 1.2", "hungry 1.4"))
+        grown = said["after"]["compared_bytes"] - said["before"]["compared_bytes"]
         self.assertEqual(grown, 200 * MIB)
-        self.assertEqual(told["packages"], [{"name": "hungry", "before": "1.2", "after": "1.4"}])
+        self.assertEqual(said["packages"], [{"name": "hungry", "before": "1.2", "after": "1.4"}])
         self.assertEqual(tree(self.own), before, "the user's own environment is as it was")
         self.assertIn("knife 1.0 asks for hungry==1.4", done.stdout)
-        self.assertTrue(told["before"]["python"].startswith(str(self.cache)))
-        self.assertEqual(told["after"]["python"], str(self.python))
+        self.assertTrue(said["before"]["python"].startswith(str(self.cache)))
+        self.assertEqual(said["after"]["python"], str(self.python))
 
     def test_a_newer_release_is_the_one_after_with_all_that_it_asks_for(self):
-        done, told = self.document("--against", "hungry==2.0")
+        done, said = self.document("--against", "hungry==2.0")
         self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertEqual(told["packages"], [{"name": "hungry", "before": "1.4", "after": "2.0"},
+        self.assertEqual(said["packages"], [{"name": "hungry", "before": "1.4", "after": "2.0"},
                                             {"name": "fork", "before": "1.0", "after": "2.5"}])
         self.assertNotIn("nvidia", done.stdout + done.stderr)
 
     def test_no_growth_and_less(self):
-        done, told = self.document("--against=hungry==1.3")
-        self.assertEqual((done.returncode, told["comparison"]), (0, "same"), done.stderr)
-        done, told = self.document("--against=hungry==1.2", "--by=1GiB")
-        self.assertEqual((done.returncode, told["comparison"]), (0, "same"), done.stderr)
-        done, told = self.document("--against=hungry==1.2", "--by", "300%")
-        self.assertEqual((done.returncode, told["comparison"]), (0, "same"), done.stderr)
+        done, said = self.document("--against=hungry==1.3")
+        self.assertEqual((done.returncode, said["comparison"]), (0, "same"), done.stderr)
+        done, said = self.document("--against=hungry==1.2", "--by=1GiB")
+        self.assertEqual((done.returncode, said["comparison"]), (0, "same"), done.stderr)
+        done, said = self.document("--against=hungry==1.2", "--by", "300%")
+        self.assertEqual((done.returncode, said["comparison"]), (0, "same"), done.stderr)
 
     def test_another_python(self):
         self.forget()
         self.rehearse("--against=hungry==1.2")
         folder = self.cache / "plimsoll" / "environments" / self.in_cache()[0]
-        done, told = self.document(f"--against={folder}/bin/python")
-        self.assertEqual((done.returncode, told["comparison"]), (1, "grew"), done.stderr)
-        self.assertEqual(told["before"]["name"], "hungry 1.2")
+        done, said = self.document(f"--against={folder}/bin/python")
+        self.assertEqual((done.returncode, said["comparison"]), (1, "grew"), done.stderr)
+        self.assertEqual(said["before"]["name"], "hungry 1.2")
         relative = os.path.relpath(f"{folder}/bin/python")
-        done, told = self.document("--against", relative)
-        self.assertEqual((done.returncode, told["comparison"]), (1, "grew"), done.stderr)
+        done, said = self.document("--against", relative)
+        self.assertEqual((done.returncode, said["comparison"]), (1, "grew"), done.stderr)
 
     def test_scripts_and_wrappers_run_in_the_other_environment(self):
         script = self.own / "bin" / "serve"
         script.write_text(f"#!{self.python}\n{TRAIN}")
         script.chmod(0o755)
         for program in ([script], ["env", "A=b", self.python, self.train], ["env", script]):
-            done, told = self.document("--against=hungry==1.2", program=program)
-            self.assertEqual((done.returncode, told["comparison"]), (1, "grew"), done.stderr)
+            done, said = self.document("--against=hungry==1.2", program=program)
+            self.assertEqual((done.returncode, said["comparison"]), (1, "grew"), done.stderr)
         self.assertEqual(self.rehearse("--against=hungry==1.2", "--python", self.python,
                                        program=["/bin/sh", "-c", "python " + str(self.train)],
                                        PATH=f"{self.own}/bin:{os.environ['PATH']}").returncode, 1)
@@ -268,16 +268,16 @@ class Against(Upgrade):
     def test_a_program_that_fails_in_one_of_them(self):
         make_wheel(self.wheels, "hungry", "0.5", "raise RuntimeError('not today')\n")
         try:
-            done, told = self.document("--against=hungry==0.5")
+            done, said = self.document("--against=hungry==0.5")
         finally:
             (self.wheels / "hungry-0.5-py3-none-any.whl").unlink()
-        self.assertEqual((done.returncode, told["comparison"]), (3, "failed"))
-        self.assertIn("not today", told["before"]["reason"]["text"])
+        self.assertEqual((done.returncode, said["comparison"]), (3, "failed"))
+        self.assertIn("not today", said["before"]["reason"]["text"])
 
     def test_running_out_is_growth(self):
-        done, told = self.document("--against=hungry==1.2", "--gpu=h100", "--capacity=750MiB")
-        self.assertEqual((done.returncode, told["comparison"]), (1, "grew"), done.stderr)
-        self.assertEqual(told["after"]["verdict"], "out_of_memory")
+        done, said = self.document("--against=hungry==1.2", "--gpu=h100", "--capacity=750MiB")
+        self.assertEqual((done.returncode, said["comparison"]), (1, "grew"), done.stderr)
+        self.assertEqual(said["after"]["verdict"], "out_of_memory")
 
     def test_wrong_usage(self):
         for words, part in ((["--against=x==1", "--sweep=1,2"], "one at a time"),
@@ -292,11 +292,11 @@ class Against(Upgrade):
 
 class Bisect(Upgrade):
     def test_the_release_with_which_it_grew(self):
-        done, told = self.document("--bisect", "hungry", "1.0..1.4")
+        done, said = self.document("--bisect", "hungry", "1.0..1.4")
         self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertEqual((told["last_good"], told["first_grown"]), ("1.2", "1.3"))
-        self.assertEqual((told["before"]["name"], told["after"]["name"]), ("hungry 1.2", "hungry 1.3"))
-        states = {one["release"]: one["state"] for one in told["releases"]}
+        self.assertEqual((said["last_good"], said["first_grown"]), ("1.2", "1.3"))
+        self.assertEqual((said["before"]["name"], said["after"]["name"]), ("hungry 1.2", "hungry 1.3"))
+        states = {one["release"]: one["state"] for one in said["releases"]}
         self.assertEqual(states, {"1.0": "good", "1.1": "untried", "1.2": "good", "1.3": "grew",
                                   "1.4": "grew"})
         again, same = self.document("--bisect", "hungry", "1.0..1.4")
@@ -304,11 +304,11 @@ class Bisect(Upgrade):
         self.assertEqual(same["first_grown"], "1.3")
 
     def test_no_growth(self):
-        done, told = self.document("--bisect", "hungry", "1.0..1.2")
+        done, said = self.document("--bisect", "hungry", "1.0..1.2")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertTrue(told["complete"])
-        self.assertIsNone(told["first_grown"])
-        self.assertIn("does not grow from hungry 1.0 to 1.2", json.dumps(told["says"]))
+        self.assertTrue(said["complete"])
+        self.assertIsNone(said["first_grown"])
+        self.assertIn("does not grow from hungry 1.0 to 1.2", json.dumps(said["says"]))
 
     def test_releases_that_fail_are_skipped_and_named(self):
         wheels = [("moody", "1.0", amount(100)), ("moody", "1.1", "raise RuntimeError('no')\n"),
@@ -319,10 +319,10 @@ class Bisect(Upgrade):
         train = self.folder / "train_moody.py"
         train.write_text(TRAIN.replace("hungry", "moody"))
         (self.wheels / "moody-1.35-py3-none-any.whl").write_bytes(b"no zip")
-        done, told = self.document("--bisect", "moody", "1..1.9", program=(self.python, train))
+        done, said = self.document("--bisect", "moody", "1..1.9", program=(self.python, train))
         self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertEqual((told["last_good"], told["first_grown"]), ("1.2", "1.4"))
-        states = {one["release"]: one["state"] for one in told["releases"]}
+        self.assertEqual((said["last_good"], said["first_grown"]), ("1.2", "1.4"))
+        states = {one["release"]: one["state"] for one in said["releases"]}
         self.assertEqual(states["1.3"], "skipped")
         self.assertNotIn("1.5rc1", states)
 
@@ -331,10 +331,10 @@ class Bisect(Upgrade):
             make_wheel(self.wheels, "bitter", version, "raise RuntimeError('no')\n")
         train = self.folder / "train_bitter.py"
         train.write_text(TRAIN.replace("hungry", "bitter"))
-        done, told = self.document("--bisect", "bitter", "1.0..1.1", program=(self.python, train))
+        done, said = self.document("--bisect", "bitter", "1.0..1.1", program=(self.python, train))
         self.assertEqual(done.returncode, 3)
         self.assertIn("fewer than two releases", done.stderr)
-        self.assertFalse(told["complete"])
+        self.assertFalse(said["complete"])
 
     def test_ranges_that_hold_nothing(self):
         for words, status, part in ((("hungry", "7..8"), 3, "has no release from 7 to 8"),
@@ -362,14 +362,14 @@ class WithTorch(unittest.TestCase):
                 env={**os.environ, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels),
                      "PIP_CONFIG_FILE": os.devnull, "XDG_CACHE_HOME": folder})
             self.assertEqual(done.returncode, 1, done.stderr)
-            told = json.loads(done.stdout)
-            self.assertEqual((told["last_good"], told["first_grown"]), ("1.1", "1.2"))
-            grown = told["after"]["compared_bytes"] - told["before"]["compared_bytes"]
+            said = json.loads(done.stdout)
+            self.assertEqual((said["last_good"], said["first_grown"]), ("1.1", "1.2"))
+            grown = said["after"]["compared_bytes"] - said["before"]["compared_bytes"]
             self.assertEqual(grown, 16 * MIB, "four copies of 1024 × 1024 floats")
-            (rank,) = told["ranks"]
+            (rank,) = said["ranks"]
             self.assertEqual(rank["rank"], 0)
-            self.assertIn("train.py:7", json.dumps(told["says"]), "the line that calls it")
-            self.assertIn("hungry requested 16.0 MiB more", json.dumps(told["says"]))
+            self.assertIn("train.py:7", json.dumps(said["says"]), "the line that calls it")
+            self.assertIn("hungry requested 16.0 MiB more", json.dumps(said["says"]))
 
 
 if __name__ == "__main__":
