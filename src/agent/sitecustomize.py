@@ -1,4 +1,4 @@
-"""Starts Plimsoll's agent in the Pythons of a rehearsed program.
+"""Starts Plimsoll's agent in the Pythons of a program that is rehearsed or run.
 
 The launcher puts this file's folder first in PYTHONPATH; Python imports `sitecustomize` on its
 own, before the program. Whether or not an agent is wanted, the program then finds what it would
@@ -15,14 +15,16 @@ _FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 
 def _start_agent():
-    """Starts the agent in a rehearsal. Nothing that fails in it may reach the program."""
-    run = os.environ.get("PLIMSOLL_REHEARSAL")
-    if not run:
-        return
+    """Starts the agent in a rehearsal, the recorder in a run. Their failures stay here."""
     try:
-        import plimsoll_agent
+        if os.environ.get("PLIMSOLL_REHEARSAL"):
+            import plimsoll_agent
 
-        plimsoll_agent.start(run)
+            plimsoll_agent.start(os.environ["PLIMSOLL_REHEARSAL"])
+        if os.environ.get("PLIMSOLL_RUN"):
+            from plimsoll_agent import blackbox
+
+            blackbox.start(os.environ["PLIMSOLL_RUN"])
     except Exception:  # the launcher sees that there are no results
         pass
 

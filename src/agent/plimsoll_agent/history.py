@@ -10,6 +10,9 @@ import pickle
 import re
 
 
+_calls_of_ours = [0]  # under way: a rehearsal's and a recorder's are not the program's
+
+
 class History:
     """Starts recording; writes snapshots."""
 
@@ -17,7 +20,6 @@ class History:
         self._torch = torch
         self._entries = entries
         self._journal = journal
-        self._is_ours = False
         self._is_programs = False
         self._has_begun = False
 
@@ -31,7 +33,7 @@ class History:
     def _watched(self, real):
         @functools.wraps(real)
         def record(*args, **kwargs):
-            if not self._is_ours:
+            if _calls_of_ours[0] == 0:
                 if self._has_begun and not self._is_programs:
                     self._clear()
                 self._is_programs = True
@@ -50,23 +52,23 @@ class History:
         """CUDA is there: records from the first allocation on."""
         if self._entries == 0 or self._is_programs:
             return
-        self._is_ours = True
         self._has_begun = True
+        _calls_of_ours[0] += 1
         try:
             self._torch.cuda.memory._record_memory_history(
                 enabled="all", context=self._context(), stacks="python", max_entries=self._entries
             )
         finally:
-            self._is_ours = False
+            _calls_of_ours[0] -= 1
 
     def _clear(self):
         """Takes back what was recorded for us: the program finds its own events alone."""
         self._has_begun = False
-        self._is_ours = True
+        _calls_of_ours[0] += 1
         try:
             self._torch.cuda.memory._record_memory_history(enabled=None)
         finally:
-            self._is_ours = False
+            _calls_of_ours[0] -= 1
 
     def _context(self):
         """Which events get stacks.

@@ -38,20 +38,21 @@ _Loader.exec_module.__code__ = _Loader.exec_module.__code__.replace(
 class _Finder:
     """Finds one module, through the finders after this one."""
 
-    def __init__(self, name, loaded):
-        self._name = name
-        self._loaded = loaded
+    def __init__(self, name):
+        self.name = name
+        self.loaded = []  # in the order in which they are called
 
     def _done(self, module, seconds):
         if self in sys.meta_path:
             sys.meta_path.remove(self)
-        try:
-            self._loaded(module, seconds)
-        except Exception:  # never the program's business; there will be no results
-            pass
+        for loaded in self.loaded:
+            try:
+                loaded(module, seconds)
+            except Exception:  # never the program's business; there will be no results
+                pass
 
     def find_spec(self, name, path=None, target=None):
-        if name != self._name:
+        if name != self.name:
             return None
         for finder in sys.meta_path:
             if finder is self or not hasattr(finder, "find_spec"):
@@ -66,5 +67,14 @@ class _Finder:
 
 
 def when_imported(name, loaded):
-    """Calls loaded(module, seconds that its import took) once a module has been imported."""
-    sys.meta_path.insert(0, _Finder(name, loaded))
+    """Calls loaded(module, seconds that its import took) once a module has been imported.
+
+    A second call for a module joins the first one's finder: two would ask each other for ever.
+    """
+    for finder in sys.meta_path:
+        if isinstance(finder, _Finder) and finder.name == name:
+            finder.loaded.append(loaded)
+            return
+    finder = _Finder(name)
+    finder.loaded.append(loaded)
+    sys.meta_path.insert(0, finder)
