@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "rehearse/folder.h"
-#include "rehearse/json_read.h"
 #include "rehearse/signals.h"
+#include "json/document.h"
 
 #include "plimsoll/launch.h"
 

@@ -64,15 +64,15 @@ size_t plim_upgrade_next(const plim_release_try *tries, size_t low, size_t high)
 /* Those without a wheel go to the end of the list: they have no place between neighbours. */
 static plim_status keep_releases(struct plim_bisection *self, yajl_val answer, plim_error *err)
 {
-    plim_json_keeper keeper = { .arena = &self->arena };
+    plim_json_copier copier = { .arena = &self->arena };
     const char *const *usable = NULL;
     const char *const *without = NULL;
     size_t usable_count = 0;
     size_t without_count = 0;
     const bool is_kept =
-        plim_json_get_strings(answer, "releases", &keeper, &usable, &usable_count) &&
-        plim_json_get_strings(answer, "without_wheel", &keeper, &without, &without_count) &&
-        !keeper.is_out_of_memory;
+        plim_json_get_strings(answer, "releases", &copier, &usable, &usable_count) &&
+        plim_json_get_strings(answer, "without_wheel", &copier, &without, &without_count) &&
+        !copier.is_out_of_memory;
     const size_t count = usable_count + without_count;
     self->tries =
         is_kept ? plim_arena_alloc(&self->arena, (count + 1) * sizeof(*self->tries)) : NULL;

@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "rehearse/ask.h"
-#include "rehearse/json_read.h"
 #include "rehearse/program.h"
+#include "json/document.h"
 
 #include <stdlib.h>
 
@@ -34,15 +34,15 @@ static uint32_t number_of_version(const char *text, uint32_t major_unit, uint32_
 static plim_status understand(yajl_val answer, plim_arena *arena, plim_discovery *ret,
                               plim_error *err)
 {
-    plim_json_keeper keeper = { .arena = arena };
-    ret->torch = plim_json_get_string(answer, "torch", &keeper);
-    ret->cuda_version = number_of_version(plim_json_get_string(answer, "cuda", &keeper), 1000, 10);
+    plim_json_copier copier = { .arena = arena };
+    ret->torch = plim_json_get_string(answer, "torch", &copier);
+    ret->cuda_version = number_of_version(plim_json_get_string(answer, "cuda", &copier), 1000, 10);
     ret->cudnn_version =
-        number_of_version(plim_json_get_string(answer, "cudnn", &keeper), 10000, 100);
+        number_of_version(plim_json_get_string(answer, "cudnn", &copier), 10000, 100);
     ret->nccl_version =
-        number_of_version(plim_json_get_string(answer, "nccl", &keeper), 10000, 100);
-    if (!plim_json_get_strings(answer, "objects", &keeper, &ret->objects, &ret->object_count) ||
-        keeper.is_out_of_memory) {
+        number_of_version(plim_json_get_string(answer, "nccl", &copier), 10000, 100);
+    if (!plim_json_get_strings(answer, "objects", &copier, &ret->objects, &ret->object_count) ||
+        copier.is_out_of_memory) {
         return plim_fail_memory(err, "listing what wants CUDA");
     }
     return PLIM_OK;

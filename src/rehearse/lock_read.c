@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "rehearse/json_read.h"
+#include "json/document.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "rehearse/folder.h"
-#include "rehearse/json_read.h"
+#include "json/document.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -17,16 +17,16 @@ static const char *string_or(const char *text, const char *otherwise)
     return text != NULL ? text : otherwise;
 }
 
-static bool read_phases(yajl_val device, plim_json_keeper *keeper, plim_rehearsed_device *ret)
+static bool read_phases(yajl_val device, plim_json_copier *copier, plim_rehearsed_device *ret)
 {
     yajl_val array = plim_json_get(device, "phases");
     ret->phase_count = plim_json_length(array);
     plim_rehearsed_phase *phases =
-        plim_arena_alloc(keeper->arena, ret->phase_count * sizeof(*phases));
+        plim_arena_alloc(copier->arena, ret->phase_count * sizeof(*phases));
     for (size_t i = 0; phases != NULL && i < ret->phase_count; i++) {
         yajl_val item = plim_json_item(array, i);
         phases[i] = (plim_rehearsed_phase){
-            .name = string_or(plim_json_get_string(item, "phase", keeper), ""),
+            .name = string_or(plim_json_get_string(item, "phase", copier), ""),
             .peak_allocated_bytes = plim_json_get_u64(item, "peak_allocated_bytes"),
             .peak_reserved_bytes = plim_json_get_u64(item, "peak_reserved_bytes"),
         };
@@ -35,11 +35,11 @@ static bool read_phases(yajl_val device, plim_json_keeper *keeper, plim_rehearse
     return phases != NULL;
 }
 
-static bool read_steps(yajl_val device, plim_json_keeper *keeper, plim_rehearsed_device *ret)
+static bool read_steps(yajl_val device, plim_json_copier *copier, plim_rehearsed_device *ret)
 {
     yajl_val array = plim_json_get(device, "steps");
     ret->step_count = plim_json_length(array);
-    plim_rehearsed_step *steps = plim_arena_alloc(keeper->arena, ret->step_count * sizeof(*steps));
+    plim_rehearsed_step *steps = plim_arena_alloc(copier->arena, ret->step_count * sizeof(*steps));
     for (size_t i = 0; steps != NULL && i < ret->step_count; i++) {
         yajl_val item = plim_json_item(array, i);
         steps[i] = (plim_rehearsed_step){
@@ -53,7 +53,7 @@ static bool read_steps(yajl_val device, plim_json_keeper *keeper, plim_rehearsed
     return steps != NULL;
 }
 
-static bool read_device(yajl_val item, plim_json_keeper *keeper, plim_rehearsed_device *ret)
+static bool read_device(yajl_val item, plim_json_copier *copier, plim_rehearsed_device *ret)
 {
     *ret = (plim_rehearsed_device){
         .device = (uint32_t)plim_json_get_u64(item, "device"),
@@ -64,22 +64,22 @@ static bool read_device(yajl_val item, plim_json_keeper *keeper, plim_rehearsed_
         .peak_active_bytes = plim_json_get_u64(item, "peak_active_bytes"),
         .peak_requested_bytes = plim_json_get_u64(item, "peak_requested_bytes"),
         .peak_step = plim_json_get_u64(item, "peak_step"),
-        .peak_phase = string_or(plim_json_get_string(item, "peak_phase", keeper), ""),
+        .peak_phase = string_or(plim_json_get_string(item, "peak_phase", copier), ""),
         .alloc_retries = plim_json_get_u64(item, "alloc_retries"),
         .oom_count = plim_json_get_u64(item, "ooms"),
     };
-    return read_phases(item, keeper, ret) && read_steps(item, keeper, ret);
+    return read_phases(item, copier, ret) && read_steps(item, copier, ret);
 }
 
-static bool read_devices(yajl_val root, plim_json_keeper *keeper, plim_rehearsed_process *ret)
+static bool read_devices(yajl_val root, plim_json_copier *copier, plim_rehearsed_process *ret)
 {
     yajl_val array = plim_json_get(root, "devices");
     ret->device_count = plim_json_length(array);
     plim_rehearsed_device *devices =
-        plim_arena_alloc(keeper->arena, ret->device_count * sizeof(*devices));
+        plim_arena_alloc(copier->arena, ret->device_count * sizeof(*devices));
     bool is_kept = devices != NULL;
     for (size_t i = 0; is_kept && i < ret->device_count; i++) {
-        is_kept = read_device(plim_json_item(array, i), keeper, &devices[i]);
+        is_kept = read_device(plim_json_item(array, i), copier, &devices[i]);
     }
     ret->devices = devices;
     return is_kept;
@@ -110,40 +110,40 @@ static plim_failed_request read_request(yajl_val item)
     return request;
 }
 
-static bool read_ooms(yajl_val root, plim_json_keeper *keeper, plim_rehearsed_process *ret)
+static bool read_ooms(yajl_val root, plim_json_copier *copier, plim_rehearsed_process *ret)
 {
     yajl_val array = plim_json_get(root, "ooms");
     ret->oom_count = plim_json_length(array);
-    plim_rehearsed_oom *ooms = plim_arena_alloc(keeper->arena, ret->oom_count * sizeof(*ooms));
+    plim_rehearsed_oom *ooms = plim_arena_alloc(copier->arena, ret->oom_count * sizeof(*ooms));
     bool is_kept = ooms != NULL;
     for (size_t i = 0; is_kept && i < ret->oom_count; i++) {
         yajl_val item = plim_json_item(array, i);
         ooms[i] = (plim_rehearsed_oom){
             .request = read_request(item),
             .step = plim_json_get_u64(item, "step"),
-            .phase = string_or(plim_json_get_string(item, "phase", keeper), ""),
-            .text = plim_json_get_string(item, "text", keeper),
+            .phase = string_or(plim_json_get_string(item, "phase", copier), ""),
+            .text = plim_json_get_string(item, "text", copier),
         };
         is_kept =
-            plim_json_get_strings(item, "stack", keeper, &ooms[i].stack, &ooms[i].stack_count);
+            plim_json_get_strings(item, "stack", copier, &ooms[i].stack, &ooms[i].stack_count);
     }
     ret->ooms = ooms;
     return is_kept;
 }
 
 /* The total is at least the number of those in full. */
-static bool read_oom_places(yajl_val root, plim_json_keeper *keeper, plim_rehearsed_process *ret)
+static bool read_oom_places(yajl_val root, plim_json_copier *copier, plim_rehearsed_process *ret)
 {
     yajl_val array = plim_json_get(root, "oom_places");
     const uint64_t total = plim_json_get_u64(root, "oom_count");
     ret->oom_total = total > ret->oom_count ? total : ret->oom_count;
     ret->oom_place_count = plim_json_length(array);
     plim_rehearsed_oom_place *places =
-        plim_arena_alloc(keeper->arena, ret->oom_place_count * sizeof(*places));
+        plim_arena_alloc(copier->arena, ret->oom_place_count * sizeof(*places));
     for (size_t i = 0; places != NULL && i < ret->oom_place_count; i++) {
         yajl_val item = plim_json_item(array, i);
         places[i] = (plim_rehearsed_oom_place){
-            .where = string_or(plim_json_get_string(item, "where", keeper), "?"),
+            .where = string_or(plim_json_get_string(item, "where", copier), "?"),
             .count = plim_json_get_u64(item, "count"),
         };
     }
@@ -151,40 +151,40 @@ static bool read_oom_places(yajl_val root, plim_json_keeper *keeper, plim_rehear
     return places != NULL;
 }
 
-static bool read_reads(yajl_val root, plim_json_keeper *keeper, plim_rehearsed_process *ret)
+static bool read_reads(yajl_val root, plim_json_copier *copier, plim_rehearsed_process *ret)
 {
     yajl_val array = plim_json_get(root, "value_reads");
     ret->read_count = plim_json_length(array);
-    plim_rehearsed_read *reads = plim_arena_alloc(keeper->arena, ret->read_count * sizeof(*reads));
+    plim_rehearsed_read *reads = plim_arena_alloc(copier->arena, ret->read_count * sizeof(*reads));
     bool is_kept = reads != NULL;
     for (size_t i = 0; is_kept && i < ret->read_count; i++) {
         yajl_val item = plim_json_item(array, i);
         reads[i] = (plim_rehearsed_read){
-            .where = string_or(plim_json_get_string(item, "where", keeper), "?"),
-            .what = string_or(plim_json_get_string(item, "what", keeper), ""),
-            .why = plim_json_get_string(item, "why", keeper),
+            .where = string_or(plim_json_get_string(item, "where", copier), "?"),
+            .what = string_or(plim_json_get_string(item, "what", copier), ""),
+            .why = plim_json_get_string(item, "why", copier),
             .count = plim_json_get_u64(item, "count"),
         };
         is_kept =
-            plim_json_get_strings(item, "stack", keeper, &reads[i].stack, &reads[i].stack_count);
+            plim_json_get_strings(item, "stack", copier, &reads[i].stack, &reads[i].stack_count);
     }
     ret->reads = reads;
     return is_kept;
 }
 
-static bool read_facts(yajl_val root, plim_json_keeper *keeper, plim_rehearsed_process *ret)
+static bool read_facts(yajl_val root, plim_json_copier *copier, plim_rehearsed_process *ret)
 {
     yajl_val array = plim_json_get(root, "facts");
     ret->fact_count = plim_json_length(array);
-    plim_rehearsed_fact *facts = plim_arena_alloc(keeper->arena, ret->fact_count * sizeof(*facts));
+    plim_rehearsed_fact *facts = plim_arena_alloc(copier->arena, ret->fact_count * sizeof(*facts));
     for (size_t i = 0; facts != NULL && i < ret->fact_count; i++) {
         yajl_val item = plim_json_item(array, i);
         facts[i] = (plim_rehearsed_fact){
-            .kind = string_or(plim_json_get_string(item, "kind", keeper), ""),
-            .name = string_or(plim_json_get_string(item, "name", keeper), "?"),
-            .value = string_or(plim_json_get_string(item, "value", keeper), ""),
-            .effect = plim_json_get_string(item, "effect", keeper),
-            .evidence = plim_json_get_string(item, "evidence", keeper),
+            .kind = string_or(plim_json_get_string(item, "kind", copier), ""),
+            .name = string_or(plim_json_get_string(item, "name", copier), "?"),
+            .value = string_or(plim_json_get_string(item, "value", copier), ""),
+            .effect = plim_json_get_string(item, "effect", copier),
+            .evidence = plim_json_get_string(item, "evidence", copier),
         };
     }
     ret->facts = facts;
@@ -192,21 +192,21 @@ static bool read_facts(yajl_val root, plim_json_keeper *keeper, plim_rehearsed_p
 }
 
 /* The snapshot's path, if the file names one and it is there. */
-static const char *find_snapshot(yajl_val root, const char *folder, plim_json_keeper *keeper)
+static const char *find_snapshot(yajl_val root, const char *folder, plim_json_copier *copier)
 {
     char path[PLIM_PATH_BYTES];
-    const char *name = plim_json_get_string(root, "snapshot", keeper);
+    const char *name = plim_json_get_string(root, "snapshot", copier);
     if (name == NULL || strchr(name, '/') != NULL ||
         plim_folder_join(path, sizeof(path), folder, name, NULL) != PLIM_OK ||
         access(path, R_OK) != 0) {
         return NULL;
     }
-    const char *copy = plim_arena_copy(keeper->arena, path, strlen(path));
-    keeper->is_out_of_memory = keeper->is_out_of_memory || copy == NULL;
+    const char *copy = plim_arena_copy(copier->arena, path, strlen(path));
+    copier->is_out_of_memory = copier->is_out_of_memory || copy == NULL;
     return copy;
 }
 
-static bool read_process(yajl_val root, const char *folder, plim_json_keeper *keeper,
+static bool read_process(yajl_val root, const char *folder, plim_json_copier *copier,
                          plim_rehearsed_process *ret)
 {
     yajl_val seconds = plim_json_get(root, "seconds");
@@ -215,22 +215,22 @@ static bool read_process(yajl_val root, const char *folder, plim_json_keeper *ke
         .pid = (int64_t)plim_json_get_u64(root, "pid"),
         .rank = plim_json_get_u64(root, "rank"),
         .world_size = world_size > 0 ? world_size : 1,
-        .torch = string_or(plim_json_get_string(root, "torch", keeper), ""),
-        .ended = string_or(plim_json_get_string(root, "ended", keeper), "running"),
-        .stop_reason = plim_json_get_string(root, "stop_reason", keeper),
-        .stop_text = plim_json_get_string(root, "stop_text", keeper),
-        .exception = plim_json_get_string(root, "exception", keeper),
-        .no_gpu_text = plim_json_get_string(root, "no_gpu_text", keeper),
+        .torch = string_or(plim_json_get_string(root, "torch", copier), ""),
+        .ended = string_or(plim_json_get_string(root, "ended", copier), "running"),
+        .stop_reason = plim_json_get_string(root, "stop_reason", copier),
+        .stop_text = plim_json_get_string(root, "stop_text", copier),
+        .exception = plim_json_get_string(root, "exception", copier),
+        .no_gpu_text = plim_json_get_string(root, "no_gpu_text", copier),
         .steps = plim_json_get_u64(root, "steps"),
         .import_seconds = plim_json_get_double(seconds, "import"),
         .total_seconds = plim_json_get_double(seconds, "total"),
-        .settings = string_or(plim_json_get_string(root, "conf", keeper), ""),
-        .snapshot_path = find_snapshot(root, folder, keeper),
+        .settings = string_or(plim_json_get_string(root, "conf", copier), ""),
+        .snapshot_path = find_snapshot(root, folder, copier),
     };
-    return read_devices(root, keeper, ret) && read_ooms(root, keeper, ret) &&
-           read_oom_places(root, keeper, ret) && read_reads(root, keeper, ret) &&
-           read_facts(root, keeper, ret) &&
-           plim_json_get_strings(root, "warnings", keeper, &ret->warnings, &ret->warning_count);
+    return read_devices(root, copier, ret) && read_ooms(root, copier, ret) &&
+           read_oom_places(root, copier, ret) && read_reads(root, copier, ret) &&
+           read_facts(root, copier, ret) &&
+           plim_json_get_strings(root, "warnings", copier, &ret->warnings, &ret->warning_count);
 }
 
 plim_status plim_process_file_read(const char *folder, const char *name, plim_arena *arena,
@@ -240,11 +240,11 @@ plim_status plim_process_file_read(const char *folder, const char *name, plim_ar
     PLIM_TRY(plim_folder_join(path, sizeof(path), folder, name, err));
     yajl_val root = NULL;
     PLIM_TRY(plim_json_read_file(path, &root, err));
-    plim_json_keeper keeper = { .arena = arena };
+    plim_json_copier copier = { .arena = arena };
     plim_status status = PLIM_OK;
     if (plim_json_get_u64(root, "version") != FORMAT_VERSION) {
         status = plim_fail(err, PLIM_UNSUPPORTED, "%s: is not of version %d", path, FORMAT_VERSION);
-    } else if (!read_process(root, folder, &keeper, ret) || keeper.is_out_of_memory) {
+    } else if (!read_process(root, folder, &copier, ret) || copier.is_out_of_memory) {
         status = plim_fail_memory(err, "reading what a process left");
     }
     yajl_tree_free(root);

@@ -10,7 +10,6 @@
  *   outcome.c       what was left on the stage and by the agents
  *   device_use.c    the error bar of a device's use
  *   process_file.c  what one agent wrote
- *   json_read.c     reading it
  *   run.c           all of that in one call, and the verdict
  *   reason.c        why there is no answer: the program failed, or used no GPU
  *   advise.c        the advice, by what is known of the program

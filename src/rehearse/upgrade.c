@@ -62,13 +62,13 @@ plim_status plim_environments_ask(const plim_own_python *own, const char *const 
     PLIM_TRY(plim_python_ask(&question, &answer, err));
     plim_arena arena;
     plim_arena_init(&arena, NULL);
-    plim_json_keeper keeper = { .arena = &arena };
-    const char *error = plim_json_get_string(answer, "error", &keeper);
+    plim_json_copier copier = { .arena = &arena };
+    const char *error = plim_json_get_string(answer, "error", &copier);
     plim_status status = PLIM_OK;
-    if (keeper.is_out_of_memory) {
+    if (copier.is_out_of_memory) {
         status = plim_fail_memory(err, "making an environment");
     } else if (error != NULL) {
-        const char *kind = plim_json_get_string(answer, "kind", &keeper);
+        const char *kind = plim_json_get_string(answer, "kind", &copier);
         status = plim_fail(err, status_of_kind(kind), "%s", error);
     }
     plim_arena_deinit(&arena);
@@ -131,7 +131,7 @@ static plim_status find_cache(const plim_environment_options *options, char *pat
     return plim_folder_join(path, path_bytes, home, ".cache/plimsoll/environments", err);
 }
 
-static plim_status keep_changes(opened *self, yajl_val answer, plim_json_keeper *keeper,
+static plim_status keep_changes(opened *self, yajl_val answer, plim_json_copier *copier,
                                 plim_error *err)
 {
     yajl_val list = plim_json_get(answer, "changes");
@@ -143,11 +143,11 @@ static plim_status keep_changes(opened *self, yajl_val answer, plim_json_keeper 
     for (size_t i = 0; i < count; i++) {
         yajl_val one = plim_json_item(list, i);
         changes[i] = (plim_package_change){
-            .name = plim_json_get_string(one, "name", keeper),
-            .own_version = plim_json_get_string(one, "own", keeper),
-            .other_version = plim_json_get_string(one, "other", keeper),
+            .name = plim_json_get_string(one, "name", copier),
+            .own_version = plim_json_get_string(one, "own", copier),
+            .other_version = plim_json_get_string(one, "other", copier),
         };
-        if (changes[i].name == NULL && !keeper->is_out_of_memory) {
+        if (changes[i].name == NULL && !copier->is_out_of_memory) {
             return plim_fail(err, PLIM_CORRUPT, "a package without a name");
         }
     }
@@ -159,15 +159,15 @@ static plim_status keep_changes(opened *self, yajl_val answer, plim_json_keeper 
 static plim_status keep_answer(opened *self, const char *own_python, yajl_val answer,
                                plim_error *err)
 {
-    plim_json_keeper keeper = { .arena = &self->arena };
+    plim_json_copier copier = { .arena = &self->arena };
     plim_environment *const shown = &self->shown;
-    PLIM_TRY(keep_changes(self, answer, &keeper, err));
-    shown->python = plim_json_get_string(answer, "python", &keeper);
+    PLIM_TRY(keep_changes(self, answer, &copier, err));
+    shown->python = plim_json_get_string(answer, "python", &copier);
     shown->own_python = plim_arena_copy(&self->arena, own_python, strlen(own_python));
     shown->is_older = YAJL_IS_TRUE(plim_json_get(answer, "is_older"));
-    if (!plim_json_get_strings(answer, "warnings", &keeper, &shown->warnings,
+    if (!plim_json_get_strings(answer, "warnings", &copier, &shown->warnings,
                                &shown->warning_count) ||
-        keeper.is_out_of_memory || shown->own_python == NULL) {
+        copier.is_out_of_memory || shown->own_python == NULL) {
         return plim_fail_memory(err, "opening an environment");
     }
     return shown->python != NULL ? PLIM_OK

@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "plimsoll/upgrade.h"
 #include "rehearse/folder.h"
-#include "rehearse/json_read.h"
+#include "json/document.h"
 
 typedef struct plim_own_python {
     char home[PLIM_PATH_BYTES];

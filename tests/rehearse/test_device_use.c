@@ -12,7 +12,7 @@
 #include "base/numbers.h"
 #include "base/units.h"
 #include "rehearse/device_use.h"
-#include "rehearse/json_read.h"
+#include "json/document.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -214,7 +214,7 @@ static plim_rehearsed_bar bar_of(const plim_gpu *gpu, uint64_t reserved_bytes, b
 
 static void keep(yajl_val object, bool takes_contexts)
 {
-    plim_json_keeper keeper = { .arena = &they.arena };
+    plim_json_copier copier = { .arena = &they.arena };
     const plim_gpu *gpu = gpu_of(object);
     const bool is_wanted = takes_contexts ? is_context(object) : is_plain_process(object);
     if (gpu == NULL || !is_wanted || they.count == ROWS_MAX) {
@@ -225,8 +225,8 @@ static void keep(yajl_val object, bool takes_contexts)
         plim_json_get_double(object, takes_contexts ? "context_bytes" : "device_bytes");
     they.rows[they.count++] = (row){
         .gpu = gpu,
-        .source = plim_json_get_string(object, "source", &keeper),
-        .id = plim_json_get_string(object, "id", &keeper),
+        .source = plim_json_get_string(object, "source", &copier),
+        .id = plim_json_get_string(object, "id", &copier),
         .measured_bytes = measured,
         .total_bytes = plim_json_get_double(object, "total_bytes"),
         .resolution_bytes = plim_json_get_double(object, "resolution_bytes"),

@@ -1,9 +1,9 @@
 /*
- * json_read.h - members of a JSON document that our own Python wrote, with defaults for those
+ * document.h - members of a JSON document that our own Python wrote, with defaults for those
  * that are missing or of another type.
  */
-#ifndef PLIMSOLL_REHEARSE_JSON_READ_H
-#define PLIMSOLL_REHEARSE_JSON_READ_H
+#ifndef PLIMSOLL_JSON_DOCUMENT_H
+#define PLIMSOLL_JSON_DOCUMENT_H
 
 #include "base/arena.h"
 
@@ -20,10 +20,10 @@ PLIM_MUST_USE plim_status plim_json_read_text(const char *name, const char *text
                                               plim_error *err);
 
 /* Strings are copied to it. It remembers a lack of memory: one check at the end is enough. */
-typedef struct plim_json_keeper {
+typedef struct plim_json_copier {
     plim_arena *arena;
     bool is_out_of_memory;
-} plim_json_keeper;
+} plim_json_copier;
 
 /* NULL if absent or not an object. */
 yajl_val plim_json_get(yajl_val object, const char *key);
@@ -31,14 +31,14 @@ yajl_val plim_json_get(yajl_val object, const char *key);
 uint64_t plim_json_get_u64(yajl_val object, const char *key);
 double plim_json_get_double(yajl_val object, const char *key);
 /* A copy in the arena; NULL for what is no string, and when there is no memory. */
-const char *plim_json_get_string(yajl_val object, const char *key, plim_json_keeper *keeper);
+const char *plim_json_get_string(yajl_val object, const char *key, plim_json_copier *copier);
 
 /* Number of items of an array; 0 for another value. */
 size_t plim_json_length(yajl_val array);
 yajl_val plim_json_item(yajl_val array, size_t index);
 
 /* The strings of an array, copied; what is no string is left out. False: no memory. */
-bool plim_json_get_strings(yajl_val object, const char *key, plim_json_keeper *keeper,
+bool plim_json_get_strings(yajl_val object, const char *key, plim_json_copier *copier,
                            const char *const **ret, size_t *ret_count);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * json_read.c - members of a JSON document. See json_read.h.
+ * document.c - members of a JSON document. See document.h.
  */
-#include "rehearse/json_read.h"
+#include "json/document.h"
 
 #include "base/error.h"
 
@@ -64,7 +64,7 @@ static plim_status read_all(FILE *file, const char *path, char **ret_text, plim_
             if (grown == NULL) {
                 free(text);
                 return is_too_large ? plim_fail(err, PLIM_LIMIT, "%s: is too large", path)
-                                    : plim_fail_memory(err, "reading what a process left");
+                                    : plim_fail_memory(err, "reading a JSON document");
             }
             text = grown;
         }
@@ -83,7 +83,7 @@ plim_status plim_json_read_file(const char *path, yajl_val *ret, plim_error *err
 {
     FILE *file = fopen(path, "re");
     if (file == NULL) {
-        return errno == ENOMEM ? plim_fail_memory(err, "reading what a process left")
+        return errno == ENOMEM ? plim_fail_memory(err, "reading a JSON document")
                                : plim_fail_errno(err, errno, "%s: cannot be read", path);
     }
     char *text = NULL;
@@ -130,20 +130,20 @@ double plim_json_get_double(yajl_val object, const char *key)
     return is_real ? value->u.number.d : (double)value->u.number.i;
 }
 
-static const char *copy_string(yajl_val value, plim_json_keeper *keeper)
+static const char *copy_string(yajl_val value, plim_json_copier *copier)
 {
     const char *text = value != NULL ? YAJL_GET_STRING(value) : NULL;
     if (text == NULL) {
         return NULL;
     }
-    const char *copy = plim_arena_copy(keeper->arena, text, strlen(text));
-    keeper->is_out_of_memory = keeper->is_out_of_memory || copy == NULL;
+    const char *copy = plim_arena_copy(copier->arena, text, strlen(text));
+    copier->is_out_of_memory = copier->is_out_of_memory || copy == NULL;
     return copy;
 }
 
-const char *plim_json_get_string(yajl_val object, const char *key, plim_json_keeper *keeper)
+const char *plim_json_get_string(yajl_val object, const char *key, plim_json_copier *copier)
 {
-    return copy_string(plim_json_get(object, key), keeper);
+    return copy_string(plim_json_get(object, key), copier);
 }
 
 size_t plim_json_length(yajl_val array)
@@ -156,22 +156,22 @@ yajl_val plim_json_item(yajl_val array, size_t index)
     return index < plim_json_length(array) ? array->u.array.values[index] : NULL;
 }
 
-bool plim_json_get_strings(yajl_val object, const char *key, plim_json_keeper *keeper,
+bool plim_json_get_strings(yajl_val object, const char *key, plim_json_copier *copier,
                            const char *const **ret, size_t *ret_count)
 {
     yajl_val array = plim_json_get(object, key);
     const size_t length = plim_json_length(array);
-    const char **strings = plim_arena_alloc(keeper->arena, length * sizeof(*strings));
+    const char **strings = plim_arena_alloc(copier->arena, length * sizeof(*strings));
     if (strings == NULL) {
-        keeper->is_out_of_memory = true;
+        copier->is_out_of_memory = true;
         return false;
     }
     size_t count = 0;
     for (size_t i = 0; i < length; i++) {
-        strings[count] = copy_string(plim_json_item(array, i), keeper);
+        strings[count] = copy_string(plim_json_item(array, i), copier);
         count += strings[count] != NULL;
     }
     *ret = strings;
     *ret_count = count;
-    return !keeper->is_out_of_memory;
+    return !copier->is_out_of_memory;
 }
