@@ -11,6 +11,7 @@ import re
 
 
 _calls_of_ours = [0]  # under way: a rehearsal's and a recorder's are not the program's
+_begun = [0]  # histories of ours that have begun
 
 
 class History:
@@ -49,10 +50,17 @@ class History:
         return self._is_programs
 
     def begin(self):
-        """CUDA is there: records from the first allocation on."""
+        """CUDA is there: records from the first allocation on, or from now where it was in use.
+
+        What the program records by then stays its own.
+        """
+        is_recording = getattr(self._torch._C, "_cuda_isHistoryEnabled", bool)
+        if is_recording() and _begun[0] == 0:
+            self._is_programs = True
         if self._entries == 0 or self._is_programs:
             return
         self._has_begun = True
+        _begun[0] += 1
         _calls_of_ours[0] += 1
         try:
             self._torch.cuda.memory._record_memory_history(
@@ -64,6 +72,7 @@ class History:
     def _clear(self):
         """Takes back what was recorded for us: the program finds its own events alone."""
         self._has_begun = False
+        _begun[0] -= 1
         _calls_of_ours[0] += 1
         try:
             self._torch.cuda.memory._record_memory_history(enabled=None)

@@ -69,8 +69,14 @@ class _Finder:
 def when_imported(name, loaded):
     """Calls loaded(module, seconds that its import took) once a module has been imported.
 
-    A second call for a module joins the first one's finder: two would ask each other for ever.
+    A module that is there already took 0 seconds. A second call for a module joins the first
+    one's finder: two would ask each other for ever.
     """
+    module = sys.modules.get(name)
+    spec = getattr(module, "__spec__", None)
+    if module is not None and not getattr(spec, "_initializing", False):
+        loaded(module, 0.0)
+        return
     for finder in sys.meta_path:
         if isinstance(finder, _Finder) and finder.name == name:
             finder.loaded.append(loaded)
