@@ -2,15 +2,17 @@
 
 The launcher puts this file's folder first in PYTHONPATH; Python imports `sitecustomize` on its
 own, before the program. Whether or not an agent is wanted, the program then finds what it would
-have found without us: a `sys.path` without this folder, and its own `sitecustomize`, if it has
-one. The environment stays, because processes that the program starts need it again.
+have found without us: a `sys.path` without this folder, its own `sitecustomize`, if it has one, and
+no module that Python would not have imported by itself. The environment stays, because processes
+that the program starts need it again.
+
+Every Python that the program starts imports this file, Python 2 too: it has to be readable there.
 """
 
-import importlib.machinery
-import importlib.util
 import os
 import sys
 
+_OLDEST = (3, 9)  # that the agent is written for
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -35,16 +37,29 @@ def _leave_path():
 
 
 def _run_users_own():
-    """Runs the next sitecustomize on sys.path in place of this one. Its errors are its own."""
-    spec = importlib.machinery.PathFinder.find_spec(__name__, sys.path)
-    if spec is None or spec.loader is None:
+    """Runs the next sitecustomize on sys.path in place of this one. Its errors are its own.
+
+    Without one, this fails as the import of a module that is not there: site expects that, and
+    this one leaves sys.modules.
+    """
+    if sys.version_info < (3,):
+        imp = __import__("imp")
+        del sys.modules["imp"]
+        imp.load_module(__name__, *imp.find_module(__name__, sys.path))
         return
-    module = importlib.util.module_from_spec(spec)
+    import _frozen_importlib
+    import _frozen_importlib_external
+
+    spec = _frozen_importlib_external.PathFinder.find_spec(__name__, sys.path)
+    if spec is None or spec.loader is None:
+        raise ImportError("No module named %r" % __name__, name=__name__)
+    module = _frozen_importlib.module_from_spec(spec)
     sys.modules[__name__] = module
     spec.loader.exec_module(module)
 
 
-_start_agent()
+if sys.version_info >= _OLDEST:
+    _start_agent()
 _leave_path()
 if __name__ == "sitecustomize":
     _run_users_own()
