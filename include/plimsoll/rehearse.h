@@ -21,6 +21,12 @@
 
 PLIM_BEGIN_DECLS
 
+/* A variable of the program's environment. */
+typedef struct plim_rehearse_variable {
+    const char *name; /* NULL ends a list */
+    const char *value;
+} plim_rehearse_variable;
+
 /* All zero is valid. */
 typedef struct plim_rehearse_options {
     const plim_mem *mem;
@@ -44,6 +50,7 @@ typedef struct plim_rehearse_options {
     bool gives_values;    /* what is read from devices is noise, not zeros */
     bool ends_late;       /* work on streams, as late as on a GPU: the most that is reserved */
     bool prints_calls;    /* functions name themselves on stderr when first called */
+    const plim_rehearse_variable *variables; /* more for the program's environment; NULL: none */
 } plim_rehearse_options;
 
 /* ---- what became of it ----------------------------------------------------------------------- */

@@ -27,6 +27,7 @@ int plim_cmd_inspect(int argc, char **argv);
 int plim_cmd_query(int argc, char **argv);
 int plim_cmd_rehearse(int argc, char **argv);
 int plim_cmd_replay(int argc, char **argv);
+int plim_cmd_run(int argc, char **argv);
 int plim_cmd_tune(int argc, char **argv);
 
 #endif

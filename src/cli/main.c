@@ -28,6 +28,7 @@ static const plim_command commands[] = {
     { "query", plim_cmd_query, "a question of your own: a recording as tables, asked in SQL" },
     { "rehearse", plim_cmd_rehearse, "will it fit: run a PyTorch program without a GPU" },
     { "replay", plim_cmd_replay, "what if: a recording again, under other allocator settings" },
+    { "run", plim_cmd_run, "run a PyTorch program; if memory runs out, it has said why" },
     { "tune", plim_cmd_tune, "which allocator settings would have saved it, as a line to paste" },
 };
 

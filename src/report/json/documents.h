@@ -1,6 +1,6 @@
 /*
  * documents.h - the documents of `--json`, for programs: `inspect/1`, `diagnose/1`, `diff/1`,
- * `explain/1`, `export/1`, `rehearse/1`, `replay/1` and `tune/1`.
+ * `explain/1`, `export/1`, `rehearse/1`, `replay/1`, `run/1` and `tune/1`.
  *
  * The promise and every member are in docs/formats, a page for each: members may be added, none is
  * removed or changes its meaning. All write to a sink; `page` is what the terminal would show, and
@@ -19,6 +19,7 @@
 #include "report/model/rehearse.h"
 #include "report/model/rehearse_upgrade.h"
 #include "report/model/replay.h"
+#include "report/model/run.h"
 
 PLIM_MUST_USE plim_status plim_explain_json_write(plim_sink sink, const plim_explained *files,
                                                   size_t count, const plim_page *page,
@@ -69,6 +70,9 @@ PLIM_MUST_USE plim_status plim_rehearse_json_write_bisect(plim_sink sink, const 
                                                           const plim_bisected *bisected,
                                                           const plim_rehearsed_pair *pair,
                                                           plim_page *page, plim_error *err);
+
+PLIM_MUST_USE plim_status plim_run_json_write(plim_sink sink, const plim_ran *ran,
+                                              const plim_page *page, plim_error *err);
 
 /* The confs of a replay, the recorded settings first. */
 typedef struct plim_replay_rows {

@@ -1,0 +1,87 @@
+/*
+ * run.h - the state of a run, for the files of this room.
+ *
+ *   run.c        launch and read: the order of things
+ *   place.c      the folder of a run among others, and which of those goes
+ *   armed.c      the environment that arms the recorder
+ *   run_file.c   run.json
+ *   gather.c     processes and dumps of a folder; those that answer for the run
+ *   documents.c  process.json and the documents of dumps
+ */
+#ifndef PLIMSOLL_RUN_RUN_H
+#define PLIMSOLL_RUN_RUN_H
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "plimsoll/run.h"
+#include "rehearse/folder.h"
+
+struct plim_run {
+    plim_arena arena; /* of all that lives as long as the run */
+    char folder[PLIM_PATH_BYTES];
+    int lock;                 /* held while it runs; -1: none */
+    plim_rehearsal *standins; /* NULL: this machine's own GPU */
+    char **environment;
+    plim_explanation *of_dump; /* of the main dump's text */
+    PLIM_VEC(const char *) warnings;
+    PLIM_VEC(plim_ran_process) processes;
+    bool is_out_of_memory;
+};
+
+/* A sentence for plim_ran.warnings; it is copied. */
+void plim_run_warn(plim_run *run, const char *text);
+
+/* ---- place.c --------------------------------------------------------------------------------- */
+
+/*
+ * Makes the folder of the run, for this user alone, and locks it. Where none was chosen it is
+ * "<state>/plimsoll/runs/<date>-<time>-<program>-<pid>", and the oldest of those beyond
+ * choice->runs_kept are removed, but none that is locked or has a process that lives.
+ *
+ * errors  PLIM_IO: it cannot be made, or choice->folder has files of something else
+ */
+PLIM_MUST_USE plim_status plim_run_place(plim_run *run, const char *const *argv,
+                                         const plim_run_choice *choice, plim_error *err);
+/* Ends the lock. */
+void plim_run_leave(plim_run *run);
+/* "train" of "python -u train.py --batch 8": the name of the folder, at most `bytes` with its zero.
+ */
+void plim_run_name(const char *const *argv, char *name, size_t bytes);
+
+/* ---- armed.c --------------------------------------------------------------------------------- */
+
+#define PLIM_RUN_VARIABLES_MAX 12
+
+/* What arms the recorder, but for PYTHONPATH; ends in a NULL name. The strings lie in the arena. */
+PLIM_MUST_USE plim_status plim_run_variables(plim_run *run, const plim_run_choice *choice,
+                                             plim_rehearse_variable ret[PLIM_RUN_VARIABLES_MAX],
+                                             plim_error *err);
+/* Fills run->environment for this machine's own GPU. */
+PLIM_MUST_USE plim_status plim_run_arm(plim_run *run, const plim_run_choice *choice,
+                                       plim_error *err);
+
+/* ---- run_file.c ------------------------------------------------------------------------------ */
+
+/* Seconds since 1970. */
+double plim_run_clock(void);
+/* Writes run.json; launched  NULL: the program is about to start. */
+PLIM_MUST_USE plim_status plim_run_file_write(const plim_run *run, const char *const *argv,
+                                              const plim_run_choice *choice, double started,
+                                              const plim_launched *launched, plim_error *err);
+
+/* ---- gather.c, documents.c ------------------------------------------------------------------- */
+
+/* Fills run->processes; what cannot be read is a warning. PLIM_OUT_OF_HOST_MEMORY. */
+PLIM_MUST_USE plim_status plim_run_gather(plim_run *run, plim_error *err);
+/* The process and the dump that answer for the run; NULL: none. */
+void plim_run_choose_main(const plim_run *run, bool has_failed, plim_ran *ret);
+
+/* PLIM_CORRUPT, PLIM_UNSUPPORTED: not of schema run-process/1; PLIM_IO, PLIM_OUT_OF_HOST_MEMORY. */
+PLIM_MUST_USE plim_status plim_run_process_read(const char *path, plim_arena *arena,
+                                                plim_ran_process *ret, plim_error *err);
+/* The document `name` of a folder; snapshot and holders that it names are there. */
+PLIM_MUST_USE plim_status plim_run_dump_read(const char *folder, const char *name,
+                                             plim_arena *arena, plim_ran_dump *ret,
+                                             plim_error *err);
+
+#endif
