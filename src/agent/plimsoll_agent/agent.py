@@ -5,7 +5,7 @@ import os
 
 from plimsoll_agent import allocator, checks, kernels
 from plimsoll_agent.deciding import Deciding
-from plimsoll_agent.endings import Endings
+from plimsoll_agent.endings import RUNNING, Ending, Endings
 from plimsoll_agent.facts import Facts
 from plimsoll_agent.history import History
 from plimsoll_agent.host import Host
@@ -15,7 +15,7 @@ from plimsoll_agent.peaks import Peaks
 from plimsoll_agent.phases import Phases
 from plimsoll_agent.places import Places
 from plimsoll_agent.reads import Reads
-from plimsoll_agent.results import RUNNING, Ending, Results
+from plimsoll_agent.results import Results
 from plimsoll_agent.steps import Steps
 
 
@@ -39,21 +39,23 @@ class Agent:
         self.reads = Reads(torch, places, self.phases, self.journal)
         self.ooms = Ooms(torch, places, self.phases, self.journal)
         self.results = Results(self)
-        self.endings = Endings(self.ooms, self.results, self.journal)
+        self.endings = Endings(self.ooms, self.journal)
         self.deciding = Deciding(self)
 
     def install(self):
         """Hooks into torch; each part fails for itself."""
         attempt = self.journal.attempt
         attempt("watch the end", self.endings.watch)
+        attempt("watch for SIGTERM", self.endings.watch_sigterm)
         attempt("cover statistics", self.peaks.cover)
         attempt("cover the history", self.history.cover)
         attempt("watch backward", self.phases.watch_backward, self.torch, self.journal)
         attempt("watch optimizers", self.steps.watch, self.journal)
         self.steps.enough = self.endings.stop
         self.reads.loops.stop = self._stop_endless
-        self.ooms.on_first = self._first_oom
-        self.endings.before_end = self._before_end
+        self.ooms.on_failure = self._ran_out
+        self.endings.on_error = self.results.note_if_by_a_value
+        self.endings.on_end = self._end
         attempt("watch what decides", self.deciding.install)
         attempt("watch the host", self.host.watch)
         attempt("watch forks", self._watch_forks)
@@ -80,13 +82,20 @@ class Agent:
         attempt("write results", self.results.write, Ending(RUNNING))  # it may crash early
         attempt("keep writing", self.results.keep_writing)
 
-    def _before_end(self):
+    def _end(self, ending):
+        self.journal.attempt("close its books", self._close)
+        self.results.write(ending)
+
+    def _close(self):
         if self.is_ready:
             self.journal.attempt("count the last step", self.steps.finish, self.journal)
         self.phases.close()
         self.journal.attempt("look at what decides", self.deciding.look, True)
 
-    def _first_oom(self):
+    def _ran_out(self, _oom):
+        """At the moment of failure. The first one is looked at."""
+        if self.ooms.count() > 1:
+            return
         self.journal.attempt("look at what decides", self.deciding.look)
         self.journal.attempt("write a snapshot", self.results.write_oom_snapshot)
         self.journal.attempt("write results", self.results.write, Ending(RUNNING))

@@ -7,6 +7,8 @@ PYTORCH_ALLOC_CONF), and none reads them once the allocator has begun.
 import os
 import sys
 
+from plimsoll_agent.inductor import without_inductor
+
 NAMES = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF")
 MIB = 1 << 20
 _WITHOUT_TRACES = (0, 0, False)  # no pool in particular, and no history, which takes seconds
@@ -86,10 +88,11 @@ class Allocator:
     def begin(self):
         """CUDA is there and nothing is allocated: a snapshot is small."""
         snapshot = self._torch._C._cuda_memorySnapshot
-        try:
-            found = snapshot(None)
-        except TypeError:  # before PyTorch 2.7 it took nothing
-            found = snapshot()
+        with without_inductor(self._torch):
+            try:
+                found = snapshot(None)
+            except TypeError:  # before PyTorch 2.7 it took nothing
+                found = snapshot()
         self._take(found)
 
     def look(self):

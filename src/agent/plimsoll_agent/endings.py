@@ -1,8 +1,8 @@
 """Sees the process end, in each of the ways that Python lets one see.
 
 A normal end and an uncaught exception come by atexit, which also finds the exception: Python
-leaves it in sys.last_value. os._exit, which multiprocessing's children use, skips atexit, so it
-is wrapped; sys.exit is, to know the status. SIGTERM gets a handler where the program has none,
+leaves it in sys.last_exc. os._exit, which multiprocessing's children use, skips atexit, so it
+is wrapped; sys.exit is, to know the status. SIGTERM may get a handler where the program has none,
 which ends the process as the signal would have.
 """
 
@@ -14,9 +14,30 @@ import sys
 import threading
 import time
 
-from plimsoll_agent.results import Ending
+from plimsoll_agent.frameless import announced
 
 CHILDREN_SECONDS = 2
+RUNNING = "running"
+
+
+class Ending:
+    """How the process ends.
+
+    how          "exit", "oom", "steps", "error", "stopped" or "running"
+    exception    the last line of the traceback
+    status       what its parent gets to see, as a shell says it
+    stop_reason  of "stopped": "endless_loop" or "no_kernels"
+    stop_text    the same as a sentence
+    error        the exception itself, where it is known
+    """
+
+    def __init__(self, how, exception=None, status=0, stop_reason=None, stop_text=None, error=None):
+        self.how = how
+        self.exception = exception
+        self.status = status
+        self.stop_reason = stop_reason
+        self.stop_text = stop_text
+        self.error = error
 
 
 def describe(error):
@@ -35,52 +56,77 @@ def status_of(code):
     return code & 0xFF if isinstance(code, int) else 1
 
 
-class Endings:
-    """Writes the results when the process ends."""
+def is_interactive():
+    """True if the program goes on after an exception, because a person types it in."""
+    return hasattr(sys, "ps1") or bool(sys.flags.interactive or sys.flags.inspect)
 
-    def __init__(self, ooms, results, journal):
+
+def uncaught():
+    """The exception that ends the program, or None."""
+    if is_interactive():
+        return None
+    return getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
+
+
+class Endings:
+    """Calls back when the process ends.
+
+    on_end     called with the Ending, once that is certain; more than once where ways to end meet
+    on_error   called before with the exception that ends the program
+    on_exit    called with status and exception, where sys.exit is called: the program may go on
+    on_thread  called with the exception that has ended a thread
+    """
+
+    def __init__(self, ooms, journal):
         self._ooms = ooms
-        self._results = results
         self._journal = journal
         self._exit_now = os._exit
-        self._exit = sys.exit
         self._status = 0
         self._cause = None  # handled when sys.exit was called
-        self.before_end = None  # called once the end is certain
+        self.on_end = None
+        self.on_error = None
+        self.on_exit = None
+        self.on_thread = None
 
     def watch(self):
         """From now on."""
         # of all atexit functions the first one registered is called last
         atexit.register(self._journal.guard("write results at exit")(self._at_exit))
         os._exit = self._watched_exit_now
-        sys.exit = self._watched_exit
-        self._journal.attempt("watch for SIGTERM", self._watch_sigterm)
+        sys.exit = announced(sys.exit, self._journal.guard("note an exit")(self._note_exit))
         hook = threading.excepthook
         note = self._journal.guard("note a thread's exception")(self._note_thread)
 
         def excepthook(args, /):
-            note(args)
-            hook(args)
+            try:
+                hook(args)
+            finally:
+                note(args)
 
         threading.excepthook = excepthook
 
+    def forget(self):
+        """In a forked child: the parent's exit is not its own."""
+        self._status = 0
+        self._cause = None
+
     def end(self, ending):
-        """Writes the results of the end."""
-        if self.before_end is not None:
-            self._journal.attempt("close its books", self.before_end)
-        self._journal.attempt("write results", self._results.write, ending)
+        """The process ends so."""
+        if self.on_end is not None:
+            self._journal.attempt("write results", self.on_end, ending)
 
     def stop(self, ending=None):
         """Ends the process, as one that is done: children too, without the program's rest.
 
         ending  None: the steps that were requested are done
         """
-        self.end(ending or Ending("steps"))
+        ending = ending or Ending("steps")
+        self.end(ending)
         for stream in (sys.stdout, sys.stderr):
             self._journal.attempt("flush", stream.flush)
         self._journal.attempt("flush logs", logging.shutdown)
         self._journal.attempt("end children", self._end_children)
-        self._exit_now(0)
+        self._exit_now(ending.status)
 
     def _end_children(self):
         """Those of multiprocessing, DataLoader's workers among them; they are asked to exit."""
@@ -100,7 +146,7 @@ class Endings:
     # ---- ways to end ---------------------------------------------------------------------------
 
     def _at_exit(self):
-        error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
+        error = uncaught()
         if error is not None:
             self.end(self._of_exception(error))
         else:
@@ -110,30 +156,35 @@ class Endings:
         self.end(self._of_status(status))
         self._exit_now(status)
 
-    def _watched_exit(self, status=None, /):
+    def _note_exit(self, status=None):
         self._status = status_of(status)
         self._cause = sys.exc_info()[1] if self._status else None
-        self._exit(status)
+        if self.on_exit is not None:
+            self.on_exit(self._status, self._cause)
 
     def _note_thread(self, args):
         self._journal.note(f"a thread ended with {describe(args.exc_value)}")
+        if self.on_thread is not None:
+            self.on_thread(args.exc_value)
 
     def _of_exception(self, error):
         if self._ooms.is_one_in(error):
-            return Ending("oom", describe(error), 1)
-        self._journal.attempt("look at an exception's line", self._results.note_if_by_a_value,
-                              error)
-        return Ending("error", describe(error), 130 if isinstance(error, KeyboardInterrupt) else 1)
+            return Ending("oom", describe(error), 1, error=error)
+        if self.on_error is not None:
+            self._journal.attempt("look at an exception's line", self.on_error, error)
+        status = 130 if isinstance(error, KeyboardInterrupt) else 1
+        return Ending("error", describe(error), status, error=error)
 
     def _of_status(self, status):
         """An exit. With a status it is often for an exception that was handled just before."""
         cause = self._cause if status else None
         text = describe(cause) if cause is not None else None
         if status and (self._ooms.was_last() or (cause and self._ooms.is_one_in(cause))):
-            return Ending("oom", text, status)
-        return Ending("exit", text, status)
+            return Ending("oom", text, status, error=cause)
+        return Ending("exit", text, status, error=cause)
 
-    def _watch_sigterm(self):
+    def watch_sigterm(self):
+        """SIGTERM too, where the program has no handler."""
         is_main = threading.current_thread() is threading.main_thread()
         if is_main and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
             signal.signal(signal.SIGTERM, self._on_sigterm)

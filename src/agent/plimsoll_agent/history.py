@@ -9,6 +9,7 @@ import os
 import pickle
 import re
 
+from plimsoll_agent.inductor import without_inductor
 
 _calls_of_ours = [0]  # under way: a rehearsal's and a recorder's are not the program's
 _begun = [0]  # histories of ours that have begun
@@ -88,9 +89,14 @@ class History:
         release = tuple(int(part) for part in re.findall(r"\d+", self._torch.__version__)[:2])
         return "all" if release >= (2, 15) else "alloc"
 
+    def snapshot(self):
+        """PyTorch's snapshot of this moment, with the history."""
+        with without_inductor(self._torch):
+            return self._torch.cuda.memory._snapshot()
+
     def write_snapshot(self, path):
         """Pickles a snapshot of this moment."""
-        snapshot = self._torch.cuda.memory._snapshot()
+        snapshot = self.snapshot()
         temporary = f"{path}.part"
         with open(temporary, "wb") as file:
             pickle.dump(snapshot, file, protocol=4)

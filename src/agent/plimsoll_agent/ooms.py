@@ -5,6 +5,7 @@ taken from the exception when that is made, also where the program catches it.
 """
 
 import sys
+import weakref
 
 from plimsoll_agent.places import callers_frame
 
@@ -12,26 +13,46 @@ TOLD_MAX = 20
 PLACES_MAX = 100
 
 
-class Ooms:
-    """All that happened: the first TOLD_MAX in full, all of them counted by place."""
+def _allows_weak_references(error):
+    return getattr(type(error), "__weakrefoffset__", 0) > 0
 
-    def __init__(self, torch, places, phases, journal):
+
+class Ooms:
+    """All that happened: the first TOLD_MAX in full, all of them counted by place.
+
+    course      a Course: gets to know of each, and says how far the program has got
+    on_failure  called with the figures of each at the moment of failure, in the allocator
+    on_text     called with them once more when their text is known
+    """
+
+    def __init__(self, torch, places, course, journal):
         self._torch = torch
         self._places = places
-        self._phases = phases
+        self._course = course
         self._journal = journal
         self._told = []
         self._counts = {}  # {"train.py:55 main": failures there}
         self._last = None  # the last one
+        self._last_error = None  # its exception, while that is alive
         self._progress_at_last = 0
-        self.on_first = None  # called at the moment of the first, in the allocator
+        self.on_failure = None
+        self.on_text = None
 
     def begin(self):
         """CUDA is there."""
         observe = self._journal.guard("note an out-of-memory error")(self._observe)
         self._torch._C._cuda_attach_out_of_memory_observer(observe)
-        error = getattr(self._torch, "OutOfMemoryError", None)  # PyTorch 2.5 on
-        self._hear_texts(error or self._torch.cuda.OutOfMemoryError)
+        self._hear_texts(self.error_class())
+
+    def forget(self):
+        """In a forked child: the parent's failures are not its own."""
+        self._told.clear()
+        self._counts.clear()
+        self._last = self._last_error = None
+
+    def error_class(self):
+        """PyTorch's exception."""
+        return getattr(self._torch, "OutOfMemoryError", None) or self._torch.cuda.OutOfMemoryError
 
     def _hear_texts(self, error_class):
         """Records the text of each exception of a class when it is made."""
@@ -45,36 +66,43 @@ class Ooms:
         error_class.__init__ = init
 
     def _tell_text(self, error):
-        if self._last is not None and self._last["text"] is None:
-            self._last["text"] = str(error)
+        if self._last is None or self._last["text"] is not None:
+            return
+        self._last["text"] = str(error)
+        if _allows_weak_references(error):
+            self._last_error = weakref.ref(error)
+        if self.on_text is not None:
+            self.on_text(self._last)
 
     def _observe(self, device, requested, total, free):
         frame = callers_frame()
         if frame is None:
-            frame = sys._current_frames().get(self._phases.backward_thread())
+            frame = sys._current_frames().get(self._course.backward_thread())
         stats = self._torch._C._cuda_memoryStats(device)
+        where = self._places.name(self._places.users_frame(frame)) if frame is not None else "?"
+        self._last_error = None
         self._last = {
             "device": device,
-            "step": self._phases.step_now(),
-            "phase": self._phases.phase,
+            "step": self._course.step_now(),
+            "phase": self._course.phase,
             "requested_bytes": requested,
             "device_total_bytes": total,
             "device_free_bytes": free,
             "allocated_bytes": stats["allocated_bytes"]["all"]["current"],
             "reserved_bytes": stats["reserved_bytes"]["all"]["current"],
             "text": None,
+            "where": where,
             "stack": self._places.stack(frame),
         }
         if len(self._told) < TOLD_MAX:
             self._told.append(self._last)
-        where = self._places.name(self._places.users_frame(frame)) if frame is not None else "?"
         is_known = where in self._counts or len(self._counts) < PLACES_MAX
-        where = where if is_known else "elsewhere"
-        self._counts[where] = self._counts.get(where, 0) + 1
-        self._progress_at_last = self._phases.progress
-        self._phases.oom()
-        if self.count() == 1 and self.on_first is not None:
-            self.on_first()
+        counted = where if is_known else "elsewhere"
+        self._counts[counted] = self._counts.get(counted, 0) + 1
+        self._course.oom()
+        self._progress_at_last = self._course.progress
+        if self.on_failure is not None:
+            self.on_failure(self._last)
 
     def is_one_in(self, error):
         """Whether an exception is one, or comes of one."""
@@ -88,14 +116,28 @@ class Ooms:
 
     def was_last(self):
         """Whether nothing has got on since the last one."""
-        return self._last is not None and self._progress_at_last == self._phases.progress
+        return self._last is not None and self._progress_at_last == self._course.progress
+
+    def last(self):
+        """The figures of the last one, or None."""
+        return self._last
+
+    def last_error(self):
+        """The exception of the last one, while it is alive; else None."""
+        return self._last_error() if self._last_error is not None else None
 
     def count(self):
         """All of them, those that the program caught too."""
         return sum(self._counts.values())
 
+    def count_at(self, where):
+        """Those of one place."""
+        return self._counts.get(where, 0)
+
     def as_result(self):
-        return [dict(oom) for oom in self._told]
+        """The first ones, as the results of a rehearsal have them."""
+        return [{name: value for name, value in oom.items() if name != "where"}
+                for oom in self._told]
 
     def places_as_result(self):
         """The most frequent first."""

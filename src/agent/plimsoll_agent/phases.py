@@ -20,6 +20,7 @@ so an interval is named when it ends. An optimizer that steps within backward is
 import copy
 import threading
 
+from plimsoll_agent.course import Course
 from plimsoll_agent.frameless import Watched
 from plimsoll_agent.ledger import Ledger
 
@@ -71,7 +72,7 @@ def way_into_engine(torch):
     return variable._execution_engine, "run_backward"
 
 
-class Phases:
+class Phases(Course):
     """The program's phase, step and ledgers."""
 
     def __init__(self, torch, peaks, journal):
@@ -91,8 +92,6 @@ class Phases:
         self._turns_due = False  # a step ended within backward
         self._tap = ModuleTap(torch.nn.Module, journal.guard("note a forward")(self._called))
         self.on_first_forward = None  # called before it with its module
-        self.on_backward_end = None  # called after the outermost one
-        self.on_again = None  # called where a forward or backward follows a backward: see Steps
         self._may_be_again = False
 
     # ---- the outside ---------------------------------------------------------------------------
@@ -130,15 +129,13 @@ class Phases:
         return copies
 
     def step_now(self):
-        """The step that is under way; 0 during setup."""
         return self.ledgers[0].step_now() if self.ledgers else 0
 
     def backward_thread(self):
-        """The thread that called the engine, while it is in there."""
         return self._backward_thread
 
     def oom(self):
-        """The program ran out of memory; whatever it was at may have been left behind."""
+        """Whatever the program was at may have been left unfinished."""
         if self.phase == OPTIMIZER:
             self._tap.set()
 
@@ -189,7 +186,6 @@ class Phases:
             self.on_again()
 
     def stepped_by_hand(self, steps):
-        """The program has changed its weights since the last backward, without an optimizer."""
         with self._lock:
             self.steps = steps
             self._change(OPTIMIZER, FORWARD)
@@ -197,7 +193,6 @@ class Phases:
             self._turn()
 
     def is_after_backward(self):
-        """Whether nothing has followed the last backward."""
         return self._may_be_again
 
     def _backward_began(self):
@@ -236,10 +231,6 @@ class Phases:
             self.on_backward_end()
 
     def optimizer_began(self, optimizer, has_closure, is_same_step):
-        """An optimizer is about to step.
-
-        is_same_step  others have stepped in this iteration already
-        """
         with self._lock:
             nested = self._stepping is not None and self._stepping is not optimizer
             if nested or self._backwards > 0 or not self._ready:
@@ -257,10 +248,6 @@ class Phases:
                 self._tap.set()
 
     def optimizer_ended(self, optimizer, steps):
-        """An optimizer has stepped.
-
-        steps  finished now
-        """
         with self._lock:
             self.progress += 1
             is_new = steps > self.steps

@@ -14,28 +14,10 @@ import threading
 import time
 
 from plimsoll_agent import kernels, ranks
+from plimsoll_agent.endings import RUNNING, Ending
 
 INTERVAL_SECONDS = 5
 LOCK_SECONDS = 2  # to wait for a thread that is writing
-RUNNING = "running"
-
-
-class Ending:
-    """How the process ends.
-
-    how          "exit", "oom", "steps", "error", "stopped" or "running"
-    exception    the last line of the traceback
-    status       what its parent gets to see, as a shell says it
-    stop_reason  of "stopped": "endless_loop" or "no_kernels"
-    stop_text    the same as a sentence
-    """
-
-    def __init__(self, how, exception=None, status=0, stop_reason=None, stop_text=None):
-        self.how = how
-        self.exception = exception
-        self.status = status
-        self.stop_reason = stop_reason
-        self.stop_text = stop_text
 
 
 class Results:

@@ -22,12 +22,15 @@ def _has_closure(args, kwargs):
 
 
 class Steps:
-    """Of all optimizers of the process."""
+    """Of all optimizers of the process.
 
-    def __init__(self, optimizer_class, limit, phases):
+    course  a Course: gets to know of steps
+    """
+
+    def __init__(self, optimizer_class, limit, course):
         self._class = optimizer_class
         self._limit = limit
-        self._phases = phases
+        self._course = course
         self._counts = weakref.WeakKeyDictionary()
         self.done = 0
         self.classes = {}  # names of the optimizers that stepped, in that order: within backward?
@@ -41,9 +44,9 @@ class Steps:
         optim = sys.modules[self._class.__module__]
         optim.register_optimizer_step_pre_hook(journal.guard("note a step")(self._began))
         optim.register_optimizer_step_post_hook(journal.guard("note a step's end")(self._ended))
-        self._phases.on_backward_end = self._look_up
+        self._course.on_backward_end = self._look_up
         if self._limit is not None:
-            self._phases.on_again = journal.guard("count a step by hand")(self._again)
+            self._course.on_again = journal.guard("count a step by hand")(self._again)
 
     def _count(self, optimizer):
         if optimizer in self._counts:
@@ -51,17 +54,17 @@ class Steps:
         return 0 if len(self._counts) > 0 else self.done
 
     def _began(self, optimizer, args, kwargs):
-        self.classes.setdefault(type(optimizer).__name__, self._phases.is_in_backward())
+        self.classes.setdefault(type(optimizer).__name__, self._course.is_in_backward())
         count = self._count(optimizer)
         if self._limit is not None and count >= self._limit:
             self._stop()  # the others do not step as often: their turn is over
-        self._phases.optimizer_began(optimizer, _has_closure(args, kwargs), count < self.done)
+        self._course.optimizer_began(optimizer, _has_closure(args, kwargs), count < self.done)
 
     def _ended(self, optimizer, args, kwargs):
-        self._phases.on_again = None  # it has optimizers: they are counted
+        self._course.on_again = None  # it has optimizers: they are counted
         self._counts[optimizer] = self._count(optimizer) + 1
         self.done = max(self.done, self._counts[optimizer])
-        self._phases.optimizer_ended(optimizer, self.done)
+        self._course.optimizer_ended(optimizer, self.done)
         if self.on_first_step is not None:
             look, self.on_first_step = self.on_first_step, None
             look()
@@ -74,7 +77,7 @@ class Steps:
         if not self._is_by_hand():
             return
         self.done += 1
-        self._phases.stepped_by_hand(self.done)
+        self._course.stepped_by_hand(self.done)
         if self.done >= self._limit:
             self._stop()
 
@@ -88,15 +91,15 @@ class Steps:
 
     def finish(self, journal):
         """The program ends."""
-        if self._limit is not None and self._phases.is_after_backward() and self._is_by_hand():
+        if self._limit is not None and self._course.is_after_backward() and self._is_by_hand():
             self.done += 1
-            self._phases.stepped_by_hand(self.done)
+            self._course.stepped_by_hand(self.done)
         if self._limit is not None and self.done == 0:
             journal.note("--steps counted no step: no optimizer stepped, and no backward pass ran")
 
     def _look_up(self):
         """Stops if it is time, but never within a backward: parameters are missing there."""
-        if self._is_enough and not self._phases.is_in_backward():
+        if self._is_enough and not self._course.is_in_backward():
             self._stop()
 
     def _stop(self):
