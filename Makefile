@@ -35,6 +35,9 @@ check-exports: build ## open exports in the tools they are for; these come from 
 measured: build ## rehearse what others measured on GPUs, and compare; installs PyTorch, 2 GB a version
 	@examples/rehearse/measured/check.py build/release/plimsoll each
 
+check-runs: build ## reference programs under `plimsoll run`: verdicts, lines, holders, silence; with the Python in PLIM_TORCH_PYTHON
+	@examples/rehearse/check_runs.py build/release/plimsoll "$${PLIM_TORCH_PYTHON:-$$(tools/torch-python)}"
+
 check-regression: build ## find real regressions between releases of packages; installs three PyTorch, 6 GB
 	@examples/rehearse/upgrades/check.py build/release/plimsoll
 
@@ -65,4 +68,4 @@ others: $(if $(strip $(OTHERS)),build) ## programs of others, unmodified, rehear
 clean: ## forget every build
 	@rm -rf build
 
-.PHONY: help build demo test ci docs bench check-exports measured fuzz format tidy install uninstall record-from-pypi oracle others clean
+.PHONY: help build demo test ci docs bench check-exports measured check-runs fuzz format tidy install uninstall record-from-pypi oracle others clean

@@ -9,7 +9,9 @@ Labels are the ground truth for a diagnosis:
     fragmented   reserved grows because free memory lies in pieces
     oom          it does not fit, and nothing but size is to blame; `cause` says which
 
-`blame` is a piece of the source line that allocates what is kept or what is too large.
+`blame` is a piece of the source line that allocates what is kept or what is too large. `holder` is
+the name of the object that keeps it: a variable, an attribute, or "garbage" where only Python's
+collector can reach it. `full` is what makes a planted bug run out of memory: a capacity, arguments.
 
 VERDICTS is what `plimsoll diagnose` is to answer.
 """
@@ -30,6 +32,8 @@ class Rehearsal:
     label: str = "healthy"
     cause: str = None
     blame: str = None
+    holder: str = None
+    full: tuple = None
     ends: str = None  # the exception that ends it
     needs: str = None  # a Python package besides PyTorch
 
@@ -75,13 +79,13 @@ GPT = [
     Rehearsal("gpt2-124m-oom", "train_gpt.py --batch 32 --attention explicit",
               "scores of attention as tensors do not fit into 24 GB",
               gpu="rtx4090", label="oom", cause="activations", blame="scores = q @ k",
-              ends="OutOfMemoryError"),
+              holder="x", ends="OutOfMemoryError"),
     Rehearsal("gpt2-124m-checkpoint", "train_gpt.py --batch 16 --checkpoint 1 --autocast bf16 "
               "--loss-chunks 8", "all blocks recomputed, the loss in pieces", gpu="rtx4090"),
     Rehearsal("gpt2-124m-logits-oom", "train_gpt.py --batch 40 --checkpoint 1 --autocast bf16",
               "blocks are recomputed, and then the logits do not fit",
               gpu="rtx4090", label="oom", cause="logits", blame="logits.float()",
-              ends="OutOfMemoryError"),
+              holder="logits", ends="OutOfMemoryError"),
     Rehearsal("gpt-fp32", SMALL, "single precision, the plain case", gpu="a100-80gb"),
     Rehearsal("gpt-bf16-weights", SMALL + " --dtype bf16", "weights in bf16",
               gpu="a100-80gb", conf=EXPANDABLE),
@@ -136,7 +140,8 @@ LLAMA = [
     Rehearsal("generate-with-grad",
               "generate.py --size tiny --batch 8 --prompt 128 --tokens 24 --grad on",
               "generation that records history", label="leak", cause="evaluation-with-grad",
-              blame="model(context, cache)"),
+              blame="model(context, cache)", holder="cache",
+              full=("1GiB", "--tokens 4000")),
     Rehearsal("generate-oom",
               "generate.py --size 8B --batch 16 --prompt 4096 --tokens 16 --cache static",
               "the cache does not fit beside the weights", gpu="rtx4090", label="oom",
@@ -189,38 +194,50 @@ SHARDED = [
 ]
 
 
-def planted(program, shows, label, blame, capacity=None, ends=None):
+def planted(program, shows, label, blame, holder=None, full="1GiB"):
     """A bug and its cure."""
     name = program.replace("_", "-")
     return [Rehearsal(f"bug-{name}", f"bugs/{program}.py", shows, label=label, cause=name,
-                      blame=blame, capacity=capacity, ends=ends),
+                      blame=blame, holder=holder,
+                      full=(full, "--steps 2000") if holder else None),
             Rehearsal(f"fixed-{name}", f"bugs/{program}.py --fixed", f"not: {shows}")]
 
 
 BUGS = [
     *planted("loss_kept", "a monitored loss keeps its history", "leak",
-             "logits.log_softmax(1)"),
-    *planted("outputs_kept", "outputs collected on the device", "leak", "logits = model"),
-    *planted("hook_kept", "a hook keeps activations", "leak", "layer(x)"),
+             "logits.log_softmax(1)", "total"),
+    *planted("outputs_kept", "outputs collected on the device", "leak", "logits = model",
+             "predictions"),
+    *planted("hook_kept", "a hook keeps activations", "leak", "layer(x)", "seen"),
     *planted("evaluate_with_grad", "evaluation records history", "waste",
-             "functional.cross_entropy(model(features), classes)"),
+             "functional.cross_entropy(model(features), classes)", "loss", "920MiB"),
     *planted("missing_zero_grad", "gradients are never cleared", "waste", "loss.backward()"),
-    *planted("retain_graph", "history runs through all steps", "leak", "torch.tanh(cell("),
-    *planted("growing_cache", "a cache without a limit", "leak", "model.layers[0](features)"),
-    *planted("cycle", "reference cycles wait for the collector", "cycles", "model(features)"),
-    *planted("traceback_kept", "exceptions keep frames", "leak", "logits = model"),
-    *planted("logits_kept_fp32", "logits of a whole set in fp32", "leak", "logits.float()"),
+    *planted("retain_graph", "history runs through all steps", "leak", "torch.tanh(cell(", "state"),
+    *planted("growing_cache", "a cache without a limit", "leak", "model.layers[0](features)",
+             "cache"),
+    *planted("cycle", "reference cycles wait for the collector", "cycles", "model(features)",
+             "garbage", "830MiB"),
+    *planted("traceback_kept", "exceptions keep frames", "leak", "logits = model", "errors"),
+    *planted("logits_kept_fp32", "logits of a whole set in fp32", "leak", "logits.float()", "kept"),
     *planted("optimizer_recreated", "old optimizers keep their states", "leak",
-             "optimizer.step()"),
+             "optimizer.step()", "schedulers", "2GiB"),
     *planted("loader_on_device", "an epoch of batches on the device", "waste",
-             "features.cuda()"),
-    *planted("fragmented", "free memory in pieces", "fragmented", ".clone()"),
+             "features.cuda()", "ready"),
+    *planted("fragmented", "free memory in pieces", "fragmented", ".clone()", "results"),
     Rehearsal("bug-outputs-kept-oom", "bugs/outputs_kept.py --steps 200",
               "outputs collected until the device is full", capacity="1GiB", label="leak",
-              cause="outputs-kept", blame="logits = model", ends="OutOfMemoryError"),
+              cause="outputs-kept", blame="logits = model", holder="predictions",
+              ends="OutOfMemoryError"),
 ]
 
 ALL = GPT + LLAMA + VISION + TRANSFORMERS + SHARDED + BUGS
+
+
+def until_full(one):
+    """The same, until memory is full."""
+    capacity, arguments = one.full
+    return dataclasses.replace(one, name=f"{one.name}-full", command=f"{one.command} {arguments}",
+                               capacity=capacity, full=None, ends="OutOfMemoryError")
 
 
 def find(name):

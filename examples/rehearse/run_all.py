@@ -11,7 +11,6 @@ could be run.
 """
 
 import argparse
-import concurrent.futures
 import json
 import os
 import pathlib
@@ -25,63 +24,29 @@ sys.dont_write_bytecode = True
 import catalogue  # noqa: E402
 import expectations  # noqa: E402
 import recordings  # noqa: E402
+import walker  # noqa: E402
+from walker import load, missing, options_of, program_of  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 LIMIT_SECONDS = 600
 VERDICTS = {None: "fits", "OutOfMemoryError": "out_of_memory"}
 
 
-def options_of(one):
-    options = ["--gpu", one.gpu, "--devices", str(one.devices)]
-    if one.capacity:
-        options += ["--capacity", one.capacity]
-    if one.conf:
-        options += ["--conf", one.conf]
-    return options
-
-
-def program_of(one, python, folder):
-    """The command behind the `--`, with the programs in `folder`."""
-    start = [python]
-    if one.torchrun:
-        start += ["-m", "torch.distributed.run", "--standalone",
-                  "--nproc-per-node", str(one.torchrun)]
-    return [*start, f"{folder}/{one.program}", *one.arguments]
-
-
-def missing(one, python):
-    """The package this run needs and `python` lacks, or None."""
-    if one.needs is None:
-        return None
-    look = f"import importlib.util, sys; sys.exit(not importlib.util.find_spec('{one.needs}'))"
-    return one.needs if subprocess.run([python, "-c", look]).returncode else None
-
-
-class Result:
-    """One run of the catalogue: what came of it, and what is wrong."""
+class Result(walker.Outcome):
+    """One rehearsal, and its own view of memory."""
 
     def __init__(self, one):
-        self.one = one
-        self.wrong = []
-        self.skipped = None
+        super().__init__(one)
         self.document = None
         self.marks = None
-        self.checked = 0
-        self.seconds = 0.0
         self.host_bytes = 0
         self.files = []
 
-    def check(self, holds, words):
-        self.checked += 1
-        if not holds:
-            self.wrong.append(words)
-
-
-def load(path):
-    try:
-        return json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
+    def figures(self):
+        peak = self.document["peak_allocated_bytes"] / 2**20 if self.document else 0
+        reserved = self.document["peak_reserved_bytes"] / 2**20 if self.document else 0
+        return (f"{peak:>10.0f}{reserved:>10.0f}{self.checked:>7}{self.seconds:>7.1f}"
+                f"{self.host_bytes / 2**20:>8.0f}")
 
 
 def start(one, plimsoll, python, scratch):
@@ -151,17 +116,6 @@ def rehearse(one, plimsoll, python, out, pairs):
     return result
 
 
-def line(result):
-    one = result.one
-    if result.skipped:
-        return f"{one.name:28}skipped: {result.skipped} is not installed"
-    peak = result.document["peak_allocated_bytes"] / 2**20 if result.document else 0
-    reserved = result.document["peak_reserved_bytes"] / 2**20 if result.document else 0
-    verdict = "WRONG" if result.wrong else "ok"
-    return (f"{one.name:28}{one.label:11}{peak:>10.0f}{reserved:>10.0f}{result.checked:>7}"
-            f"{result.seconds:>7.1f}{result.host_bytes / 2**20:>8.0f}  {verdict}")
-
-
 def said(one):
     """The command that makes a recording, as a reader would type it."""
     program = " ".join(program_of(one, "python", "examples/rehearse"))
@@ -227,25 +181,17 @@ def write_page(labels, out):
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("plimsoll")
-    parser.add_argument("python", help="one that has PyTorch for CUDA")
-    parser.add_argument("--out", type=pathlib.Path, help="keep recordings here")
-    parser.add_argument("--only", nargs="+", metavar="NAME",
-                        help="these runs of the catalogue; the others' recordings stay")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1,
-                        help="so many at once (as many as there are processors)")
+    walker.add_arguments(parser)
+    parser.add_argument("--out", type=pathlib.Path,
+                        help="keep recordings here; those of runs left out by --only stay")
     return parser.parse_args()
 
 
 def main():
     arguments = parse()
-    try:
-        chosen = [catalogue.find(name) for name in arguments.only] if arguments.only \
-            else catalogue.ALL
-    except KeyError as error:
-        sys.exit(f"{error.args[0]}; `python {HERE / 'catalogue.py'}` lists them")
-    plimsoll = str(pathlib.Path(arguments.plimsoll).absolute())
-    python = str(pathlib.Path(arguments.python).absolute())
+    chosen = walker.chosen_of(arguments.only, catalogue.ALL)
+    plimsoll = walker.absolute(arguments.plimsoll)
+    python = walker.absolute(arguments.python)
     pairs = None
     if arguments.out:
         arguments.out.mkdir(parents=True, exist_ok=True)
@@ -253,25 +199,11 @@ def main():
 
     print(f"{'run':28}{'label':11}{'MiB':>10}{'reserved':>10}{'checks':>7}{'s':>7}{'host':>8}",
           flush=True)
-    results = []
-    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        for result in pool.map(
-                lambda one: rehearse(one, plimsoll, python, arguments.out, pairs), chosen):
-            results.append(result)
-            print(line(result), flush=True)
-            for words in result.wrong:
-                print(f"    {words}", flush=True)
+    results = walker.walk(
+        lambda one: rehearse(one, plimsoll, python, arguments.out, pairs), chosen, arguments.jobs)
     if arguments.out:
         write_page(write_labels(results, arguments.out), arguments.out)
-
-    wrong = [result.one.name for result in results if result.wrong]
-    ran = [result for result in results if not result.skipped]
-    print(f"{len(ran) - len(wrong)} of {len(ran)} runs hold, "
-          f"{sum(result.checked for result in ran)} checks, "
-          f"{sum(result.seconds for result in ran):.0f} s")
-    if not ran:
-        return 77
-    return 1 if wrong else 0
+    return walker.total(results)
 
 
 if __name__ == "__main__":
