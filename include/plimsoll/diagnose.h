@@ -13,6 +13,7 @@
 #ifndef PLIMSOLL_DIAGNOSE_H
 #define PLIMSOLL_DIAGNOSE_H
 
+#include "plimsoll/holders.h"
 #include "plimsoll/inspect.h"
 #include "plimsoll/phases.h"
 #include "plimsoll/verdict.h"
@@ -160,6 +161,24 @@ typedef struct plim_finding_member {
     uint64_t count; /* allocations */
 } plim_finding_member;
 
+#define PLIM_FINDING_HOLDERS_MAX 3
+
+/* An object of the program that keeps blocks of a finding alive. Texts are NULL where they are not
+ * known. */
+typedef struct plim_finding_holder {
+    plim_holder_kind kind;
+    const char *text; /* "list `losses` in train (train.py:41)"; never NULL */
+    const char *name;
+    const char *type;
+    const char *file; /* the place of its root */
+    uint64_t line;
+    const char *function;
+    uint64_t blocks; /* that it holds of the finding's, and their requested bytes */
+    uint64_t bytes;
+    uint64_t of_blocks; /* the finding's at that moment */
+    uint64_t of_bytes;
+} plim_finding_holder;
+
 typedef struct plim_diagnosis_finding {
     plim_finding finding; /* id "leak.outputs_kept", severity, certainty, subject (a stack, a pool,
                            * an event, steps), and figures */
@@ -180,11 +199,17 @@ typedef struct plim_diagnosis_finding {
     plim_code_place root;   /* what is kept, or holds the others, and the line that made it */
     plim_code_place keeper; /* the line that keeps it, where that is another and known */
     double keeper_confidence;
+    const plim_finding_holder *holders; /* largest first; of a history without holders none */
+    size_t holder_count;                /* at most PLIM_FINDING_HOLDERS_MAX */
     const plim_finding_member *members; /* largest first */
     size_t member_count;
     const plim_evidence_line *evidence; /* what proves most first */
     size_t evidence_count;
 } plim_diagnosis_finding;
+
+/** The cause of a finding as half a sentence: that of plim_cause_text(), but for what its holders
+ * prove. */
+PLIM_API const char *plim_finding_cause_text(const plim_diagnosis_finding *finding);
 
 /* --- what memory was made of --- */
 
@@ -318,8 +343,9 @@ typedef struct plim_diagnose_options {
     size_t rules_bytes;
     const plim_judgement *judgements; /* of error texts that belong to the history */
     size_t judgement_count;
-    double budget_seconds; /* of replays for advice; 0: none are made */
-    bool findings_only;    /* nothing but verdict and findings: for many files */
+    const plim_holders *holders; /* of this history, for the call; NULL: none */
+    double budget_seconds;       /* of replays for advice; 0: none are made */
+    bool findings_only;          /* nothing but verdict and findings: for many files */
 } plim_diagnose_options;
 
 /**

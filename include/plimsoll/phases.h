@@ -83,7 +83,8 @@ PLIM_API bool plim_category_find(const char *name, plim_category *ret_category);
     X(PLIM_CATEGORY_RULE_STACK, "stack", "the code that requested it, and how long it lived")   \
     X(PLIM_CATEGORY_RULE_LIFETIME, "lifetime", "the passes of the program that it lived in")    \
     X(PLIM_CATEGORY_RULE_SIZE, "size", "it stood before the recording and is as large as such") \
-    X(PLIM_CATEGORY_RULE_USER, "user", "a rule of the user's file")
+    X(PLIM_CATEGORY_RULE_USER, "user", "a rule of the user's file")                             \
+    X(PLIM_CATEGORY_RULE_HOLDERS, "holders", "the object that held it, as the program had it")
 
 typedef enum plim_category_rule {
 #define PLIM_CATEGORY_RULE_ENUM(code, name, text) code,

@@ -9,16 +9,45 @@
 
 #include "plimsoll/load.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
+#define PATH_BYTES 4096u
+
 /* --- one file --- */
+
+/* The document of holders beside a recording. NULL: there is none, or the error says why it cannot
+ * be used: that is no failure of the recording's diagnosis. */
+static plim_holders *load_holders(const char *path, plim_error *ret_error)
+{
+    char beside[PATH_BYTES];
+    plim_holders *holders = NULL;
+    plim_error why = { 0 };
+    if (plim_holders_beside(path, beside, sizeof beside) &&
+        plim_holders_read(beside, NULL, &holders, &why) != PLIM_OK && why.native != ENOENT) {
+        *ret_error = why;
+    }
+    return holders;
+}
+
+/* The history of `ret` with what lies beside its file. */
+static plim_status diagnose_with_holders(const plim_diagnose_options *options, plim_diagnosed *ret,
+                                         plim_error *err)
+{
+    plim_diagnose_options with = *options;
+    plim_holders *const holders = load_holders(ret->path, &ret->holders_error);
+    with.holders = holders;
+    const plim_status status = plim_diagnose(ret->history, &with, &ret->diagnosis, err);
+    plim_holders_destroy(holders);
+    return status;
+}
 
 plim_status plim_diagnosed_load(const char *path, const plim_diagnose_options *options,
                                 plim_diagnosed *ret, plim_error *err)
 {
     *ret = (plim_diagnosed){ .path = path };
     PLIM_TRY(plim_reading_history(path, &ret->history, err));
-    return plim_diagnose(ret->history, options, &ret->diagnosis, err);
+    return diagnose_with_holders(options, ret, err);
 }
 
 void plim_diagnosed_unload(plim_diagnosed *file)
@@ -58,7 +87,7 @@ static plim_status diagnose_history(plim_diagnosing *work, size_t index, plim_hi
                                     plim_error *err)
 {
     plim_diagnosed diagnosed = { .path = work->paths[index], .history = history };
-    PLIM_TRY(plim_diagnose(history, work->options, &diagnosed.diagnosis, err));
+    PLIM_TRY(diagnose_with_holders(work->options, &diagnosed, err));
     const plim_status status = plim_diagnosing_keep(work, index, &diagnosed, err);
     plim_diagnosis_destroy(diagnosed.diagnosis);
     return status;

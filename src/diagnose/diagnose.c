@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "base/error.h"
+#include "diagnose/keepers/moment.h"
 
 #include <string.h>
 
@@ -91,6 +92,9 @@ static bool has_requests(const plim_events *events)
 static plim_status diagnose_case(plim_case *one, plim_error *err)
 {
     PLIM_TRY(plim_case_init(one, err));
+    if (one->options->holders != NULL) {
+        plim_holders_categorise(one);
+    }
     one->out->step_count = one->view.steps.count;
     one->out->step_source = one->view.steps.source;
     one->out->has_events = has_requests(&one->device->events);

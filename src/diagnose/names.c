@@ -23,6 +23,13 @@ const char *plim_cause_text(plim_cause cause)
     return causes[(size_t)cause < PLIM_CAUSE_COUNT ? cause : PLIM_CAUSE_UNKNOWN].text;
 }
 
+const char *plim_finding_cause_text(const plim_diagnosis_finding *finding)
+{
+    return finding->cause == PLIM_CAUSE_KEPT && finding->holder_count > 0
+               ? "tensors are kept"
+               : plim_cause_text(finding->cause);
+}
+
 plim_verdict plim_cause_verdict(plim_cause cause)
 {
     return causes[(size_t)cause < PLIM_CAUSE_COUNT ? cause : PLIM_CAUSE_UNKNOWN].verdict;

@@ -19,11 +19,12 @@ GOLDEN = pathlib.Path("tests/golden")
 REHEARSALS = pathlib.Path("tests/data/rehearsals")
 RECORDINGS = pathlib.Path("tests/data/recordings")
 LEAK = str(REHEARSALS / "bug-loss-kept.pickle.zst")
+FAILS = str(REHEARSALS / "bug-outputs-kept-oom.pickle.zst")
 HEALTHY = str(REHEARSALS / "fixed-loss-kept.pickle.zst")
 PAGES = {
     "leak": (LEAK,),
     "leak-all": ("--all", "--gpu=h100", LEAK),
-    "leak-fails": (str(REHEARSALS / "bug-outputs-kept-oom.pickle.zst"),),
+    "leak-fails": (FAILS,),
     "healthy": ("--capacity=16GiB", HEALTHY),
     "exhausted": (str(REHEARSALS / "gpt2-124m-oom.pickle.zst"),),
     "expandable": ("--all", "--top=3", str(REHEARSALS / "gpt2-124m-expandable.pickle.zst")),
@@ -249,6 +250,68 @@ class Ranks(unittest.TestCase):
     def test_missing_ranks_are_named(self):
         self.assertIn("No file of rank 1: it", run(self.path(0), self.path(2)).stdout)
         self.assertIn("No file of rank 1 and 1 more", run(self.path(0), self.path(3)).stdout)
+
+
+class Holders(unittest.TestCase):
+    """A document of holders beside a recording is found, and says what keeps a leak."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="plimsoll holders ")
+        self.addCleanup(folder.cleanup)
+        self.recording = pathlib.Path(folder.name) / "001-oom.pickle.zst"
+        self.beside = pathlib.Path(folder.name) / "001-oom.holders.json"
+        shutil.copy(FAILS, self.recording)
+
+    def write(self, **more):
+        rows = subprocess.run(
+            [PLIMSOLL, "query", "--csv", FAILS,
+             "SELECT addr, requested_bytes FROM live('oom:0') WHERE line = 47"],
+            capture_output=True, check=True, text=True).stdout.split()[1:]
+        blocks = [[int(address), int(size), f"[{i}]"]
+                  for i, (address, size) in enumerate(row.split(",") for row in rows)]
+        holder = {"id": 0, "kind": "local", "name": "outputs", "type": "list", "device": 0,
+                  "text": "list `outputs` in main (outputs_kept.py:20)",
+                  "path": ["local outputs"], "file": "outputs_kept.py", "line": 20, "function": "main",
+                  "tensors": len(blocks), "bytes": sum(row[1] for row in blocks), "also": [],
+                  "blocks": blocks, **more}
+        self.beside.write_text(json.dumps({"schema": "holders/1", "moment": "failure",
+                                           "is_complete": True, "holders": [holder]}))
+
+    def test_the_holder_is_named_first(self):
+        self.write()
+        result = run(str(self.recording))
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertRegex(" ".join(result.stdout.split()),
+                         r"- Kept by list `outputs` in main \(outputs_kept.py:20\): "
+                         r"86 of its 86 blocks, 344 MiB. - 344 MiB in 86 allocations")
+        self.assertNotIn("It is kept by", result.stdout)
+
+    def test_the_document_has_it(self):
+        self.write()
+        finding = document(str(self.recording))["devices"][0]["findings"][0]
+        self.assertEqual(finding["cause"], "outputs_kept")
+        self.assertEqual(finding["keeper"]["frame"]["line"], 20)
+        self.assertEqual(finding["holders"][0]["kind"], "local")
+        self.assertEqual(finding["holders"][0]["blocks"], finding["holders"][0]["of_blocks"])
+        self.assertEqual(finding["evidence"][0]["id"], "holder")
+        page = pathlib.Path("docs/formats/diagnose-json.md").read_text()
+        for key in finding["holders"][0]:
+            self.assertIn(f"`{key}`", page)
+
+    def test_without_it_nothing_changes(self):
+        alone = document(str(self.recording))["devices"][0]
+        self.assertNotIn("holders", alone["findings"][0])
+        self.write(blocks=[[1, 2, "[0]"]])
+        self.assertEqual(document(str(self.recording))["devices"][0], alone)
+
+    def test_a_damaged_one_is_named_and_not_used(self):
+        alone = document(str(self.recording))["devices"][0]
+        self.beside.write_text('{"schema": "holders/1", "holders": 7}')
+        result = run(str(self.recording))
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn('The document of holders beside it is not used: "holders" of a document',
+                      " ".join(result.stdout.split()))
+        self.assertEqual(document(str(self.recording))["devices"][0], alone)
 
 
 class Documents(unittest.TestCase):

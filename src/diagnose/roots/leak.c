@@ -3,11 +3,12 @@
  *
  * First what is kept is sorted by stack and by round (kept.h). Then the causes are tried in the
  * order of `judge()`, the ones with the surest signature first; docs/design/diagnose.md argues
- * each.
+ * each. At last the objects that hold it are named, where they are known: they prove more.
  */
 #include "diagnose/roots/leak.h"
 
 #include "base/error.h"
+#include "diagnose/keepers/keepers.h"
 #include "diagnose/roots/causes.h"
 
 #include <stdlib.h>
@@ -75,7 +76,9 @@ static plim_status answer(plim_case *one, const plim_leak *leak, plim_diagnosis_
 plim_status plim_leak_explain(plim_case *one, const plim_leak *leak,
                               plim_diagnosis_finding *finding, plim_error *err)
 {
-    return answer(one, leak, finding, true, err);
+    const size_t judged = finding->evidence_count;
+    PLIM_TRY(answer(one, leak, finding, true, err));
+    return plim_keepers_name(one, leak->ids, leak->id_count, judged, finding, err);
 }
 
 plim_status plim_leak_locate(plim_case *one, const plim_leak *leak, plim_diagnosis_finding *finding,

@@ -68,7 +68,7 @@ static void annotate(plim_text *out, const plim_diagnosed *file,
     add_words(out, "plimsoll: ", true);
     add_words(out, finding->finding.id, true);
     plim_text_append_string(out, "::");
-    add_words(out, plim_cause_text(finding->cause), false);
+    add_words(out, plim_finding_cause_text(finding), false);
     add_words(out, " (", false);
     add_words(out, plim_certainty_name(finding->finding.certainty), false);
     add_words(out, ")", false);

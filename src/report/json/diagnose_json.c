@@ -189,6 +189,31 @@ static void write_subject(plim_json *json, const plim_subject *subject)
     plim_json_end_object(json);
 }
 
+static void write_holders(plim_json *json, const plim_diagnosis_finding *finding)
+{
+    if (finding->holder_count == 0) {
+        return;
+    }
+    plim_json_member_array(json, "holders");
+    for (size_t i = 0; i < finding->holder_count; i++) {
+        const plim_finding_holder *const holder = &finding->holders[i];
+        plim_json_begin_object(json);
+        plim_json_member_string(json, "kind", plim_holder_kind_name(holder->kind));
+        plim_json_member_string(json, "text", holder->text);
+        plim_json_member_optional_string(json, "name", holder->name);
+        plim_json_member_optional_string(json, "type", holder->type);
+        plim_json_member_optional_string(json, "file", holder->file);
+        plim_json_member_known_u64(json, "line", holder->line > 0, holder->line);
+        plim_json_member_optional_string(json, "function", holder->function);
+        plim_json_member_u64(json, "blocks", holder->blocks);
+        plim_json_member_u64(json, "bytes", holder->bytes);
+        plim_json_member_u64(json, "of_blocks", holder->of_blocks);
+        plim_json_member_u64(json, "of_bytes", holder->of_bytes);
+        plim_json_end_object(json);
+    }
+    plim_json_end_array(json);
+}
+
 static void write_finding(plim_json *json, const plim_history *history,
                           const plim_diagnosis_finding *finding, const char *const *sentences)
 {
@@ -196,7 +221,7 @@ static void write_finding(plim_json *json, const plim_history *history,
     plim_json_member_string(json, "id", finding->finding.id);
     plim_json_member_string(json, "kind", plim_verdict_name(finding->kind));
     plim_json_member_string(json, "cause", plim_cause_name(finding->cause));
-    plim_json_member_string(json, "cause_text", plim_cause_text(finding->cause));
+    plim_json_member_string(json, "cause_text", plim_finding_cause_text(finding));
     plim_json_member_bool(json, "decides", finding->decides);
     plim_json_member_string(json, "severity", plim_severity_name(finding->finding.severity));
     plim_json_member_string(json, "certainty", plim_certainty_name(finding->finding.certainty));
@@ -213,6 +238,7 @@ static void write_finding(plim_json *json, const plim_history *history,
     write_place(json, "root", history, finding->root);
     write_place(json, "keeper", history, finding->keeper);
     plim_json_member_double(json, "keeper_confidence", finding->keeper_confidence);
+    write_holders(json, finding);
     write_members(json, history, finding);
     write_evidence(json, history, finding, sentences);
     plim_json_end_object(json);

@@ -220,6 +220,10 @@ void plim_diagnose_page(plim_page *page, const plim_diagnose_view *view, plim_di
     }
     const size_t count = plim_diagnosis_device_count(file->diagnosis);
     plim_page_file(page, file->path);
+    if (file->holders_error.status != PLIM_OK) {
+        plim_page_warn(page, "no_holders", "The document of holders beside it is not used: {}.",
+                       PLIM_FACTS(plim_words(file->holders_error.message)));
+    }
     if (count > 1) {
         say_devices(page, file->diagnosis);
     }

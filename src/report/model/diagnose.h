@@ -14,6 +14,7 @@ typedef struct plim_diagnosed {
     plim_history *history;     /* owned by the command; NULL: it could not be read, see error */
     plim_diagnosis *diagnosis; /* likewise */
     plim_error error;
+    plim_error holders_error; /* why the document of holders beside it was not used, or PLIM_OK */
     /* The sentences of evidence with their figures, of all devices and findings in their order;
      * in the page. */
     const char **sentences;

@@ -14,7 +14,7 @@ static bool is_worth(const plim_diagnosis_finding *finding)
 static void say_brief(const plim_diagnose_part *self, const plim_diagnosis_finding *finding)
 {
     plim_page_note(self->page, "finding", PLIM_TONE_PLAIN, "{}",
-                   PLIM_FACTS(plim_words(plim_cause_text(finding->cause))))
+                   PLIM_FACTS(plim_words(plim_finding_cause_text(finding))))
         ->lead = "-";
     if (finding->bytes > 0) {
         plim_page_more(self->page, ": {}", PLIM_FACTS(plim_bytes("bytes", finding->bytes)));
@@ -111,7 +111,7 @@ static void say_in_full(const plim_diagnose_part *self, const plim_diagnosis_fin
     plim_page_say(page, "finding", PLIM_TONE_PLAIN, "{}. {}: {} ({}, {}",
                   PLIM_FACTS(plim_plain("number", number),
                              plim_toned(PLIM_TONE_HEADING, plim_words(finding->finding.id)),
-                             plim_words(plim_cause_text(finding->cause)),
+                             plim_words(plim_finding_cause_text(finding)),
                              plim_words(plim_certainty_name(finding->finding.certainty)),
                              plim_words(plim_severity_name(finding->finding.severity))));
     if (finding->bytes > 0) {

@@ -131,7 +131,8 @@ static void say_places(const plim_diagnose_part *self, const plim_diagnosis_find
             self->page, "root", PLIM_TONE_PLAIN, "Requested by {}.",
             PLIM_FACTS(plim_toned(PLIM_TONE_USER, plim_diagnose_frame(self, finding->root.frame))));
     }
-    if (finding->keeper.frame != PLIM_NONE && finding->keeper.frame != finding->root.frame) {
+    if (finding->holder_count == 0 && /* else the evidence says it */
+        finding->keeper.frame != PLIM_NONE && finding->keeper.frame != finding->root.frame) {
         plim_page_note(self->page, "keeper", PLIM_TONE_PLAIN,
                        kept[plim_certainty_of(finding->keeper_confidence, false)],
                        PLIM_FACTS(plim_toned(PLIM_TONE_USER,
@@ -157,7 +158,7 @@ void plim_diagnose_verdict(const plim_diagnose_part *self)
         return;
     }
     plim_page_more(self->page, certainty == PLIM_CERTAINTY_POSSIBLE ? ": perhaps {}." : ": {}.",
-                   PLIM_FACTS(plim_words(plim_cause_text(decides->cause))));
+                   PLIM_FACTS(plim_words(plim_finding_cause_text(decides))));
     if (device->facts->oom_count > 0) {
         plim_page_more(self->page, " {} failed.",
                        PLIM_FACTS(plim_count_of("ooms", device->facts->oom_count, "request")));

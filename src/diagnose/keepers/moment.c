@@ -1,0 +1,58 @@
+/*
+ * moment.c - see moment.h.
+ */
+#include "diagnose/keepers/moment.h"
+
+/* Sizes that are rounded up to the allocator's unit are recorded by some releases. */
+#define UNIT_BYTES 512u
+
+int64_t plim_holders_moment(const plim_case *one)
+{
+    const size_t failures = one->facts->oom_count;
+    if (plim_holders_facts_of(one->options->holders)->is_at_failure && failures > 0) {
+        return (int64_t)one->facts->ooms[failures - 1].event;
+    }
+    const uint64_t count = one->device->events.count;
+    return count > 0 ? (int64_t)(count - 1) : PLIM_AT_START;
+}
+
+/* A block that another tensor has taken since has another size, most of the time. */
+static bool is_same(const plim_allocation *allocation, const plim_holder_block *block)
+{
+    const uint64_t most = allocation->block_bytes > allocation->requested_bytes
+                              ? allocation->block_bytes
+                              : allocation->requested_bytes;
+    const uint64_t requested = allocation->requested_bytes;
+    return block->bytes == 0 || (block->bytes <= most && (requested <= block->bytes ||
+                                                          requested - block->bytes < UNIT_BYTES));
+}
+
+const plim_holder *plim_holder_of(const plim_case *one, const plim_allocation *allocation)
+{
+    const plim_holder_block *const block =
+        plim_holders_find(one->options->holders, one->device->device, allocation->addr);
+    return block != NULL && is_same(allocation, block) ? block->holder : NULL;
+}
+
+static plim_category category_of(plim_holder_kind kind)
+{
+    return kind == PLIM_HOLDER_PARAMETERS || kind == PLIM_HOLDER_BUFFERS ? PLIM_CATEGORY_PARAMETERS
+           : kind == PLIM_HOLDER_GRADIENTS                               ? PLIM_CATEGORY_GRADIENTS
+           : kind == PLIM_HOLDER_OPTIMIZER_STATES ? PLIM_CATEGORY_OPTIMIZER_STATE
+                                                  : PLIM_CATEGORY_OTHER;
+}
+
+void plim_holders_categorise(plim_case *one)
+{
+    plim_live live = plim_timeline_live(&one->view.timeline, plim_holders_moment(one), false);
+    plim_allocation allocation;
+    while (plim_live_next(&live, &allocation)) {
+        const plim_holder *const holder = plim_holder_of(one, &allocation);
+        const plim_category category =
+            holder != NULL ? category_of(holder->kind) : PLIM_CATEGORY_OTHER;
+        if (category != PLIM_CATEGORY_OTHER) {
+            one->view.categories.of[allocation.id] = (uint8_t)category;
+            one->view.categories.rule_of[allocation.id] = PLIM_CATEGORY_RULE_HOLDERS;
+        }
+    }
+}
