@@ -23,8 +23,8 @@ PLIM_BEGIN_DECLS
 
 /* A variable of the program's environment. */
 typedef struct plim_rehearse_variable {
-    const char *name; /* NULL ends a list */
-    const char *value;
+    const char *name;  /* NULL ends a list */
+    const char *value; /* NULL: it is not set */
 } plim_rehearse_variable;
 
 /* All zero is valid. */

@@ -159,7 +159,7 @@ typedef struct plim_ran {
     const char *const *argv; /* borrowed from the caller */
     int exit_status;         /* the program's, or 128 + signal; why it was not started */
     double started;          /* seconds since 1970 */
-    const char *folder;      /* absolute; NULL: there was no place for one, and it ran unrecorded */
+    const char *folder; /* absolute; NULL: nothing was recorded, by no fault or with a warning */
     const plim_run_choice *choice;     /* borrowed */
     const plim_ran_process *processes; /* those that used CUDA, by rank and start */
     size_t process_count;
@@ -167,9 +167,13 @@ typedef struct plim_ran {
      * NULL: none did. */
     const plim_ran_process *main_process;
     const plim_ran_dump *main_dump;
+    /* The dump of that process whose snapshot shows it: main_dump, or a later one; NULL: none. */
+    const plim_ran_dump *main_snapshot;
     bool died_of_memory; /* by that dump, or by the launcher's judgement */
     const plim_oom_message
-        *message;                /* about memory, of the program's output or that dump; or NULL */
+        *message;           /* about memory, of the program's output or that dump; or NULL */
+    const char *why_unseen; /* a clause: why no dump answers, where it died of memory; or NULL */
+    bool lacks_gpu;         /* it failed, and printed that this machine has no GPU */
     const char *const *warnings; /* sentences: documents that could not be read */
     size_t warning_count;
     plim_launched launched;

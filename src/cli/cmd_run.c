@@ -186,6 +186,10 @@ static int run(const char *who, const run_arguments *arguments)
         for (size_t i = 0; i < ran.warning_count && !arguments->how.is_quiet; i++) {
             plim_say(who, "%s", ran.warnings[i]);
         }
+        if (ran.lacks_gpu && !arguments->how.is_quiet) {
+            plim_say(who,
+                     "this machine has no GPU for it: --gpu=NAME runs it over stand-ins for one");
+        }
         show(who, arguments, &ran);
     }
     plim_ran_deinit(&ran);

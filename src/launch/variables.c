@@ -62,6 +62,15 @@ void plim_variables_set(plim_variables *all, const char *name, const char *value
     add(all, variable);
 }
 
+void plim_variables_put(plim_variables *all, const char *name, const char *value)
+{
+    if (value != NULL) {
+        plim_variables_set(all, name, value);
+    } else {
+        plim_variables_unset(all, name);
+    }
+}
+
 void plim_variables_set_number(plim_variables *all, const char *name, uint64_t value)
 {
     char text[32];

@@ -29,6 +29,8 @@ const char *plim_variables_get(const plim_variables *all, const char *name);
 
 void plim_variables_unset(plim_variables *all, const char *name);
 void plim_variables_set(plim_variables *all, const char *name, const char *value);
+/* Sets it, or unsets it for NULL. */
+void plim_variables_put(plim_variables *all, const char *name, const char *value);
 void plim_variables_set_number(plim_variables *all, const char *name, uint64_t value);
 /* A text that lost some of itself is a lack of memory. */
 void plim_variables_set_text(plim_variables *all, const char *name, const plim_text *value);

@@ -143,7 +143,7 @@ static void change(plim_variables *all, const plim_rehearsal *rehearsal,
     set_default(all, "PYTHONDONTWRITEBYTECODE", "1"); /* nothing outside the run changes */
     for (const plim_rehearse_variable *more = options->variables;
          more != NULL && more->name != NULL; more++) {
-        plim_variables_set(all, more->name, more->value);
+        plim_variables_put(all, more->name, more->value);
     }
 }
 

@@ -10,13 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *number(plim_run *run, uint64_t value)
-{
-    char text[32];
-    (void)snprintf(text, sizeof(text), "%" PRIu64, value);
-    return plim_arena_copy(&run->arena, text, strlen(text));
-}
-
 const char *plim_run_record_name(plim_run_record record)
 {
     static const char *const names[] = {
@@ -27,31 +20,35 @@ const char *plim_run_record_name(plim_run_record record)
     return names[record];
 }
 
-/* Those of a launcher around this one do not count: a value of NULL unsets them. */
+static const char *number(plim_run *run, uint64_t value)
+{
+    char text[32];
+    (void)snprintf(text, sizeof(text), "%" PRIu64, value);
+    const char *const copy = plim_arena_copy(&run->arena, text, strlen(text));
+    run->is_out_of_memory = run->is_out_of_memory || copy == NULL;
+    return copy;
+}
+
 plim_status plim_run_variables(plim_run *run, const plim_run_choice *choice,
                                plim_rehearse_variable ret[PLIM_RUN_VARIABLES_MAX], plim_error *err)
 {
     const uint64_t events = choice->events > 0 ? choice->events : PLIM_RUN_EVENTS_DEFAULT;
     const uint32_t dumps = choice->dumps_kept > 0 ? choice->dumps_kept : PLIM_RUN_DUMPS_DEFAULT;
+    const bool is_armed = run->folder[0] != '\0';
+    /* NULL takes away what a run around this one has set. */
     const plim_rehearse_variable all[] = {
-        { "PLIMSOLL_RUN", run->folder },
+        { "PLIMSOLL_RUN", is_armed ? run->folder : NULL },
         { "PLIMSOLL_RECORD", plim_run_record_name(choice->record) },
         { "PLIMSOLL_EVENTS", number(run, events) },
         { "PLIMSOLL_DUMPS", number(run, dumps) },
-        { "PLIMSOLL_LIMIT", choice->limit_bytes > 0 ? number(run, choice->limit_bytes) : "" },
-        { "PLIMSOLL_STOP_ON", choice->stop_on != NULL ? choice->stop_on : "" },
-        { "PLIMSOLL_QUIET", choice->is_quiet ? "1" : "" },
+        { "PLIMSOLL_LIMIT", choice->limit_bytes > 0 ? number(run, choice->limit_bytes) : NULL },
+        { "PLIMSOLL_STOP_ON", choice->stop_on },
+        { "PLIMSOLL_QUIET", choice->is_quiet ? "1" : NULL },
+        { NULL, NULL },
     };
-    const size_t count = sizeof(all) / sizeof(all[0]);
-    _Static_assert(sizeof(all) / sizeof(all[0]) < PLIM_RUN_VARIABLES_MAX, "a NULL follows");
-    for (size_t i = 0; i < count; i++) {
-        if (all[i].value == NULL) {
-            return plim_fail_memory(err, "arming the recorder");
-        }
-        ret[i] = all[i];
-    }
-    ret[count] = (plim_rehearse_variable){ NULL, NULL };
-    return PLIM_OK;
+    _Static_assert(sizeof(all) / sizeof(all[0]) <= PLIM_RUN_VARIABLES_MAX, "all are given");
+    memcpy(ret, all, sizeof(all));
+    return run->is_out_of_memory ? plim_fail_memory(err, "arming the recorder") : PLIM_OK;
 }
 
 plim_status plim_run_arm(plim_run *run, const plim_run_choice *choice, plim_error *err)
@@ -63,7 +60,7 @@ plim_status plim_run_arm(plim_run *run, const plim_run_choice *choice, plim_erro
     plim_variables all;
     plim_variables_begin(&all, &run->arena);
     for (size_t i = 0; armed[i].name != NULL; i++) {
-        plim_variables_set(&all, armed[i].name, armed[i].value);
+        plim_variables_put(&all, armed[i].name, armed[i].value);
     }
     plim_text agent;
     plim_text_init(&agent, run->arena.mem, PLIM_VARIABLE_BYTES_MAX);

@@ -144,36 +144,3 @@ plim_status plim_run_gather(plim_run *run, plim_error *err)
     }
     return PLIM_OK;
 }
-
-/* ---- the one that answers -------------------------------------------------------------------- */
-
-/* Ranks a dump as an answer for why the run ended; 0: it is none. */
-static unsigned weigh(const plim_ran_process *process, const plim_ran_dump *dump, bool has_failed)
-{
-    const bool is_oom = strcmp(dump->reason, "oom") == 0;
-    if (is_oom && dump->ends_program) {
-        return 3;
-    }
-    if (strcmp(dump->reason, "stop") == 0) {
-        return 2;
-    }
-    return is_oom && has_failed && strcmp(process->ended, "oom") == 0 ? 1 : 0;
-}
-
-void plim_run_choose_main(const plim_run *run, bool has_failed, plim_ran *ret)
-{
-    unsigned best = 0;
-    for (size_t i = 0; i < run->processes.count; i++) {
-        const plim_ran_process *const process = &run->processes.items[i];
-        for (size_t j = 0; j < process->dump_count; j++) {
-            const plim_ran_dump *const dump = &process->dumps[j];
-            const unsigned weight = weigh(process, dump, has_failed);
-            const bool is_earlier = ret->main_dump != NULL && dump->time < ret->main_dump->time;
-            if (weight > best || (weight > 0 && weight == best && is_earlier)) {
-                best = weight;
-                ret->main_process = process;
-                ret->main_dump = dump;
-            }
-        }
-    }
-}

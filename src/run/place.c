@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define FILE_MODE     0600
 #define FOLDER_MODE   0700
 #define LOCK_NAME     "lock"
 #define PROGRAM_BYTES 40u /* of a program's name in that of a folder */
@@ -115,17 +116,44 @@ static plim_status find_runs(char *path, size_t path_bytes, plim_error *err)
     return plim_folder_join(path, path_bytes, home, ".local/state/plimsoll/runs", err);
 }
 
+static plim_status make_runs(char *path, size_t path_bytes, plim_error *err)
+{
+    PLIM_TRY(find_runs(path, path_bytes, err));
+    PLIM_TRY(make_folders(path, err));
+    return access(path, W_OK) == 0 ? PLIM_OK
+                                   : plim_fail_errno(err, errno, "%s: cannot be written", path);
+}
+
+/* Of a user without a home, or with one that cannot be written, as in many containers. Others may
+ * write beside it: a folder that is not this user's alone is not taken. */
+static plim_status make_runs_in_tmp(char *path, size_t path_bytes, plim_error *err)
+{
+    const char *const given = getenv("TMPDIR");
+    char name[sizeof("plimsoll-runs-") + 16];
+    struct stat about;
+    (void)snprintf(name, sizeof(name), "plimsoll-runs-%lu", (unsigned long)getuid());
+    PLIM_TRY(plim_folder_join(path, path_bytes, given != NULL && given[0] == '/' ? given : "/tmp",
+                              name, err));
+    PLIM_TRY(make_one(path, err));
+    if (lstat(path, &about) != 0 || !S_ISDIR(about.st_mode) || about.st_uid != getuid() ||
+        (about.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+        return plim_fail(err, PLIM_IO, "%s: is not a folder of this user alone", path);
+    }
+    return PLIM_OK;
+}
+
 /* ---- locks ----------------------------------------------------------------------------------- */
 
-/* The folder's lock, held; -1: another holds it, or it cannot be had. */
-static int take_lock(const char *folder, int flags)
+/* The folder's lock, to be closed; -1: another holds it, or there is no file. A file system that
+ * has no locks has them all free. */
+static int take_lock(const char *folder)
 {
     char path[PLIM_PATH_BYTES];
     if (plim_folder_join(path, sizeof(path), folder, LOCK_NAME, NULL) != PLIM_OK) {
         return -1;
     }
-    const int lock = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
-    if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) != 0) {
+    const int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
+    if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         (void)close(lock);
         return -1;
     }
@@ -140,6 +168,12 @@ void plim_run_leave(plim_run *run)
     }
 }
 
+/* True for the folder of a process, which its number names. */
+static bool is_name_of_process(const char *name)
+{
+    return name[0] != '\0' && name[strspn(name, "0123456789")] == '\0';
+}
+
 /* A process that has a folder in that of the run, and lives: its launcher was killed. */
 static bool has_living_process(const char *folder)
 {
@@ -147,9 +181,9 @@ static bool has_living_process(const char *folder)
     bool lives = false;
     for (const struct dirent *entry = NULL;
          !lives && entries != NULL && (entry = readdir(entries)) != NULL;) {
-        char *end = NULL;
-        const long pid = strtol(entry->d_name, &end, 10);
-        lives = pid > 0 && *end == '\0' && (kill((pid_t)pid, 0) == 0 || errno == EPERM);
+        const pid_t pid =
+            is_name_of_process(entry->d_name) ? (pid_t)strtol(entry->d_name, NULL, 10) : 0;
+        lives = pid > 0 && (kill(pid, 0) == 0 || errno == EPERM);
     }
     if (entries != NULL) {
         (void)closedir(entries);
@@ -163,7 +197,7 @@ static void remove_run(const char *runs, const char *name)
     if (plim_folder_join(folder, sizeof(folder), runs, name, NULL) != PLIM_OK) {
         return;
     }
-    const int lock = take_lock(folder, O_CREAT);
+    const int lock = take_lock(folder);
     if (lock >= 0) {
         if (!has_living_process(folder)) {
             plim_folder_remove(folder);
@@ -206,7 +240,7 @@ static plim_status make_named(plim_run *run, const char *runs, const char *name,
     if (mkdir(made, FOLDER_MODE) != 0) {
         return plim_fail_errno(err, errno, "%s: cannot be made", made);
     }
-    run->lock = take_lock(made, O_CREAT);
+    run->lock = take_lock(made);
     if (rename(made, run->folder) != 0) {
         const plim_status status = plim_fail_errno(err, errno, "%s: cannot be made", run->folder);
         plim_run_leave(run);
@@ -216,22 +250,72 @@ static plim_status make_named(plim_run *run, const char *runs, const char *name,
     return PLIM_OK;
 }
 
-static plim_status make_new(plim_run *run, const char *const *argv, uint32_t kept, plim_error *err)
+static plim_status make_in(plim_run *run, const char *runs, const char *const *argv, uint32_t kept,
+                           plim_error *err)
 {
-    char runs[PLIM_PATH_BYTES];
     char program[PROGRAM_BYTES];
     char stamp[STAMP_BYTES] = "";
     char name[NAME_BYTES];
     const time_t now = time(NULL);
     struct tm parts = { 0 };
-    PLIM_TRY(find_runs(runs, sizeof(runs), err));
-    PLIM_TRY(make_folders(runs, err));
     plim_run_name(argv, program, sizeof(program));
     (void)strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", localtime_r(&now, &parts));
     (void)snprintf(name, sizeof(name), "%s-%s-%ld", stamp, program, (long)getpid());
     PLIM_TRY(make_named(run, runs, name, err));
     rotate(runs, kept);
     return PLIM_OK;
+}
+
+/* In the first place that can be had; the error is that of the place where it should be. */
+static plim_status make_new(plim_run *run, const char *const *argv, uint32_t kept, plim_error *err)
+{
+    char runs[PLIM_PATH_BYTES];
+    const plim_status status = make_runs(runs, sizeof(runs), err);
+    if (status == PLIM_OK && make_in(run, runs, argv, kept, err) == PLIM_OK) {
+        return PLIM_OK;
+    }
+    if (make_runs_in_tmp(runs, sizeof(runs), NULL) == PLIM_OK &&
+        make_in(run, runs, argv, kept, NULL) == PLIM_OK) {
+        return PLIM_OK;
+    }
+    return PLIM_IO;
+}
+
+/* ---- a folder that was chosen ---------------------------------------------------------------- */
+
+static bool has_run_file(const char *folder)
+{
+    char path[PLIM_PATH_BYTES];
+    return plim_folder_join(path, sizeof(path), folder, PLIM_RUN_FILE, NULL) == PLIM_OK &&
+           access(path, F_OK) == 0;
+}
+
+/* Empties the folder of an earlier run; one that has something else in it is not for us. */
+static plim_status take_over(const char *folder, plim_error *err)
+{
+    const bool is_run_of_ours = has_run_file(folder);
+    DIR *const entries = opendir(folder);
+    plim_status status = PLIM_OK;
+    for (const struct dirent *entry = NULL;
+         status == PLIM_OK && entries != NULL && (entry = readdir(entries)) != NULL;) {
+        char path[PLIM_PATH_BYTES];
+        const bool is_ours =
+            entry->d_name[0] == '.' || strcmp(entry->d_name, LOCK_NAME) == 0 || is_run_of_ours;
+        if (!is_ours) {
+            status = plim_fail(err, PLIM_IO,
+                               "%s: has other files in it; choose a new folder, or that of an "
+                               "earlier run",
+                               folder);
+        } else if (is_name_of_process(entry->d_name) &&
+                   plim_folder_join(path, sizeof(path), folder, entry->d_name, NULL) == PLIM_OK) {
+            plim_folder_remove(path);
+        }
+    }
+    if (entries == NULL) {
+        return plim_fail_errno(err, errno, "%s: cannot be read", folder);
+    }
+    (void)closedir(entries);
+    return status;
 }
 
 static plim_status make_chosen(plim_run *run, const char *given, plim_error *err)
@@ -245,18 +329,34 @@ static plim_status make_chosen(plim_run *run, const char *given, plim_error *err
         PLIM_TRY(plim_folder_join(run->folder, sizeof(run->folder), here, given, err));
     }
     PLIM_TRY(make_folders(run->folder, err));
-    run->lock = take_lock(run->folder, O_CREAT);
-    return PLIM_OK;
+    if (access(run->folder, W_OK) != 0) {
+        return plim_fail_errno(err, errno, "%s: cannot be written", given);
+    }
+    run->lock = take_lock(run->folder);
+    if (run->lock < 0) {
+        return plim_fail(err, PLIM_IO, "%s: another run writes to it", given);
+    }
+    return take_over(run->folder, err);
 }
 
 plim_status plim_run_place(plim_run *run, const char *const *argv, const plim_run_choice *choice,
                            plim_error *err)
 {
     const uint32_t kept = choice->runs_kept > 0 ? choice->runs_kept : PLIM_RUN_KEPT_DEFAULT;
-    const plim_status status = choice->folder != NULL ? make_chosen(run, choice->folder, err)
-                                                      : make_new(run, argv, kept, err);
+    run->is_own_folder = choice->folder == NULL;
+    const plim_status status =
+        run->is_own_folder ? make_new(run, argv, kept, err) : make_chosen(run, choice->folder, err);
     if (status != PLIM_OK) {
         run->folder[0] = '\0';
     }
     return status;
+}
+
+void plim_run_give_up_place(plim_run *run)
+{
+    plim_run_leave(run);
+    if (run->is_own_folder) {
+        plim_folder_remove(run->folder);
+    }
+    run->folder[0] = '\0';
 }

@@ -5,9 +5,9 @@
 
 #include "base/ascii.h"
 #include "base/error.h"
+#include "rehearse/reason.h"
 #include "rehearse/signals.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +80,30 @@ static plim_status find_message(plim_run *run, plim_ran *ret, plim_error *err)
     return PLIM_OK;
 }
 
+static bool has_ended_by_oom(const plim_ran *ran)
+{
+    for (size_t i = 0; i < ran->process_count; i++) {
+        if (strcmp(ran->processes[i].ended, "oom") == 0) {
+            return true;
+        }
+    }
+    return ran->main_dump != NULL && strcmp(ran->main_dump->reason, "oom") == 0;
+}
+
+static void judge(plim_ran *ret)
+{
+    const plim_launched *const launched = &ret->launched;
+    const bool is_of_caught = launched->died_of_memory && !launched->was_oom_killed &&
+                              is_memory(ret->message) && plim_run_was_caught(ret, ret->message);
+    ret->died_of_memory = (launched->died_of_memory && !is_of_caught) || has_ended_by_oom(ret);
+    const bool is_of_host =
+        launched->was_oom_killed ||
+        (ret->message != NULL && ret->message->judgement.verdict == PLIM_VERDICT_HOST);
+    if (ret->died_of_memory && ret->main_dump == NULL && !is_of_host) {
+        ret->why_unseen = plim_run_why_unseen(ret);
+    }
+}
+
 static plim_status gather(plim_run *run, plim_ran *ret, plim_error *err)
 {
     if (run->folder[0] != '\0') {
@@ -90,21 +114,24 @@ static plim_status gather(plim_run *run, plim_ran *ret, plim_error *err)
     ret->process_count = run->processes.count;
     ret->warnings = run->warnings.items;
     ret->warning_count = run->warnings.count;
-    plim_run_choose_main(run, ret->exit_status != 0, ret);
-    ret->died_of_memory = ret->launched.died_of_memory ||
-                          (ret->main_dump != NULL && strcmp(ret->main_dump->reason, "oom") == 0);
-    return find_message(run, ret, err);
+    plim_run_choose_main(ret);
+    PLIM_TRY(find_message(run, ret, err));
+    judge(ret);
+    return PLIM_OK;
 }
 
 plim_status plim_run_read(const char *folder, const plim_mem *mem, plim_ran *ret, plim_error *err)
 {
-    *ret = (plim_ran){ 0 };
+    static const char *const nothing[] = { NULL };
+    *ret = (plim_ran){ .argv = nothing };
     ret->run = create(plim_mem_or_heap(mem));
     if (ret->run == NULL) {
         return plim_fail_memory(err, "gathering the account of a run");
     }
-    plim_status status =
-        plim_folder_join(ret->run->folder, sizeof(ret->run->folder), folder, ".", err);
+    const int length = snprintf(ret->run->folder, sizeof(ret->run->folder), "%s", folder);
+    plim_status status = (size_t)length < sizeof(ret->run->folder)
+                             ? PLIM_OK
+                             : plim_fail(err, PLIM_LIMIT, "%s: the path is too long", folder);
     status = status == PLIM_OK ? gather(ret->run, ret, err) : status;
     if (status != PLIM_OK) {
         plim_ran_deinit(ret);
@@ -114,22 +141,24 @@ plim_status plim_run_read(const char *folder, const plim_mem *mem, plim_ran *ret
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
+static plim_status go_without(plim_run *run, plim_status status, const plim_error *why)
+{
+    if (status == PLIM_OK || status == PLIM_OUT_OF_HOST_MEMORY) {
+        return status;
+    }
+    char line[sizeof(why->message) + 64];
+    (void)snprintf(line, sizeof(line), "the program was not recorded: %s", why->message);
+    plim_run_warn(run, line);
+    plim_run_give_up_place(run);
+    return PLIM_OK;
+}
+
 /* A place that was chosen has to be had; without another the program runs unrecorded. */
 static plim_status place(plim_run *run, const char *const *argv, const plim_run_choice *choice,
                          plim_error *err)
 {
-    plim_error why = { 0 };
-    if (plim_run_place(run, argv, choice, &why) == PLIM_OK) {
-        return PLIM_OK;
-    }
-    if (choice->folder != NULL) {
-        *err = why;
-        return why.status;
-    }
-    char line[sizeof(why.message) + 64];
-    (void)snprintf(line, sizeof(line), "the run was not recorded: %s", why.message);
-    plim_run_warn(run, line);
-    return PLIM_OK;
+    const plim_status status = plim_run_place(run, argv, choice, err);
+    return choice->folder != NULL ? status : go_without(run, status, err);
 }
 
 static plim_status prepare(plim_run *run, const char *const *argv, const plim_run_choice *choice,
@@ -137,12 +166,10 @@ static plim_status prepare(plim_run *run, const char *const *argv, const plim_ru
 {
     PLIM_TRY(place(run, argv, choice, err));
     if (choice->standins == NULL) {
-        return run->folder[0] != '\0' ? plim_run_arm(run, choice, err) : PLIM_OK;
+        return go_without(run, plim_run_arm(run, choice, err), err);
     }
-    plim_rehearse_variable armed[PLIM_RUN_VARIABLES_MAX] = { { NULL, NULL } };
-    if (run->folder[0] != '\0') {
-        PLIM_TRY(plim_run_variables(run, choice, armed, err));
-    }
+    plim_rehearse_variable armed[PLIM_RUN_VARIABLES_MAX];
+    PLIM_TRY(plim_run_variables(run, choice, armed, err));
     plim_rehearse_options over = *choice->standins;
     over.mem = choice->mem;
     over.home = choice->home;
@@ -154,7 +181,10 @@ static plim_status launch(plim_run *run, const char *const *argv, const plim_run
                           const plim_launch_options *given, plim_ran *ret, plim_error *err)
 {
     plim_launch_options how = given != NULL ? *given : (plim_launch_options){ 0 };
+    plim_output_end end = { .output = how.output, .output_ctx = how.output_ctx };
     how.explain.mem = choice->mem;
+    how.output = plim_output_end_take;
+    how.output_ctx = &end;
     how.environment =
         run->standins != NULL ? plim_rehearsal_environment(run->standins) : run->environment;
     /* So that two runs over the stand-ins agree: see rehearse/run.c. */
@@ -163,6 +193,8 @@ static plim_status launch(plim_run *run, const char *const *argv, const plim_run
         run->standins != NULL ? plim_rehearsal_argv(run->standins) : (char *const *)(uintptr_t)argv;
     const plim_status status = plim_launch(words, &how, &ret->launched, err);
     ret->exit_status = ret->launched.exit_status;
+    ret->lacks_gpu = status == PLIM_OK && ret->exit_status != 0 && run->standins == NULL &&
+                     plim_run_lacks_gpu(end.bytes, end.count);
     return status;
 }
 
@@ -176,6 +208,22 @@ static void write_run_file(plim_run *run, const plim_ran *ran, const plim_launch
     }
 }
 
+/* A signal that comes meanwhile takes effect after that: the folder of the stand-ins is gone, and
+ * run.json says how the program ended. */
+static void finish(plim_run *run, const plim_ran *ran, plim_status status)
+{
+    const plim_held_signals signals = plim_signals_hold();
+    plim_rehearsal_destroy(run->standins);
+    run->standins = NULL;
+    if (status == PLIM_OK) {
+        write_run_file(run, ran, &ran->launched);
+        plim_run_leave(run);
+    } else {
+        plim_run_give_up_place(run);
+    }
+    plim_signals_release(signals);
+}
+
 static plim_status run_all(plim_run *run, const plim_launch_options *given, plim_ran *ret,
                            plim_error *err)
 {
@@ -183,15 +231,19 @@ static plim_status run_all(plim_run *run, const plim_launch_options *given, plim
     if (choice->stop_on != NULL) {
         PLIM_TRY(plim_run_check_stop(choice->stop_on, err));
     }
-    PLIM_TRY(prepare(run, ret->argv, choice, err));
-    ret->started = plim_run_clock();
-    write_run_file(run, ret, NULL);
-    const plim_status status = launch(run, ret->argv, choice, given, ret, err);
-    plim_rehearsal_destroy(run->standins);
-    run->standins = NULL;
-    write_run_file(run, ret, &ret->launched);
-    plim_run_leave(run);
-    return status == PLIM_OK ? gather(run, ret, err) : status;
+    plim_status status = prepare(run, ret->argv, choice, err);
+    if (status == PLIM_OK) {
+        ret->started = plim_run_clock();
+        write_run_file(run, ret, NULL);
+        status = launch(run, ret->argv, choice, given, ret, err);
+    }
+    finish(run, ret, status);
+    status = status == PLIM_OK ? gather(run, ret, err) : status;
+    if (status == PLIM_OK && run->processes.count == 0 && run->is_own_folder) {
+        plim_run_give_up_place(run); /* no process used CUDA: it would push out one that has one */
+        ret->folder = NULL;
+    }
+    return status;
 }
 
 plim_status plim_run_launch(const char *const *argv, const plim_run_choice *choice,

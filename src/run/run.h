@@ -5,8 +5,10 @@
  *   place.c      the folder of a run among others, and which of those goes
  *   armed.c      the environment that arms the recorder
  *   run_file.c   run.json
- *   gather.c     processes and dumps of a folder; those that answer for the run
+ *   gather.c     processes and dumps of a folder
+ *   answer.c     those that answer for the run
  *   documents.c  process.json and the documents of dumps
+ *   unseen.c     why the recorder did not see a failure
  */
 #ifndef PLIMSOLL_RUN_RUN_H
 #define PLIMSOLL_RUN_RUN_H
@@ -16,9 +18,12 @@
 #include "plimsoll/run.h"
 #include "rehearse/folder.h"
 
+#define PLIM_RUN_FILE "run.json"
+
 struct plim_run {
     plim_arena arena; /* of all that lives as long as the run */
     char folder[PLIM_PATH_BYTES];
+    bool is_own_folder;       /* it was not chosen */
     int lock;                 /* held while it runs; -1: none */
     plim_rehearsal *standins; /* NULL: this machine's own GPU */
     char **environment;
@@ -44,6 +49,8 @@ PLIM_MUST_USE plim_status plim_run_place(plim_run *run, const char *const *argv,
                                          const plim_run_choice *choice, plim_error *err);
 /* Ends the lock. */
 void plim_run_leave(plim_run *run);
+/* Nothing was run: a folder that was not chosen goes, and run->folder is empty. */
+void plim_run_give_up_place(plim_run *run);
 /* "train" of "python -u train.py --batch 8": the name of the folder, at most `bytes` with its zero.
  */
 void plim_run_name(const char *const *argv, char *name, size_t bytes);
@@ -52,7 +59,9 @@ void plim_run_name(const char *const *argv, char *name, size_t bytes);
 
 #define PLIM_RUN_VARIABLES_MAX 12
 
-/* What arms the recorder, but for PYTHONPATH; ends in a NULL name. The strings lie in the arena. */
+/* What arms the recorder, but for PYTHONPATH; ends in a NULL name. Without a folder it is not
+ * armed.
+ */
 PLIM_MUST_USE plim_status plim_run_variables(plim_run *run, const plim_run_choice *choice,
                                              plim_rehearse_variable ret[PLIM_RUN_VARIABLES_MAX],
                                              plim_error *err);
@@ -69,12 +78,15 @@ PLIM_MUST_USE plim_status plim_run_file_write(const plim_run *run, const char *c
                                               const plim_run_choice *choice, double started,
                                               const plim_launched *launched, plim_error *err);
 
-/* ---- gather.c, documents.c ------------------------------------------------------------------- */
+/* ---- gather.c, answer.c, documents.c --------------------------------------------------------- */
 
 /* Fills run->processes; what cannot be read is a warning. PLIM_OUT_OF_HOST_MEMORY. */
 PLIM_MUST_USE plim_status plim_run_gather(plim_run *run, plim_error *err);
-/* The process and the dump that answer for the run; NULL: none. */
-void plim_run_choose_main(const plim_run *run, bool has_failed, plim_ran *ret);
+/* Fills main_process, main_dump and main_snapshot, from ret's processes and exit status. */
+void plim_run_choose_main(plim_ran *ret);
+/* True if the message that the program printed is of a failure that it caught, and it ended by
+ * something else. */
+bool plim_run_was_caught(const plim_ran *ran, const plim_oom_message *message);
 
 /* PLIM_CORRUPT, PLIM_UNSUPPORTED: not of schema run-process/1; PLIM_IO, PLIM_OUT_OF_HOST_MEMORY. */
 PLIM_MUST_USE plim_status plim_run_process_read(const char *path, plim_arena *arena,
@@ -83,5 +95,12 @@ PLIM_MUST_USE plim_status plim_run_process_read(const char *path, plim_arena *ar
 PLIM_MUST_USE plim_status plim_run_dump_read(const char *folder, const char *name,
                                              plim_arena *arena, plim_ran_dump *ret,
                                              plim_error *err);
+
+/* ---- unseen.c -------------------------------------------------------------------------------- */
+
+/* For plim_ran.why_unseen; a constant. */
+const char *plim_run_why_unseen(const plim_ran *ran);
+/* True if the end of the program's output says that there is no GPU. */
+bool plim_run_lacks_gpu(const char *output, size_t bytes);
 
 #endif

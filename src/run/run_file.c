@@ -51,7 +51,7 @@ plim_status plim_run_file_write(const plim_run *run, const char *const *argv,
                                 const plim_launched *launched, plim_error *err)
 {
     char path[PLIM_PATH_BYTES];
-    PLIM_TRY(plim_folder_join(path, sizeof(path), run->folder, "run.json", err));
+    PLIM_TRY(plim_folder_join(path, sizeof(path), run->folder, PLIM_RUN_FILE, err));
     plim_save_file file;
     PLIM_TRY(plim_save_file_open(&file, path, run->arena.mem, err));
     plim_json json;

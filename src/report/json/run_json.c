@@ -169,6 +169,8 @@ static void write_main(plim_json *json, const plim_ran *ran)
     plim_json_begin_object(json);
     plim_json_member_i64(json, "pid", ran->main_process->pid);
     plim_json_member_string(json, "dump", ran->main_dump->name);
+    plim_json_member_optional_string(
+        json, "snapshot", ran->main_snapshot != NULL ? ran->main_snapshot->snapshot_path : NULL);
     plim_json_end_object(json);
 }
 
@@ -203,6 +205,8 @@ plim_status plim_run_json_write(plim_sink sink, const plim_ran *ran, const plim_
     plim_json_member_optional_string(&json, "folder", ran->folder);
     plim_json_member_bool(&json, "died_of_memory", ran->died_of_memory);
     plim_json_member_bool(&json, "was_oom_killed", ran->launched.was_oom_killed);
+    plim_json_member_optional_string(&json, "why_unseen", ran->why_unseen);
+    plim_json_member_bool(&json, "lacks_gpu", ran->lacks_gpu);
     write_main(&json, ran);
     write_message(&json, ran);
     plim_json_member_array(&json, "processes");

@@ -45,6 +45,11 @@ void plim_run_page(plim_page *page, const plim_run_view *view, const plim_ran *r
     } else if (ran->message != NULL) {
         say_message(page, view, ran);
     }
+    if (ran->why_unseen != NULL) {
+        plim_page_gap(page);
+        plim_page_say(page, "unseen", PLIM_TONE_WARN, "The recorder did not see it: {}.",
+                      PLIM_FACTS(plim_words(ran->why_unseen)));
+    }
     if (ran->folder != NULL) {
         plim_page_gap(page);
         plim_page_say(page, "folder", PLIM_TONE_FAINT, "Recorded in {}",
