@@ -8,6 +8,8 @@ install(TARGETS plimsoll RUNTIME)
 install(TARGETS standin LIBRARY DESTINATION lib/plimsoll/rehearse)
 install(DIRECTORY src/agent DESTINATION lib/plimsoll/rehearse
     FILES_MATCHING PATTERN *.py)
+install(FILES ${PROJECT_BINARY_DIR}/rehearse/agent/plimsoll_agent/release.py
+    DESTINATION lib/plimsoll/rehearse/agent/plimsoll_agent)
 install(TARGETS core_shared core_static EXPORT plimsoll-core)
 install(TARGETS plimsoll_shared plimsoll_static EXPORT plimsoll)
 install(DIRECTORY include/plimsoll DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h)

@@ -5,7 +5,7 @@ import os
 
 from plimsoll_agent import allocator, checks, kernels
 from plimsoll_agent.deciding import Deciding
-from plimsoll_agent.endings import RUNNING, Ending, Endings
+from plimsoll_agent.endings import RUNNING, Ending, Endings, describe
 from plimsoll_agent.facts import Facts
 from plimsoll_agent.history import History
 from plimsoll_agent.host import Host
@@ -56,6 +56,7 @@ class Agent:
         self.ooms.on_failure = self._ran_out
         self.endings.on_error = self.results.note_if_by_a_value
         self.endings.on_end = self._end
+        self.endings.on_thread = self._note_thread
         attempt("watch what decides", self.deciding.install)
         attempt("watch the host", self.host.watch)
         attempt("watch forks", self._watch_forks)
@@ -85,6 +86,9 @@ class Agent:
     def _end(self, ending):
         self.journal.attempt("close its books", self._close)
         self.results.write(ending)
+
+    def _note_thread(self, error):
+        self.journal.note(f"a thread ended with {describe(error)}")
 
     def _close(self):
         if self.is_ready:

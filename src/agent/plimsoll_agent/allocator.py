@@ -11,7 +11,7 @@ from plimsoll_agent.inductor import without_inductor
 
 NAMES = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF")
 MIB = 1 << 20
-_WITHOUT_TRACES = (0, 0, False)  # no pool in particular, and no history, which takes seconds
+WITHOUT_TRACES = (0, 0, False)  # no pool in particular, and no history, which takes seconds
 
 
 def asked():
@@ -93,7 +93,7 @@ class Allocator:
                 found = snapshot(None)
             except TypeError:  # before PyTorch 2.7 it took nothing
                 found = snapshot()
-        self._take(found)
+        self.take(found)
 
     def look(self):
         """Looks again, where this PyTorch can leave out the history.
@@ -104,13 +104,14 @@ class Allocator:
         if "torch._inductor.codecache" not in sys.modules:
             return
         try:
-            found = self._torch._C._cuda_memorySnapshot(_WITHOUT_TRACES)
+            found = self._torch._C._cuda_memorySnapshot(WITHOUT_TRACES)
         except Exception:  # an older one, which cannot; each release objects in its own way
             return
-        self._take(found)
+        self.take(found)
         self.segments = Segments(found.get("segments") or [])
 
-    def _take(self, snapshot):
+    def take(self, snapshot):
+        """The settings of a snapshot that was taken for something else."""
         settings = snapshot.get("allocator_settings")
         if settings is not None:
             backend = getattr(self._torch._C, "_cuda_getAllocatorBackend", lambda: "native")()

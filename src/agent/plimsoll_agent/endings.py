@@ -83,6 +83,7 @@ class Endings:
         self._exit_now = os._exit
         self._status = 0
         self._cause = None  # handled when sys.exit was called
+        self._progress_at_exit = None
         self.on_end = None
         self.on_error = None
         self.on_exit = None
@@ -150,7 +151,7 @@ class Endings:
         if error is not None:
             self.end(self._of_exception(error))
         else:
-            self.end(self._of_status(self._status))
+            self.end(self._of_status(self._status if self._has_exited() else 0))
 
     def _watched_exit_now(self, status):
         self.end(self._of_status(status))
@@ -159,11 +160,15 @@ class Endings:
     def _note_exit(self, status=None):
         self._status = status_of(status)
         self._cause = sys.exc_info()[1] if self._status else None
+        self._progress_at_exit = self._ooms.progress()
         if self.on_exit is not None:
             self.on_exit(self._status, self._cause)
 
+    def _has_exited(self):
+        """False if something caught what sys.exit raised, and the program went on."""
+        return self._progress_at_exit == self._ooms.progress()
+
     def _note_thread(self, args):
-        self._journal.note(f"a thread ended with {describe(args.exc_value)}")
         if self.on_thread is not None:
             self.on_thread(args.exc_value)
 

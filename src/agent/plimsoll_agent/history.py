@@ -9,6 +9,7 @@ import os
 import pickle
 import re
 
+from plimsoll_agent.allocator import WITHOUT_TRACES
 from plimsoll_agent.inductor import without_inductor
 
 _calls_of_ours = [0]  # under way: a rehearsal's and a recorder's are not the program's
@@ -93,6 +94,13 @@ class History:
         """PyTorch's snapshot of this moment, with the history."""
         with without_inductor(self._torch):
             return self._torch.cuda.memory._snapshot()
+
+    def state(self):
+        """The same without the history, in some milliseconds."""
+        with without_inductor(self._torch):
+            if not getattr(self._torch._C, "_cuda_isHistoryEnabled", bool)():
+                return self._torch.cuda.memory._snapshot()
+            return self._torch._C._cuda_memorySnapshot(WITHOUT_TRACES)
 
     def write_snapshot(self, path):
         """Pickles a snapshot of this moment."""

@@ -116,7 +116,11 @@ class Ooms:
 
     def was_last(self):
         """Whether nothing has got on since the last one."""
-        return self._last is not None and self._progress_at_last == self._course.progress
+        return self._last is not None and self._progress_at_last == self.progress()
+
+    def progress(self):
+        """Differs from what it was, once the program has got on."""
+        return self._course.progress
 
     def last(self):
         """The figures of the last one, or None."""
