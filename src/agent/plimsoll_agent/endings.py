@@ -61,13 +61,6 @@ def is_interactive():
     return hasattr(sys, "ps1") or bool(sys.flags.interactive or sys.flags.inspect)
 
 
-def uncaught():
-    """The exception that ends the program, or None."""
-    if is_interactive():
-        return None
-    return getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
-
-
 class Endings:
     """Calls back when the process ends.
 
@@ -84,6 +77,7 @@ class Endings:
         self._status = 0
         self._cause = None  # handled when sys.exit was called
         self._progress_at_exit = None
+        self._survived = None  # the identity of an exception after which the program went on
         self.on_end = None
         self.on_error = None
         self.on_exit = None
@@ -147,11 +141,20 @@ class Endings:
     # ---- ways to end ---------------------------------------------------------------------------
 
     def _at_exit(self):
-        error = uncaught()
+        error = self._uncaught()
         if error is not None:
             self.end(self._of_exception(error))
         else:
             self.end(self._of_status(self._status if self._has_exited() else 0))
+
+    def goes_on_after(self, error):
+        """An exception was shown, as of a program that ends, and the program went on."""
+        self._survived = id(error)
+
+    def _uncaught(self):
+        """The exception that ends the program, or None."""
+        error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
+        return None if is_interactive() or id(error) == self._survived else error
 
     def _watched_exit_now(self, status):
         self.end(self._of_status(status))

@@ -32,7 +32,8 @@ class Devices:
     def stats(self):
         """(index, PyTorch's raw statistics) of each device that was used: 22 µs each."""
         for index in range(self._count):
-            stats = self._torch._C._cuda_memoryStats(index)
+            stats = self._journal.attempt("read PyTorch's statistics",
+                                          self._torch._C._cuda_memoryStats, index) or {}
             if _figure(stats, "reserved_bytes", "peak") or stats.get("num_ooms"):
                 yield index, stats
 

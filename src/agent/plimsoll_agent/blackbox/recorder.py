@@ -278,6 +278,8 @@ class Recorder:
         self._dump("signal", frame=frame)
 
     def _uncaught(self, error, ends):
+        if not ends:
+            self.endings.goes_on_after(error)
         if self.ooms.is_one_in(error):
             self.failures.ended(error, ends)
 
