@@ -4,7 +4,6 @@
  */
 #include "base/error.h"
 #include "run/run.h"
-#include "json/document.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -155,24 +154,28 @@ static bool read_dump(yajl_val root, const char *folder, plim_json_copier *copie
            read_devices(root, copier, &ret->devices, &ret->device_count);
 }
 
+plim_status plim_run_dump_take(yajl_val root, const char *folder, const char *name,
+                               plim_arena *arena, plim_ran_dump *ret, plim_error *err)
+{
+    plim_json_copier copier = { .arena = arena };
+    if (!is_schema(root, "run-dump/1")) {
+        return plim_fail(err, PLIM_UNSUPPORTED, "%s/%s: is not of schema run-dump/1", folder, name);
+    }
+    const bool is_kept = read_dump(root, folder, &copier, ret);
+    ret->name = plim_arena_copy(arena, name, strcspn(name, "."));
+    return is_kept && !copier.is_out_of_memory && ret->name != NULL
+               ? PLIM_OK
+               : plim_fail_memory(err, "reading the account of a process");
+}
+
 plim_status plim_run_dump_read(const char *folder, const char *name, plim_arena *arena,
                                plim_ran_dump *ret, plim_error *err)
 {
     char path[PLIM_PATH_BYTES];
-    PLIM_TRY(plim_folder_join(path, sizeof(path), folder, name, err));
     yajl_val root = NULL;
+    PLIM_TRY(plim_folder_join(path, sizeof(path), folder, name, err));
     PLIM_TRY(plim_json_read_file(path, &root, err));
-    plim_json_copier copier = { .arena = arena };
-    plim_status status = PLIM_OK;
-    if (!is_schema(root, "run-dump/1")) {
-        status = plim_fail(err, PLIM_UNSUPPORTED, "%s: is not of schema run-dump/1", path);
-    } else {
-        const bool is_kept = read_dump(root, folder, &copier, ret);
-        ret->name = plim_arena_copy(arena, name, strcspn(name, "."));
-        if (!is_kept || copier.is_out_of_memory || ret->name == NULL) {
-            status = plim_fail_memory(err, "reading the account of a process");
-        }
-    }
+    const plim_status status = plim_run_dump_take(root, folder, name, arena, ret, err);
     yajl_tree_free(root);
     return status;
 }
@@ -252,18 +255,24 @@ static bool read_process(yajl_val root, plim_json_copier *copier, plim_ran_proce
            read_ooms(root, copier, ret) && read_growth(root, copier, ret);
 }
 
+plim_status plim_run_process_take(yajl_val root, const char *path, plim_arena *arena,
+                                  plim_ran_process *ret, plim_error *err)
+{
+    plim_json_copier copier = { .arena = arena };
+    if (!is_schema(root, "run-process/1")) {
+        return plim_fail(err, PLIM_UNSUPPORTED, "%s: is not of schema run-process/1", path);
+    }
+    return read_process(root, &copier, ret) && !copier.is_out_of_memory
+               ? PLIM_OK
+               : plim_fail_memory(err, "reading the account of a process");
+}
+
 plim_status plim_run_process_read(const char *path, plim_arena *arena, plim_ran_process *ret,
                                   plim_error *err)
 {
     yajl_val root = NULL;
     PLIM_TRY(plim_json_read_file(path, &root, err));
-    plim_json_copier copier = { .arena = arena };
-    plim_status status = PLIM_OK;
-    if (!is_schema(root, "run-process/1")) {
-        status = plim_fail(err, PLIM_UNSUPPORTED, "%s: is not of schema run-process/1", path);
-    } else if (!read_process(root, &copier, ret) || copier.is_out_of_memory) {
-        status = plim_fail_memory(err, "reading the account of a process");
-    }
+    const plim_status status = plim_run_process_take(root, path, arena, ret, err);
     yajl_tree_free(root);
     return status;
 }

@@ -22,7 +22,7 @@ void plim_run_warn(plim_run *run, const char *text)
 /* A document that cannot be read is a warning. False: no memory. */
 static bool is_survived(plim_run *run, plim_status status, const plim_error *err)
 {
-    const bool is_missing = status == PLIM_IO && err->native == ENOENT; /* not written yet */
+    const bool is_missing = status == PLIM_IO && (err->native == ENOENT || err->native == ENOTDIR);
     if (status != PLIM_OK && status != PLIM_OUT_OF_HOST_MEMORY && !is_missing) {
         plim_run_warn(run, err->message);
     }

@@ -16,12 +16,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FILE_MODE     0600
-#define FOLDER_MODE   0700
-#define LOCK_NAME     "lock"
-#define PROGRAM_BYTES 40u /* of a program's name in that of a folder */
-#define NAME_BYTES    256u
-#define STAMP_BYTES   16u /* "20261123-080155" and a zero */
+#define FILE_MODE       0600
+#define FOLDER_MODE     0700
+#define LOCK_NAME       "lock"
+#define PROGRAM_BYTES   40u /* of a program's name in that of a folder */
+#define SAME_SECOND_MAX 9u  /* runs of one process that begin in a second */
+#define NAME_BYTES      256u
+#define STAMP_BYTES     16u /* "20261123-080155" and a zero */
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
@@ -261,9 +262,15 @@ static plim_status make_in(plim_run *run, const char *runs, const char *const *a
     plim_run_name(argv, program, sizeof(program));
     (void)strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", localtime_r(&now, &parts));
     (void)snprintf(name, sizeof(name), "%s-%s-%ld", stamp, program, (long)getpid());
-    PLIM_TRY(make_named(run, runs, name, err));
-    rotate(runs, kept);
-    return PLIM_OK;
+    plim_status status = make_named(run, runs, name, err);
+    for (unsigned i = 2; status != PLIM_OK && i <= SAME_SECOND_MAX; i++) {
+        (void)snprintf(name, sizeof(name), "%s-%s.%u-%ld", stamp, program, i, (long)getpid());
+        status = make_named(run, runs, name, err);
+    }
+    if (status == PLIM_OK) {
+        rotate(runs, kept);
+    }
+    return status;
 }
 
 /* In the first place that can be had; the error is that of the place where it should be. */

@@ -17,6 +17,7 @@
 #include "base/vec.h"
 #include "plimsoll/run.h"
 #include "rehearse/folder.h"
+#include "json/document.h"
 
 #define PLIM_RUN_FILE "run.json"
 
@@ -88,10 +89,18 @@ void plim_run_choose_main(plim_ran *ret);
  * something else. */
 bool plim_run_was_caught(const plim_ran *ran, const plim_oom_message *message);
 
-/* PLIM_CORRUPT, PLIM_UNSUPPORTED: not of schema run-process/1; PLIM_IO, PLIM_OUT_OF_HOST_MEMORY. */
+/* The document of a process, read. PLIM_UNSUPPORTED: not of schema run-process/1;
+ * PLIM_OUT_OF_HOST_MEMORY. */
+PLIM_MUST_USE plim_status plim_run_process_take(yajl_val root, const char *path, plim_arena *arena,
+                                                plim_ran_process *ret, plim_error *err);
+/* The same of its file. PLIM_CORRUPT, PLIM_IO, PLIM_LIMIT. */
 PLIM_MUST_USE plim_status plim_run_process_read(const char *path, plim_arena *arena,
                                                 plim_ran_process *ret, plim_error *err);
-/* The document `name` of a folder; snapshot and holders that it names are there. */
+/* The document `name` of a folder, read; files that it names have a path if they are there. Errors:
+ * as above. */
+PLIM_MUST_USE plim_status plim_run_dump_take(yajl_val root, const char *folder, const char *name,
+                                             plim_arena *arena, plim_ran_dump *ret,
+                                             plim_error *err);
 PLIM_MUST_USE plim_status plim_run_dump_read(const char *folder, const char *name,
                                              plim_arena *arena, plim_ran_dump *ret,
                                              plim_error *err);
