@@ -64,10 +64,12 @@ class Dumps:
         self._recorder = recorder
         self.names = []
         self._documents = {}  # of those that this process wrote, by name
+        self._leaving = []  # no longer kept, and still there
         self._next = 1
 
     def begin(self):
         """Finds those that are there: another program of this process, before it called exec."""
+        self._recorder.files.remove_parts()
         self.names = [name[:-len(".json")] for name in self._recorder.files.names()
                       if name[:3].isdigit() and name.endswith(".json")
                       and not name.endswith(".holders.json")]
@@ -77,6 +79,7 @@ class Dumps:
         """In a forked child."""
         self.names = []
         self._documents = {}
+        self._leaving = []
         self._next = 1
 
     # ---- writing -------------------------------------------------------------------------------
@@ -127,14 +130,20 @@ class Dumps:
         self._rotate()
 
     def _rotate(self):
-        """Removes the oldest, but for the first out-of-memory error and the last dump."""
+        """Lets the oldest go, but for the first out-of-memory error and the last dump."""
         first = next((name for name in self.names if name.endswith("-oom")), None)
         old = [name for name in self.names[:-1] if name != first]
         for name in old[:max(len(self.names) - self._recorder.choice.dumps, 0)]:
-            for ending in _ENDINGS:
-                self._recorder.files.remove(name + ending)
+            self._leaving.append(name)
             self.names.remove(name)
             self._documents.pop(name, None)
+
+    def sweep(self):
+        """Removes those that are no longer kept, once the process's file does not name them."""
+        for name in self._leaving:
+            for ending in _ENDINGS:
+                self._recorder.files.remove(name + ending)
+        self._leaving = []
 
     # ---- what is in it -------------------------------------------------------------------------
 

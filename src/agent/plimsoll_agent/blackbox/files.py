@@ -51,6 +51,12 @@ class Folder:
         text = json.dumps(document, default=str)
         self.write(name, lambda file: file.write(text.encode("utf-8", "replace")))
 
+    def remove_parts(self):
+        """Removes files that were never renamed; no thread of this process writes yet."""
+        for name in self.names():
+            if name.endswith(PART):
+                self.remove(name)
+
     def remove(self, name):
         """Removes a file, if it is there and can be."""
         try:

@@ -205,6 +205,7 @@ class Recorder:
                 return None
             name = self._write("write a dump", functools.partial(self.dumps.write, account, name))
             self._write_process({})
+            self.dumps.sweep()
             return name
 
     def amend(self, name, **members):
