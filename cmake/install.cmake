@@ -10,6 +10,8 @@ install(DIRECTORY src/agent DESTINATION lib/plimsoll/rehearse
     FILES_MATCHING PATTERN *.py)
 install(FILES ${PROJECT_BINARY_DIR}/rehearse/agent/plimsoll_agent/release.py
     DESTINATION lib/plimsoll/rehearse/agent/plimsoll_agent)
+install(DIRECTORY python DESTINATION lib/plimsoll/rehearse
+    FILES_MATCHING PATTERN *.py PATTERN py.typed)
 install(TARGETS core_shared core_static EXPORT plimsoll-core)
 install(TARGETS plimsoll_shared plimsoll_static EXPORT plimsoll)
 install(DIRECTORY include/plimsoll DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h)

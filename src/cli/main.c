@@ -21,6 +21,8 @@ static const plim_command commands[] = {
     { "diagnose", plim_cmd_diagnose,
       "what happened, from which evidence, and what helps how much" },
     { "diff", plim_cmd_diff, "what grew: two recordings, two moments of one, or two jobs" },
+    { "disable", plim_cmd_disable, "undo enable" },
+    { "enable", plim_cmd_enable, "record every PyTorch program of a Python environment" },
     { "explain", plim_cmd_explain, "why did it run out: error texts and logs, and what to do" },
     { "export", plim_cmd_export,
       "a recording for other tools: flame graphs, speedscope, snapshots" },

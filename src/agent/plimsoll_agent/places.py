@@ -5,7 +5,9 @@ import sys
 import sysconfig
 
 FRAMES_MAX = 64
-_OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_PACKAGE = os.path.join(os.path.dirname(os.path.dirname(_HERE)), "python", "plimsoll")
+_OWN = (_HERE + os.sep, _PACKAGE + os.sep)
 _PACKAGES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
 
 
@@ -23,7 +25,7 @@ class Places:
     def is_users(self, code):
         """Neither PyTorch's, nor Python's, nor that of an installed package."""
         name = code.co_filename
-        if name.startswith((self._torch, self._library, _OWN, "<frozen")):
+        if name.startswith((self._torch, self._library, *_OWN, "<frozen")):
             return False
         return not any(part in name for part in _PACKAGES)
 
@@ -47,7 +49,7 @@ class Places:
         names = []
         while frame is not None and len(names) < FRAMES_MAX:
             path = frame.f_code.co_filename
-            if not path.startswith((_OWN, "<frozen")):
+            if not path.startswith((*_OWN, "<frozen")):
                 names.append(self.name(frame))
             frame = frame.f_back
         return names
