@@ -79,6 +79,18 @@ typedef struct plim_ran_device {
     size_t user_count;
 } plim_ran_device;
 
+#define PLIM_RAN_GENERATIONS 3
+
+/* Python's collector of cycles, generation by generation. */
+typedef struct plim_ran_collector {
+    bool is_known; /* else the rest has no meaning */
+    bool is_enabled;
+    uint64_t thresholds[PLIM_RAN_GENERATIONS];
+    uint64_t counts[PLIM_RAN_GENERATIONS]; /* towards them */
+    uint64_t collections[PLIM_RAN_GENERATIONS];
+    uint64_t frozen; /* objects that it passes over: gc.freeze() */
+} plim_ran_collector;
+
 /* A document run-dump/1. */
 typedef struct plim_ran_dump {
     const char *name; /* "001-oom" */
@@ -96,8 +108,13 @@ typedef struct plim_ran_dump {
     plim_failed_request failure; /* for plim_judge() */
     const char *snapshot_path;   /* NULL: none, and: */
     const char *why_no_snapshot; /* NULL: not known */
+    const char *why_no_history;  /* of a snapshot without one */
     const char *holders_path;
     const char *why_no_holders;
+    const char *settings; /* in effect */
+    plim_ran_collector collector;
+    uint64_t host_resident_bytes;  /* of the process, */
+    uint64_t host_available_bytes; /* and left on the machine; 0: not known */
     const plim_ran_device *devices;
     size_t device_count;
 } plim_ran_dump;

@@ -130,10 +130,35 @@ static const char *find_file(yajl_val root, const char *key, const char *folder,
     return copy;
 }
 
+static void read_generations(yajl_val object, const char *key, uint64_t ret[PLIM_RAN_GENERATIONS])
+{
+    yajl_val array = plim_json_get(object, key);
+    for (size_t i = 0; i < PLIM_RAN_GENERATIONS; i++) {
+        yajl_val item = plim_json_item(array, i);
+        const bool is_whole = item != NULL && item->type == yajl_t_number &&
+                              (item->u.number.flags & YAJL_NUMBER_INT_VALID) != 0;
+        ret[i] = is_whole && item->u.number.i > 0 ? (uint64_t)item->u.number.i : 0;
+    }
+}
+
+static plim_ran_collector read_collector(yajl_val object)
+{
+    plim_ran_collector collector = {
+        .is_known = object != NULL && object->type == yajl_t_object,
+        .is_enabled = is_true(object, "is_enabled"),
+        .frozen = plim_json_get_u64(object, "frozen"),
+    };
+    read_generations(object, "thresholds", collector.thresholds);
+    read_generations(object, "counts", collector.counts);
+    read_generations(object, "collections", collector.collections);
+    return collector;
+}
+
 static bool read_dump(yajl_val root, const char *folder, plim_json_copier *copier,
                       plim_ran_dump *ret)
 {
     yajl_val failure = plim_json_get(root, "failure");
+    yajl_val host = plim_json_get(root, "host");
     *ret = (plim_ran_dump){
         .number = plim_json_get_u64(root, "number"),
         .reason = string_or(plim_json_get_string(root, "reason", copier), ""),
@@ -149,6 +174,11 @@ static bool read_dump(yajl_val root, const char *folder, plim_json_copier *copie
         .why_no_snapshot = plim_json_get_string(root, "why_no_snapshot", copier),
         .holders_path = find_file(root, "holders", folder, copier),
         .why_no_holders = plim_json_get_string(root, "why_no_holders", copier),
+        .why_no_history = plim_json_get_string(root, "why_no_history", copier),
+        .settings = plim_json_get_string(root, "settings", copier),
+        .collector = read_collector(plim_json_get(root, "collector")),
+        .host_resident_bytes = plim_json_get_u64(host, "resident_bytes"),
+        .host_available_bytes = plim_json_get_u64(host, "available_bytes"),
     };
     return plim_json_get_strings(root, "stack", copier, &ret->stack, &ret->stack_count) &&
            read_devices(root, copier, &ret->devices, &ret->device_count);

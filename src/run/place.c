@@ -276,7 +276,7 @@ static plim_status make_in(plim_run *run, const char *runs, const char *const *a
 /* In the first place that can be had; the error is that of the place where it should be. */
 static plim_status make_new(plim_run *run, const char *const *argv, uint32_t kept, plim_error *err)
 {
-    char runs[PLIM_PATH_BYTES];
+    char runs[PLIM_PATH_BYTES] = "";
     const plim_status status = make_runs(runs, sizeof(runs), err);
     if (status == PLIM_OK && make_in(run, runs, argv, kept, err) == PLIM_OK) {
         return PLIM_OK;

@@ -32,7 +32,11 @@ static const char whole_dump[] =
     " \"ends_program\": true, \"failure\": {\"device\": 1, \"requested_bytes\": 512,"
     "   \"device_total_bytes\": 1000, \"device_free_bytes\": 0, \"allocated_bytes\": 600,"
     "   \"reserved_bytes\": null}, \"snapshot\": \"001-oom.pickle\", \"why_no_snapshot\": null,"
-    " \"holders\": null, \"why_no_holders\": \"why\", \"devices\": [{\"device\": 0,"
+    " \"settings\": \"backend:native\", \"collector\": {\"is_enabled\": true, \"thresholds\":"
+    "   [700, 10, 10], \"counts\": [3, \"x\"], \"collections\": 7, \"frozen\": 5},"
+    " \"host\": {\"resident_bytes\": 400, \"available_bytes\": null},"
+    " \"why_no_history\": \"off\", \"holders\": null, \"why_no_holders\": \"why\", \"devices\": "
+    "[{\"device\": 0,"
     "   \"free_bytes\": 0, \"processes\": [{\"pid\": 1, \"name\": \"x\", \"bytes\": 5}]},"
     "   {\"device\": 1, \"free_bytes\": null, \"processes\": null}]}";
 
@@ -122,6 +126,16 @@ static void all_of_a_dump_is_read(void)
     T_NOT_NULL(dump.snapshot_path);
     T_NULL(dump.holders_path);
     T_EQ_STR(dump.why_no_holders, "why");
+    T_EQ_STR(dump.why_no_history, "off");
+    T_EQ_STR(dump.settings, "backend:native");
+    T_TRUE(dump.collector.is_known && dump.collector.is_enabled);
+    T_EQ_U64(dump.collector.thresholds[0], 700);
+    T_EQ_U64(dump.collector.counts[0], 3);
+    T_EQ_U64(dump.collector.counts[1], 0);
+    T_EQ_U64(dump.collector.collections[2], 0);
+    T_EQ_U64(dump.collector.frozen, 5);
+    T_EQ_U64(dump.host_resident_bytes, 400);
+    T_EQ_U64(dump.host_available_bytes, 0);
     T_TRUE(dump.devices[0].has_free && dump.devices[0].has_users);
     T_EQ_STR(dump.devices[0].users[0].name, "x");
     T_FALSE(dump.devices[1].has_free || dump.devices[1].has_users);
@@ -143,7 +157,7 @@ static void what_is_missing_is_not_known(void)
     plim_ran_dump dump;
     T_EQ_I64(read_dump("{\"schema\": \"run-dump/1\"}", NULL, &arena, &dump, NULL), PLIM_OK);
     T_EQ_STR(dump.reason, "");
-    T_FALSE(dump.ends_program || dump.has_failure);
+    T_FALSE(dump.ends_program || dump.has_failure || dump.collector.is_known);
     T_NULL(dump.snapshot_path);
     plim_arena_deinit(&arena);
 }

@@ -54,6 +54,56 @@ static void write_devices(plim_json *json, const plim_ran_device *devices, size_
 
 /* ---- dumps ----------------------------------------------------------------------------------- */
 
+static void write_generations(plim_json *json, const char *key,
+                              const uint64_t counts[PLIM_RAN_GENERATIONS])
+{
+    plim_json_member_array(json, key);
+    for (size_t i = 0; i < PLIM_RAN_GENERATIONS; i++) {
+        plim_json_u64(json, counts[i]);
+    }
+    plim_json_end_array(json);
+}
+
+static void write_collector(plim_json *json, const plim_ran_collector *collector)
+{
+    plim_json_key(json, "collector");
+    if (!collector->is_known) {
+        plim_json_null(json);
+        return;
+    }
+    plim_json_begin_object(json);
+    plim_json_member_bool(json, "is_enabled", collector->is_enabled);
+    write_generations(json, "thresholds", collector->thresholds);
+    write_generations(json, "counts", collector->counts);
+    write_generations(json, "collections", collector->collections);
+    plim_json_member_u64(json, "frozen", collector->frozen);
+    plim_json_end_object(json);
+}
+
+static void write_host(plim_json *json, const plim_ran_dump *dump)
+{
+    plim_json_member_object(json, "host");
+    plim_json_member_known_u64(json, "resident_bytes", dump->host_resident_bytes > 0,
+                               dump->host_resident_bytes);
+    plim_json_member_known_u64(json, "available_bytes", dump->host_available_bytes > 0,
+                               dump->host_available_bytes);
+    plim_json_end_object(json);
+}
+
+static void write_failure(plim_json *json, const plim_ran_dump *dump)
+{
+    plim_json_key(json, "failure");
+    if (!dump->has_failure) {
+        plim_json_null(json);
+        return;
+    }
+    const plim_failure failure = plim_failure_of(&dump->failure);
+    plim_json_begin_object(json);
+    plim_json_member_i64(json, "device", dump->failure.subject.device);
+    plim_json_failure(json, &failure);
+    plim_json_end_object(json);
+}
+
 static void write_dump(plim_json *json, const plim_ran_dump *dump)
 {
     plim_json_begin_object(json);
@@ -67,20 +117,15 @@ static void write_dump(plim_json *json, const plim_ran_dump *dump)
     plim_json_member_optional_string(json, "where", dump->where);
     plim_json_strings(json, "stack", dump->stack, dump->stack_count);
     plim_json_member_bool(json, "ends_program", dump->ends_program);
-    plim_json_key(json, "failure");
-    if (dump->has_failure) {
-        const plim_failure failure = plim_failure_of(&dump->failure);
-        plim_json_begin_object(json);
-        plim_json_member_i64(json, "device", dump->failure.subject.device);
-        plim_json_failure(json, &failure);
-        plim_json_end_object(json);
-    } else {
-        plim_json_null(json);
-    }
+    write_failure(json, dump);
     plim_json_member_optional_string(json, "snapshot", dump->snapshot_path);
     plim_json_member_optional_string(json, "why_no_snapshot", dump->why_no_snapshot);
+    plim_json_member_optional_string(json, "why_no_history", dump->why_no_history);
     plim_json_member_optional_string(json, "holders", dump->holders_path);
     plim_json_member_optional_string(json, "why_no_holders", dump->why_no_holders);
+    plim_json_member_optional_string(json, "settings", dump->settings);
+    write_collector(json, &dump->collector);
+    write_host(json, dump);
     write_devices(json, dump->devices, dump->device_count);
     plim_json_end_object(json);
 }
