@@ -24,17 +24,25 @@ class Places:
 
     def is_users(self, code):
         """Neither PyTorch's, nor Python's, nor that of an installed package."""
-        name = code.co_filename
+        return self.is_users_file(code.co_filename)
+
+    def is_users_file(self, name):
+        """The same by the name of a file."""
         if name.startswith((self._torch, self._library, *_OWN, "<frozen")):
             return False
         return not any(part in name for part in _PACKAGES)
 
+    def is_own(self, code):
+        """Plimsoll's."""
+        return code.co_filename.startswith(_OWN)
+
+    def file(self, path):
+        """As name() has it: relative to the folder that the program began in."""
+        return path[len(self._folder):] if path.startswith(self._folder) else path
+
     def name(self, frame):
         """ "train.py:41 forward"; files of the folder that the program began in are relative."""
-        path = frame.f_code.co_filename
-        if path.startswith(self._folder):
-            path = path[len(self._folder):]
-        return f"{path}:{frame.f_lineno} {frame.f_code.co_name}"
+        return f"{self.file(frame.f_code.co_filename)}:{frame.f_lineno} {frame.f_code.co_name}"
 
     def short(self, frame, line=0):
         """ "transformers/generation/utils.py:3229": without the folder that packages lie in."""
