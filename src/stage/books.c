@@ -2,11 +2,11 @@
  * books.c - who has how much of which device. See stage.h.
  */
 #include "base/numbers.h"
+#include "base/process.h"
 #include "stage/page.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -64,18 +64,8 @@ static bool is_alive(pid_t pid)
     if (kill(pid, 0) != 0 && errno == ESRCH) {
         return false;
     }
-    char path[64];
-    (void)snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
-    FILE *file = fopen(path, "re");
-    if (file == NULL) {
-        return true; /* no /proc: kill() was asked already */
-    }
-    char text[512] = "";
-    const size_t length = fread(text, 1, sizeof(text) - 1, file);
-    (void)fclose(file);
-    text[length] = '\0';
-    const char *end_of_name = strrchr(text, ')'); /* proc(5): pid (name) state … */
-    return end_of_name == NULL || strncmp(end_of_name, ") Z", 3) != 0;
+    plim_process process;
+    return !plim_process_read(pid, &process) || process.state != 'Z'; /* no /proc: see above */
 }
 
 static void end_place(plim_stage_place *place)
