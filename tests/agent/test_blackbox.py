@@ -360,6 +360,71 @@ class Signals(BlackBoxTest):
         self.assertEqual(run.out, "mine\n")
 
 
+    def test_a_handler_of_c_rules(self):
+        run = self.run_program("""
+            import faulthandler
+            faulthandler.register(signal.SIGUSR1, all_threads=False)
+            torch.take(5)
+            os.kill(os.getpid(), signal.SIGUSR1)
+            """)
+        self.assertIn("program.py", run.err)
+        self.assertEqual(run.one.reasons, ["exit"])
+
+    def test_sigterm(self):
+        run = self.run_program("""
+            import time
+            def train():
+                torch.take(5)
+                print(signal.getsignal(signal.SIGTERM) is signal.SIG_DFL, signal.set_wakeup_fd(-1),
+                      threading.active_count(), flush=True)
+                os.kill(os.getpid(), signal.SIGTERM)
+                time.sleep(9)
+            train()
+            """)
+        self.assertEqual((run.out, run.err, run.status), ("True -1 1\n", "", -signal.SIGTERM))
+        self.assertEqual((run.one.end, run.one.reasons), (("signal", 143), ["signal"]))
+        self.assertTrue(run.one.dumps[0]["ends_program"])
+        self.assertEqual(run.one.dumps[0]["where"], "program.py:9 train")
+
+    def test_sigterm_while_the_main_thread_waits_in_c(self):
+        """It ends all the same: a lock that Python waits for without running handlers."""
+        run = self.run_program("""
+            import ctypes
+            torch.take(5)
+            threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGTERM)).start()
+            mutex = ctypes.create_string_buffer(64)
+            for _ in range(2):
+                ctypes.CDLL(None).pthread_mutex_lock(mutex)
+            """)
+        self.assertEqual(run.status, -signal.SIGTERM)
+        self.assertEqual((run.one.end, run.one.reasons), (("signal", 143), ["signal"]))
+
+    def test_sigterm_of_the_programs_own(self):
+        run = self.run_program("""
+            torch.take(5)
+            signal.signal(signal.SIGTERM, lambda *_: print("mine"))
+            os.kill(os.getpid(), signal.SIGTERM)
+            import time
+            time.sleep(1.5)
+            """)
+        self.assertEqual((run.out, run.status, run.one.end), ("mine\n", 0, ("exit", 0)))
+
+    def test_sigterm_to_a_child(self):
+        run = self.run_program("""
+            import time
+            torch.take(5)
+            pid = os.fork()
+            if pid == 0:
+                time.sleep(9)
+            time.sleep(0.3)
+            os.kill(pid, signal.SIGTERM)
+            print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+            time.sleep(1.3)
+            print("on")
+            """)
+        self.assertEqual((run.out, run.one.end), (f"{-signal.SIGTERM}\non\n", ("exit", 0)))
+
+
 class Trouble(BlackBoxTest):
     """What fails in the recorder is never the program's problem."""
 

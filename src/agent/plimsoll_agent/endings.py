@@ -2,8 +2,7 @@
 
 A normal end and an uncaught exception come by atexit, which also finds the exception: Python
 leaves it in sys.last_exc. os._exit, which multiprocessing's children use, skips atexit, so it
-is wrapped; sys.exit is, to know the status. SIGTERM may get a handler where the program has none,
-which ends the process as the signal would have.
+is wrapped; sys.exit is, to know the status. SIGTERM may get a handler where the program has none.
 """
 
 import atexit
@@ -14,6 +13,7 @@ import sys
 import threading
 import time
 
+from plimsoll_agent import signals
 from plimsoll_agent.frameless import announced
 
 CHILDREN_SECONDS = 2
@@ -104,6 +104,7 @@ class Endings:
         """In a forked child: the parent's exit is not its own."""
         self._status = 0
         self._cause = None
+        signals.forget(signal.SIGTERM, self._on_sigterm)
 
     def end(self, ending):
         """The process ends so."""
@@ -192,12 +193,8 @@ class Endings:
         return Ending("exit", text, status, error=cause)
 
     def watch_sigterm(self):
-        """SIGTERM too, where the program has no handler."""
-        is_main = threading.current_thread() is threading.main_thread()
-        if is_main and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
-            signal.signal(signal.SIGTERM, self._on_sigterm)
+        """SIGTERM too, where the program has no handler; the process ends by it as it would have."""
+        signals.handle(signal.SIGTERM, self._on_sigterm, is_deadly=True)
 
-    def _on_sigterm(self, number, frame):
-        self.end(Ending("error", "terminated by SIGTERM", 128 + number))
-        signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)
+    def _on_sigterm(self, _frame):
+        self.end(Ending("error", "terminated by SIGTERM", 128 + signal.SIGTERM))

@@ -3,10 +3,12 @@
 import contextlib
 import functools
 import os
+import signal
 import sys
 import threading
 import time
 
+from plimsoll_agent import signals
 from plimsoll_agent.allocator import Allocator
 from plimsoll_agent.blackbox import uncaught
 from plimsoll_agent.blackbox.course import Course
@@ -16,7 +18,6 @@ from plimsoll_agent.blackbox.failures import Failures
 from plimsoll_agent.blackbox.files import Folder
 from plimsoll_agent.blackbox.limits import Limits
 from plimsoll_agent.blackbox.process import ProcessFile
-from plimsoll_agent.blackbox.signals import DumpSignal
 from plimsoll_agent.endings import Ending, Endings
 from plimsoll_agent.frameless import announced
 from plimsoll_agent.history import History
@@ -63,7 +64,7 @@ class Recorder:
         self.dumps = Dumps(self)
         self.failures = Failures(self)
         self.process = ProcessFile(self)
-        self.signal = DumpSignal(self.journal.guard("dump on a signal")(self._signalled))
+        self._on_signal = self.journal.guard("dump on a signal")(self._signalled)
         self.publisher = None
 
     def _begin_anew(self):
@@ -103,7 +104,7 @@ class Recorder:
             attempt("begin history", self.history.begin)
             attempt("watch for out-of-memory errors", self._watch_failures)
             attempt("watch the end", self._watch_end)
-            attempt("wait for a signal", self.signal.install)
+            attempt("wait for SIGUSR1", signals.handle, signal.SIGUSR1, self._on_signal)
             attempt("begin to publish", self._begin_publishing)
             self._write_process({})
 
@@ -124,6 +125,7 @@ class Recorder:
         self.endings.on_exit = self._exits
         self.endings.on_thread = guard("account for a thread's end")(self._thread_ended)
         self.endings.watch()
+        self.endings.watch_sigterm()
         uncaught.watch(guard("account for an exception")(self._uncaught))
         execs = guard("note that the process becomes another program")(self._execs)
         for name in ("execv", "execve"):  # all of Python's go through these
@@ -151,8 +153,9 @@ class Recorder:
         self.seconds = 0.0
         self.journal.lines.clear()
         for part in (self.ooms, self.endings, self.dumps, self.failures, self.process,
-                     self.devices, self.limits, self.signal):
+                     self.devices, self.limits):
             part.forget()
+        signals.forget(signal.SIGUSR1, self._on_signal)
         if self.publisher is not None:
             self.publisher.forget()
 
@@ -305,9 +308,7 @@ class Recorder:
             self._account_for_end(ending)
         except KeyboardInterrupt:  # it ends anyway
             self.journal.note("the dump at the end was interrupted")
-        how, error = ending.how, ending.error
-        if how == "error" and isinstance(error, KeyboardInterrupt):
-            how = "signal"
+        how = "signal" if _is_by_signal(ending) else ending.how
         self._finish({"ended": how, "exit_status": ending.status,
                       "exception": ending.exception})
 
@@ -315,6 +316,8 @@ class Recorder:
         said = self.dumps.ends_program()
         if ending.how == "oom":
             name = self.failures.ended(ending.error, True)
+        elif _is_by_signal(ending) and ending.error is None:
+            name = self._dump("signal", ends=True)  # in the midst of it
         else:
             name = self._dump("exit", ending.error, ends=ending.error is not None)
         for other in said:
@@ -327,6 +330,12 @@ class Recorder:
         self._is_over = True
         if self.publisher is not None:
             self.journal.attempt("end publishing", self.publisher.end)
+
+
+def _is_by_signal(ending):
+    """SIGTERM, which is no exception, and Ctrl-C."""
+    return ending.how == "error" and (ending.error is None
+                                      or isinstance(ending.error, KeyboardInterrupt))
 
 
 def start(torch, choice):
