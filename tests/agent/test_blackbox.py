@@ -545,7 +545,8 @@ class Choices(BlackBoxTest):
             """, PLIMSOLL_DUMPS="3").one
         self.assertEqual(process.told["dumps"], ["002-oom", "007-request", "008-exit"])
         self.assertEqual(sorted(os.listdir(process.folder)),
-                         ["002-oom.json", "007-request.json", "007-request.pickle",
+                         ["002-oom.holders.json", "002-oom.json", "007-request.holders.json",
+                          "007-request.json", "007-request.pickle",
                           "008-exit.json", "008-exit.pickle", "process.json"])
 
     def test_files_are_their_users_alone(self):

@@ -22,7 +22,7 @@ GRACE_SECONDS = 1.0  # for the main thread to get to a handler
 _handlers = {}  # {number: [callback]}
 _deadly = set()  # numbers whose default action follows
 _covered = []
-_at_work = _thread.allocate_lock()  # somebody runs a deadly signal's callbacks
+_at_work = _thread.allocate_lock()  # held while a deadly signal's callbacks run
 _pipe = [-1, -1]
 
 
@@ -47,7 +47,7 @@ def handle(number, callback, is_deadly=False):
 
 
 def _is_default(number):
-    """Whether there is no handler: none of Python's, and none of C's (faulthandler.register())."""
+    """True if there is no handler: none of Python's, and none of C's (faulthandler.register())."""
     if _signal.getsignal(number) != _signal.SIG_DFL:
         return False
     try:
@@ -72,7 +72,7 @@ def forget(number, callback):
 
 
 def _cover():
-    """What the module signal makes of a handler or descriptor before it returns it."""
+    """Covers what the module signal makes of a handler or descriptor before it returns it."""
     if _covered:
         return
     _covered.append(True)

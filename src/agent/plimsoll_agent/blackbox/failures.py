@@ -67,7 +67,7 @@ class Failures:
 
 
 def _is_of(oom, error):
-    """Whether an exception, or one that it comes of, is that of a failure: by its text, which
+    """True if an exception, or one that it comes of, is that of a failure: by its text, which
     wrappers of exceptions from other threads and processes repeat."""
     seen = set()
     while error is not None and id(error) not in seen:

@@ -1,4 +1,4 @@
-"""What process.json says of this process (run-process/1)."""
+"""The contents of process.json (run-process/1)."""
 
 import os
 import platform

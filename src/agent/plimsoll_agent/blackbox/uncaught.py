@@ -13,7 +13,7 @@ from plimsoll_agent.endings import is_interactive
 
 
 def _is_at_its_end(frame):
-    """Whether the main thread has left the program. A hook of its own may have called ours."""
+    """True if the main thread has left the program. A hook of its own may have called ours."""
     while frame.f_back is not None:
         frame = frame.f_back
     is_running = frame.f_code.co_name in ("<module>", "_run_module_as_main")
