@@ -90,7 +90,7 @@ static const char *const examples[] = {
     NULL,
 };
 
-/* What plim_rehearsal_prepare() would refuse, as wrong usage. */
+/* Refuses as wrong usage, as plim_rehearsal_prepare() would later. */
 static void check_standins(struct argp_state *state, const plim_rehearse_options *standins)
 {
     plim_error err = { 0 };

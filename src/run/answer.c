@@ -10,7 +10,7 @@ static bool is_oom(const plim_ran_dump *dump)
     return strcmp(dump->reason, "oom") == 0;
 }
 
-/* Ranks a dump as an answer for why the run ended; 0: it is none. A failure that was caught is one
+/* Ranks a dump as an answer for why the run ended; 0: not one. A failure that was caught is one
  * where the process then gave up by itself, and a message about memory was printed. */
 static unsigned weigh(const plim_ran *ran, const plim_ran_process *process,
                       const plim_ran_dump *dump)

@@ -19,8 +19,8 @@
 #define FILE_MODE       0600
 #define FOLDER_MODE     0700
 #define LOCK_NAME       "lock"
-#define PROGRAM_BYTES   40u /* of a program's name in that of a folder */
-#define SAME_SECOND_MAX 9u  /* runs of one process that begin in a second */
+#define PROGRAM_BYTES   40u  /* of a program's name in that of a folder */
+#define SAME_SECOND_MAX 999u /* runs of one process that begin in a second */
 #define NAME_BYTES      256u
 #define STAMP_BYTES     16u /* "20261123-080155" and a zero */
 

@@ -141,15 +141,19 @@ plim_status plim_run_read(const char *folder, const plim_mem *mem, plim_ran *ret
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-static plim_status go_without(plim_run *run, plim_status status, const plim_error *why)
+/* A failure of the recorder is no reason not to run the program. */
+static plim_status go_without(plim_run *run, plim_status status, const plim_error *why,
+                              plim_error *err)
 {
-    if (status == PLIM_OK || status == PLIM_OUT_OF_HOST_MEMORY) {
-        return status;
+    if (status == PLIM_OUT_OF_HOST_MEMORY) {
+        return plim_fail_memory(err, "preparing a run");
     }
-    char line[sizeof(why->message) + 64];
-    (void)snprintf(line, sizeof(line), "the program was not recorded: %s", why->message);
-    plim_run_warn(run, line);
-    plim_run_give_up_place(run);
+    if (status != PLIM_OK) {
+        char line[sizeof(why->message) + 64];
+        (void)snprintf(line, sizeof(line), "the program was not recorded: %s", why->message);
+        plim_run_warn(run, line);
+        plim_run_give_up_place(run);
+    }
     return PLIM_OK;
 }
 
@@ -157,16 +161,19 @@ static plim_status go_without(plim_run *run, plim_status status, const plim_erro
 static plim_status place(plim_run *run, const char *const *argv, const plim_run_choice *choice,
                          plim_error *err)
 {
-    const plim_status status = plim_run_place(run, argv, choice, err);
-    return choice->folder != NULL ? status : go_without(run, status, err);
+    plim_error why = { 0 };
+    return choice->folder != NULL
+               ? plim_run_place(run, argv, choice, err)
+               : go_without(run, plim_run_place(run, argv, choice, &why), &why, err);
 }
 
 static plim_status prepare(plim_run *run, const char *const *argv, const plim_run_choice *choice,
                            plim_error *err)
 {
+    plim_error why = { 0 };
     PLIM_TRY(place(run, argv, choice, err));
     if (choice->standins == NULL) {
-        return go_without(run, plim_run_arm(run, choice, err), err);
+        return go_without(run, plim_run_arm(run, choice, &why), &why, err);
     }
     plim_rehearse_variable armed[PLIM_RUN_VARIABLES_MAX];
     PLIM_TRY(plim_run_variables(run, choice, armed, err));

@@ -60,8 +60,8 @@ void plim_run_name(const char *const *argv, char *name, size_t bytes);
 
 #define PLIM_RUN_VARIABLES_MAX 12
 
-/* What arms the recorder, but for PYTHONPATH; ends in a NULL name. Without a folder it is not
- * armed.
+/* Variables that arm the recorder, but for PYTHONPATH; ends in a NULL name. Without a folder it is
+ * not armed.
  */
 PLIM_MUST_USE plim_status plim_run_variables(plim_run *run, const plim_run_choice *choice,
                                              plim_rehearse_variable ret[PLIM_RUN_VARIABLES_MAX],

@@ -59,7 +59,7 @@ class Run(unittest.TestCase):
         self.assertTrue(path.exists(), f"{path} is not there; PLIM_BLESS=1 writes it")
         self.assertEqual(path.read_text(), text)
 
-    # --- in nobody's way
+    # --- never in the way
 
     def test_a_healthy_program_prints_what_it_always_does(self):
         done = self.run_program("healthy")
