@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/running.h"
 #include "report/json/documents.h"
 
 #include "plimsoll/gpu.h"
@@ -152,21 +153,27 @@ static void show(const char *who, const run_arguments *arguments, const plim_ran
 {
     plim_error err = { 0 };
     plim_page page;
+    plim_ran_account account = { 0 };
     plim_page_init(&page, NULL);
     const bool has_page = plim_run_has_page(ran);
-    if (has_page) {
+    const bool is_heard = arguments->asked.as_json || !arguments->how.is_quiet;
+    if (has_page && is_heard) {
+        if (plim_run_has_account(ran)) {
+            plim_ran_account_find(who, ran, &account);
+        }
         plim_page_gap(&page); /* after the program's own output */
-        plim_run_page(&page, &arguments->view, ran);
+        plim_run_page(&page, &arguments->view, ran, &account.found);
     }
     if (arguments->asked.as_json) {
         const plim_status written =
-            plim_run_json_write(plim_sink_to_file(stdout), ran, &page, &err);
+            plim_run_json_write(plim_sink_to_file(stdout), ran, &account.found, &page, &err);
         (void)plim_output_result(who, stdout, &arguments->asked, &page, written, &err);
     } else if (has_page && !arguments->how.is_quiet) {
         (void)plim_output_result(who, stderr, &arguments->asked, &page, PLIM_OK, &err);
     } else {
         plim_page_deinit(&page);
     }
+    plim_ran_account_end(&account);
 }
 
 static int run(const char *who, const run_arguments *arguments)

@@ -16,8 +16,8 @@
 
 /* --- one file --- */
 
-/* The document of holders beside a recording. NULL: there is none, or the error says why it cannot
- * be used: that is no failure of the recording's diagnosis. */
+/* The document of holders beside a recording. NULL: it has none, or the error says why that one
+ * cannot be used: that is no failure of the recording's diagnosis. */
 static plim_holders *load_holders(const char *path, plim_error *ret_error)
 {
     char beside[PATH_BYTES];
@@ -30,13 +30,14 @@ static plim_holders *load_holders(const char *path, plim_error *ret_error)
     return holders;
 }
 
-/* The history of `ret` with what lies beside its file. */
+/* The history of `ret` with the holders that are given, else with those beside its file. */
 static plim_status diagnose_with_holders(const plim_diagnose_options *options, plim_diagnosed *ret,
                                          plim_error *err)
 {
     plim_diagnose_options with = *options;
-    plim_holders *const holders = load_holders(ret->path, &ret->holders_error);
-    with.holders = holders;
+    plim_holders *const holders =
+        options->holders == NULL ? load_holders(ret->path, &ret->holders_error) : NULL;
+    with.holders = holders != NULL ? holders : options->holders;
     const plim_status status = plim_diagnose(ret->history, &with, &ret->diagnosis, err);
     plim_holders_destroy(holders);
     return status;

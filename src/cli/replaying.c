@@ -303,6 +303,13 @@ static plim_status verify(plim_replaying *self, plim_error *err)
     return status;
 }
 
+static plim_status begin(plim_replaying *self, plim_error *err)
+{
+    PLIM_TRY(prepare(self, err));
+    choose_capacity(self);
+    return verify(self, err);
+}
+
 int plim_replaying_begin(const char *who, const plim_replay_arguments *arguments,
                          plim_replaying *ret)
 {
@@ -312,12 +319,14 @@ int plim_replaying_begin(const char *who, const plim_replay_arguments *arguments
         return loaded;
     }
     plim_error err = { 0 };
-    plim_status status = prepare(ret, &err);
-    if (status == PLIM_OK) {
-        choose_capacity(ret);
-        status = verify(ret, &err);
-    }
-    return status == PLIM_OK ? PLIM_EXIT_OK : plim_replaying_failed(ret, &err);
+    return begin(ret, &err) == PLIM_OK ? PLIM_EXIT_OK : plim_replaying_failed(ret, &err);
+}
+
+plim_status plim_replaying_of(plim_history *history, const plim_replay_arguments *arguments,
+                              plim_replaying *ret, plim_error *err)
+{
+    *ret = (plim_replaying){ .arguments = arguments, .history = history, .is_borrowed = true };
+    return begin(ret, err);
 }
 
 void plim_replaying_end(plim_replaying *self)
@@ -325,6 +334,8 @@ void plim_replaying_end(plim_replaying *self)
     free(self->facts);
     free(self->fidelity);
     plim_replay_destroy(self->replay);
-    plim_history_destroy(self->history);
+    if (!self->is_borrowed) {
+        plim_history_destroy(self->history);
+    }
     *self = (plim_replaying){ 0 };
 }

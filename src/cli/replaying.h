@@ -54,6 +54,7 @@ typedef struct plim_replaying {
     const char *who; /* heads messages */
     const plim_replay_arguments *arguments;
     plim_history *history;
+    bool is_borrowed; /* the history */
     plim_replay *replay;
     plim_replay_facts *facts;
     plim_fidelity *fidelity;
@@ -67,6 +68,15 @@ typedef struct plim_replaying {
  */
 int plim_replaying_begin(const char *who, const plim_replay_arguments *arguments,
                          plim_replaying *ret);
+/**
+ * The same for a history that was read already, and without a word.
+ *
+ * history  borrowed until plim_replaying_end()
+ * errors   those of plim_replay_create() and plim_replay_verify()
+ */
+PLIM_MUST_USE plim_status plim_replaying_of(plim_history *history,
+                                            const plim_replay_arguments *arguments,
+                                            plim_replaying *ret, plim_error *err);
 /** Also after a failure. */
 void plim_replaying_end(plim_replaying *self);
 

@@ -217,12 +217,20 @@ static plim_cause cause_by(const plim_holder *holder, plim_cause suggested)
     if (holder->kind == PLIM_HOLDER_CACHE) {
         return PLIM_CAUSE_GROWING_CACHE;
     }
-    const bool is_collection =
-        holder->kind == PLIM_HOLDER_NOTEBOOK_OUTPUT ||
-        ((holder->kind == PLIM_HOLDER_LOCAL || holder->kind == PLIM_HOLDER_GLOBAL ||
-          holder->kind == PLIM_HOLDER_ATTRIBUTE || holder->kind == PLIM_HOLDER_CLOSURE) &&
-         is_container(holder));
-    return suggested == PLIM_CAUSE_KEPT && is_collection ? PLIM_CAUSE_OUTPUTS_KEPT : suggested;
+    if (holder->kind == PLIM_HOLDER_GRAPH) {
+        return suggested == PLIM_CAUSE_HOOK_KEPT ? PLIM_CAUSE_KEPT : suggested;
+    }
+    const bool is_variable =
+        holder->kind == PLIM_HOLDER_LOCAL || holder->kind == PLIM_HOLDER_GLOBAL ||
+        holder->kind == PLIM_HOLDER_ATTRIBUTE || holder->kind == PLIM_HOLDER_CLOSURE ||
+        holder->kind == PLIM_HOLDER_NOTEBOOK_OUTPUT;
+    const bool is_open = suggested == PLIM_CAUSE_KEPT ||
+                         suggested == PLIM_CAUSE_EVALUATION_WITH_GRAD || /* no graph has it */
+                         suggested == PLIM_CAUSE_HIDDEN_STATE_KEPT;
+    if (!is_variable || !is_open) {
+        return suggested;
+    }
+    return is_container(holder) ? PLIM_CAUSE_OUTPUTS_KEPT : PLIM_CAUSE_KEPT;
 }
 
 /* --- the sentences --- */

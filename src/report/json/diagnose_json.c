@@ -495,12 +495,7 @@ static void write_devices(plim_json *json, const plim_diagnosed_file *files, siz
 {
     plim_json_member_array(json, "devices");
     for (size_t i = 0; i < count; i++) {
-        const plim_text *const part = &files[i].document;
-        for (size_t at = 0; at < part->length;) {
-            const size_t bytes = strlen(part->data + at);
-            plim_json_raw(json, part->data + at, bytes);
-            at += bytes + 1;
-        }
+        plim_json_written_values(json, &files[i].document);
     }
     plim_json_end_array(json);
 }

@@ -75,8 +75,10 @@ PLIM_MUST_USE plim_status plim_rehearse_json_write_bisect(plim_sink sink, const 
                                                           const plim_rehearsed_pair *pair,
                                                           plim_page *page, plim_error *err);
 
+/** found  zeroed: nothing */
 PLIM_MUST_USE plim_status plim_run_json_write(plim_sink sink, const plim_ran *ran,
-                                              const plim_page *page, plim_error *err);
+                                              const plim_run_found *found, const plim_page *page,
+                                              plim_error *err);
 
 /* The confs of a replay, the recorded settings first. */
 typedef struct plim_replay_rows {

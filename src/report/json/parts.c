@@ -5,6 +5,8 @@
 
 #include "base/error.h"
 
+#include <string.h>
+
 static const char *const severities[PLIM_TONE_COUNT] = {
     [PLIM_TONE_PLAIN] = "info",     [PLIM_TONE_HEADING] = "main",   [PLIM_TONE_FAINT] = "context",
     [PLIM_TONE_USER] = "code",      [PLIM_TONE_WARN] = "warning",   [PLIM_TONE_BAD] = "failure",
@@ -273,4 +275,13 @@ void plim_json_moment_figures(plim_json *json, const plim_moment *moment)
     plim_json_member_u64(json, "reserved_bytes", moment->reserved_bytes);
     plim_json_member_u64(json, "live_count", moment->live_count);
     plim_json_member_double(json, "fragmentation", moment->fragmentation);
+}
+
+void plim_json_written_values(plim_json *json, const plim_text *values)
+{
+    for (size_t at = 0; at < values->length;) {
+        const size_t bytes = strlen(values->data + at);
+        plim_json_raw(json, values->data + at, bytes);
+        at += bytes + 1;
+    }
 }

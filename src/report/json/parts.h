@@ -6,6 +6,7 @@
 #define PLIMSOLL_REPORT_JSON_PARTS_H
 
 #include "base/json_out.h"
+#include "base/text.h"
 #include "report/model/failure.h"
 #include "report/model/inspect.h"
 #include "report/model/page.h"
@@ -35,5 +36,8 @@ void plim_json_frames(plim_json *json, const plim_history *history, uint32_t sta
 void plim_json_user_frame(plim_json *json, uint32_t user_frame);
 /** The members that every moment has but its event, time and requested bytes. */
 void plim_json_moment_figures(plim_json *json, const plim_moment *moment);
+
+/** Values of an array that were written before, each with a zero after it. */
+void plim_json_written_values(plim_json *json, const plim_text *values);
 
 #endif

@@ -233,27 +233,77 @@ static void write_message(plim_json *json, const plim_ran *ran)
     plim_json_end_object(json);
 }
 
-plim_status plim_run_json_write(plim_sink sink, const plim_ran *ran, const plim_page *page,
-                                plim_error *err)
+/* Devices as in diagnose/1. */
+static void write_diagnosis(plim_json *json, const plim_text *devices)
+{
+    plim_json_member_array(json, "diagnosis");
+    plim_json_written_values(json, devices);
+    plim_json_end_array(json);
+}
+
+static void write_holders(plim_json *json, const plim_run_found *found)
+{
+    const size_t count = found->holders != NULL ? plim_holders_count(found->holders) : 0;
+    plim_json_member_array(json, "holders");
+    for (size_t i = 0; i < count; i++) {
+        const plim_holder *const holder = plim_holders_at(found->holders, i);
+        plim_json_begin_object(json);
+        plim_json_member_string(json, "kind", plim_holder_kind_name(holder->kind));
+        plim_json_member_optional_string(json, "text", holder->text);
+        plim_json_member_i64(json, "device", holder->device);
+        plim_json_member_u64(json, "bytes", holder->bytes);
+        plim_json_member_u64(json, "tensors", holder->tensors);
+        plim_json_end_object(json);
+    }
+    plim_json_end_array(json);
+}
+
+static void write_tuning(plim_json *json, const plim_run_found *found)
+{
+    plim_json_key(json, "tuning");
+    if (found->tuning == NULL) {
+        plim_json_null(json);
+        return;
+    }
+    const plim_tune_row *const best = &found->tuning->rows[found->tuning->best];
+    plim_json_begin_object(json);
+    plim_json_member_bool(json, "is_saved", found->tuning->is_saved);
+    plim_json_member_string(json, "best", best->conf.text);
+    plim_json_member_u64(json, "capacity_bytes", found->replayed->capacity_bytes);
+    plim_json_member_u64(json, "min_capacity_bytes", best->min_capacity_bytes);
+    plim_json_member_u64(json, "floor_bytes", found->tuning->floor_bytes);
+    plim_json_end_object(json);
+}
+
+static void write_facts(plim_json *json, const plim_ran *ran)
+{
+    plim_json_member_array(json, "command");
+    for (const char *const *word = ran->argv; *word != NULL; word++) {
+        plim_json_string(json, *word);
+    }
+    plim_json_end_array(json);
+    plim_json_member_i64(json, "exit_status", ran->exit_status);
+    plim_json_member_known_i64(json, "signal", ran->launched.signal > 0, ran->launched.signal);
+    plim_json_member_double(json, "started", ran->started);
+    plim_json_member_double(json, "seconds", ran->launched.seconds);
+    plim_json_member_optional_string(json, "folder", ran->folder);
+    plim_json_member_bool(json, "died_of_memory", ran->died_of_memory);
+    plim_json_member_bool(json, "was_oom_killed", ran->launched.was_oom_killed);
+    plim_json_member_optional_string(json, "why_unseen", ran->why_unseen);
+    plim_json_member_bool(json, "lacks_gpu", ran->lacks_gpu);
+    write_main(json, ran);
+    write_message(json, ran);
+}
+
+static plim_status write_document(plim_sink sink, const plim_ran *ran, const plim_run_found *found,
+                                  const plim_text *devices, const plim_page *page, plim_error *err)
 {
     plim_json json;
     PLIM_TRY(plim_document_begin(&json, sink, "run/1", page, err));
-    plim_json_member_array(&json, "command");
-    for (const char *const *word = ran->argv; *word != NULL; word++) {
-        plim_json_string(&json, *word);
-    }
-    plim_json_end_array(&json);
-    plim_json_member_i64(&json, "exit_status", ran->exit_status);
-    plim_json_member_known_i64(&json, "signal", ran->launched.signal > 0, ran->launched.signal);
-    plim_json_member_double(&json, "started", ran->started);
-    plim_json_member_double(&json, "seconds", ran->launched.seconds);
-    plim_json_member_optional_string(&json, "folder", ran->folder);
-    plim_json_member_bool(&json, "died_of_memory", ran->died_of_memory);
-    plim_json_member_bool(&json, "was_oom_killed", ran->launched.was_oom_killed);
-    plim_json_member_optional_string(&json, "why_unseen", ran->why_unseen);
-    plim_json_member_bool(&json, "lacks_gpu", ran->lacks_gpu);
-    write_main(&json, ran);
-    write_message(&json, ran);
+    write_facts(&json, ran);
+    write_diagnosis(&json, devices);
+    write_holders(&json, found);
+    write_tuning(&json, found);
     plim_json_member_array(&json, "processes");
     for (size_t i = 0; i < ran->process_count; i++) {
         write_process(&json, &ran->processes[i]);
@@ -261,4 +311,19 @@ plim_status plim_run_json_write(plim_sink sink, const plim_ran *ran, const plim_
     plim_json_end_array(&json);
     plim_json_strings(&json, "warnings", ran->warnings, ran->warning_count);
     return plim_document_finish(&json, page, err);
+}
+
+plim_status plim_run_json_write(plim_sink sink, const plim_ran *ran, const plim_run_found *found,
+                                const plim_page *page, plim_error *err)
+{
+    plim_text devices = { 0 };
+    plim_status status = PLIM_OK;
+    if (found->diagnosed != NULL) {
+        status = plim_diagnose_json_part(found->diagnosed, &devices, err);
+    }
+    if (status == PLIM_OK) {
+        status = write_document(sink, ran, found, &devices, page, err);
+    }
+    plim_text_deinit(&devices);
+    return status;
 }

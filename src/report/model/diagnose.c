@@ -127,9 +127,7 @@ void plim_diagnose_sentences(plim_page *page, plim_diagnosed *file)
 
 /* --- the page --- */
 
-/* The worst device: the first of those whose verdict comes first. Pinned host memory is one of the
- * last resort. */
-static size_t worst_of(const plim_diagnosis *diagnosis)
+size_t plim_diagnose_worst(const plim_diagnosis *diagnosis)
 {
     size_t worst = 0;
     for (size_t i = 1; i < plim_diagnosis_device_count(diagnosis); i++) {
@@ -139,6 +137,23 @@ static size_t worst_of(const plim_diagnosis *diagnosis)
         }
     }
     return worst;
+}
+
+plim_diagnose_part plim_diagnose_part_of(plim_page *page, const plim_diagnose_view *view,
+                                         const plim_diagnosed *file, size_t index)
+{
+    const char *const *sentences = file->sentences;
+    for (size_t d = 0; d < index; d++) {
+        const plim_device_diagnosis *const before = plim_diagnosis_device(file->diagnosis, d);
+        for (size_t i = 0; i < before->finding_count; i++) {
+            sentences += before->findings[i].evidence_count;
+        }
+    }
+    return (plim_diagnose_part){ .page = page,
+                                 .view = view,
+                                 .history = file->history,
+                                 .device = plim_diagnosis_device(file->diagnosis, index),
+                                 .sentences = sentences };
 }
 
 /* A row of each device, where there are several: pinned host memory is one. */
@@ -191,22 +206,13 @@ static bool is_shown(const plim_diagnose_view *view, const plim_device_diagnosis
 /* The devices that are wanted; returns how many there are. */
 static size_t say_wanted(plim_page *page, const plim_diagnose_view *view, plim_diagnosed *file)
 {
-    const size_t worst = worst_of(file->diagnosis);
-    const char *const *sentences = file->sentences;
+    const size_t worst = plim_diagnose_worst(file->diagnosis);
     size_t shown = 0;
     for (size_t d = 0; d < plim_diagnosis_device_count(file->diagnosis); d++) {
-        const plim_device_diagnosis *const device = plim_diagnosis_device(file->diagnosis, d);
-        const plim_diagnose_part part = { .page = page,
-                                          .view = view,
-                                          .history = file->history,
-                                          .device = device,
-                                          .sentences = sentences };
-        if (is_shown(view, device, d == worst)) {
+        if (is_shown(view, plim_diagnosis_device(file->diagnosis, d), d == worst)) {
+            const plim_diagnose_part part = plim_diagnose_part_of(page, view, file, d);
             say_device(&part);
             shown++;
-        }
-        for (size_t i = 0; i < device->finding_count; i++) {
-            sentences += device->findings[i].evidence_count;
         }
     }
     return shown;

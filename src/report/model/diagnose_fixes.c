@@ -38,6 +38,16 @@ static void say_change(const plim_diagnose_part *self, const char *change)
     }
 }
 
+void plim_diagnose_fix(const plim_diagnose_part *self, const plim_diagnosis_advice *advice,
+                       size_t number)
+{
+    plim_page_note(self->page, "advice", PLIM_TONE_PLAIN, "{}",
+                   PLIM_FACTS(plim_words(advice->text)))
+        ->lead = plim_page_text(self->page, "{}.", PLIM_FACTS(plim_plain(NULL, number)));
+    say_saving(self, advice);
+    say_change(self, advice->change);
+}
+
 void plim_diagnose_fixes(const plim_diagnose_part *self)
 {
     const size_t count = self->device->advice_count;
@@ -51,12 +61,7 @@ void plim_diagnose_fixes(const plim_diagnose_part *self)
                                                                     : "What to do",
                       NULL);
     for (size_t i = 0; i < shown; i++) {
-        const plim_diagnosis_advice *const advice = &self->device->advice[i];
-        plim_page_note(self->page, "advice", PLIM_TONE_PLAIN, "{}",
-                       PLIM_FACTS(plim_words(advice->text)))
-            ->lead = plim_page_text(self->page, "{}.", PLIM_FACTS(plim_plain(NULL, i + 1)));
-        say_saving(self, advice);
-        say_change(self, advice->change);
+        plim_diagnose_fix(self, &self->device->advice[i], i + 1);
     }
     if (shown < count) {
         plim_page_note(self->page, "more", PLIM_TONE_FAINT, "({} more: --all shows them)",

@@ -19,6 +19,13 @@ typedef struct plim_diagnose_part {
     const char *const *sentences; /* of the device's findings, in their order */
 } plim_diagnose_part;
 
+/** The part about one device, by its index in the diagnosis. file  with its sentences made */
+plim_diagnose_part plim_diagnose_part_of(plim_page *page, const plim_diagnose_view *view,
+                                         const plim_diagnosed *file, size_t index);
+/** The index of the worst device: the first of those whose verdict comes first. Pinned host memory
+ * is one of the last resort. */
+size_t plim_diagnose_worst(const plim_diagnosis *diagnosis);
+
 /** The verdict in a sentence, what it rests on, and its line of code. */
 void plim_diagnose_verdict(const plim_diagnose_part *self);
 /** Findings that are not the verdict: the first few, a line each; or all, with all that is known.
@@ -26,6 +33,9 @@ void plim_diagnose_verdict(const plim_diagnose_part *self);
 void plim_diagnose_findings(const plim_diagnose_part *self);
 /** The first fixes, or all. */
 void plim_diagnose_fixes(const plim_diagnose_part *self);
+/** One fix, numbered. */
+void plim_diagnose_fix(const plim_diagnose_part *self, const plim_diagnosis_advice *advice,
+                       size_t number);
 /** The gaps of the recording, and what cannot be concluded without it. */
 void plim_diagnose_lacks(const plim_diagnose_part *self);
 /** The composition of memory: at the peak, at failures, in each step. */

@@ -3,6 +3,7 @@
  */
 #include "report/model/page.h"
 
+#include "base/ascii.h"
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/size.h"
@@ -471,4 +472,14 @@ plim_chart *plim_page_chart(plim_page *page, const char *id)
 void plim_page_bar(plim_page *page, const char *id, plim_device_bar *bar)
 {
     add_item(page, PLIM_ITEM_BAR, id)->bar = bar;
+}
+
+const char *plim_page_quote(const char *word)
+{
+    for (; *word != '\0'; word++) {
+        if (!plim_is_letter(*word) && !plim_is_digit(*word) && strchr("_:,.+-/", *word) == NULL) {
+            return "'";
+        }
+    }
+    return "";
 }

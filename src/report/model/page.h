@@ -289,6 +289,9 @@ plim_item *plim_page_note(plim_page *page, const char *id, plim_tone tone, const
 plim_item *plim_page_warn(plim_page *page, const char *id, const char *text,
                           const plim_fact *facts);
 
+/** "'" where a shell would not take a word for one word as it is, else "". */
+const char *plim_page_quote(const char *word);
+
 /** Begin a table. columns is static, or in the page. */
 plim_item *plim_page_table(plim_page *page, const char *id, const plim_column *columns,
                            uint32_t count);

@@ -17,7 +17,7 @@
 #include "plimsoll/gpu.h"
 #include "plimsoll/replay.h"
 
-/* Whose word the capacity is. */
+/* The source of the capacity. */
 typedef enum plim_replay_capacity {
     PLIM_REPLAY_CAPACITY_FILE,  /* facts.capacity_source says how; it may be unknown */
     PLIM_REPLAY_CAPACITY_ASKED, /* the user's */
@@ -40,7 +40,7 @@ typedef struct plim_replay_input {
     bool has_range; /* not all events are replayed */
 } plim_replay_input;
 
-/* What became of the recording under one conf: a row of a table, a result of a document. */
+/* The fate of the recording under one conf: a row of a table, a result of a document. */
 typedef struct plim_replay_row {
     const plim_conf *conf;
     bool is_recorded;        /* the settings of the recording */
@@ -77,6 +77,10 @@ void plim_replay_page(plim_page *page, const plim_replay_view *view, const plim_
 void plim_tune_page(plim_page *page, const plim_tune_view *view, const plim_replay_input *input,
                     const plim_tuning *tuning);
 
+/** A numbered fix of a run that settings save: the line to paste. tuning  with is_saved */
+void plim_tune_saved(plim_page *page, size_t number, const plim_replay_input *input,
+                     const plim_tuning *tuning);
+
 /* ---- facts ---- */
 
 /** A row of a search, as tables and documents take it. */
@@ -95,7 +99,7 @@ double plim_replay_fragmentation(const plim_run_result *result);
 uint64_t plim_replay_memory_calls(const plim_run_result *result);
 /** True if the device had the capacity or more: what fails there may survive. */
 bool plim_replay_is_capacity_bound(const plim_replay_input *input);
-/** How the capacity is known, a stable name: "given", "gpu", "oom", "retries", "unknown". */
+/** The capacity's source, a stable name: "given", "gpu", "oom", "retries", "unknown". */
 const char *plim_replay_capacity_name(const plim_replay_input *input);
 /** Of several results the one that fares worst: the first that fails, else the highest peak. */
 const plim_run_result *plim_replay_worst(const plim_run_result *results, size_t count);
@@ -114,7 +118,7 @@ typedef struct plim_replayed {
 
 /** " on GPU 1" where there are several devices, else "". */
 const char *plim_replayed_device(const plim_replayed *self, int32_t device);
-/** Where an event comes from, ", train.py:42 in forward", or ""; as untrusted as the history. */
+/** The origin of an event, ", train.py:42 in forward", or ""; as untrusted as the history. */
 const char *plim_replayed_place(const plim_replayed *self, int32_t device, uint64_t event);
 /** A conf as a user would write it, "default" where that is nothing. */
 const char *plim_replayed_conf(const plim_conf *conf);

@@ -7,9 +7,6 @@
 #include "base/numbers.h"
 #include "report/model/replay.h"
 
-#include <ctype.h>
-#include <string.h>
-
 #define RELEASE_TOLD PLIM_TORCH(2, 6) /* what came before, nearly everybody has */
 
 /* The page of a search while it is made. */
@@ -226,21 +223,10 @@ static void say_verdict(const tuned *self)
     }
 }
 
-/* True if a shell would take a conf for one word. */
-static bool needs_quotes(const char *text)
-{
-    for (; *text != '\0'; text++) {
-        if (isalnum((unsigned char)*text) == 0 && strchr("_:,.+-", *text) == NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void say_command(const tuned *self)
 {
     const char *conf = self->best->conf.text;
-    const plim_fact quote = plim_words(needs_quotes(conf) ? "'" : "");
+    const plim_fact quote = plim_words(plim_page_quote(conf));
     plim_item *item = plim_page_say(self->page, "command", PLIM_TONE_USER,
                                     conf[0] == '\0' ? "unset PYTORCH_CUDA_ALLOC_CONF{}{}{}"
                                                     : "export PYTORCH_CUDA_ALLOC_CONF={}{}{}",
@@ -285,6 +271,29 @@ static void say_answer(const tuned *self)
                       "requested next is not recorded.",
                       NULL);
     }
+}
+
+void plim_tune_saved(plim_page *page, size_t number, const plim_replay_input *input,
+                     const plim_tuning *tuning)
+{
+    const tuned self = {
+        .replayed = { .page = page, .input = input },
+        .page = page,
+        .tuning = tuning,
+        .best = &tuning->rows[tuning->best],
+        .reference = &tuning->rows[tuning->reference],
+        .capacity_bytes = input->capacity_bytes,
+    };
+    plim_page_note(
+        page, "saved", PLIM_TONE_PLAIN,
+        "Run with these settings of the allocator. Replayed, the run survives at {} with "
+        "them, and dies under those it had; what it would have requested next is not "
+        "recorded.",
+        PLIM_FACTS(capacity(&self)))
+        ->lead = plim_page_text(page, "{}.", PLIM_FACTS(plim_plain(NULL, number)));
+    say_command(&self);
+    say_empty_cache(&self);
+    plim_replayed_caution(&self.replayed);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
