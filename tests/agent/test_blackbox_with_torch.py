@@ -106,6 +106,9 @@ class RecorderTest(unittest.TestCase):
         self.assertTrue(any(frame["name"] == "train" for frame in ooms[1]["frames"]))
         (device,) = fatal["devices"]
         self.assertIn("H100", device["name"])
+        with open(os.path.join(process.folder, fatal["holders"]), encoding="utf-8") as file:
+            holders = json.load(file)["holders"]
+        self.assertTrue([one for one in holders if "`net`" in one["text"]], holders)
         self.assertEqual(device["processes"][0]["pid"], told["pid"])
         self.assertGreater(device["free_bytes"], 0)
 
@@ -119,7 +122,7 @@ class RecorderTest(unittest.TestCase):
             train()
             """, options=["--capacity=40GiB"])
         (dump,) = process.dumps
-        self.assertEqual(dump["where"], "train.py:18 train")
+        self.assertEqual(dump["where"], "train.py:17 train")
         self.assertTrue(dump["ends_program"])
 
     def test_spawned(self):

@@ -12,12 +12,14 @@ what it should have done. Its descriptor is not seen by the program either (Trio
 
 import _signal
 import _thread
+import fcntl
 import os
 import signal
 import threading
 import time
 
 GRACE_SECONDS = 1.0  # for the main thread to get to a handler
+DESCRIPTOR_MIN = 900
 
 _handlers = {}  # {number: [callback]}
 _deadly = set()  # numbers whose default action follows
@@ -117,10 +119,20 @@ def _listen():
     if before != -1:
         _signal.set_wakeup_fd(before)
         return
-    _pipe[:] = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+    _pipe[:] = [_out_of_the_way(end) for end in os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)]
     os.set_blocking(_pipe[0], True)
     _signal.set_wakeup_fd(_pipe[1], warn_on_full_buffer=False)
     _thread.start_new_thread(_hear, (_pipe[0],))
+
+
+def _out_of_the_way(descriptor):
+    """A number that the program's own files do not get, if it closes all that it does not know."""
+    try:
+        moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, DESCRIPTOR_MIN)
+    except OSError:  # so many are not allowed
+        return descriptor
+    os.close(descriptor)
+    return moved
 
 
 def _hang_up():
@@ -140,6 +152,8 @@ def _hear(descriptor):
         try:
             numbers = os.read(descriptor, 64)
         except OSError:
+            return
+        if not numbers:  # closed by the program
             return
         for number in set(numbers) & _deadly:
             _wait_for_main_thread(number)

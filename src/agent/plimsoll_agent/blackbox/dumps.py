@@ -32,10 +32,11 @@ class Account:
     failure   of the allocator, as Ooms gives it, or None
     is_brief  figures and holders alone, within BRIEF_SECONDS
     is_late   the frames in which it failed are gone, and what they held
+    why_no_holders  a reason not to look for any, or None
     """
 
     def __init__(self, reason, error=None, where=None, stack=(), ends=False, failure=None,
-                 is_brief=False, is_late=False):
+                 is_brief=False, is_late=False, why_no_holders=None):
         self.reason = reason
         self.error = error[:_TEXT_CHARACTERS_MAX] if error is not None else None
         self.where = where
@@ -44,6 +45,9 @@ class Account:
         self.failure = failure
         self.is_brief = is_brief
         self.is_late = is_late
+        self.why_no_holders = why_no_holders
+        if reason == "exit":
+            self.why_no_holders = "the program has ended, and what its functions held is gone"
 
 
 _FAILURE = ("device", "requested_bytes", "device_total_bytes", "device_free_bytes",
@@ -180,8 +184,8 @@ class Dumps:
         if before is not None and before["holders"] is not None and account.is_late:
             document["holders"] = before["holders"]
             return
-        if account.reason == "exit":
-            document["why_no_holders"] = "the program has ended, and what its functions held is gone"
+        if account.why_no_holders is not None:
+            document["why_no_holders"] = account.why_no_holders
             return
         seconds = HOLDERS_SECONDS
         if account.is_brief:

@@ -11,7 +11,12 @@ the brief account, of the first three from each line; one that does not gets the
 frames of its traceback are alive.
 """
 
+import time
+
+from plimsoll_agent.blackbox.dumps import BRIEF_SECONDS
+
 BRIEF_MAX = 3  # from each line
+_TOO_SLOW = "the search took too long at the last failure"
 
 
 class Failures:
@@ -21,6 +26,7 @@ class Failures:
         self._recorder = recorder
         self._brief = (None, None)  # the failure that the last brief dump is of, and its name
         self._full = (None, None)  # the exception or failure of the last full one, and its name
+        self._is_slow = False  # a brief account took longer than it may
 
     def forget(self):
         """In a forked child."""
@@ -31,8 +37,10 @@ class Failures:
         recorder = self._recorder
         if recorder.ooms.count_at(oom["where"]) > BRIEF_MAX:
             return
+        began = time.thread_time()  # waits for a busy processor do not count
         name = recorder.account("oom", failure=oom, where=oom["where"], stack=oom["stack"],
-                                is_brief=True)
+                                is_brief=True, why_no_holders=_TOO_SLOW if self._is_slow else None)
+        self._is_slow = self._is_slow or time.thread_time() - began > BRIEF_SECONDS
         self._brief = (oom, name)
 
     def worded(self, oom):

@@ -2,11 +2,18 @@
 
 PyTorch keeps to a share of a device (CUDACachingAllocator.cpp, setMemoryFraction) and fails beyond
 it as on a smaller one. To set a share makes a context on the device, so a device gets its limit
-when the process begins to use it. A program may set a share of its own: the smaller one holds,
-since both say "at most".
+when the process begins to use it; a thread looks for that. A program may set a share of its own:
+the smaller one holds, since both say "at most".
 """
 
+import _thread
+import os
+import time
+
 from plimsoll_agent.frameless import Watched
+
+
+LOOK_SECONDS = 0.05
 
 
 class Limits:
@@ -37,16 +44,20 @@ class Limits:
             self._journal.note("--limit has no effect: this PyTorch has no memory fraction")
             return
         self._apply(self._torch.cuda.current_device())
+        if self._torch.cuda.device_count() > 1:
+            look = self._journal.guard("limit the other devices")(self._look_for_others)
+            _thread.start_new_thread(look, (os.getpid(),))
 
-    def look(self):
-        """Limits the devices that have come into use since."""
-        if self._limit is None or self._set is None:
-            return
-        for index in range(self._torch.cuda.device_count()):
-            if index not in self._done:
+    def _look_for_others(self, pid):
+        """Limits each device as soon as it has come into use. In a thread of its own."""
+        left = set(range(self._torch.cuda.device_count())) - self._done
+        while left and os.getpid() == pid:
+            time.sleep(LOOK_SECONDS)
+            for index in sorted(left):
                 stats = self._torch._C._cuda_memoryStats(index)
                 if stats["reserved_bytes"]["all"]["peak"] > 0:
                     self._apply(index)
+                    left.discard(index)
 
     def _apply(self, index):
         self._done.add(index)
