@@ -176,6 +176,41 @@ static void show(const char *who, const run_arguments *arguments, const plim_ran
     plim_ran_account_end(&account);
 }
 
+/* The first warning of a process's recorder; the others are counted, one that ranks share once. */
+static const char *find_recorder_warning(const plim_ran *ran, size_t *ret_more)
+{
+    const char *first = NULL;
+    *ret_more = 0;
+    for (size_t i = 0; i < ran->process_count; i++) {
+        const plim_ran_process *const process = &ran->processes[i];
+        for (size_t j = 0; j < process->warning_count; j++) {
+            const bool is_same = first != NULL && strcmp(first, process->warnings[j]) == 0;
+            *ret_more += first != NULL && !is_same;
+            first = first != NULL ? first : process->warnings[j];
+        }
+    }
+    return first;
+}
+
+/* What could not be recorded or read, and what the program lacked: a line each. */
+static void say_warnings(const char *who, const plim_ran *ran)
+{
+    size_t more = 0;
+    const char *const recorder = find_recorder_warning(ran, &more);
+    for (size_t i = 0; i < ran->warning_count; i++) {
+        plim_say(who, "%s", ran->warnings[i]);
+    }
+    if (recorder != NULL && more > 0) {
+        plim_say(who, "the recorder warns: %s (and %zu more in %s)", recorder, more,
+                 ran->folder != NULL ? ran->folder : "process.json");
+    } else if (recorder != NULL) {
+        plim_say(who, "the recorder warns: %s", recorder);
+    }
+    if (ran->lacks_gpu) {
+        plim_say(who, "this machine has no GPU for it: --gpu=NAME runs it over stand-ins for one");
+    }
+}
+
 static int run(const char *who, const run_arguments *arguments)
 {
     /* With --json standard output is for the document. */
@@ -190,12 +225,8 @@ static int run(const char *who, const run_arguments *arguments)
         plim_say(who, "%s", err.message);
     } else {
         plim_output_unwritten(who, &ran.launched);
-        for (size_t i = 0; i < ran.warning_count && !arguments->how.is_quiet; i++) {
-            plim_say(who, "%s", ran.warnings[i]);
-        }
-        if (ran.lacks_gpu && !arguments->how.is_quiet) {
-            plim_say(who,
-                     "this machine has no GPU for it: --gpu=NAME runs it over stand-ins for one");
+        if (!arguments->how.is_quiet) {
+            say_warnings(who, &ran);
         }
         show(who, arguments, &ran);
     }

@@ -83,6 +83,11 @@ def hostile():
     sys.exit(1)
 
 
+def hindered():
+    for rank, lines in enumerate((["--limit has no effect"], ["--limit has no effect", "another"])):
+        record("exit", pid=1_000_000_000 + rank, exit_status=0, warnings=lines)
+
+
 def healthy():
     record("exit", [("exit", {})], exit_status=0)
     print("step 1")

@@ -210,6 +210,12 @@ class Run(unittest.TestCase):
         self.assertEqual(len(self.run_program("no_gpu", options=("--quiet",),
                                               status=1).stderr.splitlines()), 1)
 
+    def test_a_recorder_that_could_not_do_all_is_one_line(self):
+        done = self.run_program("hindered")
+        self.assertIn("the recorder warns: --limit has no effect (and 1 more in ", done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1)
+        self.assertEqual(self.run_program("hindered", options=("--quiet",)).stderr, "")
+
     def test_texts_of_documents_do_not_speak_to_the_terminal(self):
         done = self.run_program("hostile", status=1)
         self.assertNotIn("\x1b", done.stderr)
