@@ -12,12 +12,13 @@ import unittest
 import weakref
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "..", "src", "agent"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(HERE)), "src", "agent"))
 sys.path.insert(0, HERE)
 
 import fake_tensors  # noqa: E402
 from fake_tensors import Module, Node, Optimizer, SavedTensor, Tensor  # noqa: E402
 from plimsoll_agent import holders  # noqa: E402
+from plimsoll_agent.holders import libraries  # noqa: E402
 
 KIB = 1024
 MIB = 1 << 20
@@ -206,7 +207,7 @@ class Names(HoldersCase):
                             del sys.ps1
                     self.assertEqual(holder["kind"], "traceback" if is_interactive else "local")
                     self.assertEqual(holder["function"], "fail")
-                    self.assertIn(f"sys.{name}", holder["text"])
+                    self.assertEqual(f"sys.{name}" in holder["text"], is_interactive)
 
     def test_other_threads(self):
         go, there = threading.Event(), threading.Event()
@@ -311,6 +312,70 @@ class Models(HoldersCase):
         layers[0].owner = [model]
         holder = self.one(self.complete(), kind="parameters")
         self.assertEqual((holder["tensors"], holder["name"]), (6, "model"))
+
+
+    def test_a_wrapper_counts_as_what_is_in_it(self):
+        model = Module()
+        model._parameters["weight"] = Tensor(None)
+        model._parameters["weight"].local = Tensor(8192)
+        holder = self.one(self.complete(), kind="parameters")
+        self.assertEqual((holder["bytes"], holder["blocks"][0][2]), (8192, "weight"))
+
+    def test_a_hook(self):
+        def watch():
+            seen = [Tensor(), Tensor()]
+            return lambda *_: seen
+
+        model = self.model()
+        model._modules["layers"]._forward_hooks = collections.OrderedDict({3: watch()})
+        holder = self.one(self.complete(), name="seen")
+        self.assertEqual((holder["kind"], holder["path"]), (
+            "closure", ["local model", ".layers", "._forward_hooks", "[3]", "closure seen"]))
+
+    def test_a_wrapper_of_a_model_that_has_a_name(self):
+        model, wrapper = self.model(), Module()
+        wrapper._modules["module"] = model
+        holder = self.one(self.complete(), kind="parameters")
+        self.assertEqual((holder["name"], {block[2] for block in holder["blocks"]}),
+                         ("model", {"layers.0.weight", "scale"}))
+        del wrapper
+
+
+class Rest(HoldersCase):
+    """What no object holds."""
+
+    def test_workspaces(self):
+        workspace, small = 32 * MIB, MIB
+        for size, environment, expected in (
+                (workspace, {}, True), (2 * workspace + small, {}, True),
+                (8_519_680 + small, {}, True), (workspace + 2 * small, {}, False),
+                (8 * MIB, {}, False), (0, {}, False),
+                (16 * MIB, {"CUBLAS_WORKSPACE_CONFIG": ":4096:4"}, True),
+                (workspace, {"CUBLAS_WORKSPACE_CONFIG": ":4096:4:x"}, True)):
+            with self.subTest(size=size, environment=environment):
+                found = libraries.workspaces(size, environment)
+                self.assertEqual(found is not None, expected)
+
+    def test_a_library_is_named(self):
+        kept = [Tensor(4096)]
+        document = self.complete(live=4096 + 32 * MIB)
+        self.assertEqual(self.one(document, kind="library")["bytes"], 32 * MIB)
+        self.assertEqual(document["devices"][0]["held_bytes"], 4096 + 32 * MIB)
+        del kept
+
+    def test_the_operation_that_failed(self):
+        document = self.complete(live=5000, moment="failure")
+        holder = self.one(document, kind="engine")
+        self.assertEqual(holder["bytes"], 5000)
+        self.assertRegex(holder["text"], r"^likely the operation that runs in find \(.*at most")
+        self.assertEqual([one["kind"] for one in self.complete(live=5000)["holders"]], [])
+
+    def test_a_running_backward_pass(self):
+        def _engine_run_backward():
+            return self.complete(live=5000)
+
+        holder = self.one(_engine_run_backward(), kind="engine")
+        self.assertTrue(holder["text"].startswith("a running backward pass, at most"))
 
 
 class Graphs(HoldersCase):

@@ -88,7 +88,7 @@ class Claims:
         root = self._walk.roots.get(top)
         if root is not None and root.kind == "graph":
             return self._whose_graph(root.note)
-        if root is not None and root.kind in ("garbage", "unknown"):
+        if root is not None and root.is_whole:
             return anchoring.Anchor(top), root.kind, root
         of_object = kind in _OF_OBJECTS or (
             kind == "gradients" and self._walk.kind(self._walk.objects[parent]) == kinds.MODULE)
@@ -107,8 +107,9 @@ class Claims:
             if root is None or root.kind != "graph":
                 break
             outer = root.note  # it was found before: this ends
-        if root is not None and root.kind in ("garbage", "unknown"):
-            found = anchoring.Anchor(self._top(parent)), root.kind, root
+        if root is not None and root.is_whole:
+            kind = "graph" if root.kind == "local" else root.kind
+            found = anchoring.Anchor(self._top(parent)), kind, root
             self._of_graph[ordinal] = found
             return found
         found = self._anchors.of(parent, thing), "graph", root
@@ -143,6 +144,8 @@ class Claims:
             if flags & flag:
                 return kind
         above = self._walk.parents[anchor.node]
+        if anchor.thing is None and above >= 0 and self._is_kept_by_class(anchor.node):
+            return "cache"
         is_direct = above < 0 or (self._walk.parents[above] < 0 and anchor.thing is None)
         return root.kind if is_direct and root is not None else "attribute"
 
@@ -157,15 +160,16 @@ class Claims:
             return flags | _CLOSURE
         if is_cache(thing):
             return flags | _CACHE
-        if self._walk.kind(thing) == kinds.DICT and self._is_kept_by_class(node):
-            return flags | _CACHE
         return flags
 
     def _is_kept_by_class(self, node):
         """Whether a dict is an attribute of a class, or of a model."""
         parents, objects = self._walk.parents, self._walk.objects
         above = objects[parents[node]]
+        if self._walk.kind(objects[node]) != kinds.DICT or above is None:
+            return False
         if self._walk.kind(above) == kinds.MODULE:
             return True
-        over = objects[parents[parents[node]]] if parents[parents[node]] >= 0 else None
-        return type(above) is dict and self._walk.kind(over) == kinds.CLASS
+        over = parents[parents[node]]
+        return type(above) is dict and over >= 0 and (
+            self._walk.kind(objects[over]) == kinds.CLASS)

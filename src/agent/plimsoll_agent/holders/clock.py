@@ -18,6 +18,10 @@ class Clock:
     def is_up(self):
         return time.monotonic() >= self.deadline
 
+    def left(self):
+        """Seconds until the deadline."""
+        return self.deadline - time.monotonic()
+
     def seconds(self):
         """Since the search began."""
         return time.monotonic() - self.began

@@ -10,6 +10,7 @@ HOLDERS_MAX = 1000
 WAY_MAX = 24     # edges of a way that are shown
 NAME_MAX = 160
 MADE_MAX = 200   # blocks whose line is looked up
+AT_MOST = "at most: no other holder is known"
 _CHECKED = 64
 _PARTS = {"parameters": "parameters", "buffers": "buffers", "gradients": "gradients",
           "optimizer_states": "states"}
@@ -105,27 +106,17 @@ class Writer:
 
     # --- words
 
-    def _where(self, root):
-        if root is None or root.file is None:
-            return ""
-        file = self._places.file(root.file)
-        if not os.path.isabs(file):
-            shown = file
-        else:
-            shown = os.path.basename(file)
-        if root.line is None:
-            return f" of module {root.function} ({shown})"
-        return f" in {root.function} ({shown}:{root.line})"
-
     def _text(self, holder, name, kind, path):
-        where = self._where(holder.root)
+        place = where(self._places, holder.root)
         note = holder.root.note if holder.root is not None else None
-        what = f"{kind} `{name}`{where}"
+        what = f"{kind} `{name}`{place}"
+        if holder.root is not None and holder.root.is_whole and holder.root.kind == "local":
+            what = f"likely an expression that runs{place} or in a caller"
         if holder in self._excluded:
-            note = "at most: no other holder is known"
+            note = AT_MOST
         if holder.kind == "graph":
             is_one = holder.anchor.thing is not None
-            what = (f"the autograd graph of `{name}`{where}" if is_one else
+            what = (f"the autograd graph of `{name}`{place}" if is_one and name else
                     f"the autograd graphs of {what}")
         elif holder.kind in _PARTS:
             what = f"{_PARTS[holder.kind]} of {what}"
@@ -134,9 +125,9 @@ class Writer:
         elif holder.kind == "unknown":
             return note or "code in C, or an expression that runs"
         elif holder.kind == "closure":
-            what = f"{kind} `{name}` in a closure ({_cut(' '.join(path))}){where}"
+            what = f"{kind} `{name}` in a closure ({_cut(' '.join(path))}){place}"
         elif holder.kind == "generator":
-            what = f"{kind} `{name}` in a generator ({_cut(' '.join(path))}){where}"
+            what = f"{kind} `{name}` in a generator ({_cut(' '.join(path))}){place}"
         elif holder.kind == "traceback" and note is None:
             what = f"{what}, by tracebacks of exceptions"
         return f"{what}, {note}" if type(note) is str else what
@@ -185,14 +176,24 @@ class Writer:
         return max(sums, key=sums.get) if sums else (None, None, None)
 
 
-def engine(number, device):
-    """What is left while a backward pass runs."""
+def where(places, root):
+    """" in main (train.py:41)" of a root; "" of one that stands nowhere."""
+    if root is None or root.file is None:
+        return ""
+    file = places.file(root.file)
+    file = os.path.basename(file) if os.path.isabs(file) else file
+    if root.line is None:
+        return f" of module {root.function} ({file})"
+    return f" in {root.function} ({file}:{root.line})"
+
+
+def nameless(number, kind, size, device, text):
+    """A holder that has no object: the backward pass, libraries."""
     return {
-        "id": number, "kind": "engine", "name": None, "type": None, "path": [], "file": None,
+        "id": number, "kind": kind, "name": None, "type": None, "path": [], "file": None,
         "line": None, "function": None, "made_file": None, "made_line": None,
-        "made_function": None, "tensors": 0, "bytes": device["engine_bytes"],
-        "device": device["device"], "also": [], "blocks": [],
-        "text": "a running backward pass, at most: no other holder is known",
+        "made_function": None, "tensors": 0, "bytes": size, "device": device["device"],
+        "also": [], "blocks": [], "text": text,
     }
 
 

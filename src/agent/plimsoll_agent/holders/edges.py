@@ -19,6 +19,7 @@ LABEL_MAX = 80
 DICTS_MAX = 512      # instances whose attributes are looked up by name, which makes them a dict
 
 _SIMPLE = (str, int, float, bool, type(None))
+_CALLABLE = (types.FunctionType, types.MethodType, functools.partial)
 _LRU = type(functools.lru_cache(lambda: None))
 
 
@@ -49,6 +50,8 @@ class Edges:
         """Whether a node's edge leads to one of many: an element of a list, a value of a dict."""
         parent = self._walk.objects[node]
         kind = self._walk.kind(parent)
+        if type(child) in _CALLABLE:
+            return False  # hooks: what they lead to has names of its own
         if kind == kinds.SET:
             return True
         if kind == kinds.DICT:
@@ -84,8 +87,11 @@ class Edges:
 
     def _is_namespace(self, names, child):
         """Whether a dict is read as names of things, like attributes."""
-        if self._walk.kind(child) == kinds.TENSOR or dict.__len__(names) > NAMESPACE_MAX:
+        count = dict.__len__(names)
+        if self._walk.kind(child) == kinds.TENSOR or count > NAMESPACE_MAX:
             return False
+        if count == 1:
+            return True
         try:
             return all(type(key) is str for key in dict.keys(names))
         except RuntimeError:

@@ -21,7 +21,8 @@ _HOLDING = 3  # references of ours to an object of the group: its list, a variab
 class Leftover:
     """Of one search."""
 
-    def __init__(self, walk, graphs, modules, clock):
+    def __init__(self, walk, graphs, modules, clock, here):
+        self._here = here    # root of what an expression that runs holds
         self._walk = walk
         self._graphs = graphs
         self._modules = modules
@@ -63,9 +64,9 @@ class Leftover:
         walk, found = self._walk, []
         tensor, of = kinds.TENSOR, walk.kinds.of
         things = gc.get_objects()
-        for kind in set(map(type, things)):
-            walk.kinds.of.get(kind) or walk.kinds.look(kind)
-        candidates = [one for one in things if of[type(one)] == tensor]
+        wanted = {kind for kind in set(map(type, things))
+                  if (of[kind] if kind in of else walk.kinds.look(kind)) == tensor}
+        candidates = [one for one in things if type(one) in wanted]
         del things
         for count, one in enumerate(candidates):
             if count % 64 == 0 and self._clock.is_up():
@@ -145,23 +146,31 @@ class Leftover:
         for one in group:
             ours = _HOLDING + (id(one) in loose_ids)
             if sys.getrefcount(one) - ours > inside[id(one)]:
-                alive.append(one)
-        kept = set()
+                alive.append((one, self._is_nameless(one)))
+        kept = {}  # {id of what is alive: whether an expression may hold it}
         while alive:
-            one = alive.pop()
+            one, is_nameless = alive.pop()
             if id(one) in kept:
                 continue
-            kept.add(id(one))
-            alive.extend(other for other in gc.get_referents(one)
+            kept[id(one)] = is_nameless
+            alive.extend((other, is_nameless) for other in gc.get_referents(one)
                          if id(other) in inside and id(other) not in kept)
         self._claim(loose, kept, group)
         return self._graphs.run()
 
+    def _is_nameless(self, one):
+        """Whether an expression that runs may hold it: no C code keeps such objects for long."""
+        kind = self._walk.kind(one)
+        if kind == kinds.TENSOR:
+            return self._walk.tensors.is_passing(one)
+        return kind in (kinds.LIST, kinds.DICT, kinds.SET)
+
     def _claim(self, loose, kept, group):
         walk = self._walk
         walk.rank = LOOSE
-        garbage = walk.bare_root(Root("garbage", "", ""))
-        unknown = walk.bare_root(Root("unknown", "", ""))
+        garbage = walk.bare_root(Root("garbage", "", "", is_whole=True))
+        unknown = walk.bare_root(Root("unknown", "", "", is_whole=True))
+        expression = walk.bare_root(self._here)
         self._names = sorted({
             kinds.name_of(type(one)) for one in group if id(one) not in kept
             and walk.kind(one) in (kinds.PLAIN, kinds.MODULE)
@@ -169,7 +178,8 @@ class Leftover:
         self._count = sum(id(one) not in kept for one in group)
         for one in loose:
             if id(one) in kept:
-                walk.tensor(one, unknown, None, None, LOOSE)
+                root = expression if kept[id(one)] else unknown
+                walk.tensor(one, root, None, None, LOOSE)
             else:
                 walk.tensor(one, garbage, None, None, LOOSE)
 

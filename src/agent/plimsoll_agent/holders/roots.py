@@ -131,7 +131,7 @@ def of_exceptions():
     kind = "traceback" if is_interactive() else "local"
     for name in _LAST:
         thing = getattr(sys, name, None)
-        note = f"in the traceback of the last exception (sys.{name})"
+        note = f"in the traceback of the last exception (sys.{name})" if kind != "local" else None
         if type(thing) is types.TracebackType:
             found.extend(of_traceback(thing, kind, note))
         elif thing is not None:

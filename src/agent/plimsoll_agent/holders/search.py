@@ -5,11 +5,12 @@ import sys
 import threading
 
 from plimsoll_agent.holders import claims, clock as clocks, document, edges, graphs, leftover
-from plimsoll_agent.holders import roots, tensors as adapters, walk as walking
-from plimsoll_agent.places import Places
+from plimsoll_agent.holders import libraries, roots, tensors as adapters, walk as walking
+from plimsoll_agent.places import Places, callers_frame
 
 WALK_SHARE = 0.75    # of the time; the rest is for words
-ACCOUNTED = 0.999    # of the bytes: enough to leave the collector's objects alone
+ACCOUNTED = 0.999    # of the bytes: enough to do without the collector's objects
+COLLECTOR_SECONDS = 0.3  # that a look at them may take, which cannot be broken off
 
 
 class _Search:
@@ -28,12 +29,26 @@ class _Search:
         self.frames = roots.running(self.places)
         self.is_in_backward, is_elsewhere = _backward(self.frames)
         self.graphs = graphs.Graphs(torch, self.walk, self.clock, not is_elsewhere)
-        self.left = leftover.Leftover(self.walk, self.graphs, self.modules, self.clock)
+        self.here = self._here()
+        self.left = leftover.Leftover(self.walk, self.graphs, self.modules, self.clock,
+                                      self.here)
         self.edges = edges.Edges(self.walk)
         self.live = self.tensors.devices()
+        self.libraries = {}  # {device: (words, bytes)}
+        self.is_walked = False  # down from all roots, and down all graphs
         self.whys = []
         if is_elsewhere:
             self.whys.append("another thread runs a backward pass: its graph was not read")
+
+    def _here(self):
+        """The root of what has no name, likely that of an expression: where this thread is."""
+        frame = callers_frame()
+        frame = self.places.users_frame(frame) if frame is not None else None
+        if frame is None or not self.places.is_users(frame.f_code):
+            return walking.Root("unknown", "", "", is_whole=True)
+        code = frame.f_code
+        return walking.Root("local", "an expression", "", code.co_filename, frame.f_lineno,
+                            code.co_name, is_whole=True)
 
     def run(self):
         """Goes through it all. The reason for which it is not complete, or None."""
@@ -50,9 +65,18 @@ class _Search:
             walk.root(root, value)
         if not (walk.run() and self.graphs.run()):
             return self._late("the locals of packages' functions")
+        self.is_walked = not self.whys
+        if self.clock.left() < COLLECTOR_SECONDS:
+            return None if self._is_accounted() else (
+                "the time was too short to look through what Python's collector knows besides")
         if not self.left.run():
             return self._late("what Python's collector knows besides")
         return self.whys[0] if self.whys else None
+
+    def _is_accounted(self):
+        """Whether nearly every byte has a claim."""
+        claimed = sum(one.bytes for one in self.walk.storages.values() if one.claims)
+        return claimed >= ACCOUNTED * sum(self.live.values())
 
     def _late(self, what):
         """What was found so far counts; graphs of it are looked at with the time that is left."""
@@ -112,8 +136,13 @@ class _Search:
                             "bytes together, are not listed")
         shown = document.Writer(self.walk, self.edges, self.places, self.clock, excluded).holders(
             found[:document.HOLDERS_MAX])
-        shown.extend(document.engine(len(shown), device) for device in devices
-                     if device["engine_bytes"])
+        for device in devices:
+            if device["engine_bytes"]:
+                shown.append(document.nameless(len(shown), "engine", device["engine_bytes"], device,
+                                               f"{self._engine()}, {document.AT_MOST}"))
+            what, size = self.libraries.get(device["device"], (None, 0))
+            if size:
+                shown.append(document.nameless(len(shown), "library", size, device, what))
         return document.whole(self.torch, self.moment, {
             "seconds": round(self.clock.seconds(), 4),
             "is_complete": why is None,
@@ -124,23 +153,39 @@ class _Search:
             "warnings": warnings,
         })
 
+    def _engine(self):
+        """Of PyTorch's code in C++ that runs, in words; None: none does, or too little was seen."""
+        if not self.is_walked:
+            return None
+        if self.is_in_backward:
+            return "a running backward pass"
+        if self.moment == "failure" and self.here.kind == "local":
+            return f"likely the operation that runs{document.where(self.places, self.here)}"
+        return None
+
     def _devices(self, found):
-        sums = {device: {"held": 0, "graph": 0} for device in self.live}
+        sums = {device: {"held": 0, "graph": 0, "unknown": 0} for device in self.live}
         for one in found:
-            if one.device in sums and one.kind != "unknown":
-                part = "graph" if one.kind == "graph" else "held"
+            if one.device in sums:
+                part = one.kind if one.kind in ("graph", "unknown") else "held"
                 sums[one.device][part] += one.bytes
         devices = []
         for device, live in self.live.items():
-            held, graph = sums[device]["held"], sums[device]["graph"]
-            rest = max(live - held - graph, 0) if self.is_in_backward else 0
-            devices.append({"device": device, "live_bytes": live, "held_bytes": held,
-                            "graph_bytes": graph, "engine_bytes": rest})
+            of = sums[device]
+            rest = live - sum(of.values())
+            what = libraries.workspaces(rest) if self.is_walked else None
+            if what is not None:
+                self.libraries[device] = what, rest
+                of["held"] += rest
+                rest = 0
+            rest = rest if self._engine() else 0
+            devices.append({"device": device, "live_bytes": live, "held_bytes": of["held"],
+                            "graph_bytes": of["graph"], "engine_bytes": max(rest, 0)})
         return devices
 
     def _by_exclusion(self, device, gathered):
         """Gives what is left to the one graph whose saved tensors could not be read."""
-        if self.is_in_backward or not self.graphs.unread:
+        if self._engine() or not self.graphs.unread:
             return None
         holder = gathered.of_graphs(self.graphs.unread, device["device"])
         rest = device["live_bytes"] - device["held_bytes"] - device["graph_bytes"]

@@ -45,7 +45,8 @@ class Tensors:
         self.function_class = core._FunctionBase
         self._is_cuda = self._base.is_cuda.__get__
         self._has_storage = getattr(core, "_has_storage", None)
-        self._address = getattr(core, "_data_address", None) or self._base.data_ptr
+        self._start = getattr(core, "_data_address", None)  # of the storage, without the offset
+        self._data_ptr = self._base.data_ptr
         self._untyped = self._base.untyped_storage
         self._offset = self._base.storage_offset
         self._itemsize = self._base.element_size
@@ -53,6 +54,7 @@ class Tensors:
         self._requires_grad = self._base.requires_grad.__get__
         self._grad = self._base._grad.__get__
         self._grad_fn = self._base.grad_fn.__get__
+        self._use_count = getattr(self._base, "_use_count", None)
         self._retains_grad = self._base.retains_grad.__get__
         self._is_leaf = self._base.is_leaf.__get__
         self._device = self._base.device.__get__
@@ -88,10 +90,9 @@ class Tensors:
             count = self._count(storage)
             if count == 0:
                 return None
-            address = self._address(tensor)
-            if address:
-                address -= self._offset(tensor) * self._itemsize(tensor)
-            else:
+            address = self._start(tensor) if self._start is not None else (
+                self._data_ptr(tensor) - self._offset(tensor) * self._itemsize(tensor))
+            if address <= 0:
                 return None
             return self._device(tensor).index, address, rounded(count)
         except Exception:  # symbolic sizes, wrappers without memory: each objects in its own way
@@ -137,6 +138,13 @@ class Tensors:
             return self._grad_fn(tensor)
         except Exception:
             return None
+
+    def is_passing(self, tensor):
+        """Whether at most an operator's call holds it besides Python. False: not known."""
+        try:
+            return self._use_count is not None and self._use_count(tensor) <= 2
+        except Exception:
+            return False
 
     def devices(self):
         """{device: bytes that are allocated}."""

@@ -36,11 +36,13 @@ class Root:
     name      "losses"
     file, line, function  where it stands, or None
     note      what is to be said of it besides: "in the traceback of the last exception"
+    is_whole  all that it leads to is one holder, which is the root itself
     """
 
-    __slots__ = ("kind", "label", "name", "file", "line", "function", "note")
+    __slots__ = ("kind", "label", "name", "file", "line", "function", "note", "is_whole")
 
-    def __init__(self, kind, label, name, file=None, line=None, function=None, note=None):
+    def __init__(self, kind, label, name, file=None, line=None, function=None, note=None,
+                 is_whole=False):
         self.kind = kind
         self.label = label
         self.name = name
@@ -48,6 +50,7 @@ class Root:
         self.line = line
         self.function = function
         self.note = note
+        self.is_whole = is_whole
 
 
 class Walk:
@@ -79,6 +82,7 @@ class Walk:
         self._clock = clock
         self._is_own_class = is_own_class
         self._storage_of = {}      # {id of a tensor: its Storage or None}
+        self._wrapped = {}         # {id of a tensor without memory: Storages of those in it}
         self._queue = deque()
         self._large = deque()
         self._modules = []
@@ -150,9 +154,24 @@ class Walk:
         if is_new:
             self._storage_of[key] = self._record(self.tensors.storage(tensor))
         self._claim(self._storage_of[key], kind, parent, tensor, label, rank)
+        if self._storage_of[key] is None:
+            for storage in self._inner_of(tensor):
+                self._claim(storage, kind, parent, tensor, label, rank)
         if is_new:
             node = self.seen[key] = self._node(tensor, parent)
             self._within(tensor, node, (parent, tensor))
+
+    def _inner_of(self, tensor):
+        """Storages of the tensors that a wrapper consists of: DTensor, quantised weights."""
+        key = id(tensor)
+        if key not in self._wrapped:
+            found = [one for one in gc.get_referents(tensor) if self.kind(one) == kinds.TENSOR]
+            own = kinds.dict_of(tensor) or {}
+            found.extend(one for one in own.values() if self.kind(one) == kinds.TENSOR)
+            found.extend(one for _, one in self.tensors.inner(tensor))
+            storages = {id(one): self.storage_of(one) for one in found}
+            self._wrapped[key] = [one for one in storages.values() if one is not None]
+        return self._wrapped[key]
 
     def _within(self, tensor, node, where):
         for other in gc.get_referents(tensor):
@@ -311,7 +330,9 @@ class Walk:
         waiting = set(nodes)
         inner = {id(child) for node in nodes
                  for _, child in self._submodules(self.objects[node])}
-        for top in [node for node in nodes if id(self.objects[node]) not in inner] + nodes:
+        tops = [node for node in nodes if id(self.objects[node]) not in inner]
+        tops = [self._unwrapped(node, waiting) for node in tops]
+        for top in tops + nodes:
             stack = [(top, "")] if top in waiting else []
             while stack:
                 node, prefix = stack.pop()
@@ -324,6 +345,19 @@ class Walk:
                     known = self._adopt(child, node, f".{name}", waiting)
                     if known is not None:
                         stack.append((known, f"{prefix}{name}."))
+
+    def _unwrapped(self, node, waiting):
+        """The model of a wrapper that has nothing else, where the program names that first."""
+        while True:
+            module = self.objects[node]
+            below = self._submodules(module)
+            own = kinds.dict_of(module) or {}
+            inner = self.seen.get(id(below[0][1])) if len(below) == 1 else None
+            if inner is None or inner not in waiting or inner > node or any(
+                    self.kind(own.get(part)) == kinds.DICT and dict.__len__(own[part]) > 0
+                    for part in ("_parameters", "_buffers")):
+                return node
+            node = inner
 
     def _adopt(self, child, node, label, waiting):
         """The node of a module's child, which is to be gone into; None: it has been."""
