@@ -79,8 +79,10 @@ class BlackBoxTest(unittest.TestCase):
                        + textwrap.dedent(source))
         variables = {name: value for name, value in os.environ.items()
                      if not name.startswith(("PLIMSOLL_", "PYTORCH_"))}
-        variables.update(environment, PLIMSOLL_RUN=run, PLIMSOLL_LIVE="off", PYTHONPATH=os.pathsep.join(
-            [os.path.abspath(AGENT), os.path.join(HERE, "fakes")]))
+        variables.update(  # Python 3.12 warns of forks where there are threads, as CUDA has some
+            environment, PLIMSOLL_RUN=run, PLIMSOLL_LIVE="off",
+            PYTHONWARNINGS="ignore::DeprecationWarning",
+            PYTHONPATH=os.pathsep.join([os.path.abspath(AGENT), os.path.join(HERE, "fakes")]))
         done = subprocess.run([sys.executable, "program.py"], cwd=self.folder, env=variables,
                               capture_output=True, text=True, timeout=60, check=False,
                               preexec_fn=prepare)
@@ -186,6 +188,16 @@ class Ends(BlackBoxTest):
         self.assertEqual((process.end, process.reasons), (("oom", 3), ["oom"]))
         self.assertTrue(process.dumps[0]["ends_program"])
         self.assertIsNotNone(process.dumps[0]["snapshot"])
+
+    def test_exit_for_a_failure(self):
+        run = self.run_program("""
+            try:
+                torch.take(2000)
+            except torch.OutOfMemoryError:
+                exit(3)
+            """)
+        self.assertEqual((run.status, run.err, run.one.end), (3, "", ("oom", 3)))
+        self.assertIsNotNone(run.one.dumps[0]["snapshot"])
 
     def test_sys_exit_that_is_caught(self):
         run = self.run_program("""

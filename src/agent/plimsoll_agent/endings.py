@@ -6,6 +6,7 @@ is wrapped; sys.exit is, to know the status. SIGTERM may get a handler where the
 """
 
 import atexit
+import builtins
 import logging
 import os
 import signal
@@ -88,7 +89,9 @@ class Endings:
         # of all atexit functions the first one registered is called last
         atexit.register(self._journal.guard("write results at exit")(self._at_exit))
         os._exit = self._watched_exit_now
-        sys.exit = announced(sys.exit, self._journal.guard("note an exit")(self._note_exit))
+        note_exit = self._journal.guard("note an exit")(self._note_exit)
+        sys.exit = announced(sys.exit, note_exit)
+        self._journal.attempt("watch exit()", self._watch_quitters, note_exit)
         hook = threading.excepthook
         note = self._journal.guard("note a thread's exception")(self._note_thread)
 
@@ -99,6 +102,12 @@ class Endings:
                 note(args)
 
         threading.excepthook = excepthook
+
+    def _watch_quitters(self, note):
+        """exit() and quit() of a script, which python -S does not have."""
+        quitter = type(getattr(builtins, "exit", None))
+        if quitter.__module__ == "_sitebuiltins":
+            quitter.__call__ = announced(builtins.exit.__call__, note)
 
     def forget(self):
         """In a forked child: the parent's exit is not its own."""
