@@ -197,6 +197,25 @@ static void killed_for_host_memory_it_has_the_last_state(void)
         (plim_launched){ .was_killed = true, .kill_scope = PLIM_LAUNCH_KILLS_MACHINE };
     made.ran.died_of_memory = false;
     check_page("run-page-killed.txt", &made);
+    made.place = (plim_rehearsed_oom_place){ .where = "/home/me/train.py:55 main", .count = 3 };
+    made.processes[0].oom_count = 3;
+    made.processes[0].ooms = &made.place;
+    made.processes[0].oom_place_count = 1;
+    check_page("run-page-killed-after-failures.txt", &made);
+    end(&made);
+}
+
+static void a_worker_killed_before_any_use_of_the_gpu_is_said(void)
+{
+    run_sample made;
+    begin(&made);
+    take_dump(&made);
+    made.ran.process_count = 0;
+    made.ran.launched = (plim_launched){ .was_oom_killed = true,
+                                         .kill_scope = PLIM_LAUNCH_KILLS_CGROUP,
+                                         .died_of_memory = true };
+    made.ran.died_of_memory = true;
+    check_page("run-page-worker-killed.txt", &made);
     end(&made);
 }
 
@@ -272,6 +291,7 @@ T_MAIN(T_TEST(a_leak_has_its_verdict_its_holders_and_its_fixes),
        T_TEST(without_a_snapshot_the_error_answers), T_TEST(of_ranks_the_first_is_named),
        T_TEST(one_that_is_stopped_says_by_what),
        T_TEST(killed_for_host_memory_it_has_the_last_state),
+       T_TEST(a_worker_killed_before_any_use_of_the_gpu_is_said),
        T_TEST(caught_failures_before_another_error_are_a_line),
        T_TEST(growth_that_did_not_kill_is_a_line),
        T_TEST(a_healthy_run_and_another_failure_have_no_page),

@@ -10,8 +10,8 @@
 bool plim_run_was_killed(const plim_ran *ran)
 {
     const bool has_dump = ran->main_dump != NULL;
-    return !has_dump && (ran->launched.was_oom_killed || ran->launched.was_killed) &&
-           ran->process_count > 0;
+    return !has_dump &&
+           (ran->launched.was_oom_killed || (ran->launched.was_killed && ran->process_count > 0));
 }
 
 static uint64_t count_failures(const plim_ran *ran)
@@ -36,6 +36,27 @@ bool plim_run_has_growth(const plim_ran *ran)
         }
     }
     return false;
+}
+
+/* ---- caught ---------------------------------------------------------------------------------- */
+
+void plim_run_caught(const plim_ran_page *self)
+{
+    const plim_rehearsed_oom_place *most = NULL;
+    for (size_t i = 0; i < self->ran->process_count; i++) {
+        const plim_ran_process *const process = &self->ran->processes[i];
+        for (size_t k = 0; k < process->oom_place_count; k++) {
+            most = most == NULL || process->ooms[k].count > most->count ? &process->ooms[k] : most;
+        }
+    }
+    plim_page_say(self->page, "caught", PLIM_TONE_WARN,
+                  "Before this, {} for GPU memory failed and the program went on",
+                  PLIM_FACTS(plim_count_of("ooms", count_failures(self->ran), "request")));
+    if (most != NULL) {
+        plim_page_more(self->page, ", most at {}",
+                       PLIM_FACTS(plim_ran_line(self->page, most->where)));
+    }
+    plim_page_more(self->page, ".", NULL);
 }
 
 /* ---- killed ---------------------------------------------------------------------------------- */
@@ -78,48 +99,40 @@ static void say_last_state(const plim_ran_page *self)
     plim_page_more(self->page, ".", NULL);
 }
 
+/* In a control group the victim may be a worker, whose parent then failed. */
+static const char *text_of_oom_kill(const plim_launched *launched)
+{
+    if (launched->kill_scope != PLIM_LAUNCH_KILLS_CGROUP) {
+        return "Host memory ran out, not the GPU's: the kernel killed the program.";
+    }
+    return launched->was_killed ? "Host memory ran out, not the GPU's: the kernel killed the "
+                                  "program at the limit of its control group."
+                                : "Host memory ran out, not the GPU's: the kernel killed a process "
+                                  "at the limit of the program's control group.";
+}
+
 void plim_run_killed(const plim_ran_page *self)
 {
     const plim_launched *const launched = &self->ran->launched;
+    const bool has_failures = count_failures(self->ran) > 0;
     if (launched->was_oom_killed) {
-        plim_page_say(
-            self->page, "oom_killed", PLIM_TONE_BAD,
-            launched->kill_scope == PLIM_LAUNCH_KILLS_CGROUP
-                ? "Host memory ran out, not the GPU's: the kernel killed the program at the "
-                  "limit of its control group."
-                : "Host memory ran out, not the GPU's: the kernel killed the program.",
-            NULL);
+        plim_page_say(self->page, "oom_killed", PLIM_TONE_BAD, text_of_oom_kill(launched), NULL);
+    } else if (launched->may_be_oom_killed) {
+        plim_page_say(self->page, "killed", PLIM_TONE_WARN,
+                      "It was killed (SIGKILL), possibly for host memory: this system does not "
+                      "count such kills.",
+                      NULL);
     } else {
-        plim_page_say(
-            self->page, "killed", PLIM_TONE_WARN,
-            launched->may_be_oom_killed
-                ? "It was killed (SIGKILL), possibly for host memory: this system does "
-                  "not count such kills."
-                : "It was killed (SIGKILL). No request for GPU memory had failed by then.",
-            NULL);
+        plim_page_say(self->page, "killed", PLIM_TONE_WARN,
+                      has_failures ? "It was killed (SIGKILL)."
+                                   : "It was killed (SIGKILL). No request for GPU memory had "
+                                     "failed by then.",
+                      NULL);
     }
     say_last_state(self);
-}
-
-/* ---- caught ---------------------------------------------------------------------------------- */
-
-void plim_run_caught(const plim_ran_page *self)
-{
-    const plim_rehearsed_oom_place *most = NULL;
-    for (size_t i = 0; i < self->ran->process_count; i++) {
-        const plim_ran_process *const process = &self->ran->processes[i];
-        for (size_t k = 0; k < process->oom_place_count; k++) {
-            most = most == NULL || process->ooms[k].count > most->count ? &process->ooms[k] : most;
-        }
+    if (has_failures) {
+        plim_run_caught(self);
     }
-    plim_page_say(self->page, "caught", PLIM_TONE_WARN,
-                  "Before this, {} for GPU memory failed and the program went on",
-                  PLIM_FACTS(plim_count_of("ooms", count_failures(self->ran), "request")));
-    if (most != NULL) {
-        plim_page_more(self->page, ", most at {}",
-                       PLIM_FACTS(plim_ran_line(self->page, most->where)));
-    }
-    plim_page_more(self->page, ".", NULL);
 }
 
 /* ---- grown ----------------------------------------------------------------------------------- */
