@@ -7,8 +7,6 @@ import re
 import sys
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
-from plimsoll import _agent
-
 _OUTPUT_NAME = re.compile(r"_(\d+)\Z")
 _LAST = ("last_exc", "last_value", "last_traceback", "last_type")
 _shell: List[Any] = []  # the IPython that has loaded the extension
@@ -43,10 +41,7 @@ def is_variable(name: str) -> bool:
 
 def is_interactive() -> bool:
     """A person works in it: the process goes on after a failure."""
-    _agent.load()
-    from plimsoll_agent import endings
-
-    return shell() is not None or bool(endings.is_interactive())
+    return shell() is not None or hasattr(sys, "ps1") or bool(sys.flags.interactive)
 
 
 def can_ask() -> bool:
@@ -169,14 +164,14 @@ class Watch:
 
     def after_cell(self, *results: Any) -> None:
         """The cell's traceback is on the page by now, whole."""
-        from plimsoll import _after
-
         try:
+            from plimsoll import _after
+
             if self._ran_out(results[0] if results else None):
                 del results
                 _after.say_after_cell()
         except Exception as error:  # never the session's problem
-            print(_after.cannot_words(error))
+            print(f"plimsoll: cannot say who holds the memory: {type(error).__name__}: {error}")
 
 
     def _ran_out(self, result: Any) -> bool:
@@ -191,38 +186,14 @@ class Watch:
 _watch: List[Watch] = []
 
 
-def watch() -> None:
-    """Says who holds the memory after each failure, where a person goes on after one."""
-    found = shell()
-    if found is not None:
-        if not _watch:
-            _watch.append(Watch(found))
-            _watch[0].install()
-    elif is_interactive():
-        _watch_prompt()
-
-
-def _watch_prompt() -> None:
-    """Python's own prompt: it calls sys.excepthook, and goes on."""
-    shown = sys.excepthook
-
-    def excepthook(kind: Any, error: BaseException, trace: Any) -> None:
-        from plimsoll import _after
-
-        shown(kind, error, trace)
-        if _after.is_out_of_memory(error):
-            del kind, error, trace
-            _after.say_after_prompt()
-
-    sys.excepthook = excepthook
-
-
 def load(ipython: Any) -> None:
     """See plimsoll.load_ipython_extension()."""
     from plimsoll import _after, _arming
 
-    _shell[:] = [ipython]
-    watch()
+    if not _watch:
+        _shell[:] = [ipython]
+        _watch.append(Watch(ipython))
+        _watch[0].install()
     line: Optional[str] = None
     try:
         _arming.arm()
@@ -235,7 +206,7 @@ def load(ipython: Any) -> None:
 
 def unload(_ipython: Any) -> None:
     """See plimsoll.unload_ipython_extension()."""
-    for one in _watch:
-        one.remove()
+    for watch in _watch:
+        watch.remove()
     _watch.clear()
     _shell.clear()

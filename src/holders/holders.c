@@ -8,6 +8,7 @@
 #include "codec/codec.h"
 #include "holders/read.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,7 +197,6 @@ bool plim_holders_beside(const char *recording, char *buffer, size_t buffer_byte
     if (length + sizeof ending > buffer_bytes) {
         return false;
     }
-    memcpy(buffer, recording, length);
-    memcpy(buffer + length, ending, sizeof ending);
+    (void)snprintf(buffer, buffer_bytes, "%.*s%s", (int)length, recording, ending);
     return true;
 }

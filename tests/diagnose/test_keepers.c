@@ -161,6 +161,12 @@ static void kinds_of_holders_prove_causes(void)
                  "\"text\": \"closure\", \"path\": [\"global model\", \"._forward_hooks[3]\"]"),
           "hook_kept" },
         { HOLDER(0, "local", "\"name\": \"x\", \"type\": \"Tensor\""), "kept" },
+        { HOLDER(0, "attribute", "\"name\": \"self.seen\", \"type\": \"dict\""),
+          "registry_by_step" },
+        { HOLDER(0, "global", "\"name\": \"kv_cache\", \"type\": \"OrderedDict\""),
+          "growing_cache" },
+        { HOLDER(0, "graph", "\"text\": \"the autograd graph of `x`\""),
+          "evaluation_with_grad" }, /* no backward pass ever comes */
     };
     for (size_t i = 0; i < T_COUNT(cases); i++) {
         T_CASE("%s", cases[i].cause);

@@ -234,6 +234,21 @@ static void caught_failures_before_another_error_are_a_line(void)
     end(&made);
 }
 
+static void a_thread_that_ended_by_it_is_a_line(void)
+{
+    run_sample made;
+    begin(&made);
+    take_dump(&made);
+    made.dump.ends_program = false;
+    made.processes[0].dump_count = 1;
+    made.processes[0].ended = "exit";
+    made.ran.exit_status = 0;
+    check_page("run-page-thread.txt", &made);
+    made.dump.snapshot_path = NULL; /* it was caught */
+    T_FALSE(plim_run_has_page(&made.ran));
+    end(&made);
+}
+
 static void growth_that_did_not_kill_is_a_line(void)
 {
     run_sample made;
@@ -293,6 +308,6 @@ T_MAIN(T_TEST(a_leak_has_its_verdict_its_holders_and_its_fixes),
        T_TEST(killed_for_host_memory_it_has_the_last_state),
        T_TEST(a_worker_killed_before_any_use_of_the_gpu_is_said),
        T_TEST(caught_failures_before_another_error_are_a_line),
-       T_TEST(growth_that_did_not_kill_is_a_line),
+       T_TEST(a_thread_that_ended_by_it_is_a_line), T_TEST(growth_that_did_not_kill_is_a_line),
        T_TEST(a_healthy_run_and_another_failure_have_no_page),
        T_TEST(each_lack_of_memory_is_an_error))

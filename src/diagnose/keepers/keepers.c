@@ -193,7 +193,9 @@ static bool is_of_hook(const plim_holder *holder)
 
 static bool is_container(const plim_holder *holder)
 {
-    static const char *const types[] = { "list", "tuple", "dict", "set", "deque", "defaultdict" };
+    static const char *const types[] = {
+        "list", "tuple", "dict", "set", "deque", "defaultdict", "OrderedDict", "WeakValueDictionary"
+    };
     for (size_t i = 0; holder->type != NULL && i < sizeof types / sizeof types[0]; i++) {
         if (strcmp(holder->type, types[i]) == 0) {
             return true;
@@ -202,8 +204,38 @@ static bool is_container(const plim_holder *holder)
     return false;
 }
 
+static bool is_table(const plim_holder *holder)
+{
+    return holder->type != NULL && strstr(holder->type, "ict") != NULL; /* dict, OrderedDict, … */
+}
+
+static bool is_cache_by_name(const plim_holder *holder)
+{
+    return holder->name != NULL &&
+           (strstr(holder->name, "cache") != NULL || strstr(holder->name, "memo") != NULL);
+}
+
+/* A collection that a variable has, and that grows. */
+static plim_cause cause_by_collection(const plim_holder *holder)
+{
+    return !is_table(holder)          ? PLIM_CAUSE_OUTPUTS_KEPT
+           : is_cache_by_name(holder) ? PLIM_CAUSE_GROWING_CACHE
+                                      : PLIM_CAUSE_REGISTRY_BY_STEP;
+}
+
+/* What a graph keeps was recorded for a backward pass. */
+static plim_cause cause_by_graph(const plim_case *one, plim_cause suggested)
+{
+    const bool is_open = suggested == PLIM_CAUSE_KEPT || suggested == PLIM_CAUSE_OUTPUTS_KEPT ||
+                         suggested == PLIM_CAUSE_HOOK_KEPT;
+    if (is_open && !one->passes.has_backward) {
+        return PLIM_CAUSE_EVALUATION_WITH_GRAD;
+    }
+    return suggested == PLIM_CAUSE_HOOK_KEPT ? PLIM_CAUSE_KEPT : suggested;
+}
+
 /* The cause that a holder of most of the bytes proves; else the one that the stacks suggest. */
-static plim_cause cause_by(const plim_holder *holder, plim_cause suggested)
+static plim_cause cause_by(const plim_case *one, const plim_holder *holder, plim_cause suggested)
 {
     if (holder->kind == PLIM_HOLDER_TRACEBACK) {
         return PLIM_CAUSE_TRACEBACK_KEPT;
@@ -218,19 +250,21 @@ static plim_cause cause_by(const plim_holder *holder, plim_cause suggested)
         return PLIM_CAUSE_GROWING_CACHE;
     }
     if (holder->kind == PLIM_HOLDER_GRAPH) {
-        return suggested == PLIM_CAUSE_HOOK_KEPT ? PLIM_CAUSE_KEPT : suggested;
+        return cause_by_graph(one, suggested);
     }
     const bool is_variable =
         holder->kind == PLIM_HOLDER_LOCAL || holder->kind == PLIM_HOLDER_GLOBAL ||
         holder->kind == PLIM_HOLDER_ATTRIBUTE || holder->kind == PLIM_HOLDER_CLOSURE ||
         holder->kind == PLIM_HOLDER_NOTEBOOK_OUTPUT;
-    const bool is_open = suggested == PLIM_CAUSE_KEPT ||
+    const bool is_open = suggested == PLIM_CAUSE_KEPT || suggested == PLIM_CAUSE_OUTPUTS_KEPT ||
                          suggested == PLIM_CAUSE_EVALUATION_WITH_GRAD || /* no graph has it */
                          suggested == PLIM_CAUSE_HIDDEN_STATE_KEPT;
     if (!is_variable || !is_open) {
         return suggested;
     }
-    return is_container(holder) ? PLIM_CAUSE_OUTPUTS_KEPT : PLIM_CAUSE_KEPT;
+    return is_container(holder)                   ? cause_by_collection(holder)
+           : suggested == PLIM_CAUSE_OUTPUTS_KEPT ? suggested
+                                                  : PLIM_CAUSE_KEPT;
 }
 
 /* --- the sentences --- */
@@ -298,7 +332,7 @@ static bool name_keepers(keeper_search *at, const uint64_t *ids, size_t id_count
     const plim_finding_holder *const holder = &at->finding->holders[0];
     const bool is_proven = (double)holder->bytes >= KEEPS_SHARE * (double)holder->of_bytes;
     const plim_cause cause =
-        cause_by(plim_holders_at(at->one->options->holders, first), at->finding->cause);
+        cause_by(at->one, plim_holders_at(at->one->options->holders, first), at->finding->cause);
     return (!is_proven || plim_case_name_cause(at->one, at->finding, cause)) &&
            say_holders(at, judged, is_proven);
 }

@@ -18,7 +18,7 @@ bool plim_run_has_account(const plim_ran *ran)
 bool plim_run_has_page(const plim_ran *ran)
 {
     return plim_run_has_account(ran) || plim_run_was_killed(ran) || plim_run_has_caught(ran) ||
-           plim_run_has_growth(ran);
+           plim_run_find_uncaught(ran) != NULL || plim_run_has_growth(ran);
 }
 
 static void say_stopped(const plim_ran_page *self)
@@ -82,6 +82,8 @@ void plim_run_page(plim_page *page, const plim_run_view *view, const plim_ran *r
         plim_run_killed(&self);
     } else if (plim_run_has_account(ran)) {
         say_account(&self);
+    } else if (plim_run_find_uncaught(ran) != NULL) {
+        plim_run_uncaught(&self);
     } else if (plim_run_has_caught(ran)) {
         plim_run_caught(&self);
     }

@@ -135,6 +135,38 @@ void plim_run_killed(const plim_ran_page *self)
     }
 }
 
+/* ---- in a thread ---------------------------------------------------------------------------- */
+
+/* Of a failure that is caught no snapshot is taken. */
+const plim_ran_dump *plim_run_find_uncaught(const plim_ran *ran)
+{
+    for (size_t i = 0; i < ran->process_count && !ran->died_of_memory; i++) {
+        for (size_t k = 0; k < ran->processes[i].dump_count; k++) {
+            const plim_ran_dump *const dump = &ran->processes[i].dumps[k];
+            if (strcmp(dump->reason, "oom") == 0 && !dump->ends_program &&
+                dump->snapshot_path != NULL) {
+                return dump;
+            }
+        }
+    }
+    return NULL;
+}
+
+void plim_run_uncaught(const plim_ran_page *self)
+{
+    const plim_ran_dump *const dump = plim_run_find_uncaught(self->ran);
+    const plim_fact quote = plim_words(plim_page_quote(dump->snapshot_path));
+    plim_page_say(self->page, "uncaught", PLIM_TONE_WARN, "A request for GPU memory failed", NULL);
+    if (dump->where != NULL) {
+        plim_page_more(self->page, " at {}", PLIM_FACTS(plim_ran_line(self->page, dump->where)));
+    }
+    plim_page_more(self->page, ", and nothing caught it: a thread ended, and the program went on.",
+                   NULL);
+    plim_page_say(self->page, "next", PLIM_TONE_FAINT, "Next: plimsoll diagnose {}{}{}",
+                  PLIM_FACTS(quote, plim_words(dump->snapshot_path), quote))
+        ->layout = PLIM_LAYOUT_COPY;
+}
+
 /* ---- grown ----------------------------------------------------------------------------------- */
 
 void plim_run_growth(const plim_ran_page *self)

@@ -31,6 +31,11 @@ void plim_run_killed(const plim_ran_page *self);
 /** Failures that the program caught, and an end by another error. */
 void plim_run_caught(const plim_ran_page *self);
 
+/** A failure that nothing caught, and that did not end the program: it ended a thread. */
+void plim_run_uncaught(const plim_ran_page *self);
+
+/** The dump of such a failure, or NULL. */
+const plim_ran_dump *plim_run_find_uncaught(const plim_ran *ran);
 /** True if SIGKILL ended it, for want of host memory or for another reason. */
 bool plim_run_was_killed(const plim_ran *ran);
 /** True if it failed otherwise, after requests that had failed and were caught. */
