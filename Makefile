@@ -41,6 +41,9 @@ check-runs: build ## reference programs under `plimsoll run`: verdicts, lines, h
 check-regression: build ## find real regressions between releases of packages; installs three PyTorch, 6 GB
 	@examples/rehearse/upgrades/check.py build/release/plimsoll
 
+check-programs: build ## programs of others under plimsoll run, the same as without; from PyPI
+	@tests/run/programs/check.py build/release/plimsoll
+
 fuzz: ## every fuzz target for FUZZ_SECONDS (600) each
 	@tools/bootstrap ci && tools/fuzz
 
@@ -68,4 +71,4 @@ others: $(if $(strip $(OTHERS)),build) ## programs of others, unmodified, rehear
 clean: ## forget every build
 	@rm -rf build
 
-.PHONY: help build demo test ci docs bench check-exports measured check-runs fuzz format tidy install uninstall record-from-pypi oracle others clean
+.PHONY: help build demo test ci docs bench check-exports check-programs measured check-runs fuzz format tidy install uninstall record-from-pypi oracle others clean

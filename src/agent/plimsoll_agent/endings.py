@@ -62,6 +62,18 @@ def is_interactive():
     return hasattr(sys, "ps1") or bool(sys.flags.interactive or sys.flags.inspect)
 
 
+def stay_interrupted():
+    """Reminds Python that a KeyboardInterrupt ends the program, which then ends by SIGINT.
+
+    It forgets when any string is executed at exit, as by an import of namedtuples, and exits with 1
+    (CPython 3.8 and later, Python/pythonrun.c, run_eval_code_obj).
+    """
+    try:
+        exec("raise KeyboardInterrupt")
+    except KeyboardInterrupt:
+        pass
+
+
 class Endings:
     """Calls back when the process ends.
 
@@ -156,6 +168,8 @@ class Endings:
             self.end(self._of_exception(error))
         else:
             self.end(self._of_status(self._status if self._has_exited() else 0))
+        if isinstance(error, KeyboardInterrupt):
+            stay_interrupted()
 
     def goes_on_after(self, error):
         """An exception was shown, as of a program that ends, and the program went on."""

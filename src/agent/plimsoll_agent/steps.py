@@ -21,6 +21,18 @@ def _has_closure(args, kwargs):
     return callable(closure)
 
 
+def _unless(is_tracing, hook):
+    """A hook that torch.compile can fold to nothing."""
+    if is_tracing is None:
+        return hook
+
+    def untraced(optimizer, args, kwargs):
+        if not is_tracing():
+            hook(optimizer, args, kwargs)
+
+    return untraced
+
+
 class Steps:
     """Of all optimizers of the process.
 
@@ -39,11 +51,17 @@ class Steps:
         self._is_enough = False
         self._looks_left = LOOKS_MAX
 
-    def watch(self, journal):
-        """Hooks into all optimizers, those of the future too."""
+    def watch(self, journal, is_tracing=None):
+        """Hooks into all optimizers, those of the future too.
+
+        is_tracing  is True for torch.compile alone, which then leaves the hooks out of its graphs:
+                    steps of a compiled optimizer are not counted. None: graphs break at the hooks
+        """
         optim = sys.modules[self._class.__module__]
-        optim.register_optimizer_step_pre_hook(journal.guard("note a step")(self._began))
-        optim.register_optimizer_step_post_hook(journal.guard("note a step's end")(self._ended))
+        began = journal.guard("note a step")(self._began)
+        ended = journal.guard("note a step's end")(self._ended)
+        optim.register_optimizer_step_pre_hook(_unless(is_tracing, began))
+        optim.register_optimizer_step_post_hook(_unless(is_tracing, ended))
         self._course.on_backward_end = self._look_up
         if self._limit is not None:
             self._course.on_again = journal.guard("count a step by hand")(self._again)

@@ -23,14 +23,22 @@ def digest(value):
     return hashlib.sha256(repr(value).encode()).hexdigest()[:12]
 
 
+def is_of_others(module):
+    """Neither ours nor the standard library's, which both may import."""
+    first = module.partition(".")[0]
+    return (first not in sys.stdlib_module_names and not first.startswith("_sysconfigdata")
+            and first != "plimsoll_agent")
+
+
 def descriptors():
+    """Those that are open, but for the pipe by which a thread of ours hears of signals."""
     found = []
     for name in os.listdir("/proc/self/fd"):
         try:
             found.append((int(name), os.readlink("/proc/self/fd/" + name).split(":[")[0]))
         except OSError:
             pass
-    return sorted(found)
+    return sorted(one for one in found if one[0] <= 2 or one[1] != "pipe")
 
 
 def look(moment):
@@ -38,11 +46,9 @@ def look(moment):
     for name, value in {
         "path": sys.path,
         "threads": [thread.name for thread in threading.enumerate()],
-        "hooks": (sys.excepthook is sys.__excepthook__, sys.unraisablehook is
-                  sys.__unraisablehook__,
-                  threading.excepthook is threading.__excepthook__, sys.displayhook is
-                  sys.__displayhook__, sys.gettrace(), sys.getprofile(), threading.gettrace(),
-                  threading.getprofile(), sys.path_hooks, sys.meta_path),
+        "hooks": (sys.unraisablehook is sys.__unraisablehook__,
+                  sys.displayhook is sys.__displayhook__, sys.gettrace(), sys.getprofile(),
+                  threading.gettrace(), threading.getprofile(), sys.path_hooks, sys.meta_path),
         "signals": [(int(number), signal.getsignal(number)) for number in signal.valid_signals()],
         "gc": (gc.isenabled(), gc.get_threshold(), len(gc.callbacks), gc.get_freeze_count(),
                gc.get_debug()),
@@ -54,7 +60,7 @@ def look(moment):
         "logging": (logging.root.handlers, logging.root.level),
         "process": (os.getcwd(), sys.argv, sys.flags, os.umask(0o22), sys.getrecursionlimit(),
                     sys.getswitchinterval(), sys.getdefaultencoding()),
-        "modules": "\n".join(sorted(name for name in sys.modules if "plimsoll" not in name)),
+        "modules": sorted(name for name in sys.modules if is_of_others(name)),
         "main": sorted(vars(sys.modules["__main__"])),
         "torch hooks": [len(getattr(hooks, name)) for name in sorted(vars(hooks))
                         if name.startswith("_global_")

@@ -80,7 +80,8 @@ class Recorder:
         attempt = self.journal.attempt
         attempt("cover the history", self.history.cover)
         attempt("cover the limit", self.limits.cover)
-        attempt("watch optimizers", self.steps.watch, self.journal)
+        is_tracing = getattr(getattr(self.torch, "compiler", None), "is_compiling", None)
+        attempt("watch optimizers", self.steps.watch, self.journal, is_tracing)
         attempt("watch forks", self._watch_forks)
         attempt("wait for CUDA", self.torch.cuda._lazy_call, self.journal.guard("begin")(self._begin))
 

@@ -6,6 +6,7 @@ has been done.
 """
 
 import binascii
+import ctypes
 import mmap
 import os
 import stat
@@ -126,6 +127,23 @@ def _sweep(folder, namespace):
                 pass
 
 
+def _mapped(file):
+    """The bytes of a file, mapped for the rest of the process.
+
+    An mmap of Python's keeps a descriptor of the file. A program that closes all of its descriptors,
+    to become a daemon, closes that one too; ours would then close what the program opened next.
+    """
+    library = ctypes.CDLL(None, use_errno=True)
+    call = library.mmap
+    call.restype = ctypes.c_void_p
+    call.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+    address = call(None, PAGE_BYTES, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, file, 0)
+    if address == ctypes.c_void_p(-1).value:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return memoryview((ctypes.c_ubyte * PAGE_BYTES).from_address(address)).cast("B")
+
+
 class Process:
     """What a page says of its process beside the devices."""
 
@@ -190,14 +208,13 @@ class Page:
         try:
             # a full file system is to fail here, and not with a signal when the page is written to
             os.posix_fallocate(file, 0, PAGE_BYTES)
-            self._map = mmap.mmap(file, PAGE_BYTES)
+            self._bytes = _mapped(file)
         except BaseException:
             os.unlink(part, dir_fd=folder)
             raise
         finally:
             os.close(file)
-        self._map[:_HEAD.size] = _HEAD.pack(MAGIC, VERSION, PAGE_BYTES, 0, 0, 0, _BODY_BYTES, 0)
-        self._bytes = memoryview(self._map)
+        self._bytes[:_HEAD.size] = _HEAD.pack(MAGIC, VERSION, PAGE_BYTES, 0, 0, 0, _BODY_BYTES, 0)
         self._words = self._bytes.cast("Q")  # one store each: a reader sees no half of one
         self._checksum = self._bytes[_CHECKSUM_AT:_CHECKSUM_AT + 4].cast("I")
         self.write(Process(), ())
