@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import re
 from typing import Any, Dict, List
 
-from plimsoll import _agent, _memory
+from plimsoll import _agent, _memory, _session
 
+_NOTE = re.compile(r", in the traceback of the last exception \(sys\.\w+\)")
 SHOWN = 20  # of plimsoll.holders()
 SECONDS = 2.0
 
@@ -59,9 +62,15 @@ def size(count: int) -> str:
 
 
 def subject(holder: Dict[str, Any]) -> str:
-    """ "list `losses` in train (train.py:41), 812 tensors" """
-    count = holder["tensors"]
-    return f"{holder['text']}, {count} {'tensor' if count == 1 else 'tensors'}"
+    """ "list `losses` in train (In[2], line 9), in the last traceback, 812 tensors" """
+    text = _NOTE.sub(", in the last traceback", holder["text"])
+    file, line, count = holder["file"], holder["line"], holder["tensors"]
+    cell = _session.cell_of(file) if file else None
+    if cell is not None:
+        text = text.replace(f"({os.path.basename(file)}:{line})", f"(In[{cell}], line {line})")
+    if count == 0:  # the device's own, which no tensor has
+        return str(text)
+    return f"{text}, {count} {'tensor' if count == 1 else 'tensors'}"
 
 
 def find(seconds: float) -> Holdings:

@@ -39,6 +39,13 @@ def is_variable(name: str) -> bool:
     return name not in _hidden() or _hidden()[name] is not namespace()[name]
 
 
+def cell_of(file: str) -> Optional[int]:
+    """The number of the cell that IPython keeps under a file's name."""
+    names = getattr(getattr(shell(), "compile", None), "_filename_map", None)
+    number = names.get(file) if isinstance(names, dict) else None
+    return number if isinstance(number, int) else None
+
+
 def is_interactive() -> bool:
     """A person works in it: the process goes on after a failure."""
     return shell() is not None or hasattr(sys, "ps1") or bool(sys.flags.interactive)

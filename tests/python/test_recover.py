@@ -340,6 +340,21 @@ class WordsTest(SessionTest):
             "  1.00 MiB  1 other",
             "  6.00 MiB  has no known holder"])
 
+    def test_cells_are_named_as_ipython_names_them(self):
+        self.shell.compile = types.SimpleNamespace(_filename_map={"/tmp/x/914.py": 2})
+        note = ", in the traceback of the last exception (sys.last_value)"
+        text = "list `losses` in train ({}:9)" + note
+        for file, place in (("/tmp/x/914.py", "In[2], line 9"), ("/a/915.py", "915.py:9")):
+            one = holder(0, MIB, "local losses", file=file, line=9, function="train",
+                         text=text.format(file.rsplit("/", 1)[1]))
+            self.document = document(MIB, one)
+            self.assertIn(f"  1.00 MiB  list `losses` in train ({place}), in the last traceback, "
+                          "2 tensors", plimsoll.holders().lines(2))
+
+    def test_what_no_tensor_has_counts_none(self):
+        self.document = document(MIB, holder(0, MIB, "x", text="cuBLAS's workspaces", tensors=0))
+        self.assertIn("  1.00 MiB  cuBLAS's workspaces", plimsoll.holders().lines(2))
+
     def test_each_device_has_its_own(self):
         self.document = document(2 * MIB, holder(0, 2 * MIB, "global a"),
                                  holder(1, MIB, "global b", device=1))
