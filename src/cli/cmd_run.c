@@ -220,11 +220,14 @@ static int run(const char *who, const run_arguments *arguments)
     plim_error err = { 0 };
     const plim_status status = plim_run_launch((const char *const *)arguments->asked.command,
                                                &arguments->how, &launch, &ran, &err);
-    const int answer = ran.exit_status;
+    int answer = ran.exit_status;
     if (status != PLIM_OK) {
         plim_say(who, "%s", err.message);
     } else {
         plim_output_unwritten(who, &ran.launched);
+        if (ran.main_process != NULL && strcmp(ran.main_process->ended, "stopped") == 0) {
+            answer = PLIM_EXIT_FOUND; /* by --stop-on; the program may have ended with anything */
+        }
         if (!arguments->how.is_quiet) {
             say_warnings(who, &ran);
         }

@@ -301,11 +301,11 @@ class Ends(BlackBoxTest):
         run = self.run_program("""
             torch.take(1)
             from plimsoll_agent import blackbox
-            blackbox.current().stop("leak")
-            print("not reached")
+            blackbox.current().stopping("leak")
+            raise KeyboardInterrupt
             """)
-        self.assertEqual((run.out, run.status), ("", 1))
-        self.assertEqual((run.one.end, run.one.told["stopped_on"]), (("stopped", 1), "leak"))
+        self.assertEqual(run.out, "")
+        self.assertEqual((run.one.end, run.one.told["stopped_on"]), (("stopped", 130), "leak"))
         self.assertEqual(run.one.reasons, ["stop"])
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_live_page.py - the live page: what lies in it, whose it is, and that nothing of it is in a program's way."""
+"""test_live_page.py - the live page: its bytes, its owner, and a program that never notices."""
 
 import binascii
 import gc
@@ -20,10 +20,12 @@ sys.path.insert(0, str(REPOSITORY / "src/agent"))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from fake_torch import FakeTorch  # noqa: E402
+from plimsoll_agent.blackbox.devices import Devices  # noqa: E402
 from plimsoll_agent.journal import Journal  # noqa: E402
 from plimsoll_agent.live import page as pages  # noqa: E402
 from plimsoll_agent.live import publisher as publishers  # noqa: E402
 from plimsoll_agent.live.figures import quietly  # noqa: E402
+from plimsoll_agent.places import Places  # noqa: E402
 
 GIB = 1 << 30
 
@@ -34,18 +36,29 @@ class Recorder:
     def __init__(self, folder="/run/folder/1", limit=None):
         self.torch = FakeTorch()
         self.torch.__version__ = "2.11.0"
+        self.torch.__file__ = "/torch/__init__.py"
         self.torch.cuda.get_device_properties = lambda index: types.SimpleNamespace(
             total_memory=80 * GIB, name="NVIDIA H100 80GB HBM3")
+        self.devices = Devices(self.torch, None)
+        self.places = Places(self.torch.__file__)
         self.choice = types.SimpleNamespace(limit=limit, stop_on=(), is_quiet=False)
         self.journal = Journal()
         self.folder = folder
         self.release = "0.1.0"
-        self.dumps = []
+        self.dumps = types.SimpleNamespace(names=[])
+        self.stopped_on = []
         self.said = []
 
     def dump(self, reason):
-        self.dumps.append(f"{len(self.dumps) + 1:03d}-{reason}")
-        return self.dumps[-1]
+        self.dumps.names.append(f"{len(self.dumps.names) + 1:03d}-{reason}")
+        return self.dumps.names[-1]
+
+    def handles_signal(self):
+        return True
+
+    def stopping(self, condition):
+        self.stopped_on.append(condition)
+        return True
 
     def say(self, line):
         self.said.append(line)
@@ -165,7 +178,7 @@ class TestPublisher(Case):
         wait_until(lambda: read(self.path()).answered == 7)
         shown = read(self.path())
         self.assertEqual((shown.last_dump, shown.dump_count, shown.state), ("001-request", 1, 0))
-        self.assertEqual(self.recorder.dumps, ["001-request"])
+        self.assertEqual(self.recorder.dumps.names, ["001-request"])
 
     def test_a_dump_that_fails_is_answered(self):
         def fail(reason):

@@ -60,6 +60,11 @@ def _is_default(number):
     return not any(int(mask, 16) >> (number - 1) & 1 for mask in masks)
 
 
+def is_handled(number, callback):
+    """True while handle() is in force. Any thread may ask."""
+    return callback in _handlers.get(number, ()) and _signal.getsignal(number) is _received
+
+
 def forget(number, callback):
     """In a forked child: takes a callback back. Without any the signal does what it always did."""
     _hang_up()

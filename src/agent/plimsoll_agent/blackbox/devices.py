@@ -10,7 +10,7 @@ _FIGURES = (("allocated_bytes", "allocated_bytes", "current"),
             ("peak_reserved_bytes", "reserved_bytes", "peak"))
 
 
-def _figure(stats, name, kind):
+def figure(stats, name, kind):
     """None where this backend does not count it."""
     return stats.get(name, {}).get("all", {}).get(kind)
 
@@ -34,21 +34,21 @@ class Devices:
         for index in range(self._count):
             stats = self._journal.attempt("read PyTorch's statistics",
                                           self._torch._C._cuda_memoryStats, index) or {}
-            if _figure(stats, "reserved_bytes", "peak") or stats.get("num_ooms"):
+            if figure(stats, "reserved_bytes", "peak") or stats.get("num_ooms"):
                 yield index, stats
 
     def allocations(self):
         """Requests that were granted on all of them so far."""
-        return sum(_figure(stats, "allocation", "allocated") or 0 for _, stats in self.stats())
+        return sum(figure(stats, "allocation", "allocated") or 0 for _, stats in self.stats())
 
     def events(self):
         """A bound of the events of memory so far, if nothing has reset PyTorch's counts."""
         total = 0
         for _, stats in self.stats():
-            total += _figure(stats, "allocation", "allocated") or 0
-            total += 2 * (_figure(stats, "allocation", "freed") or 0)  # requested, and completed
-            total += _figure(stats, "segment", "allocated") or 0
-            total += _figure(stats, "segment", "freed") or 0
+            total += figure(stats, "allocation", "allocated") or 0
+            total += 2 * (figure(stats, "allocation", "freed") or 0)  # requested, and completed
+            total += figure(stats, "segment", "allocated") or 0
+            total += figure(stats, "segment", "freed") or 0
         return total
 
     def driver_release(self):
@@ -64,15 +64,16 @@ class Devices:
         return [self._figures(index, stats) for index, stats in self.stats()]
 
     def _figures(self, index, stats):
-        name, total, _ = self._properties(index)
+        name, total, _ = self.properties(index)
         device = {"device": index, "name": name, "total_bytes": total}
         for member, statistic, kind in _FIGURES:
-            device[member] = _figure(stats, statistic, kind)
+            device[member] = figure(stats, statistic, kind)
         device["retries"] = stats.get("num_alloc_retries", 0)
         device["ooms"] = stats.get("num_ooms", 0)
         return device
 
-    def _properties(self, index):
+    def properties(self, index):
+        """(name, bytes, UUID or None), which do not change."""
         if index not in self._known:
             properties = self._torch.cuda.get_device_properties(index)
             uuid = getattr(properties, "uuid", None)
@@ -89,7 +90,7 @@ class Devices:
         return devices
 
     def _ask(self, device):
-        uuid = self._properties(device["device"])[2]
+        uuid = self.properties(device["device"])[2]
         handle = self.nvml.device(uuid) if uuid is not None else None
         if handle is not None:
             device["free_bytes"] = self.nvml.free_bytes(handle)

@@ -18,7 +18,7 @@ from plimsoll_agent.blackbox.failures import Failures
 from plimsoll_agent.blackbox.files import Folder
 from plimsoll_agent.blackbox.limits import Limits
 from plimsoll_agent.blackbox.process import ProcessFile
-from plimsoll_agent.endings import Ending, Endings
+from plimsoll_agent.endings import Endings
 from plimsoll_agent.frameless import announced
 from plimsoll_agent.history import History
 from plimsoll_agent.journal import Journal
@@ -32,7 +32,6 @@ except ImportError:  # run from its sources
     RELEASE = ""
 
 LOCK_SECONDS = 5  # to wait for another thread's dump
-STOPPED_STATUS = 1
 
 
 class Recorder:
@@ -72,6 +71,7 @@ class Recorder:
         self._lock = threading.RLock()  # a thread dumps
         self._is_at_work = False
         self._has_complained = False
+        self._stopped_on = None  # a condition of --stop-on
 
     # ---- the start -----------------------------------------------------------------------------
 
@@ -170,11 +170,22 @@ class Recorder:
         """
         return self._dump(reason, error)
 
-    def stop(self, condition):
-        """A condition of --stop-on holds: dumps, and ends the program with status 1."""
-        self._dump("stop", None, ends=True)
-        self._finish({"ended": "stopped", "exit_status": STOPPED_STATUS, "stopped_on": condition})
-        self.endings.stop(Ending("stopped", status=STOPPED_STATUS))
+    def stopping(self, condition):
+        """A condition of --stop-on holds: dumps; False where the program is about to end anyway."""
+        if not self._lock.acquire(timeout=LOCK_SECONDS):
+            return False
+        try:
+            if self._is_over or self.dumps.ends_program():
+                return False
+            self._stopped_on = condition
+            self._dump("stop", None, ends=True)
+            return True
+        finally:
+            self._lock.release()
+
+    def handles_signal(self):
+        """True while SIGUSR1 leaves a dump."""
+        return signals.is_handled(signal.SIGUSR1, self._on_signal)
 
     def say(self, line):
         """One line on standard error, unless the launcher wants quiet."""
@@ -304,6 +315,10 @@ class Recorder:
     def _ended(self, ending):
         """The process ends; more than one way may lead here."""
         if self._is_over or not self.is_ready:
+            return
+        if self._stopped_on is not None:
+            self._finish({"ended": "stopped", "exit_status": ending.status,
+                          "exception": ending.exception, "stopped_on": self._stopped_on})
             return
         try:
             self._account_for_end(ending)

@@ -3,8 +3,9 @@
     recorder ──► publisher   ten times a second: figures into the page, requests out of it
                     ├── page      a small file in memory, which others read (docs/formats/live-page.md)
                     ├── figures   of PyTorch's allocator
-                    ├── growth    the judge of a figure over the steps
-                    ├── lines     of the program that made what grew
+                    ├── watch     the steps of each device: says where memory surely grows
+                    │     ├── growth  the judge
+                    │     └── lines   of the program that made what grew
                     └── stopping  --stop-on
 
 Rules: see plimsoll_agent. The thread is one of _thread: threading does not list it.

@@ -2,6 +2,7 @@
 
 import gc
 
+from plimsoll_agent.blackbox.devices import figure
 from plimsoll_agent.live.page import Device
 
 DEVICES_LOOKED_AT_MAX = 64
@@ -26,8 +27,11 @@ def quietly(function, *args):
 class Figures:
     """Of the devices that this process has memory on."""
 
-    def __init__(self, torch):
-        self._torch = torch
+    def __init__(self, torch, about):
+        """
+        about  the recorder's Devices: what does not change
+        """
+        self._about = about
         self._read = torch._C._cuda_memoryStats
         self._devices = {}  # by index: those in use
         self._count = min(torch.cuda.device_count(), DEVICES_LOOKED_AT_MAX)
@@ -43,9 +47,8 @@ class Figures:
 
     def _begin(self, index):
         device = Device(index)
-        properties = self._torch.cuda.get_device_properties(index)
-        device.total = properties.total_memory
-        device.name = properties.name.encode("utf-8", "replace")[:NAME_BYTES_MAX]
+        name, device.total, _ = self._about.properties(index)
+        device.name = name.encode("utf-8", "replace")[:NAME_BYTES_MAX]
         return device
 
     def look(self):
@@ -61,18 +64,15 @@ class Figures:
 
 
 def _take(device, stats):
-    allocated = stats["allocated_bytes"]["all"]
-    reserved = stats["reserved_bytes"]["all"]
-    device.allocated = allocated["current"]
-    device.peak_allocated = allocated["peak"]
-    device.reserved = reserved["current"]
-    device.peak_reserved = reserved["peak"]
-    device.active = _current(stats, "active_bytes")
-    device.inactive_split = _current(stats, "inactive_split_bytes")
+    def count(name, kind="current"):
+        return figure(stats, name, kind) or 0  # not counted by this backend
+
+    device.allocated = count("allocated_bytes")
+    device.peak_allocated = count("allocated_bytes", "peak")
+    device.reserved = count("reserved_bytes")
+    device.peak_reserved = count("reserved_bytes", "peak")
+    device.active = count("active_bytes")
+    device.inactive_split = count("inactive_split_bytes")
+    device.blocks = count("active")
     device.retries = stats.get("num_alloc_retries", 0)
     device.ooms = stats.get("num_ooms", 0)
-
-
-def _current(stats, name):
-    """0 where this backend does not count it."""
-    return stats.get(name, {}).get("all", {}).get("current", 0)

@@ -166,7 +166,7 @@ class Device:
 
     __slots__ = ("index", "flags", "total", "allocated", "reserved", "active", "inactive_split",
                  "peak_allocated", "peak_reserved", "retries", "ooms", "growth", "since_step",
-                 "full_at_step", "step_allocated", "name")
+                 "full_at_step", "step_allocated", "name", "blocks")
 
     def __init__(self, index):
         for field in self.__slots__:
@@ -228,8 +228,9 @@ class Page:
         _PROCESS.pack_into(
             body, 0, time.monotonic_ns(), self._started, self._namespace, self.pid, process.rank,
             process.state, process.flags, process.step, process.limit, process.period_ms,
-            len(shown), len(devices) - len(shown), process.dump_count, _text(process.last_dump, 64),
-            _text(process.plimsoll, 32), _text(process.torch, 32), _text(process.folder, FOLDER_BYTES))
+            len(shown), len(devices) - len(shown), process.dump_count,
+            _text(process.last_dump, 64), _text(process.plimsoll, 32), _text(process.torch, 32),
+            _text(process.folder, FOLDER_BYTES))
         at = _PROCESS.size
         for device in shown:
             _DEVICE.pack_into(

@@ -14,10 +14,12 @@ import os
 import time
 
 from plimsoll_agent.live import page as pages
+from plimsoll_agent.live import stopping
 from plimsoll_agent.live.figures import Figures
+from plimsoll_agent.live.watch import Watch
 
 PERIOD_SECONDS = 0.1
-PERIOD_SECONDS_MAX = 10.0
+PERIOD_SECONDS_MAX = 2.0  # so long a request waits at most
 SHARE_MAX = 0.0008  # of a processor's time; the promise is 0.001
 DEVICES_SECONDS = 2.0  # from one look for devices that came into use to the next
 
@@ -32,6 +34,8 @@ class Publisher:
 
     def _clear(self):
         self._figures = None
+        self._watch = None  # over the steps
+        self._conditions = []
         self._page = None
         self._process = pages.Process()
         self._wake = None
@@ -40,22 +44,28 @@ class Publisher:
         self._cost = 0.0  # of a look, of processor time, as it is on average
         self._wait = 0.0  # that the last look took, with waiting
         self._answered = 0  # the last request that was carried out
+        self._stop = None
+        self._reason = None  # to stop: (condition, sentence), until that is done
 
     # ---- called by the recorder ----------------------------------------------------------------
 
     def begin(self):
         """CUDA is there."""
-        self._figures = Figures(self._recorder.torch)
+        recorder = self._recorder
+        self._figures = Figures(recorder.torch, recorder.devices)
+        self._conditions = stopping.read(recorder.choice.stop_on, recorder.journal)
+        self._watch = Watch(recorder)
         self._describe()
         self._is_over = False
-        if self._environment.get("PLIMSOLL_LIVE") == "off":
-            return
-        try:
-            self._page = pages.Page(self._environment)
-        except (OSError, pages.Unusable) as error:
-            self._recorder.journal.note(f"no live figures are published: {error}")
-            return
-        self._start()
+        if self._environment.get("PLIMSOLL_LIVE") != "off":
+            try:
+                self._page = pages.Page(self._environment)
+            except (OSError, pages.Unusable) as error:
+                recorder.journal.note(f"no live figures are published: {error}")
+        if self._page is not None or self._conditions:
+            self._wake = _thread.allocate_lock()
+            self._wake.acquire()
+            _thread.start_new_thread(self._run, (self._wake,))
 
     def forget(self):
         """This process was forked: page and thread are its parent's."""
@@ -76,46 +86,97 @@ class Publisher:
 
         steps  finished now
         """
+        if self._is_over or steps == self._process.step:
+            return
         self._process.step = steps
+        self._recorder.journal.attempt("watch the steps", self._watch_step, steps)
+
+    def growth(self):
+        """[{"device", "bytes_per_step", "since_step", "where", "full_at_step"}] where it is sure."""
+        return self._watch.results() if self._watch is not None else []
+
+    # ---- steps ---------------------------------------------------------------------------------
+
+    def _watch_step(self, steps):
+        if self._is_due():
+            self._figures.look_for_devices()
+        for device in self._figures.look():
+            sentence = self._watch.stepped(device, steps)
+            if sentence is not None:
+                self._wish_to_stop(lambda condition: condition.share is None, sentence)
+
+    def _is_due(self):
+        """True if it is time to look for devices that came into use."""
+        now = time.monotonic()
+        if now - self._looked_for_devices < DEVICES_SECONDS and self._figures.devices:
+            return False
+        self._looked_for_devices = now
+        return True
+
+    # ---- --stop-on -----------------------------------------------------------------------------
+
+    def _wish_to_stop(self, is_met, sentence):
+        """The thread does it: not this one, whose frames are the program's."""
+        condition = next(filter(is_met, self._conditions), None)
+        if condition is not None and self._reason is None and self._stop is None:
+            self._reason = condition.text, sentence
+
+    def _check_conditions(self, devices):
+        for device in devices:
+            capacity = self._recorder.choice.limit or device.total
+            self._wish_to_stop(
+                lambda condition: condition.holds(device, capacity),
+                f"GPU {device.index} has {device.reserved / capacity:.1%} of its memory reserved")
+
+    def _stop_program(self):
+        (condition, sentence), self._reason = self._reason, None
+        attempt = self._recorder.journal.attempt
+        self._stop = stopping.Stop()
+        if attempt("dump before the stop", self._recorder.stopping, condition):
+            self._recorder.say(f"ends the program (--stop-on={condition}): {sentence}")
+            attempt("stop the program", self._stop.begin)
 
     # ---- the thread ----------------------------------------------------------------------------
-
-    def _start(self):
-        self._wake = _thread.allocate_lock()
-        self._wake.acquire()
-        _thread.start_new_thread(self._run, (self._wake,))
 
     def _run(self, wake):
         """Until end(), which releases the lock that is waited for."""
         look = self._recorder.journal.guard("publish live figures")(self._look)
-        while not wake.acquire(True, self._period()):
+        goes_on = True
+        while not wake.acquire(True, self._period()) and not self._is_over:
             began, began_at = time.thread_time(), time.monotonic()
-            if not look():
-                break
+            goes_on = goes_on and look()
             self._cost += 0.2 * (time.thread_time() - began - self._cost)
             self._wait = time.monotonic() - began_at
-            request = self._page.request
-            if request != self._answered:
-                self._carry_out(request)
+            if self._reason is not None:
+                self._stop_program()
+            if self._stop is not None:
+                self._stop.look()
+            if self._page is not None and self._page.request != self._answered:
+                self._carry_out(self._page.request)
 
     def _period(self):
         wanted = max(PERIOD_SECONDS, self._cost / SHARE_MAX, 10 * self._wait)
         return min(wanted, PERIOD_SECONDS_MAX)
 
     def _look(self):
-        """Publishes the figures of now; False where that is over."""
-        if self._is_over:
-            return False
-        now = time.monotonic()
-        if now - self._looked_for_devices >= DEVICES_SECONDS or not self._figures.devices:
-            self._looked_for_devices = now
+        """Publishes the figures of now; None where that fails: it is not tried again."""
+        if self._is_due():
             self._figures.look_for_devices()
-        self._publish(self._figures.look())
+        devices = self._figures.look()
+        self._check_conditions(devices)
+        self._publish(devices)
         return True
 
     def _publish(self, devices):
-        self._process.period_ms = int(1000 * self._period())
-        self._page.write(self._process, devices)
+        if self._page is None:
+            return
+        process, recorder = self._process, self._recorder
+        names = recorder.dumps.names
+        process.last_dump = names[-1] if names else ""
+        process.dump_count = int(process.last_dump[:3] or 0)
+        process.flags = pages.HANDLES_SIGUSR1 if recorder.handles_signal() else 0
+        process.period_ms = int(1000 * self._period())
+        self._page.write(process, devices)
 
     def _carry_out(self, request):
         """A reader requests a dump."""
@@ -123,11 +184,8 @@ class Publisher:
         attempt = self._recorder.journal.attempt
         self._process.state = pages.DUMPING
         attempt("say that it dumps", self._publish, self._figures.devices)
-        name = attempt("dump on request", self._recorder.dump, "request")
+        attempt("dump on request", self._recorder.dump, "request")
         self._process.state = pages.RUNNING
-        if name is not None:
-            self._process.last_dump = name
-            self._process.dump_count += 1
         attempt("say that it has dumped", self._publish, self._figures.devices)
         self._page.answer(request)
 
@@ -138,8 +196,8 @@ class Publisher:
         process.folder = folder if len(folder) < pages.FOLDER_BYTES else b""
         process.rank = _number(self._environment.get("RANK"), -1)
         process.limit = recorder.choice.limit or 0
-        process.plimsoll = getattr(recorder, "release", "")
-        process.torch = str(getattr(recorder.torch, "__version__", ""))
+        process.plimsoll = recorder.release
+        process.torch = str(recorder.torch.__version__)
 
 
 def _number(text, otherwise):
