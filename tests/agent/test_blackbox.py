@@ -272,6 +272,38 @@ class Ends(BlackBoxTest):
             self.assertEqual(run.one.end, ("oom", 1))
             self.assertTrue(run.one.dumps[0]["ends_program"])
 
+    def test_no_exception_is_kept_alive(self):
+        """With it everything would be that its frames hold."""
+        run = self.run_program("""
+            import weakref
+            class Held:
+                pass
+            alive = []
+            def fail(how):
+                held = Held()
+                alive.append(weakref.ref(held))
+                try:
+                    torch.take(2000)
+                except torch.OutOfMemoryError:
+                    if how:
+                        sys.exit(3)
+            def work():
+                held = Held()
+                alive.append(weakref.ref(held))
+                torch.take(2000)
+            for how in range(2):
+                try:
+                    fail(how)
+                except SystemExit:
+                    pass
+            thread = threading.Thread(target=work)
+            thread.start()
+            thread.join()
+            del thread
+            print(len(alive), [one() for one in alive])
+            """)
+        self.assertEqual(run.out, "3 [None, None, None]\n")
+
     def test_a_session_goes_on(self):
         """Where a person types, an exception ends nothing."""
         process = self.run_program("""

@@ -29,7 +29,7 @@ class Ending:
     status       what its parent gets to see, as a shell says it
     stop_reason  of "stopped": "endless_loop" or "no_kernels"
     stop_text    the same as a sentence
-    error        the exception itself, where it is known
+    error        the exception itself, where Python keeps it anyway
     """
 
     def __init__(self, how, exception=None, status=0, stop_reason=None, stop_text=None, error=None):
@@ -88,7 +88,8 @@ class Endings:
         self._journal = journal
         self._exit_now = os._exit
         self._status = 0
-        self._cause = None  # handled when sys.exit was called
+        self._cause = None  # last line of what was handled when sys.exit was called
+        self._is_by_oom = False  # and whether it was, or came of, an out-of-memory error
         self._progress_at_exit = None
         self._survived = None  # the identity of an exception after which the program went on
         self.on_end = None
@@ -125,6 +126,7 @@ class Endings:
         """In a forked child: the parent's exit is not its own."""
         self._status = 0
         self._cause = None
+        self._is_by_oom = False
         signals.forget(signal.SIGTERM, self._on_sigterm)
 
     def end(self, ending):
@@ -186,10 +188,12 @@ class Endings:
 
     def _note_exit(self, status=None):
         self._status = status_of(status)
-        self._cause = sys.exc_info()[1] if self._status else None
+        cause = sys.exc_info()[1] if self._status else None  # not kept: it keeps frames alive
+        self._cause = describe(cause) if cause is not None else None
+        self._is_by_oom = cause is not None and self._ooms.is_one_in(cause)
         self._progress_at_exit = self._ooms.progress()
         if self.on_exit is not None:
-            self.on_exit(self._status, self._cause)
+            self.on_exit(self._status, cause)
 
     def _has_exited(self):
         """False if something caught what sys.exit raised, and the program went on."""
@@ -209,11 +213,10 @@ class Endings:
 
     def _of_status(self, status):
         """An exit. With a status it is often for an exception that was handled just before."""
-        cause = self._cause if status else None
-        text = describe(cause) if cause is not None else None
-        if status and (self._ooms.was_last() or (cause and self._ooms.is_one_in(cause))):
-            return Ending("oom", text, status, error=cause)
-        return Ending("exit", text, status, error=cause)
+        text = self._cause if status else None
+        if status and (self._ooms.was_last() or self._is_by_oom):
+            return Ending("oom", text, status)
+        return Ending("exit", text, status)
 
     def watch_sigterm(self):
         """SIGTERM too, where the program has no handler; the process ends by it as it would have."""

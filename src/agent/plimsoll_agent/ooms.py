@@ -5,16 +5,11 @@ taken from the exception when that is made, also where the program catches it.
 """
 
 import sys
-import weakref
 
 from plimsoll_agent.places import callers_frame
 
 TOLD_MAX = 20
 PLACES_MAX = 100
-
-
-def _allows_weak_references(error):
-    return getattr(type(error), "__weakrefoffset__", 0) > 0
 
 
 class Ooms:
@@ -33,7 +28,6 @@ class Ooms:
         self._told = []
         self._counts = {}  # {"train.py:55 main": failures there}
         self._last = None  # the last one
-        self._last_error = None  # its exception, while that is alive
         self._progress_at_last = 0
         self.on_failure = None
         self.on_text = None
@@ -48,7 +42,7 @@ class Ooms:
         """In a forked child: the parent's failures are not its own."""
         self._told.clear()
         self._counts.clear()
-        self._last = self._last_error = None
+        self._last = None
 
     def error_class(self):
         """PyTorch's exception."""
@@ -69,8 +63,6 @@ class Ooms:
         if self._last is None or self._last["text"] is not None:
             return
         self._last["text"] = str(error)
-        if _allows_weak_references(error):
-            self._last_error = weakref.ref(error)
         if self.on_text is not None:
             self.on_text(self._last)
 
@@ -80,7 +72,6 @@ class Ooms:
             frame = sys._current_frames().get(self._course.backward_thread())
         stats = self._torch._C._cuda_memoryStats(device)
         where = self._places.name(self._places.users_frame(frame)) if frame is not None else "?"
-        self._last_error = None
         self._last = {
             "device": device,
             "step": self._course.step_now(),
@@ -125,10 +116,6 @@ class Ooms:
     def last(self):
         """The figures of the last one, or None."""
         return self._last
-
-    def last_error(self):
-        """The exception of the last one, while it is alive; else None."""
-        return self._last_error() if self._last_error is not None else None
 
     def count(self):
         """All of them, those that the program caught too."""

@@ -25,7 +25,7 @@ class Failures:
     def __init__(self, recorder):
         self._recorder = recorder
         self._brief = (None, None)  # the failure that the last brief dump is of, and its name
-        self._full = (None, None)  # the exception or failure of the last full one, and its name
+        self._full = (None, None)  # what the last full one is of, not the exception; its name
         self._is_slow = False  # a brief account took longer than it may
 
     def forget(self):
@@ -59,9 +59,9 @@ class Failures:
         oom = recorder.ooms.last()
         if oom is not None and error is not None and not _is_of(oom, error):
             oom = None  # another one has failed since
-        identity = oom if oom is not None else error
+        identity = oom if oom is not None else (id(error), str(error))
         of, name = self._full
-        if of is identity and name is not None:
+        if name is not None and (of is identity or oom is None and of == identity):
             recorder.amend(name, ends_program=ends)
             return name
         text = oom["text"] if oom is not None else None

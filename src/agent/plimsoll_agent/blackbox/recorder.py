@@ -200,9 +200,13 @@ class Recorder:
 
     # ---- dumps ---------------------------------------------------------------------------------
 
-    def _dump(self, reason, error=None, ends=False, frame=None):
+    def _dump(self, reason, error=None, text=None, ends=False, frame=None):
+        """
+        text  of what the program ends by, where its exception is gone
+        """
         where, stack = self.place_of(error, frame)
-        text = f"{type(error).__name__}: {error}" if error is not None else None
+        if error is not None:
+            text = f"{type(error).__name__}: {error}"
         return self.account(reason, error=text, where=where, stack=stack, ends=ends)
 
     def account(self, reason, name=None, **members):
@@ -335,7 +339,8 @@ class Recorder:
         elif _is_by_signal(ending) and ending.error is None:
             name = self._dump("signal", ends=True)  # in the midst of it
         else:
-            name = self._dump("exit", ending.error, ends=ending.error is not None)
+            name = self._dump("exit", ending.error, text=ending.exception,
+                              ends=ending.exception is not None)
         for other in said:
             if other != name:  # it went on
                 self.amend(other, ends_program=False)
