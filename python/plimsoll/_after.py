@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from typing import Any, List, Optional
 
@@ -10,6 +11,7 @@ from plimsoll import _frames, _memory, _session
 
 SHOWN = 5
 SECONDS = 1.0
+_ADVICE = "plimsoll.recover() shows what can be dropped, and drops it."
 
 failures = _memory.failures
 
@@ -38,7 +40,19 @@ def lines() -> List[str]:
 
 def say_after_cell() -> None:
     """Under the traceback of a cell."""
-    print("\n".join([*lines(), "plimsoll.recover() shows what can be dropped, and drops it."]))
+    print("\n".join([*lines(), _ADVICE]))
+
+
+def say_after_prompt() -> None:
+    """Under the traceback at Python's own prompt."""
+    try:
+        sys.stderr.write("\n".join([*lines(), _ADVICE, ""]))
+    except Exception as error:  # never the session's problem
+        sys.stderr.write(f"{cannot_words(error)}\n")
+
+
+def cannot_words(error: Exception) -> str:
+    return f"plimsoll: cannot say who holds the memory: {type(error).__name__}: {error}"
 
 
 def late_words() -> Optional[str]:
@@ -59,5 +73,12 @@ def say_at_exit(recorder: Any) -> None:
     if recorder is None or os.environ.get("PLIMSOLL_QUIET") == "1" or _session.is_interactive():
         return
     if is_out_of_memory(getattr(sys, "last_value", None)):
-        text = "\n".join([*lines(), f"What was recorded is in {recorder.folder}"])
-        sys.stderr.write(f"{text}\n")
+        sys.stderr.write("\n".join([*lines(), _recorded_words(recorder.folder), ""]))
+
+
+def _recorded_words(folder: str) -> str:
+    """Where the account is, and what reads it."""
+    names = sorted(name for name in os.listdir(folder) if name.endswith(".pickle"))
+    if not names:
+        return f"What was recorded is in {folder}"
+    return f"The whole account: plimsoll diagnose {shlex.quote(os.path.join(folder, names[-1]))}"

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Any, Optional
 
-from plimsoll import _agent, _runs
+from plimsoll import _agent, _runs, _session
 
 
 def arm(output: Optional[str] = None) -> str:
@@ -31,6 +31,7 @@ def arm(output: Optional[str] = None) -> str:
 
     importing.when_imported("torch", torch_is_there)
     blackbox.start(folder)
+    _session.watch()
     return folder
 
 

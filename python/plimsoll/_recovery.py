@@ -258,6 +258,7 @@ def _is_confirmed(names: Sequence[str], confirm: Optional[bool]) -> bool:
     if not _session.can_ask():
         print("Nothing was dropped: plimsoll.recover(confirm=True) drops these.")
         return False
+    sys.stdout.flush()
     if input("Drop these? [y/N] ").strip().lower() in ("y", "yes"):
         return True
     print("Nothing was dropped.")

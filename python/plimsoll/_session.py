@@ -7,6 +7,8 @@ import re
 import sys
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
+from plimsoll import _agent
+
 _OUTPUT_NAME = re.compile(r"_(\d+)\Z")
 _LAST = ("last_exc", "last_value", "last_traceback", "last_type")
 _shell: List[Any] = []  # the IPython that has loaded the extension
@@ -48,7 +50,10 @@ def cell_of(file: str) -> Optional[int]:
 
 def is_interactive() -> bool:
     """A person works in it: the process goes on after a failure."""
-    return shell() is not None or hasattr(sys, "ps1") or bool(sys.flags.interactive)
+    _agent.load()
+    from plimsoll_agent import endings
+
+    return shell() is not None or bool(endings.is_interactive())
 
 
 def can_ask() -> bool:
@@ -171,14 +176,14 @@ class Watch:
 
     def after_cell(self, *results: Any) -> None:
         """The cell's traceback is on the page by now, whole."""
-        try:
-            from plimsoll import _after
+        from plimsoll import _after
 
+        try:
             if self._ran_out(results[0] if results else None):
                 del results
                 _after.say_after_cell()
         except Exception as error:  # never the session's problem
-            print(f"plimsoll: cannot say who holds the memory: {type(error).__name__}: {error}")
+            print(_after.cannot_words(error))
 
 
     def _ran_out(self, result: Any) -> bool:
@@ -193,14 +198,38 @@ class Watch:
 _watch: List[Watch] = []
 
 
+def watch() -> None:
+    """Says who holds the memory after each failure, where a person goes on after one."""
+    found = shell()
+    if found is not None:
+        if not _watch:
+            _watch.append(Watch(found))
+            _watch[0].install()
+    elif is_interactive():
+        _watch_prompt()
+
+
+def _watch_prompt() -> None:
+    """Python's own prompt: it calls sys.excepthook, and goes on."""
+    shown = sys.excepthook
+
+    def excepthook(kind: Any, error: BaseException, trace: Any) -> None:
+        from plimsoll import _after
+
+        shown(kind, error, trace)
+        if _after.is_out_of_memory(error):
+            del kind, error, trace
+            _after.say_after_prompt()
+
+    sys.excepthook = excepthook
+
+
 def load(ipython: Any) -> None:
     """See plimsoll.load_ipython_extension()."""
     from plimsoll import _after, _arming
 
-    if not _watch:
-        _shell[:] = [ipython]
-        _watch.append(Watch(ipython))
-        _watch[0].install()
+    _shell[:] = [ipython]
+    watch()
     line: Optional[str] = None
     try:
         _arming.arm()
@@ -213,7 +242,7 @@ def load(ipython: Any) -> None:
 
 def unload(_ipython: Any) -> None:
     """See plimsoll.unload_ipython_extension()."""
-    for watch in _watch:
-        watch.remove()
+    for one in _watch:
+        one.remove()
     _watch.clear()
     _shell.clear()

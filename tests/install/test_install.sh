@@ -48,6 +48,13 @@ export PKG_CONFIG_PATH="$libdir/pkgconfig" LD_LIBRARY_PATH="$libdir"
 test "$(pkg-config --modversion plimsoll)" = "$("$prefix/bin/plimsoll" --version | tr -dc 0-9.)" ||
     fail "plimsoll.pc and the command have different versions"
 
+# --- the Python package, which finds the agent from where it lies
+
+test "$(cd / && PYTHONPATH="$prefix/lib/plimsoll/rehearse/python" python3 -B -c 'import plimsoll, plimsoll.auto
+from plimsoll_agent import blackbox
+print(blackbox.run_folder() == plimsoll.arm())')" = True || fail "the Python package does not find the agent"
+test -e "$prefix/lib/plimsoll/rehearse/python/plimsoll/py.typed" || fail "py.typed is not installed"
+
 # --- what the libraries need, and what they show
 
 needs() { # needs <library>: the libraries it names, in order

@@ -169,12 +169,21 @@ class ArmingTest(FolderTest):
         self.assertEqual(page.getvalue(), "plimsoll: nothing is recorded: OSError: no place\n")
 
     def test_a_program_that_ended_by_it_says_where_the_account_is(self):
-        one = types.SimpleNamespace(folder="/state/run/1")
+        folder = os.path.join(self.folder.name, "1")
+        os.mkdir(folder)
+        one = types.SimpleNamespace(folder=folder)
         sys.last_value = self.torch.OutOfMemoryError("CUDA out of memory.")
         self.addCleanup(delattr, sys, "last_value")
         with mock.patch.object(_after, "lines", lambda: ["GPU 0: 1 GiB allocated, held by"]):
-            for quiet, said in (("1", ""), ("0", "GPU 0: 1 GiB allocated, held by\n"
-                                           "What was recorded is in /state/run/1\n")):
+            first = "GPU 0: 1 GiB allocated, held by\n"
+            path = f"'{folder}/002-oom.pickle'"  # of a shell: it has a blank
+            for quiet, names, said in (
+                    ("1", (), ""),
+                    ("0", (), f"{first}What was recorded is in {folder}\n"),
+                    ("0", ("001-exit.pickle", "002-oom.pickle", "002-oom.json"),
+                     f"{first}The whole account: plimsoll diagnose {path}\n")):
+                for name in names:
+                    open(os.path.join(folder, name), "w", encoding="ascii").close()
                 page = io.StringIO()
                 with mock.patch.dict(os.environ, PLIMSOLL_QUIET=quiet):
                     with contextlib.redirect_stderr(page):

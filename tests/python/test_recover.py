@@ -267,6 +267,30 @@ class PlainPromptTest(SessionTest):
         self.assertFalse(hasattr(sys, "last_value"))
 
 
+    def test_the_prompt_says_who_holds_it(self):
+        shown, page = [], io.StringIO()
+        self.addCleanup(setattr, sys, "excepthook", sys.excepthook)
+        self.addCleanup(delattr, sys, "ps1")
+        sys.ps1 = ">>> "
+        sys.excepthook = lambda *words: shown.append(words[0])
+        _session.watch()
+        self.document = document(50 * MIB)
+        with contextlib.redirect_stderr(page):
+            for kind in (KeyError, self.torch.OutOfMemoryError):
+                try:
+                    raise kind("x")
+                except Exception:
+                    sys.excepthook(*sys.exc_info())
+        self.assertEqual(shown, [KeyError, self.torch.OutOfMemoryError])
+        self.assertEqual(page.getvalue().splitlines()[0], "GPU 0: 50.0 MiB allocated, held by")
+        self.assertEqual(len(page.getvalue().splitlines()), 3)
+
+    def test_a_program_that_no_person_types_is_left_alone(self):
+        before = sys.excepthook
+        _session.watch()
+        self.assertIs(sys.excepthook, before)
+
+
 class ExtensionTest(SessionTest):
     def setUp(self):
         super().setUp()

@@ -16,7 +16,7 @@ static void say_line(plim_page *page, const char *id, plim_tone tone, const char
     plim_page_say(page, id, tone, text, PLIM_FACTS(plim_words(path)))->layout = PLIM_LAYOUT_COPY;
 }
 
-/* What this call did to a file. */
+/* The change that this call made to a file. */
 static void say_done(plim_page *page, const plim_enable_place *place)
 {
     switch (place->done) {
