@@ -102,7 +102,8 @@ typedef struct plim_holders_facts {
     bool is_at_failure; /* the moment is that of a failed request; else that of the dump */
     bool is_complete;
     const char *why_incomplete;
-    double seconds; /* that the search took */
+    bool has_all_blocks; /* of each holder; false: only the largest */
+    double seconds;      /* that the search took */
     uint64_t pid;
     const char *torch;
     plim_holders_garbage garbage;

@@ -41,6 +41,20 @@ static int compare_rows(const void *left, const void *right)
     return places != 0 ? places : a->holder < b->holder ? -1 : a->holder > b->holder;
 }
 
+/* A document has the largest blocks of all holders, and counts all of them. */
+static bool has_all_blocks(const plim_holders_document *document)
+{
+    uint64_t left = document->blocks.count;
+    for (size_t i = 0; i < document->holders.count; i++) {
+        const uint64_t tensors = document->holders.items[i].tensors;
+        if (tensors > left) {
+            return false;
+        }
+        left -= tensors;
+    }
+    return true;
+}
+
 static bool make_index(plim_holders *self)
 {
     const plim_holders_document *const document = &self->document;
@@ -77,6 +91,7 @@ static plim_status read_input(plim_input *input, const plim_mem *mem, plim_holde
     if (status == PLIM_OK && !make_index(self)) {
         status = plim_fail_memory(err, "reading holders of memory");
     }
+    self->document.facts.has_all_blocks = has_all_blocks(&self->document);
     if (status != PLIM_OK) {
         plim_holders_destroy(self);
         return status;

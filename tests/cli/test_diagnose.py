@@ -283,7 +283,7 @@ class Holders(unittest.TestCase):
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertRegex(" ".join(result.stdout.split()),
                          r"- Kept by list `outputs` in main \(outputs_kept.py:20\): "
-                         r"86 of its 86 blocks, 344 MiB. - 344 MiB in 86 allocations")
+                         r"344 MiB in 86 of 86 blocks. - 344 MiB in 86 allocations")
         self.assertNotIn("It is kept by", result.stdout)
 
     def test_the_document_has_it(self):

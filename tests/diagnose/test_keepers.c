@@ -270,7 +270,36 @@ static void categories_come_from_holders(void)
     end(&made);
 }
 
+static const plim_category_sum *sum_of(const keeping *made, const char *name)
+{
+    const plim_device_composition *const peak = &plim_diagnosis_device(made->diagnosis, 0)->peak;
+    for (size_t i = 0; i < peak->sum_count; i++) {
+        if (strcmp(peak->sums[i].name, name) == 0) {
+            return &peak->sums[i];
+        }
+    }
+    return NULL;
+}
+
+/* The guess of the stacks is parameters; the document has all blocks, and none of a module. */
+static void weights_that_no_module_has_are_not_parameters(void)
+{
+    static const char *const tensors[] = { "0", "5" }; /* of the document; it has no block */
+    for (size_t i = 0; i < T_COUNT(tensors); i++) {
+        char text[256];
+        keeping made = begin(false);
+        (void)snprintf(text, sizeof text,
+                       "{\"id\": 0, \"kind\": \"local\", \"device\": 0, \"tensors\": %s, "
+                       "\"blocks\": []}",
+                       tensors[i]);
+        give(&made, "dump", text);
+        diagnose(&made);
+        T_TRUE((sum_of(&made, "parameters") == NULL) == (i == 0));
+        end(&made);
+    }
+}
+
 T_MAIN(T_TEST(a_list_is_named_with_its_share_and_its_line), T_TEST(kinds_of_holders_prove_causes),
        T_TEST(a_part_is_named_as_a_part), T_TEST(what_does_not_match_is_not_used),
        T_TEST(several_holders_come_largest_first), T_TEST(the_failure_is_the_moment),
-       T_TEST(categories_come_from_holders))
+       T_TEST(categories_come_from_holders), T_TEST(weights_that_no_module_has_are_not_parameters))

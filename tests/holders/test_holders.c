@@ -26,6 +26,7 @@ static void says_all_that_the_document_says(void)
     T_EQ_U64(plim_holders_read(DOCUMENT, NULL, &holders, NULL), PLIM_OK);
     const plim_holders_facts *const facts = plim_holders_facts_of(holders);
     T_TRUE(facts->is_at_failure && facts->is_complete && facts->why_incomplete == NULL);
+    T_TRUE(facts->has_all_blocks);
     T_EQ_U64(facts->pid, 4711);
     T_TRUE(facts->seconds == 0.25);
     T_TRUE(facts->garbage.was_searched);

@@ -191,19 +191,6 @@ static bool is_of_hook(const plim_holder *holder)
     return false;
 }
 
-static bool is_container(const plim_holder *holder)
-{
-    static const char *const types[] = {
-        "list", "tuple", "dict", "set", "deque", "defaultdict", "OrderedDict", "WeakValueDictionary"
-    };
-    for (size_t i = 0; holder->type != NULL && i < sizeof types / sizeof types[0]; i++) {
-        if (strcmp(holder->type, types[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool is_table(const plim_holder *holder)
 {
     return holder->type != NULL && strstr(holder->type, "ict") != NULL; /* dict, OrderedDict, … */
@@ -262,7 +249,7 @@ static plim_cause cause_by(const plim_case *one, const plim_holder *holder, plim
     if (!is_variable || !is_open) {
         return suggested;
     }
-    return is_container(holder)                   ? cause_by_collection(holder)
+    return plim_holder_is_collection(holder)      ? cause_by_collection(holder)
            : suggested == PLIM_CAUSE_OUTPUTS_KEPT ? suggested
                                                   : PLIM_CAUSE_KEPT;
 }
@@ -287,12 +274,12 @@ static plim_evidence_line line_of(const plim_finding_holder *holder)
 {
     const bool is_all = (double)holder->bytes >= KEEPS_SHARE * (double)holder->of_bytes;
     return (plim_evidence_line){ .id = "holder",
-                                 .text = is_all ? "kept by {}: {} of its {} blocks, {}"
-                                                : "in part kept by {}: {} of its {} blocks, {}",
+                                 .text = is_all ? "kept by {}: {} in {} of {} blocks"
+                                                : "in part kept by {}: {} in {} of {} blocks",
                                  .figures = { plim_say_word("holder", holder->text),
+                                              plim_say_bytes("held_bytes", holder->bytes),
                                               plim_say_amount("held_blocks", holder->blocks),
-                                              plim_say_amount("live_blocks", holder->of_blocks),
-                                              plim_say_bytes("held_bytes", holder->bytes) },
+                                              plim_say_amount("live_blocks", holder->of_blocks) },
                                  .figure_count = 4 };
 }
 

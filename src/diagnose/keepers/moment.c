@@ -3,6 +3,8 @@
  */
 #include "diagnose/keepers/moment.h"
 
+#include <string.h>
+
 /* Sizes that are rounded up to the allocator's unit are recorded by some releases. */
 #define UNIT_BYTES 512u
 
@@ -42,16 +44,46 @@ static plim_category category_of(plim_holder_kind kind)
                                                   : PLIM_CATEGORY_OTHER;
 }
 
+bool plim_holder_is_collection(const plim_holder *holder)
+{
+    static const char *const types[] = { "list",  "tuple",       "dict",       "set",
+                                         "deque", "defaultdict", "OrderedDict" };
+    const bool is_variable =
+        holder->kind == PLIM_HOLDER_LOCAL || holder->kind == PLIM_HOLDER_GLOBAL ||
+        holder->kind == PLIM_HOLDER_ATTRIBUTE || holder->kind == PLIM_HOLDER_CLOSURE ||
+        holder->kind == PLIM_HOLDER_NOTEBOOK_OUTPUT;
+    for (size_t i = 0; is_variable && holder->type != NULL && i < sizeof types / sizeof types[0];
+         i++) {
+        if (strcmp(holder->type, types[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* True if a guess by stack and lifetime cannot be: weights and states that no module and no
+ * optimizer has, where all blocks are known; activations that a collection has. */
+static bool is_disproved(const plim_case *one, plim_category guess, const plim_holder *holder)
+{
+    const plim_holders_facts *const facts = plim_holders_facts_of(one->options->holders);
+    if (holder == NULL) {
+        return facts->is_complete && facts->has_all_blocks &&
+               (guess == PLIM_CATEGORY_PARAMETERS || guess == PLIM_CATEGORY_OPTIMIZER_STATE);
+    }
+    return guess == PLIM_CATEGORY_ACTIVATIONS && plim_holder_is_collection(holder);
+}
+
 void plim_holders_categorise(plim_case *one)
 {
     plim_live live = plim_timeline_live(&one->view.timeline, plim_holders_moment(one), false);
     plim_allocation allocation;
     while (plim_live_next(&live, &allocation)) {
         const plim_holder *const holder = plim_holder_of(one, &allocation);
-        const plim_category category =
+        uint8_t *const category = &one->view.categories.of[allocation.id];
+        const plim_category proven =
             holder != NULL ? category_of(holder->kind) : PLIM_CATEGORY_OTHER;
-        if (category != PLIM_CATEGORY_OTHER) {
-            one->view.categories.of[allocation.id] = (uint8_t)category;
+        if (proven != PLIM_CATEGORY_OTHER || is_disproved(one, (plim_category)*category, holder)) {
+            *category = (uint8_t)proven;
             one->view.categories.rule_of[allocation.id] = PLIM_CATEGORY_RULE_HOLDERS;
         }
     }

@@ -15,8 +15,11 @@ int64_t plim_holders_moment(const plim_case *one);
 /* The holder of an allocation that is live at that moment; NULL: none is known. */
 const plim_holder *plim_holder_of(const plim_case *one, const plim_allocation *allocation);
 
-/* Parameters, gradients and optimizer states by their holders: surer than by stacks. Linear in
- * events. */
+/* True of a list, a table or their like that a variable has. */
+bool plim_holder_is_collection(const plim_holder *holder);
+
+/* Parameters, gradients and optimizer states by their holders, surer than by stacks; and what the
+ * holders disprove becomes unknown. Linear in events. */
 void plim_holders_categorise(plim_case *one);
 
 #endif

@@ -112,10 +112,11 @@ static void say_growth(const plim_diagnose_part *self, const plim_diagnosis_find
                                              plim_whole(growth * finding->period_steps)),
                                   plim_number("period_steps", finding->period_steps)));
     }
-    if (finding->has_full_step) {
+    const bool has_failed = self->device->facts->oom_count > 0; /* that is the fact */
+    if (finding->has_full_step && !has_failed) {
         plim_page_more(page, "; GPU memory is full near step {}",
                        PLIM_FACTS(plim_count("full_at_step", plim_whole(finding->full_at_step))));
-    } else if (growth < SMALL_GROWTH_BYTES) {
+    } else if (growth < SMALL_GROWTH_BYTES && !has_failed) {
         plim_page_more(page, "; at that rate 1 GiB takes {} steps",
                        PLIM_FACTS(plim_count("steps_to_gib", plim_whole(GIB_BYTES / growth))));
     }

@@ -273,6 +273,25 @@ static void say_answer(const tuned *self)
     }
 }
 
+/* The call alone, where the settings stay as they are. */
+static void say_call(const tuned *self)
+{
+    const plim_tune_row *const best = self->best;
+    plim_item *const line =
+        plim_page_say(self->page, "command", PLIM_TONE_USER, "torch.cuda.empty_cache()", NULL);
+    line->layout = PLIM_LAYOUT_COPY;
+    line->indent = PLIM_PAGE_COMMAND_INDENT;
+    if (best->empty_cache == PLIM_EMPTY_AFTER_STEPS) {
+        plim_page_more(self->page, "  # after each optimizer step", NULL);
+    } else {
+        plim_page_more(
+            self->page, "  # once, before event {}{}",
+            PLIM_FACTS(plim_count("event", best->empty_cache_event),
+                       plim_words(plim_replayed_place(&self->replayed, best->result.device,
+                                                      best->empty_cache_event))));
+    }
+}
+
 void plim_tune_saved(plim_page *page, size_t number, const plim_replay_input *input,
                      const plim_tuning *tuning)
 {
@@ -284,15 +303,23 @@ void plim_tune_saved(plim_page *page, size_t number, const plim_replay_input *in
         .reference = &tuning->rows[tuning->reference],
         .capacity_bytes = input->capacity_bytes,
     };
-    plim_page_note(
-        page, "saved", PLIM_TONE_PLAIN,
-        "Run with these settings of the allocator. Replayed, the run survives at {} with "
-        "them, and dies under those it had; what it would have requested next is not "
-        "recorded.",
-        PLIM_FACTS(capacity(&self)))
+    const bool is_call =
+        self.best->conf.text[0] == '\0' && self.best->empty_cache != PLIM_EMPTY_NEVER;
+    plim_page_note(page, "saved", PLIM_TONE_PLAIN,
+                   is_call ? "Give cached memory back in time."
+                           : "Run with these settings of the allocator.",
+                   NULL)
         ->lead = plim_page_text(page, "{}.", PLIM_FACTS(plim_plain(NULL, number)));
-    say_command(&self);
-    say_empty_cache(&self);
+    plim_page_more(page,
+                   " Replayed, the run survives at {} with {}, and dies as it was; what it would "
+                   "have requested next is not recorded.",
+                   PLIM_FACTS(capacity(&self), plim_words(is_call ? "that" : "them")));
+    if (is_call) {
+        say_call(&self);
+    } else {
+        say_command(&self);
+        say_empty_cache(&self);
+    }
     plim_replayed_caution(&self.replayed);
 }
 
