@@ -22,6 +22,7 @@ typedef struct plim_command {
 int plim_cmd_diagnose(int argc, char **argv);
 int plim_cmd_diff(int argc, char **argv);
 int plim_cmd_disable(int argc, char **argv);
+int plim_cmd_dump(int argc, char **argv);
 int plim_cmd_enable(int argc, char **argv);
 int plim_cmd_explain(int argc, char **argv);
 int plim_cmd_export(int argc, char **argv);

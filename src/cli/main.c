@@ -22,6 +22,7 @@ static const plim_command commands[] = {
       "what happened, from which evidence, and what helps how much" },
     { "diff", plim_cmd_diff, "what grew: two recordings, two moments of one, or two jobs" },
     { "disable", plim_cmd_disable, "undo enable" },
+    { "dump", plim_cmd_dump, "a snapshot of a program that runs under plimsoll run, now" },
     { "enable", plim_cmd_enable, "record every PyTorch program of a Python environment" },
     { "explain", plim_cmd_explain, "why did it run out: error texts and logs, and what to do" },
     { "export", plim_cmd_export,

@@ -1,6 +1,6 @@
 /*
  * documents.h - the documents of `--json`, for programs: `inspect/1`, `diagnose/1`, `diff/1`,
- * `enable/1`, `explain/1`, `export/1`, `rehearse/1`, `replay/1`, `run/1` and `tune/1`.
+ * `dump/1`, `enable/1`, `explain/1`, `export/1`, `rehearse/1`, `replay/1`, `run/1` and `tune/1`.
  *
  * The promise and every member are in docs/formats, a page for each: members may be added, none is
  * removed or changes its meaning. All write to a sink; `page` is what the terminal would show, and
@@ -13,6 +13,7 @@
 #include "base/sink.h"
 #include "report/model/diagnose_ranks.h"
 #include "report/model/diff_ranks.h"
+#include "report/model/dump.h"
 #include "report/model/enable.h"
 #include "report/model/explain.h"
 #include "report/model/export.h"
@@ -24,6 +25,10 @@
 
 PLIM_MUST_USE plim_status plim_enable_json_write(plim_sink sink, const plim_enabled *enabled,
                                                  const plim_page *page, plim_error *err);
+
+PLIM_MUST_USE plim_status plim_dump_json_write(plim_sink sink, const plim_dumped *dumps,
+                                               size_t count, const plim_page *page,
+                                               plim_error *err);
 
 PLIM_MUST_USE plim_status plim_explain_json_write(plim_sink sink, const plim_explained *files,
                                                   size_t count, const plim_page *page,
