@@ -5,19 +5,36 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* proc(5) numbers the fields from 1: the state is the third. */
+#define STATE_FIELD  3
+#define PARENT_FIELD 4
+#define START_FIELD  22
 
 bool plim_process_parse(const char *text, plim_process *ret)
 {
-    /* pid (name) state parent … start: the name may have blanks and brackets, as it likes */
-    const char *const end_of_name = strrchr(text, ')');
+    /* the name before the state may have blanks and brackets, as it likes */
+    const char *at = strrchr(text, ')');
     plim_process found = { 0 };
-    if (end_of_name == NULL ||
-        sscanf(end_of_name + 1,
-               " %c %" SCNd64 " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-               "%*s %" SCNu64,
-               &found.state, &found.parent, &found.start) != 3) {
+    if (at == NULL) {
         return false;
+    }
+    at++;
+    for (int field = STATE_FIELD; field <= START_FIELD; field++) {
+        at += strspn(at, " ");
+        if (*at == '\0') {
+            return false;
+        }
+        if (field == STATE_FIELD) {
+            found.state = *at;
+        } else if (field == PARENT_FIELD) {
+            found.parent = strtoll(at, NULL, 10);
+        } else if (field == START_FIELD) {
+            found.start = strtoull(at, NULL, 10);
+        }
+        at += strcspn(at, " ");
     }
     *ret = found;
     return true;

@@ -40,7 +40,7 @@ plim_status plim_live_dump_request(plim_live_dump *dump, plim_error *err)
 
 static bool is_gone(const plim_live_page *live)
 {
-    plim_process process;
+    plim_process process = { 0 };
     return !plim_process_read(live->pid, &process) || process.start != live->start ||
            process.state == 'Z';
 }

@@ -86,7 +86,7 @@ static plim_status read_settled(int file, const char *path, plim_live_page *ret,
 plim_status plim_live_read(const char *path, plim_live_page *ret, plim_error *err)
 {
     int file = -1;
-    plim_live_page live;
+    plim_live_page live = { 0 };
     plim_error own = { 0 };
     if (strlen(path) >= PLIM_LIVE_PATH_BYTES) {
         return plim_fail(err, PLIM_LIMIT, "a path of more than %d bytes", PLIM_LIVE_PATH_BYTES - 1);
@@ -121,7 +121,7 @@ static uint64_t our_namespace(void)
 /* Of another namespace nothing is known but the age. */
 static bool is_alive(const plim_live_page *live)
 {
-    plim_process process;
+    plim_process process = { 0 };
     return live->namespace_id == our_namespace() && plim_process_read(live->pid, &process) &&
            process.start == live->start && process.state != 'Z';
 }
@@ -129,7 +129,7 @@ static bool is_alive(const plim_live_page *live)
 bool plim_live_is_of(const plim_live_page *live, int32_t pid)
 {
     int64_t at = live->pid;
-    plim_process process;
+    plim_process process = { 0 };
     for (int i = 0; i < GENERATIONS_MAX && at > 0; i++) {
         if (at == pid) {
             return true;
@@ -198,7 +198,7 @@ static plim_status read_folder(const char *folder, plim_live_list *list, plim_er
     const struct dirent *entry = readdir(names); /* this stream is ours alone */
     for (int i = 0; i < NAMES_MAX && entry != NULL && status == PLIM_OK; i++) {
         char path[PLIM_LIVE_PATH_BYTES];
-        plim_live_page live;
+        plim_live_page live = { 0 };
         const int length = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
         if (is_page_name(entry->d_name) && length < (int)sizeof path &&
             plim_live_read(path, &live, NULL) == PLIM_OK && is_alive(&live) &&

@@ -64,7 +64,7 @@ static bool is_alive(pid_t pid)
     if (kill(pid, 0) != 0 && errno == ESRCH) {
         return false;
     }
-    plim_process process;
+    plim_process process = { 0 };
     return !plim_process_read(pid, &process) || process.state != 'Z'; /* no /proc: see above */
 }
 
