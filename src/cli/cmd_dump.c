@@ -48,7 +48,7 @@ static const char *const examples[] = {
     "plimsoll dump --all 4711",
     "of every rank of that job; 4711 is one of them, or the torchrun that started them",
     "plimsoll dump --wait=5min --json 4711",
-    "for a script: where the files are, or why there are none",
+    "for a script: where the files are, or the reason that a dump failed",
     NULL,
 };
 

@@ -1,5 +1,5 @@
 /*
- * dump.c - a line for each file that was written, or the reason that there is none.
+ * dump.c - a line for each file that was written, or why it is missing.
  */
 #include "report/model/dump.h"
 

@@ -1,5 +1,5 @@
 /*
- * dump.h - what came of requests for dumps: the files, or why there are none.
+ * dump.h - what came of requests for dumps: the files, or why they are missing.
  */
 #ifndef PLIMSOLL_REPORT_MODEL_DUMP_H
 #define PLIMSOLL_REPORT_MODEL_DUMP_H
