@@ -7,6 +7,7 @@ import subprocess
 import sys
 import types
 import unittest
+import unittest.mock
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
@@ -49,6 +50,9 @@ def step(recorder, publisher, number, kept=64 * MIB):
 
 class TestGrowth(unittest.TestCase):
     def setUp(self):
+        patch = unittest.mock.patch.object(publishers, "STEPS_SECONDS", 1000)  # none is left out
+        patch.start()
+        self.addCleanup(patch.stop)
         self.recorder = with_memory()
         self.publisher = publishers.Publisher(self.recorder, {"PLIMSOLL_LIVE": "off"})
         self.publisher.begin()
@@ -84,6 +88,19 @@ class TestGrowth(unittest.TestCase):
             step(self.recorder, self.publisher, number // 2 + 1)
         found, = self.publisher.growth()
         self.assertAlmostEqual(found["bytes_per_step"] / MIB, 128, delta=2)
+
+    def test_short_steps_are_left_out_beyond_a_budget(self):
+        looks = []
+        read = self.recorder.torch._C._cuda_memoryStats
+
+        def slow(device):
+            looks.append(device)
+            self.publisher._steps_cost += 10
+            return read(device)
+
+        self.publisher._figures._read = slow
+        self.run_steps(2000, kept=0)
+        self.assertTrue(50 <= len(looks) <= 200, len(looks))
 
     def test_no_line_where_lines_are_not_known(self):
         def fail(choice):
@@ -124,6 +141,7 @@ sys.path[:0] = sys.argv[1:3]
 import test_live_watch
 from test_live_watch import with_memory, step, publishers, GIB, stopping
 stopping.GRACE_SECONDS = 0.5
+publishers.STEPS_SECONDS = 1000
 recorder = with_memory([sys.argv[3]])
 publisher = publishers.Publisher(recorder, {"PLIMSOLL_LIVE": "off"})
 publisher.begin()

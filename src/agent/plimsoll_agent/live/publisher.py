@@ -21,6 +21,8 @@ from plimsoll_agent.live.watch import Watch
 PERIOD_SECONDS = 0.1
 PERIOD_SECONDS_MAX = 2.0  # so long a request waits at most
 SHARE_MAX = 0.0006  # of a processor, by looks; the promise is 0.001 for all
+STEPS_SECONDS = 0.05  # that looks at the ends of steps may take at once: some thousand steps
+STEPS_SHARE_MAX = 0.0005  # and of the time after that: of very short steps some are left out
 DEVICES_SECONDS = 2.0  # from one look for devices that came into use to the next
 
 
@@ -41,6 +43,8 @@ class Publisher:
         self._wake = None
         self._is_over = True
         self._looked_for_devices = 0.0
+        self._began = time.monotonic()
+        self._steps_cost = 0.0
         self._cost = 0.0  # of a look, of processor time, as it is on average
         self._wait = 0.0  # that the last look took, with waiting
         self._answered = 0  # the last request that was carried out
@@ -89,7 +93,9 @@ class Publisher:
         if self._is_over or steps == self._process.step:
             return
         self._process.step = steps
-        self._recorder.journal.attempt("watch the steps", self._watch_step, steps)
+        allowed = STEPS_SECONDS + STEPS_SHARE_MAX * (time.monotonic() - self._began)
+        if self._steps_cost <= allowed:
+            self._recorder.journal.attempt("watch the steps", self._watch_step, steps)
 
     def growth(self):
         """[{"device", "bytes_per_step", "since_step", "where", "full_at_step"}] where it is sure."""
@@ -98,9 +104,12 @@ class Publisher:
     # ---- steps ---------------------------------------------------------------------------------
 
     def _watch_step(self, steps):
+        began = time.perf_counter()
         if self._is_due():
             self._figures.look_for_devices()
-        for device in self._figures.look():
+        devices = self._figures.look()
+        self._steps_cost += time.perf_counter() - began
+        for device in devices:
             sentence = self._watch.stepped(device, steps)
             if sentence is not None:
                 self._wish_to_stop(lambda condition: condition.share is None, sentence)
