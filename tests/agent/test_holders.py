@@ -141,6 +141,19 @@ class Names(HoldersCase):
                          ("closure", ["local hook", "closure seen"]))
         del hook
 
+    def test_a_default_value(self):
+        def collect(value=1, seen=[]):  # noqa: B006
+            seen.append(value)
+
+        collect(Tensor()), collect(Tensor())
+        holder = self.one(self.complete(), name="seen")
+        self.assertEqual(holder["path"], ["local collect", "default seen"])
+
+    def test_a_thread_local(self):
+        mine = threading.local()
+        mine.buffers = [Tensor(), Tensor()]
+        self.assertEqual(self.one(self.complete(), name="mine.buffers")["tensors"], 2)
+
     def test_a_cache_of_a_function(self):
         @functools.lru_cache(None)
         def table(size):
@@ -235,9 +248,9 @@ class Names(HoldersCase):
         Shell.outputs = {3: Tensor()}
         outputs = weakref.ref(Shell)  # only a weak name is a local
         hidden = [Shell.outputs]
-        document = find(extra_roots=[("Out", hidden[0])])
-        holder = self.one(document, name="Out")
-        self.assertEqual((holder["kind"], holder["blocks"][0][2]), ("notebook_output", "[3]"))
+        for root in (("Out", hidden[0]), ("notebook_output", "Out", hidden[0])):
+            holder = self.one(find(extra_roots=[root]), name="Out")
+            self.assertEqual((holder["kind"], holder["blocks"][0][2]), ("notebook_output", "[3]"))
         del outputs
 
     def test_several_names(self):
@@ -468,6 +481,40 @@ class Collector(HoldersCase):
         gc.collect()
         self.assertEqual(self.complete()["garbage"]["bytes"], 0)
 
+    def test_garbage_of_an_exception(self):
+        def fail():
+            kept = Tensor(4096)
+            try:
+                raise ValueError(kept.memory[2])
+            except ValueError as error:
+                again = error  # its traceback has this function's frame, which has it
+            return again is None
+
+        gc.disable()
+        try:
+            fail()
+            document = self.complete()
+        finally:
+            gc.enable()
+        self.assertEqual(document["garbage"]["bytes"], 4096)
+
+    def test_much_garbage(self):
+        class Step:
+            def __init__(self):
+                self.kept = [Tensor(4096)]
+                self.me = self
+
+        gc.disable()
+        try:
+            for _ in range(5000):
+                Step()
+            document = self.complete()
+        finally:
+            gc.enable()
+        self.assertEqual(document["garbage"]["bytes"], 5000 * 4096)
+        self.assertLess(document["seconds"], 15)
+        gc.collect()
+
     def test_what_only_c_holds_is_no_garbage(self):
         held = itertools_holding(Tensor(4096))
         document = self.complete()
@@ -613,7 +660,7 @@ class Hostile(HoldersCase):
         kept = [Tensor(4096)]
         document = find(seconds=0)
         self.assertFalse(document["is_complete"])
-        self.assertIn("time was up", document["why_incomplete"])
+        self.assertIn("the time was", document["why_incomplete"])
         del kept
 
     def test_changes_by_another_thread(self):

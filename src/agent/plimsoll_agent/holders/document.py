@@ -98,7 +98,7 @@ class Writer:
         for label in labels:
             if label[0] in ".[":
                 name += label
-            elif label.startswith(("closure ", "local ")):
+            elif label.startswith(("closure ", "local ", "default ")):
                 name = label.split(" ", 1)[1]
         if len(labels) > WAY_MAX:
             labels = labels[:WAY_MAX - 4] + ["…"] + labels[-3:]
@@ -119,11 +119,11 @@ class Writer:
             what = (f"the autograd graph of `{name}`{place}" if is_one and name else
                     f"the autograd graphs of {what}")
         elif holder.kind in _PARTS:
-            what = f"{_PARTS[holder.kind]} of {what}"
+            what = f"{_PARTS[holder.kind]} of {what}{self._most(holder)}"
         elif holder.kind == "garbage":
-            return "objects that nothing refers to, which wait for Python's collector"
+            return note or "objects that nothing refers to, which wait for Python's collector"
         elif holder.kind == "unknown":
-            return note or "code in C, or an expression that runs"
+            return note or "code in C: no name leads to them"
         elif holder.kind == "closure":
             what = f"{kind} `{name}` in a closure ({_cut(' '.join(path))}){place}"
         elif holder.kind == "generator":
@@ -131,6 +131,14 @@ class Writer:
         elif holder.kind == "traceback" and note is None:
             what = f"{what}, by tracebacks of exceptions"
         return f"{what}, {note}" if type(note) is str else what
+
+    @staticmethod
+    def _most(holder):
+        """The one that has most of the bytes, where there is one."""
+        storage, claim = max(holder.claims, key=lambda one: one[0].bytes)
+        if len(holder.claims) == 1 or 2 * storage.bytes < holder.bytes or not claim[3]:
+            return ""
+        return f", most of it `{_cut(claim[3])}`"
 
     # --- blocks
 

@@ -4,6 +4,7 @@ A label reads as in the program: `.cache`, `['x']`, `[3]`, `closure seen`. An ed
 would not write (an instance to its own dict, a cell to what it holds) has the label "".
 """
 
+import _thread
 import functools
 import gc
 import itertools
@@ -19,6 +20,7 @@ LABEL_MAX = 80
 DICTS_MAX = 512      # instances whose attributes are looked up by name, which makes them a dict
 
 _SIMPLE = (str, int, float, bool, type(None))
+_LOCAL = _thread._local
 _CALLABLE = (types.FunctionType, types.MethodType, functools.partial)
 _LRU = type(functools.lru_cache(lambda: None))
 
@@ -30,6 +32,17 @@ def key_label(key):
         text = repr(key[:LABEL_MAX] if kind is str else key)
         return f"[{text[:LABEL_MAX]}]"
     return f"[{kinds.name_of(kind)}]"
+
+
+def _of_function(function):
+    """{id: label} of what a function's closure and default values are."""
+    code = function.__code__
+    found = {id(cell): f"closure {name}"
+             for name, cell in zip(code.co_freevars, function.__closure__ or ())}
+    values = function.__defaults__ or ()
+    names = code.co_varnames[code.co_argcount - len(values):code.co_argcount]
+    found.update((id(value), f"default {name}") for name, value in zip(names, values))
+    return found
 
 
 def is_cache(thing):
@@ -81,9 +94,15 @@ class Edges:
             return True
         if kind == kinds.FUNCTION:
             return thing is not over.__kwdefaults__ and thing is not over.__annotations__
+        if self._is_local(above) or self._is_local(self._walk.parents[above]):
+            return True  # a thread's local names lie in a dict of threads
         if kind in (kinds.LIST, kinds.SET) or kinds.mro_of(type(over))[0] is dict:
             return False
         return kinds.dict_of(over) is thing
+
+    def _is_local(self, node):
+        thing = self._walk.objects[node] if node >= 0 else None
+        return _LOCAL in kinds.mro_of(type(thing))
 
     def _is_namespace(self, names, child):
         """Whether a dict is read as names of things, like attributes."""
@@ -113,7 +132,8 @@ class Edges:
         kind = self._walk.kind(parent)
         try:
             if kind == kinds.DICT and self.is_own(node):
-                return {id(value): f".{key}" for key, value in list(dict.items(parent))}
+                return {id(value): f".{key}" if type(key) is str else ""
+                        for key, value in list(dict.items(parent))}
             if kind == kinds.DICT:
                 return {id(value): key_label(key) for key, value in
                         itertools.islice(dict.items(parent), LOOKED_MAX)}
@@ -125,9 +145,7 @@ class Edges:
                 return {id(value): f"[{index}]" for index, value in
                         enumerate(itertools.islice(deque.__iter__(parent), LOOKED_MAX))}
             if kind == kinds.FUNCTION:
-                names = parent.__code__.co_freevars
-                return {id(cell): f"closure {name}"
-                        for name, cell in zip(names, parent.__closure__ or ())}
+                return _of_function(parent)
             if kind in (kinds.CLASS, kinds.TENSOR, kinds.MODULE, kinds.OPTIMIZER, kinds.PLAIN,
                         kinds.NODE):
                 return self._attributes(parent, kind)
@@ -160,7 +178,8 @@ class Edges:
             self._dicts += 1
             own = kinds.dict_of(parent)
             if own is not None:
-                found.update((id(value), f".{key}") for key, value in list(own.items()))
+                found.update((id(value), f".{key}") for key, value in list(own.items())
+                             if type(key) is str)
                 found[id(own)] = ""
         return found
 

@@ -10,12 +10,60 @@ import gc
 import sys
 
 from plimsoll_agent.holders import kinds
-from plimsoll_agent.holders.walk import LIBRARY, LOOSE, Root
+from plimsoll_agent.holders.walk import CHUNK, LIBRARY, LOOSE, Root
 
 LEVELS_MAX = 12
 OBJECTS_MAX = 200_000
+FEW = 32
+_MUTE = (kinds.SKIP, kinds.CLASS, kinds.PYMODULE)
 NAMES_MAX = 4
 _HOLDING = 3  # references of ours to an object of the group: its list, a variable, the call
+
+
+LIKELY = ("objects that no root leads to, likely cycles that wait for Python's collector")
+
+
+class _Referrers:
+    """The collector's objects that refer to some.
+
+    gc.get_referrers() compares each reference of each object with each that it is given: that is
+    for a few. For more, the objects that the walk has not seen are gone through here.
+    """
+
+    def __init__(self, walk, clock):
+        self._walk = walk
+        self._clock = clock
+        self._things = None
+
+    def of(self, level):
+        """A list; None: time was up."""
+        if len(level) <= FEW:
+            return gc.get_referrers(*level)
+        if self._things is None:
+            of, seen = self._walk.kinds.of, self._walk.seen
+            self._things = [one for one in gc.get_objects()
+                            if of.get(type(one), kinds.PLAIN) not in _MUTE and id(one) not in seen]
+        is_apart, found = set(map(id, level)).isdisjoint, []
+        for start in range(0, len(self._things), CHUNK):
+            if self._clock.is_up():
+                return None
+            found.extend(one for one in self._things[start:start + CHUNK]
+                         if not is_apart(map(id, gc.get_referents(one))))
+        return found
+
+    def forget(self):
+        """Drops the references: they would count as the program's."""
+        self._things = None
+
+
+def _running():
+    """The ids of the frames of all threads."""
+    found = set()
+    for frame in list(sys._current_frames().values()):
+        while frame is not None:
+            found.add(id(frame))
+            frame = frame.f_back
+    return found
 
 
 class Leftover:
@@ -42,6 +90,7 @@ class Leftover:
             return True
         around = self._around(loose)
         if around is None:
+            self._give_up(loose)
             return False
         self._walk.rank = LIBRARY
         self._walk.wanted = frozenset(around)
@@ -57,7 +106,10 @@ class Leftover:
         if not loose:
             self._count = 0
             return True
-        return self._judge(loose, around)
+        if not self._judge(loose, around):
+            self._give_up(loose)
+            return False
+        return True
 
     def _loose(self):
         """Tensors with memory of their own, or a history, that the walk has not seen."""
@@ -83,27 +135,36 @@ class Leftover:
         """{id: object} of all that leads to them; None: time was up."""
         around = {id(one): one for one in loose}
         level = list(loose)
+        referrers = _Referrers(self._walk, self._clock)
         ours = {id(loose), id(around), id(self._walk.objects), id(self.__dict__)}
-        for _ in range(LEVELS_MAX):
-            if self._clock.is_up() or len(around) > OBJECTS_MAX:
-                return None
-            ids = set(map(id, level))
-            ours.add(id(level))
-            found = gc.get_referrers(*level)
-            ours.add(id(found))
-            above = []
-            for one in found:
-                self._above(one, ids, ours, around, above)
-            del found
-            if not above:
-                return around
-            level = above
-        return around
+        ours.update(_running())
+        try:
+            for _ in range(LEVELS_MAX):
+                if self._clock.is_up() or len(around) > OBJECTS_MAX:
+                    return None
+                ids = set(map(id, level))
+                ours.add(id(level))
+                found = referrers.of(level)
+                if found is None:
+                    return None
+                ours.add(id(found))
+                above = []
+                for one in found:
+                    self._above(one, ids, ours, around, above)
+                del found
+                if not above:
+                    break
+                level = above
+            return around
+        finally:
+            referrers.forget()
 
     def _above(self, one, ids, ours, around, above):
         key = id(one)
         kind = self._walk.kind(one)
-        if key in around or key in ours or kind in (kinds.FRAME, kinds.PYMODULE):
+        if key in around or key in ours or kind == kinds.PYMODULE:
+            return
+        if kind == kinds.FRAME and self._modules.is_own_code(one.f_code):
             return
         space = self._modules.namespaces.get(key)
         if space is not None:
@@ -156,7 +217,8 @@ class Leftover:
             alive.extend((other, is_nameless) for other in gc.get_referents(one)
                          if id(other) in inside and id(other) not in kept)
         self._claim(loose, kept, group)
-        return self._graphs.run()
+        self._graphs.run()
+        return True
 
     def _is_nameless(self, one):
         """Whether an expression that runs may hold it: no C code keeps such objects for long."""
@@ -183,12 +245,26 @@ class Leftover:
             else:
                 walk.tensor(one, garbage, None, None, LOOSE)
 
+    def _give_up(self, loose):
+        """Time was up: what no root leads to is likely garbage, and said to be no more than that."""
+        walk = self._walk
+        walk.rank = LOOSE
+        root = walk.bare_root(Root("garbage", "", "", note=LIKELY, is_whole=True))
+        self._count = 0
+        for one in loose:
+            if not walk.has_seen(one):
+                walk.tensor(one, root, None, None, LOOSE)
+
     def finish(self, holders):
         """The figures, of the holders that were made of it; None: that was not searched."""
         if self._count is None:
             return None
         mine = [one for one in holders if one.kind == "garbage"]
         of = f" ({', '.join(f'`{name}`' for name in self._names)})" if self._names else ""
+        if any(one.root.note == LIKELY for one in mine):
+            return {"bytes": sum(one.bytes for one in mine),
+                    "tensors": sum(len(one.claims) for one in mine), "objects": 0,
+                    "text": f"{LIKELY}: there was no time to be sure"}
         text = (f"objects that hold each other{of} and that nothing else refers to: one "
                 "collection of Python's would give back about that much" if mine else
                 "one collection of Python's would give back no tensor that is known")

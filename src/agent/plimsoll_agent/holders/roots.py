@@ -106,9 +106,10 @@ def notebook_names():
     names = (kinds.dict_of(instance) or {}) if instance is not None else {}
     values = names.get("_trait_values")
     for one in (names, values if type(values) is dict else {}):
-        found = one.get("user_ns")
-        if found is not None and dict in kinds.mro_of(type(found)):
-            return found
+        for name in ("user_ns", "_user_ns"):  # a trait; since IPython 9 a property over a dict
+            found = one.get(name)
+            if found is not None and dict in kinds.mro_of(type(found)):
+                return found
     return None
 
 
@@ -131,7 +132,7 @@ def of_exceptions():
     kind = "traceback" if is_interactive() else "local"
     for name in _LAST:
         thing = getattr(sys, name, None)
-        note = f"in the traceback of the last exception (sys.{name})" if kind != "local" else None
+        note = f"in the last traceback (sys.{name})" if kind != "local" else None
         if type(thing) is types.TracebackType:
             found.extend(of_traceback(thing, kind, note))
         elif thing is not None:
@@ -156,9 +157,11 @@ class Modules:
 
     own      [(name, dict, file)] of the program's, `__main__` first
     names    of these modules
+    is_own_code  whether code is Plimsoll's
     """
 
     def __init__(self, places):
+        self.is_own_code = places.is_own
         self.own = []
         self.names = set()
         self.namespaces = {}  # {id of a module's dict: (name, dict, file)}

@@ -68,7 +68,7 @@ class _Search:
         self.is_walked = not self.whys
         if self.clock.left() < COLLECTOR_SECONDS:
             return None if self._is_accounted() else (
-                "the time was too short to look through what Python's collector knows besides")
+                "the time was too short for what Python's collector knows besides")
         if not self.left.run():
             return self._late("what Python's collector knows besides")
         return self.whys[0] if self.whys else None
@@ -83,15 +83,14 @@ class _Search:
         self.walk.forget_queue()
         self.clock.part(1 - (1 - WALK_SHARE) / 2)
         self.graphs.run()
-        return f"time was up while {what} were looked through"
+        return f"the time was up within {what}"
 
     def _begin(self):
         """Starts at the program's own names; returns those of packages, [(root, value)]."""
         walk, late = self.walk, []
         notebook = roots.notebook_names()
-        for label, value in self.extra_roots:
-            walk.root(walking.Root("notebook_output" if _is_output(label) else "global",
-                                   f"global {label}", str(label)), value)
+        for *kind, label, value in self.extra_roots:
+            walk.root(_given(kind[0] if kind else None, str(label)), value)
         frames = self.frames + roots.of_exceptions()
         for one in frames:
             code = one.frame.f_code
@@ -200,8 +199,10 @@ class _Search:
         return holder
 
 
-def _is_output(label):
-    return str(label).split("[", maxsplit=1)[0] in ("Out", "_", "__", "___")
+def _given(kind, label):
+    """The root of an object that the caller gives."""
+    is_output = label.split("[", maxsplit=1)[0] in ("Out", "_", "__", "___")
+    return walking.Root(kind or ("notebook_output" if is_output else "global"), label, label)
 
 
 def _backward(frames):
@@ -226,7 +227,7 @@ def find(torch, seconds, moment="dump", extra_roots=(), tensors=None):
 
     seconds      that it may take
     moment       "failure" or "dump"
-    extra_roots  [(name, object)] to begin at besides
+    extra_roots  [(label, object)] or [(kind, label, object)] to begin at besides
     tensors      what a tensor is; PyTorch's, unless a test says otherwise
     """
     was_enabled = gc.isenabled()

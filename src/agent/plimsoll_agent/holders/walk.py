@@ -291,10 +291,10 @@ class Walk:
         """Without the module that it stands in."""
         around = function.__globals__
         is_modules = id(around) in self.seen
-        cells = function.__closure__ or ()
-        found = [one for one in gc.get_referents(function)
-                 if one is not cells and (one is not around or not is_modules)]
-        found.extend(cells)
+        parts = function.__closure__ or (), function.__defaults__ or ()
+        found = [one for one in gc.get_referents(function) if one is not parts[0]
+                 and one is not parts[1] and (one is not around or not is_modules)]
+        found.extend(itertools.chain(*parts))
         return found
 
     def _in_pieces(self, thing, kind, node):
