@@ -19,7 +19,7 @@ static const char *const examples[] = {
 static const plim_usage usage = {
     .arguments = "",
     .purpose = "Undoes \"plimsoll enable\": removes the file that it wrote into the environment's "
-               "site-packages and into your own, and says which. What was recorded stays.",
+               "folder of packages and into your own, and says which. What was recorded stays.",
     .groups = groups,
     .group_count = 1,
     .asked = offsetof(plim_enable_asked, asked),

@@ -28,7 +28,7 @@ static const plim_usage usage = {
     .purpose =
         "Arms the recorder of \"plimsoll run\" for a Python environment: each of its programs "
         "that uses PyTorch is recorded without a launcher, and \"import plimsoll\" works in "
-        "its notebooks. Writes one file into the environment's site-packages, says which, "
+        "its notebooks. Writes one file into the environment's folder of packages, says which, "
         "and changes nothing else; \"plimsoll disable\" removes it.",
     .groups = groups,
     .group_count = 2,
