@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import importlib
 import os
 import signal
 import sys
@@ -104,6 +105,8 @@ class Recorder:
             attempt("set the limit", self.limits.begin)
             attempt("begin history", self.history.begin)
             attempt("watch for out-of-memory errors", self._watch_failures)
+            attempt("make ready to look for holders", importlib.import_module,
+                    "plimsoll_agent.holders")  # 30 ms, and memory, that a failure lacks
             attempt("watch the end", self._watch_end)
             attempt("wait for SIGUSR1", signals.handle, signal.SIGUSR1, self._on_signal)
             attempt("begin to publish", self._begin_publishing)
