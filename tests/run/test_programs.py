@@ -142,8 +142,9 @@ for child in children:
 
 
 def without_our_thread(text):
-    """faulthandler lists all threads, that of the live figures too."""
-    return even(text).replace("Thread 0x… (most recent call first):\n  <no Python frame>\n\n", "")
+    """faulthandler lists all threads, ours too."""
+    return re.sub(r"Thread 0x… \(most recent call first\):\n"
+                  r"(  <no Python frame>\n|  File [^\n]*plimsoll_agent[^\n]*\n)+\n", "", even(text))
 
 
 class Signals(Together):

@@ -61,10 +61,11 @@ PROGRAMS = {
     "lightning under slurm": Program([HERE / "lightning_requeued.py"]),
     "torch.compile": Program([HERE / "compiled.py"]),
     "pytest": Program(["-m", "pytest", "-q", "-p", "no:cacheprovider", HERE / "test_of_others.py"],
-                      status=1),
+                      status=1, ends=["error"]),
 }
 # Values are not computed without a GPU, and clocks differ.
 VARYING = (
+    (re.compile(r"^([VIWE])\d{4} \d\d:\d\d:\d\d\.\d+ \d+", re.M), r"\1"),
     (re.compile(r"\x1b\[[0-9;]*m"), ""),
     (re.compile(r"^.*(it/s|s/it|\?it|\d%\|).*$\n?", re.M), ""),  # progress bars
     (re.compile(r"'\w*(loss|norm|runtime|per_second)': '?[-\w.+]+'?"), "value"),
@@ -73,7 +74,6 @@ VARYING = (
     (re.compile(r"\b(Process|pid:?|PID|process) \d+"), "process"),
     (re.compile(r"^.*(capacity of|memory in use).*$\n?", re.M), ""),  # of all at that moment
     (re.compile(r"\d{4}-\d\d-\d\d[_ T]\d\d:\d\d:\d\d([.,]\d+)?"), "time"),
-    (re.compile(r"^([VIWE])\d{4} \d\d:\d\d:\d\d\.\d+ \d+", re.M), r"\1"),
     (re.compile(r"(pid|error_file|exitcode|host|rank)\b *:.*"), r"\1"),
     (re.compile(r"\[rank\d\]:?|(local_)?rank: \d|\(local_rank\w*"), "rank"),
     (re.compile(r"[ \t]+$", re.M), ""),

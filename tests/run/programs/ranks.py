@@ -39,8 +39,9 @@ def main():
         optimizer.step()
         optimizer.zero_grad()
     distributed.barrier()
-    print(f"rank {rank} of {distributed.get_world_size()} done,",
-          torch.cuda.max_memory_allocated(), flush=True)
+    sys.stdout.write(f"rank {rank} of {distributed.get_world_size()} done with "
+                     f"{torch.cuda.max_memory_allocated()} bytes at most\n")
+    sys.stdout.flush()
     distributed.destroy_process_group()
 
 
