@@ -147,7 +147,7 @@ static void cuts_long_texts_between_characters(void)
         memcpy(text + length, "\xc3\xa4", 2);
         length += 2;
     }
-    memcpy(text + length, "\"}]}", 5);
+    (void)snprintf(text + length, 8, "\"}]}");
     plim_holders *const holders = read_text(text);
     T_EQ_U64(strlen(plim_holders_at(holders, 0)->name), 4095);
     plim_holders_destroy(holders);
