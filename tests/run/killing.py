@@ -29,7 +29,8 @@ def torn(folder):
 
 def missing(folder, name, document):
     """Sentences on what a document names that is not there."""
-    named = [document[kind] for kind in ("snapshot", "holders") if document.get(kind)]
+    named = [document[kind] for kind in ("snapshot", "holders")
+             if isinstance(document.get(kind), str)]
     named += [f"{dump}.json" for dump in document.get("dumps") or ()]
     return [f"{name} names {other}, which is not there"
             for other in named if not (folder / other).is_file()]

@@ -7,6 +7,8 @@ rehearsal of two seconds, so it is done once; nothing that is found is kept aliv
 import gc
 import weakref
 
+from plimsoll_agent.alone import alone
+
 
 class Inventory:
     """What is found among things.
@@ -75,4 +77,5 @@ def _alive(classes):
         if kind not in wanted:
             wanted.add(kind)
             new += type.__subclasses__(kind)
-    return [thing for thing in gc.get_objects() if type(thing) in wanted]
+    with alone():
+        return [thing for thing in gc.get_objects() if type(thing) in wanted]

@@ -5,12 +5,11 @@ a snapshot for which there is none is taken without its history, or left out, wi
 """
 
 import functools
-import os
 import pickle
 import sys
 import time
 
-from plimsoll_agent.blackbox import machine, workspaces
+from plimsoll_agent.blackbox import machine
 from plimsoll_agent.endings import describe
 
 HOLDERS_SECONDS = 1.0  # to look for holders; the snapshot takes what it takes
@@ -196,15 +195,10 @@ class Dumps:
             from plimsoll_agent import holders
 
             found = holders.find(self._recorder.torch, seconds, moment=moment)
-            self._recorder.journal.attempt("name workspaces", self._add_workspaces, found)
             self._recorder.files.write_json(name + ".holders.json", found)
             document["holders"] = name + ".holders.json"
         except Exception as error:
             document["why_no_holders"] = describe(error)
-
-    def _add_workspaces(self, found):
-        if found["devices"]:
-            workspaces.add(found, self._recorder.history.state(), os.environ)
 
     def _add_snapshot(self, document, account, name):
         if account.is_brief:

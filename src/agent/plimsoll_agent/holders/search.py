@@ -4,6 +4,7 @@ import gc
 import sys
 import threading
 
+from plimsoll_agent.alone import alone
 from plimsoll_agent.holders import claims, clock as clocks, document, edges, graphs, leftover
 from plimsoll_agent.holders import libraries, roots, tensors as adapters, walk as walking
 from plimsoll_agent.places import Places, callers_frame
@@ -69,7 +70,9 @@ class _Search:
         if self.clock.left() < COLLECTOR_SECONDS:
             return None if self._is_accounted() else (
                 "the time was too short for what Python's collector knows besides")
-        if not self.left.run():
+        with alone():
+            is_done = self.left.run()
+        if not is_done:
             return self._late("what Python's collector knows besides")
         return self.whys[0] if self.whys else None
 
