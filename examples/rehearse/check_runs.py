@@ -32,6 +32,7 @@ NAMED_SHARE = 0.95
 QUICK = ("gpt-loss-chunks", "bug-loss-kept-full", "bug-outputs-kept-oom")
 # Of a model, whatever else is wrong.
 EXPECTED = ("parameters", "buffers")
+PLACE = re.compile(r"\([^()]*\.py(:\d+)?\)")  # whose name may be the holder's
 # Times of this run, and addresses and process numbers in what libraries print.
 VARYING = [(re.compile(rb"\d+\.\d s$", re.M), b"T s"),
            (re.compile(rb"\b0x[0-9a-f]{6,}"), b"ADDRESS"),
@@ -124,19 +125,18 @@ class Failure:
         others = sum((one["graph_bytes"] or 0) + (one["engine_bytes"] or 0) for one in devices)
         return (held + others) / max(live, 1), held / max(live, 1)
 
-    def share_of(self, name, expected=None):
-        """Of what a healthy program would not hold: the most that a holder with that name has."""
-        expected = EXPECTED if expected is None else expected
-        word = re.compile(rf"\b{re.escape(name)}\b")
+    def share_of(self, name, expected=EXPECTED):
+        """Of what a healthy program would not hold: the part that holders with that name have."""
+        word = re.compile(rf"\b(?:{name})\b")
         least = sum(one["bytes"] for one in self.holders["holders"] if one["kind"] in expected)
         live = sum(one["live_bytes"] for one in self.holders["devices"]) - least
         if name == "garbage":
             garbage = self.holders.get("garbage") or {"bytes": 0}
             return garbage["bytes"] / max(live, 1)
-        named = [one["bytes"] for one in self.holders["holders"]
-                 if one["kind"] not in expected and word.search(
-                     " ".join([one["name"] or "", one["text"], *one["path"]]))]
-        return max(named, default=0) / max(live, 1)
+        named = [one["bytes"] for one in self.holders["holders"] if one["kind"] not in expected
+                 and word.search(PLACE.sub("", " ".join([one["name"] or "", one["text"],
+                                                         *one["path"]])))]
+        return min(sum(named) / max(live, 1), 1.0)
 
 
 class Result(walker.Outcome):
