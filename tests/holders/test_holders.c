@@ -144,8 +144,8 @@ static void cuts_long_texts_between_characters(void)
     memcpy(text, head, sizeof head);
     size_t length = sizeof head - 1;
     for (size_t i = 0; i < CHARACTERS; i++) {
-        memcpy(text + length, "\xc3\xa4", 2);
-        length += 2;
+        text[length++] = '\xc3'; /* a letter of two bytes */
+        text[length++] = '\xa4';
     }
     (void)snprintf(text + length, 8, "\"}]}");
     plim_holders *const holders = read_text(text);
