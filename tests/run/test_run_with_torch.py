@@ -82,7 +82,8 @@ class WithTorch(unittest.TestCase):
         done = self.run_program(FILLS, "--capacity=4GiB", status=1)
         before, _, page = done.stderr.partition("torch.OutOfMemoryError: ")
         self.assertIn("Traceback", before)
-        self.assertIn("Out of memory", page)
+        self.assertIn("train.py:7", page)  # where it failed, and what is kept there
+        self.assertIn("list `kept` in keep_all", page)
         self.assertIn(str(self.processes[0].parent), page)
         self.assertEqual(done.stdout, "")
 
