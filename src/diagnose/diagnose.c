@@ -24,7 +24,8 @@ struct plim_diagnosis {
 static plim_status (*const detectors[])(plim_case *one, plim_error *err) = {
     plim_compose,     plim_find_failures, plim_find_leaks,          plim_find_fragmentation,
     plim_find_spikes, plim_find_growth,   plim_find_gradients_kept, plim_find_batches_ahead,
-    plim_find_cycles, plim_find_settings, plim_find_host,           plim_find_advice,
+    plim_find_cycles, plim_find_garbage,  plim_find_settings,       plim_find_host,
+    plim_find_advice,
 };
 
 /* Memory that the allocator could have, as an error text shows it: what it held and what was free.

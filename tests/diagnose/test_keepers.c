@@ -299,7 +299,49 @@ static void weights_that_no_module_has_are_not_parameters(void)
     }
 }
 
-T_MAIN(T_TEST(a_list_is_named_with_its_share_and_its_line), T_TEST(kinds_of_holders_prove_causes),
+/* No step is known, so that nothing grows: the search for holders alone shows why it ran out. */
+static void garbage_that_covers_the_request_is_the_verdict(void)
+{
+    static const struct {
+        uint64_t request_bytes;
+        const char *verdict;
+    } cases[] = { { KIB(64), "leak" }, { KIB(1) << 20, "unknown" } };
+    for (size_t i = 0; i < T_COUNT(cases); i++) {
+        char blocks[2048];
+        char text[4096];
+        T_CASE("%s", cases[i].verdict);
+        keeping made = { 0 };
+        program_begin(&made.at);
+        for (uint64_t k = 0; k < STEPS; k++) {
+            (void)program_alloc(&made.at, KEPT + k, KEPT_BYTES, CODE_BUILD);
+        }
+        (void)program_push(&made.at, PLIM_OOM, 0, cases[i].request_bytes, CODE_BUILD);
+        (void)program_end(&made.at);
+        write_blocks(blocks, sizeof blocks, 0, STEPS, KEPT_BYTES);
+        (void)snprintf(text, sizeof text, HOLDER(0, "garbage", "\"text\": \"objects\""), blocks);
+        give(&made, "failure", text);
+        const plim_diagnose_options options = { .holders = made.holders };
+        T_TRUE(plim_diagnose(made.at.history, &options, &made.diagnosis, NULL) == PLIM_OK);
+        t_fail_each_allocation(attempt, &made);
+        plim_holders_destroy(made.holders);
+        const plim_device_diagnosis *const device = plim_diagnosis_device(made.diagnosis, 0);
+        T_EQ_STR(plim_verdict_name(device->verdict), cases[i].verdict);
+        const plim_diagnosis_finding *cycle = NULL;
+        for (size_t k = 0; k < device->finding_count; k++) {
+            if (device->findings[k].cause == PLIM_CAUSE_REFERENCE_CYCLE) {
+                cycle = &device->findings[k];
+            }
+        }
+        T_NOT_NULL(cycle);
+        T_EQ_U64(cycle->bytes, STEPS * KEPT_BYTES);
+        T_EQ_STR(cycle->evidence[0].id, "garbage");
+        T_TRUE(sum_of(&made, "parameters") == NULL);
+        end(&made);
+    }
+}
+
+T_MAIN(T_TEST(garbage_that_covers_the_request_is_the_verdict),
+       T_TEST(a_list_is_named_with_its_share_and_its_line), T_TEST(kinds_of_holders_prove_causes),
        T_TEST(a_part_is_named_as_a_part), T_TEST(what_does_not_match_is_not_used),
        T_TEST(several_holders_come_largest_first), T_TEST(the_failure_is_the_moment),
        T_TEST(categories_come_from_holders), T_TEST(weights_that_no_module_has_are_not_parameters))

@@ -113,6 +113,8 @@ plim_status plim_find_gradients_kept(plim_case *one, plim_error *err);
 plim_status plim_find_batches_ahead(plim_case *one, plim_error *err);
 /* and reference cycles, whose sawtooth a leak's finding may have taken for growth. */
 plim_status plim_find_cycles(plim_case *one, plim_error *err);
+/* What waited for Python's collector as a request failed, where the search for holders found it. */
+plim_status plim_find_garbage(plim_case *one, plim_error *err);
 /* Settings that are not in force or work against each other; the collector. */
 plim_status plim_find_settings(plim_case *one, plim_error *err);
 /* Pinned host memory; file cache in the device's. */

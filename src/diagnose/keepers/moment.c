@@ -66,9 +66,13 @@ bool plim_holder_is_collection(const plim_holder *holder)
 static bool is_disproved(const plim_case *one, plim_category guess, const plim_holder *holder)
 {
     const plim_holders_facts *const facts = plim_holders_facts_of(one->options->holders);
+    const bool is_known = holder != NULL ? holder->kind == PLIM_HOLDER_GARBAGE
+                                         : facts->is_complete && facts->has_all_blocks;
+    if (is_known && (guess == PLIM_CATEGORY_PARAMETERS || guess == PLIM_CATEGORY_OPTIMIZER_STATE)) {
+        return true;
+    }
     if (holder == NULL) {
-        return facts->is_complete && facts->has_all_blocks &&
-               (guess == PLIM_CATEGORY_PARAMETERS || guess == PLIM_CATEGORY_OPTIMIZER_STATE);
+        return false;
     }
     return guess == PLIM_CATEGORY_ACTIVATIONS && plim_holder_is_collection(holder);
 }

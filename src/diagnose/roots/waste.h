@@ -4,8 +4,10 @@
  *   gradients.c  the same gradients are live from step to step
  *   ahead.c      batches are on the device long before a step uses them
  *   cycles.c     tensors of many steps are freed at once, as Python's collector does
+ *   garbage.c    tensors waited for that collector as a request failed
  *
- * Each finding is a warning, and decides nothing. Linear in events.
+ * Each finding is a warning, and decides nothing; garbage does that would have covered the request.
+ * Linear in events.
  */
 #ifndef PLIMSOLL_DIAGNOSE_ROOTS_WASTE_H
 #define PLIMSOLL_DIAGNOSE_ROOTS_WASTE_H
