@@ -37,9 +37,10 @@ PLACE = re.compile(r"\([^()]*\.py(:\d+)?\)")  # whose name may be the holder's
 VARYING = [(re.compile(rb"\d+\.\d s$", re.M), b"T s"),
            (re.compile(rb"\b0x[0-9a-f]{6,}"), b"ADDRESS"),
            (re.compile(rb"\bpid[: ]+\d+"), b"PID"),
-           (re.compile(rb"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?|[EWI]\d{4} \d\d:\d\d:[\d.]+"),
+           (re.compile(rb"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?|[EWI]\d{4} [\d:.]+ +\d+ "),
             b"TIME"),
            (re.compile(rb"(process |localhost|\[)\d{4,}"), rb"\1N")]
+GROWS = re.compile(rb"^plimsoll: .* grows .*\n", re.M)  # while a program runs that leaks
 RUNS = catalogue.ALL + [catalogue.until_full(one) for one in catalogue.ALL if one.full]
 
 
@@ -155,9 +156,10 @@ class Result(walker.Outcome):
     def output(self):
         """The program's own output and status, and nothing more of a healthy one."""
         plain, run, is_healthy = self.plain, self.run, self.one.label == "healthy"
+        said = run.err if is_healthy else GROWS.sub(b"", run.err)
         self.check(plain.status == run.status,
                    f"exit status {run.status}, without a recorder {plain.status}")
-        for stream, own, mixed in (("stdout", plain.out, run.out), ("stderr", plain.err, run.err)):
+        for stream, own, mixed in (("stdout", plain.out, run.out), ("stderr", plain.err, said)):
             if self.one.torchrun:  # lines of several processes, in any order
                 own, mixed = (b"\n".join(sorted(text.splitlines())) for text in (own, mixed))
             if self.one.label == "cycles" and self.one.ends:
