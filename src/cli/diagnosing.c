@@ -16,18 +16,24 @@
 
 /* --- one file --- */
 
-/* The document of holders beside a recording. NULL: it has none, or the error says why that one
- * cannot be used: that is no failure of the recording's diagnosis. */
-static plim_holders *load_holders(const char *path, plim_error *ret_error)
+/* The document of holders beside a recording, or NULL. One that cannot be used, for which
+ * `ret_unused` has the reason, is no failure of the recording's diagnosis; a lack of memory is. */
+static plim_status load_holders(const char *path, plim_holders **ret, plim_error *ret_unused,
+                                plim_error *err)
 {
     char beside[PATH_BYTES];
-    plim_holders *holders = NULL;
     plim_error why = { 0 };
-    if (plim_holders_beside(path, beside, sizeof beside) &&
-        plim_holders_read(beside, NULL, &holders, &why) != PLIM_OK && why.native != ENOENT) {
-        *ret_error = why;
+    *ret = NULL;
+    if (!plim_holders_beside(path, beside, sizeof beside) ||
+        plim_holders_read(beside, NULL, ret, &why) == PLIM_OK || why.native == ENOENT) {
+        return PLIM_OK;
     }
-    return holders;
+    if (why.status == PLIM_OUT_OF_HOST_MEMORY) {
+        *err = why;
+        return why.status;
+    }
+    *ret_unused = why;
+    return PLIM_OK;
 }
 
 /* The history of `ret` with the holders that are given, else with those beside its file. */
@@ -35,9 +41,11 @@ static plim_status diagnose_with_holders(const plim_diagnose_options *options, p
                                          plim_error *err)
 {
     plim_diagnose_options with = *options;
-    plim_holders *const holders =
-        options->holders == NULL ? load_holders(ret->path, &ret->holders_error) : NULL;
-    with.holders = holders != NULL ? holders : options->holders;
+    plim_holders *holders = NULL;
+    if (options->holders == NULL) {
+        PLIM_TRY(load_holders(ret->path, &holders, &ret->holders_error, err));
+        with.holders = holders;
+    }
     const plim_status status = plim_diagnose(ret->history, &with, &ret->diagnosis, err);
     plim_holders_destroy(holders);
     return status;

@@ -24,10 +24,11 @@ static unsigned weigh(const plim_ran *ran, const plim_ran_process *process,
     if (!is_oom(dump) || strcmp(process->ended, "oom") == 0) {
         return is_oom(dump) ? 2 : 0;
     }
-    return ran->launched.died_of_memory && strcmp(process->ended, "exit") == 0 &&
-                   process->exit_status != 0
-               ? 1
-               : 0;
+    /* A process does not see `raise SystemExit(1)` of its own; of the only one the launcher does.
+     */
+    const bool gave_up =
+        process->exit_status != 0 || (ran->process_count == 1 && ran->launched.exit_status != 0);
+    return ran->launched.died_of_memory && strcmp(process->ended, "exit") == 0 && gave_up ? 1 : 0;
 }
 
 /* Of those that were caught the last one ended the program, of others the first. */

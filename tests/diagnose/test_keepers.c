@@ -5,12 +5,13 @@
 #include "phases/program.h"
 #include "plimsoll/diagnose.h"
 
-#define KIB(n)     ((uint64_t)(n) << 10)
-#define STEPS      12
-#define KEPT       100 /* name of the first that is kept */
-#define KEPT_BYTES KIB(64)
-#define LINE_STORE 26
-#define LINE_MODEL 21
+#define KIB(n)      ((uint64_t)(n) << 10)
+#define STEPS       12
+#define KEPT        100 /* name of the first that is kept */
+#define KEPT_BYTES  KIB(64)
+#define LARGE_BYTES KIB(4096)
+#define LINE_STORE  26
+#define LINE_MODEL  21
 
 typedef struct keeping {
     program at;
@@ -340,7 +341,49 @@ static void garbage_that_covers_the_request_is_the_verdict(void)
     }
 }
 
-T_MAIN(T_TEST(garbage_that_covers_the_request_is_the_verdict),
+/* Nothing grows from step to step: the failure says which list was full, and where it was filled.
+ */
+static void the_largest_collection_is_named_at_a_failure(void)
+{
+    for (uint64_t held = 0; held <= STEPS; held += STEPS / 2) {
+        char blocks[2048];
+        char text[4096];
+        T_CASE("%" PRIu64 " blocks", held);
+        keeping made = { 0 };
+        program_begin(&made.at);
+        for (uint64_t k = 0; k < STEPS + 1; k++) {
+            (void)program_alloc(&made.at, KEPT + k, LARGE_BYTES, CODE_BUILD);
+        }
+        (void)program_push(&made.at, PLIM_OOM, 0, LARGE_BYTES, CODE_BUILD);
+        (void)program_end(&made.at);
+        write_blocks(blocks, sizeof blocks, 0, held, LARGE_BYTES);
+        (void)snprintf(text, sizeof text, A_LIST, blocks);
+        give(&made, "failure", text);
+        const plim_diagnose_options options = { .holders = made.holders,
+                                                .capacity_bytes = (STEPS + 1) * LARGE_BYTES };
+        T_TRUE(plim_diagnose(made.at.history, &options, &made.diagnosis, NULL) == PLIM_OK);
+        t_fail_each_allocation(attempt, &made);
+        plim_holders_destroy(made.holders);
+        const plim_device_diagnosis *const device = plim_diagnosis_device(made.diagnosis, 0);
+        T_EQ_STR(plim_verdict_name(device->verdict), "exhausted");
+        const plim_evidence_line *line = NULL;
+        for (size_t k = 0; k < device->findings[0].evidence_count; k++) {
+            if (strcmp(device->findings[0].evidence[k].id, "largest_holder") == 0) {
+                line = &device->findings[0].evidence[k];
+            }
+        }
+        T_TRUE((line != NULL) == (held == STEPS)); /* half of them is less than half of all */
+        if (line != NULL) {
+            T_TRUE(line->figures[0].value == (double)(held * LARGE_BYTES));
+            T_EQ_STR(line->figures[1].word, "list `outputs` in train (run.py:26)");
+            T_EQ_U64(line->figure_count, 3);
+        }
+        end(&made);
+    }
+}
+
+T_MAIN(T_TEST(the_largest_collection_is_named_at_a_failure),
+       T_TEST(garbage_that_covers_the_request_is_the_verdict),
        T_TEST(a_list_is_named_with_its_share_and_its_line), T_TEST(kinds_of_holders_prove_causes),
        T_TEST(a_part_is_named_as_a_part), T_TEST(what_does_not_match_is_not_used),
        T_TEST(several_holders_come_largest_first), T_TEST(the_failure_is_the_moment),

@@ -153,6 +153,25 @@ static void failures_that_were_caught_do_not_answer_for_a_healthy_run(void)
     forget(&ran);
 }
 
+/* The process saw no status: `raise SystemExit(1)` is the program's own. */
+static void the_launcher_sees_that_the_only_process_gave_up(void)
+{
+    for (int processes = 1; processes <= 2; processes++) {
+        scratch_begin();
+        add_process(10, ", \"ended\": \"exit\", \"exit_status\": 0");
+        add_dump(10, 1, "oom", 1, "");
+        if (processes == 2) {
+            add_process(20, ", \"ended\": \"exit\", \"exit_status\": 0");
+        }
+        plim_ran ran = read_back();
+        ran.launched.exit_status = 1;
+        ran.launched.died_of_memory = true;
+        plim_run_choose_main(&ran);
+        T_TRUE((ran.main_dump != NULL) == (processes == 1));
+        forget(&ran);
+    }
+}
+
 static void the_last_caught_failure_answers_where_the_program_ended_by_it(void)
 {
     scratch_begin();
@@ -270,7 +289,8 @@ static void every_failing_allocation_is_an_error(void)
     scratch_end();
 }
 
-T_MAIN(T_TEST(processes_come_by_rank_and_start),
+T_MAIN(T_TEST(the_launcher_sees_that_the_only_process_gave_up),
+       T_TEST(processes_come_by_rank_and_start),
        T_TEST(dumps_come_by_number_and_without_their_process_too),
        T_TEST(a_document_that_cannot_be_read_is_a_warning),
        T_TEST(the_first_failure_in_time_answers), T_TEST(a_later_snapshot_shows_it_too),

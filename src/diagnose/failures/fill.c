@@ -142,7 +142,7 @@ plim_status plim_failure_fill(plim_case *one, const plim_oom_moment *oom, plim_c
     const bool is_state = largest == PLIM_CATEGORY_OPTIMIZER_STATE;
     *ret_largest = (plim_full_part){
         is_state ? "optimizer states" : plim_category_name((plim_category)largest),
-        all.sums[largest],
+        largest != PLIM_CATEGORY_OTHER ? all.sums[largest] : 0, /* "other" says nothing */
     };
     uint64_t *const of_request = &all.sums[category_of_request(one, oom->stack)];
     *of_request = plim_plus(*of_request, oom->requested_bytes);

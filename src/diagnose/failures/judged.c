@@ -6,6 +6,7 @@
 #include "base/block_bytes.h"
 #include "base/error.h"
 #include "base/numbers.h"
+#include "diagnose/keepers/largest.h"
 #include "verdict/thresholds.h"
 
 /* A text's figure is that of a request if it lies so near: texts have two decimals. */
@@ -336,7 +337,7 @@ plim_status plim_failure_add(plim_case *one, size_t index, plim_error *err)
             .figure_count = 2,
         };
         said = (largest.bytes == 0 || plim_case_say(one, finding, &line)) &&
-               say_root(one, finding, oom);
+               plim_keepers_say_largest(one, finding) && say_root(one, finding, oom);
     }
     return said ? PLIM_OK : plim_fail_memory(err, "writing down a failure");
 }

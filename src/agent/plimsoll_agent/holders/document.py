@@ -136,9 +136,10 @@ class Writer:
     def _most(holder):
         """The one that has most of the bytes, where there is one."""
         storage, claim = max(holder.claims, key=lambda one: one[0].bytes)
-        if len(holder.claims) == 1 or 2 * storage.bytes < holder.bytes or not claim[3]:
+        if 2 * storage.bytes < holder.bytes or not claim[3]:
             return ""
-        return f", most of it `{_cut(claim[3])}`"
+        share = "all" if len(holder.claims) == 1 else "most"
+        return f", {share} of it `{_cut(claim[3])}`"
 
     # --- blocks
 
