@@ -103,7 +103,7 @@ class KernelTest(unittest.TestCase):
         _, output = self.run_cell("torch.cuda.memory_allocated(), torch.cuda.memory_reserved()")
         return tuple(int(number) for number in output.strip("()").split(", "))
 
-    def fail(self, cell="train()"):
+    def run_out(self, cell="train()"):
         said, _, failure = self.kernel.run(cell)
         self.assertEqual(failure, "OutOfMemoryError")
         return said
@@ -113,7 +113,7 @@ class KernelTest(unittest.TestCase):
         self.assertEqual(said, "")
         self.run_cell(TRAIN)
         before, _ = self.memory()
-        said = self.fail()
+        said = self.run_out()
         traceback, page = said.split("GPU 0: ", 1)
         self.assertIn("losses.append(model(inputs).relu().square())", traceback)
         self.assertRegex(page, r"^\d\d\.\d GiB allocated, held by\n")
@@ -127,7 +127,7 @@ class KernelTest(unittest.TestCase):
         # The question comes by another socket than the page: the client has them in any order.
         self.assertIn("Drop these? [y/N] ", said)
         self.assertIn("Nothing was dropped.\n", said)
-        self.assertIn("parameters of Linear `model`, 2 tensors", said)
+        self.assertIn("parameters of Linear `model`, most of it `weight`, 2 tensors", said)
         self.assertEqual(self.memory()[0], full)
 
         said, output = self.run_cell("plimsoll.recover()", answer="y")
@@ -140,13 +140,13 @@ class KernelTest(unittest.TestCase):
             "torch.randn(1 << 30, device='cuda').shape, model.weight.shape")
         self.assertIn("[1073741824]", output)
 
-        self.fail()  # it fails and is recovered as often as one likes
+        self.run_out()  # it fails and is recovered as often as one likes
         self.run_cell("plimsoll.recover(confirm=True)")
         self.assertEqual(self.memory()[0], after)
 
     def test_the_estimate_is_what_comes_back(self):
         self.run_cell("%load_ext plimsoll\n" + TRAIN)
-        self.fail()
+        self.run_out()
         _, output = self.run_cell(
             "_found = plimsoll.recover(confirm=True)\n"
             "import json; json.dumps([dict(_found.shown), dict(_found.dropped)])")
@@ -217,7 +217,7 @@ def retry():
     def test_unloaded(self):
         self.run_cell("%load_ext plimsoll\n" + TRAIN)
         self.run_cell("%unload_ext plimsoll")
-        self.assertNotIn("held by", self.fail())
+        self.assertNotIn("held by", self.run_out())
 
     def test_a_history_of_the_sessions_own_stays_its_own(self):
         self.run_cell("import torch\ntorch.cuda.memory._record_memory_history(max_entries=77)\n"

@@ -11,18 +11,18 @@
 #define MOST_SHARE 0.5 /* of what was live */
 
 /* A block that a collection held. */
-typedef struct held_block {
+typedef struct collected_block {
     size_t holder; /* its index in the document */
     uint32_t stack;
     uint64_t bytes;
-} held_block;
+} collected_block;
 
-typedef struct held_blocks {
-    PLIM_VEC(held_block) list;
+typedef struct collected_blocks {
+    PLIM_VEC(collected_block) list;
     uint64_t live_bytes;
-} held_blocks;
+} collected_blocks;
 
-static bool gather(const plim_case *one, held_blocks *all)
+static bool gather(const plim_case *one, collected_blocks *all)
 {
     plim_live live = plim_timeline_live(&one->view.timeline, plim_holders_moment(one), false);
     plim_allocation found;
@@ -32,8 +32,9 @@ static bool gather(const plim_case *one, held_blocks *all)
         if (holder == NULL || !plim_holder_is_collection(holder)) {
             continue;
         }
-        const held_block block = { (size_t)(holder - plim_holders_at(one->options->holders, 0)),
-                                   found.stack, found.requested_bytes };
+        const collected_block block = { (size_t)(holder -
+                                                 plim_holders_at(one->options->holders, 0)),
+                                        found.stack, found.requested_bytes };
         if (!PLIM_VEC_PUSH(one->mem, &all->list, block)) {
             return false;
         }
@@ -43,16 +44,16 @@ static bool gather(const plim_case *one, held_blocks *all)
 
 static int compare_blocks(const void *left, const void *right)
 {
-    const held_block *const a = left;
-    const held_block *const b = right;
+    const collected_block *const a = left;
+    const collected_block *const b = right;
     return a->holder != b->holder ? (a->holder > b->holder) - (a->holder < b->holder)
                                   : (a->stack > b->stack) - (a->stack < b->stack);
 }
 
 /* Bytes of the run of blocks from `first` on that have its holder and, if so wanted, its stack. */
-static uint64_t sum_run(const held_blocks *all, size_t first, bool by_stack, size_t *ret_end)
+static uint64_t sum_run(const collected_blocks *all, size_t first, bool by_stack, size_t *ret_end)
 {
-    const held_block *const items = all->list.items;
+    const collected_block *const items = all->list.items;
     uint64_t bytes = 0;
     size_t at = first;
     while (at < all->list.count && items[at].holder == items[first].holder &&
@@ -64,7 +65,7 @@ static uint64_t sum_run(const held_blocks *all, size_t first, bool by_stack, siz
 }
 
 /* The largest run in [first, end): its first block and its bytes. */
-static size_t find_largest(const held_blocks *all, size_t first, size_t end, bool by_stack,
+static size_t find_largest(const collected_blocks *all, size_t first, size_t end, bool by_stack,
                            uint64_t *ret_bytes)
 {
     size_t largest = first;
@@ -79,7 +80,7 @@ static size_t find_largest(const held_blocks *all, size_t first, size_t end, boo
     return largest;
 }
 
-static bool say(plim_case *one, plim_diagnosis_finding *finding, const held_blocks *all)
+static bool say(plim_case *one, plim_diagnosis_finding *finding, const collected_blocks *all)
 {
     uint64_t held_bytes = 0;
     uint64_t made_bytes = 0;
@@ -113,7 +114,7 @@ bool plim_keepers_say_largest(plim_case *one, plim_diagnosis_finding *finding)
     if (one->options->holders == NULL) {
         return true;
     }
-    held_blocks all = { .live_bytes = 0 };
+    collected_blocks all = { .live_bytes = 0 };
     bool is_said = gather(one, &all);
     if (is_said && all.list.count > 0) {
         qsort(all.list.items, all.list.count, sizeof *all.list.items, compare_blocks);
