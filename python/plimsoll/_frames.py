@@ -60,10 +60,13 @@ def clear_finished(spared: Set[int]) -> int:
     spared   ids of frames that stay as they are
     returns  how many were cleared
     """
-    objects = gc.get_objects()
-    left = spared | _ids_of_suspended(objects)
-    frames = [one for one in objects if type(one) is types.FrameType and id(one) not in left]
-    del objects
+    from plimsoll_agent.alone import alone
+
+    with alone():
+        objects = gc.get_objects()
+        left = spared | _ids_of_suspended(objects)
+        frames = [one for one in objects if type(one) is types.FrameType and id(one) not in left]
+        del objects
     count = 0
     for frame in frames:
         try:

@@ -59,7 +59,7 @@ class Finder:
 
     def find(self):
         if self._known is None:
-            found = _alive((self._torch.nn.Module, self._torch.optim.Optimizer))
+            found = alive((self._torch.nn.Module, self._torch.optim.Optimizer))
             self._known = [weakref.ref(thing) for thing in found]
         found = [thing for thing in (known() for known in self._known) if thing is not None]
         return Inventory(self._torch, found)
@@ -69,7 +69,7 @@ class Finder:
         return Inventory(self._torch, list(module.modules()))
 
 
-def _alive(classes):
+def alive(classes):
     """The objects of these classes and those derived from them."""
     wanted, new = set(), list(classes)
     while new:

@@ -8,9 +8,10 @@ A program may change its weights itself. Where a limit is wanted, no optimizer h
 is alive, a step ends where the next forward or backward follows a backward, and at the end.
 """
 
-import gc
 import sys
 import weakref
+
+from plimsoll_agent.inventory import alive
 
 LOOKS_MAX = 3  # in vain for an optimizer, which takes some milliseconds each
 
@@ -138,9 +139,8 @@ class Steps:
 
         A list: a generator that is left half way would be among the objects that it holds.
         """
-        return [thing for thing in gc.get_objects()
-                if issubclass(type(thing), self._class) and hasattr(thing, "param_groups")
-                and getattr(type(thing).step, "hooked", False)]
+        return [thing for thing in alive([self._class])
+                if hasattr(thing, "param_groups") and getattr(type(thing).step, "hooked", False)]
 
 
 def _has_parameters(optimizer):
