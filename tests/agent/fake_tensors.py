@@ -114,6 +114,7 @@ class Adapter:
     live  bytes that are allocated on the one device
     """
 
+    slack = {}
     classes = (Tensor,)
     storage_class = UntypedStorage
     module_class = Module

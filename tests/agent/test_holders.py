@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import unittest
+import unittest.mock
 import weakref
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -366,14 +367,27 @@ class Rest(HoldersCase):
                 (16 * MIB, {"CUBLAS_WORKSPACE_CONFIG": ":4096:4"}, True),
                 (workspace, {"CUBLAS_WORKSPACE_CONFIG": ":4096:4:x"}, True)):
             with self.subTest(size=size, environment=environment):
-                found = libraries.workspaces(size, environment)
-                self.assertEqual(found is not None, expected)
+                found = libraries.workspaces(size, environment=environment)
+                self.assertEqual(found, size if expected else 0)
+
+    def test_workspaces_beside_blocks_larger_than_their_requests(self):
+        workspace = 32 * MIB
+        for rest, slack, expected in (
+                (workspace + 5000, 5000, workspace), (workspace + 5000, 4999, 0),
+                (workspace + MIB + 5000, 9000, workspace + MIB),
+                (workspace - 512, 9000, 0), (MIB, 2 * MIB, 0)):
+            with self.subTest(rest=rest, slack=slack):
+                self.assertEqual(libraries.workspaces(rest, slack, {}), expected)
 
     def test_a_library_is_named(self):
         kept = [Tensor(4096)]
         document = self.complete(live=4096 + 32 * MIB)
         self.assertEqual(self.one(document, kind="library")["bytes"], 32 * MIB)
         self.assertEqual(document["devices"][0]["held_bytes"], 4096 + 32 * MIB)
+        with unittest.mock.patch.object(fake_tensors.Adapter, "slack", {0: 600}):
+            document = self.complete(live=4096 + 32 * MIB + 512)
+        self.assertEqual(self.one(document, kind="library")["bytes"], 32 * MIB)
+        self.assertEqual(document["devices"][0]["held_bytes"], 4096 + 32 * MIB + 512)
         del kept
 
     def test_the_operation_that_failed(self):

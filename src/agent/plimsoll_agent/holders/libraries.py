@@ -2,7 +2,8 @@
 
 PyTorch gives cuBLAS a workspace for each handle and stream, and cuBLASLt another (PyTorch 2.11,
 aten/src/ATen/cuda/CublasHandlePool.cpp). What is left of the live bytes is theirs where it is
-exactly a sum of such workspaces; that is evidence by size, and the words say so.
+a sum of such workspaces, but for what blocks are larger than their requests; that is evidence by size,
+and the words say so.
 """
 
 import os
@@ -12,6 +13,7 @@ OLDER = (4096 * 2 + 16 * 8) * KIB  # cuBLAS's before compute capability 9.0, ":4
 NEWER = 4096 * 8 * KIB             # and since, ":4096:8"
 LT = 1024 * KIB
 COUNT_MAX = 16
+WORDS = "cuBLAS's workspaces, by their sizes"
 
 
 def _sizes(environment):
@@ -34,13 +36,18 @@ def _lt(environment):
         return LT
 
 
-def workspaces(size, environment=os.environ):
-    """The words for so many bytes where they are workspaces to the byte; else None."""
+def workspaces(size, slack=0, environment=os.environ):
+    """Bytes of workspaces that make up so many, where they do; else 0.
+
+    slack  so many of these may be rests of other blocks, which are larger than was requested
+    """
     small = _lt(environment)
     for large in _sizes(environment):
+        if 2 * slack >= large:
+            continue
         for count in range(1, COUNT_MAX + 1):
             rest = size - count * large
-            if large > 0 and rest >= 0 and (
-                    rest == 0 or (small > 0 and rest % small == 0 and rest // small <= count)):
-                return "cuBLAS's workspaces, by their sizes"
-    return None
+            extra = min(max(rest, 0) // small, count) * small if small > 0 else 0
+            if 0 <= rest - extra <= slack:
+                return count * large + extra
+    return 0

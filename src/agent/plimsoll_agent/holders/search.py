@@ -35,7 +35,7 @@ class _Search:
                                       self.here)
         self.edges = edges.Edges(self.walk)
         self.live = self.tensors.devices()
-        self.libraries = {}  # {device: (words, bytes)}
+        self.libraries = {}  # {device: bytes}
         self.is_walked = False  # down from all roots, and down all graphs
         self.whys = []
         if is_elsewhere:
@@ -142,9 +142,10 @@ class _Search:
             if device["engine_bytes"]:
                 shown.append(document.nameless(len(shown), "engine", device["engine_bytes"], device,
                                                f"{self._engine()}, {document.AT_MOST}"))
-            what, size = self.libraries.get(device["device"], (None, 0))
+            size = self.libraries.get(device["device"], 0)
             if size:
-                shown.append(document.nameless(len(shown), "library", size, device, what))
+                shown.append(document.nameless(len(shown), "library", size, device,
+                                               libraries.WORDS))
         return document.whole(self.torch, self.moment, {
             "seconds": round(self.clock.seconds(), 4),
             "is_complete": why is None,
@@ -167,23 +168,37 @@ class _Search:
 
     def _devices(self, found):
         sums = {device: {"held": 0, "graph": 0, "unknown": 0} for device in self.live}
+        counts = dict.fromkeys(sums, 0)
         for one in found:
             if one.device in sums:
+                counts[one.device] += len(one.claims)
                 part = one.kind if one.kind in ("graph", "unknown") else "held"
                 sums[one.device][part] += one.bytes
         devices = []
         for device, live in self.live.items():
             of = sums[device]
             rest = live - sum(of.values())
-            what = libraries.workspaces(rest) if self.is_walked else None
-            if what is not None:
-                self.libraries[device] = what, rest
-                of["held"] += rest
-                rest = 0
+            if self.is_walked and rest > 0:
+                size = self._workspaces(device, rest, counts[device])
+                self.libraries[device] = size
+                # Blocks are larger than what was requested: that belongs to those that hold them.
+                beyond = rest - size if size else min(self.tensors.slack.get(device, 0), rest)
+                of["held"] += size + beyond
+                rest -= size + beyond
             rest = rest if self._engine() else 0
             devices.append({"device": device, "live_bytes": live, "held_bytes": of["held"],
                             "graph_bytes": of["graph"], "engine_bytes": max(rest, 0)})
         return devices
+
+    def _workspaces(self, device, rest, count):
+        """Bytes of a library's workspaces in what is left beside so many storages; else 0.
+
+        By what was requested: that of storages is known but for their last 512 bytes each.
+        """
+        slack = self.tensors.slack.get(device, 0)
+        unsure = adapters.BYTES_MIN * count if slack else 0
+        size = libraries.workspaces(rest - slack + unsure, unsure)
+        return size if size <= rest else 0
 
     def _by_exclusion(self, device, gathered):
         """Gives what is left to the one graph whose saved tensors could not be read."""

@@ -35,6 +35,7 @@ class Tensors:
     """Of the program's PyTorch."""
 
     def __init__(self, torch):
+        self.slack = {}
         self._torch = torch
         core = torch._C
         self._base = getattr(core, "TensorBase", None) or core._TensorBase
@@ -147,15 +148,19 @@ class Tensors:
             return False
 
     def devices(self):
-        """{device: bytes that are allocated}."""
+        """{device: bytes that are allocated}; `slack` then has those beyond what was requested."""
         cuda = self._torch.cuda
+        self.slack = {}
         if not cuda.is_initialized():
             return {}
         found = {}
         for device in range(len(cuda.default_generators)):
             try:
                 stats = self._torch._C._cuda_memoryStats(device)
-                found[device] = stats["allocated_bytes"]["all"]["current"]
+                live = stats["allocated_bytes"]["all"]["current"]
+                asked = stats.get("requested_bytes", {}).get("all", {}).get("current", live)
+                found[device] = live
+                self.slack[device] = max(live - asked, 0)
             except Exception:
                 break
         return found
