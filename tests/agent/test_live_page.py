@@ -114,6 +114,13 @@ class Case(unittest.TestCase):
 
 
 class TestPublisher(Case):
+    def test_names_its_run_from_the_first_moment(self):
+        publisher = self.publisher()
+        publisher._run = lambda wake: None  # nothing is published after that
+        publisher.begin()
+        shown = read(self.path())
+        self.assertEqual((shown.rank, shown.folder), (3, "/run/folder/1"))
+
     def test_publishes_figures(self):
         self.recorder.choice.limit = 40 * GIB
         publisher = self.publisher()
@@ -277,7 +284,7 @@ class TestPublisher(Case):
 
 class TestPage(Case):
     def page(self):
-        page = pages.Page(self.environment)
+        page = pages.Page(pages.Process(), self.environment)
         self.addCleanup(page.close)
         return page
 
@@ -301,7 +308,7 @@ class TestPage(Case):
         os.mkfifo(os.path.join(self.folder, "6.live"))
         os.symlink("/etc/passwd", os.path.join(self.folder, "7.live"))
         pathlib.Path(self.folder, "notes").write_text("of the user")
-        pages.Page(self.environment)
+        pages.Page(pages.Process(), self.environment)
         self.assertEqual(
             sorted(os.listdir(self.folder)),
             sorted([os.path.basename(self.path()), "3.live", "4.live", "5.live", "6.live",

@@ -178,8 +178,11 @@ class Device:
 class Page:
     """Of this process, from open() until close()."""
 
-    def __init__(self, environment=os.environ):
-        """Raises OSError or Unusable where there can be no page."""
+    def __init__(self, process, environment=os.environ):
+        """Raises OSError or Unusable where there can be no page.
+
+        process  what it says from its first moment: readers know a run by its folder
+        """
         self.pid = os.getpid()
         self._started = start_of(self.pid) or 0
         self._namespace = _namespace()
@@ -188,11 +191,11 @@ class Page:
         self.folder, folder = _any_folder(environment)
         try:
             _sweep(folder, self._namespace)
-            self._make(folder)
+            self._make(folder, process)
         finally:
             os.close(folder)
 
-    def _make(self, folder):
+    def _make(self, folder, process):
         """A whole page under its name, or nothing."""
         name = f"{self.pid}.live"
         owner = _read_owner(name, folder)
@@ -217,7 +220,7 @@ class Page:
         self._bytes[:_HEAD.size] = _HEAD.pack(MAGIC, VERSION, PAGE_BYTES, 0, 0, 0, _BODY_BYTES, 0)
         self._words = self._bytes.cast("Q")  # one store each: a reader sees no half of one
         self._checksum = self._bytes[_CHECKSUM_AT:_CHECKSUM_AT + 4].cast("I")
-        self.write(Process(), ())
+        self.write(process, ())
         os.rename(part, name, src_dir_fd=folder, dst_dir_fd=folder)
         self.path = os.path.join(self.folder, name)
 

@@ -63,7 +63,7 @@ class Publisher:
         self._is_over = False
         if self._environment.get("PLIMSOLL_LIVE") != "off":
             try:
-                self._page = pages.Page(self._environment)
+                self._page = pages.Page(self._process, self._environment)
             except (OSError, pages.Unusable) as error:
                 recorder.journal.note(f"no live figures are published: {error}")
         if self._page is not None or self._conditions:
