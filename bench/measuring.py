@@ -60,3 +60,24 @@ def machine():
     return {"cpu": model, "cores": len(os.sched_getaffinity(0)), "kernel": platform.release(),
             "architecture": platform.machine(), "python": platform.python_version(),
             "load_average": round(os.getloadavg()[0], 2)}
+
+
+def options_parse(words, *own):
+    """({option: its value or None}, whether --quick, rounds) of a benchmark of `plimsoll`.
+
+    own  options that take a value, besides --plimsoll and --rounds
+    """
+    options = dict.fromkeys(("--plimsoll", "--rounds", *own))
+    is_quick = False
+    words = list(words)
+    while words:
+        word = words.pop(0)
+        if word == "--quick":
+            is_quick = True
+        elif word in options and words:
+            options[word] = words.pop(0)
+        else:
+            fail(f"what is {word}?")
+    if options["--plimsoll"] is None:
+        fail("--plimsoll PROGRAM is wanted")
+    return options, is_quick, int(options["--rounds"] or (1 if is_quick else 5))

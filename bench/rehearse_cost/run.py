@@ -17,32 +17,15 @@ import sys
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, os.pardir))
-from measuring import column, fail, machine, median, run, spread  # noqa: E402
+from measuring import column, machine, median, options_parse, run, spread  # noqa: E402
 
 PROGRAM = os.path.join(HERE, os.pardir, os.pardir, "examples", "rehearse", "train_gpt.py")
 SIZES = {False: ("--size", "124M", "--batch", "8", "--sequence", "1024", "--steps", "2"),
          True: ("--size", "tiny", "--batch", "1", "--sequence", "64", "--steps", "1")}
 
 
-def options_parse(words):
-    options = {"--plimsoll": None, "--against": None, "--rounds": None}
-    is_quick = False
-    words = list(words)
-    while words:
-        word = words.pop(0)
-        if word == "--quick":
-            is_quick = True
-        elif word in options and words:
-            options[word] = words.pop(0)
-        else:
-            fail(f"what is {word}?")
-    if options["--plimsoll"] is None:
-        fail("--plimsoll PROGRAM is wanted")
-    return options, is_quick, int(options["--rounds"] or (1 if is_quick else 5))
-
-
 def main():
-    options, is_quick, rounds = options_parse(sys.argv[1:])
+    options, is_quick, rounds = options_parse(sys.argv[1:], "--against")
     document = {"benchmark": "rehearse_cost", "machine": machine(), "rounds": rounds}
     python = os.environ.get("PLIM_TORCH_PYTHON")
     if not python:

@@ -25,7 +25,7 @@ import time
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, os.pardir))
-from measuring import fail, machine, median, run, spread  # noqa: E402
+from measuring import machine, median, options_parse, run, spread  # noqa: E402
 
 PROGRAM = os.path.join(HERE, "program.py")
 DEVICE = ("--gpu=h100", "--devices=1")
@@ -161,25 +161,8 @@ def judge(found):
     return figures
 
 
-def options_parse(words):
-    options = {"--plimsoll": None, "--rounds": None, "--only": None}
-    is_quick = False
-    words = list(words)
-    while words:
-        word = words.pop(0)
-        if word == "--quick":
-            is_quick = True
-        elif word in options and words:
-            options[word] = words.pop(0)
-        else:
-            fail(f"what is {word}?")
-    if options["--plimsoll"] is None:
-        fail("--plimsoll PROGRAM is wanted")
-    return options, is_quick, int(options["--rounds"] or (1 if is_quick else 5))
-
-
 def main():
-    options, is_quick, rounds = options_parse(sys.argv[1:])
+    options, is_quick, rounds = options_parse(sys.argv[1:], "--only")
     document = {"benchmark": "run_cost", "machine": machine(), "rounds": rounds}
     python = os.environ.get("PLIM_TORCH_PYTHON")
     if not python:

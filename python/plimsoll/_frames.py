@@ -1,4 +1,4 @@
-"""Frames that have finished and are kept: by tracebacks, by debuggers, by whoever looked at them.
+"""Frames that have finished and are kept: by tracebacks, by debuggers, by code that looked at them.
 
 Their locals are what a failed call had in its hands. Nothing runs them again, so clearing them
 takes nothing from the program but the values a debugger would show. Frames of suspended

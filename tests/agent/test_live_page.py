@@ -277,7 +277,7 @@ class TestPublisher(Case):
                 capture_output=True, text=True, timeout=60, check=False)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertEqual(len(os.listdir(self.folder)), 0 if how == "end" else 1)
-        # whoever begins next removes what the one that left
+        # the next one that begins removes what the one that left
         self.publisher().begin()
         self.assertEqual(os.listdir(self.folder), [os.path.basename(self.path())])
 

@@ -1,4 +1,4 @@
-"""What the program is at, for whoever counts its steps or notes its failures."""
+"""A program's course, for the parts that count its steps or note its failures."""
 
 
 class Course:

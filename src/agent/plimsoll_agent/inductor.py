@@ -3,7 +3,7 @@
 For the frames of a stack PyTorch 2.11 asks torch._inductor for the code that it has generated
 (torch/csrc/profiler/python/combined_traceback.cpp, py_symbolize), and the question imports it:
 0.6 s and 110 MiB, in a program that compiles nothing. For the time of a snapshot the name leads
-to a module without that member, and to Inductor itself for whoever else asks.
+to a module without that member, and to Inductor itself where other code asks.
 """
 
 import contextlib

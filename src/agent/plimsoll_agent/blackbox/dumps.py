@@ -1,7 +1,7 @@
 """Writes dumps: what is known of one moment, with PyTorch's snapshot and the holders of memory.
 
 Never half: each file is renamed into its place, the document last. Never fails for want of memory:
-a snapshot for which there is none is taken without its history, or left out, with the reason.
+where it is short, the snapshot goes without its history, or is left out, with the reason.
 """
 
 import functools

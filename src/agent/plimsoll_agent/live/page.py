@@ -259,7 +259,7 @@ class Page:
         self._words[_ANSWERED] = request
 
     def close(self):
-        """Removes the file; whoever has it open still reads the last update."""
+        """Removes the file; a reader that has it open still reads the last update."""
         try:
             os.unlink(self.path)
         except OSError:
