@@ -26,6 +26,9 @@ ci: ## what a change has to pass: tests, sanitizers, both compilers, format, tid
 docs: ## the API reference, at build/docs/api/index.html
 	@tools/bootstrap docs && tools/docs
 
+docs-python: ## the reference of the Python package, by pdoc, at build/docs/python/index.html; from PyPI
+	@tools/docs-python
+
 bench: ## measure; one JSON document per line
 	@tools/bootstrap test && tools/bench
 
@@ -44,6 +47,9 @@ check-regression: build ## find real regressions between releases of packages; i
 check-programs: build ## programs of others under plimsoll run, the same as without; from PyPI
 	@tests/run/programs/check.py build/release/plimsoll
 
+check-callbacks: build ## the callbacks in transformers, Lightning and accelerate, older releases too; from PyPI
+	@PLIM_TORCH_PYTHON="$${PLIM_TORCH_PYTHON:-$$(tools/torch-python)}" tests/python/check_callbacks.py build/release/plimsoll
+
 fuzz: ## every fuzz target for FUZZ_SECONDS (600) each
 	@tools/bootstrap ci && tools/fuzz
 
@@ -59,6 +65,27 @@ install: ## command, libraries, headers, pages; PREFIX=/usr/local, DESTDIR= for 
 uninstall: ## remove what install put there; the same PREFIX and DESTDIR
 	@cmake -D PREFIX="$(abspath $(or $(PREFIX),/usr/local))" -P cmake/uninstall.cmake
 
+wheel: ## the Python package for PyPI, wheel and sdist, in build/dist; its tools come from PyPI
+	@tools/bootstrap wheel && tools/wheel
+
+check-wheel: wheel ## install it in fresh environments, by pip and uv, and use it there: make check-wheel [PYTHONS="python3.12 ..."]
+	@tests/wheel/check.py build/dist/plimsoll-*.whl "$$(tools/pypi-python wheel)" $(PYTHONS)
+
+check-many: build ## plimsoll.map() on a local Ray cluster, and its DataFrames; from PyPI
+	@python=$$(tools/ray-python) && "$$python" tests/python/check_ray.py build/release/plimsoll
+
+deb: ## the Debian package, into build/dist
+	@tools/bootstrap deb && tools/deb $(INSTALLED)
+
+check-deb: deb ## install the package on a bare Debian 12, use it, remove it; needs root and mirrors
+	@tools/bootstrap check-deb || true; tests/install/check_deb.py build/dist/plimsoll_*.deb
+
+check-python: build ## the types of the Python package: mypy --strict, pyright, pandas; from PyPI
+	@tools/check-python
+
+check-actions: wheel ## the steps of docs/python/github-actions.yml, in a small project; from PyPI, with the Python in PLIM_TORCH_PYTHON
+	@PLIM_TORCH_PYTHON="$${PLIM_TORCH_PYTHON:-$$(tools/torch-python)}" tests/python/check_actions.py build/dist/plimsoll-*.whl
+
 record-from-pypi: ## make the recordings of tests/data anew, with PyTorch from PyPI
 	@tools/record/record all
 
@@ -71,4 +98,4 @@ others: $(if $(strip $(OTHERS)),build) ## programs of others, unmodified, rehear
 clean: ## forget every build
 	@rm -rf build
 
-.PHONY: help build demo test ci docs bench check-exports check-programs measured check-runs fuzz format tidy install uninstall record-from-pypi oracle others clean
+.PHONY: help build demo test ci docs docs-python bench check-actions check-callbacks check-deb check-exports check-many check-programs check-python check-regression check-wheel deb measured check-runs fuzz format tidy install uninstall wheel record-from-pypi oracle others clean

@@ -35,7 +35,7 @@ function(plim_room name)
         list(APPEND all ${their})
     endforeach()
     list(REMOVE_DUPLICATES all)
-    set_target_properties(plim_${name} PROPERTIES PLIM_ROOMS "${all}")
+    set_target_properties(plim_${name} PROPERTIES PLIM_ROOMS "${all}" PLIM_HEADERS "${room_HEADERS}")
 endfunction()
 
 # Makes a text file of a room part of it, as an array of its lines: see EmbedLines.cmake.
@@ -103,10 +103,13 @@ endfunction()
 # header has. They are visible under a version of their own, PLIMSOLL_PRIVATE_<release>, so that
 # only libraries of one release go together, and that programs do not take them for promised.
 function(plim_export_core target rooms)
+    set(headers "")
     foreach(room IN LISTS rooms)
         set_target_properties(plim_${room} PROPERTIES C_VISIBILITY_PRESET protected)
+        get_target_property(theirs plim_${room} PLIM_HEADERS)
+        list(APPEND headers ${theirs})
     endforeach()
-    file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/plimsoll/*.h)
+    list(TRANSFORM headers PREPEND ${PROJECT_SOURCE_DIR}/include/plimsoll/)
     set(public "")
     foreach(header IN LISTS headers)
         set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header})

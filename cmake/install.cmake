@@ -7,11 +7,11 @@ install(TARGETS plimsoll RUNTIME)
 # What rehearsed programs get: found by the command and the library through their own place.
 install(TARGETS standin LIBRARY DESTINATION lib/plimsoll/rehearse)
 install(DIRECTORY src/agent DESTINATION lib/plimsoll/rehearse
-    FILES_MATCHING PATTERN *.py)
+    FILES_MATCHING PATTERN *.py PATTERN __pycache__ EXCLUDE)
 install(FILES ${PROJECT_BINARY_DIR}/rehearse/agent/plimsoll_agent/release.py
     DESTINATION lib/plimsoll/rehearse/agent/plimsoll_agent)
 install(DIRECTORY python DESTINATION lib/plimsoll/rehearse
-    FILES_MATCHING PATTERN *.py PATTERN py.typed)
+    FILES_MATCHING PATTERN *.py PATTERN py.typed PATTERN __pycache__ EXCLUDE)
 install(TARGETS core_shared core_static EXPORT plimsoll-core)
 install(TARGETS plimsoll_shared plimsoll_static EXPORT plimsoll)
 install(DIRECTORY include/plimsoll DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h)
@@ -31,16 +31,14 @@ install(FILES ${PROJECT_BINARY_DIR}/plimsoll-config.cmake
 # The .pc files say where they are relative to themselves, so that an installed tree can be moved.
 file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
-if(lzma_FOUND)
-    set(lzma_requires liblzma)
-else()
-    set(lzma_requires "")
-endif()
+# Programs that link statically name these libraries. Not as Requires.private: pkg-config would then refuse
+# those that do not, where the libraries' own .pc files are missing.
+set(private_libs ${zlib_LDFLAGS} ${zstd_LDFLAGS} ${lzma_LDFLAGS} ${yajl_LDFLAGS} ${sqlite3_LDFLAGS}
+    ${protobuf_c_LDFLAGS})
 if(BZip2_FOUND)
-    set(bzip2_libs -lbz2)
-else()
-    set(bzip2_libs "")
+    list(APPEND private_libs -lbz2)
 endif()
+list(JOIN private_libs " " private_libs)
 foreach(name IN ITEMS plimsoll-core plimsoll)
     configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
     install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
@@ -70,7 +68,8 @@ endif()
 # Beside each other as they are here, so that their links hold.
 set(doc_dir ${CMAKE_INSTALL_DATADIR}/doc/plimsoll)
 install(FILES LICENSE NOTICE README.md ARCHITECTURE.md DESTINATION ${doc_dir})
-install(DIRECTORY docs examples DESTINATION ${doc_dir} PATTERN api EXCLUDE)
+install(DIRECTORY docs examples DESTINATION ${doc_dir} PATTERN api EXCLUDE
+    PATTERN __pycache__ EXCLUDE)
 
 # The last step of an install: a list of what it put there, for uninstalling.
 install(CODE [[

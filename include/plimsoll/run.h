@@ -41,6 +41,7 @@ typedef struct plim_run_choice {
     uint32_t runs_kept;   /* beside it, this one included; 0: PLIM_RUN_KEPT_DEFAULT */
     uint32_t dumps_kept;  /* of each process; 0: PLIM_RUN_DUMPS_DEFAULT */
     bool is_quiet;        /* the recorder prints no line while the program runs */
+    bool is_unrecorded;   /* no recorder and no folder: of `standins` alone */
     const char *home;     /* folder of the agent; NULL: beside the library */
     /* Run it over the stand-ins; NULL: on this machine's own GPU. `mem`, `home` and `variables` are
      * replaced. */

@@ -1,10 +1,9 @@
-"""Finds Plimsoll's agent, the package that records and searches: beside this one, or installed."""
+"""Imports Plimsoll's agent, the package that records and searches."""
 
 import os
 import sys
 
-_HERE = os.path.dirname(os.path.abspath(__file__))
-_BESIDE = os.path.join(os.path.dirname(os.path.dirname(_HERE)), "agent")
+from plimsoll import _home
 
 
 def load() -> None:
@@ -14,11 +13,12 @@ def load() -> None:
     """
     if "plimsoll_agent" in sys.modules:
         return
-    sys.path.insert(0, _BESIDE)  # for this one import
+    folder = os.path.join(_home.rehearse() or "", "agent")
+    sys.path.insert(0, folder)  # for this one import
     try:
         import plimsoll_agent  # noqa: F401
     except ImportError:
-        raise ImportError(f"Plimsoll's agent is not in {_BESIDE}: install Plimsoll again") from None
+        raise ImportError("Plimsoll's agent is missing: install Plimsoll again") from None
     finally:
-        if _BESIDE in sys.path:
-            sys.path.remove(_BESIDE)
+        if folder in sys.path:
+            sys.path.remove(folder)

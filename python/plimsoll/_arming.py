@@ -12,18 +12,37 @@ from plimsoll import _agent, _runs, _session
 
 def arm(output: Optional[str] = None) -> str:
     """See plimsoll.arm()."""
+    armed = _armed()
+    if armed is not None:
+        return armed
+    folder = record(output)
+    if not os.environ.get("PLIMSOLL_RUN"):
+        atexit.register(_at_exit)
+    _session.watch()
+    return folder
+
+
+def _armed() -> Optional[str]:
+    """The folder of the run, where `plimsoll run` or an earlier call has armed the recorder."""
     _agent.load()
+    from plimsoll_agent import blackbox
+
+    folder: Optional[str] = blackbox.run_folder()
+    return folder
+
+
+def record(output: Optional[str] = None) -> str:
+    """Arms the recorder as arm() does, for a program that says itself what comes of it."""
+    armed = _armed()
+    if armed is not None:
+        return armed
     from plimsoll_agent import blackbox, importing
 
-    armed = blackbox.run_folder()
-    if armed is not None:  # by `plimsoll run`, or by an earlier call
-        return str(armed)
     # Of a Python that is isolated (-I), the launcher's sitecustomize is not run.
     folder = os.environ.get("PLIMSOLL_RUN")
     if not folder:
         folder = os.path.abspath(output or os.environ.get("PLIMSOLL_OUTPUT") or _runs.name_new())
         os.environ["PLIMSOLL_OUTPUT"] = folder  # its processes write into the same run
-        atexit.register(_at_exit)
     made = folder
 
     def torch_is_there(torch: Any, _seconds: float) -> None:
@@ -31,7 +50,6 @@ def arm(output: Optional[str] = None) -> str:
 
     importing.when_imported("torch", torch_is_there)
     blackbox.start(folder)
-    _session.watch()
     return folder
 
 
@@ -55,7 +73,9 @@ def recorder() -> Any:
 def dump() -> Optional[str]:
     """See plimsoll.dump()."""
     found = recorder()
-    name = found.dump("request") if found is not None else None
+    if found is None:
+        return None
+    name = found.dump("request")
     return os.path.join(found.folder, f"{name}.json") if name else None
 
 

@@ -72,7 +72,7 @@ def outputs() -> Iterator[Tuple[str, Any]]:
     """("Out[3]", value) of each cell's output, and ("_", value) at Python's own prompt."""
     if shell() is None:
         if hasattr(builtins, "_"):
-            yield "_", builtins._
+            yield "_", getattr(builtins, "_")
         return
     for number, value in list(namespace().get("_oh", {}).items()):
         yield f"Out[{number}]", value

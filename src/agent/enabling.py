@@ -7,8 +7,8 @@ The command runs this with the environment's own Python:
     status              changes nothing
 
 Python reads files that end in .pth at each start (the documentation of its module site). Ours
-executes a file of the package `plimsoll`, which adds the package's folder to sys.path and waits
-for torch. Where that file is gone nothing happens, and Python starts as without ours.
+executes a file of the package `plimsoll`, which makes the package found, alone of all in its folder,
+and waits for torch. Where that file is gone nothing happens, and Python starts as without ours.
 """
 
 import ast
@@ -28,9 +28,12 @@ except Exception:
 
 
 def package_folder():
-    """The folder that the package lies in, beside that of this script."""
-    here = os.path.dirname(os.path.abspath(__file__))
-    return os.path.join(os.path.dirname(here), "python")
+    """The folder that the package lies in: beside that of this script; of a wheel, around it."""
+    home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    package = os.path.dirname(os.path.dirname(home))
+    if os.path.isfile(os.path.join(package, "_startup.py")):
+        return os.path.dirname(package)
+    return os.path.join(home, "python")
 
 
 def content(folder):

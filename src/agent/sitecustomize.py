@@ -16,9 +16,27 @@ _OLDEST = (3, 9)  # that the agent is written for
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 
+def _be_a_guest():
+    """Leaves a wheel of another environment as it is: see guest.py."""
+    package = os.path.dirname(os.path.dirname(os.path.dirname(_FOLDER)))
+    if not os.path.isdir(os.path.join(package, "_native")):
+        return
+    kept = sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
+    try:
+        import guest
+    finally:
+        sys.dont_write_bytecode = kept
+    del sys.modules["guest"]
+    if guest.is_guest(package):
+        guest.enter(package)
+        guest.forget(package, __spec__.cached if __spec__ else None)
+
+
 def _start_agent():
     """Starts the agent in a rehearsal, the recorder in a run. Their failures stay here."""
     try:
+        _be_a_guest()
         if os.environ.get("PLIMSOLL_REHEARSAL"):
             import plimsoll_agent
 

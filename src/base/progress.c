@@ -5,6 +5,8 @@
 
 #include "base/size.h"
 
+#include <inttypes.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -15,12 +17,54 @@
 #define COLUMNS_DEFAULT 80
 #define BAR_CELLS_MAX   30
 #define BAR_CELLS_MIN   8
+#define LINE_BYTES      512 /* of the channel: below PIPE_BUF, pipe(7) */
 
 static bool can_erase_lines(FILE *file)
 {
     const char *term = getenv("TERM");
     return isatty(fileno(file)) == 1 && term != NULL && strcmp(term, "dumb") != 0;
 }
+
+/* --- lines for a program --- */
+
+/* A line that a slow reader has no room for is left out; after a failure there are no more. */
+static void send_line(plim_progress_bar *bar, const char *line, size_t bytes)
+{
+    struct pollfd ready = { .fd = bar->channel, .events = POLLOUT };
+    if (bar->channel == 0 || poll(&ready, 1, 0) <= 0) {
+        return;
+    }
+    /* A pipe that is ready has room for PIPE_BUF bytes, which is more: write() does not wait. */
+    if ((ready.revents & POLLOUT) == 0 || write(bar->channel, line, bytes) != (ssize_t)bytes) {
+        bar->is_wanted = false;
+        bar->channel = 0;
+    }
+}
+
+/* A path may hold anything; a terminal obeys some of it, and a line has one end. */
+static void clean(char *text)
+{
+    for (char *c = text; *c != '\0'; c++) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7f) {
+            *c = '?';
+        }
+    }
+}
+
+static void send_step(plim_progress_bar *bar, uint64_t done, uint64_t total)
+{
+    char line[LINE_BYTES];
+    const int length = snprintf(line, sizeof line - 1, "%" PRIu64 " %" PRIu64 " %.20s %.128s", done,
+                                total, bar->noun != NULL ? bar->noun : "bytes", bar->label);
+    if (length > 0 && (size_t)length < sizeof line - 1) {
+        clean(line);
+        line[length] = '\n';
+        bar->is_drawn = true;
+        send_line(bar, line, (size_t)length + 1);
+    }
+}
+
+/* --- the bar --- */
 
 void plim_progress_bar_init(plim_progress_bar *bar, const char *label,
                             const plim_progress_options *options)
@@ -35,7 +79,8 @@ void plim_progress_bar_init(plim_progress_bar *bar, const char *label,
         .label = label,
         .file = file,
         .clock = clock,
-        .is_wanted = options->is_terminal || can_erase_lines(file),
+        .channel = options->channel,
+        .is_wanted = options->channel != 0 || options->is_terminal || can_erase_lines(file),
         .columns = options->columns,
         .noun = options->noun,
         .start_ns = plim_clock_now_ns(clock),
@@ -128,12 +173,7 @@ static void draw(plim_progress_bar *bar, uint64_t done_bytes, uint64_t total_byt
     char line[sizeof label + 2 + sizeof facts];
     snprintf(line, sizeof line, "%s  %s", label, facts);
     cut(line, room);
-    /* A path may hold anything; a terminal obeys some of it. */
-    for (char *c = line; *c != '\0'; c++) {
-        if ((unsigned char)*c < 0x20 || *c == 0x7f) {
-            *c = '?';
-        }
-    }
+    clean(line);
     fprintf(bar->file, "\r%s\033[K", line); /* erase what a longer line has left */
     fflush(bar->file);
     bar->is_drawn = true;
@@ -150,14 +190,20 @@ bool plim_progress_bar_update(void *bar, uint64_t done_bytes, uint64_t total_byt
                                        : now_ns - self->start_ns >= SHOW_AFTER_NS;
     if (is_due) {
         self->drawn_ns = now_ns;
-        draw(self, done_bytes, total_bytes);
+        if (self->channel != 0) {
+            send_step(self, done_bytes, total_bytes);
+        } else {
+            draw(self, done_bytes, total_bytes);
+        }
     }
     return true;
 }
 
 void plim_progress_bar_finish(plim_progress_bar *bar)
 {
-    if (bar->is_drawn) {
+    if (bar->is_drawn && bar->channel != 0) {
+        send_line(bar, "\n", 1);
+    } else if (bar->is_drawn && bar->is_wanted) {
         fprintf(bar->file, "\r\033[K");
         fflush(bar->file);
     }

@@ -1,11 +1,16 @@
 /*
- * progress.h - one line on a terminal that says how far long work is.
+ * progress.h - one line on a terminal that says how far long work is; or many, for a program that
+ * shows them its own way.
  *
  *     reading run.pickle  [############..................]  41%  210 MiB of 512 MiB
  *
  * It appears only on a terminal and only once the work has taken half a second, is redrawn at
  * most ten times a second, and is gone without a trace at the end. It needs no memory and cannot
  * fail: a bar that cannot be drawn is not.
+ *
+ * With a channel, lines are written there at the same times and nothing is drawn
+ * (docs/formats/progress.md). A reader that is slow misses some, one that has gone ends them;
+ * SIGPIPE has to be ignored.
  */
 #ifndef PLIMSOLL_BASE_PROGRESS_H
 #define PLIMSOLL_BASE_PROGRESS_H
@@ -24,13 +29,15 @@ typedef struct plim_progress_options {
     bool is_terminal;        /* draw without asking the file, with `columns` to fill; for tests */
     size_t columns;
     const char *noun; /* borrowed: what is counted, "events"; NULL: bytes */
+    int channel;      /* a descriptor for lines; 0: there is none */
 } plim_progress_options;
 
 typedef struct plim_progress_bar {
     const char *label; /* borrowed, "reading run.pickle" */
     FILE *file;
     const plim_clock *clock;
-    bool is_wanted; /* the file is a terminal that can erase a line */
+    int channel;    /* for lines; 0: there is none */
+    bool is_wanted; /* there is a channel, or the file is a terminal that can erase a line */
     bool is_drawn;
     size_t columns;   /* 0: ask the terminal */
     const char *noun; /* NULL: bytes */

@@ -8,6 +8,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/reading.h"
+#include "cli/result.h"
 #include "cli/texts.h"
 #include "report/github/annotations.h"
 #include "report/term/draw.h"
@@ -267,11 +268,7 @@ static plim_status diagnose_all(const diagnose_arguments *arguments, plim_diagno
     } else {
         work->files[0].status = show(arguments, work, 0, page);
     }
-    PLIM_TRY(plim_diagnosing_gather(work, err));
-    const plim_diagnosed_job job = { work->files, work->count, work->ranks, work->rank_count };
-    return arguments->asked.as_json
-               ? plim_diagnose_json_write(plim_sink_to_file(stdout), &job, page, err)
-               : PLIM_OK;
+    return plim_diagnosing_gather(work, err);
 }
 
 /* --- results --- */
@@ -299,31 +296,38 @@ static int say_failures(const char *who, const diagnose_arguments *arguments,
 static int print_annotations(const char *who, const plim_diagnosing *work)
 {
     for (size_t i = 0; i < work->count; i++) {
-        const plim_text *const text = &work->files[i].document;
+        const plim_text *const text = &work->files[i].annotations;
         fwrite(plim_text_string(text), 1, text->length, stdout);
     }
     return plim_output_finish(who);
 }
 
-/* Prints what there is. Frees the page. said  files that failed were named: no more is said then
- * of what failed for the same reason */
+/* Prints what there is. Frees the page.
+ *
+ * err   what became of diagnosing all
+ * said  files that failed were named: no more is said then of what failed for that reason */
 static int print(const char *who, const diagnose_arguments *arguments, const plim_diagnosing *work,
                  plim_page *page, const plim_error *err, bool said)
 {
-    const plim_status written = err->status;
-    const bool is_whole = written == PLIM_OK || written == PLIM_IO;
-    const bool is_nothing = said && work->count == 1 && !arguments->asked.as_json;
-    if (is_whole && !arguments->is_for_github && !is_nothing) {
-        return plim_output_result(who, stdout, &arguments->asked, page, written, err);
+    plim_result result;
+    if (err->status != PLIM_OK) {
+        plim_page_deinit(page);
+        if (!said) {
+            plim_say(who, "%s", err->message);
+        }
+        return PLIM_EXIT_FAILED;
     }
-    plim_page_deinit(page);
-    if (is_whole) {
-        return print_annotations(who, work);
+    const int annotated = arguments->is_for_github ? print_annotations(who, work) : PLIM_EXIT_OK;
+    plim_result_begin(&result, who, stdout, &arguments->asked);
+    result.has_page = !said || work->count > 1;
+    result.prints_page = result.prints_page && !arguments->is_for_github;
+    if (result.has_document) {
+        const plim_diagnosed_job job = { work->files, work->count, work->ranks, work->rank_count };
+        result.err.status = plim_diagnose_json_write(result.sink, &job, page, &result.err);
+        result.is_said = said;
     }
-    if (!said) {
-        plim_say(who, "%s", err->message);
-    }
-    return PLIM_EXIT_FAILED;
+    const int status = plim_result_end(&result, page);
+    return annotated != PLIM_EXIT_OK ? annotated : status;
 }
 
 static int diagnose(const char *who, const diagnose_arguments *arguments, const diagnose_aids *aids)
@@ -332,9 +336,8 @@ static int diagnose(const char *who, const diagnose_arguments *arguments, const 
     plim_diagnosing work = { .paths = arguments->asked.files,
                              .count = arguments->asked.file_count,
                              .options = &options,
-                             .write_part = arguments->asked.as_json   ? plim_diagnose_json_part
-                                           : arguments->is_for_github ? plim_diagnose_annotate
-                                                                      : NULL };
+                             .wants_document = plim_result_wants_document(&arguments->asked),
+                             .is_for_github = arguments->is_for_github };
     plim_page page;
     plim_page_init(&page, NULL);
     plim_error err = { .offset = PLIM_NO_OFFSET };

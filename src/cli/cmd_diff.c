@@ -9,6 +9,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/reading.h"
+#include "cli/result.h"
 #include "report/term/draw.h"
 
 #include <stdio.h>
@@ -176,11 +177,7 @@ static plim_status compare_all(const diff_arguments *arguments, const plim_diff_
     } else {
         (void)show_pair(arguments, work, 0, page);
     }
-    PLIM_TRY(plim_diffing_gather(work, err));
-    const plim_diff_job job = { work->pairs, work->count, work->ranks, work->rank_count };
-    return arguments->asked.as_json
-               ? plim_diff_json_write(plim_sink_to_file(stdout), &job, page, err)
-               : PLIM_OK;
+    return plim_diffing_gather(work, err);
 }
 
 /* --- results --- */
@@ -200,21 +197,29 @@ static int say_failures(const char *who, const plim_diffing *work)
     return status;
 }
 
-/* Prints what there is. Frees the page. read  files that failed were named */
+/* Prints what there is. Frees the page.
+ *
+ * err   what became of comparing all
+ * read  files that failed were named: no more is said then of what failed for that reason */
 static int print(const char *who, const diff_arguments *arguments, const plim_diffing *work,
                  plim_page *page, const plim_error *err, int read)
 {
-    const plim_status written = err->status;
-    const bool is_whole = written == PLIM_OK || written == PLIM_IO;
-    const bool is_nothing = read != PLIM_EXIT_OK && work->count == 1 && !arguments->asked.as_json;
-    if (is_whole && !is_nothing) {
-        return plim_output_result(who, stdout, &arguments->asked, page, written, err);
+    plim_result result;
+    if (err->status != PLIM_OK) {
+        plim_page_deinit(page);
+        if (read == PLIM_EXIT_OK) {
+            plim_say(who, "%s", err->message);
+        }
+        return PLIM_EXIT_FAILED;
     }
-    plim_page_deinit(page);
-    if (read == PLIM_EXIT_OK) {
-        plim_say(who, "%s", err->message);
+    plim_result_begin(&result, who, stdout, &arguments->asked);
+    result.has_page = read == PLIM_EXIT_OK || work->count > 1;
+    if (result.has_document) {
+        const plim_diff_job job = { work->pairs, work->count, work->ranks, work->rank_count };
+        result.err.status = plim_diff_json_write(result.sink, &job, page, &result.err);
+        result.is_said = read != PLIM_EXIT_OK;
     }
-    return PLIM_EXIT_FAILED;
+    return plim_result_end(&result, page);
 }
 
 static int compare(const char *who, const diff_arguments *arguments, const plim_diff_pairs *pairs)
@@ -230,7 +235,7 @@ static int compare(const char *who, const diff_arguments *arguments, const plim_
                           .view = &arguments->view,
                           .before_at = is_at ? arguments->before_at : NULL,
                           .after_at = is_at ? arguments->after_at : NULL,
-                          .wants_document = arguments->asked.as_json };
+                          .wants_document = plim_result_wants_document(&arguments->asked) };
     plim_page page;
     plim_page_init(&page, NULL);
     plim_error err = { .offset = PLIM_NO_OFFSET };

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/result.h"
 #include "report/json/documents.h"
 #include "report/model/dump.h"
 
@@ -213,19 +214,19 @@ static size_t request(const char *who, const dump_arguments *arguments, const pl
 static int print(const char *who, const dump_arguments *arguments, const plim_dumped *dumps,
                  size_t count)
 {
-    plim_error err = { 0 };
-    plim_status written = PLIM_OK;
+    plim_result result;
     plim_page page;
     bool is_fine = true;
+    plim_result_begin(&result, who, stdout, &arguments->asked);
     plim_page_init(&page, NULL);
     plim_dump_page(&page, dumps, count);
-    if (arguments->asked.as_json) {
-        written = plim_dump_json_write(plim_sink_to_file(stdout), dumps, count, &page, &err);
+    if (result.has_document) {
+        result.err.status = plim_dump_json_write(result.sink, dumps, count, &page, &result.err);
     }
     for (size_t i = 0; i < count; i++) {
         is_fine = is_fine && dumps[i].outcome == PLIM_DUMP_DONE;
     }
-    const int status = plim_output_result(who, stdout, &arguments->asked, &page, written, &err);
+    const int status = plim_result_end(&result, &page);
     return status == PLIM_EXIT_OK && !is_fine ? PLIM_EXIT_FAILED : status;
 }
 

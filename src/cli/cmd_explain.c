@@ -6,6 +6,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/reading.h"
+#include "cli/result.h"
 #include "cli/texts.h"
 #include "report/json/documents.h"
 
@@ -124,19 +125,24 @@ static const plim_usage usage = {
 
 /* ---- results -------------------------------------------------------------------------------- */
 
+/* has_page  there is one; the document has more than the page */
 static int print(const char *who, FILE *stream, const explain_arguments *arguments,
-                 const plim_texts *texts)
+                 const plim_texts *texts, bool has_page)
 {
-    plim_error err = { 0 };
-    plim_status written = PLIM_OK;
+    plim_result result;
     plim_page page;
+    plim_result_begin(&result, who, stream, &arguments->asked);
+    result.has_page = has_page;
     plim_page_init(&page, NULL);
     plim_explain_page(&page, &arguments->view, texts->items, texts->count);
     if (arguments->asked.as_json) {
-        written = plim_explain_json_write(plim_sink_to_file(stream), texts->items, texts->count,
-                                          &page, &err);
+        result.sink = plim_sink_to_file(stream); /* of a command too */
     }
-    return plim_output_result(who, stream, &arguments->asked, &page, written, &err);
+    if (result.has_document) {
+        result.err.status =
+            plim_explain_json_write(result.sink, texts->items, texts->count, &page, &result.err);
+    }
+    return plim_result_end(&result, &page);
 }
 
 /* Nothing to show is worth a word: where it was looked for, and how much of it there was. */
@@ -180,7 +186,7 @@ static int explain_files(const char *who, const explain_arguments *arguments)
                          (double)arguments->capacity_bytes, &texts)) {
         return PLIM_EXIT_FAILED;
     }
-    int status = print(who, stdout, arguments, &texts);
+    int status = print(who, stdout, arguments, &texts, true);
     bool is_there = false;
     for (size_t i = 0; i < texts.count; i++) {
         say_nothing_found(who, &arguments->view, &texts.items[i]);
@@ -219,9 +225,9 @@ static void explain_death(const char *who, const explain_arguments *arguments,
         return;
     }
     const bool has_page = plim_explain_has_page(&arguments->view, &texts.items[0]);
-    if (texts.failed_count == 0 && (arguments->asked.as_json || has_page)) {
-        fputs(arguments->asked.as_json ? "" : "\n", stderr);
-        (void)print(who, stderr, arguments, &texts);
+    if (texts.failed_count == 0 && (plim_result_wants_document(&arguments->asked) || has_page)) {
+        fputs(arguments->asked.as_json || !has_page ? "" : "\n", stderr);
+        (void)print(who, stderr, arguments, &texts, has_page);
     }
     plim_texts_deinit(&texts);
 }

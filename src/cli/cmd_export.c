@@ -6,6 +6,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/reading.h"
+#include "cli/result.h"
 #include "report/json/documents.h"
 
 #include "plimsoll/export.h"
@@ -191,15 +192,15 @@ static int print(const char *who, const export_arguments *self, const plim_expor
                                      .path = self->path,
                                      .what = self->options.what,
                                      .result = result };
-    plim_error err = { 0 };
-    plim_status written = PLIM_OK;
+    plim_result out;
     plim_page page;
+    plim_result_begin(&out, who, stderr, &self->asked);
     plim_page_init(&page, NULL);
     plim_export_page(&page, &exported);
-    if (self->asked.as_json) {
-        written = plim_export_json_write(plim_sink_to_file(stdout), &exported, &page, &err);
+    if (out.has_document) {
+        out.err.status = plim_export_json_write(out.sink, &exported, &page, &out.err);
     }
-    return plim_output_result(who, stderr, &self->asked, &page, written, &err);
+    return plim_result_end(&out, &page);
 }
 
 static int export_history(const char *who, export_arguments *self, const plim_history *history)

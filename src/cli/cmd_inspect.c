@@ -5,6 +5,7 @@
 #include "cli/files.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/result.h"
 #include "report/json/documents.h"
 #include "report/term/draw.h"
 
@@ -104,19 +105,17 @@ static const plim_usage usage = {
 
 static int print(const char *who, const inspect_arguments *arguments, const plim_files *files)
 {
-    if (!arguments->asked.as_json && files->failed_count == files->count) {
-        return PLIM_EXIT_OK; /* why each failed was said */
-    }
-    plim_error err = { 0 };
-    plim_status written = PLIM_OK;
+    plim_result result;
     plim_page page;
+    plim_result_begin(&result, who, stdout, &arguments->asked);
+    result.has_page = files->failed_count < files->count; /* else why each failed was said */
     plim_page_init(&page, NULL);
     plim_inspect_page(&page, &arguments->view, files->items, files->count);
-    if (arguments->asked.as_json) {
-        written = plim_inspect_json_write(plim_sink_to_file(stdout), &arguments->view, files->items,
-                                          files->count, &page, &err);
+    if (result.has_document) {
+        result.err.status = plim_inspect_json_write(result.sink, &arguments->view, files->items,
+                                                    files->count, &page, &result.err);
     }
-    return plim_output_result(who, stdout, &arguments->asked, &page, written, &err);
+    return plim_result_end(&result, &page);
 }
 
 /* True if a device that is shown has the moment of --at, or there is no --at; else why not is
@@ -148,10 +147,11 @@ int plim_cmd_inspect(int argc, char **argv)
         return status;
     }
     plim_files files;
-    const plim_inspect_options chosen = { .at = arguments.view.at != NULL ? &arguments.at : NULL,
-                                          .stack_pattern = arguments.view.stack_pattern,
-                                          .with_categories = arguments.view.categories ||
-                                                             arguments.asked.as_json };
+    const plim_inspect_options chosen = {
+        .at = arguments.view.at != NULL ? &arguments.at : NULL,
+        .stack_pattern = arguments.view.stack_pattern,
+        .with_categories = arguments.view.categories || plim_result_wants_document(&arguments.asked)
+    };
     if (!plim_files_load(who, arguments.asked.files, arguments.asked.file_count, &chosen, &files)) {
         return PLIM_EXIT_FAILED;
     }

@@ -6,6 +6,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/reading.h"
+#include "cli/result.h"
 #include "report/json/query_json.h"
 #include "report/model/query.h"
 
@@ -168,9 +169,6 @@ typedef struct statement {
 /* Says why a statement failed; the exit status. */
 static int say_failure(const statement *self, const plim_error *err)
 {
-    if (err->status == PLIM_CANCELLED) { /* by us: the output cannot be written */
-        return plim_output_finish(self->who);
-    }
     if (err->offset != PLIM_NO_OFFSET) {
         plim_say(self->who, "%s (at byte %llu of the statement)", err->message,
                  (unsigned long long)err->offset);
@@ -194,70 +192,119 @@ static plim_status run(const statement *self, const plim_query_reader *reader, p
     return status;
 }
 
-static int print_csv(const statement *self)
+/* The readers of one statement: each gets all rows, until it fails. */
+typedef struct readers {
+    plim_query_reader items[3];
+    size_t count;
+} readers;
+
+static void add_reader(readers *self, plim_query_reader reader)
 {
-    plim_error err = { 0 };
-    const plim_sink sink = plim_sink_to_file(stdout);
-    plim_query_csv csv = { .write = sink.write, .ctx = sink.ctx };
-    const plim_query_reader reader = plim_query_csv_reader(&csv);
-    if (run(self, &reader, &err) != PLIM_OK) {
-        const int status = say_failure(self, &err);
-        (void)plim_output_finish(self->who);
-        return status;
-    }
-    return plim_output_finish(self->who);
+    self->items[self->count++] = reader;
 }
 
-static int print_json(const statement *self)
+static void drop_reader(readers *self, size_t index)
 {
-    plim_page page;
-    plim_error err = { 0 };
-    plim_error unwritten = { 0 };
-    plim_page_init(&page, NULL);
-    plim_query_document document = { .sink = plim_sink_to_file(stdout),
-                                     .page = &page,
-                                     .file = self->arguments->asked.files[0],
-                                     .sql = self->sql,
-                                     .sql_bytes = self->bytes };
-    const plim_query_reader reader = plim_query_document_reader(&document);
-    const plim_status status = run(self, &reader, &err);
-    plim_query_count_page(&page, document.row_count);
-    const plim_status written =
-        plim_query_document_finish(&document, status == PLIM_OK ? NULL : &err, &unwritten);
-    plim_page_deinit(&page);
-    int exit_status = PLIM_EXIT_OK;
-    if (status != PLIM_OK) {
-        exit_status = say_failure(self, &err);
-    } else if (written != PLIM_OK && written != PLIM_IO) {
-        plim_say(self->who, "%s", unwritten.message);
-        exit_status = PLIM_EXIT_FAILED;
-    }
-    const int finished = plim_output_finish(self->who);
-    return exit_status != PLIM_EXIT_OK ? exit_status : finished;
+    self->items[index] = self->items[--self->count];
 }
 
-static int print_table(const statement *self)
+static bool begin_all(void *ctx, const char *const *names, size_t count)
 {
+    readers *const self = ctx;
+    for (size_t i = self->count; i-- > 0;) {
+        if (!self->items[i].begin(self->items[i].ctx, names, count)) {
+            drop_reader(self, i);
+        }
+    }
+    return self->count > 0;
+}
+
+static bool hand_to_all(void *ctx, const plim_query_value *values, size_t count)
+{
+    readers *const self = ctx;
+    for (size_t i = self->count; i-- > 0;) {
+        if (!self->items[i].row(self->items[i].ctx, values, count)) {
+            drop_reader(self, i);
+        }
+    }
+    return self->count > 0;
+}
+
+/* The rows of a statement on their way to the page, to CSV and to the document. */
+typedef struct rows_out {
+    plim_result result;
     plim_page page;
+    plim_page says; /* of the document, which has the rows in a member of their own */
+    plim_query_csv csv;
+    plim_query_answer table;
+    plim_query_document document;
+    readers all;
+} rows_out;
+
+static void begin_rows(const statement *self, rows_out *out)
+{
+    const query_arguments *const arguments = self->arguments;
+    const plim_sink standard = plim_sink_to_file(stdout);
+    plim_result *const result = &out->result;
+    plim_result_begin(result, self->who, stdout, &arguments->asked);
+    result->prints_page = result->prints_page && !arguments->as_csv;
+    plim_page_init(&out->page, NULL);
+    plim_page_init(&out->says, NULL);
+    out->csv = (plim_query_csv){ .write = standard.write, .ctx = standard.ctx };
+    out->table = (plim_query_answer){ .page = &out->page,
+                                      .limit = arguments->limit,
+                                      .full = arguments->full };
+    out->document = (plim_query_document){ .sink = result->sink,
+                                           .page = &out->says,
+                                           .file = arguments->asked.files[0],
+                                           .sql = self->sql,
+                                           .sql_bytes = self->bytes };
+    out->all.count = 0;
+    if (arguments->as_csv) {
+        add_reader(&out->all, plim_query_csv_reader(&out->csv));
+    }
+    if (result->prints_page || arguments->asked.page != NULL) {
+        add_reader(&out->all, plim_query_answer_reader(&out->table));
+    }
+    if (result->has_document) {
+        add_reader(&out->all, plim_query_document_reader(&out->document));
+    }
+}
+
+/* why  the statement failed, or NULL */
+static int end_rows(const statement *self, const plim_error *why, rows_out *out)
+{
+    plim_result *const result = &out->result;
+    result->has_page = why == NULL;
+    if (result->has_page && (result->prints_page || self->arguments->asked.page != NULL)) {
+        plim_query_page(&out->page, &out->table);
+    }
+    if (result->has_document && why != NULL && !out->document.has_begun) {
+        result->err = *why;
+        result->is_said = true;
+    } else if (result->has_document) {
+        plim_query_count_page(&out->says, out->document.row_count);
+        result->err.status = plim_query_document_finish(&out->document, why, &result->err);
+    }
+    plim_query_answer_deinit(&out->table);
+    plim_page_deinit(&out->says);
+    return plim_result_end(result, &out->page);
+}
+
+static int print(const statement *self)
+{
+    rows_out out;
     plim_error err = { 0 };
-    plim_page_init(&page, NULL);
-    plim_query_answer answer = { .page = &page,
-                                 .limit = self->arguments->limit,
-                                 .full = self->arguments->full };
-    const plim_query_reader reader = plim_query_answer_reader(&answer);
+    begin_rows(self, &out);
+    const plim_query_reader reader = { .begin = begin_all, .row = hand_to_all, .ctx = &out.all };
     plim_status status = run(self, &reader, &err);
-    if (status == PLIM_CANCELLED) {
-        status = plim_page_status(&page, &err);
+    if (status == PLIM_CANCELLED) { /* by us: each output says itself why it failed */
+        status = PLIM_OK;
     }
-    if (status == PLIM_OK) {
-        plim_query_page(&page, &answer);
-    }
-    plim_query_answer_deinit(&answer);
-    if (status != PLIM_OK) {
-        plim_page_deinit(&page);
-        return say_failure(self, &err);
-    }
-    return plim_output_result(self->who, stdout, &self->arguments->asked, &page, PLIM_OK, &err);
+    const int said = status == PLIM_OK ? PLIM_EXIT_OK : say_failure(self, &err);
+    const int ended = end_rows(self, status == PLIM_OK ? NULL : &err, &out);
+    const int finished = self->arguments->as_csv ? plim_output_finish(self->who) : PLIM_EXIT_OK;
+    return said != PLIM_EXIT_OK ? said : ended != PLIM_EXIT_OK ? ended : finished;
 }
 
 static int ask(const char *who, const query_arguments *arguments, const char *sql, size_t bytes)
@@ -275,10 +322,8 @@ static int ask(const char *who, const query_arguments *arguments, const char *sq
     int status = PLIM_EXIT_FAILED;
     if (plim_query_open(history, &limits, &self.query, &err) != PLIM_OK) {
         plim_say(who, "%s", err.message);
-    } else if (arguments->as_csv) {
-        status = print_csv(&self);
     } else {
-        status = arguments->asked.as_json ? print_json(&self) : print_table(&self);
+        status = print(&self);
     }
     plim_query_close(self.query);
     plim_history_destroy(history);
@@ -301,19 +346,19 @@ static int ask_file(const char *who, const query_arguments *arguments)
 
 static int print_schema(const char *who, const query_arguments *arguments)
 {
+    plim_result result;
     plim_page page;
-    plim_error err = { 0 };
-    plim_status written = PLIM_OK;
     plim_page_init(&page, NULL);
     if (!plim_query_schema_page(&page, arguments->schema)) {
         plim_page_deinit(&page);
         plim_say(who, "there is no table \"%s\"; --schema lists them", arguments->schema);
         return PLIM_EXIT_USAGE;
     }
-    if (arguments->asked.as_json) {
-        written = plim_query_schema_json_write(plim_sink_to_file(stdout), &page, &err);
+    plim_result_begin(&result, who, stdout, &arguments->asked);
+    if (result.has_document) {
+        result.err.status = plim_query_schema_json_write(result.sink, &page, &result.err);
     }
-    return plim_output_result(who, stdout, &arguments->asked, &page, written, &err);
+    return plim_result_end(&result, &page);
 }
 
 int plim_cmd_query(int argc, char **argv)

@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/replaying.h"
+#include "cli/result.h"
 #include "report/json/documents.h"
 
 #include "plimsoll/load.h"
@@ -122,7 +123,7 @@ static plim_status compare(const plim_replaying *replaying, bool is_quick, runs 
                            plim_error *err)
 {
     plim_progress_bar bar;
-    plim_progress_bar_init(&bar, "replaying", &(plim_progress_options){ .noun = "runs" });
+    plim_output_progress(&bar, "replaying", "runs");
     const plim_tune_options how = {
         .capacity_bytes = replaying->input.capacity_bytes,
         .total_bytes = plim_replaying_total_bytes(replaying),
@@ -158,7 +159,7 @@ static plim_status save_predicted(const plim_replaying *replaying, const runs *s
                                   const char *path, plim_error *err)
 {
     plim_progress_bar bar;
-    plim_progress_bar_init(&bar, "predicting", &(plim_progress_options){ .noun = "events" });
+    plim_output_progress(&bar, "predicting", "events");
     const plim_run_options how = plim_replaying_run_options(replaying, &bar);
     plim_history *history = NULL;
     plim_status status = plim_replay_predict(replaying->replay, self->rows[self->count - 1].conf,
@@ -181,17 +182,16 @@ static int print(const replay_arguments *arguments, const plim_replaying *replay
     const plim_replay_rows rows = { .items = self->rows,
                                     .count = self->count,
                                     .asked = self->count > 1 ? 1 : 0 };
-    plim_error err = { 0 };
-    plim_status written = PLIM_OK;
+    plim_result result;
     plim_page page;
+    plim_result_begin(&result, replaying->who, stdout, &arguments->common.asked);
     plim_page_init(&page, NULL);
     plim_replay_page(&page, &view, &replaying->input, rows.items, rows.count);
-    if (arguments->common.asked.as_json) {
-        written = plim_replay_json_write(plim_sink_to_file(stdout), &replaying->input, &rows, &page,
-                                         &err);
+    if (result.has_document) {
+        result.err.status =
+            plim_replay_json_write(result.sink, &replaying->input, &rows, &page, &result.err);
     }
-    return plim_output_result(replaying->who, stdout, &arguments->common.asked, &page, written,
-                              &err);
+    return plim_result_end(&result, &page);
 }
 
 /* Of those requested; of the recorded settings where nothing else was. */

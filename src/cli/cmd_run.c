@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/result.h"
 #include "cli/running.h"
 #include "report/json/documents.h"
 
@@ -76,6 +77,8 @@ static const plim_option options[] = {
               "settings of the allocator there: PYTORCH_CUDA_ALLOC_CONF"),
     PLIM_TEXT("python", "PATH", run_arguments, standins.python,
               "the program's Python there (found from the program)"),
+    PLIM_FLAG("no-recorder", run_arguments, how.is_unrecorded,
+              "record nothing there, and keep no folder"),
 };
 static const plim_option_group groups[] = { PLIM_OPTION_GROUP(options, 0) };
 
@@ -108,6 +111,20 @@ static void check_standins(struct argp_state *state, const plim_rehearse_options
     }
 }
 
+/* What would do nothing is refused. */
+static void check_unrecorded(struct argp_state *state, const plim_run_choice *how, bool has_gpu)
+{
+    if (how->is_unrecorded && !has_gpu) {
+        argp_error(state, "--no-recorder is of --gpu: without both nothing is left to do");
+    }
+    if (how->is_unrecorded &&
+        (how->limit_bytes > 0 || how->stop_on != NULL || how->folder != NULL || how->events > 0 ||
+         how->dumps_kept > 0 || how->runs_kept > 0 || how->record != PLIM_RUN_RECORD_RING)) {
+        argp_error(state, "--no-recorder leaves --record, --events, --limit, --stop-on, --output, "
+                          "--keep and --dumps without effect");
+    }
+}
+
 static void check(struct argp_state *state, void *given)
 {
     run_arguments *const arguments = given;
@@ -118,6 +135,7 @@ static void check(struct argp_state *state, void *given)
     if (arguments->asked.command == NULL || arguments->asked.command[0] == NULL) {
         argp_error(state, "which program? Give it after --");
     }
+    check_unrecorded(state, &arguments->how, standins->gpu != NULL);
     if (standins->gpu != NULL) {
         check_standins(state, standins);
         arguments->how.standins = standins;
@@ -151,28 +169,26 @@ static const plim_usage usage = {
 
 static void show(const char *who, const run_arguments *arguments, const plim_ran *ran)
 {
-    plim_error err = { 0 };
+    plim_result result;
     plim_page page;
     plim_ran_account account = { 0 };
+    plim_result_begin(&result, who, stderr, &arguments->asked);
     plim_page_init(&page, NULL);
-    const bool has_page = plim_run_has_page(ran);
-    const bool is_heard = arguments->asked.as_json || !arguments->how.is_quiet;
-    if (has_page && is_heard) {
+    result.has_page = plim_run_has_page(ran);
+    result.prints_page = result.prints_page && !arguments->how.is_quiet;
+    if (result.has_page &&
+        (result.prints_page || result.has_document || arguments->asked.page != NULL)) {
         if (plim_run_has_account(ran)) {
             plim_ran_account_find(who, ran, &account);
         }
         plim_page_gap(&page); /* after the program's own output */
         plim_run_page(&page, &arguments->view, ran, &account.found);
     }
-    if (arguments->asked.as_json) {
-        const plim_status written =
-            plim_run_json_write(plim_sink_to_file(stdout), ran, &account.found, &page, &err);
-        (void)plim_output_result(who, stdout, &arguments->asked, &page, written, &err);
-    } else if (has_page && !arguments->how.is_quiet) {
-        (void)plim_output_result(who, stderr, &arguments->asked, &page, PLIM_OK, &err);
-    } else {
-        plim_page_deinit(&page);
+    if (result.has_document) {
+        result.err.status =
+            plim_run_json_write(result.sink, ran, &account.found, &page, &result.err);
     }
+    (void)plim_result_end(&result, &page); /* the exit status is the program's */
     plim_ran_account_end(&account);
 }
 

@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/replaying.h"
+#include "cli/result.h"
 #include "report/json/documents.h"
 
 #include <string.h>
@@ -97,7 +98,7 @@ static plim_status search(const tune_arguments *arguments, const plim_replaying 
                           plim_tuning **ret, plim_error *err)
 {
     plim_progress_bar bar;
-    plim_progress_bar_init(&bar, "tuning", &(plim_progress_options){ .noun = "runs" });
+    plim_output_progress(&bar, "tuning", "runs");
     const plim_tune_options how = {
         .capacity_bytes = replaying->input.capacity_bytes,
         .is_capacity_bound = plim_replay_is_capacity_bound(&replaying->input),
@@ -120,17 +121,16 @@ static plim_status search(const tune_arguments *arguments, const plim_replaying 
 static int print(const tune_arguments *arguments, const plim_replaying *replaying,
                  const plim_tuning *tuning)
 {
-    plim_error err = { 0 };
-    plim_status written = PLIM_OK;
+    plim_result result;
     plim_page page;
+    plim_result_begin(&result, replaying->who, stdout, &arguments->common.asked);
     plim_page_init(&page, NULL);
     plim_tune_page(&page, &arguments->view, &replaying->input, tuning);
-    if (arguments->common.asked.as_json) {
-        written =
-            plim_tune_json_write(plim_sink_to_file(stdout), &replaying->input, tuning, &page, &err);
+    if (result.has_document) {
+        result.err.status =
+            plim_tune_json_write(result.sink, &replaying->input, tuning, &page, &result.err);
     }
-    return plim_output_result(replaying->who, stdout, &arguments->common.asked, &page, written,
-                              &err);
+    return plim_result_end(&result, &page);
 }
 
 static int tune(const tune_arguments *arguments, const plim_replaying *replaying)

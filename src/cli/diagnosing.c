@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/sweep.h"
 #include "cli/reading.h"
+#include "report/github/annotations.h"
 
 #include "plimsoll/load.h"
 
@@ -72,6 +73,7 @@ static plim_status keep_ranks(plim_diagnosed_file *file, const plim_diagnosed *d
     const size_t count = plim_diagnosis_device_count(diagnosed->diagnosis);
     free(file->ranks); /* of an earlier diagnosis of it */
     plim_text_deinit(&file->document);
+    plim_text_deinit(&file->annotations);
     file->rank_count = 0;
     file->ranks = calloc(count > 0 ? count : 1, sizeof *file->ranks);
     if (file->ranks == NULL) {
@@ -89,7 +91,11 @@ plim_status plim_diagnosing_keep(plim_diagnosing *work, size_t index, plim_diagn
 {
     plim_diagnosed_file *const file = &work->files[index];
     PLIM_TRY(keep_ranks(file, diagnosed, index, err));
-    return work->write_part != NULL ? work->write_part(diagnosed, &file->document, err) : PLIM_OK;
+    if (work->wants_document) {
+        PLIM_TRY(plim_diagnose_json_part(diagnosed, &file->document, err));
+    }
+    return work->is_for_github ? plim_diagnose_annotate(diagnosed, &file->annotations, err)
+                               : PLIM_OK;
 }
 
 static plim_status diagnose_history(plim_diagnosing *work, size_t index, plim_history *history,
@@ -200,6 +206,7 @@ void plim_diagnosing_deinit(plim_diagnosing *work)
     for (size_t i = 0; work->files != NULL && i < work->count; i++) {
         free(work->files[i].ranks);
         plim_text_deinit(&work->files[i].document);
+        plim_text_deinit(&work->files[i].annotations);
     }
     free(work->files);
     free(work->ranks);

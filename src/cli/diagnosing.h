@@ -21,16 +21,15 @@ typedef struct plim_diagnosing {
     char *const *paths;
     size_t count;
     const plim_diagnose_options *options;
-    /* Makes what is printed of each file beside the page: its part of the document, or its
-     * annotations. NULL: nothing. */
-    plim_status (*write_part)(plim_diagnosed *file, plim_text *ret_part, plim_error *err);
+    bool wants_document;        /* of each file its part is kept, */
+    bool is_for_github;         /* or its annotations, or both */
     plim_diagnosed_file *files; /* one for each path */
     plim_diagnosed_rank *ranks; /* of all files, by rank */
     size_t rank_count;
     size_t failed_count;
 } plim_diagnosing;
 
-/** Begin: paths, count, options and write_part are given. errors  PLIM_OUT_OF_HOST_MEMORY */
+/** Begin: paths, count, options and the two wishes are given. errors  PLIM_OUT_OF_HOST_MEMORY */
 PLIM_MUST_USE plim_status plim_diagnosing_init(plim_diagnosing *work, plim_error *err);
 /** After a failure too. */
 void plim_diagnosing_deinit(plim_diagnosing *work);

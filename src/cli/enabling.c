@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/result.h"
 #include "report/json/documents.h"
 #include "report/model/enable.h"
 
@@ -32,15 +33,15 @@ void plim_enabling_check(struct argp_state *state, void *arguments)
 static int print(const char *who, plim_enable_action action, const plim_enable_asked *arguments,
                  const plim_enabled *enabled)
 {
-    plim_error err = { 0 };
-    plim_status written = PLIM_OK;
+    plim_result result;
     plim_page page;
+    plim_result_begin(&result, who, stdout, &arguments->asked);
     plim_page_init(&page, NULL);
     plim_enable_page(&page, action, enabled);
-    if (arguments->asked.as_json) {
-        written = plim_enable_json_write(plim_sink_to_file(stdout), enabled, &page, &err);
+    if (result.has_document) {
+        result.err.status = plim_enable_json_write(result.sink, enabled, &page, &result.err);
     }
-    const int status = plim_output_result(who, stdout, &arguments->asked, &page, written, &err);
+    const int status = plim_result_end(&result, &page);
     return status == PLIM_EXIT_OK && enabled->refused != NULL ? PLIM_EXIT_FAILED : status;
 }
 

@@ -16,10 +16,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define OPTION_INDENT 2u
 #define DOC_COLUMN    26u
-#define OPTIONS_MAX   40
+#define OPTIONS_MAX   48
 #define KEY_FIRST     0x100 /* beyond characters: row i of a command has key KEY_FIRST + i */
 
 static void take_color(struct argp_state *state, void *arguments, char *text)
@@ -36,6 +37,9 @@ static void take_color(struct argp_state *state, void *arguments, char *text)
 
 /* The rows of every command, after its own. */
 static const plim_option asked_rows[] = {
+    PLIM_TEXT("document", "FILE", plim_asked, document,
+              "write the document of --json to FILE, beside the page"),
+    PLIM_TEXT("page", "FILE", plim_asked, page, "write the page to FILE; goes with --json too"),
     PLIM_TAKEN("color", "WHEN", take_color,
                "auto (on terminals, unless NO_COLOR is set), always, never"),
     PLIM_NUMBER("width", plim_asked, width, PLIM_STYLE_WIDTH_MIN, PLIM_STYLE_WIDTH_MAX,
@@ -150,6 +154,43 @@ static void put(struct argp_state *state, const plim_option *row, void *argument
     }
 }
 
+/* A file that is read is not written to, whatever its name. */
+static void check_output(struct argp_state *state, const plim_asked *asked, const char *option,
+                         const char *path)
+{
+    struct stat output;
+    struct stat input;
+    if (strcmp(path, "-") == 0) {
+        argp_error(state, "--%s takes the name of a file, not -", option);
+    }
+    if (stat(path, &output) != 0 || !S_ISREG(output.st_mode)) {
+        return;
+    }
+    for (size_t i = 0; i < asked->file_count; i++) {
+        if (stat(asked->files[i], &input) == 0 && input.st_dev == output.st_dev &&
+            input.st_ino == output.st_ino) {
+            argp_error(state, "--%s: \"%s\" is the file to read; give another name", option, path);
+        }
+    }
+}
+
+static void check_outputs(struct argp_state *state, const plim_asked *asked)
+{
+    if (asked->document != NULL && asked->as_json) {
+        argp_error(state, "--document and --json cannot be combined: both take the one document");
+    }
+    if (asked->document != NULL) {
+        check_output(state, asked, "document", asked->document);
+    }
+    if (asked->page != NULL) {
+        check_output(state, asked, "page", asked->page);
+    }
+    if (asked->document != NULL && asked->page != NULL &&
+        strcmp(asked->document, asked->page) == 0) {
+        argp_error(state, "--document and --page take two files, not one");
+    }
+}
+
 static error_t parse(int key, char *text, struct argp_state *state)
 {
     const reader *self = state->input;
@@ -163,6 +204,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
     if (key == ARGP_KEY_SUCCESS) {
         if (!asked->wants_help && !asked->wants_usage) {
             self->usage->check(state, self->arguments);
+            check_outputs(state, asked);
         }
         return 0;
     }

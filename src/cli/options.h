@@ -92,7 +92,9 @@ typedef struct plim_option_group {
 typedef struct plim_asked {
     plim_color_choice color;
     uint32_t width;
-    bool as_json;
+    bool as_json;         /* the document is printed in place of the page */
+    const char *document; /* a file for it, or NULL */
+    const char *page;     /* a file for the page, or NULL */
     bool wants_help;
     bool wants_usage;
     char **files;

@@ -4,24 +4,50 @@
 #include "cli/output.h"
 
 #include "cli/command.h"
-#include "report/term/draw.h"
 #include "report/term/printable.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define LINE_BYTES_MAX 8192u /* of a message: a path of 4096 and its reason */
+#define LINE_BYTES_MAX   8192u /* of a message: a path of 4096 and its reason */
+#define CHANNEL_VARIABLE "PLIMSOLL_PROGRESS_FD"
+
+static int progress_channel; /* of this process; 0: there is none */
+
+static void take_channel(void)
+{
+    const char *const text = getenv(CHANNEL_VARIABLE);
+    if (text == NULL) {
+        return;
+    }
+    char *end = NULL;
+    const long number = strtol(text, &end, 10);
+    if (end != text && *end == '\0' && number > STDERR_FILENO && number <= INT32_MAX &&
+        fcntl((int)number, F_SETFD, FD_CLOEXEC) == 0) {
+        progress_channel = (int)number;
+    }
+    (void)unsetenv(CHANNEL_VARIABLE);
+}
 
 void plim_output_begin(void)
 {
     /* stdio would take its buffer from the heap, and without one write byte by byte. */
     static char buffer[1 << 16];
     setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
+    take_channel();
+}
+
+void plim_output_progress(plim_progress_bar *bar, const char *label, const char *noun)
+{
+    plim_progress_bar_init(bar, label,
+                           &(plim_progress_options){ .noun = noun, .channel = progress_channel });
 }
 
 static uint32_t terminal_columns(int descriptor)
@@ -35,7 +61,7 @@ static uint32_t terminal_columns(int descriptor)
 
 plim_style plim_output_style(FILE *stream, plim_color_choice color, uint32_t width)
 {
-    const int descriptor = fileno(stream);
+    const int descriptor = stream != NULL ? fileno(stream) : -1;
     const plim_terminal terminal = {
         .is_terminal = isatty(descriptor) == 1,
         .columns = terminal_columns(descriptor),
@@ -74,32 +100,6 @@ int plim_output_page(const char *who, FILE *stream, const plim_text *page)
     }
     fwrite(plim_text_string(page), 1, page->length, stream);
     return stream == stdout ? plim_output_finish(who) : PLIM_EXIT_OK;
-}
-
-static int draw(const char *who, FILE *stream, const plim_asked *asked, const plim_page *page)
-{
-    const plim_style style = plim_output_style(stream, asked->color, asked->width);
-    plim_text text;
-    plim_text_init(&text, NULL, PLIM_OUTPUT_BYTES_MAX);
-    plim_page_draw(&text, &style, page);
-    const int status = plim_output_page(who, stream, &text);
-    plim_text_deinit(&text);
-    return status;
-}
-
-int plim_output_result(const char *who, FILE *stream, const plim_asked *asked, plim_page *page,
-                       plim_status written, const plim_error *err)
-{
-    int status = PLIM_EXIT_FAILED;
-    if (!asked->as_json) {
-        status = draw(who, stream, asked, page);
-    } else if (written == PLIM_OK || written == PLIM_IO) { /* finish() says why */
-        status = plim_output_finish(who);
-    } else {
-        plim_say(who, "%s", err->message);
-    }
-    plim_page_deinit(page);
-    return status;
 }
 
 void plim_output_unwritten(const char *who, const plim_launched *launched)

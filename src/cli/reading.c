@@ -36,7 +36,7 @@ plim_status plim_reading_history(const char *path, plim_history **ret, plim_erro
     char label[64];
     plim_reading_label(label, sizeof label, path);
     plim_progress_bar bar;
-    plim_progress_bar_init(&bar, label, NULL);
+    plim_output_progress(&bar, label, NULL);
     const plim_load_options options = { .progress = plim_progress_bar_update,
                                         .progress_ctx = &bar };
     const plim_status status = plim_history_load(path, &options, ret, err);

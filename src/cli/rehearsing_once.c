@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/diagnosing.h"
 #include "cli/output.h"
+#include "cli/result.h"
 #include "report/json/documents.h"
 #include "report/model/explain.h"
 
@@ -101,9 +102,9 @@ static void add_diagnosis(const char *who, const plim_rehearse_asked *arguments,
 static int show(const char *who, const plim_rehearse_asked *arguments,
                 const plim_rehearsed *rehearsed, plim_locking_work *lock)
 {
-    plim_error err = { 0 };
-    plim_status written = PLIM_OK;
+    plim_result result;
     plim_page page;
+    plim_result_begin(&result, who, stdout, &arguments->asked);
     plim_page_init(&page, NULL);
     plim_page_gap(&page); /* after the program's own output */
     const int answer =
@@ -114,14 +115,14 @@ static int show(const char *who, const plim_rehearse_asked *arguments,
     if (arguments->diagnoses) {
         add_diagnosis(who, arguments, &page, rehearsed);
     }
-    if (arguments->asked.as_json) {
-        written = plim_rehearse_json_write(plim_sink_to_file(stdout), rehearsed, &page, &err);
+    if (result.has_document) {
+        result.err.status = plim_rehearse_json_write(result.sink, rehearsed, &page, &result.err);
     }
     if (lock->annotation.length > 0) {
         (void)fputs(plim_text_string(&lock->annotation),
                     arguments->asked.as_json ? stderr : stdout);
     }
-    const int status = plim_output_result(who, stdout, &arguments->asked, &page, written, &err);
+    const int status = plim_result_end(&result, &page);
     return status == PLIM_EXIT_OK ? answer : status;
 }
 

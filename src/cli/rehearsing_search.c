@@ -7,6 +7,7 @@
 #include "base/size.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/result.h"
 #include "cli/words.h"
 #include "report/json/documents.h"
 
@@ -39,15 +40,15 @@ static void say_why_stopped(const char *who, const plim_rehearse_tries *tries,
 static int show_tries(const char *who, const plim_rehearse_asked *arguments,
                       const plim_rehearse_tries *tries)
 {
-    plim_error err = { 0 };
-    plim_status written = PLIM_OK;
+    plim_result result;
     plim_page page;
+    plim_result_begin(&result, who, stdout, &arguments->asked);
     plim_page_init(&page, NULL);
     plim_rehearse_tries_page(&page, tries);
-    if (arguments->asked.as_json) {
-        written = plim_rehearse_json_write_tries(plim_sink_to_file(stdout), tries, &page, &err);
+    if (result.has_document) {
+        result.err.status = plim_rehearse_json_write_tries(result.sink, tries, &page, &result.err);
     }
-    const int status = plim_output_result(who, stdout, &arguments->asked, &page, written, &err);
+    const int status = plim_result_end(&result, &page);
     return status == PLIM_EXIT_OK && tries->best == 0 ? PLIM_EXIT_FOUND : status;
 }
 

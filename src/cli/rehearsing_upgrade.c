@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/rehearsing_diffs.h"
+#include "cli/result.h"
 #include "report/json/documents.h"
 
 #include <stdio.h>
@@ -77,16 +78,16 @@ static int show_pair(const char *who, const plim_rehearse_asked *arguments,
                      plim_rehearsed_pair *pair)
 {
     plim_rehearsing_diffs diffs = { 0 };
-    plim_error err = { 0 };
-    plim_status written = PLIM_OK;
+    plim_result result;
     plim_page page;
+    plim_result_begin(&result, who, stdout, &arguments->asked);
     plim_page_init(&page, NULL);
     add_diffs(who, &page, pair, &diffs);
     plim_rehearse_against_page(&page, pair);
-    if (arguments->asked.as_json) {
-        written = plim_rehearse_json_write_against(plim_sink_to_file(stdout), pair, &page, &err);
+    if (result.has_document) {
+        result.err.status = plim_rehearse_json_write_against(result.sink, pair, &page, &result.err);
     }
-    const int status = plim_output_result(who, stdout, &arguments->asked, &page, written, &err);
+    const int status = plim_result_end(&result, &page);
     plim_rehearsing_diffs_deinit(&diffs);
     return status == PLIM_EXIT_OK ? exit_status_of(plim_rehearsed_pair_judge(pair)) : status;
 }
@@ -160,19 +161,19 @@ static int show_bisected(const char *who, const plim_rehearse_asked *arguments,
         .after_environment = bisected->after_environment,
         .limit = arguments->limit,
     };
-    plim_error err = { 0 };
-    plim_status written = PLIM_OK;
+    plim_result result;
     plim_page page;
+    plim_result_begin(&result, who, stdout, &arguments->asked);
     plim_page_init(&page, NULL);
     if (bisected->is_complete) {
         add_diffs(who, &page, &pair, &diffs);
     }
     plim_rehearse_bisect_page(&page, arguments->bisect, bisected, &pair);
-    if (arguments->asked.as_json) {
-        written = plim_rehearse_json_write_bisect(plim_sink_to_file(stdout), arguments->bisect,
-                                                  bisected, &pair, &page, &err);
+    if (result.has_document) {
+        result.err.status = plim_rehearse_json_write_bisect(result.sink, arguments->bisect,
+                                                            bisected, &pair, &page, &result.err);
     }
-    const int status = plim_output_result(who, stdout, &arguments->asked, &page, written, &err);
+    const int status = plim_result_end(&result, &page);
     plim_rehearsing_diffs_deinit(&diffs);
     return status == PLIM_EXIT_OK && bisected->grew ? PLIM_EXIT_FOUND : status;
 }

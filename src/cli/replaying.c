@@ -295,7 +295,7 @@ plim_run_options plim_replaying_run_options(const plim_replaying *self, plim_pro
 static plim_status verify(plim_replaying *self, plim_error *err)
 {
     plim_progress_bar bar;
-    plim_progress_bar_init(&bar, "comparing", &(plim_progress_options){ .noun = "events" });
+    plim_output_progress(&bar, "comparing", "events");
     plim_run_options options = plim_replaying_run_options(self, &bar);
     options.capacity_bytes = PLIM_UNLIMITED; /* as it was recorded, whatever it is asked about */
     const plim_status status = plim_replay_verify(self->replay, &options, self->fidelity, err);

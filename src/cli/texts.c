@@ -28,7 +28,7 @@ static plim_status explain(const char *path, double capacity_bytes, plim_explana
     char label[64];
     plim_reading_label(label, sizeof label, path);
     plim_progress_bar bar;
-    plim_progress_bar_init(&bar, label, NULL);
+    plim_output_progress(&bar, label, NULL);
     const plim_explain_options options = { .capacity_bytes = capacity_bytes,
                                            .progress = draw_progress,
                                            .progress_ctx = &bar };

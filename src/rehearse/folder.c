@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define FOLDER_MODE   0700
@@ -70,9 +71,9 @@ static void remove_folder(int at, const char *name, dev_t device, unsigned depth
 static void empty_folder(int folder, dev_t device, unsigned depth_left)
 {
     _Alignas(struct dirent64) char entries[ENTRIES_BYTES];
-    ssize_t got = 0;
-    while ((got = getdents64(folder, entries, sizeof(entries))) > 0) {
-        for (ssize_t at = 0; at < got;) {
+    long got = 0; /* by its number: glibc has a function of it since 2.30 */
+    while ((got = syscall(SYS_getdents64, folder, entries, sizeof(entries))) > 0) {
+        for (long at = 0; at < got;) {
             const struct dirent64 *entry = (const void *)(entries + at);
             at += entry->d_reclen;
             if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&

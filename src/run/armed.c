@@ -36,8 +36,8 @@ plim_status plim_run_variables(plim_run *run, const plim_run_choice *choice,
     const uint32_t dumps = choice->dumps_kept > 0 ? choice->dumps_kept : PLIM_RUN_DUMPS_DEFAULT;
     const bool is_armed = run->folder[0] != '\0';
     /* NULL takes away what a run around this one has set. */
-    const plim_rehearse_variable all[] = {
-        { "PLIMSOLL_RUN", is_armed ? run->folder : NULL },
+    plim_rehearse_variable all[] = {
+        { "PLIMSOLL_RUN", run->folder },
         { "PLIMSOLL_RECORD", plim_run_record_name(choice->record) },
         { "PLIMSOLL_EVENTS", number(run, events) },
         { "PLIMSOLL_DUMPS", number(run, dumps) },
@@ -46,6 +46,9 @@ plim_status plim_run_variables(plim_run *run, const plim_run_choice *choice,
         { "PLIMSOLL_QUIET", choice->is_quiet ? "1" : NULL },
         { NULL, NULL },
     };
+    for (size_t i = 0; !is_armed && all[i].name != NULL; i++) {
+        all[i].value = NULL;
+    }
     _Static_assert(sizeof(all) / sizeof(all[0]) <= PLIM_RUN_VARIABLES_MAX, "all are given");
     memcpy(ret, all, sizeof(all));
     return run->is_out_of_memory ? plim_fail_memory(err, "arming the recorder") : PLIM_OK;

@@ -171,7 +171,9 @@ static plim_status prepare(plim_run *run, const char *const *argv, const plim_ru
                            plim_error *err)
 {
     plim_error why = { 0 };
-    PLIM_TRY(place(run, argv, choice, err));
+    if (!choice->is_unrecorded) {
+        PLIM_TRY(place(run, argv, choice, err));
+    }
     if (choice->standins == NULL) {
         return go_without(run, plim_run_arm(run, choice, &why), &why, err);
     }

@@ -54,6 +54,9 @@ static char find_option(const char *const *argv)
 
 const char *plim_run_why_unseen(const plim_ran *ran)
 {
+    if (ran->choice != NULL && ran->choice->is_unrecorded) {
+        return "no recorder was wanted (--no-recorder)";
+    }
     if (ran->folder == NULL) {
         return "there was no folder for a record";
     }

@@ -37,6 +37,18 @@ class Optimizer:
     step.hooked = True
 
 
+class Hook:
+    """One of a list of them."""
+
+    def __init__(self, hooks, hook):
+        self._hooks = hooks
+        self._hook = hook
+        hooks.append(hook)
+
+    def remove(self):
+        self._hooks.remove(self._hook)
+
+
 class Statistics:
     """Of the one device: every figure is the same."""
 
@@ -111,8 +123,8 @@ class FakeTorch:
         hooks = {"pre_hooks": [], "post_hooks": [], "__module__": "fake_torch_optimizer"}
         self.Optimizer = type("Optimizer", (Optimizer,), hooks)
         sys.modules["fake_torch_optimizer"] = types.SimpleNamespace(
-            register_optimizer_step_pre_hook=self.Optimizer.pre_hooks.append,
-            register_optimizer_step_post_hook=self.Optimizer.post_hooks.append,
+            register_optimizer_step_pre_hook=lambda hook: Hook(self.Optimizer.pre_hooks, hook),
+            register_optimizer_step_post_hook=lambda hook: Hook(self.Optimizer.post_hooks, hook),
         )
 
     def allocate(self, count):

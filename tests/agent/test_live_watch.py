@@ -15,8 +15,8 @@ sys.path.insert(0, str(HERE.parents[1] / "src/agent"))
 
 from plimsoll_agent.journal import Journal  # noqa: E402
 from plimsoll_agent.live import publisher as publishers  # noqa: E402
-from plimsoll_agent.live import stopping  # noqa: E402
-from plimsoll_agent.live.lines import gained_most  # noqa: E402
+from plimsoll_agent.live import stopping, watch  # noqa: E402
+from plimsoll_agent.live.lines import gained_most, holds_most  # noqa: E402
 from test_live_page import GIB, Recorder  # noqa: E402
 
 MIB = 1 << 20
@@ -34,7 +34,7 @@ def with_memory(stop_on=()):
     torch._C._cuda_memoryStats = lambda device: {
         **stats(device), "active": {"all": {"current": len(torch.blocks), "peak": 0}}}
     torch._C._cuda_memorySnapshot = lambda choice: {
-        "segments": [{"device": 0, "blocks": torch.blocks}]}
+        "segments": [{"device": 0, "address": 0, "blocks": torch.blocks}]}
     recorder.choice.stop_on = stop_on
     return recorder
 
@@ -71,6 +71,12 @@ class TestGrowth(unittest.TestCase):
         found, = self.publisher.growth()
         self.assertEqual((found["device"], found["bytes_per_step"], found["where"]),
                          (0, 64 * MIB, "train.py:88 train"))
+
+    def test_no_second_line_where_the_programs_own_watch_has_said_it(self):
+        """It is in the results all the same."""
+        with unittest.mock.patch.object(watch, "_said_early", {0}):
+            self.run_steps(100)
+        self.assertEqual((self.recorder.said, len(self.publisher.growth())), ([], 1))
 
     def test_silence_where_nothing_grows(self):
         self.run_steps(100, kept=0)
@@ -113,12 +119,33 @@ class TestGrowth(unittest.TestCase):
 
 
 class TestLines(unittest.TestCase):
+    def gained(self, before, after):
+        """Of {place: bytes}."""
+        blocks = [totals and {place: (count, place) for place, count in totals.items()}
+                  for totals in (before, after)]
+        return gained_most(*blocks)
+
     def test_the_line_that_gained_most(self):
-        self.assertEqual(gained_most({"a": 5, "b": 9}, {"a": 50, "b": 10}), "a")
-        self.assertIsNone(gained_most({}, {"a": 4, "b": 4, "c": 4}))  # none made half of it
-        self.assertIsNone(gained_most({"a": 4}, {"a": 4}))
-        self.assertIsNone(gained_most({}, {None: 4}))
-        self.assertIsNone(gained_most(None, {"a": 4}))
+        self.assertEqual(self.gained({"a": 5, "b": 9}, {"a": 50, "b": 10}), "a")
+        self.assertIsNone(self.gained({}, {"a": 4, "b": 4, "c": 4}))  # none made half of it
+        self.assertIsNone(self.gained({"a": 4}, {"a": 4}))
+        self.assertIsNone(self.gained({}, {None: 4}))
+        self.assertIsNone(self.gained(None, {"a": 4}))
+
+    def test_the_object_that_holds_most_of_what_came(self):
+        before = {0: (8, "a"), 8: (8, "a")}
+        after = {0: (8, "a"), 8: (9, "a"), 20: (8, "a"), 40: (4, None)}
+        holders = [{"id": 0, "blocks": [[0, 8, ""], [20, 8, ""], [8, 9, ""]]},
+                   {"id": 1, "blocks": [[20, 8, ""], [40, 4, ""]]}]  # another holds one of them too
+        found = holds_most(before, after, {"holders": holders})
+        self.assertEqual(found["id"], 0)
+        self.assertIsNone(holds_most(before, {**after, 60: (9, "a")}, {"holders": holders[1:]}))
+        self.assertIsNone(holds_most(before, before, {"holders": holders}))
+        moved = {0: (8, "a"), 90: (8, "a"), 20: (5, None)}  # a block went, and one as large came
+        held = [{"id": 0, "blocks": [[90, 8, ""]]}, {"id": 1, "blocks": [[20, 5, ""]]}]
+        self.assertEqual(holds_most(before, moved, {"holders": held})["id"], 1)
+        self.assertIsNone(holds_most(None, after, {"holders": holders}))
+        self.assertIsNone(holds_most(before, after, None))
 
 
 class TestConditions(unittest.TestCase):
@@ -148,13 +175,13 @@ publisher.begin()
 if "ignore" in sys.argv:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 try:
-    if sys.argv[3] == "leak":
-        for number in range(1, 100):
-            step(recorder, publisher, number)
-    else:
+    numbers = iter(range(1, 100) if sys.argv[3] == "leak" else ())
+    if sys.argv[3] != "leak":
         recorder.torch.allocate(79 * GIB)
     while True:
         try:
+            for number in numbers:
+                step(recorder, publisher, number)
             time.sleep(0.01)
         except KeyboardInterrupt:
             if "deaf" not in sys.argv:

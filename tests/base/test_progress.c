@@ -6,7 +6,11 @@
 #include "base/progress.h"
 #include "base/units.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #define MS ((uint64_t)1000000)
 
@@ -175,6 +179,110 @@ static void what_is_counted_has_its_name(void)
     stage_deinit(&s);
 }
 
+/* --- lines for a program --- */
+
+typedef struct channel {
+    uint64_t now_ns;
+    plim_clock clock;
+    int ends[2];
+    plim_progress_bar bar;
+} channel;
+
+static void channel_init(channel *self, const char *label, const char *noun)
+{
+    *self = (channel){ .now_ns = 5000 * MS };
+    self->clock = (plim_clock){ .now_ns = fake_now_ns, .ctx = &self->now_ns };
+    T_EQ_I64(pipe(self->ends), 0);
+    T_EQ_I64(fcntl(self->ends[0], F_SETFL, O_NONBLOCK), 0);
+    const plim_progress_options options = {
+        .clock = &self->clock, .is_terminal = true, .noun = noun, .channel = self->ends[1]
+    };
+    plim_progress_bar_init(&self->bar, label, &options);
+}
+
+/* What was written since the last call. */
+static const char *channel_read(channel *self)
+{
+    static char text[1024];
+    const ssize_t bytes = read(self->ends[0], text, sizeof text - 1);
+    text[bytes > 0 ? bytes : 0] = '\0';
+    return text;
+}
+
+static void channel_deinit(channel *self)
+{
+    close(self->ends[0]);
+    close(self->ends[1]);
+}
+
+static void a_program_is_sent_lines(void)
+{
+    channel c;
+    channel_init(&c, "reading a\nb.pickle", NULL);
+    c.now_ns += 499 * MS;
+    plim_progress_bar_update(&c.bar, 1, 2);
+    T_EQ_STR(channel_read(&c), "");
+    c.now_ns += MS;
+    plim_progress_bar_update(&c.bar, 128 * MIB, 512 * MIB);
+    plim_progress_bar_update(&c.bar, 129 * MIB, 512 * MIB);
+    T_EQ_STR(channel_read(&c), "134217728 536870912 bytes reading a?b.pickle\n");
+    c.now_ns += 100 * MS;
+    plim_progress_bar_update(&c.bar, 130 * MIB, 0);
+    plim_progress_bar_finish(&c.bar);
+    plim_progress_bar_finish(&c.bar);
+    T_EQ_STR(channel_read(&c), "136314880 0 bytes reading a?b.pickle\n\n");
+    channel_deinit(&c);
+}
+
+static void a_program_is_sent_the_noun(void)
+{
+    channel c;
+    channel_init(&c, "tuning", "runs");
+    c.now_ns += 500 * MS;
+    plim_progress_bar_update(&c.bar, UINT64_MAX, UINT64_MAX);
+    T_EQ_STR(channel_read(&c), "18446744073709551615 18446744073709551615 runs tuning\n");
+    channel_deinit(&c);
+}
+
+static void quick_work_sends_nothing(void)
+{
+    channel c;
+    channel_init(&c, "tuning", "runs");
+    plim_progress_bar_update(&c.bar, 1, 2);
+    plim_progress_bar_finish(&c.bar);
+    T_EQ_STR(channel_read(&c), "");
+    channel_deinit(&c);
+}
+
+/* It would block for ever here. */
+static void a_slow_reader_misses_lines(void)
+{
+    channel c;
+    channel_init(&c, "reading", NULL);
+    for (int i = 0; i < 100000; i++) {
+        c.now_ns += 500 * MS;
+        T_TRUE(plim_progress_bar_update(&c.bar, 1, 2));
+    }
+    T_EQ_STR(strrchr(channel_read(&c), 'r') != NULL ? "some came" : "none", "some came");
+    plim_progress_bar_finish(&c.bar);
+    channel_deinit(&c);
+}
+
+static void a_reader_that_has_gone_is_no_failure(void)
+{
+    channel c;
+    channel_init(&c, "reading", NULL);
+    void (*const before)(int) = signal(SIGPIPE, SIG_IGN);
+    close(c.ends[0]);
+    for (int i = 0; i < 3; i++) {
+        c.now_ns += 500 * MS;
+        T_TRUE(plim_progress_bar_update(&c.bar, 1, 2));
+    }
+    plim_progress_bar_finish(&c.bar);
+    signal(SIGPIPE, before);
+    close(c.ends[1]);
+}
+
 static void files_get_no_bar(void)
 {
     FILE *file = tmpfile();
@@ -195,7 +303,10 @@ static void files_get_no_bar(void)
     plim_progress_bar_finish(&bar);
 }
 
-T_MAIN(T_TEST(quick_work_shows_nothing), T_TEST(long_work_shows_a_bar_and_leaves_no_trace),
+T_MAIN(T_TEST(a_program_is_sent_lines), T_TEST(a_program_is_sent_the_noun),
+       T_TEST(quick_work_sends_nothing), T_TEST(a_slow_reader_misses_lines),
+       T_TEST(a_reader_that_has_gone_is_no_failure), T_TEST(quick_work_shows_nothing),
+       T_TEST(long_work_shows_a_bar_and_leaves_no_trace),
        T_TEST(it_is_drawn_ten_times_a_second_at_most),
        T_TEST(odd_circumstances_are_drawn_as_well_as_they_can_be),
        T_TEST(a_line_never_fills_the_terminal), T_TEST(what_is_counted_has_its_name),

@@ -135,6 +135,9 @@ runs += [(("export", "--to", format, "--lives=1KiB", "-o", "-"), chosen[0]) for 
 statement = pathlib.Path(preload_folder.name, "statement.sql")
 statement.write_text("SELECT frame, size(requested_bytes) FROM peak_by_stack")
 runs += [(("query", f"--sql-file={statement}", words), chosen[0]) for words in ("--json", "--color=never")]
+runs += [(("query", f"--sql-file={statement}", "--csv", "--document=/dev/null"), chosen[0]),
+         (("diagnose", "--budget=0", "--color=never", "--document=/dev/null"), chosen[0]),
+         (("inspect", "--json", "--page=/dev/null"), chosen[0])]
 wrong_count = 0
 with concurrent.futures.ThreadPoolExecutor(2) as pool:
     for words, path in runs:

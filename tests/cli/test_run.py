@@ -265,7 +265,8 @@ class Run(unittest.TestCase):
                         ("--stop-on=reserved>101%",), ("--stop-on=reserved>",),
                         ("--stop-on=reserved>x%",), ("--stop-on=Leak",), ("--record=some",),
                         ("--events=0",), ("--limit=0",), ("--dumps=1",), ("--gpu=none-such",),
-                        ("--capacity=2GiB",), ("--conf=a:b", "--gpu=h100")):
+                        ("--capacity=2GiB",), ("--conf=a:b", "--gpu=h100"), ("--no-recorder",),
+                        ("--no-recorder", "--gpu=h100", "--limit=1GiB")):
             with self.subTest(options):
                 done = self.run_program("healthy", options=options, status=2)
                 self.assertEqual(done.stdout, "")

@@ -48,6 +48,10 @@ export PKG_CONFIG_PATH="$libdir/pkgconfig" LD_LIBRARY_PATH="$libdir"
 test "$(pkg-config --modversion plimsoll)" = "$("$prefix/bin/plimsoll" --version | tr -dc 0-9.)" ||
     fail "plimsoll.pc and the command have different versions"
 
+# Where no library that it was built with is installed to be compiled with.
+PKG_CONFIG_LIBDIR="$libdir/pkgconfig" pkg-config --cflags --libs plimsoll >/dev/null ||
+    fail "plimsoll.pc wants those of other libraries"
+
 # --- the Python package, which finds the agent from where it lies
 
 test "$(cd / && PYTHONPATH="$prefix/lib/plimsoll/rehearse/python" python3 -B -c 'import plimsoll, plimsoll.auto

@@ -5,6 +5,7 @@ import contextlib
 import fcntl
 import io
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -192,10 +193,9 @@ class ArmingTest(FolderTest):
 
 
 class ImportTest(unittest.TestCase):
-    def python(self, source, *options):
-        return subprocess.run(
-            [sys.executable, *options, "-c", source], capture_output=True, text=True, timeout=60,
-            check=False, env={**os.environ, "PYTHONPATH": os.path.join(ROOT, "python")})
+    def python(self, source, folder=os.path.join(ROOT, "python")):
+        return subprocess.run([sys.executable, "-c", source], capture_output=True, text=True,
+                              timeout=60, check=False, env={**os.environ, "PYTHONPATH": folder})
 
     def test_the_package_imports_nothing(self):
         done = self.python("import sys; before = set(sys.modules); import plimsoll\n"
@@ -203,8 +203,11 @@ class ImportTest(unittest.TestCase):
         self.assertEqual((done.stdout, done.stderr), ("['__future__', 'plimsoll']\n", ""))
 
     def test_a_missing_agent_is_one_line(self):
-        """In the source tree the agent does not lie beside the package."""
-        done = self.python("import plimsoll.auto; print('goes on')")
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(os.path.join(ROOT, "python", "plimsoll"),
+                            os.path.join(folder, "plimsoll"),
+                            ignore=shutil.ignore_patterns("_native", "__pycache__"))
+            done = self.python("import plimsoll.auto; print('goes on')", folder)
         self.assertEqual(done.stdout, "goes on\n")
         self.assertRegex(done.stderr, r"^plimsoll: nothing is recorded: ImportError: .*agent\b.*\n$")
 

@@ -122,9 +122,9 @@ class EnableTest(unittest.TestCase):
         self.answer("enable")
         done = self.run_python("import sys, json\n"
                                "print([name for name in sys.modules if 'plimsoll' in name])\n"
-                               "import plimsoll; print(plimsoll.__all__)\n")
-        self.assertEqual((done.stdout, done.stderr),
-                         ("[]\n['arm', 'dump', 'holders', 'recover']\n", ""))
+                               "import plimsoll; print('arm' in plimsoll.__all__)\n"
+                               "print([name for name in sys.modules if 'plimsoll' in name])\n")
+        self.assertEqual((done.stdout, done.stderr), ("[]\nTrue\n['plimsoll']\n", ""))
 
     def test_it_finds_torch_as_without_us(self):
         source = ("import importlib.util, sys\n"
@@ -173,8 +173,8 @@ class EnableTest(unittest.TestCase):
         self.assertEqual(done.stdout, "fine\n")
         self.assertRegex(done.stderr, r"^plimsoll: nothing is recorded: ImportError: [^\n]*\n$")
         shutil.rmtree(copy)
-        done = self.run_python("import sys, torch; print(torch.waiting, sys.path[-1])")
-        self.assertEqual((done.stdout, done.stderr), (f"[] {self.site}\n", ""))
+        done = self.run_python("import sys, torch; print(torch.waiting, 'plimsoll' in sys.modules)")
+        self.assertEqual((done.stdout, done.stderr), ("[] False\n", ""))
         self.assertEqual(self.place("enable")["done"], "replaced")
         self.assertEqual(self.place("enable", "--status")["state"], "enabled")
 
@@ -267,15 +267,60 @@ runpy.run_path(sys.argv[0], run_name="__main__")
         self.answer("enable")
         source = ("import sys\n"
                   f"line = open({str(self.file)!r}).read()\n"
-                  "sys.path.pop(); sys.meta_path.pop(0)\n"
+                  "sys.meta_path.pop(); sys.meta_path.pop(0)\n"
                   "before = set(sys.modules)\n"
                   "exec(line)\n"
                   "print(sorted(set(sys.modules) - before))\n"
-                  "print(sys.path[-1])\n"
-                  "print(type(sys.meta_path[0]).__name__)\n")
-        imported, folder, finder = self.run_python(source).stdout.splitlines()
+                  "print([type(sys.meta_path[at]).__name__ for at in (0, -1)])\n")
+        imported, finders = self.run_python(source).stdout.splitlines()
         self.assertEqual(imported, "[]")
-        self.assertEqual((folder, finder), (os.path.join(HOME, "python"), "Waiting"))
+        self.assertEqual(finders, "['Waiting', 'Package']")
+
+    def test_the_package_is_found_and_its_neighbours_are_not(self):
+        self.answer("enable")
+        done = self.run_python("import sys\nprint(sys.path)\nimport plimsoll.errors\n"
+                               "print(plimsoll.__file__)\nimport plimsoll_agent")
+        path, file = done.stdout.splitlines()
+        self.assertNotIn(HOME, path)
+        self.assertEqual(file, os.path.join(HOME, "python", "plimsoll", "__init__.py"))
+        self.assertIn("No module named 'plimsoll_agent'", done.stderr)
+
+    def wheel(self):
+        """A folder of packages as a wheel leaves it: with a neighbour."""
+        site = self.folder / "other site"
+        package = site / "plimsoll"
+        shutil.copytree(os.path.join(HOME, "python", "plimsoll"), package,
+                        ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(HOME, package / "_native" / "rehearse",
+                        ignore=shutil.ignore_patterns("__pycache__", "python"))
+        (site / "neighbour.py").write_text("")
+        self.addCleanup(shutil.rmtree, site)
+        return site, package / "_native" / "rehearse" / "agent"
+
+    def test_a_wheel_of_another_environment_is_left_as_it_is(self):
+        site, agent = self.wheel()
+        before = sorted(site.rglob("*"))
+        subprocess.run([self.python, "-B", str(agent / "enabling.py"), "enable"], check=True,
+                       capture_output=True, env=self.environment())
+        self.assertEqual(self.place("enable", "--status")["leads_to"], str(site))
+        done = self.run_python(SHOW + "import plimsoll, sys\nprint(plimsoll.__path__)\n"
+                               "from plimsoll_agent.holders import walk\n"
+                               "import neighbour\n")
+        self.assertEqual(done.stdout.splitlines()[1:],
+                         ["Recorder ['type']", str([str(site / "plimsoll")])])
+        self.assertIn("No module named 'neighbour'", done.stderr)
+        self.assertEqual(sorted(site.rglob("*")), before)
+        run = str(self.folder / "run")
+        done = self.run_python(SHOW, PYTHONPATH=str(agent), PLIMSOLL_RUN=run)
+        self.assertEqual((done.stdout.splitlines(), done.stderr), ([run, "Recorder ['type']"], ""))
+        self.assertEqual(sorted(site.rglob("*")), before)
+
+    def test_an_environment_keeps_compiled_files_of_its_own_wheel(self):
+        site, agent = self.wheel()
+        source = (f"import sys; sys.prefix = {str(site.parent)!r}\n"
+                  f"sys.path.insert(0, {str(agent)!r}); import sitecustomize\n")
+        self.run_python(source, PLIMSOLL_RUN=str(self.folder / "run"))
+        self.assertTrue(list(agent.glob("plimsoll_agent/__pycache__/*.pyc")))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -54,13 +56,17 @@ class Kernel:
         self.client = self.manager.blocking_client()
         self.client.start_channels()
         self.client.wait_for_ready(timeout=SECONDS)
+        self.shown = []  # of the last cell: by kind of output, then by kind of data
 
     def run(self, cell, answer=None):
         """(what it prints, its output, the name of its exception)"""
         said, output, failure = [], [], []
+        self.shown = []
 
         def hear(message):
             kind, content = message["msg_type"], message["content"]
+            if "data" in content:
+                self.shown.append((kind, content["data"]))
             if kind == "stream":
                 said.append(content["text"])
             elif kind == "execute_result":
@@ -227,6 +233,42 @@ def retry():
             "len(torch.cuda.memory._snapshot()['device_traces'][0]) > 0")
         self.assertEqual(output, "True")
 
+    def use_command(self, body):
+        """A script in place of the command, which may go on as the command."""
+        script = self.state / "plimsoll"
+        script.write_text(f"#!/bin/sh\ncommand='{os.environ['PLIM_COMMAND']}'\nfolder='{self.state}'\n{body}\n")
+        script.chmod(0o700)
+        self.run_cell(f"import os, plimsoll\nos.environ['PLIMSOLL_COMMAND'] = {str(script)!r}")
+
+    def test_progress_goes_and_the_page_stays(self):
+        self.use_command("""
+            exec 9>/dev/fd/$PLIMSOLL_PROGRESS_FD
+            echo '1 2 runs tuning <b>' >&9; sleep 0.5; echo >&9; exec 9>&-
+            exec "$command" "$@" """)
+        self.run_cell("plimsoll.explain('CUDA out of memory. Tried to allocate 2.00 GiB')")
+        (first, step), (then, gone), (last, page) = self.kernel.shown
+        self.assertEqual([first, then, last], ["display_data", "update_display_data", "execute_result"])
+        self.assertEqual(step["text/plain"], "tuning <b>  50%  1 of 2 runs")
+        self.assertIn("&lt;b&gt;", step["text/html"])
+        self.assertEqual(gone, {"text/plain": "", "text/html": ""})
+        self.assertIn('<pre class="plimsoll-page">', page["text/html"])
+        self.assertNotIn("\033", page["text/plain"])
+
+    def test_an_interrupt_ends_the_command(self):
+        self.use_command('echo $$ >"$folder/new"; mv "$folder/new" "$folder/pid"; exec sleep 600')
+        pid = self.state / "pid"
+
+        def interrupt():
+            while not pid.exists():
+                time.sleep(0.02)
+            self.kernel.manager.interrupt_kernel()
+
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        self.assertEqual(self.kernel.run("plimsoll.explain('a text')")[2], "KeyboardInterrupt")
+        thread.join()
+        self.assertFalse(os.path.exists(f"/proc/{pid.read_text().strip()}"))
+
 
 def run_here():
     """Within the rehearsal, whose own verdict is not the tests'."""
@@ -255,7 +297,8 @@ def main():
             [plimsoll, "rehearse", "--gpu", "rtx4090", "--devices", "1", "--",
              found.stdout.strip(), os.path.abspath(__file__), "--here", *sys.argv[2:]],
             stdout=subprocess.DEVNULL, check=False,
-            env={**os.environ, "PLIM_PASSED": str(passed), "PLIM_REHEARSE_HOME": home})
+            env={**os.environ, "PLIM_PASSED": str(passed), "PLIM_REHEARSE_HOME": home,
+                 "PLIM_COMMAND": plimsoll})
         sys.exit(0 if passed.exists() else 1)
 
 

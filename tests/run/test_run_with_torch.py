@@ -101,6 +101,13 @@ class WithTorch(unittest.TestCase):
         self.assertEqual(len(dumps), 1)
         self.assertEqual(dumps[0]["why_no_history"], "nothing was recorded")
 
+    def test_the_standins_alone(self):
+        done = self.run_program(HEALTHY + "print([name for name in os.environ if name in "
+                                "('PLIMSOLL_RUN', 'PLIMSOLL_RECORD', 'PLIMSOLL_QUIET')])",
+                                "--no-recorder", "--quiet", "--devices=2")
+        self.assertEqual((done.stdout, done.stderr), ("2 None\n[]\n", ""))
+        self.assertFalse((self.place / "my state").exists())
+
 
 if __name__ == "__main__":
     if not PYTHON:

@@ -25,13 +25,23 @@ class History:
         self._journal = journal
         self._is_programs = False
         self._has_begun = False
+        self._covered = []  # [(name, PyTorch's function, ours)]
 
     def cover(self):
         """Stands before PyTorch's functions, to know of the program's own calls."""
         for name in ("_cuda_record_memory_history", "_cuda_record_memory_history_legacy"):
             real = getattr(self._torch._C, name, None)
             if real is not None:
-                setattr(self._torch._C, name, self._watched(real))
+                ours = self._watched(real)
+                self._covered.append((name, real, ours))
+                setattr(self._torch._C, name, ours)
+
+    def uncover(self):
+        """Takes it back, where nothing stands before it by now."""
+        for name, real, ours in self._covered:
+            if getattr(self._torch._C, name) is ours:
+                setattr(self._torch._C, name, real)
+        self._covered = []
 
     def _watched(self, real):
         @functools.wraps(real)
@@ -56,8 +66,7 @@ class History:
 
         What the program records by then stays its own.
         """
-        is_recording = getattr(self._torch._C, "_cuda_isHistoryEnabled", bool)
-        if is_recording() and _begun[0] == 0:
+        if self.is_enabled() and _begun[0] == 0:
             self._is_programs = True
         if self._entries == 0 or self._is_programs:
             return
@@ -70,6 +79,32 @@ class History:
             )
         finally:
             _calls_of_ours[0] -= 1
+
+    def is_recording(self):
+        """Whether events are recorded for us."""
+        return self._has_begun and not self._is_programs
+
+    def restart(self):
+        """Forgets the events so far, where they were recorded for this history alone.
+
+        Blocks that are live keep the stacks of their allocation.
+        """
+        if self.is_recording() and _begun[0] == 1:
+            self._clear()
+            self.begin()
+
+    def is_enabled(self):
+        """Whether something records by now, the program's or ours."""
+        return getattr(self._torch._C, "_cuda_isHistoryEnabled", bool)()
+
+    def end(self):
+        """Ends what begin() began, if another does not need it and the program has not taken it."""
+        if self.is_recording():
+            if _begun[0] == 1:
+                self._clear()
+            else:
+                self._has_begun = False
+                _begun[0] -= 1
 
     def _clear(self):
         """Takes back what was recorded for us: the program finds its own events alone."""
@@ -98,7 +133,7 @@ class History:
     def state(self):
         """The same without the history, in some milliseconds."""
         with without_inductor(self._torch):
-            if not getattr(self._torch._C, "_cuda_isHistoryEnabled", bool)():
+            if not self.is_enabled():
                 return self._torch.cuda.memory._snapshot()
             return self._torch._C._cuda_memorySnapshot(WITHOUT_TRACES)
 

@@ -18,13 +18,18 @@ class Reading:
 
     peaks    by name in FIGURES
     current  the same at its end
+    stats    PyTorch's statistics at its end
     """
 
-    __slots__ = ("peaks", "current")
+    __slots__ = ("peaks", "current", "stats")
 
-    def __init__(self, peaks, current):
+    def __init__(self, peaks, current, stats):
         self.peaks = peaks
         self.current = current
+        self.stats = stats
+
+
+_NOTHING = Reading(dict.fromkeys(FIGURES, 0), dict.fromkeys(FIGURES, 0), {})
 
 
 def _figures_in(statistic, path=()):
@@ -71,10 +76,14 @@ class _Device:
 class Peaks:
     """Of all devices. Ready once CUDA is."""
 
-    def __init__(self, torch, journal):
+    def __init__(self, torch, journal, is_used=None):
+        """
+        is_used  is_used(index) is False of a device that was never used: it is not read; None: all are
+        """
         self._torch = torch
         self._journal = journal
         self._lock = threading.RLock()
+        self._is_used = is_used or (lambda index: True)
         self._devices = []
         self._stats = torch._C._cuda_memoryStats
         self._reset_peaks = torch._C._cuda_resetPeakMemoryStats
@@ -146,6 +155,9 @@ class Peaks:
         readings = []
         with self._lock:
             for index, device in enumerate(self._devices):
+                if not self._is_used(index):
+                    readings.append(_NOTHING)
+                    continue
                 stats = self._stats(index)
                 device.keep(stats)
                 self._reset_peaks(index)
@@ -158,6 +170,9 @@ class Peaks:
         readings = []
         with self._lock:
             for index, device in enumerate(self._devices):
+                if not self._is_used(index):
+                    readings.append(_NOTHING)
+                    continue
                 stats = self._stats(index)
                 device.keep_interval(stats)
                 readings.append(self._reading(device, stats))
@@ -172,5 +187,5 @@ class Peaks:
     @staticmethod
     def _reading(device, stats):
         return Reading(
-            dict(device.interval), {name: stats[name]["all"]["current"] for name in FIGURES}
+            dict(device.interval), {name: stats[name]["all"]["current"] for name in FIGURES}, stats
         )

@@ -6,9 +6,26 @@ import sysconfig
 
 FRAMES_MAX = 64
 _HERE = os.path.dirname(os.path.abspath(__file__))
-_PACKAGE = os.path.join(os.path.dirname(os.path.dirname(_HERE)), "python", "plimsoll")
-_OWN = (_HERE + os.sep, _PACKAGE + os.sep)
 _PACKAGES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
+
+
+def _package():
+    """The folder of the package `plimsoll`: around us in a wheel, else beside us."""
+    rehearse = os.path.dirname(os.path.dirname(_HERE))
+    native = os.path.dirname(rehearse)
+    if os.path.basename(native) == "_native":
+        return os.path.dirname(native)
+    return os.path.join(rehearse, "python", "plimsoll")
+
+
+_OWN = (_HERE + os.sep, _package() + os.sep, os.path.realpath(_package()) + os.sep)
+
+
+def is_own(code):
+    """Plimsoll's, also where its package is reached by a link (Debian's dist-packages)."""
+    name = code.co_filename
+    return name.startswith(_OWN) or (
+        os.sep + "plimsoll" + os.sep in name and os.path.realpath(name).startswith(_OWN))
 
 
 class Places:
@@ -34,7 +51,7 @@ class Places:
 
     def is_own(self, code):
         """Plimsoll's."""
-        return code.co_filename.startswith(_OWN)
+        return is_own(code)
 
     def file(self, path):
         """As name() has it: relative to the folder that the program began in."""

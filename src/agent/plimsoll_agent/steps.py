@@ -51,6 +51,7 @@ class Steps:
         self.enough = None  # called when the last step that is wanted is complete
         self._is_enough = False
         self._looks_left = LOOKS_MAX
+        self._hooks = []
 
     def watch(self, journal, is_tracing=None):
         """Hooks into all optimizers, those of the future too.
@@ -61,11 +62,17 @@ class Steps:
         optim = sys.modules[self._class.__module__]
         began = journal.guard("note a step")(self._began)
         ended = journal.guard("note a step's end")(self._ended)
-        optim.register_optimizer_step_pre_hook(_unless(is_tracing, began))
-        optim.register_optimizer_step_post_hook(_unless(is_tracing, ended))
+        self._hooks = [optim.register_optimizer_step_pre_hook(_unless(is_tracing, began)),
+                       optim.register_optimizer_step_post_hook(_unless(is_tracing, ended))]
         self._course.on_backward_end = self._look_up
         if self._limit is not None:
             self._course.on_again = journal.guard("count a step by hand")(self._again)
+
+    def leave(self):
+        """Takes its hooks out again."""
+        hooks, self._hooks = self._hooks, []
+        for hook in hooks:
+            hook.remove()
 
     def _count(self, optimizer):
         if optimizer in self._counts:

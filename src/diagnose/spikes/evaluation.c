@@ -149,7 +149,7 @@ static bool say(const evaluation *at, plim_diagnosis_finding *finding,
     };
     const plim_evidence_line often = {
         .id = "evaluation_count",
-        .text = "{} such passes come that high; there are {} backward passes",
+        .text = "such passes that reach as much: {}; backward passes: {}",
         .figures = { plim_say_amount("evaluations", count),
                      plim_say_amount("backward_passes", stretches->cycles) },
         .figure_count = 2,

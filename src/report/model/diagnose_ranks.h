@@ -38,7 +38,8 @@ typedef struct plim_diagnosed_file {
     plim_error error;
     plim_diagnosed_rank *ranks; /* one for each device; freed by who allocated them */
     size_t rank_count;
-    plim_text document; /* its part of `diagnose/1`, or its annotations */
+    plim_text document;    /* its part of `diagnose/1` */
+    plim_text annotations; /* at lines of code, for GitHub */
 } plim_diagnosed_file;
 
 /* All of a job. Arrays are borrowed. */

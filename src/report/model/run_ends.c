@@ -160,7 +160,8 @@ void plim_run_uncaught(const plim_ran_page *self)
     if (dump->where != NULL) {
         plim_page_more(self->page, " at {}", PLIM_FACTS(plim_ran_line(self->page, dump->where)));
     }
-    plim_page_more(self->page, ", and nothing caught it: a thread ended, and the program went on.",
+    plim_page_more(self->page,
+                   ", and its exception left a thread or a watched block. The program went on.",
                    NULL);
     plim_page_say(self->page, "next", PLIM_TONE_FAINT, "Next: plimsoll diagnose {}{}{}",
                   PLIM_FACTS(quote, plim_words(dump->snapshot_path), quote))

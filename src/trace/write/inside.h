@@ -16,9 +16,9 @@
 #include "trace/write/filling.h"
 #include "trace/write/names.h"
 #include "trace/write/threads.h"
+#include "trace/write/wake.h"
 
 #include <pthread.h>
-#include <semaphore.h>
 
 #define PLIM_LOST_DEVICES     64 /* devices above share the last place */
 #define PLIM_QUEUED_BYTES_MAX ((uint64_t)64 << 20)
@@ -67,7 +67,7 @@ struct plim_recorder {
     plim_lost lost[PLIM_LOST_DEVICES];
     atomic_bool is_asleep; /* the writer waits for `wake` */
     atomic_bool is_stopping;
-    sem_t wake;
+    plim_wake wake;
     uint8_t apart[PLIM_CACHE_LINE];
     _Atomic uint64_t next_number; /* of a slot */
     uint8_t apart_too[PLIM_CACHE_LINE];

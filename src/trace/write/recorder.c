@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define QUEUE_EVENTS_DEFAULT 65536u
@@ -46,7 +45,7 @@ static void lose(plim_recorder *recorder, int32_t device)
 static void wake(plim_recorder *recorder)
 {
     if (atomic_exchange_explicit(&recorder->is_asleep, false, memory_order_acq_rel)) {
-        (void)sem_post(&recorder->wake);
+        plim_wake_call(&recorder->wake);
     }
 }
 
@@ -260,7 +259,7 @@ plim_status plim_recorder_flush(plim_recorder *recorder, plim_error *err)
     }
     (void)pthread_mutex_lock(&recorder->lock);
     const uint64_t wanted = ++recorder->flushes_wanted;
-    (void)sem_post(&recorder->wake);
+    plim_wake_call(&recorder->wake);
     while (recorder->flushes_done < wanted) {
         (void)pthread_cond_wait(&recorder->flushed, &recorder->lock);
     }
@@ -346,7 +345,6 @@ static void destroy(plim_recorder *recorder)
     }
     PLIM_VEC_FREE(mem, &recorder->fillings);
     plim_names_deinit(&recorder->names);
-    (void)sem_destroy(&recorder->wake);
     (void)pthread_cond_destroy(&recorder->flushed);
     (void)pthread_mutex_destroy(&recorder->lock);
     plim_mem_free(mem, recorder, 1, sizeof *recorder);
@@ -387,7 +385,6 @@ plim_status plim_recorder_start(const char *path, const plim_recorder_options *o
     recorder->listed.lock = &recorder->lock;
     (void)pthread_mutex_init(&recorder->lock, NULL);
     (void)pthread_cond_init(&recorder->flushed, NULL);
-    (void)sem_init(&recorder->wake, 0, 0);
     const plim_status status = open_all(recorder, path, options, err);
     if (status != PLIM_OK) {
         destroy(recorder);
@@ -404,7 +401,7 @@ plim_status plim_recorder_stop(plim_recorder *recorder, plim_error *err)
     }
     if (!recorder->listed.is_child) {
         atomic_store_explicit(&recorder->is_stopping, true, memory_order_release);
-        (void)sem_post(&recorder->wake);
+        plim_wake_call(&recorder->wake);
         (void)pthread_join(recorder->writer, NULL);
     }
     plim_threads_leave(&recorder->listed);

@@ -347,13 +347,8 @@ static void write_end(plim_recorder *recorder)
 
 static void rest(plim_recorder *recorder)
 {
-    const uint64_t rest_ns = (uint64_t)recorder->flush_ms * NS_PER_MS / 2;
-    const uint64_t until_ns = plim_clock_now_ns(&plim_clock_system) + rest_ns;
-    const struct timespec until = { .tv_sec = (time_t)(until_ns / NS_PER_S),
-                                    .tv_nsec = (long)(until_ns % NS_PER_S) };
     atomic_store_explicit(&recorder->is_asleep, true, memory_order_seq_cst);
-    /* Woken, timed out or interrupted: a look at the queues is right in any case. */
-    (void)sem_clockwait(&recorder->wake, CLOCK_MONOTONIC, &until);
+    plim_wake_sleep(&recorder->wake, (uint64_t)recorder->flush_ms * NS_PER_MS / 2);
     atomic_store_explicit(&recorder->is_asleep, false, memory_order_relaxed);
 }
 

@@ -194,7 +194,8 @@ class Dumps:
         try:
             from plimsoll_agent import holders
 
-            found = holders.find(self._recorder.torch, seconds, moment=moment)
+            found = holders.find(self._recorder.torch, seconds, moment=moment,
+                                 extra_roots=self._recorder.roots())
             self._recorder.files.write_json(name + ".holders.json", found)
             document["holders"] = name + ".holders.json"
         except Exception as error:

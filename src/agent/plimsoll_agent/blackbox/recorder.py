@@ -49,6 +49,7 @@ class Recorder:
         self.release = RELEASE
         self.seconds = 0.0
         self.is_ready = False  # CUDA is in use
+        self.roots = list  # called for objects to begin at, where holders are looked for
         self._is_over = False  # nothing is written any more
         self._begin_anew()
         self.journal = Journal()

@@ -43,7 +43,7 @@ class Figures:
                 stats = quietly(self._read, index)
                 if stats["reserved_bytes"]["all"]["peak"] > 0:
                     self._devices[index] = self._begin(index)
-                    _take(self._devices[index], stats)
+                    take(self._devices[index], stats)
 
     def _begin(self, index):
         device = Device(index)
@@ -54,7 +54,7 @@ class Figures:
     def look(self):
         """The devices in use, with their figures of this moment, in order."""
         for device in self.devices:
-            _take(device, quietly(self._read, device.index))
+            take(device, quietly(self._read, device.index))
         return self.devices
 
     @property
@@ -63,7 +63,8 @@ class Figures:
         return [self._devices[index] for index in sorted(self._devices)]
 
 
-def _take(device, stats):
+def take(device, stats):
+    """Puts PyTorch's statistics into a page's device."""
     def count(name, kind="current"):
         return figure(stats, name, kind) or 0  # not counted by this backend
 

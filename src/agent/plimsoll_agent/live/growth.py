@@ -8,7 +8,11 @@ one rule, on minima of windows, argued in docs/design/run.md.
                (evaluation, a batch that is long, garbage that waits: they only add)
            ──► a width is sure if its last 20 minima rise, none of them by a leap, and no slower
                than before, above all that ever was, to a share of the room that was left
+
+Of exact figures of each step the first sentence may come earlier: steady.py.
 """
+
+from plimsoll_agent.live.steady import Steady
 
 WARM_UP = 5  # values: optimizer states, libraries' workspaces, first shapes
 WINDOWS_KEPT = 40  # of a width
@@ -25,17 +29,19 @@ WIDTHS_MAX = 24
 
 
 class Found:
-    """Growth that is sure.
+    """Growth.
 
     bytes_per_step
     since_step
     rise            bytes so far
+    is_sure         False: it is steady, and may still be a cache that fills
     """
 
-    def __init__(self, bytes_per_step, since_step, rise):
+    def __init__(self, bytes_per_step, since_step, rise, is_sure=True):
         self.bytes_per_step = bytes_per_step
         self.since_step = since_step
         self.rise = rise
+        self.is_sure = is_sure
 
 
 class _Window:
@@ -74,11 +80,13 @@ class Growth:
     is_near   half of what makes it sure is there
     """
 
-    def __init__(self, capacity):
+    def __init__(self, capacity, is_exact=False):
         """
         capacity  bytes that the figure can reach
+        is_exact  a value of each step is given: growth that is steady counts too
         """
         self._capacity = capacity
+        self._steady = Steady(capacity) if is_exact else None
         self._seen = 0
         self._widths = [_Width()]
         self.found = None
@@ -91,9 +99,15 @@ class Growth:
         blocks  in which they lie
         """
         self._seen += 1
-        if self._seen <= WARM_UP:
-            return
-        window = _Window(step, count, blocks)
+        if self._seen > WARM_UP:
+            self._add(_Window(step, count, blocks))
+        if self._steady is not None:
+            self._steady.add(step, count, blocks)
+            self.is_near = self.is_near or self._steady.is_near
+            if self.found is None and self._steady.found is not None:
+                self.found = Found(*self._steady.found, is_sure=False)
+
+    def _add(self, window):
         for index in range(WIDTHS_MAX):
             if index == len(self._widths):
                 self._widths.append(_Width())
@@ -118,7 +132,8 @@ class Growth:
             return
         width.share = self._share_of_room(width, since)
         if width.share >= 1:
-            width.found = Found(_slope(windows[since:]), windows[since].step,
+            width.found = Found(slope([(one.step, one.bytes) for one in windows[since:]]),
+                                windows[since].step,
                                 windows[-1].bytes - windows[since].bytes)
 
     def _share_of_room(self, width, since):
@@ -163,9 +178,12 @@ def _onset(windows):
     return at
 
 
-def _slope(windows):
-    """Bytes per step: the median of the slopes between all pairs (Theil 1950, Sen 1968)."""
-    slopes = sorted((second.bytes - first.bytes) / (second.step - first.step)
-                    for index, first in enumerate(windows) for second in windows[index + 1:]
-                    if second.step > first.step)
+def slope(points):
+    """Bytes per step: the median of the slopes between all pairs (Theil 1950, Sen 1968).
+
+    points  [(step, bytes)]
+    """
+    slopes = sorted((second[1] - first[1]) / (second[0] - first[0])
+                    for index, first in enumerate(points) for second in points[index + 1:]
+                    if second[0] > first[0])
     return slopes[len(slopes) // 2] if slopes else 0.0

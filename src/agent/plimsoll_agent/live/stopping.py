@@ -9,9 +9,13 @@ start jobs in the background so) the exception is raised without the signal.
 import ctypes
 import os
 import signal
+import sys
 import threading
 import time
 
+from plimsoll_agent import places
+
+LEAVE_SECONDS = 1.0  # that the main thread may stay in our own frames; they take microseconds
 GRACE_SECONDS = 60  # a checkpoint takes tens of seconds; schedulers wait 30 after their SIGTERM
 
 
@@ -57,6 +61,7 @@ class Stop:
         """Interrupts the program."""
         self._until = time.monotonic() + GRACE_SECONDS
         main = threading.main_thread().ident
+        _wait_until_it_leaves(main)
         if signal.getsignal(signal.SIGINT) in (signal.SIG_IGN, signal.SIG_DFL, None):
             ctypes.pythonapi.PyThreadState_SetAsyncExc(
                 ctypes.c_ulong(main), ctypes.py_object(KeyboardInterrupt))
@@ -68,3 +73,18 @@ class Stop:
         if self._until is not None and time.monotonic() >= self._until:
             self._until = None
             os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _wait_until_it_leaves(thread):
+    """Another thread's interrupt is not to be raised within our frames, such as a step's."""
+    until = time.monotonic() + LEAVE_SECONDS
+    while _is_in_us(sys._current_frames().get(thread)) and time.monotonic() < until:
+        time.sleep(0.001)
+
+
+def _is_in_us(frame):
+    while frame is not None:
+        if places.is_own(frame.f_code):
+            return True
+        frame = frame.f_back
+    return False

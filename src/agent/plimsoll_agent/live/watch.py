@@ -6,25 +6,32 @@ has outlived the step.
 
 from plimsoll_agent.live import page as pages
 from plimsoll_agent.live.growth import Growth
-from plimsoll_agent.live.lines import Lines, gained_most
+from plimsoll_agent.live.lines import Lines, gained_most, holds_most
 
 MIB = 1 << 20
 GARBAGE_SECONDS = 0.5  # to look for garbage, once growth seems sure
 GARBAGE_LOOKS_MAX = 3
 GARBAGE_SHARE_MAX = 0.5  # of the rise
 AGAIN = 1.5  # times as large the rise must be, after most of it was garbage
+AGAIN_STEADY = 4  # where it is only steady
+LOOKS_MAX = 10  # at what is allocated, where steadiness comes and goes
+LOOK_AGAIN = 20  # steps for which it was gone
+
+_said_early = set()  # devices of which a watch of exact figures has said it, in this process
 
 
 class _Device:
     """What is known of one."""
 
-    def __init__(self, index, capacity):
+    def __init__(self, index, capacity, is_exact):
         self.index = index
         self.capacity = capacity
-        self.growth = Growth(capacity)
-        self.before = None  # what was allocated by line, when growth became likely
-        self.has_looked = False
+        self.growth = Growth(capacity, is_exact)
+        self.before = None  # what was allocated, when growth became likely
+        self.looks_left = LOOKS_MAX if is_exact else 1
+        self.away = LOOK_AGAIN  # steps since growth was last likely
         self.where = None
+        self.holder = None  # of holders/1, in which most of what came lies
         self.is_said = False
         self.rise_min = 0  # a rise that is smaller is garbage for the most part
         self.full_at = None
@@ -33,8 +40,15 @@ class _Device:
 class Watch:
     """Of all devices."""
 
-    def __init__(self, recorder):
+    def __init__(self, recorder, say=None, is_exact=False):
+        """
+        recorder  or what has its torch, choice, journal and places
+        say       gets the line; None: the recorder's
+        is_exact  each step is seen: growth that is steady is said too, with what holds it
+        """
         self._recorder = recorder
+        self._is_exact = is_exact
+        self._say_line = say or recorder.say
         self._lines = Lines(recorder.torch, recorder.places)
         self._devices = {}
         self._garbage_looks = GARBAGE_LOOKS_MAX
@@ -55,20 +69,51 @@ class Watch:
         """
         device = self._devices.get(shown.index)
         if device is None:
-            device = self._devices[shown.index] = _Device(shown.index, self._capacity(shown))
+            device = self._devices[shown.index] = _Device(
+                shown.index, self._capacity(shown), self._is_exact)
         shown.step_allocated = shown.allocated
         device.growth.add(steps, shown.allocated, shown.blocks)
-        attempt = self._recorder.journal.attempt
-        if device.growth.is_near and not device.has_looked:
-            device.has_looked = True
-            device.before = attempt("look at lines", self._lines.look, device.index)
-        is_new = not device.is_said and self._is_sure(device)
-        if is_new:
-            device.is_said = True
-            after = attempt("look at lines", self._lines.look, device.index)
-            device.where = gained_most(device.before, after)
+        if device.growth.is_near:
+            if device.away >= LOOK_AGAIN and device.looks_left > 0:
+                device.looks_left -= 1
+                device.before = self._look(device)
+            device.away = 0
+        else:
+            device.away += 1
+        is_new = not device.is_said and self._is_to_be_said(device)
         self._show(device, shown, steps)
         return self._say(device) if is_new else None
+
+    def _look(self, device):
+        return self._recorder.journal.attempt("look at lines", self._lines.look, device.index)
+
+    def _is_to_be_said(self, device):
+        """True where growth is there that is not garbage; finds who made it then."""
+        found = device.growth.found
+        if found is None or found.rise < device.rise_min:
+            return False
+        document = self._search()
+        if document is None and not found.is_sure:
+            return False  # it may be garbage
+        if document is not None and _garbage(document) >= GARBAGE_SHARE_MAX * found.rise:
+            device.rise_min = (AGAIN if found.is_sure else AGAIN_STEADY) * found.rise
+            return False
+        after = self._look(device)
+        holder = holds_most(device.before, after, document) if self._is_exact else None
+        device.is_said = True
+        device.where = gained_most(device.before, after)
+        device.holder = holder
+        return True
+
+    def _search(self):
+        """holders/1 of this moment, for the garbage in it too; None where too many were made."""
+        if self._garbage_looks == 0:
+            return None
+        self._garbage_looks -= 1
+        from plimsoll_agent import holders
+
+        return self._recorder.journal.attempt("look for garbage", holders.find,
+                                              self._recorder.torch, GARBAGE_SECONDS)
 
     def _capacity(self, shown):
         """Bytes that PyTorch can reserve: contexts and other processes have their share."""
@@ -79,28 +124,6 @@ class Watch:
             free = self._recorder.journal.attempt("ask for free memory", cuda.mem_get_info,
                                                   shown.index)
         return min(capacity, shown.reserved + free[0]) if free else capacity
-
-    def _is_sure(self, device):
-        """False where most of it is garbage, which the collector gives back some day."""
-        found = device.growth.found
-        if found is None or found.rise < device.rise_min:
-            return False
-        if self._garbage_looks > 0:
-            self._garbage_looks -= 1
-            if self._garbage() >= GARBAGE_SHARE_MAX * found.rise:
-                device.rise_min = AGAIN * found.rise
-                return False
-        return True
-
-    def _garbage(self):
-        """Bytes that one collection would give back; 0 where that is not known."""
-        def find():
-            from plimsoll_agent import holders
-
-            garbage = holders.find(self._recorder.torch, GARBAGE_SECONDS)["garbage"]
-            return garbage["bytes"] if garbage else 0
-
-        return self._recorder.journal.attempt("look for garbage", find) or 0
 
     def _show(self, device, shown, steps):
         """What is found, into the page's figures."""
@@ -117,11 +140,22 @@ class Watch:
         shown.full_at_step = device.full_at
 
     def _say(self, device):
-        """One line, and the same as a reason to stop."""
+        """One line, unless the program's own watch has said it; and the same as a reason to stop."""
         found = device.growth.found
         at = f", at {device.where.rsplit(' ', 1)[0]}" if device.where else ""
-        sentence = (f"allocated memory of GPU {device.index} grows "
+        held = f", held by {device.holder['text']}" if device.holder else ""
+        verb = "grows" if found.is_sure else "has grown by"
+        sentence = (f"allocated memory of GPU {device.index} {verb} "
                     f"{found.bytes_per_step / MIB:.3g} MiB a step since step "
-                    f"{found.since_step:,}{at}")
-        self._recorder.say(f"{sentence}; full at about step {device.full_at:,}")
+                    f"{found.since_step:,}{at}{held}")
+        goes_on = "" if found.is_sure else ", if that goes on"
+        if self._is_exact:
+            _said_early.add(device.index)
+        if self._is_exact or device.index not in _said_early:
+            self._say_line(f"{sentence}; full at about step {device.full_at:,}{goes_on}")
         return sentence
+
+
+def _garbage(document):
+    """Bytes that one collection would give back, as far as they are known."""
+    return document["garbage"]["bytes"] if document["garbage"] else 0
