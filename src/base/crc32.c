@@ -7,13 +7,13 @@
  */
 #include "base/crc32.h"
 
-#include <threads.h>
+#include <pthread.h>
 
 #define SLICES          16
 #define POLYNOMIAL_BACK 0xedb88320u /* bits reversed: the lowest bit of a byte comes first */
 
 static uint32_t tables[SLICES][256]; /* constant once made */
-static once_flag tables_once = ONCE_FLAG_INIT;
+static pthread_once_t tables_once = PTHREAD_ONCE_INIT;
 
 static void make_tables(void)
 {
@@ -36,7 +36,7 @@ uint32_t plim_crc32(const void *data, size_t bytes)
 {
     const uint8_t *at = data;
     uint32_t sum = UINT32_MAX;
-    call_once(&tables_once, make_tables);
+    (void)pthread_once(&tables_once, make_tables);
     for (; bytes >= SLICES; bytes -= SLICES, at += SLICES) {
         uint32_t next = 0;
         for (size_t i = 0; i < 4; i++) {

@@ -11,17 +11,17 @@
 #include "base/error.h"
 #include "gpus/table.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <threads.h>
 
 #define PLAIN_BYTES 64  /* of a name without what does not matter */
 #define LIST_BYTES  240 /* of keys, in the text of an error */
 #define NEAR_MAX    4
 
 static plim_gpus_table table; /* constant once read */
-static once_flag table_once = ONCE_FLAG_INIT;
+static pthread_once_t table_once = PTHREAD_ONCE_INIT;
 
 static void read_table(void)
 {
@@ -33,7 +33,7 @@ static void read_table(void)
 
 static const plim_gpus_table *the_table(void)
 {
-    call_once(&table_once, read_table);
+    (void)pthread_once(&table_once, read_table);
     return &table;
 }
 

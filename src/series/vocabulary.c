@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "base/tsv.h"
 
+#include <pthread.h>
 #include <string.h>
-#include <threads.h>
 
 /* A row of any section. */
 typedef struct vocabulary_row {
@@ -200,7 +200,7 @@ plim_status plim_series_vocabulary_read(const char *const *lines, plim_series_vo
 extern const char *const plim_series_vocabulary_lines[]; /* vocabulary.tsv */
 
 static plim_series_vocabulary shared; /* constant once read */
-static once_flag shared_once = ONCE_FLAG_INIT;
+static pthread_once_t shared_once = PTHREAD_ONCE_INIT;
 
 static void read_shared(void)
 {
@@ -212,6 +212,6 @@ static void read_shared(void)
 
 const plim_series_vocabulary *plim_series_vocabulary_shared(void)
 {
-    call_once(&shared_once, read_shared);
+    (void)pthread_once(&shared_once, read_shared);
     return &shared;
 }

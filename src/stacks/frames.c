@@ -11,13 +11,13 @@
 #include "base/assert.h"
 #include "stacks/table.h"
 
+#include <pthread.h>
 #include <string.h>
-#include <threads.h>
 
 #define PATH_BYTES 4096 /* of what is longer the end is read */
 
 static plim_frame_table table; /* constant once read */
-static once_flag table_once = ONCE_FLAG_INIT;
+static pthread_once_t table_once = PTHREAD_ONCE_INIT;
 
 static void read_table(void)
 {
@@ -102,7 +102,7 @@ static void read_words(const char *file, const char *function, frame_words *word
     words->path_bytes = read_path(file, words->path);
     words->function = function;
     words->function_bytes = strlen(function);
-    call_once(&table_once, read_table);
+    (void)pthread_once(&table_once, read_table);
 }
 
 /* Any function, which most rows have, costs nothing. */
@@ -160,7 +160,7 @@ plim_frame_technique plim_frame_technique_of(const char *file, const char *funct
 plim_frame_label plim_frame_label_of(const char *function)
 {
     const size_t bytes = strlen(function);
-    call_once(&table_once, read_table);
+    (void)pthread_once(&table_once, read_table);
     for (size_t i = 0; i < table.counts[PLIM_CLASS_LABEL]; i++) {
         const plim_frame_row *const row = &table.rows[PLIM_CLASS_LABEL][i];
         if (meets_function(row, function, bytes)) {

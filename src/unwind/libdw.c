@@ -5,11 +5,11 @@
 
 #include "base/dynamic.h"
 
-#include <threads.h>
+#include <pthread.h>
 
 static plim_libdw libdw; /* constant once looked for */
 static bool is_found;
-static once_flag once = ONCE_FLAG_INIT;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void look(void)
 {
@@ -21,6 +21,6 @@ static void look(void)
 
 const plim_libdw *plim_libdw_find(void)
 {
-    call_once(&once, look);
+    (void)pthread_once(&once, look);
     return is_found ? &libdw : NULL;
 }

@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <threads.h>
 #include <time.h>
 
 /* ---- libraries ------------------------------------------------------------------------------- */
@@ -105,7 +104,7 @@ extern const plim_standin_kind __stop_plim_kinds[] __attribute__((visibility("hi
 
 static const plim_standin_kind *sorted[KINDS_MAX];
 static size_t sorted_count;
-static once_flag is_sorted = ONCE_FLAG_INIT;
+static pthread_once_t is_sorted = PTHREAD_ONCE_INIT;
 
 static int compare(const void *a, const void *b)
 {
@@ -127,7 +126,7 @@ static void sort(void)
 /* Of the function of that name: what its file says of it, ANSWERED or UNKNOWN. */
 static plim_standin_kind kind_of(const char *name)
 {
-    call_once(&is_sorted, sort);
+    (void)pthread_once(&is_sorted, sort);
     const plim_standin_kind wanted = { .name = name, .note = "", .kind = PLIM_STAGE_ANSWERED };
     const plim_standin_kind *const key = &wanted;
     const plim_standin_kind *const *found =

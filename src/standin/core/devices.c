@@ -7,16 +7,16 @@
 
 #include "standin/core/stage.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <threads.h>
 
 #define UUID_TEXT_BYTES 48
 
 static uint32_t visible[PLIM_STAGE_DEVICES_MAX];
 static uint32_t visible_count;
-static once_flag counted = ONCE_FLAG_INIT;
+static pthread_once_t counted = PTHREAD_ONCE_INIT;
 
 /* The device of the stage that a word of the list names; PLIM_STAGE_DEVICES_MAX: none. */
 static uint32_t device_of_word(const char *word, size_t length, uint32_t device_count)
@@ -87,7 +87,7 @@ static void count(void)
 
 int plim_standin_device_count(void)
 {
-    call_once(&counted, count);
+    (void)pthread_once(&counted, count);
     return (int)visible_count;
 }
 

@@ -8,10 +8,10 @@
 #include "standin/core/devices.h"
 #include "standin/core/stage.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <threads.h>
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
@@ -26,7 +26,7 @@
 static uint64_t allocations_base;
 static uint64_t device_bytes;
 static uint64_t device_count;
-static once_flag laid_out = ONCE_FLAG_INIT;
+static pthread_once_t laid_out = PTHREAD_ONCE_INIT;
 
 /* Twice what a device has: addresses must not run out before memory does. */
 static void lay_out(void)
@@ -73,7 +73,7 @@ plim_standin_window plim_standin_window_of_reservations(void)
 plim_standin_window plim_standin_window_of_device(int device)
 {
     static bool is_guarded[PLIM_STAGE_DEVICES_MAX];
-    call_once(&laid_out, lay_out);
+    (void)pthread_once(&laid_out, lay_out);
     const plim_standin_window window = { allocations_base + (uint64_t)device * device_bytes,
                                          device_bytes };
     if (!is_guarded[device]) {
@@ -85,7 +85,7 @@ plim_standin_window plim_standin_window_of_device(int device)
 
 int plim_standin_window_device(uint64_t address)
 {
-    call_once(&laid_out, lay_out);
+    (void)pthread_once(&laid_out, lay_out);
     const uint64_t offset = address - allocations_base;
     return offset < device_count * device_bytes ? (int)(offset / device_bytes) : -1;
 }

@@ -3,16 +3,16 @@
  */
 #include "standin/core/stage.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <threads.h>
 #include <unistd.h>
 
 #define EXIT_DEVICE_FAILED 3
 
 static plim_stage *stage;
-static once_flag opened = ONCE_FLAG_INIT;
+static pthread_once_t opened = PTHREAD_ONCE_INIT;
 
 /* Without exit(): its handlers would come back here. */
 static _Noreturn void end(const char *text)
@@ -36,7 +36,7 @@ static void open_stage(void)
 
 plim_stage *plim_standin_stage(void)
 {
-    call_once(&opened, open_stage);
+    (void)pthread_once(&opened, open_stage);
     return stage;
 }
 
