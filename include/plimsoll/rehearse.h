@@ -37,6 +37,7 @@ typedef struct plim_rehearse_options {
     uint32_t device_count;   /* 0: one */
     uint64_t steps;          /* end after so many optimizer steps; 0: when the program ends */
     const char *settings;    /* for PYTORCH_CUDA_ALLOC_CONF; NULL: as the environment has it */
+    const char *techniques;  /* to switch on, one a line, as plim_technique_find() takes them */
     const char *python;      /* the program's Python; NULL: found from the program */
     const char *in_python;   /* another Python that the program is to run in; NULL: its own */
     const char *home;        /* folder of the stand-ins; NULL: beside the library */
@@ -123,6 +124,16 @@ typedef struct plim_rehearsed_fact {
     const char *evidence; /* a sentence; may be NULL */
 } plim_rehearsed_fact;
 
+/* A technique that was switched on from outside, in one process: docs/formats/with.md. */
+typedef struct plim_rehearsed_technique {
+    const char *name;  /* "checkpoint" */
+    const char *value; /* "every:2"; "" */
+    const char *state; /* "applied", "refused", "no_effect", "waiting" */
+    const char *text;  /* the evidence or the reason; NULL: none */
+    const char *label; /* where it is not the table's: "same", "in_expectation", "changed" */
+    const char *label_text;
+} plim_rehearsed_technique;
+
 typedef struct plim_rehearsed_process {
     int64_t pid;
     uint64_t rank;
@@ -150,7 +161,9 @@ typedef struct plim_rehearsed_process {
     size_t fact_count;
     const char *const *warnings;
     size_t warning_count;
-    const char *snapshot_path; /* NULL: none; gone with the rehearsal */
+    const char *snapshot_path;                  /* NULL: none; gone with the rehearsal */
+    const plim_rehearsed_technique *techniques; /* in the order of the options */
+    size_t technique_count;
 } plim_rehearsed_process;
 
 /* One quantity with its error bar. */

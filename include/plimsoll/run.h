@@ -34,15 +34,16 @@ typedef enum plim_run_record {
 typedef struct plim_run_choice {
     const plim_mem *mem;
     plim_run_record record;
-    uint64_t events;      /* of the ring; 0: PLIM_RUN_EVENTS_DEFAULT */
-    uint64_t limit_bytes; /* of each device, for each process; 0: all of it */
-    const char *stop_on;  /* conditions that plim_run_check_stop() knows; NULL: none */
-    const char *folder;   /* of this run; NULL: a new one beside those of earlier runs */
-    uint32_t runs_kept;   /* beside it, this one included; 0: PLIM_RUN_KEPT_DEFAULT */
-    uint32_t dumps_kept;  /* of each process; 0: PLIM_RUN_DUMPS_DEFAULT */
-    bool is_quiet;        /* the recorder prints no line while the program runs */
-    bool is_unrecorded;   /* no recorder and no folder: of `standins` alone */
-    const char *home;     /* folder of the agent; NULL: beside the library */
+    uint64_t events;        /* of the ring; 0: PLIM_RUN_EVENTS_DEFAULT */
+    uint64_t limit_bytes;   /* of each device, for each process; 0: all of it */
+    const char *stop_on;    /* conditions that plim_run_check_stop() knows; NULL: none */
+    const char *folder;     /* of this run; NULL: a new one beside those of earlier runs */
+    uint32_t runs_kept;     /* beside it, this one included; 0: PLIM_RUN_KEPT_DEFAULT */
+    uint32_t dumps_kept;    /* of each process; 0: PLIM_RUN_DUMPS_DEFAULT */
+    bool is_quiet;          /* the recorder prints no line while the program runs */
+    bool is_unrecorded;     /* no recorder and no folder: of `standins` alone */
+    const char *techniques; /* to switch on, one a line, as plim_technique_find() takes them */
+    const char *home;       /* folder of the agent; NULL: beside the library */
     /* Run it over the stand-ins; NULL: on this machine's own GPU. `mem`, `home` and `variables` are
      * replaced. */
     const plim_rehearse_options *standins;

@@ -45,6 +45,10 @@ def _start_agent():
             from plimsoll_agent import blackbox
 
             blackbox.start(os.environ["PLIMSOLL_RUN"])
+        if os.environ.get("PLIMSOLL_WITH"):
+            from plimsoll_agent import switches
+
+            switches.start(os.environ["PLIMSOLL_WITH"], os.environ["PLIMSOLL_WITH_FOLDER"])
     except Exception:  # the launcher sees that there are no results
         pass
 

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/rehearsing.h"
+#include "cli/techniques.h"
 
 #include "plimsoll/gpu.h"
 #include "plimsoll/load.h"
@@ -71,6 +72,13 @@ static void take_accept(struct argp_state *state, void *arguments, char *text)
     }
 }
 
+static void take_with(struct argp_state *state, void *arguments, char *text)
+{
+    plim_rehearse_asked *const wanted = arguments;
+    plim_techniques_take(state, &wanted->techniques, text, &wanted->how.settings);
+    wanted->how.techniques = plim_text_string(&wanted->techniques);
+}
+
 /* A size, or a share of the peak before. */
 static void take_by(struct argp_state *state, void *arguments, char *text)
 {
@@ -112,6 +120,10 @@ static const plim_option options[] = {
                "write the whole history: FILE.plim, or FILE.pickle as PyTorch does"),
     PLIM_TEXT("conf", "STRING", plim_rehearse_asked, how.settings,
               "settings of the allocator: PYTORCH_CUDA_ALLOC_CONF"),
+    PLIM_TAKEN(
+        "with", "TECHNIQUE", take_with,
+        "switch a technique on in the unchanged program: checkpoint, accumulate=4 … (again for "
+        "each)"),
     PLIM_TEXT("find-batch", "CMD", plim_rehearse_asked, find_batch,
               "find the largest value for {} in the command that fits"),
     PLIM_TEXT("sweep", "VALUES", plim_rehearse_asked, sweep,

@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "cli/result.h"
 #include "cli/running.h"
+#include "cli/techniques.h"
 #include "report/json/documents.h"
 
 #include "plimsoll/gpu.h"
@@ -22,6 +23,7 @@ typedef struct run_arguments {
     plim_run_view view;
     plim_run_choice how;
     plim_rehearse_options standins;
+    plim_text techniques; /* of --with, one a line */
 } run_arguments;
 
 /* ---- arguments ------------------------------------------------------------------------------- */
@@ -50,6 +52,13 @@ static void take_stop_on(struct argp_state *state, void *arguments, char *text)
     ((run_arguments *)arguments)->how.stop_on = text;
 }
 
+static void take_with(struct argp_state *state, void *given, char *text)
+{
+    run_arguments *const arguments = given;
+    plim_techniques_take(state, &arguments->techniques, text, NULL);
+    arguments->how.techniques = plim_text_string(&arguments->techniques);
+}
+
 static const plim_option options[] = {
     PLIM_TAKEN("record", "WORD", take_record,
                "the history that PyTorch keeps: ring, the last events; all; off (ring)"),
@@ -68,6 +77,10 @@ static const plim_option options[] = {
     PLIM_FLAG("quiet", run_arguments, how.is_quiet,
               "print nothing: no line while it runs, no verdict after it"),
     PLIM_FLAG("all", run_arguments, view.all, "show every fix"),
+    PLIM_TAKEN(
+        "with", "TECHNIQUE", take_with,
+        "switch a technique on in the unchanged program: checkpoint, accumulate=4 … (again for "
+        "each)"),
     PLIM_TEXT("gpu", "NAME", run_arguments, standins.gpu,
               "run it without a GPU, over stand-ins for that one: h100, rtx4090 …"),
     PLIM_SIZE("capacity", run_arguments, standins.capacity_bytes,

@@ -9,6 +9,7 @@
 #ifndef PLIMSOLL_CLI_REHEARSING_H
 #define PLIMSOLL_CLI_REHEARSING_H
 
+#include "base/text.h"
 #include "cli/locking.h"
 #include "cli/options.h"
 
@@ -18,6 +19,7 @@
 typedef struct plim_rehearse_asked {
     plim_asked asked;
     plim_rehearse_options how;
+    plim_text techniques; /* of --with, one a line */
     bool lists_gpus;
     bool accepts_tight;
     bool accepts_at_least;

@@ -78,6 +78,22 @@ static void set_path_default(plim_variables *all, const char *name, const char *
     plim_text_deinit(&value);
 }
 
+/* Techniques to switch on, and the folder of their reports. */
+static void set_techniques(plim_variables *all, const plim_rehearsal *rehearsal,
+                           const plim_rehearse_options *options)
+{
+    plim_text folder;
+    if (options->techniques == NULL || options->techniques[0] == '\0') {
+        plim_variables_unset(all, PLIM_WITH_VARIABLE);
+        return;
+    }
+    plim_text_init(&folder, NULL, PLIM_VARIABLE_BYTES_MAX);
+    plim_text_append_format(&folder, "%s/" PLIM_RUN_WITH, rehearsal->folder);
+    plim_variables_set(all, PLIM_WITH_VARIABLE, options->techniques);
+    plim_variables_set_text(all, PLIM_WITH_FOLDER_VARIABLE, &folder);
+    plim_text_deinit(&folder);
+}
+
 static void set_what_the_agent_reads(plim_variables *all, const plim_rehearsal *rehearsal,
                                      const plim_rehearse_options *options)
 {
@@ -125,6 +141,7 @@ static void change(plim_variables *all, const plim_rehearsal *rehearsal,
     set_preload(all, rehearsal->folder, wants);
     set_python_path(all, rehearsal->home);
     set_what_the_agent_reads(all, rehearsal, options);
+    set_techniques(all, rehearsal, options);
     if (options->in_python != NULL) {
         set_python(all, options->in_python);
     }

@@ -10,6 +10,12 @@
 
 #define PLIM_PATH_BYTES 4096 /* PATH_MAX of Linux, which not every <limits.h> shows */
 
+/* Techniques to switch on, one a line, and the folder where each process says what became of them:
+ * docs/formats/with.md. The folder is `with` in that of a rehearsal or run. */
+#define PLIM_WITH_VARIABLE        "PLIMSOLL_WITH"
+#define PLIM_WITH_FOLDER_VARIABLE "PLIMSOLL_WITH_FOLDER"
+#define PLIM_RUN_WITH             "with"
+
 /* "<folder>/<name>" into path; PLIM_LIMIT when it does not fit. */
 PLIM_MUST_USE plim_status plim_folder_join(char *path, size_t path_bytes, const char *folder,
                                            const char *name, plim_error *err);

@@ -184,7 +184,8 @@ static plim_status prepare(plim_rehearsal *rehearsal, const char *const *argv,
     if (python[0] != '\0' || plim_program_python(program, argv + 1, python, sizeof(python))) {
         PLIM_TRY(plim_discover(python, rehearsal->home, &rehearsal->arena, &found, err));
     }
-    static const char *const inside[] = { PLIM_RUN_LIB, PLIM_RUN_RESULTS, PLIM_RUN_LINK, NULL };
+    static const char *const inside[] = { PLIM_RUN_LIB, PLIM_RUN_RESULTS, PLIM_RUN_LINK,
+                                          PLIM_RUN_WITH, NULL };
     PLIM_TRY(plim_folder_make(rehearsal->folder, sizeof(rehearsal->folder), inside, err));
     PLIM_TRY(make_stage(rehearsal, options, &found, err));
 

@@ -29,12 +29,26 @@ static const char *number(plim_run *run, uint64_t value)
     return copy;
 }
 
+/* Where processes say what became of techniques; NULL: none were chosen, or there is no folder. */
+static const char *folder_of_techniques(plim_run *run, const plim_run_choice *choice)
+{
+    char path[PLIM_PATH_BYTES];
+    if (choice->techniques == NULL || run->folder[0] == '\0' ||
+        plim_folder_join(path, sizeof(path), run->folder, PLIM_RUN_WITH, NULL) != PLIM_OK) {
+        return NULL;
+    }
+    const char *const copy = plim_arena_copy(&run->arena, path, strlen(path));
+    run->is_out_of_memory = run->is_out_of_memory || copy == NULL;
+    return copy;
+}
+
 plim_status plim_run_variables(plim_run *run, const plim_run_choice *choice,
                                plim_rehearse_variable ret[PLIM_RUN_VARIABLES_MAX], plim_error *err)
 {
     const uint64_t events = choice->events > 0 ? choice->events : PLIM_RUN_EVENTS_DEFAULT;
     const uint32_t dumps = choice->dumps_kept > 0 ? choice->dumps_kept : PLIM_RUN_DUMPS_DEFAULT;
     const bool is_armed = run->folder[0] != '\0';
+    const char *const with = folder_of_techniques(run, choice);
     /* NULL takes away what a run around this one has set. */
     plim_rehearse_variable all[] = {
         { "PLIMSOLL_RUN", run->folder },
@@ -44,6 +58,8 @@ plim_status plim_run_variables(plim_run *run, const plim_run_choice *choice,
         { "PLIMSOLL_LIMIT", choice->limit_bytes > 0 ? number(run, choice->limit_bytes) : NULL },
         { "PLIMSOLL_STOP_ON", choice->stop_on },
         { "PLIMSOLL_QUIET", choice->is_quiet ? "1" : NULL },
+        { PLIM_WITH_VARIABLE, with != NULL ? choice->techniques : NULL },
+        { PLIM_WITH_FOLDER_VARIABLE, with },
         { NULL, NULL },
     };
     for (size_t i = 0; !is_armed && all[i].name != NULL; i++) {

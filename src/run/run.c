@@ -182,6 +182,7 @@ static plim_status prepare(plim_run *run, const char *const *argv, const plim_ru
     plim_rehearse_options over = *choice->standins;
     over.mem = choice->mem;
     over.home = choice->home;
+    over.techniques = choice->techniques;
     over.variables = armed;
     return plim_rehearsal_prepare(argv, &over, &run->standins, err);
 }

@@ -131,6 +131,9 @@ class Endings:
 
     def end(self, ending):
         """The process ends so."""
+        switches = sys.modules.get("plimsoll_agent.switches.host")
+        if switches is not None:
+            switches.write()
         if self.on_end is not None:
             self._journal.attempt("write results", self.on_end, ending)
 

@@ -20,42 +20,12 @@ so an interval is named when it ends. An optimizer that steps within backward is
 import copy
 import threading
 
+from plimsoll_agent import module_tap
 from plimsoll_agent.course import Course
 from plimsoll_agent.frameless import Watched
 from plimsoll_agent.ledger import Ledger
 
 SETUP, FORWARD, BACKWARD, OPTIMIZER = "setup", "forward", "backward", "optimizer"
-
-
-class ModuleTap:
-    """Reports the next call of any module.
-
-    While it waits it stands in Module's dictionary for the function __call__, and gives that
-    function to every lookup. Changing a class costs all its subclasses their caches, so it
-    is set few times: at the start, and where a forward may come where none was to be expected.
-    """
-
-    def __init__(self, module_class, called):
-        self._class = module_class
-        self._function = None
-        self._called = called
-
-    def set(self):
-        current = self._class.__dict__.get("__call__")
-        if current is not None and current is not self:
-            self._function = current
-            self._class.__call__ = self
-
-    def clear(self):
-        if self._class.__dict__.get("__call__") is self:
-            self._class.__call__ = self._function
-
-    def __get__(self, instance, owner=None):
-        if instance is None:
-            return self._function
-        if self._called(instance):
-            self.clear()
-        return self._function.__get__(instance, owner)
 
 
 def way_into_engine(torch):
@@ -90,7 +60,8 @@ class Phases(Course):
         self._has_closure = False
         self._before_optimizer = False  # an optimizer may be next without a forward
         self._turns_due = False  # a step ended within backward
-        self._tap = ModuleTap(torch.nn.Module, journal.guard("note a forward")(self._called))
+        self._tap = module_tap.of(torch.nn.Module)
+        self._note_call = journal.guard("note a forward")(self._noted)
         self.on_first_forward = None  # called before it with its module
         self._may_be_again = False
 
@@ -109,7 +80,7 @@ class Phases(Course):
         with self._lock:
             self._ready = True
             self.ledgers = [Ledger() for _ in range(device_count)]
-            self._tap.set()
+            self._tap.add(self._note_call)
 
     def forget(self):
         """In a forked child, without CUDA, where the lock may stay locked."""
@@ -118,7 +89,7 @@ class Phases(Course):
         self._backwards = 0
         self._stepping = None
         self._may_be_again = False
-        self._tap.clear()
+        self._tap.remove(self._note_call)
 
     def current_ledgers(self):
         """Copies of the ledgers with what has happened since the last boundary, which stays."""
@@ -137,7 +108,7 @@ class Phases(Course):
     def oom(self):
         """Whatever the program was at may have been left unfinished."""
         if self.phase == OPTIMIZER:
-            self._tap.set()
+            self._tap.add(self._note_call)
 
     def close(self):
         """The end: what is under way is reckoned up."""
@@ -163,8 +134,13 @@ class Phases(Course):
             self._turn()
         self.phase = phase
 
+    def _noted(self, module, _bound):
+        """A module is called. Waits no longer, if that was worth waiting for."""
+        if self._called(module):
+            self._tap.remove(self._note_call)
+
     def _called(self, module):
-        """A module is called. Returns whether that was worth waiting for."""
+        """Returns whether that was worth waiting for."""
         with self._lock:
             if not self._ready or self._backwards > 0:
                 return False
@@ -217,13 +193,13 @@ class Phases(Course):
             self.backwards_done += 1
             if self._stepping is not None:  # a closure's; it may be called again
                 self._change(BACKWARD, OPTIMIZER)
-                self._tap.set()
+                self._tap.add(self._note_call)
             else:
                 self._change(BACKWARD, FORWARD)
                 self._before_optimizer = True
                 self._may_be_again = self.on_again is not None
                 if self._may_be_again:
-                    self._tap.set()
+                    self._tap.add(self._note_call)
             if self._turns_due:
                 self._turns_due = False
                 self._turn()
@@ -245,7 +221,7 @@ class Phases(Course):
                 for ledger in self.ledgers:
                     ledger.rejoin()
             if has_closure:
-                self._tap.set()
+                self._tap.add(self._note_call)
 
     def optimizer_ended(self, optimizer, steps):
         with self._lock:
@@ -259,7 +235,7 @@ class Phases(Course):
                 return
             self._stepping = None
             self._has_closure = False
-            self._tap.clear()
+            self._tap.remove(self._note_call)
             self._change(self.phase, FORWARD)
             self._before_optimizer = True
             self._turn()

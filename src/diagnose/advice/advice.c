@@ -44,8 +44,9 @@ static const plim_diagnosis_finding *answered(const plim_case *one, plim_cause c
 
 /* The saving of a technique: as the history shows it, else what the verdict's finding has at stake.
  * False: it is not worth a word. */
-static bool find_saving(const plim_technique *technique, const plim_diagnosis_finding *finding,
-                        uint64_t saved, uint64_t peak_bytes, plim_diagnosis_advice *advice)
+static bool find_saving(const plim_advised_technique *technique,
+                        const plim_diagnosis_finding *finding, uint64_t saved, uint64_t peak_bytes,
+                        plim_diagnosis_advice *advice)
 {
     advice->has_saving = true;
     advice->saves_bytes = saved;
@@ -66,9 +67,9 @@ static bool try_techniques(const plim_program_shape *shape, plim_what_if *what_i
                            plim_advice_list *list)
 {
     size_t count = 0;
-    const plim_technique *const techniques = plim_techniques(&count);
+    const plim_advised_technique *const techniques = plim_techniques(&count);
     for (size_t i = 0; i < count; i++) {
-        const plim_technique *const technique = &techniques[i];
+        const plim_advised_technique *const technique = &techniques[i];
         if (!technique->applies(shape)) {
             continue;
         }

@@ -112,7 +112,7 @@ static bool is_any(const plim_program_shape *shape)
     return shape->rounds.count > 0;
 }
 
-static const plim_technique techniques[] = {
+static const plim_advised_technique techniques[] = {
     { "set_to_none",
       "Free gradients after the optimizer's step instead of filling them with zeros: they are made "
       "anew in the next backward pass, when activations are gone.",
@@ -219,7 +219,7 @@ static const plim_technique techniques[] = {
       PLIM_CAUSE_UNKNOWN, has_states, plim_change_no_states },
 };
 
-const plim_technique *plim_techniques(size_t *ret_count)
+const plim_advised_technique *plim_techniques(size_t *ret_count)
 {
     *ret_count = sizeof techniques / sizeof techniques[0];
     return techniques;

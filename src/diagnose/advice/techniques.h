@@ -9,7 +9,7 @@
 
 #include "diagnose/advice/program.h"
 
-typedef struct plim_technique {
+typedef struct plim_advised_technique {
     const char *name; /* stable */
     const char *text;
     const char *change;
@@ -20,9 +20,9 @@ typedef struct plim_technique {
     bool (*applies)(const plim_program_shape *shape);
     /* Changes the history as the technique would. False: no memory. */
     bool (*change_history)(const plim_program_shape *shape, plim_what_if *what_if);
-} plim_technique;
+} plim_advised_technique;
 
-const plim_technique *plim_techniques(size_t *ret_count);
+const plim_advised_technique *plim_techniques(size_t *ret_count);
 
 /* --- how a history would differ --- */
 

@@ -1,0 +1,123 @@
+/*
+ * plimsoll/fit.h - the cheapest stack of techniques under which a program fits, by rehearsing it.
+ *
+ *   the program as it is ──► each technique alone ──► stacks, bounded by what single ones showed
+ *        rehearsals, two at a time, each with the figures of its memory and the model of its time
+ *   ──► the cheapest stack that fits, and the cheapest with a tenth to spare
+ *
+ * docs/commands/fit.md, docs/design/fit.md.
+ */
+#ifndef PLIMSOLL_FIT_H
+#define PLIMSOLL_FIT_H
+
+#include "plimsoll/gpu.h"
+#include "plimsoll/rehearse.h"
+#include "plimsoll/technique.h"
+
+PLIM_BEGIN_DECLS
+
+#define PLIM_FIT_TRIALS_MAX 40
+
+/* The work of one step on the GPU, by a model: docs/design/fit.md. */
+typedef struct plim_fit_cost {
+    double seconds;          /* 0: not known; the rest then has no meaning */
+    double flops;            /* of products and convolutions */
+    double bytes;            /* read and written on the device */
+    double host_bytes;       /* copied to the host and back */
+    double overlapped_share; /* of those copies' time that work of the GPU hides */
+} plim_fit_cost;
+
+/* A technique in one trial, all processes together. */
+typedef struct plim_fit_use {
+    const char *text; /* "checkpoint=every:2" */
+    const plim_technique *technique;
+    plim_technique_label label; /* in this program */
+    const char *state;          /* as plim_rehearsed_technique */
+    const char *reason;         /* the evidence, or why not; may be NULL */
+} plim_fit_use;
+
+typedef enum plim_fit_answer {
+    PLIM_FIT_FITS,
+    PLIM_FIT_SHORT,     /* it needs more than there is, of the device or of the host */
+    PLIM_FIT_REFUSED,   /* a technique could not take hold */
+    PLIM_FIT_NO_EFFECT, /* a technique changed nothing */
+    PLIM_FIT_BROKEN,    /* the program failed with it, and not without */
+    PLIM_FIT_UNKNOWN,   /* the rehearsal failed for a reason of its own */
+} plim_fit_answer;
+
+/* One stack, rehearsed. */
+typedef struct plim_fit_trial {
+    const plim_fit_use *uses; /* none: the program as it is */
+    size_t use_count;
+    const char *settings; /* of the allocator; NULL: as the program has them */
+    plim_fit_answer answer;
+    const char *reason;         /* of all answers but FITS: a sentence without its stop */
+    plim_technique_label label; /* the worst of its techniques */
+    plim_rehearsed_verdict verdict;
+    plim_rehearsed_peak peak; /* what it needs, with as much memory as it likes */
+    plim_rehearsed_bar bar;   /* of device use */
+    uint64_t host_bytes;      /* pinned, rounded as PyTorch does, and states on the host */
+    plim_fit_cost cost;
+    double
+        slowdown; /* of the step beside the program as it is, by the model; 1: equal; 0: unknown */
+    bool is_confirmed; /* rehearsed again with the GPU's own capacity */
+    bool is_predicted; /* not rehearsed: bounded from other trials */
+    double seconds;    /* that the rehearsal took */
+} plim_fit_trial;
+
+/* The change of a technique of the chosen stack, written down. Texts end without a line feed. */
+typedef struct plim_fit_change {
+    const char *text;      /* of the technique */
+    const char *pytorch;   /* the change in plain PyTorch: lines of code */
+    const char *arguments; /* as transformers' TrainingArguments; NULL: the program has none */
+    const char *diff;      /* unified, of the user's file; NULL: the place is not known */
+} plim_fit_change;
+
+/* All zero is valid. */
+typedef struct plim_fit_options {
+    plim_rehearse_options rehearse; /* gpu, capacity, steps, settings, python … */
+    bool finds_gpu;                 /* --gpu any: the smallest GPU that is enough */
+    bool allows_changed;            /* techniques that change the result, too */
+    uint64_t host_bytes;            /* that may be used; 0: what this machine has */
+    double budget_seconds;          /* 0: no limit */
+    uint32_t trials_max;            /* 0: PLIM_FIT_TRIALS_MAX */
+    uint32_t parallel;              /* rehearsals at a time; 0: two */
+    const char *only;               /* techniques to search in, one a line; NULL: all */
+    /* After each trial, from the caller's thread. NULL: not called. */
+    void (*tried)(void *ctx, const plim_fit_trial *trial, size_t done, size_t expected);
+    void *tried_ctx;
+} plim_fit_options;
+
+typedef struct plim_fitted {
+    const plim_gpu *gpu; /* of the search, or the one that was found */
+    uint64_t capacity_bytes;
+    const plim_fit_trial *trials; /* in the order in which they were made; the first is plain */
+    size_t trial_count;
+    const plim_fit_trial *plain;
+    const plim_fit_trial *cheapest; /* that fits; NULL: none does */
+    const plim_fit_trial *roomy;    /* that leaves a tenth of the device; NULL: none does */
+    const plim_fit_trial *smallest; /* that needs least, where none fits */
+    uint64_t missing_bytes;         /* of the smallest; 0: one fits */
+    const plim_gpu *enough; /* the smallest GPU on which `smallest` fits; NULL: none known */
+    const plim_fit_change *changes; /* for the cheapest, or where it is plain none */
+    size_t change_count;
+    const char *stopped; /* why the search ended early: "budget", "trials"; NULL: it did not */
+    uint64_t steps;      /* that each rehearsal made */
+    void *memory;        /* of all this */
+} plim_fitted;
+
+/**
+ * Search.
+ *
+ * argv    as for plim_rehearse()
+ * ret     the caller's on success, until plim_fitted_deinit()
+ * errors  those of plim_rehearse() for the program as it is; PLIM_CANCELLED
+ */
+PLIM_API PLIM_MUST_USE plim_status plim_fit(const char *const *argv,
+                                            const plim_fit_options *options, plim_fitted *ret,
+                                            plim_error *err);
+PLIM_API void plim_fitted_deinit(plim_fitted *fitted);
+
+PLIM_END_DECLS
+
+#endif

@@ -1,0 +1,178 @@
+"""The seams of a program at which techniques take hold.
+
+    for batch in loader:                 loaders are those who need them
+        loss = model(batch)              around_forward: calls of outermost modules
+        loss.backward()                  around_backward: the outermost way into PyTorch's engine
+        optimizer.step()                 on_step: before, and after
+                                         on_first_step: an optimizer that is there
+
+A seam is cut when the first technique asks for it, so that a program under one technique has no
+seam of another. Of several at one seam, the one that was installed first is outermost.
+"""
+
+import functools
+import sys
+import threading
+
+from plimsoll_agent import module_tap
+from plimsoll_agent.phases import way_into_engine
+from plimsoll_agent.places import Places, callers_frame
+from plimsoll_agent.switches.switch import Refusal
+
+WRITINGS = 5  # of the report, in steps: programs may be ended at any
+
+
+def chained(function, wrappers):
+    """function as the innermost of wrappers; each is called with the next and the arguments."""
+    for wrapper in reversed(wrappers):
+        function = functools.partial(wrapper, function)
+    return function
+
+
+class Program:
+    """Of one process.
+
+    torch    the module
+    journal  for failures of ours
+    report   the Report
+    """
+
+    def __init__(self, torch, journal, report):
+        self.torch = torch
+        self.journal = journal
+        self.report = report
+        self.places = Places(torch.__file__)
+        self._forward_wrappers = []
+        self._backward_wrappers = []
+        self._step_watchers = []
+        self._inside = threading.local()
+        self._tap = module_tap.of(torch.nn.Module)
+        self._is_backward = False
+        self._writings_left = WRITINGS
+        self._watch_steps()
+
+    # ---- forward -------------------------------------------------------------------------------
+
+    def around_forward(self, wrapper):
+        """wrapper(call, module, args, kwargs) for each call of an outermost module with parameters.
+
+        call(module, args, kwargs) goes on; its result, or another, is to be returned. Within that
+        call every module, and so torch.compile, finds PyTorch's own functions in place.
+        """
+        self._forward_wrappers.append(wrapper)
+        self._tap.add(self._called)
+
+    def is_in_forward(self):
+        return getattr(self._inside, "forward", False)
+
+    def _called(self, module, bound):
+        """A module is looked up for a call: as a root, it gets the wrappers around it."""
+        if self.is_in_forward() or next(module.parameters(), None) is None:
+            return None
+
+        def go_on(called, args, kwargs):
+            self._tap.remove(self._called)
+            self._inside.forward = True
+            try:
+                return (bound if called is module else called)(*args, **kwargs)
+            finally:
+                self._inside.forward = False
+                self._tap.add(self._called)
+
+        def begin(*args, **kwargs):
+            return chained(go_on, self._forward_wrappers)(module, args, kwargs)
+
+        return begin
+
+    # ---- backward ------------------------------------------------------------------------------
+
+    def around_backward(self, wrapper):
+        """wrapper(call, args, kwargs) for each outermost call of the engine.
+
+        args and kwargs are those of torch.autograd's _engine_run_backward: (tensors, gradients,
+        keep_graph, create_graph, inputs), with accumulate_grad=True where .grad is to be filled.
+        call(args, kwargs) goes on.
+        """
+        self._backward_wrappers.append(wrapper)
+        if len(self._backward_wrappers) > 1:
+            return
+        owner, name = way_into_engine(self.torch)
+        engine = getattr(owner, name)
+
+        @functools.wraps(engine)
+        def run(*args, **kwargs):
+            if self._is_backward:  # checkpointing calls it again from within
+                return engine(*args, **kwargs)
+            self._is_backward = True
+            try:
+                last = lambda given, named: engine(*given, **named)
+                return chained(last, self._backward_wrappers)(args, kwargs)
+            finally:
+                self._is_backward = False
+
+        setattr(owner, name, run)
+
+    # ---- optimizers ----------------------------------------------------------------------------
+
+    def on_step(self, before=None, after=None):
+        """before(optimizer) and after(optimizer), around each step of any optimizer."""
+        self._step_watchers.append((before, after))
+
+    def on_first_step(self, callback):
+        """callback(optimizer) before the first step of each optimizer."""
+        known = set()
+
+        def before(optimizer):
+            if id(optimizer) not in known:
+                known.add(id(optimizer))
+                callback(optimizer)
+
+        self.on_step(before)
+
+    def _watch_steps(self):
+        optim = sys.modules[self.torch.optim.Optimizer.__module__]
+        is_tracing = getattr(getattr(self.torch, "compiler", None), "is_compiling", bool)
+
+        def began(optimizer, _args, _kwargs):
+            if not is_tracing():
+                for before, _ in self._step_watchers:
+                    if before is not None:
+                        before(optimizer)
+
+        def ended(optimizer, _args, _kwargs):
+            if is_tracing():
+                return
+            for _, after in self._step_watchers:
+                if after is not None:
+                    after(optimizer)
+            if self._writings_left > 0:
+                self._writings_left -= 1
+                self.journal.attempt("write what became of techniques", self.report.write)
+
+        optim.register_optimizer_step_pre_hook(began)
+        optim.register_optimizer_step_post_hook(ended)
+
+    # ---- places --------------------------------------------------------------------------------
+
+    def place(self):
+        """(file, line) of the user's innermost line that is being run; None where there is none."""
+        frame = callers_frame()
+        if frame is None:
+            return None
+        frame = self.places.users_frame(frame)
+        return self.places.file(frame.f_code.co_filename), frame.f_lineno
+
+    def guarded(self, entry, function, otherwise):
+        """function, whose Refusal or failure becomes the entry's reason: otherwise is then called."""
+
+        @functools.wraps(function)
+        def guard(*args, **kwargs):
+            try:
+                return function(*args, **kwargs)
+            except Refusal as refusal:
+                entry.refuse(refusal)
+            except Exception as error:
+                entry.refuse(f"it failed here: {type(error).__name__}: {error}")
+            return otherwise(*args, **kwargs)
+
+        return guard
