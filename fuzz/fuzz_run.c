@@ -1,7 +1,9 @@
 /*
- * fuzz_run.c - any bytes as the document of a process, and as that of a dump.
+ * fuzz_run.c - any bytes as the document of a process, as that of a dump, and as the report of
+ * techniques.
  */
 #include "base/assert.h"
+#include "rehearse/with_file.h"
 #include "run/run.h"
 
 #include <stdlib.h>
@@ -40,18 +42,44 @@ static size_t use_dump(const plim_ran_dump *dump)
     return length;
 }
 
+static size_t use_report(const plim_with_report *report)
+{
+    size_t length = 0;
+    for (size_t i = 0; i < report->technique_count; i++) {
+        const plim_rehearsed_technique *const one = &report->techniques[i];
+        length += strlen(one->name) + strlen(one->value);
+        PLIM_ASSERT(strlen(one->state) > 0);
+        for (size_t j = 0; j < one->place_count; j++) {
+            length += strlen(one->places[j].what) + strlen(one->places[j].file);
+        }
+        for (size_t j = 0; j < one->detail_count; j++) {
+            length += strlen(one->details[j].name) + strlen(one->details[j].value);
+        }
+    }
+    return length;
+}
+
 static void read_tree(yajl_val root, size_t size)
 {
     plim_arena arena;
     plim_error err = { .status = PLIM_OK };
     plim_ran_process process;
     plim_ran_dump dump;
+    plim_with_report report;
     plim_arena_init(&arena, &plim_mem_heap);
     if (plim_run_process_take(root, "process.json", &arena, &process, &err) == PLIM_OK) {
         PLIM_ASSERT(use_process(&process) <= 8 * size + 32);
     }
     if (plim_run_dump_take(root, "/nowhere", "001-oom.json", &arena, &dump, &err) == PLIM_OK) {
         PLIM_ASSERT(use_dump(&dump) <= 8 * size);
+    }
+    if (plim_with_take(root, "42.json", &arena, &report, &err) == PLIM_OK) {
+        const plim_with_reports reports = { .items = &report, .count = 1 };
+        const plim_rehearsed_technique *joined = NULL;
+        size_t count = 0;
+        PLIM_ASSERT(use_report(&report) <= 8 * size);
+        PLIM_ASSERT(plim_with_join(NULL, &reports, &arena, &joined, &count, &err) == PLIM_OK);
+        PLIM_ASSERT(count == report.technique_count);
     }
     plim_arena_deinit(&arena);
 }

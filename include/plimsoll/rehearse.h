@@ -124,14 +124,31 @@ typedef struct plim_rehearsed_fact {
     const char *evidence; /* a sentence; may be NULL */
 } plim_rehearsed_fact;
 
+/* A place of the user's code that a technique changes. */
+typedef struct plim_rehearsed_place {
+    const char *what; /* "optimizer", "backward", "loader", … */
+    const char *file;
+    uint64_t line;
+} plim_rehearsed_place;
+
+/* For those who write a technique down as a change of the program. */
+typedef struct plim_rehearsed_detail {
+    const char *name;
+    const char *value; /* of a number, its digits */
+} plim_rehearsed_detail;
+
 /* A technique that was switched on from outside, in one process: docs/formats/with.md. */
 typedef struct plim_rehearsed_technique {
     const char *name;  /* "checkpoint" */
     const char *value; /* "every:2"; "" */
     const char *state; /* "applied", "refused", "no_effect", "waiting" */
     const char *text;  /* the evidence or the reason; NULL: none */
-    const char *label; /* where it is not the table's: "same", "in_expectation", "changed" */
+    const char *label; /* where it is not the table's: "same", "in_expectation", "changed"; NULL */
     const char *label_text;
+    const plim_rehearsed_place *places;
+    size_t place_count;
+    const plim_rehearsed_detail *details; /* the report's "facts" */
+    size_t detail_count;
 } plim_rehearsed_technique;
 
 typedef struct plim_rehearsed_process {
@@ -213,6 +230,10 @@ typedef struct plim_rehearsal_outcome {
     size_t process_count; /* those that used PyTorch, by rank and pid */
     const plim_rehearsed_call *calls;
     size_t call_count;
+    /* In the order of the options, all processes together: the entry of one in which it was
+     * applied; else refused; else without effect. */
+    const plim_rehearsed_technique *techniques;
+    size_t technique_count;
     bool ends_late;          /* as the options asked */
     size_t unanswered_count; /* of calls, refused or unknown: the figures do not count */
     const char *const *warnings;

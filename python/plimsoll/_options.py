@@ -107,6 +107,7 @@ class RehearseOptions(TypedDict, total=False):
     record: Path
     lock: Path
     check: Path
+    with_: Words
     conf: str
     by: Size
     pre: bool

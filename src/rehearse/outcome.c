@@ -6,9 +6,12 @@
 #include "rehearse/device_use.h"
 #include "rehearse/process_file.h"
 #include "rehearse/rehearsal.h"
+#include "rehearse/with_file.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,6 +121,72 @@ static bool read_results(plim_rehearsal *rehearsal, const char *folder, processe
     return is_kept;
 }
 
+/* ---- techniques that were switched on -------------------------------------------------------- */
+
+static bool warn(plim_rehearsal *rehearsal, const char *text, lines *warnings)
+{
+    const char *const line = plim_arena_copy(&rehearsal->arena, text, strlen(text));
+    return line != NULL && PLIM_VEC_PUSH(rehearsal->arena.mem, warnings, line);
+}
+
+/* A worker of a compiler that was killed is of no interest: techniques only wait in it. */
+static bool has_any_applied(const plim_with_report *report)
+{
+    for (size_t i = 0; i < report->technique_count; i++) {
+        if (strcmp(report->techniques[i].state, "applied") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Gives a report to its process. One that left no results was killed before it wrote any. */
+static bool give_report(plim_rehearsal *rehearsal, const plim_with_report *report, processes *found,
+                        lines *warnings)
+{
+    bool is_kept = true;
+    for (size_t i = 0; is_kept && i < report->warning_count; i++) {
+        is_kept = warn(rehearsal, report->warnings[i], warnings);
+    }
+    for (size_t i = 0; i < found->count; i++) {
+        if (found->items[i].pid == report->pid) {
+            found->items[i].techniques = report->techniques;
+            found->items[i].technique_count = report->technique_count;
+            return is_kept;
+        }
+    }
+    if (!is_kept || !has_any_applied(report)) {
+        return is_kept;
+    }
+    char text[128];
+    (void)snprintf(text, sizeof(text),
+                   "process %" PRId64 " had techniques switched on and left no results",
+                   report->pid);
+    return warn(rehearsal, text, warnings);
+}
+
+static bool read_techniques(plim_rehearsal *rehearsal, processes *found, lines *warnings)
+{
+    plim_rehearsal_outcome *const outcome = &rehearsal->outcome;
+    plim_arena *const arena = &rehearsal->arena;
+    plim_with_reports reports = { 0 };
+    if (rehearsal->techniques == NULL) {
+        return true;
+    }
+    bool is_kept = plim_with_read(rehearsal->folder, arena, &reports, NULL) == PLIM_OK &&
+                   plim_with_join(rehearsal->techniques, &reports, arena, &outcome->techniques,
+                                  &outcome->technique_count, NULL) == PLIM_OK;
+    for (size_t i = 0; is_kept && i < reports.unread_count; i++) {
+        is_kept = PLIM_VEC_PUSH(arena->mem, warnings, reports.unread[i]);
+    }
+    for (size_t i = 0; is_kept && i < reports.count; i++) {
+        is_kept = give_report(rehearsal, &reports.items[i], found, warnings);
+    }
+    return is_kept;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
 static int by_rank_and_pid(const void *a, const void *b)
 {
     const plim_rehearsed_process *x = a;
@@ -167,6 +236,7 @@ plim_status plim_outcome_gather(plim_rehearsal *rehearsal, plim_error *err)
     lines warnings = { 0 };
     const bool is_kept = gather_gpus(rehearsal) && gather_calls(rehearsal) &&
                          read_results(rehearsal, folder, &found, &warnings) &&
+                         read_techniques(rehearsal, &found, &warnings) &&
                          keep(rehearsal, &found, &warnings);
     PLIM_VEC_FREE(mem, &found);
     PLIM_VEC_FREE(mem, &warnings);

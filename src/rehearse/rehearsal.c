@@ -103,6 +103,16 @@ static plim_status make_stage(plim_rehearsal *rehearsal, const plim_rehearse_opt
     return plim_stage_create(path, &settings, &rehearsal->stage, err);
 }
 
+static plim_status keep_techniques(plim_rehearsal *rehearsal, const char *techniques,
+                                   plim_error *err)
+{
+    if (techniques == NULL || techniques[0] == '\0') {
+        return PLIM_OK;
+    }
+    rehearsal->techniques = plim_arena_copy(&rehearsal->arena, techniques, strlen(techniques));
+    return rehearsal->techniques != NULL ? PLIM_OK : plim_fail_memory(err, "preparing a rehearsal");
+}
+
 /* The program itself may want CUDA too, and so may what its Python has. */
 static plim_status collect_wants(const plim_rehearsal *rehearsal, const char *program,
                                  const plim_discovery *found, plim_wants **ret, plim_error *err)
@@ -188,6 +198,7 @@ static plim_status prepare(plim_rehearsal *rehearsal, const char *const *argv,
                                           PLIM_RUN_WITH, NULL };
     PLIM_TRY(plim_folder_make(rehearsal->folder, sizeof(rehearsal->folder), inside, err));
     PLIM_TRY(make_stage(rehearsal, options, &found, err));
+    PLIM_TRY(keep_techniques(rehearsal, options->techniques, err));
 
     plim_wants *wants = NULL;
     PLIM_TRY(collect_wants(rehearsal, program, &found, &wants, err));

@@ -10,6 +10,7 @@
  *   outcome.c       what was left on the stage and by the agents
  *   device_use.c    the error bar of a device's use
  *   process_file.c  what one agent wrote
+ *   with_file.c     what became of techniques that were switched on, as processes report it
  *   run.c           all of that in one call, and the verdict
  *   reason.c        why there is no answer: the program failed, or used no GPU
  *   advise.c        the advice, by what is known of the program
@@ -46,6 +47,7 @@ struct plim_rehearsal {
     char folder[PLIM_PATH_BYTES];
     plim_stage *stage;
     uint64_t margin_bytes;
+    const char *techniques; /* that were asked for, one a line; NULL: none */
     char **argv;
     char **environment;
     plim_rehearsal_outcome outcome;
