@@ -1,0 +1,226 @@
+"""accumulate=K: a batch goes through the model in K pieces, the loop and its steps as they are.
+
+    loss = model(batch)       K times forward and backward, one piece after another (gathered.py)
+    loss.backward()           hands the gradients over
+
+    out = model(batch)        K times forward; outputs are kept, nothing else (recomputed.py)
+    loss = criterion(out, …)
+    loss.backward()           K times forward again, and backward
+
+The first where the model itself returns the loss; docs/design/techniques.md argues for both.
+"""
+
+from plimsoll_agent.switches import pieces, randomness
+from plimsoll_agent.switches.gathered import Gathering
+from plimsoll_agent.switches.recomputed import Recomputation
+from plimsoll_agent.switches.switch import CHANGED, SAME, Refusal, Switch
+
+_WRAPPERS = ("DistributedDataParallel", "FullyShardedDataParallel", "FSDPModule",
+             "DeepSpeedEngine", "DataParallel", "PipelineStage")
+
+
+class Accumulate(Switch):
+    """Divides calls of outermost modules that are being trained."""
+
+    name = "accumulate"
+
+    def install(self):
+        self._count = int(self.value)
+        if self._count < 2:
+            raise Refusal("one piece is the batch itself")
+        self._gathering = Gathering(self.torch, self.program)
+        self._recomputation = Recomputation(self.torch, self.program)
+        self._looked_at = {}  # id of a module: True if it may be divided
+        self._calls = {"gathered": 0, "recomputed": 0}
+        self._is_off = False
+        self._drawn = self._normed = False
+        self.entry.facts["pieces"] = self._count
+        self.entry.waits("no module was called for training")
+        self.program.around_forward(self._call)
+        self.program.around_backward(self._backward)
+
+    # ---- calls ---------------------------------------------------------------------------------
+
+    def _call(self, call, module, args, kwargs):
+        if not self._is_wanted(module, args, kwargs):
+            return call(module, args, kwargs)
+        before = randomness.states(self.torch) if not self._any_calls() else None
+        try:
+            return self._divided(call, module, args, kwargs)
+        except Refusal as refusal:
+            self._give_up(refusal)
+        except self.torch.OutOfMemoryError:
+            raise
+        except Exception as error:
+            if before is None:  # it has worked before: the program's own
+                raise
+            self._give_up(f"a piece of the batch failed in {type(module).__name__}: "
+                          f"{type(error).__name__}: {str(error).splitlines()[0][:200]}"
+                          if str(error) else f"a piece failed: {type(error).__name__}")
+        if before is not None:
+            randomness.restore(self.torch, before)
+        return call(module, args, kwargs)
+
+    def _any_calls(self):
+        return any(self._calls.values())
+
+    def _give_up(self, reason):
+        self._is_off = True
+        self.entry.refuse(reason)
+
+    def _is_wanted(self, module, args, kwargs):
+        if self._is_off or not self.torch.is_grad_enabled() or self.program.is_in_backward():
+            return False
+        if not any(parameter.requires_grad for parameter in module.parameters()) and not any(
+                tensor.requires_grad for tensor in pieces.tensors_of((args, kwargs))):
+            return False
+        return True
+
+    def _divided(self, call, module, args, kwargs):
+        self._look_at(module)
+        rows = pieces.rows_of(args, kwargs)
+        if rows is None:
+            raise Refusal(f"no argument of {type(module).__name__} is a tensor with rows")
+        if rows < self._count and not self._any_calls():
+            raise Refusal(f"{self._count} pieces are more than the batch of {rows} has rows")
+        count = min(self._count, rows)
+        if count < 2:
+            return call(module, args, kwargs)
+        bounds = pieces.bounds_of(rows, count)
+        if rows % count and _is_compiled(module) and not self._any_calls():
+            raise Refusal(f"{rows} rows in {count} pieces have two shapes, and torch.compile "
+                          "would compile each")
+        return self._in_pieces(call, module, (args, kwargs), rows, bounds)
+
+    def _in_pieces(self, call, module, given, rows, bounds):
+        """Whether the model returns its loss shows in the first piece."""
+        whole = _Batch(module, call, given, rows, bounds)
+        state = randomness.states(self.torch)
+        kept = self._gathering.prepare(module)
+        try:
+            first, leaves = whole.run(0)
+            loss = pieces.loss_of(first)
+            if loss is not None:
+                _check_pairs(first, bounds[0][1])
+        except BaseException:
+            kept.put_back()
+            raise
+        after = None if self._any_calls() else randomness.states(self.torch)
+        way = "recomputed" if loss is None else "gathered"
+        if loss is None:
+            kept.put_back()
+            result = self._recomputation.finish(whole, state, first, _is_compiled(module))
+        else:
+            shares, found = pieces.shares_of(self.torch, module,
+                                             pieces.named(module, *given), rows, bounds)
+            result = self._gathering.finish(whole, state, kept, first, leaves, shares)
+            self.entry.facts["weighed_by"] = found
+        self._calls[way] += 1
+        if after is not None:
+            self._took_hold(module, way, rows, bounds, not randomness.is_same(state, after))
+        return result
+
+    # ---- what cannot be divided ----------------------------------------------------------------
+
+    def _look_at(self, module):
+        if self._looked_at.get(id(module)) is module:
+            return
+        if self.torch.cuda.is_available() and self.torch.cuda.is_current_stream_capturing():
+            raise Refusal("the step is captured as a CUDA graph")
+        for inner in module.modules():
+            kinds = {kind.__name__ for kind in type(inner).__mro__}
+            for name in _WRAPPERS:
+                if name in kinds:
+                    raise Refusal(f"{name} gathers gradients between ranks in each backward pass")
+            _check_layout(inner)
+            is_norm = "_BatchNorm" in kinds and inner.training
+            if is_norm and not self._normed:
+                self._normed = True
+                self.entry.relabel(CHANGED, "BatchNorm takes its mean and variance from the rows "
+                                   "of a piece")
+        self._looked_at[id(module)] = module
+
+    # ---- the report ----------------------------------------------------------------------------
+
+    def _took_hold(self, module, way, rows, bounds, is_drawn):
+        part = bounds[0][1]
+        self.entry.facts.update({"batch": rows, "part": part, "way": way})
+        self._drawn = self._drawn or is_drawn
+        if not self._drawn and not self._normed:
+            self.entry.relabel(SAME, "the model draws no random numbers; sums have another order")
+        place = self.program.place()
+        if place is not None:
+            self.entry.place("model", *place)
+        cost = "" if way == "gathered" else \
+            "; the loss is computed outside of it, so its forward pass runs twice"
+        self.entry.applied(f"{type(module).__name__} gets {rows} rows in {len(bounds)} pieces of "
+                           f"{part}{cost}")
+
+    def _backward(self, call, args, kwargs):
+        """create_graph: a gradient of gradients would need the pieces' graphs."""
+        self._recomputation.is_filling = kwargs.get("accumulate_grad", True)
+        creates = args[3] if len(args) > 3 else kwargs.get("create_graph", False)
+        if creates and self._any_calls() and not self._is_off:
+            self._give_up("the program takes gradients of gradients")
+        return call(args, kwargs)
+
+
+class _Batch:
+    """The arguments of one call, and its pieces."""
+
+    def __init__(self, module, call, given, rows, bounds):
+        self.module = module
+        self.bounds = bounds
+        self._call = call
+        self._given = given
+        self._rows = rows
+        self.inputs = [tensor for tensor in pieces.tensors_of(given) if tensor.requires_grad]
+
+    def run(self, number):
+        """(what the module returns, the leaves that stand for inputs that require gradients)."""
+        leaves = []
+
+        def leaf(tensor):
+            if not tensor.requires_grad:
+                return tensor
+            leaves.append(tensor.detach().requires_grad_())
+            return leaves[-1]
+
+        args, kwargs = pieces.mapped(
+            pieces.piece_of(self._given, self._rows, self.bounds[number]), leaf)
+        return self._call(self.module, args, kwargs), leaves
+
+    def size(self, number):
+        start, end = self.bounds[number]
+        return end - start
+
+    def gradients_of_inputs(self, torch, gathered):
+        """gathered: for each piece the gradients of its leaves, or None."""
+        found = []
+        for position, tensor in enumerate(self.inputs):
+            parts = [part[position] for part in gathered]
+            if any(part is None for part in parts):
+                found.append(None)
+            elif len(tensor.shape) > 0 and tensor.shape[0] == self._rows:
+                found.append(torch.cat(parts))
+            else:
+                found.append(sum(parts[1:], parts[0]))
+        return found
+
+
+def _check_pairs(output, rows):
+    for tensor in pieces.tensors_of(output):
+        if rows > 1 and tuple(tensor.shape) == (rows, rows):
+            raise Refusal("the loss compares the rows of a batch with each other")
+
+
+def _check_layout(module):
+    if getattr(module, "batch_first", True) is False:
+        raise Refusal(f"{type(module).__name__} has the batch in its second dimension "
+                      "(batch_first=False)")
+
+
+def _is_compiled(module):
+    return any(hasattr(inner, "_orig_mod") or
+               getattr(inner, "_compiled_call_impl", None) is not None
+               for inner in module.modules())

@@ -1,0 +1,365 @@
+"""Forward and backward of each piece within the call; the loss hands the gathered gradients over.
+
+The program's own gradient of the loss (1, a scaler's scale, one part of its own accumulation) is
+known only when it calls backward. So pieces go backward with the one that came last time, which
+keeps float16 in range, and gradients are multiplied by the ratio of the two, nearly always 1.
+"""
+
+import functools
+import weakref
+
+from plimsoll_agent.switches import pieces, randomness
+
+
+class Gathering:
+    """Of one process."""
+
+    def __init__(self, torch, program):
+        self.torch = torch
+        self.seed = None  # the program's gradient of the loss, last time
+        self.is_cleared_between = False  # zero_grad lies between forward and backward
+        self.has_stepped = False  # since gradients were handed over
+        self.clears = 0
+        self._zeros = {}  # id of a parameter: (its gradient, version) as zero_grad left it
+        self._function = _function(torch)
+        self._cover(torch.optim.Optimizer)
+        self._cover(torch.nn.Module)
+        self._watch_scalers()
+        program.on_step(after=self._stepped)
+
+    def _stepped(self, _optimizer):
+        self.has_stepped = True
+
+    # ---- zeros ---------------------------------------------------------------------------------
+
+    def _cover(self, kind):
+        original = kind.zero_grad
+
+        @functools.wraps(original)
+        def zero_grad(owner, *args, **kwargs):
+            result = original(owner, *args, **kwargs)
+            self.clears += 1
+            self._note_zeros(owner)
+            return result
+
+        kind.zero_grad = zero_grad
+
+    def _note_zeros(self, owner):
+        groups = getattr(owner, "param_groups", None)
+        found = owner.parameters() if groups is None else \
+            (parameter for group in groups for parameter in group["params"])
+        for parameter in found:
+            if parameter.grad is not None:
+                self._zeros[id(parameter)] = (weakref.ref(parameter.grad), parameter.grad._version)
+
+    def is_zero(self, parameter):
+        """Its gradient is as zero_grad(set_to_none=False) left it."""
+        reference, version = self._zeros.get(id(parameter), (lambda: None, 0))
+        return parameter.grad is not None and reference() is parameter.grad and \
+            parameter.grad._version == version
+
+    # ---- the first gradient of a loss ----------------------------------------------------------
+
+    def _watch_scalers(self):
+        """A scaler's first scale is known before its first backward pass."""
+        scaler = getattr(self.torch.amp, "GradScaler", None)
+        if scaler is None:
+            return
+        original = scaler.__init__
+
+        @functools.wraps(original)
+        def made(owner, *args, **kwargs):
+            original(owner, *args, **kwargs)
+            if self.seed is None and getattr(owner, "_enabled", False):
+                self.seed = float(getattr(owner, "_init_scale", 1.0))
+
+        scaler.__init__ = made
+
+    # ---- one call ------------------------------------------------------------------------------
+
+    def prepare(self, module):
+        """Before the first piece: the gradients that are there are set aside."""
+        return Kept(self, [parameter for parameter in module.parameters()
+                           if parameter.requires_grad])
+
+    def finish(self, batch, state, kept, first, leaves, shares):
+        """The rest of the first piece, the other pieces, and what the program gets."""
+        try:
+            result = self._all(batch, state, kept, first, leaves, shares)
+        except BaseException:
+            kept.put_back()
+            raise
+        return result
+
+    def _all(self, batch, state, kept, output, leaves, shares):
+        value = None
+        gathered = []
+        shape = None
+        for number, share in enumerate(shares):
+            if number > 0:
+                output, leaves = batch.run(number)
+            loss = pieces.loss_of(output)
+            if shape is None:
+                shape = _marked(output, loss)
+            output = None  # the logits of a piece go with it
+            part = self._backward(kept, loss, share)
+            loss = None
+            value = part if value is None else value + part
+            gathered.append([leaf.grad for leaf in leaves])
+        kept.take(value)
+        kept.inputs = batch.gradients_of_inputs(self.torch, gathered)
+        anchor = self.torch.zeros((), device=value.device, dtype=value.dtype, requires_grad=True)
+        loss = self._function.apply(kept, anchor, *batch.inputs)
+        later = Later.maker(self.torch, batch, state)
+        return _filled(shape, loss, later)
+
+    def _backward(self, kept, loss, share):
+        """Of one piece; returns its part of the loss."""
+        torch = self.torch
+        seed = 1.0 if self.seed is None else self.seed
+        given = torch.full_like(loss, seed) if isinstance(seed, float) else \
+            seed.to(loss.device, loss.dtype)
+
+        def came(gradient):
+            kept.came = gradient  # as techniques within may have scaled it
+            return gradient * share
+
+        loss.register_hook(came)
+        torch.clear_autocast_cache()
+        with randomness.uncast(torch):
+            torch.autograd.backward(loss, given)
+        kept.given = seed
+        part = loss.detach() * share
+        return part if isinstance(share, float) else \
+            torch.where(share > 0, part, torch.zeros_like(part))
+
+
+class Kept:
+    """Gradients of one call: those that were there, and those of its pieces."""
+
+    def __init__(self, gathering, parameters):
+        self._gathering = gathering
+        self._parameters = parameters
+        self._before = {}
+        self._found = None
+        self._clears = gathering.clears
+        self._is_early = gathering.is_cleared_between and gathering.has_stepped
+        self.came = self.given = self.value = None
+        self.inputs = []
+        for parameter in parameters:
+            if parameter.grad is not None and not gathering.is_zero(parameter):
+                if not self._is_early:
+                    self._before[parameter] = parameter.grad
+                parameter.grad = None
+
+    def put_back(self):
+        """Nothing came of the call."""
+        for parameter in self._parameters:
+            parameter.grad = self._before.get(parameter)
+
+    def take(self, value):
+        """All pieces went backward; value is the loss."""
+        self.value = value
+        self._found = [(parameter, parameter.grad) for parameter in self._parameters
+                       if parameter.grad is not None]
+        self.put_back()
+
+    def hand_over(self, gradient):
+        """The program's backward pass has come to the loss. Returns gradients of inputs."""
+        if self._found is None:
+            raise RuntimeError("Trying to backward through the graph a second time: under "
+                               "--with accumulate its gradients were handed over already.")
+        gathering = self._gathering
+        torch = gathering.torch
+        ratio = gradient / self.came
+        with torch.no_grad():
+            self._scale([found for _, found in self._found], ratio)
+            inputs = [None if found is None else found * ratio.to(found.device, found.dtype)
+                      for found in self.inputs]
+            self._learn()
+            for parameter, found in self._found:
+                if parameter.grad is None:
+                    parameter.grad = found
+                else:
+                    parameter.grad.add_(found)
+        self._found = self._before = None
+        next_seed = ratio * self.given
+        is_usable = torch.isfinite(next_seed) & (next_seed != 0)
+        gathering.seed = torch.where(is_usable, next_seed, torch.ones_like(next_seed)).detach()
+        gathering.has_stepped = False
+        return inputs
+
+    def _scale(self, gradients, ratio):
+        by_device = {}
+        for gradient in gradients:
+            by_device.setdefault((gradient.device, gradient.is_sparse), []).append(gradient)
+        for (device, is_sparse), some in by_device.items():
+            factor = ratio.to(device)
+            if is_sparse:
+                for gradient in some:
+                    gradient.mul_(factor)
+            else:
+                self._gathering.torch._foreach_mul_(some, factor)
+
+    def _learn(self):
+        """Were the gradients cleared since the forward pass, by zero_grad?"""
+        gathering = self._gathering
+        is_cleared = gathering.clears > self._clears
+        if self._is_early and not is_cleared:
+            gathering.is_cleared_between = False
+        elif self._before:
+            gathering.is_cleared_between = is_cleared and all(
+                parameter.grad is None or gathering.is_zero(parameter)
+                for parameter in self._before)
+
+
+def _function(torch):
+    class Gathered(torch.autograd.Function):
+        """A loss whose gradients are there already."""
+
+        @staticmethod
+        def forward(ctx, kept, _anchor, *_inputs):
+            ctx.kept = kept
+            value, kept.value = kept.value, None
+            return value
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return (None, None, *ctx.kept.hand_over(gradient))
+
+    return Gathered
+
+
+# ---- outputs beside the loss --------------------------------------------------------------------
+
+
+class _Loss:
+    """Where the loss stands in an output."""
+
+
+class _Other:
+    """Where the tensor of that number stands."""
+
+    def __init__(self, number):
+        self.number = number
+
+
+def _marked(output, loss):
+    count = [0]
+
+    def mark(tensor):
+        if tensor is loss:
+            return _Loss()
+        count[0] += 1
+        return _Other(count[0] - 1)
+
+    return _without_caches(pieces.mapped(output, mark))
+
+
+def _without_caches(output):
+    """Caches of keys and values are those of one piece: none is better."""
+    if hasattr(output, "past_key_values") and output.past_key_values is not None:
+        output.past_key_values = None
+    return output
+
+
+def _filled(shape, loss, later):
+    """The marks of an output, filled."""
+    if isinstance(shape, _Loss):
+        return loss
+    if isinstance(shape, _Other):
+        return later(shape.number)
+    if isinstance(shape, tuple) and hasattr(shape, "_fields"):
+        return type(shape)(*(_filled(one, loss, later) for one in shape))
+    if isinstance(shape, (list, tuple)):
+        return type(shape)(_filled(one, loss, later) for one in shape)
+    if hasattr(shape, "keys") and hasattr(shape, "__setitem__"):
+        for key in list(shape):
+            shape[key] = _filled(shape[key], loss, later)
+    elif hasattr(shape, "__dataclass_fields__"):
+        for name in shape.__dataclass_fields__:
+            object.__setattr__(shape, name, _filled(getattr(shape, name), loss, later))
+    return shape
+
+
+class Later:
+    """A tensor of an output that nearly no program reads: computed if this one does.
+
+    Its forward pass then runs again, in pieces and without gradients.
+    """
+
+    def __init__(self, compute):
+        object.__setattr__(self, "_compute", compute)
+        object.__setattr__(self, "_tensor", None)
+
+    @classmethod
+    def maker(cls, torch, batch, state):
+        """later(number) for the tensors of one call beside its loss."""
+        found = []
+
+        def compute(number):
+            if not found:
+                found.extend(_run_again(torch, batch, state))
+            return found[number]
+
+        return lambda number: cls(functools.partial(compute, number))
+
+    def tensor(self):
+        if self._tensor is None:
+            object.__setattr__(self, "_tensor", self._compute())
+        return self._tensor
+
+    @classmethod
+    def __torch_function__(cls, function, _types, args=(), kwargs=None):
+        real = lambda value: value.tensor() if isinstance(value, cls) else value
+        args = tuple(_unwrapped(one, real) for one in args)
+        return function(*args, **{key: _unwrapped(one, real)
+                                  for key, one in (kwargs or {}).items()})
+
+    def __getattr__(self, name):
+        return getattr(self.tensor(), name)
+
+
+def _unwrapped(value, real):
+    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+        return type(value)(_unwrapped(one, real) for one in value)
+    return real(value)
+
+
+def _operator(name):
+    def call(self, *args):
+        real = [one.tensor() if isinstance(one, Later) else one for one in args]
+        return getattr(self.tensor(), name)(*real)
+
+    return call
+
+
+for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "floordiv", "mod",
+              "pow", "matmul", "rmatmul", "neg", "abs", "getitem", "len", "iter", "lt", "le", "gt",
+              "ge", "eq", "ne", "and", "or", "xor", "invert", "float", "int", "bool", "array",
+              "format"):
+    setattr(Later, f"__{_name}__", _operator(f"__{_name}__"))
+Later.__hash__ = object.__hash__
+
+
+def _run_again(torch, batch, state):
+    """The tensors of a call beside its loss, detached and whole."""
+    now = randomness.states(torch)
+    randomness.restore(torch, state)
+    parts = []
+    try:
+        for number in range(len(batch.bounds)):
+            with torch.enable_grad():
+                output, _ = batch.run(number)
+                loss = pieces.loss_of(output)
+            parts.append([tensor.detach() for tensor in pieces.tensors_of(output)
+                          if tensor is not loss])
+            output = loss = None
+    finally:
+        randomness.restore(torch, now)
+    whole = []
+    for tensors in zip(*parts):
+        has_rows = all(len(tensor.shape) > 0 and tensor.shape[0] == batch.size(number)
+                       for number, tensor in enumerate(tensors))
+        whole.append(torch.cat(tensors) if has_rows else tensors[-1])
+    return whole
