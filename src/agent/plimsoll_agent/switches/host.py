@@ -5,6 +5,7 @@ import importlib
 import os
 
 from plimsoll_agent.journal import Journal
+from plimsoll_agent.switches.anatomy import Anatomy
 from plimsoll_agent.switches.program import Program
 from plimsoll_agent.switches.report import Report
 from plimsoll_agent.switches.switch import Refusal
@@ -45,6 +46,9 @@ def start(torch, wanted, folder):
     journal = Journal()
     report = Report(folder, journal)
     program = Program(torch, journal, report)
+    anatomy = Anatomy(program)
+    journal.attempt("look for the places of the program", anatomy.watch)
+    report.anatomy = anatomy
     pairs = [text.partition("=")[::2] for text in wanted]
     entries = [report.add(name, value) for name, value in pairs]
     last = len(entries) + 1000

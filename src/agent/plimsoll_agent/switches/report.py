@@ -70,6 +70,7 @@ class Report:
         self._lock = threading.Lock()
         self._written = None
         self.entries = []
+        self.anatomy = None  # of the program: an Anatomy
         self.settle = []  # called before each writing
 
     def add(self, name, value):
@@ -82,6 +83,7 @@ class Report:
             self._journal.attempt("settle a technique", settle)
         document = {"version": 1, "pid": os.getpid(),
                     "techniques": [entry.as_result() for entry in self.entries],
+                    "program": self.anatomy.as_result() if self.anatomy else None,
                     "warnings": self._journal.lines}
         text = json.dumps(document)
         with self._lock:
