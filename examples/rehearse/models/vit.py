@@ -1,4 +1,4 @@
-"""Vision transformer: an image as 16 x 16 pieces, a class token, and a plain encoder."""
+"""Vision transformer: an image as pieces of 16 x 16 (H: 14 x 14) pixels, a class token, and a plain encoder."""
 
 from dataclasses import dataclass
 
@@ -21,6 +21,7 @@ SIZES = {
     "tiny": Shape(width=192, layers=4, heads=3),
     "B": Shape(),
     "L": Shape(width=1024, layers=24, heads=16),
+    "H": Shape(patch=14, width=1280, layers=32, heads=16),
 }
 
 
