@@ -18,13 +18,19 @@ PLIM_BEGIN_DECLS
 
 #define PLIM_FIT_TRIALS_MAX 40
 
-/* The work of one step on the GPU, by a model: docs/design/fit.md. */
+/* The time and the work of one step on the GPU, by a model: docs/design/fit-cost.md. */
 typedef struct plim_fit_cost {
     double seconds;          /* 0: not known; the rest then has no meaning */
     double flops;            /* of products and convolutions */
     double bytes;            /* read and written on the device */
     double host_bytes;       /* copied to the host and back */
     double overlapped_share; /* of those copies' time that work of the GPU hides */
+    double device_seconds;   /* of the GPU's own work */
+    double issue_seconds;    /* that Python and PyTorch take to launch it, meanwhile */
+    double copy_seconds;     /* of copies that nothing hides */
+    double step_seconds;     /* of work on the host: states that are kept there */
+    double driver_seconds;   /* of cudaMalloc and cudaFree, which steady steps do not call */
+    bool is_partial;         /* some of the work was not seen: a lower bound */
 } plim_fit_cost;
 
 /* A technique in one trial, all processes together. */

@@ -7,6 +7,7 @@
 #include "plimsoll/api.h"
 #include "plimsoll/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,6 +50,13 @@ typedef struct plim_gpu {
     uint32_t clock_khz;
     uint32_t memory_clock_khz;
     plim_gpu_evidence context_evidence;
+    /* Peaks of the data sheet, dense; 0: not known. docs/formats/gpus.md, "[speeds]". */
+    uint64_t fp32_flops; /* a second, without tensor cores */
+    uint64_t tf32_flops; /* 0: it has no TF32 */
+    uint64_t half_flops; /* products of 16 bits, added in 32 */
+    uint64_t memory_bytes_per_second;
+    uint64_t link_bytes_per_second; /* to the host, or from it */
+    bool are_speeds_published;      /* or derived from cores and clocks */
 } plim_gpu;
 
 /** The number of known kinds, and the one at an index, NULL beyond; constant, never freed. */

@@ -50,6 +50,7 @@ typedef struct plim_rehearse_options {
     bool keeps_snapshots; /* as for record_path, but left at each process's snapshot_path */
     bool gives_values;    /* what is read from devices is noise, not zeros */
     bool ends_late;       /* work on streams, as late as on a GPU: the most that is reserved */
+    bool counts_work;     /* the work of a step: plim_rehearsed_process.work */
     bool prints_calls;    /* functions name themselves on stderr when first called */
     const plim_rehearse_variable *variables; /* more for the program's environment; NULL: none */
 } plim_rehearse_options;
@@ -151,6 +152,31 @@ typedef struct plim_rehearsed_technique {
     size_t detail_count;
 } plim_rehearsed_technique;
 
+/* Operations of one step that are alike. */
+typedef struct plim_rehearsed_operation {
+    const char *name;      /* "aten::mm" */
+    const char *precision; /* of a product: "float32", "tf32", "bfloat16", …; "" of all others */
+    double flops;          /* of one; 0: nothing is multiplied */
+    double bytes;          /* that one reads and writes on the device */
+    uint64_t count;
+} plim_rehearsed_operation;
+
+/* The work of one step, counted: docs/design/fit-cost.md. */
+typedef struct plim_rehearsed_work {
+    const char *why_unknown; /* half a sentence; the rest then has no meaning. NULL: it is known */
+    const char *why_partial; /* half a sentence: work is missing. NULL: all was seen */
+    uint64_t step;           /* 0: the whole program, which has no steps */
+    const plim_rehearsed_operation *operations;
+    size_t operation_count;
+    uint64_t launches;      /* operations that PyTorch dispatched to the device */
+    uint64_t to_host_bytes; /* copied */
+    uint64_t to_device_bytes;
+    uint64_t aside_to_host_bytes; /* of those, on streams beside the default one */
+    uint64_t aside_to_device_bytes;
+    uint64_t host_bytes;   /* read and written by operations on the host */
+    uint64_t driver_calls; /* cudaMalloc and cudaFree, by PyTorch's allocator */
+} plim_rehearsed_work;
+
 typedef struct plim_rehearsed_process {
     int64_t pid;
     uint64_t rank;
@@ -181,6 +207,7 @@ typedef struct plim_rehearsed_process {
     const char *snapshot_path;                  /* NULL: none; gone with the rehearsal */
     const plim_rehearsed_technique *techniques; /* in the order of the options */
     size_t technique_count;
+    const plim_rehearsed_work *work; /* NULL: it was not to be counted */
 } plim_rehearsed_process;
 
 /* One quantity with its error bar. */

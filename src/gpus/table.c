@@ -1,5 +1,6 @@
 /*
- * table.c - reading gpus.tsv: two sections, [capabilities] and [gpus]; docs/formats/gpus.md.
+ * table.c - reading gpus.tsv: three sections, [capabilities], [gpus] and
+ * [speeds]; docs/formats/gpus.md.
  */
 #include "gpus/table.h"
 
@@ -9,6 +10,7 @@
 #include <string.h>
 
 #define CAPABILITY_MAX 99
+#define GIGA           UINT64_C(1000000000)
 
 /* "8.9" */
 static plim_status read_capability(plim_tsv *file, plim_tsv_field field)
@@ -54,6 +56,16 @@ static plim_status read_evidence(plim_tsv *file, plim_tsv_field field)
                          (int)field.bytes, field.text);
 }
 
+static plim_status read_speed_evidence(plim_tsv *file, plim_tsv_field field)
+{
+    plim_gpus_row *const row = file->row;
+    row->gpu.are_speeds_published = plim_tsv_is(field, "published");
+    return row->gpu.are_speeds_published || plim_tsv_is(field, "derived")
+               ? PLIM_OK
+               : plim_tsv_fail(file, "speeds_are is '%.*s', not published or derived",
+                               (int)field.bytes, field.text);
+}
+
 #define FIGURE(bits, name, field, unit, limit)                                                     \
     {                                                                                              \
         name, PLIM_TSV_U##bits, false, offsetof(plim_gpus_row, gpu.field), limit, unit, NULL, NULL \
@@ -96,6 +108,18 @@ static const plim_tsv_column gpu_columns[] = {
     { "driver_mib", PLIM_TSV_U64, true, offsetof(plim_gpus_row, gpu.driver_bytes), 4096, MIB, NULL,
       NULL },
     CHARS("aliases", true, aliases, PLIM_GPUS_ALIASES_BYTES),
+    { .name = "source" },
+};
+
+static const plim_tsv_column speed_columns[] = {
+    CHARS("key", false, gpu.key, PLIM_GPU_KEY_BYTES),
+    FIGURE(64, "fp32_gflops", fp32_flops, GIGA, 1 << 20),
+    { "tf32_gflops", PLIM_TSV_U64, true, offsetof(plim_gpus_row, gpu.tf32_flops), 1 << 24, GIGA,
+      NULL, NULL },
+    FIGURE(64, "half_gflops", half_flops, GIGA, 1 << 24),
+    FIGURE(64, "bandwidth_gbs", memory_bytes_per_second, GIGA, 1 << 16),
+    FIGURE(64, "link_gbs", link_bytes_per_second, GIGA, 1 << 12),
+    { .name = "speeds_are", .kind = PLIM_TSV_OTHER, .read = read_speed_evidence },
     { .name = "source" },
 };
 
@@ -156,12 +180,36 @@ static plim_status add_gpu(plim_tsv *file)
     return PLIM_OK;
 }
 
+static plim_status add_speed(plim_tsv *file)
+{
+    plim_gpus_table *const table = file->ctx;
+    const plim_gpu *const speed = &((const plim_gpus_row *)file->row)->gpu;
+    for (size_t i = 0; i < table->count; i++) {
+        plim_gpu *const gpu = &table->rows[i].gpu;
+        if (strcmp(gpu->key, speed->key) != 0) {
+            continue;
+        }
+        if (gpu->fp32_flops > 0) {
+            return plim_tsv_fail(file, "key '%s' stands twice", gpu->key);
+        }
+        gpu->fp32_flops = speed->fp32_flops;
+        gpu->tf32_flops = speed->tf32_flops;
+        gpu->half_flops = speed->half_flops;
+        gpu->memory_bytes_per_second = speed->memory_bytes_per_second;
+        gpu->link_bytes_per_second = speed->link_bytes_per_second;
+        gpu->are_speeds_published = speed->are_speeds_published;
+        return PLIM_OK;
+    }
+    return plim_tsv_fail(file, "there is no GPU '%s'", speed->key);
+}
+
 plim_status plim_gpus_table_read(const char *const *lines, plim_gpus_table *table, plim_error *err)
 {
 #define COUNT(columns) (sizeof(columns) / sizeof(columns)[0])
     static const plim_tsv_section sections[] = {
         { "[capabilities]", capability_columns, COUNT(capability_columns), add_capability },
         { "[gpus]", gpu_columns, COUNT(gpu_columns), add_gpu },
+        { "[speeds]", speed_columns, COUNT(speed_columns), add_speed },
     };
     plim_gpus_row row;
     plim_tsv file = { .name = "gpus.tsv",

@@ -206,6 +206,53 @@ static const char *find_snapshot(yajl_val root, const char *folder, plim_json_co
     return copy;
 }
 
+static bool read_operations(yajl_val work, plim_json_copier *copier, plim_rehearsed_work *ret)
+{
+    yajl_val array = plim_json_get(work, "operations");
+    ret->operation_count = plim_json_length(array);
+    plim_rehearsed_operation *operations =
+        plim_arena_alloc(copier->arena, ret->operation_count * sizeof(*operations));
+    for (size_t i = 0; operations != NULL && i < ret->operation_count; i++) {
+        yajl_val item = plim_json_item(array, i);
+        operations[i] = (plim_rehearsed_operation){
+            .name = string_or(plim_json_get_string(item, "name", copier), "?"),
+            .precision = string_or(plim_json_get_string(item, "precision", copier), ""),
+            .flops = (double)plim_json_get_u64(item, "flops"),
+            .bytes = (double)plim_json_get_u64(item, "bytes"),
+            .count = plim_json_get_u64(item, "count"),
+        };
+    }
+    ret->operations = operations;
+    return operations != NULL;
+}
+
+/* There where the agent was to count. */
+static bool read_work(yajl_val root, plim_json_copier *copier, plim_rehearsed_process *ret)
+{
+    yajl_val item = plim_json_get(root, "work");
+    if (plim_json_get(item, "operations") == NULL) {
+        return true;
+    }
+    plim_rehearsed_work *work = plim_arena_alloc(copier->arena, sizeof(*work));
+    if (work == NULL) {
+        return false;
+    }
+    *work = (plim_rehearsed_work){
+        .why_unknown = plim_json_get_string(item, "why_unknown", copier),
+        .why_partial = plim_json_get_string(item, "why_partial", copier),
+        .step = plim_json_get_u64(item, "step"),
+        .launches = plim_json_get_u64(item, "launches"),
+        .to_host_bytes = plim_json_get_u64(item, "to_host_bytes"),
+        .to_device_bytes = plim_json_get_u64(item, "to_device_bytes"),
+        .aside_to_host_bytes = plim_json_get_u64(item, "aside_to_host_bytes"),
+        .aside_to_device_bytes = plim_json_get_u64(item, "aside_to_device_bytes"),
+        .host_bytes = plim_json_get_u64(item, "host_bytes"),
+        .driver_calls = plim_json_get_u64(item, "driver_calls"),
+    };
+    ret->work = work;
+    return read_operations(item, copier, work);
+}
+
 static bool read_process(yajl_val root, const char *folder, plim_json_copier *copier,
                          plim_rehearsed_process *ret)
 {
@@ -229,7 +276,7 @@ static bool read_process(yajl_val root, const char *folder, plim_json_copier *co
     };
     return read_devices(root, copier, ret) && read_ooms(root, copier, ret) &&
            read_oom_places(root, copier, ret) && read_reads(root, copier, ret) &&
-           read_facts(root, copier, ret) &&
+           read_facts(root, copier, ret) && read_work(root, copier, ret) &&
            plim_json_get_strings(root, "warnings", copier, &ret->warnings, &ret->warning_count);
 }
 

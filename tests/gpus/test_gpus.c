@@ -194,6 +194,35 @@ static void figures_are_plausible(void)
     }
 }
 
+static bool is_near(uint64_t value, double wanted, double share)
+{
+    return (double)value > wanted * (1 - share) && (double)value < wanted * (1 + share);
+}
+
+/* Peaks follow from cores, clocks and buses, to what data sheets round and which clock they take.
+ */
+static void speeds_follow_from_cores_and_buses(void)
+{
+    for (size_t i = 0; i < plim_gpu_count(); i++) {
+        const plim_gpu *gpu = plim_gpu_at(i);
+        const bool has_128 = gpu->capability_major > 8 || gpu->capability_minor > 5;
+        const uint32_t cores = gpu->multiprocessors * (has_128 ? 128 : 64);
+        T_CASE("%s: %" PRIu64 " GFLOPS, %" PRIu64 " GB/s", gpu->key, gpu->fp32_flops / 1000000000,
+               gpu->memory_bytes_per_second / 1000000000);
+        T_TRUE(is_near(gpu->fp32_flops, 2e3 * cores * gpu->clock_khz, 0.13));
+        const double doubled = strcmp(gpu->key, "gb10") == 0 ? 1 : 2;
+        T_TRUE(is_near(gpu->memory_bytes_per_second,
+                       doubled * 1e3 / 8 * gpu->bus_bits * gpu->memory_clock_khz, 0.04));
+        T_TRUE(gpu->capability_major >= 8 ? gpu->tf32_flops >= gpu->fp32_flops
+                                          : gpu->tf32_flops == 0);
+        T_TRUE(gpu->half_flops >= gpu->tf32_flops * 19 / 10);
+        T_TRUE(gpu->link_bytes_per_second >= UINT64_C(8000000000));
+    }
+}
+
+#define SPEEDS  \
+    "[speeds]", \
+        "key\tfp32_gflops\ttf32_gflops\thalf_gflops\tbandwidth_gbs\tlink_gbs\tspeeds_are\tsource"
 #define CAPABILITIES                                                                      \
     "[capabilities]",                                                                     \
         "capability\tthreads\tblocks\tshared_kib\tshared_block_kib\tkernels_mib\tcublas_" \
@@ -212,7 +241,7 @@ static void figures_are_plausible(void)
 static void refuses_bad_rows(void)
 {
     static const struct {
-        const char *lines[8];
+        const char *lines[12];
         const char *says;
     } cases[] = {
         { { "h100\tx" }, "gpus.tsv:1: a row before any section" },
@@ -247,6 +276,10 @@ static void refuses_bad_rows(void)
           "gpus.tsv:6: 16 fields, where a row has 15" },
         { { CAPABILITIES, GPUS, ROW("h", "1", "9.0"), ROW("h", "1", "9.0") },
           "gpus.tsv:7: key 'h' stands twice" },
+        { { CAPABILITIES, GPUS, ROW("h", "1", "9.0"), SPEEDS, "j\t1\t\t1\t1\t1\tderived\tx" },
+          "gpus.tsv:9: there is no GPU 'j'" },
+        { { CAPABILITIES, GPUS, ROW("h", "1", "9.0"), SPEEDS, "h\t1\t\t1\t1\t1\tguessed\tx" },
+          "gpus.tsv:9: speeds_are is 'guessed', not published or derived" },
         { { CAPABILITIES, GPUS, "h\tName\t1" }, "gpus.tsv:6: 3 fields, where a row has 15" },
     };
     static plim_gpus_table table;
@@ -262,7 +295,14 @@ static void refuses_bad_rows(void)
 static void reads_a_row(void)
 {
     static const char *const lines[] = {
-        "# words", "", CAPABILITIES, GPUS, ROW("h", "81081", "9.0"), NULL
+        "# words",
+        "",
+        CAPABILITIES,
+        GPUS,
+        ROW("h", "81081", "9.0"),
+        SPEEDS,
+        "h\t66900\t494700\t989400\t3350\t64\tpublished\tx",
+        NULL,
     };
     static plim_gpus_table table;
     T_EQ_U64(plim_gpus_table_read(lines, &table, NULL), PLIM_OK);
@@ -280,6 +320,11 @@ static void reads_a_row(void)
     T_EQ_U64(gpu->driver_bytes, 478 * MIB);
     T_EQ_U64(gpu->nccl_bytes, 170 * MIB);
     T_EQ_STR(table.rows[0].aliases, "");
+    T_EQ_U64(gpu->fp32_flops, UINT64_C(66900000000000));
+    T_EQ_U64(gpu->half_flops, UINT64_C(989400000000000));
+    T_EQ_U64(gpu->memory_bytes_per_second, UINT64_C(3350000000000));
+    T_EQ_U64(gpu->link_bytes_per_second, UINT64_C(64000000000));
+    T_TRUE(gpu->are_speeds_published);
 }
 
 T_MAIN(T_TEST(finds_by_any_spelling), T_TEST(every_key_finds_its_own_row),
@@ -287,5 +332,5 @@ T_MAIN(T_TEST(finds_by_any_spelling), T_TEST(every_key_finds_its_own_row),
        T_TEST(refuses_names_of_none_and_of_several), T_TEST(survives_a_name_of_any_length),
        T_TEST(memory_is_a_little_less_than_nominal), T_TEST(contexts_follow_their_model),
        T_TEST(drivers_keep_less_than_a_gibibyte), T_TEST(libraries_are_one_figure_by_capability),
-       T_TEST(names_the_evidence), T_TEST(figures_are_plausible), T_TEST(refuses_bad_rows),
-       T_TEST(reads_a_row))
+       T_TEST(names_the_evidence), T_TEST(figures_are_plausible),
+       T_TEST(speeds_follow_from_cores_and_buses), T_TEST(refuses_bad_rows), T_TEST(reads_a_row))

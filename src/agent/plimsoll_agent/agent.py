@@ -4,6 +4,7 @@ import multiprocessing.process
 import os
 
 from plimsoll_agent import allocator, checks, kernels
+from plimsoll_agent.costs import Costs
 from plimsoll_agent.deciding import Deciding
 from plimsoll_agent.endings import RUNNING, Ending, Endings, describe
 from plimsoll_agent.facts import Facts
@@ -38,6 +39,7 @@ class Agent:
         self.history = History(torch, settings.history, self.journal)
         self.reads = Reads(torch, places, self.phases, self.journal)
         self.ooms = Ooms(torch, places, self.phases, self.journal)
+        self.costs = Costs(torch, self.phases, settings.results, self.journal)
         self.results = Results(self)
         self.endings = Endings(self.ooms, self.journal)
         self.deciding = Deciding(self)
@@ -80,6 +82,8 @@ class Agent:
         attempt("begin history", self.history.begin)
         attempt("watch for out-of-memory errors", self.ooms.begin)
         attempt("watch for value reads", self.reads.begin)
+        if self.settings.work:
+            attempt("begin to count work", self.costs.begin)
         attempt("write results", self.results.write, Ending(RUNNING))  # it may crash early
         attempt("keep writing", self.results.keep_writing)
 
@@ -93,6 +97,7 @@ class Agent:
     def _close(self):
         if self.is_ready:
             self.journal.attempt("count the last step", self.steps.finish, self.journal)
+            self.journal.attempt("count the work of the last step", self.costs.stop)
         self.phases.close()
         self.journal.attempt("look at what decides", self.deciding.look, True)
 

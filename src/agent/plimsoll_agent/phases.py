@@ -63,6 +63,7 @@ class Phases(Course):
         self._tap = module_tap.of(torch.nn.Module)
         self._note_call = journal.guard("note a forward")(self._noted)
         self.on_first_forward = None  # called before it with its module
+        self.on_turn = None  # called as the first step begins, and after each
         self._may_be_again = False
 
     # ---- the outside ---------------------------------------------------------------------------
@@ -126,6 +127,8 @@ class Phases(Course):
     def _turn(self):
         for ledger in self.ledgers:
             ledger.turn()
+        if self.on_turn is not None:
+            self.on_turn()
 
     def _change(self, lay_in, phase):
         """The interval that ends lay in one phase, the next one is another's."""

@@ -103,6 +103,7 @@ class Results:
             "no_gpu_text": agent.journal.attempt("say why no GPU was used", self._why_no_gpu),
             "value_reads": agent.reads.as_result(),
             "facts": agent.facts.as_result(),
+            "work": agent.costs.as_result(ending.how != RUNNING) if agent.settings.work else None,
             "snapshot": self._snapshot_name(),
             "warnings": [*agent.journal.lines, *agent.host.as_lines()],
         }
@@ -150,3 +151,4 @@ class Results:
             if self._is_final or os.getpid() != pid:
                 return
             attempt("write results", self.write, Ending(RUNNING))
+            attempt("look at the trace of a step", self._agent.costs.look)

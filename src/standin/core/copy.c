@@ -83,6 +83,16 @@ void plim_standin_copy(void *target, const void *source, size_t bytes)
     }
 }
 
+void plim_standin_tally_aside(const void *target, const void *source, size_t bytes)
+{
+    static const char to_device[] = "bytes to device aside";
+    static const char to_host[] = "bytes to host aside";
+    if (is_on_device(target) != is_on_device(source)) {
+        const char *const counted = is_on_device(target) ? to_device : to_host;
+        plim_standin_tally(counted, counted, bytes);
+    }
+}
+
 void plim_standin_copy_rows(void *target, size_t target_pitch, const void *source,
                             size_t source_pitch, size_t row_bytes, size_t rows)
 {

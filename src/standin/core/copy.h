@@ -14,6 +14,9 @@
  */
 void plim_standin_copy(void *target, const void *source, size_t bytes);
 
+/* Counts a copy on a stream beside the default one, which work there may hide. */
+void plim_standin_tally_aside(const void *target, const void *source, size_t bytes);
+
 /*
  * The number of copies to the host, in this process, that gave values that are not known. The agent
  * asks before and after an operation that waits for the device.

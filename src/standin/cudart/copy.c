@@ -12,6 +12,9 @@
 #include "standin/work/work.h"
 
 /* cudaMemcpy3DParms, in the manual under "Data types". */
+/* cudaStreamLegacy and cudaStreamPerThread, in cuda_runtime_api.h. */
+#define DEFAULT_STREAM_MAX 2u
+
 typedef struct pitched {
     char *base;
     size_t pitch;
@@ -69,6 +72,9 @@ int cudaMemcpy2DAsync(void *target, size_t target_pitch, const void *source, siz
                                      .source_pitch = source_pitch,
                                      .row_bytes = row_bytes,
                                      .rows = rows };
+    if ((uintptr_t)stream > DEFAULT_STREAM_MAX) {
+        plim_standin_tally_aside(target, source, row_bytes * rows);
+    }
     return plim_standin_put(stream, &work);
 }
 

@@ -1,0 +1,74 @@
+/*
+ * slowdown.c - the time of a step beside that of the program as it is. See cost.h.
+ *
+ * Where both were rehearsed it is the ratio of the model's figures. Else each technique has its
+ * typical figure, the middle of what was measured in public: docs/design/fit-cost.md.
+ */
+#include "fit/cost.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *begins; /* the text of the technique */
+    double slowdown;
+} typical[] = {
+    { "autocast", 0.55 },
+    { "attention", 0.7 },
+    { "fused", 0.98 },
+    { "weights", 0.5 },
+    { "loss", 1.01 },
+    { "optimizer=in_backward", 0.99 },
+    { "optimizer=8bit", 1.03 },
+    { "optimizer=adafactor", 1.08 },
+    { "optimizer=sgd", 0.98 },
+    { "foreach=off", 1.02 },
+    { "empty_cache", 1.05 },
+    { "checkpoint", 1.28 },
+    { "offload=layer_inputs", 1.31 },
+    { "offload=optimizer", 1.3 },
+    { "offload=all_saved", 1.5 },
+};
+
+/* Of accumulation, where batches become small: 12.5 % with four pieces. */
+#define LOSS_BY_PIECE 0.04
+#define LOSS_MAX      0.15
+
+/* The share of the blocks that a technique is for: "checkpoint=every:2" is for a half. */
+static double share_of(const char *text)
+{
+    const char *const colon = strchr(text, ':');
+    if (strncmp(text, "checkpoint", strlen("checkpoint")) != 0 || colon == NULL) {
+        return 1;
+    }
+    const double value = strtod(colon + 1, NULL);
+    return value > 1 ? 1 / value : value;
+}
+
+static double typical_of(const char *text)
+{
+    static const char accumulate[] = "accumulate=";
+    if (strncmp(text, accumulate, strlen(accumulate)) == 0) {
+        const double loss = LOSS_BY_PIECE * (strtod(text + strlen(accumulate), NULL) - 1);
+        return 1 + (loss < LOSS_MAX ? loss : LOSS_MAX);
+    }
+    for (size_t i = 0; i < sizeof(typical) / sizeof(typical[0]); i++) {
+        if (strncmp(text, typical[i].begins, strlen(typical[i].begins)) == 0) {
+            return 1 + (typical[i].slowdown - 1) * share_of(text);
+        }
+    }
+    return 1;
+}
+
+double plim_fit_slowdown(const plim_fit_cost *plain, const plim_fit_cost *with,
+                         const char *const *techniques, size_t count)
+{
+    if (plain != NULL && with != NULL && plain->seconds > 0 && with->seconds > 0) {
+        return with->seconds / plain->seconds;
+    }
+    double slowdown = 1;
+    for (size_t i = 0; i < count; i++) {
+        slowdown *= typical_of(techniques[i]);
+    }
+    return slowdown;
+}
