@@ -1,117 +1,104 @@
 """Counts the work of a step, in rehearsals that are to count it: docs/design/fit-cost.md.
 
-PyTorch's execution trace observer writes every operation of the first and of the second step into a
-file; the second is read at the end, or the first where there is no other. What goes between host
-and device comes from the stand-ins. Nothing is read while the program runs, and its tensors stay
-what they were: a dispatch mode would make PyTorch add gradients up otherwise.
+PyTorch's execution trace observer writes every operation of the first two steps into a file; the
+second step is read at the end, or the first where there is no other. What goes between host and
+device comes from the stand-ins. Nothing is read while the program runs, and its tensors stay what
+they were: a dispatch mode would make PyTorch add gradients up otherwise.
+
+There is one observer, which begins once and ends once: an operation that began under one observer
+and ends under another is fatal (PyTorch 2.11). So steps and phases are marked in the trace.
 """
 
 import os
 
-from plimsoll_agent import tally
-from plimsoll_agent.trace import Reader
+from plimsoll_agent import tally, trace
 
 STEPS = 2
-BYTES_MAX = 512 << 20  # of a file; a program without steps is a step without an end
+BYTES_MAX = 256 << 20  # of a file that is read
 COPIES = {"to_host_bytes": "bytes to host", "to_device_bytes": "bytes to device",
           "aside_to_host_bytes": "bytes to host aside",
           "aside_to_device_bytes": "bytes to device aside"}
+DRIVER = "calls of the driver"
 GRAPHS = "graph launch"
 TRITON = "triton_"
-
-
-class Observation:
-    """One step.
-
-    is_whole  it has ended by itself
-    """
-
-    def __init__(self, step, path, counts):
-        self.step = step
-        self.path = path
-        self.counts = counts
-        self.is_whole = False
-
-    def end(self, counts):
-        self.counts = {name: count - self.counts.get(name, 0) for name, count in counts.items()}
 
 
 class Costs:
     """Of one process.
 
-    folder  for the files
+    folder  for the file
     """
 
     def __init__(self, torch, phases, folder, journal):
         self._torch = torch
         self._phases = phases
-        self._folder = folder
+        self._path = os.path.join(folder, f"{os.getpid()}.trace")
         self._journal = journal
-        self._step = 0
-        self._now = None
-        self._last = None
+        self._counts = []  # at the beginning of each step, and at the end
+        self._is_on = False
         self._why = "no step began"
-        self._why_partial = None
         self._result = None
 
     def begin(self):
         """CUDA is there."""
-        if not hasattr(self._torch._C._profiler, "_add_execution_trace_observer"):
+        profiler = self._torch._C._profiler
+        if not hasattr(profiler, "_add_execution_trace_observer"):
             self._why = "this PyTorch has no execution trace observer"
             return
         self._phases.on_turn = self._journal.guard("count the work of a step")(self._turned)
+        self._phases.on_change = self._journal.guard("count the work of a phase")(self._changed)
         os.register_at_fork(after_in_child=self._forked)
 
     # ---- while the program runs ----------------------------------------------------------------
 
+    def _mark(self, name):
+        with self._torch.autograd.profiler.record_function(name):
+            pass
+
     def _turned(self):
         """A step begins, and another may have ended."""
-        if self._now is not None:
-            self._now.is_whole = True
-            self.stop()
-        self._step += 1
-        if self._step <= STEPS:
+        if not self._counts:
             self._start()
+        if self._is_on:
+            self._counts.append(self._count())
+            self._mark(trace.STEP)
+            if len(self._counts) > STEPS:
+                self.stop()
+
+    def _changed(self, phase):
+        """A phase has ended."""
+        if self._is_on:
+            self._mark(trace.PHASE + phase)
 
     def _start(self):
         profiler = self._torch._C._profiler
-        path = os.path.join(self._folder, f"{os.getpid()}.step{self._step}.trace")
-        if not profiler._add_execution_trace_observer(path):
+        if not profiler._add_execution_trace_observer(self._path):
             self._why = "the program observes its own execution trace"
             return
-        self._now = Observation(self._step, path, self._counts())
+        self._is_on = True
         profiler._enable_execution_trace_observer()
 
     def stop(self):
-        """The step has ended, or the program."""
-        now, self._now = self._now, None
-        if now is None:
+        """Of its own accord, or because the program ends."""
+        if not self._is_on:
             return
+        self._is_on = False
         profiler = self._torch._C._profiler
         profiler._disable_execution_trace_observer()
         profiler._remove_execution_trace_observer()
-        now.end(self._counts())
-        if now.is_whole or self._last is None:
-            self._last = now
+        if len(self._counts) == 1:
+            self._counts.append(self._count())
 
-    def look(self):
-        """Now and then, from another thread: has the file become too large?"""
-        now = self._now
-        if now is not None and os.path.exists(now.path) and os.path.getsize(now.path) > BYTES_MAX:
-            self._why_partial = f"step {now.step} has more operations than are counted"
-            self._phases.on_turn = None
-            self.stop()
-
-    def _counts(self):
+    def _count(self):
         counts = tally.read()
         stats = self._torch.cuda.memory_stats()
-        counts["driver"] = stats.get("num_device_alloc", 0) + stats.get("num_device_free", 0)
+        counts[DRIVER] = stats.get("num_device_alloc", 0) + stats.get("num_device_free", 0)
         return counts
 
     def _forked(self):
         """The file is the parent's."""
-        if self._now is not None:
-            self._now = None
+        if self._is_on:
+            self._is_on = False
             self._torch._C._profiler._disable_execution_trace_observer()
 
     # ---- at the end ----------------------------------------------------------------------------
@@ -133,22 +120,25 @@ class Costs:
         return precision != "highest", bool(torch._C._get_cudnn_allow_tf32())
 
     def _read(self):
-        last = self._last
-        if last is None:
+        if len(self._counts) < 2:
             return None
-        if any(name.startswith(GRAPHS) and count for name, count in last.counts.items()):
+        before, after = self._counts[-2:]
+        counts = {name: count - before.get(name, 0) for name, count in after.items()}
+        if counts.get(GRAPHS, 0) > 0:
             self._why = "CUDA graphs were launched, whose operations PyTorch does not dispatch"
             return None
+        if os.path.getsize(self._path) > BYTES_MAX:
+            self._why = "a step has more operations than are counted"
+            return None
         self._why = "the trace of the step could not be read"
-        total = Reader(*self._allowed()).read(last.path)
-        os.unlink(last.path)
-        triton = sum(count for name, count in last.counts.items() if name.startswith(TRITON))
-        if triton > 0:
-            self._why_partial = f"the traffic of {triton} kernels of Triton is not known"
-        return {"step": last.step if last.is_whole else 0,
+        step, total = trace.read(self._path, *self._allowed())
+        os.unlink(self._path)
+        triton = sum(count for name, count in counts.items() if name.startswith(TRITON))
+        partial = f"the traffic of {triton} kernels of Triton is not known" if triton else None
+        return {"step": step,
                 "operations": total.as_result(),
                 "launches": total.launches + triton,
                 "host_bytes": total.host_bytes,
-                "driver_calls": last.counts.get("driver", 0),
-                **{name: last.counts.get(count, 0) for name, count in COPIES.items()},
-                "why_unknown": None, "why_partial": self._why_partial}
+                "driver_calls": counts.get(DRIVER, 0),
+                **{name: counts.get(count, 0) for name, count in COPIES.items()},
+                "why_unknown": None, "why_partial": partial}

@@ -64,6 +64,7 @@ class Phases(Course):
         self._note_call = journal.guard("note a forward")(self._noted)
         self.on_first_forward = None  # called before it with its module
         self.on_turn = None  # called as the first step begins, and after each
+        self.on_change = None  # called with the phase that has ended
         self._may_be_again = False
 
     # ---- the outside ---------------------------------------------------------------------------
@@ -133,6 +134,8 @@ class Phases(Course):
     def _change(self, lay_in, phase):
         """The interval that ends lay in one phase, the next one is another's."""
         self._reckon(lay_in)
+        if self.on_change is not None:
+            self.on_change(lay_in)
         if self.phase == SETUP:
             self._turn()
         self.phase = phase

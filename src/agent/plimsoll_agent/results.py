@@ -151,4 +151,3 @@ class Results:
             if self._is_final or os.getpid() != pid:
                 return
             attempt("write results", self.write, Ending(RUNNING))
-            attempt("look at the trace of a step", self._agent.costs.look)

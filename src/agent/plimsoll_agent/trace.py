@@ -6,13 +6,14 @@ torch/csrc/profiler/standalone/execution_trace_observer.cpp). An operation that 
 do the work, such as aten::linear, is not counted itself.
 """
 
+import bisect
 import json
 import math
 import re
 
 from plimsoll_agent import flops
 
-STEP_OF_OPTIMIZER = "Optimizer.step#"
+STEP, PHASE = "plimsoll: step", "plimsoll: "  # marks: a step begins, a phase has ended
 ROWS_MAX = 4000
 
 # Make no kernel run: memory is given out, or looked at.
@@ -174,13 +175,8 @@ def _merged(rows):
             for key, (operations, size, count) in sorted(sums.items())]
 
 
-def _roots(calls):
-    """Those that are neither work nor within any."""
-    return [call for call in calls.values() if call.within not in calls]
-
-
 class Reader:
-    """Adds the nodes of one trace up.
+    """Adds the operations of some nodes up.
 
     tf32, convolutions_tf32  those of 32 bits may compute in TF32
     """
@@ -190,36 +186,36 @@ class Reader:
         self._within = {}
         self.sum = Sum()
 
-    def read(self, path):
-        with open(path, encoding="utf-8") as file:
-            self.add(json.load(file)["nodes"])
-        return self.sum
-
-    def add(self, nodes):
-        calls = {node["id"]: Call(node) for node in nodes if node["id"] != node["ctrl_deps"]}
+    def add(self, nodes, is_optimizer):
+        """
+        is_optimizer  is_optimizer(id): it is of an optimizer's phase
+        """
+        calls = {node["id"]: Call(node) for node in nodes}
         for call in calls.values():
             self._within.setdefault(call.within, []).append(call)
-        for root in _roots(calls):
-            self._visit(root, False)
+        for call in calls.values():
+            if call.within not in calls or call.within == call.id:
+                self._visit(call, is_optimizer)
+        return self.sum
 
-    def _visit(self, call, in_optimizer):
+    def _visit(self, call, is_optimizer):
         """Returns whether it does work, or one within it."""
-        in_optimizer = in_optimizer or call.name.startswith(STEP_OF_OPTIMIZER)
         is_work = call.is_work()
         operations = flops.of(call) if is_work else None
         has_worked = False
         if operations is None:
             for inner in self._within.get(call.id, ()):
-                has_worked |= self._visit(inner, in_optimizer)
+                if inner is not call:
+                    has_worked |= self._visit(inner, is_optimizer)
         if is_work and not has_worked:
-            self._take(call, operations or 0, in_optimizer)
+            self._take(call, operations or 0, is_optimizer)
             has_worked = True
         return has_worked
 
-    def _take(self, call, operations, in_optimizer):
+    def _take(self, call, operations, is_optimizer):
         devices = call.devices()
         if "cuda" not in devices:
-            if in_optimizer:
+            if is_optimizer(call.id):
                 self.sum.host_bytes += call.bytes()
             return
         self.sum.launches += 1
@@ -227,3 +223,36 @@ class Reader:
             return  # over the link, where the stand-ins count it
         precision = call.precision(*self._tf32) if operations else ""
         self.sum.add(call.name, precision, operations, call.bytes())
+
+
+def _step_of(nodes):
+    """(number, first id, last id) of the step to read: the last of those that are whole.
+
+    0 for one that is not: it ends with the program.
+    """
+    marks = sorted(node["id"] for node in nodes if node["name"] == STEP)
+    if len(marks) < 2:
+        return 0, marks[0] if marks else 0, float("inf")
+    return len(marks) - 1, marks[-2], marks[-1]
+
+
+def _phase_ends(nodes):
+    """[(id, name)] of the phases' ends."""
+    return sorted((node["id"], node["name"][len(PHASE):]) for node in nodes
+                  if node["name"].startswith(PHASE) and node["name"] != STEP)
+
+
+def read(path, tf32, convolutions_tf32):
+    """(step, Sum) of a trace; see _step_of()."""
+    with open(path, encoding="utf-8") as file:
+        nodes = json.load(file)["nodes"]
+    step, first, last = _step_of(nodes)
+    ends = _phase_ends(nodes)
+    places = [place for place, _ in ends]
+
+    def is_optimizer(place):
+        index = bisect.bisect_left(places, place)
+        return index < len(ends) and ends[index][1] == "optimizer"
+
+    chosen = [node for node in nodes if first < node["id"] < last]
+    return step, Reader(tf32, convolutions_tf32).add(chosen, is_optimizer)
