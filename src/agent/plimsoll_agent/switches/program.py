@@ -115,6 +115,10 @@ class Program:
 
         setattr(owner, name, run)
 
+    def is_in_backward(self):
+        """True within such a call, if around_backward was used."""
+        return self._is_backward
+
     # ---- optimizers ----------------------------------------------------------------------------
 
     def on_step(self, before=None, after=None):
