@@ -1,0 +1,123 @@
+"""inference_mode: forward passes of an evaluation keep nothing for a backward pass.
+
+That no backward pass will follow cannot be known at the call. So nothing is kept, and there is a
+way back: torch.utils.checkpoint around the whole root. Should a backward pass come after all, the
+forward pass is run again in it, with the same random numbers, and calls from that place are left
+alone from then on.
+"""
+
+import weakref
+
+from plimsoll_agent.places import callers_frame
+from plimsoll_agent.switches.switch import Switch
+
+DEPTH_MAX = 16  # frames that make a place of calls
+WORDS_MAX = 3
+
+
+class InferenceMode(Switch):
+    """At roots that are called with gradients on: those in eval mode, from their first call; those
+    in training mode at a place that is not one of training, once there is such a place.
+    """
+
+    name = "inference_mode"
+
+    def install(self):
+        self._training_sites = set()
+        self._since_backward = set()  # sites of calls that kept all
+        self._kinds = weakref.WeakKeyDictionary()
+        self._forgotten = 0
+        self._came_back = 0
+        self._already = 0
+        self._compiled = 0
+        self.program.around_forward(self._forward)
+        self.program.around_backward(self._backward)
+        self.entry.waits("no module was called for an evaluation")
+
+    def _site(self):
+        """The place of the call with those that led to it, without PyTorch's."""
+        frame, found = callers_frame(), []
+        while frame is not None and len(found) < DEPTH_MAX:
+            code = frame.f_code
+            if not self.program.places.is_torchs(code) and not self.program.places.is_own(code):
+                found.append((code, frame.f_lasti))
+            frame = frame.f_back
+        return tuple(found)
+
+    def _kind(self, module):
+        """(a part of it is compiled, it has buffers)."""
+        if module not in self._kinds:
+            compiled = any("_orig_mod" in one._modules
+                           or getattr(one, "_compiled_call_impl", None) is not None
+                           for one in module.modules())
+            has_buffers = next(module.buffers(), None) is not None
+            self._kinds[module] = compiled, has_buffers
+        return self._kinds[module]
+
+    def _records(self, module, args, kwargs):
+        """True if this call would record history, of weights only."""
+        if not self.torch.is_grad_enabled():
+            self._already += not module.training
+            return False
+        if self.program.is_in_backward():
+            return False
+        is_tracing = getattr(getattr(self.torch, "compiler", None), "is_compiling", bool)
+        tensors = [one for one in (*args, *kwargs.values())
+                   if isinstance(one, self.torch.Tensor)]
+        return (not is_tracing() and not any(one.requires_grad for one in tensors)
+                and any(one.requires_grad for one in module.parameters()))
+
+    def _forward(self, call, module, args, kwargs):
+        if not self._records(module, args, kwargs):
+            return call(module, args, kwargs)
+        site = self._site()
+        is_compiled, has_buffers = self._kind(module)
+        if site in self._training_sites:
+            return call(module, args, kwargs)
+        if is_compiled:
+            self._compiled += not module.training
+            return call(module, args, kwargs)
+        if module.training and (has_buffers or not self._training_sites):
+            self._since_backward.add(site)
+            return call(module, args, kwargs)
+        return self._forget(call, module, args, kwargs, site)
+
+    def _forget(self, call, module, args, kwargs, site):
+        from torch.utils.checkpoint import checkpoint
+
+        runs = 0
+
+        def run(*given, **named):
+            nonlocal runs
+            runs += 1
+            if runs == 2:
+                self._came_back += 1
+                self._training_sites.add(site)
+            return call(module, given, named)
+
+        place = self.program.place()
+        if place is not None:
+            self.entry.place("evaluation", *place)
+        self._forgotten += 1
+        return checkpoint(run, *args, use_reentrant=False, **kwargs)
+
+    def _backward(self, call, args, kwargs):
+        self._training_sites |= self._since_backward
+        self._since_backward.clear()
+        return call(args, kwargs)
+
+    def settle(self):
+        passes, back = self._forgotten, self._came_back
+        places = [f"{one['file']}:{one['line']}" for one in self.entry.places[:WORDS_MAX]]
+        if passes > back:
+            text = (f"{passes - back} forward pass{'es' if passes - back > 1 else ''} with "
+                    f"gradients on kept nothing for a backward pass, at {', '.join(places)}")
+            if back:
+                text += f"; {back} more were run again, since a backward pass came after all"
+            self.entry.applied(text)
+        elif back:
+            self.entry.no_effect("a backward pass follows each forward pass")
+        elif self._compiled:
+            self.entry.refuse("the model that is evaluated is compiled")
+        elif self._already:
+            self.entry.no_effect("evaluation runs without gradients already")
