@@ -111,9 +111,12 @@ class Call:
         """True of an operation that makes a kernel run, unless others within it do."""
         if not self.schema or _IDLE.match(self.name) or not self.tensors():
             return False
-        returned = self.schema.rpartition(" -> ")[2]
-        is_view = re.search(r"\([a-z]\)", returned) and "!" not in self.schema
-        return not is_view
+        return "!" in self.schema or not self._is_view()
+
+    def _is_view(self):
+        """True if it gives out memory that it was given: the schema of _unsafe_view hides it."""
+        storages = {tensor.place[0] for one in self.inputs for tensor in one}
+        return bool(self.outputs) and all(one.place[0] in storages for one in self.outputs)
 
     def bytes(self):
         """Read and written: each tensor once, and once more where it is changed in place."""
