@@ -45,6 +45,7 @@ static const plim_technique rows[] = {
     { "weights", "bf16", CHANGED, FREE, "weights, gradients and states in bfloat16" },
     { "kv", "window:N", CHANGED, FREE, "generation looks back at N tokens" },
     { "batch", "N", CHANGED, FREE, "the loader gives batches of N" },
+    { "batch", "eval:N", SAME, FREE, "loaders for evaluation do" },
 };
 
 size_t plim_technique_count(void)
@@ -178,9 +179,18 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
+/* True if one decides for the evaluation alone, and the other does not. */
+static bool is_apart(const char *text, const char *other)
+{
+    return begins(text, "batch=eval:") != begins(other, "batch=eval:");
+}
+
 const char *plim_technique_excludes(const char *text, const char *other)
 {
     const size_t length = strcspn(text, "=");
+    if (is_apart(text, other)) {
+        return NULL;
+    }
     for (size_t i = 0; i < sizeof(excluded) / sizeof(excluded[0]); i++) {
         if ((begins(text, excluded[i].one) && begins(other, excluded[i].other)) ||
             (begins(other, excluded[i].one) && begins(text, excluded[i].other))) {

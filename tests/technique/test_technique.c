@@ -54,6 +54,10 @@ static void what_excludes_what(void)
     assert_non_null(plim_technique_excludes("checkpoint", "checkpoint=every:2"));
     assert_null(plim_technique_excludes("offload=optimizer", "offload=layer_inputs"));
     assert_null(plim_technique_excludes("checkpoint", "autocast=bf16"));
+    assert_non_null(plim_technique_excludes("batch=8", "accumulate=4"));
+    assert_null(plim_technique_excludes("batch=eval:8", "accumulate=4"));
+    assert_null(plim_technique_excludes("batch=8", "batch=eval:8"));
+    assert_non_null(plim_technique_excludes("batch=eval:4", "batch=eval:8"));
 }
 
 T_MAIN(T_TEST(values_are_of_their_forms), T_TEST(what_excludes_what))

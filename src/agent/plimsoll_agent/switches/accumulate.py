@@ -10,7 +10,7 @@
 The first where the model itself returns the loss; docs/design/techniques.md argues for both.
 """
 
-from plimsoll_agent.switches import pieces, randomness
+from plimsoll_agent.switches import pieces, randomness, trainers
 from plimsoll_agent.switches.gathered import Gathering
 from plimsoll_agent.switches.recomputed import Recomputation
 from plimsoll_agent.switches.switch import CHANGED, SAME, Refusal, Switch
@@ -38,6 +38,21 @@ class Accumulate(Switch):
         self.entry.waits("no module was called for training")
         self.program.around_forward(self._call)
         self.program.around_backward(self._backward)
+        trainers.when_made(self._set)
+
+    def _set(self, arguments):
+        """transformers' Trainer has a switch of its own, which keeps its books right, too."""
+        rows = getattr(arguments, "per_device_train_batch_size", None)
+        steps = getattr(arguments, "gradient_accumulation_steps", None)
+        if not isinstance(rows, int) or not isinstance(steps, int) or rows % self._count:
+            return
+        arguments.per_device_train_batch_size = rows // self._count
+        arguments.gradient_accumulation_steps = steps * self._count
+        self._is_off = True
+        self.entry.facts.update({"batch": rows, "part": rows // self._count,
+                                 "way": "TrainingArguments"})
+        self.entry.applied(f"per_device_train_batch_size={rows // self._count} in the place of "
+                           f"{rows}, gradient_accumulation_steps={steps * self._count} of {steps}")
 
     # ---- calls ---------------------------------------------------------------------------------
 

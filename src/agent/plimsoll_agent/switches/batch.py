@@ -1,0 +1,51 @@
+"""batch=N, batch=eval:N: loaders give batches of another size; the program goes on from there.
+
+Learning rate, number of steps and all else that the program derives from its batch stay its own.
+"""
+
+from plimsoll_agent.switches import trainers
+from plimsoll_agent.switches.loaders import Loaders
+from plimsoll_agent.switches.switch import SAME, Switch
+
+
+class Batch(Switch):
+    """Of training loaders, or of those for evaluation."""
+
+    name = "batch"
+
+    def install(self):
+        kind, _, size = self.value.rpartition(":")
+        self._is_eval = kind == "eval"
+        self._rows = int(size)
+        self._sizes = {}  # {rows before: loaders}
+        what = "evaluates with" if self._is_eval else "trains with"
+        self.entry.waits(f"no torch.utils.data.DataLoader that the program {what} was found")
+        if self._is_eval:
+            self.entry.relabel(SAME, "the batch of an evaluation does not change what is learnt")
+        Loaders(self.torch, lambda was: self._rows, not self._is_eval, self._changed,
+                self.entry.refuse)
+        name = "per_device_eval_batch_size" if self._is_eval else "per_device_train_batch_size"
+        trainers.when_made(lambda arguments: self._set(arguments, name))
+
+    def _set(self, arguments, name):
+        """transformers' own switch."""
+        was = getattr(arguments, name, None)
+        if isinstance(was, int) and was != self._rows:
+            setattr(arguments, name, self._rows)
+            self.entry.facts["argument"] = name
+            self._note(was)
+
+    def _changed(self, _loader, was, _size):
+        place = self.program.place()
+        if place is not None:
+            self.entry.place("loader", *place)
+        self._note(was)
+
+    def _note(self, was):
+        self._sizes[was] = self._sizes.get(was, 0) + 1
+        self.entry.facts.update({"batch": was, "rows": self._rows})
+
+    def settle(self):
+        if self._sizes:
+            was = " and ".join(str(rows) for rows in sorted(self._sizes))
+            self.entry.applied(f"batches of {self._rows} rows in the place of {was}")

@@ -1,0 +1,101 @@
+"""Loaders of PyTorch's whose batch is of another size, training and evaluation apart.
+
+A loader shows which it is when it is iterated: under no_grad, or after model.eval(), it is for
+evaluation. One that shuffles is for training from the beginning, so that its length is right, too.
+"""
+
+import functools
+import weakref
+
+from plimsoll_agent.switches.switch import Refusal
+
+
+class Loaders:
+    """Of one process.
+
+    size       of a batch: size(the loader's own) → the one it is to have, or a Refusal
+    is_wanted  True: loaders for training; False: those for evaluation
+    changed    called with (loader, from, to)
+    refuse     called with a reason
+    """
+
+    def __init__(self, torch, size, is_wanted, changed, refuse):
+        self._torch = torch
+        self._size = size
+        self._is_for_training = is_wanted
+        self._changed = changed
+        self._refuse = refuse
+        self._known = weakref.WeakSet()
+        self._is_training = True  # by the last call of Module.train()
+        self._watch_modes(torch.nn.Module)
+        self._cover(torch.utils.data.DataLoader)
+
+    def _watch_modes(self, kind):
+        original = kind.train
+
+        @functools.wraps(original)
+        def train(module, mode=True):
+            self._is_training = bool(mode)
+            return original(module, mode)
+
+        kind.train = train
+
+    def _cover(self, kind):
+        made, iterated = kind.__init__, kind.__iter__
+
+        @functools.wraps(made)
+        def begin(loader, *args, **kwargs):
+            made(loader, *args, **kwargs)
+            if self._is_for_training and self._shuffles(loader):
+                self._change(loader)
+
+        @functools.wraps(iterated)
+        def iterate(loader):
+            is_training = self._shuffles(loader) or (
+                self._is_training and self._torch.is_grad_enabled())
+            if is_training == self._is_for_training:
+                self._change(loader)
+            return iterated(loader)
+
+        kind.__init__, kind.__iter__ = begin, iterate
+
+    def _shuffles(self, loader):
+        """Its order is drawn, or made by the program."""
+        data = self._torch.utils.data
+        sampler = getattr(loader, "sampler", None)
+        return not isinstance(sampler, (data.SequentialSampler, type(None))) and \
+            not isinstance(loader.dataset, data.IterableDataset)
+
+    def _change(self, loader):
+        """Its batches are of another size from now on, once."""
+        if loader in self._known:
+            return
+        self._known.add(loader)
+        try:
+            was, size = self._sizes(loader)
+        except Refusal as refusal:
+            self._refuse(refusal)
+            return
+        if was == size:
+            return
+        loader.batch_sampler.batch_size = size
+        if loader.batch_size is not None:
+            object.__setattr__(loader, "batch_size", size)
+        self._changed(loader, was, size)
+
+    def _sizes(self, loader):
+        """(rows of a batch, what they are to be)."""
+        sampler = getattr(loader, "batch_sampler", None)
+        if sampler is None:
+            raise Refusal("a dataset gives whole batches itself (batch_size=None)")
+        was = getattr(sampler, "batch_size", None)
+        if not isinstance(was, int) or isinstance(was, bool):
+            raise Refusal(f"{type(sampler).__name__} has no batch_size that can be set")
+        size = self._size(was)
+        try:
+            rows = len(loader.dataset)
+        except TypeError:  # an iterable's
+            rows = size
+        if size > rows:
+            raise Refusal(f"a batch of {size} is more than the dataset's {rows} rows")
+        return was, size
