@@ -22,6 +22,19 @@ def _has_cache(args, kwargs):
                for value in (*args, *kwargs.values()))
 
 
+def within_checkpoint(torch):
+    """The call at hand is one of a backward pass, or within a checkpoint of the program's."""
+    task = getattr(torch._C, "_current_graph_task_id", None)
+    if task is not None and task() != -1:
+        return True
+    frame = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_filename.endswith(_FILE):
+            return True
+        frame = frame.f_back
+    return False
+
+
 class _Again:
     """The context of one recomputation: it finds the state that the first call found.
 
@@ -154,7 +167,7 @@ class Recomputed:
             self.cached += 1
             return own(*args, **kwargs)
         is_first = block not in self._changing
-        if is_first and self._is_recomputed_by_program():
+        if is_first and within_checkpoint(self._torch):
             self.unmark(block)
             self.theirs += 1
             return own(*args, **kwargs)
@@ -173,18 +186,6 @@ class Recomputed:
         if kept:
             again.before = self._changed(block, kept)
         return result
-
-    def _is_recomputed_by_program(self):
-        """The call is one of a backward pass, or within a checkpoint of the program's."""
-        task = getattr(self._torch._C, "_current_graph_task_id", None)
-        if task is not None and task() != -1:
-            return True
-        frame = sys._getframe(1)
-        while frame is not None:
-            if frame.f_code.co_filename.endswith(_FILE):
-                return True
-            frame = frame.f_back
-        return False
 
     # ---- state ---------------------------------------------------------------------------------
 

@@ -1,0 +1,144 @@
+"""loss=chunked[:N]: logits and their loss in pieces, each recomputed in the backward pass."""
+
+import weakref
+
+from plimsoll_agent.switches.blocks import Finder
+from plimsoll_agent.switches.lazy_logits import Source, make_class, pieces_for
+from plimsoll_agent.switches.recomputing import within_checkpoint
+from plimsoll_agent.switches.switch import Switch
+
+WIDE = 8192  # classes of a head; or
+RATIO = 4  # classes to the width of the hidden states
+
+
+class Head:
+    """Stands for a head's forward, on the instance: a copy of the module gets one of its own."""
+
+    def __init__(self, module, loss):
+        self._module = weakref.ref(module)
+        self._loss = loss
+
+    def __call__(self, hidden):
+        module = self._module()
+        lazily = self._loss.lazily(module, hidden)
+        return type(module).forward(module, hidden) if lazily is None else lazily
+
+    def __deepcopy__(self, memo):
+        copy = memo.get(id(self._module()))
+        return self if copy is None else Head(copy, self._loss)
+
+    def __reduce__(self):
+        return getattr, (self._module(), "forward")
+
+
+class Loss(Switch):
+    """A model's wide last layer gives logits that only a loss makes, in pieces."""
+
+    name = "loss"
+
+    def install(self):
+        self._finder = Finder(self.torch)
+        self._class = None
+        self._known = weakref.WeakSet()
+        self._wanted = int(self.value.partition(":")[2] or 0)
+        self._names = []
+        self._largest = None
+        self._losses = 0
+        self._count = 0
+        self._whole = {}
+        self._compiled = None
+        self._is_recomputed = False
+        self.program.around_forward(self._forward)
+        self.entry.waits("no model was called in training with gradients")
+
+    # ---- models --------------------------------------------------------------------------------
+
+    def _forward(self, call, model, args, kwargs):
+        if model not in self._known and self.torch.is_grad_enabled():
+            self._known.add(model)
+            self.program.journal.attempt("find the head", self._prepare, model)
+        return call(model, args, kwargs)
+
+    def _prepare(self, model):
+        compiled = next((module for module in model.modules() if "_orig_mod" in module._modules
+                         or getattr(module, "_compiled_call_impl", None) is not None), None)
+        heads = self._heads(model)
+        if heads and compiled is not None:
+            self._compiled = type(getattr(compiled, "_orig_mod", compiled)).__name__
+            return
+        for name, head in heads:
+            self._names.append(name)
+            head.forward = Head(head, self)
+
+    def _heads(self, model):
+        linear = self.torch.nn.Linear
+        blocks = {id(inner) for sequence in self._finder.sequences(model)
+                  for block in sequence.blocks for inner in block.modules()}
+        heads = []
+        for name, module in model.named_modules():
+            if type(module) is not linear or id(module) in blocks or "forward" in module.__dict__:
+                continue
+            classes, width = module.out_features, module.in_features
+            self._largest = max(self._largest or (0, 0, ""), (classes, width, name))
+            if classes >= WIDE or classes >= RATIO * width:
+                heads.append((name, module))
+        return heads[-1:]
+
+    def lazily(self, head, hidden):
+        """The logits; None: they are to be made now."""
+        torch = self.torch
+        if not torch.is_grad_enabled() or hidden.dim() < 2 or type(hidden) is not torch.Tensor \
+                or getattr(getattr(torch, "compiler", None), "is_compiling", bool)() \
+                or not (hidden.requires_grad or head.weight.requires_grad):
+            return None
+        if within_checkpoint(torch):
+            self._is_recomputed = True
+            return None
+        if self._class is None:
+            self._class = make_class(torch)
+        source = Source(torch, head, hidden, self)
+        return self._class(source, hidden, [], source.product_dtype(hidden))
+
+    # ---- seen by logits ------------------------------------------------------------------------
+
+    def pieces(self, rows, width, classes):
+        return self._wanted or pieces_for(rows, width, classes)
+
+    def pieced(self, count):
+        self._losses += 1
+        self._count = max(self._count, count)
+        place = self.program.place()
+        if place is not None:
+            self.entry.place("loss", *place)
+
+    def made_whole(self, name, has_grad):
+        key = name, has_grad
+        self._whole[key] = self._whole.get(key, 0) + 1
+
+    # ---- evidence ------------------------------------------------------------------------------
+
+    def settle(self):
+        whole = ", ".join(f"{name} ({count})" for (name, _), count in sorted(self._whole.items()))
+        if self._losses:
+            self.entry.facts["chunks"] = self._count
+            head = ", ".join(sorted(set(self._names)))
+            text = f"the logits of {head} and {self._losses} losses were computed in " \
+                   f"{self._count} pieces"
+            self.entry.applied(text + (f"; other operations made logits whole: {whole}"
+                                       if whole else ""))
+        elif whole:
+            self.entry.no_effect(f"the logits were made whole by other operations than a "
+                                 f"cross-entropy: {whole}")
+        elif self._is_recomputed:
+            self.entry.no_effect("the program recomputes its logits itself")
+        elif self._compiled:
+            self.entry.refuse(f"torch.compile takes the loss and the logits of {self._compiled} "
+                              "together")
+        elif self._names:
+            self.entry.no_effect("no loss was computed from the logits")
+        elif self._known:
+            text = "no layer's output is wide enough to be logits over a vocabulary"
+            if self._largest:
+                text += f": the widest is {self._largest[2] or 'the model'}, " \
+                        f"{self._largest[1]} to {self._largest[0]}"
+            self.entry.refuse(text)
