@@ -55,6 +55,7 @@ class Checkpoint(Switch):
     """A model's own switch where it has one, else blocks that are found."""
 
     name = "checkpoint"
+    uses_own = True
 
     def install(self):
         self._finder = Finder(self.torch)
@@ -82,7 +83,7 @@ class Checkpoint(Switch):
         sequences = self._finder.sequences(model)
         chosen = [(block, is_chosen(self.value, index)) for sequence in sequences
                   for index, block in enumerate(sequence.blocks)]
-        own = own_switches(model)
+        own = own_switches(model) if self.uses_own else []
         handled = self._switch_own_on(own, chosen) if own else set()
         rest = [(block, wanted) for block, wanted in chosen if id(block) not in handled]
         for block, wanted in rest:

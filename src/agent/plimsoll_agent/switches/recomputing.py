@@ -22,6 +22,14 @@ def _has_cache(args, kwargs):
                for value in (*args, *kwargs.values()))
 
 
+def _without_own_cache(block, kwargs):
+    """As transformers' layers do when they are recomputed: training needs no cache."""
+    if not hasattr(type(block), "gradient_checkpointing"):
+        return kwargs
+    instead = {"use_cache": False, "past_key_values": None, "layer_past": None}
+    return {name: instead.get(name, value) for name, value in kwargs.items()}
+
+
 def within_checkpoint(torch):
     """The call at hand is one of a backward pass, or within a checkpoint of the program's."""
     task = getattr(torch._C, "_current_graph_task_id", None)
@@ -163,6 +171,7 @@ class Recomputed:
     # ---- calls ---------------------------------------------------------------------------------
 
     def _called(self, block, own, args, kwargs):
+        kwargs = _without_own_cache(block, kwargs)
         if _has_cache(args, kwargs):
             self.cached += 1
             return own(*args, **kwargs)
