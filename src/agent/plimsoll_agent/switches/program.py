@@ -29,6 +29,12 @@ def chained(function, wrappers):
     return function
 
 
+def _is_kept_to_compile(frame):
+    """Whether a module's __call__ is looked up to be compiled later, and not for a call now."""
+    code = frame.f_code
+    return "torch/_dynamo/" in code.co_filename and code.co_name != "__call__"
+
+
 class Program:
     """Of one process.
 
@@ -67,7 +73,8 @@ class Program:
 
     def _called(self, module, bound):
         """A module is looked up for a call: as a root, it gets the wrappers around it."""
-        if self.is_in_forward() or next(module.parameters(), None) is None:
+        if self.is_in_forward() or next(module.parameters(), None) is None or \
+                _is_kept_to_compile(sys._getframe(2)):
             return None
 
         def go_on(called, args, kwargs):
