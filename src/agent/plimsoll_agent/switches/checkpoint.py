@@ -6,6 +6,7 @@ import warnings
 import weakref
 
 from plimsoll_agent.switches.blocks import Finder
+from plimsoll_agent.switches.compiling import breaks_at_checkpoints, changes_state, compiled_within
 from plimsoll_agent.switches.recomputing import Recomputed
 from plimsoll_agent.switches.switch import CHANGED, Switch
 
@@ -65,6 +66,8 @@ class Checkpoint(Switch):
         self._own = []
         self._was_on = False
         self._without = None
+        self._stateful = None  # the name of a class that torch.compile could not recompute
+        self._is_compiled = False
         self.program.around_forward(self._forward)
         self.entry.waits("no model was called in training with gradients")
 
@@ -86,6 +89,12 @@ class Checkpoint(Switch):
         own = own_switches(model) if self.uses_own else []
         handled = self._switch_own_on(own, chosen) if own else set()
         rest = [(block, wanted) for block, wanted in chosen if id(block) not in handled]
+        if rest and compiled_within(model) is not None:
+            stateful = next(filter(None, (changes_state(block) for block, _ in rest)), None)
+            if stateful is not None:
+                self._stateful = stateful
+                return
+            self._is_compiled = True
         for block, wanted in rest:
             if wanted:
                 self._recomputed.mark(block)
@@ -126,6 +135,9 @@ class Checkpoint(Switch):
             self.entry.no_effect(f"the program recomputes these {blocks.theirs} blocks itself")
         elif self._was_on:
             self.entry.no_effect("the model's own gradient checkpointing is on already")
+        elif self._stateful:
+            self.entry.refuse(f"the program compiles its model, and calls of {self._stateful} may "
+                              "change its state: torch.compile cannot recompute that")
         elif self._without is not None:
             self.entry.refuse(f"{self._without} has no repeated blocks")
         if blocks.unsafe:
@@ -152,7 +164,12 @@ class Checkpoint(Switch):
             text += f"; {blocks.theirs} are by the program itself"
         if blocks.cached:
             text += f"; {blocks.cached} calls had a cache of keys and values and went through plain"
-        if blocks.calls and not blocks.count:
+        if self._is_compiled:
+            self.entry.applied(f"{text}, within graphs of torch.compile")
+            broken = breaks_at_checkpoints()
+            if broken:
+                self.entry.refuse(f"torch.compile broke its graphs {broken} times at them")
+        elif blocks.calls and not blocks.count:
             self.entry.no_effect(f"{text}, and no block was recomputed: nothing was saved for a "
                                  "backward pass, or none ran")
         else:

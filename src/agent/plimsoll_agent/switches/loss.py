@@ -2,7 +2,8 @@
 
 import weakref
 
-from plimsoll_agent.switches.blocks import Finder
+from plimsoll_agent.switches.blocks import Finder, unwrapped
+from plimsoll_agent.switches.compiling import compiled_within
 from plimsoll_agent.switches.lazy_logits import Source, make_class, pieces_for
 from plimsoll_agent.switches.recomputing import within_checkpoint
 from plimsoll_agent.switches.switch import Switch
@@ -60,11 +61,10 @@ class Loss(Switch):
         return call(model, args, kwargs)
 
     def _prepare(self, model):
-        compiled = next((module for module in model.modules() if "_orig_mod" in module._modules
-                         or getattr(module, "_compiled_call_impl", None) is not None), None)
+        compiled = compiled_within(model)
         heads = self._heads(model)
         if heads and compiled is not None:
-            self._compiled = type(getattr(compiled, "_orig_mod", compiled)).__name__
+            self._compiled = type(unwrapped(compiled)).__name__
             return
         for name, head in heads:
             self._names.append(name)
