@@ -130,6 +130,9 @@ static void check_unrecorded(struct argp_state *state, const plim_run_choice *ho
     if (how->is_unrecorded && !has_gpu) {
         argp_error(state, "--no-recorder is of --gpu: without both nothing is left to do");
     }
+    if (how->is_unrecorded && how->techniques != NULL) {
+        argp_error(state, "--with reports in the folder of the run: leave out --no-recorder");
+    }
     if (how->is_unrecorded &&
         (how->limit_bytes > 0 || how->stop_on != NULL || how->folder != NULL || how->events > 0 ||
          how->dumps_kept > 0 || how->runs_kept > 0 || how->record != PLIM_RUN_RECORD_RING)) {
