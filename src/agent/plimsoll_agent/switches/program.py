@@ -3,8 +3,10 @@
     for batch in loader:                 loaders are those who need them
         loss = model(batch)              around_forward: calls of outermost modules
         loss.backward()                  around_backward: the outermost way into PyTorch's engine
+        optimizer = AdamW(parameters)    around_optimizer: made, of any class
         optimizer.step()                 on_step: before, and after
                                          on_first_step: an optimizer that is there
+                                         around_step: the step itself, within its hooks
 
 A seam is cut when the first technique asks for it, so that a program under one technique has no
 seam of another. Of several at one seam, the one that was installed first is outermost.
@@ -13,6 +15,7 @@ seam of another. Of several at one seam, the one that was installed first is out
 import functools
 import sys
 import threading
+import weakref
 
 from plimsoll_agent import module_tap
 from plimsoll_agent.phases import way_into_engine
@@ -51,6 +54,8 @@ class Program:
         self._forward_wrappers = []
         self._backward_wrappers = []
         self._step_watchers = []
+        self._optimizer_wrappers = []
+        self._step_wrappers = []
         self._inside = threading.local()
         self._tap = module_tap.of(torch.nn.Module)
         self._is_backward = False
@@ -134,18 +139,66 @@ class Program:
 
     def on_first_step(self, callback):
         """callback(optimizer) before the first step of each optimizer."""
-        known = set()
+        known = weakref.WeakSet()
 
         def before(optimizer):
-            if id(optimizer) not in known:
-                known.add(id(optimizer))
+            if optimizer not in known:
+                known.add(optimizer)
                 callback(optimizer)
 
         self.on_step(before)
 
+    def around_optimizer(self, wrapper):
+        """wrapper(call, optimizer, params, defaults) for each optimizer that is made.
+
+        params is a list. call(optimizer, params, defaults) goes on, in Optimizer.__init__: after it
+        the optimizer has its param_groups; what a class adds after that is not there yet.
+        """
+        self._optimizer_wrappers.append(wrapper)
+        if len(self._optimizer_wrappers) > 1:
+            return
+        kind = self.torch.optim.Optimizer
+        original = kind.__init__
+
+        @functools.wraps(original)
+        def __init__(optimizer, params, defaults):
+            if not isinstance(params, self.torch.Tensor):
+                params = list(params)  # a generator is read once
+            chained(original, self._optimizer_wrappers)(optimizer, params, defaults)
+
+        kind.__init__ = __init__
+
+    def around_step(self, wrapper):
+        """wrapper(call, optimizer, args, kwargs) in the place of the step of any optimizer.
+
+        call(optimizer, args, kwargs) goes on; args and kwargs hold the closure, if there is one.
+        Hooks of the step are called around it.
+        """
+        self._step_wrappers.append(wrapper)
+        if len(self._step_wrappers) > 1:
+            return
+        kind = self.torch.optim.Optimizer
+        original = kind.profile_hook_step  # PyTorch wraps the step of each class in it, once
+        is_tracing = self._tracing_test()
+
+        def profile_hook_step(function):
+            @functools.wraps(function)
+            def step(optimizer, *args, **kwargs):
+                if is_tracing():
+                    return function(optimizer, *args, **kwargs)
+                last = lambda owner, given, named: function(owner, *given, **named)
+                return chained(last, self._step_wrappers)(optimizer, args, kwargs)
+
+            return original(step)
+
+        kind.profile_hook_step = staticmethod(profile_hook_step)
+
+    def _tracing_test(self):
+        return getattr(getattr(self.torch, "compiler", None), "is_compiling", bool)
+
     def _watch_steps(self):
         optim = sys.modules[self.torch.optim.Optimizer.__module__]
-        is_tracing = getattr(getattr(self.torch, "compiler", None), "is_compiling", bool)
+        is_tracing = self._tracing_test()
 
         def began(optimizer, _args, _kwargs):
             if not is_tracing():
