@@ -11,6 +11,7 @@ import unittest
 import rehearsals
 
 GPT = "train_gpt.py --size small --batch 4 --sequence 512 --steps 3"
+STEP = GPT + " --batch 1 --sequence 64"  # the step is the peak
 LLAMA = "train_llama.py --size tiny --batch 4 --sequence 256 --steps 3"
 VIT = "train_vit.py --size B --batch 8 --steps 2"
 RESNET = "train_resnet.py --depth 18 --batch 16 --steps 2"
@@ -24,11 +25,14 @@ ROWS = [
     (GPT, ["checkpoint=every:2"], GPT + " --checkpoint 2"),
     (GPT, ["accumulate=4"], GPT + " --batch 1 --accumulate 4"),
     (GPT, ["loss=chunked:8"], GPT + " --loss-chunks 8"),
-    (GPT, ["foreach=off"], GPT + " --forloop"),
-    (GPT, ["fused"], GPT + " --fused"),
+    (STEP, ["foreach=off"], STEP + " --forloop"),
+    (STEP, ["fused"], STEP + " --fused"),
+    (STEP + " --forloop", ["fused"], STEP + " --fused"),
     (GPT + " --no-set-to-none", ["set_to_none"], GPT),
     (GPT, ["optimizer=sgd"], GPT + " --optimizer sgd"),
     (GPT, ["optimizer=adafactor"], GPT + " --optimizer adafactor"),
+    (STEP, ["optimizer=sgd"], STEP + " --optimizer sgd"),
+    (STEP, ["optimizer=adafactor"], STEP + " --optimizer adafactor"),
     (GPT, ["offload=all_saved"], GPT + " --offload activations"),
     (GPT, ["offload=optimizer"], GPT + " --offload optimizer"),
     (GPT, ["weights=bf16"], GPT + " --dtype bf16"),

@@ -2,7 +2,7 @@
 
 import functools
 
-from plimsoll_agent.switches.switch import Switch
+from plimsoll_agent.switches.switch import CHANGED, Switch
 
 
 class SetToNone(Switch):
@@ -18,6 +18,7 @@ class SetToNone(Switch):
         self._calls = 0
         self._cover(self.torch.optim.Optimizer)
         self._cover(self.torch.nn.Module)
+        self.program.on_step(self._compare)
         self.entry.waits("neither optimizer.zero_grad() nor model.zero_grad() was called")
 
     def _cover(self, kind):
@@ -34,6 +35,16 @@ class SetToNone(Switch):
             return original(owner, set_to_none=True)
 
         kind.zero_grad = zero_grad
+
+    def _compare(self, optimizer):
+        """A weight without a gradient is passed over; with one of zeros it decays and drifts on."""
+        if not self._asked or self.entry.label is not None:
+            return
+        stepped = optimizer.state
+        if any(tensor.grad is None and tensor in stepped
+               for group in optimizer.param_groups for tensor in group["params"]):
+            self.entry.relabel(CHANGED, "a weight that a step does not use is left as it is, where "
+                                        "a gradient of zeros would let its momentum go on")
 
     def settle(self):
         if self._asked:
