@@ -159,6 +159,8 @@ static const struct {
 } excluded[] = {
     { "optimizer=in_backward", "accumulate",
       "the weights would change before all pieces have come" },
+    { "optimizer=in_backward", "autocast=fp16",
+      "all gradients are unscaled before a weight changes" },
     { "optimizer=in_backward", "offload=optimizer", "both take the optimizer's step over" },
     { "optimizer=in_backward", "optimizer", "there is one optimizer" },
     { "offload=optimizer", "optimizer=8bit", "its states stay on the device" },
@@ -169,6 +171,7 @@ static const struct {
     { "offload=all_saved", "checkpoint", "little is left to be saved, and that goes twice" },
     { "fused", "foreach=off", "there is one way to step" },
     { "fused", "optimizer=8bit", "bitsandbytes has kernels of its own" },
+    { "foreach", "optimizer=8bit", "bitsandbytes has kernels of its own" },
     { "fused", "optimizer=adafactor", "Adafactor has no fused kernel" },
     { "weights=bf16", "autocast", "products are in the weights' type already" },
     { "batch", "accumulate", "both decide how much goes through at a time" },
