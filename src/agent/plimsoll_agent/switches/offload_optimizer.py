@@ -141,8 +141,8 @@ class OffloadOptimizer(Switch):
             if devices == {"cpu"}:
                 self.entry.no_effect("the weights are on the host already")
             else:
-                self.entry.applied(f"{type(optimizer).__name__} steps on the host, where its states "
-                                   "are")
+                self.entry.applied(f"{type(optimizer).__name__} steps on the host, where its "
+                                   "states are")
         return self._hosts[optimizer]
 
     def _check(self, optimizer):

@@ -77,7 +77,7 @@ class Adafactor(Replacement):
 
 
 class EightBit(Replacement):
-    """bitsandbytes' AdamW8bit. Its Adam8bit has the same kernels: weights decay apart from gradients.
+    """bitsandbytes' AdamW8bit. Its Adam8bit has the same kernels: decay apart from gradients.
 
     A state of 4096 elements or more has one byte for each and a scale for each block of 256.
     """
