@@ -13,7 +13,7 @@ def is_compiled(module):
 
 
 def compiled_within(model):
-    """The first module of a model that is compiled; None where there is none."""
+    """The first module of a model that is compiled; None without one."""
     return next((module for module in model.modules() if is_compiled(module)), None)
 
 

@@ -3,7 +3,7 @@
 from plimsoll_agent.switches.replacements import REPLACEMENTS
 from plimsoll_agent.switches.switch import Refusal, Switch
 
-_KEPT = "_plimsoll_kept"  # options of the class that the program asked for
+_KEPT = "_plimsoll_kept"  # options of the class that was wanted
 
 
 def _stand_in(kind, asked, replacement):

@@ -222,7 +222,7 @@ class Program:
     # ---- places --------------------------------------------------------------------------------
 
     def place(self):
-        """(file, line) of the user's innermost line that is being run; None where there is none."""
+        """(file, line) of the user's innermost line that is being run; None without one."""
         frame = callers_frame()
         if frame is None:
             return None
