@@ -76,7 +76,9 @@ typedef struct plim_fit_change {
     const char *text;      /* of the technique */
     const char *pytorch;   /* the change in plain PyTorch: lines of code */
     const char *arguments; /* as transformers' TrainingArguments; NULL: the program has none */
+    const char *framework; /* as Lightning's Trainer(…) or accelerate's Accelerator(…); NULL */
     const char *diff;      /* unified, of the user's file; NULL: the place is not known */
+    const char *note;      /* why there is no diff, or what goes with it; NULL */
 } plim_fit_change;
 
 /* All zero is valid. */
@@ -107,6 +109,7 @@ typedef struct plim_fitted {
     const plim_gpu *enough; /* the smallest GPU on which `smallest` fits; NULL: none known */
     const plim_fit_change *changes; /* for the cheapest, or where it is plain none */
     size_t change_count;
+    const char *diff;    /* of all of them that have one, in one; NULL: none has */
     const char *stopped; /* why the search ended early: "budget", "trials"; NULL: it did not */
     uint64_t steps;      /* that each rehearsal made */
     void *memory;        /* of all this */

@@ -21,8 +21,7 @@ def main():
     request = json.loads(sys.stdin.buffer.read(REQUEST_BYTES_MAX).decode("utf-8", "replace"))
     torch = discover.torch_folder() or os.path.dirname(os.path.abspath(__file__))
     owner = Places(os.path.join(torch, "__init__.py"))
-    json.dump(answer(request, owner), sys.stdout)
-    sys.stdout.write("\n")
+    sys.stdout.write(json.dumps(answer(request, owner)) + "\n")
 
 
 if __name__ == "__main__":

@@ -15,14 +15,37 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define ANSWER_BYTES_MAX ((size_t)64 << 20)
 #define WORDS_MAX        8u /* of a script, and three before them */
 
-/* Starts it with its standard output in a pipe. Returns an errno. */
-static int spawn(char *const *argv, int *ret_output, pid_t *ret_pid)
+/* A file of these bytes, to be read from its beginning; -1 and errno. */
+static int open_input(const char *text)
+{
+    const int file = memfd_create("question", MFD_CLOEXEC);
+    size_t length = strlen(text);
+    while (file >= 0 && length > 0) {
+        const ssize_t written = write(file, text, length);
+        if (written < 0 && errno != EINTR) {
+            const int code = errno;
+            (void)close(file);
+            errno = code;
+            return -1;
+        }
+        text += written > 0 ? written : 0;
+        length -= written > 0 ? (size_t)written : 0;
+    }
+    if (file >= 0) {
+        (void)lseek(file, 0, SEEK_SET);
+    }
+    return file;
+}
+
+/* Starts it with its standard output in a pipe; input -1: ours. Returns an errno. */
+static int spawn(char *const *argv, int input, int *ret_output, pid_t *ret_pid)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
@@ -32,6 +55,9 @@ static int spawn(char *const *argv, int *ret_output, pid_t *ret_pid)
     int code = posix_spawn_file_actions_init(&actions);
     if (code == 0) {
         code = posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+        if (code == 0 && input >= 0) {
+            code = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+        }
         code = code != 0 ? code : posix_spawn(ret_pid, argv[0], &actions, NULL, argv, environ);
         (void)posix_spawn_file_actions_destroy(&actions);
     }
@@ -57,11 +83,25 @@ static void read_to_end(int source, plim_text *answer)
     }
 }
 
-static plim_status ask(char *const *argv, const char *doing, plim_text *answer, plim_error *err)
+static int start(char *const *argv, const char *input, int *ret_output, pid_t *ret_pid)
+{
+    const int file = input != NULL ? open_input(input) : -1;
+    if (input != NULL && file < 0) {
+        return errno;
+    }
+    const int code = spawn(argv, file, ret_output, ret_pid);
+    if (file >= 0) {
+        (void)close(file);
+    }
+    return code;
+}
+
+static plim_status ask(char *const *argv, const plim_python_question *question, plim_text *answer,
+                       plim_error *err)
 {
     int output = -1;
     pid_t pid = 0;
-    const int code = spawn(argv, &output, &pid);
+    const int code = start(argv, question->input, &output, &pid);
     if (code != 0) {
         return plim_fail_errno(err, code, "%s: cannot be run", argv[0]);
     }
@@ -74,7 +114,7 @@ static plim_status ask(char *const *argv, const char *doing, plim_text *answer, 
         return plim_fail(err, PLIM_CANCELLED, "interrupted");
     }
     if (status != 0) {
-        return plim_fail(err, PLIM_IO, "%s: cannot %s (it ended with %d)", argv[0], doing,
+        return plim_fail(err, PLIM_IO, "%s: cannot %s (it ended with %d)", argv[0], question->doing,
                          WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status) + 128);
     }
     return plim_text_status(answer, "asking Python what it has", err);
@@ -91,7 +131,7 @@ plim_status plim_python_ask(const plim_python_question *question, yajl_val *ret,
     }
     plim_text answer;
     plim_text_init(&answer, NULL, ANSWER_BYTES_MAX);
-    plim_status status = ask((char *const *)(uintptr_t)line, question->doing, &answer, err);
+    plim_status status = ask((char *const *)(uintptr_t)line, question, &answer, err);
     if (status == PLIM_OK) {
         status = plim_json_read_text(question->python, plim_text_string(&answer), ret, err);
     }

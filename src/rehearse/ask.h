@@ -16,6 +16,7 @@ typedef struct plim_python_question {
     const char *script;       /* its place there */
     const char *const *words; /* of the script, end in NULL; NULL: none */
     const char *doing;        /* of its failure: "list its packages" */
+    const char *input;        /* on its standard input; NULL: it has ours */
 } plim_python_question;
 
 /*

@@ -15,6 +15,7 @@
 #define PLIM_HOME_STANDIN      "libplim_standin.so"
 #define PLIM_HOME_AGENT        "agent"
 #define PLIM_HOME_DISCOVER     "agent/discover.py"
+#define PLIM_HOME_CHANGING     "agent/changing.py"
 #define PLIM_HOME_ENVIRONMENTS "agent/environments.py"
 
 /*

@@ -58,10 +58,11 @@ def _edit(change):
     return reason
 
 
-def _diffs(program, before):
-    return "".join(diff(source.name, before.get(source.name, source.original), source.text)
-                   for source in program.sources()
-                   if source.text != before.get(source.name, source.original))
+def _diffs(program):
+    """Of all files, without the last line feed; None: nothing changed."""
+    text = "".join(diff(source.name, source.original, source.text)
+                   for source in program.sources() if source.text != source.original)
+    return text[:-1] if text else None
 
 
 def _written_alone(request, owner, text, kind):
@@ -71,7 +72,7 @@ def _written_alone(request, owner, text, kind):
     written = Written(change)
     reason = _edit(change)
     if reason is None:
-        written.diff = _diffs(program, {}) or None
+        written.diff = _diffs(program)
         written.note = change.note
     else:
         written.note = f"no diff: {reason}"
@@ -90,5 +91,5 @@ def answer(request, owner):
         reason = _edit(kinds[text][1](program, text))
         if reason is not None:
             left_out.append(text)
-    return {"version": 1, "techniques": written, "diff": _diffs(program, {}) or None,
+    return {"version": 1, "techniques": written, "diff": _diffs(program),
             "left_out": left_out}

@@ -1,6 +1,7 @@
 """The user's program as reports of a rehearsal have it: its files, its places, and its step."""
 
 import ast
+import json
 import os
 import tokenize
 
@@ -26,7 +27,7 @@ class Program:
         self._sources = {}
         self.places, self.facts, self.entries = [], {}, {}
         for report in request.get("reports") or []:
-            self._take(report)
+            self._take(json.loads(report) if isinstance(report, str) else report)
         self.framework = str(self.facts.get("framework") or "")
 
     def _take(self, report):
