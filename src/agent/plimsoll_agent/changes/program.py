@@ -186,6 +186,8 @@ class Step:
             if place["file"] == self.program.of_kind("backward")[0]["file"]:
                 found = self.source.statement_at(self.source.line_of(place["line"]))
                 found = self.source.up_to(found, self.block)
+                if found is self.backward and isinstance(self.loss, ast.Name):
+                    continue  # it was there before the loss got a line of its own
                 if found is not None and self.block.index(found) <= self.index:
                     return found
         if self.is_loss_of_itself():
