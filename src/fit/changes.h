@@ -29,7 +29,7 @@ typedef struct plim_fit_changes {
 
 /*
  * ret     in the arena
- * errors  those of plim_python_ask(); PLIM_CORRUPT: an answer without what was asked for
+ * errors  those of plim_python_ask(); PLIM_CORRUPT: an answer that lacks a technique
  */
 PLIM_MUST_USE plim_status plim_fit_changes_make(const plim_fit_change_question *question,
                                                 plim_arena *arena, plim_fit_changes *ret,

@@ -257,6 +257,8 @@ class Shapes(unittest.TestCase):
         self.assertHas(Case(PLAIN, "inference_mode"), "with torch.inference_mode():")
         self.assertHas(Case(PLAIN, "batch=16"), "DataLoader(data, batch_size=16)")
         self.assertHas(Case(PLAIN, "weights=bf16"), "model.to(torch.bfloat16)")
+        self.assertIn("eval_loader", Case(PLAIN, "batch=eval:8").changes[0]["pytorch"].replace(
+            "evaluation", "eval"))
         self.assertHas(Case(PLAIN, "empty_cache"), "torch.cuda.empty_cache()")
         self.assertHas(Case(PLAIN, "conf=expandable_segments:True"),
                        'import os\nos.environ["PYTORCH_CUDA_ALLOC_CONF"] = '
@@ -440,7 +442,9 @@ class Stacks(unittest.TestCase):
                     out = model(x_piece)  #: model
                     # the loss
                     loss = criterion(out, y_piece)
+                torch.cuda.empty_cache()
                 scaler.scale(loss / 4).backward()  #: backward
+            torch.cuda.empty_cache()
             scaler.step(optimizer)  #: step
             scaler.update()
             torch.cuda.empty_cache()

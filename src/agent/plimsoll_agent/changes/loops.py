@@ -163,35 +163,51 @@ class Accumulate(Change):
 
 
 class Batch(Change):
-    """batch=N"""
+    """batch=N, batch=eval:N"""
 
     def __init__(self, program, text):
         super().__init__(program, text)
-        self.trainer = {"per_device_train_batch_size": self.value}
+        self.is_evaluation = self.value.startswith("eval:")
+        self.rows = self.value.rpartition(":")[2]
+        name = "per_device_eval_batch_size" if self.is_evaluation else "per_device_train_batch_size"
+        self.trainer = {name: self.rows}
 
     def pytorch(self):
-        return [f"loader = torch.utils.data.DataLoader(dataset, batch_size={self.value}, …)"]
+        name = "evaluation_loader" if self.is_evaluation else "loader"
+        return [f"{name} = torch.utils.data.DataLoader(dataset, batch_size={self.rows}, …)"]
 
     def edit(self):
+        if self.is_evaluation:
+            raise Unknown("which loader is that of the evaluation is not known")
         source, call = self.program.call("loader", "DataLoader")
         if keyword(call, "batch_size") is None and len(call.args) > 1:
-            source.apply([source.replacing(call.args[1], self.value)])
+            source.apply([source.replacing(call.args[1], self.rows)])
             return
-        source.apply([with_keyword(source, call, "batch_size", self.value)])
+        source.apply([with_keyword(source, call, "batch_size", self.rows)])
 
 
 class EmptyCache(Change):
+    """Before and after a backward pass, and after a step."""
+
+    LINE = "torch.cuda.empty_cache()"
     trainer = {"torch_empty_cache_steps": "1"}
 
     def pytorch(self):
-        return [f"{self.optimizer()}.step()", "torch.cuda.empty_cache()"]
+        return [self.LINE, "loss.backward()", self.LINE, f"{self.optimizer()}.step()", self.LINE]
 
     def edit(self):
-        step = Step(self.program)
-        statement, _ = step.optimizer_step()
-        if not step.source.is_alone(statement):
-            raise Unknown("other statements stand on the line of the optimizer's step")
-        step.source.apply([step.source.after(statement, ["torch.cuda.empty_cache()"])])
+        step = Step(self.program).split()
+        source = step.source
+        stepping, _ = step.optimizer_step()
+        if not source.is_alone(stepping) or not source.is_alone(step.backward):
+            raise Unknown("other statements stand on the line of the step or of backward()")
+        edits = [source.before(step.backward, [self.LINE]), source.after(stepping, [self.LINE])]
+        block, place = source.block_of(step.backward)
+        if block[place + 1:place + 2] != [stepping]:
+            edits.append(source.after(step.backward, [self.LINE]))
+        else:
+            edits.append(source.before(stepping, [self.LINE]))
+        source.apply(edits)
 
 
 class Settings(Change):

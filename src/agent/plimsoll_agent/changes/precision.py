@@ -96,12 +96,17 @@ class Autocast(Change):
 
 
 class Weights(Change):
-    trainer = {}
     lightning = {"precision": '"bf16-true"'}
 
+    def _lines(self, model):
+        return [f"{model}.to(torch.bfloat16)",
+                f"{model}.register_forward_pre_hook(lambda module, inputs: tuple(",
+                "    one.to(torch.bfloat16) if torch.is_tensor(one) and one.is_floating_point()"
+                " else one", "    for one in inputs))"]
+
     def pytorch(self):
-        return [f"{self.model()}.to(torch.bfloat16)  # before the optimizer is made",
-                "inputs = inputs.to(torch.bfloat16)  # of those that are floating"]
+        return ["# before the optimizer is made; the hook casts floating inputs",
+                *self._lines(self.model())]
 
     def edit(self):
         source, call = self.program.call("optimizer")
@@ -112,8 +117,8 @@ class Weights(Change):
             raise Unknown("the optimizer is not made of one model's parameters()")
         if not source.is_alone(statement):
             raise Unknown("other statements stand on the line of the optimizer")
-        source.apply([source.before(statement, [f"{models[0].id}.to(torch.bfloat16)"])])
-        self.note = "floating inputs of the model have to be made bfloat16 too, where it has any"
+        source.apply([source.before(statement, self._lines(models[0].id))])
+        self.note = "floating inputs that have names in the call have to be cast there"
 
 
 class InferenceMode(Change):
