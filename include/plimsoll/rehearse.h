@@ -207,6 +207,7 @@ typedef struct plim_rehearsed_process {
     const char *snapshot_path;                  /* NULL: none; gone with the rehearsal */
     const plim_rehearsed_technique *techniques; /* in the order of the options */
     size_t technique_count;
+    const char *with_report; /* the document that says so, docs/formats/with.md; NULL: none */
     const plim_rehearsed_work *work; /* NULL: it was not to be counted */
 } plim_rehearsed_process;
 

@@ -50,7 +50,6 @@ plim_status plim_json_read_text(const char *name, const char *text, yajl_val *re
     return plim_fail(err, PLIM_CORRUPT, "%s: no JSON: %s", name, why);
 }
 
-/* All of a file, zero-terminated. */
 static plim_status read_all(FILE *file, const char *path, char **ret_text, plim_error *err)
 {
     char *text = NULL;
@@ -79,20 +78,24 @@ static plim_status read_all(FILE *file, const char *path, char **ret_text, plim_
     return PLIM_OK;
 }
 
-plim_status plim_json_read_file(const char *path, yajl_val *ret, plim_error *err)
+plim_status plim_json_load_text(const char *path, char **ret_text, plim_error *err)
 {
     FILE *file = fopen(path, "re");
     if (file == NULL) {
         return errno == ENOMEM ? plim_fail_memory(err, "reading a JSON document")
                                : plim_fail_errno(err, errno, "%s: cannot be read", path);
     }
-    char *text = NULL;
-    plim_status status = read_all(file, path, &text, err);
+    const plim_status status = read_all(file, path, ret_text, err);
     (void)fclose(file);
-    if (status == PLIM_OK && text != NULL) {
-        status = plim_json_read_text(path, text, ret, err);
-        free(text);
-    }
+    return status;
+}
+
+plim_status plim_json_read_file(const char *path, yajl_val *ret, plim_error *err)
+{
+    char *text = NULL;
+    PLIM_TRY(plim_json_load_text(path, &text, err));
+    const plim_status status = plim_json_read_text(path, text, ret, err);
+    free(text);
     return status;
 }
 

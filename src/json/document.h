@@ -15,6 +15,8 @@
 
 /* The document in a file. Freed by yajl_tree_free(). PLIM_IO, PLIM_CORRUPT, PLIM_LIMIT. */
 PLIM_MUST_USE plim_status plim_json_read_file(const char *path, yajl_val *ret, plim_error *err);
+/* All of a file, zero-terminated, unread. Freed by free(). PLIM_IO, PLIM_LIMIT. */
+PLIM_MUST_USE plim_status plim_json_load_text(const char *path, char **ret_text, plim_error *err);
 /* The document in a text of `length` bytes, zero-terminated; `name` is for errors. */
 PLIM_MUST_USE plim_status plim_json_read_text(const char *name, const char *text, yajl_val *ret,
                                               plim_error *err);

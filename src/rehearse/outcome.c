@@ -152,6 +152,7 @@ static bool give_report(plim_rehearsal *rehearsal, const plim_with_report *repor
         if (found->items[i].pid == report->pid) {
             found->items[i].techniques = report->techniques;
             found->items[i].technique_count = report->technique_count;
+            found->items[i].with_report = report->text;
             return is_kept;
         }
     }

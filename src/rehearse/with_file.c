@@ -150,15 +150,29 @@ plim_status plim_with_take(yajl_val root, const char *name, plim_arena *arena,
 
 /* ---- all of a folder ------------------------------------------------------------------------- */
 
+static plim_status read_text(const char *path, const char *text, plim_arena *arena,
+                             plim_with_report *ret, plim_error *err)
+{
+    yajl_val root = NULL;
+    PLIM_TRY(plim_json_read_text(path, text, &root, err));
+    const plim_status status = plim_with_take(root, path, arena, ret, err);
+    yajl_tree_free(root);
+    return status;
+}
+
 static plim_status read_file(const char *folder, const char *name, plim_arena *arena,
                              plim_with_report *ret, plim_error *err)
 {
     char path[PLIM_PATH_BYTES];
-    yajl_val root = NULL;
+    char *text = NULL;
     PLIM_TRY(plim_folder_join(path, sizeof(path), folder, name, err));
-    PLIM_TRY(plim_json_read_file(path, &root, err));
-    const plim_status status = plim_with_take(root, path, arena, ret, err);
-    yajl_tree_free(root);
+    PLIM_TRY(plim_json_load_text(path, &text, err));
+    plim_status status = read_text(path, text, arena, ret, err);
+    if (status == PLIM_OK) {
+        ret->text = plim_arena_copy(arena, text, strlen(text));
+        status = ret->text != NULL ? PLIM_OK : plim_fail_memory(err, "reading a report");
+    }
+    free(text);
     return status;
 }
 

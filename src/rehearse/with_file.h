@@ -17,6 +17,7 @@ typedef struct plim_with_report {
     size_t technique_count;
     const char *const *warnings; /* failures of the agent */
     size_t warning_count;
+    const char *text; /* the document itself; NULL: it was not read from a file */
 } plim_with_report;
 
 typedef struct plim_with_reports {

@@ -138,6 +138,7 @@ static void processes_are_joined(void)
     T_EQ_I64(plim_with_read(folder, &arena, &reports, NULL), PLIM_OK);
     T_EQ_U64(reports.count, 2);
     T_EQ_I64(reports.items[0].pid, 7);
+    T_EQ_STR(reports.items[0].text, files[0].text);
     T_EQ_U64(reports.unread_count, 1);
     T_EQ_I64(
         plim_with_join("accumulate=4\nfused\nset_to_none", &reports, &arena, &all, &count, NULL),
