@@ -460,6 +460,10 @@ PLIM_API const char *plim_rehearsed_verdict_name(plim_rehearsed_verdict verdict)
 PLIM_API plim_rehearsed_peak plim_rehearsed_find_peak(const plim_rehearsal_outcome *outcome);
 /** The bar of the device that is used most. */
 PLIM_API plim_rehearsed_bar plim_rehearsed_find_bar(const plim_rehearsal_outcome *outcome);
+/** The first technique that was to be switched on and that every process which came to it refused;
+ * NULL: none. */
+PLIM_API const plim_rehearsed_technique *
+plim_rehearsal_refused(const plim_rehearsal_outcome *outcome);
 /** True if the figures are lower bounds: a size, or where a loop ends, hangs on a value that was
  * not computed. */
 PLIM_API bool plim_rehearsed_is_at_least(const plim_rehearsal_outcome *outcome);

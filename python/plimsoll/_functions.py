@@ -230,7 +230,8 @@ def rehearse(command: Command, **options: Any) -> Any:
 def _has_no_answer(document: Dict[str, Any]) -> bool:
     """The rehearsal failed, and its document says how: that is a verdict."""
     return (document.get("verdict") in ("failed", "unanswered")
-            or document.get("comparison") == "failed" or document.get("complete") is False)
+            or document.get("comparison") == "failed" or document.get("complete") is False
+            or any(one["state"] == "refused" for one in document.get("with", [])))
 
 
 def _search(options: Any, program: List[str]) -> Tuple[List[str], Type[documents.Document]]:

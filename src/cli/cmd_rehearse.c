@@ -265,6 +265,10 @@ static void check(struct argp_state *state, void *given)
     plim_locking_check_options(state, &arguments->locking,
                                is_search || arguments->against != NULL ||
                                    arguments->bisect != NULL);
+    const bool has_lock = arguments->locking.lock != NULL || arguments->locking.check != NULL;
+    if (has_lock && arguments->how.techniques != NULL) {
+        argp_error(state, "--lock and --check hold a program as it is: leave out --with");
+    }
     if (is_search && arguments->how.record_path != NULL) {
         argp_error(state,
                    "--record cannot be combined with a search: rehearse the value that it finds");

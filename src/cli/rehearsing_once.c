@@ -34,6 +34,14 @@ int plim_rehearsing_status(const plim_rehearse_asked *arguments, plim_rehearsed_
     return PLIM_EXIT_FAILED;
 }
 
+/* The exit status: figures without a technique that was asked for answer another question. */
+static int status_of(const plim_rehearse_asked *arguments, const plim_rehearsed *rehearsed)
+{
+    return plim_rehearsal_refused(rehearsed->outcome) != NULL
+               ? PLIM_EXIT_FAILED
+               : plim_rehearsing_status(arguments, plim_rehearsed_judge(rehearsed));
+}
+
 /* Why it ran out and what to do, from the message it died with. */
 static void add_explanation(const plim_rehearse_asked *arguments, plim_page *page,
                             const plim_rehearsed *rehearsed)
@@ -107,9 +115,8 @@ static int show(const char *who, const plim_rehearse_asked *arguments,
     plim_result_begin(&result, who, stdout, &arguments->asked);
     plim_page_init(&page, NULL);
     plim_page_gap(&page); /* after the program's own output */
-    const int answer =
-        plim_locking_end(who, lock, rehearsed, &arguments->how, &page,
-                         plim_rehearsing_status(arguments, plim_rehearsed_judge(rehearsed)));
+    const int answer = plim_locking_end(who, lock, rehearsed, &arguments->how, &page,
+                                        status_of(arguments, rehearsed));
     plim_rehearse_page(&page, rehearsed, arguments->how.prints_calls);
     add_explanation(arguments, &page, rehearsed);
     if (arguments->diagnoses) {

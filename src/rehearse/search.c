@@ -135,6 +135,17 @@ static plim_status stop(uint64_t value, const plim_rehearsed *rehearsed, plim_er
                      rehearsed->reason.text != NULL ? rehearsed->reason.text : "unknown");
 }
 
+/* A value found without a technique that was asked for answers another question. */
+static plim_status check_refused(uint64_t value, const plim_rehearsed *rehearsed, plim_error *err)
+{
+    const plim_rehearsed_technique *const refused = plim_rehearsal_refused(rehearsed->outcome);
+    if (refused == NULL) {
+        return PLIM_OK;
+    }
+    return plim_fail(err, PLIM_UNSUPPORTED, "stopped at %" PRIu64 ": %s was refused: %s", value,
+                     refused->name, refused->text != NULL ? refused->text : "no reason was given");
+}
+
 static plim_status try_command(const batch_search *self, const char *const *command, uint64_t value,
                                plim_rehearse_try *ret, plim_error *err)
 {
@@ -163,7 +174,10 @@ static plim_status try_command(const batch_search *self, const char *const *comm
     plim_status status = PLIM_OK;
     if (ret->verdict == PLIM_REHEARSED_FAILED || ret->verdict == PLIM_REHEARSED_UNANSWERED) {
         status = stop(value, &rehearsed, err);
-    } else if (self->options->tried != NULL) {
+    } else {
+        status = check_refused(value, &rehearsed, err);
+    }
+    if (status == PLIM_OK && self->options->tried != NULL) {
         self->options->tried(self->options->tried_ctx, ret);
     }
     if (ret->verdict != PLIM_REHEARSED_FAILED) {

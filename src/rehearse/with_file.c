@@ -340,3 +340,13 @@ plim_status plim_with_join(const char *lines, const plim_with_reports *reports, 
     *ret_count = count;
     return PLIM_OK;
 }
+
+const plim_rehearsed_technique *plim_rehearsal_refused(const plim_rehearsal_outcome *outcome)
+{
+    for (size_t i = 0; i < outcome->technique_count; i++) {
+        if (strcmp(outcome->techniques[i].state, "refused") == 0) {
+            return &outcome->techniques[i];
+        }
+    }
+    return NULL;
+}

@@ -58,6 +58,51 @@ static void ran_out_in_a_trainer(rehearse_sample *sample)
     sample->oom.stack_count = T_COUNT(in_a_trainer);
 }
 
+static const plim_rehearsed_technique switched[] = {
+    { .name = "checkpoint",
+      .value = "every:2",
+      .state = "applied",
+      .text = "6 of 12 Blocks of GPT.h are recomputed" },
+    { .name = "accumulate",
+      .value = "4",
+      .state = "applied",
+      .text = "batches of 16 go through in 4 pieces",
+      .label = "changed",
+      .label_text = "the program has batch normalization" },
+    { .name = "optimizer",
+      .value = "8bit",
+      .state = "refused",
+      .text = "bitsandbytes cannot be imported: No module named 'bitsandbytes'" },
+    { .name = "set_to_none",
+      .value = "",
+      .state = "no_effect",
+      .text = "gradients are freed already: it is PyTorch's default since 2.0" },
+    { .name = "kv", .value = "static", .state = "waiting" },
+};
+
+static void switched_on(rehearse_sample *sample)
+{
+    sample->outcome.techniques = switched;
+    sample->outcome.technique_count = T_COUNT(switched);
+    sample->processes[0].techniques = switched;
+    sample->processes[0].technique_count = T_COUNT(switched);
+}
+
+/* Of a hundred processes one has nothing to apply it to. */
+static void switched_on_in_ranks(rehearse_sample *sample)
+{
+    static const plim_rehearsed_technique other = { .name = "checkpoint",
+                                                    .value = "every:2",
+                                                    .state = "no_effect" };
+    sample_spread(sample, 3);
+    sample->outcome.techniques = switched;
+    sample->outcome.technique_count = 1;
+    for (size_t i = 0; i < 3; i++) {
+        sample->processes[i].techniques = i == 1 ? &other : switched;
+        sample->processes[i].technique_count = 1;
+    }
+}
+
 static void ran_out_with_need(rehearse_sample *sample)
 {
     sample_run_out(sample);
@@ -352,6 +397,8 @@ static const struct {
     { "rehearse-fits-ascii.txt", fits, &plain },
     { "rehearse-fits-narrow.txt", fits, &narrow },
     { "rehearse-fits-wide.txt", fits, &widest },
+    { "rehearse-with.txt", switched_on, &wide },
+    { "rehearse-with-ranks.txt", switched_on_in_ranks, &wide },
     { "rehearse-facts.txt", facts, &wide },
     { "rehearse-facts-narrow.txt", facts, &narrow },
     { "rehearse-facts-ranks.txt", facts_of_ranks, &wide },

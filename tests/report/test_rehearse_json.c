@@ -185,7 +185,7 @@ static void every_member_is_there_whatever_happened(void)
                                     "exit_status", "gpu", "peak_allocated_bytes",
                                     "peak_reserved_bytes", "peak_device_bytes", "peak_device",
                                     "oom_verdict", "need", "tried", "late", "devices", "processes",
-                                    "unanswered", "calls", "recordings", "warnings"));
+                                    "with", "unanswered", "calls", "recordings", "warnings"));
         check_members(get(root, "peak_device"),
                       MEMBERS("low_bytes", "expected_bytes", "high_bytes"));
         check_members(get(root, "gpu"), MEMBERS("key", "name", "capacity_bytes", "count"));
@@ -199,7 +199,7 @@ static void every_member_is_there_whatever_happened(void)
                           MEMBERS("pid", "rank", "world_size", "torch", "conf", "ended",
                                   "stop_reason", "stop_text", "exception", "steps",
                                   "import_seconds", "total_seconds", "devices", "ooms", "oom_count",
-                                  "oom_places", "value_reads", "facts", "warnings"));
+                                  "oom_places", "value_reads", "facts", "with", "warnings"));
             yajl_val device = first(process, "devices");
             check_members(device, MEMBERS("device", "peak_allocated_bytes", "peak_reserved_bytes",
                                           "peak_active_bytes", "peak_requested_bytes", "peak_step",

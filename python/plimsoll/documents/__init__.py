@@ -20,7 +20,7 @@ from plimsoll.documents._part import Document, Error, Frame, Item, Part
 from plimsoll.documents._rehearse import (
     Bar, BatchSearch, Call, Category, ComparedRank, Comparison, DriverDevice, Fact, Gpu, Late,
     Limit, Need, OomPlace, OutOfMemory, PackageChange, Peaks, Phase, Process, ProcessDevice, Reason,
-    Rehearsal, Release, ReleaseSearch, Side, Step, Tried, Try, ValueRead)
+    Rehearsal, Release, ReleaseSearch, Side, Step, Switched, SwitchPlace, Tried, Try, ValueRead)
 from plimsoll.documents._replay import (
     Agreement, DeviceAgreement, DeviceResult, Fidelity, Replay, Replayed, ReplayedDevice,
     ReplayFailure, Result, Scale, Setting, TunedResult, Tuning)
@@ -39,5 +39,5 @@ __all__ = [
     "Phase", "Pin", "Place", "Pool", "Process", "ProcessDevice", "Reason", "Rehearsal", "Release",
     "ReleaseSearch", "Replay", "ReplayFailure", "Replayed", "ReplayedDevice", "Result", "Run",
     "Scale", "Series", "Setting", "Side", "Sized", "Skew", "Spread", "Start", "State", "Step",
-    "Steps", "Subject", "Text", "Tried", "Try", "TunedResult", "Tuning", "ValueRead",
+    "Steps", "Subject", "SwitchPlace", "Switched", "Text", "Tried", "Try", "TunedResult", "Tuning", "ValueRead",
 ]

@@ -186,6 +186,27 @@ class Fact(Part):
     evidence: Optional[str]
 
 
+class SwitchPlace(Part):
+    """A line of the program that a technique changes."""
+
+    what: str
+    file: str
+    line: int
+
+
+class Switched(Part):
+    """A technique that was switched on from outside."""
+
+    _page = "docs/formats/rehearse-json.md#technique"
+    name: str
+    value: str
+    state: str
+    text: Optional[str]
+    label: Optional[str]
+    label_text: Optional[str]
+    places: List[SwitchPlace]
+
+
 class Process(Part):
     """A process that imported PyTorch."""
 
@@ -208,6 +229,7 @@ class Process(Part):
     oom_places: List[OomPlace]
     value_reads: List[ValueRead]
     facts: List[Fact]
+    with_: List[Switched]
     warnings: List[str]
 
 
@@ -243,6 +265,7 @@ class Rehearsal(Document, Peaks):
     late: Optional[Late]
     devices: List[DriverDevice]
     processes: List[Process]
+    with_: List[Switched]
     unanswered: int
     calls: List[Call]
     recordings: List[str]

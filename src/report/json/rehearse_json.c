@@ -171,6 +171,7 @@ static void write_process(plim_json *json, const plim_rehearsed_process *process
     write_oom_places(json, process);
     write_reads(json, process);
     write_facts(json, process);
+    plim_json_with(json, process->techniques, process->technique_count);
     plim_json_strings(json, "warnings", process->warnings, process->warning_count);
     plim_json_end_object(json);
 }
@@ -259,6 +260,7 @@ plim_status plim_rehearse_json_write(plim_sink sink, const plim_rehearsed *rehea
         write_process(&json, &outcome->processes[i]);
     }
     plim_json_end_array(&json);
+    plim_json_with(&json, outcome->techniques, outcome->technique_count);
     plim_json_member_u64(&json, "unanswered", outcome->unanswered_count);
     write_calls(&json, outcome);
     plim_json_strings(&json, "recordings", rehearsed->recordings, rehearsed->recording_count);

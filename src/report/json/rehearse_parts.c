@@ -91,3 +91,34 @@ void plim_json_rehearsed_need(plim_json *json, const plim_rehearsed_need *need)
     plim_json_end_array(json);
     plim_json_end_object(json);
 }
+
+static void write_places(plim_json *json, const plim_rehearsed_technique *technique)
+{
+    plim_json_member_array(json, "places");
+    for (size_t i = 0; i < technique->place_count; i++) {
+        plim_json_begin_object(json);
+        plim_json_member_string(json, "what", technique->places[i].what);
+        plim_json_member_string(json, "file", technique->places[i].file);
+        plim_json_member_u64(json, "line", technique->places[i].line);
+        plim_json_end_object(json);
+    }
+    plim_json_end_array(json);
+}
+
+void plim_json_with(plim_json *json, const plim_rehearsed_technique *techniques, size_t count)
+{
+    plim_json_member_array(json, "with");
+    for (size_t i = 0; i < count; i++) {
+        const plim_rehearsed_technique *const one = &techniques[i];
+        plim_json_begin_object(json);
+        plim_json_member_string(json, "name", one->name);
+        plim_json_member_string(json, "value", one->value);
+        plim_json_member_string(json, "state", one->state);
+        plim_json_member_optional_string(json, "text", one->text);
+        plim_json_member_optional_string(json, "label", one->label);
+        plim_json_member_optional_string(json, "label_text", one->label_text);
+        write_places(json, one);
+        plim_json_end_object(json);
+    }
+    plim_json_end_array(json);
+}

@@ -16,6 +16,8 @@ void plim_json_rehearsed_bar(plim_json *json, const char *key, const plim_rehear
 /* Null where the rehearsal has an answer. */
 void plim_json_rehearsed_reason(plim_json *json, const plim_rehearsed_reason *reason);
 /* The need of a program that ran out; null where it was not asked. */
+/** The member "with": techniques that were switched on from outside. */
+void plim_json_with(plim_json *json, const plim_rehearsed_technique *techniques, size_t count);
 void plim_json_rehearsed_need(plim_json *json, const plim_rehearsed_need *need);
 
 #endif

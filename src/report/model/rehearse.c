@@ -143,6 +143,7 @@ void plim_rehearse_page(plim_page *page, const plim_rehearsed *rehearsed, bool l
     plim_page_gap(page);
     const plim_rehearsed_verdict verdict = plim_rehearsed_judge(rehearsed);
     answers[verdict](&self);
+    plim_rehearsed_say_refused(&self);
     if (verdict == PLIM_REHEARSED_FAILED && !plim_rehearsed_used_gpu(rehearsed->outcome)) {
         plim_rehearsed_say_warnings(&self); /* it measured nothing */
         return;
@@ -153,6 +154,7 @@ void plim_rehearse_page(plim_page *page, const plim_rehearsed *rehearsed, bool l
     plim_rehearsed_say_need(&self);
     plim_rehearsed_say_figures(&self);
     plim_rehearsed_say_phases(&self);
+    plim_rehearsed_say_with(&self);
     plim_rehearsed_say_facts(&self);
     plim_rehearsed_say_limitations(&self);
 }

@@ -39,12 +39,21 @@ void plim_rehearsed_say_warnings(const plim_rehearsing_page *self);
 /** The answer of a search. */
 void plim_rehearsed_say_best(plim_page *page, const plim_rehearse_tries *tries);
 
+/** "checkpoint=every:2"; in the page. */
+const char *plim_rehearsed_technique_text(plim_page *page, const plim_rehearsed_technique *of);
+/** "same result", in this program; "" where it is not known. */
+const char *plim_rehearsed_label(plim_page *page, const plim_rehearsed_technique *of);
+/** Techniques that were to be switched on and were refused. */
+void plim_rehearsed_say_refused(const plim_rehearsing_page *self);
+
 /* The parts, in their order. */
 void plim_rehearsed_say_tight(const plim_rehearsing_page *self);
 /* Its need, where it ran out and that was asked. */
 void plim_rehearsed_say_need(const plim_rehearsing_page *self);
 void plim_rehearsed_say_figures(const plim_rehearsing_page *self);
 void plim_rehearsed_say_phases(const plim_rehearsing_page *self);
+/* Techniques that were switched on from outside, and took hold or had nothing to do. */
+void plim_rehearsed_say_with(const plim_rehearsing_page *self);
 void plim_rehearsed_say_facts(const plim_rehearsing_page *self);
 void plim_rehearsed_say_limitations(const plim_rehearsing_page *self);
 
