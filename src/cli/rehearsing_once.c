@@ -34,7 +34,7 @@ int plim_rehearsing_status(const plim_rehearse_asked *arguments, plim_rehearsed_
     return PLIM_EXIT_FAILED;
 }
 
-/* The exit status: figures without a technique that was asked for answer another question. */
+/* The exit status: figures without a wanted technique answer another question. */
 static int status_of(const plim_rehearse_asked *arguments, const plim_rehearsed *rehearsed)
 {
     return plim_rehearsal_refused(rehearsed->outcome) != NULL

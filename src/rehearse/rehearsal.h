@@ -47,7 +47,7 @@ struct plim_rehearsal {
     char folder[PLIM_PATH_BYTES];
     plim_stage *stage;
     uint64_t margin_bytes;
-    const char *techniques; /* that were asked for, one a line; NULL: none */
+    const char *techniques; /* that were wanted, one a line; NULL: none */
     char **argv;
     char **environment;
     plim_rehearsal_outcome outcome;

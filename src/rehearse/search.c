@@ -135,7 +135,7 @@ static plim_status stop(uint64_t value, const plim_rehearsed *rehearsed, plim_er
                      rehearsed->reason.text != NULL ? rehearsed->reason.text : "unknown");
 }
 
-/* A value found without a technique that was asked for answers another question. */
+/* A value found without a wanted technique answers another question. */
 static plim_status check_refused(uint64_t value, const plim_rehearsed *rehearsed, plim_error *err)
 {
     const plim_rehearsed_technique *const refused = plim_rehearsal_refused(rehearsed->outcome);

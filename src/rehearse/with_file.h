@@ -44,7 +44,7 @@ PLIM_MUST_USE plim_status plim_with_read(const char *folder, plim_arena *arena,
 /*
  * All processes together: see plim_rehearsal_outcome.techniques.
  *
- * lines  the techniques as they were asked for, one a line; those that no process reported are
+ * lines  the techniques as the options name them, one a line; those that no process reported are
  *        "waiting". NULL: those of the reports
  */
 PLIM_MUST_USE plim_status plim_with_join(const char *lines, const plim_with_reports *reports,
