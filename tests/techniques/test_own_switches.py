@@ -50,6 +50,7 @@ ROWS = [
      GPT + " --checkpoint 1 --loss-chunks 8 --offload optimizer"),
 ]
 SHORT = (2, 4)  # rows in a short run
+RESERVES_LESS = "offload=all_saved"  # save_on_cpu copies parameters there and back as well
 
 
 def is_near(one, other):
@@ -64,7 +65,8 @@ class OwnSwitches(unittest.TestCase):
         with_it = rehearsals.Rehearsed(self.plimsoll, plain, techniques)
         other = rehearsals.Rehearsed(self.plimsoll, own)
         figures = (with_it.allocated, other.allocated, with_it.reserved, other.reserved)
-        is_good = is_near(*figures[:2]) and is_near(*figures[2:])
+        is_good = is_near(*figures[:2]) and (is_near(*figures[2:]) or (
+            RESERVES_LESS in techniques and figures[2] < figures[3]))
         return is_good, f"{' '.join(techniques)} on {plain}: " + " / ".join(
             f"{figure / 2**20:.1f}" for figure in figures)
 

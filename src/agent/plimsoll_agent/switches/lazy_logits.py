@@ -6,6 +6,7 @@ hidden @ weight.T, and is taken apart by a loss.
                          └── any other operation ──► the plain logits
 """
 
+import functools
 import math
 
 MOST_PIECES = 32
@@ -249,4 +250,19 @@ def make_class(torch):
         functional.cross_entropy: cross_entropy,
         tensor.requires_grad.__get__: lambda lazy: True,
     }
+    _make_whole_for_functions(torch, LazyLogits)
     return LazyLogits
+
+
+def _make_whole_for_functions(torch, lazy):
+    """Functions of the program's own take the plain logits: the engine passes subclasses by."""
+    owner = torch.autograd.Function
+    given = owner.__dict__["apply"].__func__
+
+    @functools.wraps(given)
+    def apply(cls, *args, **kwargs):
+        if any(isinstance(one, lazy) for one in args):
+            args = [one.whole(cls.__name__) if isinstance(one, lazy) else one for one in args]
+        return given(cls, *args, **kwargs)
+
+    owner.apply = classmethod(apply)
