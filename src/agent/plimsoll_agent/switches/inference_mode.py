@@ -15,6 +15,42 @@ DEPTH_MAX = 16  # frames that make a place of calls
 WORDS_MAX = 3
 
 
+class Inputs:
+    """Of a forward pass that kept nothing else.
+
+    An output that the program holds on to, a loss say, holds them too: they go to the host when
+    training goes on.
+    """
+
+    def __init__(self, torch, args, kwargs):
+        self._torch = torch
+        self._given = args, kwargs
+        self._devices = {}  # {id of a tensor on the host: its device before}
+
+    def _each(self, value, change):
+        if isinstance(value, self._torch.Tensor):
+            return change(value)
+        if type(value) in (list, tuple):
+            return type(value)(self._each(one, change) for one in value)
+        if type(value) is dict:
+            return {key: self._each(one, change) for key, one in value.items()}
+        return value
+
+    def leave(self):
+        def change(tensor):
+            if tensor.device.type == "cpu" or self._torch.is_inference(tensor):
+                return tensor
+            moved = tensor.detach().to("cpu")
+            self._devices[id(moved)] = tensor.device
+            return moved
+
+        self._given = self._each(self._given, change)
+
+    def get(self):
+        return self._each(self._given, lambda tensor: tensor.to(
+            self._devices.get(id(tensor), tensor.device)))
+
+
 class InferenceMode(Switch):
     """At roots that are called with gradients on: those in eval mode, from their first call; those
     in training mode at a place that is not one of training, once there is such a place.
@@ -26,6 +62,7 @@ class InferenceMode(Switch):
         self._training_sites = set()
         self._since_backward = set()  # sites of calls that kept all
         self._kinds = weakref.WeakKeyDictionary()
+        self._kept = weakref.WeakSet()  # Inputs
         self._forgotten = 0
         self._came_back = 0
         self._already = 0
@@ -73,6 +110,8 @@ class InferenceMode(Switch):
         site = self._site()
         is_compiled, has_buffers = self._kind(module)
         if site in self._training_sites:
+            for inputs in list(self._kept):
+                inputs.leave()
             return call(module, args, kwargs)
         if is_compiled:
             self._compiled += not module.training
@@ -86,20 +125,23 @@ class InferenceMode(Switch):
         from torch.utils.checkpoint import checkpoint
 
         runs = 0
+        inputs = Inputs(self.torch, args, kwargs)
+        self._kept.add(inputs)
 
-        def run(*given, **named):
+        def run(_device):
             nonlocal runs
             runs += 1
             if runs == 2:
                 self._came_back += 1
                 self._training_sites.add(site)
-            return call(module, given, named)
+            return call(module, *inputs.get())
 
         place = self.program.place()
         if place is not None:
             self.entry.place("evaluation", *place)
         self._forgotten += 1
-        return checkpoint(run, *args, use_reentrant=False, **kwargs)
+        device = self.torch.empty(0, device=next(module.parameters()).device)
+        return checkpoint(run, device, use_reentrant=False)  # random numbers of that device
 
     def _backward(self, call, args, kwargs):
         self._training_sites |= self._since_backward
