@@ -67,11 +67,8 @@ class Scaling:
         kinds = {kind.__name__ for kind in type(module).__mro__}
         if kinds & {"FullyShardedDataParallel", "FSDPModule"}:
             raise Refusal("gradients are sharded: overflow on one rank would have to stop all")
-        for parameter in module.parameters():
-            if parameter.dtype is self._torch.float16:
-                raise Refusal("some weights are float16: PyTorch does not unscale such gradients")
-            if getattr(parameter, "_post_accumulate_grad_hooks", None):
-                raise Refusal("gradients are used within the backward pass, where they are scaled")
+        if any(parameter.dtype is self._torch.float16 for parameter in module.parameters()):
+            raise Refusal("some weights are float16: PyTorch does not unscale such gradients")
         self._roots.add(module)
 
     def _watch_optimizers(self):
@@ -133,6 +130,10 @@ class Scaling:
             self._scaler._lazy_init_scale_growth_tracker(device)
         if self._has_stepped:
             self._update()
+        if any(getattr(parameter, "_post_accumulate_grad_hooks", None)
+               for optimizer in list(self._optimizers) for group in optimizer.param_groups
+               for parameter in group["params"]):
+            raise Refusal("gradients are used within the backward pass, where they are scaled")
         scale = self._scaler._scale
         self._multiply(scale)
         self.backwards += 1
