@@ -28,6 +28,7 @@ int plim_cmd_explain(int argc, char **argv);
 int plim_cmd_export(int argc, char **argv);
 int plim_cmd_inspect(int argc, char **argv);
 int plim_cmd_query(int argc, char **argv);
+int plim_cmd_fit(int argc, char **argv);
 int plim_cmd_rehearse(int argc, char **argv);
 int plim_cmd_replay(int argc, char **argv);
 int plim_cmd_run(int argc, char **argv);

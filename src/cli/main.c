@@ -27,6 +27,7 @@ static const plim_command commands[] = {
     { "explain", plim_cmd_explain, "why did it run out: error texts and logs, and what to do" },
     { "export", plim_cmd_export,
       "a recording for other tools: flame graphs, speedscope, snapshots" },
+    { "fit", plim_cmd_fit, "what to change so that it fits, and what that costs" },
     { "inspect", plim_cmd_inspect, "where did the memory go: peak, stacks, pools, failures" },
     { "query", plim_cmd_query, "a question of your own: a recording as tables, asked in SQL" },
     { "rehearse", plim_cmd_rehearse, "will it fit: run a PyTorch program without a GPU" },

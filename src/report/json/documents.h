@@ -1,6 +1,7 @@
 /*
  * documents.h - the documents of `--json`, for programs: `inspect/1`, `diagnose/1`, `diff/1`,
- * `dump/1`, `enable/1`, `explain/1`, `export/1`, `rehearse/1`, `replay/1`, `run/1` and `tune/1`.
+ * `dump/1`, `enable/1`, `explain/1`, `export/1`, `fit/1`, `rehearse/1`, `replay/1`, `run/1` and
+ * `tune/1`.
  *
  * The promise and every member are in docs/formats, a page for each: members may be added, none is
  * removed or changes its meaning. All write to a sink; `page` is what the terminal would show, and
@@ -17,6 +18,7 @@
 #include "report/model/enable.h"
 #include "report/model/explain.h"
 #include "report/model/export.h"
+#include "report/model/fit.h"
 #include "report/model/inspect.h"
 #include "report/model/rehearse.h"
 #include "report/model/rehearse_upgrade.h"
@@ -36,6 +38,10 @@ PLIM_MUST_USE plim_status plim_explain_json_write(plim_sink sink, const plim_exp
 
 PLIM_MUST_USE plim_status plim_export_json_write(plim_sink sink, const plim_exported *exported,
                                                  const plim_page *page, plim_error *err);
+
+PLIM_MUST_USE plim_status plim_fit_json_write(plim_sink sink, const char *const *argv,
+                                              const plim_fitted *fitted, const plim_page *page,
+                                              plim_error *err);
 
 /** The devices of a file that has been diagnosed, to be given to plim_diagnose_json_write().
  *

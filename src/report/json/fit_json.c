@@ -1,0 +1,96 @@
+/*
+ * fit_json.c - the document `fit/1`. See documents.h.
+ */
+#include "report/json/documents.h"
+
+#include "base/error.h"
+#include "base/json_out.h"
+#include "report/json/parts.h"
+#include "report/json/rehearse_parts.h"
+
+static void write_uses(plim_json *json, const plim_fit_trial *trial)
+{
+    plim_json_member_array(json, "techniques");
+    for (size_t i = 0; i < trial->use_count; i++) {
+        const plim_fit_use *const use = &trial->uses[i];
+        plim_json_begin_object(json);
+        plim_json_member_string(json, "technique", use->text);
+        plim_json_member_string(json, "label", plim_technique_label_name(use->label));
+        plim_json_member_optional_string(json, "state", use->state);
+        plim_json_member_optional_string(json, "reason", use->reason);
+        plim_json_end_object(json);
+    }
+    plim_json_end_array(json);
+}
+
+static void write_trial(plim_json *json, const plim_fit_trial *trial)
+{
+    plim_json_begin_object(json);
+    write_uses(json, trial);
+    plim_json_member_optional_string(json, "conf", trial->settings);
+    plim_json_member_string(json, "answer", plim_fit_answer_name(trial->answer));
+    plim_json_member_optional_string(json, "reason", trial->reason);
+    plim_json_member_string(json, "label", plim_technique_label_name(trial->label));
+    plim_json_member_string(json, "verdict", plim_rehearsed_verdict_name(trial->verdict));
+    plim_json_rehearsed_peak(json, &trial->peak);
+    plim_json_rehearsed_bar(json, "peak_device", &trial->bar);
+    plim_json_member_u64(json, "host_bytes", trial->host_bytes);
+    plim_json_member_double(json, "model_seconds", trial->cost.seconds);
+    plim_json_member_double(json, "slowdown", trial->slowdown);
+    plim_json_member_bool(json, "is_confirmed", trial->is_confirmed);
+    plim_json_member_bool(json, "is_predicted", trial->is_predicted);
+    plim_json_member_double(json, "seconds", trial->seconds);
+    plim_json_end_object(json);
+}
+
+/* An index of "trials"; null without one. */
+static void write_index(plim_json *json, const char *key, const plim_fitted *fitted,
+                        const plim_fit_trial *trial)
+{
+    plim_json_member_known_u64(json, key, trial != NULL,
+                               trial != NULL ? (uint64_t)(trial - fitted->trials) : 0);
+}
+
+static void write_changes(plim_json *json, const plim_fitted *fitted)
+{
+    plim_json_member_array(json, "changes");
+    for (size_t i = 0; i < fitted->change_count; i++) {
+        const plim_fit_change *const change = &fitted->changes[i];
+        plim_json_begin_object(json);
+        plim_json_member_string(json, "technique", change->text);
+        plim_json_member_optional_string(json, "pytorch", change->pytorch);
+        plim_json_member_optional_string(json, "arguments", change->arguments);
+        plim_json_member_optional_string(json, "diff", change->diff);
+        plim_json_end_object(json);
+    }
+    plim_json_end_array(json);
+}
+
+plim_status plim_fit_json_write(plim_sink sink, const char *const *argv, const plim_fitted *fitted,
+                                const plim_page *page, plim_error *err)
+{
+    size_t words = 0;
+    while (argv[words] != NULL) {
+        words++;
+    }
+    plim_json json;
+    PLIM_TRY(plim_document_begin(&json, sink, "fit/1", page, err));
+    plim_json_member_bool(&json, "fits", fitted->cheapest != NULL);
+    plim_json_strings(&json, "command", argv, words);
+    plim_json_rehearsed_gpu(&json, fitted->gpu, fitted->capacity_bytes, 1);
+    plim_json_member_array(&json, "trials");
+    for (size_t i = 0; i < fitted->trial_count; i++) {
+        write_trial(&json, &fitted->trials[i]);
+    }
+    plim_json_end_array(&json);
+    write_index(&json, "plain", fitted, fitted->plain);
+    write_index(&json, "cheapest", fitted, fitted->cheapest);
+    write_index(&json, "roomy", fitted, fitted->roomy);
+    write_index(&json, "smallest", fitted, fitted->smallest);
+    plim_json_member_u64(&json, "missing_bytes", fitted->missing_bytes);
+    plim_json_member_optional_string(&json, "enough_gpu",
+                                     fitted->enough != NULL ? fitted->enough->key : NULL);
+    write_changes(&json, fitted);
+    plim_json_member_optional_string(&json, "stopped", fitted->stopped);
+    return plim_document_finish(&json, page, err);
+}
