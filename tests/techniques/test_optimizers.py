@@ -79,6 +79,20 @@ for path in glob.glob(os.environ.get("PLIMSOLL_WITH_FOLDER", "/nowhere") + "/*.j
     with open(path) as file:  # written after each of the first steps
         print("report", file.read())
 '''
+LAYERS = """
+import torch
+from torch import nn
+
+model = nn.Sequential(*[nn.Linear(1024, 1024, bias=False) for _ in range(10)]).cuda()
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+for step in range(3):
+    torch.cuda.reset_peak_memory_stats()
+    model(torch.ones(4, 1024, device="cuda")).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+print("peak", torch.cuda.max_memory_allocated())
+"""
+LAYER = 4 * 1024 * 1024  # bytes of each of its ten weights
 # By hand for optimizer=8bit: elements of the parameters above. Two states of one byte for each
 # element, and for each block of 256 a scale of four bytes; below 4096 elements, four bytes each.
 SIZES = (50 * 96, 96 * 64, 64, 64, 64, 64 * 50, 50)
@@ -164,6 +178,22 @@ class Optimizers(unittest.TestCase):
         lines, entries = self.run_it("adamw", ["optimizer=8bit"], "rehearse")
         self.assertEqual(entries[0]["state"], "refused")
         self.assertIn("pip install bitsandbytes", entries[0]["text"])
+
+    @unittest.skipIf(rehearsals.IS_SHORT, "a short run")
+    def test_one_gradient_at_a_time(self):
+        """Of ten gradients and, of foreach, ten temporaries of the step, one of each is left."""
+        path = os.path.join(self.folder.name, "layers.py")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(LAYERS)
+        peaks = []
+        for words in ([], [f"--with={IN_BACKWARD}"]):
+            result = subprocess.run([self.plimsoll, "rehearse", "--gpu=h100", *words, "--",
+                                     rehearsals.PYTHON, path],
+                                    capture_output=True, text=True, check=False)
+            peaks += [int(line.split()[1]) for line in result.stdout.splitlines()
+                      if line.startswith("peak ")]
+        saved = peaks[0] - peaks[1]
+        self.assertLess(abs(saved - 18 * LAYER), LAYER / 10, peaks)
 
     @unittest.skipIf(rehearsals.IS_SHORT, "a short run")
     def test_states_on_the_host(self):

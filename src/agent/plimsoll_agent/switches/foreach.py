@@ -1,7 +1,7 @@
 """foreach=off: the optimizer takes one tensor after another, and needs temporaries of one only."""
 
 from plimsoll_agent.switches.switch import Refusal
-from plimsoll_agent.switches.stepping import Stepping, devices_of
+from plimsoll_agent.switches.stepping import Stepping, devices_of, name_of
 
 
 class Foreach(Stepping):
@@ -11,7 +11,7 @@ class Foreach(Stepping):
 
     def check(self, optimizer):
         if "foreach" not in optimizer.defaults:
-            raise Refusal(f"{type(optimizer).__name__} does not take foreach")
+            raise Refusal(f"{name_of(optimizer)} does not take foreach")
 
     def wanted(self, group):
         return {} if group.get("fused") else {"foreach": False}
@@ -28,4 +28,4 @@ class Foreach(Stepping):
         return None
 
     def evidence(self, optimizer):
-        return f"{type(optimizer).__name__} steps with foreach=False"
+        return f"{name_of(optimizer)} steps with foreach=False"

@@ -1,7 +1,7 @@
 """fused: the optimizer steps in one kernel, which needs no temporaries."""
 
 from plimsoll_agent.switches.switch import Refusal
-from plimsoll_agent.switches.stepping import Stepping, devices_of
+from plimsoll_agent.switches.stepping import Stepping, devices_of, name_of
 
 
 def _devices_with_fused_kernels():
@@ -22,7 +22,7 @@ class Fused(Stepping):
     name = "fused"
 
     def check(self, optimizer):
-        kind = type(optimizer).__name__
+        kind = name_of(optimizer)
         defaults = optimizer.defaults
         if "fused" not in defaults:
             raise Refusal(f"{kind} has no fused kernel")
@@ -56,4 +56,4 @@ class Fused(Stepping):
         return None
 
     def evidence(self, optimizer):
-        return f"{type(optimizer).__name__} steps with fused=True"
+        return f"{name_of(optimizer)} steps with fused=True"

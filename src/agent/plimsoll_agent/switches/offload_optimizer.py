@@ -3,6 +3,7 @@
 import collections
 import weakref
 
+from plimsoll_agent.switches.stepping import devices_of, name_of
 from plimsoll_agent.switches.switch import Refusal, Switch
 
 # Packages whose optimizers work on the device only, or have the technique themselves.
@@ -136,13 +137,10 @@ class OffloadOptimizer(Switch):
         if optimizer not in self._hosts:
             self._check(optimizer)
             self._hosts[optimizer] = HostStep(self.torch, optimizer)
-            devices = {tensor.device.type for group in optimizer.param_groups
-                       for tensor in group["params"]}
-            if devices == {"cpu"}:
+            if devices_of(optimizer.param_groups) == {"cpu"}:
                 self.entry.no_effect("the weights are on the host already")
             else:
-                self.entry.applied(f"{type(optimizer).__name__} steps on the host, where its "
-                                   "states are")
+                self.entry.applied(f"{name_of(optimizer)} steps on the host, where its states are")
         return self._hosts[optimizer]
 
     def _check(self, optimizer):

@@ -1,13 +1,17 @@
 """optimizer=sgd|adafactor|8bit: another optimizer in the place of the program's Adam or AdamW."""
 
 from plimsoll_agent.switches.replacements import REPLACEMENTS
-from plimsoll_agent.switches.switch import Refusal, Switch
+from plimsoll_agent.switches.switch import CHANGED, Refusal, Switch
 
+_STATES = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"}  # of Adam
 _KEPT = "_plimsoll_kept"  # options of the class that was wanted
 
 
-def _stand_in(kind, asked, replacement):
-    """A class that works as `kind` and passes for `asked`, which schedulers and frameworks know."""
+def _stand_in(kind, asked, replacement, left_out):
+    """A class that works as `kind` and passes for `asked`, which schedulers and frameworks know.
+
+    left_out()  a checkpoint has Adam's states, which are of no use to it
+    """
 
     def add_param_group(optimizer, param_group):
         if isinstance(param_group, dict):
@@ -17,20 +21,27 @@ def _stand_in(kind, asked, replacement):
             optimizer.param_groups[-1].setdefault(key, value)
 
     def load_state_dict(optimizer, state_dict):
-        states = state_dict.get("state", {})
-        foreign = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"}
-        if any(foreign & set(state) for state in states.values()):
-            raise Refusal(f"the checkpoint holds states of {asked.__name__}, which "
-                          f"{kind.__name__} cannot take over: start without optimizer=, or anew")
+        states = state_dict.get("state", {}).values()
+        if any(_STATES & set(state) for state in states if isinstance(state, dict)):
+            groups = [{**optimizer.defaults, **replacement.group(dict(group))}
+                      for group in state_dict["param_groups"]]
+            state_dict = {**state_dict, "state": {}, "param_groups": groups}
+            left_out()
         kind.load_state_dict(optimizer, state_dict)
 
     names = {"__module__": asked.__module__, "__qualname__": asked.__qualname__,
              "__doc__": kind.__doc__, "__class__": property(lambda _: asked),
+             "plimsoll_name": replacement.name,
              "add_param_group": add_param_group, "load_state_dict": load_state_dict}
     if not replacement.knows_scalers:
         # Adam's constructor sets it for fused=True; a scaler would leave unscaling to the step.
         names["_step_supports_amp_scaling"] = property(lambda _: False, lambda _, __: None)
-    return type(asked.__name__, (kind,), names)
+    made = type(asked.__name__, (kind,), names)
+    if not getattr(made.step, "hooked", False):
+        # PyTorch puts hooks around the step of an optimizer's __class__, which is the other one.
+        made.step = kind.profile_hook_step(made.step)
+        made.step.hooked = True
+    return made
 
 
 class OtherOptimizer(Switch):
@@ -69,7 +80,9 @@ class OtherOptimizer(Switch):
         self._check(asked, params, defaults)
         place = self.program.place()
         if asked not in self._stand_ins:
-            self._stand_ins[asked] = _stand_in(self._kind, asked, self._replacement)
+            self._stand_ins[asked] = _stand_in(
+                self._kind, asked, self._replacement, lambda: self.entry.relabel(
+                    CHANGED, "states of Adam in the checkpoint were left out: it begins anew"))
         options = self._replacement.options(defaults)
         optimizer.__dict__[_KEPT] = {"betas": defaults["betas"]}  # of cycles of momentum
         object.__setattr__(optimizer, "__class__", self._stand_ins[asked])

@@ -98,9 +98,6 @@ class Program:
 
     # ---- backward ------------------------------------------------------------------------------
 
-    def is_in_backward(self):
-        return self._is_backward
-
     def around_backward(self, wrapper):
         """wrapper(call, args, kwargs) for each outermost call of the engine.
 

@@ -11,6 +11,11 @@ def devices_of(groups):
     return {tensor.device.type for group in groups for tensor in group["params"]}
 
 
+def name_of(optimizer):
+    """Of its class; of the one that works, where that is in the place of another."""
+    return getattr(type(optimizer), "plimsoll_name", type(optimizer).__name__)
+
+
 class Stepping(Switch):
     """Options of optimizers, changed when they are made and again before each step.
 
