@@ -7,7 +7,7 @@ import weakref
 
 from plimsoll_agent.switches.blocks import Finder
 from plimsoll_agent.switches.compiling import breaks_at_checkpoints, changes_state, compiled_within
-from plimsoll_agent.switches.recomputing import Recomputed
+from plimsoll_agent.switches.recomputing import Recomputed, within_backward
 from plimsoll_agent.switches.switch import CHANGED, Switch
 
 # Of transformers since 5, transformers, diffusers and timm: (method, how it is called).
@@ -74,7 +74,8 @@ class Checkpoint(Switch):
     # ---- models --------------------------------------------------------------------------------
 
     def _forward(self, call, model, args, kwargs):
-        if model not in self._known and model.training and self.torch.is_grad_enabled():
+        if model not in self._known and model.training and self.torch.is_grad_enabled() and \
+                not within_backward(self.torch):
             self._known.add(model)
             self.program.journal.attempt("find blocks", self._prepare, model)
         return call(model, args, kwargs)

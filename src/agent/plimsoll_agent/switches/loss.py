@@ -5,7 +5,7 @@ import weakref
 from plimsoll_agent.switches.blocks import Finder, unwrapped
 from plimsoll_agent.switches.compiling import compiled_within
 from plimsoll_agent.switches.lazy_logits import Source, make_class, pieces_for
-from plimsoll_agent.switches.recomputing import within_checkpoint
+from plimsoll_agent.switches.recomputing import within_backward, within_checkpoint
 from plimsoll_agent.switches.switch import Switch
 
 WIDE = 8192  # classes of a head; or
@@ -55,7 +55,8 @@ class Loss(Switch):
     # ---- models --------------------------------------------------------------------------------
 
     def _forward(self, call, model, args, kwargs):
-        if model not in self._known and self.torch.is_grad_enabled():
+        if model not in self._known and self.torch.is_grad_enabled() and \
+                not within_backward(self.torch):
             self._known.add(model)
             self.program.journal.attempt("find the head", self._prepare, model)
         return call(model, args, kwargs)

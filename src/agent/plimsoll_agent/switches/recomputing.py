@@ -30,10 +30,15 @@ def _without_own_cache(block, kwargs):
     return {name: instead.get(name, value) for name, value in kwargs.items()}
 
 
+def within_backward(torch):
+    """The call at hand recomputes something: modules are called that are no roots of a model."""
+    task = getattr(torch._C, "_current_graph_task_id", None)
+    return task is not None and task() != -1
+
+
 def within_checkpoint(torch):
     """The call at hand is one of a backward pass, or within a checkpoint of the program's."""
-    task = getattr(torch._C, "_current_graph_task_id", None)
-    if task is not None and task() != -1:
+    if within_backward(torch):
         return True
     frame = sys._getframe(1)
     while frame is not None:
