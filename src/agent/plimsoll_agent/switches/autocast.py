@@ -128,8 +128,9 @@ class Autocast(Switch):
         device = next(module.parameters()).device.type
         own = (self.torch.is_autocast_enabled(device)
                and device not in self._regions.open_here())
-        if own:
-            self._has_own(self.torch.get_autocast_dtype(device))
+        if own:  # in a backward pass: a forward pass that is run again, as it was
+            if not self.program.is_in_backward():
+                self._has_own(self.torch.get_autocast_dtype(device))
             return
         dtypes = floating_dtypes(module)
         if device == "meta" or not dtypes:
