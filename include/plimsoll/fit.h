@@ -57,7 +57,7 @@ typedef struct plim_fit_trial {
     size_t use_count;
     const char *settings; /* of the allocator; NULL: as the program has them */
     plim_fit_answer answer;
-    const char *reason;         /* of all answers but FITS: a sentence without its stop */
+    const char *reason; /* of all answers but FITS: a sentence without its stop; else NULL */
     plim_technique_label label; /* the worst of its techniques */
     plim_rehearsed_verdict verdict;
     plim_rehearsed_peak peak; /* what it needs, with as much memory as it likes */
@@ -68,6 +68,7 @@ typedef struct plim_fit_trial {
         slowdown; /* of the step beside the program as it is, by the model; 1: equal; 0: unknown */
     bool is_confirmed; /* rehearsed again with the GPU's own capacity */
     bool is_predicted; /* not rehearsed: bounded from other trials */
+    bool is_also;      /* of options->also */
     double seconds;    /* that the rehearsal took */
 } plim_fit_trial;
 
@@ -81,6 +82,25 @@ typedef struct plim_fit_change {
     const char *note;      /* why there is no diff, or what goes with it; NULL */
 } plim_fit_change;
 
+/* The largest batch of one kind of loader under a stack. */
+typedef struct plim_fit_batch {
+    const char *why_unknown;     /* a sentence without its stop; the rest has no meaning then */
+    uint64_t now;                /* as the program has it */
+    uint64_t largest;            /* that fits; exact: one more does not */
+    const plim_fit_trial *trial; /* with it, at the GPU's own capacity */
+} plim_fit_batch;
+
+/* A card of a folk table, and what this program needs on it. */
+typedef struct plim_fit_row {
+    uint64_t nominal_bytes; /* 24 GiB */
+    const plim_gpu *gpu;    /* of about that memory; NULL: the GPU of the search with that much */
+    uint64_t capacity_bytes;
+    const plim_fit_trial *trial; /* the cheapest that fits by its peak; NULL: none does */
+    uint64_t missing_bytes;      /* of the smallest; 0: one fits */
+    uint64_t batch;              /* the largest, by a line through trials; 0: not known */
+    double slowdown;             /* as that of the trial; 0: unknown */
+} plim_fit_row;
+
 /* All zero is valid. */
 typedef struct plim_fit_options {
     plim_rehearse_options rehearse; /* gpu, capacity, steps, settings, python … */
@@ -91,6 +111,11 @@ typedef struct plim_fit_options {
     uint32_t trials_max;            /* 0: PLIM_FIT_TRIALS_MAX */
     uint32_t parallel;              /* rehearsals at a time; 0: two */
     const char *only;               /* techniques to search in, one a line; NULL: all */
+    /* Stacks that are rehearsed whatever the search thinks of them, one a line: techniques with
+     * spaces between. Those that change the result are never the answer unless that is allowed. */
+    const char *also;
+    bool finds_batch; /* fills plim_fitted.training and .evaluation */
+    bool makes_table; /* fills plim_fitted.rows */
     /* After each trial, from the caller's thread. NULL: not called. */
     void (*tried)(void *ctx, const plim_fit_trial *trial, size_t done, size_t expected);
     void *tried_ctx;
@@ -110,6 +135,10 @@ typedef struct plim_fitted {
     const plim_fit_change *changes; /* for the cheapest, or where it is plain none */
     size_t change_count;
     const char *diff;    /* of all of them that have one, in one; NULL: none has */
+    plim_fit_batch training; /* where options->finds_batch: under the cheapest stack */
+    plim_fit_batch evaluation;
+    const plim_fit_row *rows; /* where options->makes_table, by memory */
+    size_t row_count;
     const char *stopped; /* why the search ended early: "budget", "trials"; NULL: it did not */
     uint64_t steps;      /* that each rehearsal made */
     void *memory;        /* of all this */

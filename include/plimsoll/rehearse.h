@@ -262,6 +262,7 @@ typedef struct plim_rehearsal_outcome {
      * applied; else refused; else without effect. */
     const plim_rehearsed_technique *techniques;
     size_t technique_count;
+    uint64_t host_bytes;     /* of the host, pinned, at most at a time: all processes together */
     bool ends_late;          /* as the options asked */
     size_t unanswered_count; /* of calls, refused or unknown: the figures do not count */
     const char *const *warnings;

@@ -229,6 +229,7 @@ plim_status plim_outcome_gather(plim_rehearsal *rehearsal, plim_error *err)
         .capacity_bytes = settings->capacity_bytes,
         .margin_bytes = rehearsal->margin_bytes,
         .device_count = settings->device_count,
+        .host_bytes = plim_stage_host_peak(rehearsal->stage),
     };
     char folder[PLIM_PATH_BYTES];
     PLIM_TRY(plim_folder_join(folder, sizeof(folder), rehearsal->folder, PLIM_RUN_RESULTS, err));

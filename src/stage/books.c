@@ -46,6 +46,10 @@ static void add_up(plim_stage_page *page)
         }
         note_peak(total);
     }
+    page->host_bytes = 0;
+    for (uint32_t i = 0; i < page->place_count; i++) {
+        page->host_bytes += page->places[i].host_bytes;
+    }
 }
 
 /* The lock, and totals that are right. */
@@ -71,6 +75,7 @@ static bool is_alive(pid_t pid)
 static void end_place(plim_stage_place *place)
 {
     place->has_ended = true;
+    place->host_bytes = 0;
     for (size_t i = 0; i < PLIM_STAGE_DEVICES_MAX; i++) {
         memset(place->devices[i].used_bytes, 0, sizeof(place->devices[i].used_bytes));
     }
@@ -193,6 +198,39 @@ void plim_stage_note_wait(plim_stage *stage, uint32_t device, uint64_t at_once,
         }
     }
     plim_stage_unlock(stage);
+}
+
+void plim_stage_pin_host(plim_stage *stage, uint64_t bytes)
+{
+    lock_books(stage);
+    (void)clear_the_ended(stage->page);
+    plim_stage_place *const place = my_place(stage);
+    if (place != NULL) {
+        place->host_bytes = plim_plus(place->host_bytes, bytes);
+        stage->page->host_bytes = plim_plus(stage->page->host_bytes, bytes);
+        stage->page->host_peak_bytes =
+            plim_max(stage->page->host_peak_bytes, stage->page->host_bytes);
+    }
+    plim_stage_unlock(stage);
+}
+
+void plim_stage_unpin_host(plim_stage *stage, uint64_t bytes)
+{
+    lock_books(stage);
+    if (stage->place != PLIM_STAGE_NOBODY && stage->owner == getpid()) {
+        plim_stage_place *const place = &stage->page->places[stage->place];
+        place->host_bytes = plim_minus(place->host_bytes, bytes);
+        stage->page->host_bytes = plim_minus(stage->page->host_bytes, bytes);
+    }
+    plim_stage_unlock(stage);
+}
+
+uint64_t plim_stage_host_peak(const plim_stage *stage)
+{
+    lock_books(stage);
+    const uint64_t bytes = stage->page->host_peak_bytes;
+    plim_stage_unlock(stage);
+    return bytes;
 }
 
 uint64_t plim_stage_free_bytes(plim_stage *stage, uint32_t device)

@@ -13,7 +13,7 @@
 #include <sys/types.h>
 
 #define PLIM_STAGE_MAGIC   UINT64_C(0x65676174736d6c70) /* "plmstage" */
-#define PLIM_STAGE_VERSION 3
+#define PLIM_STAGE_VERSION 4
 #define PLIM_STAGE_BUCKETS 8192 /* of the index of names; twice PLIM_STAGE_CALLS_MAX */
 #define PLIM_STAGE_NOBODY  (-1)
 
@@ -21,6 +21,7 @@ typedef struct plim_stage_place {
     pid_t pid;
     bool has_ended; /* what it used is given back, its peaks stay */
     plim_stage_figures devices[PLIM_STAGE_DEVICES_MAX];
+    uint64_t host_bytes; /* pinned */
 } plim_stage_place;
 
 typedef struct plim_stage_page {
@@ -30,6 +31,8 @@ typedef struct plim_stage_page {
     pthread_mutex_t lock;
     bool is_torn; /* its owner was killed: the totals may lack what it was about to add */
     plim_stage_figures devices[PLIM_STAGE_DEVICES_MAX]; /* all processes together */
+    uint64_t host_bytes;                                /* pinned, all processes together */
+    uint64_t host_peak_bytes;
     uint32_t place_count;
     plim_stage_place places[PLIM_STAGE_PROCESSES_MAX];
     uint32_t call_count;

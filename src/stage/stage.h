@@ -118,6 +118,11 @@ void plim_stage_note_wait(plim_stage *stage, uint32_t device, uint64_t at_once,
                           uint64_t largest_bytes);
 /* Free bytes of a device, shared by all processes. */
 uint64_t plim_stage_free_bytes(plim_stage *stage, uint32_t device);
+/* Memory of the host that this process pins, or no longer does. */
+void plim_stage_pin_host(plim_stage *stage, uint64_t bytes);
+void plim_stage_unpin_host(plim_stage *stage, uint64_t bytes);
+/* The most that all processes had pinned together. */
+uint64_t plim_stage_host_peak(const plim_stage *stage);
 /* All that this process has is given back, and its place. For exits and fork children. */
 void plim_stage_leave(plim_stage *stage);
 

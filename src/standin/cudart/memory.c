@@ -3,6 +3,7 @@
  */
 #include "standin/core/current.h"
 #include "standin/core/ranges.h"
+#include "standin/core/stage.h"
 #include "standin/core/stub.h"
 #include "standin/cudart/cudart.h"
 
@@ -89,6 +90,9 @@ static bool remember(const void *address, size_t bytes, uint64_t what)
     (void)pthread_mutex_lock(&lock);
     const bool is_new = plim_standin_ranges_insert(&known, range);
     (void)pthread_mutex_unlock(&lock);
+    if (is_new && what != MANAGED) {
+        plim_stage_pin_host(plim_standin_stage(), bytes);
+    }
     return is_new;
 }
 
@@ -101,6 +105,9 @@ static bool forget(const void *address, uint64_t what)
     const bool was_there =
         found != NULL && found->handle == what && plim_standin_ranges_remove(&known, base, &range);
     (void)pthread_mutex_unlock(&lock);
+    if (was_there && what != MANAGED) {
+        plim_stage_unpin_host(plim_standin_stage(), range.bytes);
+    }
     return was_there;
 }
 

@@ -1,0 +1,155 @@
+/*
+ * bound.c - what the trials say of a stack that was not rehearsed.
+ *
+ * A technique saves at most what it saved alone, phase by phase: together with others it finds less
+ * to save. So each trial T whose techniques are part of a stack S bounds it,
+ *
+ *     phase of S >= phase of T - sum of what S has beyond T, as it saved alone
+ *
+ * and the largest bound counts. That is no theorem (a technique may lower a second peak of a phase
+ * that alone was hidden by a first): search.c looks beyond it where nothing else is left. What is
+ * expected is more: techniques that make the same activations smaller multiply.
+ */
+#include "base/numbers.h"
+#include "fit/search.h"
+
+#include <math.h>
+
+/* Of choices that were not rehearsed, the one that stands for them says it. */
+static uint64_t saved_by(const plim_fit_space *space, size_t axis, uint8_t choice, size_t phase)
+{
+    const plim_fit_choice *const one = &space->choices[axis][choice];
+    return choice == 0 ? 0 : one->saved_bytes[phase];
+}
+
+static uint64_t bound_of_phase(const plim_fit_search *search, const plim_fit_known *known,
+                               const plim_fit_stack *stack, size_t phase)
+{
+    uint64_t bytes = known->phase_bytes[phase];
+    for (size_t axis = 0; axis < PLIM_FIT_AXES; axis++) {
+        if (stack->at[axis] != known->stack.at[axis]) {
+            const uint64_t more = saved_by(&search->space, axis, stack->at[axis], phase);
+            const uint64_t had = saved_by(&search->space, axis, known->stack.at[axis], phase);
+            bytes = plim_minus(bytes, plim_minus(more, had));
+        }
+    }
+    return bytes;
+}
+
+/*
+ * Activations of the program in a phase: two pieces of a batch leave half of them. Where the batch
+ * cannot be divided, all of the phase: that is the most that they can be.
+ */
+static double activations_of(const plim_fit_search *search, size_t phase)
+{
+    const double all = (double)search->known[0].phase_bytes[phase];
+    for (size_t axis = 0; axis < PLIM_FIT_AXES; axis++) {
+        const plim_fit_choice *const two = &search->space.choices[axis][1];
+        if (search->space.is_graded[axis] && two->is_read && two->saved_bytes[phase] > 0) {
+            const double twice = 2 * (double)two->saved_bytes[phase];
+            return twice < all ? twice : all;
+        }
+    }
+    return all;
+}
+
+/* Bytes of a phase that a stack saves, by parts: pieces are taken away, the rest is made smaller.
+ */
+static double saved_by_parts(const plim_fit_search *search, const plim_fit_stack *stack,
+                             size_t phase, double activations)
+{
+    double pieces = 1;
+    double whole = 1;
+    double elsewhere = 0;
+    for (size_t axis = 0; axis < PLIM_FIT_AXES; axis++) {
+        const double saved = (double)saved_by(&search->space, axis, stack->at[axis], phase);
+        const double share = activations > 0 ? saved / activations : 0;
+        switch (search->space.parts[axis]) {
+        case PLIM_FIT_OF_WHOLE:
+            whole *= share < 1 ? 1 - share : 0;
+            break;
+        case PLIM_FIT_OF_PIECE:
+            pieces -= share;
+            break;
+        case PLIM_FIT_OF_NOTHING:
+            elsewhere += saved;
+            break;
+        }
+    }
+    return activations * (1 - whole * (pieces > 0 ? pieces : 0)) + elsewhere;
+}
+
+static uint64_t likely_of_phase(const plim_fit_search *search, const plim_fit_known *known,
+                                const plim_fit_stack *stack, size_t phase, double activations)
+{
+    const double more = saved_by_parts(search, stack, phase, activations) -
+                        saved_by_parts(search, &known->stack, phase, activations);
+    return plim_whole((double)known->phase_bytes[phase] - more);
+}
+
+static double slowdown_from(const plim_fit_search *search, size_t from, const plim_fit_stack *stack)
+{
+    const plim_fit_known *const known = &search->known[from];
+    double slowdown = search->trials[from].slowdown;
+    for (size_t axis = 0; axis < PLIM_FIT_AXES; axis++) {
+        if (stack->at[axis] != known->stack.at[axis]) {
+            const plim_fit_choice *const choices = search->space.choices[axis];
+            const uint8_t had = known->stack.at[axis];
+            slowdown *= choices[stack->at[axis]].slowdown / (had > 0 ? choices[had].slowdown : 1);
+        }
+    }
+    return slowdown;
+}
+
+/* The trial with the most of the stack's techniques; the first of them. The plain one has none. */
+static size_t nearest(const plim_fit_search *search, const plim_fit_stack *stack)
+{
+    size_t found = 0;
+    size_t most = 0;
+    for (size_t i = 1; i < search->count; i++) {
+        const plim_fit_known *const known = &search->known[i];
+        const size_t size = plim_fit_stack_size(&known->stack);
+        if (known->is_of_space && known->is_measured && !known->is_bad && size > most &&
+            plim_fit_stack_covers(&search->space, stack, &known->stack)) {
+            found = i;
+            most = size;
+        }
+    }
+    return found;
+}
+
+double plim_fit_guess_slowdown(const plim_fit_search *search, const plim_fit_stack *stack)
+{
+    return slowdown_from(search, nearest(search, stack), stack);
+}
+
+bool plim_fit_guess_at(const plim_fit_search *search, const plim_fit_stack *stack,
+                       plim_fit_guess *ret)
+{
+    const size_t from = nearest(search, stack);
+    const plim_fit_known *const near = &search->known[from];
+    uint64_t least = 0;
+    uint64_t likely = 0;
+    for (size_t i = 0; i < search->count; i++) {
+        const plim_fit_known *const known = &search->known[i];
+        if (!known->is_of_space || !plim_fit_stack_covers(&search->space, stack, &known->stack)) {
+            continue;
+        }
+        if (known->is_bad) {
+            return false;
+        }
+        for (size_t phase = 0; known->is_measured && phase < search->phase_count; phase++) {
+            least = plim_max(least, bound_of_phase(search, known, stack, phase));
+        }
+    }
+    for (size_t phase = 0; phase < search->phase_count; phase++) {
+        const double activations = activations_of(search, phase);
+        likely = plim_max(likely, likely_of_phase(search, near, stack, phase, activations));
+    }
+    ret->least_bytes = plim_plus(least, near->beside_bytes);
+    ret->likely_bytes = plim_max(plim_plus(likely, near->beside_bytes), ret->least_bytes);
+    ret->cached_bytes =
+        plim_minus(near->high_bytes, plim_plus(near->allocated_bytes, near->beside_bytes));
+    ret->slowdown = slowdown_from(search, from, stack);
+    return true;
+}

@@ -1,0 +1,72 @@
+/*
+ * confirm.c - the answers, rehearsed once more with the GPU's own memory.
+ */
+#include "base/error.h"
+#include "fit/search.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool has_fitted(const plim_fit_sample *sample)
+{
+    return sample->is_done && sample->status == PLIM_OK &&
+           (sample->verdict == PLIM_REHEARSED_FITS || sample->verdict == PLIM_REHEARSED_AT_LEAST);
+}
+
+static void write_lines(const plim_fit_trial *trial, char *lines, size_t bytes)
+{
+    size_t used = 0;
+    lines[0] = '\0';
+    for (size_t i = 0; i < trial->use_count && used < bytes; i++) {
+        used += (size_t)snprintf(lines + used, bytes - used, "%s%s", i > 0 ? "\n" : "",
+                                 trial->uses[i].text);
+    }
+}
+
+static plim_status confirm(plim_fit_search *search, size_t index, plim_error *err)
+{
+    plim_fit_trial *const trial = &search->trials[index];
+    plim_fit_known *const known = &search->known[index];
+    const plim_fit_sample *const sample = &search->samples[0];
+    const plim_fit_limit far = { search->capacity_bytes, false };
+    char lines[PLIM_FIT_LINES_BYTES];
+    plim_fit_request request;
+    write_lines(trial, lines, sizeof(lines));
+    PLIM_TRY(plim_fit_request_make(search, lines, search->capacity_bytes, &request, err));
+    PLIM_TRY(plim_fit_run(search, &request, 1, err));
+    trial->is_confirmed = has_fitted(sample);
+    known->is_refuted = !trial->is_confirmed;
+    if (trial->is_confirmed) {
+        trial->verdict = sample->verdict;
+        trial->answer = PLIM_FIT_FITS;
+        trial->reason = NULL;
+        if (!plim_fit_is_within(search, index, far)) { /* it fits by giving cached memory back */
+            trial->peak = sample->peak;
+            trial->bar = sample->bar;
+        }
+    } else if (trial->answer == PLIM_FIT_FITS) {
+        trial->answer = PLIM_FIT_SHORT;
+        trial->reason = "with the GPU's own memory it ran out";
+    }
+    return PLIM_OK;
+}
+
+plim_status plim_fit_answer_for(plim_fit_search *search, plim_fit_limit limit, size_t *ret,
+                                plim_error *err)
+{
+    for (;;) {
+        PLIM_TRY(plim_fit_look(search, limit, err));
+        const size_t best = plim_fit_best(search, limit);
+        *ret = best;
+        if (best == SIZE_MAX || search->trials[best].is_confirmed) {
+            return PLIM_OK;
+        }
+        if (!plim_fit_may_go_on(search, 0)) {
+            /* Unconfirmed: only what fits without giving cached memory back is an answer. */
+            limit.is_own = false;
+            *ret = plim_fit_best(search, limit);
+            return PLIM_OK;
+        }
+        PLIM_TRY(confirm(search, best, err));
+    }
+}

@@ -1,0 +1,307 @@
+/*
+ * search.c - which stacks are rehearsed next, until none can be cheaper. See docs/design/fit.md.
+ *
+ * Best first: of the stacks that are expected to fit, the one that is expected to cost least, and
+ * beside it the cheapest that is expected to fit well. A trial sharpens the bounds of all
+ * stacks that contain it. The choice hangs on the trials alone, never on who ended first.
+ */
+#include "fit/search.h"
+#include "base/error.h"
+#include "base/numbers.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LEAVES     2  /* rehearsals for confirmations */
+#define DEEP_MAX   3  /* trials beyond the bounds, where nothing within them is left */
+#define CLOSER_MAX 4  /* trials of the answer's neighbours */
+#define NEAR_MAX   4  /* trials of what bounds leave room for, against expectation */
+#define SURE_SHARE 97 /* of a hundred: expected to fit well */
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+/* As plim_fit_compare() orders trials. */
+typedef struct stack_key {
+    int64_t slowdown; /* in hundredths */
+    size_t size;
+    plim_technique_label label;
+    uint64_t likely_bytes;
+} stack_key;
+
+static int compare_keys(const stack_key *a, const stack_key *b)
+{
+    if (a->slowdown != b->slowdown) {
+        return a->slowdown < b->slowdown ? -1 : 1;
+    }
+    if (a->size != b->size) {
+        return a->size < b->size ? -1 : 1;
+    }
+    if (a->label != b->label) {
+        return a->label < b->label ? -1 : 1;
+    }
+    return (a->likely_bytes > b->likely_bytes) - (a->likely_bytes < b->likely_bytes);
+}
+
+static stack_key key_of_trial(const plim_fit_search *search, size_t index)
+{
+    const plim_fit_trial *const trial = &search->trials[index];
+    return (stack_key){ llround(trial->slowdown * 100), trial->use_count, trial->label, 0 };
+}
+
+/* ---- trials ---------------------------------------------------------------------------------- */
+
+size_t plim_fit_best(const plim_fit_search *search, plim_fit_limit limit)
+{
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < search->count; i++) {
+        if (plim_fit_is_allowed(search, i) && plim_fit_is_within(search, i, limit) &&
+            (best == SIZE_MAX || plim_fit_compare(search, i, best) < 0)) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+size_t plim_fit_smallest(const plim_fit_search *search)
+{
+    size_t smallest = 0;
+    for (size_t i = 1; i < search->count; i++) {
+        const plim_fit_trial *const one = &search->trials[i];
+        const bool is_allowed =
+            search->known[i].is_measured && !search->known[i].is_bad &&
+            (search->options->allows_changed || one->label != PLIM_TECHNIQUE_CHANGED) &&
+            (search->host_bytes == 0 || one->host_bytes <= search->host_bytes);
+        if (is_allowed && one->bar.high_bytes < search->trials[smallest].bar.high_bytes) {
+            smallest = i;
+        }
+    }
+    return smallest;
+}
+
+static bool was_tried(const plim_fit_search *search, const plim_fit_stack *stack)
+{
+    for (size_t i = 0; i < search->count; i++) {
+        if (search->known[i].is_of_space &&
+            memcmp(&search->known[i].stack, stack, sizeof(*stack)) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- all stacks ------------------------------------------------------------------------------ */
+
+typedef struct fit_candidate {
+    bool is_there;
+    stack_key key;
+    uint64_t least_bytes;
+    plim_fit_stack stack;
+} fit_candidate;
+
+typedef struct stack_walk {
+    const plim_fit_search *search;
+    plim_fit_limit limit;
+    bool has_best;
+    stack_key best;         /* of a trial: only cheaper ones count */
+    fit_candidate cheapest; /* of those that are expected to fit */
+    fit_candidate second;
+    fit_candidate sure;    /* the cheapest that is expected to fit well */
+    fit_candidate nearest; /* to fitting, of those that the bounds leave room for */
+    fit_candidate deepest; /* whatever the bounds say */
+} stack_walk;
+
+static void keep_if_less(fit_candidate *to, const fit_candidate *one)
+{
+    if (!to->is_there || compare_keys(&one->key, &to->key) < 0) {
+        *to = *one;
+    }
+}
+
+static void keep_if_deeper(fit_candidate *to, const fit_candidate *one)
+{
+    if (!to->is_there || one->key.likely_bytes < to->key.likely_bytes ||
+        (one->key.likely_bytes == to->key.likely_bytes && compare_keys(&one->key, &to->key) < 0)) {
+        *to = *one;
+    }
+}
+
+static void consider(stack_walk *self, const plim_fit_stack *stack)
+{
+    const plim_fit_search *const search = self->search;
+    plim_fit_guess guess;
+    if (was_tried(search, stack) || !plim_fit_guess_at(search, stack, &guess)) {
+        return;
+    }
+    const fit_candidate one = {
+        .is_there = true,
+        .key = { llround(guess.slowdown * 100), plim_fit_stack_size(stack),
+                 plim_fit_stack_label(&search->space, stack), guess.likely_bytes },
+        .least_bytes = guess.least_bytes,
+        .stack = *stack,
+    };
+    const uint64_t room = plim_minus(self->limit.capacity_bytes, search->margin_bytes);
+    const stack_key known = { one.key.slowdown, one.key.size, one.key.label, 0 };
+    keep_if_deeper(&self->deepest, &one);
+    if ((self->has_best && compare_keys(&known, &self->best) >= 0) || guess.least_bytes > room) {
+        return;
+    }
+    keep_if_deeper(&self->nearest, &one);
+    if (guess.likely_bytes > room) {
+        return;
+    }
+    if (!self->cheapest.is_there || compare_keys(&one.key, &self->cheapest.key) < 0) {
+        self->second = self->cheapest;
+        self->cheapest = one;
+    } else {
+        keep_if_less(&self->second, &one);
+    }
+    if (plim_plus(guess.likely_bytes, guess.cached_bytes) <= room / 100 * SURE_SHARE) {
+        keep_if_less(&self->sure, &one);
+    }
+}
+
+/* An odometer over the axes. */
+static void walk_all(stack_walk *self)
+{
+    const plim_fit_space *const space = &self->search->space;
+    plim_fit_stack stack = { { 0 } };
+    for (;;) {
+        size_t axis = 0;
+        while (axis < PLIM_FIT_AXES) {
+            uint8_t next = (uint8_t)(stack.at[axis] + 1);
+            stack.at[axis] = 0;
+            while (next < space->counts[axis] &&
+                   (!space->choices[axis][next].is_open ||
+                    !plim_fit_stack_takes(space, &stack, axis, next))) {
+                next++;
+            }
+            if (next < space->counts[axis]) {
+                stack.at[axis] = next;
+                break;
+            }
+            axis++;
+        }
+        if (axis == PLIM_FIT_AXES) {
+            return;
+        }
+        consider(self, &stack);
+    }
+}
+
+/* ---- closer ---------------------------------------------------------------------------------- */
+
+/* True if a stack that saves more was tried and is beyond the limit. */
+static bool is_hopeless(const plim_fit_search *search, const plim_fit_stack *stack,
+                        plim_fit_limit limit)
+{
+    for (size_t i = 0; i < search->count; i++) {
+        const plim_fit_known *const known = &search->known[i];
+        if (known->is_of_space && known->is_measured && !known->is_bad &&
+            (known->is_refuted || !plim_fit_is_within(search, i, limit)) &&
+            plim_fit_stack_covers(&search->space, &known->stack, stack)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Of the best trial's neighbours the nearest to fitting, with less on one axis, that is not
+ * answered yet: whatever the bounds say. */
+static fit_candidate find_closer(const plim_fit_search *search, size_t best, plim_fit_limit limit)
+{
+    fit_candidate found = { 0 };
+    const stack_key now = key_of_trial(search, best);
+    for (size_t axis = 0; axis < PLIM_FIT_AXES && search->known[best].is_of_space; axis++) {
+        for (uint8_t i = 0; i < search->known[best].stack.at[axis]; i++) {
+            plim_fit_stack stack = search->known[best].stack;
+            plim_fit_guess guess;
+            stack.at[axis] = i;
+            if (!plim_fit_stack_covers(&search->space, &search->known[best].stack, &stack) ||
+                was_tried(search, &stack) || is_hopeless(search, &stack, limit) ||
+                !plim_fit_guess_at(search, &stack, &guess)) {
+                continue;
+            }
+            const fit_candidate one = {
+                .is_there = true,
+                .key = { llround(guess.slowdown * 100), plim_fit_stack_size(&stack),
+                         plim_fit_stack_label(&search->space, &stack), 0 },
+                .least_bytes = guess.least_bytes,
+                .stack = stack,
+            };
+            /* The nearest to fitting first: an answer there spares the others. */
+            if (compare_keys(&one.key, &now) < 0 &&
+                (!found.is_there || one.least_bytes < found.least_bytes)) {
+                found = one;
+            }
+        }
+    }
+    return found;
+}
+
+/* ---- the search ------------------------------------------------------------------------------ */
+
+static size_t choose(const stack_walk *self, plim_fit_stack *ret)
+{
+    size_t count = 0;
+    if (self->cheapest.is_there) {
+        ret[count++] = self->cheapest.stack;
+        const bool is_other =
+            self->sure.is_there &&
+            memcmp(&self->sure.stack, &self->cheapest.stack, sizeof(plim_fit_stack)) != 0;
+        const fit_candidate *const other = is_other ? &self->sure : &self->second;
+        if (other->is_there) {
+            ret[count++] = other->stack;
+        }
+    }
+    return count;
+}
+
+/* Trials beyond expectation so far. */
+typedef struct beyond {
+    size_t deep;
+    size_t near;
+    size_t closer;
+} beyond;
+
+/* Where nothing is expected to be cheaper, or to fit: what bounds leave room for, then what they do
+ * not. */
+static size_t choose_beyond(const stack_walk *self, size_t best, beyond *made, plim_fit_stack *ret)
+{
+    fit_candidate one = { 0 };
+    if (self->nearest.is_there && made->near < NEAR_MAX) {
+        made->near++;
+        one = self->nearest;
+    } else if (best == SIZE_MAX && made->deep < DEEP_MAX) {
+        made->deep++;
+        one = self->deepest;
+    } else if (best != SIZE_MAX && made->closer < CLOSER_MAX) {
+        made->closer++;
+        one = find_closer(self->search, best, self->limit);
+    }
+    *ret = one.stack;
+    return one.is_there;
+}
+
+plim_status plim_fit_look(plim_fit_search *search, plim_fit_limit limit, plim_error *err)
+{
+    beyond made = { 0 };
+    while (plim_fit_may_go_on(search, LEAVES)) {
+        const size_t best = plim_fit_best(search, limit);
+        stack_walk self = { .search = search, .limit = limit, .has_best = best != SIZE_MAX };
+        if (self.has_best) {
+            self.best = key_of_trial(search, best);
+        }
+        walk_all(&self);
+        plim_fit_stack stacks[2];
+        size_t count = choose(&self, stacks);
+        if (count == 0) {
+            count = choose_beyond(&self, best, &made, stacks);
+        }
+        if (count == 0) {
+            break;
+        }
+        const size_t room = search->made_max - LEAVES - search->made;
+        PLIM_TRY(plim_fit_try(search, stacks, count < room ? count : room, err));
+    }
+    return PLIM_OK;
+}

@@ -1,0 +1,173 @@
+/*
+ * search.h - the state of a search, for the files of this room.
+ *
+ *   space.c     the stacks that there are
+ *   trial.c     one rehearsal, as a sample      workers.c   two at a time, each in a process
+ *   record.c    a sample as a trial: its answer, its label, its cost
+ *   singles.c   each technique alone
+ *   bound.c     what the trials say of a stack that was not rehearsed
+ *   search.c    which stacks are rehearsed next, until none can be cheaper
+ *   confirm.c   the answers, rehearsed with the GPU's own memory
+ *   gpus.c      the smallest GPU that is enough
+ *   host.c      memory of this machine
+ *   cost.c      the time of a step
+ */
+#ifndef PLIMSOLL_FIT_SEARCH_H
+#define PLIMSOLL_FIT_SEARCH_H
+
+#include "base/arena.h"
+#include "fit/space.h"
+
+#define PLIM_FIT_KEPT_MAX  160 /* trials, with those that are only predicted */
+#define PLIM_FIT_ROUND_MAX 8   /* rehearsals at a time */
+
+/* A trial, as the search knows it. */
+typedef struct plim_fit_known {
+    plim_fit_stack stack;
+    bool is_of_space;         /* `stack` has a meaning */
+    bool is_measured;         /* the program ran to its end, with all memory that it wanted */
+    bool is_bad;              /* a technique was refused, had no effect, or broke the program */
+    bool is_refuted;          /* with the GPU's own memory it ran out */
+    uint64_t high_bytes;      /* of device use, without what waits for streams */
+    uint64_t allocated_bytes; /* at the peak */
+    uint64_t beside_bytes;    /* of the device, beside what PyTorch reserves */
+    uint64_t phase_bytes[PLIM_FIT_PHASES_MAX];
+    const char *documents; /* of the agents, as plim_fit_sample */
+    size_t documents_bytes;
+    double began;
+} plim_fit_known;
+
+typedef struct plim_fit_search {
+    const plim_fit_options *options;
+    const plim_fit_runner *runner;
+    plim_arena *arena;
+    const plim_gpu *gpu;
+    uint64_t capacity_bytes;
+    uint64_t far_bytes; /* capacity of the trials */
+    uint64_t margin_bytes;
+    uint64_t host_bytes; /* that may be used; 0: not known */
+    double until;        /* seconds, of plim_clock; 0: no limit */
+    size_t made;         /* rehearsals */
+    size_t made_max;
+    size_t expected;
+    double seconds_max; /* of one */
+    plim_fit_space space;
+    plim_fit_trial *trials; /* PLIM_FIT_KEPT_MAX, as the next */
+    plim_fit_known *known;
+    size_t count;
+    char phase_names[PLIM_FIT_PHASES_MAX][24];
+    size_t phase_count;
+    plim_fit_sample *samples; /* PLIM_FIT_ROUND_MAX */
+    uint64_t steps;
+    const char *stopped;
+} plim_fit_search;
+
+/* How far a stack may use the device. */
+typedef struct plim_fit_limit {
+    uint64_t capacity_bytes; /* a bar that ends below it fits */
+    bool is_own;             /* giving cached memory back may make it fit, too */
+} plim_fit_limit;
+
+/* ---- record.c -------------------------------------------------------------------------------- */
+
+/*
+ * Adds a trial. `techniques` are those of the request and `stack` its place, NULL: it is none of
+ * the space. PLIM_OUT_OF_HOST_MEMORY.
+ */
+PLIM_MUST_USE plim_status plim_fit_record(plim_fit_search *search, const plim_fit_sample *sample,
+                                          const plim_fit_stack *stack, const char *techniques,
+                                          bool is_also, plim_error *err);
+/* One that was not rehearsed, as `report` of another rehearsal says. */
+PLIM_MUST_USE plim_status plim_fit_record_predicted(plim_fit_search *search,
+                                                    const plim_fit_stack *stack,
+                                                    plim_fit_answer answer, const char *reason,
+                                                    plim_error *err);
+/* Rehearses stacks with all memory that they want, and records them, in their order. */
+PLIM_MUST_USE plim_status plim_fit_try(plim_fit_search *search, const plim_fit_stack *stacks,
+                                       size_t count, plim_error *err);
+/* A request for techniques, one a line, with those that are on in every rehearsal. */
+PLIM_MUST_USE plim_status plim_fit_request_make(plim_fit_search *search, const char *lines,
+                                                uint64_t capacity_bytes, plim_fit_request *ret,
+                                                plim_error *err);
+/* Fills search->samples; PLIM_FIT_ROUND_MAX requests at most. */
+PLIM_MUST_USE plim_status plim_fit_run(plim_fit_search *search, const plim_fit_request *requests,
+                                       size_t count, plim_error *err);
+/* False: rehearsals or time have run out, and search->stopped says which. `more` are to be left. */
+bool plim_fit_may_go_on(plim_fit_search *search, size_t more);
+/* True if a trial may be an answer, but for its memory. */
+bool plim_fit_is_allowed(const plim_fit_search *search, size_t index);
+/* True if it fits below a limit, as far as its rehearsal without one says. */
+bool plim_fit_is_within(const plim_fit_search *search, size_t index, plim_fit_limit limit);
+/* Compares by what users see: time in hundredths, then how many techniques, then labels, memory. */
+int plim_fit_compare(const plim_fit_search *search, size_t a, size_t b);
+
+/* ---- singles.c ------------------------------------------------------------------------------- */
+
+/* Rehearses what is free together, then each technique alone that could help; fills the space. */
+PLIM_MUST_USE plim_status plim_fit_singles(plim_fit_search *search, plim_error *err);
+PLIM_MUST_USE plim_status plim_fit_also(plim_fit_search *search, plim_error *err);
+
+/* ---- bound.c --------------------------------------------------------------------------------- */
+
+/* The expectation of a stack. */
+typedef struct plim_fit_guess {
+    uint64_t least_bytes;  /* of the device: if each saves what it saved alone */
+    uint64_t likely_bytes; /* the same, where techniques of one part save of what others leave */
+    uint64_t cached_bytes; /* more, as in trials: it may be given back */
+    double slowdown;
+} plim_fit_guess;
+
+/* False: it would be refused, or has no effect. */
+bool plim_fit_guess_at(const plim_fit_search *search, const plim_fit_stack *stack,
+                       plim_fit_guess *ret);
+/* Time alone: quick. */
+double plim_fit_guess_slowdown(const plim_fit_search *search, const plim_fit_stack *stack);
+
+/* ---- search.c -------------------------------------------------------------------------------- */
+
+/* Index of the cheapest trial that fits below a limit, or SIZE_MAX: none does. */
+size_t plim_fit_best(const plim_fit_search *search, plim_fit_limit limit);
+/* Rehearses until no stack below the limit can be cheaper than the best, or trials end. */
+PLIM_MUST_USE plim_status plim_fit_look(plim_fit_search *search, plim_fit_limit limit,
+                                        plim_error *err);
+/* The trial that needs least. */
+size_t plim_fit_smallest(const plim_fit_search *search);
+
+/* ---- confirm.c ------------------------------------------------------------------------------- */
+
+/* The cheapest below a limit, confirmed with the GPU's own memory; NULL: none is. */
+PLIM_MUST_USE plim_status plim_fit_answer_for(plim_fit_search *search, plim_fit_limit limit,
+                                              size_t *ret, plim_error *err);
+
+/* ---- gpus.c ---------------------------------------------------------------------------------- */
+
+/* The smallest GPU on which a trial fits; confirmed by a rehearsal, where there is one left. */
+PLIM_MUST_USE plim_status plim_fit_enough(plim_fit_search *search, size_t trial,
+                                          const plim_gpu **ret, plim_error *err);
+
+/* ---- host.c, workers.c ----------------------------------------------------------------------- */
+
+/* Memory that this machine has for programs; 0: not known. */
+uint64_t plim_fit_host_available(void);
+
+typedef struct plim_fit_workers {
+    const char *const *argv;
+    const plim_fit_options *options;
+    size_t parallel;
+} plim_fit_workers;
+
+/* Rehearses in processes; ctx is a plim_fit_workers. */
+plim_status plim_fit_workers_run(void *ctx, const plim_fit_request *requests, size_t count,
+                                 plim_fit_sample *ret, plim_error *err);
+/* In a worker: one rehearsal. */
+void plim_fit_rehearse(const plim_fit_workers *workers, const plim_fit_request *request,
+                       plim_fit_sample *ret);
+
+/* ---- fit.c ----------------------------------------------------------------------------------- */
+
+/* plim_fit() by something that rehearses. */
+PLIM_MUST_USE plim_status plim_fit_with(const plim_fit_runner *runner,
+                                        const plim_fit_options *options, plim_fitted *ret,
+                                        plim_error *err);
+
+#endif

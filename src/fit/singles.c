@@ -1,0 +1,268 @@
+/*
+ * singles.c - each technique alone.
+ *
+ * Techniques that are free and often find nothing to do are first switched on together: the agent
+ * reports of each, so that one rehearsal answers for all that have no effect. Those that took hold
+ * are then rehearsed alone, as all others.
+ */
+#include "base/error.h"
+#include "base/numbers.h"
+#include "fit/cost.h"
+#include "fit/search.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Names of those that are tried together first. */
+static const char *const often_idle[] = { "set_to_none", "inference_mode", "attention", "loss",
+                                          "kv",          "empty_cache" };
+
+#define TOGETHER_LEAST 3 /* fewer are rehearsed alone at once */
+#define LEAVES         2 /* rehearsals for confirmations */
+
+/* A saving below this part of the peak, without a gain in time, is not worth a place in stacks. */
+#define WORTH_DIVISOR  500
+#define WORTH_SLOWDOWN 0.995
+
+/* ---- what a rehearsal says of a choice ------------------------------------------------------- */
+
+static size_t find_single(const plim_fit_search *search, size_t axis, uint8_t choice)
+{
+    plim_fit_stack stack = { { 0 } };
+    stack.at[axis] = choice;
+    for (size_t i = 1; i < search->count; i++) {
+        if (search->known[i].is_of_space &&
+            memcmp(&search->known[i].stack, &stack, sizeof(stack)) == 0) {
+            return i;
+        }
+    }
+    return SIZE_MAX;
+}
+
+static bool is_worth_it(const plim_fit_search *search, size_t index)
+{
+    const uint64_t least = search->known[0].high_bytes / WORTH_DIVISOR;
+    bool saves = plim_minus(search->known[0].high_bytes, search->known[index].high_bytes) > least;
+    for (size_t i = 0; i < search->phase_count; i++) {
+        saves = saves || plim_minus(search->known[0].phase_bytes[i],
+                                    search->known[index].phase_bytes[i]) > least;
+    }
+    return saves || search->trials[index].slowdown < WORTH_SLOWDOWN;
+}
+
+/* More pieces cost as the table of typical figures says, in proportion to what two cost. */
+static double slowdown_of(const plim_fit_search *search, const plim_fit_choice *base,
+                          const plim_fit_choice *choice, double measured)
+{
+    const char *const texts[] = { base->text, choice->text };
+    const plim_fit_cost *const plain = &search->trials[0].cost;
+    const double typical = plim_fit_slowdown(plain, NULL, &texts[0], 1) - 1;
+    const double wanted = plim_fit_slowdown(plain, NULL, &texts[1], 1) - 1;
+    const double part = typical > 0 ? wanted / typical : choice->share;
+    return 1 + (measured - 1) * part;
+}
+
+static void learn_choice(plim_fit_search *search, size_t axis, uint8_t i)
+{
+    plim_fit_choice *const choice = &search->space.choices[axis][i];
+    const plim_fit_choice *const base = &search->space.choices[axis][choice->alone];
+    const size_t index = find_single(search, axis, choice->alone);
+    choice->is_open = choice->is_open && index != SIZE_MAX && search->known[index].is_measured &&
+                      !search->known[index].is_bad && plim_fit_is_allowed(search, index) &&
+                      is_worth_it(search, index);
+    if (!choice->is_open) {
+        return;
+    }
+    choice->is_read = true;
+    const double measured = search->trials[index].slowdown;
+    choice->slowdown = choice == base ? measured : slowdown_of(search, base, choice, measured);
+    for (size_t phase = 0; phase < search->phase_count; phase++) {
+        const uint64_t saved = plim_minus(search->known[0].phase_bytes[phase],
+                                          search->known[index].phase_bytes[phase]);
+        choice->saved_bytes[phase] = plim_whole((double)saved * choice->share);
+    }
+}
+
+/* ---- together -------------------------------------------------------------------------------- */
+
+static bool is_often_idle(const char *text)
+{
+    const size_t length = strcspn(text, "=");
+    for (size_t i = 0; i < sizeof(often_idle) / sizeof(often_idle[0]); i++) {
+        if (strlen(often_idle[i]) == length && strncmp(often_idle[i], text, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static plim_fit_stack stack_of_idle(const plim_fit_search *search)
+{
+    plim_fit_stack stack = { { 0 } };
+    for (size_t axis = 0; axis < PLIM_FIT_AXES; axis++) {
+        const plim_fit_choice *const first = &search->space.choices[axis][1];
+        if (first->is_open && is_often_idle(first->text) &&
+            plim_fit_stack_takes(&search->space, &stack, axis, 1)) {
+            stack.at[axis] = 1;
+        }
+    }
+    return stack;
+}
+
+/* Of a rehearsal with several: those that took hold are its stack, the others have an answer. */
+static plim_status sort_together(plim_fit_search *search, plim_fit_stack together,
+                                 plim_fit_sample *sample, plim_error *err)
+{
+    plim_fit_stack applied = { { 0 } };
+    size_t kept = 0;
+    size_t read = 0;
+    for (size_t axis = 0; axis < PLIM_FIT_AXES; axis++) {
+        if (together.at[axis] == 0 || read >= sample->report_count) {
+            continue;
+        }
+        const plim_fit_report report = sample->reports[read++];
+        if (strcmp(report.state, "applied") == 0) {
+            applied.at[axis] = together.at[axis];
+            sample->reports[kept++] = report;
+            continue;
+        }
+        plim_fit_stack alone = { { 0 } };
+        alone.at[axis] = together.at[axis];
+        const bool is_refused = strcmp(report.state, "refused") == 0;
+        char reason[PLIM_FIT_TEXT_BYTES + 64];
+        (void)snprintf(reason, sizeof(reason), "%s: %s",
+                       search->space.choices[axis][together.at[axis]].text,
+                       report.text[0] != '\0' ? report.text : "what it works on never came");
+        PLIM_TRY(plim_fit_record_predicted(
+            search, &alone, is_refused ? PLIM_FIT_REFUSED : PLIM_FIT_NO_EFFECT, reason, err));
+    }
+    sample->report_count = kept;
+    char lines[PLIM_FIT_LINES_BYTES];
+    plim_fit_stack_write(&search->space, &applied, '\n', lines, sizeof(lines));
+    return kept == 0 ? PLIM_OK : plim_fit_record(search, sample, &applied, lines, false, err);
+}
+
+/* Nothing is recorded where the program failed with them: which one it was is then found alone. */
+static plim_status try_together(plim_fit_search *search, plim_error *err)
+{
+    const plim_fit_stack stack = stack_of_idle(search);
+    const bool has_always = search->options->rehearse.techniques != NULL &&
+                            search->options->rehearse.techniques[0] != '\0';
+    if (plim_fit_stack_size(&stack) < TOGETHER_LEAST || has_always) {
+        return PLIM_OK;
+    }
+    char lines[PLIM_FIT_LINES_BYTES];
+    plim_fit_request request;
+    plim_fit_stack_write(&search->space, &stack, '\n', lines, sizeof(lines));
+    PLIM_TRY(plim_fit_request_make(search, lines, search->far_bytes, &request, err));
+    PLIM_TRY(plim_fit_run(search, &request, 1, err));
+    plim_fit_sample *const sample = &search->samples[0];
+    const bool is_whole = sample->is_done && sample->status == PLIM_OK &&
+                          sample->report_count == plim_fit_stack_size(&stack) &&
+                          sample->verdict != PLIM_REHEARSED_FAILED &&
+                          sample->verdict != PLIM_REHEARSED_UNANSWERED;
+    return is_whole ? sort_together(search, stack, sample, err) : PLIM_OK;
+}
+
+/* ---- alone ----------------------------------------------------------------------------------- */
+
+/* Free ones before cheap before dear; those that change the result last. */
+static int rank_of(const plim_fit_choice *choice)
+{
+    return (choice->technique->label == PLIM_TECHNIQUE_CHANGED) * 3 + (int)choice->technique->tier;
+}
+
+/* Up to `most` choices of the lowest rank that were not rehearsed. */
+static size_t choose(const plim_fit_search *search, size_t most, plim_fit_stack *ret)
+{
+    size_t count = 0;
+    for (int rank = 0; rank < 6 && count < most; rank++) {
+        for (size_t axis = 0; axis < PLIM_FIT_AXES; axis++) {
+            for (uint8_t i = 1; i < search->space.counts[axis] && count < most; i++) {
+                const plim_fit_choice *const choice = &search->space.choices[axis][i];
+                if (choice->is_open && choice->alone == i && rank_of(choice) == rank &&
+                    find_single(search, axis, i) == SIZE_MAX) {
+                    ret[count] = (plim_fit_stack){ { 0 } };
+                    ret[count++].at[axis] = i;
+                }
+            }
+        }
+    }
+    return count;
+}
+
+static size_t parallel_of(const plim_fit_search *search)
+{
+    const size_t parallel = search->options->parallel > 0 ? search->options->parallel : 2;
+    return parallel < PLIM_FIT_ROUND_MAX ? parallel : PLIM_FIT_ROUND_MAX;
+}
+
+plim_status plim_fit_singles(plim_fit_search *search, plim_error *err)
+{
+    if (plim_fit_may_go_on(search, LEAVES)) {
+        PLIM_TRY(try_together(search, err));
+    }
+    plim_fit_stack stacks[PLIM_FIT_ROUND_MAX];
+    while (plim_fit_may_go_on(search, LEAVES)) {
+        const size_t room = search->made_max - LEAVES - search->made;
+        const size_t most = parallel_of(search);
+        const size_t count = choose(search, most < room ? most : room, stacks);
+        if (count == 0) {
+            break;
+        }
+        PLIM_TRY(plim_fit_try(search, stacks, count, err));
+    }
+    for (size_t axis = 0; axis < PLIM_FIT_AXES; axis++) {
+        for (uint8_t i = 1; i < search->space.counts[axis]; i++) {
+            learn_choice(search, axis, i);
+        }
+    }
+    return PLIM_OK;
+}
+
+/* ---- stacks that the caller names ------------------------------------------------------------ */
+
+static size_t find_stack(const plim_fit_search *search, const plim_fit_stack *stack)
+{
+    for (size_t i = 0; i < search->count; i++) {
+        if (search->known[i].is_of_space && !search->trials[i].is_predicted &&
+            memcmp(&search->known[i].stack, stack, sizeof(*stack)) == 0) {
+            return i;
+        }
+    }
+    return SIZE_MAX;
+}
+
+static plim_status try_also(plim_fit_search *search, const char *line, plim_error *err)
+{
+    char lines[PLIM_FIT_LINES_BYTES];
+    plim_fit_stack stack;
+    const bool is_of_space = plim_fit_stack_read(&search->space, line, &stack);
+    const size_t same = is_of_space ? find_stack(search, &stack) : SIZE_MAX;
+    if (same != SIZE_MAX) {
+        search->trials[same].is_also = true;
+        return PLIM_OK;
+    }
+    (void)snprintf(lines, sizeof(lines), "%s", line);
+    for (char *at = lines; *at != '\0'; at++) {
+        *at = *at == ' ' ? '\n' : *at;
+    }
+    plim_fit_request request;
+    PLIM_TRY(plim_fit_request_make(search, lines, search->far_bytes, &request, err));
+    PLIM_TRY(plim_fit_run(search, &request, 1, err));
+    return plim_fit_record(search, &search->samples[0], is_of_space ? &stack : NULL, lines, true,
+                           err);
+}
+
+plim_status plim_fit_also(plim_fit_search *search, plim_error *err)
+{
+    char line[PLIM_FIT_LINES_BYTES];
+    const char *lines = search->options->also;
+    while (lines != NULL && lines[0] != '\0' && plim_fit_may_go_on(search, LEAVES)) {
+        const size_t length = strcspn(lines, "\n");
+        (void)snprintf(line, sizeof(line), "%.*s", (int)length, lines);
+        lines += length + (lines[length] == '\n');
+        PLIM_TRY(try_also(search, line, err));
+    }
+    return PLIM_OK;
+}

@@ -1,0 +1,237 @@
+/*
+ * space.c - see space.h.
+ */
+#include "fit/space.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WHOLE   PLIM_FIT_OF_WHOLE
+#define PIECE   PLIM_FIT_OF_PIECE
+#define NOTHING PLIM_FIT_OF_NOTHING
+
+/* An axis a line. Of a graded one "*" marks the choice that is rehearsed alone for the others. */
+static const struct {
+    bool is_graded;
+    plim_fit_part part;
+    const char *choices[PLIM_FIT_CHOICES];
+} axes[PLIM_FIT_AXES] = {
+    { false, NOTHING, { "set_to_none" } },
+    { false, NOTHING, { "inference_mode" } },
+    { false, PIECE, { "attention=flash" } },
+    { false, PIECE, { "loss=chunked" } },
+    { false, NOTHING, { "conf=expandable_segments:True" } },
+    { false, NOTHING, { "kv=static" } },
+    { false, WHOLE, { "autocast=bf16", "autocast=fp16" } },
+    { false, WHOLE, { "weights=bf16" } },
+    { false, NOTHING, { "fused", "foreach=off" } },
+    { false, NOTHING, { "empty_cache" } },
+    { false,
+      NOTHING,
+      { "optimizer=in_backward", "optimizer=8bit", "optimizer=adafactor", "optimizer=sgd" } },
+    { false, NOTHING, { "offload=optimizer" } },
+    { true,
+      WHOLE,
+      { "accumulate=2*", "accumulate=4", "accumulate=8", "accumulate=16", "accumulate=32",
+        "accumulate=64" } },
+    { false,
+      PIECE,
+      { "checkpoint=every:4", "checkpoint=every:2", "checkpoint=fraction:0.75", "checkpoint*",
+        "offload=layer_inputs", "offload=all_saved" } },
+};
+
+/* GPUs before this have no bfloat16 of their own. */
+#define BFLOAT16_CAPABILITY 8
+
+/* True if a line of `only` names the technique, with its value or without. */
+static bool is_wanted(const char *only, const char *text)
+{
+    const size_t name = strcspn(text, "=");
+    for (const char *line = only; line != NULL && line[0] != '\0';) {
+        const size_t length = strcspn(line, "\n");
+        if ((length == strlen(text) && strncmp(line, text, length) == 0) ||
+            (length == name && strncmp(line, text, length) == 0)) {
+            return true;
+        }
+        line += length + (line[length] == '\n');
+    }
+    return only == NULL;
+}
+
+/* False if something that is on in every rehearsal excludes it. */
+static bool goes_with(const char *lines, const char *text)
+{
+    char one[PLIM_FIT_LINES_BYTES];
+    for (const char *line = lines; line != NULL && line[0] != '\0';) {
+        const size_t length = strcspn(line, "\n");
+        (void)snprintf(one, sizeof(one), "%.*s", (int)length, line);
+        if (plim_technique_excludes(one, text) != NULL) {
+            return false;
+        }
+        line += length + (line[length] == '\n');
+    }
+    return true;
+}
+
+static bool is_of_gpu(const plim_gpu *gpu, const char *text)
+{
+    const bool has_bfloat16 = gpu == NULL || gpu->capability_major >= BFLOAT16_CAPABILITY;
+    return strcmp(text, has_bfloat16 ? "autocast=fp16" : "autocast=bf16") != 0;
+}
+
+/* Of the saving of the choice that stands for it: pieces beside two, blocks beside all. */
+static double share_of(const char *text)
+{
+    const char *const value = plim_technique_value(text);
+    const char *const colon = strchr(value, ':');
+    if (strncmp(text, "accumulate", strlen("accumulate")) == 0) {
+        return 2 * (1 - 1 / strtod(value, NULL));
+    }
+    if (strncmp(text, "checkpoint", strlen("checkpoint")) == 0 && colon != NULL) {
+        const double number = strtod(colon + 1, NULL);
+        return number > 1 ? 1 / number : number;
+    }
+    return 1;
+}
+
+static void find_exclusions(plim_fit_space *space, size_t axis, uint8_t i)
+{
+    for (size_t other = 0; other < PLIM_FIT_AXES; other++) {
+        for (uint8_t j = 1; other != axis && j < space->counts[other]; j++) {
+            space->excludes[axis][i][other][j] =
+                plim_technique_excludes(space->choices[axis][i].text,
+                                        space->choices[other][j].text) != NULL;
+        }
+    }
+}
+
+/* The choices of an axis; those of a line with a mark are measured by the marked one. */
+static void find_choices(plim_fit_space *space, size_t axis, const plim_fit_options *options,
+                         const plim_gpu *gpu)
+{
+    uint8_t marked = 0;
+    uint8_t count = 1;
+    for (size_t i = 0; i + 1 < PLIM_FIT_CHOICES && axes[axis].choices[i] != NULL; i++) {
+        plim_fit_choice *const choice = &space->choices[axis][count];
+        const char *const text = axes[axis].choices[i];
+        const size_t length = strcspn(text, "*");
+        (void)snprintf(choice->text, sizeof(choice->text), "%.*s", (int)length, text);
+        marked = text[length] == '*' ? count : marked;
+        choice->share = share_of(choice->text);
+        choice->slowdown = 1;
+        choice->is_open =
+            plim_technique_find(choice->text, &choice->technique, NULL) == PLIM_OK &&
+            is_wanted(options->only, choice->text) && is_of_gpu(gpu, choice->text) &&
+            goes_with(options->rehearse.techniques, choice->text) &&
+            (options->allows_changed || choice->technique->label != PLIM_TECHNIQUE_CHANGED);
+        count++;
+    }
+    space->counts[axis] = count;
+    space->is_graded[axis] = axes[axis].is_graded;
+    space->parts[axis] = axes[axis].part;
+    for (uint8_t i = 1; i < count; i++) {
+        plim_fit_choice *const choice = &space->choices[axis][i];
+        const bool is_derived = marked > 0 && strncmp(choice->text, "offload", 7) != 0;
+        choice->alone = is_derived ? marked : i;
+    }
+}
+
+void plim_fit_space_init(plim_fit_space *space, const plim_fit_options *options,
+                         const plim_gpu *gpu)
+{
+    *space = (plim_fit_space){ 0 };
+    for (size_t axis = 0; axis < PLIM_FIT_AXES; axis++) {
+        find_choices(space, axis, options, gpu);
+    }
+    for (size_t axis = 0; axis < PLIM_FIT_AXES; axis++) {
+        for (uint8_t i = 1; i < space->counts[axis]; i++) {
+            find_exclusions(space, axis, i);
+        }
+    }
+}
+
+size_t plim_fit_stack_size(const plim_fit_stack *stack)
+{
+    size_t size = 0;
+    for (size_t axis = 0; axis < PLIM_FIT_AXES; axis++) {
+        size += stack->at[axis] > 0;
+    }
+    return size;
+}
+
+/* A share of checkpointing is part of a larger one, though not of what is offloaded. */
+static bool is_part(const plim_fit_space *space, size_t axis, uint8_t part, uint8_t whole)
+{
+    const plim_fit_choice *const choices = space->choices[axis];
+    return part == 0 || part == whole ||
+           (part < whole &&
+            (space->is_graded[axis] || (choices[part].alone == choices[whole].alone && whole > 0)));
+}
+
+bool plim_fit_stack_covers(const plim_fit_space *space, const plim_fit_stack *whole,
+                           const plim_fit_stack *part)
+{
+    for (size_t axis = 0; axis < PLIM_FIT_AXES; axis++) {
+        if (!is_part(space, axis, part->at[axis], whole->at[axis])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void plim_fit_stack_write(const plim_fit_space *space, const plim_fit_stack *stack, char separator,
+                          char *text, size_t bytes)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t axis = 0; axis < PLIM_FIT_AXES; axis++) {
+        const char *const one = space->choices[axis][stack->at[axis]].text;
+        if (stack->at[axis] > 0 && used < bytes) {
+            used +=
+                (size_t)snprintf(text + used, bytes - used, "%.*s%s", used > 0, &separator, one);
+        }
+    }
+}
+
+bool plim_fit_stack_takes(const plim_fit_space *space, const plim_fit_stack *stack, size_t axis,
+                          uint8_t choice)
+{
+    for (size_t i = 0; i < PLIM_FIT_AXES; i++) {
+        if (i != axis && space->excludes[axis][choice][i][stack->at[i]]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool plim_fit_stack_read(const plim_fit_space *space, const char *line, plim_fit_stack *ret)
+{
+    *ret = (plim_fit_stack){ { 0 } };
+    while (line[0] != '\0') {
+        const size_t length = strcspn(line, " \n");
+        bool is_found = length == 0;
+        for (size_t axis = 0; axis < PLIM_FIT_AXES && !is_found; axis++) {
+            for (uint8_t i = 1; i < space->counts[axis] && !is_found; i++) {
+                const char *const text = space->choices[axis][i].text;
+                is_found = strlen(text) == length && strncmp(text, line, length) == 0;
+                ret->at[axis] = is_found ? i : ret->at[axis];
+            }
+        }
+        if (!is_found) {
+            return false;
+        }
+        line += length + (line[length] != '\0');
+    }
+    return true;
+}
+
+plim_technique_label plim_fit_stack_label(const plim_fit_space *space, const plim_fit_stack *stack)
+{
+    plim_technique_label label = PLIM_TECHNIQUE_SAME;
+    for (size_t axis = 0; axis < PLIM_FIT_AXES; axis++) {
+        const plim_technique *const row = space->choices[axis][stack->at[axis]].technique;
+        label = stack->at[axis] > 0 && row->label > label ? row->label : label;
+    }
+    return label;
+}

@@ -1,0 +1,166 @@
+/*
+ * workers.c - rehearsals, some at a time, each in a process of its own.
+ *
+ * plim_launch() waits for signals and children of its whole process, so that one process can run
+ * one program at a time. A worker is a fork of this one: it rehearses, leaves the sample in memory
+ * that both share, and ends.
+ *
+ *   this process ── fork ──► worker ── fork, exec ──► python train.py
+ *        │  signals that would end it are held here and passed on; workers end their programs,
+ *        │  remove their folders, and say that they were interrupted
+ *        └── a worker whose parent is killed gets SIGTERM, and does the same
+ */
+#include "base/error.h"
+#include "base/numbers.h"
+#include "fit/search.h"
+#include "rehearse/signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TICK_NS 20000000L
+
+typedef struct worker {
+    pid_t pid; /* 0: none, or it has ended */
+} worker;
+
+/* The program's own input is read once, if at all; here it runs often. */
+static void take_no_input(void)
+{
+    const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (nothing >= 0) {
+        (void)dup2(nothing, STDIN_FILENO);
+        (void)close(nothing);
+    }
+}
+
+_Noreturn static void be_worker(const plim_fit_workers *workers, const plim_fit_request *request,
+                                plim_held_signals signals, pid_t parent, plim_fit_sample *ret)
+{
+    (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) {
+        _exit(EXIT_FAILURE);
+    }
+    take_no_input();
+    plim_signals_release(signals);
+    plim_fit_rehearse(workers, request, ret);
+    _exit(EXIT_SUCCESS);
+}
+
+static size_t count_running(const worker *all, size_t count)
+{
+    size_t running = 0;
+    for (size_t i = 0; i < count; i++) {
+        running += all[i].pid > 0;
+    }
+    return running;
+}
+
+static void collect(worker *all, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        int status = 0;
+        if (all[i].pid > 0) {
+            const pid_t pid = waitpid(all[i].pid, &status, WNOHANG);
+            /* ECHILD: SIGCHLD is ignored in this process; it has ended, too. */
+            all[i].pid = pid == all[i].pid || (pid < 0 && errno == ECHILD) ? 0 : all[i].pid;
+        }
+    }
+}
+
+/* Waits a tick, or for a signal, which workers get too unless a terminal signalled them itself. */
+static bool wait_for_signal(const worker *all, size_t count)
+{
+    static const int deadly[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+    const struct timespec tick = { .tv_nsec = TICK_NS };
+    sigset_t set;
+    sigset_t blocked;
+    sigemptyset(&set);
+    (void)sigprocmask(SIG_BLOCK, NULL, &blocked);
+    for (size_t i = 0; i < sizeof(deadly) / sizeof(deadly[0]); i++) {
+        if (sigismember(&blocked, deadly[i]) == 1) {
+            (void)sigaddset(&set, deadly[i]);
+        }
+    }
+    siginfo_t info = { 0 };
+    const int signal = sigtimedwait(&set, &info, &tick);
+    for (size_t i = 0; signal > 0 && info.si_code != SI_KERNEL && i < count; i++) {
+        if (all[i].pid > 0) {
+            (void)kill(all[i].pid, signal);
+        }
+    }
+    return signal > 0;
+}
+
+typedef struct round {
+    const plim_fit_workers *workers;
+    const plim_fit_request *requests;
+    size_t count;
+    plim_fit_sample *samples; /* shared */
+    worker all[PLIM_FIT_ROUND_MAX];
+} round;
+
+/* Samples stand in the order of the requests, not of ends. False: interrupted. */
+static bool run_all(round *self, plim_held_signals signals, int *ret_errno)
+{
+    const pid_t parent = getpid();
+    const size_t parallel = self->workers->parallel;
+    size_t started = 0;
+    bool is_interrupted = false;
+    while (started < self->count || count_running(self->all, started) > 0) {
+        collect(self->all, started);
+        while (started < self->count && !is_interrupted &&
+               count_running(self->all, started) < parallel) {
+            const pid_t pid = fork();
+            if (pid == 0) {
+                be_worker(self->workers, &self->requests[started], signals, parent,
+                          &self->samples[started]);
+            }
+            if (pid < 0) {
+                *ret_errno = errno;
+                is_interrupted = true; /* of what runs the end is awaited */
+                break;
+            }
+            self->all[started++].pid = pid;
+        }
+        if (is_interrupted && count_running(self->all, started) == 0) {
+            return false;
+        }
+        is_interrupted = wait_for_signal(self->all, started) || is_interrupted;
+    }
+    return !is_interrupted;
+}
+
+plim_status plim_fit_workers_run(void *ctx, const plim_fit_request *requests, size_t count,
+                                 plim_fit_sample *ret, plim_error *err)
+{
+    const size_t bytes = count * sizeof(*ret);
+    void *const shared =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED) {
+        return plim_fail_errno(err, errno, "cannot share memory with workers");
+    }
+    round self = { .workers = ctx, .requests = requests, .count = count, .samples = shared };
+    const plim_held_signals signals = plim_signals_hold();
+    int code = 0;
+    bool is_whole = run_all(&self, signals, &code);
+    is_whole = !plim_signals_drop(signals) && is_whole;
+    plim_signals_release(signals);
+    memcpy(ret, shared, bytes);
+    (void)munmap(shared, bytes);
+    for (size_t i = 0; i < count; i++) {
+        is_whole = is_whole && !ret[i].is_interrupted;
+    }
+    if (code != 0) {
+        return plim_fail_errno(err, code, "cannot start a worker");
+    }
+    return is_whole ? PLIM_OK : plim_fail(err, PLIM_CANCELLED, "interrupted");
+}
