@@ -11,7 +11,7 @@
 #define CAPABILITY_LEAST 7 /* PyTorch 2.11 for CUDA 13 has no kernels for older GPUs: 7.5 */
 #define TRIES_MAX        3
 
-/* What a trial would take of another GPU: its context beside the same blocks. */
+/* A trial on another GPU: its context beside the same blocks. */
 static uint64_t need_on(const plim_fit_search *search, size_t index, const plim_gpu *gpu)
 {
     const uint64_t rest =

@@ -48,7 +48,7 @@ typedef struct plim_fit_sample {
     char documents[PLIM_FIT_REPORTS_BYTES]; /* the reports themselves, each with a zero after it */
 } plim_fit_sample;
 
-/* What is to be rehearsed. */
+/* One rehearsal that is wanted. */
 typedef struct plim_fit_request {
     const char *techniques;  /* one a line; "" none */
     const char *settings;    /* of the allocator; NULL: as the program has them */

@@ -62,7 +62,7 @@ typedef struct plim_fit_search {
     const char *stopped;
 } plim_fit_search;
 
-/* How far a stack may use the device. */
+/* A bound of device use. */
 typedef struct plim_fit_limit {
     uint64_t capacity_bytes; /* a bar that ends below it fits */
     bool is_own;             /* giving cached memory back may make it fit, too */

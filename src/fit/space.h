@@ -29,7 +29,7 @@ typedef struct plim_fit_choice {
     uint64_t saved_bytes[PLIM_FIT_PHASES_MAX];
 } plim_fit_choice;
 
-/* What a technique does to activations, for an expectation of stacks. */
+/* The effect of a technique on activations, for an expectation of stacks. */
 typedef enum plim_fit_part {
     PLIM_FIT_OF_NOTHING, /* it saves elsewhere */
     PLIM_FIT_OF_WHOLE,   /* makes all of them smaller: half the batch, half the bytes of each */
