@@ -134,7 +134,7 @@ typedef struct plim_fitted {
     const plim_gpu *enough; /* the smallest GPU on which `smallest` fits; NULL: none known */
     const plim_fit_change *changes; /* for the cheapest, or where it is plain none */
     size_t change_count;
-    const char *diff;    /* of all of them that have one, in one; NULL: none has */
+    const char *diff;        /* of all of them that have one, in one; NULL: none has */
     plim_fit_batch training; /* where options->finds_batch: under the cheapest stack */
     plim_fit_batch evaluation;
     const plim_fit_row *rows; /* where options->makes_table, by memory */

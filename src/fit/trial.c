@@ -76,9 +76,20 @@ static void add_reports(plim_fit_sample *sample, const plim_rehearsal_outcome *o
     }
 }
 
+/* The agent's report as it is, for those who write changes down; what has no room is left out. */
+static void add_document(plim_fit_sample *sample, const char *text)
+{
+    const size_t bytes = text != NULL ? strlen(text) + 1 : 0;
+    if (bytes <= sizeof(sample->documents) - sample->documents_bytes && bytes > 0) {
+        memcpy(sample->documents + sample->documents_bytes, text, bytes);
+        sample->documents_bytes += bytes;
+    }
+}
+
 static void add_process(plim_fit_sample *sample, const plim_rehearsed_process *process)
 {
     sample->steps = plim_max(sample->steps, process->steps);
+    add_document(sample, process->with_report);
     for (size_t i = 0; i < process->device_count; i++) {
         for (size_t j = 0; j < process->devices[i].phase_count; j++) {
             add_phase(sample, &process->devices[i].phases[j]);
