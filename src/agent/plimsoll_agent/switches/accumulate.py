@@ -33,7 +33,9 @@ class Accumulate(Switch):
         self._looked_at = {}  # id of a module: True if it may be divided
         self._calls = {"gathered": 0, "recomputed": 0}
         self._is_off = False
+        self._measured = set()  # ids of modules whose first call was looked at
         self._drawn = self._normed = False
+        self._text = None
         self.entry.facts["pieces"] = self._count
         self.entry.waits("no module was called for training")
         self.program.around_forward(self._call)
@@ -120,7 +122,8 @@ class Accumulate(Switch):
         except BaseException:
             kept.put_back()
             raise
-        after = None if self._any_calls() else randomness.states(self.torch)
+        is_first = id(module) not in self._measured
+        after = randomness.states(self.torch) if is_first else None
         way = "recomputed" if loss is None else "gathered"
         if loss is None:
             kept.put_back()
@@ -158,18 +161,31 @@ class Accumulate(Switch):
     # ---- the report ----------------------------------------------------------------------------
 
     def _took_hold(self, module, way, rows, bounds, is_drawn):
-        part = bounds[0][1]
-        self.entry.facts.update({"batch": rows, "part": part, "way": way})
+        """After the first call of each module."""
+        self._measured.add(id(module))
         self._drawn = self._drawn or is_drawn
-        if not self._drawn and not self._normed:
-            self.entry.relabel(SAME, "the model draws no random numbers; sums have another order")
+        if not self._normed:
+            self.entry.relabel(*(None, None) if self._drawn else
+                               (SAME, "the model draws no random numbers; sums have another "
+                                "order"))
         place = self.program.place()
         if place is not None:
             self.entry.place("model", *place)
-        cost = "" if way == "gathered" else \
-            "; the loss is computed outside of it, so its forward pass runs twice"
-        self.entry.applied(f"{type(module).__name__} gets {rows} rows in {len(bounds)} pieces of "
-                           f"{part}{cost}")
+        if self._text is not None:
+            return
+        part = bounds[0][1]
+        self.entry.facts.update({"batch": rows, "part": part, "way": way})
+        most = "at most " if rows % len(bounds) else ""
+        self._text = (f"{type(module).__name__} gets {rows} rows in {len(bounds)} pieces of "
+                      f"{most}{part}")
+
+    def settle(self):
+        if self._text is None:
+            return
+        calls = self._calls["recomputed"]
+        again = f"; {calls} forward passes ran twice, as their loss is computed outside of the " \
+            "model" if calls else ""
+        self.entry.applied(self._text + again)
 
     def _backward(self, call, args, kwargs):
         """create_graph: a gradient of gradients would need the pieces' graphs."""
