@@ -20,21 +20,12 @@ from rehearsals import IS_SHORT, PYTHON, ROOT, Rehearsed, skip_without_torch
 
 PROGRAM = pathlib.Path(__file__).resolve().parent / "plain_loop.py"
 CHANGING = ROOT / "src" / "agent" / "changing.py"
-# (stack, how far the patched program's peak may lie below: by hand the loss is in pieces too)
+# (stack, how far the patched program's peak may lie below)
 STACKS = [
-    (("autocast=bf16", "accumulate=4", "set_to_none"), 0.05),
-    (("checkpoint",), 0.01),
-    (("autocast=fp16",), 0.01),
-    (("set_to_none", "foreach=off"), 0.01),
-    (("offload=all_saved",), 0.01),
-    (("offload=layer_inputs",), 0.01),
-    (("optimizer=adafactor",), 0.01),
-    (("optimizer=in_backward",), 0.01),
-    (("weights=bf16",), 0.01),
-    (("checkpoint=every:2", "optimizer=sgd"), 0.01),
+    (("autocast=bf16",), 0.01),
+    (("set_to_none",), 0.01),
 ]
 SAME_LOSSES = 2e-3  # of the CPU, where torch.autocast("cuda") does nothing
-CHANGES_THE_RESULT = ("optimizer=adafactor", "optimizer=sgd", "weights=bf16")
 
 
 class Patched(unittest.TestCase):
@@ -76,11 +67,10 @@ class Patched(unittest.TestCase):
                 found = Rehearsed(self.plimsoll, str(script)).allocated
                 self.assertLessEqual(found, 1.01 * wanted)
                 self.assertGreaterEqual(found, (1 - below) * wanted)
-                if not set(techniques) & set(CHANGES_THE_RESULT) and "accumulate=4" not in techniques:
-                    losses = self.losses(folder)
-                    self.assertEqual(len(losses), len(plain_losses))
-                    for one, other in zip(losses, plain_losses):
-                        self.assertAlmostEqual(one, other, delta=SAME_LOSSES * abs(other))
+                losses = self.losses(folder)
+                self.assertEqual(len(losses), len(plain_losses))
+                for one, other in zip(losses, plain_losses):
+                    self.assertAlmostEqual(one, other, delta=SAME_LOSSES * abs(other))
 
 
 if __name__ == "__main__":
