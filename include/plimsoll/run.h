@@ -179,7 +179,10 @@ typedef struct plim_ran {
     int exit_status;         /* the program's, or 128 + signal; why it was not started */
     double started;          /* seconds since 1970 */
     const char *folder; /* absolute; NULL: nothing was recorded, by no fault or with a warning */
-    const plim_run_choice *choice;     /* borrowed */
+    const plim_run_choice *choice; /* borrowed */
+    /* That were switched on, all processes together: as of a rehearsal. */
+    const plim_rehearsed_technique *techniques;
+    size_t technique_count;
     const plim_ran_process *processes; /* those that used CUDA, by rank and start */
     size_t process_count;
     /* The process and the dump that answer for the run: the first failure that ended a process;

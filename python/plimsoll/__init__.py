@@ -2,7 +2,7 @@
 
     plimsoll.explain(text)   why memory ran out, by what programs print
     plimsoll.diagnose(path)  what happened in a recording, and what helps; inspect(), replay(),
-                             tune() and rehearse() are the other commands (docs/python/functions.md)
+                             tune(), rehearse() and fit() are the other commands (docs/python/functions.md)
     import plimsoll.auto     the recorder of `plimsoll run`, for this process
     %load_ext plimsoll       the same in IPython and Jupyter, and who holds what after a failure
     plimsoll.holders()       which objects hold the GPU's memory
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from plimsoll import documents, errors
     from plimsoll._found import Holdings
-    from plimsoll._functions import diagnose, explain, inspect, rehearse, replay, tune
+    from plimsoll._functions import diagnose, explain, fit, inspect, rehearse, replay, tune
     from plimsoll._map import Map
     from plimsoll._record import Record
     from plimsoll._recovery import Recovery
@@ -44,8 +44,8 @@ else:
         return getattr(importlib.import_module("plimsoll._functions"), name)
 
 
-__all__ = ["arm", "diagnose", "documents", "dump", "errors", "explain", "holders", "inspect",
-           "map", "record", "recover", "rehearse", "replay", "tune", "watch"]
+__all__ = ["arm", "diagnose", "documents", "dump", "errors", "explain", "fit", "holders",
+           "inspect", "map", "record", "recover", "rehearse", "replay", "tune", "watch"]
 
 
 def __dir__() -> List[str]:

@@ -166,6 +166,27 @@ def tune(path: Source, **options: Unpack[_options.TuneOptions]) -> documents.Tun
         "tune", _options.TuneOptions, options)], _inputs("tune", [path]))
 
 
+@takes(_options.FitOptions)
+def fit(command: Command, **options: Unpack[_options.FitOptions]) -> documents.Fit:
+    """Finds the cheapest stack of techniques under which a PyTorch program fits, without a GPU.
+
+    command  the program and its arguments; a string is split as a shell does
+    options  those of `plimsoll fit` (docs/commands/fit.md)
+    returns  `winner` is the cheapest stack that fits, None where nothing does
+    raises   InputError: the program could not be rehearsed
+    """
+    program = (shlex.split(command) if isinstance(command, str)
+               else [os.fsdecode(word) for word in command])
+    if not program:
+        raise UsageError("fit() has no command")
+    try:
+        answer = _command.call(["fit", *_options.words("fit", _options.FitOptions, options),
+                                "--", *program])
+    except InputError as error:
+        raise _placed(error.reason, None) from None
+    return documents.Fit(answer.document, answer.page, answer.status)
+
+
 @overload
 def rehearse(command: Command, *, find_batch: Literal[True],
              **options: Unpack[_options.RehearseOptions]) -> documents.BatchSearch: ...

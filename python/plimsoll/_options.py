@@ -133,8 +133,24 @@ class SearchOptions(RehearseOptions, total=False):
     bisect: Tuple[str, str]
 
 
-SIZES = {"capacity", "total", "margin", "by"}  # an integer is bytes
-JOINED = {"fail_on", "accept", "sweep"}  # several are one word, with commas
+class FitOptions(TypedDict, total=False):
+    """Of fit(): docs/commands/fit.md."""
+
+    gpu: str
+    capacity: Size
+    margin: Size
+    steps: int
+    allow: str
+    host_ram: Size
+    budget: Union[float, str]  # a number is seconds
+    only: Words
+    conf: str
+    python: Path
+    width: int
+
+
+SIZES = {"capacity", "total", "margin", "by", "host_ram"}  # an integer is bytes
+JOINED = {"fail_on", "accept", "sweep", "only"}  # several are one word, with commas
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -243,6 +243,26 @@ static void say_warnings(const char *who, const plim_ran *ran)
     }
 }
 
+/* Techniques that the program ran without, or that changed nothing: a line each. */
+static void say_techniques(const char *who, const plim_ran *ran)
+{
+    for (size_t i = 0; i < ran->technique_count; i++) {
+        const plim_rehearsed_technique *const one = &ran->techniques[i];
+        const bool is_refused = strcmp(one->state, "refused") == 0;
+        const bool is_waiting = strcmp(one->state, "waiting") == 0;
+        const char *const otherwise =
+            is_waiting ? "no process of the program reported it" : "no reason was given";
+        if (strcmp(one->state, "applied") != 0) {
+            plim_say(who, "--with %s%s%s: %s: %s", one->name, one->value[0] != '\0' ? "=" : "",
+                     one->value,
+                     is_refused   ? "refused, the program ran without it"
+                     : is_waiting ? "never came to it"
+                                  : "no effect",
+                     one->text != NULL ? one->text : otherwise);
+        }
+    }
+}
+
 static int run(const char *who, const run_arguments *arguments)
 {
     /* With --json standard output is for the document. */
@@ -262,6 +282,7 @@ static int run(const char *who, const run_arguments *arguments)
         }
         if (!arguments->how.is_quiet) {
             say_warnings(who, &ran);
+            say_techniques(who, &ran);
         }
         show(who, arguments, &ran);
     }

@@ -2,6 +2,7 @@
  * run.c - launch and read: the order of things. See plimsoll/run.h.
  */
 #include "run/run.h"
+#include "rehearse/with_file.h"
 
 #include "base/ascii.h"
 #include "base/error.h"
@@ -104,10 +105,23 @@ static void judge(plim_ran *ret)
     }
 }
 
+/* What became of techniques. A report that cannot be read is a warning. */
+static plim_status gather_techniques(plim_run *run, plim_ran *ret, plim_error *err)
+{
+    plim_with_reports reports = { 0 };
+    PLIM_TRY(plim_with_read(run->folder, &run->arena, &reports, err));
+    for (size_t i = 0; i < reports.unread_count; i++) {
+        plim_run_warn(run, reports.unread[i]);
+    }
+    return plim_with_join(ret->choice != NULL ? ret->choice->techniques : NULL, &reports,
+                          &run->arena, &ret->techniques, &ret->technique_count, err);
+}
+
 static plim_status gather(plim_run *run, plim_ran *ret, plim_error *err)
 {
     if (run->folder[0] != '\0') {
         PLIM_TRY(plim_run_gather(run, err));
+        PLIM_TRY(gather_techniques(run, ret, err));
         ret->folder = run->folder;
     }
     ret->processes = run->processes.items;

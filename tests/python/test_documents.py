@@ -27,7 +27,7 @@ from plimsoll import _command, _options, documents, errors  # noqa: E402
 
 KINDS = {"explain": documents.Explanation, "inspect": documents.Inspection,
          "diagnose": documents.Diagnosis, "replay": documents.Replay, "tune": documents.Tuning}
-FUNCTIONS = [*KINDS, "rehearse"]
+FUNCTIONS = [*KINDS, "fit", "rehearse"]
 OOM = ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total "
        "capacity of 23.64 GiB of which 1.17 GiB is free.")
 FAILED = os.path.join(DATA, "recordings", "out_of_memory_handled.pickle.gz")
@@ -77,7 +77,7 @@ class DescribedTest(unittest.TestCase):
             self.assertEqual(declared.members(kind) - named, set(), kind.__name__)
 
     def test_functions_take_the_options_of_their_commands(self):
-        shown = {"json", "color", "document", "page", "help", "format", "list_gpus"}
+        shown = {"apply", "json", "color", "document", "page", "help", "format", "list_gpus"}
         for name in FUNCTIONS:
             path = os.path.join(ROOT, "docs", "commands", f"{name}.md")
             with open(path, encoding="utf-8") as file:

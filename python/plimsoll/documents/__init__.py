@@ -11,6 +11,7 @@ from plimsoll.documents._diff import (
     CategoryChange, Change, DiffDevice, DiffFile, DiffMoment, DiffSide, GroupChange, GroupSide,
     LineChange, MomentChange)
 from plimsoll.documents._explain import Explanation, Fix, Message, MessageProcess, Series, Text
+from plimsoll.documents._fit import Fit, FitChange, FitTrial, FitUse
 from plimsoll.documents._inspect import (
     ChosenMoment, FailedRequest, InspectedDevice, InspectedFile, InspectedRank, InspectedRanks,
     Inspection, NeverFreed, Pool, Run, Skew, Spread, Start, State)
@@ -31,7 +32,8 @@ __all__ = [
     "ComposedMoment", "Composition", "DeviceAgreement", "DeviceResult", "DiagnosedDevice",
     "DiagnosedRank", "DiagnosedRanks", "Diagnosis", "DiffDevice", "DiffFile", "DiffMoment",
     "DiffSide", "Document", "DriverDevice", "Error", "Evidence", "Explanation", "Fact",
-    "FailedRequest", "Fidelity", "FileError", "Finding", "Fix", "FoundHolder", "Fragmentation",
+    "FailedRequest", "Fidelity", "FileError", "Finding", "Fit", "FitChange", "FitTrial",
+    "FitUse", "Fix", "FoundHolder", "Fragmentation",
     "Frame", "Gpu", "Group", "GroupChange", "GroupSide", "Holes", "InspectedDevice",
     "InspectedFile", "InspectedRank", "InspectedRanks", "Inspection", "Item", "Judgement", "Late",
     "Limit", "LineChange", "Loss", "Member", "Message", "MessageProcess", "Moment", "MomentChange",

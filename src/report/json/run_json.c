@@ -309,6 +309,7 @@ static plim_status write_document(plim_sink sink, const plim_ran *ran, const pli
         write_process(&json, &ran->processes[i]);
     }
     plim_json_end_array(&json);
+    plim_json_with(&json, ran->techniques, ran->technique_count);
     plim_json_strings(&json, "warnings", ran->warnings, ran->warning_count);
     return plim_document_finish(&json, page, err);
 }

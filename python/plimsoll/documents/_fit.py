@@ -1,0 +1,69 @@
+"""Types of the document fit/1."""
+
+from __future__ import annotations
+
+from typing import List, Optional
+
+from plimsoll.documents._part import Document, Part
+from plimsoll.documents._rehearse import Bar, Gpu, Peaks
+
+
+class FitUse(Part):
+    """A technique of a stack."""
+
+    technique: str
+    label: str
+    state: Optional[str]
+    reason: Optional[str]
+
+
+class FitTrial(Peaks):
+    """A stack of techniques that was tried."""
+
+    _page = "docs/formats/fit-json.md#trial"
+    techniques: List[FitUse]
+    conf: Optional[str]
+    answer: str
+    reason: Optional[str]
+    label: str
+    verdict: str
+    peak_device: Bar
+    host_bytes: int
+    model_seconds: float
+    slowdown: float
+    is_confirmed: bool
+    is_predicted: bool
+    seconds: float
+
+
+class FitChange(Part):
+    """A technique of the cheapest stack, written down."""
+
+    technique: str
+    pytorch: Optional[str]
+    arguments: Optional[str]
+    diff: Optional[str]
+
+
+class Fit(Document):
+    """The cheapest stack of techniques under which a program fits."""
+
+    _page = "docs/formats/fit-json.md#fit1"
+    _tables = {"trials": "trials", "changes": "changes"}
+    fits: bool
+    command: List[str]
+    gpu: Gpu
+    trials: List[FitTrial]
+    plain: Optional[int]
+    cheapest: Optional[int]
+    roomy: Optional[int]
+    smallest: Optional[int]
+    missing_bytes: int
+    enough_gpu: Optional[str]
+    changes: List[FitChange]
+    stopped: Optional[str]
+
+    @property
+    def winner(self) -> Optional[FitTrial]:
+        """The trial of the cheapest stack that fits."""
+        return None if self.cheapest is None else self.trials[self.cheapest]
