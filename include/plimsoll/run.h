@@ -180,7 +180,7 @@ typedef struct plim_ran {
     double started;          /* seconds since 1970 */
     const char *folder; /* absolute; NULL: nothing was recorded, by no fault or with a warning */
     const plim_run_choice *choice; /* borrowed */
-    /* That were switched on, all processes together: as of a rehearsal. */
+    /* Switched on from outside, all processes together: as of a rehearsal. */
     const plim_rehearsed_technique *techniques;
     size_t technique_count;
     const plim_ran_process *processes; /* those that used CUDA, by rank and start */

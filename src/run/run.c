@@ -105,7 +105,7 @@ static void judge(plim_ran *ret)
     }
 }
 
-/* What became of techniques. A report that cannot be read is a warning. */
+/* A report of techniques that cannot be read is a warning. */
 static plim_status gather_techniques(plim_run *run, plim_ran *ret, plim_error *err)
 {
     plim_with_reports reports = { 0 };
