@@ -9,6 +9,7 @@ from plimsoll_agent.switches.switch import CHANGED, Refusal, Switch
 # Functions of PyTorch and of frameworks that need all gradients at once, and what they do.
 _NEEDS_ALL = {
     "clip_grad_norm_": "clips their norm", "_clip_grad_norm_": "clips their norm",
+    "_clip_grad_norm": "clips their norm", "_get_grad_norm": "takes their norm",  # transformers
     "clip_grads_with_norm_": "clips their norm", "get_total_norm": "takes their norm",
     "clip_grad_value_": "clips their values",
     "_unscale_grads_": "unscales them with a GradScaler",
@@ -161,26 +162,23 @@ class OptimizerInBackward(Switch):
 
     def _judge(self, frame):
         """Something reads or writes a gradient that is not where it would be."""
-        if self.program.places.is_own(frame.f_code):
+        places = self.program.places
+        if places.is_own(frame.f_code):
             return
-        names, user = [], None
-        reader = frame
+        first, reader, names = frame.f_code, None, []
         while frame is not None:
             names.append(frame.f_code.co_name)
-            if user is None and self.program.places.is_users(frame.f_code):
-                user = f"{self.program.places.file(frame.f_code.co_filename)}:{frame.f_lineno}"
+            if reader is None and not places.is_torchs(frame.f_code):
+                reader = f"{places.short(frame)} {frame.f_code.co_name}"
             frame = frame.f_back
-        if self._is_stepping and names[0] != "zero_grad" and \
-                self.program.places.is_torchs(reader.f_code):
-            if "_init_group" in names[:1] or names[0] == "step":
-                self._settle_first()  # the step itself, after its closure
-                return
-        deeds = [_NEEDS_ALL[name] for name in names if name in _NEEDS_ALL]
-        deed = (deeds or ["reads them"])[0]
-        where = f" ({user})" if user else ""
+        if self._is_stepping and places.is_torchs(first) and \
+                first.co_name in ("_init_group", "step"):
+            self._settle_first()  # the step itself, after its closure
+            return
+        deed = next((_NEEDS_ALL[name] for name in names if name in _NEEDS_ALL), "reads them")
         if self._is_on:
-            raise Refusal(self._harm(f"looks at gradients{where}: it {deed}"))
-        raise Refusal(f"the program needs all gradients before the step{where}: it {deed}")
+            raise Refusal(self._harm(f"looks at gradients ({reader}): it {deed}"))
+        raise Refusal(f"the program needs all gradients before the step ({reader}): it {deed}")
 
     def _settle_first(self):
         """The first step is there: what waited is applied, one parameter after another."""
