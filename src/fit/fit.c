@@ -185,7 +185,9 @@ static plim_status search_all(plim_fit_search *search, plim_fitted *ret, plim_er
     answers found = { SIZE_MAX, SIZE_MAX, NULL };
     PLIM_TRY(find_answers(search, &found, err));
     give(search, &found, ret);
-    return PLIM_OK;
+    return found.cheapest == SIZE_MAX || search->runner->argv == NULL
+               ? PLIM_OK
+               : plim_fit_write_changes(search, found.cheapest, ret, err);
 }
 
 plim_status plim_fit_with(const plim_fit_runner *runner, const plim_fit_options *options,
@@ -227,7 +229,7 @@ plim_status plim_fit(const char *const *argv, const plim_fit_options *options, p
         .options = &how,
         .parallel = how.parallel > 0 ? how.parallel : PARALLEL,
     };
-    const plim_fit_runner runner = { &workers, plim_fit_workers_run };
+    const plim_fit_runner runner = { &workers, argv, plim_fit_workers_run };
     return plim_fit_with(&runner, &how, ret, err);
 }
 

@@ -60,6 +60,7 @@ typedef struct plim_fit_request {
 /* Something that rehearses: processes, or the tables of a test. */
 typedef struct plim_fit_runner {
     void *ctx;
+    const char *const *argv; /* changes are written down for it; NULL: none are */
     /*
      * Answers all requests; the results hang on nothing but the requests. Returns PLIM_CANCELLED
      * after an interruption. A rehearsal that fails is a sample that says so.

@@ -9,6 +9,7 @@
  *   search.c    which stacks are rehearsed next, until none can be cheaper
  *   confirm.c   the answers, rehearsed with the GPU's own memory
  *   gpus.c      the smallest GPU that is enough
+ *   written.c   the answer as changes of the program
  *   host.c      memory of this machine
  *   cost.c      the time of a step
  */
@@ -144,6 +145,12 @@ PLIM_MUST_USE plim_status plim_fit_answer_for(plim_fit_search *search, plim_fit_
 /* The smallest GPU on which a trial fits; confirmed by a rehearsal, where there is one left. */
 PLIM_MUST_USE plim_status plim_fit_enough(plim_fit_search *search, size_t trial,
                                           const plim_gpu **ret, plim_error *err);
+
+/* ---- written.c ------------------------------------------------------------------------------- */
+
+/* The changes of a trial, in the arena; where they cannot be had, none. */
+PLIM_MUST_USE plim_status plim_fit_write_changes(plim_fit_search *search, size_t trial,
+                                                 plim_fitted *ret, plim_error *err);
 
 /* ---- host.c, workers.c ----------------------------------------------------------------------- */
 

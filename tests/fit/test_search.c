@@ -128,7 +128,7 @@ static plim_status run(void *ctx, const plim_fit_request *requests, size_t count
 static plim_status fit(program *self, const plim_fit_options *more, const plim_mem *mem,
                        plim_fitted *ret)
 {
-    const plim_fit_runner runner = { self, run };
+    const plim_fit_runner runner = { .ctx = self, .run = run };
     plim_fit_options options = more != NULL ? *more : (plim_fit_options){ 0 };
     options.only = options.only != NULL ? options.only : searched;
     options.host_bytes = UINT64_MAX;
