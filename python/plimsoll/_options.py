@@ -144,6 +144,7 @@ class FitOptions(TypedDict, total=False):
     host_ram: Size
     budget: Union[float, str]  # a number is seconds
     only: Words
+    also: Words
     conf: str
     python: Path
     width: int

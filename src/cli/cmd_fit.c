@@ -19,6 +19,7 @@ typedef struct fit_arguments {
     plim_asked asked;
     plim_fit_options how;
     plim_text only;
+    plim_text also;
     bool applies;
 } fit_arguments;
 
@@ -70,6 +71,28 @@ static void take_only(struct argp_state *state, void *arguments, char *text)
     self->how.only = plim_text_string(&self->only);
 }
 
+/* "autocast=bf16 checkpoint": each must be of the table. */
+static void take_also(struct argp_state *state, void *arguments, char *text)
+{
+    fit_arguments *const self = arguments;
+    if (self->also.length == 0) {
+        plim_text_init(&self->also, NULL, ONLY_BYTES_MAX);
+    }
+    const char *separator = self->also.length > 0 ? "\n" : "";
+    char *rest = NULL;
+    for (const char *word = strtok_r(text, " ", &rest); word != NULL;
+         word = strtok_r(NULL, " ", &rest)) {
+        const plim_technique *row = NULL;
+        plim_error err = { 0 };
+        if (plim_technique_find(word, &row, &err) != PLIM_OK) {
+            argp_error(state, "--also: %s", err.message);
+        }
+        plim_text_append_format(&self->also, "%s%s", separator, word);
+        separator = " ";
+    }
+    self->how.also = plim_text_string(&self->also);
+}
+
 static const plim_option options[] = {
     PLIM_TAKEN("gpu", "NAME", take_gpu,
                "the GPU to fit: rtx4090, a100-80gb …; any: the smallest that is enough (h100)"),
@@ -84,6 +107,8 @@ static const plim_option options[] = {
               "memory of the host that may be used (this machine's)"),
     PLIM_TAKEN("budget", "TIME", take_budget, "end the search after 30s, 5min (when done)"),
     PLIM_TAKEN("only", "TECHNIQUES", take_only, "search in these alone: checkpoint,accumulate"),
+    PLIM_TAKEN("also", "STACK", take_also,
+               "rehearse this stack, too: 'autocast=bf16 checkpoint' (again for each)"),
     PLIM_TEXT("conf", "STRING", fit_arguments, how.rehearse.settings,
               "settings of the allocator: PYTORCH_CUDA_ALLOC_CONF"),
     PLIM_TEXT("python", "PATH", fit_arguments, how.rehearse.python,

@@ -42,7 +42,9 @@ class FitChange(Part):
     technique: str
     pytorch: Optional[str]
     arguments: Optional[str]
+    framework: Optional[str]
     diff: Optional[str]
+    note: Optional[str]
 
 
 class Fit(Document):
@@ -61,6 +63,7 @@ class Fit(Document):
     missing_bytes: int
     enough_gpu: Optional[str]
     changes: List[FitChange]
+    diff: Optional[str]
     stopped: Optional[str]
 
     @property

@@ -60,7 +60,9 @@ static void write_changes(plim_json *json, const plim_fitted *fitted)
         plim_json_member_string(json, "technique", change->text);
         plim_json_member_optional_string(json, "pytorch", change->pytorch);
         plim_json_member_optional_string(json, "arguments", change->arguments);
+        plim_json_member_optional_string(json, "framework", change->framework);
         plim_json_member_optional_string(json, "diff", change->diff);
+        plim_json_member_optional_string(json, "note", change->note);
         plim_json_end_object(json);
     }
     plim_json_end_array(json);
@@ -91,6 +93,7 @@ plim_status plim_fit_json_write(plim_sink sink, const char *const *argv, const p
     plim_json_member_optional_string(&json, "enough_gpu",
                                      fitted->enough != NULL ? fitted->enough->key : NULL);
     write_changes(&json, fitted);
+    plim_json_member_optional_string(&json, "diff", fitted->diff);
     plim_json_member_optional_string(&json, "stopped", fitted->stopped);
     return plim_document_finish(&json, page, err);
 }

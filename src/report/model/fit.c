@@ -161,6 +161,18 @@ static void say_trials(plim_page *page, const plim_fitted *fitted)
     }
 }
 
+/* "checkpoint: it has no blocks" is the reason of "checkpoint". */
+static const char *without_name(const char *reason, const char *name)
+{
+    const size_t length = strlen(name);
+    if (reason == NULL) {
+        return "";
+    }
+    return strncmp(reason, name, length) == 0 && strncmp(reason + length, ": ", 2) == 0
+               ? reason + length + 2
+               : reason;
+}
+
 /* Those that came to no figures, with the reason. */
 static void say_others(plim_page *page, const plim_fitted *fitted)
 {
@@ -180,11 +192,11 @@ static void say_others(plim_page *page, const plim_fitted *fitted)
             plim_page_heading(page, "Of no use here", NULL);
             is_begun = true;
         }
+        const char *const stack = plim_fit_stack_text(page, of);
+        const char *const reason = without_name(of->reason, stack);
         plim_page_note(page, plim_fit_answer_name(of->answer), PLIM_TONE_PLAIN, "{}: {}{}{}",
-                       PLIM_FACTS(plim_words(plim_fit_stack_text(page, of)),
-                                  plim_words(words[of->answer]),
-                                  plim_words(of->reason != NULL ? ": " : ""),
-                                  plim_words(of->reason != NULL ? of->reason : "")));
+                       PLIM_FACTS(plim_words(stack), plim_words(words[of->answer]),
+                                  plim_words(reason[0] != '\0' ? ": " : ""), plim_words(reason)));
     }
 }
 
@@ -213,6 +225,14 @@ static void say_changes(plim_page *page, const plim_fitted *fitted)
         if (change->arguments != NULL) {
             plim_page_note(page, "arguments", PLIM_TONE_FAINT, "or, in TrainingArguments:", NULL);
             say_lines(page, "argument", change->arguments);
+        }
+        if (change->framework != NULL) {
+            plim_page_note(page, "framework", PLIM_TONE_FAINT, "or, by the framework:", NULL);
+            say_lines(page, "framework_line", change->framework);
+        }
+        if (change->note != NULL) {
+            plim_page_note(page, "note", PLIM_TONE_PLAIN, "{}",
+                           PLIM_FACTS(plim_words(change->note)));
         }
     }
 }
