@@ -102,17 +102,13 @@ IN_BACKWARD, OFFLOAD = "optimizer=in_backward", "offload=optimizer"
 
 # (program, technique, its state, words of its text)
 EQUAL = (
+    ("adamw probe reload", IN_BACKWARD, "applied", "AdamW updates 7 parameters"),
     ("adamw clip", IN_BACKWARD, "refused", "clips their norm"),
-    ("adamw reload", IN_BACKWARD, "applied", "AdamW updates 7 parameters"),
-    ("adamw", OFFLOAD, "no_effect", "on the host already"),
     ("sgd closure", IN_BACKWARD, "applied", "SGD updates"),
-    ("adamw twice", IN_BACKWARD, "refused", "several backward passes"),
     ("adamw rate", IN_BACKWARD, "refused", "learning rate"),
-    ("adamw probe", IN_BACKWARD, "applied", "AdamW"),
-    ("sgd closure reload", OFFLOAD, "no_effect", "on the host already"),
-    ("sgd", "optimizer=adafactor", "refused", "only Adam and AdamW"),
+    ("sgd closure", OFFLOAD, "no_effect", "on the host already"),
 )
-SHORT = 2  # of them in a short run
+SHORT = 1  # of them in a short run
 
 
 class Optimizers(unittest.TestCase):
@@ -149,13 +145,14 @@ class Optimizers(unittest.TestCase):
 
     def test_losses_are_those_of_the_plain_program(self):
         cases = EQUAL[:SHORT] if rehearsals.IS_SHORT else EQUAL
+        programs = sorted({case[0] for case in cases})
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            plain = pool.map(lambda case: self.run_it(case[0])[0], cases)
+            plain = dict(zip(programs, pool.map(lambda words: self.run_it(words)[0], programs)))
             with_it = pool.map(lambda case: self.run_it(case[0], [case[1]]), cases)
-            for case, expected, (lines, entries) in zip(cases, plain, with_it):
+            for case, (lines, entries) in zip(cases, with_it):
                 with self.subTest(case):
                     self.assertGreater(len(lines), 20)
-                    self.assertEqual(lines, expected)
+                    self.assertEqual(lines, plain[case[0]])
                     self.assertEqual([one["state"] for one in entries], [case[2]])
                     self.assertIn(case[3], entries[0]["text"])
 
@@ -174,6 +171,7 @@ class Optimizers(unittest.TestCase):
         lines, _ = self.run_it("adamw", ["optimizer=8bit"], "rehearse", python)
         self.assertIn(f"states {BYTES_8BIT}", lines)
 
+    @unittest.skipIf(rehearsals.IS_SHORT, "a short run")
     def test_eight_bits_without_bitsandbytes(self):
         lines, entries = self.run_it("adamw", ["optimizer=8bit"], "rehearse")
         self.assertEqual(entries[0]["state"], "refused")
