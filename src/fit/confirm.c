@@ -54,6 +54,7 @@ static plim_status confirm(plim_fit_search *search, size_t index, plim_error *er
 plim_status plim_fit_answer_for(plim_fit_search *search, plim_fit_limit limit, size_t *ret,
                                 plim_error *err)
 {
+    size_t late = 0; /* confirmations after the budget's end: one, without which no answer stands */
     for (;;) {
         PLIM_TRY(plim_fit_look(search, limit, err));
         const size_t best = plim_fit_best(search, limit);
@@ -61,7 +62,8 @@ plim_status plim_fit_answer_for(plim_fit_search *search, plim_fit_limit limit, s
         if (best == SIZE_MAX || search->trials[best].is_confirmed) {
             return PLIM_OK;
         }
-        if (!plim_fit_may_go_on(search, 0)) {
+        const bool is_late = !plim_fit_may_go_on(search, 0);
+        if (is_late && (search->made >= search->made_max || late++ > 0)) {
             /* Unconfirmed: only what fits without giving cached memory back is an answer. */
             limit.is_own = false;
             *ret = plim_fit_best(search, limit);
