@@ -11,6 +11,7 @@
 
 #include "plimsoll/run.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define ONLY_BYTES_MAX 4096u
@@ -169,10 +170,16 @@ static int apply(const char *who, const fit_arguments *arguments, const plim_fit
     plim_error err = { 0 };
     plim_text_init(&lines, NULL, ONLY_BYTES_MAX);
     for (size_t i = 0; i < stack->use_count; i++) {
-        plim_text_append_format(&lines, "%s%s", i > 0 ? "\n" : "", stack->uses[i].text);
+        const char *const text = stack->uses[i].text;
+        if (strcmp(stack->uses[i].technique->name, "conf") == 0) { /* PyTorch's own, not a switch */
+            (void)setenv("PYTORCH_CUDA_ALLOC_CONF",
+                         stack->settings != NULL ? stack->settings : plim_technique_value(text), 1);
+            continue;
+        }
+        plim_text_append_format(&lines, "%s%s", lines.length > 0 ? "\n" : "", text);
     }
     const plim_run_choice how = { .techniques =
-                                      stack->use_count > 0 ? plim_text_string(&lines) : NULL };
+                                      lines.length > 0 ? plim_text_string(&lines) : NULL };
     const plim_status status =
         plim_run_launch((const char *const *)arguments->asked.command, &how, NULL, &ran, &err);
     const int answer = ran.exit_status;
