@@ -104,11 +104,15 @@ static const plim_fit_use *find_state(const plim_fit_trial *trial, const char *s
 
 /* ---- the answer ------------------------------------------------------------------------------ */
 
-static const char *say(plim_fit_search *search, const plim_fit_use *use, const char *otherwise)
+/* Of one technique among several; alone it needs no name. */
+static const char *say(plim_fit_search *search, const plim_fit_trial *trial,
+                       const plim_fit_use *use, const char *otherwise)
 {
     char text[PLIM_FIT_TEXT_BYTES + 64];
     const char *const why = use->reason != NULL ? use->reason : otherwise;
-    (void)snprintf(text, sizeof(text), "%s: %s", use->text, why);
+    const bool is_alone = trial->use_count == 1;
+    (void)snprintf(text, sizeof(text), "%s%s%s", is_alone ? "" : use->text, is_alone ? "" : ": ",
+                   why);
     return keep(search, text);
 }
 
@@ -158,12 +162,12 @@ static void set_answer(plim_fit_search *search, const plim_fit_sample *sample, s
     const plim_fit_limit own = { search->capacity_bytes, false };
     if (refused != NULL) {
         trial->answer = PLIM_FIT_REFUSED;
-        trial->reason = say(search, refused, "it could not be switched on");
+        trial->reason = say(search, trial, refused, "it could not be switched on");
     } else if (has_failed(sample)) {
         trial->answer = answer_of_failure(search, sample, trial, &trial->reason);
     } else if (idle != NULL) {
         trial->answer = PLIM_FIT_NO_EFFECT;
-        trial->reason = say(search, idle, "what it works on never came");
+        trial->reason = say(search, trial, idle, "what it works on never came");
     } else if (plim_fit_is_within(search, index, own)) {
         trial->answer = PLIM_FIT_FITS;
     } else {

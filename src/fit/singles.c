@@ -129,10 +129,8 @@ static plim_status sort_together(plim_fit_search *search, plim_fit_stack togethe
         plim_fit_stack alone = { { 0 } };
         alone.at[axis] = together.at[axis];
         const bool is_refused = strcmp(report.state, "refused") == 0;
-        char reason[PLIM_FIT_TEXT_BYTES + 64];
-        (void)snprintf(reason, sizeof(reason), "%s: %s",
-                       search->space.choices[axis][together.at[axis]].text,
-                       report.text[0] != '\0' ? report.text : "what it works on never came");
+        const char *const reason =
+            report.text[0] != '\0' ? report.text : "what it works on never came";
         PLIM_TRY(plim_fit_record_predicted(
             search, &alone, is_refused ? PLIM_FIT_REFUSED : PLIM_FIT_NO_EFFECT, reason, err));
     }
