@@ -8,12 +8,11 @@
 #include "harness.h"
 
 #include "base/numbers.h"
+#include "base/units.h"
 #include "fit/cost.h"
 #include "fit/search.h"
 
 #include <math.h>
-
-#define GIB UINT64_C(1073741824)
 
 /* ALL: activations and logits, as a smaller batch leaves less of both. */
 enum { ALL = -1, WEIGHTS, GRADIENTS, STATES, ACTIVATIONS, LOGITS, PARTS };
