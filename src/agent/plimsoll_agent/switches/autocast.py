@@ -1,13 +1,34 @@
 """autocast=bf16|fp16: products and activations in 16 bits, with loss scaling where that is float16."""
 
 import functools
+import os
+import sys
 
 from plimsoll_agent.autocast import name_of
+from plimsoll_agent.places import is_own
 from plimsoll_agent.switches.regions import Regions
 from plimsoll_agent.switches.scaling import Scaling
 from plimsoll_agent.switches.switch import Refusal, Switch
 
 DTYPES = {"bf16": "bfloat16", "fp16": "float16"}
+
+
+_RECOMPUTES = os.path.join("torch", "utils", "checkpoint.py")
+_RESTORES = ("decorate_fwd", "decorate_bwd")  # of torch.amp.custom_fwd and custom_bwd
+
+
+def _is_programs(frame):
+    """Whether a region is entered by the program: not by a recomputation, nor by a switch of ours.
+
+    frame  that of the `with`, or of what entered it
+    """
+    while frame is not None and os.path.basename(frame.f_code.co_filename) == "contextlib.py":
+        frame = frame.f_back
+    if frame is None:
+        return True
+    code = frame.f_code
+    return not (is_own(code) or code.co_filename.endswith(_RECOMPUTES)
+                or code.co_name in _RESTORES)
 
 
 def floating_dtypes(module):
@@ -67,7 +88,7 @@ class Autocast(Switch):
         dtype = getattr(mode, "fast_dtype", None)
         device = getattr(mode, "device", None)
         if (getattr(mode, "_enabled", False) and dtype in (torch.bfloat16, torch.float16)
-                and device in self._regions.open_here()):
+                and device in self._regions.open_here() and _is_programs(sys._getframe(2))):
             self._has_own(dtype)
 
     def _has_own(self, dtype):

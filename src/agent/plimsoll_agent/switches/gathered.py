@@ -25,6 +25,7 @@ class Gathering:
         self._cover(torch.optim.Optimizer)
         self._cover(torch.nn.Module)
         self._watch_scalers()
+        self._program = program
         program.on_step(after=self._stepped)
 
     def _stepped(self, _optimizer):
@@ -126,7 +127,7 @@ class Gathering:
 
         loss.register_hook(came)
         torch.clear_autocast_cache()
-        with randomness.uncast(torch):
+        with randomness.uncast(torch), self._program.within_forward():
             torch.autograd.backward(loss, given)
         kept.given = seed
         part = loss.detach() * share

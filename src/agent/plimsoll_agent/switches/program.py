@@ -12,6 +12,7 @@ A seam is cut when the first technique asks for it, so that a program under one 
 seam of another. Of several at one seam, the one that was installed first is outermost.
 """
 
+import contextlib
 import functools
 import sys
 import threading
@@ -75,6 +76,16 @@ class Program:
 
     def is_in_forward(self):
         return getattr(self._inside, "forward", False)
+
+    @contextlib.contextmanager
+    def within_forward(self):
+        """For a backward pass that a switch makes within the program's forward pass."""
+        before = self.is_in_forward()
+        self._inside.forward = True
+        try:
+            yield
+        finally:
+            self._inside.forward = before
 
     def _called(self, module, bound):
         """A module is looked up for a call: as a root, it gets the wrappers around it."""
