@@ -42,11 +42,11 @@ static bool is_at_least(const trial *of)
 static void more_price(plim_page *page, const trial *of)
 {
     if (of->slowdown > 1.005) {
-        plim_page_more(page, ", about {} slower by the model",
-                       PLIM_FACTS(plim_percent("slower", of->slowdown - 1)));
+        plim_page_more(page, ", about {} more time by the model",
+                       PLIM_FACTS(plim_percent("more", of->slowdown - 1)));
     } else if (of->slowdown > 0 && of->slowdown < 0.995) {
-        plim_page_more(page, ", about {} of the time by the model",
-                       PLIM_FACTS(plim_percent("time", of->slowdown)));
+        plim_page_more(page, ", about {} less time by the model",
+                       PLIM_FACTS(plim_percent("less", 1 - of->slowdown)));
     } else if (of->slowdown > 0) {
         plim_page_more(page, ", at the same speed by the model", NULL);
     }
@@ -82,7 +82,7 @@ static void say_nothing_fits(plim_page *page, const plim_fitted *fitted)
     }
     plim_page_more(page, ".", NULL);
     if (fitted->enough != NULL) {
-        plim_page_more(page, " It would fit on {} with {}.",
+        plim_page_more(page, " By these figures it would fit on {} with {}.",
                        PLIM_FACTS(plim_words(fitted->enough->name),
                                   plim_bytes("enough_bytes", fitted->enough->memory_bytes)));
     }
@@ -121,7 +121,8 @@ static void say_answer(plim_page *page, const plim_fitted *fitted)
 
 static bool has_figures(const trial *of)
 {
-    return of->answer == PLIM_FIT_FITS || of->answer == PLIM_FIT_SHORT;
+    return (of->answer == PLIM_FIT_FITS || of->answer == PLIM_FIT_SHORT) &&
+           of->peak.device_bytes > 0;
 }
 
 static void put_row(plim_page *page, const trial *of)
@@ -177,6 +178,8 @@ static const char *without_name(const char *reason, const char *name)
 static void say_others(plim_page *page, const plim_fitted *fitted)
 {
     static const char *const words[] = {
+        [PLIM_FIT_FITS] = "not rehearsed",
+        [PLIM_FIT_SHORT] = "not rehearsed",
         [PLIM_FIT_REFUSED] = "refused",
         [PLIM_FIT_NO_EFFECT] = "no effect",
         [PLIM_FIT_BROKEN] = "the program fails with it",
@@ -258,7 +261,7 @@ static void say_conditions(plim_page *page, const plim_fitted *fitted)
     plim_page_gap(page);
     plim_page_say(
         page, "conditions", PLIM_TONE_FAINT,
-        "{} rehearsals; memory is rehearsed, time is modelled from the work of the calls, "
+        "Stacks tried: {}. Memory is rehearsed; time is modelled from the work of the calls, "
         "not measured.",
         PLIM_FACTS(plim_count("trials", fitted->trial_count)));
     if (fitted->stopped != NULL) {
