@@ -207,9 +207,7 @@ plim_status plim_fit_with(const plim_fit_runner *runner, const plim_fit_options 
     } else {
         *search = (plim_fit_search){ .options = options, .runner = runner, .arena = arena };
         status = plim_rehearse_gpu(&options->rehearse, &search->gpu, &search->capacity_bytes, err);
-    }
-    if (status == PLIM_OK) {
-        status = search_all(search, ret, err);
+        status = status == PLIM_OK ? search_all(search, ret, err) : status;
     }
     ret->memory = arena;
     if (status != PLIM_OK) {

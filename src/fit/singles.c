@@ -195,23 +195,26 @@ static size_t parallel_of(const plim_fit_search *search)
     return parallel < PLIM_FIT_ROUND_MAX ? parallel : PLIM_FIT_ROUND_MAX;
 }
 
-/* A rehearsal would take as much of this machine's memory as a real run: it is not tried where
- * activations may be more than there is. */
-static plim_status spare_host(plim_fit_search *search, plim_error *err)
+/* True of a technique whose rehearsal may take more of this machine's memory than there is: as much
+ * as a real run does. */
+static bool is_too_much_for_host(const plim_fit_search *search, const plim_fit_choice *choice)
 {
-    for (size_t axis = 0; axis < PLIM_FIT_AXES; axis++) {
-        for (uint8_t i = 1; i < search->space.counts[axis]; i++) {
-            plim_fit_choice *const choice = &search->space.choices[axis][i];
-            const bool is_heavy = strcmp(choice->text, "offload=all_saved") == 0;
-            if (is_heavy && choice->is_open && search->host_bytes > 0 &&
-                search->known[0].allocated_bytes > search->host_bytes) {
-                plim_fit_stack alone = { { 0 } };
-                alone.at[axis] = i;
-                choice->is_open = false;
-                PLIM_TRY(plim_fit_record_predicted(
-                    search, &alone, PLIM_FIT_SHORT,
-                    "what the backward pass needs may be more than the host's memory", err));
-            }
+    return choice->is_open && strcmp(choice->text, "offload=all_saved") == 0 &&
+           search->host_bytes > 0 && search->known[0].allocated_bytes > search->host_bytes;
+}
+
+/* Leaves such a technique out. */
+static plim_status spare_host(plim_fit_search *search, size_t axis, plim_error *err)
+{
+    for (uint8_t i = 1; i < search->space.counts[axis]; i++) {
+        plim_fit_choice *const choice = &search->space.choices[axis][i];
+        if (is_too_much_for_host(search, choice)) {
+            plim_fit_stack alone = { { 0 } };
+            alone.at[axis] = i;
+            choice->is_open = false;
+            PLIM_TRY(plim_fit_record_predicted(
+                search, &alone, PLIM_FIT_SHORT,
+                "what the backward pass needs may be more than the host's memory", err));
         }
     }
     return PLIM_OK;
@@ -219,7 +222,9 @@ static plim_status spare_host(plim_fit_search *search, plim_error *err)
 
 plim_status plim_fit_singles(plim_fit_search *search, plim_error *err)
 {
-    PLIM_TRY(spare_host(search, err));
+    for (size_t axis = 0; axis < PLIM_FIT_AXES; axis++) {
+        PLIM_TRY(spare_host(search, axis, err));
+    }
     if (plim_fit_may_go_on(search, LEAVES)) {
         PLIM_TRY(try_together(search, err));
     }

@@ -93,9 +93,11 @@ plim_status plim_json_load_text(const char *path, char **ret_text, plim_error *e
 plim_status plim_json_read_file(const char *path, yajl_val *ret, plim_error *err)
 {
     char *text = NULL;
-    PLIM_TRY(plim_json_load_text(path, &text, err));
-    const plim_status status = plim_json_read_text(path, text, ret, err);
-    free(text);
+    plim_status status = plim_json_load_text(path, &text, err);
+    if (status == PLIM_OK && text != NULL) {
+        status = plim_json_read_text(path, text, ret, err);
+        free(text);
+    }
     return status;
 }
 
