@@ -143,7 +143,7 @@ class Child:
                 taken += count
 
     def _read(self, descriptor: int) -> int:
-        """Hands a piece on; the number of bytes, 0 where there are none."""
+        """Hands a piece on; the number of its bytes, 0 where nothing can be read."""
         try:
             data = os.read(descriptor, PIECE)
         except BlockingIOError:

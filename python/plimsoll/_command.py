@@ -19,7 +19,7 @@ class Answer(NamedTuple):
     """What a command answered, all of one run.
 
     document  as --json has it (docs/formats)
-    page      the same for people, with the colours of a terminal; "" where there is none
+    page      the same for people, with the colours of a terminal; "" where the command writes no page
     status    the exit status
     said      what stood on standard error: words to the user, and in a rehearsal the program's
               output; its last 256 KiB

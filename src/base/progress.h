@@ -29,14 +29,14 @@ typedef struct plim_progress_options {
     bool is_terminal;        /* draw without asking the file, with `columns` to fill; for tests */
     size_t columns;
     const char *noun; /* borrowed: what is counted, "events"; NULL: bytes */
-    int channel;      /* a descriptor for lines; 0: there is none */
+    int channel;      /* a descriptor for lines; 0: without */
 } plim_progress_options;
 
 typedef struct plim_progress_bar {
     const char *label; /* borrowed, "reading run.pickle" */
     FILE *file;
     const plim_clock *clock;
-    int channel;    /* for lines; 0: there is none */
+    int channel;    /* for lines; 0: without */
     bool is_wanted; /* there is a channel, or the file is a terminal that can erase a line */
     bool is_drawn;
     size_t columns;   /* 0: ask the terminal */

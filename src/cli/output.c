@@ -19,7 +19,7 @@
 #define LINE_BYTES_MAX   8192u /* of a message: a path of 4096 and its reason */
 #define CHANNEL_VARIABLE "PLIMSOLL_PROGRESS_FD"
 
-static int progress_channel; /* of this process; 0: there is none */
+static int progress_channel; /* of this process; 0: without */
 
 static void take_channel(void)
 {

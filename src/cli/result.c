@@ -50,7 +50,7 @@ static plim_status save_page(const char *path, const plim_text *text, plim_error
     PLIM_TRY(plim_save_file_open(&file, path, NULL, err));
     const plim_sink sink = plim_save_file_sink(&file);
     const char *const from = plim_text_string(text);
-    const size_t gap = strspn(from, "\n"); /* after a program's output; here is none */
+    const size_t gap = strspn(from, "\n"); /* of pages after a program's output */
     const bool is_written = sink.write(sink.ctx, from + gap, text->length - gap);
     return plim_save_file_close(&file, is_written ? PLIM_OK : PLIM_IO, err);
 }

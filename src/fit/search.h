@@ -72,7 +72,7 @@ typedef struct plim_fit_limit {
 /* ---- record.c -------------------------------------------------------------------------------- */
 
 /*
- * Adds a trial. `techniques` are those of the request and `stack` its place, NULL: it is none of
+ * Adds a trial. `techniques` are those of the request and `stack` its place, NULL: it is outside
  * the space. PLIM_OUT_OF_HOST_MEMORY.
  */
 PLIM_MUST_USE plim_status plim_fit_record(plim_fit_search *search, const plim_fit_sample *sample,

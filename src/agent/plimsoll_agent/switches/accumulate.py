@@ -11,6 +11,7 @@ The first where the model itself returns the loss; docs/design/techniques.md arg
 """
 
 from plimsoll_agent.switches import pieces, randomness, trainers
+from plimsoll_agent.switches.compiling import compiled_within
 from plimsoll_agent.switches.gathered import Gathering
 from plimsoll_agent.switches.recomputed import Recomputation
 from plimsoll_agent.switches.switch import CHANGED, SAME, Refusal, Switch
@@ -104,7 +105,7 @@ class Accumulate(Switch):
         if count < 2:
             return call(module, args, kwargs)
         bounds = pieces.bounds_of(rows, count)
-        if rows % count and _is_compiled(module) and not self._any_calls():
+        if rows % count and compiled_within(module) is not None and not self._any_calls():
             raise Refusal(f"{rows} rows in {count} pieces have two shapes, and torch.compile "
                           "would compile each")
         return self._in_pieces(call, module, (args, kwargs), rows, bounds)
@@ -127,7 +128,8 @@ class Accumulate(Switch):
         way = "recomputed" if loss is None else "gathered"
         if loss is None:
             kept.put_back()
-            result = self._recomputation.finish(whole, state, first, _is_compiled(module))
+            result = self._recomputation.finish(whole, state, first,
+                                                compiled_within(module) is not None)
         else:
             shares, found = pieces.shares_of(self.torch, module,
                                              pieces.named(module, *given), rows, bounds)
@@ -249,9 +251,3 @@ def _check_layout(module):
     if getattr(module, "batch_first", True) is False:
         raise Refusal(f"{type(module).__name__} has the batch in its second dimension "
                       "(batch_first=False)")
-
-
-def _is_compiled(module):
-    return any(hasattr(inner, "_orig_mod") or
-               getattr(inner, "_compiled_call_impl", None) is not None
-               for inner in module.modules())

@@ -8,6 +8,7 @@
 
 import functools
 
+from plimsoll_agent.switches.compiling import tracing_test
 from plimsoll_agent.switches.lazy_weights import drops_weights
 from plimsoll_agent.switches.switch import Switch
 
@@ -47,7 +48,7 @@ class Attention(Switch):
         self.entry.waits("no attention was called outside of a compiled function")
 
     def _is_tracing(self):
-        return getattr(getattr(self.torch, "compiler", None), "is_compiling", bool)()
+        return tracing_test(self.torch)()
 
     # ---- models of transformers ------------------------------------------------------------------
 

@@ -1,9 +1,14 @@
-"""Models that torch.compile takes: what of them can be recomputed within a graph."""
+"""Models that torch.compile takes: which they are, and what of them can be recomputed in a graph."""
 
 import dis
 import sys
 
 STORES = ("STORE_ATTR", "STORE_GLOBAL", "DELETE_ATTR")
+
+
+def tracing_test(torch):
+    """A function without arguments: is torch.compile tracing the code that calls it?"""
+    return getattr(getattr(torch, "compiler", None), "is_compiling", bool)
 
 
 def is_compiled(module):

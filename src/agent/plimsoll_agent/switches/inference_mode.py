@@ -9,6 +9,7 @@ alone from then on.
 import weakref
 
 from plimsoll_agent.places import callers_frame
+from plimsoll_agent.switches.compiling import compiled_within, tracing_test
 from plimsoll_agent.switches.switch import Switch
 
 DEPTH_MAX = 16  # frames that make a place of calls
@@ -84,9 +85,7 @@ class InferenceMode(Switch):
     def _kind(self, module):
         """(a part of it is compiled, it has buffers)."""
         if module not in self._kinds:
-            compiled = any("_orig_mod" in one._modules
-                           or getattr(one, "_compiled_call_impl", None) is not None
-                           for one in module.modules())
+            compiled = compiled_within(module) is not None
             has_buffers = next(module.buffers(), None) is not None
             self._kinds[module] = compiled, has_buffers
         return self._kinds[module]
@@ -98,10 +97,9 @@ class InferenceMode(Switch):
             return False
         if self.program.is_in_backward():
             return False
-        is_tracing = getattr(getattr(self.torch, "compiler", None), "is_compiling", bool)
         tensors = [one for one in (*args, *kwargs.values())
                    if isinstance(one, self.torch.Tensor)]
-        return (not is_tracing() and not any(one.requires_grad for one in tensors)
+        return (not tracing_test(self.torch)() and not any(one.requires_grad for one in tensors)
                 and any(one.requires_grad for one in module.parameters()))
 
     def _forward(self, call, module, args, kwargs):

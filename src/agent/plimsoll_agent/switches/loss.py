@@ -3,7 +3,7 @@
 import weakref
 
 from plimsoll_agent.switches.blocks import Finder, unwrapped
-from plimsoll_agent.switches.compiling import compiled_within
+from plimsoll_agent.switches.compiling import compiled_within, tracing_test
 from plimsoll_agent.switches.lazy_logits import Source, make_class, pieces_for
 from plimsoll_agent.switches.recomputing import within_backward, within_checkpoint
 from plimsoll_agent.switches.switch import Switch
@@ -89,7 +89,7 @@ class Loss(Switch):
         """The logits; None: they are to be made now."""
         torch = self.torch
         if not torch.is_grad_enabled() or hidden.dim() < 2 or type(hidden) is not torch.Tensor \
-                or getattr(getattr(torch, "compiler", None), "is_compiling", bool)() \
+                or tracing_test(torch)() \
                 or not (hidden.requires_grad or head.weight.requires_grad):
             return None
         if within_checkpoint(torch):

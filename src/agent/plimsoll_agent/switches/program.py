@@ -21,6 +21,7 @@ import weakref
 from plimsoll_agent import module_tap
 from plimsoll_agent.phases import way_into_engine
 from plimsoll_agent.places import Places, callers_frame
+from plimsoll_agent.switches.compiling import tracing_test
 from plimsoll_agent.switches.switch import Refusal
 
 WRITINGS = 5  # of the report, in steps: programs may be ended at any
@@ -187,7 +188,7 @@ class Program:
             return
         kind = self.torch.optim.Optimizer
         original = kind.profile_hook_step  # PyTorch wraps the step of each class in it, once
-        is_tracing = self._tracing_test()
+        is_tracing = tracing_test(self.torch)
 
         def profile_hook_step(function):
             @functools.wraps(function)
@@ -201,12 +202,9 @@ class Program:
 
         kind.profile_hook_step = staticmethod(profile_hook_step)
 
-    def _tracing_test(self):
-        return getattr(getattr(self.torch, "compiler", None), "is_compiling", bool)
-
     def _watch_steps(self):
         optim = sys.modules[self.torch.optim.Optimizer.__module__]
-        is_tracing = self._tracing_test()
+        is_tracing = tracing_test(self.torch)
 
         def began(optimizer, _args, _kwargs):
             if not is_tracing():

@@ -9,6 +9,8 @@ import functools
 import sys
 import weakref
 
+from plimsoll_agent.switches.compiling import tracing_test
+
 MARK = "_plimsoll_recomputed"
 SMALL_BYTES = 1 << 20  # of a buffer that is copied to learn whether calls change it
 TRACKED = "num_batches_tracked"
@@ -149,7 +151,7 @@ class Recomputed:
     def _standing_in(self, given, owner=None):
         """For a function of a class, or for that of one module, its owner."""
         enabled = self._torch.is_grad_enabled
-        is_compiling = getattr(getattr(self._torch, "compiler", None), "is_compiling", bool)
+        is_compiling = tracing_test(self._torch)
         checkpoint, called = self._checkpoint, self._called
         if owner is None:
             @functools.wraps(given)
