@@ -156,6 +156,10 @@ PLIM_API PLIM_MUST_USE plim_status plim_fit(const char *const *argv,
                                             plim_error *err);
 PLIM_API void plim_fitted_deinit(plim_fitted *fitted);
 
+/** PLIM_INVALID_ARGUMENT: a line of options->only names nothing that the search would try. */
+PLIM_API PLIM_MUST_USE plim_status plim_fit_check_only(const plim_fit_options *options,
+                                                       plim_error *err);
+
 PLIM_END_DECLS
 
 #endif

@@ -7,9 +7,10 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/result.h"
+#include "cli/running.h"
+#include "cli/simulating.h"
+#include "cli/techniques.h"
 #include "report/json/documents.h"
-
-#include "plimsoll/run.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,13 +30,14 @@ typedef struct fit_arguments {
 static void take_gpu(struct argp_state *state, void *arguments, char *text)
 {
     fit_arguments *const self = arguments;
-    const plim_gpu *gpu = NULL;
-    plim_error err = { 0 };
+    (void)state;
     self->how.finds_gpu = strcmp(text, "any") == 0;
-    if (!self->how.finds_gpu && plim_gpu_find(text, &gpu, &err) == PLIM_INVALID_ARGUMENT) {
-        argp_error(state, "--gpu: %s (plimsoll rehearse --list-gpus lists them)", err.message);
-    }
     self->how.rehearse.gpu = self->how.finds_gpu ? NULL : text;
+}
+
+static void take_margin(struct argp_state *state, void *arguments, char *text)
+{
+    plim_margin_take(state, &((fit_arguments *)arguments)->how.rehearse, text);
 }
 
 static void take_allow(struct argp_state *state, void *arguments, char *text)
@@ -51,35 +53,35 @@ static void take_budget(struct argp_state *state, void *arguments, char *text)
     ((fit_arguments *)arguments)->how.budget_seconds = plim_option_seconds(state, "budget", text);
 }
 
-/* "checkpoint,accumulate=4": names alone or with values. */
+static void add_word(plim_text *lines, char separator, const char *word)
+{
+    if (lines->length == 0) {
+        plim_text_init(lines, NULL, ONLY_BYTES_MAX);
+    } else {
+        plim_text_append_format(lines, "%c", separator);
+    }
+    plim_text_append(lines, word, strlen(word));
+}
+
+/* "checkpoint,accumulate=4": names alone or with values; check() looks at them. */
 static void take_only(struct argp_state *state, void *arguments, char *text)
 {
     fit_arguments *const self = arguments;
     char *rest = NULL;
-    plim_text_init(&self->only, NULL, ONLY_BYTES_MAX);
-    for (const char *word = strtok_r(text, ",", &rest); word != NULL;
-         word = strtok_r(NULL, ",", &rest)) {
-        bool is_known = false;
-        for (size_t i = 0; i < plim_technique_count(); i++) {
-            const char *const name = plim_technique_at(i)->name;
-            is_known = is_known || strncmp(name, word, strcspn(word, "=")) == 0;
-        }
-        if (!is_known) {
-            argp_error(state, "--only: there is no technique \"%s\"", word);
-        }
-        plim_text_append_format(&self->only, "%s%s", self->only.length > 0 ? "\n" : "", word);
+    (void)state;
+    for (const char *word = strtok_r(text, ", ", &rest); word != NULL;
+         word = strtok_r(NULL, ", ", &rest)) {
+        add_word(&self->only, '\n', word);
     }
     self->how.only = plim_text_string(&self->only);
 }
 
-/* "autocast=bf16 checkpoint": each must be of the table. */
+/* "autocast=bf16 checkpoint": each must be of the table, and go with the others. */
 static void take_also(struct argp_state *state, void *arguments, char *text)
 {
     fit_arguments *const self = arguments;
-    if (self->also.length == 0) {
-        plim_text_init(&self->also, NULL, ONLY_BYTES_MAX);
-    }
-    const char *separator = self->also.length > 0 ? "\n" : "";
+    const size_t begin = self->also.length + (self->also.length > 0);
+    char separator = '\n';
     char *rest = NULL;
     for (const char *word = strtok_r(text, " ", &rest); word != NULL;
          word = strtok_r(NULL, " ", &rest)) {
@@ -88,8 +90,14 @@ static void take_also(struct argp_state *state, void *arguments, char *text)
         if (plim_technique_find(word, &row, &err) != PLIM_OK) {
             argp_error(state, "--also: %s", err.message);
         }
-        plim_text_append_format(&self->also, "%s%s", separator, word);
-        separator = " ";
+        if (separator == ' ') {
+            plim_techniques_check(state, "also", plim_text_string(&self->also) + begin, word);
+        }
+        add_word(&self->also, separator, word);
+        separator = ' ';
+    }
+    if (separator != ' ') {
+        argp_error(state, "--also takes techniques with spaces between, not \"\"");
     }
     self->how.also = plim_text_string(&self->also);
 }
@@ -99,7 +107,7 @@ static const plim_option options[] = {
                "the GPU to fit: rtx4090, a100-80gb …; any: the smallest that is enough (h100)"),
     PLIM_SIZE("capacity", fit_arguments, how.rehearse.capacity_bytes,
               "memory of the GPU, 12GiB (that of the GPU)"),
-    PLIM_SIZE("margin", fit_arguments, how.rehearse.margin_bytes, "keep so much of it free, 1GiB"),
+    PLIM_TAKEN("margin", "SIZE", take_margin, "keep so much of it free, 1GiB or 10% (0)"),
     PLIM_COUNT("steps", fit_arguments, how.rehearse.steps, 1, 1000000000,
                "optimizer steps of each rehearsal"),
     PLIM_TAKEN("allow", "WORD", take_allow,
@@ -130,11 +138,20 @@ static const char *const examples[] = {
 static void check(struct argp_state *state, void *given)
 {
     const fit_arguments *const arguments = given;
+    plim_error err = { 0 };
     if (arguments->asked.file_count > 0) {
         argp_error(state, "put \"--\" before the program: -- %s", arguments->asked.files[0]);
     }
     if (arguments->asked.command == NULL || arguments->asked.command[0] == NULL) {
         argp_error(state, "which program? Give it after --");
+    }
+    if (arguments->how.finds_gpu &&
+        (arguments->applies || arguments->how.rehearse.capacity_bytes > 0)) {
+        argp_error(state, "--gpu=any looks for another GPU: leave out --capacity and --apply");
+    }
+    plim_simulated_check(state, &arguments->how.rehearse);
+    if (plim_fit_check_only(&arguments->how, &err) == PLIM_INVALID_ARGUMENT) {
+        argp_error(state, "--only: %s", err.message);
     }
 }
 
@@ -162,33 +179,44 @@ static void show_progress(void *ctx, const plim_fit_trial *trial, size_t done, s
     (void)plim_progress_bar_update(ctx, done, expected);
 }
 
-/* Starts the program with the stack, through run's own path; the exit status is the program's. */
+/* PyTorch reads one of these variables: the settings of the rehearsals are those of the run. */
+static void export_settings(const char *settings)
+{
+    if (settings != NULL) {
+        (void)unsetenv("PYTORCH_ALLOC_CONF");
+        (void)unsetenv("PYTORCH_HIP_ALLOC_CONF");
+        (void)setenv("PYTORCH_CUDA_ALLOC_CONF", settings, 1);
+    }
+}
+
+/* Starts the program with the stack, as `plimsoll run --with` does; the exit status is the
+ * program's. The page and the document are those of the search. */
 static int apply(const char *who, const fit_arguments *arguments, const plim_fit_trial *stack)
 {
-    plim_text lines;
-    plim_ran ran;
-    plim_error err = { 0 };
-    plim_text_init(&lines, NULL, ONLY_BYTES_MAX);
+    const plim_asked asked = { .color = arguments->asked.color, .width = arguments->asked.width };
+    plim_text lines = { 0 };
     for (size_t i = 0; i < stack->use_count; i++) {
-        const char *const text = stack->uses[i].text;
-        if (strcmp(stack->uses[i].technique->name, "conf") == 0) { /* PyTorch's own, not a switch */
-            (void)setenv("PYTORCH_CUDA_ALLOC_CONF",
-                         stack->settings != NULL ? stack->settings : plim_technique_value(text), 1);
-            continue;
+        if (strcmp(stack->uses[i].technique->name, "conf") != 0) {
+            add_word(&lines, '\n', stack->uses[i].text);
         }
-        plim_text_append_format(&lines, "%s%s", lines.length > 0 ? "\n" : "", text);
     }
+    export_settings(stack->settings);
     const plim_run_choice how = { .techniques =
                                       lines.length > 0 ? plim_text_string(&lines) : NULL };
-    const plim_status status =
-        plim_run_launch((const char *const *)arguments->asked.command, &how, NULL, &ran, &err);
-    const int answer = ran.exit_status;
-    if (status != PLIM_OK) {
-        plim_say(who, "%s", err.message);
-    }
-    plim_ran_deinit(&ran);
+    const plim_running_wanted wanted = { .asked = &asked,
+                                         .how = &how,
+                                         .has_document = arguments->asked.as_json };
+    (void)fflush(stdout); /* the page stands before what the program prints */
+    const int status = plim_running_program(who, arguments->asked.command, &wanted);
     plim_text_deinit(&lines);
-    return answer;
+    return status;
+}
+
+static int status_of(const plim_fitted *fitted)
+{
+    return fitted->plain->answer == PLIM_FIT_UNKNOWN ? PLIM_EXIT_FAILED
+           : fitted->cheapest != NULL                ? PLIM_EXIT_OK
+                                                     : PLIM_EXIT_FOUND;
 }
 
 static int show(const char *who, const fit_arguments *arguments, const plim_fitted *fitted)
@@ -203,8 +231,7 @@ static int show(const char *who, const fit_arguments *arguments, const plim_fitt
         result.err.status = plim_fit_json_write(result.sink, argv, fitted, &page, &result.err);
     }
     const int status = plim_result_end(&result, &page);
-    const int answer = fitted->cheapest != NULL ? PLIM_EXIT_OK : PLIM_EXIT_FOUND;
-    return status == PLIM_EXIT_OK ? answer : status;
+    return status == PLIM_EXIT_OK ? status_of(fitted) : status;
 }
 
 int plim_cmd_fit(int argc, char **argv)
@@ -231,6 +258,8 @@ int plim_cmd_fit(int argc, char **argv)
     status = show(who, &arguments, &fitted);
     if (status == PLIM_EXIT_OK && arguments.applies) {
         status = apply(who, &arguments, fitted.cheapest);
+    } else if (arguments.applies) {
+        plim_say(who, "--apply: the program was not started");
     }
     plim_fitted_deinit(&fitted);
     return status;

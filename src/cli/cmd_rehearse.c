@@ -6,11 +6,11 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/rehearsing.h"
+#include "cli/simulating.h"
 #include "cli/techniques.h"
 
 #include "plimsoll/gpu.h"
 #include "plimsoll/load.h"
-#include "plimsoll/settings.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,21 +37,9 @@ static void take_values(struct argp_state *state, void *arguments, char *text)
         text != NULL ? (uint64_t)plim_option_number(state, "values", text, 0, 1000000000) : 0;
 }
 
-/* "2GiB" or "10%" */
 static void take_margin(struct argp_state *state, void *arguments, char *text)
 {
-    plim_rehearse_options *const wanted = &((plim_rehearse_asked *)arguments)->how;
-    plim_error err = { 0 };
-    char *end = NULL;
-    const double percent = strtod(text, &end);
-    if (end != text && strcmp(end, "%") == 0 && percent >= 0 && percent <= 100) {
-        wanted->margin_share = percent / 100;
-        wanted->margin_bytes = 0;
-    } else if (plim_size_parse(text, &wanted->margin_bytes, &err) == PLIM_OK) {
-        wanted->margin_share = 0;
-    } else {
-        argp_error(state, "--margin takes a size such as 2GiB, or 0%% to 100%%, not \"%s\"", text);
-    }
+    plim_margin_take(state, &((plim_rehearse_asked *)arguments)->how, text);
 }
 
 /* "tight,at_least": verdicts that are as good as "fits". */
@@ -193,22 +181,6 @@ static const char *const examples[] = {
     NULL,
 };
 
-/* What plim_rehearsal_prepare() would refuse, as wrong usage. */
-static void check_simulated(struct argp_state *state, const plim_rehearse_options *how)
-{
-    plim_error err = { 0 };
-    const plim_gpu *gpu = NULL;
-    plim_settings settings = plim_settings_default();
-    if (how->gpu != NULL && plim_gpu_find(how->gpu, &gpu, &err) == PLIM_INVALID_ARGUMENT) {
-        argp_error(state, "--gpu: %s (--list-gpus lists them)", err.message);
-    }
-    const plim_status parsed =
-        how->settings != NULL ? plim_settings_parse(how->settings, &settings, &err) : PLIM_OK;
-    if (parsed != PLIM_OK && parsed != PLIM_OUT_OF_HOST_MEMORY) {
-        argp_error(state, "--conf: %s", err.message);
-    }
-}
-
 /* "2.6..2.15", which stands after the package's name. */
 static void check_range(struct argp_state *state, plim_rehearse_asked *arguments)
 {
@@ -260,7 +232,7 @@ static void check(struct argp_state *state, void *given)
     if (arguments->sweep != NULL && !plim_rehearse_has_place((const char *const *)asked->command)) {
         argp_error(state, "--sweep needs a {} in the program, where its values go");
     }
-    check_simulated(state, &arguments->how);
+    plim_simulated_check(state, &arguments->how);
     const bool is_search = arguments->find_batch != NULL || arguments->sweep != NULL;
     plim_locking_check_options(state, &arguments->locking,
                                is_search || arguments->against != NULL ||

@@ -9,19 +9,19 @@
 
 #define LINES_BYTES_MAX 4096u
 
-/* Ends the program if a technique that was given before excludes it. */
-static void check_together(struct argp_state *state, const char *lines, const char *text)
+void plim_techniques_check(struct argp_state *state, const char *option, const char *lines,
+                           const char *text)
 {
     char one[LINES_BYTES_MAX];
     while (lines[0] != '\0') {
-        const size_t length = strcspn(lines, "\n");
+        const size_t length = strcspn(lines, " \n");
         memcpy(one, lines, length);
         one[length] = '\0';
-        const char *const why = plim_technique_excludes(one, text);
+        const char *const why = length > 0 ? plim_technique_excludes(one, text) : NULL;
         if (why != NULL) {
-            argp_error(state, "--with: %s and %s do not go together: %s", one, text, why);
+            argp_error(state, "--%s: %s and %s do not go together: %s", option, one, text, why);
         }
-        lines += length + (lines[length] == '\n');
+        lines += length + (lines[length] != '\0');
     }
 }
 
@@ -46,6 +46,6 @@ void plim_techniques_take(struct argp_state *state, plim_text *techniques, const
     if (techniques->length == 0) {
         plim_text_init(techniques, NULL, LINES_BYTES_MAX);
     }
-    check_together(state, plim_text_string(techniques), text);
+    plim_techniques_check(state, "with", plim_text_string(techniques), text);
     plim_text_append_format(techniques, "%s%s", techniques->length > 0 ? "\n" : "", text);
 }

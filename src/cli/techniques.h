@@ -1,5 +1,5 @@
 /*
- * techniques.h - the option --with of rehearse and run.
+ * techniques.h - the options --with of rehearse and run, --only and --also of fit.
  */
 #ifndef PLIMSOLL_CLI_TECHNIQUES_H
 #define PLIMSOLL_CLI_TECHNIQUES_H
@@ -15,5 +15,11 @@
  */
 void plim_techniques_take(struct argp_state *state, plim_text *techniques, const char *text,
                           const char **conf);
+
+/** Ends the program if one of `lines`, techniques with spaces or line feeds between, excludes
+ * another.
+ */
+void plim_techniques_check(struct argp_state *state, const char *option, const char *lines,
+                           const char *text);
 
 #endif

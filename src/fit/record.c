@@ -234,15 +234,31 @@ static double slowdown_of(const plim_fit_search *search, const plim_fit_trial *t
                : plim_fit_slowdown(&search->trials[0].cost, &trial->cost, texts, trial->use_count);
 }
 
-/* `conf=…` of its techniques. */
-static const char *settings_of(const plim_fit_trial *trial)
+/* Settings of a stack over those that are in force without it. */
+static const char *merge_settings(plim_fit_search *search, const char *lines)
 {
-    for (size_t i = 0; i < trial->use_count; i++) {
-        if (strncmp(trial->uses[i].text, CONF, strlen(CONF)) == 0) {
-            return trial->uses[i].text + strlen(CONF);
-        }
+    const char *const conf = strstr(lines, CONF);
+    if (conf == NULL) {
+        return search->options->rehearse.settings;
     }
-    return NULL;
+    const char *base = search->options->rehearse.settings;
+    base = base != NULL ? base : getenv("PYTORCH_ALLOC_CONF"); /* of both, PyTorch takes this one */
+    base = base != NULL ? base : getenv("PYTORCH_CUDA_ALLOC_CONF");
+    base = base != NULL ? base : "";
+    char text[PLIM_FIT_LINES_BYTES];
+    const char *const ours = conf + strlen(CONF);
+    (void)snprintf(text, sizeof(text), "%s%s%.*s", base, base[0] != '\0' ? "," : "",
+                   (int)strcspn(ours, "\n"), ours);
+    return keep(search, text);
+}
+
+static plim_status set_settings(plim_fit_search *search, const char *lines, plim_fit_trial *trial,
+                                plim_error *err)
+{
+    trial->settings = merge_settings(search, lines);
+    return trial->settings != NULL || strstr(lines, CONF) == NULL
+               ? PLIM_OK
+               : plim_fail_memory(err, "keeping a trial");
 }
 
 plim_status plim_fit_record(plim_fit_search *search, const plim_fit_sample *sample,
@@ -271,7 +287,7 @@ plim_status plim_fit_record(plim_fit_search *search, const plim_fit_sample *samp
     PLIM_TRY(set_uses(search, sample, techniques, trial, err));
     PLIM_TRY(set_documents(search, sample, known, err));
     set_memory(search, sample, known);
-    trial->settings = settings_of(trial);
+    PLIM_TRY(set_settings(search, techniques, trial, err));
     trial->slowdown = known->is_measured ? slowdown_of(search, trial) : 0;
     set_answer(search, sample, index);
     if (trial->answer != PLIM_FIT_FITS && trial->reason == NULL) {
@@ -299,7 +315,7 @@ plim_status plim_fit_record_predicted(plim_fit_search *search, const plim_fit_st
     search->known[search->count] =
         (plim_fit_known){ .stack = *stack, .is_of_space = true, .is_bad = true };
     PLIM_TRY(set_uses(search, NULL, lines, trial, err));
-    trial->settings = settings_of(trial);
+    PLIM_TRY(set_settings(search, lines, trial, err));
     trial->reason = keep(search, reason);
     if (trial->reason == NULL) {
         return plim_fail_memory(err, "keeping a trial");
@@ -309,23 +325,6 @@ plim_status plim_fit_record_predicted(plim_fit_search *search, const plim_fit_st
 }
 
 /* ---- many ------------------------------------------------------------------------------------ */
-
-/* Settings of a stack over those that are in force without it. */
-static const char *merge_settings(plim_fit_search *search, const char *lines)
-{
-    const char *const conf = strstr(lines, CONF);
-    if (conf == NULL) {
-        return search->options->rehearse.settings;
-    }
-    const char *const variable = getenv("PYTORCH_CUDA_ALLOC_CONF");
-    const char *base = search->options->rehearse.settings;
-    base = base != NULL ? base : variable != NULL ? variable : "";
-    char text[PLIM_FIT_LINES_BYTES];
-    const char *const ours = conf + strlen(CONF);
-    (void)snprintf(text, sizeof(text), "%s%s%.*s", base, base[0] != '\0' ? "," : "",
-                   (int)strcspn(ours, "\n"), ours);
-    return keep(search, text);
-}
 
 /* Lines without those of settings, after those that are on in every rehearsal. */
 static const char *agents_lines(plim_fit_search *search, const char *lines)

@@ -3,6 +3,8 @@
  */
 #include "fit/space.h"
 
+#include "base/error.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -234,4 +236,66 @@ plim_technique_label plim_fit_stack_label(const plim_fit_space *space, const pli
         label = stack->at[axis] > 0 && row->label > label ? row->label : label;
     }
     return label;
+}
+
+/* ---- names that a caller gives --------------------------------------------------------------- */
+
+/* Rows that a name is of, and those of them that may be searched. */
+static size_t count_wanted(const char *only, bool allows_changed, size_t *ret_open)
+{
+    size_t count = 0;
+    *ret_open = 0;
+    for (size_t axis = 0; axis < PLIM_FIT_AXES; axis++) {
+        for (size_t i = 0; i + 1 < PLIM_FIT_CHOICES && axes[axis].choices[i] != NULL; i++) {
+            const char *const text = axes[axis].choices[i];
+            char one[sizeof(((plim_fit_choice *)0)->text)];
+            const plim_technique *row = NULL;
+            (void)snprintf(one, sizeof(one), "%.*s", (int)strcspn(text, "*"), text);
+            if (is_wanted(only, one) && plim_technique_find(one, &row, NULL) == PLIM_OK) {
+                count++;
+                *ret_open += allows_changed || row->label != PLIM_TECHNIQUE_CHANGED;
+            }
+        }
+    }
+    return count;
+}
+
+static bool is_name(const char *text)
+{
+    for (size_t i = 0; i < plim_technique_count(); i++) {
+        if (strcmp(plim_technique_at(i)->name, text) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static plim_status check_wanted(const char *text, bool allows_changed, plim_error *err)
+{
+    const plim_technique *row = NULL;
+    size_t open = 0;
+    const size_t count = count_wanted(text, allows_changed, &open);
+    if (open > 0) {
+        return PLIM_OK;
+    }
+    if (!is_name(text)) {
+        PLIM_TRY(plim_technique_find(text, &row, err));
+    }
+    return count > 0
+               ? plim_fail(err, PLIM_INVALID_ARGUMENT,
+                           "%s changes the result: allow changed, or leave it out", text)
+               : plim_fail(err, PLIM_INVALID_ARGUMENT,
+                           "the search does not try %s; --also rehearses a stack with it", text);
+}
+
+plim_status plim_fit_check_only(const plim_fit_options *options, plim_error *err)
+{
+    for (const char *line = options->only; line != NULL && line[0] != '\0';) {
+        char text[PLIM_FIT_LINES_BYTES];
+        const size_t length = strcspn(line, "\n");
+        (void)snprintf(text, sizeof(text), "%.*s", (int)length, line);
+        PLIM_TRY(check_wanted(text, options->allows_changed, err));
+        line += length + (line[length] == '\n');
+    }
+    return PLIM_OK;
 }
