@@ -131,7 +131,11 @@ typedef struct plim_fitted {
     const plim_fit_trial *roomy;    /* that leaves a tenth of the device; NULL: none does */
     const plim_fit_trial *smallest; /* that needs least, where none fits */
     uint64_t missing_bytes;         /* of the smallest; 0: one fits */
-    const plim_gpu *enough; /* the smallest GPU on which `smallest` fits; NULL: none known */
+    /* The smallest GPU on which `smallest` fits, or with finds_gpu the program as it is; NULL: none
+     * is known. */
+    const plim_gpu *enough;
+    bool is_enough_rehearsed; /* it was rehearsed on that one; else its memory is enough by figures
+                               */
     const plim_fit_change *changes; /* for the cheapest, or where it is plain none */
     size_t change_count;
     const char *diff;        /* of all of them that have one, in one; NULL: none has */

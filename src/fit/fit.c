@@ -130,6 +130,7 @@ static void give(const plim_fit_search *search, const answers *found, plim_fitte
     ret->smallest = trial_at(search, smallest);
     ret->missing_bytes = is_missing ? missing(search, smallest) : 0;
     ret->enough = found->enough;
+    ret->is_enough_rehearsed = found->enough != NULL && search->is_enough_rehearsed;
     ret->stopped = search->stopped;
     ret->steps = search->steps;
 }
@@ -144,7 +145,12 @@ static plim_status find_gpu(plim_fit_search *search, answers *ret, plim_error *e
         search->capacity_bytes = ret->enough->memory_bytes;
         search->trials[0].answer = PLIM_FIT_FITS;
         search->trials[0].reason = NULL;
-        search->trials[0].is_confirmed = true;
+        search->trials[0].is_confirmed = search->is_enough_rehearsed;
+        if (search->is_enough_rehearsed) { /* with that GPU's context */
+            search->trials[0].verdict = search->samples[0].verdict;
+            search->trials[0].peak = search->samples[0].peak;
+            search->trials[0].bar = search->samples[0].bar;
+        }
         ret->cheapest = 0;
     }
     return PLIM_OK;

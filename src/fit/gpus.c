@@ -53,6 +53,7 @@ plim_status plim_fit_enough(plim_fit_search *search, size_t trial, const plim_gp
         used += (size_t)snprintf(lines + used, sizeof(lines) - used, "%s%s", i > 0 ? "\n" : "",
                                  search->trials[trial].uses[i].text);
     }
+    search->is_enough_rehearsed = false;
     *ret = search->known[trial].is_measured ? next_larger(search, trial, NULL) : NULL;
     for (size_t tries = 0; *ret != NULL && tries < TRIES_MAX && plim_fit_may_go_on(search, 0);
          tries++) {
@@ -64,6 +65,7 @@ plim_status plim_fit_enough(plim_fit_search *search, size_t trial, const plim_gp
         if (sample->is_done && sample->status == PLIM_OK &&
             (sample->verdict == PLIM_REHEARSED_FITS ||
              sample->verdict == PLIM_REHEARSED_AT_LEAST)) {
+            search->is_enough_rehearsed = true;
             return PLIM_OK;
         }
         *ret = next_larger(search, trial, *ret);

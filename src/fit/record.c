@@ -272,7 +272,8 @@ plim_status plim_fit_record(plim_fit_search *search, const plim_fit_sample *samp
     plim_fit_trial *const trial = &search->trials[index];
     plim_fit_known *const known = &search->known[index];
     *trial = (plim_fit_trial){
-        .verdict = sample->verdict,
+        .verdict =
+            sample->is_done && sample->status == PLIM_OK ? sample->verdict : PLIM_REHEARSED_FAILED,
         .peak = sample->peak,
         .bar = sample->bar,
         .host_bytes = sample->host_bytes,

@@ -60,6 +60,7 @@ typedef struct plim_fit_search {
     size_t phase_count;
     plim_fit_sample *samples; /* PLIM_FIT_ROUND_MAX */
     uint64_t steps;
+    bool is_enough_rehearsed; /* of the last plim_fit_enough() */
     const char *stopped;
 } plim_fit_search;
 

@@ -26,8 +26,8 @@ import plimsoll  # noqa: E402
 from plimsoll import _command, _options, documents, errors  # noqa: E402
 
 KINDS = {"explain": documents.Explanation, "inspect": documents.Inspection,
-         "diagnose": documents.Diagnosis, "replay": documents.Replay, "tune": documents.Tuning}
-FUNCTIONS = [*KINDS, "fit", "rehearse"]
+         "diagnose": documents.Diagnosis, "replay": documents.Replay, "tune": documents.Tuning, "fit": documents.Fit}
+FUNCTIONS = [*KINDS, "rehearse"]
 OOM = ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total "
        "capacity of 23.64 GiB of which 1.17 GiB is free.")
 FAILED = os.path.join(DATA, "recordings", "out_of_memory_handled.pickle.gz")

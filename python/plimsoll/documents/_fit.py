@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import List, Optional
 
 from plimsoll.documents._part import Document, Part
-from plimsoll.documents._rehearse import Bar, Gpu, Peaks
+from plimsoll.documents._rehearse import Bar, Gpu
 
 
 class FitUse(Part):
@@ -17,7 +17,7 @@ class FitUse(Part):
     reason: Optional[str]
 
 
-class FitTrial(Peaks):
+class FitTrial(Part):
     """A stack of techniques that was tried."""
 
     _page = "docs/formats/fit-json.md#trial"
@@ -26,14 +26,17 @@ class FitTrial(Peaks):
     answer: str
     reason: Optional[str]
     label: str
-    verdict: str
-    peak_device: Bar
-    host_bytes: int
-    model_seconds: float
-    slowdown: float
+    verdict: Optional[str]
+    peak_allocated_bytes: Optional[int]
+    peak_reserved_bytes: Optional[int]
+    peak_device_bytes: Optional[int]
+    peak_device: Optional[Bar]
+    host_bytes: Optional[int]
+    model_seconds: Optional[float]
+    slowdown: Optional[float]
     is_confirmed: bool
     is_predicted: bool
-    seconds: float
+    seconds: Optional[float]
 
 
 class FitChange(Part):
@@ -62,6 +65,7 @@ class Fit(Document):
     smallest: Optional[int]
     missing_bytes: int
     enough_gpu: Optional[str]
+    is_enough_rehearsed: bool
     changes: List[FitChange]
     diff: Optional[str]
     stopped: Optional[str]

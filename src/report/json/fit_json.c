@@ -23,6 +23,28 @@ static void write_uses(plim_json *json, const plim_fit_trial *trial)
     plim_json_end_array(json);
 }
 
+/* Null of a trial that was not rehearsed, or came to nothing on a GPU. */
+static void write_figures(plim_json *json, const plim_fit_trial *trial)
+{
+    const bool is_known = !trial->is_predicted && trial->peak.device_bytes > 0;
+    plim_json_member_optional_string(
+        json, "verdict", trial->is_predicted ? NULL : plim_rehearsed_verdict_name(trial->verdict));
+    plim_json_member_known_u64(json, "peak_allocated_bytes", is_known, trial->peak.allocated_bytes);
+    plim_json_member_known_u64(json, "peak_reserved_bytes", is_known, trial->peak.reserved_bytes);
+    plim_json_member_known_u64(json, "peak_device_bytes", is_known, trial->peak.device_bytes);
+    if (is_known) {
+        plim_json_rehearsed_bar(json, "peak_device", &trial->bar);
+    } else {
+        plim_json_key(json, "peak_device");
+        plim_json_null(json);
+    }
+    plim_json_member_known_u64(json, "host_bytes", is_known, trial->host_bytes);
+    plim_json_member_known_double(json, "model_seconds", is_known && trial->cost.seconds > 0,
+                                  trial->cost.seconds);
+    plim_json_member_known_double(json, "slowdown", is_known && trial->slowdown > 0,
+                                  trial->slowdown);
+}
+
 static void write_trial(plim_json *json, const plim_fit_trial *trial)
 {
     plim_json_begin_object(json);
@@ -31,15 +53,10 @@ static void write_trial(plim_json *json, const plim_fit_trial *trial)
     plim_json_member_string(json, "answer", plim_fit_answer_name(trial->answer));
     plim_json_member_optional_string(json, "reason", trial->reason);
     plim_json_member_string(json, "label", plim_technique_label_name(trial->label));
-    plim_json_member_string(json, "verdict", plim_rehearsed_verdict_name(trial->verdict));
-    plim_json_rehearsed_peak(json, &trial->peak);
-    plim_json_rehearsed_bar(json, "peak_device", &trial->bar);
-    plim_json_member_u64(json, "host_bytes", trial->host_bytes);
-    plim_json_member_double(json, "model_seconds", trial->cost.seconds);
-    plim_json_member_double(json, "slowdown", trial->slowdown);
+    write_figures(json, trial);
     plim_json_member_bool(json, "is_confirmed", trial->is_confirmed);
     plim_json_member_bool(json, "is_predicted", trial->is_predicted);
-    plim_json_member_double(json, "seconds", trial->seconds);
+    plim_json_member_known_double(json, "seconds", !trial->is_predicted, trial->seconds);
     plim_json_end_object(json);
 }
 
@@ -92,6 +109,7 @@ plim_status plim_fit_json_write(plim_sink sink, const char *const *argv, const p
     plim_json_member_u64(&json, "missing_bytes", fitted->missing_bytes);
     plim_json_member_optional_string(&json, "enough_gpu",
                                      fitted->enough != NULL ? fitted->enough->key : NULL);
+    plim_json_member_bool(&json, "is_enough_rehearsed", fitted->is_enough_rehearsed);
     write_changes(&json, fitted);
     plim_json_member_optional_string(&json, "diff", fitted->diff);
     plim_json_member_optional_string(&json, "stopped", fitted->stopped);
