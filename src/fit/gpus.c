@@ -68,6 +68,9 @@ plim_status plim_fit_enough(plim_fit_search *search, size_t trial, const plim_gp
             search->is_enough_rehearsed = true;
             return PLIM_OK;
         }
+        if (sample->is_out_of_time) {
+            return PLIM_OK;
+        }
         *ret = next_larger(search, trial, *ret);
     }
     return PLIM_OK;

@@ -126,7 +126,7 @@ static plim_fit_answer answer_of_failure(plim_fit_search *search, const plim_fit
         return PLIM_FIT_UNKNOWN;
     }
     *ret_reason = keep(search, sample->reason[0] != '\0' ? sample->reason : "the program failed");
-    return trial->use_count > 0 ? PLIM_FIT_BROKEN : PLIM_FIT_UNKNOWN;
+    return trial->use_count > 0 && !sample->is_out_of_time ? PLIM_FIT_BROKEN : PLIM_FIT_UNKNOWN;
 }
 
 static const char *say_short(plim_fit_search *search, const plim_fit_trial *trial)
@@ -353,6 +353,8 @@ plim_status plim_fit_request_make(plim_fit_search *search, const char *lines,
         .settings = merge_settings(search, lines),
         .capacity_bytes = capacity_bytes,
         .seconds_max = search->seconds_max,
+        /* The program as it is and an answer that is confirmed take the time that they need. */
+        .until = search->made > 0 && capacity_bytes != search->capacity_bytes ? search->until : 0,
     };
     const bool has_conf = strstr(lines, CONF) != NULL;
     return ret->techniques != NULL && (ret->settings != NULL || !has_conf)

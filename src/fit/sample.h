@@ -28,6 +28,7 @@ typedef struct plim_fit_phase {
 typedef struct plim_fit_sample {
     bool is_done; /* the worker came to its end */
     bool is_interrupted;
+    bool is_out_of_time; /* it was ended: `reason` says by which limit */
     plim_status status;
     char error[PLIM_ERROR_MESSAGE_BYTES];
     plim_rehearsed_verdict verdict;
@@ -55,6 +56,7 @@ typedef struct plim_fit_request {
     const char *gpu;         /* NULL: as the options have it */
     uint64_t capacity_bytes; /* 0: what the GPU has */
     double seconds_max;      /* 0: it may take its time */
+    double until;            /* seconds of plim_clock at which the budget ends it; 0: never */
 } plim_fit_request;
 
 /* Something that rehearses: processes, or the tables of a test. */

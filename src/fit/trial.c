@@ -2,9 +2,12 @@
  * trial.c - one rehearsal, and what is kept of it. It runs in a worker process: see workers.c.
  */
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/numbers.h"
+#include "base/units.h"
 #include "fit/cost.h"
+#include "fit/ending.h"
 #include "fit/search.h"
 #include "rehearse/rehearsal.h"
 #include "rehearse/signals.h"
@@ -13,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#define LEFT_LEAST 0.001 /* seconds: 0 is no limit */
 
 static void set_text(char *text, size_t bytes, const char *to)
 {
@@ -113,9 +118,6 @@ static void set_reason(plim_fit_sample *sample, const plim_rehearsed *rehearsed)
             return;
         }
     }
-    if (rehearsed->launched.timed_out) {
-        reason = "it took too long";
-    }
     set_line(sample->reason, sizeof(sample->reason), reason != NULL ? reason : "");
 }
 
@@ -158,18 +160,54 @@ static plim_status rehearse(const char *const *argv, const plim_rehearse_options
     if (status == PLIM_OK && !*ret_is_interrupted) {
         status = plim_rehearsal_gather(NULL, &end, ret, err);
     }
-    *ret_is_interrupted = *ret_is_interrupted || plim_signals_drop(signals) ||
-                          (!ret->launched.timed_out && ret->launched.exit_status > 0 &&
-                           plim_signals_ended(ret->launched.exit_status));
+    *ret_is_interrupted = plim_signals_drop(signals) || *ret_is_interrupted;
     plim_signals_release(signals);
     return status;
+}
+
+static double seconds_until(double until)
+{
+    return until - (double)plim_clock_now_ns(&plim_clock_system) / (double)NS_PER_S;
+}
+
+/* 0: the budget does not end it before it takes too long. */
+static double seconds_of_budget(const plim_fit_request *request)
+{
+    const double left = request->until > 0 ? seconds_until(request->until) : 0;
+    if (request->until <= 0 || (request->seconds_max > 0 && left > request->seconds_max)) {
+        return 0;
+    }
+    return left > LEFT_LEAST ? left : LEFT_LEAST;
+}
+
+static void set_out_of_time(plim_fit_sample *sample, bool is_budget)
+{
+    sample->is_out_of_time = true;
+    sample->verdict = PLIM_REHEARSED_FAILED;
+    set_text(sample->reason, sizeof(sample->reason),
+             is_budget ? "the budget of time ended" : "it took too long");
+}
+
+/* Another rehearsal, where there is time for it. */
+static plim_status rehearse_late(const plim_fit_request *request, const plim_rehearse_options *how,
+                                 plim_rehearsed *rehearsed, plim_error *err)
+{
+    const bool has_time =
+        request->until <= 0 || seconds_until(request->until) > rehearsed->launched.seconds;
+    /* The signal may have been for the search, of which the other process knows. */
+    return has_time && !plim_signals_ended(rehearsed->launched.exit_status)
+               ? plim_rehearse_late(rehearsed, how, err)
+               : PLIM_OK;
 }
 
 void plim_fit_rehearse(const plim_fit_workers *workers, const plim_fit_request *request,
                        plim_fit_sample *ret)
 {
     static const int nowhere[PLIM_LAUNCH_STREAMS] = { -1, -1 };
-    const plim_launch_options launch = { .outputs = nowhere, .seconds_max = request->seconds_max };
+    const double budget = seconds_of_budget(request);
+    const plim_launch_options launch = { .outputs = nowhere,
+                                         .seconds_max =
+                                             budget > 0 ? budget : request->seconds_max };
     plim_rehearse_options how = workers->options->rehearse;
     how.techniques = request->techniques;
     how.settings = request->settings != NULL ? request->settings : how.settings;
@@ -186,11 +224,15 @@ void plim_fit_rehearse(const plim_fit_workers *workers, const plim_fit_request *
     plim_error why = { 0 };
     ret->status = rehearse(workers->argv, &how, &launch, &rehearsed, &ret->is_interrupted, &why);
     if (ret->status == PLIM_OK && !ret->is_interrupted) {
-        ret->status = plim_rehearse_late(&rehearsed, &how, &why);
+        ret->status = rehearse_late(request, &how, &rehearsed, &why);
     }
     if (ret->status == PLIM_OK && !ret->is_interrupted) {
         measure(ret, &rehearsed);
     }
+    if (rehearsed.launched.timed_out) {
+        set_out_of_time(ret, budget > 0);
+    }
+    plim_fit_end_orphans(); /* before the folder goes in which they may write */
     set_text(ret->error, sizeof(ret->error), why.message);
     const plim_held_signals signals = plim_signals_hold();
     plim_rehearsed_deinit(&rehearsed);

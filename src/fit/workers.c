@@ -8,10 +8,14 @@
  *   this process ── fork ──► worker ── fork, exec ──► python train.py
  *        │  signals that would end it are held here and passed on; workers end their programs,
  *        │  remove their folders, and say that they were interrupted
- *        └── a worker whose parent is killed gets SIGTERM, and does the same
+ *        ├── a worker whose parent is killed gets SIGTERM, and does the same
+ *        └── what a program started and left running is the worker's from then on: ending.c
  */
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/numbers.h"
+#include "base/units.h"
+#include "fit/ending.h"
 #include "fit/search.h"
 #include "rehearse/signals.h"
 
@@ -26,7 +30,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TICK_NS 20000000L
+#define TICK_NS  20000000L
+#define GRACE_NS UINT64_C(5000000000) /* after a signal, for programs that ignore it */
 
 typedef struct worker {
     pid_t pid; /* 0: none, or it has ended */
@@ -49,6 +54,7 @@ _Noreturn static void be_worker(const plim_fit_workers *workers, const plim_fit_
     if (getppid() != parent) {
         _exit(EXIT_FAILURE);
     }
+    plim_fit_adopt_orphans();
     take_no_input();
     plim_signals_release(signals);
     plim_fit_rehearse(workers, request, ret);
@@ -100,6 +106,17 @@ static bool wait_for_signal(const worker *all, size_t count)
     return signal > 0;
 }
 
+/* A program that goes on after a signal gets SIGTERM, and later SIGKILL; its worker then ends. */
+static void press(const worker *all, size_t count, uint64_t since_ns)
+{
+    const uint64_t passed_ns = plim_clock_now_ns(&plim_clock_system) - since_ns;
+    for (size_t i = 0; i < count && passed_ns > GRACE_NS; i++) {
+        if (all[i].pid > 0) {
+            plim_fit_signal_children(all[i].pid, passed_ns > 2 * GRACE_NS ? SIGKILL : SIGTERM);
+        }
+    }
+}
+
 typedef struct round {
     const plim_fit_workers *workers;
     const plim_fit_request *requests;
@@ -115,6 +132,7 @@ static bool run_all(round *self, plim_held_signals signals, int *ret_errno)
     const size_t parallel = self->workers->parallel;
     size_t started = 0;
     bool is_interrupted = false;
+    uint64_t since_ns = 0;
     while (started < self->count || count_running(self->all, started) > 0) {
         collect(self->all, started);
         while (started < self->count && !is_interrupted &&
@@ -134,7 +152,13 @@ static bool run_all(round *self, plim_held_signals signals, int *ret_errno)
         if (is_interrupted && count_running(self->all, started) == 0) {
             return false;
         }
-        is_interrupted = wait_for_signal(self->all, started) || is_interrupted;
+        const bool is_signalled = wait_for_signal(self->all, started);
+        is_interrupted = is_signalled || is_interrupted;
+        if (is_signalled && since_ns == 0) {
+            since_ns = plim_clock_now_ns(&plim_clock_system);
+        } else if (since_ns > 0) {
+            press(self->all, started, since_ns);
+        }
     }
     return !is_interrupted;
 }
