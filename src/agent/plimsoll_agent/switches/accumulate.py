@@ -15,6 +15,7 @@ from plimsoll_agent.switches.compiling import compiled_within
 from plimsoll_agent.switches.gathered import Gathering
 from plimsoll_agent.switches.recomputed import Recomputation
 from plimsoll_agent.switches.switch import CHANGED, SAME, Refusal, Switch
+from plimsoll_agent.switches.weighing import Weighing, addresses_of, counts_of
 
 _WRAPPERS = ("DistributedDataParallel", "FullyShardedDataParallel", "FSDPModule",
              "DeepSpeedEngine", "DataParallel", "PipelineStage")
@@ -36,6 +37,7 @@ class Accumulate(Switch):
         self._is_off = False
         self._measured = set()  # ids of modules whose first call was looked at
         self._drawn = self._normed = False
+        self._doubt = None  # (label, why the pieces' losses may not make that of the batch)
         self._text = None
         self.entry.facts["pieces"] = self._count
         self.entry.waits("no module was called for training")
@@ -119,7 +121,7 @@ class Accumulate(Switch):
             first, leaves = whole.run(0)
             loss = pieces.loss_of(first)
             if loss is not None:
-                _check_pairs(first, bounds[0][1])
+                self._check_pairs(whole, first)
         except BaseException:
             kept.put_back()
             raise
@@ -133,14 +135,29 @@ class Accumulate(Switch):
         else:
             shares, found = pieces.shares_of(self.torch, module,
                                              pieces.named(module, *given), rows, bounds)
-            result = self._gathering.finish(whole, state, kept, first, leaves, shares)
-            self.entry.facts["weighed_by"] = found
+            weighing = Weighing(self.torch, shares, found, len(bounds))
+            result = self._gathering.finish(whole, state, kept, first, leaves, weighing)
+            self.entry.facts["weighed_by"] = weighing.found
+            if weighing.doubt is not None and (self._doubt is None or weighing.label == CHANGED):
+                self._doubt = weighing.label, weighing.doubt
         self._calls[way] += 1
         if after is not None:
             self._took_hold(module, way, rows, bounds, not randomness.is_same(state, after))
         return result
 
     # ---- what cannot be divided ----------------------------------------------------------------
+
+    def _check_pairs(self, batch, output):
+        """A matrix of rows by rows is of pairs, if another piece has another such matrix."""
+        rows = batch.size(0)
+        if rows < 2 or not _squares(output, rows):
+            return
+        state = randomness.states(self.torch)
+        with self.torch.no_grad():
+            other, _ = batch.run(0, rows - 1)
+        randomness.restore(self.torch, state)
+        if _squares(other, rows - 1):
+            raise Refusal("the loss compares the rows of a batch with each other")
 
     def _look_at(self, module):
         if self._looked_at.get(id(module)) is module:
@@ -166,7 +183,11 @@ class Accumulate(Switch):
         """After the first call of each module."""
         self._measured.add(id(module))
         self._drawn = self._drawn or is_drawn
-        if not self._normed:
+        if self._doubt is not None and not self._normed:
+            label, why = self._doubt
+            self.entry.relabel(label, f"{why}: its pieces were weighed by "
+                               f"{self.entry.facts['weighed_by']}")
+        elif not self._normed:
             self.entry.relabel(*(None, None) if self._drawn else
                                (SAME, "the model draws no random numbers; sums have another "
                                 "order"))
@@ -207,11 +228,17 @@ class _Batch:
         self._call = call
         self._given = given
         self._rows = rows
+        self.addresses = addresses_of(given)
         self.inputs = [tensor for tensor in pieces.tensors_of(given) if tensor.requires_grad]
 
-    def run(self, number):
-        """(what the module returns, the leaves that stand for inputs that require gradients)."""
+    def run(self, number, rows=None):
+        """(what the module returns, the leaves that stand for inputs that require gradients).
+
+        rows  of the piece's, if not all
+        """
         leaves = []
+        start, end = self.bounds[number]
+        bounds = start, end if rows is None else start + rows
 
         def leaf(tensor):
             if not tensor.requires_grad:
@@ -220,8 +247,11 @@ class _Batch:
             return leaves[-1]
 
         args, kwargs = pieces.mapped(
-            pieces.piece_of(self._given, self._rows, self.bounds[number]), leaf)
+            pieces.piece_of(self._given, self._rows, bounds), leaf)
         return self._call(self.module, args, kwargs), leaves
+
+    def counts(self, number):
+        return counts_of(self._given, self._rows, self.size(number))
 
     def size(self, number):
         start, end = self.bounds[number]
@@ -241,10 +271,8 @@ class _Batch:
         return found
 
 
-def _check_pairs(output, rows):
-    for tensor in pieces.tensors_of(output):
-        if rows > 1 and tuple(tensor.shape) == (rows, rows):
-            raise Refusal("the loss compares the rows of a batch with each other")
+def _squares(output, rows):
+    return any(tuple(tensor.shape) == (rows, rows) for tensor in pieces.tensors_of(output))
 
 
 def _check_layout(module):

@@ -6,8 +6,10 @@ keeps float16 in range, and gradients are multiplied by the ratio of the two, ne
 """
 
 import functools
+import sys
 import weakref
 
+from plimsoll_agent.places import is_own
 from plimsoll_agent.switches import pieces, randomness
 
 
@@ -62,19 +64,33 @@ class Gathering:
     # ---- the first gradient of a loss ----------------------------------------------------------
 
     def _watch_scalers(self):
-        """A scaler's first scale is known before its first backward pass."""
+        """A scaler's first scale is known before its first backward pass, and each that follows.
+
+        Not one of autocast=fp16: it scales the pieces' own backward passes.
+        """
         scaler = getattr(self.torch.amp, "GradScaler", None)
         if scaler is None:
             return
-        original = scaler.__init__
+        original, update = scaler.__init__, scaler.update
 
         @functools.wraps(original)
         def made(owner, *args, **kwargs):
             original(owner, *args, **kwargs)
-            if self.seed is None and getattr(owner, "_enabled", False):
+            if self.seed is None and getattr(owner, "_enabled", False) and \
+                    not is_own(sys._getframe(1).f_code):
                 self.seed = float(getattr(owner, "_init_scale", 1.0))
 
-        scaler.__init__ = made
+        @functools.wraps(update)
+        def updated(owner, *args, **kwargs):
+            scale = getattr(owner, "_scale", None)
+            if scale is None or self.seed is None or is_own(sys._getframe(1).f_code):
+                return update(owner, *args, **kwargs)
+            before = scale.clone()
+            result = update(owner, *args, **kwargs)
+            self.seed = self.seed * (owner._scale / before)
+            return result
+
+        scaler.__init__, scaler.update = made, updated
 
     # ---- one call ------------------------------------------------------------------------------
 
@@ -83,38 +99,39 @@ class Gathering:
         return Kept(self, [parameter for parameter in module.parameters()
                            if parameter.requires_grad])
 
-    def finish(self, batch, state, kept, first, leaves, shares):
+    def finish(self, batch, state, kept, first, leaves, weighing):
         """The rest of the first piece, the other pieces, and what the program gets."""
         try:
-            result = self._all(batch, state, kept, first, leaves, shares)
+            result = self._all(batch, state, kept, first, leaves, weighing)
         except BaseException:
             kept.put_back()
             raise
         return result
 
-    def _all(self, batch, state, kept, output, leaves, shares):
+    def _all(self, batch, state, kept, output, leaves, weighing):
         value = None
         gathered = []
         shape = None
-        for number, share in enumerate(shares):
+        for number in range(len(batch.bounds)):
             if number > 0:
                 output, leaves = batch.run(number)
             loss = pieces.loss_of(output)
             if shape is None:
                 shape = _marked(output, loss)
             output = None  # the logits of a piece go with it
-            part = self._backward(kept, loss, share)
+            weight = weighing.weigh(number, loss, batch.counts(number), batch.addresses)
+            part = self._backward(kept, loss, weight)
             loss = None
             value = part if value is None else value + part
             gathered.append([leaf.grad for leaf in leaves])
-        kept.take(value)
+        kept.take(value / weighing.total, weighing.total)
         kept.inputs = batch.gradients_of_inputs(self.torch, gathered)
         anchor = self.torch.zeros((), device=value.device, dtype=value.dtype, requires_grad=True)
         loss = self._function.apply(kept, anchor, *batch.inputs)
         later = Later.maker(self.torch, batch, state)
         return _filled(shape, loss, later)
 
-    def _backward(self, kept, loss, share):
+    def _backward(self, kept, loss, weight):
         """Of one piece; returns its part of the loss."""
         torch = self.torch
         seed = 1.0 if self.seed is None else self.seed
@@ -123,16 +140,16 @@ class Gathering:
 
         def came(gradient):
             kept.came = gradient  # as techniques within may have scaled it
-            return gradient * share
+            return gradient * weight
 
         loss.register_hook(came)
         torch.clear_autocast_cache()
         with randomness.uncast(torch), self._program.within_forward():
             torch.autograd.backward(loss, given)
         kept.given = seed
-        part = loss.detach() * share
-        return part if isinstance(share, float) else \
-            torch.where(share > 0, part, torch.zeros_like(part))
+        part = loss.detach() * weight
+        return part if isinstance(weight, float) else \
+            torch.where(weight > 0, part, torch.zeros_like(part))
 
 
 class Kept:
@@ -145,7 +162,7 @@ class Kept:
         self._found = None
         self._clears = gathering.clears
         self._is_early = gathering.is_cleared_between and gathering.has_stepped
-        self.came = self.given = self.value = None
+        self.came = self.given = self.value = self._total = None
         self.inputs = []
         for parameter in parameters:
             if parameter.grad is not None and not gathering.is_zero(parameter):
@@ -158,9 +175,10 @@ class Kept:
         for parameter in self._parameters:
             parameter.grad = self._before.get(parameter)
 
-    def take(self, value):
-        """All pieces went backward; value is the loss."""
+    def take(self, value, total):
+        """All pieces went backward; value is the loss, total the sum of their weights."""
         self.value = value
+        self._total = total
         self._found = [(parameter, parameter.grad) for parameter in self._parameters
                        if parameter.grad is not None]
         self.put_back()
@@ -173,9 +191,10 @@ class Kept:
         gathering = self._gathering
         torch = gathering.torch
         ratio = gradient / self.came
+        factor = ratio / self._total
         with torch.no_grad():
-            self._scale([found for _, found in self._found], ratio)
-            inputs = [None if found is None else found * ratio.to(found.device, found.dtype)
+            self._scale([found for _, found in self._found], factor)
+            inputs = [None if found is None else found * factor.to(found.device, found.dtype)
                       for found in self.inputs]
             self._learn()
             for parameter, found in self._found:

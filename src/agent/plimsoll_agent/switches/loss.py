@@ -123,8 +123,9 @@ class Loss(Switch):
         if self._losses:
             self.entry.facts["chunks"] = self._count
             head = ", ".join(sorted(set(self._names)))
-            text = f"the logits of {head} and {self._losses} losses were computed in " \
-                   f"{self._count} pieces"
+            losses = "1 loss" if self._losses == 1 else f"{self._losses} losses"
+            count = "1 piece" if self._count == 1 else f"{self._count} pieces"
+            text = f"the logits of {head} and {losses} were computed in {count}"
             self.entry.applied(text + (f"; other operations made logits whole: {whole}"
                                        if whole else ""))
         elif whole:

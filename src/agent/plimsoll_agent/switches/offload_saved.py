@@ -2,6 +2,7 @@
 
 from plimsoll_agent.amounts import size_text
 from plimsoll_agent.switches.host_copies import HostCopies
+from plimsoll_agent.switches.recomputing import within_backward
 from plimsoll_agent.switches.switch import Switch
 
 
@@ -48,7 +49,9 @@ class OffloadSaved(Switch):
             return call(model, args, kwargs)
         self._own = frozenset(_address(tensor) for tensors in (model.parameters(), model.buffers())
                               for tensor in tensors)
-        is_outermost = self._top is not None and self._top(False) is None
+        # In a backward pass a part of a batch is run again; PyTorch drops hooks that it leaves.
+        is_outermost = self._top is not None and self._top(False) is None and \
+            not within_backward(self.torch)
         self._begin()
         try:
             return call(model, args, kwargs)

@@ -108,13 +108,18 @@ class Scaling:
     # ---- backward --------------------------------------------------------------------------------
 
     def backward(self, call, args, kwargs):
-        """A call of the engine; see Program.around_backward."""
+        """A call of the engine; see Program.around_backward.
+
+        Gradients of one within a forward pass, for a piece of the batch, stay scaled: they are
+        divided by what came, or become a part of the program's own pass.
+        """
         ready = self._program.guarded(self._owner.entry, self._scaled,
                                       self._owner.failed)(args, kwargs)
         if ready is None:
             return call(args, kwargs)
         result = call(ready, kwargs)
-        self._unscale()
+        if not self._program.is_in_forward():
+            self._unscale()
         return result
 
     def _scaled(self, args, kwargs):
@@ -135,8 +140,9 @@ class Scaling:
                for parameter in group["params"]):
             raise Refusal("gradients are used within the backward pass, where they are scaled")
         scale = self._scaler._scale
-        self._multiply(scale)
-        self.backwards += 1
+        if not self._program.is_in_forward():
+            self._multiply(scale)
+            self.backwards += 1
         return (args[0], tuple(None if gradient is None else gradient * scale.to(gradient)
                                for gradient in args[1]), *args[2:])
 
