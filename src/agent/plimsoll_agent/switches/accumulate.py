@@ -37,7 +37,7 @@ class Accumulate(Switch):
         self._is_off = False
         self._measured = set()  # ids of modules whose first call was looked at
         self._drawn = self._normed = False
-        self._doubt = None  # (label, why the pieces' losses may not make that of the batch)
+        self._doubt = None  # why the pieces' losses may not make that of the batch
         self._text = None
         self.entry.facts["pieces"] = self._count
         self.entry.waits("no module was called for training")
@@ -138,8 +138,7 @@ class Accumulate(Switch):
             weighing = Weighing(self.torch, shares, found, len(bounds))
             result = self._gathering.finish(whole, state, kept, first, leaves, weighing)
             self.entry.facts["weighed_by"] = weighing.found
-            if weighing.doubt is not None and (self._doubt is None or weighing.label == CHANGED):
-                self._doubt = weighing.label, weighing.doubt
+            self._doubt = self._doubt or weighing.doubt
         self._calls[way] += 1
         if after is not None:
             self._took_hold(module, way, rows, bounds, not randomness.is_same(state, after))
@@ -184,8 +183,7 @@ class Accumulate(Switch):
         self._measured.add(id(module))
         self._drawn = self._drawn or is_drawn
         if self._doubt is not None and not self._normed:
-            label, why = self._doubt
-            self.entry.relabel(label, f"{why}: its pieces were weighed by "
+            self.entry.relabel(CHANGED, f"{self._doubt}: its pieces were weighed by "
                                f"{self.entry.facts['weighed_by']}")
         elif not self._normed:
             self.entry.relabel(*(None, None) if self._drawn else

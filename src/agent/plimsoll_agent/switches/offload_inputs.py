@@ -1,6 +1,7 @@
 """offload=layer_inputs: blocks are recomputed from inputs that are kept on the host."""
 
 from plimsoll_agent.switches.checkpoint import Checkpoint
+from plimsoll_agent.switches.compiling import compiled_within
 from plimsoll_agent.switches.host_copies import HostCopies
 from plimsoll_agent.switches.offload_saved import host_facts, host_text
 from plimsoll_agent.switches.recomputing import Recomputed
@@ -18,10 +19,17 @@ class OffloadInputs(Checkpoint):
 
     def install(self):
         self._copies = HostCopies(self.torch)
+        self._has_compiled = False
         super().install()
         self.value = ""
         self._recomputed = Recomputed(self.torch, self._run)
         self.program.around_backward(self._backward)
+
+    def _prepare(self, model):
+        """Hooks of saved tensors would not be seen within a graph."""
+        self._has_compiled = compiled_within(model) is not None
+        if not self._has_compiled:
+            super()._prepare(model)
 
     def _run(self, function, *args, context_fn):
         graph = self.torch.autograd.graph
@@ -44,6 +52,9 @@ class OffloadInputs(Checkpoint):
 
     def settle(self):
         super().settle()
+        if self._has_compiled:
+            self.entry.refuse("the program compiles its model: a compiled graph keeps the inputs "
+                              "of its blocks on the device")
         copies = self._copies
         if self.entry.state != "applied":
             return

@@ -12,7 +12,6 @@ be: `doubt` says so.
 import math
 
 from plimsoll_agent.switches import pieces
-from plimsoll_agent.switches.switch import CHANGED, IN_EXPECTATION
 
 _PASSED = ("ToCopyBackward0", "ViewBackward0", "ReshapeAliasBackward0", "UnsafeViewBackward0",
            "SqueezeBackward0", "SqueezeBackward1", "UnsqueezeBackward0", "CloneBackward0",
@@ -207,7 +206,6 @@ class Weighing:
 
     found  how: the end of "weighed by …"
     doubt  why the weights may not be those of the whole batch; None
-    label  of the technique, if there is a doubt
     total  by which all that was weighed is to be divided in the end
     """
 
@@ -222,7 +220,6 @@ class Weighing:
         self._most = 1
         self._numbers = None  # counts of the first piece's terms
         self.found = self.doubt = None
-        self.label = CHANGED
         self.total = 0.0
 
     def weigh(self, number, loss, counts, given):
@@ -265,7 +262,6 @@ class Weighing:
             return Reader(self._torch, counts, given).terms(loss.grad_fn)
         except Opaque as function:
             self.doubt = f"its loss comes of {function}, which cannot be looked into"
-            self.label = IN_EXPECTATION
         except Strange as name:
             self.doubt = f"its loss is no mean and no sum over rows ({name})"
         except (AttributeError, IndexError, TypeError) as error:  # another PyTorch's graphs
