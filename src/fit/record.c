@@ -192,7 +192,8 @@ static size_t phase_at(plim_fit_search *search, const char *name)
     return i < PLIM_FIT_PHASES_MAX ? i : PLIM_FIT_PHASES_MAX - 1;
 }
 
-/* Where the agent says nothing of phases, the whole is one. */
+/* Where the agent says nothing of phases, the whole is one; where PyTorch says nothing at all, what
+ * the device says. */
 static void set_memory(plim_fit_search *search, const plim_fit_sample *sample,
                        plim_fit_known *known)
 {
@@ -205,7 +206,8 @@ static void set_memory(plim_fit_search *search, const plim_fit_sample *sample,
         *bytes = plim_max(*bytes, sample->phases[i].allocated_bytes);
     }
     if (sample->phase_count == 0) {
-        known->phase_bytes[phase_at(search, "program")] = sample->peak.allocated_bytes;
+        known->phase_bytes[phase_at(search, "program")] =
+            known->allocated_bytes > 0 ? known->allocated_bytes : known->high_bytes;
     }
 }
 
