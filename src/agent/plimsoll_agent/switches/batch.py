@@ -17,13 +17,15 @@ class Batch(Switch):
         kind, _, size = self.value.rpartition(":")
         self._is_eval = kind == "eval"
         self._rows = int(size)
-        self._sizes = {}  # {rows before: loaders}
+        self._sizes = set()  # rows before
+        self._argument = None  # rows before, by the arguments of a Trainer
+        self._is_used = False  # a loader with that size came
         what = "evaluates with" if self._is_eval else "trains with"
         self.entry.waits(f"no torch.utils.data.DataLoader that the program {what} was found")
         if self._is_eval:
             self.entry.relabel(SAME, "the batch of an evaluation does not change what is learnt")
-        Loaders(self.torch, lambda was: self._rows, not self._is_eval, self._changed,
-                self.entry.refuse)
+        self._loaders = Loaders(self.torch, lambda was: self._rows, not self._is_eval,
+                                self._changed, self._alike, self.entry.refuse)
         name = "per_device_eval_batch_size" if self._is_eval else "per_device_train_batch_size"
         trainers.when_made(lambda arguments: self._set(arguments, name))
 
@@ -33,19 +35,28 @@ class Batch(Switch):
         if isinstance(was, int) and was != self._rows:
             setattr(arguments, name, self._rows)
             self.entry.facts["argument"] = name
-            self._note(was)
+            self._argument = was
 
     def _changed(self, _loader, was, _size):
         place = self.program.place()
         if place is not None:
             self.entry.place("loader", *place)
-        self._note(was)
+        self._sizes.add(was)
 
-    def _note(self, was):
-        self._sizes[was] = self._sizes.get(was, 0) + 1
-        self.entry.facts.update({"batch": was, "rows": self._rows})
+    def _alike(self, _size):
+        self._is_used = True
 
     def settle(self):
-        if self._sizes:
-            was = " and ".join(str(rows) for rows in sorted(self._sizes))
-            self.entry.applied(f"batches of {self._rows} rows in the place of {was}")
+        sizes = set(self._sizes)
+        if self._argument is not None and self._is_used:
+            sizes.add(self._argument)
+        if sizes:
+            self.entry.facts.update({"batch": max(sizes), "rows": self._rows})
+            was = " and ".join(str(rows) for rows in sorted(sizes))
+            left = "; a loader that the program also trains with was left as it is" \
+                if self._loaders.shared else ""
+            self.entry.applied(f"batches of {self._rows} rows in the place of {was}{left}")
+        elif self._is_used:
+            self.entry.no_effect(f"the program's batches have {self._rows} rows already")
+        elif self._loaders.shared:
+            self.entry.refuse("the program evaluates with the loader that it trains with")

@@ -51,6 +51,7 @@ class Finder:
     def __init__(self, torch):
         nn = torch.nn
         self._plain = (nn.Sequential, nn.ModuleList, nn.ModuleDict)
+        self._uncalled = self._plain[1:]  # their owner calls what they have
 
     def sequences(self, model):
         """Of a model, outermost first; blocks of the same classes elsewhere are added, each alone.
@@ -64,8 +65,11 @@ class Finder:
         kinds -= set(self._plain)
         for path, module in model.named_modules():
             if type(module) in kinds and id(module) not in taken:
+                inner = {id(one) for one in module.modules()}
+                found = [sequence for sequence in found
+                         if not any(id(block) in inner for block in sequence.blocks)]
                 found.append(Sequence(path, [module]))
-                taken.update(id(inner) for inner in module.modules())
+                taken |= inner
         return found
 
     def _within(self, module, path, seen):
@@ -77,7 +81,7 @@ class Finder:
                     for name, child in module._modules.items() if child is not None]
         of_class = {}
         for _, child in children:
-            if _layers(child) > 1:
+            if not isinstance(child, self._uncalled) and _layers(child) > 1:
                 of_class.setdefault(type(child), []).append(child)
         blocks = [child for kind in of_class.values() if len(kind) > 1
                   and not self._are_stages(module, kind) for child in kind]

@@ -81,10 +81,10 @@ class Checkpoint(Switch):
         return call(model, args, kwargs)
 
     def _prepare(self, model):
-        if is_on(model):
+        sequences = self._finder.sequences(model)
+        if is_on(model) and not (sequences and self._takes_over(model)):
             self._was_on = True
             return
-        sequences = self._finder.sequences(model)
         chosen = [(block, is_chosen(self.value, index)) for sequence in sequences
                   for index, block in enumerate(sequence.blocks)]
         own = own_switches(model) if self.uses_own else []
@@ -103,6 +103,10 @@ class Checkpoint(Switch):
         if not chosen and not own:
             self._without = type(model).__name__
 
+    def _takes_over(self, model):
+        """Whether the model's own switch, which is on, was switched off for this technique."""
+        return False
+
     def _switch_own_on(self, own, chosen):
         """The ids of modules that are looked after by their model's own switch."""
         checkpoint = functools.partial(self.torch.utils.checkpoint.checkpoint, use_reentrant=False)
@@ -120,8 +124,9 @@ class Checkpoint(Switch):
             if self.value:
                 for block, wanted in blocks:
                     block.gradient_checkpointing = wanted
-            self._own.append((f"{type(module).__name__}.{name}()", len(blocks),
-                              sum(wanted for _, wanted in blocks)))
+            known = blocks if has_flags else []  # else the library knows, and not the finder
+            self._own.append((f"{type(module).__name__}.{name}()", len(known),
+                              sum(wanted for _, wanted in known)))
         return handled
 
     # ---- evidence ------------------------------------------------------------------------------

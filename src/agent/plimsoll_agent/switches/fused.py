@@ -1,7 +1,14 @@
 """fused: the optimizer steps in one kernel, which needs no temporaries."""
 
+import functools
+
+from plimsoll_agent import importing
 from plimsoll_agent.switches.switch import Refusal
 from plimsoll_agent.switches.stepping import Stepping, devices_of, name_of
+
+
+# Lightning's precision of 16 bits, under both of its names.
+_LIGHTNING = ("lightning.pytorch.plugins.precision.amp", "pytorch_lightning.plugins.precision.amp")
 
 
 def _devices_with_fused_kernels():
@@ -20,6 +27,25 @@ class Fused(Stepping):
     """
 
     name = "fused"
+
+    def install(self):
+        super().install()
+        for module in _LIGHTNING:
+            importing.when_imported(module, self._watch_clipping)
+
+    def _watch_clipping(self, module, _seconds):
+        kind = module.MixedPrecision
+        original = kind.clip_gradients
+
+        @functools.wraps(original)
+        def clip_gradients(own, optimizer, clip_val=0.0, *args, **kwargs):
+            if clip_val and optimizer in self.before and self.verdict(optimizer) is None:
+                self._restore(optimizer)
+                self.entry.refuse("Lightning clips gradients here, which under mixed precision it "
+                                  "does not do with a fused optimizer")
+            return original(own, optimizer, clip_val, *args, **kwargs)
+
+        kind.clip_gradients = clip_gradients
 
     def check(self, optimizer):
         kind = name_of(optimizer)

@@ -10,22 +10,35 @@ import weakref
 from plimsoll_agent.switches.switch import Refusal
 
 
+def _batchers(loader):
+    """Its sampler of batches, and those within: accelerate's share one between ranks."""
+    found = [getattr(loader, "batch_sampler", None)]
+    while getattr(found[-1], "batch_sampler", None) is not None:
+        found.append(found[-1].batch_sampler)
+    return found
+
+
 class Loaders:
     """Of one process.
 
     size       of a batch: size(the loader's own) → the one it is to have, or a Refusal
     is_wanted  True: loaders for training; False: those for evaluation
     changed    called with (loader, from, to)
+    alike      called with a size that a loader has already
     refuse     called with a reason
+    shared     of loaders for evaluation, left as they are: the program trains with them, too
     """
 
-    def __init__(self, torch, size, is_wanted, changed, refuse):
+    def __init__(self, torch, size, is_wanted, changed, alike, refuse):
         self._torch = torch
         self._size = size
         self._is_for_training = is_wanted
         self._changed = changed
+        self._alike = alike
         self._refuse = refuse
-        self._known = weakref.WeakSet()
+        self.shared = 0
+        self._known = weakref.WeakKeyDictionary()  # {loader: its batch before, None: unchanged}
+        self._trained = weakref.WeakSet()
         self._is_training = True  # by the last call of Module.train()
         self._watch_modes(torch.nn.Module)
         self._cover(torch.utils.data.DataLoader)
@@ -53,16 +66,29 @@ class Loaders:
         def iterate(loader):
             is_training = self._shuffles(loader) or (
                 self._is_training and self._torch.is_grad_enabled())
-            if is_training == self._is_for_training:
-                self._change(loader)
+            self._come(loader, is_training)
             return iterated(loader)
 
         kind.__init__, kind.__iter__ = begin, iterate
 
+    def _come(self, loader, is_training):
+        """A loader is iterated."""
+        if is_training:
+            self._trained.add(loader)
+        if is_training == self._is_for_training:
+            if is_training or loader not in self._trained:
+                self._change(loader)
+            else:
+                self.shared += 1
+        elif is_training and self._known.get(loader) is not None:  # of an evaluation before
+            self._set(loader, self._known[loader])
+            self._known[loader] = None
+            self.shared += 1
+
     def _shuffles(self, loader):
         """Its order is drawn, or made by the program."""
         data = self._torch.utils.data
-        sampler = getattr(loader, "sampler", None)
+        sampler = getattr(_batchers(loader)[-1], "sampler", getattr(loader, "sampler", None))
         return not isinstance(sampler, (data.SequentialSampler, type(None))) and \
             not isinstance(loader.dataset, data.IterableDataset)
 
@@ -70,18 +96,25 @@ class Loaders:
         """Its batches are of another size from now on, once."""
         if loader in self._known:
             return
-        self._known.add(loader)
+        self._known[loader] = None
         try:
             was, size = self._sizes(loader)
         except Refusal as refusal:
             self._refuse(refusal)
             return
         if was == size:
+            self._alike(size)
             return
-        loader.batch_sampler.batch_size = size
+        self._set(loader, size)
+        self._known[loader] = was
+        self._changed(loader, was, size)
+
+    def _set(self, loader, size):
+        for sampler in _batchers(loader):
+            if isinstance(getattr(sampler, "batch_size", None), int):
+                sampler.batch_size = size
         if loader.batch_size is not None:
             object.__setattr__(loader, "batch_size", size)
-        self._changed(loader, was, size)
 
     def _sizes(self, loader):
         """(rows of a batch, what they are to be)."""

@@ -49,6 +49,7 @@ class Loss(Switch):
         self._whole = {}
         self._compiled = None
         self._is_recomputed = False
+        self._is_called = False
         self.program.around_forward(self._forward)
         self.entry.waits("no model was called in training with gradients")
 
@@ -88,6 +89,7 @@ class Loss(Switch):
     def lazily(self, head, hidden):
         """The logits; None: they are to be made now."""
         torch = self.torch
+        self._is_called = True
         if not torch.is_grad_enabled() or hidden.dim() < 2 or type(hidden) is not torch.Tensor \
                 or tracing_test(torch)() \
                 or not (hidden.requires_grad or head.weight.requires_grad):
@@ -122,20 +124,24 @@ class Loss(Switch):
         whole = ", ".join(f"{name} ({count})" for (name, _), count in sorted(self._whole.items()))
         if self._losses:
             self.entry.facts["chunks"] = self._count
-            head = ", ".join(sorted(set(self._names)))
+            head = ", ".join(f"layer {name}" if name.isdigit() else name
+                             for name in sorted(set(self._names)))
             losses = "1 loss" if self._losses == 1 else f"{self._losses} losses"
             count = "1 piece" if self._count == 1 else f"{self._count} pieces"
             text = f"the logits of {head} and {losses} were computed in {count}"
             self.entry.applied(text + (f"; other operations made logits whole: {whole}"
                                        if whole else ""))
         elif whole:
-            self.entry.no_effect(f"the logits were made whole by other operations than a "
-                                 f"cross-entropy: {whole}")
+            self.entry.no_effect(f"other operations than a cross-entropy took the output of "
+                                 f"{self._names[-1]}: {whole}")
         elif self._is_recomputed:
             self.entry.no_effect("the program recomputes its logits itself")
         elif self._compiled:
             self.entry.refuse(f"torch.compile takes the loss and the logits of {self._compiled} "
                               "together")
+        elif self._names and not self._is_called:
+            self.entry.no_effect(f"{self._names[-1]} was not called: the program makes its logits "
+                                 "and their loss in another way")
         elif self._names:
             self.entry.no_effect("no loss was computed from the logits")
         elif self._known:

@@ -1,6 +1,6 @@
 """offload=layer_inputs: blocks are recomputed from inputs that are kept on the host."""
 
-from plimsoll_agent.switches.checkpoint import Checkpoint
+from plimsoll_agent.switches.checkpoint import FLAGS, Checkpoint
 from plimsoll_agent.switches.compiling import compiled_within
 from plimsoll_agent.switches.host_copies import HostCopies
 from plimsoll_agent.switches.offload_saved import host_facts, host_text
@@ -20,6 +20,7 @@ class OffloadInputs(Checkpoint):
     def install(self):
         self._copies = HostCopies(self.torch)
         self._has_compiled = False
+        self._has_taken_over = False
         super().install()
         self.value = ""
         self._recomputed = Recomputed(self.torch, self._run)
@@ -30,6 +31,15 @@ class OffloadInputs(Checkpoint):
         self._has_compiled = compiled_within(model) is not None
         if not self._has_compiled:
             super()._prepare(model)
+
+    def _takes_over(self, model):
+        """Its own would keep the inputs on the device."""
+        for module in model.modules():
+            for flag in FLAGS:
+                if module.__dict__.get(flag) is True:
+                    setattr(module, flag, False)
+        self._has_taken_over = True
+        return True
 
     def _run(self, function, *args, context_fn):
         graph = self.torch.autograd.graph
@@ -59,6 +69,9 @@ class OffloadInputs(Checkpoint):
         if self.entry.state != "applied":
             return
         host_facts(self.entry, copies)
+        if self._has_taken_over:
+            self.entry.applied(f"{self.entry.text}, in the place of the model's own gradient "
+                               "checkpointing")
         if copies.device_bytes:
             self.entry.applied(f"{self.entry.text}; {host_text(copies)}")
         elif copies.copied:

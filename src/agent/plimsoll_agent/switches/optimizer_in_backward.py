@@ -204,6 +204,8 @@ class OptimizerInBackward(Switch):
         self.program.guarded(self.entry, self._step, self._leave)(optimizer)
 
     def _step(self, optimizer):
+        if self.program.has_closure:  # its backward pass comes first: see _judge()
+            return
         if (self._waiting or self._updated) and self._options_of(optimizer) != self._options:
             if not self._is_on:
                 raise Refusal("the program changes options of the optimizer, as the learning rate, "

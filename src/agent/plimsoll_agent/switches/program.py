@@ -22,6 +22,7 @@ from plimsoll_agent import module_tap
 from plimsoll_agent.phases import way_into_engine
 from plimsoll_agent.places import Places, callers_frame
 from plimsoll_agent.switches.compiling import tracing_test
+from plimsoll_agent.switches.recomputing import within_backward
 from plimsoll_agent.switches.switch import Refusal
 
 WRITINGS = 5  # of the report, in steps: programs may be ended at any
@@ -46,6 +47,8 @@ class Program:
     torch    the module
     journal  for failures of ours
     report   the Report
+
+    has_closure  the step that is beginning computes its gradients itself (on_step)
     """
 
     def __init__(self, torch, journal, report):
@@ -61,6 +64,7 @@ class Program:
         self._inside = threading.local()
         self._tap = module_tap.of(torch.nn.Module)
         self._is_backward = False
+        self.has_closure = False
         self._writings_left = WRITINGS
         self._watch_steps()
 
@@ -88,10 +92,14 @@ class Program:
         finally:
             self._inside.forward = before
 
+    def _is_recomputing(self):
+        """A call within a backward pass is a part of a model that the program runs again."""
+        return self._is_backward or within_backward(self.torch)
+
     def _called(self, module, bound):
         """A module is looked up for a call: as a root, it gets the wrappers around it."""
-        if self.is_in_forward() or next(module.parameters(), None) is None or \
-                _is_kept_to_compile(sys._getframe(2)):
+        if self.is_in_forward() or self._is_recomputing() or \
+                next(module.parameters(), None) is None or _is_kept_to_compile(sys._getframe(2)):
             return None
 
         def go_on(called, args, kwargs):
@@ -206,8 +214,10 @@ class Program:
         optim = sys.modules[self.torch.optim.Optimizer.__module__]
         is_tracing = tracing_test(self.torch)
 
-        def began(optimizer, _args, _kwargs):
+        def began(optimizer, args, kwargs):
             if not is_tracing():
+                self.has_closure = kwargs.get("closure", args[1] if len(args) > 1 else None) \
+                    is not None
                 for before, _ in self._step_watchers:
                     if before is not None:
                         before(optimizer)

@@ -17,6 +17,11 @@ import weakref
 from plimsoll_agent.switches.switch import Refusal
 
 
+def _closure_of(args, kwargs):
+    """That of a call of step(); None without one."""
+    return kwargs.get("closure", args[0] if args else None)
+
+
 class Rest:
     """Parameters that no optimizer has, for GradScaler.unscale_()."""
 
@@ -98,7 +103,8 @@ class Scaling:
         def step(optimizer, *args, **kwargs):
             if self._stepping is optimizer:
                 self._has_run = True
-            elif not self._is_off and self._scaler is not None:
+            elif not self._is_off and (self._scaler is not None
+                                       or _closure_of(args, kwargs) is not None):
                 return self._step(optimizer, args, kwargs)
             return original(optimizer, *args, **kwargs)
 
@@ -188,11 +194,18 @@ class Scaling:
 
     def _step(self, optimizer, args, kwargs):
         """In the place of optimizer.step()."""
-        closure = kwargs.get("closure", args[0] if args else None)
+        closure = _closure_of(args, kwargs)
         loss = None
         if closure is not None:
             with self._torch.enable_grad():
                 loss = closure()
+            if self._is_off or self._scaler is None:  # the first backward pass was in it
+                self._stepping = optimizer
+                try:
+                    optimizer.step()
+                finally:
+                    self._stepping = None
+                return loss
         own = self._scaler._per_optimizer_states[id(optimizer)]
         if not own["found_inf_per_device"] and self._rest is not None:
             own.update(self._scaler._per_optimizer_states[id(self._rest)])  # it steps copies

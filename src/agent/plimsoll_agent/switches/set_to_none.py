@@ -38,7 +38,7 @@ class SetToNone(Switch):
 
     def _compare(self, optimizer):
         """A weight without a gradient is passed over; with one of zeros it decays and drifts on."""
-        if not self._asked or self.entry.label is not None:
+        if not self._asked or self.entry.label is not None or self.program.has_closure:
             return
         stepped = optimizer.state
         if any(tensor.grad is None and tensor in stepped

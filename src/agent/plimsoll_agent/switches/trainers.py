@@ -17,11 +17,13 @@ def _cover(module, callback):
     if kind is None:
         return
     original = kind.__init__
+    known = []  # of two trainers with the same arguments these are changed once
 
     @functools.wraps(original)
     def begin(trainer, *args, **kwargs):
         arguments = kwargs.get("args", args[1] if len(args) > 1 else None)
-        if arguments is not None:
+        if arguments is not None and not any(one is arguments for one in known):
+            known.append(arguments)
             callback(arguments)
         return original(trainer, *args, **kwargs)
 
