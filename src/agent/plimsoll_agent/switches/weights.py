@@ -25,6 +25,7 @@ class Weights(Switch):
         self._cast = []  # (class, bytes before)
         self._already = None
         self._is_within = False
+        self._is_mixed = False
         self._optimizers = weakref.WeakSet()
         self._watch_moves()
         self._watch_optimizers()
@@ -129,8 +130,17 @@ class Weights(Switch):
     def _forward(self, call, module, args, kwargs):
         self.program.guarded(self.entry, self._become, lambda _: None)(module)
         if module in self._known:
+            self._look_at_autocast(module)
             args, kwargs = self._narrow(args), self._narrow(kwargs)
         return call(module, args, kwargs)
+
+    def _look_at_autocast(self, module):
+        """Under the program's own in float16 some layers get inputs that their weights reject."""
+        torch = self.torch
+        device = next(module.parameters()).device.type
+        if torch.is_autocast_enabled(device) and \
+                torch.get_autocast_dtype(device) is torch.float16:
+            self._is_mixed = True
 
     def _narrow(self, value):
         """Tensors of floating types in bfloat16, also within tuples, lists and dictionaries."""
@@ -148,7 +158,9 @@ class Weights(Switch):
             names = ", ".join(dict.fromkeys(name for name, _ in self._cast))
             size = sum(size for _, size in self._cast)
             left = "".join(f"; {name} was left: {why}" for name, why in self._reasons.items())
+            mixed = "; the program calls them under torch.autocast in float16, and layers that " \
+                "autocast leaves out, as normalisations, may fail" if self._is_mixed else ""
             self.entry.applied(f"{names}: {size / (1 << 20):.1f} MiB of weights became bfloat16"
-                               + left)
+                               + left + mixed)
         elif self._already is not None:
             self.entry.no_effect(f"the weights of {self._already} are bfloat16 already")
