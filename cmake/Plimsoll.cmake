@@ -148,9 +148,14 @@ function(plim_test name)
     plim_add_test(${name} COMMAND test_${name})
 endfunction()
 
-# plim_add_test(<name> COMMAND <words>...): what all tests have in common.
+# plim_add_test(<name> COMMAND <words>...): what all tests have in common. Under sanitizers, tests of
+# many like cases try one of so many: tests/share.py and t_share() of tests/harness.h.
 function(plim_add_test name)
     add_test(NAME ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} ${ARGN})
+    set(environment ASAN_OPTIONS=handle_segv=2:handle_sigbus=2:detect_stack_use_after_return=1)
+    if(PLIM_SANITIZE)
+        list(APPEND environment PLIM_TEST_SHARE=4)
+    endif()
     set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600
-        ENVIRONMENT "ASAN_OPTIONS=handle_segv=2:handle_sigbus=2:detect_stack_use_after_return=1")
+        ENVIRONMENT "${environment}")
 endfunction()

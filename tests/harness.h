@@ -221,6 +221,14 @@ static inline void t_choose_seed(void)
                                : (uint64_t)now.tv_sec * 1000000007u + (uint64_t)now.tv_nsec;
 }
 
+/* One of so many like cases is to be tried: 1 but under sanitizers. tests/share.py is its twin. */
+static inline uint64_t t_share(void)
+{
+    const char *const given = getenv("PLIM_TEST_SHARE");
+    const uint64_t share = given != NULL ? strtoull(given, NULL, 10) : 1;
+    return share == 0 ? 1 : share;
+}
+
 /* A folder of other people's snapshots, or NULL: tests that read them skip themselves then. */
 static inline const char *t_snapshot_dir(void)
 {

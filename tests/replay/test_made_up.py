@@ -13,6 +13,9 @@ import tempfile
 
 import test_recordings
 
+sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1]))
+import share  # noqa: E402
+
 EVENTS = 24000
 KEPT = 8000
 KINDS = ("training", "finetune", "moe", "unet", "dit", "paged", "contiguous", "rl", "evaluation",
@@ -55,12 +58,14 @@ def main():
     with tempfile.TemporaryDirectory() as name, concurrent.futures.ThreadPoolExecutor(2) as pool:
         folder = pathlib.Path(name)
         list(pool.map(lambda kind: make_kind(maker, folder, kind), KINDS))
-        rows, others = test_recordings.look(tool, sorted(folder.glob("*.pickle")))
+        made = sorted(folder.glob("*.pickle"))
+        taken = share.of(made)
+        rows, others = test_recordings.look(tool, taken)
     for row in others:
         print(f"{row['file']}: {row['error']}")
     wrong = test_recordings.judge("made-up histories", rows)
     wanted = len(KINDS) * (len(VARIANTS) + len(TIGHT))
-    return 1 if wrong or others or len(rows) != wanted else 0
+    return 1 if wrong or others or len(made) != wanted or len(rows) != len(taken) else 0
 
 
 if __name__ == "__main__":
