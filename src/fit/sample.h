@@ -28,6 +28,7 @@ typedef struct plim_fit_phase {
 typedef struct plim_fit_sample {
     bool is_done; /* the worker came to its end */
     bool is_interrupted;
+    bool is_in_the_way;  /* it failed for a port that another rehearsal may have */
     bool is_out_of_time; /* it was ended: `reason` says by which limit */
     plim_status status;
     char error[PLIM_ERROR_MESSAGE_BYTES];

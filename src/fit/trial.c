@@ -141,6 +141,41 @@ static void measure(plim_fit_sample *sample, const plim_rehearsed *rehearsed)
     plim_fit_cost_of(outcome, &sample->cost);
 }
 
+/* ---- what it prints ---------------------------------------------------------------------------
+ */
+
+/* torchrun, and programs with a fixed port: two of them at a time cannot be. */
+static const char *const port_words[] = { "EADDRINUSE", "ddress already in use" };
+
+#define SEAM_BYTES 32 /* of the piece before, more than any of the words */
+
+typedef struct port_watch {
+    char seam[2 * SEAM_BYTES]; /* the end of one piece and the begin of the next */
+    size_t kept;
+    bool is_seen;
+} port_watch;
+
+static bool has_port_words(const char *data, size_t bytes)
+{
+    bool is_found = false;
+    for (size_t i = 0; i < sizeof(port_words) / sizeof(port_words[0]); i++) {
+        is_found = is_found || memmem(data, bytes, port_words[i], strlen(port_words[i])) != NULL;
+    }
+    return is_found;
+}
+
+static void watch_ports(void *ctx, int stream, const char *data, size_t bytes)
+{
+    port_watch *const self = ctx;
+    const size_t begin = bytes < SEAM_BYTES ? bytes : SEAM_BYTES;
+    (void)stream; /* both go nowhere, so they are one */
+    memcpy(self->seam + self->kept, data, begin);
+    self->is_seen = self->is_seen || has_port_words(self->seam, self->kept + begin) ||
+                    has_port_words(data, bytes);
+    self->kept = begin;
+    memcpy(self->seam, data + bytes - begin, begin);
+}
+
 /* ---- from start to end ----------------------------------------------------------------------- */
 
 /* Signals end the program, and the folder goes away after that: as in again.c. */
@@ -205,7 +240,10 @@ void plim_fit_rehearse(const plim_fit_workers *workers, const plim_fit_request *
 {
     static const int nowhere[PLIM_LAUNCH_STREAMS] = { -1, -1 };
     const double budget = seconds_of_budget(request);
+    port_watch ports = { .kept = 0 };
     const plim_launch_options launch = { .outputs = nowhere,
+                                         .output = watch_ports,
+                                         .output_ctx = &ports,
                                          .seconds_max =
                                              budget > 0 ? budget : request->seconds_max };
     plim_rehearse_options how = workers->options->rehearse;
@@ -229,6 +267,7 @@ void plim_fit_rehearse(const plim_fit_workers *workers, const plim_fit_request *
     if (ret->status == PLIM_OK && !ret->is_interrupted) {
         measure(ret, &rehearsed);
     }
+    ret->is_in_the_way = ports.is_seen && ret->verdict == PLIM_REHEARSED_FAILED;
     if (rehearsed.launched.timed_out) {
         set_out_of_time(ret, budget > 0);
     }

@@ -163,26 +163,56 @@ static bool run_all(round *self, plim_held_signals signals, int *ret_errno)
     return !is_interrupted;
 }
 
+/* Rehearses all; false: interrupted. */
+static bool run_round(round *self, int *ret_errno)
+{
+    const plim_held_signals signals = plim_signals_hold();
+    bool is_whole = run_all(self, signals, ret_errno);
+    is_whole = !plim_signals_drop(signals) && is_whole;
+    plim_signals_release(signals);
+    for (size_t i = 0; i < self->count; i++) {
+        is_whole = is_whole && !self->samples[i].is_interrupted;
+    }
+    return is_whole;
+}
+
+/* Those that failed because two ran at a time, one after the other; so do all from then on. */
+static bool run_again_alone(plim_fit_workers *workers, const round *all, int *ret_errno)
+{
+    bool is_whole = true;
+    for (size_t i = 0; i < all->count && is_whole; i++) {
+        if (all->samples[i].is_in_the_way) {
+            workers->parallel = 1;
+            round one = { .workers = workers,
+                          .requests = &all->requests[i],
+                          .count = 1,
+                          .samples = &all->samples[i] };
+            memset(one.samples, 0, sizeof(*one.samples));
+            is_whole = run_round(&one, ret_errno);
+        }
+    }
+    return is_whole;
+}
+
 plim_status plim_fit_workers_run(void *ctx, const plim_fit_request *requests, size_t count,
                                  plim_fit_sample *ret, plim_error *err)
 {
+    plim_fit_workers *const workers = ctx;
+    const bool is_parallel = workers->parallel > 1 && count > 1;
     const size_t bytes = count * sizeof(*ret);
     void *const shared =
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED) {
         return plim_fail_errno(err, errno, "cannot share memory with workers");
     }
-    round self = { .workers = ctx, .requests = requests, .count = count, .samples = shared };
-    const plim_held_signals signals = plim_signals_hold();
+    round self = { .workers = workers, .requests = requests, .count = count, .samples = shared };
     int code = 0;
-    bool is_whole = run_all(&self, signals, &code);
-    is_whole = !plim_signals_drop(signals) && is_whole;
-    plim_signals_release(signals);
+    bool is_whole = run_round(&self, &code);
+    if (is_whole && is_parallel) {
+        is_whole = run_again_alone(workers, &self, &code);
+    }
     memcpy(ret, shared, bytes);
     (void)munmap(shared, bytes);
-    for (size_t i = 0; i < count; i++) {
-        is_whole = is_whole && !ret[i].is_interrupted;
-    }
     if (code != 0) {
         return plim_fail_errno(err, code, "cannot start a worker");
     }

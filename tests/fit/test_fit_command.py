@@ -11,8 +11,8 @@ import tempfile
 import time
 import unittest
 
-PLIMSOLL, PROGRAM = (os.path.abspath(path) for path in sys.argv[1:3])
-del sys.argv[1:]
+PLIMSOLL, PROGRAM = map(os.path.abspath, sys.argv[1:3])
+del sys.argv[1:3]
 FAKE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fit_program.py")
 ONLY = "--only=accumulate=2,checkpoint"
 
@@ -134,6 +134,22 @@ class Fit(unittest.TestCase):
         done, told = self.document("--capacity=2GiB", ONLY, program=[PROGRAM, "alloc", "4000"])
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertEqual({one["answer"] for one in told["trials"][1:]}, {"no_effect"})
+
+    def test_programs_that_take_a_port_run_one_after_the_other(self):
+        (self.folder / "port.py").write_text(
+            "import os, socket, sys, time\n"
+            "taken = os.path.join(sys.argv[3], 'taken')\n"
+            "try:\n    os.mkdir(taken)\n"
+            "except OSError:\n"
+            "    print('OSError: [Errno 98] Address already in use', file=sys.stderr)\n"
+            "    sys.exit(1)\n"
+            "try:\n    time.sleep(1)\n"
+            "finally:\n    os.rmdir(taken)\n"
+            "os.execv(sys.argv[1], [sys.argv[1], 'alloc', sys.argv[2]])\n")
+        done, told = self.document("--capacity=2GiB", "--only=fused", program=[
+            sys.executable, "port.py", PROGRAM, "3000", str(self.folder)])
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual([one["answer"] for one in told["trials"]], ["short", "no_effect"])
 
     # ---- starting it for real ----
 

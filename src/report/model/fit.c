@@ -32,6 +32,9 @@ const char *plim_fit_stack_text(plim_page *page, const plim_fit_trial *of)
     return text;
 }
 
+/* Below it, a few numbers that the program copies: nothing to make room for. */
+#define HOST_LEAST ((uint64_t)1 << 20)
+
 /* ---- the answer ------------------------------------------------------------------------------ */
 
 /* True of figures that more may be missing from: values were not computed, or memory ran out. */
@@ -64,7 +67,7 @@ static void say_stack(plim_page *page, const char *id, const char *lead, const t
                   PLIM_FACTS(plim_words(lead), plim_words(plim_fit_stack_text(page, of)),
                              plim_words(plim_technique_label_name(of->label)), at_least(of),
                              plim_bytes("device_bytes", of->peak.device_bytes)));
-    if (of->host_bytes > 0) {
+    if (of->host_bytes >= HOST_LEAST) {
         plim_page_more(page, " and {} of host memory",
                        PLIM_FACTS(plim_bytes("host_bytes", of->host_bytes)));
     }
@@ -239,7 +242,7 @@ static void put_stack(plim_page *page, const trial *of)
     for (size_t i = 0; i < count; i++) {
         facts[i] = plim_apart(plim_words(texts[i]));
     }
-    if (of->host_bytes > 0) {
+    if (of->host_bytes >= HOST_LEAST) {
         facts[count++] = plim_apart(plim_words(plim_page_text(
             page, " ({} host)", PLIM_FACTS(plim_bytes("host_bytes", of->host_bytes)))));
     }
