@@ -3,11 +3,13 @@
 import functools
 import os
 import sys
+import weakref
 
 from plimsoll_agent.autocast import name_of
 from plimsoll_agent.places import is_own
 from plimsoll_agent.switches.regions import Regions
 from plimsoll_agent.switches.scaling import Scaling
+from plimsoll_agent.switches.sharding import type_by_policy
 from plimsoll_agent.switches.switch import Refusal, Switch
 
 DTYPES = {"bf16": "bfloat16", "fp16": "float16"}
@@ -55,6 +57,7 @@ class Autocast(Switch):
         self._scaling = Scaling(self.program, self) if self.value == "fp16" else None
         self._is_off = False
         self._devices = set()
+        self._policies = weakref.WeakKeyDictionary()  # {root: type that FSDP casts weights to}
         self._watch_own_regions()
         self._watch_own_scaler()
         self._watch_loaders()
@@ -162,8 +165,21 @@ class Autocast(Switch):
             return
         if self._scaling is not None:
             self._scaling.meet(module)
+        if self._is_by_policy(module):
+            return
         self._regions.open(device)
         self._devices.add(device)
+
+    def _is_by_policy(self, module):
+        """FSDP computes in 16 bits already: True, and it is over."""
+        if module not in self._policies:
+            self._policies[module] = type_by_policy(module)
+        dtype = self._policies[module]
+        if dtype not in (self.torch.bfloat16, self.torch.float16):
+            return False
+        self.end("no_effect" if dtype == self._dtype else "refuse",
+                 f"FSDP computes in {name_of(dtype)} already, by its policy of mixed precision")
+        return True
 
     def failed(self, *_):
         """A Refusal, or an error of ours."""

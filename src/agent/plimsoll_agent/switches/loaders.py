@@ -64,26 +64,28 @@ class Loaders:
 
         @functools.wraps(iterated)
         def iterate(loader):
-            is_training = self._shuffles(loader) or (
-                self._is_training and self._torch.is_grad_enabled())
-            self._come(loader, is_training)
+            evaluates = not (self._is_training and self._torch.is_grad_enabled())
+            self._come(loader, evaluates, self._shuffles(loader))
             return iterated(loader)
 
         kind.__init__, kind.__iter__ = begin, iterate
 
-    def _come(self, loader, is_training):
-        """A loader is iterated."""
-        if is_training:
+    def _come(self, loader, evaluates, shuffles):
+        """A loader is iterated: in an evaluation, or in training."""
+        if not evaluates:
             self._trained.add(loader)
-        if is_training == self._is_for_training:
-            if is_training or loader not in self._trained:
+        if self._is_for_training:
+            if shuffles or not evaluates:
                 self._change(loader)
-            else:
+        elif not evaluates:
+            if self._known.get(loader) is not None:  # by an evaluation before
+                self._set(loader, self._known[loader])
+                self._known[loader] = None
                 self.shared += 1
-        elif is_training and self._known.get(loader) is not None:  # of an evaluation before
-            self._set(loader, self._known[loader])
-            self._known[loader] = None
+        elif loader in self._trained:
             self.shared += 1
+        elif not shuffles:
+            self._change(loader)
 
     def _shuffles(self, loader):
         """Its order is drawn, or made by the program."""

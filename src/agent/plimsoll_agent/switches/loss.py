@@ -6,6 +6,7 @@ from plimsoll_agent.switches.blocks import Finder, unwrapped
 from plimsoll_agent.switches.compiling import compiled_within, tracing_test
 from plimsoll_agent.switches.lazy_logits import Source, make_class, pieces_for
 from plimsoll_agent.switches.recomputing import within_backward, within_checkpoint
+from plimsoll_agent.switches.sharding import SHARDED, module_of
 from plimsoll_agent.switches.switch import Switch
 
 WIDE = 8192  # classes of a head; or
@@ -50,6 +51,7 @@ class Loss(Switch):
         self._compiled = None
         self._is_recomputed = False
         self._is_called = False
+        self._reason = None
         self.program.around_forward(self._forward)
         self.entry.waits("no model was called in training with gradients")
 
@@ -63,6 +65,15 @@ class Loss(Switch):
         return call(model, args, kwargs)
 
     def _prepare(self, model):
+        if module_of(model, SHARDED) is not None:
+            self._reason = "FSDP looks after the weights of the head, and the history of the " \
+                "logits, in each call"
+            return
+        parallel = module_of(model, ("DistributedDataParallel",))
+        if getattr(parallel, "find_unused_parameters", False):
+            self._reason = "DistributedDataParallel looks for unused parameters: it follows the " \
+                "history of the logits as soon as the model returns them"
+            return
         compiled = compiled_within(model)
         heads = self._heads(model)
         if heads and compiled is not None:
@@ -131,6 +142,8 @@ class Loss(Switch):
             text = f"the logits of {head} and {losses} were computed in {count}"
             self.entry.applied(text + (f"; other operations made logits whole: {whole}"
                                        if whole else ""))
+        elif self._reason:
+            self.entry.refuse(self._reason)
         elif whole:
             self.entry.no_effect(f"other operations than a cross-entropy took the output of "
                                  f"{self._names[-1]}: {whole}")

@@ -3,6 +3,7 @@
 import collections
 import weakref
 
+from plimsoll_agent.switches.sharding import is_sharded
 from plimsoll_agent.switches.stepping import devices_of, name_of
 from plimsoll_agent.switches.switch import Refusal, Switch
 
@@ -159,5 +160,5 @@ class OffloadOptimizer(Switch):
             for value in group.values():
                 if isinstance(value, self.torch.Tensor) and value.device.type != "cpu":
                     raise Refusal("an option of the optimizer is a tensor on the device")
-            if any(hasattr(tensor, "_local_tensor") for tensor in group["params"]):
+            if any(is_sharded(tensor) for tensor in group["params"]):
                 raise Refusal("the weights are sharded: FSDP has CPUOffloadPolicy")

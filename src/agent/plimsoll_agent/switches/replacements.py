@@ -2,6 +2,7 @@
 
 import importlib
 
+from plimsoll_agent.switches.sharding import is_sharded
 from plimsoll_agent.switches.switch import Refusal
 
 
@@ -10,11 +11,13 @@ class Replacement:
 
     name           of its class
     knows_scalers  its fused step unscales gradients, as Adam's does
+    knows_shards   it steps DTensors
     remark         what else the user should know: the end of a sentence
     """
 
     name = ""
     knows_scalers = False
+    knows_shards = False
     remark = ""
     never = ()  # options of Adam that it has no equivalent of
 
@@ -33,6 +36,8 @@ class Replacement:
             if defaults.get(option):
                 raise Refusal(f"the program's optimizer has {option}=True, which {self.name} "
                               "has not")
+        if not self.knows_shards and any(is_sharded(tensor) for tensor in tensors):
+            raise Refusal(f"the weights are sharded by FSDP, which {self.name} does not take")
         if any(tensor.is_complex() for tensor in tensors):
             raise Refusal("some parameters are complex")
 
@@ -51,6 +56,7 @@ class Sgd(Replacement):
 
     name = "SGD"
     knows_scalers = True
+    knows_shards = True
     remark = ", which is usually too low for it; without momentum"
 
     def options(self, defaults):

@@ -14,6 +14,7 @@ import functools
 import sys
 import weakref
 
+from plimsoll_agent.switches.sharding import SHARDED, module_of
 from plimsoll_agent.switches.switch import Refusal
 
 
@@ -69,8 +70,7 @@ class Scaling:
         """A root is about to be called."""
         if module in self._roots:
             return
-        kinds = {kind.__name__ for kind in type(module).__mro__}
-        if kinds & {"FullyShardedDataParallel", "FSDPModule"}:
+        if module_of(module, SHARDED) is not None:
             raise Refusal("gradients are sharded: overflow on one rank would have to stop all")
         if any(parameter.dtype is self._torch.float16 for parameter in module.parameters()):
             raise Refusal("some weights are float16: PyTorch does not unscale such gradients")
