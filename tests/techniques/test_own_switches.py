@@ -16,6 +16,9 @@ LLAMA = "train_llama.py --size tiny --batch 4 --sequence 256 --steps 3"
 VIT = "train_vit.py --size B --batch 8 --steps 2"
 RESNET = "train_resnet.py --depth 18 --batch 16 --steps 2"
 UNET = "train_unet.py --batch 4 --steps 2"
+BERT, GPT2, T5, HF_LLAMA = (f"train_transformers.py --small --batch 4 --sequence 128 --steps 2 "
+                            f"--model {model}" for model in ("bert", "gpt2", "t5", "llama"))
+GENERATE = "generate.py --size tiny --batch 4 --prompt 256 --tokens 8"
 
 # (plain command, techniques, the same with the program's own switches)
 ROWS = [
@@ -44,6 +47,15 @@ ROWS = [
     (RESNET, ["autocast=bf16"], RESNET + " --autocast bf16"),
     (RESNET, ["autocast=fp16"], RESNET + " --autocast fp16"),
     (UNET, ["autocast=bf16"], UNET + " --autocast bf16"),
+    (BERT, ["checkpoint"], BERT + " --checkpoint"),
+    (HF_LLAMA, ["checkpoint"], HF_LLAMA + " --checkpoint"),
+    (T5, ["checkpoint"], T5 + " --checkpoint"),
+    (T5, ["autocast=bf16"], T5 + " --autocast bf16"),
+    (GPT2, ["autocast=bf16", "checkpoint"], GPT2 + " --autocast bf16 --checkpoint"),
+    (GENERATE + " --grad on", ["inference_mode"], GENERATE + " --grad inference"),
+    (GENERATE + " --grad on --cache none", ["inference_mode"],
+     GENERATE + " --grad inference --cache none"),
+    (GPT, ["offload=all_saved", "offload=optimizer"], GPT + " --offload both"),
     (GPT, ["autocast=bf16", "checkpoint", "accumulate=2"],
      GPT + " --batch 2 --accumulate 2 --autocast bf16 --checkpoint 1"),
     (GPT, ["checkpoint", "loss=chunked:8", "offload=optimizer"],

@@ -40,7 +40,7 @@ ROWS = [
     ("checkpoint loss=chunked:4 set_to_none", None, "scaler", FP16),
     ("autocast=fp16 checkpoint offload=optimizer", "fp16", "outside clipping", EXACT),
 ]
-SHORT = (0, 1)
+SHORT = (0,)
 
 # (technique, training, state, label, words of its text or of the label's)
 ENTRIES = [

@@ -12,7 +12,13 @@ from plimsoll_agent.importing import when_imported
 
 TECHNIQUE, NAME = "technique", "gradient checkpointing"
 MODULE = "torch.utils.checkpoint"
+_not_blocks = {"calls": 0, "recomputed": 0}
 _FLAGS = ("gradient_checkpointing", "grad_checkpointing")  # transformers and diffusers; timm
+
+
+def not_a_block(what):
+    """One of "calls" or "recomputed" is a switch's way back to a forward pass, not a block."""
+    _not_blocks[what] += 1
 
 
 class Checkpointing:
@@ -20,8 +26,16 @@ class Checkpointing:
 
     def __init__(self, journal):
         self._journal = journal
-        self.calls = 0
-        self.recomputed = 0
+        self._calls = 0
+        self._recomputations = 0
+
+    @property
+    def calls(self):
+        return self._calls - _not_blocks["calls"]
+
+    @property
+    def recomputed(self):
+        return self._recomputations - _not_blocks["recomputed"]
 
     def watch(self):
         if MODULE in sys.modules:
@@ -38,10 +52,10 @@ class Checkpointing:
             attempt("count recomputations", _count, hook, "__init__", self._recomputed)
 
     def _called(self):
-        self.calls += 1
+        self._calls += 1
 
     def _recomputed(self):
-        self.recomputed += 1
+        self._recomputations += 1
 
     def note(self, facts, inventory, moment):
         flagged = [module for module in inventory.modules

@@ -8,6 +8,7 @@ alone from then on.
 
 import weakref
 
+from plimsoll_agent import checkpointing
 from plimsoll_agent.places import callers_frame
 from plimsoll_agent.switches.compiling import compiled_within, tracing_test
 from plimsoll_agent.switches.switch import Switch
@@ -54,7 +55,8 @@ class Inputs:
 
 class InferenceMode(Switch):
     """At roots that are called with gradients on: those in eval mode, from their first call; those
-    in training mode at a place that is not one of training, once there is such a place.
+    in training mode at a place that is not one of training, once there is such a place, or as long
+    as the program has made no optimizer.
     """
 
     name = "inference_mode"
@@ -68,6 +70,8 @@ class InferenceMode(Switch):
         self._came_back = 0
         self._already = 0
         self._compiled = 0
+        self._has_optimizer = False
+        self.program.around_optimizer(self._made)
         self.program.around_forward(self._forward)
         self.program.around_backward(self._backward)
         self.entry.waits("no module was called for an evaluation")
@@ -82,13 +86,25 @@ class InferenceMode(Switch):
             frame = frame.f_back
         return tuple(found)
 
+    def _made(self, call, optimizer, params, defaults):
+        self._has_optimizer = True
+        call(optimizer, params, defaults)
+
     def _kind(self, module):
-        """(a part of it is compiled, it has buffers)."""
+        """(a part of it is compiled, it has buffers, it has running statistics)."""
         if module not in self._kinds:
             compiled = compiled_within(module) is not None
             has_buffers = next(module.buffers(), None) is not None
-            self._kinds[module] = compiled, has_buffers
+            has_statistics = any(hasattr(one, "running_mean") for one in module.modules())
+            self._kinds[module] = compiled, has_buffers, has_statistics
         return self._kinds[module]
+
+    def _may_train(self, module):
+        """In training mode: this may be the forward pass of a step."""
+        _, has_buffers, has_statistics = self._kind(module)
+        if self._training_sites:
+            return has_buffers
+        return self._has_optimizer or has_statistics
 
     def _records(self, module, args, kwargs):
         """True if this call would record history, of weights only."""
@@ -106,7 +122,7 @@ class InferenceMode(Switch):
         if not self._records(module, args, kwargs):
             return call(module, args, kwargs)
         site = self._site()
-        is_compiled, has_buffers = self._kind(module)
+        is_compiled = self._kind(module)[0]
         if site in self._training_sites:
             for inputs in list(self._kept):
                 inputs.leave()
@@ -114,7 +130,7 @@ class InferenceMode(Switch):
         if is_compiled:
             self._compiled += not module.training
             return call(module, args, kwargs)
-        if module.training and (has_buffers or not self._training_sites):
+        if module.training and self._may_train(module):
             self._since_backward.add(site)
             return call(module, args, kwargs)
         return self._forget(call, module, args, kwargs, site)
@@ -131,6 +147,7 @@ class InferenceMode(Switch):
             runs += 1
             if runs == 2:
                 self._came_back += 1
+                checkpointing.not_a_block("recomputed")
                 self._training_sites.add(site)
             return call(module, *inputs.get())
 
@@ -138,6 +155,7 @@ class InferenceMode(Switch):
         if place is not None:
             self.entry.place("evaluation", *place)
         self._forgotten += 1
+        checkpointing.not_a_block("calls")
         device = self.torch.empty(0, device=next(module.parameters()).device)
         return checkpoint(run, device, use_reentrant=False)  # random numbers of that device
 
