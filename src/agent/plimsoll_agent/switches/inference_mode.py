@@ -174,7 +174,8 @@ class InferenceMode(Switch):
                 text += f"; {back} more were run again, since a backward pass came after all"
             self.entry.applied(text)
         elif back:
-            self.entry.no_effect("a backward pass follows each forward pass")
+            self.entry.no_effect("evaluation runs without gradients already" if self._already else
+                                 "a backward pass follows each forward pass")
         elif self._compiled:
             self.entry.refuse("the model that is evaluated is compiled")
         elif self._already:
