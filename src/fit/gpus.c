@@ -71,6 +71,11 @@ plim_status plim_fit_enough(plim_fit_search *search, size_t trial, const plim_gp
         if (sample->is_out_of_time) {
             return PLIM_OK;
         }
+        if (sample->verdict != PLIM_REHEARSED_OUT_OF_MEMORY &&
+            sample->verdict != PLIM_REHEARSED_TIGHT) { /* the program fails there: none is known */
+            *ret = NULL;
+            return PLIM_OK;
+        }
         *ret = next_larger(search, trial, *ret);
     }
     return PLIM_OK;
