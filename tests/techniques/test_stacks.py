@@ -26,6 +26,7 @@ ROWS = [
     ("autocast=fp16 accumulate=4 checkpoint", "fp16", "tokens outside-plain tiny adversaries", FP16),
     ("checkpoint loss=chunked:4 optimizer=in_backward", None, "outside clipping closure", SUMS),
     ("accumulate=4", None, WEIGHING, SUMS),
+    ("accumulate=4 loss=chunked:2 checkpoint", None, WEIGHING, SUMS),
     ("accumulate=4", None, "scaler", FP16),  # weights' gradients are sums of float16
     ("accumulate=5", None, "outside-plain clipping-plain group-norm adversaries", SUMS),
     ("accumulate=4", None, "dropout outside regression", DRAWN),
@@ -45,6 +46,7 @@ SHORT = (0,)
 # (technique, training, state, label, words of its text or of the label's)
 ENTRIES = [
     ("accumulate=4", "tokens", "applied", "same", ""),
+    ("accumulate=4", "weighed", "applied", "same", ""),
     ("accumulate=4", "dropout", "applied", None, ""),
     ("accumulate=4", "root", "applied", "changed", "SqrtBackward0"),
     ("accumulate=4", "penalty", "applied", "changed", "weighed in different ways"),

@@ -16,7 +16,7 @@ _TARGETS = ("labels", "label", "targets", "target", "y")
 
 def mapped(value, function):
     """value with function(tensor) in the place of each tensor, in containers of the same types."""
-    if hasattr(value, "grad_fn") and hasattr(value, "shape"):
+    if hasattr(value, "requires_grad") and hasattr(value, "shape"):  # lazy logits stay lazy
         return function(value)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*(mapped(one, function) for one in value))

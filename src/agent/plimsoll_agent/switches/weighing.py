@@ -259,7 +259,8 @@ class Weighing:
     def _terms(self, loss, counts, given):
         self._largest = max(counts)
         try:
-            return Reader(self._torch, counts, given).terms(loss.grad_fn)
+            terms = Reader(self._torch, counts, given).terms(loss.grad_fn)
+            return list({id(one): one for one in terms}.values())  # parts of one sum
         except Opaque as function:
             self.doubt = f"its loss comes of {function}, which cannot be looked into"
         except Strange as name:
