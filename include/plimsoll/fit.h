@@ -82,23 +82,31 @@ typedef struct plim_fit_change {
     const char *note;      /* why there is no diff, or what goes with it; NULL */
 } plim_fit_change;
 
-/* The largest batch of one kind of loader under a stack. */
+/* The largest batch of one kind of loader, under the techniques of the cheapest stack but for
+ * accumulation, which divides a batch. */
 typedef struct plim_fit_batch {
-    const char *why_unknown;     /* a sentence without its stop; the rest has no meaning then */
-    uint64_t now;                /* as the program has it */
-    uint64_t largest;            /* that fits; exact: one more does not */
-    const plim_fit_trial *trial; /* with it, at the GPU's own capacity */
+    const char *why_unknown;  /* a sentence without its stop. NULL: all that follows is known */
+    uint64_t now;             /* as the program has it; 0: not known */
+    uint64_t largest;         /* that fits; 0: not even one row does */
+    const char *why_not_more; /* where that is not the GPU's memory: a sentence without its stop */
+    const char *stack;        /* techniques with blanks between; "": none */
+    plim_rehearsed_peak peak; /* with the largest, on the GPU */
+    size_t rehearsals;        /* that it took */
 } plim_fit_batch;
+
+#define PLIM_FIT_CARDS 8
 
 /* A card of a folk table, and what this program needs on it. */
 typedef struct plim_fit_row {
-    uint64_t nominal_bytes; /* 24 GiB */
-    const plim_gpu *gpu;    /* of about that memory; NULL: the GPU of the search with that much */
-    uint64_t capacity_bytes;
+    uint64_t nominal_bytes;      /* 24 GB are 24 GiB here, as vendors of cards mean it */
+    const plim_gpu *gpu;         /* a GPU of that memory */
     const plim_fit_trial *trial; /* the cheapest that fits by its peak; NULL: none does */
+    uint64_t device_bytes;       /* that it needs there; of the smallest where none fits */
     uint64_t missing_bytes;      /* of the smallest; 0: one fits */
-    uint64_t batch;              /* the largest, by a line through trials; 0: not known */
-    double slowdown;             /* as that of the trial; 0: unknown */
+    uint64_t rows;               /* of a batch that go through at a time; 0: not known */
+    uint64_t rows_most;          /* by a line through two rehearsals; 0: not known */
+    double slowdown;             /* beside the program as it is on that GPU; 0: not known */
+    double step_seconds;         /* by the model of that GPU; 0: not known */
 } plim_fit_row;
 
 /* All zero is valid. */
@@ -114,9 +122,12 @@ typedef struct plim_fit_options {
     /* Stacks that are rehearsed whatever the search thinks of them, one a line: techniques with
      * spaces between. Those that change the result are never the answer unless that is allowed. */
     const char *also;
-    bool finds_batch; /* fills plim_fitted.training and .evaluation */
+    /* Fills plim_fitted.training and .evaluation. A command with {} has the training batch in its
+     * place; the stack is then searched with a batch of one. */
+    bool finds_batch;
     bool makes_table; /* fills plim_fitted.rows */
-    /* After each trial, from the caller's thread. NULL: not called. */
+    /* After each trial, from the caller's thread; without a trial for rehearsals of batches. NULL:
+     * not called. */
     void (*tried)(void *ctx, const plim_fit_trial *trial, size_t done, size_t expected);
     void *tried_ctx;
 } plim_fit_options;
@@ -139,7 +150,7 @@ typedef struct plim_fitted {
     const plim_fit_change *changes; /* for the cheapest, or where it is plain none */
     size_t change_count;
     const char *diff;        /* of all of them that have one, in one; NULL: none has */
-    plim_fit_batch training; /* where options->finds_batch: under the cheapest stack */
+    plim_fit_batch training; /* where options->finds_batch */
     plim_fit_batch evaluation;
     const plim_fit_row *rows; /* where options->makes_table, by memory */
     size_t row_count;

@@ -145,6 +145,8 @@ class FitOptions(TypedDict, total=False):
     budget: Union[float, str]  # a number is seconds
     only: Words
     also: Words
+    find: str
+    table: bool
     conf: str
     python: Path
     width: int

@@ -48,6 +48,14 @@ static void take_allow(struct argp_state *state, void *arguments, char *text)
     ((fit_arguments *)arguments)->how.allows_changed = true;
 }
 
+static void take_find(struct argp_state *state, void *arguments, char *text)
+{
+    if (strcmp(text, "batch") != 0) {
+        argp_error(state, "--find takes batch, not \"%s\"", text);
+    }
+    ((fit_arguments *)arguments)->how.finds_batch = true;
+}
+
 static void take_budget(struct argp_state *state, void *arguments, char *text)
 {
     ((fit_arguments *)arguments)->how.budget_seconds = plim_option_seconds(state, "budget", text);
@@ -118,6 +126,10 @@ static const plim_option options[] = {
     PLIM_TAKEN("only", "TECHNIQUES", take_only, "search in these alone: checkpoint,accumulate"),
     PLIM_TAKEN("also", "STACK", take_also,
                "rehearse this stack, too: 'autocast=bf16 checkpoint' (again for each)"),
+    PLIM_TAKEN("find", "WORD", take_find,
+               "batch: then the largest batch with that stack, of training and of evaluation"),
+    PLIM_FLAG("table", fit_arguments, how.makes_table,
+              "then what it needs on cards of 8, 12, 16, 24, 32, 48, 80 and 141 GB"),
     PLIM_TEXT("conf", "STRING", fit_arguments, how.rehearse.settings,
               "settings of the allocator: PYTORCH_CUDA_ALLOC_CONF"),
     PLIM_TEXT("python", "PATH", fit_arguments, how.rehearse.python,
@@ -132,6 +144,8 @@ static const char *const examples[] = {
     "the cheapest techniques with which it fits, and how to write them down",
     "plimsoll fit --gpu=any -- python train.py",
     "the smallest GPU that is enough",
+    "plimsoll fit --find=batch --gpu=rtx4090 -- python train.py",
+    "the largest batch, too",
     NULL,
 };
 

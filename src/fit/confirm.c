@@ -4,23 +4,23 @@
 #include "base/error.h"
 #include "fit/search.h"
 
-#include <stdio.h>
-#include <string.h>
-
-static bool has_fitted(const plim_fit_sample *sample)
+/* Memory, or something else that came to the rehearsal. */
+static plim_status set_why_not(plim_fit_search *search, const plim_fit_sample *sample,
+                               plim_fit_trial *trial, plim_error *err)
 {
-    return sample->is_done && sample->status == PLIM_OK &&
-           (sample->verdict == PLIM_REHEARSED_FITS || sample->verdict == PLIM_REHEARSED_AT_LEAST);
-}
-
-static void write_lines(const plim_fit_trial *trial, char *lines, size_t bytes)
-{
-    size_t used = 0;
-    lines[0] = '\0';
-    for (size_t i = 0; i < trial->use_count && used < bytes; i++) {
-        used += (size_t)snprintf(lines + used, bytes - used, "%s%s", i > 0 ? "\n" : "",
-                                 trial->uses[i].text);
+    const bool has_verdict = sample->is_done && sample->status == PLIM_OK;
+    if (has_verdict && sample->verdict == PLIM_REHEARSED_OUT_OF_MEMORY) {
+        trial->reason = "with the GPU's own memory it ran out";
+        return PLIM_OK;
     }
+    if (has_verdict && sample->verdict == PLIM_REHEARSED_TIGHT) {
+        trial->reason = "with the GPU's own memory it may run out: the error bar ends beyond it";
+        return PLIM_OK;
+    }
+    trial->answer = PLIM_FIT_UNKNOWN;
+    const char *const why = sample->reason[0] != '\0' ? sample->reason : sample->error;
+    trial->reason = plim_fit_keep(search, why[0] != '\0' ? why : "its confirmation ended early");
+    return trial->reason != NULL ? PLIM_OK : plim_fail_memory(err, "confirming a trial");
 }
 
 static plim_status confirm(plim_fit_search *search, size_t index, plim_error *err)
@@ -31,10 +31,11 @@ static plim_status confirm(plim_fit_search *search, size_t index, plim_error *er
     const plim_fit_limit far = { search->capacity_bytes, false };
     char lines[PLIM_FIT_LINES_BYTES];
     plim_fit_request request;
-    write_lines(trial, lines, sizeof(lines));
+    plim_fit_trial_lines(trial, lines, sizeof(lines));
     PLIM_TRY(plim_fit_request_make(search, lines, search->capacity_bytes, &request, err));
+    request.is_memory_alone = true;
     PLIM_TRY(plim_fit_run(search, &request, 1, err));
-    trial->is_confirmed = has_fitted(sample);
+    trial->is_confirmed = plim_fit_sample_fits(sample);
     known->is_refuted = !trial->is_confirmed;
     if (trial->is_confirmed) {
         trial->verdict = sample->verdict;
@@ -46,7 +47,7 @@ static plim_status confirm(plim_fit_search *search, size_t index, plim_error *er
         }
     } else if (trial->answer == PLIM_FIT_FITS) {
         trial->answer = PLIM_FIT_SHORT;
-        trial->reason = "with the GPU's own memory it ran out";
+        return set_why_not(search, sample, trial, err);
     }
     return PLIM_OK;
 }
@@ -56,7 +57,7 @@ plim_status plim_fit_answer_for(plim_fit_search *search, plim_fit_limit limit, s
 {
     size_t late = 0; /* confirmations after the budget's end: one, without which no answer stands */
     for (;;) {
-        PLIM_TRY(plim_fit_look(search, limit, err));
+        PLIM_TRY(plim_fit_look(search, limit, PLIM_FIT_LEAVES, err));
         const size_t best = plim_fit_best(search, limit);
         *ret = best;
         if (best == SIZE_MAX || search->trials[best].is_confirmed) {

@@ -114,11 +114,12 @@ plim_fit_cost plim_fit_cost_of_work(const plim_rehearsed_work *work, const plim_
     return cost;
 }
 
-void plim_fit_cost_of(const plim_rehearsal_outcome *outcome, plim_fit_cost *ret)
+void plim_fit_cost_of(const plim_rehearsal_outcome *outcome, const plim_gpu *gpu,
+                      plim_fit_cost *ret)
 {
     *ret = (plim_fit_cost){ 0 };
     for (size_t i = 0; i < outcome->process_count; i++) {
-        const plim_fit_cost cost = plim_fit_cost_of_work(outcome->processes[i].work, outcome->gpu);
+        const plim_fit_cost cost = plim_fit_cost_of_work(outcome->processes[i].work, gpu);
         if (cost.seconds > ret->seconds) {
             *ret = cost;
         }

@@ -10,9 +10,10 @@
 /* Of one process on any GPU. NULL, and work or speeds that are not known: all zero. */
 plim_fit_cost plim_fit_cost_of_work(const plim_rehearsed_work *work, const plim_gpu *gpu);
 
-/* Of a program that was rehearsed with counts_work, on its GPU: of its processes, the one that
+/* Of a program that was rehearsed with counts_work, on a GPU: of its processes, the one that
  * takes longest. All zero where it is not known. */
-void plim_fit_cost_of(const plim_rehearsal_outcome *outcome, plim_fit_cost *ret);
+void plim_fit_cost_of(const plim_rehearsal_outcome *outcome, const plim_gpu *gpu,
+                      plim_fit_cost *ret);
 
 /*
  * The time of a step with some techniques, beside the program as it is; 1: equal.

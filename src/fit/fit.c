@@ -8,15 +8,16 @@
 #include "base/numbers.h"
 #include "base/units.h"
 #include "fit/search.h"
+#include "rehearse/largest.h"
 #include "rehearse/rehearsal.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define STEPS           3
-#define PARALLEL        2
-#define SPARE_DIVISOR   10 /* what a roomy stack leaves */
-#define SECONDS_UNKNOWN 0
+#define STEPS         3
+#define PARALLEL      2
+#define SPARE_DIVISOR 10 /* what a roomy stack leaves */
+#define CARDS_MAX     16 /* rehearsals for the table of cards, beside those of the search */
 
 /* ---- before ---------------------------------------------------------------------------------- */
 
@@ -35,6 +36,11 @@ static plim_status check_also(const char *lines, plim_error *err)
     return PLIM_OK;
 }
 
+static size_t trials_max(const plim_fit_options *options)
+{
+    return options->trials_max > 0 ? options->trials_max : PLIM_FIT_TRIALS_MAX;
+}
+
 static plim_status begin(plim_fit_search *search, plim_error *err)
 {
     const plim_fit_options *const options = search->options;
@@ -44,8 +50,8 @@ static plim_status begin(plim_fit_search *search, plim_error *err)
     search->far_bytes =
         plim_max(PLIM_NEED_CAPACITY_LEAST, search->capacity_bytes * PLIM_NEED_CAPACITY_TIMES);
     search->host_bytes = options->host_bytes > 0 ? options->host_bytes : plim_fit_host_available();
-    search->made_max = options->trials_max > 0 ? options->trials_max : PLIM_FIT_TRIALS_MAX;
-    search->expected = search->made_max / 2;
+    search->made_max = trials_max(options);
+    search->expected = trials_max(options) / 2;
     if (options->budget_seconds > 0) {
         search->until = (double)plim_clock_now_ns(&plim_clock_system) / (double)NS_PER_S +
                         options->budget_seconds;
@@ -75,8 +81,7 @@ static plim_status try_plain(plim_fit_search *search, plim_error *err)
     if (own->status != PLIM_OK) {
         return plim_fail(err, own->status, "%s", own->error);
     }
-    const bool fits = own->is_done && (own->verdict == PLIM_REHEARSED_FITS ||
-                                       own->verdict == PLIM_REHEARSED_AT_LEAST);
+    const bool fits = plim_fit_sample_fits(own);
     const plim_fit_stack nothing = { { 0 } };
     PLIM_TRY(plim_fit_record(search, fits ? own : far, &nothing, "", false, err));
     plim_fit_trial *const plain = &search->trials[0];
@@ -168,7 +173,7 @@ static plim_status find_answers(plim_fit_search *search, answers *ret, plim_erro
         return find_gpu(search, ret, err);
     }
     const bool is_roomy = search->trials[0].is_confirmed && plim_fit_is_within(search, 0, roomy);
-    if (!is_roomy) {
+    if (!is_roomy || search->options->makes_table) {
         PLIM_TRY(plim_fit_singles(search, err));
     }
     PLIM_TRY(plim_fit_also(search, err));
@@ -184,12 +189,36 @@ static plim_status find_answers(plim_fit_search *search, answers *ret, plim_erro
     return is_roomy ? PLIM_OK : plim_fit_answer_for(search, roomy, &ret->roomy, err);
 }
 
+/* Batches and cards, where options want them, with rehearsals of their own. */
+static plim_status find_more(plim_fit_search *search, const answers *found, plim_fitted *ret,
+                             plim_error *err)
+{
+    const plim_fit_options *const options = search->options;
+    const bool has_plain = search->known[0].is_measured && !search->known[0].is_bad;
+    if (!has_plain || (!options->finds_batch && !options->makes_table)) {
+        return PLIM_OK;
+    }
+    const char *const stopped = search->stopped;
+    if (options->finds_batch) {
+        const size_t best =
+            found->cheapest != SIZE_MAX ? found->cheapest : plim_fit_smallest(search);
+        PLIM_TRY(plim_fit_find_batches(search, best, ret, err));
+    }
+    if (options->makes_table) {
+        search->made_max = search->made + CARDS_MAX;
+        PLIM_TRY(plim_fit_fill_cards(search, ret, err));
+    }
+    search->stopped = stopped; /* of the stack; the others say it themselves */
+    return PLIM_OK;
+}
+
 static plim_status search_all(plim_fit_search *search, plim_fitted *ret, plim_error *err)
 {
     PLIM_TRY(begin(search, err));
     PLIM_TRY(try_plain(search, err));
     answers found = { SIZE_MAX, SIZE_MAX, NULL };
     PLIM_TRY(find_answers(search, &found, err));
+    PLIM_TRY(find_more(search, &found, ret, err));
     give(search, &found, ret);
     return found.cheapest == SIZE_MAX || search->runner->argv == NULL
                ? PLIM_OK
@@ -228,13 +257,20 @@ plim_status plim_fit(const char *const *argv, const plim_fit_options *options, p
     static const plim_fit_options defaults;
     plim_fit_options how = options != NULL ? *options : defaults;
     how.rehearse.steps = how.rehearse.steps > 0 ? how.rehearse.steps : STEPS;
+    const plim_mem *const mem = plim_mem_or_heap(how.rehearse.mem);
+    plim_arena arena;
+    plim_arena_init(&arena, mem);
+    const bool has_place = how.finds_batch && plim_rehearse_has_place(argv);
     plim_fit_workers workers = {
-        .argv = argv,
+        .argv = has_place ? plim_command_with(&arena, argv, 1) : argv,
         .options = &how,
         .parallel = how.parallel > 0 ? how.parallel : PARALLEL,
     };
     const plim_fit_runner runner = { &workers, argv, plim_fit_workers_run };
-    return plim_fit_with(&runner, &how, ret, err);
+    const plim_status status = workers.argv != NULL ? plim_fit_with(&runner, &how, ret, err)
+                                                    : plim_fail_memory(err, "preparing a search");
+    plim_arena_deinit(&arena);
+    return status;
 }
 
 void plim_fitted_deinit(plim_fitted *fitted)

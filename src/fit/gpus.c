@@ -5,14 +5,12 @@
 #include "base/numbers.h"
 #include "fit/search.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define CAPABILITY_LEAST 7 /* PyTorch 2.11 for CUDA 13 has no kernels for older GPUs: 7.5 */
 #define TRIES_MAX        3
 
-/* A trial on another GPU: its context beside the same blocks. */
-static uint64_t need_on(const plim_fit_search *search, size_t index, const plim_gpu *gpu)
+uint64_t plim_fit_need_on(const plim_fit_search *search, size_t index, const plim_gpu *gpu)
 {
     const uint64_t rest =
         plim_minus(search->trials[index].bar.high_bytes, search->gpu->context_bytes);
@@ -34,7 +32,8 @@ static const plim_gpu *next_larger(const plim_fit_search *search, size_t index,
     const plim_gpu *found = NULL;
     for (size_t i = 0; i < plim_gpu_count(); i++) {
         const plim_gpu *const gpu = plim_gpu_at(i);
-        if (is_candidate(search, gpu) && need_on(search, index, gpu) <= gpu->memory_bytes &&
+        if (is_candidate(search, gpu) &&
+            plim_fit_need_on(search, index, gpu) <= gpu->memory_bytes &&
             (than == NULL || gpu->memory_bytes > than->memory_bytes) &&
             (found == NULL || gpu->memory_bytes < found->memory_bytes)) {
             found = gpu;
@@ -47,12 +46,7 @@ plim_status plim_fit_enough(plim_fit_search *search, size_t trial, const plim_gp
                             plim_error *err)
 {
     char lines[PLIM_FIT_LINES_BYTES];
-    size_t used = 0;
-    lines[0] = '\0';
-    for (size_t i = 0; i < search->trials[trial].use_count && used < sizeof(lines); i++) {
-        used += (size_t)snprintf(lines + used, sizeof(lines) - used, "%s%s", i > 0 ? "\n" : "",
-                                 search->trials[trial].uses[i].text);
-    }
+    plim_fit_trial_lines(&search->trials[trial], lines, sizeof(lines));
     search->is_enough_rehearsed = false;
     *ret = search->known[trial].is_measured ? next_larger(search, trial, NULL) : NULL;
     for (size_t tries = 0; *ret != NULL && tries < TRIES_MAX && plim_fit_may_go_on(search, 0);
@@ -60,11 +54,10 @@ plim_status plim_fit_enough(plim_fit_search *search, size_t trial, const plim_gp
         plim_fit_request request;
         PLIM_TRY(plim_fit_request_make(search, lines, 0, &request, err));
         request.gpu = (*ret)->key;
+        request.is_memory_alone = true;
         PLIM_TRY(plim_fit_run(search, &request, 1, err));
         const plim_fit_sample *const sample = &search->samples[0];
-        if (sample->is_done && sample->status == PLIM_OK &&
-            (sample->verdict == PLIM_REHEARSED_FITS ||
-             sample->verdict == PLIM_REHEARSED_AT_LEAST)) {
+        if (plim_fit_sample_fits(sample)) {
             search->is_enough_rehearsed = true;
             return PLIM_OK;
         }

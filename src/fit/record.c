@@ -16,7 +16,7 @@
 
 #define CONF "conf="
 
-static const char *keep(plim_fit_search *search, const char *text)
+const char *plim_fit_keep(plim_fit_search *search, const char *text)
 {
     return plim_arena_copy(search->arena, text, strlen(text));
 }
@@ -42,15 +42,15 @@ static plim_technique_label label_of(const plim_technique *technique, const char
 static bool set_use(plim_fit_search *search, const char *text, const plim_fit_report *report,
                     plim_fit_use *ret)
 {
-    *ret = (plim_fit_use){ .text = keep(search, text), .state = "applied" };
+    *ret = (plim_fit_use){ .text = plim_fit_keep(search, text), .state = "applied" };
     if (plim_technique_find(text, &ret->technique, NULL) != PLIM_OK || ret->text == NULL) {
         return false;
     }
     ret->label = ret->technique->label;
     if (report != NULL) {
         ret->label = label_of(ret->technique, report->label);
-        ret->state = keep(search, report->state);
-        ret->reason = report->text[0] != '\0' ? keep(search, report->text) : NULL;
+        ret->state = plim_fit_keep(search, report->state);
+        ret->reason = report->text[0] != '\0' ? plim_fit_keep(search, report->text) : NULL;
     }
     return ret->state != NULL;
 }
@@ -113,7 +113,7 @@ static const char *say(plim_fit_search *search, const plim_fit_trial *trial,
     const bool is_alone = trial->use_count == 1;
     (void)snprintf(text, sizeof(text), "%s%s%s", is_alone ? "" : use->text, is_alone ? "" : ": ",
                    why);
-    return keep(search, text);
+    return plim_fit_keep(search, text);
 }
 
 static plim_fit_answer answer_of_failure(plim_fit_search *search, const plim_fit_sample *sample,
@@ -121,11 +121,12 @@ static plim_fit_answer answer_of_failure(plim_fit_search *search, const plim_fit
 {
     if (!sample->is_done || sample->status != PLIM_OK) {
         *ret_reason =
-            keep(search,
-                 sample->error[0] != '\0' ? sample->error : "the rehearsal's process ended early");
+            plim_fit_keep(search, sample->error[0] != '\0' ? sample->error
+                                                           : "the rehearsal's process ended early");
         return PLIM_FIT_UNKNOWN;
     }
-    *ret_reason = keep(search, sample->reason[0] != '\0' ? sample->reason : "the program failed");
+    *ret_reason =
+        plim_fit_keep(search, sample->reason[0] != '\0' ? sample->reason : "the program failed");
     return trial->use_count > 0 && !sample->is_out_of_time ? PLIM_FIT_BROKEN : PLIM_FIT_UNKNOWN;
 }
 
@@ -144,7 +145,13 @@ static const char *say_short(plim_fit_search *search, const plim_fit_trial *tria
         (void)snprintf(text, sizeof(text), "%s are missing",
                        plim_format_bytes(plim_minus(wanted, search->capacity_bytes)).text);
     }
-    return keep(search, text);
+    return plim_fit_keep(search, text);
+}
+
+bool plim_fit_sample_fits(const plim_fit_sample *sample)
+{
+    return sample->is_done && sample->status == PLIM_OK &&
+           (sample->verdict == PLIM_REHEARSED_FITS || sample->verdict == PLIM_REHEARSED_AT_LEAST);
 }
 
 static bool has_failed(const plim_fit_sample *sample)
@@ -192,7 +199,7 @@ static size_t phase_at(plim_fit_search *search, const char *name)
     return i < PLIM_FIT_PHASES_MAX ? i : PLIM_FIT_PHASES_MAX - 1;
 }
 
-/* Where the agent says nothing of phases, the whole is one; where PyTorch says nothing at all, what
+/* If the agent says nothing of phases, the whole is one; where PyTorch says nothing at all, what
  * the device says. */
 static void set_memory(plim_fit_search *search, const plim_fit_sample *sample,
                        plim_fit_known *known)
@@ -205,6 +212,9 @@ static void set_memory(plim_fit_search *search, const plim_fit_sample *sample,
         uint64_t *const bytes = &known->phase_bytes[phase_at(search, sample->phases[i].name)];
         *bytes = plim_max(*bytes, sample->phases[i].allocated_bytes);
     }
+    memcpy(known->card_seconds, sample->card_seconds, sizeof(known->card_seconds));
+    known->piece_rows = sample->piece_rows > 0 ? sample->piece_rows : sample->batch_rows;
+    search->batch_rows = search->batch_rows > 0 ? search->batch_rows : sample->batch_rows;
     if (sample->phase_count == 0) {
         known->phase_bytes[phase_at(search, "program")] =
             known->allocated_bytes > 0 ? known->allocated_bytes : known->high_bytes;
@@ -225,15 +235,24 @@ static plim_status set_documents(plim_fit_search *search, const plim_fit_sample 
 
 /* ---- a trial --------------------------------------------------------------------------------- */
 
-static double slowdown_of(const plim_fit_search *search, const plim_fit_trial *trial)
+double plim_fit_trial_slowdown(const plim_fit_cost *plain, const plim_fit_cost *with,
+                               const plim_fit_trial *trial)
 {
     const char *texts[PLIM_FIT_USES_MAX];
     for (size_t i = 0; i < trial->use_count; i++) {
         texts[i] = trial->uses[i].text;
     }
-    return trial->use_count == 0
-               ? 1
-               : plim_fit_slowdown(&search->trials[0].cost, &trial->cost, texts, trial->use_count);
+    return trial->use_count == 0 ? 1 : plim_fit_slowdown(plain, with, texts, trial->use_count);
+}
+
+void plim_fit_trial_lines(const plim_fit_trial *trial, char *lines, size_t bytes)
+{
+    size_t used = 0;
+    lines[0] = '\0';
+    for (size_t i = 0; i < trial->use_count && used < bytes; i++) {
+        used += (size_t)snprintf(lines + used, bytes - used, "%s%s", i > 0 ? "\n" : "",
+                                 trial->uses[i].text);
+    }
 }
 
 /* Settings of a stack over those that are in force without it. */
@@ -251,7 +270,7 @@ static const char *merge_settings(plim_fit_search *search, const char *lines)
     const char *const ours = conf + strlen(CONF);
     (void)snprintf(text, sizeof(text), "%s%s%.*s", base, base[0] != '\0' ? "," : "",
                    (int)strcspn(ours, "\n"), ours);
-    return keep(search, text);
+    return plim_fit_keep(search, text);
 }
 
 static plim_status set_settings(plim_fit_search *search, const char *lines, plim_fit_trial *trial,
@@ -291,7 +310,9 @@ plim_status plim_fit_record(plim_fit_search *search, const plim_fit_sample *samp
     PLIM_TRY(set_documents(search, sample, known, err));
     set_memory(search, sample, known);
     PLIM_TRY(set_settings(search, techniques, trial, err));
-    trial->slowdown = known->is_measured ? slowdown_of(search, trial) : 0;
+    trial->slowdown = known->is_measured
+                          ? plim_fit_trial_slowdown(&search->trials[0].cost, &trial->cost, trial)
+                          : 0;
     set_answer(search, sample, index);
     if (trial->answer != PLIM_FIT_FITS && trial->reason == NULL) {
         return plim_fail_memory(err, "keeping a trial");
@@ -319,7 +340,7 @@ plim_status plim_fit_record_predicted(plim_fit_search *search, const plim_fit_st
         (plim_fit_known){ .stack = *stack, .is_of_space = true, .is_bad = true };
     PLIM_TRY(set_uses(search, NULL, lines, trial, err));
     PLIM_TRY(set_settings(search, lines, trial, err));
-    trial->reason = keep(search, reason);
+    trial->reason = plim_fit_keep(search, reason);
     if (trial->reason == NULL) {
         return plim_fail_memory(err, "keeping a trial");
     }
@@ -344,7 +365,7 @@ static const char *agents_lines(plim_fit_search *search, const char *lines)
         }
         lines += length + (lines[length] == '\n');
     }
-    return keep(search, text);
+    return plim_fit_keep(search, text);
 }
 
 plim_status plim_fit_request_make(plim_fit_search *search, const char *lines,

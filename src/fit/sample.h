@@ -44,7 +44,11 @@ typedef struct plim_fit_sample {
     plim_fit_report reports[PLIM_FIT_USES_MAX]; /* in the order of the techniques */
     size_t report_count;
     plim_fit_cost cost;
-    double began; /* seconds since 1970 */
+    double card_seconds[PLIM_FIT_CARDS]; /* of a step, by the model of each card of the table */
+    uint64_t batch_rows;   /* as the program has it, as far as a technique saw it; 0: it did not */
+    uint64_t piece_rows;   /* of those, at a time; 0: as batch_rows */
+    uint64_t dataset_rows; /* where a batch was refused because it is more; else 0 */
+    double began;          /* seconds since 1970 */
     double seconds;
     size_t documents_bytes;
     char documents[PLIM_FIT_REPORTS_BYTES]; /* the reports themselves, each with a zero after it */
@@ -58,6 +62,9 @@ typedef struct plim_fit_request {
     uint64_t capacity_bytes; /* 0: what the GPU has */
     double seconds_max;      /* 0: it may take its time */
     double until;            /* seconds of plim_clock at which the budget ends it; 0: never */
+    const char *const *argv; /* NULL: as the workers have it */
+    bool is_memory_alone;    /* work is not counted, which takes time */
+    bool runs_to_end;        /* and not to the number of steps of the options */
 } plim_fit_request;
 
 /* Something that rehearses: processes, or the tables of a test. */

@@ -12,7 +12,6 @@
 #include <math.h>
 #include <string.h>
 
-#define LEAVES     2  /* rehearsals for confirmations */
 #define DEEP_MAX   3  /* trials beyond the bounds, where nothing within them is left */
 #define CLOSER_MAX 4  /* trials of the answer's neighbours */
 #define NEAR_MAX   4  /* trials of what bounds leave room for, against expectation */
@@ -282,10 +281,11 @@ static size_t choose_beyond(const stack_walk *self, size_t best, beyond *made, p
     return one.is_there;
 }
 
-plim_status plim_fit_look(plim_fit_search *search, plim_fit_limit limit, plim_error *err)
+plim_status plim_fit_look(plim_fit_search *search, plim_fit_limit limit, size_t leaves,
+                          plim_error *err)
 {
     beyond made = { 0 };
-    while (plim_fit_may_go_on(search, LEAVES)) {
+    while (plim_fit_may_go_on(search, leaves)) {
         const size_t best = plim_fit_best(search, limit);
         stack_walk self = { .search = search, .limit = limit, .has_best = best != SIZE_MAX };
         if (self.has_best) {
@@ -300,7 +300,7 @@ plim_status plim_fit_look(plim_fit_search *search, plim_fit_limit limit, plim_er
         if (count == 0) {
             break;
         }
-        const size_t room = search->made_max - LEAVES - search->made;
+        const size_t room = search->made_max - leaves - search->made;
         PLIM_TRY(plim_fit_try(search, stacks, count < room ? count : room, err));
     }
     return PLIM_OK;

@@ -8,6 +8,8 @@
  *   bound.c     what the trials say of a stack that was not rehearsed
  *   search.c    which stacks are rehearsed next, until none can be cheaper
  *   confirm.c   the answers, rehearsed with the GPU's own memory
+ *   batch.c     the largest batch under the answer
+ *   cards.c     what the program needs on cards of 8 to 141 GB
  *   gpus.c      the smallest GPU that is enough
  *   written.c   the answer as changes of the program
  *   host.c      memory of this machine
@@ -21,6 +23,7 @@
 
 #define PLIM_FIT_KEPT_MAX  160 /* trials, with those that are only predicted */
 #define PLIM_FIT_ROUND_MAX 8   /* rehearsals at a time */
+#define PLIM_FIT_LEAVES    2   /* rehearsals that a search leaves for confirmations */
 
 /* A trial, as the search knows it. */
 typedef struct plim_fit_known {
@@ -33,7 +36,9 @@ typedef struct plim_fit_known {
     uint64_t allocated_bytes; /* at the peak */
     uint64_t beside_bytes;    /* of the device, beside what PyTorch reserves */
     uint64_t phase_bytes[PLIM_FIT_PHASES_MAX];
-    const char *documents; /* of the agents, as plim_fit_sample */
+    double card_seconds[PLIM_FIT_CARDS]; /* as plim_fit_sample, and the next */
+    uint64_t piece_rows;                 /* that go through at a time; 0: not known */
+    const char *documents;               /* of the agents, as plim_fit_sample */
     size_t documents_bytes;
     double began;
 } plim_fit_known;
@@ -49,7 +54,7 @@ typedef struct plim_fit_search {
     uint64_t host_bytes; /* that may be used; 0: not known */
     double until;        /* seconds, of plim_clock; 0: no limit */
     size_t made;         /* rehearsals */
-    size_t made_max;
+    size_t made_max;     /* for stacks, and in the end for all */
     size_t expected;
     double seconds_max; /* of one */
     plim_fit_space space;
@@ -61,6 +66,7 @@ typedef struct plim_fit_search {
     plim_fit_sample *samples; /* PLIM_FIT_ROUND_MAX */
     uint64_t steps;
     bool is_enough_rehearsed; /* of the last plim_fit_enough() */
+    uint64_t batch_rows;      /* as the program has them; 0: not known */
     const char *stopped;
 } plim_fit_search;
 
@@ -79,6 +85,13 @@ typedef struct plim_fit_limit {
 PLIM_MUST_USE plim_status plim_fit_record(plim_fit_search *search, const plim_fit_sample *sample,
                                           const plim_fit_stack *stack, const char *techniques,
                                           bool is_also, plim_error *err);
+/* Its time beside that of the program as it is. */
+double plim_fit_trial_slowdown(const plim_fit_cost *plain, const plim_fit_cost *with,
+                               const plim_fit_trial *trial);
+/* Its techniques, one a line. */
+void plim_fit_trial_lines(const plim_fit_trial *trial, char *lines, size_t bytes);
+/* True if the program fitted into the memory that it was given. */
+bool plim_fit_sample_fits(const plim_fit_sample *sample);
 /* One that was not rehearsed, as `report` of another rehearsal says. */
 PLIM_MUST_USE plim_status plim_fit_record_predicted(plim_fit_search *search,
                                                     const plim_fit_stack *stack,
@@ -87,6 +100,8 @@ PLIM_MUST_USE plim_status plim_fit_record_predicted(plim_fit_search *search,
 /* Rehearses stacks with all memory that they want, and records them, in their order. */
 PLIM_MUST_USE plim_status plim_fit_try(plim_fit_search *search, const plim_fit_stack *stacks,
                                        size_t count, plim_error *err);
+/* Keeps a text in the arena; NULL: no memory. */
+const char *plim_fit_keep(plim_fit_search *search, const char *text);
 /* A request for techniques, one a line, with those that are on in every rehearsal. */
 PLIM_MUST_USE plim_status plim_fit_request_make(plim_fit_search *search, const char *lines,
                                                 uint64_t capacity_bytes, plim_fit_request *ret,
@@ -129,9 +144,10 @@ double plim_fit_guess_slowdown(const plim_fit_search *search, const plim_fit_sta
 
 /* Index of the cheapest trial that fits below a limit, or SIZE_MAX: none does. */
 size_t plim_fit_best(const plim_fit_search *search, plim_fit_limit limit);
-/* Rehearses until no stack below the limit can be cheaper than the best, or trials end. */
+/* Rehearses until no stack below the limit can be cheaper than the best, or trials end but for
+ * some that it leaves. */
 PLIM_MUST_USE plim_status plim_fit_look(plim_fit_search *search, plim_fit_limit limit,
-                                        plim_error *err);
+                                        size_t leaves, plim_error *err);
 /* The trial that needs least. */
 size_t plim_fit_smallest(const plim_fit_search *search);
 
@@ -141,8 +157,24 @@ size_t plim_fit_smallest(const plim_fit_search *search);
 PLIM_MUST_USE plim_status plim_fit_answer_for(plim_fit_search *search, plim_fit_limit limit,
                                               size_t *ret, plim_error *err);
 
+/* ---- batch.c --------------------------------------------------------------------------------- */
+
+/* The largest batches of training and evaluation with the techniques of a trial. */
+PLIM_MUST_USE plim_status plim_fit_find_batches(plim_fit_search *search, size_t trial,
+                                                plim_fitted *ret, plim_error *err);
+
+/* ---- cards.c --------------------------------------------------------------------------------- */
+
+/* A card of the table, by memory; below PLIM_FIT_CARDS. */
+const plim_gpu *plim_fit_card(size_t index);
+/* Searches for each of them, and fills the rows. */
+PLIM_MUST_USE plim_status plim_fit_fill_cards(plim_fit_search *search, plim_fitted *ret,
+                                              plim_error *err);
+
 /* ---- gpus.c ---------------------------------------------------------------------------------- */
 
+/* The need of a trial on another GPU: its context beside the same blocks, and the margin. */
+uint64_t plim_fit_need_on(const plim_fit_search *search, size_t index, const plim_gpu *gpu);
 /* The smallest GPU on which a trial fits; confirmed by a rehearsal, where there is one left. */
 PLIM_MUST_USE plim_status plim_fit_enough(plim_fit_search *search, size_t trial,
                                           const plim_gpu **ret, plim_error *err);

@@ -18,7 +18,6 @@ static const char *const often_idle[] = { "set_to_none", "inference_mode", "atte
                                           "kv",          "empty_cache" };
 
 #define TOGETHER_LEAST 3 /* fewer are rehearsed alone at once */
-#define LEAVES         2 /* rehearsals for confirmations */
 
 /* A saving below this part of the peak, without a gain in time, is not worth a place in stacks. */
 #define WORTH_DIVISOR  500
@@ -225,12 +224,12 @@ plim_status plim_fit_singles(plim_fit_search *search, plim_error *err)
     for (size_t axis = 0; axis < PLIM_FIT_AXES; axis++) {
         PLIM_TRY(spare_host(search, axis, err));
     }
-    if (plim_fit_may_go_on(search, LEAVES)) {
+    if (plim_fit_may_go_on(search, PLIM_FIT_LEAVES)) {
         PLIM_TRY(try_together(search, err));
     }
     plim_fit_stack stacks[PLIM_FIT_ROUND_MAX];
-    while (plim_fit_may_go_on(search, LEAVES)) {
-        const size_t room = search->made_max - LEAVES - search->made;
+    while (plim_fit_may_go_on(search, PLIM_FIT_LEAVES)) {
+        const size_t room = search->made_max - PLIM_FIT_LEAVES - search->made;
         const size_t most = parallel_of(search);
         const size_t count = choose(search, most < room ? most : room, stacks);
         if (count == 0) {
@@ -284,7 +283,7 @@ plim_status plim_fit_also(plim_fit_search *search, plim_error *err)
 {
     char line[PLIM_FIT_LINES_BYTES];
     const char *lines = search->options->also;
-    while (lines != NULL && lines[0] != '\0' && plim_fit_may_go_on(search, LEAVES)) {
+    while (lines != NULL && lines[0] != '\0' && plim_fit_may_go_on(search, PLIM_FIT_LEAVES)) {
         const size_t length = strcspn(lines, "\n");
         (void)snprintf(line, sizeof(line), "%.*s", (int)length, lines);
         lines += length + (lines[length] == '\n');

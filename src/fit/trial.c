@@ -58,15 +58,25 @@ static void add_phase(plim_fit_sample *sample, const plim_rehearsed_phase *phase
         plim_max(sample->phases[i].allocated_bytes, phase->peak_allocated_bytes);
 }
 
-/* Host memory that is not pinned, as the agent says it: states of an optimizer. */
-static uint64_t host_bytes_of(const plim_rehearsed_technique *one)
+/* A number among the facts that the agent reports of a technique; 0: it has no such fact. */
+static uint64_t fact_of(const plim_rehearsed_technique *one, const char *name)
 {
     for (size_t i = 0; i < one->detail_count; i++) {
-        if (strcmp(one->details[i].name, "host_bytes") == 0) {
+        if (strcmp(one->details[i].name, name) == 0) {
             return plim_whole(strtod(one->details[i].value, NULL));
         }
     }
     return 0;
+}
+
+/* Host memory that is not pinned, which the stand-ins do not see, is a fact: states of an
+ * optimizer. */
+static void add_facts(plim_fit_sample *sample, const plim_rehearsed_technique *one)
+{
+    sample->host_bytes = plim_plus(sample->host_bytes, fact_of(one, "host_bytes"));
+    sample->batch_rows = plim_max(sample->batch_rows, fact_of(one, "batch"));
+    sample->piece_rows = plim_max(sample->piece_rows, fact_of(one, "part"));
+    sample->dataset_rows = plim_max(sample->dataset_rows, fact_of(one, "dataset_rows"));
 }
 
 static void add_reports(plim_fit_sample *sample, const plim_rehearsal_outcome *outcome)
@@ -77,7 +87,7 @@ static void add_reports(plim_fit_sample *sample, const plim_rehearsal_outcome *o
         set_text(report->state, sizeof(report->state), one->state);
         set_line(report->text, sizeof(report->text), one->text != NULL ? one->text : "");
         set_text(report->label, sizeof(report->label), one->label);
-        sample->host_bytes = plim_plus(sample->host_bytes, host_bytes_of(one));
+        add_facts(sample, one);
     }
 }
 
@@ -138,7 +148,12 @@ static void measure(plim_fit_sample *sample, const plim_rehearsed *rehearsed)
     add_reports(sample, outcome);
     sample->seconds = rehearsed->launched.seconds;
     set_reason(sample, rehearsed);
-    plim_fit_cost_of(outcome, &sample->cost);
+    plim_fit_cost_of(outcome, outcome->gpu, &sample->cost);
+    for (size_t i = 0; i < PLIM_FIT_CARDS; i++) {
+        plim_fit_cost cost;
+        plim_fit_cost_of(outcome, plim_fit_card(i), &cost);
+        sample->card_seconds[i] = cost.seconds;
+    }
 }
 
 /* ---- what it prints ---------------------------------------------------------------------------
@@ -251,16 +266,18 @@ void plim_fit_rehearse(const plim_fit_workers *workers, const plim_fit_request *
     how.settings = request->settings != NULL ? request->settings : how.settings;
     how.gpu = request->gpu != NULL ? request->gpu : how.gpu;
     how.capacity_bytes = request->capacity_bytes;
+    how.steps = request->runs_to_end ? 0 : how.steps;
     how.record_path = NULL;
     how.prints_calls = false;
     how.keeps_snapshots = false;
-    how.counts_work = true;
+    how.counts_work = !request->is_memory_alone;
     struct timespec now;
     (void)clock_gettime(CLOCK_REALTIME, &now);
     ret->began = (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-    plim_rehearsed rehearsed = { .argv = workers->argv };
+    const char *const *const argv = request->argv != NULL ? request->argv : workers->argv;
+    plim_rehearsed rehearsed = { .argv = argv };
     plim_error why = { 0 };
-    ret->status = rehearse(workers->argv, &how, &launch, &rehearsed, &ret->is_interrupted, &why);
+    ret->status = rehearse(argv, &how, &launch, &rehearsed, &ret->is_interrupted, &why);
     if (ret->status == PLIM_OK && !ret->is_interrupted) {
         ret->status = rehearse_late(request, &how, &rehearsed, &why);
     }

@@ -3,7 +3,7 @@
  * plimsoll/rehearse.h.
  */
 #include "base/error.h"
-#include "base/numbers.h"
+#include "rehearse/largest.h"
 #include "rehearse/rehearsal.h"
 #include "rehearse/signals.h"
 
@@ -11,69 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PLACE        "{}"
-#define STEPS        2u  /* the second step is the first with the optimizer's states in place */
-#define LEAP_MOST    16u /* times the last value that fits: how far a prediction is followed */
-#define LEAP_UNSURE  2u
-#define NUMBER_BYTES 32u
-
-/* ---- the command of a value ------------------------------------------------------------------ */
-
-bool plim_rehearse_has_place(const char *const *argv)
-{
-    for (; *argv != NULL; argv++) {
-        if (strstr(*argv, PLACE) != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* A word with the number in every place. */
-static const char *fill_word(plim_arena *arena, const char *word, const char *number)
-{
-    const size_t number_length = strlen(number);
-    size_t places = 0;
-    for (const char *at = strstr(word, PLACE); at != NULL; at = strstr(at + 2, PLACE)) {
-        places++;
-    }
-    char *filled = plim_arena_alloc(arena, strlen(word) + places * number_length + 1);
-    if (filled == NULL) {
-        return NULL;
-    }
-    char *end = filled;
-    for (const char *at = word; *at != '\0';) {
-        const bool is_place = strncmp(at, PLACE, 2) == 0;
-        const size_t length = is_place ? number_length : 1;
-        memcpy(end, is_place ? number : at, length);
-        end += length;
-        at += is_place ? 2 : 1;
-    }
-    *end = '\0';
-    return filled;
-}
-
-/* The command with the value in it. NULL: no memory. */
-static const char **fill_command(plim_arena *arena, const char *const *argv, uint64_t value)
-{
-    char number[NUMBER_BYTES];
-    (void)snprintf(number, sizeof(number), "%" PRIu64, value);
-    size_t count = 0;
-    while (argv[count] != NULL) {
-        count++;
-    }
-    const char **filled = plim_arena_alloc(arena, (count + 1) * sizeof(*filled));
-    for (size_t i = 0; filled != NULL && i < count; i++) {
-        filled[i] = fill_word(arena, argv[i], number);
-        if (filled[i] == NULL) {
-            return NULL;
-        }
-    }
-    if (filled != NULL) {
-        filled[count] = NULL;
-    }
-    return filled;
-}
+#define STEPS 2u /* the second step is the first with the optimizer's states in place */
 
 /* ---- one try --------------------------------------------------------------------------------- */
 
@@ -195,7 +133,7 @@ static plim_status try_value(const batch_search *self, uint64_t value, plim_rehe
     }
     plim_arena arena;
     plim_arena_init(&arena, plim_mem_or_heap(self->rehearse.mem));
-    const char **command = fill_command(&arena, self->argv, value);
+    const char **command = plim_command_with(&arena, self->argv, value);
     const plim_status status = command != NULL ? try_command(self, command, value, ret, err)
                                                : plim_fail_memory(err, "filling in the command");
     plim_arena_deinit(&arena);
@@ -204,67 +142,16 @@ static plim_status try_value(const batch_search *self, uint64_t value, plim_rehe
 
 /* ---- the search ------------------------------------------------------------------------------ */
 
-/* low fits (0: nothing tried), high does not (0: unknown). */
-typedef struct bounds {
-    uint64_t low;
-    uint64_t high;
-    uint64_t low_bytes;
-    uint64_t bytes_per_value; /* by the last two that fit; 0: unknown */
-    uint64_t capacity_bytes;
-} bounds;
-
-/* The largest value that a straight line through what is known leaves room for. */
-static uint64_t predict(const bounds *known)
-{
-    if (known->bytes_per_value == 0 || known->low_bytes >= known->capacity_bytes) {
-        return known->low * LEAP_UNSURE;
-    }
-    const uint64_t more = (known->capacity_bytes - known->low_bytes) / known->bytes_per_value;
-    const uint64_t most = known->low * (LEAP_MOST - 1);
-    return known->low + (more < most ? more : most);
-}
-
-/* Predictions and halves take turns: the first are quick, the second never fail to end. */
-static uint64_t next_value(const bounds *known, size_t turn)
-{
-    if (known->low == 0) {
-        return 1;
-    }
-    uint64_t value = predict(known);
-    if (known->high > 0 && turn % 2 == 1) {
-        value = known->low + (known->high - known->low) / 2;
-    }
-    const uint64_t most = known->high > 0 ? known->high - 1 : PLIM_REHEARSE_VALUE_MAX;
-    value = value > known->low ? value : known->low + 1;
-    return value < most ? value : most;
-}
-
-static void learn(bounds *known, const plim_rehearse_try *one, bool fits)
-{
-    if (!fits) {
-        known->high = one->value;
-        return;
-    }
-    if (known->low > 0 && one->peak.device_bytes > known->low_bytes) {
-        known->bytes_per_value =
-            (one->peak.device_bytes - known->low_bytes) / (one->value - known->low);
-    }
-    known->low = one->value;
-    known->low_bytes = one->peak.device_bytes;
-}
-
 static plim_status find_largest(const batch_search *self, plim_error *err)
 {
-    bounds known = { .capacity_bytes = self->tries->capacity_bytes };
-    for (size_t turn = 0; known.high == 0 || known.high > known.low + 1; turn++) {
-        if (known.low >= PLIM_REHEARSE_VALUE_MAX) {
-            self->tries->is_unbounded = true;
-            break;
-        }
+    plim_largest known = { .capacity_bytes = self->tries->capacity_bytes };
+    while (!plim_largest_is_found(&known) && !plim_largest_is_unbounded(&known)) {
         plim_rehearse_try one = { 0 };
-        PLIM_TRY(try_value(self, next_value(&known, turn), &one, err));
-        learn(&known, &one, plim_rehearse_accepts(self->options, one.verdict));
+        PLIM_TRY(try_value(self, plim_largest_next(&known), &one, err));
+        plim_largest_learn(&known, one.value, one.peak.device_bytes,
+                           plim_rehearse_accepts(self->options, one.verdict));
     }
+    self->tries->is_unbounded = plim_largest_is_unbounded(&known);
     return complete(self->options, self->tries);
 }
 

@@ -50,7 +50,7 @@ static void print_cost(const plim_rehearsal_outcome *outcome, const char *name, 
     plim_rehearsal_outcome there = *outcome;
     there.gpu = gpu;
     plim_fit_cost cost;
-    plim_fit_cost_of(&there, &cost);
+    plim_fit_cost_of(&there, there.gpu, &cost);
     printf("%s\n  \"%s\": {\"seconds\": %.9f, \"device\": %.9f, \"issue\": %.9f, \"copy\": %.9f, "
            "\"step\": %.9f, \"driver\": %.9f, \"flops\": %.0f, \"bytes\": %.0f, "
            "\"host_bytes\": %.0f, \"overlapped\": %.4f}",

@@ -144,7 +144,7 @@ static void the_slowest_process_counts(void)
                                              .processes = processes,
                                              .process_count = T_COUNT(processes) };
     plim_fit_cost cost;
-    plim_fit_cost_of(&outcome, &cost);
+    plim_fit_cost_of(&outcome, outcome.gpu, &cost);
     T_TRUE(is_about(cost.seconds, 2 + 3e-6));
 }
 

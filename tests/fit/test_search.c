@@ -22,7 +22,10 @@ typedef struct program {
     uint64_t capacity_bytes;
     const char *broken; /* a technique with which it fails */
     size_t runs;
-    size_t cached_per_cent; /* of what is allocated, with more memory than it needs */
+    uint64_t batch_rows; /* of its loader; 0: it has none */
+    uint64_t dataset_rows;
+    uint64_t evaluation_row_bytes; /* 0: it evaluates nothing */
+    size_t cached_per_cent;        /* of what is allocated, with more memory than it needs */
 } program;
 
 /* What a technique leaves of a part, in ten-thousandths, and of the speed. */
@@ -73,14 +76,49 @@ static void apply(const program *self, const char *techniques, uint64_t parts[PA
     }
 }
 
+/* The number of "batch=N" or "batch=eval:N" among techniques; 0: it is not there. */
+static uint64_t rows_wanted(const char *techniques, const char *name)
+{
+    const char *const at = strstr(techniques, name);
+    return at != NULL ? strtoull(at + strlen(name), NULL, 10) : 0;
+}
+
+/* Batches, as loaders have them; returns what an evaluation needs. */
+static uint64_t set_batch(const program *self, const char *techniques, uint64_t parts[PARTS],
+                          plim_fit_sample *ret)
+{
+    const uint64_t rows = rows_wanted(techniques, "batch=");
+    const uint64_t evaluated = rows_wanted(techniques, "batch=eval:");
+    for (int i = ACTIVATIONS; rows > 0 && i < PARTS; i++) {
+        parts[i] = plim_whole((double)parts[i] / (double)self->batch_rows * (double)rows);
+    }
+    ret->batch_rows = rows > 0 || strstr(techniques, "accumulate") != NULL ? self->batch_rows : 0;
+    ret->piece_rows = self->batch_rows / plim_max(rows_wanted(techniques, "accumulate="), 1);
+    ret->dataset_rows =
+        self->dataset_rows > 0 && rows > self->dataset_rows ? self->dataset_rows : 0;
+    return self->evaluation_row_bytes * plim_max(evaluated, 1);
+}
+
+static const char *state_of(const program *self, const char *technique, const plim_fit_sample *ret)
+{
+    const bool is_evaluation = strncmp(technique, "batch=eval:", strlen("batch=eval:")) == 0;
+    if (is_evaluation && self->evaluation_row_bytes == 0) {
+        return "waiting";
+    }
+    return ret->dataset_rows > 0 && strncmp(technique, "batch=", strlen("batch=")) == 0 ? "refused"
+                                                                                        : "applied";
+}
+
 static void rehearse(program *self, const plim_fit_request *request, plim_fit_sample *ret)
 {
     uint64_t parts[PARTS];
     double seconds = 1;
+    *ret = (plim_fit_sample){ .is_done = true, .seconds = 1, .steps = 3 };
     apply(self, request->techniques, parts, &seconds);
+    const uint64_t evaluation = set_batch(self, request->techniques, parts, ret);
     const uint64_t forward = parts[WEIGHTS] + parts[STATES] + parts[ACTIVATIONS] + parts[LOGITS];
     const uint64_t step = parts[WEIGHTS] + 2 * parts[GRADIENTS] + parts[STATES];
-    const uint64_t peak = plim_max(forward, step);
+    const uint64_t peak = plim_max(plim_max(forward, step), parts[WEIGHTS] + evaluation);
     const uint64_t beside = GIB / 2;
     const bool is_broken =
         self->broken != NULL && strstr(request->techniques, self->broken) != NULL;
@@ -93,7 +131,6 @@ static void rehearse(program *self, const plim_fit_request *request, plim_fit_sa
     uint64_t reserved = peak + peak / 100 * self->cached_per_cent;
     reserved =
         reserved + beside > capacity && peak + beside <= capacity ? capacity - beside : reserved;
-    *ret = (plim_fit_sample){ .is_done = true, .seconds = 1, .steps = 3 };
     ret->peak = (plim_rehearsed_peak){ peak, reserved, reserved + beside };
     ret->bar = (plim_rehearsed_bar){ reserved + beside, reserved + beside, reserved + beside };
     ret->phase_count = 2;
@@ -103,7 +140,7 @@ static void rehearse(program *self, const plim_fit_request *request, plim_fit_sa
     ret->phases[1].allocated_bytes = step;
     ret->cost.seconds = seconds;
     for (const char *line = request->techniques; line[0] != '\0';) {
-        (void)strcpy(ret->reports[ret->report_count++].state, "applied");
+        (void)strcpy(ret->reports[ret->report_count++].state, state_of(self, line, ret));
         line += strcspn(line, "\n");
         line += line[0] == '\n';
     }
@@ -346,10 +383,104 @@ static void few_trials_end_the_search(void)
     plim_fitted_deinit(&found);
 }
 
+/* ---- batches --------------------------------------------------------------------------------- */
+
+static bool fits_with(program *self, const char *stack, const char *kind, uint64_t rows)
+{
+    char lines[PLIM_FIT_LINES_BYTES];
+    (void)snprintf(lines, sizeof(lines), "%s%s%s%llu", stack, stack[0] != '\0' ? "\n" : "", kind,
+                   (unsigned long long)rows);
+    for (char *at = lines; *at != '\0'; at++) {
+        *at = *at == ' ' ? '\n' : *at;
+    }
+    const plim_fit_request request = { .techniques = lines,
+                                       .capacity_bytes = self->capacity_bytes };
+    plim_fit_sample *const sample = malloc(sizeof(*sample));
+    rehearse(self, &request, sample);
+    const bool fits = sample->verdict == PLIM_REHEARSED_FITS;
+    free(sample);
+    return fits;
+}
+
+#define BATCHES_MAX 48 /* rehearsals for them, beside those of the search */
+#define CARDS_MAX   16
+
+static void the_largest_batch_is_exact(void)
+{
+    size_t unknown = 0;
+    const plim_fit_options options = { .only = searched, .finds_batch = true };
+    for (int i = 0; i < 100; i++) {
+        program self = random_program();
+        self.cached_per_cent = t_random() % 12;
+        self.batch_rows = 1 + t_random() % 100;
+        self.evaluation_row_bytes = MIB + t_random() % (64 * MIB);
+        plim_fitted found;
+        assert_int_equal(fit(&self, &options, NULL, &found), PLIM_OK);
+        T_TRUE(self.runs <= PLIM_FIT_TRIALS_MAX + BATCHES_MAX);
+        unknown += found.training.why_unknown != NULL;
+        const plim_fit_batch *const training = &found.training;
+        if (training->why_unknown == NULL) {
+            T_EQ_U64(training->now, self.batch_rows);
+            T_NULL(strstr(training->stack, "accumulate"));
+            T_TRUE(training->largest == 0 ||
+                   fits_with(&self, training->stack, "batch=", training->largest));
+            T_FALSE(fits_with(&self, training->stack, "batch=", training->largest + 1));
+        }
+        plim_fitted_deinit(&found);
+    }
+    T_TRUE(unknown <= 2);
+}
+
+static void a_batch_ends_where_the_dataset_ends(void)
+{
+    program self = big_program();
+    self.capacity_bytes = 40 * GIB;
+    self.batch_rows = 10;
+    self.dataset_rows = 13;
+    const plim_fit_options options = { .only = searched, .finds_batch = true };
+    plim_fitted found;
+    assert_int_equal(fit(&self, &options, NULL, &found), PLIM_OK);
+    T_NULL(found.training.why_unknown);
+    T_EQ_U64(found.training.largest, 13);
+    T_EQ_STR(found.training.why_not_more, "the dataset has 13 rows");
+    T_NOT_NULL(found.evaluation.why_unknown); /* there is no evaluation */
+    plim_fitted_deinit(&found);
+}
+
+/* ---- cards ----------------------------------------------------------------------------------- */
+
+static void each_card_has_its_stack(void)
+{
+    program self = big_program();
+    self.batch_rows = 64;
+    const plim_fit_options options = { .only = searched, .makes_table = true };
+    plim_fitted found;
+    assert_int_equal(fit(&self, &options, NULL, &found), PLIM_OK);
+    T_TRUE(self.runs <= PLIM_FIT_TRIALS_MAX + CARDS_MAX);
+    T_EQ_U64(found.row_count, PLIM_FIT_CARDS);
+    for (size_t i = 0; i < found.row_count; i++) {
+        const plim_fit_row *const row = &found.rows[i];
+        T_NOT_NULL(row->gpu);
+        T_TRUE(row->trial != NULL && row->device_bytes <= row->gpu->memory_bytes);
+        T_TRUE(i == 0 || row->nominal_bytes > found.rows[i - 1].nominal_bytes);
+        T_TRUE(i == 0 || row->trial->slowdown <= found.rows[i - 1].trial->slowdown + 0.005 ||
+               row->trial == found.plain);
+        T_TRUE(row->rows_most == 0 || row->rows_most >= row->rows);
+    }
+    T_TRUE(found.rows[PLIM_FIT_CARDS - 1].trial == found.plain);
+    plim_fitted_deinit(&found);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
 static bool operate(const plim_mem *mem, void *ctx)
 {
     program self = *(const program *)ctx;
-    const plim_fit_options options = { .also = "optimizer=8bit checkpoint" };
+    const plim_fit_options options = {
+        .also = "optimizer=8bit checkpoint",
+        .finds_batch = true,
+        .makes_table = true,
+    };
     plim_fitted found;
     const plim_status status = fit(&self, &options, mem, &found);
     if (status == PLIM_OK) {
@@ -368,4 +499,6 @@ T_MAIN(T_TEST(the_cheapest_is_the_true_one), T_TEST(the_same_program_gives_the_s
        T_TEST(what_breaks_is_reported_and_the_search_goes_on),
        T_TEST(stacks_of_the_caller_are_rehearsed),
        T_TEST(what_never_fits_misses_memory_and_has_a_gpu), T_TEST(the_smallest_gpu_is_found),
-       T_TEST(few_trials_end_the_search), T_TEST(every_allocation_may_fail))
+       T_TEST(few_trials_end_the_search), T_TEST(the_largest_batch_is_exact),
+       T_TEST(a_batch_ends_where_the_dataset_ends), T_TEST(each_card_has_its_stack),
+       T_TEST(every_allocation_may_fail))

@@ -36,7 +36,7 @@ PROGRAMS = (
                 "checkpoint accumulate=4 loss=chunked fused",
                 "checkpoint offload=optimizer loss=chunked",
             )),
-    Program("unet-8gb", "rtx4060", "train_unet.py --channels 192 --batch 32 --steps 3", (
+    Program("unet-8gb", "rtx4060", "train_unet.py --channels 256 --batch 48 --steps 3", (
         "autocast=bf16 checkpoint",
         "autocast=bf16 checkpoint accumulate=4",
         "autocast=bf16 accumulate=8",

@@ -50,6 +50,34 @@ class FitChange(Part):
     note: Optional[str]
 
 
+class FitBatch(Part):
+    """The largest batch of training or of evaluation, of `fit(find="batch")`."""
+
+    _page = "docs/formats/fit-json.md#batch"
+    why_unknown: Optional[str]
+    stack: str
+    now: Optional[int]
+    largest: Optional[int]
+    why_not_more: Optional[str]
+    peak_device_bytes: Optional[int]
+    rehearsals: int
+
+
+class FitCard(Part):
+    """A card of a size of memory, and what the program needs there: `fit(table=True)`."""
+
+    _page = "docs/formats/fit-json.md#card"
+    nominal_bytes: int
+    gpu: str
+    trial: Optional[int]
+    device_bytes: int
+    missing_bytes: int
+    rows: Optional[int]
+    rows_most: Optional[int]
+    slowdown: Optional[float]
+    step_seconds: Optional[float]
+
+
 class Fit(Document):
     """The cheapest stack of techniques under which a program fits."""
 
@@ -68,6 +96,9 @@ class Fit(Document):
     is_enough_rehearsed: bool
     changes: List[FitChange]
     diff: Optional[str]
+    training_batch: Optional[FitBatch]
+    evaluation_batch: Optional[FitBatch]
+    cards: List[FitCard]
     stopped: Optional[str]
 
     @property

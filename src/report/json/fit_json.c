@@ -85,6 +85,42 @@ static void write_changes(plim_json *json, const plim_fitted *fitted)
     plim_json_end_array(json);
 }
 
+static void write_batch(plim_json *json, const char *key, const plim_fit_batch *batch)
+{
+    plim_json_member_object(json, key);
+    const bool is_known = batch->why_unknown == NULL;
+    plim_json_member_optional_string(json, "why_unknown", batch->why_unknown);
+    plim_json_member_string(json, "stack", batch->stack);
+    plim_json_member_known_u64(json, "now", batch->now > 0, batch->now);
+    plim_json_member_known_u64(json, "largest", is_known, batch->largest);
+    plim_json_member_optional_string(json, "why_not_more", batch->why_not_more);
+    plim_json_member_known_u64(json, "peak_device_bytes", batch->peak.device_bytes > 0,
+                               batch->peak.device_bytes);
+    plim_json_member_u64(json, "rehearsals", batch->rehearsals);
+    plim_json_end_object(json);
+}
+
+static void write_cards(plim_json *json, const plim_fitted *fitted)
+{
+    plim_json_member_array(json, "cards");
+    for (size_t i = 0; i < fitted->row_count; i++) {
+        const plim_fit_row *const row = &fitted->rows[i];
+        plim_json_begin_object(json);
+        plim_json_member_u64(json, "nominal_bytes", row->nominal_bytes);
+        plim_json_member_string(json, "gpu", row->gpu->key);
+        write_index(json, "trial", fitted, row->trial);
+        plim_json_member_u64(json, "device_bytes", row->device_bytes);
+        plim_json_member_u64(json, "missing_bytes", row->missing_bytes);
+        plim_json_member_known_u64(json, "rows", row->rows > 0, row->rows);
+        plim_json_member_known_u64(json, "rows_most", row->rows_most > 0, row->rows_most);
+        plim_json_member_known_double(json, "slowdown", row->slowdown > 0, row->slowdown);
+        plim_json_member_known_double(json, "step_seconds", row->step_seconds > 0,
+                                      row->step_seconds);
+        plim_json_end_object(json);
+    }
+    plim_json_end_array(json);
+}
+
 plim_status plim_fit_json_write(plim_sink sink, const char *const *argv, const plim_fitted *fitted,
                                 const plim_page *page, plim_error *err)
 {
@@ -112,6 +148,13 @@ plim_status plim_fit_json_write(plim_sink sink, const char *const *argv, const p
     plim_json_member_bool(&json, "is_enough_rehearsed", fitted->is_enough_rehearsed);
     write_changes(&json, fitted);
     plim_json_member_optional_string(&json, "diff", fitted->diff);
+    if (fitted->training.stack != NULL) {
+        write_batch(&json, "training_batch", &fitted->training);
+        write_batch(&json, "evaluation_batch", &fitted->evaluation);
+    }
+    if (fitted->row_count > 0) {
+        write_cards(&json, fitted);
+    }
     plim_json_member_optional_string(&json, "stopped", fitted->stopped);
     return plim_document_finish(&json, page, err);
 }

@@ -5,6 +5,7 @@
  * what the answer rests on.
  */
 #include "report/model/fit.h"
+#include "report/model/fit_parts.h"
 
 #include "base/numbers.h"
 
@@ -446,6 +447,8 @@ void plim_fit_page(plim_page *page, const char *const *argv, const plim_fitted *
     say_answer(page, fitted);
     say_trials(page, fitted);
     say_others(page, fitted);
+    plim_fit_say_batches(page, fitted);
+    plim_fit_say_cards(page, fitted);
     say_changes(page, fitted);
     say_conditions(page, fitted);
 }

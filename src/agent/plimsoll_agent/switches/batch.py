@@ -5,7 +5,7 @@ Learning rate, number of steps and all else that the program derives from its ba
 
 from plimsoll_agent.switches import trainers
 from plimsoll_agent.switches.loaders import Loaders
-from plimsoll_agent.switches.switch import SAME, Switch
+from plimsoll_agent.switches.switch import SAME, Refusal, Switch
 
 
 class Batch(Switch):
@@ -24,10 +24,18 @@ class Batch(Switch):
         self.entry.waits(f"no torch.utils.data.DataLoader that the program {what} was found")
         if self._is_eval:
             self.entry.relabel(SAME, "the batch of an evaluation does not change what is learnt")
-        self._loaders = Loaders(self.torch, lambda was: self._rows, not self._is_eval,
-                                self._changed, self._alike, self.entry.refuse)
+        self._loaders = Loaders(self.torch, self._size, not self._is_eval, self._changed,
+                                self._alike, self.entry.refuse)
         name = "per_device_eval_batch_size" if self._is_eval else "per_device_train_batch_size"
         trainers.when_made(lambda arguments: self._set(arguments, name))
+
+    def _size(self, was, rows):
+        is_new = was != self._rows or self._argument is not None
+        if rows is not None and self._rows > rows and is_new:
+            self.entry.facts["batch"] = self._argument or was
+            self.entry.facts["dataset_rows"] = rows
+            raise Refusal(f"a batch of {self._rows} is more than the dataset's {rows} rows")
+        return self._rows
 
     def _set(self, arguments, name):
         """transformers' own switch."""
@@ -57,6 +65,7 @@ class Batch(Switch):
                 if self._loaders.shared else ""
             self.entry.applied(f"batches of {self._rows} rows in the place of {was}{left}")
         elif self._is_used:
+            self.entry.facts["batch"] = self._rows
             self.entry.no_effect(f"the program's batches have {self._rows} rows already")
         elif self._loaders.shared:
             self.entry.refuse("the program evaluates with the loader that it trains with")

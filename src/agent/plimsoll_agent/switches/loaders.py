@@ -21,7 +21,8 @@ def _batchers(loader):
 class Loaders:
     """Of one process.
 
-    size       of a batch: size(the loader's own) → the one it is to have, or a Refusal
+    size       of a batch: size(the loader's own, rows of its dataset or None) → the one it is to
+               have, or raises a Refusal
     is_wanted  True: loaders for training; False: those for evaluation
     changed    called with (loader, from, to)
     alike      called with a size that a loader has already
@@ -126,11 +127,8 @@ class Loaders:
         was = getattr(sampler, "batch_size", None)
         if not isinstance(was, int) or isinstance(was, bool):
             raise Refusal(f"{type(sampler).__name__} has no batch_size that can be set")
-        size = self._size(was)
         try:
             rows = len(loader.dataset)
         except TypeError:  # an iterable's
-            rows = size
-        if size > rows:
-            raise Refusal(f"a batch of {size} is more than the dataset's {rows} rows")
-        return was, size
+            rows = None
+        return was, self._size(was, rows)

@@ -1,0 +1,240 @@
+/*
+ * batch.c - the largest batch under the answer, of training and of evaluation apart.
+ *
+ * Each number is rehearsed with the GPU's own memory, two at a time: the number that a straight
+ * line through those that fit leaves room for, and the next one, which proves it the largest.
+ * docs/design/fit.md.
+ */
+#include "base/error.h"
+#include "base/numbers.h"
+#include "fit/search.h"
+#include "rehearse/largest.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PAIR              2
+#define BATCH_MAX         24 /* rehearsals for one batch, beside those of the search */
+#define WHOLE_SECONDS_MAX 60 /* of a rehearsal to the program's end, where evaluations come */
+
+typedef struct rows_search {
+    plim_fit_search *search;
+    char stack[PLIM_FIT_LINES_BYTES]; /* techniques, one a line */
+    bool is_evaluation;
+    bool has_place; /* the command takes the number */
+    plim_largest known;
+    plim_fit_batch *found;
+} rows_search;
+
+/* ---- the stack ------------------------------------------------------------------------------- */
+
+static bool decides_batch(const char *line)
+{
+    static const char accumulate[] = "accumulate=";
+    static const char batch[] = "batch=";
+    return strncmp(line, accumulate, strlen(accumulate)) == 0 ||
+           strncmp(line, batch, strlen(batch)) == 0;
+}
+
+/* The techniques of a trial, without those that divide batches or set them. */
+static void write_stack(const plim_fit_trial *trial, char separator, char *ret, size_t bytes)
+{
+    size_t used = 0;
+    ret[0] = '\0';
+    for (size_t i = 0; i < trial->use_count && used < bytes; i++) {
+        if (!decides_batch(trial->uses[i].text)) {
+            used += (size_t)snprintf(ret + used, bytes - used, "%.*s%s", used > 0, &separator,
+                                     trial->uses[i].text);
+        }
+    }
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+static plim_status make_request(const rows_search *self, uint64_t rows, plim_fit_request *ret,
+                                plim_error *err)
+{
+    plim_fit_search *const search = self->search;
+    char lines[PLIM_FIT_LINES_BYTES + 64];
+    const char *const separator = self->stack[0] != '\0' ? "\n" : "";
+    if (self->has_place) {
+        (void)snprintf(lines, sizeof(lines), "%s", self->stack);
+    } else {
+        (void)snprintf(lines, sizeof(lines), "%s%sbatch=%s%" PRIu64, self->stack, separator,
+                       self->is_evaluation ? "eval:" : "", rows);
+    }
+    PLIM_TRY(plim_fit_request_make(search, lines, search->capacity_bytes, ret, err));
+    ret->is_memory_alone = true;
+    if (self->is_evaluation) {
+        ret->runs_to_end = true;
+        ret->seconds_max = WHOLE_SECONDS_MAX;
+    }
+    if (self->has_place) {
+        ret->argv = plim_command_with(search->arena, search->runner->argv, rows);
+        return ret->argv != NULL ? PLIM_OK : plim_fail_memory(err, "filling in the command");
+    }
+    return PLIM_OK;
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+static plim_status give_up(rows_search *self, const char *why, plim_error *err)
+{
+    self->found->why_unknown = plim_fit_keep(self->search, why);
+    return self->found->why_unknown != NULL ? PLIM_OK : plim_fail_memory(err, "finding a batch");
+}
+
+/* The report of the technique that sets the batch is the last. */
+static const plim_fit_report *report_of(const rows_search *self, const plim_fit_sample *sample)
+{
+    return self->has_place || sample->report_count == 0
+               ? NULL
+               : &sample->reports[sample->report_count - 1];
+}
+
+static plim_status stop_at_dataset(rows_search *self, uint64_t rows, plim_error *err)
+{
+    char text[PLIM_FIT_TEXT_BYTES];
+    (void)snprintf(text, sizeof(text), "the dataset has %" PRIu64 " rows", rows);
+    plim_largest_learn(&self->known, rows + 1, 0, false);
+    self->known.first = rows; /* all of them may fit */
+    self->found->why_not_more = plim_fit_keep(self->search, text);
+    return self->found->why_not_more != NULL ? PLIM_OK : plim_fail_memory(err, "finding a batch");
+}
+
+static plim_status learn_failure(rows_search *self, uint64_t rows, const plim_fit_sample *sample,
+                                 plim_error *err)
+{
+    char text[PLIM_FIT_TEXT_BYTES * 2];
+    const bool is_less = rows < self->found->now || rows == 1;
+    if (sample->is_out_of_time) {
+        (void)snprintf(text, sizeof(text), "%s%s", sample->reason,
+                       self->is_evaluation ? ": this needs the program's end" : "");
+        return give_up(self, text, err);
+    }
+    if (sample->is_done && sample->status == PLIM_OK && is_less && self->known.low == 0) {
+        /* Normalization over a batch of one row fails, for instance. */
+        self->known.first = plim_max(self->known.first, rows + 1);
+        return PLIM_OK;
+    }
+    const char *why = sample->reason[0] != '\0' ? sample->reason : sample->error;
+    (void)snprintf(text, sizeof(text), "with a batch of %" PRIu64 " the program failed: %s", rows,
+                   why[0] != '\0' ? why : "no reason is known");
+    return give_up(self, text, err);
+}
+
+static bool is_unanswered(const plim_fit_sample *sample)
+{
+    return !sample->is_done || sample->status != PLIM_OK ||
+           sample->verdict == PLIM_REHEARSED_FAILED || sample->verdict == PLIM_REHEARSED_UNANSWERED;
+}
+
+static plim_status learn(rows_search *self, uint64_t rows, const plim_fit_sample *sample,
+                         plim_error *err)
+{
+    const plim_fit_report *const report = report_of(self, sample);
+    const bool is_refused = report != NULL && strcmp(report->state, "refused") == 0;
+    const bool is_waiting = report != NULL && strcmp(report->state, "waiting") == 0;
+    self->found->now = self->found->now > 0 ? self->found->now : sample->batch_rows;
+    self->known.first = self->known.first > 0 ? self->known.first : self->found->now;
+    if (is_refused && sample->dataset_rows > 0) {
+        return stop_at_dataset(self, sample->dataset_rows, err);
+    }
+    if (is_refused || (is_waiting && !is_unanswered(sample))) {
+        return give_up(self, report->text, err);
+    }
+    if (is_unanswered(sample)) {
+        return learn_failure(self, rows, sample, err);
+    }
+    const bool fits = plim_fit_sample_fits(sample);
+    if (fits && rows > self->known.low) {
+        self->found->peak = sample->peak;
+    }
+    if (!fits && (self->known.high == 0 || rows < self->known.high)) {
+        self->found->why_not_more = NULL;
+    }
+    plim_largest_learn(&self->known, rows, sample->peak.device_bytes, fits);
+    return PLIM_OK;
+}
+
+/* ---- the search ------------------------------------------------------------------------------ */
+
+static plim_status try_pair(rows_search *self, plim_error *err)
+{
+    plim_fit_search *const search = self->search;
+    plim_fit_request requests[PAIR];
+    uint64_t rows[PAIR];
+    size_t count = plim_largest_next_pair(&self->known, rows);
+    count = search->made + 1 >= search->made_max ? 1 : count;
+    for (size_t i = 0; i < count; i++) {
+        PLIM_TRY(make_request(self, rows[i], &requests[i], err));
+    }
+    PLIM_TRY(plim_fit_run(search, requests, count, err));
+    self->found->rehearsals += count;
+    if (search->options->tried != NULL) {
+        search->options->tried(search->options->tried_ctx, NULL, search->made,
+                               plim_max(search->expected, search->made));
+    }
+    for (size_t i = 0; i < count && self->found->why_unknown == NULL; i++) {
+        PLIM_TRY(learn(self, rows[i], &search->samples[i], err));
+    }
+    return PLIM_OK;
+}
+
+static plim_status say_unfinished(rows_search *self, plim_error *err)
+{
+    char text[PLIM_FIT_TEXT_BYTES];
+    const plim_largest *const known = &self->known;
+    size_t used = (size_t)snprintf(text, sizeof(text), "the search ended early");
+    if (known->low > 0) {
+        used += (size_t)snprintf(text + used, sizeof(text) - used, ": a batch of %" PRIu64 " fits",
+                                 known->low);
+    }
+    if (known->high > 0) {
+        (void)snprintf(text + used, sizeof(text) - used, "%s %" PRIu64 " does not",
+                       known->low > 0 ? ", one of" : ": a batch of", known->high);
+    }
+    return give_up(self, text, err);
+}
+
+static plim_status find(rows_search *self, plim_error *err)
+{
+    self->search->made_max = self->search->made + BATCH_MAX;
+    while (!plim_largest_is_found(&self->known) && !plim_largest_is_unbounded(&self->known) &&
+           self->found->why_unknown == NULL && plim_fit_may_go_on(self->search, 0)) {
+        PLIM_TRY(try_pair(self, err));
+    }
+    self->found->largest = self->known.low;
+    return self->found->why_unknown != NULL || plim_largest_is_found(&self->known)
+               ? PLIM_OK
+               : say_unfinished(self, err);
+}
+
+plim_status plim_fit_find_batches(plim_fit_search *search, size_t trial, plim_fitted *ret,
+                                  plim_error *err)
+{
+    char shown[PLIM_FIT_LINES_BYTES];
+    rows_search self = {
+        .search = search,
+        .has_place = search->runner->argv != NULL && plim_rehearse_has_place(search->runner->argv),
+        .known = { .capacity_bytes = search->capacity_bytes,
+                   .first = search->known[trial].piece_rows },
+        .found = &ret->training,
+    };
+    write_stack(&search->trials[trial], '\n', self.stack, sizeof(self.stack));
+    write_stack(&search->trials[trial], ' ', shown, sizeof(shown));
+    ret->training.stack = plim_fit_keep(search, shown);
+    ret->evaluation.stack = ret->training.stack;
+    if (ret->training.stack == NULL) {
+        return plim_fail_memory(err, "finding a batch");
+    }
+    PLIM_TRY(find(&self, err));
+    /* The batch of training is the program's own from here on. */
+    plim_fit_trial_lines(&search->trials[trial], self.stack, sizeof(self.stack));
+    self.is_evaluation = true;
+    self.has_place = false;
+    self.known = (plim_largest){ .capacity_bytes = search->capacity_bytes };
+    self.found = &ret->evaluation;
+    return find(&self, err);
+}
