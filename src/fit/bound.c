@@ -123,6 +123,16 @@ double plim_fit_guess_slowdown(const plim_fit_search *search, const plim_fit_sta
     return slowdown_from(search, nearest(search, stack), stack);
 }
 
+static uint64_t stuck_of(const plim_fit_search *search, const plim_fit_stack *stack)
+{
+    bool is_expandable = false;
+    for (size_t axis = 0; axis < PLIM_FIT_AXES; axis++) {
+        is_expandable = is_expandable ||
+                        plim_fit_is_expandable(search->space.choices[axis][stack->at[axis]].text);
+    }
+    return search->stuck_bytes[is_expandable];
+}
+
 bool plim_fit_guess_at(const plim_fit_search *search, const plim_fit_stack *stack,
                        plim_fit_guess *ret)
 {
@@ -150,6 +160,7 @@ bool plim_fit_guess_at(const plim_fit_search *search, const plim_fit_stack *stac
     ret->likely_bytes = plim_max(plim_plus(likely, near->beside_bytes), ret->least_bytes);
     ret->cached_bytes =
         plim_minus(near->high_bytes, plim_plus(near->allocated_bytes, near->beside_bytes));
+    ret->stuck_bytes = stuck_of(search, stack);
     ret->slowdown = slowdown_from(search, from, stack);
     return true;
 }

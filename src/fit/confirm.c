@@ -2,6 +2,7 @@
  * confirm.c - the answers, rehearsed once more with the GPU's own memory.
  */
 #include "base/error.h"
+#include "base/numbers.h"
 #include "fit/search.h"
 
 /* Memory, or something else that came to the rehearsal. */
@@ -52,6 +53,18 @@ static plim_status confirm(plim_fit_search *search, size_t index, plim_error *er
     return PLIM_OK;
 }
 
+/* A trial that was expected to fit by giving cached memory back, and did not: so will others. */
+static void learn_stuck(plim_fit_search *search, size_t index)
+{
+    const plim_fit_known *const known = &search->known[index];
+    const char *const settings = search->trials[index].settings;
+    uint64_t *const stuck =
+        &search->stuck_bytes[settings != NULL && plim_fit_is_expandable(settings)];
+    const uint64_t held = plim_plus(known->allocated_bytes, known->beside_bytes);
+    const uint64_t room = plim_minus(search->capacity_bytes, search->margin_bytes);
+    *stuck = plim_max(*stuck, plim_minus(room, held) + 1);
+}
+
 plim_status plim_fit_answer_for(plim_fit_search *search, plim_fit_limit limit, size_t *ret,
                                 plim_error *err)
 {
@@ -63,13 +76,18 @@ plim_status plim_fit_answer_for(plim_fit_search *search, plim_fit_limit limit, s
         if (best == SIZE_MAX || search->trials[best].is_confirmed) {
             return PLIM_OK;
         }
+        const bool is_close = plim_fit_is_close(search, best, limit);
+        if (is_close && !plim_fit_may_go_on(search, 1)) {
+            limit.is_own = false; /* the last confirmation is for one that surely fits */
+            continue;
+        }
         const bool is_late = !plim_fit_may_go_on(search, 0);
         if (is_late && (search->made >= search->made_max || late++ > 0)) {
-            /* Unconfirmed: only what fits without giving cached memory back is an answer. */
-            limit.is_own = false;
-            *ret = plim_fit_best(search, limit);
             return PLIM_OK;
         }
         PLIM_TRY(confirm(search, best, err));
+        if (is_close && search->known[best].is_refuted) {
+            learn_stuck(search, best);
+        }
     }
 }

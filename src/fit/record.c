@@ -435,13 +435,32 @@ bool plim_fit_is_allowed(const plim_fit_search *search, size_t index)
            (search->options->allows_changed || trial->label != PLIM_TECHNIQUE_CHANGED);
 }
 
+bool plim_fit_is_expandable(const char *text)
+{
+    return strstr(text, "expandable_segments:True") != NULL;
+}
+
+static uint64_t stuck_of(const plim_fit_search *search, const plim_fit_trial *trial)
+{
+    const bool is_expandable = trial->settings != NULL && plim_fit_is_expandable(trial->settings);
+    return search->stuck_bytes[is_expandable];
+}
+
+bool plim_fit_is_close(const plim_fit_search *search, size_t index, plim_fit_limit limit)
+{
+    const plim_fit_limit far = { limit.capacity_bytes, false };
+    return !search->trials[index].is_confirmed && !plim_fit_is_within(search, index, far);
+}
+
 bool plim_fit_is_within(const plim_fit_search *search, size_t index, plim_fit_limit limit)
 {
     const plim_fit_trial *const trial = &search->trials[index];
     const plim_fit_known *const known = &search->known[index];
     const bool has_host = search->host_bytes == 0 || trial->host_bytes <= search->host_bytes;
     const uint64_t least = plim_plus(known->allocated_bytes, known->beside_bytes);
-    const uint64_t bytes = limit.is_own ? least : trial->bar.high_bytes;
+    const uint64_t held = plim_plus(least, stuck_of(search, trial));
+    const uint64_t high = trial->bar.high_bytes;
+    const uint64_t bytes = limit.is_own && held < high ? held : high;
     const bool was_confirmed = trial->is_confirmed && limit.is_own;
     return known->is_measured && has_host &&
            (was_confirmed || plim_plus(bytes, search->margin_bytes) <= limit.capacity_bytes);

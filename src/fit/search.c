@@ -145,7 +145,10 @@ static void consider(stack_walk *self, const plim_fit_stack *stack)
         return;
     }
     keep_if_deeper(&self->nearest, &one);
-    if (guess.likely_bytes > room) {
+    /* Below another limit than the GPU's own memory, all that is cached counts. */
+    const bool is_cached = !self->limit.is_own || guess.stuck_bytes > guess.cached_bytes;
+    const uint64_t held = is_cached ? guess.cached_bytes : guess.stuck_bytes;
+    if (plim_plus(guess.likely_bytes, held) > room) {
         return;
     }
     if (!self->cheapest.is_there || compare_keys(&one.key, &self->cheapest.key) < 0) {
@@ -287,6 +290,9 @@ plim_status plim_fit_look(plim_fit_search *search, plim_fit_limit limit, size_t 
     beyond made = { 0 };
     while (plim_fit_may_go_on(search, leaves)) {
         const size_t best = plim_fit_best(search, limit);
+        if (best != SIZE_MAX && plim_fit_is_close(search, best, limit)) {
+            return PLIM_OK; /* its confirmation shows more than other trials do */
+        }
         stack_walk self = { .search = search, .limit = limit, .has_best = best != SIZE_MAX };
         if (self.has_best) {
             self.best = key_of_trial(search, best);

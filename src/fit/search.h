@@ -67,6 +67,9 @@ typedef struct plim_fit_search {
     uint64_t steps;
     bool is_enough_rehearsed; /* of the last plim_fit_enough() */
     uint64_t batch_rows;      /* as the program has them; 0: not known */
+    /* Cached memory that did not go back where the GPU's own memory was short, as refuted answers
+     * show: without expandable segments, and with them. */
+    uint64_t stuck_bytes[2];
     const char *stopped;
 } plim_fit_search;
 
@@ -115,6 +118,10 @@ bool plim_fit_may_go_on(plim_fit_search *search, size_t more);
 bool plim_fit_is_allowed(const plim_fit_search *search, size_t index);
 /* True if it fits below a limit, as far as its rehearsal without one says. */
 bool plim_fit_is_within(const plim_fit_search *search, size_t index, plim_fit_limit limit);
+/* True if a text is of settings that make segments expandable. */
+bool plim_fit_is_expandable(const char *text);
+/* True if a trial may fit below the limit only because cached memory is given back. */
+bool plim_fit_is_close(const plim_fit_search *search, size_t index, plim_fit_limit limit);
 /* Compares by what users see: time in hundredths, then how many techniques, then labels, memory. */
 int plim_fit_compare(const plim_fit_search *search, size_t a, size_t b);
 
@@ -131,6 +138,7 @@ typedef struct plim_fit_guess {
     uint64_t least_bytes;  /* of the device: if each saves what it saved alone */
     uint64_t likely_bytes; /* the same, where techniques of one part save of what others leave */
     uint64_t cached_bytes; /* more, as in trials: it may be given back */
+    uint64_t stuck_bytes;  /* of those, what does not go back as far as is known */
     double slowdown;
 } plim_fit_guess;
 

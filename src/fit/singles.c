@@ -17,6 +17,7 @@
 static const char *const often_idle[] = { "set_to_none", "inference_mode", "attention", "loss",
                                           "kv",          "empty_cache" };
 
+#define SINGLES_AHEAD  2 /* rounds in one: none of them waits for the slower of two */
 #define TOGETHER_LEAST 3 /* fewer are rehearsed alone at once */
 
 /* A saving below this part of the peak, without a gain in time, is not worth a place in stacks. */
@@ -191,7 +192,8 @@ static size_t choose(const plim_fit_search *search, size_t most, plim_fit_stack 
 static size_t parallel_of(const plim_fit_search *search)
 {
     const size_t parallel = search->options->parallel > 0 ? search->options->parallel : 2;
-    return parallel < PLIM_FIT_ROUND_MAX ? parallel : PLIM_FIT_ROUND_MAX;
+    const size_t most = parallel * SINGLES_AHEAD;
+    return most < PLIM_FIT_ROUND_MAX ? most : PLIM_FIT_ROUND_MAX;
 }
 
 /* True of a technique whose rehearsal may take more of this machine's memory than there is: as much

@@ -26,6 +26,7 @@ typedef struct program {
     uint64_t dataset_rows;
     uint64_t evaluation_row_bytes; /* 0: it evaluates nothing */
     size_t cached_per_cent;        /* of what is allocated, with more memory than it needs */
+    size_t stuck_per_cent;         /* of it, what is not given back where memory is short */
 } program;
 
 /* What a technique leaves of a part, in ten-thousandths, and of the speed. */
@@ -129,8 +130,9 @@ static void rehearse(program *self, const plim_fit_request *request, plim_fit_sa
         capacity = gpu->memory_bytes;
     }
     uint64_t reserved = peak + peak / 100 * self->cached_per_cent;
+    const uint64_t least = peak + peak / 100 * self->stuck_per_cent;
     reserved =
-        reserved + beside > capacity && peak + beside <= capacity ? capacity - beside : reserved;
+        reserved + beside > capacity && least + beside <= capacity ? capacity - beside : reserved;
     ret->peak = (plim_rehearsed_peak){ peak, reserved, reserved + beside };
     ret->bar = (plim_rehearsed_bar){ reserved + beside, reserved + beside, reserved + beside };
     ret->phase_count = 2;
@@ -144,9 +146,9 @@ static void rehearse(program *self, const plim_fit_request *request, plim_fit_sa
         line += strcspn(line, "\n");
         line += line[0] == '\n';
     }
-    ret->verdict = is_broken                  ? PLIM_REHEARSED_FAILED
-                   : peak + beside > capacity ? PLIM_REHEARSED_OUT_OF_MEMORY
-                                              : PLIM_REHEARSED_FITS;
+    ret->verdict = is_broken                   ? PLIM_REHEARSED_FAILED
+                   : least + beside > capacity ? PLIM_REHEARSED_OUT_OF_MEMORY
+                                               : PLIM_REHEARSED_FITS;
     (void)strcpy(ret->reason, is_broken ? "RuntimeError: shapes" : "");
     self->runs++;
 }
@@ -241,7 +243,7 @@ static void try_all(const program *self, const plim_fit_space *space, size_t axi
 /* ---- tests ----------------------------------------------------------------------------------- */
 
 /* Programs of 200 whose answer may be another than the true one: the trials are few. */
-#define MISSES_MAX 6
+#define MISSES_MAX 3
 
 static void the_cheapest_is_the_true_one(void)
 {
@@ -249,6 +251,7 @@ static void the_cheapest_is_the_true_one(void)
     for (int i = 0; i < 200; i++) {
         program self = random_program();
         self.cached_per_cent = t_random() % 12;
+        self.stuck_per_cent = t_random() % (self.cached_per_cent + 1);
         const plim_fit_options options = { .only = searched };
         plim_fit_space space;
         plim_fit_space_init(&space, &options, NULL);
@@ -275,6 +278,7 @@ static void the_cheapest_is_the_true_one(void)
         }
         plim_fitted_deinit(&found);
     }
+    print_message("misses: %zu\n", misses);
     T_TRUE(misses <= MISSES_MAX);
 }
 
