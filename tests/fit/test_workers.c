@@ -69,9 +69,17 @@ static size_t folders_left(void)
 static size_t read_notes(long *numbers, size_t most)
 {
     size_t count = 0;
+    char line[256];
     FILE *const file = fopen(notes, "re");
-    while (file != NULL && count < most && fscanf(file, "%ld", &numbers[count]) == 1) {
-        count++;
+    while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
+        char *end = line;
+        for (char *at = line; count < most; at = end) {
+            const long number = strtol(at, &end, 10);
+            if (end == at) {
+                break;
+            }
+            numbers[count++] = number;
+        }
     }
     T_TRUE(file == NULL || fclose(file) == 0);
     return count;

@@ -229,7 +229,8 @@ static void program_fails(void)
 
 static void hostile(void)
 {
-    static char reason[] = "Error: \x1b[31m\xff\xfe\x01 \"quoted\" {} %s \xe2\x80\xae end";
+    static char reason[] = "Error: \x1b[31m\xff\xfe\x01 \"quoted\" {} %s \xe2\x80? end";
+    reason[sizeof(reason) - sizeof("? end")] = '\xae'; /* a right-to-left override */
     add_plain(PLIM_FIT_SHORT, 86 * GIB, "74 GiB are missing");
     add_trial("checkpoint", PLIM_FIT_BROKEN, 0)->reason = reason;
     plim_fit_trial *const many =
