@@ -126,10 +126,11 @@ plim_status plim_fit_fill_cards(plim_fit_search *search, plim_fitted *ret, plim_
     const char *const stopped = search->stopped;
     for (size_t i = PLIM_FIT_CARDS; i-- > 0;) {
         const plim_fit_limit limit = limit_on(search, plim_fit_card(i));
+        plim_fit_beyond made = { 0 };
         const size_t left = made_max - search->made; /* shared by the cards that are left */
         search->made_max = search->made + left / (i + 1);
         if (!plim_fit_is_within(search, 0, limit)) {
-            PLIM_TRY(plim_fit_look(search, limit, 0, err));
+            PLIM_TRY(plim_fit_look(search, limit, 0, &made, err));
         }
     }
     search->made_max = made_max;

@@ -24,18 +24,13 @@ static plim_status set_why_not(plim_fit_search *search, const plim_fit_sample *s
     return trial->reason != NULL ? PLIM_OK : plim_fail_memory(err, "confirming a trial");
 }
 
-static plim_status confirm(plim_fit_search *search, size_t index, plim_error *err)
+/* Takes what the rehearsal with the GPU's own memory said of a trial. */
+static plim_status take(plim_fit_search *search, size_t index, const plim_fit_sample *sample,
+                        plim_error *err)
 {
     plim_fit_trial *const trial = &search->trials[index];
     plim_fit_known *const known = &search->known[index];
-    const plim_fit_sample *const sample = &search->samples[0];
     const plim_fit_limit far = { search->capacity_bytes, false };
-    char lines[PLIM_FIT_LINES_BYTES];
-    plim_fit_request request;
-    plim_fit_trial_lines(trial, lines, sizeof(lines));
-    PLIM_TRY(plim_fit_request_make(search, lines, search->capacity_bytes, &request, err));
-    request.is_memory_alone = true;
-    PLIM_TRY(plim_fit_run(search, &request, 1, err));
     trial->is_confirmed = plim_fit_sample_fits(sample);
     known->is_refuted = !trial->is_confirmed;
     if (trial->is_confirmed) {
@@ -53,6 +48,27 @@ static plim_status confirm(plim_fit_search *search, size_t index, plim_error *er
     return PLIM_OK;
 }
 
+/* Confirms a trial, and beside it tries a stack that is to be tried next anyway; NULL: none. */
+static plim_status confirm(plim_fit_search *search, size_t index, const plim_fit_stack *next,
+                           plim_error *err)
+{
+    char lines[PLIM_FIT_LINES_BYTES];
+    char next_lines[PLIM_FIT_LINES_BYTES];
+    plim_fit_request requests[2];
+    const size_t count = next != NULL ? 2 : 1;
+    plim_fit_trial_lines(&search->trials[index], lines, sizeof(lines));
+    PLIM_TRY(plim_fit_request_make(search, lines, search->capacity_bytes, &requests[0], err));
+    requests[0].is_memory_alone = true;
+    if (next != NULL) {
+        plim_fit_stack_write(&search->space, next, '\n', next_lines, sizeof(next_lines));
+        PLIM_TRY(plim_fit_request_make(search, next_lines, search->far_bytes, &requests[1], err));
+    }
+    PLIM_TRY(plim_fit_run(search, requests, count, err));
+    PLIM_TRY(take(search, index, &search->samples[0], err));
+    return next != NULL ? plim_fit_record(search, &search->samples[1], next, next_lines, false, err)
+                        : PLIM_OK;
+}
+
 /* A trial that was expected to fit by giving cached memory back, and did not: so will others. */
 static void learn_stuck(plim_fit_search *search, size_t index)
 {
@@ -68,9 +84,10 @@ static void learn_stuck(plim_fit_search *search, size_t index)
 plim_status plim_fit_answer_for(plim_fit_search *search, plim_fit_limit limit, size_t *ret,
                                 plim_error *err)
 {
+    plim_fit_beyond made = { 0 };
     size_t late = 0; /* confirmations after the budget's end: one, without which no answer stands */
     for (;;) {
-        PLIM_TRY(plim_fit_look(search, limit, PLIM_FIT_LEAVES, err));
+        PLIM_TRY(plim_fit_look(search, limit, PLIM_FIT_LEAVES, &made, err));
         const size_t best = plim_fit_best(search, limit);
         *ret = best;
         if (best == SIZE_MAX || search->trials[best].is_confirmed) {
@@ -85,8 +102,11 @@ plim_status plim_fit_answer_for(plim_fit_search *search, plim_fit_limit limit, s
         if (is_late && (search->made >= search->made_max || late++ > 0)) {
             return PLIM_OK;
         }
-        PLIM_TRY(confirm(search, best, err));
-        if (is_close && search->known[best].is_refuted) {
+        plim_fit_stack next;
+        const bool has_next = plim_fit_may_go_on(search, PLIM_FIT_LEAVES) &&
+                              plim_fit_cheaper(search, limit, best, &next);
+        PLIM_TRY(confirm(search, best, has_next ? &next : NULL, err));
+        if (is_close && search->samples[0].verdict == PLIM_REHEARSED_OUT_OF_MEMORY) {
             learn_stuck(search, best);
         }
     }

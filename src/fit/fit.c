@@ -49,7 +49,8 @@ static plim_status begin(plim_fit_search *search, plim_error *err)
     search->margin_bytes = plim_max(options->rehearse.margin_bytes, share);
     search->far_bytes =
         plim_max(PLIM_NEED_CAPACITY_LEAST, search->capacity_bytes * PLIM_NEED_CAPACITY_TIMES);
-    search->host_bytes = options->host_bytes > 0 ? options->host_bytes : plim_fit_host_available();
+    search->machine_bytes = plim_fit_host_available();
+    search->host_bytes = options->host_bytes > 0 ? options->host_bytes : search->machine_bytes;
     search->made_max = trials_max(options);
     search->expected = trials_max(options) / 2;
     if (options->budget_seconds > 0) {

@@ -376,6 +376,8 @@ plim_status plim_fit_request_make(plim_fit_search *search, const char *lines,
         .settings = merge_settings(search, lines),
         .capacity_bytes = capacity_bytes,
         .seconds_max = search->seconds_max,
+        .runs_alone = search->machine_bytes > 0 &&
+                      plim_fit_host_need(search, lines) > search->machine_bytes / 2,
         /* The program as it is and an answer that is confirmed take the time that they need. */
         .until = search->made > 0 && capacity_bytes != search->capacity_bytes ? search->until : 0,
     };

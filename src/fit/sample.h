@@ -63,6 +63,7 @@ typedef struct plim_fit_request {
     double seconds_max;      /* 0: it may take its time */
     double until;            /* seconds of plim_clock at which the budget ends it; 0: never */
     const char *const *argv; /* NULL: as the workers have it */
+    bool runs_alone;         /* two at a time may take more memory than this machine has */
     bool is_memory_alone;    /* work is not counted, which takes time */
     bool runs_to_end;        /* and not to the number of steps of the options */
 } plim_fit_request;

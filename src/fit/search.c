@@ -242,32 +242,32 @@ static fit_candidate find_closer(const plim_fit_search *search, size_t best, pli
 
 /* ---- the search ------------------------------------------------------------------------------ */
 
-static size_t choose(const stack_walk *self, plim_fit_stack *ret)
+static bool is_another(const fit_candidate *one, const fit_candidate *than)
 {
-    size_t count = 0;
-    if (self->cheapest.is_there) {
-        ret[count++] = self->cheapest.stack;
-        const bool is_other =
-            self->sure.is_there &&
-            memcmp(&self->sure.stack, &self->cheapest.stack, sizeof(plim_fit_stack)) != 0;
-        const fit_candidate *const other = is_other ? &self->sure : &self->second;
-        if (other->is_there) {
-            ret[count++] = other->stack;
-        }
-    }
-    return count;
+    return one->is_there && memcmp(&one->stack, &than->stack, sizeof(plim_fit_stack)) != 0;
 }
 
-/* Trials beyond expectation so far. */
-typedef struct beyond {
-    size_t deep;
-    size_t near;
-    size_t closer;
-} beyond;
+/* The cheapest, and beside it the cheapest that surely fits, the second, or the nearest. */
+static size_t choose(const stack_walk *self, plim_fit_beyond *made, plim_fit_stack *ret)
+{
+    const fit_candidate *const first = &self->cheapest;
+    if (!first->is_there) {
+        return 0;
+    }
+    const fit_candidate *other = is_another(&self->sure, first) ? &self->sure : &self->second;
+    if (!other->is_there && is_another(&self->nearest, first) && made->near < NEAR_MAX) {
+        made->near++;
+        other = &self->nearest;
+    }
+    ret[0] = first->stack;
+    ret[1] = other->stack;
+    return other->is_there ? 2 : 1;
+}
 
 /* Where nothing is expected to be cheaper, or to fit: what bounds leave room for, then what they do
  * not. */
-static size_t choose_beyond(const stack_walk *self, size_t best, beyond *made, plim_fit_stack *ret)
+static size_t choose_beyond(const stack_walk *self, size_t best, plim_fit_beyond *made,
+                            plim_fit_stack *ret)
 {
     fit_candidate one = { 0 };
     if (self->nearest.is_there && made->near < NEAR_MAX) {
@@ -284,24 +284,37 @@ static size_t choose_beyond(const stack_walk *self, size_t best, beyond *made, p
     return one.is_there;
 }
 
-plim_status plim_fit_look(plim_fit_search *search, plim_fit_limit limit, size_t leaves,
-                          plim_error *err)
+static stack_walk walk_below(const plim_fit_search *search, plim_fit_limit limit, size_t best)
 {
-    beyond made = { 0 };
+    stack_walk self = { .search = search, .limit = limit, .has_best = best != SIZE_MAX };
+    if (self.has_best) {
+        self.best = key_of_trial(search, best);
+    }
+    walk_all(&self);
+    return self;
+}
+
+bool plim_fit_cheaper(const plim_fit_search *search, plim_fit_limit limit, size_t best,
+                      plim_fit_stack *ret)
+{
+    const stack_walk self = walk_below(search, limit, best);
+    *ret = self.cheapest.stack;
+    return self.cheapest.is_there;
+}
+
+plim_status plim_fit_look(plim_fit_search *search, plim_fit_limit limit, size_t leaves,
+                          plim_fit_beyond *made, plim_error *err)
+{
     while (plim_fit_may_go_on(search, leaves)) {
         const size_t best = plim_fit_best(search, limit);
         if (best != SIZE_MAX && plim_fit_is_close(search, best, limit)) {
             return PLIM_OK; /* its confirmation shows more than other trials do */
         }
-        stack_walk self = { .search = search, .limit = limit, .has_best = best != SIZE_MAX };
-        if (self.has_best) {
-            self.best = key_of_trial(search, best);
-        }
-        walk_all(&self);
+        const stack_walk self = walk_below(search, limit, best);
         plim_fit_stack stacks[2];
-        size_t count = choose(&self, stacks);
+        size_t count = choose(&self, made, stacks);
         if (count == 0) {
-            count = choose_beyond(&self, best, &made, stacks);
+            count = choose_beyond(&self, best, made, stacks);
         }
         if (count == 0) {
             break;

@@ -51,10 +51,11 @@ typedef struct plim_fit_search {
     uint64_t capacity_bytes;
     uint64_t far_bytes; /* capacity of the trials */
     uint64_t margin_bytes;
-    uint64_t host_bytes; /* that may be used; 0: not known */
-    double until;        /* seconds, of plim_clock; 0: no limit */
-    size_t made;         /* rehearsals */
-    size_t made_max;     /* for stacks, and in the end for all */
+    uint64_t host_bytes;    /* that may be used; 0: not known */
+    uint64_t machine_bytes; /* that this machine has for rehearsals; 0: not known */
+    double until;           /* seconds, of plim_clock; 0: no limit */
+    size_t made;            /* rehearsals */
+    size_t made_max;        /* for stacks, and in the end for all */
     size_t expected;
     double seconds_max; /* of one */
     plim_fit_space space;
@@ -152,10 +153,20 @@ double plim_fit_guess_slowdown(const plim_fit_search *search, const plim_fit_sta
 
 /* Index of the cheapest trial that fits below a limit, or SIZE_MAX: none does. */
 size_t plim_fit_best(const plim_fit_search *search, plim_fit_limit limit);
+/* Trials beyond expectation, made for one answer. */
+typedef struct plim_fit_beyond {
+    size_t deep;
+    size_t near;
+    size_t closer;
+} plim_fit_beyond;
+
 /* Rehearses until no stack below the limit can be cheaper than the best, or trials end but for
- * some that it leaves. */
+ * some that it leaves; or until the best is to be confirmed first. */
 PLIM_MUST_USE plim_status plim_fit_look(plim_fit_search *search, plim_fit_limit limit,
-                                        size_t leaves, plim_error *err);
+                                        size_t leaves, plim_fit_beyond *made, plim_error *err);
+/* The stack that is expected to be cheaper than a trial below the limit; false: none is. */
+bool plim_fit_cheaper(const plim_fit_search *search, plim_fit_limit limit, size_t best,
+                      plim_fit_stack *ret);
 /* The trial that needs least. */
 size_t plim_fit_smallest(const plim_fit_search *search);
 
@@ -197,6 +208,9 @@ PLIM_MUST_USE plim_status plim_fit_write_changes(plim_fit_search *search, size_t
 
 /* Memory that this machine has for programs; 0: not known. */
 uint64_t plim_fit_host_available(void);
+/* Of it, what a rehearsal with techniques, one a line, may take: an estimate that is rather too
+ * much, but for programs that make their weights late. */
+uint64_t plim_fit_host_need(const plim_fit_search *search, const char *techniques);
 
 typedef struct plim_fit_workers {
     const char *const *argv;

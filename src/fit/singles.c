@@ -196,26 +196,19 @@ static size_t parallel_of(const plim_fit_search *search)
     return most < PLIM_FIT_ROUND_MAX ? most : PLIM_FIT_ROUND_MAX;
 }
 
-/* True of a technique whose rehearsal may take more of this machine's memory than there is: as much
- * as a real run does. */
-static bool is_too_much_for_host(const plim_fit_search *search, const plim_fit_choice *choice)
-{
-    return choice->is_open && strcmp(choice->text, "offload=all_saved") == 0 &&
-           search->host_bytes > 0 && search->known[0].allocated_bytes > search->host_bytes;
-}
-
-/* Leaves such a technique out. */
+/* Leaves techniques out whose rehearsal may take more of this machine's memory than there is. */
 static plim_status spare_host(plim_fit_search *search, size_t axis, plim_error *err)
 {
     for (uint8_t i = 1; i < search->space.counts[axis]; i++) {
         plim_fit_choice *const choice = &search->space.choices[axis][i];
-        if (is_too_much_for_host(search, choice)) {
+        if (choice->is_open && search->machine_bytes > 0 &&
+            plim_fit_host_need(search, choice->text) > search->machine_bytes) {
             plim_fit_stack alone = { { 0 } };
             alone.at[axis] = i;
             choice->is_open = false;
             PLIM_TRY(plim_fit_record_predicted(
                 search, &alone, PLIM_FIT_SHORT,
-                "what the backward pass needs may be more than the host's memory", err));
+                "its rehearsal may take more of this machine's memory than there is", err));
         }
     }
     return PLIM_OK;

@@ -125,18 +125,26 @@ typedef struct round {
     worker all[PLIM_FIT_ROUND_MAX];
 } round;
 
+static bool may_start(const round *self, size_t next)
+{
+    const size_t running = count_running(self->all, next);
+    bool is_alone = self->requests[next].runs_alone;
+    for (size_t i = 0; i < next; i++) {
+        is_alone = is_alone || (self->all[i].pid > 0 && self->requests[i].runs_alone);
+    }
+    return running == 0 || (!is_alone && running < self->workers->parallel);
+}
+
 /* Samples stand in the order of the requests, not of ends. False: interrupted. */
 static bool run_all(round *self, plim_held_signals signals, int *ret_errno)
 {
     const pid_t parent = getpid();
-    const size_t parallel = self->workers->parallel;
     size_t started = 0;
     bool is_interrupted = false;
     uint64_t since_ns = 0;
     while (started < self->count || count_running(self->all, started) > 0) {
         collect(self->all, started);
-        while (started < self->count && !is_interrupted &&
-               count_running(self->all, started) < parallel) {
+        while (started < self->count && !is_interrupted && may_start(self, started)) {
             const pid_t pid = fork();
             if (pid == 0) {
                 be_worker(self->workers, &self->requests[started], signals, parent,
