@@ -50,6 +50,9 @@ check-programs: build ## programs of others under plimsoll run, the same as with
 check-techniques: build ## programs of others under each technique of --with; from PyPI: make check-techniques [ONLY="trl .*offload"]
 	@PYTHONDONTWRITEBYTECODE=1 tests/techniques/others/check.py build/release/plimsoll $(if $(ONLY),"$(ONLY)") $(if $(TABLE),--table "$(TABLE)")
 
+check-fit: build ## fit on five programs, beside the stacks that guides give; from PyPI: make check-fit [ONLY="unet-8gb"]
+	@PLIM_TORCH_PYTHON="$${PLIM_TORCH_PYTHON:-$$(tools/torch-python)}" tests/techniques/check_fit.py build/release/plimsoll $(ONLY)
+
 check-callbacks: build ## the callbacks in transformers, Lightning and accelerate, older releases too; from PyPI
 	@PLIM_TORCH_PYTHON="$${PLIM_TORCH_PYTHON:-$$(tools/torch-python)}" tests/python/check_callbacks.py build/release/plimsoll
 
@@ -101,4 +104,4 @@ others: $(if $(strip $(OTHERS)),build) ## programs of others, unmodified, rehear
 clean: ## forget every build
 	@rm -rf build
 
-.PHONY: help build demo test ci docs docs-python bench check-actions check-callbacks check-deb check-exports check-many check-programs check-python check-regression check-techniques check-wheel deb measured check-runs fuzz format tidy install uninstall wheel record-from-pypi oracle others clean
+.PHONY: help build demo test ci docs docs-python bench check-actions check-callbacks check-deb check-exports check-fit check-many check-programs check-python check-regression check-techniques check-wheel deb measured check-runs fuzz format tidy install uninstall wheel record-from-pypi oracle others clean
