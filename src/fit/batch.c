@@ -37,13 +37,14 @@ static bool decides_batch(const char *line)
            strncmp(line, batch, strlen(batch)) == 0;
 }
 
-/* The techniques of a trial, without those that divide batches or set them. */
-static void write_stack(const plim_fit_trial *trial, char separator, char *ret, size_t bytes)
+/* The techniques of a trial; those that divide batches or set them are for an evaluation alone. */
+static void write_stack(const plim_fit_trial *trial, bool is_evaluation, char separator, char *ret,
+                        size_t bytes)
 {
     size_t used = 0;
     ret[0] = '\0';
     for (size_t i = 0; i < trial->use_count && used < bytes; i++) {
-        if (!decides_batch(trial->uses[i].text)) {
+        if (is_evaluation || !decides_batch(trial->uses[i].text)) {
             used += (size_t)snprintf(ret + used, bytes - used, "%.*s%s", used > 0, &separator,
                                      trial->uses[i].text);
         }
@@ -222,16 +223,17 @@ plim_status plim_fit_find_batches(plim_fit_search *search, size_t trial, plim_fi
                    .first = search->known[trial].piece_rows },
         .found = &ret->training,
     };
-    write_stack(&search->trials[trial], '\n', self.stack, sizeof(self.stack));
-    write_stack(&search->trials[trial], ' ', shown, sizeof(shown));
+    write_stack(&search->trials[trial], false, '\n', self.stack, sizeof(self.stack));
+    write_stack(&search->trials[trial], false, ' ', shown, sizeof(shown));
     ret->training.stack = plim_fit_keep(search, shown);
-    ret->evaluation.stack = ret->training.stack;
-    if (ret->training.stack == NULL) {
+    write_stack(&search->trials[trial], true, ' ', shown, sizeof(shown));
+    ret->evaluation.stack = plim_fit_keep(search, shown);
+    if (ret->training.stack == NULL || ret->evaluation.stack == NULL) {
         return plim_fail_memory(err, "finding a batch");
     }
     PLIM_TRY(find(&self, err));
     /* The batch of training is the program's own from here on. */
-    plim_fit_trial_lines(&search->trials[trial], self.stack, sizeof(self.stack));
+    write_stack(&search->trials[trial], true, '\n', self.stack, sizeof(self.stack));
     self.is_evaluation = true;
     self.has_place = false;
     self.known = (plim_largest){ .capacity_bytes = search->capacity_bytes };

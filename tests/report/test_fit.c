@@ -241,6 +241,56 @@ static void hostile(void)
     sample.fitted.change_count = 1;
 }
 
+static void batches(void)
+{
+    winner();
+    sample.fitted.training = (plim_fit_batch){
+        .now = 64,
+        .largest = 71,
+        .stack = "autocast=bf16",
+        .peak = { 9 * GIB, 11 * GIB, CAPACITY - MIB },
+        .rehearsals = 10,
+    };
+    sample.fitted.evaluation = sample.fitted.training;
+    sample.fitted.evaluation.largest = 12000;
+    sample.fitted.evaluation.why_not_more = "the dataset has 12000 rows";
+}
+
+static void batches_that_are_not_known(void)
+{
+    fits_as_it_is();
+    sample.fitted.training = (plim_fit_batch){ .now = 64, .stack = "", .rehearsals = 4 };
+    sample.fitted.evaluation = (plim_fit_batch){
+        .why_unknown = "no torch.utils.data.DataLoader that the program evaluates with was found",
+        .stack = "",
+        .rehearsals = 2,
+    };
+}
+
+static void cards(void)
+{
+    static plim_fit_row rows[3];
+    winner();
+    rows[0] = (plim_fit_row){
+        .nominal_bytes = 8 * GIB, .gpu = &gpu, .device_bytes = 9 * GIB, .missing_bytes = GIB
+    };
+    rows[1] = (plim_fit_row){ .nominal_bytes = 12 * GIB,
+                              .gpu = &gpu,
+                              .trial = &sample.trials[1],
+                              .device_bytes = 10 * GIB,
+                              .rows = 8,
+                              .rows_most = 11,
+                              .slowdown = 0.69,
+                              .step_seconds = 0.5 };
+    rows[2] = (plim_fit_row){ .nominal_bytes = 40 * GIB,
+                              .gpu = &larger,
+                              .trial = &sample.trials[0],
+                              .device_bytes = 22 * GIB,
+                              .rows = 64 };
+    sample.fitted.rows = rows;
+    sample.fitted.row_count = T_COUNT(rows);
+}
+
 static const struct {
     const char *golden;
     void (*make)(void);
@@ -259,6 +309,9 @@ static const struct {
     { "fit-nothing-by-little", nothing_fits_by_little, &wide },
     { "fit-nothing-is-enough", nothing_is_enough, &wide },
     { "fit-fails", program_fails, &wide },
+    { "fit-batches", batches, &wide },
+    { "fit-batches-unknown", batches_that_are_not_known, &wide },
+    { "fit-cards", cards, &wide },
     { "fit-hostile", hostile, &wide },
 };
 
