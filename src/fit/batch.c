@@ -125,12 +125,6 @@ static plim_status learn_failure(rows_search *self, uint64_t rows, const plim_fi
     return give_up(self, text, err);
 }
 
-static bool is_unanswered(const plim_fit_sample *sample)
-{
-    return !sample->is_done || sample->status != PLIM_OK ||
-           sample->verdict == PLIM_REHEARSED_FAILED || sample->verdict == PLIM_REHEARSED_UNANSWERED;
-}
-
 static plim_status learn(rows_search *self, uint64_t rows, const plim_fit_sample *sample,
                          plim_error *err)
 {
@@ -142,10 +136,10 @@ static plim_status learn(rows_search *self, uint64_t rows, const plim_fit_sample
     if (is_refused && sample->dataset_rows > 0) {
         return stop_at_dataset(self, sample->dataset_rows, err);
     }
-    if (is_refused || (is_waiting && !is_unanswered(sample))) {
+    if (is_refused || (is_waiting && !plim_fit_sample_failed(sample))) {
         return give_up(self, report->text, err);
     }
-    if (is_unanswered(sample)) {
+    if (plim_fit_sample_failed(sample)) {
         return learn_failure(self, rows, sample, err);
     }
     const bool fits = plim_fit_sample_fits(sample);

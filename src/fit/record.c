@@ -154,7 +154,7 @@ bool plim_fit_sample_fits(const plim_fit_sample *sample)
            (sample->verdict == PLIM_REHEARSED_FITS || sample->verdict == PLIM_REHEARSED_AT_LEAST);
 }
 
-static bool has_failed(const plim_fit_sample *sample)
+bool plim_fit_sample_failed(const plim_fit_sample *sample)
 {
     return !sample->is_done || sample->status != PLIM_OK ||
            sample->verdict == PLIM_REHEARSED_FAILED || sample->verdict == PLIM_REHEARSED_UNANSWERED;
@@ -170,7 +170,7 @@ static void set_answer(plim_fit_search *search, const plim_fit_sample *sample, s
     if (refused != NULL) {
         trial->answer = PLIM_FIT_REFUSED;
         trial->reason = say(search, trial, refused, "it could not be switched on");
-    } else if (has_failed(sample)) {
+    } else if (plim_fit_sample_failed(sample)) {
         trial->answer = answer_of_failure(search, sample, trial, &trial->reason);
     } else if (idle != NULL) {
         trial->answer = PLIM_FIT_NO_EFFECT;
@@ -204,7 +204,8 @@ static size_t phase_at(plim_fit_search *search, const char *name)
 static void set_memory(plim_fit_search *search, const plim_fit_sample *sample,
                        plim_fit_known *known)
 {
-    known->is_measured = !has_failed(sample) && sample->verdict != PLIM_REHEARSED_OUT_OF_MEMORY;
+    known->is_measured =
+        !plim_fit_sample_failed(sample) && sample->verdict != PLIM_REHEARSED_OUT_OF_MEMORY;
     known->high_bytes = plim_minus(sample->bar.high_bytes, sample->waiting_bytes);
     known->allocated_bytes = sample->peak.allocated_bytes;
     known->beside_bytes = plim_minus(known->high_bytes, sample->peak.reserved_bytes);

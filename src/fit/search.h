@@ -96,6 +96,8 @@ double plim_fit_trial_slowdown(const plim_fit_cost *plain, const plim_fit_cost *
 void plim_fit_trial_lines(const plim_fit_trial *trial, char *lines, size_t bytes);
 /* True if the program fitted into the memory that it was given. */
 bool plim_fit_sample_fits(const plim_fit_sample *sample);
+/* True if it has no answer about memory. */
+bool plim_fit_sample_failed(const plim_fit_sample *sample);
 /* One that was not rehearsed, as `report` of another rehearsal says. */
 PLIM_MUST_USE plim_status plim_fit_record_predicted(plim_fit_search *search,
                                                     const plim_fit_stack *stack,
