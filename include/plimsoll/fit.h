@@ -155,7 +155,7 @@ typedef struct plim_fitted {
     const plim_fit_row *rows; /* where options->makes_table, by memory */
     size_t row_count;
     const char *stopped; /* why the search ended early: "budget", "trials"; NULL: it did not */
-    uint64_t steps;      /* that each rehearsal made */
+    uint64_t steps;      /* that the longest rehearsal made */
     void *memory;        /* of all this */
 } plim_fitted;
 

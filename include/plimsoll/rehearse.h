@@ -50,7 +50,8 @@ typedef struct plim_rehearse_options {
     bool keeps_snapshots; /* as for record_path, but left at each process's snapshot_path */
     bool gives_values;    /* what is read from devices is noise, not zeros */
     bool ends_late;       /* work on streams, as late as on a GPU: the most that is reserved */
-    bool counts_work;     /* the work of a step: plim_rehearsed_process.work */
+    uint32_t counts_step; /* count the work of a step, plim_rehearsed_process.work: of the first two
+                             the last (1), of the second alone (2); 0: of none */
     bool prints_calls;    /* functions name themselves on stderr when first called */
     const plim_rehearse_variable *variables; /* more for the program's environment; NULL: none */
 } plim_rehearse_options;

@@ -6,7 +6,10 @@
  *
  *     phase of S >= phase of T - sum of what S has beyond T, as it saved alone
  *
- * and the largest bound counts. That is no theorem (a technique may lower a second peak of a phase
+ * and the largest bound counts. What a technique saves of all that stays from step to step, as
+ * gradients, a phase may show when its activations are smaller, though it did not alone.
+ *
+ * That is no theorem (a technique may lower a second peak of a phase
  * that alone was hidden by a first): search.c looks beyond it where nothing else is left. What is
  * expected is more: techniques that make the same activations smaller multiply.
  */
@@ -22,13 +25,20 @@ static uint64_t saved_by(const plim_fit_space *space, size_t axis, uint8_t choic
     return choice == 0 ? 0 : one->saved_bytes[phase];
 }
 
+/* Of what stays from step to step. */
+static uint64_t stays_by(const plim_fit_space *space, size_t axis, uint8_t choice)
+{
+    return choice == 0 ? 0 : space->choices[axis][choice].saved_end_bytes;
+}
+
 static uint64_t bound_of_phase(const plim_fit_search *search, const plim_fit_known *known,
                                const plim_fit_stack *stack, size_t phase)
 {
     uint64_t bytes = known->phase_bytes[phase];
     for (size_t axis = 0; axis < PLIM_FIT_AXES; axis++) {
         if (stack->at[axis] != known->stack.at[axis]) {
-            const uint64_t more = saved_by(&search->space, axis, stack->at[axis], phase);
+            const uint64_t more = plim_max(saved_by(&search->space, axis, stack->at[axis], phase),
+                                           stays_by(&search->space, axis, stack->at[axis]));
             const uint64_t had = saved_by(&search->space, axis, known->stack.at[axis], phase);
             bytes = plim_minus(bytes, plim_minus(more, had));
         }
@@ -37,34 +47,26 @@ static uint64_t bound_of_phase(const plim_fit_search *search, const plim_fit_kno
 }
 
 /*
- * Activations of the program in a phase: two pieces of a batch leave half of them. Where the batch
- * cannot be divided, all of the phase: that is the most that they can be.
- */
-static double activations_of(const plim_fit_search *search, size_t phase)
-{
-    const double all = (double)search->known[0].phase_bytes[phase];
-    for (size_t axis = 0; axis < PLIM_FIT_AXES; axis++) {
-        const plim_fit_choice *const two = &search->space.choices[axis][1];
-        if (search->space.is_graded[axis] && two->is_read && two->saved_bytes[phase] > 0) {
-            const double twice = 2 * (double)two->saved_bytes[phase];
-            return twice < all ? twice : all;
-        }
-    }
-    return all;
-}
-
-/* Bytes of a phase that a stack saves, by parts: pieces are taken away, the rest is made smaller.
+ * Bytes of a phase that a stack saves, by parts: pieces are taken away from the activations, the
+ * rest is made smaller, and of several pieces of a batch one is there, beside gradients.
  */
 static double saved_by_parts(const plim_fit_search *search, const plim_fit_stack *stack,
-                             size_t phase, double activations)
+                             size_t phase)
 {
+    const plim_fit_space *const space = &search->space;
+    const double activations = (double)search->activation_bytes[phase];
     double pieces = 1;
     double whole = 1;
     double elsewhere = 0;
     for (size_t axis = 0; axis < PLIM_FIT_AXES; axis++) {
-        const double saved = (double)saved_by(&search->space, axis, stack->at[axis], phase);
+        const double saved = (double)saved_by(space, axis, stack->at[axis], phase);
         const double share = activations > 0 ? saved / activations : 0;
-        switch (search->space.parts[axis]) {
+        if (space->is_graded[axis] && saved > 0) {
+            whole /= plim_fit_pieces(&space->choices[axis][stack->at[axis]]);
+            elsewhere -= (double)search->gradient_bytes[phase];
+            continue;
+        }
+        switch (space->parts[axis]) {
         case PLIM_FIT_OF_WHOLE:
             whole *= share < 1 ? 1 - share : 0;
             break;
@@ -79,12 +81,37 @@ static double saved_by_parts(const plim_fit_search *search, const plim_fit_stack
     return activations * (1 - whole * (pieces > 0 ? pieces : 0)) + elsewhere;
 }
 
-static uint64_t likely_of_phase(const plim_fit_search *search, const plim_fit_known *known,
-                                const plim_fit_stack *stack, size_t phase, double activations)
+/* True if the stack saves what stays in a way that the trial has not, and alone a phase did not
+ * show. */
+static bool may_show_more(const plim_fit_search *search, const plim_fit_known *known,
+                          const plim_fit_stack *stack, size_t phase)
 {
-    const double more = saved_by_parts(search, stack, phase, activations) -
-                        saved_by_parts(search, &known->stack, phase, activations);
+    bool may = false;
+    for (size_t axis = 0; axis < PLIM_FIT_AXES; axis++) {
+        const uint8_t choice = stack->at[axis];
+        may = may || (choice != known->stack.at[axis] &&
+                      stays_by(&search->space, axis, choice) >
+                          saved_by(&search->space, axis, choice, phase));
+    }
+    return may;
+}
+
+static uint64_t likely_from(const plim_fit_search *search, const plim_fit_known *known,
+                            const plim_fit_stack *stack, size_t phase)
+{
+    const double more =
+        saved_by_parts(search, stack, phase) - saved_by_parts(search, &known->stack, phase);
     return plim_whole((double)known->phase_bytes[phase] - more);
+}
+
+/* From the trial that is nearest, unless the program as it is lets more be hoped for. */
+static uint64_t likely_of_phase(const plim_fit_search *search, const plim_fit_known *known,
+                                const plim_fit_stack *stack, size_t phase)
+{
+    const uint64_t likely = likely_from(search, known, stack, phase);
+    return may_show_more(search, known, stack, phase)
+               ? plim_min(likely, likely_from(search, &search->known[0], stack, phase))
+               : likely;
 }
 
 static double slowdown_from(const plim_fit_search *search, size_t from, const plim_fit_stack *stack)
@@ -153,8 +180,7 @@ bool plim_fit_guess_at(const plim_fit_search *search, const plim_fit_stack *stac
         }
     }
     for (size_t phase = 0; phase < search->phase_count; phase++) {
-        const double activations = activations_of(search, phase);
-        likely = plim_max(likely, likely_of_phase(search, near, stack, phase, activations));
+        likely = plim_max(likely, likely_of_phase(search, near, stack, phase));
     }
     ret->least_bytes = plim_plus(least, near->beside_bytes);
     ret->likely_bytes = plim_max(plim_plus(likely, near->beside_bytes), ret->least_bytes);

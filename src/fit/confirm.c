@@ -58,7 +58,6 @@ static plim_status confirm(plim_fit_search *search, size_t index, const plim_fit
     const size_t count = next != NULL ? 2 : 1;
     plim_fit_trial_lines(&search->trials[index], lines, sizeof(lines));
     PLIM_TRY(plim_fit_request_make(search, lines, search->capacity_bytes, &requests[0], err));
-    requests[0].is_memory_alone = true;
     if (next != NULL) {
         plim_fit_stack_write(&search->space, next, '\n', next_lines, sizeof(next_lines));
         PLIM_TRY(plim_fit_request_make(search, next_lines, search->far_bytes, &requests[1], err));

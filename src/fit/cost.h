@@ -10,7 +10,7 @@
 /* Of one process on any GPU. NULL, and work or speeds that are not known: all zero. */
 plim_fit_cost plim_fit_cost_of_work(const plim_rehearsed_work *work, const plim_gpu *gpu);
 
-/* Of a program that was rehearsed with counts_work, on a GPU: of its processes, the one that
+/* Of a program that was rehearsed with counts_step, on a GPU: of its processes, the one that
  * takes longest. All zero where it is not known. */
 void plim_fit_cost_of(const plim_rehearsal_outcome *outcome, const plim_gpu *gpu,
                       plim_fit_cost *ret);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define STEPS         3
+#define TRIAL_STEPS   2 /* the first makes states, the second has them */
 #define PARALLEL      2
 #define SPARE_DIVISOR 10 /* what a roomy stack leaves */
 #define CARDS_MAX     16 /* rehearsals for the table of cards, beside those of the search */
@@ -49,8 +50,7 @@ static plim_status begin(plim_fit_search *search, plim_error *err)
     search->margin_bytes = plim_max(options->rehearse.margin_bytes, share);
     search->far_bytes =
         plim_max(PLIM_NEED_CAPACITY_LEAST, search->capacity_bytes * PLIM_NEED_CAPACITY_TIMES);
-    search->machine_bytes = plim_fit_host_available();
-    search->host_bytes = options->host_bytes > 0 ? options->host_bytes : search->machine_bytes;
+    search->host_bytes = options->host_bytes > 0 ? options->host_bytes : plim_fit_host_available();
     search->made_max = trials_max(options);
     search->expected = trials_max(options) / 2;
     if (options->budget_seconds > 0) {
@@ -76,6 +76,9 @@ static plim_status try_plain(plim_fit_search *search, plim_error *err)
     plim_fit_request requests[2];
     PLIM_TRY(plim_fit_request_make(search, "", search->capacity_bytes, &requests[0], err));
     PLIM_TRY(plim_fit_request_make(search, "", search->far_bytes, &requests[1], err));
+    requests[0].counts_step = 1; /* of the first, where there is one step alone */
+    requests[1].counts_step = 1;
+    requests[1].is_trial = false;
     PLIM_TRY(plim_fit_run(search, requests, 2, err));
     const plim_fit_sample *const own = &search->samples[0];
     const plim_fit_sample *const far = &search->samples[1];
@@ -257,6 +260,7 @@ plim_status plim_fit(const char *const *argv, const plim_fit_options *options, p
 {
     static const plim_fit_options defaults;
     plim_fit_options how = options != NULL ? *options : defaults;
+    const uint64_t trial_steps = how.rehearse.steps > 0 ? 0 : TRIAL_STEPS;
     how.rehearse.steps = how.rehearse.steps > 0 ? how.rehearse.steps : STEPS;
     const plim_mem *const mem = plim_mem_or_heap(how.rehearse.mem);
     plim_arena arena;
@@ -265,6 +269,7 @@ plim_status plim_fit(const char *const *argv, const plim_fit_options *options, p
     plim_fit_workers workers = {
         .argv = has_place ? plim_command_with(&arena, argv, 1) : argv,
         .options = &how,
+        .trial_steps = trial_steps,
         .parallel = how.parallel > 0 ? how.parallel : PARALLEL,
     };
     const plim_fit_runner runner = { &workers, argv, plim_fit_workers_run };

@@ -54,7 +54,6 @@ plim_status plim_fit_enough(plim_fit_search *search, size_t trial, const plim_gp
         plim_fit_request request;
         PLIM_TRY(plim_fit_request_make(search, lines, 0, &request, err));
         request.gpu = (*ret)->key;
-        request.is_memory_alone = true;
         PLIM_TRY(plim_fit_run(search, &request, 1, err));
         const plim_fit_sample *const sample = &search->samples[0];
         if (plim_fit_sample_fits(sample)) {

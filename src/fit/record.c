@@ -216,6 +216,7 @@ static void set_memory(plim_fit_search *search, const plim_fit_sample *sample,
     memcpy(known->card_seconds, sample->card_seconds, sizeof(known->card_seconds));
     known->piece_rows = sample->piece_rows > 0 ? sample->piece_rows : sample->batch_rows;
     search->batch_rows = search->batch_rows > 0 ? search->batch_rows : sample->batch_rows;
+    known->end_bytes = sample->end_bytes;
     if (sample->phase_count == 0) {
         known->phase_bytes[phase_at(search, "program")] =
             known->allocated_bytes > 0 ? known->allocated_bytes : known->high_bytes;
@@ -372,13 +373,14 @@ static const char *agents_lines(plim_fit_search *search, const char *lines)
 plim_status plim_fit_request_make(plim_fit_search *search, const char *lines,
                                   uint64_t capacity_bytes, plim_fit_request *ret, plim_error *err)
 {
+    const bool is_trial = capacity_bytes == search->far_bytes;
     *ret = (plim_fit_request){
         .techniques = agents_lines(search, lines),
         .settings = merge_settings(search, lines),
         .capacity_bytes = capacity_bytes,
         .seconds_max = search->seconds_max,
-        .runs_alone = search->machine_bytes > 0 &&
-                      plim_fit_host_need(search, lines) > search->machine_bytes / 2,
+        .is_trial = is_trial,
+        .counts_step = is_trial ? (search->steps < 2 ? 1 : 2) : 0,
         /* The program as it is and an answer that is confirmed take the time that they need. */
         .until = search->made > 0 && capacity_bytes != search->capacity_bytes ? search->until : 0,
     };
@@ -398,21 +400,34 @@ plim_status plim_fit_run(plim_fit_search *search, const plim_fit_request *reques
     return status;
 }
 
+plim_status plim_fit_run_stacks(plim_fit_search *search, const plim_fit_stack *stacks, size_t count,
+                                plim_error *err)
+{
+    char lines[PLIM_FIT_LINES_BYTES];
+    plim_fit_request requests[PLIM_FIT_ROUND_MAX] = { { 0 } };
+    for (size_t i = 0; i < count; i++) {
+        plim_fit_stack_write(&search->space, &stacks[i], '\n', lines, sizeof(lines));
+        PLIM_TRY(plim_fit_request_make(search, lines, search->far_bytes, &requests[i], err));
+    }
+    return plim_fit_run(search, requests, count, err);
+}
+
+plim_status plim_fit_record_stacks(plim_fit_search *search, const plim_fit_stack *stacks,
+                                   const plim_fit_sample *samples, size_t count, plim_error *err)
+{
+    char lines[PLIM_FIT_LINES_BYTES];
+    for (size_t i = 0; i < count; i++) {
+        plim_fit_stack_write(&search->space, &stacks[i], '\n', lines, sizeof(lines));
+        PLIM_TRY(plim_fit_record(search, &samples[i], &stacks[i], lines, false, err));
+    }
+    return PLIM_OK;
+}
+
 plim_status plim_fit_try(plim_fit_search *search, const plim_fit_stack *stacks, size_t count,
                          plim_error *err)
 {
-    char lines[PLIM_FIT_ROUND_MAX][PLIM_FIT_LINES_BYTES];
-    plim_fit_request requests[PLIM_FIT_ROUND_MAX] = { { 0 } };
-    count = count < PLIM_FIT_ROUND_MAX ? count : PLIM_FIT_ROUND_MAX;
-    for (size_t i = 0; i < count; i++) {
-        plim_fit_stack_write(&search->space, &stacks[i], '\n', lines[i], sizeof(lines[i]));
-        PLIM_TRY(plim_fit_request_make(search, lines[i], search->far_bytes, &requests[i], err));
-    }
-    PLIM_TRY(plim_fit_run(search, requests, count, err));
-    for (size_t i = 0; i < count; i++) {
-        PLIM_TRY(plim_fit_record(search, &search->samples[i], &stacks[i], lines[i], false, err));
-    }
-    return PLIM_OK;
+    PLIM_TRY(plim_fit_run_stacks(search, stacks, count, err));
+    return plim_fit_record_stacks(search, stacks, search->samples, count, err);
 }
 
 bool plim_fit_may_go_on(plim_fit_search *search, size_t more)

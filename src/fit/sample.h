@@ -41,6 +41,7 @@ typedef struct plim_fit_sample {
     uint64_t steps;
     plim_fit_phase phases[PLIM_FIT_PHASES_MAX];
     size_t phase_count;
+    uint64_t end_bytes; /* allocated as a step ends: gradients are still there; 0: not known */
     plim_fit_report reports[PLIM_FIT_USES_MAX]; /* in the order of the techniques */
     size_t report_count;
     plim_fit_cost cost;
@@ -63,9 +64,9 @@ typedef struct plim_fit_request {
     double seconds_max;      /* 0: it may take its time */
     double until;            /* seconds of plim_clock at which the budget ends it; 0: never */
     const char *const *argv; /* NULL: as the workers have it */
-    bool runs_alone;         /* two at a time may take more memory than this machine has */
-    bool is_memory_alone;    /* work is not counted, which takes time */
-    bool runs_to_end;        /* and not to the number of steps of the options */
+    uint32_t counts_step;    /* as in the options of rehearsals */
+    bool is_trial;           /* fewer steps are enough */
+    bool runs_to_end;        /* and not to a number of steps */
 } plim_fit_request;
 
 /* Something that rehearses: processes, or the tables of a test. */

@@ -12,10 +12,16 @@
 #include <math.h>
 #include <string.h>
 
-#define DEEP_MAX   3  /* trials beyond the bounds, where nothing within them is left */
-#define CLOSER_MAX 4  /* trials of the answer's neighbours */
-#define NEAR_MAX   4  /* trials of what bounds leave room for, against expectation */
-#define SURE_SHARE 97 /* of a hundred: expected to fit well */
+#define DEEP_MAX     3   /* trials beyond the bounds, where nothing within them is left */
+#define CLOSER_MAX   4   /* trials of the answer's neighbours */
+#define NEAR_MAX     4   /* trials of what bounds leave room for, against expectation */
+#define SURE_SHARE   97  /* of a hundred: expected to fit well */
+#define CHEAPEST_MAX 32  /* that are kept */
+#define APART_SHARE  98  /* of a hundred: what another than the cheapest may take of its memory */
+#define HOPE_SHARE   108 /* of a hundred: what expectation may be too much by */
+#define SURE_TIMES                                                                \
+    1.15 /* beside an answer that fits, what a surer one may cost of the cheapest \
+          */
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
@@ -101,12 +107,12 @@ typedef struct stack_walk {
     const plim_fit_search *search;
     plim_fit_limit limit;
     bool has_best;
-    stack_key best;         /* of a trial: only cheaper ones count */
-    fit_candidate cheapest; /* of those that are expected to fit */
-    fit_candidate second;
-    fit_candidate sure;    /* the cheapest that is expected to fit well */
-    fit_candidate nearest; /* to fitting, of those that the bounds leave room for */
-    fit_candidate deepest; /* whatever the bounds say */
+    stack_key best;                  /* of a trial: only cheaper ones count */
+    fit_candidate all[CHEAPEST_MAX]; /* of those that are expected to fit, the cheapest first */
+    fit_candidate sure;              /* the cheapest that is expected to fit well */
+    fit_candidate hopeful;           /* the cheapest that is expected to miss little */
+    fit_candidate nearest;           /* to fitting, of those that the bounds leave room for */
+    fit_candidate deepest;           /* whatever the bounds say */
 } stack_walk;
 
 static void keep_if_less(fit_candidate *to, const fit_candidate *one)
@@ -121,6 +127,18 @@ static void keep_if_deeper(fit_candidate *to, const fit_candidate *one)
     if (!to->is_there || one->key.likely_bytes < to->key.likely_bytes ||
         (one->key.likely_bytes == to->key.likely_bytes && compare_keys(&one->key, &to->key) < 0)) {
         *to = *one;
+    }
+}
+
+static void keep_in_order(fit_candidate *all, const fit_candidate *one)
+{
+    fit_candidate last = *one;
+    for (size_t i = 0; i < CHEAPEST_MAX && last.is_there; i++) {
+        if (!all[i].is_there || compare_keys(&last.key, &all[i].key) < 0) {
+            const fit_candidate next = all[i];
+            all[i] = last;
+            last = next;
+        }
     }
 }
 
@@ -149,14 +167,12 @@ static void consider(stack_walk *self, const plim_fit_stack *stack)
     const bool is_cached = !self->limit.is_own || guess.stuck_bytes > guess.cached_bytes;
     const uint64_t held = is_cached ? guess.cached_bytes : guess.stuck_bytes;
     if (plim_plus(guess.likely_bytes, held) > room) {
+        if (plim_plus(guess.likely_bytes, held) <= room / 100 * HOPE_SHARE) {
+            keep_if_less(&self->hopeful, &one);
+        }
         return;
     }
-    if (!self->cheapest.is_there || compare_keys(&one.key, &self->cheapest.key) < 0) {
-        self->second = self->cheapest;
-        self->cheapest = one;
-    } else {
-        keep_if_less(&self->second, &one);
-    }
+    keep_in_order(self->all, &one);
     if (plim_plus(guess.likely_bytes, guess.cached_bytes) <= room / 100 * SURE_SHARE) {
         keep_if_less(&self->sure, &one);
     }
@@ -247,17 +263,58 @@ static bool is_another(const fit_candidate *one, const fit_candidate *than)
     return one->is_there && memcmp(&one->stack, &than->stack, sizeof(plim_fit_stack)) != 0;
 }
 
-/* The cheapest, and beside it the cheapest that surely fits, the second, or the nearest. */
+/* The cheapest of those that miss little, or the nearest to fitting. */
+static const fit_candidate *choose_near(const stack_walk *self, plim_fit_beyond *made)
+{
+    const fit_candidate *const near = self->hopeful.is_there ? &self->hopeful : &self->nearest;
+    if (!near->is_there || made->near >= NEAR_MAX) {
+        return NULL;
+    }
+    made->near++;
+    return near;
+}
+
+/* True if it is worth a rehearsal beside the cheapest: before there is any answer, whatever it
+ * costs. */
+static bool is_worth_being_sure(const stack_walk *self)
+{
+    return is_another(&self->sure, &self->all[0]) &&
+           (!self->has_best ||
+            (double)self->sure.key.slowdown <= SURE_TIMES * (double)self->all[0].key.slowdown);
+}
+
+/* The next that takes less, and is not the cheapest with a trifle changed; the next where all are.
+ */
+static const fit_candidate *choose_second(const stack_walk *self)
+{
+    const uint64_t apart = self->all[0].key.likely_bytes / 100 * APART_SHARE;
+    for (size_t i = 1; i < CHEAPEST_MAX && self->all[i].is_there; i++) {
+        if (self->all[i].key.likely_bytes <= apart) {
+            return &self->all[i];
+        }
+    }
+    return &self->all[1];
+}
+
+/* True if what misses little by expectation, and might fit, costs much less than what is expected
+ * to. */
+static bool is_hope_cheap(const stack_walk *self)
+{
+    return self->hopeful.is_there &&
+           SURE_TIMES * (double)self->hopeful.key.slowdown <= (double)self->all[0].key.slowdown;
+}
+
+/* The cheapest, and beside it the cheapest that surely fits, the second, or one that is near. */
 static size_t choose(const stack_walk *self, plim_fit_beyond *made, plim_fit_stack *ret)
 {
-    const fit_candidate *const first = &self->cheapest;
+    const fit_candidate *const first = &self->all[0];
     if (!first->is_there) {
         return 0;
     }
-    const fit_candidate *other = is_another(&self->sure, first) ? &self->sure : &self->second;
-    if (!other->is_there && is_another(&self->nearest, first) && made->near < NEAR_MAX) {
-        made->near++;
-        other = &self->nearest;
+    const fit_candidate *other = is_worth_being_sure(self) ? &self->sure : choose_second(self);
+    if (!other->is_there || is_hope_cheap(self)) {
+        const fit_candidate *const near = choose_near(self, made);
+        other = near != NULL && is_another(near, first) ? near : other;
     }
     ret[0] = first->stack;
     ret[1] = other->stack;
@@ -270,9 +327,9 @@ static size_t choose_beyond(const stack_walk *self, size_t best, plim_fit_beyond
                             plim_fit_stack *ret)
 {
     fit_candidate one = { 0 };
-    if (self->nearest.is_there && made->near < NEAR_MAX) {
-        made->near++;
-        one = self->nearest;
+    const fit_candidate *const near = choose_near(self, made);
+    if (near != NULL) {
+        one = *near;
     } else if (best == SIZE_MAX && made->deep < DEEP_MAX) {
         made->deep++;
         one = self->deepest;
@@ -298,8 +355,8 @@ bool plim_fit_cheaper(const plim_fit_search *search, plim_fit_limit limit, size_
                       plim_fit_stack *ret)
 {
     const stack_walk self = walk_below(search, limit, best);
-    *ret = self.cheapest.stack;
-    return self.cheapest.is_there;
+    *ret = self.all[0].stack;
+    return self.all[0].is_there;
 }
 
 plim_status plim_fit_look(plim_fit_search *search, plim_fit_limit limit, size_t leaves,

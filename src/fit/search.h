@@ -36,6 +36,7 @@ typedef struct plim_fit_known {
     uint64_t allocated_bytes; /* at the peak */
     uint64_t beside_bytes;    /* of the device, beside what PyTorch reserves */
     uint64_t phase_bytes[PLIM_FIT_PHASES_MAX];
+    uint64_t end_bytes;                  /* as plim_fit_sample */
     double card_seconds[PLIM_FIT_CARDS]; /* as plim_fit_sample, and the next */
     uint64_t piece_rows;                 /* that go through at a time; 0: not known */
     const char *documents;               /* of the agents, as plim_fit_sample */
@@ -51,11 +52,10 @@ typedef struct plim_fit_search {
     uint64_t capacity_bytes;
     uint64_t far_bytes; /* capacity of the trials */
     uint64_t margin_bytes;
-    uint64_t host_bytes;    /* that may be used; 0: not known */
-    uint64_t machine_bytes; /* that this machine has for rehearsals; 0: not known */
-    double until;           /* seconds, of plim_clock; 0: no limit */
-    size_t made;            /* rehearsals */
-    size_t made_max;        /* for stacks, and in the end for all */
+    uint64_t host_bytes; /* that may be used; 0: not known */
+    double until;        /* seconds, of plim_clock; 0: no limit */
+    size_t made;         /* rehearsals */
+    size_t made_max;     /* for stacks, and in the end for all */
     size_t expected;
     double seconds_max; /* of one */
     plim_fit_space space;
@@ -64,6 +64,10 @@ typedef struct plim_fit_search {
     size_t count;
     char phase_names[PLIM_FIT_PHASES_MAX][24];
     size_t phase_count;
+    /* Of the program as it is, by phase: what shrinks with the batch, and what a second piece of a
+     * batch finds there, which are gradients. learn_choice() reads both. */
+    uint64_t activation_bytes[PLIM_FIT_PHASES_MAX];
+    uint64_t gradient_bytes[PLIM_FIT_PHASES_MAX];
     plim_fit_sample *samples; /* PLIM_FIT_ROUND_MAX */
     uint64_t steps;
     bool is_enough_rehearsed; /* of the last plim_fit_enough() */
@@ -103,7 +107,14 @@ PLIM_MUST_USE plim_status plim_fit_record_predicted(plim_fit_search *search,
                                                     const plim_fit_stack *stack,
                                                     plim_fit_answer answer, const char *reason,
                                                     plim_error *err);
-/* Rehearses stacks with all memory that they want, and records them, in their order. */
+/* Rehearses stacks with all memory that they want; search->samples are in their order. */
+PLIM_MUST_USE plim_status plim_fit_run_stacks(plim_fit_search *search, const plim_fit_stack *stacks,
+                                              size_t count, plim_error *err);
+PLIM_MUST_USE plim_status plim_fit_record_stacks(plim_fit_search *search,
+                                                 const plim_fit_stack *stacks,
+                                                 const plim_fit_sample *samples, size_t count,
+                                                 plim_error *err);
+/* Both. */
 PLIM_MUST_USE plim_status plim_fit_try(plim_fit_search *search, const plim_fit_stack *stacks,
                                        size_t count, plim_error *err);
 /* Keeps a text in the arena; NULL: no memory. */
@@ -210,13 +221,11 @@ PLIM_MUST_USE plim_status plim_fit_write_changes(plim_fit_search *search, size_t
 
 /* Memory that this machine has for programs; 0: not known. */
 uint64_t plim_fit_host_available(void);
-/* Of it, what a rehearsal with techniques, one a line, may take: an estimate that is rather too
- * much, but for programs that make their weights late. */
-uint64_t plim_fit_host_need(const plim_fit_search *search, const char *techniques);
 
 typedef struct plim_fit_workers {
     const char *const *argv;
     const plim_fit_options *options;
+    uint64_t trial_steps; /* of trials; 0: as the options have it */
     size_t parallel;
 } plim_fit_workers;
 

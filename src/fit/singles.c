@@ -62,6 +62,46 @@ static double slowdown_of(const plim_fit_search *search, const plim_fit_choice *
     return 1 + (measured - 1) * part;
 }
 
+/*
+ * Two pieces of a batch leave half of the activations A, beside the gradients G of the first:
+ *
+ *     program S + A, in two pieces S + G + A / 2, at the end of a step S + G
+ *
+ * so that A is twice what the pieces have beyond the end. If that is not known, G counts as 0.
+ */
+static void learn_activations(plim_fit_search *search, const plim_fit_known *pieces)
+{
+    for (size_t phase = 0; phase < search->phase_count; phase++) {
+        const uint64_t all = search->known[0].phase_bytes[phase];
+        const uint64_t saved = plim_minus(all, pieces->phase_bytes[phase]);
+        const uint64_t beyond = plim_minus(pieces->phase_bytes[phase], pieces->end_bytes);
+        if (saved > 0) {
+            const uint64_t half = pieces->end_bytes > 0 ? plim_max(beyond, saved) : saved;
+            search->activation_bytes[phase] = half < all / 2 ? 2 * half : all;
+            search->gradient_bytes[phase] = plim_minus(search->activation_bytes[phase] / 2, saved);
+        }
+    }
+}
+
+/* Of pieces: as many take as much of the activations away, and gradients come once. */
+static uint64_t saved_in(const plim_fit_search *search, size_t axis, const plim_fit_choice *choice,
+                         size_t phase, uint64_t measured)
+{
+    if (!search->space.is_graded[axis] || measured == 0) {
+        return plim_whole((double)measured * choice->share);
+    }
+    const double activations = (double)search->activation_bytes[phase];
+    return plim_minus(plim_whole(activations * (1 - 1 / plim_fit_pieces(choice))),
+                      search->gradient_bytes[phase]);
+}
+
+/* A batch of eight rows has no sixteen pieces. */
+static bool has_rows(const plim_fit_search *search, size_t axis, const plim_fit_choice *choice)
+{
+    return !search->space.is_graded[axis] || search->batch_rows == 0 ||
+           plim_fit_pieces(choice) < (double)search->batch_rows + 0.5;
+}
+
 static void learn_choice(plim_fit_search *search, size_t axis, uint8_t i)
 {
     plim_fit_choice *const choice = &search->space.choices[axis][i];
@@ -69,17 +109,24 @@ static void learn_choice(plim_fit_search *search, size_t axis, uint8_t i)
     const size_t index = find_single(search, axis, choice->alone);
     choice->is_open = choice->is_open && index != SIZE_MAX && search->known[index].is_measured &&
                       !search->known[index].is_bad && plim_fit_is_allowed(search, index) &&
-                      is_worth_it(search, index);
+                      is_worth_it(search, index) && has_rows(search, axis, choice);
     if (!choice->is_open) {
         return;
+    }
+    if (search->space.is_graded[axis] && choice == base) {
+        learn_activations(search, &search->known[index]);
     }
     choice->is_read = true;
     const double measured = search->trials[index].slowdown;
     choice->slowdown = choice == base ? measured : slowdown_of(search, base, choice, measured);
+    if (search->known[index].end_bytes > 0) {
+        choice->saved_end_bytes =
+            plim_minus(search->known[0].end_bytes, search->known[index].end_bytes);
+    }
     for (size_t phase = 0; phase < search->phase_count; phase++) {
         const uint64_t saved = plim_minus(search->known[0].phase_bytes[phase],
                                           search->known[index].phase_bytes[phase]);
-        choice->saved_bytes[phase] = plim_whole((double)saved * choice->share);
+        choice->saved_bytes[phase] = saved_in(search, axis, choice, phase, saved);
     }
 }
 
@@ -140,28 +187,6 @@ static plim_status sort_together(plim_fit_search *search, plim_fit_stack togethe
     return kept == 0 ? PLIM_OK : plim_fit_record(search, sample, &applied, lines, false, err);
 }
 
-/* Nothing is recorded where the program failed with them: which one it was is then found alone. */
-static plim_status try_together(plim_fit_search *search, plim_error *err)
-{
-    const plim_fit_stack stack = stack_of_idle(search);
-    const bool has_always = search->options->rehearse.techniques != NULL &&
-                            search->options->rehearse.techniques[0] != '\0';
-    if (plim_fit_stack_size(&stack) < TOGETHER_LEAST || has_always) {
-        return PLIM_OK;
-    }
-    char lines[PLIM_FIT_LINES_BYTES];
-    plim_fit_request request;
-    plim_fit_stack_write(&search->space, &stack, '\n', lines, sizeof(lines));
-    PLIM_TRY(plim_fit_request_make(search, lines, search->far_bytes, &request, err));
-    PLIM_TRY(plim_fit_run(search, &request, 1, err));
-    plim_fit_sample *const sample = &search->samples[0];
-    const bool is_whole = sample->is_done && sample->status == PLIM_OK &&
-                          sample->report_count == plim_fit_stack_size(&stack) &&
-                          sample->verdict != PLIM_REHEARSED_FAILED &&
-                          sample->verdict != PLIM_REHEARSED_UNANSWERED;
-    return is_whole ? sort_together(search, stack, sample, err) : PLIM_OK;
-}
-
 /* ---- alone ----------------------------------------------------------------------------------- */
 
 /* Free ones before cheap before dear; those that change the result last. */
@@ -196,42 +221,70 @@ static size_t parallel_of(const plim_fit_search *search)
     return most < PLIM_FIT_ROUND_MAX ? most : PLIM_FIT_ROUND_MAX;
 }
 
-/* Leaves techniques out whose rehearsal may take more of this machine's memory than there is. */
-static plim_status spare_host(plim_fit_search *search, size_t axis, plim_error *err)
+/* ---- rounds ---------------------------------------------------------------------------------- */
+
+/* Techniques of a stack wait: a round that tries it answers for them. */
+static size_t choose_beside(const plim_fit_search *search, const plim_fit_stack *together,
+                            size_t most, plim_fit_stack *ret)
 {
-    for (uint8_t i = 1; i < search->space.counts[axis]; i++) {
-        plim_fit_choice *const choice = &search->space.choices[axis][i];
-        if (choice->is_open && search->machine_bytes > 0 &&
-            plim_fit_host_need(search, choice->text) > search->machine_bytes) {
-            plim_fit_stack alone = { { 0 } };
-            alone.at[axis] = i;
-            choice->is_open = false;
-            PLIM_TRY(plim_fit_record_predicted(
-                search, &alone, PLIM_FIT_SHORT,
-                "its rehearsal may take more of this machine's memory than there is", err));
+    plim_fit_stack all[PLIM_FIT_AXES * PLIM_FIT_CHOICES];
+    const size_t found = choose(search, sizeof(all) / sizeof(all[0]), all);
+    size_t count = 0;
+    for (size_t i = 0; i < found && count < most; i++) {
+        if (!plim_fit_stack_covers(&search->space, together, &all[i])) {
+            ret[count++] = all[i];
         }
     }
-    return PLIM_OK;
+    return count;
+}
+
+/* Nothing is recorded where the program failed with all: which one it was is then found alone. */
+static plim_status take_together(plim_fit_search *search, plim_fit_stack stack,
+                                 plim_fit_sample *sample, plim_error *err)
+{
+    const bool is_whole =
+        sample->report_count == plim_fit_stack_size(&stack) && !plim_fit_sample_failed(sample);
+    return is_whole ? sort_together(search, stack, sample, err) : PLIM_OK;
+}
+
+/* The first round: several together, and beside them others alone. */
+static plim_status try_together(plim_fit_search *search, size_t most, plim_error *err)
+{
+    const bool has_always = search->options->rehearse.techniques != NULL &&
+                            search->options->rehearse.techniques[0] != '\0';
+    plim_fit_stack stacks[PLIM_FIT_ROUND_MAX] = { stack_of_idle(search) };
+    if (plim_fit_stack_size(&stacks[0]) < TOGETHER_LEAST || has_always || most == 0) {
+        return PLIM_OK;
+    }
+    const size_t count = 1 + choose_beside(search, &stacks[0], most - 1, &stacks[1]);
+    PLIM_TRY(plim_fit_run_stacks(search, stacks, count, err));
+    PLIM_TRY(take_together(search, stacks[0], &search->samples[0], err));
+    return plim_fit_record_stacks(search, &stacks[1], &search->samples[1], count - 1, err);
+}
+
+/* Rehearsals that a round may have. */
+static size_t room_for(plim_fit_search *search)
+{
+    const size_t most = parallel_of(search);
+    const size_t room = plim_fit_may_go_on(search, PLIM_FIT_LEAVES)
+                            ? search->made_max - PLIM_FIT_LEAVES - search->made
+                            : 0;
+    return most < room ? most : room;
 }
 
 plim_status plim_fit_singles(plim_fit_search *search, plim_error *err)
 {
-    for (size_t axis = 0; axis < PLIM_FIT_AXES; axis++) {
-        PLIM_TRY(spare_host(search, axis, err));
-    }
-    if (plim_fit_may_go_on(search, PLIM_FIT_LEAVES)) {
-        PLIM_TRY(try_together(search, err));
-    }
     plim_fit_stack stacks[PLIM_FIT_ROUND_MAX];
-    while (plim_fit_may_go_on(search, PLIM_FIT_LEAVES)) {
-        const size_t room = search->made_max - PLIM_FIT_LEAVES - search->made;
-        const size_t most = parallel_of(search);
-        const size_t count = choose(search, most < room ? most : room, stacks);
+    PLIM_TRY(try_together(search, room_for(search), err));
+    for (;;) {
+        const size_t count = choose(search, room_for(search), stacks);
         if (count == 0) {
             break;
         }
         PLIM_TRY(plim_fit_try(search, stacks, count, err));
     }
+    memcpy(search->activation_bytes, search->known[0].phase_bytes,
+           sizeof(search->activation_bytes));
     for (size_t axis = 0; axis < PLIM_FIT_AXES; axis++) {
         for (uint8_t i = 1; i < search->space.counts[axis]; i++) {
             learn_choice(search, axis, i);

@@ -153,6 +153,11 @@ void plim_fit_space_init(plim_fit_space *space, const plim_fit_options *options,
     }
 }
 
+double plim_fit_pieces(const plim_fit_choice *choice)
+{
+    return 1 / (1 - choice->share / 2); /* of share_of() */
+}
+
 size_t plim_fit_stack_size(const plim_fit_stack *stack)
 {
     size_t size = 0;

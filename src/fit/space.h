@@ -27,6 +27,7 @@ typedef struct plim_fit_choice {
     bool is_read; /* it was rehearsed alone, or the one that stands for it */
     double slowdown;
     uint64_t saved_bytes[PLIM_FIT_PHASES_MAX];
+    uint64_t saved_end_bytes; /* of what is allocated as a step ends: weights, gradients, states */
 } plim_fit_choice;
 
 /* The effect of a technique on activations, for an expectation of stacks. */
@@ -47,6 +48,9 @@ typedef struct plim_fit_space {
 /* All that options allow on a GPU. */
 void plim_fit_space_init(plim_fit_space *space, const plim_fit_options *options,
                          const plim_gpu *gpu);
+
+/* Of a choice of accumulation: pieces of a batch. */
+double plim_fit_pieces(const plim_fit_choice *choice);
 
 size_t plim_fit_stack_size(const plim_fit_stack *stack);
 /* True if `whole` has all that `part` has, or more of it on graded axes. */

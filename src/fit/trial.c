@@ -109,6 +109,10 @@ static void add_process(plim_fit_sample *sample, const plim_rehearsed_process *p
         for (size_t j = 0; j < process->devices[i].phase_count; j++) {
             add_phase(sample, &process->devices[i].phases[j]);
         }
+        for (size_t j = 0; j < process->devices[i].step_count; j++) {
+            sample->end_bytes =
+                plim_max(sample->end_bytes, process->devices[i].steps[j].end_allocated_bytes);
+        }
     }
 }
 
@@ -250,6 +254,12 @@ static plim_status rehearse_late(const plim_fit_request *request, const plim_reh
                : PLIM_OK;
 }
 
+static uint64_t steps_of(const plim_fit_workers *workers, const plim_fit_request *request)
+{
+    return request->is_trial && workers->trial_steps > 0 ? workers->trial_steps
+                                                         : workers->options->rehearse.steps;
+}
+
 void plim_fit_rehearse(const plim_fit_workers *workers, const plim_fit_request *request,
                        plim_fit_sample *ret)
 {
@@ -266,11 +276,11 @@ void plim_fit_rehearse(const plim_fit_workers *workers, const plim_fit_request *
     how.settings = request->settings != NULL ? request->settings : how.settings;
     how.gpu = request->gpu != NULL ? request->gpu : how.gpu;
     how.capacity_bytes = request->capacity_bytes;
-    how.steps = request->runs_to_end ? 0 : how.steps;
+    how.steps = request->runs_to_end ? 0 : steps_of(workers, request);
     how.record_path = NULL;
     how.prints_calls = false;
     how.keeps_snapshots = false;
-    how.counts_work = !request->is_memory_alone;
+    how.counts_step = request->counts_step;
     struct timespec now;
     (void)clock_gettime(CLOCK_REALTIME, &now);
     ret->began = (double)now.tv_sec + (double)now.tv_nsec / 1e9;

@@ -105,8 +105,8 @@ static void set_what_the_agent_reads(plim_variables *all, const plim_rehearsal *
         plim_variables_set(all, "PLIMSOLL_HISTORY", "all");
         plim_variables_set(all, "PLIMSOLL_SNAPSHOT", "1");
     }
-    if (options->counts_work) {
-        plim_variables_set(all, "PLIMSOLL_WORK", "1");
+    if (options->counts_step > 0) {
+        plim_variables_set_number(all, "PLIMSOLL_WORK", options->counts_step);
         set_default(all, "TORCH_CPP_LOG_LEVEL", "ERROR"); /* its observer announces itself */
     }
     if (options->world_size > 0) {

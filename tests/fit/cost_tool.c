@@ -100,7 +100,7 @@ int main(int argc, char **argv)
         .capacity_bytes = CAPACITY_BYTES,
         .steps = STEPS,
         .techniques = strcmp(argv[2], "-") == 0 ? NULL : argv[2],
-        .counts_work = strcmp(argv[3], "yes") == 0,
+        .counts_step = strcmp(argv[3], "yes") == 0,
         .home = getenv("PLIM_HOME"),
     };
     const plim_launch_options launch = { 0 };

@@ -176,26 +176,6 @@ static void two_run_at_a_time(void)
     tear_down();
 }
 
-static void one_that_needs_the_machine_runs_alone(void)
-{
-    static plim_fit_sample samples[4];
-    plim_fit_request requests[4] = { { 0 } };
-    long beside[8];
-    set_up();
-    for (size_t i = 0; i < T_COUNT(requests); i++) {
-        requests[i] = (plim_fit_request){ .techniques = "", .capacity_bytes = GIB };
-        requests[i].runs_alone = true;
-    }
-    T_EQ_I64(run("touch $RUNNING/$$; sleep 0.1; ls $RUNNING | wc -l >> $NOTES; rm $RUNNING/$$",
-                 requests, 4, samples),
-             PLIM_OK);
-    T_EQ_U64(read_notes(beside, T_COUNT(beside)), 4);
-    for (size_t i = 0; i < T_COUNT(requests); i++) {
-        T_EQ_I64(beside[i], 1);
-    }
-    tear_down();
-}
-
 static void the_input_of_the_caller_is_not_read(void)
 {
     static plim_fit_sample sample;
@@ -322,7 +302,7 @@ static void workers_end_with_the_process_that_waits_for_them(void)
 }
 
 T_MAIN(T_TEST(samples_stand_in_the_order_of_requests), T_TEST(two_run_at_a_time),
-       T_TEST(one_that_needs_the_machine_runs_alone), T_TEST(the_input_of_the_caller_is_not_read),
+       T_TEST(the_input_of_the_caller_is_not_read),
        T_TEST(what_takes_too_long_is_ended_with_all_that_it_started),
        T_TEST(a_budget_that_has_ended_ends_it_at_once),
        T_TEST(a_program_ended_by_a_signal_of_its_own_failed),

@@ -17,6 +17,8 @@ int cudaFreeAsync(void *address, void *stream);
 int cudaMallocManaged(void **address, size_t bytes, unsigned flags);
 int cudaHostAlloc(void **address, size_t bytes, unsigned flags);
 int cudaFreeHost(void *address);
+int cudaHostRegister(void *address, size_t bytes, unsigned flags);
+int cudaHostUnregister(void *address);
 int cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes);
 int cudaMemcpy(void *target, const void *source, size_t bytes, int kind);
 int cudaMemset(void *target, int byte, size_t bytes);

@@ -264,7 +264,53 @@ static void noise_repeats_itself(void)
     (void)munmap(shared, bytes);
 }
 
+/* What of a buffer is in this machine's memory. */
+static size_t count_resident(void *address, size_t bytes)
+{
+    unsigned char resident[1 << 12];
+    size_t count = 0;
+    R_TRUE(bytes / 4096 <= sizeof(resident));
+    R_EQ(mincore(address, bytes, resident), 0);
+    for (size_t i = 0; i < bytes / 4096; i++) {
+        count += resident[i] & 1;
+    }
+    return count;
+}
+
+static void large(void)
+{
+    const size_t bytes = (size_t)8 << 20;
+    const size_t odd = 100; /* neither end of the copy is that of a page */
+    void *address = NULL;
+    char *const device = allocate(bytes);
+    R_EQ(cudaHostAlloc(&address, bytes, 0), 0);
+    unsigned char *const pinned = address;
+    memset(pinned, 0xff, bytes);
+    R_EQ(cudaMemcpy(pinned + odd, device, bytes - 2 * odd, 4), 0);
+    R_TRUE(count_resident(pinned, bytes) <= 2);
+    for (size_t i = 0; i < bytes; i++) {
+        R_TRUE(pinned[i] == (i < odd || i >= bytes - odd ? 0xff : 0));
+    }
+    R_EQ(cudaFreeHost(address), 0);
+
+    unsigned char *const own = malloc(bytes); /* the program's: CUDA does not know what it is */
+    R_TRUE(own != NULL);
+    memset(own, 0xff, bytes);
+    R_EQ(cudaHostRegister(own, bytes, 0), 0);
+    R_EQ(cudaMemcpy(own, device, bytes, 4), 0);
+    for (size_t i = 0; i < bytes; i++) {
+        R_TRUE(own[i] == 0);
+    }
+    R_EQ(cudaHostUnregister(own), 0);
+    free(own);
+}
+
+static void pinned_buffers_give_their_pages_back(void)
+{
+    r_play(large);
+}
+
 T_MAIN(T_TEST(data_comes_back_until_something_is_computed), T_TEST(variables_have_addresses),
        T_TEST(boxes_are_copied), T_TEST(only_so_much_is_kept),
        T_TEST(random_copies_agree_with_real_memory), T_TEST(noise_is_between_zero_and_one),
-       T_TEST(noise_repeats_itself))
+       T_TEST(noise_repeats_itself), T_TEST(pinned_buffers_give_their_pages_back))

@@ -39,7 +39,8 @@ class Agent:
         self.history = History(torch, settings.history, self.journal)
         self.reads = Reads(torch, places, self.phases, self.journal)
         self.ooms = Ooms(torch, places, self.phases, self.journal)
-        self.costs = Costs(torch, self.phases, settings.results, self.journal)
+        self.costs = Costs(torch, self.phases, settings.results, self.journal,
+                           skipped=(settings.work or 1) - 1)
         self.results = Results(self)
         self.endings = Endings(self.ooms, self.journal)
         self.deciding = Deciding(self)

@@ -1,7 +1,8 @@
 """Counts the work of a step, in rehearsals that are to count it: docs/design/fit-cost.md.
 
 PyTorch's execution trace observer writes every operation of the first two steps into a file; the
-second step is read at the end, or the first where there is no other. What goes between host and
+second step is read at the end, or the first where there is no other. Where the launcher knows that
+there is a second, it alone is written. What goes between host and
 device comes from the stand-ins. Nothing is read while the program runs, and its tensors stay what
 they were: a dispatch mode would make PyTorch add gradients up otherwise.
 
@@ -26,14 +27,17 @@ TRITON = "triton_"
 class Costs:
     """Of one process.
 
-    folder  for the file
+    folder   for the file
+    skipped  steps that are not written
     """
 
-    def __init__(self, torch, phases, folder, journal):
+    def __init__(self, torch, phases, folder, journal, skipped=0):
         self._torch = torch
         self._phases = phases
         self._path = os.path.join(folder, f"{os.getpid()}.trace")
         self._journal = journal
+        self._skipped = skipped
+        self._left = skipped
         self._counts = []  # at the beginning of each step, and at the end
         self._is_on = False
         self._why = "no step began"
@@ -57,12 +61,16 @@ class Costs:
 
     def _turned(self):
         """A step begins, and another may have ended."""
+        if self._left > 0:
+            self._left -= 1
+            self._why = "the program has fewer steps than before"
+            return
         if not self._counts:
             self._start()
         if self._is_on:
             self._counts.append(self._count())
             self._mark(trace.STEP)
-            if len(self._counts) > STEPS:
+            if len(self._counts) > STEPS - self._skipped:
                 self.stop()
 
     def _changed(self, phase):
@@ -135,7 +143,7 @@ class Costs:
         os.unlink(self._path)
         triton = sum(count for name, count in counts.items() if name.startswith(TRITON))
         partial = f"the traffic of {triton} kernels of Triton is not known" if triton else None
-        return {"step": step,
+        return {"step": step + self._skipped if step > 0 else 0,
                 "operations": total.as_result(),
                 "launches": total.launches + triton,
                 "host_bytes": total.host_bytes,

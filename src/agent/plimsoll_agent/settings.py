@@ -12,11 +12,11 @@ class Settings:
     steps     stop after so many optimizer steps; None: never
     history   entries of history per device; 0: no history
     snapshot  write a snapshot at the end
-    work      count the work of a step
+    work      count the work of a step: 1 of the first two, 2 of the second alone; None: do not
     started   when the process began its Python, of time.monotonic()
     """
 
-    def __init__(self, results, steps=None, history=0, snapshot=False, work=False):
+    def __init__(self, results, steps=None, history=0, snapshot=False, work=None):
         self.results = results
         self.steps = steps
         self.history = history
@@ -41,5 +41,5 @@ def from_environment(run, environment=os.environ):
         steps=_whole_number(environment.get("PLIMSOLL_STEPS")),
         history=sys.maxsize if history == "all" else _whole_number(history) or 0,
         snapshot=environment.get("PLIMSOLL_SNAPSHOT") == "1",
-        work=environment.get("PLIMSOLL_WORK") == "1",
+        work=_whole_number(environment.get("PLIMSOLL_WORK")),
     )

@@ -7,6 +7,7 @@ do the work, such as aten::linear, is not counted itself.
 """
 
 import bisect
+import gc
 import json
 import math
 import re
@@ -246,7 +247,20 @@ def _phase_ends(nodes):
 
 
 def read(path, tf32, convolutions_tf32):
-    """(step, Sum) of a trace; see _step_of()."""
+    """(step, Sum) of a trace, counted from the first that it has; see _step_of().
+
+    Python's collector would look at every node again and again, and finds no cycle.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return _read(path, tf32, convolutions_tf32)
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _read(path, tf32, convolutions_tf32):
     with open(path, encoding="utf-8") as file:
         nodes = json.load(file)["nodes"]
     step, first, last = _step_of(nodes)

@@ -1,6 +1,7 @@
 /* copy.c - see copy.h. Zeros and noise, not rubbish, so that two rehearsals of a program agree. */
 #include "standin/core/copy.h"
 
+#include "standin/core/host.h"
 #include "standin/core/ranges.h"
 #include "standin/core/shadow.h"
 #include "standin/core/stage.h"
@@ -42,7 +43,7 @@ static float next_noise(void)
 /* Floats in [0, 1) where several words of 4 bytes are read, else zeros. */
 static void make_values(void *target, size_t bytes)
 {
-    memset(target, 0, bytes);
+    plim_standin_host_zero(target, bytes);
     if (!plim_standin_settings()->gives_values || bytes % sizeof(float) != 0 ||
         bytes <= COUNTS_BYTES) {
         return;

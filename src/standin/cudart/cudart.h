@@ -57,9 +57,9 @@ int plim_standin_put(void *stream, const plim_standin_work *work);
 /* error.c: as an error of the runtime, noted for cudaGetLastError(). */
 int plim_standin_memory_error(plim_standin_memory_status status);
 
-/* host_memory.c: what kind of host memory is it? Never PLIM_STANDIN_POINTER_DEVICE. */
+/* memory.c: what kind of host memory is it? Never PLIM_STANDIN_POINTER_DEVICE. */
 plim_standin_pointer_kind plim_standin_host_kind(const void *address);
-/* host_memory.c: false if it is not the start of managed memory. */
+/* memory.c: false if it is not the start of managed memory. */
 int plim_standin_host_free_managed(void *address);
 
 #endif

@@ -2,12 +2,10 @@
  * memory.c - memory of devices and of the host, whose it is, and hints of how it will be used.
  */
 #include "standin/core/current.h"
-#include "standin/core/ranges.h"
-#include "standin/core/stage.h"
+#include "standin/core/host.h"
 #include "standin/core/stub.h"
 #include "standin/cudart/cudart.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,57 +72,18 @@ int cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
 
 #define HOST_PAGE_BYTES 4096
 
-/* Kinds of ranges, as their handles. */
-enum {
-    PINNED = 1, /* allocated here */
-    REGISTERED, /* the program's own */
-    MANAGED,    /* allocated here */
-};
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static plim_standin_ranges known;
-
-static bool remember(const void *address, size_t bytes, uint64_t what)
-{
-    const plim_standin_range range = { (uint64_t)(uintptr_t)address, bytes, what, 0 };
-    (void)pthread_mutex_lock(&lock);
-    const bool is_new = plim_standin_ranges_insert(&known, range);
-    (void)pthread_mutex_unlock(&lock);
-    if (is_new && what != MANAGED) {
-        plim_stage_pin_host(plim_standin_stage(), bytes);
-    }
-    return is_new;
-}
-
-static bool forget(const void *address, uint64_t what)
-{
-    const uint64_t base = (uint64_t)(uintptr_t)address;
-    plim_standin_range range;
-    (void)pthread_mutex_lock(&lock);
-    const plim_standin_range *found = plim_standin_ranges_find(&known, base);
-    const bool was_there =
-        found != NULL && found->handle == what && plim_standin_ranges_remove(&known, base, &range);
-    (void)pthread_mutex_unlock(&lock);
-    if (was_there && what != MANAGED) {
-        plim_stage_unpin_host(plim_standin_stage(), range.bytes);
-    }
-    return was_there;
-}
-
 plim_standin_pointer_kind plim_standin_host_kind(const void *address)
 {
-    plim_standin_pointer_kind kind = PLIM_STANDIN_POINTER_UNREGISTERED;
-    (void)pthread_mutex_lock(&lock);
-    const plim_standin_range *found =
-        plim_standin_ranges_find(&known, (uint64_t)(uintptr_t)address);
-    if (found != NULL) {
-        kind = found->handle == MANAGED ? PLIM_STANDIN_POINTER_MANAGED : PLIM_STANDIN_POINTER_HOST;
-    }
-    (void)pthread_mutex_unlock(&lock);
-    return kind;
+    static const plim_standin_pointer_kind kinds[] = {
+        [PLIM_STANDIN_HOST_NONE] = PLIM_STANDIN_POINTER_UNREGISTERED,
+        [PLIM_STANDIN_HOST_PINNED] = PLIM_STANDIN_POINTER_HOST,
+        [PLIM_STANDIN_HOST_REGISTERED] = PLIM_STANDIN_POINTER_HOST,
+        [PLIM_STANDIN_HOST_MANAGED] = PLIM_STANDIN_POINTER_MANAGED,
+    };
+    return kinds[plim_standin_host_find(address)];
 }
 
-static int allocate(void **address, size_t bytes, uint64_t what)
+static int allocate(void **address, size_t bytes, plim_standin_host_range what)
 {
     PLIM_STANDIN_TRY(plim_standin_require_act());
     if (bytes > SIZE_MAX - HOST_PAGE_BYTES) {
@@ -134,7 +93,7 @@ static int allocate(void **address, size_t bytes, uint64_t what)
     if (memory == NULL) {
         return plim_standin_current_error_note(CUDA_OUT_OF_MEMORY_CODE);
     }
-    if (!remember(memory, bytes > 0 ? bytes : 1, what)) {
+    if (!plim_standin_host_remember(memory, bytes > 0 ? bytes : 1, what)) {
         free(memory);
         return plim_standin_current_error_note(CUDA_OUT_OF_MEMORY_CODE);
     }
@@ -144,19 +103,19 @@ static int allocate(void **address, size_t bytes, uint64_t what)
 
 int cudaHostAlloc(void **address, size_t bytes, unsigned flags)
 {
-    return allocate(address, bytes, PINNED);
+    return allocate(address, bytes, PLIM_STANDIN_HOST_PINNED);
 }
 
 int cudaMallocHost(void **address, size_t bytes)
 {
-    return allocate(address, bytes, PINNED);
+    return allocate(address, bytes, PLIM_STANDIN_HOST_PINNED);
 }
 
 PLIM_STANDIN_MODELLED(cudaMallocManaged, "it stays in host memory and takes nothing of a device")
 
 int cudaMallocManaged(void **address, size_t bytes, unsigned flags)
 {
-    return allocate(address, bytes, MANAGED);
+    return allocate(address, bytes, PLIM_STANDIN_HOST_MANAGED);
 }
 
 int cudaFreeHost(void *address)
@@ -165,7 +124,7 @@ int cudaFreeHost(void *address)
     if (error != CUDA_SUCCESS_CODE || address == NULL) {
         return error;
     }
-    if (!forget(address, PINNED)) {
+    if (!plim_standin_host_forget(address, PLIM_STANDIN_HOST_PINNED)) {
         return plim_standin_current_error_note(CUDA_INVALID_VALUE_CODE);
     }
     free(address);
@@ -174,7 +133,7 @@ int cudaFreeHost(void *address)
 
 int plim_standin_host_free_managed(void *address)
 {
-    const bool was_there = forget(address, MANAGED);
+    const bool was_there = plim_standin_host_forget(address, PLIM_STANDIN_HOST_MANAGED);
     if (was_there) {
         free(address);
     }
@@ -187,13 +146,13 @@ int cudaHostRegister(void *address, size_t bytes, unsigned flags)
         return plim_standin_current_error_note(CUDA_INVALID_VALUE_CODE);
     }
     PLIM_STANDIN_TRY(plim_standin_require_act());
-    const bool is_new = remember(address, bytes, REGISTERED);
+    const bool is_new = plim_standin_host_remember(address, bytes, PLIM_STANDIN_HOST_REGISTERED);
     return plim_standin_current_error_note(is_new ? CUDA_SUCCESS_CODE : CUDA_HOST_REGISTERED_CODE);
 }
 
 int cudaHostUnregister(void *address)
 {
-    const bool was_there = forget(address, REGISTERED);
+    const bool was_there = plim_standin_host_forget(address, PLIM_STANDIN_HOST_REGISTERED);
     return plim_standin_current_error_note(was_there ? CUDA_SUCCESS_CODE
                                                      : CUDA_HOST_UNREGISTERED_CODE);
 }

@@ -3,6 +3,7 @@
 import collections
 import weakref
 
+from plimsoll_agent.switches.host_tensors import HostTensors, steps_blindly
 from plimsoll_agent.switches.sharding import is_sharded
 from plimsoll_agent.switches.stepping import devices_of, name_of
 from plimsoll_agent.switches.switch import Refusal, Switch
@@ -13,6 +14,8 @@ _OTHERS = {
     "bitsandbytes": "the optimizer of bitsandbytes steps on the device; it has paged ones",
     "apex": "the optimizer of apex steps on the device",
 }
+
+_HOST = ("cpu", "meta")
 
 
 class HostStep:
@@ -25,23 +28,28 @@ class HostStep:
     def __init__(self, torch, optimizer):
         self._torch = torch
         self._optimizer = weakref.ref(optimizer)
+        self._host = HostTensors(torch, steps_blindly(optimizer))
         self._copies = {}  # {parameter: its copy on the host}
-        self._away = None  # (parameters of each group, states) while it is on the host
+        self._away = None  # (parameters and options of groups, states) while it is on the host
         self.host_bytes = 0
 
     def enter(self):
         optimizer = self._optimizer()
         with self._torch.no_grad():
-            groups = [list(group["params"]) for group in optimizer.param_groups]
-            self._copies = {tensor: self._copied(tensor) for group in groups for tensor in group}
+            groups = [{name: group[name] for name in ("params", "fused") if name in group}
+                      for group in optimizer.param_groups]
+            self._copies = {tensor: self._copied(tensor) for group in groups
+                            for tensor in group["params"]}
             states = optimizer.state
             hosted = collections.defaultdict(dict)
             for key, state in states.items():
                 hosted[self._copies.get(key, key)] = self._moved(state)
             self._away = groups, states
             optimizer.state = hosted
-            for group, tensors in zip(optimizer.param_groups, groups):
-                group["params"] = [self._copies[tensor] for tensor in tensors]
+            for group in optimizer.param_groups:
+                group["params"] = [self._copies[tensor] for tensor in group["params"]]
+                if self._host.is_hollow and group.get("fused"):
+                    group["fused"] = False  # its kernel takes tensors with values alone
 
     def leave(self):
         """The optimizer is the program's again, with what it has done."""
@@ -54,24 +62,24 @@ class HostStep:
         for key, state in optimizer.state.items():
             states[parameters.get(key, key)] = state
         optimizer.state = states
-        for group, tensors in zip(optimizer.param_groups, groups):
-            group["params"] = tensors
+        for group, own in zip(optimizer.param_groups, groups):
+            group.update(own)
         self._count(states)
         with self._torch.no_grad():
             for tensor, copy in self._copies.items():
                 if copy.grad is not None:
-                    tensor.copy_(copy)
+                    self._host.copy(tensor, copy)
                     copy.grad = None
 
     def _copied(self, tensor):
         """The copy of a parameter, with its gradient, which the device frees."""
         copy = self._copies.get(tensor)
         if copy is None or (copy.shape, copy.dtype) != (tensor.shape, tensor.dtype):
-            copy = tensor.detach().to("cpu", copy=True).requires_grad_(tensor.requires_grad)
+            copy = self._host.out(tensor).requires_grad_(tensor.requires_grad)
         elif tensor.grad is not None:
-            copy.copy_(tensor)
+            self._host.copy(copy, tensor)
         if tensor.grad is not None:
-            copy.grad = tensor.grad.to("cpu")
+            copy.grad = self._host.out(tensor.grad)
             tensor.grad = None
         return copy
 
@@ -79,8 +87,8 @@ class HostStep:
         """A state on the host: one of a checkpoint comes to where its parameter is."""
         if isinstance(state, dict):
             for key, value in state.items():
-                if isinstance(value, self._torch.Tensor) and value.device.type != "cpu":
-                    state[key] = value.to("cpu")
+                if isinstance(value, self._torch.Tensor) and value.device.type not in _HOST:
+                    state[key] = self._host.out(value)
         return state
 
     def _count(self, states):

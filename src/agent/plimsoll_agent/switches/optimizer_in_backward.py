@@ -4,6 +4,7 @@ import sys
 import weakref
 
 from plimsoll_agent.switches.gradient_guard import GradientGuard
+from plimsoll_agent.switches.host_tensors import HostTensors
 from plimsoll_agent.switches.switch import CHANGED, Refusal, Switch
 
 # Functions of PyTorch and of frameworks that need all gradients at once, and what they do.
@@ -35,6 +36,7 @@ class OptimizerInBackward(Switch):
         self._hooks = {}    # {parameter: its handle}
         self._groups = {}   # {parameter: index of its group}, of this backward pass
         self._waiting = {}  # {parameter: its gradient on the host}, before the first step
+        self._host = HostTensors(self.torch)
         self._updated = set()  # since the last step
         self._options = None
         self._stack = None  # of the backward pass before the first step
@@ -128,7 +130,7 @@ class OptimizerInBackward(Switch):
         if self._is_on:
             self._update(tensor)
             return
-        self._waiting[tensor] = tensor.grad.to("cpu")
+        self._waiting[tensor] = self._host.out(tensor.grad)
         tensor.grad = None
 
     def _update(self, tensor):
@@ -188,7 +190,7 @@ class OptimizerInBackward(Switch):
         waiting, self._waiting = self._waiting, {}
         self._is_on = True
         for tensor, gradient in waiting.items():
-            tensor.grad = gradient.to(tensor.device)
+            tensor.grad = self._host.back(gradient, tensor.device)
             self._update(tensor)
         self.entry.facts["host_bytes"] = sum(one.numel() * one.element_size()
                                              for one in waiting.values())
@@ -244,9 +246,9 @@ class OptimizerInBackward(Switch):
         waiting, self._waiting = self._waiting, {}
         for tensor, gradient in waiting.items():
             if tensor.grad is None:
-                tensor.grad = gradient.to(tensor.device)
+                tensor.grad = self._host.back(gradient, tensor.device)
             else:
-                tensor.grad.add_(gradient.to(tensor.device))
+                tensor.grad.add_(self._host.back(gradient, tensor.device))
 
     def settle(self):
         if self._passed and not self._is_off:
