@@ -19,9 +19,8 @@
 #define CHEAPEST_MAX 32  /* that are kept */
 #define APART_SHARE  98  /* of a hundred: what another than the cheapest may take of its memory */
 #define HOPE_SHARE   108 /* of a hundred: what expectation may be too much by */
-#define SURE_TIMES                                                                \
-    1.15 /* beside an answer that fits, what a surer one may cost of the cheapest \
-          */
+/* What a surer stack may cost of the cheapest, to be tried beside it where there is an answer. */
+#define SURE_TIMES 1.15
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
@@ -263,11 +262,11 @@ static bool is_another(const fit_candidate *one, const fit_candidate *than)
     return one->is_there && memcmp(&one->stack, &than->stack, sizeof(plim_fit_stack)) != 0;
 }
 
-/* The cheapest of those that miss little, or the nearest to fitting. */
+/* The cheapest of those that miss little, or the nearest to fitting; NULL: neither, or too often. */
 static const fit_candidate *choose_near(const stack_walk *self, plim_fit_beyond *made)
 {
     const fit_candidate *const near = self->hopeful.is_there ? &self->hopeful : &self->nearest;
-    if (!near->is_there || made->near >= NEAR_MAX) {
+    if (!is_another(near, &self->all[0]) || made->near >= NEAR_MAX) {
         return NULL;
     }
     made->near++;
@@ -314,7 +313,7 @@ static size_t choose(const stack_walk *self, plim_fit_beyond *made, plim_fit_sta
     const fit_candidate *other = is_worth_being_sure(self) ? &self->sure : choose_second(self);
     if (!other->is_there || is_hope_cheap(self)) {
         const fit_candidate *const near = choose_near(self, made);
-        other = near != NULL && is_another(near, first) ? near : other;
+        other = near != NULL ? near : other;
     }
     ret[0] = first->stack;
     ret[1] = other->stack;

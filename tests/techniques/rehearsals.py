@@ -19,7 +19,7 @@ SKIPPED = 77
 
 def skip_without_torch():
     if not PYTHON:
-        print("PLIM_TORCH_PYTHON names no Python with PyTorch")
+        print("skipped: PLIM_TORCH_PYTHON names no Python with PyTorch")
         sys.exit(SKIPPED)
 
 
@@ -27,7 +27,6 @@ class Rehearsed:
     """One rehearsal of "train_gpt.py --batch 4", with techniques.
 
     allocated, reserved  bytes, the highest of all processes and devices
-    reports              {"checkpoint=every:2": its entry of docs/formats/with.md}
     """
 
     def __init__(self, plimsoll, command, techniques=(), gpu="h100", environment=None):

@@ -148,7 +148,7 @@ class ByHand(unittest.TestCase):
 if __name__ == "__main__":
     rehearsals.skip_without_torch()
     if rehearsals.IS_SHORT:
-        print("a short run")
+        print("skipped: PLIM_TORCH_SHORT asks for little")
         sys.exit(rehearsals.SKIPPED)
     ByHand.plimsoll = os.path.abspath(sys.argv.pop(1))
     unittest.main()

@@ -7,6 +7,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -91,6 +92,18 @@ for step in range(3):
     optimizer.step()
     optimizer.zero_grad()
 print("peak", torch.cuda.max_memory_allocated())
+"""
+# A step of its own gets real tensors on the host; that of AdamW gets shapes.
+OWN_STEP = """
+class Own(torch.optim.AdamW):
+    def step(self, closure=None):
+        return super().step(closure)
+"""
+REPORT = """
+import glob, json, os
+for path in glob.glob(os.environ["PLIMSOLL_WITH_FOLDER"] + "/*.json"):
+    with open(path) as file:
+        print("host", json.load(file)["techniques"][0]["facts"]["host_bytes"])
 """
 LAYER = 4 * 1024 * 1024  # bytes of each of its ten weights
 # By hand for optimizer=8bit: elements of the parameters above. Two states of one byte for each
@@ -192,6 +205,30 @@ class Optimizers(unittest.TestCase):
                       if line.startswith("peak ")]
         saved = peaks[0] - peaks[1]
         self.assertLess(abs(saved - 18 * LAYER), LAYER / 10, peaks)
+
+    @unittest.skipIf(rehearsals.IS_SHORT, "a short run")
+    def test_shapes_on_the_host_stand_for_tensors(self):
+        made = "torch.optim.AdamW(model.parameters(), lr=1e-3)"
+        own = made.replace("torch.optim.AdamW", "Own")
+        found = set()
+        for optimizer in (made, own, made.replace("lr=1e-3", "lr=1e-3, fused=True"),
+                          made.replace("lr=1e-3", "lr=1e-3, foreach=True")):
+            found.add(self.hosted(LAYERS.replace(made, optimizer)))
+        self.assertEqual(len(found), 1, found)
+        (_, host_bytes), = found
+        self.assertEqual(host_bytes, 4 * 10 * LAYER + 4 * 10)  # and a number of steps for each
+
+    def hosted(self, program):
+        """(peak of the device, bytes on the host) of a rehearsal."""
+        path = os.path.join(self.folder.name, "hosted.py")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(program.replace("from torch import nn\n", "from torch import nn\n" + OWN_STEP)
+                       + REPORT)
+        found = rehearsals.Rehearsed(self.plimsoll, shlex.quote(path), [OFFLOAD])
+        self.assertEqual(found.verdict, "fits", found.errors)
+        (host_bytes,) = [int(line.split()[1]) for line in found.output.splitlines()
+                         if line.startswith("host ")]
+        return found.allocated, host_bytes
 
     @unittest.skipIf(rehearsals.IS_SHORT, "a short run")
     def test_states_on_the_host(self):
