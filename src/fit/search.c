@@ -262,7 +262,7 @@ static bool is_another(const fit_candidate *one, const fit_candidate *than)
     return one->is_there && memcmp(&one->stack, &than->stack, sizeof(plim_fit_stack)) != 0;
 }
 
-/* The cheapest of those that miss little, or the nearest to fitting; NULL: neither, or too often. */
+/* The cheapest of those that miss little, or the nearest to fitting; NULL: none, or too often. */
 static const fit_candidate *choose_near(const stack_walk *self, plim_fit_beyond *made)
 {
     const fit_candidate *const near = self->hopeful.is_there ? &self->hopeful : &self->nearest;
