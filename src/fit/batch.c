@@ -7,6 +7,7 @@
  */
 #include "base/error.h"
 #include "base/numbers.h"
+#include "fit/degree.h"
 #include "fit/search.h"
 #include "rehearse/largest.h"
 
@@ -31,10 +32,8 @@ typedef struct rows_search {
 
 static bool decides_batch(const char *line)
 {
-    static const char accumulate[] = "accumulate=";
     static const char batch[] = "batch=";
-    return strncmp(line, accumulate, strlen(accumulate)) == 0 ||
-           strncmp(line, batch, strlen(batch)) == 0;
+    return plim_fit_is_accumulation(line) || strncmp(line, batch, strlen(batch)) == 0;
 }
 
 /* The techniques of a trial; those that divide batches or set them are for an evaluation alone. */

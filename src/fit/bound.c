@@ -14,6 +14,7 @@
  * expected is more: techniques that make the same activations smaller multiply.
  */
 #include "base/numbers.h"
+#include "fit/degree.h"
 #include "fit/search.h"
 
 #include <math.h>
@@ -62,7 +63,7 @@ static double saved_by_parts(const plim_fit_search *search, const plim_fit_stack
         const double saved = (double)saved_by(space, axis, stack->at[axis], phase);
         const double share = activations > 0 ? saved / activations : 0;
         if (space->is_graded[axis] && saved > 0) {
-            whole /= plim_fit_pieces(&space->choices[axis][stack->at[axis]]);
+            whole /= plim_fit_pieces(space->choices[axis][stack->at[axis]].text);
             elsewhere -= (double)search->gradient_bytes[phase];
             continue;
         }

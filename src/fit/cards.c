@@ -8,6 +8,7 @@
 #include "base/numbers.h"
 #include "base/units.h"
 #include "fit/cost.h"
+#include "fit/degree.h"
 #include "fit/search.h"
 
 #include <string.h>
@@ -20,8 +21,6 @@ static const struct {
     { 8, "rtx4060" },  { 12, "rtx3060" },     { 16, "rtx4080" }, { 24, "rtx4090" },
     { 32, "rtx5090" }, { 48, "rtx6000-ada" }, { 80, "h100" },    { 141, "h200" },
 };
-
-#define ACCUMULATE "accumulate="
 
 const plim_gpu *plim_fit_card(size_t index)
 {
@@ -37,10 +36,10 @@ static bool is_same_but_pieces(const plim_fit_trial *a, const plim_fit_trial *b)
     size_t i = 0;
     size_t j = 0;
     for (;;) {
-        while (i < a->use_count && strncmp(a->uses[i].text, ACCUMULATE, strlen(ACCUMULATE)) == 0) {
+        while (i < a->use_count && plim_fit_is_accumulation(a->uses[i].text)) {
             i++;
         }
-        while (j < b->use_count && strncmp(b->uses[j].text, ACCUMULATE, strlen(ACCUMULATE)) == 0) {
+        while (j < b->use_count && plim_fit_is_accumulation(b->uses[j].text)) {
             j++;
         }
         if (i == a->use_count || j == b->use_count) {

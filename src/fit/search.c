@@ -19,8 +19,8 @@
 #define CHEAPEST_MAX 32  /* that are kept */
 #define APART_SHARE  98  /* of a hundred: what another than the cheapest may take of its memory */
 #define HOPE_SHARE   108 /* of a hundred: what expectation may be too much by */
-/* What a surer stack may cost of the cheapest, to be tried beside it where there is an answer. */
-#define SURE_TIMES 1.15
+/* Of two costs: what is not much more. */
+#define APART_TIMES 1.15
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
@@ -279,7 +279,7 @@ static bool is_worth_being_sure(const stack_walk *self)
 {
     return is_another(&self->sure, &self->all[0]) &&
            (!self->has_best ||
-            (double)self->sure.key.slowdown <= SURE_TIMES * (double)self->all[0].key.slowdown);
+            (double)self->sure.key.slowdown <= APART_TIMES * (double)self->all[0].key.slowdown);
 }
 
 /* The next that takes less, and is not the cheapest with a trifle changed; the next where all are.
@@ -300,7 +300,7 @@ static const fit_candidate *choose_second(const stack_walk *self)
 static bool is_hope_cheap(const stack_walk *self)
 {
     return self->hopeful.is_there &&
-           SURE_TIMES * (double)self->hopeful.key.slowdown <= (double)self->all[0].key.slowdown;
+           APART_TIMES * (double)self->hopeful.key.slowdown <= (double)self->all[0].key.slowdown;
 }
 
 /* The cheapest, and beside it the cheapest that surely fits, the second, or one that is near. */

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/numbers.h"
 #include "fit/cost.h"
+#include "fit/degree.h"
 #include "fit/search.h"
 
 #include <stdio.h>
@@ -91,7 +92,7 @@ static uint64_t saved_in(const plim_fit_search *search, size_t axis, const plim_
         return plim_whole((double)measured * choice->share);
     }
     const double activations = (double)search->activation_bytes[phase];
-    return plim_minus(plim_whole(activations * (1 - 1 / plim_fit_pieces(choice))),
+    return plim_minus(plim_whole(activations * (1 - 1 / plim_fit_pieces(choice->text))),
                       search->gradient_bytes[phase]);
 }
 
@@ -99,7 +100,7 @@ static uint64_t saved_in(const plim_fit_search *search, size_t axis, const plim_
 static bool has_rows(const plim_fit_search *search, size_t axis, const plim_fit_choice *choice)
 {
     return !search->space.is_graded[axis] || search->batch_rows == 0 ||
-           plim_fit_pieces(choice) < (double)search->batch_rows + 0.5;
+           plim_fit_pieces(choice->text) < (double)search->batch_rows + 0.5;
 }
 
 static void learn_choice(plim_fit_search *search, size_t axis, uint8_t i)
@@ -116,7 +117,6 @@ static void learn_choice(plim_fit_search *search, size_t axis, uint8_t i)
     if (search->space.is_graded[axis] && choice == base) {
         learn_activations(search, &search->known[index]);
     }
-    choice->is_read = true;
     const double measured = search->trials[index].slowdown;
     choice->slowdown = choice == base ? measured : slowdown_of(search, base, choice, measured);
     if (search->known[index].end_bytes > 0) {

@@ -5,9 +5,9 @@
  * typical figure, the middle of what was measured in public: docs/design/fit-cost.md.
  */
 #include "fit/cost.h"
+#include "fit/degree.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -35,32 +35,17 @@ static const struct {
  * count of work shows. Measured were 0 to 15 %. */
 #define LOSS_BY_HALVING 0.02
 
-/* The share of the blocks that a technique is for: "checkpoint=every:2" is for a half. */
-static double share_of(const char *text)
-{
-    const char *const colon = strchr(text, ':');
-    if (strncmp(text, "checkpoint", strlen("checkpoint")) != 0 || colon == NULL) {
-        return 1;
-    }
-    const double value = strtod(colon + 1, NULL);
-    return value > 1 ? 1 / value : value;
-}
-
 /* The part of a technique's slowdown that the model of time cannot see. */
 static double unseen_of(const char *text)
 {
-    static const char accumulate[] = "accumulate=";
-    if (strncmp(text, accumulate, strlen(accumulate)) != 0) {
-        return 1;
-    }
-    return 1 + LOSS_BY_HALVING * log2(strtod(text + strlen(accumulate), NULL));
+    return 1 + LOSS_BY_HALVING * log2(plim_fit_pieces(text));
 }
 
 static double typical_of(const char *text)
 {
     for (size_t i = 0; i < sizeof(typical) / sizeof(typical[0]); i++) {
         if (strncmp(text, typical[i].begins, strlen(typical[i].begins)) == 0) {
-            return 1 + (typical[i].slowdown - 1) * share_of(text);
+            return 1 + (typical[i].slowdown - 1) * plim_fit_blocks(text);
         }
     }
     return unseen_of(text);

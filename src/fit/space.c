@@ -4,6 +4,7 @@
 #include "fit/space.h"
 
 #include "base/error.h"
+#include "fit/degree.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,16 +86,8 @@ static bool is_of_gpu(const plim_gpu *gpu, const char *text)
 /* Of the saving of the choice that stands for it: pieces beside two, blocks beside all. */
 static double share_of(const char *text)
 {
-    const char *const value = plim_technique_value(text);
-    const char *const colon = strchr(value, ':');
-    if (strncmp(text, "accumulate", strlen("accumulate")) == 0) {
-        return 2 * (1 - 1 / strtod(value, NULL));
-    }
-    if (strncmp(text, "checkpoint", strlen("checkpoint")) == 0 && colon != NULL) {
-        const double number = strtod(colon + 1, NULL);
-        return number > 1 ? 1 / number : number;
-    }
-    return 1;
+    return plim_fit_is_accumulation(text) ? 2 * (1 - 1 / plim_fit_pieces(text))
+                                          : plim_fit_blocks(text);
 }
 
 static void find_exclusions(plim_fit_space *space, size_t axis, uint8_t i)
@@ -151,11 +144,6 @@ void plim_fit_space_init(plim_fit_space *space, const plim_fit_options *options,
             find_exclusions(space, axis, i);
         }
     }
-}
-
-double plim_fit_pieces(const plim_fit_choice *choice)
-{
-    return 1 / (1 - choice->share / 2); /* of share_of() */
 }
 
 size_t plim_fit_stack_size(const plim_fit_stack *stack)

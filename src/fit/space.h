@@ -24,7 +24,6 @@ typedef struct plim_fit_choice {
     double share;  /* of that one's saving */
     /* From the rehearsals of single techniques: */
     bool is_open; /* it may be part of a stack */
-    bool is_read; /* it was rehearsed alone, or the one that stands for it */
     double slowdown;
     uint64_t saved_bytes[PLIM_FIT_PHASES_MAX];
     uint64_t saved_end_bytes; /* of what is allocated as a step ends: weights, gradients, states */
@@ -48,9 +47,6 @@ typedef struct plim_fit_space {
 /* All that options allow on a GPU. */
 void plim_fit_space_init(plim_fit_space *space, const plim_fit_options *options,
                          const plim_gpu *gpu);
-
-/* Of a choice of accumulation: pieces of a batch. */
-double plim_fit_pieces(const plim_fit_choice *choice);
 
 size_t plim_fit_stack_size(const plim_fit_stack *stack);
 /* True if `whole` has all that `part` has, or more of it on graded axes. */

@@ -7,13 +7,15 @@ processor does not compute them.
 
 import os
 
+from plimsoll_agent.switches.stepping import step_owner
+
 # Steps of PyTorch's that look at no value of a weight, a gradient or a state.
 _BLIND = {"Adadelta", "Adam", "AdamW", "Adamax", "NAdam", "RAdam", "RMSprop", "SGD"}
 
 
 def steps_blindly(optimizer):
     """True if its step may be given tensors without values."""
-    own = next(base for base in type(optimizer).__mro__ if "step" in base.__dict__)
+    own = step_owner(type(optimizer))
     return own.__module__.startswith("torch.optim.") and own.__name__ in _BLIND
 
 

@@ -1,6 +1,7 @@
 """optimizer=sgd|adafactor|8bit: another optimizer in the place of the program's Adam or AdamW."""
 
 from plimsoll_agent.switches.replacements import REPLACEMENTS
+from plimsoll_agent.switches.stepping import step_owner
 from plimsoll_agent.switches.switch import CHANGED, Refusal, Switch
 
 _STATES = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"}  # of Adam
@@ -104,7 +105,7 @@ class OtherOptimizer(Switch):
         if not issubclass(asked, (optim.Adam, optim.AdamW)):
             raise Refusal(f"the program's optimizer is {asked.__module__}.{asked.__name__}: only "
                           "Adam and AdamW of PyTorch are replaced")
-        own = next(base for base in asked.__mro__ if "step" in base.__dict__)
+        own = step_owner(asked)
         if own not in (optim.Adam, optim.AdamW):
             raise Refusal(f"{asked.__name__} has a step of its own")
         tensors = [tensor for entry in params

@@ -5,6 +5,7 @@ import weakref
 
 from plimsoll_agent.switches.gradient_guard import GradientGuard
 from plimsoll_agent.switches.host_tensors import HostTensors
+from plimsoll_agent.switches.stepping import step_owner
 from plimsoll_agent.switches.switch import CHANGED, Refusal, Switch
 
 # Functions of PyTorch and of frameworks that need all gradients at once, and what they do.
@@ -97,7 +98,7 @@ class OptimizerInBackward(Switch):
     def _check(self, optimizer, args):
         kind = type(optimizer)
         optim = self.torch.optim
-        own = next(base for base in kind.__mro__ if "step" in base.__dict__)
+        own = step_owner(kind)
         if not own.__module__.startswith("torch.optim."):
             raise Refusal(f"{kind.__module__}.{kind.__name__} has a step of its own, which may "
                           "look at several parameters")

@@ -16,6 +16,11 @@ def name_of(optimizer):
     return getattr(type(optimizer), "plimsoll_name", type(optimizer).__name__)
 
 
+def step_owner(kind):
+    """The class whose step() a class of optimizers has: its own or one that it inherits."""
+    return next(base for base in kind.__mro__ if "step" in base.__dict__)
+
+
 class Stepping(Switch):
     """Options of optimizers, changed when they are made and again before each step.
 
