@@ -2,7 +2,7 @@
 
 In a rehearsal they have no values, and a tensor on the host is its shape alone: each copy is made,
 through one buffer, and counted, but 64 GiB of states take nothing of this machine, and its
-processor does not compute them.
+processor does not compute them. A program that looks at such a tensor, or saves it, sees the buffer.
 """
 
 import os
@@ -40,13 +40,22 @@ class HostTensors:
         self._buffers = {}  # {type: one on the host}, as large as the largest that went
 
     def out(self, tensor):
-        """Its copy on the host."""
-        if not self.is_hollow or tensor.device.type == "cpu" or not _is_dense(tensor):
+        """Its copy on the host; a number keeps its value, as a count of steps is computed with."""
+        if (not self.is_hollow or tensor.device.type == "cpu" or tensor.dim() == 0
+                or not _is_dense(tensor)):
             return tensor.detach().to("cpu", copy=True)
-        host = self._torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype,
-                                         device="meta")
+        host = self.hollow(tensor)
         self.copy(host, tensor)
         return host
+
+    def hollow(self, tensor):
+        """Its shape."""
+        return self._torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype,
+                                         device="meta")
+
+    def visible(self, host):
+        """One of its shape that a program may read and save."""
+        return self._buffer_like(host) if host.device.type == "meta" else host
 
     def back(self, host, device):
         """Its copy on a device."""

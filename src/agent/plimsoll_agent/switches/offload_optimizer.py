@@ -43,7 +43,8 @@ class HostStep:
             states = optimizer.state
             hosted = collections.defaultdict(dict)
             for key, state in states.items():
-                hosted[self._copies.get(key, key)] = self._moved(state)
+                copy = self._copies.get(key, key)
+                hosted[copy] = self._moved(state, copy)
             self._away = groups, states
             optimizer.state = hosted
             for group in optimizer.param_groups:
@@ -60,7 +61,7 @@ class HostStep:
         parameters = {copy: tensor for tensor, copy in self._copies.items()}
         states.clear()
         for key, state in optimizer.state.items():
-            states[parameters.get(key, key)] = state
+            states[parameters.get(key, key)] = self._shown(state)
         optimizer.state = states
         for group, own in zip(optimizer.param_groups, groups):
             group.update(own)
@@ -83,17 +84,30 @@ class HostStep:
             tensor.grad = None
         return copy
 
-    def _moved(self, state):
-        """A state on the host: one of a checkpoint comes to where its parameter is."""
-        if isinstance(state, dict):
-            for key, value in state.items():
-                if isinstance(value, self._torch.Tensor) and value.device.type not in _HOST:
-                    state[key] = self._host.out(value)
+    def _moved(self, state, copy):
+        """A state on the host, like the copy of its parameter: one of a checkpoint comes to where
+        the parameter is."""
+        is_hollow = isinstance(copy, self._torch.Tensor) and copy.device.type == "meta"
+        for key, value in self._tensors_of(state):
+            if value.device.type not in _HOST:
+                state[key] = self._host.out(value)
+            elif is_hollow and value.dim() > 0:
+                state[key] = self._host.hollow(value)
         return state
 
+    def _shown(self, state):
+        """A state as the program may see it."""
+        for key, value in self._tensors_of(state):
+            state[key] = self._host.visible(value)
+        return state
+
+    def _tensors_of(self, state):
+        """[name, tensor] of one parameter's state."""
+        return [(key, value) for key, value in state.items()
+                if isinstance(value, self._torch.Tensor)] if isinstance(state, dict) else []
+
     def _count(self, states):
-        tensors = [value for state in states.values() if isinstance(state, dict)
-                   for value in state.values() if isinstance(value, self._torch.Tensor)]
+        tensors = [value for state in states.values() for _, value in self._tensors_of(state)]
         for copy in self._copies.values():
             tensors += [copy] if copy.grad is None else [copy, copy.grad]
         total = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
