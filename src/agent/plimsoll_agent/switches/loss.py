@@ -65,6 +65,8 @@ class Loss(Switch):
         return call(model, args, kwargs)
 
     def _prepare(self, model):
+        if self._compiled is not None or self._reason is not None:
+            return  # it was refused, and a model that comes later gets nothing either
         if module_of(model, SHARDED) is not None:
             self._reason = "FSDP looks after the weights of the head, and the history of the " \
                 "logits, in each call"
