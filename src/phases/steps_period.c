@@ -17,6 +17,7 @@
  *
  * Where in the cycle a step begins is a matter of taste; here it is where the least is live.
  */
+#include "base/assert.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "phases/steps.h"
@@ -468,6 +469,7 @@ static bool add_steps(const plim_steps_search *search, const sequence *requests,
 static bool cut(const plim_steps_search *search, const sequence *requests, uint64_t period,
                 run longest, plim_bounds *bounds)
 {
+    PLIM_ASSERT(period > 0);
     const uint64_t length = longest.end - longest.first;
     const uint64_t model = lowest(search, requests, longest.end - period, longest.end - 1);
     if (!add_steps(search, requests, period, model, bounds)) {

@@ -1,5 +1,5 @@
 /*
- * test_bias.c - a lock that has an owner: who owns it, and that sections still exclude each other.
+ * test_lock.c - a lock that has an owner: who owns it, and that sections still exclude each other.
  */
 #include "alloc/core/lock.h"
 

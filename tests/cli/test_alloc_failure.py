@@ -5,13 +5,15 @@ Runs `plimsoll inspect --json`, `plimsoll diagnose`, `plimsoll diff`, `plimsoll 
 `plimsoll export` to standard output on recordings, `plimsoll explain` on a log and `plimsoll rehearse` on a program of CUDA with the 1st, 2nd, 3rd, …
 allocation failing (once alone, once with all that follow) until none is left to fail. Each such run must exit with 3 and say so in one line on stderr; one that
 got by without the memory may succeed if its output is the complete one; none may leave a temporary
-file. After the first 400 the steps grow, so that the time stays bounded.
+file. After the first 150 the steps grow, by chance, so that the time stays bounded and other runs try
+others: PLIM_SEED repeats one.
 Exit status 77: nothing to read.
 """
 import concurrent.futures
 import json
 import os
 import pathlib
+import random
 import shutil
 import subprocess
 import sys
@@ -31,8 +33,11 @@ result = json.dumps({"version": 1, "pid": 7, "torch": "2.11.0", "ended": "exit",
     {"device": 0, "peak_phase": "forward", "phases": [{"phase": "forward"}], "steps": [{"step": 1}]}]})
 program = pathlib.Path(preload_folder.name, "program.sh")
 program.write_text(f"\"{sys.argv[4]}\" alloc 1\necho '{result}' > $PLIMSOLL_REHEARSAL/results/7.json\n")
-EVERY_ONE_UP_TO = 400
+EVERY_ONE_UP_TO = 150
+THINNESS = 25  # then each 25th part further, on average
 FAILURES_SHOWN = 10
+seed = int(os.environ.get("PLIM_SEED") or random.SystemRandom().getrandbits(32))
+chance = random.Random(seed)
 
 
 def attempt(words, file, n, and_later):
@@ -69,10 +74,10 @@ def attempt(words, file, n, and_later):
 
 
 def steps():
-    n = 1.0
+    n = 1
     while True:
-        yield int(n)
-        n += 1 if n < EVERY_ONE_UP_TO else n / 50
+        yield n
+        n += 1 if n < EVERY_ONE_UP_TO else chance.randint(1, max(1, 2 * n // THINNESS))
 
 
 def check(words, file, and_later, pool):
@@ -146,5 +151,5 @@ with concurrent.futures.ThreadPoolExecutor(2) as pool:
                 wrong_count += 1
                 if wrong_count <= FAILURES_SHOWN:
                     print(wrong)
-print(f"{wrong_count} wrong")
+print(f"{wrong_count} wrong; PLIM_SEED={seed} repeats this run")
 sys.exit(1 if wrong_count else 0)

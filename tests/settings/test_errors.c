@@ -1,5 +1,5 @@
 /*
- * test_settings_errors.c - settings strings that are no good, and what is said of them.
+ * test_errors.c - settings strings that are no good, and what is said of them.
  */
 #include "harness.h"
 

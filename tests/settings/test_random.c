@@ -1,5 +1,5 @@
 /*
- * test_settings_random.c - random settings strings: what they mean is worked out a second time,
+ * test_random.c - random settings strings: what they mean is worked out a second time,
  * from what was meant instead of from the text; and strings that were damaged do no harm.
  */
 #include "harness.h"

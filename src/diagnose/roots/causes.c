@@ -3,6 +3,7 @@
  */
 #include "diagnose/roots/causes.h"
 
+#include "base/assert.h"
 #include "base/numbers.h"
 
 /* The share of the bytes that a kind of memory must have to speak for all of it. */
@@ -449,6 +450,7 @@ static bool judge_backward(const plim_root_question *asked, const kept_sums *sum
             largest = row;
         }
     }
+    PLIM_ASSERT(largest != NULL); /* their sum made this the cause */
     const plim_allocation made = example_of(asked, largest);
     if (plim_group_user_frame(&asked->one->view.grouper, made.stack) != PLIM_NONE) {
         place = plim_case_place(asked->one, made.stack);

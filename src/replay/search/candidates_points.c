@@ -1,5 +1,5 @@
 /*
- * candidates_moments.c - when a program might empty its cache.
+ * candidates_points.c - when a program might empty its cache.
  *
  * Where steps are known, between two of them: there least is live, so that most can go back to
  * the driver, and a program has a place for the call. Else before the peak, where least was live

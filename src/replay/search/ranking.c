@@ -1,5 +1,5 @@
 /*
- * state.c - see state.h.
+ * ranking.c - see ranking.h.
  */
 #include "replay/search/ranking.h"
 

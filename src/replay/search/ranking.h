@@ -1,5 +1,5 @@
 /*
- * state.h - how far the search of each row is, and which row is ahead.
+ * ranking.h - how far the search of each row is, and which row is ahead.
  *
  * A row costs what users feel of it: the capacity it needs, and what it reserves at the capacity
  * asked about, added up. Rows that survive there go before rows that do not. Rows that cost no
