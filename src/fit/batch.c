@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define PAIR              2
-#define BATCH_MAX         24 /* rehearsals for one batch, beside those of the search */
+#define BATCH_MAX         36 /* rehearsals for one batch, beside those of the search */
 #define WHOLE_SECONDS_MAX 60 /* of a rehearsal to the program's end, where evaluations come */
 
 typedef struct rows_search {

@@ -53,13 +53,14 @@ size_t plim_largest_next_pair(plim_largest *self, uint64_t ret[2])
     const bool is_first = self->first > low && (self->high == 0 || self->first < self->high);
     const bool has_slope = self->bytes_per_value > 0 && !is_first;
     uint64_t value = is_first ? self->first : plim_largest_next(self);
-    uint64_t second = value + 1; /* proves the first one the largest */
+    uint64_t second = value + 1;                              /* proves the first one the largest */
+    const bool is_near = value - low <= value / NEAR_DIVISOR; /* a line from afar rarely hits it */
     if (!has_slope && self->high == 0) {
         value = is_first || low == 0 ? value : low * LEAP_UNSURE * LEAP_UNSURE;
         second = value * LEAP_UNSURE;
-    } else if (self->high == 0 && self->turn % 2 == 0) {
+    } else if (self->high == 0 && (self->turn % 2 == 0 || !is_near)) {
         second = value + value / OVER_DIVISOR + 1;
-    } else if (self->high > low + 3 && (self->turn % 2 == 0 || second >= self->high)) {
+    } else if (!is_first && self->high > low + 3 && (self->turn % 2 == 0 || second >= self->high)) {
         value = low + (self->high - low) / 3;
         second = self->high - (self->high - low) / 3;
     }

@@ -94,6 +94,22 @@ static void a_larger_one_that_fits_outdoes_a_smaller_that_did_not(void)
     T_FALSE(plim_largest_is_found(&known));
 }
 
+/* The end of a dataset, learned on the way, is tried at once: all of it may fit. */
+static void a_first_number_goes_before_what_lies_between(void)
+{
+    plim_largest known = { .capacity_bytes = 80 * GIB };
+    plim_largest_learn(&known, 64, GIB, true);
+    plim_largest_learn(&known, 36880, 2 * GIB, true);
+    plim_largest_learn(&known, 200001, 0, false);
+    known.first = 200000;
+    for (known.turn = 0; known.turn < 4; known.turn++) {
+        plim_largest trying = known;
+        uint64_t values[2] = { 0 };
+        T_EQ_U64(plim_largest_next_pair(&trying, values), 1);
+        T_EQ_U64(values[0], 200000);
+    }
+}
+
 static void numbers_are_filled_in(void)
 {
     static const char *const argv[] = { "python", "{}/a{}.py", "--batch={}", "{", NULL };
@@ -109,4 +125,4 @@ static void numbers_are_filled_in(void)
 }
 
 T_MAIN(T_TEST(the_largest_is_found), T_TEST(a_larger_one_that_fits_outdoes_a_smaller_that_did_not),
-       T_TEST(numbers_are_filled_in))
+       T_TEST(a_first_number_goes_before_what_lies_between), T_TEST(numbers_are_filled_in))
