@@ -141,11 +141,28 @@ static void keep_in_order(fit_candidate *all, const fit_candidate *one)
     }
 }
 
+/* True if a choice of the stack has a better one on its axis, with which the stack would do. */
+static bool has_better(const plim_fit_search *search, const plim_fit_stack *stack)
+{
+    for (size_t axis = 0; axis < PLIM_FIT_AXES; axis++) {
+        const uint8_t better = search->space.choices[axis][stack->at[axis]].better;
+        plim_fit_stack other = *stack;
+        plim_fit_guess guess;
+        other.at[axis] = better;
+        if (better > 0 && plim_fit_stack_takes(&search->space, stack, axis, better) &&
+            plim_fit_guess_at(search, &other, &guess)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void consider(stack_walk *self, const plim_fit_stack *stack)
 {
     const plim_fit_search *const search = self->search;
     plim_fit_guess guess;
-    if (was_tried(search, stack) || !plim_fit_guess_at(search, stack, &guess)) {
+    if (was_tried(search, stack) || has_better(search, stack) ||
+        !plim_fit_guess_at(search, stack, &guess)) {
         return;
     }
     const fit_candidate one = {
@@ -223,8 +240,9 @@ static bool is_hopeless(const plim_fit_search *search, const plim_fit_stack *sta
 }
 
 /* Of the best trial's neighbours the nearest to fitting, with less on one axis, that is not
- * answered yet: whatever the bounds say. */
-static fit_candidate find_closer(const plim_fit_search *search, size_t best, plim_fit_limit limit)
+ * answered yet, and another than `but` or NULL: whatever the bounds say. */
+static fit_candidate find_closer(const plim_fit_search *search, size_t best, plim_fit_limit limit,
+                                 const plim_fit_stack *but)
 {
     fit_candidate found = { 0 };
     const stack_key now = key_of_trial(search, best);
@@ -234,6 +252,7 @@ static fit_candidate find_closer(const plim_fit_search *search, size_t best, pli
             plim_fit_guess guess;
             stack.at[axis] = i;
             if (!plim_fit_stack_covers(&search->space, &search->known[best].stack, &stack) ||
+                (but != NULL && memcmp(&stack, but, sizeof(stack)) == 0) ||
                 was_tried(search, &stack) || is_hopeless(search, &stack, limit) ||
                 !plim_fit_guess_at(search, &stack, &guess)) {
                 continue;
@@ -321,23 +340,31 @@ static size_t choose(const stack_walk *self, plim_fit_beyond *made, plim_fit_sta
 }
 
 /* Where nothing is expected to be cheaper, or to fit: what bounds leave room for, then what they do
- * not. */
+ * not. Two at a time: the first might spare the second, but a round takes as long as one. */
 static size_t choose_beyond(const stack_walk *self, size_t best, plim_fit_beyond *made,
                             plim_fit_stack *ret)
 {
-    fit_candidate one = { 0 };
+    size_t count = 0;
     const fit_candidate *const near = choose_near(self, made);
     if (near != NULL) {
-        one = *near;
-    } else if (best == SIZE_MAX && made->deep < DEEP_MAX) {
+        ret[count++] = near->stack;
+        if (is_another(&self->nearest, near) && made->near < NEAR_MAX) {
+            made->near++;
+            ret[count++] = self->nearest.stack;
+        }
+    } else if (best == SIZE_MAX && self->deepest.is_there && made->deep < DEEP_MAX) {
         made->deep++;
-        one = self->deepest;
-    } else if (best != SIZE_MAX && made->closer < CLOSER_MAX) {
-        made->closer++;
-        one = find_closer(self->search, best, self->limit);
+        ret[count++] = self->deepest.stack;
     }
-    *ret = one.stack;
-    return one.is_there;
+    fit_candidate one = { .is_there = best != SIZE_MAX };
+    while (count < 2 && one.is_there && made->closer < CLOSER_MAX) {
+        one = find_closer(self->search, best, self->limit, count > 0 ? &ret[0] : NULL);
+        if (one.is_there) {
+            made->closer++;
+            ret[count++] = one.stack;
+        }
+    }
+    return count;
 }
 
 static stack_walk walk_below(const plim_fit_search *search, plim_fit_limit limit, size_t best)

@@ -40,9 +40,14 @@ static size_t find_single(const plim_fit_search *search, size_t axis, uint8_t ch
     return SIZE_MAX;
 }
 
+static uint64_t worth_of(const plim_fit_search *search)
+{
+    return search->known[0].high_bytes / WORTH_DIVISOR;
+}
+
 static bool is_worth_it(const plim_fit_search *search, size_t index)
 {
-    const uint64_t least = search->known[0].high_bytes / WORTH_DIVISOR;
+    const uint64_t least = worth_of(search);
     bool saves = plim_minus(search->known[0].high_bytes, search->known[index].high_bytes) > least;
     for (size_t i = 0; i < search->phase_count; i++) {
         saves = saves || plim_minus(search->known[0].phase_bytes[i],
@@ -118,6 +123,7 @@ static void learn_choice(plim_fit_search *search, size_t axis, uint8_t i)
         learn_activations(search, &search->known[index]);
     }
     const double measured = search->trials[index].slowdown;
+    choice->host_bytes = search->trials[index].host_bytes;
     choice->slowdown = choice == base ? measured : slowdown_of(search, base, choice, measured);
     if (search->known[index].end_bytes > 0) {
         choice->saved_end_bytes =
@@ -127,6 +133,31 @@ static void learn_choice(plim_fit_search *search, size_t axis, uint8_t i)
         const uint64_t saved = plim_minus(search->known[0].phase_bytes[phase],
                                           search->known[index].phase_bytes[phase]);
         choice->saved_bytes[phase] = saved_in(search, axis, choice, phase, saved);
+    }
+}
+
+/* True if alone `one` saved as much as `than`, but for what is not worth a place, and cost less. */
+static bool is_better(const plim_fit_search *search, size_t axis, uint8_t one, uint8_t than)
+{
+    const plim_fit_choice *const a = &search->space.choices[axis][one];
+    const plim_fit_choice *const b = &search->space.choices[axis][than];
+    const uint64_t least = worth_of(search);
+    bool saves = plim_plus(a->saved_end_bytes, least) >= b->saved_end_bytes;
+    for (size_t phase = 0; phase < search->phase_count; phase++) {
+        saves = saves && plim_plus(a->saved_bytes[phase], least) >= b->saved_bytes[phase];
+    }
+    return saves && a->slowdown < b->slowdown && a->technique->label <= b->technique->label &&
+           a->host_bytes <= b->host_bytes;
+}
+
+static void find_better(plim_fit_search *search, size_t axis, uint8_t i)
+{
+    plim_fit_choice *const choices = search->space.choices[axis];
+    for (uint8_t j = 1; j < search->space.counts[axis] && choices[i].is_open; j++) {
+        if (choices[j].is_open && is_better(search, axis, j, i)) {
+            choices[i].better = j;
+            return;
+        }
     }
 }
 
@@ -288,6 +319,9 @@ plim_status plim_fit_singles(plim_fit_search *search, plim_error *err)
     for (size_t axis = 0; axis < PLIM_FIT_AXES; axis++) {
         for (uint8_t i = 1; i < search->space.counts[axis]; i++) {
             learn_choice(search, axis, i);
+        }
+        for (uint8_t i = 1; i < search->space.counts[axis]; i++) {
+            find_better(search, axis, i);
         }
     }
     return PLIM_OK;

@@ -24,9 +24,11 @@ typedef struct plim_fit_choice {
     double share;  /* of that one's saving */
     /* From the rehearsals of single techniques: */
     bool is_open; /* it may be part of a stack */
+    uint64_t host_bytes;
     double slowdown;
     uint64_t saved_bytes[PLIM_FIT_PHASES_MAX];
     uint64_t saved_end_bytes; /* of what is allocated as a step ends: weights, gradients, states */
+    uint8_t better;           /* a choice of the axis that saves as much and costs less; 0: none */
 } plim_fit_choice;
 
 /* The effect of a technique on activations, for an expectation of stacks. */
