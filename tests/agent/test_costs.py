@@ -10,9 +10,22 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "src" / "agent"))
 
-from plimsoll_agent import flops, trace  # noqa: E402
+from plimsoll_agent import flops, trace, traced  # noqa: E402
 
 KINDS = {"float": 4, "c10::BFloat16": 2, "c10::Half": 2, "double": 8, "long int": 8}
+
+
+def _written(node):
+    place, within, name, schema, sides = node
+    inputs, outputs = (json.dumps(sides[side], separators=(",", ":")) for side in sides)
+    return f"""
+      {{
+        "id": {place}, "name": {json.dumps(name)}, "ctrl_deps": {within},
+        "inputs": {inputs},
+        "outputs": {outputs},
+        "attrs": [{{"name": "tid", "type": "uint64", "value": 1}},\
+{{"name": "op_schema", "type": "string", "value": {json.dumps(schema)}}}]
+      }}""".encode()
 
 
 class Trace:
@@ -39,10 +52,13 @@ class Trace:
             return dict(zip(("values", "shapes", "types", "strides"),
                             map(list, zip(*columns)) if columns else ([], [], [], [])))
 
-        self.nodes.append({"id": place, "ctrl_deps": within, "name": name, "inputs": side(inputs),
-                           "outputs": side(outputs),
-                           "attrs": [{"name": "op_schema", "value": schema}]})
+        self.nodes.append((place, within, name, schema,
+                           {"inputs": side(inputs), "outputs": side(outputs)}))
         return place
+
+    def written(self):
+        """Bytes of a file, in the lines of the observer."""
+        return b"{\n  \"nodes\": [" + b",".join(map(_written, self.nodes)) + b"\n  ]\n}\n"
 
     def mm(self, first, second, kind="float", within=2):
         a, b = self.tensor(first, kind), self.tensor(second, kind)
@@ -53,10 +69,11 @@ class Trace:
         return self.node(name)
 
     def sum(self, **allowed):
-        return trace.Reader(**allowed).add(self.nodes, lambda place: True)
+        nodes = list(trace.Reader(**allowed).nodes(self.written()))
+        return trace.Adder(lambda place: True).add(nodes)
 
     def call(self):
-        return trace.Call(self.nodes[-1])
+        return traced.Call(*self.nodes[-1][2:])
 
 
 class Flops(unittest.TestCase):
@@ -203,13 +220,29 @@ class Steps(unittest.TestCase):
             if marks == 3:
                 made.mark("plimsoll: step")
                 made.mm([16, 16], [16, 16])
-            with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-                json.dump({"nodes": made.nodes}, file)
+            with tempfile.NamedTemporaryFile(suffix=".json") as file:
+                file.write(made.written())
                 file.flush()
                 found, total = trace.read(file.name, False, True)
             self.assertEqual(found, step)
             self.assertEqual([row["flops"] for row in total.as_result()], [2 * side ** 3])
         self.assertEqual(total.host_bytes, 3 * 400)
+
+    def test_other_storages_change_nothing_but_shared_ones_do(self):
+        made = Trace()
+        schema = "aten::add(Tensor self, Tensor other) -> Tensor"
+        for _ in range(2):
+            a, b = made.tensor([100]), made.tensor([100])
+            made.node("aten::add", schema, (a, b), (made.tensor([100]),))
+        made.node("aten::add", schema, (a, a), (made.tensor([100]),))
+        self.assertEqual([(row["bytes"], row["count"]) for row in made.sum().as_result()],
+                         [(800, 1), (1200, 2)])
+
+    def test_another_layout_is_an_error(self):
+        with tempfile.NamedTemporaryFile(suffix=".json") as file:
+            file.write(b'{"nodes": [{"id": 1}]}')
+            file.flush()
+            self.assertRaises(ValueError, trace.read, file.name, False, True)
 
     def test_too_many_rows_become_means(self):
         total = trace.Sum()

@@ -15,7 +15,7 @@ import os
 from plimsoll_agent import tally, trace
 
 STEPS = 2
-BYTES_MAX = 256 << 20  # of a file that is read
+BYTES_MAX = 1 << 30  # of a file that is read
 COPIES = {"to_host_bytes": "bytes to host", "to_device_bytes": "bytes to device",
           "aside_to_host_bytes": "bytes to host aside",
           "aside_to_device_bytes": "bytes to device aside"}

@@ -4,144 +4,37 @@ The file is JSON: a node for each operation that was dispatched, with the shapes
 of its tensors, its schema and the node within which it ran (PyTorch 2.11,
 torch/csrc/profiler/standalone/execution_trace_observer.cpp). An operation that called others which
 do the work, such as aten::linear, is not counted itself.
+
+A step of a large model has hundreds of thousands of nodes, in hundreds of MiB. They are read by the
+lines in which the observer writes them, and few are parsed: blocks and pieces of a batch repeat the
+same operations on other storages, and such a text is equal to an earlier one once storages are
+numbered anew.
 """
 
 import bisect
+import collections
 import gc
 import json
-import math
+import mmap
 import re
 
-from plimsoll_agent import flops
+from plimsoll_agent import flops, traced
 
 STEP, PHASE = "plimsoll: step", "plimsoll: "  # marks: a step begins, a phase has ended
 ROWS_MAX = 4000
 
-# Make no kernel run: memory is given out, or looked at.
-_IDLE = re.compile(r"aten::(empty|new_empty|_empty|resize_|set_|detach|lift|item$|_local_scalar_dense"
-                   r"|result_type|record_stream|is_pinned|pin_memory|_pin_memory|_reshape_alias"
-                   r"|view|as_strided|unsafe_split|_version|is_nonzero)")
-# Write what they are given without reading it.
-_WRITING = re.compile(r"aten::(_foreach_)?(copy_|fill_|zero_|normal_|uniform_|random_|bernoulli_"
-                      r"|exponential_|arange|eye|ones|zeros)")
-# Read as much of their first tensor as they put out.
-_PICKING = re.compile(r"aten::(embedding|embedding_renorm_|index|index_select|gather|take|nll_loss"
-                      r"|nll_loss2d|nll_loss_forward|nll_loss2d_forward)$")
-_PRECISIONS = {"float": "float32", "double": "float64", "c10::BFloat16": "bfloat16",
-               "c10::Half": "float16", "signed char": "int8",
-               "c10::Float8_e4m3fn": "float8_e4m3fn", "c10::Float8_e5m2": "float8_e5m2"}
+_STRING = rb'"(?:[^"\\]|\\.)*"'
+_NODE = re.compile(
+    rb'\n\s*"id": (\d+), "name": (' + _STRING + rb'), "ctrl_deps": (\d+),'
+    rb'\n\s*("inputs": .*\n\s*"outputs": .*),\n\s*"attrs": \[(.*)\]\n')
+_SCHEMA = b'"op_schema", "type": "string", "value": '
+# A tensor's value: its id, storage, offset, elements, bytes of an element, device.
+_TENSOR = re.compile(rb'\[\d+,(\d+)(,\d+,\d+,\d+,")')
 
-
-class Tensor:
-    """An argument.
-
-    place  (storage, offset) that tells memory apart
-    bytes  that it covers: an expanded one covers less than its shape says
-    """
-
-    __slots__ = ("shape", "type", "device", "place", "bytes")
-
-    def __init__(self, value, shape, kind, strides):
-        _, storage, offset, _, item_bytes, self.device = value
-        self.shape = shape
-        self.type = kind[len("Tensor("):-1]
-        self.place = (storage, offset)
-        if len(strides) == len(shape):
-            shape = [size for size, stride in zip(shape, strides) if stride != 0]
-        self.bytes = math.prod(shape) * item_bytes
-
-
-def _tensors_in(value, shape, kind, strides):
-    """Those of an argument: one, or those of a list."""
-    if kind.startswith("Tensor(") and isinstance(value, list) and len(value) == 6:
-        yield Tensor(value, shape, kind, strides)
-    elif kind.startswith("GenericList[Tensor"):
-        for one in zip(value, shape, kind[len("GenericList["):-1].split(","), strides):
-            yield from _tensors_in(*one)
-
-
-def _columns(side):
-    values, shapes, kinds = side["values"], side["shapes"], side["types"]
-    return zip(values, shapes, kinds, side.get("strides") or [[]] * len(values))
-
-
-class Call:
-    """A node of the trace.
-
-    inputs   lists of tensors, one for each argument
-    outputs  tensors
-    """
-
-    def __init__(self, node):
-        attributes = {one["name"]: one["value"] for one in node["attrs"]}
-        self.id = node["id"]
-        self.within = node["ctrl_deps"]
-        self.name = node["name"]
-        self.schema = attributes.get("op_schema") or ""
-        self._node = node
-        if self.schema:
-            self.values = node["inputs"]["values"]
-            self.inputs = [list(_tensors_in(*one)) for one in _columns(node["inputs"])]
-            self.outputs = [tensor for one in _columns(node["outputs"])
-                            for tensor in _tensors_in(*one)]
-
-    def shape(self, index):
-        """Of an argument that is a tensor."""
-        return self.inputs[index][0].shape
-
-    def arguments(self):
-        """The texts of the schema's arguments: "Tensor(a!) self", …"""
-        inside = self.schema.split(") -> ")[0].partition("(")[2]
-        return [one.strip() for one in re.split(r",\s*(?![^\[(]*[\])])", inside)
-                if one.strip() != "*"]
-
-    def argument(self, name):
-        """The value of a named argument; None without one."""
-        for text, value in zip(self.arguments(), self.values):
-            if text.partition("=")[0].split(" ")[-1] == name:
-                return value
-        return None
-
-    def tensors(self):
-        return [*(tensor for one in self.inputs for tensor in one), *self.outputs]
-
-    def devices(self):
-        return {tensor.device.partition(":")[0] for tensor in self.tensors()} - {""}
-
-    def is_work(self):
-        """True of an operation that makes a kernel run, unless others within it do."""
-        if not self.schema or _IDLE.match(self.name) or not self.tensors():
-            return False
-        return "!" in self.schema or not self._is_view()
-
-    def _is_view(self):
-        """True if it gives out memory that it was given: the schema of _unsafe_view hides it."""
-        storages = {tensor.place[0] for one in self.inputs for tensor in one}
-        return bool(self.outputs) and all(one.place[0] in storages for one in self.outputs)
-
-    def bytes(self):
-        """Read and written: each tensor once, and once more where it is changed in place."""
-        is_writing = _WRITING.match(self.name) is not None
-        written = {tensor.place: tensor.bytes for tensor in self.outputs}
-        read = {}
-        for text, tensors in zip(self.arguments(), self.inputs):
-            for tensor in tensors:
-                if "!" in text.partition(" ")[0]:
-                    written[tensor.place] = tensor.bytes
-                    if is_writing:
-                        continue
-                read[tensor.place] = max(read.get(tensor.place, 0), tensor.bytes)
-        if _PICKING.match(self.name) and self.inputs[0]:
-            place = self.inputs[0][0].place
-            read[place] = min(read[place], sum(written.values()))
-        return sum(read.values()) + sum(written.values())
-
-    def precision(self, tf32, convolutions_tf32):
-        """In which its product is computed."""
-        kinds = [tensor.type for one in self.inputs[:3] for tensor in one]
-        name = _PRECISIONS.get(kinds[0] if kinds else "", kinds[0] if kinds else "")
-        is_allowed = convolutions_tf32 if self.name in flops.CONVOLUTIONS else tf32
-        return "tf32" if name == "float32" and is_allowed else name
+# A node. work is None of one that makes no kernel run itself.
+Node = collections.namedtuple("Node", "id name within work")
+# flops is None without a formula: operations within it may then do the work.
+Work = collections.namedtuple("Work", "name flops bytes devices precision")
 
 
 class Sum:
@@ -179,54 +72,94 @@ def _merged(rows):
             for key, (operations, size, count) in sorted(sums.items())]
 
 
+class _Texts(dict):
+    """Strings of JSON, by their bytes."""
+
+    def __missing__(self, written):
+        self[written] = json.loads(written)
+        return self[written]
+
+
 class Reader:
-    """Adds the operations of some nodes up.
+    """Reads nodes.
 
     tf32, convolutions_tf32  those of 32 bits may compute in TF32
     """
 
     def __init__(self, tf32=False, convolutions_tf32=True):
         self._tf32 = (tf32, convolutions_tf32)
+        self._texts = _Texts()
+        self._works = {}  # by name, schema, and text with storages numbered anew
+
+    def nodes(self, data):
+        """Of the bytes of a file, one after another."""
+        for found in _NODE.finditer(data):
+            place, name, within, sides, attributes = found.groups()
+            schema = attributes.partition(_SCHEMA)[2]
+            yield Node(int(place), self._texts[name], int(within),
+                       self._work(name, schema[:schema.find(b'"', 1) + 1], sides))
+
+    def _work(self, name, schema, sides):
+        if schema in (b"", b'""'):
+            return None
+        numbers = {}
+        sides = _TENSOR.sub(
+            lambda found: b"[0,%d%b" % (numbers.setdefault(found[1], len(numbers)), found[2]), sides)
+        key = (name, schema, sides)
+        if key not in self._works:
+            call = traced.Call(self._texts[name], self._texts[schema],
+                               json.loads(b"{%b}" % sides))
+            self._works[key] = self._work_of(call) if call.is_work() else None
+        return self._works[key]
+
+    def _work_of(self, call):
+        operations = flops.of(call)
+        precision = call.precision(*self._tf32) if operations else ""
+        return Work(call.name, operations, call.bytes(), call.devices(), precision)
+
+
+class Adder:
+    """Adds up what the nodes of a step come to.
+
+    is_optimizer  is_optimizer(id): it is of an optimizer's phase
+    """
+
+    def __init__(self, is_optimizer):
+        self._is_optimizer = is_optimizer
         self._within = {}
         self.sum = Sum()
 
-    def add(self, nodes, is_optimizer):
-        """
-        is_optimizer  is_optimizer(id): it is of an optimizer's phase
-        """
-        calls = {node["id"]: Call(node) for node in nodes}
-        for call in calls.values():
-            self._within.setdefault(call.within, []).append(call)
-        for call in calls.values():
-            if call.within not in calls or call.within == call.id:
-                self._visit(call, is_optimizer)
+    def add(self, nodes):
+        places = {node.id for node in nodes}
+        for node in nodes:
+            self._within.setdefault(node.within, []).append(node)
+        for node in nodes:
+            if node.within not in places or node.within == node.id:
+                self._visit(node)
         return self.sum
 
-    def _visit(self, call, is_optimizer):
+    def _visit(self, node):
         """Returns whether it does work, or one within it."""
-        is_work = call.is_work()
-        operations = flops.of(call) if is_work else None
+        work = node.work
         has_worked = False
-        if operations is None:
-            for inner in self._within.get(call.id, ()):
-                if inner is not call:
-                    has_worked |= self._visit(inner, is_optimizer)
-        if is_work and not has_worked:
-            self._take(call, operations or 0, is_optimizer)
+        if work is None or work.flops is None:
+            for inner in self._within.get(node.id, ()):
+                if inner is not node:
+                    has_worked |= self._visit(inner)
+        if work is not None and not has_worked:
+            self._take(node.id, work)
             has_worked = True
         return has_worked
 
-    def _take(self, call, operations, is_optimizer):
-        devices = call.devices()
-        if "cuda" not in devices:
-            if is_optimizer(call.id):
-                self.sum.host_bytes += call.bytes()
+    def _take(self, place, work):
+        if "cuda" not in work.devices:
+            if self._is_optimizer(place):
+                self.sum.host_bytes += work.bytes
             return
         self.sum.launches += 1
-        if call.name == "aten::copy_" and "cpu" in devices:
+        if work.name == "aten::copy_" and "cpu" in work.devices:
             return  # over the link, where the stand-ins count it
-        precision = call.precision(*self._tf32) if operations else ""
-        self.sum.add(call.name, precision, operations, call.bytes())
+        self.sum.add(work.name, work.precision, work.flops or 0, work.bytes)
 
 
 def _step_of(nodes):
@@ -234,7 +167,7 @@ def _step_of(nodes):
 
     0 for one that is not: it ends with the program.
     """
-    marks = sorted(node["id"] for node in nodes if node["name"] == STEP)
+    marks = sorted(node.id for node in nodes if node.name == STEP)
     if len(marks) < 2:
         return 0, marks[0] if marks else 0, float("inf")
     return len(marks) - 1, marks[-2], marks[-1]
@@ -242,8 +175,8 @@ def _step_of(nodes):
 
 def _phase_ends(nodes):
     """[(id, name)] of the phases' ends."""
-    return sorted((node["id"], node["name"][len(PHASE):]) for node in nodes
-                  if node["name"].startswith(PHASE) and node["name"] != STEP)
+    return sorted((node.id, node.name[len(PHASE):]) for node in nodes
+                  if node.name.startswith(PHASE) and node.name != STEP)
 
 
 def read(path, tf32, convolutions_tf32):
@@ -261,8 +194,10 @@ def read(path, tf32, convolutions_tf32):
 
 
 def _read(path, tf32, convolutions_tf32):
-    with open(path, encoding="utf-8") as file:
-        nodes = json.load(file)["nodes"]
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        nodes = list(Reader(tf32, convolutions_tf32).nodes(data))
+    if not nodes:
+        raise ValueError("another layout of the execution trace")
     step, first, last = _step_of(nodes)
     ends = _phase_ends(nodes)
     places = [place for place, _ in ends]
@@ -271,5 +206,4 @@ def _read(path, tf32, convolutions_tf32):
         index = bisect.bisect_left(places, place)
         return index < len(ends) and ends[index][1] == "optimizer"
 
-    chosen = [node for node in nodes if first < node["id"] < last]
-    return step, Reader(tf32, convolutions_tf32).add(chosen, is_optimizer)
+    return step, Adder(is_optimizer).add([node for node in nodes if first < node.id < last])
