@@ -1,6 +1,6 @@
 """Floating point operations of products, convolutions and attention, from the shapes of arguments.
 
-A formula takes the Call of an operation (see trace.py) and returns operations: a multiplication and
+A formula takes the Call of an operation (see traced.py) and returns operations: a multiplication and
 the addition after it are two, as torch.utils.flop_counter of PyTorch counts them. Unlike there,
 causal attention counts the half of the scores that kernels compute.
 """
