@@ -19,7 +19,6 @@ import records
 
 HERE = records.HERE
 ROOT = records.ROOT
-STANDIN = ROOT / "tools" / "record" / "standin"
 KEPT = ("torch/lib/libc10.so", "torch/lib/libc10_cuda.so", "torch/include/c10/",
         "torch/include/torch/headeronly/")
 SHARED = ("play", "script", "text", "text_stats")  # with run.c
@@ -66,13 +65,13 @@ def build():
         shutil.copy(cache() / "torch" / "lib" / name, out)
     ours = ["-O2", "-g", "-I", ROOT / "include", "-I", HERE]
     c = [os.environ.get("CC", "cc"), "-std=c17", "-D_GNU_SOURCE", *ours]
-    shared = [*c, *LENIENT, "-I", STANDIN, "-fPIC", "-shared"]
+    shared = [*c, *LENIENT, "-I", ROOT / "src", "-fPIC", "-shared"]
     run(*shared, "-o", out / "libnvidia-ml.so.1", "-Wl,-soname,libnvidia-ml.so.1",
         HERE / "runtime" / "nvml.c")
     run(*shared, "-Wno-cast-function-type", "-o", out / "libcudart.so.13",
         "-Wl,-soname,libcudart.so.13",
         f"-Wl,--version-script,{HERE / 'runtime' / 'libcudart.map'}",
-        *sorted((HERE / "runtime").glob("[!n]*.c")), STANDIN / "core" / "ranges.c")
+        *sorted((HERE / "runtime").glob("[!n]*.c")))
     for name in SHARED:
         run(*c, *STRICT, "-c", "-o", out / f"{name}.o", HERE / f"{name}.c")
     run(os.environ.get("CXX", "c++"), "-std=c++17", *ours, *LENIENT, "-I", HERE / "shim",

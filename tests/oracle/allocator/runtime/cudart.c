@@ -6,7 +6,7 @@
  */
 #include "model.h"
 
-#include "cudart/properties.h" /* of the recorder's stand-ins: the layout of cudaDeviceProp */
+#include "standin/cudart/properties.h" /* the layout of cudaDeviceProp */
 
 #include <stddef.h>
 #include <stdio.h>
@@ -92,7 +92,7 @@ int cudaSetDevice(int device)
     return SUCCESS;
 }
 
-int cudaGetDeviceProperties(plim_standin_properties *properties, int device)
+int cudaGetDeviceProperties(plim_standin_properties_13 *properties, int device)
 {
     memset(properties, 0, sizeof(*properties));
     (void)snprintf(properties->name, sizeof(properties->name), "sim");

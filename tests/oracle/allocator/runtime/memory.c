@@ -1,7 +1,7 @@
 /* memory.c - capacities, and who holds which part of them. See model.h. */
 #include "model.h"
 
-#include "core/ranges.h" /* of the recorder's stand-ins: the same first fit */
+#include "ranges.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +22,10 @@ typedef struct device {
     uint64_t total_bytes;
     uint64_t used_bytes;  /* by others */
     uint64_t taken_bytes; /* by us */
-    plim_standin_ranges plain;
-    plim_standin_ranges ranges;
+    model_ranges plain;
+    model_window plain_window;
+    model_ranges ranges;
+    model_window ranges_window;
     failure failures[PLIM_DEVICE_CALL_COUNT];
 } device;
 
@@ -39,7 +41,7 @@ static int32_t device_count;
 static int32_t current;
 static model_report *report_call;
 static void *report_ctx;
-static plim_standin_ranges mappings;
+static model_ranges mappings;
 static physical *physicals;
 static size_t physical_count;
 
@@ -49,10 +51,9 @@ void model_device(int32_t number, uint64_t total_bytes, uint64_t used_bytes)
     memset(d, 0, sizeof(*d));
     d->total_bytes = total_bytes;
     d->used_bytes = used_bytes;
-    d->plain.window_base = PLAIN_BASE + (uint64_t)number * PLAIN_BYTES;
-    d->plain.window_bytes = PLAIN_BYTES;
-    d->ranges.window_base = RANGES_BASE - (uint64_t)number * RANGES_STEP;
-    d->ranges.window_bytes = number == 0 ? RANGES_BYTES : RANGES_STEP;
+    d->plain_window = (model_window){ PLAIN_BASE + (uint64_t)number * PLAIN_BYTES, PLAIN_BYTES };
+    d->ranges_window = (model_window){ RANGES_BASE - (uint64_t)number * RANGES_STEP,
+                                       number == 0 ? RANGES_BYTES : RANGES_STEP };
     if (number >= device_count) {
         device_count = number + 1;
     }
@@ -118,11 +119,6 @@ static uint64_t free_bytes_of(const device *d)
     return held < d->total_bytes ? d->total_bytes - held : 0;
 }
 
-static uint64_t whole_pages(uint64_t bytes)
-{
-    return (bytes + ORACLE_PAGE_BYTES - 1) / ORACLE_PAGE_BYTES * ORACLE_PAGE_BYTES;
-}
-
 plim_status model_info(int32_t number, uint64_t *ret_free_bytes, uint64_t *ret_total_bytes)
 {
     plim_device_record record = { .call = PLIM_CALL_INFO, .ordinal = number };
@@ -144,16 +140,14 @@ plim_status model_malloc(uint64_t bytes, plim_addr *ret_addr)
     if (status != PLIM_OK) {
         return model_end(&record, status);
     }
-    if (bytes > free_bytes_of(d) || whole_pages(bytes) > free_bytes_of(d)) {
+    if (bytes > free_bytes_of(d) || model_whole_pages(bytes) > free_bytes_of(d)) {
         return model_end(&record, PLIM_OUT_OF_DEVICE_MEMORY);
     }
-    plim_standin_range range = { .bytes = whole_pages(bytes), .device = current };
-    if (!plim_standin_ranges_place(&d->plain, ORACLE_PAGE_BYTES, &range)) {
+    if (!model_ranges_place(&d->plain, d->plain_window, model_whole_pages(bytes), &record.addr)) {
         return model_end(&record, PLIM_OUT_OF_DEVICE_MEMORY);
     }
-    d->taken_bytes += range.bytes;
-    record.addr = range.base;
-    *ret_addr = range.base;
+    d->taken_bytes += model_whole_pages(bytes);
+    *ret_addr = record.addr;
     return model_end(&record, PLIM_OK);
 }
 
@@ -165,9 +159,9 @@ plim_status model_free(plim_addr addr)
     }
     device *const d = &devices[record.ordinal];
     plim_status status = model_begin(&record);
-    plim_standin_range range;
+    model_range range;
     if (status == PLIM_OK) {
-        if (plim_standin_ranges_remove(&d->plain, addr, &range)) {
+        if (model_ranges_remove(&d->plain, addr, &range)) {
             d->taken_bytes -= range.bytes;
             model_complete_all(record.ordinal); /* cudaFree waits for the device */
         } else {
@@ -182,18 +176,17 @@ plim_status model_reserve(uint64_t bytes, plim_addr *ret_addr)
     plim_device_record record = { .call = PLIM_CALL_RANGE_RESERVE,
                                   .ordinal = current,
                                   .bytes = bytes };
-    plim_standin_range range = { .bytes = bytes, .device = current };
+    device *const d = &devices[current];
     plim_status status = model_begin(&record);
     if (status == PLIM_OK && bytes % ORACLE_PAGE_BYTES != 0) {
         status = PLIM_INVALID_ARGUMENT;
     }
     if (status == PLIM_OK &&
-        !plim_standin_ranges_place(&devices[current].ranges, ORACLE_PAGE_BYTES, &range)) {
+        !model_ranges_place(&d->ranges, d->ranges_window, bytes, &record.addr)) {
         status = PLIM_OUT_OF_DEVICE_MEMORY;
     }
     if (status == PLIM_OK) {
-        record.addr = range.base;
-        *ret_addr = range.base;
+        *ret_addr = record.addr;
     }
     return model_end(&record, status);
 }
@@ -202,7 +195,7 @@ plim_status model_reserve(uint64_t bytes, plim_addr *ret_addr)
 static int32_t range_device(plim_addr addr)
 {
     for (int32_t i = 0; i < device_count; i++) {
-        if (addr - devices[i].ranges.window_base < devices[i].ranges.window_bytes) {
+        if (addr - devices[i].ranges_window.base < devices[i].ranges_window.bytes) {
             return i;
         }
     }
@@ -215,9 +208,9 @@ plim_status model_unreserve(plim_addr addr, uint64_t bytes)
         .call = PLIM_CALL_RANGE_FREE, .ordinal = range_device(addr), .addr = addr, .bytes = bytes
     };
     plim_status status = model_begin(&record);
-    plim_standin_range range;
+    model_range range;
     if (status == PLIM_OK &&
-        !plim_standin_ranges_remove(&devices[record.ordinal].ranges, addr, &range)) {
+        !model_ranges_remove(&devices[record.ordinal].ranges, addr, &range)) {
         status = PLIM_INVALID_ARGUMENT;
     }
     return model_end(&record, status);
@@ -299,9 +292,9 @@ plim_status model_map(plim_addr addr, uint64_t bytes, plim_handle handle)
     physical *const memory = physical_of(handle);
     plim_status status = model_begin(&record);
     if (status == PLIM_OK) {
-        const plim_standin_range mapping = { addr, bytes, handle, record.ordinal };
+        const model_range mapping = { addr, bytes, handle };
         if (memory == NULL || memory->bytes != bytes ||
-            !plim_standin_ranges_insert(&mappings, mapping)) {
+            !model_ranges_insert(&mappings, mapping)) {
             status = PLIM_INVALID_ARGUMENT;
         } else {
             memory->references++;
@@ -317,8 +310,8 @@ plim_status model_unmap(plim_addr addr, uint64_t bytes)
     };
     plim_status status = model_begin(&record);
     for (uint64_t at = addr; status == PLIM_OK && at < addr + bytes;) {
-        plim_standin_range mapping;
-        if (!plim_standin_ranges_remove(&mappings, at, &mapping)) {
+        model_range mapping;
+        if (!model_ranges_remove(&mappings, at, &mapping)) {
             status = PLIM_INVALID_ARGUMENT;
             break;
         }

@@ -20,6 +20,11 @@ extern "C" {
 #define ORACLE_DEVICES_MAX 8
 #define ORACLE_PAGE_BYTES  (UINT64_C(2) << 20)
 
+static inline uint64_t model_whole_pages(uint64_t bytes)
+{
+    return (bytes + ORACLE_PAGE_BYTES - 1) / ORACLE_PAGE_BYTES * ORACLE_PAGE_BYTES;
+}
+
 /* --- for the recorder --- */
 
 typedef void model_report(void *ctx, const plim_device_record *record);
