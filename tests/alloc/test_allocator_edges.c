@@ -70,6 +70,29 @@ static void only_requests_run_out_of_memory(void)
     world_end(&made);
 }
 
+/* A device that is short of host memory for one mapping maps there again afterwards. */
+static void a_mapping_without_host_memory_leaves_nothing(void)
+{
+    bool has_failed = true;
+    for (uint64_t n = 1; has_failed; n++) {
+        T_CASE("allocation %" PRIu64, n);
+        t_mem heap;
+        t_mem_init(&heap);
+        world made = { .is_sim = true };
+        const plim_sim_options options = { .mem = &heap.mem, .total_bytes = 512 * MIB };
+        T_EQ_U64(plim_sim_create(&options, &made.device, NULL), PLIM_OK);
+        world_open(&made, (plim_allocator_options){ 0 }, "expandable_segments:True");
+        heap.fail_at = heap.call_count + n;
+        plim_addr addr = 0;
+        const plim_status status = plim_malloc(made.allocator, 0, 60 * MIB, 0, &addr, NULL);
+        has_failed = heap.failed;
+        T_EQ_U64(status, has_failed ? PLIM_OUT_OF_HOST_MEMORY : PLIM_OK);
+        world_give(&made, has_failed ? world_get(&made, 60 * MIB, 0) : addr);
+        world_end(&made);
+        T_EQ_U64(heap.live_bytes, 0);
+    }
+}
+
 static void a_callback_needs_a_function(void)
 {
     world made = world_on_sim(64 * MIB, "");
@@ -85,4 +108,5 @@ static void a_callback_needs_a_function(void)
 
 T_MAIN(T_TEST(a_pool_outlives_its_users_while_requests_go_there),
        T_TEST(a_callback_may_end_the_pool_of_the_request), T_TEST(only_requests_run_out_of_memory),
+       T_TEST(a_mapping_without_host_memory_leaves_nothing),
        T_TEST(a_callback_needs_a_function))

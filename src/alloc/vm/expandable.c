@@ -157,8 +157,15 @@ static plim_status get_handle(const plim_segment_record *segment, plim_handle *r
                                            heap->allocator->expandable_share, ret_handle, err);
 }
 
-/* Out of memory leaves no handle. So does any failure, if mapping is transactional; else the
- * handles stay, as PyTorch leaves them. */
+/* True if a failure is to leave nothing behind: mapping is transactional, or the host's memory was
+ * short, of which PyTorch has no rule: its driver fails otherwise. */
+static bool is_taken_back(const plim_segment_record *segment, plim_status status)
+{
+    return status == PLIM_OUT_OF_HOST_MEMORY || is_transactional(segment);
+}
+
+/* Out of memory leaves no handle. Other failures leave those that were created, as in PyTorch,
+ * unless they are taken back. */
 static plim_status create_handles(plim_segment_record *segment, handle_run run, plim_error *err)
 {
     plim_expandable *expandable = segment->expandable;
@@ -172,7 +179,7 @@ static plim_status create_handles(plim_segment_record *segment, handle_run run, 
         plim_handle handle = 0;
         const plim_status status = get_handle(segment, &handle, err);
         if (status == PLIM_OUT_OF_DEVICE_MEMORY ||
-            (status != PLIM_OK && is_transactional(segment))) {
+            (status != PLIM_OK && is_taken_back(segment, status))) {
             release_created(segment, (handle_run){ run.first, i });
         }
         PLIM_TRY(status);
@@ -258,12 +265,12 @@ static plim_status map_handles(plim_segment_record *segment, handle_run run, pli
             (run.end - run.first) * segment->expandable->handle_bytes;
         return PLIM_OK;
     }
-    if (!is_transactional(segment)) {
+    if (!is_taken_back(segment, status)) {
         return status == PLIM_OUT_OF_DEVICE_MEMORY ? PLIM_IO : status;
     }
     (void)drop_handles(segment, (handle_run){ run.first, run.first + mapped }, NULL, NULL);
     release_created(segment, (handle_run){ run.first + mapped, run.end });
-    return PLIM_OUT_OF_DEVICE_MEMORY;
+    return status == PLIM_OUT_OF_HOST_MEMORY ? status : PLIM_OUT_OF_DEVICE_MEMORY;
 }
 
 /* --- growing --- */
