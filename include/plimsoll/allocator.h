@@ -35,7 +35,7 @@ typedef enum plim_hardening {
     PLIM_HARDENING_NONE,
     PLIM_HARDENING_CHECKS,   /* all invariants, after every operation: slow */
     PLIM_HARDENING_CANARIES, /* bytes after each request are filled, and compared when it is
-                                freed; devices whose memory can be read */
+                                freed; on devices whose memory the host can read */
     PLIM_HARDENING_POISON,   /* canaries, and freed memory is filled with PLIM_POISON_BYTE */
 } plim_hardening;
 
@@ -84,7 +84,8 @@ typedef struct plim_allocator_options {
 /**
  * Make an allocator over some devices. Nothing is taken from them yet.
  *
- * errors   PLIM_INVALID_ARGUMENT, PLIM_OUT_OF_HOST_MEMORY, those of the settings
+ * errors   PLIM_INVALID_ARGUMENT, PLIM_OUT_OF_HOST_MEMORY, those of the settings; PLIM_UNSUPPORTED:
+ *          canaries on a device whose memory the host cannot read
  */
 PLIM_API PLIM_MUST_USE plim_status plim_allocator_create(const plim_allocator_options *options,
                                                          plim_allocator **ret_allocator,
@@ -113,7 +114,10 @@ PLIM_API PLIM_MUST_USE plim_status plim_malloc(plim_allocator *allocator, int32_
  * recorded, after their work so far. 0 is allowed and does nothing.
  *
  * errors   PLIM_INVALID_ARGUMENT: the address is not live: never handed out, freed already, or
- *          inside a block (the message says which). PLIM_CORRUPT: a canary is damaged
+ *          inside a block (the message says which). After any other error the memory is given back
+ *          all the same, and must not be freed again: PLIM_CORRUPT (a canary is damaged), PLIM_IO
+ *          (an event could not be recorded: the block waits until one can). Only with caching off
+ *          does PLIM_IO leave it live
  */
 PLIM_API plim_status plim_free(plim_allocator *allocator, plim_addr addr, plim_error *err);
 

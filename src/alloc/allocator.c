@@ -3,6 +3,7 @@
  */
 #include "plimsoll/allocator.h"
 
+#include "alloc/core/forking.h"
 #include "alloc/core/free.h"
 #include "alloc/core/pools.h"
 #include "alloc/core/world.h"
@@ -78,6 +79,27 @@ static bool is_caching_unwanted(void)
     return wish != NULL && wish[0] != '\0' && strcmp(wish, "0") != 0;
 }
 
+/* Canaries that no one could compare would be a promise not kept. */
+static plim_status check_hardening(const plim_allocator_options *options, plim_error *err)
+{
+    if (options->hardening > PLIM_HARDENING_POISON) {
+        return plim_fail(err, PLIM_INVALID_ARGUMENT, "there is no hardening %d",
+                         (int)options->hardening);
+    }
+    for (size_t i = 0; i < options->device_count; i++) {
+        const plim_device *const device = &options->devices[i];
+        plim_device_properties properties;
+        device->ops->properties(device->self, &properties);
+        if (options->hardening >= PLIM_HARDENING_CANARIES && !properties.is_host_readable) {
+            return plim_fail(err, PLIM_UNSUPPORTED,
+                             "device %zu: the host cannot read its memory, so canaries there check "
+                             "nothing; use PLIM_HARDENING_CHECKS",
+                             i);
+        }
+    }
+    return PLIM_OK;
+}
+
 static plim_status check_options(const plim_allocator_options *options, plim_error *err)
 {
     if (options == NULL || options->devices == NULL || options->device_count == 0 ||
@@ -92,7 +114,7 @@ static plim_status check_options(const plim_allocator_options *options, plim_err
     if (plim_policy_of(options->policy) == NULL) {
         return plim_fail(err, PLIM_INVALID_ARGUMENT, "there is no policy %d", (int)options->policy);
     }
-    return PLIM_OK;
+    return check_hardening(options, err);
 }
 
 static plim_status fill(plim_allocator *allocator, const plim_allocator_options *options,
@@ -152,7 +174,10 @@ plim_status plim_allocator_create(const plim_allocator_options *options,
         plim_mem_free(mem, allocator, 1, sizeof *allocator);
         return plim_fail_memory(err, "making an allocator");
     }
-    const plim_status status = fill(allocator, options, err);
+    plim_status status = fill(allocator, options, err);
+    if (status == PLIM_OK && !plim_forking_enter(allocator)) {
+        status = plim_fail_memory(err, "preparing for forks");
+    }
     if (status != PLIM_OK) {
         plim_allocator_destroy(allocator);
         return status;
@@ -202,6 +227,7 @@ void plim_allocator_destroy(plim_allocator *allocator)
         return;
     }
     const plim_mem *mem = allocator->mem;
+    plim_forking_leave(allocator);
     for (size_t i = 0; i < allocator->heap_count; i++) {
         deinit_heap(&allocator->heaps[i]);
     }

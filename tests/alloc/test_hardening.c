@@ -108,6 +108,23 @@ static void a_waiting_block_is_not_freed_again(void)
 
 /* --- memory --- */
 
+static void canaries_need_memory_that_can_be_read(void)
+{
+    plim_device device;
+    const plim_sim_options options = { .total_bytes = 64 * MIB };
+    T_EQ_U64(plim_sim_create(&options, &device, NULL), PLIM_OK);
+    const plim_settings settings = plim_settings_default();
+    plim_allocator_options how = { .devices = &device, .device_count = 1, .settings = &settings };
+    plim_allocator *allocator = NULL;
+    plim_error err;
+    how.hardening = PLIM_HARDENING_CANARIES;
+    T_EQ_U64(plim_allocator_create(&how, &allocator, &err), PLIM_UNSUPPORTED);
+    T_NOT_NULL(strstr(err.message, "PLIM_HARDENING_CHECKS"));
+    how.hardening = PLIM_HARDENING_POISON + 1;
+    T_EQ_U64(plim_allocator_create(&how, &allocator, NULL), PLIM_INVALID_ARGUMENT);
+    plim_device_destroy(&device);
+}
+
 static void writing_past_the_end_is_noticed(void)
 {
     static const uint64_t sizes[] = { 1, 500, 512, 4000, MIB - 100, 3 * MIB + 5 };
@@ -164,5 +181,5 @@ static void canaries_leave_the_request_whole(void)
 
 T_MAIN(T_TEST(wrong_pointers_are_refused),
        T_TEST(a_stale_address_is_refused_after_its_block_was_merged),
-       T_TEST(a_waiting_block_is_not_freed_again), T_TEST(writing_past_the_end_is_noticed),
+       T_TEST(a_waiting_block_is_not_freed_again), T_TEST(canaries_need_memory_that_can_be_read), T_TEST(writing_past_the_end_is_noticed),
        T_TEST(freed_memory_is_poisoned), T_TEST(canaries_leave_the_request_whole))

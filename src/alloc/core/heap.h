@@ -247,6 +247,9 @@ typedef struct plim_allocator {
     PLIM_VEC(struct plim_observer_row) observers;
 
     uint64_t release_threshold_bytes;
+
+    struct plim_allocator *listed_next; /* of all in this process: forking.c */
+    struct plim_allocator **listed_link;
 } plim_allocator;
 
 typedef struct plim_uncached_row {

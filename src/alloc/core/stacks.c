@@ -330,3 +330,17 @@ plim_status plim_stacks_to_history(plim_stacks *stacks, uint32_t id, plim_histor
     }
     return plim_history_add_stack(history, frames, stack.foreign_count + c_count, ret_stack, err);
 }
+
+/* --- forks --- */
+
+void plim_stacks_hold(plim_stacks *stacks)
+{
+    (void)pthread_mutex_lock(&stacks->naming);
+    (void)pthread_mutex_lock(&stacks->lock);
+}
+
+void plim_stacks_let_go(plim_stacks *stacks)
+{
+    (void)pthread_mutex_unlock(&stacks->lock);
+    (void)pthread_mutex_unlock(&stacks->naming);
+}

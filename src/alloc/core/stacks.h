@@ -31,4 +31,8 @@ uint64_t plim_stacks_bytes(plim_stacks *stacks); /* host bytes it holds */
 plim_status plim_stacks_to_history(plim_stacks *stacks, uint32_t id, plim_history *history,
                                    uint32_t *ret_stack, plim_error *err);
 
+/* Keeps other threads out while the process forks, and lets them in. */
+void plim_stacks_hold(plim_stacks *stacks);
+void plim_stacks_let_go(plim_stacks *stacks);
+
 #endif

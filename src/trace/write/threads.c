@@ -6,6 +6,8 @@
  */
 #include "trace/write/threads.h"
 
+#include "base/forks.h"
+
 static struct {
     pthread_once_t once;
     pthread_mutex_t lock;
@@ -70,8 +72,9 @@ static void after_fork_in_child(void)
 
 static void start(void)
 {
+    static const plim_fork_calls calls = { before_fork, after_fork, after_fork_in_child };
     list.has_key = pthread_key_create(&list.key, end_of_thread) == 0 &&
-                   pthread_atfork(before_fork, after_fork, after_fork_in_child) == 0;
+                   plim_forks_add(PLIM_FORK_RECORDERS, &calls);
 }
 
 bool plim_threads_enter(plim_listed *listed)
