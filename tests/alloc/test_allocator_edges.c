@@ -108,5 +108,4 @@ static void a_callback_needs_a_function(void)
 
 T_MAIN(T_TEST(a_pool_outlives_its_users_while_requests_go_there),
        T_TEST(a_callback_may_end_the_pool_of_the_request), T_TEST(only_requests_run_out_of_memory),
-       T_TEST(a_mapping_without_host_memory_leaves_nothing),
-       T_TEST(a_callback_needs_a_function))
+       T_TEST(a_mapping_without_host_memory_leaves_nothing), T_TEST(a_callback_needs_a_function))

@@ -181,5 +181,6 @@ static void canaries_leave_the_request_whole(void)
 
 T_MAIN(T_TEST(wrong_pointers_are_refused),
        T_TEST(a_stale_address_is_refused_after_its_block_was_merged),
-       T_TEST(a_waiting_block_is_not_freed_again), T_TEST(canaries_need_memory_that_can_be_read), T_TEST(writing_past_the_end_is_noticed),
-       T_TEST(freed_memory_is_poisoned), T_TEST(canaries_leave_the_request_whole))
+       T_TEST(a_waiting_block_is_not_freed_again), T_TEST(canaries_need_memory_that_can_be_read),
+       T_TEST(writing_past_the_end_is_noticed), T_TEST(freed_memory_is_poisoned),
+       T_TEST(canaries_leave_the_request_whole))

@@ -111,6 +111,11 @@ uint32_t plim_standin_device_bus(const char *pci_id)
     return end != bus && *end == ':' && number <= UINT8_MAX ? (uint32_t)number : 0;
 }
 
+void plim_standin_device_bus_text(int bus, char *ret, size_t bytes)
+{
+    (void)snprintf(ret, bytes, "0000:%02X:00.0", (unsigned)bus);
+}
+
 void plim_standin_device_uuid(uint32_t on_stage, unsigned char ret[PLIM_STANDIN_UUID_BYTES])
 {
     static const char word[] = "\0\0plimsoll"; /* the device first: beginnings then tell apart */

@@ -39,6 +39,8 @@ int plim_standin_device_attribute(int attribute, int device);
 /* The bus in "0000:01:00.0", also without the domain; 0 if malformed. Buses count from 1, in the
  * order of the devices on the stage. */
 uint32_t plim_standin_device_bus(const char *pci_id);
+/* A bus, written so. */
+void plim_standin_device_bus_text(int bus, char *ret, size_t bytes);
 
 /* The 16 bytes that make up the UUID of a device of the stage, and their text, "GPU-…". */
 void plim_standin_device_uuid(uint32_t on_stage, unsigned char ret[PLIM_STANDIN_UUID_BYTES]);

@@ -44,6 +44,16 @@ int cuDeviceGetName(char *name, int bytes, int device)
     return DRIVER_SUCCESS;
 }
 
+int cuDeviceGetPCIBusId(char *text, int bytes, int device)
+{
+    if (!plim_standin_is_device(device)) {
+        return DRIVER_INVALID_DEVICE;
+    }
+    const int bus = plim_standin_device_attribute(PLIM_STANDIN_ATTRIBUTE_PCI_BUS, device);
+    plim_standin_device_bus_text(bus, text, (size_t)bytes);
+    return DRIVER_SUCCESS;
+}
+
 int cuDeviceGetUuid(unsigned char uuid[16], int device)
 {
     if (!plim_standin_is_device(device)) {

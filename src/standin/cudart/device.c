@@ -67,7 +67,7 @@ int cudaDeviceGetPCIBusId(char *text, int bytes, int device)
         return CUDA_INVALID_DEVICE_CODE;
     }
     const int bus = plim_standin_device_attribute(PLIM_STANDIN_ATTRIBUTE_PCI_BUS, device);
-    (void)snprintf(text, (size_t)bytes, "0000:%02X:00.0", (unsigned)bus);
+    plim_standin_device_bus_text(bus, text, (size_t)bytes);
     return CUDA_SUCCESS_CODE;
 }
 

@@ -209,8 +209,7 @@ plim_status model_unreserve(plim_addr addr, uint64_t bytes)
     };
     plim_status status = model_begin(&record);
     model_range range;
-    if (status == PLIM_OK &&
-        !model_ranges_remove(&devices[record.ordinal].ranges, addr, &range)) {
+    if (status == PLIM_OK && !model_ranges_remove(&devices[record.ordinal].ranges, addr, &range)) {
         status = PLIM_INVALID_ARGUMENT;
     }
     return model_end(&record, status);
@@ -293,8 +292,7 @@ plim_status model_map(plim_addr addr, uint64_t bytes, plim_handle handle)
     plim_status status = model_begin(&record);
     if (status == PLIM_OK) {
         const model_range mapping = { addr, bytes, handle };
-        if (memory == NULL || memory->bytes != bytes ||
-            !model_ranges_insert(&mappings, mapping)) {
+        if (memory == NULL || memory->bytes != bytes || !model_ranges_insert(&mappings, mapping)) {
             status = PLIM_INVALID_ARGUMENT;
         } else {
             memory->references++;
