@@ -51,6 +51,7 @@ typedef struct plim_launch_options {
     /* It gets SIGTERM after so long, and SIGKILL soon after that; 0: it may take its time. */
     double seconds_max;
     bool has_fixed_addresses; /* without address randomisation, where the system allows it */
+    bool ends_with_caller;    /* it is killed where the thread that launched it is */
 } plim_launch_options;
 
 typedef struct plim_launched {

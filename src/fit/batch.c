@@ -7,7 +7,6 @@
  */
 #include "base/error.h"
 #include "base/numbers.h"
-#include "fit/degree.h"
 #include "fit/search.h"
 #include "rehearse/largest.h"
 
@@ -27,28 +26,6 @@ typedef struct rows_search {
     plim_largest known;
     plim_fit_batch *found;
 } rows_search;
-
-/* ---- the stack ------------------------------------------------------------------------------- */
-
-static bool decides_batch(const char *line)
-{
-    static const char batch[] = "batch=";
-    return plim_fit_is_accumulation(line) || strncmp(line, batch, strlen(batch)) == 0;
-}
-
-/* The techniques of a trial; those that divide batches or set them are for an evaluation alone. */
-static void write_stack(const plim_fit_trial *trial, bool is_evaluation, char separator, char *ret,
-                        size_t bytes)
-{
-    size_t used = 0;
-    ret[0] = '\0';
-    for (size_t i = 0; i < trial->use_count && used < bytes; i++) {
-        if (is_evaluation || !decides_batch(trial->uses[i].text)) {
-            used += (size_t)snprintf(ret + used, bytes - used, "%.*s%s", used > 0, &separator,
-                                     trial->uses[i].text);
-        }
-    }
-}
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
@@ -204,31 +181,35 @@ static plim_status find(rows_search *self, plim_error *err)
                : say_unfinished(self, err);
 }
 
+/* The stack of a batch, as the search takes it and as the page shows it. */
+static plim_status take_stack(rows_search *self, const plim_fit_trial *trial, plim_fit_which which,
+                              plim_error *err)
+{
+    char shown[PLIM_FIT_LINES_BYTES];
+    plim_fit_trial_write(trial, which, '\n', self->stack, sizeof(self->stack));
+    plim_fit_trial_write(trial, which, ' ', shown, sizeof(shown));
+    self->found->stack = plim_fit_keep(self->search, shown);
+    return self->found->stack != NULL ? PLIM_OK : plim_fail_memory(err, "finding a batch");
+}
+
 plim_status plim_fit_find_batches(plim_fit_search *search, size_t trial, plim_fitted *ret,
                                   plim_error *err)
 {
-    char shown[PLIM_FIT_LINES_BYTES];
-    rows_search self = {
+    const plim_fit_trial *const one = &search->trials[trial];
+    rows_search training = {
         .search = search,
         .has_place = search->runner->argv != NULL && plim_rehearse_has_place(search->runner->argv),
         .known = { .capacity_bytes = search->capacity_bytes,
                    .first = search->known[trial].piece_rows },
         .found = &ret->training,
     };
-    write_stack(&search->trials[trial], false, '\n', self.stack, sizeof(self.stack));
-    write_stack(&search->trials[trial], false, ' ', shown, sizeof(shown));
-    ret->training.stack = plim_fit_keep(search, shown);
-    write_stack(&search->trials[trial], true, ' ', shown, sizeof(shown));
-    ret->evaluation.stack = plim_fit_keep(search, shown);
-    if (ret->training.stack == NULL || ret->evaluation.stack == NULL) {
-        return plim_fail_memory(err, "finding a batch");
-    }
-    PLIM_TRY(find(&self, err));
-    /* The batch of training is the program's own from here on. */
-    write_stack(&search->trials[trial], true, '\n', self.stack, sizeof(self.stack));
-    self.is_evaluation = true;
-    self.has_place = false;
-    self.known = (plim_largest){ .capacity_bytes = search->capacity_bytes };
-    self.found = &ret->evaluation;
-    return find(&self, err);
+    /* Beside it the batch of training is the program's own, divided as the answer has it. */
+    rows_search evaluation = { .search = search,
+                               .is_evaluation = true,
+                               .known = { .capacity_bytes = search->capacity_bytes },
+                               .found = &ret->evaluation };
+    PLIM_TRY(take_stack(&training, one, PLIM_FIT_ROWLESS_USES, err));
+    PLIM_TRY(take_stack(&evaluation, one, PLIM_FIT_ALL_USES, err));
+    PLIM_TRY(find(&training, err));
+    return find(&evaluation, err);
 }

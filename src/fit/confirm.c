@@ -56,7 +56,7 @@ static plim_status confirm(plim_fit_search *search, size_t index, const plim_fit
     char next_lines[PLIM_FIT_LINES_BYTES];
     plim_fit_request requests[2];
     const size_t count = next != NULL ? 2 : 1;
-    plim_fit_trial_lines(&search->trials[index], lines, sizeof(lines));
+    plim_fit_trial_write(&search->trials[index], PLIM_FIT_ALL_USES, '\n', lines, sizeof(lines));
     PLIM_TRY(plim_fit_request_make(search, lines, search->capacity_bytes, &requests[0], err));
     if (next != NULL) {
         plim_fit_stack_write(&search->space, next, '\n', next_lines, sizeof(next_lines));

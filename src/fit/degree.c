@@ -7,6 +7,7 @@
 #include <string.h>
 
 static const char accumulate[] = "accumulate=";
+static const char batch[] = "batch=";
 static const char checkpoint[] = "checkpoint=";
 
 static bool begins_with(const char *text, const char *begin)
@@ -17,6 +18,11 @@ static bool begins_with(const char *text, const char *begin)
 bool plim_fit_is_accumulation(const char *text)
 {
     return begins_with(text, accumulate);
+}
+
+bool plim_fit_decides_rows(const char *text)
+{
+    return plim_fit_is_accumulation(text) || begins_with(text, batch);
 }
 
 double plim_fit_pieces(const char *text)

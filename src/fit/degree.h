@@ -7,6 +7,8 @@
 #include <stdbool.h>
 
 bool plim_fit_is_accumulation(const char *text);
+/* True of a technique that sets how many rows go through at a time. */
+bool plim_fit_decides_rows(const char *text);
 
 /* Of a batch: 8; 1 where the technique is another. */
 double plim_fit_pieces(const char *text);

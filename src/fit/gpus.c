@@ -46,7 +46,7 @@ plim_status plim_fit_enough(plim_fit_search *search, size_t trial, const plim_gp
                             plim_error *err)
 {
     char lines[PLIM_FIT_LINES_BYTES];
-    plim_fit_trial_lines(&search->trials[trial], lines, sizeof(lines));
+    plim_fit_trial_write(&search->trials[trial], PLIM_FIT_ALL_USES, '\n', lines, sizeof(lines));
     search->is_enough_rehearsed = false;
     *ret = search->known[trial].is_measured ? next_larger(search, trial, NULL) : NULL;
     for (size_t tries = 0; *ret != NULL && tries < TRIES_MAX && plim_fit_may_go_on(search, 0);

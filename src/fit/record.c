@@ -7,6 +7,7 @@
 #include "base/size.h"
 #include "base/units.h"
 #include "fit/cost.h"
+#include "fit/degree.h"
 #include "fit/search.h"
 
 #include <math.h>
@@ -247,13 +248,16 @@ double plim_fit_trial_slowdown(const plim_fit_cost *plain, const plim_fit_cost *
     return trial->use_count == 0 ? 1 : plim_fit_slowdown(plain, with, texts, trial->use_count);
 }
 
-void plim_fit_trial_lines(const plim_fit_trial *trial, char *lines, size_t bytes)
+void plim_fit_trial_write(const plim_fit_trial *trial, plim_fit_which which, char separator,
+                          char *text, size_t bytes)
 {
-    size_t used = 0;
-    lines[0] = '\0';
-    for (size_t i = 0; i < trial->use_count && used < bytes; i++) {
-        used += (size_t)snprintf(lines + used, bytes - used, "%s%s", i > 0 ? "\n" : "",
-                                 trial->uses[i].text);
+    size_t length = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < trial->use_count; i++) {
+        const char *const one = trial->uses[i].text;
+        if (which == PLIM_FIT_ALL_USES || !plim_fit_decides_rows(one)) {
+            length = plim_fit_add_technique(text, bytes, length, separator, one);
+        }
     }
 }
 

@@ -96,8 +96,15 @@ PLIM_MUST_USE plim_status plim_fit_record(plim_fit_search *search, const plim_fi
 /* Its time beside that of the program as it is. */
 double plim_fit_trial_slowdown(const plim_fit_cost *plain, const plim_fit_cost *with,
                                const plim_fit_trial *trial);
-/* Its techniques, one a line. */
-void plim_fit_trial_lines(const plim_fit_trial *trial, char *lines, size_t bytes);
+/* The techniques of a trial that are wanted. */
+typedef enum plim_fit_which {
+    PLIM_FIT_ALL_USES,
+    PLIM_FIT_ROWLESS_USES, /* without those that set how many rows go through at a time */
+} plim_fit_which;
+
+/* Its techniques, with a separator between. */
+void plim_fit_trial_write(const plim_fit_trial *trial, plim_fit_which which, char separator,
+                          char *text, size_t bytes);
 /* True if the program fitted into the memory that it was given. */
 bool plim_fit_sample_fits(const plim_fit_sample *sample);
 /* True if it has no answer about memory. */

@@ -175,16 +175,23 @@ bool plim_fit_stack_covers(const plim_fit_space *space, const plim_fit_stack *wh
     return true;
 }
 
+size_t plim_fit_add_technique(char *text, size_t bytes, size_t length, char separator,
+                              const char *one)
+{
+    return length >= bytes ? length
+                           : length + (size_t)snprintf(text + length, bytes - length, "%.*s%s",
+                                                       length > 0, &separator, one);
+}
+
 void plim_fit_stack_write(const plim_fit_space *space, const plim_fit_stack *stack, char separator,
                           char *text, size_t bytes)
 {
-    size_t used = 0;
+    size_t length = 0;
     text[0] = '\0';
     for (size_t axis = 0; axis < PLIM_FIT_AXES; axis++) {
-        const char *const one = space->choices[axis][stack->at[axis]].text;
-        if (stack->at[axis] > 0 && used < bytes) {
-            used +=
-                (size_t)snprintf(text + used, bytes - used, "%.*s%s", used > 0, &separator, one);
+        if (stack->at[axis] > 0) {
+            length = plim_fit_add_technique(text, bytes, length, separator,
+                                            space->choices[axis][stack->at[axis]].text);
         }
     }
 }

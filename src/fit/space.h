@@ -54,7 +54,13 @@ size_t plim_fit_stack_size(const plim_fit_stack *stack);
 /* True if `whole` has all that `part` has, or more of it on graded axes. */
 bool plim_fit_stack_covers(const plim_fit_space *space, const plim_fit_stack *whole,
                            const plim_fit_stack *part);
-/* Its techniques, one a line, without those of the allocator's settings. */
+/*
+ * Adds a technique to a text of several that has room for `bytes`. Returns the text's length, which
+ * is beyond that where it was cut: nothing more is then added.
+ */
+size_t plim_fit_add_technique(char *text, size_t bytes, size_t length, char separator,
+                              const char *one);
+/* Its techniques, with a separator between. */
 void plim_fit_stack_write(const plim_fit_space *space, const plim_fit_stack *stack, char separator,
                           char *text, size_t bytes);
 /* True if a choice goes together with what a stack has on other axes. */

@@ -269,6 +269,7 @@ void plim_fit_rehearse(const plim_fit_workers *workers, const plim_fit_request *
     const plim_launch_options launch = { .outputs = nowhere,
                                          .output = watch_ports,
                                          .output_ctx = &ports,
+                                         .ends_with_caller = true,
                                          .seconds_max =
                                              budget > 0 ? budget : request->seconds_max };
     plim_rehearse_options how = workers->options->rehearse;

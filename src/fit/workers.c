@@ -9,7 +9,8 @@
  *        │  signals that would end it are held here and passed on; workers end their programs,
  *        │  remove their folders, and say that they were interrupted
  *        ├── a worker whose parent is killed gets SIGTERM, and does the same
- *        └── what a program started and left running is the worker's from then on: ending.c
+ *        ├── what a program started and left running is the worker's from then on: ending.c
+ *        └── a worker that is killed takes its program along; its folder is removed here
  */
 #include "base/clock.h"
 #include "base/error.h"
@@ -17,6 +18,7 @@
 #include "base/units.h"
 #include "fit/ending.h"
 #include "fit/search.h"
+#include "rehearse/folder.h"
 #include "rehearse/signals.h"
 
 #include <errno.h>
@@ -86,10 +88,14 @@ static void collect(worker *all, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         int status = 0;
-        if (all[i].pid > 0) {
-            const pid_t pid = waitpid(all[i].pid, &status, WNOHANG);
+        const pid_t mine = all[i].pid;
+        if (mine > 0) {
+            const pid_t pid = waitpid(mine, &status, WNOHANG);
             /* ECHILD: SIGCHLD is ignored in this process; it has ended, too. */
-            all[i].pid = pid == all[i].pid || (pid < 0 && errno == ECHILD) ? 0 : all[i].pid;
+            all[i].pid = pid == mine || (pid < 0 && errno == ECHILD) ? 0 : mine;
+        }
+        if (mine > 0 && all[i].pid == 0 && !(WIFEXITED(status) && WEXITSTATUS(status) == 0)) {
+            plim_folder_remove_of(mine);
         }
     }
 }

@@ -20,6 +20,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -108,6 +109,9 @@ _Noreturn static void become_command(const launch *run, int report)
         sigaction(SIGPIPE, &plain, NULL); /* ignored by the caller */
         sigaction(SIGCHLD, &run->old_child_action, NULL);
         sigprocmask(SIG_SETMASK, &run->old_mask, NULL);
+        if (run->options->ends_with_caller) {
+            (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        }
         const int persona = personality(ASK_PERSONALITY);
         if (run->options->has_fixed_addresses && persona >= 0) {
             (void)personality((unsigned long)persona | ADDR_NO_RANDOMIZE);

@@ -17,6 +17,7 @@
 
 #define FOLDER_MODE   0700
 #define ENTRIES_BYTES 4096
+#define BEGIN_BYTES   64
 #define FOLDER_DEPTH_MAX                                                    \
     64 /* of folders that are removed: what a program puts there is its own \
         */
@@ -41,13 +42,28 @@ static plim_status make_inside(const char *folder, const char *name, plim_error 
     return PLIM_OK;
 }
 
+/* LD_PRELOAD takes no path with blanks or colons in it (ld.so(8)). */
+static const char *find_base(void)
+{
+    const char *const base = getenv("TMPDIR");
+    return base != NULL && base[0] == '/' && strpbrk(base, " :") == NULL ? base : "/tmp";
+}
+
+/* Names of a process's folders begin so: should it be killed, another finds them. */
+static void write_begin(char *name, size_t name_bytes, pid_t maker)
+{
+    (void)snprintf(name, name_bytes, "plimsoll-rehearsal-%ld-", (long)maker);
+}
+
 plim_status plim_folder_make(char *path, size_t path_bytes, const char *const *inside,
                              plim_error *err)
 {
-    const char *base = getenv("TMPDIR");
-    /* LD_PRELOAD takes no path with blanks or colons in it (ld.so(8)). */
-    base = base != NULL && base[0] == '/' && strpbrk(base, " :") == NULL ? base : "/tmp";
-    PLIM_TRY(plim_folder_join(path, path_bytes, base, "plimsoll-rehearsal-XXXXXX", err));
+    char begin[BEGIN_BYTES];
+    char name[BEGIN_BYTES + sizeof("XXXXXX")];
+    const char *const base = find_base();
+    write_begin(begin, sizeof(begin), getpid());
+    (void)snprintf(name, sizeof(name), "%sXXXXXX", begin);
+    PLIM_TRY(plim_folder_join(path, path_bytes, base, name, err));
     if (mkdtemp(path) == NULL) {
         const plim_status status = plim_fail_errno(
             err, errno, "%s: cannot make a folder for the rehearsal (TMPDIR says where)", base);
@@ -104,5 +120,24 @@ void plim_folder_remove(const char *path)
     struct stat about;
     if (path[0] != '\0' && lstat(path, &about) == 0) {
         remove_folder(AT_FDCWD, path, about.st_dev, FOLDER_DEPTH_MAX);
+    }
+}
+
+void plim_folder_remove_of(pid_t maker)
+{
+    char begin[BEGIN_BYTES];
+    DIR *const base = opendir(find_base());
+    write_begin(begin, sizeof(begin), maker);
+    for (const struct dirent *entry = base != NULL ? readdir(base) : NULL; entry != NULL;
+         entry = readdir(base)) {
+        struct stat about;
+        if (strncmp(entry->d_name, begin, strlen(begin)) == 0 &&
+            fstatat(dirfd(base), entry->d_name, &about, AT_SYMLINK_NOFOLLOW) == 0 &&
+            about.st_uid == geteuid()) {
+            remove_folder(dirfd(base), entry->d_name, about.st_dev, FOLDER_DEPTH_MAX);
+        }
+    }
+    if (base != NULL) {
+        (void)closedir(base);
     }
 }

@@ -7,6 +7,7 @@
 #include "plimsoll/status.h"
 
 #include <stddef.h>
+#include <sys/types.h>
 
 #define PLIM_PATH_BYTES 4096 /* PATH_MAX of Linux, which not every <limits.h> shows */
 
@@ -26,5 +27,8 @@ PLIM_MUST_USE plim_status plim_folder_make(char *path, size_t path_bytes, const 
 
 /* Removes it, as far as it can be. An empty path is allowed. */
 void plim_folder_remove(const char *path);
+
+/* Removes all folders that a process made which has ended, and could not do it. */
+void plim_folder_remove_of(pid_t maker);
 
 #endif

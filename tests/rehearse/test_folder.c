@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define FILES 3000
@@ -87,6 +88,32 @@ static void links_are_not_followed(void)
     plim_folder_remove(other);
 }
 
+static void folders_of_another_process_go_and_no_others(void)
+{
+    char own[PLIM_PATH_BYTES];
+    char others[2][PLIM_PATH_BYTES];
+    int tube[2];
+    make(own);
+    T_EQ_I64(pipe(tube), 0);
+    const pid_t maker = fork();
+    T_TRUE(maker >= 0);
+    for (size_t i = 0; maker == 0 && i < 2; i++) {
+        make(others[i]);
+        touch(others[i], "results/file", 1);
+    }
+    if (maker == 0) {
+        _exit(write(tube[1], others, sizeof(others)) != (ssize_t)sizeof(others));
+    }
+    T_EQ_I64(waitpid(maker, NULL, 0), maker);
+    T_EQ_I64(read(tube[0], others, sizeof(others)), sizeof(others));
+    T_TRUE(is_there(others[0]) && is_there(others[1]));
+    plim_folder_remove_of(maker);
+    T_FALSE(is_there(others[0]) || is_there(others[1]));
+    T_TRUE(is_there(own));
+    plim_folder_remove(own);
+    T_EQ_I64(close(tube[0]) + close(tube[1]), 0);
+}
+
 /* LD_PRELOAD takes no blanks and no colons; and a relative TMPDIR would move with the program. */
 static void where_it_cannot_be_used_it_is_not_made(void)
 {
@@ -125,5 +152,6 @@ static void paths_have_an_end(void)
 }
 
 T_MAIN(T_TEST(it_is_made_for_the_user_alone_and_removed), T_TEST(whatever_a_program_left_goes_too),
-       T_TEST(links_are_not_followed), T_TEST(where_it_cannot_be_used_it_is_not_made),
+       T_TEST(links_are_not_followed), T_TEST(folders_of_another_process_go_and_no_others),
+       T_TEST(where_it_cannot_be_used_it_is_not_made),
        T_TEST(a_place_that_is_not_there_is_said_so), T_TEST(paths_have_an_end))
