@@ -80,6 +80,7 @@ typedef struct plim_fit_change {
     const char *framework; /* as Lightning's Trainer(…) or accelerate's Accelerator(…); NULL */
     const char *diff;      /* unified, of the user's file; NULL: the place is not known */
     const char *note;      /* why there is no diff, or what goes with it; NULL */
+    bool is_left_out;      /* of the diff of all: the other changes leave no place for it */
 } plim_fit_change;
 
 /* The largest batch of one kind of loader, under the techniques of the cheapest stack but for

@@ -151,6 +151,28 @@ double plim_fit_guess_slowdown(const plim_fit_search *search, const plim_fit_sta
     return slowdown_from(search, nearest(search, stack), stack);
 }
 
+/* States of an optimizer are on the host as a whole; activations by pieces of a batch, and in
+ * half of the bytes where they are in sixteen bits. */
+static uint64_t host_of(const plim_fit_search *search, const plim_fit_stack *stack)
+{
+    const plim_fit_space *const space = &search->space;
+    double whole = (double)search->trials[0].host_bytes;
+    double activations = 0;
+    double divisor = 1;
+    for (size_t axis = 0; axis < PLIM_FIT_AXES; axis++) {
+        const plim_fit_choice *const one = &space->choices[axis][stack->at[axis]];
+        if (stack->at[axis] == 0) {
+            continue;
+        }
+        *(space->parts[axis] == PLIM_FIT_OF_NOTHING ? &whole : &activations) +=
+            (double)one->host_bytes;
+        if (space->parts[axis] == PLIM_FIT_OF_WHOLE) {
+            divisor *= space->is_graded[axis] ? plim_fit_pieces(one->text) : 2;
+        }
+    }
+    return plim_whole(whole + activations / divisor);
+}
+
 static uint64_t stuck_of(const plim_fit_search *search, const plim_fit_stack *stack)
 {
     bool is_expandable = false;
@@ -188,6 +210,7 @@ bool plim_fit_guess_at(const plim_fit_search *search, const plim_fit_stack *stac
     ret->cached_bytes =
         plim_minus(near->high_bytes, plim_plus(near->allocated_bytes, near->beside_bytes));
     ret->stuck_bytes = stuck_of(search, stack);
+    ret->host_bytes = host_of(search, stack);
     ret->slowdown = slowdown_from(search, from, stack);
     return true;
 }

@@ -71,6 +71,18 @@ static yajl_val find_technique(yajl_val answer, const char *text)
     return NULL;
 }
 
+/* True of a technique whose edit the others' edits leave no place for. */
+static bool is_left_out(yajl_val answer, const char *text)
+{
+    yajl_val array = plim_json_get(answer, "left_out");
+    bool is_found = false;
+    for (size_t i = 0; i < plim_json_length(array); i++) {
+        const char *const one = YAJL_GET_STRING(plim_json_item(array, i));
+        is_found = is_found || (one != NULL && strcmp(one, text) == 0);
+    }
+    return is_found;
+}
+
 static plim_status understand(const plim_fit_change_question *question, yajl_val answer,
                               plim_arena *arena, plim_fit_changes *ret, plim_error *err)
 {
@@ -87,6 +99,7 @@ static plim_status understand(const plim_fit_change_question *question, yajl_val
             .framework = plim_json_get_string(item, "framework", &copier),
             .diff = plim_json_get_string(item, "diff", &copier),
             .note = plim_json_get_string(item, "note", &copier),
+            .is_left_out = is_left_out(answer, text),
         };
         if (items[i].text == NULL) {
             copier.is_out_of_memory = true;

@@ -5,6 +5,9 @@
 #include "base/numbers.h"
 #include "fit/search.h"
 
+/* Of the GPU's memory: stacks that differ by less share the fate of a confirmation. */
+#define TRIFLE_DIVISOR 50
+
 /* Memory, or something else that came to the rehearsal. */
 static plim_status set_why_not(plim_fit_search *search, const plim_fit_sample *sample,
                                plim_fit_trial *trial, plim_error *err)
@@ -68,8 +71,9 @@ static plim_status confirm(plim_fit_search *search, size_t index, const plim_fit
                         : PLIM_OK;
 }
 
-/* A trial that was expected to fit by giving cached memory back, and did not: so will others. */
-static void learn_stuck(plim_fit_search *search, size_t index)
+/* A trial that was expected to fit by giving cached memory back, and did not: so will others, those
+ * that need a trifle less included. */
+static void learn_stuck(plim_fit_search *search, size_t index, const plim_fit_sample *sample)
 {
     const plim_fit_known *const known = &search->known[index];
     const char *const settings = search->trials[index].settings;
@@ -77,7 +81,10 @@ static void learn_stuck(plim_fit_search *search, size_t index)
         &search->stuck_bytes[settings != NULL && plim_fit_is_expandable(settings)];
     const uint64_t held = plim_plus(known->allocated_bytes, known->beside_bytes);
     const uint64_t room = plim_minus(search->capacity_bytes, search->margin_bytes);
-    *stuck = plim_max(*stuck, plim_minus(room, held) + 1);
+    const uint64_t needed = sample->verdict == PLIM_REHEARSED_OUT_OF_MEMORY
+                                ? room + room / TRIFLE_DIVISOR
+                                : sample->bar.high_bytes;
+    *stuck = plim_max(*stuck, plim_minus(needed, held));
 }
 
 plim_status plim_fit_answer_for(plim_fit_search *search, plim_fit_limit limit, size_t *ret,
@@ -105,8 +112,9 @@ plim_status plim_fit_answer_for(plim_fit_search *search, plim_fit_limit limit, s
         const bool has_next = plim_fit_may_go_on(search, PLIM_FIT_LEAVES) &&
                               plim_fit_cheaper(search, limit, best, &next);
         PLIM_TRY(confirm(search, best, has_next ? &next : NULL, err));
-        if (is_close && search->samples[0].verdict == PLIM_REHEARSED_OUT_OF_MEMORY) {
-            learn_stuck(search, best);
+        if (is_close && !plim_fit_sample_failed(&search->samples[0]) &&
+            !search->trials[best].is_confirmed) {
+            learn_stuck(search, best, &search->samples[0]);
         }
     }
 }

@@ -18,6 +18,7 @@
 #define TRIAL_STEPS   2 /* the first makes states, the second has them */
 #define PARALLEL      2
 #define SPARE_DIVISOR 10 /* what a roomy stack leaves */
+#define FAR_LEAST     ((uint64_t)1 << 40) /* memory of trials: batches of any size fit */
 #define CARDS_MAX     16 /* rehearsals for the table of cards, beside those of the search */
 
 /* ---- before ---------------------------------------------------------------------------------- */
@@ -48,8 +49,7 @@ static plim_status begin(plim_fit_search *search, plim_error *err)
     const uint64_t share =
         plim_whole(options->rehearse.margin_share * (double)search->capacity_bytes);
     search->margin_bytes = plim_max(options->rehearse.margin_bytes, share);
-    search->far_bytes =
-        plim_max(PLIM_NEED_CAPACITY_LEAST, search->capacity_bytes * PLIM_NEED_CAPACITY_TIMES);
+    search->far_bytes = plim_max(FAR_LEAST, search->capacity_bytes * PLIM_NEED_CAPACITY_TIMES);
     search->host_bytes = options->host_bytes > 0 ? options->host_bytes : plim_fit_host_available();
     search->made_max = trials_max(options);
     search->expected = trials_max(options) / 2;

@@ -134,7 +134,7 @@ static plim_fit_answer answer_of_failure(plim_fit_search *search, const plim_fit
 static const char *say_short(plim_fit_search *search, const plim_fit_trial *trial)
 {
     char text[PLIM_FIT_TEXT_BYTES];
-    if (search->host_bytes > 0 && trial->host_bytes > search->host_bytes) {
+    if (!plim_fit_has_host(search, trial->host_bytes)) {
         (void)snprintf(text, sizeof(text), "it needs %s of host memory, and there are %s",
                        plim_format_bytes(trial->host_bytes).text,
                        plim_format_bytes(search->host_bytes).text);
@@ -448,13 +448,23 @@ bool plim_fit_may_go_on(plim_fit_search *search, size_t more)
 
 /* ---- comparing ------------------------------------------------------------------------------- */
 
+bool plim_fit_has_host(const plim_fit_search *search, uint64_t bytes)
+{
+    return search->host_bytes == 0 || bytes <= search->host_bytes;
+}
+
+bool plim_fit_has_answer(const plim_fit_search *search, size_t index)
+{
+    const plim_fit_known *const known = &search->known[index];
+    return known->is_measured && !known->is_bad &&
+           (search->options->allows_changed ||
+            search->trials[index].label != PLIM_TECHNIQUE_CHANGED);
+}
+
 bool plim_fit_is_allowed(const plim_fit_search *search, size_t index)
 {
-    const plim_fit_trial *const trial = &search->trials[index];
-    const plim_fit_known *const known = &search->known[index];
-    const bool has_host = search->host_bytes == 0 || trial->host_bytes <= search->host_bytes;
-    return known->is_measured && !known->is_bad && !known->is_refuted && has_host &&
-           (search->options->allows_changed || trial->label != PLIM_TECHNIQUE_CHANGED);
+    return plim_fit_has_answer(search, index) && !search->known[index].is_refuted &&
+           plim_fit_has_host(search, search->trials[index].host_bytes);
 }
 
 bool plim_fit_is_expandable(const char *text)
@@ -478,13 +488,12 @@ bool plim_fit_is_within(const plim_fit_search *search, size_t index, plim_fit_li
 {
     const plim_fit_trial *const trial = &search->trials[index];
     const plim_fit_known *const known = &search->known[index];
-    const bool has_host = search->host_bytes == 0 || trial->host_bytes <= search->host_bytes;
     const uint64_t least = plim_plus(known->allocated_bytes, known->beside_bytes);
     const uint64_t held = plim_plus(least, stuck_of(search, trial));
     const uint64_t high = trial->bar.high_bytes;
     const uint64_t bytes = limit.is_own && held < high ? held : high;
     const bool was_confirmed = trial->is_confirmed && limit.is_own;
-    return known->is_measured && has_host &&
+    return known->is_measured && plim_fit_has_host(search, trial->host_bytes) &&
            (was_confirmed || plim_plus(bytes, search->margin_bytes) <= limit.capacity_bytes);
 }
 

@@ -71,11 +71,8 @@ size_t plim_fit_smallest(const plim_fit_search *search)
     size_t smallest = 0;
     for (size_t i = 1; i < search->count; i++) {
         const plim_fit_trial *const one = &search->trials[i];
-        const bool is_allowed =
-            search->known[i].is_measured && !search->known[i].is_bad &&
-            (search->options->allows_changed || one->label != PLIM_TECHNIQUE_CHANGED) &&
-            (search->host_bytes == 0 || one->host_bytes <= search->host_bytes);
-        if (is_allowed && one->bar.high_bytes < search->trials[smallest].bar.high_bytes) {
+        if (plim_fit_has_answer(search, i) && plim_fit_has_host(search, one->host_bytes) &&
+            one->bar.high_bytes < search->trials[smallest].bar.high_bytes) {
             smallest = i;
         }
     }
@@ -162,7 +159,8 @@ static void consider(stack_walk *self, const plim_fit_stack *stack)
     const plim_fit_search *const search = self->search;
     plim_fit_guess guess;
     if (was_tried(search, stack) || has_better(search, stack) ||
-        !plim_fit_guess_at(search, stack, &guess)) {
+        !plim_fit_guess_at(search, stack, &guess) ||
+        !plim_fit_has_host(search, guess.host_bytes)) {
         return;
     }
     const fit_candidate one = {

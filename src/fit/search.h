@@ -135,7 +135,11 @@ PLIM_MUST_USE plim_status plim_fit_run(plim_fit_search *search, const plim_fit_r
                                        size_t count, plim_error *err);
 /* False: rehearsals or time have run out, and search->stopped says which. `more` are to be left. */
 bool plim_fit_may_go_on(plim_fit_search *search, size_t more);
-/* True if a trial may be an answer, but for its memory. */
+/* True if the host may give so much. */
+bool plim_fit_has_host(const plim_fit_search *search, uint64_t bytes);
+/* True if a trial came to figures, with a result that is allowed. */
+bool plim_fit_has_answer(const plim_fit_search *search, size_t index);
+/* True if it may be an answer, but for its memory on the device. */
 bool plim_fit_is_allowed(const plim_fit_search *search, size_t index);
 /* True if it fits below a limit, as far as its rehearsal without one says. */
 bool plim_fit_is_within(const plim_fit_search *search, size_t index, plim_fit_limit limit);
@@ -160,6 +164,7 @@ typedef struct plim_fit_guess {
     uint64_t likely_bytes; /* the same, where techniques of one part save of what others leave */
     uint64_t cached_bytes; /* more, as in trials: it may be given back */
     uint64_t stuck_bytes;  /* of those, what does not go back as far as is known */
+    uint64_t host_bytes;
     double slowdown;
 } plim_fit_guess;
 

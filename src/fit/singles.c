@@ -113,8 +113,7 @@ static void learn_choice(plim_fit_search *search, size_t axis, uint8_t i)
     plim_fit_choice *const choice = &search->space.choices[axis][i];
     const plim_fit_choice *const base = &search->space.choices[axis][choice->alone];
     const size_t index = find_single(search, axis, choice->alone);
-    choice->is_open = choice->is_open && index != SIZE_MAX && search->known[index].is_measured &&
-                      !search->known[index].is_bad && plim_fit_is_allowed(search, index) &&
+    choice->is_open = choice->is_open && index != SIZE_MAX && plim_fit_has_answer(search, index) &&
                       is_worth_it(search, index) && has_rows(search, axis, choice);
     if (!choice->is_open) {
         return;
@@ -123,7 +122,8 @@ static void learn_choice(plim_fit_search *search, size_t axis, uint8_t i)
         learn_activations(search, &search->known[index]);
     }
     const double measured = search->trials[index].slowdown;
-    choice->host_bytes = search->trials[index].host_bytes;
+    choice->host_bytes =
+        plim_minus(search->trials[index].host_bytes, search->trials[0].host_bytes);
     choice->slowdown = choice == base ? measured : slowdown_of(search, base, choice, measured);
     if (search->known[index].end_bytes > 0) {
         choice->saved_end_bytes =

@@ -24,7 +24,7 @@ typedef struct plim_fit_choice {
     double share;  /* of that one's saving */
     /* From the rehearsals of single techniques: */
     bool is_open; /* it may be part of a stack */
-    uint64_t host_bytes;
+    uint64_t host_bytes; /* beside those of the program as it is */
     double slowdown;
     uint64_t saved_bytes[PLIM_FIT_PHASES_MAX];
     uint64_t saved_end_bytes; /* of what is allocated as a step ends: weights, gradients, states */

@@ -14,7 +14,7 @@ static const char whole[] =
     " \"arguments\": \"bf16=True\", \"framework\": null, \"diff\": null, \"note\": \"no diff: "
     "it\"},"
     " 7, {\"text\": \"checkpoint\", \"pytorch\": \"x\", \"diff\": \"--- a\"}], \"diff\": \"--- "
-    "b\"}";
+    "b\", \"left_out\": [7, \"autocast=bf16\"]}";
 
 static plim_fit_change_question question_of(size_t count)
 {
@@ -44,6 +44,8 @@ static void changes_come_in_the_order_of_the_techniques(void)
     T_EQ_STR(changes.items[1].note, "no diff: it");
     T_NULL(changes.items[1].diff);
     T_EQ_STR(changes.diff, "--- b");
+    T_FALSE(changes.items[0].is_left_out);
+    T_TRUE(changes.items[1].is_left_out);
     plim_arena_deinit(&arena);
 }
 

@@ -117,6 +117,8 @@ static void rehearse(program *self, const plim_fit_request *request, plim_fit_sa
     *ret = (plim_fit_sample){ .is_done = true, .seconds = 1, .steps = 3 };
     apply(self, request->techniques, parts, &seconds);
     const uint64_t evaluation = set_batch(self, request->techniques, parts, ret);
+    const bool has_inputs = strstr(request->techniques, "offload=layer_inputs") != NULL;
+    ret->host_bytes = has_inputs ? parts[ACTIVATIONS] : 0;
     const uint64_t forward = parts[WEIGHTS] + parts[STATES] + parts[ACTIVATIONS] + parts[LOGITS];
     const uint64_t step = parts[WEIGHTS] + 2 * parts[GRADIENTS] + parts[STATES];
     const uint64_t peak = plim_max(plim_max(forward, step), parts[WEIGHTS] + evaluation);
@@ -169,7 +171,7 @@ static plim_status fit(program *self, const plim_fit_options *more, const plim_m
     const plim_fit_runner runner = { .ctx = self, .run = run };
     plim_fit_options options = more != NULL ? *more : (plim_fit_options){ 0 };
     options.only = options.only != NULL ? options.only : searched;
-    options.host_bytes = UINT64_MAX;
+    options.host_bytes = options.host_bytes > 0 ? options.host_bytes : UINT64_MAX;
     options.rehearse.mem = mem;
     options.rehearse.capacity_bytes = self->capacity_bytes;
     return plim_fit_with(&runner, &options, ret, NULL);
@@ -376,6 +378,26 @@ static void the_smallest_gpu_is_found(void)
     plim_fitted_deinit(&found);
 }
 
+/* Alone it needs more of the host than there is, with the batch in pieces it does not. */
+static void the_host_is_enough_for_pieces(void)
+{
+    program self = { .parts = { GIB, GIB, GIB, 80 * GIB, 0 }, .capacity_bytes = 5 * GIB };
+    const plim_fit_options options = { .only = "accumulate=2\naccumulate=4\naccumulate=8\n"
+                                               "offload=layer_inputs",
+                                       .host_bytes = 4 * GIB };
+    plim_fitted found;
+    assert_int_equal(fit(&self, &options, NULL, &found), PLIM_OK);
+    T_NOT_NULL(found.cheapest);
+    T_EQ_U64(found.cheapest->use_count, 2);
+    T_EQ_STR(found.cheapest->uses[1].text, "offload=layer_inputs");
+    T_TRUE(found.cheapest->host_bytes <= options.host_bytes);
+    for (size_t i = 1; i < found.trial_count; i++) {
+        T_TRUE(found.trials[i].answer != PLIM_FIT_FITS ||
+               found.trials[i].host_bytes <= options.host_bytes);
+    }
+    plim_fitted_deinit(&found);
+}
+
 static void few_trials_end_the_search(void)
 {
     program self = big_program();
@@ -503,6 +525,6 @@ T_MAIN(T_TEST(the_cheapest_is_the_true_one), T_TEST(the_same_program_gives_the_s
        T_TEST(what_breaks_is_reported_and_the_search_goes_on),
        T_TEST(stacks_of_the_caller_are_rehearsed),
        T_TEST(what_never_fits_misses_memory_and_has_a_gpu), T_TEST(the_smallest_gpu_is_found),
-       T_TEST(few_trials_end_the_search), T_TEST(the_largest_batch_is_exact),
+       T_TEST(the_host_is_enough_for_pieces), T_TEST(few_trials_end_the_search), T_TEST(the_largest_batch_is_exact),
        T_TEST(a_batch_ends_where_the_dataset_ends), T_TEST(each_card_has_its_stack),
        T_TEST(every_allocation_may_fail))

@@ -44,10 +44,10 @@ static plim_status write_changes(const char *python, const char *program, size_t
     const char *const argv[] = { program, "train.py", "--batch", "64", NULL };
     const plim_fit_runner runner = { .argv = argv };
     const plim_fit_options options = { .rehearse = { .python = python, .home = scratch } };
-    plim_fit_trial trials[] = { { 0 }, { .uses = uses, .use_count = T_COUNT(uses) } };
-    plim_fit_known known[] = {
-        { 0 }, { .documents = reports, .documents_bytes = sizeof(reports), .began = 1234.5 }
-    };
+    plim_fit_trial trials[] = { [STACK] = { .uses = uses, .use_count = T_COUNT(uses) } };
+    plim_fit_known known[] = { [STACK] = { .documents = reports,
+                                           .documents_bytes = sizeof(reports),
+                                           .began = 1234.5 } };
     plim_fit_search search = { .options = &options,
                                .runner = &runner,
                                .arena = arena,

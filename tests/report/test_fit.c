@@ -253,6 +253,7 @@ static void batches(void)
     };
     sample.fitted.evaluation = sample.fitted.training;
     sample.fitted.evaluation.largest = 12000;
+    sample.fitted.evaluation.stack = "autocast=bf16 accumulate=8";
     sample.fitted.evaluation.why_not_more = "the dataset has 12000 rows";
 }
 
@@ -265,6 +266,20 @@ static void batches_that_are_not_known(void)
         .stack = "",
         .rehearsals = 2,
     };
+}
+
+/* Three diffs, of which two go together, and a stack that is short by its error bar alone. */
+static void one_diff_of_several(void)
+{
+    winner();
+    sample.changes[2] = sample.changes[0];
+    sample.changes[2].text = "fused";
+    sample.changes[2].arguments = sample.changes[2].framework = NULL;
+    sample.changes[3] = sample.changes[2];
+    sample.changes[3].text = "checkpoint";
+    sample.changes[3].is_left_out = true;
+    sample.fitted.change_count = 4;
+    add_trial("fused", PLIM_FIT_SHORT, CAPACITY - MIB / 2)->reason = "512 KiB are missing";
 }
 
 static void cards(void)
@@ -311,6 +326,7 @@ static const struct {
     { "fit-fails", program_fails, &wide },
     { "fit-batches", batches, &wide },
     { "fit-batches-unknown", batches_that_are_not_known, &wide },
+    { "fit-one-diff", one_diff_of_several, &wide },
     { "fit-cards", cards, &wide },
     { "fit-hostile", hostile, &wide },
 };

@@ -56,10 +56,17 @@ static void say_stack(plim_page *page, const char *id, const char *lead, const t
     plim_page_more(page, ".", NULL);
 }
 
-/* With a figure below the capacity the reason says why it does not do: its bar, a margin. */
+/* With a figure below the capacity the reason says why it does not do: its bar, a margin. What ran
+ * out with far more memory has no figure at all. */
 static void say_plain(plim_page *page, const plim_fitted *fitted)
 {
     const trial *const plain = fitted->plain;
+    if (plain->verdict == PLIM_REHEARSED_OUT_OF_MEMORY && plain->reason != NULL) {
+        plim_page_say(page, "needs", PLIM_TONE_BAD, "As it is, it does not fit into {}: {}.",
+                      PLIM_FACTS(plim_bytes("capacity_bytes", fitted->capacity_bytes),
+                                 plim_words(plain->reason)));
+        return;
+    }
     plim_page_say(page, "needs", PLIM_TONE_BAD, "As it is, it does not fit into {}: it needs {}{}",
                   PLIM_FACTS(plim_bytes("capacity_bytes", fitted->capacity_bytes), at_least(plain),
                              plim_bytes("device_bytes", plain->peak.device_bytes)));
@@ -254,6 +261,23 @@ static void put_row(plim_page *page, const plim_fitted *fitted, const trial *of)
     put_stack(page, of);
 }
 
+/* A "no" beside a figure that is below the memory needs a reason; as it is has one above. */
+static void say_bars(plim_page *page, const plim_fitted *fitted)
+{
+    for (size_t i = 0; i < fitted->trial_count; i++) {
+        const trial *const of = &fitted->trials[i];
+        if (of != fitted->plain && has_figures(of) && of->answer == PLIM_FIT_SHORT &&
+            of->peak.device_bytes <= fitted->capacity_bytes) {
+            plim_page_note(page, "bars", PLIM_TONE_FAINT,
+                           "\"no\" beside less than {}: for the end of its error bar, the margin, "
+                           "the host's memory, or because it ran out with the GPU's own memory. "
+                           "The document has the reason of each.",
+                           PLIM_FACTS(plim_bytes("capacity_bytes", fitted->capacity_bytes)));
+            return;
+        }
+    }
+}
+
 static void say_trials(plim_page *page, const plim_fitted *fitted)
 {
     static const plim_column columns[] = {
@@ -262,7 +286,7 @@ static void say_trials(plim_page *page, const plim_fitted *fitted)
         { "device", PLIM_ALIGN_RIGHT, 2, 0 },    { "time", PLIM_ALIGN_RIGHT, 0, 0 },
         { "result", PLIM_ALIGN_LEFT, 2, 0 },     { "with", PLIM_ALIGN_COPY, 0, 0 },
     };
-    if (!has_figures(fitted->plain)) {
+    if (!has_figures(fitted->plain) || fitted->plain->verdict == PLIM_REHEARSED_OUT_OF_MEMORY) {
         return;
     }
     plim_page_heading(
@@ -273,6 +297,7 @@ static void say_trials(plim_page *page, const plim_fitted *fitted)
             put_row(page, fitted, &fitted->trials[i]);
         }
     }
+    say_bars(page, fitted);
 }
 
 /* "checkpoint: it has no blocks" is the reason of "checkpoint". */
@@ -338,15 +363,54 @@ static void say_lines(plim_page *page, const char *id, const char *text)
     }
 }
 
+/* Diffs of one file stand in each other's way: of several, the one of all is shown. */
+static bool is_in_one(const plim_fitted *fitted, size_t index)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < fitted->change_count; i++) {
+        count += fitted->changes[i].diff != NULL && !fitted->changes[i].is_left_out;
+    }
+    const plim_fit_change *const change = &fitted->changes[index];
+    return count > 1 && fitted->diff != NULL && change->diff != NULL && !change->is_left_out;
+}
+
+static void say_one_diff(plim_page *page, const plim_fitted *fitted)
+{
+    const char *text = "";
+    for (size_t i = 0; i < fitted->change_count; i++) {
+        if (is_in_one(fitted, i)) {
+            text = plim_page_text(
+                page, "{} {}", PLIM_FACTS(plim_words(text), plim_words(fitted->changes[i].text)));
+        }
+    }
+    if (text[0] != '\0') {
+        plim_page_heading(page, "In one diff:{}", PLIM_FACTS(plim_words(text)));
+        say_lines(page, "diff", fitted->diff);
+    }
+}
+
+static void say_code(plim_page *page, const plim_fit_change *change)
+{
+    if (change->diff != NULL) {
+        say_lines(page, "diff", change->diff);
+    } else {
+        say_lines(page, "pytorch", change->pytorch);
+    }
+}
+
 static void say_changes(plim_page *page, const plim_fitted *fitted)
 {
+    say_one_diff(page, fitted);
     for (size_t i = 0; i < fitted->change_count; i++) {
         const plim_fit_change *const change = &fitted->changes[i];
+        const bool has_more =
+            change->arguments != NULL || change->framework != NULL || change->note != NULL;
+        if (is_in_one(fitted, i) && !has_more) {
+            continue;
+        }
         plim_page_heading(page, "{}", PLIM_FACTS(plim_words(change->text)));
-        if (change->diff != NULL) {
-            say_lines(page, "diff", change->diff);
-        } else {
-            say_lines(page, "pytorch", change->pytorch);
+        if (!is_in_one(fitted, i)) {
+            say_code(page, change);
         }
         if (change->arguments != NULL) {
             plim_page_note(page, "arguments", PLIM_TONE_FAINT, "or, in TrainingArguments:", NULL);

@@ -3,6 +3,8 @@
  */
 #include "report/model/fit_parts.h"
 
+#include <string.h>
+
 /* "Training: 37 rows at most with autocast=bf16 (now 64): 11.2 GiB; 38 do not fit." */
 static void say_batch(plim_page *page, const char *id, const char *of, const plim_fit_batch *batch)
 {
@@ -41,5 +43,10 @@ void plim_fit_say_batches(plim_page *page, const plim_fitted *fitted)
                       PLIM_FACTS(plim_words(stack[0] != '\0' ? "with " : "the program as it is"),
                                  plim_words(stack)));
     say_batch(page, "training_batch", "training", &fitted->training);
-    say_batch(page, "evaluation_batch", "evaluation", &fitted->evaluation);
+    const char *const other = fitted->evaluation.stack;
+    say_batch(page, "evaluation_batch",
+              strcmp(other, stack) == 0
+                  ? "evaluation"
+                  : plim_page_text(page, "evaluation, with {}", PLIM_FACTS(plim_words(other))),
+              &fitted->evaluation);
 }
