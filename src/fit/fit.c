@@ -146,12 +146,14 @@ static void give(const plim_fit_search *search, const answers *found, plim_fitte
 
 /* ---- the search ------------------------------------------------------------------------------ */
 
+/* From here on the search is for the GPU that is enough, or for the largest, which is not. */
 static plim_status find_gpu(plim_fit_search *search, answers *ret, plim_error *err)
 {
     PLIM_TRY(plim_fit_enough(search, 0, &ret->enough, err));
+    const plim_gpu *const gpu = ret->enough != NULL ? ret->enough : plim_fit_largest_gpu(search);
+    search->gpu = gpu;
+    search->capacity_bytes = gpu->memory_bytes;
     if (ret->enough != NULL) {
-        search->gpu = ret->enough;
-        search->capacity_bytes = ret->enough->memory_bytes;
         search->trials[0].answer = PLIM_FIT_FITS;
         search->trials[0].reason = NULL;
         search->trials[0].is_confirmed = search->is_enough_rehearsed;
@@ -162,7 +164,7 @@ static plim_status find_gpu(plim_fit_search *search, answers *ret, plim_error *e
         }
         ret->cheapest = 0;
     }
-    return PLIM_OK;
+    return search->options->makes_table ? plim_fit_singles(search, err) : PLIM_OK;
 }
 
 static plim_status find_answers(plim_fit_search *search, answers *ret, plim_error *err)

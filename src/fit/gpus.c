@@ -42,6 +42,16 @@ static const plim_gpu *next_larger(const plim_fit_search *search, size_t index,
     return found;
 }
 
+const plim_gpu *plim_fit_largest_gpu(const plim_fit_search *search)
+{
+    const plim_gpu *found = search->gpu;
+    for (size_t i = 0; i < plim_gpu_count(); i++) {
+        const plim_gpu *const gpu = plim_gpu_at(i);
+        found = is_candidate(search, gpu) && gpu->memory_bytes > found->memory_bytes ? gpu : found;
+    }
+    return found;
+}
+
 plim_status plim_fit_enough(plim_fit_search *search, size_t trial, const plim_gpu **ret,
                             plim_error *err)
 {

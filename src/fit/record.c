@@ -381,6 +381,7 @@ plim_status plim_fit_request_make(plim_fit_search *search, const char *lines,
     *ret = (plim_fit_request){
         .techniques = agents_lines(search, lines),
         .settings = merge_settings(search, lines),
+        .gpu = search->gpu->key,
         .capacity_bytes = capacity_bytes,
         .seconds_max = search->seconds_max,
         .is_trial = is_trial,

@@ -59,7 +59,7 @@ typedef struct plim_fit_sample {
 typedef struct plim_fit_request {
     const char *techniques;  /* one a line; "" none */
     const char *settings;    /* of the allocator; NULL: as the program has them */
-    const char *gpu;         /* NULL: as the options have it */
+    const char *gpu;         /* its key; NULL: as the options have it */
     uint64_t capacity_bytes; /* 0: what the GPU has */
     double seconds_max;      /* 0: it may take its time */
     double until;            /* seconds of plim_clock at which the budget ends it; 0: never */

@@ -219,6 +219,8 @@ PLIM_MUST_USE plim_status plim_fit_fill_cards(plim_fit_search *search, plim_fitt
 
 /* The need of a trial on another GPU: its context beside the same blocks, and the margin. */
 uint64_t plim_fit_need_on(const plim_fit_search *search, size_t index, const plim_gpu *gpu);
+/* The one with most memory of those that are candidates. */
+const plim_gpu *plim_fit_largest_gpu(const plim_fit_search *search);
 /* The smallest GPU on which a trial fits; confirmed by a rehearsal, where there is one left. */
 PLIM_MUST_USE plim_status plim_fit_enough(plim_fit_search *search, size_t trial,
                                           const plim_gpu **ret, plim_error *err);

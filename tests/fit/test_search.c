@@ -27,6 +27,7 @@ typedef struct program {
     uint64_t evaluation_row_bytes; /* 0: it evaluates nothing */
     size_t cached_per_cent;        /* of what is allocated, with more memory than it needs */
     size_t stuck_per_cent;         /* of it, what is not given back where memory is short */
+    const char *gpu;               /* of the last rehearsal */
 } program;
 
 /* What a technique leaves of a part, in ten-thousandths, and of the speed. */
@@ -152,6 +153,7 @@ static void rehearse(program *self, const plim_fit_request *request, plim_fit_sa
                    : least + beside > capacity ? PLIM_REHEARSED_OUT_OF_MEMORY
                                                : PLIM_REHEARSED_FITS;
     (void)strcpy(ret->reason, is_broken ? "RuntimeError: shapes" : "");
+    self->gpu = request->gpu;
     self->runs++;
 }
 
@@ -378,6 +380,40 @@ static void the_smallest_gpu_is_found(void)
     plim_fitted_deinit(&found);
 }
 
+/* The page is then of the largest, which shows how much is missing. */
+static void where_no_gpu_is_enough_the_largest_is_said(void)
+{
+    program self = big_program();
+    self.parts[WEIGHTS] = 700 * GIB;
+    self.capacity_bytes = 0;
+    const plim_fit_options options = { .finds_gpu = true };
+    plim_fitted found;
+    assert_int_equal(fit(&self, &options, NULL, &found), PLIM_OK);
+    T_NULL(found.cheapest);
+    T_NULL(found.enough);
+    for (size_t i = 0; i < plim_gpu_count(); i++) {
+        T_TRUE(plim_gpu_at(i)->memory_bytes <= found.capacity_bytes);
+    }
+    T_TRUE(found.missing_bytes > 300 * GIB);
+    plim_fitted_deinit(&found);
+}
+
+/* A table of cards needs the techniques alone, and the largest batch that GPU's own context. */
+static void more_is_found_for_the_smallest_gpu(void)
+{
+    program self = big_program();
+    self.capacity_bytes = 0;
+    self.batch_rows = 8;
+    const plim_fit_options options = { .finds_gpu = true, .finds_batch = true, .makes_table = true };
+    plim_fitted found;
+    assert_int_equal(fit(&self, &options, NULL, &found), PLIM_OK);
+    T_TRUE(found.cheapest == found.plain && found.trial_count > 4);
+    T_NULL(found.training.why_unknown);
+    T_EQ_STR(self.gpu, found.gpu->key);
+    T_NOT_NULL(found.rows[1].trial); /* 12 GB */
+    plim_fitted_deinit(&found);
+}
+
 /* Alone it needs more of the host than there is, with the batch in pieces it does not. */
 static void the_host_is_enough_for_pieces(void)
 {
@@ -525,6 +561,8 @@ T_MAIN(T_TEST(the_cheapest_is_the_true_one), T_TEST(the_same_program_gives_the_s
        T_TEST(what_breaks_is_reported_and_the_search_goes_on),
        T_TEST(stacks_of_the_caller_are_rehearsed),
        T_TEST(what_never_fits_misses_memory_and_has_a_gpu), T_TEST(the_smallest_gpu_is_found),
+       T_TEST(where_no_gpu_is_enough_the_largest_is_said),
+       T_TEST(more_is_found_for_the_smallest_gpu),
        T_TEST(the_host_is_enough_for_pieces), T_TEST(few_trials_end_the_search), T_TEST(the_largest_batch_is_exact),
        T_TEST(a_batch_ends_where_the_dataset_ends), T_TEST(each_card_has_its_stack),
        T_TEST(every_allocation_may_fail))
