@@ -192,7 +192,14 @@ static plim_status find_answers(plim_fit_search *search, answers *ret, plim_erro
     if (ret->cheapest == SIZE_MAX) {
         return plim_fit_enough(search, plim_fit_smallest(search), &ret->enough, err);
     }
-    return is_roomy ? PLIM_OK : plim_fit_answer_for(search, roomy, &ret->roomy, err);
+    if (!is_roomy) {
+        PLIM_TRY(plim_fit_answer_for(search, roomy, &ret->roomy, err));
+    }
+    if (ret->roomy != SIZE_MAX && ret->cheapest != 0 &&
+        plim_fit_compare(search, ret->roomy, ret->cheapest) < 0) {
+        ret->cheapest = ret->roomy; /* the second search came to more than the first */
+    }
+    return PLIM_OK;
 }
 
 /* Batches and cards, where options want them, with rehearsals of their own. */

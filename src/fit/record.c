@@ -288,6 +288,17 @@ static plim_status set_settings(plim_fit_search *search, const char *lines, plim
                : plim_fail_memory(err, "keeping a trial");
 }
 
+/* Where the work of a step was not counted, as of one that is too long: by the nearest trial, so that
+ * modelled and typical figures are not held against each other. */
+static double slowdown_of(const plim_fit_search *search, const plim_fit_trial *trial,
+                          const plim_fit_stack *stack)
+{
+    const plim_fit_cost *const plain = &search->trials[0].cost;
+    return stack != NULL && plain->seconds > 0 && trial->cost.seconds <= 0
+               ? plim_fit_guess_slowdown(search, stack)
+               : plim_fit_trial_slowdown(plain, &trial->cost, trial);
+}
+
 plim_status plim_fit_record(plim_fit_search *search, const plim_fit_sample *sample,
                             const plim_fit_stack *stack, const char *techniques, bool is_also,
                             plim_error *err)
@@ -316,9 +327,7 @@ plim_status plim_fit_record(plim_fit_search *search, const plim_fit_sample *samp
     PLIM_TRY(set_documents(search, sample, known, err));
     set_memory(search, sample, known);
     PLIM_TRY(set_settings(search, techniques, trial, err));
-    trial->slowdown = known->is_measured
-                          ? plim_fit_trial_slowdown(&search->trials[0].cost, &trial->cost, trial)
-                          : 0;
+    trial->slowdown = known->is_measured ? slowdown_of(search, trial, stack) : 0;
     set_answer(search, sample, index);
     if (trial->answer != PLIM_FIT_FITS && trial->reason == NULL) {
         return plim_fail_memory(err, "keeping a trial");

@@ -4,6 +4,7 @@
 #include "fit/space.h"
 
 #include "base/error.h"
+#include "fit/cost.h"
 #include "fit/degree.h"
 
 #include <stdio.h>
@@ -114,7 +115,8 @@ static void find_choices(plim_fit_space *space, size_t axis, const plim_fit_opti
         (void)snprintf(choice->text, sizeof(choice->text), "%.*s", (int)length, text);
         marked = text[length] == '*' ? count : marked;
         choice->share = share_of(choice->text);
-        choice->slowdown = 1;
+        const char *const texts[] = { choice->text };
+        choice->slowdown = plim_fit_slowdown(NULL, NULL, texts, 1);
         choice->is_open =
             plim_technique_find(choice->text, &choice->technique, NULL) == PLIM_OK &&
             is_wanted(options->only, choice->text) && is_of_gpu(gpu, choice->text) &&
