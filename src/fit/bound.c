@@ -129,18 +129,29 @@ static double slowdown_from(const plim_fit_search *search, size_t from, const pl
     return slowdown;
 }
 
-/* The trial with the most of the stack's techniques; the first of them. The plain one has none. */
+/* Techniques of a stack, then their degrees: more is nearer to one that covers it. */
+static size_t reach_of(const plim_fit_stack *stack)
+{
+    size_t degrees = 0;
+    for (size_t axis = 0; axis < PLIM_FIT_AXES; axis++) {
+        degrees += stack->at[axis];
+    }
+    return plim_fit_stack_size(stack) * PLIM_FIT_AXES * PLIM_FIT_CHOICES + degrees;
+}
+
+/* The trial with the most of the stack's techniques, and of their degrees; the first of them. The
+ * plain one has none. */
 static size_t nearest(const plim_fit_search *search, const plim_fit_stack *stack)
 {
     size_t found = 0;
     size_t most = 0;
     for (size_t i = 1; i < search->count; i++) {
         const plim_fit_known *const known = &search->known[i];
-        const size_t size = plim_fit_stack_size(&known->stack);
-        if (known->is_of_space && known->is_measured && !known->is_bad && size > most &&
+        const size_t reach = reach_of(&known->stack);
+        if (known->is_of_space && known->is_measured && !known->is_bad && reach > most &&
             plim_fit_stack_covers(&search->space, stack, &known->stack)) {
             found = i;
-            most = size;
+            most = reach;
         }
     }
     return found;
