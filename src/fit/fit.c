@@ -17,7 +17,7 @@
 #define STEPS         3
 #define TRIAL_STEPS   2 /* the first makes states, the second has them */
 #define PARALLEL      2
-#define SPARE_DIVISOR 10 /* what a roomy stack leaves */
+#define SPARE_DIVISOR 10                  /* what a roomy stack leaves */
 #define FAR_LEAST     ((uint64_t)1 << 40) /* memory of trials: batches of any size fit */
 #define CARDS_MAX     16 /* rehearsals for the table of cards, beside those of the search */
 

@@ -288,8 +288,8 @@ static plim_status set_settings(plim_fit_search *search, const char *lines, plim
                : plim_fail_memory(err, "keeping a trial");
 }
 
-/* Where the work of a step was not counted, as of one that is too long: by the nearest trial, so that
- * modelled and typical figures are not held against each other. */
+/* Where the work of a step was not counted, as of one that is too long: by the nearest trial, so
+ * that modelled and typical figures are not held against each other. */
 static double slowdown_of(const plim_fit_search *search, const plim_fit_trial *trial,
                           const plim_fit_stack *stack)
 {
@@ -475,11 +475,6 @@ bool plim_fit_is_allowed(const plim_fit_search *search, size_t index)
 {
     return plim_fit_has_answer(search, index) && !search->known[index].is_refuted &&
            plim_fit_has_host(search, search->trials[index].host_bytes);
-}
-
-bool plim_fit_is_expandable(const char *text)
-{
-    return strstr(text, "expandable_segments:True") != NULL;
 }
 
 static uint64_t stuck_of(const plim_fit_search *search, const plim_fit_trial *trial)

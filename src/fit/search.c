@@ -159,8 +159,7 @@ static void consider(stack_walk *self, const plim_fit_stack *stack)
     const plim_fit_search *const search = self->search;
     plim_fit_guess guess;
     if (was_tried(search, stack) || has_better(search, stack) ||
-        !plim_fit_guess_at(search, stack, &guess) ||
-        !plim_fit_has_host(search, guess.host_bytes)) {
+        !plim_fit_guess_at(search, stack, &guess) || !plim_fit_has_host(search, guess.host_bytes)) {
         return;
     }
     const fit_candidate one = {

@@ -143,8 +143,6 @@ bool plim_fit_has_answer(const plim_fit_search *search, size_t index);
 bool plim_fit_is_allowed(const plim_fit_search *search, size_t index);
 /* True if it fits below a limit, as far as its rehearsal without one says. */
 bool plim_fit_is_within(const plim_fit_search *search, size_t index, plim_fit_limit limit);
-/* True if a text is of settings that make segments expandable. */
-bool plim_fit_is_expandable(const char *text);
 /* True if a trial may fit below the limit only because cached memory is given back. */
 bool plim_fit_is_close(const plim_fit_search *search, size_t index, plim_fit_limit limit);
 /* Compares by what users see: time in hundredths, then how many techniques, then labels, memory. */

@@ -122,8 +122,7 @@ static void learn_choice(plim_fit_search *search, size_t axis, uint8_t i)
         learn_activations(search, &search->known[index]);
     }
     const double measured = search->trials[index].slowdown;
-    choice->host_bytes =
-        plim_minus(search->trials[index].host_bytes, search->trials[0].host_bytes);
+    choice->host_bytes = plim_minus(search->trials[index].host_bytes, search->trials[0].host_bytes);
     choice->slowdown = choice == base ? measured : slowdown_of(search, base, choice, measured);
     if (search->known[index].end_bytes > 0) {
         choice->saved_end_bytes =

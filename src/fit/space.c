@@ -148,6 +148,11 @@ void plim_fit_space_init(plim_fit_space *space, const plim_fit_options *options,
     }
 }
 
+bool plim_fit_is_expandable(const char *text)
+{
+    return strstr(text, "expandable_segments:True") != NULL;
+}
+
 size_t plim_fit_stack_size(const plim_fit_stack *stack)
 {
     size_t size = 0;

@@ -23,7 +23,7 @@ typedef struct plim_fit_choice {
     uint8_t alone; /* the choice of the axis whose rehearsal alone stands for this one */
     double share;  /* of that one's saving */
     /* From the rehearsals of single techniques: */
-    bool is_open; /* it may be part of a stack */
+    bool is_open;        /* it may be part of a stack */
     uint64_t host_bytes; /* beside those of the program as it is */
     double slowdown;
     uint64_t saved_bytes[PLIM_FIT_PHASES_MAX];
@@ -49,6 +49,9 @@ typedef struct plim_fit_space {
 /* All that options allow on a GPU. */
 void plim_fit_space_init(plim_fit_space *space, const plim_fit_options *options,
                          const plim_gpu *gpu);
+
+/* True if a text is of settings that make segments expandable. */
+bool plim_fit_is_expandable(const char *text);
 
 size_t plim_fit_stack_size(const plim_fit_stack *stack);
 /* True if `whole` has all that `part` has, or more of it on graded axes. */

@@ -407,7 +407,9 @@ static void more_is_found_for_the_smallest_gpu(void)
     program self = big_program();
     self.capacity_bytes = 0;
     self.batch_rows = 8;
-    const plim_fit_options options = { .finds_gpu = true, .finds_batch = true, .makes_table = true };
+    const plim_fit_options options = { .finds_gpu = true,
+                                       .finds_batch = true,
+                                       .makes_table = true };
     plim_fitted found;
     assert_int_equal(fit(&self, &options, NULL, &found), PLIM_OK);
     T_TRUE(found.cheapest == found.plain && found.trial_count > 4);
@@ -591,8 +593,7 @@ T_MAIN(T_TEST(the_cheapest_is_the_true_one), T_TEST(the_same_program_gives_the_s
        T_TEST(stacks_of_the_caller_are_rehearsed),
        T_TEST(what_never_fits_misses_memory_and_has_a_gpu), T_TEST(the_smallest_gpu_is_found),
        T_TEST(where_no_gpu_is_enough_the_largest_is_said),
-       T_TEST(more_is_found_for_the_smallest_gpu),
-       T_TEST(the_host_is_enough_for_pieces), T_TEST(few_trials_end_the_search),
-       T_TEST(a_step_that_was_not_counted_is_no_bargain), T_TEST(the_largest_batch_is_exact),
-       T_TEST(a_batch_ends_where_the_dataset_ends), T_TEST(each_card_has_its_stack),
-       T_TEST(every_allocation_may_fail))
+       T_TEST(more_is_found_for_the_smallest_gpu), T_TEST(the_host_is_enough_for_pieces),
+       T_TEST(few_trials_end_the_search), T_TEST(a_step_that_was_not_counted_is_no_bargain),
+       T_TEST(the_largest_batch_is_exact), T_TEST(a_batch_ends_where_the_dataset_ends),
+       T_TEST(each_card_has_its_stack), T_TEST(every_allocation_may_fail))

@@ -45,9 +45,9 @@ static plim_status write_changes(const char *python, const char *program, size_t
     const plim_fit_runner runner = { .argv = argv };
     const plim_fit_options options = { .rehearse = { .python = python, .home = scratch } };
     plim_fit_trial trials[] = { [STACK] = { .uses = uses, .use_count = T_COUNT(uses) } };
-    plim_fit_known known[] = { [STACK] = { .documents = reports,
-                                           .documents_bytes = sizeof(reports),
-                                           .began = 1234.5 } };
+    plim_fit_known known[] = {
+        [STACK] = { .documents = reports, .documents_bytes = sizeof(reports), .began = 1234.5 }
+    };
     plim_fit_search search = { .options = &options,
                                .runner = &runner,
                                .arena = arena,
@@ -61,8 +61,11 @@ static plim_status write_changes(const char *python, const char *program, size_t
 static void the_programs_python_gets_all_that_is_known(void)
 {
     static const char *const wanted[] = {
-        "\"argv\":[", "\"train.py\",\"--batch\",\"64\"]", "\"techniques\":[\"checkpoint\",\"fused\"]",
-        "\"reports\":[\"{\\\"pid\\\": 1}\",\"{\\\"pid\\\": 2}\"]", "\"since\":1234",
+        "\"argv\":[",
+        "\"train.py\",\"--batch\",\"64\"]",
+        "\"techniques\":[\"checkpoint\",\"fused\"]",
+        "\"reports\":[\"{\\\"pid\\\": 1}\",\"{\\\"pid\\\": 2}\"]",
+        "\"since\":1234",
     };
     char asked[4096];
     plim_arena arena;
@@ -126,8 +129,7 @@ static bool attempt(const plim_mem *mem, void *ctx)
     plim_fitted fitted;
     (void)ctx;
     plim_arena_init(&arena, mem);
-    const plim_status status =
-        write_changes(NULL, scratch_path("python"), STACK, &arena, &fitted);
+    const plim_status status = write_changes(NULL, scratch_path("python"), STACK, &arena, &fitted);
     T_TRUE(status == PLIM_OK || status == PLIM_OUT_OF_HOST_MEMORY);
     plim_arena_deinit(&arena);
     return status == PLIM_OK;

@@ -153,5 +153,5 @@ static void paths_have_an_end(void)
 
 T_MAIN(T_TEST(it_is_made_for_the_user_alone_and_removed), T_TEST(whatever_a_program_left_goes_too),
        T_TEST(links_are_not_followed), T_TEST(folders_of_another_process_go_and_no_others),
-       T_TEST(where_it_cannot_be_used_it_is_not_made),
-       T_TEST(a_place_that_is_not_there_is_said_so), T_TEST(paths_have_an_end))
+       T_TEST(where_it_cannot_be_used_it_is_not_made), T_TEST(a_place_that_is_not_there_is_said_so),
+       T_TEST(paths_have_an_end))
