@@ -168,6 +168,9 @@ class Checkpoint(Switch):
                     f"{blocks.count} recomputations")
         if blocks.theirs:
             text += f"; {blocks.theirs} are by the program itself"
+        if blocks.within:
+            text += f"; {blocks.within} calls were within transforms of torch.func and went through " \
+                "plain"
         if blocks.cached:
             text += f"; {blocks.cached} calls had a cache of keys and values and went through plain"
         if self._is_compiled:
@@ -175,6 +178,8 @@ class Checkpoint(Switch):
             broken = breaks_at_checkpoints()
             if broken:
                 self.entry.refuse(f"torch.compile broke its graphs {broken} times at them")
+        elif blocks.within and not blocks.calls:
+            self.entry.no_effect(text)
         elif blocks.calls and not blocks.count:
             self.entry.no_effect(f"{text}, and no block was recomputed: nothing was saved for a "
                                  "backward pass, or none ran")

@@ -11,6 +11,7 @@ import weakref
 from plimsoll_agent import checkpointing
 from plimsoll_agent.places import callers_frame
 from plimsoll_agent.switches.compiling import compiled_within, tracing_test
+from plimsoll_agent.switches.functional import Lent, transforming_test
 from plimsoll_agent.switches.switch import Switch
 
 DEPTH_MAX = 16  # frames that make a place of calls
@@ -71,6 +72,7 @@ class InferenceMode(Switch):
         self._already = 0
         self._compiled = 0
         self._has_optimizer = False
+        self._is_transforming = transforming_test(self.torch)
         self.program.around_optimizer(self._made)
         self.program.around_forward(self._forward)
         self.program.around_backward(self._backward)
@@ -111,7 +113,7 @@ class InferenceMode(Switch):
         if not self.torch.is_grad_enabled():
             self._already += not module.training
             return False
-        if self.program.is_in_backward():
+        if self.program.is_in_backward() or self._is_transforming():
             return False
         tensors = [one for one in (*args, *kwargs.values())
                    if isinstance(one, self.torch.Tensor)]
@@ -140,6 +142,7 @@ class InferenceMode(Switch):
 
         runs = 0
         inputs = Inputs(self.torch, args, kwargs)
+        lent = Lent(module)
         self._kept.add(inputs)
 
         def run(_device):
@@ -149,7 +152,8 @@ class InferenceMode(Switch):
                 self._came_back += 1
                 checkpointing.not_a_block("recomputed")
                 self._training_sites.add(site)
-            return call(module, *inputs.get())
+            with lent:
+                return call(module, *inputs.get())
 
         place = self.program.place()
         if place is not None:

@@ -20,14 +20,15 @@ def pieces_for(rows, width, classes):
 
 
 class Source:
-    """The product that is put off: hidden states, and the head with the types that it computes in.
+    """The product that is put off: weights of the head as its call found them, and the types that it
+    computes in.
 
     watch  of the switch: made_whole(name of the operation), pieced(count)
     """
 
     def __init__(self, torch, head, hidden, watch):
         self.torch = torch
-        self.head = head
+        self.weight, self.bias = head.weight, head.bias
         self.kind = hidden.device.type
         self.has_autocast = torch.is_autocast_enabled(self.kind)
         self.dtype = torch.get_autocast_dtype(self.kind)
@@ -36,7 +37,7 @@ class Source:
     def product(self, hidden):
         torch = self.torch
         with torch.autocast(self.kind, dtype=self.dtype, enabled=self.has_autocast):
-            return torch.nn.functional.linear(hidden, self.head.weight, self.head.bias)
+            return torch.nn.functional.linear(hidden, self.weight, self.bias)
 
     def product_dtype(self, hidden):
         return self.dtype if self.has_autocast else hidden.dtype
@@ -53,7 +54,7 @@ def make_class(torch):
 
         @staticmethod
         def __new__(cls, source, hidden, steps, dtype, class_dim=-1):
-            classes = source.head.weight.shape[0]
+            classes = source.weight.shape[0]
             shape = [*hidden.shape[:-1], classes]
             if class_dim == 1:
                 shape = [shape[0], classes, *shape[1:-1]]
@@ -99,7 +100,8 @@ def make_class(torch):
                 with off():
                     return function(*args, **kwargs)
             handler = HANDLERS.get(function)
-            if handler is not None and args and isinstance(args[0], cls):
+            if handler is not None and args and isinstance(args[0], cls) and \
+                    args[0].plain is None:  # once whole it may have been written to
                 result = handler(*args, **kwargs)
                 if result is not NotImplemented:
                     return result
@@ -135,7 +137,7 @@ def make_class(torch):
     def shaped(lazy, *shape):
         if len(shape) == 1 and not isinstance(shape[0], int):
             shape = tuple(shape[0])
-        classes = lazy.source.head.weight.shape[0]
+        classes = lazy.source.weight.shape[0]
         if lazy.class_dim != -1 or not shape or not all(isinstance(one, int) for one in shape):
             return NotImplemented
         if shape[-1] == -1 and math.prod(shape[:-1]) * classes == lazy.numel():
@@ -199,15 +201,14 @@ def make_class(torch):
 
     def cross_entropy(lazy, target, weight=None, size_average=None, ignore_index=-100,
                       reduce=None, reduction="mean", label_smoothing=0.0):
-        is_plain = lazy.plain is not None or isinstance(target, LazyLogits)
         rows = math.prod(lazy.hidden.shape[:-1])
-        if is_plain or size_average is not None or reduce is not None or \
+        if isinstance(target, LazyLogits) or size_average is not None or reduce is not None or \
                 target.is_floating_point() or target.numel() != rows or rows == 0:
             return NotImplemented
         hidden = lazy.hidden.reshape(rows, -1)
         targets = target.reshape(-1)
         watch = lazy.source.watch
-        count = watch.pieces(rows, hidden.shape[-1], lazy.source.head.weight.shape[0])
+        count = watch.pieces(rows, hidden.shape[-1], lazy.source.weight.shape[0])
         is_wide = torch.finfo(lazy.kind).bits > 16 or torch.is_autocast_enabled(hidden.device.type)
         of_piece = "sum" if is_wide and reduction != "none" else "none"
 

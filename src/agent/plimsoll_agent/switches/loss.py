@@ -4,6 +4,7 @@ import weakref
 
 from plimsoll_agent.switches.blocks import Finder, unwrapped
 from plimsoll_agent.switches.compiling import compiled_within, tracing_test
+from plimsoll_agent.switches.functional import transforming_test
 from plimsoll_agent.switches.lazy_logits import Source, make_class, pieces_for
 from plimsoll_agent.switches.recomputing import within_backward, within_checkpoint
 from plimsoll_agent.switches.sharding import SHARDED, module_of
@@ -41,6 +42,7 @@ class Loss(Switch):
     def install(self):
         self._finder = Finder(self.torch)
         self._class = None
+        self._is_transforming = transforming_test(self.torch)
         self._known = weakref.WeakSet()
         self._wanted = int(self.value.partition(":")[2] or 0)
         self._names = []
@@ -104,7 +106,7 @@ class Loss(Switch):
         torch = self.torch
         self._is_called = True
         if not torch.is_grad_enabled() or hidden.dim() < 2 or type(hidden) is not torch.Tensor \
-                or tracing_test(torch)() \
+                or tracing_test(torch)() or self._is_transforming() \
                 or not (hidden.requires_grad or head.weight.requires_grad):
             return None
         if within_checkpoint(torch):

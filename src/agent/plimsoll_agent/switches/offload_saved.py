@@ -1,6 +1,7 @@
 """offload=all_saved: all that autograd saves is kept on the host until backward needs it."""
 
 from plimsoll_agent.amounts import size_text
+from plimsoll_agent.switches.functional import transforming_test
 from plimsoll_agent.switches.host_copies import HostCopies
 from plimsoll_agent.switches.recomputing import within_backward
 from plimsoll_agent.switches.switch import Switch
@@ -35,6 +36,7 @@ class OffloadSaved(Switch):
         self._top = getattr(autograd, "_top_saved_tensors_default_hooks", None)
         self._copies = HostCopies(self.torch)
         self._is_on = False
+        self._is_transforming = transforming_test(self.torch)
         self._own = frozenset()
         self._kept = 0
         self.program.around_forward(self._forward)
@@ -46,6 +48,10 @@ class OffloadSaved(Switch):
 
     def _forward(self, call, model, args, kwargs):
         if self._is_on or not model.training or not self.torch.is_grad_enabled():
+            return call(model, args, kwargs)
+        if self._is_transforming():
+            self.entry.waits("models are called within transforms of torch.func, which take no hooks "
+                             "of saved tensors")
             return call(model, args, kwargs)
         self._own = frozenset(_address(tensor) for tensors in (model.parameters(), model.buffers())
                               for tensor in tensors)

@@ -10,6 +10,7 @@ import sys
 import weakref
 
 from plimsoll_agent.switches.compiling import tracing_test
+from plimsoll_agent.switches.functional import Lent, transforming_test
 
 MARK = "_plimsoll_recomputed"
 SMALL_BYTES = 1 << 20  # of a buffer that is copied to learn whether calls change it
@@ -63,10 +64,12 @@ class _Again:
     def __init__(self, recomputed, block):
         self._recomputed = recomputed
         self._block = block
+        self._lent = Lent(block)
         self.before = {}
 
     def __enter__(self):
         self._recomputed.count += 1
+        self._lent.__enter__()
         modules = list(self._block.modules())
         self._attributes = [(module, dict(module.__dict__)) for module in modules]
         self._norms = [(norm, norm._buffers.get(TRACKED)) for norm in modules
@@ -91,6 +94,7 @@ class _Again:
                                                   for name, value in attributes.items()):
                 now.clear()
                 now.update(attributes)
+        self._lent.__exit__()
 
 
 class _Nothing:
@@ -110,6 +114,7 @@ class Recomputed:
     count    of recomputations
     theirs   blocks that the program recomputes itself
     cached   calls with keys and values of generation, which went through as they were
+    within   calls within transforms of torch.func, which did so too
     unsafe   names of buffers that calls change and that were not copied
     """
 
@@ -118,12 +123,14 @@ class Recomputed:
         self._nn = torch.nn
         self._checkpoint = torch.utils.checkpoint.checkpoint
         self._run = run or functools.partial(self._checkpoint, use_reentrant=False)
+        self._is_transforming = transforming_test(torch)
         self._changing = weakref.WeakKeyDictionary()  # block: [(index of its module, buffer)]
         self.blocks = 0
         self.calls = 0
         self.count = 0
         self.theirs = 0
         self.cached = 0
+        self.within = 0
         self.unsafe = set()
 
     def is_norm(self, module):
@@ -181,6 +188,9 @@ class Recomputed:
         kwargs = _without_own_cache(block, kwargs)
         if _has_cache(args, kwargs):
             self.cached += 1
+            return own(*args, **kwargs)
+        if self._is_transforming():
+            self.within += 1
             return own(*args, **kwargs)
         is_first = block not in self._changing
         if is_first and within_checkpoint(self._torch):
