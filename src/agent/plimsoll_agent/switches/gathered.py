@@ -11,13 +11,18 @@ import weakref
 
 from plimsoll_agent.places import is_own
 from plimsoll_agent.switches import pieces, randomness
+from plimsoll_agent.switches.state import State
 
 
 class Gathering:
-    """Of one process."""
+    """Of one process.
 
-    def __init__(self, torch, program):
+    asked  the Asked
+    """
+
+    def __init__(self, torch, program, asked):
         self.torch = torch
+        self.asked = asked
         self.seed = None  # the program's gradient of the loss, last time
         self.is_cleared_between = False  # zero_grad lies between forward and backward
         self.has_stepped = False  # since gradients were handed over
@@ -126,8 +131,11 @@ class Gathering:
             gathered.append([leaf.grad for leaf in leaves])
         kept.take(value / weighing.total, weighing.total)
         kept.inputs = batch.gradients_of_inputs(self.torch, gathered)
-        anchor = self.torch.zeros((), device=value.device, dtype=value.dtype, requires_grad=True)
-        loss = self._function.apply(kept, anchor, *batch.inputs)
+        kept.batch, kept.state = batch, state
+        kept.anchor = self.torch.zeros((), device=value.device, dtype=value.dtype,
+                                       requires_grad=True)
+        loss = self._function.apply(kept, kept.anchor, *batch.inputs)
+        self.asked.waiting.add(kept)
         later = Later.maker(self.torch, batch, state)
         return _filled(shape, loss, later)
 
@@ -153,18 +161,23 @@ class Gathering:
 
 
 class Kept:
-    """Gradients of one call: those that were there, and those of its pieces."""
+    """Gradients of one call: those that were there, and those of its pieces.
 
-    def __init__(self, gathering, parameters):
+    anchor   the leaf that its graph begins at, beside inputs
+    weights  of the module
+    """
+
+    def __init__(self, gathering, weights):
         self._gathering = gathering
-        self._parameters = parameters
+        self.weights = weights
         self._before = {}
         self._found = None
         self._clears = gathering.clears
         self._is_early = gathering.is_cleared_between and gathering.has_stepped
         self.came = self.given = self.value = self._total = None
+        self.batch = self.state = self.anchor = None
         self.inputs = []
-        for parameter in parameters:
+        for parameter in weights:
             if parameter.grad is not None and not gathering.is_zero(parameter):
                 if not self._is_early:
                     self._before[parameter] = parameter.grad
@@ -172,14 +185,14 @@ class Kept:
 
     def put_back(self):
         """Nothing came of the call."""
-        for parameter in self._parameters:
+        for parameter in self.weights:
             parameter.grad = self._before.get(parameter)
 
     def take(self, value, total):
         """All pieces went backward; value is the loss, total the sum of their weights."""
         self.value = value
         self._total = total
-        self._found = [(parameter, parameter.grad) for parameter in self._parameters
+        self._found = [(parameter, parameter.grad) for parameter in self.weights
                        if parameter.grad is not None]
         self.put_back()
 
@@ -192,22 +205,43 @@ class Kept:
         torch = gathering.torch
         ratio = gradient / self.came
         factor = ratio / self._total
+        asked = gathering.asked
+        wanted = set(map(id, asked.wanted(self.weights)))
         with torch.no_grad():
-            self._scale([found for _, found in self._found], factor)
+            found = [(weight, one.clone() if asked.is_kept else one)
+                     for weight, one in self._found if id(weight) in wanted]
+            self._scale([one for _, one in found], factor)
             inputs = [None if found is None else found * factor.to(found.device, found.dtype)
                       for found in self.inputs]
-            self._learn()
-            for parameter, found in self._found:
-                if parameter.grad is None:
-                    parameter.grad = found
-                else:
-                    parameter.grad.add_(found)
-        self._found = self._before = None
+            if asked.is_filling:
+                self._learn()
+            for weight, one in found:
+                asked.give(weight, one)
+        if not asked.is_kept:
+            self._found = self._before = None
+            asked.waiting.discard(self)
         next_seed = ratio * self.given
         is_usable = torch.isfinite(next_seed) & (next_seed != 0)
         gathering.seed = torch.where(is_usable, next_seed, torch.ones_like(next_seed)).detach()
         gathering.has_stepped = False
         return inputs
+
+    def differentiable(self, gradient):
+        """For gradients of gradients: of the whole batch, with their graph. Those of inputs."""
+        torch = self._gathering.torch
+        asked, inputs = self._gathering.asked, self.batch.inputs
+        weights = asked.wanted(self.weights)
+        now = State(torch, self.batch.module)
+        randomness.restore(torch, self.state)
+        try:
+            loss = pieces.loss_of(self.batch.whole())
+        finally:
+            now.put_back()
+        found = torch.autograd.grad(loss, [*inputs, *weights], gradient, create_graph=True,
+                                    allow_unused=True)
+        for weight, one in zip(weights, found[len(inputs):]):
+            asked.give(weight, one)
+        return found[:len(inputs)]
 
     def _scale(self, gradients, ratio):
         by_device = {}
@@ -245,7 +279,9 @@ def _function(torch):
 
         @staticmethod
         def backward(ctx, gradient):
-            return (None, None, *ctx.kept.hand_over(gradient))
+            kept = ctx.kept
+            hand_over = kept.differentiable if torch.is_grad_enabled() else kept.hand_over
+            return (None, None, *hand_over(gradient))
 
     return Gathered
 
@@ -364,7 +400,7 @@ Later.__hash__ = object.__hash__
 
 def _run_again(torch, batch, state):
     """The tensors of a call beside its loss, detached and whole."""
-    now = randomness.states(torch)
+    now = State(torch, batch.module)
     randomness.restore(torch, state)
     parts = []
     try:
@@ -375,11 +411,21 @@ def _run_again(torch, batch, state):
             parts.append([tensor.detach() for tensor in pieces.tensors_of(output)
                           if tensor is not loss])
             output = loss = None
+        columns = list(zip(*parts))
+        have_rows = [all(len(tensor.shape) > 0 and tensor.shape[0] == batch.size(number)
+                         for number, tensor in enumerate(tensors)) for tensors in columns]
+        if all(have_rows):
+            return [torch.cat(tensors) for tensors in columns]
+        randomness.restore(torch, state)
+        return _of_whole(torch, batch)  # means and counts of the batch are not those of a piece
     finally:
-        randomness.restore(torch, now)
-    whole = []
-    for tensors in zip(*parts):
-        has_rows = all(len(tensor.shape) > 0 and tensor.shape[0] == batch.size(number)
-                       for number, tensor in enumerate(tensors))
-        whole.append(torch.cat(tensors) if has_rows else tensors[-1])
-    return whole
+        now.put_back()
+
+
+def _of_whole(torch, batch):
+    """Its tensors beside the loss, without a history."""
+    with torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(lambda _: None,
+                                                                       lambda _: None):
+        output = batch.whole()
+    loss = pieces.loss_of(output)
+    return [tensor.detach() for tensor in pieces.tensors_of(output) if tensor is not loss]

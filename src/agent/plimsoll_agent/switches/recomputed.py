@@ -6,33 +6,40 @@ of the whole output is known by then. It costs a second forward pass (Gao et al.
 
 import contextlib
 
-from plimsoll_agent.switches import pieces, randomness
+from plimsoll_agent.switches import pieces, randomness, state
+from plimsoll_agent.switches.asked import added
 from plimsoll_agent.switches.switch import Refusal
 
 
 class Recomputation:
-    """Of one process."""
+    """Of one process.
 
-    def __init__(self, torch, _program):
+    asked  the Asked
+    """
+
+    def __init__(self, torch, asked):
         self.torch = torch
-        self.is_filling = True  # the engine fills .grad: not for torch.autograd.grad
+        self.asked = asked
         self._function = _function(torch)
 
-    def finish(self, batch, state, first, is_compiled):
-        """What the program gets: the outputs of all pieces, joined."""
+    def finish(self, batch, before, first, is_compiled):
+        """What the program gets: the outputs of all pieces, joined.
+
+        before  what the first piece found: see Call.states
+        """
         torch = self.torch
-        call = Call(self, batch, is_compiled)
+        call = Call(self, batch)
         tensors = pieces.tensors_of(first)
         needs = [tensor.requires_grad for tensor in tensors]
         if not any(needs):
             raise Refusal("no output of the model has a gradient")
         parts = [[tensor.detach() for tensor in tensors]]
         structure = first
-        call.states.append(state)
+        call.states.append(before)
         tensors = first = None
         torch.clear_autocast_cache()
         for number in range(1, len(batch.bounds)):
-            call.states.append(randomness.states(torch))
+            call.note_state()
             with contextlib.nullcontext() if is_compiled else torch.no_grad():
                 output, _ = batch.run(number)
             parts.append([tensor.detach() for tensor in pieces.tensors_of(output)])
@@ -42,8 +49,9 @@ class Recomputation:
         parts = None
         call.needs = needs
         call.outputs = [tensor for tensor, needed in zip(joined, needs) if needed]
-        anchor = torch.zeros((), device=joined[0].device, requires_grad=True)
-        found = self._function.apply(call, anchor, *batch.inputs)
+        call.anchor = torch.zeros((), device=joined[0].device, requires_grad=True)
+        found = self._function.apply(call, call.anchor, *batch.inputs)
+        self.asked.waiting.add(call)
         graded = iter(found)
         rest = iter([next(graded) if needed else tensor
                      for tensor, needed in zip(joined, needs)])
@@ -51,16 +59,24 @@ class Recomputation:
 
 
 class Call:
-    """One call whose pieces wait for their backward pass."""
+    """One call whose pieces wait for their backward pass.
 
-    def __init__(self, recomputation, batch, is_compiled):
-        self._recomputation = recomputation
+    states   before each piece: (random numbers, copies of buffers that pieces change)
+    anchor   the leaf that its graph begins at, beside inputs
+    weights  of the module
+    """
+
+    def __init__(self, recomputation, batch):
+        self._asked = recomputation.asked
         self._torch = recomputation.torch
         self._batch = batch
-        self._is_compiled = is_compiled
         self._casts = randomness.casts(self._torch)
-        self.states = []  # of random numbers before each piece
-        self.needs = self.outputs = None
+        self.states = []
+        self.weights = [one for one in batch.module.parameters() if one.requires_grad]
+        self.needs = self.outputs = self.anchor = None
+
+    def note_state(self):
+        self.states.append((randomness.states(self._torch), state.copies(self._batch.changing)))
 
     def joined(self, tensors):
         for number, tensor in enumerate(tensors):
@@ -74,49 +90,84 @@ class Call:
         if self.states is None:
             raise RuntimeError("Trying to backward through the graph a second time: under "
                                "--with accumulate its pieces went backward already.")
+        is_differentiable = self._torch.is_grad_enabled()  # create_graph
+        one = self._differentiable_piece if is_differentiable else self._piece
+        with self._as_found():
+            gathered = [one(number, self._seeds(number, gradients))
+                        for number in range(len(self._batch.bounds))]
+        if not self._asked.is_kept:
+            self.states = None
+            self._asked.waiting.discard(self)
+        if is_differentiable:
+            return [_sum(parts) for parts in zip(*gathered)]
+        return self._batch.gradients_of_inputs(self._torch, gathered)
+
+    @contextlib.contextmanager
+    def _as_found(self):
+        """Random numbers and buffers are in the end as they were."""
         torch = self._torch
         now = randomness.states(torch)
-        norms = self._norms()
-        gathered = []
+        buffers = state.copies(self._batch.changing)
         try:
-            for number, bounds in enumerate(self._batch.bounds):
-                randomness.restore(torch, self.states[number])
-                some = [None if gradient is None else gradient[bounds[0]:bounds[1]]
-                        for gradient in gradients]
-                gathered.append(self._piece(number, some))
+            yield
         finally:
             randomness.restore(torch, now)
-            with torch.no_grad():
-                for buffer, value in norms:
-                    buffer.copy_(value)
-        self.states = None
-        return self._batch.gradients_of_inputs(torch, gathered)
+            state.put_back(torch, buffers)
 
-    def _piece(self, number, gradients):
-        torch = self._torch
+    def _seeds(self, number, gradients):
+        start, end = self._batch.bounds[number]
+        return [None if gradient is None else gradient[start:end] for gradient in gradients]
+
+    def _run(self, number, is_connected=False):
+        """A piece as it was: (its outputs that need a gradient, leaves for its inputs)."""
+        random, buffers = self.states[number]
+        randomness.restore(self._torch, random)
+        state.put_back(self._torch, buffers)
+        with randomness.cast_as(self._torch, self._casts):
+            output, leaves = self._batch.run(number, is_connected=is_connected)
+            self._torch.clear_autocast_cache()
+        return [tensor for tensor, needed in zip(pieces.tensors_of(output), self.needs)
+                if needed], leaves
+
+    def _piece(self, number, seeds):
+        """Its gradients of inputs; those of weights are given."""
+        torch, asked = self._torch, self._asked
         with torch.enable_grad():
-            with randomness.cast_as(torch, self._casts):
-                output, leaves = self._batch.run(number)
-                torch.clear_autocast_cache()
-            outputs = [tensor for tensor, needed in zip(pieces.tensors_of(output), self.needs)
-                       if needed]
-            output = None
-            pairs = [(tensor, gradient) for tensor, gradient in zip(outputs, gradients)
-                     if gradient is not None]
+            outputs, leaves = self._run(number)
+            pairs = [(tensor, seed) for tensor, seed in zip(outputs, seeds) if seed is not None]
             outputs = None
             roots, seeds = [root for root, _ in pairs], [seed for _, seed in pairs]
             pairs = None
-            if self._recomputation.is_filling:
+            weights = asked.wanted(self.weights)
+            if asked.is_filling and len(weights) == len(self.weights):
                 torch.autograd.backward(roots, seeds)
                 return [leaf.grad for leaf in leaves]
-            return list(torch.autograd.grad(roots, leaves, seeds, allow_unused=True)) \
-                if leaves else []
+            if not leaves and not weights:
+                return []
+            found = torch.autograd.grad(roots, [*leaves, *weights], seeds, allow_unused=True)
+        for weight, gradient in zip(weights, found[len(leaves):]):
+            asked.give(weight, gradient)
+        return list(found[:len(leaves)])
 
-    def _norms(self):
-        """Running means and variances, which a second forward pass would move again."""
-        return [(buffer, buffer.clone()) for inner in self._batch.module.modules()
-                if inner.training and hasattr(inner, "running_mean")
-                for buffer in inner.buffers(recurse=False)]
+    def _differentiable_piece(self, number, seeds):
+        """The same with a graph, for gradients of gradients, in full size."""
+        outputs, _ = self._run(number, is_connected=True)
+        pairs = [(tensor, seed) for tensor, seed in zip(outputs, seeds) if seed is not None]
+        weights = self._asked.wanted(self.weights)
+        inputs = [*self._batch.inputs, *weights]
+        found = self._torch.autograd.grad([root for root, _ in pairs], inputs,
+                                          [seed for _, seed in pairs], create_graph=True,
+                                          allow_unused=True) if inputs else []
+        for weight, gradient in zip(weights, found[len(self._batch.inputs):]):
+            self._asked.give(weight, gradient)
+        return list(found[:len(self._batch.inputs)])
+
+
+def _sum(gradients):
+    total = None
+    for one in gradients:
+        total = added(total, one)
+    return total
 
 
 def _function(torch):
