@@ -1,6 +1,7 @@
 """set_to_none: gradients are freed when they are cleared, instead of filled with zeros."""
 
 import functools
+import weakref
 
 from plimsoll_agent.switches.switch import CHANGED, Switch
 
@@ -16,6 +17,7 @@ class SetToNone(Switch):
     def install(self):
         self._asked = 0
         self._calls = 0
+        self._stepped = weakref.WeakKeyDictionary()  # {optimizer: ids of weights that it changed}
         self._cover(self.torch.optim.Optimizer)
         self._cover(self.torch.nn.Module)
         self.program.on_step(self._compare)
@@ -38,13 +40,19 @@ class SetToNone(Switch):
 
     def _compare(self, optimizer):
         """A weight without a gradient is passed over; with one of zeros it decays and drifts on."""
-        if not self._asked or self.entry.label is not None or self.program.has_closure:
+        if self.entry.label is not None or self.program.has_closure:
             return
-        stepped = optimizer.state
-        if any(tensor.grad is None and tensor in stepped
-               for group in optimizer.param_groups for tensor in group["params"]):
-            self.entry.relabel(CHANGED, "a weight that a step does not use is left as it is, where "
-                                        "a gradient of zeros would let its momentum go on")
+        stepped = self._stepped.setdefault(optimizer, set())
+        for group in optimizer.param_groups:
+            for tensor in group["params"]:
+                if tensor.grad is not None:
+                    stepped.add(id(tensor))
+                elif self._asked and id(tensor) in stepped and (
+                        tensor in optimizer.state or group.get("weight_decay")):
+                    self.entry.relabel(CHANGED, "a weight that a step does not use is left as it "
+                                       "is, where a gradient of zeros would let it decay and its "
+                                       "momentum go on")
+                    return
 
     def settle(self):
         if self._asked:
