@@ -10,7 +10,7 @@ import functools
 
 from plimsoll_agent.switches.compiling import tracing_test
 from plimsoll_agent.switches.lazy_weights import drops_weights
-from plimsoll_agent.switches.switch import Switch
+from plimsoll_agent.switches.switch import IN_EXPECTATION, Switch
 
 KERNELS = {1: "flash", 2: "memory-efficient", 3: "cuDNN", 4: "the device's own"}
 SHAPES_MAX = 32
@@ -41,6 +41,7 @@ class Attention(Switch):
         self._weightless = 0
         self._softmaxes = 0
         self._has_attention = False
+        self._has_dropout = False
         self._watch_attention()
         self._watch_softmax()
         self._watch_multihead()
@@ -121,6 +122,7 @@ class Attention(Switch):
         if shape not in self._seen:
             if len(self._seen) >= SHAPES_MAX:
                 return None, False
+            self._has_dropout = self._has_dropout or dropout > 0
             self._seen[shape] = self.program.guarded(
                 self.entry, self._choose, lambda *_: (None, False))(given, named)
             self._note_place()
@@ -158,7 +160,7 @@ class Attention(Switch):
 
     def _reason(self, given, named):
         """Half a sentence; the first that applies."""
-        query, key, value, mask, _, _ = given
+        query, key, value, mask, dropout, _ = given
         if mask is not None and mask.requires_grad:
             return "the mask requires a gradient"
         if query.dim() != 4:
@@ -171,6 +173,8 @@ class Attention(Switch):
             return f"heads of {query.shape[-1]} have values of {value.shape[-1]}"
         if query.shape[-1] > HEAD_MAX:
             return f"heads of {query.shape[-1]} are larger than {HEAD_MAX}"
+        if dropout > 0 and not query.is_cuda:
+            return "it drops weights at random, which no fused kernel of this device does"
         if mask is not None:
             return f"a mask of {name_of_shape(mask)} is given"
         return f"PyTorch has no fused kernel for queries of {name_of_shape(query)}"
@@ -222,6 +226,9 @@ class Attention(Switch):
                          "that are dropped at once")
         kernels = " and ".join(KERNELS[one] for one in sorted({**self._kernels, **self._opened}))
         reasons = "; ".join(self._reasons)
+        if taken and self._has_dropout:
+            self.entry.relabel(IN_EXPECTATION, "it drops weights at random, and another kernel draws "
+                                               "others")
         if taken:
             self.entry.applied("; ".join(taken) + (f"; kernels: {kernels}" if kernels else "")
                                + (f"; not everywhere: {reasons}" if reasons else ""))
