@@ -10,14 +10,16 @@ class GradientGuard:
     torch.compile would see the property.
     """
 
-    def __init__(self, torch, is_watched, touched):
+    def __init__(self, torch, is_watched, touched, dropped=None):
         """
         is_watched(tensor)      is quick
         touched(tensor, frame)  before the reading or writing; frame is the reader's
+        dropped(tensor)         in its place before `tensor.grad = None`, if that is of no harm
         """
         self._tensors = torch.Tensor
         self._is_watched = is_watched
         self._touched = touched
+        self._dropped = dropped
         self._is_up = False
         self.own = torch._C.TensorBase.__dict__["grad"]  # PyTorch's
 
@@ -31,7 +33,10 @@ class GradientGuard:
             return own.__get__(tensor)
 
         def write(tensor, value):
-            self._ask(tensor)
+            if value is None and self._dropped is not None:
+                self._dropped(tensor)
+            else:
+                self._ask(tensor)
             own.__set__(tensor, value)
 
         def delete(tensor):

@@ -3,6 +3,7 @@
 import collections
 import weakref
 
+from plimsoll_agent.switches.gradients_away import GradientsAway
 from plimsoll_agent.switches.host_tensors import HostTensors, steps_blindly
 from plimsoll_agent.switches.sharding import is_sharded
 from plimsoll_agent.switches.stepping import devices_of, name_of
@@ -25,8 +26,10 @@ class HostStep:
     between two steps. Groups are the program's own, whose learning rates schedulers set.
     """
 
-    def __init__(self, torch, optimizer):
+    def __init__(self, torch, optimizer, away):
+        """away: the GradientsAway."""
         self._torch = torch
+        self._gradients_away = away
         self._optimizer = weakref.ref(optimizer)
         self._host = HostTensors(torch, steps_blindly(optimizer))
         self._copies = {}  # {parameter: its copy on the host}
@@ -35,6 +38,7 @@ class HostStep:
 
     def enter(self):
         optimizer = self._optimizer()
+        self._gradients_away.bring_back()
         with self._torch.no_grad():
             groups = [{name: group[name] for name in ("params", "fused") if name in group}
                       for group in optimizer.param_groups]
@@ -66,11 +70,13 @@ class HostStep:
         for group, own in zip(optimizer.param_groups, groups):
             group.update(own)
         self._count(states)
+        gradients = {}
         with self._torch.no_grad():
             for tensor, copy in self._copies.items():
                 if copy.grad is not None:
                     self._host.copy(tensor, copy)
-                    copy.grad = None
+                    gradients[tensor], copy.grad = copy.grad, None
+        self._gradients_away.take(gradients)
 
     def _copied(self, tensor):
         """The copy of a parameter, with its gradient, which the device frees."""
@@ -120,6 +126,7 @@ class OffloadOptimizer(Switch):
     name = "offload"
 
     def install(self):
+        self._away = GradientsAway(self.torch, self.program, HostTensors(self.torch).back)
         self._hosts = weakref.WeakKeyDictionary()  # {optimizer: its HostStep; None: it cannot}
         self.program.around_step(self._step)
         self.program.around_optimizer(self._make)
@@ -159,7 +166,7 @@ class OffloadOptimizer(Switch):
     def _host_of(self, optimizer):
         if optimizer not in self._hosts:
             self._check(optimizer)
-            self._hosts[optimizer] = HostStep(self.torch, optimizer)
+            self._hosts[optimizer] = HostStep(self.torch, optimizer, self._away)
             if devices_of(optimizer.param_groups) == {"cpu"}:
                 self.entry.no_effect("the weights are on the host already")
             else:

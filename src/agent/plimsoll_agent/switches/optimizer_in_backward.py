@@ -4,6 +4,7 @@ import sys
 import weakref
 
 from plimsoll_agent.switches.gradient_guard import GradientGuard
+from plimsoll_agent.switches.gradients_away import GradientsAway
 from plimsoll_agent.switches.host_tensors import HostTensors
 from plimsoll_agent.switches.stepping import step_owner
 from plimsoll_agent.switches.switch import CHANGED, Refusal, Switch
@@ -39,6 +40,10 @@ class OptimizerInBackward(Switch):
         self._waiting = {}  # {parameter: its gradient on the host}, before the first step
         self._host = HostTensors(self.torch)
         self._updated = set()  # since the last step
+        self._ever = set()  # before it
+        self._clears_to_zero = False
+        self._is_late = False  # gradients of the last step are gone
+        self._after = {}  # {parameter: its gradient on the host; None: it is gone}, of a step
         self._options = None
         self._stack = None  # of the backward pass before the first step
         self._is_off = False
@@ -48,6 +53,9 @@ class OptimizerInBackward(Switch):
         self._passed = 0
         self._guard = GradientGuard(self.torch, self._is_watched, self._touched)
         self.program.around_optimizer(self._make)
+        self._away = GradientsAway(self.torch, self.program, self._given_back,
+                                   self.program.guarded(self.entry, self._looked, self._leave),
+                                   self._cleared)
         self.program.around_backward(self._backward)
         self.program.on_step(self._before_step, self._after_step)
         self.entry.waits("no backward pass reached the parameters of an optimizer")
@@ -94,6 +102,9 @@ class OptimizerInBackward(Switch):
                 self._groups[tensor] = index
                 if tensor.requires_grad and tensor not in self._hooks:
                     self._hooks[tensor] = tensor.register_post_accumulate_grad_hook(self._came)
+        for tensor in self._hooks.keys() - self._groups.keys():  # of an optimizer that is no more
+            self._hooks.pop(tensor).remove()
+            self._ever.discard(tensor)
 
     def _check(self, optimizer, args):
         kind = type(optimizer)
@@ -190,6 +201,7 @@ class OptimizerInBackward(Switch):
             return
         waiting, self._waiting = self._waiting, {}
         self._is_on = True
+        self._after = waiting
         for tensor, gradient in waiting.items():
             tensor.grad = self._host.back(gradient, tensor.device)
             self._update(tensor)
@@ -215,6 +227,9 @@ class OptimizerInBackward(Switch):
                               "between the backward pass and the step")
             self.entry.relabel(CHANGED, "options that the program sets between a backward pass and "
                                         "its step come into force one step later")
+        if self._clears_to_zero and self._ever - self._updated - self._waiting.keys():
+            self.entry.relabel(CHANGED, "a weight that a step does not use is left as it is, where a "
+                                        "gradient of zeros would let it decay and its momentum go on")
         if self._waiting:
             self._settle_first()
 
@@ -222,7 +237,30 @@ class OptimizerInBackward(Switch):
         if optimizer in self._made:
             self._is_stepping = False
             self._guard.down()
+            self._is_late = not self._after
+            after, self._after = self._after or dict.fromkeys(self._updated), {}
+            self._ever |= self._updated
             self._updated.clear()
+            if not self._is_off:
+                self._away.take(after)
+
+    # ---- after the step ------------------------------------------------------------------------
+
+    def _given_back(self, gradient, device):
+        return None if gradient is None else self._host.back(gradient, device)
+
+    def _looked(self, frame):
+        """Between a step and zero_grad(): in the first it is not too late."""
+        places = self.program.places
+        while frame is not None and not places.is_users(frame.f_code):
+            frame = frame.f_back
+        where = f" ({places.short(frame)} {frame.f_code.co_name})" if frame is not None else ""
+        if self._is_late:
+            self.entry.relabel(CHANGED, "what the program does with gradients after a step finds none")
+        raise Refusal(f"the program needs gradients after the step, too{where}")
+
+    def _cleared(self, set_to_none):
+        self._clears_to_zero = self._clears_to_zero or not set_to_none
 
     def _options_of(self, optimizer):
         return [{key: value for key, value in group.items()

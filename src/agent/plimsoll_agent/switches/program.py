@@ -7,6 +7,7 @@
         optimizer.step()                 on_step: before, and after
                                          on_first_step: an optimizer that is there
                                          around_step: the step itself, within its hooks
+    optimizer.zero_grad()                around_clearing: of an optimizer or of a module
 
 A seam is cut when the first technique asks for it, so that a program under one technique has no
 seam of another. Of several at one seam, the one that was installed first is outermost.
@@ -61,6 +62,7 @@ class Program:
         self._step_watchers = []
         self._optimizer_wrappers = []
         self._step_wrappers = []
+        self._clearing_wrappers = []
         self._inside = threading.local()
         self._tap = module_tap.of(torch.nn.Module)
         self._is_backward = False
@@ -97,9 +99,14 @@ class Program:
         return self._is_backward or within_backward(self.torch)
 
     def _called(self, module, bound):
-        """A module is looked up for a call: as a root, it gets the wrappers around it."""
+        """A module is looked up for a call: as a root, it gets the wrappers around it.
+
+        Not a parametrization, which is a weight of another module.
+        """
         if self.is_in_forward() or self._is_recomputing() or \
-                next(module.parameters(), None) is None or _is_kept_to_compile(sys._getframe(2)):
+                next(module.parameters(), None) is None or \
+                type(module).__name__ == "ParametrizationList" or \
+                _is_kept_to_compile(sys._getframe(2)):
             return None
 
         def go_on(called, args, kwargs):
@@ -209,6 +216,29 @@ class Program:
             return original(step)
 
         kind.profile_hook_step = staticmethod(profile_hook_step)
+
+    def around_clearing(self, wrapper):
+        """wrapper(call, owner, weights, set_to_none) for each zero_grad().
+
+        call(owner, weights, set_to_none) goes on; weights are those of the owner.
+        """
+        self._clearing_wrappers.append(wrapper)
+        if len(self._clearing_wrappers) > 1:
+            return
+        for kind in (self.torch.optim.Optimizer, self.torch.nn.Module):
+            self._cover_clearing(kind, kind.zero_grad)
+
+    def _cover_clearing(self, kind, original):
+        last = lambda owner, _, set_to_none: original(owner, set_to_none=set_to_none)
+
+        @functools.wraps(original)
+        def zero_grad(owner, set_to_none=True):
+            groups = getattr(owner, "param_groups", None)
+            weights = list(owner.parameters()) if groups is None else \
+                [weight for group in groups for weight in group["params"]]
+            chained(last, self._clearing_wrappers)(owner, weights, set_to_none)
+
+        kind.zero_grad = zero_grad
 
     def _watch_steps(self):
         optim = sys.modules[self.torch.optim.Optimizer.__module__]
