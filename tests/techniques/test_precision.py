@@ -132,7 +132,7 @@ show(Attention()(torch.randn(2, 32, 64)).mean())
 COMPILED = TRAIN + """
 from torch._dynamo.utils import counters
 compiled = torch.compile(model, backend="aot_eager")
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
 for step in range(4):
     x, y = batch()
     with torch.autocast("cpu", torch.bfloat16) if own else contextlib.nullcontext():
@@ -142,6 +142,14 @@ for step in range(4):
     show(loss)
 print("loss graphs", counters["stats"]["unique_graphs"], sum(counters["graph_break"].values()))
 """
+
+ON_THE_CPU = (
+    "set_to_none", "inference_mode", "attention=flash", "loss=chunked", "loss=chunked:2", "fused",
+    "kv=static", "autocast=bf16", "autocast=fp16", "foreach=off", "empty_cache",
+    "optimizer=in_backward", "accumulate=2", "checkpoint", "checkpoint=every:2",
+    "checkpoint=fraction:0.5", "offload=layer_inputs", "offload=optimizer", "offload=all_saved",
+    "optimizer=8bit", "optimizer=adafactor", "optimizer=sgd", "weights=bf16", "kv=window:4",
+    "batch=8", "batch=eval:8")
 
 
 class Run:
@@ -203,9 +211,15 @@ class Precision(unittest.TestCase):
 
     @unittest.skipIf(rehearsals.IS_SHORT, "a short run")
     def test_compiled_models_have_as_many_graphs(self):
-        (run,) = self.runs((COMPILED, ["plain"], "autocast=bf16"))
-        self.assertEqual(run.entry["state"], "applied", run.entry)
-        self.assertEqual(run.losses[-1], "loss graphs 1 0")
+        plain, *runs = self.runs((COMPILED, ["plain"], None),
+                                 *((COMPILED, ["plain"], one) for one in ON_THE_CPU))
+        self.assertEqual(plain.losses[-1], "loss graphs 1 0")
+        for technique, run in zip(ON_THE_CPU, runs):
+            with self.subTest(technique=technique):
+                self.assertEqual(run.losses[-1], plain.losses[-1], run.entry)
+                self.assertNotIn("could not be installed", run.entry["text"] or "")
+                if technique.startswith("autocast"):
+                    self.assertEqual(run.entry["state"], "applied", run.entry)
 
     @unittest.skipIf(rehearsals.IS_SHORT, "a short run")
     def test_weights_are_those_of_a_cast_model(self):

@@ -19,6 +19,7 @@ SUMS = 2e-6  # sums in another order, in float32, which 20 steps have made large
 SEARCH = 1e-4  # the same where LBFGS searches along a line
 DRAWN = 0.2  # dropout draws by pieces: other masks, and a training as good
 FP16, BF16 = 1e-3, 6e-3  # a unit in the last place is 2^-11, and 2^-8 = 4e-3
+HELD = "meta private penalized twice"  # which a graph without its weights would not do
 WEIGHING = "tokens masked chosen total weighed sentence divided"
 
 # (techniques, the program's own autocast, trainings, relative tolerance)
@@ -40,6 +41,11 @@ ROWS = [
      EXACT),
     ("checkpoint loss=chunked:4 set_to_none", None, "scaler", FP16),
     ("autocast=fp16 checkpoint offload=optimizer", "fp16", "outside clipping", EXACT),
+    ("accumulate=4", None, f"{HELD} pairs routed carried hooked forbidden", SEARCH),
+    ("checkpoint loss=chunked:3", None, f"{HELD} forbidden spectral", SEARCH),
+    ("offload=all_saved inference_mode", None, HELD, EXACT),
+    ("offload=layer_inputs offload=optimizer", None, f"{HELD} skipping logging routed", EXACT),
+    ("optimizer=in_backward", None, "logging", EXACT),
 ]
 SHORT = (0,)
 
@@ -52,6 +58,18 @@ ENTRIES = [
     ("accumulate=4", "penalty", "applied", "changed", "weighed in different ways"),
     ("accumulate=4", "batch-norm", "applied", "changed", "BatchNorm"),
     ("accumulate=4", "regression", "applied", None, "12 rows in 4 pieces"),
+    ("accumulate=4", "pairs", "refused", None, "compares the rows"),
+    ("accumulate=4", "routed", "refused", None, "Routed.balance keeps"),
+    ("accumulate=4", "carried", "refused", None, "without the rows of its piece"),
+    ("accumulate=4", "hooked", "refused", None, "a hook of the program on Block"),
+    ("accumulate=4", "spectral", "applied", "changed", "_SpectralNorm._u"),
+    ("accumulate=4", "private", "waiting", None, "torch.func"),
+    ("checkpoint", "private", "no_effect", None, "transforms of torch.func"),
+    ("weights=bf16", "spectral", "applied", None, "Sequential"),
+    ("attention=flash", "attending", "applied", "in_expectation", "drops weights"),
+    ("set_to_none", "skipping", "applied", "changed", "decay"),
+    ("optimizer=in_backward", "skipping", "applied", "changed", "decay"),
+    ("optimizer=in_backward", "logging", "refused", None, "after the step, too"),
     ("optimizer=in_backward", "adversaries", "refused", None, "2 optimizers"),
     ("optimizer=in_backward", "closure", "refused", None, "LBFGS"),
     ("optimizer=in_backward", "clipping", "refused", None, "clips their norm"),

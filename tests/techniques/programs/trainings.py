@@ -322,6 +322,232 @@ def regression():
                 say(average(x).square().mean())
 
 
+def classifier():
+    return nn.Sequential(*(Block() for _ in range(3)), nn.Linear(WIDTH, VOCABULARY))
+
+
+def rows_and_classes(rows=ROWS):
+    return torch.randn(rows, WIDTH), torch.randint(VOCABULARY // 2, (rows,))
+
+
+def train(model, loss_of, optimizer=None, set_to_none=True):
+    """loss_of(step) is what is learnt; its parts may be several."""
+    optimizer = optimizer or torch.optim.AdamW(model.parameters(), 3e-3)
+    for step in range(STEPS):
+        losses = loss_of(step)
+        losses = losses if isinstance(losses, tuple) else (losses,)
+        optimizer.zero_grad(set_to_none=set_to_none)
+        for number, loss in enumerate(losses):
+            loss.backward(retain_graph=number + 1 < len(losses))
+        optimizer.step()
+        say(*losses)
+
+
+def meta():
+    """The loss at weights after a step of gradient descent, which functional_call() lends."""
+    model = classifier()
+
+    def loss_of(_):
+        weights = dict(model.named_parameters())
+        (x, y), (others, wanted) = rows_and_classes(), rows_and_classes()
+        gradients = torch.autograd.grad(functional.cross_entropy(model(x), y), weights.values())
+        moved = {name: weight - 0.5 * gradient
+                 for (name, weight), gradient in zip(weights.items(), gradients)}
+        return functional.cross_entropy(torch.func.functional_call(model, moved, (others,)), wanted)
+
+    train(model, loss_of)
+
+
+def private():
+    """Gradients of each row, each clipped, by transforms of torch.func."""
+    model = classifier()
+    optimizer = torch.optim.SGD(model.parameters(), 0.5)
+
+    def loss_of(weights, x, y):
+        return functional.cross_entropy(
+            torch.func.functional_call(model, weights, (x[None],)), y[None])
+
+    of_rows = torch.func.vmap(torch.func.grad_and_value(loss_of), (None, 0, 0))
+    for _ in range(STEPS):
+        weights = {name: weight.detach() for name, weight in model.named_parameters()}
+        gradients, losses = of_rows(weights, *rows_and_classes())
+        for name, weight in model.named_parameters():
+            weight.grad = gradients[name].clamp(-0.1, 0.1).mean(0)
+        optimizer.step()
+        say(losses.mean())
+
+
+def forbidden():
+    """Classes that no row may have: their logits are written to."""
+    model = classifier()
+
+    def loss_of(_):
+        x, y = rows_and_classes()
+        logits = model(x)
+        logits[..., VOCABULARY // 2:] = -1e4
+        return functional.cross_entropy(logits.view(-1, VOCABULARY), y)
+
+    train(model, loss_of)
+
+
+def penalized():
+    """A penalty on the gradient of the inputs."""
+    model = classifier()
+
+    def loss_of(_):
+        x, y = rows_and_classes()
+        logits = model(x.requires_grad_())
+        slope, = torch.autograd.grad(logits.logsumexp(1).sum(), x, create_graph=True)
+        return functional.cross_entropy(logits, y) + slope.square().sum(1).mean()
+
+    train(model, loss_of)
+
+
+def twice():
+    """Two backward passes through one graph."""
+    model = classifier()
+
+    def loss_of(_):
+        x, y = rows_and_classes()
+        logits = model(x)
+        return functional.cross_entropy(logits, y), 1e-2 * logits.square().mean()
+
+    train(model, loss_of)
+
+
+class Pairs(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.other = classifier(), classifier()
+
+    def forward(self, x, y):
+        return self.one(x) @ self.other(y).T / VOCABULARY
+
+
+class Routed(nn.Module):
+    """Keeps a loss beside its output."""
+
+    def __init__(self):
+        super().__init__()
+        self.router, self.inner, self.balance = nn.Linear(WIDTH, 2), classifier(), None
+
+    def forward(self, x):
+        gates = self.router(x).softmax(-1)
+        self.balance = gates.mean(0).square().sum()
+        return self.inner(x) * gates[:, :1]
+
+
+class Recurrent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner, self.head = nn.LSTM(WIDTH, WIDTH, 2, batch_first=True), nn.Linear(WIDTH, 4)
+
+    def forward(self, x, states=None):
+        out, states = self.inner(x, states)
+        return self.head(out), states
+
+
+def pairs():
+    model = Pairs()
+    train(model, lambda _: functional.cross_entropy(
+        model(torch.randn(ROWS, WIDTH), torch.randn(ROWS, WIDTH)), torch.arange(ROWS)))
+
+
+def routed():
+    model = Routed()
+
+    def loss_of(_):
+        x, y = rows_and_classes()
+        return functional.cross_entropy(model(x), y) + model.balance
+
+    train(model, loss_of)
+
+
+def carried():
+    """The states of one batch begin the next."""
+    model = Recurrent()
+    states = None
+
+    def loss_of(_):
+        nonlocal states
+        states = states and tuple(one.detach() for one in states)
+        out, states = model(torch.randn(8, 5, WIDTH), states)
+        return functional.cross_entropy(out.flatten(0, 1), torch.randint(4, (40,)))
+
+    train(model, loss_of)
+
+
+def hooked():
+    """The loss has a part that a hook took from within the model."""
+    model = classifier()
+    seen = []
+    model[1].register_forward_hook(lambda module, given, out: seen.append(out))
+
+    def loss_of(_):
+        x, y = rows_and_classes()
+        seen.clear()
+        return functional.cross_entropy(model(x), y) + 0.1 * (seen[0] - x).square().mean()
+
+    train(model, loss_of)
+
+
+def spectral():
+    """A weight that is estimated anew in each call, from a buffer."""
+    model = classifier()
+    torch.nn.utils.parametrizations.spectral_norm(model[1].up)
+
+    def loss_of(_):
+        x, y = rows_and_classes()
+        return functional.cross_entropy(model(x), y)
+
+    train(model, loss_of)
+
+
+def skipping():
+    """Blocks that some steps leave out, with gradients of zeros, decay and no momentum."""
+    model = classifier()
+
+    def loss_of(step):
+        x, y = rows_and_classes()
+        for number, block in enumerate(model):
+            if (step + number) % 3 or number == 3:
+                x = block(x)
+        return functional.cross_entropy(x, y)
+
+    train(model, loss_of, torch.optim.SGD(model.parameters(), 0.1, weight_decay=0.1),
+          set_to_none=False)
+
+
+def logging():
+    """Gradients are looked at after the step."""
+    model = classifier()
+    optimizer = torch.optim.AdamW(model.parameters(), 3e-3)
+    for _ in range(STEPS):
+        x, y = rows_and_classes()
+        loss = functional.cross_entropy(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        say(loss, sum(weight.grad.norm() for weight in model.parameters()))
+
+
+def attending():
+    """Attention that drops weights, whose weights nobody wants."""
+    class Attending(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = nn.MultiheadAttention(WIDTH, 4, dropout=0.1, batch_first=True)
+            self.head = nn.Linear(WIDTH, 4)
+
+        def forward(self, x):
+            out, _ = self.inner(x, x, x)
+            return self.head(out[:, 0])
+
+    model = Attending()
+    train(model, lambda _: functional.cross_entropy(model(torch.randn(ROWS, 5, WIDTH)),
+                                                    torch.randint(4, (ROWS,))))
+
+
 TRAININGS = {
     "tokens": lambda: with_loss(mean_of_tokens, 0.0),
     "dropout": lambda: with_loss(mean_of_tokens, 0.1),
@@ -344,6 +570,19 @@ TRAININGS = {
     "adversaries": adversaries,
     "closure": closure,
     "regression": regression,
+    "meta": meta,
+    "private": private,
+    "forbidden": forbidden,
+    "penalized": penalized,
+    "twice": twice,
+    "pairs": pairs,
+    "routed": routed,
+    "carried": carried,
+    "hooked": hooked,
+    "spectral": spectral,
+    "skipping": skipping,
+    "logging": logging,
+    "attending": attending,
 }
 
 
