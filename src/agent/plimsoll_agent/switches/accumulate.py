@@ -171,18 +171,17 @@ class Accumulate(Switch):
         size = batch.size(0)
         if compiled_within(batch.module) is not None and not rows.has_pairs(output, size):
             return
-        rows_of_other = size - 1 if size > 2 else size + 1  # one alone has no variance
+        sizes = size, size - 1 if size > 2 else size + 1  # one alone has no variance
         left = before.kept()
         now = state.State(self.torch, batch.module)
         try:
             with self.torch.no_grad():
-                other, _ = batch.run(0, rows_of_other)
+                other, _ = batch.run(0, sizes[1])
             left_again = now.kept()
         finally:
             now.put_back()
             self.torch.clear_autocast_cache()
-        rows.check_output(type(batch.module).__name__, output, other,
-                          (size, rows_of_other), loss)
+        rows.check_output(type(batch.module).__name__, output, other, sizes, loss)
         rows.check_kept(left, left_again, loss)
 
     def _look_at(self, module, args, kwargs):

@@ -4,8 +4,8 @@
     loss.backward(inputs=weights)           of some
     torch.autograd.grad(loss, weights)      fills nothing, returns them
 
-The graph of a divided call does not reach the weights: its pieces do. So the engine is asked for the
-call's anchor, too, which has it run, and the gradients that pieces found are put in the answer.
+The graph of a divided call does not reach the weights: its pieces do. So the engine is asked for
+the call's anchor, too, which has it run, and the gradients that pieces found are put in the answer.
 """
 
 import weakref

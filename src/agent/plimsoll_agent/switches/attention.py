@@ -227,8 +227,8 @@ class Attention(Switch):
         kernels = " and ".join(KERNELS[one] for one in sorted({**self._kernels, **self._opened}))
         reasons = "; ".join(self._reasons)
         if taken and self._has_dropout:
-            self.entry.relabel(IN_EXPECTATION, "it drops weights at random, and another kernel draws "
-                                               "others")
+            self.entry.relabel(IN_EXPECTATION, "it drops weights at random, and another kernel "
+                                               "draws others")
         if taken:
             self.entry.applied("; ".join(taken) + (f"; kernels: {kernels}" if kernels else "")
                                + (f"; not everywhere: {reasons}" if reasons else ""))

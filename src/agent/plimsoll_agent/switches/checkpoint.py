@@ -169,8 +169,8 @@ class Checkpoint(Switch):
         if blocks.theirs:
             text += f"; {blocks.theirs} are by the program itself"
         if blocks.within:
-            text += f"; {blocks.within} calls were within transforms of torch.func and went through " \
-                "plain"
+            text += f"; {blocks.within} calls were within transforms of torch.func and went " \
+                "through plain"
         if blocks.cached:
             text += f"; {blocks.cached} calls had a cache of keys and values and went through plain"
         if self._is_compiled:

@@ -1,4 +1,4 @@
-"""Models as functions of weights that the program gives: torch.func, and what techniques mind of it.
+"""Models as functions of weights that the program gives: what techniques mind of torch.func.
 
     torch.func.functional_call(model, weights, x)   the modules have other tensors for one call
     torch.func.grad(loss)(weights), vmap, jacrev    hooks of saved tensors are not allowed within

@@ -2,7 +2,7 @@
 
     optimizer.step()        they are on the host
     optimizer.zero_grad()   dropped
-    weight.grad             all are back first; so they are before a backward pass, which adds to them
+    weight.grad             all are back first, as before a backward pass, which adds to them
 """
 
 import sys

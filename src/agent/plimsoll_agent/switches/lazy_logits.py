@@ -20,8 +20,8 @@ def pieces_for(rows, width, classes):
 
 
 class Source:
-    """The product that is put off: weights of the head as its call found them, and the types that it
-    computes in.
+    """The product that is put off: weights of the head as its call found them, and the types that
+    it computes in.
 
     watch  of the switch: made_whole(name of the operation), pieced(count)
     """

@@ -50,8 +50,8 @@ class OffloadSaved(Switch):
         if self._is_on or not model.training or not self.torch.is_grad_enabled():
             return call(model, args, kwargs)
         if self._is_transforming():
-            self.entry.waits("models are called within transforms of torch.func, which take no hooks "
-                             "of saved tensors")
+            self.entry.waits("models are called within transforms of torch.func, which take no "
+                             "hooks of saved tensors")
             return call(model, args, kwargs)
         self._own = frozenset(_address(tensor) for tensors in (model.parameters(), model.buffers())
                               for tensor in tensors)

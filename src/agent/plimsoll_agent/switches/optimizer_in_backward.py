@@ -228,8 +228,9 @@ class OptimizerInBackward(Switch):
             self.entry.relabel(CHANGED, "options that the program sets between a backward pass and "
                                         "its step come into force one step later")
         if self._clears_to_zero and self._ever - self._updated - self._waiting.keys():
-            self.entry.relabel(CHANGED, "a weight that a step does not use is left as it is, where a "
-                                        "gradient of zeros would let it decay and its momentum go on")
+            self.entry.relabel(CHANGED, "a weight that a step does not use is left as it is, where "
+                                        "a gradient of zeros would let it decay and its momentum "
+                                        "go on")
         if self._waiting:
             self._settle_first()
 
@@ -256,7 +257,8 @@ class OptimizerInBackward(Switch):
             frame = frame.f_back
         where = f" ({places.short(frame)} {frame.f_code.co_name})" if frame is not None else ""
         if self._is_late:
-            self.entry.relabel(CHANGED, "what the program does with gradients after a step finds none")
+            self.entry.relabel(CHANGED, "what the program does with gradients after a step finds "
+                                        "none")
         raise Refusal(f"the program needs gradients after the step, too{where}")
 
     def _cleared(self, set_to_none):

@@ -51,8 +51,8 @@ def check_kept(first, second, loss):
     nodes = _nodes_of(loss) if left and loss is not None else set()
     for (module, name), tensors in left:
         if loss is None or any(one.grad_fn not in nodes for one in tensors):
-            raise Refusal(f"{type(module).__name__}.{name} keeps what a call computes: pieces would "
-                          "leave there that of the last one")
+            raise Refusal(f"{type(module).__name__}.{name} keeps what a call computes: pieces "
+                          "would leave there that of the last one")
 
 
 def _nodes_of(tensor):
