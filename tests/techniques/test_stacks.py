@@ -64,6 +64,8 @@ ENTRIES = [
     ("accumulate=4", "hooked", "refused", None, "a hook of the program on Block"),
     ("accumulate=4", "spectral", "applied", "changed", "_SpectralNorm._u"),
     ("accumulate=4", "private", "waiting", None, "torch.func"),
+    ("accumulate=4", "measuring", "applied", "changed", "after a step"),
+    ("loss=chunked:2", "measuring", "applied", "changed", "after a step"),
     ("checkpoint", "private", "no_effect", None, "transforms of torch.func"),
     ("weights=bf16", "spectral", "applied", None, "Sequential"),
     ("attention=flash", "attending", "applied", "in_expectation", "drops weights"),

@@ -531,6 +531,19 @@ def logging():
         say(loss, sum(weight.grad.norm() for weight in model.parameters()))
 
 
+def measuring():
+    """How often it was right is counted after the step."""
+    model = WithLoss(mean_of_tokens)
+    optimizer = torch.optim.AdamW(model.parameters(), 3e-3)
+    for _ in range(STEPS):
+        batch = sentences()
+        out = model(batch)
+        optimizer.zero_grad()
+        out["loss"].backward()
+        optimizer.step()
+        say(out["loss"], (out["logits"].argmax(-1) == batch["labels"]).float().mean())
+
+
 def attending():
     """Attention that drops weights, whose weights nobody wants."""
     class Attending(nn.Module):
@@ -582,6 +595,7 @@ TRAININGS = {
     "spectral": spectral,
     "skipping": skipping,
     "logging": logging,
+    "measuring": measuring,
     "attending": attending,
 }
 

@@ -17,7 +17,8 @@ from plimsoll_agent.switches.state import State
 class Gathering:
     """Of one process.
 
-    asked  the Asked
+    asked    the Asked
+    is_late  outputs beside a loss were first read after a step
     """
 
     def __init__(self, torch, program, asked):
@@ -27,6 +28,8 @@ class Gathering:
         self.is_cleared_between = False  # zero_grad lies between forward and backward
         self.has_stepped = False  # since gradients were handed over
         self.clears = 0
+        self.steps = 0
+        self.is_late = False
         self._zeros = {}  # id of a parameter: (its gradient, version) as zero_grad left it
         self._function = _function(torch)
         self._cover(torch.optim.Optimizer)
@@ -37,6 +40,7 @@ class Gathering:
 
     def _stepped(self, _optimizer):
         self.has_stepped = True
+        self.steps += 1
 
     # ---- zeros ---------------------------------------------------------------------------------
 
@@ -136,7 +140,7 @@ class Gathering:
                                        requires_grad=True)
         loss = self._function.apply(kept, kept.anchor, *batch.inputs)
         self.asked.waiting.add(kept)
-        later = Later.maker(self.torch, batch, state)
+        later = Later.maker(self, batch, state)
         return _filled(shape, loss, later)
 
     def _backward(self, kept, loss, weight):
@@ -349,13 +353,15 @@ class Later:
         object.__setattr__(self, "_tensor", None)
 
     @classmethod
-    def maker(cls, torch, batch, state):
+    def maker(cls, gathering, batch, state):
         """later(number) for the tensors of one call beside its loss."""
         found = []
+        steps = gathering.steps
 
         def compute(number):
             if not found:
-                found.extend(_run_again(torch, batch, state))
+                gathering.is_late = gathering.is_late or gathering.steps > steps
+                found.extend(_run_again(gathering.torch, batch, state))
             return found[number]
 
         return lambda number: cls(functools.partial(compute, number))

@@ -23,16 +23,21 @@ class Source:
     """The product that is put off: weights of the head as its call found them, and the types that
     it computes in.
 
-    watch  of the switch: made_whole(name of the operation), pieced(count)
+    watch  of the switch: made_whole(name of the operation, has_grad, is_late), pieced(count)
     """
 
     def __init__(self, torch, head, hidden, watch):
         self.torch = torch
         self.weight, self.bias = head.weight, head.bias
+        self._version = self.weight._version
         self.kind = hidden.device.type
         self.has_autocast = torch.is_autocast_enabled(self.kind)
         self.dtype = torch.get_autocast_dtype(self.kind)
         self.watch = watch
+
+    def is_late(self):
+        """The weight has changed since, as by a step."""
+        return self.weight._version != self._version
 
     def product(self, hidden):
         torch = self.torch
@@ -85,7 +90,7 @@ def make_class(torch):
             if self.plain is not None and (self.plain.requires_grad or not
                                            torch.is_grad_enabled()):
                 return self.plain
-            self.source.watch.made_whole(name, torch.is_grad_enabled())
+            self.source.watch.made_whole(name, torch.is_grad_enabled(), self.source.is_late())
             logits = self.logits_of(self.hidden)
             if self.class_dim == 1:
                 logits = logits.movedim(-1, 1)

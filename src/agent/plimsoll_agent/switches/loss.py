@@ -8,7 +8,7 @@ from plimsoll_agent.switches.functional import transforming_test
 from plimsoll_agent.switches.lazy_logits import Source, make_class, pieces_for
 from plimsoll_agent.switches.recomputing import within_backward, within_checkpoint
 from plimsoll_agent.switches.sharding import SHARDED, module_of
-from plimsoll_agent.switches.switch import Switch
+from plimsoll_agent.switches.switch import CHANGED, Switch
 
 WIDE = 8192  # classes of a head; or
 RATIO = 4  # classes to the width of the hidden states
@@ -129,7 +129,10 @@ class Loss(Switch):
         if place is not None:
             self.entry.place("loss", *place)
 
-    def made_whole(self, name, has_grad):
+    def made_whole(self, name, has_grad, is_late):
+        if is_late:
+            self.entry.relabel(CHANGED, "logits that the program reads after a step are of the head's "
+                                        "weights after it")
         key = name, has_grad
         self._whole[key] = self._whole.get(key, 0) + 1
 
