@@ -142,7 +142,13 @@ for step in range(4):
     show(loss)
 print("loss graphs", counters["stats"]["unique_graphs"], sum(counters["graph_break"].values()))
 """
-
+FORBIDDEN = """
+import torch
+from torch import nn
+model = nn.Sequential(nn.Linear(16, 1), nn.Sigmoid()).cuda()
+loss = nn.BCELoss()(model(torch.randn(8, 16, device="cuda")), torch.ones(8, 1, device="cuda"))
+loss.backward()
+"""
 ON_THE_CPU = (
     "set_to_none", "inference_mode", "attention=flash", "loss=chunked", "loss=chunked:2", "fused",
     "autocast=bf16", "autocast=fp16", "foreach=off", "empty_cache", "optimizer=in_backward",
@@ -207,6 +213,16 @@ class Precision(unittest.TestCase):
     def test_a_program_with_autocast_has_it_already(self):
         (run,) = self.runs((OWN_AUTOCAST, ["plain"], "autocast=bf16"))
         self.assertEqual(run.entry["state"], "no_effect", run.entry)
+
+    @unittest.skipIf(rehearsals.IS_SHORT, "a short run")
+    def test_a_loss_that_pytorch_forbids_is_a_refusal(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "program.py")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(FORBIDDEN)
+            found = rehearsals.Rehearsed(self.plimsoll, path, ["autocast=bf16"])
+        self.assertIn("autocast=bf16 was refused", found.output)
+        self.assertNotIn("failed with exit status", found.output)
 
     @unittest.skipIf(rehearsals.IS_SHORT, "a short run")
     def test_compiled_models_have_as_many_graphs(self):

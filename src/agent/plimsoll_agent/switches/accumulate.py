@@ -251,8 +251,8 @@ class Accumulate(Switch):
         if self._text is None:
             return
         if self._gathering.is_late:
-            self.entry.relabel(CHANGED, "outputs beside the loss that the program reads after a step "
-                                        "are of the weights after it")
+            self.entry.relabel(CHANGED, "outputs beside the loss that the program reads after a "
+                                        "step are of the weights after it")
         calls = self._calls["recomputed"]
         again = f"; {calls} forward passes ran twice, as their loss is computed outside of the " \
             "model" if calls else ""

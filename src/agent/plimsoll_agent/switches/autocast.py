@@ -60,6 +60,7 @@ class Autocast(Switch):
         self._policies = weakref.WeakKeyDictionary()  # {root: type that FSDP casts weights to}
         self._watch_own_regions()
         self._watch_own_scaler()
+        self._watch_forbidden()
         self._watch_loaders()
         self.program.around_forward(self._forward)
         self.program.around_backward(self._backward)
@@ -114,6 +115,23 @@ class Autocast(Switch):
             return original(own, outputs)
 
         scaler.scale = scale
+
+    def _watch_forbidden(self):
+        """The one loss that PyTorch ends a program for, under autocast on a device."""
+        functional = self.torch.nn.functional
+        original = functional.binary_cross_entropy
+
+        @functools.wraps(original)
+        def binary_cross_entropy(given, target, *args, **kwargs):
+            device = given.device.type
+            if self._is_off or device == "cpu" or device not in self._regions.open_here():
+                return original(given, target, *args, **kwargs)
+            self.end("refuse", "PyTorch does not compute binary_cross_entropy (BCELoss) under "
+                               "autocast: binary_cross_entropy_with_logits is for that")
+            with self.torch.autocast(device, enabled=False):
+                return original(given.float(), target.float(), *args, **kwargs)
+
+        functional.binary_cross_entropy = binary_cross_entropy
 
     def end(self, state, text):
         """The program goes on without it."""

@@ -131,8 +131,8 @@ class Loss(Switch):
 
     def made_whole(self, name, has_grad, is_late):
         if is_late:
-            self.entry.relabel(CHANGED, "logits that the program reads after a step are of the head's "
-                                        "weights after it")
+            self.entry.relabel(CHANGED, "logits that the program reads after a step are of the "
+                                        "head's weights after it")
         key = name, has_grad
         self._whole[key] = self._whole.get(key, 0) + 1
 
