@@ -42,7 +42,7 @@ static plim_status make_request(const rows_search *self, uint64_t rows, plim_fit
                        self->is_evaluation ? "eval:" : "", rows);
     }
     PLIM_TRY(plim_fit_request_make(search, lines, search->capacity_bytes, ret, err));
-    ret->until = search->until; /* unlike one that confirms an answer, it is none without which */
+    ret->until = search->until; /* an answer stands without it */
     if (self->is_evaluation) {
         ret->runs_to_end = true;
         ret->seconds_max = WHOLE_SECONDS_MAX;

@@ -288,8 +288,8 @@ static plim_status set_settings(plim_fit_search *search, const char *lines, plim
                : plim_fail_memory(err, "keeping a trial");
 }
 
-/* Where the work of a step was not counted, as of one that is too long: by the nearest trial, so
- * that modelled and typical figures are not held against each other. */
+/* By the nearest trial if the work of a step was not counted, as of one that is too long, so that
+ * modelled and typical figures are not held against each other. */
 static double slowdown_of(const plim_fit_search *search, const plim_fit_trial *trial,
                           const plim_fit_stack *stack)
 {

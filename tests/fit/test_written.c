@@ -1,6 +1,6 @@
 /*
  * test_written.c - the question for the changes of an answer, as the program's Python gets it, and
- * what becomes of the result where there is none. A script is in the place of Python.
+ * the result without changes if there is no Python. A script is in the place of Python.
  */
 #include "harness.h"
 

@@ -31,9 +31,9 @@ _SCHEMA = b'"op_schema", "type": "string", "value": '
 # A tensor's value: its id, storage, offset, elements, bytes of an element, device.
 _TENSOR = re.compile(rb'\[\d+,(\d+)(,\d+,\d+,\d+,")')
 
-# A node. work is None of one that makes no kernel run itself.
+# A node; without work if it makes no kernel run itself.
 Node = collections.namedtuple("Node", "id name within work")
-# flops is None without a formula: operations within it may then do the work.
+# flops: None without a formula; operations within it may then do the work.
 Work = collections.namedtuple("Work", "name flops bytes devices precision")
 
 

@@ -157,8 +157,8 @@ static plim_status get_handle(const plim_segment_record *segment, plim_handle *r
                                            heap->allocator->expandable_share, ret_handle, err);
 }
 
-/* True if a failure is to leave nothing behind: mapping is transactional, or the host's memory was
- * short, of which PyTorch has no rule: its driver fails otherwise. */
+/* True if all that a failed mapping made is taken back: mapping is transactional, or the host's
+ * memory was short, of which PyTorch has no rule: its driver fails otherwise. */
 static bool is_taken_back(const plim_segment_record *segment, plim_status status)
 {
     return status == PLIM_OUT_OF_HOST_MEMORY || is_transactional(segment);

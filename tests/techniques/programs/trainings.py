@@ -545,7 +545,7 @@ def measuring():
 
 
 def attending():
-    """Attention that drops weights, whose weights nobody wants."""
+    """Attention that drops weights, which its caller does not use."""
     class Attending(nn.Module):
         def __init__(self):
             super().__init__()

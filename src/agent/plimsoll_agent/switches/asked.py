@@ -1,11 +1,11 @@
-"""What a call of PyTorch's engine asks of the calls of models that are divided.
+"""Gradients that a call of PyTorch's engine requests of the calls of models that are divided.
 
     loss.backward()                         fills .grad of all weights
     loss.backward(inputs=weights)           of some
     torch.autograd.grad(loss, weights)      fills nothing, returns them
 
-The graph of a divided call does not reach the weights: its pieces do. So the engine is asked for
-the call's anchor, too, which has it run, and the gradients that pieces found are put in the answer.
+The graph of a divided call does not reach the weights: its pieces do. So the call's
+anchor is requested, too, which has it run, and the gradients that pieces found are put in the answer.
 """
 
 import weakref
