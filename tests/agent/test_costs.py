@@ -238,6 +238,12 @@ class Steps(unittest.TestCase):
         self.assertEqual([(row["bytes"], row["count"]) for row in made.sum().as_result()],
                          [(800, 1), (1200, 2)])
 
+    def test_schemas_may_have_quotes_in_them(self):
+        made = Trace()
+        made.node("aten::gelu", 'aten::gelu(Tensor self, *, str approximate="none") -> Tensor',
+                  (made.tensor([100]), "none"), (made.tensor([100]),))
+        self.assertEqual([row["bytes"] for row in made.sum().as_result()], [800])
+
     def test_another_layout_is_an_error(self):
         with tempfile.NamedTemporaryFile(suffix=".json") as file:
             file.write(b'{"nodes": [{"id": 1}]}')

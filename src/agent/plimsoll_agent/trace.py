@@ -27,7 +27,7 @@ _STRING = rb'"(?:[^"\\]|\\.)*"'
 _NODE = re.compile(
     rb'\n\s*"id": (\d+), "name": (' + _STRING + rb'), "ctrl_deps": (\d+),'
     rb'\n\s*("inputs": .*\n\s*"outputs": .*),\n\s*"attrs": \[(.*)\]\n')
-_SCHEMA = b'"op_schema", "type": "string", "value": '
+_SCHEMA = re.compile(rb'"op_schema", "type": "string", "value": (' + _STRING + rb')')
 # A tensor's value: its id, storage, offset, elements, bytes of an element, device.
 _TENSOR = re.compile(rb'\[\d+,(\d+)(,\d+,\d+,\d+,")')
 
@@ -95,12 +95,12 @@ class Reader:
         """Of the bytes of a file, one after another."""
         for found in _NODE.finditer(data):
             place, name, within, sides, attributes = found.groups()
-            schema = attributes.partition(_SCHEMA)[2]
+            schema = _SCHEMA.search(attributes)
             yield Node(int(place), self._texts[name], int(within),
-                       self._work(name, schema[:schema.find(b'"', 1) + 1], sides))
+                       self._work(name, schema[1] if schema else b'""', sides))
 
     def _work(self, name, schema, sides):
-        if schema in (b"", b'""'):
+        if schema == b'""':
             return None
         numbers = {}
         sides = _TENSOR.sub(

@@ -166,13 +166,15 @@ class Accumulate(Switch):
     def _check(self, batch, output, loss, before):
         """After a module's first piece: a call with another number of rows shows what pieces spoil.
 
-        Not of compiled models, which would get one more graph, unless there is a suspicion.
+        Of compiled models, which would get one more graph, only if the rows are compared.
         """
         size = batch.size(0)
-        if compiled_within(batch.module) is not None and not rows.has_pairs(output, size):
+        left = before.kept()
+        is_compiled = compiled_within(batch.module) is not None
+        if not (rows.has_pairs(output, size) if is_compiled else
+                left or rows.is_doubtful(output, size, loss)):
             return
         sizes = size, size - 1 if size > 2 else size + 1  # one alone has no variance
-        left = before.kept()
         now = state.State(self.torch, batch.module)
         try:
             with self.torch.no_grad():

@@ -14,6 +14,18 @@ def has_pairs(output, rows):
     return any(tuple(one.shape) == (rows, rows) for one in leaves(output) if hasattr(one, "shape"))
 
 
+def is_doubtful(output, rows, loss):
+    """True if one call does not show whether its outputs are made row by row.
+
+    A second call takes memory that the program does not, so it is left out where it can be.
+    """
+    found = [one for one in leaves(output) if one is not loss]
+    shapes = [tuple(one.shape) for one in found if hasattr(one, "shape")]
+    if len(shapes) < len(found) or has_pairs(output, rows):
+        return True
+    return loss is None and any(shape[:1] != (rows,) or rows in shape[1:] for shape in shapes)
+
+
 def check_output(name, output, other, sizes, loss):
     """Raises a Refusal where the outputs of pieces are not parts of that of a batch.
 
