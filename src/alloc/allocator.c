@@ -238,7 +238,9 @@ void plim_allocator_destroy(plim_allocator *allocator)
     PLIM_VEC_FREE(mem, &allocator->uncached);
     plim_mem_free(mem, allocator->heaps, allocator->heap_count, sizeof *allocator->heaps);
     for (size_t i = 0; i < allocator->segment_records.count; i++) {
-        plim_mem_free(mem, allocator->segment_records.items[i], 1, sizeof(plim_segment_record));
+        plim_segment_record *const record = allocator->segment_records.items[i];
+        PLIM_VEC_FREE(mem, &record->causes);
+        plim_mem_free(mem, record, 1, sizeof *record);
     }
     PLIM_VEC_FREE(mem, &allocator->segment_records);
     plim_directory_deinit(&allocator->directory);

@@ -153,7 +153,7 @@ static plim_status serve(plim_request *request, plim_oom_facts *ret_facts, plim_
 {
     plim_heap *heap = request->heap;
     if (heap->routings.count == 0) {
-        PLIM_TRY(failed_call(plim_events_process(heap, err), err));
+        PLIM_TRY(failed_call(plim_events_process(heap, request->stack, err), err));
     }
     PLIM_TRY(prepare(request, err));
     plim_heap_block *block = NULL;

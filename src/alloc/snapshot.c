@@ -68,6 +68,7 @@ static plim_status push_block(snapshot *to, const plim_heap_block *from, plim_er
 static plim_status push_run(snapshot *to, const plim_heap_block **at, plim_error *err)
 {
     const plim_segment_record *from = (*at)->segment;
+    const uint32_t cause = plim_cause_of(*at);
     plim_segment segment = { .addr = (*at)->addr,
                              .pool = pool_id_of(from),
                              .block_first = to->block_count,
@@ -80,8 +81,8 @@ static plim_status push_run(snapshot *to, const plim_heap_block **at, plim_error
     }
     PLIM_TRY(plim_history_add_stream(to->history, plim_shelf_of_segment(from)->stream,
                                      &segment.stream, err));
-    PLIM_TRY(plim_stacks_to_history(to->heap->allocator->stacks, from->stack, to->history,
-                                    &segment.stack, err));
+    PLIM_TRY(plim_stacks_to_history(to->heap->allocator->stacks, cause, to->history, &segment.stack,
+                                    err));
     to->segment_count++;
     return plim_history_push_segment(to->history, &segment, err);
 }

@@ -36,7 +36,10 @@ typedef struct plim_heap_block {
     uint32_t stack;       /* live, pending: of its allocation, or PLIM_NONE */
     uint16_t event_count; /* pending: fences it still waits for */
     uint8_t state;        /* plim_block_is */
-    bool is_mapped;       /* false: an address range of an expandable segment without memory */
+    /* False: an address range of an expandable segment without memory. */
+    unsigned is_mapped : 1;
+    /* Its place among the causes of its segment, from 1 on; 0: it has none. */
+    unsigned cause : 7;
 } plim_heap_block;
 
 _Static_assert(sizeof(plim_heap_block) == 64, "a block is one cache line");

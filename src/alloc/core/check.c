@@ -97,6 +97,9 @@ static plim_status check_block(const plim_segment_record *segment, const plim_he
          (block->next->prev != block || block->next->addr != block->addr + block->bytes))) {
         return wrong(err, block->addr, "does not border on its neighbours");
     }
+    if (block->cause > segment->causes.count) {
+        return wrong(err, block->addr, "has a stack that its segment does not have");
+    }
     if (block->is_mapped) {
         sum->reserved_bytes += block->bytes;
         add(sum, PLIM_STAT_RESERVED_BYTES, plim_shelf_of(block)->pool->is_small,

@@ -221,7 +221,7 @@ static void drop_uses_of_capture(plim_heap *heap, plim_heap_block *block)
     }
 }
 
-static plim_status process_deferred(plim_heap *heap, plim_error *err)
+static plim_status process_deferred(plim_heap *heap, uint32_t stack, plim_error *err)
 {
     plim_use *use = heap->deferred;
     heap->deferred = NULL;
@@ -233,7 +233,7 @@ static plim_status process_deferred(plim_heap *heap, plim_error *err)
         drop_uses_of_capture(heap, block);
         plim_status status = PLIM_OK;
         if (block->as.uses == NULL && block->event_count == 0) {
-            status = plim_free_complete(heap, block, PLIM_NONE, first == PLIM_OK ? err : NULL);
+            status = plim_free_complete(heap, block, stack, first == PLIM_OK ? err : NULL);
         } else {
             status = insert_events(heap, block, first == PLIM_OK ? err : NULL);
         }
@@ -244,7 +244,8 @@ static plim_status process_deferred(plim_heap *heap, plim_error *err)
 }
 
 /* One event of a block has happened. */
-static plim_status happened(plim_heap *heap, plim_fence_queue *queue, plim_error *err)
+static plim_status happened(plim_heap *heap, plim_fence_queue *queue, uint32_t stack,
+                            plim_error *err)
 {
     plim_use *use = queue->first;
     queue->first = use->next;
@@ -255,7 +256,7 @@ static plim_status happened(plim_heap *heap, plim_fence_queue *queue, plim_error
     free_use(heap, use);
     block->event_count--;
     return block->event_count == 0 && block->as.uses == NULL
-               ? plim_free_complete(heap, block, PLIM_NONE, err)
+               ? plim_free_complete(heap, block, stack, err)
                : PLIM_OK;
 }
 
@@ -270,10 +271,10 @@ static plim_status notify_policy(plim_heap *heap, plim_error *err)
     return policy->synchronized(heap, err);
 }
 
-plim_status plim_events_process(plim_heap *heap, plim_error *err)
+plim_status plim_events_process(plim_heap *heap, uint32_t stack, plim_error *err)
 {
     if (heap->deferred != NULL) {
-        PLIM_TRY(process_deferred(heap, err));
+        PLIM_TRY(process_deferred(heap, stack, err));
     }
     if (heap->queued_events == 0) {
         return PLIM_OK;
@@ -287,7 +288,7 @@ plim_status plim_events_process(plim_heap *heap, plim_error *err)
             if (!is_complete) {
                 break; /* nor are those after it */
             }
-            PLIM_TRY(happened(heap, queue, err));
+            PLIM_TRY(happened(heap, queue, stack, err));
         }
     }
     return notify_policy(heap, err);
@@ -295,7 +296,7 @@ plim_status plim_events_process(plim_heap *heap, plim_error *err)
 
 /* Waits for the events of one queue, or those of a pool's blocks; others stay in their order. */
 static plim_status synchronize_queue(plim_heap *heap, plim_fence_queue *queue,
-                                     const plim_private_pool *pool, plim_error *err)
+                                     const plim_private_pool *pool, uint32_t stack, plim_error *err)
 {
     plim_fence_queue kept = { .stream = queue->stream };
     plim_status status = PLIM_OK;
@@ -310,7 +311,7 @@ static plim_status synchronize_queue(plim_heap *heap, plim_fence_queue *queue,
         }
         status = heap->device.ops->fence_synchronize(heap->device.self, use->fence, err);
         if (status == PLIM_OK) {
-            status = happened(heap, queue, err);
+            status = happened(heap, queue, stack, err);
         }
     }
     if (kept.first != NULL) {
@@ -321,12 +322,13 @@ static plim_status synchronize_queue(plim_heap *heap, plim_fence_queue *queue,
     return status;
 }
 
-plim_status plim_events_synchronize(plim_heap *heap, const plim_private_pool *pool, plim_error *err)
+plim_status plim_events_synchronize(plim_heap *heap, const plim_private_pool *pool, uint32_t stack,
+                                    plim_error *err)
 {
     heap->stats.num_sync_all_streams++;
-    PLIM_TRY(process_deferred(heap, err));
+    PLIM_TRY(process_deferred(heap, stack, err));
     for (size_t i = 0; i < heap->queues.count; i++) {
-        PLIM_TRY(synchronize_queue(heap, &heap->queues.items[i], pool, err));
+        PLIM_TRY(synchronize_queue(heap, &heap->queues.items[i], pool, stack, err));
     }
     return notify_policy(heap, err);
 }

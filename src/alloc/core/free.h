@@ -29,12 +29,13 @@ void plim_fence_put(plim_heap *heap, plim_fence fence);
 plim_status plim_uses_wait(plim_heap *heap, plim_heap_block *block, plim_error *err);
 
 /* Takes back blocks whose events have completed; deferred ones first. What every request does
- * first while nothing is captured. */
-plim_status plim_events_process(plim_heap *heap, plim_error *err);
+ * first while nothing is captured. `stack` is that of the request, or PLIM_NONE: events of these
+ * frees have it, here and below. */
+plim_status plim_events_process(plim_heap *heap, uint32_t stack, plim_error *err);
 
 /* Waits for every event, or only those of one private pool's blocks
  * (synchronize_and_free_events). */
-plim_status plim_events_synchronize(plim_heap *heap, const plim_private_pool *pool,
+plim_status plim_events_synchronize(plim_heap *heap, const plim_private_pool *pool, uint32_t stack,
                                     plim_error *err);
 
 void plim_streams_deinit(plim_heap *heap);

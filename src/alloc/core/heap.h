@@ -77,6 +77,8 @@ typedef struct plim_expandable {
     uint64_t mapped_bytes;
 } plim_expandable;
 
+#define PLIM_CAUSES_MAX 127u /* of a segment at a time: what plim_heap_block.cause can name */
+
 typedef struct plim_segment_record {
     plim_addr addr;
     uint64_t bytes;
@@ -88,7 +90,13 @@ typedef struct plim_segment_record {
     plim_expandable *expandable;      /* NULL: plain memory */
     struct plim_segment_record *prev; /* of the heap's segments; spare: next */
     struct plim_segment_record *next;
-    uint32_t stack; /* of the driver call that made it, or PLIM_NONE */
+    /*
+     * Stacks of the driver's calls that made or grew it: of blocks with cause 1, 2, … It is a block
+     * that has one, as in PyTorch (context_when_segment_allocated): the rest of a split keeps it, a
+     * block takes over that of the one before when it joins it, and drops that of the next. So a
+     * segment may come to have none that its first block shows.
+     */
+    PLIM_VEC(uint32_t) causes;
 } plim_segment_record;
 
 typedef struct plim_private_pool {
@@ -240,6 +248,7 @@ typedef struct plim_allocator {
     /* --- recording and observers --- */
     atomic_bool is_listening; /* a ring or a sink wants events */
     _Atomic(const plim_recording *) recording;
+    atomic_bool has_causes; /* some block has or had one; set with a world stopped, for good */
     plim_stacks *stacks;
     PLIM_VEC(plim_event_sink) sinks;
     PLIM_VEC(struct plim_callback_row) free_callbacks;
@@ -292,6 +301,12 @@ static inline plim_stream plim_home_of(const plim_heap *heap, const plim_heap_bl
     }
     const uint64_t home = plim_map_get(&heap->homes, block->addr);
     return home != PLIM_MAP_ABSENT ? home : own;
+}
+
+/* The stack of its segment that a block has, or PLIM_NONE. */
+static inline uint32_t plim_cause_of(const plim_heap_block *block)
+{
+    return block->cause != 0 ? block->segment->causes.items[block->cause - 1] : PLIM_NONE;
 }
 
 static inline bool plim_block_is_expandable(const plim_heap_block *block)

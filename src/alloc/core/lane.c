@@ -172,6 +172,16 @@ static bool count_parking(plim_lane *lane, plim_undo_entry *entry, bool is_small
     return true;
 }
 
+/* A parked block that was split off is to be joined with the rest, whose cause is then gone. */
+static void drop_cause_of_next(const plim_heap_block *block)
+{
+    plim_heap_block *const next = block->next;
+    if (next != NULL && next->is_mapped &&
+        (next->state == PLIM_BLOCK_IS_FREE || next->state == PLIM_BLOCK_IS_PARKED)) {
+        next->cause = 0;
+    }
+}
+
 /* Parks the newest block of a shelf, if `addr` is it. */
 static bool park(plim_lane *lane, bool is_small, plim_addr addr, uint32_t stack)
 {
@@ -185,6 +195,9 @@ static bool park(plim_lane *lane, bool is_small, plim_addr addr, uint32_t stack)
     }
     emit_free(lane, entry->block, stack);
     entry->block->state = PLIM_BLOCK_IS_PARKED;
+    if (atomic_load_explicit(&lane->heap->allocator->has_causes, memory_order_relaxed)) {
+        drop_cause_of_next(entry->block);
+    }
     undo->live--;
     return true;
 }

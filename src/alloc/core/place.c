@@ -181,6 +181,7 @@ static void absorb(plim_heap_block *block, plim_heap_block *neighbour, plim_slab
     PLIM_ASSERT_DEBUG(neighbour->segment == block->segment);
     if (neighbour == block->prev) {
         block->addr = neighbour->addr;
+        block->cause = neighbour->cause;
         plim_splice(block, neighbour->prev, block->next);
     } else {
         plim_splice(block, block->prev, neighbour->next);

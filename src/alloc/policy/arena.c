@@ -303,10 +303,10 @@ static plim_heap_block *find(const plim_request *request)
 }
 
 /* Waits for the device, and gives all superblocks to the global arena. */
-static plim_status defragment(plim_heap *heap, plim_error *err)
+static plim_status defragment(plim_heap *heap, uint32_t stack, plim_error *err)
 {
     arenas *state = heap->policy_state;
-    PLIM_TRY(plim_events_synchronize(heap, NULL, err));
+    PLIM_TRY(plim_events_synchronize(heap, NULL, stack, err));
     PLIM_TRY(heap->device.ops->synchronize(heap->device.self, err));
     for (size_t i = 0; i < state->streams.count; i++) {
         plim_superblocks *arena = &state->streams.items[i];
@@ -333,7 +333,7 @@ static plim_attempt obtain(plim_request *request, plim_heap_block **ret_block, p
         return attempt;
     }
     heap->stats.num_alloc_retries++;
-    if (defragment(heap, err) != PLIM_OK || prepare(request, err) != PLIM_OK) {
+    if (defragment(heap, request->stack, err) != PLIM_OK || prepare(request, err) != PLIM_OK) {
         return PLIM_ATTEMPT_FAILED;
     }
     return serve(request, true, ret_block, err);

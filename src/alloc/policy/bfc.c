@@ -198,7 +198,7 @@ static plim_attempt obtain(plim_request *request, plim_heap_block **ret_block, p
     }
     heap->stats.num_alloc_retries++;
     if (heap->routings.count == 0 && (heap->queued_events > 0 || heap->deferred != NULL)) {
-        if (plim_events_synchronize(heap, NULL, err) != PLIM_OK ||
+        if (plim_events_synchronize(heap, NULL, request->stack, err) != PLIM_OK ||
             plim_policy_use_shelf(request, false, request->shelf->stream, err) != PLIM_OK) {
             return PLIM_ATTEMPT_FAILED;
         }

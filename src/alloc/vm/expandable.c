@@ -309,9 +309,6 @@ static plim_attempt map_front(plim_heap_block *block, uint64_t bytes, uint32_t s
         plim_put_free(rest);
         block->bytes = mapped_bytes;
     }
-    if (segment->stack == PLIM_NONE) {
-        segment->stack = stack;
-    }
     plim_segment_count(shelf, (int64_t)mapped_bytes);
     heap->stats.num_device_alloc++;
     plim_emit(heap, shelf->pool,
@@ -323,12 +320,21 @@ static plim_attempt map_front(plim_heap_block *block, uint64_t bytes, uint32_t s
     return PLIM_ATTEMPT_DONE;
 }
 
+/* The first block of a range has the stack of what mapped it first. */
+static void set_cause(plim_heap_block *block, uint32_t stack)
+{
+    if (block->prev == NULL && block->cause == 0) {
+        plim_segment_set_cause(block, stack);
+    }
+}
+
 plim_attempt plim_expandable_map_apart(plim_heap_block *block, uint64_t bytes, uint32_t stack,
                                        plim_error *err)
 {
     const plim_attempt attempt = map_front(block, bytes, stack, err);
     if (attempt == PLIM_ATTEMPT_DONE) {
         plim_put_free(block);
+        set_cause(block, stack);
     }
     return attempt;
 }
@@ -343,6 +349,7 @@ static plim_attempt map_block(plim_heap_block *block, uint64_t bytes, uint32_t s
         (void)plim_merge(block, block->prev, spare);
         (void)plim_merge(block, block->next, spare);
         plim_put_free(block);
+        set_cause(block, stack);
     }
     return attempt;
 }
@@ -573,7 +580,7 @@ static plim_status shrink(plim_heap_block *block, handle_run run, plim_pages *ke
                              .addr = addr,
                              .bytes = bytes,
                              .stream = shelf->stream,
-                             .stack = stack != PLIM_NONE ? stack : segment->stack });
+                             .stack = stack != PLIM_NONE ? stack : plim_cause_of(block) });
     if (!plim_block_is_split(block)) {
         const plim_status removed = remove_segment(segment, status == PLIM_OK ? err : NULL);
         return status == PLIM_OK ? removed : status;

@@ -88,7 +88,7 @@ plim_status plim_release_cached(plim_heap *heap, plim_pool_id id, uint32_t stack
 {
     const bool is_default = id.a == 0 && id.b == 0;
     if (is_default && heap->routings.count == 0) {
-        PLIM_TRY(plim_events_synchronize(heap, NULL, err));
+        PLIM_TRY(plim_events_synchronize(heap, NULL, stack, err));
         if (!heap->allocator->policy->keeps_all) {
             PLIM_TRY(release_pool(&heap->large, stack, err));
             PLIM_TRY(release_pool(&heap->small, stack, err));
@@ -100,7 +100,7 @@ plim_status plim_release_cached(plim_heap *heap, plim_pool_id id, uint32_t stack
             continue;
         }
         if (!is_default) {
-            PLIM_TRY(plim_events_synchronize(heap, pool, err));
+            PLIM_TRY(plim_events_synchronize(heap, pool, stack, err));
         }
         PLIM_TRY(release_private(heap, pool, stack, err));
     }

@@ -98,7 +98,7 @@ plim_segment_record *plim_segment_add(plim_shelf *shelf, plim_addr addr, uint64_
     segment->addr = addr;
     segment->bytes = bytes;
     segment->expandable = NULL;
-    segment->stack = PLIM_NONE;
+    segment->causes.count = 0;
     atomic_store_explicit(&segment->heap, heap, memory_order_relaxed);
     atomic_store_explicit(&segment->lane, shelf->lane, memory_order_relaxed);
     atomic_store_explicit(&segment->shelf, shelf, memory_order_relaxed);
@@ -118,6 +118,35 @@ plim_segment_record *plim_segment_add(plim_shelf *shelf, plim_addr addr, uint64_
     segment->head = block;
     link_segment(heap, segment);
     return segment;
+}
+
+/* A place among the causes that no block has; beyond the last where all are taken. */
+static size_t unused_cause(const plim_segment_record *segment)
+{
+    uint64_t used[2] = { 0, 0 };
+    size_t place = 1;
+    for (const plim_heap_block *block = segment->head; block != NULL; block = block->next) {
+        used[block->cause / 64] |= UINT64_C(1) << block->cause % 64;
+    }
+    while (place <= segment->causes.count && (used[place / 64] >> place % 64 & 1) != 0) {
+        place++;
+    }
+    return place;
+}
+
+void plim_segment_set_cause(plim_heap_block *block, uint32_t stack)
+{
+    plim_segment_record *const segment = block->segment;
+    plim_allocator *const allocator = plim_shelf_of_segment(segment)->heap->allocator;
+    const size_t place = stack != PLIM_NONE ? unused_cause(segment) : 0;
+    if (place == 0 || place > PLIM_CAUSES_MAX ||
+        (place > segment->causes.count &&
+         !PLIM_VEC_PUSH(allocator->mem, &segment->causes, PLIM_NONE))) {
+        return;
+    }
+    segment->causes.items[place - 1] = stack;
+    block->cause = (unsigned)place & PLIM_CAUSES_MAX;
+    atomic_store_explicit(&allocator->has_causes, true, memory_order_relaxed);
 }
 
 void plim_segment_remove(plim_segment_record *segment)
@@ -210,7 +239,7 @@ plim_attempt plim_segment_alloc(plim_shelf *shelf, uint64_t bytes, uint32_t stac
         (void)plim_fail_memory(err, "adding a segment");
         return PLIM_ATTEMPT_FAILED;
     }
-    segment->stack = stack;
+    plim_segment_set_cause(segment->head, stack);
     if (shelf->pool->owner != NULL) {
         shelf->pool->owner->driver_allocations++;
     }
@@ -242,7 +271,7 @@ plim_status plim_segment_release(plim_heap_block *block, uint32_t stack, plim_er
                              .addr = segment->addr,
                              .bytes = bytes,
                              .stream = shelf->stream,
-                             .stack = stack != PLIM_NONE ? stack : segment->stack });
+                             .stack = stack != PLIM_NONE ? stack : plim_cause_of(block) });
     PLIM_TRY(give_to_device(shelf, segment->addr, bytes, err));
     if (shelf->pool->owner != NULL) {
         shelf->pool->owner->driver_allocations--;

@@ -14,6 +14,10 @@ plim_segment_record *plim_segment_add(plim_shelf *shelf, plim_addr addr, uint64_
 /* Forgets a segment of one block, which is in no set. */
 void plim_segment_remove(plim_segment_record *segment);
 
+/* The driver's call with that stack made or grew the segment that begins with this block.
+ * PLIM_NONE, or no host memory: it is not noted. */
+void plim_segment_set_cause(plim_heap_block *block, uint32_t stack);
+
 /* Counts what the driver gave (positive) or took back. */
 void plim_segment_count(plim_shelf *shelf, int64_t bytes);
 

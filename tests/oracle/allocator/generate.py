@@ -1,6 +1,7 @@
 """generate.py - seeded scripts of thousands of operations, shaped like programs."""
 
 MIB = 1 << 20
+LEVELS = ("never", "state", "alloc", "all")  # when stacks are taken
 
 
 class Dice:
@@ -380,7 +381,7 @@ def everything(seed, operations):
             p.add(f"fraction {device} {p.dice.pick(['0.5', '0.8', '1.0'])}")
         elif choice < 980:
             p.add("history 0")  # a ring that shrinks is written outside of its end by PyTorch
-            p.add(f"history {p.dice.pick([7, 50])}")
+            p.add(f"history {p.dice.pick([7, 50])} {p.dice.pick(LEVELS)}")
         elif choice < 984:
             p.add("trace")
         elif choice < 987:
@@ -498,7 +499,8 @@ def wild(seed, operations):
         lambda: p.add(f"cacheinfo {device} {p.dice.below(2)}"),
         lambda: p.live and p.add(f"base {p.dice.pick(p.live)}"),
         lambda: p.add(f"foreign {hex(0x7a0000000000 + 512 * p.dice.below(100000) + 8)}"),
-        lambda: p.add("history 0") or p.add(f"history {p.dice.pick([5, 60])}"),
+        lambda: p.add("history 0") or p.add(
+            f"history {p.dice.pick([5, 60])} {p.dice.pick(LEVELS)}"),
         lambda: p.add("trace"),  # which is told too: nobody listens
         lambda: p.add(f"peak {device}"),
         lambda: p.add(f"accumulated {device}"),

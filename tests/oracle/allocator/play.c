@@ -12,16 +12,8 @@
 #define BLOCKS_MAX 65536
 #define TRACE_MAX  65536
 
-typedef struct trace_entry {
-    int32_t device;
-    plim_action action;
-    uint64_t addr;
-    uint64_t bytes;
-    plim_stream stream;
-} trace_entry;
-
 static plim_addr addrs[BLOCKS_MAX]; /* of blocks by their name, kept when they are freed */
-static trace_entry trace[TRACE_MAX];
+static play_entry trace[TRACE_MAX];
 static size_t trace_count;
 static bool is_tracing;    /* the operation is `trace` */
 static bool is_in_segment; /* of a snapshot: its line is open */
@@ -51,6 +43,14 @@ static void end_segment(void)
     is_in_segment = false;
 }
 
+/* The operation whose stack something has. */
+static void write_line(uint32_t line)
+{
+    if (line > 0) {
+        (void)printf("@%" PRIu32, line);
+    }
+}
+
 void play_snapshot_segment(const play_segment *segment)
 {
     end_segment();
@@ -62,47 +62,48 @@ void play_snapshot_segment(const play_segment *segment)
     if (segment->pool.a != 0 || segment->pool.b != 0) {
         (void)printf(" %" PRIu64 ".%" PRIu64, segment->pool.a, segment->pool.b);
     }
+    write_line(segment->line);
     (void)printf(":");
     is_in_segment = true;
 }
 
-void play_snapshot_block(uint64_t bytes, uint64_t requested_bytes, plim_block_state state)
+void play_snapshot_block(const play_block *block)
 {
-    if (state == PLIM_BLOCK_INACTIVE) {
-        (void)printf(" %" PRIu64 "i", bytes); /* what was requested of it before is stale */
+    if (block->state == PLIM_BLOCK_INACTIVE) {
+        (void)printf(" %" PRIu64 "i", block->bytes); /* what was requested of it before is stale */
     } else {
-        (void)printf(" %" PRIu64 "%c%" PRIu64, bytes,
-                     state == PLIM_BLOCK_ACTIVE_ALLOCATED ? 'a' : 'p', requested_bytes);
+        (void)printf(" %" PRIu64 "%c%" PRIu64, block->bytes,
+                     block->state == PLIM_BLOCK_ACTIVE_ALLOCATED ? 'a' : 'p',
+                     block->requested_bytes);
     }
+    write_line(block->line);
 }
 
-void play_event(int32_t device, plim_action action, uint64_t addr, uint64_t bytes,
-                plim_stream stream)
+void play_event(const play_entry *entry)
 {
     if (trace_count == TRACE_MAX) {
         abort();
     }
-    trace[trace_count++] = (trace_entry){ device, action, addr, bytes, stream };
+    trace[trace_count++] = *entry;
 }
 
-void play_told(int32_t device, plim_action action, uint64_t addr, uint64_t bytes,
-               plim_stream stream)
+void play_told(const play_entry *entry)
 {
-    if (!is_tracing && action != PLIM_SNAPSHOT) {
-        play_event(device, action, addr, bytes, stream);
+    if (!is_tracing && entry->action != PLIM_SNAPSHOT) {
+        play_event(entry);
     }
 }
 
 static int compare_entries(const void *left, const void *right)
 {
-    const trace_entry *const a = left;
-    const trace_entry *const b = right;
+    const play_entry *const a = left;
+    const play_entry *const b = right;
     return a->addr != b->addr ? (a->addr < b->addr ? -1 : 1) : 0;
 }
 
 /* Which order says nothing: 1 frees that complete together for several streams, 2 what several
  * pools give back in one go; 0: the order counts. */
-static int family_of(const trace_entry *entry, const script_setup *setup)
+static int family_of(const play_entry *entry, const script_setup *setup)
 {
     if (entry->action == PLIM_FREE_COMPLETED) {
         return 1;
@@ -124,7 +125,7 @@ static size_t end_of_run(size_t from, const script_setup *setup)
     return end;
 }
 
-static void write_entry(const trace_entry *e)
+static void write_entry(const play_entry *e)
 {
     static const char *const names[] = {
 #define PLAY_ACTION(code, name) [code] = (name),
@@ -137,7 +138,9 @@ static void write_entry(const trace_entry *e)
     } else {
         text_addr(e->addr);
     }
-    (void)printf(" %" PRIu64 " %" PRIu64 "\n", e->bytes, e->stream);
+    (void)printf(" %" PRIu64 " %" PRIu64, e->bytes, e->stream);
+    write_line(e->line);
+    (void)printf("\n");
 }
 
 static void write_trace(const script_setup *setup)

@@ -59,18 +59,33 @@ typedef struct play_segment {
     plim_pool_id pool;
     bool is_large;
     bool is_expandable;
+    uint32_t line; /* of the operation whose stack it has; 0: it has none */
 } play_segment;
+
+typedef struct play_block {
+    uint64_t bytes;
+    uint64_t requested_bytes;
+    plim_block_state state;
+    uint32_t line; /* as that of a segment */
+} play_block;
+
+typedef struct play_entry {
+    int32_t device;
+    plim_action action;
+    uint64_t addr;
+    uint64_t bytes;
+    plim_stream stream;
+    uint32_t line; /* as that of a segment */
+} play_entry;
 
 /* A segment of a snapshot, followed by its blocks. */
 void play_snapshot_segment(const play_segment *segment);
-void play_snapshot_block(uint64_t bytes, uint64_t requested_bytes, plim_block_state state);
+void play_snapshot_block(const play_block *block);
 /* An entry of a trace, oldest first, devices one after the other. */
-void play_event(int32_t device, plim_action action, uint64_t addr, uint64_t bytes,
-                plim_stream stream);
+void play_event(const play_entry *entry);
 /* The same as it happens. That somebody looked (snapshots, traces) is told by PyTorch alone, and
  * not written. */
-void play_told(int32_t device, plim_action action, uint64_t addr, uint64_t bytes,
-               plim_stream stream);
+void play_told(const play_entry *entry);
 
 #ifdef __cplusplus
 }

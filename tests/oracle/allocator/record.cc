@@ -24,6 +24,24 @@ namespace torch_cuda = c10::cuda::CUDACachingAllocator;
 namespace
 {
 
+// In the place of a stack: the line of the script.
+struct Context : c10::GatheredContext {
+    explicit Context(uint32_t of) : line(of) {}
+    uint32_t line;
+};
+
+uint32_t current_line;
+
+std::shared_ptr<c10::GatheredContext> gather()
+{
+    return std::make_shared<Context>(current_line);
+}
+
+uint32_t line_of(const std::shared_ptr<c10::GatheredContext> &context)
+{
+    return context ? static_cast<const Context *>(context.get())->line : 0;
+}
+
 std::unordered_map<plim_addr, c10::DataPtr> held; // by address
 std::vector<plim_addr> to_free;                   // by the next callback
 int32_t device_count;
@@ -122,13 +140,16 @@ void snapshot(const script_op *op)
                                     { segment.owner_private_pool_id.first,
                                       segment.owner_private_pool_id.second },
                                     segment.is_large,
-                                    segment.is_expandable };
+                                    segment.is_expandable,
+                                    line_of(segment.context_when_allocated) };
         play_snapshot_segment(&told);
         for (const torch_cuda::BlockInfo &block : segment.blocks) {
-            play_snapshot_block(block.size, block.requested_size,
-                                block.allocated ? PLIM_BLOCK_ACTIVE_ALLOCATED
-                                : block.active  ? PLIM_BLOCK_ACTIVE_PENDING_FREE
-                                                : PLIM_BLOCK_INACTIVE);
+            const play_block shown = { block.size, block.requested_size,
+                                       block.allocated ? PLIM_BLOCK_ACTIVE_ALLOCATED
+                                       : block.active  ? PLIM_BLOCK_ACTIVE_PENDING_FREE
+                                                       : PLIM_BLOCK_INACTIVE,
+                                       line_of(block.context_when_allocated) };
+            play_snapshot_block(&shown);
         }
     }
 }
@@ -138,8 +159,13 @@ void dump_trace()
     const torch_cuda::SnapshotInfo info = torch_cuda::snapshot();
     for (size_t device = 0; device < info.device_traces.size(); device++) {
         for (const torch_cuda::TraceEntry &entry : info.device_traces[device]) {
-            play_event(static_cast<int32_t>(device), static_cast<plim_action>(entry.action_),
-                       entry.addr_, entry.size_, addr_of(entry.stream_));
+            const play_entry shown = { static_cast<int32_t>(device),
+                                       static_cast<plim_action>(entry.action_),
+                                       entry.addr_,
+                                       entry.size_,
+                                       addr_of(entry.stream_),
+                                       line_of(entry.context_) };
+            play_event(&shown);
         }
     }
 }
@@ -156,8 +182,13 @@ void listen(bool is_on)
     is_attached = true;
     torch_cuda::attachAllocatorTraceTracker([](const torch_cuda::TraceEntry &entry) {
         if (is_listening) {
-            play_told(entry.device_, static_cast<plim_action>(entry.action_), entry.addr_,
-                      entry.size_, addr_of(entry.stream_));
+            const play_entry shown = { entry.device_,
+                                       static_cast<plim_action>(entry.action_),
+                                       entry.addr_,
+                                       entry.size_,
+                                       addr_of(entry.stream_),
+                                       0 };
+            play_told(&shown);
         }
     });
 }
@@ -344,8 +375,8 @@ void dispatch(const script_op *op, play_answer *ret)
         snapshot(op);
         break;
     case OP_HISTORY:
-        torch_cuda::recordHistory(op->number != 0, nullptr, op->number,
-                                  torch_cuda::RecordContext::NEVER, false, {});
+        torch_cuda::recordHistory(op->number != 0, gather, op->number,
+                                  static_cast<torch_cuda::RecordContext>(op->stacks), false, {});
         break;
     case OP_TRACE:
         dump_trace();
@@ -370,6 +401,7 @@ void fail(play_answer *ret, play_verdict verdict, const char *text)
 
 void perform(const script_op *op, play_answer *ret)
 {
+    current_line = static_cast<uint32_t>(op->line);
     try {
         dispatch(op, ret);
     } catch (const c10::OutOfMemoryError &error) {

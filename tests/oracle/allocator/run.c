@@ -151,6 +151,13 @@ static plim_status take(const script_op *op, play_answer *ret, plim_error *err)
     return status;
 }
 
+/* The line of the script that a stack is of: see on_stack(). */
+static uint32_t line_of(const plim_history *history, uint32_t stack)
+{
+    const plim_stack found = plim_history_stack(history, stack);
+    return found.frame_count > 0 ? plim_history_frame(history, found.frames[0])->line : 0;
+}
+
 static void tell_segment(const plim_history *history, const plim_device_history *device,
                          const plim_segment *segment)
 {
@@ -162,11 +169,13 @@ static void tell_segment(const plim_history *history, const plim_device_history 
         .pool = { segment->pool.a, segment->pool.b },
         .is_large = segment->is_large,
         .is_expandable = segment->is_expandable,
+        .line = line_of(history, segment->stack),
     };
     play_snapshot_segment(&told);
     for (uint64_t i = 0; i < segment->block_count; i++) {
         const plim_block *const block = &device->blocks[segment->block_first + i];
-        play_snapshot_block(block->bytes, block->requested_bytes, block->state);
+        play_snapshot_block(&(play_block){ block->bytes, block->requested_bytes, block->state,
+                                           line_of(history, block->stack) });
     }
 }
 
@@ -182,8 +191,10 @@ static plim_status snapshot(const script_op *op, bool is_trace, plim_error *err)
         }
         const plim_events *const events = &device->events;
         for (uint64_t j = 0; is_trace && j < events->count; j++) {
-            play_event(device->device, (plim_action)events->action[j], events->addr[j],
-                       events->bytes[j], plim_history_stream(history, events->stream[j]));
+            play_event(&(play_entry){ device->device, (plim_action)events->action[j],
+                                      events->addr[j], events->bytes[j],
+                                      plim_history_stream(history, events->stream[j]),
+                                      line_of(history, events->stack[j]) });
         }
     }
     plim_history_destroy(history);
@@ -201,7 +212,10 @@ static plim_status base(const script_op *op, play_answer *ret, plim_error *err)
 
 static plim_status record_history(const script_op *op, plim_error *err)
 {
-    const plim_record_options options = { .is_enabled = op->number != 0, .max_events = op->number };
+    const plim_record_options options = { .is_enabled = op->number != 0,
+                                          .max_events = op->number,
+                                          .stacks = op->stacks,
+                                          .foreign_frames = on_stack };
     if (saved_path != NULL) {
         return PLIM_OK;
     }
@@ -211,7 +225,8 @@ static plim_status record_history(const script_op *op, plim_error *err)
 static void on_event(void *ctx, const plim_event *event)
 {
     (void)ctx;
-    play_told(event->device, event->action, event->addr, event->bytes, event->stream);
+    play_told(
+        &(play_entry){ event->device, event->action, event->addr, event->bytes, event->stream, 0 });
 }
 
 static plim_status listen(bool is_on, plim_error *err)

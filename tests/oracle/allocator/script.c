@@ -88,6 +88,17 @@ static plim_pool_id pool_of(const script *s, char *word)
     return (plim_pool_id){ number_of(s, word), number_of(s, dot + 1) };
 }
 
+static plim_stack_level level_of(const script *s, const char *word)
+{
+    static const char *const words[] = { "never", "state", "alloc", "all" };
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strcmp(word, words[i]) == 0) {
+            return (plim_stack_level)i;
+        }
+    }
+    die(s, "never, state, alloc or all was expected", word);
+}
+
 static plim_device_call call_of(const script *s, const char *word)
 {
     static const char *const names[] = {
@@ -124,6 +135,9 @@ static void take(const script *s, script_op *op, char letter, char *word)
         break;
     case 'F':
         op->fraction = word != NULL ? strtod(word, NULL) : 0;
+        break;
+    case 'G':
+        op->stacks = level_of(s, word);
         break;
     case 'K':
         op->call = call_of(s, word);

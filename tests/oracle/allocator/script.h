@@ -19,6 +19,7 @@ extern "C" {
  * left out.
  *
  *   B block   D device   F fraction   K call of a device   L all other words, as blocks
+ *   G when stacks are taken: never, state, alloc or all
  *   N number  P pool a.b   S stream   T the rest of the line   W status: oom or error
  */
 #define SCRIPT_OP_LIST(X)                       \
@@ -51,7 +52,7 @@ extern "C" {
     X(OP_CACHING, "caching", "N")               \
     X(OP_SNAPSHOT, "snapshot", "?P")            \
     X(OP_FOREIGN, "foreign", "N")               \
-    X(OP_HISTORY, "history", "N")               \
+    X(OP_HISTORY, "history", "N?G")             \
     X(OP_TRACE, "trace", "")                    \
     X(OP_LISTEN, "listen", "N")                 \
     X(OP_CALLBACK, "callback", "L")
@@ -76,6 +77,7 @@ typedef struct script_op {
     double fraction;
     plim_device_call call;
     plim_status status;
+    plim_stack_level stacks;
     bool has_stream;
     bool has_pool;
     uint64_t blocks[SCRIPT_BLOCKS_MAX];

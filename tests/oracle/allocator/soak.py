@@ -43,6 +43,16 @@ def draw_setting(dice):
     return ",".join(parts)
 
 
+def with_stacks(text, dice):
+    """The same with a history whose events, blocks and segments have stacks, and looks at them."""
+    lines = text.splitlines()
+    first = next(at for at, line in enumerate(lines) if not line.startswith(("%", "#")))
+    lines.insert(first, f"history 100000 {dice.pick(generate.LEVELS)}")
+    for at in range(len(lines), first, -dice.between(40, 400)):
+        lines.insert(at, "snapshot")
+    return "\n".join([*lines, "trace"]) + "\n"
+
+
 def run(program, path, setting):
     done = subprocess.run([program, path], capture_output=True, text=True,
                           env={"PYTORCH_CUDA_ALLOC_CONF": setting})
@@ -67,8 +77,11 @@ def up_to(record, count):
 
 def try_one(runner, recorder, folder, kind, seed):
     """What differs, as text, or None."""
+    dice = generate.Dice(seed * 1000003 + len(kind))
     text = generate.KINDS[kind][0](seed, OPERATIONS).text()
-    setting = draw_setting(generate.Dice(seed * 1000003 + len(kind)))
+    setting = draw_setting(dice)
+    if dice.chance(50):
+        text = with_stacks(text, dice)
     path = pathlib.Path(folder) / f"{kind}_{seed}.txt"
     path.write_text(text)
     want, why = run(recorder, path, setting)
