@@ -83,11 +83,10 @@ bool plim_forking_enter(plim_allocator *allocator)
 
 void plim_forking_leave(plim_allocator *allocator)
 {
-    if (allocator->listed_link == NULL) {
-        return;
-    }
     (void)pthread_mutex_lock(&list.lock);
-    *allocator->listed_link = allocator->listed_next;
+    if (allocator->listed_link != NULL) {
+        *allocator->listed_link = allocator->listed_next;
+    }
     if (allocator->listed_next != NULL) {
         allocator->listed_next->listed_link = allocator->listed_link;
     }
