@@ -236,6 +236,12 @@ static bool is_hopeless(const plim_fit_search *search, const plim_fit_stack *sta
     return false;
 }
 
+/* True of nothing, and of a choice that `only` and the rehearsals alone leave in. */
+static bool is_of_search(const plim_fit_search *search, size_t axis, uint8_t choice)
+{
+    return choice == 0 || search->space.choices[axis][choice].is_open;
+}
+
 /* Of the best trial's neighbours the nearest to fitting, with less on one axis, that is not
  * answered yet, and another than `but` or NULL: whatever the bounds say. */
 static fit_candidate find_closer(const plim_fit_search *search, size_t best, plim_fit_limit limit,
@@ -248,7 +254,8 @@ static fit_candidate find_closer(const plim_fit_search *search, size_t best, pli
             plim_fit_stack stack = search->known[best].stack;
             plim_fit_guess guess;
             stack.at[axis] = i;
-            if (!plim_fit_stack_covers(&search->space, &search->known[best].stack, &stack) ||
+            if (!is_of_search(search, axis, i) ||
+                !plim_fit_stack_covers(&search->space, &search->known[best].stack, &stack) ||
                 (but != NULL && memcmp(&stack, but, sizeof(stack)) == 0) ||
                 was_tried(search, &stack) || is_hopeless(search, &stack, limit) ||
                 !plim_fit_guess_at(search, &stack, &guess)) {

@@ -64,27 +64,38 @@ static double slowdown_of(const plim_fit_search *search, const plim_fit_choice *
     const plim_fit_cost *const plain = &search->trials[0].cost;
     const double typical = plim_fit_slowdown(plain, NULL, &texts[0], 1) - 1;
     const double wanted = plim_fit_slowdown(plain, NULL, &texts[1], 1) - 1;
-    const double part = typical > 0 ? wanted / typical : choice->share;
+    const double part = typical > 0 ? wanted / typical : choice->share / base->share;
     return 1 + (measured - 1) * part;
 }
 
-/*
- * Two pieces of a batch leave half of the activations A, beside the gradients G of the first:
- *
- *     program S + A, in two pieces S + G + A / 2, at the end of a step S + G
- *
- * so that A is twice what the pieces have beyond the end. If that is not known, G counts as 0.
- */
-static void learn_activations(plim_fit_search *search, const plim_fit_known *pieces)
+/* Activations of all but one of the pieces. */
+static uint64_t without_piece(uint64_t bytes, const plim_fit_choice *pieces)
 {
+    return plim_whole((double)bytes * (1 - 1 / plim_fit_pieces(pieces->text)));
+}
+
+/*
+ * K pieces of a batch leave a K-th of the activations A, beside the gradients G of the first:
+ *
+ *     program S + A, in K pieces S + G + A / K, at the end of a step S + G
+ *
+ * so that A is K times what the pieces have beyond the end. If that is not known, G counts as 0.
+ */
+static void learn_activations(plim_fit_search *search, const plim_fit_choice *base,
+                              const plim_fit_known *pieces)
+{
+    const double count = plim_fit_pieces(base->text);
     for (size_t phase = 0; phase < search->phase_count; phase++) {
         const uint64_t all = search->known[0].phase_bytes[phase];
         const uint64_t saved = plim_minus(all, pieces->phase_bytes[phase]);
         const uint64_t beyond = plim_minus(pieces->phase_bytes[phase], pieces->end_bytes);
         if (saved > 0) {
-            const uint64_t half = pieces->end_bytes > 0 ? plim_max(beyond, saved) : saved;
-            search->activation_bytes[phase] = half < all / 2 ? 2 * half : all;
-            search->gradient_bytes[phase] = plim_minus(search->activation_bytes[phase] / 2, saved);
+            const uint64_t least = plim_whole((double)saved / (count - 1));
+            const uint64_t piece = pieces->end_bytes > 0 ? plim_max(beyond, least) : least;
+            const double wanted = (double)piece * count;
+            search->activation_bytes[phase] = wanted < (double)all ? plim_whole(wanted) : all;
+            search->gradient_bytes[phase] =
+                plim_minus(without_piece(search->activation_bytes[phase], base), saved);
         }
     }
 }
@@ -94,10 +105,10 @@ static uint64_t saved_in(const plim_fit_search *search, size_t axis, const plim_
                          size_t phase, uint64_t measured)
 {
     if (!search->space.is_graded[axis] || measured == 0) {
-        return plim_whole((double)measured * choice->share);
+        const double alone = search->space.choices[axis][choice->alone].share;
+        return plim_whole((double)measured * choice->share / alone);
     }
-    const double activations = (double)search->activation_bytes[phase];
-    return plim_minus(plim_whole(activations * (1 - 1 / plim_fit_pieces(choice->text))),
+    return plim_minus(without_piece(search->activation_bytes[phase], choice),
                       search->gradient_bytes[phase]);
 }
 
@@ -119,7 +130,7 @@ static void learn_choice(plim_fit_search *search, size_t axis, uint8_t i)
         return;
     }
     if (search->space.is_graded[axis] && choice == base) {
-        learn_activations(search, &search->known[index]);
+        learn_activations(search, base, &search->known[index]);
     }
     const double measured = search->trials[index].slowdown;
     choice->host_bytes = plim_minus(search->trials[index].host_bytes, search->trials[0].host_bytes);

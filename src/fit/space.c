@@ -102,6 +102,26 @@ static void find_exclusions(plim_fit_space *space, size_t axis, uint8_t i)
     }
 }
 
+/* False of a choice that shares its axis with degrees of another technique. */
+static bool is_degree(const plim_fit_choice *choice)
+{
+    return strncmp(choice->text, "offload", 7) != 0;
+}
+
+/* The marked degree, or where `only` leaves that out the open one that is nearest to it. */
+static uint8_t nearest_open(const plim_fit_space *space, size_t axis, uint8_t marked)
+{
+    const plim_fit_choice *const choices = space->choices[axis];
+    uint8_t nearest = 0;
+    for (uint8_t i = 1; i < space->counts[axis]; i++) {
+        if (choices[i].is_open && is_degree(&choices[i]) &&
+            (nearest == 0 || abs(i - marked) < abs(nearest - marked))) {
+            nearest = i;
+        }
+    }
+    return nearest > 0 ? nearest : marked;
+}
+
 /* The choices of an axis; those of a line with a mark are measured by the marked one. */
 static void find_choices(plim_fit_space *space, size_t axis, const plim_fit_options *options,
                          const plim_gpu *gpu)
@@ -127,10 +147,10 @@ static void find_choices(plim_fit_space *space, size_t axis, const plim_fit_opti
     space->counts[axis] = count;
     space->is_graded[axis] = axes[axis].is_graded;
     space->parts[axis] = axes[axis].part;
+    const uint8_t alone = nearest_open(space, axis, marked);
     for (uint8_t i = 1; i < count; i++) {
         plim_fit_choice *const choice = &space->choices[axis][i];
-        const bool is_derived = marked > 0 && strncmp(choice->text, "offload", 7) != 0;
-        choice->alone = is_derived ? marked : i;
+        choice->alone = marked > 0 && is_degree(choice) ? alone : i;
     }
 }
 

@@ -21,7 +21,7 @@ typedef struct plim_fit_choice {
     char text[48];
     const plim_technique *technique;
     uint8_t alone; /* the choice of the axis whose rehearsal alone stands for this one */
-    double share;  /* of that one's saving */
+    double share;  /* of the saving of the axis's marked choice: two pieces, all blocks */
     /* From the rehearsals of single techniques: */
     bool is_open;        /* it may be part of a stack */
     uint64_t host_bytes; /* beside those of the program as it is */

@@ -439,6 +439,28 @@ static void the_host_is_enough_for_pieces(void)
     plim_fitted_deinit(&found);
 }
 
+/* Two pieces and all blocks, by which the other degrees are known, are not among the names. */
+static void a_degree_is_searched_without_the_one_it_is_known_by(void)
+{
+    static const char *const names[] = { "accumulate=4", "checkpoint=every:2",
+                                         "accumulate=4\nautocast" };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const plim_fit_options options = { .only = names[i] };
+        program self = big_program();
+        plim_fitted found;
+        bool is_tried = false;
+        assert_int_equal(fit(&self, &options, NULL, &found), PLIM_OK);
+        for (size_t j = 1; j < found.trial_count; j++) {
+            const plim_fit_trial *const trial = &found.trials[j];
+            const char *const last = trial->uses[trial->use_count - 1].text;
+            is_tried = is_tried || strncmp(names[i], last, strlen(last)) == 0;
+            T_TRUE(strcmp(last, "accumulate=2") != 0 && strcmp(last, "checkpoint") != 0);
+        }
+        T_TRUE(is_tried);
+        plim_fitted_deinit(&found);
+    }
+}
+
 /* Its time is that of the nearest trial, not what is typical of all its techniques. */
 static void a_step_that_was_not_counted_is_no_bargain(void)
 {
@@ -594,6 +616,7 @@ T_MAIN(T_TEST(the_cheapest_is_the_true_one), T_TEST(the_same_program_gives_the_s
        T_TEST(what_never_fits_misses_memory_and_has_a_gpu), T_TEST(the_smallest_gpu_is_found),
        T_TEST(where_no_gpu_is_enough_the_largest_is_said),
        T_TEST(more_is_found_for_the_smallest_gpu), T_TEST(the_host_is_enough_for_pieces),
+       T_TEST(a_degree_is_searched_without_the_one_it_is_known_by),
        T_TEST(few_trials_end_the_search), T_TEST(a_step_that_was_not_counted_is_no_bargain),
        T_TEST(the_largest_batch_is_exact), T_TEST(a_batch_ends_where_the_dataset_ends),
        T_TEST(each_card_has_its_stack), T_TEST(every_allocation_may_fail))
