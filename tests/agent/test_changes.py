@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import types
 import unittest
 
 AGENT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", "src", "agent"))
@@ -21,6 +22,7 @@ from plimsoll_agent.changes.answer import answer  # noqa: E402
 from plimsoll_agent.changes.source import LINE  # noqa: E402
 from plimsoll_agent.changes.table import TABLE  # noqa: E402
 from plimsoll_agent.places import Places  # noqa: E402
+from plimsoll_agent.switches import anatomy  # noqa: E402
 
 CLASSES = {"optimizer": "AdamW", "step": "AdamW", "model": "Net", "eval": "Net"}
 
@@ -480,6 +482,27 @@ Trainer(model, arguments, train_dataset=data).train()  #: backward #: model
 )''', case.stack)
         self.assertEqual(case.changes[0]["arguments"], "bf16=True")
         self.assertIn("gradient_accumulation_steps=4", case.changes[2]["arguments"])
+        self.assertIn("output = model(inputs)", case.changes[0]["pytorch"])
+
+    def test_a_class_on_the_line_of_the_loop_is_not_its_model(self):
+        case = Case("Trainer(model, train_dataset=Data()).train()  #: backward #: model\n",
+                    "autocast=bf16", facts={"framework": "Trainer"})
+        self.assertIn("output = model(inputs)", case.changes[0]["pytorch"])
+
+    def test_the_outermost_framework_owns_the_loop(self):
+        def framework(*files):
+            frame = None
+            for file in files:
+                code = types.SimpleNamespace(co_filename=f"/site-packages/{file}.py")
+                frame = types.SimpleNamespace(f_code=code, f_back=frame)
+            return anatomy.framework_of(frame)
+
+        accelerate, deepspeed = "accelerate/accelerator", "deepspeed/runtime/engine"
+        self.assertEqual(framework("transformers/trainer", accelerate), "Trainer")
+        self.assertEqual(framework("transformers/trainer", accelerate, deepspeed), "Trainer")
+        self.assertEqual(framework("train", accelerate), "accelerate")
+        self.assertEqual(framework("train", accelerate, deepspeed), "DeepSpeed")
+        self.assertEqual(framework("train"), "")
 
     def test_arguments_of_a_command_line(self):
         case = Case("trainer.train()  #: backward\n", "autocast=bf16",

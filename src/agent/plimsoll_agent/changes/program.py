@@ -10,6 +10,7 @@ from plimsoll_agent.changes.source import Source, Unknown, keyword, name_of
 FILE_BYTES_MAX = 1 << 20
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
+OWNERS = ("Trainer", "Lightning", "DeepSpeed")  # of the step: frameworks that call the model
 
 
 class Program:
@@ -147,7 +148,7 @@ class Step:
 
     def __init__(self, program):
         self.program = program
-        if program.framework in ("Trainer", "Lightning", "DeepSpeed"):
+        if program.framework in OWNERS:
             raise Unknown(f"the step is {program.framework}'s, not the program's own")
         place, source = program.the_place("backward")
         self.source = source
@@ -264,8 +265,8 @@ def bound_names(statement):
 
 
 def model_name(program):
-    """The text of what is called where the model is."""
-    for place in program.of_kind("model"):
+    """The text of what is called where the model is; "model" where a framework calls it."""
+    for place in program.of_kind("model") if program.framework not in OWNERS else ():
         try:
             source = program.source(place["file"])
         except Unknown:

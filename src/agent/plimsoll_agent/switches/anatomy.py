@@ -24,16 +24,21 @@ OWN_SWITCHES = ("gradient_checkpointing_enable", "enable_gradient_checkpointing"
 
 
 def framework_of(frame):
-    """The name of the framework whose loop runs on a stack; "" where it is the program's own."""
+    """The name of the framework whose loop runs on a stack; "" where it is the program's own.
+
+    The outermost: the Trainer's own backward pass is one of accelerate's. accelerate owns no loop,
+    so it is the answer only where no other is there.
+    """
+    found = ""
     for _ in range(FRAMES_MAX):
         if frame is None:
             break
         name = frame.f_code.co_filename.replace(os.sep, "/")
         for part, framework in FRAMEWORKS:
-            if part in name:
-                return framework
+            if part in name and (framework != "accelerate" or not found):
+                found = framework
         frame = frame.f_back
-    return ""
+    return found
 
 
 def repeated_blocks(root):
