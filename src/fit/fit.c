@@ -171,7 +171,9 @@ static plim_status find_answers(plim_fit_search *search, answers *ret, plim_erro
 {
     const uint64_t capacity = search->capacity_bytes;
     const plim_fit_limit own = { capacity, true };
-    const plim_fit_limit roomy = { capacity - capacity / SPARE_DIVISOR, false };
+    /* The margin, which is kept free of any limit, is part of what is spared. */
+    const uint64_t spared = plim_minus(capacity / SPARE_DIVISOR, search->margin_bytes);
+    const plim_fit_limit roomy = { capacity - spared, false };
     if (search->known[0].is_bad || !search->known[0].is_measured) {
         return PLIM_OK; /* the program fails as it is: there is nothing to compare with */
     }

@@ -461,6 +461,16 @@ static void a_degree_is_searched_without_the_one_it_is_known_by(void)
     }
 }
 
+static void a_margin_is_part_of_the_tenth_to_spare(void)
+{
+    program self = { .parts = { GIB, GIB, GIB, GIB, 0 }, .capacity_bytes = 5 * GIB };
+    const plim_fit_options options = { .rehearse = { .margin_bytes = GIB / 2 } };
+    plim_fitted found;
+    assert_int_equal(fit(&self, &options, NULL, &found), PLIM_OK);
+    T_TRUE(found.roomy != NULL && found.roomy == &found.trials[0]);
+    plim_fitted_deinit(&found);
+}
+
 /* Its time is that of the nearest trial, not what is typical of all its techniques. */
 static void a_step_that_was_not_counted_is_no_bargain(void)
 {
@@ -617,6 +627,7 @@ T_MAIN(T_TEST(the_cheapest_is_the_true_one), T_TEST(the_same_program_gives_the_s
        T_TEST(where_no_gpu_is_enough_the_largest_is_said),
        T_TEST(more_is_found_for_the_smallest_gpu), T_TEST(the_host_is_enough_for_pieces),
        T_TEST(a_degree_is_searched_without_the_one_it_is_known_by),
-       T_TEST(few_trials_end_the_search), T_TEST(a_step_that_was_not_counted_is_no_bargain),
-       T_TEST(the_largest_batch_is_exact), T_TEST(a_batch_ends_where_the_dataset_ends),
-       T_TEST(each_card_has_its_stack), T_TEST(every_allocation_may_fail))
+       T_TEST(a_margin_is_part_of_the_tenth_to_spare), T_TEST(few_trials_end_the_search),
+       T_TEST(a_step_that_was_not_counted_is_no_bargain), T_TEST(the_largest_batch_is_exact),
+       T_TEST(a_batch_ends_where_the_dataset_ends), T_TEST(each_card_has_its_stack),
+       T_TEST(every_allocation_may_fail))
