@@ -24,13 +24,18 @@ typedef struct shared {
 
 static shared all;
 
-static void use(plim_stream stream, uint64_t turn)
+/* 0, which may be freed as well: none. Assertions leave the test by a jump, not for any thread. */
+static plim_addr get(plim_stream stream, uint64_t bytes)
 {
     plim_addr addr = 0;
-    plim_addr large = 0;
-    (void)plim_malloc(all.made.allocator, 0, 512 + turn % 4096, stream, &addr, NULL);
+    return plim_malloc(all.made.allocator, 0, bytes, stream, &addr, NULL) == PLIM_OK ? addr : 0;
+}
+
+static void use(plim_stream stream, uint64_t turn)
+{
+    const plim_addr addr = get(stream, 512 + turn % 4096);
     if (turn % 16 == 0) {
-        (void)plim_malloc(all.made.allocator, 0, (1 + turn % 7) * MIB, stream, &large, NULL);
+        const plim_addr large = get(stream, (1 + turn % 7) * MIB);
         (void)plim_record_stream(all.made.allocator, large, stream + 1, NULL);
         (void)plim_free(all.made.allocator, large, NULL);
     }
