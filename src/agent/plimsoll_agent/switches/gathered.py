@@ -32,10 +32,9 @@ class Gathering:
         self.is_late = False
         self._zeros = {}  # id of a parameter: (its gradient, version) as zero_grad left it
         self._function = _function(torch)
-        self._cover(torch.optim.Optimizer)
-        self._cover(torch.nn.Module)
         self._watch_scalers()
         self._program = program
+        program.around_clearing(self._clear)
         program.on_step(after=self._stepped)
 
     def _stepped(self, _optimizer):
@@ -44,25 +43,12 @@ class Gathering:
 
     # ---- zeros ---------------------------------------------------------------------------------
 
-    def _cover(self, kind):
-        original = kind.zero_grad
-
-        @functools.wraps(original)
-        def zero_grad(owner, *args, **kwargs):
-            result = original(owner, *args, **kwargs)
-            self.clears += 1
-            self._note_zeros(owner)
-            return result
-
-        kind.zero_grad = zero_grad
-
-    def _note_zeros(self, owner):
-        groups = getattr(owner, "param_groups", None)
-        found = owner.parameters() if groups is None else \
-            (parameter for group in groups for parameter in group["params"])
-        for parameter in found:
-            if parameter.grad is not None:
-                self._zeros[id(parameter)] = (weakref.ref(parameter.grad), parameter.grad._version)
+    def _clear(self, call, owner, weights, set_to_none):
+        call(owner, weights, set_to_none)
+        self.clears += 1
+        for weight in weights:
+            if weight.grad is not None:
+                self._zeros[id(weight)] = (weakref.ref(weight.grad), weight.grad._version)
 
     def is_zero(self, parameter):
         """Its gradient is as zero_grad(set_to_none=False) left it."""

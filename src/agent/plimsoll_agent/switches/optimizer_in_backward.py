@@ -7,7 +7,7 @@ from plimsoll_agent.switches.gradient_guard import GradientGuard
 from plimsoll_agent.switches.gradients_away import GradientsAway
 from plimsoll_agent.switches.host_tensors import HostTensors
 from plimsoll_agent.switches.stepping import step_owner
-from plimsoll_agent.switches.switch import CHANGED, Refusal, Switch
+from plimsoll_agent.switches.switch import CHANGED, UNUSED_WEIGHT, Refusal, Switch
 
 # Functions of PyTorch and of frameworks that need all gradients at once, and what they do.
 _NEEDS_ALL = {
@@ -228,9 +228,7 @@ class OptimizerInBackward(Switch):
             self.entry.relabel(CHANGED, "options that the program sets between a backward pass and "
                                         "its step come into force one step later")
         if self._clears_to_zero and self._ever - self._updated - self._waiting.keys():
-            self.entry.relabel(CHANGED, "a weight that a step does not use is left as it is, where "
-                                        "a gradient of zeros would let it decay and its momentum "
-                                        "go on")
+            self.entry.relabel(CHANGED, UNUSED_WEIGHT)
         if self._waiting:
             self._settle_first()
 

@@ -15,6 +15,7 @@ seam of another. Of several at one seam, the one that was installed first is out
 
 import contextlib
 import functools
+import inspect
 import sys
 import threading
 import weakref
@@ -231,8 +232,10 @@ class Program:
     def _cover_clearing(self, kind, original):
         last = lambda owner, _, set_to_none: original(owner, set_to_none=set_to_none)
 
+        default = inspect.signature(original).parameters["set_to_none"].default
+
         @functools.wraps(original)
-        def zero_grad(owner, set_to_none=True):
+        def zero_grad(owner, set_to_none=default):
             groups = getattr(owner, "param_groups", None)
             weights = list(owner.parameters()) if groups is None else \
                 [weight for group in groups for weight in group["params"]]

@@ -1,13 +1,12 @@
 """set_to_none: gradients are freed when they are cleared, instead of filled with zeros."""
 
-import functools
 import weakref
 
-from plimsoll_agent.switches.switch import CHANGED, Switch
+from plimsoll_agent.switches.switch import CHANGED, UNUSED_WEIGHT, Switch
 
 
 class SetToNone(Switch):
-    """In the place of Optimizer.zero_grad and Module.zero_grad.
+    """Of an optimizer's zero_grad() and a module's.
 
     PyTorch's default since 2.0: the effect shows in programs that ask for set_to_none=False.
     """
@@ -18,25 +17,18 @@ class SetToNone(Switch):
         self._asked = 0
         self._calls = 0
         self._stepped = weakref.WeakKeyDictionary()  # {optimizer: ids of weights that it changed}
-        self._cover(self.torch.optim.Optimizer)
-        self._cover(self.torch.nn.Module)
+        self.program.around_clearing(self._clear)
         self.program.on_step(self._compare)
         self.entry.waits("neither optimizer.zero_grad() nor model.zero_grad() was called")
 
-    def _cover(self, kind):
-        original = kind.zero_grad
-
-        @functools.wraps(original)
-        def zero_grad(owner, set_to_none=True):
-            self._calls += 1
-            if not set_to_none:
-                self._asked += 1
-                place = self.program.place()
-                if place is not None:
-                    self.entry.place("zero_grad", *place)
-            return original(owner, set_to_none=True)
-
-        kind.zero_grad = zero_grad
+    def _clear(self, call, owner, weights, set_to_none):
+        self._calls += 1
+        if not set_to_none:
+            self._asked += 1
+            place = self.program.place()
+            if place is not None:
+                self.entry.place("zero_grad", *place)
+        call(owner, weights, True)
 
     def _compare(self, optimizer):
         """A weight without a gradient is passed over; with one of zeros it decays and drifts on."""
@@ -49,9 +41,7 @@ class SetToNone(Switch):
                     stepped.add(id(tensor))
                 elif self._asked and id(tensor) in stepped and (
                         tensor in optimizer.state or group.get("weight_decay")):
-                    self.entry.relabel(CHANGED, "a weight that a step does not use is left as it "
-                                       "is, where a gradient of zeros would let it decay and its "
-                                       "momentum go on")
+                    self.entry.relabel(CHANGED, UNUSED_WEIGHT)
                     return
 
     def settle(self):

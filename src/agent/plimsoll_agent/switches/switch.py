@@ -1,6 +1,9 @@
 """What a technique's class is, and how it says that it cannot."""
 
 SAME, IN_EXPECTATION, CHANGED = "same", "in_expectation", "changed"
+# Why freeing a gradient is not filling it with zeros.
+UNUSED_WEIGHT = ("a weight that a step does not use is left as it is, where a gradient of zeros would "
+                 "let it decay and its momentum go on")
 
 
 class Refusal(Exception):

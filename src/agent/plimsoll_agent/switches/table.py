@@ -1,6 +1,6 @@
 """Which class switches which technique on, outermost first: see Program for what that means.
 
-Names, values and labels are those of src/technique/techniques.tsv.
+Names, values and labels are those of src/technique/technique.c.
 """
 
 # (technique, or technique=value where values have classes of their own; module; class)
